@@ -206,8 +206,11 @@ std::string ExitText(const v1::RankExited& exited) {
     return absl::StrCat(rank, " was stopped by its node: ", exited.limit_exceeded());
   }
   if (exited.out_of_memory()) return rank + " was killed: out of memory";
-  if (exited.signal() != 0) return absl::StrCat(rank, " ended by signal ", exited.signal());
-  return absl::StrCat(rank, " exited with ", exited.exit_code());
+  const char* const request = exited.stop_requested() ? " after the stop request" : "";
+  if (exited.signal() != 0) {
+    return absl::StrCat(rank, " ended by signal ", exited.signal(), request);
+  }
+  return absl::StrCat(rank, " exited with ", exited.exit_code(), request);
 }
 
 std::vector<std::string> LinesOf(const std::string& text) {
@@ -272,7 +275,7 @@ std::string VerdictText(const v1::Verdict& verdict, const NodeNames& names) {
         verdict.restartable() ? "another attempt can succeed" : "another attempt would fail again",
         text);
   }
-  AddLines("Threads when the rank hung", LinesOf(verdict.stacks()), text);
+  AddLines("Threads when the rank stalled", LinesOf(verdict.stacks()), text);
   std::vector<std::string> lines = LinesOf(verdict.log_tail());
   if (lines.size() > kLogTailLines) lines.erase(lines.begin(), lines.end() - kLogTailLines);
   AddLines("Last output", lines, text);
@@ -281,7 +284,7 @@ std::string VerdictText(const v1::Verdict& verdict, const NodeNames& names) {
 
 namespace {
 
-// Text of AttemptRunning, AttemptBegan and StallEnded.
+// Text of AttemptRunning, AttemptBegan, StallEnded and TrainingTimeLost.
 std::string RunsText(const v1::Event& event) {
   if (event.has_attempt_running()) {
     return absl::StrCat("attempt ", event.attempt_running().attempt(), " is running");
@@ -290,6 +293,11 @@ std::string RunsText(const v1::Event& event) {
     const v1::StallEnded& stall = event.stall_ended();
     return absl::StrCat("the gang makes progress again after a stall of ",
                         DurationText(stall.until_ms() - stall.since_ms()));
+  }
+  if (event.has_training_time_lost()) {
+    const v1::TrainingTimeLost& lost = event.training_time_lost();
+    return absl::StrCat(DurationText(lost.lost_ms()), " of training lost while the run was ",
+                        lost.phase() == v1::LEDGER_PHASE_SLOW ? "slow" : "diverging");
   }
   return absl::StrCat("attempt ", event.attempt_began().attempt(), " started at step ",
                       event.attempt_began().first_step());
@@ -312,10 +320,10 @@ std::string HealText(const v1::Event& event) {
     return absl::StrCat("attempt ", healed.attempt(), " healed in ",
                         ShortDuration(healed.heal_ms()), ": generation ", healed.generation(),
                         " at step ", healed.step(), ", ", healed.lost_steps(),
-                        healed.lost_steps() == 1 ? " step" : " steps", " repeated");
+                        healed.lost_steps() == 1 ? " step" : " steps", " redone");
   }
   const v1::AttemptHealing& healing = event.attempt_healing();
-  return absl::StrCat("attempt ", healing.attempt(), " continues in place with ",
+  return absl::StrCat("attempt ", healing.attempt(), " is healing in place with ",
                       healing.seats_size(),
                       healing.seats_size() == 1 ? " spare rank" : " spare ranks", " (generation ",
                       healing.generation(), "): ", healing.verdict().summary());
@@ -374,6 +382,7 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kAttemptRunning:
     case v1::Event::kAttemptBegan:
     case v1::Event::kStallEnded:
+    case v1::Event::kTrainingTimeLost:
       return RunsText(event);
     case v1::Event::kAttemptFailed:
     case v1::Event::kAttemptRolledBack:

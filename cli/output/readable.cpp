@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "proto/jobspec/scalar_text.h"
 #include "proto/text/duration_text.h"
+#include "proto/text/number_text.h"
 #include "proto/text/printable.h"
 
 namespace trainyard::cli {
@@ -48,6 +49,7 @@ int64_t ParseDurationText(const std::string& text) {
 }
 
 std::string CompactNumber(double value) {
+  if (!std::isfinite(value)) return NotFiniteText(value);
   static constexpr std::array<const char*, 6> kSuffixes = {"", "k", "M", "B", "T", "P"};
   std::size_t power = 0;
   double scaled = value;
@@ -73,7 +75,9 @@ std::string BytesText(int64_t bytes) {
 
 std::string NumberText(double value, int digits) { return absl::StrFormat("%.*g", digits, value); }
 
-std::string LossText(double loss) { return absl::StrFormat("%.4f", loss); }
+std::string LossText(double loss) {
+  return std::isfinite(loss) ? absl::StrFormat("%.4f", loss) : NotFiniteText(loss);
+}
 
 std::string LossText(const v1::Progress& progress) {
   const bool is_old = 0 < progress.loss_step() && progress.loss_step() < progress.step();

@@ -67,7 +67,9 @@ bool IsDuration(const FieldDescriptor& field) {
   static const FieldNumbers durations = {
       {Use::descriptor(),
        {Use::kInitMsFieldNumber, Use::kLoadMsFieldNumber, Use::kDataStallMsFieldNumber,
-        Use::kCheckpointMsFieldNumber, Use::kEvaluationMsFieldNumber, Use::kStalledMsFieldNumber}},
+        Use::kCheckpointMsFieldNumber, Use::kEvaluationMsFieldNumber, Use::kStalledMsFieldNumber,
+        Use::kDivergedMsFieldNumber, Use::kSlowMsFieldNumber}},
+      {v1::TrainingTimeLost::descriptor(), {v1::TrainingTimeLost::kLostMsFieldNumber}},
       {v1::AttemptHealed::descriptor(), {v1::AttemptHealed::kHealMsFieldNumber}},
       {v1::Attempt::descriptor(), {v1::Attempt::kPausedBeforeMsFieldNumber}},
       {v1::ClockSet::descriptor(),

@@ -40,6 +40,7 @@ constexpr auto kPermissions = std::to_array<Permission>({
     {.routes = {"planLayout"}},
 
     {.method = "NodeService/ListNodes", .routes = {"listNodes"}},
+    {.method = "NodeService/GetNode", .routes = {"getNode"}},
     {.method = "NodeService/CordonNode", .routes = {"cordonNode", "uncordonNode"}},
     {.method = "NodeService/RemoveNode", .routes = {"removeNode"}},
     {.method = "NodeService/ReleaseNode", .routes = {"releaseNode"}},

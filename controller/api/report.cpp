@@ -29,7 +29,7 @@ struct Source {
 
 v1::Job CopyOf(const v1::Job& job, const ClusterView& view) {
   v1::Job copy = LedgerPart(job);
-  if (!HasEnded(job.state())) MergeObserved(view.observations, view.now, copy);
+  if (!HasEnded(job.state())) MergeObserved(job, view.observations, view.now, copy);
   return copy;
 }
 

@@ -65,7 +65,7 @@ absl::StatusOr<StoredLosses> ReadStoredLosses(const v1::Job& job, MetricStore& m
       std::max<int64_t>(0, newest[0].steps(newest[0].steps_size() - 1) - window * steps_apart + 1);
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<v1::Series> series, metrics.Read(query));
   for (const v1::Series& part : series) {
-    if (part.abandoned()) continue;
+    if (part.redone()) continue;
     for (int i = 0; i < part.steps_size(); ++i) {
       stored.losses.emplace_back(part.steps(i), part.last(i));
     }

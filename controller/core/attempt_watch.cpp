@@ -17,6 +17,7 @@
 #include "controller/core/health/straggler_watch.h"
 #include "controller/core/observations/first_step.h"
 #include "controller/core/observations/stall.h"
+#include "controller/core/observations/time_use.h"
 #include "controller/core/state/attempt_outcome.h"
 #include "controller/core/state/gang.h"
 #include "controller/core/support/controller_event.h"
@@ -74,6 +75,7 @@ class AttemptWatch {
     const v1::Attempt& attempt = *LiveAttempt(entry);
     NoteFirstStep(entry, attempt);
     NoteStall(entry, attempt);
+    NoteLostTraining(entry, attempt);
     if (attempt.state() != v1::ATTEMPT_STATE_STOPPING) {
       if (const auto verdict = Judge(entry)) return TakeFailure(entry, attempt, *verdict);
       if (attempt.state() == v1::ATTEMPT_STATE_STARTING) {
@@ -134,6 +136,19 @@ class AttemptWatch {
     ended.set_attempt(attempt.number());
     ended.set_since_ms(stall->since_ms);
     ended.set_until_ms(stall->until_ms);
+  }
+
+  void NoteLostTraining(const JobEntry& entry, const v1::Attempt& attempt) {
+    for (const LostTraining& lost :
+         UnrecordedLosses(entry.job.id(), observations_, attempt, LostPeriods::Scope::kComplete)) {
+      v1::TrainingTimeLost& event =
+          *events_.emplace_back(ControllerEvent(now_)).mutable_training_time_lost();
+      event.set_job_id(entry.job.id());
+      event.set_attempt(attempt.number());
+      event.set_phase(lost.phase);
+      event.set_until_ms(lost.until_ms);
+      event.set_lost_ms(lost.lost_ms);
+    }
   }
 
   std::optional<v1::Verdict> Judge(const JobEntry& entry) {

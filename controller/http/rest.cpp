@@ -16,6 +16,7 @@
 #include "controller/api/job_list.h"
 #include "controller/api/log_pages.h"
 #include "controller/api/loss_curve.h"
+#include "controller/api/node_view.h"
 #include "controller/api/planner_handlers.h"
 #include "controller/api/report.h"
 #include "controller/api/series.h"
@@ -128,7 +129,7 @@ v1::GetSeriesRequest SeriesRequest(const Parameters& parameters) {
   request.set_to(parameters.Integer("to"));
   request.set_buckets(static_cast<int>(parameters.Integer("buckets")));
   request.set_smooth(parameters.Number("smooth"));
-  request.set_abandoned(parameters.Text("attempts") == "all");
+  request.set_redone(parameters.Text("attempts") == "all");
   request.set_attempt(parameters.Integer("attempt"));
   return request;
 }
@@ -359,7 +360,7 @@ void Rest::ReadLogs(const Call& call) {
 void Rest::ReadSeries(const Call& call) {
   ElementFields only = FieldsOf(call.parameters, "series");
   // These fields are always included, because they identify a series.
-  if (!only.fields.empty()) only.fields.insert({"key", "attempt", "abandoned"});
+  if (!only.fields.empty()) only.fields.insert({"key", "attempt", "redone"});
   const bool csv = call.parameters.Text("format") == "csv";
   call.Ask(
       api_, handlers::GetSeries, SeriesRequest(call.parameters),
@@ -372,6 +373,14 @@ void Rest::CompareSeries(const Call& call) {
   if (!only.fields.empty()) only.fields.insert({"key", "job_id"});
   call.Ask(api_, handlers::CompareSeries, CompareRequest(call.parameters),
            RespondJson<v1::CompareSeriesResponse>(api_, call.respond, call.path, std::move(only)));
+}
+
+void Rest::GetNode(const Call& call) {
+  v1::GetNodeRequest request;
+  request.set_node(call.parameters.Text("node"));
+  request.set_hours(static_cast<int32_t>(call.parameters.Integer("hours")));
+  call.Ask(api_, handlers::GetNode, request,
+           RespondJson<v1::GetNodeResponse>(api_, call.respond, call.path));
 }
 
 void Rest::RemoveNode(const Call& call) {
@@ -407,6 +416,8 @@ void Rest::RunAboutCluster(const Call& call) {
       return call.Ask(api_, handlers::ListNodes,
                       RespondJson<v1::ListNodesResponse>(api_, call.respond, call.path,
                                                          FieldsOf(call.parameters, "nodes")));
+    case Operation::kGetNode:
+      return GetNode(call);
     case Operation::kCordonNode:
     case Operation::kUncordonNode: {
       auto request = ReadCordonBody(call.request->body);

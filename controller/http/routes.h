@@ -35,6 +35,7 @@ enum class Operation {
   kListRanks,
   kReadLogs,
   kListNodes,
+  kGetNode,
   kCordonNode,
   kUncordonNode,
   kRemoveNode,

@@ -42,9 +42,9 @@ describe('compared runs', () => {
     expect(await heads.allTextContents()).toEqual(all);
   });
 
-  it('have the colour of their group, and one line per group', async () => {
+  it('have the color of their group, and one line per group', async () => {
     const page = await visitSweep();
-    await page.getByLabel('Colour by').selectOption('optimizer.lr');
+    await page.getByLabel('Color by').selectOption('optimizer.lr');
     await page.waitForURL(/by=optimizer.lr/);
     const groups = page.getByRole('list', { name: 'Groups by optimizer.lr' }).locator('li');
     await groups.nth(2).waitFor();
@@ -67,7 +67,9 @@ describe('plots of settings', () => {
     await byBatch.locator('circle').nth(5).waitFor();
     await byBatch.getByText(/lowest in sweep-0 #100 \(\d/).waitFor();
     await page.getByRole('combobox', { name: 'X', exact: true }).selectOption('train.precision');
-    await page.getByRole('combobox', { name: 'Y', exact: true }).selectOption('mean:tokens_per_second');
+    await page
+      .getByRole('combobox', { name: 'Y', exact: true })
+      .selectOption('mean:tokens_per_second');
     const other = page.getByRole('region', { name: 'Mean tokens_per_second by train.precision' });
     await other.locator('text', { hasText: 'fp8' }).waitFor();
     await other.locator('circle').nth(3).hover();

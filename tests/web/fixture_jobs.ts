@@ -52,12 +52,12 @@ export function jobResponse(cluster: Cluster, found: Job): GetJobResponse {
     ['train', 0.78],
     ['checkpoint', 0.04],
     ['init', 0.06],
-    ['recompute', 0.05],
+    ['redone', 0.05],
     ['restart', 0.02],
     ['queued', 0.05],
   ] as const;
   let at = begin;
-  const order = ['queued', 'init', 'train', 'checkpoint', 'recompute', 'restart'] as const;
+  const order = ['queued', 'init', 'train', 'checkpoint', 'redone', 'restart'] as const;
   const spans = order.map((phase) => {
     const share = phases.find(([name]) => name === phase)?.[1] ?? 0;
     const from = at;

@@ -9,7 +9,7 @@ import { KEYS_OF_TWO_SETS } from './fixture_series';
 const fixture = new FixtureBrowser();
 
 describe('evaluation sets', () => {
-  it('are points of their own colours on the losses, side by side with their lowest loss', async () => {
+  it('are points of their own colors on the losses, side by side with their lowest loss', async () => {
     fixture.server.keys = KEYS_OF_TWO_SETS;
     const page = await fixture.visit('/jobs/42');
     const loss = page.getByRole('region', { name: 'Loss', exact: true });
@@ -21,7 +21,7 @@ describe('evaluation sets', () => {
     await page.mouse.move(box.x + box.width / 2, box.y + 80);
     await loss.locator('.reading', { hasText: /validation 3\.\d+.*code 1\.\d+/ }).waitFor();
     const own = page.getByRole('region', { name: 'Evaluation losses' });
-    // A set has the same colour on both panels.
+    // A set has the same color on both panels.
     expect(await own.locator('.line-legend path.run-2, .line-legend path.run-3').count()).toBe(2);
   });
 

@@ -85,7 +85,7 @@ function emptySeries(key: string): Series {
     nan_counts: [],
     x: [],
     smoothed: [],
-    abandoned: false,
+    redone: false,
     attempt: 0,
     job_id: 0,
   };
@@ -154,7 +154,7 @@ export function seriesResponse(
     if (!restarted || isEvaluation(key)) return [merged];
     const left = seriesOf(key, 2001, 2210, end, { ...range, smooth: 0 });
     left.mean = left.mean.map((value) => (typeof value === 'number' ? value * 1.03 : value));
-    return [merged, { ...left, abandoned: true, attempt: 1 }];
+    return [merged, { ...left, redone: true, attempt: 1 }];
   });
   return {
     series,

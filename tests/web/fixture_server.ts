@@ -7,6 +7,7 @@ import { extname, join, normalize } from 'node:path';
 import type { Job, RankStatus } from '../../web/src/api/types';
 import { jobResponse, ranksOf } from './fixture_jobs';
 import { logPage } from './fixture_log';
+import { nodeResponse } from './fixture_node';
 import { NOW, job as newJob, type Cluster } from './fixtures';
 import {
   KEYS,
@@ -206,6 +207,7 @@ export class FixtureServer {
     if (path === '/jobs' && method === 'POST') return this.submit();
     if (path === '/jobs') return this.listJobs(query);
     const [, noun, reference = '', command = ''] = path.split('/');
+    if (noun === 'nodes' && method === 'GET') return this.aboutNode(reference, query);
     if (noun === 'nodes' && method === 'POST') return this.cordon(reference, command === 'cordon');
     const found = cluster.jobs.findLast(
       ({ id, name }) => String(id) === reference || name === decodeURIComponent(reference),
@@ -214,6 +216,12 @@ export class FixtureServer {
       return problem(404, `There is no job "${reference}"`, 'GET /api/v1/jobs lists them.');
     }
     return this.aboutJob(found, command, query);
+  }
+
+  private aboutNode(reference: string, query: URLSearchParams): Answer {
+    const found = this.cluster.nodes.find(({ id }) => id === reference);
+    if (!found) return problem(404, `There is no node "${reference}"`);
+    return [200, nodeResponse(found, Number(query.get('hours') ?? 24))];
   }
 
   private aboutJob(found: Job, command: string, query: URLSearchParams): Answer {
@@ -300,6 +308,7 @@ export class FixtureServer {
     const found = this.cluster.nodes.find(({ id }) => id === reference);
     if (!found) return problem(404, `There is no node "${reference}"`);
     found.cordoned = cordoned;
+    found.word = cordoned ? 'cordoned' : 'ok';
     for (const stream of this.streams) {
       send(stream, 'nodes', { snapshot: false, nodes: [found], as_of_ms: NOW, removed: [] });
     }

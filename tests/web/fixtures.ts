@@ -307,7 +307,8 @@ function waitingJobs(pending: Cluster['pending']): Job[] {
     queue_position: 2,
     blocking_job_id: 44,
     advice: '',
-    message: '1 job is ahead of it in the queue; job 44 (qwen3-32b-warmup) is next.',
+    message:
+      'second in line, behind qwen3-32b-warmup (#44), which needs 4 nodes with 8 gpu slots each',
   });
   return [
     job(44, 'qwen3-32b-warmup', 'queued', {
@@ -409,8 +410,13 @@ export function busyCluster(): Cluster {
     submitted_time_ms: NOW - 125 * MINUTE,
   });
   const away = [
-    node(5, 8, { cordoned: true, cordon_reason: 'ECC errors, ticket 311 (grace)' }),
+    node(5, 8, {
+      word: 'cordoned',
+      cordoned: true,
+      cordon_reason: 'ECC errors, ticket 311 (grace)',
+    }),
     node(6, 8, {
+      word: 'lost',
       state: 'lost',
       state_reason: 'no heartbeat for 16 s and the progress of its peers stopped',
       last_heartbeat_ms: NOW - 40 * MINUTE,

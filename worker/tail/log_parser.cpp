@@ -52,7 +52,7 @@ std::optional<int64_t> ToStep(StringPiece text) {
 // valid UTF-8, because RE2 does not match past an invalid byte.
 std::string VisibleText(std::string_view line) {
   static const RE2 kEscape(
-      "\x1b\\[[0-9;:?]*[@-~]|"                 // Colours and movements of the cursor.
+      "\x1b\\[[0-9;:?]*[@-~]|"                 // Colors and movements of the cursor.
       "\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|"  // Titles and links.
       "\x1b[()][0-9A-Z]|\x1b[=>78cDEHM]");
   const std::size_t overwritten = line.rfind('\r');
@@ -186,7 +186,7 @@ class MegatronParser : public LogParser {
   const int world_size_;
 };
 
-// Parses the output of torchtitan. Lines may be coloured and follow the logger's prefix:
+// Parses the output of torchtitan. Lines may be colored and follow the logger's prefix:
 //   "step: 10  loss:  7.1234  grad_norm:  1.2  memory:  1.20GiB(3.00%)  tps: 1,234  tflops: 12.34
 //    mfu: 4.50%"
 //   "validate step: 10  loss: ..."

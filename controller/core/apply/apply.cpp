@@ -108,11 +108,16 @@ void ApplyKind(const v1::CheckpointRejected& rejected, const v1::Event&, Cluster
   MarkDamaged(rejected, EntryOf(rejected.job_id(), state).job);
 }
 
+// Returns true for the watchdog's alerts about stalls.
+bool IsStallCode(const std::string& code) {
+  return code == telemetry::kStalled || code == telemetry::kFormerStalled;
+}
+
 // Alerts are history for users and do not change the state, with one exception: alerts of the loss
-// guard and hang alerts of the watchdog are recorded, so that neither acts on the same step again.
+// guard and stall alerts of the watchdog are recorded, so that neither acts on the same step again.
 void ApplyKind(const v1::AlertRaised& raised, const v1::Event&, ClusterState& state) {
-  const bool hung = raised.by_watchdog() && raised.code() == telemetry::kHung;
-  if (!raised.by_guard() && !hung) return;
+  const bool stalled = raised.by_watchdog() && IsStallCode(raised.code());
+  if (!raised.by_guard() && !stalled) return;
   JobEntry& entry = EntryOf(raised.job_id(), state);
   std::pair<int64_t, int64_t>& newest = raised.by_guard() ? entry.guarded : entry.watched;
   newest = std::max(newest, {raised.attempt(), raised.step()});
@@ -177,6 +182,7 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
     case E::kAttemptRunning:
     case E::kAttemptBegan:
     case E::kStallEnded:
+    case E::kTrainingTimeLost:
     case E::kAttemptFailed:
     case E::kAttemptRolledBack:
     case E::kAttemptHealing:

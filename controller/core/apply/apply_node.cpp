@@ -100,7 +100,7 @@ void ApplyKind(const v1::NodeHealthy& healthy, const v1::Event&, ClusterState& s
       healthy.node_id(), [](NodeEntry& entry) { entry.node.clear_health(); }, state);
 }
 
-// The state remembers a slow rank, so that each straggler is reported only once.
+// The state remembers a slow rank, so that each slow rank is reported only once.
 void ApplyKind(const v1::NodeBlamed& blamed, const v1::Event&, ClusterState& state) {
   const v1::NodeEvidence& evidence = blamed.evidence();
   EditNode(

@@ -52,7 +52,7 @@ Timestamp NewestOf(const v1::Node& node, v1::NodeFault fault, bool is_fatal = fa
 // program can also produce such evidence.
 bool IsWordOfJob(const v1::NodeEvidence& evidence) {
   return evidence.job_id() != 0 &&
-         (evidence.fault() == v1::NODE_FAULT_DEVICE || evidence.fault() == v1::NODE_FAULT_HUNG);
+         (evidence.fault() == v1::NODE_FAULT_DEVICE || evidence.fault() == v1::NODE_FAULT_STALLED);
 }
 
 // Returns the number of failures that count towards a quarantine, including `another`: those within
@@ -129,7 +129,7 @@ v1::NodeFault FaultOf(const v1::Verdict& verdict, const v1::Attempt& attempt) {
   if (rules.blames == Rule::kNo) return v1::NODE_FAULT_UNSPECIFIED;
   const bool is_alone = verdict.ranks_size() == 1 && GangSize(attempt) > 1;
   const bool is_proven =
-      rules.fault == v1::NODE_FAULT_HUNG
+      rules.fault == v1::NODE_FAULT_STALLED
           ? is_alone
           : IsDeviceFault(verdict) || DeviceErrorIn(verdict.log_tail()).has_value();
   return is_proven ? rules.fault : v1::NODE_FAULT_UNSPECIFIED;
@@ -221,7 +221,7 @@ std::vector<v1::Event> BlameFor(const v1::Verdict& verdict, const v1::Job& job,
   evidence.set_fault(fault);
   evidence.set_job_id(job.id());
   evidence.set_attempt(attempt.number());
-  if (fault == v1::NODE_FAULT_HUNG) evidence.set_rank(verdict.rank());
+  if (fault == v1::NODE_FAULT_STALLED) evidence.set_rank(verdict.rank());
   if (const auto xid = DeviceErrorIn(verdict.log_tail());
       fault == v1::NODE_FAULT_DEVICE && xid.has_value()) {
     evidence.set_xid(xid->number);

@@ -12,7 +12,7 @@ namespace trainyard::controller {
 // Returns the job's time by phase. Every moment from submission to the job's end, or to `now`,
 // belongs to exactly one phase. The observations of the live attempt must already be merged into
 // `job` (time_use.h). If a later attempt trained some of an attempt's steps again, the same share
-// of the earlier attempt's training time counts as recompute. Slot time uses the number of slots of
+// of the earlier attempt's training time counts as redone. Slot time uses the number of slots of
 // each attempt.
 v1::Ledger LedgerOf(const v1::Job& job, Timestamp now);
 

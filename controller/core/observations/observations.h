@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "controller/core/observations/compute_window.h"
+#include "controller/core/observations/device_history.h"
 #include "controller/core/observations/divergence_watch.h"
 #include "controller/core/observations/loss_watch.h"
 #include "controller/core/observations/node_clock.h"
@@ -54,6 +55,7 @@ struct NodeObservation {
   std::vector<v1::NodeCheck> checks;
   Timestamp checked_ms = 0;
   NodeClock clock;
+  DeviceRecords devices;
   // Attempts whose start was sent since the worker's newest Welcome and which the worker has not
   // reported yet. If a stream ends before its Welcome, it reveals nothing about an earlier start,
   // so the set is kept.

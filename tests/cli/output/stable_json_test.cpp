@@ -35,6 +35,8 @@ std::map<std::string, Meaning> NodeMeanings() {
       {"JobHealth.at_risk_since_ms", Meaning::kInstant},
       {"StallEnded.since_ms", Meaning::kInstant},
       {"StallEnded.until_ms", Meaning::kInstant},
+      {"TrainingTimeLost.until_ms", Meaning::kInstant},
+      {"TrainingTimeLost.lost_ms", Meaning::kDuration},
       {"HookStatus.failing_since_ms", Meaning::kInstant},
       {"Node.joined_time_ms", Meaning::kInstant},
       {"Node.last_heartbeat_ms", Meaning::kInstant},
@@ -60,6 +62,24 @@ std::map<std::string, Meaning> AttemptMeanings() {
       {"Attempt.paused_from_ms", Meaning::kInstant},
       {"AttemptHealed.heal_ms", Meaning::kDuration},
       {"AttemptEnded.retry_not_before_ms", Meaning::kInstant},
+  };
+}
+
+// The meanings of fields in messages about the use of time.
+std::map<std::string, Meaning> TimeUseMeanings() {
+  return {
+      {"TimeUse.checkpoint_ms", Meaning::kDuration},
+      {"TimeUse.data_stall_ms", Meaning::kDuration},
+      {"TimeUse.diverged_ms", Meaning::kDuration},
+      {"TimeUse.diverged_until_ms", Meaning::kInstant},
+      {"TimeUse.evaluation_ms", Meaning::kDuration},
+      {"TimeUse.init_ms", Meaning::kDuration},
+      {"TimeUse.load_ms", Meaning::kDuration},
+      {"TimeUse.slow_ms", Meaning::kDuration},
+      {"TimeUse.slow_until_ms", Meaning::kInstant},
+      {"TimeUse.stalled_ms", Meaning::kDuration},
+      {"TimeUse.stalled_since_ms", Meaning::kInstant},
+      {"TimeUse.stalled_until_ms", Meaning::kInstant},
   };
 }
 
@@ -107,20 +127,13 @@ const std::map<std::string, Meaning>& Meanings() {
         {"Rollback.time_ms", Meaning::kInstant},
         {"Series.times_ms", Meaning::kInstant},
         {"StorageProblem.since_ms", Meaning::kInstant},
-        {"TimeUse.checkpoint_ms", Meaning::kDuration},
-        {"TimeUse.data_stall_ms", Meaning::kDuration},
-        {"TimeUse.evaluation_ms", Meaning::kDuration},
-        {"TimeUse.init_ms", Meaning::kDuration},
-        {"TimeUse.load_ms", Meaning::kDuration},
-        {"TimeUse.stalled_ms", Meaning::kDuration},
-        {"TimeUse.stalled_since_ms", Meaning::kInstant},
-        {"TimeUse.stalled_until_ms", Meaning::kInstant},
         {"TrainedSteps.length_ms", Meaning::kDuration},
         {"TrainedSteps.slot_ms", Meaning::kDuration},
         {"Verdict.time_ms", Meaning::kInstant},
     };
     all.merge(NodeMeanings());
     all.merge(AttemptMeanings());
+    all.merge(TimeUseMeanings());
     return all;
   }();
   return meanings;

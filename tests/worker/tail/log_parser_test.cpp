@@ -119,7 +119,7 @@ TEST(MegatronParserTest, LeavesOtherLinesAlone) {
   }
 }
 
-TEST(TorchtitanParserTest, ReadsColouredLines) {
+TEST(TorchtitanParserTest, ReadsColoredLines) {
   const auto parser = Make(v1::LOG_PARSER_KIND_TORCHTITAN, "", 8);
   const v1::MetricsRecord record = Parse(
       *parser,

@@ -47,7 +47,7 @@ const series = (change: Partial<Series> = {}): Series => ({
   nan_counts: [0, 0, 0],
   x: [1, 2, 3],
   smoothed: [],
-  abandoned: false,
+  redone: false,
   attempt: 0,
   job_id: 1,
   ...change,
@@ -90,9 +90,9 @@ describe('curvesOf', () => {
     expect(curvesOf(odd, { ...options, logY: true })[0]?.y).toEqual([1, null, null]);
   });
 
-  it('names an abandoned branch by its attempt', () => {
-    const [curve] = curvesOf(series({ abandoned: true, attempt: 2 }), options);
-    expect(curve).toMatchObject({ role: 'abandoned', label: 'attempt 2, abandoned' });
+  it('names a redone branch by its attempt', () => {
+    const [curve] = curvesOf(series({ redone: true, attempt: 2 }), options);
+    expect(curve).toMatchObject({ role: 'redone', label: 'attempt 2, redone' });
   });
 
   it('draws the mean of a bucket, not the point that came last', () => {
@@ -391,6 +391,7 @@ describe('markers', () => {
 });
 
 it('draws a spark with a hole where there is no number', () => {
-  expect(sparkPath([1, 'NaN', 2], 100, 20).match(/M/g)).toHaveLength(2);
-  expect(sparkPath([1], 100, 20)).toBe('');
+  expect(sparkPath([1, 'NaN', 2]).match(/M/g)).toHaveLength(2);
+  expect(sparkPath([1])).toBe('');
+  expect(sparkPath([0, 50], [0, 100])).toBe('M0.0 26.0L120.0 14.0');
 });

@@ -5,9 +5,9 @@ import type { JsonNumber, Series } from '../api/types';
 export type Value = number | null | undefined;
 
 // 'raw': the mean of each bucket. 'min' and 'max': the bounds of the band around it. 'smooth': the
-// moving average. 'abandoned': a part of the curve that a newer attempt has repeated. 'stack': the
+// moving average. 'redone': a part of the curve that a newer attempt has repeated. 'stack': the
 // upper edge of a layer that lies on the layers before it. 'baseline': a curve of another job.
-export type Role = 'min' | 'max' | 'raw' | 'smooth' | 'points' | 'abandoned' | 'stack' | 'baseline';
+export type Role = 'min' | 'max' | 'raw' | 'smooth' | 'points' | 'redone' | 'stack' | 'baseline';
 
 export interface Curve {
   role: Role;
@@ -45,8 +45,8 @@ export function curvesOf(series: Series, options: CurveOptions): Curve[] {
   const { logY, color } = options;
   const base = { label: options.label ?? series.key, x: series.x, color };
   const mean = column(series.mean, logY);
-  if (series.abandoned) {
-    return [{ ...base, role: 'abandoned', y: mean, label: `attempt ${series.attempt}, abandoned` }];
+  if (series.redone) {
+    return [{ ...base, role: 'redone', y: mean, label: `attempt ${series.attempt}, redone` }];
   }
   if (options.points) return [{ ...base, role: 'points', y: mean }];
   const curves: Curve[] = [];

@@ -54,7 +54,7 @@ function alpha(color: string, opacity: number): string {
   return `color-mix(in oklab, ${color} ${Math.round(opacity * 100)}%, transparent)`;
 }
 
-// The browser must resolve the colour first, because canvases do not support color-mix().
+// The browser must resolve the color first, because canvases do not support color-mix().
 const faded = (name: string, opacity: number) => resolvedColor(alpha(`var(--${name})`, opacity));
 
 function seriesOptions(curve: Curve, smoothed: boolean): uPlot.Series {
@@ -103,8 +103,8 @@ function seriesOptions(curve: Curve, smoothed: boolean): uPlot.Series {
       return { ...base, width: 1.5, stroke: themeColor(name), dash: [...(curve.dash ?? [])] };
     case 'stack':
       return { ...base, width: 1, stroke: themeColor(name), fill: faded(name, LAYER_OPACITY) };
-    case 'abandoned':
-      return { ...base, stroke: themeColor('curve-abandoned'), width: 1.25, dash: [3, 3] };
+    case 'redone':
+      return { ...base, stroke: themeColor('curve-redone'), width: 1.25, dash: [3, 3] };
   }
 }
 

@@ -1,4 +1,4 @@
-// Maps values to positions on a plot's axis, and computes the labelled marks. Pure functions.
+// Maps values to positions on a plot's axis, and computes the labeled marks. Pure functions.
 
 export interface Mark {
   place: number; // Position along the axis, from 0 to 1.
@@ -10,7 +10,7 @@ export interface Scale {
   placeOf: (value: number) => number;
 }
 
-// Returns the label of a mark. `step`: the distance to the neighbouring marks.
+// Returns the label of a mark. `step`: the distance to the neighboring marks.
 type Words = (value: number, step: number) => string;
 
 // Returns a linear scale that includes all values and has at most nine marks. Marks are 1, 2 or 5
@@ -52,7 +52,7 @@ const SECONDS = [1, 10, 60, 600, 3600, 28_800, 259_200, 2_592_000];
 export const durationScale = (seconds: readonly number[], words: (seconds: number) => string) =>
   factorScale(seconds, SECONDS, words);
 
-// Returns a logarithmic scale with marks at powers of ten, labelled like "1e24".
+// Returns a logarithmic scale with marks at powers of ten, labeled like "1e24".
 export function powerScale(values: readonly number[]): Scale {
   const first = Math.floor(Math.log10(Math.min(...values)));
   const count = Math.ceil(Math.log10(Math.max(...values))) - first + 1;

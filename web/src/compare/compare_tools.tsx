@@ -31,7 +31,7 @@ function GroupChoice({ view, settings }: Pick<CompareToolsProps, 'view' | 'setti
   return (
     <>
       <label class="inline-field">
-        Colour by
+        Color by
         <select value={by ?? ''} onChange={(event) => setQuery({ by: event.currentTarget.value })}>
           <option value="">run</option>
           {options.map((key) => (

@@ -10,7 +10,7 @@ export type Plot = (typeof PLOTS)[number];
 
 export interface CompareView extends CurveView {
   metrics: string[];
-  // The setting that groups and colours the runs.
+  // The setting that groups and colors the runs.
   by: string | undefined;
   // True to draw the mean of each group instead of its runs.
   means: boolean;

@@ -1,4 +1,4 @@
-// The groups of runs with their colours and the values of the metrics.
+// The groups of runs with their colors and the values of the metrics.
 import type { Reading } from '../chart/chart';
 import { plural } from '../format/numbers';
 import { unitOf, valueText } from '../job/panels';

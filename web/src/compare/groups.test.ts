@@ -36,7 +36,7 @@ describe('the mean of a group', () => {
     expect(gap.mean).toEqual([4, 1, null, 2]);
   });
 
-  it('has the colour and the name of its group', () => {
+  it('has the color and the name of its group', () => {
     const groups = groupsOf(['b', 'a']);
     const curves = groupCurves(groups, [curve([1], [1]), curve([1], [2])]);
     expect(curves.map(({ role }) => role)).toEqual(['max', 'min', 'raw', 'max', 'min', 'raw']);

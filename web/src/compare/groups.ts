@@ -6,7 +6,7 @@ import { numberOf } from './settings';
 export interface Group {
   // The value of the setting; undefined for runs that do not set it.
   value: string | undefined;
-  // Determines colour and dash pattern.
+  // Determines color and dash pattern.
   color: number;
   // Indices of the runs.
   runs: readonly number[];
@@ -33,7 +33,7 @@ export function groupsOf(values: readonly (string | undefined)[]): Group[] {
   }));
 }
 
-// Returns the colour of each run: that of its group or, without groups, its own.
+// Returns the color of each run: that of its group or, without groups, its own.
 export function colorsOf(groups: readonly Group[] | undefined, runs: number): number[] {
   const colors = Array.from({ length: runs }, (_, index) => index);
   for (const group of groups ?? []) {

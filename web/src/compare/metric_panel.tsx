@@ -23,7 +23,7 @@ interface MetricPanelProps {
   runs: readonly Run[];
   // The groups whose means are drawn; undefined: draw the runs.
   groups: readonly Group[] | undefined;
-  // The colour of each run.
+  // The color of each run.
   colors: readonly number[];
   picked: number | undefined;
   onPick: (run: number | undefined) => void;

@@ -27,7 +27,7 @@ describe('compared runs', () => {
       nan_counts: x,
       x,
       smoothed: [],
-      abandoned: false,
+      redone: false,
       attempt: 0,
       job_id: 0,
     }) as Series;
@@ -66,7 +66,7 @@ describe('compared runs', () => {
     expect(curves([run(1), run(2, [5, 6])]).map(({ x }) => x)).toEqual([[], [5, 6]]);
   });
 
-  it('gives runs of one group one colour, and keeps the colours of the others apart', () => {
+  it('gives runs of one group one color, and keeps the colors of the others apart', () => {
     const drawn = curves([run(1, [5]), run(2), run(3, [6])], steps, [9, 0, 9]);
     expect(drawn.map(({ color }) => color)).toEqual([9, 0, 9]);
     expect(drawn[0]?.dash).toEqual(drawn[2]?.dash);

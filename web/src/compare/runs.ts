@@ -31,7 +31,7 @@ export function newestOf({ series }: Run, key: string): number | undefined {
   return finite(series.get(key)?.last.at(-1));
 }
 
-// A point is a spike if it differs from its neighbours by at least this many median bucket heights
+// A point is a spike if it differs from its neighbors by at least this many median bucket heights
 // (max - min).
 const SPIKE = 4;
 
@@ -52,7 +52,7 @@ export function withSpikes(series: Pick<Series, 'mean' | 'min' | 'max'>): JsonNu
   return mean.map((value, index) => {
     const near = [mean[index - 1], value, mean[index + 1]]
       .map(finite)
-      .filter((neighbour) => neighbour !== undefined);
+      .filter((neighbor) => neighbor !== undefined);
     if (near.length === 0) return value;
     const [high, low] = [finite(max[index]), finite(min[index])];
     const above = high === undefined ? 0 : high - Math.max(...near);
@@ -92,7 +92,7 @@ type DrawnView = Pick<CurveView, 'logY' | 'axis' | 'from' | 'to'>;
 export interface Drawn {
   metric: string;
   view: DrawnView;
-  // The colour of each run. Runs of one group have the same colour.
+  // The color of each run. Runs of one group have the same color.
   colors: readonly number[];
 }
 

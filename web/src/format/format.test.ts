@@ -99,6 +99,37 @@ describe('events', () => {
     expect(shown).toMatchObject({ text: 'unhealthy: disk full', nodeId: 'a' });
   });
 
+  it('is not alarmed by a rank that exits because it was asked to stop', () => {
+    const exit = { rank: 3, exit_code: 143, signal: 0, stop_requested: true };
+    const shown = (change: object) =>
+      eventText(entry({ rank_exited: { ...exit, ...change } }).event!);
+    expect(shown({})).toEqual({
+      text: 'rank 3 exited with code 143 after the stop request',
+      tone: 'idle',
+      icon: 'stop',
+    });
+    expect(shown({ stop_requested: false })).toMatchObject({ tone: 'bad', icon: 'cross' });
+    expect(shown({ exit_code: 0, signal: 9 }).text).toBe(
+      'rank 3 terminated by signal 9 after the stop request',
+    );
+    expect(shown({ out_of_memory: true }).tone).toBe('bad');
+  });
+
+  it('tells the first start of a controller from a reboot and a clock that was set', () => {
+    const text = (change: object) =>
+      eventText(entry({ clock_set: { step_ms: 0, assumed_ms: 0, doubt: '', ...change } }).event!)
+        .text;
+    expect(text({})).toBe('cluster created by the first start of its controller');
+    expect(text({ assumed_ms: 300_000 })).toBe(
+      'controller started after a reboot, 5m 00s after its newest event',
+    );
+    expect(text({ step_ms: 90_000 })).toBe("the controller's clock was set forward by 1m 30s");
+    expect(text({ step_ms: -5_000 })).toBe("the controller's clock was set back by 5.0 s");
+    expect(text({ doubt: 'a year passed' })).toBe(
+      "the controller's clock may be wrong: a year passed",
+    );
+  });
+
   it('has words for an event that it does not know', () => {
     const shown = eventText(entry({ job_promoted: { job_id: 4 } }).event!);
     expect(shown).toMatchObject({ text: 'job promoted', jobId: 4 });

@@ -3,26 +3,15 @@ import { nodeName, serverNow } from '../api/store';
 import type { Attempt, Verdict } from '../api/types';
 import { count, plural } from '../format/numbers';
 import { clockTime, duration, fullTime } from '../format/time';
-import { plainWords, type StateLook, type Tone } from '../format/words';
+import type { Tone } from '../format/words';
 import { Badge } from '../ui/badge';
+import { attemptLook } from './attempt_look';
 import { failureWords } from './fold_attempts';
 import { grantedText } from './granted_layout';
 
 interface AttemptProps {
   attempt: Attempt;
   names: Readonly<Record<string, string>>;
-}
-
-function attemptLook(attempt: Attempt): StateLook {
-  const cause = attempt.verdict?.cause;
-  if (cause === undefined || cause === 'unspecified') {
-    if (attempt.state === 'ended') return { word: 'ended', tone: 'idle', icon: 'stop' };
-    const running = attempt.state === 'running';
-    return { word: plainWords(attempt.state), tone: 'run', icon: running ? 'play' : 'half' };
-  }
-  if (cause === 'completed') return { word: 'completed', tone: 'good', icon: 'check' };
-  if (cause === 'stopped') return { word: 'stopped', tone: 'idle', icon: 'stop' };
-  return { word: plainWords(cause), tone: 'bad', icon: 'cross' };
 }
 
 function nodesOf(attempt: Attempt, names: Readonly<Record<string, string>>): string {

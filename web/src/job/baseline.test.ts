@@ -6,7 +6,7 @@ import { DEFAULT_PANELS, panelsFor } from './panels';
 const series = (key: string, x = [1, 2], mean = x.map(() => 2)): Series =>
   ({
     ...{ key, x, mean, min: mean, max: mean, counts: x.map(() => 1), smoothed: [] },
-    abandoned: false,
+    redone: false,
   }) as unknown as Series;
 const panelOf = (title: string) => DEFAULT_PANELS.find((panel) => panel.title === title)!;
 const own = [{ role: 'raw', label: '', x: [1, 2], y: [1, 1], color: 0 } as const];

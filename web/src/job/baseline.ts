@@ -13,7 +13,7 @@ export interface Baseline {
 }
 
 const DASH = [7, 4];
-// Differs from the colours of the job's own curve and of its first evaluation sets.
+// Differs from the colors of the job's own curve and of its first evaluation sets.
 const COLOR = 7;
 
 const asBaseline = (curve: Curve, label: string): Curve => ({

@@ -123,7 +123,7 @@ function LineLegend({
 // Shows the newest value, smoothed if requested. It is red if it is not finite.
 function Summary({ series, panel }: { series: readonly Series[]; panel: Panel }) {
   if (hasLines(panel)) return <p class="reading" />;
-  const main = series.find(({ abandoned }) => !abandoned);
+  const main = series.find(({ redone }) => !redone);
   const last = main?.last.at(-1);
   const odd = notFinite(last);
   const value = main?.smoothed.at(-1) ?? last;
@@ -139,7 +139,7 @@ function Summary({ series, panel }: { series: readonly Series[]; panel: Panel })
 }
 
 function placeOf(series: readonly Series[], view: CurveView) {
-  const main = series.find(({ abandoned }) => !abandoned);
+  const main = series.find(({ redone }) => !redone);
   return (marker: Marker) => markerPlace(marker, view.axis, main);
 }
 
@@ -202,7 +202,7 @@ export function CurvePanel(props: CurvePanelProps) {
     () => [
       ...props.markers,
       ...props.curves
-        .filter(({ abandoned }) => !abandoned)
+        .filter(({ redone }) => !redone)
         .flatMap(notFiniteRanges)
         .map((range): Marker => ({
           kind: 'nan',

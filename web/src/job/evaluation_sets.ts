@@ -23,7 +23,7 @@ export function evaluationKeys(known: readonly string[]): string[] {
 
 export const setName = (key: string) => key.slice(0, -LOSS.length);
 
-// Returns the colour of the set at `index`. The job's own curve has colour 0.
+// Returns the color of the set at `index`. The job's own curve has color 0.
 export const setColor = (index: number) => index + 1;
 
 export interface Evaluation {

@@ -15,7 +15,7 @@ const series = (key: string, change: Partial<Series> = {}) => {
     max: mean,
     counts: mean.map(() => 5),
     smoothed: [],
-    abandoned: false,
+    redone: false,
     attempt: 1,
     ...change,
   } as unknown as Series;
@@ -24,10 +24,10 @@ const panelOf = (title: string) => DEFAULT_PANELS.find((panel) => panel.title ==
 const parts = panelOf('Step time by part');
 
 describe('a panel of one series', () => {
-  it('has its band, its abandoned part and its points', () => {
-    const loss = [series('loss'), series('loss', { abandoned: true })];
+  it('has its band, its redone part and its points', () => {
+    const loss = [series('loss'), series('loss', { redone: true })];
     const curves = panelCurves(panelOf('Loss'), loss, [series('val_loss')], false);
-    expect(curves.map(({ role }) => role)).toEqual(['max', 'min', 'raw', 'abandoned', 'points']);
+    expect(curves.map(({ role }) => role)).toEqual(['max', 'min', 'raw', 'redone', 'points']);
   });
 });
 
@@ -38,7 +38,7 @@ describe('a panel of several series', () => {
     const found = [
       series('mfu_causal', { smoothed: [7, 7] }),
       series('mfu', { mean: [] }),
-      series('mfu_causal', { abandoned: true }),
+      series('mfu_causal', { redone: true }),
       series('mfu'),
     ];
     const curves = panelCurves(mfu, found.slice(0, 3), [], false);

@@ -17,11 +17,11 @@ export function lineOf(series: Series, color: number, label: string, logY: boole
 }
 
 // Returns one line per series that has points, in the order of the panel. A series' position in the
-// panel determines its colour, so the colour is the same for every job. Abandoned parts are left
+// panel determines its color, so the color is the same for every job. Redone parts are left
 // out, because they look alike for all series.
 export function linesOf(panel: Panel, series: readonly Series[], logY: boolean): Curve[] {
   return panel.keys.flatMap((key, place) => {
-    const found = series.find((one) => one.key === key && !one.abandoned && one.x.length > 0);
+    const found = series.find((one) => one.key === key && !one.redone && one.x.length > 0);
     const color = (panel.firstColor ?? 0) + place;
     return found ? lineOf(found, color, panel.names?.[place] ?? key, logY) : [];
   });
@@ -48,7 +48,7 @@ export function panelCurves(
   return [
     ...series.flatMap((one, index) => curvesOf(one, { logY, color: index })),
     ...points
-      .filter(({ abandoned }) => !abandoned)
+      .filter(({ redone }) => !redone)
       .flatMap((one) => {
         const color = setColor(Math.max(0, panel.points?.indexOf(one.key) ?? 0));
         return curvesOf(one, { logY, color, points: true, label: setLabel(one.key) });

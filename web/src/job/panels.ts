@@ -13,7 +13,7 @@ export interface Panel {
   keys: readonly string[];
   // Names for the series, if their keys are not readable.
   names?: readonly string[];
-  // Colour of the first of several series; 0 by default.
+  // Color of the first of several series; 0 by default.
   firstColor?: number;
   // True for parts that add up to a whole: they are drawn as layers.
   stacked?: boolean;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { failureOf, figuresOf, restartsText, stepAge } from './progress';
+import { failureOf, figuresOf, oldLossText, restartsText, stepAge } from './progress';
 
 describe('figures of a job', () => {
   const progress = { step: 9, time_ms: 100_000, step_seconds: 8 };
@@ -21,6 +21,15 @@ describe('figures of a job', () => {
     expect(figuresOf(job({ progress: old }))).toMatchObject(none);
     expect(figuresOf(job({ progress: now }))).toMatchObject({ etaSeconds: 60, isCurrent: true });
     expect(figuresOf(job({ progress: old, state: 'failed' })).isCurrent).toBe(true);
+  });
+
+  it('have the step of a loss that is older than the newest step', () => {
+    const at = (step: number, lossStep: number) =>
+      oldLossText(job({ progress: { step, loss_step: lossStep } }));
+    expect(at(1500, 1480)).toBe('(step 1,480)');
+    expect(at(1500, 1500)).toBeUndefined();
+    expect(at(1500, 0)).toBeUndefined();
+    expect(oldLossText({})).toBeUndefined();
   });
 
   it('have the used part of the restart budget', () => {

@@ -1,7 +1,7 @@
 // Figures of a job for its header and for list rows. Pure functions.
 import type { Attempt, Job } from '../api/types';
 import { hasEnded } from '../api/live';
-import { plural } from '../format/numbers';
+import { count, plural } from '../format/numbers';
 import { wordOf } from './health';
 
 const finite = (value: unknown): number | undefined =>
@@ -45,6 +45,13 @@ export function figuresOf(job: Job): Figures {
     tokens: progress?.total_tokens ? progress.tokens : undefined,
     totalTokens: finite(progress?.total_tokens),
   };
+}
+
+// Returns the step of a loss that is older than the newest step, such as "(step 480)"; undefined
+// for the loss of the newest step.
+export function oldLossText({ progress }: Pick<Job, 'progress'>): string | undefined {
+  const { step = 0, loss_step: lossStep = 0 } = progress ?? {};
+  return 0 < lossStep && lossStep < step ? `(step ${count(lossStep)})` : undefined;
 }
 
 export function slotsWanted(job: Job): number {

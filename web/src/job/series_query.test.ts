@@ -28,7 +28,7 @@ describe('seriesQuery', () => {
     expect(seriesQuery(view('axis=time'), ['loss'], 400)['fields']).toContain(',x');
   });
 
-  it('asks for one attempt, or for all with their abandoned parts', () => {
+  it('asks for one attempt, or for all with their redone parts', () => {
     expect(seriesQuery(view('attempt=2'), [], 400)).toMatchObject({ attempt: 2 });
     expect(seriesQuery(view(''), [], 400)).toMatchObject({ attempts: 'all' });
   });
@@ -63,7 +63,7 @@ it('draws points of a node whose clock is behind at the newest time before them'
 });
 
 describe('queries of overlays', () => {
-  it('ask for a baseline without its abandoned parts, and without a window of time', () => {
+  it('ask for a baseline without its redone parts, and without a window of time', () => {
     const { wide, narrow } = baselineQueries(view('attempt=2&from=5&to=9'), ['code_loss'], 1440);
     expect(wide).toMatchObject({ keys: 'loss,val_loss,code_loss', from: 5, attempt: undefined });
     expect(queryText(narrow)).not.toContain('attempt');

@@ -65,8 +65,8 @@ export function evaluationQuery(view: CurveView, sets: readonly string[], width:
   return seriesQuery(view, sets, bucketsFor(Math.min(width, PAGE_PX) - PANEL_FRAME_PX));
 }
 
-// Returns the queries for a baseline: all attempts joined, without the parts that were trained
-// again. On the time axis they have no window, because the baseline ran at another time.
+// Returns the queries for a baseline: all attempts joined, without redone parts. On the time
+// axis they have no window, because the baseline ran at another time.
 export function baselineQueries(
   view: CurveView,
   sets: readonly string[],

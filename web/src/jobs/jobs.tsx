@@ -8,13 +8,13 @@ import { ABSENT, count, percent } from '../format/numbers';
 import { ago, duration, fullTime } from '../format/time';
 import { HEALTH_LOOK, JOB_LOOK, lookOf } from '../format/words';
 import { isSick, worstFinding } from '../job/health';
-import { failureOf, figuresOf, shapeText, wallSeconds } from '../job/progress';
+import { failureOf, figuresOf, oldLossText, shapeText, wallSeconds } from '../job/progress';
 import { useQueryText } from '../router/query_text';
 import { Link, navigate, query, setQuery } from '../router/router';
 import { jobPath } from '../router/url';
 import { JobStatus } from '../ui/job_status';
+import { Loss } from '../ui/loss';
 import { useRetry } from '../ui/retry';
-import { Measured } from '../ui/measured';
 import { Empty, Failure, Skeleton } from '../ui/notice';
 import { SingleFlight } from '../ui/single_flight';
 import { Table, type Column } from '../ui/table';
@@ -225,7 +225,12 @@ const columns = (chosen: ReadonlySet<number>, toggle: (id: number) => void): Col
     width: '84px',
     right: true,
     priority: 2,
-    cell: (job) => <Measured value={fresh(job).progress?.loss} />,
+    cell: (job) => (
+      <>
+        <Loss job={fresh(job)} />
+        <span class="row-reason faint">{oldLossText(fresh(job))}</span>
+      </>
+    ),
   },
   { name: 'Slots', width: '104px', priority: 3, cell: shapeText },
   { name: 'User', width: '96px', priority: 3, sort: 'user', cell: (job) => job.user },

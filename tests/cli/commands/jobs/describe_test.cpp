@@ -148,11 +148,12 @@ TEST_F(DescribeTest, TellsWhatTheLossGuardDid) {
   v1::Rollback& rollback = *job.add_rollbacks();
   rollback.set_step(238);
   rollback.set_to_step(200);
-  rollback.set_reason("the loss is nan");
+  rollback.set_reason("the loss is not finite");
   rollback.set_skip_samples("1896:1904");
   const std::string out = Run({"describe", "17"}).out;
   EXPECT_THAT(out, HasSubstr("1 of 5 used"));
-  EXPECT_THAT(out, HasSubstr("from step 238 to 200 (the loss is nan), skips samples 1896:1904"));
+  EXPECT_THAT(out,
+              HasSubstr("from step 238 to 200 (the loss is not finite), skips samples 1896:1904"));
 }
 
 }  // namespace

@@ -243,7 +243,7 @@ std::vector<v1::Event> BlameForHang(TestCluster& cluster, int nodes,
   const int64_t job = cluster.Submit(absl::StrCat("hung-on-", nodes), nodes, 1);
   cluster.RunJob(job);
   v1::Verdict verdict;
-  verdict.set_cause(v1::VERDICT_CAUSE_HUNG);
+  verdict.set_cause(v1::VERDICT_CAUSE_STALLED);
   verdict.set_rank(ranks.front());
   verdict.set_node_id(cluster.Attempt(job).ranks(ranks.front()).node_id());
   verdict.mutable_ranks()->Add(ranks.begin(), ranks.end());
@@ -255,7 +255,7 @@ TEST_F(QuarantineTest, OnlyARankThatHangsAloneBlamesItsNode) {
   EXPECT_TRUE(BlameForHang(cluster_, 1, {0}).empty()) << "a gang of one has no other to compare";
   const std::vector<v1::Event> alone = BlameForHang(cluster_, 2, {1});
   ASSERT_EQ(alone.size(), 1u);
-  EXPECT_EQ(alone[0].node_blamed().evidence().fault(), v1::NODE_FAULT_HUNG);
+  EXPECT_EQ(alone[0].node_blamed().evidence().fault(), v1::NODE_FAULT_STALLED);
   EXPECT_EQ(alone[0].node_blamed().evidence().rank(), 1);
   EXPECT_EQ(alone[0].node_blamed().evidence().attempt(), 1);
   EXPECT_EQ(alone[0].time_ms(), cluster_.now);

@@ -57,7 +57,7 @@ TEST(JobTimeTest, EachSpanHasItsLengthAndSlotTimeAndStandbysHaveSlotTimeOnly) {
               testing::ElementsAre("LEDGER_PHASE_QUEUED 1000+2000: 2000 ms, 0 slot ms",
                                    "LEDGER_PHASE_INIT 3000+1000: 1000 ms, 8000 slot ms",
                                    "LEDGER_PHASE_TRAIN 4000+8000: 8000 ms, 64000 slot ms",
-                                   "LEDGER_PHASE_RECOMPUTE 12000+2000: 2000 ms, 16000 slot ms",
+                                   "LEDGER_PHASE_REDONE 12000+2000: 2000 ms, 16000 slot ms",
                                    "LEDGER_PHASE_RESTART 14000+1000: 1000 ms, 8000 slot ms",
                                    "LEDGER_PHASE_RESTART 15000+1000: 1000 ms, 8000 slot ms",
                                    "LEDGER_PHASE_INIT 16000+1000: 1000 ms, 8000 slot ms",

@@ -79,7 +79,7 @@ TEST(FirstStepTest, RecomputeCountsFromTheLaterAttemptsFirstStep) {
     const auto length = static_cast<double>(span.end_ms() - span.begin_ms());
     if (span.attempt() != 1) continue;
     if (span.phase() == v1::LEDGER_PHASE_TRAIN) train += length;
-    if (span.phase() == v1::LEDGER_PHASE_RECOMPUTE) recompute += length;
+    if (span.phase() == v1::LEDGER_PHASE_REDONE) recompute += length;
   }
   EXPECT_NEAR(recompute / (train + recompute), 0.2, 0.001);
   const ClusterState restarted = FromSnapshot(ToSnapshot(cluster.state, 1));
