@@ -15,6 +15,7 @@ const PAGES = [
   '/events',
   '/usage?by=week&period=all',
   '/compare?jobs={sweep}',
+  '/compare?jobs={sweep}&by=optimizer.lr&plot=parallel',
   '/jobs/{llama3-8b-c4}',
   '/jobs/{llama3-8b-c4}/ranks',
   '/jobs/{llama3-8b-c4}/timeline',

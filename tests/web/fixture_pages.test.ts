@@ -399,7 +399,7 @@ describe('ranks with a finding', () => {
 });
 
 describe('a step', () => {
-  it('has a curve for each of its parts, with the values in a legend', async () => {
+  it('has a layer for each of its parts, with the values in a legend', async () => {
     const page = await visit('/jobs/42');
     const panel = page.getByRole('region', { name: 'Step time by part' });
     const names = panel.locator('.line-legend li');
@@ -410,6 +410,9 @@ describe('a step', () => {
     const { width, height } = (await panel.locator('.u-over').boundingBox())!;
     await panel.locator('.u-over').hover({ position: { x: width / 2, y: height / 2 } });
     await panel.locator('.reading .at', { hasText: 'step ' }).waitFor();
+    // Legend and sum show the parts and the step time, not the edges of the layers.
+    await panel.locator('.reading', { hasText: /sum 8\.\d s/ }).waitFor();
+    await names.filter({ hasText: /^Optimizer 3\d\d ms$/ }).waitFor();
   });
 
   it('tells the slow rank by its compute, and shows its parts', async () => {

@@ -10,7 +10,13 @@ import { logPage } from './fixture_log';
 import { nodeResponse } from './fixture_node';
 import { NOW, job as newJob, type Cluster } from './fixtures';
 import { reportFixture, type Price } from './fixture_report';
-import { KEYS, lossReport, seriesResponse, type StepRange } from './fixture_series';
+import {
+  KEYS,
+  compareResponse,
+  lossReport,
+  seriesResponse,
+  type StepRange,
+} from './fixture_series';
 
 // Returns the checks of all nodes. The disk of every node is full.
 function checksOf({ nodes }: Cluster) {
@@ -60,6 +66,8 @@ export class FixtureServer {
   notFinite: StepRange | undefined;
   // The controller's price of a GPU-hour.
   price: Price | undefined;
+  // The names of every job's series.
+  keys: readonly string[] = KEYS;
   // Replaces fields of ranks, by rank.
   readonly rankChanges = new Map<number, Partial<RankStatus>>();
   // Time between the jobs and the nodes of a new stream.
@@ -167,6 +175,7 @@ export class FixtureServer {
       const shown = { capabilities, storage_problems, warnings, grpc_port: GRPC_PORT };
       return [200, { ...shown, ...stamp }];
     }
+    if (path === '/series') return [200, compareResponse(cluster.jobs, query)];
     if (path === '/report') return [200, reportFixture(query, this.price)];
     if (path === '/nodes') return [200, { nodes: cluster.nodes, job_names: {}, ...stamp }];
     if (path === '/sessions') return [200, { sessions: [], as_of_ms: NOW }];
@@ -202,7 +211,7 @@ export class FixtureServer {
       case 'loss':
         return [200, lossReport(found)];
       case 'metrics':
-        return [200, { keys: found.progress?.step ? KEYS : [] }];
+        return [200, { keys: found.progress?.step ? this.keys : [] }];
       case 'logs':
         return [200, logPage(found, query)];
       case 'ranks':

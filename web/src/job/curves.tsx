@@ -13,7 +13,9 @@ import { useKeys } from '../ui/keyboard';
 import { useLoad, type Loaded } from '../ui/load';
 import { useThrottled } from '../ui/throttle';
 import { Empty, Failure, Skeleton } from '../ui/notice';
+import type { Baseline } from './baseline';
 import { CurveTools } from './curve_tools';
+import { evaluationKeys } from './evaluation_sets';
 import { CurvePanel, PanelPlaceholder } from './curve_panel';
 import { LossReport } from './loss_report';
 import { NoteDialog } from './note_dialog';
@@ -22,9 +24,10 @@ import { chosenStep, cursorStep, firstStep } from './note_step';
 import { noteMarkers } from './notes';
 import { WIDE_KEYS, axesFor, panelsFor, type Panel } from './panels';
 import { figuresOf } from './progress';
-import { seriesQueries, withAxis } from './series_query';
+import { evaluationQuery, otherSets, seriesQueries, withAxis } from './series_query';
+import { useBaseline } from './use_baseline';
 
-// Interval between checks for new series, such as the validation loss, which get their own panels.
+// Interval between checks for new series, which get their own panels, and for new evaluations.
 const KEYS_PACE_MS = 10_000;
 
 // Loads the series `asked` for, and refreshes them while the job trains.
@@ -40,6 +43,20 @@ function useSeries(job: Job, view: CurveView, asked: Query): Loaded<GetSeriesRes
   useEffect(() => {
     setPace(hasEnded(job) ? 1_000 : refreshInterval(perBucket, stepSeconds, loaded.durationMs));
   }, [perBucket, Math.round(stepSeconds * 10), Math.round(loaded.durationMs / 50), job.state]);
+  return { ...loaded, data };
+}
+
+// Loads the evaluation sets that the other requests do not contain.
+function useEvaluations(
+  job: Job,
+  view: CurveView,
+  sets: readonly string[],
+): Loaded<GetSeriesResponse> {
+  const path = sets.length > 0 ? `/jobs/${job.id}/series` : undefined;
+  const asked = evaluationQuery(view, sets, innerWidth);
+  const tick = useThrottled(metricsTick.value, KEYS_PACE_MS);
+  const loaded = useLoad<GetSeriesResponse>(path, asked, `${job.id}/${view.axis}`, tick);
+  const data = useMemo(() => loaded.data && withAxis(loaded.data), [loaded.data]);
   return { ...loaded, data };
 }
 
@@ -62,13 +79,17 @@ function Panels({
   known,
   wide,
   narrow,
+  sets,
+  baseline,
 }: {
   job: Job;
   view: CurveView;
   known: readonly string[];
   wide: GetSeriesResponse;
-  // Usually arrives later.
+  // The others usually arrive later.
   narrow: GetSeriesResponse | undefined;
+  sets: GetSeriesResponse | undefined;
+  baseline: Baseline | undefined;
 }) {
   const alerts = openJob.value?.alerts ?? [];
   const all = { checkpoints: job.checkpoints, attempts: job.attempts, alerts };
@@ -82,11 +103,12 @@ function Panels({
   const choose = (step: number) => {
     chosenStep.value = { job: job.id, step };
   };
+  const series = [wide, sets, narrow].flatMap((part) => part?.series ?? []);
   const one = (panel: Panel) => {
-    const data = panel.keys.some((key) => WIDE_KEYS.includes(key)) ? wide : narrow;
-    if (!data) return <PanelPlaceholder key={panel.title} panel={panel} />;
+    const isReady = narrow || panel.keys.some((key) => WIDE_KEYS.includes(key));
+    if (!isReady) return <PanelPlaceholder key={panel.title} panel={panel} />;
     const byKey = (keys: readonly string[]): Series[] =>
-      data.series.filter(({ key }) => keys.includes(key));
+      series.filter(({ key }) => keys.includes(key));
     return (
       <CurvePanel
         key={panel.title}
@@ -96,6 +118,7 @@ function Panels({
         markers={markers}
         curves={byKey(panel.keys)}
         points={byKey(panel.points ?? [])}
+        baseline={baseline}
         onZoom={zoom}
         onChoose={choose}
       />
@@ -120,7 +143,10 @@ export function Curves({ job }: { job: Job }) {
   const asked = seriesQueries(view, innerWidth);
   const wide = useSeries(job, view, asked.wide);
   const narrow = useSeries(job, view, asked.narrow);
-  const error = wide.error ?? narrow.error;
+  const evaluations = evaluationKeys(keys);
+  const sets = useEvaluations(job, view, otherSets(evaluations));
+  const other = useBaseline(view, evaluations, wide.data);
+  const error = wide.error ?? narrow.error ?? sets.error;
   if (known.error && !known.data) return <Failure error={known.error} />;
   if (!known.data) return <Skeleton rows={4} height={120} />;
   if (panels.length === 0) {
@@ -140,11 +166,21 @@ export function Curves({ job }: { job: Job }) {
         known={keys}
         attempts={wide.data?.attempts ?? []}
         onNote={openNote}
+        baseline={other.job}
       />
+      {other.error && <Failure error={other.error} />}
       {keys.includes('loss') && <LossReport job={job} />}
       {error && <Failure error={error} />}
       {wide.data ? (
-        <Panels job={job} view={view} known={keys} wide={wide.data} narrow={narrow.data} />
+        <Panels
+          job={job}
+          view={view}
+          known={keys}
+          wide={wide.data}
+          narrow={narrow.data}
+          sets={sets.data}
+          baseline={other.baseline}
+        />
       ) : (
         !error && <Skeleton rows={4} height={120} />
       )}
