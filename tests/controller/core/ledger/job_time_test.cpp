@@ -98,7 +98,7 @@ TEST(JobTimeTest, RepeatedStepsAreTheNewestOfTheAttempt) {
   EXPECT_THAT(JobTimeLines(time),
               testing::IsSupersetOf({"LEDGER_PHASE_CHECKPOINT 4000+9000: 5000 ms, 40000 slot ms",
                                      "LEDGER_PHASE_TRAIN 4000+9000: 4000 ms, 32000 slot ms",
-                                     "LEDGER_PHASE_RECOMPUTE 13000+1000: 1000 ms, 8000 slot ms"}));
+                                     "LEDGER_PHASE_REDONE 13000+1000: 1000 ms, 8000 slot ms"}));
 }
 
 TEST(JobTimeTest, UnsavedStepsAreTheNewestOfTheAttempt) {

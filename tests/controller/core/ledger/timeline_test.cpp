@@ -18,7 +18,7 @@ TEST(TimelineTest, OnlyMixedPhasesAreSpreadOverTheirCommonTime) {
   timeline.AddUntil(v1::LEDGER_PHASE_CHECKPOINT, 1, 4, 250);
   timeline.AddUntil(v1::LEDGER_PHASE_TRAIN, 1, 4, 400);
   timeline.MixSince(200);
-  timeline.AddUntil(v1::LEDGER_PHASE_RECOMPUTE, 1, 4, 500);
+  timeline.AddUntil(v1::LEDGER_PHASE_REDONE, 1, 4, 500);
   ASSERT_EQ(timeline.spans().size(), 4);
   ExpectRange(timeline, timeline.spans()[0], 100, 200);
   ExpectRange(timeline, timeline.spans()[1], 200, 400);
