@@ -1,11 +1,11 @@
-// The longer texts declared in job_views.h: for `describe`, events and verdicts.
+// The longer texts declared in job_views.h: for `describe` and verdicts.
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "cli/output/event_text.h"
 #include "cli/output/freshness.h"
 #include "cli/output/health_view.h"
 #include "cli/output/job_views.h"
@@ -15,9 +15,7 @@
 #include "cli/output/usage_text.h"
 #include "proto/jobspec/auto_layout.h"
 #include "proto/json/enum_text.h"
-#include "proto/json/message_json.h"
 #include "proto/support/gang_size.h"
-#include "proto/text/duration_text.h"
 
 namespace trainyard::cli {
 namespace {
@@ -25,11 +23,6 @@ namespace {
 // The number of lines that `describe` and `why` show of the output of the rank that failed. `logs`
 // shows all of it.
 constexpr std::size_t kLogTailLines = 20;
-
-std::string NodeName(const std::string& id, const NodeNames& names) {
-  const auto name = names.find(id);
-  return name == names.end() ? id : name->second;
-}
 
 // Adds a heading and, below it, a table indented by two columns.
 void AddTable(const std::string& heading, const Listing& listing, std::string& text) {
@@ -201,48 +194,6 @@ void AddSettings(const v1::Job& job, bool all, std::string& text) {
   AddTable(all ? "Settings" : "Non-default settings (-o wide shows all)", settings, text);
 }
 
-// Returns the step from which the attempt starts. The step of a checkpoint of another program is
-// not known, so the path is returned instead.
-std::string StartOf(const v1::JobPlaced& placed) {
-  if (placed.resume_from().empty()) return ", fresh start";
-  if (placed.resume_step() > 0) return absl::StrCat(", from step ", placed.resume_step());
-  return absl::StrCat(", from the checkpoint ", placed.resume_from());
-}
-
-std::string PlaceText(const v1::JobPlaced& placed) {
-  std::map<std::string, int> nodes;
-  for (const v1::RankPlacement& rank : placed.ranks()) ++nodes[rank.node_id()];
-  return absl::StrCat(
-      "attempt ", placed.attempt(), " placed: ", placed.ranks_size(), " ranks on ", nodes.size(),
-      nodes.size() == 1 ? " node" : " nodes", StartOf(placed),
-      placed.skip_samples().empty() ? "" : absl::StrCat(", skips samples ", placed.skip_samples()),
-      placed.has_layout() ? absl::StrCat(", layout ", GrantedText(placed.layout())) : "");
-}
-
-// Returns `words` followed by the step or text; "" if the step is 0 or the text is empty.
-std::string AfterUnlessEmpty(const char* words, int64_t step) {
-  return step == 0 ? "" : absl::StrCat(words, step);
-}
-std::string AfterUnlessEmpty(const char* words, const std::string& text) {
-  return text.empty() ? "" : absl::StrCat(words, text);
-}
-
-std::string ExitText(const v1::RankExited& exited) {
-  const std::string rank = absl::StrCat("rank ", exited.rank(), " of attempt ", exited.attempt());
-  if (!exited.spawn_error().empty()) {
-    return absl::StrCat(rank, " could not be started: ", exited.spawn_error());
-  }
-  if (!exited.limit_exceeded().empty()) {
-    return absl::StrCat(rank, " was stopped by its node: ", exited.limit_exceeded());
-  }
-  if (exited.out_of_memory()) return rank + " was killed: out of memory";
-  const char* const request = exited.stop_requested() ? " after the stop request" : "";
-  if (exited.signal() != 0) {
-    return absl::StrCat(rank, " ended by signal ", exited.signal(), request);
-  }
-  return absl::StrCat(rank, " exited with ", exited.exit_code(), request);
-}
-
 std::vector<std::string> LinesOf(const std::string& text) {
   std::vector<std::string> lines = absl::StrSplit(text, '\n');
   while (!lines.empty() && lines.back().empty()) lines.pop_back();
@@ -313,190 +264,6 @@ std::string VerdictText(const v1::Verdict& verdict, const NodeNames& names) {
   if (lines.size() > kLogTailLines) lines.erase(lines.begin(), lines.end() - kLogTailLines);
   AddLines("Last output", lines, text);
   return text;
-}
-
-namespace {
-
-// Returns, for example, "3.00e-4".
-std::string RateText(double rate) {
-  return absl::StrReplaceAll(absl::StrFormat("%.2e", rate), {{"e-0", "e-"}, {"e+0", "e+"}});
-}
-
-std::string RateChangeText(const v1::LearningRateChange& change) {
-  return absl::StrCat("learning rate changed at the resume from step ", change.step(), ": ",
-                      RateText(change.before()), " before, ", RateText(change.after()), " after");
-}
-
-// Text of AttemptRunning, AttemptBegan, LearningRateChanged, StallEnded and TrainingTimeLost.
-std::string RunsText(const v1::Event& event) {
-  if (event.has_attempt_running()) {
-    return absl::StrCat("attempt ", event.attempt_running().attempt(), " is running",
-                        AfterUnlessEmpty(" from step ", event.attempt_running().resume_step()));
-  }
-  if (event.has_learning_rate_changed()) {
-    return RateChangeText(event.learning_rate_changed().change());
-  }
-  if (event.has_stall_ended()) {
-    const v1::StallEnded& stall = event.stall_ended();
-    return absl::StrCat("the gang makes progress again after a stall of ",
-                        DurationText(stall.until_ms() - stall.since_ms()));
-  }
-  if (event.has_training_time_lost()) {
-    const v1::TrainingTimeLost& lost = event.training_time_lost();
-    return absl::StrCat(DurationText(lost.lost_ms()), " of training lost while the run was ",
-                        lost.phase() == v1::LEDGER_PHASE_SLOW ? "slow" : "diverging");
-  }
-  return absl::StrCat("attempt ", event.attempt_began().attempt(), " started at step ",
-                      event.attempt_began().first_step());
-}
-
-// Text of AttemptFailed and AttemptRolledBack.
-std::string StoppedText(const v1::Event& event) {
-  if (event.has_attempt_failed()) {
-    return absl::StrCat("attempt ", event.attempt_failed().attempt(),
-                        " failed: ", event.attempt_failed().verdict().summary());
-  }
-  return absl::StrCat("attempt ", event.attempt_rolled_back().attempt(),
-                      " rolled back: ", event.attempt_rolled_back().verdict().summary());
-}
-
-// Text of AttemptHealing and AttemptHealed.
-std::string HealText(const v1::Event& event) {
-  if (event.has_attempt_healed()) {
-    const v1::AttemptHealed& healed = event.attempt_healed();
-    return absl::StrCat("attempt ", healed.attempt(), " healed in ",
-                        ShortDuration(healed.heal_ms()), ": generation ", healed.generation(),
-                        " at step ", healed.step(), ", ", healed.lost_steps(),
-                        healed.lost_steps() == 1 ? " step" : " steps", " redone");
-  }
-  const v1::AttemptHealing& healing = event.attempt_healing();
-  return absl::StrCat("attempt ", healing.attempt(), " is healing in place with ",
-                      healing.seats_size(),
-                      healing.seats_size() == 1 ? " spare rank" : " spare ranks", " (generation ",
-                      healing.generation(), "): ", healing.verdict().summary());
-}
-
-std::string StartText(const v1::RankStarted& started) {
-  return absl::StrCat("rank ", started.rank(), " of attempt ", started.attempt(), " started, pid ",
-                      started.pid());
-}
-
-// Text of an event in which a user requested a change of the job.
-std::string RequestText(const v1::Event& event) {
-  if (event.has_job_paused()) {
-    const std::string& reason = event.job_paused().reason();
-    return reason.empty() ? "pause requested" : absl::StrCat("paused: ", reason);
-  }
-  if (event.has_job_resumed()) return "resumed";
-  return event.job_stop_requested().kill() ? "kill requested" : "stop requested";
-}
-
-// Text of JobEnded, JobArchived and JobDeleted.
-std::string EndText(const v1::Event& event) {
-  if (event.has_job_archived()) return "moved to the archive";
-  if (event.has_job_deleted()) {
-    return absl::StrCat("job ", event.job_deleted().job_id(), " (", event.job_deleted().name(),
-                        ") deleted");
-  }
-  return absl::StrCat("job ", EnumText(event.job_ended().state()), ": ",
-                      event.job_ended().verdict().summary());
-}
-
-// Text of NoteWritten and NoteDeleted.
-std::string NoteText(const v1::Event& event) {
-  if (event.has_note_deleted()) {
-    return absl::StrCat("note ", event.note_deleted().note_id(), " on step ",
-                        event.note_deleted().step(), " deleted");
-  }
-  return absl::StrCat("note on step ", event.note_written().step(), ": ",
-                      event.note_written().text());
-}
-
-std::string CheckpointText(const v1::Event& event) {
-  if (event.has_checkpoint_rejected()) {
-    return absl::StrCat("checkpoint ", event.checkpoint_rejected().path(),
-                        " rejected: ", event.checkpoint_rejected().reason());
-  }
-  if (event.has_checkpoint_deleted()) {
-    return absl::StrCat("checkpoint of step ", event.checkpoint_deleted().step(), " deleted");
-  }
-  return absl::StrCat("checkpoint of step ", event.checkpoint_published().checkpoint().step(),
-                      " published");
-}
-
-// Text of an event that reports lost data: the event log, or a store next to it, is an older copy.
-std::string LostDataText(const v1::Event& event) {
-  if (event.has_store_data_lost()) {
-    return absl::StrCat(event.store_data_lost().store(),
-                        ".db has lost data: ", event.store_data_lost().reason());
-  }
-  return absl::StrCat("the event log has lost events: ", event.events_lost().seen_by(),
-                      " recorded event ", event.events_lost().mark().sequence(),
-                      ", but the log ends at ", event.events_lost().last_sequence());
-}
-
-}  // namespace
-
-std::string EventText(const v1::Event& event, const NodeNames& names) {
-  switch (event.kind_case()) {
-    case v1::Event::kJobSubmitted:
-      return "submitted";
-    case v1::Event::kJobPlaced:
-      return PlaceText(event.job_placed());
-    case v1::Event::kRankStarted:
-      return StartText(event.rank_started());
-    case v1::Event::kRankExited:
-      return ExitText(event.rank_exited());
-    case v1::Event::kAttemptRunning:
-    case v1::Event::kAttemptBegan:
-    case v1::Event::kLearningRateChanged:
-    case v1::Event::kStallEnded:
-    case v1::Event::kTrainingTimeLost:
-      return RunsText(event);
-    case v1::Event::kAttemptFailed:
-    case v1::Event::kAttemptRolledBack:
-      return StoppedText(event);
-    case v1::Event::kAttemptHealing:
-    case v1::Event::kAttemptHealed:
-      return HealText(event);
-    case v1::Event::kAttemptCleared:
-      return absl::StrCat("node ", NodeName(event.attempt_cleared().node_id(), names),
-                          " confirmed that attempt ", event.attempt_cleared().attempt(),
-                          " has ended there");
-    case v1::Event::kAttemptEnded:
-      return absl::StrCat("attempt ", event.attempt_ended().attempt(), " ended",
-                          AfterUnlessEmpty(" at step ", event.attempt_ended().last_step()));
-    case v1::Event::kJobStopRequested:
-    case v1::Event::kJobPaused:
-    case v1::Event::kJobResumed:
-      return RequestText(event);
-    case v1::Event::kJobEnded:
-    case v1::Event::kJobArchived:
-    case v1::Event::kJobDeleted:
-      return EndText(event);
-    case v1::Event::kEventsLost:
-    case v1::Event::kStoreDataLost:
-      return LostDataText(event);
-    case v1::Event::kNodeRemoved:
-      return absl::StrCat("node ", event.node_removed().name(), " removed",
-                          AfterUnlessEmpty(": ", event.node_removed().reason()));
-    case v1::Event::kCheckpointPublished:
-    case v1::Event::kCheckpointDeleted:
-    case v1::Event::kCheckpointRejected:
-      return CheckpointText(event);
-    case v1::Event::kNoteWritten:
-    case v1::Event::kNoteDeleted:
-      return NoteText(event);
-    case v1::Event::kLayoutChosen:
-      return absl::StrCat(event.layout_chosen().layout().nodes() > 0 ? "layout chosen: " : "",
-                          GrantedText(event.layout_chosen().layout()));
-    case v1::Event::kAlertRaised:
-      return absl::StrCat("alert ", event.alert_raised().code(), " at step ",
-                          event.alert_raised().step(), ": ", event.alert_raised().message());
-    default:
-      // The default, for node events and for event types of newer controllers.
-      return absl::StrReplaceAll(DumpJson(MessageToJson(event), -1), {{"\"", ""}});
-  }
 }
 
 }  // namespace trainyard::cli

@@ -55,11 +55,6 @@ std::string RanksText(const google::protobuf::RepeatedPtrField<v1::RankPlacement
 Listing SpecListing(const v1::JobSpec& spec, const Origins& origins);
 
 Listing CheckpointListing(const v1::Job& job, bool deleted_too, Timestamp now);
-
-// Returns a text such as "attempt 2 placed: 8 ranks on 2 nodes, from step 100". It may contain text
-// from a trainer or a node, including line ends. Print it through OneLine.
-std::string EventText(const v1::Event& event, const NodeNames& names);
-
 // Returns the cause, the summary, the failing rank with its node, whether a retry can help, the
 // stacks of a stalled rank and the last lines of the failing rank's output. If the node's name is
 // unknown, leaves out the line about the rank, because the summary names it.
