@@ -46,6 +46,10 @@ void MergeRecovered(const RecoveredJob& recovered, Observations& observations) {
   v1::Progress merged = recovered.progress;
   v1::Progress& observed = observations.progress[recovered.job.id()];
   merged.MergeFrom(observed);
+  const v1::Progress& stored = recovered.progress;
+  if (stored.has_best_loss() && stored.best_loss() < merged.best_loss()) {
+    merged.set_best_loss(stored.best_loss());
+  }
   observed = std::move(merged);
   if (recovered.losses.losses.empty()) return;
   observations.losses[recovered.job.id()].Recover(

@@ -1,6 +1,7 @@
 #include "controller/api/stored_progress.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "proto/contract/telemetry_keys.h"
 #include "proto/contract/token_format.h"
@@ -10,6 +11,15 @@ namespace trainyard::controller {
 namespace {
 
 std::string ValidationLoss() { return telemetry::EvaluationLoss(token_format::kValidationSplit); }
+
+// Buckets whose losses are not finite have no best loss.
+void SetBestLoss(const v1::Series& losses, v1::Progress& progress) {
+  for (const double least : losses.min()) {
+    if (!std::isfinite(least)) continue;
+    progress.set_best_loss(progress.has_best_loss() ? std::min(progress.best_loss(), least)
+                                                    : least);
+  }
+}
 
 void SetField(const v1::Series& series, v1::Progress& progress) {
   if (series.steps().empty()) return;
@@ -22,6 +32,7 @@ void SetField(const v1::Series& series, v1::Progress& progress) {
   if (series.key() == telemetry::kLoss) {
     progress.set_loss(value);
     progress.set_loss_step(series.steps(series.steps_size() - 1));
+    SetBestLoss(series, progress);
   }
   if (series.key() == telemetry::kTokensPerSecond) progress.set_tokens_per_second(value);
   if (series.key() == telemetry::kStepSeconds) progress.set_step_seconds(value);
