@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
-import type { Job, RankStatus } from '../../web/src/api/types';
+import type { Job, JobState, RankStatus } from '../../web/src/api/types';
 import { jobResponse, ranksOf } from './fixture_jobs';
 import { logPage } from './fixture_log';
 import { NOW, job as newJob, type Cluster } from './fixtures';
@@ -65,6 +65,24 @@ export const GRPC_PORT = 17_070;
 
 type Answer = [number, unknown];
 
+// Returns the comparison of jobs for the orders that tests use. Jobs without a value are last.
+function orderOf(query: URLSearchParams) {
+  const sign = query.get('reverse') === 'true' ? -1 : 1;
+  const keyOf = ({ progress, restarts, attempts }: Job): number | undefined => {
+    const order = query.get('order');
+    if (order === 'restarts') return -restarts;
+    if (order === 'best_loss') return progress?.best_loss as number | undefined;
+    return order === 'loss' && attempts.length > 0 ? (progress?.loss as number) : undefined;
+  };
+  return (a: Job, b: Job) => {
+    const [left, right] = [keyOf(a), keyOf(b)];
+    if (left === undefined || right === undefined) {
+      return Number(left === undefined) - Number(right === undefined);
+    }
+    return sign * (left - right);
+  };
+}
+
 const problem = (status: number, detail: string, hint = ''): Answer => [
   status,
   {
@@ -85,6 +103,8 @@ export class FixtureServer {
   notFinite: StepRange | undefined;
   // Replaces fields of ranks, by rank.
   readonly rankChanges = new Map<number, Partial<RankStatus>>();
+  // Why changes of a job are refused, by job.
+  readonly refusals = new Map<number, string>();
   // Time between the jobs and the nodes of a new stream.
   nodesDelayMs = 0;
 
@@ -247,12 +267,21 @@ export class FixtureServer {
         ];
       case 'stop':
       case 'kill':
-        found.state = 'stopping';
-        this.publish(found);
-        return [200, { job: found }];
+      case 'pause':
+      case 'resume':
+        return this.changeJob(found, command);
       default:
         return problem(404, `There is no ${command}`);
     }
+  }
+
+  private changeJob(found: Job, command: string): Answer {
+    const refusal = this.refusals.get(found.id);
+    if (refusal) return problem(409, refusal);
+    const states: Record<string, JobState> = { pause: 'pausing', resume: 'queued' };
+    found.state = states[command] ?? 'stopping';
+    this.publish(found);
+    return [200, { job: found }];
   }
 
   private listJobs(query: URLSearchParams): Answer {
@@ -264,7 +293,8 @@ export class FixtureServer {
         (found) =>
           (states.length === 0 || states.includes(found.state)) &&
           `${found.id} ${found.name} ${found.user}`.toLowerCase().includes(text),
-      );
+      )
+      .sort(orderOf(query));
     const from = Number(query.get('cursor') ?? 0);
     const to = from + Number(query.get('limit') ?? 100);
     return [
