@@ -7,6 +7,14 @@ import { extname, join, normalize } from 'node:path';
 import type { Job, JobState, RankStatus } from '../../web/src/api/types';
 import { jobResponse, ranksOf } from './fixture_jobs';
 import { logPage } from './fixture_log';
+import {
+  JOB_SCHEMA,
+  checkedPlan,
+  fileError,
+  layoutPlan,
+  plannerLists,
+  recipeText,
+} from './fixture_recipes';
 import { NOW, job as newJob, type Cluster } from './fixtures';
 import { KEYS, lossReport, seriesResponse, type StepRange } from './fixture_series';
 
@@ -169,7 +177,10 @@ export class FixtureServer {
     if (!url.pathname.startsWith('/api/')) return serveFile(url.pathname, response);
     const path = url.pathname.replace('/api/v1', '');
     if (path === '/events/stream') return this.openStream(response);
-    const [status, body] = this.answer(request.method ?? 'GET', path, url.searchParams);
+    const sent = request.method === 'POST' ? await bodyOf(request) : {};
+    const [status, body] =
+      this.answerAboutRecipes(request.method ?? 'GET', path, sent) ??
+      this.answer(request.method ?? 'GET', path, url.searchParams);
     const type = status < 400 ? 'application/json' : 'application/problem+json';
     response.writeHead(status, { 'content-type': type });
     response.end(JSON.stringify(body));
@@ -198,6 +209,21 @@ export class FixtureServer {
       clearInterval(alive);
       this.streams.delete(response);
     });
+  }
+
+  // Returns undefined for other paths.
+  private answerAboutRecipes(method: string, path: string, sent: Sent): Answer | undefined {
+    const { job_file: text } = sent;
+    if (path === '/planner') return [200, method === 'POST' ? layoutPlan() : plannerLists()];
+    if (path === '/job-schema.json') return [200, JOB_SCHEMA];
+    if (path.startsWith('/recipes/')) {
+      const recipe = recipeText(path.slice('/recipes/'.length));
+      return recipe ? [200, recipe] : problem(404, 'There is no such recipe');
+    }
+    const error = text === undefined ? undefined : fileError(text);
+    if (error) return problem(400, error);
+    if (path === '/plan' && text !== undefined) return [200, checkedPlan(text)];
+    return undefined;
   }
 
   private answer(method: string, path: string, query: URLSearchParams): Answer {
@@ -326,6 +352,16 @@ export class FixtureServer {
     }
     return [200, { node: found }];
   }
+}
+
+interface Sent {
+  job_file?: string;
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Sent> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  return JSON.parse(Buffer.concat(parts).toString() || '{}') as Sent;
 }
 
 function send(stream: ServerResponse, kind: string, data: unknown): void {

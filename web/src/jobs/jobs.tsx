@@ -3,7 +3,7 @@ import type { JobState } from '../api/types';
 import { count } from '../format/numbers';
 import { JOB_LOOK } from '../format/words';
 import { useQueryText } from '../router/query_text';
-import { query, setQuery } from '../router/router';
+import { Link, query, setQuery } from '../router/router';
 import { jobPath } from '../router/url';
 import { useMedia } from '../ui/media';
 import { Empty, Failure, Skeleton } from '../ui/notice';
@@ -83,6 +83,9 @@ export function Jobs() {
       <div class="page-head">
         <h1>Jobs {jobs && <span class="number">{count(total)}</span>}</h1>
         <SelectedTools tools={tools} total={total} />
+        <Link href="/submit" class="button">
+          New job…
+        </Link>
       </div>
       <div class="tools">
         <SearchField />

@@ -34,6 +34,7 @@ const PAGES: Entry[] = [
   { kind: 'page', text: 'Compare', href: '/compare' },
   { kind: 'page', text: 'Planner', href: '/planner' },
   { kind: 'page', text: 'Events', href: '/events' },
+  { kind: 'page', text: 'New job', words: 'submit recipe', href: '/submit' },
 ];
 
 const nameOf = (job: Job) => `${job.name} #${job.id}`;
