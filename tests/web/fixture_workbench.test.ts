@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { violationsOf } from './axe';
 import { PHONE, WIDE } from './browser';
 import { FixtureBrowser } from './fixture_browser';
-import { NOW } from './fixtures';
+import { NOW, job } from './fixtures';
 
 const pages = new FixtureBrowser();
 
@@ -150,6 +150,20 @@ describe('an action on several jobs', () => {
     await dialog.locator('footer').getByRole('button', { name: 'Close' }).click();
     expect(pages.job(42).state).toBe('stopping');
     expect(pages.job(43).state).toBe('running');
+  });
+
+  it('takes at most 200 jobs', async () => {
+    const { jobs } = pages.server.cluster;
+    for (let id = 100; id < 400; id++) jobs.push(job(id, `sweep-${id}`, 'queued'));
+    const page = await openJobs('/jobs?q=sweep-');
+    await page.getByRole('checkbox', { name: 'Select all matching jobs' }).click();
+    await page.getByText('200 selected of 302, the most at once').waitFor();
+    await boxOf(page, 'sweep-399').click();
+    await page.getByText('199 selected', { exact: true }).waitFor();
+    await page.getByRole('group', { name: 'Selected jobs' }).getByText('Kill…').click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Kill 199 jobs' }).waitFor();
+    expect(await dialog.getByRole('listitem').count()).toBe(199);
   });
 
   it('can take all matching jobs, and forgets them when the search changes', async () => {

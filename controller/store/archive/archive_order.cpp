@@ -109,9 +109,9 @@ absl::Status StoreFigures(const v1::ArchivedJob& archived, int64_t newest, Sqlit
 
 absl::Status FillFigures(SqliteDatabase& writer) {
   while (true) {
-    TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(writer));
     TRAINYARD_ASSIGN_OR_RETURN(const auto jobs, WithoutFigures(writer));
     if (jobs.empty()) return absl::OkStatus();
+    TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(writer));
     for (const auto& [newest, job] : jobs) {
       TRAINYARD_RETURN_IF_ERROR(StoreFigures(job, newest, writer));
     }

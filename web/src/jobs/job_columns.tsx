@@ -95,6 +95,9 @@ function RestartsCell({ job }: { job: Job }) {
   );
 }
 
+// Rows that the user scrolls past request no curve.
+const CURVE_SETTLE_MS = 300;
+
 const CHOSEN: Record<ColumnName, Column<Job>> = {
   step: {
     name: 'Step',
@@ -124,7 +127,9 @@ const CHOSEN: Record<ColumnName, Column<Job>> = {
     name: 'Curve',
     width: '104px',
     priority: 4,
-    cell: (job) => job.attempts.length > 0 && <JobSpark job={fresh(job)} />,
+    cell: (job) => job.attempts.length > 0 && (
+      <JobSpark job={fresh(job)} settleMs={CURVE_SETTLE_MS} />
+    ),
   },
   rate: {
     name: 'Tokens/s',

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { navigate, query, setQuery } from '../router/router';
 import { useDeferred } from '../ui/deferred';
+import { Failure } from '../ui/notice';
 import { COLUMNS, columnsIn, columnsText, withColumn } from './column_choice';
 import { followViews, storeViews, storedViews, viewOf, type SavedView } from './saved_views';
 
@@ -47,7 +48,7 @@ function ViewSelect({ views, current }: { views: readonly SavedView[]; current: 
 export function ViewTools() {
   const { views, isStored, change } = useViews();
   const [open, setOpen] = useState(false);
-  const { code: Dialog } = useDeferred(loadDialog, open);
+  const { code: Dialog, error } = useDeferred(loadDialog, open);
   const current = viewOf(query.value);
   return (
     <div class="button-pair">
@@ -55,6 +56,7 @@ export function ViewTools() {
       <button type="button" onClick={() => setOpen(true)}>
         {views.length > 0 ? 'Views…' : 'Save view…'}
       </button>
+      {open && error && <Failure error={error} />}
       {open && Dialog && (
         <Dialog
           views={views}

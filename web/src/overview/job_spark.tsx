@@ -7,11 +7,9 @@ import { jobColor } from './cluster_map';
 
 const BUCKETS = 60;
 const REFRESH_MS = 10_000;
-// A curve that is visible for a shorter time, while the list scrolls, is not requested.
-const SETTLE_MS = 100;
 
-// True after the element has been visible for a moment. Used to fetch only visible curves.
-function useSeen(): [preact.RefObject<HTMLSpanElement | null>, boolean] {
+// True after the element has been visible for `settleMs`. Used to fetch only visible curves.
+function useSeen(settleMs: number): [preact.RefObject<HTMLSpanElement | null>, boolean] {
   const host = useRef<HTMLSpanElement>(null);
   const [seen, setSeen] = useState(false);
   useEffect(() => {
@@ -20,7 +18,7 @@ function useSeen(): [preact.RefObject<HTMLSpanElement | null>, boolean] {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const observer = new IntersectionObserver(([entry]) => {
       clearTimeout(timer);
-      if (entry?.isIntersecting) timer = setTimeout(() => setSeen(true), SETTLE_MS);
+      if (entry?.isIntersecting) timer = setTimeout(() => setSeen(true), settleMs);
     });
     observer.observe(element);
     return () => {
@@ -31,9 +29,15 @@ function useSeen(): [preact.RefObject<HTMLSpanElement | null>, boolean] {
   return [host, seen];
 }
 
+export interface JobSparkProps {
+  job: Job;
+  // A curve that is visible for a shorter time, because its list scrolls, is not requested.
+  settleMs?: number;
+}
+
 // A small curve of the job's loss so far.
-export function JobSpark({ job }: { job: Job }) {
-  const [host, seen] = useSeen();
+export function JobSpark({ job, settleMs = 0 }: JobSparkProps) {
+  const [host, seen] = useSeen(settleMs);
   const path = seen ? `/jobs/${job.id}/series` : undefined;
   const tick = holdsSlots(job) ? Math.floor(clock.value / REFRESH_MS) : 0;
   const { data } = useLoad<GetSeriesResponse>(

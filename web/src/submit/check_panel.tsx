@@ -33,8 +33,9 @@ function Errors({ errors, onPlace }: Pick<CheckPanelProps, 'errors' | 'onPlace'>
   );
 }
 
-function placeText({ starts_now: now, ranks, pending, node_names: names }: PlanJobResponse): string {
-  if (!now) return pending?.message ?? 'The job would wait in the queue.';
+function placeText(plan: PlanJobResponse): string {
+  const { ranks, pending, node_names: names } = plan;
+  if (!plan.starts_now) return pending?.message ?? 'The job would wait in the queue.';
   const nodes = [...new Set(ranks.map(({ node_id: id }) => names[id] ?? id))];
   const shown = nodes.slice(0, 4).join(', ') + (nodes.length > 4 ? ', …' : '');
   return `Starts at once: ${plural(ranks.length, 'rank')} on ${shown}.`;

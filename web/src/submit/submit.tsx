@@ -126,6 +126,7 @@ function SubmitPart({ text, ready }: { text: string; ready: boolean }) {
       setBusy(false);
     }
   };
+  const file = `${nameIn(text) || 'job'}.yaml`;
   return (
     <div class="submit-part">
       <div class="submit-line">
@@ -148,7 +149,7 @@ function SubmitPart({ text, ready }: { text: string; ready: boolean }) {
       </div>
       {error && <Failure error={error} />}
       <p class="label">Command-line equivalent</p>
-      <CommandLine text={`trainyard submit ${nameIn(text) || 'job'}.yaml${hold ? ' --hold' : ''}`} />
+      <CommandLine text={`trainyard submit ${file}${hold ? ' --hold' : ''}`} />
     </div>
   );
 }
