@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/access/restored_access.h"
 #include "controller/controller.h"
+#include "controller/price_setting.h"
 #include "controller/rpc/server.h"
 #include "controller/store/files/backup.h"
 #include "controller/store/files/data_directory.h"
@@ -50,6 +51,7 @@ struct Flags {
   std::string listen_file;
   std::string http_listen;
   std::string config;
+  trainyard::controller::PriceSetting price;
   // Empty: DATA_DIR/token.
   std::string token_file;
   std::string tls_certificate;
@@ -85,7 +87,10 @@ void DefineFlags(CLI::App& app, Flags& flags) {
                  "directory for the checkpoints of jobs without checkpoint.dir; every node must "
                  "see it [DATA_DIR/checkpoints]");
   app.add_option("--config", flags.config,
-                 "YAML file with the sections `retention` and `hooks` (deploy/README.md)");
+                 "YAML file with the sections `retention`, `hooks` and `cost` (deploy/README.md)");
+  app.add_option("--gpu-hour-price", flags.price.gpu_hour_price,
+                 "price of one GPU for one hour, such as 2.10; reports then show costs");
+  app.add_option("--currency", flags.price.currency, "currency of --gpu-hour-price, such as USD");
   app.add_option("--listen-file", flags.listen_file,
                  "file to which the controller writes its actual HOST:PORT once it accepts calls");
   app.add_option("--http-listen", flags.http_listen,
@@ -199,19 +204,24 @@ int CheckStores(const std::string& data_dir) {
   return problems == 0 ? 0 : kExitStartFailed;
 }
 
-// Reads the configuration file, if one is named. Returns the error to print, or an empty string on
-// success.
+// Reads the configuration file, if one is named, and the flags that replace its values. Returns the
+// error to print, or an empty string on success.
 std::string ReadConfig(Flags& flags) {
-  if (flags.config.empty()) return "";
-  std::ifstream file(flags.config);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file.is_open() || file.bad()) return "cannot read --config " + flags.config;
-  const auto policy = trainyard::controller::ParseRetention(text);
-  if (!policy.ok()) return flags.config + ": " + std::string(policy.status().message());
-  flags.options.retention.policy = *policy;
-  auto hooks = trainyard::controller::ParseHooks(text);
-  if (!hooks.ok()) return flags.config + ": " + std::string(hooks.status().message());
-  flags.options.hooks = *std::move(hooks);
+  std::string text;
+  if (!flags.config.empty()) {
+    std::ifstream file(flags.config);
+    text.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    if (!file.is_open() || file.bad()) return "cannot read --config " + flags.config;
+    const auto policy = trainyard::controller::ParseRetention(text);
+    if (!policy.ok()) return flags.config + ": " + std::string(policy.status().message());
+    flags.options.retention.policy = *policy;
+    auto hooks = trainyard::controller::ParseHooks(text);
+    if (!hooks.ok()) return flags.config + ": " + std::string(hooks.status().message());
+    flags.options.hooks = *std::move(hooks);
+  }
+  auto price = trainyard::controller::ReadGpuPrice(text, flags.price);
+  if (!price.ok()) return std::string(price.status().message());
+  flags.options.loop.core.gpu_price = *std::move(price);
   return "";
 }
 

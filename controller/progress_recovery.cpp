@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "controller/core/observations/evaluated_losses.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
 
@@ -18,6 +19,13 @@ std::vector<v1::Job> JobsToRecover(const ClusterState& state) {
     v1::Job& job = jobs.emplace_back();
     job.set_id(id);
     job.mutable_spec()->mutable_train()->set_steps(entry.job.spec().train().steps());
+    *job.mutable_spec()->mutable_evaluation()->mutable_sets() =
+        entry.job.spec().evaluation().sets();
+    for (const v1::Attempt& attempt : entry.job.attempts()) {
+      v1::Attempt& factor = *job.add_attempts();
+      factor.set_number(attempt.number());
+      factor.set_lr_factor(attempt.lr_factor());
+    }
     if (!running) continue;
     job.mutable_spec()->mutable_train()->set_log_every_steps(
         entry.job.spec().train().log_every_steps());
@@ -33,7 +41,8 @@ absl::StatusOr<std::optional<RecoveredJob>> ReadStored(const v1::Job& job, Metri
   TRAINYARD_ASSIGN_OR_RETURN(const std::optional<v1::Progress> progress,
                              StoredProgress(job, metrics));
   if (!progress.has_value()) return std::nullopt;
-  RecoveredJob recovered{job, *progress, {}};
+  RecoveredJob recovered{job, *progress, {}, {}};
+  TRAINYARD_ASSIGN_OR_RETURN(recovered.rates, ReadStoredRates(job, metrics));
   if (job.spec().has_guard()) {
     TRAINYARD_ASSIGN_OR_RETURN(recovered.losses, ReadStoredLosses(job, metrics));
   }
@@ -45,12 +54,19 @@ absl::StatusOr<std::optional<RecoveredJob>> ReadStored(const v1::Job& job, Metri
 void MergeRecovered(const RecoveredJob& recovered, Observations& observations) {
   v1::Progress merged = recovered.progress;
   v1::Progress& observed = observations.progress[recovered.job.id()];
+  for (const v1::EvaluatedLoss& since : observed.evaluations()) {
+    SetEvaluatedLoss(since.data_set(), since.step(), since.loss(), merged);
+  }
+  observed.clear_evaluations();
   merged.MergeFrom(observed);
   const v1::Progress& stored = recovered.progress;
   if (stored.has_best_loss() && stored.best_loss() < merged.best_loss()) {
     merged.set_best_loss(stored.best_loss());
   }
   observed = std::move(merged);
+  if (!recovered.rates.rates.empty()) {
+    observations.rates[recovered.job.id()].Recover(recovered.rates.attempt, recovered.rates.rates);
+  }
   if (recovered.losses.losses.empty()) return;
   observations.losses[recovered.job.id()].Recover(
       recovered.job.spec().guard(), recovered.losses.attempt, recovered.losses.losses);

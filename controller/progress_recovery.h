@@ -1,5 +1,5 @@
-// Restores the progress and the latest losses of jobs from the stored metrics after a restart of
-// the controller.
+// Restores the progress, the latest losses and the learning rates of jobs from the stored metrics
+// after a restart of the controller.
 #ifndef TRAINYARD_CONTROLLER_PROGRESS_RECOVERY_H_
 #define TRAINYARD_CONTROLLER_PROGRESS_RECOVERY_H_
 
@@ -20,14 +20,15 @@ namespace trainyard::controller {
 // controller. The newest jobs are read.
 inline constexpr int kRecentJobs = 50;
 
-// Returns running and recent jobs, newest first. Sets only the id, train.steps and, for running
-// jobs, the settings that the loss guard needs.
+// Returns running and recent jobs, newest first. Sets only the id, train.steps, evaluation.sets,
+// the numbers and factors of the attempts and, for running jobs, the settings of the loss guard.
 std::vector<v1::Job> JobsToRecover(const ClusterState& state);
 
 struct RecoveredJob {
   v1::Job job;  // As returned by JobsToRecover.
   v1::Progress progress;
   StoredLosses losses;  // Running jobs only.
+  StoredRates rates;
 };
 
 // Merges the recovered values into `observations`. Values observed since the restart take

@@ -21,6 +21,7 @@
 #include "worker/condition_watch.h"
 #include "worker/core/uplink.h"
 #include "worker/core/worker_kernel.h"
+#include "worker/device_readings.h"
 #include "worker/greeting.h"
 #include "worker/limit_keeper.h"
 #include "worker/loop_watch.h"
@@ -145,6 +146,7 @@ class Worker::Daemon : public AttachHandler {
   steady_clock::time_point publish_due_;
   FactTotals fact_totals_;
   NodeChecks checks_;
+  DeviceReadings device_readings_;
   CheckedPlaces checked_places_;
   RootWatch root_watch_;
   bool connected_ = false;
@@ -437,6 +439,10 @@ std::optional<v1::WorkerMessage> Worker::Daemon::NextMessage() {
     heartbeat.set_time_ms(clock_.Now());
     for (v1::NodeCheck& check : checks_.Take(checked_places_, steady_clock::now())) {
       *heartbeat.add_checks() = std::move(check);
+    }
+    for (v1::DeviceReading& reading :
+         device_readings_.Take(checked_places_.inventory, steady_clock::now())) {
+      *heartbeat.add_devices() = std::move(reading);
     }
     if (auto root = root_watch_.TakeReport()) {
       *heartbeat.mutable_checkpoint_root() = *std::move(root);

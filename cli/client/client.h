@@ -59,7 +59,10 @@ class Client {
   absl::StatusOr<v1::StopJobResponse> StopJob(const v1::StopJobRequest& request);
   absl::StatusOr<v1::PauseJobResponse> PauseJob(const v1::PauseJobRequest& request);
   absl::StatusOr<v1::ResumeJobResponse> ResumeJob(const v1::ResumeJobRequest& request);
+  absl::StatusOr<v1::WriteNoteResponse> WriteNote(const v1::WriteNoteRequest& request);
+  absl::StatusOr<v1::DeleteNoteResponse> DeleteNote(const v1::DeleteNoteRequest& request);
   absl::StatusOr<v1::DeleteJobResponse> DeleteJob(const v1::DeleteJobRequest& request);
+  absl::StatusOr<v1::GetLineageResponse> GetLineage(const v1::GetLineageRequest& request);
   absl::StatusOr<v1::WhyJobResponse> WhyJob(const v1::WhyJobRequest& request);
   absl::StatusOr<v1::ListNodesResponse> ListNodes(const v1::ListNodesRequest& request);
   absl::StatusOr<v1::CordonNodeResponse> CordonNode(const v1::CordonNodeRequest& request);

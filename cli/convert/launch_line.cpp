@@ -302,6 +302,12 @@ std::string LogParserOf(const std::vector<std::string>& words) {
     const bool is_megatron = absl::StartsWith(name, "pretrain_") && absl::EndsWith(name, ".py");
     const bool is_neox = word == "--megatron_config" || absl::StrContains(word, "gpt-neox/");
     if (is_megatron || is_neox) return "megatron";
+    // Scripts of Transformers, and programs that are built on its Trainer.
+    static const std::set<std::string> kHuggingFace = {"run_clm.py", "run_mlm.py",
+                                                       "axolotl.cli.train", "llamafactory-cli"};
+    if (kHuggingFace.contains(name)) return "hugging_face";
+    // OLMo names its configuration files after the model, OLMo-core its scripts.
+    if (absl::StartsWith(name, "OLMo")) return "olmo";
   }
   return "";
 }

@@ -51,6 +51,7 @@ Console SystemConsole(const Clock& clock) {
   console.out_is_tty = isatty(STDOUT_FILENO) == 1;
   console.err_is_tty = isatty(STDERR_FILENO) == 1;
   console.color = console.err_is_tty && WantsColor();
+  console.out_color = console.out_is_tty && WantsColor();
   if (console.out_is_tty) console.width = TerminalWidth(STDOUT_FILENO);
   if (console.width == 0 && console.err_is_tty) console.width = TerminalWidth(STDERR_FILENO);
   return console;

@@ -1,4 +1,4 @@
-// The program's streams. Data goes to `out`. Progress, hints, questions and colour go to `err`.
+// The program's streams. Data goes to `out`. Progress, hints and questions go to `err`.
 #ifndef TRAINYARD_CLI_OUTPUT_CONSOLE_H_
 #define TRAINYARD_CLI_OUTPUT_CONSOLE_H_
 
@@ -18,8 +18,10 @@ struct Console {
   bool in_is_tty = false;
   bool out_is_tty = false;
   bool err_is_tty = false;
-  // Colour on `err`.
+  // Color on `err`.
   bool color = false;
+  // Color on `out`.
+  bool out_color = false;
   // Columns of the terminal; 0 if the output is not a terminal.
   int width = 0;
 

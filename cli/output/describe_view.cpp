@@ -2,13 +2,17 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "cli/output/freshness.h"
 #include "cli/output/health_view.h"
 #include "cli/output/job_views.h"
+#include "cli/output/lineage_view.h"
+#include "cli/output/note_views.h"
 #include "cli/output/readable.h"
+#include "cli/output/usage_text.h"
 #include "proto/jobspec/auto_layout.h"
 #include "proto/json/enum_text.h"
 #include "proto/json/message_json.h"
@@ -33,6 +37,13 @@ void AddTable(const std::string& heading, const Listing& listing, std::string& t
   std::string table = RenderTable(listing, true, 0);
   table.pop_back();
   absl::StrAppend(&text, "\n", heading, "\n  ", absl::StrReplaceAll(table, {{"\n", "\n  "}}), "\n");
+}
+
+// Adds a heading and, below it, the lines of a tree indented by two columns.
+void AddTree(const std::string& heading, const std::string& tree, std::string& text) {
+  if (tree.empty()) return;
+  const std::string lines = tree.substr(0, tree.size() - 1);
+  absl::StrAppend(&text, "\n", heading, "\n  ", absl::StrReplaceAll(lines, {{"\n", "\n  "}}), "\n");
 }
 
 void AddLine(const std::string& label, const std::string& value, std::string& text) {
@@ -92,11 +103,16 @@ void AddProgress(const v1::Job& job, Timestamp now, std::string& text) {
                        progress.total_steps() > 0 ? absl::StrCat(progress.total_steps()) : ""),
           text);
   if (progress.loss() != 0) AddLine("Loss", LossText(progress), text);
-  if (progress.validation_loss() != 0) {
-    AddLine("Validation", LossText(progress.validation_loss()), text);
-  }
+  const std::vector<std::string> evaluations = EvaluationTexts(progress);
+  if (!evaluations.empty()) AddLine("Evaluation", absl::StrJoin(evaluations, ", "), text);
   AddSpeed(job, now, text);
   AddLine("Reported", AgoText(progress.time_ms(), now), text);
+}
+
+// Returns the step from which the attempt started. The reports of the attempt are more precise than
+// its checkpoint.
+int64_t StepBefore(const v1::Attempt& attempt) {
+  return attempt.first_step() > 0 ? attempt.first_step() - 1 : attempt.resume_step();
 }
 
 void AddAttempts(const v1::GetJobResponse& response, int64_t only, Timestamp now,
@@ -109,7 +125,7 @@ void AddAttempts(const v1::GetJobResponse& response, int64_t only, Timestamp now
     const Timestamp end = attempt.ended_time_ms() == 0 ? now : attempt.ended_time_ms();
     listing.rows.push_back(
         {{absl::StrCat(attempt.number()), EnumText(attempt.state()), CountText(GangSize(attempt)),
-          CountText(attempt.resume_step()), CountText(attempt.last_step()),
+          CountText(StepBefore(attempt)), CountText(attempt.last_step()),
           AgeText(attempt.placed_time_ms(), end), attempt.verdict().summary()},
          "",
          {}});
@@ -147,6 +163,9 @@ void AddHead(const v1::Job& job, Timestamp now, std::string& text) {
   AddLine("State", EnumText(job.state()), text);
   AddLine("User", job.user(), text);
   AddLine("About", job.spec().description(), text);
+  AddLine("Resumed", ResumedText(job), text);
+  if (job.cloned_from() != 0) AddLine("Cloned", absl::StrCat("from job ", job.cloned_from()), text);
+  AddLine("Children", ChildrenText(job), text);
   AddLine("Submitted", WhenText(job.submitted_time_ms(), now), text);
   AddLine("Ended", WhenText(job.ended_time_ms(), now), text);
   AddLine("Slots",
@@ -165,6 +184,11 @@ void AddHead(const v1::Job& job, Timestamp now, std::string& text) {
   }
 }
 
+void AddUsage(const v1::Ledger& ledger, std::string& text) {
+  if (ledger.gpu_seconds() > 0) AddLine("GPU hours", GpuHoursText(ledger.gpu_seconds()), text);
+  if (ledger.has_cost()) AddLine("Cost", CostText(ledger.cost()), text);
+}
+
 void AddSettings(const v1::Job& job, bool all, std::string& text) {
   Origins origins;
   for (const v1::Origin& origin : job.origins()) origins[origin.key()] = origin.source();
@@ -177,14 +201,20 @@ void AddSettings(const v1::Job& job, bool all, std::string& text) {
   AddTable(all ? "Settings" : "Non-default settings (-o wide shows all)", settings, text);
 }
 
+// Returns the step from which the attempt starts. The step of a checkpoint of another program is
+// not known, so the path is returned instead.
+std::string StartOf(const v1::JobPlaced& placed) {
+  if (placed.resume_from().empty()) return ", fresh start";
+  if (placed.resume_step() > 0) return absl::StrCat(", from step ", placed.resume_step());
+  return absl::StrCat(", from the checkpoint ", placed.resume_from());
+}
+
 std::string PlaceText(const v1::JobPlaced& placed) {
   std::map<std::string, int> nodes;
   for (const v1::RankPlacement& rank : placed.ranks()) ++nodes[rank.node_id()];
   return absl::StrCat(
       "attempt ", placed.attempt(), " placed: ", placed.ranks_size(), " ranks on ", nodes.size(),
-      nodes.size() == 1 ? " node" : " nodes",
-      placed.resume_from().empty() ? ", fresh start"
-                                   : absl::StrCat(", from step ", placed.resume_step()),
+      nodes.size() == 1 ? " node" : " nodes", StartOf(placed),
       placed.skip_samples().empty() ? "" : absl::StrCat(", skips samples ", placed.skip_samples()),
       placed.has_layout() ? absl::StrCat(", layout ", GrantedText(placed.layout())) : "");
 }
@@ -206,8 +236,11 @@ std::string ExitText(const v1::RankExited& exited) {
     return absl::StrCat(rank, " was stopped by its node: ", exited.limit_exceeded());
   }
   if (exited.out_of_memory()) return rank + " was killed: out of memory";
-  if (exited.signal() != 0) return absl::StrCat(rank, " ended by signal ", exited.signal());
-  return absl::StrCat(rank, " exited with ", exited.exit_code());
+  const char* const request = exited.stop_requested() ? " after the stop request" : "";
+  if (exited.signal() != 0) {
+    return absl::StrCat(rank, " ended by signal ", exited.signal(), request);
+  }
+  return absl::StrCat(rank, " exited with ", exited.exit_code(), request);
 }
 
 std::vector<std::string> LinesOf(const std::string& text) {
@@ -229,6 +262,7 @@ std::string DescribeText(const v1::GetJobResponse& response, const DescribeOptio
   const v1::Job& job = response.job();
   std::string text;
   AddHead(job, now, text);
+  AddUsage(response.ledger(), text);
   AddHealth(job.health(), now, text);
   // The reason of a job that is not well is its first finding.
   if (job.health().word() <= v1::HEALTH_WORD_HEALED) AddPending(response.pending(), text);
@@ -246,6 +280,8 @@ std::string DescribeText(const v1::GetJobResponse& response, const DescribeOptio
     }
   }
   AddTable("Checkpoints", CheckpointListing(job, false, now), text);
+  AddTable("Notes", NoteListing(job, now), text);
+  AddTree("Lineage", LineageTree(options.lineage), text);
   AddSettings(job, options.all_settings, text);
   if (response.events_size() > 0) absl::StrAppend(&text, "\nEvents\n");
   for (const v1::Event& event : response.events()) {
@@ -272,7 +308,7 @@ std::string VerdictText(const v1::Verdict& verdict, const NodeNames& names) {
         verdict.restartable() ? "another attempt can succeed" : "another attempt would fail again",
         text);
   }
-  AddLines("Threads when the rank hung", LinesOf(verdict.stacks()), text);
+  AddLines("Threads when the rank stalled", LinesOf(verdict.stacks()), text);
   std::vector<std::string> lines = LinesOf(verdict.log_tail());
   if (lines.size() > kLogTailLines) lines.erase(lines.begin(), lines.end() - kLogTailLines);
   AddLines("Last output", lines, text);
@@ -281,15 +317,34 @@ std::string VerdictText(const v1::Verdict& verdict, const NodeNames& names) {
 
 namespace {
 
-// Text of AttemptRunning, AttemptBegan and StallEnded.
+// Returns, for example, "3.00e-4".
+std::string RateText(double rate) {
+  return absl::StrReplaceAll(absl::StrFormat("%.2e", rate), {{"e-0", "e-"}, {"e+0", "e+"}});
+}
+
+std::string RateChangeText(const v1::LearningRateChange& change) {
+  return absl::StrCat("learning rate changed at the resume from step ", change.step(), ": ",
+                      RateText(change.before()), " before, ", RateText(change.after()), " after");
+}
+
+// Text of AttemptRunning, AttemptBegan, LearningRateChanged, StallEnded and TrainingTimeLost.
 std::string RunsText(const v1::Event& event) {
   if (event.has_attempt_running()) {
-    return absl::StrCat("attempt ", event.attempt_running().attempt(), " is running");
+    return absl::StrCat("attempt ", event.attempt_running().attempt(), " is running",
+                        AfterUnlessEmpty(" from step ", event.attempt_running().resume_step()));
+  }
+  if (event.has_learning_rate_changed()) {
+    return RateChangeText(event.learning_rate_changed().change());
   }
   if (event.has_stall_ended()) {
     const v1::StallEnded& stall = event.stall_ended();
     return absl::StrCat("the gang makes progress again after a stall of ",
                         DurationText(stall.until_ms() - stall.since_ms()));
+  }
+  if (event.has_training_time_lost()) {
+    const v1::TrainingTimeLost& lost = event.training_time_lost();
+    return absl::StrCat(DurationText(lost.lost_ms()), " of training lost while the run was ",
+                        lost.phase() == v1::LEDGER_PHASE_SLOW ? "slow" : "diverging");
   }
   return absl::StrCat("attempt ", event.attempt_began().attempt(), " started at step ",
                       event.attempt_began().first_step());
@@ -312,10 +367,10 @@ std::string HealText(const v1::Event& event) {
     return absl::StrCat("attempt ", healed.attempt(), " healed in ",
                         ShortDuration(healed.heal_ms()), ": generation ", healed.generation(),
                         " at step ", healed.step(), ", ", healed.lost_steps(),
-                        healed.lost_steps() == 1 ? " step" : " steps", " repeated");
+                        healed.lost_steps() == 1 ? " step" : " steps", " redone");
   }
   const v1::AttemptHealing& healing = event.attempt_healing();
-  return absl::StrCat("attempt ", healing.attempt(), " continues in place with ",
+  return absl::StrCat("attempt ", healing.attempt(), " is healing in place with ",
                       healing.seats_size(),
                       healing.seats_size() == 1 ? " spare rank" : " spare ranks", " (generation ",
                       healing.generation(), "): ", healing.verdict().summary());
@@ -334,6 +389,27 @@ std::string RequestText(const v1::Event& event) {
   }
   if (event.has_job_resumed()) return "resumed";
   return event.job_stop_requested().kill() ? "kill requested" : "stop requested";
+}
+
+// Text of JobEnded, JobArchived and JobDeleted.
+std::string EndText(const v1::Event& event) {
+  if (event.has_job_archived()) return "moved to the archive";
+  if (event.has_job_deleted()) {
+    return absl::StrCat("job ", event.job_deleted().job_id(), " (", event.job_deleted().name(),
+                        ") deleted");
+  }
+  return absl::StrCat("job ", EnumText(event.job_ended().state()), ": ",
+                      event.job_ended().verdict().summary());
+}
+
+// Text of NoteWritten and NoteDeleted.
+std::string NoteText(const v1::Event& event) {
+  if (event.has_note_deleted()) {
+    return absl::StrCat("note ", event.note_deleted().note_id(), " on step ",
+                        event.note_deleted().step(), " deleted");
+  }
+  return absl::StrCat("note on step ", event.note_written().step(), ": ",
+                      event.note_written().text());
 }
 
 std::string CheckpointText(const v1::Event& event) {
@@ -373,7 +449,9 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
       return ExitText(event.rank_exited());
     case v1::Event::kAttemptRunning:
     case v1::Event::kAttemptBegan:
+    case v1::Event::kLearningRateChanged:
     case v1::Event::kStallEnded:
+    case v1::Event::kTrainingTimeLost:
       return RunsText(event);
     case v1::Event::kAttemptFailed:
     case v1::Event::kAttemptRolledBack:
@@ -393,16 +471,12 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kJobResumed:
       return RequestText(event);
     case v1::Event::kJobEnded:
-      return absl::StrCat("job ", EnumText(event.job_ended().state()), ": ",
-                          event.job_ended().verdict().summary());
     case v1::Event::kJobArchived:
-      return "moved to the archive";
+    case v1::Event::kJobDeleted:
+      return EndText(event);
     case v1::Event::kEventsLost:
     case v1::Event::kStoreDataLost:
       return LostDataText(event);
-    case v1::Event::kJobDeleted:
-      return absl::StrCat("job ", event.job_deleted().job_id(), " (", event.job_deleted().name(),
-                          ") deleted");
     case v1::Event::kNodeRemoved:
       return absl::StrCat("node ", event.node_removed().name(), " removed",
                           AfterUnlessEmpty(": ", event.node_removed().reason()));
@@ -410,6 +484,9 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kCheckpointDeleted:
     case v1::Event::kCheckpointRejected:
       return CheckpointText(event);
+    case v1::Event::kNoteWritten:
+    case v1::Event::kNoteDeleted:
+      return NoteText(event);
     case v1::Event::kLayoutChosen:
       return absl::StrCat(event.layout_chosen().layout().nodes() > 0 ? "layout chosen: " : "",
                           GrantedText(event.layout_chosen().layout()));

@@ -20,6 +20,9 @@
 namespace trainyard::cli {
 namespace {
 
+// Index of the state among the cells of a job.
+constexpr int kStateCell = 3;
+
 std::string StepText(const v1::Progress& progress) {
   if (progress.step() == 0) return kNothing;
   return progress.total_steps() > 0 ? absl::StrCat(progress.step(), "/", progress.total_steps())
@@ -193,8 +196,10 @@ Listing JobListing(const v1::ListJobsResponse& response, Timestamp now) {
     const v1::PendingReason* pending = found == response.pending().end() ? nullptr : &found->second;
     std::vector<std::string> cells = JobCells(job, pending, now);
     std::vector<std::string> exact = ExactJobCells(job, cells, now);
+    const bool has_failed = job.state() == v1::JOB_STATE_FAILED || job.verdict().lost_steps() > 0;
     listing.rows.push_back({std::move(cells), absl::StrCat(job.id()),
-                            ListedDocument(job, pending, now), std::move(exact)});
+                            ListedDocument(job, pending, now), std::move(exact),
+                            has_failed ? kStateCell : -1});
   }
   return listing;
 }

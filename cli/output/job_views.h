@@ -38,6 +38,8 @@ struct DescribeOptions {
   int64_t attempt = 0;
   // True: include settings that have their default values.
   bool all_settings = false;
+  // Unset if the job has no relatives.
+  v1::GetLineageResponse lineage = {};
 };
 
 // Returns the output of `describe`, which is divided into sections.
@@ -59,7 +61,7 @@ Listing CheckpointListing(const v1::Job& job, bool deleted_too, Timestamp now);
 std::string EventText(const v1::Event& event, const NodeNames& names);
 
 // Returns the cause, the summary, the failing rank with its node, whether a retry can help, the
-// stacks of a hung rank and the last lines of the failing rank's output. If the node's name is
+// stacks of a stalled rank and the last lines of the failing rank's output. If the node's name is
 // unknown, leaves out the line about the rank, because the summary names it.
 std::string VerdictText(const v1::Verdict& verdict, const NodeNames& names);
 

@@ -13,7 +13,7 @@ namespace trainyard::cli {
 // each one. For use by one thread.
 class PrintableBuffer final : public std::streambuf {
  public:
-  // `target` must outlive this buffer. `colors`: keep the escape sequences that set colours.
+  // `target` must outlive this buffer. `colors`: keep the escape sequences that set colors.
   PrintableBuffer(std::streambuf& target, bool colors) : target_(target), colors_(colors) {}
   ~PrintableBuffer() override { sync(); }
   PrintableBuffer(const PrintableBuffer&) = delete;

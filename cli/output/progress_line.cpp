@@ -44,8 +44,8 @@ std::string ProgressText(const v1::Job& job, Timestamp now) {
                       100 * progress.step() / progress.total_steps(), "%)");
     }
     if (progress.loss() != 0) absl::StrAppend(&text, "  loss ", LossText(progress));
-    if (progress.validation_loss() != 0) {
-      absl::StrAppend(&text, "  val ", LossText(progress.validation_loss()));
+    for (const std::string& evaluated : EvaluationTexts(progress)) {
+      absl::StrAppend(&text, "  ", evaluated);
     }
     // Programs other than trainyard-trainer may not report the rate.
     if (fresh && progress.tokens_per_second() > 0) {
@@ -71,8 +71,8 @@ std::string EndText(const v1::Job& job) {
   if (progress.step() > 0) {
     absl::StrAppend(&text, ": step ", progress.step());
     if (progress.loss() != 0) absl::StrAppend(&text, ", loss ", LossText(progress));
-    if (progress.validation_loss() != 0) {
-      absl::StrAppend(&text, ", validation loss ", LossText(progress.validation_loss()));
+    for (const std::string& evaluated : EvaluationTexts(progress, /*in_words=*/true)) {
+      absl::StrAppend(&text, ", ", evaluated);
     }
   }
   if (job.ended_time_ms() > 0) {

@@ -9,8 +9,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
+#include "proto/contract/token_format.h"
 #include "proto/jobspec/scalar_text.h"
 #include "proto/text/duration_text.h"
+#include "proto/text/number_text.h"
 #include "proto/text/printable.h"
 
 namespace trainyard::cli {
@@ -48,6 +50,7 @@ int64_t ParseDurationText(const std::string& text) {
 }
 
 std::string CompactNumber(double value) {
+  if (!std::isfinite(value)) return NotFiniteText(value);
   static constexpr std::array<const char*, 6> kSuffixes = {"", "k", "M", "B", "T", "P"};
   std::size_t power = 0;
   double scaled = value;
@@ -73,12 +76,35 @@ std::string BytesText(int64_t bytes) {
 
 std::string NumberText(double value, int digits) { return absl::StrFormat("%.*g", digits, value); }
 
-std::string LossText(double loss) { return absl::StrFormat("%.4f", loss); }
+std::string LossText(double loss) {
+  return std::isfinite(loss) ? absl::StrFormat("%.4f", loss) : NotFiniteText(loss);
+}
 
 std::string LossText(const v1::Progress& progress) {
   const bool is_old = 0 < progress.loss_step() && progress.loss_step() < progress.step();
   return absl::StrCat(LossText(progress.loss()),
                       is_old ? absl::StrCat(" (step ", progress.loss_step(), ")") : "");
+}
+
+std::vector<std::string> EvaluationTexts(const v1::Progress& progress, bool in_words) {
+  constexpr int kShown = 4;
+  const auto text = [&](const std::string& set, double loss) {
+    const std::string name = OneLine(set);
+    const bool is_validation = set == token_format::kValidationSplit;
+    const std::string words = absl::StrCat(is_validation ? "validation" : name, " loss");
+    return absl::StrCat(in_words ? words : name, " ", LossText(loss));
+  };
+  std::vector<std::string> texts;
+  for (const v1::EvaluatedLoss& evaluated : progress.evaluations()) {
+    if (texts.size() < kShown) texts.push_back(text(evaluated.data_set(), evaluated.loss()));
+  }
+  const int more = progress.evaluations_size() - kShown;
+  if (more > 0) texts.push_back(absl::StrCat("+", more, more == 1 ? " set" : " sets"));
+  // Older controllers send only the loss on the set `val`.
+  if (texts.empty() && progress.validation_loss() != 0) {
+    texts.push_back(text(token_format::kValidationSplit, progress.validation_loss()));
+  }
+  return texts;
 }
 
 // Replaced by spaces, because line ends and tabs mean nothing in a cell and escapes are harder to

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "proto/support/clock.h"
 #include "trainyard/v1/job.pb.h"
@@ -48,6 +49,11 @@ std::string LossText(double loss);
 // Returns the newest loss of a run. If it is older than the newest step, the text has its step, as
 // in "3.5000 (step 29)".
 std::string LossText(const v1::Progress& progress);
+
+// Returns the newest loss on each evaluation set, as in "val 2.3100" and "code 1.0800". With
+// `in_words`, as in "validation loss 2.3100" and "code loss 1.0800". The fifth text counts the
+// remaining sets, if there are more than four.
+std::vector<std::string> EvaluationTexts(const v1::Progress& progress, bool in_words = false);
 
 // Returns untrusted text as one line. Line ends and tabs become spaces; other control characters
 // become visible escapes (proto/text/printable.h).

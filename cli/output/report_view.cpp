@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
+#include "cli/output/usage_text.h"
 #include "proto/text/duration_text.h"
 
 namespace trainyard::cli {
@@ -23,14 +24,17 @@ struct PhaseColumn {
 // The phases in which a job uses slots.
 constexpr std::array kPhases = {
     PhaseColumn{v1::LEDGER_PHASE_TRAIN, "TRAIN", false},
-    PhaseColumn{v1::LEDGER_PHASE_RECOMPUTE, "RECOMPUTE", false},
+    PhaseColumn{v1::LEDGER_PHASE_REDONE, "REDONE", false},
     PhaseColumn{v1::LEDGER_PHASE_RESTART, "RESTART", false},
-    PhaseColumn{v1::LEDGER_PHASE_HANG, "HANG", false},
+    PhaseColumn{v1::LEDGER_PHASE_STALLED, "STALLED", false},
+    PhaseColumn{v1::LEDGER_PHASE_DIVERGING, "DIVERGING", true},
+    PhaseColumn{v1::LEDGER_PHASE_SLOW, "SLOW", true},
+    PhaseColumn{v1::LEDGER_PHASE_UNSAVED, "UNSAVED", true},
     PhaseColumn{v1::LEDGER_PHASE_HEAL, "HEAL", true},
     PhaseColumn{v1::LEDGER_PHASE_STANDBY, "STANDBY", true},
     PhaseColumn{v1::LEDGER_PHASE_INIT, "INIT", false},
     PhaseColumn{v1::LEDGER_PHASE_LOAD, "LOAD", true},
-    PhaseColumn{v1::LEDGER_PHASE_CHECKPOINT, "SAVE", true},
+    PhaseColumn{v1::LEDGER_PHASE_CHECKPOINT, "CHECKPOINT", true},
     PhaseColumn{v1::LEDGER_PHASE_EVALUATION, "EVAL", true},
     PhaseColumn{v1::LEDGER_PHASE_DATA_STALL, "DATA", true},
     PhaseColumn{v1::LEDGER_PHASE_STOP, "STOP", true},
@@ -62,37 +66,45 @@ std::string PartText(double part, double whole) {
 
 std::string ExactText(double number) { return absl::StrFormat("%.3f", number); }
 
+// Adds a cell for tables, and the cell for -o csv.
+void AddCell(std::string text, std::string exact, Row& row) {
+  row.cells.push_back(std::move(text));
+  row.exact_cells.push_back(std::move(exact));
+}
+
+void AddRatio(double ratio, double slots, Row& row) {
+  AddCell(PartText(ratio, slots > 0 ? 1 : 0), absl::StrFormat("%.6f", ratio), row);
+}
+
 Row RowOf(const v1::ReportGroup& group) {
   const std::string name =
       group.job_id() == 0 ? group.name() : absl::StrCat(group.job_id(), " ", group.name());
   const double slots = group.slot_seconds();
+  const double queued = QueuedSeconds(group);
   Row row;
   row.name = group.job_id() == 0 ? group.name() : absl::StrCat(group.job_id());
   row.document = StableJson(group);
-  const std::string jobs = absl::StrCat(group.jobs());
-  const std::string restarts = absl::StrCat(group.restarts());
-  row.cells = {name,
-               jobs,
-               restarts,
-               TimeText(QueuedSeconds(group)),
-               TimeText(slots),
-               PartText(group.goodput_ratio(), slots > 0 ? 1 : 0),
-               PartText(group.effective_ratio(), slots > 0 ? 1 : 0)};
-  row.exact_cells = {name,
-                     jobs,
-                     restarts,
-                     ExactText(QueuedSeconds(group)),
-                     ExactText(slots),
-                     absl::StrFormat("%.6f", group.goodput_ratio()),
-                     absl::StrFormat("%.6f", group.effective_ratio())};
+  row.cells = {name, absl::StrCat(group.jobs()), absl::StrCat(group.restarts())};
+  row.exact_cells = row.cells;
+  AddCell(TimeText(queued), ExactText(queued), row);
+  AddCell(TimeText(slots), ExactText(slots), row);
+  AddCell(GpuHoursText(group.gpu_seconds()), ExactText(group.gpu_seconds() / 3600), row);
+  if (group.has_cost()) {
+    AddCell(absl::StrFormat("%.2f", group.cost().amount()), ExactText(group.cost().amount()), row);
+  }
+  AddRatio(group.goodput_ratio(), slots, row);
+  AddRatio(group.effective_ratio(), slots, row);
   for (const PhaseColumn& column : kPhases) {
     const double seconds = SlotSecondsIn(group, column.phase);
-    row.cells.push_back(PartText(seconds, slots));
-    row.exact_cells.push_back(ExactText(seconds));
+    AddCell(PartText(seconds, slots), ExactText(seconds), row);
   }
-  row.cells.push_back(TimeText(group.idle_slot_seconds()));
-  row.exact_cells.push_back(ExactText(group.idle_slot_seconds()));
+  AddCell(TimeText(group.idle_slot_seconds()), ExactText(group.idle_slot_seconds()), row);
   return row;
+}
+
+// Returns the title of the column with amounts of money.
+std::string CostTitle(const v1::Cost& cost) {
+  return cost.currency().empty() ? "COST" : absl::StrCat("COST ", cost.currency());
 }
 
 }  // namespace
@@ -100,8 +112,13 @@ Row RowOf(const v1::ReportGroup& group) {
 Listing ReportListing(const v1::GetReportResponse& response) {
   Listing listing;
   listing.columns = {
-      {"GROUP", false, false, true}, {"JOBS", true},    {"RESTARTS", true}, {"QUEUED", true},
-      {"SLOT TIME", true},           {"GOODPUT", true}, {"EFFECTIVE", true}};
+      {"GROUP", false, false, true}, {"JOBS", true},     {"RESTARTS", true}, {"QUEUED", true},
+      {"SLOT TIME", true},           {"GPU HOURS", true}};
+  if (response.total().has_cost()) {
+    listing.columns.push_back({CostTitle(response.total().cost()), true});
+  }
+  listing.columns.push_back({"GOODPUT", true});
+  listing.columns.push_back({"EFFECTIVE", true});
   for (const PhaseColumn& column : kPhases) {
     listing.columns.push_back({column.title, true, column.wide});
   }

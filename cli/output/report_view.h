@@ -9,7 +9,7 @@ namespace trainyard::cli {
 
 // Returns one row per group, then a row for all remaining groups and a row for the total. Tables
 // show each phase as a fraction of the slot time. -o csv shows slot-seconds, and the seconds in the
-// queue.
+// queue. The column with costs is missing if the controller has no price.
 Listing ReportListing(const v1::GetReportResponse& response);
 
 }  // namespace trainyard::cli

@@ -20,11 +20,11 @@ constexpr double kTop = 44;
 constexpr double kPlotHeight = 340;
 constexpr double kLineHeight = 20;
 
-// Colours that people with red-green colour blindness can distinguish (Okabe and Ito).
-constexpr std::array<const char*, 6> kColours = {"#0072b2", "#d55e00", "#009e73",
-                                                 "#cc79a7", "#e69f00", "#56b4e9"};
+// Colors that people with red-green color blindness can distinguish (Okabe and Ito).
+constexpr std::array<const char*, 6> kColors = {"#0072b2", "#d55e00", "#009e73",
+                                                "#cc79a7", "#e69f00", "#56b4e9"};
 
-const char* ColourOf(size_t index) { return kColours[index % kColours.size()]; }
+const char* ColorOf(size_t index) { return kColors[index % kColors.size()]; }
 
 std::string Begin(double height, const std::string& title) {
   return absl::StrFormat(
@@ -104,9 +104,9 @@ class LinePlot {
         Begin(legend + kLineHeight * static_cast<double>(chart_.lines.size()) + 8, chart_.title);
     absl::StrAppend(&svg, Axes());
     for (size_t i = 0; i < chart_.lines.size(); ++i) {
-      absl::StrAppend(&svg, Path(chart_.lines[i], ColourOf(i)),
-                      Legend(chart_.lines[i].label, ColourOf(i),
-                             legend + kLineHeight * static_cast<double>(i)));
+      absl::StrAppend(
+          &svg, Path(chart_.lines[i], ColorOf(i)),
+          Legend(chart_.lines[i].label, ColorOf(i), legend + kLineHeight * static_cast<double>(i)));
     }
     for (size_t i = 0; i < chart_.marks.size(); ++i) absl::StrAppend(&svg, Marked(i));
     return absl::StrCat(svg, "</svg>\n");
@@ -138,7 +138,7 @@ class LinePlot {
                         y, y, EscapeXml(chart_.y.label)));
   }
 
-  std::string Path(const ChartLine& line, const char* colour) const {
+  std::string Path(const ChartLine& line, const char* color) const {
     std::string points;
     for (const ChartPoint& point : line.points) {
       if (!x_.Draws(point.x) || !y_.Draws(point.y)) continue;
@@ -147,13 +147,13 @@ class LinePlot {
     }
     return absl::StrFormat(
         "<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>\n", points,
-        colour);
+        color);
   }
 
-  static std::string Legend(const std::string& label, const char* colour, double y) {
+  static std::string Legend(const std::string& label, const char* color, double y) {
     return absl::StrCat(
         absl::StrFormat("<rect x=\"%.1f\" y=\"%.1f\" width=\"18\" height=\"4\" fill=\"%s\"/>\n",
-                        kLeft, y - 6, colour),
+                        kLeft, y - 6, color),
         TextAt(kLeft + 26, y, "start", label));
   }
 
@@ -235,7 +235,7 @@ std::string SvgOf(const BarChart& chart) {
     absl::StrAppend(
         &svg, TextAt(kLabels - 10, y + 18, "end", bar.label),
         absl::StrFormat("<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"20\" fill=\"%s\"/>\n",
-                        kLabels, y + 4, width, ColourOf(i)),
+                        kLabels, y + 4, width, ColorOf(i)),
         TextAt(kLabels + width + 8, y + 18, "start", bar.text));
   }
   return absl::StrCat(svg, "</svg>\n");

@@ -93,6 +93,20 @@ std::vector<int> FitWidths(const Listing& listing, bool may_hide, int width,
 
 std::string Padding(int columns) { return std::string(std::max(columns, 0), ' '); }
 
+struct CellPlace {
+  std::size_t offset = 0;
+  std::string text;  // Empty: no cell.
+};
+
+// Returns the line with the cell in red, unless the cell was cut.
+std::string WithRed(const std::string& line, const CellPlace& cell) {
+  const bool is_whole =
+      !cell.text.empty() && line.compare(cell.offset, cell.text.size(), cell.text) == 0;
+  if (!is_whole) return line;
+  return absl::StrCat(line.substr(0, cell.offset), "\033[31m", cell.text, "\033[0m",
+                      line.substr(cell.offset + cell.text.size()));
+}
+
 // Adds the scalar values under flat keys such as "a.b[0]".
 void Flatten(const nlohmann::json& value, const std::string& key,
              std::vector<std::pair<std::string, std::string>>& lines) {
@@ -139,26 +153,30 @@ void EmitYaml(const nlohmann::json& value, YAML::Emitter& emitter) {
 
 }  // namespace
 
-std::string RenderTable(const Listing& listing, bool wide, int width) {
+std::string RenderTable(const Listing& listing, bool wide, int width, bool color) {
   std::vector<std::size_t> shown = ShownColumns(listing, wide);
   const std::vector<int> widths =
       width > 0 ? FitWidths(listing, !wide, width, shown) : NaturalWidths(listing, shown);
   std::string text;
-  const auto add_line = [&](const auto& cell_of) {
+  const auto add_line = [&](int red_cell, const auto& cell_of) {
     std::string line;
+    CellPlace red;
     for (std::size_t i = 0; i < shown.size(); ++i) {
       const std::string cell = CutToWidth(cell_of(shown[i]), widths[i]);
       const std::string space = Padding(widths[i] - DisplayWidth(cell));
       const bool right = listing.columns[shown[i]].right_aligned;
       if (i > 0) line += Padding(kGap);
-      absl::StrAppend(&line, right ? space : "", cell, right ? "" : space);
+      if (right) line += space;
+      if (static_cast<int>(shown[i]) == red_cell) red = {line.size(), cell};
+      absl::StrAppend(&line, cell, right ? "" : space);
     }
     line.erase(line.find_last_not_of(' ') + 1);
-    absl::StrAppend(&text, width > 0 ? CutToWidth(line, width) : line, "\n");
+    if (width > 0) line = CutToWidth(line, width);
+    absl::StrAppend(&text, color ? WithRed(line, red) : line, "\n");
   };
-  add_line([&](std::size_t column) { return listing.columns[column].title; });
+  add_line(-1, [&](std::size_t column) { return listing.columns[column].title; });
   for (const Row& row : listing.rows) {
-    add_line([&](std::size_t column) { return OneLine(row.cells[column]); });
+    add_line(row.red_cell, [&](std::size_t column) { return OneLine(row.cells[column]); });
   }
   return text;
 }
@@ -199,7 +217,7 @@ void PrintListing(const Listing& listing, OutputFormat format, Console& console)
     PrintDocument(documents, "", format, console);
   } else {
     out << RenderTable(listing, format == OutputFormat::kWide,
-                       console.out_is_tty ? console.width : 0);
+                       console.out_is_tty ? console.width : 0, console.out_color);
   }
 }
 

@@ -43,6 +43,8 @@ struct Row {
   nlohmann::json document;
   // Cells for -o csv, if they differ from `cells`: plain numbers, seconds, ISO-8601 times.
   std::vector<std::string> exact_cells;
+  // Index of the cell that a terminal shows in red; -1: none.
+  int red_cell = -1;
 };
 
 struct Listing {
@@ -56,7 +58,8 @@ void PrintListing(const Listing& listing, OutputFormat format, Console& console)
 
 // `wide`: include the columns of -o wide. `width` 0: no limit. To fit into `width`, columns first
 // shrink to their kept widths, then some are hidden, then the rest shrink further.
-std::string RenderTable(const Listing& listing, bool wide, int width);
+// `color`: show red cells in red.
+std::string RenderTable(const Listing& listing, bool wide, int width, bool color = false);
 
 // RFC 4180, with a header line.
 std::string RenderCsv(const Listing& listing);

@@ -20,7 +20,10 @@ constexpr auto kPermissions = std::to_array<Permission>({
     {.method = "JobService/StopJob", .routes = {"stopJob", "killJob"}},
     {.method = "JobService/PauseJob", .routes = {"pauseJob"}},
     {.method = "JobService/ResumeJob", .routes = {"resumeJob"}},
+    {.method = "JobService/WriteNote", .routes = {"writeNote"}},
+    {.method = "JobService/DeleteNote", .routes = {"deleteNote"}},
     {.method = "JobService/DeleteJob", .routes = {"deleteJob"}},
+    {.method = "JobService/GetLineage", .routes = {"getLineage"}},
     {.method = "JobService/WhyJob", .routes = {"whyJob"}},
     {.method = "JobService/WatchJob"},
     {.method = "JobService/ListEvents", .routes = {"listEvents", "listJobEvents"}},
@@ -41,6 +44,7 @@ constexpr auto kPermissions = std::to_array<Permission>({
     {.routes = {"planLayout"}},
 
     {.method = "NodeService/ListNodes", .routes = {"listNodes"}},
+    {.method = "NodeService/GetNode", .routes = {"getNode"}},
     {.method = "NodeService/CordonNode", .routes = {"cordonNode", "uncordonNode"}},
     {.method = "NodeService/RemoveNode", .routes = {"removeNode"}},
     {.method = "NodeService/ReleaseNode", .routes = {"releaseNode"}},

@@ -14,10 +14,12 @@
 #include "controller/api/rank_view.h"
 #include "controller/api/sent_job_file.h"
 #include "controller/api/stored_progress.h"
+#include "controller/core/decide/notes.h"
 #include "controller/core/decide/references.h"
 #include "controller/core/event_log/event_job.h"
 #include "controller/core/explain/explain.h"
 #include "controller/core/explain/preview.h"
+#include "controller/core/ledger/cost.h"
 #include "controller/core/ledger/ledger.h"
 #include "controller/core/ledger/token_progress.h"
 #include "controller/core/schedule/layout_choice.h"
@@ -246,13 +248,17 @@ void PlanSpec(const Api& api, PlanRequest plan, const Reply<v1::PlanJobResponse>
   PlanWithLayout(api, plan, reply);
 }
 
+// The error for a request to change an archived job.
+using Refusal = absl::Status (*)(const v1::Job& archived);
+
 // Answers a request to change a job that is not in the state. Such a job cannot be changed, because
 // it is archived or does not exist.
 template <typename Response>
-void RefuseChange(const Api& api, const std::string& reference, const Reply<Response>& reply) {
-  ReadJob(api, reference, [reply](const auto& entry, const ClusterView&) {
+void RefuseChange(const Api& api, const std::string& reference, Refusal refusal,
+                  const Reply<Response>& reply) {
+  ReadJob(api, reference, [refusal, reply](const auto& entry, const ClusterView&) {
     if (!entry.ok()) return reply(entry.status());
-    reply(EndedAlready((*entry)->job));
+    reply(refusal((*entry)->job));
   });
 }
 
@@ -260,11 +266,11 @@ void RefuseChange(const Api& api, const std::string& reference, const Reply<Resp
 // applied.
 template <typename Response>
 void ChangeJob(const Api& api, controller::Request request, const std::string& reference,
-               Reply<Response> reply) {
-  api.loop.Submit(std::move(request), [&api, reference, reply = std::move(reply)](
+               Reply<Response> reply, Refusal refusal = EndedAlready) {
+  api.loop.Submit(std::move(request), [&api, reference, refusal, reply = std::move(reply)](
                                           const RequestOutcome& outcome, const ClusterView& view) {
-    if (absl::IsNotFound(outcome.status())) {
-      return RefuseChange(api, reference, reply);
+    if (absl::IsNotFound(outcome.status()) && !FindNamedJob(view, reference).ok()) {
+      return RefuseChange(api, reference, refusal, reply);
     }
     if (!outcome.ok()) return reply(outcome.status());
     const auto entry = ChangedJob(reference, *outcome, view);
@@ -273,6 +279,13 @@ void ChangeJob(const Api& api, controller::Request request, const std::string& r
     *response.mutable_job() = FullJob(**entry, view);
     reply(std::move(response));
   });
+}
+
+// Returns the newest step that the job has reported; 0 if it has reported none.
+int64_t NewestStep(const JobEntry& entry, const ClusterView& view) {
+  const v1::Job job = FullJob(entry, view);
+  const int64_t last = job.attempts().empty() ? 0 : job.attempts().rbegin()->last_step();
+  return std::max(job.progress().step(), last);
 }
 
 }  // namespace
@@ -288,7 +301,11 @@ v1::GetJobResponse JobNow(const JobEntry& entry, const ClusterView& view) {
     }
   }
   if (auto reason = WaitingReason(entry, view)) *response.mutable_pending() = *std::move(reason);
-  *response.mutable_ledger() = LedgerOf(response.job(), view.now);
+  v1::Ledger& ledger = *response.mutable_ledger();
+  ledger = LedgerOf(response.job(), view.now);
+  if (auto cost = CostOf(ledger.gpu_seconds(), view.options.gpu_price)) {
+    *ledger.mutable_cost() = *std::move(cost);
+  }
   response.set_revision(view.revision);
   response.set_as_of_ms(view.now);
   return response;
@@ -343,6 +360,31 @@ void handlers::PauseJob(const Api& api, const Principal& principal, v1::PauseJob
 void handlers::ResumeJob(const Api& api, const Principal& principal, v1::ResumeJobRequest request,
                          Reply<v1::ResumeJobResponse> reply) {
   ChangeJob(api, controller::ResumeJob{request, principal}, request.job(), std::move(reply));
+}
+
+void handlers::WriteNote(const Api& api, const Principal& principal, v1::WriteNoteRequest request,
+                         Reply<v1::WriteNoteResponse> reply) {
+  const std::string job = request.job();
+  if (request.has_step()) {
+    return ChangeJob(api, controller::WriteNote{request, principal}, job, std::move(reply),
+                     NotesAreFinal);
+  }
+  ReadJob(api, job,
+          [&api, principal, request = std::move(request), reply = std::move(reply)](
+              const auto& entry, const ClusterView& view) {
+            if (!entry.ok()) return reply(entry.status());
+            v1::WriteNoteRequest with_step = request;
+            with_step.set_job(absl::StrCat((*entry)->job.id()));
+            with_step.set_step(NewestStep(**entry, view));
+            ChangeJob(api, controller::WriteNote{with_step, principal}, with_step.job(), reply,
+                      NotesAreFinal);
+          });
+}
+
+void handlers::DeleteNote(const Api& api, const Principal& principal, v1::DeleteNoteRequest request,
+                          Reply<v1::DeleteNoteResponse> reply) {
+  ChangeJob(api, controller::DeleteNote{request, principal}, request.job(), std::move(reply),
+            NotesAreFinal);
 }
 
 void handlers::WhyJob(const Api& api, const Principal& /*principal*/, v1::WhyJobRequest request,

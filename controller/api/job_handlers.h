@@ -21,6 +21,10 @@ void PauseJob(const Api& api, const Principal& principal, v1::PauseJobRequest re
               Reply<v1::PauseJobResponse> reply);
 void ResumeJob(const Api& api, const Principal& principal, v1::ResumeJobRequest request,
                Reply<v1::ResumeJobResponse> reply);
+void WriteNote(const Api& api, const Principal& principal, v1::WriteNoteRequest request,
+               Reply<v1::WriteNoteResponse> reply);
+void DeleteNote(const Api& api, const Principal& principal, v1::DeleteNoteRequest request,
+                Reply<v1::DeleteNoteResponse> reply);
 void WhyJob(const Api& api, const Principal& principal, v1::WhyJobRequest request,
             Reply<v1::WhyJobResponse> reply);
 void ListRanks(const Api& api, const Principal& principal, v1::ListRanksRequest request,

@@ -30,7 +30,7 @@ void AddObserved(const ClusterView& view, const JobEntry& entry, v1::Job& job) {
     AddTokens(job.spec(), *job.mutable_progress());
   }
   DropOldRate(view.now, job);
-  MergeObserved(view.observations, view.now, job);
+  MergeObserved(entry.job, view.observations, view.now, job);
   v1::JobHealth health = HealthOf(view.state, view.observations, entry, view.now);
   if (health.word() != v1::HEALTH_WORD_UNSPECIFIED) *job.mutable_health() = std::move(health);
 }
@@ -56,6 +56,7 @@ void TrimForList(v1::Job& job) {
   job.clear_deleted_checkpoints();
   job.clear_earlier();
   job.clear_rollbacks();
+  job.clear_notes();
   if (job.attempts_size() > 1) {
     job.mutable_attempts()->DeleteSubrange(0, job.attempts_size() - 1);
   }

@@ -22,13 +22,10 @@ void SetPosition(const v1::LayoutSpec& layout, v1::RankStatus& status) {
   status.set_pp(position.pp);
 }
 
-// Returns the state of a rank that has exited. A failure after the stop request is a consequence of
-// the stop, not a cause.
+// Returns the state of a rank that has exited.
 v1::RankState StateAfterExit(const v1::RankExited& exited, const v1::Attempt& attempt) {
   if (!IsFailure(exited)) return v1::RANK_STATE_EXITED;
-  const Timestamp ended = exited.corrected_ms() != 0 ? exited.corrected_ms() : exited.time_ms();
-  const bool was_stopped = attempt.stopping_time_ms() != 0 && ended >= attempt.stopping_time_ms();
-  return was_stopped ? v1::RANK_STATE_STOPPED : v1::RANK_STATE_FAILED;
+  return WasAskedToStop(exited, attempt) ? v1::RANK_STATE_STOPPED : v1::RANK_STATE_FAILED;
 }
 
 v1::RankState StateOf(const v1::RankStatus& status, const v1::Attempt& attempt, bool is_newest,

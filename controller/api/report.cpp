@@ -23,13 +23,14 @@ struct Source {
   // Jobs, with only those fields from which a ledger is computed.
   std::vector<v1::Job> jobs;
   v1::CapacityHistory capacity;
+  GpuPrice price;
   uint64_t revision = 0;
   Timestamp now = 0;
 };
 
 v1::Job CopyOf(const v1::Job& job, const ClusterView& view) {
   v1::Job copy = LedgerPart(job);
-  if (!HasEnded(job.state())) MergeObserved(view.observations, view.now, copy);
+  if (!HasEnded(job.state())) MergeObserved(job, view.observations, view.now, copy);
   return copy;
 }
 
@@ -38,17 +39,19 @@ void CopyState(const ClusterView& view, Source& source) {
   source.now = view.now;
   source.revision = view.revision;
   source.capacity = CapacityUntil(view.state, view.now);
+  source.price = view.options.gpu_price;
   for (const auto& [id, entry] : view.state.jobs) {
     const Timestamp end = entry.job.ended_time_ms();
     if (end != 0 && end < source.request.since_ms()) continue;
     if (!source.request.user().empty() && entry.job.user() != source.request.user()) continue;
+    if (source.request.job_id() != 0 && id != source.request.job_id()) continue;
     source.jobs.push_back(CopyOf(entry.job, view));
   }
 }
 
 // Reader thread.
 absl::StatusOr<v1::GetReportResponse> MakeReport(JobArchive& archive, const Source& source) {
-  Report report(source.request, source.capacity, source.now);
+  Report report(source.request, source.capacity, source.now, source.price);
   std::unordered_set<int64_t> added;
   for (const v1::Job& job : source.jobs) {
     report.Add(JobTimeOf(job, source.now));

@@ -48,9 +48,9 @@ absl::Status CheckSeriesRequest(const v1::GetSeriesRequest& request) {
   if (!(request.smooth() >= 0 && request.smooth() < 1)) {
     return absl::InvalidArgumentError("smooth: must be at least 0 and less than 1");
   }
-  if (request.abandoned() && request.attempt() != 0) {
+  if (request.redone() && request.attempt() != 0) {
     return absl::InvalidArgumentError(
-        "attempt: cannot be combined with attempts=all (`abandoned` in gRPC); set only one of "
+        "attempt: cannot be combined with attempts=all (`redone` in gRPC); set only one of "
         "them");
   }
   for (const std::string& key : request.keys()) {
@@ -149,7 +149,7 @@ class SeriesAnswer {
     TRAINYARD_ASSIGN_OR_RETURN(attempts_, api_.metrics.Attempts(job_.id()));
     for (std::size_t i = 0; i < merged.size(); ++i) {
       Add(std::move(merged[i]));
-      if (request_.abandoned()) TRAINYARD_RETURN_IF_ERROR(AddAbandoned(query.keys[i], query));
+      if (request_.redone()) TRAINYARD_RETURN_IF_ERROR(AddRedone(query.keys[i], query));
     }
     AddAttempts();
     response_.set_axis(request_.axis() == v1::SERIES_AXIS_UNSPECIFIED ? v1::SERIES_AXIS_STEP
@@ -180,9 +180,9 @@ class SeriesAnswer {
     *response_.add_series() = std::move(series);
   }
 
-  // Adds the abandoned part of each attempt's series: the steps after the step from which the next
+  // Adds the redone part of each attempt's series: the steps after the step from which the next
   // attempt continued.
-  absl::Status AddAbandoned(const std::string& key, const SeriesQuery& merged) {
+  absl::Status AddRedone(const std::string& key, const SeriesQuery& merged) {
     int64_t taken_over = std::numeric_limits<int64_t>::max();
     std::vector<v1::Series> parts;
     for (std::size_t i = attempts_.size(); i-- > 0;) {
@@ -194,7 +194,7 @@ class SeriesAnswer {
         query.from_step = std::max({merged.from_step, taken_over - 1, steps.first});
         if (query.to_step == 0 || query.to_step >= query.from_step) {
           TRAINYARD_ASSIGN_OR_RETURN(std::vector<v1::Series> read, api_.metrics.Read(query));
-          read.front().set_abandoned(true);
+          read.front().set_redone(true);
           read.front().set_attempt(attempts_[i].number);
           if (read.front().steps_size() > 0) parts.push_back(std::move(read.front()));
         }

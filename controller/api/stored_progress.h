@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "controller/core/observations/rate_curve.h"
 #include "controller/store/metrics/metric_store.h"
 #include "trainyard/v1/job.pb.h"
 
@@ -28,6 +29,16 @@ struct StoredLosses {
 // Returns the losses of the newest steps, enough to fill the window of the job's loss guard. Empty
 // if no loss is stored. Errors and threads: see StoredProgress.
 absl::StatusOr<StoredLosses> ReadStoredLosses(const v1::Job& job, MetricStore& metrics);
+
+// The learning rates of a job, and the newest attempt that reported metrics.
+struct StoredRates {
+  int64_t attempt = 0;
+  RateCurve rates;
+};
+
+// Returns the learning rates of the whole run, without those of repeated steps. Uses the lr_factor
+// of the job's attempts. Empty if no rate is stored. Errors and threads: see StoredProgress.
+absl::StatusOr<StoredRates> ReadStoredRates(const v1::Job& job, MetricStore& metrics);
 
 }  // namespace trainyard::controller
 

@@ -78,7 +78,7 @@ v1::ArchivedJob ToArchived(const JobEntry& entry, const Observations& observatio
   v1::ArchivedJob archived;
   v1::Job& job = *archived.mutable_job();
   job = entry.job;
-  MergeObserved(observations, now, job);
+  MergeObserved(entry.job, observations, now, job);
   const auto progress = observations.progress.find(job.id());
   if (progress != observations.progress.end()) {
     *job.mutable_progress() = progress->second;

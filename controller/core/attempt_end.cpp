@@ -9,6 +9,7 @@
 #include "controller/core/observations/time_use.h"
 #include "controller/core/state/attempt_outcome.h"
 #include "controller/core/state/gang.h"
+#include "controller/core/state/work_at_risk.h"
 #include "controller/core/support/controller_event.h"
 #include "controller/core/verdict/failure_policy.h"
 #include "proto/contract/telemetry_keys.h"
@@ -29,12 +30,26 @@ RestartDecision RestartOf(const JobEntry& entry, int64_t last_step, Timestamp no
   return DecideRestart(entry, attempt.verdict(), last_step, now);
 }
 
+// Sets the number of steps that end with the attempt. A program that has never reported a
+// checkpoint may save without reporting it.
+void AddUnsavedSteps(const v1::Job& job, v1::Attempt& attempt) {
+  const bool reports_saves = !job.checkpoints().empty() || job.spec().command().empty();
+  if (!reports_saves) return;
+  attempt.mutable_time_use()->set_unsaved_steps(
+      WorkAtRiskOf(job, attempt, attempt.last_step()).steps);
+}
+
 // Returns the event that ends the attempt. It includes the attempt's last step and time use,
 // because observations are not durable.
 v1::AttemptEnded EndedAttempt(const Observations& observations, const JobEntry& entry,
                               Timestamp now) {
   v1::Attempt merged = *LiveAttempt(entry);
-  MergeObserved(entry.job.id(), observations, now, merged);
+  MergeObserved(entry.job, observations, now, merged);
+  for (const LostTraining& lost :
+       UnrecordedLosses(entry.job.id(), observations, merged, LostPeriods::Scope::kAll)) {
+    AddLostTraining(lost, *merged.mutable_time_use());
+  }
+  if (!AllRanksSucceeded(entry)) AddUnsavedSteps(entry.job, merged);
   v1::AttemptEnded ended;
   ended.set_job_id(entry.job.id());
   ended.set_attempt(merged.number());

@@ -17,6 +17,7 @@
 #include "controller/core/health/straggler_watch.h"
 #include "controller/core/observations/first_step.h"
 #include "controller/core/observations/stall.h"
+#include "controller/core/observations/time_use.h"
 #include "controller/core/state/attempt_outcome.h"
 #include "controller/core/state/gang.h"
 #include "controller/core/support/controller_event.h"
@@ -73,7 +74,9 @@ class AttemptWatch {
   void Watch(const JobEntry& entry) {
     const v1::Attempt& attempt = *LiveAttempt(entry);
     NoteFirstStep(entry, attempt);
+    NoteRateChange(entry, attempt);
     NoteStall(entry, attempt);
+    NoteLostTraining(entry, attempt);
     if (attempt.state() != v1::ATTEMPT_STATE_STOPPING) {
       if (const auto verdict = Judge(entry)) return TakeFailure(entry, attempt, *verdict);
       if (attempt.state() == v1::ATTEMPT_STATE_STARTING) {
@@ -123,6 +126,21 @@ class AttemptWatch {
     began.set_first_step(*first);
   }
 
+  void NoteRateChange(const JobEntry& entry, const v1::Attempt& attempt) {
+    const AttemptObservation* observed =
+        ObservedAttempt(observations_, {entry.job.id(), attempt.number()});
+    const bool is_new =
+        observed != nullptr && observed->rate_change.has_value() && !attempt.has_rate_change();
+    if (!is_new) return;
+    v1::LearningRateChanged& changed =
+        *events_.emplace_back(ControllerEvent(now_)).mutable_learning_rate_changed();
+    changed.set_job_id(entry.job.id());
+    changed.set_attempt(attempt.number());
+    changed.mutable_change()->set_step(observed->rate_change->step);
+    changed.mutable_change()->set_before(observed->rate_change->before);
+    changed.mutable_change()->set_after(observed->rate_change->after);
+  }
+
   void NoteStall(const JobEntry& entry, const v1::Attempt& attempt) {
     const AttemptObservation* observed =
         ObservedAttempt(observations_, {entry.job.id(), attempt.number()});
@@ -134,6 +152,19 @@ class AttemptWatch {
     ended.set_attempt(attempt.number());
     ended.set_since_ms(stall->since_ms);
     ended.set_until_ms(stall->until_ms);
+  }
+
+  void NoteLostTraining(const JobEntry& entry, const v1::Attempt& attempt) {
+    for (const LostTraining& lost :
+         UnrecordedLosses(entry.job.id(), observations_, attempt, LostPeriods::Scope::kComplete)) {
+      v1::TrainingTimeLost& event =
+          *events_.emplace_back(ControllerEvent(now_)).mutable_training_time_lost();
+      event.set_job_id(entry.job.id());
+      event.set_attempt(attempt.number());
+      event.set_phase(lost.phase);
+      event.set_until_ms(lost.until_ms);
+      event.set_lost_ms(lost.lost_ms);
+    }
   }
 
   std::optional<v1::Verdict> Judge(const JobEntry& entry) {
@@ -228,6 +259,7 @@ class AttemptWatch {
         *events_.emplace_back(ControllerEvent(now_)).mutable_attempt_running();
     running.set_job_id(entry.job.id());
     running.set_attempt(attempt.number());
+    running.set_resume_step(attempt.resume_step());
   }
 
   const ClusterState& state_;

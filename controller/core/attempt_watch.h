@@ -1,4 +1,4 @@
-// Computes the events due for live attempts: starts, failures, hangs, heals, stragglers and ends.
+// Computes the events due for live attempts: starts, failures, stalls, heals, slow ranks and ends.
 #ifndef TRAINYARD_CONTROLLER_CORE_ATTEMPT_WATCH_H_
 #define TRAINYARD_CONTROLLER_CORE_ATTEMPT_WATCH_H_
 

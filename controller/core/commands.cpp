@@ -137,11 +137,12 @@ class CommandList {
 
   using MembersByNode = std::map<std::string, std::vector<int>>;
 
-  // Returns the members that the verdict on a hang names. Their stacks must be recorded before they
-  // are killed. Computed once for all nodes, because a verdict may name every rank of a large gang.
+  // Returns the members that the verdict on a stall names. Their stacks must be recorded before
+  // they are killed. Computed once for all nodes, because a verdict may name every rank of a large
+  // gang.
   static MembersByNode MembersThatHung(const v1::Attempt& attempt) {
     MembersByNode members;
-    if (attempt.stop_reason() != v1::STOP_REASON_HUNG) return members;
+    if (attempt.stop_reason() != v1::STOP_REASON_STALLED) return members;
     const std::vector<const v1::RankPlacement*> gang = SeatedMembers(attempt);
     for (const int place : attempt.verdict().ranks()) {
       if (place < 0 || place >= std::ssize(gang)) continue;

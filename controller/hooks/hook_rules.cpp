@@ -145,6 +145,14 @@ bool IsSpike(const std::string& code) {
   return code == telemetry::kLossSpike || code == telemetry::kNanLoss;
 }
 
+// Returns the step from which the attempt starts. If the step of a checkpoint is not known, returns
+// its path.
+std::string StartOf(const v1::JobPlaced& placed) {
+  const bool is_known = placed.resume_step() > 0 || placed.resume_from().empty();
+  return is_known ? absl::StrCat("step ", placed.resume_step())
+                  : absl::StrCat("the checkpoint ", placed.resume_from());
+}
+
 // Returns the event as one line for display.
 std::string TextOf(const v1::Event& event, const std::string& job_name) {
   const int64_t job_id = JobIdOf(event);
@@ -164,7 +172,7 @@ std::string TextOf(const v1::Event& event, const std::string& job_name) {
       return absl::StrCat(job, " resumed by ", event.actor());
     case v1::Event::kJobPlaced:
       return absl::StrCat(job, ": attempt ", event.job_placed().attempt(),
-                          " was placed and starts from step ", event.job_placed().resume_step());
+                          " was placed and starts from ", StartOf(event.job_placed()));
     case v1::Event::kAttemptFailed:
       return absl::StrCat(job, ": attempt ", event.attempt_failed().attempt(),
                           " failed: ", event.attempt_failed().verdict().summary());
@@ -173,9 +181,8 @@ std::string TextOf(const v1::Event& event, const std::string& job_name) {
                           event.attempt_rolled_back().rollback().to_step(), ": ",
                           event.attempt_rolled_back().rollback().reason());
     case v1::Event::kAttemptHealing:
-      return absl::StrCat(
-          job, ": attempt ", event.attempt_healing().attempt(),
-          " continues in place after a failure: ", event.attempt_healing().verdict().summary());
+      return absl::StrCat(job, ": attempt ", event.attempt_healing().attempt(),
+                          " is healing in place: ", event.attempt_healing().verdict().summary());
     case v1::Event::kAlertRaised:
       return absl::StrCat(job, ": ", event.alert_raised().code(), " at step ",
                           event.alert_raised().step(), ": ", event.alert_raised().message());
@@ -213,10 +220,11 @@ absl::StatusOr<std::vector<HookRule>> ParseHooks(const std::string& yaml) {
 
 const std::vector<std::string>& HookKinds() {
   static const std::vector<std::string> kinds = {
-      "job_submitted",    "job_restarted",       "job_done",       "job_failed", "job_stopped",
-      "job_paused",       "job_resumed",         "attempt_failed", "healing",    "hung",
-      "rolled_back",      telemetry::kLossSpike, "alert",          "node_lost",  "node_unhealthy",
-      "node_quarantined", "node_released"};
+      "job_submitted", "job_restarted",     "job_done",       "job_failed",
+      "job_stopped",   "job_paused",        "job_resumed",    "attempt_failed",
+      "healing",       telemetry::kStalled, "rolled_back",    telemetry::kLossSpike,
+      "alert",         "node_lost",         "node_unhealthy", "node_quarantined",
+      "node_released"};
   return kinds;
 }
 
@@ -236,8 +244,8 @@ std::vector<std::string> KindsOf(const v1::Event& event) {
     case v1::Event::kJobResumed:
       return {"job_resumed"};
     case v1::Event::kAttemptFailed:
-      if (absl::StartsWith(EnumText(event.attempt_failed().verdict().cause()), "hung")) {
-        return {"hung", "attempt_failed"};
+      if (event.attempt_failed().verdict().cause() == v1::VERDICT_CAUSE_STALLED) {
+        return {"stalled", "attempt_failed"};
       }
       return {"attempt_failed"};
     case v1::Event::kAttemptHealing:

@@ -170,12 +170,14 @@ std::vector<v1::Origin> ToOrigins(const Origins& origins) {
 }  // namespace
 
 absl::StatusOr<v1::SubmitJobRequest> ReadSubmitBody(const std::string& body) {
-  TRAINYARD_ASSIGN_OR_RETURN(
-      const Json json,
-      ReadObject(body, {"spec", "origins", "user", "request_id", "job_file", "overrides", "hold"}));
+  TRAINYARD_ASSIGN_OR_RETURN(const Json json,
+                             ReadObject(body, {"spec", "origins", "user", "request_id", "job_file",
+                                               "overrides", "hold", "cloned_from"}));
   v1::SubmitJobRequest request;
   TRAINYARD_ASSIGN_OR_RETURN(const bool hold, FlagOf(json, "hold"));
   request.set_hold(hold);
+  TRAINYARD_ASSIGN_OR_RETURN(const auto cloned_from, WholeNumberOf(json, "cloned_from"));
+  request.set_cloned_from(cloned_from.value_or(0));
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_user(), TextOf(json, "user"));
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_request_id(), TextOf(json, "request_id"));
   TRAINYARD_RETURN_IF_ERROR(ReadJobFile(json, request));
@@ -252,6 +254,16 @@ absl::StatusOr<v1::PauseJobRequest> ReadPauseBody(const std::string& body) {
 
 absl::StatusOr<v1::ResumeJobRequest> ReadResumeBody(const std::string& body) {
   return ReadUserBody<v1::ResumeJobRequest>(body);
+}
+
+absl::StatusOr<v1::WriteNoteRequest> ReadNoteBody(const std::string& body) {
+  TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"step", "text", "user"}));
+  v1::WriteNoteRequest request;
+  TRAINYARD_ASSIGN_OR_RETURN(const auto step, WholeNumberOf(json, "step"));
+  if (step.has_value()) request.set_step(*step);
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_text(), TextOf(json, "text"));
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_user(), TextOf(json, "user"));
+  return request;
 }
 
 absl::StatusOr<v1::CordonNodeRequest> ReadCordonBody(const std::string& body) {

@@ -24,6 +24,7 @@ absl::StatusOr<v1::PlanLayoutRequest> ReadPlanLayoutBody(const std::string& body
 absl::StatusOr<v1::StopJobRequest> ReadStopBody(const std::string& body);
 absl::StatusOr<v1::PauseJobRequest> ReadPauseBody(const std::string& body);
 absl::StatusOr<v1::ResumeJobRequest> ReadResumeBody(const std::string& body);
+absl::StatusOr<v1::WriteNoteRequest> ReadNoteBody(const std::string& body);
 absl::StatusOr<v1::CordonNodeRequest> ReadCordonBody(const std::string& body);
 absl::StatusOr<v1::ReleaseNodeRequest> ReadReleaseBody(const std::string& body);
 

@@ -27,13 +27,12 @@ std::string CsvText(const std::string& text) {
 
 Response SeriesCsv(const v1::GetSeriesResponse& response) {
   std::string csv =
-      "key,attempt,abandoned,step,x,time_ms,last,min,max,count,nan_count,smoothed,mean\r\n";
+      "key,attempt,redone,step,x,time_ms,last,min,max,count,nan_count,smoothed,mean\r\n";
   for (const v1::Series& series : response.series()) {
     const std::string key = CsvText(PrintableLine(series.key(), false));
     for (int i = 0; i < series.steps_size(); ++i) {
-      absl::StrAppend(&csv, key, ",", series.attempts(i), ",",
-                      series.abandoned() ? "true" : "false", ",", series.steps(i), ",", series.x(i),
-                      ",", series.times_ms(i), ",");
+      absl::StrAppend(&csv, key, ",", series.attempts(i), ",", series.redone() ? "true" : "false",
+                      ",", series.steps(i), ",", series.x(i), ",", series.times_ms(i), ",");
       AppendCell(series.last(i), csv);
       csv += ',';
       AppendCell(series.min(i), csv);

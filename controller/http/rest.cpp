@@ -14,14 +14,17 @@
 #include "controller/api/deletion.h"
 #include "controller/api/job_handlers.h"
 #include "controller/api/job_list.h"
+#include "controller/api/lineage.h"
 #include "controller/api/log_pages.h"
 #include "controller/api/loss_curve.h"
+#include "controller/api/node_view.h"
 #include "controller/api/planner_handlers.h"
 #include "controller/api/report.h"
 #include "controller/api/series.h"
 #include "controller/api/session_handlers.h"
 #include "controller/http/body.h"
 #include "controller/http/login.h"
+#include "controller/http/parameter_requests.h"
 #include "controller/http/plain_answers.h"
 #include "controller/http/problem.h"
 #include "proto/jobspec/schema.h"
@@ -128,7 +131,7 @@ v1::GetSeriesRequest SeriesRequest(const Parameters& parameters) {
   request.set_to(parameters.Integer("to"));
   request.set_buckets(static_cast<int>(parameters.Integer("buckets")));
   request.set_smooth(parameters.Number("smooth"));
-  request.set_abandoned(parameters.Text("attempts") == "all");
+  request.set_redone(parameters.Text("attempts") == "all");
   request.set_attempt(parameters.Integer("attempt"));
   return request;
 }
@@ -164,30 +167,14 @@ absl::StatusOr<v1::ReadLogPageRequest> LogRequest(const Parameters& parameters) 
   return request;
 }
 
-v1::DeleteJobRequest DeleteRequest(const Parameters& parameters) {
-  v1::DeleteJobRequest request;
-  request.set_job(parameters.Text("job"));
-  request.set_confirmed(parameters.Boolean("confirmed"));
-  request.set_checkpoints(parameters.Boolean("checkpoints"));
-  request.set_user(parameters.Text("user"));
-  return request;
-}
-
 v1::GetReportRequest ReportRequest(const Parameters& parameters) {
   v1::GetReportRequest request;
   request.set_by(EnumOf<v1::ReportBy>(parameters.Text("by")));
   request.set_since_ms(parameters.Integer("since"));
   request.set_until_ms(parameters.Integer("until"));
   request.set_user(parameters.Text("user"));
+  request.set_job_id(parameters.Integer("job_id"));
   request.set_limit(static_cast<int>(parameters.Integer("limit")));
-  return request;
-}
-
-v1::ListEventsRequest EventsRequest(const Parameters& parameters) {
-  v1::ListEventsRequest request;
-  request.set_job(parameters.Text("job"));
-  request.set_limit(static_cast<int>(parameters.Integer("limit")));
-  request.set_cursor(parameters.Text("cursor"));
   return request;
 }
 
@@ -268,8 +255,8 @@ void Rest::Run(const Call& call) {
   }
 }
 
-// Handles a user's request to stop, pause or resume a job. The answer shows the job as it is
-// afterwards.
+// Handles a user's request to stop, pause, resume or annotate a job. The answer shows the job as it
+// is afterwards.
 void Rest::ChangeJob(const Call& call) {
   const auto handle = [&]<typename Response>(auto request, const auto& handler) {
     if (!request.ok()) return call.Refuse(request.status());
@@ -283,6 +270,11 @@ void Rest::ChangeJob(const Call& call) {
       return handle.operator()<v1::PauseJobResponse>(ReadPauseBody(body), handlers::PauseJob);
     case Operation::kResumeJob:
       return handle.operator()<v1::ResumeJobResponse>(ReadResumeBody(body), handlers::ResumeJob);
+    case Operation::kWriteNote:
+      return handle.operator()<v1::WriteNoteResponse>(ReadNoteBody(body), handlers::WriteNote);
+    case Operation::kDeleteNote:
+      return handle.operator()<v1::DeleteNoteResponse>(NoteDeletion(call.parameters),
+                                                       handlers::DeleteNote);
     default:
       auto stop = ReadStopBody(body);
       if (stop.ok()) stop->set_kill(call.route->operation == Operation::kKillJob);
@@ -304,6 +296,9 @@ void Rest::RunAboutJob(const Call& call) {
     case Operation::kGetJob:
       return call.Ask(api_, handlers::GetJob, of_job(v1::GetJobRequest()),
                       json.operator()<v1::GetJobResponse>({}));
+    case Operation::kGetLineage:
+      return call.Ask(api_, handlers::GetLineage, of_job(v1::GetLineageRequest()),
+                      json.operator()<v1::GetLineageResponse>({}));
     case Operation::kWhyJob:
       return call.Ask(api_, handlers::WhyJob, of_job(v1::WhyJobRequest()),
                       json.operator()<v1::WhyJobResponse>({}));
@@ -311,6 +306,8 @@ void Rest::RunAboutJob(const Call& call) {
     case Operation::kKillJob:
     case Operation::kPauseJob:
     case Operation::kResumeJob:
+    case Operation::kWriteNote:
+    case Operation::kDeleteNote:
       return ChangeJob(call);
     case Operation::kDeleteJob: {
       v1::DeleteJobRequest request = DeleteRequest(call.parameters);
@@ -359,7 +356,7 @@ void Rest::ReadLogs(const Call& call) {
 void Rest::ReadSeries(const Call& call) {
   ElementFields only = FieldsOf(call.parameters, "series");
   // These fields are always included, because they identify a series.
-  if (!only.fields.empty()) only.fields.insert({"key", "attempt", "abandoned"});
+  if (!only.fields.empty()) only.fields.insert({"key", "attempt", "redone"});
   const bool csv = call.parameters.Text("format") == "csv";
   call.Ask(
       api_, handlers::GetSeries, SeriesRequest(call.parameters),
@@ -372,6 +369,14 @@ void Rest::CompareSeries(const Call& call) {
   if (!only.fields.empty()) only.fields.insert({"key", "job_id"});
   call.Ask(api_, handlers::CompareSeries, CompareRequest(call.parameters),
            RespondJson<v1::CompareSeriesResponse>(api_, call.respond, call.path, std::move(only)));
+}
+
+void Rest::GetNode(const Call& call) {
+  v1::GetNodeRequest request;
+  request.set_node(call.parameters.Text("node"));
+  request.set_hours(static_cast<int32_t>(call.parameters.Integer("hours")));
+  call.Ask(api_, handlers::GetNode, request,
+           RespondJson<v1::GetNodeResponse>(api_, call.respond, call.path));
 }
 
 void Rest::RemoveNode(const Call& call) {
@@ -407,6 +412,8 @@ void Rest::RunAboutCluster(const Call& call) {
       return call.Ask(api_, handlers::ListNodes,
                       RespondJson<v1::ListNodesResponse>(api_, call.respond, call.path,
                                                          FieldsOf(call.parameters, "nodes")));
+    case Operation::kGetNode:
+      return GetNode(call);
     case Operation::kCordonNode:
     case Operation::kUncordonNode: {
       auto request = ReadCordonBody(call.request->body);

@@ -34,6 +34,7 @@ class Rest {
   void ReadSeries(const Call& call);
   void CompareSeries(const Call& call);
   void EndSessions(const Call& call);
+  void GetNode(const Call& call);
   void RemoveNode(const Call& call);
   void ReleaseNode(const Call& call);
   void StreamEvents(const Call& call);

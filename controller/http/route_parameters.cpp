@@ -16,6 +16,14 @@ Parameter NodeInPath() {
   return {.name = "node", .doc = "Id or name of the node.", .in_path = true};
 }
 
+Parameter HistoryHours() {
+  return {.name = "hours",
+          .type = kInteger,
+          .doc = "Length of the history of the GPUs (default: 24).",
+          .min = 1,
+          .max = 24};
+}
+
 Parameter Limit(double max, std::string_view doc) {
   return {.name = "limit", .type = kInteger, .doc = doc, .min = 1, .max = max};
 }
@@ -83,7 +91,7 @@ std::vector<Parameter> SeriesParameters() {
           {.name = "attempts",
            .type = kEnum,
            .doc = "`merged` returns one curve, with the newest attempt at each step. `all` also "
-                  "returns the parts of older attempts that a newer attempt has replaced.",
+                  "returns the parts of older attempts that a newer attempt has redone.",
            .values = "merged,all"},
           {.name = "attempt",
            .type = kInteger,

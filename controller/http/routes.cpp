@@ -145,32 +145,65 @@ std::vector<Route> JobChangeRoutes() {
            .given_fields = "job"}};
 }
 
-std::vector<Route> JobRoutes() {
-  return {{.operation = Operation::kGetJob,
-           .id = "getJob",
-           .method = "GET",
-           .path = "/jobs/{job}",
-           .summary = "A job in detail.",
-           .command_line = "trainyard describe {job}",
+std::vector<Route> NoteRoutes() {
+  return {{.operation = Operation::kWriteNote,
+           .id = "writeNote",
+           .method = "POST",
+           .path = "/jobs/{job}/notes",
+           .summary = "Adds a user's note to a step of the job.",
+           .command_line = "trainyard note {job} TEXT",
            .parameters = {JobInPath()},
-           .response = "GetJobResponse"},
-          {.operation = Operation::kWhyJob,
-           .id = "whyJob",
-           .method = "GET",
-           .path = "/jobs/{job}/why",
-           .summary = "Why a job waits, or why it ended.",
-           .command_line = "trainyard why {job}",
-           .parameters = {JobInPath()},
-           .response = "WhyJobResponse"},
-          {.operation = Operation::kDeleteJob,
-           .id = "deleteJob",
+           .request = "WriteNoteRequest",
+           .response = "WriteNoteResponse",
+           .given_fields = "job"},
+          {.operation = Operation::kDeleteNote,
+           .id = "deleteNote",
            .method = "DELETE",
-           .path = "/jobs/{job}",
-           .summary = "Removes an ended job with its events, metrics and output; without "
-                      "confirmation, lists what would be removed.",
-           .command_line = "trainyard delete {job}",
-           .parameters = DeleteParameters(),
-           .response = "DeleteJobResponse"}};
+           .path = "/jobs/{job}/notes/{note}",
+           .summary = "Deletes a note that the user wrote.",
+           .command_line = "trainyard note {job} --delete {note}",
+           .parameters = {JobInPath(),
+                          {.name = "note", .doc = "Number of the note.", .in_path = true},
+                          {.name = "user", .doc = "User who deletes the note."}},
+           .response = "DeleteNoteResponse"}};
+}
+
+std::vector<Route> JobRoutes() {
+  return {
+      {.operation = Operation::kGetJob,
+       .id = "getJob",
+       .method = "GET",
+       .path = "/jobs/{job}",
+       .summary = "A job in detail.",
+       .command_line = "trainyard describe {job}",
+       .parameters = {JobInPath()},
+       .response = "GetJobResponse"},
+      {.operation = Operation::kGetLineage,
+       .id = "getLineage",
+       .method = "GET",
+       .path = "/jobs/{job}/lineage",
+       .summary = "The jobs from which a job was resumed or cloned, and those that were resumed "
+                  "or cloned from it.",
+       .command_line = "trainyard describe {job}",
+       .parameters = {JobInPath()},
+       .response = "GetLineageResponse"},
+      {.operation = Operation::kWhyJob,
+       .id = "whyJob",
+       .method = "GET",
+       .path = "/jobs/{job}/why",
+       .summary = "Why a job waits, or why it ended.",
+       .command_line = "trainyard why {job}",
+       .parameters = {JobInPath()},
+       .response = "WhyJobResponse"},
+      {.operation = Operation::kDeleteJob,
+       .id = "deleteJob",
+       .method = "DELETE",
+       .path = "/jobs/{job}",
+       .summary = "Removes an ended job with its events, metrics and output; without "
+                  "confirmation, lists what would be removed.",
+       .command_line = "trainyard delete {job}",
+       .parameters = DeleteParameters(),
+       .response = "DeleteJobResponse"}};
 }
 
 std::vector<Route> CurveRoutes() {
@@ -280,6 +313,10 @@ std::vector<Parameter> ReportParameters() {
            .doc = "End of the reported period, Unix milliseconds (default: now).",
            .max = kLargest},
           {.name = "user", .doc = "Only jobs of this user."},
+          {.name = "job_id",
+           .type = kInteger,
+           .doc = "Only the job with this number.",
+           .max = kLargest},
           Limit(1000, "Maximum number of groups (default: 100).")};
 }
 
@@ -293,6 +330,13 @@ std::vector<Route> ClusterRoutes() {
        .command_line = "trainyard nodes",
        .parameters = {Fields(kListFields)},
        .response = "ListNodesResponse"},
+      {.operation = Operation::kGetNode,
+       .id = "getNode",
+       .method = "GET",
+       .path = "/nodes/{node}",
+       .summary = "A node with its newest attempts and the history of its GPUs.",
+       .parameters = {NodeInPath(), HistoryHours()},
+       .response = "GetNodeResponse"},
       {.operation = Operation::kCordonNode,
        .id = "cordonNode",
        .method = "POST",
@@ -378,8 +422,8 @@ std::vector<Route> EventRoutes() {
 std::vector<Route> AllRoutes() {
   std::vector<Route> all;
   for (auto part : {ServerRoutes(), SubmitRoutes(), PlannerRoutes(), JobRoutes(), JobChangeRoutes(),
-                    CurveRoutes(), JobDetailRoutes(), ClusterRoutes(), SessionRoutes(),
-                    ReportRoutes(), EventRoutes()}) {
+                    NoteRoutes(), CurveRoutes(), JobDetailRoutes(), ClusterRoutes(),
+                    SessionRoutes(), ReportRoutes(), EventRoutes()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

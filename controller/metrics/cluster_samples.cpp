@@ -15,8 +15,8 @@
 #include "controller/core/health/node_health.h"
 #include "controller/core/ledger/ledger.h"
 #include "controller/core/observations/time_use.h"
-#include "controller/core/support/text.h"
 #include "controller/core/state/restart_budget.h"
+#include "controller/core/support/text.h"
 #include "controller/core/verdict/heal_policy.h"
 #include "proto/json/enum_text.h"
 
@@ -73,7 +73,7 @@ constexpr MetricInfo kJobResumes{"trainyard_job_resumes",
 constexpr MetricInfo kJobRestarts{"trainyard_job_restarts_total",
                                   "Restarts of the job, by cause of the preceding failure.",
                                   MetricType::Counter};
-// A gauge instead of a counter, because retrained steps move from train to recompute.
+// A gauge instead of a counter, because redone steps move from train to redone.
 constexpr MetricInfo kJobTime{
     "trainyard_job_time_seconds",
     "Time since the job was submitted, by phase of the ledger; the phases add up to wall time."};
@@ -230,7 +230,7 @@ int SlotsWanted(const v1::Attempt& attempt) {
 void AddTimes(const ClusterSources& sources, const v1::Job& job, Timestamp now,
               const MetricLabels& labels, MetricSet& metrics) {
   v1::Job current = job;
-  MergeObserved(sources.view.observations, now, current);
+  MergeObserved(job, sources.view.observations, now, current);
   const v1::Ledger ledger = LedgerOf(current, now);
   for (const v1::PhaseTime& time : ledger.phases()) {
     MetricLabels with_phase = labels;

@@ -29,7 +29,7 @@ constexpr MetricInfo kHeals{"trainyard_heals_total",
                             "(the gang has completed a step after the heal).",
                             MetricType::Counter};
 constexpr MetricInfo kHealSeconds{"trainyard_heal_seconds",
-                                  "Time from the verdict to the next step of the healed gang.",
+                                  "Time from the failure to the next step of the healed gang.",
                                   MetricType::Histogram};
 constexpr MetricInfo kEnded{"trainyard_jobs_ended_total", "Jobs that ended, by final state.",
                             MetricType::Counter};

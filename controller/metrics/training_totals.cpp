@@ -58,13 +58,13 @@ constexpr std::array kLastValues{
               true},
     LastValue{telemetry::kMfu,
               {"trainyard_train_mfu_ratio",
-               "Model FLOPs utilisation of the newest step, 0 to 1. Attention counts over the full "
+               "Model FLOPs utilization of the newest step, 0 to 1. Attention counts over the full "
                "sequence."},
               true},
     LastValue{
         telemetry::kMfuCausal,
         {"trainyard_train_mfu_causal_ratio",
-         "Model FLOPs utilisation of the newest step, 0 to 1, counting only the causal half of "
+         "Model FLOPs utilization of the newest step, 0 to 1, counting only the causal half of "
          "attention, as in Megatron-LM."},
         true},
     LastValue{telemetry::kPerplexity,
@@ -148,11 +148,14 @@ void TrainingTotals::ObserveMetrics(const v1::TelemetryRecord& record, int64_t a
   job.step = first_of_attempt ? metrics.step() : std::max(job.step, metrics.step());
   job.tokens = tokens;
   if (metrics.total_steps() > 0) job.total_steps = metrics.total_steps();
-  // The node's clock may be ahead. A time in the future would hide a hang.
+  // The node's clock may be ahead. A time in the future would hide a stall.
   job.step_time_ms = std::min(now, record.time_ms());
   for (const auto& [key, value] : metrics.values()) {
     if (FindLastValue(key) != nullptr) job.last[key] = value;
   }
+  // Programs without evaluation records report the loss as a metric.
+  const std::string validation = telemetry::EvaluationLoss(token_format::kValidationSplit);
+  if (const auto loss = Find(metrics, validation.c_str())) job.last["validation_loss"] = *loss;
 }
 
 void TrainingTotals::ObserveCheckpoint(const v1::CheckpointRecord& record, Job& job) {

@@ -25,7 +25,7 @@ class TrainingTotals {
   void Forget(int64_t job_id) { jobs_.erase(job_id); }
 
   // Omits rates if the newest record is older than both half a minute and three steps, because a
-  // hung rank has no speed.
+  // stalled rank has no speed.
   void AddJobSamples(int64_t job_id, const MetricLabels& labels, Timestamp now,
                      MetricSet& metrics) const;
 

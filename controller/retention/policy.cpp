@@ -97,10 +97,11 @@ absl::StatusOr<RetentionPolicy> ReadDocument(const YAML::Node& document) {
   if (!document.IsMap()) return absl::InvalidArgumentError("the file is not a map of sections");
   for (const auto& section : document) {
     const auto name = section.first.as<std::string>();
-    if (name == "hooks") continue;  // Parsed by controller/hooks/hook_rules.h.
+    // Parsed by controller/hooks/hook_rules.h and controller/price_setting.h.
+    if (name == "hooks" || name == "cost") continue;
     if (name != "retention") {
       return absl::InvalidArgumentError(absl::StrCat(
-          "there is no section `", name, "`; the sections are `retention` and `hooks`"));
+          "there is no section `", name, "`; the sections are `retention`, `hooks` and `cost`"));
     }
     if (section.second.IsNull()) continue;
     if (!section.second.IsMap()) return absl::InvalidArgumentError("retention: is not a map");

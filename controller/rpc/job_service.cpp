@@ -3,6 +3,7 @@
 #include "controller/api/deletion.h"
 #include "controller/api/job_handlers.h"
 #include "controller/api/job_list.h"
+#include "controller/api/lineage.h"
 #include "controller/rpc/job_watch.h"
 #include "controller/rpc/unary.h"
 
@@ -50,10 +51,28 @@ grpc::ServerUnaryReactor* JobService::ResumeJob(grpc::CallbackServerContext* con
   return Answer({api_, context, request->user()}, response, handlers::ResumeJob, *request);
 }
 
+grpc::ServerUnaryReactor* JobService::WriteNote(grpc::CallbackServerContext* context,
+                                                const v1::WriteNoteRequest* request,
+                                                v1::WriteNoteResponse* response) {
+  return Answer({api_, context, request->user()}, response, handlers::WriteNote, *request);
+}
+
+grpc::ServerUnaryReactor* JobService::DeleteNote(grpc::CallbackServerContext* context,
+                                                 const v1::DeleteNoteRequest* request,
+                                                 v1::DeleteNoteResponse* response) {
+  return Answer({api_, context, request->user()}, response, handlers::DeleteNote, *request);
+}
+
 grpc::ServerUnaryReactor* JobService::DeleteJob(grpc::CallbackServerContext* context,
                                                 const v1::DeleteJobRequest* request,
                                                 v1::DeleteJobResponse* response) {
   return Answer({api_, context, request->user()}, response, handlers::DeleteJob, *request);
+}
+
+grpc::ServerUnaryReactor* JobService::GetLineage(grpc::CallbackServerContext* context,
+                                                 const v1::GetLineageRequest* request,
+                                                 v1::GetLineageResponse* response) {
+  return Answer({api_, context}, response, handlers::GetLineage, *request);
 }
 
 grpc::ServerUnaryReactor* JobService::WhyJob(grpc::CallbackServerContext* context,

@@ -33,9 +33,18 @@ class JobService final : public v1::JobService::CallbackService {
   grpc::ServerUnaryReactor* StopJob(grpc::CallbackServerContext* context,
                                     const v1::StopJobRequest* request,
                                     v1::StopJobResponse* response) override;
+  grpc::ServerUnaryReactor* WriteNote(grpc::CallbackServerContext* context,
+                                      const v1::WriteNoteRequest* request,
+                                      v1::WriteNoteResponse* response) override;
+  grpc::ServerUnaryReactor* DeleteNote(grpc::CallbackServerContext* context,
+                                       const v1::DeleteNoteRequest* request,
+                                       v1::DeleteNoteResponse* response) override;
   grpc::ServerUnaryReactor* DeleteJob(grpc::CallbackServerContext* context,
                                       const v1::DeleteJobRequest* request,
                                       v1::DeleteJobResponse* response) override;
+  grpc::ServerUnaryReactor* GetLineage(grpc::CallbackServerContext* context,
+                                       const v1::GetLineageRequest* request,
+                                       v1::GetLineageResponse* response) override;
   grpc::ServerUnaryReactor* WhyJob(grpc::CallbackServerContext* context,
                                    const v1::WhyJobRequest* request,
                                    v1::WhyJobResponse* response) override;

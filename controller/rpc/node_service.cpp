@@ -1,6 +1,7 @@
 #include "controller/rpc/node_service.h"
 
 #include "controller/api/cluster_handlers.h"
+#include "controller/api/node_view.h"
 #include "controller/rpc/unary.h"
 
 namespace trainyard::controller {
@@ -9,6 +10,12 @@ grpc::ServerUnaryReactor* NodeService::ListNodes(grpc::CallbackServerContext* co
                                                  const v1::ListNodesRequest* /*request*/,
                                                  v1::ListNodesResponse* response) {
   return Answer({api_, context}, response, handlers::ListNodes);
+}
+
+grpc::ServerUnaryReactor* NodeService::GetNode(grpc::CallbackServerContext* context,
+                                               const v1::GetNodeRequest* request,
+                                               v1::GetNodeResponse* response) {
+  return Answer({api_, context}, response, handlers::GetNode, *request);
 }
 
 grpc::ServerUnaryReactor* NodeService::CordonNode(grpc::CallbackServerContext* context,

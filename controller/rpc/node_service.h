@@ -15,6 +15,9 @@ class NodeService final : public v1::NodeService::CallbackService {
   grpc::ServerUnaryReactor* ListNodes(grpc::CallbackServerContext* context,
                                       const v1::ListNodesRequest* request,
                                       v1::ListNodesResponse* response) override;
+  grpc::ServerUnaryReactor* GetNode(grpc::CallbackServerContext* context,
+                                    const v1::GetNodeRequest* request,
+                                    v1::GetNodeResponse* response) override;
   grpc::ServerUnaryReactor* CordonNode(grpc::CallbackServerContext* context,
                                        const v1::CordonNodeRequest* request,
                                        v1::CordonNodeResponse* response) override;

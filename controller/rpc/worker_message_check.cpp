@@ -125,6 +125,18 @@ absl::Status CheckChecks(const v1::Heartbeat& heartbeat) {
                                                  " bytes"));
 }
 
+absl::Status CheckDevices(const v1::Heartbeat& heartbeat) {
+  const bool sound =
+      heartbeat.devices_size() <= kMaxSlotsOfNode &&
+      std::ranges::all_of(heartbeat.devices(), [](const v1::DeviceReading& reading) {
+        return reading.uuid().size() <= kMaxHostBytes && reading.error().size() <= kMaxCheckBytes;
+      });
+  if (sound) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("more than ", kMaxSlotsOfNode,
+                   " device readings, or a reading with a text that is too long"));
+}
+
 absl::Status CheckRoot(const v1::CheckpointRoot& root) {
   const bool sound = root.path().size() <= kMaxPathBytes &&
                      root.problem().size() <= kMaxCheckBytes &&
@@ -171,6 +183,7 @@ absl::Status CheckLaterMessage(const v1::WorkerMessage& message) {
   switch (message.kind_case()) {
     case v1::WorkerMessage::kHeartbeat:
       TRAINYARD_RETURN_IF_ERROR(CheckChecks(message.heartbeat()));
+      TRAINYARD_RETURN_IF_ERROR(CheckDevices(message.heartbeat()));
       TRAINYARD_RETURN_IF_ERROR(CheckRoot(message.heartbeat().checkpoint_root()));
       return CheckReports(message.heartbeat().attempts());
     case v1::WorkerMessage::kFact:

@@ -32,6 +32,9 @@ inline constexpr std::size_t kMaxUserBytes = 128;
 // The maximum size of a sentence written by a user, such as the reason of a cordon. It also applies
 // to a reference to a job or node.
 inline constexpr std::size_t kMaxReasonBytes = 256;
+// The maximum size of a user's note on a step of a job, and the maximum number of notes per job.
+inline constexpr std::size_t kMaxNoteBytes = 500;
+inline constexpr int kMaxNotesOfJob = 200;
 // The maximum size of an alert message.
 inline constexpr std::size_t kMaxAlertBytes = 1024;
 // The maximum size of the part of a rank's final output that the verdict shows.

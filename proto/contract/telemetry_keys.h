@@ -63,10 +63,11 @@ inline constexpr char kMessage[] = "message";
 inline constexpr char kNanLoss[] = "nan_loss";
 inline constexpr char kNanGradient[] = "nan_gradient";
 inline constexpr char kLossSpike[] = "loss_spike";
-// Codes of the controller's watchdog alerts. kHung: a gang makes no progress. kStraggler: a rank
+// Codes of the controller's watchdog alerts. kStalled: a gang makes no progress. kSlowRank: a rank
 // computes longer than the others.
-inline constexpr char kHung[] = "hung";
-inline constexpr char kStraggler[] = "straggler";
+inline constexpr char kStalled[] = "stalled";
+inline constexpr char kSlowRank[] = "slow_rank";
+inline constexpr char kFormerStalled[] = "hung";  // Former name of kStalled; only read.
 
 // Keys of `rank` records. The values are sums since the process began, except step_seconds, which
 // is the mean since the preceding record.

@@ -32,7 +32,7 @@ constexpr std::array kXids = {
     Xid{119, "timeout of the GPU system processor", kFatal},
     Xid{120, "error of the GPU system processor", kFatal},
     Xid{140, "unrecovered ECC error", kFatal},
-    Xid{143, "the GPU could not be initialised", kFatal},
+    Xid{143, "the GPU could not be initialized", kFatal},
 };
 
 struct Phrase {

@@ -19,6 +19,13 @@ inline std::string NumberText(double value) {
   return std::string(text, end);
 }
 
+// Returns "NaN", "Inf" or "-Inf". Returns "" for a finite number.
+inline std::string NotFiniteText(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "Inf" : "-Inf";
+  return "";
+}
+
 }  // namespace trainyard
 
 #endif  // TRAINYARD_PROTO_TEXT_NUMBER_TEXT_H_

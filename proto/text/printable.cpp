@@ -7,7 +7,7 @@
 namespace trainyard {
 namespace {
 
-// Returns the length in bytes of the SGR sequence (terminal colour) at the beginning of `text`:
+// Returns the length in bytes of the SGR sequence (terminal color) at the beginning of `text`:
 // ESC, "[", digits and ";", then "m". Returns 0 if there is none.
 std::size_t ColorBytes(std::string_view text) {
   if (text.substr(0, 2) != "\x1b[") return 0;

@@ -10,7 +10,7 @@ namespace trainyard {
 // Returns `text` with its control characters replaced by visible escapes such as \u001b and \u202e,
 // so that the line can neither control a terminal nor look like a different line. Control
 // characters are those of ASCII, of ISO 6429 (U+0080 to U+009F) and of the writing direction. Tabs
-// are kept. If `colors` is true, SGR sequences (colours) are kept too.
+// are kept. If `colors` is true, SGR sequences (colors) are kept too.
 std::string PrintableLine(std::string_view text, bool colors);
 
 // Returns the text as a value of a Prometheus label. Escapes control characters like PrintableLine,

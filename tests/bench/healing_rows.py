@@ -34,12 +34,12 @@ def rank_on(cluster, job, node):
 
 def hang(bench):
     if bench.smoke:
-        return [Row("hang.verdict", "s", [], note="takes 20 s: not in the smoke run")]
+        return [Row("stall.verdict", "s", [], note="takes 20 s: not in the smoke run")]
     with scratch(bench.data) as directory, Cluster(bench.programs, directory) as cluster:
         cluster.start_worker(1)
         cluster.start_worker(1)
         seconds = [freeze_rank(cluster, directory, number) for number in range(bench.repetitions)]
-    return [Row("hang.verdict", "s", seconds, promised="<= max(15 s, 3 x p99 step)",
+    return [Row("stall.verdict", "s", seconds, promised="<= max(15 s, 3 x p99 step)",
                 bound=("<=", 16.5),
                 note="one rank of two frozen, steps of 0.1 s; reports come once a second, a tick "
                      "every 200 ms")]

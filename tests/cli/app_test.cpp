@@ -225,7 +225,7 @@ TEST_F(AppTest, AJobMayBeNamedLikeACommand) {
   EXPECT_EQ(answers().get_requests[1].job(), "list");
 }
 
-TEST_F(AppTest, ColourNeedsATerminal) {
+TEST_F(AppTest, ColorNeedsATerminal) {
   EXPECT_THAT(Run({"sumbit"}).err, Not(HasSubstr("\033[")));
   environment_.console.color = true;
   EXPECT_THAT(Run({"sumbit"}).err, HasSubstr("\033[1;31merror:"));

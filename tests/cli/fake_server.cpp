@@ -9,6 +9,7 @@
 #include "trainyard/v1/log_service.grpc.pb.h"
 #include "trainyard/v1/metric_service.grpc.pb.h"
 #include "trainyard/v1/node_service.grpc.pb.h"
+#include "trainyard/v1/report_service.grpc.pb.h"
 
 namespace trainyard::cli {
 namespace {
@@ -88,6 +89,19 @@ class FakeServer::Jobs final : public v1::JobService::Service {
     if (error != answers_.stop_errors.end()) return error->second;
     return Answer(answers_, answers_.resume, response);
   }
+  grpc::Status WriteNote(ServerContext*, const v1::WriteNoteRequest* request,
+                         v1::WriteNoteResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    answers_.note_requests.push_back(*request);
+    return Answer(answers_, answers_.note, response);
+  }
+  grpc::Status DeleteNote(ServerContext*, const v1::DeleteNoteRequest* request,
+                          v1::DeleteNoteResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    answers_.note_deletions.push_back(*request);
+    *response->mutable_job() = answers_.note.job();
+    return answers_.status;
+  }
   grpc::Status DeleteJob(ServerContext*, const v1::DeleteJobRequest* request,
                          v1::DeleteJobResponse* response) override {
     const std::lock_guard lock(mutex_);
@@ -97,6 +111,12 @@ class FakeServer::Jobs final : public v1::JobService::Service {
     *response = found->second;
     response->set_deleted(request->confirmed());
     return grpc::Status::OK;
+  }
+  grpc::Status GetLineage(ServerContext*, const v1::GetLineageRequest* request,
+                          v1::GetLineageResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    answers_.lineage_requests.push_back(*request);
+    return Answer(answers_, answers_.lineage, response);
   }
   grpc::Status WhyJob(ServerContext*, const v1::WhyJobRequest*,
                       v1::WhyJobResponse* response) override {
@@ -227,6 +247,21 @@ class FakeServer::Metrics final : public v1::MetricService::Service {
   std::mutex& mutex_;
 };
 
+class FakeServer::Reports final : public v1::ReportService::Service {
+ public:
+  Reports(FakeAnswers& answers, std::mutex& mutex) : answers_(answers), mutex_(mutex) {}
+  grpc::Status GetReport(ServerContext*, const v1::GetReportRequest* request,
+                         v1::GetReportResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    answers_.report_requests.push_back(*request);
+    return Answer(answers_, answers_.report, response);
+  }
+
+ private:
+  FakeAnswers& answers_;
+  std::mutex& mutex_;
+};
+
 class FakeServer::Access final : public v1::AccessService::Service {
  public:
   Access(FakeAnswers& answers, std::mutex& mutex) : answers_(answers), mutex_(mutex) {}
@@ -270,6 +305,7 @@ FakeServer::FakeServer()
       servers_(std::make_unique<Servers>(answers_, mutex_)),
       logs_(std::make_unique<Logs>(answers_, mutex_)),
       metrics_(std::make_unique<Metrics>(answers_, mutex_)),
+      reports_(std::make_unique<Reports>(answers_, mutex_)),
       access_(std::make_unique<Access>(answers_, mutex_)) {
   int port = 0;
   grpc::ServerBuilder builder;
@@ -279,6 +315,7 @@ FakeServer::FakeServer()
   builder.RegisterService(servers_.get());
   builder.RegisterService(logs_.get());
   builder.RegisterService(metrics_.get());
+  builder.RegisterService(reports_.get());
   builder.RegisterService(access_.get());
   server_ = builder.BuildAndStart();
   address_ = absl::StrCat("127.0.0.1:", port);

@@ -17,6 +17,7 @@
 #include "trainyard/v1/log_service.pb.h"
 #include "trainyard/v1/metric_service.pb.h"
 #include "trainyard/v1/node_service.pb.h"
+#include "trainyard/v1/report_service.pb.h"
 
 namespace trainyard::cli {
 
@@ -37,6 +38,8 @@ struct FakeAnswers {
   std::map<std::string, grpc::Status> stop_errors;
   v1::StopJobResponse stop;
   v1::PauseJobResponse pause;
+  v1::WriteNoteResponse note;
+  v1::GetLineageResponse lineage;
   v1::ResumeJobResponse resume;
   std::map<std::string, v1::DeleteJobResponse> deletions;  // By requested job.
   v1::WhyJobResponse why;
@@ -52,6 +55,7 @@ struct FakeAnswers {
   v1::ListKeysResponse keys;
   v1::GetSeriesResponse series;
   v1::GetLossReportResponse loss;
+  v1::GetReportResponse report;
 
   // One stream of WatchJob: the messages to send, then how it ends.
   struct Watch {
@@ -77,10 +81,14 @@ struct FakeAnswers {
   std::vector<v1::StopJobRequest> stop_requests;
   std::vector<v1::PauseJobRequest> pause_requests;
   std::vector<v1::ResumeJobRequest> resume_requests;
+  std::vector<v1::GetLineageRequest> lineage_requests;
+  std::vector<v1::WriteNoteRequest> note_requests;
+  std::vector<v1::DeleteNoteRequest> note_deletions;
   std::vector<v1::DeleteJobRequest> delete_requests;
   std::vector<v1::WatchJobRequest> watch_requests;
   std::vector<v1::ReadLogsRequest> log_requests;
   std::vector<v1::GetSeriesRequest> series_requests;
+  std::vector<v1::GetReportRequest> report_requests;
 };
 
 // Serves on a free port of the loopback address until destroyed.
@@ -105,6 +113,7 @@ class FakeServer {
   class Servers;
   class Logs;
   class Metrics;
+  class Reports;
   class Access;
 
   // Held by a handler while it uses the answers.
@@ -115,6 +124,7 @@ class FakeServer {
   std::unique_ptr<Servers> servers_;
   std::unique_ptr<Logs> logs_;
   std::unique_ptr<Metrics> metrics_;
+  std::unique_ptr<Reports> reports_;
   std::unique_ptr<Access> access_;
   std::unique_ptr<grpc::Server> server_;
   std::string address_;

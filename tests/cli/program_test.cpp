@@ -142,7 +142,7 @@ TEST(ProgramTest, ServerComesFromTheEnvironment) {
   EXPECT_THAT(result.output, HasSubstr("server  from-environment"));
 }
 
-TEST(ProgramTest, NoColourInAPipe) {
+TEST(ProgramTest, NoColorInAPipe) {
   EXPECT_THAT(Shell(absl::StrCat("TERM=xterm ", kProgram, " sumbit")).output,
               Not(HasSubstr("\033")));
 }

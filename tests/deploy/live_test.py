@@ -225,7 +225,7 @@ class LiveTest(unittest.TestCase):
         for group in self.cluster.get("rules")["groups"]:
             for rule in group["rules"]:
                 self.assertEqual(rule["health"], "ok", rule)
-        for page in ("TrainyardControllerDown", "TrainyardNodeUnresponsive", "TrainyardTrainHang"):
+        for page in ("TrainyardControllerDown", "TrainyardNodeUnresponsive", "TrainyardNoSteps"):
             self.assertFalse(self.cluster.has_data(f'ALERTS{{alertname="{page}"}}'), page)
 
 

@@ -18,5 +18,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)ReadPlanBody(body, origins);
   (void)ReadStopBody(body);
   (void)ReadCordonBody(body);
+  (void)ReadNoteBody(body);
   return 0;
 }

@@ -76,7 +76,7 @@ TEST_F(AccountingTest, RepeatedStepsAndEveryPhaseAreInTheLedger) {
   std::map<v1::LedgerPhase, double> phases = PhasesOf(described.ledger());
   for (const v1::LedgerPhase phase :
        {v1::LEDGER_PHASE_INIT, v1::LEDGER_PHASE_LOAD, v1::LEDGER_PHASE_TRAIN,
-        v1::LEDGER_PHASE_CHECKPOINT, v1::LEDGER_PHASE_EVALUATION, v1::LEDGER_PHASE_RECOMPUTE,
+        v1::LEDGER_PHASE_CHECKPOINT, v1::LEDGER_PHASE_EVALUATION, v1::LEDGER_PHASE_REDONE,
         v1::LEDGER_PHASE_RESTART}) {
     EXPECT_GT(phases[phase], 0) << v1::LedgerPhase_Name(phase);
   }

@@ -290,9 +290,9 @@ TEST_F(HealthTest, EachSickJobHasItsWordOnEverySurfaceAndTheHealthyOneIsOk) {
   EXPECT_THAT(frozen.health().findings(0).ranks(), ElementsAre(1)) << "rank 0 waits for it";
   EXPECT_TRUE(Eventually([&] { return HasAlert("overflow", "nan_loss"); }));
   EXPECT_TRUE(Eventually([&] { return HasAlert("diskless", "checkpoint_failed"); }));
-  EXPECT_TRUE(Eventually([&] { return HasAlert("frozen", "hung"); }));
-  const double hang = PhasesOfJob("frozen")["hang"];
-  EXPECT_GE(hang, 5);
+  EXPECT_TRUE(Eventually([&] { return HasAlert("frozen", "stalled"); }));
+  const double stalled = PhasesOfJob("frozen")["stalled"];
+  EXPECT_GE(stalled, 5);
 
   for (const char* job : {"frozen", "overflow", "diskless", "crasher"}) SwitchOff(job);
   const steady_clock::time_point mended = steady_clock::now();
@@ -301,14 +301,14 @@ TEST_F(HealthTest, EachSickJobHasItsWordOnEverySurfaceAndTheHealthyOneIsOk) {
               {"diskless", "ok", mended + kSaveInterval + kSoon},
               {"crasher", "ok", mended + kRestartTime + kSoon},
               {"spared", "healed", mended + kSoon}});
-  EXPECT_GE(PhasesOfJob("frozen")["hang"], hang) << "a stall that ended stays in the ledger";
+  EXPECT_GE(PhasesOfJob("frozen")["stalled"], stalled) << "a stall that ended stays in the ledger";
   ExpectSameLedgers("frozen");
   ExpectSameLedgers("steady");
 
   ASSERT_TRUE(cluster_.WaitForStep(jobs_["throttled"], kStepsBeforeSlow));
   SwitchOn("throttled");
   ExpectSoon({{"throttled", "slow", steady_clock::now() + kRateWindows + kSoon}});
-  EXPECT_GE(PhasesOfJob("frozen")["hang"], hang);
+  EXPECT_GE(PhasesOfJob("frozen")["stalled"], stalled);
   EXPECT_THAT(steady_words_, ElementsAre("ok"));
 }
 

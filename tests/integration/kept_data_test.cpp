@@ -88,6 +88,21 @@ TEST_F(KeptDataTest, MetricsAndOutputAreRead) {
   }
 }
 
+TEST_F(KeptDataTest, JobsHaveNoRelationsAndAcceptNotes) {
+  const v1::Job before = cluster_.Job(kFinished);
+  EXPECT_EQ(before.notes_size(), 0);
+  EXPECT_EQ(before.cloned_from(), 0);
+  EXPECT_FALSE(before.has_resumed_from());
+  const std::string job = absl::StrCat(kFinished);
+  const CommandResult written = cluster_.Cli({"note", job, "--step", "20", "the first run"});
+  EXPECT_EQ(written.exit_code, 0) << written.error;
+  const v1::Job noted = cluster_.Job(kFinished);
+  ASSERT_EQ(noted.notes_size(), 1);
+  EXPECT_EQ(noted.notes(0).id(), 1);
+  EXPECT_EQ(noted.notes(0).step(), 20);
+  EXPECT_THAT(cluster_.Cli({"describe", job}).output, HasSubstr("the first run"));
+}
+
 TEST_F(KeptDataTest, SpoolIsDelivered) {
   const v1::Job job = cluster_.WaitForEnd(kEndedUnseen);
   ASSERT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();

@@ -71,8 +71,9 @@ TEST_F(LayoutsTest, AFrozenRankIsNamed) {
   kill(victim, SIGSTOP);
   const auto why = [&] { return cluster_.Described(job_id).pending(); };
   EXPECT_TRUE(Eventually([&] { return why().code() == v1::PENDING_CODE_STALLED; }));
-  EXPECT_THAT(why().message(), testing::StartsWith("rank 2 is blocking the gang: has not joined "));
-  EXPECT_THAT(cluster_.Cli({"why", "frozen"}).output, testing::HasSubstr("rank 2 is blocking"));
+  EXPECT_THAT(why().message(), testing::StartsWith("rank 2 has not reached "));
+  EXPECT_THAT(cluster_.Cli({"why", "frozen"}).output,
+              testing::HasSubstr("rank 2 has not reached "));
   kill(victim, SIGCONT);
   EXPECT_TRUE(Eventually([&] { return why().code() != v1::PENDING_CODE_STALLED; }));
   cluster_.StopAfter(job_id, cluster_.Job(job_id).progress().step() + 20);

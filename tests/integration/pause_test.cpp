@@ -37,8 +37,7 @@ TEST_F(PauseTest, APausedJobGoesOnWhereItSavedBitForBit) {
   ASSERT_TRUE(cluster_.WaitForStep(paused, 30)) << cluster_.DaemonLogs();
   EXPECT_THAT(Cli({"pause", "paused"}), HasSubstr("job 1 paused pausing"));
   ASSERT_TRUE(WaitFor(paused, v1::JOB_STATE_PAUSED)) << cluster_.DaemonLogs();
-  EXPECT_THAT(Cli({"why", "paused"}),
-              HasSubstr("holds no slots; it continues from the checkpoint"));
+  EXPECT_THAT(Cli({"why", "paused"}), HasSubstr("uses no slots and continues from the checkpoint"));
   const int64_t saved = cluster_.Job(paused).attempts(0).last_step();
 
   // While a job is paused, other jobs use its slots. The job stays paused when the controller

@@ -236,7 +236,7 @@ TEST_F(SparesTest, AKilledRankIsReplacedInPlace) {
   std::set<pid_t> after;
   for (int rank : {0, 1, 3}) after.insert(cluster_.RankPid(job_, 1, rank));
   EXPECT_EQ(before, after) << "the ranks that live go on";
-  EXPECT_THAT(cluster_.Cli({"describe", "healed"}).output, HasSubstr("continues in place"));
+  EXPECT_THAT(cluster_.Cli({"describe", "healed"}).output, HasSubstr("is healing in place"));
   EXPECT_THAT(cluster_.Cli({"why", "healed"}).output, HasSubstr("0 of 1 spare node left"));
   ExpectItTrainsOn();
 }

@@ -81,16 +81,16 @@ TEST_F(WatchdogTest, AFrozenRankIsFoundNamedAndHealed) {
   })) << cluster_.DaemonLogs();
   const v1::Job job = cluster_.Job(job_);
   const v1::Verdict& verdict = job.attempts(0).verdict();
-  EXPECT_EQ(job.attempts(0).stop_reason(), v1::STOP_REASON_HUNG);
-  EXPECT_EQ(verdict.cause(), v1::VERDICT_CAUSE_HUNG);
+  EXPECT_EQ(job.attempts(0).stop_reason(), v1::STOP_REASON_STALLED);
+  EXPECT_EQ(verdict.cause(), v1::VERDICT_CAUSE_STALLED);
   EXPECT_THAT(verdict.ranks(), ElementsAre(1)) << verdict.summary();
-  EXPECT_THAT(verdict.summary(), HasSubstr("rank 1 is blocking the gang"));
+  EXPECT_THAT(verdict.summary(), HasSubstr("rank 1 has not reached "));
   EXPECT_THAT(verdict.stacks(), HasSubstr("(T)")) << "stopped by a signal";
   EXPECT_EQ(job.restarts(), 1);
   const int64_t step = job.progress().step();
   EXPECT_TRUE(cluster_.WaitForStep(job_, step + 50)) << "it trains on";
   const std::string told = cluster_.Cli({"describe", "watched"}).output;
-  EXPECT_THAT(told, HasSubstr("the gang hung: no step for"));
+  EXPECT_THAT(told, HasSubstr("the gang stalled: no step for"));
   EXPECT_EQ(cluster_.StopAfter(job_, step + 50).state(), v1::JOB_STATE_STOPPED);
 }
 
@@ -141,7 +141,7 @@ with open(os.environ["TRAINYARD_TELEMETRY"], "a") as out:
       << cluster.DaemonLogs();
   const v1::GetJobResponse described = cluster.Described(job_id);
   ASSERT_EQ(described.alerts_size(), 1);
-  EXPECT_EQ(described.alerts(0).code(), "straggler");
+  EXPECT_EQ(described.alerts(0).code(), "slow_rank");
   EXPECT_THAT(described.alerts(0).message(), HasSubstr("rank 5 on node1 computes for 0.2 s"));
   EXPECT_THAT(cluster.Cli({"why", "slow"}).output, HasSubstr("rank 5 computes"));
   const v1::ListRanksResponse ranks = cluster.Ranks(job_id);

@@ -40,7 +40,7 @@ def early_hang(site, random, scene):
     if job is None:
         site.blame(f"job {number} hangs by {way} and has not ended after {WAYS[way]} s: "
                    f"{site.cli('why', number)[1].strip()}")
-    elif (job.get("verdict") or {}).get("cause") != "hung":
+    elif (job.get("verdict") or {}).get("cause") != "stalled":
         site.blame(f"job {number} hung by {way} and ended otherwise: {job.get('verdict')}")
     else:
         site.record.count("early hangs ended")

@@ -50,7 +50,7 @@ TEST_P(FrozenGangTest, EndsAtItsLimitAndNotBefore) {
   ASSERT_TRUE(IsJudged()) << scene_.Why();
   const v1::VerdictCause cause = limit_.state == GangState::kHealing
                                      ? v1::VERDICT_CAUSE_RANK_SIGNALED
-                                     : v1::VERDICT_CAUSE_HUNG;
+                                     : v1::VERDICT_CAUSE_STALLED;
   EXPECT_EQ(Watched().verdict().cause(), cause) << Watched().verdict().summary();
 }
 
@@ -60,8 +60,8 @@ TEST_P(FrozenGangTest, IsReportedWhereNothingEndsIt) {
   EXPECT_EQ(scene_.cluster.Job(scene_.job).attempts_size(), attempt_ + 1);
   EXPECT_FALSE(IsJudged()) << Watched().verdict().summary();
   const bool stops = limit_.state == GangState::kStopping;
-  EXPECT_THAT(scene_.Why(),
-              HasSubstr(stops ? "its ranks should have exited within " : "hangs are not detected"));
+  EXPECT_THAT(scene_.Why(), HasSubstr(stops ? "its ranks should have exited within "
+                                            : "stalls are not detected"));
 }
 
 // A node of the gang stops sending heartbeats at the moment when the ranks freeze.

@@ -61,7 +61,7 @@ void Count(const SimulatedCluster& cluster, Tally& tally) {
   }
   for (const v1::Event& event : cluster.log()) {
     tally.kinds.insert(event.kind_case());
-    tally.hung += event.attempt_failed().verdict().cause() == v1::VERDICT_CAUSE_HUNG;
+    tally.hung += event.attempt_failed().verdict().cause() == v1::VERDICT_CAUSE_STALLED;
   }
 }
 
@@ -80,11 +80,11 @@ TEST(SimulationTest, EveryJobEndsOnceFaultsStop) {
   if (Runs() < 150) return;
   EXPECT_GT(tally.succeeded, static_cast<int>(Runs()));
   EXPECT_GT(tally.attempts, 7 * static_cast<int>(Runs()));
-  EXPECT_EQ(tally.kinds.size(), 28u);
+  EXPECT_EQ(tally.kinds.size(), 29u);
   EXPECT_GT(tally.hung, static_cast<int>(Runs()) / 10);
-  // The phases are queued, paused, init, train, recompute, hang, restart and stop. The simulated
-  // trainers report no other phase.
-  EXPECT_EQ(tally.phases.size(), 8u);
+  // The phases are queued, paused, init, train, slow, unsaved, recompute, hang, restart and stop.
+  // The simulated trainers report no other phase.
+  EXPECT_EQ(tally.phases.size(), 10u);
 }
 
 TEST(SimulationTest, ControlPlaneFaultsRestartNothing) {

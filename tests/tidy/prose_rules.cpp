@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "tests/tidy/comments.h"
-#include "tests/tidy/literals.h"
 #include "tests/tidy/sentences.h"
 #include "tests/tidy/unclean_folders.h"
+#include "tests/tidy/user_texts.h"
 
 namespace trainyard::tidy {
 namespace {
@@ -67,11 +67,6 @@ const std::vector<PrivateWord>& PrivateWords() {
   return words;
 }
 
-// True for literals that must not change because stored data contains them.
-bool IsDurableText(const std::string& text) {
-  return text == "[trainyard] output given up here: ";  // A mark in logs of earlier workers.
-}
-
 const std::vector<UncleanFolder>& FoldersWithFragments() {
   static const std::vector<UncleanFolder> folders{
       {"cli", "comments of options, and two help texts"},
@@ -109,23 +104,6 @@ std::string FragmentOf(const std::string& sentence) {
     if (!fragment.is_question || !sentence.ends_with('?')) return match.str();
   }
   return "";
-}
-
-// True for files whose literals are read by users: the product's C++ and the dashboard.
-bool HasUserTexts(const std::string& path) {
-  if (IsCode(path)) return IsBelowAny(path, {"cli", "controller", "proto", "trainer", "worker"});
-  return IsBelow(path, "web/src") && HasExtension(path, {".ts", ".tsx"}) &&
-         !path.ends_with(".test.ts");
-}
-
-std::vector<Literal> UserTextsOf(const SourceFile& file) {
-  if (!HasUserTexts(file.path)) return {};
-  std::vector<Literal> texts = LiteralsOf(file);
-  std::erase_if(texts, [](const Literal& literal) {
-    const bool is_key = literal.text.find(' ') == std::string::npos;
-    return is_key || IsDurableText(literal.text);
-  });
-  return texts;
 }
 
 std::string At(const SourceFile& file, int line) {

@@ -17,8 +17,13 @@ bool IsLeftOut(const fs::path& folder) {
   return name.front() == '.' || kLeftOut.count(name) > 0;
 }
 
+// True for alert rules and Grafana boards. Other JSON and YAML is generated or test data.
+bool IsDeployed(const std::string& path) {
+  return IsBelow(path, "deploy") && HasExtension(path, {".yml", ".json"});
+}
+
 bool IsText(const std::string& path) {
-  return FileName(path) == "CMakeLists.txt" ||
+  return FileName(path) == "CMakeLists.txt" || IsDeployed(path) ||
          HasExtension(path, {".cpp", ".h", ".cu", ".proto", ".cmake", ".md", ".sh", ".py", ".yaml",
                              ".ts", ".tsx", ".css", ".in", ".txt"});
 }

@@ -7,6 +7,7 @@
 #include "tests/tidy/name_rules.h"
 #include "tests/tidy/prose_rules.h"
 #include "tests/tidy/source_tree.h"
+#include "tests/tidy/term_rules.h"
 #include "tests/tidy/tidy_rules.h"
 
 namespace trainyard::tidy {
@@ -50,6 +51,7 @@ TEST(TidyTest, FieldsAreCommented) { Expect(CheckFieldComments); }
 TEST(TidyTest, HeadersAreGuardedByTheirPath) { Expect(CheckHeaderGuards); }
 TEST(TidyTest, ResultsOfTheGpuLibrariesAreChecked) { Expect(CheckDroppedResults); }
 TEST(TidyTest, TextsUseTheFieldsWords) { Expect(CheckWords); }
+TEST(TidyTest, OneWordNamesOneThing) { Expect(CheckTerms); }
 TEST(TidyTest, SentencesBeginWithTheThing) { Expect(CheckOpenings); }
 TEST(TidyTest, NamesAreStandardTerms) { Expect(CheckNameParts); }
 TEST(TidyTest, CitedDocumentsExist) { Expect(CheckCitations); }

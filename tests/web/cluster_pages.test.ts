@@ -41,7 +41,7 @@ describe('a long queue', () => {
     await group.getByText('sweep-45', { exact: true }).waitFor();
     expect(await group.locator('tbody tr').count()).toBeLessThan(QUEUE_SENT / 2);
     expect(await page.locator('.queue-row').count()).toBe(1);
-    expect(await page.getByText('is next', { exact: false }).count()).toBe(0);
+    expect(await page.getByText('in line', { exact: false }).count()).toBe(0);
     expect(await page.getByText('priority', { exact: true }).count()).toBe(0);
     await group.getByText(`Showing the first ${QUEUE_SENT - 1} of 2,501.`).waitFor();
     await group.getByRole('link', { name: 'mixtral (#44)' }).click();
@@ -108,6 +108,43 @@ describe('nodes', () => {
     await page.getByRole('button', { name: 'Cordon', exact: true }).click();
     await page.locator('.job-title').getByText('cordoned', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Uncordon…' }).waitFor();
+  });
+
+  it('has past attempts, and the history of each GPU with its errors', async () => {
+    const page = await visit('/nodes/gpu01');
+    const past = page.getByRole('region', { name: 'Past attempts' });
+    await past.getByRole('link', { name: 'llama3-8b-c4 #42' }).first().waitFor();
+    await past.locator('.tone-bad', { hasText: 'rank 11 on gpu02 was ended' }).waitFor();
+    await past.locator('.badge.tone-idle', { hasText: 'paused' }).waitFor();
+    expect(await past.getByText('ranks 8–11').count()).toBe(1);
+    const gpu = (index: number) =>
+      page.getByRole('region', { name: 'GPUs' }).getByRole('listitem').nth(index);
+    await gpu(0).getByText('no errors').waitFor();
+    await gpu(0).getByRole('img', { name: /^Temperature of GPU 0: \d+ °C now/ }).waitFor();
+    await gpu(2).locator('.tone-warn', { hasText: 'throttled' }).waitFor();
+    await gpu(3).locator('.tone-bad', { hasText: 'XID 79' }).waitFor();
+    await gpu(3).getByText('2 uncorrected ECC errors').waitFor();
+    await gpu(5).getByText('no readings yet').waitFor();
+    await page.getByRole('radio', { name: '1 h' }).check({ force: true });
+    await expect.poll(() => page.url()).toMatch(/hours=1$/);
+    await gpu(0).getByRole('img', { name: /in the last hour$/ }).first().waitFor();
+  });
+
+  it('reserves the space of the history', async () => {
+    const page = await visit('/nodes');
+    let answer = () => {};
+    const asked = new Promise<void>((resolve) => (answer = resolve));
+    await page.route(/\/nodes\/node-1\?/, async (route) => {
+      await asked;
+      await route.continue();
+    });
+    await page.getByRole('link', { name: 'gpu01' }).click();
+    const cards = page.locator('.node-cards');
+    await cards.waitFor();
+    const before = (await cards.boundingBox())!.y;
+    answer();
+    await page.getByText('no readings yet').waitFor();
+    expect((await cards.boundingBox())!.y).toBe(before);
   });
 
   it('say that a node does not exist', async () => {

@@ -12,7 +12,7 @@ function setHealth(word: 'ok' | 'unsaved') {
     since_ms: NOW - 600_000,
     ranks: [],
     node: '',
-    message: 'no checkpoint since step 3000, because the save of step 3100 failed',
+    message: 'no checkpoint since step 3000, because the checkpoint of step 3100 failed',
     advice: 'free disk space in /ckpt',
   };
   pages.job(42).health = {

@@ -54,7 +54,7 @@ describe('the overview', () => {
     await items.first().waitFor();
     expect(await words(attention(page).locator('.badge'))).toEqual(SICK_WORST_FIRST);
     const first = items.first();
-    await first.getByText(/rank 3 is blocking the gang/).waitFor();
+    await first.getByText(/rank 3 has not reached all-reduce 1380/).waitFor();
     await first.getByText(/^for 4m \d\ds$/).waitFor();
     await first.getByRole('link', { name: 'Rank 3 on gpu04' }).click();
     await page.waitForURL(/\/jobs\/56\/ranks\?rank=3$/);
@@ -68,7 +68,7 @@ describe('the overview', () => {
     const well = rows.filter({ hasText: 'ok-run' });
     expect(await well.locator('.badge').count()).toBe(0);
     const title = await rows.first().locator('.badge').getAttribute('title');
-    expect(title).toMatch(/^running, stalled: rank 3 is blocking/);
+    expect(title).toMatch(/^running, stalled: rank 3 has not reached/);
   });
 
   it('shows no rate and no time left of a stalled job', async () => {
@@ -138,7 +138,7 @@ describe('the overview', () => {
   it('lists the first of many, with a link to the others', async () => {
     const { nodes } = server.cluster;
     for (const index of [5, 6, 7, 8, 9, 10, 11, 12]) {
-      nodes.push({ ...nodes[0]!, id: `n${index}`, name: `n${index}`, cordoned: true });
+      nodes.push({ ...nodes[0]!, id: `n${index}`, name: `n${index}`, word: 'cordoned' });
     }
     const page = await visit('/');
     await attention(page).getByRole('link', { name: '2 more nodes' }).click();
@@ -212,7 +212,7 @@ describe('the list of jobs', () => {
     server.cluster = busyCluster();
     const page = await visit('/jobs', PHONE);
     const row = page.locator('tbody tr', { hasText: 'mixtral-ablation' });
-    await row.getByText('1 job is ahead of it in the queue').waitFor();
+    await row.getByText('second in line, behind qwen3-32b-warmup (#44)').waitFor();
   });
 });
 
@@ -338,6 +338,7 @@ async function watchShifts(page: Page): Promise<() => Promise<number>> {
 it.each([
   ['/', '.spark'],
   ['/', '.ledger'],
+  ['/usage', '.usage'],
   ['/jobs/56', '.loss-report[aria-label]'],
 ])('draws %s without moving what is drawn: %s', async (path, last) => {
   const page = await visit(path);

@@ -19,7 +19,8 @@ const SENTENCES: Record<Exclude<HealthWord, 'unspecified' | 'ok'>, Partial<Healt
   },
   unsaved: {
     message:
-      'no checkpoint since step 80, because the save of step 120 failed: No space left on device',
+      'no checkpoint since step 80, because the checkpoint of step 120 failed: ' +
+      'No space left on device',
     advice: 'free disk space in /ckpt/unsaved-run',
   },
   looping: {
@@ -36,8 +37,8 @@ const SENTENCES: Record<Exclude<HealthWord, 'unspecified' | 'ok'>, Partial<Healt
   },
   stalled: {
     message:
-      'rank 3 is blocking the gang: has not joined all-reduce 1380 of group shard0 (ranks 0-3), ' +
-      'where ranks 0-2 wait',
+      'rank 3 has not reached all-reduce 1380 of group shard0 (ranks 0-3); ' +
+      'ranks 0-2 are waiting for it',
     advice: '`trainyard logs 56 --rank 3 --tail 20` shows its last output',
     ranks: [3],
     node: 'gpu04',
@@ -67,6 +68,7 @@ function runningJob(id: number, name: string): Job {
       eta_seconds: 7380,
       time_ms: NOW - 2_000,
       validation_loss: 0,
+      evaluations: [],
       tokens: 1380 * 512 * 8192,
       total_tokens: 4769 * 512 * 8192,
     },

@@ -1,5 +1,6 @@
 // Creates the fixture server's responses for one job: the job with its ledger, and its ranks.
 import type { GetJobResponse, Job, RankStatus, StepTime } from '../../web/src/api/types';
+import { costOf, type Price } from './fixture_report';
 import { NOW, type Cluster } from './fixtures';
 
 // Returns a rank's times in a step of 8.2 s. All ranks wait for the rank with the longest compute
@@ -44,7 +45,7 @@ export function ranksOf(found: Job, flights: Cluster['flights']): RankStatus[] {
   }));
 }
 
-export function jobResponse(cluster: Cluster, found: Job): GetJobResponse {
+export function jobResponse(cluster: Cluster, found: Job, price?: Price): GetJobResponse {
   const wall = ((found.ended_time_ms || NOW) - found.submitted_time_ms) / 1000;
   const restarted = found.attempts.length > 1;
   const begin = found.submitted_time_ms;
@@ -52,12 +53,13 @@ export function jobResponse(cluster: Cluster, found: Job): GetJobResponse {
     ['train', 0.78],
     ['checkpoint', 0.04],
     ['init', 0.06],
-    ['recompute', 0.05],
+    ['redone', 0.05],
     ['restart', 0.02],
     ['queued', 0.05],
   ] as const;
+  const gpuSeconds = 0.95 * wall * 16;
   let at = begin;
-  const order = ['queued', 'init', 'train', 'checkpoint', 'recompute', 'restart'] as const;
+  const order = ['queued', 'init', 'train', 'checkpoint', 'redone', 'restart'] as const;
   const spans = order.map((phase) => {
     const share = phases.find(([name]) => name === phase)?.[1] ?? 0;
     const from = at;
@@ -73,11 +75,13 @@ export function jobResponse(cluster: Cluster, found: Job): GetJobResponse {
       phases: phases.map(([phase, share]) => ({
         phase,
         seconds: share * wall,
-        slot_seconds: share * wall * 16,
+        slot_seconds: phase === 'queued' ? 0 : share * wall * 16,
       })),
       wall_seconds: wall,
       goodput_ratio: 0.823,
       spans,
+      gpu_seconds: gpuSeconds,
+      ...costOf(gpuSeconds, price),
     },
     alerts: restarted ? cluster.alerts : [],
     revision: cluster.events.length,

@@ -22,6 +22,7 @@ function largeNodes() {
   });
   const silent = nodes[60]!;
   silent.state = 'suspect';
+  silent.word = 'suspect';
   silent.state_reason = 'no heartbeat for 3142 ms';
   silent.last_heartbeat_ms = NOW - 27 * MINUTE;
   return nodes;
@@ -50,7 +51,7 @@ export function largeCluster(): Cluster {
       queue_position: id - 43,
       blocking_job_id: 44,
       advice: '`trainyard why 44` explains the next job',
-      message: `${id - 44} jobs are ahead of it in the queue; job 44 (mixtral) is next`,
+      message: `number ${id - 43} in line, behind mixtral (#44), which needs 30 nodes`,
     });
   }
   return cluster;

@@ -44,7 +44,7 @@ describe('a search', () => {
 });
 
 describe('levels', () => {
-  it('colour lines, and select them', async () => {
+  it('color lines, and select them', async () => {
     const page = await logs();
     // Puts a line with a warning into view.
     await page.getByRole('button', { name: 'First line' }).click();

@@ -127,6 +127,21 @@ describe('nodes in trouble', () => {
   });
 });
 
+describe('a loss that is older than the newest step', () => {
+  it('is gray with its step in the header, in the list of jobs and on the overview', async () => {
+    Object.assign(jobOf(42).progress!, { step: 1_500, loss: 2.31, loss_step: 1_480 });
+    const page = await visit('/jobs/42');
+    const text = '(step 1,480)';
+    await page.locator('.job-header .figure', { hasText: text }).locator('.faint').waitFor();
+    await page.goto(`${server.url}/jobs`);
+    const row = page.locator('tbody tr', { has: page.locator('a[href="/jobs/42"]') });
+    await row.locator('.faint', { hasText: '2.3100' }).waitFor();
+    await row.getByText(text).waitFor();
+    await page.goto(server.url);
+    await page.locator('.run-figures', { hasText: text }).locator('.faint').waitFor();
+  });
+});
+
 describe('a loss that is not finite', () => {
   it('is red in the header and in the list of jobs', async () => {
     jobOf(42).progress!.loss = 'NaN';
@@ -307,7 +322,7 @@ describe('the list of events', () => {
 });
 
 describe('ranks', () => {
-  it('are coloured by memory and by waiting for data', async () => {
+  it('are colored by memory and by waiting for data', async () => {
     const page = await visit('/jobs/42/ranks?color=step%20time');
     const hottest = () => page.locator('.rank.heat-7').getAttribute('data-rank');
     await page.locator('.rank[data-rank="11"].heat-5, .rank[data-rank="11"].heat-6').waitFor();
@@ -323,7 +338,7 @@ describe('ranks', () => {
 describe('ranks with a finding', () => {
   const finding = (word: 'stalled' | 'slow', ranks: number[]) => ({
     ...{ word, ranks, since_ms: NOW - MINUTE, node: 'gpu01', advice: '' },
-    message: 'rank 5 is blocking the gang: has not joined all-reduce 123 of group tp4',
+    message: 'rank 5 has not reached all-reduce 123 of group tp4',
   });
   const find = (...findings: ReturnType<typeof finding>[]) => {
     jobOf(42).health = {
@@ -343,7 +358,7 @@ describe('ranks with a finding', () => {
     expect(await culprit.getAttribute('aria-label')).toBe('Rank 5, running, at fault');
     expect(await culprit.getAttribute('aria-pressed')).toBe('true');
     const detail = page.getByRole('region', { name: 'Rank 5', exact: true });
-    await detail.getByText('Rank 5 is blocking the gang').waitFor();
+    await detail.getByText('Rank 5 has not reached all-reduce 123').waitFor();
     const legend = page.getByRole('list', { name: 'Legend' }).getByRole('listitem');
     expect(await legend.allTextContents()).toEqual([
       '!at fault: rank 5',
@@ -384,7 +399,7 @@ describe('ranks with a finding', () => {
 });
 
 describe('a step', () => {
-  it('has a curve for each of its parts, with the values in a legend', async () => {
+  it('has a layer for each of its parts, with the values in a legend', async () => {
     const page = await visit('/jobs/42');
     const panel = page.getByRole('region', { name: 'Step time by part' });
     const names = panel.locator('.line-legend li');
@@ -395,6 +410,9 @@ describe('a step', () => {
     const { width, height } = (await panel.locator('.u-over').boundingBox())!;
     await panel.locator('.u-over').hover({ position: { x: width / 2, y: height / 2 } });
     await panel.locator('.reading .at', { hasText: 'step ' }).waitFor();
+    // Legend and sum show the parts and the step time, not the edges of the layers.
+    await panel.locator('.reading', { hasText: /sum 8\.\d s/ }).waitFor();
+    await names.filter({ hasText: /^Optimizer 3\d\d ms$/ }).waitFor();
   });
 
   it('tells the slow rank by its compute, and shows its parts', async () => {
@@ -415,7 +433,7 @@ describe('a job whose ranks wait for one that does not come', () => {
     const { pending, flights } = server.cluster;
     pending.set(42, {
       code: 'stalled',
-      message: 'rank 5 is blocking the gang: has not joined all-reduce 123 of group tp4',
+      message: 'rank 5 has not reached all-reduce 123 of group tp4',
       advice: '`trainyard logs 42 --rank 5 --tail 20` shows its last output',
       queue_position: 0,
       blocking_job_id: 0,
@@ -425,7 +443,7 @@ describe('a job whose ranks wait for one that does not come', () => {
     flights.set(4, [{ ...operation, bytes: 4096, queued_ms: entered_ms, entered_ms }]);
     const page = await visit('/jobs/42');
     const reason = page.locator('.job-header .reason.tone-warn');
-    await reason.filter({ hasText: 'rank 5 is blocking' }).waitFor();
+    await reason.filter({ hasText: 'rank 5 has not reached' }).waitFor();
     await page.goto(`${server.url}/jobs/42/ranks?rank=4`);
     const wait = /^all-reduce 123 of group tp4 \(ranks 4-5\), entered \d+\w ago$/;
     await page.getByText(wait).waitFor();

@@ -1,5 +1,6 @@
 // Generates metric curves by formula and reduces them to buckets, as the controller does.
 import type {
+  CompareSeriesResponse,
   GetLossReportResponse,
   GetSeriesResponse,
   Job,
@@ -19,6 +20,7 @@ function noise(step: number, salt: number): number {
 const FORMULA: Record<string, (step: number) => number> = {
   loss: (s) => 1.9 + 8.2 / (1 + s / 90) ** 0.62 + noise(s, 1) * 0.11 + (s === 2890 ? 1.7 : 0),
   val_loss: (s) => 1.96 + 8.2 / (1 + s / 90) ** 0.62,
+  code_loss: (s) => 1.1 + 6 / (1 + s / 60) ** 0.7 + (s > 2_000 ? (s - 2_000) / 4_000 : 0),
   grad_norm: (s) => 0.32 + 4 / (1 + s / 40) + Math.abs(noise(s, 2)) * 0.25 + (s === 2890 ? 6 : 0),
   lr: (s) => 3e-4 * (s < 200 ? s / 200 : 0.1 + 0.45 * (1 + Math.cos((Math.PI * s) / 4769))),
   tokens_per_second: (s) => 512_000 + noise(s, 3) * 9_000 - (s % 500 < 3 ? 60_000 : 0),
@@ -33,7 +35,11 @@ const FORMULA: Record<string, (step: number) => number> = {
   'layer.0.attention_entropy': (s) => 3 + noise(s, 6) * 0.1,
 };
 
-export const KEYS = [...Object.keys(FORMULA), 'tokens'].sort();
+const SET = 'code_loss';
+const isEvaluation = (key: string) => key === 'val_loss' || key === SET;
+export const KEYS = [...Object.keys(FORMULA), 'tokens'].filter((key) => key !== SET).sort();
+// The series of a job that evaluates a second set.
+export const KEYS_OF_TWO_SETS = [...KEYS, SET, 'code_perplexity'].sort();
 
 interface Range {
   axis: string;
@@ -59,7 +65,7 @@ const axisOf = (step: number, axis: string, end: number): number => {
 };
 
 function rawSteps(key: string, first: number, last: number): number[] {
-  const every = key === 'val_loss' ? 250 : 1;
+  const every = isEvaluation(key) ? 250 : 1;
   const begin = Math.ceil(first / every) * every;
   const count = Math.max(0, Math.floor((last - begin) / every) + 1);
   return Array.from({ length: count }, (_, index) => begin + index * every);
@@ -79,7 +85,7 @@ function emptySeries(key: string): Series {
     nan_counts: [],
     x: [],
     smoothed: [],
-    abandoned: false,
+    redone: false,
     attempt: 0,
     job_id: 0,
   };
@@ -114,7 +120,7 @@ function seriesOf(key: string, first: number, last: number, end: number, range: 
     series.counts.push(all.length);
     series.attempts.push(1);
     series.nan_counts.push(all.length - values.length);
-    if (range.smooth > 0 && key !== 'val_loss') series.smoothed.push(asJson(average(values)));
+    if (range.smooth > 0 && !isEvaluation(key)) series.smoothed.push(asJson(average(values)));
   }
   return series;
 }
@@ -145,10 +151,10 @@ export function seriesResponse(
       });
     }
     const restarted = query.get('attempts') === 'all' && found.attempts.length > 1;
-    if (!restarted || key === 'val_loss') return [merged];
+    if (!restarted || isEvaluation(key)) return [merged];
     const left = seriesOf(key, 2001, 2210, end, { ...range, smooth: 0 });
     left.mean = left.mean.map((value) => (typeof value === 'number' ? value * 1.03 : value));
-    return [merged, { ...left, abandoned: true, attempt: 1 }];
+    return [merged, { ...left, redone: true, attempt: 1 }];
   });
   return {
     series,
@@ -160,6 +166,24 @@ export function seriesResponse(
       last_x: axisOf(last, axis, end),
     })),
     axis: axis as GetSeriesResponse['axis'],
+    revision: 7,
+    as_of_ms: NOW,
+  };
+}
+
+// Returns the series of several jobs. References that match no job are missing.
+export function compareResponse(
+  jobs: readonly Job[],
+  query: URLSearchParams,
+): CompareSeriesResponse {
+  const wanted = (query.get('jobs') ?? '').split(',');
+  const found = wanted.flatMap((id) => jobs.filter((one) => String(one.id) === id));
+  return {
+    jobs: found,
+    series: found.flatMap((one) =>
+      seriesResponse(one, query).series.map((series) => ({ ...series, job_id: one.id })),
+    ),
+    missing: wanted.filter((id) => !jobs.some((one) => String(one.id) === id)),
     revision: 7,
     as_of_ms: NOW,
   };

@@ -7,6 +7,7 @@ import { extname, join, normalize } from 'node:path';
 import type { Job, JobState, RankStatus } from '../../web/src/api/types';
 import { jobResponse, ranksOf } from './fixture_jobs';
 import { logPage } from './fixture_log';
+import { nodeResponse } from './fixture_node';
 import {
   JOB_SCHEMA,
   checkedPlan,
@@ -16,34 +17,14 @@ import {
   recipeText,
 } from './fixture_recipes';
 import { NOW, job as newJob, type Cluster } from './fixtures';
-import { KEYS, lossReport, seriesResponse, type StepRange } from './fixture_series';
-
-// Returns a usage report on two users. One spent all time on training. The other lost a quarter of
-// the time to restarts.
-function reportFixture() {
-  const group = (name: string, train: number, restart: number) => ({
-    name,
-    job_id: 0,
-    jobs: 2,
-    restarts: restart > 0 ? 3 : 0,
-    phases: [
-      { phase: 'train', seconds: train / 8, slot_seconds: train },
-      ...(restart > 0 ? [{ phase: 'restart', seconds: restart / 8, slot_seconds: restart }] : []),
-    ],
-    wall_seconds: (train + restart) / 8,
-    slot_seconds: train + restart,
-    goodput_ratio: train / (train + restart),
-    effective_ratio: train / (train + restart),
-    idle_slot_seconds: 0,
-    idle_since_ms: 0,
-  });
-  return {
-    groups: [group('ada', 800_000, 0), group('grace', 300_000, 100_000)],
-    total: group('total', 1_100_000, 100_000),
-    since_ms: 1,
-    until_ms: 2,
-  };
-}
+import { reportFixture, type Price } from './fixture_report';
+import {
+  KEYS,
+  compareResponse,
+  lossReport,
+  seriesResponse,
+  type StepRange,
+} from './fixture_series';
 
 // Returns the checks of all nodes. The disk of every node is full.
 function checksOf({ nodes }: Cluster) {
@@ -109,6 +90,10 @@ export class FixtureServer {
   private readonly streams = new Set<ServerResponse>();
   private port = 0;
   notFinite: StepRange | undefined;
+  // The controller's price of a GPU-hour.
+  price: Price | undefined;
+  // The names of every job's series.
+  keys: readonly string[] = KEYS;
   // Replaces fields of ranks, by rank.
   readonly rankChanges = new Map<number, Partial<RankStatus>>();
   // Why changes of a job are refused, by job.
@@ -154,7 +139,7 @@ export class FixtureServer {
     const data = { ...this.counts(), ...jobs };
     for (const stream of this.streams) {
       send(stream, 'jobs', data);
-      send(stream, 'job', jobResponse(this.cluster, changed));
+      send(stream, 'job', jobResponse(this.cluster, changed, this.price));
       send(stream, 'metrics', { job_id: changed.id, step: changed.progress?.step ?? 0 });
     }
   }
@@ -236,13 +221,16 @@ export class FixtureServer {
       const shown = { capabilities, storage_problems, warnings, grpc_port: GRPC_PORT };
       return [200, { ...shown, ...stamp }];
     }
-    if (path === '/report') return [200, { ...reportFixture(), ...stamp }];
+    if (path === '/series') return [200, compareResponse(cluster.jobs, query)];
+    if (path === '/report') return [200, reportFixture(query, this.price)];
     if (path === '/nodes') return [200, { nodes: cluster.nodes, job_names: {}, ...stamp }];
+    if (path === '/sessions') return [200, { sessions: [], as_of_ms: NOW }];
     if (path === '/checks') return [200, checksOf(cluster)];
     if (path === '/events') return [200, { events: newestFirst, next_cursor: '', ...stamp }];
     if (path === '/jobs' && method === 'POST') return this.submit();
     if (path === '/jobs') return this.listJobs(query);
     const [, noun, reference = '', command = ''] = path.split('/');
+    if (noun === 'nodes' && method === 'GET') return this.aboutNode(reference, query);
     if (noun === 'nodes' && method === 'POST') return this.cordon(reference, command === 'cordon');
     const found = cluster.jobs.findLast(
       ({ id, name }) => String(id) === reference || name === decodeURIComponent(reference),
@@ -253,17 +241,23 @@ export class FixtureServer {
     return this.aboutJob(found, command, query);
   }
 
+  private aboutNode(reference: string, query: URLSearchParams): Answer {
+    const found = this.cluster.nodes.find(({ id }) => id === reference);
+    if (!found) return problem(404, `There is no node "${reference}"`);
+    return [200, nodeResponse(found, Number(query.get('hours') ?? 24))];
+  }
+
   private aboutJob(found: Job, command: string, query: URLSearchParams): Answer {
     const stamp = { revision: 7, as_of_ms: NOW };
     switch (command) {
       case '':
-        return [200, jobResponse(this.cluster, found)];
+        return [200, jobResponse(this.cluster, found, this.price)];
       case 'series':
         return [200, seriesResponse(found, query, this.notFinite)];
       case 'loss':
         return [200, lossReport(found)];
       case 'metrics':
-        return [200, { keys: found.progress?.step ? KEYS : [] }];
+        return [200, { keys: found.progress?.step ? this.keys : [] }];
       case 'logs':
         return [200, logPage(found, query)];
       case 'ranks':
@@ -347,6 +341,7 @@ export class FixtureServer {
     const found = this.cluster.nodes.find(({ id }) => id === reference);
     if (!found) return problem(404, `There is no node "${reference}"`);
     found.cordoned = cordoned;
+    found.word = cordoned ? 'cordoned' : 'ok';
     for (const stream of this.streams) {
       send(stream, 'nodes', { snapshot: false, nodes: [found], as_of_ms: NOW, removed: [] });
     }

@@ -157,6 +157,10 @@ export function job(id: number, name: string, state: JobState, change: Partial<J
     paused_from_ms: 0,
     resumed_starts: 0,
     rollbacks: [],
+    notes: [],
+    notes_written: 0,
+    cloned_from: 0,
+    children: [],
     progress: {
       step: 0,
       total_steps: 4769,
@@ -166,6 +170,7 @@ export function job(id: number, name: string, state: JobState, change: Partial<J
       eta_seconds: 0,
       time_ms: 0,
       validation_loss: 0,
+      evaluations: [],
       tokens: 0,
       total_tokens: 4769 * 512 * 8192,
       loss_step: 0,
@@ -184,6 +189,7 @@ const progress = (step: number, loss: number) => ({
   time_ms: NOW - 2_000,
   validation_loss: loss + 0.06,
   best_loss: loss - 0.02,
+  evaluations: [],
   tokens: step * 512 * 8192,
   total_tokens: 4769 * 512 * 8192,
   loss_step: step,
@@ -308,7 +314,8 @@ function waitingJobs(pending: Cluster['pending']): Job[] {
     queue_position: 2,
     blocking_job_id: 44,
     advice: '',
-    message: '1 job is ahead of it in the queue; job 44 (qwen3-32b-warmup) is next.',
+    message:
+      'second in line, behind qwen3-32b-warmup (#44), which needs 4 nodes with 8 gpu slots each',
   });
   return [
     job(44, 'qwen3-32b-warmup', 'queued', {
@@ -332,6 +339,7 @@ function eventsOf(): EventEntry[] {
         origin_list: '',
         request_id: '',
         held: false,
+        cloned_from: 0,
       },
     },
     {
@@ -348,7 +356,7 @@ function eventsOf(): EventEntry[] {
       time_ms: NOW - 58 * MINUTE,
       actor: 'controller',
       actor_verified: false,
-      attempt_running: { job_id: 42, attempt: 2 },
+      attempt_running: { job_id: 42, attempt: 2, resume_step: 0 },
     },
     {
       time_ms: NOW - 40 * MINUTE,
@@ -410,8 +418,13 @@ export function busyCluster(): Cluster {
     submitted_time_ms: NOW - 125 * MINUTE,
   });
   const away = [
-    node(5, 8, { cordoned: true, cordon_reason: 'ECC errors, ticket 311 (grace)' }),
+    node(5, 8, {
+      word: 'cordoned',
+      cordoned: true,
+      cordon_reason: 'ECC errors, ticket 311 (grace)',
+    }),
     node(6, 8, {
+      word: 'lost',
       state: 'lost',
       state_reason: 'no heartbeat for 16 s and the progress of its peers stopped',
       last_heartbeat_ms: NOW - 40 * MINUTE,

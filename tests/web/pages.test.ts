@@ -206,7 +206,7 @@ describe.runIf(base !== '')('pages', () => {
       await panel(page, 'Gradient norm').getByText(loss!, { exact: true }).waitFor();
     });
 
-    it('tells of the abandoned branches, the restarts and what was not a number', async () => {
+    it('tells of the redone branches, the restarts and what was not a number', async () => {
       const page = await visitJob('llama3-8b-c4');
       await page.locator('.panel .u-over').first().waitFor();
       await page.getByRole('radio', { name: 'all', exact: true }).waitFor();

@@ -36,7 +36,8 @@ std::string UnlockedMemoryText(int64_t bytes, const std::string& reason) {
                                   : "a limit of " + std::to_string(limit.rlim_cur) + " bytes";
   return std::to_string(bytes) + " bytes of host memory for checkpoints cannot be page-locked (" +
          reason +
-         "), so every save delays training while the state is copied from the GPU. This process "
+         "), so every checkpoint delays training while the state is copied from the GPU. This "
+         "process "
          "has " +
          allowed +
          " on locked memory (ulimit -l). Raise the limit for the worker (LimitMEMLOCK=infinity for "

@@ -26,7 +26,7 @@ SaveSteps::SaveSteps(CheckpointWriterOptions options) : options_(std::move(optio
 void SaveSteps::CheckNotDropped() const {
   if (!is_dropped_) return;
   throw TrainerError(ExitCode::kCannotWrite,
-                     "the save was cancelled, because the gang lost a rank");
+                     "the checkpoint was dropped, because the gang lost a rank");
 }
 
 void SaveSteps::Retry(const SaveJob& job, const std::function<void()>& step) {

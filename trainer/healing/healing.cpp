@@ -1,7 +1,8 @@
 #include "trainer/healing/healing.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <chrono>
+#include <utility>
 
 #include "trainer/config/trainer_error.h"
 
@@ -9,9 +10,7 @@ namespace trainyard::trainer {
 
 Healing::Healing(const RuntimeEnvironment& env) : env_(env), watch_(env.heal_path) {}
 
-void Healing::NoteLoss() {
-  if (!lost_.has_value()) lost_ = Clock::now();
-}
+void Healing::NoteLoss() { healing_ = true; }
 
 std::optional<RuntimeEnvironment> Healing::AwaitRank(const std::function<bool()>& gives_up) {
   return Follow(watch_.Await(std::nullopt, gives_up));
@@ -51,13 +50,9 @@ bool Healing::IsFirstSurvivor() const {
 }
 
 std::string Healing::TakeHealedText(int64_t next) {
-  if (!lost_.has_value()) return "";
-  const double seconds = std::chrono::duration<double>(Clock::now() - *lost_).count();
-  lost_.reset();
-  char time[32];
-  std::snprintf(time, sizeof(time), "%.1f s", seconds);
-  return std::string("healed in ") + time + ": " + ReplacedText(order_.replaced) +
-         ", training continues at step " + std::to_string(next);
+  if (!std::exchange(healing_, false)) return "";
+  return "healed in place: " + ReplacedText(order_.replaced) + ", training continues at step " +
+         std::to_string(next);
 }
 
 }  // namespace trainyard::trainer

@@ -2,7 +2,6 @@
 #ifndef TRAINYARD_TRAINER_HEALING_HEALING_H_
 #define TRAINYARD_TRAINER_HEALING_HEALING_H_
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -45,14 +44,12 @@ class Healing {
   bool IsReplacement() const;
   // True only on the lowest rank whose process survived the loss.
   bool IsFirstSurvivor() const;
-  // For `next`, the first step completed after a loss, returns text such as "healed in 1.8 s: rank
-  // 3 is a new process, training continues at step 120". Returns the text once per loss; otherwise
-  // returns "".
+  // For `next`, the first step completed after a loss, returns text such as "healed in place:
+  // rank 3 is a new process, training continues at step 120". Returns the text once per loss;
+  // otherwise returns "". The controller measures the time of a heal.
   std::string TakeHealedText(int64_t next);
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   std::optional<RuntimeEnvironment> Follow(const std::optional<HealOrder>& order);
 
   RuntimeEnvironment env_;
@@ -60,7 +57,7 @@ class Healing {
   SnapshotMemory memory_;
   HealOrder order_;  // Order that began the current generation.
   bool is_refused_ = false;
-  std::optional<Clock::time_point> lost_;
+  bool healing_ = false;  // True from a loss until TakeHealedText.
 };
 
 }  // namespace trainyard::trainer

@@ -2,9 +2,11 @@
 
 #include <cmath>
 #include <optional>
+#include <string>
 
 #include "proto/contract/telemetry_keys.h"
 #include "proto/rules/evaluation_rules.h"
+#include "proto/text/number_text.h"
 #include "trainer/config/trainer_error.h"
 #include "trainer/optimizer/schedule.h"
 #include "trainer/process/signals.h"
@@ -18,6 +20,10 @@ using Clock = std::chrono::steady_clock;
 // The number of further steps that the host launches before it reads the result of a step. The
 // device thus runs the next step while the host reads, and never waits for the host.
 constexpr int64_t kStepsAhead = 1;
+
+std::string ValueText(double value) {
+  return std::isfinite(value) ? std::to_string(value) : NotFiniteText(value);
+}
 
 }  // namespace
 
@@ -162,7 +168,7 @@ void TrainingLoop::CheckFinite(const StepResult& result) {
   const std::string what = loss_is_bad ? "The loss" : "The gradient norm";
   const std::string message =
       what + " of step " + std::to_string(result.step) + " is not finite (loss " +
-      std::to_string(result.loss) + ", gradient norm " + std::to_string(result.grad_norm) +
+      ValueText(result.loss) + ", gradient norm " + ValueText(result.grad_norm) +
       "). Resume from an earlier checkpoint with a lower learning rate, or without the samples of "
       "this step: TRAINYARD_SKIP_SAMPLES=" +
       PositionsOfStep() + ".";

@@ -44,7 +44,7 @@ void CheckpointReport::WarnOfSlowSave(const CheckpointEvent& event) {
   const std::string text = SlowSaveText({event.total_seconds, event.bytes}, stop_grace_seconds_);
   if (text.empty()) return;
   slow_save_reported_ = true;
-  telemetry_.WriteAlert(event.step, "final_save_too_slow", text);
+  telemetry_.WriteAlert(event.step, "checkpoint_too_slow", text);
   report_.Note(text);
 }
 

@@ -32,6 +32,7 @@ const LOADERS: Record<string, () => Promise<Page>> = {
   events: () => import('./events/events').then((m) => m.Events),
   planner: () => import('./planner/planner').then((m) => m.Planner),
   submit: () => import('./submit/submit').then((m) => m.Submit),
+  usage: () => import('./usage/usage').then((m) => m.Usage),
   job: () => import('./job/job').then((m) => m.JobPage),
 };
 // Pages that are useless without the controller, so their code is loaded only when they are opened.
@@ -114,6 +115,7 @@ const NAVIGATION = [
   { href: '/nodes', pages: ['nodes', 'node'], name: 'Nodes' },
   { href: '/compare', pages: ['compare'], name: 'Compare' },
   { href: '/planner', pages: ['planner'], name: 'Planner' },
+  { href: '/usage', pages: ['usage'], name: 'Usage' },
   { href: '/events', pages: ['events'], name: 'Events' },
 ];
 
@@ -152,6 +154,7 @@ function useGlobalKeys(): void {
     'g n': () => navigate('/nodes'),
     'g c': () => navigate('/compare'),
     'g p': () => navigate('/planner'),
+    'g u': () => navigate('/usage'),
     'g e': () => navigate('/events'),
     j: () => moveRow(1),
     k: () => moveRow(-1),

@@ -14,6 +14,7 @@ import './styles/frame.css';
 import './styles/cluster.css';
 import './styles/health.css';
 import './styles/job.css';
+import './styles/notes.css';
 import './styles/job_views.css';
 import './styles/ranks.css';
 import './styles/planner.css';

@@ -19,6 +19,8 @@ constexpr int kEccVolatile = 0;           // NVML_VOLATILE_ECC
 constexpr int kEccAggregate = 1;          // NVML_AGGREGATE_ECC
 constexpr unsigned kMemoryTemp = 82;      // NVML_FI_DEV_MEMORY_TEMP
 constexpr unsigned long long kXid = 0x8;  // nvmlEventTypeXidCriticalError
+// nvmlClocksThrottleReasonHwSlowdown, SwThermalSlowdown, HwThermalSlowdown, HwPowerBrakeSlowdown.
+constexpr unsigned long long kSlowdowns = 0x8 | 0x20 | 0x40 | 0x80;
 // The number of events per read is limited, because a driver that reports events endlessly must not
 // block a scrape.
 constexpr int kMaxEventsARead = 100;
@@ -125,6 +127,7 @@ class GpuMonitor::Session {
     nvml_.Find("nvmlDeviceGetPcieReplayCounter", pcie_replays_);
     nvml_.Find("nvmlDeviceGetTotalEccErrors", ecc_errors_);
     nvml_.Find("nvmlDeviceGetRemappedRows", remapped_rows_);
+    nvml_.Find("nvmlDeviceGetCurrentClocksThrottleReasons", throttle_reasons_);
     nvml_.Find("nvmlEventSetCreate", event_set_create_);
     nvml_.Find("nvmlEventSetFree", event_set_free_);
     nvml_.Find("nvmlEventSetWait_v2", event_set_wait_);
@@ -178,6 +181,10 @@ class GpuMonitor::Session {
     Get<unsigned long long>(reading.energy_millijoules, 1, energy_, device);
     Get<unsigned>(reading.sm_clock_mhz, 1, clock_, device, kClockSm);
     Get<unsigned>(reading.memory_clock_mhz, 1, clock_, device, kClockMemory);
+    unsigned long long reasons = 0;
+    if (throttle_reasons_ != nullptr && throttle_reasons_(device, &reasons) == kNvmlSuccess) {
+      reading.throttled = (reasons & kSlowdowns) != 0;
+    }
     FieldValue field = {};
     field.field = kMemoryTemp;
     if (field_values_ != nullptr && field_values_(device, 1, &field) == kNvmlSuccess &&
@@ -217,6 +224,7 @@ class GpuMonitor::Session {
   NvmlResult (*pcie_replays_)(NvmlDevice, unsigned*) = nullptr;
   NvmlResult (*ecc_errors_)(NvmlDevice, int, int, unsigned long long*) = nullptr;
   NvmlResult (*remapped_rows_)(NvmlDevice, unsigned*, unsigned*, unsigned*, unsigned*) = nullptr;
+  NvmlResult (*throttle_reasons_)(NvmlDevice, unsigned long long*) = nullptr;
   NvmlResult (*event_set_create_)(void**) = nullptr;
   NvmlResult (*event_set_free_)(void*) = nullptr;
   NvmlResult (*event_set_wait_)(void*, EventData*, unsigned) = nullptr;

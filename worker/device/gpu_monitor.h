@@ -41,6 +41,8 @@ struct GpuReading {
   std::optional<double> ecc_uncorrected_aggregate;
   std::optional<double> remapped_rows_uncorrected;
   std::optional<double> row_remap_failed;
+  // True if heat or a power brake slows the GPU down.
+  std::optional<bool> throttled;
 };
 
 // Keeps NVML loaded. Not thread-safe.

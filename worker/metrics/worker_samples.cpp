@@ -57,9 +57,9 @@ struct ReadingInfo {
 
 // The names and units are those of dcgm-exporter, so that dashboards made for it work unchanged.
 constexpr ReadingInfo kReadings[] = {
-    {&GpuReading::utilization_percent, {"DCGM_FI_DEV_GPU_UTIL", "GPU utilisation, percent."}},
+    {&GpuReading::utilization_percent, {"DCGM_FI_DEV_GPU_UTIL", "GPU utilization, percent."}},
     {&GpuReading::memory_utilization_percent,
-     {"DCGM_FI_DEV_MEM_COPY_UTIL", "Memory utilisation, percent."}},
+     {"DCGM_FI_DEV_MEM_COPY_UTIL", "Memory utilization, percent."}},
     {&GpuReading::memory_used_mib, {"DCGM_FI_DEV_FB_USED", "Memory in use, MiB."}},
     {&GpuReading::memory_free_mib, {"DCGM_FI_DEV_FB_FREE", "Memory free, MiB."}},
     {&GpuReading::temperature_celsius, {"DCGM_FI_DEV_GPU_TEMP", "GPU temperature, Celsius."}},

@@ -26,8 +26,9 @@ void FirstMatch::ReadOn(const LogParser& parser, int64_t kept_from, bool ended) 
   if (!read.ok()) return;
   offset_ = read->end_offset;
   lines_ += static_cast<int64_t>(read->lines.size());
-  found_ = std::any_of(read->lines.begin(), read->lines.end(),
-                       [&](const std::string& line) { return parser.Parse(line).has_value(); });
+  found_ = std::any_of(read->lines.begin(), read->lines.end(), [&](const std::string& line) {
+    return parser.Parse(line, context_).has_value();
+  });
 }
 
 }  // namespace trainyard::worker

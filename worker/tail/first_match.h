@@ -32,6 +32,7 @@ class FirstMatch {
   bool found_ = false;
   int64_t offset_ = 0;
   int64_t lines_ = 0;
+  LineContext context_;
 };
 
 }  // namespace trainyard::worker

@@ -1,22 +1,19 @@
 #include "worker/tail/log_parser.h"
 
-#include <algorithm>
-#include <cctype>
-#include <cstdint>
 #include <limits>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
-#include "proto/contract/limits.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/text/line_prefix.h"
 #include "proto/text/utf8.h"
 #include "re2/re2.h"
+#include "worker/tail/hugging_face_parser.h"
+#include "worker/tail/log_fields.h"
+#include "worker/tail/olmo_parser.h"
 #include "worker/tail/telemetry_line.h"
 
 namespace trainyard::worker {
@@ -25,34 +22,11 @@ namespace {
 using re2::RE2;
 using re2::StringPiece;
 
-// A decimal number, possibly with digit groups or an exponent; or nan or inf.
-#define TRAINYARD_NUMBER R"([-+]?(?:\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?|\.\d+|(?i:nan|inf)))"
-
-std::optional<double> ToNumber(StringPiece text) {
-  double number = 0;
-  // Commas occur only between digit groups, so they can be removed. "nan" and "inf" are valid: a
-  // diverged run prints them.
-  if (!absl::SimpleAtod(
-          absl::StrReplaceAll(absl::string_view(text.data(), text.size()), {{",", ""}}), &number)) {
-    return std::nullopt;
-  }
-  return number;
-}
-
-std::optional<int64_t> ToStep(StringPiece text) {
-  int64_t step = 0;
-  if (!absl::SimpleAtoi(absl::string_view(text.data(), text.size()), &step) || step < 0 ||
-      step > kMaxStep) {
-    return std::nullopt;
-  }
-  return step;
-}
-
 // Returns the text that a terminal would finally show, without escape sequences. The result is
 // valid UTF-8, because RE2 does not match past an invalid byte.
 std::string VisibleText(std::string_view line) {
   static const RE2 kEscape(
-      "\x1b\\[[0-9;:?]*[@-~]|"                 // Colours and movements of the cursor.
+      "\x1b\\[[0-9;:?]*[@-~]|"                 // Colors and movements of the cursor.
       "\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|"  // Titles and links.
       "\x1b[()][0-9A-Z]|\x1b[=>78cDEHM]");
   const std::size_t overwritten = line.rfind('\r');
@@ -60,37 +34,6 @@ std::string VisibleText(std::string_view line) {
   std::string text = ReplaceInvalidUtf8(line);
   RE2::GlobalReplace(&text, kEscape, "");
   return text;
-}
-
-// Returns the name of a metric, such as "number_of_nan_iterations" for "Number of NaN iterations".
-std::string MetricName(StringPiece text) {
-  std::string name;
-  for (const char byte : text) {
-    const auto letter = static_cast<unsigned char>(byte);
-    const bool kept = letter < 0x80 && (std::isalnum(letter) != 0 || byte == '/' || byte == '.' ||
-                                        byte == '-' || byte == '_');
-    if (kept) {
-      name += static_cast<char>(std::tolower(letter));
-    } else if (!name.empty() && name.back() != '_') {
-      name += '_';
-    }
-  }
-  while (!name.empty() && name.back() == '_') name.pop_back();
-  return name.substr(0, kMaxTelemetryKeyBytes);
-}
-
-// Returns the record; nullopt if it contains no number.
-std::optional<v1::MetricsRecord> Finish(v1::MetricsRecord record) {
-  if (record.values().empty()) return std::nullopt;
-  return record;
-}
-
-// Sets a value. If the record already has kMaxTelemetryKeys values, ignores the value, because a
-// program must not make a record arbitrarily long.
-void SetValue(v1::MetricsRecord& record, const std::string& name, double value) {
-  if (name.empty()) return;
-  if (static_cast<std::size_t>(record.values_size()) >= kMaxTelemetryKeys) return;
-  (*record.mutable_values())[name] = value;
 }
 
 // Parses the output of Megatron-LM, Megatron-DeepSpeed and GPT-NeoX:
@@ -103,13 +46,14 @@ class MegatronParser : public LogParser {
   explicit MegatronParser(int world_size) : world_size_(world_size) {}
 
  protected:
-  std::optional<v1::MetricsRecord> ParseText(const std::string& text) const override {
+  std::optional<v1::MetricsRecord> ParseText(const std::string& text,
+                                             LineContext& /*context*/) const override {
     static const RE2 kIteration(R"((?:^|[\s|\]:>])iteration\s+(\d+)/\s*(\d+)\s*\|)");
     static const RE2 kValidation(R"(validation loss at iteration (\d+)(?: on (\w+) set)?\s*\|)");
     StringPiece step;
     StringPiece detail;
     if (RE2::PartialMatch(text, kValidation, &step, &detail)) {
-      return ParseValidation(text, step, detail == "test" ? "test_" : "val_");
+      return ParseValidation(text, step, detail == "test" ? "test" : "val");
     }
     if (!RE2::PartialMatch(text, kIteration, &step, &detail)) return std::nullopt;
     // The step is cut out of the text, because it is not a metric and some programs print other
@@ -171,14 +115,14 @@ class MegatronParser : public LogParser {
   }
 
   static std::optional<v1::MetricsRecord> ParseValidation(const std::string& text, StringPiece step,
-                                                          const std::string& prefix) {
+                                                          const std::string& set) {
     const std::optional<int64_t> completed = ToStep(step);
     if (!completed.has_value()) return std::nullopt;
     v1::MetricsRecord record;
     record.set_step(*completed);
     ForEachField(text, [&](const std::string& name, double value) {
-      if (name == "lm_loss_value") SetValue(record, prefix + telemetry::kLoss, value);
-      if (name == "lm_loss_ppl") SetValue(record, prefix + "ppl", value);
+      if (name == "lm_loss_value") SetEvaluationLoss(record, set, value);
+      if (name == "lm_loss_ppl") SetValue(record, set + "_ppl", value);
     });
     return Finish(std::move(record));
   }
@@ -186,7 +130,7 @@ class MegatronParser : public LogParser {
   const int world_size_;
 };
 
-// Parses the output of torchtitan. Lines may be coloured and follow the logger's prefix:
+// Parses the output of torchtitan. Lines may be colored and follow the logger's prefix:
 //   "step: 10  loss:  7.1234  grad_norm:  1.2  memory:  1.20GiB(3.00%)  tps: 1,234  tflops: 12.34
 //    mfu: 4.50%"
 //   "validate step: 10  loss: ..."
@@ -195,7 +139,8 @@ class TorchtitanParser : public LogParser {
   explicit TorchtitanParser(int world_size) : world_size_(world_size) {}
 
  protected:
-  std::optional<v1::MetricsRecord> ParseText(const std::string& text) const override {
+  std::optional<v1::MetricsRecord> ParseText(const std::string& text,
+                                             LineContext& /*context*/) const override {
     static const RE2 kStep(R"((?:^|\s)(validate )?step:\s*(\d+)\s)");
     static const RE2 kField(R"((\w+):\s*()" TRAINYARD_NUMBER R"()(GiB|%)?)");
     StringPiece rest(text);
@@ -215,7 +160,7 @@ class TorchtitanParser : public LogParser {
       if (validate.empty()) {
         SetField(record, MetricName(name), *number, unit);
       } else if (name == "loss") {
-        SetValue(record, "val_loss", *number);
+        SetEvaluationLoss(record, "val", *number);
       }
     }
     return Finish(std::move(record));
@@ -249,7 +194,8 @@ class TorchtitanParser : public LogParser {
 //   "step 250: train loss 3.1000, val loss 3.2000"
 class NanogptParser : public LogParser {
  protected:
-  std::optional<v1::MetricsRecord> ParseText(const std::string& text) const override {
+  std::optional<v1::MetricsRecord> ParseText(const std::string& text,
+                                             LineContext& /*context*/) const override {
     static const RE2 kIteration(R"(^\s*iter (\d+): loss ()" TRAINYARD_NUMBER
                                 R"()(?:, time ()" TRAINYARD_NUMBER
                                 R"()ms)?(?:, mfu ()" TRAINYARD_NUMBER R"()%)?)");
@@ -297,7 +243,8 @@ class RegexParser : public LogParser {
   explicit RegexParser(std::unique_ptr<RE2> pattern) : pattern_(std::move(pattern)) {}
 
  protected:
-  std::optional<v1::MetricsRecord> ParseText(const std::string& text) const override {
+  std::optional<v1::MetricsRecord> ParseText(const std::string& text,
+                                             LineContext& /*context*/) const override {
     std::vector<StringPiece> groups(static_cast<std::size_t>(pattern_->NumberOfCapturingGroups()) +
                                     1);
     if (!pattern_->Match(text, 0, text.size(), RE2::UNANCHORED, groups.data(),
@@ -355,12 +302,20 @@ absl::StatusOr<std::unique_ptr<LogParser>> MakeRegexParser(const std::string& pa
 
 }  // namespace
 
-std::optional<v1::MetricsRecord> LogParser::Parse(std::string_view line) const {
+std::optional<v1::MetricsRecord> LogParser::Parse(std::string_view line,
+                                                  LineContext& context) const {
+  constexpr std::string_view kCursorUp = "\x1b[A";
+  context.moves_up = line.find(kCursorUp) != std::string_view::npos;
   const std::string text = VisibleText(line);
-  if (std::optional<v1::MetricsRecord> record = ParseText(text)) return record;
+  if (std::optional<v1::MetricsRecord> record = ParseText(text, context)) return record;
   const std::string_view message = WithoutLinePrefixes(text);
   if (message.size() == text.size()) return std::nullopt;
-  return ParseText(std::string(message));
+  return ParseText(std::string(message), context);
+}
+
+std::optional<v1::MetricsRecord> LogParser::Parse(std::string_view line) const {
+  LineContext context;
+  return Parse(line, context);
 }
 
 int ParsedRank(const v1::LogParserSpec& spec, int world_size) {
@@ -376,6 +331,10 @@ absl::StatusOr<std::unique_ptr<LogParser>> MakeLogParser(const v1::LogParserSpec
       return std::make_unique<TorchtitanParser>(world_size);
     case v1::LOG_PARSER_KIND_NANOGPT:
       return std::make_unique<NanogptParser>();
+    case v1::LOG_PARSER_KIND_HUGGING_FACE:
+      return std::make_unique<HuggingFaceParser>();
+    case v1::LOG_PARSER_KIND_OLMO:
+      return std::make_unique<OlmoParser>(world_size);
     case v1::LOG_PARSER_KIND_REGEX:
       return MakeRegexParser(spec.pattern());
     default:

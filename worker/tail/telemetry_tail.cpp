@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/contract/telemetry_keys.h"
 #include "proto/support/status_macros.h"
 #include "proto/text/utf8.h"
 #include "worker/tail/file_tail.h"
+#include "worker/tail/log_fields.h"
 #include "worker/tail/telemetry_line.h"
 
 namespace trainyard::worker {
@@ -45,6 +47,34 @@ v1::TelemetryBatch EmptyBatch(const TailLines& lines) {
   return batch;
 }
 
+// Returns the context of the lines before the position. Empty if they cannot be read.
+LineContext ContextOf(const TailPosition& position, const LogParser& parser) {
+  LineContext context;
+  if (!parser.NeedsContext() || position.offset == 0) return context;
+  TailPosition before = position;
+  before.offset = std::max<int64_t>(0, position.offset - kContextBytes);
+  before.until_offset = position.offset;
+  const absl::StatusOr<TailLines> lines =
+      ReadLines(before, {.long_lines = LongLines::kSplit, .returns_end_lines = true});
+  if (!lines.ok()) return context;
+  for (const std::string& line : lines->lines) parser.Parse(line, context);
+  return context;
+}
+
+// Merges the metrics into the batch's last record if they are of the same step.
+bool MergeIntoLast(const v1::MetricsRecord& metrics, v1::TelemetryBatch& batch) {
+  if (batch.records().empty()) return false;
+  v1::MetricsRecord& last = *batch.mutable_records()->rbegin()->mutable_metrics();
+  if (last.step() != metrics.step()) return false;
+  if (metrics.total_steps() > 0) last.set_total_steps(metrics.total_steps());
+  for (const auto& [name, value] : metrics.values()) SetValue(last, name, value);
+  for (const std::string& set : metrics.evaluation_sets()) {
+    const auto loss = metrics.values().find(telemetry::EvaluationLoss(set));
+    if (loss != metrics.values().end()) SetEvaluationLoss(last, set, loss->second);
+  }
+  return true;
+}
+
 }  // namespace
 
 absl::StatusOr<v1::TelemetryBatch> ReadTelemetry(const TailPosition& position) {
@@ -70,9 +100,12 @@ absl::StatusOr<v1::TelemetryBatch> ReadParsedLog(const TailPosition& position,
       const TailLines lines,
       ReadLines(position, {.long_lines = LongLines::kSplit, .returns_end_lines = true}));
   v1::TelemetryBatch batch = EmptyBatch(lines);
+  if (lines.lines.empty()) return batch;
+  LineContext context = ContextOf(position, parser);
   for (const std::string& line : lines.lines) {
-    std::optional<v1::MetricsRecord> metrics = parser.Parse(line);
+    std::optional<v1::MetricsRecord> metrics = parser.Parse(line, context);
     if (!metrics.has_value()) continue;
+    if (parser.NeedsContext() && MergeIntoLast(*metrics, batch)) continue;
     v1::TelemetryRecord& record = *batch.add_records();
     record.set_time_ms(position.now);
     *record.mutable_metrics() = *std::move(metrics);

@@ -14,6 +14,9 @@
 
 namespace trainyard::worker {
 
+// The bytes before a position that are read again for the context of a log parser.
+inline constexpr int64_t kContextBytes = 64 << 10;
+
 // The file and the offset to read from. Records without a time get the time `now`. `ended` is true
 // if the rank has exited; an unfinished last line is then read too.
 struct TailPosition {
@@ -31,7 +34,9 @@ struct TailPosition {
 absl::StatusOr<v1::TelemetryBatch> ReadTelemetry(const TailPosition& position);
 
 // Like ReadTelemetry, but reads the output of a rank with a log parser. Lines that the parser does
-// not recognise do not count as bad.
+// not recognise do not count as bad. If the meaning of lines depends on earlier lines, reads up to
+// kContextBytes before the position, too, so that every call with a position has the same result.
+// Consecutive records of such a parser for one step are merged.
 absl::StatusOr<v1::TelemetryBatch> ReadParsedLog(const TailPosition& position,
                                                  const LogParser& parser);
 

@@ -10,6 +10,7 @@
 #include "cli/output/answered_at.h"
 #include "cli/output/freshness.h"
 #include "cli/output/job_views.h"
+#include "cli/output/lineage_view.h"
 #include "cli/output/stable_json.h"
 #include "proto/support/status_macros.h"
 
@@ -50,6 +51,14 @@ absl::Status CheckAttempt(const v1::Job& job, int64_t number) {
   return absl::NotFoundError(absl::StrCat(unknown, "; the newest attempt is ", newest->number()));
 }
 
+// Returns an empty lineage if the job has no relatives. A failure does not hide the job.
+v1::GetLineageResponse LineageOf(const v1::Job& job, Context& context) {
+  if (!HasRelatives(job)) return {};
+  v1::GetLineageRequest request;
+  request.set_job(absl::StrCat(job.id()));
+  return context.client.GetLineage(request).value_or(v1::GetLineageResponse());
+}
+
 }  // namespace
 
 void AddDescribe(CLI::App& parent, Grammar& grammar) {
@@ -69,7 +78,8 @@ Outcome RunDescribe(const std::string& job, Context& context) {
   Console& console = context.console;
   const Timestamp now = AnsweredAt(response, console);
   if (IsTable(context.format)) {
-    const DescribeOptions options{reference.attempt, context.format == OutputFormat::kWide};
+    const DescribeOptions options{reference.attempt, context.format == OutputFormat::kWide,
+                                  LineageOf(response.job(), context)};
     *console.out << DescribeText(response, options, now);
   } else {
     PrintDocument(DescribeDocument(response, reference.attempt, now),

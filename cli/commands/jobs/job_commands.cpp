@@ -4,6 +4,7 @@
 #include "cli/commands/jobs/describe.h"
 #include "cli/commands/jobs/logs.h"
 #include "cli/commands/jobs/metrics.h"
+#include "cli/commands/jobs/note.h"
 #include "cli/commands/jobs/pause.h"
 #include "cli/commands/jobs/ps.h"
 #include "cli/commands/jobs/report.h"
@@ -27,6 +28,7 @@ void AddDailyCommands(CLI::App& parent, Grammar& grammar) {
   AddMetrics(parent, grammar);
   AddStop(parent, grammar);
   AddPause(parent, grammar);
+  AddNote(parent, grammar);
   AddDelete(parent, grammar);
   AddWait(parent, grammar);
 }

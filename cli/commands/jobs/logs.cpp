@@ -102,7 +102,7 @@ class LogPrinter {
   std::ostream& out_;
   const OutputFormat format_;
   const bool timestamps_;
-  // True if the ranks' colour codes are kept: in a terminal, but not in a file.
+  // True if the ranks' color codes are kept: in a terminal, but not in a file.
   const bool colors_;
   const bool prefix_;
 };

@@ -45,8 +45,19 @@ absl::StatusOr<v1::ReportBy> ParseBy(const std::string& by) {
       absl::StrCat("--by ", by, ": must be cluster, user, job or week"));
 }
 
+absl::StatusOr<int64_t> NumberOf(const std::string& job, Context& context) {
+  v1::GetJobRequest request;
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_job(), ParseWholeJob(job));
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::GetJobResponse found, context.client.GetJob(request));
+  return found.job().id();
+}
+
 Outcome ReportLedger(const ReportOptions& options, Context& context) {
   v1::GetReportRequest request;
+  if (!options.job.empty()) {
+    TRAINYARD_ASSIGN_OR_RETURN(const int64_t job_id, NumberOf(options.job, context));
+    request.set_job_id(job_id);
+  }
   TRAINYARD_ASSIGN_OR_RETURN(const v1::ReportBy by, ParseBy(options.by));
   request.set_by(by);
   request.set_user(options.user);
@@ -100,7 +111,7 @@ Outcome RunReport(const ReportOptions& options, Context& context) {
   if (options.by.empty() && !options.job.empty() && !has_filter) {
     return ReportLossCurve(options.job, context);
   }
-  if (options.job.empty() && !options.by.empty()) return ReportLedger(options, context);
+  if (!options.by.empty()) return ReportLedger(options, context);
   return absl::InvalidArgumentError(
       "name a job to see its loss curve, or pass --by user, job, week or cluster. --since, --user "
       "and --limit require --by");

@@ -33,6 +33,7 @@ absl::StatusOr<v1::Job> SubmitResolved(const ResolvedSpec& resolved, const Submi
   request.set_user(context.environment.user);
   request.set_request_id(terms.request_id);
   request.set_hold(terms.hold);
+  request.set_cloned_from(terms.cloned_from);
   TRAINYARD_ASSIGN_OR_RETURN(v1::SubmitJobResponse response, context.client.SubmitJob(request));
   return std::move(*response.mutable_job());
 }

@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_CLI_COMMANDS_JOBS_SUBMISSION_H_
 #define TRAINYARD_CLI_COMMANDS_JOBS_SUBMISSION_H_
 
+#include <cstdint>
 #include <string>
 
 #include "cli/context/context.h"
@@ -15,7 +16,8 @@ std::string MakeRequestId();
 
 struct SubmissionTerms {
   std::string request_id;
-  bool hold = false;  // The job waits until it is resumed.
+  bool hold = false;        // The job waits until it is resumed.
+  int64_t cloned_from = 0;  // Job whose settings the new one copies; 0: none.
 };
 
 absl::StatusOr<v1::Job> SubmitResolved(const ResolvedSpec& resolved, const SubmissionTerms& terms,

@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
+#include "cli/client/job_reference.h"
 #include "cli/commands/jobs/follow.h"
 #include "cli/commands/jobs/submission.h"
 #include "cli/commands/planning/plan.h"
@@ -25,6 +26,15 @@ absl::Status WithRepeatAdvice(const absl::Status& status, const std::string& req
   return absl::DeadlineExceededError(absl::StrCat(
       status.message(), "\nthe job may have been accepted; repeat the command with --request-id ",
       request_id, " to avoid creating a second job"));
+}
+
+// Returns the number of the job that the reference names; 0 for an empty reference.
+absl::StatusOr<int64_t> JobNumber(const std::string& reference, Context& context) {
+  if (reference.empty()) return 0;
+  v1::GetJobRequest request;
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_job(), ParseWholeJob(reference));
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::GetJobResponse response, context.client.GetJob(request));
+  return response.job().id();
 }
 
 void PrintSubmitted(const v1::Job& job, Context& context, bool hints) {
@@ -60,6 +70,8 @@ void AddSubmit(CLI::App& parent, Grammar& grammar) {
                       "maximum time to wait, such as 30m; the job continues afterwards");
   command->add_option("--request-id", options->request_id,
                       "idempotency key; repeated submits with the same key create only one job");
+  command->add_option("--cloned-from", options->cloned_from,
+                      "job whose settings the job file copies; shown in the lineage of both jobs");
   grammar.runners[command] = [options, &grammar](Context& context) {
     options->job.command = grammar.command;  // RunTrainyard removed it before parsing.
     return RunSubmit(*options, context);
@@ -74,6 +86,7 @@ Outcome RunSubmit(const SubmitOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const auto deadline, DeadlineFrom(options.timeout));
   TRAINYARD_ASSIGN_OR_RETURN(const ResolvedSpec resolved,
                              ResolveJobFileOptions(options.job, context));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t cloned_from, JobNumber(options.cloned_from, context));
   const CheckpointFit start = CheckResumeFrom(resolved.spec);
   if (!start.problem.empty()) return absl::InvalidArgumentError(start.problem);
   if (!start.unchecked.empty()) {
@@ -81,7 +94,7 @@ Outcome RunSubmit(const SubmitOptions& options, Context& context) {
   }
   const std::string request_id = options.request_id.empty() ? MakeRequestId() : options.request_id;
   const absl::StatusOr<v1::Job> submitted =
-      SubmitResolved(resolved, {request_id, options.hold}, context);
+      SubmitResolved(resolved, {request_id, options.hold, cloned_from}, context);
   if (!submitted.ok()) return WithRepeatAdvice(submitted.status(), request_id);
   const v1::Job& job = *submitted;
   const bool stays = options.follow || options.wait;

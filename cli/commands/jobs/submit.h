@@ -17,6 +17,7 @@ struct SubmitOptions {
   bool hold = false;
   std::string timeout;
   std::string request_id;
+  std::string cloned_from;  // Reference to a job; may be empty.
 };
 
 // Adds the command and its options.

@@ -8,7 +8,9 @@
 #include "controller/core/apply/apply_node.h"
 #include "controller/core/apply/checkpoint_list.h"
 #include "controller/core/apply/ended_jobs.h"
+#include "controller/core/apply/job_notes.h"
 #include "controller/core/apply/job_pause.h"
+#include "controller/core/apply/job_relations.h"
 #include "controller/core/apply/time_shift.h"
 #include "controller/core/state/attempt_outcome.h"
 #include "controller/core/state/history_losses.h"
@@ -46,6 +48,7 @@ void AddJob(const v1::JobSubmitted& submitted, v1::JobSpec spec, const v1::Event
       submitted.origins().empty() ? submitted.origin_list() : PackOrigins(submitted.origins());
   job.set_submitted_time_ms(event.time_ms());
   entry.request_id = submitted.request_id();
+  AddRelations(submitted, state);
   if (submitted.held()) Hold(event, job);
   AddWaiting(job, state);
   state.jobs_by_name[job.name()].insert(job.id());
@@ -108,11 +111,16 @@ void ApplyKind(const v1::CheckpointRejected& rejected, const v1::Event&, Cluster
   MarkDamaged(rejected, EntryOf(rejected.job_id(), state).job);
 }
 
+// Returns true for the watchdog's alerts about stalls.
+bool IsStallCode(const std::string& code) {
+  return code == telemetry::kStalled || code == telemetry::kFormerStalled;
+}
+
 // Alerts are history for users and do not change the state, with one exception: alerts of the loss
-// guard and hang alerts of the watchdog are recorded, so that neither acts on the same step again.
+// guard and stall alerts of the watchdog are recorded, so that neither acts on the same step again.
 void ApplyKind(const v1::AlertRaised& raised, const v1::Event&, ClusterState& state) {
-  const bool hung = raised.by_watchdog() && raised.code() == telemetry::kHung;
-  if (!raised.by_guard() && !hung) return;
+  const bool stalled = raised.by_watchdog() && IsStallCode(raised.code());
+  if (!raised.by_guard() && !stalled) return;
   JobEntry& entry = EntryOf(raised.job_id(), state);
   std::pair<int64_t, int64_t>& newest = raised.by_guard() ? entry.guarded : entry.watched;
   newest = std::max(newest, {raised.attempt(), raised.step()});
@@ -137,8 +145,9 @@ void ApplyKind(const v1::LayoutChosen& chosen, const v1::Event&, ClusterState& s
   if (layouts.size() > kLayoutsKept) layouts.erase(layouts.begin());
 }
 
-// Applies a user's request for a job that has not ended.
+// Applies a user's request about a job. Except for notes, the job has not ended.
 void ApplyUserRequest(const v1::Event& event, ClusterState& state) {
+  if (event.has_note_written() || event.has_note_deleted()) return ApplyToNotes(event, state);
   if (event.has_job_paused()) return TakePaused(event, state);
   if (event.has_job_resumed()) return TakeResumed(event, state);
   ApplyKind(event.job_stop_requested(), event, state);
@@ -160,8 +169,10 @@ void ApplyToHistory(const v1::Event& event, ClusterState& state) {
   AddLoss(event, state);
 }
 
-// Removes an ended job from the state, because it was archived or deleted.
-void ApplyDeparture(const v1::Event& event, ClusterState& state) {
+// Applies the end of a job, or removes an ended job from the state because it was archived or
+// deleted.
+void ApplyEnd(const v1::Event& event, ClusterState& state) {
+  if (event.has_job_ended()) return ApplyKind(event.job_ended(), event, state);
   if (event.has_job_deleted()) return ApplyKind(event.job_deleted(), event, state);
   TakeArchived(event.job_archived(), event.time_ms(), state);
 }
@@ -176,7 +187,9 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
     case E::kRankExited:
     case E::kAttemptRunning:
     case E::kAttemptBegan:
+    case E::kLearningRateChanged:
     case E::kStallEnded:
+    case E::kTrainingTimeLost:
     case E::kAttemptFailed:
     case E::kAttemptRolledBack:
     case E::kAttemptHealing:
@@ -187,18 +200,19 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
     case E::kJobStopRequested:
     case E::kJobPaused:
     case E::kJobResumed:
+    case E::kNoteWritten:
+    case E::kNoteDeleted:
       return ApplyUserRequest(event, state);
-    case E::kJobEnded:
-      return ApplyKind(event.job_ended(), event, state);
     case E::kCheckpointPublished:
     case E::kCheckpointDeleted:
     case E::kCheckpointRejected:
       return ApplyToCheckpoint(event, state);
     case E::kAlertRaised:
       return ApplyKind(event.alert_raised(), event, state);
+    case E::kJobEnded:
     case E::kJobArchived:
     case E::kJobDeleted:
-      return ApplyDeparture(event, state);
+      return ApplyEnd(event, state);
     case E::kStoreRestored:
     case E::kEventsLost:
     case E::kStoreDataLost:

@@ -9,6 +9,7 @@
 #include "controller/core/state/attempt_outcome.h"
 #include "controller/core/state/gang.h"
 #include "controller/core/state/job_state_machine.h"
+#include "controller/core/state/lost_training.h"
 #include "controller/core/state/restart_budget.h"
 #include "controller/core/state/rollbacks.h"
 #include "controller/core/state/slot_ledger.h"
@@ -89,12 +90,12 @@ void ApplyKind(const v1::RankStarted& started, const v1::Event&, ClusterState& s
     entry.started_ranks.insert(started.rank());
 }
 
-// Adds the rank's output and stacks to the verdict on a hang. The worker reports them when it kills
-// the rank, which is after the verdict.
+// Adds the rank's output and stacks to the verdict on a stall. The worker reports them when it
+// kills the rank, which is after the verdict.
 void AddFinalOutput(const v1::RankExited& exited, v1::Attempt& attempt) {
-  const auto& hung = attempt.verdict().ranks();
-  const bool is_first = !hung.empty() && hung[0] == PlaceOf(attempt.ranks(exited.rank()));
-  if (attempt.stop_reason() != v1::STOP_REASON_HUNG || !is_first) return;
+  const auto& stalled = attempt.verdict().ranks();
+  const bool is_first = !stalled.empty() && stalled[0] == PlaceOf(attempt.ranks(exited.rank()));
+  if (attempt.stop_reason() != v1::STOP_REASON_STALLED || !is_first) return;
   attempt.mutable_verdict()->set_log_tail(exited.log_tail());
   attempt.mutable_verdict()->set_stacks(exited.stacks());
 }
@@ -129,11 +130,22 @@ void ApplyKind(const v1::AttemptBegan& began, const v1::Event&, ClusterState& st
   RequireLive(began.attempt(), entry).set_first_step(began.first_step());
 }
 
+void ApplyKind(const v1::LearningRateChanged& changed, const v1::Event&, ClusterState& state) {
+  JobEntry& entry = EntryOf(changed.job_id(), state);
+  *RequireLive(changed.attempt(), entry).mutable_rate_change() = changed.change();
+}
+
 void ApplyKind(const v1::StallEnded& stall, const v1::Event&, ClusterState& state) {
   JobEntry& entry = EntryOf(stall.job_id(), state);
   v1::TimeUse& use = *RequireLive(stall.attempt(), entry).mutable_time_use();
   use.set_stalled_ms(use.stalled_ms() + stall.until_ms() - stall.since_ms());
   use.set_stalled_until_ms(stall.until_ms());
+}
+
+void ApplyKind(const v1::TrainingTimeLost& lost, const v1::Event&, ClusterState& state) {
+  JobEntry& entry = EntryOf(lost.job_id(), state);
+  AddLostTraining({lost.phase(), lost.until_ms(), lost.lost_ms()},
+                  *RequireLive(lost.attempt(), entry).mutable_time_use());
 }
 
 // Stores the verdict on an attempt that is being stopped.
@@ -151,8 +163,8 @@ void Recover(v1::Job& job) {
 void ApplyKind(const v1::AttemptFailed& failed, const v1::Event& event, ClusterState& state) {
   JobEntry& entry = EntryOf(failed.job_id(), state);
   v1::Attempt& attempt = RequireLive(failed.attempt(), entry);
-  const bool hung = failed.verdict().cause() == v1::VERDICT_CAUSE_HUNG;
-  StopAttempt(hung ? v1::STOP_REASON_HUNG : v1::STOP_REASON_FAILED, event.time_ms(), attempt);
+  const bool stalled = failed.verdict().cause() == v1::VERDICT_CAUSE_STALLED;
+  StopAttempt(stalled ? v1::STOP_REASON_STALLED : v1::STOP_REASON_FAILED, event.time_ms(), attempt);
   Judge(failed.verdict(), attempt, entry);
   Recover(entry.job);
 }
@@ -220,8 +232,12 @@ void ApplyToAttempt(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.attempt_running(), event, state);
     case E::kAttemptBegan:
       return ApplyKind(event.attempt_began(), event, state);
+    case E::kLearningRateChanged:
+      return ApplyKind(event.learning_rate_changed(), event, state);
     case E::kStallEnded:
       return ApplyKind(event.stall_ended(), event, state);
+    case E::kTrainingTimeLost:
+      return ApplyKind(event.training_time_lost(), event, state);
     case E::kAttemptFailed:
       return ApplyKind(event.attempt_failed(), event, state);
     case E::kAttemptRolledBack:

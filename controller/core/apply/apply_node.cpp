@@ -21,9 +21,11 @@ void ApplyKind(const v1::NodeJoined& joined, const v1::Event& event, ClusterStat
   node.set_last_heartbeat_ms(event.time_ms());
   node.set_state(v1::NODE_STATE_READY);
   const bool is_new = known == state.nodes.end();
+  const bool restarted = is_new || known->second.node.incarnation() != node.incarnation();
   ReplaceNode(node, state);
   if (is_new) RecallNode(node.id(), state);
   NodeEntry& entry = state.nodes.at(node.id());
+  if (restarted) NoteRestart(entry.node);
   entry.place = joined.place();
   if (!joined.secret_hash().empty()) entry.binding.secret_hash = joined.secret_hash();
   if (!joined.node_key().empty()) entry.binding.key = joined.node_key();
@@ -54,6 +56,10 @@ void ApplyKind(const v1::NodeSuspected& suspected, const v1::Event& event, Clust
 
 void ApplyKind(const v1::NodeReturned& returned, const v1::Event& event, ClusterState& state) {
   SetNodeState(returned.node_id(), v1::NODE_STATE_READY, "", state);
+  // A restarted worker joins before it returns, so this worker has run all the time.
+  EditNode(
+      returned.node_id(),
+      [](NodeEntry& entry) { BlameLink(entry.node.last_heartbeat_ms(), entry.node); }, state);
   state.nodes.at(returned.node_id()).node.set_last_heartbeat_ms(event.time_ms());
 }
 
@@ -100,7 +106,7 @@ void ApplyKind(const v1::NodeHealthy& healthy, const v1::Event&, ClusterState& s
       healthy.node_id(), [](NodeEntry& entry) { entry.node.clear_health(); }, state);
 }
 
-// The state remembers a slow rank, so that each straggler is reported only once.
+// The state remembers a slow rank, so that each slow rank is reported only once.
 void ApplyKind(const v1::NodeBlamed& blamed, const v1::Event&, ClusterState& state) {
   const v1::NodeEvidence& evidence = blamed.evidence();
   EditNode(

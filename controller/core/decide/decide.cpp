@@ -7,9 +7,11 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/decide/decide_worker.h"
 #include "controller/core/decide/deletion.h"
+#include "controller/core/decide/job_origin.h"
 #include "controller/core/decide/left_out.h"
 #include "controller/core/decide/lost_history.h"
 #include "controller/core/decide/node_removal.h"
+#include "controller/core/decide/notes.h"
 #include "controller/core/decide/pause.h"
 #include "controller/core/decide/references.h"
 #include "controller/core/health/node_health.h"
@@ -51,11 +53,16 @@ absl::StatusOr<std::vector<v1::Event>> Submit(const ClusterState& state,
     return std::vector<v1::Event>();
   }
   TRAINYARD_RETURN_IF_ERROR(Admit(state, checked.spec()));
+  TRAINYARD_RETURN_IF_ERROR(CheckClonedFrom(state, checked.cloned_from()));
   std::vector<v1::Event> events;
   v1::Event& event = events.emplace_back(EventBy(submission.principal(), now));
   v1::JobSubmitted& submitted = *event.mutable_job_submitted();
   submitted = checked;
   submitted.set_job_id(state.next_job_id);
+  const std::string& start = checked.spec().checkpoint().resume_from();
+  if (auto origin = OriginOfCheckpoint(state, start, options.checkpoint_root)) {
+    *submitted.mutable_resumed_from() = *std::move(origin);
+  }
   if (submitted.spec().checkpoint().dir().empty()) {
     submitted.mutable_spec()->mutable_checkpoint()->set_dir(absl::StrCat(
         options.checkpoint_root, "/", state.next_job_id, "-", submitted.spec().name()));
@@ -158,6 +165,12 @@ absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const R
   }
   if (const auto* resume = std::get_if<ResumeJob>(&request)) {
     return DecideResume(state, resume->request, resume->principal, now);
+  }
+  if (const auto* note = std::get_if<WriteNote>(&request)) {
+    return DecideNoteWrite(state, note->request, note->principal, now);
+  }
+  if (const auto* note = std::get_if<DeleteNote>(&request)) {
+    return DecideNoteDeletion(state, note->request, note->principal, now);
   }
   if (const auto* deletion = std::get_if<DeleteJob>(&request)) {
     return DecideDeletion(state, *deletion, options, now);

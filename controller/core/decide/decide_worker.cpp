@@ -10,6 +10,7 @@
 #include "controller/core/health/node_health.h"
 #include "controller/core/health/quarantine.h"
 #include "controller/core/observations/node_clock.h"
+#include "controller/core/state/attempt_outcome.h"
 #include "controller/core/state/gang.h"
 #include "controller/core/support/core_options.h"
 #include "controller/core/verdict/failure_policy.h"
@@ -227,7 +228,7 @@ bool ConcernsAttempt(const ClusterState& state, const std::string& node_id, int6
       newest->ranks(), [&](const v1::RankPlacement& rank) { return rank.node_id() == node_id; });
 }
 
-v1::RankExited ExitOf(const ReceiveFact& request, Timestamp now) {
+v1::RankExited ExitOf(const ClusterState& state, const ReceiveFact& request, Timestamp now) {
   v1::RankExited exited = request.fact.rank_exited();
   exited.set_log_tail(std::string(LastLines(exited.log_tail(), kMaxLogTailBytes)));
   exited.set_spawn_error(std::string(Utf8Prefix(exited.spawn_error(), kMaxAlertBytes)));
@@ -240,6 +241,10 @@ v1::RankExited ExitOf(const ReceiveFact& request, Timestamp now) {
   // last such report.
   const Timestamp earliest_ms = request.ran_ms == 0 ? 0 : request.ran_ms - kClockWindowMs;
   exited.set_corrected_ms(corrected_ms == 0 ? 0 : std::max(corrected_ms, earliest_ms));
+  const JobEntry* entry = FindEntry(state, exited.job_id());
+  const v1::Attempt* attempt =
+      entry == nullptr ? nullptr : FindAttempt(entry->job, exited.attempt());
+  exited.set_stop_requested(attempt != nullptr && WasAskedToStop(exited, *attempt));
   return exited;
 }
 
@@ -255,7 +260,7 @@ bool TakeFact(const ClusterState& state, const ReceiveFact& request, Timestamp n
   }
   if (fact.has_rank_exited()) {
     const v1::RankExited& exited = fact.rank_exited();
-    *event.mutable_rank_exited() = ExitOf(request, now);
+    *event.mutable_rank_exited() = ExitOf(state, request, now);
     return ConcernsRank(state, request.node_id, exited.job_id(), exited.attempt(), exited.rank());
   }
   const v1::AttemptCleared& cleared = fact.attempt_cleared();

@@ -65,16 +65,16 @@ absl::StatusOr<std::vector<v1::Event>> DecideResume(const ClusterState& state,
 std::string PauseText(const JobEntry& entry) {
   const v1::Job& job = entry.job;
   const StartingPoint start = NextStartingPoint(job);
-  std::string then = "it starts";
+  std::string then = " and starts";
   if (start.step > 0) {
-    then = absl::StrCat("it continues from the checkpoint of step ", start.step);
+    then = absl::StrCat(" and continues from the checkpoint of step ", start.step);
   } else if (job.state() == v1::JOB_STATE_PAUSED) {
-    then = "it has no checkpoint and starts over";
+    then = ", has no checkpoint and starts over";
   }
   const std::string& reason = job.pause().reason();
-  return absl::StrCat("is ", EnumText(job.state()), " by ", job.pause().actor(),
-                      reason.empty() ? "" : absl::StrCat(" (", reason, ")"),
-                      " and holds no slots; ", then, " when it is resumed");
+  return absl::StrCat(EnumText(job.state()), " by ", job.pause().actor(),
+                      reason.empty() ? "" : absl::StrCat(" (", reason, ")"), "; it uses no slots",
+                      then, " when it is resumed");
 }
 
 }  // namespace trainyard::controller

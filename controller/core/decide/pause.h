@@ -27,7 +27,7 @@ absl::StatusOr<std::vector<v1::Event>> DecideResume(const ClusterState& state,
                                                     const v1::ResumeJobRequest& request,
                                                     const Principal& principal, Timestamp now);
 
-// Describes a paused or held job, for example: "is paused by user ada and holds no slots; it
+// Describes a paused or held job, for example: "paused by user ada; it uses no slots and
 // continues from the checkpoint of step 20 when it is resumed".
 std::string PauseText(const JobEntry& entry);
 

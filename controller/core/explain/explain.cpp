@@ -78,7 +78,7 @@ const char* StopText(const v1::Attempt& attempt) {
   switch (attempt.stop_reason()) {
     case v1::STOP_REASON_ROLLED_BACK:
       return " was stopped by the loss guard: ";
-    case v1::STOP_REASON_HUNG:
+    case v1::STOP_REASON_STALLED:
       return " was stopped by the watchdog: ";
     case v1::STOP_REASON_PAUSED:
       return " was paused and is being resumed";
@@ -148,7 +148,7 @@ std::string Answer(const ClusterView& view, const JobEntry& entry) {
                           UnclearedNodes(state, entry));
     case v1::JOB_STATE_PAUSED:
     case v1::JOB_STATE_HELD:
-      return absl::StrCat(PauseText(entry), " (asked for ",
+      return absl::StrCat("is ", PauseText(entry), " (asked for ",
                           DurationText(std::max<int64_t>(0, now - job.pause().time_ms())), " ago)");
     case v1::JOB_STATE_STOPPING:
       return absl::StrCat("is being ", entry.kill_requested ? "killed" : "stopped",

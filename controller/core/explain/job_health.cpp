@@ -26,13 +26,16 @@ bool HasHealth(v1::JobState state) {
 }
 
 std::optional<v1::HealthFinding> WhyDiverging(const AttemptObservation& observed, int64_t job_id) {
-  const std::optional<DivergenceWatch::Divergence>& divergence = observed.divergence.divergence();
+  const std::optional<DivergenceWatch::Divergence> divergence = observed.divergence.divergence();
   if (!divergence.has_value()) return std::nullopt;
   v1::HealthFinding finding;
   finding.set_word(v1::HEALTH_WORD_DIVERGING);
   finding.set_since_ms(divergence->since_ms);
   finding.set_message(
-      absl::StrCat(divergence->metric, " has not been finite since step ", divergence->since_step));
+      divergence->metric.empty()
+          ? absl::StrCat("the loss has spiked at every record since step ", divergence->since_step)
+          : absl::StrCat(divergence->metric, " has not been finite since step ",
+                         divergence->since_step));
   finding.set_advice(absl::StrCat(
       "no later step is of use: stop the job, then submit it again from a checkpoint before that "
       "step; `trainyard describe ",

@@ -1,9 +1,12 @@
 #include "controller/core/explain/pending_reason.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <iterator>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "controller/core/decide/pause.h"
@@ -21,6 +24,9 @@
 
 namespace trainyard::controller {
 namespace {
+
+// The beginning of a message about missing slots.
+constexpr char kNeeds[] = "needs ";
 
 v1::PendingReason Reason(v1::PendingCode code, std::string message) {
   v1::PendingReason reason;
@@ -103,11 +109,31 @@ v1::PendingReason WhyNoSharedRoot(const GangShape& shape, const std::string& dif
                                   const RootSightings& roots) {
   v1::PendingReason reason =
       Reason(v1::PENDING_CODE_RESOURCES,
-             absl::StrCat("needs ", ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
+             absl::StrCat(kNeeds, ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
                           " on nodes that all see the same checkpoint root ", roots.path, ": ",
                           differences));
   reason.set_advice(RootAdvice(roots));
   return reason;
+}
+
+// Returns, for example, "none of 8 nodes has enough available slots".
+std::string FittingNodesText(int fitting, int64_t nodes) {
+  constexpr char kSlots[] = " enough available slots";
+  if (fitting > 0) {
+    return absl::StrCat(fitting, " of ", Counted(nodes, "node"), fitting == 1 ? " has" : " have",
+                        kSlots);
+  }
+  if (nodes == 1) return absl::StrCat("the only node does not have", kSlots);
+  return absl::StrCat("none of ", nodes, " nodes has", kSlots);
+}
+
+// Returns a position in the queue in words: "second in line".
+std::string LineText(int position) {
+  constexpr std::array kOrdinals = {"first", "second",  "third",  "fourth", "fifth",
+                                    "sixth", "seventh", "eighth", "ninth",  "tenth"};
+  const bool has_word = position >= 1 && position <= static_cast<int>(kOrdinals.size());
+  return has_word ? absl::StrCat(kOrdinals.at(static_cast<std::size_t>(position) - 1), " in line")
+                  : absl::StrCat("number ", position, " in line");
 }
 
 v1::PendingReason LayoutIsBeingChosen() {
@@ -190,15 +216,15 @@ v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const
   const bool keeps = view.state.reservations.contains(entry.job.id());
   v1::PendingReason reason = Reason(
       v1::PENDING_CODE_RESOURCES,
-      absl::StrCat("needs ", ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
-                   keeps ? " (the slots that are already reserved for the job stay reserved)" : "",
-                   "; ", head.fitting_nodes, " of ", view.state.nodes.size(),
-                   " nodes are ready and have enough free slots: ",
-                   ClusterText(view.state, shape.kind, view.now), WhyNotWithFewer(entry),
-                   differences.empty()
-                       ? ""
-                       : absl::StrCat("; the nodes of the job must all see the same directory at ",
-                                      roots.path, ": ", differences)));
+      absl::StrCat(
+          kNeeds, ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
+          keeps ? " (the slots that are already reserved for the job stay reserved)" : "", "; ",
+          FittingNodesText(head.fitting_nodes, static_cast<int64_t>(view.state.nodes.size())), ": ",
+          ClusterText(view.state, shape.kind, view.now), WhyNotWithFewer(entry),
+          differences.empty()
+              ? ""
+              : absl::StrCat("; the nodes of the job must all see the same directory at ",
+                             roots.path, ": ", differences)));
   reason.set_advice(HeadAdvice(view.state, shape, head.fitting_nodes));
   return reason;
 }
@@ -277,10 +303,11 @@ const std::string& PendingExplainer::WhatHeadWaitsFor(const JobEntry& head) {
 
 v1::PendingReason PendingExplainer::WhyBehind(int ahead) {
   const JobEntry& head = *HeadOfQueue(view_);
-  v1::PendingReason reason = Reason(v1::PENDING_CODE_PRIORITY,
-                                    absl::StrCat(Counted(ahead, "job"), ahead == 1 ? " is" : " are",
-                                                 " ahead of it in the queue; ", JobText(head.job),
-                                                 " is next: ", WhatHeadWaitsFor(head)));
+  const std::string& waits = WhatHeadWaitsFor(head);
+  v1::PendingReason reason =
+      Reason(v1::PENDING_CODE_PRIORITY,
+             absl::StrCat(LineText(ahead + 1), ", behind ", head.job.name(), " (#", head.job.id(),
+                          absl::StartsWith(waits, kNeeds) ? "), which " : "): ", waits));
   reason.set_advice(absl::StrCat("`trainyard why ", head.job.id(), "` explains the next job"));
   reason.set_blocking_job_id(head.job.id());
   return reason;
@@ -290,9 +317,8 @@ v1::PendingReason PendingExplainer::ReasonOf(const JobEntry& entry) {
   const v1::PendingCode code = PendingCodeOf(view_, entry);
   switch (code) {
     case v1::PENDING_CODE_STOPPING:
-      return Reason(code,
-                    absl::StrCat("waits for the ranks of attempt ", LiveAttempt(entry)->number(),
-                                 " to exit on ", UnclearedNodes(view_.state, entry)));
+      return Reason(code, absl::StrCat("waits for attempt ", LiveAttempt(entry)->number(),
+                                       " to exit on ", UnclearedNodes(view_.state, entry)));
     case v1::PENDING_CODE_PAUSED: {
       v1::PendingReason reason = Reason(code, PauseText(entry));
       reason.set_advice(

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "controller/core/ledger/cost.h"
 #include "controller/core/state/capacity.h"
 #include "proto/contract/limits.h"
 
@@ -48,6 +49,9 @@ absl::Status CheckReportRequest(const v1::GetReportRequest& request, Timestamp n
   if (request.limit() < 0 || request.limit() > kMostGroups) {
     return absl::InvalidArgumentError(absl::StrCat("limit: must be from 0 to ", kMostGroups));
   }
+  if (request.job_id() < 0) {
+    return absl::InvalidArgumentError("job_id: must be the number of a job, or 0 for all jobs");
+  }
   if (request.user().size() > kMaxUserBytes) {
     return absl::InvalidArgumentError(absl::StrCat("user: at most ", kMaxUserBytes, " bytes"));
   }
@@ -75,12 +79,15 @@ void Report::Group::Add(const Group& other) {
     ms[i] += other.ms[i];
     slot_ms[i] += other.slot_ms[i];
   }
+  gpu_ms += other.gpu_ms;
   idle_slot_ms += other.idle_slot_ms;
 }
 
-Report::Report(const v1::GetReportRequest& request, v1::CapacityHistory capacity, Timestamp now)
+Report::Report(const v1::GetReportRequest& request, v1::CapacityHistory capacity, Timestamp now,
+               GpuPrice price)
     : request_(request),
       capacity_(std::move(capacity)),
+      price_(std::move(price)),
       window_{request.since_ms(),
               request.until_ms() == 0 ? now : std::min<Timestamp>(request.until_ms(), now)},
       oldest_ms_(window_.end) {}
@@ -122,11 +129,13 @@ Report::Group Report::TimeIn(const v1::JobTime& job, Window window) const {
     time.idle_slot_ms -= static_cast<double>(Overlap(span.begin_ms(), end, known, window.end)) /
                          range * static_cast<double>(span.slot_ms());
   }
+  if (CountsAsGpu(job.device())) time.gpu_ms = time.SlotMs();
   return time;
 }
 
 void Report::Add(const v1::JobTime& job) {
   if (!request_.user().empty() && job.user() != request_.user()) return;
+  if (request_.job_id() != 0 && job.job_id() != request_.job_id()) return;
   Timestamp end = job.submitted_time_ms();
   for (const v1::JobTimeSpan& span : job.spans()) {
     end = std::max(end, span.begin_ms() + span.range_ms());
@@ -155,7 +164,8 @@ bool Report::CountsIdle() const {
   const bool by_time = request_.by() == v1::REPORT_BY_WEEK ||
                        request_.by() == v1::REPORT_BY_CLUSTER ||
                        request_.by() == v1::REPORT_BY_UNSPECIFIED;
-  return by_time && request_.user().empty() && capacity_.since_ms() > 0;
+  const bool of_all = request_.user().empty() && request_.job_id() == 0;
+  return by_time && of_all && capacity_.since_ms() > 0;
 }
 
 double Report::CapacityIn(Window window) const {
@@ -216,6 +226,8 @@ v1::ReportGroup Report::Message(const Group& group) const {
   message.set_wall_seconds(group.WallMs() / 1e3);
   const double slot_ms = group.SlotMs();
   message.set_slot_seconds(slot_ms / 1e3);
+  message.set_gpu_seconds(group.gpu_ms / 1e3);
+  if (auto cost = CostOf(message.gpu_seconds(), price_)) *message.mutable_cost() = *std::move(cost);
   if (slot_ms > 0) {
     double effective = 0;
     for (const v1::LedgerPhase phase : kEffective) effective += group.slot_ms[phase];

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "controller/core/support/gpu_price.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/ledger.pb.h"
 #include "trainyard/v1/report_service.pb.h"
@@ -26,7 +27,8 @@ class Report {
  public:
   // The time range ends at `now`, unless the request sets an earlier end. `capacity` is the number
   // of slots of the cluster over time.
-  Report(const v1::GetReportRequest& request, v1::CapacityHistory capacity, Timestamp now);
+  Report(const v1::GetReportRequest& request, v1::CapacityHistory capacity, Timestamp now,
+         GpuPrice price = {});
 
   // Returns the start of the time range. 0 if the range has no start.
   Timestamp since_ms() const { return window_.begin; }
@@ -54,6 +56,8 @@ class Report {
     int64_t restarts = 0;
     std::array<double, kPhases> ms{};
     std::array<double, kPhases> slot_ms{};
+    // The part of the slot time that jobs held GPUs.
+    double gpu_ms = 0;
     // Slot time that no job used. Until Take is called, this is the time that jobs used, as a
     // negative number.
     double idle_slot_ms = 0;
@@ -81,6 +85,7 @@ class Report {
 
   const v1::GetReportRequest request_;
   const v1::CapacityHistory capacity_;
+  const GpuPrice price_;
   Window window_;
   std::map<Key, Group> groups_;
   // The merged smaller groups and their number.

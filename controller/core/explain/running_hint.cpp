@@ -18,7 +18,7 @@ v1::PendingCode CodeOf(const v1::HealthFinding& finding) {
     case v1::HEALTH_WORD_UNSAVED:
       return v1::PENDING_CODE_NO_CHECKPOINT;
     case v1::HEALTH_WORD_SLOW:
-      return finding.ranks().empty() ? v1::PENDING_CODE_SLOW : v1::PENDING_CODE_STRAGGLER;
+      return finding.ranks().empty() ? v1::PENDING_CODE_SLOW : v1::PENDING_CODE_SLOW_RANK;
     default:
       return v1::PENDING_CODE_UNSPECIFIED;
   }

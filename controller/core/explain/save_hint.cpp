@@ -36,8 +36,8 @@ const SaveProblem* ProblemOf(const Observations& observations, const JobEntry& e
   return has_trouble ? &*attempt->second.save_problem : nullptr;
 }
 
-// Returns the cause of a failed save. After the first semicolon, the trainer states what it does
-// next, which does not apply to a rank that has exited.
+// Returns the cause of a failed checkpoint. After the first semicolon, the trainer states what it
+// does next, which does not apply to a rank that has exited.
 std::string_view CauseOfFailedSave(const SaveProblem& trouble) {
   return std::string_view(trouble.message).substr(0, trouble.message.find("; "));
 }
@@ -86,7 +86,7 @@ std::optional<v1::HealthFinding> WhyUnsaved(const Observations& observations,
   finding.set_word(v1::HEALTH_WORD_UNSAVED);
   finding.set_since_ms(trouble->since_ms);
   finding.set_message(
-      absl::StrCat(SinceText(entry.job), ", because the save of step ", trouble->step,
+      absl::StrCat(SinceText(entry.job), ", because the checkpoint of step ", trouble->step,
                    trouble->blocked ? " is blocked: " : " failed: ", trouble->message));
   const std::string& directory = entry.job.spec().checkpoint().dir();
   finding.set_advice(trouble->unshared ? absl::StrCat("mount the same storage at ", directory,

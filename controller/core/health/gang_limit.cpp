@@ -20,11 +20,11 @@
 namespace trainyard::controller {
 namespace {
 
-// Each consecutive hung attempt multiplies the limits by kMorePatience, for at most
-// kMostHangsInARow attempts, because a phase that was judged as a hang may only have been long. An
-// example is the slower of two kinds of evaluations.
+// Each consecutive stalled attempt multiplies the limits by kMorePatience, for at most
+// kMostStallsInARow attempts, because a phase that was judged as a stall may only have been long.
+// An example is the slower of two kinds of evaluations.
 constexpr int64_t kMorePatience = 3;
-constexpr int kMostHangsInARow = 4;
+constexpr int kMostStallsInARow = 4;
 
 // Returns the time, or 0 (long ago) if the time is in the future because the clock was set back.
 Timestamp Past(Timestamp time_ms, Timestamp now) { return time_ms > now ? 0 : time_ms; }
@@ -239,9 +239,9 @@ class RunningLimit {
   }
 
   int64_t Patient(int64_t limit_ms) const {
-    int hangs = 0;
-    for (int i = job_.attempts_size() - 2; i >= 0 && hangs < kMostHangsInARow; --i, ++hangs) {
-      if (job_.attempts(i).verdict().cause() != v1::VERDICT_CAUSE_HUNG) break;
+    int stalls = 0;
+    for (int i = job_.attempts_size() - 2; i >= 0 && stalls < kMostStallsInARow; --i, ++stalls) {
+      if (job_.attempts(i).verdict().cause() != v1::VERDICT_CAUSE_STALLED) break;
       limit_ms *= kMorePatience;
     }
     return limit_ms;
@@ -393,24 +393,24 @@ std::string LimitText(const GangLimit& limit, const JobEntry& entry, Timestamp n
   const v1::JobSpec& spec = entry.job.spec();
   const GangStateRow& row = RowOf(limit.state);
   const std::string gang = absl::StrCat("the gang ", row.text, ": ");
-  const bool is_hang = row.at_limit == AtLimit::kHung;
+  const bool is_stall = row.at_limit == AtLimit::kStalled;
   if (row.at_limit == AtLimit::kReported) {
     const bool is_over = limit.since_ms > 0 && now - limit.since_ms > *limit.ms;
     return is_over ? absl::StrCat("its ranks should have exited within ", DurationText(*limit.ms),
                                   " (", SourceText(limit.source, spec), ")")
                    : "";
   }
-  if (is_hang && !IsWatched(spec)) {
-    return gang + "watchdog.action is off, so hangs are not detected";
+  if (is_stall && !IsWatched(spec)) {
+    return gang + "watchdog.action is off, so stalls are not detected";
   }
   if (!limit.ms.has_value()) {
-    return absl::StrCat(gang, "hangs are not detected; ",
+    return absl::StrCat(gang, "stalls are not detected; ",
                         limit.source == LimitSource::kNoPhases
                             ? "set watchdog.longest_pause to detect them"
                             : "set log_parser and watchdog.longest_pause to detect them");
   }
-  const bool alerts = is_hang && spec.watchdog().action() == v1::WATCHDOG_ACTION_ALERT;
-  const std::string after = is_hang ? AfterText(limit) : DurationText(*limit.ms);
+  const bool alerts = is_stall && spec.watchdog().action() == v1::WATCHDOG_ACTION_ALERT;
+  const std::string after = is_stall ? AfterText(limit) : DurationText(*limit.ms);
   return absl::StrCat(gang, alerts ? "the watchdog alerts after " : "it is restarted after ", after,
                       " (", SourceText(limit.source, spec), ")");
 }

@@ -42,7 +42,7 @@ enum class GangState {
 
 // The consequence when a gang reaches its limit.
 enum class AtLimit {
-  kHung,       // The verdict is `hung`, or an alert is raised (see watchdog.action).
+  kStalled,    // The verdict is `stalled`, or an alert is raised (see watchdog.action).
   kHealFails,  // The attempt ends with the verdict on the failure before the heal.
   kReported,   // Only `trainyard why` reports it.
 };
@@ -55,19 +55,19 @@ struct GangStateRow {
 };
 
 inline constexpr std::array kGangStates = {
-    GangStateRow{GangState::kNotStarted, "waits for ranks to start", AtLimit::kHung},
-    GangStateRow{GangState::kSilent, "reports neither steps nor phases", AtLimit::kHung},
-    GangStateRow{GangState::kUnphased, "reports steps but no phases", AtLimit::kHung},
-    GangStateRow{GangState::kOwnPhase, "is in a custom phase", AtLimit::kHung},
-    GangStateRow{GangState::kStart, "starts", AtLimit::kHung},
-    GangStateRow{GangState::kFirstStep, "runs its first step", AtLimit::kHung},
-    GangStateRow{GangState::kSecondStep, "runs its second step", AtLimit::kHung},
-    GangStateRow{GangState::kTrain, "trains", AtLimit::kHung},
-    GangStateRow{GangState::kCheckpoint, "saves", AtLimit::kHung},
-    GangStateRow{GangState::kEvaluation, "evaluates", AtLimit::kHung},
-    GangStateRow{GangState::kFinish, "has completed its last step", AtLimit::kHung},
-    GangStateRow{GangState::kLeft, "has lost ranks that exited with 0", AtLimit::kHung},
-    GangStateRow{GangState::kAwaitsHeal, "waits for a heal order", AtLimit::kHung},
+    GangStateRow{GangState::kNotStarted, "waits for ranks to start", AtLimit::kStalled},
+    GangStateRow{GangState::kSilent, "reports neither steps nor phases", AtLimit::kStalled},
+    GangStateRow{GangState::kUnphased, "reports steps but no phases", AtLimit::kStalled},
+    GangStateRow{GangState::kOwnPhase, "is in a custom phase", AtLimit::kStalled},
+    GangStateRow{GangState::kStart, "starts", AtLimit::kStalled},
+    GangStateRow{GangState::kFirstStep, "runs its first step", AtLimit::kStalled},
+    GangStateRow{GangState::kSecondStep, "runs its second step", AtLimit::kStalled},
+    GangStateRow{GangState::kTrain, "trains", AtLimit::kStalled},
+    GangStateRow{GangState::kCheckpoint, "saves", AtLimit::kStalled},
+    GangStateRow{GangState::kEvaluation, "evaluates", AtLimit::kStalled},
+    GangStateRow{GangState::kFinish, "has completed its last step", AtLimit::kStalled},
+    GangStateRow{GangState::kLeft, "has lost ranks that exited with 0", AtLimit::kStalled},
+    GangStateRow{GangState::kAwaitsHeal, "waits for a heal order", AtLimit::kStalled},
     GangStateRow{GangState::kHealing, "heals", AtLimit::kHealFails},
     GangStateRow{GangState::kStopping, "stops", AtLimit::kReported},
 };

@@ -39,13 +39,13 @@ class HangSearch {
     const GangLimit limit = LimitOfGang(observations_, options_, entry_, now_);
     const int64_t still_ms = now_ - limit.since_ms;
     const bool is_over = limit.ms.has_value() && limit.since_ms > 0 && still_ms > *limit.ms;
-    if (!is_over || RowOf(limit.state).at_limit != AtLimit::kHung) return std::nullopt;
+    if (!is_over || RowOf(limit.state).at_limit != AtLimit::kStalled) return std::nullopt;
     if (starts) return Unstarted(still_ms);
     if (!AllReportSteadily(still_ms)) return std::nullopt;
     Hang hang{.step = LastStep(*gang_)};
     const char* missing = limit.output_counts ? "no activity for " : "no step for ";
     hang.evidence = absl::StrCat(missing, DurationText(still_ms), " after step ", hang.step,
-                                 ", which is longer than the limit of ", DurationText(*limit.ms));
+                                 " (limit ", DurationText(*limit.ms), ")");
     NameCulprits(hang);
     return hang;
   }
@@ -66,7 +66,7 @@ class HangSearch {
     });
   }
 
-  // Returns a hang of the ranks that have not started. Returns nullopt in three cases: all ranks
+  // Returns a stall of the ranks that have not started. Returns nullopt in three cases: all ranks
   // have started; an unstarted rank is on a node without settled reports, which other evidence
   // judges; or a node already reports an unstarted rank as running, so that the fact of its start
   // will follow.
@@ -199,7 +199,7 @@ std::optional<Hang> FindHang(const ClusterState& state, const Observations& obse
 
 v1::Verdict HungVerdict(const v1::Attempt& attempt, const Hang& hang, Timestamp now) {
   v1::Verdict verdict;
-  verdict.set_cause(v1::VERDICT_CAUSE_HUNG);
+  verdict.set_cause(v1::VERDICT_CAUSE_STALLED);
   verdict.set_rank(-1);
   const bool is_identified = static_cast<int>(hang.ranks.size()) < GangSize(attempt);
   if (is_identified || GangSize(attempt) == 1) {
@@ -209,7 +209,7 @@ v1::Verdict HungVerdict(const v1::Attempt& attempt, const Hang& hang, Timestamp 
     }
   }
   verdict.mutable_ranks()->Add(hang.ranks.begin(), hang.ranks.end());
-  verdict.set_summary(absl::StrCat("the gang hung: ", hang.evidence));
+  verdict.set_summary(absl::StrCat("the gang stalled: ", hang.evidence));
   verdict.set_restartable(RulesOf(verdict.cause()).restartable);
   verdict.set_time_ms(now);
   return verdict;
@@ -222,7 +222,7 @@ std::optional<v1::AlertRaised> HangAlert(const JobEntry& entry, const Hang& hang
   alert.set_job_id(entry.job.id());
   alert.set_attempt(attempt);
   alert.set_step(hang.step);
-  alert.set_code(telemetry::kHung);
+  alert.set_code(telemetry::kStalled);
   alert.set_message(hang.evidence);
   alert.set_by_watchdog(true);
   return alert;

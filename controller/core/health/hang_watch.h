@@ -2,8 +2,8 @@
 // (gang_limit.h).
 //
 // A worker measures the time since a rank's last step with the worker's own clock (RankReport).
-// Therefore late telemetry, a changed clock or a network failure cannot make a hung rank look
-// alive, or a healthy rank look hung.
+// Therefore late telemetry, a changed clock or a network failure cannot make a stalled rank look
+// alive, or a healthy rank look stalled.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_HANG_WATCH_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_HANG_WATCH_H_
 
@@ -30,17 +30,17 @@ struct Hang {
   // True if `ranks` exited with 0 before the step that the others wait for. In this case no node is
   // to blame.
   bool left_early = false;
-  // The evidence for the hang, as one line.
+  // The evidence for the stall, as one line.
   std::string evidence;
 };
 
-// Returns the gang's hang. Returns nullopt if the gang makes progress, if its state has no limit,
+// Returns the gang's stall. Returns nullopt if the gang makes progress, if its state has no limit,
 // or if reports of one of its nodes do not arrive steadily. Considers starting and running attempts
 // only.
 std::optional<Hang> FindHang(const ClusterState& state, const Observations& observations,
                              const CoreOptions& options, const JobEntry& entry, Timestamp now);
 
-// The verdict on a hung attempt.
+// The verdict on a stalled attempt.
 v1::Verdict HungVerdict(const v1::Attempt& attempt, const Hang& hang, Timestamp now);
 
 // Returns the alert that is raised instead of a restart if watchdog.action is alert. Returns

@@ -26,6 +26,8 @@ constexpr int64_t kDayMs = 86'400'000;
 // If at least this many other nodes send no heartbeat either, the network or the power supply is
 // blamed for the loss of a node.
 constexpr int kSilentTogether = 2;
+// A quarantine for a failed link ends after the worker has reported for this time without a pause.
+constexpr int64_t kLinkCheckMs = 300'000;
 // Device errors within this time of a known error are treated as the same error. The tolerance is
 // needed because workers repeat the errors that they found, with times of the worker's clock.
 constexpr int64_t kSameErrorMs = 60'000;
@@ -52,7 +54,7 @@ Timestamp NewestOf(const v1::Node& node, v1::NodeFault fault, bool is_fatal = fa
 // program can also produce such evidence.
 bool IsWordOfJob(const v1::NodeEvidence& evidence) {
   return evidence.job_id() != 0 &&
-         (evidence.fault() == v1::NODE_FAULT_DEVICE || evidence.fault() == v1::NODE_FAULT_HUNG);
+         (evidence.fault() == v1::NODE_FAULT_DEVICE || evidence.fault() == v1::NODE_FAULT_STALLED);
 }
 
 // Returns the number of failures that count towards a quarantine, including `another`: those within
@@ -129,7 +131,7 @@ v1::NodeFault FaultOf(const v1::Verdict& verdict, const v1::Attempt& attempt) {
   if (rules.blames == Rule::kNo) return v1::NODE_FAULT_UNSPECIFIED;
   const bool is_alone = verdict.ranks_size() == 1 && GangSize(attempt) > 1;
   const bool is_proven =
-      rules.fault == v1::NODE_FAULT_HUNG
+      rules.fault == v1::NODE_FAULT_STALLED
           ? is_alone
           : IsDeviceFault(verdict) || DeviceErrorIn(verdict.log_tail()).has_value();
   return is_proven ? rules.fault : v1::NODE_FAULT_UNSPECIFIED;
@@ -192,13 +194,29 @@ bool HasFatalError(const v1::NodeCondition& condition) {
   });
 }
 
-bool HasPassedChecks(const NodeObservation& observed, const v1::NodeQuarantine& quarantine,
-                     Timestamp now) {
+// Returns true if the worker's reports show that its link has held for kLinkCheckMs, and the worker
+// has reported checks since the quarantine began.
+bool HasHeldLink(const NodeObservation& observed, const v1::NodeQuarantine& quarantine,
+                 Timestamp now) {
+  return now - observed.reports_since_ms >= kLinkCheckMs &&
+         observed.checked_ms >= quarantine.since_ms();
+}
+
+// Returns true if the quarantine has lasted for its minimum length, and the worker has reported
+// checks since then.
+bool HasLasted(const NodeObservation& observed, const v1::NodeQuarantine& quarantine,
+               Timestamp now) {
   const Timestamp from_ms = quarantine.checks_count_from_ms();
   // If the clock was set back after the quarantine began, reported checks count regardless of their
   // time.
-  const bool is_time = HasPassed(quarantine.since_ms(), from_ms, now) &&
-                       (observed.checked_ms >= from_ms || now < quarantine.since_ms());
+  return HasPassed(quarantine.since_ms(), from_ms, now) &&
+         (observed.checked_ms >= from_ms || now < quarantine.since_ms());
+}
+
+bool HasPassedChecks(const NodeObservation& observed, const v1::Node& node, Timestamp now) {
+  const v1::NodeQuarantine& quarantine = node.health().quarantine();
+  const bool is_time = IsOfLink(node) ? HasHeldLink(observed, quarantine, now)
+                                      : HasLasted(observed, quarantine, now);
   return observed.attached && is_time && observed.condition.trouble().empty() &&
          !HasFatalError(observed.condition) && !observed.checks.empty() &&
          std::ranges::all_of(observed.checks, &v1::NodeCheck::ok);
@@ -213,7 +231,9 @@ std::vector<v1::Event> BlameFor(const v1::Verdict& verdict, const v1::Job& job,
   const auto found = state.nodes.find(verdict.node_id());
   if (fault == v1::NODE_FAULT_UNSPECIFIED || found == state.nodes.end()) return {};
   const v1::Node& node = found->second.node;
-  const Timestamp newest = NewestOf(node, fault);
+  const Timestamp newest =
+      std::max(NewestOf(node, fault),
+               fault == v1::NODE_FAULT_LOST ? NewestOf(node, v1::NODE_FAULT_LINK) : Timestamp{0});
   if (newest <= now && attempt.placed_time_ms() <= newest) return {};
   if (fault == v1::NODE_FAULT_LOST && IsLostWithOthers(state, node.id(), options, now)) return {};
   v1::NodeEvidence evidence;
@@ -221,7 +241,7 @@ std::vector<v1::Event> BlameFor(const v1::Verdict& verdict, const v1::Job& job,
   evidence.set_fault(fault);
   evidence.set_job_id(job.id());
   evidence.set_attempt(attempt.number());
-  if (fault == v1::NODE_FAULT_HUNG) evidence.set_rank(verdict.rank());
+  if (fault == v1::NODE_FAULT_STALLED) evidence.set_rank(verdict.rank());
   if (const auto xid = DeviceErrorIn(verdict.log_tail());
       fault == v1::NODE_FAULT_DEVICE && xid.has_value()) {
     evidence.set_xid(xid->number);
@@ -250,8 +270,10 @@ std::vector<v1::Event> QuarantineEventsDue(const ClusterState& state,
     const v1::Node& node = state.nodes.at(node_id).node;
     const auto observed = observations.nodes.find(node_id);
     if (!node.health().has_quarantine() || observed == observations.nodes.end()) continue;
-    if (!HasPassedChecks(observed->second, node.health().quarantine(), now)) continue;
-    if (auto event = Release(node, "it has passed its checks", now)) {
+    if (!HasPassedChecks(observed->second, node, now)) continue;
+    const char* reason = IsOfLink(node) ? "its link has held, and it has passed its checks"
+                                        : "it has passed its checks";
+    if (auto event = Release(node, reason, now)) {
       events.push_back(*std::move(event));
     }
   }

@@ -14,7 +14,7 @@
 namespace trainyard::controller {
 namespace {
 
-// The minimum seconds by which a straggler exceeds the median. In a step of a real model, a smaller
+// The minimum seconds by which a slow rank exceeds the median. In a step of a real model, a smaller
 // excess does not matter.
 constexpr double kLeastExcessSeconds = 0.005;
 constexpr std::size_t kFewestCompared = 3;
@@ -102,7 +102,7 @@ std::vector<v1::Event> StragglerEvents(const ClusterState& state, const Observat
     alert.set_attempt(attempt.number());
     const auto observed = observations.attempts.find({entry.job.id(), attempt.number()});
     alert.set_step(LastStep(observed->second));
-    alert.set_code(telemetry::kStraggler);
+    alert.set_code(telemetry::kSlowRank);
     alert.set_message(evidence);
     alert.set_by_watchdog(true);
     v1::NodeBlamed& blamed = *events.emplace_back(ControllerEvent(now)).mutable_node_blamed();

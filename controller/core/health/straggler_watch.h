@@ -1,4 +1,4 @@
-// Detects stragglers: ranks that compute longer than the rest of their gang, so that the gang waits
+// Detects slow ranks: ranks that compute longer than the rest of their gang, so that the gang waits
 // for them at each step.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_STRAGGLER_WATCH_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_STRAGGLER_WATCH_H_
@@ -31,13 +31,13 @@ struct Straggler {
 // least three of its ranks are measured.
 std::vector<Straggler> FindStragglers(const Observations& observations, const JobEntry& entry);
 
-// Returns AlertRaised and NodeBlamed for each straggler of the attempt that was not reported
+// Returns AlertRaised and NodeBlamed for each slow rank of the attempt that was not reported
 // before.
 std::vector<v1::Event> StragglerEvents(const ClusterState& state, const Observations& observations,
                                        const JobEntry& entry, Timestamp now);
 
-// Returns the finding `slow` about the slowest straggler. Returns nullopt if the job is not running
-// or has no straggler.
+// Returns the finding `slow` about the slowest rank. Returns nullopt if the job is not running
+// or has no slow rank.
 std::optional<v1::HealthFinding> WhySlowRank(const ClusterState& state,
                                              const Observations& observations,
                                              const JobEntry& entry);

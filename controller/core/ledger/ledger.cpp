@@ -5,7 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "controller/core/ledger/cost.h"
 #include "controller/core/ledger/paused_time.h"
+#include "controller/core/ledger/timeline.h"
+#include "controller/core/state/heal_time.h"
 #include "proto/jobspec/run_config_of.h"
 
 namespace trainyard::controller {
@@ -15,51 +18,6 @@ constexpr std::size_t kSpansKept = 1000;
 // The maximum number of TrainedSteps records of unlisted attempts. If there are more, the two
 // oldest records are joined, so that the state of a job that restarts for months stays small.
 constexpr int kTrainedKept = 256;
-
-// Returns false for phases in which the job waits without slots.
-bool HoldsSlots(v1::LedgerPhase phase) {
-  return phase != v1::LEDGER_PHASE_QUEUED && phase != v1::LEDGER_PHASE_PAUSED;
-}
-
-// Consecutive phases. Each phase begins at the end of the previous one.
-class Timeline {
- public:
-  explicit Timeline(Timestamp begin) : at_(begin) {}
-
-  // `slots` is the number of slots that the job has during the phase. It is ignored for phases
-  // without slots.
-  void AddUntil(v1::LedgerPhase phase, int64_t attempt_number, int slots, Timestamp end) {
-    if (end <= at_) return;
-    v1::LedgerSpan span;
-    span.set_phase(phase);
-    span.set_attempt(attempt_number);
-    span.set_begin_ms(at_);
-    span.set_end_ms(end);
-    span.set_slots(HoldsSlots(phase) ? slots : 0);
-    spans_.push_back(span);
-    at_ = end;
-  }
-
-  // Adds the slot time of standbys, which wait while the gang runs through its phases.
-  void AddStandbys(int64_t slots, Timestamp begin, Timestamp end) {
-    if (slots > 0 && begin < end) standbys_.push_back({begin, end, slots});
-  }
-
-  struct Standbys {
-    Timestamp begin = 0;
-    Timestamp end = 0;
-    int64_t slots = 0;
-  };
-
-  Timestamp at() const { return at_; }
-  std::vector<v1::LedgerSpan>& spans() { return spans_; }
-  const std::vector<Standbys>& standbys() const { return standbys_; }
-
- private:
-  Timestamp at_;
-  std::vector<v1::LedgerSpan> spans_;
-  std::vector<Standbys> standbys_;
-};
 
 Timestamp OrElse(Timestamp time, Timestamp fallback) { return time == 0 ? fallback : time; }
 
@@ -85,19 +43,31 @@ int64_t StepsLostInPlace(const v1::Attempt& attempt) {
   return lost;
 }
 
-// Returns RepeatedPart of a listed attempt. Includes the steps that the attempt trained again after
-// its own heals.
-double RepeatedPart(const v1::Job& job, int index) {
+// The shares, from 0 to 1, of an attempt's training that do not count.
+struct WastedPart {
+  double repeated = 0;  // Later attempts, or the attempt itself after heals, trained it again.
+  double unsaved = 0;   // No checkpoint contains it.
+};
+
+// Returns the shares of a listed attempt. A later attempt shows which steps were saved, so only the
+// newest attempt has unsaved steps.
+WastedPart WastedPartOf(const v1::Job& job, int index) {
   const v1::Attempt& attempt = job.attempts(index);
   const int64_t trained = attempt.last_step() - StepBefore(attempt);
+  const int64_t all = trained + StepsLostInPlace(attempt);
   int64_t kept = trained;
   for (int later = index + 1; later < job.attempts_size(); ++later) {
     kept = std::min(kept, StepBefore(job.attempts(later)) - StepBefore(attempt));
   }
-  return RepeatedPart(trained + StepsLostInPlace(attempt), kept);
+  WastedPart part{.repeated = RepeatedPart(all, kept)};
+  const bool is_newest = index + 1 == job.attempts_size();
+  if (!is_newest || trained <= 0) return part;
+  const int64_t unsaved = std::min(attempt.time_use().unsaved_steps(), trained);
+  part.unsaved = static_cast<double>(unsaved) / static_cast<double>(all);
+  return part;
 }
 
-int64_t RepeatedMs(double part, int64_t steps_ms) {
+int64_t PartOf(double part, int64_t steps_ms) {
   return static_cast<int64_t>(part * static_cast<double>(steps_ms));
 }
 
@@ -109,29 +79,10 @@ Timestamp UsefulUntil(const v1::Attempt& attempt, Timestamp ended) {
   return attempt.placed_time_ms() < failed && failed < stopped ? failed : stopped;
 }
 
-// Returns the time that the gang spent healing: from each failure to the next completed step, or to
-// `until`. Consecutive heals without a completed step between them count as one.
-int64_t HealedMs(const v1::Attempt& attempt, Timestamp until) {
-  int64_t healed_ms = 0;
-  Timestamp at = attempt.placed_time_ms();
-  // The start of the heals after which no step was completed yet. 0 if there are none.
-  Timestamp since = 0;
-  for (const v1::Heal& heal : attempt.heals()) {
-    const Timestamp failed = heal.verdict().time_ms();
-    const Timestamp begin = at < failed && failed < heal.began_ms() ? failed : heal.began_ms();
-    if (since == 0) since = std::max(begin, at);
-    if (heal.healed_ms() == 0) continue;
-    healed_ms += std::max<int64_t>(0, heal.healed_ms() - since);
-    at = std::max(at, heal.healed_ms());
-    since = 0;
-  }
-  return healed_ms + (since == 0 ? 0 : std::max<int64_t>(0, until - since));
-}
-
 // Divides the attempt's useful time among the phases that its ranks reported. The reported times
 // are scaled to at most the total useful time, so clocks of nodes and programs affect only the
 // shares, never the sum.
-void AddUse(const v1::Attempt& attempt, double repeated_part, int slots, Timestamp until,
+void AddUse(const v1::Attempt& attempt, const WastedPart& wasted, int slots, Timestamp until,
             Timeline& timeline) {
   const v1::TimeUse& use = attempt.time_use();
   const auto add_until = [&](v1::LedgerPhase phase, Timestamp end) {
@@ -142,21 +93,28 @@ void AddUse(const v1::Attempt& attempt, double repeated_part, int slots, Timesta
   };
   const Timestamp trained_until =
       std::clamp(OrElse(use.stalled_since_ms(), until), std::min(timeline.at(), until), until);
-  // The controller itself measures heals and stalls, so no report of a rank takes time from them.
+  // The controller itself measures these four, so no report of a rank takes time from them.
   const int64_t healed_ms = HealedMs(attempt, until);
-  const Timestamp started_by = trained_until - healed_ms - use.stalled_ms();
+  const Timestamp started_by =
+      trained_until - healed_ms - use.stalled_ms() - use.diverged_ms() - use.slow_ms();
   add(v1::LEDGER_PHASE_INIT, use.init_ms(), started_by);
   add(v1::LEDGER_PHASE_LOAD, use.load_ms(), started_by);
+  const Timestamp mixed_since = timeline.at();
   add(v1::LEDGER_PHASE_HEAL, healed_ms, trained_until);
-  add(v1::LEDGER_PHASE_HANG, use.stalled_ms(), trained_until);
+  add(v1::LEDGER_PHASE_STALLED, use.stalled_ms(), trained_until);
+  add(v1::LEDGER_PHASE_DIVERGING, use.diverged_ms(), trained_until);
+  add(v1::LEDGER_PHASE_SLOW, use.slow_ms(), trained_until);
   add(v1::LEDGER_PHASE_EVALUATION, use.evaluation_ms(), trained_until);
   add(v1::LEDGER_PHASE_CHECKPOINT, use.checkpoint_ms(), trained_until);
   add(v1::LEDGER_PHASE_DATA_STALL, use.data_stall_ms(), trained_until);
   const int64_t steps_ms = std::max<int64_t>(0, trained_until - timeline.at());
-  const int64_t repeated_ms = RepeatedMs(repeated_part, steps_ms);
-  add_until(v1::LEDGER_PHASE_TRAIN, trained_until - repeated_ms);
-  add_until(v1::LEDGER_PHASE_RECOMPUTE, trained_until);
-  add_until(v1::LEDGER_PHASE_HANG, until);
+  const int64_t repeated_ms = PartOf(wasted.repeated, steps_ms);
+  const int64_t unsaved_ms = PartOf(wasted.unsaved, steps_ms);
+  add_until(v1::LEDGER_PHASE_TRAIN, trained_until - repeated_ms - unsaved_ms);
+  timeline.MixSince(mixed_since);
+  add_until(v1::LEDGER_PHASE_UNSAVED, trained_until - repeated_ms);
+  add_until(v1::LEDGER_PHASE_REDONE, trained_until);
+  add_until(v1::LEDGER_PHASE_STALLED, until);
 }
 
 // Adds the time of standbys, which wait from the placement until a heal assigns them a place.
@@ -198,9 +156,8 @@ void AddGap(int64_t before, int slots_before, const Pauses& pauses, Timestamp en
   timeline.AddUntil(v1::LEDGER_PHASE_QUEUED, before, 0, end);
 }
 
-// Adds the attempt's phases and the gap before the attempt. `repeated_part` is the share of its
-// steps that counts as recompute.
-void AddAttempt(const v1::Job& job, int index, double repeated_part, Timestamp end_of_all,
+// Adds the attempt's phases and the gap before the attempt.
+void AddAttempt(const v1::Job& job, int index, const WastedPart& wasted, Timestamp end_of_all,
                 Timeline& timeline) {
   const v1::Attempt& attempt = job.attempts(index);
   const Timestamp ended = std::min(OrElse(attempt.ended_time_ms(), end_of_all), end_of_all);
@@ -218,7 +175,7 @@ void AddAttempt(const v1::Job& job, int index, double repeated_part, Timestamp e
   const Timestamp until = UsefulUntil(attempt, ended);
   timeline.AddUntil(v1::LEDGER_PHASE_INIT, attempt.number(), slots,
                     std::min(OrElse(attempt.started_time_ms(), until), until));
-  AddUse(attempt, repeated_part, slots, until, timeline);
+  AddUse(attempt, wasted, slots, until, timeline);
   // If a user stopped the attempt, the verdict is recorded only when the job ends.
   const bool asked = attempt.stop_reason() == v1::STOP_REASON_USER ||
                      attempt.stop_reason() == v1::STOP_REASON_PAUSED;
@@ -266,11 +223,11 @@ Sum SumOf(const Record& record, int slots_asked) {
   return {record.length_ms(), has_slots ? record.slot_ms() : record.length_ms() * slots_asked};
 }
 
-// Returns the part of the steps' time that counts as recompute.
+// Returns the part of the steps' time that counts as redone.
 Sum RepeatedSum(const v1::TrainedSteps& trained, int slots_asked) {
   const double part = RepeatedPart(trained.steps(), trained.kept_steps());
   const Sum all = SumOf(trained, slots_asked);
-  return {RepeatedMs(part, all.length_ms), RepeatedMs(part, all.slot_ms)};
+  return {PartOf(part, all.length_ms), PartOf(part, all.slot_ms)};
 }
 
 // Reduces the number of kept steps, because a later attempt resumed from `step`.
@@ -287,7 +244,7 @@ void AddEarlier(const v1::Job& job, PhaseSums& sums) {
   for (v1::TrainedSteps trained : job.earlier().trained()) {
     for (const v1::Attempt& later : job.attempts()) CutAt(StepBefore(later), trained);
     const Sum repeated = RepeatedSum(trained, slots_asked);
-    sums[v1::LEDGER_PHASE_RECOMPUTE] += repeated;
+    sums[v1::LEDGER_PHASE_REDONE] += repeated;
     sums[v1::LEDGER_PHASE_TRAIN] += SumOf(trained, slots_asked) - repeated;
   }
   std::erase_if(
@@ -295,20 +252,20 @@ void AddEarlier(const v1::Job& job, PhaseSums& sums) {
 }
 
 // Reduces the number of kept steps in all records, because an attempt resumed from `step`. Records
-// without kept steps are removed, and their time counts as recompute.
+// without kept steps are removed, and their time counts as redone.
 void CutEarlier(int64_t step, int slots_asked, v1::EarlierTime& earlier, PhaseSums& sums) {
   auto& all = *earlier.mutable_trained();
   for (v1::TrainedSteps& trained : all) {
     CutAt(step, trained);
     if (trained.kept_steps() > 0) continue;
-    sums[v1::LEDGER_PHASE_RECOMPUTE] += SumOf(trained, slots_asked);
+    sums[v1::LEDGER_PHASE_REDONE] += SumOf(trained, slots_asked);
   }
   all.erase(std::remove_if(all.begin(), all.end(),
                            [](const v1::TrainedSteps& one) { return one.kept_steps() <= 0; }),
             all.end());
 }
 
-// Joins the two oldest records. Their repeated part is added permanently to recompute.
+// Joins the two oldest records. Their repeated part is added permanently to redone.
 void JoinOldest(int slots_asked, v1::EarlierTime& earlier, PhaseSums& sums) {
   const v1::TrainedSteps first = earlier.trained(0);
   v1::TrainedSteps& joined = *earlier.mutable_trained(1);
@@ -316,7 +273,7 @@ void JoinOldest(int slots_asked, v1::EarlierTime& earlier, PhaseSums& sums) {
   all += SumOf(joined, slots_asked);
   Sum repeated = RepeatedSum(first, slots_asked);
   repeated += RepeatedSum(joined, slots_asked);
-  sums[v1::LEDGER_PHASE_RECOMPUTE] += repeated;
+  sums[v1::LEDGER_PHASE_REDONE] += repeated;
   joined.set_length_ms((all - repeated).length_ms);
   joined.set_slot_ms((all - repeated).slot_ms);
   joined.set_kept_steps(first.kept_steps() + joined.kept_steps());
@@ -373,7 +330,7 @@ Timestamp BeginOf(const v1::Job& job) {
 Timeline ListedTime(const v1::Job& job, Timestamp end) {
   Timeline timeline(BeginOf(job));
   for (int i = 0; i < job.attempts_size(); ++i) {
-    AddAttempt(job, i, RepeatedPart(job, i), end, timeline);
+    AddAttempt(job, i, WastedPartOf(job, i), end, timeline);
   }
   const v1::Attempt* newest = job.attempts().empty() ? nullptr : &*job.attempts().rbegin();
   AddGap(newest == nullptr ? 0 : newest->number(), newest == nullptr ? 0 : SlotsOf(job, *newest),
@@ -408,6 +365,7 @@ v1::JobTime JobTimeOf(const v1::Job& job, Timestamp now) {
   time.set_user(job.user());
   time.set_submitted_time_ms(job.submitted_time_ms());
   time.set_ended_time_ms(job.ended_time_ms());
+  time.set_device(job.spec().resources().device());
   const bool has_run = job.attempts_size() > 0;
   time.set_restarts(has_run ? job.attempts().rbegin()->number() - 1 - job.resumed_starts() : 0);
   PhaseSums earlier;
@@ -419,7 +377,9 @@ v1::JobTime JobTimeOf(const v1::Job& job, Timestamp now) {
   Timeline listed = ListedTime(job, EndOf(job, now));
   for (const v1::LedgerSpan& span : listed.spans()) {
     const int64_t length_ms = span.end_ms() - span.begin_ms();
-    AddSpan(span.phase(), span.begin_ms(), length_ms, {length_ms, length_ms * span.slots()}, time);
+    const Timeline::Range range = listed.RangeOf(span);
+    AddSpan(span.phase(), range.begin, range.end - range.begin,
+            {length_ms, length_ms * span.slots()}, time);
   }
   for (const Timeline::Standbys& standbys : listed.standbys()) {
     const int64_t range_ms = standbys.end - standbys.begin;
@@ -438,6 +398,11 @@ v1::Ledger LedgerOf(const v1::Job& job, Timestamp now) {
   PhaseSums sums = SumsOf(timeline);
   AddEarlier(job, sums);
   AddPhases(sums, ledger);
+  if (CountsAsGpu(job.spec().resources().device())) {
+    int64_t gpu_ms = 0;
+    for (const auto& [phase, sum] : sums) gpu_ms += sum.slot_ms;
+    ledger.set_gpu_seconds(static_cast<double>(gpu_ms) / 1e3);
+  }
   if (job.ended_time_ms() == 0 && !spans.empty()) spans.back().clear_end_ms();
   const std::size_t skipped = spans.size() > kSpansKept ? spans.size() - kSpansKept : 0;
   for (std::size_t i = skipped; i < spans.size(); ++i) *ledger.add_spans() = std::move(spans[i]);
@@ -447,7 +412,7 @@ v1::Ledger LedgerOf(const v1::Job& job, Timestamp now) {
 void FoldOldestAttempt(v1::Job& job) {
   const v1::Attempt& oldest = job.attempts(0);
   Timeline timeline(BeginOf(job));
-  AddAttempt(job, 0, 0, std::max(oldest.placed_time_ms(), oldest.ended_time_ms()), timeline);
+  AddAttempt(job, 0, {}, std::max(oldest.placed_time_ms(), oldest.ended_time_ms()), timeline);
   PhaseSums sums = SumsOf(timeline);
   const Sum steps = std::exchange(sums[v1::LEDGER_PHASE_TRAIN], {});
   const int slots_asked = WorldSize(job.spec());

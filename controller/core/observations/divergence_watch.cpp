@@ -1,5 +1,6 @@
 #include "controller/core/observations/divergence_watch.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -14,7 +15,23 @@ bool DivergenceWatch::CountsNans(const v1::MetricsRecord& metrics) {
   return count->second > 0 && count->second != before;
 }
 
+void DivergenceWatch::Advance(Timestamp time) {
+  constexpr int64_t kLeastPauseMs = 5000;
+  if (time <= newest_ms_) return;
+  const Timestamp before_ms = std::exchange(newest_ms_, time);
+  if (before_ms == 0) return;
+  const int64_t longest_ms = std::max(kLeastPauseMs, 3 * gap_ms_);
+  gap_ms_ = time - before_ms;
+  if (divergence().has_value()) lost_.Add(before_ms, time, std::min(gap_ms_, longest_ms));
+}
+
 void DivergenceWatch::Add(const v1::MetricsRecord& metrics, Timestamp time) {
+  Advance(time);
+  JudgeMetrics(metrics, time);
+  if (!divergence().has_value()) lost_.End();
+}
+
+void DivergenceWatch::JudgeMetrics(const v1::MetricsRecord& metrics, Timestamp time) {
   const auto loss = metrics.values().find(telemetry::kLoss);
   const auto norm = metrics.values().find(telemetry::kGradNorm);
   const bool has_loss = loss != metrics.values().end();
@@ -25,19 +42,37 @@ void DivergenceWatch::Add(const v1::MetricsRecord& metrics, Timestamp time) {
   const bool bad_norm = has_norm && !std::isfinite(norm->second);
   if (!bad_loss && !bad_norm && !counts_nans) {
     in_a_row_ = 0;
-    divergence_.reset();
+    not_finite_.reset();
     return;
   }
   if (++in_a_row_ == 1) {
     first_ = {bad_loss || !bad_norm ? telemetry::kLoss : telemetry::kGradNorm, metrics.step(),
               time};
   }
-  if (!divergence_.has_value() && (bad_loss || in_a_row_ >= kNormsInARow)) divergence_ = first_;
+  if (!not_finite_.has_value() && (bad_loss || in_a_row_ >= kNormsInARow)) not_finite_ = first_;
+}
+
+void DivergenceWatch::AddSpikes(int64_t spikes_in_a_row, int64_t step) {
+  spikes_persist_ = spikes_in_a_row >= kSpikesInARow;
+  if (spikes_in_a_row == 0) {
+    spiking_.reset();
+  } else if (!spiking_.has_value()) {
+    spiking_ = {"", step, newest_ms_};
+  }
+  if (!divergence().has_value()) lost_.End();
 }
 
 void DivergenceWatch::Shift(int64_t step_ms) {
   first_.since_ms += step_ms;
-  if (divergence_.has_value()) divergence_->since_ms += step_ms;
+  if (not_finite_.has_value()) not_finite_->since_ms += step_ms;
+  if (spiking_.has_value()) spiking_->since_ms += step_ms;
+  if (newest_ms_ != 0) newest_ms_ += step_ms;
+  lost_.Shift(step_ms);
+}
+
+std::optional<DivergenceWatch::Divergence> DivergenceWatch::divergence() const {
+  if (not_finite_.has_value()) return not_finite_;
+  return spikes_persist_ ? spiking_ : std::nullopt;
 }
 
 }  // namespace trainyard::controller

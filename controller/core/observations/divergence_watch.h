@@ -1,4 +1,5 @@
-// Detects a gang whose newest metrics are not finite.
+// Detects a gang whose newest metrics are not finite, or whose loss stays far above its earlier
+// level.
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_DIVERGENCE_WATCH_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_DIVERGENCE_WATCH_H_
 
@@ -6,18 +7,23 @@
 #include <optional>
 #include <string>
 
+#include "controller/core/observations/lost_periods.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/telemetry.pb.h"
 
 namespace trainyard::controller {
 
 inline constexpr int kNormsInARow = 3;
+// A single spike usually recovers by itself. This many consecutive ones are a divergence.
+inline constexpr int64_t kSpikesInARow = 10;
 
 class DivergenceWatch {
  public:
   struct Divergence {
-    std::string metric;  // The name of the metric that is not finite, such as "loss".
-    // The first step of the consecutive steps whose metrics are not finite.
+    // The name of the metric that is not finite, such as "loss". Empty if the loss is finite, but
+    // spikes.
+    std::string metric;
+    // The first of the consecutive bad steps.
     int64_t since_step = 0;
     Timestamp since_ms = 0;
   };
@@ -29,21 +35,40 @@ class DivergenceWatch {
   // iterations. A record with none of these metrics changes nothing.
   void Add(const v1::MetricsRecord& metrics, Timestamp time);
 
+  // Adds the verdict of the loss guard's rules on the loss of `step`: the number of consecutive
+  // losses, up to this one, that are spikes (loss_watch.h). Add must be called with the same record
+  // first.
+  void AddSpikes(int64_t spikes_in_a_row, int64_t step);
+
   // Adjusts to a step of the controller's clock by `step_ms`.
   void Shift(int64_t step_ms);
 
-  // nullopt while the newest metrics are finite.
-  const std::optional<Divergence>& divergence() const { return divergence_; }
+  // nullopt while the newest metrics are finite and the loss does not spike.
+  std::optional<Divergence> divergence() const;
+
+  // The time for which the gang has trained while it was diverging.
+  const LostPeriods& lost() const { return lost_; }
 
  private:
+  // Counts the time since the newest record as lost if the gang was diverging. A pause, as for a
+  // stall, counts as three of the times between records.
+  void Advance(Timestamp time);
+  void JudgeMetrics(const v1::MetricsRecord& metrics, Timestamp time);
   // Returns true if the record counts NaN iterations that earlier records did not.
   bool CountsNans(const v1::MetricsRecord& metrics);
 
   double nan_iterations_ = 0;
-  // The newest records without a finite loss and gradient norm, and the first of them.
+  // The number of newest records without a finite loss and gradient norm, and the first of them.
   int in_a_row_ = 0;
   Divergence first_;
-  std::optional<Divergence> divergence_;
+  std::optional<Divergence> not_finite_;
+  // The newest consecutive spikes, from the first. The loss is diverging after kSpikesInARow.
+  std::optional<Divergence> spiking_;
+  bool spikes_persist_ = false;
+  // The time of the newest record, and the milliseconds between it and the record before.
+  Timestamp newest_ms_ = 0;
+  int64_t gap_ms_ = 0;
+  LostPeriods lost_;
 };
 
 }  // namespace trainyard::controller

@@ -1,6 +1,6 @@
 // Derives the first step of an attempt from the reports of its ranks. The controller does not know
-// the checkpoints of a program that resumes on its own and writes no checkpoint records, so it
-// cannot compute the first step from a checkpoint.
+// the checkpoints of a program that resumes on its own and writes no checkpoint records, nor the
+// step of a checkpoint of another program, so it cannot compute the first step from a checkpoint.
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_FIRST_STEP_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_FIRST_STEP_H_
 

@@ -94,12 +94,11 @@ v1::HealthFinding FindingWithoutRank(const AttemptObservation& attempt, int64_t 
 }  // namespace
 
 std::string GroupWaitText(const GroupWait& wait) {
-  const bool is_one = wait.culprits.size() == 1;
-  return absl::StrCat(RanksText(wait.culprits), is_one ? " is" : " are",
-                      " blocking the gang: ", is_one ? "has" : "have", " not joined ",
-                      wait.operation, " ", wait.sequence, " of group ", wait.group, " (ranks ",
-                      wait.ranks, "), where ", RanksText(wait.waiting),
-                      wait.waiting.size() == 1 ? " waits" : " wait");
+  return absl::StrCat(RanksText(wait.culprits), wait.culprits.size() == 1 ? " has" : " have",
+                      " not reached ", wait.operation, " ", wait.sequence, " of group ", wait.group,
+                      " (ranks ", wait.ranks, "); ", RanksText(wait.waiting),
+                      wait.waiting.size() == 1 ? " is" : " are", " waiting for ",
+                      wait.culprits.size() == 1 ? "it" : "them");
 }
 
 std::optional<GroupWait> FindGroupWait(const AttemptObservation& attempt, int gang_size) {

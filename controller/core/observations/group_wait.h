@@ -32,8 +32,8 @@ struct GroupWait {
 // ranks of the attempt. If a program names ranks beyond it, they are ignored.
 std::optional<GroupWait> FindGroupWait(const AttemptObservation& attempt, int gang_size);
 
-// Returns, for example, "rank 2 is blocking the gang: has not joined all-reduce 17 of group dp0
-// (ranks 0-3), where ranks 0-1,3 wait".
+// Returns, for example, "rank 2 has not reached all-reduce 17 of group dp0 (ranks 0-3); ranks
+// 0-1,3 are waiting for it".
 std::string GroupWaitText(const GroupWait& wait);
 
 // Returns the finding `stalled`. Returns nullopt if the job is not running or has not stalled

@@ -143,12 +143,10 @@ std::string LeftRanksReason(const AttemptObservation& attempt, const v1::Job& jo
                             const LeftRanks& ranks) {
   if (SaveOrEvaluate(attempt, ranks.staying)) return "";
   const std::string uneven = "the data of " + RanksText(ranks.left) + " ended early (uneven data)";
-  const std::string hang =
-      absl::StrCat(RanksText(ranks.staying), ranks.staying.size() == 1 ? " hangs" : " hang",
-                   " after the last step");
+  const std::string stall = RanksText(ranks.staying) + " stalled after the last step";
   if (ranks.left_early) return "; probably " + uneven;
-  if (StayAfterLastStep(attempt, job, ranks)) return "; probably " + hang;
-  return absl::StrCat("; either ", uneven, " or ", hang);
+  if (StayAfterLastStep(attempt, job, ranks)) return "; probably " + stall;
+  return absl::StrCat("; either ", uneven, " or ", stall);
 }
 
 std::optional<v1::HealthFinding> WhyRanksStay(const Observations& observations,

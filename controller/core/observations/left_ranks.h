@@ -44,8 +44,8 @@ std::optional<LeftRanks> FindLeftRanks(const AttemptObservation& attempt, const 
 std::string LeftRanksText(const AttemptObservation& attempt, const LeftRanks& ranks);
 
 // Returns the probable reason, for example "; probably the data of rank 2 ended early (uneven
-// data)" or "; probably rank 1 hangs after its last step". If the reports allow both reasons, names
-// both. Empty while the staying ranks save or evaluate, because that may take long.
+// data)" or "; probably rank 1 stalled after the last step". If the reports allow both reasons,
+// names both. Empty while the staying ranks save or evaluate, because that may take long.
 std::string LeftRanksReason(const AttemptObservation& attempt, const v1::Job& job,
                             const LeftRanks& ranks);
 

@@ -36,7 +36,8 @@ std::optional<LossFinding> LossWatch::Add(const v1::GuardSpec& rules, int64_t at
   if (attempt > attempt_) Begin(attempt, resume_step);
   if (step <= newest_step_) return std::nullopt;
   newest_step_ = step;
-  LossFinding finding{LossProblem::kNotFinite, loss, absl::StrFormat("the loss is %g", loss)};
+  if (loss <= level_before_) LeaveSpikes();
+  LossFinding finding{LossProblem::kNotFinite, loss, "the loss is not finite"};
   if (std::isfinite(loss)) {
     const std::optional<std::string> evidence = Judge(rules, loss);
     if (!evidence.has_value()) {
@@ -48,13 +49,25 @@ std::optional<LossFinding> LossWatch::Add(const v1::GuardSpec& rules, int64_t at
   if (++spikes_in_a_row_ > 1) {
     // If rules.window() consecutive losses spike, the loss has reached a new level, so the window
     // restarts from these losses.
-    if (spikes_in_a_row_ >= rules.window()) {
-      window_.clear();
-      spikes_in_a_row_ = 0;
-    }
+    if (spikes_in_a_row_ >= rules.window()) RestartWindow(rules, loss);
     return std::nullopt;
   }
   return finding;
+}
+
+void LossWatch::RestartWindow(const v1::GuardSpec& rules, double loss) {
+  std::vector<double> losses;
+  for (const auto& [step, value] : window_) losses.push_back(value);
+  const double highest = losses.empty() ? 0 : rules.spike_ratio() * MeanOf(losses);
+  if (level_before_ == 0 && highest > 0 && loss > highest) level_before_ = highest;
+  if (level_before_ > 0) spikes_before_ += spikes_in_a_row_;
+  window_.clear();
+  spikes_in_a_row_ = 0;
+}
+
+void LossWatch::LeaveSpikes() {
+  level_before_ = 0;
+  spikes_before_ = 0;
 }
 
 // Drops the losses of steps after the attempt's starting point. Otherwise the attempt's first
@@ -63,6 +76,7 @@ void LossWatch::Begin(int64_t attempt, int64_t resume_step) {
   attempt_ = attempt;
   newest_step_ = resume_step;
   spikes_in_a_row_ = 0;
+  LeaveSpikes();
   while (!window_.empty() && window_.back().first > resume_step) window_.pop_back();
 }
 

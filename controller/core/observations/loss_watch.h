@@ -39,12 +39,18 @@ class LossWatch {
   void Recover(const v1::GuardSpec& rules, int64_t attempt,
                const std::vector<std::pair<int64_t, double>>& losses);
 
+  // Returns the number of consecutive newest losses that are findings. It stays above 0 as long as
+  // the loss stays above spike_ratio times its mean before the first of them.
+  int64_t spikes_in_a_row() const { return spikes_in_a_row_ + spikes_before_; }
+
   std::size_t size() const { return window_.size(); }
 
  private:
   void Begin(int64_t attempt, int64_t resume_step);
   std::optional<std::string> Judge(const v1::GuardSpec& rules, double loss) const;
   void Keep(const v1::GuardSpec& rules, int64_t step, double loss);
+  void RestartWindow(const v1::GuardSpec& rules, double loss);
+  void LeaveSpikes();
 
   // Pairs of step and loss, oldest first.
   std::deque<std::pair<int64_t, double>> window_;
@@ -52,6 +58,10 @@ class LossWatch {
   int64_t newest_step_ = 0;
   // The number of findings since the newest loss in the window.
   int64_t spikes_in_a_row_ = 0;
+  // Set when the window restarts at the level of spikes: the loss that this level must return to,
+  // and the number of spikes before. 0 otherwise.
+  double level_before_ = 0;
+  int64_t spikes_before_ = 0;
 };
 
 }  // namespace trainyard::controller

@@ -14,10 +14,12 @@
 #include <utility>
 
 #include "controller/core/observations/compute_window.h"
+#include "controller/core/observations/device_history.h"
 #include "controller/core/observations/divergence_watch.h"
 #include "controller/core/observations/loss_watch.h"
 #include "controller/core/observations/node_clock.h"
 #include "controller/core/observations/pace_watch.h"
+#include "controller/core/observations/rate_watch.h"
 #include "controller/core/observations/root_sightings.h"
 #include "controller/core/observations/step_times.h"
 #include "proto/contract/attempt_key.h"
@@ -54,6 +56,7 @@ struct NodeObservation {
   std::vector<v1::NodeCheck> checks;
   Timestamp checked_ms = 0;
   NodeClock clock;
+  DeviceRecords devices;
   // Attempts whose start was sent since the worker's newest Welcome and which the worker has not
   // reported yet. If a stream ends before its Welcome, it reveals nothing about an earlier start,
   // so the set is kept.
@@ -180,6 +183,8 @@ struct AttemptObservation {
   // nullopt again as soon as a later save succeeds.
   std::optional<SaveProblem> save_problem;
   DivergenceWatch divergence;
+  // The change of the learning rate at the start of the attempt.
+  std::optional<RateChange> rate_change;
   BadTelemetry bad_telemetry;
   // The offset up to which each stream was observed, by rank and kind. After a reconnect, workers
   // send telemetry again that is not stored yet.
@@ -220,6 +225,8 @@ struct Observations {
   std::map<int64_t, LossWatch> losses;
   // The rates of each job's steps.
   std::map<int64_t, PaceWatch> paces;
+  // The learning rates of each job.
+  std::map<int64_t, RateWatch> rates;
   // The longest ended phase of any rank, by job and phase name. Used by the watchdog.
   std::map<int64_t, std::map<std::string, int64_t>> longest_phase_ms;
   // Left-out records by job, counted since the start of the controller.

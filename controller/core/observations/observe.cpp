@@ -231,6 +231,9 @@ void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat
   NoteRoot(node_id, heartbeat, now, observations.roots);
   NodeObservation& node = observations.nodes[node_id];
   node.clock.Note(heartbeat.time_ms(), now);
+  if (const auto known = state.nodes.find(node_id); known != state.nodes.end()) {
+    NoteDevices(heartbeat, known->second.node.inventory(), now, node.devices);
+  }
   if (heartbeat.checks().empty()) return;
   node.checks.assign(heartbeat.checks().begin(), heartbeat.checks().end());
   node.checked_ms = now;
@@ -288,6 +291,7 @@ void ShiftTimes(int64_t step_ms, Observations& observations) {
     shift(node.reports_since_ms);
     shift(node.checked_ms);
     node.clock.Shift(step_ms);
+    ShiftDevices(step_ms, node.devices);
   }
   for (auto& [id, pace] : observations.paces) pace.Shift(step_ms);
   for (auto& [id, progress] : observations.progress) {
@@ -320,6 +324,8 @@ void ForgetOld(const ClusterState& state, Observations& observations) {
                 [&](const auto& losses) { return !state.jobs.contains(losses.first); });
   std::erase_if(observations.paces,
                 [&](const auto& pace) { return !state.jobs.contains(pace.first); });
+  std::erase_if(observations.rates,
+                [&](const auto& rates) { return !state.jobs.contains(rates.first); });
   std::erase_if(observations.longest_phase_ms,
                 [&](const auto& phases) { return !state.jobs.contains(phases.first); });
   std::erase_if(observations.left_out,

@@ -7,11 +7,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/observations/evaluated_losses.h"
+#include "controller/core/observations/observe_rate.h"
 #include "controller/core/state/gang.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/phase.h"
 #include "proto/contract/telemetry_keys.h"
-#include "proto/contract/token_format.h"
 #include "proto/text/utf8.h"
 
 namespace trainyard::controller {
@@ -113,6 +114,7 @@ void ObserveMetrics(const v1::MetricsRecord& metrics, Timestamp time, bool is_ne
   progress.set_step(metrics.step());
   if (metrics.total_steps() > 0) progress.set_total_steps(metrics.total_steps());
   ObserveLoss(metrics, progress);
+  ObserveEvaluatedLosses(metrics, progress);
   progress.set_tokens_per_second(
       ValueOr(metrics, telemetry::kTokensPerSecond, progress.tokens_per_second()));
   if (step_seconds > 0) progress.set_step_seconds(step_seconds);
@@ -211,10 +213,13 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state
       ObserveMetrics(record.metrics(), shown_ms, is_newest, attempt,
                      observations.progress[stream.job_id()]);
       attempt.divergence.Add(record.metrics(), shown_ms);
+      ObserveRate(record.metrics(), key, state, observations);
       ObservePace(record.metrics(), time, LayoutKey(state, key), key, attempt,
                   observations.paces[stream.job_id()]);
-    } else if (record.evaluation().data_set() == token_format::kValidationSplit) {
-      observations.progress[stream.job_id()].set_validation_loss(record.evaluation().loss());
+    } else if (record.has_evaluation()) {
+      const v1::EvaluationRecord& evaluation = record.evaluation();
+      SetEvaluatedLoss(evaluation.data_set(), evaluation.step(), evaluation.loss(),
+                       observations.progress[stream.job_id()]);
     }
   }
 }

@@ -18,22 +18,46 @@ void PaceWatch::Add(int64_t attempt, const std::string& layout, Unit unit, doubl
     layout_ = layout;
     unit_ = unit;
   }
-  if (attempt > attempt_) {
-    attempt_ = attempt;
-    warming_up_ = true;
-    rates_.clear();
-    slow_.reset();
+  if (attempt > attempt_) Begin(attempt);
+  if (rates_.empty()) {
+    opened_ms_ = now;
+    from_ms_ = newest_ms_ == 0 ? now : newest_ms_;
   }
-  if (rates_.empty()) opened_ms_ = now;
-  if (rates_.size() < kMostRates) rates_.push_back(static_cast<float>(rate));
+  if (rates_.size() < kMostRates) {
+    gaps_ms_.push_back(newest_ms_ == 0 ? 0 : now - newest_ms_);
+    rates_.push_back(static_cast<float>(rate));
+  }
+  newest_ms_ = now;
   if (rates_.size() >= kFewestRates && now - opened_ms_ >= kPaceWindowMs) CloseWindow(now);
+}
+
+void PaceWatch::Begin(int64_t attempt) {
+  attempt_ = attempt;
+  warming_up_ = true;
+  rates_.clear();
+  gaps_ms_.clear();
+  slow_.reset();
+  newest_ms_ = 0;
+  lost_ = LostPeriods();
+}
+
+int64_t PaceWatch::TrainedMs() const {
+  std::vector<int64_t> gaps = gaps_ms_;
+  const auto middle = gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2);
+  std::ranges::nth_element(gaps, middle);
+  const int64_t longest_ms = 3 * *middle;
+  int64_t trained_ms = 0;
+  for (const int64_t gap_ms : gaps) trained_ms += std::min(gap_ms, longest_ms);
+  return trained_ms;
 }
 
 void PaceWatch::CloseWindow(Timestamp now) {
   const auto middle = rates_.begin() + static_cast<std::ptrdiff_t>(rates_.size() / 2);
   std::ranges::nth_element(rates_, middle);
   const double rate = *middle;
+  const int64_t trained_ms = TrainedMs();
   rates_.clear();
+  gaps_ms_.clear();
   const Timestamp opened_ms = opened_ms_;
   opened_ms_ = now;
   if (warming_up_) {
@@ -42,8 +66,11 @@ void PaceWatch::CloseWindow(Timestamp now) {
   }
   if (best_[1] > 0 && rate < kSlowRateRatio * best_[1]) {
     slow_ = {rate / best_[1], slow_.has_value() ? slow_->since_ms : opened_ms};
+    const double lost_ms = (1 - slow_->ratio) * static_cast<double>(trained_ms);
+    lost_.Add(from_ms_, now, static_cast<int64_t>(lost_ms));
   } else {
     slow_.reset();
+    lost_.End();
   }
   if (rate > best_[0]) {
     best_ = {rate, best_[0]};
@@ -54,11 +81,18 @@ void PaceWatch::CloseWindow(Timestamp now) {
 
 void PaceWatch::Shift(int64_t step_ms) {
   if (opened_ms_ != 0) opened_ms_ += step_ms;
+  if (newest_ms_ != 0) newest_ms_ += step_ms;
+  if (from_ms_ != 0) from_ms_ += step_ms;
+  lost_.Shift(step_ms);
   if (slow_.has_value()) slow_->since_ms += step_ms;
 }
 
 std::optional<PaceWatch::Slowdown> PaceWatch::SlowdownOf(int64_t attempt) const {
   return attempt == attempt_ ? slow_ : std::nullopt;
+}
+
+const LostPeriods* PaceWatch::LostIn(int64_t attempt) const {
+  return attempt == attempt_ ? &lost_ : nullptr;
 }
 
 }  // namespace trainyard::controller

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "controller/core/observations/lost_periods.h"
 #include "proto/support/clock.h"
 
 namespace trainyard::controller {
@@ -43,20 +44,33 @@ class PaceWatch {
   // windows to compare it with.
   std::optional<Slowdown> SlowdownOf(int64_t attempt) const;
 
+  // Returns the time that the steps of `attempt` took beyond the time that they take at the best
+  // rate. nullptr if `attempt` is not the newest attempt with rates.
+  const LostPeriods* LostIn(int64_t attempt) const;
+
  private:
+  void Begin(int64_t attempt);
   void CloseWindow(Timestamp now);
+  // Returns the training time in the open window. A pause, as for a stall, counts as three steps.
+  int64_t TrainedMs() const;
 
   int64_t attempt_ = 0;
   std::string layout_;
   Unit unit_ = Unit::kSteps;
   // True until the first window of the attempt is complete.
   bool warming_up_ = true;
-  // The rates of the open window and its start. 0: no window is open.
+  // The rates of the open window, the milliseconds between them, and the start of the window. 0: no
+  // window is open.
   std::vector<float> rates_;
+  std::vector<int64_t> gaps_ms_;
+  // The times of the newest rate, and of the newest rate before the window.
+  Timestamp newest_ms_ = 0;
+  Timestamp from_ms_ = 0;
   Timestamp opened_ms_ = 0;
   // The rates of the two fastest windows, the faster one first. 0 if there is no such window.
   std::array<double, 2> best_{};
   std::optional<Slowdown> slow_;
+  LostPeriods lost_;
 };
 
 }  // namespace trainyard::controller

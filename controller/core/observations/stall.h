@@ -1,5 +1,5 @@
-// Decides whether a rank or gang has stalled. The evidence about nodes, the hang time in the ledger
-// and the reason shown to users all use this rule.
+// Decides whether a rank or gang has stalled. The evidence about nodes, the stalled time in the
+// ledger and the reason shown to users all use this rule.
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_STALL_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_STALL_H_
 

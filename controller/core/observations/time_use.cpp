@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "controller/core/observations/stall.h"
+#include "controller/core/state/work_at_risk.h"
 #include "proto/contract/phase.h"
 
 namespace trainyard::controller {
@@ -67,21 +68,47 @@ v1::TimeUse ObservedTimeUse(const AttemptObservation& observed, const v1::Attemp
   use.set_stalled_ms(attempt.time_use().stalled_ms() + ended_ms);
   use.set_stalled_until_ms(ended.has_value() ? ended->until_ms
                                              : attempt.time_use().stalled_until_ms());
+  use.set_diverged_ms(attempt.time_use().diverged_ms());
+  use.set_diverged_until_ms(attempt.time_use().diverged_until_ms());
+  use.set_slow_ms(attempt.time_use().slow_ms());
+  use.set_slow_until_ms(attempt.time_use().slow_until_ms());
   return use;
 }
 
-void MergeObserved(int64_t job_id, const Observations& observations, Timestamp now,
+std::vector<LostTraining> UnrecordedLosses(int64_t job_id, const Observations& observations,
+                                           const v1::Attempt& attempt, LostPeriods::Scope scope) {
+  std::vector<LostTraining> losses;
+  const auto add = [&](v1::LedgerPhase phase, const LostPeriods* periods, Timestamp recorded_ms) {
+    if (periods == nullptr) return;
+    if (auto lost = periods->Unrecorded(recorded_ms, scope))
+      losses.push_back({phase, lost->until_ms, lost->lost_ms});
+  };
+  const v1::TimeUse& use = attempt.time_use();
+  if (const auto* observed = ObservedAttempt(observations, {job_id, attempt.number()})) {
+    add(v1::LEDGER_PHASE_DIVERGING, &observed->divergence.lost(), use.diverged_until_ms());
+  }
+  if (const auto pace = observations.paces.find(job_id); pace != observations.paces.end()) {
+    add(v1::LEDGER_PHASE_SLOW, pace->second.LostIn(attempt.number()), use.slow_until_ms());
+  }
+  return losses;
+}
+
+void MergeObserved(const v1::Job& job, const Observations& observations, Timestamp now,
                    v1::Attempt& attempt) {
-  const auto found = observations.attempts.find({job_id, attempt.number()});
+  const auto found = observations.attempts.find({job.id(), attempt.number()});
   if (found == observations.attempts.end()) return;
   attempt.set_last_step(std::max(attempt.last_step(), LastStep(found->second)));
   if (attempt.state() == v1::ATTEMPT_STATE_ENDED) return;
   *attempt.mutable_time_use() = ObservedTimeUse(found->second, attempt, now);
+  if (!found->second.save_problem.has_value()) return;
+  attempt.mutable_time_use()->set_unsaved_steps(
+      WorkAtRiskOf(job, attempt, attempt.last_step()).steps);
 }
 
-void MergeObserved(const Observations& observations, Timestamp now, v1::Job& job) {
-  for (v1::Attempt& attempt : *job.mutable_attempts()) {
-    MergeObserved(job.id(), observations, now, attempt);
+void MergeObserved(const v1::Job& job, const Observations& observations, Timestamp now,
+                   v1::Job& copy) {
+  for (v1::Attempt& attempt : *copy.mutable_attempts()) {
+    MergeObserved(job, observations, now, attempt);
   }
 }
 

@@ -2,7 +2,12 @@
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_TIME_USE_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_TIME_USE_H_
 
+#include <cstdint>
+#include <vector>
+
+#include "controller/core/observations/lost_periods.h"
 #include "controller/core/observations/observations.h"
+#include "controller/core/state/lost_training.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/job.pb.h"
 
@@ -16,15 +21,22 @@ namespace trainyard::controller {
 // - A phase in progress counts up to now.
 // - Impossible values (negative, not a number) count as 0.
 // - Stalls that have ended come from the attempt's recorded time use and from the newest report.
+// - Training time that a slow or diverging run lost is the recorded time.
 v1::TimeUse ObservedTimeUse(const AttemptObservation& observed, const v1::Attempt& attempt,
                             Timestamp now);
 
-// Sets last_step and time_use of an attempt that has not ended. An ended attempt already has both.
-// Only its last step may still increase, when reports of a disconnected node arrive.
-void MergeObserved(int64_t job_id, const Observations& observations, Timestamp now,
+// Returns the lost training time that the attempt's time use does not contain yet, at most one
+// entry for each phase.
+std::vector<LostTraining> UnrecordedLosses(int64_t job_id, const Observations& observations,
+                                           const v1::Attempt& attempt, LostPeriods::Scope scope);
+
+// Sets last_step and time_use of an attempt of `job` that has not ended. An ended attempt already
+// has both. Only its last step may still increase, when reports of a disconnected node arrive.
+void MergeObserved(const v1::Job& job, const Observations& observations, Timestamp now,
                    v1::Attempt& attempt);
-// Calls the function above for every attempt of the job.
-void MergeObserved(const Observations& observations, Timestamp now, v1::Job& job);
+// Calls the function above for every attempt of `copy`, a copy of `job` or of a part of it.
+void MergeObserved(const v1::Job& job, const Observations& observations, Timestamp now,
+                   v1::Job& copy);
 
 }  // namespace trainyard::controller
 

@@ -45,6 +45,19 @@ struct ResumeJob {
   Principal principal;
 };
 
+// A user's request to add a note to a step of a job. `request.step` is set.
+struct WriteNote {
+  static constexpr RequestSource kSource = RequestSource::kUser;
+  v1::WriteNoteRequest request;
+  Principal principal;
+};
+// A user's request to delete a note.
+struct DeleteNote {
+  static constexpr RequestSource kSource = RequestSource::kUser;
+  v1::DeleteNoteRequest request;
+  Principal principal;
+};
+
 // A request to delete an ended job, from a user or from the retention rules. `request.confirmed` is
 // not read, because a dry run sends no request to the core.
 struct DeleteJob {
@@ -140,9 +153,10 @@ struct ChooseLayout {
   v1::GrantedLayout layout;
 };
 
-using Request = std::variant<JobSubmission, StopJob, PauseJob, ResumeJob, DeleteJob, CordonNode,
-                             ReleaseNode, RemoveNode, AttachWorker, ReceiveFact, ReceiveTelemetry,
-                             ReportLeftOut, ChooseLayout, ReportLostEvents>;
+using Request =
+    std::variant<JobSubmission, StopJob, PauseJob, ResumeJob, WriteNote, DeleteNote, DeleteJob,
+                 CordonNode, ReleaseNode, RemoveNode, AttachWorker, ReceiveFact, ReceiveTelemetry,
+                 ReportLeftOut, ChooseLayout, ReportLostEvents>;
 
 // Every request type defines kSource; a type without it does not compile.
 inline RequestSource SourceOf(const Request& request) {

@@ -56,6 +56,7 @@ absl::StatusOr<JobSubmission> JobSubmission::Check(v1::SubmitJobRequest request,
   submitted.set_user(principal.user);
   submitted.set_request_id(std::move(*request.mutable_request_id()));
   submitted.set_held(request.hold());
+  submitted.set_cloned_from(request.cloned_from());
   v1::JobSpec& spec = *submitted.mutable_spec();
   spec = std::move(*request.mutable_spec());
   FillDefaults(spec, origins);

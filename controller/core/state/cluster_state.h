@@ -78,7 +78,7 @@ struct JobEntry {
   std::pair<int64_t, int64_t> guarded;
   // Attempt and step of the newest watchdog alert.
   std::pair<int64_t, int64_t> watched;
-  // Stragglers of the newest attempt that were already reported.
+  // Slow ranks of the newest attempt that were already reported.
   std::set<int> slow_ranks;
   // The newest layout choices for a job with auto_layout, oldest first.
   std::vector<v1::GrantedLayout> layouts;

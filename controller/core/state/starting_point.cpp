@@ -1,9 +1,30 @@
 #include "controller/core/state/starting_point.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
+#include "proto/jobspec/run_config_of.h"
+#include "re2/re2.h"
+
 namespace trainyard::controller {
+namespace {
+
+// Returns the step in the name of a checkpoint directory of trainyard-trainer, such as
+// /c/7-base/step_000000020. Returns 0 for other names.
+int64_t StepInName(const std::string& path) {
+  static const RE2 kName("(?:^|/)step_([0-9]{9,18})/*$");
+  int64_t step = 0;
+  return RE2::PartialMatch(path, kName, &step) ? step : 0;
+}
+
+// Returns the checkpoint of another job, or an empty starting point if the spec names none.
+StartingPoint NamedStart(const v1::JobSpec& spec) {
+  const std::string& path = spec.checkpoint().resume_from();
+  return {path, RunsOurTrainer(spec) ? StepInName(path) : 0, 0};
+}
+
+}  // namespace
 
 bool PublishedNewerCheckpoint(const JobEntry& entry) {
   const v1::Attempt* attempt = NewestAttempt(entry);
@@ -23,7 +44,7 @@ StartingPoint NextStartingPoint(const v1::Job& job) {
       newest = &checkpoint;
     }
   }
-  if (newest == nullptr) return {job.spec().checkpoint().resume_from(), 0, 0};
+  if (newest == nullptr) return NamedStart(job.spec());
   return {newest->path(), newest->step(), newest->attempt()};
 }
 

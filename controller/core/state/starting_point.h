@@ -24,7 +24,9 @@ struct StartingPoint {
 };
 
 // Returns the starting point of the next attempt. This is the newest published checkpoint that is
-// neither damaged nor rolled back. If there is none, it is checkpoint.resume_from of the spec.
+// neither damaged nor rolled back. If there is none, it is checkpoint.resume_from of the spec. The
+// step of such a checkpoint is known only for trainyard-trainer, which names its checkpoints after
+// their steps. Otherwise it is 0.
 StartingPoint NextStartingPoint(const v1::Job& job);
 
 }  // namespace trainyard::controller

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "controller/core/support/gpu_price.h"
 #include "proto/contract/rendezvous_range.h"
 
 namespace trainyard::controller {
@@ -45,13 +46,14 @@ struct CoreOptions {
   // gang with long steps (heal_policy.h).
   int64_t heal_within_ms = 30000;
   // The limit on the time without any sign of life in a phase of unknown length, such as a job's
-  // first load. At the limit the phase counts as hung. The limit is long because a healthy load of
+  // first load. At the limit the phase counts as stalled. The limit is long because a healthy load
+  // of
   // a
   // 1 TB checkpoint from a slow file server takes more than an hour.
   int64_t unknown_phase_ms = 4 * 3'600'000;
   // The limit on the time without any sign of life after the gang's last step, or after some of its
   // ranks have exited with 0. Until the limit, the other ranks may still be uploading the result.
-  // At the limit the gang counts as hung.
+  // At the limit the gang counts as stalled.
   int64_t finish_lease_ms = 1'800'000;
   // A job may be archived archive_after_ms after its end. Disconnected nodes that may still have
   // output of the job delay this, but at most until archive_away_ms after its end.
@@ -66,6 +68,8 @@ struct CoreOptions {
   int64_t quarantine_ms = 3'600'000;
   // The number of ended jobs that stay in the state, for the first pages of job lists.
   int ended_jobs_kept = 1000;
+  // Used only in answers to users.
+  GpuPrice gpu_price;
 };
 
 }  // namespace trainyard::controller

@@ -94,9 +94,9 @@ inline constexpr std::array kCauseRules{
         .cause = v1::VERDICT_CAUSE_LOSS_SPIKE, .restartable = true, .charge = Charge::kNever},
     // The node may be blamed only if the verdict names a single rank, that is, if one rank blocked
     // its peers.
-    CauseRules{.cause = v1::VERDICT_CAUSE_HUNG,
+    CauseRules{.cause = v1::VERDICT_CAUSE_STALLED,
                .restartable = true,
-               .fault = v1::NODE_FAULT_HUNG,
+               .fault = v1::NODE_FAULT_STALLED,
                .blames = Rule::kDepends},
 };
 

@@ -12,6 +12,7 @@
 #include "controller/core/observations/stall.h"
 #include "controller/core/state/attempt_outcome.h"
 #include "controller/core/state/gang.h"
+#include "controller/core/state/heal_time.h"
 #include "controller/core/support/core_options.h"
 #include "controller/core/support/text.h"
 #include "controller/core/verdict/cause_rules.h"
@@ -222,7 +223,7 @@ std::optional<v1::AttemptHealed> FindHealed(const Observations& observations, co
   healed.set_generation(heal.generation());
   healed.set_step(step);
   healed.set_lost_steps(std::max<int64_t>(0, heal.step() + 1 - first_step));
-  healed.set_heal_ms(std::max<int64_t>(0, now - heal.began_ms()));
+  healed.set_heal_ms(std::max<int64_t>(0, now - HealingSince(attempt)));
   return healed;
 }
 

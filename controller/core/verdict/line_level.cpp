@@ -27,7 +27,7 @@ bool StatesWarning(const std::string& line) {
   return RE2::PartialMatch(line, kForms);
 }
 
-// Removes the colour codes of terminals: a letter that ends a code would join the next word.
+// Removes the color codes of terminals: a letter that ends a code would join the next word.
 std::string WithoutColors(std::string_view text) {
   static const RE2 kCode(R"(\x1b\[[0-9;]*m)");
   std::string plain(text);

@@ -210,9 +210,11 @@ std::vector<ReceiveTelemetry> WatchLosses(const ClusterState& state, const std::
   for (const v1::TelemetryRecord& record : batch.records()) {
     const auto loss = record.metrics().values().find(telemetry::kLoss);
     if (loss == record.metrics().values().end()) continue;
-    auto finding = observations.losses[stream.job_id()].Add(entry->job.spec().guard(),
-                                                            stream.attempt(), newest->resume_step(),
-                                                            record.metrics().step(), loss->second);
+    LossWatch& losses = observations.losses[stream.job_id()];
+    auto finding = losses.Add(entry->job.spec().guard(), stream.attempt(), newest->resume_step(),
+                              record.metrics().step(), loss->second);
+    observations.attempts[{stream.job_id(), stream.attempt()}].divergence.AddSpikes(
+        losses.spikes_in_a_row(), record.metrics().step());
     if (!finding.has_value()) continue;
     found.push_back(
         {stream.job_id(), stream.attempt(), stream.rank(), record, node_id, std::move(finding)});

@@ -22,7 +22,7 @@ bool LastedUntil(const Stall& stall, Timestamp first_failure_ms) {
   return stall.until_ms == 0 || stall.until_ms >= first_failure_ms - kReportPauseMs;
 }
 
-// Returns true if one of these ranks exited with 0. Such a rank did not hang.
+// Returns true if one of these ranks exited with 0. Such a rank did not stall.
 bool HasLeft(const JobEntry& entry, const std::vector<int>& places) {
   return std::ranges::any_of(places, [&](int place) {
     const auto exited = entry.exited_ranks.find(MemberAt(*LiveAttempt(entry), place).rank());
@@ -50,8 +50,8 @@ bool BlameStalledPeer(const ClusterState& state, const AttemptObservation& obser
   }
   const int rank = wait->culprits.front();
   const std::string& node_id = MemberAt(attempt, rank).node_id();
-  verdict.set_cause(v1::VERDICT_CAUSE_HUNG);
-  verdict.set_summary(absl::StrCat("the gang hung: ", stalled, "; ", GroupWaitText(*wait),
+  verdict.set_cause(v1::VERDICT_CAUSE_STALLED);
+  verdict.set_summary(absl::StrCat("the gang stalled: ", stalled, "; ", GroupWaitText(*wait),
                                    " (rank ", rank, " on ", NodeName(state, node_id), "); then ",
                                    verdict.summary()));
   verdict.set_rank(rank);

@@ -9,9 +9,9 @@
 namespace trainyard::controller {
 
 // Changes the verdict on a rank that lost a peer if the gang had stalled before. If flight records
-// show which ranks the others waited for, the verdict becomes one on these hung ranks, because the
-// ranks that gave up waiting are not at fault. Returns true if the verdict was changed to a hang.
-// The entry must have a live attempt.
+// show which ranks the others waited for, the verdict becomes one on these stalled ranks, because
+// the ranks that gave up waiting are not at fault. Returns true if the verdict was changed to a
+// stall. The entry must have a live attempt.
 bool BlameStalledPeer(const ClusterState& state, const AttemptObservation& observed,
                       const JobEntry& entry, v1::Verdict& verdict);
 

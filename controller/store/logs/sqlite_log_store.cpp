@@ -77,7 +77,7 @@ class SqliteSegmentSource : public SegmentSource {
 
   absl::StatusOr<std::optional<LogSegment>> SegmentAt(int64_t offset) const override {
     if (abandoned_ != nullptr && abandoned_->load()) {
-      return absl::CancelledError("the request for these lines was cancelled");
+      return absl::CancelledError("the request for these lines was canceled");
     }
     TRAINYARD_ASSIGN_OR_RETURN(
         SqliteQuery query,

@@ -255,6 +255,20 @@ TEST(ConvertTest, ACommandIsKeptWhereAFileHasOne) {
                     HasSubstr("log_parser:\n  kind: megatron\n")));
 }
 
+TEST(ConvertTest, AKnownProgramGetsItsLogParser) {
+  const std::pair<std::string, std::string> programs[] = {
+      {"run_clm.py --model gpt2", "hugging_face"},
+      {"-m axolotl.cli.train lora.yml", "hugging_face"},
+      {"scripts/train.py configs/official/OLMo-7B.yaml", "olmo"},
+      {"src/scripts/official/OLMo2/OLMo-2-0325-32B-train.py", "olmo"},
+      {"-m torchtitan.train", "torchtitan"}};
+  for (const auto& [program, kind] : programs) {
+    EXPECT_THAT(Converted("torchrun --nproc_per_node 8 " + program + "\n"),
+                HasSubstr("log_parser:\n  kind: " + kind + "\n"))
+        << program;
+  }
+}
+
 TEST(ConvertTest, QueryGroupsAreCountedAsTheyAreWritten) {
   const std::string command =
       "torchrun --nproc_per_node 8 pretrain_gpt.py --num-attention-heads 32 ";

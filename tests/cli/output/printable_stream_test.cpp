@@ -31,12 +31,12 @@ std::string Through(const std::string& text, bool colors = false) {
 
 TEST(PrintableStreamTest, ShowsControlCharactersInsteadOfObeyingThem) {
   EXPECT_EQ(Through(kHostile), kShown);
-  EXPECT_EQ(PrintableLine(kHostile, true), kShown) << "colours only, nothing else";
+  EXPECT_EQ(PrintableLine(kHostile, true), kShown) << "colors only, nothing else";
   EXPECT_EQ(Through("one\ttwo\nünïcode ✓\n"), "one\ttwo\nünïcode ✓\n");
   EXPECT_EQ(Through("\xE2\x80"), "\xE2\x80") << "half a character is nobody's command";
 }
 
-TEST(PrintableStreamTest, ColoursPassOnATerminalOnly) {
+TEST(PrintableStreamTest, ColorsPassOnATerminalOnly) {
   EXPECT_EQ(Through("\x1b[1;31mred\x1b[0m", true), "\x1b[1;31mred\x1b[0m");
   EXPECT_EQ(Through("\x1b[31mred", false), "\\u001b[31mred");
   EXPECT_EQ(Through("\x1b[2J\x1b[31;", true), "\\u001b[2J\\u001b[31;");

@@ -2,10 +2,13 @@
 
 #include <sstream>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace trainyard::cli {
 namespace {
+
+using ::testing::HasSubstr;
 
 class ManualClock : public Clock {
  public:
@@ -89,6 +92,25 @@ TEST_F(ProgressLineTest, ALossThatNobodyReportedIsNotZero) {
   EXPECT_EQ(ProgressText(job_, clock_.now), "running  step 1/4 (25%)");
   job_.set_state(v1::JOB_STATE_SUCCEEDED);
   EXPECT_EQ(EndText(job_), "job 3  succeeded: step 1");
+}
+
+TEST_F(ProgressLineTest, EvaluationSetsOfAnyNameAreShown) {
+  job_.mutable_progress()->set_validation_loss(2.5);
+  EXPECT_THAT(ProgressText(job_, clock_.now), HasSubstr("  loss 2.0000  val 2.5000"))
+      << "an older controller";
+  const auto add = [&](const std::string& set, double loss) {
+    v1::EvaluatedLoss& evaluated = *job_.mutable_progress()->add_evaluations();
+    evaluated.set_data_set(set);
+    evaluated.set_loss(loss);
+  };
+  add("code", 1.08);
+  add("val", 2.5);
+  EXPECT_THAT(ProgressText(job_, clock_.now), HasSubstr("  loss 2.0000  code 1.0800  val 2.5000"));
+  job_.set_state(v1::JOB_STATE_SUCCEEDED);
+  EXPECT_EQ(EndText(job_),
+            "job 3  succeeded: step 1, loss 2.0000, code loss 1.0800, validation loss 2.5000");
+  for (const char* set : {"web", "wiki", "zoo"}) add(set, 3);
+  EXPECT_THAT(EndText(job_), HasSubstr("web loss 3.0000, wiki loss 3.0000, +1 set"));
 }
 
 TEST_F(ProgressLineTest, TheBackoffIsCountedDown) {

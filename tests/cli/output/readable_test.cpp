@@ -37,7 +37,7 @@ TEST(ReadableTest, NumbersAreCompact) {
   EXPECT_EQ(CompactNumber(68612), "68.6k");
   EXPECT_EQ(CompactNumber(1.2e6), "1.2M");
   EXPECT_EQ(CompactNumber(-5120), "-5.12k");
-  EXPECT_EQ(CompactNumber(std::numeric_limits<double>::quiet_NaN()), "nan");
+  EXPECT_EQ(CompactNumber(std::numeric_limits<double>::quiet_NaN()), "NaN");
   EXPECT_EQ(BytesText(512), "512 B");
   EXPECT_EQ(BytesText(1536), "1.5 KiB");
   EXPECT_EQ(BytesText(int64_t{2} << 30), "2.0 GiB");
@@ -65,6 +65,13 @@ TEST(ReadableTest, CutsByCodePoints) {
 
 TEST(ReadableTest, ControlCharactersDoNotReachTheTerminal) {
   EXPECT_EQ(OneLine("a\n\033[2Jb\x7f"), "a \\u001b[2Jb\\u007f");
+}
+
+TEST(ReadableTest, ALossThatIsNotFiniteIsSpelledAsOnThePage) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(LossText(std::numeric_limits<double>::quiet_NaN()), "NaN");
+  EXPECT_EQ(LossText(kInfinity), "Inf");
+  EXPECT_EQ(LossText(-kInfinity), "-Inf");
 }
 
 TEST(ReadableTest, ALossThatIsOlderThanTheStepHasItsStep) {

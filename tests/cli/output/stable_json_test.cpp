@@ -33,8 +33,11 @@ std::map<std::string, Meaning> NodeMeanings() {
       {"ClockSet.step_ms", Meaning::kDuration},
       {"HealthFinding.since_ms", Meaning::kInstant},
       {"JobHealth.at_risk_since_ms", Meaning::kInstant},
+      {"Note.time_ms", Meaning::kInstant},
       {"StallEnded.since_ms", Meaning::kInstant},
       {"StallEnded.until_ms", Meaning::kInstant},
+      {"TrainingTimeLost.until_ms", Meaning::kInstant},
+      {"TrainingTimeLost.lost_ms", Meaning::kDuration},
       {"HookStatus.failing_since_ms", Meaning::kInstant},
       {"Node.joined_time_ms", Meaning::kInstant},
       {"Node.last_heartbeat_ms", Meaning::kInstant},
@@ -60,6 +63,24 @@ std::map<std::string, Meaning> AttemptMeanings() {
       {"Attempt.paused_from_ms", Meaning::kInstant},
       {"AttemptHealed.heal_ms", Meaning::kDuration},
       {"AttemptEnded.retry_not_before_ms", Meaning::kInstant},
+  };
+}
+
+// The meanings of fields in messages about the use of time.
+std::map<std::string, Meaning> TimeUseMeanings() {
+  return {
+      {"TimeUse.checkpoint_ms", Meaning::kDuration},
+      {"TimeUse.data_stall_ms", Meaning::kDuration},
+      {"TimeUse.diverged_ms", Meaning::kDuration},
+      {"TimeUse.diverged_until_ms", Meaning::kInstant},
+      {"TimeUse.evaluation_ms", Meaning::kDuration},
+      {"TimeUse.init_ms", Meaning::kDuration},
+      {"TimeUse.load_ms", Meaning::kDuration},
+      {"TimeUse.slow_ms", Meaning::kDuration},
+      {"TimeUse.slow_until_ms", Meaning::kInstant},
+      {"TimeUse.stalled_ms", Meaning::kDuration},
+      {"TimeUse.stalled_since_ms", Meaning::kInstant},
+      {"TimeUse.stalled_until_ms", Meaning::kInstant},
   };
 }
 
@@ -107,20 +128,13 @@ const std::map<std::string, Meaning>& Meanings() {
         {"Rollback.time_ms", Meaning::kInstant},
         {"Series.times_ms", Meaning::kInstant},
         {"StorageProblem.since_ms", Meaning::kInstant},
-        {"TimeUse.checkpoint_ms", Meaning::kDuration},
-        {"TimeUse.data_stall_ms", Meaning::kDuration},
-        {"TimeUse.evaluation_ms", Meaning::kDuration},
-        {"TimeUse.init_ms", Meaning::kDuration},
-        {"TimeUse.load_ms", Meaning::kDuration},
-        {"TimeUse.stalled_ms", Meaning::kDuration},
-        {"TimeUse.stalled_since_ms", Meaning::kInstant},
-        {"TimeUse.stalled_until_ms", Meaning::kInstant},
         {"TrainedSteps.length_ms", Meaning::kDuration},
         {"TrainedSteps.slot_ms", Meaning::kDuration},
         {"Verdict.time_ms", Meaning::kInstant},
     };
     all.merge(NodeMeanings());
     all.merge(AttemptMeanings());
+    all.merge(TimeUseMeanings());
     return all;
   }();
   return meanings;
@@ -215,6 +229,9 @@ TEST(StableJsonTest, NumbersThatAreNotKnownAreNull) {
     EXPECT_TRUE(value.is_null() || key == "step") << key;
   }
   EXPECT_EQ(json["restarts"], 0);  // A real zero.
+  EXPECT_EQ(json["notes_written"], 0);
+  EXPECT_EQ(json["cloned_from"], nullptr);
+  EXPECT_EQ(json["resumed_from"], nullptr);
   EXPECT_EQ(json["attempts"][0]["last_step"], nullptr);
   EXPECT_EQ(json["attempts"][0]["verdict"]["rank"], nullptr);
   EXPECT_EQ(json["attempts"][0]["verdict"]["exit_code"], nullptr);

@@ -57,6 +57,20 @@ TEST(TableTest, ColumnsAreHiddenInTheirOrderBeforeAKeptOneShrinks) {
   EXPECT_THAT(RenderTable(Reasoned(), true, 36), HasSubstr("AGE"));
 }
 
+TEST(TableTest, ARedCellIsRedOnATerminal) {
+  Listing listing = Example();
+  listing.rows[0].red_cell = 1;
+  const std::string red = "ID  NAME\n 1  \033[31mshort\033[0m\n22  a-very-long-name-indeed\n";
+  EXPECT_EQ(RenderTable(listing, false, 0, true), red);
+  EXPECT_EQ(RenderTable(listing, false, 0), RenderTable(Example(), false, 0));
+}
+
+TEST(TableTest, ARedCellThatTheTerminalCutsHasNoColor) {
+  Listing listing = Example();
+  listing.rows[0].red_cell = 1;
+  EXPECT_EQ(RenderTable(listing, false, 8, true), RenderTable(Example(), false, 8));
+}
+
 TEST(TableTest, CsvQuotesWhatItMust) {
   EXPECT_EQ(RenderCsv(Example()),
             "ID,NAME,NOTE\n1,short,\"x,y\"\n22,a-very-long-name-indeed,\"\"\"q\"\" \"\n");

@@ -256,7 +256,7 @@ TEST(CommandsTest, AHungGangIsAskedForTheStacksOfEightRanksPerNode) {
   cluster.RunJob(job);
   v1::Attempt& attempt = *cluster.state.jobs.at(job).job.mutable_attempts(0);
   attempt.set_state(v1::ATTEMPT_STATE_STOPPING);
-  attempt.set_stop_reason(v1::STOP_REASON_HUNG);
+  attempt.set_stop_reason(v1::STOP_REASON_STALLED);
   for (const int place : {-1, 10, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) {
     attempt.mutable_verdict()->add_ranks(place);
   }

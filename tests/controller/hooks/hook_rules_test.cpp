@@ -133,6 +133,22 @@ TEST(HookRulesTest, ANoticeSaysWhatHappenedAndIsSigned) {
   EXPECT_EQ(SignatureOf(rule, "body"), "sha256=" + KeyedHashOf("key", "body"));
 }
 
+TEST(HookRulesTest, ARestartNamesTheStepOrTheCheckpointThatItStartsFrom) {
+  v1::EventEntry entry;
+  v1::JobPlaced& placed = *entry.mutable_event()->mutable_job_placed();
+  placed.set_job_id(3);
+  placed.set_attempt(2);
+  const auto text = [&] {
+    const HookNotice notice = NoticeOf("job_restarted", entry, "c1", "tiny");
+    return nlohmann::json::parse(notice.body)["text"].get<std::string>();
+  };
+  EXPECT_THAT(text(), HasSubstr("attempt 2 was placed and starts from step 0"));
+  placed.set_resume_from("/theirs/base");
+  EXPECT_THAT(text(), HasSubstr("starts from the checkpoint /theirs/base"));
+  placed.set_resume_step(4000);
+  EXPECT_THAT(text(), HasSubstr("starts from step 4000"));
+}
+
 TEST(HookRulesTest, WaitsDoubleUpToAMinute) {
   EXPECT_EQ(RetryWait(1).count(), 1000);
   EXPECT_EQ(RetryWait(2).count(), 2000);

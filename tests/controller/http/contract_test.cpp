@@ -93,7 +93,8 @@ TEST_F(ContractTest, EveryRouteOfTheContractIsAnsweredAsItSays) {
       if (path.find("{job}") != std::string::npos && job != "one") {
         ASSERT_EQ(client_.Post("/api/v1/jobs", SubmitBody(job)).status, 200);
       }
-      const std::string target = absl::StrReplaceAll(path, {{"{job}", job}, {"{node}", "a"}});
+      const std::string target =
+          absl::StrReplaceAll(path, {{"{job}", job}, {"{node}", "a"}, {"{note}", "1"}});
       if (operation["operationId"] == "streamEvents") continue;
       std::string body = "{}";
       if (operation["operationId"] == "submitJob") body = SubmitBody("two");
@@ -118,6 +119,11 @@ TEST_F(ContractTest, EveryRouteOfTheContractIsAnsweredAsItSays) {
       if (operation["operationId"] == "resumeJob") {
         ASSERT_EQ(client_.Post(absl::StrReplaceAll(target, {{"/resume", "/pause"}}), "").status,
                   200);
+      }
+      if (operation["operationId"] == "writeNote") body = R"({"step": 3, "text": "a note"})";
+      if (operation["operationId"] == "deleteNote") {
+        const std::string notes = absl::StrCat("/api/v1/jobs/", job, "/notes");
+        ASSERT_EQ(client_.Post(notes, R"({"text": "a note"})").status, 200);
       }
       if (operation["operationId"] == "deleteJob") {
         ASSERT_EQ(client_.Post(target + "/stop", body).status, 200);

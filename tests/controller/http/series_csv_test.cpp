@@ -51,7 +51,7 @@ class SeriesCsvTest : public DashboardTest {
 TEST_F(SeriesCsvTest, OneRowAPointAndColumnsByName) {
   EXPECT_THAT(Rows("keys=loss"),
               testing::ElementsAre(
-                  "key,attempt,abandoned,step,x,time_ms,last,min,max,count,nan_count,smoothed,mean",
+                  "key,attempt,redone,step,x,time_ms,last,min,max,count,nan_count,smoothed,mean",
                   "loss,1,false,1,1,1000,0.1,0.1,0.1,1,0,,0.1",
                   "loss,1,false,2,2,2000,0.2,0.2,0.2,1,0,,0.2",
                   "loss,1,false,3,3,3000,nan,nan,nan,1,1,,nan",

@@ -101,6 +101,12 @@ TEST(BodyTest, RefusesDeepUnknownAndWrong) {
   EXPECT_THAT(ReadStopBody("[]").status().message(), HasSubstr("object"));
   EXPECT_THAT(ReadSubmitBody("{\"spec\": {\"nme\": \"a\"}}").status().message(),
               HasSubstr("`name`"));
+  EXPECT_THAT(ReadNoteBody("{\"step\": 1.5}").status().message(), HasSubstr("whole number"));
+  EXPECT_FALSE(ReadNoteBody("{\"text\": \"a\"}")->has_step());
+  EXPECT_THAT(ReadSubmitBody("{\"cloned_from\": \"9\", \"job_file\": \"a\"}").status().message(),
+              HasSubstr("cloned_from: must be a whole number"));
+  EXPECT_EQ(ReadSubmitBody("{\"cloned_from\": 9, \"job_file\": \"a\"}")->cloned_from(), 9);
+  EXPECT_EQ(ReadSubmitBody("{\"job_file\": \"a\"}")->cloned_from(), 0) << "an older client";
   EXPECT_TRUE(ReadStopBody("").ok());
 }
 

@@ -10,7 +10,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST(RetentionPolicyTest, AnEmptyFileAndAnEmptySectionKeepTheDefaults) {
-  for (const char* yaml : {"", "retention:", "# nothing"}) {
+  for (const char* yaml : {"", "retention:", "# nothing", "cost: {gpu_hour_price: 2}"}) {
     const auto policy = ParseRetention(yaml);
     ASSERT_TRUE(policy.ok()) << policy.status();
     EXPECT_THAT(

@@ -211,6 +211,55 @@ TEST_F(ArchivedJobsTest, CannotBeStopped) {
   Call<v1::StopJobResponse>(&v1::JobService::Stub::StopJob, stop, grpc::StatusCode::NOT_FOUND);
 }
 
+TEST_F(ArchivedJobsTest, KeepsItsNotesButTakesNoNewOnes) {
+  v1::WriteNoteRequest note;
+  note.set_job("gone");
+  note.set_text("the data was wrong");
+  Submit("gone");
+  Call<v1::WriteNoteResponse>(&v1::JobService::Stub::WriteNote, note);
+  running_.clock.Advance(100);
+  v1::StopJobRequest stop;
+  stop.set_job("gone");
+  Call<v1::StopJobResponse>(&v1::JobService::Stub::StopJob, stop);
+  Archive({"other"});
+  ASSERT_TRUE(IsInArchive(2));
+  ASSERT_EQ(running_.Get("gone").notes_size(), 1);
+  EXPECT_EQ(running_.Get("gone").notes(0).text(), "the data was wrong");
+  Call<v1::WriteNoteResponse>(&v1::JobService::Stub::WriteNote, note,
+                              grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_THAT(status_.error_message(), HasSubstr("is archived, so its notes"));
+  note.set_step(3);
+  Call<v1::WriteNoteResponse>(&v1::JobService::Stub::WriteNote, note,
+                              grpc::StatusCode::FAILED_PRECONDITION);
+  note.set_job("never");
+  Call<v1::WriteNoteResponse>(&v1::JobService::Stub::WriteNote, note, grpc::StatusCode::NOT_FOUND);
+}
+
+TEST_F(ArchivedJobsTest, HasALineage) {
+  Archive({"parent"});
+  v1::SubmitJobRequest clone;
+  *clone.mutable_spec() = CommandSpec("child", 1);
+  clone.set_cloned_from(2);
+  EXPECT_EQ(Call<v1::SubmitJobResponse>(&v1::JobService::Stub::SubmitJob, clone).job().id(), 3);
+  v1::GetLineageRequest request;
+  request.set_job("child");
+  const auto child = Call<v1::GetLineageResponse>(&v1::JobService::Stub::GetLineage, request);
+  ASSERT_EQ(child.ancestors_size(), 1);
+  EXPECT_EQ(child.ancestors(0).name(), "parent");
+  EXPECT_EQ(child.ancestors(0).state(), v1::JOB_STATE_STOPPED);
+  request.set_job("2");
+  const auto parent = Call<v1::GetLineageResponse>(&v1::JobService::Stub::GetLineage, request);
+  ASSERT_EQ(parent.descendants_size(), 1);
+  EXPECT_EQ(parent.descendants(0).name(), "child");
+  request.set_job("never");
+  Call<v1::GetLineageResponse>(&v1::JobService::Stub::GetLineage, request,
+                               grpc::StatusCode::NOT_FOUND);
+  clone.mutable_spec()->set_name("other");
+  clone.set_cloned_from(9);
+  Call<v1::SubmitJobResponse>(&v1::JobService::Stub::SubmitJob, clone,
+                              grpc::StatusCode::INVALID_ARGUMENT);
+}
+
 TEST_F(ArchivedJobsTest, IsInTheReportOnceBesideTheJobsOfTheState) {
   Archive({"gone", "also"});
   const auto reports = v1::ReportService::NewStub(running_.channel);
@@ -225,6 +274,9 @@ TEST_F(ArchivedJobsTest, IsInTheReportOnceBesideTheJobsOfTheState) {
   EXPECT_THAT(ids, testing::UnorderedElementsAre(1, 2, 3));
   EXPECT_EQ(response.groups(0).job_id(), 1) << "the job that held the slots";
   EXPECT_EQ(response.total().jobs(), 3);
+  EXPECT_GT(response.total().slot_seconds(), 0);
+  EXPECT_EQ(response.total().gpu_seconds(), 0) << "all jobs run on CPU slots";
+  EXPECT_FALSE(response.total().has_cost());
   grpc::ClientContext again;
   request.set_limit(-1);
   EXPECT_EQ(reports->GetReport(&again, request, &response).error_code(),

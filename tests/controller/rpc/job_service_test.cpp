@@ -226,6 +226,38 @@ TEST_F(JobServiceTest, StopsAQueuedJobAtOnceAndOnlyOnce) {
   EXPECT_EQ(Stop("third", stopped).error_code(), grpc::StatusCode::NOT_FOUND);
 }
 
+TEST_F(JobServiceTest, NotesAreWrittenShownAndDeleted) {
+  running_.Submit("job", 2);
+  v1::WriteNoteRequest write;
+  write.set_job("job");
+  write.set_text("lr halved");
+  write.set_user("ada");
+  v1::WriteNoteResponse written;
+  grpc::ClientContext first;
+  ASSERT_TRUE(running_.jobs->WriteNote(&first, write, &written).ok());
+  ASSERT_EQ(written.job().notes_size(), 1);
+  EXPECT_EQ(written.job().notes(0).step(), 0) << "the job has reported no step";
+  EXPECT_EQ(written.job().notes(0).actor(), "user ada");
+  v1::ListJobsResponse listed;
+  ASSERT_TRUE(List({}, listed).ok());
+  EXPECT_EQ(listed.jobs(0).notes_size(), 0) << "lists leave notes out";
+  EXPECT_EQ(listed.jobs(0).notes_written(), 1);
+
+  v1::DeleteNoteRequest deletion;
+  deletion.set_job("job");
+  deletion.set_note(2);
+  deletion.set_user("ada");
+  v1::DeleteNoteResponse deleted;
+  grpc::ClientContext second;
+  const grpc::Status unknown = running_.jobs->DeleteNote(&second, deletion, &deleted);
+  EXPECT_EQ(unknown.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_THAT(unknown.error_message(), HasSubstr("has no note 2"));
+  deletion.set_note(1);
+  grpc::ClientContext third;
+  ASSERT_TRUE(running_.jobs->DeleteNote(&third, deletion, &deleted).ok());
+  EXPECT_EQ(deleted.job().notes_size(), 0);
+}
+
 TEST_F(JobServiceTest, ADryRunDeletesNothing) {
   StopSecondJob();
   v1::DeleteJobResponse response;

@@ -34,6 +34,36 @@ TEST(NodeServiceTest, ListsNodesWithWhatOccupiesThem) {
             "process 7 waits in the kernel");
 }
 
+TEST(NodeServiceTest, ReturnsANodeWithItsAttempts) {
+  RunningController running(OpenMemoryStores());
+  FakeWorker worker(running.channel, TestHello("a", 2));
+  worker.Take(v1::ControllerMessage::kWelcome);
+  running.Submit("job", 1);
+  worker.Take(v1::ControllerMessage::kStartAttempt);
+  v1::GetNodeRequest request;
+  request.set_node("name-of-a");
+  v1::GetNodeResponse response;
+  grpc::ClientContext context;
+  ASSERT_TRUE(running.nodes->GetNode(&context, request, &response).ok());
+  EXPECT_EQ(response.node().id(), "a");
+  ASSERT_EQ(response.attempts_size(), 1);
+  EXPECT_EQ(response.attempts(0).job_name(), "job");
+  EXPECT_EQ(response.devices_size(), 0);
+}
+
+TEST(NodeServiceTest, RefusesAnUnknownNodeAndAHistoryThatIsTooLong) {
+  RunningController running(OpenMemoryStores());
+  v1::GetNodeResponse response;
+  v1::GetNodeRequest request;
+  request.set_node("nobody");
+  grpc::ClientContext unknown, too_long;
+  EXPECT_EQ(running.nodes->GetNode(&unknown, request, &response).error_code(),
+            grpc::StatusCode::NOT_FOUND);
+  request.set_hours(25);
+  EXPECT_EQ(running.nodes->GetNode(&too_long, request, &response).error_code(),
+            grpc::StatusCode::INVALID_ARGUMENT);
+}
+
 TEST(ServerServiceTest, TellsVersionAndDirectories) {
   RunningController running(OpenMemoryStores());
   v1::GetServerInfoResponse response;

@@ -63,6 +63,25 @@ TEST(CheckLaterMessageTest, RefusesWhatCannotBe) {
       kInvalid);
 }
 
+TEST(CheckLaterMessageTest, BoundsReadingsOfDevices) {
+  EXPECT_EQ(MessageCode([](v1::WorkerMessage& message) {
+              message.mutable_heartbeat()->add_devices()->set_uuid("GPU-1");
+            }),
+            kOk);
+  EXPECT_EQ(MessageCode([](v1::WorkerMessage& message) {
+              message.mutable_heartbeat()->add_devices()->set_uuid(std::string(256, 'a'));
+            }),
+            kInvalid);
+  EXPECT_EQ(MessageCode([](v1::WorkerMessage& message) {
+              message.mutable_heartbeat()->add_devices()->set_error(std::string(1025, 'a'));
+            }),
+            kInvalid);
+  EXPECT_EQ(MessageCode([](v1::WorkerMessage& message) {
+              for (int i = 0; i < 1025; ++i) message.mutable_heartbeat()->add_devices();
+            }),
+            kInvalid);
+}
+
 TEST(CheckLaterMessageTest, BoundsStreams) {
   const auto telemetry = [](const v1::StreamId& stream, int64_t begin, int64_t end) {
     return MessageCode([&](v1::WorkerMessage& message) {

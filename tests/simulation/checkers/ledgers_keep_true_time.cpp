@@ -1,7 +1,7 @@
 // Durations in ledgers and attempts equal the true durations, and the phases add up to them,
 // however the controller's wall clock is changed. A report has the same times as the job's page.
-// Stalls, pauses, heals and the slot time of standbys never shrink, except by the time between a
-// failure and the moment at which the controller learns of it.
+// Stalls, pauses, heals, lost training and the slot time of standbys never shrink, except by the
+// time between a failure and the moment at which the controller learns of it.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -108,8 +108,9 @@ class LedgersKeepTrueTimeChecker : public Checker {
     const double unknown = UnknownSeconds(job_id, step);
     for (const v1::PhaseTime& phase : ledger.phases()) {
       const bool is_kept =
-          phase.phase() == v1::LEDGER_PHASE_HANG || phase.phase() == v1::LEDGER_PHASE_PAUSED ||
-          phase.phase() == v1::LEDGER_PHASE_HEAL || phase.phase() == v1::LEDGER_PHASE_STANDBY;
+          phase.phase() == v1::LEDGER_PHASE_STALLED || phase.phase() == v1::LEDGER_PHASE_PAUSED ||
+          phase.phase() == v1::LEDGER_PHASE_HEAL || phase.phase() == v1::LEDGER_PHASE_STANDBY ||
+          phase.phase() == v1::LEDGER_PHASE_DIVERGING || phase.phase() == v1::LEDGER_PHASE_SLOW;
       if (!is_kept) continue;
       auto& before = kept_[{job_id, phase.phase()}];
       const std::pair<double, double> now{phase.seconds(), phase.slot_seconds()};

@@ -13,7 +13,7 @@ class WatchdogSparesHealthyJobsChecker : public Checker {
   std::string Check(const Step& step) override {
     for (std::size_t i = step.first_new; i < step.log.size(); ++i) {
       const v1::AttemptFailed& failed = step.log[i].attempt_failed();
-      if (failed.verdict().cause() != v1::VERDICT_CAUSE_HUNG) continue;
+      if (failed.verdict().cause() != v1::VERDICT_CAUSE_STALLED) continue;
       const AttemptKey attempt{failed.job_id(), failed.attempt()};
       const auto hung = step.world.hung().find(attempt);
       const bool hangs = hung != step.world.hung().end() || step.world.WasIsolated(attempt);

@@ -17,14 +17,14 @@ TEST(SlowSaveTest, TellsOfASaveThatTakesLongerThanTheGrace) {
   EXPECT_EQ(SlowSaveText({.seconds = 1e9}, std::numeric_limits<double>::infinity()), "");
   EXPECT_EQ(
       SlowSaveText({.seconds = 75.24, .bytes = 96'360'000'000}, 60),
-      "The save of 96.4 GB took 75.2 s, but stop_grace allows only 60 s, so stopping the job would "
-      "interrupt the save and lose the steps since the last checkpoint. Set stop_grace to "
+      "A checkpoint of 96.4 GB took 75.2 s, but stop_grace allows only 60 s, so stopping the job "
+      "would interrupt the checkpoint and lose the steps since the previous one. Set stop_grace to "
       "151s, or use faster storage for checkpoints.");
 }
 
 std::vector<json> SlowSaveAlerts(const TrainerProcess& trainer) {
   std::vector<json> alerts = trainer.Records("alert");
-  std::erase_if(alerts, [](const json& alert) { return alert["code"] != "final_save_too_slow"; });
+  std::erase_if(alerts, [](const json& alert) { return alert["code"] != "checkpoint_too_slow"; });
   return alerts;
 }
 
@@ -52,12 +52,13 @@ TEST(SlowSaveTest, TheTrainerIsSilentWhereTheGraceIsLongOrUnknown) {
 
 TEST(SlowSaveTest, ALateSaveBlamesTheStorageOnlyWhenAllRanksHaveFilesThere) {
   EXPECT_EQ(LateSaveText("/ckpt", ""),
-            "The previous checkpoint is still being written to /ckpt; the next save starts after "
-            "that. Save less often or use faster storage.");
+            "The previous checkpoint is still being written to /ckpt; the next checkpoint starts "
+            "after that. Save less often or use faster storage.");
   EXPECT_EQ(
       LateSaveText("/ckpt", "1,3"),
-      "The previous checkpoint is still being written to /ckpt; the next save starts after that. "
-      "Files of ranks 1,3 are missing in this directory. Mount the same storage at this path on "
+      "The previous checkpoint is still being written to /ckpt; the next checkpoint starts after "
+      "that. Files of ranks 1,3 are missing in this directory. Mount the same storage at this path "
+      "on "
       "every node.");
 }
 

@@ -51,6 +51,8 @@ TEST(GpuMonitorTest, ReadsEveryValueInItsUnit) {
   EXPECT_EQ(gpu.ecc_uncorrected_aggregate, 12);
   EXPECT_EQ(gpu.remapped_rows_uncorrected, 2);
   EXPECT_EQ(gpu.row_remap_failed, 1);
+  EXPECT_EQ(gpu.throttled, false);
+  EXPECT_EQ(readings[2].throttled, true);
 }
 
 TEST(GpuMonitorTest, XidIsRememberedForItsGpuOnly) {

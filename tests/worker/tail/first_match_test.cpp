@@ -46,6 +46,18 @@ TEST_F(FirstMatchTest, CountsLinesUntilAStepIsFound) {
   EXPECT_EQ(ReadOn(match), 0) << "one match is enough";
 }
 
+// The step is in another line than the metrics, and the lines arrive one by one.
+TEST_F(FirstMatchTest, KnowsTheLinesBefore) {
+  v1::LogParserSpec spec;
+  spec.set_kind(v1::LOG_PARSER_KIND_HUGGING_FACE);
+  parser_ = *MakeLogParser(spec, 1);
+  FirstMatch match(file_.path());
+  file_.Append("\r 10%|#         | 10/100 [00:10<01:30,  1.00s/it]\r");
+  EXPECT_GT(ReadOn(match), 0);
+  file_.Append("{'loss': 3.9, 'epoch': 0.1}\n");
+  EXPECT_EQ(ReadOn(match), 0);
+}
+
 TEST_F(FirstMatchTest, ARestartedWorkerComesToTheSameAnswer) {
   file_.Append(Noise(500));
   FirstMatch none(file_.path());

@@ -106,6 +106,7 @@ TEST(MegatronParserTest, ReadsValidation) {
                  " validation loss at iteration 1000 on test set | lm loss value: 3.5E+00 | lm "
                  "loss PPL: 3.3E+01 | ");
   EXPECT_THAT(record.values(), UnorderedElementsAre(Pair("test_loss", 3.5), Pair("test_ppl", 33)));
+  EXPECT_THAT(record.evaluation_sets(), UnorderedElementsAre("test"));
 }
 
 TEST(MegatronParserTest, LeavesOtherLinesAlone) {
@@ -119,7 +120,7 @@ TEST(MegatronParserTest, LeavesOtherLinesAlone) {
   }
 }
 
-TEST(TorchtitanParserTest, ReadsColouredLines) {
+TEST(TorchtitanParserTest, ReadsColoredLines) {
   const auto parser = Make(v1::LOG_PARSER_KIND_TORCHTITAN, "", 8);
   const v1::MetricsRecord record = Parse(
       *parser,
@@ -255,8 +256,11 @@ TEST(RegexParserTest, BadPatternsAreRefusedWithTheCause) {
 // a crash.
 TEST(LogParserTest, SurvivesAnyOutput) {
   const std::unique_ptr<LogParser> parsers[] = {
-      Make(v1::LOG_PARSER_KIND_MEGATRON), Make(v1::LOG_PARSER_KIND_TORCHTITAN),
+      Make(v1::LOG_PARSER_KIND_MEGATRON),
+      Make(v1::LOG_PARSER_KIND_TORCHTITAN),
       Make(v1::LOG_PARSER_KIND_NANOGPT),
+      Make(v1::LOG_PARSER_KIND_HUGGING_FACE),
+      Make(v1::LOG_PARSER_KIND_OLMO),
       Make(v1::LOG_PARSER_KIND_REGEX, R"(step\W*(?P<step>\d+).*loss\W*(?P<loss>\S+))")};
   const std::string words[] = {"step: ",
                                "iteration ",
@@ -276,14 +280,20 @@ TEST(LogParserTest, SurvivesAnyOutput) {
                                "NaN",
                                "iter 5: loss 1.5",
                                "loss: 1 |",
+                               "5%|# | 5/10 [0<1, 2it/s]",
+                               "{'loss': 2, 'epoch': 1}",
+                               "[step=5/10,epoch=0]",
+                               "train/CE loss=2",
                                ",",
                                std::string(1, '\0')};
   std::mt19937 random(5);
   int parsed = 0;
+  LineContext context;
   for (int round = 0; round < 20000; ++round) {
     std::string line;
     for (unsigned i = random() % 12; i > 0; --i) line += words[random() % std::size(words)];
-    const std::optional<v1::MetricsRecord> record = parsers[random() % 4]->Parse(line);
+    const std::optional<v1::MetricsRecord> record =
+        parsers[random() % std::size(parsers)]->Parse(line, context);
     if (!record.has_value()) continue;
     ++parsed;
     std::string wire;

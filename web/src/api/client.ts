@@ -144,6 +144,11 @@ export async function postJson<T>(path: string, body: unknown, signal?: AbortSig
   return (await response.json()) as T;
 }
 
+export async function deleteJson<T>(path: string): Promise<T> {
+  const response = await request(apiPath(path), { method: 'DELETE' });
+  return (await response.json()) as T;
+}
+
 export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }

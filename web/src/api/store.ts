@@ -55,7 +55,7 @@ export const reconnects = signal(0);
 export const otherClusters = signal(0);
 // Time of the last message from the controller; 0 before the first one.
 export const receivedAt = signal(0);
-// True while the connection to the controller is lost. Pages are grey then and offer no actions.
+// True while the connection to the controller is lost. Pages are gray then and offer no actions.
 export const stale = computed(() => !connected.value && receivedAt.value > 0);
 // The browser's time, updated once per second. Ages are computed from it. While the tab is hidden,
 // it is not updated, which also pauses all periodic requests.

@@ -34,7 +34,7 @@ export function tickStep(ticks: readonly number[]): number {
   return Number.isFinite(least) && least > 0 ? least : Math.abs(ticks[0] ?? 0) || 1;
 }
 
-// Returns the labels of the ticks on a logarithmic axis. Powers of ten are labelled and, if there
+// Returns the labels of the ticks on a logarithmic axis. Powers of ten are labeled and, if there
 // are few of them, also 2 and 5 times each power. All other labels are empty.
 export function logTickTexts(ticks: readonly number[], decades: number, unit: Unit): string[] {
   const step = tickStep(ticks);
@@ -42,8 +42,8 @@ export function logTickTexts(ticks: readonly number[], decades: number, unit: Un
     if (decades < 1) return tickText(value, step, unit);
     const power = 10 ** Math.floor(Math.log10(value) + 1e-9);
     const mantissa = Math.round(value / power);
-    const labelled = mantissa === 1 || (decades <= 2 && [2, 5].includes(mantissa));
-    return labelled ? tickText(value, power, unit) : '';
+    const labeled = mantissa === 1 || (decades <= 2 && [2, 5].includes(mantissa));
+    return labeled ? tickText(value, power, unit) : '';
   });
 }
 

@@ -47,7 +47,7 @@ const series = (change: Partial<Series> = {}): Series => ({
   nan_counts: [0, 0, 0],
   x: [1, 2, 3],
   smoothed: [],
-  abandoned: false,
+  redone: false,
   attempt: 0,
   job_id: 1,
   ...change,
@@ -90,9 +90,9 @@ describe('curvesOf', () => {
     expect(curvesOf(odd, { ...options, logY: true })[0]?.y).toEqual([1, null, null]);
   });
 
-  it('names an abandoned branch by its attempt', () => {
-    const [curve] = curvesOf(series({ abandoned: true, attempt: 2 }), options);
-    expect(curve).toMatchObject({ role: 'abandoned', label: 'attempt 2, abandoned' });
+  it('names a redone branch by its attempt', () => {
+    const [curve] = curvesOf(series({ redone: true, attempt: 2 }), options);
+    expect(curve).toMatchObject({ role: 'redone', label: 'attempt 2, redone' });
   });
 
   it('draws the mean of a bucket, not the point that came last', () => {
@@ -285,6 +285,19 @@ describe('markers', () => {
     ]);
   });
 
+  it('says where the learning rate changed at a restart', () => {
+    const change = { step: 40, before: 3e-4, after: 1.2e-4 };
+    const attempts = [
+      { number: 1, heals: [] },
+      { number: 2, resume_step: 40, rate_change: change, heals: [] },
+    ] as never;
+    const [found] = markersOf({ checkpoints: [], attempts, alerts: [] });
+    expect(found?.text).toBe(
+      'attempt 2 from step 40; learning rate changed at the resume from step 40: ' +
+        '3.00e-4 before, 1.20e-4 after',
+    );
+  });
+
   it('marks where the gang went on in place', () => {
     const heals = [
       { step: 30, began_ms: 1000, healed_ms: 5000 },
@@ -310,6 +323,8 @@ describe('markers', () => {
   it('are read with the most severe first', () => {
     const markers = [marker(1), marker(2, 'alert'), marker(3, 'restart'), marker(4)];
     expect(bySeverity(markers).map(({ step }) => step)).toEqual([2, 3, 1, 4]);
+    const noted = [marker(1), marker(2, 'note'), marker(3, 'restart')];
+    expect(bySeverity(noted).map(({ step }) => step)).toEqual([3, 2, 1]);
   });
 
   it('never make a range of close alerts', () => {
@@ -391,6 +406,7 @@ describe('markers', () => {
 });
 
 it('draws a spark with a hole where there is no number', () => {
-  expect(sparkPath([1, 'NaN', 2], 100, 20).match(/M/g)).toHaveLength(2);
-  expect(sparkPath([1], 100, 20)).toBe('');
+  expect(sparkPath([1, 'NaN', 2]).match(/M/g)).toHaveLength(2);
+  expect(sparkPath([1])).toBe('');
+  expect(sparkPath([0, 50], [0, 100])).toBe('M0.0 26.0L120.0 14.0');
 });

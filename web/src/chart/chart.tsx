@@ -35,11 +35,15 @@ export interface ChartProps {
   // cursor.
   picked?: number | undefined;
   onPick?: (curve: number | undefined) => void;
+  // Called with the point that the user clicks or taps.
+  onChoose?: (x: number) => void;
   // Called with the canvas, which exports need.
   onCanvas?: (canvas: HTMLCanvasElement | undefined) => void;
 }
 
 const MARKER_REACH_PX = 8;
+// A shorter drag is a click.
+const MIN_DRAG_PX = 4;
 
 function readingAt(chart: uPlot, placed: readonly PlacedMarker[]): Reading | undefined {
   const { left = -1, idx } = chart.cursor;
@@ -59,6 +63,19 @@ function readingAt(chart: uPlot, placed: readonly PlacedMarker[]): Reading | und
 // The current props, which uPlot's callbacks read when they draw.
 interface Current extends ChartProps {
   data: uPlot.AlignedData;
+}
+
+// Calls `choose` for clicks that are not the end of a drag.
+function listenForChoice(chart: uPlot, choose: (x: number) => void): void {
+  let pressedAt = 0;
+  chart.over.addEventListener('pointerdown', ({ clientX }) => {
+    pressedAt = clientX;
+  });
+  chart.over.addEventListener('click', ({ clientX }) => {
+    const { idx } = chart.cursor;
+    const x = idx === null || idx === undefined ? undefined : chart.data[0][idx];
+    if (Math.abs(clientX - pressedAt) < MIN_DRAG_PX && x !== undefined) choose(x);
+  });
 }
 
 function createChart(host: HTMLElement, current: { current: Current }): uPlot {
@@ -86,7 +103,7 @@ function createChart(host: HTMLElement, current: { current: Current }): uPlot {
     setSelect: [
       (chart) => {
         const { left, width } = chart.select;
-        if (width < 4) return;
+        if (width < MIN_DRAG_PX) return;
         current.current.onZoom(
           zoomWindow(chart.posToVal(left, 'x'), chart.posToVal(left + width, 'x')),
         );
@@ -96,6 +113,7 @@ function createChart(host: HTMLElement, current: { current: Current }): uPlot {
   };
   const chart = new uPlot(options, props.data, host);
   chart.over.addEventListener('dblclick', () => current.current.onZoom(undefined));
+  listenForChoice(chart, (x) => current.current.onChoose?.(x));
   return chart;
 }
 

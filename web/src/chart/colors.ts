@@ -1,4 +1,4 @@
-// Resolves the style sheet's colours for canvases, which do not support CSS custom properties.
+// Resolves the style sheet's colors for canvases, which do not support CSS custom properties.
 import { RUN_COLORS } from './dashes';
 
 const probes = new Map<string, string>();
@@ -12,7 +12,7 @@ function resolve(color: string): string {
   return resolved;
 }
 
-// Resolves any CSS colour to a colour for canvases, in the current theme. Results are cached,
+// Resolves any CSS color to a color for canvases, in the current theme. Results are cached,
 // because resolving makes the browser recompute styles.
 export function resolvedColor(text: string): string {
   let color = probes.get(text);
@@ -23,7 +23,7 @@ export function resolvedColor(text: string): string {
   return color;
 }
 
-// The colour of the CSS custom property --`name`.
+// The color of the CSS custom property --`name`.
 export const themeColor = (name: string) => resolvedColor(`var(--${name})`);
 
 export const runColorName = (index: number) => `run-${(index % RUN_COLORS) + 1}`;

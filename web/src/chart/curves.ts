@@ -5,8 +5,9 @@ import type { JsonNumber, Series } from '../api/types';
 export type Value = number | null | undefined;
 
 // 'raw': the mean of each bucket. 'min' and 'max': the bounds of the band around it. 'smooth': the
-// moving average. 'abandoned': a part of the curve that a newer attempt has repeated.
-export type Role = 'min' | 'max' | 'raw' | 'smooth' | 'points' | 'abandoned';
+// moving average. 'redone': a part of the curve that a newer attempt has repeated. 'stack': the
+// upper edge of a layer that lies on the layers before it. 'baseline': a curve of another job.
+export type Role = 'min' | 'max' | 'raw' | 'smooth' | 'points' | 'redone' | 'stack' | 'baseline';
 
 export interface Curve {
   role: Role;
@@ -44,8 +45,8 @@ export function curvesOf(series: Series, options: CurveOptions): Curve[] {
   const { logY, color } = options;
   const base = { label: options.label ?? series.key, x: series.x, color };
   const mean = column(series.mean, logY);
-  if (series.abandoned) {
-    return [{ ...base, role: 'abandoned', y: mean, label: `attempt ${series.attempt}, abandoned` }];
+  if (series.redone) {
+    return [{ ...base, role: 'redone', y: mean, label: `attempt ${series.attempt}, redone` }];
   }
   if (options.points) return [{ ...base, role: 'points', y: mean }];
   const curves: Curve[] = [];
@@ -179,7 +180,7 @@ export function rangeText({ first, last, nan, infinite }: NotFiniteRange): strin
   return first === last ? `${what} at step ${first}` : `${what}, steps ${first} to ${last}`;
 }
 
-// Returns the lowest and highest value drawn; undefined if there is none.
+// Returns the lowest and highest value drawn; undefined if there is none. A stack is drawn from 0.
 export function extent(curves: readonly Curve[]): [number, number] | undefined {
   let low = Infinity;
   let high = -Infinity;
@@ -190,5 +191,20 @@ export function extent(curves: readonly Curve[]): [number, number] | undefined {
       if (value > high) high = value;
     }
   }
-  return low <= high ? [low, high] : undefined;
+  if (low > high) return undefined;
+  return [curves.some(({ role }) => role === 'stack') ? Math.min(0, low) : low, high];
+}
+
+// Returns the part of a curve inside a window, and one point on each side of the window so that the
+// line reaches both edges. The y axis then fits the visible part.
+export function within(
+  curve: Curve,
+  { from, to }: { from: number | undefined; to: number | undefined },
+): Curve {
+  if (from === undefined || to === undefined) return curve;
+  const begin = curve.x.findIndex((x) => x >= from);
+  if (begin < 0) return { ...curve, x: [], y: [] };
+  const behind = curve.x.findIndex((x) => x > to);
+  const [first, end] = [Math.max(0, begin - 1), behind < 0 ? curve.x.length : behind + 1];
+  return { ...curve, x: curve.x.slice(first, end), y: curve.y.slice(first, end) };
 }

@@ -1,5 +1,5 @@
 // Draws markers on a chart's canvas. Each kind of marker has its own shape, so that it can be
-// recognised without colour.
+// recognised without color.
 import type uPlot from 'uplot';
 import { themeColor } from './colors';
 import { placeMarkers, type Marker, type MarkerKind, type PlacedMarker } from './markers';
@@ -8,6 +8,7 @@ const GAP_PX = 10;
 
 const COLOR: Record<MarkerKind, string> = {
   checkpoint: 'marker-checkpoint',
+  note: 'marker-note',
   restart: 'marker-restart',
   alert: 'marker-alert',
   nan: 'marker-alert',
@@ -36,8 +37,37 @@ function drawRange(
   ctx.globalAlpha = 1;
 }
 
-// Draws a checkpoint as a triangle at the bottom, a restart as a dashed line, and an alert as a
-// line with a diamond.
+// Traces the outline of a marker's shape. Checkpoints are at the bottom, the others at the top.
+function traceShape(
+  ctx: CanvasRenderingContext2D,
+  kind: MarkerKind,
+  x: number,
+  size: number,
+  { top, height }: uPlot.BBox,
+): void {
+  const bottom = top + height;
+  if (kind === 'checkpoint') {
+    ctx.moveTo(x - size, bottom);
+    ctx.lineTo(x + size, bottom);
+    ctx.lineTo(x, bottom - size * 1.7);
+  } else if (kind === 'restart') {
+    ctx.moveTo(x, top);
+    ctx.lineTo(x + size * 1.8, top + size);
+    ctx.lineTo(x, top + size * 2);
+  } else if (kind === 'note') {
+    ctx.rect(x - size, top, size * 2, size * 2);
+  } else {
+    ctx.moveTo(x, top);
+    ctx.lineTo(x + size, top + size);
+    ctx.lineTo(x, top + size * 2);
+    ctx.lineTo(x - size, top + size);
+  }
+}
+
+const DASHES: Partial<Record<MarkerKind, number[]>> = { restart: [4, 3], note: [1, 3] };
+
+// Draws a checkpoint as a triangle at the bottom, a note as a square on a dotted line, a restart as
+// a flag on a dashed line, and an alert as a diamond on a line.
 function drawShape(
   ctx: CanvasRenderingContext2D,
   place: PlacedMarker,
@@ -49,24 +79,11 @@ function drawShape(
   const size = 4.5 * ratio;
   ctx.strokeStyle = ctx.fillStyle = themeColor(COLOR[place.kind]);
   ctx.lineWidth = ratio;
-  ctx.setLineDash(place.kind === 'restart' ? [4 * ratio, 3 * ratio] : []);
+  ctx.setLineDash((DASHES[place.kind] ?? []).map((length) => length * ratio));
   if (place.kind !== 'checkpoint') line(ctx, x, box.top, bottom);
   ctx.setLineDash([]);
   ctx.beginPath();
-  if (place.kind === 'checkpoint') {
-    ctx.moveTo(x - size, bottom);
-    ctx.lineTo(x + size, bottom);
-    ctx.lineTo(x, bottom - size * 1.7);
-  } else if (place.kind === 'restart') {
-    ctx.moveTo(x, box.top);
-    ctx.lineTo(x + size * 1.8, box.top + size);
-    ctx.lineTo(x, box.top + size * 2);
-  } else {
-    ctx.moveTo(x, box.top);
-    ctx.lineTo(x + size, box.top + size);
-    ctx.lineTo(x, box.top + size * 2);
-    ctx.lineTo(x - size, box.top + size);
-  }
+  traceShape(ctx, place.kind, x, size, box);
   ctx.closePath();
   ctx.fill();
 }

@@ -2,7 +2,7 @@
 import { download } from '../ui/download';
 import { themeColor } from './colors';
 
-// Downloads a PNG image of the chart with its background colour and a title above it.
+// Downloads a PNG image of the chart with its background color and a title above it.
 export function downloadPng(canvas: HTMLCanvasElement, title: string, name: string): void {
   const ratio = devicePixelRatio;
   const top = Math.round(30 * ratio);

@@ -1,9 +1,10 @@
-// The markers of a curve: checkpoints, restarts, heals and alerts. Pure functions.
+// The markers of a curve: checkpoints, notes, restarts, heals and alerts. Pure functions.
 import type { Attempt, Checkpoint, Series } from '../api/types';
+import { rateChangeText } from '../format/rate_change';
 import { plainWords } from '../format/words';
 import type { Axis } from '../router/url';
 
-export type MarkerKind = 'checkpoint' | 'restart' | 'alert' | 'nan';
+export type MarkerKind = 'checkpoint' | 'note' | 'restart' | 'alert' | 'nan';
 
 export interface Marker {
   kind: MarkerKind;
@@ -24,7 +25,7 @@ export interface PlacedMarker {
 }
 
 // Severity by kind. The most severe marker at a place determines the shape.
-const RANK: Record<MarkerKind, number> = { checkpoint: 0, restart: 1, alert: 2, nan: 3 };
+const RANK: Record<MarkerKind, number> = { checkpoint: 0, note: 1, restart: 2, alert: 3, nan: 4 };
 
 // Returns the markers, the most severe first.
 export const bySeverity = (markers: readonly Marker[]): Marker[] =>
@@ -113,7 +114,7 @@ export function markersOf(sources: MarkerSources): Marker[] {
       timeMs: a.started_time_ms || a.placed_time_ms,
       text: `attempt ${a.number} from step ${a.resume_step}${
         rolledBack.has(a.number - 1) ? ', rolled back by the loss guard' : ''
-      }`,
+      }${a.rate_change ? `; ${rateChangeText(a.rate_change)}` : ''}`,
     }));
   const heals = sources.attempts.flatMap((a) =>
     a.heals.map((heal): Marker => ({

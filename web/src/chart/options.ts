@@ -44,6 +44,7 @@ const AXIS_PADDING_PX = 12;
 const PADDING_RIGHT_PX = 14;
 const widthOf = (words: string) => Math.ceil(words.length * LETTER_PX) + AXIS_PADDING_PX;
 const MARKED_POINTS = 120;
+const LAYER_OPACITY = 0.45;
 // Maximum distance in pixels between the cursor and the curve it highlights.
 const PICK_PX = 30;
 // Maximum distance, in points, between the cursor and a point whose value is shown.
@@ -53,7 +54,7 @@ function alpha(color: string, opacity: number): string {
   return `color-mix(in oklab, ${color} ${Math.round(opacity * 100)}%, transparent)`;
 }
 
-// The browser must resolve the colour first, because canvases do not support color-mix().
+// The browser must resolve the color first, because canvases do not support color-mix().
 const faded = (name: string, opacity: number) => resolvedColor(alpha(`var(--${name})`, opacity));
 
 function seriesOptions(curve: Curve, smoothed: boolean): uPlot.Series {
@@ -98,16 +99,24 @@ function seriesOptions(curve: Curve, smoothed: boolean): uPlot.Series {
         },
       };
     }
-    case 'abandoned':
-      return { ...base, stroke: themeColor('curve-abandoned'), width: 1.25, dash: [3, 3] };
+    case 'baseline':
+      return { ...base, width: 1.5, stroke: themeColor(name), dash: [...(curve.dash ?? [])] };
+    case 'stack':
+      return { ...base, width: 1, stroke: themeColor(name), fill: faded(name, LAYER_OPACITY) };
+    case 'redone':
+      return { ...base, stroke: themeColor('curve-redone'), width: 1.25, dash: [3, 3] };
   }
 }
 
 function bandsOf(curves: readonly Curve[]): uPlot.Band[] {
   const bands: uPlot.Band[] = [];
   curves.forEach((curve, index) => {
-    if (curve.role !== 'max') return;
-    bands.push({ series: [index + 1, index + 2], fill: faded(runColorName(curve.color), 0.25) });
+    const fill = (opacity: number) => faded(runColorName(curve.color), opacity);
+    if (curve.role === 'max') bands.push({ series: [index + 1, index + 2], fill: fill(0.25) });
+    // A layer lies on the one before it. The lowest layer lies on 0.
+    if (curve.role === 'stack' && curves[index - 1]?.role === 'stack') {
+      bands.push({ series: [index + 1, index], fill: fill(LAYER_OPACITY) });
+    }
   });
   return bands;
 }

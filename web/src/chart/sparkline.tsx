@@ -3,12 +3,15 @@ import type { JsonNumber } from '../api/types';
 const WIDTH = 120;
 const HEIGHT = 28;
 
-// Returns an SVG path through the values, with gaps at non-finite values.
-export function sparkPath(values: readonly JsonNumber[], width = WIDTH, height = HEIGHT): string {
+export type Range = readonly [number, number];
+
+// Returns an SVG path through the values, with gaps at non-finite values. `range`: the values at
+// the lower and upper edge; by default those of the curve.
+export function sparkPath(values: readonly JsonNumber[], range?: Range): string {
   const finite = values.filter((v): v is number => typeof v === 'number' && Number.isFinite(v));
   if (finite.length < 2) return '';
-  const low = Math.min(...finite);
-  const span = Math.max(...finite) - low || 1;
+  const [low, high] = range ?? [Math.min(...finite), Math.max(...finite)];
+  const span = high - low || 1;
   let pen = 'M';
   let path = '';
   values.forEach((value, index) => {
@@ -16,8 +19,8 @@ export function sparkPath(values: readonly JsonNumber[], width = WIDTH, height =
       pen = 'M';
       return;
     }
-    const x = (index / (values.length - 1)) * width;
-    const y = 2 + (1 - (value - low) / span) * (height - 4);
+    const x = (index / (values.length - 1)) * WIDTH;
+    const y = 2 + (1 - (value - low) / span) * (HEIGHT - 4);
     path += `${pen}${x.toFixed(1)} ${y.toFixed(1)}`;
     pen = 'L';
   });
@@ -28,11 +31,13 @@ export function Sparkline({
   values,
   label,
   color,
+  range,
 }: {
   values: readonly JsonNumber[];
   label: string;
-  // CSS class of the run's colour.
+  // CSS class of the run's color.
   color: string;
+  range?: Range | undefined;
 }) {
   return (
     <svg
@@ -42,7 +47,7 @@ export function Sparkline({
       aria-label={label}
       preserveAspectRatio="none"
     >
-      <path d={sparkPath(values)} />
+      <path d={sparkPath(values, range)} />
     </svg>
   );
 }

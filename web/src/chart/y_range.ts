@@ -1,5 +1,5 @@
 // The y range of a chart. Pure functions.
-import { extent, type Curve, type Value } from './curves';
+import { extent, type Curve, type Role, type Value } from './curves';
 
 // Quantiles between which most values lie, and the distance beyond them that is still shown, as a
 // multiple of the distance between them.
@@ -10,6 +10,8 @@ const MARGIN = 0.5;
 const MOST_STRETCH = 1.25;
 // The newest part of each curve is always in the range, so that a run that diverges is visible.
 const NEWEST_PART = 0.05;
+
+const LINES: readonly Role[] = ['raw', 'smooth', 'stack'];
 
 const isNumber = (value: Value): value is number => typeof value === 'number';
 
@@ -22,19 +24,23 @@ function newestOf({ y }: Curve): number[] {
 }
 
 // Returns the range in which the curves are easy to read. A few extreme values, such as those of
-// the first steps, may be outside of it. Returns undefined if there are no values.
-export function typicalRange(curves: readonly Curve[]): [number, number] | undefined {
-  const full = extent(curves);
+// the first steps, may be outside of it. Of a stack, only the sums count, and the range begins at 0.
+// Returns undefined if there are no values.
+export function typicalRange(all: readonly Curve[]): [number, number] | undefined {
+  const full = extent(all);
   if (!full) return undefined;
+  const top = all.findLast(({ role }) => role === 'stack');
+  const curves = all.filter((curve) => curve.role !== 'stack' || curve === top);
   const sorted = curves.flatMap(({ y }) => y.filter(isNumber)).sort((a, b) => a - b);
   const [low, high] = [quantile(sorted, LOW), quantile(sorted, HIGH)];
   const margin = MARGIN * (high - low);
   if (margin === 0) return full;
-  const lines = curves.filter(({ role }) => role === 'raw' || role === 'smooth');
+  const lines = curves.filter(({ role }) => LINES.includes(role));
   const kept = lines.flatMap(newestOf);
-  const bottom = Math.max(full[0], kept.reduce((a, b) => Math.min(a, b), low - margin));
-  const top = Math.min(full[1], kept.reduce((a, b) => Math.max(a, b), high + margin));
-  return full[1] - full[0] <= MOST_STRETCH * (top - bottom) ? full : [bottom, top];
+  const least = Math.max(full[0], kept.reduce((a, b) => Math.min(a, b), low - margin));
+  const bottom = top ? full[0] : least;
+  const most = Math.min(full[1], kept.reduce((a, b) => Math.max(a, b), high + margin));
+  return full[1] - full[0] <= MOST_STRETCH * (most - bottom) ? full : [bottom, most];
 }
 
 // Returns the extreme values that a chart with the typical range does not show.

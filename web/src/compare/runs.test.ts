@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { CompareSeriesResponse, Series } from '../api/types';
 import { curvesOf } from '../chart/curves';
-import { compareBuckets, compareCurves, runOrder, runsOf, withSpikes } from './runs';
+import {
+  compareBuckets,
+  compareCurves,
+  runOrder,
+  runsOf,
+  withSpikes,
+  type Drawn,
+  type Run,
+} from './runs';
 
 describe('compared runs', () => {
   const steps = { logY: false, axis: 'step', from: undefined, to: undefined } as const;
@@ -19,14 +27,17 @@ describe('compared runs', () => {
       nan_counts: x,
       x,
       smoothed: [],
-      abandoned: false,
+      redone: false,
       attempt: 0,
       job_id: 0,
     }) as Series;
-  const run = (id: number, x?: number[]) => ({
+  const mapOf = (...all: Series[]) => new Map(all.map((one) => [one.key, one]));
+  const run = (id: number, x?: number[]): Run => ({
     job: { id, name: 'a' } as never,
-    series: x && series(x),
+    series: x ? mapOf(series(x)) : new Map(),
   });
+  const curves = (runs: Run[], view: Drawn['view'] = steps, colors: number[] = []) =>
+    compareCurves(runs, { metric: 'loss', view, colors }, curvesOf);
 
   it('takes the runs of one answer apart, and draws them without bands', () => {
     const values = { last: [3, 2], mean: [3, 2], min: [3, 2], max: [3, 2] };
@@ -38,35 +49,43 @@ describe('compared runs', () => {
         { ...points, job_id: 9, key: 'val_loss', x: [7, 8] },
       ],
     } as unknown as CompareSeriesResponse;
-    const [first, second] = runsOf(answer, 'loss');
-    expect(first?.series).toBeUndefined();
-    expect(second?.series?.x).toEqual([1, 2]);
-    expect(second?.validation?.x).toEqual([7, 8]);
-    const curves = compareCurves(runsOf(answer, 'loss'), steps, curvesOf);
-    expect(curves.map(({ role }) => role)).toEqual(['raw', 'raw']);
+    const [first, second] = runsOf(answer);
+    expect(first?.series.size).toBe(0);
+    expect(second?.series.get('loss')?.x).toEqual([1, 2]);
+    expect(second?.series.get('val_loss')?.x).toEqual([7, 8]);
+    expect(curves(runsOf(answer)).map(({ role }) => role)).toEqual(['raw', 'raw']);
   });
 
   it('lets no time fall back where a node has a clock that is behind', () => {
     const loss = { key: 'loss', job_id: 9, steps: [1, 2, 3], x: [10, 5, 20] };
     const answer = { jobs: [{ id: 9 }], series: [loss] } as unknown as CompareSeriesResponse;
-    expect(runsOf(answer, 'loss')[0]?.series?.x).toEqual([10, 10, 20]);
+    expect(runsOf(answer)[0]?.series.get('loss')?.x).toEqual([10, 10, 20]);
   });
 
   it('has one curve a run, also for a run without points', () => {
-    const curves = compareCurves([run(1), run(2, [5, 6])], steps, curvesOf);
-    expect(curves.map(({ x }) => x)).toEqual([[], [5, 6]]);
+    expect(curves([run(1), run(2, [5, 6])]).map(({ x }) => x)).toEqual([[], [5, 6]]);
+  });
+
+  it('gives runs of one group one color, and keeps the colors of the others apart', () => {
+    const drawn = curves([run(1, [5]), run(2), run(3, [6])], steps, [9, 0, 9]);
+    expect(drawn.map(({ color }) => color)).toEqual([9, 0, 9]);
+    expect(drawn[0]?.dash).toEqual(drawn[2]?.dash);
+    expect(curves([run(1), run(2)]).map(({ color }) => color)).toEqual([0, 1]);
   });
 
   it('counts time from the start of each run', () => {
-    const curves = compareCurves([run(1, [1000, 1500])], { ...steps, axis: 'time' }, curvesOf);
-    expect(curves[0]?.x).toEqual([0, 500]);
+    const view = { ...steps, axis: 'time' } as const;
+    expect(curves([run(1, [1000, 1500])], view)[0]?.x).toEqual([0, 500]);
+    const earlier = { ...series([400]), key: 'lr' };
+    const late: Run = { ...run(1), series: mapOf(series([1000, 1500]), earlier) };
+    expect(curves([late], view)[0]?.x).toEqual([600, 1100]);
   });
 
   it('draws the part of a window on the axis of time, up to the points around it', () => {
     const view = { ...steps, axis: 'time', from: 150, to: 350 } as const;
-    const [curve] = compareCurves([run(1, [0, 100, 200, 300, 400, 500])], view, curvesOf);
+    const [curve] = curves([run(1, [0, 100, 200, 300, 400, 500])], view);
     expect(curve?.x).toEqual([100, 200, 300, 400]);
-    const [none] = compareCurves([run(1, [0, 100])], view, curvesOf);
+    const [none] = curves([run(1, [0, 100])], view);
     expect(none?.x).toEqual([]);
   });
 
@@ -93,11 +112,9 @@ describe('compared runs', () => {
   });
 
   it('orders runs by their newest value, those without one last', () => {
-    const runs = [run(1, [5, 6]), run(2), run(3, [2])].map((one) => ({
-      ...one,
-      series: one.series && { ...one.series, last: one.series.x },
-    }));
-    expect(runOrder(runs, true)).toEqual([2, 0, 1]);
-    expect(runOrder(runs, false)).toEqual([0, 1, 2]);
+    const runs = [run(1, [5, 6]), run(2), run(3, [2])];
+    expect(runOrder(runs, 'loss')).toEqual([2, 0, 1]);
+    expect(runOrder(runs, 'lr')).toEqual([0, 1, 2]);
+    expect(runOrder(runs, undefined)).toEqual([0, 1, 2]);
   });
 });

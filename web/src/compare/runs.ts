@@ -1,38 +1,39 @@
 // The curves of several runs in one chart. Pure functions.
 import type { CompareSeriesResponse, Job, JsonNumber, Series } from '../api/types';
 import { bucketsFor, nonDecreasing } from '../chart/axes';
-import type { Curve, CurveOptions } from '../chart/curves';
+import { within, type Curve, type CurveOptions } from '../chart/curves';
 import { dashOf } from '../chart/dashes';
 import type { CurveView } from '../router/url';
 
+const finite = (value: JsonNumber | undefined): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+
 export interface Run {
   job: Job;
-  series: Series | undefined;
-  validation?: Series | undefined;
+  // By key.
+  series: ReadonlyMap<string, Series>;
 }
 
 // Returns each job with its series. Leaves out bands, because bands of several runs would hide each
 // other.
-export function runsOf(answer: CompareSeriesResponse, metric: string): Run[] {
-  const found = new Map<string, Series>();
+export function runsOf(answer: CompareSeriesResponse): Run[] {
+  const found = new Map<number, Map<string, Series>>();
+  for (const { id } of answer.jobs) found.set(id, new Map());
   for (const one of answer.series) {
     const x = one.x ? nonDecreasing(one.x) : one.steps;
-    const drawn = { ...one, x, counts: [] };
-    found.set(`${one.job_id}/${one.key}`, drawn);
+    found.get(one.job_id)?.set(one.key, { ...one, x, counts: [] });
   }
-  return answer.jobs.map((job) => ({
-    job,
-    series: found.get(`${job.id}/${metric}`),
-    validation: found.get(`${job.id}/val_loss`),
-  }));
+  return answer.jobs.map((job) => ({ job, series: found.get(job.id) ?? new Map() }));
 }
 
-// A point is a spike if it differs from its neighbours by at least this many median bucket heights
+// Returns the newest value of a run's series; undefined if there is none or it is not finite.
+export function newestOf({ series }: Run, key: string): number | undefined {
+  return finite(series.get(key)?.last.at(-1));
+}
+
+// A point is a spike if it differs from its neighbors by at least this many median bucket heights
 // (max - min).
 const SPIKE = 4;
-
-const finite = (value: JsonNumber | undefined): number | undefined =>
-  typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 
 function usualHeight({ min, max }: Pick<Series, 'min' | 'max'>): number {
   const heights = max
@@ -51,7 +52,7 @@ export function withSpikes(series: Pick<Series, 'mean' | 'min' | 'max'>): JsonNu
   return mean.map((value, index) => {
     const near = [mean[index - 1], value, mean[index + 1]]
       .map(finite)
-      .filter((neighbour) => neighbour !== undefined);
+      .filter((neighbor) => neighbor !== undefined);
     if (near.length === 0) return value;
     const [high, low] = [finite(max[index]), finite(min[index])];
     const above = high === undefined ? 0 : high - Math.max(...near);
@@ -82,58 +83,55 @@ export function compareBuckets(runs: number, widthPx: number, zoom: number): num
 
 // In the unit of the axis.
 export function longestSpan(runs: readonly Run[]): number {
-  const spans = runs.map(({ series }) => (series?.x.at(-1) ?? 0) - (series?.x[0] ?? 0));
-  return Math.max(0, ...spans);
+  const all = runs.flatMap(({ series }) => [...series.values()]);
+  return all.reduce((most, { x }) => Math.max(most, (x.at(-1) ?? 0) - (x[0] ?? 0)), 0);
 }
 
-// Returns the part of a curve inside a window, and one point on each side of the window so that the
-// line reaches both edges. The y axis then fits the visible part.
-function within(curve: Curve, { from, to }: CompareView): Curve {
-  if (from === undefined || to === undefined) return curve;
-  const begin = curve.x.findIndex((x) => x >= from);
-  if (begin < 0) return { ...curve, x: [], y: [] };
-  const behind = curve.x.findIndex((x) => x > to);
-  const [first, end] = [Math.max(0, begin - 1), behind < 0 ? curve.x.length : behind + 1];
-  return { ...curve, x: curve.x.slice(first, end), y: curve.y.slice(first, end) };
-}
+type DrawnView = Pick<CurveView, 'logY' | 'axis' | 'from' | 'to'>;
 
-export type CompareView = Pick<CurveView, 'logY' | 'axis' | 'from' | 'to'>;
+export interface Drawn {
+  metric: string;
+  view: DrawnView;
+  // The color of each run. Runs of one group have the same color.
+  colors: readonly number[];
+}
 
 // Returns one line per run, smoothed if requested, without bands, because they would hide each
 // other.
 // A run without points gives an empty curve, so that curves and runs have the same indices.
 export function compareCurves(
   runs: readonly Run[],
-  view: CompareView,
+  { metric, view, colors }: Drawn,
   curvesOf: (series: Series, options: CurveOptions) => Curve[],
 ): Curve[] {
   return runs.map(({ job, series }, index) => {
-    const options = { logY: view.logY, color: index, label: `${job.name} #${job.id}` };
-    const all = series ? curvesOf({ ...series, mean: withSpikes(series) }, options) : [];
+    const color = colors[index] ?? index;
+    const options = { logY: view.logY, color, label: `${job.name} #${job.id}` };
+    const points = series.get(metric);
+    const all = points ? curvesOf({ ...points, mean: withSpikes(points) }, options) : [];
     const line =
       all.find(({ role }) => role === 'smooth') ?? all.find(({ role }) => role === 'raw');
-    const dash = dashOf(index);
-    const base: Curve = line ?? { role: 'raw', label: options.label, x: [], y: [], color: index };
+    const dash = dashOf(color);
+    const base: Curve = line ?? { role: 'raw', label: options.label, x: [], y: [], color };
     const drawn: Curve = { ...base, role: 'raw', ...(dash ? { dash } : {}) };
     if (view.axis !== 'time') return drawn;
-    return within({ ...drawn, x: sinceStart(base.x) }, view);
+    return within({ ...drawn, x: sinceStart(series, base.x) }, view);
   });
 }
 
-// Returns the milliseconds since the run's first point, because runs began at different times.
-function sinceStart(times: readonly number[]): number[] {
-  const first = times[0] ?? 0;
+// Returns the milliseconds since the first point of any of the run's series, because runs began at
+// different times.
+function sinceStart(series: Run['series'], times: readonly number[]): number[] {
+  const firsts = [...series.values()].flatMap(({ x }) => x.slice(0, 1));
+  const first = firsts.reduce((a, b) => Math.min(a, b), Infinity);
   return times.map((time) => time - first);
 }
 
-// Returns the indices of the runs in table order: as given or, if `byValue`, by newest value,
-// smallest first, then the runs without a value.
-export function runOrder(runs: readonly Run[], byValue: boolean): number[] {
+// Returns the indices of the runs in table order: as given or, with `key`, by the newest value of
+// this series, smallest first, then the runs without a value.
+export function runOrder(runs: readonly Run[], key: string | undefined): number[] {
   const order = runs.map((_, index) => index);
-  if (!byValue) return order;
-  const value = (index: number) => {
-    const last = runs[index]?.series?.last.at(-1);
-    return typeof last === 'number' ? last : Infinity;
-  };
-  return order.sort((a, b) => value(a) - value(b) || a - b);
+  if (key === undefined) return order;
+  const values = runs.map((run) => newestOf(run, key) ?? Infinity);
+  return order.sort((a, b) => (values[a] as number) - (values[b] as number) || a - b);
 }

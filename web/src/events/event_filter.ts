@@ -9,6 +9,7 @@ export const EVENT_KINDS = [
   'attempts',
   'checkpoints',
   'alerts',
+  'notes',
   'nodes',
 ] as const;
 export type EventKindName = (typeof EVENT_KINDS)[number];
@@ -27,6 +28,7 @@ const PREFIXES: readonly (readonly [string, EventKindName])[] = [
   ['rank_', 'attempts'],
   ['checkpoint_', 'checkpoints'],
   ['alert_', 'alerts'],
+  ['note_', 'notes'],
   ['node_', 'nodes'],
 ];
 

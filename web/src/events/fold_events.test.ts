@@ -49,6 +49,15 @@ describe('foldEvents', () => {
     ]);
   });
 
+  it('keeps exits after a stop request apart from failures', () => {
+    const ended = (sequence: number, rank: number, stop_requested: boolean) =>
+      exited(sequence, rank, { exit_code: 143, stop_requested });
+    expect(texts([ended(1, 0, false), ended(2, 1, true), ended(3, 2, true)])).toEqual([
+      '2 ranks exited with code 143 after the stop request',
+      'rank 0 exited with code 143',
+    ]);
+  });
+
   it('counts no rank twice, however often a stream repeats itself', () => {
     // Folded lines can be folded again together with new events.
     const once = foldEvents([started(1, 0), started(2, 1)]);
@@ -108,10 +117,10 @@ describe('foldEvents', () => {
   it('shows equal alerts at one step in one line', () => {
     const alert = (sequence: number, step: number, code = 'checkpoint_failed') =>
       entry(sequence, { alert_raised: { job_id: 7, attempt: 1, code, step, message: 'full' } });
-    const rows = [saved(1, 40), alert(2, 80), alert(3, 80), alert(4, 120), alert(5, 80, 'hung')];
+    const rows = [saved(1, 40), alert(2, 80), alert(3, 80), alert(4, 120), alert(5, 80, 'stalled')];
     expect(texts([...rows, saved(6, 160)])).toEqual([
       'checkpoint at step 160, 1.0 KiB',
-      'hung at step 80: full',
+      'stalled at step 80: full',
       'checkpoint failed at step 120: full',
       'checkpoint failed at step 80: full (reported 2 times)',
       'checkpoint at step 40, 1.0 KiB',

@@ -46,7 +46,8 @@ function foldKey(entry: EventEntry, newer: Happened): string | undefined {
   }
   if (!exited) return undefined;
   const { job_id: job, attempt, exit_code: code, signal, out_of_memory: memory } = exited;
-  return `exited/${job}/${attempt}/${code}/${signal}/${memory}/${exited.spawn_error}`;
+  const { spawn_error: error, stop_requested: asked } = exited;
+  return `exited/${job}/${attempt}/${code}/${signal}/${memory}/${error}/${asked}`;
 }
 
 const union = (a: readonly number[], b: readonly number[]) => [...new Set([...a, ...b])];

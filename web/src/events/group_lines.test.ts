@@ -44,7 +44,7 @@ describe('groupLines', () => {
       ],
     ]);
     expect(textsOf(restart(10, 1).slice(0, 5))[0]![0]).toMatch(
-      /; starting again from step 2,000 \(attempt 2\)$/,
+      /; restarting from step 2,000 \(attempt 2\)$/,
     );
     expect(textsOf(restart(10, 1).slice(0, 3))).toEqual([
       ['attempt 1 failed: rank 1 exited with code 1', 3],
@@ -52,11 +52,11 @@ describe('groupLines', () => {
   });
 
   it('keeps other events of the job, and attempts that did not fail, apart', () => {
-    const alert = { job_id: 7, attempt: 2, code: 'hung', step: 5, message: 'm' };
+    const alert = { job_id: 7, attempt: 2, code: 'stalled', step: 5, message: 'm' };
     const first = entry(1, { attempt_running: { job_id: 7, attempt: 1 } });
     const all = [first, ...restart(10, 1), entry(30, { alert_raised: alert })];
     expect(textsOf(all).map(([text]) => text)).toEqual([
-      'hung at step 5: m',
+      'stalled at step 5: m',
       expect.stringContaining('restarted'),
       'attempt 1 running',
     ]);

@@ -92,7 +92,7 @@ function restartText(lines: readonly EventLine[]): EventText | undefined {
   const from = placed && placed.resume_step > 0 ? ` from step ${count(placed.resume_step)}` : '';
   const seconds = running && (running.time_ms - (failed.event?.time_ms ?? 0)) / 1000;
   const outcome =
-    seconds === undefined ? `starting again${from}` : `restarted${from} in ${duration(seconds)}`;
+    seconds === undefined ? `restarting${from}` : `restarted${from} in ${duration(seconds)}`;
   const text = `${described.text}; ${outcome} (attempt ${number})`;
   return { ...described, text, tone: 'warn', icon: 'retry' };
 }

@@ -1,6 +1,8 @@
 // Formats events as sentences. Pure functions.
 import type { Event, EventEntry } from '../api/types';
 import { bytes, plural } from './numbers';
+import { rateChangeText } from './rate_change';
+import { duration } from './time';
 import { jobLook, plainWords, type IconName, type Tone } from './words';
 
 export interface EventText {
@@ -22,12 +24,35 @@ type Describe<K extends Kind> = (
 
 const line = (text: string, tone: Tone, icon: IconName) => ({ text, tone, icon });
 
+// A controller records how its clock relates to the log at its first start, at a start after a
+// reboot, and when its clock is set.
+const clockText: Describe<'clock_set'> = ({ step_ms: step, assumed_ms: assumed, doubt }) => {
+  if (doubt) return line(`the controller's clock may be wrong: ${doubt}`, 'warn', 'warn');
+  const seconds = duration(Math.abs(step || assumed) / 1000);
+  if (step !== 0) {
+    const way = step > 0 ? 'forward' : 'back';
+    return line(`the controller's clock was set ${way} by ${seconds}`, 'idle', 'dot');
+  }
+  if (assumed === 0) {
+    return line('cluster created by the first start of its controller', 'good', 'check');
+  }
+  const text = `controller started after a reboot, ${seconds} after its newest event`;
+  return line(text, 'idle', 'dot');
+};
+
+// The step of a checkpoint of another program is not known, so its path is shown instead.
+function startOf({ resume_step: step, resume_from: path }: NonNullable<Kinds['job_placed']>) {
+  if (step > 0) return `, continuing from step ${step}`;
+  return path ? `, continuing from ${path}` : '';
+}
+
+const fromStep = (step: number) => (step > 0 ? ` from step ${step}` : '');
+
 const DESCRIPTIONS: { [K in Kind]?: Describe<K> } = {
   job_submitted: () => line('submitted', 'wait', 'circle'),
   job_placed: (f) =>
     line(
-      `attempt ${f.attempt} placed on ${plural(f.ranks.length, 'slot')}` +
-        (f.resume_step > 0 ? `, resuming from step ${f.resume_step}` : ''),
+      `attempt ${f.attempt} placed on ${plural(f.ranks.length, 'slot')}${startOf(f)}`,
       'run',
       'half',
     ),
@@ -37,15 +62,29 @@ const DESCRIPTIONS: { [K in Kind]?: Describe<K> } = {
       return line(`rank ${f.rank} could not start: ${f.spawn_error}`, 'bad', 'cross');
     if (f.limit_exceeded) return line(`rank ${f.rank} ended: ${f.limit_exceeded}`, 'bad', 'cross');
     if (f.out_of_memory) return line(`rank ${f.rank} killed: out of memory`, 'bad', 'cross');
-    if (f.signal) return line(`rank ${f.rank} terminated by signal ${f.signal}`, 'bad', 'cross');
-    return line(
-      `rank ${f.rank} exited with code ${f.exit_code}`,
-      f.exit_code ? 'bad' : 'idle',
-      f.exit_code ? 'cross' : 'dot',
-    );
+    const how = f.signal ? `terminated by signal ${f.signal}` : `exited with code ${f.exit_code}`;
+    const text = `rank ${f.rank} ${how}`;
+    if (f.stop_requested) return line(`${text} after the stop request`, 'idle', 'stop');
+    return f.signal || f.exit_code ? line(text, 'bad', 'cross') : line(text, 'idle', 'dot');
   },
-  attempt_running: (f) => line(`attempt ${f.attempt} running`, 'run', 'play'),
+  attempt_running: (f) =>
+    line(`attempt ${f.attempt} running${fromStep(f.resume_step)}`, 'run', 'play'),
   attempt_began: (f) => line(`attempt ${f.attempt} began at step ${f.first_step}`, 'run', 'dot'),
+  learning_rate_changed: (f) =>
+    line(f.change ? rateChangeText(f.change) : 'learning rate changed', 'warn', 'diamond'),
+  stall_ended: (f) =>
+    line(
+      `made progress again after a stall of ${duration((f.until_ms - f.since_ms) / 1000)}`,
+      'run',
+      'play',
+    ),
+  training_time_lost: (f) =>
+    line(
+      `${duration(f.lost_ms / 1000)} of training lost while the run was ` +
+        (f.phase === 'slow' ? 'slow' : 'diverging'),
+      'warn',
+      'triangle',
+    ),
   attempt_failed: (f) =>
     line(
       `attempt ${f.attempt} failed: ${f.verdict?.summary || plainWords(f.verdict?.cause ?? '')}`,
@@ -62,19 +101,26 @@ const DESCRIPTIONS: { [K in Kind]?: Describe<K> } = {
   attempt_healed: (f) =>
     line(
       `attempt ${f.attempt} healed in ${(f.heal_ms / 1000).toFixed(1)} s at step ${f.step}, ` +
-        `${plural(f.lost_steps, 'step')} repeated`,
+        `${plural(f.lost_steps, 'step')} redone`,
       'good',
       'check',
     ),
   attempt_cleared: (f) =>
     line(`a node confirmed that attempt ${f.attempt} has ended there`, 'idle', 'dot'),
-  attempt_ended: (f) => line(`attempt ${f.attempt} ended`, 'idle', 'stop'),
+  attempt_ended: (f) =>
+    line(
+      `attempt ${f.attempt} ended${f.last_step > 0 ? ` at step ${f.last_step}` : ''}`,
+      'idle',
+      'stop',
+    ),
   job_stop_requested: (f) => line(f.kill ? 'kill requested' : 'stop requested', 'idle', 'square'),
   job_paused: (f) =>
     f.reason
       ? line(`paused: ${f.reason}`, 'warn', 'pause')
       : line('pause requested', 'idle', 'pause'),
   job_resumed: () => line('resumed', 'run', 'play'),
+  note_written: (f) => line(`note on step ${f.step}: ${f.text}`, 'idle', 'stop'),
+  note_deleted: (f) => line(`note ${f.note_id} on step ${f.step} deleted`, 'idle', 'dot'),
   job_ended: (f) => {
     const { tone, icon } = jobLook(f);
     return line(
@@ -119,6 +165,7 @@ const DESCRIPTIONS: { [K in Kind]?: Describe<K> } = {
       'bad',
       'warn',
     ),
+  clock_set: clockText,
   store_data_lost: (f) => line(`${f.store}.db lost data: ${f.reason}`, 'bad', 'warn'),
   alert_raised: (f) =>
     line(`${plainWords(f.code)} at step ${f.step}: ${f.message}`, 'warn', 'diamond'),

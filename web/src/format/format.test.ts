@@ -99,6 +99,77 @@ describe('events', () => {
     expect(shown).toMatchObject({ text: 'unhealthy: disk full', nodeId: 'a' });
   });
 
+  it('shows the text of a note', () => {
+    const written = { job_id: 7, note_id: 2, step: 900, text: 'lr halved' };
+    const shown = eventText(entry({ note_written: written }).event!);
+    expect(shown).toMatchObject({ text: 'note on step 900: lr halved', jobId: 7 });
+    const deleted = eventText(entry({ note_deleted: { job_id: 7, note_id: 2, step: 900 } }).event!);
+    expect(deleted?.text).toBe('note 2 on step 900 deleted');
+  });
+
+  it('is not alarmed by a rank that exits because it was asked to stop', () => {
+    const exit = { rank: 3, exit_code: 143, signal: 0, stop_requested: true };
+    const shown = (change: object) =>
+      eventText(entry({ rank_exited: { ...exit, ...change } }).event!);
+    expect(shown({})).toEqual({
+      text: 'rank 3 exited with code 143 after the stop request',
+      tone: 'idle',
+      icon: 'stop',
+    });
+    expect(shown({ stop_requested: false })).toMatchObject({ tone: 'bad', icon: 'cross' });
+    expect(shown({ exit_code: 0, signal: 9 }).text).toBe(
+      'rank 3 terminated by signal 9 after the stop request',
+    );
+    expect(shown({ out_of_memory: true }).tone).toBe('bad');
+  });
+
+  it('tells the first start of a controller from a reboot and a clock that was set', () => {
+    const text = (change: object) =>
+      eventText(entry({ clock_set: { step_ms: 0, assumed_ms: 0, doubt: '', ...change } }).event!)
+        .text;
+    expect(text({})).toBe('cluster created by the first start of its controller');
+    expect(text({ assumed_ms: 300_000 })).toBe(
+      'controller started after a reboot, 5m 00s after its newest event',
+    );
+    expect(text({ step_ms: 90_000 })).toBe("the controller's clock was set forward by 1m 30s");
+    expect(text({ step_ms: -5_000 })).toBe("the controller's clock was set back by 5.0 s");
+    expect(text({ doubt: 'a year passed' })).toBe(
+      "the controller's clock may be wrong: a year passed",
+    );
+  });
+
+  it('names the step that an attempt starts from', () => {
+    const text = (event: object) => eventText(entry(event).event!).text;
+    const placed = { job_id: 4, attempt: 2, ranks: [{}] };
+    expect(text({ job_placed: { ...placed, resume_step: 4000, resume_from: '/c/4000' } })).toBe(
+      'attempt 2 placed on 1 slot, continuing from step 4000',
+    );
+    expect(text({ job_placed: { ...placed, resume_step: 0, resume_from: '/theirs' } })).toBe(
+      'attempt 2 placed on 1 slot, continuing from /theirs',
+    );
+    expect(text({ job_placed: { ...placed, resume_step: 0, resume_from: '' } })).toBe(
+      'attempt 2 placed on 1 slot',
+    );
+    const running = { job_id: 4, attempt: 2, resume_step: 4000 };
+    expect(text({ attempt_running: running })).toBe('attempt 2 running from step 4000');
+    expect(text({ attempt_running: { ...running, resume_step: 0 } })).toBe('attempt 2 running');
+    expect(text({ attempt_ended: { job_id: 4, attempt: 2, last_step: 4100 } })).toBe(
+      'attempt 2 ended at step 4100',
+    );
+  });
+
+  it('tells both rates of a schedule that changed at a resume', () => {
+    const change = { step: 4000, before: 3e-4, after: 1.2e-4 };
+    const shown = eventText(
+      entry({ learning_rate_changed: { job_id: 4, attempt: 2, change } }).event!,
+    );
+    expect(shown).toMatchObject({
+      text: 'learning rate changed at the resume from step 4000: 3.00e-4 before, 1.20e-4 after',
+      tone: 'warn',
+      jobId: 4,
+    });
+  });
+
   it('has words for an event that it does not know', () => {
     const shown = eventText(entry({ job_promoted: { job_id: 4 } }).event!);
     expect(shown).toMatchObject({ text: 'job promoted', jobId: 4 });

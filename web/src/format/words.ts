@@ -1,9 +1,15 @@
 // Texts and symbols for states, causes and phases. Every state has both, so that it can be
-// recognised without colour.
-import type { HealthWord, Job, JobState, LedgerPhase, RankState } from '../api/types';
-import type { NodeWord } from '../nodes/node_word';
+// recognised without color.
+import type {
+  HealthWord,
+  Job,
+  JobState,
+  LedgerPhase,
+  NodeWord,
+  RankState,
+} from '../api/types';
 
-// Each tone is the colour of a group of states.
+// Each tone is the color of a group of states.
 export type Tone = 'wait' | 'run' | 'good' | 'bad' | 'warn' | 'idle';
 
 export interface StateLook {
@@ -51,6 +57,7 @@ export const JOB_LOOK: Record<JobState, StateLook> = {
 };
 
 export const NODE_LOOK: Record<NodeWord, StateLook> = {
+  unspecified: { word: 'unknown', tone: 'idle', icon: 'circle' },
   ok: { word: 'ok', tone: 'good', icon: 'check' },
   cordoned: { word: 'cordoned', tone: 'idle', icon: 'bar' },
   unhealthy: { word: 'unhealthy', tone: 'bad', icon: 'warn' },
@@ -90,8 +97,11 @@ export const PHASE_WORD: Record<LedgerPhase, string> = {
   data_stall: 'waiting for data',
   checkpoint: 'saving checkpoint',
   evaluation: 'evaluation',
-  recompute: 'redone steps',
-  hang: 'stalled',
+  redone: 'redone steps',
+  stalled: 'stalled',
+  diverging: 'diverging',
+  slow: 'slow',
+  unsaved: 'unsaved steps',
   heal: 'healing in place',
   standby: 'standby',
   restart: 'restart',
@@ -104,7 +114,7 @@ export const sentence = (text: string) => text.charAt(0).toUpperCase() + text.sl
 // "rank_exited" -> "rank exited".
 export const plainWords = (code: string) => code.replaceAll('_', ' ');
 
-// The colour tells the severity. `healed` is good news: the job trains on.
+// The color tells the severity. `healed` is good news: the job trains on.
 export const HEALTH_LOOK: Record<HealthWord, StateLook> = {
   unspecified: { word: 'unknown', tone: 'idle', icon: 'circle' },
   ok: { word: 'ok', tone: 'good', icon: 'check' },

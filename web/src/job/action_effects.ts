@@ -75,7 +75,7 @@ export function stopEffect(job: Job, nowMs: number): Effect {
   }
   const text =
     `The job saves a checkpoint${keptText(job)}, then stops. ` +
-    '“Submit again” can resume from it.';
+    '“Submit again” can continue from it.';
   return { warning: undefined, text, button: 'Save and stop', danger: false };
 }
 

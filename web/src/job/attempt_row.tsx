@@ -2,27 +2,17 @@
 import { nodeName, serverNow } from '../api/store';
 import type { Attempt, Verdict } from '../api/types';
 import { count, plural } from '../format/numbers';
+import { rateChangeText } from '../format/rate_change';
 import { clockTime, duration, fullTime } from '../format/time';
-import { plainWords, type StateLook, type Tone } from '../format/words';
+import type { Tone } from '../format/words';
 import { Badge } from '../ui/badge';
+import { attemptLook } from './attempt_look';
 import { failureWords } from './fold_attempts';
 import { grantedText } from './granted_layout';
 
 interface AttemptProps {
   attempt: Attempt;
   names: Readonly<Record<string, string>>;
-}
-
-function attemptLook(attempt: Attempt): StateLook {
-  const cause = attempt.verdict?.cause;
-  if (cause === undefined || cause === 'unspecified') {
-    if (attempt.state === 'ended') return { word: 'ended', tone: 'idle', icon: 'stop' };
-    const running = attempt.state === 'running';
-    return { word: plainWords(attempt.state), tone: 'run', icon: running ? 'play' : 'half' };
-  }
-  if (cause === 'completed') return { word: 'completed', tone: 'good', icon: 'check' };
-  if (cause === 'stopped') return { word: 'stopped', tone: 'idle', icon: 'stop' };
-  return { word: plainWords(cause), tone: 'bad', icon: 'cross' };
 }
 
 function nodesOf(attempt: Attempt, names: Readonly<Record<string, string>>): string {
@@ -63,10 +53,19 @@ function VerdictText({ attempt, names }: AttemptProps) {
   );
 }
 
+// Returns the step from which the attempt started. The reports of the attempt are more precise than
+// its checkpoint.
+const stepBefore = ({ first_step: first, resume_step: step }: Attempt) =>
+  first > 0 ? first - 1 : step;
+
+// The step of a checkpoint of another program is not known before the first reports.
+const startWords = ({ resume_from: path }: Attempt) => (path ? 'a checkpoint' : 'the start');
+
 export function AttemptRow({ attempt, names }: AttemptProps) {
   const end = attempt.ended_time_ms || serverNow.value;
   const begin = attempt.placed_time_ms;
-  const steps = Math.max(0, attempt.last_step - attempt.resume_step);
+  const from = stepBefore(attempt);
+  const steps = Math.max(0, attempt.last_step - from);
   const tone: Tone = attemptLook(attempt).tone;
   return (
     <li class={`attempt tone-${tone}`}>
@@ -77,9 +76,7 @@ export function AttemptRow({ attempt, names }: AttemptProps) {
           <time title={fullTime(begin)}>{clockTime(begin, serverNow.value)}</time>
           <span>{duration((end - begin) / 1000)}</span>
           <span>
-            {attempt.resume_step > 0
-              ? `from step ${count(attempt.resume_step)} `
-              : 'from the start '}
+            {from > 0 ? `from step ${count(from)} ` : `from ${startWords(attempt)} `}
             to {count(attempt.last_step)} ({plural(steps, 'step')})
           </span>
           {attempt.layout && <span>layout chosen: {grantedText(attempt.layout)}</span>}
@@ -90,6 +87,7 @@ export function AttemptRow({ attempt, names }: AttemptProps) {
           )}
         </p>
       </div>
+      {attempt.rate_change && <p class="tone-warn">{rateChangeText(attempt.rate_change)}</p>}
       <VerdictText attempt={attempt} names={names} />
     </li>
   );
@@ -120,7 +118,7 @@ export function EqualAttempts({
           </time>
           <span>{duration(seconds)}</span>
           <span>
-            from step {count(oldest.resume_step)} to {count(newest.last_step)}
+            from step {count(stepBefore(oldest))} to {count(newest.last_step)}
           </span>
         </p>
       </div>

@@ -1,10 +1,11 @@
 // Shows a job's resolved settings with their origins, and the differences from another job.
-import { jobList, openJob } from '../api/store';
+import { openJob } from '../api/store';
 import type { GetJobResponse, Job } from '../api/types';
 import { plural } from '../format/numbers';
 import { useQueryText } from '../router/query_text';
 import { Link, query, setQuery } from '../router/router';
 import { CommandLine } from '../ui/copy';
+import { JobChoice } from '../ui/job_choice';
 import { useLoad } from '../ui/load';
 import { Empty, Failure, Skeleton } from '../ui/notice';
 import { matching } from '../ui/matching';
@@ -123,26 +124,6 @@ function AgainstJob({
   );
 }
 
-function AgainstChoice({ job, other }: { job: Job; other: string }) {
-  const others = (jobList.value ?? []).filter(({ id }) => id !== job.id).slice(0, 200);
-  return (
-    <label class="inline-field">
-      Compare with
-      <select value={other} onChange={(event) => setQuery({ against: event.currentTarget.value })}>
-        <option value="">none</option>
-        {other !== '' && !others.some(({ id }) => String(id) === other) && (
-          <option value={other}>{other}</option>
-        )}
-        {others.map(({ id, name }) => (
-          <option key={id} value={String(id)}>
-            {name} #{id}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
 export function Config({ job }: { job: Job }) {
   const [filter, setFilter] = useQueryText('filter');
   // The open job has the origin of every setting; jobs from lists have none.
@@ -163,7 +144,13 @@ export function Config({ job }: { job: Job }) {
           value={filter}
           onInput={(event) => setFilter(event.currentTarget.value)}
         />
-        <AgainstChoice job={job} other={other} />
+        <JobChoice
+          label="Compare with"
+          none="none"
+          value={other}
+          except={[String(job.id)]}
+          onChoose={(against) => setQuery({ against })}
+        />
         <label class="inline-field">
           <input
             type="checkbox"

@@ -37,7 +37,7 @@ function offScaleText({ curves, panel, typicalY }: CurveNoteProps): string | und
 export function CurveNote(props: CurveNoteProps) {
   const { series, panel } = props;
   const offScale = useMemo(() => offScaleText(props), [props.curves, props.typicalY]);
-  const main = series.find(({ abandoned, x }) => !abandoned && x.length > 0);
+  const main = series.find(({ redone, x }) => !redone && x.length > 0);
   if (!main) return <p class="density" />;
   return (
     <p class="density">

@@ -7,14 +7,18 @@ import { runColorName } from '../chart/colors';
 import { notFiniteRanges, rangeText, type Curve } from '../chart/curves';
 import { downloadPng } from '../chart/export';
 import { markerPlace, type Marker } from '../chart/markers';
+import { ownValues } from '../chart/stack';
 import { count, notFinite, short } from '../format/numbers';
 import { clockTime } from '../format/time';
 import type { CurveView } from '../router/url';
 import { Download } from '../ui/download';
 import { Icon } from '../ui/icon';
+import { baselineCurves, type Baseline } from './baseline';
 import { CurveNote } from './curve_note';
+import { EvaluationLegend } from './evaluation_legend';
 import { hasLines, newestOf, panelCurves } from './panel_curves';
-import { valueText, type Panel } from './panels';
+import { cursorStep, stepAt } from './note_step';
+import { isStacked, valueText, type Panel } from './panels';
 import { keysQuery } from './series_query';
 
 export interface CurvePanelProps {
@@ -24,7 +28,10 @@ export interface CurvePanelProps {
   markers: readonly Marker[];
   curves: readonly Series[];
   points: readonly Series[];
+  baseline: Baseline | undefined;
   onZoom: (window: { from: number; to: number } | undefined) => void;
+  // Called with the step that the user clicks.
+  onChoose: (step: number) => void;
 }
 
 export function xText(x: number, view: CurveView): string {
@@ -50,6 +57,7 @@ function ReadingText({
 }) {
   const at = (role: Curve['role']) => reading.values[curves.findIndex((c) => c.role === role)];
   const [low, high] = [at('min'), at('max')];
+  const sum = reading.values[curves.findLastIndex(({ role }) => role === 'stack')];
   return (
     <p class="reading" aria-live="polite">
       <span class="at">{xText(reading.x, view)}</span>
@@ -65,6 +73,12 @@ function ReadingText({
           </span>
         );
       })}
+      {sum !== undefined && (
+        <span>
+          <span class="faint">sum </span>
+          <b>{valueText(sum, panel.unit)}</b>
+        </span>
+      )}
       {low !== undefined && high !== undefined && low !== high && (
         <span class="faint">
           {valueText(low, panel.unit)} … {valueText(high, panel.unit)}
@@ -90,6 +104,7 @@ function LineLegend({
   curves: readonly Curve[];
   panel: Panel;
 }) {
+  const values = ownValues(curves, reading?.values ?? curves.map(newestOf));
   return (
     <ul class="line-legend" aria-label="Curves">
       {curves.map((curve, index) => (
@@ -101,8 +116,7 @@ function LineLegend({
               stroke-dasharray={curve.dash?.join(' ')}
             />
           </svg>
-          <span class="faint">{curve.label}</span>{' '}
-          <b>{valueText(reading ? reading.values[index] : newestOf(curve), panel.unit)}</b>
+          <span class="faint">{curve.label}</span> <b>{valueText(values[index], panel.unit)}</b>
         </li>
       ))}
     </ul>
@@ -112,7 +126,7 @@ function LineLegend({
 // Shows the newest value, smoothed if requested. It is red if it is not finite.
 function Summary({ series, panel }: { series: readonly Series[]; panel: Panel }) {
   if (hasLines(panel)) return <p class="reading" />;
-  const main = series.find(({ abandoned }) => !abandoned);
+  const main = series.find(({ redone }) => !redone);
   const last = main?.last.at(-1);
   const odd = notFinite(last);
   const value = main?.smoothed.at(-1) ?? last;
@@ -127,8 +141,10 @@ function Summary({ series, panel }: { series: readonly Series[]; panel: Panel })
   );
 }
 
+const mainOf = (series: readonly Series[]) => series.find(({ redone }) => !redone);
+
 function placeOf(series: readonly Series[], view: CurveView) {
-  const main = series.find(({ abandoned }) => !abandoned);
+  const main = mainOf(series);
   return (marker: Marker) => markerPlace(marker, view.axis, main);
 }
 
@@ -145,10 +161,12 @@ function csvPath({ panel, view, job }: CurvePanelProps): string {
 
 const heightOf = (panel: Panel) => (panel.title === 'Loss' ? 300 : 190);
 
+const classOf = (panel: Panel) => (isStacked(panel) ? 'panel stacked' : 'panel');
+
 // Reserves the space of a panel until its points arrive.
 export function PanelPlaceholder({ panel }: { panel: Panel }) {
   return (
-    <section class="panel" aria-label={panel.title} aria-busy="true">
+    <section class={classOf(panel)} aria-label={panel.title} aria-busy="true">
       <header>
         <h2>{panel.title}</h2>
       </header>
@@ -165,20 +183,31 @@ export function CurvePanel(props: CurvePanelProps) {
   // Rates and times always have a linear axis, because they do not span several powers of ten.
   const logY = view.logY && panel.unit === 'plain';
   const typicalY = !logY && !view.fullY;
-  const curves = useMemo(
+  const own = useMemo(
     () => panelCurves(panel, props.curves, props.points, logY),
     [
       props.curves.map((s) => s.x).flat().length,
       props.curves[0]?.mean,
+      props.points.map(({ mean }) => mean.length).join(),
       props.points[0]?.mean,
       logY,
     ],
+  );
+  const window =
+    view.from !== undefined && view.to !== undefined ? { from: view.from, to: view.to } : undefined;
+  const { baseline } = props;
+  const curves = useMemo(
+    () =>
+      baseline
+        ? [...own, ...baselineCurves(panel, baseline, logY, { own, window })]
+        : own,
+    [own, baseline, logY, view.from, view.to],
   );
   const markers = useMemo(
     () => [
       ...props.markers,
       ...props.curves
-        .filter(({ abandoned }) => !abandoned)
+        .filter(({ redone }) => !redone)
         .flatMap(notFiniteRanges)
         .map((range): Marker => ({
           kind: 'nan',
@@ -190,11 +219,18 @@ export function CurvePanel(props: CurvePanelProps) {
     ],
     [props.markers, props.curves[0]?.last],
   );
-  const window =
-    view.from !== undefined && view.to !== undefined ? { from: view.from, to: view.to } : undefined;
   const name = `${job.name}-${job.id}-${panel.keys[0]}`;
+  const stepOf = (x: number) => stepAt(x, view.axis, mainOf(props.curves));
+  const read = (next: Reading | undefined) => {
+    setReading(next);
+    cursorStep.value = next && stepOf(next.x);
+  };
+  const choose = (x: number) => {
+    const step = stepOf(x);
+    if (step !== undefined) props.onChoose(step);
+  };
   return (
-    <section class="panel" aria-label={panel.title}>
+    <section class={classOf(panel)} aria-label={panel.title}>
       <header>
         <h2>{panel.title}</h2>
         {reading ? (
@@ -233,12 +269,16 @@ export function CurvePanel(props: CurvePanelProps) {
         label={`${panel.title} by ${view.axis}`}
         xOfMarker={placeOf(props.curves, view)}
         onZoom={props.onZoom}
-        onRead={setReading}
+        onRead={read}
+        onChoose={choose}
         onCanvas={(element) => {
           canvas.current = element;
         }}
       />
       {hasLines(panel) && <LineLegend reading={reading} curves={curves} panel={panel} />}
+      {panel.points && panel.points.length > 0 && (
+        <EvaluationLegend keys={panel.points} series={props.points} />
+      )}
       <CurveNote series={props.curves} curves={curves} panel={panel} typicalY={typicalY} />
     </section>
   );

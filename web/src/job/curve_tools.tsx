@@ -1,9 +1,14 @@
+import { stale } from '../api/store';
 import type { GetSeriesResponse, Job } from '../api/types';
-import { setQuery } from '../router/router';
-import { SMOOTHINGS, listText, type CurveView } from '../router/url';
+import { count } from '../format/numbers';
+import { Link, setQuery } from '../router/router';
+import { SMOOTHINGS, jobPath, listText, type CurveView } from '../router/url';
 import { axisLabel } from '../chart/axes';
+import { CheckMenu } from '../ui/check_menu';
 import { Choice } from '../ui/choice';
 import { Icon } from '../ui/icon';
+import { JobChoice } from '../ui/job_choice';
+import { chosenStep } from './note_step';
 import { axesFor, offeredKeys } from './panels';
 
 function ExtraSeries({ known, view }: { known: readonly string[]; view: CurveView }) {
@@ -16,23 +21,31 @@ function ExtraSeries({ known, view }: { known: readonly string[]; view: CurveVie
     setQuery({ keys: listText(next) });
   };
   return (
-    <details class="menu">
-      <summary>
-        More series{view.extra.length > 0 && <span class="count">{view.extra.length}</span>}
-      </summary>
-      <div class="menu-list">
-        {offered.slice(0, 200).map((key) => (
-          <label key={key}>
-            <input
-              type="checkbox"
-              checked={view.extra.includes(key)}
-              onChange={() => toggle(key)}
-            />
-            {key}
-          </label>
-        ))}
-      </div>
-    </details>
+    <CheckMenu title="More series" options={offered} chosen={view.extra} onToggle={toggle} />
+  );
+}
+
+function BaselineName({ job, axis }: { job: Job; axis: CurveView['axis'] }) {
+  return (
+    <span>
+      <svg class="line-sample" viewBox="0 0 28 8" aria-hidden="true">
+        <path d="M0 4H28" class="run-8" stroke-dasharray="7 4" />
+      </svg>
+      <Link href={jobPath(job.id)}>
+        {job.name} #{job.id}
+      </Link>
+      {axis === 'time' && ' moved to the same start'}
+    </span>
+  );
+}
+
+// Names the step that the user has clicked in a chart.
+function NoteButton({ job, onOpen }: { job: Job; onOpen: () => void }) {
+  const chosen = chosenStep.value;
+  return (
+    <button type="button" class="note-button" disabled={stale.value} onClick={onOpen}>
+      {chosen?.job === job.id ? `Note at ${count(chosen.step)}…` : 'Note…'}
+    </button>
   );
 }
 
@@ -41,11 +54,17 @@ export function CurveTools({
   view,
   known,
   attempts,
+  onNote,
+  baseline,
 }: {
   job: Job;
   view: CurveView;
   known: readonly string[];
   attempts: GetSeriesResponse['attempts'];
+  // Opens the form for a note.
+  onNote: () => void;
+  // The job that is drawn as a baseline.
+  baseline: Job | undefined;
 }) {
   const numbers =
     attempts.length > 1
@@ -96,6 +115,14 @@ export function CurveTools({
         />
       )}
       <ExtraSeries known={known} view={view} />
+      <NoteButton job={job} onOpen={onNote} />
+      <JobChoice
+        label="Baseline"
+        none="none"
+        value={view.baseline ?? ''}
+        except={[String(job.id)]}
+        onChoose={(chosen) => setQuery({ baseline: chosen })}
+      />
       {view.from !== undefined && (
         <button
           type="button"
@@ -107,6 +134,7 @@ export function CurveTools({
         </button>
       )}
       <p class="legend" aria-label="Curve markers">
+        {baseline && <BaselineName job={baseline} axis={view.axis} />}
         <span class="marker-checkpoint">
           <Icon name="triangle" />
           checkpoint
@@ -119,6 +147,12 @@ export function CurveTools({
           <Icon name="diamond" />
           alert
         </span>
+        {job.notes.length > 0 && (
+          <span class="marker-note">
+            <Icon name="stop" />
+            note
+          </span>
+        )}
       </p>
     </div>
   );

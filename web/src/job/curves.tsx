@@ -13,14 +13,21 @@ import { useKeys } from '../ui/keyboard';
 import { useLoad, type Loaded } from '../ui/load';
 import { useThrottled } from '../ui/throttle';
 import { Empty, Failure, Skeleton } from '../ui/notice';
+import type { Baseline } from './baseline';
 import { CurveTools } from './curve_tools';
+import { evaluationKeys } from './evaluation_sets';
 import { CurvePanel, PanelPlaceholder } from './curve_panel';
 import { LossReport } from './loss_report';
+import { NoteDialog } from './note_dialog';
+import { NoteList } from './note_list';
+import { chosenStep, cursorStep, firstStep } from './note_step';
+import { noteMarkers } from './notes';
 import { WIDE_KEYS, axesFor, panelsFor, type Panel } from './panels';
 import { figuresOf } from './progress';
-import { seriesQueries, withAxis } from './series_query';
+import { evaluationQuery, otherSets, seriesQueries, withAxis } from './series_query';
+import { useBaseline } from './use_baseline';
 
-// Interval between checks for new series, such as the validation loss, which get their own panels.
+// Interval between checks for new series, which get their own panels, and for new evaluations.
 const KEYS_PACE_MS = 10_000;
 
 // Loads the series `asked` for, and refreshes them while the job trains.
@@ -39,8 +46,23 @@ function useSeries(job: Job, view: CurveView, asked: Query): Loaded<GetSeriesRes
   return { ...loaded, data };
 }
 
-function useCurveKeys(view: CurveView, known: readonly string[]): void {
+// Loads the evaluation sets that the other requests do not contain.
+function useEvaluations(
+  job: Job,
+  view: CurveView,
+  sets: readonly string[],
+): Loaded<GetSeriesResponse> {
+  const path = sets.length > 0 ? `/jobs/${job.id}/series` : undefined;
+  const asked = evaluationQuery(view, sets, innerWidth);
+  const tick = useThrottled(metricsTick.value, KEYS_PACE_MS);
+  const loaded = useLoad<GetSeriesResponse>(path, asked, `${job.id}/${view.axis}`, tick);
+  const data = useMemo(() => loaded.data && withAxis(loaded.data), [loaded.data]);
+  return { ...loaded, data };
+}
+
+function useCurveKeys(view: CurveView, known: readonly string[], onNote: () => void): void {
   useKeys({
+    n: onNote,
     x: () => setQuery({ axis: nextOf(axesFor(known), view.axis), from: undefined, to: undefined }),
     y: () => setQuery({ y: view.logY ? undefined : 'log' }),
     s: () => setQuery({ smooth: nextOf(SMOOTHINGS, view.smooth) || undefined }),
@@ -57,25 +79,36 @@ function Panels({
   known,
   wide,
   narrow,
+  sets,
+  baseline,
 }: {
   job: Job;
   view: CurveView;
   known: readonly string[];
   wide: GetSeriesResponse;
-  // Usually arrives later.
+  // The others usually arrive later.
   narrow: GetSeriesResponse | undefined;
+  sets: GetSeriesResponse | undefined;
+  baseline: Baseline | undefined;
 }) {
   const alerts = openJob.value?.alerts ?? [];
   const all = { checkpoints: job.checkpoints, attempts: job.attempts, alerts };
-  const found = markersOf(view.attempt ? sourcesOf(all, view.attempt) : all);
+  const found = [
+    ...markersOf(view.attempt ? sourcesOf(all, view.attempt) : all),
+    ...noteMarkers(job.notes),
+  ];
   // Redraws the charts only if the markers have changed, because the stream sends the job every
   // second.
   const markers: Marker[] = useMemo(() => found, [markersKey(found)]);
+  const choose = (step: number) => {
+    chosenStep.value = { job: job.id, step };
+  };
+  const series = [wide, sets, narrow].flatMap((part) => part?.series ?? []);
   const one = (panel: Panel) => {
-    const data = panel.keys.some((key) => WIDE_KEYS.includes(key)) ? wide : narrow;
-    if (!data) return <PanelPlaceholder key={panel.title} panel={panel} />;
+    const isReady = narrow || panel.keys.some((key) => WIDE_KEYS.includes(key));
+    if (!isReady) return <PanelPlaceholder key={panel.title} panel={panel} />;
     const byKey = (keys: readonly string[]): Series[] =>
-      data.series.filter(({ key }) => keys.includes(key));
+      series.filter(({ key }) => keys.includes(key));
     return (
       <CurvePanel
         key={panel.title}
@@ -85,7 +118,9 @@ function Panels({
         markers={markers}
         curves={byKey(panel.keys)}
         points={byKey(panel.points ?? [])}
+        baseline={baseline}
         onZoom={zoom}
+        onChoose={choose}
       />
     );
   };
@@ -101,12 +136,17 @@ export function Curves({ job }: { job: Job }) {
     `${figuresOf(job).step > 0}/${useThrottled(metricsTick.value, KEYS_PACE_MS)}`,
   );
   const keys = known.data?.keys ?? [];
-  useCurveKeys(view, keys);
+  const [noteStep, setNoteStep] = useState<number>();
+  const openNote = () => setNoteStep(cursorStep.peek() ?? firstStep(job));
+  useCurveKeys(view, keys, openNote);
   const panels = panelsFor(keys, view.extra);
   const asked = seriesQueries(view, innerWidth);
   const wide = useSeries(job, view, asked.wide);
   const narrow = useSeries(job, view, asked.narrow);
-  const error = wide.error ?? narrow.error;
+  const evaluations = evaluationKeys(keys);
+  const sets = useEvaluations(job, view, otherSets(evaluations));
+  const other = useBaseline(view, evaluations, wide.data);
+  const error = wide.error ?? narrow.error ?? sets.error;
   if (known.error && !known.data) return <Failure error={known.error} />;
   if (!known.data) return <Skeleton rows={4} height={120} />;
   if (panels.length === 0) {
@@ -120,13 +160,33 @@ export function Curves({ job }: { job: Job }) {
   }
   return (
     <>
-      <CurveTools job={job} view={view} known={keys} attempts={wide.data?.attempts ?? []} />
+      <CurveTools
+        job={job}
+        view={view}
+        known={keys}
+        attempts={wide.data?.attempts ?? []}
+        onNote={openNote}
+        baseline={other.job}
+      />
+      {other.error && <Failure error={other.error} />}
       {keys.includes('loss') && <LossReport job={job} />}
       {error && <Failure error={error} />}
       {wide.data ? (
-        <Panels job={job} view={view} known={keys} wide={wide.data} narrow={narrow.data} />
+        <Panels
+          job={job}
+          view={view}
+          known={keys}
+          wide={wide.data}
+          narrow={narrow.data}
+          sets={sets.data}
+          baseline={other.baseline}
+        />
       ) : (
         !error && <Skeleton rows={4} height={120} />
+      )}
+      {job.notes.length > 0 && <NoteList job={job} />}
+      {noteStep !== undefined && (
+        <NoteDialog job={job} step={noteStep} onClose={() => setNoteStep(undefined)} />
       )}
     </>
   );

@@ -1,8 +1,9 @@
 import { hasEnded } from '../api/live';
 import { serverNow } from '../api/store';
 import type { GetJobResponse, Job, PendingReason } from '../api/types';
-import { ABSENT, count, measured, percent, short } from '../format/numbers';
+import { ABSENT, count, percent, short } from '../format/numbers';
 import { ago, clockTime, duration, fullTime } from '../format/time';
+import { sentence } from '../format/words';
 import { Link } from '../router/router';
 import { jobPath } from '../router/url';
 import { JobBadge } from '../ui/badge';
@@ -10,15 +11,17 @@ import { withCode } from '../ui/code_text';
 import { Figure } from '../ui/figure';
 import { Icon } from '../ui/icon';
 import { HealthBadge } from '../ui/job_status';
-import { Measured } from '../ui/measured';
+import { Loss } from '../ui/loss';
 import { JobActions } from './actions';
 import { Findings } from './findings';
 import { outputMember } from './gang';
 import { hasFinding } from './health';
+import { LineageLine } from './lineage_line';
 import { lastLines } from './log_lines';
 import {
   figuresOf,
   newestAttempt,
+  oldLossText,
   restartsText,
   shapeText,
   stepAge,
@@ -36,7 +39,7 @@ const HEALTH_CODES: readonly PendingReason['code'][] = [
   'looping',
   'no_checkpoint',
   'slow',
-  'straggler',
+  'slow_rank',
 ];
 
 // Shows why the job is queued, has ended or is restarting.
@@ -50,8 +53,10 @@ function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
       <p class={`reason tone-${runs ? 'warn' : 'wait'}`}>
         <Icon name={runs ? 'warn' : 'circle'} />
         <span>
-          {withCode(pending.message)}
-          {pending.queue_position > 0 && ` · position ${pending.queue_position} in the queue`}
+          {withCode(sentence(pending.message))}
+          {pending.queue_position > 0 &&
+            pending.code !== 'priority' &&
+            ` · position ${pending.queue_position} in the queue`}
           {pending.advice && <span class="faint"> · {withCode(pending.advice)}</span>}
         </span>
       </p>
@@ -138,12 +143,12 @@ function Figures({ response, job }: { response: GetJobResponse; job: Job }) {
       <StepFigure job={job} />
       <Figure
         name="Loss"
-        value={<Measured value={job.progress?.loss} />}
-        note={
-          figures.validationLoss === undefined
-            ? undefined
-            : `validation ${measured(figures.validationLoss)}`
+        value={
+          <>
+            <Loss job={job} /> <span class="of">{oldLossText(job)}</span>
+          </>
         }
+        note={figures.evaluations}
       />
       <Figure
         name="Tokens"
@@ -183,6 +188,7 @@ export function JobHeader({ response, job }: { response: GetJobResponse; job: Jo
         </p>
         <JobActions job={job} />
       </div>
+      <LineageLine job={job} />
       <Findings job={job} />
       <Reason response={response} job={job} />
       <Figures response={response} job={job} />

@@ -26,5 +26,6 @@ describe('ledger', () => {
 
   it('has shares that sum to one', () => {
     expect(sharesOf(ledger).reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1);
+    expect(sharesOf(ledger).map(({ slotSeconds }) => slotSeconds)).toEqual([1, 1]);
   });
 });

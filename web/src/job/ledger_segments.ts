@@ -29,11 +29,21 @@ export function segmentsOf(ledger: Ledger, begin: number, end: number): LedgerSe
     .filter((segment) => segment.width > 0);
 }
 
+export interface PhaseShare {
+  phase: LedgerPhase;
+  seconds: number;
+  slotSeconds: number;
+  share: number;
+}
+
+const numberOf = (value: unknown) => (typeof value === 'number' ? value : 0);
+
 // Returns each phase's fraction of the wall time, largest first. The fractions add up to 1.
-export function sharesOf(ledger: Ledger): { phase: LedgerPhase; seconds: number; share: number }[] {
-  const phases = ledger.phases.map(({ phase, seconds }) => ({
+export function sharesOf(ledger: Ledger): PhaseShare[] {
+  const phases = ledger.phases.map(({ phase, seconds, slot_seconds: slotSeconds }) => ({
     phase,
-    seconds: typeof seconds === 'number' ? seconds : 0,
+    seconds: numberOf(seconds),
+    slotSeconds: numberOf(slotSeconds),
   }));
   const whole = phases.reduce((sum, { seconds }) => sum + seconds, 0) || 1;
   return phases.map((entry) => ({ ...entry, share: entry.seconds / whole }));

@@ -39,7 +39,7 @@ function useNeighbours(jobId: number, line: LeveledLine): readonly LeveledLine[]
 function Neighbours({ jobId, line }: { jobId: number; line: LeveledLine }) {
   const lines = useNeighbours(jobId, line);
   return (
-    <ol class="log-context" aria-label={`Neighbouring lines of rank ${line.rank}`} tabIndex={0}>
+    <ol class="log-context" aria-label={`Neighboring lines of rank ${line.rank}`} tabIndex={0}>
       {lines.map((one) => (
         <li
           key={lineName(one)}

@@ -98,7 +98,7 @@ describe('log lines', () => {
     expect(['0', '12', '0,1', '0-3', ''].map(isOneRank)).toEqual([true, true, false, false, false]);
   });
 
-  it('removes colour codes', () => {
+  it('removes color codes', () => {
     expect(withoutEscapes('\u001b[31mred\u001b[0m')).toBe('red');
   });
 });

@@ -122,7 +122,7 @@ export function rankList(text: string): string | undefined {
 
 export const isOneRank = (ranks: string): boolean => /^\d+$/.test(ranks);
 
-// Matches terminal escape sequences, such as colour codes.
+// Matches terminal escape sequences, such as color codes.
 const ESCAPES = /\u001b\[[0-9;?]*[A-Za-z]/g;
 export const withoutEscapes = (text: string) => text.replace(ESCAPES, '');
 

@@ -3,6 +3,7 @@ import type { Unit } from '../chart/axes';
 import { AXES } from '../router/url';
 import { bytes, measured, percent, short } from '../format/numbers';
 import { duration } from '../format/time';
+import { evaluationKeys, setColor, setName } from './evaluation_sets';
 import { STEP_PARTS } from './step_parts';
 
 export interface Panel {
@@ -12,6 +13,10 @@ export interface Panel {
   keys: readonly string[];
   // Names for the series, if their keys are not readable.
   names?: readonly string[];
+  // Color of the first of several series; 0 by default.
+  firstColor?: number;
+  // True for parts that add up to a whole: they are drawn as layers.
+  stacked?: boolean;
   // Series drawn as points.
   points?: readonly string[];
   unit: Unit;
@@ -25,13 +30,14 @@ export const DEFAULT_PANELS: readonly Panel[] = [
   { title: 'Tokens per second', keys: ['tokens_per_second'], unit: 'rate' },
   { title: 'MFU', keys: ['mfu', 'mfu_causal'], names: ['full', 'causal'], unit: 'ratio' },
   { title: 'Step time', keys: ['step_seconds'], unit: 'seconds' },
+  { title: 'Memory', keys: ['memory_bytes'], unit: 'bytes' },
   {
     title: 'Step time by part',
     keys: STEP_PARTS.map(({ key }) => key),
     names: STEP_PARTS.map(({ name }) => name),
+    stacked: true,
     unit: 'seconds',
   },
-  { title: 'Memory', keys: ['memory_bytes'], unit: 'bytes' },
 ];
 
 export const DEFAULT_KEYS: readonly string[] = DEFAULT_PANELS.flatMap((panel) => [
@@ -53,8 +59,29 @@ export function unitOf(key: string): Unit {
   return 'plain';
 }
 
+export const isStacked = ({ stacked }: Panel) => stacked === true;
+
+// Returns the panel of the losses with all evaluation sets as points. Several sets, or those of a
+// job that only evaluates, also have a panel of their own.
+function lossPanels(loss: Panel, known: readonly string[]): Panel[] {
+  const keys = evaluationKeys(known);
+  const own: Panel = {
+    title: 'Evaluation losses',
+    keys,
+    names: keys.map(setName),
+    firstColor: setColor(0),
+    unit: loss.unit,
+  };
+  if (!known.includes('loss')) return keys.length > 0 ? [own] : [];
+  return [{ ...loss, points: keys }, ...(keys.length > 1 ? [own] : [])];
+}
+
 function defaultPanelsFor(known: readonly string[]): Panel[] {
-  return DEFAULT_PANELS.filter(({ keys: [first = ''] }) => known.includes(first));
+  const isReady = ({ keys: [first = ''] }: Panel) => known.includes(first);
+  return DEFAULT_PANELS.flatMap((panel) => {
+    if (panel.points) return lossPanels(panel, known);
+    return isReady(panel) ? [panel] : [];
+  });
 }
 
 // Returns the panels for the job's series: the default panels, then the added ones.
@@ -68,7 +95,9 @@ export function panelsFor(known: readonly string[], extra: readonly string[]): P
 
 // Returns the series that the user can add as panels.
 export function offeredKeys(known: readonly string[]): string[] {
-  const ready = new Set(defaultPanelsFor(known).flatMap((panel) => panel.keys));
+  const ready = new Set(
+    defaultPanelsFor(known).flatMap((panel) => [...panel.keys, ...(panel.points ?? [])]),
+  );
   return known.filter((key) => !ready.has(key) && !NOT_OFFERED.has(key));
 }
 

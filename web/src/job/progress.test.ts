@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { failureOf, figuresOf, restartsText, stepAge } from './progress';
+import { failureOf, figuresOf, oldLossText, restartsText, stepAge } from './progress';
 
 describe('figures of a job', () => {
   const progress = { step: 9, time_ms: 100_000, step_seconds: 8 };
@@ -23,11 +23,32 @@ describe('figures of a job', () => {
     expect(figuresOf(job({ progress: old, state: 'failed' })).isCurrent).toBe(true);
   });
 
+  it('have the step of a loss that is older than the newest step', () => {
+    const at = (step: number, lossStep: number) =>
+      oldLossText(job({ progress: { step, loss_step: lossStep } }));
+    expect(at(1500, 1480)).toBe('(step 1,480)');
+    expect(at(1500, 1500)).toBeUndefined();
+    expect(at(1500, 0)).toBeUndefined();
+    expect(oldLossText({})).toBeUndefined();
+  });
+
   it('have the used part of the restart budget', () => {
     const budget = { restart: { max_restarts: 20 } };
     expect(restartsText(job({ restarts: 8, spec: budget }))).toBe('8 of 20 restarts');
     expect(restartsText(job({ restarts: 0, spec: budget }))).toBe('no restarts');
     expect(restartsText(job({ restarts: 1 }))).toBe('1 restart');
+  });
+
+  it('have the newest loss on evaluation sets of any name', () => {
+    const text = (change: object) => figuresOf(job({ progress: { ...progress, ...change } })).evaluations;
+    const set = (name: string, loss: number) => ({ data_set: name, step: 9, loss });
+    expect(text({})).toBeUndefined();
+    expect(text({ validation_loss: 2.31, evaluations: [] })).toBe('validation 2.3100');
+    expect(text({ evaluations: [set('code', 1.08), set('val', 2.31)] })).toBe(
+      'code 1.0800, validation 2.3100',
+    );
+    const many = ['a', 'b', 'c', 'd', 'e'].map((name) => set(name, 1));
+    expect(text({ evaluations: many })).toBe('a 1.0000, b 1.0000, c 1.0000, +2 sets');
   });
 
   it('have the tokens that the controller counted', () => {

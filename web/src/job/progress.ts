@@ -1,7 +1,7 @@
 // Figures of a job for its header and for list rows. Pure functions.
 import type { Attempt, Job } from '../api/types';
 import { hasEnded } from '../api/live';
-import { plural } from '../format/numbers';
+import { count, measured, plural } from '../format/numbers';
 import { wordOf } from './health';
 
 const finite = (value: unknown): number | undefined =>
@@ -15,7 +15,8 @@ export interface Figures {
   // From 0 to 1; undefined if the total is unknown.
   done: number | undefined;
   loss: number | undefined;
-  validationLoss: number | undefined;
+  // The newest losses on evaluation sets, such as "validation 2.3100, code 1.0800".
+  evaluations: string | undefined;
   tokensPerSecond: number | undefined;
   stepSeconds: number | undefined;
   // True if the rate is the job's rate now, or the last rate of an ended job.
@@ -24,6 +25,23 @@ export interface Figures {
   // Number of tokens trained on; undefined if the settings do not determine the batch size.
   tokens: number | undefined;
   totalTokens: number | undefined;
+}
+
+const SHOWN_SETS = 3;
+
+function evaluationText(progress: Job['progress']): string | undefined {
+  // Jobs of older releases have only the loss on the set `val`.
+  const older = finite(progress?.validation_loss);
+  const sets = progress?.evaluations?.length
+    ? progress.evaluations
+    : older === undefined
+      ? []
+      : [{ data_set: 'val', loss: older }];
+  const shown = sets
+    .slice(0, SHOWN_SETS)
+    .map(({ data_set: name, loss }) => `${name === 'val' ? 'validation' : name} ${measured(loss)}`);
+  if (sets.length > shown.length) shown.push(`+${plural(sets.length - shown.length, 'set')}`);
+  return shown.join(', ') || undefined;
 }
 
 export function figuresOf(job: Job): Figures {
@@ -35,7 +53,7 @@ export function figuresOf(job: Job): Figures {
     totalSteps,
     done: totalSteps > 0 ? Math.min(1, step / totalSteps) : undefined,
     loss: finite(progress?.loss),
-    validationLoss: finite(progress?.validation_loss),
+    evaluations: evaluationText(progress),
     tokensPerSecond: finite(progress?.tokens_per_second),
     stepSeconds: finite(progress?.step_seconds),
     // The controller sends neither a rate nor an ETA unless they are current.
@@ -45,6 +63,13 @@ export function figuresOf(job: Job): Figures {
     tokens: progress?.total_tokens ? progress.tokens : undefined,
     totalTokens: finite(progress?.total_tokens),
   };
+}
+
+// Returns the step of a loss that is older than the newest step, such as "(step 480)"; undefined
+// for the loss of the newest step.
+export function oldLossText({ progress }: Pick<Job, 'progress'>): string | undefined {
+  const { step = 0, loss_step: lossStep = 0 } = progress ?? {};
+  return 0 < lossStep && lossStep < step ? `(step ${count(lossStep)})` : undefined;
 }
 
 export function slotsWanted(job: Job): number {

@@ -79,7 +79,7 @@ describe('the condition of a rank', () => {
 describe('the look of a rank', () => {
   const view = { conditions: conditionsOf(jobWith([finding('stalled', [3])]), 1, gang) };
 
-  it('shows the condition as a colour, a mark and words', () => {
+  it('shows the condition as a color, a mark and words', () => {
     expect(cellLook(gang[3]!, view)).toEqual({ fill: 'condition-culprit', mark: '!', bad: true });
     expect(rankWords(gang[3]!, view)).toBe('Rank 3, running, at fault');
     expect(rankWords(gang[0]!, view)).toBe('Rank 0, running, waiting for rank 3');
@@ -95,7 +95,7 @@ describe('the look of a rank', () => {
     ]);
   });
 
-  it('marks the rank at fault whichever measure is coloured', () => {
+  it('marks the rank at fault whichever measure is colored', () => {
     const scale = { measure: 'memory', low: 0, high: 0, median: 0, medianComputes: new Map() };
     const measured = { ...view, scale: scale as never };
     expect(cellLook(gang[3]!, measured)).toEqual({ fill: undefined, mark: '!', bad: true });

@@ -1,5 +1,5 @@
 // Measures by which ranks are compared (step time, its parts, memory, or waiting for data), their
-// colours, and the groups of ranks in a layout. Pure functions.
+// colors, and the groups of ranks in a layout. Pure functions.
 import type { Job, JsonNumber, RankStatus } from '../api/types';
 import { computeSeconds, waitSeconds } from './step_parts';
 
@@ -88,7 +88,7 @@ function medianComputes(ranks: readonly RankStatus[]): Map<number, number> {
 export const MEASURES = ['step time', 'compute', 'waits', 'memory', 'data stall'] as const;
 export type Measure = (typeof MEASURES)[number];
 
-// The colour scale. Step and compute times are relative to a median. For other measures, the scale
+// The color scale. Step and compute times are relative to a median. For other measures, the scale
 // extends from the lowest to the highest value.
 export interface HeatScale {
   measure: Measure;
@@ -126,7 +126,7 @@ export function scaleOf(ranks: readonly RankStatus[], measure: Measure): HeatSca
     low = Math.min(low, value);
     high = Math.max(high, value);
   }
-  // The scale of waits begins at 0, because otherwise equal waits would all get the middle colour.
+  // The scale of waits begins at 0, because otherwise equal waits would all get the middle color.
   const fromZero = measure === 'data stall' || measure === 'waits';
   return {
     measure,
@@ -137,13 +137,13 @@ export function scaleOf(ranks: readonly RankStatus[], measure: Measure): HeatSca
   };
 }
 
-// Number of colours. For a time relative to its median, 3 is the median, 0 is at least a fifth
+// Number of colors. For a time relative to its median, 3 is the median, 0 is at least a fifth
 // faster, and 7 is at least one and a half times the median.
 export const HEAT_STEPS = 8;
 const HEAT_BOUNDS = [0.8, 0.9, 0.97, 1.03, 1.1, 1.25, 1.5];
 const MIDDLE_HEAT = 3;
 // If the highest value is at most this many times the lowest, the differences are noise and all
-// ranks get the same colour.
+// ranks get the same color.
 const SAME_RATIO = 1.02;
 
 function heatOfTime(seconds: number, median: number): number | undefined {

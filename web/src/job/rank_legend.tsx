@@ -1,4 +1,4 @@
-// Explains every colour and mark of the rank map.
+// Explains every color and mark of the rank map.
 import type { RankStatus } from '../api/types';
 import { bytes, plural } from '../format/numbers';
 import { duration } from '../format/time';
@@ -19,7 +19,7 @@ function medianWords({ measure, median, medianComputes }: HeatScale): string | u
   return only > 0 ? `median ${duration(only)}` : undefined;
 }
 
-// Returns the texts at the two ends of the colour scale; undefined if no rank has reported a value.
+// Returns the texts at the two ends of the color scale; undefined if no rank has reported a value.
 function scaleWords(scale: HeatScale): [string, string] | undefined {
   const { measure, low, high } = scale;
   if (measure === 'step time' || measure === 'compute') {
@@ -62,7 +62,7 @@ function legendWords(condition: Condition, count: number, conditions: RankCondit
   return `${conditionWords(condition, conditions)}: ${ranks}`;
 }
 
-// With a measure, a sample shows only the mark, because the colour is explained by the scale.
+// With a measure, a sample shows only the mark, because the color is explained by the scale.
 function samplesOf({ ranks, view }: LegendProps): Sample[] {
   const { scale, conditions } = view;
   const samples = conditionEntries(ranks, view).map(({ look, condition, count }) => ({

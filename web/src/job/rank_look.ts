@@ -1,17 +1,17 @@
-// The look of a rank's cell on the map: a colour for its condition or for a measure, and a mark
-// that can be read without colour. Pure functions.
+// The look of a rank's cell on the map: a color for its condition or for a measure, and a mark
+// that can be read without color. Pure functions.
 import type { RankStatus } from '../api/types';
 import { heatOf, type HeatScale } from './rank_heat';
 import { CONDITIONS, type RankConditions, type Condition } from './rank_condition';
 
 export interface RankView {
   conditions: RankConditions;
-  // The measure that is coloured; undefined if ranks are coloured by condition.
+  // The measure that is colored; undefined if ranks are colored by condition.
   scale?: HeatScale | undefined;
 }
 
 export interface CellLook {
-  // Name of the colour, such as "heat-3"; undefined for an empty cell with a dashed edge.
+  // Name of the color, such as "heat-3"; undefined for an empty cell with a dashed edge.
   fill: string | undefined;
   mark: string;
   // True for a cell with a red edge.
@@ -43,10 +43,10 @@ const CONDITION_FILL: Record<Condition, string | undefined> = {
 };
 
 export const HIGH_MARK = '▲';
-// A value of at least this colour gets a mark.
+// A value of at least this color gets a mark.
 const HIGH_HEAT = 5;
 
-// States that are marked whichever measure is coloured.
+// States that are marked whichever measure is colored.
 const ALWAYS_MARKED: ReadonlySet<Condition> = new Set(['culprit', 'failed', 'starting', 'stopped']);
 
 export function conditionIn({ conditions }: RankView, rank: RankStatus): Condition {

@@ -1,4 +1,4 @@
-// The ranks of an attempt, grouped by node or by a dimension of the layout. The colour shows the
+// The ranks of an attempt, grouped by node or by a dimension of the layout. The color shows the
 // condition of each rank, or a measure such as step time or memory.
 import { useMemo } from 'preact/hooks';
 import { nodeName, serverNow } from '../api/store';
@@ -36,8 +36,8 @@ const REFRESH_MS = 2_000;
 const DENSE_FROM = 256;
 const NAMED_MAX = 6;
 
-const COLOURINGS = ['health', ...MEASURES] as const;
-type Colouring = (typeof COLOURINGS)[number];
+const COLORINGS = ['health', ...MEASURES] as const;
+type Coloring = (typeof COLORINGS)[number];
 
 // A function instead of a component, because hundreds of components would be too slow.
 function cell(rank: RankStatus, view: RankView, chosen: boolean) {
@@ -100,14 +100,14 @@ interface RankMapProps {
   job: Job;
   answer: ListRanksResponse;
   by: Grouping;
-  colouring: Colouring;
+  coloring: Coloring;
 }
 
-function useRankView({ job, answer, colouring }: RankMapProps): RankView {
+function useRankView({ job, answer, coloring }: RankMapProps): RankView {
   const { ranks, attempt } = answer;
   const scale = useMemo(
-    () => (colouring === 'health' ? undefined : scaleOf(ranks, colouring as Measure)),
-    [answer, colouring],
+    () => (coloring === 'health' ? undefined : scaleOf(ranks, coloring as Measure)),
+    [answer, coloring],
   );
   // The stream sends the job every second, but cells are drawn only if their conditions may change.
   const found = findingsOf(job, attempt).map(({ word, ranks: named }) => [word, named]);
@@ -203,7 +203,7 @@ interface ToolsProps extends Omit<RankMapProps, 'job'> {
   withLayout: boolean;
 }
 
-function RankTools({ answer, by, colouring, withLayout }: ToolsProps) {
+function RankTools({ answer, by, coloring, withLayout }: ToolsProps) {
   return (
     <div class="tools">
       {withLayout && (
@@ -215,9 +215,9 @@ function RankTools({ answer, by, colouring, withLayout }: ToolsProps) {
         />
       )}
       <Choice
-        label="Colour by"
-        value={colouring}
-        choices={COLOURINGS.map((name) => [name, name])}
+        label="Color by"
+        value={coloring}
+        choices={COLORINGS.map((name) => [name, name])}
         onChoose={(name) => setQuery({ color: name === 'health' ? undefined : name })}
       />
       <p class="faint">
@@ -231,7 +231,7 @@ function RankTools({ answer, by, colouring, withLayout }: ToolsProps) {
 export function Ranks({ job }: { job: Job }) {
   const attempt = Number(query.value.get('attempt')) || undefined;
   const chosenGrouping = GROUPINGS.find((name) => name === query.value.get('by')) ?? 'node';
-  const colouring = COLOURINGS.find((name) => name === query.value.get('color')) ?? 'health';
+  const coloring = COLORINGS.find((name) => name === query.value.get('color')) ?? 'health';
   const live = job.state === 'running' || job.state === 'starting';
   const tick = live ? Math.floor(serverNow.value / REFRESH_MS) : figuresOf(job).step;
   const { data, error } = useLoad<ListRanksResponse>(
@@ -255,8 +255,8 @@ export function Ranks({ job }: { job: Job }) {
   const by = withLayout ? chosenGrouping : 'node';
   return (
     <>
-      <RankTools answer={data} by={by} colouring={colouring} withLayout={withLayout} />
-      <RankMap job={job} answer={data} by={by} colouring={colouring} />
+      <RankTools answer={data} by={by} coloring={coloring} withLayout={withLayout} />
+      <RankMap job={job} answer={data} by={by} coloring={coloring} />
     </>
   );
 }

@@ -62,6 +62,7 @@ describe('a job submitted again', () => {
 
   it('has a command line that does the same', () => {
     const line = commandLineForNewJob(7, origins, { name: 'new', resumeFrom: undefined });
+    expect(line).toContain('trainyard submit new.json --cloned-from 7');
     expect(line).toContain('del(.extends, .layout.dp, .checkpoint.dir, .train.gone)');
     expect(isJobName('a-1')).toBe(true);
     expect(isJobName("a'; rm")).toBe(false);

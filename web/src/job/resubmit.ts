@@ -66,7 +66,8 @@ export function commandLineForNewJob(
   const resume = resumeFrom === undefined ? '' : ` | .checkpoint.resume_from = ${from}`;
   const filter = quotedForShell(`.spec | del(${left.join(', ')}) | .name = "${name}"${resume}`);
   const file = `${name || 'again'}.json`;
-  return `trainyard describe ${job} -o json | jq '${filter}' > ${file} && trainyard submit ${file}`;
+  const submit = `trainyard submit ${file} --cloned-from ${job}`;
+  return `trainyard describe ${job} -o json | jq '${filter}' > ${file} && ${submit}`;
 }
 
 // Returns an id by which the controller recognises a repeated submission, so that two submissions

@@ -72,7 +72,11 @@ export function ResubmitDialog({ job, from, onClose }: ResubmitProps) {
   const act = async () => {
     if (!full.spec) return;
     const spec = specForNewJob(full.spec, full.origins, newJob);
-    const answer = await postJson<SubmitJobResponse>('/jobs', { spec, request_id: requestId });
+    const answer = await postJson<SubmitJobResponse>('/jobs', {
+      spec,
+      request_id: requestId,
+      cloned_from: job.id,
+    });
     if (answer.job) navigate(jobPath(answer.job.id));
   };
   return (

@@ -3,7 +3,15 @@ import { queryText } from '../api/client';
 import type { GetSeriesResponse } from '../api/types';
 import { align, curvesOf } from '../chart/curves';
 import { parseCurveView } from '../router/url';
-import { keysQuery, seriesQueries, seriesQuery, withAxis } from './series_query';
+import {
+  baselineQueries,
+  evaluationQuery,
+  keysQuery,
+  otherSets,
+  seriesQueries,
+  seriesQuery,
+  withAxis,
+} from './series_query';
 
 const view = (text: string) => parseCurveView(new URLSearchParams(text));
 
@@ -20,7 +28,7 @@ describe('seriesQuery', () => {
     expect(seriesQuery(view('axis=time'), ['loss'], 400)['fields']).toContain(',x');
   });
 
-  it('asks for one attempt, or for all with their abandoned parts', () => {
+  it('asks for one attempt, or for all with their redone parts', () => {
     expect(seriesQuery(view('attempt=2'), [], 400)).toMatchObject({ attempt: 2 });
     expect(seriesQuery(view(''), [], 400)).toMatchObject({ attempts: 'all' });
   });
@@ -52,4 +60,19 @@ it('draws points of a node whose clock is behind at the newest time before them'
   expect(x).toEqual([7, 10, 10, 20]);
   expect(first).toEqual([undefined, 3, 2, 1]);
   expect(second).toEqual([9, undefined, undefined, undefined]);
+});
+
+describe('queries of overlays', () => {
+  it('ask for a baseline without its redone parts, and without a window of time', () => {
+    const { wide, narrow } = baselineQueries(view('attempt=2&from=5&to=9'), ['code_loss'], 1440);
+    expect(wide).toMatchObject({ keys: 'loss,val_loss,code_loss', from: 5, attempt: undefined });
+    expect(queryText(narrow)).not.toContain('attempt');
+    const byTime = baselineQueries(view('axis=time&from=5&to=9'), [], 1440);
+    expect(byTime.wide['from']).toBeUndefined();
+  });
+
+  it('ask for evaluation sets that are not part of every request', () => {
+    expect(otherSets(['val_loss', 'code_loss'])).toEqual(['code_loss']);
+    expect(evaluationQuery(view(''), ['code_loss'], 1440)).toMatchObject({ keys: 'code_loss' });
+  });
 });

@@ -30,7 +30,8 @@ export function seriesQuery(view: CurveView, keys: readonly string[], buckets: n
   };
 }
 
-// Width in pixels that a panel's frame and labels take from its curve.
+// Maximum width of the page, and the width in pixels that a panel's frame and labels take from its curve.
+const PAGE_PX = 1680;
 const PANEL_FRAME_PX = 90;
 // The breakpoints must equal those of the panel grid in job.css.
 const columnsOf = (windowWidth: number) => (windowWidth > 1100 ? 3 : windowWidth > 640 ? 2 : 1);
@@ -45,7 +46,7 @@ export interface SeriesQueries {
 // need fewer points. Both queries are sent before it is known which series exist; a missing series
 // is empty in the response.
 export function seriesQueries(view: CurveView, windowWidth: number): SeriesQueries {
-  const page = Math.min(windowWidth, 1680);
+  const page = Math.min(windowWidth, PAGE_PX);
   const added = view.extra.filter((key) => !DEFAULT_KEYS.includes(key));
   const others = DEFAULT_KEYS.filter((key) => !WIDE_KEYS.includes(key));
   const narrowPx = page / columnsOf(page) - PANEL_FRAME_PX;
@@ -53,6 +54,30 @@ export function seriesQueries(view: CurveView, windowWidth: number): SeriesQueri
     wide: seriesQuery(view, WIDE_KEYS, bucketsFor(page - PANEL_FRAME_PX)),
     narrow: seriesQuery(view, [...others, ...added], bucketsFor(narrowPx)),
   };
+}
+
+// Returns the evaluation sets that seriesQueries does not request.
+export const otherSets = (sets: readonly string[]) =>
+  sets.filter((key) => !WIDE_KEYS.includes(key));
+
+// Returns the query for evaluation sets, which is sent when it is known which of them exist.
+export function evaluationQuery(view: CurveView, sets: readonly string[], width: number): Query {
+  return seriesQuery(view, sets, bucketsFor(Math.min(width, PAGE_PX) - PANEL_FRAME_PX));
+}
+
+// Returns the queries for a baseline: all attempts joined, without redone parts. On the time
+// axis they have no window, because the baseline ran at another time.
+export function baselineQueries(
+  view: CurveView,
+  sets: readonly string[],
+  windowWidth: number,
+): SeriesQueries {
+  const { axis } = view;
+  const window = axis === 'time' ? { from: undefined, to: undefined } : {};
+  const { wide, narrow } = seriesQueries({ ...view, ...window }, windowWidth);
+  const joined = (query: Query): Query => ({ ...query, attempts: undefined, attempt: undefined });
+  const keys = keysQuery([...WIDE_KEYS, ...otherSets(sets)]);
+  return { wide: { ...joined(wide), ...keys }, narrow: joined(narrow) };
 }
 
 // Adds the column `x`, which is not requested on the step axis, and makes it non-decreasing, as

@@ -9,7 +9,7 @@ export interface StepPart {
   name: string;
 }
 
-// In list and colour order. The first colours are the easiest to distinguish, so waits for input
+// In list and color order. The first colors are the easiest to distinguish, so waits for input
 // and checkpoints, which are rare, come last.
 export const STEP_PARTS: readonly StepPart[] = [
   { field: 'compute', key: 'compute_seconds', name: 'Compute' },

@@ -3,7 +3,10 @@ import { openJob, serverNow } from '../api/store';
 import type { Attempt, Job, Ledger } from '../api/types';
 import { percent } from '../format/numbers';
 import { clockTime, duration } from '../format/time';
+import { gpuHourPrice, hours, money } from '../format/usage';
 import { PHASE_WORD, plainWords } from '../format/words';
+import { Link } from '../router/router';
+import { weeksHref } from '../usage/usage_view';
 import { EmptyState } from '../ui/notice';
 import { AttemptRow, EqualAttempts } from './attempt_row';
 import { noAttempt } from './empty_text';
@@ -27,6 +30,8 @@ function LedgerBar({ ledger, begin, end }: { ledger: Ledger; begin: number; end:
 }
 
 function LedgerTable({ ledger }: { ledger: Ledger }) {
+  const gpuSeconds = typeof ledger.gpu_seconds === 'number' ? ledger.gpu_seconds : 0;
+  const hasGpus = gpuSeconds > 0;
   return (
     <table class="ledger">
       <thead>
@@ -38,10 +43,15 @@ function LedgerTable({ ledger }: { ledger: Ledger }) {
           <th scope="col" class="right">
             Share
           </th>
+          {hasGpus && (
+            <th scope="col" class="right">
+              GPU-hours
+            </th>
+          )}
         </tr>
       </thead>
       <tbody>
-        {sharesOf(ledger).map(({ phase, seconds, share }) => (
+        {sharesOf(ledger).map(({ phase, seconds, slotSeconds, share }) => (
           <tr key={phase}>
             <td>
               <i class={`swatch phase-${phase}`} />
@@ -49,6 +59,7 @@ function LedgerTable({ ledger }: { ledger: Ledger }) {
             </td>
             <td class="right">{duration(seconds)}</td>
             <td class="right">{percent(share)}</td>
+            {hasGpus && <td class="right">{hours(slotSeconds)}</td>}
           </tr>
         ))}
       </tbody>
@@ -57,6 +68,7 @@ function LedgerTable({ ledger }: { ledger: Ledger }) {
           <td>Wall time</td>
           <td class="right">{duration(ledger.wall_seconds as number)}</td>
           <td class="right">100 %</td>
+          {hasGpus && <td class="right">{hours(gpuSeconds)}</td>}
         </tr>
       </tfoot>
     </table>
@@ -77,6 +89,11 @@ function TimeSpent({ job, ledger }: { job: Job; ledger: Ledger }) {
               goodput <b>{percent(ledger.goodput_ratio)}</b>
             </span>
           )}
+          {ledger.cost && (
+            <span title={gpuHourPrice(ledger.cost)}>
+              cost <b>{money(ledger.cost)}</b>
+            </span>
+          )}
         </p>
       </header>
       <LedgerBar ledger={ledger} begin={begin} end={end} />
@@ -85,6 +102,9 @@ function TimeSpent({ job, ledger }: { job: Job; ledger: Ledger }) {
         <span>{clockTime(end, serverNow.value)}</span>
       </p>
       <LedgerTable ledger={ledger} />
+      <p class="density">
+        <Link href={weeksHref(job.id)}>Usage by week</Link>
+      </p>
     </section>
   );
 }

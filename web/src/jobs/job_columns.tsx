@@ -7,11 +7,12 @@ import { ABSENT, count, percent, short } from '../format/numbers';
 import { ago, duration, fullTime } from '../format/time';
 import { HEALTH_LOOK, lookOf } from '../format/words';
 import { isSick, worstFinding } from '../job/health';
-import { failureOf, figuresOf, restartsText, shapeText, wallSeconds } from '../job/progress';
+import { failureOf, figuresOf, oldLossText, restartsText, shapeText, wallSeconds } from '../job/progress';
 import { JobSpark } from '../overview/job_spark';
 import { Link } from '../router/router';
 import { jobPath } from '../router/url';
 import { JobStatus } from '../ui/job_status';
+import { Loss } from '../ui/loss';
 import { Measured } from '../ui/measured';
 import type { Column } from '../ui/table';
 import type { ColumnName } from './column_choice';
@@ -113,7 +114,12 @@ const CHOSEN: Record<ColumnName, Column<Job>> = {
     right: true,
     priority: 2,
     sort: 'loss',
-    cell: (job) => <Measured value={fresh(job).progress?.loss} />,
+    cell: (job) => (
+      <>
+        <Loss job={fresh(job)} />
+        <span class="row-reason faint">{oldLossText(fresh(job))}</span>
+      </>
+    ),
   },
   best: {
     name: 'Best loss',

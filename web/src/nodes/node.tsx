@@ -1,8 +1,8 @@
-// The page of one node: its state with the reason, the attempts on it, the failures attributed to
-// it, and the checks of its machine.
+// The page of one node: its state with the reason, the history of its GPUs, the attempts on it, the
+// failures attributed to it, and the checks of its machine.
 import { useEffect } from 'preact/hooks';
 import { capabilities, jobNames, live, nodeList, serverNow, stale } from '../api/store';
-import type { CheckNodesResponse, Node } from '../api/types';
+import type { CheckNodesResponse, GetNodeResponse, Node } from '../api/types';
 import { EventList } from '../events/event_list';
 import { eventText } from '../format/event_text';
 import { bytes } from '../format/numbers';
@@ -19,14 +19,16 @@ import { useLoad } from '../ui/load';
 import { Empty, Failure, Skeleton } from '../ui/notice';
 import { deviceText } from './device_text';
 import { newestHeartbeat } from './heartbeat_times';
-import { attemptsOn, rankText, type NodeAttempt } from './node_attempts';
+import { Devices, chosenHours } from './devices';
+import { attemptsOn, rankText, type HeldSlots } from './node_attempts';
 import { CordonDialog, ReleaseDialog } from './node_dialogs';
 import { nodeReason } from './node_reason';
-import { wordOf } from './node_word';
+import { PastAttempts } from './past_attempts';
 import { useHeartbeats } from './use_heartbeats';
 
-// The interval at which the checks are requested. Workers send them about once per minute.
-const CHECKS_PACE_MS = 30_000;
+// The interval at which checks, readings and past attempts are requested. Workers send checks and
+// readings about once per minute.
+const PACE_MS = 30_000;
 const EVENTS = 20;
 
 function NodeActions({ node }: { node: Node }) {
@@ -53,7 +55,7 @@ function Header({ node, heartbeatMs }: { node: Node; heartbeatMs: number }) {
   const now = serverNow.value;
   const reason = nodeReason(node, heartbeatMs, now);
   const used = node.slot_uses.filter(({ job_id: id }) => id !== 0).length;
-  const look = lookOf(NODE_LOOK, wordOf(node));
+  const look = lookOf(NODE_LOOK, node.word);
   return (
     <header class="job-header">
       <div class="job-title">
@@ -104,7 +106,7 @@ function JobLink({ id }: { id: number }) {
   );
 }
 
-function AttemptRow({ attempt: { jobId, attempt, ranks, unkillable } }: { attempt: NodeAttempt }) {
+function AttemptRow({ attempt: { jobId, attempt, ranks, unkillable } }: { attempt: HeldSlots }) {
   const job = live.value.jobs?.get(jobId);
   return (
     <li>
@@ -172,7 +174,7 @@ function Evidence({ node }: { node: Node }) {
 }
 
 function Checks({ node }: { node: Node }) {
-  const tick = Math.floor(serverNow.value / CHECKS_PACE_MS);
+  const tick = Math.floor(serverNow.value / PACE_MS);
   const { data, error } = useLoad<CheckNodesResponse>('/checks', {}, 'checks', tick);
   const found = data?.nodes.find(({ id }) => id === node.id);
   return (
@@ -220,6 +222,31 @@ function NodeEvents({ node }: { node: Node }) {
   );
 }
 
+function NodeView({ node, heartbeatMs }: { node: Node; heartbeatMs: number }) {
+  const hours = chosenHours();
+  const tick = Math.floor(serverNow.value / PACE_MS);
+  const path = `/nodes/${encodeURIComponent(node.id)}`;
+  const { data, error } = useLoad<GetNodeResponse>(path, { hours }, `${path} ${hours}`, tick);
+  return (
+    <>
+      <Header node={node} heartbeatMs={heartbeatMs} />
+      {error && <Failure error={error} />}
+      <Devices node={node} devices={data?.devices} />
+      <div class="node-cards">
+        <div class="column">
+          <Attempts node={node} />
+          <PastAttempts attempts={data?.attempts} />
+        </div>
+        <div class="column">
+          <Evidence node={node} />
+          <Checks node={node} />
+          <NodeEvents node={node} />
+        </div>
+      </div>
+    </>
+  );
+}
+
 export function NodePage() {
   const at = place.value;
   const reference = at.page === 'node' ? at.node : '';
@@ -237,19 +264,5 @@ export function NodePage() {
       </Empty>
     );
   }
-  return (
-    <>
-      <Header node={node} heartbeatMs={newestHeartbeat(node, heartbeats)} />
-      <div class="node-cards">
-        <div class="column">
-          <Attempts node={node} />
-          <Evidence node={node} />
-        </div>
-        <div class="column">
-          <Checks node={node} />
-          <NodeEvents node={node} />
-        </div>
-      </div>
-    </>
-  );
+  return <NodeView node={node} heartbeatMs={newestHeartbeat(node, heartbeats)} />;
 }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { attemptsOn, rankText } from './node_attempts';
+import type { NodeAttempt } from '../api/types';
+import { attemptsOn, endedAttempts, rankText } from './node_attempts';
 
 const use = (job_id: number, rank: number, unkillable = '') => ({
   job_id,
@@ -14,6 +15,12 @@ it('finds the attempts on a node with their ranks', () => {
     { jobId: 7, attempt: 2, ranks: [8, 9], unkillable: [] },
     { jobId: 9, attempt: 2, ranks: [1], unkillable: ['pid 12 in disk sleep'] },
   ]);
+});
+
+it('knows the attempts that have ended', () => {
+  const states = ['running', 'ended', 'stopping', 'ended'];
+  const attempts = states.map((state, attempt) => ({ state, attempt })) as NodeAttempt[];
+  expect(endedAttempts(attempts).map(({ attempt }) => attempt)).toEqual([1, 3]);
 });
 
 it('joins neighbouring ranks', () => {

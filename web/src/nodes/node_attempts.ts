@@ -1,7 +1,7 @@
-// The attempts that hold slots of a node. Pure functions.
-import type { Node } from '../api/types';
+// The attempts on a node. Pure functions.
+import type { Node, NodeAttempt as AttemptOnNode } from '../api/types';
 
-export interface NodeAttempt {
+export interface HeldSlots {
   jobId: number;
   attempt: number;
   // Ranks on the node, ascending.
@@ -11,8 +11,8 @@ export interface NodeAttempt {
 }
 
 // Returns the attempts in the order of their first slot.
-export function attemptsOn({ slot_uses: uses }: Pick<Node, 'slot_uses'>): NodeAttempt[] {
-  const found = new Map<string, NodeAttempt>();
+export function attemptsOn({ slot_uses: uses }: Pick<Node, 'slot_uses'>): HeldSlots[] {
+  const found = new Map<string, HeldSlots>();
   for (const { job_id: jobId, attempt, rank, unkillable } of uses) {
     if (jobId === 0) continue;
     const key = `${jobId}/${attempt}`;
@@ -25,6 +25,10 @@ export function attemptsOn({ slot_uses: uses }: Pick<Node, 'slot_uses'>): NodeAt
   for (const { ranks } of found.values()) ranks.sort((a, b) => a - b);
   return [...found.values()];
 }
+
+// Returns the attempts that have ended, in the order given.
+export const endedAttempts = (attempts: readonly AttemptOnNode[]): AttemptOnNode[] =>
+  attempts.filter(({ state }) => state === 'ended');
 
 // Returns a text such as "rank 3", "ranks 8–15" or "ranks 0, 2, 5–7".
 export function rankText(ranks: readonly number[]): string {

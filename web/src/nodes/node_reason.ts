@@ -1,12 +1,11 @@
 // Why a node accepts no new ranks. Pure functions.
 import type { Node } from '../api/types';
 import { duration } from '../format/time';
-import { wordOf } from './node_word';
 
 // Returns the reason for the node's word; empty if the node is ok. The controller's reason for a
 // suspect node has the age of the last heartbeat at that moment, so the page computes the age.
 export function nodeReason(node: Node, heartbeatMs: number, nowMs: number): string {
-  switch (wordOf(node)) {
+  switch (node.word) {
     case 'suspect':
       return heartbeatMs > 0
         ? `no heartbeat for ${duration(Math.max(0, Math.round((nowMs - heartbeatMs) / 1000)))}`
@@ -19,7 +18,7 @@ export function nodeReason(node: Node, heartbeatMs: number, nowMs: number): stri
       return node.health?.reason ?? '';
     case 'cordoned':
       return node.cordon_reason;
-    case 'ok':
+    default:
       return '';
   }
 }

@@ -18,7 +18,6 @@ import { deviceText } from './device_text';
 import { newestHeartbeat } from './heartbeat_times';
 import { CordonDialog } from './node_dialogs';
 import { nodeReason } from './node_reason';
-import { wordOf } from './node_word';
 import { useHeartbeats } from './use_heartbeats';
 
 function SlotsCell({ node }: { node: Node }) {
@@ -112,7 +111,7 @@ function columns(
 }
 
 const wordsOf = (node: Node) =>
-  `${node.name} ${wordOf(node)} ${node.cordoned ? 'cordoned' : ''} ${node.address} ` +
+  `${node.name} ${node.word} ${node.cordoned ? 'cordoned' : ''} ${node.address} ` +
   deviceText(node);
 
 function Head({ nodes, text }: { nodes: readonly Node[] | undefined; text: string }) {

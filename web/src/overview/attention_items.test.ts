@@ -16,7 +16,7 @@ const job = (id: number, change: object = {}) =>
     ...change,
   }) as unknown as Job;
 const node = (name: string, change: object = {}) =>
-  ({ id: name, name, state: 'ready', cordoned: false, state_reason: '', ...change }) as Node;
+  ({ id: name, name, word: 'ok', state: 'ready', state_reason: '', ...change }) as Node;
 const sick = (word: string, change: object = {}) => ({
   health: {
     word,
@@ -72,15 +72,21 @@ describe('what needs attention', () => {
 
   it('are nodes with their problem, the worst first', () => {
     const nodes = [
-      node('a', { cordoned: true, cordon_reason: 'ECC errors' }),
+      node('a', { word: 'cordoned', cordon_reason: 'ECC errors' }),
       node('b'),
-      node('c', { health: { reason: 'no start', since_ms: 7 } }),
+      node('c', { word: 'unhealthy', health: { reason: 'no start', since_ms: 7 } }),
       node('d', {
+        word: 'quarantined',
         health: { reason: 'x', since_ms: 7, quarantine: { reason: 'blamed twice', since_ms: 8 } },
       }),
-      node('e', { state: 'suspect', state_reason: 'no heartbeat' }),
-      node('f', { state: 'lost', state_reason: 'no heartbeat', last_heartbeat_ms: 3 }),
-      node('g', { cordoned: true, cordon_reason: '' }),
+      node('e', { word: 'suspect', state: 'suspect', state_reason: 'no heartbeat' }),
+      node('f', {
+        word: 'lost',
+        state: 'lost',
+        state_reason: 'no heartbeat',
+        last_heartbeat_ms: 3,
+      }),
+      node('g', { word: 'cordoned', cordon_reason: '' }),
     ];
     expect(texts({ nodes })).toEqual([
       'node f: no heartbeat',

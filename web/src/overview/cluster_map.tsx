@@ -1,4 +1,4 @@
-// A map of the nodes and their slots. Each slot shows its job by number and colour.
+// A map of the nodes and their slots. Each slot shows its job by number and color.
 import { grpcPort, jobList, jobNames, live, nodeList } from '../api/store';
 import type { Node } from '../api/types';
 import { runColorName } from '../chart/colors';
@@ -115,7 +115,7 @@ export function ClusterMap() {
       {nodes?.length === 0 && (
         <Empty title="No worker has joined yet">
           {jobList.value?.length === 0 ? (
-            'Slots appear here, coloured by job.'
+            'Slots appear here, colored by job.'
           ) : (
             <>
               <p>Start a worker on each machine:</p>

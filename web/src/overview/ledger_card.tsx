@@ -3,28 +3,15 @@ import { serverNow } from '../api/store';
 import type { GetReportResponse } from '../api/types';
 import { percent } from '../format/numbers';
 import { duration } from '../format/time';
-import { PHASE_WORD, plainWords } from '../format/words';
+import { money } from '../format/usage';
+import { Link } from '../router/router';
 import { useLoad } from '../ui/load';
-import { ledgerRows, type LedgerRow } from './ledger_rows';
+import { PhaseBar } from '../ui/phase_bar';
+import { ledgerRows } from './ledger_rows';
 
 const HOUR_MS = 3_600_000;
 const WEEK_MS = 7 * 24 * HOUR_MS;
 const USERS = 8;
-
-function Bar({ row }: { row: LedgerRow }) {
-  return (
-    <div class="ledger-bar">
-      {row.parts.map(({ phase, part }) => (
-        <i
-          key={phase}
-          class={`phase-${phase}`}
-          style={{ width: `${100 * part}%` }}
-          title={`${PHASE_WORD[phase] ?? plainWords(phase)} ${percent(part)}`}
-        />
-      ))}
-    </div>
-  );
-}
 
 export function LedgerCard() {
   // Rounded down to the hour, so that the request is sent at most once per hour.
@@ -34,11 +21,15 @@ export function LedgerCard() {
   const { data } = useLoad<GetReportResponse>(path, query, 'ledger');
   const rows = data ? ledgerRows(data) : [];
   if (rows.length === 0) return null;
+  const hasCost = data?.total?.cost !== undefined;
   return (
     <section class="card later" aria-labelledby="ledger-title">
       <header>
         <h2 id="ledger-title">Ledger</h2>
         <p class="faint">slot time of the last 7 days, by user</p>
+        <Link href="/usage" class="faint">
+          usage
+        </Link>
       </header>
       <div class="ledger-scroll" role="region" aria-label="Slot time by user" tabIndex={0}>
         <table class="ledger">
@@ -49,6 +40,11 @@ export function LedgerCard() {
               <th scope="col" class="right">
                 Slot time
               </th>
+              {hasCost && (
+                <th scope="col" class="right">
+                  Cost
+                </th>
+              )}
               <th scope="col" class="right">
                 Goodput
               </th>
@@ -59,9 +55,10 @@ export function LedgerCard() {
               <tr key={row.name}>
                 <td>{row.name}</td>
                 <td>
-                  <Bar row={row} />
+                  <PhaseBar parts={row.parts} />
                 </td>
                 <td class="right">{duration(row.slotSeconds)}</td>
+                {hasCost && <td class="right">{money(row.cost)}</td>}
                 <td class="right">{row.goodput === undefined ? '-' : percent(row.goodput)}</td>
               </tr>
             ))}

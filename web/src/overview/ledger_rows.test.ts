@@ -32,6 +32,19 @@ it('adds the rest and the sum where there are several groups', () => {
   expect(ledgerRows(report([group('ann', 300, 100)]))).toHaveLength(1);
 });
 
+it('has GPU time, the time in the queue and, with a price, the cost', () => {
+  const cost = { amount: 21.5, currency: 'USD', gpu_hour_price: 2.15 };
+  const gpus = { ...group('ann', 300, 100), gpu_seconds: 400, cost };
+  expect(ledgerRows(report([gpus]))[0]).toMatchObject({ gpuSeconds: 400, queuedSeconds: 50, cost });
+  expect(ledgerRows(report([group('ann', 1, 1)]))[0]?.cost).toBeUndefined();
+});
+
+it('has idle slots only where the report knows them', () => {
+  const idle = { ...group('week', 300, 100), idle_slot_seconds: 7, idle_since_ms: 1 };
+  expect(ledgerRows(report([idle]))[0]?.idleSeconds).toBe(7);
+  expect(ledgerRows(report([group('ann', 300, 100)]))[0]?.idleSeconds).toBeUndefined();
+});
+
 it('gives no goodput to a group that had no slots', () => {
   const [row] = ledgerRows(report([group('ann', 0, 0)]));
   expect(row?.goodput).toBeUndefined();

@@ -1,32 +1,49 @@
 // Converts the report about many jobs to rows of bars. Pure functions.
-import type { GetReportResponse, LedgerPhase } from '../api/types';
+import type { Cost, GetReportResponse } from '../api/types';
+import type { PhasePart } from '../ui/phase_bar';
 
 export interface LedgerRow {
   name: string;
+  // 0 unless the row is one job.
+  jobId: number;
+  jobs: number;
+  restarts: number;
   slotSeconds: number;
+  gpuSeconds: number;
+  // Wall time in the queue, without slots.
+  queuedSeconds: number;
+  // Slot time that no job used; undefined if unknown.
+  idleSeconds: number | undefined;
+  // Undefined if the controller has no price.
+  cost: Cost | undefined;
   // From 0 to 1; undefined if the user's jobs had no slots.
   goodput: number | undefined;
-  effective: number | undefined;
   // The phases in which slots are used, largest first. The parts add up to 1.
-  parts: { phase: LedgerPhase; part: number }[];
+  parts: PhasePart[];
 }
 
 type Group = NonNullable<GetReportResponse['total']>;
 
 const numberOf = (value: unknown) => (typeof value === 'number' ? value : 0);
 
-function rowOf(group: Group): LedgerRow {
+export function rowOf(group: Group): LedgerRow {
   const slots = numberOf(group.slot_seconds);
   const parts = group.phases
     .map(({ phase, slot_seconds: seconds }) => ({ phase, part: numberOf(seconds) / (slots || 1) }))
     .filter(({ part }) => part > 0)
     .sort((a, b) => b.part - a.part);
-  const ratio = (value: unknown) => (slots > 0 ? numberOf(value) : undefined);
+  const queued = group.phases.find(({ phase }) => phase === 'queued');
   return {
     name: group.name,
+    jobId: group.job_id,
+    jobs: group.jobs,
+    restarts: group.restarts,
     slotSeconds: slots,
-    goodput: ratio(group.goodput_ratio),
-    effective: ratio(group.effective_ratio),
+    gpuSeconds: numberOf(group.gpu_seconds),
+    queuedSeconds: numberOf(queued?.seconds),
+    idleSeconds: group.idle_since_ms > 0 ? numberOf(group.idle_slot_seconds) : undefined,
+    cost: group.cost,
+    goodput: slots > 0 ? numberOf(group.goodput_ratio) : undefined,
     parts,
   };
 }

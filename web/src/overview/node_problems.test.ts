@@ -1,41 +1,37 @@
 import { expect, it } from 'vitest';
-import type { Node } from '../api/types';
-import { problemsFirst, problemCounts } from './node_problems';
+import type { Node, NodeWord } from '../api/types';
+import { hasProblem, problemsFirst, problemCounts } from './node_problems';
 
-const node = (name: string, state: Node['state'], cordoned = false) =>
-  ({ name, state, cordoned }) as Node;
-
-it('counts a node that is unhealthy and cordoned as unhealthy', () => {
-  const health = { reason: 'disk full' };
-  const sick = { ...node('a', 'ready'), health } as Node;
-  expect(problemCounts([sick, { ...sick, cordoned: true }, node('b', 'ready')])).toEqual([
-    ['unhealthy', 2],
-  ]);
-});
-
-it('tells quarantine from other trouble', () => {
-  const health = { reason: 'two failures', quarantine: { reason: 'two failures' } };
-  const shut = { ...node('a', 'ready'), health } as Node;
-  expect(problemCounts([shut])).toEqual([['quarantined', 1]]);
-});
+const node = (name: string, word: NodeWord) => ({ name, word }) as Node;
 
 const NODES = [
-  node('a', 'ready'),
-  node('b', 'ready', true),
+  node('a', 'ok'),
+  node('b', 'cordoned'),
   node('c', 'lost'),
-  node('d', 'ready'),
-  node('e', 'suspect', true),
+  node('d', 'ok'),
+  node('e', 'suspect'),
+  node('f', 'cordoned'),
+  node('g', 'quarantined'),
+  node('h', 'unhealthy'),
 ];
 
-it('counts nodes in trouble, each once, worst first', () => {
+it('counts nodes by their word, worst first', () => {
   expect(problemCounts(NODES)).toEqual([
     ['lost', 1],
     ['suspect', 1],
-    ['cordoned', 1],
+    ['quarantined', 1],
+    ['unhealthy', 1],
+    ['cordoned', 2],
   ]);
-  expect(problemCounts([node('a', 'ready')])).toEqual([]);
+  expect(problemCounts([node('a', 'ok')])).toEqual([]);
 });
 
 it('puts them first and leaves the others in their order', () => {
-  expect(problemsFirst(NODES).map(({ name }) => name)).toEqual(['c', 'e', 'b', 'a', 'd']);
+  const names = problemsFirst(NODES).map(({ name }) => name);
+  expect(names).toEqual(['c', 'e', 'g', 'h', 'b', 'f', 'a', 'd']);
+});
+
+it('takes a word that a newer controller may send for no problem', () => {
+  expect(hasProblem(node('a', 'resting' as NodeWord))).toBe(false);
+  expect(hasProblem(node('a', 'unspecified'))).toBe(false);
 });

@@ -7,12 +7,12 @@ import { count, plural, short } from '../format/numbers';
 import { ago, duration } from '../format/time';
 import { Link } from '../router/router';
 import { jobPath } from '../router/url';
-import { failureOf, figuresOf, newestAttempt } from '../job/progress';
+import { failureOf, figuresOf, newestAttempt, oldLossText } from '../job/progress';
 import { ProgressBar } from '../job/progress_bar';
 import { hasEnded } from '../api/live';
 import { hasFinding, worstFirst } from '../job/health';
 import { JobBadge } from '../ui/badge';
-import { Measured } from '../ui/measured';
+import { Loss } from '../ui/loss';
 import { Empty, Skeleton } from '../ui/notice';
 import { JobStatus } from '../ui/job_status';
 import { useServerInfo } from '../ui/server_info';
@@ -46,9 +46,9 @@ function RunningRow({ job }: { job: Job }) {
       <div class="run-figures">
         <span>
           <b>
-            <Measured value={job.progress?.loss} />
+            <Loss job={job} />
           </b>{' '}
-          loss
+          <span class={oldLossText(job) ? 'hidden' : ''}>loss</span> {oldLossText(job)}
         </span>
         <span>
           <b>{short(figures.tokensPerSecond)}</b> tokens/s

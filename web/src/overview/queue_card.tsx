@@ -3,6 +3,7 @@
 import { live, waitingJobs } from '../api/store';
 import type { Job } from '../api/types';
 import { plural } from '../format/numbers';
+import { sentence } from '../format/words';
 import { shapeText } from '../job/progress';
 import { BehindText } from '../queue/behind_text';
 import { groupQueue } from '../queue/queue_groups';
@@ -28,7 +29,7 @@ function Row({ job }: { job: Job }) {
         <span class="faint end">{shapeText(job)}</span>
       </p>
       <p class="faint">
-        {reason ? withCode(reason.message) : 'Waiting for the previous attempt to exit.'}
+        {reason ? withCode(sentence(reason.message)) : 'Waiting for the previous attempt to exit.'}
       </p>
     </li>
   );

@@ -2,8 +2,8 @@
 import type { PlanLayoutResponse } from '../api/types';
 import { percent } from '../format/numbers';
 import { duration } from '../format/time';
-import { PlotFrame } from './plot_frame';
-import { durationScale, evenScale } from './plot_scale';
+import { PlotFrame } from '../chart/plot_frame';
+import { durationScale, evenScale } from '../chart/plot_scale';
 
 type Failures = NonNullable<PlanLayoutResponse['failures']>;
 
@@ -35,7 +35,7 @@ export function GoodputPlot({ failures }: { failures: Failures }) {
         )}
         y={evenScale(
           points.map(({ goodput }) => goodput),
-          percent,
+          (value) => percent(value),
           GOODPUT_APART,
         )}
       >

@@ -2,8 +2,8 @@
 // FLOPs.
 import type { PlanLayoutResponse } from '../api/types';
 import { short } from '../format/numbers';
-import { PlotFrame } from './plot_frame';
-import { evenScale, powerScale } from './plot_scale';
+import { PlotFrame } from '../chart/plot_frame';
+import { evenScale, powerScale } from '../chart/plot_scale';
 
 type Loss = NonNullable<PlanLayoutResponse['loss']>;
 

@@ -1,4 +1,4 @@
-// Shows a plan's ranks by node. The colour of a rank shows its pipeline stage.
+// Shows a plan's ranks by node. The color of a rank shows its pipeline stage.
 import { useMemo } from 'preact/hooks';
 import type { PlanLayoutResponse } from '../api/types';
 import { runColorName, themeColor } from '../chart/colors';
@@ -84,7 +84,7 @@ export function PlannedRankMap({ plan }: { plan: PlanLayoutResponse }) {
   return (
     <>
       <p class="faint">
-        {plural(devices, 'rank')}, coloured by pipeline stage. Ranks are numbered along{' '}
+        {plural(devices, 'rank')}, colored by pipeline stage. Ranks are numbered along{' '}
         {plan.rank_axes
           .filter(({ size }) => size > 1)
           .map(({ name, size }) => `${name} (${size})`)

@@ -1,8 +1,8 @@
 // Plots layouts that trade time for memory. The table next to the plot has the same numbers.
 import { gigabytes } from '../format/numbers';
 import { preciseSeconds } from '../format/time';
-import { PlotFrame } from './plot_frame';
-import { evenScale } from './plot_scale';
+import { PlotFrame } from '../chart/plot_frame';
+import { evenScale } from '../chart/plot_scale';
 
 export interface TradeoffPoint {
   name: string;

@@ -4,7 +4,7 @@ import { live, serverNow, pausedJobs, waitingJobs } from '../api/store';
 import type { Job, PendingReason } from '../api/types';
 import { count } from '../format/numbers';
 import { ago, duration } from '../format/time';
-import { plainWords } from '../format/words';
+import { plainWords, sentence } from '../format/words';
 import { shapeText } from '../job/progress';
 import { Link } from '../router/router';
 import { jobPath } from '../router/url';
@@ -38,7 +38,9 @@ function QueueRow({ job }: { job: Job }) {
           )}
         </p>
         <p>
-          {reason ? withCode(reason.message) : 'Waiting for the previous attempt to exit.'}
+          {reason
+            ? withCode(sentence(reason.message))
+            : 'Waiting for the previous attempt to exit.'}
         </p>
         {reason?.advice && <p class="faint">{withCode(reason.advice)}</p>}
       </div>

@@ -13,12 +13,32 @@ export const JOB_TABS = [
 export type JobTab = (typeof JOB_TABS)[number];
 
 export type Place =
-  | { page: 'overview' | 'jobs' | 'queue' | 'nodes' | 'compare' | 'events' | 'planner' | 'submit' }
+  | {
+      page:
+        | 'overview'
+        | 'jobs'
+        | 'queue'
+        | 'nodes'
+        | 'compare'
+        | 'events'
+        | 'planner'
+        | 'usage'
+        | 'submit';
+    }
   | { page: 'job'; job: string; tab: JobTab }
   | { page: 'node'; node: string }
   | { page: 'unknown' };
 
-const PAGES = ['jobs', 'queue', 'nodes', 'compare', 'events', 'planner', 'submit'] as const;
+const PAGES = [
+  'jobs',
+  'queue',
+  'nodes',
+  'compare',
+  'events',
+  'planner',
+  'usage',
+  'submit',
+] as const;
 
 function decoded(word: string): string {
   try {
@@ -55,7 +75,7 @@ export function jobPath(job: number | string, tab: JobTab = 'curves'): string {
 export const nodePath = (id: string) => `/nodes/${encodeURIComponent(id)}`;
 
 // The query parameters that all views of a job share: the attempt, and how curves are drawn.
-const SHARED = ['attempt', 'axis', 'keys', 'smooth', 'y'];
+const SHARED = ['attempt', 'axis', 'baseline', 'keys', 'smooth', 'y'];
 
 // Returns the query that links to other views of the same job must contain.
 export function sharedQuery(query: URLSearchParams): string {
@@ -104,6 +124,8 @@ export interface CurveView {
   extra: string[];
   // undefined: show all attempts, joined.
   attempt: number | undefined;
+  // Number or name of the job whose curves are drawn over those of the open job.
+  baseline: string | undefined;
 }
 
 function numberIn(query: URLSearchParams, name: string): number | undefined {
@@ -141,6 +163,7 @@ export function parseCurveView(query: URLSearchParams): CurveView {
     to: window ? to : undefined,
     extra: listIn(query, 'keys').slice(0, 32),
     attempt: numberIn(query, 'attempt') || undefined,
+    baseline: query.get('baseline') || undefined,
   };
 }
 

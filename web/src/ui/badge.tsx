@@ -1,6 +1,5 @@
 import { NODE_LOOK, jobLook, lookOf, type StateLook } from '../format/words';
 import type { Job, Node } from '../api/types';
-import { wordOf } from '../nodes/node_word';
 import { Icon } from './icon';
 
 export function Badge({ look, title }: { look: StateLook; title?: string }) {
@@ -18,5 +17,5 @@ export const JobBadge = ({ state, verdict }: Pick<Job, 'state' | 'verdict'>) => 
 );
 
 export const NodeBadge = ({ node }: { node: Node }) => (
-  <Badge look={lookOf(NODE_LOOK, wordOf(node))} />
+  <Badge look={lookOf(NODE_LOOK, node.word)} />
 );

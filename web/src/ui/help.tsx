@@ -22,7 +22,10 @@ export function KeyHelp({ onClose }: { onClose: () => void }) {
           </dl>
         </section>
       ))}
-      <p class="faint">In a chart: drag to zoom, double-click to show the whole run.</p>
+      <p class="faint">
+        In a chart: drag to zoom, double-click to show the whole run, click to choose the step of a
+        note.
+      </p>
     </Dialog>
   );
 }

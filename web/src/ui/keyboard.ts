@@ -83,9 +83,9 @@ export function focusSearch(): boolean {
 
 export const KEY_HELP: readonly { keys: string[]; does: string; where: string }[] = [
   {
-    keys: ['g o', 'g j', 'g q', 'g n', 'g c', 'g p', 'g e'],
+    keys: ['g o', 'g j', 'g q', 'g n', 'g c', 'g p', 'g u', 'g e'],
     where: 'Everywhere',
-    does: 'Overview, jobs, queue, nodes, compare, planner, events',
+    does: 'Overview, jobs, queue, nodes, compare, planner, usage, events',
   },
   { keys: ['Ctrl-K'], where: 'Everywhere', does: 'Find a job, node, page or action' },
   { keys: ['/'], where: 'Everywhere', does: 'Search this page' },
@@ -97,6 +97,7 @@ export const KEY_HELP: readonly { keys: string[]; does: string; where: string }[
   { keys: ['x'], where: 'Curves', does: 'Next axis: step, tokens, time' },
   { keys: ['y'], where: 'Curves', does: 'Switch between logarithmic and linear scale' },
   { keys: ['s'], where: 'Curves', does: 'Next smoothing level' },
+  { keys: ['n'], where: 'Curves', does: 'Write a note on the step at the cursor' },
   { keys: ['0'], where: 'Curves', does: 'Show the whole run' },
   { keys: ['←', '→'], where: 'Chart', does: 'Previous, next point; with Shift, by ten points' },
   { keys: ['+', '-'], where: 'Chart', does: 'Zoom in or out around the current point' },

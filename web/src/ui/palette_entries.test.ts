@@ -20,7 +20,7 @@ const found = (text: string, change: Partial<Known> = {}) =>
 
 describe('entriesFor', () => {
   it('lists pages and jobs without a text', () => {
-    expect(found('')).toHaveLength(11);
+    expect(found('')).toHaveLength(12);
     expect(found(' ')[0]).toBe('Overview');
   });
 

@@ -33,6 +33,12 @@ const PAGES: Entry[] = [
   { kind: 'page', text: 'Nodes', href: '/nodes' },
   { kind: 'page', text: 'Compare', href: '/compare' },
   { kind: 'page', text: 'Planner', href: '/planner' },
+  {
+    kind: 'page',
+    text: 'Usage',
+    words: 'GPU-hours cost by user job week',
+    href: '/usage',
+  },
   { kind: 'page', text: 'Events', href: '/events' },
   { kind: 'page', text: 'New job', words: 'submit recipe', href: '/submit' },
 ];

@@ -48,6 +48,39 @@ TEST_F(DescribeTest, ShowsEverySection) {
   EXPECT_THAT(result.out, Not(HasSubstr("\033")));
 }
 
+TEST_F(DescribeTest, ShowsTheLineage) {
+  EXPECT_THAT(Run({"describe", "tiny"}).out, Not(HasSubstr("Children")));
+  EXPECT_TRUE(answers().lineage_requests.empty()) << "older controllers do not know this call";
+  v1::Job& job = *answers().job.mutable_job();
+  job.mutable_resumed_from()->set_job_id(12);
+  job.mutable_resumed_from()->set_step(4000);
+  job.set_cloned_from(9);
+  for (const int64_t child : {18, 20}) job.add_children(child);
+  const auto set = [](v1::LineageJob& one, int64_t id, int64_t parent, const std::string& name) {
+    one.set_job_id(id);
+    one.set_parent_id(parent);
+    one.set_name(name);
+    one.set_state(v1::JOB_STATE_SUCCEEDED);
+  };
+  v1::GetLineageResponse& lineage = answers().lineage;
+  set(*lineage.mutable_job(), 17, 12, "tiny");
+  lineage.mutable_job()->set_resumed(true);
+  lineage.mutable_job()->set_step(4000);
+  set(*lineage.add_ancestors(), 12, 0, "");
+  set(*lineage.add_descendants(), 18, 17, "longer");
+  set(*lineage.add_descendants(), 20, 18, "longest");
+  const std::string out = Run({"describe", "tiny"}).out;
+  for (const char* text :
+       {"  Resumed     from job 12, step 4000\n", "  Cloned      from job 9\n",
+        "  Children    jobs 18, 20\n", "\nLineage\n  job 12 (deleted)\n",
+        "\n    job 17 tiny succeeded, resumed from step 4000  <- this job\n",
+        "\n      job 18 longer succeeded, cloned\n        job 20 longest succeeded, cloned\n"}) {
+    EXPECT_THAT(out, HasSubstr(text));
+  }
+  lineage.clear_descendants();
+  EXPECT_THAT(Run({"describe", "tiny"}).out, Not(HasSubstr("\nLineage\n"))) << "two generations";
+}
+
 TEST_F(DescribeTest, ARunningJobHasASpeedAndAnEta) {
   *answers().job.mutable_job() = RunningJob();
   const std::string fresh = Run({"describe", "tiny"}).out;
@@ -109,6 +142,45 @@ TEST_F(DescribeTest, EventsNameNodes) {
               HasSubstr("node node-2 confirmed that attempt 1 has ended there\n"));
 }
 
+TEST_F(DescribeTest, EventsNameTheStepThatAnAttemptStartsFrom) {
+  v1::JobPlaced& placed = *answers().job.add_events()->mutable_job_placed();
+  placed.set_attempt(1);
+  EXPECT_THAT(Run({"describe", "tiny"}).out, HasSubstr(", fresh start\n"));
+  placed.set_resume_from("/theirs/base");
+  EXPECT_THAT(Run({"describe", "tiny"}).out, HasSubstr(", from the checkpoint /theirs/base\n"));
+  placed.set_resume_step(4000);
+  v1::AttemptRunning& running = *answers().job.add_events()->mutable_attempt_running();
+  running.set_attempt(2);
+  running.set_resume_step(4000);
+  v1::LearningRateChanged& changed = *answers().job.add_events()->mutable_learning_rate_changed();
+  changed.mutable_change()->set_step(4000);
+  changed.mutable_change()->set_before(3e-4);
+  changed.mutable_change()->set_after(1.2e-4);
+  const std::string out = Run({"describe", "tiny"}).out;
+  EXPECT_THAT(out, HasSubstr(", from step 4000\n"));
+  EXPECT_THAT(out, HasSubstr("attempt 2 is running from step 4000\n"));
+  EXPECT_THAT(out, HasSubstr("learning rate changed at the resume from step 4000: 3.00e-4 before, "
+                             "1.20e-4 after\n"));
+}
+
+TEST_F(DescribeTest, AttemptsShowTheStepOfTheirFirstReport) {
+  v1::Attempt& attempt = *answers().job.mutable_job()->mutable_attempts(0);
+  attempt.set_resume_step(1230000);
+  EXPECT_THAT(Run({"describe", "tiny"}).out, HasSubstr("1230000"));
+  attempt.set_first_step(4560001);
+  const std::string out = Run({"describe", "tiny"}).out;
+  EXPECT_THAT(out, HasSubstr("4560000"));
+  EXPECT_THAT(out, Not(HasSubstr("1230000")));
+}
+
+TEST_F(DescribeTest, EvaluationSetsOfAnyNameAreShown) {
+  v1::EvaluatedLoss& evaluated =
+      *answers().job.mutable_job()->mutable_progress()->add_evaluations();
+  evaluated.set_data_set("code");
+  evaluated.set_loss(1.08);
+  EXPECT_THAT(Run({"describe", "tiny"}).out, HasSubstr("  Evaluation  code 1.0800\n"));
+}
+
 TEST_F(DescribeTest, AnUnknownAttemptIsNotFound) {
   EXPECT_EQ(Run({"describe", "tiny@2"}).exit_code, 0);
   const CliResult result = Run({"describe", "tiny@9"});
@@ -142,17 +214,33 @@ TEST_F(DescribeTest, OtherFormats) {
   EXPECT_THAT(Run({"describe", "17", "-o", "csv"}).out, HasSubstr("job.attempts[0].number,2\n"));
 }
 
+TEST_F(DescribeTest, StatesGpuHoursAndTheirCostIfThereIsAPrice) {
+  EXPECT_THAT(Run({"describe", "17"}).out, Not(HasSubstr("GPU hours")));
+  v1::Ledger& ledger = *answers().job.mutable_ledger();
+  ledger.set_gpu_seconds(444'240);
+  const std::string unpriced = Run({"describe", "17"}).out;
+  EXPECT_THAT(unpriced, HasSubstr("GPU hours   123.4\n"));
+  EXPECT_THAT(unpriced, Not(HasSubstr("Cost")));
+  ledger.mutable_cost()->set_amount(259.14);
+  ledger.mutable_cost()->set_gpu_hour_price(2.1);
+  EXPECT_THAT(Run({"describe", "17"}).out, HasSubstr("Cost        259.14 at 2.1 per GPU-hour\n"));
+  ledger.mutable_cost()->set_currency("USD");
+  EXPECT_THAT(Run({"describe", "17"}).out,
+              HasSubstr("Cost        259.14 USD at 2.1 USD per GPU-hour\n"));
+}
+
 TEST_F(DescribeTest, TellsWhatTheLossGuardDid) {
   v1::Job& job = *answers().job.mutable_job();
   job.mutable_spec()->mutable_guard()->set_max_rollbacks(5);
   v1::Rollback& rollback = *job.add_rollbacks();
   rollback.set_step(238);
   rollback.set_to_step(200);
-  rollback.set_reason("the loss is nan");
+  rollback.set_reason("the loss is not finite");
   rollback.set_skip_samples("1896:1904");
   const std::string out = Run({"describe", "17"}).out;
   EXPECT_THAT(out, HasSubstr("1 of 5 used"));
-  EXPECT_THAT(out, HasSubstr("from step 238 to 200 (the loss is nan), skips samples 1896:1904"));
+  EXPECT_THAT(out,
+              HasSubstr("from step 238 to 200 (the loss is not finite), skips samples 1896:1904"));
 }
 
 }  // namespace

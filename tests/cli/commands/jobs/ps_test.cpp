@@ -50,6 +50,25 @@ TEST_F(PsTest, PsAsksForLiveJobsUnlessToldOtherwise) {
   EXPECT_THAT(answers().list_requests[2].states(), ElementsAre(v1::JOB_STATE_FAILED));
 }
 
+TEST_F(PsTest, PsShowsFailuresAndStopsThatLostStepsInRed) {
+  v1::ListJobsResponse page;
+  for (const v1::JobState state : {v1::JOB_STATE_FAILED, v1::JOB_STATE_STOPPED}) {
+    *page.add_jobs() = RunningJob();
+    page.mutable_jobs()->rbegin()->set_state(state);
+  }
+  answers().pages.push_back(page);
+  page.mutable_jobs(1)->mutable_verdict()->set_lost_steps(3338);
+  answers().pages.push_back(page);
+  environment_.console.out_color = true;
+  const std::string red_failure = "\033[31mfailed\033[0m", red_stop = "\033[31mstopped\033[0m";
+  const std::string saved = Run({"ps", "-a"}).out;
+  EXPECT_THAT(saved, HasSubstr(red_failure));
+  EXPECT_THAT(saved, Not(HasSubstr(red_stop)));
+  EXPECT_THAT(Run({"ps", "-a"}).out, HasSubstr(red_stop));
+  environment_.console.out_color = false;
+  EXPECT_THAT(Run({"ps", "-a"}).out, Not(HasSubstr("\033[")));
+}
+
 TEST_F(PsTest, PsIsCutToTheTerminalButNeverInAPipe) {
   answers().pages.push_back(TwoJobs());
   environment_.console.width = 60;

@@ -44,6 +44,18 @@ TEST_F(SubmitTest, SendsTheResolvedSpecWithOriginsAndUser) {
   EXPECT_THAT(origins["resources.slots_per_node"], HasSubstr("--set"));
 }
 
+TEST_F(SubmitTest, NamesTheJobThatItCopiesByItsNumber) {
+  *answers().job.mutable_job() = RunningJob();
+  EXPECT_EQ(Run({"submit", job_, "--cloned-from", "tiny"}).exit_code, 0);
+  ASSERT_EQ(answers().submit_requests.size(), 1u);
+  EXPECT_EQ(answers().get_requests[0].job(), "tiny");
+  EXPECT_EQ(answers().submit_requests[0].cloned_from(), 17);
+  Run({"submit", job_});
+  EXPECT_EQ(answers().submit_requests[1].cloned_from(), 0);
+  EXPECT_EQ(Run({"submit", job_, "--cloned-from", "tiny@2"}).exit_code, 2);
+  EXPECT_EQ(answers().submit_requests.size(), 2u);
+}
+
 TEST_F(SubmitTest, TakesACommandAfterDashesAsItStands) {
   const CliResult result =
       Run({"submit", job_, "--", "python3", "a b.py", "--lr", "3e-4", "--", "\"q\": é", "no"});

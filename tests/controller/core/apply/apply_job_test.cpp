@@ -120,7 +120,7 @@ TEST_F(ApplyJobTest, EvidenceAboutAnOlderAttemptReportsNoStraggler) {
 
 TEST_F(ApplyJobTest, OnlyTheFirstHungRankAddsItsOutputToTheVerdict) {
   cluster_.RunJob(job_);
-  FailOverRank1(v1::VERDICT_CAUSE_HUNG);
+  FailOverRank1(v1::VERDICT_CAUSE_STALLED);
   Kill(0);
   EXPECT_EQ(NewestVerdict().log_tail(), "");
   EXPECT_EQ(NewestVerdict().stacks(), "");
@@ -189,23 +189,27 @@ TEST_F(ApplyJobTest, AnEndedJobReleasesNoCheckpointDirectoryOfAnotherJob) {
   EXPECT_THAT(cluster_.state.job_by_checkpoint_dir, IsEmpty());
 }
 
-TEST_F(ApplyJobTest, OnlyHangAlertsOfTheWatchdogAreRecorded) {
+TEST_F(ApplyJobTest, OnlyStallAlertsOfTheWatchdogAreRecorded) {
   cluster_.RunJob(job_);
   v1::Event event;
   v1::AlertRaised& alert = *event.mutable_alert_raised();
   alert.set_job_id(job_);
   alert.set_attempt(1);
   alert.set_step(7);
-  alert.set_code(telemetry::kHung);
+  alert.set_code(telemetry::kStalled);
   Apply(event, cluster_.state);
   EXPECT_THAT(Entry().watched, Pair(0, 0)) << "raised by the program";
   alert.set_by_watchdog(true);
-  alert.set_code("straggler");
+  alert.set_code(telemetry::kSlowRank);
   Apply(event, cluster_.state);
   EXPECT_THAT(Entry().watched, Pair(0, 0)) << "about something else";
-  alert.set_code(telemetry::kHung);
+  alert.set_code(telemetry::kStalled);
   Apply(event, cluster_.state);
   EXPECT_THAT(Entry().watched, Pair(1, 7));
+  alert.set_step(8);
+  alert.set_code("hung");
+  Apply(event, cluster_.state);
+  EXPECT_THAT(Entry().watched, Pair(1, 8)) << "the former name of the code";
   EXPECT_THAT(Entry().guarded, Pair(0, 0));
 }
 

@@ -88,7 +88,7 @@ TEST_F(PauseTest, ARunningJobSavesAndGivesItsSlotsBack) {
   EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_PAUSED);
   EXPECT_EQ(cluster_.Job(job).restarts(), 0);
   EXPECT_EQ(FreeSlots(cluster_.state.nodes.at("a").node, v1::DEVICE_KIND_CPU), 2);
-  EXPECT_THAT(Why(job), HasSubstr("is paused by user ada and holds no slots; it continues from the "
+  EXPECT_THAT(Why(job), HasSubstr("is paused by user ada; it uses no slots and continues from the "
                                   "checkpoint of step 20 when it is resumed (asked for 0 ms ago)"));
   EXPECT_THAT(WhyPending(cluster_.View(), cluster_.state.jobs.at(job)).advice(),
               HasSubstr("trainyard resume 1"));
@@ -97,6 +97,13 @@ TEST_F(PauseTest, ARunningJobSavesAndGivesItsSlotsBack) {
   cluster_.RunJob(other);
   cluster_.Pass(5000);
   EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_PAUSED);
+}
+
+TEST_F(PauseTest, RanksExitAtTheRequest) {
+  const int64_t job = RunJob();
+  cluster_.Do(PauseOf(job));
+  cluster_.ExitRank(job, 1, kSavedAndLeft);
+  EXPECT_TRUE(cluster_.state.jobs.at(job).exited_ranks.at(1).stop_requested());
 }
 
 TEST_F(PauseTest, AResumedJobGoesOnFromItsCheckpointBeforeYoungerJobs) {
@@ -122,7 +129,7 @@ TEST_F(PauseTest, AHeldJobHoldsUpNobody) {
   cluster_.Do(PauseOf(held));
   EXPECT_EQ(cluster_.StateOf(held), v1::JOB_STATE_HELD);
   EXPECT_THAT(Why(held), HasSubstr("is held by user ada"));
-  EXPECT_THAT(Why(held), HasSubstr("it starts when it is resumed"));
+  EXPECT_THAT(Why(held), HasSubstr("it uses no slots and starts when it is resumed"));
   ExpectSnapshotHoldsIt();
   LetItLeave(first, 0);
   cluster_.RunJob(younger);
@@ -405,7 +412,8 @@ TEST_F(PauseTest, ACheckpointOfTheFirstStepIsNamed) {
   cluster_.Publish(job, 1);
   cluster_.Do(PauseOf(job));
   LetItLeave(job);
-  EXPECT_THAT(Why(job), HasSubstr("it continues from the checkpoint of step 1 when it is resumed"));
+  EXPECT_THAT(Why(job),
+              HasSubstr("and continues from the checkpoint of step 1 when it is resumed"));
 }
 
 }  // namespace

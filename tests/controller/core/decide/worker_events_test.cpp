@@ -146,6 +146,22 @@ TEST_F(WorkerEventsTest, AnExitHasNoCorrectedTimeUnlessTheClockOfItsNodeIsKnown)
   EXPECT_EQ(events[0].rank_exited().corrected_ms(), 0);
 }
 
+TEST_F(WorkerEventsTest, AnExitStatesWhetherTheRankWasAskedToStop) {
+  ReceiveFact exit = ExitOfRank0();
+  exit.fact.mutable_rank_exited()->set_time_ms(cluster_.now);
+  // Only the controller sets this field.
+  exit.fact.mutable_rank_exited()->set_stop_requested(true);
+  EXPECT_FALSE(cluster_.Do(exit)[0].rank_exited().stop_requested());
+}
+
+TEST_F(WorkerEventsTest, AnExitBeforeTheStopRequestIsNoConsequenceOfIt) {
+  ReceiveFact exit = ExitOfRank0();
+  exit.fact.mutable_rank_exited()->set_time_ms(cluster_.now);
+  cluster_.now += 10;
+  cluster_.Stop(job_);
+  EXPECT_FALSE(cluster_.Do(exit)[0].rank_exited().stop_requested());
+}
+
 TEST_F(WorkerEventsTest, ACheckpointKeepsTheMetricOfItsRecord) {
   ReceiveTelemetry published{job_, 1, 0, {}};
   v1::CheckpointRecord& record = *published.record.mutable_checkpoint();

@@ -37,14 +37,13 @@ TEST_F(ExplainTest, HeadOfTheQueueWaitsForSlots) {
   EXPECT_EQ(head.queue_position(), 1);
   EXPECT_EQ(head.blocking_job_id(), 0);
   EXPECT_EQ(head.message(),
-            "needs 1 node with 2 cpu slots; 0 of 1 nodes are ready and have enough free slots: "
+            "needs 1 node with 2 cpu slots; the only node does not have enough available slots: "
             "1 of 2 cpu slots on ready nodes are taken");
   const v1::PendingReason behind = Pending(last);
   EXPECT_EQ(behind.code(), v1::PENDING_CODE_PRIORITY);
   EXPECT_EQ(behind.queue_position(), 2);
   EXPECT_EQ(behind.blocking_job_id(), wide);
-  EXPECT_THAT(behind.message(),
-              HasSubstr("1 job is ahead of it in the queue; job 2 (wide) is next: needs 1 node"));
+  EXPECT_THAT(behind.message(), HasSubstr("second in line, behind wide (#2), which needs 1 node"));
   EXPECT_EQ(Pending(running).code(), v1::PENDING_CODE_NOT_PENDING);
   EXPECT_THAT(Answer(wide), HasSubstr("job 2 (wide) waits: needs 1 node"));
 }
@@ -61,8 +60,7 @@ TEST_F(ExplainTest, SeveralJobsBeforeAreCounted) {
   cluster_.Submit("head", 1, 1);
   cluster_.Submit("second", 1, 1);
   const v1::PendingReason last = Pending(cluster_.Submit("last", 1, 1));
-  EXPECT_THAT(last.message(),
-              HasSubstr("2 jobs are ahead of it in the queue; job 2 (head) is next"));
+  EXPECT_THAT(last.message(), HasSubstr("third in line, behind head (#2), which needs 1 node"));
   EXPECT_EQ(last.advice(), "`trainyard why 2` explains the next job");
   EXPECT_EQ(last.queue_position(), 3);
 }
@@ -127,7 +125,7 @@ TEST_F(ExplainTest, RecoveryIsExplainedStepByStep) {
   cluster_.Settle();
   cluster_.ClearNode(job, "b");
   EXPECT_EQ(Pending(job).code(), v1::PENDING_CODE_STOPPING);
-  EXPECT_EQ(Pending(job).message(), "waits for the ranks of attempt 1 to exit on a");
+  EXPECT_EQ(Pending(job).message(), "waits for attempt 1 to exit on a");
   cluster_.ClearAll(job);
   EXPECT_EQ(Pending(job).code(), v1::PENDING_CODE_BACKOFF);
   EXPECT_EQ(Pending(job).message(),
@@ -155,7 +153,7 @@ TEST_F(ExplainTest, BackoffHasNoPlaceInTheQueueAndStopsNobody) {
   EXPECT_THAT(Pending(wide).message(), HasSubstr("needs 1 node with 2 cpu slots"));
   EXPECT_EQ(Pending(last).queue_position(), 2);
   EXPECT_EQ(Pending(last).blocking_job_id(), wide);
-  EXPECT_THAT(Pending(last).message(), HasSubstr("job 2 (wide) is next: needs 1 node"));
+  EXPECT_THAT(Pending(last).message(), HasSubstr("behind wide (#2), which needs 1 node"));
 }
 
 TEST_F(ExplainTest, LostNodesAreNamed) {

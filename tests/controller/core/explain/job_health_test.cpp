@@ -5,7 +5,10 @@
 #include <vector>
 
 #include "controller/core/explain/explain.h"
+#include "controller/core/ledger/ledger.h"
 #include "controller/core/observations/observe_telemetry.h"
+#include "controller/core/observations/time_use.h"
+#include "controller/core/verdict/loss_guard.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"
@@ -77,6 +80,14 @@ class JobHealthTest : public ::testing::Test {
     batch.mutable_stream()->set_attempt(cluster_.Attempt(job_).number());
     *batch.add_records() = record;
     ObserveTelemetry(batch, cluster_.state, cluster_.observations);
+    WatchLosses(cluster_.state, "a", batch, cluster_.observations);
+  }
+
+  // The ledger as the pages show it.
+  double SecondsIn(v1::LedgerPhase phase) const {
+    v1::Job job = cluster_.Job(job_);
+    MergeObserved(cluster_.Job(job_), cluster_.observations, cluster_.now, job);
+    return SecondsOf(LedgerOf(job, cluster_.now), phase);
   }
 
   v1::JobHealth Health() const {
@@ -116,6 +127,55 @@ TEST_F(JobHealthTest, ALossThatIsNotFiniteIsDivergingAtItsFirstRecord) {
   EXPECT_EQ(why.job().health().word(), v1::HEALTH_WORD_DIVERGING);
   Train(1);
   EXPECT_EQ(Word(), v1::HEALTH_WORD_OK);
+}
+
+TEST_F(JobHealthTest, ALossThatSpikesTenTimesInARowIsDiverging) {
+  Train(20);
+  Train(9, 9);
+  EXPECT_EQ(Word(), v1::HEALTH_WORD_OK);
+  Train(1, 9);
+  EXPECT_EQ(Word(), v1::HEALTH_WORD_DIVERGING);
+  EXPECT_EQ(Health().findings(0).message(), "the loss has spiked at every record since step 21");
+  // The guard accepts the new level after 100 records, but the run does not become well by itself.
+  Train(200, 9);
+  EXPECT_EQ(Word(), v1::HEALTH_WORD_DIVERGING);
+  Train(1);
+  EXPECT_EQ(Word(), v1::HEALTH_WORD_OK);
+}
+
+TEST_F(JobHealthTest, TimeThatARunDivergedStaysInTheLedger) {
+  Train(20);
+  Train(30, kNan);
+  Train(20);
+  EXPECT_NEAR(SecondsIn(v1::LEDGER_PHASE_DIVERGING), 30, 1);
+  EXPECT_NEAR(SecondsIn(v1::LEDGER_PHASE_TRAIN), 40, 2);
+  // The event log contains it: a controller that starts again knows no observations.
+  cluster_.observations.attempts.clear();
+  EXPECT_NEAR(SecondsIn(v1::LEDGER_PHASE_DIVERGING), 30, 1);
+}
+
+TEST_F(JobHealthTest, TimeThatARunWasSlowStaysInTheLedgerWhenItEndsSlow) {
+  Train(60);
+  Train(300, 2.5, 2000);
+  const double before = SecondsIn(v1::LEDGER_PHASE_SLOW);
+  EXPECT_GE(before, 60) << "a minute at the latest";
+  cluster_.ExitAll(job_, 0);
+  cluster_.ClearAll(job_);
+  ASSERT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_SUCCEEDED);
+  EXPECT_NEAR(SecondsIn(v1::LEDGER_PHASE_SLOW), 200, 20);
+  EXPECT_EQ(SecondsIn(v1::LEDGER_PHASE_UNSAVED), 0);
+}
+
+TEST_F(JobHealthTest, StepsOfAnEndedRunThatNoCheckpointContainsAreUnsaved) {
+  Train(20);
+  cluster_.Publish(job_, step_);
+  Train(20);
+  EXPECT_EQ(SecondsIn(v1::LEDGER_PHASE_UNSAVED), 0) << "saves work";
+  cluster_.Stop(job_, /*kill=*/true);
+  cluster_.ExitAll(job_, 137);
+  cluster_.ClearAll(job_);
+  EXPECT_NEAR(SecondsIn(v1::LEDGER_PHASE_UNSAVED), 20, 2);
+  EXPECT_NEAR(SecondsIn(v1::LEDGER_PHASE_TRAIN), 20, 2);
 }
 
 TEST_F(JobHealthTest, AGangThatStandsStillIsStalledAndAgainOkWhenItGoesOn) {

@@ -38,7 +38,7 @@ inline v1::JobTime JobAt(Timestamp begin, int64_t id, const std::string& user) {
   job.set_submitted_time_ms(begin);
   *job.add_spans() = Span(v1::LEDGER_PHASE_QUEUED, begin, 10'000, 0);
   *job.add_spans() = Span(v1::LEDGER_PHASE_TRAIN, begin + 10'000, 90'000, 4);
-  *job.add_spans() = Span(v1::LEDGER_PHASE_RECOMPUTE, begin + 100'000, 100'000, 4);
+  *job.add_spans() = Span(v1::LEDGER_PHASE_REDONE, begin + 100'000, 100'000, 4);
   return job;
 }
 

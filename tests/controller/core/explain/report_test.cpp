@@ -100,7 +100,7 @@ TEST(ReportTest, OnlyTheTimeThatIsAskedForCounts) {
   ASSERT_EQ(response.groups_size(), 1) << "the other job came later";
   EXPECT_EQ(response.groups(0).job_id(), 1);
   EXPECT_DOUBLE_EQ(SlotSeconds(response.groups(0), v1::LEDGER_PHASE_TRAIN), 4 * 50);
-  EXPECT_DOUBLE_EQ(SlotSeconds(response.groups(0), v1::LEDGER_PHASE_RECOMPUTE), 4 * 50);
+  EXPECT_DOUBLE_EQ(SlotSeconds(response.groups(0), v1::LEDGER_PHASE_REDONE), 4 * 50);
   EXPECT_DOUBLE_EQ(response.groups(0).wall_seconds(), 100);
 }
 
@@ -111,9 +111,9 @@ TEST(ReportTest, WeeksBeginOnMonday) {
   ASSERT_EQ(response.groups_size(), 2);
   EXPECT_EQ(response.groups(0).name(), "2026-11-16");
   EXPECT_DOUBLE_EQ(SlotSeconds(response.groups(0), v1::LEDGER_PHASE_TRAIN), 4 * 90);
-  EXPECT_DOUBLE_EQ(SlotSeconds(response.groups(0), v1::LEDGER_PHASE_RECOMPUTE), 0);
+  EXPECT_DOUBLE_EQ(SlotSeconds(response.groups(0), v1::LEDGER_PHASE_REDONE), 0);
   EXPECT_EQ(response.groups(1).name(), "2026-11-23");
-  EXPECT_DOUBLE_EQ(SlotSeconds(response.groups(1), v1::LEDGER_PHASE_RECOMPUTE), 4 * 100);
+  EXPECT_DOUBLE_EQ(SlotSeconds(response.groups(1), v1::LEDGER_PHASE_REDONE), 4 * 100);
   EXPECT_EQ(response.total().jobs(), 1);
 }
 

@@ -60,7 +60,7 @@ TEST_F(SaveHintTest, SavesThatFailAreTheAnswerUntilOneSucceeds) {
   Alert("checkpoint_failed", 200);
   EXPECT_EQ(Why().pending().code(), v1::PENDING_CODE_NO_CHECKPOINT);
   EXPECT_THAT(Why().answer(),
-              HasSubstr("no checkpoint since step 100, because the save of step 200 "
+              HasSubstr("no checkpoint since step 100, because the checkpoint of step 200 "
                         "failed: No space left on device"));
   v1::TelemetryRecord published;
   published.mutable_checkpoint()->set_step(300);
@@ -71,7 +71,8 @@ TEST_F(SaveHintTest, SavesThatFailAreTheAnswerUntilOneSucceeds) {
 TEST_F(SaveHintTest, ALastSaveThatWaitsSaysSo) {
   Alert("checkpoint_blocked", 600);
   EXPECT_THAT(Why().answer(),
-              HasSubstr("no checkpoint yet, because the save of step 600 is blocked: No space"));
+              HasSubstr("no checkpoint yet, because the checkpoint of step 600 is blocked: "
+                        "No space"));
 }
 
 TEST_F(SaveHintTest, ADirectoryThatIsNotSharedNeedsAMountAndNotSpace) {
@@ -201,7 +202,7 @@ TEST_F(SaveHintTest, ACheckpointOfTheFirstStepIsNamed) {
   cluster_.Publish(job_, 1);
   Alert("checkpoint_failed", 2);
   EXPECT_THAT(Why().answer(),
-              HasSubstr("no checkpoint since step 1, because the save of step 2 failed"));
+              HasSubstr("no checkpoint since step 1, because the checkpoint of step 2 failed"));
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ TEST_P(GangLimitTest, WhyShowsTheLimitOfALiveGang) {
     EXPECT_THAT(scene.Why(), HasSubstr("; the gang "));
     EXPECT_THAT(scene.Why(), HasSubstr(": it is restarted after "));
   } else {
-    EXPECT_THAT(scene.Why(), HasSubstr(": hangs are not detected; "));
+    EXPECT_THAT(scene.Why(), HasSubstr(": stalls are not detected; "));
   }
 }
 
@@ -89,7 +89,7 @@ TEST(GangLimitTextTest, NamesTheLimitItsMeasureAndItsSource) {
 TEST(GangLimitTextTest, SaysWhatTheWatchdogDoesAtTheLimit) {
   for (const auto& [action, text] :
        {std::pair(v1::WATCHDOG_ACTION_ALERT, "the watchdog alerts after 10 min"),
-        std::pair(v1::WATCHDOG_ACTION_OFF, "watchdog.action is off, so hangs are not detected")}) {
+        std::pair(v1::WATCHDOG_ACTION_OFF, "watchdog.action is off, so stalls are not detected")}) {
     GangScene scene;
     v1::JobSpec spec = OwnProgram();
     spec.mutable_watchdog()->set_action(action);
@@ -159,7 +159,7 @@ TEST(GangLimitPaceTest, EachHangInARowGivesAnUnknownPhaseMoreTime) {
   v1::Job& job = scene.cluster.state.jobs.at(scene.job).job;
   const v1::Attempt attempt = job.attempts(0);
   v1::Attempt hung = attempt;
-  hung.mutable_verdict()->set_cause(v1::VERDICT_CAUSE_HUNG);
+  hung.mutable_verdict()->set_cause(v1::VERDICT_CAUSE_STALLED);
   int64_t limit_ms = scene.cluster.options.unknown_phase_ms;
   for (int hangs = 0; hangs < 7; ++hangs) {
     job.clear_attempts();

@@ -76,8 +76,7 @@ TEST_F(HangCulpritTest, TheOnlyRankOfAGangIsTheCulprit) {
   Run(1);
   Still(16'000);
   EXPECT_EQ(Verdict().summary(),
-            "the gang hung: no step for 16 s after step 100, which is longer than the limit of "
-            "15 s (rank 0 on a)");
+            "the gang stalled: no step for 16 s after step 100 (limit 15 s) (rank 0 on a)");
   EXPECT_EQ(Verdict().rank(), 0);
   EXPECT_EQ(Verdict().node_id(), "a");
 }
@@ -86,8 +85,8 @@ TEST_F(HangCulpritTest, TwoRanksInTheSamePlaceAreBothNamed) {
   Run(2);
   Still(16'000);
   EXPECT_EQ(Verdict().summary(),
-            "the gang hung: no step for 16 s after step 100, which is longer than the limit of "
-            "15 s; no report shows which rank is blocking the others");
+            "the gang stalled: no step for 16 s after step 100 (limit 15 s); no report shows which "
+            "rank is blocking the others");
   EXPECT_EQ(Verdict().rank(), -1);
   EXPECT_EQ(Verdict().node_id(), "");
   EXPECT_THAT(Verdict().ranks(), ElementsAre(0, 1));
@@ -169,12 +168,12 @@ TEST_F(HangCulpritTest, TheVerdictBlamesTheNodeOfTheFirstCulprit) {
   Submit(3, v1::WATCHDOG_ACTION_RESTART);
   const v1::Attempt& attempt = cluster_.Attempt(job_);
   v1::Verdict expected;
-  expected.set_cause(v1::VERDICT_CAUSE_HUNG);
+  expected.set_cause(v1::VERDICT_CAUSE_STALLED);
   expected.set_rank(1);
   expected.set_node_id(attempt.ranks(1).node_id());
   expected.add_ranks(1);
   expected.add_ranks(2);
-  expected.set_summary("the gang hung: no step");
+  expected.set_summary("the gang stalled: no step");
   expected.set_restartable(true);
   expected.set_time_ms(77);
   Hang hang{.step = 7, .ranks = {1, 2}, .evidence = "no step"};
@@ -192,7 +191,7 @@ TEST_F(HangCulpritTest, TheAlertHasTheEvidenceAndIsRaisedOncePerStep) {
   expected.set_job_id(job_);
   expected.set_attempt(1);
   expected.set_step(7);
-  expected.set_code("hung");
+  expected.set_code("stalled");
   expected.set_message("no step");
   expected.set_by_watchdog(true);
   entry.watched = {1, 6};

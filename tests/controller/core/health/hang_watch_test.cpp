@@ -103,11 +103,11 @@ TEST_F(HangWatchTest, AGangWithoutAStepForTooLongIsStoppedAndRestarted) {
   EXPECT_FALSE(IsStopped()) << "not longer than the limit";
   Still(15'001);
   ASSERT_TRUE(IsStopped());
-  EXPECT_EQ(Verdict().cause(), v1::VERDICT_CAUSE_HUNG);
-  EXPECT_EQ(cluster_.Attempt(job_).stop_reason(), v1::STOP_REASON_HUNG);
+  EXPECT_EQ(Verdict().cause(), v1::VERDICT_CAUSE_STALLED);
+  EXPECT_EQ(cluster_.Attempt(job_).stop_reason(), v1::STOP_REASON_STALLED);
   EXPECT_EQ(Verdict().summary(),
-            "the gang hung: no step for 15 s after step 100, which is longer than the limit of "
-            "15 s; no report shows which rank is blocking the others");
+            "the gang stalled: no step for 15 s after step 100 (limit 15 s); no report shows which "
+            "rank is blocking the others");
   EXPECT_EQ(Verdict().rank(), -1);
   EXPECT_THAT(Verdict().ranks(), ElementsAre(0, 1, 2, 3));
   cluster_.ExitAll(job_, 143);
@@ -145,9 +145,9 @@ TEST_F(HangWatchTest, TheRankThatTheOthersWaitForIsNamedAndItsNodeBlamed) {
   EXPECT_EQ(Verdict().node_id(), "b");
   EXPECT_THAT(Verdict().ranks(), ElementsAre(3));
   EXPECT_THAT(Verdict().summary(),
-              HasSubstr("rank 3 is blocking the gang: has not joined all-reduce 17 of group "
-                        "dp0 (ranks 0-3), where ranks 0-2 wait (rank 3 on b)"));
-  EXPECT_EQ(events[1].node_blamed().evidence().fault(), v1::NODE_FAULT_HUNG);
+              HasSubstr("rank 3 has not reached all-reduce 17 of group dp0 (ranks 0-3); "
+                        "ranks 0-2 are waiting for it (rank 3 on b)"));
+  EXPECT_EQ(events[1].node_blamed().evidence().fault(), v1::NODE_FAULT_STALLED);
   EXPECT_EQ(events[1].node_blamed().node_id(), "b");
   EXPECT_EQ(events[1].node_blamed().evidence().rank(), 3);
 }
@@ -314,7 +314,7 @@ TEST_F(HangWatchTest, AGangThatARankHasLeftIsWatched) {
   EXPECT_FALSE(IsStopped()) << "the others may save without a phase for it";
   Still(120'001);
   ASSERT_TRUE(IsStopped());
-  EXPECT_EQ(Verdict().cause(), v1::VERDICT_CAUSE_HUNG);
+  EXPECT_EQ(Verdict().cause(), v1::VERDICT_CAUSE_STALLED);
   EXPECT_EQ(Verdict().rank(), 0);
   EXPECT_THAT(Verdict().summary(), HasSubstr("rank 0 exited with 0 at step 100 while ranks 1-3 "
                                              "still run (step 100, train)"));
@@ -359,10 +359,10 @@ TEST_F(HangWatchTest, AnOrderToStartThatANodeDoesNotCarryOutIsAHang) {
   EXPECT_FALSE(IsStopped());
   cluster_.Pass(500);
   ASSERT_TRUE(IsStopped());
-  EXPECT_EQ(Verdict().cause(), v1::VERDICT_CAUSE_HUNG);
+  EXPECT_EQ(Verdict().cause(), v1::VERDICT_CAUSE_STALLED);
   EXPECT_EQ(Verdict().rank(), 3);
   EXPECT_EQ(Verdict().summary(),
-            "the gang hung: rank 3 has not started 2 min after the start order (rank 3 on b)");
+            "the gang stalled: rank 3 has not started 2 min after the start order (rank 3 on b)");
 }
 
 TEST_F(HangWatchTest, ARankThatIsReportedToRunHasStarted) {
@@ -413,7 +413,7 @@ TEST_F(HangWatchTest, AnAlertIsRaisedOnceForAStep) {
   for (const int rank : {0, 1, 2, 3}) Rank(rank).set_still_ms(16'000);
   const std::vector<v1::Event> events = cluster_.Pass(5000);
   ASSERT_THAT(Kinds(events), ElementsAre("AlertRaised"));
-  EXPECT_EQ(events[0].alert_raised().code(), "hung");
+  EXPECT_EQ(events[0].alert_raised().code(), "stalled");
   EXPECT_EQ(events[0].alert_raised().step(), 100);
   EXPECT_FALSE(IsStopped());
   for (const int rank : {0, 1, 2, 3}) Rank(rank).set_step(120);
@@ -448,7 +448,8 @@ TEST_F(HangWatchTest, TheWorkerIsAskedForTheThreadsOfTheRanksThatHung) {
   EXPECT_EQ(cluster_.state.jobs.at(job_).exited_ranks.at(3).stacks(), "");
   const std::string answer =
       std::string(ExplainJob(cluster_.View(), cluster_.state.jobs.at(job_)).answer());
-  EXPECT_THAT(answer, HasSubstr("attempt 1 was stopped by the watchdog: the gang hung: no step"));
+  EXPECT_THAT(answer,
+              HasSubstr("attempt 1 was stopped by the watchdog: the gang stalled: no step"));
 }
 
 // After the lease, old reports prove no hang, because the evidence about the node then decides.

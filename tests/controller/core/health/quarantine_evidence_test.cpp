@@ -62,8 +62,8 @@ TEST_F(QuarantineEvidenceTest, OutputAndHangsOfOneJobCountOnce) {
     bool is_quarantined;
   };
   for (const Case& one : {
-           Case{v1::NODE_FAULT_HUNG, v1::VERDICT_CAUSE_HUNG, 7, false},
-           Case{v1::NODE_FAULT_HUNG, v1::VERDICT_CAUSE_HUNG, 6, true},
+           Case{v1::NODE_FAULT_STALLED, v1::VERDICT_CAUSE_STALLED, 7, false},
+           Case{v1::NODE_FAULT_STALLED, v1::VERDICT_CAUSE_STALLED, 6, true},
            Case{v1::NODE_FAULT_DEVICE, v1::VERDICT_CAUSE_RANK_EXITED, 7, false},
            Case{v1::NODE_FAULT_DEVICE, v1::VERDICT_CAUSE_RANK_EXITED, 6, true},
            Case{v1::NODE_FAULT_LOST, v1::VERDICT_CAUSE_NODE_LOST, 7, true},

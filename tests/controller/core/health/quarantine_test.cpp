@@ -150,9 +150,12 @@ TEST_F(QuarantineTest, EvidenceOlderThanADayDoesNotCount) {
   EXPECT_FALSE(IsQuarantined("a"));
 }
 
-TEST_F(QuarantineTest, ANodeThatIsLostTwiceIsQuarantined) {
-  for (int i = 0; i < 2; ++i) {
-    const int64_t job = cluster_.Submit(absl::StrCat("job-", i), 3, 1);
+class LostNodeTest : public QuarantineTest {
+ protected:
+  // Runs a job on all nodes, stops the heartbeats of node a until the job has failed for it, and
+  // connects the worker again.
+  void Lose(const std::string& name, bool restarts = false) {
+    const int64_t job = cluster_.Submit(name, 3, 1);
     cluster_.RunJob(job);
     for (int64_t step = 1; step <= 20; ++step) {
       for (int rank = 0; rank < 3; ++rank) {
@@ -168,10 +171,15 @@ TEST_F(QuarantineTest, ANodeThatIsLostTwiceIsQuarantined) {
     cluster_.Pass(40'000);
     ASSERT_EQ(cluster_.Job(job).attempts(0).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST)
         << cluster_.Job(job).DebugString();
-    EXPECT_EQ(Node("a").evidence_size(), i + 1);
-    EXPECT_EQ(IsQuarantined("a"), i == 1);
+    was_quarantined_ = IsQuarantined("a");
     cluster_.Wake("a");
-    cluster_.Do(AttachWorker{cluster_.HelloOf("a")});
+    v1::Hello hello = cluster_.HelloOf("a");
+    if (restarts) hello.set_incarnation("restarted");
+    // The request is decided first, as in the daemon. The node may be suspected once more before
+    // its heartbeat is observed.
+    cluster_.Do(AttachWorker{hello});
+    cluster_.Settle();
+    ObserveAttached(hello, cluster_.now, cluster_.state, cluster_.observations);
     cluster_.Pass(1000);
     if (LiveAttempt(cluster_.state.jobs.at(job)) != nullptr) cluster_.Stop(job, true);
     cluster_.ExitAll(job, 137);
@@ -180,6 +188,58 @@ TEST_F(QuarantineTest, ANodeThatIsLostTwiceIsQuarantined) {
     if (cluster_.StateOf(job) == v1::JOB_STATE_RECOVERING) cluster_.Stop(job, true);
     cluster_.Settle();
   }
+
+  // The answer before the worker came back.
+  bool was_quarantined_ = false;
+};
+
+TEST_F(LostNodeTest, TwoLossesQuarantineTheNode) {
+  Lose("first");
+  EXPECT_FALSE(was_quarantined_);
+  EXPECT_EQ(Node("a").evidence_size(), 1);
+  Lose("second");
+  EXPECT_TRUE(was_quarantined_);
+  EXPECT_EQ(Node("a").evidence_size(), 2);
+}
+
+TEST_F(LostNodeTest, AWorkerThatComesBackProvesAFailureOfTheLink) {
+  Lose("first");
+  ASSERT_EQ(Node("a").evidence_size(), 1);
+  EXPECT_EQ(Node("a").evidence(0).fault(), v1::NODE_FAULT_LINK);
+  EXPECT_THAT(Node("a").evidence(0).reason(), HasSubstr("a failure of the link"));
+  EXPECT_FALSE(IsQuarantined("a"));
+}
+
+TEST_F(LostNodeTest, ARestartedWorkerProvesNothingAboutTheLink) {
+  Lose("first", /*restarts=*/true);
+  ASSERT_EQ(Node("a").evidence_size(), 1);
+  EXPECT_EQ(Node("a").evidence(0).fault(), v1::NODE_FAULT_LOST);
+}
+
+// The usual quarantine lasts for an hour.
+TEST_F(LostNodeTest, AQuarantineForALinkEndsWhenTheLinkHasHeld) {
+  Lose("first");
+  Lose("second");
+  ASSERT_TRUE(IsQuarantined("a"));
+  EXPECT_THAT(Node("a").health().reason(), HasSubstr("a failure of the link"));
+  ReportChecks("a", true);
+  cluster_.Pass(200'000);
+  ReportChecks("a", true);
+  EXPECT_TRUE(IsQuarantined("a")) << "the link has not held for long enough";
+  cluster_.Pass(110'000);
+  ReportChecks("a", false);
+  EXPECT_TRUE(IsQuarantined("a")) << "a check has failed";
+  ReportChecks("a", true);
+  EXPECT_FALSE(IsQuarantined("a"));
+}
+
+TEST_F(LostNodeTest, ADeviceErrorBesideTheLinkKeepsTheQuarantine) {
+  Lose("first");
+  ReportDeviceError("a", 94, cluster_.now);
+  ASSERT_TRUE(IsQuarantined("a"));
+  cluster_.Pass(310'000);
+  ReportChecks("a", true);
+  EXPECT_TRUE(IsQuarantined("a"));
 }
 
 // A node that is not quarantined because of this limit keeps its evidence and the delay after its
@@ -243,7 +303,7 @@ std::vector<v1::Event> BlameForHang(TestCluster& cluster, int nodes,
   const int64_t job = cluster.Submit(absl::StrCat("hung-on-", nodes), nodes, 1);
   cluster.RunJob(job);
   v1::Verdict verdict;
-  verdict.set_cause(v1::VERDICT_CAUSE_HUNG);
+  verdict.set_cause(v1::VERDICT_CAUSE_STALLED);
   verdict.set_rank(ranks.front());
   verdict.set_node_id(cluster.Attempt(job).ranks(ranks.front()).node_id());
   verdict.mutable_ranks()->Add(ranks.begin(), ranks.end());
@@ -255,7 +315,7 @@ TEST_F(QuarantineTest, OnlyARankThatHangsAloneBlamesItsNode) {
   EXPECT_TRUE(BlameForHang(cluster_, 1, {0}).empty()) << "a gang of one has no other to compare";
   const std::vector<v1::Event> alone = BlameForHang(cluster_, 2, {1});
   ASSERT_EQ(alone.size(), 1u);
-  EXPECT_EQ(alone[0].node_blamed().evidence().fault(), v1::NODE_FAULT_HUNG);
+  EXPECT_EQ(alone[0].node_blamed().evidence().fault(), v1::NODE_FAULT_STALLED);
   EXPECT_EQ(alone[0].node_blamed().evidence().rank(), 1);
   EXPECT_EQ(alone[0].node_blamed().evidence().attempt(), 1);
   EXPECT_EQ(alone[0].time_ms(), cluster_.now);

@@ -73,7 +73,7 @@ TEST_F(StragglerWatchTest, OneOfEightIsNamedOnceAndItsNodeBlamed) {
   ASSERT_THAT(Kinds(events), ElementsAre("AlertRaised", "NodeBlamed"));
   const v1::AlertRaised& alert = events[0].alert_raised();
   EXPECT_EQ(alert.job_id(), job_);
-  EXPECT_EQ(alert.code(), "straggler");
+  EXPECT_EQ(alert.code(), "slow_rank");
   EXPECT_EQ(alert.message(),
             "rank 5 on b computes for 0.2 s per step, 2.0 times the median of its 8 peer ranks "
             "(0.1 s)");
@@ -91,7 +91,7 @@ TEST_F(StragglerWatchTest, WhySaysForWhomTheGangWaits) {
   seconds_[6] = 0.15;
   Train(70);
   const v1::WhyJobResponse why = ExplainJob(cluster_.View(), cluster_.state.jobs.at(job_));
-  EXPECT_EQ(why.pending().code(), v1::PENDING_CODE_STRAGGLER);
+  EXPECT_EQ(why.pending().code(), v1::PENDING_CODE_SLOW_RANK);
   EXPECT_THAT(why.answer(), HasSubstr("rank 5 computes 2.0 times as long as its 8 peer ranks "
                                       "and holds up every step"));
   EXPECT_THAT(why.pending().advice(), HasSubstr("trainyard node cordon b"));
@@ -234,7 +234,7 @@ TEST_F(StragglerRuleTest, TheEventsNameTheRankItsStepAndTheTime) {
   raised.set_job_id(job_);
   raised.set_attempt(1);
   raised.set_step(42);
-  raised.set_code("straggler");
+  raised.set_code("slow_rank");
   raised.set_message(evidence);
   raised.set_by_watchdog(true);
   v1::Event blame;

@@ -35,7 +35,7 @@ TEST(AttemptPhasesTest, ASpanNamesItsAttemptItsTimesAndTheSlotsHeld) {
               testing::ElementsAre("LEDGER_PHASE_QUEUED of 0: 1000 to 3000 on 0 slots",
                                    "LEDGER_PHASE_INIT of 1: 3000 to 4000 on 8 slots",
                                    "LEDGER_PHASE_TRAIN of 1: 4000 to 12000 on 8 slots",
-                                   "LEDGER_PHASE_RECOMPUTE of 1: 12000 to 14000 on 8 slots",
+                                   "LEDGER_PHASE_REDONE of 1: 12000 to 14000 on 8 slots",
                                    "LEDGER_PHASE_RESTART of 1: 14000 to 15000 on 8 slots",
                                    "LEDGER_PHASE_RESTART of 1: 15000 to 16000 on 8 slots",
                                    "LEDGER_PHASE_INIT of 2: 16000 to 17000 on 4 slots",
@@ -56,7 +56,7 @@ TEST(AttemptPhasesTest, TheLargestPhaseComesFirstAndEqualOnesKeepTheOrderOfPhase
   const v1::Ledger ledger = LedgerOf(RestartedJob(), 20'000);
   for (const v1::PhaseTime& time : ledger.phases()) order.push_back(time.phase());
   EXPECT_THAT(order, testing::ElementsAre(v1::LEDGER_PHASE_TRAIN, v1::LEDGER_PHASE_QUEUED,
-                                          v1::LEDGER_PHASE_INIT, v1::LEDGER_PHASE_RECOMPUTE,
+                                          v1::LEDGER_PHASE_INIT, v1::LEDGER_PHASE_REDONE,
                                           v1::LEDGER_PHASE_RESTART));
 }
 
@@ -120,7 +120,7 @@ TEST(AttemptPhasesTest, TheEndOfAnAttemptIsAStopOnlyIfAUserAskedForIt) {
     EXPECT_DOUBLE_EQ(seconds_of(v1::LEDGER_PHASE_RESTART, reason), 2) << reason;
   }
   for (const v1::StopReason reason : {v1::STOP_REASON_UNSPECIFIED, v1::STOP_REASON_FAILED,
-                                      v1::STOP_REASON_ROLLED_BACK, v1::STOP_REASON_HUNG}) {
+                                      v1::STOP_REASON_ROLLED_BACK, v1::STOP_REASON_STALLED}) {
     EXPECT_DOUBLE_EQ(seconds_of(v1::LEDGER_PHASE_STOP, reason), 0) << reason;
     EXPECT_DOUBLE_EQ(seconds_of(v1::LEDGER_PHASE_RESTART, reason), 2 + 2) << reason;
   }
@@ -138,11 +138,11 @@ TEST(AttemptPhasesTest, ASingleStepTrainedAgainIsRecompute) {
   v1::Job job = RestartedJob();
   job.mutable_attempts(0)->set_last_step(1);
   job.mutable_attempts(1)->set_resume_step(0);
-  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_RECOMPUTE), 10);
+  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_REDONE), 10);
   FoldOldestAttempt(job);
   ASSERT_EQ(job.earlier().trained_size(), 1);
   EXPECT_EQ(job.earlier().trained(0).steps(), 1);
-  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_RECOMPUTE), 10);
+  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_REDONE), 10);
 }
 
 TEST(AttemptPhasesTest, ASingleStandbyHasSlotTime) {

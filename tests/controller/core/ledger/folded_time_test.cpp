@@ -99,7 +99,7 @@ TEST(FoldedTimeTest, BeyondTheLimitTheTwoOldestRecordsOfTrainingAreJoined) {
   EXPECT_EQ(TrainedLine(job.earlier().trained(255)),
             "after 2670: 10 steps, 10 kept, 10000 ms, 80000 slot ms");
   EXPECT_THAT(EarlierLines(job.earlier()),
-              testing::Contains("LEDGER_PHASE_RECOMPUTE 1200 ms, 3600 slot ms"));
+              testing::Contains("LEDGER_PHASE_REDONE 1200 ms, 3600 slot ms"));
 }
 
 }  // namespace

@@ -57,12 +57,60 @@ TEST(JobTimeTest, EachSpanHasItsLengthAndSlotTimeAndStandbysHaveSlotTimeOnly) {
               testing::ElementsAre("LEDGER_PHASE_QUEUED 1000+2000: 2000 ms, 0 slot ms",
                                    "LEDGER_PHASE_INIT 3000+1000: 1000 ms, 8000 slot ms",
                                    "LEDGER_PHASE_TRAIN 4000+8000: 8000 ms, 64000 slot ms",
-                                   "LEDGER_PHASE_RECOMPUTE 12000+2000: 2000 ms, 16000 slot ms",
+                                   "LEDGER_PHASE_REDONE 12000+2000: 2000 ms, 16000 slot ms",
                                    "LEDGER_PHASE_RESTART 14000+1000: 1000 ms, 8000 slot ms",
                                    "LEDGER_PHASE_RESTART 15000+1000: 1000 ms, 8000 slot ms",
                                    "LEDGER_PHASE_INIT 16000+1000: 1000 ms, 8000 slot ms",
                                    "LEDGER_PHASE_TRAIN 17000+3000: 3000 ms, 24000 slot ms",
                                    "LEDGER_PHASE_STANDBY 16000+4000: 0 ms, 4000 slot ms"));
+}
+
+TEST(JobTimeTest, TheKindOfSlotsIsThatOfTheJob) {
+  v1::Job job = RestartedJob();
+  job.mutable_spec()->mutable_resources()->set_device(v1::DEVICE_KIND_CPU);
+  EXPECT_EQ(JobTimeOf(job, 20'000).device(), v1::DEVICE_KIND_CPU);
+}
+
+// Saves happen throughout the training, so none of them has a time of its own. The start and the
+// repeated steps have one.
+TEST(JobTimeTest, PhasesThatInterruptTheTrainingAreSpreadOverIt) {
+  v1::Job job = RestartedJob();
+  v1::TimeUse& use = *job.mutable_attempts(0)->mutable_time_use();
+  use.set_load_ms(1000);
+  use.set_checkpoint_ms(1000);
+  use.set_evaluation_ms(3000);
+  job.mutable_attempts()->DeleteSubrange(1, 1);
+  job.mutable_attempts(0)->mutable_verdict()->set_time_ms(15'000);
+  EXPECT_THAT(JobTimeLines(JobTimeOf(job, 15'000)),
+              testing::ElementsAre("LEDGER_PHASE_QUEUED 1000+2000: 2000 ms, 0 slot ms",
+                                   "LEDGER_PHASE_INIT 3000+1000: 1000 ms, 8000 slot ms",
+                                   "LEDGER_PHASE_LOAD 4000+1000: 1000 ms, 8000 slot ms",
+                                   "LEDGER_PHASE_EVALUATION 5000+10000: 3000 ms, 24000 slot ms",
+                                   "LEDGER_PHASE_CHECKPOINT 5000+10000: 1000 ms, 8000 slot ms",
+                                   "LEDGER_PHASE_TRAIN 5000+10000: 6000 ms, 48000 slot ms"));
+}
+
+TEST(JobTimeTest, RepeatedStepsAreTheNewestOfTheAttempt) {
+  v1::Job job = RestartedJob();
+  job.mutable_attempts(0)->mutable_time_use()->set_checkpoint_ms(5000);
+  const v1::JobTime time = JobTimeOf(job, 20'000);
+  // Attempt 2 repeats a fifth of the 5 s of steps.
+  EXPECT_THAT(JobTimeLines(time),
+              testing::IsSupersetOf({"LEDGER_PHASE_CHECKPOINT 4000+9000: 5000 ms, 40000 slot ms",
+                                     "LEDGER_PHASE_TRAIN 4000+9000: 4000 ms, 32000 slot ms",
+                                     "LEDGER_PHASE_RECOMPUTE 13000+1000: 1000 ms, 8000 slot ms"}));
+}
+
+TEST(JobTimeTest, UnsavedStepsAreTheNewestOfTheAttempt) {
+  v1::Job job = RestartedJob();
+  v1::Attempt& newest = *job.mutable_attempts(1);
+  newest.set_last_step(180);
+  newest.mutable_time_use()->set_slow_ms(1000);
+  newest.mutable_time_use()->set_unsaved_steps(50);
+  EXPECT_THAT(JobTimeLines(JobTimeOf(job, 20'000)),
+              testing::IsSupersetOf({"LEDGER_PHASE_SLOW 17000+2000: 1000 ms, 8000 slot ms",
+                                     "LEDGER_PHASE_TRAIN 17000+2000: 1000 ms, 8000 slot ms",
+                                     "LEDGER_PHASE_UNSAVED 19000+1000: 1000 ms, 8000 slot ms"}));
 }
 
 TEST(JobTimeTest, AStandbySeatedAtItsPlacementHasNoSpan) {

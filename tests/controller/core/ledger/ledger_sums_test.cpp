@@ -49,6 +49,9 @@ v1::Job AnyJob(const std::function<Timestamp()>& any) {
     use.set_evaluation_ms(sometimes());
     use.set_stalled_since_ms(sometimes());
     use.set_stalled_ms(sometimes());
+    use.set_diverged_ms(sometimes());
+    use.set_slow_ms(sometimes());
+    use.set_unsaved_steps(sometimes());
   }
   return job;
 }
@@ -81,7 +84,7 @@ TEST(LedgerSumsTest, PhasesAddUpWhateverClocksAndRanksReport) {
       at = span.end_ms();
     }
   }
-  EXPECT_EQ(seen.size(), 12u) << "every phase must have come up";
+  EXPECT_EQ(seen.size(), 15u) << "every phase must have come up";
 }
 
 std::map<v1::LedgerPhase, double> PhasesOf(const v1::Ledger& ledger) {

@@ -19,7 +19,7 @@ TEST(LedgerTest, EveryMomentIsInOnePhase) {
   // Attempt 1 trained 100 steps in 10 s. Attempt 2 trained 20 of them again, so 8 s of attempt 1
   // count. Attempt 2 has trained for 3 s so far.
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 8 + 3);
-  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 2);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_REDONE), 2);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RESTART), 2);
   double sum = 0;
   for (const v1::PhaseTime& time : ledger.phases()) sum += time.seconds();
@@ -55,7 +55,7 @@ TEST(LedgerTest, AFoldedAttemptOnFewerNodesHeldFewerSlots) {
   FoldOldestAttempt(job);
   const v1::Ledger ledger = LedgerOf(job, 20'000);
   EXPECT_DOUBLE_EQ(SlotSecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 8 * 4 + 3 * 8);
-  EXPECT_DOUBLE_EQ(SlotSecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 2 * 4);
+  EXPECT_DOUBLE_EQ(SlotSecondsOf(ledger, v1::LEDGER_PHASE_REDONE), 2 * 4);
 }
 
 TEST(LedgerTest, EachSpanNamesItsAttempt) {
@@ -66,9 +66,9 @@ TEST(LedgerTest, EachSpanNamesItsAttempt) {
     spans.emplace_back(span.phase(), span.attempt());
   }
   const std::vector<std::pair<v1::LedgerPhase, int64_t>> expected = {
-      {v1::LEDGER_PHASE_QUEUED, 0},    {v1::LEDGER_PHASE_INIT, 1},    {v1::LEDGER_PHASE_TRAIN, 1},
-      {v1::LEDGER_PHASE_RECOMPUTE, 1}, {v1::LEDGER_PHASE_RESTART, 1}, {v1::LEDGER_PHASE_RESTART, 1},
-      {v1::LEDGER_PHASE_INIT, 2},      {v1::LEDGER_PHASE_TRAIN, 2}};
+      {v1::LEDGER_PHASE_QUEUED, 0}, {v1::LEDGER_PHASE_INIT, 1},    {v1::LEDGER_PHASE_TRAIN, 1},
+      {v1::LEDGER_PHASE_REDONE, 1}, {v1::LEDGER_PHASE_RESTART, 1}, {v1::LEDGER_PHASE_RESTART, 1},
+      {v1::LEDGER_PHASE_INIT, 2},   {v1::LEDGER_PHASE_TRAIN, 2}};
   EXPECT_EQ(spans, expected);
 }
 
@@ -105,7 +105,7 @@ TEST(LedgerTest, TimeUseThatRanksReportDividesTheTimeOfTheirAttempt) {
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_CHECKPOINT), 2);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_DATA_STALL), 1);
   // 4 of the 10 s remain for 100 steps, of which 20 were trained again.
-  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 0.8);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_REDONE), 0.8);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 3.2 + 3);
 }
 
@@ -130,7 +130,7 @@ TEST(LedgerTest, RecomputeCountsFromTheEarliestResumeStepOfLaterAttempts) {
   third.set_started_time_ms(19'000);
   // 6 of the 10 s of training were a hang, which leaves 4 s for 100 steps. 20 of these steps were
   // trained again.
-  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_RECOMPUTE), 6);
+  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_REDONE), 6);
 }
 
 TEST(LedgerTest, StepsAreCountedFromTheOneThatTheAttemptBeganWith) {
@@ -143,7 +143,7 @@ TEST(LedgerTest, StepsAreCountedFromTheOneThatTheAttemptBeganWith) {
   third.set_resume_step(90);
   third.set_placed_time_ms(18'000);
   // 20 of the 100 steps that took 10 s, and 10 of the 20 steps that took 1 s, were trained again.
-  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_RECOMPUTE), 2 + 0.5);
+  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_REDONE), 2 + 0.5);
 }
 
 TEST(LedgerTest, AnAttemptWithoutAStepRepeatsNone) {
@@ -156,7 +156,7 @@ TEST(LedgerTest, AnAttemptWithoutAStepRepeatsNone) {
   third.set_resume_step(40);
   third.set_placed_time_ms(18'000);
   const v1::Ledger ledger = LedgerOf(job, 20'000);
-  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 6);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_REDONE), 6);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 4 + 1);
 }
 
@@ -166,17 +166,17 @@ TEST(LedgerTest, StallBeforeTheVerdictIsAHang) {
   const v1::Ledger ledger = LedgerOf(job, 20'000);
   // The job stalled from 8 s until the failure at 14 s. A fifth of the 4 s of training before the
   // stall was trained again.
-  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_HANG), 6);
-  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 0.8);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_STALLED), 6);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_REDONE), 0.8);
 }
 
 TEST(LedgerTest, StallsThatEndedAreHangs) {
   v1::Job job = RestartedJob();
   job.mutable_attempts(0)->mutable_time_use()->set_stalled_ms(3000);
   const v1::Ledger ledger = LedgerOf(job, 20'000);
-  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_HANG), 3);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_STALLED), 3);
   // A fifth of the other 7 s was trained again.
-  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 1.4);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_REDONE), 1.4);
 }
 
 // A rank of attempt 1 died at 8 s. The heal began at 8.5 s and ended at 10 s. The 4 standbys waited
@@ -233,10 +233,10 @@ TEST(LedgerTest, StepsTrainedAgainInPlaceAreRecompute) {
   heal.set_healed_ms(8000);
   heal.set_lost_steps(25);
   const v1::Ledger ledger = LedgerOf(job, 20'000);
-  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 10 * 45.0 / 125);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_REDONE), 10 * 45.0 / 125);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 10 * 80.0 / 125 + 3);
   FoldOldestAttempt(job);
-  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_RECOMPUTE), 10 * 45.0 / 125);
+  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_REDONE), 10 * 45.0 / 125);
 }
 
 TEST(LedgerTest, AGangThatHealsNowIsInThatPhase) {
@@ -329,6 +329,48 @@ TEST(LedgerTest, AJobThatNeverRanWasQueuedOnly) {
   ASSERT_EQ(ledger.spans_size(), 1);
   EXPECT_EQ(ledger.spans(0).phase(), v1::LEDGER_PHASE_QUEUED);
   EXPECT_EQ(ledger.spans(0).attempt(), 0);
+}
+
+// Attempt 1 trained for 10 s. 1 s of it was lost to a slow pace and 4 s while the run diverged. A
+// fifth of the other 5 s was trained again.
+TEST(LedgerTest, SlowAndDivergingTimeDoesNotCountAsTraining) {
+  v1::Job job = RestartedJob();
+  v1::TimeUse& use = *job.mutable_attempts(0)->mutable_time_use();
+  use.set_slow_ms(1000);
+  use.set_diverged_ms(4000);
+  const v1::Ledger ledger = LedgerOf(job, 20'000);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_SLOW), 1);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_DIVERGING), 4);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_REDONE), 1);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 4 + 3);
+}
+
+// A rank's report cannot take time from what the controller measured.
+TEST(LedgerTest, AReportOfARankTakesNoTimeFromSlowAndDiverging) {
+  v1::Job job = RestartedJob();
+  v1::TimeUse& use = *job.mutable_attempts(0)->mutable_time_use();
+  use.set_slow_ms(1000);
+  use.set_diverged_ms(4000);
+  use.set_init_ms(1'000'000);
+  use.set_data_stall_ms(1'000'000);
+  const v1::Ledger ledger = LedgerOf(job, 20'000);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_SLOW), 1);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_DIVERGING), 4);
+}
+
+// The newest attempt has lost its steps. The steps of an earlier one were saved, or are redone.
+TEST(LedgerTest, StepsWithoutACheckpointAreUnsavedInTheNewestAttempt) {
+  v1::Job job = RestartedJob();
+  job.mutable_attempts(0)->mutable_time_use()->set_unsaved_steps(20);
+  v1::Attempt& newest = *job.mutable_attempts(1);
+  newest.set_last_step(StepBefore(newest) + 30);
+  newest.mutable_time_use()->set_unsaved_steps(10);
+  const v1::Ledger ledger = LedgerOf(job, 20'000);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_UNSAVED), 1) << "a third of 3 s";
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 8 + 2);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_REDONE), 2);
+  newest.mutable_time_use()->set_unsaved_steps(1'000'000);
+  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_UNSAVED), 3);
 }
 
 }  // namespace

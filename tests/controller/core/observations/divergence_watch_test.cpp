@@ -86,5 +86,41 @@ TEST_F(DivergenceWatchTest, FollowsTheClock) {
   EXPECT_EQ(watch_.divergence()->since_ms, 1500);
 }
 
+TEST_F(DivergenceWatchTest, TenSpikesInARowAreADivergenceAndNineAreNot) {
+  for (int spikes = 1; spikes < 10; ++spikes) {
+    Step(9);
+    watch_.AddSpikes(spikes, step_);
+  }
+  EXPECT_FALSE(watch_.divergence().has_value());
+  Step(9);
+  watch_.AddSpikes(10, step_);
+  ASSERT_TRUE(watch_.divergence().has_value());
+  EXPECT_EQ(watch_.divergence()->metric, "");
+  EXPECT_EQ(watch_.divergence()->since_step, 1);
+  EXPECT_EQ(watch_.divergence()->since_ms, 1000);
+  Step(2);
+  watch_.AddSpikes(0, step_);
+  EXPECT_FALSE(watch_.divergence().has_value());
+}
+
+TEST_F(DivergenceWatchTest, TrainingWhileDivergingIsLost) {
+  Step(2.5);
+  Step(kNan);
+  for (int i = 0; i < 30; ++i) Step(kNan);
+  EXPECT_FALSE(watch_.lost().Unrecorded(0, LostPeriods::Scope::kComplete).has_value());
+  Step(2.5);
+  const auto lost = watch_.lost().Unrecorded(0, LostPeriods::Scope::kComplete);
+  ASSERT_TRUE(lost.has_value());
+  EXPECT_EQ(lost->lost_ms, 31'000) << "from the first NaN to the first finite loss";
+  EXPECT_EQ(lost->until_ms, 33'000);
+}
+
+TEST_F(DivergenceWatchTest, AStallWhileDivergingIsNotLostTwice) {
+  for (int i = 0; i < 10; ++i) Step(kNan);
+  step_ += 3600;
+  Step(kNan);
+  EXPECT_EQ(watch_.lost().Unrecorded(0, LostPeriods::Scope::kAll)->lost_ms, 9'000 + 5'000);
+}
+
 }  // namespace
 }  // namespace trainyard::controller

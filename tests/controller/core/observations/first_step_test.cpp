@@ -39,6 +39,11 @@ TEST(FirstStepTest, ATrainerWithACheckpointMayBeginBeforeItOnly) {
   EXPECT_EQ(Shown(80, 81, 80, "/c/80"), 80) << "step 80 is in the checkpoint";
 }
 
+TEST(FirstStepTest, TheCheckpointOfAnotherProgramShowsWhereItEnded) {
+  EXPECT_EQ(Shown(21, 22, 0, "/theirs/base"), 21);
+  EXPECT_EQ(Shown(1, 2, 0, "/theirs/base"), std::nullopt) << "only the weights are used";
+}
+
 TEST(FirstStepTest, AControllerThatCameLaterCannotTell) {
   v1::Attempt attempt;
   attempt.set_placed_time_ms(1000);
@@ -79,7 +84,7 @@ TEST(FirstStepTest, RecomputeCountsFromTheLaterAttemptsFirstStep) {
     const auto length = static_cast<double>(span.end_ms() - span.begin_ms());
     if (span.attempt() != 1) continue;
     if (span.phase() == v1::LEDGER_PHASE_TRAIN) train += length;
-    if (span.phase() == v1::LEDGER_PHASE_RECOMPUTE) recompute += length;
+    if (span.phase() == v1::LEDGER_PHASE_REDONE) recompute += length;
   }
   EXPECT_NEAR(recompute / (train + recompute), 0.2, 0.001);
   const ClusterState restarted = FromSnapshot(ToSnapshot(cluster.state, 1));

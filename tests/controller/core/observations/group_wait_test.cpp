@@ -147,11 +147,11 @@ TEST_F(StalledTest, WhyNamesTheRankTheOperationAndTheNextStep) {
   Report(true);
   const v1::WhyJobResponse why = Why();
   EXPECT_EQ(why.pending().code(), v1::PENDING_CODE_STALLED);
-  EXPECT_EQ(why.pending().message(),
-            "rank 1 is blocking the gang: has not joined all-reduce 7 of group tp0 (ranks 0,1), "
-            "where rank 0 waits");
+  EXPECT_EQ(
+      why.pending().message(),
+      "rank 1 has not reached all-reduce 7 of group tp0 (ranks 0,1); rank 0 is waiting for it");
   EXPECT_THAT(why.pending().advice(), HasSubstr("`trainyard logs 1 --rank 1"));
-  EXPECT_THAT(why.answer(), HasSubstr("rank 1 is blocking the gang"));
+  EXPECT_THAT(why.answer(), HasSubstr("rank 1 has not reached all-reduce 7"));
 }
 
 TEST_F(StalledTest, EndsWhenTheRankMoves) {

@@ -87,7 +87,7 @@ TEST_F(LeftRanksTest, TheRankThatLeftBeforeTheOthersStepIsTheCulprit) {
   EXPECT_EQ(Text(),
             "rank 2 exited with 0 at step 41 while ranks 0,1,3 wait in all-reduce 42 of group dp0");
   cluster_.Pass(20'000);
-  EXPECT_EQ(Verdict().cause(), v1::VERDICT_CAUSE_HUNG);
+  EXPECT_EQ(Verdict().cause(), v1::VERDICT_CAUSE_STALLED);
   EXPECT_EQ(Verdict().rank(), 2);
   EXPECT_EQ(Verdict().node_id(), "") << "a rank that ran out of data is no fault of its node";
   EXPECT_THAT(Verdict().summary(), HasSubstr(Text()));
@@ -168,7 +168,7 @@ TEST_F(LeftRanksTest, WhyNamesWhoLeftAndWhoStays) {
   EXPECT_THAT(why()->ranks(), ElementsAre(1, 2, 3));
   EXPECT_EQ(why()->message(),
             "rank 0 exited with 0 at step 41 while ranks 1-3 still run (step 41, train); probably "
-            "ranks 1-3 hang after the last step");
+            "ranks 1-3 stalled after the last step");
   EXPECT_THAT(why()->advice(), HasSubstr("--rank 1 "));
   cluster_.Stop(job_);
   EXPECT_FALSE(why().has_value());
@@ -194,7 +194,7 @@ TEST_F(LeftRanksTest, AnUnobservedRankLeftLongAgoAtNoKnownStep) {
   ASSERT_TRUE(why.has_value());
   EXPECT_EQ(why->message(),
             "rank 0 exited with 0 while ranks 1-3 still run (step 41, train); either the data of "
-            "rank 0 ended early (uneven data) or ranks 1-3 hang after the last step");
+            "rank 0 ended early (uneven data) or ranks 1-3 stalled after the last step");
   cluster_.observations.attempts.clear();
   EXPECT_FALSE(
       WhyRanksStay(cluster_.observations, cluster_.state.jobs.at(job_), cluster_.now).has_value());
@@ -233,12 +233,12 @@ TEST_F(LeftRanksTest, TheReasonTellsUnevenDataFromAHang) {
   Leave(2);
   EXPECT_EQ(reason(), "; probably the data of rank 2 ended early (uneven data)");
   observed.total_steps = 41;
-  EXPECT_EQ(reason(), "; probably ranks 0,1,3 hang after the last step");
+  EXPECT_EQ(reason(), "; probably ranks 0,1,3 stalled after the last step");
   observed.total_steps = 0;
-  EXPECT_EQ(reason(), "; probably ranks 0,1,3 hang after the last step") << "no rank is ahead";
+  EXPECT_EQ(reason(), "; probably ranks 0,1,3 stalled after the last step") << "no rank is ahead";
   Leave(0);
   Leave(1);
-  EXPECT_EQ(reason(), "; probably rank 3 hangs after the last step");
+  EXPECT_EQ(reason(), "; probably rank 3 stalled after the last step");
   observed.ranks.at(3).phase = "checkpoint";
   EXPECT_EQ(reason(), "") << "it may still save";
 }
@@ -251,7 +251,7 @@ TEST_F(LeftRanksTest, IfOnlyTheStayingRankReportsStepsBothReasonsArePossible) {
   for (const int rank : {1, 2, 3}) Leave(rank);
   EXPECT_EQ(Text(), "ranks 1-3 exited with 0 while rank 0 still runs (step 41)");
   EXPECT_EQ(LeftRanksReason(observed, cluster_.Job(job_), *Find()),
-            "; either the data of ranks 1-3 ended early (uneven data) or rank 0 hangs after the "
+            "; either the data of ranks 1-3 ended early (uneven data) or rank 0 stalled after the "
             "last step");
 }
 

@@ -228,5 +228,39 @@ TEST(LossWatchTest, ALossThatIsStoredAndWatchedCountsOnce) {
   EXPECT_EQ(watch.size(), 3u);
 }
 
+TEST(LossWatchTest, CountsSpikesUntilTheLossIsBackAtItsLevel) {
+  const v1::GuardSpec rules = Rules(3, 0);
+  LossWatch watch;
+  Fill(watch, rules, 1, 20, 2);
+  EXPECT_EQ(watch.spikes_in_a_row(), 0);
+  int64_t step = 20;
+  // After a window of spikes, the guard compares with the new level, but the run is still bad.
+  for (int i = 1; i <= 250; ++i) {
+    watch.Add(rules, 1, 0, ++step, 9);
+    ASSERT_GE(watch.spikes_in_a_row(), std::min(i, 100)) << i;
+  }
+  watch.Add(rules, 1, 0, ++step, 5);
+  EXPECT_EQ(watch.spikes_in_a_row(), 0);
+}
+
+// A new level below spike_ratio is accepted, for example after a change of the data.
+TEST(LossWatchTest, AcceptsANewLevelThatOnlyTheSpreadForbids) {
+  const v1::GuardSpec rules = Rules(3, 10);
+  LossWatch watch;
+  Fill(watch, rules, 1, 100, 2);
+  int64_t step = 100;
+  for (int i = 0; i < 100; ++i) watch.Add(rules, 1, 0, ++step, 4.5);
+  EXPECT_EQ(watch.spikes_in_a_row(), 0);
+}
+
+TEST(LossWatchTest, ANewAttemptBeginsWithoutSpikes) {
+  const v1::GuardSpec rules = Rules(3, 0);
+  LossWatch watch;
+  Fill(watch, rules, 1, 20, 2);
+  for (int64_t step = 21; step < 200; ++step) watch.Add(rules, 1, 0, step, 9);
+  watch.Add(rules, 2, 20, 21, 2);
+  EXPECT_EQ(watch.spikes_in_a_row(), 0);
+}
+
 }  // namespace
 }  // namespace trainyard::controller

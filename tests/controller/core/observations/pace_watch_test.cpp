@@ -114,5 +114,27 @@ TEST_F(PaceWatchTest, FollowsTheClock) {
   EXPECT_EQ(Find()->since_ms, since + 5000);
 }
 
+// Steps at a third of the best rate count a third of the time; the rest is lost.
+TEST_F(PaceWatchTest, TheTimeBeyondThatAtTheBestRateIsLost) {
+  Run(60, 6000);
+  EXPECT_FALSE(pace_.LostIn(attempt_)->Unrecorded(0, LostPeriods::Scope::kAll).has_value());
+  Run(300, 2000);
+  Run(30, 6000);
+  const auto lost = pace_.LostIn(attempt_)->Unrecorded(0, LostPeriods::Scope::kComplete);
+  ASSERT_TRUE(lost.has_value());
+  EXPECT_NEAR(static_cast<double>(lost->lost_ms), 200'000, 20'000);
+  EXPECT_EQ(pace_.LostIn(attempt_ + 1), nullptr);
+}
+
+TEST_F(PaceWatchTest, APauseInASlowWindowIsNotLostTwice) {
+  Run(60, 6000);
+  Run(11, 2000);
+  const auto before = pace_.LostIn(attempt_)->Unrecorded(0, LostPeriods::Scope::kAll);
+  now_ += 600'000;
+  Run(10, 2000);
+  const auto after = pace_.LostIn(attempt_)->Unrecorded(0, LostPeriods::Scope::kAll);
+  EXPECT_LE(after->lost_ms - before->lost_ms, 20'000) << "the stall is another phase";
+}
+
 }  // namespace
 }  // namespace trainyard::controller

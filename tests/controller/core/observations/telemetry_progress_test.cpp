@@ -33,6 +33,10 @@ TEST(TelemetryProgressTest, TelemetryGivesProgressAndPace) {
   other.set_loss(9);
   ObserveTelemetry(evaluation, kNoJobs, observations);
   EXPECT_EQ(progress.validation_loss(), 4.5);
+  ASSERT_EQ(progress.evaluations_size(), 2);
+  EXPECT_EQ(progress.evaluations(0).data_set(), "code");
+  EXPECT_EQ(progress.evaluations(0).loss(), 9);
+  EXPECT_EQ(progress.evaluations(1).data_set(), "val");
 }
 
 TEST(TelemetryProgressTest, TheBestLossIsTheLowestFiniteOne) {

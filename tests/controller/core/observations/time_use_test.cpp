@@ -203,7 +203,7 @@ TEST(AttemptFiguresTest, AJobIsShownWithTheObservedFiguresOfItsLiveAttempt) {
   rank.mutable_newest()->set_load_seconds(2);
   cluster.Pass(500);
   v1::Job shown = cluster.Job(job);
-  MergeObserved(cluster.observations, cluster.now, shown);
+  MergeObserved(cluster.Job(shown.id()), cluster.observations, cluster.now, shown);
   EXPECT_EQ(shown.attempts(0).last_step(), 153);
   EXPECT_EQ(shown.attempts(0).time_use().load_ms(), 2000);
   EXPECT_FALSE(cluster.Attempt(job).has_time_use());

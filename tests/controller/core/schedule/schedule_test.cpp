@@ -97,7 +97,8 @@ TEST_F(ScheduleTest, JobsBehindAnUnansweredLayoutQuestionWait) {
   EXPECT_EQ(schedule.head->shortage, Shortage::kLayout);
   EXPECT_EQ(Why(job).code(), v1::PENDING_CODE_LAYOUT);
   EXPECT_EQ(Why(later).code(), v1::PENDING_CODE_PRIORITY);
-  EXPECT_THAT(Why(later).message(), HasSubstr("is next: the layout of the job is being chosen"));
+  EXPECT_THAT(Why(later).message(),
+              HasSubstr("behind auto (#1): the layout of the job is being chosen"));
 }
 
 TEST_F(ScheduleTest, AJobWaitsBehindAHeadInItsBackoff) {
@@ -117,7 +118,7 @@ TEST_F(ScheduleTest, AJobWaitsBehindAHeadInItsBackoff) {
   EXPECT_EQ(Why(fails).queue_position(), 0);
   EXPECT_EQ(Why(later).code(), v1::PENDING_CODE_PRIORITY);
   EXPECT_EQ(Why(later).queue_position(), 2);
-  EXPECT_THAT(Why(later).message(), HasSubstr("1 job is ahead of it in the queue"));
+  EXPECT_THAT(Why(later).message(), HasSubstr("second in line, behind fails (#1)"));
   const auto preview = PreviewJob(cluster_.View(), TestSpec("new", 1, 1));
   ASSERT_TRUE(preview.ok()) << preview.status();
   EXPECT_FALSE(preview->starts_now());

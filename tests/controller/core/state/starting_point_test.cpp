@@ -15,6 +15,22 @@ TEST(NextStartingPointTest, WithoutACheckpointIsAsTheUserNamedItWithoutStepAndAt
   EXPECT_EQ(start.attempt, 0);
 }
 
+TEST(NextStartingPointTest, OfAnotherJobsCheckpointKnowsTheStepInItsName) {
+  const auto step = [](const std::string& path, bool is_foreign) {
+    v1::Job job;
+    job.mutable_spec()->mutable_checkpoint()->set_resume_from(path);
+    if (is_foreign) job.mutable_spec()->add_command("python3");
+    return NextStartingPoint(job).step;
+  };
+  EXPECT_EQ(step("/c/25-first/step_000000020", false), 20);
+  EXPECT_EQ(step("/c/25-first/step_000000020/", false), 20);
+  EXPECT_EQ(step("/c/step_20", false), 0) << "not a name that the trainer gives";
+  EXPECT_EQ(step("/c/my_step_000000020", false), 0);
+  EXPECT_EQ(step("/c/step_000000020/copy", false), 0);
+  EXPECT_EQ(step("/c/step_9999999999999999999", false), 0);
+  EXPECT_EQ(step("/c/step_000000020", true), 0) << "a program may count its steps anew";
+}
+
 TEST(NextStartingPointTest, OfTwoCheckpointsOfOneStepAndAttemptIsTheFirstPublished) {
   v1::Job job;
   for (const char* path : {"/c/first", "/c/second"}) {

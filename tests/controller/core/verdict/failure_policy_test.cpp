@@ -197,8 +197,8 @@ TEST_F(LostPeersTest, TheRankThatTheOthersWaitedForIsNamed) {
   EXPECT_THAT(Verdict().ranks(), ElementsAre(2));
   EXPECT_THAT(Verdict().summary(),
               AllOf(HasSubstr("rank 2 on b exited with code 69"),
-                    HasSubstr("before the exits: rank 2 is blocking the gang: has not joined "
-                              "all-reduce 7 of group dp0 (ranks 0-3), where ranks 0,1,3 wait")));
+                    HasSubstr("before the exits: rank 2 has not reached all-reduce 7 of "
+                              "group dp0 (ranks 0-3); ranks 0,1,3 are waiting for it")));
 }
 
 TEST_F(LostPeersTest, ARankThatHasNotExitedIsNamedAfterTheWait) {

@@ -114,7 +114,7 @@ TEST_F(HealDecisionTest, OnlySuddenEndsOfRanksAndNodesAreHealed) {
   }
   for (const v1::VerdictCause cause :
        {v1::VERDICT_CAUSE_SPAWN_FAILED, v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED,
-        v1::VERDICT_CAUSE_NODE_FAULT, v1::VERDICT_CAUSE_LOSS_SPIKE, v1::VERDICT_CAUSE_HUNG}) {
+        v1::VERDICT_CAUSE_NODE_FAULT, v1::VERDICT_CAUSE_LOSS_SPIKE, v1::VERDICT_CAUSE_STALLED}) {
     EXPECT_EQ(seats_after(cause), 0u) << v1::VerdictCause_Name(cause);
   }
   v1::Verdict last = LossOf("b");

@@ -255,7 +255,7 @@ TEST_F(TwoFailuresTest, ALossOfANodeInBetweenIsSkippedAndAHangIsNot) {
     VerdictAt(1).set_cause(cause);
     EXPECT_THAT(Why(), HasSubstr("attempt 1 also failed")) << v1::VerdictCause_Name(cause);
   }
-  VerdictAt(1).set_cause(v1::VERDICT_CAUSE_HUNG);
+  VerdictAt(1).set_cause(v1::VERDICT_CAUSE_STALLED);
   EXPECT_EQ(Why(), "");
 }
 

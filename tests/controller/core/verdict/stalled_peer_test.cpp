@@ -71,14 +71,14 @@ class StalledPeerTest : public ::testing::Test {
 
 TEST_F(StalledPeerTest, TheRankThatTheGangWaitedForIsBlamed) {
   const v1::Verdict verdict = Judge();
-  EXPECT_EQ(verdict.cause(), v1::VERDICT_CAUSE_HUNG);
+  EXPECT_EQ(verdict.cause(), v1::VERDICT_CAUSE_STALLED);
   EXPECT_EQ(verdict.rank(), 3);
   EXPECT_EQ(verdict.node_id(), "n3");
   EXPECT_THAT(verdict.ranks(), ElementsAre(3)) << "one rank: its node gets the evidence";
   EXPECT_EQ(verdict.exit_code(), 0) << "rank 3 has not exited";
   EXPECT_TRUE(verdict.restartable());
   EXPECT_THAT(verdict.summary(),
-              AllOf(HasSubstr("the gang hung: no step for "),
+              AllOf(HasSubstr("the gang stalled: no step for "),
                     HasSubstr(" after step 47; rank 3 is "), HasSubstr("all-reduce 1380"),
                     HasSubstr("(rank 3 on n3); then rank 0 on n0 "
                               "exited with code 69")));
@@ -86,7 +86,7 @@ TEST_F(StalledPeerTest, TheRankThatTheGangWaitedForIsBlamed) {
 
 TEST_F(StalledPeerTest, AStalledRankThatExitedLaterForTheSameReasonIsBlamedToo) {
   ExitWith(3, ExitCode::kPeerLost);
-  EXPECT_EQ(Judge().cause(), v1::VERDICT_CAUSE_HUNG);
+  EXPECT_EQ(Judge().cause(), v1::VERDICT_CAUSE_STALLED);
   EXPECT_EQ(Judge().rank(), 3);
 }
 
@@ -101,7 +101,7 @@ TEST_F(StalledPeerTest, AStallThatEndedLongBeforeIsNoCause) {
   Observed().stall->until_ms = 600'000;
   EXPECT_EQ(Judge().cause(), v1::VERDICT_CAUSE_RANK_EXITED);
   Observed().stall->until_ms = 608'000;
-  EXPECT_EQ(Judge().cause(), v1::VERDICT_CAUSE_HUNG) << "ended by the exits themselves";
+  EXPECT_EQ(Judge().cause(), v1::VERDICT_CAUSE_STALLED) << "ended by the exits themselves";
 }
 
 TEST_F(StalledPeerTest, WithoutAStallTheFirstExitIsJudged) {

@@ -22,7 +22,7 @@ interface PlotFrameProps {
 export function PlotFrame({ label, width, x, y, children }: PlotFrameProps) {
   const across = (place: number) => LEFT + place * (width - LEFT - RIGHT);
   return (
-    <svg class="plan-plot" viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={label}>
+    <svg class="plot" viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={label}>
       {y.marks.map(({ place, name }) => (
         <g key={place}>
           <line x1={LEFT} x2={width - RIGHT} y1={up(place)} y2={up(place)} />

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { durationScale, evenScale, powerScale } from './plot_scale';
+import {
+  durationScale,
+  evenScale,
+  nameScale,
+  powerScale,
+  sweepScale,
+  withMargin,
+} from './plot_scale';
 
 const digits = (value: number) => value.toFixed(3);
 
@@ -59,4 +66,40 @@ describe('powerScale', () => {
     expect(scale.placeOf(3e20)).toBe(0);
     expect(scale.placeOf(4e23)).toBe(1);
   });
+});
+
+describe('sweepScale', () => {
+  const names = (values: number[]) => sweepScale(values, String).marks.map(({ name }) => name);
+
+  it('marks the values of a sweep, and leaves out labels that would overlap', () => {
+    expect(names([3e-4, 1e-4, 3e-4])).toEqual(['0.0001', '0.0003']);
+    expect(names([8, 512, 8, 64])).toEqual(['8', '64', '512']);
+    expect(names([0, 1, 100])).toEqual(['0', '100']);
+  });
+
+  it('is logarithmic for positive values that span a power of ten', () => {
+    expect(sweepScale([1, 10, 100], String).placeOf(10)).toBeCloseTo(0.5);
+    expect(sweepScale([0, 50, 100], String).placeOf(50)).toBeCloseTo(0.5);
+  });
+
+  it('places a single value in the middle, and marks round numbers between many values', () => {
+    expect(sweepScale([7, 7], String).placeOf(7)).toBe(0.5);
+    const many = Array.from({ length: 21 }, (_, index) => 2 + index / 20);
+    expect(sweepScale(many, digits).marks.map(({ name }) => name)).toContain('2.200');
+  });
+});
+
+it('nameScale gives texts equal distances', () => {
+  const { marks, placeOf } = nameScale(['bf16', 'fp8']);
+  expect(marks).toEqual([
+    { place: 0.25, name: 'bf16' },
+    { place: 0.75, name: 'fp8' },
+  ]);
+  expect(placeOf(1)).toBe(0.75);
+});
+
+it('withMargin moves both ends inward', () => {
+  const { marks, placeOf } = withMargin(sweepScale([1, 3], String), 0.1);
+  expect(marks.map(({ place }) => place)).toEqual([0.1, 0.9]);
+  expect(placeOf(2)).toBeCloseTo(0.5);
 });

@@ -1,0 +1,59 @@
+// Keeps the periods in which a run lost training time, until the event log contains them.
+#ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_LOST_PERIODS_H_
+#define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_LOST_PERIODS_H_
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "proto/support/clock.h"
+
+namespace trainyard::controller {
+
+// Times are by the controller's clock, lengths in milliseconds.
+class LostPeriods {
+ public:
+  struct Lost {
+    Timestamp until_ms = 0;  // The end of the newest of the periods.
+    int64_t lost_ms = 0;     // The time lost in all of them.
+  };
+
+  enum class Scope {
+    kComplete,  // Only periods that no longer grow.
+    kAll,       // The open period as well. For an attempt that ends.
+  };
+
+  // Adds a period in which `lost_ms`, at most its length, was lost. Consecutive periods form one
+  // period that grows. It is complete when it is at least a minute long and has at least a tenth of
+  // the time since the problem began, so that a long problem needs few events.
+  void Add(Timestamp since_ms, Timestamp until_ms, int64_t lost_ms);
+
+  // The problem is over: completes the open period, unless another one ended in the last minute.
+  // In that case the open period continues with the next problem, so that a problem that comes and
+  // goes needs at most one event per minute.
+  void End();
+
+  // Adjusts to a step of the controller's clock by `step_ms`.
+  void Shift(int64_t step_ms);
+
+  // Returns the time lost in the periods that end after `recorded_until_ms`, the until_ms of the
+  // newest recorded period. Returns nullopt if there are none.
+  std::optional<Lost> Unrecorded(Timestamp recorded_until_ms, Scope scope) const;
+
+ private:
+  struct Period {
+    Timestamp since_ms = 0;
+    Timestamp until_ms = 0;
+    int64_t lost_ms = 0;
+  };
+
+  void Complete();
+
+  Timestamp began_ms_ = 0;  // The start of the problem to which open_ belongs.
+  std::optional<Period> open_;
+  std::deque<Period> complete_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_LOST_PERIODS_H_

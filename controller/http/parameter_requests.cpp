@@ -1,0 +1,35 @@
+#include "controller/http/parameter_requests.h"
+
+#include "absl/strings/numbers.h"
+
+namespace trainyard::controller::http {
+
+v1::DeleteJobRequest DeleteRequest(const Parameters& parameters) {
+  v1::DeleteJobRequest request;
+  request.set_job(parameters.Text("job"));
+  request.set_confirmed(parameters.Boolean("confirmed"));
+  request.set_checkpoints(parameters.Boolean("checkpoints"));
+  request.set_user(parameters.Text("user"));
+  return request;
+}
+
+absl::StatusOr<v1::DeleteNoteRequest> NoteDeletion(const Parameters& parameters) {
+  v1::DeleteNoteRequest request;
+  int64_t note = 0;
+  if (!absl::SimpleAtoi(parameters.Text("note"), &note)) {
+    return absl::InvalidArgumentError("note: must be the number of a note");
+  }
+  request.set_note(note);
+  request.set_user(parameters.Text("user"));
+  return request;
+}
+
+v1::ListEventsRequest EventsRequest(const Parameters& parameters) {
+  v1::ListEventsRequest request;
+  request.set_job(parameters.Text("job"));
+  request.set_limit(static_cast<int>(parameters.Integer("limit")));
+  request.set_cursor(parameters.Text("cursor"));
+  return request;
+}
+
+}  // namespace trainyard::controller::http

@@ -1,0 +1,30 @@
+// Reads metrics from the output of the Trainer of Hugging Face Transformers, and of programs that
+// are built on it (TRL, Axolotl, LLaMA-Factory).
+#ifndef TRAINYARD_WORKER_TAIL_HUGGING_FACE_PARSER_H_
+#define TRAINYARD_WORKER_TAIL_HUGGING_FACE_PARSER_H_
+
+#include <optional>
+#include <string>
+
+#include "worker/tail/log_parser.h"
+
+namespace trainyard::worker {
+
+// The Trainer prints the metrics of a step as a Python dictionary, and the step in its progress
+// bar, so the progress bar must not be disabled:
+//   " 10%|#         | 10/100 [00:10<01:30,  1.00s/it]"
+//   "{'loss': 3.9, 'grad_norm': 1.21, 'learning_rate': 4.5e-05, 'epoch': 0.1}"
+//   "{'eval_loss': 2.1, 'eval_runtime': 3.1, 'epoch': 0.1}"
+// Newer versions write the numbers as strings; older ones write the step as 'step'.
+class HuggingFaceParser : public LogParser {
+ public:
+  bool NeedsContext() const override { return true; }
+
+ protected:
+  std::optional<v1::MetricsRecord> ParseText(const std::string& text,
+                                             LineContext& context) const override;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_TAIL_HUGGING_FACE_PARSER_H_
