@@ -59,6 +59,10 @@ void MergeRecovered(const RecoveredJob& recovered, Observations& observations) {
   }
   observed.clear_evaluations();
   merged.MergeFrom(observed);
+  const v1::Progress& stored = recovered.progress;
+  if (stored.has_best_loss() && stored.best_loss() < merged.best_loss()) {
+    merged.set_best_loss(stored.best_loss());
+  }
   observed = std::move(merged);
   if (!recovered.rates.rates.empty()) {
     observations.rates[recovered.job.id()].Recover(recovered.rates.attempt, recovered.rates.rates);

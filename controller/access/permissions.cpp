@@ -40,6 +40,7 @@ constexpr auto kPermissions = std::to_array<Permission>({
     {.routes = {"compareSeries"}},
     {.method = "ReportService/GetReport", .routes = {"getReport"}},
     {.routes = {"getPlanner"}},
+    {.routes = {"getRecipe"}},
     {.routes = {"planLayout"}},
 
     {.method = "NodeService/ListNodes", .routes = {"listNodes"}},

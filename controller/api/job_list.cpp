@@ -57,9 +57,15 @@ bool OrdersByNumber(const v1::ListJobsRequest& request) {
 JobPlace PlaceNow(const v1::ListJobsRequest& request, const JobEntry& entry,
                   const ClusterView& view) {
   const auto observed = view.observations.progress.find(entry.job.id());
-  return PlaceOf(
-      request.order(), entry.job,
-      observed == view.observations.progress.end() ? entry.job.progress() : observed->second);
+  const v1::Progress& progress =
+      observed == view.observations.progress.end() ? entry.job.progress() : observed->second;
+  const bool is_by_rate =
+      request.order() == v1::JOB_ORDER_RATE || request.order() == v1::JOB_ORDER_ETA;
+  // The list omits rates that are not current, so they do not count.
+  if (is_by_rate && !HasShownRate(entry.job.state(), progress, view.now)) {
+    return PlaceIn(request, entry.job, v1::Progress());
+  }
+  return PlaceIn(request, entry.job, progress);
 }
 
 int64_t CursorJob(const v1::ListJobsRequest& request) {
@@ -127,7 +133,7 @@ absl::Status AddArchivedJobs(JobArchive& archive, Page& page) {
   for (v1::ArchivedJob& one : archived.jobs) {
     v1::Job& job = *one.mutable_job();
     if (known.contains(job.id())) continue;
-    JobPlace place = PlaceOf(page.request.order(), job, job.progress());
+    JobPlace place = PlaceIn(page.request, job, job.progress());
     TrimForList(job);
     page.listed.push_back({std::move(place), std::move(job), std::nullopt});
   }
@@ -183,7 +189,7 @@ absl::Status FindPlaceInArchive(JobArchive& archive, Page& page) {
   TRAINYARD_ASSIGN_OR_RETURN(const auto found, archive.Find(id));
   page.after = JobPlace{0, "", -id};
   if (!found.has_value()) return absl::OkStatus();
-  page.after = PlaceOf(page.request.order(), found->job(), found->job().progress());
+  page.after = PlaceIn(page.request, found->job(), found->job().progress());
   return absl::OkStatus();
 }
 

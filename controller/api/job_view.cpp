@@ -15,10 +15,10 @@
 namespace trainyard::controller {
 namespace {
 
-// Removes the rate and the ETA of a job that has not ended, unless it trains now. Otherwise they
-// would be shown as if they were current, for example while the job is paused.
+// Otherwise an old rate and ETA would be shown as if they were current, for example while the job
+// is paused.
 void DropOldRate(Timestamp now, v1::Job& job) {
-  if (!job.has_progress() || HasEnded(job.state()) || HasFreshRate(job, now)) return;
+  if (!job.has_progress() || HasShownRate(job.state(), job.progress(), now)) return;
   job.mutable_progress()->clear_tokens_per_second();
   job.mutable_progress()->clear_eta_seconds();
 }
@@ -37,9 +37,10 @@ void AddObserved(const ClusterView& view, const JobEntry& entry, v1::Job& job) {
 
 }  // namespace
 
-bool HasFreshRate(const v1::Job& job, Timestamp now) {
-  return job.state() == v1::JOB_STATE_RUNNING &&
-         IsFresh(now - job.progress().time_ms(), job.progress().step_seconds());
+bool HasShownRate(v1::JobState state, const v1::Progress& progress, Timestamp now) {
+  if (HasEnded(state)) return true;
+  return state == v1::JOB_STATE_RUNNING &&
+         IsFresh(now - progress.time_ms(), progress.step_seconds());
 }
 
 v1::Job FullJob(const JobEntry& entry, const ClusterView& view) {

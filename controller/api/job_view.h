@@ -12,8 +12,9 @@
 
 namespace trainyard::controller {
 
-// Returns true if the job is running and its newest progress is recent (proto/support/freshness.h).
-bool HasFreshRate(const v1::Job& job, Timestamp now);
+// Returns true if the rate and the ETA of the progress are shown: the job runs and the progress is
+// recent (proto/support/freshness.h), or the job has ended.
+bool HasShownRate(v1::JobState state, const v1::Progress& progress, Timestamp now);
 
 // Returns the complete job with its progress and health. Its rate and ETA are 0 unless they are
 // current. Each attempt includes its last step and time use.

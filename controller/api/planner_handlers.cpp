@@ -129,7 +129,29 @@ void AddRecipes(const Api& api, v1::GetPlannerResponse& response) {
   }
 }
 
+absl::StatusOr<v1::GetRecipeResponse> ReadText(const Api& api, const std::string& recipe) {
+  TRAINYARD_ASSIGN_OR_RETURN(JobFileText file, RecipeReader(api.recipe_directories)(recipe, ""));
+  if (file.text.size() > kMaxJobFileBytes) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("recipe `", recipe, "` has more than ", kMaxJobFileBytes, " bytes"));
+  }
+  v1::GetRecipeResponse response;
+  response.set_name(recipe);
+  response.set_text(std::move(file.text));
+  return response;
+}
+
 }  // namespace
+
+void handlers::GetRecipe(const Api& api, const Principal& /*principal*/,
+                         v1::GetRecipeRequest request, Reply<v1::GetRecipeResponse> reply) {
+  if (const absl::Status status = CheckLength("recipe", request.recipe()); !status.ok()) {
+    return reply(status);
+  }
+  const bool queued = api.readers.TryPost(
+      [&api, recipe = request.recipe(), reply] { reply(ReadText(api, recipe)); });
+  if (!queued) reply(ReaderPool::Busy());
+}
 
 void handlers::PlanLayout(const Api& api, const Principal& /*principal*/,
                           v1::PlanLayoutRequest request, Reply<v1::PlanLayoutResponse> reply) {

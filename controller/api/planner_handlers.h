@@ -14,6 +14,11 @@ namespace trainyard::controller::handlers {
 void PlanLayout(const Api& api, const Principal& principal, v1::PlanLayoutRequest request,
                 Reply<v1::PlanLayoutResponse> reply);
 
+// Returns the text of a recipe. INVALID_ARGUMENT: the name is a path or too long. NOT_FOUND: there
+// is no such recipe.
+void GetRecipe(const Api& api, const Principal& principal, v1::GetRecipeRequest request,
+               Reply<v1::GetRecipeResponse> reply);
+
 void GetPlanner(const Api& api, const Principal& principal, Reply<v1::GetPlannerResponse> reply);
 
 }  // namespace trainyard::controller::handlers

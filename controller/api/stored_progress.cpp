@@ -21,6 +21,15 @@ std::vector<std::string> EvaluationSets(const v1::JobSpec& spec) {
   return names;
 }
 
+// Buckets whose losses are not finite have no best loss.
+void SetBestLoss(const v1::Series& losses, v1::Progress& progress) {
+  for (const double least : losses.min()) {
+    if (!std::isfinite(least)) continue;
+    progress.set_best_loss(progress.has_best_loss() ? std::min(progress.best_loss(), least)
+                                                    : least);
+  }
+}
+
 void SetField(const v1::Series& series, v1::Progress& progress) {
   if (series.steps().empty()) return;
   const double value = series.last(series.last_size() - 1);
@@ -28,6 +37,7 @@ void SetField(const v1::Series& series, v1::Progress& progress) {
   if (series.key() == telemetry::kLoss) {
     progress.set_loss(value);
     progress.set_loss_step(series.steps(series.steps_size() - 1));
+    SetBestLoss(series, progress);
   }
   if (series.key() == telemetry::kTokensPerSecond) progress.set_tokens_per_second(value);
   if (series.key() == telemetry::kStepSeconds) progress.set_step_seconds(value);

@@ -442,6 +442,12 @@ void Rest::RunAboutCluster(const Call& call) {
     case Operation::kGetPlanner:
       return call.Ask(api_, handlers::GetPlanner,
                       RespondJson<v1::GetPlannerResponse>(api_, call.respond, call.path));
+    case Operation::kGetRecipe: {
+      v1::GetRecipeRequest request;
+      request.set_recipe(call.parameters.Text("recipe"));
+      return call.Ask(api_, handlers::GetRecipe, std::move(request),
+                      RespondJson<v1::GetRecipeResponse>(api_, call.respond, call.path));
+    }
     case Operation::kPlanLayout: {
       auto request = ReadPlanLayoutBody(call.request->body);
       if (!request.ok()) return call.Refuse(request.status());

@@ -19,6 +19,7 @@ enum class Operation {
   kSubmitJob,
   kPlanJob,
   kGetPlanner,
+  kGetRecipe,
   kPlanLayout,
   kGetJob,
   kGetLineage,

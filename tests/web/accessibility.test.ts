@@ -29,6 +29,7 @@ const PAGES = [
   '/jobs/{tiny-million}',
   '/planner?recipe=llama3-70b&device=H100&nodes=8',
   '/planner?recipe=llama3-70b&device=A100&nodes=1',
+  '/submit?recipe=llama3-8b',
   '/nothing',
 ];
 const base = inject('seeded');

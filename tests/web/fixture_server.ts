@@ -4,10 +4,18 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
-import type { Job, RankStatus } from '../../web/src/api/types';
+import type { Job, JobState, RankStatus } from '../../web/src/api/types';
 import { jobResponse, ranksOf } from './fixture_jobs';
 import { logPage } from './fixture_log';
 import { nodeResponse } from './fixture_node';
+import {
+  JOB_SCHEMA,
+  checkedPlan,
+  fileError,
+  layoutPlan,
+  plannerLists,
+  recipeText,
+} from './fixture_recipes';
 import { NOW, job as newJob, type Cluster } from './fixtures';
 import { reportFixture, type Price } from './fixture_report';
 import {
@@ -46,6 +54,24 @@ export const GRPC_PORT = 17_070;
 
 type Answer = [number, unknown];
 
+// Returns the comparison of jobs for the orders that tests use. Jobs without a value are last.
+function orderOf(query: URLSearchParams) {
+  const sign = query.get('reverse') === 'true' ? -1 : 1;
+  const keyOf = ({ progress, restarts, attempts }: Job): number | undefined => {
+    const order = query.get('order');
+    if (order === 'restarts') return -restarts;
+    if (order === 'best_loss') return progress?.best_loss as number | undefined;
+    return order === 'loss' && attempts.length > 0 ? (progress?.loss as number) : undefined;
+  };
+  return (a: Job, b: Job) => {
+    const [left, right] = [keyOf(a), keyOf(b)];
+    if (left === undefined || right === undefined) {
+      return Number(left === undefined) - Number(right === undefined);
+    }
+    return sign * (left - right);
+  };
+}
+
 const problem = (status: number, detail: string, hint = ''): Answer => [
   status,
   {
@@ -70,6 +96,8 @@ export class FixtureServer {
   keys: readonly string[] = KEYS;
   // Replaces fields of ranks, by rank.
   readonly rankChanges = new Map<number, Partial<RankStatus>>();
+  // Why changes of a job are refused, by job.
+  readonly refusals = new Map<number, string>();
   // Time between the jobs and the nodes of a new stream.
   nodesDelayMs = 0;
 
@@ -134,7 +162,10 @@ export class FixtureServer {
     if (!url.pathname.startsWith('/api/')) return serveFile(url.pathname, response);
     const path = url.pathname.replace('/api/v1', '');
     if (path === '/events/stream') return this.openStream(response);
-    const [status, body] = this.answer(request.method ?? 'GET', path, url.searchParams);
+    const sent = request.method === 'POST' ? await bodyOf(request) : {};
+    const [status, body] =
+      this.answerAboutRecipes(request.method ?? 'GET', path, sent) ??
+      this.answer(request.method ?? 'GET', path, url.searchParams);
     const type = status < 400 ? 'application/json' : 'application/problem+json';
     response.writeHead(status, { 'content-type': type });
     response.end(JSON.stringify(body));
@@ -163,6 +194,21 @@ export class FixtureServer {
       clearInterval(alive);
       this.streams.delete(response);
     });
+  }
+
+  // Returns undefined for other paths.
+  private answerAboutRecipes(method: string, path: string, sent: Sent): Answer | undefined {
+    const { job_file: text } = sent;
+    if (path === '/planner') return [200, method === 'POST' ? layoutPlan() : plannerLists()];
+    if (path === '/job-schema.json') return [200, JOB_SCHEMA];
+    if (path.startsWith('/recipes/')) {
+      const recipe = recipeText(path.slice('/recipes/'.length));
+      return recipe ? [200, recipe] : problem(404, 'There is no such recipe');
+    }
+    const error = text === undefined ? undefined : fileError(text);
+    if (error) return problem(400, error);
+    if (path === '/plan' && text !== undefined) return [200, checkedPlan(text)];
+    return undefined;
   }
 
   private answer(method: string, path: string, query: URLSearchParams): Answer {
@@ -241,12 +287,21 @@ export class FixtureServer {
         ];
       case 'stop':
       case 'kill':
-        found.state = 'stopping';
-        this.publish(found);
-        return [200, { job: found }];
+      case 'pause':
+      case 'resume':
+        return this.changeJob(found, command);
       default:
         return problem(404, `There is no ${command}`);
     }
+  }
+
+  private changeJob(found: Job, command: string): Answer {
+    const refusal = this.refusals.get(found.id);
+    if (refusal) return problem(409, refusal);
+    const states: Record<string, JobState> = { pause: 'pausing', resume: 'queued' };
+    found.state = states[command] ?? 'stopping';
+    this.publish(found);
+    return [200, { job: found }];
   }
 
   private listJobs(query: URLSearchParams): Answer {
@@ -258,7 +313,8 @@ export class FixtureServer {
         (found) =>
           (states.length === 0 || states.includes(found.state)) &&
           `${found.id} ${found.name} ${found.user}`.toLowerCase().includes(text),
-      );
+      )
+      .sort(orderOf(query));
     const from = Number(query.get('cursor') ?? 0);
     const to = from + Number(query.get('limit') ?? 100);
     return [
@@ -291,6 +347,16 @@ export class FixtureServer {
     }
     return [200, { node: found }];
   }
+}
+
+interface Sent {
+  job_file?: string;
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Sent> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  return JSON.parse(Buffer.concat(parts).toString() || '{}') as Sent;
 }
 
 function send(stream: ServerResponse, kind: string, data: unknown): void {

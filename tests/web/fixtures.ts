@@ -188,6 +188,7 @@ const progress = (step: number, loss: number) => ({
   eta_seconds: (4769 - step) * 8.19,
   time_ms: NOW - 2_000,
   validation_loss: loss + 0.06,
+  best_loss: loss - 0.02,
   evaluations: [],
   tokens: step * 512 * 8192,
   total_tokens: 4769 * 512 * 8192,

@@ -139,6 +139,23 @@ describe.runIf(empty !== '')('planner', () => {
     await page.getByText(/at most 16384 are supported/).waitFor();
   });
 
+  it('writes a new job from a recipe, with its check, help and plan', async () => {
+    const page = await visit('/submit?recipe=llama3-8b');
+    const file = page.getByRole('textbox', { name: 'Job file' });
+    await expect.poll(() => file.inputValue()).toContain('name: llama3-8b\n');
+    await page.getByText(/no worker is attached/).waitFor();
+    const help = page.getByRole('region', { name: 'Setting at the cursor' });
+    await help.getByText('A job file: one training run.').waitFor();
+    const text = await file.inputValue();
+    await file.fill(text.replace('model:', 'modell:'));
+    await page.getByText(/did you mean/).waitFor();
+    expect(await page.getByRole('button', { name: /^Line \d+$/ }).count()).toBeGreaterThan(0);
+    await file.fill(text);
+    await page.getByRole('button', { name: 'Plan', exact: true }).click();
+    await part(page, 'Memory of the fullest GPU').getByText('Saved activations').waitFor();
+    await page.getByText(/The job file sets/).waitFor();
+  });
+
   it('fits a phone', async () => {
     const page = await visit('/planner?recipe=llama3-70b&device=H100&nodes=8', empty, PHONE);
     await part(page, 'Ranks').waitFor();

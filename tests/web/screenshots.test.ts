@@ -48,6 +48,7 @@ async function addresses(): Promise<Record<string, string>> {
     planner: '/planner?recipe=llama3-70b&device=H100&nodes=8',
     'planner-1024': '/planner?recipe=llama3.1-405b&device=H100&nodes=128',
     'planner-none': '/planner?recipe=llama3-70b&device=A100&nodes=1',
+    submit: '/submit?recipe=llama3-8b',
     million: `/jobs/${await job('tiny-million')}`,
     empty: '/',
     'empty-jobs': '/jobs',

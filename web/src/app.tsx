@@ -31,9 +31,12 @@ const LOADERS: Record<string, () => Promise<Page>> = {
   compare: () => import('./compare/compare').then((m) => m.Compare),
   events: () => import('./events/events').then((m) => m.Events),
   planner: () => import('./planner/planner').then((m) => m.Planner),
+  submit: () => import('./submit/submit').then((m) => m.Submit),
   usage: () => import('./usage/usage').then((m) => m.Usage),
   job: () => import('./job/job').then((m) => m.JobPage),
 };
+// Pages that are useless without the controller, so their code is loaded only when they are opened.
+const ONLY_WHEN_OPENED = ['submit'];
 const loaded = new Map<string, Page>([['overview', Overview]]);
 const loading = new Map<string, Promise<Page>>();
 
@@ -55,7 +58,8 @@ export function loadPage(name: string): Promise<Page> | undefined {
 // Loads the code of all pages, one after the other while the browser is idle, so that they open
 // while the controller is away.
 async function loadAllPages(): Promise<void> {
-  for (const name of Object.keys(LOADERS)) {
+  const names = Object.keys(LOADERS).filter((name) => !ONLY_WHEN_OPENED.includes(name));
+  for (const name of names) {
     await idle();
     // A page that is opened later requests its code again.
     await loadPage(name)?.catch(() => undefined);
@@ -106,7 +110,7 @@ function Content({ at }: { at: Place }) {
 
 const NAVIGATION = [
   { href: '/', pages: ['overview'], name: 'Overview' },
-  { href: '/jobs', pages: ['jobs', 'job'], name: 'Jobs' },
+  { href: '/jobs', pages: ['jobs', 'job', 'submit'], name: 'Jobs' },
   { href: '/queue', pages: ['queue'], name: 'Queue' },
   { href: '/nodes', pages: ['nodes', 'node'], name: 'Nodes' },
   { href: '/compare', pages: ['compare'], name: 'Compare' },
@@ -160,10 +164,10 @@ function useGlobalKeys(): void {
   });
 }
 
-// Shows the worst health of all jobs in the title. The pages of a job and of a node set their own
-// titles.
+// Shows the worst health of all jobs in the title. The pages of a job, of a node and of a new job
+// set their own titles.
 function Title({ at }: { at: Place }) {
-  const own = ['job', 'node'].includes(at.page);
+  const own = ['job', 'node', 'submit'].includes(at.page);
   const name = NAVIGATION.find(({ pages }) => !own && pages.includes(at.page))?.name;
   const worst = worstFirst(jobList.value ?? [])[0];
   usePageTitle(name, worst && attentionLook(worst));

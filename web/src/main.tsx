@@ -18,6 +18,7 @@ import './styles/notes.css';
 import './styles/job_views.css';
 import './styles/ranks.css';
 import './styles/planner.css';
+import './styles/jobs.css';
 
 function start(): void {
   const at = place.value;

@@ -243,7 +243,7 @@ v1::RankExited ExitOf(const ClusterState& state, const ReceiveFact& request, Tim
   exited.set_corrected_ms(corrected_ms == 0 ? 0 : std::max(corrected_ms, earliest_ms));
   const JobEntry* entry = FindEntry(state, exited.job_id());
   const v1::Attempt* attempt =
-      entry == nullptr ? nullptr : FindAttempt(entry->job, exited.attempt());
+      entry == nullptr ? nullptr : controller::FindAttempt(entry->job, exited.attempt());
   exited.set_stop_requested(attempt != nullptr && WasAskedToStop(exited, *attempt));
   return exited;
 }

@@ -88,6 +88,17 @@ void ObserveSteps(const v1::MetricsRecord& metrics, double step_seconds,
   NoteFirstSteps(metrics.step(), attempt);
 }
 
+void ObserveLoss(const v1::MetricsRecord& metrics, v1::Progress& progress) {
+  const auto loss = metrics.values().find(telemetry::kLoss);
+  if (loss == metrics.values().end()) return;
+  progress.set_loss(loss->second);
+  progress.set_loss_step(metrics.step());
+  if (!std::isfinite(loss->second)) return;
+  if (!progress.has_best_loss() || loss->second < progress.best_loss()) {
+    progress.set_best_loss(loss->second);
+  }
+}
+
 // Records are ordered by attempt and by arrival. The clock of a program may be set or wrong, so the
 // times in its records do not order them.
 void ObserveMetrics(const v1::MetricsRecord& metrics, Timestamp time, bool is_newest,
@@ -102,10 +113,7 @@ void ObserveMetrics(const v1::MetricsRecord& metrics, Timestamp time, bool is_ne
   progress.set_time_ms(time);
   progress.set_step(metrics.step());
   if (metrics.total_steps() > 0) progress.set_total_steps(metrics.total_steps());
-  if (const auto loss = metrics.values().find(telemetry::kLoss); loss != metrics.values().end()) {
-    progress.set_loss(loss->second);
-    progress.set_loss_step(metrics.step());
-  }
+  ObserveLoss(metrics, progress);
   ObserveEvaluatedLosses(metrics, progress);
   progress.set_tokens_per_second(
       ValueOr(metrics, telemetry::kTokensPerSecond, progress.tokens_per_second()));

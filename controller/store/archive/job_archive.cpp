@@ -1,10 +1,12 @@
 #include "controller/store/archive/job_archive.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "proto/support/job_state.h"
 
 namespace trainyard::controller {
 namespace {
@@ -13,6 +15,42 @@ namespace {
 double PartDone(const v1::Progress& progress) {
   if (progress.total_steps() <= 0) return 0;
   return static_cast<double>(progress.step()) / static_cast<double>(progress.total_steps());
+}
+
+double LossKey(double loss) { return std::isfinite(loss) ? loss : kUnknownKey; }
+
+// Orders positive values from the highest to the lowest. Zero means unknown.
+double HighestFirst(double value) {
+  return value > 0 && std::isfinite(value) ? -value : kUnknownKey;
+}
+
+double EtaKey(const v1::Job& job, const v1::Progress& progress) {
+  const double eta = progress.eta_seconds();
+  return !HasEnded(job.state()) && eta > 0 && std::isfinite(eta) ? eta : kUnknownKey;
+}
+
+double SlotsOf(const v1::Job& job) {
+  const v1::ResourcesSpec& resources = job.spec().resources();
+  return static_cast<double>(resources.nodes()) * static_cast<double>(resources.slots_per_node());
+}
+
+double FigureKey(v1::JobOrder order, const v1::Job& job, const v1::Progress& progress) {
+  switch (order) {
+    case v1::JOB_ORDER_LOSS:
+      return progress.loss() != 0 ? LossKey(progress.loss()) : kUnknownKey;
+    case v1::JOB_ORDER_BEST_LOSS:
+      return progress.has_best_loss() ? LossKey(progress.best_loss()) : kUnknownKey;
+    case v1::JOB_ORDER_RATE:
+      return HighestFirst(progress.tokens_per_second());
+    case v1::JOB_ORDER_ETA:
+      return EtaKey(job, progress);
+    case v1::JOB_ORDER_SLOTS:
+      return -SlotsOf(job);
+    case v1::JOB_ORDER_RESTARTS:
+      return -static_cast<double>(job.restarts());
+    default:
+      return 0;
+  }
 }
 
 bool HoldsText(const v1::Job& job, const std::string& lower) {
@@ -40,8 +78,16 @@ JobPlace PlaceOf(v1::JobOrder order, const v1::Job& job, const v1::Progress& pro
       return {job.ended_time_ms() == 0 ? -1e18 : -static_cast<double>(job.ended_time_ms()), "",
               newest_first};
     default:
-      return {0, "", newest_first};
+      return {FigureKey(order, job, progress), "", newest_first};
   }
+}
+
+JobPlace PlaceIn(const v1::ListJobsRequest& request, const v1::Job& job,
+                 const v1::Progress& progress) {
+  JobPlace place = PlaceOf(request.order(), job, progress);
+  double& key = std::get<0>(place);
+  if (request.reverse() && key == kUnknownKey) key = -kUnknownKey;
+  return place;
 }
 
 bool PassesFilters(const v1::ListJobsRequest& request, const v1::Job& job) {

@@ -20,8 +20,16 @@ namespace trainyard::controller {
 // first if number and text are equal.
 using JobPlace = std::tuple<double, std::string, int64_t>;
 
-// Returns the sort key of a job with this progress for the given order.
+// The number in the sort key of a job that lacks the value of the order, such as a loss.
+inline constexpr double kUnknownKey = 1e300;
+
+// Returns the sort key of a job with this progress for the given order, not reversed.
 JobPlace PlaceOf(v1::JobOrder order, const v1::Job& job, const v1::Progress& progress);
+
+// Returns the sort key of a job in the list that the request selects. Jobs that lack the value of
+// the order are last in both directions.
+JobPlace PlaceIn(const v1::ListJobsRequest& request, const v1::Job& job,
+                 const v1::Progress& progress);
 
 bool PassesFilters(const v1::ListJobsRequest& request, const v1::Job& job);
 

@@ -76,7 +76,7 @@ absl::StatusOr<ArchivedPage> MemoryJobArchive::List(const v1::ListJobsRequest& r
     v1::ArchivedJob job = Parsed(bytes);
     if (!PassesFilters(request, job.job())) continue;
     ++page.total;
-    const JobPlace place = PlaceOf(request.order(), job.job(), job.job().progress());
+    const JobPlace place = PlaceIn(request, job.job(), job.job().progress());
     if (!after.has_value() || before(*after, place)) found.emplace_back(place, std::move(job));
   }
   std::ranges::sort(found, [&](const auto& a, const auto& b) { return before(a.first, b.first); });

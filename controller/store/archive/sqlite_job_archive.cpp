@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "controller/core/ledger/ledger.h"
+#include "controller/store/archive/archive_order.h"
 #include "controller/store/support/block_codec.h"
 
 namespace trainyard::controller {
@@ -73,6 +74,7 @@ absl::Status InsertOne(const v1::ArchivedJob& archived, SqliteDatabase& writer) 
       "sought) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
       newest, job.name(), job.user(), job.state(), key(v1::JOB_ORDER_ENDED),
       key(v1::JOB_ORDER_PROGRESS), archived.details().request_id(), SoughtText(job)));
+  TRAINYARD_RETURN_IF_ERROR(StoreFigures(archived, newest, writer));
   const std::string block =
       SealBlock(archived.SerializeAsString(), static_cast<uint64_t>(job.id()));
   TRAINYARD_RETURN_IF_ERROR(writer.Run("INSERT INTO archived_record (newest, block) VALUES (?, ?)",
@@ -119,34 +121,11 @@ JobArchive::Found FirstRecord(absl::StatusOr<SqliteQuery> query, const std::stri
   return job;
 }
 
-// The column with the first part of a sort key, and the index on this column.
-struct OrderColumn {
-  const char* column;
-  const char* index;
-};
-
-OrderColumn ColumnOf(v1::JobOrder order) {
-  switch (order) {
-    case v1::JOB_ORDER_NAME:
-      return {"name", "archived_by_name"};
-    case v1::JOB_ORDER_USER:
-      return {"user", "archived_by_user"};
-    case v1::JOB_ORDER_STATE:
-      return {"state", "archived_by_state"};
-    case v1::JOB_ORDER_PROGRESS:
-      return {"progress_key", "archived_by_progress"};
-    case v1::JOB_ORDER_ENDED:
-      return {"ended_key", "archived_by_ended"};
-    default:
-      return {nullptr, nullptr};
-  }
-}
-
 // Returns the clause that selects an index. In the default order (newest first), the index for a
 // filter also returns rows in that order.
 std::string IndexClause(const v1::ListJobsRequest& request, bool has_state) {
   if (!request.name().empty()) return " INDEXED BY archived_by_name";
-  if (const char* index = ColumnOf(request.order()).index; index != nullptr) {
+  if (const char* index = ColumnOf(request).index; index != nullptr) {
     return absl::StrCat(" INDEXED BY ", index);
   }
   if (!request.user().empty()) return " INDEXED BY archived_by_user";
@@ -211,8 +190,8 @@ class Walk {
 
  private:
   std::string PageSql(bool has_after) const {
-    const char* column = ColumnOf(request_.order()).column;
-    const std::string key = column == nullptr ? "newest" : absl::StrCat(column, ", newest");
+    const std::string column = ColumnOf(request_).column;
+    const std::string key = column.empty() ? "newest" : absl::StrCat(column, ", newest");
     const std::string direction = request_.reverse() ? "DESC" : "ASC";
     std::string sql =
         absl::StrCat("SELECT page.newest, block FROM (SELECT newest FROM archived_job",
@@ -220,10 +199,10 @@ class Walk {
                      " AND ?7 IS NOT NULL");
     if (has_after) {
       absl::StrAppend(&sql, " AND (", key, ") ", request_.reverse() ? "<" : ">",
-                      column == nullptr ? " (?6)" : " (?7, ?6)");
+                      column.empty() ? " (?6)" : " (?7, ?6)");
     }
     absl::StrAppend(&sql, " ORDER BY ");
-    if (column != nullptr) absl::StrAppend(&sql, column, " ", direction, ", ");
+    if (!column.empty()) absl::StrAppend(&sql, column, " ", direction, ", ");
     absl::StrAppend(&sql, "newest ", direction, " LIMIT ?5) AS page CROSS JOIN archived_record AS ",
                     "record ON record.newest = page.newest");
     return sql;
@@ -243,7 +222,7 @@ std::set<int> StatesOf(const v1::ListJobsRequest& request) {
 // Sorts the jobs that several walks returned, and removes all but the first `limit`.
 void SortPage(const v1::ListJobsRequest& request, int limit, std::vector<v1::ArchivedJob>& jobs) {
   const auto place = [&](const v1::ArchivedJob& one) {
-    return PlaceOf(request.order(), one.job(), one.job().progress());
+    return PlaceIn(request, one.job(), one.job().progress());
   };
   std::ranges::stable_sort(jobs, [&](const auto& a, const auto& b) {
     return request.reverse() ? place(b) < place(a) : place(a) < place(b);
@@ -265,6 +244,7 @@ absl::StatusOr<std::vector<ArchivedEnd>> ReadEnds(absl::StatusOr<SqliteQuery> qu
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SqliteJobArchive>> SqliteJobArchive::Open(SqliteDatabase& writer) {
+  TRAINYARD_RETURN_IF_ERROR(FillFigures(writer));
   std::unique_ptr<SqliteJobArchive> archive(new SqliteJobArchive(writer.path()));
   TRAINYARD_ASSIGN_OR_RETURN(
       SqliteQuery query,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/store/archive/archive_order.h"
 #include "controller/store/archive/sqlite_job_archive.h"
 #include "controller/store/support/block_codec.h"
 #include "controller/store/support/checksum.h"
@@ -13,7 +14,7 @@ namespace trainyard::controller {
 namespace {
 
 // Using kArchiveSchema here is safe, because it is constant-initialized.
-const std::array<Migration, 7> kEventMigrations = {
+const std::array<Migration, 8> kEventMigrations = {
     // The index event_by_job finds the events of a job. It is partial, because most node events
     // have no job.
     Migration{R"(
@@ -72,6 +73,7 @@ const std::array<Migration, 7> kEventMigrations = {
         payload BLOB NOT NULL
       ) STRICT;
     )"},
+    Migration{kArchiveFigureSchema},
 };
 
 static_assert(kBlockBytesMax / kSnapshotPartBytes < kPartsOfSet);

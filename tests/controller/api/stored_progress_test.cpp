@@ -65,6 +65,15 @@ TEST_F(StoredLossesTest, AreThoseOfTheBranchThatTheNewestAttemptIsOn) {
   EXPECT_EQ(Stored().attempt, 2);
 }
 
+// The best loss is that of all steps, also of those before the newest one.
+TEST_F(StoredLossesTest, TheStoredProgressHasTheBestLoss) {
+  Store(1, 3, 20);
+  const auto progress = StoredProgress(job_, metrics_);
+  ASSERT_TRUE(progress.ok() && progress->has_value()) << progress.status();
+  EXPECT_EQ((*progress)->best_loss(), 3);
+  EXPECT_EQ((*progress)->loss(), 20);
+}
+
 TEST(StoredProgressTest, HasTheNewestLossOfEachSetThatTheJobNames) {
   MemoryMetricStore metrics;
   v1::Job job;

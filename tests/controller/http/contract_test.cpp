@@ -108,6 +108,10 @@ TEST_F(ContractTest, EveryRouteOfTheContractIsAnsweredAsItSays) {
         EXPECT_EQ(client_.Send("DELETE", target).status, 409) << "only lost nodes are removed";
         continue;
       }
+      if (operation["operationId"] == "getRecipe") {
+        EXPECT_EQ(client_.Get(target).status, 404) << "no recipes are installed with tests";
+        continue;
+      }
       if (operation["operationId"] == "endSession") {
         EXPECT_EQ(client_.Send("DELETE", target).status, 404) << "nobody is logged in";
         continue;

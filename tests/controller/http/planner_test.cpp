@@ -161,6 +161,24 @@ TEST_F(PlannerTest, RefusesWhatItCannotPlan) {
   }
 }
 
+TEST_F(PlannerTest, ReadsRecipesOnlyByName) {
+  const struct {
+    std::string name;
+    int status;
+    const char* detail;
+  } cases[] = {
+      {"no-such", 404, "no recipe `no-such`"},
+      {"..%2Fsecret.yaml", 400, "is a path"},
+      {"%2Fetc%2Fpasswd", 400, "is a path"},
+      {std::string(2000, 'a'), 400, "recipe: at most"},
+  };
+  for (const auto& one : cases) {
+    const Answer answer = client_.Get("/api/v1/recipes/" + one.name);
+    EXPECT_EQ(answer.status, one.status) << answer.body;
+    EXPECT_THAT(answer.Json()["detail"].get<std::string>(), HasSubstr(one.detail));
+  }
+}
+
 TEST_F(PlannerTest, ListsDevicesNetworksAndTheNodesOfTheCluster) {
   FakeWorker first(running_.channel, GpuHello("a", "NVIDIA H200"));
   FakeWorker second(running_.channel, GpuHello("b", "NVIDIA H200"));

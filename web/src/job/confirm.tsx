@@ -17,6 +17,9 @@ export interface ConfirmProps {
   danger?: boolean;
   // False if the input is invalid and cannot be submitted.
   ready?: boolean;
+  // True if the dialog stays open after the action, to show its results.
+  staysOpen?: boolean;
+  wide?: boolean;
   act: () => Promise<void>;
   onClose: () => void;
   children?: preact.ComponentChildren;
@@ -24,43 +27,47 @@ export interface ConfirmProps {
 
 export function Confirm(props: ConfirmProps) {
   const [busy, setBusy] = useState(false);
+  const [done, setDone] = useState(false);
   const [error, setError] = useState<RequestError>();
   const act = async () => {
     setBusy(true);
     setError(undefined);
     try {
       await props.act();
-      props.onClose();
+      if (props.staysOpen) setDone(true);
+      else props.onClose();
     } catch (failure) {
       setError(asRequestError(failure));
       setBusy(false);
     }
   };
   return (
-    <Dialog title={props.title} onClose={props.onClose}>
+    <Dialog title={props.title} onClose={props.onClose} wide={props.wide ?? false}>
       {props.warning && (
         <p class="reason tone-bad">
           <Icon name="warn" />
           <span>{props.warning}</span>
         </p>
       )}
-      <p>{props.text}</p>
+      <p aria-live={props.staysOpen ? 'polite' : undefined}>{props.text}</p>
       {props.children}
       <p class="label">Command-line equivalent</p>
       <CommandLine text={props.commandLine} />
       {error && <Failure error={error} />}
       <footer>
         <button type="button" onClick={props.onClose}>
-          Cancel
+          {done ? 'Close' : 'Cancel'}
         </button>
-        <button
-          type="button"
-          class={props.danger ? 'danger' : 'primary'}
-          disabled={busy || stale.value || props.ready === false}
-          onClick={() => void act()}
-        >
-          {busy ? 'Sending…' : props.button}
-        </button>
+        {!done && (
+          <button
+            type="button"
+            class={props.danger ? 'danger' : 'primary'}
+            disabled={busy || stale.value || props.ready === false}
+            onClick={() => void act()}
+          >
+            {busy ? 'Sending…' : props.button}
+          </button>
+        )}
       </footer>
     </Dialog>
   );

@@ -45,11 +45,12 @@ describe('listTick', () => {
   });
 
   it('follows states under a filter of states, and steps in the order of progress', () => {
-    for (const address of ['states=running', 'sort=state', 'sort=ended']) {
+    for (const address of ['states=running', 'sort=state', 'sort=ended', 'sort=restarts']) {
       expect(tick(address, job(1)), address).not.toBe(tick(address, job(1, 'failed')));
       expect(tick(address, job(1)), address).toBe(tick(address, job(1, 'running', 5)));
     }
-    for (const order of ['sort=progress', 'states=running&sort=progress']) {
+    const orders = ['progress', 'loss', 'best_loss', 'rate', 'eta', 'progress&states=running'];
+    for (const order of orders.map((name) => `sort=${name}`)) {
       expect(tick(order, job(1)), order).not.toBe(tick(order, job(1, 'running', 5)));
     }
   });

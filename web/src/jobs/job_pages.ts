@@ -19,7 +19,12 @@ export const STATES: readonly JobState[] = [
 export const FIRST_PAGE = 60;
 // The controller returns at most this many jobs in one page.
 const LIMIT_MAX = 1_000;
-const ORDERS: readonly JobOrder[] = ['newest', 'name', 'user', 'state', 'progress', 'ended'];
+// Orders by figures that change while a job trains.
+const BY_PROGRESS: readonly JobOrder[] = ['progress', 'loss', 'best_loss', 'rate', 'eta'];
+const ORDERS: readonly JobOrder[] = [
+  ...['newest', 'name', 'user', 'state', 'ended', 'slots', 'restarts'] as const,
+  ...BY_PROGRESS,
+];
 
 // `health`: sick jobs first, the worst first. All other jobs follow, newest first. The page sorts
 // them, because the stream sends each change of a job's health.
@@ -51,13 +56,15 @@ export function listTick(
   deleted: number,
   { states, order }: JobFilter,
 ): string {
-  const looksAtState = states.length > 0 || order === 'state' || order === 'ended';
+  // A restart changes the state, too.
+  const looksAtState = states.length > 0 || ['state', 'ended', 'restarts'].includes(order);
+  const looksAtSteps = order !== 'health' && BY_PROGRESS.includes(order);
   let newest = 0;
   const words: string[] = [];
   for (const job of jobs) {
     newest = Math.max(newest, job.id);
     if (looksAtState) words.push(`${job.id}${job.state}`);
-    if (order === 'progress') words.push(`${job.id}:${job.progress?.step ?? 0}`);
+    if (looksAtSteps) words.push(`${job.id}:${job.progress?.step ?? 0}`);
   }
   return `${newest}/${deleted}/${words.join()}`;
 }

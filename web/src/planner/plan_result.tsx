@@ -4,7 +4,6 @@ import { useState } from 'preact/hooks';
 import type { PlanLayoutResponse } from '../api/types';
 import { ABSENT, count, gigabytes, percent, plural, short } from '../format/numbers';
 import { duration, preciseSeconds } from '../format/time';
-import { setQuery } from '../router/router';
 import { withCode } from '../ui/code_text';
 import { CommandLine } from '../ui/copy';
 import { Figure } from '../ui/figure';
@@ -43,7 +42,7 @@ function Card({ title, children }: { title: string; children: ComponentChildren 
   );
 }
 
-function Figures({ plan }: PlanProps) {
+export function Figures({ plan }: PlanProps) {
   const { cluster, step, memory } = plan;
   const rate = plan.tokens_per_second as number;
   const cost = costRange(plan);
@@ -83,7 +82,7 @@ function Figures({ plan }: PlanProps) {
   );
 }
 
-function LayoutCard({ plan }: PlanProps) {
+export function LayoutCard({ plan }: PlanProps) {
   const { cluster, run } = plan;
   return (
     <Card title="Layout">
@@ -116,7 +115,7 @@ function stageWords({ stages }: PlanLayoutResponse, stage: number): string {
   return `stage ${stage}, ranks ${place.first_rank} to ${place.last_rank}`;
 }
 
-function MemoryCard({ plan }: PlanProps) {
+export function MemoryCard({ plan }: PlanProps) {
   const { memory, cluster } = plan;
   if (!memory || !cluster) return null;
   return (
@@ -133,7 +132,7 @@ function MemoryCard({ plan }: PlanProps) {
   );
 }
 
-function StepCard({ plan }: PlanProps) {
+export function StepCard({ plan }: PlanProps) {
   const { step } = plan;
   if (!step) return null;
   return (
@@ -247,8 +246,12 @@ export function RejectedCard({ plan }: PlanProps) {
   );
 }
 
-// Shown if no layout fits: what is missing, and which cluster would suffice.
-export function NoLayout({ plan }: PlanProps) {
+// Shown if no layout fits: what is missing, and which cluster would suffice. `onNodes`: called if
+// the user asks for a plan for that cluster; undefined: the user cannot ask.
+export function NoLayout({
+  plan,
+  onNodes,
+}: PlanProps & { onNodes?: (nodes: number) => void }) {
   const nodes = plan.fewest_nodes;
   return (
     <>
@@ -258,8 +261,8 @@ export function NoLayout({ plan }: PlanProps) {
           <p>{withCode(plan.problem ?? '')}</p>
           <p class="faint">{withCode(plan.advice ?? '')}</p>
         </div>
-        {nodes !== undefined && (
-          <button type="button" onClick={() => setQuery({ nodes })}>
+        {nodes !== undefined && onNodes && (
+          <button type="button" onClick={() => onNodes(nodes)}>
             Plan for {plural(nodes, 'node')}
           </button>
         )}

@@ -94,7 +94,9 @@ export function Planner() {
             )}
             {request && !plan && !error && <Skeleton rows={6} height={60} />}
             {plan && !error && plan.layout && <PlanResult plan={plan} />}
-            {plan && !error && !plan.layout && <NoLayout plan={plan} />}
+            {plan && !error && !plan.layout && (
+              <NoLayout plan={plan} onNodes={(nodes) => setQuery({ nodes })} />
+            )}
             {request && (
               <div>
                 <p class="label">Command-line equivalent</p>

@@ -19,6 +19,7 @@ describe('parsePath', () => {
     expect(parsePath('/queue')).toEqual({ page: 'queue' });
     expect(parsePath('/nodes/a%2Fb')).toEqual({ page: 'node', node: 'a/b' });
     expect(parsePath('/planner')).toEqual({ page: 'planner' });
+    expect(parsePath('/submit')).toEqual({ page: 'submit' });
     expect(parsePath('/usage')).toEqual({ page: 'usage' });
     expect(parsePath('/jobs/17')).toEqual({ page: 'job', job: '17', tab: 'curves' });
     expect(parsePath('/jobs/my%20run/logs')).toEqual({ page: 'job', job: 'my run', tab: 'logs' });

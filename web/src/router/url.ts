@@ -13,12 +13,32 @@ export const JOB_TABS = [
 export type JobTab = (typeof JOB_TABS)[number];
 
 export type Place =
-  | { page: 'overview' | 'jobs' | 'queue' | 'nodes' | 'compare' | 'events' | 'planner' | 'usage' }
+  | {
+      page:
+        | 'overview'
+        | 'jobs'
+        | 'queue'
+        | 'nodes'
+        | 'compare'
+        | 'events'
+        | 'planner'
+        | 'usage'
+        | 'submit';
+    }
   | { page: 'job'; job: string; tab: JobTab }
   | { page: 'node'; node: string }
   | { page: 'unknown' };
 
-const PAGES = ['jobs', 'queue', 'nodes', 'compare', 'events', 'planner', 'usage'] as const;
+const PAGES = [
+  'jobs',
+  'queue',
+  'nodes',
+  'compare',
+  'events',
+  'planner',
+  'usage',
+  'submit',
+] as const;
 
 function decoded(word: string): string {
   try {

@@ -103,5 +103,11 @@ export const KEY_HELP: readonly { keys: string[]; does: string; where: string }[
   { keys: ['+', '-'], where: 'Chart', does: 'Zoom in or out around the current point' },
   { keys: ['Enter', '↓', '↑'], where: 'Logs', does: 'Open the line, next line, previous line' },
   { keys: ['Esc'], where: 'Logs', does: 'Close the line' },
+  {
+    keys: ['Shift'],
+    where: 'Jobs',
+    does: 'With a click or Space on a box: select all rows from the last one',
+  },
+  { keys: ['Ctrl-Enter'], where: 'New job', does: 'Plan the job file' },
   { keys: ['e', 'E'], where: 'Logs', does: 'Next error, previous error' },
 ];

@@ -20,8 +20,12 @@ const found = (text: string, change: Partial<Known> = {}) =>
 
 describe('entriesFor', () => {
   it('lists pages and jobs without a text', () => {
-    expect(found('')).toHaveLength(11);
+    expect(found('')).toHaveLength(12);
     expect(found(' ')[0]).toBe('Overview');
+  });
+
+  it('finds the page of a new job by what it does', () => {
+    expect(found('submit recipe')).toEqual(['New job']);
   });
 
   it('finds nodes by name and by id', () => {

@@ -40,6 +40,7 @@ const PAGES: Entry[] = [
     href: '/usage',
   },
   { kind: 'page', text: 'Events', href: '/events' },
+  { kind: 'page', text: 'New job', words: 'submit recipe', href: '/submit' },
 ];
 
 const nameOf = (job: Job) => `${job.name} #${job.id}`;

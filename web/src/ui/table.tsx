@@ -11,12 +11,14 @@ export interface Column<T> {
   width?: string;
   // Right-aligned, for numbers.
   right?: boolean;
-  // When the view is narrow, columns with priority 3 are hidden first, then those with 2.
-  priority?: 1 | 2 | 3;
+  // When the view is narrow, columns with the highest number are hidden first.
+  priority?: 1 | 2 | 3 | 4;
   // If set, the column's header is a button that sorts the table by this order.
   sort?: string;
   // The name is only for screen readers.
   quietName?: boolean;
+  // Shown in the header instead of the name.
+  head?: ComponentChildren;
   cell: (row: T) => ComponentChildren;
 }
 
@@ -61,6 +63,8 @@ function Head<T>({ columns, sorted }: Pick<TableProps<T>, 'columns' | 'sorted'>)
                   {column.name}
                   {active ? (sorted.reverse ? ' ↑' : ' ↓') : ''}
                 </button>
+              ) : column.head ? (
+                column.head
               ) : (
                 <span class={column.quietName ? 'hidden' : ''}>{column.name}</span>
               )}

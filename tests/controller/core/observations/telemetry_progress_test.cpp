@@ -39,6 +39,22 @@ TEST(TelemetryProgressTest, TelemetryGivesProgressAndPace) {
   EXPECT_EQ(progress.evaluations(1).data_set(), "val");
 }
 
+TEST(TelemetryProgressTest, TheBestLossIsTheLowestFiniteOne) {
+  Observations observations;
+  const auto send = [&](int64_t step, double loss) {
+    v1::TelemetryBatch batch = MetricsOf(step, step, 2);
+    (*batch.mutable_records(0)->mutable_metrics()->mutable_values())["loss"] = loss;
+    ObserveTelemetry(batch, kNoJobs, observations);
+  };
+  send(1, std::numeric_limits<double>::quiet_NaN());
+  EXPECT_FALSE(observations.progress.at(1).has_best_loss());
+  send(2, 3);
+  send(3, 2);
+  send(4, 2.5);
+  send(5, -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(observations.progress.at(1).best_loss(), 2);
+}
+
 TEST(TelemetryProgressTest, ThePaceIsThatOfTheNewestSixteenSteps) {
   Observations observations;
   for (int step = 1; step <= 20; ++step) {

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
 #include <random>
 #include <string>
@@ -12,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/store/events/memory_event_log.h"
 #include "controller/store/events/sqlite_event_log.h"
+#include "controller/store/sqlite/sqlite_database.h"
 #include "tests/controller/store/temporary_directory.h"
 
 namespace trainyard::controller {
@@ -191,6 +193,46 @@ TEST_F(JobArchiveTest, ADamagedRecordIsReported) {
   EXPECT_TRUE(archive().Find(2).ok());
 }
 
+TEST_F(JobArchiveTest, JobsWithoutALossAreLastInBothDirections) {
+  const auto add = [&](int64_t id, double loss) {
+    v1::ArchivedJob archived = Archived(id, "a", v1::JOB_STATE_SUCCEEDED);
+    archived.mutable_job()->mutable_progress()->set_step(1);
+    archived.mutable_job()->mutable_progress()->set_loss(loss);
+    Add(archived);
+  };
+  add(1, 2.5);
+  add(2, std::nan(""));
+  add(3, 1.5);
+  add(4, 0);
+  v1::ListJobsRequest request;
+  request.set_order(v1::JOB_ORDER_LOSS);
+  EXPECT_THAT(IdsOf(*archive().List(request, std::nullopt, 10)), ElementsAre(3, 1, 4, 2));
+  request.set_reverse(true);
+  EXPECT_THAT(IdsOf(*archive().List(request, std::nullopt, 10)), ElementsAre(1, 3, 2, 4));
+}
+
+TEST_F(JobArchiveTest, SortsJobsThatAnOlderReleaseArchived) {
+  for (int64_t id = 1; id <= 3; ++id) {
+    v1::ArchivedJob archived = Archived(id, "a", v1::JOB_STATE_FAILED);
+    archived.mutable_job()->set_restarts(static_cast<int>(id) % 3);
+    Add(archived);
+  }
+  log_.reset();
+  {
+    auto database =
+        SqliteDatabase::Open(temporary_.File("events.db"), SqliteDatabase::Mode::kWriter);
+    ASSERT_TRUE(database.ok()) << database.status();
+    ASSERT_TRUE((*database)
+                    ->RunScript("UPDATE archived_job SET loss_key = NULL, best_loss_key = NULL, "
+                                "rate_key = NULL, slots_key = NULL, restarts_key = NULL")
+                    .ok());
+  }
+  Reopen();
+  v1::ListJobsRequest request;
+  request.set_order(v1::JOB_ORDER_RESTARTS);
+  EXPECT_THAT(IdsOf(*archive().List(request, std::nullopt, 10)), ElementsAre(2, 1, 3));
+}
+
 // Each field has few possible values, so that many jobs compare equal when they are sorted.
 v1::ArchivedJob AnyJob(int64_t id, std::mt19937& random) {
   const auto any = [&](int count) { return static_cast<int>(random() % count); };
@@ -202,13 +244,20 @@ v1::ArchivedJob AnyJob(int64_t id, std::mt19937& random) {
   job.mutable_spec()->set_description(any(2) == 0 ? "A Large run" : "");
   job.mutable_progress()->set_step(any(5));
   job.mutable_progress()->set_total_steps(any(2) * 5);
+  job.mutable_progress()->set_loss(any(4) == 0 ? std::nan("") : any(3));
+  if (any(3) != 0) job.mutable_progress()->set_best_loss(any(3) - 1);
+  job.mutable_progress()->set_tokens_per_second(any(3) * 100);
+  job.mutable_progress()->set_eta_seconds(any(3));
+  job.mutable_spec()->mutable_resources()->set_nodes(1 + any(3));
+  job.mutable_spec()->mutable_resources()->set_slots_per_node(8);
+  job.set_restarts(any(4));
   return archived;
 }
 
 v1::ListJobsRequest AnyRequest(std::mt19937& random) {
   const auto any = [&](int count) { return static_cast<int>(random() % count); };
   v1::ListJobsRequest request;
-  request.set_order(static_cast<v1::JobOrder>(any(7)));
+  request.set_order(static_cast<v1::JobOrder>(any(13)));
   request.set_reverse(any(2) == 0);
   if (any(3) == 0) request.set_user(absl::StrCat("User", any(4)));
   if (any(4) == 0) request.set_name(absl::StrCat("job-", any(7)));
@@ -233,7 +282,7 @@ TEST_F(JobArchiveTest, ListsAsTheReferenceDoesPageByPage) {
       ASSERT_EQ(found->total, expected->total) << request.DebugString();
       if (found->jobs.empty()) break;
       const v1::Job& last = found->jobs.back().job();
-      after = PlaceOf(request.order(), last, last.progress());
+      after = PlaceIn(request, last, last.progress());
     }
   }
 }
