@@ -16,6 +16,7 @@
 #include "proto/jobspec/auto_layout.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/gang_size.h"
+#include "proto/text/duration_text.h"
 
 namespace trainyard::cli {
 namespace {

@@ -9,12 +9,12 @@
 namespace trainyard::controller {
 namespace {
 
-using Schedule = std::function<double(int64_t step)>;
+using RateSchedule = std::function<double(int64_t step)>;
 
 constexpr double kPi = 3.14159265358979;
 
 // A cosine to a tenth of the peak, after a warm-up of 100 steps.
-Schedule Cosine(int64_t steps) {
+RateSchedule Cosine(int64_t steps) {
   return [=](int64_t step) {
     if (step < 100) return 3e-4 * static_cast<double>(step) / 100;
     const double part = static_cast<double>(step - 100) / static_cast<double>(steps - 100);
@@ -26,7 +26,7 @@ class RateWatchTest : public ::testing::Test {
  protected:
   // Reports every `distance`-th step of an attempt after `from` up to `to`. Returns the change.
   std::optional<RateChange> Train(int64_t attempt, int64_t from, int64_t to,
-                                  const Schedule& schedule, int64_t distance = 1,
+                                  const RateSchedule& schedule, int64_t distance = 1,
                                   double factor = 1) {
     std::optional<RateChange> found;
     for (int64_t step = from + distance; step <= to; step += distance) {
@@ -43,7 +43,7 @@ class RateWatchTest : public ::testing::Test {
 TEST_F(RateWatchTest, AContinuedScheduleIsNoChange) {
   for (const int64_t distance : {1, 10}) {
     watch_ = RateWatch();
-    const Schedule schedule = Cosine(10'000);
+    const RateSchedule schedule = Cosine(10'000);
     EXPECT_FALSE(Train(1, 0, 4100, schedule, distance).has_value());
     EXPECT_FALSE(Train(2, 4000, 5000, schedule, distance).has_value()) << "repeated steps";
     EXPECT_FALSE(Train(3, 5000, 5200, schedule, distance).has_value()) << "no repeated step";
