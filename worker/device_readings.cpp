@@ -9,7 +9,7 @@
 namespace trainyard::worker {
 namespace {
 
-constexpr std::chrono::minutes kEvery{1};
+constexpr std::chrono::minutes kReadEvery{1};
 // Less than the controller accepts.
 constexpr std::size_t kMaxErrorBytes = 256;
 
@@ -53,7 +53,7 @@ std::vector<v1::DeviceReading> DeviceReadings::Take(const v1::Inventory& invento
                                                     std::chrono::steady_clock::time_point now) {
   std::vector<v1::DeviceReading> taken = round_.Take().value_or(std::vector<v1::DeviceReading>());
   if (!round_.IsRunning() && now >= due_ && HasGpu(inventory)) {
-    due_ = now + kEvery;
+    due_ = now + kReadEvery;
     // If no thread can be started, the next round tries again.
     round_.Begin("read the GPUs",
                  [library = nvml_library_, monitor = monitor_] { return Read(library, *monitor); });

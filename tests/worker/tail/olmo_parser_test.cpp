@@ -16,7 +16,7 @@ using testing::Pair;
 using testing::SizeIs;
 using testing::UnorderedElementsAre;
 
-constexpr char kStep[] = "2024-08-06 09:59:26.181 node-1:0  olmo.train:908  INFO    ";
+constexpr char kStepHead[] = "2024-08-06 09:59:26.181 node-1:0  olmo.train:908  INFO    ";
 
 class OlmoParserTest : public testing::Test {
  protected:
@@ -28,7 +28,7 @@ class OlmoParserTest : public testing::Test {
 };
 
 TEST_F(OlmoParserTest, AStepHasTheMetricsOfTheLinesBelow) {
-  const std::string text = "    System/Peak GPU Memory (MB)=6,784\n" + std::string(kStep) +
+  const std::string text = "    System/Peak GPU Memory (MB)=6,784\n" + std::string(kStepHead) +
                            "[step=2/739328,epoch=0]\n"
                            "    optim/total_grad_norm=0.0002\n"
                            "    optim/learning_rate_group0=4.00E-07\n"
@@ -59,7 +59,7 @@ TEST_F(OlmoParserTest, AStepHasTheMetricsOfTheLinesBelow) {
 
 TEST_F(OlmoParserTest, ReadsOlmoCore) {
   const auto records =
-      Records(std::string(kStep) +
+      Records(std::string(kStepHead) +
               "[step=9/???,epoch=1]\n"  // Progress without metrics.
               "2026-01-01 10:00:02\tnode-1:0\tolmo_core.train:12\tINFO\t"
               "[step=10/10000,epoch=1,eta=1day2:03:04]\n"
