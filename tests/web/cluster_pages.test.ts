@@ -93,6 +93,7 @@ describe('nodes', () => {
         reason: 'XID 79: GPU has fallen off the bus',
         fatal: true,
         xid: 79,
+        worker_restarted: false,
         rank: 0,
       },
     ];

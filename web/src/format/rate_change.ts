@@ -7,6 +7,6 @@ export type RateChange = NonNullable<Attempt['rate_change']>;
 export function rateChangeText({ step, before, after }: RateChange): string {
   return (
     `learning rate changed at the resume from step ${step}: ` +
-    `${measured(before)} before, ${measured(after)} after`
+    `${measured(Number(before))} before, ${measured(Number(after))} after`
   );
 }

@@ -1,7 +1,7 @@
 // Figures of a job for its header and for list rows. Pure functions.
 import type { Attempt, Job } from '../api/types';
 import { hasEnded } from '../api/live';
-import { count, measured, plural } from '../format/numbers';
+import { count, measured, notFinite, plural } from '../format/numbers';
 import { wordOf } from './health';
 
 const finite = (value: unknown): number | undefined =>
@@ -39,7 +39,7 @@ function evaluationText(progress: Job['progress']): string | undefined {
       : [{ data_set: 'val', loss: older }];
   const shown = sets
     .slice(0, SHOWN_SETS)
-    .map(({ data_set: name, loss }) => `${name === 'val' ? 'validation' : name} ${measured(loss)}`);
+    .map(({ data_set: name, loss }) => `${name === 'val' ? 'validation' : name} ${notFinite(loss) ?? measured(Number(loss))}`);
   if (sets.length > shown.length) shown.push(`+${plural(sets.length - shown.length, 'set')}`);
   return shown.join(', ') || undefined;
 }
