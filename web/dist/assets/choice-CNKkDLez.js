@@ -1,1 +1,0 @@
-import{mn as e,p as t}from"./notice-nABAHDHH.js";function n({label:n,value:r,choices:i,onChoose:a}){let o=e();return t(`fieldset`,{class:`choice`,children:[t(`legend`,{children:n}),t(`div`,{children:i.map(([e,n])=>t(`label`,{children:[t(`input`,{type:`radio`,name:o,checked:e===r,onChange:()=>a(e)}),t(`span`,{children:n})]},e))})]})}export{n as t};

@@ -1,1 +1,0 @@
-import{p as e,ut as t,yn as n}from"./notice-nABAHDHH.js";import{t as r}from"./event_view-DruMaHQZ.js";function i(){return e(n,{children:[e(`div`,{class:`page-head`,children:e(`h1`,{children:`Events`})}),e(r,{path:`/events`,tick:t.value.events?.[0]?.sequence??0,streamed:t.value.events})]})}export{i as Events};

@@ -1,1 +1,0 @@
-import{p as e}from"./notice-nABAHDHH.js";function t({name:t,value:n,note:r}){return e(`div`,{class:`figure`,children:[e(`dt`,{children:t}),e(`dd`,{children:n}),e(`dd`,{class:`note`,children:r??`\xA0`})]})}export{t};

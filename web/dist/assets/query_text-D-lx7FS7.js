@@ -1,1 +1,0 @@
-import{_n as e,d as t,fn as n,hn as r,l as i}from"./notice-nABAHDHH.js";var a=250;function o(o){let s=i.value.get(o)??``,[c,l]=e(s),u=r(s);return n(()=>{s!==u.current&&(u.current=s,l(s))},[s]),n(()=>{if(c===u.current)return;let e=setTimeout(()=>{u.current=c,t({[o]:c})},a);return()=>clearTimeout(e)},[c]),[c,l]}export{o as t};

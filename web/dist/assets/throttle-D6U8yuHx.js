@@ -1,1 +1,0 @@
-import{_n as e,fn as t,hn as n}from"./notice-nABAHDHH.js";function r(r,i){let[a,o]=e(r),s=n(0);return t(()=>{if(r===a)return;let e=Math.max(0,s.current+i-Date.now()),t=setTimeout(()=>{s.current=Date.now(),o(r)},e);return()=>clearTimeout(t)},[r,a,i]),a}export{r as t};
