@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "absl/strings/str_replace.h"
 #include "proto/contract/telemetry_keys.h"
 #include "re2/re2.h"
 #include "worker/tail/log_fields.h"
@@ -133,7 +134,7 @@ std::optional<v1::MetricsRecord> HuggingFaceParser::ParseText(const std::string&
   StringPiece rest(text);
   StringPiece total;
   if (RE2::PartialMatch(text, kTotal, &total)) {
-    context.total_steps = static_cast<int64_t>(ToNumber(total).value_or(0));
+    context.total_steps = ToStep(absl::StrReplaceAll(total.as_string(), {{",", ""}})).value_or(0);
     return std::nullopt;
   }
   std::optional<v1::MetricsRecord> record;
