@@ -52,7 +52,9 @@ void ObservePace(const v1::MetricsRecord& metrics, Timestamp time, const std::st
   const double tokens = ValueOr(metrics, telemetry::kTokensPerSecond, 0);
   const double seconds = ValueOr(metrics, telemetry::kStepSeconds, 0);
   const auto add = [&](PaceWatch::Unit unit, double rate) {
-    if (rate > 0 && std::isfinite(rate)) pace.Add(key.number, layout, unit, rate, time);
+    if (rate <= 0 || !std::isfinite(rate)) return;
+    const bool is_diverging = attempt.divergence.divergence().has_value();
+    pace.Add(key.number, layout, unit, rate, time, is_diverging);
   };
   if (tokens > 0) return add(PaceWatch::Unit::kTokens, tokens);
   if (seconds > 0) return add(PaceWatch::Unit::kSteps, 1 / seconds);

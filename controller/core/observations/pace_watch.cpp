@@ -7,12 +7,15 @@ namespace {
 
 // Bounds the memory of a job with very short steps.
 constexpr std::size_t kMostRates = 1000;
+// Bounds the time between two rates, because it comes from the clock of a program.
+constexpr int64_t kLongestGapMs = 86'400'000;
 
 }  // namespace
 
 void PaceWatch::Add(int64_t attempt, const std::string& layout, Unit unit, double rate,
-                    Timestamp now) {
-  if (attempt < attempt_) return;
+                    Timestamp now, bool is_diverging) {
+  const bool has_tokens = layout == layout_ && unit_ == Unit::kTokens;
+  if (attempt < attempt_ || (has_tokens && unit == Unit::kSteps)) return;
   if (layout != layout_ || unit != unit_) {
     *this = PaceWatch();
     layout_ = layout;
@@ -24,7 +27,8 @@ void PaceWatch::Add(int64_t attempt, const std::string& layout, Unit unit, doubl
     from_ms_ = newest_ms_ == 0 ? now : newest_ms_;
   }
   if (rates_.size() < kMostRates) {
-    gaps_ms_.push_back(newest_ms_ == 0 ? 0 : now - newest_ms_);
+    const bool counts = newest_ms_ != 0 && !is_diverging;
+    gaps_ms_.push_back(counts ? std::clamp<int64_t>(now - newest_ms_, 0, kLongestGapMs) : 0);
     rates_.push_back(static_cast<float>(rate));
   }
   newest_ms_ = now;

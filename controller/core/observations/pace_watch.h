@@ -34,8 +34,12 @@ class PaceWatch {
 
   // Adds the rate, which must be above 0, of one step of `attempt`. `layout` identifies the size
   // and layout of the gang: if it changes, the comparison begins anew. The first window of each
-  // attempt is not used, because programs compile and fill caches in their first steps.
-  void Add(int64_t attempt, const std::string& layout, Unit unit, double rate, Timestamp now);
+  // attempt is not used, because programs compile and fill caches in their first steps. Once the
+  // gang has reported a rate in tokens, rates in steps are ignored, because some programs report
+  // tokens only in some of their records. If the run was diverging in the step, its time is not
+  // lost as slow: it is lost as diverging.
+  void Add(int64_t attempt, const std::string& layout, Unit unit, double rate, Timestamp now,
+           bool is_diverging = false);
 
   // Adjusts to a step of the controller's clock by `step_ms`.
   void Shift(int64_t step_ms);
@@ -59,8 +63,8 @@ class PaceWatch {
   Unit unit_ = Unit::kSteps;
   // True until the first window of the attempt is complete.
   bool warming_up_ = true;
-  // The rates of the open window, the milliseconds between them, and the start of the window. 0: no
-  // window is open.
+  // The rates of the open window, the milliseconds between them in which the run was not diverging,
+  // and the start of the window. 0: no window is open.
   std::vector<float> rates_;
   std::vector<int64_t> gaps_ms_;
   // The times of the newest rate, and of the newest rate before the window.

@@ -13,13 +13,14 @@ class PaceWatchTest : public ::testing::Test {
   void Run(int seconds, double rate) {
     for (int i = 0; i < seconds; ++i) {
       now_ += 1000;
-      pace_.Add(attempt_, layout_, PaceWatch::Unit::kTokens, rate, now_);
+      pace_.Add(attempt_, layout_, PaceWatch::Unit::kTokens, rate, now_, is_diverging_);
     }
   }
   std::optional<PaceWatch::Slowdown> Find() const { return pace_.SlowdownOf(attempt_); }
 
   PaceWatch pace_;
   int64_t attempt_ = 1;
+  bool is_diverging_ = false;
   std::string layout_ = "8";
   Timestamp now_ = 1'700'000'000'000;
 };
@@ -124,6 +125,35 @@ TEST_F(PaceWatchTest, TheTimeBeyondThatAtTheBestRateIsLost) {
   ASSERT_TRUE(lost.has_value());
   EXPECT_NEAR(static_cast<double>(lost->lost_ms), 200'000, 20'000);
   EXPECT_EQ(pace_.LostIn(attempt_ + 1), nullptr);
+}
+
+TEST_F(PaceWatchTest, TheTimeOfDivergingStepsIsNotLostAsSlow) {
+  Run(60, 6000);
+  is_diverging_ = true;
+  Run(120, 2000);
+  EXPECT_TRUE(Find().has_value());
+  EXPECT_FALSE(pace_.LostIn(attempt_)->Unrecorded(0, LostPeriods::Scope::kAll).has_value());
+}
+
+// OLMo-core prints steps without tokens between its metrics.
+TEST_F(PaceWatchTest, RatesInStepsBetweenRatesInTokensAreIgnored) {
+  for (int i = 0; i < 90; ++i) {
+    Run(1, i < 60 ? 6000 : 2000);
+    pace_.Add(attempt_, layout_, PaceWatch::Unit::kSteps, 1, now_);
+  }
+  ASSERT_TRUE(Find().has_value());
+  EXPECT_NEAR(Find()->ratio, 1.0 / 3, 0.01);
+}
+
+TEST_F(PaceWatchTest, AProgramWhoseClockJumpsLosesABoundedTime) {
+  Run(60, 6000);
+  const Timestamp before = now_;
+  for (int i = 0; i < 60; ++i) {
+    now_ = i % 2 == 0 ? 1 : before + i * 1000;
+    pace_.Add(attempt_, layout_, PaceWatch::Unit::kTokens, 2000, now_);
+  }
+  const auto lost = pace_.LostIn(attempt_)->Unrecorded(0, LostPeriods::Scope::kAll);
+  EXPECT_TRUE(!lost.has_value() || lost->lost_ms <= 60 * 86'400'000LL);
 }
 
 TEST_F(PaceWatchTest, APauseInASlowWindowIsNotLostTwice) {
