@@ -43,6 +43,13 @@ std::string LayoutKey(const ClusterState& state, const AttemptKey& key) {
   return absl::StrCat(GangSize(*attempt), "/", attempt->layout().layout().SerializeAsString());
 }
 
+// Returns the time for which the steps of the record waited for data. Untrusted input.
+int64_t DataWaitMs(const v1::MetricsRecord& metrics) {
+  constexpr double kDaySeconds = 86'400;
+  const double seconds = ValueOr(metrics, telemetry::kDataStallSeconds, 0);
+  return seconds > 0 ? static_cast<int64_t>(std::min(seconds, kDaySeconds) * 1000) : 0;
+}
+
 // Adds the rate of the newest steps: in tokens if the program reports it, otherwise in steps. If
 // the program reports no times, the time between two records counts.
 void ObservePace(const v1::MetricsRecord& metrics, Timestamp time, const std::string& layout,
@@ -53,8 +60,12 @@ void ObservePace(const v1::MetricsRecord& metrics, Timestamp time, const std::st
   const double seconds = ValueOr(metrics, telemetry::kStepSeconds, 0);
   const auto add = [&](PaceWatch::Unit unit, double rate) {
     if (rate <= 0 || !std::isfinite(rate)) return;
-    const bool is_diverging = attempt.divergence.divergence().has_value();
-    pace.Add(key.number, layout, unit, rate, time, is_diverging);
+    pace.Add(key.number, layout,
+             {.unit = unit,
+              .rate = rate,
+              .time = time,
+              .is_diverging = attempt.divergence.divergence().has_value(),
+              .data_wait_ms = DataWaitMs(metrics)});
   };
   if (tokens > 0) return add(PaceWatch::Unit::kTokens, tokens);
   if (seconds > 0) return add(PaceWatch::Unit::kSteps, 1 / seconds);
