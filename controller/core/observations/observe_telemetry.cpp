@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/observations/data_wait.h"
 #include "controller/core/observations/evaluated_losses.h"
 #include "controller/core/observations/observe_rate.h"
 #include "controller/core/state/gang.h"
@@ -41,13 +42,6 @@ std::string LayoutKey(const ClusterState& state, const AttemptKey& key) {
       entry == nullptr ? nullptr : controller::FindAttempt(entry->job, key.number);
   if (attempt == nullptr) return "";
   return absl::StrCat(GangSize(*attempt), "/", attempt->layout().layout().SerializeAsString());
-}
-
-// Returns the time for which the steps of the record waited for data. Untrusted input.
-int64_t DataWaitMs(const v1::MetricsRecord& metrics) {
-  constexpr double kDaySeconds = 86'400;
-  const double seconds = ValueOr(metrics, telemetry::kDataStallSeconds, 0);
-  return seconds > 0 ? static_cast<int64_t>(std::min(seconds, kDaySeconds) * 1000) : 0;
 }
 
 // Adds the rate of the newest steps: in tokens if the program reports it, otherwise in steps. If
