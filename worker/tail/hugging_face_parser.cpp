@@ -51,8 +51,8 @@ std::optional<Bar> TakeBar(StringPiece& text) {
 // text contains no such dictionary. The Trainer adds the epoch to all of its metrics.
 std::map<std::string, double> ValuesIn(StringPiece text) {
   static const RE2 kDictionary(R"((\{['"][^{}]*\}))");
-  static const RE2 kField(R"(['"]([^'"]{1,128})['"]:\s*(?:np\.\w+\()?['"]?)" TRAINYARD_NUMBER
-                          R"(['"]?\)?\s*[,}])");
+  static const RE2 kField(R"(['"]([^'"]{1,128})['"]:\s*(?:np\.\w+\()?['"]?()" TRAINYARD_NUMBER
+                          R"()['"]?\)?\s*[,}])");
   std::map<std::string, double> values;
   StringPiece rest;
   if (!RE2::PartialMatch(text, kDictionary, &rest)) return values;
