@@ -15,7 +15,7 @@ namespace trainyard::worker {
 
 v1::DeviceReading DeviceReadingOf(const GpuReading& gpu);
 
-// Reads on a separate thread, because the driver may hang with a broken GPU. Used by one thread.
+// Reads on a separate thread, because a broken GPU may block the driver. Used by one thread.
 class DeviceReadings {
  public:
   explicit DeviceReadings(std::string nvml_library = "libnvidia-ml.so.1")

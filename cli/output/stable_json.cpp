@@ -19,6 +19,7 @@
 #include "trainyard/v1/ledger.pb.h"
 #include "trainyard/v1/metric_service.pb.h"
 #include "trainyard/v1/node.pb.h"
+#include "trainyard/v1/node_service.pb.h"
 #include "trainyard/v1/report_service.pb.h"
 
 namespace trainyard::cli {
@@ -77,6 +78,7 @@ bool IsDuration(const FieldDescriptor& field) {
       {v1::Job::descriptor(), {v1::Job::kPausedMsFieldNumber}},
       {v1::PhaseSum::descriptor(),
        {v1::PhaseSum::kLengthMsFieldNumber, v1::PhaseSum::kSlotMsFieldNumber}},
+      {v1::DeviceHistory::descriptor(), {v1::DeviceHistory::kIntervalMsFieldNumber}},
       {v1::TrainedSteps::descriptor(),
        {v1::TrainedSteps::kLengthMsFieldNumber, v1::TrainedSteps::kSlotMsFieldNumber}}};
   return Holds(durations, field);

@@ -49,7 +49,14 @@ void CopyState(const ClusterView& view, Source& source) {
   }
 }
 
-// Reader thread.
+v1::GetReportResponse Answer(Report& report, const Source& source) {
+  v1::GetReportResponse response = report.Take();
+  response.set_revision(source.revision);
+  response.set_as_of_ms(source.now);
+  return response;
+}
+
+// Reader thread. Reads the archive only if the request may concern archived jobs.
 absl::StatusOr<v1::GetReportResponse> MakeReport(JobArchive& archive, const Source& source) {
   Report report(source.request, source.capacity, source.now, source.price);
   std::unordered_set<int64_t> added;
@@ -57,14 +64,13 @@ absl::StatusOr<v1::GetReportResponse> MakeReport(JobArchive& archive, const Sour
     report.Add(JobTimeOf(job, source.now));
     added.insert(job.id());
   }
+  const bool is_complete = source.request.job_id() != 0 && !added.empty();
+  if (is_complete) return Answer(report, source);
   // A job may have moved to the archive after the state was copied.
   TRAINYARD_RETURN_IF_ERROR(archive.ForEachTime(report.since_ms(), [&](const v1::JobTime& time) {
     if (!added.contains(time.job_id())) report.Add(time);
   }));
-  v1::GetReportResponse response = report.Take();
-  response.set_revision(source.revision);
-  response.set_as_of_ms(source.now);
-  return response;
+  return Answer(report, source);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "absl/strings/str_replace.h"
 #include "proto/contract/telemetry_keys.h"
 #include "re2/re2.h"
 #include "worker/tail/log_fields.h"
@@ -50,8 +51,8 @@ std::optional<Bar> TakeBar(StringPiece& text) {
 // text contains no such dictionary. The Trainer adds the epoch to all of its metrics.
 std::map<std::string, double> ValuesIn(StringPiece text) {
   static const RE2 kDictionary(R"((\{['"][^{}]*\}))");
-  static const RE2 kField(R"(['"]([^'"]{1,128})['"]:\s*(?:np\.\w+\()?['"]?)" TRAINYARD_NUMBER
-                          R"(['"]?\)?\s*[,}])");
+  static const RE2 kField(R"(['"]([^'"]{1,128})['"]:\s*(?:np\.\w+\()?['"]?()" TRAINYARD_NUMBER
+                          R"()['"]?\)?\s*[,}])");
   std::map<std::string, double> values;
   StringPiece rest;
   if (!RE2::PartialMatch(text, kDictionary, &rest)) return values;
@@ -133,7 +134,7 @@ std::optional<v1::MetricsRecord> HuggingFaceParser::ParseText(const std::string&
   StringPiece rest(text);
   StringPiece total;
   if (RE2::PartialMatch(text, kTotal, &total)) {
-    context.total_steps = static_cast<int64_t>(ToNumber(total).value_or(0));
+    context.total_steps = ToStep(absl::StrReplaceAll(total.as_string(), {{",", ""}})).value_or(0);
     return std::nullopt;
   }
   std::optional<v1::MetricsRecord> record;

@@ -8,8 +8,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/contract/telemetry_keys.h"
-#include "proto/text/line_prefix.h"
-#include "proto/text/utf8.h"
 #include "re2/re2.h"
 #include "worker/tail/hugging_face_parser.h"
 #include "worker/tail/log_fields.h"
@@ -21,20 +19,6 @@ namespace {
 
 using re2::RE2;
 using re2::StringPiece;
-
-// Returns the text that a terminal would finally show, without escape sequences. The result is
-// valid UTF-8, because RE2 does not match past an invalid byte.
-std::string VisibleText(std::string_view line) {
-  static const RE2 kEscape(
-      "\x1b\\[[0-9;:?]*[@-~]|"                 // Colors and movements of the cursor.
-      "\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|"  // Titles and links.
-      "\x1b[()][0-9A-Z]|\x1b[=>78cDEHM]");
-  const std::size_t overwritten = line.rfind('\r');
-  if (overwritten != std::string_view::npos) line.remove_prefix(overwritten + 1);
-  std::string text = ReplaceInvalidUtf8(line);
-  RE2::GlobalReplace(&text, kEscape, "");
-  return text;
-}
 
 // Parses the output of Megatron-LM, Megatron-DeepSpeed and GPT-NeoX:
 //   " iteration      100/  500000 | consumed samples: 6400 | elapsed time per iteration (ms): 12.3
@@ -301,22 +285,6 @@ absl::StatusOr<std::unique_ptr<LogParser>> MakeRegexParser(const std::string& pa
 }
 
 }  // namespace
-
-std::optional<v1::MetricsRecord> LogParser::Parse(std::string_view line,
-                                                  LineContext& context) const {
-  constexpr std::string_view kCursorUp = "\x1b[A";
-  context.moves_up = line.find(kCursorUp) != std::string_view::npos;
-  const std::string text = VisibleText(line);
-  if (std::optional<v1::MetricsRecord> record = ParseText(text, context)) return record;
-  const std::string_view message = WithoutLinePrefixes(text);
-  if (message.size() == text.size()) return std::nullopt;
-  return ParseText(std::string(message), context);
-}
-
-std::optional<v1::MetricsRecord> LogParser::Parse(std::string_view line) const {
-  LineContext context;
-  return Parse(line, context);
-}
 
 int ParsedRank(const v1::LogParserSpec& spec, int world_size) {
   return spec.rank() < 0 ? world_size + spec.rank() : spec.rank();

@@ -67,7 +67,7 @@ std::optional<v1::MetricsRecord> OlmoParser::ParseText(const std::string& text,
   // A metric has a group, or a label in parentheses. Settings that a program prints, such as
   // "seed=1", have neither.
   static const RE2 kMetric(
-      R"(\s*([A-Za-z][^=/\[\]]*(?:(?:/[^=/\[\]]+)+|\([^()]+\)))=)" TRAINYARD_NUMBER R"(\s*)");
+      R"(\s*([A-Za-z][^=/\[\]]*(?:(?:/[^=/\[\]]+)+|\([^()]+\)))=()" TRAINYARD_NUMBER R"()\s*)");
   StringPiece name;
   StringPiece value;
   const bool is_step = TakeStep(text, context);

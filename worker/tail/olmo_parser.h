@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "worker/tail/log_parser.h"
+#include "worker/tail/line_parser.h"
 
 namespace trainyard::worker {
 

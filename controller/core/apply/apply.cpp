@@ -177,11 +177,18 @@ void ApplyEnd(const v1::Event& event, ClusterState& state) {
   TakeArchived(event.job_archived(), event.time_ms(), state);
 }
 
+// Applies the submission of a job, or the choice of a layout for a queued job.
+void ApplyBeforePlacement(const v1::Event& event, ClusterState& state) {
+  if (event.has_layout_chosen()) return ApplyKind(event.layout_chosen(), event, state);
+  ApplyKind(event.job_submitted(), event, state);
+}
+
 void ChangeState(const v1::Event& event, ClusterState& state) {
   using E = v1::Event;
   switch (event.kind_case()) {
     case E::kJobSubmitted:
-      return ApplyKind(event.job_submitted(), event, state);
+    case E::kLayoutChosen:
+      return ApplyBeforePlacement(event, state);
     case E::kJobPlaced:
     case E::kRankStarted:
     case E::kRankExited:
@@ -218,8 +225,6 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
     case E::kStoreDataLost:
     case E::kClockSet:
       return ApplyToHistory(event, state);
-    case E::kLayoutChosen:
-      return ApplyKind(event.layout_chosen(), event, state);
     case E::kNodeJoined:
     case E::kNodeRemoved:
     case E::kNodeSuspected:

@@ -6,17 +6,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "controller/core/state/starting_point.h"
 #include "proto/files/normal_path.h"
 
 namespace trainyard::controller {
 namespace {
-
-// Returns the step in a name such as "step_000004000", as trainyard-trainer names the directories
-// of checkpoints. 0 for any other name.
-int64_t StepOfName(absl::string_view name) {
-  int64_t step = 0;
-  return absl::ConsumePrefix(&name, "step_") && absl::SimpleAtoi(name, &step) ? step : 0;
-}
 
 v1::CheckpointOrigin Origin(int64_t job_id, int64_t step) {
   v1::CheckpointOrigin origin;
@@ -36,14 +30,15 @@ std::optional<v1::CheckpointOrigin> FindListed(const ClusterState& state, const 
 }
 
 // Parses a path such as ROOT/17-llama/step_000004000.
-std::optional<v1::CheckpointOrigin> FindByDirectory(const ClusterState& state, std::string path,
+std::optional<v1::CheckpointOrigin> FindByDirectory(const ClusterState& state,
+                                                    const std::string& path,
                                                     const std::string& root) {
   absl::string_view rest = path;
   if (root.empty() || !absl::ConsumePrefix(&rest, NormalPath(root) + "/")) return std::nullopt;
   int64_t id = 0;
   if (!absl::SimpleAtoi(rest.substr(0, rest.find('-')), &id)) return std::nullopt;
   if (FindEntry(state, id) == nullptr && !IsArchived(state, id)) return std::nullopt;
-  return Origin(id, StepOfName(rest.substr(rest.rfind('/') + 1)));
+  return Origin(id, StepInName(path));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "controller/core/ledger/cost.h"
 #include "controller/core/state/capacity.h"
+#include "google/protobuf/descriptor.h"
 #include "proto/contract/limits.h"
 
 namespace trainyard::controller {
@@ -36,6 +37,13 @@ std::string DateText(Timestamp time) {
   const std::chrono::year_month_day date(day);
   return absl::StrFormat("%04d-%02d-%02d", static_cast<int>(date.year()),
                          static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+}
+
+// Returns the position of the phase in LedgerPhase. Returns -1 for a phase that this release does
+// not know.
+int IndexOfPhase(int phase) {
+  const auto* value = v1::LedgerPhase_descriptor()->FindValueByNumber(phase);
+  return value == nullptr ? -1 : value->index();
 }
 
 // Length in milliseconds of the part of [begin, end) that is within the other range.
@@ -70,6 +78,10 @@ double Report::Group::WallMs() const { return std::accumulate(ms.begin(), ms.end
 
 double Report::Group::SlotMs() const {
   return std::accumulate(slot_ms.begin(), slot_ms.end(), 0.0);
+}
+
+double Report::Group::SlotMs(v1::LedgerPhase phase) const {
+  return slot_ms.at(static_cast<std::size_t>(IndexOfPhase(phase)));
 }
 
 void Report::Group::Add(const Group& other) {
@@ -119,12 +131,13 @@ Report::Group Report::TimeIn(const v1::JobTime& job, Window window) const {
   for (const v1::JobTimeSpan& span : job.spans()) {
     const Timestamp end = span.begin_ms() + span.range_ms();
     const int64_t inside = Overlap(span.begin_ms(), end, window.begin, window.end);
-    const bool is_known = 0 <= span.phase() && span.phase() < static_cast<int>(kPhases);
-    if (inside == 0 || !is_known) continue;
+    const int phase = inside == 0 ? -1 : IndexOfPhase(span.phase());
+    if (phase < 0 || phase >= static_cast<int>(kPhases)) continue;
+    const auto index = static_cast<std::size_t>(phase);
     const auto range = static_cast<double>(span.range_ms());
     const double part = static_cast<double>(inside) / range;
-    time.ms[span.phase()] += part * static_cast<double>(span.length_ms());
-    time.slot_ms[span.phase()] += part * static_cast<double>(span.slot_ms());
+    time.ms[index] += part * static_cast<double>(span.length_ms());
+    time.slot_ms[index] += part * static_cast<double>(span.slot_ms());
     const Timestamp known = std::max(window.begin, capacity_.since_ms());
     time.idle_slot_ms -= static_cast<double>(Overlap(span.begin_ms(), end, known, window.end)) /
                          range * static_cast<double>(span.slot_ms());
@@ -219,7 +232,8 @@ v1::ReportGroup Report::Message(const Group& group) const {
   for (std::size_t i = 0; i < kPhases; ++i) {
     if (group.ms[i] <= 0 && group.slot_ms[i] <= 0) continue;
     v1::PhaseTime& time = *message.add_phases();
-    time.set_phase(static_cast<v1::LedgerPhase>(i));
+    const auto* phase = v1::LedgerPhase_descriptor()->value(static_cast<int>(i));
+    time.set_phase(static_cast<v1::LedgerPhase>(phase->number()));
     time.set_seconds(group.ms[i] / 1e3);
     time.set_slot_seconds(group.slot_ms[i] / 1e3);
   }
@@ -230,9 +244,9 @@ v1::ReportGroup Report::Message(const Group& group) const {
   if (auto cost = CostOf(message.gpu_seconds(), price_)) *message.mutable_cost() = *std::move(cost);
   if (slot_ms > 0) {
     double effective = 0;
-    for (const v1::LedgerPhase phase : kEffective) effective += group.slot_ms[phase];
-    message.set_goodput_ratio(group.slot_ms[v1::LEDGER_PHASE_TRAIN] / slot_ms);
-    const double gang_ms = slot_ms - group.slot_ms[v1::LEDGER_PHASE_STANDBY];
+    for (const v1::LedgerPhase phase : kEffective) effective += group.SlotMs(phase);
+    message.set_goodput_ratio(group.SlotMs(v1::LEDGER_PHASE_TRAIN) / slot_ms);
+    const double gang_ms = slot_ms - group.SlotMs(v1::LEDGER_PHASE_STANDBY);
     message.set_effective_ratio(gang_ms > 0 ? effective / gang_ms : 0);
   }
   if (CountsIdle()) {

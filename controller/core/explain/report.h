@@ -39,7 +39,9 @@ class Report {
   v1::GetReportResponse Take();
 
  private:
-  static constexpr std::size_t kPhases = v1::LedgerPhase_ARRAYSIZE;
+  // At least the number of phases in LedgerPhase. Their numbers have gaps, so a group stores a
+  // phase at its position in the enum.
+  static constexpr std::size_t kPhases = 24;
   // The maximum number of separate groups. If there are more, the smaller half of the groups is
   // merged, so only the largest groups are exact.
   static constexpr std::size_t kGroupsKept = 4096;
@@ -64,6 +66,7 @@ class Report {
 
     double WallMs() const;
     double SlotMs() const;
+    double SlotMs(v1::LedgerPhase phase) const;
     void Add(const Group& other);
   };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "controller/core/observations/data_wait.h"
 #include "proto/contract/telemetry_keys.h"
 
 namespace trainyard::controller {
@@ -15,18 +16,20 @@ bool DivergenceWatch::CountsNans(const v1::MetricsRecord& metrics) {
   return count->second > 0 && count->second != before;
 }
 
-void DivergenceWatch::Advance(Timestamp time) {
+void DivergenceWatch::Advance(Timestamp time, int64_t data_wait_ms) {
   constexpr int64_t kLeastPauseMs = 5000;
+  constexpr int64_t kLongestGapMs = 86'400'000;
   if (time <= newest_ms_) return;
   const Timestamp before_ms = std::exchange(newest_ms_, time);
   if (before_ms == 0) return;
   const int64_t longest_ms = std::max(kLeastPauseMs, 3 * gap_ms_);
-  gap_ms_ = time - before_ms;
-  if (divergence().has_value()) lost_.Add(before_ms, time, std::min(gap_ms_, longest_ms));
+  gap_ms_ = std::min(time - before_ms, kLongestGapMs);
+  if (!divergence().has_value()) return;
+  lost_.Add(before_ms, time, std::min(gap_ms_, longest_ms) - data_wait_ms);
 }
 
 void DivergenceWatch::Add(const v1::MetricsRecord& metrics, Timestamp time) {
-  Advance(time);
+  Advance(time, DataWaitMs(metrics));
   JudgeMetrics(metrics, time);
   if (!divergence().has_value()) lost_.End();
 }

@@ -50,9 +50,9 @@ class DivergenceWatch {
   const LostPeriods& lost() const { return lost_; }
 
  private:
-  // Counts the time since the newest record as lost if the gang was diverging. A pause, as for a
-  // stall, counts as three of the times between records.
-  void Advance(Timestamp time);
+  // Counts the time since the newest record as lost if the gang was diverging, except for the wait
+  // for data. A pause, as for a stall, counts as three of the times between records.
+  void Advance(Timestamp time, int64_t data_wait_ms);
   void JudgeMetrics(const v1::MetricsRecord& metrics, Timestamp time);
   // Returns true if the record counts NaN iterations that earlier records did not.
   bool CountsNans(const v1::MetricsRecord& metrics);

@@ -30,6 +30,7 @@ void SetIfPresent(const std::string& set, const v1::MetricsRecord& metrics,
 }  // namespace
 
 void SetEvaluatedLoss(const std::string& set, int64_t step, double loss, v1::Progress& progress) {
+  if (set.empty() || set.size() > kMaxSetNameBytes) return;
   if (set == token_format::kValidationSplit) progress.set_validation_loss(loss);
   v1::EvaluatedLoss* evaluated = FindOrAdd(set, progress);
   if (evaluated == nullptr) return;

@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_EVALUATED_LOSSES_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_EVALUATED_LOSSES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -13,7 +14,11 @@ namespace trainyard::controller {
 // The maximum number of sets in a job's progress, which is also the maximum of evaluation.sets.
 inline constexpr int kShownEvaluationSets = 32;
 
-// Sets the newest loss on the set. Ignores a new set if there are kShownEvaluationSets others.
+// The maximum length of a set's name. Workers read only shorter names.
+inline constexpr std::size_t kMaxSetNameBytes = 128;
+
+// Sets the newest loss on the set. Ignores a new set if there are kShownEvaluationSets others, and
+// a set whose name is empty or too long.
 void SetEvaluatedLoss(const std::string& set, int64_t step, double loss, v1::Progress& progress);
 
 // Sets the losses on evaluation sets that a metrics record contains. Most records contain none.

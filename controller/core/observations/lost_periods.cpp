@@ -54,7 +54,12 @@ std::optional<LostPeriods::Lost> LostPeriods::Unrecorded(Timestamp recorded_unti
   const auto add = [&](const Period& period) {
     if (period.until_ms <= recorded_until_ms) return;
     lost.until_ms = std::max(lost.until_ms, period.until_ms);
-    lost.lost_ms += period.lost_ms;
+    // After a restart of the controller, records that were not stored arrive again, so a period may
+    // begin before the end of the newest recorded one.
+    const Timestamp from_ms = std::max(period.since_ms, recorded_until_ms);
+    const double part = static_cast<double>(period.until_ms - from_ms) /
+                        static_cast<double>(period.until_ms - period.since_ms);
+    lost.lost_ms += static_cast<int64_t>(part * static_cast<double>(period.lost_ms));
   };
   std::ranges::for_each(complete_, add);
   if (open_.has_value() && scope == Scope::kAll) add(*open_);

@@ -36,8 +36,9 @@ class LostPeriods {
   // Adjusts to a step of the controller's clock by `step_ms`.
   void Shift(int64_t step_ms);
 
-  // Returns the time lost in the periods that end after `recorded_until_ms`, the until_ms of the
-  // newest recorded period. Returns nullopt if there are none.
+  // Returns the time lost after `recorded_until_ms`, the until_ms of the newest recorded period. If
+  // a period contains this moment, the part after it counts, in proportion. Returns nullopt if no
+  // time was lost.
   std::optional<Lost> Unrecorded(Timestamp recorded_until_ms, Scope scope) const;
 
  private:

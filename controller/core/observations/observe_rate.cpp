@@ -1,6 +1,7 @@
 #include "controller/core/observations/observe_rate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
@@ -34,7 +35,9 @@ void ObserveRate(const v1::MetricsRecord& metrics, const AttemptKey& key, const 
                  Observations& observations) {
   const auto rate = metrics.values().find(telemetry::kLearningRate);
   const JobEntry* entry = FindEntry(state, key.job_id);
-  if (rate == metrics.values().end() || entry == nullptr) return;
+  // A rate that is not finite leaves the watch empty, so every record would search the checkpoints
+  // of other jobs again.
+  if (rate == metrics.values().end() || !std::isfinite(rate->second) || entry == nullptr) return;
   const v1::Attempt* attempt = FindAttempt(entry->job, key.number);
   if (attempt == nullptr) return;
   RateWatch& watch = observations.rates[key.job_id];

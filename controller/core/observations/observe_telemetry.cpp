@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/observations/data_wait.h"
 #include "controller/core/observations/evaluated_losses.h"
 #include "controller/core/observations/observe_rate.h"
 #include "controller/core/state/gang.h"
@@ -52,7 +53,13 @@ void ObservePace(const v1::MetricsRecord& metrics, Timestamp time, const std::st
   const double tokens = ValueOr(metrics, telemetry::kTokensPerSecond, 0);
   const double seconds = ValueOr(metrics, telemetry::kStepSeconds, 0);
   const auto add = [&](PaceWatch::Unit unit, double rate) {
-    if (rate > 0 && std::isfinite(rate)) pace.Add(key.number, layout, unit, rate, time);
+    if (rate <= 0 || !std::isfinite(rate)) return;
+    pace.Add(key.number, layout,
+             {.unit = unit,
+              .rate = rate,
+              .time = time,
+              .is_diverging = attempt.divergence.divergence().has_value(),
+              .data_wait_ms = DataWaitMs(metrics)});
   };
   if (tokens > 0) return add(PaceWatch::Unit::kTokens, tokens);
   if (seconds > 0) return add(PaceWatch::Unit::kSteps, 1 / seconds);

@@ -32,10 +32,23 @@ class PaceWatch {
     Timestamp since_ms = 0;  // The start of the first of the consecutive slow windows.
   };
 
-  // Adds the rate, which must be above 0, of one step of `attempt`. `layout` identifies the size
-  // and layout of the gang: if it changes, the comparison begins anew. The first window of each
-  // attempt is not used, because programs compile and fill caches in their first steps.
-  void Add(int64_t attempt, const std::string& layout, Unit unit, double rate, Timestamp now);
+  struct Step {
+    Unit unit = Unit::kSteps;
+    double rate = 0;  // Above 0.
+    Timestamp time = 0;
+    // The time of a diverging step is not lost as slow: it is lost as diverging.
+    bool is_diverging = false;
+    // The time since the previous rate in which the gang waited for data. It is a phase of its own,
+    // so it is not lost as slow.
+    int64_t data_wait_ms = 0;
+  };
+
+  // Adds the rate of one step of `attempt`. `layout` identifies the size and layout of the gang: if
+  // it changes, the comparison begins anew. The first window of each attempt is not used, because
+  // programs compile and fill caches in their first steps. Once the gang has reported a rate in
+  // tokens, rates in steps are ignored, because some programs report tokens only in some of their
+  // records.
+  void Add(int64_t attempt, const std::string& layout, const Step& step);
 
   // Adjusts to a step of the controller's clock by `step_ms`.
   void Shift(int64_t step_ms);
@@ -51,6 +64,7 @@ class PaceWatch {
  private:
   void Begin(int64_t attempt);
   void CloseWindow(Timestamp now);
+  void AddTimes(const Step& step);
   // Returns the training time in the open window. A pause, as for a stall, counts as three steps.
   int64_t TrainedMs() const;
 
@@ -59,10 +73,11 @@ class PaceWatch {
   Unit unit_ = Unit::kSteps;
   // True until the first window of the attempt is complete.
   bool warming_up_ = true;
-  // The rates of the open window, the milliseconds between them, and the start of the window. 0: no
-  // window is open.
+  // The rates of the open window, the milliseconds between them in which the run was not diverging,
+  // and the start of the window. 0: no window is open.
   std::vector<float> rates_;
   std::vector<int64_t> gaps_ms_;
+  int64_t data_wait_ms_ = 0;  // The time in the open window in which the gang waited for data.
   // The times of the newest rate, and of the newest rate before the window.
   Timestamp newest_ms_ = 0;
   Timestamp from_ms_ = 0;

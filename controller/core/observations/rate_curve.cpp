@@ -35,7 +35,9 @@ void RateCurve::Add(const Point& point) {
 
 void RateCurve::Thin() {
   const int64_t span = points_.back().step - points_.front().step;
-  stride_ = std::max<int64_t>(1, 2 * (span / static_cast<int64_t>(kMaxPoints)));
+  // Rounded up, so that at most half of the points are kept.
+  constexpr auto kMost = static_cast<int64_t>(kMaxPoints);
+  stride_ = 2 * ((span + kMost - 1) / kMost);
   const std::size_t count = points_.size();
   std::vector<Point> kept;
   for (std::size_t i = 0; i < count; ++i) {

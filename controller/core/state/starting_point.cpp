@@ -4,19 +4,12 @@
 #include <string>
 #include <utility>
 
+#include "proto/contract/limits.h"
 #include "proto/jobspec/run_config_of.h"
 #include "re2/re2.h"
 
 namespace trainyard::controller {
 namespace {
-
-// Returns the step in the name of a checkpoint directory of trainyard-trainer, such as
-// /c/7-base/step_000000020. Returns 0 for other names.
-int64_t StepInName(const std::string& path) {
-  static const RE2 kName("(?:^|/)step_([0-9]{9,18})/*$");
-  int64_t step = 0;
-  return RE2::PartialMatch(path, kName, &step) ? step : 0;
-}
 
 // Returns the checkpoint of another job, or an empty starting point if the spec names none.
 StartingPoint NamedStart(const v1::JobSpec& spec) {
@@ -25,6 +18,12 @@ StartingPoint NamedStart(const v1::JobSpec& spec) {
 }
 
 }  // namespace
+
+int64_t StepInName(const std::string& path) {
+  static const RE2 kName("(?:^|/)step_([0-9]{9,18})/*$");
+  int64_t step = 0;
+  return RE2::PartialMatch(path, kName, &step) && step <= kMaxStep ? step : 0;
+}
 
 bool PublishedNewerCheckpoint(const JobEntry& entry) {
   const v1::Attempt* attempt = NewestAttempt(entry);

@@ -23,6 +23,10 @@ struct StartingPoint {
   int64_t attempt = 0;
 };
 
+// Returns the step in the name of a checkpoint directory of trainyard-trainer, such as
+// /c/7-base/step_000000020. Returns 0 for other names.
+int64_t StepInName(const std::string& path);
+
 // Returns the starting point of the next attempt. This is the newest published checkpoint that is
 // neither damaged nor rolled back. If there is none, it is checkpoint.resume_from of the spec. The
 // step of such a checkpoint is known only for trainyard-trainer, which names its checkpoints after

@@ -47,9 +47,7 @@ struct CoreOptions {
   int64_t heal_within_ms = 30000;
   // The limit on the time without any sign of life in a phase of unknown length, such as a job's
   // first load. At the limit the phase counts as stalled. The limit is long because a healthy load
-  // of
-  // a
-  // 1 TB checkpoint from a slow file server takes more than an hour.
+  // of a 1 TB checkpoint from a slow file server takes more than an hour.
   int64_t unknown_phase_ms = 4 * 3'600'000;
   // The limit on the time without any sign of life after the gang's last step, or after some of its
   // ranks have exited with 0. Until the limit, the other ranks may still be uploading the result.

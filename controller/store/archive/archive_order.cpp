@@ -1,8 +1,8 @@
 #include "controller/store/archive/archive_order.h"
 
-#include <string_view>
+#include <algorithm>
+#include <array>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -52,22 +52,49 @@ std::string FigureExpression(const char* column, bool reverse) {
 
 static_assert(kUnknownKey == 1e300);
 
-// Returns the next jobs without figures: the row and the record of each.
-absl::StatusOr<std::vector<std::pair<int64_t, v1::ArchivedJob>>> WithoutFigures(
-    SqliteDatabase& writer) {
+// The orders by a figure that archived jobs have.
+constexpr std::array kFigures{v1::JOB_ORDER_LOSS, v1::JOB_ORDER_BEST_LOSS, v1::JOB_ORDER_RATE,
+                              v1::JOB_ORDER_SLOTS, v1::JOB_ORDER_RESTARTS};
+
+struct Figures {
+  int64_t newest = 0;                          // The row of the job.
+  std::array<double, kFigures.size()> keys{};  // In the order of kFigures.
+};
+
+Figures FiguresOf(const v1::Job& job, int64_t newest) {
+  Figures figures{.newest = newest, .keys = {}};
+  std::ranges::transform(kFigures, figures.keys.begin(), [&](v1::JobOrder order) {
+    return std::get<0>(PlaceOf(order, job, job.progress()));
+  });
+  return figures;
+}
+
+absl::Status Store(const Figures& figures, SqliteDatabase& writer) {
+  const auto& [loss, best_loss, rate, slots, restarts] = figures.keys;
+  return writer.Run(
+      "UPDATE archived_job SET loss_key = ?, best_loss_key = ?, rate_key = ?, slots_key = ?, "
+      "restarts_key = ? WHERE newest = ?",
+      loss, best_loss, rate, slots, restarts, figures.newest);
+}
+
+// Computes the figures of the next jobs that have none. Keeps only one record in memory, because
+// records of jobs with many checkpoints are large.
+absl::StatusOr<std::vector<Figures>> MissingFigures(SqliteDatabase& writer) {
   TRAINYARD_ASSIGN_OR_RETURN(
       SqliteQuery query,
       writer.Query("SELECT job.newest, IFNULL(record.block, x'') FROM archived_job AS job LEFT "
                    "JOIN archived_record AS record ON record.newest = job.newest WHERE "
                    "job.slots_key IS NULL LIMIT ?",
                    kFilledAtOnce));
-  std::vector<std::pair<int64_t, v1::ArchivedJob>> jobs;
+  std::vector<Figures> missing;
   while (true) {
     TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
-    if (!found) return jobs;
-    auto& [newest, job] = jobs.emplace_back(query.Int64(0), v1::ArchivedJob());
+    if (!found) return missing;
+    const int64_t newest = query.Int64(0);
+    v1::ArchivedJob archived;
     const auto raw = OpenBlock(query.Bytes(1), static_cast<uint64_t>(-newest));
-    if (!raw.ok() || !job.ParseFromString(*raw)) job.Clear();
+    if (!raw.ok() || !archived.ParseFromString(*raw)) archived.Clear();
+    missing.push_back(FiguresOf(archived.job(), newest));
   }
 }
 
@@ -96,24 +123,16 @@ OrderColumn ColumnOf(const v1::ListJobsRequest& request) {
 }
 
 absl::Status StoreFigures(const v1::ArchivedJob& archived, int64_t newest, SqliteDatabase& writer) {
-  const v1::Job& job = archived.job();
-  const auto key = [&](v1::JobOrder order) {
-    return std::get<0>(PlaceOf(order, job, job.progress()));
-  };
-  return writer.Run(
-      "UPDATE archived_job SET loss_key = ?, best_loss_key = ?, rate_key = ?, slots_key = ?, "
-      "restarts_key = ? WHERE newest = ?",
-      key(v1::JOB_ORDER_LOSS), key(v1::JOB_ORDER_BEST_LOSS), key(v1::JOB_ORDER_RATE),
-      key(v1::JOB_ORDER_SLOTS), key(v1::JOB_ORDER_RESTARTS), newest);
+  return Store(FiguresOf(archived.job(), newest), writer);
 }
 
 absl::Status FillFigures(SqliteDatabase& writer) {
   while (true) {
-    TRAINYARD_ASSIGN_OR_RETURN(const auto jobs, WithoutFigures(writer));
-    if (jobs.empty()) return absl::OkStatus();
+    TRAINYARD_ASSIGN_OR_RETURN(const auto missing, MissingFigures(writer));
+    if (missing.empty()) return absl::OkStatus();
     TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(writer));
-    for (const auto& [newest, job] : jobs) {
-      TRAINYARD_RETURN_IF_ERROR(StoreFigures(job, newest, writer));
+    for (const Figures& figures : missing) {
+      TRAINYARD_RETURN_IF_ERROR(Store(figures, writer));
     }
     TRAINYARD_RETURN_IF_ERROR(transaction.Commit());
   }

@@ -35,7 +35,7 @@ TEST(NodeViewTest, AttemptsOnANodeOutliveTheirJobs) {
   EXPECT_EQ(attempts[1].job_name(), "ended");
   EXPECT_EQ(attempts[1].attempt(), 1);
   EXPECT_THAT(attempts[1].ranks(), ElementsAre(0, 1));
-  EXPECT_EQ(attempts[1].cause(), v1::VERDICT_CAUSE_RANK_EXITED);
+  EXPECT_EQ(attempts[1].cause(), v1::VERDICT_CAUSE_BAD_JOB);
   EXPECT_THAT(attempts[1].summary(), HasSubstr("rank 1"));
   EXPECT_TRUE(attempts[1].at_fault());
   EXPECT_NE(attempts[1].ended_time_ms(), 0);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/worker/tail/parsed_text.h"
@@ -122,6 +123,17 @@ TEST_F(HuggingFaceParserTest, TheTotalMayBePrintedBeforeTheTraining) {
               Bar(5, 1000) + Bar(6, 1000, "4.00it/s") + Bar(3, 7) + "\n"));
   EXPECT_THAT(values, ElementsAre(Pair(5, ElementsAre(Pair("step_seconds", 1))),
                                   Pair(6, ElementsAre(Pair("step_seconds", 0.25)))));
+}
+
+// The controller refuses a record with a larger total, and ends the worker's session.
+TEST_F(HuggingFaceParserTest, ATotalBeyondTheLargestStepIsUnknown) {
+  for (const char* total : {"9,999,999,999,999", "1000000000000000000000000000000"}) {
+    const auto records = Records(absl::StrCat("Total optimization steps = ", total,
+                                              "\n{'loss': 3.9, 'epoch': 0.1, 'step': 5}\n"));
+    ASSERT_THAT(records, SizeIs(1)) << total;
+    EXPECT_EQ(records[0].step(), 5);
+    EXPECT_EQ(records[0].total_steps(), 0);
+  }
 }
 
 // Version 5 writes numbers as strings; version 3 and 4 of some programs write the step.

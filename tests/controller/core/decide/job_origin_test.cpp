@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {
@@ -53,6 +54,10 @@ TEST_F(JobOriginTest, TheCheckpointOfAnArchivedJobIsFoundByItsDirectory) {
   EXPECT_EQ(origin->job_id(), 17);
   EXPECT_EQ(origin->step(), 4000);
   EXPECT_EQ(OriginOfCheckpoint(state, "/ckpt/17-llama/best", "/ckpt/")->step(), 0) << "unknown";
+  for (const char* name : {"step_-00000005", "step_+00000005", "step_999999999999999"}) {
+    EXPECT_EQ(OriginOfCheckpoint(state, absl::StrCat("/ckpt/17-llama/", name), "/ckpt")->step(), 0)
+        << name;
+  }
   for (const char* path : {"/ckpt/20-llama/step_000004000", "/ckpt/llama/step_000004000",
                            "/ckpt/0-llama/step_000004000", "/ckpt2/17-llama/step_000004000",
                            "/ckpt", "/ckpt/-1-x/step_000000001"}) {

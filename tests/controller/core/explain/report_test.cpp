@@ -9,6 +9,7 @@
 #include "controller/core/event_log/snapshot.h"
 #include "controller/core/ledger/ledger.h"
 #include "controller/core/state/capacity.h"
+#include "google/protobuf/descriptor.h"
 #include "tests/controller/core/explain/report_scenes.h"
 #include "tests/controller/core/test_cluster.h"
 
@@ -77,6 +78,24 @@ TEST(ReportTest, TimeInAnUnknownPhaseIsLeftOutAndUnspecifiedTimeCounts) {
   const v1::ReportGroup total = report.Take().total();
   EXPECT_DOUBLE_EQ(total.wall_seconds(), 3);
   EXPECT_DOUBLE_EQ(total.slot_seconds(), 3);
+}
+
+TEST(ReportTest, TimeInEveryPhaseCounts) {
+  const auto& phases = *v1::LedgerPhase_descriptor();
+  v1::JobTime job;
+  job.set_submitted_time_ms(kMonday);
+  for (int i = 0; i < phases.value_count(); ++i) {
+    const auto phase = static_cast<v1::LedgerPhase>(phases.value(i)->number());
+    *job.add_spans() = Span(phase, kMonday + i * 1000, 1000, i + 1);
+  }
+  Report report(By(v1::REPORT_BY_CLUSTER), {}, kMonday + kDay);
+  report.Add(job);
+  const v1::ReportGroup total = report.Take().total();
+  ASSERT_EQ(total.phases_size(), phases.value_count());
+  for (int i = 0; i < phases.value_count(); ++i) {
+    const auto phase = static_cast<v1::LedgerPhase>(phases.value(i)->number());
+    EXPECT_DOUBLE_EQ(SlotSeconds(total, phase), i + 1) << phases.value(i)->name();
+  }
 }
 
 TEST(ReportTest, GroupsOfEqualTimeAreSortedByName) {

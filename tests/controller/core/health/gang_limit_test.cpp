@@ -106,11 +106,11 @@ TEST(GangLimitTextTest, SaysHowAProgramWithoutALimitGetsOne) {
   scene.SayAll("", 0);
   scene.Pass(1000);
   EXPECT_THAT(scene.Why(),
-              HasSubstr("the gang reports neither steps nor phases: hangs are not "
+              HasSubstr("the gang reports neither steps nor phases: stalls are not "
                         "detected; set log_parser and watchdog.longest_pause to detect them"));
   scene.SayAll("", 3);
   scene.Pass(1000);
-  EXPECT_THAT(scene.Why(), HasSubstr("the gang reports steps but no phases: hangs are not "
+  EXPECT_THAT(scene.Why(), HasSubstr("the gang reports steps but no phases: stalls are not "
                                      "detected; set watchdog.longest_pause to detect them"));
 }
 

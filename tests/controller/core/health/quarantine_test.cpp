@@ -180,6 +180,7 @@ class LostNodeTest : public QuarantineTest {
     cluster_.Do(AttachWorker{hello});
     cluster_.Settle();
     ObserveAttached(hello, cluster_.now, cluster_.state, cluster_.observations);
+    ObserveWelcomed("a", cluster_.observations);
     cluster_.Pass(1000);
     if (LiveAttempt(cluster_.state.jobs.at(job)) != nullptr) cluster_.Stop(job, true);
     cluster_.ExitAll(job, 137);

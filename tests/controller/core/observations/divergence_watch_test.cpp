@@ -21,11 +21,15 @@ class DivergenceWatchTest : public ::testing::Test {
     metrics.set_step(++step_);
     if (loss != kAbsent) (*metrics.mutable_values())["loss"] = loss;
     if (norm != kAbsent) (*metrics.mutable_values())["grad_norm"] = norm;
+    if (data_wait_seconds_ > 0) {
+      (*metrics.mutable_values())["data_stall_seconds"] = data_wait_seconds_;
+    }
     watch_.Add(metrics, 1000 * step_);
   }
 
   DivergenceWatch watch_;
   int64_t step_ = 0;
+  double data_wait_seconds_ = 0;
 };
 
 TEST_F(DivergenceWatchTest, ALossThatIsNotFiniteIsOneAtOnceAndUntilItIsFinite) {
@@ -113,6 +117,16 @@ TEST_F(DivergenceWatchTest, TrainingWhileDivergingIsLost) {
   ASSERT_TRUE(lost.has_value());
   EXPECT_EQ(lost->lost_ms, 31'000) << "from the first NaN to the first finite loss";
   EXPECT_EQ(lost->until_ms, 33'000);
+}
+
+// The ledger has the wait as a phase of its own.
+TEST_F(DivergenceWatchTest, AWaitForDataWhileDivergingIsNotLostTwice) {
+  data_wait_seconds_ = 0.25;
+  for (int i = 0; i < 11; ++i) Step(kNan);
+  EXPECT_EQ(watch_.lost().Unrecorded(0, LostPeriods::Scope::kAll)->lost_ms, 10 * 750);
+  data_wait_seconds_ = kInf;
+  Step(kNan);
+  EXPECT_EQ(watch_.lost().Unrecorded(0, LostPeriods::Scope::kAll)->lost_ms, 10 * 750);
 }
 
 TEST_F(DivergenceWatchTest, AStallWhileDivergingIsNotLostTwice) {

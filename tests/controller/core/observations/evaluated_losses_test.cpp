@@ -28,6 +28,15 @@ TEST(EvaluatedLossesTest, SetsAreBounded) {
   EXPECT_EQ(progress.evaluations(0).loss(), 0.5);
 }
 
+TEST(EvaluatedLossesTest, NamesOfSetsAreBounded) {
+  v1::Progress progress;
+  SetEvaluatedLoss(std::string(kMaxSetNameBytes + 1, 'a'), 1, 1, progress);
+  SetEvaluatedLoss("", 1, 1, progress);
+  EXPECT_TRUE(progress.evaluations().empty());
+  SetEvaluatedLoss(std::string(kMaxSetNameBytes, 'a'), 1, 1, progress);
+  EXPECT_EQ(progress.evaluations_size(), 1);
+}
+
 TEST(EvaluatedLossesTest, MetricsContainLossesOfNamedSetsOnly) {
   v1::MetricsRecord metrics;
   metrics.set_step(30);

@@ -36,6 +36,16 @@ TEST(LostPeriodsTest, WhatIsRecordedIsNotReturnedAgain) {
   EXPECT_FALSE(periods.Unrecorded(rest->until_ms, Scope::kAll).has_value());
 }
 
+// A restarted controller observes records again whose time is recorded.
+TEST(LostPeriodsTest, APeriodThatIsPartlyRecordedCountsInProportion) {
+  LostPeriods periods;
+  periods.Add(kBegin, kBegin + 100'000, 50'000);
+  const auto rest = periods.Unrecorded(kBegin + 80'000, Scope::kComplete);
+  ASSERT_TRUE(rest.has_value());
+  EXPECT_EQ(rest->until_ms, kBegin + 100'000);
+  EXPECT_NEAR(static_cast<double>(rest->lost_ms), 10'000, 1);
+}
+
 // A day needs at most 80 events. Each covers at least a minute, and a tenth of the time since the
 // problem began.
 TEST(LostPeriodsTest, ALongProblemHasFewPeriodsThatLoseNothing) {

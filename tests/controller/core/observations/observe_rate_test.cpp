@@ -1,5 +1,6 @@
 #include "controller/core/observations/observe_rate.h"
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -87,6 +88,15 @@ TEST_F(ObserveRateTest, AChangeBetweenTwoJobsIsAnEvent) {
   EXPECT_EQ(changes_[0].change().step(), 20);
   EXPECT_EQ(changes_[0].change().before(), 6e-4);
   EXPECT_EQ(changes_[0].change().after(), 4.6e-4);
+}
+
+TEST_F(ObserveRateTest, ARateThatIsNotFiniteStartsNoSearchForTheEarlierJob) {
+  const int64_t first = Run("first");
+  cluster_.Publish(first, 20);
+  const int64_t second = Run("second", "/c/step_20");
+  for (const int64_t step : {21, 22}) Report(second, step, std::nan(""));
+  EXPECT_FALSE(cluster_.observations.rates.contains(second));
+  EXPECT_TRUE(changes_.empty());
 }
 
 TEST_F(ObserveRateTest, AJobWithoutTheCheckpointOfAnotherStartsItsOwnSchedule) {

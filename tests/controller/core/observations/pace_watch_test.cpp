@@ -13,13 +13,23 @@ class PaceWatchTest : public ::testing::Test {
   void Run(int seconds, double rate) {
     for (int i = 0; i < seconds; ++i) {
       now_ += 1000;
-      pace_.Add(attempt_, layout_, PaceWatch::Unit::kTokens, rate, now_);
+      AddRate(PaceWatch::Unit::kTokens, rate);
     }
+  }
+  void AddRate(PaceWatch::Unit unit, double rate) {
+    pace_.Add(attempt_, layout_,
+              {.unit = unit,
+               .rate = rate,
+               .time = now_,
+               .is_diverging = is_diverging_,
+               .data_wait_ms = data_wait_ms_});
   }
   std::optional<PaceWatch::Slowdown> Find() const { return pace_.SlowdownOf(attempt_); }
 
   PaceWatch pace_;
   int64_t attempt_ = 1;
+  bool is_diverging_ = false;
+  int64_t data_wait_ms_ = 0;
   std::string layout_ = "8";
   Timestamp now_ = 1'700'000'000'000;
 };
@@ -92,7 +102,7 @@ TEST_F(PaceWatchTest, AGangOfAnotherSizeIsNotCompared) {
 TEST_F(PaceWatchTest, AWindowOfLongStepsHasFiveOfThem) {
   for (int i = 0; i < 30; ++i) {
     now_ += 60'000;
-    pace_.Add(attempt_, layout_, PaceWatch::Unit::kSteps, i < 20 ? 1.0 / 60 : 1.0 / 180, now_);
+    AddRate(PaceWatch::Unit::kSteps, i < 20 ? 1.0 / 60 : 1.0 / 180);
   }
   EXPECT_TRUE(Find().has_value());
 }
@@ -100,7 +110,7 @@ TEST_F(PaceWatchTest, AWindowOfLongStepsHasFiveOfThem) {
 TEST_F(PaceWatchTest, RecordsOfAnOlderAttemptAreIgnored) {
   attempt_ = 2;
   Run(60, 1000);
-  pace_.Add(1, layout_, PaceWatch::Unit::kTokens, 1, now_);
+  pace_.Add(1, layout_, {.unit = PaceWatch::Unit::kTokens, .rate = 1, .time = now_});
   Run(10, 1000);
   EXPECT_FALSE(Find().has_value());
   EXPECT_FALSE(pace_.SlowdownOf(1).has_value());
@@ -120,10 +130,54 @@ TEST_F(PaceWatchTest, TheTimeBeyondThatAtTheBestRateIsLost) {
   EXPECT_FALSE(pace_.LostIn(attempt_)->Unrecorded(0, LostPeriods::Scope::kAll).has_value());
   Run(300, 2000);
   Run(30, 6000);
-  const auto lost = pace_.LostIn(attempt_)->Unrecorded(0, LostPeriods::Scope::kComplete);
+  const auto lost = pace_.LostIn(attempt_)->Unrecorded(0, LostPeriods::Scope::kAll);
   ASSERT_TRUE(lost.has_value());
   EXPECT_NEAR(static_cast<double>(lost->lost_ms), 200'000, 20'000);
   EXPECT_EQ(pace_.LostIn(attempt_ + 1), nullptr);
+}
+
+TEST_F(PaceWatchTest, TheTimeOfDivergingStepsIsNotLostAsSlow) {
+  Run(60, 6000);
+  is_diverging_ = true;
+  Run(120, 2000);
+  EXPECT_TRUE(Find().has_value());
+  EXPECT_FALSE(pace_.LostIn(attempt_)->Unrecorded(0, LostPeriods::Scope::kAll).has_value());
+}
+
+// The run is slow because of its data, and the ledger has the wait as a phase of its own.
+TEST_F(PaceWatchTest, TheWaitForDataIsNotLostAsSlow) {
+  Run(60, 6000);
+  data_wait_ms_ = 700;
+  Run(300, 2000);
+  EXPECT_TRUE(Find().has_value());
+  const auto waited = pace_.LostIn(attempt_)->Unrecorded(0, LostPeriods::Scope::kAll);
+  EXPECT_TRUE(!waited.has_value() || waited->lost_ms < 5000) << "the window in which it began";
+  data_wait_ms_ = 200;
+  Run(300, 2000);
+  const auto lost = pace_.LostIn(attempt_)->Unrecorded(0, LostPeriods::Scope::kAll);
+  ASSERT_TRUE(lost.has_value());
+  EXPECT_NEAR(static_cast<double>(lost->lost_ms), 140'000, 20'000);
+}
+
+// OLMo-core prints steps without tokens between its metrics.
+TEST_F(PaceWatchTest, RatesInStepsBetweenRatesInTokensAreIgnored) {
+  for (int i = 0; i < 90; ++i) {
+    Run(1, i < 60 ? 6000 : 2000);
+    AddRate(PaceWatch::Unit::kSteps, 1);
+  }
+  ASSERT_TRUE(Find().has_value());
+  EXPECT_NEAR(Find()->ratio, 1.0 / 3, 0.01);
+}
+
+TEST_F(PaceWatchTest, AProgramWhoseClockJumpsLosesABoundedTime) {
+  Run(60, 6000);
+  const Timestamp before = now_;
+  for (int i = 0; i < 60; ++i) {
+    now_ = i % 2 == 0 ? 1 : before + i * 1000;
+    AddRate(PaceWatch::Unit::kTokens, 2000);
+  }
+  const auto lost = pace_.LostIn(attempt_)->Unrecorded(0, LostPeriods::Scope::kAll);
+  EXPECT_TRUE(!lost.has_value() || lost->lost_ms <= 60 * 86'400'000LL);
 }
 
 TEST_F(PaceWatchTest, APauseInASlowWindowIsNotLostTwice) {

@@ -28,6 +28,7 @@ TEST(NextStartingPointTest, OfAnotherJobsCheckpointKnowsTheStepInItsName) {
   EXPECT_EQ(step("/c/my_step_000000020", false), 0);
   EXPECT_EQ(step("/c/step_000000020/copy", false), 0);
   EXPECT_EQ(step("/c/step_9999999999999999999", false), 0);
+  EXPECT_EQ(step("/c/step_9999999999999", false), 0) << "more than kMaxStep";
   EXPECT_EQ(step("/c/step_000000020", true), 0) << "a program may count its steps anew";
 }
 

@@ -77,11 +77,11 @@ TEST_F(StalledPeerTest, TheRankThatTheGangWaitedForIsBlamed) {
   EXPECT_THAT(verdict.ranks(), ElementsAre(3)) << "one rank: its node gets the evidence";
   EXPECT_EQ(verdict.exit_code(), 0) << "rank 3 has not exited";
   EXPECT_TRUE(verdict.restartable());
-  EXPECT_THAT(verdict.summary(),
-              AllOf(HasSubstr("the gang stalled: no step for "),
-                    HasSubstr(" after step 47; rank 3 is "), HasSubstr("all-reduce 1380"),
-                    HasSubstr("(rank 3 on n3); then rank 0 on n0 "
-                              "exited with code 69")));
+  EXPECT_THAT(verdict.summary(), AllOf(HasSubstr("the gang stalled: no step for "),
+                                       HasSubstr(" after step 47; rank 3 has not reached "),
+                                       HasSubstr("all-reduce 1380"),
+                                       HasSubstr("(rank 3 on n3); then rank 0 on n0 "
+                                                 "exited with code 69")));
 }
 
 TEST_F(StalledPeerTest, AStalledRankThatExitedLaterForTheSameReasonIsBlamedToo) {

@@ -1,0 +1,50 @@
+// Converts lines of a program's output to metrics. The base class of all parsers.
+#ifndef TRAINYARD_WORKER_TAIL_LINE_PARSER_H_
+#define TRAINYARD_WORKER_TAIL_LINE_PARSER_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "trainyard/v1/telemetry.pb.h"
+
+namespace trainyard::worker {
+
+// The facts of earlier lines that the meaning of the next line depends on.
+struct LineContext {
+  int64_t step = -1;        // The newest step that a line named. -1: none.
+  int64_t bar_total = 0;    // The total of the progress bar that named `step`. 0: none.
+  int64_t total_steps = 0;  // The steps of the training. 0: unknown.
+  // True if the line itself moves the cursor up, as a progress bar does that is shown below
+  // another.
+  bool moves_up = false;
+};
+
+// Converts one line of output to the numbers of one step. `step` is the number that the program
+// prints. Numbers with a well-known meaning get the well-known name: loss, grad_norm, lr,
+// step_seconds, tokens_per_second, mfu (as a ratio), val_loss, memory_bytes. Every other number
+// keeps the program's own name, in lower case with underscores. Thread-safe once created.
+class LogParser {
+ public:
+  virtual ~LogParser() = default;
+
+  // Returns nullopt for a line that is not about a step. Most lines are not. Understands terminal
+  // escape sequences, and prefixes of launchers and loggers (proto/text/line_prefix.h). `context`
+  // is that of the lines before; the call adds the line. A record may contain only the step.
+  std::optional<v1::MetricsRecord> Parse(std::string_view line, LineContext& context) const;
+  // Parses a line whose meaning does not depend on earlier lines.
+  std::optional<v1::MetricsRecord> Parse(std::string_view line) const;
+
+  // True if the meaning of a line depends on earlier lines.
+  virtual bool NeedsContext() const { return false; }
+
+ protected:
+  // Parses a line without escape sequences. The text is valid UTF-8.
+  virtual std::optional<v1::MetricsRecord> ParseText(const std::string& text,
+                                                     LineContext& context) const = 0;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_TAIL_LINE_PARSER_H_
