@@ -94,6 +94,7 @@ describe('nodes', () => {
         fatal: true,
         xid: 79,
         rank: 0,
+        worker_restarted: false,
       },
     ];
     const page = await visit('/nodes/gpu01');
