@@ -95,6 +95,7 @@ describe('nodes', () => {
         xid: 79,
         worker_restarted: false,
         rank: 0,
+        worker_restarted: false,
       },
     ];
     const page = await visit('/nodes/gpu01');

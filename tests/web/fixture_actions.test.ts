@@ -61,6 +61,21 @@ describe('the dialog of an action', () => {
   });
 });
 
+describe('an open dialog', () => {
+  it('closes when the browser goes back to another job', async () => {
+    const page = await pages.visit('/jobs/42');
+    await page.getByRole('button', { name: 'Stop…', exact: true }).click();
+    await page.getByRole('dialog').waitFor();
+    // As the browser's button does, which is outside of the page.
+    await page.evaluate(() => {
+      history.replaceState(history.state, '', '/jobs/43');
+      dispatchEvent(new PopStateEvent('popstate'));
+    });
+    await page.getByRole('heading', { name: pages.job(43).name }).waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+});
+
 describe('a checkpoint', () => {
   it('starts a new job from its step', async () => {
     pages.job(42).checkpoints[1]!.damaged = true;

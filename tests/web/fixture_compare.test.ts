@@ -22,6 +22,9 @@ describe('compared runs', () => {
     await page.waitForURL(/key=loss,grad_norm/);
     await page.getByRole('region', { name: 'grad_norm', exact: true }).waitFor();
     await page.getByRole('columnheader', { name: 'grad_norm' }).waitFor();
+    const option = page.getByRole('checkbox', { name: 'grad_norm' });
+    await option.press('Escape');
+    await option.waitFor({ state: 'hidden' });
     const plot = page.locator('.compare-panels .u-over').first();
     const box = (await plot.boundingBox())!;
     await page.mouse.move(box.x + box.width / 2, box.y + 80);

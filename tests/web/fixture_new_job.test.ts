@@ -139,6 +139,19 @@ describe('the page of a new job', () => {
     await expect.poll(() => editorOf(page).inputValue()).toContain('name: kept\n');
   });
 
+  it('keeps the text of another recipe after a submit', async () => {
+    const page = await open('llama-tiny-cpu');
+    await page.getByRole('textbox', { name: /^Name/ }).fill('kept');
+    await page.getByRole('combobox', { name: /^Recipe/ }).selectOption('llama3-8b');
+    await expect.poll(() => editorOf(page).inputValue()).toContain('# LLaMA 3 8B');
+    await page.getByText('The job file is valid.').waitFor();
+    await submitOf(page).click();
+    await page.waitForURL(/\/jobs\/46$/);
+    await page.goBack();
+    await page.getByRole('combobox', { name: /^Recipe/ }).selectOption('llama-tiny-cpu');
+    await expect.poll(() => editorOf(page).inputValue()).toContain('name: kept\n');
+  });
+
   it('loads its code only when it is opened', async () => {
     const page = await pages.visit('/');
     const scripts: string[] = [];

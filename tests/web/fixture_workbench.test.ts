@@ -166,6 +166,28 @@ describe('an action on several jobs', () => {
     expect(await dialog.getByRole('listitem').count()).toBe(199);
   });
 
+  it('does not take the jobs of a search that was left before the response', async () => {
+    const { jobs } = pages.server.cluster;
+    for (let id = 100; id < 300; id++) jobs.push(job(id, `sweep-${id}`, 'queued'));
+    const page = await openJobs('/jobs?q=sweep-');
+    let answer = () => {};
+    const asked = new Promise<void>((resolve) => {
+      void page.route(/\/jobs\?.*limit=200/, async (route) => {
+        resolve();
+        await new Promise<void>((go) => (answer = go));
+        await route.continue().catch(() => undefined);
+      });
+    });
+    await page.getByRole('checkbox', { name: 'Select all matching jobs' }).click();
+    await asked;
+    await page.getByRole('searchbox').fill('c4');
+    await expect.poll(() => rowsOf(page).count()).toBe(1);
+    answer();
+    await page.unrouteAll({ behavior: 'wait' });
+    await boxOf(page, 'llama3-8b-c4').click();
+    await page.getByText('1 selected', { exact: true }).waitFor();
+  });
+
   it('can take all matching jobs, and forgets them when the search changes', async () => {
     const page = await openJobs('/jobs?states=running');
     await page.getByRole('checkbox', { name: 'Select all matching jobs' }).click();

@@ -1,5 +1,5 @@
 // Draws markers on a chart's canvas. Each kind of marker has its own shape, so that it can be
-// recognised without color.
+// recognized without color.
 import type uPlot from 'uplot';
 import { themeColor } from './colors';
 import { placeMarkers, type Marker, type MarkerKind, type PlacedMarker } from './markers';

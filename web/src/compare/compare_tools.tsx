@@ -1,7 +1,7 @@
 // The controls above a comparison. Each one changes the URL.
 import { setQuery } from '../router/router';
 import { AXES, SMOOTHINGS, listText } from '../router/url';
-import { CheckMenu } from '../ui/check_menu';
+import { CheckMenu, asOptions } from '../ui/check_menu';
 import { Choice } from '../ui/choice';
 import { JobChoice } from '../ui/job_choice';
 import { METRICS_MAX, type CompareView, type Plot } from './compare_view';
@@ -21,7 +21,7 @@ function MetricMenu({ view, keys }: Pick<CompareToolsProps, 'view' | 'keys'>) {
     const next = metrics.includes(key) ? metrics.filter((one) => one !== key) : [...metrics, key];
     setQuery({ key: listText(next.slice(-METRICS_MAX)) });
   };
-  const options = [...new Set([...metrics, ...keys])].sort();
+  const options = asOptions([...new Set([...metrics, ...keys])].sort());
   return <CheckMenu title="Metrics" options={options} chosen={metrics} onToggle={toggle} />;
 }
 

@@ -1,9 +1,9 @@
 // The groups of runs with their colors and the values of the metrics.
 import type { Reading } from '../chart/chart';
+import { RunSample } from '../chart/line_sample';
 import { plural } from '../format/numbers';
 import { unitOf, valueText } from '../job/panels';
 import { groupName, type Group } from './groups';
-import { LineSample } from './line_sample';
 import { newestOf, type Run } from './runs';
 
 interface GroupLegendProps {
@@ -39,7 +39,7 @@ export function GroupLegend(props: GroupLegendProps) {
       <ul class="line-legend" aria-label={`Groups by ${by}`}>
         {groups.map((group, index) => (
           <li key={groupName(group)}>
-            <LineSample color={group.color} />
+            <RunSample color={group.color} />
             {groupName(group)} <span class="faint">{plural(group.runs.length, 'run')}</span>{' '}
             <b>{valueText(meanOf(props, group, index), unitOf(metric))}</b>
           </li>

@@ -1,6 +1,7 @@
 // The compared runs with their values and the settings in which they differ.
 import type { Reading } from '../chart/chart';
 import type { Job } from '../api/types';
+import { RunSample } from '../chart/line_sample';
 import { measured } from '../format/numbers';
 import { unitOf, valueText } from '../job/panels';
 import { Link, setQuery } from '../router/router';
@@ -8,7 +9,6 @@ import { jobPath } from '../router/url';
 import { JobBadge } from '../ui/badge';
 import { Icon } from '../ui/icon';
 import type { CompareView } from './compare_view';
-import { LineSample } from './line_sample';
 import { newestOf, runOrder, type Run } from './runs';
 import type { Differences } from './settings';
 import { VALIDATION } from './use_runs';
@@ -101,7 +101,7 @@ function Row(props: RunTableProps & { index: number; shown: readonly string[] })
       onFocusIn={() => onPick(index)}
     >
       <td>
-        <LineSample color={props.colors[index] ?? index} />
+        <RunSample color={props.colors[index] ?? index} />
         <Link href={jobPath(job.id)} data-row>
           {job.name}
         </Link>{' '}

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { EventEntry } from '../api/types';
 import { eventText, isInternal } from './event_text';
 import { bytes, count, measured, percent, plural, short } from './numbers';
+import { rateChangeText } from './rate_change';
 import { ago, duration } from './time';
 
 describe('numbers', () => {
@@ -168,6 +169,11 @@ describe('events', () => {
       tone: 'warn',
       jobId: 4,
     });
+  });
+
+  it('tells a rate that is not finite', () => {
+    const change = { step: 40, before: 3e-4, after: 'NaN' as const };
+    expect(rateChangeText(change)).toMatch(/: 3\.00e-4 before, NaN after$/);
   });
 
   it('has words for an event that it does not know', () => {

@@ -1,4 +1,5 @@
 // Formats numbers for people. An absent or non-finite value becomes an em dash, never "NaN".
+import type { JsonNumber } from '../api/types';
 
 export const ABSENT = '—';
 
@@ -115,6 +116,10 @@ export function notFinite(value: unknown): 'NaN' | 'Inf' | '−Inf' | undefined 
   if (value === 'Infinity') return 'Inf';
   return value === '-Infinity' ? '−Inf' : undefined;
 }
+
+// Formats a measured value that may not be finite: "NaN".
+export const measuredText = (value: JsonNumber | undefined): string =>
+  notFinite(value) ?? measured(typeof value === 'number' ? value : undefined);
 
 // Such as "1 node" or "2 nodes".
 export function plural(amount: number, noun: string): string {

@@ -1,5 +1,5 @@
 // Texts and symbols for states, causes and phases. Every state has both, so that it can be
-// recognised without color.
+// recognized without color.
 import type {
   HealthWord,
   Job,

@@ -12,14 +12,14 @@ export interface Baseline {
   series: readonly Series[];
 }
 
-const DASH = [7, 4];
+export const BASELINE_DASH = [7, 4];
 // Differs from the colors of the job's own curve and of its first evaluation sets.
-const COLOR = 7;
+export const BASELINE_COLOR = 7;
 
 const asBaseline = (curve: Curve, label: string): Curve => ({
   ...curve,
   role: 'baseline',
-  dash: DASH,
+  dash: BASELINE_DASH,
   label,
 });
 
@@ -28,7 +28,7 @@ const asBaseline = (curve: Curve, label: string): Curve => ({
 function curvesIn(panel: Panel, { name, series }: Baseline, logY: boolean): Curve[] {
   if (isStacked(panel)) {
     const sum = layersOf(panel, series).at(-1);
-    return sum ? [{ ...asBaseline(sum, `${name}: sum`), color: COLOR }] : [];
+    return sum ? [{ ...asBaseline(sum, `${name}: sum`), color: BASELINE_COLOR }] : [];
   }
   if (hasLines(panel)) {
     const lines = linesOf(panel, series, logY);
@@ -36,7 +36,7 @@ function curvesIn(panel: Panel, { name, series }: Baseline, logY: boolean): Curv
   }
   const found = (key: string) => series.find((one) => one.key === key && one.x.length > 0);
   const main = found(panel.keys[0] ?? '');
-  const curves = main ? lineOf(main, COLOR, name, logY) : [];
+  const curves = main ? lineOf(main, BASELINE_COLOR, name, logY) : [];
   const sets = (panel.points ?? []).flatMap((key, index) => {
     const set = found(key);
     return set ? lineOf(set, setColor(index), `${name}: ${setName(key)}`, logY) : [];

@@ -3,9 +3,9 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import { apiPath } from '../api/client';
 import type { Job, Series } from '../api/types';
 import { Chart, type Reading } from '../chart/chart';
-import { runColorName } from '../chart/colors';
 import { notFiniteRanges, rangeText, type Curve } from '../chart/curves';
 import { downloadPng } from '../chart/export';
+import { LineSample } from '../chart/line_sample';
 import { markerPlace, type Marker } from '../chart/markers';
 import { ownValues } from '../chart/stack';
 import { count, notFinite, short } from '../format/numbers';
@@ -109,13 +109,7 @@ function LineLegend({
     <ul class="line-legend" aria-label="Curves">
       {curves.map((curve, index) => (
         <li key={curve.label}>
-          <svg class="line-sample" viewBox="0 0 28 8" aria-hidden="true">
-            <path
-              d="M0 4H28"
-              class={runColorName(curve.color)}
-              stroke-dasharray={curve.dash?.join(' ')}
-            />
-          </svg>
+          <LineSample color={curve.color} dash={curve.dash} />
           <span class="faint">{curve.label}</span> <b>{valueText(values[index], panel.unit)}</b>
         </li>
       ))}

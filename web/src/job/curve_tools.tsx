@@ -4,10 +4,12 @@ import { count } from '../format/numbers';
 import { Link, setQuery } from '../router/router';
 import { SMOOTHINGS, jobPath, listText, type CurveView } from '../router/url';
 import { axisLabel } from '../chart/axes';
-import { CheckMenu } from '../ui/check_menu';
+import { LineSample } from '../chart/line_sample';
+import { CheckMenu, asOptions } from '../ui/check_menu';
 import { Choice } from '../ui/choice';
 import { Icon } from '../ui/icon';
 import { JobChoice } from '../ui/job_choice';
+import { BASELINE_COLOR, BASELINE_DASH } from './baseline';
 import { chosenStep } from './note_step';
 import { axesFor, offeredKeys } from './panels';
 
@@ -21,16 +23,19 @@ function ExtraSeries({ known, view }: { known: readonly string[]; view: CurveVie
     setQuery({ keys: listText(next) });
   };
   return (
-    <CheckMenu title="More series" options={offered} chosen={view.extra} onToggle={toggle} />
+    <CheckMenu
+      title="More series"
+      options={asOptions(offered)}
+      chosen={view.extra}
+      onToggle={toggle}
+    />
   );
 }
 
 function BaselineName({ job, axis }: { job: Job; axis: CurveView['axis'] }) {
   return (
     <span>
-      <svg class="line-sample" viewBox="0 0 28 8" aria-hidden="true">
-        <path d="M0 4H28" class="run-8" stroke-dasharray="7 4" />
-      </svg>
+      <LineSample color={BASELINE_COLOR} dash={BASELINE_DASH} />
       <Link href={jobPath(job.id)}>
         {job.name} #{job.id}
       </Link>

@@ -20,7 +20,7 @@ import { CurvePanel, PanelPlaceholder } from './curve_panel';
 import { LossReport } from './loss_report';
 import { NoteDialog } from './note_dialog';
 import { NoteList } from './note_list';
-import { chosenStep, cursorStep, firstStep } from './note_step';
+import { chosenStep, cursorStep, firstStep, forgetCursor } from './note_step';
 import { noteMarkers } from './notes';
 import { WIDE_KEYS, axesFor, panelsFor, type Panel } from './panels';
 import { figuresOf } from './progress';
@@ -137,6 +137,7 @@ export function Curves({ job }: { job: Job }) {
   );
   const keys = known.data?.keys ?? [];
   const [noteStep, setNoteStep] = useState<number>();
+  useEffect(() => forgetCursor, []);
   const openNote = () => setNoteStep(cursorStep.peek() ?? firstStep(job));
   useCurveKeys(view, keys, openNote);
   const panels = panelsFor(keys, view.extra);

@@ -1,7 +1,7 @@
 // The evaluation sets of a job side by side, each with its newest and its lowest loss.
 import type { Series } from '../api/types';
 import { runColorName } from '../chart/colors';
-import { count, measured, notFinite } from '../format/numbers';
+import { count, measured, measuredText, notFinite } from '../format/numbers';
 import { evaluationOf, setColor, setName } from './evaluation_sets';
 
 interface EvaluationLegendProps {
@@ -14,7 +14,6 @@ export function EvaluationLegend({ keys, series }: EvaluationLegendProps) {
     <ul class="line-legend" aria-label="Evaluation sets">
       {keys.map((key, index) => {
         const { last, best } = evaluationOf(series.find((one) => one.key === key));
-        const odd = notFinite(last);
         return (
           <li key={key}>
             <svg
@@ -25,9 +24,7 @@ export function EvaluationLegend({ keys, series }: EvaluationLegendProps) {
               <circle cx="5" cy="5" r="3.5" />
             </svg>
             <span class="faint">{setName(key)}</span>{' '}
-            <b class={odd ? 'tone-bad' : ''}>
-              {odd ?? measured(typeof last === 'number' ? last : undefined)}
-            </b>
+            <b class={notFinite(last) ? 'tone-bad' : ''}>{measuredText(last)}</b>
             {best && (
               <span class="faint">
                 {' '}

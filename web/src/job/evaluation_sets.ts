@@ -2,7 +2,7 @@
 import type { JsonNumber, Series } from '../api/types';
 
 const LOSS = '_loss';
-// Sets whose losses need no perplexity to be recognised. Log parsers report only the losses.
+// Sets whose losses need no perplexity to be recognized. Log parsers report only the losses.
 const USUAL_SETS: readonly string[] = ['val', 'eval', 'valid', 'validation', 'test'];
 // Programs may report a perplexity of the training data, too.
 const TRAINING = 'train';

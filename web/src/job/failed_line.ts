@@ -6,7 +6,7 @@ import { newestAttempt } from './progress';
 export interface FailedOutput {
   attempt: number;
   rank: number;
-  // The line that describes the error; empty if the controller recognised none.
+  // The line that describes the error; empty if the controller recognized none.
   errorLine: string;
 }
 

@@ -1,4 +1,5 @@
 // The page of one job: a header, tabs, and the content of the open tab.
+import { Fragment } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { asRequestError, type RequestError } from '../api/client';
 import { LISTED, follow, live, openJob, otherClusters } from '../api/store';
@@ -74,7 +75,7 @@ function TabContent({ job, tab }: { job: Job; tab: JobTab }) {
     case 'checkpoints':
       return <Checkpoints job={job} />;
     case 'logs':
-      return <Logs key={job.id} job={job} />;
+      return <Logs job={job} />;
     case 'config':
       return <Config job={job} />;
     case 'events':
@@ -83,7 +84,7 @@ function TabContent({ job, tab }: { job: Job; tab: JobTab }) {
 }
 
 // Returns the attempt before or after the chosen one. "All" follows the newest attempt.
-export function neighbourAttempt(
+function neighborAttempt(
   numbers: readonly number[],
   chosen: number | undefined,
   by: 1 | -1,
@@ -105,7 +106,7 @@ function useJobKeys(job: Job | undefined): void {
     const step = (by: 1 | -1) => () => {
       const chosen = Number(query.value.get('attempt')) || undefined;
       const numbers = job.attempts.map(({ number }) => number);
-      setQuery({ attempt: neighbourAttempt(numbers, chosen, by) });
+      setQuery({ attempt: neighborAttempt(numbers, chosen, by) });
     };
     keys['['] = step(-1);
     keys[']'] = step(1);
@@ -154,7 +155,8 @@ export function JobPage() {
   if (error) return <Failure error={error} retry={() => setTries(tries + 1)} />;
   if (!response || !job) return <Skeleton rows={8} height={32} />;
   return (
-    <>
+    // Without the key, an open dialog or a chosen rank would become one of the next job.
+    <Fragment key={job.id}>
       <JobHeader response={response} job={job} />
       <Tabs job={job} tab={tab} />
       <div class="tab-content">
@@ -164,6 +166,6 @@ export function JobPage() {
           <TabContent job={job} tab={tab} />
         )}
       </div>
-    </>
+    </Fragment>
   );
 }

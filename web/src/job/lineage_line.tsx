@@ -5,8 +5,11 @@ import { stale } from '../api/store';
 import type { Job } from '../api/types';
 import { Link } from '../router/router';
 import { jobPath } from '../router/url';
+import { useDeferred } from '../ui/deferred';
+import { Failure } from '../ui/notice';
 import { relationsOf } from './lineage';
-import type { LineageDialog } from './lineage_dialog';
+
+const loadDialog = () => import('./lineage_dialog').then((module) => module.LineageDialog);
 
 const JobLink = ({ id, text = `job ${id}` }: { id: number; text?: string }) => (
   <Link href={jobPath(id)}>{text}</Link>
@@ -27,25 +30,22 @@ function Children({ ids, others }: { ids: readonly number[]; others: number }) {
   );
 }
 
-// Loads the code of the tree when it is opened. A link in the tree opens another job, which closes
-// the tree.
+// A link in the tree opens another job, which closes the tree.
 function LineageButton({ job }: { job: Job }) {
-  const [dialog, setDialog] = useState<{ View: typeof LineageDialog; job: number }>();
-  const open = async () => {
-    const { LineageDialog: View } = await import('./lineage_dialog');
-    setDialog({ View, job: job.id });
-  };
+  const [open, setOpen] = useState(false);
+  const { code: Dialog, error } = useDeferred(loadDialog, open);
   return (
     <>
       <button
         type="button"
         class="text-button"
         disabled={stale.value}
-        onClick={() => void open().catch(() => undefined)}
+        onClick={() => setOpen(true)}
       >
         Lineage…
       </button>
-      {dialog?.job === job.id && <dialog.View job={job} onClose={() => setDialog(undefined)} />}
+      {open && error && <Failure error={error} />}
+      {open && Dialog && <Dialog job={job} onClose={() => setOpen(false)} />}
     </>
   );
 }

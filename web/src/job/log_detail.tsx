@@ -8,7 +8,7 @@ import { Icon } from '../ui/icon';
 import { leveled, lineName, withoutEscapes, type LeveledLine } from './log_lines';
 
 // Number of neighbouring lines on each side.
-const NEIGHBOURS = 5;
+const NEIGHBORS = 5;
 
 // Returns the open line with its neighbours, oldest first. Before they have arrived, returns only
 // the line.
@@ -24,7 +24,7 @@ function useNeighbours(jobId: number, line: LeveledLine): readonly LeveledLine[]
       return leveled(await getJson<ReadLogPageResponse>(path, asked, abort.signal));
     };
     // The newer lines begin with the line itself.
-    Promise.all([read('older', NEIGHBOURS), read('newer', NEIGHBOURS + 1)]).then(
+    Promise.all([read('older', NEIGHBORS), read('newer', NEIGHBORS + 1)]).then(
       (sides) => setLines(sides.flat()),
       (failure: unknown) => {
         // The line itself is shown in any case.

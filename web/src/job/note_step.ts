@@ -9,6 +9,11 @@ import { figuresOf } from './progress';
 // undefined while the cursor is on no curve.
 export const cursorStep = signal<number | undefined>(undefined);
 
+// Called when the curves are left, because the next ones may be those of another job.
+export function forgetCursor(): void {
+  cursorStep.value = undefined;
+}
+
 export interface ChosenStep {
   job: number;
   step: number;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonNumber } from '../api/types';
 import { failureOf, figuresOf, oldLossText, restartsText, stepAge } from './progress';
 
 describe('figures of a job', () => {
@@ -41,13 +42,14 @@ describe('figures of a job', () => {
 
   it('have the newest loss on evaluation sets of any name', () => {
     const text = (change: object) => figuresOf(job({ progress: { ...progress, ...change } })).evaluations;
-    const set = (name: string, loss: number) => ({ data_set: name, step: 9, loss });
+    const set = (name: string, loss: JsonNumber) => ({ data_set: name, step: 9, loss });
     expect(text({})).toBeUndefined();
     expect(text({ validation_loss: 2.31, evaluations: [] })).toBe('validation 2.3100');
     expect(text({ evaluations: [set('code', 1.08), set('val', 2.31)] })).toBe(
       'code 1.0800, validation 2.3100',
     );
     const many = ['a', 'b', 'c', 'd', 'e'].map((name) => set(name, 1));
+    expect(text({ evaluations: [set('val', 'NaN')] })).toBe('validation NaN');
     expect(text({ evaluations: many })).toBe('a 1.0000, b 1.0000, c 1.0000, +2 sets');
   });
 

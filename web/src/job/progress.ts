@@ -1,7 +1,7 @@
 // Figures of a job for its header and for list rows. Pure functions.
 import type { Attempt, Job } from '../api/types';
 import { hasEnded } from '../api/live';
-import { count, measured, notFinite, plural } from '../format/numbers';
+import { count, measuredText, plural } from '../format/numbers';
 import { wordOf } from './health';
 
 const finite = (value: unknown): number | undefined =>
@@ -39,7 +39,7 @@ function evaluationText(progress: Job['progress']): string | undefined {
       : [{ data_set: 'val', loss: older }];
   const shown = sets
     .slice(0, SHOWN_SETS)
-    .map(({ data_set: name, loss }) => `${name === 'val' ? 'validation' : name} ${notFinite(loss) ?? measured(Number(loss))}`);
+    .map(({ data_set: name, loss }) => `${name === 'val' ? 'validation' : name} ${measuredText(loss)}`);
   if (sets.length > shown.length) shown.push(`+${plural(sets.length - shown.length, 'set')}`);
   return shown.join(', ') || undefined;
 }
@@ -70,10 +70,6 @@ export function figuresOf(job: Job): Figures {
 export function oldLossText({ progress }: Pick<Job, 'progress'>): string | undefined {
   const { step = 0, loss_step: lossStep = 0 } = progress ?? {};
   return 0 < lossStep && lossStep < step ? `(step ${count(lossStep)})` : undefined;
-}
-
-export function slotsWanted(job: Job): number {
-  return (job.spec?.resources?.nodes ?? 1) * (job.spec?.resources?.slots_per_node ?? 1);
 }
 
 // Such as "2 nodes × 8 gpu".

@@ -1,6 +1,7 @@
 // Loads the job that is drawn as a baseline.
 import { useMemo } from 'preact/hooks';
 import type { RequestError } from '../api/client';
+import { hasEnded } from '../api/live';
 import { metricsTick } from '../api/store';
 import type { GetJobResponse, GetSeriesResponse } from '../api/types';
 import type { CurveView } from '../router/url';
@@ -27,8 +28,10 @@ export function useBaseline(
   const { axis, baseline: reference } = view;
   const path = reference && `/jobs/${encodeURIComponent(reference)}`;
   const identity = `${reference}/${axis}`;
-  const tick = useThrottled(metricsTick.value, PACE_MS);
   const found = useLoad<GetJobResponse>(path, {}, identity);
+  const paced = useThrottled(metricsTick.value, PACE_MS);
+  const ended = found.data?.job && hasEnded(found.data.job);
+  const tick = ended ? 0 : paced;
   const asked = baselineQueries(view, sets, innerWidth);
   const series = path && `${path}/series`;
   const wide = useLoad<GetSeriesResponse>(series, asked.wide, identity, tick);

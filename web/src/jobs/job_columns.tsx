@@ -85,6 +85,16 @@ function StepCell({ job }: { job: Job }) {
   );
 }
 
+function LossCell({ job }: { job: Job }) {
+  const old = oldLossText(job);
+  return (
+    <>
+      <Loss job={job} />
+      {old && <span class="row-reason faint">{old}</span>}
+    </>
+  );
+}
+
 // Shows the restarts and their budget, such as "8 / 20".
 function RestartsCell({ job }: { job: Job }) {
   if (job.restarts === 0) return <span class="faint">0</span>;
@@ -114,12 +124,7 @@ const CHOSEN: Record<ColumnName, Column<Job>> = {
     right: true,
     priority: 2,
     sort: 'loss',
-    cell: (job) => (
-      <>
-        <Loss job={fresh(job)} />
-        <span class="row-reason faint">{oldLossText(fresh(job))}</span>
-      </>
-    ),
+    cell: (job) => <LossCell job={fresh(job)} />,
   },
   best: {
     name: 'Best loss',

@@ -40,27 +40,38 @@ export function useSelection(
   const [error, setError] = useState<RequestError>();
   const selection = withoutDeleted(held, live.value.deleted);
   const key = JSON.stringify(queryOf({ ...filter, order: 'newest', reverse: false }));
-  // A job that the filter no longer shows must not be changed unnoticed.
-  useEffect(() => setHeld(NOTHING), [key]);
-  const selectAll = async () => {
+  const asked = useRef<AbortController>(undefined);
+  // Every choice ends a request for all jobs, so that its response does not replace the choice.
+  const select = (next: Selection) => {
+    asked.current?.abort();
     setError(undefined);
+    setHeld(next);
+  };
+  // A job that the filter no longer shows must not be changed unnoticed.
+  useEffect(() => {
+    select(NOTHING);
+    return () => asked.current?.abort();
+  }, [key]);
+  const selectAll = async () => {
     const shown = rows ?? [];
-    if (shown.length >= Math.min(total, SELECTED_MAX)) return setHeld(allOf(shown));
+    if (shown.length >= Math.min(total, SELECTED_MAX)) return select(allOf(shown));
+    select(NOTHING);
+    const { signal } = (asked.current = new AbortController());
     try {
       const query = { ...queryOf(filter), limit: SELECTED_MAX };
-      const { jobs } = await getJson<ListJobsResponse>('/jobs', query);
+      const { jobs } = await getJson<ListJobsResponse>('/jobs', query, signal);
       // The shown rows first, because sick jobs are on top of them.
-      setHeld(allOf(joined(shown, jobs)));
+      if (!signal.aborted) select(allOf(joined(shown, jobs)));
     } catch (failure) {
-      setError(asRequestError(failure));
+      if (!signal.aborted) setError(asRequestError(failure));
     }
   };
   return {
     selection,
     error,
-    click: (job, range) => setHeld(afterClick(selection, job, rows ?? [], range)),
+    click: (job, range) => select(afterClick(selection, job, rows ?? [], range)),
     selectAll: () => void selectAll(),
-    clear: () => setHeld(NOTHING),
+    clear: () => select(NOTHING),
   };
 }
 
@@ -108,8 +119,7 @@ export function SelectedTools({ tools, total }: { tools: SelectionTools; total: 
   const { code: Dialog, error } = useDeferred(loadDialog, action !== undefined);
   const jobs = [...tools.selection.jobs.values()];
   const failure = tools.error ?? error;
-  if (failure) return <Failure error={failure} />;
-  if (jobs.length === 0) return null;
+  if (jobs.length === 0) return failure ? <Failure error={failure} /> : null;
   const isFull = jobs.length === SELECTED_MAX && total > SELECTED_MAX;
   const canAct = !stale.value && capabilities.value.includes('stop');
   return (
@@ -132,6 +142,7 @@ export function SelectedTools({ tools, total }: { tools: SelectionTools; total: 
       <button type="button" class="quiet" onClick={tools.clear}>
         Clear
       </button>
+      {action && failure && <Failure error={failure} />}
       {action && Dialog && (
         <Dialog action={action} jobs={jobs} onClose={() => setAction(undefined)} />
       )}

@@ -1,9 +1,10 @@
 // The tools of the list of jobs that choose a saved view and the columns.
 import { useEffect, useState } from 'preact/hooks';
 import { navigate, query, setQuery } from '../router/router';
+import { CheckMenu } from '../ui/check_menu';
 import { useDeferred } from '../ui/deferred';
 import { Failure } from '../ui/notice';
-import { COLUMNS, columnsIn, columnsText, withColumn } from './column_choice';
+import { COLUMNS, columnsIn, columnsText, withColumn, type ColumnName } from './column_choice';
 import { followViews, storeViews, storedViews, viewOf, type SavedView } from './saved_views';
 
 const loadDialog = () => import('./views_dialog').then((module) => module.ViewsDialog);
@@ -70,36 +71,19 @@ export function ViewTools() {
   );
 }
 
-// Chooses the columns. It stays open while several are changed; Escape closes it.
+// Chooses the columns.
 export function ColumnTools() {
   const chosen = columnsIn(query.value);
+  const toggle = (name: ColumnName) =>
+    setQuery({ columns: columnsText(withColumn(chosen, name, !chosen.includes(name))) });
   return (
-    <details
-      class="menu menu-end"
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape') return;
-        event.currentTarget.open = false;
-        event.currentTarget.querySelector('summary')?.focus();
-      }}
-    >
-      <summary>Columns</summary>
-      <fieldset class="menu-list">
-        <legend class="hidden">Columns</legend>
-        {COLUMNS.map(([name, word]) => (
-          <label key={name}>
-            <input
-              type="checkbox"
-              checked={chosen.includes(name)}
-              onChange={(event) =>
-                setQuery({
-                  columns: columnsText(withColumn(chosen, name, event.currentTarget.checked)),
-                })
-              }
-            />{' '}
-            {word}
-          </label>
-        ))}
-      </fieldset>
-    </details>
+    <CheckMenu
+      title="Columns"
+      options={COLUMNS}
+      chosen={chosen}
+      onToggle={toggle}
+      counted={false}
+      atEnd
+    />
   );
 }

@@ -45,7 +45,7 @@ function overWindow(
 }
 
 const QUANTITIES = [
-  { name: 'Utilisation', of: 'utilization_percent', text: (v: number) => `${v} %`, top: 100 },
+  { name: 'Utilization', of: 'utilization_percent', text: (v: number) => `${v} %`, top: 100 },
   { name: 'Memory', of: 'memory_mib', text: (v: number) => bytes(v * MIB), top: 0 },
   { name: 'Temperature', of: 'temperature_celsius', text: (v: number) => `${v} °C`, top: 100 },
   { name: 'Power', of: 'power_watts', text: (v: number) => `${v} W`, top: 0 },

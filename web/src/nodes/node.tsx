@@ -264,5 +264,5 @@ export function NodePage() {
       </Empty>
     );
   }
-  return <NodeView node={node} heartbeatMs={newestHeartbeat(node, heartbeats)} />;
+  return <NodeView key={node.id} node={node} heartbeatMs={newestHeartbeat(node, heartbeats)} />;
 }

@@ -23,7 +23,7 @@ it('knows the attempts that have ended', () => {
   expect(endedAttempts(attempts).map(({ attempt }) => attempt)).toEqual([1, 3]);
 });
 
-it('joins neighbouring ranks', () => {
+it('joins neighboring ranks', () => {
   expect(rankText([3])).toBe('rank 3');
   expect(rankText([8, 9, 10])).toBe('ranks 8–10');
   expect(rankText([0, 2, 5, 6])).toBe('ranks 0, 2, 5–6');

@@ -9,7 +9,7 @@ const use = (job_id: number, rank = 0, unkillable = '') => ({
 });
 
 describe('holdings', () => {
-  it('joins neighbours of one job, and free ones', () => {
+  it('joins neighbors of one job, and free ones', () => {
     const uses = [use(7, 8), use(7, 9), use(0), use(0), use(0), use(9, 0)];
     expect(slotRangesOf(uses)).toEqual([
       { jobId: 7, first: 0, count: 2, rank: 8, unkillable: '' },
@@ -22,7 +22,7 @@ describe('holdings', () => {
     expect(slotRangesOf([use(7, 3), use(7, 9)]).map(({ count }) => count)).toEqual([1, 1]);
   });
 
-  it('tells a slot that an unkillable process holds from its neighbours', () => {
+  it('tells a slot that an unkillable process holds from its neighbors', () => {
     const [held, next] = slotRangesOf([use(7, 0, 'pid 12 in disk sleep'), use(7, 1)]);
     expect(held && slotRangeText(held, 'llama')).toBe(
       'slot 0: llama #7, rank 0; cannot be killed: pid 12 in disk sleep',

@@ -107,7 +107,13 @@ function NameField({ text, onText }: { text: string; onText: (text: string) => v
   );
 }
 
-function SubmitPart({ text, ready }: { text: string; ready: boolean }) {
+interface SubmitPartProps {
+  recipe: string;
+  text: string;
+  ready: boolean;
+}
+
+function SubmitPart({ recipe, text, ready }: SubmitPartProps) {
   const [busy, setBusy] = useState(false);
   const [hold, setHold] = useState(false);
   const [error, setError] = useState<RequestError>();
@@ -119,7 +125,7 @@ function SubmitPart({ text, ready }: { text: string; ready: boolean }) {
     try {
       const body = { job_file: text, hold, request_id: requestId };
       const { job } = await postJson<SubmitJobResponse>('/jobs', body);
-      drafts.clear();
+      drafts.delete(recipe);
       if (job) navigate(jobPath(job.id));
     } catch (failure) {
       setError(asRequestError(failure));
@@ -203,7 +209,7 @@ function Workbench({ lists, recipe }: WorkbenchProps) {
           plan={checked}
           onPlace={goTo}
         />
-        <SubmitPart text={text} ready={isValid} />
+        <SubmitPart recipe={recipe.name} text={text} ready={isValid} />
         <RecipeDiff recipe={recipe.name} before={recipe.text} after={text} />
       </div>
       <div class="workbench-side">

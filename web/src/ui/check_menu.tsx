@@ -1,33 +1,50 @@
-// A menu of checkboxes, for example to choose series.
-interface CheckMenuProps {
+// A menu of checkboxes, for example to choose series or columns. It stays open while several are
+// changed; Escape closes it.
+interface CheckMenuProps<T extends string> {
   title: string;
-  options: readonly string[];
-  chosen: readonly string[];
-  onToggle: (option: string) => void;
+  // Values and their words.
+  options: readonly (readonly [T, string])[];
+  chosen: readonly T[];
+  onToggle: (option: T) => void;
+  // Shows the number of chosen options.
+  counted?: boolean;
+  // The list extends to the left of the button.
+  atEnd?: boolean;
 }
 
 // More entries would be hard to search.
 const OPTIONS_MAX = 200;
 
-export function CheckMenu({ title, options, chosen, onToggle }: CheckMenuProps) {
+export const asOptions = (names: readonly string[]) => names.map((name) => [name, name] as const);
+
+export function CheckMenu<T extends string>(props: CheckMenuProps<T>) {
+  const { title, options, chosen, onToggle, counted = true, atEnd = false } = props;
   return (
-    <details class="menu">
+    <details
+      class={atEnd ? 'menu menu-end' : 'menu'}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        event.currentTarget.open = false;
+        event.currentTarget.querySelector('summary')?.focus();
+      }}
+    >
       <summary>
         {title}
-        {chosen.length > 0 && <span class="count">{chosen.length}</span>}
+        {counted && chosen.length > 0 && <span class="count">{chosen.length}</span>}
       </summary>
-      <div class="menu-list">
-        {options.slice(0, OPTIONS_MAX).map((option) => (
+      <fieldset class="menu-list">
+        <legend class="hidden">{title}</legend>
+        {options.slice(0, OPTIONS_MAX).map(([option, word]) => (
           <label key={option}>
             <input
               type="checkbox"
               checked={chosen.includes(option)}
               onChange={() => onToggle(option)}
-            />
-            {option}
+            />{' '}
+            {word}
           </label>
         ))}
-      </div>
+      </fieldset>
     </details>
   );
 }
