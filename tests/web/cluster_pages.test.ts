@@ -93,7 +93,6 @@ describe('nodes', () => {
         reason: 'XID 79: GPU has fallen off the bus',
         fatal: true,
         xid: 79,
-        worker_restarted: false,
         rank: 0,
         worker_restarted: false,
       },
