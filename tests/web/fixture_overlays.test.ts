@@ -9,7 +9,7 @@ import { KEYS_OF_TWO_SETS } from './fixture_series';
 const fixture = new FixtureBrowser();
 
 describe('evaluation sets', () => {
-  it('are points of their own colors on the losses, side by side with their lowest loss', async () => {
+  it('are points of their own colors on the losses, with their lowest loss', async () => {
     fixture.server.keys = KEYS_OF_TWO_SETS;
     const page = await fixture.visit('/jobs/42');
     const loss = page.getByRole('region', { name: 'Loss', exact: true });

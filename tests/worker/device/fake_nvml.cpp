@@ -5,6 +5,7 @@
 // - "xid": GPU 2 had error 79
 // - "old": devices support only the queries made at startup
 // Any other value means a healthy machine with three GPUs.
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -26,9 +27,14 @@ unsigned long NumberOf(void* device) { return reinterpret_cast<unsigned long>(de
 
 int Answer() { return Fault("old") ? kNotSupported : 0; }
 
-int initialised = 0;
-int event_sets = 0;
-bool xid_told = false;
+// A worker opens the library once for its metrics and once for the controller's history, on two
+// threads. Like the real library, this one is closed by the last shutdown.
+std::atomic<int> initialised = 0;
+std::atomic<int> event_sets = 0;
+
+struct EventSet {
+  bool xid_told = false;
+};
 
 }  // namespace
 
@@ -45,8 +51,7 @@ int nvmlInit_v2() {
 }
 
 int nvmlShutdown() {
-  --initialised;
-  if (event_sets != 0) abort();  // An event set was not freed.
+  if (--initialised == 0 && event_sets != 0) abort();  // An event set was not freed.
   return 0;
 }
 
@@ -57,7 +62,7 @@ const char* nvmlErrorString(int result) {
 
 int nvmlDeviceGetCount_v2(unsigned* count) {
   *count = 3;
-  return Fault("count") || initialised != 1 ? kUnknown : 0;
+  return Fault("count") || initialised < 1 ? kUnknown : 0;
 }
 
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
@@ -151,12 +156,12 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(void* device, unsigned long long* 
 int nvmlEventSetCreate(void** set) {
   if (Fault("old")) return kNotSupported;
   ++event_sets;
-  *set = &event_sets;
-  xid_told = false;
+  *set = new EventSet();
   return 0;
 }
 
-int nvmlEventSetFree(void*) {
+int nvmlEventSetFree(void* set) {
+  delete static_cast<EventSet*>(set);
   --event_sets;
   return 0;
 }
@@ -171,7 +176,8 @@ struct FakeEvent {
   unsigned gpu_instance, compute_instance;
 };
 
-int nvmlEventSetWait_v2(void*, FakeEvent* event, unsigned) {
+int nvmlEventSetWait_v2(void* set, FakeEvent* event, unsigned) {
+  bool& xid_told = static_cast<EventSet*>(set)->xid_told;
   if (!Fault("xid") || xid_told) return kTimeout;
   xid_told = true;
   *event = {reinterpret_cast<void*>(3UL), 8, 79, 0, 0};

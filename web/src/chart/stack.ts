@@ -1,7 +1,7 @@
 // Curves stacked on each other, for parts that add up to a whole. Pure functions.
 import { align, type Curve, type Value } from './curves';
 
-// Returns the values with each missing one replaced by the value before it, or by 0 at the beginning.
+// Returns the values. A missing one is replaced by the value before it, or by 0 at the beginning.
 function held(values: readonly Value[]): (number | null)[] {
   let last: number | null = 0;
   return values.map((value) => {
@@ -10,8 +10,8 @@ function held(values: readonly Value[]): (number | null)[] {
   });
 }
 
-// Returns the layers of a stack, the lowest first. Where a part is not finite, all layers have a
-// gap, because the sum is unknown.
+// Returns the layers of a stack, the lowest first. All layers have a gap where a part is not
+// finite, because the sum is unknown.
 export function stackedCurves(parts: readonly Curve[]): Curve[] {
   const [x, ...columns] = align(parts);
   const values = columns.map(held);

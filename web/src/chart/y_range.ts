@@ -24,8 +24,8 @@ function newestOf({ y }: Curve): number[] {
 }
 
 // Returns the range in which the curves are easy to read. A few extreme values, such as those of
-// the first steps, may be outside of it. Of a stack, only the sums count, and the range begins at 0.
-// Returns undefined if there are no values.
+// the first steps, may be outside of it. The range of a stack begins at 0 and contains its
+// sums. Returns undefined if there are no values.
 export function typicalRange(all: readonly Curve[]): [number, number] | undefined {
   const full = extent(all);
   if (!full) return undefined;

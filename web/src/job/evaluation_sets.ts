@@ -8,8 +8,8 @@ const USUAL_SETS: readonly string[] = ['val', 'eval', 'valid', 'validation', 'te
 const TRAINING = 'train';
 
 // Returns the series with the losses of the evaluation sets, that of the validation set first. The
-// controller stores a loss and a perplexity for each set, so other losses, such as those of routers,
-// are not evaluations.
+// controller stores a loss and a perplexity for each set, so other losses, such as the losses of
+// routers, are not evaluations.
 export function evaluationKeys(known: readonly string[]): string[] {
   const names = new Set(known);
   const isSet = (set: string) => USUAL_SETS.includes(set) || names.has(`${set}_perplexity`);

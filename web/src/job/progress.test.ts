@@ -41,7 +41,8 @@ describe('figures of a job', () => {
   });
 
   it('have the newest loss on evaluation sets of any name', () => {
-    const text = (change: object) => figuresOf(job({ progress: { ...progress, ...change } })).evaluations;
+    const text = (change: object) =>
+      figuresOf(job({ progress: { ...progress, ...change } })).evaluations;
     const set = (name: string, loss: JsonNumber) => ({ data_set: name, step: 9, loss });
     expect(text({})).toBeUndefined();
     expect(text({ validation_loss: 2.31, evaluations: [] })).toBe('validation 2.3100');

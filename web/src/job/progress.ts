@@ -39,7 +39,10 @@ function evaluationText(progress: Job['progress']): string | undefined {
       : [{ data_set: 'val', loss: older }];
   const shown = sets
     .slice(0, SHOWN_SETS)
-    .map(({ data_set: name, loss }) => `${name === 'val' ? 'validation' : name} ${measuredText(loss)}`);
+    .map(
+      ({ data_set: name, loss }) =>
+        `${name === 'val' ? 'validation' : name} ${measuredText(loss)}`,
+    );
   if (sets.length > shown.length) shown.push(`+${plural(sets.length - shown.length, 'set')}`);
   return shown.join(', ') || undefined;
 }

@@ -30,7 +30,8 @@ export function seriesQuery(view: CurveView, keys: readonly string[], buckets: n
   };
 }
 
-// Maximum width of the page, and the width in pixels that a panel's frame and labels take from its curve.
+// Maximum width of the page, and the width that a panel's frame and labels take from its curve, in
+// pixels.
 const PAGE_PX = 1680;
 const PANEL_FRAME_PX = 90;
 // The breakpoints must equal those of the panel grid in job.css.

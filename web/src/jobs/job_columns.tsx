@@ -7,7 +7,14 @@ import { ABSENT, count, percent, short } from '../format/numbers';
 import { ago, duration, fullTime } from '../format/time';
 import { HEALTH_LOOK, lookOf } from '../format/words';
 import { isSick, worstFinding } from '../job/health';
-import { failureOf, figuresOf, oldLossText, restartsText, shapeText, wallSeconds } from '../job/progress';
+import {
+  failureOf,
+  figuresOf,
+  oldLossText,
+  restartsText,
+  shapeText,
+  wallSeconds,
+} from '../job/progress';
 import { JobSpark } from '../overview/job_spark';
 import { Link } from '../router/router';
 import { jobPath } from '../router/url';
