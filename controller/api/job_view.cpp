@@ -1,5 +1,6 @@
 #include "controller/api/job_view.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "controller/core/decide/references.h"
@@ -23,6 +24,11 @@ void DropOldRate(Timestamp now, v1::Job& job) {
   job.mutable_progress()->clear_eta_seconds();
 }
 
+bool IsDiverging(const v1::JobHealth& health) {
+  return std::ranges::find(health.findings(), v1::HEALTH_WORD_DIVERGING,
+                           &v1::HealthFinding::word) != health.findings().end();
+}
+
 void AddObserved(const ClusterView& view, const JobEntry& entry, v1::Job& job) {
   const auto& progress = view.observations.progress;
   if (const auto found = progress.find(job.id()); found != progress.end()) {
@@ -32,6 +38,8 @@ void AddObserved(const ClusterView& view, const JobEntry& entry, v1::Job& job) {
   DropOldRate(view.now, job);
   MergeObserved(entry.job, view.observations, view.now, job);
   v1::JobHealth health = HealthOf(view.state, view.observations, entry, view.now);
+  // A run whose later steps are of no use has no time of completion.
+  if (IsDiverging(health)) job.mutable_progress()->clear_eta_seconds();
   if (health.word() != v1::HEALTH_WORD_UNSPECIFIED) *job.mutable_health() = std::move(health);
 }
 

@@ -25,7 +25,22 @@ bool HasHealth(v1::JobState state) {
          state == v1::JOB_STATE_RECOVERING;
 }
 
-std::optional<v1::HealthFinding> WhyDiverging(const AttemptObservation& observed, int64_t job_id) {
+// `since_step`: the first bad step.
+std::string DivergingAdvice(const v1::Job& job, int64_t since_step) {
+  const bool has_checkpoint = std::ranges::any_of(
+      job.checkpoints(),
+      [&](const v1::Checkpoint& checkpoint) { return checkpoint.step() < since_step; });
+  const std::string from =
+      has_checkpoint ? absl::StrCat("from a checkpoint before that step (`trainyard describe ",
+                                    job.id(), "` lists them)")
+                     : "from the start, because no checkpoint is older than that step";
+  return absl::StrCat("no later step is of use: stop the job, then submit it again ", from,
+                      "; with guard.policy skip or lower_lr, the controller goes back to a "
+                      "checkpoint itself");
+}
+
+std::optional<v1::HealthFinding> WhyDiverging(const AttemptObservation& observed,
+                                              const v1::Job& job) {
   const std::optional<DivergenceWatch::Divergence> divergence = observed.divergence.divergence();
   if (!divergence.has_value()) return std::nullopt;
   v1::HealthFinding finding;
@@ -36,10 +51,7 @@ std::optional<v1::HealthFinding> WhyDiverging(const AttemptObservation& observed
           ? absl::StrCat("the loss has spiked at every record since step ", divergence->since_step)
           : absl::StrCat(divergence->metric, " has not been finite since step ",
                          divergence->since_step));
-  finding.set_advice(absl::StrCat(
-      "no later step is of use: stop the job, then submit it again from a checkpoint before that "
-      "step; `trainyard describe ",
-      job_id, "` lists the checkpoints; guard.policy skip or lower_lr does this automatically"));
+  finding.set_advice(DivergingAdvice(job, divergence->since_step));
   return finding;
 }
 
@@ -129,7 +141,7 @@ v1::JobHealth HealthOf(const ClusterState& state, const Observations& observatio
   if (!runs) return findings.Take();
   auto stalled = WhyRanksStay(observations, entry, now);
   findings.Add(stalled.has_value() ? std::move(stalled) : WhyStalled(observations, entry, now));
-  findings.Add(WhyDiverging(*observed, entry.job.id()));
+  findings.Add(WhyDiverging(*observed, entry.job));
   findings.Add(WhyUnsaved(observations, entry));
   auto slow_rank = WhySlowRank(state, observations, entry);
   findings.Add(slow_rank.has_value() ? std::move(slow_rank)

@@ -129,6 +129,16 @@ TEST_F(JobHealthTest, ALossThatIsNotFiniteIsDivergingAtItsFirstRecord) {
   EXPECT_EQ(Word(), v1::HEALTH_WORD_OK);
 }
 
+TEST_F(JobHealthTest, TheAdviceForADivergingRunNamesOnlyCheckpointsThatExist) {
+  Train(20);
+  Train(1, kNan);
+  EXPECT_THAT(Health().findings(0).advice(), HasSubstr("submit it again from the start"));
+  cluster_.Publish(job_, 21);
+  EXPECT_THAT(Health().findings(0).advice(), HasSubstr("submit it again from the start"));
+  cluster_.Publish(job_, 20);
+  EXPECT_THAT(Health().findings(0).advice(), HasSubstr("again from a checkpoint before that step"));
+}
+
 TEST_F(JobHealthTest, ALossThatSpikesTenTimesInARowIsDiverging) {
   Train(20);
   Train(9, 9);
