@@ -163,7 +163,8 @@ void AddHead(const v1::Job& job, Timestamp now, std::string& text) {
   AddLine("Submitted", WhenText(job.submitted_time_ms(), now), text);
   AddLine("Ended", WhenText(job.ended_time_ms(), now), text);
   AddLine("Slots",
-          absl::StrCat(job.spec().resources().nodes(), " nodes x ",
+          absl::StrCat(job.spec().resources().nodes(),
+                       job.spec().resources().nodes() == 1 ? " node x " : " nodes x ",
                        job.spec().resources().slots_per_node(), " ",
                        EnumText(job.spec().resources().device())),
           text);
