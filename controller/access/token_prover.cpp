@@ -51,7 +51,7 @@ absl::Status TokenProver::CheckAddress(const std::string& dialed) const {
   return absl::FailedPreconditionError(absl::StrCat(
       "the caller dialed ", dialed, ", but this controller serves ", host_, ":", port_.load(),
       "; if you forward the port, use the same port number at both ends, or use TLS "
-      "(deploy/README.md). Set TRAINYARD_INSECURE=1 only if you trust the relay"));
+      "(deploy/README.md). Set TRAINYARD_INSECURE=1 only if you trust what forwards the port"));
 }
 
 std::string TokenProver::ProveWelcome(absl::string_view nonce, absl::string_view node_id) const {

@@ -136,8 +136,7 @@ struct Dashboard::Parts {
     };
   }
 
-  // Answers 503 and lists the problems if there are any, although the controller still works in
-  // part.
+  // If there are problems, answers 503 and lists them, even if the controller still works in part.
   void AnswerHealth(const Request& request, Respond respond) const {
     if (request.method != "GET" && request.method != "HEAD") {
       Response refused = ProblemResponse("method_not_allowed", "use GET", kHealthPath);

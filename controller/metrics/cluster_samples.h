@@ -12,7 +12,7 @@
 
 namespace trainyard::controller {
 
-// The maximum numbers of jobs and nodes with their own series, which keep a scrape below about
+// At most this many jobs and nodes get their own series. The limits keep a scrape below about
 // 100,000 lines for any cluster size. trainyard_series_omitted counts the other jobs and nodes.
 inline constexpr std::size_t kMaxJobsExported = 1000;
 inline constexpr std::size_t kMaxNodesExported = 5000;

@@ -154,9 +154,9 @@ void ReviewLaw(const Claims& claims, Findings& findings) {
   const double ratio = tokens / parameters;
   const std::optional<double>& claimed = claims.tokens_per_parameter;
   if (claimed && std::abs(*claimed - ratio) > 0.1 * ratio) {
-    findings.push_back({"claimed tokens per parameter " + Rounded(*claimed),
-                        "the coefficients give D / N = " + Rounded(ratio),
-                        "about " + Rounded(ratio) + ", or other coefficients"});
+    findings.push_back({"claimed: " + Rounded(*claimed) + " tokens per parameter",
+                        "the coefficients give " + Rounded(ratio) + " tokens per parameter",
+                        "claim about " + Rounded(ratio) + ", or state other coefficients"});
   }
   const double made = 6 * parameters * tokens;
   if (std::abs(made - flops) > 0.1 * flops) {

@@ -22,7 +22,7 @@ namespace {
 constexpr int kSlotsPerNode = 8;
 constexpr int64_t kJobsAtOnce = 5000;
 constexpr int kUsers = 50;
-// Number of ended jobs, the newest ones, in the state.
+// The state keeps only this many ended jobs, the newest ones.
 constexpr int64_t kEndedInState = 1000;
 
 struct History {

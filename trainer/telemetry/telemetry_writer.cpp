@@ -150,7 +150,7 @@ void TelemetryWriter::Append(std::string_view type, const std::string& fields) {
   if (waiting_.size() + line.size() <= kWaitingBytesMax) {
     waiting_ += line;
   } else {
-    Warn("the file has not been writable for too long, so some metrics will be missing",
+    Warn("the file could not be written for too long, so some metrics will be missing",
          warned_of_loss_);
   }
   Flush();

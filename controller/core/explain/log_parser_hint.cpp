@@ -14,8 +14,8 @@ constexpr char kTelemetryAdvice[] =
     "if "
     "it has one; the worker's README describes all fields";
 
-// Returns a rank that has written at least `least` lines of output without a step that the log
-// parser found. Returns -1 if there is no such rank.
+// Returns a rank that has written `least` or more lines of output in which the log parser found no
+// step. Returns -1 if there is no such rank.
 int UnmatchedRank(const AttemptObservation& attempt, int64_t least) {
   const auto found = std::ranges::find_if(
       attempt.ranks, [=](const auto& entry) { return entry.second.unmatched_lines >= least; });

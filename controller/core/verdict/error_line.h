@@ -16,8 +16,8 @@ inline constexpr std::size_t kMaxErrorLineBytes = 300;
 // is used. Empty if there is none.
 std::string ErrorLine(const std::string& log_tail);
 
-// Returns true if the output reports a lost peer (NCCL, Gloo, c10d, torchelastic) and no error of
-// its own. Such a rank failed because of another rank.
+// Returns true if a rank's output reports a lost peer (NCCL, Gloo, c10d, torchelastic), but no
+// other error. The rank then failed because another rank failed.
 bool ReportsOnlyPeerLoss(const std::string& log_tail);
 
 // Returns the signal that ended a process below the rank, according to the rank's launcher. 0 if
