@@ -323,8 +323,8 @@ TEST(TrainerTest, Sigusr1SavesAndGoesOn) {
   EXPECT_EQ(trainer.Records("checkpoint").size(), 2u);
 }
 
-// Simulates a slow disk by blocking the first save before it publishes. Training must continue until
-// the next save is due. The time for which training then waits is measured.
+// Simulates a slow disk by blocking the first save before it publishes. Training must continue
+// until the next save is due. The time for which training then waits is measured.
 TEST(TrainerTest, TrainsOnWhileACheckpointIsHeldUp) {
   TrainerFolder folder;
   folder.spec["train"]["steps"] = kForEver;

@@ -66,7 +66,7 @@ describe.runIf(base !== '')('pages', () => {
       const page = await visit('/');
       const summary = /^136 nodes, 1 lost, 1 cordoned, 1,0\d\d of 1,088 slots in use$/;
       await page.getByText(summary).waitFor();
-      await page.getByText(/^needs 6 nodes/).waitFor();
+      await page.getByText(/^Needs 6 nodes/).waitFor();
       expect(await page.locator('.map-node').count()).toBe(136);
       // There is one link for each job and node.
       expect(await page.locator('a.slot').count()).toBeGreaterThan(130);
@@ -236,7 +236,7 @@ describe.runIf(base !== '')('pages', () => {
 
     it('adds a series that has no ready panel', async () => {
       const page = await visitJob('sweep-lr1e-04-01');
-      await page.getByText('More series').click();
+      await page.locator('summary', { hasText: 'More series' }).click();
       await page.getByLabel('attention_entropy').check();
       await panel(page, 'attention_entropy').waitFor();
       expect(page.url()).toContain('keys=attention_entropy');
