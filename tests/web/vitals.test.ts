@@ -60,22 +60,25 @@ async function scrollingOf(page: Page): Promise<Scrolling> {
     return metrics.reduce((sum, { name, value }) => sum + (parts.includes(name) ? value : 0), 0);
   };
   const before = await seconds();
-  const { longest, frames } = await page.evaluate(
+  const { longest, frames, reached } = await page.evaluate(
     () =>
-      new Promise<{ longest: number; frames: number }>((resolve) => {
+      new Promise<{ longest: number; frames: number; reached: number }>((resolve) => {
         let longest = 0;
         let frames = 0;
+        let reached = 0;
         new PerformanceObserver((list) => {
           for (const { duration } of list.getEntries()) longest = Math.max(longest, duration);
         }).observe({ type: 'longtask' });
         const step = () => {
           window.scrollBy(0, frames < 120 ? 90 : -90);
+          reached = Math.max(reached, window.scrollY);
           if (++frames < 240) requestAnimationFrame(step);
-          else setTimeout(() => resolve({ longest, frames }), 300);
+          else setTimeout(() => resolve({ longest, frames, reached }), 300);
         };
         requestAnimationFrame(step);
       }),
   );
+  if (reached === 0) throw new Error('the page did not scroll');
   return { longest, frame: (1000 * ((await seconds()) - before)) / frames };
 }
 
