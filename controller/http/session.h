@@ -13,8 +13,8 @@
 
 namespace trainyard::controller::http {
 
-// The state that all connections share. It must outlive them. Except for its atomic members, it is
-// used only on the server's thread.
+// The state that all connections share. It must outlive the connections. Its atomic members may be
+// used on any thread, the others only on the server's thread.
 struct SessionContext {
   const ServerLimits& limits;
   const Handler& handler;

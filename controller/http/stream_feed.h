@@ -36,7 +36,7 @@ class StreamFeed {
 
   // Sends hello and the first messages of each topic, and then changes until the sink is closed. A
   // `last_event_id` of 0 means that the client has no data yet. If `session_id` is not empty, the
-  // stream is closed when this session ends. May be called on any thread.
+  // stream is closed when the user's login ends. May be called on any thread.
   void Subscribe(Topics topics, uint64_t last_event_id, std::string session_id,
                  std::shared_ptr<StreamSink> sink);
 

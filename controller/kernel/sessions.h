@@ -31,7 +31,8 @@ struct Session {
   bool welcomed = false;
   // The acknowledged offset of each stream of the worker's attempts.
   StreamOffsets stored;
-  // The archived jobs whose attempts the worker still has, because it was disconnected for long.
+  // The archived jobs whose attempts the worker still has. There are some if the worker was
+  // disconnected for a long time.
   // nullopt for a deleted job.
   std::map<int64_t, std::optional<JobEntry>> archived;
   // Streams that cannot be stored, because their data in the store is damaged or they belong to

@@ -14,7 +14,7 @@
 namespace trainyard::controller {
 
 inline constexpr int kNormsInARow = 3;
-// A single spike usually recovers by itself. This many consecutive ones are a divergence.
+// The loss usually recovers after a single spike. This many consecutive spikes are a divergence.
 inline constexpr int64_t kSpikesInARow = 10;
 
 class DivergenceWatch {

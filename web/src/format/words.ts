@@ -114,7 +114,7 @@ export const sentence = (text: string) => text.charAt(0).toUpperCase() + text.sl
 // "rank_exited" -> "rank exited".
 export const plainWords = (code: string) => code.replaceAll('_', ' ');
 
-// The color tells the severity. `healed` is good news: the job trains on.
+// The color shows the severity. A healed job continues to train, so its color is good.
 export const HEALTH_LOOK: Record<HealthWord, StateLook> = {
   unspecified: { word: 'unknown', tone: 'idle', icon: 'circle' },
   ok: { word: 'ok', tone: 'good', icon: 'check' },

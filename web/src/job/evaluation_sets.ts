@@ -4,7 +4,7 @@ import type { JsonNumber, Series } from '../api/types';
 const LOSS = '_loss';
 // Sets whose losses need no perplexity to be recognized. Log parsers report only the losses.
 const USUAL_SETS: readonly string[] = ['val', 'eval', 'valid', 'validation', 'test'];
-// Programs may report a perplexity of the training data, too.
+// Programs may also report a perplexity of the training data.
 const TRAINING = 'train';
 
 // Returns the series with the losses of the evaluation sets, that of the validation set first. The

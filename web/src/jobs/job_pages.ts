@@ -56,7 +56,7 @@ export function listTick(
   deleted: number,
   { states, order }: JobFilter,
 ): string {
-  // A restart changes the state, too.
+  // A restart also changes the state.
   const looksAtState = states.length > 0 || ['state', 'ended', 'restarts'].includes(order);
   const looksAtSteps = order !== 'health' && BY_PROGRESS.includes(order);
   let newest = 0;

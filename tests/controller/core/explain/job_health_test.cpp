@@ -146,7 +146,7 @@ TEST_F(JobHealthTest, ALossThatSpikesTenTimesInARowIsDiverging) {
   Train(1, 9);
   EXPECT_EQ(Word(), v1::HEALTH_WORD_DIVERGING);
   EXPECT_EQ(Health().findings(0).message(), "the loss has spiked at every record since step 21");
-  // The guard accepts the new level after 100 records, but the run does not become well by itself.
+  // After 100 records the guard accepts the new level. The run is still diverging.
   Train(200, 9);
   EXPECT_EQ(Word(), v1::HEALTH_WORD_DIVERGING);
   Train(1);

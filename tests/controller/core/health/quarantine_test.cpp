@@ -226,7 +226,7 @@ TEST_F(LostNodeTest, AQuarantineForALinkEndsWhenTheLinkHasHeld) {
   ReportChecks("a", true);
   cluster_.Pass(200'000);
   ReportChecks("a", true);
-  EXPECT_TRUE(IsQuarantined("a")) << "the link has not held for long enough";
+  EXPECT_TRUE(IsQuarantined("a")) << "the link must work for five minutes";
   ReportChecks("a", false);
   cluster_.Pass(110'000);
   EXPECT_TRUE(IsQuarantined("a")) << "a check has failed";
