@@ -13,7 +13,7 @@ using torch::Tensor;
 // Keeps the sum of sigmoid scores above 0, as in DeepSeek-V3.
 constexpr double kSmallestSum = 1e-20;
 
-// Returns the indices of the `count` largest values of each row. Of equal values, the lower index
+// Returns the indices of the `count` largest values of each row. The lower index of equal values
 // comes first.
 Tensor LargestOfEach(const Tensor& values, int64_t count) {
   return std::get<1>(at::sort(values, /*stable=*/true, 1, /*descending=*/true))
