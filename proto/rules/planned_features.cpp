@@ -176,6 +176,25 @@ void CheckExpertTensorParallel(const RunConfig& config, Problems& problems) {
   }
 }
 
+// Reports layouts of experts that trainyard-trainer cannot train.
+void CheckExpertLayout(const LayoutConfig& layout, Problems& problems) {
+  if (layout.ep > 1) {
+    problems.push_back({"layout.ep", WithValue("layout.ep", layout.ep) +
+                                         " cannot be trained yet: trainyard-trainer has no expert "
+                                         "parallelism; set it to 1"});
+  }
+  if (layout.tp == 1) return;
+  const std::string tp = WithValue("layout.tp", layout.tp);
+  if (!HasWholeExperts(layout)) {
+    problems.push_back({"layout.etp", tp + " would divide every expert, which trainyard-trainer "
+                                           "cannot do yet; set `layout.etp` to 1"});
+  }
+  if (layout.sequence_parallel) return;
+  problems.push_back({"layout.sequence_parallel",
+                      "`layout.sequence_parallel` must be true with `model.num_experts` and " + tp +
+                          ", because otherwise every rank would process the same tokens"});
+}
+
 }  // namespace
 
 bool HasFp8(const TrainConfig& train) { return train.fp8 != Fp8Recipe::kNone; }
@@ -234,12 +253,13 @@ Problems FindUntrainable(const RunConfig& config) {
                                  " cannot be trained yet: trainyard-trainer has no " + feature +
                                  "; `trainyard plan --device` predicts the run"});
   };
-  if (HasExperts(config.model)) {
-    add("model.num_experts", "mixtures of experts");
-  } else if (config.layout.ep > 1) {
+  if (!HasExperts(config.model) && config.layout.ep > 1) {
     problems.push_back({"layout.ep", WithValue("layout.ep", config.layout.ep) +
-                                         " is not supported by this trainyard-trainer, which has "
-                                         "no mixture of experts; set it to 1"});
+                                         " needs `model.num_experts`; set it to 1"});
+  } else if (HasExperts(config.model) && config.resources.device == DeviceKind::kGpu) {
+    add("model.num_experts", "mixtures of experts on GPUs");
+  } else if (HasExperts(config.model)) {
+    CheckExpertLayout(config.layout, problems);
   }
   if (HasLatentAttention(config.model)) add("model.multi_latent_attention", "latent attention");
   if (HasFp8(config.train)) add("train.fp8", "FP8 arithmetic");

@@ -203,9 +203,27 @@ TEST(PlannedFeaturesTest, TheTrainerLacksThem) {
   EXPECT_THAT(
       FeatureMessages(FindUntrainable(config)),
       ElementsAre(HasSubstr("`model.num_experts` cannot be trained yet: trainyard-trainer has no "
-                            "mixtures of experts; `trainyard plan --device` predicts the run"),
+                            "mixtures of experts on GPUs; `trainyard plan --device` predicts"),
                   HasSubstr("`model.multi_latent_attention` cannot be trained yet"),
                   HasSubstr("`train.fp8` cannot be trained yet")));
+}
+
+TEST(PlannedFeaturesTest, OnCpusTheTrainerHasExpertsWithoutExpertParallelism) {
+  const auto problems = [](const RunConfig& config) {
+    return FeatureMessages(FindUntrainable(config));
+  };
+  RunConfig config = Mixture();
+  config.resources.device = DeviceKind::kCpu;
+  EXPECT_THAT(problems(config), IsEmpty());
+  config.layout.ep = 2;
+  EXPECT_THAT(problems(config), ElementsAre(HasSubstr("`layout.ep` (2) cannot be trained yet")));
+  config.layout.ep = 1;
+  config.layout.tp = 2;
+  EXPECT_THAT(problems(config), ElementsAre(HasSubstr("set `layout.etp` to 1")));
+  config.layout.etp = 1;
+  EXPECT_THAT(problems(config), IsEmpty());
+  config.layout.sequence_parallel = false;
+  EXPECT_THAT(problems(config), ElementsAre(HasSubstr("every rank would process the same tokens")));
 }
 
 }  // namespace
