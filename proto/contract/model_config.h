@@ -102,6 +102,13 @@ struct ModelConfig {
   RouterScoreFunction moe_router_score_function = RouterScoreFunction::kSoftmax;
   RouterLoadBalancing moe_router_load_balancing_type = RouterLoadBalancing::kAuxLoss;
   double moe_aux_loss_coeff = 0;
+  bool moe_norm_topk_prob = true;
+  double moe_router_topk_scaling_factor = 1;
+  int64_t moe_router_num_groups = 0;
+  int64_t moe_router_group_topk = 0;
+  bool moe_router_enable_expert_bias = false;
+  double moe_router_bias_update_rate = 1e-3;
+  double moe_z_loss_coeff = 0;
   bool multi_latent_attention = false;
   int64_t q_lora_rank = 0;
   int64_t kv_lora_rank = 0;
@@ -167,6 +174,16 @@ void VisitSettings(Config& config, Visit&& visit) {
   visit("moe_router_load_balancing_type", SettingRule{.has_default = true},
         config.moe_router_load_balancing_type);
   visit("moe_aux_loss_coeff", SettingRule{.min = 1e-09, .max = 1000}, config.moe_aux_loss_coeff);
+  visit("moe_norm_topk_prob", SettingRule{.has_default = true}, config.moe_norm_topk_prob);
+  visit("moe_router_topk_scaling_factor", SettingRule{.min = 0.1, .max = 100, .has_default = true},
+        config.moe_router_topk_scaling_factor);
+  visit("moe_router_num_groups", SettingRule{.min = 2, .max = 65536}, config.moe_router_num_groups);
+  visit("moe_router_group_topk", SettingRule{.min = 1, .max = 65536}, config.moe_router_group_topk);
+  visit("moe_router_enable_expert_bias", SettingRule{.has_default = true},
+        config.moe_router_enable_expert_bias);
+  visit("moe_router_bias_update_rate", SettingRule{.min = 0, .max = 1, .has_default = true},
+        config.moe_router_bias_update_rate);
+  visit("moe_z_loss_coeff", SettingRule{.min = 1e-09, .max = 1000}, config.moe_z_loss_coeff);
   visit("multi_latent_attention", SettingRule{.has_default = true}, config.multi_latent_attention);
   visit("q_lora_rank", SettingRule{.min = 1, .max = 1048576}, config.q_lora_rank);
   visit("kv_lora_rank", SettingRule{.min = 1, .max = 1048576}, config.kv_lora_rank);

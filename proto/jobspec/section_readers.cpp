@@ -85,6 +85,19 @@ void Read(const v1::ModelSpec& spec, ModelConfig& config) {
         static_cast<RouterLoadBalancing>(spec.moe_router_load_balancing_type());
   }
   if (spec.has_moe_aux_loss_coeff()) config.moe_aux_loss_coeff = spec.moe_aux_loss_coeff();
+  if (spec.has_moe_norm_topk_prob()) config.moe_norm_topk_prob = spec.moe_norm_topk_prob();
+  if (spec.has_moe_router_topk_scaling_factor()) {
+    config.moe_router_topk_scaling_factor = spec.moe_router_topk_scaling_factor();
+  }
+  if (spec.has_moe_router_num_groups()) config.moe_router_num_groups = spec.moe_router_num_groups();
+  if (spec.has_moe_router_group_topk()) config.moe_router_group_topk = spec.moe_router_group_topk();
+  if (spec.has_moe_router_enable_expert_bias()) {
+    config.moe_router_enable_expert_bias = spec.moe_router_enable_expert_bias();
+  }
+  if (spec.has_moe_router_bias_update_rate()) {
+    config.moe_router_bias_update_rate = spec.moe_router_bias_update_rate();
+  }
+  if (spec.has_moe_z_loss_coeff()) config.moe_z_loss_coeff = spec.moe_z_loss_coeff();
   if (spec.has_multi_latent_attention()) {
     config.multi_latent_attention = spec.multi_latent_attention();
   }

@@ -23,11 +23,15 @@ constexpr std::array kLaterSettings = {"normalization",
                                        "parallel_residual",
                                        "position_embedding_type",
                                        "moe_router_score_function",
+                                       "moe_norm_topk_prob",
+                                       "moe_router_topk_scaling_factor",
+                                       "moe_router_enable_expert_bias",
                                        "multi_latent_attention"};
 
 // Settings that matter only when the weights are initialized or trained.
-constexpr std::array kTrainingSettings = {"init_method_std", "output_layer_init_method_std",
-                                          "moe_router_load_balancing_type", "moe_aux_loss_coeff"};
+constexpr std::array kTrainingSettings = {
+    "init_method_std",    "output_layer_init_method_std", "moe_router_load_balancing_type",
+    "moe_aux_loss_coeff", "moe_router_bias_update_rate",  "moe_z_loss_coeff"};
 
 }  // namespace
 

@@ -66,6 +66,10 @@ bool HasGate(const ModelConfig& model) { return model.activation == Activation::
 
 bool HasExperts(const ModelConfig& model) { return model.num_experts > 0; }
 
+bool HasSharedExpert(const ModelConfig& model) {
+  return model.moe_shared_expert_intermediate_size > 0;
+}
+
 bool HasLatentAttention(const ModelConfig& model) { return model.kv_lora_rank > 0; }
 
 int64_t ExpertWidth(const ModelConfig& model) {

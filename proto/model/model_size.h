@@ -1,6 +1,5 @@
 // Computes the number of parameters of a model and its FLOPs per token. Pure functions of the
-// settings. Includes mixtures of experts and latent attention, although trainyard-trainer cannot
-// train them yet.
+// settings. Includes latent attention, although trainyard-trainer cannot train it yet.
 #ifndef TRAINYARD_PROTO_MODEL_MODEL_SIZE_H_
 #define TRAINYARD_PROTO_MODEL_MODEL_SIZE_H_
 
@@ -18,6 +17,7 @@ int64_t NormVectors(const ModelConfig& model);
 bool HasGate(const ModelConfig& model);
 
 bool HasExperts(const ModelConfig& model);
+bool HasSharedExpert(const ModelConfig& model);
 bool HasLatentAttention(const ModelConfig& model);
 
 int64_t ExpertWidth(const ModelConfig& model);

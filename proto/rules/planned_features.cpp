@@ -42,8 +42,52 @@ void CheckDenseModel(const ModelConfig& model, Problems& problems) {
        model.moe_router_score_function != usual.moe_router_score_function},
       {"model.moe_router_load_balancing_type",
        model.moe_router_load_balancing_type != usual.moe_router_load_balancing_type},
-      {"model.moe_aux_loss_coeff", model.moe_aux_loss_coeff > 0}};
+      {"model.moe_aux_loss_coeff", model.moe_aux_loss_coeff > 0},
+      {"model.moe_norm_topk_prob", model.moe_norm_topk_prob != usual.moe_norm_topk_prob},
+      {"model.moe_router_topk_scaling_factor",
+       model.moe_router_topk_scaling_factor != usual.moe_router_topk_scaling_factor},
+      {"model.moe_router_num_groups", model.moe_router_num_groups > 0},
+      {"model.moe_router_group_topk", model.moe_router_group_topk > 0},
+      {"model.moe_router_enable_expert_bias", model.moe_router_enable_expert_bias},
+      {"model.moe_router_bias_update_rate",
+       model.moe_router_bias_update_rate != usual.moe_router_bias_update_rate},
+      {"model.moe_z_loss_coeff", model.moe_z_loss_coeff > 0}};
   CheckNeeds(settings, "`model.num_experts`", problems);
+}
+
+// Checks the groups of experts. A group needs two experts, because the sum of its two best scores
+// ranks it.
+void CheckGroups(const ModelConfig& model, Problems& problems) {
+  const std::string key = "model.moe_router_num_groups", kept_key = "model.moe_router_group_topk";
+  const int64_t groups = model.moe_router_num_groups, kept = model.moe_router_group_topk;
+  if (groups == 0) {
+    const Written settings[] = {{"model.moe_router_group_topk", kept > 0}};
+    return CheckNeeds(settings, InBackticks(key), problems);
+  }
+  const std::string written = WithValue(key, groups);
+  if (kept == 0 || kept > groups) {
+    problems.push_back({kept_key, InBackticks(kept_key) + " must be from 1 to " + written});
+  }
+  if (model.num_experts % groups != 0 || model.num_experts / groups < 2) {
+    problems.push_back({key, written + " must divide " +
+                                 WithValue("model.num_experts", model.num_experts) +
+                                 " into groups of at least 2 experts"});
+  } else if (kept > 0 && kept * (model.num_experts / groups) < model.moe_router_topk) {
+    problems.push_back({kept_key, WithValue(kept_key, kept) + " groups of " +
+                                      std::to_string(model.num_experts / groups) +
+                                      " experts have fewer experts than " +
+                                      WithValue("model.moe_router_topk", model.moe_router_topk)});
+  }
+}
+
+void CheckExpertBias(const ModelConfig& model, Problems& problems) {
+  const std::string key = "model.moe_router_enable_expert_bias";
+  const Written rate[] = {
+      {"model.moe_router_bias_update_rate",
+       model.moe_router_bias_update_rate != ModelConfig().moe_router_bias_update_rate}};
+  if (!model.moe_router_enable_expert_bias) return CheckNeeds(rate, InBackticks(key), problems);
+  if (model.moe_router_score_function == RouterScoreFunction::kSigmoid) return;
+  problems.push_back({key, InBackticks(key) + " needs `model.moe_router_score_function` sigmoid"});
 }
 
 void CheckExperts(const RunConfig& config, Problems& problems) {
@@ -61,6 +105,8 @@ void CheckExperts(const RunConfig& config, Problems& problems) {
     problems.push_back(
         {topk, WithValue(topk, model.moe_router_topk) + " must not be above " + experts});
   }
+  CheckGroups(model, problems);
+  CheckExpertBias(model, problems);
   if (model.moe_dense_layers >= model.num_layers) {
     problems.push_back({dense, WithValue(dense, model.moe_dense_layers) + " must be below " +
                                    WithValue("model.num_layers", model.num_layers)});
@@ -130,6 +176,25 @@ void CheckExpertTensorParallel(const RunConfig& config, Problems& problems) {
   }
 }
 
+// Reports layouts of experts that trainyard-trainer cannot train.
+void CheckExpertLayout(const LayoutConfig& layout, Problems& problems) {
+  if (layout.ep > 1) {
+    problems.push_back({"layout.ep", WithValue("layout.ep", layout.ep) +
+                                         " cannot be trained yet: trainyard-trainer has no expert "
+                                         "parallelism; set it to 1"});
+  }
+  if (layout.tp == 1) return;
+  const std::string tp = WithValue("layout.tp", layout.tp);
+  if (!HasWholeExperts(layout)) {
+    problems.push_back({"layout.etp", tp + " would divide every expert, which trainyard-trainer "
+                                           "cannot do yet; set `layout.etp` to 1"});
+  }
+  if (layout.sequence_parallel) return;
+  problems.push_back({"layout.sequence_parallel",
+                      "`layout.sequence_parallel` must be true with `model.num_experts` and " + tp +
+                          ", because otherwise every rank would process the same tokens"});
+}
+
 }  // namespace
 
 bool HasFp8(const TrainConfig& train) { return train.fp8 != Fp8Recipe::kNone; }
@@ -188,12 +253,13 @@ Problems FindUntrainable(const RunConfig& config) {
                                  " cannot be trained yet: trainyard-trainer has no " + feature +
                                  "; `trainyard plan --device` predicts the run"});
   };
-  if (HasExperts(config.model)) {
-    add("model.num_experts", "mixtures of experts");
-  } else if (config.layout.ep > 1) {
+  if (!HasExperts(config.model) && config.layout.ep > 1) {
     problems.push_back({"layout.ep", WithValue("layout.ep", config.layout.ep) +
-                                         " is not supported by this trainyard-trainer, which has "
-                                         "no mixture of experts; set it to 1"});
+                                         " needs `model.num_experts`; set it to 1"});
+  } else if (HasExperts(config.model) && config.resources.device == DeviceKind::kGpu) {
+    add("model.num_experts", "mixtures of experts on GPUs");
+  } else if (HasExperts(config.model)) {
+    CheckExpertLayout(config.layout, problems);
   }
   if (HasLatentAttention(config.model)) add("model.multi_latent_attention", "latent attention");
   if (HasFp8(config.train)) add("train.fp8", "FP8 arithmetic");

@@ -1,5 +1,6 @@
 // Features that job files can describe and the planner can plan, but trainyard-trainer does not
-// support: mixtures of experts, latent attention and FP8. All functions are pure.
+// support on GPUs: mixtures of experts, latent attention and FP8. On CPUs it trains mixtures of
+// experts without expert parallelism. All functions are pure.
 #ifndef TRAINYARD_PROTO_RULES_PLANNED_FEATURES_H_
 #define TRAINYARD_PROTO_RULES_PLANNED_FEATURES_H_
 
@@ -23,8 +24,8 @@ bool HasWholeExperts(const LayoutConfig& layout);
 // that part among themselves.
 int64_t ExpertReplicas(const LayoutConfig& layout);
 
-// Returns the features of the run that trainyard-trainer does not support, such as "mixtures of
-// experts".
+// Returns the features of the run that trainyard-trainer does not support on GPUs, such as
+// "mixtures of experts".
 std::vector<std::string> LackingFeatures(const RunConfig& config);
 
 // True if LackingFeatures returns an empty list.
@@ -37,7 +38,7 @@ std::vector<SettingProblem> FindFeatureProblems(const RunConfig& config);
 // Reports layout.ep if it does not divide the number of ranks that share the experts.
 std::vector<SettingProblem> FindExpertLayoutProblems(const RunConfig& config);
 
-// Reports settings of features that trainyard-trainer does not support.
+// Reports settings of features that trainyard-trainer does not support on the device of the run.
 std::vector<SettingProblem> FindUntrainable(const RunConfig& config);
 
 }  // namespace trainyard

@@ -143,7 +143,7 @@ TEST_P(FamiliesTest, ARoundTripChangesNoByte) {
 
 INSTANTIATE_TEST_SUITE_P(All, FamiliesTest,
                          testing::Values("llama", "llama31", "qwen3_tied", "qwen3_untied", "olmo",
-                                         "gpt2", "gpt_neox"),
+                                         "gpt2", "gpt_neox", "mixtral", "qwen3_moe"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -53,7 +53,10 @@ void EvaluationRun::Load() {
   setup_.progress.EnterPhase(Phase::kLoad, 0);
   CheckAllSeeCheckpoint(*setup_.groups.world, setup_.device, setup_.env, checkpoint);
   const CheckpointReader reader(checkpoint);
-  step_ = LoadCheckpoint(reader, setup_.config, {model_.parameters(), nullptr, setup_.groups}).step;
+  const ExpertBiases biases{model_.expert_balance().bias, setup_.config.model.moe_dense_layers};
+  step_ =
+      LoadCheckpoint(reader, setup_.config, {model_.parameters(), nullptr, setup_.groups, biases})
+          .step;
   setup_.report.EvaluationHeader(
       setup_.config, setup_.env,
       {.device = DeviceName(setup_.device),

@@ -3,7 +3,7 @@
 namespace trainyard::trainer {
 
 std::vector<torch::Tensor> StoredPieces(const ParameterStore& store, AdamW& optimizer,
-                                        int64_t part) {
+                                        const torch::Tensor& expert_bias, int64_t part) {
   std::vector<torch::Tensor> pieces;
   for (int64_t group = 0; group < static_cast<int64_t>(store.groups().size()); ++group) {
     const ElementRange range = store.StoredOf(group, part);
@@ -12,6 +12,7 @@ std::vector<torch::Tensor> StoredPieces(const ParameterStore& store, AdamW& opti
     pieces.push_back(store.State(optimizer.first_moment(), group, range));
     pieces.push_back(store.State(optimizer.second_moment(), group, range));
   }
+  if (expert_bias.defined()) pieces.push_back(expert_bias.view({-1}));
   return pieces;
 }
 

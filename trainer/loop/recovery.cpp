@@ -63,7 +63,8 @@ std::vector<torch::Tensor> WardPieces(const Recovery::Parts& parts, const Buddie
   const std::vector<int64_t>& alike = parts.target.groups.shard->ranks();
   const int64_t ward = buddies.WardOf(parts.healing.env().rank);
   const int64_t part = std::find(alike.begin(), alike.end(), ward) - alike.begin();
-  return StoredPieces(parts.target.parameters, *parts.target.optimizer, part);
+  return StoredPieces(parts.target.parameters, *parts.target.optimizer, parts.target.biases.values,
+                      part);
 }
 
 std::string RanksText(const std::vector<int64_t>& ranks) {
@@ -78,10 +79,11 @@ Recovery::Recovery(const Parts& parts)
     : parts_(parts), interruption_(parts.healing.interruption()), ranks_(ConnectRanks(parts)) {
   const Buddies buddies(parts.mesh, parts.config.layout, parts.healing.env().local_world_size);
   const ParameterStore& store = parts.target.parameters;
-  keeper_ = std::make_unique<SnapshotKeeper>(SnapshotKeeper::Parts{
-      parts.healing.memory(), *ranks_, buddies,
-      StoredPieces(store, *parts.target.optimizer, store.parts().stored.index),
-      WardPieces(parts, buddies), parts.device});
+  keeper_ = std::make_unique<SnapshotKeeper>(
+      SnapshotKeeper::Parts{parts.healing.memory(), *ranks_, buddies,
+                            StoredPieces(store, *parts.target.optimizer, parts.target.biases.values,
+                                         store.parts().stored.index),
+                            WardPieces(parts, buddies), parts.device});
 }
 
 std::optional<RestoredRun> Recovery::Restore() {

@@ -1,36 +1,48 @@
 #include "trainer/model/block.h"
 
-#include <iterator>
 #include <string>
+#include <utility>
 
 #include "proto/model/model_size.h"
 #include "trainer/model/head_norms.h"
+#include "trainer/model/mlp.h"
+#include "trainer/model/moe.h"
 
 namespace trainyard::trainer {
 namespace {
 
 using torch::Tensor;
 
+bool HasExpertsIn(int64_t layer, const ModelConfig& model) {
+  return KindsOf(model, {layer, 1}).expert > 0;
+}
+
 // Indices of a block's parameters in the store.
 struct BlockParameters {
   Attention::Parameters attention;
-  Mlp::Parameters mlp;
+  Mlp::Parameters mlp;  // If the block has no experts.
+  Moe::Parameters moe;  // If the block has experts.
   int64_t input_norm = 0;
   int64_t ffn_norm = 0;
 };
 
 // Assigns indices in the order of Block::Declare.
-BlockParameters NumbersFrom(int64_t first, const ModelConfig& model) {
-  int64_t next = first;
+BlockParameters NumbersOf(const BlockPlace& place, const ModelConfig& model) {
+  int64_t next = place.first_parameter;
   const auto linear = [&] {
     LinearParameters numbers{.weight = next++};
     if (model.add_bias_linear) numbers.bias = next++;
     return numbers;
   };
   BlockParameters block;
-  for (LinearParameters* numbers : {&block.attention.query_key_value, &block.attention.output,
-                                    &block.mlp.up, &block.mlp.down}) {
-    *numbers = linear();
+  block.attention.query_key_value = linear();
+  block.attention.output = linear();
+  if (HasExpertsIn(place.layer, model)) {
+    block.moe.router = next++;
+    block.moe.experts = {.up = next++, .down = next++};
+    if (HasSharedExpert(model)) block.moe.shared = {.up = linear(), .down = linear()};
+  } else {
+    block.mlp = {.up = linear(), .down = linear()};
   }
   block.input_norm = next;
   block.ffn_norm = next + NormVectors(model);
@@ -38,8 +50,24 @@ BlockParameters NumbersFrom(int64_t first, const ModelConfig& model) {
   return block;
 }
 
-void Append(std::vector<ParameterDeclaration> more, std::vector<ParameterDeclaration>& all) {
-  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+std::vector<ParameterDeclaration> DeclareFeedForward(const ModelConfig& model, int64_t layer,
+                                                     const std::string& prefix,
+                                                     const TensorParallel& tensor) {
+  if (HasExpertsIn(layer, model)) return Moe::Declare(model, prefix, tensor);
+  return Mlp::Declare(model, prefix, model.ffn_hidden_size, tensor);
+}
+
+std::unique_ptr<ResidualBranch> MakeFeedForward(const ModelConfig& model,
+                                                const ParameterStore& store,
+                                                const BlockPlace& place, bool keeps_activations,
+                                                const ModelParallel& parallel) {
+  const BlockParameters numbers = NumbersOf(place, model);
+  if (HasExpertsIn(place.layer, model)) {
+    return std::make_unique<Moe>(model, store, numbers.moe, place.layer, keeps_activations,
+                                 parallel);
+  }
+  return std::make_unique<Mlp>(store, numbers.mlp, model.activation, keeps_activations,
+                               parallel.tensor);
 }
 
 }  // namespace
@@ -49,7 +77,7 @@ GroupDeclaration Block::Declare(const ModelConfig& model, int64_t layer,
   const std::string prefix = "model.layers." + std::to_string(layer) + ".";
   GroupDeclaration group{"layer " + std::to_string(layer), {}};
   Append(Attention::Declare(model, prefix, tensor), group.parameters);
-  Append(Mlp::Declare(model, prefix, tensor), group.parameters);
+  Append(DeclareFeedForward(model, layer, prefix + "mlp.", tensor), group.parameters);
   for (const char* name : {"input_layernorm", "post_attention_layernorm"}) {
     Append(DeclareNorm(prefix + name, model.hidden_size, NormFormOf(model), tensor),
            group.parameters);
@@ -60,42 +88,55 @@ GroupDeclaration Block::Declare(const ModelConfig& model, int64_t layer,
   return group;
 }
 
-Block::Block(const ModelConfig& model, const ParameterStore& store, int64_t first_parameter,
+Block::Block(const ModelConfig& model, const ParameterStore& store, const BlockPlace& place,
              const BlockOptions& options, const ModelParallel& parallel)
     : recompute_(options.recompute),
       parallel_residual_(model.parallel_residual),
-      attention_(model, store, NumbersFrom(first_parameter, model).attention,
+      has_experts_(HasExpertsIn(place.layer, model)),
+      attention_(model, store, NumbersOf(place, model).attention,
                  {options.attention, options.reproducible}, parallel),
-      mlp_(store, NumbersFrom(first_parameter, model).mlp, model.activation,
-           options.recompute != Recompute::kSelective, parallel.tensor),
-      input_norm_(store, NumbersFrom(first_parameter, model).input_norm, NormFormOf(model)),
-      ffn_norm_(store, NumbersFrom(first_parameter, model).ffn_norm, NormFormOf(model)) {}
+      feed_forward_(MakeFeedForward(model, store, place, options.recompute != Recompute::kSelective,
+                                    parallel)),
+      input_norm_(store, NumbersOf(place, model).input_norm, NormFormOf(model)),
+      ffn_norm_(store, NumbersOf(place, model).ffn_norm, NormFormOf(model)) {}
 
 Tensor Block::Forward(const Tensor& x, MicroBatch& micro_batch) const {
   if (recompute_ != Recompute::kFull || !micro_batch.stash.keeps()) {
     return ForwardKeeping(x, micro_batch);
   }
-  micro_batch.stash.Push(x);
   MicroBatch once = micro_batch.With(Stash(Stash::Mode::kDiscard));
-  return ForwardKeeping(x, once);
+  Tensor y = ForwardKeeping(x, once);
+  if (has_experts_) {
+    micro_batch.stash.Push(std::move(once.choice.experts));
+    micro_batch.stash.Push(std::move(once.choice.counts));
+  }
+  micro_batch.stash.Push(x);
+  return y;
 }
 
 Tensor Block::Backward(const Tensor& dy, MicroBatch& micro_batch,
                        WeightGradients& gradients) const {
   if (recompute_ != Recompute::kFull) return BackwardOfKept(dy, micro_batch, gradients);
   MicroBatch again = micro_batch.With(Stash());
-  ForwardKeeping(micro_batch.stash.Pop(), again);
+  const Tensor x = micro_batch.stash.Pop();
+  if (has_experts_) {
+    again.choice.counts = micro_batch.stash.Pop();
+    again.choice.experts = micro_batch.stash.Pop();
+    again.repeats = true;
+  }
+  ForwardKeeping(x, again);
   return BackwardOfKept(dy, again, gradients);
 }
 
 Tensor Block::ForwardKeeping(const Tensor& x, MicroBatch& micro_batch) const {
   const Tensor middle = ForwardHalf({input_norm_, attention_}, x, x, micro_batch);
-  return ForwardHalf({ffn_norm_, mlp_}, parallel_residual_ ? x : middle, middle, micro_batch);
+  return ForwardHalf({ffn_norm_, *feed_forward_}, parallel_residual_ ? x : middle, middle,
+                     micro_batch);
 }
 
 Tensor Block::BackwardOfKept(const Tensor& dy, MicroBatch& micro_batch,
                              WeightGradients& gradients) const {
-  const Tensor middle = BackwardHalf({ffn_norm_, mlp_}, dy, dy, micro_batch, gradients);
+  const Tensor middle = BackwardHalf({ffn_norm_, *feed_forward_}, dy, dy, micro_batch, gradients);
   return BackwardHalf({input_norm_, attention_}, parallel_residual_ ? dy : middle, middle,
                       micro_batch, gradients);
 }

@@ -7,18 +7,25 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <memory>
 
 #include "proto/contract/layout_config.h"
 #include "proto/contract/model_config.h"
 #include "trainer/model/attention.h"
 #include "trainer/model/micro_batch.h"
-#include "trainer/model/mlp.h"
 #include "trainer/model/model_parallel.h"
 #include "trainer/model/norm.h"
 #include "trainer/model/parameter_store.h"
+#include "trainer/model/residual_branch.h"
 #include "trainer/model/weight_gradients.h"
 
 namespace trainyard::trainer {
+
+// The place of a block in the model and in the parameter store.
+struct BlockPlace {
+  int64_t layer = 0;            // Counted from 0 over the whole model.
+  int64_t first_parameter = 0;  // Index in the store of the block's first parameter.
+};
 
 struct BlockOptions {
   Recompute recompute = Recompute::kNone;
@@ -29,7 +36,8 @@ struct BlockOptions {
 // Either keeps all activations for the backward pass or recomputes some of them. kSelective
 // recomputes the norms and the activation function (Korthikanti et al. 2022, arXiv 2205.05198).
 // kFull recomputes the whole block (Chen et al. 2016, arXiv 1604.06174). The results have the same
-// bits in all cases.
+// bits in all cases. The choice of experts is always kept, because a second choice
+// could differ.
 class Block {
  public:
   // Declares the parameters of one layer as one group. `layer` is counted from 0 over the whole
@@ -37,9 +45,8 @@ class Block {
   static GroupDeclaration Declare(const ModelConfig& model, int64_t layer,
                                   const TensorParallel& tensor);
 
-  // `first_parameter` is the index in the store of the block's first parameter. The store must
-  // outlive this object.
-  Block(const ModelConfig& model, const ParameterStore& store, int64_t first_parameter,
+  // The store must outlive this object.
+  Block(const ModelConfig& model, const ParameterStore& store, const BlockPlace& place,
         const BlockOptions& options, const ModelParallel& parallel = {});
 
   // x is [RowsHere(rows), hidden]. The result has the same shape.
@@ -69,8 +76,9 @@ class Block {
 
   Recompute recompute_;
   bool parallel_residual_;
+  bool has_experts_;
   Attention attention_;
-  Mlp mlp_;
+  std::unique_ptr<ResidualBranch> feed_forward_;
   Norm input_norm_;
   Norm ffn_norm_;
 };

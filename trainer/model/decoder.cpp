@@ -115,11 +115,20 @@ Decoder::Decoder(const ModelConfig& model, const DecoderOptions& options)
   const Groups groups(model_, options_.parallel);
   parameters_ = std::make_unique<ParameterStore>(groups.declarations(), options.type,
                                                  options.device, options.seed, options.parts);
+  MakeExpertBalance();
   MakeParts(groups);
 }
 
 const char* Decoder::HeadTensor(const ModelConfig& model) {
   return IsTied(model) ? kTableName : kHeadName;
+}
+
+void Decoder::MakeExpertBalance() {
+  if (!model_.moe_router_enable_expert_bias) return;
+  const std::vector<int64_t> shape = {model_.num_layers, model_.num_experts};
+  const auto options = torch::TensorOptions().device(options_.device);
+  balance_.bias = torch::zeros(shape, options.dtype(torch::kFloat32));
+  balance_.load = torch::zeros(shape, options.dtype(torch::kInt64));
 }
 
 void Decoder::MakeParts(const Groups& groups) {
@@ -132,7 +141,7 @@ void Decoder::MakeParts(const Groups& groups) {
     for (int64_t layer = layers.first; layer < layers.end(); ++layer) {
       const bool recomputes =
           options_.recomputed_layers == 0 || layer - layers.first < options_.recomputed_layers;
-      chunk.blocks.emplace_back(model_, *parameters_, groups.FirstOfLayer(layer),
+      chunk.blocks.emplace_back(model_, *parameters_, BlockPlace{layer, groups.FirstOfLayer(layer)},
                                 recomputes ? options_.blocks : plain, options_.parallel);
       chunk.block_groups.push_back(groups.OfLayer(layer));
     }
@@ -235,6 +244,9 @@ MicroBatch Decoder::Begin(int64_t chunk, const TrainingTokens& batch, Stash::Mod
   const int64_t samples = batch.tokens.size(0), length = batch.tokens.size(1) - 1;
   MicroBatch micro_batch{samples, length / options_.parallel.context.size(), Rotary(length),
                          Stash(mode)};
+  micro_batch.share = batch.share;
+  micro_batch.balance = balance_;
+  if (mode == Stash::Mode::kDiscard) micro_batch.balance.load = Tensor();
   MarkDocuments(batch.tokens.narrow(1, 0, length), micro_batch);
   if (place().HasEmbedding(chunk)) {
     micro_batch.inputs = OnThisRank(batch.tokens.narrow(1, 0, length));
@@ -320,6 +332,7 @@ void Decoder::Loss(const TrainingTokens& batch, Tensor& loss) const {
 Tensor Decoder::Logits(const Tensor& tokens) const {
   MicroBatch micro_batch{tokens.size(0), tokens.size(1), Rotary(tokens.size(1)),
                          Stash(Stash::Mode::kDiscard)};
+  micro_batch.balance.bias = balance_.bias;
   MarkDocuments(tokens, micro_batch);
   micro_batch.inputs = tokens.reshape({-1});
   micro_batch.positions = LearnedPositions(micro_batch, tokens.size(1));

@@ -16,6 +16,7 @@
 #include "trainer/model/block.h"
 #include "trainer/model/documents.h"
 #include "trainer/model/embedding.h"
+#include "trainer/model/expert_balance.h"
 #include "trainer/model/head.h"
 #include "trainer/model/model_parallel.h"
 #include "trainer/model/parameter_store.h"
@@ -40,6 +41,9 @@ struct DecoderOptions {
 struct TrainingTokens {
   torch::Tensor tokens;        // int64 [batch, length + 1] on the device.
   torch::Tensor loss_weights;  // fp32 [batch * length], or fp64 for an fp64 model.
+  // 1 / (the number of micro-batches of the step over all data-parallel ranks): the weight of the
+  // losses that balance experts.
+  double share = 1;
 };
 
 // This rank's chunks of the model. A chunk is a run of consecutive layers, plus the embedding at
@@ -70,6 +74,9 @@ class Decoder {
 
   const PipelinePlace& place() const { return options_.parallel.pipeline; }
   ParameterStore& parameters() { return *parameters_; }
+  // The state of the routers of all layers. Its tensors are undefined if the
+  // model has no expert bias.
+  ExpertBalance& expert_balance() { return balance_; }
   // The groups of a chunk in the order of the forward pass.
   std::vector<int64_t> GroupsOf(int64_t chunk) const;
   // The group of a tied weight that this stage shares with another stage; -1 if there is none.
@@ -123,6 +130,7 @@ class Decoder {
   // Declares the groups of parameters and records their indices.
   class Groups;
 
+  void MakeExpertBalance();
   void MakeParts(const Groups& groups);
   const RotaryTable& Rotary(int64_t length) const;
   torch::Tensor LearnedPositions(const MicroBatch& micro_batch, int64_t length) const;
@@ -132,6 +140,7 @@ class Decoder {
   ModelConfig model_;
   DecoderOptions options_;
   std::unique_ptr<ParameterStore> parameters_;
+  ExpertBalance balance_;
   std::vector<Chunk> chunks_;
   std::optional<Embedding> embedding_;
   std::optional<Head> head_;

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "trainer/model/expert_balance.h"
+#include "trainer/model/expert_choice.h"
 #include "trainer/model/stash.h"
 #include "trainer/ops/cross_entropy.h"
 #include "trainer/ops/rotary.h"
@@ -33,6 +35,14 @@ struct MicroBatch {
   // int64 [rows()]: positions counted from the first token of the document. If undefined, positions
   // are counted from the start of the sample (ContextParallel::PositionsOf).
   torch::Tensor position_ids = {};
+  // For models with experts: this micro-batch's share of the micro-batches of a step over all
+  // data-parallel ranks, the state of the routers, and the choice of the latest router. If
+  // `repeats`, a router reuses the choice and counts nothing, because the pass recomputes an
+  // earlier one.
+  double share = 1;
+  ExpertBalance balance = {};
+  ExpertChoice choice = {};
+  bool repeats = false;
 
   int64_t rows() const { return batch * length; }
 
@@ -42,6 +52,8 @@ struct MicroBatch {
     same.document_starts = document_starts;
     same.document_bias = document_bias;
     same.position_ids = position_ids;
+    same.share = share;
+    same.balance = balance;
     return same;
   }
 };

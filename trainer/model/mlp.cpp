@@ -13,9 +13,8 @@ namespace trainyard::trainer {
 using torch::Tensor;
 
 std::vector<ParameterDeclaration> Mlp::Declare(const ModelConfig& model, const std::string& prefix,
-                                               const TensorParallel& tensor) {
-  const std::string own = prefix + "mlp.";
-  const int64_t hidden = model.hidden_size, ffn = model.ffn_hidden_size;
+                                               int64_t ffn, const TensorParallel& tensor) {
+  const int64_t hidden = model.hidden_size;
   const IndexRange here = PartOf(ffn, tensor.size(), tensor.index());
   ParameterDeclaration up{{}, /*decays=*/true}, up_bias{{}, /*decays=*/false};
   const auto add = [&](const std::string& name) {
@@ -24,15 +23,15 @@ std::vector<ParameterDeclaration> Mlp::Declare(const ModelConfig& model, const s
     up_bias.slices.push_back(
         RowsOf(LogicalVector(name + ".bias", ffn, 0), here.first, here.length));
   };
-  if (HasGate(model)) add(own + "gate_proj");
-  add(own + "up_proj");
+  if (HasGate(model)) add(prefix + "gate_proj");
+  add(prefix + "up_proj");
   ParameterDeclaration down{
-      {ColumnsOfLogicalTensor(own + "down_proj.weight", {hidden, ffn}, here.first, here.length,
+      {ColumnsOfLogicalTensor(prefix + "down_proj.weight", {hidden, ffn}, here.first, here.length,
                               ResidualInitStd(model))},
       /*decays=*/true};
   if (!model.add_bias_linear) return {std::move(up), std::move(down)};
   return {std::move(up), std::move(up_bias), std::move(down),
-          DeclareReplicatedVector(own + "down_proj.bias", hidden, 0, tensor)};
+          DeclareReplicatedVector(prefix + "down_proj.bias", hidden, 0, tensor)};
 }
 
 Tensor Mlp::Forward(const Tensor& x, const Tensor& residual, MicroBatch& micro_batch) const {

@@ -24,9 +24,9 @@ class Mlp final : public ResidualBranch {
   };
 
   // Declares the parameters in the order of Parameters, each bias after its matrix. `prefix`
-  // precedes the block's logical names.
+  // precedes the logical names of the layer. `ffn` is the inner width of the layer.
   static std::vector<ParameterDeclaration> Declare(const ModelConfig& model,
-                                                   const std::string& prefix,
+                                                   const std::string& prefix, int64_t ffn,
                                                    const TensorParallel& tensor);
 
   // If `keeps_activation` is false, the activation is recomputed in the backward pass. The store

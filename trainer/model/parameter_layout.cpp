@@ -1,6 +1,7 @@
 #include "trainer/model/parameter_layout.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -58,6 +59,10 @@ LogicalTensorSlice ColumnsOfLogicalTensor(std::string name, std::vector<int64_t>
   slice.offset[1] = first;
   slice.shape[1] = columns;
   return slice;
+}
+
+void Append(std::vector<ParameterDeclaration> more, std::vector<ParameterDeclaration>& all) {
+  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
 ElementRange Intersect(const ElementRange& a, const ElementRange& b) {

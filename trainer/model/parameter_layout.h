@@ -49,6 +49,9 @@ struct ParameterDeclaration {
   bool decays = false;  // Weight decay applies.
 };
 
+// Appends the declarations in `more` to `all`.
+void Append(std::vector<ParameterDeclaration> more, std::vector<ParameterDeclaration>& all);
+
 // Parameters whose gradients become complete at the same time, such as those of one block.
 struct GroupDeclaration {
   std::string name;  // Place in the model; equal for every layout.

@@ -26,10 +26,16 @@ GradientTarget WeightGradients::Target(int64_t parameter) {
 }
 
 void WeightGradients::AddLinear(int64_t parameter, const Tensor& dy, const Tensor& x) {
+  AddGrouped(parameter, dy, x, {});
+}
+
+void WeightGradients::AddGrouped(int64_t parameter, const Tensor& dy, const Tensor& x,
+                                 const RowSegments& segments) {
+  Deferred product{parameter, dy, x, segments};
   if (timing_ == Timing::kDeferred) {
-    current_.push_back({parameter, dy, x});
+    current_.push_back(std::move(product));
   } else {
-    LinearWeightGradient(dy, x, Target(parameter));
+    Multiply(product);
   }
 }
 
@@ -39,7 +45,7 @@ void WeightGradients::AddBias(int64_t parameter, const Tensor& dy) {
 
 void WeightGradients::FinishGroup(int64_t group) {
   if (timing_ == Timing::kDeferred) {
-    current_.push_back({group, Tensor(), Tensor()});
+    current_.push_back({group, Tensor(), Tensor(), {}});
   } else if (group_finished_) {
     group_finished_(group);
   }
@@ -60,13 +66,22 @@ void WeightGradients::RunDeferred() {
   Run(std::exchange(current_, {}));
 }
 
+void WeightGradients::Multiply(const Deferred& product) {
+  const GradientTarget target = Target(product.parameter);
+  if (product.segments.empty()) return LinearWeightGradient(product.dy, product.x, target);
+  const auto experts = static_cast<int64_t>(product.segments.size());
+  const Tensor stacked = target.gradient.view({experts, -1, target.gradient.size(1)});
+  GroupedLinearWeightGradient(product.dy, product.x, product.segments,
+                              {stacked, target.accumulate});
+}
+
 // Frees the factors of each product as soon as the product is queued.
 void WeightGradients::Run(BackwardPass pass) {
   while (!pass.empty()) {
     const Deferred next = std::move(pass.front());
     pass.pop_front();
     if (next.dy.defined()) {
-      LinearWeightGradient(next.dy, next.x, Target(next.parameter));
+      Multiply(next);
     } else if (group_finished_) {
       group_finished_(next.parameter);
     }

@@ -11,6 +11,7 @@
 
 #include "trainer/model/parameter_store.h"
 #include "trainer/ops/gradient_target.h"
+#include "trainer/ops/grouped_linear.h"
 
 namespace trainyard::trainer {
 
@@ -42,6 +43,11 @@ class WeightGradients {
   // until the product has run.
   void AddLinear(int64_t parameter, const torch::Tensor& dy, const torch::Tensor& x);
 
+  // Adds dy^T x of each expert's rows to the gradient of the stacked matrices of the experts, now
+  // or later. The gradient of an expert without rows becomes 0 if it is the first of a step.
+  void AddGrouped(int64_t parameter, const torch::Tensor& dy, const torch::Tensor& x,
+                  const RowSegments& segments);
+
   // Adds the sum of dy's rows to the gradient of a bias, immediately. Does nothing if `parameter`
   // is -1 (no bias).
   void AddBias(int64_t parameter, const torch::Tensor& dy);
@@ -65,9 +71,11 @@ class WeightGradients {
     int64_t parameter = 0;  // If there is no product: the index of a finished group.
     torch::Tensor dy;
     torch::Tensor x;
+    RowSegments segments;  // Empty: one matrix for all rows.
   };
   using BackwardPass = std::deque<Deferred>;
 
+  void Multiply(const Deferred& product);
   void Run(BackwardPass pass);
 
   ParameterStore& store_;

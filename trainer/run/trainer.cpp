@@ -57,6 +57,10 @@ void Trainer::OpenEvaluator() {
   evaluator_->CheckTokenizer(samples_.source().file(0));
 }
 
+ExpertBiases Trainer::Biases() {
+  return {model_.expert_balance().bias, setup_.config.model.moe_dense_layers, setup_.env.rank == 0};
+}
+
 // After the loss of a peer, continues from the state in the gang's memory. Otherwise, starts the
 // attempt.
 void Trainer::Start() {
@@ -74,7 +78,8 @@ void Trainer::Start() {
   }
   const std::string& checkpoint = attempt.start.resumed_from;
   saver_.emplace(setup_, FirstState{state.step, !is_restored && !checkpoint.empty(), checkpoint},
-                 claim, [this] { return CheckpointChunks(model_.parameters(), optimizer_); });
+                 claim,
+                 [this] { return CheckpointChunks(model_.parameters(), optimizer_, Biases()); });
   if (has_missed_save) saver_->Request();
   if (!is_restored) PrintHeader(attempt.start);
   loop_.emplace(

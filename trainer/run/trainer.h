@@ -51,7 +51,8 @@ class Trainer {
   void PrepareToHeal();
 
  private:
-  LoadTarget Target() { return {model_.parameters(), &optimizer_, setup_.groups}; }
+  ExpertBiases Biases();
+  LoadTarget Target() { return {model_.parameters(), &optimizer_, setup_.groups, Biases()}; }
   void ConnectRecovery(Healing* healing);
   void OpenEvaluator();
   void Start();

@@ -104,6 +104,15 @@ void ForEachStoredPiece(const ParameterStore& parameters,
   }
 }
 
+// Calls visit(name, values) for the bias of each layer with experts.
+void ForEachBias(const ExpertBiases& biases,
+                 const std::function<void(const std::string&, const torch::Tensor&)>& visit) {
+  if (!biases.values.defined()) return;
+  for (int64_t layer = biases.first_layer; layer < biases.values.size(0); ++layer) {
+    visit(ExpertBiasName(layer), biases.values[layer]);
+  }
+}
+
 // Each rank has read its stored part of the buffer. Sends this part to the other ranks that need
 // it. is_whole: true if the buffer contains all elements, not only the owned ones.
 void ShareWhatWasRead(const LoadTarget& target, const torch::Tensor& buffer, bool is_whole) {
@@ -160,8 +169,14 @@ void CheckFiniteState(const CheckpointReader& reader, const LoadTarget& target) 
 
 }  // namespace
 
-std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& optimizer) {
+std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& optimizer,
+                                          const ExpertBiases& biases) {
   std::vector<TensorChunk> chunks;
+  if (biases.writes) {
+    ForEachBias(biases, [&](const std::string& name, const torch::Tensor& values) {
+      chunks.push_back({name, values.sizes().vec(), {0}, values, torch::Tensor()});
+    });
+  }
   ForEachStoredPiece(parameters, [&](const StoredPiece& piece) {
     if (!piece.slice.logical.is_first_holder) return;
     const int64_t group = piece.slice.group;
@@ -252,6 +267,13 @@ TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& co
     };
     request(kFirstMoment, target.optimizer->first_moment());
     request(kSecondMoment, target.optimizer->second_moment());
+  });
+  ForEachBias(target.biases, [&](const std::string& name, const torch::Tensor& values) {
+    const Box whole{{0}, values.sizes().vec()};
+    requests.push_back(RequestOf(name, whole, [values](const ElementRows& elements) {
+      elements.PlacesIn(values.narrow(0, elements.first, elements.span()))
+          .copy_(RowsOn(elements, values.device()));
+    }));
   });
   reader.ReadBoxes(requests, parameters.device());
   CheckFiniteState(reader, target);

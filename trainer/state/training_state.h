@@ -11,6 +11,7 @@
 #include "trainer/checkpoint/checkpoint_reader.h"
 #include "trainer/checkpoint/checkpoint_writer.h"
 #include "trainer/data/skip_ranges.h"
+#include "trainer/model/expert_balance.h"
 #include "trainer/model/parameter_store.h"
 #include "trainer/optimizer/adamw.h"
 #include "trainer/parallel/rank_groups.h"
@@ -30,9 +31,18 @@ struct TrainingState {
   BestEvaluation best;           // Over all attempts that led to this state.
 };
 
+// The biases of the experts. Every rank has those of all layers, so one rank writes them.
+struct ExpertBiases {
+  torch::Tensor values;     // fp32 [layers, experts]; undefined if the model has no bias.
+  int64_t first_layer = 0;  // The first layer with experts.
+  bool writes = false;      // True on the rank that writes them.
+};
+
 // Returns the chunks that this rank writes: those of its stored part (StoreParts::stored) of which
-// it is the first holder. They are views of the live tensors; the writer copies them.
-std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& optimizer);
+// it is the first holder, and the bias of each layer with experts if this rank writes it. They are
+// views of the live tensors; the writer copies them.
+std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& optimizer,
+                                          const ExpertBiases& biases);
 
 // Returns the state other than tensors, as stored in the checkpoint's manifest.
 nlohmann::json TrainingStateToJson(const TrainingState& state, const RunConfig& config);
@@ -45,6 +55,7 @@ struct LoadTarget {
   ParameterStore& parameters;
   AdamW* optimizer;  // Null: weights only.
   const RankGroups& groups;
+  ExpertBiases biases = {};
 };
 
 // Loads weights and optimizer state. All ranks must call it: each rank reads its stored part and

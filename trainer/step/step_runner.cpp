@@ -40,6 +40,8 @@ StepRunner::StepRunner(const Parts& parts)
       reduction_(parts.model.parameters(), parts.optimizer, gradients_, parts.groups,
                  parts.model.shared_embedding_group()),
       group_norms_(parts.config.model, parts.model.parameters(), parts.optimizer),
+      expert_bias_(parts.config.model.moe_router_bias_update_rate, parts.model.expert_balance(),
+                   *parts.groups.world),
       weights_(parts.model, parts.model.parameters(), *parts.groups.shard),
       pipeline_(parts.model, parts.groups.links, parts.config.layout.zero_bubble) {
   gradients_.OnGroupFinished([this](int64_t group) { reduction_.OnGroupFinished(group); });
@@ -125,6 +127,7 @@ void StepRunner::Rehearse() {
 // first of them counts its loss.
 void StepRunner::ForwardBackward(const std::function<TokenBatch()>& next) {
   gradients_.BeginStep();
+  expert_bias_.BeginStep();
   reduction_.BeginStep(rounds_, MeasuresNoise());
   Tensor loss = step_values_[static_cast<int64_t>(StepValue::kLoss)];
   const auto next_on_device = [&] {
@@ -173,10 +176,13 @@ TrainingTokens StepRunner::ToDevice(const TokenBatch& batch) {
   const auto rows = static_cast<int64_t>(batch.samples.size());
   const Tensor tokens = torch::from_blob(const_cast<int64_t*>(batch.tokens.data()),
                                          {rows, batch.row_tokens}, torch::kInt64);
-  if (batch.prediction_weights.empty()) return {Upload(tokens, parts_.device), loss_weights_};
+  const double share = 1.0 / static_cast<double>(rounds_ * parts_.config.layout.dp);
+  if (batch.prediction_weights.empty()) {
+    return {Upload(tokens, parts_.device), loss_weights_, share};
+  }
   const Tensor weights = torch::from_blob(const_cast<float*>(batch.prediction_weights.data()),
                                           {loss_weights_.numel()}, torch::kFloat32);
-  return {Upload(tokens, parts_.device), Upload(weights, parts_.device).mul_(loss_weights_)};
+  return {Upload(tokens, parts_.device), Upload(weights, parts_.device).mul_(loss_weights_), share};
 }
 
 // True if this rank counts its squares. Among ranks with equal gradients, only the first does.
@@ -213,6 +219,7 @@ void StepRunner::UpdateWeights() {
     parts_.optimizer.UpdateGroup(group, step_values_);
     weights_.OnUpdated(group);
   }
+  expert_bias_.Update(step_values_);
 }
 
 // On a GPU, returns a copy in host memory, which is complete once the next recorded event is

@@ -20,6 +20,7 @@
 #include "trainer/parallel/rank_groups.h"
 #include "trainer/parallel/step_clock.h"
 #include "trainer/step/adaptive_clip.h"
+#include "trainer/step/expert_bias_update.h"
 #include "trainer/step/gradient_noise.h"
 #include "trainer/step/gradient_reduction.h"
 #include "trainer/step/group_norms.h"
@@ -118,6 +119,7 @@ class StepRunner {
   GradientReduction reduction_;
   std::optional<AdaptiveClip> adaptive_clip_;  // None if disabled.
   GroupNorms group_norms_;
+  ExpertBiasUpdate expert_bias_;
   WeightExchange weights_;
   Pipeline pipeline_;
   bool is_rehearsed_ = false;

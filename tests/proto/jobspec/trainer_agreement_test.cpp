@@ -110,10 +110,27 @@ class SpecMaker {
         {"layout", {"etp"}},
         {"train", {"fp8", "fp8_amax_history_len", "fp8_amax_compute_algo"}},
         {"model",
-         {"num_experts", "moe_router_topk", "moe_ffn_hidden_size",
-          "moe_shared_expert_intermediate_size", "moe_dense_layers", "moe_router_score_function",
-          "moe_router_load_balancing_type", "moe_aux_loss_coeff", "multi_latent_attention",
-          "q_lora_rank", "kv_lora_rank", "qk_head_dim", "qk_pos_emb_head_dim", "v_head_dim"}}};
+         {"num_experts",
+          "moe_router_topk",
+          "moe_ffn_hidden_size",
+          "moe_shared_expert_intermediate_size",
+          "moe_dense_layers",
+          "moe_router_score_function",
+          "moe_router_load_balancing_type",
+          "moe_aux_loss_coeff",
+          "moe_norm_topk_prob",
+          "moe_router_topk_scaling_factor",
+          "moe_router_num_groups",
+          "moe_router_group_topk",
+          "moe_router_enable_expert_bias",
+          "moe_router_bias_update_rate",
+          "moe_z_loss_coeff",
+          "multi_latent_attention",
+          "q_lora_rank",
+          "kv_lora_rank",
+          "qk_head_dim",
+          "qk_pos_emb_head_dim",
+          "v_head_dim"}}};
     for (const auto& [section, keys] : settings) {
       if (!spec.contains(section)) continue;
       for (const char* key : keys) spec[section].erase(key);

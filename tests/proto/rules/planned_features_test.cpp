@@ -62,6 +62,44 @@ TEST(PlannedFeaturesTest, ExpertsNeedARouter) {
               ElementsAre(HasSubstr("(4) must be below `model.num_layers` (4)")));
 }
 
+TEST(PlannedFeaturesTest, GroupsDivideTheExperts) {
+  RunConfig config = Mixture();
+  config.model.moe_router_num_groups = 4;
+  config.model.moe_router_group_topk = 2;
+  EXPECT_THAT(FeatureProblems(config), IsEmpty());
+  config.model.moe_router_topk = 5;
+  EXPECT_THAT(
+      FeatureProblems(config),
+      ElementsAre("`model.moe_router_group_topk` (2) groups of 2 experts have fewer experts "
+                  "than `model.moe_router_topk` (5)"));
+  config = Mixture();
+  config.model.moe_router_group_topk = 2;
+  EXPECT_THAT(FeatureProblems(config),
+              ElementsAre("`model.moe_router_group_topk` needs `model.moe_router_num_groups`"));
+  config.model.moe_router_num_groups = 8;
+  EXPECT_THAT(FeatureProblems(config),
+              ElementsAre("`model.moe_router_num_groups` (8) must divide `model.num_experts` (8) "
+                          "into groups of at least 2 experts"));
+  config.model.moe_router_num_groups = 3;
+  config.model.moe_router_group_topk = 4;
+  EXPECT_THAT(FeatureProblems(config),
+              ElementsAre("`model.moe_router_group_topk` must be from 1 to "
+                          "`model.moe_router_num_groups` (3)",
+                          HasSubstr("(3) must divide")));
+}
+
+TEST(PlannedFeaturesTest, TheExpertBiasNeedsSigmoidScores) {
+  RunConfig config = Mixture();
+  config.model.moe_router_bias_update_rate = 0.01;
+  EXPECT_THAT(FeatureProblems(config), ElementsAre("`model.moe_router_bias_update_rate` needs "
+                                                   "`model.moe_router_enable_expert_bias`"));
+  config.model.moe_router_enable_expert_bias = true;
+  EXPECT_THAT(FeatureProblems(config),
+              ElementsAre(HasSubstr("needs `model.moe_router_score_function` sigmoid")));
+  config.model.moe_router_score_function = RouterScoreFunction::kSigmoid;
+  EXPECT_THAT(FeatureProblems(config), IsEmpty());
+}
+
 TEST(PlannedFeaturesTest, SettingsOfExpertsNeedExperts) {
   RunConfig config = Mixture();
   config.model.num_experts = 0;
@@ -165,9 +203,27 @@ TEST(PlannedFeaturesTest, TheTrainerLacksThem) {
   EXPECT_THAT(
       FeatureMessages(FindUntrainable(config)),
       ElementsAre(HasSubstr("`model.num_experts` cannot be trained yet: trainyard-trainer has no "
-                            "mixtures of experts; `trainyard plan --device` predicts the run"),
+                            "mixtures of experts on GPUs; `trainyard plan --device` predicts"),
                   HasSubstr("`model.multi_latent_attention` cannot be trained yet"),
                   HasSubstr("`train.fp8` cannot be trained yet")));
+}
+
+TEST(PlannedFeaturesTest, OnCpusTheTrainerHasExpertsWithoutExpertParallelism) {
+  const auto problems = [](const RunConfig& config) {
+    return FeatureMessages(FindUntrainable(config));
+  };
+  RunConfig config = Mixture();
+  config.resources.device = DeviceKind::kCpu;
+  EXPECT_THAT(problems(config), IsEmpty());
+  config.layout.ep = 2;
+  EXPECT_THAT(problems(config), ElementsAre(HasSubstr("`layout.ep` (2) cannot be trained yet")));
+  config.layout.ep = 1;
+  config.layout.tp = 2;
+  EXPECT_THAT(problems(config), ElementsAre(HasSubstr("set `layout.etp` to 1")));
+  config.layout.etp = 1;
+  EXPECT_THAT(problems(config), IsEmpty());
+  config.layout.sequence_parallel = false;
+  EXPECT_THAT(problems(config), ElementsAre(HasSubstr("every rank would process the same tokens")));
 }
 
 }  // namespace

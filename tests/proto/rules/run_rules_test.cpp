@@ -417,10 +417,10 @@ TEST(RunRulesTest, FeaturesThatTheTrainerLacksAreLaunchProblems) {
   RunConfig experts = Small();
   experts.layout.ep = 2;
   EXPECT_THAT(Messages(FindLaunchProblems(experts)),
-              ElementsAre(HasSubstr("(2) is not supported by this trainyard-trainer")));
+              ElementsAre("`layout.ep` (2) needs `model.num_experts`; set it to 1"));
   experts.model.num_experts = 8;
   EXPECT_THAT(Messages(FindLaunchProblems(experts)),
-              ElementsAre(HasSubstr("`model.num_experts` cannot be trained yet")));
+              ElementsAre(HasSubstr("`layout.ep` (2) cannot be trained yet")));
   RunConfig config = Small();
   config.data.path.clear();
   config.train.precision = Precision::kBf16;  // The device is the CPU.

@@ -196,7 +196,7 @@ int64_t KeptBytes(Recompute recompute) {
       MakeRotaryTable(torch::arange(8), HeadSize(model), {}, torch::kFloat32);
   MicroBatch micro_batch{2, 8, rotary, Stash()};
   // The block's parameters are group 2. Groups 0 and 1 are the head's norm and matrix.
-  Block(model, decoder.parameters(), 2, {.recompute = recompute})
+  Block(model, decoder.parameters(), {.first_parameter = 2}, {.recompute = recompute})
       .Forward(torch::randn({16, model.hidden_size}), micro_batch);
   return micro_batch.stash.bytes();
 }

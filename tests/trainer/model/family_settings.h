@@ -37,6 +37,35 @@ inline void MakeGptNeox(ModelConfig& model) {
   model.parallel_residual = true;
 }
 
+// From Jiang et al. 2024, arXiv 2401.04088.
+inline void MakeMixtral(ModelConfig& model) {
+  model.num_experts = 4;
+  model.moe_router_topk = 2;
+}
+
+// From Yang et al. 2025, arXiv 2505.09388: narrow experts and normalized heads.
+inline void MakeQwen3Moe(ModelConfig& model) {
+  model.num_experts = 8;
+  model.moe_router_topk = 3;
+  model.moe_ffn_hidden_size = 8;
+  model.kv_channels = 6;
+  model.qk_layernorm = true;
+}
+
+// The experts of DeepSeek-V3, arXiv 2412.19437, after one dense layer, with plain attention.
+inline void MakeDeepSeekMoe(ModelConfig& model) {
+  model.num_experts = 8;
+  model.moe_router_topk = 2;
+  model.moe_ffn_hidden_size = 8;
+  model.moe_shared_expert_intermediate_size = 12;
+  model.moe_dense_layers = 1;
+  model.moe_router_score_function = RouterScoreFunction::kSigmoid;
+  model.moe_router_topk_scaling_factor = 2.5;
+  model.moe_router_num_groups = 4;
+  model.moe_router_group_topk = 2;
+  model.moe_router_enable_expert_bias = true;
+}
+
 }  // namespace trainyard::trainer
 
 #endif  // TRAINYARD_TESTS_TRAINER_MODEL_FAMILY_SETTINGS_H_

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "proto/model/model_size.h"
+#include "tests/trainer/model/plain_moe.h"
 #include "tests/trainer/model/stored_slices.h"
 #include "trainer/model/decoder.h"
 #include "trainer/ops/compute_type.h"
@@ -53,10 +54,12 @@ class PlainLlama {
                                          .clone()
                                          .set_requires_grad(true);
     }
+    expert_bias_ = source.expert_balance().bias;
   }
 
   // `tokens` must be on the model's device.
   torch::Tensor Logits(const torch::Tensor& tokens) {
+    balance_loss_ = torch::zeros({}, torch::device(options_.device).dtype(torch::kFloat64));
     torch::Tensor x = at::embedding(W("model.embed_tokens"), tokens);
     if (HasLearnedPositions()) x = x + W("model.embed_positions").narrow(0, 0, tokens.size(1));
     for (int64_t i = 0; i < model_.num_layers; ++i) {
@@ -67,13 +70,15 @@ class PlainLlama {
       const torch::Tensor middle = x + attention;
       const torch::Tensor f =
           Norm(model_.parallel_residual ? x : middle, layer + "post_attention_layernorm");
-      x = middle + Linear(Activate(f, layer + "mlp."), layer + "mlp.down_proj");
+      x = middle + FeedForward(f, i, layer + "mlp.");
     }
     const bool untied = model_.untie_embeddings_and_output_weights;
     return at::linear(Norm(x, "model.norm"), W(untied ? "lm_head" : "model.embed_tokens"));
   }
 
   const std::map<std::string, torch::Tensor>& weights() const { return weights_; }
+  // The sum of the balance losses of all layers for the latest logits; 0 without experts.
+  const torch::Tensor& balance_loss() const { return balance_loss_; }
 
  private:
   const torch::Tensor& W(const std::string& name) { return weights_.at(name + ".weight"); }
@@ -85,6 +90,16 @@ class PlainLlama {
   torch::Tensor Linear(const torch::Tensor& x, const std::string& name) {
     return at::linear(x, W(name),
                       model_.add_bias_linear ? weights_.at(name + ".bias") : torch::Tensor());
+  }
+
+  torch::Tensor FeedForward(const torch::Tensor& f, int64_t layer, const std::string& prefix) {
+    if (KindsOf(model_, {layer, 1}).expert == 0) {
+      return Linear(Activate(f, prefix), prefix + "down_proj");
+    }
+    const torch::Tensor bias = expert_bias_.defined() ? expert_bias_[layer] : torch::Tensor();
+    const PlainMoe moe(model_, weights_, prefix, bias);
+    balance_loss_ = balance_loss_ + moe.BalanceLoss(f);
+    return moe.Forward(f);
   }
 
   torch::Tensor Activate(const torch::Tensor& f, const std::string& prefix) {
@@ -160,6 +175,8 @@ class PlainLlama {
   ModelConfig model_;
   PlainLlamaOptions options_;
   std::map<std::string, torch::Tensor> weights_;
+  torch::Tensor expert_bias_;  // [layers, experts]; may be undefined.
+  torch::Tensor balance_loss_;
 };
 
 // `loss_weights` has one weight per prediction, [batch * length]. Both tensors must be on the

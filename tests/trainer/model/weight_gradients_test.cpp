@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace trainyard::trainer {
 namespace {
 
@@ -48,6 +50,25 @@ TEST_F(WeightGradientsTest, BiasesAreAddedAtOnceWhereThereAreAny) {
   gradients.AddBias(0, dy_);
   gradients.AddBias(0, dy_);
   EXPECT_TRUE(torch::allclose(store.Gradient(0), 2 * dy_.sum(0)));
+}
+
+// Two experts with matrices [1, 3]. The first expert has all rows of the first micro-batch.
+TEST_F(WeightGradientsTest, GroupedProductsWriteZerosForExpertsWithoutRows) {
+  const Tensor dy = dy_.narrow(1, 0, 1);
+  for (const auto timing : {WeightGradients::Timing::kAtOnce, WeightGradients::Timing::kDeferred}) {
+    WeightGradients gradients(store_, timing);
+    for (int step = 0; step < 2; ++step) {
+      store_.Gradient(0).fill_(NAN);
+      gradients.BeginStep();
+      gradients.AddGrouped(0, dy, x_, {4, 0});
+      gradients.RunDeferred();
+      EXPECT_TRUE(store_.Gradient(0)[0].equal(dy.t().matmul(x_)[0]));
+      EXPECT_TRUE(store_.Gradient(0)[1].equal(torch::zeros({3})));
+      gradients.AddGrouped(0, dy, x_, {0, 4});
+      gradients.RunDeferred();
+      EXPECT_TRUE(store_.Gradient(0)[0].equal(store_.Gradient(0)[1]));
+    }
+  }
 }
 
 TEST_F(WeightGradientsTest, DeferredProductsRunInOrderWhenAsked) {

@@ -31,6 +31,22 @@ inline std::vector<torch::Tensor> AutogradGradients(const ScalarFunction& functi
   return torch::autograd::grad({(output * OutputWeights(output.detach())).sum()}, inputs);
 }
 
+// Returns the gradient of a scalar function at `input`, which must be fp64, by central differences.
+inline torch::Tensor CentralDifferences(
+    const std::function<double(const torch::Tensor& input)>& function, const torch::Tensor& input) {
+  constexpr double kStep = 1e-5;
+  torch::Tensor gradient = torch::empty_like(input);
+  for (int64_t i = 0; i < input.numel(); ++i) {
+    const auto moved = [&](double step) {
+      torch::Tensor other = input.clone();
+      other.view({-1})[i] += step;
+      return function(other);
+    };
+    gradient.view({-1})[i] = (moved(kStep) - moved(-kStep)) / (2 * kStep);
+  }
+  return gradient;
+}
+
 // Returns the largest absolute difference divided by the largest absolute element of `expected`, in
 // fp64.
 inline double RelativeError(const torch::Tensor& actual, const torch::Tensor& expected) {

@@ -16,6 +16,7 @@ import argparse
 import pathlib
 import shutil
 import sys
+import tempfile
 
 import torch
 import transformers
@@ -83,6 +84,15 @@ def configs():
         "gpt_neox": transformers.GPTNeoXConfig(**sizes(
             intermediate_size=40, hidden_act="gelu", use_parallel_residual=True,
             tie_word_embeddings=False, **partial_rotary(100.0, 0.25))),
+        "mixtral": transformers.MixtralConfig(**sizes(
+            intermediate_size=24, num_key_value_heads=KEY_HEADS, rms_norm_eps=1e-5,
+            num_local_experts=4, num_experts_per_tok=2, sliding_window=None,
+            tie_word_embeddings=False, **rotary(10000.0))),
+        "qwen3_moe": transformers.Qwen3MoeConfig(**sizes(
+            intermediate_size=24, moe_intermediate_size=16, num_key_value_heads=KEY_HEADS,
+            head_dim=6, rms_norm_eps=1e-6, num_experts=8, num_experts_per_tok=3,
+            norm_topk_prob=True, tie_word_embeddings=False, use_sliding_window=False,
+            **rotary(10000.0))),
     }
 
 
@@ -98,9 +108,23 @@ def fill(model, seed):
 
 def new_model(config, seed):
     model = transformers.AutoModelForCausalLM.from_config(config, attn_implementation="eager")
+    if hasattr(model, "set_experts_implementation"):
+        model.set_experts_implementation("eager")
     model = model.float().eval()
     fill(model, seed)
     return model
+
+
+def gradients(model):
+    """Gradients by the names of parameters; for experts, which transformers 5 stacks in memory, by
+    the names in files."""
+    if not hasattr(model.config, "num_experts_per_tok"):
+        return {name: parameter.grad for name, parameter in model.named_parameters()}
+    with torch.no_grad(), tempfile.TemporaryDirectory() as directory:
+        for parameter in model.parameters():
+            parameter.copy_(parameter.grad)
+        model.save_pretrained(directory)
+        return tensors_of(pathlib.Path(directory))
 
 
 def expected(model, seed):
@@ -111,8 +135,8 @@ def expected(model, seed):
     loss = torch.nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten())
     loss.backward()
     tensors = {"input_ids": tokens, "logits": logits.detach(), "loss": loss.detach().reshape(1)}
-    for name, parameter in model.named_parameters():
-        tensors["gradient." + name] = parameter.grad
+    for name, gradient in gradients(model).items():
+        tensors["gradient." + name] = gradient
     return {name: tensor.contiguous() for name, tensor in tensors.items()}
 
 

@@ -94,6 +94,36 @@ RunConfig& GptNeox(RunConfig& c) {
   return c;
 }
 
+// Four experts, two per token.
+RunConfig& Mixtral(RunConfig& c) {
+  c.layout.etp = 1;
+  MakeMixtral(c.model);
+  return c;
+}
+// Has a loss that depends on the samples of a micro-batch, so the cases have the micro-batches of
+// the single process.
+RunConfig& MixtralWithAuxLoss(RunConfig& c) {
+  c.model.moe_aux_loss_coeff = 0.1;
+  return MicroBatchOf(Mixtral(c), 4);
+}
+// Eight experts in four groups with a bias, a shared expert, a dense first layer, and losses that
+// depend only on the samples.
+RunConfig& DeepSeek(RunConfig& c) {
+  c.layout.etp = 1;
+  MakeDeepSeekMoe(c.model);
+  c.model.moe_router_load_balancing_type = RouterLoadBalancing::kSeqAuxLoss;
+  c.model.moe_aux_loss_coeff = 0.1;
+  c.model.moe_z_loss_coeff = 0.01;
+  return c;
+}
+// Eight experts, three per token, and the other features of Qwen3.
+RunConfig& Qwen3Moe(RunConfig& c) {
+  c.layout.etp = 1;
+  MakeQwen3Moe(c.model);
+  c.model.moe_ffn_hidden_size = 32;  // Wide enough to learn in 20 steps.
+  return Qwen3(c);
+}
+
 RunConfig& Windowed(RunConfig& c, int64_t window) {
   c.model.window_size = window;
   return c;
@@ -243,6 +273,25 @@ const LayoutCase kCases[] = {
      [](auto& c) { Packed(Recomputed(Pp(Tp(c, 2), 2), Recompute::kFull)); }},
     {"packed, window, CP2 x TP2 x PP2",
      [](auto& c) { Windowed(Packed(Pp(Tp(Cp(c, 2), 2), 2)), 3); }},
+    {"Mixtral, micro-batches of 1", [](auto& c) { Mixtral(c); }},
+    {"Mixtral, TP2+SP", [](auto& c) { Mixtral(Tp(c, 2)); }},
+    {"Mixtral, TP4+SP x PP2", [](auto& c) { Mixtral(Pp(Tp(c, 4), 2)); }},
+    {"Mixtral, recompute selective, CP2 ring",
+     [](auto& c) { Mixtral(Recomputed(Cp(c, 2), Recompute::kSelective)); }},
+    {"Mixtral, PP2 zero-bubble", [](auto& c) { Mixtral(ZeroBubble(Pp(c, 2))); }},
+    {"Mixtral, ZeRO 3 x4", [](auto& c) { Mixtral(Dp(c, 4, 3)); }},
+    {"Mixtral, aux loss, DP2", [](auto& c) { MixtralWithAuxLoss(Dp(c, 2)); }},
+    {"Mixtral, aux loss, CP2 x TP2 x PP2",
+     [](auto& c) { MixtralWithAuxLoss(Pp(Tp(Cp(c, 2), 2), 2)); }},
+    {"DeepSeek experts, micro-batches of 1", [](auto& c) { DeepSeek(c); }},
+    {"DeepSeek experts, TP2 x PP2, 2 chunks", [](auto& c) { DeepSeek(Pp(Tp(c, 2), 2, 2)); }},
+    {"DeepSeek experts, recompute full, TP2 x PP2 zero-bubble",
+     [](auto& c) { DeepSeek(Recomputed(ZeroBubble(Pp(Tp(c, 2), 2)), Recompute::kFull)); }},
+    {"DeepSeek experts, CP2 all-gather x TP2", [](auto& c) { DeepSeek(Tp(Cp(c, 2, kGather), 2)); }},
+    {"DeepSeek experts, ZeRO 1 x2, TP2", [](auto& c) { DeepSeek(Tp(Dp(c, 2, 1), 2)); }},
+    {"DeepSeek experts, ZeRO 2 x2", [](auto& c) { DeepSeek(Dp(c, 2, 2)); }},
+    {"DeepSeek experts, masked, DP2", [](auto& c) { DeepSeek(Dp(c, 2)); }, true},
+    {"Qwen3-MoE, TP2 x PP2, ZeRO 3 x2", [](auto& c) { Qwen3Moe(Pp(Tp(Dp(c, 2, 3), 2), 2)); }},
     {"packed and masked, DP2", [](auto& c) { Packed(Dp(c, 2)); }, true},
 };
 

@@ -75,6 +75,10 @@ TEST_P(LayoutProofTest, EqualsOneProcess) {
   EXPECT_LT(weights.value, 1e-3) << weights.name;
   EXPECT_LT(moments.value, 1e-3) << moments.name;
   EXPECT_LT(squares.value, 1e-3) << squares.name;
+  if (reference.expert_bias.defined()) {
+    EXPECT_GT(reference.expert_bias.abs().max().item<float>(), 0);
+    EXPECT_TRUE(run.expert_bias.equal(reference.expert_bias));
+  }
   EXPECT_LT(last.loss, first.loss) << "the model must learn, so that the steps differ";
 }
 

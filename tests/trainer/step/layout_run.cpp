@@ -57,6 +57,7 @@ class Rank {
 
   ParameterStore& store() { return model_.parameters(); }
   AdamW& optimizer() { return optimizer_; }
+  Tensor expert_bias() { return model_.expert_balance().bias; }
 
   ElementRange Owned(int64_t group) { return store().OwnedOf(group); }
   // Returns the range of a group's values that this rank stores.
@@ -107,6 +108,15 @@ struct Shared {
   std::exception_ptr error;
 };
 
+// Records the rank's expert bias, which must have equal bits on all ranks.
+void AddExpertBias(const Tensor& bias, LayoutRun& run) {
+  if (!bias.defined()) return;
+  if (run.expert_bias.defined() && !run.expert_bias.equal(bias)) {
+    run.faults.emplace_back("expert bias");
+  }
+  run.expert_bias = bias;
+}
+
 void Train(Rank& rank, int64_t rank_number, Shared& shared) {
   ParameterStore& store = rank.store();
   const auto owned = [&](int64_t group) { return rank.Owned(group); };
@@ -128,6 +138,7 @@ void Train(Rank& rank, int64_t rank_number, Shared& shared) {
     if (rank_number == 0) shared.run.steps.push_back(result);
   }
   const std::lock_guard<std::mutex> lock(shared.mutex);
+  AddExpertBias(rank.expert_bias(), shared.run);
   // Adds only elements that this rank owns. Values that other ranks update may not have arrived
   // yet.
   shared.run.weights.Add(store, owned, values);

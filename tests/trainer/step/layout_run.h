@@ -19,6 +19,7 @@ struct LayoutRun {
   LogicalTensors weights;          // Compute values at the end of the run.
   LogicalTensors first_moments;
   LogicalTensors second_moments;
+  torch::Tensor expert_bias;  // At the end of the run; undefined without one.
   // Data that should have the same bits on several ranks but does not: the ranks and the steps.
   std::vector<std::string> faults;
 };

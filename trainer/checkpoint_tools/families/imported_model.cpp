@@ -11,8 +11,10 @@
 #include "trainer/checkpoint_tools/families/gpt_neox_family.h"
 #include "trainer/checkpoint_tools/families/head_settings.h"
 #include "trainer/checkpoint_tools/families/llama_family.h"
+#include "trainer/checkpoint_tools/families/mixtral_family.h"
 #include "trainer/checkpoint_tools/families/olmo_family.h"
 #include "trainer/checkpoint_tools/families/qwen3_family.h"
+#include "trainer/checkpoint_tools/families/qwen3_moe_family.h"
 #include "trainer/checkpoint_tools/families/rotary_keys.h"
 #include "trainer/config/run_config_json.h"
 #include "trainer/config/trainer_error.h"
@@ -224,7 +226,8 @@ bool HasPlainPositions(const json& settings, const ModelFamily& family) {
 
 const std::vector<const ModelFamily*>& ModelFamilies() {
   static const std::vector<const ModelFamily*> families = {
-      &LlamaFamily(), &Qwen3Family(), &OlmoFamily(), &Gpt2Family(), &GptNeoxFamily()};
+      &LlamaFamily(),   &Qwen3Family(),    &OlmoFamily(),   &Gpt2Family(),
+      &GptNeoxFamily(), &Qwen3MoeFamily(), &MixtralFamily()};
   return families;
 }
 

@@ -14,6 +14,18 @@ namespace trainyard::trainer {
 // Face and in Trainyard. Pure.
 std::vector<FamilyTensor> LlamaTensors(const ModelConfig& model);
 
+// The names of a layer with experts on Hugging Face, after "model.layers.N.".
+struct ExpertNames {
+  const char* layer;  // Prefix of the others.
+  const char* gate;
+  const char* up;
+  const char* down;
+};
+
+// Returns the tensors of LlamaTensors for a model whose layers all have experts.
+std::vector<FamilyTensor> LlamaTensorsWithExperts(const ModelConfig& model,
+                                                  const ExpertNames& names);
+
 }  // namespace trainyard::trainer
 
 #endif  // TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILIES_LLAMA_LAYOUT_H_

@@ -187,6 +187,73 @@ TEST(ImportedModelTest, AQwen3ThatIsAnotherModel) {
   EXPECT_THAT(Refusal(config), HasSubstr("`rope_scaling.rope_type` \"yarn\"; an import of Qwen3"));
 }
 
+// Settings that Mixtral has in addition to those of LLaMA.
+json TinyMixtralConfig() {
+  json config = TinyLlamaConfig();
+  for (const char* key : {"attention_bias", "mlp_bias", "pretraining_tp"}) config.erase(key);
+  config.update({{"architectures", {"MixtralForCausalLM"}},
+                 {"model_type", "mixtral"},
+                 {"num_local_experts", 4},
+                 {"num_experts_per_tok", 2},
+                 {"sliding_window", nullptr},
+                 {"router_aux_loss_coef", 0.02},
+                 {"output_router_logits", false},
+                 {"router_jitter_noise", 0.0}});
+  return config;
+}
+
+// Expects that the settings become a config.json of the family, and the same settings again.
+void ExpectRoundTrip(const ModelConfig& model, const std::string& architecture) {
+  const ImportedModel again = ModelOfFingerprint(ModelFingerprint(model), "step_000000010");
+  EXPECT_EQ(again.family->architecture, architecture);
+  EXPECT_EQ(ModelOfConfig(ConfigOf(again), "config.json").model, model);
+}
+
+TEST(ImportedModelTest, SettingsOfAMixtral) {
+  ModelConfig expected = TinyModel();
+  expected.num_experts = 4;
+  expected.moe_router_topk = 2;
+  const ImportedModel imported = ModelOfConfig(TinyMixtralConfig(), "config.json");
+  EXPECT_EQ(imported.model, expected);
+  ExpectRoundTrip(expected, "MixtralForCausalLM");
+  std::vector<std::string> names;
+  for (const TensorShape& tensor : HuggingFaceShapes(imported.family->tensors(expected))) {
+    names.push_back(tensor.name);
+  }
+  EXPECT_THAT(names, testing::IsSupersetOf(
+                         {"model.layers.0.block_sparse_moe.gate.weight",
+                          "model.layers.1.block_sparse_moe.experts.3.w2.weight"}));
+  json config = TinyMixtralConfig();
+  config["sliding_window"] = 4096;
+  EXPECT_THAT(Refusal(config), HasSubstr("`sliding_window` 4096; an import of Mixtral"));
+}
+
+TEST(ImportedModelTest, SettingsOfAQwen3Moe) {
+  json config = TinyQwen3Config();
+  config.erase("layer_types");
+  config.update({{"architectures", {"Qwen3MoeForCausalLM"}},
+                 {"model_type", "qwen3_moe"},
+                 {"num_experts", 8},
+                 {"num_experts_per_tok", 3},
+                 {"moe_intermediate_size", 16},
+                 {"norm_topk_prob", true},
+                 {"decoder_sparse_step", 1},
+                 {"mlp_only_layers", json::array()},
+                 {"router_aux_loss_coef", 0.001},
+                 {"output_router_logits", false}});
+  ModelConfig expected = TinyModel();
+  expected.kv_channels = 16;
+  expected.qk_layernorm = true;
+  expected.untie_embeddings_and_output_weights = false;
+  expected.num_experts = 8;
+  expected.moe_router_topk = 3;
+  expected.moe_ffn_hidden_size = 16;
+  EXPECT_EQ(ModelOfConfig(config, "config.json").model, expected);
+  ExpectRoundTrip(expected, "Qwen3MoeForCausalLM");
+  config["mlp_only_layers"] = {0};
+  EXPECT_THAT(Refusal(config), HasSubstr("`mlp_only_layers` [0]; an import of Qwen3Moe"));
+}
+
 TEST(ImportedModelTest, SettingsOfAnOlmo) {
   json config = TinyLlamaConfig();
   config["architectures"] = {"OlmoForCausalLM"};

@@ -1,0 +1,16 @@
+// The experts that process the rows of a micro-batch in one layer.
+#ifndef TRAINYARD_TRAINER_MODEL_EXPERT_CHOICE_H_
+#define TRAINYARD_TRAINER_MODEL_EXPERT_CHOICE_H_
+
+#include <torch/types.h>
+
+namespace trainyard::trainer {
+
+struct ExpertChoice {
+  torch::Tensor experts;  // int64 [rows, topk].
+  torch::Tensor counts;   // int64 [experts], in host memory: the number of rows of each expert.
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_MODEL_EXPERT_CHOICE_H_

@@ -1,0 +1,75 @@
+// Feed-forward layers, of which each processes some of the rows.
+#ifndef TRAINYARD_TRAINER_MODEL_EXPERTS_H_
+#define TRAINYARD_TRAINER_MODEL_EXPERTS_H_
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "proto/contract/model_config.h"
+#include "trainer/model/micro_batch.h"
+#include "trainer/model/parameter_store.h"
+#include "trainer/model/tensor_parallel.h"
+#include "trainer/model/weight_gradients.h"
+#include "trainer/ops/grouped_linear.h"
+
+namespace trainyard::trainer {
+
+// The rows of a rank's experts, sorted by expert.
+struct ExpertRows {
+  torch::Tensor x;        // [rows, hidden].
+  torch::Tensor weights;  // [rows], in the compute type: the weight of each row's result.
+  RowSegments segments;
+};
+
+// Computes weight * down(activation(up(x))) for each row. The weight multiplies the activation, not
+// the result. The result is then not needed for the gradient of the weight, and the results of a
+// token only have to be added.
+class Experts {
+ public:
+  struct Parameters {
+    int64_t up = 0;    // [experts * ffn, hidden]; gated: twice the rows, gate of an expert first.
+    int64_t down = 0;  // [experts * hidden, ffn]
+  };
+
+  // Declares the parameters in the order of Parameters. Every tensor-parallel rank has all experts
+  // undivided. `prefix` precedes the logical names of the feed-forward layer.
+  static std::vector<ParameterDeclaration> Declare(const ModelConfig& model,
+                                                   const std::string& prefix,
+                                                   const TensorParallel& tensor);
+
+  // If `keeps_activation` is false, the activation is recomputed in the backward pass. The store
+  // must outlive this object.
+  Experts(const ParameterStore& store, const Parameters& parameters, Activation activation,
+          bool keeps_activation)
+      : store_(store),
+        parameters_(parameters),
+        activation_(activation),
+        keeps_activation_(keeps_activation) {}
+
+  // Returns [rows, hidden].
+  torch::Tensor Forward(const ExpertRows& rows, MicroBatch& micro_batch) const;
+
+  struct Gradients {
+    torch::Tensor x;        // [rows, hidden].
+    torch::Tensor weights;  // [rows].
+  };
+  Gradients Backward(const torch::Tensor& dy, const ExpertRows& rows, MicroBatch& micro_batch,
+                     WeightGradients& gradients) const;
+
+ private:
+  // Returns a parameter as [experts, out, in].
+  torch::Tensor Stacked(int64_t parameter, const ExpertRows& rows) const;
+  torch::Tensor Activated(const torch::Tensor& packed, int64_t width) const;
+
+  const ParameterStore& store_;
+  const Parameters parameters_;
+  const Activation activation_;
+  const bool keeps_activation_;
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_MODEL_EXPERTS_H_

@@ -1,0 +1,118 @@
+#include "trainer/model/router.h"
+
+#include <utility>
+
+#include "trainer/ops/compute_type.h"
+#include "trainer/ops/linear.h"
+
+namespace trainyard::trainer {
+namespace {
+
+using torch::Tensor;
+
+RouterForm FormOf(const ModelConfig& model) {
+  return {.score = model.moe_router_score_function,
+          .topk = model.moe_router_topk,
+          .is_normalised = model.moe_norm_topk_prob,
+          .scaling = model.moe_router_topk_scaling_factor,
+          .groups = model.moe_router_num_groups,
+          .group_topk = model.moe_router_group_topk};
+}
+
+double BalanceCoefficient(const ModelConfig& model) {
+  const bool has_loss = model.moe_router_load_balancing_type != RouterLoadBalancing::kNone;
+  return has_loss ? model.moe_aux_loss_coeff : 0;
+}
+
+}  // namespace
+
+ParameterDeclaration Router::Declare(const ModelConfig& model, const std::string& prefix,
+                                     const TensorParallel& tensor) {
+  LogicalTensorSlice weight = WholeLogicalTensor(
+      prefix + "gate.weight", {model.num_experts, model.hidden_size}, model.init_method_std);
+  weight.is_first_holder = tensor.index() == 0;
+  weight.has_partial_gradient = tensor.splits_rows();
+  return {{std::move(weight)}, /*decays=*/true};
+}
+
+Router::Router(const ModelConfig& model, const ParameterStore& store, int64_t weight, int64_t layer,
+               const ModelParallel& parallel)
+    : store_(store),
+      weight_(weight),
+      layer_(layer),
+      form_(FormOf(model)),
+      balance_coefficient_(BalanceCoefficient(model)),
+      balances_sequences_(model.moe_router_load_balancing_type == RouterLoadBalancing::kSeqAuxLoss),
+      z_coefficient_(model.moe_z_loss_coeff),
+      tensor_(parallel.tensor),
+      context_(parallel.context) {}
+
+// bf16 logits would be equal for many experts and choose others than fp32 logits.
+Tensor Router::WideWeight() const {
+  const Tensor weight = store_.Value(weight_);
+  return weight.to(ComputeType(weight.scalar_type()));
+}
+
+Router::Routed Router::Forward(const Tensor& x, MicroBatch& micro_batch) const {
+  const Tensor weight = WideWeight();
+  Tensor logits = torch::empty({x.size(0), weight.size(0)}, weight.options());
+  LinearForward(x.to(weight.scalar_type()), weight, logits);
+  const Tensor scores = RouterScores(logits, form_);
+  if (!micro_batch.repeats) micro_batch.choice = Choose(scores, micro_batch);
+  micro_batch.stash.Push(std::move(logits));
+  return {micro_batch.choice, ExpertWeights(scores, micro_batch.choice.experts, form_)};
+}
+
+ExpertChoice Router::Choose(const Tensor& scores, const MicroBatch& micro_batch) const {
+  const ExpertBalance& balance = micro_batch.balance;
+  const Tensor bias = balance.bias.defined() ? balance.bias[layer_] : Tensor();
+  const Tensor experts = ChooseExperts(scores, bias, form_);
+  const Tensor counts = CountRows(experts, scores.size(1));
+  if (balance.load.defined()) balance.load[layer_].add_(counts);
+  return {experts, counts.to(torch::kCPU)};
+}
+
+Tensor Router::Backward(const Tensor& d_weights, const ExpertChoice& choice, const Tensor& x,
+                        MicroBatch& micro_batch, WeightGradients& gradients) const {
+  const Tensor logits = micro_batch.stash.Pop();
+  const Tensor scores = RouterScores(logits, form_);
+  Tensor d_logits = RouterLogitGradient(d_weights, scores, choice.experts, form_);
+  AddBalanceGradients(logits, scores, micro_batch, d_logits);
+  const Tensor weight = WideWeight(), wide_x = x.to(weight.scalar_type());
+  Tensor dx = torch::empty_like(wide_x);
+  LinearInputGradient(d_logits, weight, dx);
+  gradients.AddLinear(weight_, d_logits, wide_x);
+  return dx;
+}
+
+// A step's loss contains the mean of these losses over all micro-batches of the step, so that the
+// gradient is the same for every layout. The gradients of the ranks that share a micro-batch add
+// up.
+void Router::AddBalanceGradients(const Tensor& logits, const Tensor& scores,
+                                 const MicroBatch& micro_batch, Tensor& d_logits) const {
+  const BalanceSequences sequences = SequencesOf(micro_batch, logits.size(0));
+  if (balance_coefficient_ > 0) {
+    const Tensor counts = SumOverSequenceRanks(BalanceCounts(scores, form_.topk, sequences));
+    AddBalanceGradient(scores, form_, counts, sequences, balance_coefficient_ * micro_batch.share,
+                       d_logits);
+  }
+  if (z_coefficient_ > 0) {
+    AddZLossGradient(logits, sequences.count * sequences.tokens, z_coefficient_ * micro_batch.share,
+                     d_logits);
+  }
+}
+
+BalanceSequences Router::SequencesOf(const MicroBatch& micro_batch, int64_t rows_here) const {
+  const int64_t count = balances_sequences_ ? micro_batch.batch : 1;
+  const int64_t length = micro_batch.rows() / count;
+  const int64_t first = tensor_.splits_rows() ? tensor_.index() * rows_here : 0;
+  return {.count = count, .length = length, .first = first, .tokens = length * context_.size()};
+}
+
+Tensor Router::SumOverSequenceRanks(Tensor counts) const {
+  if (tensor_.splits_rows()) counts = tensor_.Collect(counts).sum(0);
+  if (context_.size() > 1) context_.group().AllReduce(counts).Wait();
+  return counts;
+}
+
+}  // namespace trainyard::trainer

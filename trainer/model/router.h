@@ -1,0 +1,70 @@
+// Scores of the experts for each row, the choice of experts, and the losses that balance their
+// load.
+#ifndef TRAINYARD_TRAINER_MODEL_ROUTER_H_
+#define TRAINYARD_TRAINER_MODEL_ROUTER_H_
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <string>
+
+#include "proto/contract/model_config.h"
+#include "trainer/model/expert_choice.h"
+#include "trainer/model/micro_batch.h"
+#include "trainer/model/model_parallel.h"
+#include "trainer/model/parameter_store.h"
+#include "trainer/model/weight_gradients.h"
+#include "trainer/ops/balance_loss.h"
+#include "trainer/ops/routing.h"
+
+namespace trainyard::trainer {
+
+// Logits are the product of rows and the router's weight [experts, hidden], in the compute type.
+// Every tensor-parallel rank has the whole weight and routes its own rows.
+class Router {
+ public:
+  // `prefix` precedes the logical names of the feed-forward layer.
+  static ParameterDeclaration Declare(const ModelConfig& model, const std::string& prefix,
+                                      const TensorParallel& tensor);
+
+  // `weight` is the index of the weight in the store, which must outlive this object.
+  Router(const ModelConfig& model, const ParameterStore& store, int64_t weight, int64_t layer,
+         const ModelParallel& parallel);
+
+  struct Routed {
+    ExpertChoice choice;
+    torch::Tensor weights;  // [rows, topk], in the compute type.
+  };
+
+  // Chooses experts for the rows of x, or reuses the choice of the micro-batch if the pass is
+  // repeated. Keeps the logits in the stash.
+  Routed Forward(const torch::Tensor& x, MicroBatch& micro_batch) const;
+
+  // Returns the gradient of x, in the compute type, for the gradient of the weights. Includes the
+  // gradients of the balance losses.
+  torch::Tensor Backward(const torch::Tensor& d_weights, const ExpertChoice& choice,
+                         const torch::Tensor& x, MicroBatch& micro_batch,
+                         WeightGradients& gradients) const;
+
+ private:
+  torch::Tensor WideWeight() const;
+  ExpertChoice Choose(const torch::Tensor& scores, const MicroBatch& micro_batch) const;
+  void AddBalanceGradients(const torch::Tensor& logits, const torch::Tensor& scores,
+                           const MicroBatch& micro_batch, torch::Tensor& d_logits) const;
+  BalanceSequences SequencesOf(const MicroBatch& micro_batch, int64_t rows_here) const;
+  torch::Tensor SumOverSequenceRanks(torch::Tensor counts) const;
+
+  const ParameterStore& store_;
+  const int64_t weight_;
+  const int64_t layer_;
+  const RouterForm form_;
+  const double balance_coefficient_;  // 0: no balance loss.
+  const bool balances_sequences_;     // True: per sample. False: per micro-batch.
+  const double z_coefficient_;
+  const TensorParallel tensor_;
+  const ContextParallel context_;
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_MODEL_ROUTER_H_

@@ -1,0 +1,49 @@
+#include "trainer/ops/balance_loss.h"
+
+namespace trainyard::trainer {
+namespace {
+
+using torch::Tensor;
+
+// Returns the sequence of each of this rank's rows, int64 [rows].
+Tensor SequenceOfRows(const Tensor& scores, const BalanceSequences& sequences) {
+  return torch::arange(sequences.first, sequences.first + scores.size(0),
+                       scores.options().dtype(torch::kInt64))
+      .div(sequences.length, "floor");
+}
+
+// Returns the gradient of the logits for the gradient `d` of the normalised scores.
+Tensor ThroughNormalisedScores(const Tensor& d, const Tensor& scores, RouterScoreFunction kind) {
+  if (kind == RouterScoreFunction::kSoftmax) return scores * (d - (scores * d).sum(1, true));
+  const Tensor sum = scores.sum(1, true);
+  const Tensor d_scores = (d - (d * scores).sum(1, true) / sum) / sum;
+  return d_scores * scores * (1 - scores);
+}
+
+}  // namespace
+
+Tensor BalanceCounts(const Tensor& scores, int64_t topk, const BalanceSequences& sequences) {
+  const int64_t experts = scores.size(1);
+  const Tensor chosen = ChooseExperts(scores, {}, {.topk = topk});
+  const Tensor cells = SequenceOfRows(scores, sequences).unsqueeze(1) * experts + chosen;
+  return CountRows(cells, sequences.count * experts).view({sequences.count, experts});
+}
+
+void AddBalanceGradient(const Tensor& scores, const RouterForm& form, const Tensor& counts,
+                        const BalanceSequences& sequences, double coefficient, Tensor& d_logits) {
+  const auto tokens = static_cast<double>(sequences.tokens);
+  const double factor = coefficient * static_cast<double>(scores.size(1)) /
+                        (static_cast<double>(form.topk) * tokens) / tokens /
+                        static_cast<double>(sequences.count);
+  const Tensor of_sequences = (counts.to(torch::kFloat64) * factor).to(scores.scalar_type());
+  const Tensor d = of_sequences.index_select(0, SequenceOfRows(scores, sequences));
+  d_logits.add_(ThroughNormalisedScores(d, scores, form.score));
+}
+
+void AddZLossGradient(const Tensor& logits, int64_t tokens, double coefficient, Tensor& d_logits) {
+  const Tensor wide = logits.to(d_logits.scalar_type());
+  const double factor = 2 * coefficient / static_cast<double>(tokens);
+  d_logits.add_(at::softmax(wide, 1) * at::logsumexp(wide, 1, /*keepdim=*/true), factor);
+}
+
+}  // namespace trainyard::trainer

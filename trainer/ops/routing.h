@@ -1,0 +1,48 @@
+// Choice of the experts that process each token, and its gradient: softmax scores (Mixtral, arXiv
+// 2401.04088; Qwen3) and sigmoid scores with groups and a bias (DeepSeek-V3, arXiv 2412.19437,
+// section 2.1.2). The functions use LibTorch's operations on every device.
+#ifndef TRAINYARD_TRAINER_OPS_ROUTING_H_
+#define TRAINYARD_TRAINER_OPS_ROUTING_H_
+
+#include <torch/types.h>
+
+#include <cstdint>
+
+#include "proto/contract/model_config.h"
+
+namespace trainyard::trainer {
+
+struct RouterForm {
+  RouterScoreFunction score = RouterScoreFunction::kSoftmax;
+  int64_t topk = 1;           // Experts per token.
+  bool is_normalised = true;  // Divides the weights of a token by their sum.
+  double scaling = 1;         // Factor of the weights.
+  int64_t groups = 0;         // Equal groups of neighbouring experts; 0: no groups.
+  int64_t group_topk = 0;     // Groups per token.
+};
+
+// Returns the scores [rows, experts] of logits [rows, experts] in the compute type of the logits.
+torch::Tensor RouterScores(const torch::Tensor& logits, const RouterForm& form);
+
+// Returns the numbers of the chosen experts, int64 [rows, topk], highest score first. `bias`,
+// [experts], is added to the scores for the choice only; it may be undefined. The lower number of
+// equal scores wins, so that every device and every repetition chooses alike. With groups, the
+// choice is limited to the groups with the highest sums of their two best scores.
+torch::Tensor ChooseExperts(const torch::Tensor& scores, const torch::Tensor& bias,
+                            const RouterForm& form);
+
+// Returns the weights of the chosen experts, [rows, topk].
+torch::Tensor ExpertWeights(const torch::Tensor& scores, const torch::Tensor& experts,
+                            const RouterForm& form);
+
+// Returns the gradient of the logits, [rows, experts], for the gradient of the weights. The choice
+// itself has no gradient.
+torch::Tensor RouterLogitGradient(const torch::Tensor& d_weights, const torch::Tensor& scores,
+                                  const torch::Tensor& experts, const RouterForm& form);
+
+// Returns the number of rows of each expert, int64 [count].
+torch::Tensor CountRows(const torch::Tensor& experts, int64_t count);
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_OPS_ROUTING_H_
