@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "proto/layout/rank_order.h"
 #include "proto/model/model_size.h"
 
 namespace trainyard {
@@ -177,22 +178,20 @@ void CheckExpertTensorParallel(const RunConfig& config, Problems& problems) {
 }
 
 // Reports layouts of experts that trainyard-trainer cannot train.
-void CheckExpertLayout(const LayoutConfig& layout, Problems& problems) {
-  if (layout.ep > 1) {
-    problems.push_back({"layout.ep", WithValue("layout.ep", layout.ep) +
-                                         " cannot be trained yet: trainyard-trainer has no expert "
-                                         "parallelism; set it to 1"});
-  }
-  if (layout.tp == 1) return;
+void CheckExpertLayout(const RunConfig& config, Problems& problems) {
+  const LayoutConfig& layout = config.layout;
   const std::string tp = WithValue("layout.tp", layout.tp);
-  if (!HasWholeExperts(layout)) {
-    problems.push_back({"layout.etp", tp + " would divide every expert, which trainyard-trainer "
-                                           "cannot do yet; set `layout.etp` to 1"});
+  if (layout.tp > 1 && !layout.sequence_parallel) {
+    problems.push_back({"layout.sequence_parallel",
+                        "`layout.sequence_parallel` must be true with `model.num_experts` and " +
+                            tp + ", because otherwise every rank would process the same tokens"});
   }
-  if (layout.sequence_parallel) return;
-  problems.push_back({"layout.sequence_parallel",
-                      "`layout.sequence_parallel` must be true with `model.num_experts` and " + tp +
-                          ", because otherwise every rank would process the same tokens"});
+  if (config.train.gradient_noise_scale && (layout.tp > 1 || layout.ep > 1)) {
+    problems.push_back({"train.gradient_noise_scale",
+                        "`train.gradient_noise_scale` cannot be combined with `model.num_experts` "
+                        "unless `layout.tp` and `layout.ep` are 1, because the gradient of an "
+                        "expert then comes from the samples of several ranks"});
+  }
 }
 
 }  // namespace
@@ -201,10 +200,7 @@ bool HasFp8(const TrainConfig& train) { return train.fp8 != Fp8Recipe::kNone; }
 
 bool HasWholeExperts(const LayoutConfig& layout) { return layout.etp == 1; }
 
-int64_t ExpertReplicas(const LayoutConfig& layout) {
-  const int64_t ranks = std::max<int64_t>(layout.dp, 1) * layout.cp;
-  return ranks * (HasWholeExperts(layout) ? layout.tp : 1) / layout.ep;
-}
+int64_t ExpertReplicas(const LayoutConfig& layout) { return ExpertSizesOf(layout).edp; }
 
 std::vector<std::string> LackingFeatures(const RunConfig& config) {
   std::vector<std::string> features;
@@ -259,7 +255,7 @@ Problems FindUntrainable(const RunConfig& config) {
   } else if (HasExperts(config.model) && config.resources.device == DeviceKind::kGpu) {
     add("model.num_experts", "mixtures of experts on GPUs");
   } else if (HasExperts(config.model)) {
-    CheckExpertLayout(config.layout, problems);
+    CheckExpertLayout(config, problems);
   }
   if (HasLatentAttention(config.model)) add("model.multi_latent_attention", "latent attention");
   if (HasFp8(config.train)) add("train.fp8", "FP8 arithmetic");

@@ -3,7 +3,8 @@
 namespace trainyard::trainer {
 
 std::vector<torch::Tensor> StoredPieces(const ParameterStore& store, AdamW& optimizer,
-                                        const torch::Tensor& expert_bias, int64_t part) {
+                                        const torch::Tensor& expert_bias,
+                                        const PerKind<int64_t>& part) {
   std::vector<torch::Tensor> pieces;
   for (int64_t group = 0; group < static_cast<int64_t>(store.groups().size()); ++group) {
     const ElementRange range = store.StoredOf(group, part);

@@ -8,7 +8,10 @@ namespace trainyard::trainer {
 
 struct ExpertChoice {
   torch::Tensor experts;  // int64 [rows, topk].
-  torch::Tensor counts;   // int64 [experts], in host memory: the number of rows of each expert.
+  // int64 [ranks, experts], in host memory: the number of rows that each of the ranks that share
+  // experts sends to each expert. Before TokenDispatch::CountsOfRanks: this rank's, [experts], on
+  // the device.
+  torch::Tensor counts;
 };
 
 }  // namespace trainyard::trainer

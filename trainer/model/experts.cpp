@@ -13,22 +13,20 @@ using torch::Tensor;
 
 std::vector<ParameterDeclaration> Experts::Declare(const ModelConfig& model,
                                                    const std::string& prefix,
-                                                   const TensorParallel& tensor) {
+                                                   const ExpertParallel& parallel) {
   const int64_t hidden = model.hidden_size, width = ExpertWidth(model);
-  // Each tensor-parallel rank computes the gradient of its own rows only.
-  const auto whole = [&](const std::string& name, std::vector<int64_t> shape, double std) {
-    LogicalTensorSlice slice = WholeLogicalTensor(name + ".weight", std::move(shape), std);
-    slice.is_first_holder = tensor.index() == 0;
-    slice.has_partial_gradient = tensor.splits_rows();
-    return slice;
-  };
+  const IndexRange here = parallel.ExpertsHere(model.num_experts), part = parallel.WidthHere(width);
   ParameterDeclaration up{{}, /*decays=*/true}, down{{}, /*decays=*/true};
-  for (int64_t expert = 0; expert < model.num_experts; ++expert) {
+  for (int64_t expert = here.first; expert < here.end(); ++expert) {
     const std::string own = prefix + "experts." + std::to_string(expert) + ".";
-    const double std = model.init_method_std;
-    if (HasGate(model)) up.slices.push_back(whole(own + "gate_proj", {width, hidden}, std));
-    up.slices.push_back(whole(own + "up_proj", {width, hidden}, std));
-    down.slices.push_back(whole(own + "down_proj", {hidden, width}, ResidualInitStd(model)));
+    const auto rows = [&](const std::string& name) {
+      return RowsOfLogicalTensor(own + name + ".weight", {width, hidden}, part.first, part.length,
+                                 model.init_method_std);
+    };
+    if (HasGate(model)) up.slices.push_back(rows("gate_proj"));
+    up.slices.push_back(rows("up_proj"));
+    down.slices.push_back(ColumnsOfLogicalTensor(own + "down_proj.weight", {hidden, width},
+                                                 part.first, part.length, ResidualInitStd(model)));
   }
   return {std::move(up), std::move(down)};
 }

@@ -12,10 +12,14 @@ ParameterStore::ParameterStore(const std::vector<GroupDeclaration>& groups, torc
                                torch::Device device, std::optional<uint64_t> seed,
                                const StoreParts& parts)
     : parts_(parts),
-      layout_(groups, parts.stored.count),
+      layout_(groups, {parts.kept.dense.stored.count, parts.kept.expert.stored.count}),
       held_values_(groups.size()),
       held_gradients_(groups.size()) {
-  TORCH_CHECK(parts.stored.count % parts.owned.count == 0);
+  for (int64_t group = 0; group < static_cast<int64_t>(groups.size()); ++group) {
+    TORCH_CHECK(PartsOf(group).stored.count % PartsOf(group).owned.count == 0);
+    owned_first_.push_back(state_elements_);
+    state_elements_ += OwnedOf(group).length;
+  }
   const auto options = torch::TensorOptions().dtype(type).device(device);
   values_ = torch::zeros({parts.zero < 3 ? elements() : state_elements()}, options);
   if (parts.trains) {
@@ -73,8 +77,7 @@ void ParameterStore::DropGradients(int64_t group) { held_gradients_[group] = Ten
 Tensor ParameterStore::Part(const Tensor& buffer, bool is_owned_part, int64_t group,
                             const ElementRange& range) const {
   if (!is_owned_part) return buffer.narrow(0, range.first, range.length);
-  const int64_t before = groups()[group].all.first / parts_.owned.count;  // Earlier groups' part.
-  return buffer.narrow(0, before + range.first - OwnedOf(group).first, range.length);
+  return buffer.narrow(0, owned_first_[group] + range.first - OwnedOf(group).first, range.length);
 }
 
 Tensor ParameterStore::Values(int64_t group, const ElementRange& range) const {

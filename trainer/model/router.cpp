@@ -53,14 +53,14 @@ Tensor Router::WideWeight() const {
   return weight.to(ComputeType(weight.scalar_type()));
 }
 
-Router::Routed Router::Forward(const Tensor& x, MicroBatch& micro_batch) const {
+Tensor Router::Forward(const Tensor& x, MicroBatch& micro_batch) const {
   const Tensor weight = WideWeight();
   Tensor logits = torch::empty({x.size(0), weight.size(0)}, weight.options());
   LinearForward(x.to(weight.scalar_type()), weight, logits);
   const Tensor scores = RouterScores(logits, form_);
   if (!micro_batch.repeats) micro_batch.choice = Choose(scores, micro_batch);
   micro_batch.stash.Push(std::move(logits));
-  return {micro_batch.choice, ExpertWeights(scores, micro_batch.choice.experts, form_)};
+  return ExpertWeights(scores, micro_batch.choice.experts, form_);
 }
 
 ExpertChoice Router::Choose(const Tensor& scores, const MicroBatch& micro_batch) const {
@@ -69,7 +69,7 @@ ExpertChoice Router::Choose(const Tensor& scores, const MicroBatch& micro_batch)
   const Tensor experts = ChooseExperts(scores, bias, form_);
   const Tensor counts = CountRows(experts, scores.size(1));
   if (balance.load.defined()) balance.load[layer_].add_(counts);
-  return {experts, counts.to(torch::kCPU)};
+  return {experts, counts};
 }
 
 Tensor Router::Backward(const Tensor& d_weights, const ExpertChoice& choice, const Tensor& x,

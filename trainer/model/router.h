@@ -31,14 +31,10 @@ class Router {
   Router(const ModelConfig& model, const ParameterStore& store, int64_t weight, int64_t layer,
          const ModelParallel& parallel);
 
-  struct Routed {
-    ExpertChoice choice;
-    torch::Tensor weights;  // [rows, topk], in the compute type.
-  };
-
-  // Chooses experts for the rows of x, or reuses the choice of the micro-batch if the pass is
-  // repeated. Keeps the logits in the stash.
-  Routed Forward(const torch::Tensor& x, MicroBatch& micro_batch) const;
+  // Sets the choice of the micro-batch to experts for the rows of x, or reuses the choice if the
+  // pass is repeated. Returns the weights of the chosen experts, [rows, topk], in the compute type.
+  // Keeps the logits in the stash.
+  torch::Tensor Forward(const torch::Tensor& x, MicroBatch& micro_batch) const;
 
   // Returns the gradient of x, in the compute type, for the gradient of the weights. Includes the
   // gradients of the balance losses.

@@ -125,11 +125,13 @@ void ShareWhatWasRead(const LoadTarget& target, const torch::Tensor& buffer, boo
   for (int64_t group = 0; group < static_cast<int64_t>(parameters.groups().size()); ++group) {
     const ElementRange &all = parameters.groups()[group].all, owned = parameters.OwnedOf(group),
                        read = parameters.StoredOf(group);
+    const ParameterKind kind = parameters.groups()[group].kind;
+    Communicator& shard = target.groups.ShardOf(kind);
     if (has_shards) {
-      target.groups.replica->AllGather(part(group, owned), part(group, read)).Wait();
-      if (is_whole) target.groups.shard->AllGather(part(group, all), part(group, owned)).Wait();
+      target.groups.ReplicaOf(kind).AllGather(part(group, owned), part(group, read)).Wait();
+      if (is_whole) shard.AllGather(part(group, all), part(group, owned)).Wait();
     } else {
-      target.groups.shard->AllGather(part(group, all), part(group, read)).Wait();
+      shard.AllGather(part(group, all), part(group, read)).Wait();
     }
   }
 }

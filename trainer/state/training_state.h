@@ -38,7 +38,7 @@ struct ExpertBiases {
   bool writes = false;      // True on the rank that writes them.
 };
 
-// Returns the chunks that this rank writes: those of its stored part (StoreParts::stored) of which
+// Returns the chunks that this rank writes: those of its stored part (KeptParts::stored) of which
 // it is the first holder, and the bias of each layer with experts if this rank writes it. They are
 // views of the live tensors; the writer copies them.
 std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& optimizer,
@@ -66,7 +66,7 @@ struct LoadTarget {
 TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& config,
                              const LoadTarget& target);
 
-// Sends each rank's stored part (StoreParts::stored) to the ranks that have the same values. All
+// Sends each rank's stored part (KeptParts::stored) to the ranks that have the same values. All
 // ranks must call it after they have filled their stored parts.
 void ShareStoredParts(const LoadTarget& target);
 

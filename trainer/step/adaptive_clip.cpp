@@ -40,12 +40,11 @@ AdaptiveClip::AdaptiveClip(double ratio, const ModelConfig& model, Decoder& deco
   }
 }
 
-// Numbers the units of all stages, one stage after another. All ranks of a stage have the same
-// logical tensors.
+// Numbers the units of all stages, one stage after another. All ranks of a stage number the same
+// logical tensors, also those of experts that they do not have.
 void AdaptiveClip::NumberUnits(const std::string& left_out, const Decoder& decoder) {
   int64_t here = 0;
-  for (const StoredSlice& slice : store_.slices()) {
-    const LogicalTensorSlice& logical = slice.logical;
+  for (const LogicalTensorSlice& logical : decoder.TensorsOfStage()) {
     if (logical.name == left_out || first_units_.count(logical.name) > 0) continue;
     first_units_[logical.name] = here;
     here += UnitsOf(logical);
@@ -69,8 +68,7 @@ void AdaptiveClip::NumberUnits(const std::string& left_out, const Decoder& decod
 // of its first row, whole rows, and the beginning of its last row.
 void AdaptiveClip::AddPieces(const StoredSlice& slice) {
   const LogicalTensorSlice& logical = slice.logical;
-  const bool keeps_part = store_.parts().zero > 0;
-  const bool is_first = (keeps_part || groups_.shard->rank() == 0) && groups_.replica->rank() == 0;
+  const bool is_counted = store_.PartsOf(slice.group).counts && logical.is_first_holder;
   const int64_t columns = ColumnsOf(logical);
   const int64_t first_unit =
       first_units_[logical.name] + (logical.shape.size() > 1 ? logical.offset[0] : 0);
@@ -84,7 +82,7 @@ void AdaptiveClip::AddPieces(const StoredSlice& slice) {
                        {next, length},
                        is_at_row ? columns : length,
                        first_unit + place / columns,
-                       is_first && logical.is_first_holder});
+                       is_counted});
     next += length;
   }
 }

@@ -7,11 +7,13 @@
 namespace trainyard::trainer {
 namespace {
 
-StoreParts PartsOf(const LayoutConfig& layout, const RankGroups& groups) {
-  const Communicator &shard = *groups.shard, &replica = *groups.replica;
-  StoreParts parts{.zero = layout.zero};
-  if (ShardsOptimizerState(layout)) parts.owned = {shard.rank(), shard.size()};
+KeptParts PartsOf(ParameterKind kind, const LayoutConfig& layout, const RankGroups& groups) {
+  const Communicator &shard = groups.ShardOf(kind), &replica = groups.ReplicaOf(kind);
+  KeptParts parts;
+  const bool has_shards = ShardsOptimizerState(layout);
+  if (has_shards) parts.owned = {shard.rank(), shard.size()};
   parts.stored = {shard.rank() * replica.size() + replica.rank(), shard.size() * replica.size()};
+  parts.counts = (has_shards ? replica : shard).rank() == 0;
   return parts;
 }
 
@@ -22,6 +24,9 @@ ModelParallel ParallelOf(const RunConfig& config, const Mesh& mesh, int64_t rank
   parallel.pipeline = PlaceOfStage(config, mesh.StageOf(rank));
   parallel.tensor = TensorParallel(*groups.tensor, layout.sequence_parallel);
   parallel.context = ContextParallel(*groups.context, layout.cp_comm_type);
+  if (groups.expert != nullptr) {
+    parallel.expert = ExpertParallel(*groups.expert, mesh.expert_sizes().etp);
+  }
   return parallel;
 }
 
@@ -55,7 +60,9 @@ DecoderOptions ModelOptions(const RunConfig& config, const Mesh& mesh, int64_t r
                         .reset_positions = config.data.reset_position_ids},
           .recomputed_layers = config.layout.recompute_num_layers,
           .seed = config.train.seed,
-          .parts = PartsOf(config.layout, groups),
+          .parts = {.zero = config.layout.zero,
+                    .kept = {PartsOf(ParameterKind::kDense, config.layout, groups),
+                             PartsOf(ParameterKind::kExpert, config.layout, groups)}},
           .parallel = ParallelOf(config, mesh, rank, groups)};
 }
 

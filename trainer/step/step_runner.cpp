@@ -42,7 +42,7 @@ StepRunner::StepRunner(const Parts& parts)
       group_norms_(parts.config.model, parts.model.parameters(), parts.optimizer),
       expert_bias_(parts.config.model.moe_router_bias_update_rate, parts.model.expert_balance(),
                    *parts.groups.world),
-      weights_(parts.model, parts.model.parameters(), *parts.groups.shard),
+      weights_(parts.model, parts.model.parameters(), parts.groups),
       pipeline_(parts.model, parts.groups.links, parts.config.layout.zero_bubble) {
   gradients_.OnGroupFinished([this](int64_t group) { reduction_.OnGroupFinished(group); });
   parts.model.UseWeights(weights_);
@@ -70,7 +70,7 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
   ForwardBackward(next);
   reduction_.Finish();
   if (MeasuresNoise()) {
-    parts_.optimizer.SumSquares(CountsSquares(), StepValue::kBigBatchSquares, step_values_);
+    parts_.optimizer.SumSquares(StepValue::kBigBatchSquares, step_values_);
     reduction_.small_batch().Finish(step_values_);
   }
   if (adaptive_clip_.has_value()) ClipUnits();
@@ -185,13 +185,6 @@ TrainingTokens StepRunner::ToDevice(const TokenBatch& batch) {
   return {Upload(tokens, parts_.device), Upload(weights, parts_.device).mul_(loss_weights_), share};
 }
 
-// True if this rank counts its squares. Among ranks with equal gradients, only the first does.
-bool StepRunner::CountsSquares() const {
-  const bool has_parts = parts_.model.parameters().parts().zero > 0;
-  const Communicator& alike = has_parts ? *parts_.groups.replica : *parts_.groups.shard;
-  return alike.rank() == 0;
-}
-
 void StepRunner::ClipUnits() {
   adaptive_clip_->Apply(step_values_);
   const auto groups = static_cast<int64_t>(parts_.model.parameters().groups().size());
@@ -199,13 +192,13 @@ void StepRunner::ClipUnits() {
 }
 
 void StepRunner::SumStepValues() {
-  parts_.optimizer.SumSquares(CountsSquares(), StepValue::kSquaredNorm, step_values_);
+  parts_.optimizer.SumSquares(StepValue::kSquaredNorm, step_values_);
   const auto first = static_cast<int64_t>(StepValue::kLoss);
   parts_.groups.world->AllReduce(step_values_.narrow(0, first, kSummedStepValues)).Wait();
 }
 
 void StepRunner::SumPartSquares() {
-  part_squares_ = group_norms_.Squares(CountsSquares());
+  part_squares_ = group_norms_.Squares();
   parts_.groups.world->AllReduce(part_squares_).Wait();
 }
 

@@ -104,7 +104,6 @@ class StepRunner {
   TrainingTokens ToDevice(const TokenBatch& batch);
   std::vector<TrainingTokens> MaskedBatches(const std::function<TrainingTokens()>& next_on_device);
   bool MeasuresNoise() const;
-  bool CountsSquares() const;
   void ClipUnits();
   void SumStepValues();
   void SumPartSquares();

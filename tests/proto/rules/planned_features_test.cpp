@@ -208,7 +208,7 @@ TEST(PlannedFeaturesTest, TheTrainerLacksThem) {
                   HasSubstr("`train.fp8` cannot be trained yet")));
 }
 
-TEST(PlannedFeaturesTest, OnCpusTheTrainerHasExpertsWithoutExpertParallelism) {
+TEST(PlannedFeaturesTest, OnCpusTheTrainerHasExperts) {
   const auto problems = [](const RunConfig& config) {
     return FeatureMessages(FindUntrainable(config));
   };
@@ -216,12 +216,11 @@ TEST(PlannedFeaturesTest, OnCpusTheTrainerHasExpertsWithoutExpertParallelism) {
   config.resources.device = DeviceKind::kCpu;
   EXPECT_THAT(problems(config), IsEmpty());
   config.layout.ep = 2;
-  EXPECT_THAT(problems(config), ElementsAre(HasSubstr("`layout.ep` (2) cannot be trained yet")));
-  config.layout.ep = 1;
   config.layout.tp = 2;
-  EXPECT_THAT(problems(config), ElementsAre(HasSubstr("set `layout.etp` to 1")));
-  config.layout.etp = 1;
   EXPECT_THAT(problems(config), IsEmpty());
+  config.train.gradient_noise_scale = true;
+  EXPECT_THAT(problems(config), ElementsAre(HasSubstr("from the samples of several ranks")));
+  config.train.gradient_noise_scale = false;
   config.layout.sequence_parallel = false;
   EXPECT_THAT(problems(config), ElementsAre(HasSubstr("every rank would process the same tokens")));
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <numeric>
 
+#include "proto/model/model_size.h"
 #include "tests/trainer/gpu/accuracy.h"
 #include "trainer/step/model_options.h"
 #include "trainer/step/step_runner.h"
@@ -41,7 +42,7 @@ class GpuRun {
       : config_(config),
         mesh_(config_.layout),
         groups_(ConnectRankGroups(
-            mesh_, 0, config_.layout, /*has_tied_embedding=*/false,
+            mesh_, 0, config_.layout, {.has_experts = HasExperts(config_.model)},
             [](const CommunicatorGroup&) { return MakeSingleProcessCommunicator(Gpu()); })),
         model_(config_.model, ModelOptions(config_, mesh_, 0, groups_, Gpu())),
         optimizer_(config_.optimizer, model_.parameters()),

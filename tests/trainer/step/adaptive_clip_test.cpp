@@ -146,7 +146,7 @@ TEST(AdaptiveClipTest, GradientsThatAreNotFiniteStayThatWay) {
   const Mesh mesh(config.layout);
   InMemoryNetwork network;
   const RankGroups groups =
-      ConnectRankGroups(mesh, 0, config.layout, /*has_tied_embedding=*/false,
+      ConnectRankGroups(mesh, 0, config.layout, {},
                         [&](const CommunicatorGroup& group) { return network.Connect(group); });
   Decoder model(config.model, ModelOptions(config, mesh, 0, groups, torch::kCPU));
   const AdaptiveClip clip(kRatio, config.model, model, groups);
