@@ -59,7 +59,7 @@ Tensor AllGatherDispatch::SendWeights(const Tensor& weights, const DispatchPlan&
 
 Tensor AllGatherDispatch::ReturnWeights(const Tensor& row_weights, const DispatchPlan& plan) const {
   const Tensor slots = SendBack(SlotsOfRows(row_weights, plan.order));
-  return slots.unflatten(0, {parallel_.size(), -1}).sum(0);
+  return slots.unflatten(0, {parallel_.size(), slots.size(0) / parallel_.size()}).sum(0);
 }
 
 }  // namespace trainyard::trainer

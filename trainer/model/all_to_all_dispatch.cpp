@@ -79,14 +79,15 @@ Tensor AllToAllDispatch::Return(const Tensor& rows, const DispatchPlan& plan,
 }
 
 Tensor AllToAllDispatch::SendWeights(const Tensor& weights, const DispatchPlan& plan) const {
-  const Tensor of_parts =
-      weights.unsqueeze(2).expand({-1, -1, parallel_.parts()}).reshape({weights.size(0), -1});
+  const Tensor of_parts = weights.unsqueeze(2).expand({-1, -1, parallel_.parts()}).flatten(1);
   return Exchange(RowsOfSlots(of_parts, plan.order).unsqueeze(1), plan).squeeze(1);
 }
 
 Tensor AllToAllDispatch::ReturnWeights(const Tensor& row_weights, const DispatchPlan& plan) const {
   const Tensor rows = ExchangeBack(row_weights.contiguous().unsqueeze(1), plan).squeeze(1);
-  return SlotsOfRows(rows, plan.order).unflatten(1, {-1, parallel_.parts()}).sum(2);
+  return SlotsOfRows(rows, plan.order)
+      .unflatten(1, {plan.order.places.size(1) / parallel_.parts(), parallel_.parts()})
+      .sum(2);
 }
 
 }  // namespace trainyard::trainer

@@ -85,6 +85,8 @@ std::vector<std::pair<Communicator*, StepPart>> AllGroups(const RankGroups& grou
 struct Grid {
   Ranks shard;
   Ranks replica;
+
+  bool operator==(const Grid&) const = default;
 };
 
 // Divides `alike`, the ranks that have the same parameters as `rank`, into a grid.
@@ -99,13 +101,17 @@ Grid GridOf(const Ranks& alike, int64_t rank, const LayoutConfig& layout) {
   return grid;
 }
 
-void ConnectExperts(const Connector& connector, const Mesh& mesh, int64_t rank,
-                    const LayoutConfig& layout, RankGroups& groups) {
+void ConnectData(const Connector& connector, const Mesh& mesh, int64_t rank,
+                 const LayoutConfig& layout, bool has_experts, RankGroups& groups) {
+  const Grid grid = GridOf(mesh.RanksAlong(rank, {Axis::kContext, Axis::kData}), rank, layout);
+  groups.shard = connector.Group("shard", grid.shard);
+  groups.replica = connector.Group("replica", grid.replica);
+  if (!has_experts) return;
   groups.expert = connector.Group("expert", mesh.RanksSharingExperts(rank));
-  const Grid grid = GridOf(mesh.RanksWithSameExperts(rank), rank, layout);
-  if (grid.shard == groups.shard->ranks() && grid.replica == groups.replica->ranks()) return;
-  groups.expert_shard = connector.Group("expert_shard", grid.shard);
-  groups.expert_replica = connector.Group("expert_replica", grid.replica);
+  const Grid of_experts = GridOf(mesh.RanksWithSameExperts(rank), rank, layout);
+  if (of_experts == grid) return;
+  groups.expert_shard = connector.Group("expert_shard", of_experts.shard);
+  groups.expert_replica = connector.Group("expert_replica", of_experts.replica);
 }
 
 }  // namespace
@@ -138,10 +144,7 @@ RankGroups ConnectRankGroups(const Mesh& mesh, int64_t rank, const LayoutConfig&
       connector.Along("world", {Axis::kTensor, Axis::kContext, Axis::kData, Axis::kPipeline});
   groups.tensor = connector.Along("tp", {Axis::kTensor});
   groups.context = connector.Along("cp", {Axis::kContext});
-  const Grid grid = GridOf(mesh.RanksAlong(rank, {Axis::kContext, Axis::kData}), rank, layout);
-  groups.shard = connector.Group("shard", grid.shard);
-  groups.replica = connector.Group("replica", grid.replica);
-  if (parts.has_experts) ConnectExperts(connector, mesh, rank, layout, groups);
+  ConnectData(connector, mesh, rank, layout, parts.has_experts, groups);
 
   const Ranks stages = mesh.RanksAlong(rank, {Axis::kPipeline});
   const int64_t stage = std::find(stages.begin(), stages.end(), rank) - stages.begin();

@@ -52,6 +52,12 @@ TEST(ParameterStoreTest, GroupsFollowEachOtherWithDecayingParametersFirst) {
   EXPECT_EQ(store.Value(0).data_ptr<float>(), store.values().data_ptr<float>() + kAlignment);
 }
 
+// The parts of rank `index` of three that share the optimizer state.
+StoreParts Thirds(int64_t index) {
+  const KeptParts parts{.owned = {index, 3}, .stored = {index, 3}};
+  return {.zero = 1, .kept = {.dense = parts}};
+}
+
 // Another rank counts the slice `k`. No counted range may include it, although it is shorter than
 // the padding that a range may include.
 TEST(ParameterStoreTest, OnlyPaddingLiesWithinACountedRange) {
@@ -61,7 +67,7 @@ TEST(ParameterStoreTest, OnlyPaddingLiesWithinACountedRange) {
       {{"block",
         {{{LogicalVector("q", 8, 0), foreign, LogicalVector("v", 4, 0)}, false},
          {{LogicalVector("o", 8, 0)}, false}}}},
-      1);
+      {.dense = 1, .expert = 1});
   const std::vector<ElementRange>& counted = layout.groups()[0].counted;
   ASSERT_EQ(counted.size(), 2u);
   EXPECT_EQ(counted[0].first, 0);
@@ -122,8 +128,7 @@ TEST(ParameterStoreTest, RowsOfMasterWeightsGoToTheirPlaces) {
 TEST(ParameterStoreTest, EachGroupIsSplitIntoEqualPartsOfWhichOneIsOwned) {
   int64_t next = 0;
   for (int64_t index = 0; index < 3; ++index) {
-    ParameterStore store(TwoGroups(), torch::kBFloat16, torch::kCPU, 1,
-                         {.zero = 1, .owned = {index, 3}, .stored = {index, 3}});
+    ParameterStore store(TwoGroups(), torch::kBFloat16, torch::kCPU, 1, Thirds(index));
     const ParameterGroup& block = store.groups()[0];
     EXPECT_EQ(block.all.length, 3 * kAlignment) << "two parameters, and padding";
     EXPECT_EQ(store.groups()[1].all.first, block.all.length);
@@ -137,13 +142,32 @@ TEST(ParameterStoreTest, EachGroupIsSplitIntoEqualPartsOfWhichOneIsOwned) {
   EXPECT_EQ(next, 3 * kAlignment);
 }
 
+// Experts are on fewer ranks than the other parameters, so a rank owns more of them.
+TEST(ParameterStoreTest, EachKindOfGroupHasItsOwnParts) {
+  const std::vector<GroupDeclaration> groups = {
+      {"layer 0 experts",
+       {{{LogicalVector("up", 4 * kAlignment, 0)}, true}},
+       ParameterKind::kExpert},
+      {"layer 0", {{{LogicalVector("norm", 4 * kAlignment, 0)}, false}}}};
+  StoreParts parts{.zero = 1};
+  parts.kept.dense = {.owned = {3, 4}, .stored = {3, 4}};
+  parts.kept.expert = {.owned = {1, 2}, .stored = {1, 2}};
+  ParameterStore store(groups, torch::kBFloat16, torch::kCPU, 1, parts);
+  EXPECT_EQ(store.OwnedOf(0).first, 2 * kAlignment);
+  EXPECT_EQ(store.OwnedOf(0).length, 2 * kAlignment);
+  EXPECT_EQ(store.OwnedOf(1).first, 7 * kAlignment);
+  EXPECT_EQ(store.OwnedOf(1).length, kAlignment);
+  EXPECT_EQ(store.state_elements(), 3 * kAlignment);
+  EXPECT_EQ(store.State(store.low_bits(), 1, store.OwnedOf(1)).data_ptr<int16_t>(),
+            store.low_bits().data_ptr<int16_t>() + 2 * kAlignment);
+}
+
 TEST(ParameterStoreTest, PartsOfTheMasterWeightsAreThoseOfTheWhole) {
   const std::vector<GroupDeclaration> groups = {
       {"wide", {{{WholeLogicalTensor("w", {50, 7}, 1)}, true}}}};
   ParameterStore whole(groups, torch::kBFloat16, torch::kCPU, 1);
   for (int64_t index = 0; index < 3; ++index) {
-    ParameterStore part(groups, torch::kBFloat16, torch::kCPU, 1,
-                        {.zero = 1, .owned = {index, 3}, .stored = {index, 3}});
+    ParameterStore part(groups, torch::kBFloat16, torch::kCPU, 1, Thirds(index));
     EXPECT_TRUE(part.Value(0).equal(whole.Value(0)));
     const ElementRange owned = Intersect(part.OwnedOf(0), part.slices()[0].range);
     EXPECT_TRUE(part.State(part.low_bits(), 0, owned)

@@ -124,6 +124,13 @@ RunConfig& Qwen3Moe(RunConfig& c) {
   return Qwen3(c);
 }
 
+// Divides the experts among `size` groups of ranks, and each expert among `parts` ranks.
+RunConfig& Ep(RunConfig& c, int64_t size, int64_t parts = 1) {
+  c.layout.ep = size;
+  c.layout.etp = parts;
+  return c;
+}
+
 RunConfig& Windowed(RunConfig& c, int64_t window) {
   c.model.window_size = window;
   return c;
@@ -292,6 +299,35 @@ const LayoutCase kCases[] = {
     {"DeepSeek experts, ZeRO 2 x2", [](auto& c) { DeepSeek(Dp(c, 2, 2)); }},
     {"DeepSeek experts, masked, DP2", [](auto& c) { DeepSeek(Dp(c, 2)); }, true},
     {"Qwen3-MoE, TP2 x PP2, ZeRO 3 x2", [](auto& c) { Qwen3Moe(Pp(Tp(Dp(c, 2, 3), 2), 2)); }},
+    {"Mixtral, EP2", [](auto& c) { Ep(Mixtral(Dp(c, 2)), 2); }},
+    {"Mixtral, EP4", [](auto& c) { Ep(Mixtral(Dp(c, 4)), 4); }},
+    {"Mixtral, aux loss, EP2 x DP2", [](auto& c) { Ep(MixtralWithAuxLoss(Dp(c, 2)), 2); }},
+    {"Mixtral, EP2 x DP4", [](auto& c) { Ep(Mixtral(Dp(c, 4)), 2); }},
+    {"Mixtral, EP2 within TP2+SP", [](auto& c) { Ep(Mixtral(Tp(c, 2)), 2); }},
+    {"Mixtral, EP4 over TP2+SP x DP2", [](auto& c) { Ep(Mixtral(Tp(Dp(c, 2), 2)), 4); }},
+    {"Mixtral, ETP2 in TP2+SP", [](auto& c) { Ep(Mixtral(Tp(c, 2)), 1, 2); }},
+    {"Mixtral, ETP2 x EP2, TP2+SP x DP2", [](auto& c) { Ep(Mixtral(Tp(Dp(c, 2), 2)), 2, 2); }},
+    {"Mixtral, EP2 within CP2 ring", [](auto& c) { Ep(Mixtral(Cp(c, 2)), 2); }},
+    {"Mixtral, EP4 over CP2 x TP2+SP, PP2",
+     [](auto& c) { Ep(Mixtral(Pp(Tp(Cp(c, 2), 2), 2)), 4); }},
+    {"Mixtral, EP2, PP2 interleaved zero-bubble",
+     [](auto& c) { Ep(Mixtral(ZeroBubble(Pp(Dp(c, 2), 2, 2))), 2); }},
+    {"Mixtral, EP2 x ZeRO 1 x4", [](auto& c) { Ep(Mixtral(Dp(c, 4, 1)), 2); }},
+    {"Mixtral, EP2 x ZeRO 2 x4", [](auto& c) { Ep(Mixtral(Dp(c, 4, 2)), 2); }},
+    {"Mixtral, EP2 x ZeRO 3 x4", [](auto& c) { Ep(Mixtral(Dp(c, 4, 3)), 2); }},
+    {"Mixtral, EP2 x ZeRO 3 x4, TP2+SP", [](auto& c) { Ep(Mixtral(Tp(Dp(c, 4, 3), 2)), 2); }},
+    {"Mixtral, EP4 over TP2+SP x ZeRO 1 x2", [](auto& c) { Ep(Mixtral(Tp(Dp(c, 2, 1), 2)), 4); }},
+    {"Mixtral, recompute selective, EP2",
+     [](auto& c) { Ep(Mixtral(Recomputed(Dp(c, 2), Recompute::kSelective)), 2); }},
+    {"DeepSeek experts, EP4 over TP2+SP x DP2", [](auto& c) { Ep(DeepSeek(Tp(Dp(c, 2), 2)), 4); }},
+    {"DeepSeek experts, EP8 over CP2 x DP4", [](auto& c) { Ep(DeepSeek(Dp(Cp(c, 2), 4)), 8); }},
+    {"DeepSeek experts, recompute full, EP2 x TP2 x PP2",
+     [](auto& c) { Ep(DeepSeek(Recomputed(Pp(Tp(c, 2), 2), Recompute::kFull)), 2); }},
+    {"DeepSeek experts, masked, EP2", [](auto& c) { Ep(DeepSeek(Dp(c, 2)), 2); }, true},
+    {"Qwen3-MoE, EP2 by all-gather", [](auto& c) { Ep(Qwen3Moe(Dp(c, 2)), 2); }},
+    {"Qwen3-MoE, EP2 by all-gather, TP2+SP x PP2 x ZeRO 3 x2",
+     [](auto& c) { Ep(Qwen3Moe(Pp(Tp(Dp(c, 2, 3), 2), 2)), 2); }},
+    {"Qwen3-MoE, ETP2 x EP2 by all-gather", [](auto& c) { Ep(Qwen3Moe(Tp(Dp(c, 2), 2)), 2, 2); }},
     {"packed and masked, DP2", [](auto& c) { Packed(Dp(c, 2)); }, true},
 };
 
