@@ -129,6 +129,22 @@ TEST_P(HealingOfLayoutTest, GoesOnBitForBit) {
   EXPECT_EQ(gang.Losses(), whole);
 }
 
+// Each pair of ranks has half of the experts.
+TEST(HealingTest, ARankWithItsOwnExpertsIsReplaced) {
+  TrainerFolder folder;
+  Prepared(folder).spec["model"].update(
+      {{"num_experts", 8}, {"moe_router_topk", 2}, {"moe_ffn_hidden_size", 16}});
+  folder.spec["layout"]["ep"] = 2;
+  folder.spec["train"]["steps"] = 30;
+  const Losses whole = Undisturbed(folder);
+  HealingGang gang(folder, kRanks);
+  ASSERT_TRUE(gang.WaitForStep(10)) << gang.Rank(0).Output();
+  gang.Kill(3);
+  gang.Replace({3});
+  gang.ExpectEnds();
+  EXPECT_EQ(gang.Losses(), whole);
+}
+
 // Other layouts can be tested with tests/gpu/healing.py --device cpu --layout '{"pp": 2}'.
 INSTANTIATE_TEST_SUITE_P(Layouts, HealingOfLayoutTest,
                          testing::Values(R"({"zero": 1})", R"({"tp": 2, "pp": 2})"));
