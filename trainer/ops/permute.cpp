@@ -1,5 +1,6 @@
 #include "trainer/ops/permute.h"
 
+#include <limits>
 #include <tuple>
 
 #include "trainer/ops/compute_type.h"
@@ -8,9 +9,20 @@ namespace trainyard::trainer {
 
 using torch::Tensor;
 
+namespace {
+
+// Appends a row of zeros if there are dropped slots.
+Tensor WithRowOfZeros(const Tensor& sorted, const ExpertOrder& order) {
+  if (sorted.size(0) == order.places.numel()) return sorted;
+  return at::cat({sorted, torch::zeros({1, sorted.size(1)}, sorted.options())});
+}
+
+}  // namespace
+
 ExpertOrder SortByExpert(const Tensor& experts) {
   const Tensor flat = experts.reshape({-1});
-  const Tensor slots = std::get<1>(at::sort(flat, /*stable=*/true, 0, /*descending=*/false));
+  const Tensor keys = flat.masked_fill(flat < 0, std::numeric_limits<int64_t>::max());
+  const Tensor slots = std::get<1>(at::sort(keys, /*stable=*/true, 0, /*descending=*/false));
   const Tensor rows = torch::arange(flat.numel(), flat.options());
   return {slots.div(experts.size(1), "floor"),
           torch::empty_like(flat).scatter_(0, slots, rows).view(experts.sizes())};
@@ -22,8 +34,10 @@ void GatherRows(const Tensor& x, const ExpertOrder& order, Tensor& sorted) {
 
 void SumSlots(const Tensor& sorted, const ExpertOrder& order, const Tensor& residual, Tensor& y) {
   const auto compute = ComputeType(y.scalar_type());
+  const Tensor rows = WithRowOfZeros(sorted, order);
   const auto slot = [&](int64_t number) {
-    return sorted.index_select(0, order.places.select(1, number)).to(compute);
+    const Tensor places = order.places.select(1, number);
+    return rows.index_select(0, places.clamp_max(rows.size(0) - 1)).to(compute);
   };
   Tensor sum = slot(0);
   for (int64_t number = 1; number < order.places.size(1); ++number) sum.add_(slot(number));
