@@ -7,8 +7,10 @@
 namespace trainyard::trainer {
 
 struct ExpertChoice {
-  torch::Tensor experts;  // int64 [rows, topk].
-  torch::Tensor counts;   // int64 [experts], in host memory: the number of rows of each expert.
+  // int64 [rows, topk]. Dropped slots are marked (ops/expert_capacity.h).
+  torch::Tensor experts;
+  // int64 [experts], in host memory: the number of rows of each expert, without dropped slots.
+  torch::Tensor counts;
 };
 
 }  // namespace trainyard::trainer

@@ -6,7 +6,10 @@ using torch::Tensor;
 
 DispatchPlan LocalDispatch::Plan(const ExpertChoice& choice) const {
   const int64_t* counts = choice.counts.data_ptr<int64_t>();
-  return {SortByExpert(choice.experts), RowSegments(counts, counts + choice.counts.numel())};
+  DispatchPlan plan{SortByExpert(choice.experts),
+                    RowSegments(counts, counts + choice.counts.numel())};
+  plan.order.tokens = plan.order.tokens.narrow(0, 0, choice.counts.sum().item<int64_t>());
+  return plan;
 }
 
 Tensor LocalDispatch::Send(const Tensor& x, const DispatchPlan& plan) const {
@@ -24,11 +27,16 @@ Tensor LocalDispatch::Return(const Tensor& rows, const DispatchPlan& plan,
 
 Tensor LocalDispatch::SendWeights(const Tensor& weights, const DispatchPlan& plan) const {
   const Tensor of_slots = weights.reshape({-1});
-  return torch::empty_like(of_slots).scatter_(0, plan.order.places.view({-1}), of_slots);
+  return torch::empty_like(of_slots)
+      .scatter_(0, plan.order.places.view({-1}), of_slots)
+      .narrow(0, 0, plan.order.tokens.numel());
 }
 
 Tensor LocalDispatch::ReturnWeights(const Tensor& row_weights, const DispatchPlan& plan) const {
-  return row_weights.index_select(0, plan.order.places.view({-1})).view(plan.order.places.sizes());
+  const Tensor places = plan.order.places.view({-1});
+  const Tensor of_slots =
+      at::constant_pad_nd(row_weights, {0, places.numel() - row_weights.numel()});
+  return of_slots.index_select(0, places).view(plan.order.places.sizes());
 }
 
 }  // namespace trainyard::trainer
