@@ -98,6 +98,12 @@ void Read(const v1::ModelSpec& spec, ModelConfig& config) {
     config.moe_router_bias_update_rate = spec.moe_router_bias_update_rate();
   }
   if (spec.has_moe_z_loss_coeff()) config.moe_z_loss_coeff = spec.moe_z_loss_coeff();
+  if (spec.has_moe_expert_capacity_factor()) {
+    config.moe_expert_capacity_factor = spec.moe_expert_capacity_factor();
+  }
+  if (spec.has_moe_token_drop_policy()) {
+    config.moe_token_drop_policy = static_cast<TokenDropPolicy>(spec.moe_token_drop_policy());
+  }
   if (spec.has_multi_latent_attention()) {
     config.multi_latent_attention = spec.multi_latent_attention();
   }

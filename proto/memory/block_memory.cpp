@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proto/layout/layout_parts.h"
+#include "proto/model/expert_capacity.h"
 #include "proto/model/model_size.h"
 #include "proto/rules/attention_rules.h"
 #include "proto/rules/planned_features.h"
@@ -101,12 +102,30 @@ void SetLatentHeads(const RunConfig& config, double row_bytes, double between,
       static_cast<double>(model.q_lora_rank + model.kv_lora_rank + model.qk_pos_emb_head_dim);
 }
 
+// Returns the largest possible number of rows at the experts of one rank, relative to the number
+// that this rank sends. Each sample sends at most ExpertCapacity rows to an expert, and each token
+// at most one. Returns 1 without a capacity: all experts are assumed to receive equally many rows.
+double RowsAtExperts(const RunConfig& config) {
+  const ModelConfig& model = config.model;
+  const LayoutConfig& layout = config.layout;
+  if (!HasExpertCapacity(model)) return 1;
+  const auto experts = static_cast<double>(model.num_experts);
+  const auto topk = static_cast<double>(model.moe_router_topk);
+  const auto ranks = static_cast<double>(layout.ep);  // They send rows to the same experts.
+  const auto sharing = static_cast<double>(layout.cp * (HasWholeExperts(layout) ? layout.tp : 1));
+  const auto tokens = static_cast<double>(config.train.seq_length);
+  const double capacity = static_cast<double>(ExpertCapacity(model, config.train.seq_length));
+  const double of_samples = std::max(sharing / ranks, 1.0) * capacity * experts / (topk * tokens);
+  return std::min(of_samples, ranks * std::min(1.0, experts / ranks / topk));
+}
+
 void SetExperts(const RunConfig& config, double row_bytes, double between, BlockTensors& tensors) {
   const ModelConfig& model = config.model;
   const auto topk = static_cast<double>(model.moe_router_topk);
   const auto tensor_ranks = static_cast<double>(config.layout.tp);
   const bool is_whole = HasWholeExperts(config.layout);
-  const double copies = topk * (is_whole ? row_bytes / tensor_ranks : row_bytes);
+  const double copies =
+      RowsAtExperts(config) * topk * (is_whole ? row_bytes / tensor_ranks : row_bytes);
   ExpertTensors& experts = tensors.experts;
   experts.sent = topk * row_bytes / tensor_ranks * static_cast<double>(model.hidden_size);
   experts.row_bytes = copies * static_cast<double>(model.hidden_size);

@@ -13,8 +13,8 @@ inline constexpr double kFloatBytes = 4;
 // Bytes per value.
 double BytesOf(Precision precision);
 
-// The rows that the experts of one rank receive. Assumes that all experts of a layer receive the
-// same number of rows.
+// The rows that the experts of one rank receive: the maximum if experts have a capacity. Otherwise,
+// all experts of a layer are assumed to receive the same number of rows.
 struct ExpertTensors {
   double row_bytes = 0;      // [rows, hidden].
   double packed_up = 0;      // [rows, width]; includes the gate, if there is one.

@@ -52,7 +52,9 @@ void CheckDenseModel(const ModelConfig& model, Problems& problems) {
       {"model.moe_router_enable_expert_bias", model.moe_router_enable_expert_bias},
       {"model.moe_router_bias_update_rate",
        model.moe_router_bias_update_rate != usual.moe_router_bias_update_rate},
-      {"model.moe_z_loss_coeff", model.moe_z_loss_coeff > 0}};
+      {"model.moe_z_loss_coeff", model.moe_z_loss_coeff > 0},
+      {"model.moe_expert_capacity_factor", model.moe_expert_capacity_factor > 0},
+      {"model.moe_token_drop_policy", model.moe_token_drop_policy != usual.moe_token_drop_policy}};
   CheckNeeds(settings, "`model.num_experts`", problems);
 }
 
@@ -91,6 +93,13 @@ void CheckExpertBias(const ModelConfig& model, Problems& problems) {
   problems.push_back({key, InBackticks(key) + " needs `model.moe_router_score_function` sigmoid"});
 }
 
+void CheckCapacity(const ModelConfig& model, Problems& problems) {
+  if (model.moe_expert_capacity_factor > 0) return;
+  const Written settings[] = {{"model.moe_token_drop_policy",
+                               model.moe_token_drop_policy != ModelConfig().moe_token_drop_policy}};
+  CheckNeeds(settings, "`model.moe_expert_capacity_factor`", problems);
+}
+
 void CheckExperts(const RunConfig& config, Problems& problems) {
   const ModelConfig& model = config.model;
   if (!HasExperts(model)) return CheckDenseModel(model, problems);
@@ -108,6 +117,7 @@ void CheckExperts(const RunConfig& config, Problems& problems) {
   }
   CheckGroups(model, problems);
   CheckExpertBias(model, problems);
+  CheckCapacity(model, problems);
   if (model.moe_dense_layers >= model.num_layers) {
     problems.push_back({dense, WithValue(dense, model.moe_dense_layers) + " must be below " +
                                    WithValue("model.num_layers", model.num_layers)});

@@ -81,6 +81,16 @@ TEST(ExpertsProcessTest, ACheckpointGoesFromLayoutToLayout) {
   EXPECT_TRUE(BiasIn(folder, "b/step_000000020").equal(BiasIn(folder, "whole/step_000000020")));
 }
 
+TEST(ExpertsProcessTest, ACapacityMustBePositive) {
+  TrainerFolder folder;
+  AddExperts(folder);
+  folder.spec["layout"] = {{"micro_batch", 4}};
+  for (const double factor : {0.0, -1.25}) {
+    folder.spec["model"]["moe_expert_capacity_factor"] = factor;
+    ExpectRefused(folder, "moe_expert_capacity_factor");
+  }
+}
+
 TEST(ExpertsProcessTest, DividedExpertsGoOnBitForBit) {
   TrainerFolder folder;
   AddExperts(folder);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "proto/model/expert_capacity.h"
 #include "proto/model/model_size.h"
 #include "trainer/ops/compute_type.h"
 
@@ -147,9 +148,12 @@ const char* Decoder::HeadTensor(const ModelConfig& model) {
 }
 
 void Decoder::MakeExpertBalance() {
-  if (!model_.moe_router_enable_expert_bias) return;
   const std::vector<int64_t> shape = {model_.num_layers, model_.num_experts};
   const auto options = torch::TensorOptions().device(options_.device);
+  if (HasExpertCapacity(model_)) {
+    balance_.dropped = torch::zeros({model_.num_layers}, options.dtype(torch::kInt64));
+  }
+  if (!model_.moe_router_enable_expert_bias) return;
   balance_.bias = torch::zeros(shape, options.dtype(torch::kFloat32));
   balance_.load = torch::zeros(shape, options.dtype(torch::kInt64));
 }
@@ -286,7 +290,9 @@ MicroBatch Decoder::Begin(int64_t chunk, const TrainingTokens& batch, Stash::Mod
                          Stash(mode)};
   micro_batch.share = batch.share;
   micro_batch.balance = balance_;
-  if (mode == Stash::Mode::kDiscard) micro_batch.balance.load = Tensor();
+  if (mode == Stash::Mode::kDiscard) {
+    micro_batch.balance.load = micro_batch.balance.dropped = Tensor();
+  }
   MarkDocuments(batch.tokens.narrow(1, 0, length), micro_batch);
   if (place().HasEmbedding(chunk)) {
     micro_batch.inputs = OnThisRank(batch.tokens.narrow(1, 0, length));

@@ -7,10 +7,11 @@
 namespace trainyard::trainer {
 
 struct ExpertChoice {
-  torch::Tensor experts;  // int64 [rows, topk].
+  // int64 [rows, topk]. Dropped slots are marked (ops/expert_capacity.h).
+  torch::Tensor experts;
   // int64 [ranks, experts], in host memory: the number of rows that each of the ranks that share
-  // experts sends to each expert. Before TokenDispatch::CountsOfRanks: this rank's, [experts], on
-  // the device.
+  // experts sends to each expert, without dropped slots. Before TokenDispatch::CountsOfRanks: those
+  // of this rank, [experts], on the device.
   torch::Tensor counts;
 };
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "trainer/ops/compute_type.h"
+#include "trainer/ops/expert_capacity.h"
 #include "trainer/ops/linear.h"
 
 namespace trainyard::trainer {
@@ -44,6 +45,7 @@ Router::Router(const ModelConfig& model, const ParameterStore& store, int64_t we
       balance_coefficient_(BalanceCoefficient(model)),
       balances_sequences_(model.moe_router_load_balancing_type == RouterLoadBalancing::kSeqAuxLoss),
       z_coefficient_(model.moe_z_loss_coeff),
+      capacity_(model, parallel),
       tensor_(parallel.tensor),
       context_(parallel.context) {}
 
@@ -60,7 +62,7 @@ Tensor Router::Forward(const Tensor& x, MicroBatch& micro_batch) const {
   const Tensor scores = RouterScores(logits, form_);
   if (!micro_batch.repeats) micro_batch.choice = Choose(scores, micro_batch);
   micro_batch.stash.Push(std::move(logits));
-  return ExpertWeights(scores, micro_batch.choice.experts, form_);
+  return ExpertWeights(scores, ChosenExperts(micro_batch.choice), form_);
 }
 
 ExpertChoice Router::Choose(const Tensor& scores, const MicroBatch& micro_batch) const {
@@ -69,14 +71,29 @@ ExpertChoice Router::Choose(const Tensor& scores, const MicroBatch& micro_batch)
   const Tensor experts = ChooseExperts(scores, bias, form_);
   const Tensor counts = CountRows(experts, scores.size(1));
   if (balance.load.defined()) balance.load[layer_].add_(counts);
+  if (capacity_.exists()) return Limit(scores, experts, micro_batch);
   return {experts, counts};
+}
+
+ExpertChoice Router::Limit(const Tensor& scores, const Tensor& experts,
+                           const MicroBatch& micro_batch) const {
+  const Tensor marked =
+      capacity_.Apply(experts, ExpertWeights(scores, experts, form_), micro_batch);
+  const Tensor& dropped = micro_batch.balance.dropped;
+  if (dropped.defined()) dropped[layer_].add_((marked < 0).sum());
+  return {marked, CountKeptRows(marked, scores.size(1))};
+}
+
+// Dropped slots are included: the weights of a token's other slots do not depend on the limit.
+Tensor Router::ChosenExperts(const ExpertChoice& choice) const {
+  return capacity_.exists() ? WithoutMarks(choice.experts) : choice.experts;
 }
 
 Tensor Router::Backward(const Tensor& d_weights, const ExpertChoice& choice, const Tensor& x,
                         MicroBatch& micro_batch, WeightGradients& gradients) const {
   const Tensor logits = micro_batch.stash.Pop();
   const Tensor scores = RouterScores(logits, form_);
-  Tensor d_logits = RouterLogitGradient(d_weights, scores, choice.experts, form_);
+  Tensor d_logits = RouterLogitGradient(d_weights, scores, ChosenExperts(choice), form_);
   AddBalanceGradients(logits, scores, micro_batch, d_logits);
   const Tensor weight = WideWeight(), wide_x = x.to(weight.scalar_type());
   Tensor dx = torch::empty_like(wide_x);

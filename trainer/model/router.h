@@ -9,6 +9,7 @@
 #include <string>
 
 #include "proto/contract/model_config.h"
+#include "trainer/model/capacity_limit.h"
 #include "trainer/model/expert_choice.h"
 #include "trainer/model/micro_batch.h"
 #include "trainer/model/model_parallel.h"
@@ -45,6 +46,9 @@ class Router {
  private:
   torch::Tensor WideWeight() const;
   ExpertChoice Choose(const torch::Tensor& scores, const MicroBatch& micro_batch) const;
+  ExpertChoice Limit(const torch::Tensor& scores, const torch::Tensor& experts,
+                     const MicroBatch& micro_batch) const;
+  torch::Tensor ChosenExperts(const ExpertChoice& choice) const;
   void AddBalanceGradients(const torch::Tensor& logits, const torch::Tensor& scores,
                            const MicroBatch& micro_batch, torch::Tensor& d_logits) const;
   BalanceSequences SequencesOf(const MicroBatch& micro_batch, int64_t rows_here) const;
@@ -57,6 +61,7 @@ class Router {
   const double balance_coefficient_;  // 0: no balance loss.
   const bool balances_sequences_;     // True: per sample. False: per micro-batch.
   const double z_coefficient_;
+  const CapacityLimit capacity_;
   const TensorParallel tensor_;
   const ContextParallel context_;
 };

@@ -45,7 +45,8 @@ class TokenDispatch {
   virtual torch::Tensor Return(const torch::Tensor& rows, const DispatchPlan& plan,
                                const torch::Tensor& residual) const = 0;
 
-  // Converts weights [tokens, topk] to the weights of the sorted rows, [rows], and back.
+  // Converts weights [tokens, topk] to the weights of the sorted rows, [rows], and back. Returns 0
+  // for dropped slots.
   virtual torch::Tensor SendWeights(const torch::Tensor& weights,
                                     const DispatchPlan& plan) const = 0;
   virtual torch::Tensor ReturnWeights(const torch::Tensor& row_weights,

@@ -14,6 +14,7 @@
 #include "trainer/ops/attention_form.h"
 #include "trainer/ops/attention_heads.h"
 #include "trainer/ops/attention_part_tensors.h"
+#include "trainer/ops/expert_capacity.h"
 #include "trainer/ops/gradient_target.h"
 #include "trainer/ops/loss_targets.h"
 #include "trainer/ops/norm_tensors.h"
@@ -108,6 +109,10 @@ void AddEmbedding(const torch::Tensor& table, const torch::Tensor& tokens, torch
 // Adds the embedding gradient to `gradient`.
 void EmbeddingBackward(const torch::Tensor& dy, const torch::Tensor& tokens, int64_t first_token,
                        torch::Tensor& gradient);
+
+// Weights, if defined, are fp32.
+void DropAboveCapacity(const torch::Tensor& experts, const torch::Tensor& weights,
+                       const CapacityForm& form, torch::Tensor& marked);
 
 void CrossEntropy(torch::Tensor& logits, const Targets& targets, LossPass pass,
                   torch::Tensor& loss);

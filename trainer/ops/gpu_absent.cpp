@@ -72,6 +72,7 @@ void BiasGradient(const Tensor&, const GradientTarget&) { Refuse(); }
 void EmbeddingForward(const Tensor&, const Tensor&, int64_t, Tensor&) { Refuse(); }
 void AddEmbedding(const Tensor&, const Tensor&, Tensor&) { Refuse(); }
 void EmbeddingBackward(const Tensor&, const Tensor&, int64_t, Tensor&) { Refuse(); }
+void DropAboveCapacity(const Tensor&, const Tensor&, const CapacityForm&, Tensor&) { Refuse(); }
 void CrossEntropy(Tensor&, const Targets&, LossPass, Tensor&) { Refuse(); }
 void CrossEntropyStatistics(const Tensor&, const Tensor&, int64_t, Tensor&) { Refuse(); }
 void CrossEntropyOfPart(Tensor&, const Targets&, int64_t, const Tensor&, LossPass, Tensor&) {

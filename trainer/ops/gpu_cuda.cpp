@@ -3,6 +3,7 @@
 #include "trainer/kernels/activation.h"
 #include "trainer/kernels/cross_entropy.h"
 #include "trainer/kernels/embedding.h"
+#include "trainer/kernels/expert_capacity.h"
 #include "trainer/kernels/gemm.h"
 #include "trainer/kernels/optimizer.h"
 #include "trainer/kernels/rotary.h"
@@ -159,6 +160,20 @@ void EmbeddingBackward(const Tensor& dy, const Tensor& tokens, int64_t first_tok
                               .first_token = first_token,
                               .table_rows = gradient.size(0),
                               .type = TypeOf(dy)},
+                             Stream());
+}
+
+void DropAboveCapacity(const Tensor& experts, const Tensor& weights, const CapacityForm& form,
+                       Tensor& marked) {
+  CheckContiguous(experts, marked);
+  if (weights.defined()) CheckContiguous(weights);
+  kernels::DropAboveCapacity({.experts = experts.data_ptr<int64_t>(),
+                              .weights = static_cast<const float*>(AddressOf(weights)),
+                              .marked = marked.data_ptr<int64_t>(),
+                              .sequences = experts.size(0),
+                              .slots = experts.size(1) * experts.size(2),
+                              .expert_count = form.experts,
+                              .capacity = form.capacity},
                              Stream());
 }
 

@@ -125,6 +125,8 @@ class SpecMaker {
           "moe_router_enable_expert_bias",
           "moe_router_bias_update_rate",
           "moe_z_loss_coeff",
+          "moe_expert_capacity_factor",
+          "moe_token_drop_policy",
           "multi_latent_attention",
           "q_lora_rank",
           "kv_lora_rank",

@@ -59,6 +59,21 @@ TEST(BlockMemoryTest, EachCopyOfARowIsKept) {
   EXPECT_EQ(MemoryOf(EightRanks()).dispatch, 0);
 }
 
+TEST(BlockMemoryTest, ACapacityLimitsTheRowsOfExperts) {
+  RunConfig config = WithExperts(EightRanks(), 8, 2);
+  const double balanced = MemoryOf(config).dispatch;
+  const auto with_factor = [&config](double factor) {
+    config.model.moe_expert_capacity_factor = factor;
+    return MemoryOf(config).dispatch;
+  };
+  EXPECT_DOUBLE_EQ(with_factor(0.5), balanced / 2);
+  EXPECT_DOUBLE_EQ(with_factor(1.5), balanced) << "a rank with all experts receives its own rows";
+  config.layout.ep = 8;
+  EXPECT_DOUBLE_EQ(with_factor(1.5), balanced * 1.5);
+  EXPECT_DOUBLE_EQ(with_factor(100), balanced * 4)
+      << "every token of 8 ranks, once instead of twice";
+}
+
 TEST(BlockMemoryTest, WholeExpertsGetTheRowsOfOneRank) {
   RunConfig config = WithExperts(EightRanks(), 8, 2);
   config.layout.tp = 4;

@@ -100,6 +100,19 @@ TEST(PlannedFeaturesTest, TheExpertBiasNeedsSigmoidScores) {
   EXPECT_THAT(FeatureProblems(config), IsEmpty());
 }
 
+TEST(PlannedFeaturesTest, ADropPolicyNeedsACapacity) {
+  RunConfig config = Mixture();
+  config.model.moe_token_drop_policy = TokenDropPolicy::kPosition;
+  EXPECT_THAT(FeatureProblems(config), ElementsAre("`model.moe_token_drop_policy` needs "
+                                                   "`model.moe_expert_capacity_factor`"));
+  config.model.moe_expert_capacity_factor = 1.25;
+  EXPECT_THAT(FeatureProblems(config), IsEmpty());
+  config.model.num_experts = config.model.moe_router_topk = 0;
+  EXPECT_THAT(FeatureProblems(config),
+              ElementsAre("`model.moe_expert_capacity_factor` needs `model.num_experts`",
+                          "`model.moe_token_drop_policy` needs `model.num_experts`"));
+}
+
 TEST(PlannedFeaturesTest, SettingsOfExpertsNeedExperts) {
   RunConfig config = Mixture();
   config.model.num_experts = 0;

@@ -124,6 +124,12 @@ RunConfig& Qwen3Moe(RunConfig& c) {
   return Qwen3(c);
 }
 
+RunConfig& Capacity(RunConfig& c, double factor, TokenDropPolicy policy = TokenDropPolicy::kProbs) {
+  c.model.moe_expert_capacity_factor = factor;
+  c.model.moe_token_drop_policy = policy;
+  return c;
+}
+
 // Divides the experts among `size` groups of ranks, and each expert among `parts` ranks.
 RunConfig& Ep(RunConfig& c, int64_t size, int64_t parts = 1) {
   c.layout.ep = size;
@@ -328,6 +334,20 @@ const LayoutCase kCases[] = {
     {"Qwen3-MoE, EP2 by all-gather, TP2+SP x PP2 x ZeRO 3 x2",
      [](auto& c) { Ep(Qwen3Moe(Pp(Tp(Dp(c, 2, 3), 2), 2)), 2); }},
     {"Qwen3-MoE, ETP2 x EP2 by all-gather", [](auto& c) { Ep(Qwen3Moe(Tp(Dp(c, 2), 2)), 2, 2); }},
+    {"Mixtral, capacity, micro-batches of 1", [](auto& c) { Capacity(Mixtral(c), 0.75); }},
+    {"Mixtral, capacity, CP2 x TP2 x PP2, micro-batches of 2",
+     [](auto& c) { Capacity(MicroBatchOf(Mixtral(Pp(Tp(Cp(c, 2), 2), 2)), 2), 0.75); }},
+    {"Mixtral, capacity, EP4 over TP2+SP x DP2",
+     [](auto& c) { Capacity(Ep(Mixtral(Tp(Dp(c, 2), 2)), 4), 0.75); }},
+    {"Qwen3-MoE, one token per expert, TP2 x ZeRO 3 x2",
+     [](auto& c) { Capacity(Qwen3Moe(Tp(Dp(c, 2, 3), 2)), 0.001); }},
+    {"Qwen3-MoE, capacity, EP2 by all-gather",
+     [](auto& c) { Capacity(Ep(Qwen3Moe(Dp(c, 2)), 2), 0.75); }},
+    {"DeepSeek experts, capacity by position, recompute full, CP2 all-gather x TP2",
+     [](auto& c) {
+       Capacity(DeepSeek(Recomputed(Tp(Cp(c, 2, kGather), 2), Recompute::kFull)), 0.75,
+                TokenDropPolicy::kPosition);
+     }},
     {"packed and masked, DP2", [](auto& c) { Packed(Dp(c, 2)); }, true},
 };
 
