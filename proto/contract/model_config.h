@@ -109,6 +109,7 @@ struct ModelConfig {
   bool moe_router_enable_expert_bias = false;
   double moe_router_bias_update_rate = 1e-3;
   double moe_z_loss_coeff = 0;
+  bool moe_router_force_load_balancing = false;
   bool multi_latent_attention = false;
   int64_t q_lora_rank = 0;
   int64_t kv_lora_rank = 0;
@@ -184,6 +185,8 @@ void VisitSettings(Config& config, Visit&& visit) {
   visit("moe_router_bias_update_rate", SettingRule{.min = 0, .max = 1, .has_default = true},
         config.moe_router_bias_update_rate);
   visit("moe_z_loss_coeff", SettingRule{.min = 1e-09, .max = 1000}, config.moe_z_loss_coeff);
+  visit("moe_router_force_load_balancing", SettingRule{.has_default = true},
+        config.moe_router_force_load_balancing);
   visit("multi_latent_attention", SettingRule{.has_default = true}, config.multi_latent_attention);
   visit("q_lora_rank", SettingRule{.min = 1, .max = 1048576}, config.q_lora_rank);
   visit("kv_lora_rank", SettingRule{.min = 1, .max = 1048576}, config.kv_lora_rank);

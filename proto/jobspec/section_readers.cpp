@@ -98,6 +98,9 @@ void Read(const v1::ModelSpec& spec, ModelConfig& config) {
     config.moe_router_bias_update_rate = spec.moe_router_bias_update_rate();
   }
   if (spec.has_moe_z_loss_coeff()) config.moe_z_loss_coeff = spec.moe_z_loss_coeff();
+  if (spec.has_moe_router_force_load_balancing()) {
+    config.moe_router_force_load_balancing = spec.moe_router_force_load_balancing();
+  }
   if (spec.has_multi_latent_attention()) {
     config.multi_latent_attention = spec.multi_latent_attention();
   }

@@ -29,9 +29,13 @@ constexpr std::array kLaterSettings = {"normalization",
                                        "multi_latent_attention"};
 
 // Settings that matter only when the weights are initialized or trained.
-constexpr std::array kTrainingSettings = {
-    "init_method_std",    "output_layer_init_method_std", "moe_router_load_balancing_type",
-    "moe_aux_loss_coeff", "moe_router_bias_update_rate",  "moe_z_loss_coeff"};
+constexpr std::array kTrainingSettings = {"init_method_std",
+                                          "output_layer_init_method_std",
+                                          "moe_router_load_balancing_type",
+                                          "moe_aux_loss_coeff",
+                                          "moe_router_bias_update_rate",
+                                          "moe_z_loss_coeff",
+                                          "moe_router_force_load_balancing"};
 
 }  // namespace
 

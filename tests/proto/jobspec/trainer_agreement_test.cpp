@@ -125,6 +125,7 @@ class SpecMaker {
           "moe_router_enable_expert_bias",
           "moe_router_bias_update_rate",
           "moe_z_loss_coeff",
+          "moe_router_force_load_balancing",
           "multi_latent_attention",
           "q_lora_rank",
           "kv_lora_rank",
