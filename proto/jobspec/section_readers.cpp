@@ -104,6 +104,9 @@ void Read(const v1::ModelSpec& spec, ModelConfig& config) {
   if (spec.has_moe_token_drop_policy()) {
     config.moe_token_drop_policy = static_cast<TokenDropPolicy>(spec.moe_token_drop_policy());
   }
+  if (spec.has_moe_router_force_load_balancing()) {
+    config.moe_router_force_load_balancing = spec.moe_router_force_load_balancing();
+  }
   if (spec.has_multi_latent_attention()) {
     config.multi_latent_attention = spec.multi_latent_attention();
   }

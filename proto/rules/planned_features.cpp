@@ -54,7 +54,8 @@ void CheckDenseModel(const ModelConfig& model, Problems& problems) {
        model.moe_router_bias_update_rate != usual.moe_router_bias_update_rate},
       {"model.moe_z_loss_coeff", model.moe_z_loss_coeff > 0},
       {"model.moe_expert_capacity_factor", model.moe_expert_capacity_factor > 0},
-      {"model.moe_token_drop_policy", model.moe_token_drop_policy != usual.moe_token_drop_policy}};
+      {"model.moe_token_drop_policy", model.moe_token_drop_policy != usual.moe_token_drop_policy},
+      {"model.moe_router_force_load_balancing", model.moe_router_force_load_balancing}};
   CheckNeeds(settings, "`model.num_experts`", problems);
 }
 

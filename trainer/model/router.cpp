@@ -42,6 +42,7 @@ Router::Router(const ModelConfig& model, const ParameterStore& store, int64_t we
       weight_(weight),
       layer_(layer),
       form_(FormOf(model)),
+      forces_balance_(model.moe_router_force_load_balancing),
       balance_coefficient_(BalanceCoefficient(model)),
       balances_sequences_(model.moe_router_load_balancing_type == RouterLoadBalancing::kSeqAuxLoss),
       z_coefficient_(model.moe_z_loss_coeff),
@@ -68,7 +69,9 @@ Tensor Router::Forward(const Tensor& x, MicroBatch& micro_batch) const {
 ExpertChoice Router::Choose(const Tensor& scores, const MicroBatch& micro_batch) const {
   const ExpertBalance& balance = micro_batch.balance;
   const Tensor bias = balance.bias.defined() ? balance.bias[layer_] : Tensor();
-  const Tensor experts = ChooseExperts(scores, bias, form_);
+  const Tensor experts =
+      forces_balance_ ? BalancedExperts(scores.size(0), scores.size(1), form_.topk, scores.device())
+                      : ChooseExperts(scores, bias, form_);
   const Tensor counts = CountRows(experts, scores.size(1));
   if (balance.load.defined()) balance.load[layer_].add_(counts);
   if (capacity_.exists()) return Limit(scores, experts, micro_batch);

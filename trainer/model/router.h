@@ -58,6 +58,7 @@ class Router {
   const int64_t weight_;
   const int64_t layer_;
   const RouterForm form_;
+  const bool forces_balance_;         // Chooses experts by row instead of by score.
   const double balance_coefficient_;  // 0: no balance loss.
   const bool balances_sequences_;     // True: per sample. False: per micro-batch.
   const double z_coefficient_;

@@ -63,6 +63,12 @@ Tensor ChooseExperts(const Tensor& scores, const Tensor& bias, const RouterForm&
   return LargestOfEach(form.groups > 0 ? LimitToGroups(judged, form) : judged, form.topk);
 }
 
+Tensor BalancedExperts(int64_t rows, int64_t experts, int64_t topk, torch::Device device) {
+  const auto options = torch::dtype(torch::kInt64).device(device);
+  const Tensor first = torch::arange(rows, options).unsqueeze(1);
+  return first.add(torch::arange(topk, options)).remainder_(experts);
+}
+
 Tensor ExpertWeights(const Tensor& scores, const Tensor& experts, const RouterForm& form) {
   const Tensor chosen = scores.gather(1, experts);
   return (form.is_normalised ? chosen / SumOfChosen(chosen, form) : chosen) * form.scaling;

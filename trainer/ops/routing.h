@@ -31,6 +31,10 @@ torch::Tensor RouterScores(const torch::Tensor& logits, const RouterForm& form);
 torch::Tensor ChooseExperts(const torch::Tensor& scores, const torch::Tensor& bias,
                             const RouterForm& form);
 
+// Returns a balanced choice for benchmarks, int64 [rows, topk]: the experts (row + j) mod experts
+// for j < topk. If `experts` divides `rows`, every expert receives equally many rows.
+torch::Tensor BalancedExperts(int64_t rows, int64_t experts, int64_t topk, torch::Device device);
+
 // Returns the weights of the chosen experts, [rows, topk].
 torch::Tensor ExpertWeights(const torch::Tensor& scores, const torch::Tensor& experts,
                             const RouterForm& form);

@@ -8,10 +8,12 @@
 #include "cli/commands/jobs/follow.h"
 #include "cli/commands/jobs/submission.h"
 #include "cli/commands/planning/plan.h"
+#include "cli/commands/planning/plan_layout.h"
 #include "cli/grammar/job_file_options.h"
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
 #include "proto/jobspec/resume_check.h"
+#include "proto/jobspec/run_config_of.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/status_macros.h"
 
@@ -92,6 +94,7 @@ Outcome RunSubmit(const SubmitOptions& options, Context& context) {
   if (!start.unchecked.empty()) {
     PrintNote(context.console, absl::StrCat("note: ", start.unchecked));
   }
+  PrintBenchmarkNote(RunConfigOf(resolved.spec), context.console);
   const std::string request_id = options.request_id.empty() ? MakeRequestId() : options.request_id;
   const absl::StatusOr<v1::Job> submitted =
       SubmitResolved(resolved, {request_id, options.hold, cloned_from}, context);

@@ -220,6 +220,7 @@ Outcome RunPlan(const PlanOptions& options, Context& context) {
       PrintDocument(PlanDocument(resolved, placement, start), resolved.spec.name(), context.format,
                     console);
   }
+  PrintBenchmarkNote(RunConfigOf(resolved.spec), console);
   if (!start.unchecked.empty()) PrintNote(console, absl::StrCat("note: ", start.unchecked));
   if (!placement.unknown_because.empty()) {
     PrintNote(console, absl::StrCat("note: the job file is valid, but its placement is unknown: ",

@@ -1,6 +1,7 @@
 #include "cli/commands/planning/plan_layout.h"
 
 #include "absl/strings/str_cat.h"
+#include "proto/rules/benchmark_settings.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -28,7 +29,13 @@ absl::StatusOr<planner::LayoutPlan> PlanFor(const JobFileOptions& job,
 
 void PrintPlanNotes(const planner::LayoutPlan& plan, Console& console) {
   PrintDeviceNote(plan.cluster, console);
+  PrintBenchmarkNote(plan.config, console);
   if (!plan.note.empty()) PrintNote(console, absl::StrCat("note: ", plan.note));
+}
+
+void PrintBenchmarkNote(const RunConfig& config, Console& console) {
+  const std::string note = BenchmarkSettingNote(config);
+  if (!note.empty()) PrintNote(console, absl::StrCat("note: ", note));
 }
 
 }  // namespace trainyard::cli

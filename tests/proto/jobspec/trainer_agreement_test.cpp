@@ -127,6 +127,7 @@ class SpecMaker {
           "moe_z_loss_coeff",
           "moe_expert_capacity_factor",
           "moe_token_drop_policy",
+          "moe_router_force_load_balancing",
           "multi_latent_attention",
           "q_lora_rank",
           "kv_lora_rank",

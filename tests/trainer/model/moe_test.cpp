@@ -173,6 +173,29 @@ TEST(MoeTest, RowsAreCountedOncePerTrainingPass) {
   }
 }
 
+// 16 rows with 2 experts each, 8 experts. The bias prefers experts 0 and 1.
+TEST(MoeTest, ForcedBalanceLoadsEveryExpertAlikeAndTrainsTheRouter) {
+  for (const Recompute recompute : {Recompute::kNone, Recompute::kFull}) {
+    torch::manual_seed(6);
+    DecoderOptions options;
+    options.blocks.recompute = recompute;
+    Decoder decoder(ExpertModel([](ModelConfig& model) {
+                      MakeDeepSeekMoe(model);
+                      model.moe_router_num_groups = model.moe_router_group_topk = 0;
+                      model.moe_router_force_load_balancing = true;
+                    }),
+                    options);
+    decoder.expert_balance().bias.narrow(1, 0, 2).fill_(10);
+    Step(decoder, RandomBatch(2, 8));
+    EXPECT_TRUE(decoder.expert_balance().load[1].equal(torch::full({8}, 4, torch::kInt64)));
+    ParameterStore& store = decoder.parameters();
+    for (const StoredSlice& slice : store.slices()) {
+      EXPECT_GT(SliceOf(store.gradients(), slice).abs().max().item<double>(), 0)
+          << slice.logical.name;
+    }
+  }
+}
+
 // All tokens choose experts 0 and 1.
 TEST(MoeTest, ExpertsWithoutRowsHaveGradientsOfZero) {
   torch::manual_seed(5);

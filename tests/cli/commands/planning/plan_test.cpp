@@ -43,6 +43,22 @@ TEST_F(PlanTest, ShowsSettingsOriginsAndRanks) {
                                     "  try: --set resources.nodes=1\n"));
 }
 
+TEST_F(PlanTest, PlanAndSubmitNoteASettingForBenchmarks) {
+  const std::string job = WriteFile(
+      "forced.yaml",
+      "name: forced\n"
+      "resources: {device: cpu}\n"
+      "model: {num_layers: 2, hidden_size: 64, ffn_hidden_size: 64, num_attention_heads: 4, "
+      "vocab_size: 100, num_experts: 8, moe_router_topk: 2, "
+      "moe_router_force_load_balancing: true}\n"
+      "data: {path: /data}\n"
+      "train: {seq_length: 32, global_batch: 4, steps: 10}\n");
+  const std::string note = "note: `model.moe_router_force_load_balancing` is for benchmarks only";
+  EXPECT_THAT(Run({"plan", "--offline", job}).err, HasSubstr(note));
+  EXPECT_THAT(Run({"submit", job}).err, HasSubstr(note));
+  EXPECT_THAT(Run({"plan", "--offline", job_}).err, Not(HasSubstr(note)));
+}
+
 TEST_F(PlanTest, OriginsInARecipeAreShort) {
   std::filesystem::create_directory(directory() + "/recipes");
   WriteFile("recipes/base.yaml", "resources: {nodes: 2, device: cpu}\nenv:\n  X: one\n");
