@@ -84,8 +84,8 @@ void AddStages(const LayoutPlan& plan, v1::PlanLayoutResponse& response) {
   }
 }
 
-// Adds one dp axis instead of Expert and ExpertData, because experts are distributed among the
-// ranks of dp.
+// Adds dp as one axis, without splitting it into Expert and ExpertData, because experts are
+// distributed among the ranks of dp.
 void AddRankAxes(const LayoutConfig& layout, v1::PlanLayoutResponse& response) {
   const RankGrid grid({layout.tp, layout.cp, layout.ep, layout.dp, layout.pp});
   int64_t stride = 1;
