@@ -1,6 +1,7 @@
 // The position of each rank in a layout. The layout is a grid with the axes tp, cp, ep, the rest of
 // dp, and pp, of which tp varies fastest and pp slowest. Tensor-parallel ranks are therefore
-// neighbours inside a node, and pipeline stages are far apart. This is Megatron-LM's default order.
+// adjacent and within a node, and pipeline stages are far apart. This is Megatron-LM's default
+// order.
 #ifndef TRAINYARD_PROTO_LAYOUT_RANK_ORDER_H_
 #define TRAINYARD_PROTO_LAYOUT_RANK_ORDER_H_
 
