@@ -54,7 +54,7 @@ class RankRunner {
     // Called if the rank was not spawned and has no process. The last argument is the side at
     // fault.
     std::function<void(const RankKey&, const absl::Status&, v1::StartFault)> on_launch_failed;
-    // Called if the rank was, or may have been, spawned. on_observed then reports its state.
+    // Called if the rank was spawned or may have been. on_observed then reports its state.
     std::function<void(const RankKey&)> on_launched;
     std::function<void(const RankKey&, const RankObservation&)> on_observed;
     // Called when a kill was delivered. `waits_in_kernel` is true if all living processes of the

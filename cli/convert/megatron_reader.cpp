@@ -301,8 +301,8 @@ class MegatronReader {
     if (draft_.Value("schedule.kind") == "wsd") {
       draft_.Assume("schedule.wsd_decay_style", "exponential");
     }
-    // If both directories are equal, nothing is set, because later attempts resume from
-    // checkpoint.dir anyway.
+    // If both directories are equal, set nothing, because later attempts resume from checkpoint.dir
+    // anyway.
     if (load_ != draft_.Value("checkpoint.dir")) draft_.Set("checkpoint.resume_from", load_);
     const int64_t batch = draft_.Whole("train.global_batch").value_or(0);
     constexpr int64_t kMostSamples = 1'000'000'000;
@@ -319,7 +319,8 @@ class MegatronReader {
   }
 
   // Megatron-LM ignores the number of query groups unless --group-query-attention is given.
-  // Published commands often omit this option, so grouped queries are assumed if a number is given.
+  // Published commands often omit this option. Grouped queries are therefore assumed if a number is
+  // given.
   void FinishGroups() {
     if (has_groups_) return draft_.Set("model.num_query_groups", groups_.empty() ? "1" : groups_);
     if (groups_.empty()) return;

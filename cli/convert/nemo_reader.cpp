@@ -95,7 +95,8 @@ void AddNemoModel(Translations& table) {
   }
 }
 
-// Adds NeMo's internals, which need no note: kernels, profiles, mixed-precision loss scaling.
+// Adds NeMo's internal settings, which need no note: kernels, profiles, mixed-precision loss
+// scaling.
 void AddNemoSilent(Translations& table) {
   for (const char* name : {"mcore_gpt",
                            "transformer_engine",
@@ -228,7 +229,8 @@ SourceTree WithEarlierNames(const SourceTree& tree) {
     const std::string field = absl::StrCat("model.", value.path);
     const bool is_field = !NemoTable().contains(value.path) && NemoTable().contains(field);
     if (is_field) value.path = field;
-    renamed.Add(std::move(value)).IgnoreError();  // Cannot fail: the tree was within the limits.
+    // The call cannot fail, because the original tree was within the limits.
+    renamed.Add(std::move(value)).IgnoreError();
   }
   return renamed;
 }

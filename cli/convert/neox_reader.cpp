@@ -146,7 +146,8 @@ SourceTree WithUnderscores(const SourceTree& tree) {
   SourceTree renamed;
   for (SourceValue value : tree.values()) {
     std::replace(value.path.begin(), value.path.end(), '-', '_');
-    renamed.Add(std::move(value)).IgnoreError();  // Cannot fail: the tree was within the limits.
+    // The call cannot fail, because the original tree was within the limits.
+    renamed.Add(std::move(value)).IgnoreError();
   }
   return renamed;
 }

@@ -43,8 +43,8 @@ void AccessGate::ReplaceToken(const std::string& token) {
     sessions_.EndAll(clock_.Now());
     changed_ = true;
   }
-  // If the save fails, the stored sessions are still bound to the old token, so the controller
-  // drops them at its next start.
+  // If the save fails, the file still has the old sessions. They are bound to the old token, so the
+  // next start drops them.
   if (const absl::Status status = SaveSessions(); !status.ok()) {
     spdlog::warn(
         "cannot update the session file after all dashboard sessions have ended: {}; the "

@@ -78,7 +78,7 @@ class CommandList {
     const bool starting = attempt.state() == v1::ATTEMPT_STATE_STARTING;
     // Child processes of a finished gang may still run. They must be stopped as well.
     const bool leaving = attempt.state() == v1::ATTEMPT_STATE_STOPPING || AllRanksSucceeded(entry);
-    // Spare nodes may still be starting after the gang has started to run.
+    // A running gang needs no commands, except to start its spare nodes.
     if (!starting && !leaving && StandbyCount(attempt) == 0) return;
     const std::vector<std::string> nodes = GangNodes(attempt);
     const std::set<std::string> replaced = ReplacedNodes(attempt);
@@ -201,7 +201,8 @@ class CommandList {
       *start.add_processes() = ProcessOf(placement);
     }
     AddRanksForOlderWorkers(start);
-    // The fact of a rank's start can arrive before the heartbeat that reports the attempt.
+    // The fact of a rank's start can arrive before the heartbeat that reports the attempt. The
+    // start was then received and is not repeated.
     if (has_started) return;
     start.set_world_size(GangSize(attempt));
     start.set_node_rank(node_rank);

@@ -20,8 +20,9 @@ namespace trainyard::controller {
 namespace {
 
 // Returns the nodes whose state these events are about to change, and the nodes that no command can
-// reach now, because their worker is detached or has not received its Welcome. Such a node soon
-// attaches or becomes suspect. Until then it gets no ranks, because no start order could be sent.
+// reach now, because their worker is detached or has not received its Welcome. Ranks are not placed
+// on these nodes: an unreachable node cannot receive a start order, and it will soon attach or
+// become suspect.
 std::set<std::string> ChangingNodes(const ClusterState& state, const Observations& observations,
                                     const std::vector<v1::Event>& events) {
   std::set<std::string> ids;
@@ -58,7 +59,7 @@ Plan Reconcile(const ClusterState& state, const Observations& observations,
   plan.events = NodeEvents(state, observations, options, now);
   if (plan.events.empty()) {
     // If there are quarantine events, return only these, because they replace a node's health, and
-    // events computed below might replace it too.
+    // the events below might overwrite it.
     plan.events = QuarantineEventsDue(state, observations, options, now);
     if (!plan.events.empty()) return plan;
   }

@@ -89,8 +89,8 @@ class DurableRecords {
     TokenBucket alert_budget{kJobEventsAtOnce, kJobEventsPerMinute};
     std::map<int64_t, Held> held_checkpoints;  // By publishing attempt.
     std::optional<Held> held_loss;
-    // About unanswered requests: their number, the newest request per checkpoint, and the number of
-    // requests per checkpoint directory.
+    // Unanswered requests: their number, the newest one per checkpoint, and the number per
+    // checkpoint directory.
     int submitted = 0;
     std::map<CheckpointKey, uint64_t> newest;
     std::map<std::string, int> paths;

@@ -39,8 +39,8 @@ std::vector<Product> BlockWork::LatentUpProducts() const {
   return products;
 }
 
-// With latent attention, each tensor-parallel rank has the whole projections to the low-rank space,
-// and applies them to its own share of the rows.
+// With latent attention, every tensor-parallel rank has the complete projections to the low-rank
+// space. It applies them only to its own share of the rows.
 std::vector<Product> BlockWork::AttentionProducts() const {
   if (latent.key_rank == 0) return {{rows, queries + 2 * keys, hidden}, {rows, hidden, queries}};
   std::vector<Product> products = LatentUpProducts();

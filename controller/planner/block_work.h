@@ -10,7 +10,8 @@
 
 namespace trainyard::planner {
 
-// `count` products out[m, n] += left[m, k] * right[k, n], each with its own matrices.
+// Matrix products out[m, n] += left[m, k] * right[k, n]. There are `count` of them, each with its
+// own matrices.
 struct Product {
   double m = 0;
   double n = 0;
@@ -26,7 +27,7 @@ struct Product {
 struct ExpertWork {
   double count = 0;   // Number of experts on this rank. 0 for a dense block.
   double all = 0;     // Number of experts of the layer.
-  double sent = 0;    // topk copies of each row that this rank has outside matrix products.
+  double sent = 0;    // Copies of rows, topk per row, that this rank holds outside matrix products.
   double copies = 0;  // Total number of rows that this rank's experts process.
   double ffn = 0;     // This rank's share of the width of one expert.
 };
@@ -46,10 +47,12 @@ struct BlockWork {
   double rows = 0;       // Number of tokens of a micro-batch on this rank.
   double norm_rows = 0;  // Rows in norms and residuals; fewer with sequence parallelism.
   double hidden = 0;
-  double ffn = 0;      // This rank's share of the width; with experts, of the shared experts.
+  // This rank's share of the feed-forward width. With experts, that of the shared experts.
+  double ffn = 0;
   double queries = 0;  // Width of the query heads of this rank.
-  double keys = 0;     // Width of this rank's keys, and of its values. Latent: the mean.
-  double scored = 0;   // Total width of this rank's heads; the mean of queries and values.
+  // Width of this rank's keys, and also of its values. With latent attention, their mean.
+  double keys = 0;
+  double scored = 0;   // Total width of this rank's heads: the mean of queries and values.
   double heads = 0;    // Number of query heads of this rank.
   double head_size = 0;
   double vocabulary = 0;  // This rank's part.

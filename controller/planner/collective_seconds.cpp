@@ -43,7 +43,7 @@ double GroupLinks::RingSeconds(double part_bytes) const {
   return (size_ - 1) * SendSeconds(part_bytes);
 }
 
-// Data for other nodes is transferred at the same time as data within the node.
+// Transfers to other nodes and transfers within the node run at the same time.
 double GroupLinks::ExchangeSeconds(double bytes) const {
   if (size_ <= 1) return 0;
   const double others = nodes_ > 1 ? (nodes_ - 1) / nodes_ * bytes / send_bandwidth_ : 0;

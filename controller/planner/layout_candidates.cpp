@@ -16,7 +16,7 @@ constexpr int64_t kMostChunks = 16;
 // The limit for models with experts. It is lower, so that there are fewer layouts.
 constexpr int64_t kMostChunksOfExperts = 4;
 
-// Returns the run without the job's layout, except for the layout settings that the search does not
+// Returns the run without its layout, except for those layout settings that the search does not
 // vary.
 RunConfig BlankLayout(const RunConfig& config) {
   RunConfig blank = config;
@@ -78,8 +78,8 @@ class GroupWalk {
     layout.vpp = 1;
   }
 
-  // If dp does not divide the batch, visits only micro-batch 1. The rule check then reports the
-  // problem.
+  // If dp does not divide the batch, visits only micro-batch 1, so that the rule check reports the
+  // problem once.
   void VisitMicroBatches() {
     LayoutConfig& layout = config_.layout;
     const int64_t batch = config_.train.global_batch;
@@ -108,9 +108,9 @@ class GroupWalk {
     return sizes;
   }
 
-  // Returns false if larger micro-batches need not be visited. This is so if the search has ended,
-  // or if no layout fits even with experts distributed over the most ranks, which needs the least
-  // memory per rank.
+  // Visits the possible sizes of ep, largest first, because the largest needs the least memory per
+  // rank. Returns false if larger micro-batches need not be visited: the search has ended, or not
+  // even the largest ep fits.
   bool VisitExpertSizes() {
     for (const int64_t size : ExpertSizes()) {
       RunConfig group = config_;

@@ -30,13 +30,13 @@ struct PlannedLayout {
 
 struct LayoutSearch {
   std::optional<PlannedLayout> best;
-  // The best layout, and then slower layouts, each of which needs less memory than all faster ones.
-  // Sorted fastest first.
+  // The best layout and slower layouts with lower memory use, fastest first. Each layout needs less
+  // memory than all layouts before it.
   std::vector<PlannedLayout> pareto;
   int64_t tried = 0;
   // The number of layouts that were not chosen, by reason.
   std::map<std::string, int64_t> lost;
-  // The layout that needs the least memory among those that do not fit. nullopt if no layout was
+  // Of the layouts that do not fit, the one that needs the least memory. nullopt if no layout was
   // excluded because of its memory.
   std::optional<PlannedLayout> leanest;
   // True if the search ended without a best layout because there are too many layouts.
@@ -51,7 +51,8 @@ LayoutSearch SearchLayouts(const RunConfig& config, const Cluster& cluster);
 PlannedLayout PlanGivenLayout(const RunConfig& config, const Cluster& cluster);
 
 struct LargerCluster {
-  std::optional<int64_t> fewest_nodes;  // Some layout fits on this many. More than the cluster has.
+  // A number of nodes above the cluster's on which some layout fits.
+  std::optional<int64_t> fewest_nodes;
   int64_t looked_at = 0;                // The largest number of nodes that was tried.
 };
 

@@ -32,8 +32,8 @@ class Kernels {
     return Bytes(profile_.elementwise * work_.element * elements);
   }
 
-  // `out_bytes` is the memory traffic in bytes per element of the result: the size of an element,
-  // or twice that if the product is added to existing values.
+  // `out_bytes` is the memory traffic per element of the result, in bytes. It is twice the size of
+  // an element if the result is added to existing values.
   double OfProduct(const Product& product, double out_bytes) const {
     const double loss = profile_.product_margin * (1 / product.m + 1 / product.n + 1 / product.k);
     const double flops = product.Flops() * (1 + loss) / product_rate_;
@@ -45,8 +45,8 @@ class Kernels {
   double ForwardProduct(const Product& product) const {
     return OfProduct(product, work_.element) + Cast(product.count * product.m * product.k);
   }
-  // Returns the time of both products of the backward pass: for the input gradients, and for the
-  // weight gradients, which are accumulated in fp32.
+  // Returns the time of the two backward products. They compute the input gradients, and the weight
+  // gradients, which are added up in fp32.
   double BackwardProduct(const Product& product) const {
     return OfProduct({product.m, product.k, product.n, product.count}, work_.element) +
            OfProduct({product.k, product.n, product.m, product.count}, 2 * kFloatBytes) +
@@ -73,8 +73,8 @@ class Kernels {
   }
 
  private:
-  // Returns the time for casting the input to FP8. Two copies are written: a plain one, and a
-  // transposed one for the product that sums over rows.
+  // Returns the time for casting an input to FP8. Two copies are written: one as it is, and one
+  // transposed for the product that sums over rows.
   double Cast(double elements) const { return is_fp8_ ? Bytes((work_.element + 2) * elements) : 0; }
   // Assumes that the kernel skips the masked half of the scores.
   double Fused(double passes, double rate) const {
@@ -98,9 +98,10 @@ class Kernels {
   double memory_rate_;
 };
 
-// Returns the number of elements that latent attention reads and writes for its norms in the
-// low-rank space, for the rotary positions of the queries and of the shared key, and for assembling
-// the keys from per-head and shared parts.
+// Returns the number of elements that latent attention reads and writes for
+// - its norms in the low-rank space,
+// - the rotary positions of the queries and of the shared key, and
+// - the assembly of the keys from per-head and shared parts.
 double LatentElements(const BlockWork& work) {
   const LatentWork& latent = work.latent;
   return 2 * work.norm_rows * (latent.query_rank + latent.key_rank) +
@@ -127,9 +128,9 @@ double HeadElements(const BlockWork& work, double norm_passes) {
   return passes * work.rows * (work.queries + work.keys);
 }
 
-// Returns the number of elements that the forward pass of norms, rotary positions, expert dispatch
-// and the activation reads and writes. The forward pass of a norm reads and writes its rows. The
-// backward pass of a norm (in BackwardElements) also reads the gradient and the residual's
+// Returns the number of elements that the forward pass reads and writes for norms, rotary
+// positions, expert dispatch and the activation. In the forward pass a norm only reads and writes
+// its rows. In the backward pass (BackwardElements) it also reads the gradient and the residual's
 // gradient.
 double ForwardElements(const BlockWork& work) {
   return 2 * 2 * work.norm_rows * work.hidden + HeadElements(work, 2) + DispatchElements(work) +
@@ -169,8 +170,8 @@ double RingBackwardBytes(const BlockWork& work) {
          (2 * kFloatBytes + work.element);
 }
 
-// The tensor-parallel ranks. Transfers() returns the time of `gathers` all-gathers or
-// reduce-scatters among them, without the share that overlaps other work.
+// The tensor-parallel ranks of one group. Transfers() returns the time of `gathers` all-gathers or
+// reduce-scatters among them, without the part that overlaps other work.
 class TensorGroup {
  public:
   TensorGroup(int64_t ranks, const Cluster& cluster, const TrainerProfile& profile)
@@ -193,8 +194,8 @@ struct Transfers {
   PassParts backward;
 };
 
-// Returns the transfers of the other ranks' keys and values, by ring or all-gather. The backward
-// pass also transfers the gradients of keys and values in fp32.
+// Returns the time to get the keys and values of the other context-parallel ranks, by ring or
+// all-gather. The backward pass also sends the gradients of keys and values in fp32.
 Transfers ContextTransfers(const BlockWork& work, const GroupLinks& links,
                            const TrainerProfile& profile) {
   Transfers transfers;

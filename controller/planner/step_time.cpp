@@ -15,8 +15,8 @@ namespace {
 // read and 2 bytes less are written.
 constexpr double kMomentBytes = 4;
 
-// Returns the seconds that these layers of a stage need for one micro-batch, which do not depend on
-// the schedule.
+// Returns the seconds that a stage needs for these layers and one micro-batch. The result does not
+// depend on the schedule.
 PassParts BlocksPass(double layers, double recomputed_layers, const RunConfig& config,
                      const PassSeconds& pass, const TrainerProfile& profile) {
   PassParts parts = layers * (pass.block_forward + pass.block_backward);
@@ -48,11 +48,10 @@ double Passes(const RunConfig& config) {
          static_cast<double>(layout.micro_batch * std::max<int64_t>(layout.dp, 1));
 }
 
-// Returns the idle time of the busiest stage (the pipeline bubble). With one chunk per stage, it is
-// the time that the other stages need for one micro-batch. Several chunks per stage divide it by
-// their number (Narayanan et al. 2021). Deferred weight gradients shorten it further (Qi et al.
-// 2024): ZB-H1 leaves a third if forward pass, input gradients and weight gradients take equally
-// long.
+// Returns the idle time of the busiest stage (the pipeline bubble): the time that the other stages
+// need for one micro-batch, divided by the number of chunks per stage (Narayanan et al. 2021).
+// Deferred weight gradients shorten it further (Qi et al. 2024): ZB-H1 leaves a third if forward
+// pass, input gradients and weight gradients take equally long.
 double BubbleSeconds(const RunConfig& config, double all_stages, double busiest,
                      const TrainerProfile& profile) {
   const LayoutConfig& layout = config.layout;
@@ -148,10 +147,10 @@ double SecondsOf(const DataTransfers& transfers, const GroupLinks& group) {
   return reduced + (transfers.weights > 0 ? group.GatherSeconds(transfers.weights) : 0);
 }
 
-// Returns the time that data-parallel transfers add to a step. They run during the passes of
-// `rounds` micro-batches and slow these passes down by data_exposed times the duration that the
-// transfers would have within a node. If the transfers take longer than the passes, training also
-// waits for the rest.
+// Returns the time that data-parallel transfers add to a step. The transfers run during the passes
+// of `rounds` micro-batches. They slow these passes down by data_exposed times the duration of the
+// transfers if all ranks were in one node. If the transfers take longer than the passes, the rest
+// is added as a wait.
 double DataSeconds(const RunConfig& config, const std::array<StateGroup, 2>& groups,
                    const PassParts& pass, double element, const Cluster& cluster,
                    const TrainerProfile& profile) {

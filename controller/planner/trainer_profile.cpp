@@ -9,7 +9,7 @@ namespace trainyard::planner {
 // - `network` and `per_doubling` were not measured with this trainer. They are the values of NeMo
 //   on H100 (tests/controller/planner/measured_profiles.cpp).
 //
-// Fitted to measured rows, so these rows cannot test the prediction:
+// Fitted to measured runs, which therefore cannot test the prediction:
 // - attention_half_length: 1.5B model at length 8192. The rates at 2,048 and, for heads of 64, at
 //   1,024 are kept.
 // - products: 1.5B model.

@@ -50,20 +50,19 @@ struct TrainerProfile {
   double pipeline_exposed = 1;
   double expert_exposed = 1;
   // Deferred weight gradients. zero_bubble_left is the share of the bubble that remains.
-  // zero_bubble_work is the extra time of the backward pass, relative to that pass.
+  // zero_bubble_work is the extra time of the backward pass, as a share of its time.
   double zero_bubble_left = 1.0 / 3;
   double zero_bubble_work = 0;
-  // Data parallelism. The share of a transfer's time by which the step becomes longer although the
-  // transfer overlaps other work. It is not 0, because the transfer takes multiprocessors and
-  // bandwidth from that work. A transfer that does not overlap other work lengthens the step by its
-  // whole duration.
+  // Data parallelism. A transfer that overlaps other work still takes multiprocessors and bandwidth
+  // from that work. It lengthens the step by this share of its time. A transfer that does not
+  // overlap other work lengthens the step by its whole time.
   double data_exposed = 1;
-  // True if each tensor-parallel rank sends only its part of the activations to the next stage.
-  // Used only without sequence parallelism.
+  // True if each tensor-parallel rank sends only its part of the activations to the next stage. Has
+  // no effect with sequence parallelism.
   bool scatters_boundaries = false;
   double gradient_bytes = 4;  // Bytes per parameter in gradient sums.
-  // The relative loss of time for each doubling of the number of nodes. The loss occurs because all
-  // nodes wait for the slowest device.
+  // The relative slowdown for each doubling of the number of nodes, because all nodes wait for the
+  // slowest device.
   double per_doubling = 0;
 };
 

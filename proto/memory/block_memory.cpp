@@ -145,17 +145,16 @@ double FeedForwardPart(const RunConfig& config, BlockKind kind) {
          static_cast<double>(tp);
 }
 
-// Returns the working memory of dense bf16 runs, in which the formula was verified by measurements.
-// It contains the gradients of the block's result and input, and the recomputed result of the norm.
-// With sequence parallelism, it also contains the rows of other ranks for each of these three
-// tensors.
+// Returns the working memory of dense bf16 runs, for which measurements confirm the formula. It
+// contains the gradients of the block's result and input, and the recomputed result of the norm.
+// With sequence parallelism, it also contains the other ranks' rows of these three tensors.
 double MeasuredWorking(const BlockTensors& tensors, const KeptBytes& kept, bool is_selective) {
   const double again = is_selective ? 1 : 0;
   const double mlp =
       (2 + again) * tensors.stream + 3 * tensors.gathered + (1 + again) * tensors.activation;
   // The sum contains the gradients of the block's result and of the attention's result, and the
-  // recomputed result of the norm. The tensors that the feed-forward half kept are subtracted,
-  // because they are already free.
+  // recomputed result of the norm. The tensors that the feed-forward half kept are already free, so
+  // they are subtracted.
   const double attention = (2 + again) * tensors.stream + 2 * tensors.gathered + tensors.queries +
                            tensors.packed_heads + std::max(tensors.attention, tensors.all_rows) -
                            kept.mlp;

@@ -52,9 +52,10 @@ BlockParameters ParametersOfBlock(const RunConfig& config, BlockKind kind) {
   return block;
 }
 
-// The number of blocks of each kind in one chunk of a stage. Runs of the kinds that were measured:
-// the blocks of the first chunk, which has the most layers, so an upper bound for the others. Other
-// runs: the mean over the chunks, because the first chunk may have all dense layers.
+// The number of blocks of each kind in one chunk of a stage. For runs whose kind was measured,
+// these are the blocks of the first chunk, which has the most layers. The prediction is then an
+// upper bound for the other chunks. For other runs it is the mean over the chunks, because the
+// first chunk may have all dense layers.
 struct ChunkLayers {
   double dense = 0;
   double expert = 0;
@@ -122,8 +123,8 @@ StageParameters ParametersOf(const RunConfig& config, const PipelinePlace& place
   return stage;
 }
 
-// Adds weights, gradients and moments of `parameters` parameters. The sharded ones of these are
-// divided among `owners` ranks.
+// Adds weights, gradients and moments of `parameters` parameters. Sharded ones are divided among
+// `owners` ranks.
 void AddState(const RunConfig& config, double parameters, double owners,
               MemoryPrediction& prediction) {
   const LayoutConfig& layout = config.layout;
@@ -229,7 +230,8 @@ double PassesUnderWay(const RunConfig& config, const PipelinePlace& place) {
   const int64_t behind = place.stages - 1 - place.stage;
   const int64_t warm_up =
       place.chunks == 1 ? behind : 2 * behind + (place.chunks - 1) * place.stages;
-  const int64_t waiting = layout.zero_bubble ? place.stage : 0;  // Need weight gradients.
+  // Passes whose weight gradients are deferred.
+  const int64_t waiting = layout.zero_bubble ? place.stage : 0;
   return static_cast<double>(std::min(warm_up + 1 + waiting, passes));
 }
 

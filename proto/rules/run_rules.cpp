@@ -67,7 +67,7 @@ void CheckRotarySize(const ModelConfig& model, Problems& problems) {
   const Named hidden{"model.hidden_size", model.hidden_size};
   const Named heads{"model.num_attention_heads", model.num_attention_heads};
   const Named size{"model.kv_channels", model.kv_channels};
-  if (size.value == 0 && hidden.value % heads.value != 0) return;  // Reported by CheckModel.
+  if (size.value == 0 && hidden.value % heads.value != 0) return;  // CheckModel reports this.
   if (model.rotary_percent < 1) {
     const double turned = model.rotary_percent * static_cast<double>(HeadSize(model));
     const bool is_whole = std::abs(turned - std::round(turned)) < 1e-6;
@@ -297,7 +297,7 @@ std::vector<std::string> FillDerived(int64_t world_size, RunConfig& config) {
     filled.push_back(key);
   };
   const LayoutConfig& layout = config.layout;
-  // Computed with 128 bits, because the sizes are not checked yet and their product could overflow.
+  // Use 128 bits: the sizes are not checked yet, and their product could overflow.
   const __int128 model_ranks = static_cast<__int128>(layout.tp) * layout.cp * layout.pp;
   const bool divides = model_ranks > 0 && world_size % model_ranks == 0;
   fill("layout.dp", divides ? static_cast<int64_t>(world_size / model_ranks) : 0, config.layout.dp);
@@ -328,7 +328,7 @@ Problems FindOutOfRange(const RunConfig& config) {
     using Value = std::remove_cvref_t<decltype(value)>;
     if constexpr (std::is_arithmetic_v<Value>) {
       const auto number = static_cast<double>(value);
-      // Written with `!`, so that NaN is rejected too.
+      // Written with `!`, so that NaN is rejected as well.
       const bool within = number >= rule.min && number <= rule.max;
       if (within || !IsWritten(rule, value)) return;
       const std::string key = setting.Text();

@@ -75,7 +75,8 @@ void AddSubmit(CLI::App& parent, Grammar& grammar) {
   command->add_option("--cloned-from", options->cloned_from,
                       "job whose settings the job file copies; shown in the lineage of both jobs");
   grammar.runners[command] = [options, &grammar](Context& context) {
-    options->job.command = grammar.command;  // RunTrainyard removed it before parsing.
+    // RunTrainyard removed the command from the arguments before parsing.
+    options->job.command = grammar.command;
     return RunSubmit(*options, context);
   };
 }
@@ -101,8 +102,8 @@ Outcome RunSubmit(const SubmitOptions& options, Context& context) {
   if (!submitted.ok()) return WithRepeatAdvice(submitted.status(), request_id);
   const v1::Job& job = *submitted;
   const bool stays = options.follow || options.wait;
-  // If the command follows the job with JSON output, nothing is printed here, because the first
-  // update of the stream contains the job.
+  // With JSON output and --follow, print nothing here: the first update of the stream contains the
+  // job.
   if (!stays || context.format == OutputFormat::kTable || context.format == OutputFormat::kWide) {
     PrintSubmitted(job, context, !stays);
   }

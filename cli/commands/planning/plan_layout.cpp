@@ -7,7 +7,8 @@
 namespace trainyard::cli {
 namespace {
 
-// Returns the job with as many slots as the cluster has, so that its written layout can be checked.
+// Returns the job with as many slots as the cluster has. The layout in the job file can then be
+// checked on this cluster.
 JobFileOptions OnCluster(JobFileOptions job, const planner::ClusterRequest& cluster) {
   if (cluster.nodes > 0) job.sets.push_back(absl::StrCat("resources.nodes=", cluster.nodes));
   job.sets.push_back(absl::StrCat("resources.slots_per_node=", cluster.per_node));

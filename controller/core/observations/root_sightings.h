@@ -43,8 +43,8 @@ void NoteRoot(const std::string& node_id, const v1::Heartbeat& heartbeat, Timest
               RootSightings& roots);
 void ForgetRoot(const std::string& node_id, RootSightings& roots);
 
-// Returns true if the job saves checkpoints below the root. An evaluation without training never
-// saves; every other job is assumed to save.
+// Returns true if the job saves checkpoints below the root. A job that only evaluates never saves.
+// Every other job is assumed to save.
 bool SavesInRoot(const v1::JobSpec& spec, const RootSightings& roots);
 
 // Returns true if the placement must consider the root: a gang of this job on this many nodes needs

@@ -39,8 +39,9 @@ class JobSubmission {
   Principal principal_;
 };
 
-// Returns true if a repeated submission asks for the job that the first one created. The specs must
-// be equal, except for a checkpoint directory that the controller assigned.
+// Returns true if a repeated submission (`asked`) matches the job that the first one created
+// (`made`). The specs must be equal, except for a checkpoint directory that the controller
+// assigned.
 bool AsksForSameJob(const v1::JobSpec& made, const v1::JobSpec& asked);
 
 // Returns the ALREADY_EXISTS error for a submission that repeats a request id with another spec.
