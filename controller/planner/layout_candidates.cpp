@@ -23,6 +23,7 @@ RunConfig BlankLayout(const RunConfig& config) {
   LayoutConfig layout;
   layout.sequence_parallel = config.layout.sequence_parallel;
   layout.cp_comm_type = config.layout.cp_comm_type;
+  layout.moe_token_dispatcher_type = config.layout.moe_token_dispatcher_type;
   if (HasWholeExperts(config.layout)) layout.etp = config.layout.etp;
   blank.layout = layout;
   // The data sections are cleared, because their rules do not depend on the layout.

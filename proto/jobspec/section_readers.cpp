@@ -30,6 +30,10 @@ void Read(const v1::LayoutSpec& spec, LayoutConfig& config) {
   if (spec.has_zero_bubble()) config.zero_bubble = spec.zero_bubble();
   if (spec.has_zero_size()) config.zero_size = spec.zero_size();
   if (spec.has_etp()) config.etp = spec.etp();
+  if (spec.has_moe_token_dispatcher_type()) {
+    config.moe_token_dispatcher_type =
+        static_cast<TokenDispatcher>(spec.moe_token_dispatcher_type());
+  }
 }
 
 void Read(const v1::ModelSpec& spec, ModelConfig& config) {

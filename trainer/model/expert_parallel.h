@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "proto/contract/layout_config.h"
 #include "proto/layout/layout_parts.h"
 #include "trainer/parallel/communicator.h"
 
@@ -16,14 +17,16 @@ class ExpertParallel {
  public:
   ExpertParallel() = default;  // One rank has all experts.
   // parts: etp, which divides the number of ranks. The communicator must outlive this object.
-  ExpertParallel(Communicator& ranks, int64_t parts)
-      : ranks_(ranks.size() > 1 ? &ranks : nullptr), parts_(parts) {}
+  ExpertParallel(Communicator& ranks, int64_t parts,
+                 TokenDispatcher dispatcher = TokenDispatcher::kAuto)
+      : ranks_(ranks.size() > 1 ? &ranks : nullptr), parts_(parts), dispatcher_(dispatcher) {}
 
   int64_t size() const { return ranks_ == nullptr ? 1 : ranks_->size(); }
   int64_t index() const { return ranks_ == nullptr ? 0 : ranks_->rank(); }
   // Requires size() > 1.
   Communicator& ranks() const { return *ranks_; }
 
+  TokenDispatcher dispatcher() const { return dispatcher_; }
   int64_t parts() const { return parts_; }
   int64_t groups() const { return size() / parts_; }
   // The experts of this rank, of all `experts` of a layer. groups() must divide `experts`.
@@ -36,6 +39,7 @@ class ExpertParallel {
  private:
   Communicator* ranks_ = nullptr;  // Null if there is only one rank.
   int64_t parts_ = 1;
+  TokenDispatcher dispatcher_ = TokenDispatcher::kAuto;
 };
 
 }  // namespace trainyard::trainer

@@ -9,8 +9,12 @@ namespace trainyard::trainer {
 std::unique_ptr<TokenDispatch> MakeTokenDispatch(const ModelConfig& model,
                                                  const ExpertParallel& parallel) {
   if (parallel.size() == 1) return std::make_unique<LocalDispatch>();
-  const int64_t rows = model.moe_router_topk * parallel.parts();
-  if (rows > parallel.size()) return std::make_unique<AllGatherDispatch>(parallel);
+  const bool gathers_less = model.moe_router_topk * parallel.parts() > parallel.size();
+  const TokenDispatcher dispatcher = parallel.dispatcher();
+  if (dispatcher == TokenDispatcher::kAllgather ||
+      (dispatcher == TokenDispatcher::kAuto && gathers_less)) {
+    return std::make_unique<AllGatherDispatch>(parallel);
+  }
   return std::make_unique<AllToAllDispatch>(parallel);
 }
 

@@ -53,8 +53,9 @@ class TokenDispatch {
                                       const DispatchPlan& plan) const = 0;
 };
 
-// Returns the dispatch that moves the fewest bytes: LocalDispatch on one rank, AllGatherDispatch if
-// a token would be sent more often than there are ranks, and else AllToAllDispatch.
+// Returns LocalDispatch on one rank, and else the dispatch that `parallel` asks for. kAuto is the
+// one that moves the fewest bytes: AllGatherDispatch if a token would be sent more often than there
+// are ranks, and else AllToAllDispatch.
 std::unique_ptr<TokenDispatch> MakeTokenDispatch(const ModelConfig& model,
                                                  const ExpertParallel& parallel);
 

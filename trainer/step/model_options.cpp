@@ -25,7 +25,8 @@ ModelParallel ParallelOf(const RunConfig& config, const Mesh& mesh, int64_t rank
   parallel.tensor = TensorParallel(*groups.tensor, layout.sequence_parallel);
   parallel.context = ContextParallel(*groups.context, layout.cp_comm_type);
   if (groups.expert != nullptr) {
-    parallel.expert = ExpertParallel(*groups.expert, mesh.expert_sizes().etp);
+    parallel.expert = ExpertParallel(*groups.expert, mesh.expert_sizes().etp,
+                                     layout.moe_token_dispatcher_type);
   }
   return parallel;
 }

@@ -107,7 +107,7 @@ class SpecMaker {
   void RemovePlannedFeatures(json& spec) {
     if (Chance(20)) return;
     const std::pair<const char*, std::vector<const char*>> settings[] = {
-        {"layout", {"etp"}},
+        {"layout", {"etp", "moe_token_dispatcher_type"}},
         {"train", {"fp8", "fp8_amax_history_len", "fp8_amax_compute_algo"}},
         {"model",
          {"num_experts",

@@ -192,6 +192,8 @@ TEST(TokenDispatchTest, TheExchangeThatMovesFewerBytesIsChosen) {
     EXPECT_NE(dynamic_cast<AllToAllDispatch*>(MakeTokenDispatch(own, parallel).get()), nullptr);
     own.moe_router_topk = 5;
     EXPECT_NE(dynamic_cast<AllGatherDispatch*>(MakeTokenDispatch(own, parallel).get()), nullptr);
+    const ExpertParallel asked(ranks, 1, TokenDispatcher::kAlltoall);
+    EXPECT_NE(dynamic_cast<AllToAllDispatch*>(MakeTokenDispatch(own, asked).get()), nullptr);
   });
 }
 

@@ -330,6 +330,14 @@ const LayoutCase kCases[] = {
     {"DeepSeek experts, recompute full, EP2 x TP2 x PP2",
      [](auto& c) { Ep(DeepSeek(Recomputed(Pp(Tp(c, 2), 2), Recompute::kFull)), 2); }},
     {"DeepSeek experts, masked, EP2", [](auto& c) { Ep(DeepSeek(Dp(c, 2)), 2); }, true},
+    {"Mixtral, EP4 by all-gather",
+     [](auto& c) {
+       Ep(Mixtral(Dp(c, 4)), 4).layout.moe_token_dispatcher_type = TokenDispatcher::kAllgather;
+     }},
+    {"Qwen3-MoE, EP2 by all-to-all",
+     [](auto& c) {
+       Ep(Qwen3Moe(Dp(c, 2)), 2).layout.moe_token_dispatcher_type = TokenDispatcher::kAlltoall;
+     }},
     {"Qwen3-MoE, EP2 by all-gather", [](auto& c) { Ep(Qwen3Moe(Dp(c, 2)), 2); }},
     {"Qwen3-MoE, EP2 by all-gather, TP2+SP x PP2 x ZeRO 3 x2",
      [](auto& c) { Ep(Qwen3Moe(Pp(Tp(Dp(c, 2, 3), 2), 2)), 2); }},
