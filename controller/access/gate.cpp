@@ -81,8 +81,8 @@ absl::StatusOr<std::string> AccessGate::MakeCode(Principal owner) {
   if (codes_.size() >= kOpenCodes) {
     return absl::ResourceExhaustedError(
         absl::StrCat(kOpenCodes,
-                     " dashboard login codes are unused, and no more can be unused at once. Use "
-                     "one of these codes, or wait: each code expires after ",
+                     " dashboard login codes are unused, which is the maximum. Use one of these "
+                     "codes, or wait: each code expires after ",
                      kCodeLifeMs / 60'000, " minutes"));
   }
   const std::string code = NewSecret();

@@ -358,7 +358,7 @@ std::string SourceText(LimitSource source, const v1::JobSpec& spec) {
     case LimitSource::kLongestPause:
       return "watchdog.longest_pause";
     case LimitSource::kHealWait:
-      return "the lease, which is longer than the ranks wait";
+      return "the lease, which exceeds the time that ranks wait for an order";
     case LimitSource::kHealLimit:
       return "the limit for a heal";
     case LimitSource::kStopGrace:

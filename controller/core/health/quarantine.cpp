@@ -194,8 +194,8 @@ bool HasFatalError(const v1::NodeCondition& condition) {
   });
 }
 
-// Returns true if the worker's reports show that its link has held for kLinkCheckMs, and the worker
-// has reported checks since the quarantine began.
+// Returns true if the worker's reports have arrived without a long pause for kLinkCheckMs, and the
+// worker has reported checks since the quarantine began.
 bool HasHeldLink(const NodeObservation& observed, const v1::NodeQuarantine& quarantine,
                  Timestamp now) {
   return now - observed.reports_since_ms >= kLinkCheckMs &&
@@ -271,7 +271,7 @@ std::vector<v1::Event> QuarantineEventsDue(const ClusterState& state,
     const auto observed = observations.nodes.find(node_id);
     if (!node.health().has_quarantine() || observed == observations.nodes.end()) continue;
     if (!HasPassedChecks(observed->second, node, now)) continue;
-    const char* reason = IsOfLink(node) ? "its link has held, and it has passed its checks"
+    const char* reason = IsOfLink(node) ? "its link works again, and it has passed its checks"
                                         : "it has passed its checks";
     if (auto event = Release(node, reason, now)) {
       events.push_back(*std::move(event));

@@ -19,7 +19,8 @@ bool IsOfLink(const v1::Node& node) {
 }
 
 void BlameLink(Timestamp since, v1::Node& node) {
-  constexpr char kProof[] = "; the worker came back without a restart: a failure of the link";
+  constexpr char kProof[] =
+      "; the worker reconnected without a restart, so the node's network link had failed";
   bool is_changed = false;
   for (v1::NodeEvidence& evidence : *node.mutable_evidence()) {
     const bool is_open = evidence.time_ms() >= since && !evidence.worker_restarted();
