@@ -14,16 +14,16 @@ struct ExpertOrder {
 };
 
 // Sorts the slots by expert; slots of one expert stay in the order of tokens. `experts` is int64
-// [tokens, topk]. Dropped slots (expert_capacity.h) follow all others. The caller shortens `tokens`
-// to the rows that exist; dropped slots then have places after the last row.
+// [tokens, topk]. Dropped slots (expert_capacity.h) follow all others. The caller shortens the
+// result's `tokens` to the existing rows, so that dropped slots have places after the last row.
 ExpertOrder SortByExpert(const torch::Tensor& experts);
 
 // Sets `sorted`, [rows, width], to the rows of x, [tokens, width]. Is the gradient of SumSlots.
 void GatherRows(const torch::Tensor& x, const ExpertOrder& order, torch::Tensor& sorted);
 
 // Sets y, [tokens, width], to residual + the sum of the token's sorted rows, added in the order of
-// its slots in the compute type. Slots with places after the last row add nothing. `residual` may be undefined; y may share its memory. Is the
-// gradient of GatherRows.
+// its slots in the compute type. Slots with places after the last row add nothing. `residual` may
+// be undefined; y may share its memory. Is the gradient of GatherRows.
 void SumSlots(const torch::Tensor& sorted, const ExpertOrder& order, const torch::Tensor& residual,
               torch::Tensor& y);
 
