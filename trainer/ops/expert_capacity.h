@@ -8,17 +8,14 @@
 
 #include <cstdint>
 
+#include "trainer/ops/capacity_form.h"
+
 namespace trainyard::trainer {
 
-struct CapacityForm {
-  int64_t experts = 0;
-  int64_t capacity = 0;  // Tokens of one sequence that an expert processes at most.
-};
-
 // Marks the slots that are dropped. `experts` is int64 [sequences, tokens, topk], with the tokens
-// of a sequence in order and the experts of a token all different. `weights` has the same shape:
-// each expert keeps the tokens with the highest weights. Of equal weights, the first tokens are
-// kept. If `weights` is undefined, each expert keeps its first tokens.
+// of a sequence in order and the experts of a token all different. `weights` has the same shape.
+// Each expert keeps the tokens with the highest weights, and the first of tokens with equal
+// weights. If `weights` is undefined, each expert keeps its first tokens.
 torch::Tensor DropAboveCapacity(const torch::Tensor& experts, const torch::Tensor& weights,
                                 const CapacityForm& form);
 

@@ -14,7 +14,7 @@
 #include "trainer/ops/attention_form.h"
 #include "trainer/ops/attention_heads.h"
 #include "trainer/ops/attention_part_tensors.h"
-#include "trainer/ops/expert_capacity.h"
+#include "trainer/ops/capacity_form.h"
 #include "trainer/ops/gradient_target.h"
 #include "trainer/ops/loss_targets.h"
 #include "trainer/ops/norm_tensors.h"

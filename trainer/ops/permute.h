@@ -14,8 +14,8 @@ struct ExpertOrder {
 };
 
 // Sorts the slots by expert; slots of one expert stay in the order of tokens. `experts` is int64
-// [tokens, topk]. Dropped slots (expert_capacity.h) follow all others. The caller shortens `tokens`
-// to the rows that exist; dropped slots then have places after the last row.
+// [tokens, topk]. Dropped slots (expert_capacity.h) follow all others. The caller shortens the
+// result's `tokens` to the existing rows, so that dropped slots have places after the last row.
 ExpertOrder SortByExpert(const torch::Tensor& experts);
 
 // Sets `sorted`, [rows, width], to the rows of x, [tokens, width]. Is the gradient of SumSlots.
