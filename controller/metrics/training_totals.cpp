@@ -74,6 +74,11 @@ constexpr std::array kLastValues{
               true},
     LastValue{telemetry::kNoiseScale,
               {"trainyard_train_gradient_noise_scale", "Newest gradient noise scale, samples."}},
+    LastValue{telemetry::kLossScale,
+              {"trainyard_train_loss_scale", "Newest loss scale of a run in fp16."}},
+    LastValue{telemetry::kSkippedSteps,
+              {"trainyard_train_skipped_steps",
+               "Steps of a run in fp16 that overflowed and changed no weights."}},
     LastValue{telemetry::kMemoryBytes,
               {"trainyard_train_memory_bytes", "Peak device memory, as reported by rank 0."}},
 };

@@ -79,7 +79,7 @@ BlockWork WorkOf(const RunConfig& config) {
   const auto head_size = static_cast<double>(HeadSize(model));
   const auto context = static_cast<double>(layout.cp);
   BlockWork work;
-  work.element = config.train.precision == Precision::kBf16 ? 2 : 4;
+  work.element = config.train.precision == Precision::kFp32 ? 4 : 2;
   work.is_fp8 = HasFp8(config.train);
   work.length = static_cast<double>(config.train.seq_length);
   work.rows = static_cast<double>(layout.micro_batch) * work.length / context;

@@ -174,6 +174,7 @@ class Search {
 int64_t NodesOfState(const RunConfig& config, const Cluster& cluster) {
   const auto parameters = static_cast<double>(ParameterCount(config.model));
   double bytes = 16;  // Master weights, gradients and two moments.
+  if (config.train.precision == Precision::kFp16) bytes += 2;  // Weights besides their masters.
   if (config.optimizer.exp_avg_dtype == Precision::kBf16) bytes -= 2;
   if (config.optimizer.exp_avg_sq_dtype == Precision::kBf16) bytes -= 2;
   const double of_node = static_cast<double>(cluster.device->rating->memory_bytes) *

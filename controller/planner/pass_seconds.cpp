@@ -291,7 +291,16 @@ double MemoryRate(const Cluster& cluster, const TrainerProfile& profile) {
 }
 
 double PeakFlops(Precision precision, const DeviceSpec& device) {
-  return precision == Precision::kBf16 ? device.rating->bf16_flops : device.rating->fp32_flops;
+  const DeviceRating& rating = *device.rating;
+  switch (precision) {
+    case Precision::kFp32:
+      return rating.fp32_flops;
+    case Precision::kBf16:
+      return rating.bf16_flops;
+    case Precision::kFp16:
+      return rating.fp16_flops;
+  }
+  return 0;
 }
 
 double PeakFlops(const TrainConfig& train, const DeviceSpec& device) {

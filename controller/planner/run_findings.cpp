@@ -89,10 +89,10 @@ void AddWaits(const RunConfig& config, const StepWaits& waits, Findings& finding
   }
 }
 
-// Returns the change that enables fused attention. A fused kernel requires bf16 and samples that
-// are not divided by cp. `auto` already uses one if possible.
+// Returns the change that enables fused attention. A fused kernel requires 16-bit numbers and
+// samples that are not divided by cp. `auto` already uses one if possible.
 std::string FusedAttentionAdvice(const RunConfig& config) {
-  if (config.train.precision != Precision::kBf16) return "train.precision bf16";
+  if (config.train.precision == Precision::kFp32) return "train.precision bf16";
   const bool is_auto = config.train.attention_backend == AttentionBackend::kAuto;
   return is_auto ? "layout.cp 1" : "train.attention_backend auto";
 }

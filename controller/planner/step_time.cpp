@@ -14,6 +14,9 @@ namespace {
 // Saved memory traffic per parameter if one moment is in bf16 instead of fp32: 2 bytes less are
 // read and 2 bytes less are written.
 constexpr double kMomentBytes = 4;
+// Additional traffic per fp16 parameter. The update reads and writes its 4-byte master weight and
+// writes its value. For a bf16 parameter it reads and writes the value and the low bits.
+constexpr double kFp16MasterBytes = 2;
 
 // Returns the seconds that a stage needs for these layers and one micro-batch. The result does not
 // depend on the schedule.
@@ -174,6 +177,7 @@ double OptimizerSeconds(const RunConfig& config, const std::array<StateGroup, 2>
                                     : group.parameters;
   }
   double bytes = profile.bytes_per_parameter + profile.bytes_per_norm_gradient;
+  if (config.train.precision == Precision::kFp16) bytes += kFp16MasterBytes;
   if (config.optimizer.exp_avg_dtype == Precision::kBf16) bytes -= kMomentBytes;
   if (config.optimizer.exp_avg_sq_dtype == Precision::kBf16) bytes -= kMomentBytes;
   return owned * bytes / MemoryRate(cluster, profile) + profile.seconds_per_step;

@@ -144,6 +144,10 @@ void Read(const v1::TrainSpec& spec, TrainConfig& config) {
   }
   if (spec.has_rampup_batch_samples()) config.rampup_batch_samples = spec.rampup_batch_samples();
   if (spec.has_precision()) config.precision = static_cast<Precision>(spec.precision());
+  if (spec.has_initial_loss_scale()) config.initial_loss_scale = spec.initial_loss_scale();
+  if (spec.has_min_loss_scale()) config.min_loss_scale = spec.min_loss_scale();
+  if (spec.has_loss_scale_window()) config.loss_scale_window = spec.loss_scale_window();
+  if (spec.has_hysteresis()) config.hysteresis = spec.hysteresis();
   if (spec.has_seed()) config.seed = spec.seed();
   if (spec.has_log_every_steps()) config.log_every_steps = spec.log_every_steps();
   if (spec.has_threads()) config.threads = spec.threads();

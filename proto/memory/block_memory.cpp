@@ -173,7 +173,7 @@ double EstimatedWorking(const BlockTensors& tensors) {
 
 }  // namespace
 
-double BytesOf(Precision precision) { return precision == Precision::kBf16 ? 2 : 4; }
+double BytesOf(Precision precision) { return precision == Precision::kFp32 ? 4 : 2; }
 
 BlockTensors TensorsOf(const RunConfig& config, BlockKind kind) {
   const ModelConfig& model = config.model;

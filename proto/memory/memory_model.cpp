@@ -129,9 +129,12 @@ void AddState(const RunConfig& config, double parameters, double owners,
               MemoryPrediction& prediction) {
   const LayoutConfig& layout = config.layout;
   const double value = BytesOf(config.train.precision);
-  // For each bf16 weight, the optimizer's state has the low 16 bits of an fp32 master weight.
+  // For each bf16 weight, the optimizer's state has the low 16 bits of an fp32 master weight. For
+  // each fp16 weight, it has the whole master weight.
+  const double master =
+      config.train.precision == Precision::kFp16 ? kFloatBytes : kFloatBytes - value;
   const double weight_owners = layout.zero >= 3 ? owners : 1;
-  prediction.weights += parameters * (value / weight_owners + (kFloatBytes - value) / owners);
+  prediction.weights += parameters * (value / weight_owners + master / owners);
   prediction.gradients += parameters * kFloatBytes / (layout.zero >= 2 ? owners : 1);
   prediction.moments +=
       parameters *

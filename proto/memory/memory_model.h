@@ -10,7 +10,7 @@ namespace trainyard {
 // All values are bytes per GPU. They are doubles, because the largest valid settings give values
 // that exceed 64 bits.
 struct MemoryPrediction {
-  double weights = 0;  // Includes the low 16 bits of fp32 master weights.
+  double weights = 0;  // Includes fp32 master weights, or the low 16 bits of them.
   double gradients = 0;
   double moments = 0;
   double activations = 0;  // Kept by the forward passes of all blocks.

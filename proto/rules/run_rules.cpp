@@ -13,6 +13,7 @@
 #include "proto/rules/batch_rules.h"
 #include "proto/rules/data_sources.h"
 #include "proto/rules/evaluation_rules.h"
+#include "proto/rules/loss_scale_rules.h"
 #include "proto/rules/named_setting.h"
 #include "proto/rules/planned_features.h"
 #include "proto/rules/schedule_spans.h"
@@ -366,6 +367,7 @@ Problems FindTrainingProblems(const RunConfig& config) {
   Problems problems;
   CheckModel(config, problems);
   Append(FindFeatureProblems(config), problems);
+  Append(FindLossScaleProblems(config), problems);
   CheckTensorParallel(config, problems);
   CheckContextParallel(config, problems);
   CheckPipeline(config, problems);
@@ -395,16 +397,17 @@ Problems FindLaunchProblems(const RunConfig& config) {
   }
   Append(FindAttentionProblems(config), problems);
   const ModelConfig& model = config.model;
-  const bool is_bf16_on_gpu =
-      config.resources.device == DeviceKind::kGpu && config.train.precision == Precision::kBf16;
-  if (is_bf16_on_gpu && HeadSize(model) % 8 != 0) {
+  const bool is_16_bit_on_gpu =
+      config.resources.device == DeviceKind::kGpu && config.train.precision != Precision::kFp32;
+  if (is_16_bit_on_gpu && HeadSize(model) % 8 != 0) {
     const bool is_set = model.kv_channels > 0;
-    problems.push_back({is_set ? "model.kv_channels" : "model.num_attention_heads",
-                        "heads have " + std::to_string(HeadSize(model)) + " elements (" +
-                            (is_set ? "`model.kv_channels`"
-                                    : "`model.hidden_size` / `model.num_attention_heads`") +
-                            "), but attention in bf16 on a GPU needs a multiple of 8; change " +
-                            (is_set ? "this setting" : "one of these settings")});
+    problems.push_back(
+        {is_set ? "model.kv_channels" : "model.num_attention_heads",
+         "heads have " + std::to_string(HeadSize(model)) + " elements (" +
+             (is_set ? "`model.kv_channels`"
+                     : "`model.hidden_size` / `model.num_attention_heads`") +
+             "), but attention in bf16 or fp16 on a GPU needs a multiple of 8; change " +
+             (is_set ? "this setting" : "one of these settings")});
   }
   return problems;
 }

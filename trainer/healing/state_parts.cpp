@@ -10,6 +10,7 @@ std::vector<torch::Tensor> StoredPieces(const ParameterStore& store, AdamW& opti
     const ElementRange range = store.StoredOf(group, part);
     pieces.push_back(store.Values(group, range));
     if (store.low_bits().defined()) pieces.push_back(store.State(store.low_bits(), group, range));
+    if (store.masters().defined()) pieces.push_back(store.State(store.masters(), group, range));
     pieces.push_back(store.State(optimizer.first_moment(), group, range));
     pieces.push_back(store.State(optimizer.second_moment(), group, range));
   }

@@ -22,7 +22,7 @@ struct GemmArguments {
   bool transpose_a = false;
   bool transpose_b = false;
   ElementType input_type = ElementType::kBFloat16;
-  ElementType output_type = ElementType::kBFloat16;  // bf16 inputs may have kFloat32 output.
+  ElementType output_type = ElementType::kBFloat16;  // 16-bit inputs may have kFloat32 output.
 };
 
 }  // namespace trainyard::trainer::kernels

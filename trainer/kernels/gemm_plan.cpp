@@ -11,7 +11,15 @@ namespace {
 constexpr uintptr_t kMaxAlignment = 16;
 
 cudaDataType_t CudaType(ElementType type) {
-  return type == ElementType::kFloat32 ? CUDA_R_32F : CUDA_R_16BF;
+  switch (type) {
+    case ElementType::kFloat32:
+      return CUDA_R_32F;
+    case ElementType::kBFloat16:
+      return CUDA_R_16BF;
+    case ElementType::kFloat16:
+      return CUDA_R_16F;
+  }
+  return CUDA_R_32F;
 }
 
 class Preference {
@@ -20,7 +28,7 @@ class Preference {
     CheckCublas(cublasLtMatmulPreferenceCreate(&preference_), "cublasLtMatmulPreferenceCreate");
     Set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t{kGemmWorkspaceBytes});
     // Allows only fp32 for adding partial sums. Other schemes add them in the output type, which
-    // would round a bf16 result once per part.
+    // would round a 16-bit result once per part.
     Set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
         uint32_t{CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
     for (const auto name :

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <limits>
 #include <utility>
 
 #include "proto/contract/telemetry_keys.h"
@@ -30,10 +31,16 @@ json ToJson(const std::deque<ReportedStep>& steps) {
   return list;
 }
 
+// JSON stores a number that is not finite as null. A skipped step can have such numbers.
+double NumberFromJson(const json& number) {
+  return number.is_null() ? std::numeric_limits<double>::quiet_NaN() : number.get<double>();
+}
+
 std::deque<ReportedStep> StepsFromJson(const json& list) {
   std::deque<ReportedStep> steps;
   for (const json& step : list) {
-    steps.push_back({step.at(0), step.at(1), step.at(2), step.at(3), step.at(4)});
+    steps.push_back({step.at(0), NumberFromJson(step.at(1)), NumberFromJson(step.at(2)), step.at(3),
+                     step.at(4)});
   }
   return steps;
 }

@@ -29,6 +29,9 @@ ParameterStore::ParameterStore(const std::vector<GroupDeclaration>& groups, torc
   if (parts.trains && type == torch::kBFloat16) {
     low_bits_ = torch::zeros({state_elements()}, options.dtype(torch::kInt16));
   }
+  if (parts.trains && type == torch::kHalf) {
+    masters_ = torch::zeros({state_elements()}, options.dtype(torch::kFloat32));
+  }
   if (seed.has_value()) Initialise(*seed);
 }
 
@@ -100,16 +103,21 @@ void ParameterStore::SetValues(int64_t group, const ElementRange& range, const T
 
 void ParameterStore::SetMaster(const StoredSlice& slice, const Tensor& elements) {
   const ElementRange& range = slice.range;
-  if (values_.scalar_type() != torch::kBFloat16) return SetValues(slice.group, range, elements);
+  const ElementRange owned = Intersect(range, OwnedOf(slice.group));
+  const auto set_state = [&](Tensor& buffer, const Tensor& whole) {
+    if (!buffer.defined() || owned.length == 0) return;
+    State(buffer, slice.group, owned)
+        .copy_(whole.narrow(0, owned.first - range.first, owned.length));
+  };
+  if (values_.scalar_type() != torch::kBFloat16) {
+    SetValues(slice.group, range, elements);
+    return set_state(masters_, elements);
+  }
   Tensor values = torch::empty({range.length}, values_.options());
   Tensor low_bits = torch::empty({range.length}, values_.options().dtype(torch::kInt16));
   SplitMasterWeights(elements.to(values_.device(), torch::kFloat32), values, low_bits);
   SetValues(slice.group, range, values);
-  if (!low_bits_.defined()) return;
-  const ElementRange owned = Intersect(range, OwnedOf(slice.group));
-  if (owned.length == 0) return;
-  State(low_bits_, slice.group, owned)
-      .copy_(low_bits.narrow(0, owned.first - range.first, owned.length));
+  set_state(low_bits_, low_bits);
 }
 
 void ParameterStore::SetMaster(const StoredSlice& slice, const RowPlaces& places,
@@ -122,6 +130,7 @@ void ParameterStore::SetMaster(const StoredSlice& slice, const RowPlaces& places
   const Tensor kept_values = places_in(Values(slice.group, span));
   if (values_.scalar_type() != torch::kBFloat16) {
     kept_values.copy_(rows);
+    if (masters_.defined()) places_in(State(masters_, slice.group, span)).copy_(rows);
     return;
   }
   Tensor values = torch::empty(rows.sizes(), values_.options());

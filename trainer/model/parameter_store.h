@@ -26,7 +26,7 @@ struct KeptParts {
 struct StoreParts {
   int64_t zero = 0;  // ZeRO stage. 1 shards the optimizer state, 2 also gradients, 3 also values.
   PerKind<KeptParts> kept;
-  bool trains = true;  // False for evaluation: no gradients and no low bits.
+  bool trains = true;  // False for evaluation: no gradients and no master weights.
 
   const KeptParts& of(ParameterKind kind) const { return kept.of(kind); }
 };
@@ -34,7 +34,8 @@ struct StoreParts {
 // The buffers of a rank's parameters. The model computes with `values`. `gradients` contains sums
 // over micro-batches. fp32 and fp64 values are themselves the master weights. If the values are
 // bf16, the gradients are fp32, and `low_bits` contains the rest of the fp32 master weights
-// (ops/master_weights.h).
+// (ops/master_weights.h). If they are fp16, `masters` contains the whole fp32 master weights,
+// because 16 more bits would not make an fp16 number exact.
 //
 // A buffer contains either all elements of the layout or, group after group, only the parts that
 // this rank owns. It contains only these parts of the optimizer state from ZeRO stage 1, of the
@@ -97,10 +98,11 @@ class ParameterStore {
   // Each buffer contains either all elements or only those that this rank owns.
   const torch::Tensor& values() const { return values_; }
   const torch::Tensor& gradients() const { return gradients_; }
-  const torch::Tensor& low_bits() const { return low_bits_; }  // May be undefined.
+  const torch::Tensor& low_bits() const { return low_bits_; }  // Defined for bf16 only.
+  const torch::Tensor& masters() const { return masters_; }    // Defined for fp16 only.
 
-  // Sets those master weights of a slice that this rank keeps. It keeps the low bits only of the
-  // elements that it owns. `elements` is one-dimensional and may have any type and device.
+  // Sets those master weights of a slice that this rank keeps. It keeps low bits or masters only of
+  // the elements that it owns. `elements` is one-dimensional and may have any type and device.
   void SetMaster(const StoredSlice& slice, const torch::Tensor& elements);
 
   // The positions of rows within a slice. Row r begins at element first + r * stride.
@@ -124,6 +126,7 @@ class ParameterStore {
   int64_t state_elements_ = 0;
   torch::Tensor values_;
   torch::Tensor low_bits_;
+  torch::Tensor masters_;
   torch::Tensor gradients_;
   std::vector<torch::Tensor> held_values_;     // Indexed by group; used in ZeRO stage 3.
   std::vector<torch::Tensor> held_gradients_;  // Indexed by group; used in stages 2 and 3.

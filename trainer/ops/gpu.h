@@ -37,6 +37,7 @@ struct AttentionBatch {
   AttentionHeads heads;
   int64_t window = 0;
   bool has_documents = false;
+  torch::ScalarType type = torch::kBFloat16;
 };
 
 void RmsNormForward(const torch::Tensor& x, const torch::Tensor& weight, double epsilon,

@@ -36,7 +36,8 @@ kernels::GemmArguments ForwardProduct(const Tensor& x, const Tensor& weight, con
 
 bool HasKernels(const Tensor& tensor) {
   return tensor.is_cuda() &&
-         (tensor.scalar_type() == torch::kFloat32 || tensor.scalar_type() == torch::kBFloat16);
+         (tensor.scalar_type() == torch::kFloat32 || tensor.scalar_type() == torch::kBFloat16 ||
+          tensor.scalar_type() == torch::kHalf);
 }
 
 void Rotate(Tensor& packed, const RotaryTable& table, const AttentionHeads& heads,
@@ -228,6 +229,7 @@ void AdamWUpdate(const AdamWState& state, const AdamWFactors& factors, const Ten
       {.values = state.values.data_ptr(),
        .low_bits =
            is_split ? reinterpret_cast<uint16_t*>(state.low_bits.data_ptr<int16_t>()) : nullptr,
+       .masters = state.masters.defined() ? state.masters.data_ptr<float>() : nullptr,
        .gradients = state.gradients.data_ptr<float>(),
        .first_moment = state.first_moment.data_ptr(),
        .second_moment = state.second_moment.data_ptr(),

@@ -102,6 +102,7 @@ void AdamW::Update(int64_t group, const ElementRange& range, double weight_decay
   };
   AdamWUpdate({.values = store_.Values(group, range),
                .low_bits = state(store_.low_bits()),
+               .masters = state(store_.masters()),
                .gradients = store_.Gradients(group, range),
                .first_moment = state(first_moment_),
                .second_moment = state(second_moment_),

@@ -17,6 +17,7 @@
 #include "trainer/parallel/rank_groups.h"
 #include "trainer/state/best_evaluation.h"
 #include "trainer/step/gradient_noise.h"
+#include "trainer/step/loss_scale.h"
 
 namespace trainyard::trainer {
 
@@ -27,6 +28,7 @@ struct TrainingState {
   int64_t tokens = 0;
   std::vector<SkipRange> skip;   // Positions that are left out of all samples.
   NoiseScaleAverage noise = {};  // 0 if train.gradient_noise_scale was off.
+  LossScale loss_scale = {};     // Its defaults unless the run is or was in fp16.
   StoredEvaluation evaluation;   // The latest one.
   BestEvaluation best;           // Over all attempts that led to this state.
 };

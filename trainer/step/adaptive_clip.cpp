@@ -90,7 +90,9 @@ void AdaptiveClip::AddPieces(const StoredSlice& slice) {
 // Returns the master weights of a piece.
 Tensor AdaptiveClip::Weights(const Piece& piece) const {
   Tensor values = store_.Values(piece.group, piece.range);
-  if (store_.low_bits().defined()) {
+  if (store_.masters().defined()) {
+    values = store_.State(store_.masters(), piece.group, piece.range);
+  } else if (store_.low_bits().defined()) {
     values = JoinMasterWeights(values, store_.State(store_.low_bits(), piece.group, piece.range));
   }
   return values.view({piece.rows(), piece.columns});
@@ -115,9 +117,9 @@ Tensor AdaptiveClip::Squares() const {
 
 // If a norm is not finite, comparisons with it are false or the scale is 0 or NaN. The gradient
 // norm then stays non-finite, and the step is rejected as it would be without clipping.
-void AdaptiveClip::Apply(Tensor& step_values) const {
+void AdaptiveClip::Apply(double loss_scale, Tensor& step_values) const {
   const Tensor norms = Squares().sqrt_();
-  const Tensor limits = norms[0].clamp_min(kSmallestNorm).mul_(ratio_);
+  const Tensor limits = norms[0].clamp_min(kSmallestNorm).mul_(ratio_ * loss_scale);
   const Tensor is_clipped = norms[1] > limits;
   const Tensor scales = torch::where(is_clipped, limits / norms[1], torch::ones_like(limits));
   for (const Piece& piece : pieces_) {

@@ -48,10 +48,22 @@ AttentionKernel KernelOf(AttentionBackend backend) {
 
 }  // namespace
 
+torch::ScalarType StoredType(Precision precision) {
+  switch (precision) {
+    case Precision::kFp32:
+      return torch::kFloat32;
+    case Precision::kBf16:
+      return torch::kBFloat16;
+    case Precision::kFp16:
+      return torch::kHalf;
+  }
+  return torch::kFloat32;
+}
+
 DecoderOptions ModelOptions(const RunConfig& config, const Mesh& mesh, int64_t rank,
                             const RankGroups& groups, torch::Device device) {
   const bool is_reproducible = config.train.deterministic;
-  return {.type = config.train.precision == Precision::kBf16 ? torch::kBFloat16 : torch::kFloat32,
+  return {.type = StoredType(config.train.precision),
           .device = device,
           .blocks = {.recompute = config.layout.recompute,
                      .reproducible = is_reproducible ? Reproducible::kYes : Reproducible::kNo,

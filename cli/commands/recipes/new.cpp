@@ -288,9 +288,9 @@ Outcome RunRecipeNew(const RecipeNewOptions& options, Context& context) {
                            " does not support FP8, so the new recipe trains in bf16"));
   }
   if (planner::PeakFlops(base.train.precision, *plan.cluster.device) == 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the ", std::string(plan.cluster.device->rating->name),
-                     " does not support bf16; choose another --device"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the ", std::string(plan.cluster.device->rating->name), " does not support ",
+        base.train.precision == Precision::kFp16 ? "fp16" : "bf16", "; choose another --device"));
   }
   planner::FindLayout(plan);
   if (plan.problem.has_value()) {

@@ -157,6 +157,10 @@ class SpecMaker {
     if (!by_steps || Chance(12)) spec["train"]["tokens"] = 1 + Pick(5000);
     AddRampup(spec["train"]);
     if (!Chance(8)) spec["train"]["precision"] = "fp32";
+    for (const char* key :
+         {"initial_loss_scale", "min_loss_scale", "loss_scale_window", "hysteresis"}) {
+      if (!Chance(20)) spec["train"].erase(key);
+    }
     if (!Chance(4)) spec["train"].erase("attention_backend");
     if (!Chance(4)) spec["data"].erase("eod_token");
     if (!Chance(3)) spec.erase("layout");

@@ -76,9 +76,10 @@ class GpuRun {
 
   // Returns all data that a step changes.
   std::vector<Tensor> State() {
-    const Tensor& low_bits = parameters().low_bits();
-    return {parameters().values().clone(), low_bits.defined() ? low_bits.clone() : Tensor(),
-            optimizer_.first_moment().clone(), optimizer_.second_moment().clone()};
+    const auto copy = [](const Tensor& state) { return state.defined() ? state.clone() : state; };
+    return {parameters().values().clone(), copy(parameters().low_bits()),
+            copy(parameters().masters()), optimizer_.first_moment().clone(),
+            optimizer_.second_moment().clone()};
   }
 
   TokenBatch NextBatch() {
@@ -155,6 +156,10 @@ TEST(StepRunnerGpuTest, PartsOfAStepAddUpToItOnTheDevice) {
 
 TEST(StepRunnerGpuTest, EveryRunHasTheSameBits) {
   ExpectSameBitsForEveryRunOfSteps(SmallGpuRun(Precision::kBf16, Precision::kFp32));
+}
+
+TEST(StepRunnerGpuTest, EveryRunHasTheSameBitsInFp16) {
+  ExpectSameBitsForEveryRunOfSteps(SmallGpuRun(Precision::kFp16, Precision::kFp32));
 }
 
 TEST(StepRunnerGpuTest, EveryRunHasTheSameBitsInSinglePrecision) {

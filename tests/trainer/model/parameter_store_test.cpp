@@ -95,14 +95,29 @@ TEST(ParameterStoreTest, SixteenBitValuesKeepTheirMasterWeightsExactly) {
   EXPECT_TRUE(MasterOf(half, slice).equal(master));
 }
 
+// The master weights of fp16 are separate, so values outside its range or precision are kept.
+TEST(ParameterStoreTest, MasterWeightsOfFp16AreWhole) {
+  ParameterStore single(TwoGroups(), torch::kFloat32, torch::kCPU, 1);
+  ParameterStore half(TwoGroups(), torch::kHalf, torch::kCPU, 1);
+  EXPECT_EQ(half.Gradient(1).scalar_type(), torch::kFloat32);
+  EXPECT_FALSE(half.low_bits().defined());
+  EXPECT_TRUE(half.masters().equal(single.values()));
+  EXPECT_TRUE(half.values().equal(single.values().to(torch::kHalf)));
+  const StoredSlice& slice = half.slices()[0];
+  const torch::Tensor master = torch::randn(slice.logical.shape).mul_(1e-9);
+  half.SetMaster(slice, master.view({-1}));
+  EXPECT_TRUE(MasterOf(half, slice).equal(master));
+}
+
 // An evaluation needs the values but no memory for gradients or optimizer state.
 TEST(ParameterStoreTest, WithoutTrainingThereAreValuesOnly) {
   const torch::Tensor rows = torch::randn({2, 3});
-  for (const auto type : {torch::kFloat32, torch::kBFloat16}) {
+  for (const auto type : {torch::kFloat32, torch::kBFloat16, torch::kHalf}) {
     ParameterStore trained(TwoGroups(), type, torch::kCPU, 1);
     ParameterStore store(TwoGroups(), type, torch::kCPU, 1, {.trains = false});
     EXPECT_FALSE(store.gradients().defined());
     EXPECT_FALSE(store.low_bits().defined());
+    EXPECT_FALSE(store.masters().defined());
     EXPECT_TRUE(store.values().equal(trained.values())) << type;
     for (ParameterStore* each : {&trained, &store}) {
       each->SetMaster(each->slices()[1], {.first = 1, .stride = 4}, rows);
@@ -114,7 +129,7 @@ TEST(ParameterStoreTest, WithoutTrainingThereAreValuesOnly) {
 TEST(ParameterStoreTest, RowsOfMasterWeightsGoToTheirPlaces) {
   const std::vector<GroupDeclaration> groups = {
       {"wide", {{{WholeLogicalTensor("w", {4, 6}, 1)}, true}}}};
-  for (const auto type : {torch::kFloat32, torch::kBFloat16}) {
+  for (const auto type : {torch::kFloat32, torch::kBFloat16, torch::kHalf}) {
     ParameterStore store(groups, type, torch::kCPU, 1);
     const StoredSlice& slice = store.slices()[0];
     torch::Tensor expected = MasterOf(store, slice).clone();
