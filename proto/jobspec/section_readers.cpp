@@ -72,6 +72,13 @@ void Read(const v1::ModelSpec& spec, ModelConfig& config) {
   if (spec.has_output_layer_init_method_std()) {
     config.output_layer_init_method_std = spec.output_layer_init_method_std();
   }
+  if (spec.has_rope_scaling_type()) {
+    config.rope_scaling_type = static_cast<RopeScalingType>(spec.rope_scaling_type());
+  }
+  if (spec.has_rope_beta_fast()) config.rope_beta_fast = spec.rope_beta_fast();
+  if (spec.has_rope_beta_slow()) config.rope_beta_slow = spec.rope_beta_slow();
+  if (spec.has_rope_mscale()) config.rope_mscale = spec.rope_mscale();
+  if (spec.has_rope_mscale_all_dim()) config.rope_mscale_all_dim = spec.rope_mscale_all_dim();
   if (spec.has_window_size()) config.window_size = spec.window_size();
   if (spec.has_num_experts()) config.num_experts = spec.num_experts();
   if (spec.has_moe_router_topk()) config.moe_router_topk = spec.moe_router_topk();

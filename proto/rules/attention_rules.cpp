@@ -32,6 +32,12 @@ std::string Obstacle(AttentionBackend backend, const RunConfig& config) {
       {is_cudnn && has_parts && config.data.reset_attention_mask,
        "does not support `data.reset_attention_mask` with context parallelism (`layout.cp` is "
        "above 1)"},
+      {!is_cudnn && HasLatentAttention(config.model),
+       "does not support `model.multi_latent_attention`"},
+      {is_cudnn && HasLatentAttention(config.model) && has_window,
+       "does not support `model.window_size` with `model.multi_latent_attention`"},
+      {is_cudnn && HasLatentAttention(config.model) && config.data.reset_attention_mask,
+       "does not support `data.reset_attention_mask` with `model.multi_latent_attention`"},
       {is_sdpa && has_window, "does not support `model.window_size`"},
       {!is_cudnn && config.data.reset_attention_mask,
        "does not support `data.reset_attention_mask`"},

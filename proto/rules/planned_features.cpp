@@ -132,6 +132,22 @@ void CheckExperts(const RunConfig& config, Problems& problems) {
                                                " times the size of an expert, in every layer"});
 }
 
+// Reports settings of plain attention that latent attention does not have. It rotates separate
+// elements, has its own sizes of heads, and normalises the vectors of lower rank.
+void CheckPlainAttentionSettings(const ModelConfig& model, Problems& problems) {
+  const Written settings[] = {
+      {"model.kv_channels", model.kv_channels > 0},
+      {"model.qk_layernorm", model.qk_layernorm},
+      {"model.rotary_percent", model.rotary_percent != ModelConfig().rotary_percent},
+      {"model.position_embedding_type", model.position_embedding_type != PositionEmbedding::kRope}};
+  for (const Written& setting : settings) {
+    if (!setting.is_written) continue;
+    problems.push_back({setting.key, InBackticks(setting.key) +
+                                         " cannot be combined with "
+                                         "`model.multi_latent_attention`; remove it"});
+  }
+}
+
 void CheckLatentAttention(const ModelConfig& model, Problems& problems) {
   const std::string latent = "model.multi_latent_attention";
   const Written sizes[] = {{"model.kv_lora_rank", model.kv_lora_rank > 0},
@@ -149,6 +165,7 @@ void CheckLatentAttention(const ModelConfig& model, Problems& problems) {
              "v_head_dim. To compute queries from a vector of lower rank, also set "
              "q_lora_rank. DeepSeek-V3 uses 512, 128, 64, 128 and 1536 (arXiv 2412.19437)"});
   }
+  CheckPlainAttentionSettings(model, problems);
   if (model.num_query_groups == model.num_attention_heads) return;
   problems.push_back(
       {"model.num_query_groups", WithValue("model.num_query_groups", model.num_query_groups) +
@@ -268,7 +285,9 @@ Problems FindUntrainable(const RunConfig& config) {
   } else if (HasExperts(config.model)) {
     CheckExpertLayout(config, problems);
   }
-  if (HasLatentAttention(config.model)) add("model.multi_latent_attention", "latent attention");
+  if (HasLatentAttention(config.model) && config.resources.device == DeviceKind::kGpu) {
+    add("model.multi_latent_attention", "latent attention on GPUs");
+  }
   if (HasFp8(config.train)) add("train.fp8", "FP8 arithmetic");
   return problems;
 }

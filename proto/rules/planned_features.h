@@ -1,6 +1,6 @@
 // Features that job files can describe and the planner can plan, but trainyard-trainer does not
-// support on GPUs: mixtures of experts, latent attention and FP8. On CPUs it trains mixtures of
-// experts without expert parallelism. All functions are pure.
+// support on GPUs: mixtures of experts, latent attention and FP8. On CPUs it trains latent
+// attention, and mixtures of experts without expert parallelism. All functions are pure.
 #ifndef TRAINYARD_PROTO_RULES_PLANNED_FEATURES_H_
 #define TRAINYARD_PROTO_RULES_PLANNED_FEATURES_H_
 

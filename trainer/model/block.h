@@ -41,7 +41,8 @@ struct BlockOptions {
 };
 
 // Either keeps all activations for the backward pass or recomputes some of them. kSelective
-// recomputes the norms and the activation function (Korthikanti et al. 2022, arXiv 2205.05198).
+// recomputes the norms, the activation function (Korthikanti et al. 2022, arXiv 2205.05198) and the
+// heads of latent attention.
 // kFull recomputes the whole block (Chen et al. 2016, arXiv 1604.06174). The results have the same
 // bits in all cases. The choice of experts is always kept, because a second choice
 // could differ.
@@ -87,7 +88,7 @@ class Block {
   Recompute recompute_;
   bool parallel_residual_;
   bool has_experts_;
-  Attention attention_;
+  std::unique_ptr<ResidualBranch> attention_;
   std::unique_ptr<ResidualBranch> feed_forward_;
   Norm input_norm_;
   Norm ffn_norm_;

@@ -4,6 +4,7 @@
 
 #include "proto/model/expert_capacity.h"
 #include "proto/model/model_size.h"
+#include "trainer/model/rotary_settings.h"
 #include "trainer/ops/compute_type.h"
 
 namespace trainyard::trainer {
@@ -235,12 +236,7 @@ const RotaryTable& Decoder::Rotary(int64_t length) const {
     const Tensor positions = options_.documents.reset_positions
                                  ? whole.PositionsOf(0, length, options_.device)
                                  : context.PositionsOf(context.index(), length, options_.device);
-    rotary_ = MakeRotaryTable(positions, RotarySize(model_),
-                              {.base = model_.rotary_base,
-                               .scaling_factor = model_.rope_scaling_factor,
-                               .low_factor = model_.rope_low_freq_factor,
-                               .high_factor = model_.rope_high_freq_factor,
-                               .original_length = static_cast<double>(model_.rope_original_length)},
+    rotary_ = MakeRotaryTable(positions, RotarySize(model_), FrequenciesOf(model_),
                               ComputeType(options_.type));
     rotary_length_ = length;
   }

@@ -16,6 +16,7 @@
 #include "trainer/ops/attention_part_tensors.h"
 #include "trainer/ops/capacity_form.h"
 #include "trainer/ops/gradient_target.h"
+#include "trainer/ops/latent_head_tensors.h"
 #include "trainer/ops/loss_targets.h"
 #include "trainer/ops/norm_tensors.h"
 #include "trainer/ops/rotary_table.h"
@@ -59,6 +60,9 @@ void HeadNormBackward(torch::Tensor& d_heads, const torch::Tensor& weight, const
 
 void Rotate(torch::Tensor& packed, const RotaryTable& table, const AttentionHeads& heads,
             Rotation rotation);
+
+void JoinLatentHeads(LatentHeads& heads, const RotaryTable& table);
+void SplitLatentHeads(LatentHeads& gradients, const RotaryTable& table);
 
 // Creates the plans of fused attention for micro-batches of this shape. Returns "" on success, or
 // cuDNN's reason if it has no plan.

@@ -33,6 +33,8 @@ void HeadNormBackward(Tensor&, const Tensor&, const HeadNormKept&, const Gradien
   Refuse();
 }
 void Rotate(Tensor&, const RotaryTable&, const AttentionHeads&, Rotation) { Refuse(); }
+void JoinLatentHeads(LatentHeads&, const RotaryTable&) { Refuse(); }
+void SplitLatentHeads(LatentHeads&, const RotaryTable&) { Refuse(); }
 std::string PrepareAttention(const AttentionBatch&, Reproducible) { Refuse(); }
 Tensor AttentionForward(const Tensor&, const AttentionHeads&, Tensor&, const AttentionLimits&) {
   Refuse();

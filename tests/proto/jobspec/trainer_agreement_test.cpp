@@ -95,7 +95,8 @@ class SpecMaker {
     if (!Chance(4)) return;
     for (const char* key :
          {"rotary_percent", "rotary_base", "rope_scaling_factor", "rope_low_freq_factor",
-          "rope_high_freq_factor", "rope_original_length"}) {
+          "rope_high_freq_factor", "rope_original_length", "rope_scaling_type", "rope_beta_fast",
+          "rope_beta_slow", "rope_mscale", "rope_mscale_all_dim"}) {
       model.erase(key);
     }
     model["position_embedding_type"] = "learned_absolute";

@@ -61,6 +61,21 @@ TEST(AttentionRulesTest, AutoIsCudnnWhereItCanBe) {
   EXPECT_EQ(NameOf(AttentionBackend::kCudnn), "cudnn");
 }
 
+TEST(AttentionRulesTest, LatentAttentionHasCudnnWithoutLimits) {
+  RunConfig config = OnGpu();
+  config.train.deterministic = false;
+  config.model.kv_lora_rank = 16;
+  EXPECT_EQ(AttentionBackendOf(config), AttentionBackend::kCudnn);
+  EXPECT_EQ(ProblemOf(With(AttentionBackend::kSdpa, config)),
+            "`train.attention_backend` sdpa does not support `model.multi_latent_attention`; set "
+            "it to auto, cudnn or manual");
+  config.model.window_size = 16;
+  EXPECT_EQ(AttentionBackendOf(config), AttentionBackend::kManual);
+  config.model.window_size = 0;
+  config.data.reset_attention_mask = true;
+  EXPECT_EQ(AttentionBackendOf(config), AttentionBackend::kManual);
+}
+
 TEST(AttentionRulesTest, ABackendThatCannotIsRefusedWithThoseThatCan) {
   RunConfig config = OnGpu();
   EXPECT_EQ(ProblemOf(With(AttentionBackend::kCudnn, config)), "");

@@ -149,6 +149,25 @@ TEST(PlannedFeaturesTest, LatentAttentionNeedsItsSizes) {
               "`model.kv_lora_rank` needs `model.multi_latent_attention`");
 }
 
+TEST(PlannedFeaturesTest, LatentAttentionRefusesSettingsOfPlainAttention) {
+  RunConfig config = Latent();
+  config.model.kv_channels = 8;
+  config.model.qk_layernorm = true;
+  config.model.rotary_percent = 0.5;
+  config.model.position_embedding_type = PositionEmbedding::kLearnedAbsolute;
+  EXPECT_THAT(FeatureProblems(config),
+              ElementsAre(HasSubstr("`model.kv_channels` cannot be combined with"),
+                          HasSubstr("`model.qk_layernorm` cannot be combined with"),
+                          HasSubstr("`model.rotary_percent` cannot be combined with"),
+                          HasSubstr("`model.position_embedding_type` cannot be combined with")));
+}
+
+TEST(PlannedFeaturesTest, OnCpusTheTrainerHasLatentAttention) {
+  RunConfig config = Latent();
+  config.resources.device = DeviceKind::kCpu;
+  EXPECT_THAT(FeatureMessages(FindUntrainable(config)), IsEmpty());
+}
+
 TEST(PlannedFeaturesTest, ExpertsAndLatentAttentionHaveNoBiases) {
   for (RunConfig config : {Mixture(), Latent()}) {
     config.model.add_bias_linear = true;
@@ -217,7 +236,7 @@ TEST(PlannedFeaturesTest, TheTrainerLacksThem) {
       FeatureMessages(FindUntrainable(config)),
       ElementsAre(HasSubstr("`model.num_experts` cannot be trained yet: trainyard-trainer has no "
                             "mixtures of experts on GPUs; `trainyard plan --device` predicts"),
-                  HasSubstr("`model.multi_latent_attention` cannot be trained yet"),
+                  HasSubstr("trainyard-trainer has no latent attention on GPUs"),
                   HasSubstr("`train.fp8` cannot be trained yet")));
 }
 

@@ -137,6 +137,26 @@ RunConfig& Ep(RunConfig& c, int64_t size, int64_t parts = 1) {
   return c;
 }
 
+// DeepSeek-V3 with latent attention, YaRN, and losses that depend only on the samples.
+RunConfig& DeepSeekV3(RunConfig& c) {
+  DeepSeek(c);
+  MakeDeepSeekV3WithYarn(c.model);
+  return c;
+}
+// Latent attention with queries from the hidden state.
+RunConfig& DeepSeekV2(RunConfig& c) {
+  c.layout.etp = 1;
+  MakeDeepSeekV2Lite(c.model);
+  return c;
+}
+// Latent attention without experts, which needs no sequence parallelism.
+RunConfig& DenseLatent(RunConfig& c) {
+  MakeDeepSeekV3WithYarn(c.model);
+  c.model.num_experts = c.model.moe_router_topk = c.model.moe_dense_layers = 0;
+  c.model.moe_router_enable_expert_bias = false;
+  return c;
+}
+
 RunConfig& Windowed(RunConfig& c, int64_t window) {
   c.model.window_size = window;
   return c;
@@ -356,6 +376,26 @@ const LayoutCase kCases[] = {
        Capacity(DeepSeek(Recomputed(Tp(Cp(c, 2, kGather), 2), Recompute::kFull)), 0.75,
                 TokenDropPolicy::kPosition);
      }},
+    {"DeepSeek-V3, micro-batches of 1", [](auto& c) { DeepSeekV3(MicroBatchOf(c, 1)); }},
+    {"DeepSeek-V3, TP2 x PP2", [](auto& c) { DeepSeekV3(Pp(Tp(c, 2), 2)); }},
+    {"DeepSeek-V3, TP4+SP", [](auto& c) { DeepSeekV3(Tp(c, 4)); }},
+    {"DeepSeek-V3, CP2 ring", [](auto& c) { DeepSeekV3(Cp(c, 2)); }},
+    {"DeepSeek-V3, CP2 all-gather x TP2", [](auto& c) { DeepSeekV3(Tp(Cp(c, 2, kGather), 2)); }},
+    {"DeepSeek-V3, CP4 ring", [](auto& c) { DeepSeekV3(Cp(c, 4)); }},
+    {"DeepSeek-V3, ZeRO 3 x2", [](auto& c) { DeepSeekV3(Dp(c, 2, 3)); }},
+    {"DeepSeek-V3, recompute selective, TP2 x CP2",
+     [](auto& c) { DeepSeekV3(Recomputed(Cp(Tp(c, 2), 2), Recompute::kSelective)); }},
+    {"DeepSeek-V3, recompute full, TP2 x PP2 zero-bubble",
+     [](auto& c) { DeepSeekV3(Recomputed(ZeroBubble(Pp(Tp(c, 2), 2)), Recompute::kFull)); }},
+    {"DeepSeek-V2-Lite, TP2 x PP2", [](auto& c) { DeepSeekV2(Pp(Tp(c, 2), 2)); }},
+    {"DeepSeek-V2-Lite, CP2 ring x TP2, recompute selective",
+     [](auto& c) { DeepSeekV2(Recomputed(Tp(Cp(c, 2), 2), Recompute::kSelective)); }},
+    {"latent attention, TP2, no SP",
+     [](auto& c) { DenseLatent(WithoutSequenceParallel(Tp(c, 2))); }},
+    {"latent attention, TP4 x ZeRO 1 x2", [](auto& c) { DenseLatent(Tp(Dp(c, 2, 1), 4)); }},
+    {"latent attention, window, CP4 ring", [](auto& c) { DenseLatent(Windowed(Cp(c, 4), 3)); }},
+    {"latent attention, packed, CP2 all-gather x TP2",
+     [](auto& c) { DenseLatent(Packed(Tp(Cp(c, 2, kGather), 2))); }},
     {"packed and masked, DP2", [](auto& c) { Packed(Dp(c, 2)); }, true},
 };
 
