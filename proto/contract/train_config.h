@@ -104,11 +104,9 @@ void VisitSettings(Config& config, Visit&& visit) {
         config.rampup_batch_increment);
   visit("rampup_batch_samples", SettingRule{.min = 1, .max = 1e+15}, config.rampup_batch_samples);
   visit("precision", SettingRule{.has_default = true}, config.precision);
-  visit("initial_loss_scale",
-        SettingRule{.min = 1, .max = 1e+18, .has_default = true},
+  visit("initial_loss_scale", SettingRule{.min = 1, .max = 1e+18, .has_default = true},
         config.initial_loss_scale);
-  visit("min_loss_scale",
-        SettingRule{.min = 1, .max = 1e+18, .has_default = true},
+  visit("min_loss_scale", SettingRule{.min = 1, .max = 1e+18, .has_default = true},
         config.min_loss_scale);
   visit("loss_scale_window", SettingRule{.min = 1, .max = 1000000000, .has_default = true},
         config.loss_scale_window);
