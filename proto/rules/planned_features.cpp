@@ -5,31 +5,16 @@
 
 #include "proto/layout/rank_order.h"
 #include "proto/model/model_size.h"
+#include "proto/rules/named_setting.h"
+#include "proto/rules/written_setting.h"
 
 namespace trainyard {
 namespace {
 
 using Problems = std::vector<SettingProblem>;
 
-// A setting, and whether its value differs from the default.
-struct Written {
-  const char* key;
-  bool is_written;
-};
-
-std::string InBackticks(const std::string& key) { return "`" + key + "`"; }
-
 std::string WithValue(const std::string& key, int64_t value) {
-  return InBackticks(key) + " (" + std::to_string(value) + ")";
-}
-
-// Reports each written setting, because it has no effect without the setting named by `needed`.
-template <size_t count>
-void CheckNeeds(const Written (&settings)[count], const std::string& needed, Problems& problems) {
-  for (const Written& setting : settings) {
-    if (!setting.is_written) continue;
-    problems.push_back({setting.key, InBackticks(setting.key) + " needs " + needed});
-  }
+  return Quoted(key) + " (" + std::to_string(value) + ")";
 }
 
 void CheckDenseModel(const ModelConfig& model, Problems& problems) {
@@ -66,11 +51,11 @@ void CheckGroups(const ModelConfig& model, Problems& problems) {
   const int64_t groups = model.moe_router_num_groups, kept = model.moe_router_group_topk;
   if (groups == 0) {
     const Written settings[] = {{"model.moe_router_group_topk", kept > 0}};
-    return CheckNeeds(settings, InBackticks(key), problems);
+    return CheckNeeds(settings, Quoted(key), problems);
   }
   const std::string written = WithValue(key, groups);
   if (kept == 0 || kept > groups) {
-    problems.push_back({kept_key, InBackticks(kept_key) + " must be from 1 to " + written});
+    problems.push_back({kept_key, Quoted(kept_key) + " must be from 1 to " + written});
   }
   if (model.num_experts % groups != 0 || model.num_experts / groups < 2) {
     problems.push_back({key, written + " must divide " +
@@ -89,9 +74,9 @@ void CheckExpertBias(const ModelConfig& model, Problems& problems) {
   const Written rate[] = {
       {"model.moe_router_bias_update_rate",
        model.moe_router_bias_update_rate != ModelConfig().moe_router_bias_update_rate}};
-  if (!model.moe_router_enable_expert_bias) return CheckNeeds(rate, InBackticks(key), problems);
+  if (!model.moe_router_enable_expert_bias) return CheckNeeds(rate, Quoted(key), problems);
   if (model.moe_router_score_function == RouterScoreFunction::kSigmoid) return;
-  problems.push_back({key, InBackticks(key) + " needs `model.moe_router_score_function` sigmoid"});
+  problems.push_back({key, Quoted(key) + " needs `model.moe_router_score_function` sigmoid"});
 }
 
 void CheckCapacity(const ModelConfig& model, Problems& problems) {
@@ -109,7 +94,7 @@ void CheckExperts(const RunConfig& config, Problems& problems) {
   if (model.moe_router_topk == 0) {
     problems.push_back(
         {topk,
-         InBackticks(topk) +
+         Quoted(topk) +
              " is missing; set it to the number of experts that process each token, at most " +
              experts});
   } else if (model.moe_router_topk > model.num_experts) {
@@ -142,7 +127,7 @@ void CheckPlainAttentionSettings(const ModelConfig& model, Problems& problems) {
       {"model.position_embedding_type", model.position_embedding_type != PositionEmbedding::kRope}};
   for (const Written& setting : settings) {
     if (!setting.is_written) continue;
-    problems.push_back({setting.key, InBackticks(setting.key) +
+    problems.push_back({setting.key, Quoted(setting.key) +
                                          " cannot be combined with "
                                          "`model.multi_latent_attention`; remove it"});
   }
@@ -155,12 +140,12 @@ void CheckLatentAttention(const ModelConfig& model, Problems& problems) {
                            {"model.qk_pos_emb_head_dim", model.qk_pos_emb_head_dim > 0},
                            {"model.v_head_dim", model.v_head_dim > 0},
                            {"model.q_lora_rank", model.q_lora_rank > 0}};
-  if (!model.multi_latent_attention) return CheckNeeds(sizes, InBackticks(latent), problems);
+  if (!model.multi_latent_attention) return CheckNeeds(sizes, Quoted(latent), problems);
   const auto* const optional = std::end(sizes) - 1;
   if (!std::all_of(sizes, optional, [](const Written& size) { return size.is_written; })) {
     problems.push_back(
         {latent,
-         InBackticks(latent) +
+         Quoted(latent) +
              " needs its sizes: set kv_lora_rank, qk_head_dim, qk_pos_emb_head_dim and "
              "v_head_dim. To compute queries from a vector of lower rank, also set "
              "q_lora_rank. DeepSeek-V3 uses 512, 128, 64, 128 and 1536 (arXiv 2412.19437)"});
@@ -169,7 +154,7 @@ void CheckLatentAttention(const ModelConfig& model, Problems& problems) {
   if (model.num_query_groups == model.num_attention_heads) return;
   problems.push_back(
       {"model.num_query_groups", WithValue("model.num_query_groups", model.num_query_groups) +
-                                     " cannot be combined with " + InBackticks(latent) +
+                                     " cannot be combined with " + Quoted(latent) +
                                      ", because latent attention computes the keys and values of "
                                      "all heads from one vector; remove `model.num_query_groups`"});
 }
@@ -273,9 +258,8 @@ Problems FindExpertLayoutProblems(const RunConfig& config) {
 Problems FindUntrainable(const RunConfig& config) {
   Problems problems;
   const auto add = [&problems](const char* key, const std::string& feature) {
-    problems.push_back({key, InBackticks(key) +
-                                 " cannot be trained yet: trainyard-trainer has no " + feature +
-                                 "; `trainyard plan --device` predicts the run"});
+    problems.push_back({key, Quoted(key) + " cannot be trained yet: trainyard-trainer has no " +
+                                 feature + "; `trainyard plan --device` predicts the run"});
   };
   if (!HasExperts(config.model) && config.layout.ep > 1) {
     problems.push_back({"layout.ep", WithValue("layout.ep", config.layout.ep) +
