@@ -95,7 +95,7 @@ TEST(AttentionRulesTest, ABackendThatCannotIsRefusedWithThoseThatCan) {
               HasSubstr("with context parallelism"));
   config.layout.cp = 1;
   config.train.precision = Precision::kFp32;
-  EXPECT_THAT(ProblemOf(With(AttentionBackend::kFlash, config)), HasSubstr("bf16 only"));
+  EXPECT_THAT(ProblemOf(With(AttentionBackend::kFlash, config)), HasSubstr("bf16 and fp16 only"));
   config.model.window_size = 0;
   EXPECT_EQ(ProblemOf(With(AttentionBackend::kSdpa, config)), "");
   config.resources.device = DeviceKind::kCpu;

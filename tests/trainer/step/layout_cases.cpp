@@ -137,6 +137,13 @@ RunConfig& Ep(RunConfig& c, int64_t size, int64_t parts = 1) {
   return c;
 }
 
+// Vectors of latent attention that are wide enough to learn in 20 steps.
+void WidenLatents(ModelConfig& model) {
+  if (model.q_lora_rank > 0) model.q_lora_rank = 24;
+  model.kv_lora_rank = 24;
+  model.v_head_dim = 16;
+  model.moe_ffn_hidden_size = 32;
+}
 // DeepSeek-V3 with latent attention, YaRN, and losses that depend only on the samples.
 RunConfig& DeepSeekV3(RunConfig& c) {
   DeepSeek(c);
@@ -147,6 +154,7 @@ RunConfig& DeepSeekV3(RunConfig& c) {
 RunConfig& DeepSeekV2(RunConfig& c) {
   c.layout.etp = 1;
   MakeDeepSeekV2Lite(c.model);
+  WidenLatents(c.model);
   return c;
 }
 // Latent attention without experts, which needs no sequence parallelism.
@@ -154,6 +162,7 @@ RunConfig& DenseLatent(RunConfig& c) {
   MakeDeepSeekV3WithYarn(c.model);
   c.model.num_experts = c.model.moe_router_topk = c.model.moe_dense_layers = 0;
   c.model.moe_router_enable_expert_bias = false;
+  WidenLatents(c.model);
   return c;
 }
 
