@@ -5,8 +5,8 @@
 Stands in for whoever starts the ranks: starts them and one spare, writes the orders of
 worker/README.md's contract, and compares the losses with those of an undisturbed run, bit for bit.
 On GPUs each spare is a process on the device of the rank that dies next. Some are started ahead, so
-that the kills need not wait for them. With --stopped, a rank stands still before it is killed, so that
-the others already wait for it. Prints, for each kill, the seconds from SIGKILL to the next
+that the kills need not wait for them. With --stopped, a rank is paused before it is killed, so that the
+others already wait for it. Prints, for each kill, the seconds from SIGKILL to the next
 finished step of the gang, and median, ninth decile and worst of all.
 """
 
@@ -236,7 +236,7 @@ def add_gang_options(parser, ranks, kills, stopped):
     parser.add_argument("--ranks", type=int, default=ranks, help="(%(default)s)")
     parser.add_argument("--kills", type=int, default=kills, help="(%(default)s)")
     parser.add_argument("--stopped", type=float, default=stopped, metavar="SECONDS",
-                        help="time that a rank stands still before it is killed (%(default)s)")
+                        help="pause of a rank before it is killed (%(default)s)")
     parser.add_argument("--device", choices=["cpu", "gpu"], default="cpu")
     parser.add_argument("--hidden", type=int, default=64)
     parser.add_argument("--length", type=int, default=64)
