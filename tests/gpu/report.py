@@ -4,7 +4,7 @@ import json
 
 import predictions
 
-# Of rows without a target.
+# Units of rows without a target.
 UNITS = {"ratio": "x", "scaling": "x", "forced": "x", "reshard": "x", "tokens": "tokens/s",
          "stall": "% of a step"}
 

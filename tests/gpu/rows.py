@@ -17,7 +17,7 @@ from trainer_run import (RunError, Spread, TrainerRun, expert_balance, last_step
                          settings_of, timed_seconds, write_noise)
 
 HERE = pathlib.Path(__file__).resolve().parent
-WARMUP_STEPS = 4  # Of the peers.
+WARMUP_STEPS = 4  # Steps of the peers that are not timed.
 NOISE_TOKENS = 2_000_000
 # Checkpoints of the row `stall`: the first one may meet memory that is still being locked. They
 # must lie further apart than a disk takes to write one, which is 19 s at 1 GB/s.
@@ -150,7 +150,7 @@ class Bench:
         return self.steps - WARMUP_STEPS
 
     def text_shape(self, shape):
-        """The shape with a vocabulary that has room for the text's."""
+        """The shape with a vocabulary as large as the text's."""
         if self.text is None:
             raise RunError("needs --text, a directory of `trainyard data prepare`")
         header = json.loads((self.text / "train.json").read_text())

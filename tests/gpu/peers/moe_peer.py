@@ -156,7 +156,7 @@ class MoeDecoder(nn.Module):
                 nn.init.normal_(parameter, std=0.02)
 
     def routers(self):
-        """Those with a bias."""
+        """Routers with a bias."""
         return [module for module in self.modules() if getattr(module, "has_bias", False)]
 
     def forward(self, tokens, targets):
