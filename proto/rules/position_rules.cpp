@@ -13,8 +13,8 @@ namespace {
 
 using Problems = std::vector<SettingProblem>;
 
-// A setting, and whether its value differs from the default.
-struct Written {
+// A setting of positions, and whether its value differs from the default.
+struct RotarySetting {
   const char* key;
   bool is_written;
 };
@@ -22,9 +22,9 @@ struct Written {
 // Reports each written setting, because it has no effect. `needed` names the missing setting and
 // the reason.
 template <size_t count>
-void CheckHasNoEffect(const Written (&settings)[count], const std::string& needed,
+void CheckHasNoEffect(const RotarySetting (&settings)[count], const std::string& needed,
                       Problems& problems) {
-  for (const Written& setting : settings) {
+  for (const RotarySetting& setting : settings) {
     if (!setting.is_written) continue;
     problems.push_back({setting.key, Quoted(setting.key) + " needs " + needed});
   }
@@ -42,7 +42,7 @@ void CheckScaling(const ModelConfig& model, Problems& problems) {
   const ModelConfig usual;
   const bool is_scaled = model.rope_scaling_factor > 1;
   if (model.rope_scaling_type == RopeScalingType::kLlama3) {
-    const Written of_yarn[] = {
+    const RotarySetting of_yarn[] = {
         {"model.rope_beta_fast", model.rope_beta_fast != usual.rope_beta_fast},
         {"model.rope_beta_slow", model.rope_beta_slow != usual.rope_beta_slow},
         {"model.rope_mscale", model.rope_mscale != usual.rope_mscale},
@@ -52,7 +52,7 @@ void CheckScaling(const ModelConfig& model, Problems& problems) {
     return CheckOrder("model.rope_low_freq_factor", model.rope_low_freq_factor,
                       "model.rope_high_freq_factor", model.rope_high_freq_factor, problems);
   }
-  const Written of_llama[] = {
+  const RotarySetting of_llama[] = {
       {"model.rope_low_freq_factor", model.rope_low_freq_factor != usual.rope_low_freq_factor},
       {"model.rope_high_freq_factor", model.rope_high_freq_factor != usual.rope_high_freq_factor}};
   CheckHasNoEffect(of_llama, "`model.rope_scaling_type` llama3", problems);
@@ -112,7 +112,7 @@ void CheckTable(const RunConfig& config, Problems& problems) {
 // Rejects settings of rotary positions in a run without them, because they would have no effect.
 void CheckNoRotation(const ModelConfig& model, Problems& problems) {
   const ModelConfig usual;
-  const Written rotary[] = {
+  const RotarySetting rotary[] = {
       {"model.rotary_base", model.rotary_base != usual.rotary_base},
       {"model.rotary_percent", model.rotary_percent != usual.rotary_percent},
       {"model.rope_scaling_factor", model.rope_scaling_factor != usual.rope_scaling_factor},
