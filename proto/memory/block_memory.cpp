@@ -86,8 +86,8 @@ void SetHeads(const RunConfig& config, double row_bytes, BlockTensors& tensors) 
   tensors.attention += ContextAttentionBytes(config, tensors);
 }
 
-// Sets the sizes that depend on the heads of latent attention. Assumes that keys and values have
-// the mean of the widths of queries and values.
+// Sets the sizes of latent attention (model/latent_attention.cpp). Its heads are the queries, the
+// keys, and the product that contains the unrotated elements of keys and the values.
 void SetLatentHeads(const RunConfig& config, double row_bytes, double between,
                     BlockTensors& tensors) {
   const ModelConfig& model = config.model;
@@ -95,11 +95,15 @@ void SetLatentHeads(const RunConfig& config, double row_bytes, double between,
       static_cast<double>(PartOf(model.num_attention_heads, config.layout.tp, 0).length);
   tensors.queries = row_bytes * heads * static_cast<double>(QueryHeadSize(model));
   tensors.result = row_bytes * heads * static_cast<double>(model.v_head_dim);
-  tensors.packed_heads = tensors.queries + 2 * row_bytes * heads * MeanHeadSize(model);
+  tensors.packed_heads =
+      2 * tensors.queries +
+      row_bytes * heads * static_cast<double>(model.qk_head_dim + model.v_head_dim);
   tensors.softmax = tensors.rows * heads * kFloatBytes;
-  tensors.lower_rank =
-      2 * between * row_bytes *
-      static_cast<double>(model.q_lora_rank + model.kv_lora_rank + model.qk_pos_emb_head_dim);
+  const auto ranks = static_cast<double>(model.q_lora_rank + model.kv_lora_rank);
+  const double norms = model.q_lora_rank > 0 ? 2 : 1;
+  tensors.lower_rank = between * row_bytes * ranks;
+  tensors.lower_norms = tensors.lower_rank + between * tensors.rows * norms * kFloatBytes;
+  tensors.shared_keys = between * row_bytes * static_cast<double>(model.qk_pos_emb_head_dim);
 }
 
 // Returns the largest possible number of rows at the experts of one rank, relative to the number
@@ -203,15 +207,16 @@ BlockTensors TensorsOf(const RunConfig& config, BlockKind kind) {
 }
 
 // Returns the bytes of the tensors that model/block.cpp, attention.cpp and mlp.cpp keep. With
-// selective recomputation, the results of the norms and of the activation are not kept, and neither
-// are the heads that latent attention computes from a lower rank.
+// selective recomputation, the results of the norms and of the activation are not kept. Latent
+// attention then keeps only the vectors of lower rank.
 KeptBytes KeptByBlock(const RunConfig& config, const BlockTensors& tensors, Recompute recompute) {
   if (recompute == Recompute::kFull) return {.attention = tensors.stream};
   const bool is_selective = recompute == Recompute::kSelective;
   const double again = is_selective ? 0 : tensors.input_part;
   const double norm = tensors.inverse_rms + again * tensors.stream;
   const bool repeats_heads = is_selective && HasLatentAttention(config.model);
-  const double heads = repeats_heads ? 0 : tensors.packed_heads;
+  const double heads =
+      repeats_heads ? tensors.shared_keys : tensors.packed_heads + tensors.lower_norms;
   const ExpertTensors& experts = tensors.experts;
   return {
       .attention = tensors.stream + norm + heads + tensors.softmax +

@@ -33,10 +33,12 @@ struct BlockTensors {
   double inverse_rms = 0;   // fp32, one per row of `stream`; two for LayerNorm.
   double queries = 0;       // [rows, query heads of this rank * head size].
   double result = 0;        // [rows, query heads * value size]; the result of attention.
-  double packed_heads = 0;  // Queries, keys and values.
+  double packed_heads = 0;  // Queries, keys and values; unrotated keys of latent attention twice.
   double softmax = 0;       // Kept by attention.
   double head_norms = 0;    // Kept by the norms of query and key heads.
-  double lower_rank = 0;    // Latent attention's low-rank vectors, and their norms.
+  double lower_rank = 0;    // Latent attention's low-rank vectors.
+  double lower_norms = 0;   // The results and statistics of their norms.
+  double shared_keys = 0;   // The elements that are rotated for all key heads.
   double attention = 0;     // Workspace of attention's backward pass.
   double activation = 0;    // [rows, ffn]; of shared experts in a block with experts.
   double packed_up = 0;     // Includes the gate, if there is one.
