@@ -12,8 +12,8 @@
 #include "cli/recipes/claimed_lines.h"
 #include "cli/recipes/expected_line.h"
 #include "controller/planner/claim_review.h"
+#include "controller/planner/device_rates.h"
 #include "controller/planner/layout_search.h"
-#include "controller/planner/pass_seconds.h"
 #include "controller/planner/run_estimate.h"
 #include "controller/planner/run_findings.h"
 #include "controller/planner/run_review.h"
@@ -154,7 +154,7 @@ void AddLines(const std::vector<std::string>& lines, RecipeReport& report) {
 }
 
 void SetSizes(const RunConfig& config, RecipeReport& report) {
-  if (const std::vector<std::string> features = LackingFeatures(config); !features.empty()) {
+  if (const std::vector<std::string> features = FeaturesOf(config); !features.empty()) {
     report.kind = absl::StrJoin(features, ", ");
   }
   report.parameters = ParameterCount(config.model);

@@ -24,7 +24,8 @@ using VisitGroup = std::function<Walk(const RunConfig& config)>;
 // Called with a reason for excluding layouts, and the number of excluded layouts.
 using VisitRefused = std::function<Walk(const std::string& reason, int64_t count)>;
 
-// Visits all groups. `config` must be resolved. With experts, ep is varied as well.
+// Visits all groups. `config` must be resolved. With experts, ep and etp are varied as well, and
+// sequence_parallel is on.
 void VisitGroups(const RunConfig& config, const Cluster& cluster, const VisitGroup& visit,
                  const VisitRefused& refused);
 

@@ -1,6 +1,6 @@
 #include "controller/planner/layout_problem.h"
 
-#include "controller/planner/pass_seconds.h"
+#include "controller/planner/device_rates.h"
 #include "proto/contract/limits.h"
 #include "proto/layout/layout_text.h"
 #include "proto/memory/memory_advice.h"

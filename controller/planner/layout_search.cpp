@@ -107,7 +107,8 @@ class Search {
 
   const PlannedPass& PassOf(const RunConfig& group) {
     const LayoutConfig& layout = group.layout;
-    const auto key = std::make_tuple(layout.tp, layout.cp, layout.ep, layout.micro_batch);
+    const auto key =
+        std::make_tuple(layout.tp, layout.cp, layout.ep, layout.etp, layout.micro_batch);
     const auto found = passes_.find(key);
     if (found != passes_.end()) return found->second;
     return passes_[key] = PlanPass(group, cluster_, TrainyardProfile());
@@ -163,7 +164,7 @@ class Search {
 
   const RunConfig& config_;
   const Cluster& cluster_;
-  std::map<std::tuple<int64_t, int64_t, int64_t, int64_t>, PlannedPass> passes_;
+  std::map<std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t>, PlannedPass> passes_;
   std::map<std::pair<int64_t, int64_t>, std::vector<StageLoad>> loads_;
   std::vector<Candidate> candidates_;
   LayoutSearch result_;

@@ -43,8 +43,8 @@ struct LayoutSearch {
   bool is_too_large = false;
 };
 
-// `config` must be resolved. Its layout is ignored, except for sequence_parallel, cp_comm_type and
-// an etp of 1. The device must support the precision.
+// `config` must be resolved. Its layout is ignored, except for cp_comm_type, an etp of 1 and,
+// without experts, sequence_parallel. The device must support the precision.
 LayoutSearch SearchLayouts(const RunConfig& config, const Cluster& cluster);
 
 // Plans the layout in `config` on the cluster, without searching and without checking rules.
@@ -53,7 +53,7 @@ PlannedLayout PlanGivenLayout(const RunConfig& config, const Cluster& cluster);
 struct LargerCluster {
   // A number of nodes above the cluster's on which some layout fits.
   std::optional<int64_t> fewest_nodes;
-  int64_t looked_at = 0;                // The largest number of nodes that was tried.
+  int64_t looked_at = 0;  // The largest number of nodes that was tried.
 };
 
 // Tries clusters with more nodes, up to `most_nodes`. Stops earlier if there are too many layouts.

@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "controller/planner/collective_seconds.h"
+#include "controller/planner/device_rates.h"
 #include "proto/layout/pipeline_place.h"
+#include "proto/layout/rank_order.h"
 #include "proto/model/model_size.h"
 
 namespace trainyard::planner {
@@ -108,16 +110,11 @@ struct StateGroup {
 
 // Returns two groups: the ranks that share the dense weights (all except experts), and the ranks
 // that share this rank's experts.
-std::array<StateGroup, 2> StateGroupsOf(const RunConfig& config, const RankParameters& parameters,
-                                        const PlannedPass& pass) {
+std::array<StateGroup, 2> StateGroupsOf(const RunConfig& config, const RankParameters& parameters) {
   const LayoutConfig& layout = config.layout;
-  const ExpertWork& experts = pass.expert_work.experts;
-  const int64_t alike = std::max<int64_t>(layout.dp, 1) * layout.cp;
-  const bool is_cut = experts.copies > experts.sent;
-  const int64_t tensor = is_cut ? 1 : layout.tp;
-  return {
-      StateGroup{parameters.dense, alike, layout.tp},
-      StateGroup{parameters.expert, alike * tensor / layout.ep, layout.tp * layout.ep / tensor}};
+  const ExpertSizes experts = ExpertSizesOf(layout);
+  return {StateGroup{parameters.dense, std::max<int64_t>(layout.dp, 1) * layout.cp, layout.tp},
+          StateGroup{parameters.expert, experts.edp, experts.ranks()}};
 }
 
 struct DataTransfers {
@@ -270,7 +267,7 @@ StepTime SecondsOfStep(const RunConfig& config, const PlannedPass& pass,
     step.stage = load.stage;
   }
   const PassParts work = Passes(config) * busiest;
-  const std::array<StateGroup, 2> groups = StateGroupsOf(config, Parameters(pass, loads), pass);
+  const std::array<StateGroup, 2> groups = StateGroupsOf(config, Parameters(pass, loads));
   step.compute = work.compute;
   step.tensor_wait = work.tensor;
   step.context_wait = work.context;

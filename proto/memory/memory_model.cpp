@@ -4,6 +4,7 @@
 
 #include "proto/layout/layout_parts.h"
 #include "proto/layout/pipeline_place.h"
+#include "proto/layout/rank_order.h"
 #include "proto/memory/block_memory.h"
 #include "proto/model/model_size.h"
 #include "proto/rules/attention_rules.h"
@@ -44,18 +45,17 @@ BlockParameters ParametersOfBlock(const RunConfig& config, BlockKind kind) {
   block.shared = static_cast<double>(matrices.cut + biases.cut) / tp +
                  static_cast<double>(heads.keys.length * (matrices.keys + biases.keys)) +
                  static_cast<double>(matrices.whole + biases.whole) +
-                 2.0 * static_cast<double>(NormVectors(model) * model.hidden_size);
+                 static_cast<double>(BlockNormCount(model));
   if (kind == BlockKind::kDense) return block;
   block.experts = static_cast<double>(model.num_experts) / static_cast<double>(layout.ep) *
                   static_cast<double>(ExpertParameterCount(model)) /
-                  (HasWholeExperts(layout) ? 1 : tp);
+                  static_cast<double>(ExpertSizesOf(layout).etp);
   return block;
 }
 
-// The number of blocks of each kind in one chunk of a stage. For runs whose kind was measured,
-// these are the blocks of the first chunk, which has the most layers. The prediction is then an
-// upper bound for the other chunks. For other runs it is the mean over the chunks, because the
-// first chunk may have all dense layers.
+// The number of blocks of each kind in one chunk of a stage. Dense models: the blocks of the first
+// chunk, which has the most layers, so an upper bound for the others. Models with experts: the mean
+// over the chunks, because the first chunk may have all dense layers.
 struct ChunkLayers {
   double dense = 0;
   double expert = 0;
@@ -64,7 +64,7 @@ struct ChunkLayers {
 ChunkLayers LayersOfChunk(const RunConfig& config, const PipelinePlace& place) {
   const ModelConfig& model = config.model;
   ChunkLayers layers;
-  const int64_t chunks = HasTrainableFeatures(config) ? 1 : place.chunks;
+  const int64_t chunks = HasExperts(model) ? place.chunks : 1;
   for (int64_t chunk = 0; chunk < chunks; ++chunk) {
     const LayerKinds kinds = KindsOf(model, place.Layers(model.num_layers, chunk));
     layers.dense += static_cast<double>(kinds.dense) / static_cast<double>(chunks);
@@ -150,8 +150,8 @@ double OwnersOf(const LayoutConfig& layout, int64_t alike) {
 // Adds the activations of `layers` blocks of one kind, of which `recomputed` blocks are recomputed.
 void AddActivations(const RunConfig& config, const BlockTensors& tensors, double layers,
                     double recomputed, double passes, MemoryPrediction& prediction) {
-  const KeptBytes kept = KeptByBlock(config, tensors, config.layout.recompute);
-  const KeptBytes plain = KeptByBlock(config, tensors, Recompute::kNone);
+  const KeptBytes kept = KeptByBlock(tensors, config.layout.recompute);
+  const KeptBytes plain = KeptByBlock(tensors, Recompute::kNone);
   prediction.activations +=
       passes * (recomputed * kept.OfBlock() + (layers - recomputed) * plain.OfBlock());
   prediction.dispatch +=
@@ -172,7 +172,8 @@ double DocumentBytes(const RunConfig& config, const PipelinePlace& place) {
 double OverheadBytes(const LayoutConfig& layout) {
   const int64_t alike = layout.dp * layout.cp;
   double axes = 0;
-  for (const int64_t size : {layout.tp, layout.cp, alike, layout.pp}) axes += size > 1 ? 1 : 0;
+  for (const int64_t size : {layout.tp, layout.cp, alike, layout.pp, layout.ep})
+    axes += size > 1 ? 1 : 0;
   return kContextBytes + kMatrixWorkspaceBytes + axes * kCommunicatorBytes;
 }
 

@@ -190,6 +190,18 @@ void CheckExpertTensorParallel(const RunConfig& config, Problems& problems) {
   }
 }
 
+// Reports experts whose width cannot be divided into equal parts.
+void CheckExpertParts(const RunConfig& config, Problems& problems) {
+  const ModelConfig& model = config.model;
+  const LayoutConfig& layout = config.layout;
+  if (!HasExperts(model) || HasWholeExperts(layout) || ExpertWidth(model) % layout.tp == 0) return;
+  const char* key =
+      model.moe_ffn_hidden_size > 0 ? "model.moe_ffn_hidden_size" : "model.ffn_hidden_size";
+  problems.push_back({key, WithValue(key, ExpertWidth(model)) + " must be a multiple of " +
+                               WithValue("layout.tp", layout.tp) +
+                               ", or set `layout.etp` to 1 to keep experts whole"});
+}
+
 // Reports layouts of experts that trainyard-trainer cannot train.
 void CheckExpertLayout(const RunConfig& config, Problems& problems) {
   const LayoutConfig& layout = config.layout;
@@ -215,17 +227,21 @@ bool HasWholeExperts(const LayoutConfig& layout) { return layout.etp == 1; }
 
 int64_t ExpertReplicas(const LayoutConfig& layout) { return ExpertSizesOf(layout).edp; }
 
-std::vector<std::string> LackingFeatures(const RunConfig& config) {
+std::vector<std::string> FeaturesOf(const RunConfig& config) {
   std::vector<std::string> features;
-  if (HasExperts(config.model)) features.push_back("mixtures of experts");
+  if (HasExperts(config.model)) features.push_back("mixture of experts");
   if (HasLatentAttention(config.model)) features.push_back("latent attention");
   if (HasFp8(config.train)) features.push_back("FP8 arithmetic");
   return features;
 }
 
-bool HasTrainableFeatures(const RunConfig& config) {
-  return !HasExperts(config.model) && !HasLatentAttention(config.model) && !HasFp8(config.train);
+std::vector<std::string> LackingFeatures(const RunConfig& config) {
+  std::vector<std::string> features;
+  if (HasFp8(config.train)) features.push_back("FP8 arithmetic");
+  return features;
 }
+
+bool HasTrainableFeatures(const RunConfig& config) { return !HasFp8(config.train); }
 
 Problems FindFeatureProblems(const RunConfig& config) {
   Problems problems;
@@ -234,6 +250,7 @@ Problems FindFeatureProblems(const RunConfig& config) {
   CheckBiases(config.model, problems);
   CheckFp8(config.train, problems);
   CheckExpertTensorParallel(config, problems);
+  CheckExpertParts(config, problems);
   return problems;
 }
 

@@ -15,7 +15,7 @@
 #include "cli/output/readable.h"
 #include "controller/planner/amount.h"
 #include "controller/planner/answer/layout_plan.h"
-#include "controller/planner/pass_seconds.h"
+#include "controller/planner/device_rates.h"
 #include "controller/planner/run_cost.h"
 #include "controller/planner/run_estimate.h"
 #include "proto/layout/layout_text.h"

@@ -14,7 +14,7 @@
 #include "cli/recipes/expected_line.h"
 #include "controller/planner/amount.h"
 #include "controller/planner/answer/layout_plan.h"
-#include "controller/planner/pass_seconds.h"
+#include "controller/planner/device_rates.h"
 #include "controller/planner/run_findings.h"
 #include "proto/jobspec/loader.h"
 #include "proto/jobspec/recipe_files.h"

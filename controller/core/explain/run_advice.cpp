@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/schedule/layout_choice.h"
 #include "controller/planner/cluster.h"
-#include "controller/planner/pass_seconds.h"
+#include "controller/planner/device_rates.h"
 #include "controller/planner/step_time.h"
 #include "proto/contract/exit_code.h"
 #include "proto/jobspec/run_config_of.h"

@@ -204,6 +204,17 @@ TEST(PlannedFeaturesTest, ExpertsAreWholeOrDividedLikeOtherMatrices) {
               ElementsAre("`model.num_experts` (8) must be a multiple of `layout.ep` (3)"));
 }
 
+TEST(PlannedFeaturesTest, DividedExpertsHaveEqualParts) {
+  RunConfig config = Mixture();
+  config.layout.tp = 4;
+  config.model.moe_ffn_hidden_size = 1410;
+  EXPECT_THAT(FeatureProblems(config),
+              ElementsAre("`model.moe_ffn_hidden_size` (1410) must be a multiple of `layout.tp` "
+                          "(4), or set `layout.etp` to 1 to keep experts whole"));
+  config.layout.etp = 1;
+  EXPECT_THAT(FeatureProblems(config), IsEmpty());
+}
+
 TEST(PlannedFeaturesTest, WholeExpertsSpreadOverAllRanksOfAStage) {
   const auto problems = [](const RunConfig& config) {
     return FeatureMessages(FindExpertLayoutProblems(config));
@@ -223,15 +234,23 @@ TEST(PlannedFeaturesTest, WholeExpertsSpreadOverAllRanksOfAStage) {
               ElementsAre("tp * cp * dp (8) must be a multiple of `layout.ep` (16)"));
 }
 
-TEST(PlannedFeaturesTest, TheTrainerLacksThem) {
-  EXPECT_TRUE(HasTrainableFeatures(RunConfig()));
-  EXPECT_THAT(LackingFeatures(RunConfig()), IsEmpty());
+TEST(PlannedFeaturesTest, TheTrainerLacksFp8) {
+  EXPECT_THAT(FeaturesOf(RunConfig()), IsEmpty());
+  RunConfig config = Latent();
+  config.model.num_experts = 8;
+  EXPECT_TRUE(HasTrainableFeatures(config));
+  EXPECT_THAT(LackingFeatures(config), IsEmpty());
+  config.train.fp8 = Fp8Recipe::kDelayed;
+  EXPECT_FALSE(HasTrainableFeatures(config));
+  EXPECT_THAT(LackingFeatures(config), ElementsAre("FP8 arithmetic"));
+  EXPECT_THAT(FeaturesOf(config),
+              ElementsAre("mixture of experts", "latent attention", "FP8 arithmetic"));
+}
+
+TEST(PlannedFeaturesTest, RefusesWhatTheTrainerLacks) {
   RunConfig config = Latent();
   config.model.num_experts = 8;
   config.train.fp8 = Fp8Recipe::kDelayed;
-  EXPECT_FALSE(HasTrainableFeatures(config));
-  EXPECT_THAT(LackingFeatures(config),
-              ElementsAre("mixtures of experts", "latent attention", "FP8 arithmetic"));
   EXPECT_THAT(
       FeatureMessages(FindUntrainable(config)),
       ElementsAre(HasSubstr("`model.num_experts` cannot be trained yet: trainyard-trainer has no "
