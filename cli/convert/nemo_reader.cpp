@@ -299,12 +299,8 @@ class NemoReader {
     const std::string precision = tree_.Text("trainer.precision");
     if (precision.empty() && !tree_.call().empty()) return;  // NeMo 2's recipes default to bf16.
     const bool is_single = precision == "32" || precision == "32-true";
-    draft_.Set("train.precision", is_single ? "fp32" : "bf16");
-    if (precision == "16" || precision == "16-mixed") {
-      draft_.Note(tree_.Line("trainer.precision"),
-                  "trainer.precision: 16: trainyard-trainer does not support this precision; the "
-                  "job uses bf16 without loss scaling");
-    }
+    const bool is_half = precision == "16" || precision == "16-mixed";
+    draft_.Set("train.precision", is_single ? "fp32" : is_half ? "fp16" : "bf16");
   }
 
   // Reads either one path, or a list in which weights and paths alternate.

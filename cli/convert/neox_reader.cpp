@@ -244,7 +244,7 @@ class NeoxReader {
 
   // GPT-NeoX states the precision either by its key "precision" or by DeepSpeed's sections.
   void ReadPrecision() {
-    if (tree_.Text("precision") == "fp16") draft_.Set("train.precision", "bf16");
+    if (tree_.Text("precision") == "fp16") draft_.Set("train.precision", "fp16");
   }
 
   const SourceTree& tree_;

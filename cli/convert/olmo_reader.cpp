@@ -219,11 +219,7 @@ class OlmoReader {
 
   void ReadPrecision() {
     const std::string precision = tree_.Text("precision");
-    if (precision == "amp_fp16") {
-      draft_.Note(tree_.Line("precision"),
-                  "precision: amp_fp16: trainyard-trainer does not support this precision; the job "
-                  "uses bf16");
-    }
+    if (precision == "amp_fp16") return draft_.Set("train.precision", "fp16");
     draft_.Set("train.precision", precision.empty() || precision == "fp32" ? "fp32" : "bf16");
   }
 
