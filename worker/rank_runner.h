@@ -112,8 +112,8 @@ class RankRunner {
   std::map<RankKey, boost::asio::posix::stream_descriptor> watches_;
   // Destroyed with this object, so that results that arrive later are ignored.
   std::shared_ptr<RankRunner*> self_;
-  // There are several threads, so that a rank that blocks one of them, for example by files on a
-  // hanging disk, does not delay signals to the others.
+  // There are several threads. If a rank blocks one of them, for example because its files are on a
+  // hanging disk, signals to other ranks are not delayed.
   boost::asio::thread_pool helpers_;
   // The queue of calls for each rank. Calls for one rank must not overlap, and a signal must not
   // overtake a launch.

@@ -159,9 +159,9 @@ std::string TrainSentencePiece(const std::vector<std::string>& sentences,
           {"eos_id", "1"},
           {"bos_id", "-1"},
           {"pad_id", "-1"},
-          // The number of threads is constant, because the model must not depend on the machine:
-          // unigram adds floating-point numbers in an order that depends on it. It may exceed the
-          // number of cores.
+          // The number of threads is constant, so that the model does not depend on the machine:
+          // the order in which unigram adds floating-point numbers depends on the number of
+          // threads. 8 threads may be more than the machine has cores.
           {"num_threads", "8"},
           {"minloglevel", "4"},  // above fatal: prints no log lines
       },

@@ -59,7 +59,7 @@ std::vector<std::string> EvaluationTexts(const v1::Progress& progress, bool in_w
 // become visible escapes (proto/text/printable.h).
 std::string OneLine(std::string_view text);
 
-// One labelled line, such as " State running\n".
+// One labeled line, such as " State running\n".
 std::string LabelLine(const std::string& label, const std::string& value);
 
 // Returns the number of code points of UTF-8 text, which is its display width unless it has wide

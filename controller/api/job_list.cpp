@@ -61,8 +61,8 @@ JobPlace PlaceNow(const v1::ListJobsRequest& request, const JobEntry& entry,
       observed == view.observations.progress.end() ? entry.job.progress() : observed->second;
   const bool is_by_rate =
       request.order() == v1::JOB_ORDER_RATE || request.order() == v1::JOB_ORDER_ETA;
-  // The list does not show rates that are out of date, so a job with such a rate is sorted as if it
-  // had none.
+  // The list does not show outdated rates. Therefore a job with an outdated rate is sorted like a
+  // job without a rate.
   if (is_by_rate && !HasShownRate(entry.job.state(), progress, view.now)) {
     return PlaceIn(request, entry.job, v1::Progress());
   }

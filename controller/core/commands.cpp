@@ -102,9 +102,9 @@ class CommandList {
     }
   }
 
-  // Stops the attempts that must not run on this node: attempts that the worker reports although
-  // the state has no such live attempt, and ended attempts in `uncleared`. Unmanaged attempts
-  // continue.
+  // Stops the attempts that must not run on this node. These are the ended attempts in `uncleared`,
+  // and the attempts that the worker reports although they are not live in the state. Unmanaged
+  // attempts continue.
   void AddForNode(const std::string& node_id, const NodeObservation& observed) {
     const auto node = state_.nodes.find(node_id);
     if (node == state_.nodes.end()) return;

@@ -54,8 +54,8 @@ class DurableRecords {
   DurableRecords(const ClusterState& state, Observations& observations)
       : state_(state), observations_(observations) {}
 
-  // Adds a record. The caller must not store the batch until it appears in Changes::done for this
-  // record, in this call or a later one.
+  // Adds a record. The caller may store the batch only after this call or a later one has returned
+  // it in Changes::done for this record.
   void Add(const BatchId& batch, ReceiveTelemetry request, Timestamp now, Changes& changes);
   // Call when the request has been decided. Returns the request's alert, if it has one.
   std::optional<AlertKey> Answered(uint64_t number, Changes& changes);

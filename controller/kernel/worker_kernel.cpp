@@ -45,7 +45,7 @@ WorkerActions WorkerKernel::Receive(LinkId link, v1::WorkerMessage message, Perm
   }
   Session* session = sessions_.Find(link);
   if (session == nullptr) return actions;
-  // The node may be missing, because it is not known before the Hello is answered whether the node
+  // The node is missing until its Hello is answered, because only the answer shows whether the node
   // belongs to this cluster.
   const auto node = observations_.nodes.find(session->node_id);
   // A blocked worker's heartbeat contains no reports about its ranks. It does not count as a

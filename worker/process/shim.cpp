@@ -164,9 +164,10 @@ RankExit ExitOf(int wait_status) {
   return exit;
 }
 
-// True if the out-of-memory killer ended the rank. This requires that SIGKILL ended the rank or, if
-// the rank is a shell, its command; that this worker did not send the SIGKILL; and that the
-// out-of-memory killer has killed a process of this cgroup since the rank was started.
+// True if the out-of-memory killer ended the rank. This is assumed if
+// - SIGKILL ended the rank or, if the rank is a shell, its command;
+// - this worker did not send the SIGKILL; and
+// - the out-of-memory killer has killed a process of this cgroup since the rank was started.
 bool EndedByMemoryKiller(const RankExit& exit, const std::string& rank_dir,
                          std::optional<int64_t> kills_before) {
   constexpr int kShellsCodeOfKill = 128 + SIGKILL;

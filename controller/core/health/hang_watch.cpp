@@ -66,11 +66,11 @@ class HangSearch {
     });
   }
 
-  // Returns a stall of the ranks that have not started. Returns nullopt if
-  // - all ranks have started,
-  // - an unstarted rank is on a node without settled reports (start_evidence.h), which
-  //   node_evidence.h judges, or
-  // - a node reports an unstarted rank as running. The fact of its start will follow.
+  // Returns a stall of the ranks that have not started. Returns nullopt in these cases:
+  // - All ranks have started.
+  // - An unstarted rank is on a node without settled reports (start_evidence.h). node_evidence.h
+  //   judges such nodes.
+  // - A node reports an unstarted rank as running. The fact of its start will follow.
   std::optional<Hang> Unstarted(int64_t still_ms) const {
     Hang hang;
     for (const v1::RankPlacement* member : SeatedMembers(attempt_)) {

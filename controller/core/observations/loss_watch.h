@@ -39,9 +39,9 @@ class LossWatch {
   void Recover(const v1::GuardSpec& rules, int64_t attempt,
                const std::vector<std::pair<int64_t, double>>& losses);
 
-  // Returns the number of consecutive newest losses that are findings. If the window has restarted
-  // at a high level, earlier findings count as well, until the loss is at most spike_ratio times
-  // its mean before the first of them.
+  // Returns the number of consecutive newest losses that are findings. If the window was cleared at
+  // a high level, the findings before that count as well. They count until a loss is at most
+  // spike_ratio times the mean that the window had before the first of these findings.
   int64_t spikes_in_a_row() const { return spikes_in_a_row_ + spikes_before_; }
 
   std::size_t size() const { return window_.size(); }

@@ -29,8 +29,8 @@ class QueueWalk {
   }
 
   Schedule Walk() {
-    // A recovering job that gets all of its own slots back need not wait for its turn, because it
-    // takes no slots from other jobs.
+    // A recovering job that gets all of its own slots back takes no slots from other jobs.
+    // Therefore it need not wait for its turn.
     for (const QueueKey& place : recovering_) {
       const JobEntry& entry = state_.jobs.at(place.job_id);
       if (const auto found = FindAgain(entry)) {
@@ -134,7 +134,7 @@ class QueueWalk {
     }
     const bool recovers = state_.reservations.contains(entry.job.id());
     if (!recovers && !LacksNodesSincePause(entry, request)) return std::nullopt;
-    // Fewer spares are tried even during the job's backoff: a job that could be placed keeps its
+    // Fewer spares are tried even during the job's backoff. If a gang is found, the job keeps its
     // slots for this pass and does not block the queue.
     if (auto fewer = FindFewerSpares(entry, request, /*with_free=*/true)) return fewer;
     if (!IsDue(entry, now_)) return std::nullopt;

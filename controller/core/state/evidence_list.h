@@ -19,9 +19,9 @@ bool CountsAsFailure(const v1::NodeEvidence& evidence);
 // all of it is about the node's link.
 bool IsOfLink(const v1::Node& node);
 
-// Called when a worker comes back: the node was not lost, only its link failed. Changes evidence of
-// a loss since `since` to evidence about the link, except evidence that NoteRestart has marked.
-// Used only by Apply.
+// Called when a worker reconnects, which shows that its node was not lost but only the link failed.
+// Changes evidence of a loss since `since` to evidence of a failed link. Does not change evidence
+// that NoteRestart has marked. Used only by Apply.
 void BlameLink(Timestamp since, v1::Node& node);
 
 // Marks all evidence as older than a restart of the node's worker. Used only by Apply.

@@ -22,7 +22,7 @@ const char kArchiveFigureSchema[] = R"(
 
 namespace {
 
-// Jobs whose figures are stored in one transaction.
+// The number of jobs whose figures one transaction stores.
 constexpr int kFilledAtOnce = 1000;
 
 // Returns the column that contains the figure. Returns nullptr if the order is not by a figure.

@@ -1,4 +1,4 @@
-// plan, without --device.
+// Tests `plan` without `--device`.
 #include <filesystem>
 
 #include "gmock/gmock.h"

@@ -190,7 +190,7 @@ class LostNodeTest : public QuarantineTest {
     cluster_.Settle();
   }
 
-  // The answer before the worker came back.
+  // True if the node was quarantined just before the worker came back.
   bool was_quarantined_ = false;
 };
 
