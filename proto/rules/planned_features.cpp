@@ -202,6 +202,22 @@ void CheckExpertParts(const RunConfig& config, Problems& problems) {
                                ", or set `layout.etp` to 1 to keep experts whole"});
 }
 
+// The CUDA kernels of routers keep the scores of a row in shared memory of this size.
+constexpr int64_t kMostExpertsOnGpus = 512;
+
+// If tensor parallelism divides each expert, the kernels count its parts like experts.
+void CheckExpertsOnGpu(const RunConfig& config, Problems& problems) {
+  const int64_t parts = HasWholeExperts(config.layout) ? 1 : config.layout.tp;
+  const int64_t experts = config.model.num_experts;
+  if (config.resources.device != DeviceKind::kGpu || experts * parts <= kMostExpertsOnGpus) return;
+  const std::string divided = " times " + WithValue("layout.tp", parts);
+  problems.push_back(
+      {"model.num_experts", WithValue("model.num_experts", experts) + (parts > 1 ? divided : "") +
+                                " must not be above " + std::to_string(kMostExpertsOnGpus) +
+                                " on GPUs, because the kernels of routers have no more experts; " +
+                                (parts > 1 ? "set `layout.etp` to 1" : "use fewer experts")});
+}
+
 // Reports layouts of experts that trainyard-trainer cannot train.
 void CheckExpertLayout(const RunConfig& config, Problems& problems) {
   const LayoutConfig& layout = config.layout;
@@ -281,9 +297,8 @@ Problems FindUntrainable(const RunConfig& config) {
   if (!HasExperts(config.model) && config.layout.ep > 1) {
     problems.push_back({"layout.ep", WithValue("layout.ep", config.layout.ep) +
                                          " needs `model.num_experts`; set it to 1"});
-  } else if (HasExperts(config.model) && config.resources.device == DeviceKind::kGpu) {
-    add("model.num_experts", "mixtures of experts on GPUs");
   } else if (HasExperts(config.model)) {
+    CheckExpertsOnGpu(config, problems);
     CheckExpertLayout(config, problems);
   }
   if (HasLatentAttention(config.model) && config.resources.device == DeviceKind::kGpu) {

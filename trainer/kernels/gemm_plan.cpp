@@ -100,6 +100,16 @@ void GemmPlan::SetBias(const void* bias) const {
               "cublasLtMatmulDescSetAttribute");
 }
 
+void GemmPlan::SetRows(int64_t rows, bool transpose_a) const {
+  // Rows of a row-major matrix are columns of the column-major matrix with the same memory.
+  const auto columns = static_cast<uint64_t>(rows);
+  for (const Layout* layout : {&layout_b_, transpose_a ? &layout_a_ : &layout_c_}) {
+    CheckCublas(cublasLtMatrixLayoutSetAttribute(layout->get(), CUBLASLT_MATRIX_LAYOUT_COLS,
+                                                 &columns, sizeof(columns)),
+                "cublasLtMatrixLayoutSetAttribute");
+  }
+}
+
 // Returns the layout of the column-major matrix that has the same memory as a row-major matrix
 // [rows, columns]. `transposed`: the row-major matrix is stored transposed.
 GemmPlan::Layout GemmPlan::MakeLayout(ElementType type, bool transposed, int64_t rows,

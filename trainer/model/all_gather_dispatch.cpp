@@ -9,7 +9,7 @@ namespace trainyard::trainer {
 
 using torch::Tensor;
 
-Tensor AllGatherDispatch::CountsOfRanks(const Tensor& counts) const {
+HostCopy AllGatherDispatch::CountsOfRanks(const Tensor& counts) const {
   return GatherCounts(counts, parallel_);
 }
 
@@ -29,7 +29,7 @@ Tensor AllGatherDispatch::SendBack(const Tensor& rows) const {
 // The slots of experts on other ranks have no row here. A token of this rank has one slot for each
 // rank when the sums have come back.
 DispatchPlan AllGatherDispatch::Plan(const ExpertChoice& choice) const {
-  const RowCounts counts(choice.counts, parallel_);
+  const RowCounts counts(choice.HostCounts(), parallel_);
   const Tensor experts = Gather(choice.experts) - counts.first();
   DispatchPlan plan;
   plan.segments = counts.OfExpertsHere();

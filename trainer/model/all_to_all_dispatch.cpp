@@ -26,7 +26,7 @@ Tensor ExpertsOfArrivals(const Tensor& counts, torch::Device device) {
 
 }  // namespace
 
-Tensor AllToAllDispatch::CountsOfRanks(const Tensor& counts) const {
+HostCopy AllToAllDispatch::CountsOfRanks(const Tensor& counts) const {
   return GatherCounts(counts, parallel_);
 }
 
@@ -42,7 +42,7 @@ Tensor AllToAllDispatch::PartsOf(const Tensor& experts, int64_t experts_here) co
 }
 
 DispatchPlan AllToAllDispatch::Plan(const ExpertChoice& choice) const {
-  const RowCounts counts(choice.counts, parallel_);
+  const RowCounts counts(choice.HostCounts(), parallel_);
   DispatchPlan plan;
   plan.sent = counts.Sent();
   plan.received = counts.Received();

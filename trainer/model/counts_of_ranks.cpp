@@ -15,10 +15,10 @@ std::vector<int64_t> ToVector(const Tensor& counts) {
 
 }  // namespace
 
-Tensor GatherCounts(const Tensor& counts, const ExpertParallel& parallel) {
+HostCopy GatherCounts(const Tensor& counts, const ExpertParallel& parallel) {
   const Tensor all = torch::empty({parallel.size(), counts.numel()}, counts.options());
   parallel.ranks().AllGather(all, counts.contiguous()).Wait();
-  return all.to(torch::kCPU);
+  return BeginHostCopy(all);
 }
 
 RowCounts::RowCounts(Tensor counts, const ExpertParallel& parallel)

@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "trainer/model/expert_parallel.h"
+#include "trainer/ops/host_copy.h"
 
 namespace trainyard::trainer {
 
-// Gathers the counts of each rank, int64 [experts] on the device. Returns [ranks, experts] in host
-// memory.
-torch::Tensor GatherCounts(const torch::Tensor& counts, const ExpertParallel& parallel);
+// Gathers the counts of each rank, int64 [experts] on the device. Begins to copy all of them,
+// [ranks, experts], to host memory.
+HostCopy GatherCounts(const torch::Tensor& counts, const ExpertParallel& parallel);
 
 // Sums of the counts of all ranks, int64 [ranks, experts] in host memory.
 class RowCounts {

@@ -4,6 +4,8 @@
 
 #include <torch/types.h>
 
+#include <functional>
+
 namespace trainyard::trainer {
 
 struct ExpertChoice {
@@ -13,6 +15,14 @@ struct ExpertChoice {
   // experts sends to each expert, without dropped slots. Before TokenDispatch::CountsOfRanks: those
   // of this rank, [experts], on the device.
   torch::Tensor counts;
+  // Returns when `counts` is complete. Empty if it is complete.
+  std::function<void()> wait_for_counts = {};
+
+  // Waits for the counts, if necessary, and returns them.
+  const torch::Tensor& HostCounts() const {
+    if (wait_for_counts) wait_for_counts();
+    return counts;
+  }
 };
 
 }  // namespace trainyard::trainer

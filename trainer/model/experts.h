@@ -41,8 +41,8 @@ class Experts {
                                                    const std::string& prefix,
                                                    const ExpertParallel& parallel);
 
-  // If `keeps_activation` is false, the activation is recomputed in the backward pass. The store
-  // must outlive this object.
+  // If `keeps_activation` is false, the weighted activation is recomputed in the backward pass. The
+  // store must outlive this object.
   Experts(const ParameterStore& store, const Parameters& parameters, Activation activation,
           bool keeps_activation)
       : store_(store),
@@ -63,7 +63,6 @@ class Experts {
  private:
   // Returns a parameter as [experts, out, in].
   torch::Tensor Stacked(int64_t parameter, const ExpertRows& rows) const;
-  torch::Tensor Activated(const torch::Tensor& packed, int64_t width) const;
 
   const ParameterStore& store_;
   const Parameters parameters_;

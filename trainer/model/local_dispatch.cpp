@@ -6,15 +6,17 @@ namespace trainyard::trainer {
 
 using torch::Tensor;
 
-Tensor LocalDispatch::CountsOfRanks(const Tensor& counts) const {
-  return counts.to(torch::kCPU).unsqueeze(0);
+HostCopy LocalDispatch::CountsOfRanks(const Tensor& counts) const {
+  return BeginHostCopy(counts.unsqueeze(0));
 }
 
 DispatchPlan LocalDispatch::Plan(const ExpertChoice& choice) const {
-  const int64_t* counts = choice.counts.data_ptr<int64_t>();
   DispatchPlan plan;
-  plan.segments = RowSegments(counts, counts + choice.counts.numel());
-  plan.order = OrderOfRows(choice.experts, choice.counts.sum().item<int64_t>());
+  plan.order = SortByExpert(choice.experts);  // Keeps the device busy while the host waits.
+  const Tensor& counts = choice.HostCounts();
+  const int64_t* data = counts.data_ptr<int64_t>();
+  plan.segments = RowSegments(data, data + counts.numel());
+  plan.order.tokens = plan.order.tokens.narrow(0, 0, counts.sum().item<int64_t>());
   return plan;
 }
 

@@ -34,7 +34,11 @@ Moe::Moe(const ModelConfig& model, const ParameterStore& store, const Parameters
 Tensor Moe::Forward(const Tensor& x, const Tensor& residual, MicroBatch& micro_batch) const {
   Tensor weights = router_.Forward(x, micro_batch);
   ExpertChoice& choice = micro_batch.choice;
-  if (!micro_batch.repeats) choice.counts = dispatch_->CountsOfRanks(choice.counts);
+  if (!micro_batch.repeats) {
+    HostCopy counts = dispatch_->CountsOfRanks(choice.counts);
+    choice.counts = std::move(counts.values);
+    choice.wait_for_counts = std::move(counts.wait);
+  }
   const DispatchPlan plan = dispatch_->Plan(choice);
   const ExpertRows rows{dispatch_->Send(x, plan), dispatch_->SendWeights(weights, plan),
                         plan.segments};
@@ -62,8 +66,9 @@ Tensor Moe::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_batch,
   const Tensor d_shared =
       shared_.has_value() ? shared_->Backward(dy, x, micro_batch, gradients) : Tensor();
   Tensor dx = dispatch_->Return(d_rows.x, plan, d_shared);
-  return dx.add_(router_.Backward(dispatch_->ReturnWeights(d_rows.weights, plan), choice, x,
-                                  micro_batch, gradients));
+  router_.Backward(dispatch_->ReturnWeights(d_rows.weights, plan), choice, x, micro_batch,
+                   gradients, dx);
+  return dx;
 }
 
 }  // namespace trainyard::trainer

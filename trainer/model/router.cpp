@@ -2,9 +2,8 @@
 
 #include <utility>
 
-#include "trainer/ops/compute_type.h"
 #include "trainer/ops/expert_capacity.h"
-#include "trainer/ops/linear.h"
+#include "trainer/ops/wide_linear.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -50,16 +49,8 @@ Router::Router(const ModelConfig& model, const ParameterStore& store, int64_t we
       tensor_(parallel.tensor),
       context_(parallel.context) {}
 
-// bf16 logits would be equal for many experts and choose others than fp32 logits.
-Tensor Router::WideWeight() const {
-  const Tensor weight = store_.Value(weight_);
-  return weight.to(ComputeType(weight.scalar_type()));
-}
-
 Tensor Router::Forward(const Tensor& x, MicroBatch& micro_batch) const {
-  const Tensor weight = WideWeight();
-  Tensor logits = torch::empty({x.size(0), weight.size(0)}, weight.options());
-  LinearForward(x.to(weight.scalar_type()), weight, logits);
+  Tensor logits = WideLinearForward(x, store_.Value(weight_));
   const Tensor scores = RouterScores(logits, form_);
   if (!micro_batch.repeats) micro_batch.choice = Choose(scores, micro_batch);
   micro_batch.stash.Push(std::move(logits));
@@ -92,17 +83,14 @@ Tensor Router::ChosenExperts(const ExpertChoice& choice) const {
   return capacity_.exists() ? WithoutMarks(choice.experts) : choice.experts;
 }
 
-Tensor Router::Backward(const Tensor& d_weights, const ExpertChoice& choice, const Tensor& x,
-                        MicroBatch& micro_batch, WeightGradients& gradients) const {
+void Router::Backward(const Tensor& d_weights, const ExpertChoice& choice, const Tensor& x,
+                      MicroBatch& micro_batch, WeightGradients& gradients, Tensor& dx) const {
   const Tensor logits = micro_batch.stash.Pop();
   const Tensor scores = RouterScores(logits, form_);
   Tensor d_logits = RouterLogitGradient(d_weights, scores, ChosenExperts(choice), form_);
   AddBalanceGradients(logits, scores, micro_batch, d_logits);
-  const Tensor weight = WideWeight(), wide_x = x.to(weight.scalar_type());
-  Tensor dx = torch::empty_like(wide_x);
-  LinearInputGradient(d_logits, weight, dx);
-  gradients.AddLinear(weight_, d_logits, wide_x);
-  return dx;
+  AddWideLinearInputGradient(d_logits, store_.Value(weight_), dx);
+  gradients.AddLinear(weight_, d_logits, x);
 }
 
 // A step's loss contains the mean of these losses over all micro-batches of the step, so that the

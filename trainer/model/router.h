@@ -20,7 +20,8 @@
 
 namespace trainyard::trainer {
 
-// Logits are the product of rows and the router's weight [experts, hidden], in the compute type.
+// Logits are the product of rows and the router's weight [experts, hidden], in the compute type:
+// bf16 logits would be equal for many experts and choose others than fp32 logits.
 // Every tensor-parallel rank has the whole weight and routes its own rows.
 class Router {
  public:
@@ -37,14 +38,12 @@ class Router {
   // Keeps the logits in the stash.
   torch::Tensor Forward(const torch::Tensor& x, MicroBatch& micro_batch) const;
 
-  // Returns the gradient of x, in the compute type, for the gradient of the weights. Includes the
-  // gradients of the balance losses.
-  torch::Tensor Backward(const torch::Tensor& d_weights, const ExpertChoice& choice,
-                         const torch::Tensor& x, MicroBatch& micro_batch,
-                         WeightGradients& gradients) const;
+  // Adds the gradient of x for the gradient of the weights to dx. Includes the gradients of the
+  // balance losses.
+  void Backward(const torch::Tensor& d_weights, const ExpertChoice& choice, const torch::Tensor& x,
+                MicroBatch& micro_batch, WeightGradients& gradients, torch::Tensor& dx) const;
 
  private:
-  torch::Tensor WideWeight() const;
   ExpertChoice Choose(const torch::Tensor& scores, const MicroBatch& micro_batch) const;
   ExpertChoice Limit(const torch::Tensor& scores, const torch::Tensor& experts,
                      const MicroBatch& micro_batch) const;

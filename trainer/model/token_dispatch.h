@@ -11,6 +11,7 @@
 #include "trainer/model/expert_choice.h"
 #include "trainer/model/expert_parallel.h"
 #include "trainer/ops/grouped_linear.h"
+#include "trainer/ops/host_copy.h"
 #include "trainer/ops/permute.h"
 
 namespace trainyard::trainer {
@@ -33,9 +34,9 @@ class TokenDispatch {
  public:
   virtual ~TokenDispatch() = default;
 
-  // Converts the counts of this rank's choice, [experts], to those of all ranks that share experts
-  // (ExpertChoice::counts).
-  virtual torch::Tensor CountsOfRanks(const torch::Tensor& counts) const = 0;
+  // Begins to copy the counts of all ranks that share experts (ExpertChoice::counts) to host
+  // memory. `counts` are those of this rank's choice, [experts], on the device.
+  virtual HostCopy CountsOfRanks(const torch::Tensor& counts) const = 0;
 
   virtual DispatchPlan Plan(const ExpertChoice& choice) const = 0;
 

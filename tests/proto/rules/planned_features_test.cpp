@@ -253,18 +253,36 @@ TEST(PlannedFeaturesTest, RefusesWhatTheTrainerLacks) {
   config.train.fp8 = Fp8Recipe::kDelayed;
   EXPECT_THAT(
       FeatureMessages(FindUntrainable(config)),
-      ElementsAre(HasSubstr("`model.num_experts` cannot be trained yet: trainyard-trainer has no "
-                            "mixtures of experts on GPUs; `trainyard plan --device` predicts"),
-                  HasSubstr("trainyard-trainer has no latent attention on GPUs"),
+      ElementsAre(HasSubstr("`model.multi_latent_attention` cannot be trained yet: "
+                            "trainyard-trainer has no latent attention on GPUs; "
+                            "`trainyard plan --device` predicts"),
                   HasSubstr("`train.fp8` cannot be trained yet")));
 }
 
-TEST(PlannedFeaturesTest, OnCpusTheTrainerHasExperts) {
+TEST(PlannedFeaturesTest, OnGpusTheTrainerHasAtMost512Experts) {
+  RunConfig config = Mixture();
+  config.resources.device = DeviceKind::kGpu;
+  config.model.num_experts = 512;
+  EXPECT_THAT(FindUntrainable(config), IsEmpty());
+  config.model.num_experts = 520;
+  EXPECT_THAT(FeatureMessages(FindUntrainable(config)),
+              ElementsAre(HasSubstr("`model.num_experts` (520) must not be above 512 on GPUs")));
+  config.resources.device = DeviceKind::kCpu;
+  EXPECT_THAT(FindUntrainable(config), IsEmpty());
+  config.resources.device = DeviceKind::kGpu;
+  config.model.num_experts = 256;
+  config.layout.tp = 4;
+  EXPECT_THAT(FeatureMessages(FindUntrainable(config)),
+              ElementsAre(HasSubstr("`model.num_experts` (256) times `layout.tp` (4)")));
+  config.layout.etp = 1;
+  EXPECT_THAT(FindUntrainable(config), IsEmpty());
+}
+
+TEST(PlannedFeaturesTest, TheTrainerHasExperts) {
   const auto problems = [](const RunConfig& config) {
     return FeatureMessages(FindUntrainable(config));
   };
   RunConfig config = Mixture();
-  config.resources.device = DeviceKind::kCpu;
   EXPECT_THAT(problems(config), IsEmpty());
   config.layout.ep = 2;
   config.layout.tp = 2;

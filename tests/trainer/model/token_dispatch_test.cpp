@@ -56,7 +56,7 @@ Returned Process(const TokenDispatch& dispatch, const RankTokens& tokens, int64_
   const Tensor x = tokens.x[rank], experts = tokens.experts[rank];
   const Tensor kept = experts.masked_fill(experts < 0, kExperts);
   ExpertChoice choice{experts, CountRows(kept, kExperts + 1).narrow(0, 0, kExperts)};
-  choice.counts = dispatch.CountsOfRanks(choice.counts);
+  choice.counts = dispatch.CountsOfRanks(choice.counts).values;
   const DispatchPlan plan = dispatch.Plan(choice);
   const Tensor rows = dispatch.Send(x, plan);
   const Tensor weights = dispatch.SendWeights(tokens.weights[rank], plan);
