@@ -48,7 +48,7 @@ void Step(Decoder& decoder, const TrainingTokens& batch) {
   decoder.ForwardBackward(batch, loss, gradients);
 }
 
-const std::map<std::string, std::function<void(ModelConfig&)>>& Families() {
+const std::map<std::string, std::function<void(ModelConfig&)>>& ExpertFamilies() {
   static const std::map<std::string, std::function<void(ModelConfig&)>> families = {
       {"Mixtral", MakeMixtral},
       {"Qwen3Moe", MakeQwen3Moe},
@@ -87,7 +87,7 @@ const std::map<std::string, std::function<void(ModelConfig&)>>& Families() {
 }
 
 TEST(MoeTest, LossAndGradientsEqualThePlainModel) {
-  for (const auto& [name, make] : Families()) {
+  for (const auto& [name, make] : ExpertFamilies()) {
     SCOPED_TRACE(name);
     torch::manual_seed(1);
     const ModelConfig model = ExpertModel(make);
@@ -114,7 +114,7 @@ TEST(MoeTest, LossAndGradientsEqualThePlainModel) {
 }
 
 TEST(MoeTest, RecomputationAndDeferredGradientsChangeNoBit) {
-  for (const auto& [name, make] : Families()) {
+  for (const auto& [name, make] : ExpertFamilies()) {
     SCOPED_TRACE(name);
     torch::manual_seed(2);
     const TrainingTokens batch = RandomBatch(2, 8);
