@@ -243,8 +243,8 @@ bool IsMetricName(const std::string& name) {
   return true;
 }
 
-// Reads the optional range "a:b" in `samples`. Ignores any other text. Also ignores a number, which
-// is a metric named `samples`.
+// Reads the optional range "a:b" in `samples`. Ignores any other text. Ignores a number too,
+// because it is a metric named `samples`.
 template <typename Record>
 void ReadSamples(const Values& values, Record& record) {
   const auto found = values.find(telemetry::kSamples);
