@@ -88,6 +88,7 @@ inline constexpr char kComputeSeconds[] = "compute_seconds";
 inline constexpr char kInputWaitSeconds[] = "input_wait_seconds";
 inline constexpr char kTensorWaitSeconds[] = "tp_wait_seconds";
 inline constexpr char kContextWaitSeconds[] = "cp_wait_seconds";
+inline constexpr char kExpertWaitSeconds[] = "ep_wait_seconds";
 inline constexpr char kPipelineWaitSeconds[] = "pp_wait_seconds";
 inline constexpr char kDataWaitSeconds[] = "dp_wait_seconds";
 inline constexpr char kWorldWaitSeconds[] = "world_wait_seconds";

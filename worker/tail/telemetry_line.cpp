@@ -364,6 +364,7 @@ absl::Status ReadStepTime(const Values& values, v1::StepTime& time) {
       {telemetry::kInputWaitSeconds, &v1::StepTime::set_input_wait},
       {telemetry::kTensorWaitSeconds, &v1::StepTime::set_tp_wait},
       {telemetry::kContextWaitSeconds, &v1::StepTime::set_cp_wait},
+      {telemetry::kExpertWaitSeconds, &v1::StepTime::set_ep_wait},
       {telemetry::kPipelineWaitSeconds, &v1::StepTime::set_pp_wait},
       {telemetry::kDataWaitSeconds, &v1::StepTime::set_dp_wait},
       {telemetry::kWorldWaitSeconds, &v1::StepTime::set_world_wait},

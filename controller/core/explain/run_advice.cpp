@@ -43,6 +43,7 @@ planner::StepWaits WaitsOf(const AttemptObservation& attempt, double seconds) {
           .input = parts.input_wait(),
           .tensor = parts.tp_wait(),
           .context = parts.cp_wait(),
+          .expert = parts.ep_wait(),
           .pipeline = parts.pp_wait(),
           .data = parts.dp_wait()};
 }
