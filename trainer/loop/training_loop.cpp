@@ -25,6 +25,14 @@ std::string ValueText(double value) {
   return std::isfinite(value) ? std::to_string(value) : NotFiniteText(value);
 }
 
+// Returns a sentence about the first router that is not finite; empty if all routers are finite.
+std::string BadRouterText(const std::vector<LayerBalance>& experts) {
+  const std::optional<int64_t> layer = FirstBadRouter(experts);
+  if (!layer.has_value()) return "";
+  return "The first router with logits that are not finite is in layer " + std::to_string(*layer) +
+         ". ";
+}
+
 }  // namespace
 
 TrainingLoop::TrainingLoop(const Parts& parts, const StartedAttempt& attempt)
@@ -95,7 +103,8 @@ void TrainingLoop::LaunchStep() {
       .measure = IsMeasurementDue(),
       .snapshot_cost = recovery == nullptr ? 0 : recovery->TakeCost(),
       .part_norms = config_.train.gradient_log_interval > 0 &&
-                    step % config_.train.gradient_log_interval == 0};
+                    step % config_.train.gradient_log_interval == 0,
+      .experts = step % config_.train.log_every_steps == 0 || step == config_.train.steps};
   parts_.runner.Launch(
       request, [this] { return prefetcher_->Next(); },
       [this] {
@@ -168,8 +177,9 @@ void TrainingLoop::CheckFinite(const StepResult& result) {
   const std::string what = loss_is_bad ? "The loss" : "The gradient norm";
   const std::string message =
       what + " of step " + std::to_string(result.step) + " is not finite (loss " +
-      ValueText(result.loss) + ", gradient norm " + ValueText(result.grad_norm) +
-      "). Resume from an earlier checkpoint with a lower learning rate, or without the samples of "
+      ValueText(result.loss) + ", gradient norm " + ValueText(result.grad_norm) + "). " +
+      BadRouterText(result.experts) +
+      "Resume from an earlier checkpoint with a lower learning rate, or without the samples of "
       "this step: TRAINYARD_SKIP_SAMPLES=" +
       PositionsOfStep() + ".";
   throw GangError(ExitCode::kNotFinite, message,

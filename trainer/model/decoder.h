@@ -74,8 +74,7 @@ class Decoder {
 
   const PipelinePlace& place() const { return options_.parallel.pipeline; }
   ParameterStore& parameters() { return *parameters_; }
-  // The state of the routers of all layers. Its tensors are undefined if the
-  // model has no expert bias.
+  // The state of the routers of all layers.
   ExpertBalance& expert_balance() { return balance_; }
   // The groups of a chunk in the order of the forward pass.
   std::vector<int64_t> GroupsOf(int64_t chunk) const;

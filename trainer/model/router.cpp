@@ -58,7 +58,10 @@ Router::Routed Router::Forward(const Tensor& x, MicroBatch& micro_batch) const {
   Tensor logits = torch::empty({x.size(0), weight.size(0)}, weight.options());
   LinearForward(x.to(weight.scalar_type()), weight, logits);
   const Tensor scores = RouterScores(logits, form_);
-  if (!micro_batch.repeats) micro_batch.choice = Choose(scores, micro_batch);
+  if (!micro_batch.repeats) {
+    micro_batch.choice = Choose(scores, micro_batch);
+    Measure(logits, scores, micro_batch.balance);
+  }
   micro_batch.stash.Push(std::move(logits));
   return {micro_batch.choice, ExpertWeights(scores, micro_batch.choice.experts, form_)};
 }
@@ -70,6 +73,15 @@ ExpertChoice Router::Choose(const Tensor& scores, const MicroBatch& micro_batch)
   const Tensor counts = CountRows(experts, scores.size(1));
   if (balance.load.defined()) balance.load[layer_].add_(counts);
   return {experts, counts.to(torch::kCPU)};
+}
+
+// The sum of the logits shows a router that is not finite with one operation per layer.
+void Router::Measure(const Tensor& logits, const Tensor& scores,
+                     const ExpertBalance& balance) const {
+  if (!balance.figures.defined()) return;
+  balance.Figure(layer_, RouterFigure::kLogits).add_(logits.sum(torch::kFloat64));
+  if (!balance.measures) return;
+  balance.Figure(layer_, RouterFigure::kEntropy).add_(ScoreEntropies(scores).sum(torch::kFloat64));
 }
 
 Tensor Router::Backward(const Tensor& d_weights, const ExpertChoice& choice, const Tensor& x,
@@ -95,6 +107,11 @@ void Router::AddBalanceGradients(const Tensor& logits, const Tensor& scores,
     const Tensor counts = SumOverSequenceRanks(BalanceCounts(scores, form_.topk, sequences));
     AddBalanceGradient(scores, form_, counts, sequences, balance_coefficient_ * micro_batch.share,
                        d_logits);
+    const ExpertBalance& balance = micro_batch.balance;
+    if (balance.measures) {
+      balance.Figure(layer_, RouterFigure::kAuxLoss)
+          .add_(BalanceLoss(scores, form_, counts, sequences), micro_batch.share);
+    }
   }
   if (z_coefficient_ > 0) {
     AddZLossGradient(logits, sequences.count * sequences.tokens, z_coefficient_ * micro_batch.share,

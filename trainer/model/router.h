@@ -49,6 +49,8 @@ class Router {
  private:
   torch::Tensor WideWeight() const;
   ExpertChoice Choose(const torch::Tensor& scores, const MicroBatch& micro_batch) const;
+  void Measure(const torch::Tensor& logits, const torch::Tensor& scores,
+               const ExpertBalance& balance) const;
   void AddBalanceGradients(const torch::Tensor& logits, const torch::Tensor& scores,
                            const MicroBatch& micro_batch, torch::Tensor& d_logits) const;
   BalanceSequences SequencesOf(const MicroBatch& micro_batch, int64_t rows_here) const;

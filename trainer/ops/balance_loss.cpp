@@ -1,5 +1,7 @@
 #include "trainer/ops/balance_loss.h"
 
+#include <cmath>
+
 namespace trainyard::trainer {
 namespace {
 
@@ -20,6 +22,18 @@ Tensor ThroughNormalisedScores(const Tensor& d, const Tensor& scores, RouterScor
   return d_scores * scores * (1 - scores);
 }
 
+// Returns for each of this rank's rows the gradient of its normalised scores, [rows, experts]: the
+// loads f of its sequence, divided by the number of tokens of all sequences.
+Tensor LoadsOfRows(const Tensor& scores, const RouterForm& form, const Tensor& counts,
+                   const BalanceSequences& sequences, double coefficient) {
+  const auto tokens = static_cast<double>(sequences.tokens);
+  const double factor = coefficient * static_cast<double>(scores.size(1)) /
+                        (static_cast<double>(form.topk) * tokens) / tokens /
+                        static_cast<double>(sequences.count);
+  const Tensor of_sequences = (counts.to(torch::kFloat64) * factor).to(scores.scalar_type());
+  return of_sequences.index_select(0, SequenceOfRows(scores, sequences));
+}
+
 }  // namespace
 
 Tensor BalanceCounts(const Tensor& scores, int64_t topk, const BalanceSequences& sequences) {
@@ -31,13 +45,20 @@ Tensor BalanceCounts(const Tensor& scores, int64_t topk, const BalanceSequences&
 
 void AddBalanceGradient(const Tensor& scores, const RouterForm& form, const Tensor& counts,
                         const BalanceSequences& sequences, double coefficient, Tensor& d_logits) {
-  const auto tokens = static_cast<double>(sequences.tokens);
-  const double factor = coefficient * static_cast<double>(scores.size(1)) /
-                        (static_cast<double>(form.topk) * tokens) / tokens /
-                        static_cast<double>(sequences.count);
-  const Tensor of_sequences = (counts.to(torch::kFloat64) * factor).to(scores.scalar_type());
-  const Tensor d = of_sequences.index_select(0, SequenceOfRows(scores, sequences));
+  const Tensor d = LoadsOfRows(scores, form, counts, sequences, coefficient);
   d_logits.add_(ThroughNormalisedScores(d, scores, form.score));
+}
+
+Tensor BalanceLoss(const Tensor& scores, const RouterForm& form, const Tensor& counts,
+                   const BalanceSequences& sequences) {
+  const Tensor loads = LoadsOfRows(scores, form, counts, sequences, 1);
+  return (loads * (scores / scores.sum(1, true))).sum(torch::kFloat64);
+}
+
+Tensor ScoreEntropies(const Tensor& scores) {
+  if (scores.size(1) == 1) return torch::ones({scores.size(0)}, scores.options());
+  const Tensor shares = scores / scores.sum(1, true);
+  return at::xlogy(shares, shares).sum(1) / -std::log(static_cast<double>(scores.size(1)));
 }
 
 void AddZLossGradient(const Tensor& logits, int64_t tokens, double coefficient, Tensor& d_logits) {

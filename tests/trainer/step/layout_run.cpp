@@ -50,7 +50,8 @@ class Rank {
          .rounds = rounds_,
          .learning_rate = 2e-3,
          .part_norms = config_.train.gradient_log_interval > 0 &&
-                       step % config_.train.gradient_log_interval == 0},
+                       step % config_.train.gradient_log_interval == 0,
+         .experts = true},
         [&] { return Next(step); }, before_update);
     return runner_.Finish();
   }
