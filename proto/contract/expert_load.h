@@ -13,6 +13,10 @@ namespace trainyard {
 // experts), and as hexadecimal digits it fits into a telemetry line of 64 KiB.
 inline constexpr std::size_t kMaxExpertLoads = 24'576;
 
+// The maximum number of experts of a layer (model.num_experts), and of layers.
+inline constexpr int kMaxExpertsOfLayer = 65'536;
+inline constexpr int kMaxLayers = 65'536;
+
 // The code of a load relative to the mean of its layer. 0 means no rows. The others are a scale of
 // steps of 4.4 %: code c means 2^((c - 128) / 16), from 1/245 to 245.
 inline std::uint8_t ExpertLoadCode(double relative) {
