@@ -196,6 +196,39 @@ TEST(MoeTest, ForcedBalanceLoadsEveryExpertAlikeAndTrainsTheRouter) {
   }
 }
 
+double FigureOf(Decoder& decoder, RouterFigure figure) {
+  return decoder.expert_balance().Figure(1, figure).item<double>();
+}
+
+TEST(MoeTest, FiguresAreMeasuredOncePerTrainingPass) {
+  torch::manual_seed(6);
+  const TrainingTokens batch = RandomBatch(2, 8);
+  std::vector<Tensor> figures;
+  for (const Recompute recompute : {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {
+    DecoderOptions options;
+    options.blocks.recompute = recompute;
+    Decoder decoder(ExpertModel(ExpertFamilies().at("OlmoeWithLosses")), options);
+    decoder.expert_balance().measures = true;
+    Step(decoder, batch);
+    Tensor loss = torch::zeros({}, torch::kFloat64);
+    decoder.Loss(batch, loss);  // An evaluation.
+    figures.push_back(decoder.expert_balance().figures);
+    EXPECT_GT(FigureOf(decoder, RouterFigure::kEntropy), 0);
+    EXPECT_LE(FigureOf(decoder, RouterFigure::kEntropy), 2 * 8);
+    EXPECT_GE(FigureOf(decoder, RouterFigure::kAuxLoss), 0.5);
+  }
+  EXPECT_TRUE(figures[1].equal(figures[0]));
+  EXPECT_TRUE(figures[2].equal(figures[0]));
+}
+
+TEST(MoeTest, OnlyMeasuredStepsHaveEntropies) {
+  torch::manual_seed(7);
+  Decoder decoder(ExpertModel(MakeMixtral), {});
+  Step(decoder, RandomBatch(2, 8));
+  EXPECT_EQ(FigureOf(decoder, RouterFigure::kEntropy), 0);
+  EXPECT_NE(FigureOf(decoder, RouterFigure::kLogits), 0);
+}
+
 // All tokens choose experts 0 and 1.
 TEST(MoeTest, ExpertsWithoutRowsHaveGradientsOfZero) {
   torch::manual_seed(5);
