@@ -123,7 +123,7 @@ class Exporting {
     for (const char* key : {"bos_token_id", "eos_token_id", "pad_token_id"}) config[key] = nullptr;
     // Vectors may have a type of their own, such as the fp32 bias of experts.
     const bool is_uniform = std::all_of(tensors.begin(), tensors.end(), [&](const auto& tensor) {
-      return tensor.shape.size() < 2 || tensor.dtype == tensors.front().dtype;
+      return tensor.global_shape.size() < 2 || tensor.dtype == tensors.front().dtype;
     });
     config["torch_dtype"] = is_uniform ? TorchName(tensors.front().dtype) : "float32";
     if (!HasKeyFor(*model.family, kMaxPositions)) SetMaxPositions(&config);
