@@ -41,6 +41,10 @@ const std::map<std::string, std::string>& PlainSettings() {
       {"global-batch-size", "train.global_batch"},
       {"train-iters", "train.steps"},
       {"train-samples", "train.samples"},
+      {"initial-loss-scale", "train.initial_loss_scale"},
+      {"min-loss-scale", "train.min_loss_scale"},
+      {"loss-scale-window", "train.loss_scale_window"},
+      {"hysteresis", "train.hysteresis"},
       {"seed", "train.seed"},
       {"log-interval", "train.log_every_steps"},
       {"lr", "optimizer.lr"},
@@ -93,6 +97,7 @@ const std::map<std::string, std::pair<std::string, std::string>>& Switches() {
       {"sequence-parallel", {"layout.sequence_parallel", "true"}},
       {"use-distributed-optimizer", {"layout.zero", "1"}},
       {"bf16", {"train.precision", "bf16"}},
+      {"fp16", {"train.precision", "fp16"}},
       {"reset-attention-mask", {"data.reset_attention_mask", "true"}},
       {"reset-position-ids", {"data.reset_position_ids", "true"}},
       {"eod-mask-loss", {"data.eod_mask_loss", "true"}}};
@@ -260,7 +265,7 @@ class MegatronReader {
       Note(line, "--mock-data: synthetic data is not supported; set data.path");
     } else if (option == "use-rope-scaling" && values.empty()) {
       draft_.Assume("model.rope_scaling_factor", "8");
-    } else if (absl::StartsWith(option, "fp8") || option == "fp16") {
+    } else if (absl::StartsWith(option, "fp8")) {
       Note(line,
            absl::StrCat(text,
                         ": trainyard-trainer does not support this precision; the job uses bf16"));
@@ -297,12 +302,13 @@ class MegatronReader {
     if (!draft_.Has("model.ffn_hidden_size") && hidden.has_value() && *hidden <= 1048576) {
       draft_.Set("model.ffn_hidden_size", absl::StrCat(4 * *hidden));
     }
+    EraseUnusedLossScale();
     FinishGroups();
     if (draft_.Value("schedule.kind") == "wsd") {
       draft_.Assume("schedule.wsd_decay_style", "exponential");
     }
-    // If both directories are equal, nothing is set, because later attempts resume from
-    // checkpoint.dir anyway.
+    // If both directories are equal, set nothing, because later attempts resume from checkpoint.dir
+    // anyway.
     if (load_ != draft_.Value("checkpoint.dir")) draft_.Set("checkpoint.resume_from", load_);
     const int64_t batch = draft_.Whole("train.global_batch").value_or(0);
     constexpr int64_t kMostSamples = 1'000'000'000;
@@ -318,8 +324,18 @@ class MegatronReader {
     }
   }
 
+  // Scripts often contain these options without --fp16. Megatron-LM then ignores them.
+  void EraseUnusedLossScale() {
+    if (draft_.Value("train.precision") == "fp16") return;
+    for (const char* name :
+         {"initial_loss_scale", "min_loss_scale", "loss_scale_window", "hysteresis"}) {
+      draft_.Erase(absl::StrCat("train.", name));
+    }
+  }
+
   // Megatron-LM ignores the number of query groups unless --group-query-attention is given.
-  // Published commands often omit this option, so grouped queries are assumed if a number is given.
+  // Published commands often omit this option. Grouped queries are therefore assumed if a number is
+  // given.
   void FinishGroups() {
     if (has_groups_) return draft_.Set("model.num_query_groups", groups_.empty() ? "1" : groups_);
     if (groups_.empty()) return;

@@ -264,7 +264,7 @@ class TorchtitanReader {
     }
     const int64_t keep = tree_.Whole("checkpoint.keep_latest_k", -1);
     if (keep > 0) draft_.Set("checkpoint.keep_last", absl::StrCat(keep));
-    if (keep == 0) draft_.Set("checkpoint.keep_last", "100000");  // All of them.
+    if (keep == 0) draft_.Set("checkpoint.keep_last", "100000");  // 0 keeps all checkpoints.
     const std::string folder = tree_.Text("checkpoint.folder");
     if (!folder.empty()) {
       draft_.Note(

@@ -287,7 +287,7 @@ void Rest::RunAboutJob(const Call& call) {
   const auto json = [&]<typename Message>(ElementFields only) {
     return RespondJson<Message>(api_, call.respond, call.path, std::move(only));
   };
-  // Completes a request that has only the job's id.
+  // Sets the job of a request that has no other field.
   const auto of_job = [&]<typename Request>(Request request) {
     request.set_job(job);
     return request;
@@ -355,7 +355,7 @@ void Rest::ReadLogs(const Call& call) {
 
 void Rest::ReadSeries(const Call& call) {
   ElementFields only = FieldsOf(call.parameters, "series");
-  // These fields are always included, because they identify a series.
+  // Always include these fields, because they identify a series.
   if (!only.fields.empty()) only.fields.insert({"key", "attempt", "redone"});
   const bool csv = call.parameters.Text("format") == "csv";
   call.Ask(

@@ -76,6 +76,15 @@ struct SettingNames<RouterLoadBalancing> {
       {"none", RouterLoadBalancing::kNone}}};
 };
 
+enum class TokenDropPolicy { kProbs = 1, kPosition = 2 };
+
+template <>
+struct SettingNames<TokenDropPolicy> {
+  static constexpr std::array<std::pair<std::string_view, TokenDropPolicy>, 2> kNames = {{
+      {"probs", TokenDropPolicy::kProbs},
+      {"position", TokenDropPolicy::kPosition}}};
+};
+
 struct ModelConfig {
   int64_t num_layers = 0;
   int64_t hidden_size = 0;
@@ -123,6 +132,9 @@ struct ModelConfig {
   bool moe_router_enable_expert_bias = false;
   double moe_router_bias_update_rate = 1e-3;
   double moe_z_loss_coeff = 0;
+  double moe_expert_capacity_factor = 0;
+  TokenDropPolicy moe_token_drop_policy = TokenDropPolicy::kProbs;
+  bool moe_router_force_load_balancing = false;
   bool multi_latent_attention = false;
   int64_t q_lora_rank = 0;
   int64_t kv_lora_rank = 0;
@@ -206,6 +218,11 @@ void VisitSettings(Config& config, Visit&& visit) {
   visit("moe_router_bias_update_rate", SettingRule{.min = 0, .max = 1, .has_default = true},
         config.moe_router_bias_update_rate);
   visit("moe_z_loss_coeff", SettingRule{.min = 1e-09, .max = 1000}, config.moe_z_loss_coeff);
+  visit("moe_expert_capacity_factor", SettingRule{.min = 0.001, .max = 65536},
+        config.moe_expert_capacity_factor);
+  visit("moe_token_drop_policy", SettingRule{.has_default = true}, config.moe_token_drop_policy);
+  visit("moe_router_force_load_balancing", SettingRule{.has_default = true},
+        config.moe_router_force_load_balancing);
   visit("multi_latent_attention", SettingRule{.has_default = true}, config.multi_latent_attention);
   visit("q_lora_rank", SettingRule{.min = 1, .max = 1048576}, config.q_lora_rank);
   visit("kv_lora_rank", SettingRule{.min = 1, .max = 1048576}, config.kv_lora_rank);

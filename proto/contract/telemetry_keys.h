@@ -129,6 +129,10 @@ inline constexpr char kMfuCausal[] = "mfu_causal";  // Counts attention to earli
 inline constexpr char kPerplexity[] = "perplexity";
 inline constexpr char kSamplesPerSecond[] = "samples_per_second";
 inline constexpr char kClippedUnits[] = "clipped_units";  // Number clipped adaptively in one step.
+// With fp16. kLossScale: the factor of the gradients in the next step. kSkippedSteps: the number of
+// steps so far that overflowed and changed no weights.
+inline constexpr char kLossScale[] = "loss_scale";
+inline constexpr char kSkippedSteps[] = "skipped_steps";
 // The gradient noise scale in samples, computed from averages over steps. The next two metrics are
 // its inputs, measured in a single step.
 inline constexpr char kNoiseScale[] = "noise_scale";

@@ -30,6 +30,10 @@ void Read(const v1::LayoutSpec& spec, LayoutConfig& config) {
   if (spec.has_zero_bubble()) config.zero_bubble = spec.zero_bubble();
   if (spec.has_zero_size()) config.zero_size = spec.zero_size();
   if (spec.has_etp()) config.etp = spec.etp();
+  if (spec.has_moe_token_dispatcher_type()) {
+    config.moe_token_dispatcher_type =
+        static_cast<TokenDispatcher>(spec.moe_token_dispatcher_type());
+  }
 }
 
 void Read(const v1::ModelSpec& spec, ModelConfig& config) {
@@ -105,6 +109,15 @@ void Read(const v1::ModelSpec& spec, ModelConfig& config) {
     config.moe_router_bias_update_rate = spec.moe_router_bias_update_rate();
   }
   if (spec.has_moe_z_loss_coeff()) config.moe_z_loss_coeff = spec.moe_z_loss_coeff();
+  if (spec.has_moe_expert_capacity_factor()) {
+    config.moe_expert_capacity_factor = spec.moe_expert_capacity_factor();
+  }
+  if (spec.has_moe_token_drop_policy()) {
+    config.moe_token_drop_policy = static_cast<TokenDropPolicy>(spec.moe_token_drop_policy());
+  }
+  if (spec.has_moe_router_force_load_balancing()) {
+    config.moe_router_force_load_balancing = spec.moe_router_force_load_balancing();
+  }
   if (spec.has_multi_latent_attention()) {
     config.multi_latent_attention = spec.multi_latent_attention();
   }
@@ -138,6 +151,10 @@ void Read(const v1::TrainSpec& spec, TrainConfig& config) {
   }
   if (spec.has_rampup_batch_samples()) config.rampup_batch_samples = spec.rampup_batch_samples();
   if (spec.has_precision()) config.precision = static_cast<Precision>(spec.precision());
+  if (spec.has_initial_loss_scale()) config.initial_loss_scale = spec.initial_loss_scale();
+  if (spec.has_min_loss_scale()) config.min_loss_scale = spec.min_loss_scale();
+  if (spec.has_loss_scale_window()) config.loss_scale_window = spec.loss_scale_window();
+  if (spec.has_hysteresis()) config.hysteresis = spec.hysteresis();
   if (spec.has_seed()) config.seed = spec.seed();
   if (spec.has_log_every_steps()) config.log_every_steps = spec.log_every_steps();
   if (spec.has_threads()) config.threads = spec.threads();

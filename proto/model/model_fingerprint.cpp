@@ -33,10 +33,17 @@ constexpr std::array kLaterSettings = {"normalization",
                                        "moe_router_enable_expert_bias",
                                        "multi_latent_attention"};
 
-// Settings that matter only when the weights are initialized or trained.
-constexpr std::array kTrainingSettings = {
-    "init_method_std",    "output_layer_init_method_std", "moe_router_load_balancing_type",
-    "moe_aux_loss_coeff", "moe_router_bias_update_rate",  "moe_z_loss_coeff"};
+// Settings that matter only when the weights are initialized or trained. A model that was trained
+// with a limit on the rows of each expert is used without one.
+constexpr std::array kTrainingSettings = {"init_method_std",
+                                          "output_layer_init_method_std",
+                                          "moe_router_load_balancing_type",
+                                          "moe_aux_loss_coeff",
+                                          "moe_router_bias_update_rate",
+                                          "moe_z_loss_coeff",
+                                          "moe_expert_capacity_factor",
+                                          "moe_token_drop_policy",
+                                          "moe_router_force_load_balancing"};
 
 }  // namespace
 

@@ -24,8 +24,12 @@ bool HasWholeExperts(const LayoutConfig& layout);
 // that part among themselves.
 int64_t ExpertReplicas(const LayoutConfig& layout);
 
-// Returns the features of the run that trainyard-trainer does not support on GPUs, such as
-// "mixtures of experts".
+// Returns the features of the run beyond a dense decoder in bf16 or fp32, such as "mixture of
+// experts".
+std::vector<std::string> FeaturesOf(const RunConfig& config);
+
+// Returns the features of the run that trainyard-trainer does not support, such as "FP8
+// arithmetic".
 std::vector<std::string> LackingFeatures(const RunConfig& config);
 
 // True if LackingFeatures returns an empty list.

@@ -6,29 +6,13 @@
 
 #include "proto/model/model_size.h"
 #include "proto/rules/named_setting.h"
+#include "proto/rules/written_setting.h"
 #include "proto/text/number_text.h"
 
 namespace trainyard {
 namespace {
 
 using Problems = std::vector<SettingProblem>;
-
-// A setting of positions, and whether its value differs from the default.
-struct RotarySetting {
-  const char* key;
-  bool is_written;
-};
-
-// Reports each written setting, because it has no effect. `needed` names the missing setting and
-// the reason.
-template <size_t count>
-void CheckHasNoEffect(const RotarySetting (&settings)[count], const std::string& needed,
-                      Problems& problems) {
-  for (const RotarySetting& setting : settings) {
-    if (!setting.is_written) continue;
-    problems.push_back({setting.key, Quoted(setting.key) + " needs " + needed});
-  }
-}
 
 void CheckOrder(const char* low_key, double low, const char* high_key, double high,
                 Problems& problems) {
@@ -42,20 +26,20 @@ void CheckScaling(const ModelConfig& model, Problems& problems) {
   const ModelConfig usual;
   const bool is_scaled = model.rope_scaling_factor > 1;
   if (model.rope_scaling_type == RopeScalingType::kLlama3) {
-    const RotarySetting of_yarn[] = {
+    const Written of_yarn[] = {
         {"model.rope_beta_fast", model.rope_beta_fast != usual.rope_beta_fast},
         {"model.rope_beta_slow", model.rope_beta_slow != usual.rope_beta_slow},
         {"model.rope_mscale", model.rope_mscale != usual.rope_mscale},
         {"model.rope_mscale_all_dim", model.rope_mscale_all_dim != usual.rope_mscale_all_dim}};
-    CheckHasNoEffect(of_yarn, "`model.rope_scaling_type` yarn", problems);
+    CheckNeeds(of_yarn, "`model.rope_scaling_type` yarn", problems);
     if (!is_scaled) return;
     return CheckOrder("model.rope_low_freq_factor", model.rope_low_freq_factor,
                       "model.rope_high_freq_factor", model.rope_high_freq_factor, problems);
   }
-  const RotarySetting of_llama[] = {
+  const Written of_llama[] = {
       {"model.rope_low_freq_factor", model.rope_low_freq_factor != usual.rope_low_freq_factor},
       {"model.rope_high_freq_factor", model.rope_high_freq_factor != usual.rope_high_freq_factor}};
-  CheckHasNoEffect(of_llama, "`model.rope_scaling_type` llama3", problems);
+  CheckNeeds(of_llama, "`model.rope_scaling_type` llama3", problems);
   if (!is_scaled) {
     problems.push_back(
         {"model.rope_scaling_type",
@@ -112,7 +96,7 @@ void CheckTable(const RunConfig& config, Problems& problems) {
 // Rejects settings of rotary positions in a run without them, because they would have no effect.
 void CheckNoRotation(const ModelConfig& model, Problems& problems) {
   const ModelConfig usual;
-  const RotarySetting rotary[] = {
+  const Written rotary[] = {
       {"model.rotary_base", model.rotary_base != usual.rotary_base},
       {"model.rotary_percent", model.rotary_percent != usual.rotary_percent},
       {"model.rope_scaling_factor", model.rope_scaling_factor != usual.rope_scaling_factor},
@@ -124,10 +108,10 @@ void CheckNoRotation(const ModelConfig& model, Problems& problems) {
       {"model.rope_beta_slow", model.rope_beta_slow != usual.rope_beta_slow},
       {"model.rope_mscale", model.rope_mscale != usual.rope_mscale},
       {"model.rope_mscale_all_dim", model.rope_mscale_all_dim != usual.rope_mscale_all_dim}};
-  CheckHasNoEffect(rotary,
-                   "`model.position_embedding_type` rope, because learned_absolute positions have "
-                   "no rotation",
-                   problems);
+  CheckNeeds(rotary,
+             "`model.position_embedding_type` rope, because learned_absolute positions have "
+             "no rotation",
+             problems);
 }
 
 }  // namespace

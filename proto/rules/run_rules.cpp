@@ -13,6 +13,7 @@
 #include "proto/rules/batch_rules.h"
 #include "proto/rules/data_sources.h"
 #include "proto/rules/evaluation_rules.h"
+#include "proto/rules/loss_scale_rules.h"
 #include "proto/rules/named_setting.h"
 #include "proto/rules/planned_features.h"
 #include "proto/rules/position_rules.h"
@@ -232,7 +233,7 @@ std::vector<std::string> FillDerived(int64_t world_size, RunConfig& config) {
     filled.push_back(key);
   };
   const LayoutConfig& layout = config.layout;
-  // Computed with 128 bits, because the sizes are not checked yet and their product could overflow.
+  // Use 128 bits: the sizes are not checked yet, and their product could overflow.
   const __int128 model_ranks = static_cast<__int128>(layout.tp) * layout.cp * layout.pp;
   const bool divides = model_ranks > 0 && world_size % model_ranks == 0;
   fill("layout.dp", divides ? static_cast<int64_t>(world_size / model_ranks) : 0, config.layout.dp);
@@ -263,7 +264,7 @@ Problems FindOutOfRange(const RunConfig& config) {
     using Value = std::remove_cvref_t<decltype(value)>;
     if constexpr (std::is_arithmetic_v<Value>) {
       const auto number = static_cast<double>(value);
-      // Written with `!`, so that NaN is rejected too.
+      // Written with `!`, so that NaN is rejected as well.
       const bool within = number >= rule.min && number <= rule.max;
       if (within || !IsWritten(rule, value)) return;
       const std::string key = setting.Text();
@@ -301,6 +302,7 @@ Problems FindTrainingProblems(const RunConfig& config) {
   Problems problems;
   CheckModel(config, problems);
   Append(FindFeatureProblems(config), problems);
+  Append(FindLossScaleProblems(config), problems);
   CheckTensorParallel(config, problems);
   CheckContextParallel(config, problems);
   CheckPipeline(config, problems);
@@ -330,16 +332,17 @@ Problems FindLaunchProblems(const RunConfig& config) {
   }
   Append(FindAttentionProblems(config), problems);
   const ModelConfig& model = config.model;
-  const bool is_bf16_on_gpu =
-      config.resources.device == DeviceKind::kGpu && config.train.precision == Precision::kBf16;
-  if (is_bf16_on_gpu && HeadSize(model) % 8 != 0) {
+  const bool is_16_bit_on_gpu =
+      config.resources.device == DeviceKind::kGpu && config.train.precision != Precision::kFp32;
+  if (is_16_bit_on_gpu && HeadSize(model) % 8 != 0) {
     const bool is_set = model.kv_channels > 0;
-    problems.push_back({is_set ? "model.kv_channels" : "model.num_attention_heads",
-                        "heads have " + std::to_string(HeadSize(model)) + " elements (" +
-                            (is_set ? "`model.kv_channels`"
-                                    : "`model.hidden_size` / `model.num_attention_heads`") +
-                            "), but attention in bf16 on a GPU needs a multiple of 8; change " +
-                            (is_set ? "this setting" : "one of these settings")});
+    problems.push_back(
+        {is_set ? "model.kv_channels" : "model.num_attention_heads",
+         "heads have " + std::to_string(HeadSize(model)) + " elements (" +
+             (is_set ? "`model.kv_channels`"
+                     : "`model.hidden_size` / `model.num_attention_heads`") +
+             "), but attention in bf16 or fp16 on a GPU needs a multiple of 8; change " +
+             (is_set ? "this setting" : "one of these settings")});
   }
   return problems;
 }

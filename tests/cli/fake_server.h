@@ -24,7 +24,7 @@ namespace trainyard::cli {
 // The answers to return and the requests received. Set answers before a call, and read requests
 // after it.
 struct FakeAnswers {
-  // Unless OK, every unary call and every stream ends with it.
+  // If this is not OK, every unary call and every stream ends with it.
   grpc::Status status;
   // Duration of each unary call.
   std::chrono::milliseconds delay{0};

@@ -33,7 +33,7 @@ enum class StepValue : int64_t {
   kPresence = 12,      // Sum of the step numbers that the ranks add: shows if all took part.
   // The step sets these values.
   kGradientNorm = 13,   // Norm after adaptive clipping, before clip_grad.
-  kGradientScale = 14,  // Factor that clips the gradients.
+  kGradientScale = 14,  // Factor that clips the gradients and removes the loss scale.
   kFinite = 15,         // 1: the step is usable. 0: the step leaves the weights unchanged.
 };
 

@@ -37,6 +37,7 @@ BlockParameters NumbersOf(const BlockPlace& place, const ModelConfig& model) {
     return numbers;
   };
   BlockParameters block;
+  if (HasExpertsIn(place.layer, model)) block.moe.experts = {.up = next++, .down = next++};
   if (HasLatentAttention(model)) {
     block.latent_attention = LatentAttention::NumbersFrom(next, model);
     next = block.latent_attention.key_value_norm + 1;
@@ -46,7 +47,6 @@ BlockParameters NumbersOf(const BlockPlace& place, const ModelConfig& model) {
   }
   if (HasExpertsIn(place.layer, model)) {
     block.moe.router = next++;
-    block.moe.experts = {.up = next++, .down = next++};
     if (HasSharedExpert(model)) block.moe.shared = {.up = linear(), .down = linear()};
   } else {
     block.mlp = {.up = linear(), .down = linear()};
@@ -99,10 +99,17 @@ std::unique_ptr<ResidualBranch> MakeFeedForward(const ModelConfig& model,
 
 }  // namespace
 
-GroupDeclaration Block::Declare(const ModelConfig& model, int64_t layer,
-                                const TensorParallel& tensor) {
+std::vector<GroupDeclaration> Block::Declare(const ModelConfig& model, int64_t layer,
+                                             const ModelParallel& parallel) {
+  const TensorParallel& tensor = parallel.tensor;
   const std::string prefix = "model.layers." + std::to_string(layer) + ".";
   GroupDeclaration group{"layer " + std::to_string(layer), {}};
+  std::vector<GroupDeclaration> groups;
+  if (HasExpertsIn(layer, model)) {
+    groups.push_back({group.name + kExpertGroupSuffix,
+                      Experts::Declare(model, prefix + "mlp.", parallel.expert),
+                      ParameterKind::kExpert});
+  }
   Append(DeclareAttention(model, prefix, tensor), group.parameters);
   Append(DeclareFeedForward(model, layer, prefix + "mlp.", tensor), group.parameters);
   for (const char* name : {"input_layernorm", "post_attention_layernorm"}) {
@@ -112,7 +119,8 @@ GroupDeclaration Block::Declare(const ModelConfig& model, int64_t layer,
   if (model.qk_layernorm) {
     Append(HeadNorms::Declare(prefix, HeadSize(model), tensor), group.parameters);
   }
-  return group;
+  groups.push_back(std::move(group));
+  return groups;
 }
 
 Block::Block(const ModelConfig& model, const ParameterStore& store, const BlockPlace& place,

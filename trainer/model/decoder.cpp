@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "proto/model/expert_capacity.h"
 #include "proto/model/model_size.h"
 #include "trainer/model/rotary_settings.h"
 #include "trainer/ops/compute_type.h"
@@ -22,6 +23,21 @@ bool HasLearnedPositions(const ModelConfig& model) {
 
 bool IsTied(const ModelConfig& model) { return !model.untie_embeddings_and_output_weights; }
 
+// Acquires the groups of a block in the order in which the pass needs them.
+class BlockUse {
+ public:
+  BlockUse(WeightAccess& access, const BlockGroups& groups, Pass pass) {
+    const bool is_forward = pass == Pass::kForward;
+    first_.emplace(access, is_forward || groups.experts < 0 ? groups.dense : groups.experts, pass);
+    if (groups.experts < 0) return;
+    second_.emplace(access, is_forward ? groups.experts : groups.dense, pass);
+  }
+
+ private:
+  std::optional<WeightUse> first_;
+  std::optional<WeightUse> second_;
+};
+
 }  // namespace
 
 class Decoder::Groups {
@@ -30,13 +46,12 @@ class Decoder::Groups {
       : model_(model), parallel_(parallel) {
     const PipelinePlace& place = parallel.pipeline;
     first_of_layer_.resize(model.num_layers, -1);
-    group_of_layer_.resize(model.num_layers, -1);
+    groups_of_layer_.resize(model.num_layers);
     for (int64_t chunk = place.chunks - 1; chunk >= 0; --chunk) {
       if (place.HasHead(chunk)) AddHead();
       const IndexRange layers = place.Layers(model.num_layers, chunk);
       for (int64_t layer = layers.end() - 1; layer >= layers.first; --layer) {
-        group_of_layer_[layer] = Add(Block::Declare(model, layer, parallel.tensor));
-        first_of_layer_[layer] = first_;
+        AddLayer(layer);
       }
       if (!place.HasEmbedding(chunk)) continue;
       table_group_ = AddTable(/*is_first_holder=*/true);
@@ -47,7 +62,7 @@ class Decoder::Groups {
 
   const std::vector<GroupDeclaration>& declarations() const { return groups_; }
   int64_t FirstOfLayer(int64_t layer) const { return first_of_layer_[layer]; }
-  int64_t OfLayer(int64_t layer) const { return group_of_layer_[layer]; }
+  const BlockGroups& OfLayer(int64_t layer) const { return groups_of_layer_[layer]; }
 
   // Indices of parameters and groups; -1 if this rank does not have the parameter or group.
   int64_t table_ = -1;
@@ -67,6 +82,15 @@ class Decoder::Groups {
     next_ += static_cast<int64_t>(group.parameters.size());
     groups_.push_back(std::move(group));
     return static_cast<int64_t>(groups_.size()) - 1;
+  }
+
+  void AddLayer(int64_t layer) {
+    first_of_layer_[layer] = next_;
+    for (GroupDeclaration& group : Block::Declare(model_, layer, parallel_)) {
+      BlockGroups& groups = groups_of_layer_[layer];
+      const bool has_experts = group.kind == ParameterKind::kExpert;
+      (has_experts ? groups.experts : groups.dense) = Add(std::move(group));
+    }
   }
 
   int64_t AddTable(bool is_first_holder) {
@@ -106,7 +130,7 @@ class Decoder::Groups {
   const ModelParallel& parallel_;
   std::vector<GroupDeclaration> groups_;
   std::vector<int64_t> first_of_layer_;
-  std::vector<int64_t> group_of_layer_;
+  std::vector<BlockGroups> groups_of_layer_;
   int64_t first_ = 0;
   int64_t next_ = 0;
 };
@@ -125,9 +149,12 @@ const char* Decoder::HeadTensor(const ModelConfig& model) {
 }
 
 void Decoder::MakeExpertBalance() {
-  if (!model_.moe_router_enable_expert_bias) return;
   const std::vector<int64_t> shape = {model_.num_layers, model_.num_experts};
   const auto options = torch::TensorOptions().device(options_.device);
+  if (HasExpertCapacity(model_)) {
+    balance_.dropped = torch::zeros({model_.num_layers}, options.dtype(torch::kInt64));
+  }
+  if (!model_.moe_router_enable_expert_bias) return;
   balance_.bias = torch::zeros(shape, options.dtype(torch::kFloat32));
   balance_.load = torch::zeros(shape, options.dtype(torch::kInt64));
 }
@@ -171,12 +198,29 @@ void Decoder::MakeParts(const Groups& groups) {
       tensor);
 }
 
+// Tensor-parallel ranks have slices of the same tensors, but each rank has other experts.
+std::vector<LogicalTensorSlice> Decoder::TensorsOfStage() const {
+  ModelParallel undivided = options_.parallel;
+  undivided.expert = {};
+  const Groups groups(model_, undivided);
+  std::vector<LogicalTensorSlice> tensors;
+  for (const GroupDeclaration& group : groups.declarations()) {
+    for (const ParameterDeclaration& parameter : group.parameters) {
+      tensors.insert(tensors.end(), parameter.slices.begin(), parameter.slices.end());
+    }
+  }
+  return tensors;
+}
+
 std::vector<int64_t> Decoder::GroupsOf(int64_t chunk) const {
   std::vector<int64_t> groups;
   const Chunk& here = chunks_[chunk];
   if (here.position_group >= 0) groups.push_back(here.position_group);
   if (here.embedding_group >= 0) groups.push_back(here.embedding_group);
-  groups.insert(groups.end(), here.block_groups.begin(), here.block_groups.end());
+  for (const BlockGroups& block : here.block_groups) {
+    groups.push_back(block.dense);
+    if (block.experts >= 0) groups.push_back(block.experts);
+  }
   if (here.head_group < 0) return groups;
   groups.push_back(here.head_group);
   const bool is_apart = head_weight_group_ != here.head_group && !embedding_.has_value();
@@ -242,7 +286,9 @@ MicroBatch Decoder::Begin(int64_t chunk, const TrainingTokens& batch, Stash::Mod
                          Stash(mode)};
   micro_batch.share = batch.share;
   micro_batch.balance = balance_;
-  if (mode == Stash::Mode::kDiscard) micro_batch.balance.load = Tensor();
+  if (mode == Stash::Mode::kDiscard) {
+    micro_batch.balance.load = micro_batch.balance.dropped = Tensor();
+  }
   MarkDocuments(batch.tokens.narrow(1, 0, length), micro_batch);
   if (place().HasEmbedding(chunk)) {
     micro_batch.inputs = OnThisRank(batch.tokens.narrow(1, 0, length));
@@ -272,7 +318,7 @@ Tensor Decoder::Forward(int64_t chunk, Tensor x, MicroBatch& micro_batch) const 
     x = embedding_->Forward(micro_batch);
   }
   for (size_t i = 0; i < here.blocks.size(); ++i) {
-    const WeightUse use(*access_, here.block_groups[i], Pass::kForward);
+    const BlockUse use(*access_, here.block_groups[i], Pass::kForward);
     x = here.blocks[i].Forward(x, micro_batch);
   }
   return x;
@@ -302,9 +348,9 @@ Tensor Decoder::Backward(int64_t chunk, Tensor dy, MicroBatch& micro_batch,
                          WeightGradients& gradients) const {
   const Chunk& here = chunks_[chunk];
   for (size_t i = here.blocks.size(); i-- > 0;) {
-    const WeightUse use(*access_, here.block_groups[i], Pass::kBackward);
+    const BlockUse use(*access_, here.block_groups[i], Pass::kBackward);
     dy = here.blocks[i].Backward(dy, micro_batch, gradients);
-    gradients.FinishGroup(here.block_groups[i]);
+    gradients.FinishGroup(here.block_groups[i].dense);
   }
   if (here.embedding_group < 0) return dy;
   embedding_->Backward(dy, micro_batch, gradients);

@@ -77,6 +77,8 @@ class Decoder {
   // The state of the routers of all layers. Its tensors are undefined if the
   // model has no expert bias.
   ExpertBalance& expert_balance() { return balance_; }
+  // Returns one slice of every logical tensor that the ranks of this stage have.
+  std::vector<LogicalTensorSlice> TensorsOfStage() const;
   // The groups of a chunk in the order of the forward pass.
   std::vector<int64_t> GroupsOf(int64_t chunk) const;
   // The group of a tied weight that this stage shares with another stage; -1 if there is none.
@@ -121,7 +123,7 @@ class Decoder {
   // A group index is -1 if the chunk does not have the group.
   struct Chunk {
     std::vector<Block> blocks;
-    std::vector<int64_t> block_groups;  // Index of each block's group, in model order.
+    std::vector<BlockGroups> block_groups;  // In model order.
     int64_t head_group = -1;
     int64_t embedding_group = -1;
     int64_t position_group = -1;

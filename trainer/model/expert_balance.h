@@ -15,9 +15,13 @@ struct ExpertBalance {
   // fp32 [layers, experts]: added to the scores for the choice of experts. Has no gradient.
   // Undefined if the model has no such bias. Always fp32, because steps of 0.001 vanish in bf16.
   torch::Tensor bias;
-  // int64 [layers, experts]: number of rows that this rank has sent to each expert since the step
-  // began. Undefined if the model has no bias, or in a pass whose rows do not count.
+  // int64 [layers, experts]: number of rows for which this rank has chosen each expert since the
+  // step began, with dropped slots. Undefined if the model has no bias, or in a pass whose rows do
+  // not count.
   torch::Tensor load;
+  // int64 [layers]: number of slots that this rank has dropped since the step began. Undefined if
+  // experts have no capacity, or in a pass whose rows do not count.
+  torch::Tensor dropped;
 };
 
 // Returns the name of a layer's bias in checkpoints, as on Hugging Face: a vector [experts].

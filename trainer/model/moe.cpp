@@ -12,7 +12,6 @@ std::vector<ParameterDeclaration> Moe::Declare(const ModelConfig& model, const s
                                                const TensorParallel& tensor) {
   std::vector<ParameterDeclaration> all;
   all.push_back(Router::Declare(model, prefix, tensor));
-  Append(Experts::Declare(model, prefix, tensor), all);
   if (HasSharedExpert(model)) {
     Append(Mlp::Declare(model, prefix + "shared_experts.",
                         model.moe_shared_expert_intermediate_size, tensor),
@@ -24,24 +23,31 @@ std::vector<ParameterDeclaration> Moe::Declare(const ModelConfig& model, const s
 Moe::Moe(const ModelConfig& model, const ParameterStore& store, const Parameters& parameters,
          int64_t layer, bool keeps_activations, const ModelParallel& parallel)
     : keeps_activations_(keeps_activations),
+      expert_group_(store.GroupOf(parameters.experts.up)),
       router_(model, store, parameters.router, layer, parallel),
-      dispatch_(std::make_unique<LocalDispatch>()),
+      dispatch_(MakeTokenDispatch(model, parallel.expert)),
       experts_(store, parameters.experts, model.activation, keeps_activations) {
   if (!HasSharedExpert(model)) return;
   shared_.emplace(store, parameters.shared, model.activation, keeps_activations, parallel.tensor);
 }
 
 Tensor Moe::Forward(const Tensor& x, const Tensor& residual, MicroBatch& micro_batch) const {
-  Router::Routed routed = router_.Forward(x, micro_batch);
-  const DispatchPlan plan = dispatch_->Plan(routed.choice);
-  const ExpertRows rows{dispatch_->Send(x, plan), dispatch_->SendWeights(routed.weights, plan),
+  Tensor weights = router_.Forward(x, micro_batch);
+  ExpertChoice& choice = micro_batch.choice;
+  if (!micro_batch.repeats) {
+    HostCopy counts = dispatch_->CountsOfRanks(choice.counts);
+    choice.counts = std::move(counts.values);
+    choice.wait_for_counts = std::move(counts.wait);
+  }
+  const DispatchPlan plan = dispatch_->Plan(choice);
+  const ExpertRows rows{dispatch_->Send(x, plan), dispatch_->SendWeights(weights, plan),
                         plan.segments};
   const Tensor sum = shared_.has_value() ? shared_->Forward(x, residual, micro_batch) : residual;
   Tensor y = dispatch_->Return(experts_.Forward(rows, micro_batch), plan, sum);
   if (keeps_activations_) micro_batch.stash.Push(rows.x);
-  micro_batch.stash.Push(std::move(routed.weights));
-  micro_batch.stash.Push(std::move(routed.choice.counts));
-  micro_batch.stash.Push(std::move(routed.choice.experts));
+  micro_batch.stash.Push(std::move(weights));
+  micro_batch.stash.Push(choice.counts);
+  micro_batch.stash.Push(choice.experts);
   return y;
 }
 
@@ -56,11 +62,13 @@ Tensor Moe::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_batch,
                         dispatch_->SendWeights(weights, plan), plan.segments};
   const Experts::Gradients d_rows =
       experts_.Backward(dispatch_->Send(dy, plan), rows, micro_batch, gradients);
+  gradients.FinishGroup(expert_group_);
   const Tensor d_shared =
       shared_.has_value() ? shared_->Backward(dy, x, micro_batch, gradients) : Tensor();
   Tensor dx = dispatch_->Return(d_rows.x, plan, d_shared);
-  return dx.add_(router_.Backward(dispatch_->ReturnWeights(d_rows.weights, plan), choice, x,
-                                  micro_batch, gradients));
+  router_.Backward(dispatch_->ReturnWeights(d_rows.weights, plan), choice, x, micro_batch,
+                   gradients, dx);
+  return dx;
 }
 
 }  // namespace trainyard::trainer

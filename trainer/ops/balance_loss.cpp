@@ -1,5 +1,7 @@
 #include "trainer/ops/balance_loss.h"
 
+#include "trainer/ops/gpu.h"
+
 namespace trainyard::trainer {
 namespace {
 
@@ -25,6 +27,7 @@ Tensor ThroughNormalisedScores(const Tensor& d, const Tensor& scores, RouterScor
 Tensor BalanceCounts(const Tensor& scores, int64_t topk, const BalanceSequences& sequences) {
   const int64_t experts = scores.size(1);
   const Tensor chosen = ChooseExperts(scores, {}, {.topk = topk});
+  if (chosen.is_cuda()) return gpu::CountRows(chosen, experts, sequences);
   const Tensor cells = SequenceOfRows(scores, sequences).unsqueeze(1) * experts + chosen;
   return CountRows(cells, sequences.count * experts).view({sequences.count, experts});
 }
@@ -35,6 +38,9 @@ void AddBalanceGradient(const Tensor& scores, const RouterForm& form, const Tens
   const double factor = coefficient * static_cast<double>(scores.size(1)) /
                         (static_cast<double>(form.topk) * tokens) / tokens /
                         static_cast<double>(sequences.count);
+  if (gpu::HasKernels(scores)) {
+    return gpu::AddBalanceGradient(scores, form, counts, sequences, factor, d_logits);
+  }
   const Tensor of_sequences = (counts.to(torch::kFloat64) * factor).to(scores.scalar_type());
   const Tensor d = of_sequences.index_select(0, SequenceOfRows(scores, sequences));
   d_logits.add_(ThroughNormalisedScores(d, scores, form.score));
@@ -43,6 +49,7 @@ void AddBalanceGradient(const Tensor& scores, const RouterForm& form, const Tens
 void AddZLossGradient(const Tensor& logits, int64_t tokens, double coefficient, Tensor& d_logits) {
   const Tensor wide = logits.to(d_logits.scalar_type());
   const double factor = 2 * coefficient / static_cast<double>(tokens);
+  if (gpu::HasKernels(wide)) return gpu::AddZLossGradient(wide, factor, d_logits);
   d_logits.add_(at::softmax(wide, 1) * at::logsumexp(wide, 1, /*keepdim=*/true), factor);
 }
 

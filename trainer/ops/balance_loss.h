@@ -7,18 +7,10 @@
 
 #include <cstdint>
 
+#include "trainer/ops/balance_sequences.h"
 #include "trainer/ops/routing.h"
 
 namespace trainyard::trainer {
-
-// The sequences of a micro-batch over which a balance loss is averaged. The loss of a whole
-// micro-batch counts all its samples as one sequence.
-struct BalanceSequences {
-  int64_t count = 1;   // Sequences in the micro-batch.
-  int64_t length = 0;  // Rows of one sequence on the ranks of this context-parallel rank.
-  int64_t first = 0;   // Index of this rank's first row among those count * length rows.
-  int64_t tokens = 0;  // Tokens of one sequence over all ranks.
-};
 
 // Returns how many rows of each sequence choose each expert by score alone, without bias and
 // groups, as in Megatron-LM: int64 [count, experts]. Sum it over the ranks that share the

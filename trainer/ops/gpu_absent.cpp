@@ -62,6 +62,32 @@ void ActivationForward(Activation, const Tensor&, Tensor&) { Refuse(); }
 void ActivationBackward(Activation, const Tensor&, const Tensor&, Tensor&, Tensor&) { Refuse(); }
 void SwiGluForward(const Tensor&, Tensor&) { Refuse(); }
 void SwiGluBackward(const Tensor&, const Tensor&, Tensor&, Tensor&) { Refuse(); }
+void ScaledSwiGluForward(const Tensor&, const Tensor&, Tensor&) { Refuse(); }
+Tensor ScaledSwiGluBackward(const Tensor&, const Tensor&, const Tensor&, Tensor&, Tensor&) {
+  Refuse();
+}
+Tensor RouterScores(const Tensor&, const RouterForm&) { Refuse(); }
+Tensor ChooseExperts(const Tensor&, const Tensor&, const RouterForm&) { Refuse(); }
+Tensor ExpertWeights(const Tensor&, const Tensor&, const RouterForm&) { Refuse(); }
+Tensor RouterLogitGradient(const Tensor&, const Tensor&, const Tensor&, const RouterForm&) {
+  Refuse();
+}
+Tensor CountRows(const Tensor&, int64_t, const BalanceSequences&) { Refuse(); }
+void AddBalanceGradient(const Tensor&, const RouterForm&, const Tensor&, const BalanceSequences&,
+                        double, Tensor&) {
+  Refuse();
+}
+void AddZLossGradient(const Tensor&, double, Tensor&) { Refuse(); }
+HostCopy BeginHostCopy(const Tensor&) { Refuse(); }
+ExpertOrder SortByExpert(const Tensor&) { Refuse(); }
+void GatherRows(const Tensor&, const ExpertOrder&, Tensor&) { Refuse(); }
+void SumSlots(const Tensor&, const ExpertOrder&, const Tensor&, Tensor&) { Refuse(); }
+Tensor GroupedLinearForward(const Tensor&, const Tensor&, const RowSegments&) { Refuse(); }
+Tensor GroupedLinearInputGradient(const Tensor&, const Tensor&, const RowSegments&) { Refuse(); }
+void SegmentWeightGradient(const Tensor&, const Tensor&, const GradientTarget&) { Refuse(); }
+void WideWeightGradient(const Tensor&, const Tensor&, const GradientTarget&) { Refuse(); }
+Tensor WideLinearForward(const Tensor&, const Tensor&) { Refuse(); }
+void AddWideLinearInputGradient(const Tensor&, const Tensor&, Tensor&) { Refuse(); }
 void LinearForward(const Tensor&, const Tensor&, Tensor&, const Tensor&) { Refuse(); }
 void LinearForwardWithResidual(const Tensor&, const Tensor&, const Tensor&, Tensor&,
                                const Tensor&) {
@@ -74,6 +100,7 @@ void BiasGradient(const Tensor&, const GradientTarget&) { Refuse(); }
 void EmbeddingForward(const Tensor&, const Tensor&, int64_t, Tensor&) { Refuse(); }
 void AddEmbedding(const Tensor&, const Tensor&, Tensor&) { Refuse(); }
 void EmbeddingBackward(const Tensor&, const Tensor&, int64_t, Tensor&) { Refuse(); }
+void DropAboveCapacity(const Tensor&, const Tensor&, const CapacityForm&, Tensor&) { Refuse(); }
 void CrossEntropy(Tensor&, const Targets&, LossPass, Tensor&) { Refuse(); }
 void CrossEntropyStatistics(const Tensor&, const Tensor&, int64_t, Tensor&) { Refuse(); }
 void CrossEntropyOfPart(Tensor&, const Targets&, int64_t, const Tensor&, LossPass, Tensor&) {

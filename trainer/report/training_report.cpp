@@ -4,6 +4,7 @@
 
 #include "proto/contract/telemetry_keys.h"
 #include "proto/model/model_size.h"
+#include "proto/text/number_text.h"
 #include "trainer/parallel/device.h"
 #include "trainer/report/metric_values.h"
 #include "trainer/report/source_facts.h"
@@ -38,6 +39,12 @@ void TrainingReport::AddStep(const StepResult& result, int64_t samples) {
 
 std::string TrainingReport::PositionsOfInterval(const TrainingState& state) const {
   return parts_.samples.PositionsOf(state.samples - interval_.samples, state.samples);
+}
+
+void TrainingReport::SkippedStep(int64_t step, double loss_scale) {
+  parts_.console.Note("step " + std::to_string(step) +
+                      " changed no weights, because its gradients overflowed with loss scale " +
+                      NumberText(loss_scale));
 }
 
 void TrainingReport::FinishStep(const TrainingState& state, const StepResult& result,
@@ -88,6 +95,7 @@ MetricValues TrainingReport::ValuesOf(const TrainingState& state, const StepResu
   if (config.optimizer.adaptive_clip > 0) {
     values.emplace_back(telemetry::kClippedUnits, static_cast<double>(result.clipped_units));
   }
+  Append(LossScaleValues(config.train, state.loss_scale), values);
   return values;
 }
 

@@ -54,6 +54,8 @@ class TrainingReport {
   // Returns the positions of the interval's samples. `state` is the state after the interval's
   // latest step.
   std::string PositionsOfInterval(const TrainingState& state) const;
+  // Tells the user that a step overflowed with this loss scale and changed no weights.
+  void SkippedStep(int64_t step, double loss_scale);
   // Reports the step that led to `state` to the worker. stall_seconds: defined at
   // RankProgress::Step.
   void FinishStep(const TrainingState& state, const StepResult& result, double stall_seconds);

@@ -13,6 +13,7 @@ Tensor ExpertBiasChange(const Tensor& load, double rate) {
 
 void ExpertBiasUpdate::BeginStep() {
   if (balance_.load.defined()) balance_.load.zero_();
+  if (balance_.dropped.defined()) balance_.dropped.zero_();
 }
 
 void ExpertBiasUpdate::Update(const Tensor& step_values) {

@@ -22,7 +22,7 @@ class ExpertBiasUpdate {
   ExpertBiasUpdate(double rate, const ExpertBalance& balance, Communicator& world)
       : rate_(rate), balance_(balance), world_(world) {}
 
-  // Forgets the counted rows.
+  // Forgets the counted rows and dropped slots.
   void BeginStep();
   // Sums the counts of the step over the ranks and moves the biases. A step that is not finite
   // (StepValue::kFinite) changes none.

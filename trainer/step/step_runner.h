@@ -24,6 +24,7 @@
 #include "trainer/step/gradient_noise.h"
 #include "trainer/step/gradient_reduction.h"
 #include "trainer/step/group_norms.h"
+#include "trainer/step/loss_scale.h"
 #include "trainer/step/pipeline.h"
 #include "trainer/step/weight_exchange.h"
 
@@ -33,17 +34,19 @@ namespace trainyard::trainer {
 struct StepResult {
   int64_t step = 0;
   double loss = 0;       // Mean over the counted predictions of the global batch.
-  double grad_norm = 0;  // After adaptive clipping, before optimizer.clip_grad.
+  double grad_norm = 0;  // After adaptive clipping, before optimizer.clip_grad; without loss scale.
   double learning_rate = 0;
   bool is_finite = true;     // If false, the step changed no weights.
   bool stop = false;         // True if a rank was asked to stop before the step.
   bool save = false;         // True if a rank was asked to save before the step.
   double snapshot_cost = 0;  // Sum of StepRequest::snapshot_cost over all ranks.
   double seconds = 0;        // Since the end of the previous step or, if later, since the launch.
-  std::optional<StepTimes> times;         // Times of this rank, if requested.
-  int64_t clipped_units = 0;              // By optimizer.adaptive_clip.
-  std::vector<double> part_norms;         // In the order of GradientPartNames, if requested.
-  std::optional<BatchGradients> batches;  // Set with train.gradient_noise_scale.
+  std::optional<StepTimes> times;  // Times of this rank, if requested.
+  int64_t clipped_units = 0;       // By optimizer.adaptive_clip.
+  // Both are left out if the step is not finite. part_norms: in the order of GradientPartNames, if
+  // requested. batches: set with train.gradient_noise_scale.
+  std::vector<double> part_norms;
+  std::optional<BatchGradients> batches;
 };
 
 struct StepRequest {
@@ -55,6 +58,9 @@ struct StepRequest {
   bool measure = false;      // True to measure the parts of the step's time.
   double snapshot_cost = 0;  // Delay caused by this rank's latest snapshot, in steps.
   bool part_norms = false;   // Compute norms of the model's parts; equal on all ranks.
+  // Factor of the gradients, a power of two, so that scaling is exact. Equal on all ranks.
+  double loss_scale = 1;
+  int64_t skipped_steps = 0;  // Earlier steps that changed no weights. AdamW does not count them.
 };
 
 // Runs steps. A step consists of the forward and backward passes of this rank's micro-batches, the
@@ -98,14 +104,14 @@ class StepRunner {
     int64_t contributions = 0;  // Micro-batches of the step over all ranks.
   };
 
-  void SetRounds(int64_t rounds);
+  void SetLossWeights(int64_t rounds, double loss_scale);
   void Rehearse();
   void ForwardBackward(const std::function<TokenBatch()>& next);
   TrainingTokens ToDevice(const TokenBatch& batch);
   std::vector<TrainingTokens> MaskedBatches(const std::function<TrainingTokens()>& next_on_device);
   bool MeasuresNoise() const;
-  bool CountsSquares() const;
   void ClipUnits();
+  void UnscaleSums();
   void SumStepValues();
   void SumPartSquares();
   void UpdateWeights();
@@ -126,7 +132,8 @@ class StepRunner {
   torch::Tensor step_values_;   // On the device.
   torch::Tensor part_squares_;  // On the device; undefined unless part norms were requested.
   int64_t rounds_ = 0;          // Rounds of the latest step.
-  torch::Tensor loss_weights_;  // 1 / (tokens of the global batch), for each row.
+  double loss_scale_ = 1;       // The scale of the latest step.
+  torch::Tensor loss_weights_;  // loss_scale_ / (tokens of the global batch), for each row.
   std::deque<Pending> pending_;
   std::chrono::steady_clock::time_point finished_;  // Time at which the latest step finished.
 };

@@ -34,8 +34,8 @@ using Value = std::variant<double, int64_t, bool, std::string>;
 using Values = std::map<std::string, Value>;
 
 // Texts that replace special numbers in the line. They begin with a character that JSON text can
-// contain only as the escape \u0001. A string of the user that begins with this escape could be
-// mistaken for a special number, but no name that we read contains it.
+// contain only as the escape \u0001. A user's string that begins with this escape could be mistaken
+// for a special number, but no text that is read from the line contains it.
 constexpr char kMarkedNan[] = "\"\\u0001nan\"";
 constexpr char kMarkedInfinity[] = "\"\\u0001inf\"";
 constexpr char kMarkedMinusInfinity[] = "\"\\u0001-inf\"";
@@ -192,8 +192,8 @@ absl::StatusOr<int64_t> Count(const Values& values, const char* key,
   return Missing(key, "a whole number of at least 0");
 }
 
-// Returns a step number. It is limited, so that a program that writes garbage cannot set the
-// progress of its job to an absurdly late step.
+// Returns a step number. The number is limited, so that a program that writes garbage cannot set
+// the progress of its job to an absurdly high step.
 absl::StatusOr<int64_t> Step(const Values& values, const char* key,
                              std::optional<int64_t> fallback = std::nullopt) {
   const absl::StatusOr<int64_t> step = Count(values, key, fallback);
@@ -203,11 +203,11 @@ absl::StatusOr<int64_t> Step(const Values& values, const char* key,
 }
 
 // Returns the time of the record in milliseconds; 0 if it is absent. Fractions are cut off. Many
-// programs write seconds, so a number that as milliseconds would be before 1973 is taken as
+// programs write seconds, so a number that would be before 1973 in milliseconds is taken as
 // seconds.
 absl::StatusOr<int64_t> TimeMs(const Values& values) {
-  constexpr double kEarliestSeconds = 1e9;  // 2001.
-  constexpr double kEarliestMs = 1e11;      // 1973.
+  constexpr double kEarliestSeconds = 1e9;  // The year 2001, in seconds.
+  constexpr double kEarliestMs = 1e11;      // The year 1973, in milliseconds.
   constexpr double kLatestMs = 1e15;
   const auto found = values.find(telemetry::kTimeMs);
   if (found == values.end()) return 0;
@@ -243,8 +243,8 @@ bool IsMetricName(const std::string& name) {
   return true;
 }
 
-// Reads the optional range "a:b" in `samples`. Ignores any other text. Ignores a number too,
-// because a number is a metric of that name.
+// Reads the optional range "a:b" in `samples`. Ignores any other text. Also ignores a number, which
+// is a metric named `samples`.
 template <typename Record>
 void ReadSamples(const Values& values, Record& record) {
   const auto found = values.find(telemetry::kSamples);

@@ -20,14 +20,14 @@
 namespace trainyard::cli {
 namespace {
 
-// A trial that is to be killed is submitted with this many times the requested steps. If the
-// command dies before the kill, the trial therefore still ends.
+// A trial that is to be killed is submitted with this many times the requested steps. It then still
+// ends if the command dies before the kill.
 constexpr int64_t kStepsUnwatched = 20;
 // Medians exclude the first steps: 1 / kSettlingPart of all steps, but at least kSettlingSteps.
 constexpr size_t kSettlingPart = 5;
 constexpr size_t kSettlingSteps = 2;
-// The pause between requests for metrics, because those of the last steps may arrive after the job
-// has ended.
+// The pause between two requests for metrics. The metrics of the last steps may arrive after the
+// job has ended.
 constexpr std::chrono::milliseconds kMetricPause{100};
 constexpr int kMetricTries = 100;
 
@@ -71,7 +71,7 @@ v1::ScheduleSpec TrialSchedule(int64_t warmup_steps) {
 }
 
 void CutCheckpoints(v1::CheckpointSpec& checkpoint) {
-  checkpoint.clear_dir();  // Keeps trial and real checkpoints apart.
+  checkpoint.clear_dir();  // Trials must not use the directory of real checkpoints.
   checkpoint.clear_best_metric();
   checkpoint.clear_always_save_checkpoint();
   checkpoint.set_every_steps(0);

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/schedule/layout_choice.h"
 #include "controller/planner/cluster.h"
-#include "controller/planner/pass_seconds.h"
+#include "controller/planner/device_rates.h"
 #include "controller/planner/step_time.h"
 #include "proto/contract/exit_code.h"
 #include "proto/jobspec/run_config_of.h"
@@ -65,7 +65,8 @@ void AddSlowness(const ClusterState& state, const AttemptObservation& observed,
                         static_cast<double>(cluster.devices());
     facts.mfu =
         tokens / seconds * TrainingFlopsPerToken(config.model, config.train.seq_length) / peak;
-    // There is no prediction for sharding within a subset of the data-parallel ranks.
+    // The planner cannot predict the step time if the state is sharded over only a part of the
+    // data-parallel ranks (zero_size).
     if (config.layout.zero_size == 0) {
       facts.expected = planner::PredictStep(config, cluster).Total() / seconds;
     }
@@ -87,7 +88,7 @@ bool HadBadLoss(const v1::Verdict& verdict) {
 planner::Finding AdviceOnMemory(const ClusterState& state, const JobEntry& entry,
                                 const v1::Verdict& verdict) {
   if (!RunsOurTrainer(entry.job.spec())) {
-    // PyTorch names the memory of a GPU by its platform.
+    // PyTorch's message about missing GPU memory begins with the platform.
     static const RE2 kOfDevice(R"((?:CUDA|HIP|XPU) out of memory)");
     return planner::OutOfMemoryOfProgram(RE2::PartialMatch(verdict.log_tail(), kOfDevice));
   }

@@ -154,9 +154,9 @@ int64_t TimeOf(const v1::TelemetryRecord& record, const v1::RankPlacement* membe
                        node->second.last_heartbeat_ms);
 }
 
-// Returns the time at which the newest metrics were written, for the display of their age. A record
-// cannot be written after it arrives, so a program's clock that is ahead is limited by the node's
-// newest heartbeat. A clock that is behind is corrected by the progress that the worker measures.
+// Returns the time at which the newest metrics were written, for the display of their age. The
+// program's clock may be wrong. The time is at least the progress that the worker measured, and at
+// most the node's newest heartbeat, because a record is written before it arrives.
 Timestamp ShownTime(Timestamp time, const v1::RankPlacement* member, const RankObservation& rank,
                     const Observations& observations) {
   const auto node =

@@ -20,7 +20,7 @@ enum class Charge {
   kNever,
 };
 
-// The degree to which an attempt's end informs about the job's program. Used to compare failures
+// How much the end of an attempt reveals about the job's program. Used to compare failures
 // (repeated_failure.h).
 enum class Reveals {
   // No information. The comparison skips the attempt.

@@ -39,8 +39,8 @@ struct SeriesQuery {
   int64_t to_step = 0;
   // 0 means every point.
   int buckets = 0;
-  // 0 merges the attempts: at each step the newest attempt wins. An older attempt's steps after the
-  // first step of a newer attempt are omitted.
+  // 0 merges the attempts. If several attempts have a step, the newest attempt is used. An older
+  // attempt ends where a newer attempt begins.
   int64_t attempt = 0;
   // The weight of the past in an exponential moving average, in [0, 1); 0 means no smoothing. The
   // average covers every point since the beginning of the run, regardless of from_step. It is

@@ -108,7 +108,7 @@ class SpecMaker {
   void RemovePlannedFeatures(json& spec) {
     if (Chance(20)) return;
     const std::pair<const char*, std::vector<const char*>> settings[] = {
-        {"layout", {"etp"}},
+        {"layout", {"etp", "moe_token_dispatcher_type"}},
         {"train", {"fp8", "fp8_amax_history_len", "fp8_amax_compute_algo"}},
         {"model",
          {"num_experts",
@@ -126,6 +126,9 @@ class SpecMaker {
           "moe_router_enable_expert_bias",
           "moe_router_bias_update_rate",
           "moe_z_loss_coeff",
+          "moe_expert_capacity_factor",
+          "moe_token_drop_policy",
+          "moe_router_force_load_balancing",
           "multi_latent_attention",
           "q_lora_rank",
           "kv_lora_rank",
@@ -155,6 +158,10 @@ class SpecMaker {
     if (!by_steps || Chance(12)) spec["train"]["tokens"] = 1 + Pick(5000);
     AddRampup(spec["train"]);
     if (!Chance(8)) spec["train"]["precision"] = "fp32";
+    for (const char* key :
+         {"initial_loss_scale", "min_loss_scale", "loss_scale_window", "hysteresis"}) {
+      if (!Chance(20)) spec["train"].erase(key);
+    }
     if (!Chance(4)) spec["train"].erase("attention_backend");
     if (!Chance(4)) spec["data"].erase("eod_token");
     if (!Chance(3)) spec.erase("layout");

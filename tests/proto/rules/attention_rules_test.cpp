@@ -29,6 +29,16 @@ std::string ProblemOf(const RunConfig& config) {
   return problems[0].message;
 }
 
+TEST(AttentionRulesTest, FusedAttentionComputesInFp16Too) {
+  RunConfig config = OnGpu();
+  config.train.precision = Precision::kFp16;
+  EXPECT_EQ(AttentionBackendOf(config), AttentionBackend::kCudnn);
+  config.data.reset_attention_mask = true;
+  config.data.eod_token = 0;
+  EXPECT_EQ(AttentionBackendOf(config), AttentionBackend::kManual);
+  EXPECT_THAT(ProblemOf(With(AttentionBackend::kCudnn, config)), HasSubstr("in fp16"));
+}
+
 TEST(AttentionRulesTest, AutoIsCudnnWhereItCanBe) {
   RunConfig config = OnGpu();
   EXPECT_EQ(AttentionBackendOf(config), AttentionBackend::kCudnn);
@@ -85,7 +95,7 @@ TEST(AttentionRulesTest, ABackendThatCannotIsRefusedWithThoseThatCan) {
               HasSubstr("with context parallelism"));
   config.layout.cp = 1;
   config.train.precision = Precision::kFp32;
-  EXPECT_THAT(ProblemOf(With(AttentionBackend::kFlash, config)), HasSubstr("bf16 only"));
+  EXPECT_THAT(ProblemOf(With(AttentionBackend::kFlash, config)), HasSubstr("bf16 and fp16 only"));
   config.model.window_size = 0;
   EXPECT_EQ(ProblemOf(With(AttentionBackend::kSdpa, config)), "");
   config.resources.device = DeviceKind::kCpu;

@@ -33,7 +33,7 @@ ModelConfig LatentModel(const Make& make) {
   return model;
 }
 
-TrainingTokens RandomTokens(int64_t batch, int64_t length) {
+TrainingTokens RandomLatentTokens(int64_t batch, int64_t length) {
   return {torch::randint(0, 31, {batch, length + 1}, torch::kInt64), torch::rand({batch * length})};
 }
 
@@ -65,7 +65,7 @@ TEST(LatentAttentionTest, LossAndGradientsEqualThePlainModel) {
     SCOPED_TRACE(name);
     torch::manual_seed(1);
     const ModelConfig model = LatentModel(make);
-    const TrainingTokens batch = RandomTokens(3, 8);
+    const TrainingTokens batch = RandomLatentTokens(3, 8);
     Decoder decoder(model, {.type = torch::kFloat64});
     PlainLlama plain(model, decoder);
     const Tensor expected = PlainLoss(plain, batch.tokens, batch.loss_weights);
@@ -85,7 +85,7 @@ TEST(LatentAttentionTest, RecomputationAndDeferredGradientsChangeNoBit) {
   for (const auto& [name, make] : LatentFamilies()) {
     SCOPED_TRACE(name);
     torch::manual_seed(2);
-    const TrainingTokens batch = RandomTokens(2, 8);
+    const TrainingTokens batch = RandomLatentTokens(2, 8);
     Decoder kept(LatentModel(make), {}), deferred(LatentModel(make), {});
     Pass(kept, batch);
     for (const Recompute recompute : {Recompute::kSelective, Recompute::kFull}) {
@@ -141,7 +141,7 @@ TEST(LatentAttentionTest, SelectiveRecomputationKeepsNoHeads) {
     DecoderOptions options;
     options.blocks.recompute = recompute;
     const Decoder decoder(LatentModel(make), options);
-    MicroBatch micro_batch = decoder.Begin(0, RandomTokens(2, 8), Stash::Mode::kKeep);
+    MicroBatch micro_batch = decoder.Begin(0, RandomLatentTokens(2, 8), Stash::Mode::kKeep);
     decoder.Forward(0, {}, micro_batch);
     return micro_batch.stash.bytes();
   };

@@ -60,10 +60,28 @@ const std::map<std::string, std::function<void(ModelConfig&)>>& Families() {
          model.moe_aux_loss_coeff = 0.5;
          model.moe_z_loss_coeff = 0.1;
        }},
-      {"DeepSeekWithSequenceLoss", [](ModelConfig& model) {
+      {"DeepSeekWithSequenceLoss",
+       [](ModelConfig& model) {
          MakeDeepSeekMoe(model);
          model.moe_router_load_balancing_type = RouterLoadBalancing::kSeqAuxLoss;
          model.moe_aux_loss_coeff = 0.5;
+       }},
+      {"MixtralWithCapacity",
+       [](ModelConfig& model) {
+         MakeMixtral(model);
+         model.moe_aux_loss_coeff = 0.5;  // Counts dropped slots.
+         model.moe_expert_capacity_factor = 0.75;
+       }},
+      {"OlmoeWithOneTokenPerExpert",
+       [](ModelConfig& model) {
+         MakeMixtral(model);
+         model.moe_norm_topk_prob = false;
+         model.moe_expert_capacity_factor = 0.001;
+       }},
+      {"DeepSeekWithCapacityByPosition", [](ModelConfig& model) {
+         MakeDeepSeekMoe(model);
+         model.moe_expert_capacity_factor = 0.75;
+         model.moe_token_drop_policy = TokenDropPolicy::kPosition;
        }}};
   return families;
 }
@@ -155,6 +173,29 @@ TEST(MoeTest, RowsAreCountedOncePerTrainingPass) {
   }
 }
 
+// 16 rows with 2 experts each, 8 experts. The bias prefers experts 0 and 1.
+TEST(MoeTest, ForcedBalanceLoadsEveryExpertAlikeAndTrainsTheRouter) {
+  for (const Recompute recompute : {Recompute::kNone, Recompute::kFull}) {
+    torch::manual_seed(6);
+    DecoderOptions options;
+    options.blocks.recompute = recompute;
+    Decoder decoder(ExpertModel([](ModelConfig& model) {
+                      MakeDeepSeekMoe(model);
+                      model.moe_router_num_groups = model.moe_router_group_topk = 0;
+                      model.moe_router_force_load_balancing = true;
+                    }),
+                    options);
+    decoder.expert_balance().bias.narrow(1, 0, 2).fill_(10);
+    Step(decoder, RandomBatch(2, 8));
+    EXPECT_TRUE(decoder.expert_balance().load[1].equal(torch::full({8}, 4, torch::kInt64)));
+    ParameterStore& store = decoder.parameters();
+    for (const StoredSlice& slice : store.slices()) {
+      EXPECT_GT(SliceOf(store.gradients(), slice).abs().max().item<double>(), 0)
+          << slice.logical.name;
+    }
+  }
+}
+
 // All tokens choose experts 0 and 1.
 TEST(MoeTest, ExpertsWithoutRowsHaveGradientsOfZero) {
   torch::manual_seed(5);
@@ -170,6 +211,80 @@ TEST(MoeTest, ExpertsWithoutRowsHaveGradientsOfZero) {
                           name.find("experts.0.") == std::string::npos &&
                           name.find("experts.1.") == std::string::npos;
     EXPECT_EQ(size == 0, is_empty) << name << " has a gradient of " << size;
+  }
+}
+
+ModelConfig WithCapacity(ModelConfig model, double factor) {
+  model.moe_expert_capacity_factor = factor;
+  return model;
+}
+
+// All tokens choose experts 0 and 1, which keep one token of each sample.
+TEST(MoeTest, DroppedSlotsAreCountedOncePerTrainingPass) {
+  torch::manual_seed(6);
+  const TrainingTokens batch = RandomBatch(2, 8);
+  for (const Recompute recompute : {Recompute::kNone, Recompute::kFull}) {
+    DecoderOptions options;
+    options.blocks.recompute = recompute;
+    Decoder decoder(WithCapacity(ExpertModel(MakeDeepSeekMoe), 0.5), options);
+    decoder.expert_balance().bias.narrow(1, 0, 2).fill_(10);
+    Step(decoder, batch);
+    Tensor loss = torch::zeros({}, torch::kFloat64);
+    decoder.Loss(batch, loss);  // An evaluation.
+    EXPECT_TRUE(decoder.expert_balance().dropped.equal(torch::tensor({int64_t{0}, int64_t{28}})));
+    const Tensor load = decoder.expert_balance().load[1];
+    EXPECT_EQ(load[0].item<int64_t>(), 16) << "the bias is moved by the choice";
+    EXPECT_EQ(load.sum().item<int64_t>(), 32);
+  }
+}
+
+TEST(MoeTest, ACapacityForAllTokensChangesNoBit) {
+  torch::manual_seed(7);
+  const TrainingTokens batch = RandomBatch(2, 8);
+  Decoder unlimited(ExpertModel(MakeMixtral), {});
+  Decoder limited(WithCapacity(ExpertModel(MakeMixtral), 2), {});
+  Step(unlimited, batch);
+  Step(limited, batch);
+  EXPECT_EQ(limited.expert_balance().dropped.sum().item<int64_t>(), 0);
+  EXPECT_TRUE(limited.parameters().gradients().equal(unlimited.parameters().gradients()));
+}
+
+// The limit applies to each sample, so other samples of a micro-batch change nothing.
+TEST(MoeTest, SamplesDoNotShareCapacity) {
+  torch::manual_seed(8);
+  const TrainingTokens batch = RandomBatch(3, 8);
+  const Decoder decoder(WithCapacity(ExpertModel(MakeMixtral), 0.75), {});
+  const Tensor together = decoder.Logits(batch.tokens);
+  for (int64_t sample = 0; sample < 3; ++sample) {
+    const Tensor alone = decoder.Logits(batch.tokens.narrow(0, sample, 1));
+    EXPECT_LT(RelativeNorm(together.narrow(0, sample, 1), alone), 1e-5);
+  }
+}
+
+// Small changes do not change the choice.
+TEST(MoeTest, RouterGradientsWithCapacityEqualCentralDifferences) {
+  torch::manual_seed(9);
+  TrainingTokens batch = RandomBatch(2, 8);
+  batch.loss_weights = batch.loss_weights.to(torch::kFloat64);
+  DecoderOptions options;
+  options.type = torch::kFloat64;
+  Decoder decoder(WithCapacity(ExpertModel(MakeMixtral), 0.75), options);
+  Step(decoder, batch);
+  ParameterStore& store = decoder.parameters();
+  for (const StoredSlice& slice : store.slices()) {
+    if (slice.logical.name != "model.layers.1.mlp.gate.weight") continue;
+    Tensor weight = SliceOf(store.values(), slice);
+    const Tensor before = weight.clone();
+    const Tensor expected = CentralDifferences(
+        [&](const Tensor& moved) {
+          weight.copy_(moved);
+          Tensor loss = torch::zeros({}, torch::kFloat64);
+          decoder.Loss(batch, loss);
+          return loss.item<double>();
+        },
+        before);
+    weight.copy_(before);
+    EXPECT_LT(RelativeNorm(SliceOf(store.gradients(), slice), expected), 1e-6);
   }
 }
 

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "proto/contract/model_config.h"
+#include "proto/model/expert_capacity.h"
 
 namespace trainyard::trainer {
 
@@ -28,6 +29,7 @@ class PlainMoe {
     torch::Tensor weights = scores * mask;
     if (model_.moe_norm_topk_prob) weights = weights / weights.sum(-1, true);
     weights = weights * model_.moe_router_topk_scaling_factor;
+    if (HasExpertCapacity(model_)) weights = weights * Kept(weights.detach());
     torch::Tensor y = model_.moe_shared_expert_intermediate_size > 0
                           ? SwiGlu(x, prefix_ + "shared_experts.")
                           : torch::zeros_like(x);
@@ -71,6 +73,16 @@ class PlainMoe {
   static torch::Tensor TopMask(const torch::Tensor& values, int64_t count) {
     const torch::Tensor largest = std::get<1>(at::topk(values, count, -1));
     return torch::zeros_like(values).scatter(-1, largest, 1);
+  }
+
+  // Returns 1 for the tokens of each sample that an expert keeps. Does not matter for tokens with a
+  // weight of 0.
+  torch::Tensor Kept(const torch::Tensor& weights) const {
+    const int64_t length = weights.size(1);
+    const bool by_weight = model_.moe_token_drop_policy == TokenDropPolicy::kProbs;
+    const torch::Tensor preference =
+        by_weight ? weights : (weights > 0) * torch::arange(length, 0, -1).view({-1, 1});
+    return TopMask(preference.transpose(1, 2), ExpertCapacity(model_, length)).transpose(1, 2);
   }
 
   torch::Tensor Mask(const torch::Tensor& judged) const {

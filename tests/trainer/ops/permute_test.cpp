@@ -66,6 +66,33 @@ TEST(PermuteTest, GatherAndSumAreEachOthersGradients) {
   EXPECT_LT(RelativeNorm(gathered(x), of_sorted), 1e-9);
 }
 
+// Slots 1 and 4 are dropped.
+TEST(PermuteTest, DroppedSlotsFollowAllOthersAndAddNothing) {
+  torch::manual_seed(5);
+  ExpertOrder order = SortByExpert(Ids({2, -1, 0, 3, -4, 2}).view({3, 2}));
+  order.tokens = order.tokens.narrow(0, 0, 4);
+  EXPECT_TRUE(order.tokens.equal(Ids({1, 0, 2, 1})));
+  EXPECT_TRUE(order.places.equal(Ids({1, 4, 0, 3, 5, 2}).view({3, 2})));
+  const Tensor sorted = RandomDouble({4, 3}), residual = RandomDouble({3, 3});
+  Tensor y = torch::empty({3, 3}, torch::kFloat64);
+  SumSlots(sorted, order, residual, y);
+  EXPECT_TRUE(y.equal(residual + at::stack({sorted[1], sorted[0] + sorted[3], sorted[2]})));
+  Tensor gathered = torch::empty({4, 3}, torch::kFloat64);
+  GatherRows(residual, order, gathered);
+  EXPECT_TRUE(gathered.equal(residual.index_select(0, order.tokens)));
+}
+
+TEST(PermuteTest, SlotsMayAllBeDropped) {
+  ExpertOrder order = SortByExpert(Ids({-1, -3, -2, -1}).view({2, 2}));
+  order.tokens = order.tokens.narrow(0, 0, 0);
+  const Tensor residual = RandomDouble({2, 3});
+  Tensor y = torch::empty({2, 3}, torch::kFloat64);
+  SumSlots(torch::empty({0, 3}, torch::kFloat64), order, residual, y);
+  EXPECT_TRUE(y.equal(residual));
+  SumSlots(torch::empty({0, 3}, torch::kFloat64), order, {}, y);
+  EXPECT_TRUE(y.equal(torch::zeros({2, 3}, torch::kFloat64)));
+}
+
 TEST(PermuteTest, SixteenBitSumsAreRoundedOnce) {
   torch::manual_seed(3);
   const ExpertOrder order = SortByExpert(Choice());
@@ -75,20 +102,6 @@ TEST(PermuteTest, SixteenBitSumsAreRoundedOnce) {
   SumSlots(sorted, order, residual, y);
   SumSlots(sorted.to(torch::kFloat32), order, residual.to(torch::kFloat32), wide);
   EXPECT_TRUE(y.equal(wide.to(torch::kBFloat16)));
-}
-
-TEST(PermuteTest, GradientsOfScaledRowsEqualAutograds) {
-  torch::manual_seed(4);
-  const Tensor x = RandomDouble({5, 3}), weights = RandomDouble({5});
-  Tensor scaled = torch::empty_like(x);
-  ScaleRows(x, weights, scaled);
-  EXPECT_TRUE(scaled.equal(x * weights.unsqueeze(1)));
-  const auto expected =
-      AutogradGradients([](const auto& in) { return in[0] * in[1].unsqueeze(1); }, {x, weights});
-  Tensor d = OutputWeights(scaled);
-  const Tensor d_weights = ScaleRowsBackward(x, weights, d);
-  EXPECT_LT(RelativeError(d, expected[0]), 1e-14);
-  EXPECT_LT(RelativeError(d_weights, expected[1]), 1e-14);
 }
 
 }  // namespace

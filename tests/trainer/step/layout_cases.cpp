@@ -124,6 +124,26 @@ RunConfig& Qwen3Moe(RunConfig& c) {
   return Qwen3(c);
 }
 
+RunConfig& Capacity(RunConfig& c, double factor, TokenDropPolicy policy = TokenDropPolicy::kProbs) {
+  c.model.moe_expert_capacity_factor = factor;
+  c.model.moe_token_drop_policy = policy;
+  return c;
+}
+
+// Divides the experts among `size` groups of ranks, and each expert among `parts` ranks.
+RunConfig& Ep(RunConfig& c, int64_t size, int64_t parts = 1) {
+  c.layout.ep = size;
+  c.layout.etp = parts;
+  return c;
+}
+
+// Vectors of latent attention that are wide enough to learn in 20 steps.
+void WidenLatents(ModelConfig& model) {
+  if (model.q_lora_rank > 0) model.q_lora_rank = 24;
+  model.kv_lora_rank = 24;
+  model.v_head_dim = 16;
+  model.moe_ffn_hidden_size = 32;
+}
 // DeepSeek-V3 with latent attention, YaRN, and losses that depend only on the samples.
 RunConfig& DeepSeekV3(RunConfig& c) {
   DeepSeek(c);
@@ -134,6 +154,7 @@ RunConfig& DeepSeekV3(RunConfig& c) {
 RunConfig& DeepSeekV2(RunConfig& c) {
   c.layout.etp = 1;
   MakeDeepSeekV2Lite(c.model);
+  WidenLatents(c.model);
   return c;
 }
 // Latent attention without experts, which needs no sequence parallelism.
@@ -141,6 +162,7 @@ RunConfig& DenseLatent(RunConfig& c) {
   MakeDeepSeekV3WithYarn(c.model);
   c.model.num_experts = c.model.moe_router_topk = c.model.moe_dense_layers = 0;
   c.model.moe_router_enable_expert_bias = false;
+  WidenLatents(c.model);
   return c;
 }
 
@@ -312,6 +334,57 @@ const LayoutCase kCases[] = {
     {"DeepSeek experts, ZeRO 2 x2", [](auto& c) { DeepSeek(Dp(c, 2, 2)); }},
     {"DeepSeek experts, masked, DP2", [](auto& c) { DeepSeek(Dp(c, 2)); }, true},
     {"Qwen3-MoE, TP2 x PP2, ZeRO 3 x2", [](auto& c) { Qwen3Moe(Pp(Tp(Dp(c, 2, 3), 2), 2)); }},
+    {"Mixtral, EP2", [](auto& c) { Ep(Mixtral(Dp(c, 2)), 2); }},
+    {"Mixtral, EP4", [](auto& c) { Ep(Mixtral(Dp(c, 4)), 4); }},
+    {"Mixtral, aux loss, EP2 x DP2", [](auto& c) { Ep(MixtralWithAuxLoss(Dp(c, 2)), 2); }},
+    {"Mixtral, EP2 x DP4", [](auto& c) { Ep(Mixtral(Dp(c, 4)), 2); }},
+    {"Mixtral, EP2 within TP2+SP", [](auto& c) { Ep(Mixtral(Tp(c, 2)), 2); }},
+    {"Mixtral, EP4 over TP2+SP x DP2", [](auto& c) { Ep(Mixtral(Tp(Dp(c, 2), 2)), 4); }},
+    {"Mixtral, ETP2 in TP2+SP", [](auto& c) { Ep(Mixtral(Tp(c, 2)), 1, 2); }},
+    {"Mixtral, ETP2 x EP2, TP2+SP x DP2", [](auto& c) { Ep(Mixtral(Tp(Dp(c, 2), 2)), 2, 2); }},
+    {"Mixtral, EP2 within CP2 ring", [](auto& c) { Ep(Mixtral(Cp(c, 2)), 2); }},
+    {"Mixtral, EP4 over CP2 x TP2+SP, PP2",
+     [](auto& c) { Ep(Mixtral(Pp(Tp(Cp(c, 2), 2), 2)), 4); }},
+    {"Mixtral, EP2, PP2 interleaved zero-bubble",
+     [](auto& c) { Ep(Mixtral(ZeroBubble(Pp(Dp(c, 2), 2, 2))), 2); }},
+    {"Mixtral, EP2 x ZeRO 1 x4", [](auto& c) { Ep(Mixtral(Dp(c, 4, 1)), 2); }},
+    {"Mixtral, EP2 x ZeRO 2 x4", [](auto& c) { Ep(Mixtral(Dp(c, 4, 2)), 2); }},
+    {"Mixtral, EP2 x ZeRO 3 x4", [](auto& c) { Ep(Mixtral(Dp(c, 4, 3)), 2); }},
+    {"Mixtral, EP2 x ZeRO 3 x4, TP2+SP", [](auto& c) { Ep(Mixtral(Tp(Dp(c, 4, 3), 2)), 2); }},
+    {"Mixtral, EP4 over TP2+SP x ZeRO 1 x2", [](auto& c) { Ep(Mixtral(Tp(Dp(c, 2, 1), 2)), 4); }},
+    {"Mixtral, recompute selective, EP2",
+     [](auto& c) { Ep(Mixtral(Recomputed(Dp(c, 2), Recompute::kSelective)), 2); }},
+    {"DeepSeek experts, EP4 over TP2+SP x DP2", [](auto& c) { Ep(DeepSeek(Tp(Dp(c, 2), 2)), 4); }},
+    {"DeepSeek experts, EP8 over CP2 x DP4", [](auto& c) { Ep(DeepSeek(Dp(Cp(c, 2), 4)), 8); }},
+    {"DeepSeek experts, recompute full, EP2 x TP2 x PP2",
+     [](auto& c) { Ep(DeepSeek(Recomputed(Pp(Tp(c, 2), 2), Recompute::kFull)), 2); }},
+    {"DeepSeek experts, masked, EP2", [](auto& c) { Ep(DeepSeek(Dp(c, 2)), 2); }, true},
+    {"Mixtral, EP4 by all-gather",
+     [](auto& c) {
+       Ep(Mixtral(Dp(c, 4)), 4).layout.moe_token_dispatcher_type = TokenDispatcher::kAllgather;
+     }},
+    {"Qwen3-MoE, EP2 by all-to-all",
+     [](auto& c) {
+       Ep(Qwen3Moe(Dp(c, 2)), 2).layout.moe_token_dispatcher_type = TokenDispatcher::kAlltoall;
+     }},
+    {"Qwen3-MoE, EP2 by all-gather", [](auto& c) { Ep(Qwen3Moe(Dp(c, 2)), 2); }},
+    {"Qwen3-MoE, EP2 by all-gather, TP2+SP x PP2 x ZeRO 3 x2",
+     [](auto& c) { Ep(Qwen3Moe(Pp(Tp(Dp(c, 2, 3), 2), 2)), 2); }},
+    {"Qwen3-MoE, ETP2 x EP2 by all-gather", [](auto& c) { Ep(Qwen3Moe(Tp(Dp(c, 2), 2)), 2, 2); }},
+    {"Mixtral, capacity, micro-batches of 1", [](auto& c) { Capacity(Mixtral(c), 0.75); }},
+    {"Mixtral, capacity, CP2 x TP2 x PP2, micro-batches of 2",
+     [](auto& c) { Capacity(MicroBatchOf(Mixtral(Pp(Tp(Cp(c, 2), 2), 2)), 2), 0.75); }},
+    {"Mixtral, capacity, EP4 over TP2+SP x DP2",
+     [](auto& c) { Capacity(Ep(Mixtral(Tp(Dp(c, 2), 2)), 4), 0.75); }},
+    {"Qwen3-MoE, one token per expert, TP2 x ZeRO 3 x2",
+     [](auto& c) { Capacity(Qwen3Moe(Tp(Dp(c, 2, 3), 2)), 0.001); }},
+    {"Qwen3-MoE, capacity, EP2 by all-gather",
+     [](auto& c) { Capacity(Ep(Qwen3Moe(Dp(c, 2)), 2), 0.75); }},
+    {"DeepSeek experts, capacity by position, recompute full, CP2 all-gather x TP2",
+     [](auto& c) {
+       Capacity(DeepSeek(Recomputed(Tp(Cp(c, 2, kGather), 2), Recompute::kFull)), 0.75,
+                TokenDropPolicy::kPosition);
+     }},
     {"DeepSeek-V3, micro-batches of 1", [](auto& c) { DeepSeekV3(MicroBatchOf(c, 1)); }},
     {"DeepSeek-V3, TP2 x PP2", [](auto& c) { DeepSeekV3(Pp(Tp(c, 2), 2)); }},
     {"DeepSeek-V3, TP4+SP", [](auto& c) { DeepSeekV3(Tp(c, 4)); }},

@@ -1,4 +1,4 @@
-// convert.
+// Tests `convert`.
 #include "gmock/gmock.h"
 #include "tests/cli/cli_fixture.h"
 

@@ -1,4 +1,4 @@
-// plan --device.
+// Tests `plan --device`.
 #include "gmock/gmock.h"
 #include "nlohmann/json.hpp"
 #include "tests/cli/cli_fixture.h"
