@@ -148,13 +148,31 @@ TEST(DecoderGpuTest, SixteenBitWithTiedHeadIsAsExactAsAutograd) {
   ExpectAsExactAsAutograd(GpuModel(/*untied=*/false));
 }
 
+// Latent attention with the head sizes of DeepSeek-V3. Experts are tested by moe_test.cpp.
+ModelConfig LatentGpuModel(int64_t query_rank) {
+  ModelConfig model = GpuModel();
+  model.num_query_groups = model.num_attention_heads;
+  model.multi_latent_attention = true;
+  model.q_lora_rank = query_rank;
+  model.kv_lora_rank = 64;
+  model.qk_head_dim = model.v_head_dim = 128;
+  model.qk_pos_emb_head_dim = 64;
+  return model;
+}
+
 // Returns the model families by name, with the sizes of GpuModel.
 std::map<std::string, ModelConfig> GpuFamilies() {
   std::map<std::string, ModelConfig> families = {{"Qwen3", GpuModel(/*untied=*/false)},
                                                  {"OLMo", GpuModel()},
                                                  {"GPT-2", GpuModel()},
                                                  {"GPT-3 15B", GpuModel()},
-                                                 {"GPT-NeoX", GpuModel()}};
+                                                 {"GPT-NeoX", GpuModel()},
+                                                 {"DeepSeek-V3", LatentGpuModel(96)},
+                                                 {"DeepSeek-V2-Lite", LatentGpuModel(0)}};
+  families["DeepSeek-V3"].rope_scaling_type = RopeScalingType::kYarn;
+  families["DeepSeek-V3"].rope_scaling_factor = 40;
+  families["DeepSeek-V3"].rope_original_length = 64;
+  families["DeepSeek-V3"].rope_mscale_all_dim = 1;
   families["Qwen3"].kv_channels = 128;  // Larger than hidden_size / heads.
   families["Qwen3"].qk_layernorm = true;
   families["OLMo"].normalization = Normalization::kLayerNorm;
