@@ -58,7 +58,8 @@ class Feistel {
 // in different orders. Source 0, which is also the source of a run with a single file, uses the
 // run's seed.
 uint64_t SeedOf(uint64_t seed, int64_t source) {
-  constexpr uint64_t kOdd = 0xd1342543de82ef95ULL;  // Avoids the seeds of neighbouring runs.
+  // Large, so that a source of one run does not get the seed of another run with a similar seed.
+  constexpr uint64_t kOdd = 0xd1342543de82ef95ULL;
   return seed + static_cast<uint64_t>(source) * kOdd;
 }
 

@@ -65,8 +65,8 @@ class SampleSource {
   int64_t samples_per_epoch(int64_t source = 0) const { return windows_[source]; }
   // Returns the number of positions before the first position that repeats a window.
   int64_t positions_before_repeat() const;
-  // Returns how many data epochs of file `source` the positions before sample number `sample` use.
-  // The number may have a fraction.
+  // Returns the number of data epochs of file `source` that the positions before sample number
+  // `sample` use. It may have a fraction.
   double PassesBefore(int64_t sample, int64_t source) const;
 
   // Replaces the skip ranges. Must be called before other threads use this object.

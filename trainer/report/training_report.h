@@ -65,7 +65,7 @@ class TrainingReport {
   // interval. The values in `more` are reported in addition to those of the step.
   void EndInterval(const TrainingState& state, const StepResult& result, double stall_seconds,
                    const MetricValues& more);
-  // Reports a step that the previous process may already have reported. In that case, there are two
+  // Reports a step that the previous process may already have reported. Telemetry then has two
   // records of the step, with equal values.
   void Repeat(const ReportedStep& step);
 
