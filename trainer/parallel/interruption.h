@@ -1,4 +1,4 @@
-// When the gang reconnects, interrupts this rank's waits for peers, from another thread.
+// Interrupts this rank's waits for peers, from another thread, when the gang reconnects.
 #ifndef TRAINYARD_TRAINER_PARALLEL_INTERRUPTION_H_
 #define TRAINYARD_TRAINER_PARALLEL_INTERRUPTION_H_
 

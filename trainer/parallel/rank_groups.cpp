@@ -81,7 +81,7 @@ std::vector<std::pair<Communicator*, StepPart>> AllGroups(const RankGroups& grou
           {links.gradients_to.get(), StepPart::kPipelineWait}};
 }
 
-// Two groups, of which the ranks of the first are neighbours in `alike`.
+// The two groups of a grid. The ranks of `shard` are neighbors in `alike`.
 struct Grid {
   Ranks shard;
   Ranks replica;

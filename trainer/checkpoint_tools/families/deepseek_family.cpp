@@ -50,8 +50,9 @@ std::vector<MappedKey> SharedKeys(std::vector<MappedKey> more) {
   return keys;
 }
 
-// Keys of other sizes of heads, of losses that balance experts, of a module that predicts further
-// tokens, and of the program that loads the model.
+// Returns keys that do not affect the arithmetic, and `more`. The keys describe other sizes of
+// heads, losses that balance experts, a module that predicts further tokens, and the program that
+// loads the model.
 std::vector<const char*> KeysWithoutEffect(std::vector<const char*> more) {
   std::vector<const char*> keys = {"head_dim",
                                    "qk_head_dim",

@@ -38,8 +38,8 @@ using PlacedTensors = std::map<std::string, PlacedTensor>;
 // tensor listed in the index. The message names the file.
 PlacedTensors ReadSafetensorsDirectory(const std::string& directory);
 
-// Returns the name of a directory entry that was not created by an export. Returns "" if there is
-// none; the directory can then be replaced without losing other data.
+// Returns the name of a directory entry that no export creates; "" if there is none. In that case,
+// the directory can be replaced without losing other data.
 std::string EntryThatIsNoExport(const std::string& directory);
 
 }  // namespace trainyard::trainer
