@@ -61,8 +61,8 @@ struct AttentionForwardArguments {
   void* workspace = nullptr;     // AttentionForwardWorkspaceBytes(shape) bytes
 };
 
-// If `out` and `log_sum_exp` come from a softmax over more keys, the gradients are only the part to
-// which the keys given here contribute.
+// `out` and `log_sum_exp` may come from a softmax over more keys. The gradients are then only the
+// contribution of the keys given here.
 struct AttentionBackwardArguments {
   AttentionShape shape;
   const void* dout = nullptr;  // like out

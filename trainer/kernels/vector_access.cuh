@@ -68,7 +68,7 @@ __device__ __forceinline__ void UnpackWord(uint32_t word, float* values) {
 }
 
 // Rounds values[0] and values[1] to T, to nearest even. values[0] becomes the lower half of the
-// word. A value above 65,519 becomes infinite in fp16, which the loss scale relies on.
+// word. In fp16, a value above 65,519 becomes infinite; the loss scale relies on this.
 template <typename T>
 __device__ __forceinline__ uint32_t PackWord(const float* values) {
   if constexpr (std::is_same_v<T, __half>) {

@@ -148,7 +148,7 @@ torch::Tensor GroupedLinearInputGradient(const torch::Tensor& dy, const torch::T
 // LinearWeightGradient for fp32 dy and x of a 16-bit type.
 void WideWeightGradient(const torch::Tensor& dy, const torch::Tensor& x,
                         const GradientTarget& target);
-// LinearWeightGradient for the rows of one expert, whose number changes from call to call.
+// LinearWeightGradient for the rows of one expert. Their number changes from call to call.
 void SegmentWeightGradient(const torch::Tensor& dy, const torch::Tensor& x,
                            const GradientTarget& target);
 torch::Tensor WideLinearForward(const torch::Tensor& x, const torch::Tensor& weight);

@@ -9,7 +9,8 @@ namespace {
 
 using torch::Tensor;
 
-// Views of the parts of heads. If the table has the positions of all samples, all samples are one.
+// Views of the parts of heads. If the table has the positions of all samples, the views treat all
+// samples as one.
 struct Parts {
   Tensor rotated_query;
   Tensor rotated_key;
