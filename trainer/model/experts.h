@@ -53,7 +53,7 @@ class Experts {
   // Returns [rows, hidden].
   torch::Tensor Forward(const ExpertRows& rows, MicroBatch& micro_batch) const;
 
-  // What a forward pass keeps for the backward pass.
+  // Tensors that a forward pass keeps for the backward pass.
   struct Kept {
     torch::Tensor packed;
     torch::Tensor scaled;  // Undefined if it is recomputed.
@@ -69,8 +69,8 @@ class Experts {
   };
   // Computes the gradients of the inputs. Overwrites `kept`.
   Gradients Backward(const torch::Tensor& dy, const ExpertRows& rows, Kept kept) const;
-  // Adds the gradients of the parameters. They are computed apart from those of the inputs, so that
-  // the latter can be exchanged in the meantime.
+  // Adds the gradients of the parameters. They are computed separately, so that the gradients of
+  // the inputs can be exchanged in the meantime.
   void AddParameterGradients(const torch::Tensor& dy, const ExpertRows& rows,
                              const Gradients& computed, WeightGradients& gradients) const;
 

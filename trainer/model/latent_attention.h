@@ -25,8 +25,9 @@ namespace trainyard::trainer {
 
 // For a row x, with q = RMSNorm(x W_qa^T) or q = x, and c = RMSNorm of the first columns of
 // x W_kva^T:
-//   query = [q W_qb^T: unrotated | rotated], key = [c W_kvb^T: unrotated | rotated], value = c
-//   W_kvb^T
+//   query = [q W_qb^T: unrotated | rotated]
+//   key = [c W_kvb^T: unrotated | rotated]
+//   value = c W_kvb^T
 // The rotated elements of all key heads are the last columns of x W_kva^T. Every tensor-parallel
 // rank computes the vectors of lower rank of the rows that it has between matrix products, and
 // gathers the normalised vectors, which are narrower than x.

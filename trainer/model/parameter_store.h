@@ -86,8 +86,8 @@ class ParameterStore {
   // For ZeRO stages 2 and 3: frees the memory for the gradients of a whole group.
   void DropGradients(int64_t group);
 
-  // Returns elements of a group that this rank keeps. The range must be owned: in ZeRO stage 3 for
-  // Values, and in stages 2 and 3 for Gradients.
+  // Returns elements of a group that this rank keeps. This rank must own the range in ZeRO stage 3
+  // for Values, and in stages 2 and 3 for Gradients.
   torch::Tensor Values(int64_t group, const ElementRange& range) const;
   torch::Tensor Gradients(int64_t group, const ElementRange& range) const;
   // Returns owned elements of a buffer of optimizer state.

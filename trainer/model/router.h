@@ -21,8 +21,8 @@
 namespace trainyard::trainer {
 
 // Logits are the product of rows and the router's weight [experts, hidden], in the compute type:
-// bf16 logits would be equal for many experts and choose others than fp32 logits.
-// Every tensor-parallel rank has the whole weight and routes its own rows.
+// bf16 logits would be equal for many experts and lead to another choice than fp32 logits. Every
+// tensor-parallel rank has the whole weight and routes its own rows.
 class Router {
  public:
   // `prefix` precedes the logical names of the feed-forward layer.

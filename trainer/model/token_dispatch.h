@@ -17,7 +17,7 @@
 
 namespace trainyard::trainer {
 
-// The ways of the rows of one micro-batch in one layer.
+// The routes of the rows of one micro-batch in one layer.
 struct DispatchPlan {
   ExpertOrder order;     // Of the rows before the exchange.
   RowSegments segments;  // The rows of each of this rank's experts after Send.
@@ -34,7 +34,7 @@ struct WeightedRows {
   torch::Tensor weights;  // [tokens, topk], or [rows].
 };
 
-// Rows on their way.
+// Rows in transit.
 struct PendingRows {
   PendingTensor values;
   PendingTensor weights;
@@ -65,9 +65,9 @@ class TokenDispatch {
                                     const torch::Tensor& residual) const = 0;
 };
 
-// Returns LocalDispatch on one rank, and else the dispatch that `parallel` asks for. kAuto is the
-// one that moves the fewest bytes: AllGatherDispatch if a token would be sent more often than there
-// are ranks, and else AllToAllDispatch.
+// Returns LocalDispatch for one rank, otherwise the dispatch that `parallel` requests. kAuto
+// selects the one that moves the fewest bytes: AllGatherDispatch if a token would be sent more
+// often than there are ranks, otherwise AllToAllDispatch.
 std::unique_ptr<TokenDispatch> MakeTokenDispatch(const ModelConfig& model,
                                                  const ExpertParallel& parallel);
 
