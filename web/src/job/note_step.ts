@@ -30,8 +30,8 @@ export function stepAt(
   return step === undefined ? undefined : Math.max(0, Math.round(step));
 }
 
-// Returns the step with which the form of a new note begins. A note that no cursor has placed
-// belongs to the newest step.
+// Returns the step with which the form of a new note begins. If the user has chosen no step, this
+// is the newest step.
 export function firstStep(job: Job): number {
   const chosen = chosenStep.value;
   return chosen?.job === job.id ? chosen.step : figuresOf(job).step;

@@ -30,7 +30,7 @@ export interface LogReader {
   loadNewer: () => Promise<number>;
   // Restarts at the position that the filter specifies.
   restart: () => void;
-  // Begins again at a line, also if the filter changes with the same action.
+  // Restarts at a line, even if the same action also changes the filter.
   goTo: (line: LineName) => void;
 }
 
