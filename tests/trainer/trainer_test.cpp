@@ -277,7 +277,7 @@ TEST(TrainerTest, SigtermSavesAndLeavesWith143) {
 }
 
 // An evaluation may take longer than the grace period. Therefore the trainer must interrupt it and
-// save, or the steps since the last save would be lost.
+// save. Otherwise the steps since the last save would be lost.
 TEST(TrainerTest, SigtermCutsAnEvaluationShort) {
   TrainerFolder folder;
   folder.WriteTokens("val", std::vector<uint16_t>(2000000, 1), 64);

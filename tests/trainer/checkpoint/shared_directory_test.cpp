@@ -144,8 +144,8 @@ TEST_F(SharedDirectoryTest, ARankWhoseFilesNeverAppearCostsOneSaveAndIsNamed) {
   CheckpointWriter writer(options);
   const std::string building = Path() + "/" + "step_000000100.tmp-j9-e3-1";
   writer.Save(100, {}, Weights(1));
-  // When rank 0 has created the temporary directory, the test writes a file of rank 1 there. Rank 2
-  // creates no file.
+  // Once rank 0 has created the temporary directory, the test writes a file for rank 1 there. Rank
+  // 2 creates no file.
   while (!std::filesystem::exists(building)) std::this_thread::yield();
   std::ofstream(building + "/rank_00001.safetensors") << "x";
   ASSERT_TRUE(AwaitEvent());

@@ -113,7 +113,7 @@ PartRun PartByTorch(const PartCase& c) {
   });
 }
 
-// As attention_test.cpp does.
+// Compares with LibTorch's error, as attention_test.cpp does.
 void ExpectAsExactAsTorch(const PartCase& c, Reproducible reproducible = Reproducible::kYes) {
   constexpr double kChance = 1.2;
   const PartRun actual = RunPart(c, reproducible), exact = ExactPart(c), peer = PartByTorch(c);
