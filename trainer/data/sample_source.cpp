@@ -20,7 +20,7 @@ uint64_t Mix(uint64_t value) {
   return value;
 }
 
-// Returns a round key for a seed and an epoch. Neighbouring seeds or epochs have different round
+// Returns a round key for a seed and an epoch. Neighboring seeds or epochs have different round
 // keys.
 uint64_t RoundKey(uint64_t seed, int64_t epoch, uint64_t round) {
   constexpr uint64_t kGolden = 0x9e3779b97f4a7c15ULL;  // 2^64 / golden ratio

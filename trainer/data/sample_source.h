@@ -1,7 +1,7 @@
 // The tokens of sample number i of a run, as a pure function of (files, shares, seed, i).
 //
 // A file of T tokens is cut into W = (T - 1) / seq_length windows of seq_length + 1 tokens.
-// Neighbouring windows share one token: the last target of one is the first input of the next. Each
+// Neighboring windows share one token: the last target of one is the first input of the next. Each
 // file has its own order of positions p = 0, 1, 2, ... Position p belongs to data epoch p / W and
 // uses window PermuteIndex(seed, p / W, W, p % W). Each data epoch therefore contains every window
 // once, in a different order.

@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// Returns the sum that normalises the chosen scores of a row.
+// Returns the sum that normalizes the chosen scores of a row.
 __device__ __forceinline__ float SumOfChosen(const float* scores, const int64_t* chosen,
                                              const RoutingForm& form) {
   float sum = 0;
@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(kRowThreads)
 
 // Sums over the chosen experts of a row.
 struct ChosenSums {
-  float scores = 1;  // Sum of the scores; 1 if the weights are not normalised.
+  float scores = 1;  // Sum of the scores; 1 if the weights are not normalized.
   float dot = 0;     // Sum of the products of score and weight gradient.
 };
 
@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(kThreads)
   const int64_t* chosen = arguments.chosen + row * form.topk;
   const float* scores = arguments.scores + row * shape.experts;
   const ChosenSums sums = SumsOfChosen(d, scores, chosen, form);
-  // Without normalisation, every logit is in the denominator of the softmax.
+  // Without normalization, every logit is in the denominator of the softmax.
   const bool moves_all = form.is_softmax && !form.is_normalised;
   for (int e = Lane(); e < shape.experts; e += kWarpSize) {
     float gradient = moves_all ? -scores[e] * sums.dot : 0.0f;

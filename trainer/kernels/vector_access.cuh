@@ -41,7 +41,7 @@ __device__ __forceinline__ Vector<T, kSize> LoadVector(const T* address) {
 
 // `address` must be in global memory and aligned to the size of the vector. Uses __stwb, because
 // the compiler may split a plain store of four words into four stores. __stwb has the cache
-// behaviour of a plain store, but is never split.
+// behavior of a plain store, but is never split.
 template <typename T, int kSize>
 __device__ __forceinline__ void StoreVector(T* address, const Vector<T, kSize>& vector) {
   if constexpr (kSize == 1) {

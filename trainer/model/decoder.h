@@ -89,7 +89,7 @@ class Decoder {
 
   // Prepares this rank's tokens of a micro-batch for one pass through a chunk.
   MicroBatch Begin(int64_t chunk, const TrainingTokens& batch, Stash::Mode mode) const;
-  // Returns an uninitialised tensor of the shape that a chunk passes to the next chunk. `length` is
+  // Returns an uninitialized tensor of the shape that a chunk passes to the next chunk. `length` is
   // the number of tokens per sample over all ranks.
   torch::Tensor NewActivations(int64_t samples, int64_t length) const;
 

@@ -53,7 +53,7 @@ void ForEachPart(int64_t count, const std::function<void(int64_t, int64_t)>& run
 
 }  // namespace
 
-// Uses the Box-Muller transform (1958). Two neighbouring elements share a radius: one uses the
+// Uses the Box-Muller transform (1958). Two neighboring elements share a radius: one uses the
 // cosine of an angle, the other uses the sine.
 float StandardNormal(uint64_t key, int64_t index) {
   const auto pair = static_cast<uint64_t>(index) & ~uint64_t{1};

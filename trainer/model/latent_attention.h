@@ -30,7 +30,7 @@ namespace trainyard::trainer {
 //   value = c W_kvb^T
 // The rotated elements of all key heads are the last columns of x W_kva^T. Every tensor-parallel
 // rank computes the vectors of lower rank of the rows that it has between matrix products, and
-// gathers the normalised vectors, which are narrower than x.
+// gathers the normalized vectors, which are narrower than x.
 class LatentAttention final : public ResidualBranch {
  public:
   struct Parameters {
@@ -50,7 +50,7 @@ class LatentAttention final : public ResidualBranch {
   // Assigns the parameters in the order of Declare, from `first` on.
   static Parameters NumbersFrom(int64_t first, const ModelConfig& model);
 
-  // If `keeps_heads` is false, heads and normalised vectors are recomputed in the backward pass.
+  // If `keeps_heads` is false, heads and normalized vectors are recomputed in the backward pass.
   // The store must outlive this object.
   LatentAttention(const ModelConfig& model, const ParameterStore& store,
                   const Parameters& parameters, bool keeps_heads, const AttentionCode& code,

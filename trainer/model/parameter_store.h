@@ -43,7 +43,7 @@ struct StoreParts {
 // only while it is needed. Not thread-safe unless stated otherwise.
 class ParameterStore {
  public:
-  // Allocates and initialises the buffers. The initial values are a pure function of (seed, logical
+  // Allocates and initializes the buffers. The initial values are a pure function of (seed, logical
   // name, element). Without a seed, they are 0 and must be loaded.
   ParameterStore(const std::vector<GroupDeclaration>& groups, torch::ScalarType type,
                  torch::Device device, std::optional<uint64_t> seed, const StoreParts& parts = {});

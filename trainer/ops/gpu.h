@@ -128,7 +128,7 @@ torch::Tensor RouterLogitGradient(const torch::Tensor& d_weights, const torch::T
 // Negative numbers are not counted.
 torch::Tensor CountRows(const torch::Tensor& experts, int64_t count,
                         const BalanceSequences& sequences);
-// The gradient of the normalised scores is counts * factor.
+// The gradient of the normalized scores is counts * factor.
 void AddBalanceGradient(const torch::Tensor& scores, const RouterForm& form,
                         const torch::Tensor& counts, const BalanceSequences& sequences,
                         double factor, torch::Tensor& d_logits);

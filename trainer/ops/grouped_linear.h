@@ -22,7 +22,7 @@ torch::Tensor GroupedLinearInputGradient(const torch::Tensor& dy, const torch::T
                                          const RowSegments& segments);
 
 // target: [experts, out, in]. Sets or adds dy^T x of each expert. The gradient of an expert without
-// rows is set to 0 or left unchanged, so that it never contains old or uninitialised numbers.
+// rows is set to 0 or left unchanged, so that it never contains old or uninitialized numbers.
 void GroupedLinearWeightGradient(const torch::Tensor& dy, const torch::Tensor& x,
                                  const RowSegments& segments, const GradientTarget& target);
 

@@ -16,7 +16,7 @@ namespace trainyard::trainer {
 void HeadNormForward(torch::Tensor& heads, const torch::Tensor& weight, double epsilon,
                      HeadNormKept& kept);
 
-// On entry, d_heads is the gradient of the normalised heads. Replaces it with the gradient of the
+// On entry, d_heads is the gradient of the normalized heads. Replaces it with the gradient of the
 // heads before HeadNormForward.
 void HeadNormBackward(torch::Tensor& d_heads, const torch::Tensor& weight, const HeadNormKept& kept,
                       const GradientTarget& weight_gradient);

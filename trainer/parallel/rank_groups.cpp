@@ -41,7 +41,7 @@ class Connector {
   const ConnectGroupFunction& connect_;
 };
 
-// Connects a stage to its neighbours. Stages with an even index connect first to the next stage,
+// Connects a stage to its neighbors. Stages with an even index connect first to the next stage,
 // the others first to the previous stage, so that both ends of a link connect at the same time.
 StageLinks ConnectLinks(const Connector& connector, const Ranks& stages, int64_t stage,
                         bool is_ring) {

@@ -13,9 +13,9 @@
 
 namespace trainyard::trainer {
 
-// One-way links that carry tensors between neighbouring pipeline stages. Each link is a separate
+// One-way links that carry tensors between neighboring pipeline stages. Each link is a separate
 // group, so that two stages cannot deadlock by beginning their operations in different orders. A
-// link is null if there is no neighbour.
+// link is null if there is no neighbor.
 struct StageLinks {
   std::unique_ptr<Communicator> activations_from;  // Link from the previous stage.
   std::unique_ptr<Communicator> activations_to;    // Link to the next stage.
@@ -29,7 +29,7 @@ struct RankGroups {
   std::unique_ptr<Communicator> tensor;   // tp.
   std::unique_ptr<Communicator> context;  // cp.
   // The dp * cp ranks that have equal parameters and different tokens form a grid of size `shard`
-  // times `replica`. The ranks of `shard` are neighbours and divide among themselves the state that
+  // times `replica`. The ranks of `shard` are neighbors and divide among themselves the state that
   // ZeRO shards. The ranks of `replica` have equal parts of this state. Without hybrid sharding,
   // `shard` contains all dp * cp ranks.
   std::unique_ptr<Communicator> shard;

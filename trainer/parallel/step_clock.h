@@ -21,7 +21,7 @@ enum class StepPart : size_t {
   kTensorWait,    // Waits for operations along the tensor axis.
   kContextWait,   // Waits for operations along the context axis.
   kExpertWait,    // Waits for the exchange of rows between the ranks of experts.
-  kPipelineWait,  // Waits for a neighbouring stage, including its computation (the bubble).
+  kPipelineWait,  // Waits for a neighboring stage, including its computation (the bubble).
   kDataWait,      // Waits for gradient sums and, with ZeRO, for weights.
   kWorldWait,     // Waits for the loss and the norm over all ranks.
   kOptimizer,

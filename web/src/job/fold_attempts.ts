@@ -14,7 +14,7 @@ function failureKey({ state, verdict }: Attempt): string | undefined {
   return `${cause}/${code}/${signal}/${line}`;
 }
 
-// Returns the attempts in the order given, with equal neighbours in one group. Each group has one
+// Returns the attempts in the order given, with equal neighbors in one group. Each group has one
 // attempt or at least FEWEST_EQUAL.
 export function foldAttempts(attempts: readonly Attempt[]): Attempt[][] {
   const runs: Attempt[][] = [];
