@@ -48,8 +48,8 @@ struct AttentionBatch {
   int64_t window = 0;
   bool has_documents = false;
   torch::ScalarType type = torch::kBFloat16;
-  // For values in a tensor of their own (latent attention): the size of a value head, and the
-  // number of elements before it in each head of that tensor. 0: rows are packed.
+  // Used if the values are in a separate tensor (latent attention): the size of a value head, and
+  // the number of elements before it in each head of that tensor. 0: rows are packed.
   int64_t value_size = 0;
   int64_t value_offset = 0;
 };

@@ -170,8 +170,8 @@ TEST(AttentionPartGpuTest, LatentHeadsAreAsExactAsLibTorchs) {
   }
 }
 
-// YaRN's factor of DeepSeek-V3. The peer has the scale 1 / sqrt(192), so only our part has the
-// other.
+// Uses the score scale of DeepSeek-V3 with YaRN. PartByTorch has the scale 1 / sqrt(192), so its
+// results are not compared here.
 TEST(AttentionPartGpuTest, TheScaleOfTheScoresIsThatOfThePart) {
   torch::manual_seed(12);
   PartCase c = RandomLatentPart(2, 256, 4, 1.8739 / std::sqrt(192.0));
@@ -190,7 +190,7 @@ TEST(AttentionPartGpuTest, LatentHeadsHaveTheSameBitsInEveryRun) {
   });
 }
 
-// The gradient of values in place leaves the columns before them alone.
+// The gradient of the values is written in place and does not change the columns before them.
 TEST(AttentionPartGpuTest, TheGradientOfValuesIsWrittenInPlace) {
   torch::manual_seed(14);
   const PartCase c = RandomLatentPart(2, 256, 4, 1 / std::sqrt(192.0));
