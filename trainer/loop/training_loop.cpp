@@ -173,8 +173,9 @@ void TrainingLoop::AwaitLaunchedSteps() {
   try {
     while (parts_.runner.pending() > 0) parts_.runner.Finish();
   } catch (const TrainerError& error) {
-    // The error is ignored, because the caller is about to throw its own. With healing, however,
-    // the loss of a peer may have caused the caller's error, so the loss is thrown instead.
+    // Ignores the error, because the caller is about to throw an error of its own. With healing,
+    // however, the loss of a peer may have caused the caller's error, so the loss is thrown
+    // instead.
     if (parts_.recovery != nullptr && error.code() == ExitCode::kPeerLost) throw;
   }
 }

@@ -12,8 +12,8 @@ struct ExpertChoice {
   // int64 [rows, topk]. Dropped slots are marked (ops/expert_capacity.h).
   torch::Tensor experts;
   // int64 [ranks, experts], in host memory: the number of rows that each of the ranks that share
-  // experts sends to each expert, without dropped slots. Before TokenDispatch::CountsOfRanks: those
-  // of this rank, [experts], on the device.
+  // experts sends to each expert, without dropped slots. Before TokenDispatch::CountsOfRanks: only
+  // the counts of this rank, [experts], on the device.
   torch::Tensor counts;
   // Returns when `counts` is complete. Empty if it is complete.
   std::function<void()> wait_for_counts = {};

@@ -29,7 +29,7 @@ struct ExpertRows {
 // token only have to be added.
 class Experts {
  public:
-  // For the experts of this rank, and its part of their width.
+  // The matrices contain only the experts of this rank, and this rank's part of their width.
   struct Parameters {
     int64_t up = 0;    // [experts * ffn, hidden]; gated: twice the rows, gate of an expert first.
     int64_t down = 0;  // [experts * hidden, ffn]

@@ -73,7 +73,7 @@ class LatentAttention final : public ResidualBranch {
   // A vector of lower rank for each row of x.
   struct Latent {
     torch::Tensor vector;
-    torch::Tensor statistics;  // Of the norm.
+    torch::Tensor statistics;  // Statistics of the norm.
     torch::Tensor normal;
   };
   struct Latents {

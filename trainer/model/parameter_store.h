@@ -22,7 +22,7 @@ struct KeptParts {
   bool counts = true;
 };
 
-// What this rank keeps between steps (ZeRO, Rajbhandari et al. 2020, arXiv 1910.02054).
+// The data that this rank keeps between steps (ZeRO, Rajbhandari et al. 2020, arXiv 1910.02054).
 struct StoreParts {
   int64_t zero = 0;  // ZeRO stage. 1 shards the optimizer state, 2 also gradients, 3 also values.
   PerKind<KeptParts> kept;

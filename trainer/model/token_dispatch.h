@@ -19,7 +19,7 @@ namespace trainyard::trainer {
 
 // The routes of the rows of one micro-batch in one layer.
 struct DispatchPlan {
-  ExpertOrder order;     // Of the rows before the exchange.
+  ExpertOrder order;     // The order of the rows before the exchange.
   RowSegments segments;  // The rows of each of this rank's experts after Send.
   // For the exchange of rows: the number of rows sent to and received from each rank, and the order
   // by expert of the rows received.

@@ -10,10 +10,10 @@
 namespace trainyard::trainer {
 
 // x: [rows, in], weight: [experts, out, in], y: [rows, out]. All are contiguous and of one type.
-// Each product is that of linear.h for the rows of one expert.
+// For the rows of one expert, each product equals the corresponding function of linear.h.
 
 // Returns y = x weight^T of each row's expert. Allocates y, because LibTorch's grouped product
-// does.
+// allocates its result.
 torch::Tensor GroupedLinearForward(const torch::Tensor& x, const torch::Tensor& weight,
                                    const RowSegments& segments);
 

@@ -15,7 +15,7 @@ struct Parts {
   Tensor rotated_query;
   Tensor rotated_key;
   Tensor unrotated_key;
-  Tensor unrotated;  // Of `expanded`.
+  Tensor unrotated;  // Elements of `expanded`.
   Tensor shared;     // [batch, length, 1, rotated]
 };
 

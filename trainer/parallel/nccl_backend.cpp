@@ -32,12 +32,12 @@ using Clock = std::chrono::steady_clock;
 using torch::Tensor;
 
 // The duration for which a wait spins before it sleeps. NCCL queues an operation in some tens of
-// microseconds, which is less than a sleep takes.
+// microseconds; a sleep takes longer.
 constexpr std::chrono::microseconds kBusyWait{200};
 constexpr std::chrono::microseconds kPollInterval{20};
 
 // Time limit of an abort. The kernels of the group end within milliseconds. Then NCCL frees memory
-// and joins threads, for which it has no time limit of its own.
+// and joins threads, both without a time limit.
 constexpr std::chrono::seconds kAbortLimit{10};
 
 // After the loss of a peer, the training thread has this much time beyond the operation's limit to
@@ -106,7 +106,7 @@ ncclDataType_t NcclType(const Tensor& tensor) {
 // All operations run on the group's stream.
 class NcclCommunicator final : public Communicator {
  public:
-  // `interruption` aborts the group from a thread of its own. It may be null.
+  // `interruption` may be null. It aborts the group from another thread.
   NcclCommunicator(const CommunicatorGroup& group, torch::Device device, Interruption* interruption)
       : Communicator(group),
         limits_(group.limits),

@@ -60,7 +60,7 @@ void CountWaits(const RankGroups& groups, StepClock& clock);
 // groups in the same order.
 using ConnectGroupFunction = std::function<std::unique_ptr<Communicator>(const CommunicatorGroup&)>;
 
-// Parts of the model that need groups of their own.
+// Parts of the model that need separate groups.
 struct GroupedParts {
   bool has_tied_embedding = false;  // The model's head uses the embedding's weight.
   bool has_experts = false;

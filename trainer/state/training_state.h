@@ -33,7 +33,7 @@ struct TrainingState {
   BestEvaluation best;           // Over all attempts that led to this state.
 };
 
-// The biases of the experts. Every rank has those of all layers, so one rank writes them.
+// The biases of the experts. Every rank has the biases of all layers, so only one rank writes them.
 struct ExpertBiases {
   torch::Tensor values;     // fp32 [layers, experts]; undefined if the model has no bias.
   int64_t first_layer = 0;  // The first layer with experts.

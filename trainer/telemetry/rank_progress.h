@@ -51,7 +51,8 @@ class RankProgress {
   const ClockSeconds clock_;
   PhaseTimes phase_times_;
   int64_t connected_generation_ = 1;
-  // generation_ is that of the latest step, written_generation_ that of the latest record.
+  // generation_ is the generation of the latest step, written_generation_ the generation of the
+  // latest record.
   int64_t generation_ = 1;
   int64_t written_generation_ = 1;
   int64_t step_ = 0;

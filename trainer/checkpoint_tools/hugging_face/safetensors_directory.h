@@ -24,8 +24,8 @@ struct PlacedTensor {
   Extents shape;
   int64_t begin = 0;
   int64_t end = 0;
-  // The bytes are E4M3 numbers. `dtype` is then kByte, or that of the scaled values
-  // (block_scales.h).
+  // True if the bytes are E4M3 numbers. In that case `dtype` is kByte or, with scales, the type of
+  // the scaled values (block_scales.h).
   bool is_e4m3 = false;
   std::shared_ptr<const PlacedTensor> scales = {};  // Of blocks of an E4M3 tensor; may be null.
 };
