@@ -44,7 +44,7 @@ function failedKeys(lines: readonly EventLine[]): Set<string> {
   );
 }
 
-// Nodes whose events are at most this far apart form a group.
+// Events of different nodes are grouped if they are at most this far apart.
 const TOGETHER_MS = 60_000;
 
 // Returns the kind of an event that many nodes may have at the same time.

@@ -7,7 +7,7 @@ import { percent, plural } from '../format/numbers';
 export const LOAD_BOUNDS: readonly number[] = [0.25, 0.5, 0.8, 1.25, 1.6, 2.5, 4];
 
 // Returns the number of the color, which is one of --heat-0 to --heat-7; undefined for an expert
-// without rows, which has a mark of its own.
+// without rows, which has a separate mark.
 export function heatOfLoad(load: number): number | undefined {
   if (load <= 0) return undefined;
   const below = LOAD_BOUNDS.findIndex((bound) => load < bound);

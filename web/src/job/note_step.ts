@@ -9,7 +9,7 @@ import { figuresOf } from './progress';
 // undefined while the cursor is on no curve.
 export const cursorStep = signal<number | undefined>(undefined);
 
-// Called when the curves are left, because the next ones may be those of another job.
+// Called when the user leaves the curves, because the next curves may belong to another job.
 export function forgetCursor(): void {
   cursorStep.value = undefined;
 }

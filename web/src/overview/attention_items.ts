@@ -10,7 +10,7 @@ import { hasProblem, problemsFirst } from './node_problems';
 
 export interface AttentionItem {
   key: string;
-  // The look of the badge; undefined for a node, which has a badge of its own.
+  // The look of the badge; undefined for a node, which has a different badge.
   look?: StateLook;
   node?: Node;
   name: string;

@@ -21,7 +21,7 @@ interface Scan {
   end: number;
   // Keys of the enclosing lines.
   lines: Level[];
-  // The newest key in each open brace, empty before the first one; LIST for each open bracket.
+  // The newest key in each open brace (empty if there is none yet), or LIST for an open bracket.
   braces: (string | typeof LIST)[];
 }
 
