@@ -301,7 +301,7 @@ TEST(TrainerTest, SigtermCutsAnEvaluationShort) {
 
 TEST(TrainerTest, SigtermBeforeTheFirstStepLeavesAtOnce) {
   TrainerFolder folder;
-  TrainerProcess waiting(folder, {.world_size = 2, .port = FreePort()});  // No peer comes.
+  TrainerProcess waiting(folder, {.world_size = 2, .port = FreePort()});  // No peer connects.
   ASSERT_TRUE(waiting.WaitForRecord("phase"));
   waiting.Signal(SIGUSR1);
   waiting.Signal(SIGTERM);

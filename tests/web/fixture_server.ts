@@ -1,5 +1,5 @@
 // Serves the HTTP interface of a fixture cluster, so that tests can make the controller fail or
-// unavailable.
+// become unavailable.
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -59,7 +59,7 @@ class SharedDirectoryTest : public testing::Test {
     while (Events().empty() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
     return !Events().empty();
   }
-  // Returns the names in the directory at the path, without those of the fence.
+  // Returns the names in the directory at the path, without the fence files.
   std::vector<std::string> Written() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(Path())) {

@@ -67,7 +67,7 @@ inline constexpr double kShortSumTolerance = 1e-6;
 // Tolerance for sums of thousands of terms.
 inline constexpr double kLongSumTolerance = 5e-6;
 
-// True if all bits are equal, also those of NaNs.
+// True if all bits are equal, including the bits of NaNs.
 inline bool SameBits(const torch::Tensor& a, const torch::Tensor& b) {
   const auto bytes = [](const torch::Tensor& t) { return t.reshape({-1}).view(torch::kUInt8); };
   return a.scalar_type() == b.scalar_type() && a.numel() == b.numel() && bytes(a).equal(bytes(b));

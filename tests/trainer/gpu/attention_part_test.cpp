@@ -69,8 +69,8 @@ PartRun RunPart(const PartCase& c, Reproducible reproducible = Reproducible::kYe
   return run;
 }
 
-// Returns the attention of DeepSeek's latent heads: values are the last columns of wider heads, and
-// the scores have a scale of their own.
+// Returns the attention of DeepSeek's latent heads: the values are the last columns of wider heads,
+// and the scores have the given scale.
 PartCase RandomLatentPart(int64_t batch, int64_t length, int64_t heads, double scale) {
   const auto rows = [&](int64_t size) {
     return RandomOnGpu({batch, length, heads, size}, torch::kBFloat16);

@@ -12,7 +12,8 @@
 namespace trainyard::trainer {
 namespace {
 
-// From a given operation on, every operation ends at once and leaves its outputs unchanged.
+// A group in which, from a given operation on, every operation ends at once and leaves its outputs
+// unchanged.
 class LeftGroup final : public Communicator {
  public:
   LeftGroup(const CommunicatorGroup& group, std::unique_ptr<Communicator> inner, int64_t whole)

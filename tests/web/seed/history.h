@@ -61,8 +61,8 @@ class History {
   void Finish(int64_t job);
   void Stop(int64_t job, const std::string& user);
 
-  // Like Train, for runs of a million steps. Writes the keys in `every_step` for every step, but
-  // other keys and output only for every `others_every`-th step.
+  // Does the same as Train, but is fast enough for a million steps. Writes the keys in `every_step`
+  // for every step, but other keys and output only for every `others_every`-th step.
   void TrainFast(int64_t job, int64_t to_step, const std::set<std::string>& every_step,
                  int64_t others_every);
   // Writes repeated output of one rank until the output has `bytes` bytes.
