@@ -12,8 +12,8 @@
 
 namespace trainyard::trainer {
 
-// The parts of each group of one kind that this rank keeps. The ranks with equal parameters of this
-// kind divide one copy of them among themselves.
+// The parts that this rank keeps of each group of one kind. The ranks with equal parameters of this
+// kind divide one copy of the parameters among themselves.
 struct KeptParts {
   Shard owned = {};   // This rank's part of the copy. The whole group if nothing is sharded.
   Shard stored = {};  // Part of `owned` that this rank saves and loads.
@@ -38,9 +38,9 @@ struct StoreParts {
 // because 16 more bits would not make an fp16 number exact.
 //
 // A buffer contains either all elements of the layout or, group after group, only the parts that
-// this rank owns. It contains only these parts of the optimizer state from ZeRO stage 1, of the
-// gradients from stage 2, and of the values in stage 3. The whole of such a group is then in memory
-// only while it is needed. Not thread-safe unless stated otherwise.
+// this rank owns. It contains only these parts for the optimizer state from ZeRO stage 1 on, for
+// the gradients from stage 2 on, and for the values in stage 3. A whole group of gradients or
+// values is then in memory only while it is needed. Not thread-safe unless stated otherwise.
 class ParameterStore {
  public:
   // Allocates and initializes the buffers. The initial values are a pure function of (seed, logical

@@ -33,9 +33,9 @@ class Router {
   Router(const ModelConfig& model, const ParameterStore& store, int64_t weight, int64_t layer,
          const ModelParallel& parallel);
 
-  // Sets the choice of the micro-batch to experts for the rows of x, or reuses the choice if the
-  // pass is repeated. Returns the weights of the chosen experts, [rows, topk], in the compute type.
-  // Keeps the logits in the stash.
+  // Chooses experts for the rows of x and stores the choice in the micro-batch. A repeated pass
+  // reuses the stored choice. Returns the weights of the chosen experts, [rows, topk], in the
+  // compute type. Keeps the logits in the stash.
   torch::Tensor Forward(const torch::Tensor& x, MicroBatch& micro_batch) const;
 
   // Adds the gradient of x for the gradient of the weights to dx. Includes the gradients of the

@@ -45,7 +45,7 @@ struct PendingRows {
 // returns residual + the sum of each token's rows. `residual` may be undefined. Send and Return are
 // each other's gradients. Work that is queued between Begin and Finish runs during the exchange.
 //
-// All ranks that share experts must call all methods in the same order, also a rank without rows.
+// All ranks that share experts, even those without rows, must call all methods in the same order.
 // All ranks have the same number of tokens.
 class TokenDispatch {
  public:

@@ -37,8 +37,8 @@ struct RankGroups {
   // etp * ep: the ranks that exchange tokens, because together they have all experts once. Null if
   // the model has no experts.
   std::unique_ptr<Communicator> expert;
-  // The grid of the edp ranks with equal experts, like `shard` and `replica`. Null if it is the
-  // same grid, or if the model has no experts.
+  // The grid of the edp ranks with equal experts. Null if this grid equals that of `shard` and
+  // `replica`, or if the model has no experts.
   std::unique_ptr<Communicator> expert_shard;
   std::unique_ptr<Communicator> expert_replica;
   StageLinks links;
