@@ -64,7 +64,7 @@ def qwen3(is_tied):
         tie_word_embeddings=is_tied, use_sliding_window=False, **rotary(10000.0)))
 
 
-# Of the two frequencies (base 100, 4 rotated elements), the second is divided. Scores are multiplied
+# The second of the two frequencies (base 100, 4 rotated elements) is divided. Scores are multiplied
 # by (1 + 0.1 ln 40)^2, and the rotated elements by (1 + 0.07 ln 40) / (1 + 0.1 ln 40).
 YARN = {"rope_type": "yarn", "factor": 40.0, "beta_fast": 2.0, "beta_slow": 1.0, "mscale": 0.7,
         "mscale_all_dim": 1.0, "original_max_position_embeddings": 32}
