@@ -30,8 +30,8 @@ struct AttentionShape {
   int64_t key_length = 0;
   int64_t query_heads = 0;
   int64_t key_heads = 0;        // Divides query_heads. Consecutive query heads share a key head.
-  int64_t head_size = 0;        // Of queries and keys.
-  int64_t value_head_size = 0;  // Of values and outputs.
+  int64_t head_size = 0;        // Head size of queries and keys.
+  int64_t value_head_size = 0;  // Head size of values and outputs.
   float scale = 0;              // Factor of the scores.
   bool causal = true;         // True: query i sees keys 0..i of query_length keys. False: all keys.
   int64_t window = 0;         // If causal, a query sees only its last `window` keys; 0: all.

@@ -1,4 +1,4 @@
-// How the experts of a layer are divided among ranks.
+// The division of a layer's experts among ranks.
 #ifndef TRAINYARD_TRAINER_MODEL_EXPERT_PARALLEL_H_
 #define TRAINYARD_TRAINER_MODEL_EXPERT_PARALLEL_H_
 

@@ -37,7 +37,7 @@ class RankProgress {
   // Records the times of the latest measured step (RankRecord::step_times).
   void NoteStepTimes(MetricValues times) { step_times_ = std::move(times); }
   // True if the latest record is at least one second old, so that short steps do not cause too many
-  // records. Also true after the first step of a generation.
+  // records, or if the generation has changed since the latest record.
   bool IsDue() const;
   void Write(int64_t memory_bytes);
   // Writes a record with the memory size of the latest record. Called, for example, before an exit.

@@ -27,7 +27,7 @@ struct PlacedTensor {
   // True if the bytes are E4M3 numbers. In that case `dtype` is kByte or, with scales, the type of
   // the scaled values (block_scales.h).
   bool is_e4m3 = false;
-  std::shared_ptr<const PlacedTensor> scales = {};  // Of blocks of an E4M3 tensor; may be null.
+  std::shared_ptr<const PlacedTensor> scales = {};  // Scales of the E4M3 blocks; may be null.
 };
 
 using PlacedTensors = std::map<std::string, PlacedTensor>;
