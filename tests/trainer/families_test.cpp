@@ -80,7 +80,8 @@ double LossWithGradients(Decoder* decoder, const Tensor& tokens) {
 }
 
 // Returns the gradients by Hugging Face name. Stores the gradients as the weights of a checkpoint
-// and exports it, because the export translates the names. The bias of experts has no gradient.
+// and exports the checkpoint, because an export translates the names. The expert bias has no
+// gradient.
 RawTensors GradientsOf(Decoder* decoder, const ModelConfig& model) {
   ParameterStore& store = decoder->parameters();
   LogicalTensors gradients;

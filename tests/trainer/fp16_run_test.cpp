@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-// The first scale overflows in the first steps of a run.
+// Uses a first scale that overflows in the first steps of a run.
 void UseFp16(TrainerFolder& folder) {
   folder.spec["train"].update({{"precision", "fp16"},
                                {"log_every_steps", 1},
@@ -31,7 +31,7 @@ std::map<int64_t, json> MetricsByStep(const TrainerFolder& folder, const Trainer
   return metrics;
 }
 
-// Checkpoints within the search for a scale and after it.
+// Resumes from one checkpoint within the search for a scale and from one after it.
 TEST(Fp16RunTest, AResumedRunHasTheSameBitsAndScales) {
   TrainerFolder folder;
   UseFp16(folder);

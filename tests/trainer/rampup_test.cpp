@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 using Losses = std::map<int64_t, double>;
 
-// Samples per step with the settings of RampUp. Steps after these have 8.
+// Samples in each of the first steps with the settings of RampUp. Each later step has 8.
 const std::vector<int64_t> kBatches = {2, 2, 2, 2, 4, 4, 6, 6, 8, 8};
 
 void RampUp(TrainerFolder& folder) {
@@ -70,9 +70,9 @@ TEST(RampupTest, EveryLayoutHasTheSameSteps) {
   expect_close(TrainGrowing(folder, {{"dp", 2}, {"pp", 2}}, 4, "d"));
 }
 
-// The weights do not change, so the loss of a step is the mean over its samples. Another run trains
-// the same samples with 2 per step. The loss of a step must equal the mean loss of the steps with
-// the same samples in the other run.
+// The weights do not change, so the loss of a step depends only on its samples. Another run trains
+// on the same samples, 2 per step. The loss of a step must equal the mean loss of the other run's
+// steps with the same samples.
 TEST(RampupTest, TheSampleOrderIsThatOfAConstantBatch) {
   TrainerFolder folder;
   RampUp(folder);

@@ -91,7 +91,7 @@ TEST(TrainerErrorsTest, DataOfAnotherVocabulary) {
   TrainerFolder folder;
   folder.WriteTokens("train", std::vector<uint16_t>(1000, 63), 65);
   ExpectFails(folder, {}, 78, "65");
-  folder.WriteTokens("train", std::vector<uint16_t>(1000, 77), 64);  // The header lies.
+  folder.WriteTokens("train", std::vector<uint16_t>(1000, 77), 64);  // A wrong header.
   TrainerProcess trainer(folder, {.run = "lies"});
   EXPECT_EQ(trainer.Wait(), 65);
   EXPECT_NE(trainer.Output().find("77"), std::string::npos) << trainer.Output();
@@ -335,8 +335,8 @@ TEST(TrainerErrorsTest, CheckpointsOfAnotherJobAreNotOverwritten) {
   EXPECT_EQ(LatestCheckpoint(folder.path() / "checkpoints")->attempt.job_id, 7);
 }
 
-// The two paths differ because of a symbolic link, so the controller cannot see that both jobs
-// write to the same directory.
+// A symbolic link leads to the directory. The paths differ, so the controller cannot see that both
+// jobs write to the same directory.
 TEST(TrainerErrorsTest, DirectoryOfALiveJobIsRefusedUnderEveryName) {
   const TrainerFolder folder;
   TrainToTheEnd(folder, {.run = "a", .variables = {{"TRAINYARD_JOB_ID", "7"}}});

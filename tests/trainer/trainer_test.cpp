@@ -277,7 +277,7 @@ TEST(TrainerTest, SigtermSavesAndLeavesWith143) {
 }
 
 // An evaluation may take longer than the grace period. Therefore the trainer must interrupt it and
-// save, or the steps since the last save would be lost.
+// save. Otherwise the steps since the last save would be lost.
 TEST(TrainerTest, SigtermCutsAnEvaluationShort) {
   TrainerFolder folder;
   folder.WriteTokens("val", std::vector<uint16_t>(2000000, 1), 64);
@@ -301,7 +301,7 @@ TEST(TrainerTest, SigtermCutsAnEvaluationShort) {
 
 TEST(TrainerTest, SigtermBeforeTheFirstStepLeavesAtOnce) {
   TrainerFolder folder;
-  TrainerProcess waiting(folder, {.world_size = 2, .port = FreePort()});  // No peer comes.
+  TrainerProcess waiting(folder, {.world_size = 2, .port = FreePort()});  // No peer connects.
   ASSERT_TRUE(waiting.WaitForRecord("phase"));
   waiting.Signal(SIGUSR1);
   waiting.Signal(SIGTERM);

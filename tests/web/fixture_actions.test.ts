@@ -66,7 +66,7 @@ describe('an open dialog', () => {
     const page = await pages.visit('/jobs/42');
     await page.getByRole('button', { name: 'Stop…', exact: true }).click();
     await page.getByRole('dialog').waitFor();
-    // As the browser's button does, which is outside of the page.
+    // Does what the browser's own button does, because that button is outside of the page.
     await page.evaluate(() => {
       history.replaceState(history.state, '', '/jobs/43');
       dispatchEvent(new PopStateEvent('popstate'));

@@ -76,7 +76,8 @@ function runningJob(id: number, name: string): Job {
   });
 }
 
-// A stalled job has neither a rate nor a time left, as the controller sends it.
+// Returns a job with this finding. As in the controller's messages, a stalled job has neither a
+// rate nor a remaining time.
 function sickJob(id: number, word: Finding): Job {
   const found = runningJob(id, `${word}-run`);
   found.health = {

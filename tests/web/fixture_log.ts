@@ -1,4 +1,4 @@
-// Made-up output of four ranks, and the controller's search of it.
+// Fictitious output of four ranks, and the controller's search of it.
 import type { Job, LogLevel, LogLine, ReadLogPageResponse } from '../../web/src/api/types';
 import { NOW } from './fixtures';
 
@@ -46,8 +46,8 @@ function selectionOf(query: URLSearchParams): (line: LogLine) => boolean {
     (!levels || levels.includes(levelOf(line)));
 }
 
-// Returns the index that the page begins after, or ends before. A cursor is the index of a line
-// among all lines, selected or not.
+// Returns the index after which the page begins, or before which it ends. A cursor is the index of
+// a line among all lines, selected or not.
 function placeOf(query: URLSearchParams, newer: boolean): number {
   const offset = query.get('offset');
   if (offset !== null) return Number(offset) / 64 - (newer ? 1 : 0);

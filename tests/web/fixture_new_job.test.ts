@@ -25,7 +25,7 @@ async function moveTo(page: Page, text: string): Promise<void> {
     area.focus();
     area.setSelectionRange(offset, offset);
   }, text);
-  // The page reads the position after a key.
+  // The page reads the cursor's position only after a key press.
   await page.keyboard.press('Shift');
 }
 

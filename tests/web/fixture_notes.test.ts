@@ -7,7 +7,7 @@ import { NOW } from './fixtures';
 
 const pages = new FixtureBrowser();
 
-// The session of a test browser has no user, so this user writes its notes.
+// The session of a test browser has no user, so its notes have this author.
 const ME = 'user ';
 
 function addNote(step: number, text: string, actor = 'user grace') {

@@ -1,5 +1,5 @@
-// Tests what a job's curves are compared with: evaluation sets and a baseline, with the fixture
-// server.
+// Tests the curves that are drawn together with a job's own: evaluation sets and a baseline. Uses
+// the fixture server.
 import { describe, expect, it } from 'vitest';
 import { violationsOf } from './axe';
 import { FixtureBrowser } from './fixture_browser';

@@ -31,7 +31,7 @@ const WEEKS: Named[] = [
   { name: '2026-11-23', times: { train: 600_000 } },
 ];
 
-// Returns the part of a message that has the cost; nothing without a price.
+// Returns the fields with the cost; none without a price.
 export function costOf(gpuSeconds: number, price: Price | undefined): { cost?: Cost } {
   if (!price) return {};
   return { cost: { amount: (gpuSeconds / 3600) * Number(price.gpu_hour_price), ...price } };

@@ -40,7 +40,7 @@ const FORMULA: Record<string, (step: number) => number> = {
 
 const SET = 'code_loss';
 const isEvaluation = (key: string) => key === 'val_loss' || key === SET;
-// Only models with experts report these.
+// True for series that only models with experts report.
 const isOfExperts = (key: string) => key.startsWith('moe_');
 export const KEYS = [...Object.keys(FORMULA), 'tokens']
   .filter((key) => key !== SET && !isOfExperts(key))

@@ -1,5 +1,5 @@
 // Serves the HTTP interface of a fixture cluster, so that tests can make the controller fail or
-// unavailable.
+// become unavailable.
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -55,7 +55,8 @@ export const GRPC_PORT = 17_070;
 
 type Answer = [number, unknown];
 
-// Returns the comparison of jobs for the orders that tests use. Jobs without a value are last.
+// Returns a function that compares jobs, for the orders that tests use. Jobs without a value are
+// last.
 function orderOf(query: URLSearchParams) {
   const sign = query.get('reverse') === 'true' ? -1 : 1;
   const keyOf = ({ progress, restarts, attempts }: Job): number | undefined => {
@@ -121,7 +122,7 @@ export class FixtureServer {
     this.streams.clear();
     const { server } = this;
     if (!server) return;
-    // Stops accepting connections first, and then closes the open ones. In the opposite order, a
+    // Stops accepting connections, and then closes the open ones. In the opposite order, a
     // connection accepted in between would stay open.
     const closed = new Promise((resolve) => server.close(resolve));
     server.closeAllConnections();

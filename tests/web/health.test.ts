@@ -13,7 +13,7 @@ const programs = process.env['TRAINYARD_BIN'] ?? '';
 const built = existsSync(join(programs, 'trainyard-controller'));
 const TRAINER = new URL('../fakes/sick_trainer.py', import.meta.url).pathname;
 
-// Time from the first moment at which a word can hold until every page shows it.
+// Maximum time from the first moment at which a word can apply until every page shows it.
 const SOON_SECONDS = 10;
 const HEALTHY = 'steady';
 const WORDS = 'healed|slow|unsaved|looping|diverging|stalled';
@@ -23,11 +23,11 @@ interface SickJob {
   name: string;
   fault: string;
   word: string;
-  // Time from the fault to the first moment at which the word can hold.
+  // Time from the fault to the first moment at which the word can apply.
   seconds: number;
   // Number of steps before the fault.
   steps: number;
-  // True if the word ends within seconds after the fault.
+  // True if the word no longer applies within seconds after the fault.
   endsSoon: boolean;
   slots?: number;
   more?: object;
@@ -48,7 +48,7 @@ const SICK: SickJob[] = [
     more: { watchdog: { action: 'alert' } },
   },
   { name: 'overflow', fault: 'diverge', word: 'diverging', seconds: 0, steps: 20, endsSoon: true },
-  // It saves every 2 s.
+  // The trainer saves every 2 s.
   { name: 'diskless', fault: 'unsaved', word: 'unsaved', seconds: 3, steps: 20, endsSoon: true },
   {
     name: 'crasher',

@@ -62,7 +62,7 @@ describe.runIf(process.env['MEASURE'] && base !== '')('from click to pixel', () 
   });
   afterAll(() => browser.close());
 
-  // Measures a warm page: its code is loaded, but its data is not.
+  // Measures a page whose code is loaded and whose data is not.
   async function measure(name: string, from: string, to: string, goal: Goal, at = base) {
     const times: number[] = [];
     for (let run = 0; run < RUNS; run++) {

@@ -42,9 +42,10 @@ class FenceLock {
   FenceLock(const FenceLock&) = delete;
   FenceLock& operator=(const FenceLock&) = delete;
 
-  // Returns the newest writer in any claim or in the file ATTEMPT; job 0 if the directory was never
-  // claimed. If the file contains no job number, as in earlier versions, its attempt belongs to job
-  // 0. Throws kBadData if the file is malformed, kCannotWrite if the directory cannot be read.
+  // Returns the newest writer that a claim or the file ATTEMPT names. Its job is 0 if the directory
+  // was never claimed. If the file contains no job number, as in earlier versions, its attempt
+  // belongs to job 0. Throws kBadData if the file is malformed, kCannotWrite if the directory
+  // cannot be read.
   WriterKey Newest() const;
   // Durably claims the directory for `writer`. If another process claims it concurrently, later
   // calls of Newest return the newer of the two writers.

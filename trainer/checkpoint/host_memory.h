@@ -22,8 +22,7 @@ class HostMemory {
 
   char* data() const { return data_; }
   size_t size() const { return size_; }
-  // The reason why memory for a GPU could not be page-locked; "" if it is page-locked or not for a
-  // GPU.
+  // The reason why memory for a GPU could not be page-locked; otherwise "".
   const std::string& lock_failure() const { return lock_failure_; }
 
  private:

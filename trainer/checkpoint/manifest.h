@@ -48,7 +48,8 @@ struct StoredFile {
   uint64_t header_xxh64 = 0;  // Checksum of the header bytes.
 };
 
-// The files and tensors written by one rank (rank_NNNNN.json). After Merge, those of all ranks.
+// The files and tensors written by one rank (rank_NNNNN.json). After Merge, the files and tensors
+// of all ranks.
 struct Entries {
   std::map<std::string, StoredFile> files;
   std::map<std::string, StoredTensor> tensors;

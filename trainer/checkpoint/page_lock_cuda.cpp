@@ -8,14 +8,14 @@ namespace trainyard::trainer {
 std::string LockPages(void* memory, size_t bytes) {
   const cudaError_t error = cudaHostRegister(memory, bytes, cudaHostRegisterDefault);
   if (error == cudaSuccess) return "";
-  cudaGetLastError();  // Clears the error. A later, unrelated check would report it.
+  cudaGetLastError();  // Clears the error; otherwise a later, unrelated check reports it.
   return cudaGetErrorString(error);
 }
 
 // Ignores errors: it is called by a destructor, and nothing depends on the pages being unlocked.
 void UnlockPages(void* memory) {
   if (cudaHostUnregister(memory) == cudaSuccess) return;
-  cudaGetLastError();  // Clears the error. A later, unrelated check would report it.
+  cudaGetLastError();  // Clears the error; otherwise a later, unrelated check reports it.
 }
 
 }  // namespace trainyard::trainer

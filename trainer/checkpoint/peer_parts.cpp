@@ -17,7 +17,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// If no file of a rank's part of a save exists after this time, the part is reported as missing.
+// The time after which a rank's part of a save is reported as missing if none of its files exists.
 constexpr double kSilentPartSeconds = 1.5;
 
 double SecondsSince(std::chrono::steady_clock::time_point start) {

@@ -20,7 +20,7 @@ struct RetentionPolicy {
   int64_t keep_every_steps = 0;         // Keeps checkpoints at multiples of this number; 0: none.
   int keep_best = 0;                    // Number of checkpoints with the lowest loss to keep.
   std::string best_set;                 // Evaluation set of the loss for keep_best; empty: none.
-  std::vector<RolledBack> rolled_back;  // Always removed, whatever the other rules say.
+  std::vector<RolledBack> rolled_back;  // Always removed, regardless of the other rules.
 };
 
 // Returns the paths of the `count` checkpoints with the lowest loss on `set`, best first. Ignores

@@ -18,7 +18,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Exit codes that the trainer does not have. They are those of diff(1) and of `trainyard`.
+// Exit codes that the trainer does not have. diff(1) and `trainyard` use the same codes.
 constexpr int kDiffer = 1;
 constexpr int kUsageOfTrainyard = 2;
 constexpr int kInterrupted = 130;

@@ -33,7 +33,8 @@ struct RuntimeEnvironment {
   std::string heal_path;           // Heal order file (healing/heal_order.h). Empty: no healing.
   int64_t heal_wait_seconds = 30;  // Time limit for a heal order, and for connecting after it.
   bool is_standby = false;         // True for a spare, which gets its rank from its first order.
-  // Generation of the gang in this attempt: 1 at first, then that of the latest heal order.
+  // Generation of the gang in this attempt: 1 at first, then the generation of the latest heal
+  // order.
   int64_t generation = 1;
   // Time from SIGTERM to SIGKILL: the job's stop_grace, or infinity if the spec does not set it.
   double stop_grace_seconds = std::numeric_limits<double>::infinity();

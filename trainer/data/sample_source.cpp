@@ -20,7 +20,7 @@ uint64_t Mix(uint64_t value) {
   return value;
 }
 
-// Returns a round key for a seed and an epoch. Neighbouring seeds or epochs have different round
+// Returns a round key for a seed and an epoch. Neighboring seeds or epochs have different round
 // keys.
 uint64_t RoundKey(uint64_t seed, int64_t epoch, uint64_t round) {
   constexpr uint64_t kGolden = 0x9e3779b97f4a7c15ULL;  // 2^64 / golden ratio
@@ -58,7 +58,8 @@ class Feistel {
 // in different orders. Source 0, which is also the source of a run with a single file, uses the
 // run's seed.
 uint64_t SeedOf(uint64_t seed, int64_t source) {
-  constexpr uint64_t kOdd = 0xd1342543de82ef95ULL;  // Avoids the seeds of neighbouring runs.
+  // Large, so that a source of one run does not get the seed of another run with a similar seed.
+  constexpr uint64_t kOdd = 0xd1342543de82ef95ULL;
   return seed + static_cast<uint64_t>(source) * kOdd;
 }
 

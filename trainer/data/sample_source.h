@@ -1,7 +1,7 @@
 // The tokens of sample number i of a run, as a pure function of (files, shares, seed, i).
 //
 // A file of T tokens is cut into W = (T - 1) / seq_length windows of seq_length + 1 tokens.
-// Neighbouring windows share one token: the last target of one is the first input of the next. Each
+// Neighboring windows share one token: the last target of one is the first input of the next. Each
 // file has its own order of positions p = 0, 1, 2, ... Position p belongs to data epoch p / W and
 // uses window PermuteIndex(seed, p / W, W, p % W). Each data epoch therefore contains every window
 // once, in a different order.
@@ -65,8 +65,8 @@ class SampleSource {
   int64_t samples_per_epoch(int64_t source = 0) const { return windows_[source]; }
   // Returns the number of positions before the first position that repeats a window.
   int64_t positions_before_repeat() const;
-  // Returns how many data epochs of file `source` the positions before sample number `sample` use.
-  // The number may have a fraction.
+  // Returns the number of data epochs of file `source` that the positions before sample number
+  // `sample` use. It may have a fraction.
   double PassesBefore(int64_t sample, int64_t source) const;
 
   // Replaces the skip ranges. Must be called before other threads use this object.

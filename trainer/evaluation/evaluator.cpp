@@ -123,7 +123,7 @@ std::optional<EvaluationResult> Evaluator::RunSet(
     predictions += sums[set.batches + batch];
   }
   // All ranks with the same data-parallel index have counted the same predictions, so the sum
-  // contains each prediction world size / dp times.
+  // contains each prediction (world size / dp) times.
   result.tokens = static_cast<int64_t>(predictions) * data_size_ / groups_.world->size();
   result.loss /= static_cast<double>(std::max<int64_t>(result.tokens, 1));
   return result;

@@ -1,5 +1,5 @@
-// Reads orders to continue in place after the loss of a rank. They come from the program that
-// starts the ranks. worker/README.md describes the format.
+// Reads orders to continue in place after the loss of a rank. The program that starts the ranks
+// writes the orders. worker/README.md describes the format.
 #ifndef TRAINYARD_TRAINER_HEALING_HEAL_ORDER_H_
 #define TRAINYARD_TRAINER_HEALING_HEAL_ORDER_H_
 

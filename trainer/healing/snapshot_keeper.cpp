@@ -36,8 +36,9 @@ SnapshotKeeper::SnapshotKeeper(Parts parts) : parts_(std::move(parts)) {
 SnapshotKeeper::~SnapshotKeeper() {
   for (const auto& snapshot : parts_.memory.all()) {
     try {
-      if (!parts_.device.is_cuda()) NoteExchange(*snapshot);  // An aborted GPU exchange looks done.
-    } catch (const std::exception&) {                         // The exchange failed with the gang.
+      // On a GPU, an aborted exchange looks complete, so nothing is known about it.
+      if (!parts_.device.is_cuda()) NoteExchange(*snapshot);
+    } catch (const std::exception&) {  // The loss of a rank ended the exchange.
     }
     snapshot->exchange.clear();
   }
@@ -177,8 +178,8 @@ void SnapshotKeeper::NoteExchange(Snapshot& snapshot) {
   if (std::all_of(works.begin(), works.end(), is_done)) AwaitExchange(snapshot);
 }
 
-// Waits for the exchange. Clears the list before waiting, because after a failure, an operation
-// that was waited for would look done.
+// Waits for the exchange. Clears the list before waiting. Otherwise, after a failure, operations
+// that were already waited for would look complete.
 void SnapshotKeeper::AwaitExchange(Snapshot& snapshot) {
   if (snapshot.exchange.empty()) return;
   std::vector<Work> works = std::exchange(snapshot.exchange, {});
@@ -190,7 +191,8 @@ void SnapshotKeeper::BlockChanges() {
   if (newest_ == nullptr || !parts_.device.is_cuda()) return;
   newest_->own.BlockChanges();
   newest_->ward_copy.BlockChanges();
-  for (Work work : newest_->exchange) work.Wait();  // Copied: the host waits on the original.
+  // Waits on a copy of each Work, because AwaitExchange still needs the original.
+  for (Work work : newest_->exchange) work.Wait();
 }
 
 void SnapshotKeeper::Confirm(int64_t step, const std::function<json()>& state, double costs) {

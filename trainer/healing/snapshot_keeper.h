@@ -58,8 +58,9 @@ class SnapshotKeeper {
   // the sum of all ranks' snapshot costs.
   void Confirm(int64_t step, const std::function<nlohmann::json()>& state, double costs);
 
-  // Returns the time by which the latest snapshot delayed this rank, in steps of `step_seconds`.
-  // Returns 0 if an earlier call has returned this time. All ranks must call it at the same steps.
+  // Returns the time by which the latest snapshot delayed this rank, as a multiple of
+  // `step_seconds`. Each delay is returned once; later calls return 0. All ranks must call it at
+  // the same steps.
   double TakeCost(double step_seconds);
   // Sets the time for which the device waited for the copies of a snapshot.
   void NoteDeviceWait(double seconds) { device_wait_seconds_ = seconds; }

@@ -30,8 +30,8 @@ struct AttentionShape {
   int64_t key_length = 0;
   int64_t query_heads = 0;
   int64_t key_heads = 0;        // Divides query_heads. Consecutive query heads share a key head.
-  int64_t head_size = 0;        // Of queries and keys.
-  int64_t value_head_size = 0;  // Of values and outputs.
+  int64_t head_size = 0;        // Head size of queries and keys.
+  int64_t value_head_size = 0;  // Head size of values and outputs.
   float scale = 0;              // Factor of the scores.
   bool causal = true;         // True: query i sees keys 0..i of query_length keys. False: all keys.
   int64_t window = 0;         // If causal, a query sees only its last `window` keys; 0: all.
@@ -61,8 +61,8 @@ struct AttentionForwardArguments {
   void* workspace = nullptr;     // AttentionForwardWorkspaceBytes(shape) bytes
 };
 
-// If `out` and `log_sum_exp` come from a softmax over more keys, the gradients are only the part to
-// which the keys given here contribute.
+// `out` and `log_sum_exp` may come from a softmax over more keys. The gradients are then only the
+// contribution of the keys given here.
 struct AttentionBackwardArguments {
   AttentionShape shape;
   const void* dout = nullptr;  // like out

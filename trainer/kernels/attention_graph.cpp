@@ -128,7 +128,7 @@ CudnnTensor Builder::Keep(CudnnTensor scores, cudnnPointwiseMode_t comparison, C
   return ScoresOf(CUDNN_POINTWISE_BINARY_SELECT, {scores, graph_.AddScalar(excluded), kept});
 }
 
-// Replaces the scores of keys that are not visible. Engines recognise a window only if it is a
+// Replaces the scores of keys that are not visible. Engines recognize a window only if it is a
 // second comparison, after the causal one: column + window > row, with the sum in floating point.
 CudnnTensor Builder::Mask(CudnnTensor scores) {
   if (!shape_.causal) return scores;
@@ -197,7 +197,7 @@ void Builder::SumRows(const AttentionBackwardTensors& tensors) {
   graph_.Pointwise(CUDNN_POINTWISE_MUL, {tensors.dout, tensors.out}, product);
   const CudnnTensor sum = PerRow();
   graph_.Reduce(CUDNN_REDUCE_TENSOR_ADD, product, sum);
-  // Multiplies by 1, because engines recognise the graph only with this factor. The factor exists
+  // Multiplies by 1, because engines recognize the graph only with this factor. The factor exists
   // for dropout.
   graph_.Pointwise(CUDNN_POINTWISE_MUL, {sum, graph_.AddScalar(1.0F)}, tensors.row_sum);
 }

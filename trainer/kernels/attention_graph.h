@@ -1,4 +1,4 @@
-// Builds attention graphs in the form that cuDNN's fused attention engines recognise.
+// Builds attention graphs in the form that cuDNN's fused attention engines recognize.
 #ifndef TRAINYARD_TRAINER_KERNELS_ATTENTION_GRAPH_H_
 #define TRAINYARD_TRAINER_KERNELS_ATTENTION_GRAPH_H_
 

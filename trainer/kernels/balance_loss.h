@@ -27,7 +27,7 @@ struct BalanceGradientArguments {
   const float* scores = nullptr;    // [rows, experts]
   const int64_t* counts = nullptr;  // [sequences, experts]
   float* d_logits = nullptr;        // [rows, experts]; the gradient is added
-  double factor = 0;                // counts * factor is the gradient of the normalised scores
+  double factor = 0;                // counts * factor is the gradient of the normalized scores
 };
 
 void AddBalanceGradient(const BalanceGradientArguments& arguments, const RoutingShape& shape,

@@ -17,13 +17,14 @@ struct ExpertSlots {
   int64_t expert;
 
   __device__ bool Has(int64_t slot) const { return slot < count && experts[slot] == expert; }
-  // Returns bits in the order of the weights. The bits of floats >= 0 are in their order.
+  // Returns a key that increases with the slot's weight: the weight's bits. For floats >= 0, the
+  // bits, read as an integer, have the order of the values.
   __device__ uint32_t Key(int64_t slot) const {
     return weights == nullptr ? 0 : __float_as_uint(weights[slot]);
   }
 };
 
-// Slots with keys above `key` are kept, and of the slots with this key the first `places`.
+// Slots with keys above `key` are kept, and the first `places` of the slots whose key equals it.
 struct Threshold {
   uint32_t key;
   int64_t places;
@@ -63,8 +64,8 @@ __device__ void FindDigit(int shift, SharedMemory& shared) {
   __syncthreads();
 }
 
-// Returns how many threads of the block with a lower index have the flag, and adds the number of
-// all threads with it to `total`.
+// Returns `total` plus the number of threads with a lower index that have the flag. Then adds the
+// number of all threads of the block that have it to `total`.
 __device__ int64_t RankOfFlag(bool flag, SharedMemory& shared, int64_t& total) {
   const unsigned int votes = __ballot_sync(0xffffffffu, flag);
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
@@ -104,7 +105,7 @@ __global__ void __launch_bounds__(kThreads)
                           arguments.marked + first, arguments.slots, blockIdx.x};
   if (threadIdx.x == 0) shared.threshold = {0, arguments.capacity};
   __syncthreads();
-  // Without weights all keys are 0, which is the threshold already.
+  // Without weights, all keys are 0, and so is the initial threshold.
   for (int shift = 24; shift >= 0 && slots.weights != nullptr; shift -= 8) {
     CountDigits(slots, shared.threshold.key, shift, shared);
     FindDigit(shift, shared);

@@ -99,7 +99,7 @@ GemmAlgorithm ParseAlgorithm(const nlohmann::json& json) {
 }  // namespace
 
 size_t GemmShapeHash::operator()(const GemmShape& shape) const {
-  // Multiplying by this odd factor spreads neighbouring sizes over the whole word.
+  // Multiplying by this odd factor spreads neighboring sizes over the whole word.
   constexpr uint64_t kFactor = 0x9E3779B97F4A7C15;
   uint64_t hash = 0;
   const auto add = [&hash](uint64_t value) {

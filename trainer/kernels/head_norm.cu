@@ -246,7 +246,7 @@ __device__ __forceinline__ Operands<1> OperandsAt(const T& dy, const T& x, const
   return ToOperands(Vector<T, 1>{dy}, Vector<T, 1>{x}, Vector<T, 1>{weight});
 }
 
-// `partial` is the warp's row of partial sums, which the warp's first head initialises.
+// `partial` is the warp's row of partial sums, which the warp's first head initializes.
 template <typename T>
 __device__ __forceinline__ void DifferentiateLongHead(const HeadNormBackwardArguments& arguments,
                                                       int64_t index, float* partial,

@@ -8,8 +8,9 @@ namespace {
 
 constexpr int kThreads = 256;
 
-// The work of a thread for one head of a row: it either copies a vector of unrotated elements, or
-// rotates a vector of the first half of the rotated elements with its paired vector.
+// The work of a thread for one head of a row. The thread either copies a vector of unrotated
+// elements, or rotates a vector of the first half of the rotated elements together with its paired
+// vector.
 struct HeadItem {
   int64_t row;
   int head;

@@ -17,7 +17,7 @@ struct LatentHeadShape {
   int64_t length = 0;  // Row r has position r % length.
   int64_t heads = 0;
   int64_t unrotated = 0;
-  int64_t rotated = 0;  // Even. They follow the unrotated elements in a query or key head.
+  int64_t rotated = 0;  // Even. Rotated elements follow the unrotated ones.
   int64_t value = 0;
   const float* cos = nullptr;  // [length, rotated / 2]
   const float* sin = nullptr;  // like cos
@@ -40,7 +40,7 @@ struct SplitLatentHeadsArguments {
   void* d_query = nullptr;  // Rotated back in place.
   const void* d_key = nullptr;
   void* d_expanded = nullptr;  // The unrotated elements are overwritten; values do not change.
-  void* d_shared = nullptr;    // Overwritten by the sum over heads, in fp32 and in their order.
+  void* d_shared = nullptr;    // Overwritten by the sum over heads, added in order, in fp32.
 };
 
 void SplitLatentHeads(const SplitLatentHeadsArguments& arguments, cudaStream_t stream);

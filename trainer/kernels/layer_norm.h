@@ -1,4 +1,4 @@
-// Layer normalisation (Ba, Kiros and Hinton 2016, arXiv 1607.06450) and its gradient.
+// Layer normalization (Ba, Kiros and Hinton 2016, arXiv 1607.06450) and its gradient.
 #ifndef TRAINYARD_TRAINER_KERNELS_LAYER_NORM_H_
 #define TRAINYARD_TRAINER_KERNELS_LAYER_NORM_H_
 

@@ -109,9 +109,9 @@ __device__ __forceinline__ void LoadWeights(const Operands<Value, First, Second>
   }
 }
 
-// Stores master weights, and the values rounded from them. Splits those of bf16. Stores every NaN
-// as a NaN with a lower half of 0, because rounding another NaN could carry through all bits and
-// give the value 0, which would hide the NaN.
+// Stores master weights, and the values rounded from them. If the values are bf16, splits the
+// master weights. Stores every NaN as a NaN with a lower half of 0, because rounding another NaN
+// could carry through all bits and give the value 0, which would hide the NaN.
 template <typename Value, typename First, typename Second, int kSize>
 __device__ __forceinline__ void StoreWeights(const Operands<Value, First, Second>& operands,
                                              int64_t index, const float (&weights)[kSize]) {

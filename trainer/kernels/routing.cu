@@ -43,9 +43,9 @@ __global__ void __launch_bounds__(kThreads)
   for (int e = Lane(); e < experts; e += kWarpSize) scores[e] = expf(logits[e] - maximum) / sum;
 }
 
-// A key orders (value, index): of two values the larger has the larger key, and of two equal values
-// the one with the lower index. Every key is above 0. NaN with a positive sign is the largest
-// value, so that every choice consists of existing experts.
+// Keys order (value, index) pairs. A larger value has a larger key. If values are equal, the one
+// with the lower index has the larger key. Every key is above 0. NaN with a positive sign is the
+// largest value, so that every choice consists of existing experts.
 __device__ __forceinline__ unsigned long long KeyOf(float value, int index) {
   const unsigned bits = __float_as_uint(value + 0.0f);  // + 0 converts -0 to 0.
   const unsigned ordered = bits ^ (bits >> 31 != 0 ? 0xffffffffu : 0x80000000u);
@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// Returns the sum that normalises the chosen scores of a row.
+// Returns the sum that normalizes the chosen scores of a row.
 __device__ __forceinline__ float SumOfChosen(const float* scores, const int64_t* chosen,
                                              const RoutingForm& form) {
   float sum = 0;
@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(kRowThreads)
 
 // Sums over the chosen experts of a row.
 struct ChosenSums {
-  float scores = 1;  // Sum of the scores; 1 if the weights are not normalised.
+  float scores = 1;  // Sum of the scores; 1 if the weights are not normalized.
   float dot = 0;     // Sum of the products of score and weight gradient.
 };
 
@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(kThreads)
   const int64_t* chosen = arguments.chosen + row * form.topk;
   const float* scores = arguments.scores + row * shape.experts;
   const ChosenSums sums = SumsOfChosen(d, scores, chosen, form);
-  // Without normalisation, every logit is in the denominator of the softmax.
+  // Without normalization, every logit is in the denominator of the softmax.
   const bool moves_all = form.is_softmax && !form.is_normalised;
   for (int e = Lane(); e < shape.experts; e += kWarpSize) {
     float gradient = moves_all ? -scores[e] * sums.dot : 0.0f;

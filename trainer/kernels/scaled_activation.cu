@@ -7,10 +7,10 @@
 namespace trainyard::trainer::kernels {
 namespace {
 
-// Each block processes one row. The number of vectors per operand that a thread loads before it
-// uses the first keeps enough loads in flight to hide memory latency.
+// Each block processes one row. A thread loads this many vectors per operand before it uses the
+// first, which keeps enough loads in flight to hide memory latency.
 constexpr int kThreadVectors = 2;
-// The threads of a block for rows of few and of many vectors.
+// The number of threads in a block, for rows with few vectors and for rows with many.
 constexpr int kShortRowThreads = 64;
 constexpr int kLongRowThreads = 128;
 constexpr int64_t kShortRowVectors = 256;

@@ -13,7 +13,7 @@ namespace {
 constexpr int kBuckets = kMaxExperts + 1;
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarpSize;
-// The number of neighbouring slots that a warp places, and those of a block.
+// The number of adjacent slots that a warp places, and the number that a block places.
 constexpr int kWarpSlots = 8 * kWarpSize;
 constexpr int kTileSlots = kWarps * kWarpSlots;
 constexpr size_t kAlignment = 256;

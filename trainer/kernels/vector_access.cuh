@@ -41,7 +41,7 @@ __device__ __forceinline__ Vector<T, kSize> LoadVector(const T* address) {
 
 // `address` must be in global memory and aligned to the size of the vector. Uses __stwb, because
 // the compiler may split a plain store of four words into four stores. __stwb has the cache
-// behaviour of a plain store, but is never split.
+// behavior of a plain store, but is never split.
 template <typename T, int kSize>
 __device__ __forceinline__ void StoreVector(T* address, const Vector<T, kSize>& vector) {
   if constexpr (kSize == 1) {
@@ -68,7 +68,7 @@ __device__ __forceinline__ void UnpackWord(uint32_t word, float* values) {
 }
 
 // Rounds values[0] and values[1] to T, to nearest even. values[0] becomes the lower half of the
-// word. A value above 65,519 becomes infinite in fp16, which the loss scale relies on.
+// word. In fp16, a value above 65,519 becomes infinite; the loss scale relies on this.
 template <typename T>
 __device__ __forceinline__ uint32_t PackWord(const float* values) {
   if constexpr (std::is_same_v<T, __half>) {

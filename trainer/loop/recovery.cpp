@@ -18,9 +18,8 @@ using nlohmann::json;
 // The maximum fraction of a node's free memory that the snapshots of all its ranks may use.
 constexpr double kMemoryShare = 0.8;
 
-// The number of recent steps to remember. It exceeds the number of steps by which other ranks can
-// be ahead of the steps that rank 0 has reported, because a device is at most one step ahead of its
-// host.
+// The number of recent steps to remember. A device is at most one step ahead of its host. Therefore
+// other ranks are always fewer steps than this ahead of the last step that rank 0 has reported.
 constexpr std::size_t kStepsRemembered = 3;
 
 json ToJson(const std::deque<ReportedStep>& steps) {
@@ -143,7 +142,8 @@ void Recovery::Begin(const TrainingState& state, const AttemptStart& start) {
   keeper_->TakeNow(state.step, ToJson(state));
 }
 
-// `why` is the shortage on this rank's node; empty if this node has enough memory.
+// `why` describes the lack of memory on this rank's node. It is empty if the node has enough
+// memory.
 void Recovery::ReportHealingOff(int64_t step, const std::string& why) {
   parts_.healing.Refuse();
   const std::string text =

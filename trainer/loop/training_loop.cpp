@@ -84,9 +84,9 @@ bool TrainingLoop::AfterStep() {
 }
 
 // True if the host must wait for the latest launched step before it launches another, because the
-// work between the two steps needs the weights. Always true in fp16, where the scale and the
-// learning rate of a step depend on whether the previous one was skipped, and on a CPU, where the
-// step is complete when Launch returns.
+// work between the two steps needs the weights. Always true in fp16, because the scale and the
+// learning rate of a step depend on whether the previous one was skipped. Always true on a CPU,
+// because the step is complete when Launch returns.
 bool TrainingLoop::IsPauseDue() const {
   const int64_t evaluation = config_.evaluation.every_steps;
   return !parts_.setup.device.is_cuda() || ScalesLoss(config_.train) ||
@@ -173,8 +173,9 @@ void TrainingLoop::AwaitLaunchedSteps() {
   try {
     while (parts_.runner.pending() > 0) parts_.runner.Finish();
   } catch (const TrainerError& error) {
-    // The error is ignored, because the caller is about to throw its own. With healing, however,
-    // the loss of a peer may have caused the caller's error, so the loss is thrown instead.
+    // Ignores the error, because the caller is about to throw an error of its own. With healing,
+    // however, the loss of a peer may have caused the caller's error, so the loss is thrown
+    // instead.
     if (parts_.recovery != nullptr && error.code() == ExitCode::kPeerLost) throw;
   }
 }

@@ -21,7 +21,7 @@ HeadPlace HeadsHere(const ModelConfig& model, const TensorParallel& tensor) {
 }
 
 // Returns this rank's rows of a key or value matrix, or of its bias. If there are fewer key heads
-// than ranks, neighbouring ranks share a head. Sums over all ranks count a shared head on the first
+// than ranks, neighboring ranks share a head. Sums over all ranks count a shared head on the first
 // of these ranks only (is_first_holder).
 std::vector<LogicalTensorSlice> KeysHere(const ModelConfig& model, const LogicalTensorSlice& whole,
                                          const TensorParallel& tensor) {

@@ -42,10 +42,9 @@ struct BlockOptions {
 
 // Either keeps all activations for the backward pass or recomputes some of them. kSelective
 // recomputes the norms, the activation function (Korthikanti et al. 2022, arXiv 2205.05198) and the
-// heads of latent attention.
-// kFull recomputes the whole block (Chen et al. 2016, arXiv 1604.06174). The results have the same
-// bits in all cases. The choice of experts is always kept, because a second choice
-// could differ.
+// heads of latent attention. kFull recomputes the whole block (Chen et al. 2016, arXiv 1604.06174).
+// The results have the same bits in all cases. The choice of experts is always kept, because a
+// second choice could differ.
 class Block {
  public:
   // The group of a layer's experts has the name of the layer's group and this suffix.

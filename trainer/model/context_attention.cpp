@@ -60,7 +60,7 @@ class KeyValueStream {
 
 // Sums, over the ranks, the gradients of each rank's keys and values. The steps are those of
 // KeyValueStream. With kAllGather, one reduce-scatter sums them at the end. Otherwise, the sums
-// travel around the ring one step behind the keys and values.
+// travel around the ring, one step later than the keys and values.
 class KeyValueGradients {
  public:
   KeyValueGradients(const ContextParallel& context, const Tensor& own_key_values)

@@ -34,7 +34,7 @@ struct ContextAttentionKept {
 torch::Tensor ContextAttentionForward(const AttentionInputs& inputs, const ContextParallel& context,
                                       const AttentionForm& form, torch::Tensor& out);
 
-// Writes every element of the gradients. Those of this rank's keys and values include the
+// Writes every element of the gradients. The gradients of this rank's keys and values include the
 // contributions of all ranks' queries.
 void ContextAttentionBackward(const torch::Tensor& dout, const ContextAttentionKept& kept,
                               Reproducible reproducible, const ContextParallel& context,

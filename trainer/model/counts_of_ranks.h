@@ -12,8 +12,8 @@
 
 namespace trainyard::trainer {
 
-// Gathers the counts of each rank, int64 [experts] on the device. Begins to copy all of them,
-// [ranks, experts], to host memory.
+// Gathers the counts of all ranks and begins to copy them to host memory. `counts` is int64
+// [experts] on the device; the result is [ranks, experts].
 HostTensor GatherCounts(const torch::Tensor& counts, const ExpertParallel& parallel);
 
 // Sums of the counts of all ranks, int64 [ranks, experts] in host memory.

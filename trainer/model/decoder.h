@@ -59,8 +59,8 @@ struct TrainingTokens {
 class Decoder {
  public:
   static constexpr char kEmbeddingGroup[] = "embedding";
-  // Learned positions are a separate group, because with a tied head the last stage has the
-  // embedding's group without them.
+  // Learned positions are a separate group. With a tied head, the last stage has the embedding's
+  // group, but no positions.
   static constexpr char kPositionGroup[] = "positions";
   static constexpr char kHeadGroup[] = "head";  // The final norm, and the output matrix if untied.
 
@@ -84,13 +84,12 @@ class Decoder {
   int64_t shared_embedding_group() const { return shared_embedding_group_; }
 
   // Sets the object that is called before and after weights are used. `access` must outlive this
-  // object.
-  // Without a call of UseWeights, all weights must always be available.
+  // object. Without a call of UseWeights, all weights must always be available.
   void UseWeights(WeightAccess& access) { access_ = &access; }
 
   // Prepares this rank's tokens of a micro-batch for one pass through a chunk.
   MicroBatch Begin(int64_t chunk, const TrainingTokens& batch, Stash::Mode mode) const;
-  // Returns an uninitialised tensor of the shape that a chunk passes to the next chunk. `length` is
+  // Returns an uninitialized tensor of the shape that a chunk passes to the next chunk. `length` is
   // the number of tokens per sample over all ranks.
   torch::Tensor NewActivations(int64_t samples, int64_t length) const;
 
@@ -98,10 +97,8 @@ class Decoder {
   // of the preceding chunk; it is undefined for the chunk with the embedding.
   torch::Tensor Forward(int64_t chunk, torch::Tensor x, MicroBatch& micro_batch) const;
   // Computes the loss and returns the gradient of x. Must be called only for the chunk with the
-  // head.
-  // Adds the weighted sum of the losses of this rank's tokens to `loss`, an fp64 scalar on the
-  // device.
-  // The sum is equal on all tensor-parallel ranks.
+  // head. Adds the weighted sum of the losses of this rank's tokens to `loss`, an fp64 scalar on
+  // the device. The sum is equal on all tensor-parallel ranks.
   torch::Tensor LossAndGradient(const torch::Tensor& x, const MicroBatch& micro_batch,
                                 torch::Tensor& loss, WeightGradients& gradients) const;
   void Loss(const torch::Tensor& x, const MicroBatch& micro_batch, torch::Tensor& loss) const;

@@ -11,9 +11,10 @@ namespace trainyard::trainer {
 struct ExpertChoice {
   // int64 [rows, topk]. Dropped slots are marked (ops/expert_capacity.h).
   torch::Tensor experts;
-  // int64 [ranks, experts], in host memory: the number of rows that each of the ranks that share
-  // experts sends to each expert, without dropped slots. Before TokenDispatch::CountsOfRanks: those
-  // of this rank, [experts], on the device.
+  // The number of rows that each rank sends to each expert, without dropped slots: int64 [ranks,
+  // experts], in host memory, for the ranks that share experts. Before
+  // TokenDispatch::CountsOfRanks, it contains only the counts of this rank: [experts], on the
+  // device.
   torch::Tensor counts;
   // Returns when `counts` is complete. Empty if it is complete.
   std::function<void()> wait_for_counts = {};

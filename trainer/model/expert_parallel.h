@@ -1,4 +1,4 @@
-// How the experts of a layer are divided among ranks.
+// The division of a layer's experts among ranks.
 #ifndef TRAINYARD_TRAINER_MODEL_EXPERT_PARALLEL_H_
 #define TRAINYARD_TRAINER_MODEL_EXPERT_PARALLEL_H_
 
@@ -10,7 +10,7 @@
 
 namespace trainyard::trainer {
 
-// The ranks that together have all experts of a layer once. They form ep groups of etp neighbours.
+// The ranks that together have all experts of a layer once. They form ep groups of etp neighbors.
 // Each group has an equal number of experts, in order. Within a group, each rank has one of etp
 // equal parts of the width of every expert.
 class ExpertParallel {

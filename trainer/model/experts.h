@@ -29,7 +29,7 @@ struct ExpertRows {
 // token only have to be added.
 class Experts {
  public:
-  // For the experts of this rank, and its part of their width.
+  // The matrices contain only the experts of this rank, and this rank's part of their width.
   struct Parameters {
     int64_t up = 0;    // [experts * ffn, hidden]; gated: twice the rows, gate of an expert first.
     int64_t down = 0;  // [experts * hidden, ffn]
@@ -53,7 +53,7 @@ class Experts {
   // Returns [rows, hidden].
   torch::Tensor Forward(const ExpertRows& rows, MicroBatch& micro_batch) const;
 
-  // What a forward pass keeps for the backward pass.
+  // Tensors that a forward pass keeps for the backward pass.
   struct Kept {
     torch::Tensor packed;
     torch::Tensor scaled;  // Undefined if it is recomputed.
@@ -69,8 +69,8 @@ class Experts {
   };
   // Computes the gradients of the inputs. Overwrites `kept`.
   Gradients Backward(const torch::Tensor& dy, const ExpertRows& rows, Kept kept) const;
-  // Adds the gradients of the parameters. They are computed apart from those of the inputs, so that
-  // the latter can be exchanged in the meantime.
+  // Adds the gradients of the parameters. They are computed separately, so that the gradients of
+  // the inputs can be exchanged in the meantime.
   void AddParameterGradients(const torch::Tensor& dy, const ExpertRows& rows,
                              const Gradients& computed, WeightGradients& gradients) const;
 

@@ -31,17 +31,17 @@ class HeadNorms {
   HeadNorms(const ParameterStore& store, int64_t first_parameter, double epsilon)
       : store_(store), first_parameter_(first_parameter), epsilon_(epsilon) {}
 
-  // Normalises the query and key heads of packed rows (attention_heads.h) in place. Keeps the
+  // Normalizes the query and key heads of packed rows (attention_heads.h) in place. Keeps the
   // tensors that Backward needs in the stash of `micro_batch`.
   void Forward(torch::Tensor& packed, const AttentionHeads& heads, MicroBatch& micro_batch) const;
 
-  // On entry, d_packed contains the gradients of the normalised heads. Replaces them with the
+  // On entry, d_packed contains the gradients of the normalized heads. Replaces them with the
   // gradients of the heads before Forward.
   void Backward(torch::Tensor& d_packed, const AttentionHeads& heads, MicroBatch& micro_batch,
                 WeightGradients& gradients) const;
 
  private:
-  // Normalises heads with the weight `parameter`. heads: [batch, length, heads, head_size].
+  // Normalizes heads with the weight `parameter`. heads: [batch, length, heads, head_size].
   void Normalise(int64_t parameter, torch::Tensor heads, MicroBatch& micro_batch) const;
   void Differentiate(int64_t parameter, torch::Tensor d_heads, MicroBatch& micro_batch,
                      WeightGradients& gradients) const;

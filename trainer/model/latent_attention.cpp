@@ -16,7 +16,8 @@ using torch::Tensor;
 // Returns the heads of each token, concatenated into one row.
 Tensor RowsOfHeads(const Tensor& heads) { return heads.flatten(0, 1).flatten(1); }
 
-// The norms of the vectors of lower rank, also in a model with other norms.
+// Returns the form of the norms of the vectors of lower rank: always RMSNorm, even if the model's
+// other norms are different.
 NormForm LatentNormForm(const ModelConfig& model) {
   return {Normalization::kRmsNorm, 1, model.norm_epsilon};
 }

@@ -25,11 +25,12 @@ namespace trainyard::trainer {
 
 // For a row x, with q = RMSNorm(x W_qa^T) or q = x, and c = RMSNorm of the first columns of
 // x W_kva^T:
-//   query = [q W_qb^T: unrotated | rotated], key = [c W_kvb^T: unrotated | rotated], value = c
-//   W_kvb^T
+//   query = [q W_qb^T: unrotated | rotated]
+//   key = [c W_kvb^T: unrotated | rotated]
+//   value = c W_kvb^T
 // The rotated elements of all key heads are the last columns of x W_kva^T. Every tensor-parallel
 // rank computes the vectors of lower rank of the rows that it has between matrix products, and
-// gathers the normalised vectors, which are narrower than x.
+// gathers the normalized vectors, which are narrower than x.
 class LatentAttention final : public ResidualBranch {
  public:
   struct Parameters {
@@ -49,7 +50,7 @@ class LatentAttention final : public ResidualBranch {
   // Assigns the parameters in the order of Declare, from `first` on.
   static Parameters NumbersFrom(int64_t first, const ModelConfig& model);
 
-  // If `keeps_heads` is false, heads and normalised vectors are recomputed in the backward pass.
+  // If `keeps_heads` is false, heads and normalized vectors are recomputed in the backward pass.
   // The store must outlive this object.
   LatentAttention(const ModelConfig& model, const ParameterStore& store,
                   const Parameters& parameters, bool keeps_heads, const AttentionCode& code,
@@ -72,7 +73,7 @@ class LatentAttention final : public ResidualBranch {
   // A vector of lower rank for each row of x.
   struct Latent {
     torch::Tensor vector;
-    torch::Tensor statistics;  // Of the norm.
+    torch::Tensor statistics;  // Statistics of the norm.
     torch::Tensor normal;
   };
   struct Latents {

@@ -21,8 +21,7 @@ struct LinearParameters {
 
 // Computes y = x weight^T + bias for all rows. Each rank has some rows of the weight and the
 // corresponding elements of the bias. x contains the rows that this rank has between matrix
-// products,
-// [RowsHere(rows), in]. y is [rows, out].
+// products, [RowsHere(rows), in]. y is [rows, out].
 void ColumnParallelForward(const torch::Tensor& x, const LinearParameters& parameters,
                            const ParameterStore& store, const TensorParallel& tensor,
                            torch::Tensor& y);

@@ -33,7 +33,7 @@ struct LogicalTensorSlice {
 // Returns a slice that covers the whole tensor.
 LogicalTensorSlice WholeLogicalTensor(std::string name, std::vector<int64_t> shape,
                                       double init_std);
-// Returns a vector whose elements are all initialised to initial_value.
+// Returns a vector whose elements are all initialized to initial_value.
 LogicalTensorSlice LogicalVector(std::string name, int64_t width, double initial_value);
 // Returns rows [first, first + rows) of a whole tensor.
 LogicalTensorSlice RowsOf(LogicalTensorSlice whole, int64_t first, int64_t rows);

@@ -12,8 +12,8 @@
 
 namespace trainyard::trainer {
 
-// The parts of each group of one kind that this rank keeps. The ranks with equal parameters of this
-// kind divide one copy of them among themselves.
+// The parts that this rank keeps of each group of one kind. The ranks with equal parameters of this
+// kind divide one copy of the parameters among themselves.
 struct KeptParts {
   Shard owned = {};   // This rank's part of the copy. The whole group if nothing is sharded.
   Shard stored = {};  // Part of `owned` that this rank saves and loads.
@@ -22,7 +22,7 @@ struct KeptParts {
   bool counts = true;
 };
 
-// What this rank keeps between steps (ZeRO, Rajbhandari et al. 2020, arXiv 1910.02054).
+// The data that this rank keeps between steps (ZeRO, Rajbhandari et al. 2020, arXiv 1910.02054).
 struct StoreParts {
   int64_t zero = 0;  // ZeRO stage. 1 shards the optimizer state, 2 also gradients, 3 also values.
   PerKind<KeptParts> kept;
@@ -38,12 +38,12 @@ struct StoreParts {
 // because 16 more bits would not make an fp16 number exact.
 //
 // A buffer contains either all elements of the layout or, group after group, only the parts that
-// this rank owns. It contains only these parts of the optimizer state from ZeRO stage 1, of the
-// gradients from stage 2, and of the values in stage 3. The whole of such a group is then in memory
-// only while it is needed. Not thread-safe unless stated otherwise.
+// this rank owns. It contains only these parts for the optimizer state from ZeRO stage 1 on, for
+// the gradients from stage 2 on, and for the values in stage 3. A whole group of gradients or
+// values is then in memory only while it is needed. Not thread-safe unless stated otherwise.
 class ParameterStore {
  public:
-  // Allocates and initialises the buffers. The initial values are a pure function of (seed, logical
+  // Allocates and initializes the buffers. The initial values are a pure function of (seed, logical
   // name, element). Without a seed, they are 0 and must be loaded.
   ParameterStore(const std::vector<GroupDeclaration>& groups, torch::ScalarType type,
                  torch::Device device, std::optional<uint64_t> seed, const StoreParts& parts = {});
@@ -86,8 +86,8 @@ class ParameterStore {
   // For ZeRO stages 2 and 3: frees the memory for the gradients of a whole group.
   void DropGradients(int64_t group);
 
-  // Returns elements of a group that this rank keeps. The range must be owned: in ZeRO stage 3 for
-  // Values, and in stages 2 and 3 for Gradients.
+  // Returns elements of a group that this rank keeps. This rank must own the range in ZeRO stage 3
+  // for Values, and in stages 2 and 3 for Gradients.
   torch::Tensor Values(int64_t group, const ElementRange& range) const;
   torch::Tensor Gradients(int64_t group, const ElementRange& range) const;
   // Returns owned elements of a buffer of optimizer state.

@@ -1,4 +1,4 @@
-// One half of a block: residual + f(x), where x is the normalised residual stream.
+// One half of a block: residual + f(x), where x is the normalized residual stream.
 #ifndef TRAINYARD_TRAINER_MODEL_RESIDUAL_BRANCH_H_
 #define TRAINYARD_TRAINER_MODEL_RESIDUAL_BRANCH_H_
 

@@ -26,8 +26,8 @@ inline RotaryFrequencies FrequenciesOf(const ModelConfig& model) {
 }
 
 // Returns the factor of the scores of latent attention: 1 / sqrt(size of a query head), times the
-// square of YaRN's magnitude. The square, because the magnitude would apply to all elements of both
-// queries and keys.
+// square of YaRN's magnitude. The magnitude is squared, because it applies to both queries and
+// keys.
 inline double LatentScoreScale(const ModelConfig& model) {
   const double scale = 1 / std::sqrt(static_cast<double>(QueryHeadSize(model)));
   if (model.rope_scaling_type != RopeScalingType::kYarn) return scale;

@@ -81,12 +81,12 @@ ExpertChoice Router::Limit(const Tensor& scores, const Tensor& experts,
   return {marked, CountKeptRows(marked, scores.size(1))};
 }
 
-// Dropped slots are included: the weights of a token's other slots do not depend on the limit.
+// Includes dropped slots, because the limit must not change the weights of a token's other slots.
 Tensor Router::ChosenExperts(const ExpertChoice& choice) const {
   return capacity_.exists() ? WithoutMarks(choice.experts) : choice.experts;
 }
 
-// The sum of the logits shows a router that is not finite with one operation per layer.
+// One sum of the logits per layer shows whether all logits are finite.
 void Router::Measure(const Tensor& logits, const Tensor& scores,
                      const ExpertBalance& balance) const {
   if (!balance.figures.defined()) return;

@@ -21,8 +21,8 @@
 namespace trainyard::trainer {
 
 // Logits are the product of rows and the router's weight [experts, hidden], in the compute type:
-// bf16 logits would be equal for many experts and choose others than fp32 logits.
-// Every tensor-parallel rank has the whole weight and routes its own rows.
+// bf16 logits would be equal for many experts and lead to another choice than fp32 logits. Every
+// tensor-parallel rank has the whole weight and routes its own rows.
 class Router {
  public:
   // `prefix` precedes the logical names of the feed-forward layer.
@@ -33,9 +33,9 @@ class Router {
   Router(const ModelConfig& model, const ParameterStore& store, int64_t weight, int64_t layer,
          const ModelParallel& parallel);
 
-  // Sets the choice of the micro-batch to experts for the rows of x, or reuses the choice if the
-  // pass is repeated. Returns the weights of the chosen experts, [rows, topk], in the compute type.
-  // Keeps the logits in the stash.
+  // Chooses experts for the rows of x and stores the choice in the micro-batch. A repeated pass
+  // reuses the stored choice. Returns the weights of the chosen experts, [rows, topk], in the
+  // compute type. Keeps the logits in the stash.
   torch::Tensor Forward(const torch::Tensor& x, MicroBatch& micro_batch) const;
 
   // Adds the gradient of x for the gradient of the weights to dx. Includes the gradients of the

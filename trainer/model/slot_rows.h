@@ -11,7 +11,8 @@
 
 namespace trainyard::trainer {
 
-// Sorts slots by expert, of which `rows` have a row. `experts` is int64 [tokens, topk].
+// Sorts slots by expert. `experts` is int64 [tokens, topk]. `rows` is the number of slots that have
+// a row.
 ExpertOrder OrderOfRows(const torch::Tensor& experts, int64_t rows);
 
 // Returns the rows of x, [tokens, width], sorted by expert: [rows, width].

@@ -17,9 +17,9 @@
 
 namespace trainyard::trainer {
 
-// The ways of the rows of one micro-batch in one layer.
+// The routes of the rows of one micro-batch in one layer.
 struct DispatchPlan {
-  ExpertOrder order;     // Of the rows before the exchange.
+  ExpertOrder order;     // The order of the rows before the exchange.
   RowSegments segments;  // The rows of each of this rank's experts after Send.
   // For the exchange of rows: the number of rows sent to and received from each rank, and the order
   // by expert of the rows received.
@@ -34,7 +34,7 @@ struct WeightedRows {
   torch::Tensor weights;  // [tokens, topk], or [rows].
 };
 
-// Rows on their way.
+// Rows in transit.
 struct PendingRows {
   PendingTensor values;
   PendingTensor weights;
@@ -45,7 +45,7 @@ struct PendingRows {
 // returns residual + the sum of each token's rows. `residual` may be undefined. Send and Return are
 // each other's gradients. Work that is queued between Begin and Finish runs during the exchange.
 //
-// All ranks that share experts must call all methods in the same order, also a rank without rows.
+// All ranks that share experts, even those without rows, must call all methods in the same order.
 // All ranks have the same number of tokens.
 class TokenDispatch {
  public:
@@ -65,9 +65,9 @@ class TokenDispatch {
                                     const torch::Tensor& residual) const = 0;
 };
 
-// Returns LocalDispatch on one rank, and else the dispatch that `parallel` asks for. kAuto is the
-// one that moves the fewest bytes: AllGatherDispatch if a token would be sent more often than there
-// are ranks, and else AllToAllDispatch.
+// Returns LocalDispatch for one rank, otherwise the dispatch that `parallel` requests. kAuto
+// selects the one that moves the fewest bytes: AllGatherDispatch if a token would be sent more
+// often than there are ranks, otherwise AllToAllDispatch.
 std::unique_ptr<TokenDispatch> MakeTokenDispatch(const ModelConfig& model,
                                                  const ExpertParallel& parallel);
 

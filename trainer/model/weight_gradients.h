@@ -44,7 +44,8 @@ class WeightGradients {
   void AddLinear(int64_t parameter, const torch::Tensor& dy, const torch::Tensor& x);
 
   // Adds dy^T x of each expert's rows to the gradient of the stacked matrices of the experts, now
-  // or later. The gradient of an expert without rows becomes 0 if it is the first of a step.
+  // or later. If this is the first gradient of a step, the gradient of an expert without rows
+  // becomes 0.
   void AddGrouped(int64_t parameter, const torch::Tensor& dy, const torch::Tensor& x,
                   const RowSegments& segments);
 

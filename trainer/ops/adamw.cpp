@@ -15,9 +15,8 @@ namespace {
 
 using torch::Tensor;
 
-// The number of elements that are updated at once. They are few enough that their buffers stay in
-// the
-// CPU cache through all passes of an update and that fp32 sums lose little precision.
+// The number of elements that are updated at once. The number is small, so that the buffers stay in
+// the CPU cache through all passes of an update and fp32 sums lose little precision.
 constexpr int64_t kPieceElements = int64_t{1} << 15;
 
 double ValueOf(const Tensor& step_values, StepValue which) {

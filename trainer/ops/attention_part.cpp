@@ -73,8 +73,7 @@ Tensor AttentionPartForward(const AttentionPart& part, Tensor& out) {
 }
 
 // P is the weights of this part's keys in the softmax over all keys. D is the sum of dO * O over a
-// row.
-// With dP = dO v^T, the gradient of the scores is dS = P * (dP - D).
+// row. With dP = dO v^T, the gradient of the scores is dS = P * (dP - D).
 void AttentionPartBackward(const AttentionPart& part, const WholeAttention& whole,
                            Reproducible reproducible, const AttentionPartGradients& gradients) {
   CheckLengths(part);

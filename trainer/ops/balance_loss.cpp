@@ -16,7 +16,7 @@ Tensor SequenceOfRows(const Tensor& scores, const BalanceSequences& sequences) {
       .div(sequences.length, "floor");
 }
 
-// Returns the gradient of the logits for the gradient `d` of the normalised scores.
+// Returns the gradient of the logits for the gradient `d` of the normalized scores.
 Tensor ThroughNormalisedScores(const Tensor& d, const Tensor& scores, RouterScoreFunction kind) {
   if (kind == RouterScoreFunction::kSoftmax) return scores * (d - (scores * d).sum(1, true));
   const Tensor sum = scores.sum(1, true);
@@ -24,16 +24,16 @@ Tensor ThroughNormalisedScores(const Tensor& d, const Tensor& scores, RouterScor
   return d_scores * scores * (1 - scores);
 }
 
-// Returns the factor between the counts of a sequence and its loads f, divided by the number of
-// tokens of all sequences.
+// The load f_i of expert i is counts_i times a factor (AddBalanceGradient). Returns this factor,
+// divided by the number of tokens of all sequences.
 double LoadFactor(const Tensor& scores, const RouterForm& form, const BalanceSequences& sequences) {
   const auto tokens = static_cast<double>(sequences.tokens);
   return static_cast<double>(scores.size(1)) / (static_cast<double>(form.topk) * tokens) / tokens /
          static_cast<double>(sequences.count);
 }
 
-// Returns for each of this rank's rows the gradient of its normalised scores, [rows, experts]: the
-// loads f of its sequence, divided by the number of tokens of all sequences.
+// Returns the gradient of the normalized scores of this rank's rows, [rows, experts]: the loads f
+// of each row's sequence, times `coefficient`, divided by the number of tokens of all sequences.
 Tensor LoadsOfRows(const Tensor& scores, const RouterForm& form, const Tensor& counts,
                    const BalanceSequences& sequences, double coefficient) {
   const double factor = coefficient * LoadFactor(scores, form, sequences);

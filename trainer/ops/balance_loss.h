@@ -33,7 +33,7 @@ void AddBalanceGradient(const torch::Tensor& scores, const RouterForm& form,
 torch::Tensor BalanceLoss(const torch::Tensor& scores, const RouterForm& form,
                           const torch::Tensor& counts, const BalanceSequences& sequences);
 
-// Returns for each row the entropy of its normalised scores, divided by the logarithm of the number
+// Returns for each row the entropy of its normalized scores, divided by the logarithm of the number
 // of experts: 1 if all scores are equal, 0 if one expert has all of the score, [rows] in the type
 // of the scores. It is 1 for a single expert.
 torch::Tensor ScoreEntropies(const torch::Tensor& scores);

@@ -8,7 +8,7 @@ namespace trainyard::trainer {
 
 struct CapacityForm {
   int64_t experts = 0;
-  int64_t capacity = 0;  // Tokens of one sequence that an expert processes at most.
+  int64_t capacity = 0;  // Maximum number of tokens of one sequence per expert.
 };
 
 }  // namespace trainyard::trainer

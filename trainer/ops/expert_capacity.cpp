@@ -47,7 +47,7 @@ Tensor DropAboveCapacity(const Tensor& experts, const Tensor& weights, const Cap
 
 Tensor WithoutMarks(const Tensor& experts) { return at::maximum(experts, -1 - experts); }
 
-// Dropped slots count for one more expert.
+// Dropped slots are counted for an additional expert, whose count is not returned.
 Tensor CountKeptRows(const Tensor& experts, int64_t count) {
   if (experts.is_cuda() && count <= gpu::kMostExperts) {
     return gpu::CountRows(experts, count, {.length = experts.size(0)}).view({count});

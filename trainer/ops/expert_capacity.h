@@ -1,6 +1,6 @@
 // Drops the slots of experts that more tokens chose than they may process (GShard, arXiv
-// 2006.16668, section 2.2). Tensors of chosen experts mark a dropped slot by -1 - expert: the slot
-// sends no row, and the expert is still known.
+// 2006.16668, section 2.2). In a tensor of chosen experts, -1 - expert marks a dropped slot. The
+// slot sends no row, but the mark still identifies the expert.
 #ifndef TRAINYARD_TRAINER_OPS_EXPERT_CAPACITY_H_
 #define TRAINYARD_TRAINER_OPS_EXPERT_CAPACITY_H_
 

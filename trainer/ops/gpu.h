@@ -48,8 +48,8 @@ struct AttentionBatch {
   int64_t window = 0;
   bool has_documents = false;
   torch::ScalarType type = torch::kBFloat16;
-  // For values in a tensor of their own (latent attention): the size of a value head, and the
-  // number of elements before it in each head of that tensor. 0: rows are packed.
+  // Used if the values are in a separate tensor (latent attention): the size of a value head, and
+  // the number of elements before it in each head of that tensor. 0: rows are packed.
   int64_t value_size = 0;
   int64_t value_offset = 0;
 };
@@ -128,7 +128,7 @@ torch::Tensor RouterLogitGradient(const torch::Tensor& d_weights, const torch::T
 // Negative numbers are not counted.
 torch::Tensor CountRows(const torch::Tensor& experts, int64_t count,
                         const BalanceSequences& sequences);
-// The gradient of the normalised scores is counts * factor.
+// The gradient of the normalized scores is counts * factor.
 void AddBalanceGradient(const torch::Tensor& scores, const RouterForm& form,
                         const torch::Tensor& counts, const BalanceSequences& sequences,
                         double factor, torch::Tensor& d_logits);
@@ -148,7 +148,7 @@ torch::Tensor GroupedLinearInputGradient(const torch::Tensor& dy, const torch::T
 // LinearWeightGradient for fp32 dy and x of a 16-bit type.
 void WideWeightGradient(const torch::Tensor& dy, const torch::Tensor& x,
                         const GradientTarget& target);
-// LinearWeightGradient for the rows of one expert, whose number changes from call to call.
+// LinearWeightGradient for the rows of one expert. Their number changes from call to call.
 void SegmentWeightGradient(const torch::Tensor& dy, const torch::Tensor& x,
                            const GradientTarget& target);
 torch::Tensor WideLinearForward(const torch::Tensor& x, const torch::Tensor& weight);

@@ -16,7 +16,7 @@ using kernels::AttentionShape;
 using kernels::AttentionStrides;
 using torch::Tensor;
 
-// The stride of a dimension of size 1 is arbitrary. This function normalises it, because cuDNN
+// The stride of a dimension of size 1 is arbitrary. This function normalizes it, because cuDNN
 // would otherwise need another plan for every stride.
 AttentionStrides StridesOf(const Tensor& rows) {
   const int64_t heads = rows.size(2), head_size = rows.size(3);

@@ -38,14 +38,14 @@ Tensor EndsOf(const RowSegments& segments, const Tensor& rows) {
   return ends.to(rows.device(), /*non_blocking=*/true);
 }
 
-// Multiplies the rows of each expert, whose number changes from call to call.
+// Multiplies the rows of one expert. Their number changes from call to call.
 void MultiplySegment(kernels::GemmArguments product) {
   product.rows_vary = true;
   kernels::Gemm(product, Stream());
 }
 
-// Splits fp32 numbers into two numbers of a 16-bit type whose sum has at least their first 16 bits:
-// [rows, 2 * columns], the leading bits of all columns first.
+// Splits each fp32 number into two numbers of a 16-bit type, whose sum has at least its first 16
+// significant bits. Returns [rows, 2 * columns]: the leading parts of all columns, then the rest.
 Tensor Split(const Tensor& wide, torch::ScalarType type) {
   const Tensor leading = wide.to(type);
   return at::cat({leading, (wide - leading).to(type)}, 1);

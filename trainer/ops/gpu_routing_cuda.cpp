@@ -35,8 +35,8 @@ kernels::SequenceRows RowsOf(const BalanceSequences& sequences) {
   return {.count = sequences.count, .length = sequences.length, .first = sequences.first};
 }
 
-// A CUDA event. The host waits for it without sleeping, because that takes microseconds instead of
-// up to 258 (trainer/README.md, decisions for mixtures of experts).
+// A CUDA event for which the host polls. If the host slept instead, it could wake 258 microseconds
+// late (trainer/README.md, decisions for mixtures of experts).
 class HostEvent {
  public:
   HostEvent() {

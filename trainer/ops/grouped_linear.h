@@ -10,10 +10,10 @@
 namespace trainyard::trainer {
 
 // x: [rows, in], weight: [experts, out, in], y: [rows, out]. All are contiguous and of one type.
-// Each product is that of linear.h for the rows of one expert.
+// For the rows of one expert, each product equals the corresponding function of linear.h.
 
 // Returns y = x weight^T of each row's expert. Allocates y, because LibTorch's grouped product
-// does.
+// allocates its result.
 torch::Tensor GroupedLinearForward(const torch::Tensor& x, const torch::Tensor& weight,
                                    const RowSegments& segments);
 
@@ -22,7 +22,7 @@ torch::Tensor GroupedLinearInputGradient(const torch::Tensor& dy, const torch::T
                                          const RowSegments& segments);
 
 // target: [experts, out, in]. Sets or adds dy^T x of each expert. The gradient of an expert without
-// rows is set to 0 or left unchanged, so that it never contains old or uninitialised numbers.
+// rows is set to 0 or left unchanged, so that it never contains old or uninitialized numbers.
 void GroupedLinearWeightGradient(const torch::Tensor& dy, const torch::Tensor& x,
                                  const RowSegments& segments, const GradientTarget& target);
 

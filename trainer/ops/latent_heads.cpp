@@ -9,12 +9,13 @@ namespace {
 
 using torch::Tensor;
 
-// Views of the parts of heads. If the table has the positions of all samples, all samples are one.
+// Views of the parts of heads. If the table has the positions of all samples, the views treat all
+// samples as one.
 struct Parts {
   Tensor rotated_query;
   Tensor rotated_key;
   Tensor unrotated_key;
-  Tensor unrotated;  // Of `expanded`.
+  Tensor unrotated;  // Elements of `expanded`.
   Tensor shared;     // [batch, length, 1, rotated]
 };
 

@@ -15,10 +15,10 @@ namespace trainyard::trainer {
 // one sample after another.
 void JoinLatentHeads(LatentHeads& heads, const RotaryTable& table);
 
-// The gradient of JoinLatentHeads. On entry, `gradients` contains those of the rotated queries and
-// of the joint keys. Rotates the gradient of the queries back in place. Writes the gradient of the
-// unrotated elements into `expanded`, whose value columns do not change, and that of `shared`, the
-// sum over all heads. The sum is computed in the compute type and rounded once.
+// The gradient of JoinLatentHeads. On entry, `gradients` contains the gradients of the rotated
+// queries and of the joint keys. Rotates the gradient of the queries back in place. Writes the
+// gradient of the unrotated elements into `expanded`, whose value columns do not change, and that
+// of `shared`, the sum over all heads. The sum is computed in the compute type and rounded once.
 void SplitLatentHeads(LatentHeads& gradients, const RotaryTable& table);
 
 }  // namespace trainyard::trainer

@@ -1,4 +1,4 @@
-// Layer normalisation (Ba, Kiros and Hinton 2016, arXiv 1607.06450).
+// Layer normalization (Ba, Kiros and Hinton 2016, arXiv 1607.06450).
 #ifndef TRAINYARD_TRAINER_OPS_LAYER_NORM_H_
 #define TRAINYARD_TRAINER_OPS_LAYER_NORM_H_
 

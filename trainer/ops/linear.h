@@ -26,7 +26,8 @@ void LinearForwardWithResidual(const torch::Tensor& x, const torch::Tensor& weig
 void LinearInputGradient(const torch::Tensor& dy, const torch::Tensor& weight, torch::Tensor& dx);
 
 // target = dy^T x or, if the target accumulates, target += dy^T x. Computed in the type of the
-// target. dy may have the compute type of x. On a GPU, its first 16 bits are then multiplied.
+// target. dy may have the compute type of x; a GPU then uses the first 16 significant bits of each
+// dy.
 void LinearWeightGradient(const torch::Tensor& dy, const torch::Tensor& x,
                           const GradientTarget& target);
 

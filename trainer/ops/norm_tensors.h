@@ -1,4 +1,4 @@
-// Tensors of the normalisations and of their gradients.
+// Tensors of the normalizations and of their gradients.
 #ifndef TRAINYARD_TRAINER_OPS_NORM_TENSORS_H_
 #define TRAINYARD_TRAINER_OPS_NORM_TENSORS_H_
 

@@ -1,4 +1,4 @@
-// Root-mean-square normalisation (Zhang and Sennrich 2019, arXiv 1910.07467).
+// Root-mean-square normalization (Zhang and Sennrich 2019, arXiv 1910.07467).
 #ifndef TRAINYARD_TRAINER_OPS_RMS_NORM_H_
 #define TRAINYARD_TRAINER_OPS_RMS_NORM_H_
 

@@ -29,9 +29,9 @@ struct YarnScaling {
   double mscale_all_dim = 0;
 };
 
-// Frequencies base^(-2i / rotary_size), i = 0, 1, ..., of which the low ones are scaled: by `yarn`,
-// if it is set, else as in LLaMA 3.1 (The Llama 3 Herd of Models, arXiv 2407.21783; the formula is
-// from Llama 3.1's published code). Let t be the number of turns of a frequency over
+// Frequencies base^(-2i / rotary_size), i = 0, 1, ... Low frequencies are scaled by `yarn`, if it
+// is set, and otherwise as in LLaMA 3.1 (The Llama 3 Herd of Models, arXiv 2407.21783; the formula
+// is from Llama 3.1's published code). Let t be the number of turns of a frequency over
 // original_length. LLaMA 3.1 keeps the frequency if t >= high_factor, and divides it by
 // scaling_factor if t <= low_factor. Between these limits, the two results are interpolated
 // linearly in t.

@@ -13,7 +13,7 @@ struct RouterForm {
   int64_t topk = 1;           // Experts per token.
   bool is_normalised = true;  // Divides the weights of a token by their sum.
   double scaling = 1;         // Factor of the weights.
-  int64_t groups = 0;         // Equal groups of neighbouring experts; 0: no groups.
+  int64_t groups = 0;         // Equal groups of neighboring experts; 0: no groups.
   int64_t group_topk = 0;     // Groups per token.
 };
 

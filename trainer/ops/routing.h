@@ -16,9 +16,10 @@ namespace trainyard::trainer {
 torch::Tensor RouterScores(const torch::Tensor& logits, const RouterForm& form);
 
 // Returns the numbers of the chosen experts, int64 [rows, topk], highest score first. `bias`,
-// [experts], is added to the scores for the choice only; it may be undefined. The lower number of
-// equal scores wins, so that every device and every repetition chooses alike. With groups, the
-// choice is limited to the groups with the highest sums of their two best scores.
+// [experts], is added to the scores for the choice only; it may be undefined. If scores are equal,
+// the expert with the lower number is chosen, so that every device and every repetition makes the
+// same choice. With groups, the choice is limited to the groups with the highest sums of their two
+// best scores.
 torch::Tensor ChooseExperts(const torch::Tensor& scores, const torch::Tensor& bias,
                             const RouterForm& form);
 

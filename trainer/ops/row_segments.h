@@ -1,4 +1,4 @@
-// Rows sorted by expert, as segments of neighbouring rows.
+// Rows sorted by expert, as segments of neighboring rows.
 #ifndef TRAINYARD_TRAINER_OPS_ROW_SEGMENTS_H_
 #define TRAINYARD_TRAINER_OPS_ROW_SEGMENTS_H_
 

@@ -28,7 +28,7 @@ struct AttentionLimits {
 torch::Tensor HiddenKeys(const torch::Tensor& query_positions, const torch::Tensor& key_positions,
                          const AttentionLimits& limits);
 
-// Like the other HiddenKeys, for queries and keys at positions 0, 1, ..., length - 1.
+// Returns HiddenKeys for queries and keys at positions 0, 1, ..., length - 1.
 torch::Tensor HiddenKeys(int64_t length, const AttentionLimits& limits, torch::Device device);
 
 // Returns the bias to add to scores, bf16 [batch, length, length]: a large negative number for keys

@@ -16,11 +16,9 @@ namespace trainyard::trainer {
 inline constexpr int64_t kCrossEntropyStatistics = 3;
 
 // Writes statistics [rows, 3], in the compute type: the largest logit of the part, the sum of
-// exp(logit
-// - largest), and the target's logit if it is in this part, else 0. If all logits are -infinity,
-//   the
-// sum is 0. logits: [rows, width], for the tokens first_token to first_token + width - 1; width is
-// at least 1. target_tokens: int64 [rows], each within the whole vocabulary.
+// exp(logit - largest), and the target's logit if it is in this part, else 0. If all logits are
+// -infinity, the sum is 0. logits: [rows, width], for the tokens first_token to first_token +
+// width - 1; width is at least 1. target_tokens: int64 [rows], each within the whole vocabulary.
 void CrossEntropyStatistics(const torch::Tensor& logits, const torch::Tensor& target_tokens,
                             int64_t first_token, torch::Tensor& statistics);
 

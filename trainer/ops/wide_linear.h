@@ -15,7 +15,7 @@ namespace trainyard::trainer {
 torch::Tensor WideLinearForward(const torch::Tensor& x, const torch::Tensor& weight);
 
 // dx += dy weight. dx has the type of the weight and is rounded once. On a GPU, the products of
-// 16-bit types use the first 16 bits of each dy.
+// 16-bit types use the first 16 significant bits of each dy.
 void AddWideLinearInputGradient(const torch::Tensor& dy, const torch::Tensor& weight,
                                 torch::Tensor& dx);
 

@@ -1,6 +1,5 @@
 // Communication within a group of ranks. During training, ranks communicate only through this
-// class.
-// The build selects the backend: Gloo for CPUs, NCCL for GPUs.
+// class. The build selects the backend: Gloo for CPUs, NCCL for GPUs.
 #ifndef TRAINYARD_TRAINER_PARALLEL_COMMUNICATOR_H_
 #define TRAINYARD_TRAINER_PARALLEL_COMMUNICATOR_H_
 
@@ -91,7 +90,7 @@ class Communicator {
   // Returns when all members have called Barrier.
   void Barrier();
 
-  // Waits until done() is true, for device work that depends on the other members.
+  // Waits until done() is true. For device work that depends on the other members.
   virtual void WaitUntil(const std::function<bool()>& done) = 0;
 
   // Ends all operations on this rank, including those waiting for a member. The communicator is

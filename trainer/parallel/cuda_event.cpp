@@ -16,8 +16,8 @@ CudaEvent::CudaEvent() {
   CheckCuda("cudaEventCreate", cudaEventCreateWithFlags(&event_, cudaEventDisableTiming));
 }
 
-// Ignores errors, because a destructor cannot report them. They would be errors of earlier device
-// work.
+// Ignores errors, because a destructor cannot report them. They would come from earlier work on the
+// device.
 CudaEvent::~CudaEvent() { static_cast<void>(cudaEventDestroy(event_)); }
 
 void CudaEvent::Record(cudaStream_t stream) {
@@ -27,7 +27,7 @@ void CudaEvent::Record(cudaStream_t stream) {
 bool CudaEvent::IsReached() const {
   const cudaError_t state = cudaEventQuery(event_);
   if (state == cudaErrorNotReady) {
-    cudaGetLastError();  // Clears the error. A later, unrelated check would report it.
+    cudaGetLastError();  // Clears the error; otherwise a later, unrelated check reports it.
     return false;
   }
   CheckCuda("cudaEventQuery", state);

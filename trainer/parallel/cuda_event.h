@@ -22,8 +22,7 @@ class CudaEvent {
   // True if the work that was queued before the latest Record is complete.
   bool IsReached() const;
   // Makes later work on the stream wait until the latest Record is reached. Has no effect before
-  // the first
-  // Record.
+  // the first Record.
   void Block(cudaStream_t stream) const;
 
  private:

@@ -61,7 +61,7 @@ c10::intrusive_ptr<ClosableGloo> ConnectGloo(Rendezvous& rendezvous,
   }
 }
 
-// Runs the operations in order, on a thread of its own.
+// Runs the operations in order, on a separate thread.
 class GlooCommunicator final : public Communicator {
  public:
   GlooCommunicator(const CommunicatorGroup& group, c10::intrusive_ptr<ClosableGloo> gloo,

@@ -1,4 +1,4 @@
-// When the gang reconnects, interrupts this rank's waits for peers, from another thread.
+// Interrupts this rank's waits for peers, from another thread, when the gang reconnects.
 #ifndef TRAINYARD_TRAINER_PARALLEL_INTERRUPTION_H_
 #define TRAINYARD_TRAINER_PARALLEL_INTERRUPTION_H_
 
@@ -44,8 +44,8 @@ class Interruption {
 
   // Throws TrainerError(kPeerLost) if interrupted.
   void Check() const;
-  // Like Check, for use after a result that looks wrong. First waits some seconds for the
-  // interruption, because other ranks may have received the order to reconnect earlier than this
+  // Does the same as Check, but first waits some seconds for the interruption. Call it after a
+  // result that looks wrong: other ranks may have received the order to reconnect earlier than this
   // rank.
   void CheckAfterWait();
 

@@ -20,14 +20,14 @@ class Mesh {
 
   const RankGrid& grid() const { return grid_; }
 
-  // Returns `rank` and those ranks whose coordinates differ from it only along `axes`, in ascending
-  // order.
+  // Returns `rank` and the ranks whose coordinates differ from those of `rank` only along `axes`,
+  // in ascending order.
   std::vector<int64_t> RanksAlong(int64_t rank, const std::vector<Axis>& axes) const;
 
-  // Returns `rank` and those ranks that together with it have all experts of a layer once, in
+  // Returns the ranks, including `rank`, that together have every expert of a layer once, in
   // ascending order. The first `expert_sizes().etp` of them have the first experts, and so on.
   std::vector<int64_t> RanksSharingExperts(int64_t rank) const;
-  // Returns `rank` and those ranks that have the same parts of the same experts, in ascending
+  // Returns the ranks, including `rank`, that have the same parts of the same experts, in ascending
   // order.
   std::vector<int64_t> RanksWithSameExperts(int64_t rank) const;
   const ExpertSizes& expert_sizes() const { return expert_sizes_; }

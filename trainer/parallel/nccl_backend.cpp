@@ -32,12 +32,12 @@ using Clock = std::chrono::steady_clock;
 using torch::Tensor;
 
 // The duration for which a wait spins before it sleeps. NCCL queues an operation in some tens of
-// microseconds, which is less than a sleep takes.
+// microseconds; a sleep takes longer.
 constexpr std::chrono::microseconds kBusyWait{200};
 constexpr std::chrono::microseconds kPollInterval{20};
 
 // Time limit of an abort. The kernels of the group end within milliseconds. Then NCCL frees memory
-// and joins threads, for which it has no time limit of its own.
+// and joins threads, both without a time limit.
 constexpr std::chrono::seconds kAbortLimit{10};
 
 // After the loss of a peer, the training thread has this much time beyond the operation's limit to
@@ -97,16 +97,16 @@ ncclDataType_t NcclType(const Tensor& tensor) {
   }
 }
 
-// Uses a non-blocking NCCL communicator: NCCL's functions return immediately, even when they need
-// the other members. This is the case when the group connects and in the first operation, which
-// opens further connections. An NCCL thread then continues the work. Until it has finished, no
-// other function may be called, and the called function may not have queued its work on the stream
-// yet. Finish waits for the NCCL thread.
+// Uses a non-blocking NCCL communicator, whose functions return immediately. When the group
+// connects, and in the first operation, which opens further connections, NCCL needs the other
+// members and continues the work on its own thread. Until that thread has finished, no other
+// function may be called, and the called function may not have queued its work on the stream yet.
+// Finish waits for the thread.
 //
 // All operations run on the group's stream.
 class NcclCommunicator final : public Communicator {
  public:
-  // `interruption` aborts the group from a thread of its own. It may be null.
+  // `interruption` may be null. It aborts the group from another thread.
   NcclCommunicator(const CommunicatorGroup& group, torch::Device device, Interruption* interruption)
       : Communicator(group),
         limits_(group.limits),
@@ -134,10 +134,10 @@ class NcclCommunicator final : public Communicator {
     Finish(begin(), limits_.connect);
   }
 
-  // Opens all connections between two members. NCCL opens them at the first transfer, and more of
-  // them at the first large transfer, and then blocks the host until the other member takes part.
-  // Neighbouring pipeline stages both begin to receive before either sends, so they would block
-  // each other.
+  // Opens all connections between two members. Otherwise, NCCL would open some at the first
+  // transfer and more at the first large transfer, and block the host until the other member takes
+  // part. Neighboring pipeline stages both begin to receive before either sends, so they would
+  // block each other.
   void OpenTransfers() {
     if (size() != 2) return;
     constexpr int64_t kLargeBytes = int64_t{64} << 20;  // Uses every channel.
@@ -321,7 +321,7 @@ class NcclCommunicator final : public Communicator {
   }
 
   // Aborts before it throws. Otherwise, an error handler that frees memory would wait for the
-  // device, and the device for the lost peer.
+  // device, which waits for the lost peer.
   [[noreturn]] void Lose(const std::string& reason) {
     const std::string problem = End();
     throw TrainerError(ExitCode::kPeerLost, "Lost a peer in " + operation_ + " of group " + name() +

@@ -41,8 +41,7 @@ class OperationWatch {
   OperationWatch& operator=(const OperationWatch&) = delete;
 
   // The time that the device has spent in its current operation, accurate to 0.1 s; 0 between
-  // operations.
-  // The work that precedes an operation does not count. Thread-safe.
+  // operations. The work that precedes an operation does not count. Thread-safe.
   std::chrono::milliseconds RunningFor() const;
 
   // Stops watching. Must be called when the caller has noticed the loss. Thread-safe.

@@ -41,7 +41,7 @@ class Connector {
   const ConnectGroupFunction& connect_;
 };
 
-// Connects a stage to its neighbours. Stages with an even index connect first to the next stage,
+// Connects a stage to its neighbors. Stages with an even index connect first to the next stage,
 // the others first to the previous stage, so that both ends of a link connect at the same time.
 StageLinks ConnectLinks(const Connector& connector, const Ranks& stages, int64_t stage,
                         bool is_ring) {
@@ -81,7 +81,7 @@ std::vector<std::pair<Communicator*, StepPart>> AllGroups(const RankGroups& grou
           {links.gradients_to.get(), StepPart::kPipelineWait}};
 }
 
-// Two groups, of which the ranks of the first are neighbours in `alike`.
+// The two groups of a grid. The ranks of `shard` are neighbors in `alike`.
 struct Grid {
   Ranks shard;
   Ranks replica;

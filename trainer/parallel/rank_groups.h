@@ -13,9 +13,9 @@
 
 namespace trainyard::trainer {
 
-// One-way links that carry tensors between neighbouring pipeline stages. Each link is a separate
+// One-way links that carry tensors between neighboring pipeline stages. Each link is a separate
 // group, so that two stages cannot deadlock by beginning their operations in different orders. A
-// link is null if there is no neighbour.
+// link is null if there is no neighbor.
 struct StageLinks {
   std::unique_ptr<Communicator> activations_from;  // Link from the previous stage.
   std::unique_ptr<Communicator> activations_to;    // Link to the next stage.
@@ -29,7 +29,7 @@ struct RankGroups {
   std::unique_ptr<Communicator> tensor;   // tp.
   std::unique_ptr<Communicator> context;  // cp.
   // The dp * cp ranks that have equal parameters and different tokens form a grid of size `shard`
-  // times `replica`. The ranks of `shard` are neighbours and divide among themselves the state that
+  // times `replica`. The ranks of `shard` are neighbors and divide among themselves the state that
   // ZeRO shards. The ranks of `replica` have equal parts of this state. Without hybrid sharding,
   // `shard` contains all dp * cp ranks.
   std::unique_ptr<Communicator> shard;
@@ -37,8 +37,8 @@ struct RankGroups {
   // etp * ep: the ranks that exchange tokens, because together they have all experts once. Null if
   // the model has no experts.
   std::unique_ptr<Communicator> expert;
-  // The grid of the edp ranks with equal experts, like `shard` and `replica`. Null if it is the
-  // same grid, or if the model has no experts.
+  // The grid of the edp ranks with equal experts. Null if this grid equals that of `shard` and
+  // `replica`, or if the model has no experts.
   std::unique_ptr<Communicator> expert_shard;
   std::unique_ptr<Communicator> expert_replica;
   StageLinks links;
@@ -60,7 +60,7 @@ void CountWaits(const RankGroups& groups, StepClock& clock);
 // groups in the same order.
 using ConnectGroupFunction = std::function<std::unique_ptr<Communicator>(const CommunicatorGroup&)>;
 
-// Parts of the model that need groups of their own.
+// Parts of the model that need separate groups.
 struct GroupedParts {
   bool has_tied_embedding = false;  // The model's head uses the embedding's weight.
   bool has_experts = false;

@@ -35,9 +35,9 @@ c10::intrusive_ptr<c10d::Store> OpenStore(const RuntimeEnvironment& env,
   options.waitWorkers = false;  // If true, LibTorch 1.13 does not report missing workers.
   options.timeout = timeout;
   const std::string place = env.master_addr + ":" + std::to_string(env.master_port);
-  // By mistake, two runs may use the same port. The run that could not bind the port soon exits.
-  // Until then, separate keys keep the ranks of the two runs apart. They also exclude ranks of an
-  // earlier generation.
+  // Two runs may use the same port by mistake. The run that could not bind the port soon exits.
+  // Until then, separate keys keep the ranks of the two runs apart. The keys also exclude ranks of
+  // an earlier generation.
   const std::string run =
       env.checkpoint_dir + "#" + std::to_string(env.attempt) + "#" + std::to_string(env.generation);
   try {

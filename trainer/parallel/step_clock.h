@@ -17,15 +17,15 @@ namespace trainyard::trainer {
 // A wait counts only while the rank does no other work.
 enum class StepPart : size_t {
   kCompute,
-  kInputWait,     // For the micro-batch.
+  kInputWait,     // Waits for the micro-batch.
   kTensorWait,    // Waits for operations along the tensor axis.
   kContextWait,   // Waits for operations along the context axis.
   kExpertWait,    // Waits for the exchange of rows between the ranks of experts.
-  kPipelineWait,  // Waits for a neighbouring stage, including its computation (the bubble).
-  kDataWait,      // Wait for gradient sums and, with ZeRO, for weights.
+  kPipelineWait,  // Waits for a neighboring stage, including its computation (the bubble).
+  kDataWait,      // Waits for gradient sums and, with ZeRO, for weights.
   kWorldWait,     // Waits for the loss and the norm over all ranks.
   kOptimizer,
-  kCheckpointWait,  // Wait for a save to copy the state.
+  kCheckpointWait,  // Waits for a save to copy the state.
 };
 inline constexpr size_t kStepParts = 10;
 

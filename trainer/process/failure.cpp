@@ -13,8 +13,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Texts that identify allocation errors without an error type of their own. The errors come from
-// the
+// Texts that identify allocation errors without a separate error type. The errors come from the
 // CUDA runtime, from cuBLAS and cuDNN (including calls by our kernels), and from LibTorch's CPU
 // allocator.
 constexpr std::string_view kOutOfHostMemoryText = "can't allocate memory";

@@ -14,8 +14,7 @@ namespace trainyard::trainer {
 class CheckpointReport {
  public:
   // `metric` is the metric by which checkpoints are compared. stop_grace_seconds is the time
-  // between
-  // SIGTERM and SIGKILL. `telemetry` and `report` must outlive this object.
+  // between SIGTERM and SIGKILL. `telemetry` and `report` must outlive this object.
   CheckpointReport(TelemetryWriter& telemetry, RunReport& report, std::string metric,
                    double stop_grace_seconds);
 

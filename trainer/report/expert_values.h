@@ -13,7 +13,8 @@
 
 namespace trainyard::trainer {
 
-// Returns the values over all layers with experts. Empty if there are no layers.
+// Returns the values of a `metrics` record, over all layers with experts. The result is empty if
+// there are no layers.
 MetricValues ExpertValues(const ModelConfig& model, const std::vector<LayerBalance>& layers);
 
 // Returns the record of each layer. There must be at least one layer.

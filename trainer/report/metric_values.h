@@ -18,11 +18,12 @@ namespace trainyard::trainer {
 // training diverges.
 double TrainingPerplexity(double loss);
 
-// Returns the values of one step, which are the same on every rank. Leaves out a loss or norm that
-// is not finite: it belongs to a step that fp16 training skips, but looks like divergence.
+// Returns the values of one step, which are the same on every rank. Omits a loss or norm that is
+// not finite. It belongs to a step that fp16 training skips, and in a chart it would look like
+// divergence.
 MetricValues LossValues(double loss, double grad_norm, double learning_rate);
 
-// `state` is the one after the step. Empty without fp16.
+// `state` is the state after the step. The result is empty without fp16.
 MetricValues LossScaleValues(const TrainConfig& train, const LossScale& state);
 
 MetricValues MainValues(const StepReport& report);

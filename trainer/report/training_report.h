@@ -62,10 +62,10 @@ class TrainingReport {
   // RankProgress::Step.
   void FinishStep(const TrainingState& state, const StepResult& result, double stall_seconds);
   // Reports the interval, which ends with the step that led to `state`, and begins the next
-  // interval. The values in `more` are reported in addition to those of the step.
+  // interval. The values in `more` are reported in addition to the values of the step.
   void EndInterval(const TrainingState& state, const StepResult& result, double stall_seconds,
                    const MetricValues& more);
-  // Reports a step that the previous process may already have reported. In that case, there are two
+  // Reports a step that the previous process may already have reported. Telemetry then has two
   // records of the step, with equal values.
   void Repeat(const ReportedStep& step);
 

@@ -30,10 +30,10 @@
 namespace trainyard::trainer {
 namespace {
 
-// Returns the time within which a rank must exit after the loss of a peer. It gives a save in
-// flight the time for which the checkpoint writer waits for other ranks, plus 20 s for the work
-// after the save. That work takes a few seconds, unless a CUDA call waits for a device that cannot
-// be stopped.
+// Returns the time within which a rank must exit after the loss of a peer: the time for which the
+// checkpoint writer of a save in flight waits for other ranks, plus 20 s for the work after the
+// save. That work takes a few seconds, unless a CUDA call waits for a device that cannot be
+// stopped.
 std::chrono::milliseconds LeaveLimit() {
   constexpr std::chrono::seconds kReleaseOfDevice{20};
   const std::chrono::duration<double> save(CheckpointWriterOptions().peer_timeout_seconds);
@@ -73,8 +73,7 @@ void ReportFailure(const RuntimeEnvironment& env, const std::exception& error,
 }
 
 // Waits, after the loss of a peer, for an order to continue. Returns nullopt if the run must end
-// instead.
-// Destroys the failed run before the wait, because the next run needs its device memory.
+// instead. Destroys the failed run before the wait, because the next run needs its device memory.
 template <typename RunType>
 std::optional<RuntimeEnvironment> Continue([[maybe_unused]] Healing* healing,
                                            [[maybe_unused]] std::unique_ptr<RunType>& run,

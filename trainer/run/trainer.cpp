@@ -10,7 +10,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Omits the random initialisation of weights that are loaded from a checkpoint or received from a
+// Omits the random initialization of weights that are loaded from a checkpoint or received from a
 // peer.
 DecoderOptions OptionsOf(const RankSetup& setup) {
   const RuntimeEnvironment& env = setup.env;

@@ -10,9 +10,8 @@
 namespace trainyard::trainer {
 
 // Runs micro-batches with these settings on the GPU and times every matrix product that is in no
-// table.
-// Writes the table for this GPU model to `path`. Uses random tokens, so it needs no data. Throws
-// TrainerError(kBadConfig) if the settings are for a CPU.
+// table. Writes the table for this GPU model to `path`. Uses random tokens, so it needs no data.
+// Throws TrainerError(kBadConfig) if the settings are for a CPU.
 void TuneMatrixProductsOf(const RunConfig& config, const std::string& path);
 
 }  // namespace trainyard::trainer

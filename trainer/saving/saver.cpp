@@ -102,7 +102,7 @@ void Saver::BeginDue(const TrainingState& state) {
 }
 
 // Begins a pending save once the writers are idle. Called after every step while a save is pending.
-// Does not wait for the writers, so the check has no phase of its own.
+// Does not wait for the writers, so the check does not begin a phase.
 void Saver::BeginLate(const TrainingState& state) {
   if (!AreWritersIdle(std::chrono::milliseconds(0))) return;
   EnterPhase(Phase::kCheckpoint, state.step);

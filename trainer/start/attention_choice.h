@@ -7,9 +7,8 @@
 namespace trainyard::trainer {
 
 // Returns the implementation that train.attention_backend names. `auto` falls back to kManual if
-// this
-// GPU's cuDNN does not support the window or the document masks. For kCudnn, also creates the cuDNN
-// plans. Throws TrainerError(kBadConfig) if cuDNN has no plan and there is no fallback.
+// this GPU's cuDNN does not support the window or the document masks. For kCudnn, also creates the
+// cuDNN plans. Throws TrainerError(kBadConfig) if cuDNN has no plan and there is no fallback.
 AttentionBackend ChooseAttention(const RunConfig& config);
 
 // Returns the settings with train.attention_backend set to ChooseAttention(config).

@@ -29,8 +29,8 @@ std::string MemoryShortageText(const RunConfig& config, const DeviceMemory& memo
   const MemoryPrediction prediction = PredictTrainingMemory(config);
   const auto total = static_cast<double>(memory.total_bytes);
   const bool is_known = memory.total_bytes > 0;
-  // If memory ran out although the prediction was below the total, advice for the total memory
-  // could suggest the present settings again. The limit is then the prediction.
+  // Memory may have run out although the prediction was below the total. Advice for the total could
+  // then suggest the present settings again, so the prediction is used as the limit.
   const double limit = is_known ? std::min(total, prediction.Total()) : prediction.Total();
   return "The prediction was " + MemoryText(prediction) +
          (is_known ? " of the GPU's " + GigabytesText(total) : "") + ". " +

@@ -9,9 +9,10 @@
 
 namespace trainyard::trainer {
 
-// Must be called before the run allocates memory. Throws TrainerError(kBadConfig) if the run does
-// not fit, even if it needs less than predicted by kMemoryMargin. Returns a warning if the free
-// memory may not suffice, else "". Does nothing if the memory size is unknown.
+// Must be called before the run allocates memory. Throws TrainerError(kBadConfig) if the
+// prediction, reduced by the fraction kMemoryMargin, exceeds the GPU's memory. Returns a warning if
+// the prediction, increased by that fraction, exceeds the free memory; otherwise "". Returns "" if
+// the memory size is unknown.
 std::string CheckMemory(const RunConfig& config, const DeviceMemory& memory);
 
 // Returns the message for a run that ran out of memory, with the prediction and with settings that

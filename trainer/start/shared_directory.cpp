@@ -58,8 +58,8 @@ std::string AwaitSight(const std::function<std::string()>& what_is_wrong) {
   }
 }
 
-// Returns values that encode, for a sum over all ranks, whether this rank sees a difference, and
-// its host name.
+// Encodes whether this rank sees a difference, and its host name, as values that can be summed over
+// all ranks.
 std::vector<double> SightOf(bool differs) {
   std::array<char, kHostValues * kBytesPerValue> host{};
   gethostname(host.data(), host.size() - 1);

@@ -1,5 +1,5 @@
-// Checks before training that all ranks see the same checkpoint directory. If its path led to
-// different directories, no checkpoint would ever be complete.
+// Checks before training that all ranks see the same checkpoint directory. If the path led to
+// different directories for different ranks, no checkpoint would ever be complete.
 #ifndef TRAINYARD_TRAINER_START_SHARED_DIRECTORY_H_
 #define TRAINYARD_TRAINER_START_SHARED_DIRECTORY_H_
 

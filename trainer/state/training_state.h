@@ -29,20 +29,20 @@ struct TrainingState {
   std::vector<SkipRange> skip;   // Positions that are left out of all samples.
   NoiseScaleAverage noise = {};  // 0 if train.gradient_noise_scale was off.
   LossScale loss_scale = {};     // Its defaults unless the run is or was in fp16.
-  StoredEvaluation evaluation;   // The latest one.
+  StoredEvaluation evaluation;   // The latest evaluation.
   BestEvaluation best;           // Over all attempts that led to this state.
 };
 
-// The biases of the experts. Every rank has those of all layers, so one rank writes them.
+// The biases of the experts. Every rank has the biases of all layers, so only one rank writes them.
 struct ExpertBiases {
   torch::Tensor values;     // fp32 [layers, experts]; undefined if the model has no bias.
   int64_t first_layer = 0;  // The first layer with experts.
   bool writes = false;      // True on the rank that writes them.
 };
 
-// Returns the chunks that this rank writes: those of its stored part (KeptParts::stored) of which
-// it is the first holder, and the bias of each layer with experts if this rank writes it. They are
-// views of the live tensors; the writer copies them.
+// Returns the chunks that this rank writes: the elements of its stored part (KeptParts::stored) of
+// which it is the first holder, and the expert biases if `writes` is true on this rank. The chunks
+// are views of the live tensors; the writer copies them.
 std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& optimizer,
                                           const ExpertBiases& biases);
 
@@ -73,10 +73,9 @@ TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& co
 void ShareStoredParts(const LoadTarget& target);
 
 // Returns the skip ranges of a run that resumes from this trainer state: the ranges of the
-// checkpoint, plus those parts of `given` that lie after the samples used so far. The samples used
-// so far therefore stay the same, whether `given` is empty, equal or longer. A checkpoint of an
-// earlier version has no ranges; its run is assumed to have used `given` from the start. Throws
-// TrainerError(kBadCheckpoint).
+// checkpoint, plus those parts of `given` that lie after the samples used so far. Therefore `given`
+// does not change the samples used so far. A checkpoint of an earlier version has no ranges; its
+// run is assumed to have used `given` from the start. Throws TrainerError(kBadCheckpoint).
 std::vector<SkipRange> ResumedSkipRanges(const nlohmann::json& trainer_state,
                                          const std::vector<SkipRange>& given);
 

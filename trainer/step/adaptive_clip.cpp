@@ -41,7 +41,7 @@ AdaptiveClip::AdaptiveClip(double ratio, const ModelConfig& model, Decoder& deco
 }
 
 // Numbers the units of all stages, one stage after another. All ranks of a stage number the same
-// logical tensors, also those of experts that they do not have.
+// logical tensors, including those of experts that are on other ranks.
 void AdaptiveClip::NumberUnits(const std::string& left_out, const Decoder& decoder) {
   int64_t here = 0;
   for (const LogicalTensorSlice& logical : decoder.TensorsOfStage()) {

@@ -32,8 +32,8 @@ class AdaptiveClip {
   AdaptiveClip(double ratio, const ModelConfig& model, Decoder& decoder, const RankGroups& groups);
 
   // Clips this rank's gradients, which must be complete. Sets kClippedUnits of `step_values` to the
-  // number of clipped units of the whole model on the first rank, and to 0 on the other ranks.
-  // The gradients are `loss_scale` times those of the loss.
+  // number of clipped units of the whole model on the first rank, and to 0 on the other ranks. The
+  // gradients include the factor `loss_scale`.
   void Apply(double loss_scale, torch::Tensor& step_values) const;
 
  private:

@@ -10,7 +10,7 @@ namespace {
 
 using torch::Tensor;
 
-// Columns after those of the experts.
+// Columns that follow the columns of the experts.
 enum Column : int64_t { kDropped, kEntropy, kAuxLoss, kBadRouters, kColumns };
 
 // A step of 2^30 rows, or a balance loss of 2^30, stays within int64.

@@ -18,8 +18,8 @@ namespace trainyard::trainer {
 // Reduces the gradients of each parameter group as soon as a micro-batch has finished the group,
 // while the backward pass continues. First sums over the tensor-parallel ranks. Then sums over all
 // ranks with different tokens, for the whole gradient or for each rank's own part. With ZeRO 0 and
-// 1, this happens in the last micro-batch only, with ZeRO 2 and 3 in every micro-batch. Not
-// thread-safe. All arguments must outlive this object.
+// 1, gradients are reduced in the last micro-batch only; with ZeRO 2 and 3, in every micro-batch.
+// Not thread-safe. All arguments must outlive this object.
 class GradientReduction {
  public:
   // shared_embedding: the parameter group that the first and the last stage share; -1 if there is

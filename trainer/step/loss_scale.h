@@ -11,11 +11,11 @@ namespace trainyard::trainer {
 
 // State of the loss scale between two steps. It is the same on all ranks.
 struct LossScale {
-  double scale = 0;           // Factor of the gradients in the next step; 0 without fp16.
-  int64_t good_steps = 0;     // Steps in a row without an overflow since the scale last changed.
-  int64_t hysteresis = 0;     // Overflows until the scale is halved. At most 0: each one halves it.
-  int64_t skipped_steps = 0;  // Steps of the run that changed no weights.
-  int64_t skipped_in_row = 0;  // Those since the latest step that changed weights.
+  double scale = 0;            // Factor of the gradients in the next step; 0 without fp16.
+  int64_t good_steps = 0;      // Steps in a row without an overflow since the scale last changed.
+  int64_t hysteresis = 0;      // Overflows until the scale is halved. If <= 0, each one halves it.
+  int64_t skipped_steps = 0;   // Steps of the run that changed no weights.
+  int64_t skipped_in_row = 0;  // Skipped steps since the latest step that changed weights.
 
   bool operator==(const LossScale&) const = default;
 };

@@ -38,7 +38,7 @@ class Pipeline::Run {
       } else {
         gradients->RunOldest();
       }
-      // Begins the next receive before it sends, because the neighbour may accept this stage's
+      // Begins the next receive before it sends, because the neighbor may accept this stage's
       // output only after this stage has begun to receive.
       if (i + 1 < schedule.size()) BeginReceive(schedule[i + 1]);
       if (output.defined()) SenderOf(action).Send(std::move(output));

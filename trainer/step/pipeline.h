@@ -36,8 +36,8 @@ class Pipeline {
 
   // Runs one micro-batch through all chunks of this stage, so that the kernels are loaded and the
   // memory is allocated before the first step. A GPU cannot load kernels while it waits for a
-  // neighbour, and the neighbour may be waiting for this rank. Zeros take the place of the
-  // neighbours' tensors, so the gradients are meaningless.
+  // neighbor, and the neighbor may be waiting for this rank. Zeros take the place of the
+  // neighbors' tensors, so the gradients are meaningless.
   void Rehearse(const TrainingTokens& tokens, WeightGradients& gradients) const;
 
   // Forward passes only.

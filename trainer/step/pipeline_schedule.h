@@ -54,7 +54,7 @@ std::vector<ChunkPass> ActivationArrivals(const PipelinePlace& place,
 std::vector<ChunkPass> GradientArrivals(const PipelinePlace& place,
                                         const std::vector<StageAction>& schedule_after);
 
-// StageBefore and StageAfter return the places of the neighbouring stages. The first stage follows
+// StageBefore and StageAfter return the places of the neighboring stages. The first stage follows
 // the last.
 PipelinePlace StageBefore(const PipelinePlace& place);
 PipelinePlace StageAfter(const PipelinePlace& place);

@@ -25,8 +25,8 @@ class StageReceiver {
   // passes whose tensors arrive, in order.
   StageReceiver(Communicator* link, std::vector<ChunkPass> arrivals, MakeTensor make);
 
-  // Starts all receives up to and including that of this pass. While a receive is running, a GPU
-  // cannot load kernels or allocate memory. Therefore, the caller must next queue the work for
+  // Starts all receives up to and including the receive of this pass. While a receive is running, a
+  // GPU cannot load kernels or allocate memory. Therefore, the caller must next queue the work for
   // which the sender waits, and no other work before it.
   void Begin(const ChunkPass& pass);
 

@@ -244,8 +244,7 @@ void StepRunner::UpdateWeights() {
 }
 
 // On a GPU, returns a copy in host memory, which is complete once the next recorded event is
-// reached. On a
-// CPU, returns the tensor itself.
+// reached. On a CPU, returns the tensor itself.
 Tensor StepRunner::ToHost(const Tensor& values) const {
   if (!parts_.device.is_cuda() || !values.defined()) return values;
   Tensor host =
@@ -285,8 +284,7 @@ std::vector<LayerBalance> StepRunner::ExpertsOf(const Pending& pending) const {
 }
 
 // If a member aborts its groups to reconnect, NCCL's kernels on other ranks may end with arbitrary
-// data.
-// The sum of kPresence is then wrong.
+// data. The sum of kPresence is then wrong.
 void StepRunner::CheckPresence(const Pending& pending) const {
   const int64_t step = pending.result.step;
   const auto all = static_cast<double>(parts_.groups.world->size() * step);

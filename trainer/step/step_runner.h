@@ -43,11 +43,11 @@ struct StepResult {
   double seconds = 0;        // Since the end of the previous step or, if later, since the launch.
   std::optional<StepTimes> times;  // Times of this rank, if requested.
   int64_t clipped_units = 0;       // By optimizer.adaptive_clip.
-  // Both are left out if the step is not finite. part_norms: in the order of GradientPartNames, if
-  // requested. batches: set with train.gradient_noise_scale.
+  // Both are empty if the step is not finite. part_norms: in the order of GradientPartNames; only
+  // if requested. batches: only with train.gradient_noise_scale.
   std::vector<double> part_norms;
   std::optional<BatchGradients> batches;
-  std::vector<LayerBalance> experts;  // If requested, or if the step is not finite.
+  std::vector<LayerBalance> experts;  // Set if requested, or if the step is not finite.
 };
 
 struct StepRequest {
@@ -99,8 +99,8 @@ class StepRunner {
   struct Pending {
     StepResult result;
     torch::Tensor values;            // Step values; in host memory once `done` is reached.
-    torch::Tensor part_squares;      // Squares by GradientPartNames, likewise; may be undefined.
-    torch::Tensor expert_totals;     // Of ExpertTotals, likewise; undefined without experts.
+    torch::Tensor part_squares;      // One per GradientPartNames. Like `values`; may be undefined.
+    torch::Tensor expert_totals;     // From ExpertTotals. Like `values`; undefined without experts.
     std::optional<c10::Event> done;  // Unset on a CPU, where the step is already done.
     std::chrono::steady_clock::time_point launched;
     bool is_measured = false;

@@ -9,16 +9,16 @@ namespace {
 
 using torch::Tensor;
 
-// Returns a view of the elements of `range`, which counts from the beginning of the flat buffers,
-// in `gradients`, which begins at the group.
+// Returns a view of the elements of `range` in `gradients`. `range` counts from the beginning of
+// the flat buffers; `gradients` begins with the group's first element.
 Tensor InGroup(const ParameterStore& store, int64_t group, const ElementRange& range,
                const Tensor& gradients) {
   return gradients.narrow(0, range.first - store.groups()[group].all.first, range.length);
 }
 
 // If the number of ranks does not divide the number of key heads, ranks have different, overlapping
-// parts of these tensors. Sums whole tensors, with zeros for the elements that a rank does not
-// have.
+// parts of these tensors. Therefore sums whole tensors, in which a rank sets the elements that it
+// does not have to zero.
 void SumLogicalTensors(const ParameterStore& store, const std::vector<const StoredSlice*>& slices,
                        Communicator& tensor, const Tensor& gradients) {
   std::map<std::string, Tensor> wholes;

@@ -30,7 +30,7 @@ class WeightExchange final : public WeightAccess {
 
  private:
   struct State {
-    int64_t next_forward = -1;  // The group that the pass needs next.
+    int64_t next_forward = -1;  // The group that the pass needs after this one.
     int64_t next_backward = -1;
     bool is_arriving = false;
     Work arriving;

@@ -36,8 +36,8 @@ class RankProgress {
   void Step(int64_t step, double seconds, double stall_seconds);
   // Records the times of the latest measured step (RankRecord::step_times).
   void NoteStepTimes(MetricValues times) { step_times_ = std::move(times); }
-  // True if the latest record is at least one second old, which limits the number of records when
-  // steps are short. True after the first step of a generation, too.
+  // True if the latest record is at least one second old, so that short steps do not cause too many
+  // records, or if the generation has changed since the latest record.
   bool IsDue() const;
   void Write(int64_t memory_bytes);
   // Writes a record with the memory size of the latest record. Called, for example, before an exit.
@@ -51,7 +51,8 @@ class RankProgress {
   const ClockSeconds clock_;
   PhaseTimes phase_times_;
   int64_t connected_generation_ = 1;
-  // generation_ is that of the latest step, written_generation_ that of the latest record.
+  // generation_ is the generation of the latest step, written_generation_ the generation of the
+  // latest record.
   int64_t generation_ = 1;
   int64_t written_generation_ = 1;
   int64_t step_ = 0;

@@ -53,7 +53,7 @@ std::string Hex(const std::vector<std::uint8_t>& bytes) {
   return text;
 }
 
-// Numbers are written as floats, which are shorter. An empty array gives no field.
+// Converts the numbers to float, which shortens their text. Returns "" for an empty array.
 std::string ArrayField(std::string_view key, const std::vector<double>& values) {
   if (values.empty()) return "";
   std::string text;

@@ -16,8 +16,7 @@
 namespace trainyard::trainer {
 
 // Names and values of one step, in the order in which they are written. Non-finite values are
-// written as
-// NaN, Infinity and -Infinity, as in Python's json module.
+// written as NaN, Infinity and -Infinity, as in Python's json module.
 using MetricValues = std::vector<std::pair<std::string, double>>;
 
 struct CheckpointRecord {
@@ -60,8 +59,8 @@ struct FlightReport {
   int64_t entered_ms = 0;
 };
 
-// The balance of the experts in one step. telemetry_keys.h describes the fields. The arrays have a
-// number for each layer; an empty array is not written.
+// The balance of the experts in one step. telemetry_keys.h describes the fields. Each array except
+// `load` has one number per layer. An empty array is not written.
 struct ExpertsReport {
   int64_t step = 0;
   int64_t first_layer = 0;

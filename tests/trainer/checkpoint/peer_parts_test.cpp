@@ -51,7 +51,7 @@ TEST(PeerPartsTest, TakesNoPartOfAnEarlierRunForOneOfThisRun) {
   CheckpointWriterOptions options = directory.Options();
   options.world_size = 2;
   options.rank = 1;
-  CheckpointWriter(options).Save(1, {}, {WholeTensor("b", torch::full({3}, 1))});  // and then dies
+  CheckpointWriter(options).Save(1, {}, {WholeTensor("b", torch::full({3}, 1))});  // Then it dies.
   options.rank = 0;
   options.peer_timeout_seconds = 0.05;
   RecordedEvents events;
@@ -63,8 +63,9 @@ TEST(PeerPartsTest, TakesNoPartOfAnEarlierRunForOneOfThisRun) {
   EXPECT_TRUE(ListCheckpoints(directory.path()).empty());
 }
 
-// If a peer's list is invalid or unreadable, only that save is abandoned. The error must not blame
-// the checkpoint from which the attempt started, and must not be that of a missing input.
+// If a peer's list is invalid or unreadable, only that save is abandoned. The error code must be
+// neither that of a damaged checkpoint nor that of a missing input, because the checkpoint from
+// which the attempt started is not the cause.
 TEST(PeerPartsTest, AListOfNoUseCostsOneCheckpoint) {
   const CheckpointDirectory directory;
   RecordedEvents events;
@@ -104,7 +105,7 @@ TEST(PeerPartsTest, DoesNotWaitForALostRankForEver) {
   EXPECT_THAT(events.Taken().at(0).message, HasSubstr("rank 1 did not write its part"));
   options.peer_timeout_seconds = 600;
   CheckpointWriter abandoned(options);
-  abandoned.Save(2, {}, Weights(1));  // its destructor must not wait ten minutes
+  abandoned.Save(2, {}, Weights(1));  // The destructor must not wait ten minutes.
 }
 
 // Two ranks save together, each with its own tensor. The test destroys the writers before the save
@@ -188,7 +189,7 @@ TEST_F(LeavingTest, NoRankWaitsForOneThatIsGone) {
   ASSERT_EQ(WEXITSTATUS(status), 42);
   const std::string lost = directory_.Step(1) + ".tmp-e1-1";
   ASSERT_TRUE(std::filesystem::exists(lost + "/rank_00001.safetensors"));
-  std::filesystem::rename(lost, directory_.path() + "/kept");  // rank 0 would remove it
+  std::filesystem::rename(lost, directory_.path() + "/kept");  // Rank 0 would remove the directory.
   writers_[0] = std::make_unique<CheckpointWriter>(options_);
   std::filesystem::rename(directory_.path() + "/kept", lost);
   writers_[0]->Save(1, {}, Weights(1));

@@ -95,8 +95,8 @@ TEST(RetentionTest, OfOneEvaluationTheNearestCheckpointCounts) {
   EXPECT_THAT(BestCheckpoints(checkpoints, "val", 0), ElementsAre());
 }
 
-// A checkpoint stores the results of its evaluation, so that a later attempt can still compare the
-// checkpoint with its own.
+// A checkpoint stores the results of its evaluation. A later attempt can therefore compare its own
+// checkpoints with those of earlier attempts.
 TEST(RetentionTest, JudgesCheckpointsOfAllAttempts) {
   const CheckpointDirectory directory;
   const auto save = [&](int64_t attempt, int64_t step, double loss) {

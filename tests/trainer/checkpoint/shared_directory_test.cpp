@@ -59,7 +59,7 @@ class SharedDirectoryTest : public testing::Test {
     while (Events().empty() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
     return !Events().empty();
   }
-  // Returns the names in the directory at the path, without those of the fence.
+  // Returns the names in the directory at the path, without the fence files.
   std::vector<std::string> Written() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(Path())) {
@@ -144,8 +144,8 @@ TEST_F(SharedDirectoryTest, ARankWhoseFilesNeverAppearCostsOneSaveAndIsNamed) {
   CheckpointWriter writer(options);
   const std::string building = Path() + "/" + "step_000000100.tmp-j9-e3-1";
   writer.Save(100, {}, Weights(1));
-  // When rank 0 has created the temporary directory, the test writes a file of rank 1 there. Rank 2
-  // creates no file.
+  // Once rank 0 has created the temporary directory, the test writes a file for rank 1 there. Rank
+  // 2 creates no file.
   while (!std::filesystem::exists(building)) std::this_thread::yield();
   std::ofstream(building + "/rank_00001.safetensors") << "x";
   ASSERT_TRUE(AwaitEvent());

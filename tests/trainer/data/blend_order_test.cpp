@@ -75,8 +75,8 @@ TEST(BlendOrderTest, CountsAndPositionsAgreeWithTheOrder) {
   }
 }
 
-// The order must not depend on a count from position 0. Therefore positions far into a run must
-// give the same sources as those at its beginning.
+// The order repeats after each period. Therefore positions far into a run must have the same
+// sources as the corresponding positions at its beginning.
 TEST(BlendOrderTest, RepeatsAfterEachPeriod) {
   const BlendOrder order({7, 3});
   constexpr int64_t kFar = 1'000'000'000'000;

@@ -60,13 +60,13 @@ TEST_F(PrefetcherTest, PreparesNoMoreThanItsDepthAhead) {
       },
       0, 2);
   EXPECT_EQ(prefetcher.Next().number, 0);
-  third.get_future().wait();  // after one batch is taken, it prepares a third
+  third.get_future().wait();  // After one batch is taken, a third is prepared.
   EXPECT_LE(prepared.load(), 3);
   EXPECT_EQ(prefetcher.Next().number, 1);
 }
 
-// A batch is started only on request. Therefore Next must wait for some batch, even on a fast
-// machine.
+// The prefetcher starts a batch only when the test permits it. Therefore Next must wait for some
+// batch, even on a fast machine.
 TEST_F(PrefetcherTest, MeasuresTheTimeThatNextWaits) {
   std::atomic<int64_t> asked = -1;
   const auto ask = [&asked](int64_t n) {

@@ -53,7 +53,7 @@ TEST(PermuteIndexTest, StaysInRangeForHugeSizes) {
   EXPECT_EQ(seen.size(), 1000u);
 }
 
-// If adjacent indices stayed adjacent, a batch would contain neighbouring text.
+// If adjacent indices stayed adjacent, a batch would contain neighboring text.
 TEST(PermuteIndexTest, SpreadsNeighboursApart) {
   const int64_t size = 10000;
   double distance = 0;

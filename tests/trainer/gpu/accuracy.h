@@ -47,8 +47,8 @@ inline double NormOf(const torch::Tensor& tensor) { return Wide(tensor).norm().i
 
 // Compares with `expected`, which is in fp64. Let e be the kernel's error in fp32 before the result
 // is rounded, with |e| <= tolerance * scale. Let r be the rounding to the type of `actual`. The
-// permitted error is |r(x) - x| + 2|e|. e counts twice because it can also change r: |r(x + e) - x|
-// <= |r(x) - x| + 2|e|.
+// permitted error is |r(x) - x| + 2|e|. e is counted twice, because it can also change r:
+// |r(x + e) - x| <= |r(x) - x| + 2|e|.
 inline void ExpectAccurate(const torch::Tensor& actual, const torch::Tensor& expected,
                            double tolerance, double scale) {
   const double rounding = NormOf(Wide(expected.to(actual.scalar_type())) - expected);
@@ -67,7 +67,7 @@ inline constexpr double kShortSumTolerance = 1e-6;
 // Tolerance for sums of thousands of terms.
 inline constexpr double kLongSumTolerance = 5e-6;
 
-// True if all bits are equal, also those of NaNs.
+// True if all bits are equal, including the bits of NaNs.
 inline bool SameBits(const torch::Tensor& a, const torch::Tensor& b) {
   const auto bytes = [](const torch::Tensor& t) { return t.reshape({-1}).view(torch::kUInt8); };
   return a.scalar_type() == b.scalar_type() && a.numel() == b.numel() && bytes(a).equal(bytes(b));

@@ -69,8 +69,8 @@ PartRun RunPart(const PartCase& c, Reproducible reproducible = Reproducible::kYe
   return run;
 }
 
-// Returns the attention of DeepSeek's latent heads: values are the last columns of wider heads, and
-// the scores have a scale of their own.
+// Returns the attention of DeepSeek's latent heads: the values are the last columns of wider heads,
+// and the scores have the given scale.
 PartCase RandomLatentPart(int64_t batch, int64_t length, int64_t heads, double scale) {
   const auto rows = [&](int64_t size) {
     return RandomOnGpu({batch, length, heads, size}, torch::kBFloat16);
@@ -113,7 +113,7 @@ PartRun PartByTorch(const PartCase& c) {
   });
 }
 
-// As attention_test.cpp does.
+// Compares with LibTorch's error, as attention_test.cpp does.
 void ExpectAsExactAsTorch(const PartCase& c, Reproducible reproducible = Reproducible::kYes) {
   constexpr double kChance = 1.2;
   const PartRun actual = RunPart(c, reproducible), exact = ExactPart(c), peer = PartByTorch(c);
@@ -170,8 +170,8 @@ TEST(AttentionPartGpuTest, LatentHeadsAreAsExactAsLibTorchs) {
   }
 }
 
-// YaRN's factor of DeepSeek-V3. The peer has the scale 1 / sqrt(192), so only our part has the
-// other.
+// Uses the score scale of DeepSeek-V3 with YaRN. PartByTorch has the scale 1 / sqrt(192), so its
+// results are not compared here.
 TEST(AttentionPartGpuTest, TheScaleOfTheScoresIsThatOfThePart) {
   torch::manual_seed(12);
   PartCase c = RandomLatentPart(2, 256, 4, 1.8739 / std::sqrt(192.0));
@@ -190,7 +190,7 @@ TEST(AttentionPartGpuTest, LatentHeadsHaveTheSameBitsInEveryRun) {
   });
 }
 
-// The gradient of values in place leaves the columns before them alone.
+// The gradient of the values is written in place and does not change the columns before them.
 TEST(AttentionPartGpuTest, TheGradientOfValuesIsWrittenInPlace) {
   torch::manual_seed(14);
   const PartCase c = RandomLatentPart(2, 256, 4, 1 / std::sqrt(192.0));

@@ -148,7 +148,7 @@ void RunMember(const Member& member, int64_t port) {
   ExpectLoss([&] { AddUp(*communicator, values); });
 }
 
-// Not a test of its own: the processes started by the tests below run it.
+// Not a separate test. It runs in the processes that the tests below start.
 TEST(GpuPeerMember, DISABLED_Run) {
   ASSERT_NE(std::getenv(kScenario), nullptr) << "is for the other tests only";
   const Member member{std::atoi(std::getenv(kRank)), std::getenv(kScenario)};

@@ -17,8 +17,8 @@ struct GroupedShape {
   RowSegments segments;
 };
 
-// Sizes that are multiples of 8 use LibTorch's grouped product in bf16, unless they are large.
-// Others use a loop over the experts.
+// In bf16, sizes that are multiples of 8 and not large use LibTorch's grouped product. All other
+// sizes use a loop over the experts.
 const GroupedShape kGroupedShapes[] = {
     {64, 48, {5, 0, 130, 1, 0}},
     {7, 5, {3, 0, 4, 127}},

@@ -30,7 +30,7 @@ std::string NameOf(const LatentShape& shape, torch::ScalarType type) {
       type, {shape.batch, shape.length, shape.heads, shape.unrotated, shape.rotated, shape.value});
 }
 
-// Returns random heads, of which the keys are poisoned.
+// Returns random heads. The keys are NaN, because JoinLatentHeads must write them.
 LatentHeads RandomLatentHeads(const LatentShape& shape, torch::ScalarType type) {
   const int64_t size = shape.unrotated + shape.rotated;
   return {

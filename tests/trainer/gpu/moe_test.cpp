@@ -85,7 +85,7 @@ class Layer {
     return {y, dx, store_.gradients().clone()};
   }
 
-  // Uses the values of another layer.
+  // Copies the parameter values of another layer.
   void CopyValues(const Layer& other) { store_.values().copy_(other.store_.values()); }
   const ParameterStore& store() const { return store_; }
 
@@ -121,8 +121,8 @@ TEST(MoeGpuTest, SinglePrecisionEqualsTheCpu) {
   }
 }
 
-// Both choose the same experts, because logits of bf16 rows are exact to fp32. The rounding of a
-// result to bf16 has a relative norm of about 0.0017.
+// Both devices choose the same experts, because the logits of bf16 rows have the precision of fp32.
+// The rounding of a result to bf16 has a relative norm of about 0.0017.
 TEST(MoeGpuTest, SixteenBitIsNearTheCpuInSinglePrecision) {
   torch::manual_seed(2);
   const Input input;

@@ -9,8 +9,8 @@ namespace {
 
 using torch::Tensor;
 
-// Returns experts of tokens, [tokens, topk], in which each token has different experts and expert
-// 1, if there are several, has none.
+// Returns the experts of each token, [tokens, topk]. The experts of a token are all different. If
+// there are several experts, no token chooses expert 1.
 Tensor RandomChoice(int64_t tokens, int64_t topk, int64_t experts) {
   const Tensor scores = torch::rand({tokens, experts}, OnGpu(torch::kFloat32));
   if (experts > topk) scores.select(1, 1).fill_(-1);

@@ -15,7 +15,7 @@ inline torch::Tensor TorchAttentionOfPart(const torch::Tensor& query, const torc
                                           value.repeat_interleave(share, 1), {}, 0.0, causal);
 }
 
-// Causal.
+// Attention over one sequence, with a causal mask.
 inline torch::Tensor TorchAttention(const torch::Tensor& query, const torch::Tensor& key,
                                     const torch::Tensor& value) {
   return TorchAttentionOfPart(query, key, value, /*causal=*/true);

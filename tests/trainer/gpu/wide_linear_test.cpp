@@ -10,7 +10,8 @@ namespace {
 
 using torch::Tensor;
 
-// Tensor cores truncate the low bits of a sum, and products use the first 16 bits of a gradient.
+// Tensor cores truncate the low bits of a sum, and products use only the first 16 significant bits
+// of a gradient.
 double WideTolerance(torch::ScalarType type) {
   return type == torch::kFloat32 ? kLongSumTolerance : 5e-5;
 }

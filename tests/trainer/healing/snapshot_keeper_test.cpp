@@ -14,8 +14,8 @@ namespace {
 using nlohmann::json;
 using testing::UnorderedElementsAre;
 
-// The ward is the rank whose state this keeper stores. It dies while it sends the state after step
-// 2, so some pieces may have arrived.
+// The ward, the rank whose state this keeper stores, dies while it sends the state after step 2.
+// Some pieces may have arrived.
 TEST(SnapshotKeeperTest, AnExchangeThatFailedLeavesNoStateOfTheWard) {
   InMemoryNetwork network;
   std::latch has_begun(1), has_died(1);

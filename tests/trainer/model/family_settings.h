@@ -92,7 +92,7 @@ inline void MakeDeepSeekV3WithYarn(ModelConfig& model) {
 }
 
 // DeepSeek-V2-Lite, arXiv 2405.04434: queries are computed from the hidden state, and the weights
-// of experts are not normalised.
+// of experts are not normalized.
 inline void MakeDeepSeekV2Lite(ModelConfig& model) {
   MakeDeepSeekV3(model);
   model.q_lora_rank = 0;

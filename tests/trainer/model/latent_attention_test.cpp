@@ -145,7 +145,7 @@ TEST(LatentAttentionTest, SelectiveRecomputationKeepsNoHeads) {
     decoder.Forward(0, {}, micro_batch);
     return micro_batch.stash.bytes();
   };
-  // In each of two layers: two norms and the activation; the two normalised vectors of lower rank
+  // In each of two layers: two norms and the activation; the two normalized vectors of lower rank
   // with the statistics of their norms; queries, keys, and the matrix of keys and values, less the
   // elements that all heads share.
   const int64_t heads = 4 * (12 + 12 + 8 + 20), latents = 10 + 12 + 2;

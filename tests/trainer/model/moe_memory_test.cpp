@@ -56,8 +56,8 @@ int64_t KeptBytes(const RunConfig& config) {
   return micro_batch.stash.bytes();
 }
 
-// The planner predicts the memory of a GPU, so it does not count the counts of rows, which are kept
-// in host memory: one int64 per expert and layer.
+// Returns the bytes of the row counts, one int64 per expert and layer. The planner does not include
+// them, because they are in host memory and the planner predicts the memory of a GPU.
 int64_t HostBytes(const ModelConfig& model) {
   return KindsOf(model, {0, model.num_layers}).expert * model.num_experts * 8;
 }

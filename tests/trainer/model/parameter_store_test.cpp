@@ -58,8 +58,8 @@ StoreParts Thirds(int64_t index) {
   return {.zero = 1, .kept = {.dense = parts}};
 }
 
-// Another rank counts the slice `k`. No counted range may include it, although it is shorter than
-// the padding that a range may include.
+// Another rank counts the slice `k`, so no counted range may include it. Ranges may include
+// padding, even padding that is longer than `k`.
 TEST(ParameterStoreTest, OnlyPaddingLiesWithinACountedRange) {
   LogicalTensorSlice foreign = LogicalVector("k", 4, 0);
   foreign.is_first_holder = false;

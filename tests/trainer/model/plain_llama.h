@@ -1,4 +1,4 @@
-// LLaMA as in Hugging Face's modelling code: separate projections, plain operations, and gradients
+// LLaMA as in Hugging Face's modeling code: separate projections, plain operations, and gradients
 // by autograd. It also has the features in which other families differ. In fp64 it is the
 // reference. In bf16 it shows how large the errors of our model may be.
 #ifndef TRAINYARD_TESTS_TRAINER_MODEL_PLAIN_LLAMA_H_

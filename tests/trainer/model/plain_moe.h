@@ -75,8 +75,8 @@ class PlainMoe {
     return torch::zeros_like(values).scatter(-1, largest, 1);
   }
 
-  // Returns 1 for the tokens of each sample that an expert keeps. Does not matter for tokens with a
-  // weight of 0.
+  // Returns 1 for the tokens of each sample that an expert keeps. The result for tokens with weight
+  // 0 is arbitrary.
   torch::Tensor Kept(const torch::Tensor& weights) const {
     const int64_t length = weights.size(1);
     const bool by_weight = model_.moe_token_drop_policy == TokenDropPolicy::kProbs;

@@ -19,7 +19,7 @@ using torch::Tensor;
 
 constexpr int64_t kExperts = 8, kTopk = 2, kWidth = 3, kTokens = 5;
 
-// The tokens of all ranks, and what is expected of them.
+// The tokens of all ranks, with their experts and weights.
 struct RankTokens {
   Tensor x;        // [ranks, tokens, width]
   Tensor experts;  // [ranks, tokens, topk]
@@ -40,7 +40,7 @@ RankTokens RandomRankTokens(int64_t ranks) {
   return tokens;
 }
 
-// The function of an expert: it multiplies a row by its number + 1.
+// The function of an expert in these tests: it multiplies a row by the expert's number + 1.
 double FactorOf(int64_t expert) { return static_cast<double>(expert + 1); }
 
 struct Returned {

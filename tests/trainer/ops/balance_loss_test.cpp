@@ -13,7 +13,7 @@ using torch::Tensor;
 
 constexpr int64_t kExperts = 6;
 
-// The loss by its formula, with one sequence after the other.
+// Returns the loss by its formula, computed one sequence after another.
 double PlainBalanceLoss(const Tensor& logits, const RouterForm& form, const Tensor& counts,
                         int64_t sequences) {
   const Tensor scores = RouterScores(logits, form);
@@ -105,7 +105,7 @@ TEST(BalanceLossTest, PartsOfTheRowsAddUp) {
   EXPECT_LT(RelativeError(parts, expected), 1e-14);
 }
 
-// A bias would choose other experts, but the loss must follow the scores.
+// The counts must follow the scores alone, although a router's bias may lead to another choice.
 TEST(BalanceLossTest, CountsFollowTheScoresAlone) {
   const Tensor scores = torch::tensor({{0.9, 0.8, 0.1}, {0.9, 0.2, 0.3}}, torch::kFloat64);
   const Tensor counts =

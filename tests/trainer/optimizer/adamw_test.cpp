@@ -117,8 +117,7 @@ void ExpectTable(double max_norm, const adamw_tables::Weights& expected, double 
   }
 }
 
-// When PyTorch clips, it divides by the norm plus 1e-6. Therefore the tolerance is larger with
-// clipping.
+// To clip, PyTorch divides by the norm plus 1e-6. Therefore the tolerance is larger with clipping.
 TEST(AdamWTest, WholeRunsEqualPyTorchsFormula) {
   ExpectTable(0, adamw_tables::kPlain, 1e-13);
   ExpectTable(2, adamw_tables::kClipped, 1e-8);

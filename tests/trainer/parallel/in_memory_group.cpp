@@ -237,7 +237,8 @@ class InMemoryGroup {
     for (const Queue& queue : queues_) {
       if (queue.empty()) return false;
       const Operation& next = queue.front()->operation;
-      // Its peers may still have to begin theirs, and a member without transfers has none.
+      // Match completes exchanges, because peers may not have begun theirs yet, and a member
+      // without transfers has none.
       if (next.kind == Operation::Kind::kExchange) return false;
       if (!members.empty() && next.kind != members.front()->kind) {
         throw std::logic_error("members of group " + name_ + " begin different operations: " +

@@ -3,8 +3,8 @@
 Run: python3 tests/trainer/references/adamw.py > tests/trainer/optimizer/adamw_tables.h
 
 Formulas: the algorithm in the documentation of torch.optim.AdamW, and of
-torch.nn.utils.clip_grad_norm_ (which adds 1e-6 to the norm), written down here from their
-definitions. Python's floats, no library.
+torch.nn.utils.clip_grad_norm_ (which adds 1e-6 to the norm), implemented here from their
+definitions with Python's floats and without a library.
 """
 
 import math

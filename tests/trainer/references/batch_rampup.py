@@ -3,8 +3,8 @@
 Run: python3 tests/trainer/references/batch_rampup.py > tests/proto/rules/rampup_tables.h
 
 Formula: RampupBatchsizeNumMicroBatchesCalculator.update of Megatron-LM
-(megatron/core/num_microbatches_calculator.py), written down here from its definition. Python's
-floats, no library.
+(megatron/core/num_microbatches_calculator.py), implemented here from its definition with Python's
+floats and without a library.
 """
 
 # Start, increment, samples of the ramp-up, final batch.

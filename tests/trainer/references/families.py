@@ -8,7 +8,7 @@
   python3 tests/trainer/references/families.py tests/trainer/references/families --check EXPORTS
       Loads EXPORTS/FAMILY, which `trainyard ckpt export` wrote of an import, and compares names and
       bits of the tensors in the files, bits of the loaded weights, logits and greedy text with
-      those of the original. Ends with 1 when something differs.
+      those of the original. Exits with 1 if anything differs.
 
 Needs PyTorch, `transformers` (late 4 or 5) and `safetensors`; runs on a CPU.
 """
@@ -31,14 +31,14 @@ HAS_ROPE_PARAMETERS = int(transformers.__version__.split(".")[0]) >= 5
 
 
 def rotary(base, scaling=None):
-    """Keys of rotary positions, in the words of the installed version."""
+    """Keys of rotary positions, as the installed version names them."""
     if HAS_ROPE_PARAMETERS:
         return {"rope_parameters": {"rope_theta": base, **(scaling or {"rope_type": "default"})}}
     return {"rope_theta": base, "rope_scaling": scaling}
 
 
 def partial_rotary(base, part):
-    """Rope settings for GPT-NeoX, whose heads turn only the first `part` of their elements."""
+    """Rope settings for GPT-NeoX, whose heads rotate only the first `part` of their elements."""
     if HAS_ROPE_PARAMETERS:
         return {"rope_parameters": {"rope_type": "default", "rope_theta": base,
                                     "partial_rotary_factor": part}}
@@ -64,7 +64,7 @@ def qwen3(is_tied):
         tie_word_embeddings=is_tied, use_sliding_window=False, **rotary(10000.0)))
 
 
-# Of the two frequencies (base 100, 4 rotated elements), the second is divided. Scores are multiplied
+# The second of the two frequencies (base 100, 4 rotated elements) is divided. Scores are multiplied
 # by (1 + 0.1 ln 40)^2, and the rotated elements by (1 + 0.07 ln 40) / (1 + 0.1 ln 40).
 YARN = {"rope_type": "yarn", "factor": 40.0, "beta_fast": 2.0, "beta_slow": 1.0, "mscale": 0.7,
         "mscale_all_dim": 1.0, "original_max_position_embeddings": 32}

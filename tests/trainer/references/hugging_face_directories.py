@@ -6,8 +6,9 @@ For a small random model with an untied and one with a tied head, saved in shard
   - the loss of the first step of a trainer that starts from the import equals that of
     LlamaForCausalLM on the same samples,
   - an export of the import has the same bits in every tensor, the same logits and greedy text,
-  - so has an export in several files; one in bf16 has the bits of Tensor.to(torch.bfloat16).
-Needs PyTorch, `transformers` (5 or newer) and `safetensors`. Ends with 1 when something differs.
+  - an export in several files has them too; an export in bf16 has the bits of
+    Tensor.to(torch.bfloat16).
+Needs PyTorch, `transformers` (5 or newer) and `safetensors`. Exits with 1 if anything differs.
 """
 import argparse
 import pathlib

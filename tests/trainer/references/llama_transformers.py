@@ -6,7 +6,7 @@ Both train a small model for 20 steps; losses, gradient norms and learning rates
 compared. The initial weights come out of a checkpoint of ours, saved after one step with a learning
 rate of 0, and are read with the `safetensors` package. The token file has as many samples as a step
 takes, so that every step sees all of them and their order does not matter. Needs PyTorch,
-`transformers` (5 or newer) and `safetensors`. Ends with 1 when a step differs.
+`transformers` (5 or newer) and `safetensors`. Exits with 1 if a step differs.
 """
 import argparse
 import dataclasses
@@ -129,9 +129,9 @@ def make_optimizer(model):
 
 
 def clip(parameters):
-    """Scales gradients down to MAX_NORM; their norm before that.
+    """Scales gradients down to MAX_NORM. Returns their norm before that.
 
-    torch.nn.utils.clip_grad_norm_ adds 1e-6 to the norm, which ours does not.
+    torch.nn.utils.clip_grad_norm_ adds 1e-6 to the norm. Our trainer does not.
     """
     norms = torch.stack([weight.grad.norm() for weight in parameters])
     norm = norms.double().norm().item()

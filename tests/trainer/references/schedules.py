@@ -3,8 +3,8 @@
 Run: python3 tests/trainer/references/schedules.py > tests/trainer/optimizer/schedule_tables.h
 
 Formulas: OptimizerParamScheduler.get_lr of Megatron-LM (megatron/core/optimizer_param_scheduler.py)
-with init_lr 0, written down here from its definition, at the number of steps done. Python's
-floats, no library.
+with init_lr 0, at the number of completed steps, implemented here from its definition with
+Python's floats and without a library.
 """
 
 import math

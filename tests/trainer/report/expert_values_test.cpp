@@ -60,7 +60,7 @@ TEST(ExpertValuesTest, ARecordHasEachLayer) {
   EXPECT_EQ(ExpertLoadOf(report.load[7]), 2);
 }
 
-// A line of telemetry has at most 64 KiB.
+// A telemetry record has at most 64 KiB.
 TEST(ExpertValuesTest, TooManyLoadsAreLeftOut) {
   ModelConfig model = Model();
   model.num_experts = static_cast<int64_t>(kMaxExpertLoads) + 1;

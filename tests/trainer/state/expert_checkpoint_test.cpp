@@ -94,7 +94,8 @@ class Rank {
 
 constexpr char kStep[] = "/step_000000005";
 
-// Loads `from` in the layout of `config` and saves it again. Without `from`, saves a new state.
+// Loads the checkpoint `from` in the layout of `config` and saves it again. If `from` is empty,
+// saves a new state.
 void Pass(const RunConfig& config, const std::string& from, const std::string& to) {
   InMemoryNetwork network;
   const LayoutConfig& layout = config.layout;

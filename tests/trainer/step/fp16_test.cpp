@@ -200,7 +200,7 @@ TEST(OverflowStepTest, IsNotCountedByTheBiasCorrection) {
   EXPECT_NEAR(change.abs().max().item<double>(), 2e-3, 6e-4);
 }
 
-// A run that starts with the largest scale of fp16 finds a usable one by itself.
+// A run that starts with the largest scale of fp16 finds a usable scale automatically.
 TEST(OverflowStepTest, TheScaleFallsUntilTheGradientsFit) {
   RunConfig config = Fp16Run();
   config.train.initial_loss_scale = std::exp2(32);

@@ -100,8 +100,8 @@ RunConfig& Mixtral(RunConfig& c) {
   MakeMixtral(c.model);
   return c;
 }
-// Has a loss that depends on the samples of a micro-batch, so the cases have the micro-batches of
-// the single process.
+// Has a balance loss that depends on which samples are in a micro-batch. Therefore these cases use
+// the same micro-batches as the single process.
 RunConfig& MixtralWithAuxLoss(RunConfig& c) {
   c.model.moe_aux_loss_coeff = 0.1;
   return MicroBatchOf(Mixtral(c), 4);

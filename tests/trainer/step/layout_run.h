@@ -49,9 +49,10 @@ struct LayoutMachine {
   // memory.
   std::function<ConnectGroupFunction(int64_t rank)> connect;
   bool takes_turns = false;  // True if ranks share a device that allows one thread at a time.
-  // Called on the rank's thread. May change gradients that earlier micro-batches of the step left.
+  // Called on the rank's thread. May change the gradients that earlier micro-batches of the step
+  // have produced.
   std::function<void(const BatchPlace&, ParameterStore&)> before_batch;
-  double loss_scale = 1;  // The scale in all steps of a run without fp16, which needs none.
+  double loss_scale = 1;  // The loss scale in all steps of a run without fp16.
 };
 
 // Trains on tokens that depend only on the sample's number. If `masked` is true, a third of the

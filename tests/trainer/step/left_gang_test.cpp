@@ -1,6 +1,6 @@
-// Tests a member that leaves its groups in order to reconnect. This ends its operations, and those
-// of the other members may then end with arbitrary data. The data of such a step must not be used
-// as a result.
+// Tests a member that leaves its groups in order to reconnect. Leaving ends the member's
+// operations. The operations of the other members may then end with arbitrary data, which must not
+// be used as a result.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -12,7 +12,8 @@
 namespace trainyard::trainer {
 namespace {
 
-// From a given operation on, every operation ends at once and leaves its outputs unchanged.
+// A group in which, from a given operation on, every operation ends at once and leaves its outputs
+// unchanged.
 class LeftGroup final : public Communicator {
  public:
   LeftGroup(const CommunicatorGroup& group, std::unique_ptr<Communicator> inner, int64_t whole)

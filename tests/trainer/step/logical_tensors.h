@@ -20,7 +20,7 @@ class LogicalTensors {
   // Returns a range of a group's elements as a flat tensor.
   using Read = std::function<torch::Tensor(int64_t group, const ElementRange&)>;
 
-  // Adds, for each slice, the part within range_of(group), the range that this rank stores.
+  // For each slice, adds the part that is in range_of(group), the range that this rank stores.
   void Add(const ParameterStore& store, const std::function<ElementRange(int64_t)>& range_of,
            const Read& read);
 

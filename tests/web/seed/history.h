@@ -1,6 +1,6 @@
-// Generates the data of a controller that has run for weeks. The controller's own core (Decide,
-// Reconcile, Apply) creates the history by a simulated clock, and the controller's own stores write
-// it.
+// Generates the data of a controller that has run for weeks. The history is created by the
+// controller's own core (Decide, Reconcile, Apply) with a simulated clock, and written by the
+// controller's own stores.
 #ifndef TRAINYARD_TESTS_WEB_SEED_HISTORY_H_
 #define TRAINYARD_TESTS_WEB_SEED_HISTORY_H_
 
@@ -51,7 +51,7 @@ class History {
   // Reports all steps up to `to_step` from rank 0, and writes output of the gang. Advances the
   // clock by the duration of these steps.
   void Train(int64_t job, int64_t to_step, const Tweak& tweak = {});
-  // Trains on from the newest step until the present time. Returns the last step.
+  // Trains from the newest step until the present time. Returns the last step.
   int64_t CatchUp(int64_t job);
   // Publishes a checkpoint. Deletes the oldest one if there are more than checkpoint.keep_last.
   void Publish(int64_t job, int64_t step);
@@ -61,8 +61,8 @@ class History {
   void Finish(int64_t job);
   void Stop(int64_t job, const std::string& user);
 
-  // Like Train, for runs of a million steps. Writes the keys in `every_step` for every step, but
-  // other keys and output only for every `others_every`-th step.
+  // Does the same as Train, but is fast enough for a million steps. Writes the keys in `every_step`
+  // for every step, but other keys and output only for every `others_every`-th step.
   void TrainFast(int64_t job, int64_t to_step, const std::set<std::string>& every_step,
                  int64_t others_every);
   // Writes repeated output of one rank until the output has `bytes` bytes.

@@ -28,7 +28,7 @@ struct Options {
   std::string data_dir;
   std::string fleet_file;
   int64_t end_ms = 0;
-  // Sizes of the generated parts. A few jobs with individual histories come in addition.
+  // Sizes of the generated parts. A few jobs with individual histories are added to these.
   int jobs = 10'000;
   int sweep = 50;
   int64_t points = 1'000'000;
@@ -36,8 +36,8 @@ struct Options {
   int big_nodes = 128;
 };
 
-// The jobs run a program of their own, because pages must also show layouts that Trainyard's
-// trainer does not support.
+// The jobs do not run Trainyard's trainer, because pages must also show layouts that it does not
+// support.
 constexpr const char* kRecipe = R"(
 name: llama3-8b
 command: [python3, -m, pretrain]

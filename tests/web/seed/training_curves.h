@@ -12,8 +12,8 @@
 
 namespace trainyard::seed {
 
-// Bytes per step in rank 0's telemetry. The number is constant, so the stream's length shows which
-// step is next.
+// Bytes per step in rank 0's telemetry. Because the number is constant, the length of the telemetry
+// shows which step is next.
 inline constexpr int64_t kBytesPerStep = 100;
 
 struct TrainingRun {

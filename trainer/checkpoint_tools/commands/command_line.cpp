@@ -85,8 +85,8 @@ class Arguments {
     return Has(option) ? values_.at(option) : "";
   }
 
-  // Returns the positional arguments. Throws a usage error if their number differs from that of
-  // `names`.
+  // Returns the positional arguments. Throws a usage error if their number differs from the number
+  // of `names`.
   std::vector<std::string> Places(const std::vector<std::string>& names) const {
     std::string wanted;
     for (const std::string& name : names) wanted += " " + name;

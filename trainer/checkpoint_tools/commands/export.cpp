@@ -121,7 +121,7 @@ class Exporting {
     // Set to null. Otherwise transformers would use default ids, which belong to the tokenizer of
     // the family's first model.
     for (const char* key : {"bos_token_id", "eos_token_id", "pad_token_id"}) config[key] = nullptr;
-    // Vectors may have a type of their own, such as the fp32 bias of experts.
+    // Vectors may have a different type, such as the fp32 bias of experts.
     const bool is_uniform = std::all_of(tensors.begin(), tensors.end(), [&](const auto& tensor) {
       return tensor.global_shape.size() < 2 || tensor.dtype == tensors.front().dtype;
     });

@@ -39,7 +39,7 @@ struct ExportSummary {
 // - kUsage for an invalid name
 // - kCannotWrite, also if `to` is not empty or, with `replace`, if it contains files that an export
 //   does not create
-// - kTerminated if cancelled
+// - kTerminated if canceled
 //
 // After an exception, `to` is unchanged.
 ExportSummary Export(const ExportOptions& options, const std::atomic<bool>& is_cancelled);

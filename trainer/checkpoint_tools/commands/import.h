@@ -34,7 +34,7 @@ struct ImportSummary {
 // - kBadCheckpoint for missing or damaged files, or for tensors that do not match config.json
 // - kUsage for an invalid name
 // - kCannotWrite
-// - kTerminated if cancelled
+// - kTerminated if canceled
 //
 // After an exception, `to` is unchanged.
 ImportSummary Import(const ImportOptions& options, const std::atomic<bool>& is_cancelled);

@@ -37,7 +37,7 @@ struct ReshardSummary {
 // each needed block once. Each tensor becomes one chunk, unless a file ends within it. Uses at most
 // 512 MiB of memory plus the manifest, whatever the size of the checkpoint. Checks `is_cancelled`
 // between reads. Throws TrainerError: kBadCheckpoint, kUsage for an invalid name, kCannotWrite,
-// kTerminated if cancelled. After an exception, `to` is unchanged.
+// kTerminated if canceled. After an exception, `to` is unchanged.
 ReshardSummary Reshard(const ReshardOptions& options, const std::atomic<bool>& is_cancelled);
 
 }  // namespace trainyard::trainer

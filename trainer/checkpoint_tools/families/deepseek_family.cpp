@@ -12,8 +12,8 @@ namespace {
 int64_t None(const ModelConfig&) { return 0; }
 int64_t OneGroup(const ModelConfig&) { return 1; }
 
-// The keys that both families have. transformers uses 1e-6 in the norms of the vectors of lower
-// rank, whatever rms_norm_eps is, so other values are not supported.
+// The keys that both families have. In the norms of the vectors of lower rank, transformers uses
+// 1e-6 instead of rms_norm_eps, so other values of rms_norm_eps are not supported.
 std::vector<MappedKey> SharedKeys(std::vector<MappedKey> more) {
   std::vector<MappedKey> keys = {
       {"num_hidden_layers", "num_layers"},
@@ -50,8 +50,9 @@ std::vector<MappedKey> SharedKeys(std::vector<MappedKey> more) {
   return keys;
 }
 
-// Keys of other sizes of heads, of losses that balance experts, of a module that predicts further
-// tokens, and of the program that loads the model.
+// Returns keys that do not affect the arithmetic, and `more`. The keys describe other sizes of
+// heads, losses that balance experts, a module that predicts further tokens, and the program that
+// loads the model.
 std::vector<const char*> KeysWithoutEffect(std::vector<const char*> more) {
   std::vector<const char*> keys = {"head_dim",
                                    "qk_head_dim",

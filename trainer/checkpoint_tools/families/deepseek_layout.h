@@ -9,8 +9,8 @@
 
 namespace trainyard::trainer {
 
-// Returns the tensors of the model. Those of routers include the expert bias if the model has one.
-// Pure.
+// Returns the tensors of the model. The tensors of a router include the expert bias if the model
+// has one. Pure.
 std::vector<FamilyTensor> DeepSeekTensors(const ModelConfig& model);
 
 }  // namespace trainyard::trainer

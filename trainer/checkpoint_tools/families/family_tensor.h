@@ -17,8 +17,8 @@ struct TensorShape {
 
 // The rows of a matrix that produce rotated elements of heads: `count` rows from row `first` of
 // every `head` rows. Hugging Face stores the two rows of a rotated pair one after the other
-// (DeepSeek). Trainyard stores the first rows of all pairs, then the second rows. With count 0,
-// there are none.
+// (DeepSeek). Trainyard stores the first rows of all pairs, then the second rows. If `count` is 0,
+// the matrix has no rotated rows.
 struct RotaryRows {
   int64_t head = 0;
   int64_t first = 0;
@@ -69,7 +69,7 @@ struct PartRun {
   int64_t elements = 0;
 };
 
-// Converts a row of a Trainyard matrix to the row of the Hugging Face matrix.
+// Returns the index, in the Hugging Face matrix, of row `our_row` of the Trainyard matrix.
 int64_t TheirRow(const RotaryRows& rotary, int64_t our_row);
 
 // RunAt returns the run that starts at an element of the fused tensor; RunOfPartAt returns the run

@@ -1,4 +1,4 @@
-// Tensor names that Trainyard shares with LLaMA's modelling code in transformers, for all families
+// Tensor names that Trainyard shares with LLaMA's modeling code in transformers, for all families
 // that use them.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILIES_LLAMA_LAYOUT_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILIES_LLAMA_LAYOUT_H_

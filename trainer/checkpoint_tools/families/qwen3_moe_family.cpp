@@ -12,8 +12,9 @@ std::vector<FamilyTensor> Qwen3MoeTensors(const ModelConfig& model) {
   return LlamaTensorsWithExperts(model, {"mlp.", "gate_proj", "up_proj", "down_proj"});
 }
 
-// transformers 5.17 writes num_local_experts; the published models have num_experts. Two different
-// values are refused, because num_local_experts is then an unknown key.
+// transformers 5.17 writes num_local_experts; the published models have num_experts. If the two
+// keys have different values, the config is rejected, because num_local_experts then remains as an
+// unknown key.
 void CompleteExperts(nlohmann::json& config) {
   if (!config.contains("num_local_experts")) return;
   const nlohmann::json count = config["num_local_experts"];

@@ -40,8 +40,8 @@ class FlatKeys {
         Set(FlatName(key, family_), value, "`" + std::string(name) + "." + key + "`");
       }
     }
-    // Version 4 of transformers writes GPT-NeoX's keys also under the names that other families
-    // use.
+    // For GPT-NeoX, version 4 of transformers also writes the keys under the names that other
+    // families use.
     for (const char* name : {kBase, kPart}) {
       if (FlatName(name, family_) == name || !config_.contains(name)) continue;
       const json value = config_[name];

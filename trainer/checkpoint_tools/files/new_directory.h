@@ -30,8 +30,8 @@ class NewDirectory {
   void PutInPlace();
 
  private:
-  // Returns false if nothing or an empty directory is at the path. Otherwise throws if it must not
-  // be replaced, and returns true if it may be replaced.
+  // Returns false if the path does not exist or is an empty directory. Otherwise returns true, or
+  // throws if the path must not be replaced.
   bool CheckPlace() const;
 
   const std::string path_;

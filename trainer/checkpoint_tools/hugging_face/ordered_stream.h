@@ -11,8 +11,8 @@
 
 namespace trainyard::trainer {
 
-// Passes on the elements of a stream. If the matrix has rotated rows, it reads those of a head at
-// once and orders them, so that it needs memory for as many rows. Not thread-safe.
+// Returns the elements of a stream. If the matrix has rotated rows, reads all rotated rows of a
+// head at once and reorders them. It needs memory for these rows. Not thread-safe.
 class OrderedStream {
  public:
   // `row_bytes` is the size of a row of the matrix; it is not used without rotated rows.

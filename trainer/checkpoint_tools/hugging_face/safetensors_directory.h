@@ -24,10 +24,10 @@ struct PlacedTensor {
   Extents shape;
   int64_t begin = 0;
   int64_t end = 0;
-  // The bytes are E4M3 numbers. `dtype` is then kByte, or that of the scaled values
-  // (block_scales.h).
+  // True if the bytes are E4M3 numbers. In that case `dtype` is kByte or, with scales, the type of
+  // the scaled values (block_scales.h).
   bool is_e4m3 = false;
-  std::shared_ptr<const PlacedTensor> scales = {};  // Of blocks of an E4M3 tensor; may be null.
+  std::shared_ptr<const PlacedTensor> scales = {};  // Scales of the E4M3 blocks; may be null.
 };
 
 using PlacedTensors = std::map<std::string, PlacedTensor>;
@@ -38,8 +38,8 @@ using PlacedTensors = std::map<std::string, PlacedTensor>;
 // tensor listed in the index. The message names the file.
 PlacedTensors ReadSafetensorsDirectory(const std::string& directory);
 
-// Returns the name of a directory entry that was not created by an export. Returns "" if there is
-// none; the directory can then be replaced without losing other data.
+// Returns the name of a directory entry that no export creates; "" if there is none. In that case,
+// the directory can be replaced without losing other data.
 std::string EntryThatIsNoExport(const std::string& directory);
 
 }  // namespace trainyard::trainer

@@ -40,7 +40,7 @@ export const jobNames = signal<Readonly<Record<string, string>>>({});
 export const capabilities = signal<readonly string[]>([]);
 // Port that workers connect to; 0 until received from the controller.
 export const grpcPort = signal(0);
-// Revision of openJob, the job of the open page, while it has only the fields that lists contain.
+// Revision of openJob while it has only the fields that lists contain.
 export const LISTED = -1;
 export const openJob = signal<GetJobResponse | undefined>(undefined);
 // Counters that increase when the controller has new points or output lines of the open job.
@@ -107,8 +107,8 @@ function onEvent(kind: StreamKind, data: unknown, id: number): void {
   if (kind === 'job') {
     const job = data as GetJobResponse;
     if (job.job?.id !== openJobId) return;
-    // Needed because points stored between the response and the first event of the stream have not
-    // incremented the counter.
+    // Points that were stored between the response and the stream's first event have not increased
+    // the counter yet.
     const step = job.job?.progress?.step;
     if (step !== undefined && step !== openJob.peek()?.job?.progress?.step) metricsTick.value++;
     openJob.value = withHistory(job, openJob.value);

@@ -9,7 +9,7 @@ export function axisLabel(axis: Axis): string {
   return axis === 'step' ? 'step' : axis === 'tokens' ? 'tokens' : 'time';
 }
 
-// Returns a short label for a tick on a y axis, with enough digits to differ from the neighbouring
+// Returns a short label for a tick on a y axis, with enough digits to differ from the neighboring
 // ticks `step` away.
 export function tickText(value: number, step: number, unit: Unit): string {
   if (unit === 'bytes') return value === 0 ? '0' : bytes(value, step);
@@ -25,7 +25,7 @@ export function tickText(value: number, step: number, unit: Unit): string {
   return value.toFixed(digitsOf(step));
 }
 
-// Returns the smallest distance between neighbouring ticks.
+// Returns the smallest distance between neighboring ticks.
 export function tickStep(ticks: readonly number[]): number {
   let least = Infinity;
   for (let at = 1; at < ticks.length; at++) {

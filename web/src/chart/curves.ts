@@ -21,8 +21,7 @@ export interface Curve {
 }
 
 // Returns null, which draws a gap, for NaN and infinities and, on a logarithmic axis, for values <=
-// 0.
-// Returns other values unchanged.
+// 0. Returns other values unchanged.
 function drawable(value: JsonNumber | undefined, logY: boolean): number | null {
   if (typeof value !== 'number' || !Number.isFinite(value)) return null;
   return logY && value <= 0 ? null : value;

@@ -139,7 +139,7 @@ export function markerPlace(
   return main && interpolate(main.steps, main.x, marker.step);
 }
 
-// Returns the position of `step` on another axis, interpolated between the neighbouring points. A
+// Returns the position of `step` on another axis, interpolated between the neighboring points. A
 // step merged into the first point's bucket is placed at that point. Returns undefined if `step` is
 // outside the points.
 export function interpolate(

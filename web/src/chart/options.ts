@@ -29,7 +29,7 @@ export interface ChartLook {
   sync: string;
   // Range of the x axis; undefined: the range of the data.
   window: AxisWindow | undefined;
-  // Returns the label of a tick at `x` whose neighbours are `step` away. Needed only if the kind of
+  // Returns the label of a tick at `x` whose neighbors are `step` away. Needed only if the kind of
   // axis does not determine the labels.
   xWords?: (x: number, step: number) => string;
   // Highlights the curve nearest to the cursor.

@@ -1,12 +1,12 @@
 // The y range of a chart. Pure functions.
 import { extent, type Curve, type Role, type Value } from './curves';
 
-// Quantiles between which most values lie, and the distance beyond them that is still shown, as a
-// multiple of the distance between them.
+// LOW and HIGH are the quantiles between which most values lie. MARGIN is the distance beyond them
+// that is still shown, as a multiple of the distance between them.
 const LOW = 0.05;
 const HIGH = 0.95;
 const MARGIN = 0.5;
-// If the full range is at most this many times as high, it is shown.
+// The full range is shown if it is at most this many times as high as the typical range.
 const MOST_STRETCH = 1.25;
 // The newest part of each curve is always in the range, so that a run that diverges is visible.
 const NEWEST_PART = 0.05;

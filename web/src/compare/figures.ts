@@ -38,7 +38,8 @@ export type FigureColumns = Pick<Series, 'last' | 'min' | 'mean' | 'counts'>;
 const finite = (value: JsonNumber | undefined): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 
-// Returns the mean of all points, which are not equally many in each bucket.
+// Returns the mean of all points. Buckets have different numbers of points, so their means are
+// weighted.
 function meanOf({ mean, counts }: FigureColumns): number | undefined {
   let [sum, points] = [0, 0];
   mean.forEach((value, index) => {

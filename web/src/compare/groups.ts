@@ -33,7 +33,7 @@ export function groupsOf(values: readonly (string | undefined)[]): Group[] {
   }));
 }
 
-// Returns the color of each run: that of its group or, without groups, its own.
+// Returns the color of each run: the color of its group or, without groups, a separate color.
 export function colorsOf(groups: readonly Group[] | undefined, runs: number): number[] {
   const colors = Array.from({ length: runs }, (_, index) => index);
   for (const group of groups ?? []) {

@@ -13,7 +13,7 @@ import { compareCurves, type Run } from './runs';
 const elapsed = (ms: number) => duration(ms / 1000);
 const elapsedTick = (ms: number, stepMs: number) => durationTick(ms / 1000, stepMs / 1000);
 
-// The only chart is higher than each of several.
+// Height of a chart that is the only one of the comparison.
 const ONLY_PX = 380;
 const HEIGHT_PX = 240;
 
@@ -32,8 +32,8 @@ interface MetricPanelProps {
 }
 
 function useCurves({ metric, view, runs, groups, colors }: MetricPanelProps): Curve[] {
-  // Only a window of time is cut out here. On the other axes, the controller has already limited
-  // the response to the window.
+  // Only a time window is cut out here. On the other axes, the controller has already limited the
+  // response to the window.
   const timeWindow = view.axis === 'time' ? `${view.from}-${view.to}` : '';
   return useMemo(() => {
     const lines = compareCurves(runs, { metric, view, colors }, curvesOf);

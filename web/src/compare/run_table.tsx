@@ -79,7 +79,7 @@ function removeRun(job: Job, chosen: readonly string[]): void {
   setQuery({ jobs: left.join(',') });
 }
 
-// With drawn group means, a chart has no curve of a run, so the newest value is shown.
+// If a chart draws group means, it has no curve per run, so the newest value is shown.
 function valueAt(
   { view, readings, runs }: RunTableProps,
   index: number,

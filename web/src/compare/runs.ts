@@ -62,8 +62,8 @@ export function withSpikes(series: Pick<Series, 'mean' | 'min' | 'max'>): JsonNu
   });
 }
 
-// With more runs than this, fewer buckets are requested per run. Lines one pixel wide cannot show
-// more, and fifty runs have fifty times as many points.
+// With more runs than this, fewer buckets are requested per run, because the number of points grows
+// with the number of runs.
 const MANY_RUNS = 8;
 const BUCKETS_OF_MANY = 300;
 // Maximum number of points of all runs together, and the maximum number of buckets that the
@@ -97,8 +97,7 @@ export interface Drawn {
 }
 
 // Returns one line per run, smoothed if requested, without bands, because they would hide each
-// other.
-// A run without points gives an empty curve, so that curves and runs have the same indices.
+// other. A run without points gives an empty curve, so that curves and runs have the same indices.
 export function compareCurves(
   runs: readonly Run[],
   { metric, view, colors }: Drawn,

@@ -14,7 +14,7 @@ const OPERATIONAL: readonly string[] = [
   'secrets',
   'stop_grace',
 ];
-// A setting with such a prefix that determines the first weights of a run.
+// An exception: this setting has such a prefix but determines the initial weights of a run.
 const RESUME_FROM = 'checkpoint.resume_from';
 
 const isOperational = (key: string): boolean =>

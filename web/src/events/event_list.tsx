@@ -1,4 +1,4 @@
-// A list of events, newest first. Lines that tell one story are one entry, which opens.
+// A list of events, newest first. Related lines form one entry, which can be expanded.
 import { useMemo, useState } from 'preact/hooks';
 import { serverNow } from '../api/store';
 import { plural } from '../format/numbers';

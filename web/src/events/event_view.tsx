@@ -15,9 +15,9 @@ export interface EventViewProps {
   path: string;
   // Changes when there may be newer events.
   tick: unknown;
-  // The job whose events are listed. The list then has no links to it, and no events of nodes.
+  // True for the events of one job. The list then has no links to the job and no events of nodes.
   ofJob?: boolean;
-  // Shown if the events cannot be loaded: those that the stream has sent.
+  // Events that the stream has sent, shown if the events cannot be loaded.
   streamed?: readonly EventLine[] | undefined;
 }
 

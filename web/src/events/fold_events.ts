@@ -9,8 +9,8 @@ import type { EventEntry } from '../api/types';
 import { eventText, isInternal, type EventText } from '../format/event_text';
 
 // `ranks`, `steps`, `contacts` and `alerts` list everything that a folded line represents,
-// including its own event. `contacts` and `alerts` are sequence numbers; those of `contacts` are of
-// events in which a worker connected.
+// including its own event. `contacts` and `alerts` are sequence numbers. The events in `contacts`
+// are connections of a worker.
 export interface EventLine extends EventEntry {
   ranks?: readonly number[];
   steps?: readonly number[];

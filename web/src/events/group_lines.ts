@@ -1,5 +1,5 @@
-// Groups lines of an event list that tell one story: the restart of a job, equal restarts in a row,
-// and many nodes that reconnect or stop sending heartbeats at once. Pure functions.
+// Groups related lines of an event list: the restart of a job, equal restarts in a row, and many
+// nodes that reconnect or stop sending heartbeats at once. Pure functions.
 import type { Event, Verdict } from '../api/types';
 import { eventText, type EventText } from '../format/event_text';
 import { count, plural } from '../format/numbers';
@@ -44,7 +44,7 @@ function failedKeys(lines: readonly EventLine[]): Set<string> {
   );
 }
 
-// Nodes whose events are at most this far apart form a group.
+// Events of different nodes are grouped if they are at most this far apart.
 const TOGETHER_MS = 60_000;
 
 // Returns the kind of an event that many nodes may have at the same time.
@@ -126,7 +126,7 @@ function failureIn({ parts }: EventItem): Failure | undefined {
   return failed && { jobId: failed.job_id, attempt: failed.attempt, verdict: failed.verdict };
 }
 
-// Returns equal texts for restarts of one job after equal failures, on whichever rank.
+// Returns equal texts for restarts of one job after equal failures, regardless of the rank.
 function loopKey(item: EventItem): string | undefined {
   const failure = failureIn(item);
   if (!failure?.verdict) return undefined;

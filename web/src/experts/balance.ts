@@ -2,26 +2,26 @@
 import type { ExpertBalance, JsonNumber, LayerBalance } from '../api/types';
 import { percent, plural } from '../format/numbers';
 
-// A load relative to the mean of its layer belongs to the first of these bounds that it is below.
-// The scale is symmetric: 0.8 is as far from 1 as 1.25.
+// Upper bounds of the colors, for loads relative to the mean of their layer. The scale is
+// symmetric: 0.8 is as far from 1 as 1.25.
 export const LOAD_BOUNDS: readonly number[] = [0.25, 0.5, 0.8, 1.25, 1.6, 2.5, 4];
 
 // Returns the number of the color, which is one of --heat-0 to --heat-7; undefined for an expert
-// without rows, which has a mark of its own.
+// without rows, which has a separate mark.
 export function heatOfLoad(load: number): number | undefined {
   if (load <= 0) return undefined;
   const below = LOAD_BOUNDS.findIndex((bound) => load < bound);
   return below === -1 ? LOAD_BOUNDS.length : below;
 }
 
-// The loads of a color, such as "0.8 to 1.25".
+// Returns the range of loads of a color, such as "0.8 to 1.25".
 export function rangeOfHeat(heat: number): string {
   const [low, high] = [LOAD_BOUNDS[heat - 1], LOAD_BOUNDS[heat]];
   if (low === undefined) return `below ${high}`;
   return high === undefined ? `${low} or more` : `${low} to ${high}`;
 }
 
-// Three significant digits, which is what a load is known to.
+// Formats with three significant digits, the precision of the recorded loads.
 export const digits = (value: number): string => String(Number(value.toPrecision(3)));
 
 const numberOf = (value: JsonNumber | undefined): number =>

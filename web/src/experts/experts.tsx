@@ -1,5 +1,5 @@
-// How evenly the experts of each layer share the load: a map of one step, the layers in a table, and
-// the balance over time.
+// Shows how evenly the experts of each layer share the load: a map of one step, a table of the
+// layers, and the balance over time.
 import { useState } from 'preact/hooks';
 import { hasEnded } from '../api/live';
 import { metricsTick } from '../api/store';

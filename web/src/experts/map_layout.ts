@@ -19,7 +19,7 @@ const LEAST_CELL_PX = 3;
 const MOST_CELL_PX = 40;
 const LEAST_ROW_PX = 7;
 const MOST_ROW_PX = 22;
-// Height that the map takes if its rows are neither too low nor too high.
+// Height of the map, unless its rows would be too low or too high.
 const PREFERRED_PX = 420;
 
 // With many experts, the map is wider than `widthPx` and scrolls.

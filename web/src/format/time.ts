@@ -23,7 +23,7 @@ export function preciseSeconds(seconds: number | undefined): string {
   return seconds >= 0.9995 && seconds < 999.5 ? `${seconds.toPrecision(3)} s` : duration(seconds);
 }
 
-// Formats the duration at a tick with enough digits to distinguish neighbours `step` seconds away.
+// Formats the duration at a tick with enough digits to distinguish neighbors `step` seconds away.
 export function durationTick(seconds: number, step: number): string {
   if (seconds === 0) return '0';
   if (seconds < 0) return `−${durationTick(-seconds, step)}`;

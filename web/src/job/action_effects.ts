@@ -35,11 +35,11 @@ const PAUSE: SavingAction = { verb: 'pause', gerund: 'pausing' };
 
 interface Loss {
   text: string;
-  // The button repeats a certain loss.
+  // Text of the button. It repeats the loss if the loss is certain.
   button: string;
 }
 
-// Returns what is lost because the ranks are not expected to save; undefined if they are.
+// Returns the steps that are lost if the ranks cannot save; undefined if they are expected to save.
 function lossOf(job: Job, { verb, gerund }: SavingAction, nowMs: number): Loss | undefined {
   const { health } = job;
   if (!health || health.steps_at_risk === 0) return undefined;

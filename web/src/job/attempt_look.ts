@@ -6,7 +6,7 @@ interface Outcome extends Pick<Attempt, 'state' | 'stop_reason'> {
   verdict?: Pick<Verdict, 'cause'> | undefined;
 }
 
-// An attempt that was stopped at a user's request has no verdict of its own.
+// An attempt that was stopped at a user's request has no verdict.
 function endedLook({ stop_reason: reason }: Outcome): StateLook {
   if (reason === 'paused') return { word: 'paused', tone: 'idle', icon: 'pause' };
   if (reason === 'user') return { word: 'stopped', tone: 'idle', icon: 'stop' };

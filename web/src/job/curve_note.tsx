@@ -17,7 +17,8 @@ export interface CurveNoteProps {
   typicalY: boolean;
 }
 
-// The user can judge by this whether a spike may be hidden.
+// States how many steps one drawn point represents. This shows the user whether a spike may be
+// hidden.
 function densityText(main: Series, panel: Panel): string {
   if (!isThinned(main)) return `${count(main.x.length)} points`;
   const band = hasLines(panel) ? '' : ' (band: min–max)';

@@ -86,7 +86,7 @@ function Panels({
   view: CurveView;
   known: readonly string[];
   wide: GetSeriesResponse;
-  // The others usually arrive later.
+  // The three below usually arrive later than `wide`.
   narrow: GetSeriesResponse | undefined;
   sets: GetSeriesResponse | undefined;
   baseline: Baseline | undefined;

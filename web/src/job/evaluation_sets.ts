@@ -7,7 +7,7 @@ const USUAL_SETS: readonly string[] = ['val', 'eval', 'valid', 'validation', 'te
 // Programs may also report a perplexity of the training data.
 const TRAINING = 'train';
 
-// Returns the series with the losses of the evaluation sets, that of the validation set first. The
+// Returns the series with the losses of the evaluation sets. The validation set comes first. The
 // controller stores a loss and a perplexity for each set, so other losses, such as the losses of
 // routers, are not evaluations.
 export function evaluationKeys(known: readonly string[]): string[] {

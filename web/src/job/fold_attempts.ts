@@ -5,8 +5,8 @@ import { plainWords } from '../format/words';
 // At least this many equal attempts form a group.
 const FEWEST_EQUAL = 3;
 
-// Returns equal texts for attempts that failed in the same way, on whichever rank; undefined for an
-// attempt that has not failed.
+// Returns equal texts for attempts that failed in the same way, regardless of the rank; undefined
+// for an attempt that has not failed.
 function failureKey({ state, verdict }: Attempt): string | undefined {
   if (state !== 'ended' || !verdict) return undefined;
   const { cause, exit_code: code, signal, error_line: line } = verdict;
@@ -14,7 +14,7 @@ function failureKey({ state, verdict }: Attempt): string | undefined {
   return `${cause}/${code}/${signal}/${line}`;
 }
 
-// Returns the attempts in the order given, with equal neighbours in one group. Each group has one
+// Returns the attempts in the order given, with equal neighbors in one group. Each group has one
 // attempt or at least FEWEST_EQUAL.
 export function foldAttempts(attempts: readonly Attempt[]): Attempt[][] {
   const runs: Attempt[][] = [];

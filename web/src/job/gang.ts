@@ -3,7 +3,7 @@
 // place to a process of a spare node.
 import type { Job, Verdict } from '../api/types';
 
-// A process as an attempt and its list of ranks describe it.
+// The fields of a process that both an attempt and its list of ranks contain.
 export interface Member {
   rank: number;
   node_id: string;

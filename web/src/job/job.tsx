@@ -164,7 +164,7 @@ export function JobPage() {
   if (error) return <Failure error={error} retry={() => setTries(tries + 1)} />;
   if (!response || !job) return <Skeleton rows={8} height={32} />;
   return (
-    // Without the key, an open dialog or a chosen rank would become one of the next job.
+    // Without the key, an open dialog or a chosen rank would carry over to the next job.
     <Fragment key={job.id}>
       <JobHeader response={response} job={job} />
       <Tabs job={job} tab={tab} />

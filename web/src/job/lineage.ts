@@ -7,7 +7,7 @@ const SHOWN_CHILDREN = 6;
 
 export interface Relations {
   resumedFrom: { job: number; step: string } | undefined;
-  // undefined also if it is the job that this job was resumed from.
+  // undefined if there is none, or if it is the job in `resumedFrom`.
   clonedFrom: number | undefined;
   // The newest children, ascending.
   children: number[];

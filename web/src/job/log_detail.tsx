@@ -1,4 +1,4 @@
-// Shows the open line of a log with its whole text, and the neighbouring lines of its rank.
+// Shows the open line of a log with its whole text, and the neighboring lines of its rank.
 import { useEffect, useState } from 'preact/hooks';
 import { getJson, isAbort } from '../api/client';
 import type { ReadLogPageResponse } from '../api/types';
@@ -7,10 +7,10 @@ import { fullTime } from '../format/time';
 import { Icon } from '../ui/icon';
 import { leveled, lineName, withoutEscapes, type LeveledLine } from './log_lines';
 
-// Number of neighbouring lines on each side.
+// Number of neighboring lines on each side.
 const NEIGHBORS = 5;
 
-// Returns the open line with its neighbours, oldest first. Before they have arrived, returns only
+// Returns the open line with its neighbors, oldest first. Before they have arrived, returns only
 // the line.
 function useNeighbours(jobId: number, line: LeveledLine): readonly LeveledLine[] {
   const [lines, setLines] = useState<readonly LeveledLine[]>([line]);
@@ -56,7 +56,7 @@ function Neighbours({ jobId, line }: { jobId: number; line: LeveledLine }) {
 interface LineDetailProps {
   jobId: number;
   line: LeveledLine;
-  // True if the log does not show the neighbouring lines of the rank.
+  // True if the log does not show the neighboring lines of the rank.
   withNeighbours: boolean;
   // Shows the line among all lines of the output; undefined if they are shown already.
   onShowAll: (() => void) | undefined;

@@ -19,7 +19,7 @@ import type { LogFilter, LogReader } from './use_log';
 
 const ROW_PX = 18;
 
-// A level is recognized without its color.
+// Signs by which a level can be recognized without its color.
 const LEVEL_SIGN = { unspecified: '', warning: 'W', error: 'E' } as const;
 const LEVEL_TITLE = { unspecified: undefined, warning: 'warning', error: 'error' } as const;
 

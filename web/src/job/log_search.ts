@@ -24,9 +24,10 @@ export function searchQuery({ grep, matchCase, regex, level }: LogSearch) {
 export type Part = [string, boolean];
 
 const SPECIAL = /[.*+?^${}()|[\]\\]/g;
-// A repeated group can take exponential time in a browser, unlike in the controller.
+// In a browser, unlike in the controller, a repeated group can take exponential time. Such a search
+// marks nothing.
 const REPEATED_GROUP = /\)[*+?{]/;
-// Other expressions can take cubic time. Longer lines are not marked.
+// Other expressions can take cubic time, so longer lines are not marked.
 const REGEX_CHARS = 500;
 
 function patternOf({ grep, matchCase, regex }: LogSearch): RegExp | undefined {
@@ -34,7 +35,7 @@ function patternOf({ grep, matchCase, regex }: LogSearch): RegExp | undefined {
   try {
     return new RegExp(regex ? grep : grep.replace(SPECIAL, '\\$&'), matchCase ? 'g' : 'gi');
   } catch {
-    // The syntax of the controller is slightly different.
+    // The expression is valid for the controller, whose syntax is slightly different.
     return undefined;
   }
 }

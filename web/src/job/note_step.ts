@@ -9,7 +9,7 @@ import { figuresOf } from './progress';
 // undefined while the cursor is on no curve.
 export const cursorStep = signal<number | undefined>(undefined);
 
-// Called when the curves are left, because the next ones may be those of another job.
+// Called when the user leaves the curves, because the next curves may belong to another job.
 export function forgetCursor(): void {
   cursorStep.value = undefined;
 }
@@ -30,8 +30,8 @@ export function stepAt(
   return step === undefined ? undefined : Math.max(0, Math.round(step));
 }
 
-// Returns the step with which the form of a new note begins. A note that no cursor has placed
-// belongs to the newest step.
+// Returns the step with which the form of a new note begins. If the user has chosen no step, this
+// is the newest step.
 export function firstStep(job: Job): number {
   const chosen = chosenStep.value;
   return chosen?.job === job.id ? chosen.step : figuresOf(job).step;

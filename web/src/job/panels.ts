@@ -63,8 +63,8 @@ export function unitOf(key: string): Unit {
 
 export const isStacked = ({ stacked }: Panel) => stacked === true;
 
-// Returns the panel of the losses with all evaluation sets as points. Several sets, or those of a
-// job that only evaluates, also have a panel of their own.
+// Returns the panel of the losses with all evaluation sets as points. If there are several sets, or
+// if the job only evaluates, the sets also have a separate panel.
 function lossPanels(loss: Panel, known: readonly string[]): Panel[] {
   const keys = evaluationKeys(known);
   const own: Panel = {

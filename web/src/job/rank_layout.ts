@@ -8,8 +8,8 @@ const TILE_GAP_PX = 14;
 const ROW_GAP_PX = 2;
 // Groups of at most this size are one row. Larger groups fill the width.
 const ONE_ROW_MAX = 16;
-// The row length of large groups is a multiple of this number, so that ranks in the same column
-// correspond: gangs usually consist of such units.
+// The row length of large groups is a multiple of this number. Gangs usually consist of units of
+// this size, so ranks in the same column correspond.
 const ROW_UNIT = 8;
 
 export interface RankLayout {

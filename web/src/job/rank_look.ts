@@ -43,7 +43,7 @@ const CONDITION_FILL: Record<Condition, string | undefined> = {
 };
 
 export const HIGH_MARK = '▲';
-// A value of at least this color gets a mark.
+// A value with this color or a higher one gets a mark.
 const HIGH_HEAT = 5;
 
 // States that are marked whichever measure is colored.

@@ -70,7 +70,7 @@ function memberText(rank: RankStatus, names: Record<string, string>): string {
   return `rank ${rank.rank} on ${nodeName(rank.node_id, names)}${slow}`;
 }
 
-// The ranks that a finding names. The header has its sentence.
+// The ranks that a finding names. The header shows the finding's sentence.
 function NamedRanks({ finding, answer, onChoose }: FindingProps) {
   const { ranks, node_names: names } = answer;
   const members = membersAtFault(finding, ranks);

@@ -70,7 +70,7 @@ export function commandLineForNewJob(
   return `trainyard describe ${job} -o json | jq '${filter}' > ${file} && ${submit}`;
 }
 
-// Returns an id by which the controller recognises a repeated submission, so that two submissions
+// Returns an id by which the controller recognizes a repeated submission, so that two submissions
 // with the same id create only one job.
 export function newRequestId(job: number): string {
   const bytes = crypto.getRandomValues(new Uint8Array(8));

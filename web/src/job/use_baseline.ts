@@ -18,8 +18,8 @@ export interface LoadedBaseline {
   error: RequestError | undefined;
 }
 
-// `own`: the series of the open job, which has the start of its time axis. `sets`: the evaluation
-// sets of the open job.
+// `own`: the series of the open job, whose first points are the start of the time axis. `sets`: the
+// evaluation sets of the open job.
 export function useBaseline(
   view: CurveView,
   sets: readonly string[],

@@ -1,4 +1,4 @@
-// Moves between the error lines of a log, also to lines that are not loaded.
+// Moves between the error lines of a log, including lines that are not loaded yet.
 import { useState } from 'preact/hooks';
 import { asRequestError, getJson } from '../api/client';
 import type { ReadLogPageResponse } from '../api/types';

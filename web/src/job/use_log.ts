@@ -30,7 +30,7 @@ export interface LogReader {
   loadNewer: () => Promise<number>;
   // Restarts at the position that the filter specifies.
   restart: () => void;
-  // Begins again at a line, also if the filter changes with the same action.
+  // Restarts at a line, even if the same action also changes the filter.
   goTo: (line: LineName) => void;
 }
 
@@ -77,8 +77,8 @@ async function pageAround(
   }
 }
 
-// `line`: if given, the first request is for the lines around it instead of at the start that the
-// filter specifies.
+// `line`: if given, the first request is for the lines around it, not for those at the start that
+// the filter specifies.
 export function useLog(jobId: number, filter: LogFilter, line: LineName | undefined): LogReader {
   const [buffer, setBuffer] = useState<LogBuffer>();
   const [error, setError] = useState<RequestError>();

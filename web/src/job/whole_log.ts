@@ -2,7 +2,7 @@
 import type { Query } from '../api/client';
 import type { LogLine, ReadLogPageResponse } from '../api/types';
 
-// A page keeps the whole file in memory.
+// Limits the size of the file, because the page keeps all of it in memory.
 const CHARACTERS_MAX = 256 * 2 ** 20;
 const PAGE_LINES = 5_000;
 
@@ -33,7 +33,8 @@ export async function readWholeLog(
     parts.push(text);
     size += text.length;
     onProgress(size);
-    // New lines of a running job must not extend the download without end.
+    // Stops at the present end; otherwise the new lines of a running job could extend the download
+    // without end.
     if (page.at_end || page.lines.length === 0) return parts;
     if (size > limit) throw new LogTooLarge();
     cursor = page.newer_cursor;

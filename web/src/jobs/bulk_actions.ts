@@ -1,5 +1,4 @@
-// Actions on several jobs: what each one loses or keeps, and the requests. No part of this file
-// draws.
+// Actions on several jobs: what each one loses or keeps, and the requests. Does not use the DOM.
 import { asRequestError, type RequestError } from '../api/client';
 import { hasEnded } from '../api/live';
 import type { Job } from '../api/types';
@@ -93,7 +92,7 @@ interface Sending {
   signal: AbortSignal;
 }
 
-// Sends a request for each job, a few at a time. A failed request does not keep the others back.
+// Sends a request for each job, a few at a time. A failed request does not stop the others.
 export async function sendToAll(jobs: readonly Job[], how: Sending): Promise<void> {
   const waiting = [...jobs];
   const sendNext = async (): Promise<void> => {

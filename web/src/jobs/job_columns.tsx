@@ -25,7 +25,7 @@ import type { Column } from '../ui/table';
 import type { ColumnName } from './column_choice';
 import { fresh } from './use_jobs';
 
-// Shows on a phone, which has no columns for it: why the job is queued, or how far it is.
+// Shows why a job is queued, or its progress, on phones, which have no columns for these.
 function NarrowNote({ job }: { job: Job }) {
   const { step, done, etaSeconds } = figuresOf(job);
   const figures = [

@@ -15,7 +15,7 @@ import { SelectAllBox, SelectBox, SelectedTools, useSelection } from './select_t
 import { useJobs } from './use_jobs';
 import { ColumnTools, ViewTools } from './view_tools';
 
-// Heights of a row. A name has its reason below it: in one line, or in two on a phone.
+// Heights of a row. A row has space for a reason below the name: one line, or two on a phone.
 const ROW_PX = 40;
 const NARROW_ROW_PX = 62;
 const NARROW = '(max-width: 640px)';

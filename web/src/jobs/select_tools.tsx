@@ -47,7 +47,8 @@ export function useSelection(
     setError(undefined);
     setHeld(next);
   };
-  // A job that the filter no longer shows must not be changed unnoticed.
+  // A change of the filter clears the selection, so that no action applies to a job that is not
+  // shown.
   useEffect(() => {
     select(NOTHING);
     return () => asked.current?.abort();
@@ -60,7 +61,7 @@ export function useSelection(
     try {
       const query = { ...queryOf(filter), limit: SELECTED_MAX };
       const { jobs } = await getJson<ListJobsResponse>('/jobs', query, signal);
-      // The shown rows first, because sick jobs are on top of them.
+      // The shown rows come first, because they begin with the sick jobs.
       if (!signal.aborted) select(allOf(joined(shown, jobs)));
     } catch (failure) {
       if (!signal.aborted) setError(asRequestError(failure));

@@ -1,5 +1,5 @@
 // Finds what needs the attention of a person on duty: in the controller, in jobs and in nodes. The
-// controller decides what is wrong; this only selects and orders. Pure functions.
+// controller decides what is wrong; this file only selects and orders. Pure functions.
 import type { GetServerInfoResponse, Job, Node } from '../api/types';
 import { hasEnded } from '../api/live';
 import { HEALTH_LOOK, JOB_LOOK, NO_CHANGES, lookOf, type StateLook } from '../format/words';
@@ -10,7 +10,7 @@ import { hasProblem, problemsFirst } from './node_problems';
 
 export interface AttentionItem {
   key: string;
-  // The look of the badge; undefined for a node, which has a badge of its own.
+  // The look of the badge; undefined for a node, which has a different badge.
   look?: StateLook;
   node?: Node;
   name: string;
@@ -29,9 +29,9 @@ export interface AttentionItem {
 
 export interface AttentionGroup {
   items: AttentionItem[];
-  // The address of all of its kind. Only the first items are listed.
+  // URL of the page with all items of this kind. Only the first items are listed.
   all: string;
-  // The items that are not listed, such as "failed jobs".
+  // Name of several items, such as "failed jobs".
   plural: string;
 }
 
@@ -43,7 +43,8 @@ export interface AttentionView {
 }
 
 const RECENT_MS = 24 * 3_600_000;
-// A larger used part of the restart budget is low: the rule of the alert RestartBudgetLow.
+// If a larger part of the restart budget is used, the rest is low. The alert RestartBudgetLow has
+// the same rule.
 const BUDGET_LOW_RATIO = 0.75;
 
 const STORAGE: StateLook = { word: 'storage', tone: 'bad', icon: 'disk' };

@@ -1,11 +1,12 @@
 // Finds the setting at a position of a job file's text. Pure functions. The text may be incomplete,
-// because the user is typing it, so this is no YAML parser: it follows indentation, braces, quotes
-// and comments.
+// because the user is typing it. Therefore this is not a YAML parser; it only follows indentation,
+// braces, quotes and comments.
 
 // "key:" at the beginning of a line, perhaps after "- ".
 const BLOCK_KEY = /^( *)(?:- +)*(?:"([^"]*)"|'([^']*)'|([\w.-]+)) *:(?=\s|$)/;
 const WORD = /[\w.-]/;
-// A quote begins only here, so that the apostrophe of a plain text is none.
+// A quote begins only after one of these characters, so that an apostrophe in plain text is not a
+// quote.
 const BEFORE_QUOTE = /[\s{[,:]/;
 const LIST = Symbol('list');
 
@@ -20,7 +21,7 @@ interface Scan {
   end: number;
   // Keys of the enclosing lines.
   lines: Level[];
-  // The newest key in each open brace, empty before the first one; LIST for each open bracket.
+  // The newest key in each open brace (empty if there is none yet), or LIST for an open bracket.
   braces: (string | typeof LIST)[];
 }
 

@@ -45,7 +45,8 @@ function DeviceSelect({ lists, device, onDevice }: DeviceSelectProps) {
   );
 }
 
-// The layout that the job file sets, which the job will use. The plan beside it is the fastest one.
+// The layout that the job file sets. The job will use this layout, although the plan shows the
+// fastest one.
 function WrittenLayout({ plan }: { plan: PlanLayoutResponse }) {
   const { written_layout: written, written_problem: problem } = plan;
   if (!written) return null;

@@ -84,7 +84,7 @@ export function helpFor(root: Schema, path: readonly string[]): Help {
     schema = sectionOf(next);
     known.push(word);
   }
-  // The names in a mapping such as `env` are free.
+  // A mapping such as `env` accepts any name.
   const isFree = schema.properties === undefined;
   const unknown = isFree ? undefined : path[known.length];
   const begins = ({ name }: KeyDoc) => unknown !== undefined && name.startsWith(unknown);

@@ -47,7 +47,8 @@ interface Checked {
   failure: RequestError | undefined;
 }
 
-// Has the controller check the text. Its errors are those of the text; others are failures.
+// Sends the text to the controller, which checks it. `errors` are errors in the text. `failure` is
+// any other error.
 function useCheck(text: string): Checked {
   const settled = useSettled(text);
   const body = settled.trim() === '' ? undefined : { job_file: settled };

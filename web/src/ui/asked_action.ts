@@ -1,5 +1,5 @@
-// Actions that one part of the dashboard asks another to offer. The palette opens a page and asks
-// it for the dialog of an action.
+// Actions that one part of the dashboard requests from another. The palette, for example, opens a
+// page and requests the dialog of an action from it.
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 

@@ -3,7 +3,8 @@ import { clock, connected, receivedAt, stale } from '../api/store';
 import { duration } from '../format/time';
 import { Icon } from './icon';
 
-// Shorter interruptions are not announced, because every tab has one each time it becomes visible.
+// Shorter interruptions are not announced, because every tab is briefly disconnected when it
+// becomes visible.
 const ANNOUNCE_AFTER_MS = 3_000;
 
 // For screen readers. Announces once that the connection is lost and once that it is restored. Does

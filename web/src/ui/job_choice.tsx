@@ -6,7 +6,7 @@ const JOBS_MAX = 200;
 
 interface JobChoiceProps {
   label: string;
-  // Text of the entry that stands for no job.
+  // Text of the entry for choosing no job.
   none: string;
   // Number or name of the chosen job; empty if none is chosen.
   value: string;

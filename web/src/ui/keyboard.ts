@@ -1,4 +1,4 @@
-// Keyboard shortcuts. Each open page adds a layer of its own. Disabled while the user types.
+// Keyboard shortcuts. Each open page adds a layer of shortcuts. Disabled while the user types.
 import { useEffect } from 'preact/hooks';
 
 export type KeyMap = Record<string, () => void>;

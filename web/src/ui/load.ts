@@ -16,8 +16,8 @@ type Ask<T> = (signal: AbortSignal) => Promise<T>;
 
 // `ask`: sends the request; undefined: load nothing. `key`: identifies the request. `identity`:
 // when it changes, the data is dropped at once; otherwise the data is kept until the new response
-// arrives. `tick`: when it changes, the request is repeated. A request in flight is not cancelled
-// for that; the repetition follows it.
+// arrives. `tick`: when it changes, the request is repeated. The repetition follows a request in
+// flight, which is not canceled.
 function useAnswer<T>(
   ask: Ask<T> | undefined,
   key: string,

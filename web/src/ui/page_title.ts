@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import type { StateLook } from '../format/words';
 
-// Returns the title of the tab. The word of what needs attention comes first, because a narrow tab
+// Returns the title of the tab. The word for what needs attention comes first, because a narrow tab
 // shows only the beginning.
 export function pageTitle(name: string, look: StateLook | undefined): string {
   return look ? `${look.word} · ${name}` : `${name} · Trainyard`;

@@ -59,7 +59,7 @@ function shownEntries(text: string, found: readonly Job[]): Entry[] {
   const others = found.filter(({ id }) => !ids.has(id)).map(jobEntry);
   const local = entriesFor(text, known);
   const isDerived = ({ kind }: Entry) => kind === 'action' || kind === 'view';
-  // Actions and views are many. They must not hide a job that was found.
+  // Actions and views come last, because they are many and must not hide a job that was found.
   const direct = local.filter((entry) => !isDerived(entry));
   return [...direct, ...others, ...local.filter(isDerived)].slice(0, SHOWN);
 }
@@ -92,7 +92,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     }
     if (event.key === 'Enter') open(entries[chosen]);
     if (event.key === 'Escape') {
-      // A search field would only clear itself.
+      // Otherwise the key only clears the search field.
       event.preventDefault();
       onClose();
     }

@@ -127,7 +127,7 @@ TEST_F(ExportTest, ShardsHaveAnIndexAndKeepTheLimit) {
 
 TEST_F(ExportTest, Bf16IsRoundedToNearestEven) {
   RawTensors tensors = TinyLlama("F32");
-  // Floats halfway between two bf16 values, with an even or an odd lower neighbour, and floats
+  // Floats halfway between two bf16 values, with an even or an odd lower neighbor, and floats
   // close to these halfway points.
   std::string& bytes = tensors["model.norm.weight"].bytes;
   const uint32_t special[] = {0x3f808000, 0x3f818000, 0x3f808001, 0x3f817fff, 0xbf818000};
