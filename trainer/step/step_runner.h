@@ -94,7 +94,7 @@ class StepRunner {
     StepResult result;
     torch::Tensor values;            // Step values; in host memory once `done` is reached.
     torch::Tensor part_squares;      // Squares by GradientPartNames, likewise; may be undefined.
-    torch::Tensor expert_totals;     // Of ExpertTotals, likewise; undefined without experts.
+    torch::Tensor expert_totals;     // ExpertTotals::Sum, likewise; undefined without experts.
     std::optional<c10::Event> done;  // Unset on a CPU, where the step is already done.
     std::chrono::steady_clock::time_point launched;
     bool is_measured = false;

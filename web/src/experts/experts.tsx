@@ -1,5 +1,5 @@
-// How evenly the experts of each layer share the load: a map of one step, the layers in a table, and
-// the balance over time.
+// The tab Experts of a job: a map of the load of each expert at one step, the balance over time,
+// and a table of the layers.
 import { useState } from 'preact/hooks';
 import { hasEnded } from '../api/live';
 import { metricsTick } from '../api/store';
