@@ -53,7 +53,7 @@ absl::Status AddFindings(MetricStore& metrics, int64_t job_id, const v1::JobSpec
                           {*(steps.end() - static_cast<std::ptrdiff_t>(judged)), *steps.rbegin()}));
   ExpertWatch watch;
   for (const StoredExperts& experts : records) watch.Add(experts.record);
-  for (const planner::Finding& finding : AdviceOnExperts(watch.Troubles(), spec)) {
+  for (const planner::Finding& finding : AdviceOnExperts(watch.Problems(), spec)) {
     v1::RunFinding& advice = *response.add_findings();
     advice.set_what(finding.what);
     advice.set_why(finding.why);

@@ -24,6 +24,13 @@ absl::StatusOr<v1::DeleteNoteRequest> NoteDeletion(const Parameters& parameters)
   return request;
 }
 
+v1::GetExpertsRequest ExpertsRequest(const Parameters& parameters) {
+  v1::GetExpertsRequest request;
+  request.set_job(parameters.Text("job"));
+  request.set_step(parameters.Integer("step"));
+  return request;
+}
+
 v1::ListEventsRequest EventsRequest(const Parameters& parameters) {
   v1::ListEventsRequest request;
   request.set_job(parameters.Text("job"));

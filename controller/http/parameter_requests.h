@@ -5,12 +5,14 @@
 #include "absl/status/statusor.h"
 #include "controller/http/target.h"
 #include "trainyard/v1/job_service.pb.h"
+#include "trainyard/v1/metric_service.pb.h"
 
 namespace trainyard::controller::http {
 
 v1::DeleteJobRequest DeleteRequest(const Parameters& parameters);
 // INVALID_ARGUMENT: the note in the path is not a number.
 absl::StatusOr<v1::DeleteNoteRequest> NoteDeletion(const Parameters& parameters);
+v1::GetExpertsRequest ExpertsRequest(const Parameters& parameters);
 v1::ListEventsRequest EventsRequest(const Parameters& parameters);
 
 }  // namespace trainyard::controller::http

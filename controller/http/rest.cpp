@@ -326,12 +326,9 @@ void Rest::RunAboutJob(const Call& call) {
     case Operation::kGetLossReport:
       return call.Ask(api_, handlers::GetLossReport, of_job(v1::GetLossReportRequest()),
                       json.operator()<v1::GetLossReportResponse>({}));
-    case Operation::kGetExperts: {
-      v1::GetExpertsRequest request = of_job(v1::GetExpertsRequest());
-      request.set_step(call.parameters.Integer("step"));
-      return call.Ask(api_, handlers::GetExperts, request,
+    case Operation::kGetExperts:
+      return call.Ask(api_, handlers::GetExperts, ExpertsRequest(call.parameters),
                       json.operator()<v1::GetExpertsResponse>({}));
-    }
     case Operation::kListRanks: {
       v1::ListRanksRequest request = of_job(v1::ListRanksRequest());
       request.set_attempt(call.parameters.Integer("attempt"));

@@ -84,7 +84,9 @@ constexpr std::array kLastValues{
                "Newest highest load of an expert divided by the mean load of its layer, in the "
                "layer where it is highest. 1 is even."}},
     LastValue{telemetry::kMoeBalanceMean,
-              {"trainyard_train_moe_balance_mean", "The same, as the mean of all layers."}},
+              {"trainyard_train_moe_balance_mean",
+               "Newest highest load of an expert divided by the mean load of its layer, mean of "
+               "all layers."}},
     LastValue{telemetry::kMoeAuxLoss,
               {"trainyard_train_moe_aux_loss",
                "Newest balance loss of the experts for the coefficient 1, mean of all layers."}},

@@ -116,7 +116,7 @@ inline constexpr char kTopk[] = "topk";
 inline constexpr char kExpertLoad[] = "load";
 inline constexpr char kBalance[] = "balance";   // Highest load divided by the mean load.
 inline constexpr char kAuxLoss[] = "aux_loss";  // For the coefficient 1.
-inline constexpr char kEntropy[] = "entropy";   // Of the router, from 0 to 1.
+inline constexpr char kEntropy[] = "entropy";   // The router's, from 0 to 1.
 inline constexpr char kDropped[] = "dropped";   // Share of the choices that were dropped.
 
 // Alert codes with a special meaning. kCheckpointFailed: a save failed and training continues.

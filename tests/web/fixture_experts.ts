@@ -62,7 +62,9 @@ export function expertsResponse(job: Job, query: URLSearchParams): GetExpertsRes
   const findings = [
     {
       what: 'experts of layer 4 get no tokens',
-      why: '2 of 64 experts (the first is expert 62) had no rows in any of the recorded steps since step 2100',
+      why:
+        '2 of 64 experts (the first is expert 62) had no rows in any of the recorded steps ' +
+        'since step 2100',
       change: 'a model.moe_aux_loss_coeff above 0.001, or an optimizer.lr below 0.0003',
     },
   ];

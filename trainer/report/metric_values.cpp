@@ -12,7 +12,7 @@ namespace trainyard::trainer {
 namespace {
 
 // The maximum number of norms in one record. The worker accepts 256 keys per record
-// (worker/tail/telemetry_line.h), including the keys that every record has.
+// (worker/tail/telemetry_values.h), including the keys that every record has.
 constexpr size_t kNormsOfRecord = 200;
 
 }  // namespace

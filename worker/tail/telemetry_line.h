@@ -3,18 +3,13 @@
 #ifndef TRAINYARD_WORKER_TAIL_TELEMETRY_LINE_H_
 #define TRAINYARD_WORKER_TAIL_TELEMETRY_LINE_H_
 
-#include <cstddef>
 #include <string_view>
 
 #include "absl/status/statusor.h"
 #include "trainyard/v1/telemetry.pb.h"
+#include "worker/tail/telemetry_values.h"
 
 namespace trainyard::worker {
-
-inline constexpr std::size_t kMaxTelemetryKeys = 256;
-inline constexpr std::size_t kMaxTelemetryKeyBytes = 128;
-inline constexpr std::size_t kMaxTelemetryTextBytes = 4096;
-inline constexpr int kMaxTelemetryDepth = 8;
 
 // Parses a line. NaN, Infinity and -Infinity are accepted as numbers, because Python's json writes
 // them. In a metrics record, every key with a number becomes a metric, except time_ms, step,

@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 #include "proto/contract/limits.h"
-#include "worker/tail/telemetry_line.h"
 
 namespace trainyard::worker {
 namespace {

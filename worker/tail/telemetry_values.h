@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_WORKER_TAIL_TELEMETRY_VALUES_H_
 #define TRAINYARD_WORKER_TAIL_TELEMETRY_VALUES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -15,12 +16,18 @@
 
 namespace trainyard::worker {
 
+// Limits on a line.
+inline constexpr std::size_t kMaxTelemetryKeys = 256;
+inline constexpr std::size_t kMaxTelemetryKeyBytes = 128;
+inline constexpr std::size_t kMaxTelemetryTextBytes = 4096;
+inline constexpr int kMaxTelemetryDepth = 8;
+
 // The value of a key in the line. Arrays keep only their numbers. Other nested values and null are
 // dropped.
 using TelemetryValue = std::variant<double, int64_t, bool, std::string, std::vector<double>>;
 using TelemetryValues = std::map<std::string, TelemetryValue>;
 
-// INVALID_ARGUMENT: the line is not a JSON object, or exceeds a limit of telemetry_line.h.
+// INVALID_ARGUMENT: the line is not a JSON object, or exceeds a limit.
 absl::StatusOr<TelemetryValues> ReadValues(std::string_view line);
 
 // Returns the error "`key` is not `expected`".

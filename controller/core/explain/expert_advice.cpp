@@ -12,16 +12,16 @@
 namespace trainyard::controller {
 namespace {
 
-using Kind = ExpertTrouble::Kind;
+using Kind = ExpertProblem::Kind;
 
 // Describes the further layers in the same state. Empty if there are none.
-std::string OtherLayers(const ExpertTrouble& trouble) {
-  if (trouble.layers <= 1) return "";
-  return absl::StrCat("; ", Counted(trouble.layers - 1, "other layer"), " too");
+std::string OtherLayers(const ExpertProblem& problem) {
+  if (problem.layers <= 1) return "";
+  return absl::StrCat("; ", Counted(problem.layers - 1, "other layer"), " too");
 }
 
-std::string LayerText(const ExpertTrouble& trouble) {
-  return absl::StrCat("layer ", trouble.layer);
+std::string LayerText(const ExpertProblem& problem) {
+  return absl::StrCat("layer ", problem.layer);
 }
 
 // Returns settings that make the load more even.
@@ -45,74 +45,74 @@ std::string BalanceAdvice(const v1::JobSpec& spec) {
                       "rows do not recover alone");
 }
 
-planner::Finding Collapsed(const ExpertTrouble& trouble, const v1::JobSpec& spec) {
-  return {absl::StrCat("the experts of ", LayerText(trouble), " have collapsed"),
+planner::Finding Collapsed(const ExpertProblem& problem, const v1::JobSpec& spec) {
+  return {absl::StrCat("the experts of ", LayerText(problem), " have collapsed"),
           absl::StrFormat(
               "the busiest expert has %s times the mean load (even: 1, worst: %s); the "
               "load has been this uneven since step %d%s",
-              planner::FigureText(trouble.value, 3),
+              planner::FigureText(problem.value, 3),
               planner::FigureText(
-                  static_cast<double>(trouble.experts) / static_cast<double>(trouble.topk), 3),
-              trouble.since_step, OtherLayers(trouble)),
+                  static_cast<double>(problem.experts) / static_cast<double>(problem.topk), 3),
+              problem.since_step, OtherLayers(problem)),
           BalanceAdvice(spec)};
 }
 
-planner::Finding Certain(const ExpertTrouble& trouble, const v1::JobSpec& spec) {
+planner::Finding Certain(const ExpertProblem& problem, const v1::JobSpec& spec) {
   return {
-      absl::StrCat("the router of ", LayerText(trouble), " uses one expert per token"),
+      absl::StrCat("the router of ", LayerText(problem), " uses one expert per token"),
       absl::StrFormat("the entropy of its scores is %s (all experts alike: 1) and has been below "
                       "%s since step %d, although a token has %d experts%s",
-                      planner::FigureText(trouble.value, 2), planner::FigureText(kLowEntropy, 2),
-                      trouble.since_step, trouble.topk, OtherLayers(trouble)),
+                      planner::FigureText(problem.value, 2), planner::FigureText(kLowEntropy, 2),
+                      problem.since_step, problem.topk, OtherLayers(problem)),
       RunsOurTrainer(spec)
           ? "model.moe_z_loss_coeff 0.001, which keeps the logits of routers small, or a lower "
             "optimizer.lr"
           : "a loss that keeps the logits of routers small (z-loss), or a lower learning rate"};
 }
 
-planner::Finding Dropping(const ExpertTrouble& trouble, const v1::JobSpec& spec) {
+planner::Finding Dropping(const ExpertProblem& problem, const v1::JobSpec& spec) {
   const std::string capacity = RunsOurTrainer(spec) ? "a higher model.moe_expert_capacity_factor"
                                                     : "a higher capacity factor";
-  return {absl::StrCat("experts of ", LayerText(trouble), " drop tokens"),
-          absl::StrCat(planner::PercentText(trouble.value, 1),
+  return {absl::StrCat("experts of ", LayerText(problem), " drop tokens"),
+          absl::StrCat(planner::PercentText(problem.value, 1),
                        " of the choices find their expert full, and more than ",
                        planner::PercentText(kMuchDropped, 0), " have since step ",
-                       trouble.since_step, OtherLayers(trouble)),
+                       problem.since_step, OtherLayers(problem)),
           absl::StrCat(capacity, ", or ", BalanceAdvice(spec))};
 }
 
-planner::Finding Idle(const ExpertTrouble& trouble, const v1::JobSpec& spec) {
-  const auto idle = static_cast<int64_t>(trouble.value);
+planner::Finding Idle(const ExpertProblem& problem, const v1::JobSpec& spec) {
+  const auto idle = static_cast<int64_t>(problem.value);
   const std::string which =
-      idle == 1 ? absl::StrCat("expert ", trouble.expert)
-                : absl::StrCat(idle, " of ", trouble.experts, " experts (the first is expert ",
-                               trouble.expert, ")");
-  return {absl::StrCat("experts of ", LayerText(trouble), " get no tokens"),
+      idle == 1 ? absl::StrCat("expert ", problem.expert)
+                : absl::StrCat(idle, " of ", problem.experts, " experts (the first is expert ",
+                               problem.expert, ")");
+  return {absl::StrCat("experts of ", LayerText(problem), " get no tokens"),
           absl::StrCat(which, " had no rows in any of the recorded steps since step ",
-                       trouble.since_step, OtherLayers(trouble)),
+                       problem.since_step, OtherLayers(problem)),
           BalanceAdvice(spec)};
 }
 
-planner::Finding AdviceOn(const ExpertTrouble& trouble, const v1::JobSpec& spec) {
-  switch (trouble.kind) {
+planner::Finding AdviceOn(const ExpertProblem& problem, const v1::JobSpec& spec) {
+  switch (problem.kind) {
     case Kind::kCollapsed:
-      return Collapsed(trouble, spec);
+      return Collapsed(problem, spec);
     case Kind::kCertain:
-      return Certain(trouble, spec);
+      return Certain(problem, spec);
     case Kind::kDropping:
-      return Dropping(trouble, spec);
+      return Dropping(problem, spec);
     case Kind::kIdle:
       break;
   }
-  return Idle(trouble, spec);
+  return Idle(problem, spec);
 }
 
 }  // namespace
 
-std::vector<planner::Finding> AdviceOnExperts(const std::vector<ExpertTrouble>& troubles,
+std::vector<planner::Finding> AdviceOnExperts(const std::vector<ExpertProblem>& problems,
                                               const v1::JobSpec& spec) {
   std::vector<planner::Finding> findings;
-  for (const ExpertTrouble& trouble : troubles) findings.push_back(AdviceOn(trouble, spec));
+  for (const ExpertProblem& problem : problems) findings.push_back(AdviceOn(problem, spec));
   return findings;
 }
 

@@ -10,8 +10,8 @@
 
 namespace trainyard::controller {
 
-// Returns a finding for each trouble. Names the job's settings only if it runs trainyard-trainer.
-std::vector<planner::Finding> AdviceOnExperts(const std::vector<ExpertTrouble>& troubles,
+// Returns a finding for each problem. Names the job's settings only if it runs trainyard-trainer.
+std::vector<planner::Finding> AdviceOnExperts(const std::vector<ExpertProblem>& problems,
                                               const v1::JobSpec& spec);
 
 }  // namespace trainyard::controller

@@ -120,7 +120,7 @@ std::vector<planner::Finding> AdviceOn(const ClusterState& state, const Observat
     const bool is_judged = RunsOurTrainer(job.spec()) && observed != observations.attempts.end();
     if (is_judged) AddSlowness(state, observed->second, entry, findings);
     if (observed != observations.attempts.end()) {
-      const Findings experts = AdviceOnExperts(observed->second.experts.Troubles(), job.spec());
+      const Findings experts = AdviceOnExperts(observed->second.experts.Problems(), job.spec());
       findings.insert(findings.end(), experts.begin(), experts.end());
     }
   } else if (job.state() != v1::JOB_STATE_SUCCEEDED && newest->has_verdict()) {

@@ -8,7 +8,7 @@
 namespace trainyard::controller {
 namespace {
 
-using Kind = ExpertTrouble::Kind;
+using Kind = ExpertProblem::Kind;
 
 // Returns the balance from which a layer counts as collapsed.
 double CollapsedBalance(int64_t experts, int64_t topk) {
@@ -16,8 +16,8 @@ double CollapsedBalance(int64_t experts, int64_t topk) {
   return 1 + kCollapsedShare * (worst - 1);
 }
 
-// Returns true if the first trouble is worse than the second.
-bool IsWorse(const ExpertTrouble& a, const ExpertTrouble& b) {
+// Returns true if the first problem is worse than the second.
+bool IsWorse(const ExpertProblem& a, const ExpertProblem& b) {
   return a.kind == Kind::kCertain ? a.value < b.value : a.value > b.value;
 }
 
@@ -60,34 +60,34 @@ void ExpertWatch::AddLayer(const v1::ExpertsRecord& record, int index) {
   }
 }
 
-std::vector<ExpertTrouble> ExpertWatch::Troubles() const {
-  std::vector<ExpertTrouble> troubles;
+std::vector<ExpertProblem> ExpertWatch::Problems() const {
+  std::vector<ExpertProblem> problems;
   for (const Kind kind : {Kind::kCollapsed, Kind::kCertain, Kind::kDropping, Kind::kIdle}) {
-    AddTrouble(kind, troubles);
+    AddProblem(kind, problems);
   }
-  return troubles;
+  return problems;
 }
 
-void ExpertWatch::AddTrouble(Kind kind, std::vector<ExpertTrouble>& troubles) const {
-  std::optional<ExpertTrouble> worst;
+void ExpertWatch::AddProblem(Kind kind, std::vector<ExpertProblem>& problems) const {
+  std::optional<ExpertProblem> worst;
   int64_t layers = 0;
   for (const auto& [number, layer] : layers_) {
-    const ExpertTrouble trouble = TroubleOf(kind, number, layer);
-    if (trouble.since_step == 0) continue;
+    const ExpertProblem problem = ProblemOf(kind, number, layer);
+    if (problem.since_step == 0) continue;
     ++layers;
-    if (!worst.has_value() || IsWorse(trouble, *worst)) worst = trouble;
+    if (!worst.has_value() || IsWorse(problem, *worst)) worst = problem;
   }
   if (!worst.has_value()) return;
   worst->layers = layers;
-  troubles.push_back(*worst);
+  problems.push_back(*worst);
 }
 
-ExpertTrouble ExpertWatch::TroubleOf(Kind kind, int64_t number, const Layer& layer) const {
-  ExpertTrouble trouble{.kind = kind, .layer = number, .experts = experts_, .topk = topk_};
+ExpertProblem ExpertWatch::ProblemOf(Kind kind, int64_t number, const Layer& layer) const {
+  ExpertProblem problem{.kind = kind, .layer = number, .experts = experts_, .topk = topk_};
   const auto judge = [&](const Streak& streak, double value) {
-    trouble.value = value;
-    if (streak.records >= kExpertRecordsInARow) trouble.since_step = streak.first_step;
-    return trouble;
+    problem.value = value;
+    if (streak.records >= kExpertRecordsInARow) problem.since_step = streak.first_step;
+    return problem;
   };
   if (kind == Kind::kCollapsed) return judge(layer.collapsed, layer.balance);
   if (kind == Kind::kCertain) return judge(layer.certain, layer.entropy);
@@ -95,11 +95,11 @@ ExpertTrouble ExpertWatch::TroubleOf(Kind kind, int64_t number, const Layer& lay
   for (std::size_t i = 0; i < layer.idle.size(); ++i) {
     const Streak& idle = layer.idle[i];
     if (idle.records < kIdleRecordsInARow) continue;
-    if (trouble.value++ == 0) trouble.expert = static_cast<int64_t>(i);
-    trouble.since_step =
-        trouble.since_step == 0 ? idle.first_step : std::min(trouble.since_step, idle.first_step);
+    if (problem.value++ == 0) problem.expert = static_cast<int64_t>(i);
+    problem.since_step =
+        problem.since_step == 0 ? idle.first_step : std::min(problem.since_step, idle.first_step);
   }
-  return trouble;
+  return problem;
 }
 
 }  // namespace trainyard::controller

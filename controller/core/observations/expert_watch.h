@@ -27,8 +27,8 @@ inline constexpr int kExpertRecordsInARow = 5;
 // Experts without rows must be so for longer, because a step may have few rows per expert.
 inline constexpr int kIdleRecordsInARow = 10;
 
-// A layer that has been in trouble for some time.
-struct ExpertTrouble {
+// A problem that a layer has had for some time.
+struct ExpertProblem {
   enum class Kind { kCollapsed, kCertain, kDropping, kIdle };
 
   Kind kind = Kind::kCollapsed;
@@ -48,8 +48,8 @@ class ExpertWatch {
   // gone back.
   void Add(const v1::ExpertsRecord& record);
 
-  // Returns at most one trouble of each kind, in the order of Kind.
-  std::vector<ExpertTrouble> Troubles() const;
+  // Returns at most one problem of each kind, in the order of Kind.
+  std::vector<ExpertProblem> Problems() const;
 
  private:
   // Consecutive records in which something was so.
@@ -66,11 +66,11 @@ class ExpertWatch {
   };
 
   void AddLayer(const v1::ExpertsRecord& record, int index);
-  void AddTrouble(ExpertTrouble::Kind kind, std::vector<ExpertTrouble>& troubles) const;
-  // Returns the trouble of one layer. `since_step` is 0 if the layer has none.
-  ExpertTrouble TroubleOf(ExpertTrouble::Kind kind, int64_t number, const Layer& layer) const;
+  void AddProblem(ExpertProblem::Kind kind, std::vector<ExpertProblem>& problems) const;
+  // Returns the problem of one layer. `since_step` is 0 if the layer has none.
+  ExpertProblem ProblemOf(ExpertProblem::Kind kind, int64_t number, const Layer& layer) const;
 
-  int64_t step_ = 0;  // Of the newest record.
+  int64_t step_ = 0;  // The newest record's.
   int64_t experts_ = 0;
   int64_t topk_ = 0;
   std::map<int64_t, Layer> layers_;

@@ -1,6 +1,7 @@
 #include "worker/tail/telemetry_line.h"
 
 #include <cmath>
+#include <iterator>
 #include <random>
 #include <string>
 
@@ -237,6 +238,7 @@ TEST(TelemetryLineTest, HoldsItsLimits) {
 TEST(TelemetryLineTest, SurvivesDamagedLines) {
   const std::string good[] = {
       R"({"type":"metrics","time_ms":1,"step":5,"total_steps":300,"loss":NaN,"a":{"b":[1,2]}})",
+      R"({"type":"experts","step":5,"expert_count":2,"topk":1,"load":"80ff","balance":[1.5]})",
       R"({"type":"phase","time_ms":1,"phase":"train","step":5})",
       R"({"type":"checkpoint","step":100,"path":"/c","bytes":123,"deleted":true,"attempt":2})",
       R"({"type":"eval","step":100,"data_set":"val","loss":-Infinity,"tokens":8192})",
@@ -245,7 +247,7 @@ TEST(TelemetryLineTest, SurvivesDamagedLines) {
   std::mt19937 random(11);
   int accepted = 0;
   for (int round = 0; round < 30000; ++round) {
-    std::string line = good[random() % 5];
+    std::string line = good[random() % std::size(good)];
     for (unsigned damage = random() % 4; damage > 0 && !line.empty(); --damage) {
       const std::size_t at = random() % line.size();
       switch (random() % 3) {

@@ -3,7 +3,14 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { onThemeChange, themeColor } from '../chart/colors';
 import type { ExpertBalance } from '../api/types';
 import { cellWords, heatOfLoad, loadsOf } from './balance';
-import { cellAfterKey, cellAt, labelEvery, mapLayout, type Cell, type MapLayout } from './map_layout';
+import {
+  cellAfterKey,
+  cellAt,
+  labelEvery,
+  mapLayout,
+  type Cell,
+  type MapLayout,
+} from './map_layout';
 
 const SELECTION_PX = 2;
 // Cells of at least this size have a gap between them.
@@ -53,7 +60,11 @@ function drawCells(ctx: CanvasRenderingContext2D, layout: MapLayout, balance: Ex
   });
 }
 
-function drawMap(canvas: HTMLCanvasElement, layout: MapLayout, { balance, chosen }: MapProps): void {
+function drawMap(
+  canvas: HTMLCanvasElement,
+  layout: MapLayout,
+  { balance, chosen }: MapProps,
+): void {
   const ratio = devicePixelRatio;
   canvas.width = Math.round(layout.width * ratio);
   canvas.height = Math.round(layout.height * ratio);
@@ -110,7 +121,10 @@ export function ExpertMap(props: MapProps) {
         style={{ width: `${layout.width}px`, height: `${layout.height}px` }}
         tabIndex={0}
         role="application"
-        aria-label={`Load of ${balance.experts} experts in each of ${layers} layers. Arrow keys select an expert.`}
+        aria-label={
+          `Load of ${balance.experts} experts in each of ${layers} layers. ` +
+          'Arrow keys select an expert.'
+        }
         aria-describedby="chosen-expert"
         onKeyDown={onKeyDown}
         onClick={(event) => {

@@ -9,7 +9,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using Kind = ExpertTrouble::Kind;
+using Kind = ExpertProblem::Kind;
 
 v1::JobSpec OurJob() {
   v1::JobSpec spec;
@@ -18,8 +18,8 @@ v1::JobSpec OurJob() {
   return spec;
 }
 
-planner::Finding Advice(const ExpertTrouble& trouble, const v1::JobSpec& spec = OurJob()) {
-  return AdviceOnExperts({trouble}, spec).at(0);
+planner::Finding Advice(const ExpertProblem& problem, const v1::JobSpec& spec = OurJob()) {
+  return AdviceOnExperts({problem}, spec).at(0);
 }
 
 TEST(ExpertAdviceTest, ACollapseNamesLayerFiguresAndSettings) {

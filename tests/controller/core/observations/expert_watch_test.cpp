@@ -8,7 +8,7 @@
 namespace trainyard::controller {
 namespace {
 
-using Kind = ExpertTrouble::Kind;
+using Kind = ExpertProblem::Kind;
 
 // Layers 1 and 2 with 8 experts, 2 per token. The worst balance is 4, so 2.5 is a collapse.
 class ExpertWatchTest : public ::testing::Test {
@@ -36,86 +36,86 @@ class ExpertWatchTest : public ::testing::Test {
   ExpertWatch watch_;
 };
 
-TEST_F(ExpertWatchTest, AnEvenLoadIsNoTrouble) {
+TEST_F(ExpertWatchTest, AnEvenLoadIsNoProblem) {
   Add(20);
-  EXPECT_TRUE(watch_.Troubles().empty());
+  EXPECT_TRUE(watch_.Problems().empty());
 }
 
 TEST_F(ExpertWatchTest, ALayerCollapsesHalfwayToTheWorstBalance) {
   record_.set_balance(1, 2.4375F);
   Add(20);
-  EXPECT_TRUE(watch_.Troubles().empty());
+  EXPECT_TRUE(watch_.Problems().empty());
   record_.set_balance(0, 2.5F);
   record_.set_balance(1, 3.5F);
   Add(kExpertRecordsInARow - 1);
-  EXPECT_TRUE(watch_.Troubles().empty()) << "single steps vary";
+  EXPECT_TRUE(watch_.Problems().empty()) << "single steps vary";
   Add(1);
-  const std::vector<ExpertTrouble> troubles = watch_.Troubles();
-  ASSERT_EQ(troubles.size(), 1u);
-  EXPECT_EQ(troubles[0].kind, Kind::kCollapsed);
-  EXPECT_EQ(troubles[0].layer, 2);
-  EXPECT_EQ(troubles[0].value, 3.5);
-  EXPECT_EQ(troubles[0].since_step, 210);
-  EXPECT_EQ(troubles[0].layers, 2);
-  EXPECT_EQ(troubles[0].experts, 8);
-  EXPECT_EQ(troubles[0].topk, 2);
+  const std::vector<ExpertProblem> problems = watch_.Problems();
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].kind, Kind::kCollapsed);
+  EXPECT_EQ(problems[0].layer, 2);
+  EXPECT_EQ(problems[0].value, 3.5);
+  EXPECT_EQ(problems[0].since_step, 210);
+  EXPECT_EQ(problems[0].layers, 2);
+  EXPECT_EQ(problems[0].experts, 8);
+  EXPECT_EQ(problems[0].topk, 2);
   record_.set_balance(1, 1.5F);
   record_.set_balance(0, 1.5F);
   Add(1);
-  EXPECT_TRUE(watch_.Troubles().empty()) << "it has recovered";
+  EXPECT_TRUE(watch_.Problems().empty()) << "it has recovered";
 }
 
 TEST_F(ExpertWatchTest, ARouterThatIsCertainUsesOneExpert) {
   record_.set_entropy(0, 0.03125F);
   record_.set_entropy(1, 0.015625F);
   Add(kExpertRecordsInARow);
-  ASSERT_EQ(watch_.Troubles().size(), 1u);
-  EXPECT_EQ(watch_.Troubles()[0].kind, Kind::kCertain);
-  EXPECT_EQ(watch_.Troubles()[0].layer, 2) << "the lowest entropy is the worst";
+  ASSERT_EQ(watch_.Problems().size(), 1u);
+  EXPECT_EQ(watch_.Problems()[0].kind, Kind::kCertain);
+  EXPECT_EQ(watch_.Problems()[0].layer, 2) << "the lowest entropy is the worst";
 }
 
 // With one expert per token, a certain router is as intended.
-TEST_F(ExpertWatchTest, ACertainRouterWithOneExpertPerTokenIsNoTrouble) {
+TEST_F(ExpertWatchTest, ACertainRouterWithOneExpertPerTokenIsNoProblem) {
   record_.set_topk(1);
   record_.set_entropy(0, 0);
   Add(20);
-  EXPECT_TRUE(watch_.Troubles().empty());
+  EXPECT_TRUE(watch_.Problems().empty());
 }
 
-TEST_F(ExpertWatchTest, ManyDroppedChoicesAreTrouble) {
+TEST_F(ExpertWatchTest, ManyDroppedChoicesAreAProblem) {
   record_.set_dropped(0, 0.125F);
   Add(kExpertRecordsInARow);
-  ASSERT_EQ(watch_.Troubles().size(), 1u);
-  EXPECT_EQ(watch_.Troubles()[0].kind, Kind::kDropping);
-  EXPECT_EQ(watch_.Troubles()[0].value, 0.125);
+  ASSERT_EQ(watch_.Problems().size(), 1u);
+  EXPECT_EQ(watch_.Problems()[0].kind, Kind::kDropping);
+  EXPECT_EQ(watch_.Problems()[0].value, 0.125);
 }
 
-TEST_F(ExpertWatchTest, ExpertsWithoutRowsAreTroubleAfterManyRecords) {
+TEST_F(ExpertWatchTest, ExpertsWithoutRowsAreAProblemAfterManyRecords) {
   (*record_.mutable_load())[8 + 3] = 0;
   Add(2);
   (*record_.mutable_load())[8 + 5] = 0;
   Add(kIdleRecordsInARow - 3);
-  EXPECT_TRUE(watch_.Troubles().empty());
+  EXPECT_TRUE(watch_.Problems().empty());
   Add(3);
-  ASSERT_EQ(watch_.Troubles().size(), 1u);
-  const ExpertTrouble trouble = watch_.Troubles()[0];
-  EXPECT_EQ(trouble.kind, Kind::kIdle);
-  EXPECT_EQ(trouble.layer, 2);
-  EXPECT_EQ(trouble.value, 2);
-  EXPECT_EQ(trouble.expert, 3);
-  EXPECT_EQ(trouble.since_step, 10);
+  ASSERT_EQ(watch_.Problems().size(), 1u);
+  const ExpertProblem problem = watch_.Problems()[0];
+  EXPECT_EQ(problem.kind, Kind::kIdle);
+  EXPECT_EQ(problem.layer, 2);
+  EXPECT_EQ(problem.value, 2);
+  EXPECT_EQ(problem.expert, 3);
+  EXPECT_EQ(problem.since_step, 10);
 }
 
 TEST_F(ExpertWatchTest, AnAttemptThatHasGoneBackBeginsAnew) {
   record_.set_balance(0, 4);
   Add(kExpertRecordsInARow);
-  EXPECT_EQ(watch_.Troubles().size(), 1u);
+  EXPECT_EQ(watch_.Problems().size(), 1u);
   record_.set_step(20);
   Add(1);
-  EXPECT_TRUE(watch_.Troubles().empty());
+  EXPECT_TRUE(watch_.Problems().empty());
 }
 
-TEST_F(ExpertWatchTest, FiguresThatAreNotReportedAreNoTrouble) {
+TEST_F(ExpertWatchTest, FiguresThatAreNotReportedAreNoProblem) {
   v1::ExpertsRecord bare;
   bare.set_experts(8);
   bare.set_topk(2);
@@ -124,7 +124,7 @@ TEST_F(ExpertWatchTest, FiguresThatAreNotReportedAreNoTrouble) {
     bare.set_step(step);
     watch_.Add(bare);
   }
-  EXPECT_TRUE(watch_.Troubles().empty());
+  EXPECT_TRUE(watch_.Problems().empty());
 }
 
 }  // namespace

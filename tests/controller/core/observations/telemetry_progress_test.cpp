@@ -273,9 +273,9 @@ TEST(TelemetryProgressTest, OnlyTheReportingRanksExpertsCount) {
   };
   const AttemptObservation& attempt = observations.attempts.at({1, 1});
   EXPECT_EQ(send(1, 20, 8), 0);
-  EXPECT_TRUE(attempt.experts.Troubles().empty());
+  EXPECT_TRUE(attempt.experts.Problems().empty());
   EXPECT_EQ(send(0, 20, 8), kExpertRecordsInARow);
-  EXPECT_EQ(attempt.experts.Troubles().size(), 1u);
+  EXPECT_EQ(attempt.experts.Problems().size(), 1u);
 }
 
 }  // namespace

@@ -175,7 +175,7 @@ TEST(SqliteMetricStoreTest, ChunksOfOlderReleasesAndOfInfinitiesHaveAMean) {
   const double wanted = (1024 * 1.5 - 2) / 1023;
   EXPECT_NEAR(mean(), wanted, 1e-9);
   // Changes the file into that of an older release, which wrote such chunks into a table without
-  // the column `sum` and wrote no marks.
+  // the column `sum` and wrote neither marks nor experts.
   auto database = SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter);
   ASSERT_TRUE(database.ok()) << database.status();
   ASSERT_EQ(*(*database)->QueryInt64("SELECT COUNT(*) FROM chunk WHERE sum IS NULL"), 20);
@@ -186,6 +186,7 @@ TEST(SqliteMetricStoreTest, ChunksOfOlderReleasesAndOfInfinitiesHaveAMean) {
                               "ALTER TABLE tail RENAME COLUMN attempt TO epoch;"
                               "ALTER TABLE chunk RENAME COLUMN attempt TO epoch;"
                               "DROP TABLE mark;"
+                              "DROP TABLE expert;"
                               "PRAGMA user_version = 1")
                   .ok());
   database->reset();
