@@ -128,6 +128,7 @@ inline constexpr char kMfu[] = "mfu";               // Counts attention over the
 inline constexpr char kMfuCausal[] = "mfu_causal";  // Counts attention to earlier tokens only.
 inline constexpr char kPerplexity[] = "perplexity";
 inline constexpr char kSamplesPerSecond[] = "samples_per_second";
+inline constexpr char kMtpLoss[] = "mtp_loss";  // Mean over the modules of multi-token prediction.
 inline constexpr char kClippedUnits[] = "clipped_units";  // Number clipped adaptively in one step.
 // The gradient noise scale in samples, computed from averages over steps. The next two metrics are
 // its inputs, measured in a single step.

@@ -37,7 +37,8 @@ constexpr std::array kTrainingSettings = {"init_method_std",
                                           "moe_router_bias_update_rate",
                                           "moe_z_loss_coeff",
                                           "moe_expert_capacity_factor",
-                                          "moe_token_drop_policy"};
+                                          "moe_token_drop_policy",
+                                          "mtp_loss_scaling_factor"};
 
 }  // namespace
 
