@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "proto/contract/environment.h"
+#include "proto/model/model_size.h"
 #include "trainer/config/run_config_json.h"
 #include "trainer/parallel/device.h"
 #include "trainer/parallel/rank_agreement.h"
@@ -70,8 +71,8 @@ RankGroups ConnectGroups(const RunConfig& config, const Mesh& mesh, const Runtim
     return ConnectGroup(rendezvous, group, device);
   };
   CheckDevice(device);
-  const bool is_tied = !config.model.untie_embeddings_and_output_weights;
-  RankGroups groups = ConnectRankGroups(mesh, env.rank, config.layout, is_tied, connect);
+  RankGroups groups = ConnectRankGroups(mesh, env.rank, config.layout,
+                                        HasTableAtBothEnds(config.model), connect);
   CheckGroups(groups, device, rendezvous == nullptr ? nullptr : rendezvous->interruption());
   return groups;
 }

@@ -128,6 +128,7 @@ void StepRunner::Rehearse() {
 void StepRunner::ForwardBackward(const std::function<TokenBatch()>& next) {
   gradients_.BeginStep();
   expert_bias_.BeginStep();
+  if (parts_.model.mtp_loss().defined()) parts_.model.mtp_loss().zero_();
   reduction_.BeginStep(rounds_, MeasuresNoise());
   Tensor loss = step_values_[static_cast<int64_t>(StepValue::kLoss)];
   const auto next_on_device = [&] {
@@ -144,7 +145,11 @@ void StepRunner::ForwardBackward(const std::function<TokenBatch()>& next) {
                          return masked.empty() ? next_on_device() : std::move(masked[round]);
                        }},
                   loss, gradients_);
-  if (parts_.groups.tensor->rank() > 0) loss.zero_();
+  const bool counts_loss = parts_.groups.tensor->rank() == 0;
+  if (!counts_loss) loss.zero_();
+  const Tensor mtp_loss = parts_.model.mtp_loss();
+  if (!counts_loss || !mtp_loss.defined()) return;
+  step_values_[static_cast<int64_t>(StepValue::kMtpLoss)].copy_(mtp_loss);
 }
 
 // Returns all micro-batches of the step. Masked predictions get weight 0, and the weights of the
@@ -276,6 +281,8 @@ StepResult StepRunner::Finish() {
   StepResult result = pending.result;
   if (pending.is_measured) result.times = parts_.clock.Collect();
   result.loss = ValueOf(pending.values, StepValue::kLoss);
+  result.mtp_loss =
+      ValueOf(pending.values, StepValue::kMtpLoss) / parts_.config.model.mtp_loss_scaling_factor;
   result.grad_norm = ValueOf(pending.values, StepValue::kGradientNorm);
   result.is_finite = ValueOf(pending.values, StepValue::kFinite) != 0;
   result.stop = ValueOf(pending.values, StepValue::kStopRequested) > 0;

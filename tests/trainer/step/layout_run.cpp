@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 
+#include "proto/model/model_size.h"
 #include "tests/trainer/parallel/run_ranks.h"
 #include "trainer/step/model_options.h"
 
@@ -36,7 +37,7 @@ class Rank {
         mesh_(config.layout),
         data_index_(mesh_.DataParallelIndex(rank)),
         groups_(ConnectRankGroups(mesh_, rank, config.layout,
-                                  !config.model.untie_embeddings_and_output_weights, connect)),
+                                  HasTableAtBothEnds(config.model), connect)),
         model_(config.model, ModelOptions(config, mesh_, rank, groups_, device)),
         optimizer_(config.optimizer, model_.parameters()),
         rounds_(config.train.global_batch / (config.layout.micro_batch * config.layout.dp)),
