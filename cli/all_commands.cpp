@@ -25,7 +25,7 @@
 namespace trainyard::cli {
 namespace {
 
-// The runner of the data command is set here, because cli/data is not linked with the grammar.
+// Sets the runner of the data command here, because cli/data is not linked with the grammar.
 void AddData(CLI::App& app, Grammar& grammar) {
   const auto options = std::make_shared<DataPrepareOptions>();
   grammar.runners[AddDataCommands(app, options.get())] = [options](Context&) -> Outcome {
@@ -57,7 +57,7 @@ void AddShared(Grammar& grammar) {
 void BuildGrammar(Grammar& grammar) {
   CLI::App& app = grammar.app;
   app.require_subcommand(1);
-  // Lets shared options follow a command: `ps -o json` means `-o json ps`. Every command added
+  // Allows shared options after a command: `ps -o json` means `-o json ps`. Every command added
   // below inherits this setting.
   app.fallthrough();
   AddShared(grammar);

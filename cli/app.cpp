@@ -43,7 +43,7 @@ std::string DidYouMean(const std::string& word, const std::vector<std::string>& 
 // nearest known word.
 std::string UsageMessage(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = ChosenCommand(app);
-  // The words that neither an option nor a command at any level has accepted.
+  // The words that no option and no command at any level has accepted.
   const std::vector<std::string> extras = app.remaining(true);
   const std::string help = absl::StrCat("\nsee `", FullName(command), " --help`");
   if (extras.empty()) return absl::StrCat(error.what(), help);
@@ -109,8 +109,7 @@ bool TakesCommand(const CLI::App& command) {
 }
 
 // Rejects an option of a noun if a command follows the noun, such as -a in `job -a list` and `job
-// describe 1 -a`. Such an option would have no effect, because only shared options and options of
-// the chosen command have one.
+// describe 1 -a`. Only shared options and options of the chosen command have an effect.
 absl::Status CheckOptionsOfNouns(const CLI::App& command) {
   for (const CLI::App* noun = command.get_parent();
        noun != nullptr && noun->get_parent() != nullptr; noun = noun->get_parent()) {
@@ -150,8 +149,8 @@ Outcome RunChosenCommand(Grammar& grammar, bool has_command, Environment& enviro
   return grammar.runners.at(&command)(context);
 }
 
-// Prints the error of a command, if any, and returns the exit code. It is also an error if output
-// was lost, for example because the disk is full.
+// Prints the error of a command, if any, and returns the exit code. Lost output, for example
+// because the disk is full, is an error too.
 int Report(const Outcome& outcome, Console& console) {
   console.out->flush();
   if (!outcome.ok()) {

@@ -9,11 +9,11 @@
 #include "proto/support/clock.h"
 
 int main(int argc, char** argv) {
-  // SIGPIPE ends this process without a message when the reader of its output exits (`| head`). Set
-  // explicitly, because a process inherits an ignored SIGPIPE from its parent.
+  // SIGPIPE must end this process without a message when the reader of its output exits (`| head`).
+  // The parent may have passed on an ignored SIGPIPE.
   std::signal(SIGPIPE, SIG_DFL);
-  // Set explicitly, because a process inherits an ignored SIGCHLD from its parent, and while it is
-  // ignored, the exit codes of children cannot be read.
+  // SIGCHLD must not be ignored, because exit codes of children could then not be read. The parent
+  // may have passed on an ignored SIGCHLD.
   std::signal(SIGCHLD, SIG_DFL);
   const trainyard::SystemClock clock;
   trainyard::cli::Interrupt interrupt;

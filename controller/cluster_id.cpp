@@ -30,7 +30,7 @@ std::string NewClusterId() {
 }
 
 int64_t RendezvousOffset(const std::string& cluster_id) {
-  // FNV-1a. The result is shifted right by one bit, so that it is never negative.
+  // FNV-1a hash, shifted right by one bit so that it is never negative.
   uint64_t hash = 0xcbf29ce484222325;
   for (const char byte : cluster_id) {
     hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;

@@ -49,7 +49,7 @@ namespace {
 constexpr int kReaderThreads = 4;
 constexpr int kSearchThreads = 2;
 constexpr int kReaderQueue = 1000;
-// The time that calls have to finish when the controller stops.
+// The time that open calls have to finish when the controller stops.
 constexpr std::chrono::seconds kCallGrace{2};
 // The maximum time for which a hook waits for the name of a job.
 constexpr std::chrono::seconds kNameWait{2};
@@ -100,7 +100,7 @@ std::string HealthProblems(const StorageHealth& health) {
   return text;
 }
 
-// Empty if the stores are in memory.
+// Returns the path of the session file. Empty if the stores are in memory.
 std::string SessionFile(const Stores& stores) {
   if (stores.directory == nullptr) return "";
   return absl::StrCat(stores.directory->path(), "/", kSessionFileName);
@@ -221,7 +221,7 @@ struct Controller::Parts {
     for (v1::HookStatus& hook : hooks.Report()) *answer.add_hooks() = std::move(hook);
   }
 
-  // Does nothing if no HTTP address is set.
+  // Starts listening for HTTP. Does nothing if no HTTP address is set.
   absl::Status ListenForHttp(const ControllerOptions& options) {
     if (options.http.listen.empty()) return absl::OkStatus();
     http::DashboardOptions settings = options.http;
@@ -380,7 +380,8 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   auto parts = std::make_unique<Parts>(std::move(stores), std::move(loop), std::move(cluster_id),
                                        std::move(info), resolved, clock);
   Parts& started = *parts;
-  // If listening fails below, the destructor of `controller` stops the parts that have started.
+  // If listening fails below, the destructor of `controller` stops the parts that have already
+  // started.
   std::unique_ptr<Controller> controller(new Controller(std::move(parts)));
   TRAINYARD_RETURN_IF_ERROR(started.ListenForHttp(options));
   started.NoteLogMark(started.loop->View());
@@ -424,7 +425,7 @@ std::string Controller::http_address() const {
 void Controller::Stop() {
   if (std::exchange(parts_->stopped, true)) return;
   // Streams check the signal after the next tick. Calls that are still open after kCallGrace are
-  // cancelled.
+  // canceled.
   parts_->shutdown.Raise();
   parts_->sessions.CloseAll(ShutdownSignal::Status());
   parts_->loop->Post([this] { parts_->loop->ScheduleTick(); });

@@ -1,4 +1,4 @@
-// Controls the access of callers: the token, browser sessions, and the TLS certificate.
+// Controls the access of callers by token, browser session and TLS certificate.
 #ifndef TRAINYARD_CONTROLLER_FRONT_DOOR_H_
 #define TRAINYARD_CONTROLLER_FRONT_DOOR_H_
 

@@ -1,5 +1,5 @@
-// Compares the high-water marks of the event log with those of the other stores when the controller
-// starts. This detects that one of them was replaced by an older copy.
+// Detects at the start that a store was replaced by an older copy, by comparing the marks of the
+// event log with those of the other stores.
 #ifndef TRAINYARD_CONTROLLER_HISTORY_CHECK_H_
 #define TRAINYARD_CONTROLLER_HISTORY_CHECK_H_
 

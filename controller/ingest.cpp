@@ -83,7 +83,8 @@ void Ingest::Run() {
       if (queue_.empty()) return;
       taken_.swap(queue_);
       queued_questions_ = 0;
-      // The taken items no longer count as queued. They will count as stored or retried.
+      // The items just taken from the queue no longer count as queued. Later they count as stored
+      // or retried.
       statistics_.queued_items = 0;
       statistics_.queued_bytes = 0;
     }
@@ -120,7 +121,7 @@ void Ingest::GiveMark() {
   logs_.NoteLogMark(mark);
 }
 
-// Saves the newest marks. If this fails, the next append saves the mark.
+// Saves the newest mark in both stores. If a write fails, the next append saves the mark.
 void Ingest::WriteMarks() {
   GiveMark();
   if (metrics_.WriteLogMark().ok()) Positioned(Write::kMetrics);
@@ -137,7 +138,7 @@ void Ingest::StoreTaken() {
   while (!taken_.empty()) {
     const bool is_question = std::holds_alternative<OffsetsQuestion>(taken_.front());
     if (is_question && kernel_.HasGroup()) {
-      // The offsets question stays in taken_, so that AnswerWaiting finds it if the store refuses
+      // Leave the offsets question in taken_, so that AnswerWaiting finds it if the store refuses
       // the write.
       WriteGroup();
       continue;

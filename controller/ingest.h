@@ -54,7 +54,7 @@ class Ingest {
     std::function<void(int64_t job_id)> on_output;
     // Called after metric points of the job were stored. `step` is the step of the newest point.
     std::function<void(int64_t job_id, int64_t step)> on_points;
-    // A write succeeded.
+    // Called after a successful write.
     std::function<void(Write write, double seconds)> on_write;
     // Called after the store has become durable up to `mark`.
     std::function<void(Write write, const StoreMark& mark)> on_position;
@@ -71,9 +71,9 @@ class Ingest {
   void AddOutput(v1::LogChunk chunk, Stored stored);
 
   // Calls `done` on the storage thread with the stored offset of each stream, after everything
-  // added before is stored. While a store refuses writes, calls `done` immediately with the current
-  // offsets. This is safe, because bytes that arrive twice are skipped. Omits streams whose offset
-  // cannot be read.
+  // added before is stored. If a store refuses writes, calls `done` immediately with the current
+  // offsets. This is safe: bytes that arrive twice are skipped. Omits streams whose offset cannot
+  // be read.
   void ReadOffsets(std::vector<StreamKey> streams,
                    std::function<void(const StreamOffsets& offsets)> done);
 
@@ -139,7 +139,7 @@ class Ingest {
   bool stopping_ = false;
   v1::LogMark mark_;
   bool mark_is_new_ = false;
-  // The time from which a mark is written even without data.
+  // If there is no data to write, the mark is written separately after this time.
   std::chrono::steady_clock::time_point mark_due_;
 
   // Items taken from the queue but not handled yet. Used on the storage thread only.

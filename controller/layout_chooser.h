@@ -24,7 +24,7 @@ class LayoutChooser {
 
   ClusterLoop& loop_;
   ReaderPool& readers_;
-  // Loop thread only.
+  // Used only on the loop thread.
   bool busy_ = false;
 };
 

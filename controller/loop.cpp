@@ -19,9 +19,8 @@ constexpr int kMaxWaitingRequests = 10'000;
 constexpr std::chrono::milliseconds kRequestSlice{50};
 constexpr std::chrono::milliseconds kMessageSlice{10};
 
-// Ends the process without running destructors, because state and log may differ and nothing of
-// this state may leave the process. The replay of the log at the next start restores a consistent
-// state.
+// Ends the process without running destructors. The state may differ from the log, so nothing that
+// depends on it may leave the process. The next start replays the log.
 [[noreturn]] void EndProcess(const absl::Status& status) {
   spdlog::critical(
       "cannot commit to the event log: {}; the controller exits and replays its log at the next "
@@ -41,7 +40,7 @@ void LogClockSet(const v1::ClockSet& set) {
   if (!set.doubt().empty()) spdlog::warn("implausible time: {}", set.doubt());
 }
 
-// Reports the time from its construction to its destruction.
+// Reports the duration of its own lifetime.
 class WorkTimer {
  public:
   using Observe = std::function<void(LoopWork work, double seconds)>;
@@ -275,8 +274,8 @@ void Loop::RetrySpaceLater(const absl::Status& cause) {
   ReportHealth(cause);
 }
 
-// Called after a commit. A successful TryWrite is not enough: it proves only that one page can be
-// written, not that there is space for all waiting requests.
+// Called after a commit. Only a commit proves that there is space for waiting requests; a
+// successful TryWrite proves only that one page can be written.
 void Loop::ConfirmSpace() {
   if (!std::exchange(space_unconfirmed_, false)) return;
   space_backoff_.Reset();
@@ -292,8 +291,8 @@ void Loop::ReportHealth(const absl::Status& status) {
 }
 
 void Loop::RequestSnapshotIfDue() {
-  // The cost of a snapshot grows with the number of jobs and nodes. The number of events between
-  // two snapshots grows with it, so that the cost per event stays constant.
+  // A snapshot costs more if there are more jobs and nodes. The number of events between two
+  // snapshots grows in the same way, so the cost per event stays constant.
   const uint64_t entries = tick_.state().jobs.size() + tick_.state().nodes.size();
   const uint64_t events_between = std::max(options_.events_per_snapshot, entries);
   if (tick_.last_sequence() - snapshot_sequence_ < events_between) return;

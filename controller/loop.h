@@ -38,8 +38,8 @@ struct LoopOptions {
   CoreOptions core;
   // The interval between ticks if no request arrives.
   std::chrono::milliseconds tick_interval{200};
-  // The minimum number of events between two snapshots. If the number of jobs and nodes is larger,
-  // it is used instead.
+  // The minimum number of events between two snapshots. The number of jobs and nodes is used
+  // instead if it is larger.
   uint64_t events_per_snapshot = 10'000;
 };
 
@@ -138,7 +138,7 @@ class Loop final : public ClusterLoop {
   LoopQueue queue_;
   SnapshotWriter snapshots_;
 
-  // Loop thread only.
+  // Used only on the loop thread.
   TickKernel tick_;
   // The sequence number of the last event that Replay read from the log.
   uint64_t replayed_sequence_ = 0;

@@ -28,9 +28,9 @@
 #include "proto/text/log_format.h"
 #include "spdlog/spdlog.h"
 
-// jemalloc reads this at process start (jemalloc(3), TUNING). The snapshot thread builds a second
-// copy of the state and is then idle for a long time. Only jemalloc's background thread returns the
-// freed memory to the system meanwhile.
+// jemalloc reads this at process start (jemalloc(3), TUNING). The snapshot thread builds and frees
+// a second copy of the state, and is then idle for a long time. During that time only jemalloc's
+// background thread returns the freed memory to the system.
 extern "C" {
 extern const char* malloc_conf;
 const char* malloc_conf = "background_thread:true";
@@ -40,7 +40,7 @@ namespace {
 
 constexpr int kExitStartFailed = 1;
 constexpr int kExitBadFlags = 2;
-// Must be less than 10 s, after which `trainyard dev` kills the controller.
+// `trainyard dev` kills the controller after 10 s, so this must be shorter.
 constexpr std::chrono::seconds kStopLimit{7};
 // Must be longer than a worker's delay between two attempts to attach.
 constexpr int64_t kConfirmLogMs = 5000;
@@ -52,7 +52,7 @@ struct Flags {
   std::string http_listen;
   std::string config;
   trainyard::controller::PriceSetting price;
-  // Empty: DATA_DIR/token.
+  // Empty: use DATA_DIR/token.
   std::string token_file;
   std::string tls_certificate;
   std::string tls_key;
@@ -181,7 +181,7 @@ int CheckStores(const std::string& data_dir) {
     return Fail(absl::StrCat("there is no controller store in ", data_dir,
                              "; set --data-dir to its data directory"));
   }
-  // Lock the directory, because a controller that starts during the check would change the files.
+  // Lock the directory, because a controller that started during the check would change the files.
   const auto directory = trainyard::controller::DataDirectory::Open(data_dir);
   if (!directory.ok()) {
     return Fail(absl::StrCat(directory.status().message(),
@@ -204,8 +204,8 @@ int CheckStores(const std::string& data_dir) {
   return problems == 0 ? 0 : kExitStartFailed;
 }
 
-// Reads the configuration file, if one is named, and the flags that replace its values. Returns the
-// error to print, or an empty string on success.
+// Reads the configuration file, if one is named, and applies the flags that replace its values.
+// Returns the error to print, or an empty string on success.
 std::string ReadConfig(Flags& flags) {
   std::string text;
   if (!flags.config.empty()) {

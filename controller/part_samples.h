@@ -1,4 +1,4 @@
-// Prometheus samples of parts of the controller, such as its TLS certificate.
+// Adds Prometheus samples of single parts of the controller, such as its TLS certificate.
 #ifndef TRAINYARD_CONTROLLER_PART_SAMPLES_H_
 #define TRAINYARD_CONTROLLER_PART_SAMPLES_H_
 

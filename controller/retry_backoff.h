@@ -7,9 +7,9 @@
 
 namespace trainyard::controller {
 
-// A retry delay that starts at 250 ms and doubles with each retry, up to 5 s. It is short enough to
-// notice free disk space soon, and long enough that retries on a full disk cost little. Not
-// thread-safe.
+// A retry delay that starts at 250 ms and doubles with each retry, up to 5 s. The delay is short
+// enough to notice free disk space soon, and long enough that retries on a full disk cost little.
+// Not thread-safe.
 class RetryBackoff {
  public:
   std::chrono::milliseconds Next() {

@@ -21,7 +21,7 @@ constexpr mode_t kRootMode = 0755;
 
 std::string ReadRootNonce(const std::string& root, const std::string& data_dir) {
   const bool is_own = !data_dir.empty() && absl::StartsWith(root, absl::StrCat(data_dir, "/"));
-  // The error is ignored, because a missing directory is detected later.
+  // Ignore the error: a missing directory is detected later.
   if (is_own) mkdir(root.c_str(), kRootMode);
   struct stat info {};
   if (stat(root.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return "";
@@ -41,14 +41,15 @@ void RootReader::Start() {
     for (;;) {
       const std::string nonce = ReadRootNonce(root, data_dir);
       std::unique_lock lock(shared->mutex);
-      // After Stop, the loop may have been destroyed.
+      // After Stop, the loop may no longer exist.
       if (shared->stopped) return;
       loop->Post([loop, nonce] { loop->observations().roots.controllers_nonce = nonce; });
       if (shared->changed.wait_for(lock, kReadEvery, [&] { return shared->stopped; })) return;
     }
   };
   const absl::Status started = RunDetached("read the checkpoint root", read);
-  // Continue: without the controller's nonce, the nodes' nonces are still compared with each other.
+  // Continue after a failure: even without the controller's nonce, the nodes' nonces are compared
+  // with each other.
   if (!started.ok()) spdlog::warn("{}", started.ToString());
 }
 

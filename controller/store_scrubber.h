@@ -1,5 +1,5 @@
 // Checks the stores in the background: reads every page of the three databases again and again, at
-// a low rate. Thus damage to rarely read pages is found while there are still intact backups.
+// a low rate. This finds damage to rarely read pages while there are still intact backups.
 #ifndef TRAINYARD_CONTROLLER_STORE_SCRUBBER_H_
 #define TRAINYARD_CONTROLLER_STORE_SCRUBBER_H_
 
@@ -39,7 +39,7 @@ class StoreScrubber {
   void Start();
   void Stop();
 
-  // Any thread.
+  // May be called on any thread.
   std::vector<v1::StoreScrub> Report() const;
 
  private:

@@ -30,7 +30,8 @@ class WorkerSessions final : public WorkerListener {
   // before. Call before the loop starts.
   void OnTelemetry(TelemetryPath::Observe observe) { kernel_.OnTelemetry(std::move(observe)); }
 
-  // Ends every stream with this status and refuses new streams with it. Any thread.
+  // Ends every stream with this status and refuses new streams with it. May be called on any
+  // thread.
   void CloseAll(const absl::Status& status);
 
   // Returns true if the store has all output of the job that its nodes can still send.
@@ -54,7 +55,7 @@ class WorkerSessions final : public WorkerListener {
   void CarryOut(StoreOutput& action);
   void CarryOut(ScheduleTick& action);
   static void CarryOut(WriteLog& action);
-  // Any thread.
+  // May be called on any thread.
   absl::StatusOr<std::vector<v1::Event>> ReadEvents(int64_t job_id, int limit);
   ArchivedJobs ReadArchived(const std::set<int64_t>& job_ids);
   // Returns the callback that the storage thread calls with the result of storing `stream`.
@@ -64,7 +65,7 @@ class WorkerSessions final : public WorkerListener {
   Ingest& ingest_;
   EventLog& event_log_;
 
-  // Loop thread only.
+  // Used only on the loop thread.
   WorkerKernel kernel_;
   LinkId last_link_ = 0;
   std::map<LinkId, std::shared_ptr<WorkerLink>> links_;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Configures and builds a preset: `build.sh release [cmake -D options] -- [targets]`.
-# Prints little on success and the whole log on failure.
+# Prints little on success, and the end of the log on failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that Trainyard needs: `dependencies.sh build` for the programs,
-# `dependencies.sh test` for the tests as well. Does nothing when all are there.
+# `dependencies.sh test` for the tests as well. Does nothing if all are installed.
 set -euo pipefail
 
 build=(
@@ -10,13 +10,15 @@ build=(
   libtomlplusplus-dev libzstd-dev zlib1g-dev libxxhash-dev prometheus-cpp-dev
   libsentencepiece-dev libtorch-dev
   libjemalloc-dev libutfcpp-dev libssl-dev
-  # Headers of Gloo; a BLAS that follows LibTorch's thread count (the default is far slower).
+  # The headers of Gloo, and a BLAS that follows LibTorch's thread count. Debian's default BLAS is
+  # far slower.
   libgloo-dev libopenblas0-openmp
 )
-# perl-doc is the prose that the quick start trains on; perl brings pod2text, which reads it.
+# perl-doc contains the prose that the quick start trains on. perl contains pod2text, which reads
+# this prose.
 corpus=(perl-doc perl)
 test=(libgtest-dev libgmock-dev libbenchmark-dev python3 git chromium prometheus openssl)
-# Builds the dashboard. Other packages than Debian's bring npm inside of nodejs.
+# npm builds the dashboard. A nodejs package from another source than Debian already contains npm.
 if ! command -v npm >/dev/null; then test+=(nodejs npm); fi
 
 packages=("${build[@]}" "${corpus[@]}")

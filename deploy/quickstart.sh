@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# From a bare Debian 12 to a trained model: installs what is missing, builds, starts one controller
-# and two workers on this machine, prepares the POD manuals of Perl as a corpus, trains
-# recipes/llama-tiny-cpu.yaml on both nodes, and reports.
+# Trains a model on a bare Debian 12. Installs missing packages, builds, starts one controller and
+# two workers on this machine, prepares the POD manuals of Perl as the corpus, trains
+# recipes/llama-tiny-cpu.yaml on both nodes, and prints a report.
 #   deploy/quickstart.sh [--keep] [--home DIR]
 #     --keep      leaves controller and workers running
 #     --home DIR  stores everything in DIR (default ~/.local/share/trainyard/quickstart)
@@ -29,7 +29,8 @@ started=$SECONDS
 say() { echo "[$((SECONDS - started)) s] $*"; }
 fail() { echo "quickstart.sh: $*" >&2; exit 1; }
 
-# The model must beat what counting words alone would give by at least this many nats a token.
+# The validation loss must be below the loss of a unigram model by at least this many nats per
+# token.
 minimum_gain=1.0
 
 prepare_corpus() {
@@ -40,7 +41,7 @@ prepare_corpus() {
     "$(dirname "$pods")"
 }
 
-# nodes: the number of nodes of the controller of $home/dev; 0 when it does not answer.
+# nodes: prints the number of nodes of the controller in $home/dev; 0 if it does not answer.
 nodes() {
   local server
   server=$(cat "$home/dev/controller.address" 2>/dev/null) || { echo 0; return; }
@@ -73,7 +74,7 @@ stop_services() {
   wait "$dev_pid" 2>/dev/null || true
 }
 
-# series KEY first|last: the value at the first or last step.
+# series KEY first|last: prints the value of a metric at the first or last step.
 series() {
   local line
   if [ "$2" = first ]; then

@@ -117,7 +117,7 @@ absl::Status AttemptKeeper::Load() {
   TRAINYARD_ASSIGN_OR_RETURN(attempt_numbers_,
                              AttemptNumberLog::Open(data_dir_.File("attempt_numbers.bin")));
   if (!attempt_numbers_->damage().empty()) spdlog::warn("{}", attempt_numbers_->damage());
-  // Earlier versions, which called an attempt an epoch, named the file epochs.bin.
+  // Earlier versions named this file epochs.bin.
   TRAINYARD_RETURN_IF_ERROR(attempt_numbers_->TakeOver(data_dir_.File("epochs.bin")));
   TRAINYARD_ASSIGN_OR_RETURN(const AttemptFolders::Found found, folders_.Scan(marks_.Running()));
   for (const std::string& warning : found.warnings) spdlog::warn("{}", warning);

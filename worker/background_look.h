@@ -1,4 +1,4 @@
-// Runs a check that may hang, for example on a file server, on a thread of its own. No other thread
+// Runs a check that may hang, for example on a file server, on a separate thread. No other thread
 // waits for the check.
 #ifndef TRAINYARD_WORKER_BACKGROUND_LOOK_H_
 #define TRAINYARD_WORKER_BACKGROUND_LOOK_H_

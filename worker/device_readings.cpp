@@ -10,7 +10,7 @@ namespace trainyard::worker {
 namespace {
 
 constexpr std::chrono::minutes kReadEvery{1};
-// Less than the controller accepts.
+// The controller accepts longer errors.
 constexpr std::size_t kMaxErrorBytes = 256;
 
 bool HasGpu(const v1::Inventory& inventory) {

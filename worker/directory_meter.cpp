@@ -21,7 +21,7 @@ namespace trainyard::worker {
 namespace {
 
 constexpr std::chrono::milliseconds kShortestPause(500);
-constexpr int kRest = 9;  // A pause lasts this many times as long as the work.
+constexpr int kRest = 9;  // A pause lasts kRest times as long as the work before it.
 
 // Adds up the sizes of everything below a directory. Reads only file attributes, which the kernel
 // has normally cached. Does not enter other file systems, because they may hang.
@@ -125,8 +125,8 @@ void DirectoryMeter::Begin(const MeteredDirectory& directory) {
         DirectorySize size = SizeBelow(directory.path, but);
         size.bytes += HeldBytesOf(directory.marks, directory.path);
         const auto took = Clock::now() - begin;
-        // Hold the lock until post returns. Meanwhile the meter exists, because its destructor
-        // waits for the lock, and so does the loop, which outlives the meter.
+        // Hold the lock until post returns. The meter's destructor waits for the lock, so the meter
+        // still exists, and so does the loop, which outlives it.
         const std::lock_guard lock(link->mutex);
         if (link->meter == nullptr) return;
         boost::asio::post(link->meter->loop_, [link, path = directory.path.text(), size, took] {

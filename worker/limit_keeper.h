@@ -1,4 +1,4 @@
-// Ends jobs that write more than the node allows, before they fill the disk that other jobs use
+// Ends jobs that write more than the node allows, before they fill the disk, which other jobs use
 // too.
 #ifndef TRAINYARD_WORKER_LIMIT_KEEPER_H_
 #define TRAINYARD_WORKER_LIMIT_KEEPER_H_

@@ -30,8 +30,8 @@ class NodeChecks {
   // round of checks if it is due.
   std::vector<v1::NodeCheck> Take(const CheckedPlaces& places,
                                   std::chrono::steady_clock::time_point now);
-  // Call when a new stream is open. Its controller has no results yet, so the next Take starts a
-  // round.
+  // Call when a new stream is open. The controller of this stream has no results yet, so the next
+  // Take starts a round.
   void Restart() { due_ = {}; }
 
  private:

@@ -53,8 +53,8 @@ std::vector<OutputFile> OutputKeeper::FilesOf(const std::vector<StreamPosition>&
     if (!info.has_value()) continue;
     file.size = info->st_size;
     file.first_byte = FirstKeptByte(file.path);
-    // Keep the byte before the stored offset, because it tells the reader that a line begins at
-    // that offset.
+    // Keep one byte before the stored offset: it shows the reader that a line begins at that
+    // offset.
     file.keep_from = is_telemetry ? std::max<int64_t>(0, stream.acknowledged - 1) : file.size;
     // Keep the output that the log parser still needs: all bytes from the acknowledged offset of
     // the parsed stream.

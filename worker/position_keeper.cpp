@@ -28,7 +28,7 @@ void PositionKeeper::KeepMark(const std::string& cluster_id) {
   if (!seen_log_.IsDue()) return;
   const absl::Status status = log_mark_file_.Keep(seen_log_.newest(), cluster_id);
   if (status.ok()) seen_log_.Kept();
-  // Only log the error. A rank is started even without a durable mark; on a full disk the start
+  // Only log the error. A rank is started even if the mark is not durable. On a full disk the start
   // itself fails.
   if (std::exchange(mark_error_, status) != status && !status.ok()) {
     spdlog::warn("{}", Text(status));

@@ -1,5 +1,5 @@
-// Keeps on disk, for the next start of the worker, how far the controller has come: the offset up
-// to which it has stored each stream, and the newest mark of its event log.
+// Keeps the controller's progress on disk for the next start of the worker: the offset up to which
+// the controller has stored each stream, and the newest mark of its event log.
 #ifndef TRAINYARD_WORKER_POSITION_KEEPER_H_
 #define TRAINYARD_WORKER_POSITION_KEEPER_H_
 
@@ -34,7 +34,7 @@ class PositionKeeper {
   const v1::LogMark& newest_mark() const { return seen_log_.newest(); }
 
   void Take(const v1::Welcome& welcome) { seen_log_.Take(welcome.log_mark()); }
-  // Records the mark in the message. Writes it to disk at once if this must happen before the
+  // Records the mark in the message. Writes the mark to disk at once if this must happen before the
   // message is carried out.
   void Take(const v1::ControllerMessage& message, const std::string& cluster_id);
   // Writes positions and mark if at least kEvery has passed since they were last written.
@@ -47,7 +47,7 @@ class PositionKeeper {
   StoredOffsets stored_offsets_;
   const LogMarkFile log_mark_file_;
   SeenLog seen_log_;
-  absl::Status mark_error_;  // Newest result; the same error is logged only once.
+  absl::Status mark_error_;  // The newest error, which is not logged again.
   Clock::time_point due_;
 };
 

@@ -27,7 +27,8 @@ std::string PlaceOf(const std::string& data_dir) {
   std::filesystem::path path(data_dir);
   if (!path.has_filename()) path = path.parent_path();
   struct stat info = {};
-  // Without the parent's inode the place is unknown, and no process is treated as a stray.
+  // If the parent's inode cannot be read, the place is unknown. Then no process is treated as a
+  // stray.
   if (stat(path.parent_path().c_str(), &info) != 0) return "";
   const std::string name = absl::StrReplaceAll(path.filename().string(), {{":", "_"}});
   return absl::StrCat(absl::Hex(info.st_dev), "-", absl::Hex(info.st_ino), "-", name);

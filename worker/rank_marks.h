@@ -25,8 +25,8 @@ class RankMarks {
     bool all_ended = false;
   };
   // Kills the processes of ranks that a worker in this place started under another node id. Waits
-  // up to 15 s until they have ended. There is no record of these ranks, because the contents of
-  // the data directory were lost.
+  // up to 15 s until they have ended. No other trace of these ranks is left, because the contents
+  // of the data directory were lost.
   Strays KillStrays() const;
   // Returns a text that identifies the place on this machine until its next boot, as in v1::Hello;
   // empty if unknown. It includes the PID namespace, because processes in other namespaces are not

@@ -55,15 +55,15 @@ bool MayRun(const absl::Status& launched) {
   return launched.ok() || absl::IsAlreadyExists(launched) || absl::IsDeadlineExceeded(launched);
 }
 
-// Returns the side at fault if the shim could not take over. It is the job only if no node could
-// start the command.
+// Returns the side at fault if the shim could not take over. The job is at fault only if no node
+// could start the command.
 v1::StartFault FaultOfLaunch(const absl::Status& status) {
   return absl::IsInvalidArgument(status) ? v1::START_FAULT_JOB : v1::START_FAULT_NODE;
 }
 
-// Returns the side at fault if a checkpoint directory cannot be created. The directory is shared
-// between nodes. A full or failing file server is therefore not the fault of this node, and a path
-// that is wrong here may be right on another node.
+// Returns the side at fault if a checkpoint directory cannot be created. Nodes share the directory,
+// so a full or failing file server is not the fault of this node. A path that is wrong here may be
+// right on another node.
 v1::StartFault FaultOfDirectory(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kNotFound:
@@ -211,8 +211,8 @@ void RankRunner::Observed(const RankKey& key, const RankPlace& place,
   handler_.on_observed(key, *observation);
 }
 
-// Continues or kills an overdue shim. A job can stop its shim, because both run as the same user,
-// and the rank would then keep its slot forever.
+// Sends SIGCONT or SIGKILL to an overdue shim. A job can stop its shim, because both run as the
+// same user. Without the signal the rank would keep its slot forever.
 void RankRunner::UrgeShim(const RankKey& key, const RankPlace& place, bool overdue) {
   const ShimWatch::Step step = shims_.Note(key, overdue, SteadyMs());
   if (step == ShimWatch::Step::kNone) return;
@@ -231,8 +231,8 @@ void RankRunner::UrgeShim(const RankKey& key, const RankPlace& place, bool overd
 void RankRunner::Watch(const RankKey& key, const RankPlace& place) {
   if (watches_.contains(key)) return;
   absl::StatusOr<UniqueFd> fd = OpenExitWatch(place.records);
-  // The rank has ended since it was observed, so observe it again. Do this only once per rank: if
-  // the records of a running rank are lost, the watch fails each time.
+  // The rank has ended since it was observed, so observe it again. Do this only once per rank,
+  // because the watch always fails if the records of a running rank are lost.
   if (absl::IsNotFound(fd.status()) && ended_unwatched_.insert(key).second) {
     return Observe(key, place);
   }

@@ -54,7 +54,7 @@ class RankRunner {
     // Called if the rank was not spawned and has no process. The last argument is the side at
     // fault.
     std::function<void(const RankKey&, const absl::Status&, v1::StartFault)> on_launch_failed;
-    // Called if the rank was, or may have been, spawned. on_observed then reports its state.
+    // Called if the rank was spawned or may have been. on_observed then reports its state.
     std::function<void(const RankKey&)> on_launched;
     std::function<void(const RankKey&, const RankObservation&)> on_observed;
     // Called when a kill was delivered. `waits_in_kernel` is true if all living processes of the
@@ -112,8 +112,8 @@ class RankRunner {
   std::map<RankKey, boost::asio::posix::stream_descriptor> watches_;
   // Destroyed with this object, so that results that arrive later are ignored.
   std::shared_ptr<RankRunner*> self_;
-  // There are several threads, so that a rank that blocks one of them, for example by files on a
-  // hanging disk, does not delay signals to the others.
+  // There are several threads. If a rank blocks one of them, for example because its files are on a
+  // hanging disk, signals to other ranks are not delayed.
   boost::asio::thread_pool helpers_;
   // The queue of calls for each rank. Calls for one rank must not overlap, and a signal must not
   // overtake a launch.

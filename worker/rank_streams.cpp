@@ -16,9 +16,9 @@ namespace trainyard::worker {
 namespace {
 
 constexpr std::size_t kLogChunkBytes = 256 << 10;
-// Bytes that contain no record are collected until there are at least this many, and are then sent
-// as one empty batch. Otherwise a thousand ranks that each write one line without a record per
-// second would cause a thousand commits per second in the controller.
+// Bytes without a record are sent as one empty batch, but only once there are at least this many.
+// Otherwise the controller would make a commit for each line without a record, which may be
+// thousands per second.
 constexpr int64_t kQuietBytes = 64 << 10;
 // The number of bytes at the end of a file that are read after a restart of the worker. The newest
 // records are enough to know step and phase.
@@ -36,9 +36,9 @@ FileFacts Look(const GuardedPath& path) {
   return {info->st_size, info->st_mtim.tv_sec * 1000 + info->st_mtim.tv_nsec / 1'000'000};
 }
 
-// Returns the start of the first line that begins at or after `offset`, because the second half of
-// a line could be parsed as another step. Returns `offset` itself if no line ends within
-// kMaxLineBytes.
+// Returns the start of the first line that begins at or after `offset`. Reading must not begin
+// inside a line, because the second half of a line could be parsed as another step. Returns
+// `offset` itself if no line ends within kMaxLineBytes.
 int64_t NextLineStart(const GuardedPath& path, int64_t offset) {
   if (offset <= 0) return 0;
   const absl::StatusOr<TailBytes> bytes = ReadNewBytes(path, offset - 1, kMaxLineBytes + 1);
@@ -145,7 +145,7 @@ class TelemetrySource : public FileSource {
   }
 
  private:
-  // Alerts of a batch without other records have no time yet.
+  // Alerts in a batch without other records have no time yet. They get the time `now`.
   static void SetMissingTimes(Timestamp now, v1::TelemetryBatch& batch) {
     for (v1::TelemetryRecord& record : *batch.mutable_records()) {
       if (record.time_ms() == 0) record.set_time_ms(now);

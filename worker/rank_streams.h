@@ -50,7 +50,7 @@ class RankStreams {
 
   // Returns the end offsets of the streams. They are final once the rank is gone. If reading a
   // stream fails permanently, the stream ends where the last successful read ended. The rest is
-  // never sent, so nothing may wait for it.
+  // never sent, and nothing may wait for it.
   std::vector<v1::StreamEnd> Ends() const;
 
  private:

@@ -52,9 +52,8 @@ constexpr milliseconds kPublishEvery(1000);
 // The interval between checks of the disk's free space. It is short, because output at 1 GB/s fills
 // 200 MB in this time.
 constexpr milliseconds kFreeSpaceEvery(200);
-// Used with stop_ranks_on_exit. It is the upper limit on a job's own grace. After the ranks have
-// ended, it is also the maximum wait until the controller has acknowledged the last facts and
-// output.
+// Used with stop_ranks_on_exit: the upper limit on a job's own grace and, after the ranks have
+// ended, on the wait until the controller has acknowledged the last facts and output.
 constexpr Timestamp kExitGraceMsMax = 10'000;
 constexpr milliseconds kFarewell(1000);
 
@@ -72,11 +71,11 @@ std::string EndStrays(const RankMarks& marks) {
   return strays.all_ended ? marks.PlaceOfBoot() : "";
 }
 
-// FAILED_PRECONDITION if anyone on the network could read the names of jobs and their speed, unless
+// FAILED_PRECONDITION if other machines could read the names and the speed of jobs, unless
 // `insecure` is set.
 absl::Status CheckMetricsListen(const WorkerOptions& options) {
   const auto where = SplitAddress(options.metrics_listen);
-  // A text that is not an address is reported when the listener starts.
+  // If the text is not an address, the start of the listener reports it.
   if (!where.has_value() || IsLoopback(where->host)) return absl::OkStatus();
   if (!options.insecure) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -157,14 +156,14 @@ class Worker::Daemon : public AttachHandler {
   // True from the start of the exit, while the worker stops its ranks and sends its last messages.
   bool exiting_ = false;
   std::optional<steady_clock::time_point> farewell_until_;
-  // Declared last, so that this object, whose thread uses the members above, is destroyed first.
+  // Declared last and therefore destroyed first, because its thread uses the members above.
   std::unique_ptr<LoopWatch> loop_watch_;
 };
 
 absl::Status Worker::Daemon::Load() {
   TRAINYARD_ASSIGN_OR_RETURN(data_dir_, DataDir::Open(options_.data_dir));
-  // Strays (processes that earlier workers left running) are ended before the identity is stored,
-  // because a full disk may become writable when they close their files.
+  // End strays (processes that earlier workers left running) before storing the identity. If the
+  // disk is full, it may have free space after the strays have closed their files.
   const std::string place = EndStrays(RankMarks(data_dir_->path(), data_dir_->node_id()));
   TRAINYARD_RETURN_IF_ERROR(data_dir_->MakeIdentity());
   if (!data_dir_->lost_identity().empty()) spdlog::warn("{}", data_dir_->lost_identity());
@@ -195,7 +194,7 @@ absl::Status Worker::Daemon::ServeMetrics() {
                                                              .data_dir = data_dir_->path(),
                                                              .gpu_metrics = options_.gpu_metrics}));
   PublishMetrics();
-  // An error is ignored, because the address is also in the log.
+  // Ignore an error, because the address is also in the log.
   const std::string path = data_dir_->File("metrics_address");
   const absl::Status status = WriteFileAtomically(path, metrics_->address() + "\n");
   if (!status.ok()) spdlog::warn("{}; the contents of {} may be out of date", Text(status), path);
@@ -212,7 +211,7 @@ void Worker::Daemon::PublishMetrics() {
   statistics.inventory = greeting_.inventory();
   for (const RankView& view : attempts_->kernel().attempts().Ranks()) {
     const v1::StartAttempt* command = attempts_->kernel().attempts().CommandOf(view.key.attempt);
-    // The spec is missing if the attempt's start.pb is lost.
+    // If the attempt's start.pb is lost, there is no spec.
     if (command == nullptr || !command->spec().has_layout()) {
       statistics.ranks.push_back({.view = view, .job_name = "", .position = {}});
     } else {
@@ -305,14 +304,14 @@ void Worker::Daemon::OnSignal(int signal) {
   if (!options_.stop_ranks_on_exit) {
     spdlog::info("exiting on signal {}; ranks continue", signal);
     if (exiting_ || !connected_) return loop_.stop();
-    // Set first, so that the controller no longer places attempts here.
+    // Set this first, so that the controller places no further attempts here.
     exiting_ = true;
     kernel_->Leave(attempts_->Now().steady_ms);
     stream_->Wake();
     ExitWhenAllSent();
     return AwaitSignal();
   }
-  // After a second signal there is no grace, because the user does not want to wait.
+  // A second signal means that the user does not want to wait, so there is no grace.
   const Timestamp grace_ms_max = exiting_ ? 0 : kExitGraceMsMax;
   spdlog::info("signal {}: stopping all ranks, then exiting", signal);
   exiting_ = true;
@@ -370,8 +369,8 @@ void Worker::Daemon::SetCondition() {
   kernel_->SetCondition(condition_->Look(clock_.Now()), attempts_->Now().steady_ms);
 }
 
-// Logs that the loop is blocked, because the node sends no heartbeats meanwhile. Called on the
-// thread of loop_watch_.
+// Reports to the controller that the loop is blocked. The message does not count as a heartbeat.
+// Called on the thread of loop_watch_.
 void Worker::Daemon::OnBlocked(const std::string& kernel_function) {
   const std::string place = kernel_function.empty() ? "" : absl::StrCat(" in ", kernel_function);
   v1::WorkerMessage message;
@@ -424,8 +423,8 @@ void Worker::Daemon::OnWelcome(const v1::Welcome& welcome) {
 }
 
 void Worker::Daemon::OnMessage(const v1::ControllerMessage& message) {
-  // Frees space first, because the start of an attempt writes files and output may have filled the
-  // disk since the last tick.
+  // Free space first: the start of an attempt writes files, and output may have filled the disk
+  // since the last tick.
   if (message.has_start_attempt()) output_->FreeSpace(uplink_->Positions());
   positions_->Take(message, greeting_.cluster_id());
   const absl::Status status = kernel_->OnMessage(message, attempts_->Now());

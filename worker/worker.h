@@ -12,8 +12,8 @@ namespace trainyard::worker {
 
 class Worker {
  public:
-  // Locks the data directory and finds the ranks that are still running. An error is one line for
-  // the user that states the cause and the next step.
+  // Locks the data directory and finds the ranks that are still running. Errors are one line for
+  // the user, with the cause and the next step.
   static absl::StatusOr<std::unique_ptr<Worker>> Open(const WorkerOptions& options);
   ~Worker();
 

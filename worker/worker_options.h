@@ -17,7 +17,7 @@ struct WorkerOptions {
   // places as the command line does (proto/access/token_file.h).
   std::string token_file;
   std::string data_dir;
-  // Empty: DATA_DIR/secrets.
+  // If empty, DATA_DIR/secrets.
   std::string secrets_dir;
   // The name of the node. If empty, the name of the host.
   std::string node_name;

@@ -25,14 +25,14 @@ using std::chrono::system_clock;
 
 // One message may contain a whole metric series.
 constexpr int kMaxMessageBytes = 256 << 20;
-// Must not be shorter than the controller's minimum (controller/rpc/server.cpp), because gRPC
+// Must be at least the controller's minimum (controller/rpc/server.cpp), because the controller
 // closes connections that send keepalives more often.
 constexpr int kKeepaliveTimeMs = 10000;
 constexpr milliseconds kPauseBetweenAttempts{500};
 
 grpc::ChannelArguments ChannelArguments() {
   grpc::ChannelArguments arguments;
-  // HTTP proxies are for browsers; a controller is never reached through a proxy.
+  // HTTP proxies are meant for browsers. A controller is never reached through one.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   // Detects the loss of the controller's machine, even on a stream that has no messages for hours.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
@@ -95,7 +95,7 @@ absl::StatusOr<Client::Connection*> Client::Connect() {
     const absl::StatusOr<Access> access = FindAccess(server_, places_);
     if (absl::IsUnauthenticated(access.status())) {
       const absl::Status answer = Answers(server_, limits_.connect);
-      // No controller answers, so the advice about the token file is omitted.
+      // The advice about the token file would not help, because no controller answers.
       if (!answer.ok()) return Unreachable(ExplainConnectError(answer.message(), server_, ""));
     }
     if (!access.ok()) return access.status();
@@ -118,9 +118,8 @@ template <typename Response, typename Request, typename Method>
 absl::StatusOr<Response> Client::Call(const Request& request, Method method) {
   Response response;
   grpc::Status status;
-  // A connection that an earlier call opened may have been lost since, so the call is tried twice.
-  // Requests that change something are safe to repeat: a submit has an id, and the others set a
-  // state.
+  // A connection from an earlier call may be lost, so the call is tried twice. Requests that change
+  // something are safe to repeat: a submit has an id, and the others set a state.
   const int attempts = connection_ == nullptr ? 1 : 2;
   for (int i = 0; i < attempts; ++i) {
     TRAINYARD_ASSIGN_OR_RETURN(Connection * connection, Connect());
@@ -181,6 +180,7 @@ TRAINYARD_CALL(EndSessions, access)
 TRAINYARD_CALL(GetSeries, metrics)
 TRAINYARD_CALL(GetReport, reports)
 TRAINYARD_CALL(GetLossReport, metrics)
+TRAINYARD_CALL(GetExperts, metrics)
 TRAINYARD_CALL(ListKeys, metrics)
 #undef TRAINYARD_CALL
 
@@ -274,13 +274,13 @@ absl::Status Client::ReadLogs(const v1::ReadLogsRequest& request, const StreamCo
   // The offset of the last delivered line by (attempt, rank). Offsets grow within the output of one
   // rank.
   std::map<std::pair<int64_t, int>, int64_t> delivered;
-  // With new_only, the time at which the worker read the first delivered line.
+  // With new_only: the time at which the worker read the first delivered line.
   std::optional<int64_t> first_new_ms;
   v1::ReadLogsRequest asked = request;
   const auto deliver = [&](const v1::ReadLogsResponse& response) {
     for (const v1::LogLine& line : response.lines()) {
       // True after a reconnect, when the stream repeats older lines. Lines of a rank that has
-      // printed nothing new are recognised as old by their time.
+      // printed nothing new are recognized as old by their time.
       const bool again = request.new_only() && !asked.new_only();
       const bool known = delivered.contains({line.attempt(), line.rank()});
       if (again && !known && line.time_ms() < *first_new_ms) continue;

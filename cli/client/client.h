@@ -34,7 +34,7 @@ struct ClientLimits {
 struct StreamControl {
   Interrupt* interrupt = nullptr;
   std::optional<std::chrono::steady_clock::time_point> deadline;
-  // Called when the connection has been lost, before the stream is reopened.
+  // Called when the connection is lost, before the stream is reopened.
   std::function<void()> on_lost;
 };
 
@@ -79,6 +79,7 @@ class Client {
   absl::StatusOr<v1::GetSeriesResponse> GetSeries(const v1::GetSeriesRequest& request);
   absl::StatusOr<v1::GetReportResponse> GetReport(const v1::GetReportRequest& request);
   absl::StatusOr<v1::GetLossReportResponse> GetLossReport(const v1::GetLossReportRequest& request);
+  absl::StatusOr<v1::GetExpertsResponse> GetExperts(const v1::GetExpertsRequest& request);
   absl::StatusOr<v1::ListKeysResponse> ListKeys(const v1::ListKeysRequest& request);
 
   // Reopens the stream after a lost connection, if `control.interrupt` is set. The first message of
@@ -99,9 +100,9 @@ class Client {
   template <typename Response, typename Open>
   absl::Status StreamOnce(const StreamControl& control, const Open& open,
                           const std::function<bool(const Response&)>& on_message, bool& connected);
-  // Calls `once`, and again while it ends with a lost connection, until limits_.reconnect has
-  // passed since the loss. `once` sets its argument to true if it connected. If no call has ever
-  // connected, the error is returned immediately.
+  // Calls `once`. While `once` ends with a lost connection, calls it again, until limits_.reconnect
+  // has passed since the loss. `once` sets its argument to true if it connected. If no call has
+  // connected yet, the error is returned immediately.
   absl::Status StreamAgain(const StreamControl& control,
                            const std::function<absl::Status(bool&)>& once);
   absl::Status Unreachable(const ConnectError& error) const;

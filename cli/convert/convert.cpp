@@ -105,7 +105,7 @@ bool LooksLikePython(const std::string& text) {
 }
 
 // True for text that begins with a table header or an assignment. YAML and scripts do not begin
-// this way.
+// like this.
 bool LooksLikeToml(const std::string& text) {
   const std::string first = FirstLine(text);
   const bool is_table = absl::StartsWith(first, "[") && absl::EndsWith(first, "]");
@@ -170,9 +170,8 @@ absl::StatusOr<SourceTree> ReadTree(const std::string& text, const std::string& 
   return ReadYamlTree(text);
 }
 
-// True if the only value is a text of several lines that contains a table header. Such a text may
-// be
-// TOML inside Python code.
+// True if the only value is a text of several lines that contains a table header. The text may then
+// be TOML inside Python code.
 bool HoldsWrappedToml(const SourceTree& tree) {
   return tree.values().size() == 1 && absl::StrContains(tree.values()[0].text, "\n[");
 }
@@ -195,8 +194,8 @@ absl::Status CheckText(const std::string& text) {
   return absl::OkStatus();
 }
 
-// True for a script. A configuration may contain a launch line, but a script never contains a
-// configuration, so text that looks like a configuration is not a script.
+// True for a script. Text that looks like a configuration is not a script: a configuration may
+// contain a launch line, but a script never contains a configuration.
 bool IsScript(const std::string& text) {
   if (IsBatchScript(text)) return true;
   if (absl::StartsWith(text, "#!")) return !HasPythonsShebang(text);
@@ -213,7 +212,7 @@ absl::Status ReadSource(const std::string& text, const ConvertRequest& request, 
     return ReadScript(text, request.keeps_command, draft);
   }
   const absl::Status status = ReadConfig(text, format, draft);
-  // Prose gets an error that explains what input is expected, instead of a syntax error.
+  // Rejects prose with an error that explains what input is expected, instead of a syntax error.
   const bool is_prose = format.empty() && !LooksLikeJson(text) && !LooksLikeToml(text) &&
                         !LooksLikePython(text) && !absl::StrContains(text, ": ") &&
                         !absl::StrContains(text, ":\n");

@@ -12,7 +12,7 @@
 namespace trainyard::cli {
 
 struct ConvertSource {
-  std::string name;  // For messages.
+  std::string name;  // The name used in messages.
   std::string text;
 };
 
@@ -25,8 +25,7 @@ struct ConvertRequest {
   // Number of nodes, used if the configuration does not state it. 0: not given.
   int64_t nodes = 0;
   int64_t per_node = 0;
-  // True: the job runs the script's own program unchanged, even if trainyard-trainer supports the
-  // run.
+  // True: the job runs the script's own program, even if trainyard-trainer supports the run.
   bool keeps_command = false;
 };
 
@@ -35,7 +34,7 @@ struct ConvertedJob {
   std::vector<std::string> notes;  // Such as "line 7: --foo 3: ...", sorted by line.
 };
 
-// Returns INVALID_ARGUMENT if a source's format is not recognised, or if the source is not valid in
+// Returns INVALID_ARGUMENT if a source's format is not recognized, or if the source is not valid in
 // its format.
 absl::StatusOr<ConvertedJob> ConvertToJob(const ConvertRequest& request);
 

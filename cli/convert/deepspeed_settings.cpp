@@ -1,5 +1,6 @@
 #include "cli/convert/deepspeed_settings.h"
 
+#include <cmath>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -64,7 +65,7 @@ void AddPrecision(Translations& table) {
   table["prescale_gradients"] = Silent();
   table["gradient_predivide_factor"] = Silent();
   table["amp.*"] =
-      NoteOnly("set train.precision to bf16 or fp32; other precisions are not supported");
+      NoteOnly("set train.precision to bf16, fp16 or fp32; other precisions are not supported");
 }
 
 // DeepSpeed's output settings. They need no counterpart, because the worker collects metrics from
@@ -114,16 +115,31 @@ void SetDeepSpeedDefaults(JobDraft& draft) {
   draft.Assume("optimizer.weight_decay", "0");
 }
 
-void TakeDeepSpeedSettings(const SourceTree& tree, JobDraft& draft) {
-  if (tree.IsTrue("fp16.enabled")) {
-    draft.Note(tree.Line("fp16.enabled"),
-               "fp16.enabled: trainyard-trainer does not support this precision; the job uses bf16 "
-               "without loss scaling");
+namespace {
+
+// DeepSpeed's first scale is 2^16 unless it is set. Its other defaults are Trainyard's.
+void TakeFp16(const SourceTree& tree, JobDraft& draft) {
+  draft.Set("train.precision", "fp16");
+  const int64_t power = tree.Whole("fp16.initial_scale_power", 16);
+  draft.Set("train.initial_loss_scale", DraftNumber(std::exp2(static_cast<double>(power))));
+  for (const char* name : {"loss_scale_window", "hysteresis", "min_loss_scale"}) {
+    draft.Set(absl::StrCat("train.", name), tree.Text(absl::StrCat("fp16.", name)));
   }
+  const std::string fixed = tree.Text("fp16.loss_scale");
+  if (fixed.empty() || fixed == "0") return;
+  draft.Note(tree.Line("fp16.loss_scale"),
+             absl::StrCat("fp16.loss_scale: ", fixed,
+                          ": a constant scale is not supported; the job adapts the scale"));
+}
+
+}  // namespace
+
+void TakeDeepSpeedSettings(const SourceTree& tree, JobDraft& draft) {
   const bool is_half =
       tree.IsTrue("fp16.enabled") || tree.IsTrue("bf16.enabled") || tree.IsTrue("bfloat16.enabled");
   const bool is_open = tree.Text("bf16.enabled") == "auto" || tree.Text("fp16.enabled") == "auto";
   if (is_half) draft.Set("train.precision", "bf16");
+  if (tree.IsTrue("fp16.enabled")) TakeFp16(tree, draft);
   if (!is_half && !is_open) draft.Assume("train.precision", "fp32");
   const std::vector<SourceValue> betas = tree.FindAll("optimizer.params.betas[]");
   if (betas.size() == 2) {

@@ -30,7 +30,8 @@ Translations DeterminedEnvironment() {
   return {{"environment.image", NoteOnly(kNoContainer)},
           {"environment.image.*", NoteOnly(kNoContainer)},
           {"environment.force_pull_image", Silent()},
-          // TakesVariables handles this key: it reads the variables for the job's kind of slot.
+          // TakesVariables handles this key, because it must select the variables for the job's
+          // kind of slot.
           {"environment.environment_variables[]", Silent()},
           {"environment.environment_variables.cuda[]", Silent()},
           {"environment.environment_variables.gpu[]", Silent()},

@@ -49,7 +49,7 @@ class JobDraft {
 
   // Micro-batches per data-parallel rank and step; 0 if unknown.
   int64_t accumulation = 0;
-  // True if the sources name no model. Only a job that runs its own program needs no model.
+  // True if the sources name no model. Such a job must run its own program.
   bool lacks_model = false;
 
  private:

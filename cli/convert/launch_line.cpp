@@ -82,8 +82,8 @@ struct OtherLauncher {
   std::string advice;
 };
 
-// Launchers that have no counterpart because they start processes in their own way. Each has advice
-// about what to use instead.
+// Launchers without a counterpart, because they start processes in their own way, with advice about
+// what to use instead.
 const std::map<std::string, OtherLauncher>& OtherLaunchers() {
   static const std::string program =
       "name the program itself in `command`; the program must read the variables of torchrun";
@@ -110,7 +110,7 @@ bool IsTorchModule(const std::string& word) {
          word == "determined.launch.torch_distributed" || word == "determined.launch.deepspeed";
 }
 
-// Returns how many words, such as `time` and `exec`, come before the command itself.
+// Returns the number of words before the command itself, such as `time` and `exec`.
 size_t FirstWord(const ScriptCommand& command) {
   static const std::set<std::string> prefixes = {"time", "exec",  "then", "do",  "else",
                                                  "{",    "nohup", "env",  "eval"};

@@ -1,4 +1,4 @@
-// Megatron-LM's command lines.
+// Reads command lines of Megatron-LM.
 #ifndef TRAINYARD_CLI_CONVERT_MEGATRON_READER_H_
 #define TRAINYARD_CLI_CONVERT_MEGATRON_READER_H_
 

@@ -87,15 +87,16 @@ void AddNemoModel(Translations& table) {
   table["model.fp8"] =
       NoteUnlessOff("trainyard-trainer does not support this precision; the job uses bf16");
   table["model.num_moe_experts"] = NoteOnly(
-      "trainyard-trainer does not support mixture of experts; the job trains a dense model "
-      "instead");
+      "settings of experts are not converted; set model.num_experts, model.moe_router_topk and "
+      "layout.ep");
   table["model.expert_model_parallel_size"] = Silent();
   for (const char* name : {"hidden_dropout", "attention_dropout", "ffn_dropout"}) {
     table[absl::StrCat("model.", name)] = NoteUnlessOff(kNemoDropout);
   }
 }
 
-// Adds NeMo's internals, which need no note: kernels, profiles, mixed-precision loss scaling.
+// Adds NeMo's internal settings, which need no note: kernels, profiles, mixed-precision loss
+// scaling.
 void AddNemoSilent(Translations& table) {
   for (const char* name : {"mcore_gpt",
                            "transformer_engine",
@@ -228,7 +229,8 @@ SourceTree WithEarlierNames(const SourceTree& tree) {
     const std::string field = absl::StrCat("model.", value.path);
     const bool is_field = !NemoTable().contains(value.path) && NemoTable().contains(field);
     if (is_field) value.path = field;
-    renamed.Add(std::move(value)).IgnoreError();  // Cannot fail: the tree was within the limits.
+    // The call cannot fail, because the original tree was within the limits.
+    renamed.Add(std::move(value)).IgnoreError();
   }
   return renamed;
 }
@@ -299,12 +301,8 @@ class NemoReader {
     const std::string precision = tree_.Text("trainer.precision");
     if (precision.empty() && !tree_.call().empty()) return;  // NeMo 2's recipes default to bf16.
     const bool is_single = precision == "32" || precision == "32-true";
-    draft_.Set("train.precision", is_single ? "fp32" : "bf16");
-    if (precision == "16" || precision == "16-mixed") {
-      draft_.Note(tree_.Line("trainer.precision"),
-                  "trainer.precision: 16: trainyard-trainer does not support this precision; the "
-                  "job uses bf16 without loss scaling");
-    }
+    const bool is_half = precision == "16" || precision == "16-mixed";
+    draft_.Set("train.precision", is_single ? "fp32" : is_half ? "fp16" : "bf16");
   }
 
   // Reads either one path, or a list in which weights and paths alternate.

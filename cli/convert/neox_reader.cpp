@@ -146,7 +146,8 @@ SourceTree WithUnderscores(const SourceTree& tree) {
   SourceTree renamed;
   for (SourceValue value : tree.values()) {
     std::replace(value.path.begin(), value.path.end(), '-', '_');
-    renamed.Add(std::move(value)).IgnoreError();  // Cannot fail: the tree was within the limits.
+    // The call cannot fail, because the original tree was within the limits.
+    renamed.Add(std::move(value)).IgnoreError();
   }
   return renamed;
 }
@@ -244,7 +245,7 @@ class NeoxReader {
 
   // GPT-NeoX states the precision either by its key "precision" or by DeepSpeed's sections.
   void ReadPrecision() {
-    if (tree_.Text("precision") == "fp16") draft_.Set("train.precision", "bf16");
+    if (tree_.Text("precision") == "fp16") draft_.Set("train.precision", "fp16");
   }
 
   const SourceTree& tree_;

@@ -165,7 +165,8 @@ class OlmoReader {
     if (tree_.Has("fsdp") || tree_.Has("fsdp_config")) draft_.Assume("layout.zero", "3");
     const int64_t keep = tree_.Whole("save_num_checkpoints_to_keep", 0);
     if (keep > 0) draft_.Set("checkpoint.keep_last", absl::StrCat(keep));
-    if (keep < 0) draft_.Set("checkpoint.keep_last", "100000");  // All of them.
+    // A negative number keeps all checkpoints.
+    if (keep < 0) draft_.Set("checkpoint.keep_last", "100000");
   }
 
  private:
@@ -184,7 +185,7 @@ class OlmoReader {
   }
 
   void ReadModel() {
-    // The number of rows of the embedding, which includes padding.
+    // The number of rows of the embedding, including padding.
     draft_.Set("model.vocab_size", tree_.Text("model.embedding_size"));
     if (draft_.Value("model.position_embedding_type") != "rope") {
       draft_.Set("model.max_position_embeddings", draft_.Value("train.seq_length"));
@@ -219,11 +220,7 @@ class OlmoReader {
 
   void ReadPrecision() {
     const std::string precision = tree_.Text("precision");
-    if (precision == "amp_fp16") {
-      draft_.Note(tree_.Line("precision"),
-                  "precision: amp_fp16: trainyard-trainer does not support this precision; the job "
-                  "uses bf16");
-    }
+    if (precision == "amp_fp16") return draft_.Set("train.precision", "fp16");
     draft_.Set("train.precision", precision.empty() || precision == "fp32" ? "fp32" : "bf16");
   }
 

@@ -30,8 +30,7 @@ std::string TextOfCommand(const ScriptCommand& command) {
                        [](std::string* out, const ScriptWord& word) { out->append(word.text); });
 }
 
-// True for the variables by which ranks find each other, such as the address of the first rank. The
-// worker sets them for each rank.
+// True for variables that the worker sets for each rank, such as the address of the first rank.
 bool IsWorkersVariable(const std::string& name) {
   static const std::set<std::string> names = {environment::kMasterAddress,
                                               environment::kMasterPort,
@@ -54,7 +53,7 @@ class ScriptReader {
 
   // SLURM's tasks per node; 0 if the script does not state it.
   void set_tasks(int64_t tasks) { tasks_ = tasks; }
-  // Assumes that the last command starts the run, if no other command is recognised as starting it.
+  // Assumes that the last command starts the run, if no other command is recognized as starting it.
   void set_last_starts() { last_starts_ = true; }
 
   bool starts_run() const { return starts_run_; }
@@ -224,7 +223,8 @@ class ScriptReader {
 
 bool HasCommandThat(const std::string& text, bool (*holds)(const ScriptCommand&)) {
   const absl::StatusOr<ShellScript> script = SplitScript(text);
-  // Splitting fails only if a script's variables expand without limit, so the text is a script.
+  // Splitting fails only if variables of a script expand without limit. The text is therefore a
+  // script.
   if (!script.ok()) return true;
   for (const ScriptCommand& command : script->commands) {
     if (holds(command)) return true;

@@ -21,7 +21,7 @@ bool IsLaunchScript(const std::string& text);
 // `keeps_command`: the job runs the script's program even if trainyard-trainer supports the run.
 absl::Status ReadScript(const std::string& text, bool keeps_command, JobDraft& draft);
 
-// Reads a script whose purpose is to start training. If none of its commands is recognised as
+// Reads a script whose purpose is to start training. If none of its commands is recognized as
 // starting the training, the last one is used. Returns false if there is no command.
 bool ReadEntrypoint(const ShellScript& script, bool keeps_command, JobDraft& draft);
 

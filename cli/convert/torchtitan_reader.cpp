@@ -212,8 +212,8 @@ class TorchtitanReader {
     }
     if (const int64_t experts = tree_.Whole("parallelism.expert_parallel_degree", 1); experts > 1) {
       draft_.Note(tree_.Line("parallelism.expert_parallel_degree"),
-                  "parallelism.expert_parallel_degree: trainyard-trainer does not support mixture "
-                  "of experts");
+                  "parallelism.expert_parallel_degree: settings of experts are not converted; set "
+                  "layout.ep, model.num_experts and model.moe_router_topk");
     }
   }
 
@@ -264,7 +264,7 @@ class TorchtitanReader {
     }
     const int64_t keep = tree_.Whole("checkpoint.keep_latest_k", -1);
     if (keep > 0) draft_.Set("checkpoint.keep_last", absl::StrCat(keep));
-    if (keep == 0) draft_.Set("checkpoint.keep_last", "100000");  // All of them.
+    if (keep == 0) draft_.Set("checkpoint.keep_last", "100000");  // 0 keeps all checkpoints.
     const std::string folder = tree_.Text("checkpoint.folder");
     if (!folder.empty()) {
       draft_.Note(

@@ -39,7 +39,7 @@ class BlockPipeline {
         workers.emplace_back([&] { WorkUntilClosed(work); });
       }
     } catch (const std::system_error&) {
-      // The system cannot start more threads, so the threads started so far do all the work.
+      // The system cannot start further threads. The threads started so far do all the work.
     }
     const absl::Status status =
         workers.empty() ? absl::ResourceExhaustedError("cannot start a thread") : Drive(next, take);
@@ -99,7 +99,7 @@ class BlockPipeline {
     changed_.wait(lock, [this] { return slots_.front().result.has_value(); });
     absl::StatusOr<Result> result = *std::move(slots_.front().result);
     slots_.pop_front();
-    --next_slot_;  // Later slots have moved forward by one.
+    --next_slot_;  // The later slots have just moved forward by one.
     return result;
   }
 
@@ -108,8 +108,8 @@ class BlockPipeline {
     for (;;) {
       changed_.wait(lock, [this] { return closed_ || next_slot_ < slots_.size(); });
       if (closed_) return;
-      // Stays valid, because adding or removing elements at the ends of a deque moves no other
-      // element.
+      // The reference stays valid, because adding or removing elements at the ends of a deque moves
+      // no other element.
       Slot& slot = slots_[next_slot_++];
       Input input = *std::move(slot.input);
       slot.input.reset();

@@ -24,8 +24,8 @@ std::string SiblingPath() {
   return error ? kProgram : (self.parent_path() / kProgram).string();
 }
 
-// Rejects an empty value. If trainyard-data got `--out=`, CLI11 would take the next argument as the
-// value.
+// Rejects an empty value, because in trainyard-data CLI11 would take the argument after `--out=` as
+// the value.
 std::string NotEmpty(const std::string& value) {
   return value.empty() ? "must not be empty; check for an unset shell variable" : "";
 }

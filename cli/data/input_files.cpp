@@ -16,8 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kBlockBytes = size_t{1} << 20;
-// Text without line ends is cut at this size. JSON lines and .pod files cannot be cut, so their
-// limit is kBytesMax.
+// Plain text without line ends is cut at this size. JSON lines and .pod files must not be cut, so
+// only kBytesMax limits them.
 constexpr size_t kTextBytesMax = 2 * kBlockBytes;
 constexpr size_t kBytesMax = size_t{256} << 20;
 

@@ -68,13 +68,14 @@ absl::StatusOr<std::unique_ptr<OutputDirectory>> OutputDirectory::Create(const s
   return std::unique_ptr<OutputDirectory>(new OutputDirectory(absolute.string(), path, replace));
 }
 
-// After Publish, path_ names the old data set, if one was replaced.
+// After Publish, path_ names the old data set if one was replaced, and otherwise nothing.
 OutputDirectory::~OutputDirectory() { (void)RemoveEntry(path_); }
 
 absl::Status OutputDirectory::Publish() {
-  // Makes the file names durable. OutputFile::Close has already synced the contents.
+  // Sync the directory, so that the file names are durable. OutputFile::Close has already synced
+  // the contents.
   TRAINYARD_RETURN_IF_ERROR(Sync(path_));
-  // Checks again, because preparing the data may have taken hours.
+  // Check again, because preparing the data may have taken hours.
   TRAINYARD_RETURN_IF_ERROR(CheckTarget(target_, replace_));
   if (replace_) {
     const FileResult failed = ReplaceDirectory(path_, target_);

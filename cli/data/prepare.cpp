@@ -30,8 +30,8 @@ constexpr size_t kSentenceBytes = 4000;
 
 uint64_t HashOf(std::string_view text) { return XXH64(text.data(), text.size(), 0); }
 
-// Returns the hash threshold: parts of the text with a smaller hash go to the validation split.
-// With threshold 0, the validation split is empty.
+// Returns the hash threshold. Parts of the text with a smaller hash go to the validation split;
+// with threshold 0 it is empty.
 uint64_t ThresholdOf(double fraction) {
   return static_cast<uint64_t>(std::ldexp(fraction, 63)) * 2;  // fraction < 1
 }
@@ -172,8 +172,8 @@ absl::StatusOr<EncodedBlock> Encode(const RawBlock& block, const Job& job,
   return encoded;
 }
 
-// The writers of both splits. Consecutive parts of a document that go to the same split stay one
-// document.
+// The writers of both splits. Consecutive parts of a document stay one document if they go to the
+// same split.
 class SplitWriters {
  public:
   static absl::StatusOr<SplitWriters> Create(const std::string& directory,

@@ -48,9 +48,9 @@ constexpr size_t kCachedWordBytesMax = 64;
 // spaces and everything after it up to the next space or line end. A line end is a word of its own.
 //
 // With a model from TrainSentencePiece, encoding each word separately gives the same ids as
-// encoding the whole text. The reason is that such a model is trained on lines with
-// split_by_whitespace (the default), so no piece crosses a word boundary, and that it adds no
-// prefix to a word.
+// encoding the whole text. There are two reasons. Such a model is trained on lines with
+// split_by_whitespace (the default), so no piece crosses a word boundary. And it adds no prefix to
+// a word.
 size_t FirstWord(std::string_view text) {
   if (text.front() == '\n') return 1;
   size_t end = 0;
@@ -159,8 +159,9 @@ std::string TrainSentencePiece(const std::vector<std::string>& sentences,
           {"eos_id", "1"},
           {"bos_id", "-1"},
           {"pad_id", "-1"},
-          // A constant, because unigram adds floating-point numbers in an order that depends on it,
-          // and the model must not depend on the machine. May exceed the number of cores.
+          // The number of threads is constant, so that the model does not depend on the machine:
+          // the order in which unigram adds floating-point numbers depends on the number of
+          // threads. 8 threads may be more than the machine has cores.
           {"num_threads", "8"},
           {"minloglevel", "4"},  // above fatal: prints no log lines
       },

@@ -29,8 +29,8 @@ class Daemon {
   absl::Status CheckAlive();
 
   // Restarts the daemon after the backoff pause if its process has ended. Call it repeatedly; it
-  // does not block. If the process has just ended or was restarted, returns a line for the user,
-  // else "". Returns an error if the daemon ended too soon too many times in a row, or if it cannot
+  // does not block. Returns a line for the user if the process has just ended or was restarted,
+  // else "". Returns an error if the daemon repeatedly ended soon after its start, or if it cannot
   // be started.
   absl::StatusOr<std::string> Keep(TimePoint now);
 

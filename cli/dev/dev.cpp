@@ -27,8 +27,8 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kPollInterval{50};
 constexpr milliseconds kStartTimeout{20000};
-// Longer than the default stop_grace of jobs (60 s), the time that ranks have to save a checkpoint.
-// Not extended for jobs with a longer stop_grace.
+// The time to stop a worker. It exceeds the default stop_grace of jobs (60 s), in which ranks save
+// a checkpoint. It is not extended for jobs with a longer stop_grace.
 constexpr milliseconds kWorkerStopTimeout{90000};
 constexpr milliseconds kControllerStopTimeout{10000};
 
@@ -172,8 +172,8 @@ class LocalCluster {
     return AddDaemon(controller_, [this] { return LaunchController(); });
   }
 
-  // After a restart, the controller listens at its earlier address, because workers and users have
-  // stored it.
+  // After a restart, the controller listens at its earlier address, because workers and users know
+  // that address.
   absl::StatusOr<ChildProcess> LaunchController() const {
     std::vector<std::string> arguments = {
         "--listen",      address_.empty() ? options_.listen : address_,
@@ -197,7 +197,7 @@ class LocalCluster {
         {"--controller", address_, "--token-file", TokenFile(), "--data-dir",
          (data_dir_ / name).string(), "--secrets", (data_dir_ / "secrets").string(), "--node-name",
          name, "--cpu-slots", absl::StrCat(options_.slots_per_node), "--stop-ranks-on-exit",
-         // Port 0, because there may be several workers on one machine.
+         // Use port 0, because there may be several workers on one machine.
          "--metrics-listen", "127.0.0.1:0"},
         LogPath(name));
   }
@@ -270,8 +270,8 @@ class LocalCluster {
   DirectoryLock lock_;
   std::string address_;
   std::string http_address_;
-  // Has at most one element. A std::vector, because a Daemon object cannot exist before its process
-  // is started.
+  // Has at most one element. It is a vector because a Daemon cannot exist before its process is
+  // started.
   std::vector<Daemon> controller_;
   std::vector<Daemon> workers_;
 };
@@ -344,7 +344,8 @@ Outcome RunDev(const DevOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const fs::path data_dir, DataDirectory(options, context));
   if (context.environment.listen_to_signals) {
     context.environment.interrupt->Listen();
-    // Ignored because a closed stdout must not end this process before it has stopped the daemons.
+    // SIGPIPE is ignored: a closed stdout must not end this process before it has stopped the
+    // daemons.
     std::signal(SIGPIPE, SIG_IGN);
   }
   LocalCluster cluster(options, data_dir, context);

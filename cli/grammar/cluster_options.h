@@ -25,7 +25,7 @@ CLI::Option* AddClusterOptions(CLI::App& command, ClusterOptions& options);
 // INVALID_ARGUMENT if that file cannot be read.
 absl::StatusOr<planner::ClusterRequest> ClusterRequestOf(const ClusterOptions& options);
 
-// If the device table has no entry of the device's exact name, prints which entry is used instead.
+// Prints which entry of the device table is used, if none has the exact name of the device.
 void PrintDeviceNote(const planner::Cluster& cluster, Console& console);
 
 }  // namespace trainyard::cli

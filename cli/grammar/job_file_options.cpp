@@ -7,8 +7,8 @@ namespace trainyard::cli {
 CLI::Option* AddJobFileOptions(CLI::App& command, JobFileOptions& options) {
   CLI::Option* file =
       command.add_option("file", options.file, "job file or recipe name")->required();
-  // Limited to one argument, like the options below, so that in `--set a=1 file` the file is not
-  // read as a second setting.
+  // The option accepts one argument, like the options below. Otherwise the file in `--set a=1 file`
+  // would be read as a second setting.
   command
       .add_option("--set", options.sets,
                   "override a setting, such as train.steps=200; may be repeated")
@@ -23,13 +23,14 @@ absl::StatusOr<ResolvedSpec> ResolveJobFileOptions(const JobFileOptions& options
   std::vector<std::string> overrides = options.sets;
   if (!options.name.empty()) overrides.push_back("name=" + options.name);
   if (!options.command.empty()) {
-    // JSON is valid YAML. Its quotes make the loader read a word such as "1" as a string.
+    // JSON is valid YAML. Because of its quotes, the loader reads a word such as "1" as a string.
     overrides.push_back("command=" + DumpJson(options.command, -1));
   }
   absl::StatusOr<ResolvedSpec> resolved =
       ResolveJobFile(options.file, overrides, FileSystemReader(context.recipe_directories));
   if (!resolved.ok()) {
-    // Always INVALID_ARGUMENT, even if the file cannot be read, because the user named the file.
+    // The code is always INVALID_ARGUMENT, even if the file cannot be read, because the user named
+    // the file.
     return absl::InvalidArgumentError(resolved.status().message());
   }
   if (!options.name.empty()) resolved->origins["name"] = "--name";

@@ -7,7 +7,8 @@
 namespace trainyard::cli {
 
 // Returns the time of the answer by the controller's clock, so that ages do not depend on this
-// machine's clock. Older controllers do not send as_of_ms; this machine's clock is then used.
+// machine's clock. If the answer has no as_of_ms, because the controller is older, uses this
+// machine's clock.
 template <typename Response>
 Timestamp AnsweredAt(const Response& response, const Console& console) {
   return response.as_of_ms() > 0 ? response.as_of_ms() : console.Now();

@@ -1,4 +1,4 @@
-// The longer texts declared in job_views.h: for `describe` and verdicts.
+// The longer texts that job_views.h declares, for `describe` and verdicts.
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -70,8 +70,8 @@ std::string WhenText(Timestamp time_ms, Timestamp now) {
   return time_ms == 0 ? "" : absl::StrCat(IsoTime(time_ms), " (", AgoText(time_ms, now), ")");
 }
 
-// Adds the rate and the remaining time, which is computed from the rate. An outdated rate is
-// labelled as outdated, and the remaining time is then left out.
+// Adds the rate, and the remaining time that follows from it. An outdated rate is marked as such,
+// and the remaining time is then omitted.
 void AddSpeed(const v1::Job& job, Timestamp now, std::string& text) {
   const v1::Progress& progress = job.progress();
   std::vector<std::string> parts;
@@ -103,8 +103,8 @@ void AddProgress(const v1::Job& job, Timestamp now, std::string& text) {
   AddLine("Reported", AgoText(progress.time_ms(), now), text);
 }
 
-// Returns the step from which the attempt started. The reports of the attempt are more precise than
-// its checkpoint.
+// Returns the step from which the attempt started. The attempt's reports take precedence over its
+// checkpoint.
 int64_t StepBefore(const v1::Attempt& attempt) {
   return attempt.first_step() > 0 ? attempt.first_step() - 1 : attempt.resume_step();
 }
@@ -217,7 +217,8 @@ std::string DescribeText(const v1::GetJobResponse& response, const DescribeOptio
   AddHead(job, now, text);
   AddUsage(response.ledger(), text);
   AddHealth(job.health(), now, text);
-  // The reason of a job that is not well is its first finding.
+  // If the job has a worse health than healed, its first finding states the reason, and the pending
+  // reason is omitted.
   if (job.health().word() <= v1::HEALTH_WORD_HEALED) AddPending(response.pending(), text);
   AddProgress(job, now, text);
   AddAttempts(response, options.attempt, now, text);

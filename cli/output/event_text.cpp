@@ -246,7 +246,7 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
       return absl::StrCat("alert ", event.alert_raised().code(), " at step ",
                           event.alert_raised().step(), ": ", event.alert_raised().message());
     default:
-      // The default, for node events and for event types of newer controllers.
+      // The default text, for node events and for event types of newer controllers.
       return absl::StrReplaceAll(DumpJson(MessageToJson(event), -1), {{"\"", ""}});
   }
 }

@@ -29,7 +29,7 @@ std::string StepText(const v1::Progress& progress) {
                                     : absl::StrCat(progress.step());
 }
 
-// The job must come from WithoutOldRate, here and in the function for the rate.
+// This function and the one for the rate require a job from WithoutOldRate.
 std::string EtaText(const v1::Job& job) {
   if (job.progress().eta_seconds() <= 0) return kNothing;
   return ShortDuration(static_cast<int64_t>(job.progress().eta_seconds() * 1000));
@@ -49,8 +49,8 @@ bool IsUsable(const v1::Checkpoint& checkpoint) {
   return !checkpoint.deleted() && !checkpoint.damaged() && !checkpoint.rolled_back();
 }
 
-// Returns the usable checkpoint with the lowest value of the metric that the newest checkpoint has;
-// of equal values, the first. Returns nullptr if no checkpoint was evaluated.
+// Returns the usable checkpoint with the lowest value of the newest checkpoint's metric. If several
+// have this value, returns the first. Returns nullptr if no checkpoint was evaluated.
 const v1::Checkpoint* BestCheckpoint(const v1::Job& job) {
   std::string metric;
   for (const v1::Checkpoint& checkpoint : job.checkpoints()) {

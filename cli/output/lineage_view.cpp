@@ -26,7 +26,7 @@ std::string NodeText(const v1::LineageJob& job, bool is_requested) {
   return is_requested ? absl::StrCat(text, "  <- this job") : text;
 }
 
-// Adds the jobs below `parent`. The depth is bounded, because a response has at most 100
+// Adds the jobs below `parent`. The recursion is bounded, because a response has at most 100
 // descendants.
 void AddBelow(int64_t parent, const Children& children, std::size_t depth, std::string& text) {
   const auto found = children.find(parent);

@@ -1,4 +1,4 @@
-// Shows the jobs from which a job comes, and the jobs that come from it.
+// Shows the ancestors of a job and the jobs that were resumed or cloned from it.
 #ifndef TRAINYARD_CLI_OUTPUT_LINEAGE_VIEW_H_
 #define TRAINYARD_CLI_OUTPUT_LINEAGE_VIEW_H_
 

@@ -10,7 +10,7 @@
 
 namespace trainyard::cli {
 
-// A labelled part of a sum.
+// A labeled part of a sum.
 struct PlanPart {
   const char* label;
   double value;

@@ -7,7 +7,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Longer lines are forwarded in pieces.
+// The maximum length of a line. A longer line is forwarded in pieces.
 constexpr std::size_t kLongLine = 64 << 10;
 
 // True for a byte that cannot be part of a multi-byte character or of an escape sequence.

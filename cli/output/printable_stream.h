@@ -8,9 +8,9 @@
 
 namespace trainyard::cli {
 
-// Forwards each line to another buffer through PrintableLine. Done for all output, because names,
-// reasons and job output come from untrusted sources and are printed in too many places to check
-// each one. For use by one thread.
+// Forwards each line to another buffer through PrintableLine. All output is converted, because
+// untrusted names, reasons and job output are printed in too many places to check each one. For use
+// by one thread.
 class PrintableBuffer final : public std::streambuf {
  public:
   // `target` must outlive this buffer. `colors`: keep the escape sequences that set colors.

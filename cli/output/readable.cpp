@@ -107,7 +107,7 @@ std::vector<std::string> EvaluationTexts(const v1::Progress& progress, bool in_w
   return texts;
 }
 
-// Replaced by spaces, because line ends and tabs mean nothing in a cell and escapes are harder to
+// Replace line ends and tabs by spaces: they mean nothing in a cell, and escapes are harder to
 // read.
 std::string OneLine(std::string_view text) {
   std::string line(text);

@@ -51,15 +51,15 @@ std::string LossText(double loss);
 std::string LossText(const v1::Progress& progress);
 
 // Returns the newest loss on each evaluation set, as in "val 2.3100" and "code 1.0800". With
-// `in_words`, as in "validation loss 2.3100" and "code loss 1.0800". The fifth text counts the
-// remaining sets, if there are more than four.
+// `in_words`, as in "validation loss 2.3100" and "code loss 1.0800". If there are more than four,
+// the fifth text states the number of the remaining ones.
 std::vector<std::string> EvaluationTexts(const v1::Progress& progress, bool in_words = false);
 
 // Returns untrusted text as one line. Line ends and tabs become spaces; other control characters
 // become visible escapes (proto/text/printable.h).
 std::string OneLine(std::string_view text);
 
-// One labelled line, such as " State running\n".
+// One labeled line, such as " State running\n".
 std::string LabelLine(const std::string& label, const std::string& value);
 
 // Returns the number of code points of UTF-8 text, which is its display width unless it has wide

@@ -12,7 +12,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Pixels.
+// Sizes in pixels.
 constexpr double kWidth = 760;
 constexpr double kLeft = 84;
 constexpr double kRight = 24;
@@ -157,8 +157,8 @@ class LinePlot {
         TextAt(kLeft + 26, y, "start", label));
   }
 
-  // Draws the mark's text on the side with more space, further away for each mark. A white edge
-  // separates the text from lines.
+  // Draws the mark's text on the side with more space. Each further mark's text is further away. A
+  // white edge separates the text from lines.
   std::string Marked(size_t index) const {
     const ChartMark& mark = chart_.marks[index];
     if (!x_.Draws(mark.at.x) || !y_.Draws(mark.at.y)) return "";

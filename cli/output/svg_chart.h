@@ -22,7 +22,7 @@ struct ChartLine {
   std::vector<ChartPoint> points;  // Sorted by x; at least two points are finite.
 };
 
-// A labelled point, such as the optimum of a curve.
+// A labeled point, such as the optimum of a curve.
 struct ChartMark {
   std::string label;
   ChartPoint at;

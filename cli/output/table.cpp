@@ -142,7 +142,7 @@ void EmitYaml(const nlohmann::json& value, YAML::Emitter& emitter) {
   } else if (value.is_array()) {
     emitter << YAML::Flow << YAML::BeginSeq << YAML::EndSeq;
   } else if (value.is_string()) {
-    // Quoted so that every YAML reader treats "no", "1e3" and times as text.
+    // Quote the text, so that every YAML reader treats "no", "1e3" and times as text.
     emitter << YAML::DoubleQuoted << value.get<std::string>();
   } else if (value.is_null()) {
     emitter << YAML::Null;
@@ -182,7 +182,7 @@ std::string RenderTable(const Listing& listing, bool wide, int width, bool color
 }
 
 std::string CsvField(const std::string& text) {
-  // Control characters are replaced, because the file may later be printed on a terminal.
+  // Replace control characters, because the file may later be printed on a terminal.
   const std::string field = OneLine(text);
   if (field.find_first_of(",\"") == std::string::npos) return field;
   return absl::StrCat("\"", absl::StrReplaceAll(field, {{"\"", "\"\""}}), "\"");

@@ -32,7 +32,7 @@ struct Column {
   int hides = 0;
 };
 
-// Shows enough of a sentence to tell its subject.
+// Wide enough to show the subject of a sentence.
 inline constexpr int kReasonWidth = 24;
 
 struct Row {
@@ -57,8 +57,8 @@ struct Listing {
 void PrintListing(const Listing& listing, OutputFormat format, Console& console);
 
 // `wide`: include the columns of -o wide. `width` 0: no limit. To fit into `width`, columns first
-// shrink to their kept widths, then some are hidden, then the rest shrink further.
-// `color`: show red cells in red.
+// shrink to their kept widths. Then some are hidden, and the others shrink further. `color`: show
+// red cells in red.
 std::string RenderTable(const Listing& listing, bool wide, int width, bool color = false);
 
 // RFC 4180, with a header line.

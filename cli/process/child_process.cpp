@@ -41,8 +41,10 @@ std::optional<int> ReadExecError(int read_end) {
 // Runs in the child between fork and exec, and therefore makes only async-signal-safe calls. If
 // exec fails, writes the errno value to `error_fd`.
 [[noreturn]] void RunChild(char* const* argv, int log_fd, int error_fd, pid_t parent) {
-  setpgid(0, 0);                      // So that Ctrl-C in the terminal reaches only the parent.
-  prctl(PR_SET_PDEATHSIG, SIGTERM);   // The child ends with its parent, even a killed one.
+  // Puts the child into its own group, so that Ctrl-C reaches only the parent.
+  setpgid(0, 0);
+  // Ends the child with its parent, even if the parent is killed.
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(1);  // The parent may have ended before the previous line.
   // Resets signals, because exec would otherwise keep those that the parent ignores or blocks.
   struct sigaction default_action {};
@@ -78,7 +80,7 @@ absl::StatusOr<ChildProcess> ChildProcess::Start(std::string name, const std::st
     return absl::PermissionDeniedError(
         absl::StrCat("cannot write ", log_path, ": ", std::strerror(errno)));
   }
-  // A successful exec closes the write end (O_CLOEXEC), so the read below returns 0 bytes.
+  // If exec succeeds, it closes the write end (O_CLOEXEC), and the read below returns 0 bytes.
   Pipe exec_error;
   if (pipe2(&exec_error.read_end, O_CLOEXEC) != 0) {
     close(log_fd);

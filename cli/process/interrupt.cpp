@@ -15,7 +15,7 @@ namespace {
 // async-signal-safe.
 std::atomic<int> signal_pipe{-1};
 
-// Sent by Ctrl-C, by a request to exit and by a closed terminal.
+// The signals of Ctrl-C, of a request to exit and of a closed terminal.
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
 constexpr char kSignal = 's';

@@ -1,4 +1,4 @@
-// Handles Ctrl-C in commands that wait: the wait stops, but the process continues.
+// Handles Ctrl-C in commands that wait. Ctrl-C ends the wait instead of the process.
 #ifndef TRAINYARD_CLI_PROCESS_INTERRUPT_H_
 #define TRAINYARD_CLI_PROCESS_INTERRUPT_H_
 

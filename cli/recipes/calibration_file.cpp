@@ -20,7 +20,7 @@ constexpr char kRuns[] = "runs";
 constexpr char kErrorBefore[] = "error_before";
 constexpr char kErrorAfter[] = "error_after";
 constexpr char kScale[] = "scale";
-// A scale outside these limits is not a correction; the file must describe another device.
+// A scale outside these limits cannot be a correction. The file must describe another device.
 constexpr double kLeastScale = 1e-3;
 constexpr double kMostScale = 1e6;
 

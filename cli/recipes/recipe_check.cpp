@@ -12,8 +12,8 @@
 #include "cli/recipes/claimed_lines.h"
 #include "cli/recipes/expected_line.h"
 #include "controller/planner/claim_review.h"
+#include "controller/planner/device_rates.h"
 #include "controller/planner/layout_search.h"
-#include "controller/planner/pass_seconds.h"
 #include "controller/planner/run_estimate.h"
 #include "controller/planner/run_findings.h"
 #include "controller/planner/run_review.h"
@@ -92,8 +92,8 @@ void CheckSpeed(const RunConfig& config, const planner::Cluster& cluster, Recipe
   AddFindings(planner::FindSlowness(config, facts), report);
 }
 
-// Returns the line with corrected numbers. For runs that the trainer cannot train, gives no advice,
-// because their predicted times are inexact.
+// Returns the line with corrected numbers. Adds no advice for runs that the trainer does not
+// support, because their predicted times are inexact.
 std::string CheckExpected(const RunConfig& config, const ExpectedLine& line, RecipeReport& report) {
   const planner::DeviceSpec* device = planner::FindDeviceSpec(line.device);
   if (device == nullptr || planner::PeakFlops(config.train, *device) == 0) {
@@ -126,13 +126,13 @@ void CheckExpectations(const JobFileText& file, const RunConfig& config, RecipeR
                                "add that line, then run `trainyard recipe check --renew`"});
   }
   report.renewed = file.text;
-  // Replaces the last line first, so that the positions of the other lines remain valid.
+  // Replace the last line first. The positions of the other lines then stay valid.
   for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
     report.renewed.replace(line->position, line->text.size(), CheckExpected(config, *line, report));
   }
 }
 
-// Reports a loss guard that is set to roll back in a run that saves no checkpoints.
+// Reports a run whose loss guard would roll back although the run saves no checkpoints.
 void CheckGuard(const v1::JobSpec& spec, RecipeReport& report) {
   const bool rolls_back = spec.guard().policy() == v1::GUARD_POLICY_SKIP ||
                           spec.guard().policy() == v1::GUARD_POLICY_LOWER_LR;
@@ -154,7 +154,7 @@ void AddLines(const std::vector<std::string>& lines, RecipeReport& report) {
 }
 
 void SetSizes(const RunConfig& config, RecipeReport& report) {
-  if (const std::vector<std::string> features = LackingFeatures(config); !features.empty()) {
+  if (const std::vector<std::string> features = FeaturesOf(config); !features.empty()) {
     report.kind = absl::StrJoin(features, ", ");
   }
   report.parameters = ParameterCount(config.model);
@@ -184,7 +184,7 @@ void CheckSettings(const JobFileText& file, const ResolvedSpec& resolved, const 
   AddFindings(planner::ReviewClaims(config, claimed.claims), report);
   AddFindings(planner::ReviewJob(config, resolved.origins.contains("layout.sequence_parallel")),
               report);
-  // The other checks are useful only if the settings match the recipe's claims.
+  // Further checks are useful only if the settings match the recipe's claims.
   if (claimed.count > 0 && !report.findings.empty()) return;
   AddFindings(planner::FindRiskySettings(config), report);
   CheckGuard(resolved.spec, report);
@@ -209,7 +209,7 @@ void CheckJob(const JobFileText& file, const JobFileReader& reader, RecipeReport
   if (!HasCountableSize(config.model)) return;
   SetSizes(config, report);
   if (report.findings.empty()) return CheckSettings(file, resolved, config, report);
-  // The claims are compared even if the run has other errors, such as an invalid layout.
+  // Compare the claims even if the run has other errors, such as an invalid layout.
   if (!reading->unreadable.empty()) return;
   AddFindings(planner::ReviewClaims(config, FindClaimedLines(file).claims), report);
 }

@@ -31,8 +31,7 @@ constexpr char kMetrics[] = "metrics";
 }  // namespace key
 
 constexpr int64_t kThisVersion = 1;
-// The maximum of `tune --runs` plus the runs with another attention implementation fit into this
-// limit.
+// The limit allows the maximum of `tune --runs` and the runs with other attention implementations.
 constexpr size_t kRunsMax = 200;
 
 absl::Status NoSweep(const std::string& path, absl::string_view what) {
@@ -61,8 +60,8 @@ std::vector<double> ValuesOf(const json& list) {
   return values;
 }
 
-// True for a date. Checked because the date is copied into comments, where a line end would start a
-// new line.
+// True for a date. The date is copied into comments, where a line end would start a new line, so
+// other text must be rejected.
 bool IsDate(const std::string& text) {
   constexpr absl::string_view kForm = "dddd-dd-dd";
   return std::ranges::equal(text, kForm, [](char c, char form) {

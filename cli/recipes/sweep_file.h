@@ -25,7 +25,7 @@ struct SweepRun {
 
 struct Sweep {
   std::string device;   // Name of the device's DeviceSpec; "cpu" for CPU slots.
-  int64_t steps = 0;    // Per run.
+  int64_t steps = 0;    // The number of steps per run.
   int64_t layouts = 0;  // Maximum number of layouts that was requested.
   std::string date;     // Date of the measurement, such as 2026-11-27; empty before it.
   std::string data;     // Tokens used instead of the job's data; empty if its data was used.

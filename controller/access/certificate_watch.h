@@ -1,5 +1,5 @@
-// Warns before the controller's certificate expires. After the expiry, no worker or client can
-// connect.
+// Warns before the controller's certificate expires. With an expired certificate, no worker or
+// client can connect.
 #ifndef TRAINYARD_CONTROLLER_ACCESS_CERTIFICATE_WATCH_H_
 #define TRAINYARD_CONTROLLER_ACCESS_CERTIFICATE_WATCH_H_
 

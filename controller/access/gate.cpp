@@ -43,8 +43,8 @@ void AccessGate::ReplaceToken(const std::string& token) {
     sessions_.EndAll(clock_.Now());
     changed_ = true;
   }
-  // If the save fails, the stored sessions are still bound to the old token, so the controller
-  // drops them at its next start.
+  // If the save fails, the file still has the old sessions. They are bound to the old token, so the
+  // next start drops them.
   if (const absl::Status status = SaveSessions(); !status.ok()) {
     spdlog::warn(
         "cannot update the session file after all dashboard sessions have ended: {}; the "
@@ -81,8 +81,8 @@ absl::StatusOr<std::string> AccessGate::MakeCode(Principal owner) {
   if (codes_.size() >= kOpenCodes) {
     return absl::ResourceExhaustedError(
         absl::StrCat(kOpenCodes,
-                     " dashboard login codes are unused, and no more can be unused at once. Use "
-                     "one of these codes, or wait: each code expires after ",
+                     " dashboard login codes are unused, which is the maximum. Use one of these "
+                     "codes, or wait: each code expires after ",
                      kCodeLifeMs / 60'000, " minutes"));
   }
   const std::string code = NewSecret();

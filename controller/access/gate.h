@@ -25,15 +25,16 @@ inline constexpr char kSessionFileName[] = "sessions.json";
 class AccessGate {
  public:
   // If the token is empty, every caller is admitted. `clock` must outlive this object. Sessions are
-  // loaded from and stored in `session_file`. If that path is empty, sessions end with this object.
+  // loaded from `session_file` and stored there. If the path is empty, sessions end with this
+  // object.
   AccessGate(std::string token, const Clock& clock, std::string session_file = "");
 
   bool open() const { return open_; }
   // Replaces the token and ends every session.
   void ReplaceToken(const std::string& token);
 
-  // Returns true for the header "Bearer TOKEN" with the current token. Returns true for every
-  // header if the gate has no token.
+  // Returns true if the header is "Bearer TOKEN" with the current token. Without a token, accepts
+  // every header.
   bool TakesHeader(absl::string_view authorization) const;
 
   // Creates a code that opens one session for `owner`. The code expires after kCodeLifeMs.
@@ -53,9 +54,9 @@ class AccessGate {
                                         const std::string& claimed) const;
   v1::ListSessionsResponse ListSessions() const;
 
-  // EndSessions and EndAllSessions return the number of ended sessions. NOT_FOUND names the first
-  // id without a session; in this case no session is ended. UNAVAILABLE: the sessions are ended,
-  // but the change is not stored.
+  // These functions return the number of ended sessions. EndSessions ends all given sessions or
+  // none. NOT_FOUND: an id has no session; the message names the first one. UNAVAILABLE: the
+  // sessions are ended, but the change is not stored.
   absl::StatusOr<int> EndSessions(const std::vector<std::string>& ids);
   absl::StatusOr<int> EndAllSessions();
 

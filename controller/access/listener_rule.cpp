@@ -6,7 +6,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Names the protection that the listener lacks. Empty if it lacks none.
+// Returns the protection that the listener lacks. Empty if it lacks none.
 std::string Lack(const ListenerSetting& setting) {
   if (!IsReachableFromOutside(setting.address)) return "";
   if (!setting.has_token) {

@@ -1,4 +1,4 @@
-// Checks listening addresses: other machines may reach a listener only if it uses a token and TLS,
+// Checks listening addresses. A listener that other machines can reach must use a token and TLS,
 // unless the operator passes --insecure.
 #ifndef TRAINYARD_CONTROLLER_ACCESS_LISTENER_RULE_H_
 #define TRAINYARD_CONTROLLER_ACCESS_LISTENER_RULE_H_

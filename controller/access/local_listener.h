@@ -24,9 +24,8 @@ namespace trainyard::controller {
 // connections share one port.
 inline constexpr int kLocalUsersMax = 256;
 
-// A gRPC service cannot see the user of a connection, but it can see the port on which the
-// connection arrived. Therefore each user has a port of their own, and the accepting thread passes
-// each connection to its user's port.
+// Each user has a separate port. A gRPC service cannot see the user of a connection, but it can see
+// the port. The accepting thread therefore passes each connection to the port of its user.
 class LocalListener {
  public:
   LocalListener();

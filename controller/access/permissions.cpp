@@ -6,7 +6,7 @@ namespace trainyard::controller {
 namespace {
 
 constexpr auto kPermissions = std::to_array<Permission>({
-    // A caller uses this call to verify the controller before presenting the token.
+    // A caller must be able to verify the controller before it presents the token.
     {.method = "AccessService/Prove", .anonymous = true},
     {.method = "AccessService/CreateLoginCode"},
     {.method = "AccessService/WhoAmI"},
@@ -37,6 +37,7 @@ constexpr auto kPermissions = std::to_array<Permission>({
     {.method = "MetricService/GetSeries", .routes = {"getSeries"}},
     {.method = "MetricService/ListKeys", .routes = {"listMetricKeys"}},
     {.method = "MetricService/GetLossReport", .routes = {"getLossReport"}},
+    {.method = "MetricService/GetExperts", .routes = {"getExperts"}},
     {.routes = {"compareSeries"}},
     {.method = "ReportService/GetReport", .routes = {"getReport"}},
     {.routes = {"getPlanner"}},

@@ -78,8 +78,8 @@ void NameLocalUser(void* state, grpc_auth_context* context, const grpc_metadata*
   Admit(Role::kOperator, PathIn(metadata, count), done, call);
 }
 
-// gRPC's C++ classes allow a check of each call only for credentials with TLS. Its C interface
-// allows it for all credentials.
+// gRPC's C++ interface can check each call only if the credentials use TLS. Its C interface can
+// check calls with any credentials.
 class CheckedCredentials : public grpc::ServerCredentials {
  public:
   void SetAuthMetadataProcessor(const std::shared_ptr<grpc::AuthMetadataProcessor>&) override {}

@@ -45,8 +45,8 @@ class SessionTable {
   // Newest login first.
   std::vector<v1::Session> List(Timestamp now) const;
 
-  // Returns the number of ended sessions. NOT_FOUND names the first id without a session; in this
-  // case no session is ended.
+  // Returns the number of ended sessions. NOT_FOUND: an id has no session (the message names the
+  // first one), and no session is ended.
   absl::StatusOr<int> End(const std::vector<std::string>& ids, Timestamp now);
   int EndAll(Timestamp now);
 

@@ -40,8 +40,8 @@ absl::StatusOr<v1::ProveResponse> TokenProver::Prove(const v1::ProveRequest& req
   return response;
 }
 
-// The host is compared only if it is a loopback address, because callers on other machines may dial
-// a host name, or an address that is translated on the way.
+// Compares the host only if it is a loopback address. Callers on other machines may dial a host
+// name, or an address that is translated on the way.
 absl::Status TokenProver::CheckAddress(const std::string& dialed) const {
   if (dialed.empty()) return absl::OkStatus();
   const std::optional<HostAndPort> where = SplitAddress(dialed);

@@ -64,7 +64,7 @@ void AddData(const char* kind, int64_t bytes, v1::DeleteJobResponse& response) {
   data.set_bytes(bytes);
 }
 
-// Reader thread.
+// Adds the files of the checkpoints to the plan. Call on a reader thread.
 absl::Status MeasurePlan(const Api& api, Plan& plan) {
   v1::DeleteJobResponse& response = plan.response;
   const std::vector<v1::RemovableCheckpoint> removable =

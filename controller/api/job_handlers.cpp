@@ -59,8 +59,8 @@ const JobEntry* SubmittedJob(const std::string& request_id, std::span<const v1::
   return FindEntry(view.state, FindJobByRequestId(view.state, request_id).value_or(0));
 }
 
-// Returns the job that a request changed. Its id is taken from the events, because the name in the
-// request may by now refer to another job.
+// Returns the job that a request changed. The id is taken from the events, because the name in the
+// request may refer to another job by now.
 absl::StatusOr<const JobEntry*> ChangedJob(const std::string& reference,
                                            std::span<const v1::Event> events,
                                            const ClusterView& view) {
@@ -112,7 +112,7 @@ absl::StatusOr<uint64_t> ParseEventCursor(const std::string& cursor) {
   return before;
 }
 
-// Reader thread.
+// Call on a reader thread.
 absl::StatusOr<v1::ListEventsResponse> ReadEventPage(const Api& api, int64_t job_id, int limit,
                                                      uint64_t before) {
   // Read one entry more than requested, to find out whether this is the last page.
@@ -176,10 +176,10 @@ void SubmitNew(const Api& api, JobSubmission submit, const SubmitReply& reply) {
                   });
 }
 
-// Submits a request whose spec is resolved. A repeated request is recognised by its request id. The
-// state has the request ids of its jobs and of jobs archived in the last few minutes; the archive
-// has the request ids of older jobs. If this machine can read the checkpoint to resume from, the
-// checkpoint is compared with the model.
+// Submits a request whose spec is resolved. A repeated request is recognized by its request id.
+// Request ids of archived jobs are searched in the archive. The state has the request ids of other
+// jobs, and of jobs archived in the last few minutes. If this machine can read the checkpoint to
+// resume from, the checkpoint is compared with the model.
 void SubmitSpec(const Api& api, const Principal& principal, v1::SubmitJobRequest request,
                 const SubmitReply& reply) {
   if (const absl::Status status = CheckRequestSize(request); !status.ok()) return reply(status);

@@ -61,7 +61,8 @@ JobPlace PlaceNow(const v1::ListJobsRequest& request, const JobEntry& entry,
       observed == view.observations.progress.end() ? entry.job.progress() : observed->second;
   const bool is_by_rate =
       request.order() == v1::JOB_ORDER_RATE || request.order() == v1::JOB_ORDER_ETA;
-  // The list omits rates that are not current, so they do not count.
+  // The list does not show outdated rates. Therefore a job with an outdated rate is sorted like a
+  // job without a rate.
   if (is_by_rate && !HasShownRate(entry.job.state(), progress, view.now)) {
     return PlaceIn(request, entry.job, v1::Progress());
   }
@@ -124,7 +125,7 @@ void AddJobsOfState(const ClusterView& view, Page& page) {
   page.response.set_as_of_ms(view.now);
 }
 
-// Reader thread.
+// Call on a reader thread.
 absl::Status AddArchivedJobs(JobArchive& archive, Page& page) {
   TRAINYARD_ASSIGN_OR_RETURN(ArchivedPage archived,
                              archive.List(page.request, page.after, LimitOf(page.request) + 1));
@@ -183,7 +184,7 @@ void FillPage(const Api& api, const std::shared_ptr<Page>& page, const PageReply
 }
 
 // Finds the place of a cursor whose job is not in the state. If the job is not in the archive
-// either, the place is derived from the job's id. Call on a reader thread.
+// either, uses the place that sorting by id gives. Call on a reader thread.
 absl::Status FindPlaceInArchive(JobArchive& archive, Page& page) {
   const int64_t id = CursorJob(page.request);
   TRAINYARD_ASSIGN_OR_RETURN(const auto found, archive.Find(id));
@@ -193,7 +194,7 @@ absl::Status FindPlaceInArchive(JobArchive& archive, Page& page) {
   return absl::OkStatus();
 }
 
-// Loop thread.
+// Call on the loop thread.
 void BeginPage(const Api& api, const std::shared_ptr<Page>& page, const PageReply& reply,
                const ClusterView& view) {
   if (page->request.cursor().empty()) return FillPage(api, page, reply, view);

@@ -16,8 +16,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Otherwise an old rate and ETA would be shown as if they were current, for example while the job
-// is paused.
+// Removes a rate and an ETA that are out of date, for example while the job is paused.
 void DropOldRate(Timestamp now, v1::Job& job) {
   if (!job.has_progress() || HasShownRate(job.state(), job.progress(), now)) return;
   job.mutable_progress()->clear_tokens_per_second();
@@ -38,7 +37,7 @@ void AddObserved(const ClusterView& view, const JobEntry& entry, v1::Job& job) {
   DropOldRate(view.now, job);
   MergeObserved(entry.job, view.observations, view.now, job);
   v1::JobHealth health = HealthOf(view.state, view.observations, entry, view.now);
-  // A run whose later steps are of no use has no time of completion.
+  // A diverging run is not expected to complete usefully, so it has no ETA.
   if (IsDiverging(health)) job.mutable_progress()->clear_eta_seconds();
   if (health.word() != v1::HEALTH_WORD_UNSPECIFIED) *job.mutable_health() = std::move(health);
 }
@@ -68,8 +67,8 @@ void TrimForList(v1::Job& job) {
   if (job.attempts_size() > 1) {
     job.mutable_attempts()->DeleteSubrange(0, job.attempts_size() - 1);
   }
-  // A list is sent to every open dashboard page each second. For a gang of a thousand ranks, most
-  // of its bytes would be ranks.
+  // Lists are sent to every open dashboard page each second. With the ranks, a list with a gang of
+  // a thousand ranks would consist mostly of ranks.
   for (v1::Attempt& attempt : *job.mutable_attempts()) attempt.clear_ranks();
 }
 

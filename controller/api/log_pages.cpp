@@ -97,7 +97,7 @@ absl::StatusOr<LogPageQuery> ToPageQuery(const v1::ReadLogPageRequest& request,
   return query;
 }
 
-// Reader thread.
+// Call on a reader thread.
 absl::StatusOr<v1::ReadLogPageResponse> ReadPage(const Api& api, const LogPageQuery& query,
                                                  bool include_partial) {
   TRAINYARD_ASSIGN_OR_RETURN(LogPage page, api.logs.ReadPage(query, include_partial));

@@ -18,7 +18,8 @@ void ReadLogPage(const Api& api, const Principal& principal, v1::ReadLogPageRequ
 // minutes and must not delay short queries.
 ReaderPool& PoolFor(const Api& api, const LogQuery& query);
 
-// Returns the query for the requested lines. INVALID_ARGUMENT. NOT_FOUND: no such attempt or rank.
+// Returns the query for the requested lines. INVALID_ARGUMENT: a field is invalid. NOT_FOUND: there
+// is no such attempt or rank.
 absl::StatusOr<LogQuery> ToLogQuery(const v1::Job& job, const std::vector<int>& ranks,
                                     int64_t attempt_number, const std::string& grep);
 

@@ -22,10 +22,9 @@ namespace {
 constexpr double kStagnantBelow = 0.001;
 constexpr std::size_t kSpikesNamed = 100;
 // The report compares the mean losses of the last two windows. Each window covers at least
-// 1/kWindowPart of the run, because short windows would not show that the loss of a long run still
-// falls.
+// 1/kWindowPart of the run, because in a long run the loss falls too little within a short window.
 constexpr std::size_t kWindowPart = 10;
-// Losses per read.
+// The number of losses per read.
 constexpr int64_t kLossesPerRead = 50'000;
 // Limits the work of one report. The loss guard's rule compares each loss with every loss in its
 // window.
@@ -38,7 +37,7 @@ double MeanOf(std::span<const double> values) {
   return sum / static_cast<double>(values.size());
 }
 
-// Analyses the newest losses of the job. Call on a reader thread.
+// Analyzes the newest losses of the job. Call on a reader thread.
 absl::StatusOr<v1::GetLossReportResponse> Analyse(MetricStore& metrics, int64_t job_id,
                                                   const v1::JobSpec& spec) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<AttemptRange> attempts, metrics.Attempts(job_id));

@@ -1,4 +1,4 @@
-// Analyses a run's losses: finds out whether the loss still falls, and at which steps it spiked.
+// Analyzes the losses of a run: whether the loss still falls, and at which steps it spiked.
 #ifndef TRAINYARD_CONTROLLER_API_LOSS_CURVE_H_
 #define TRAINYARD_CONTROLLER_API_LOSS_CURVE_H_
 

@@ -34,7 +34,7 @@ v1::Job CopyOf(const v1::Job& job, const ClusterView& view) {
   return copy;
 }
 
-// Loop thread.
+// Call on the loop thread.
 void CopyState(const ClusterView& view, Source& source) {
   source.now = view.now;
   source.revision = view.revision;
@@ -56,7 +56,7 @@ v1::GetReportResponse Answer(Report& report, const Source& source) {
   return response;
 }
 
-// Reader thread. Reads the archive only if the request may concern archived jobs.
+// Call on a reader thread. Reads the archive only if the request may concern archived jobs.
 absl::StatusOr<v1::GetReportResponse> MakeReport(JobArchive& archive, const Source& source) {
   Report report(source.request, source.capacity, source.now, source.price);
   std::unordered_set<int64_t> added;

@@ -95,8 +95,8 @@ class AxisMap {
   }
 
  private:
-  // Interpolates linearly between neighbouring points. Outside the known range, tokens are
-  // extrapolated in proportion to steps, and times are clamped.
+  // Interpolates linearly between adjacent points. Outside the known range, tokens are extrapolated
+  // in proportion to steps, and times are clamped.
   double Between(const std::vector<double>& from, const std::vector<double>& to, double at) const {
     const auto after = std::upper_bound(from.begin(), from.end(), at);
     if (after == from.begin()) {

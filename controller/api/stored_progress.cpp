@@ -21,7 +21,7 @@ std::vector<std::string> EvaluationSets(const v1::JobSpec& spec) {
   return names;
 }
 
-// Buckets whose losses are not finite have no best loss.
+// Sets the lowest loss of all buckets. Ignores buckets whose losses are not finite.
 void SetBestLoss(const v1::Series& losses, v1::Progress& progress) {
   for (const double least : losses.min()) {
     if (!std::isfinite(least)) continue;

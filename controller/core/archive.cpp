@@ -12,8 +12,8 @@
 namespace trainyard::controller {
 namespace {
 
-// The maximum number of jobs that one call checks, and that one call archives. Each archived job
-// adds a few KB to the tick's transaction.
+// The maximum number of jobs that one call checks, and the maximum number that it archives. Each
+// archived job adds a few KB to the tick's transaction.
 constexpr int kLookedAt = 1000;
 constexpr std::size_t kArchivedAtOnce = 100;
 

@@ -1,5 +1,5 @@
-// Moves ended jobs from the state to the archive in the store. Because of this, the cost of state,
-// snapshots and restarts does not grow with the history.
+// Moves ended jobs from the state to the archive in the store. The state, its snapshots and
+// restarts therefore do not become slower as the history grows.
 #ifndef TRAINYARD_CONTROLLER_CORE_ARCHIVE_H_
 #define TRAINYARD_CONTROLLER_CORE_ARCHIVE_H_
 
@@ -25,10 +25,10 @@ using ArchiveCursor = std::pair<Timestamp, int64_t>;
 // - more than ended_jobs_kept ended jobs are in the state,
 // - no older job of its name is in the state, and
 // - no worker has data of the job.
-// A disconnected node may have data. It delays the job at most until archive_away_ms after the
-// job's
-// end, or without a limit if it may still run the job's ranks (NodeEntry::uncleared).
-// A call checks a bounded number of jobs, starting after `cursor`, and advances `cursor`.
+// A disconnected node that may have data delays the job, but only until archive_away_ms after the
+// job's end. There is no such limit for a node that may still run the job's ranks
+// (NodeEntry::uncleared). A call checks a bounded number of jobs, starting after `cursor`, and
+// advances `cursor`.
 std::vector<v1::Event> ArchiveDue(const ClusterState& state, const Observations& observations,
                                   const CoreOptions& options, Timestamp now, ArchiveCursor& cursor);
 

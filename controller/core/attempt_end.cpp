@@ -30,8 +30,8 @@ RestartDecision RestartOf(const JobEntry& entry, int64_t last_step, Timestamp no
   return DecideRestart(entry, attempt.verdict(), last_step, now);
 }
 
-// Sets the number of steps that end with the attempt. A program that has never reported a
-// checkpoint may save without reporting it.
+// Records the number of steps that no checkpoint contains. Does nothing for a program that has
+// never reported a checkpoint, because it may save without reporting.
 void AddUnsavedSteps(const v1::Job& job, v1::Attempt& attempt) {
   const bool reports_saves = !job.checkpoints().empty() || job.spec().command().empty();
   if (!reports_saves) return;
@@ -65,8 +65,8 @@ v1::Verdict VerdictWithoutRestart(const v1::Verdict& verdict, const RestartDecis
   return last;
 }
 
-// Returns the steps that are lost because the ranks saved no checkpoint. Whoever kills a job does
-// not expect a checkpoint.
+// Returns the steps that are lost because the ranks saved no checkpoint although they should have.
+// Ranks of a killed job need not save.
 LostWork LostSteps(const Observations& observations, const JobEntry& entry, int64_t last_step) {
   const v1::StopReason reason = LiveAttempt(entry)->stop_reason();
   const bool should_save =
@@ -92,7 +92,8 @@ v1::JobEnded EndedJob(const Observations& observations, const JobEntry& entry,
     ended.set_state(v1::JOB_STATE_SUCCEEDED);
     *ended.mutable_verdict() = CompletedVerdict(GangSize(attempt), now);
   }
-  // A failed job may have ended before its first step.
+  // A failed job may have ended before its first step, so missing steps say nothing about its log
+  // parser.
   if (!HasFailed(attempt)) {
     ended.mutable_verdict()->mutable_summary()->append(NoStepFoundText(observations, entry));
   }

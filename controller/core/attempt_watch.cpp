@@ -30,18 +30,18 @@
 namespace trainyard::controller {
 namespace {
 
-// The maximum time for which the end of a paused attempt waits for a verdict on a failed rank. It
-// is longer than the time for which a verdict waits for the exit of the rank that failed first.
+// The maximum time for which a paused attempt waits for a verdict on a rank that failed before the
+// pause. It exceeds kReportedLossWaitMs, the longest time for which such a verdict waits.
 constexpr int64_t kLongestJudgementMs = kReportedLossWaitMs + 3000;
 
 bool IsLost(const ClusterState& state, const std::string& node_id) {
   return state.lost_nodes.contains(node_id);
 }
 
-// Returns true if none of the attempt's ranks can still be running. Ranks on lost or unresponsive
-// nodes are ignored, because the attempt number fences them. Processes that survive SIGKILL are
-// ignored as well, because they are stuck in the kernel and will not run again. In both cases the
-// slots stay taken until the worker confirms the end.
+// Returns true if none of the attempt's ranks can still be running. Two kinds of ranks are ignored.
+// Ranks on lost or unresponsive nodes are fenced by the attempt number. Processes that survive
+// SIGKILL are stuck in the kernel and will not run again. In both cases the slots stay taken until
+// the worker confirms the end.
 bool IsCleared(const ClusterState& state, const Observations& observations,
                const UnresponsiveNodes& unresponsive, const JobEntry& entry,
                const v1::Attempt& attempt) {
@@ -195,8 +195,8 @@ class AttemptWatch {
     healing.set_master_address(address);
     healing.set_master_port(*port);
     healing.set_step(heal.step);
-    // A node whose worker is disconnected during a heal only delays the heal. This is no evidence
-    // of a fault, so the node is not blamed.
+    // A node that disconnects during a heal delays the heal, but this is no evidence of a fault.
+    // The node is not blamed.
     const bool holds_up = IsHealing(attempt) && verdict.cause() == v1::VERDICT_CAUSE_NODE_LOST;
     if (!holds_up) Blame(entry, attempt, verdict);
   }
@@ -221,7 +221,8 @@ class AttemptWatch {
   }
 
   void Blame(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
-    // A lost node fails all gangs on it at once, but this counts as one failure.
+    // A lost node fails all of its gangs at once. Only the first of these failures is counted
+    // against the node.
     if (verdict.node_id().empty() || blamed_.contains(verdict.node_id())) return;
     std::vector<v1::Event> blame = BlameFor(verdict, entry.job, attempt, state_, options_, now_);
     if (!blame.empty()) blamed_.insert(verdict.node_id());

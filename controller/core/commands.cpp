@@ -78,7 +78,7 @@ class CommandList {
     const bool starting = attempt.state() == v1::ATTEMPT_STATE_STARTING;
     // Child processes of a finished gang may still run. They must be stopped as well.
     const bool leaving = attempt.state() == v1::ATTEMPT_STATE_STOPPING || AllRanksSucceeded(entry);
-    // Spare nodes may still be starting after the gang has started to run.
+    // A running gang needs no commands, except to start its spare nodes.
     if (!starting && !leaving && StandbyCount(attempt) == 0) return;
     const std::vector<std::string> nodes = GangNodes(attempt);
     const std::set<std::string> replaced = ReplacedNodes(attempt);
@@ -102,9 +102,9 @@ class CommandList {
     }
   }
 
-  // Stops the attempts that must not run on this node: attempts that the worker reports although
-  // the state has no such live attempt, and ended attempts in `uncleared`. Unmanaged attempts
-  // continue.
+  // Stops the attempts that must not run on this node. These are the ended attempts in `uncleared`,
+  // and the attempts that the worker reports although they are not live in the state. Unmanaged
+  // attempts continue.
   void AddForNode(const std::string& node_id, const NodeObservation& observed) {
     const auto node = state_.nodes.find(node_id);
     if (node == state_.nodes.end()) return;
@@ -201,7 +201,8 @@ class CommandList {
       *start.add_processes() = ProcessOf(placement);
     }
     AddRanksForOlderWorkers(start);
-    // The fact of a rank's start can arrive before the heartbeat that reports the attempt.
+    // The fact of a rank's start can arrive before the heartbeat that reports the attempt. The
+    // start was then received and is not repeated.
     if (has_started) return;
     start.set_world_size(GangSize(attempt));
     start.set_node_rank(node_rank);

@@ -19,9 +19,10 @@
 namespace trainyard::controller {
 namespace {
 
-// Returns the nodes whose state these events are about to change, and the nodes that no command can
-// reach now, because their worker is detached or has not received its Welcome. Such a node soon
-// attaches or becomes suspect. Until then it gets no ranks, because no start order could be sent.
+// Returns the nodes on which no rank may be placed now. These are the nodes whose state these
+// events are about to change, and the nodes that no command can reach, because their worker is
+// detached or has not received its Welcome. Such a node cannot receive a start order, and it will
+// soon attach or become suspect.
 std::set<std::string> ChangingNodes(const ClusterState& state, const Observations& observations,
                                     const std::vector<v1::Event>& events) {
   std::set<std::string> ids;
@@ -57,8 +58,8 @@ Plan Reconcile(const ClusterState& state, const Observations& observations,
   Plan plan;
   plan.events = NodeEvents(state, observations, options, now);
   if (plan.events.empty()) {
-    // If there are quarantine events, return only these, because they replace a node's health, and
-    // events computed below might replace it too.
+    // Quarantine events replace the health of a node, and the events below might overwrite it.
+    // Therefore return only the quarantine events, if there are any.
     plan.events = QuarantineEventsDue(state, observations, options, now);
     if (!plan.events.empty()) return plan;
   }

@@ -30,8 +30,8 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLook{10};
-// The wait after SIGTERM, and again after SIGKILL. A process that survives both is stuck in the
-// kernel.
+// The maximum wait after SIGTERM, and again after SIGKILL. A process that survives both is stuck in
+// the kernel.
 constexpr std::chrono::seconds kTermGrace{2};
 constexpr std::chrono::seconds kKillGrace{1};
 constexpr char kDefaultPath[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -95,7 +95,7 @@ std::optional<int> AwaitEnd(pid_t pid, steady_clock::time_point deadline,
     siginfo_t ended{};
     waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOHANG | WNOWAIT);
     if (ended.si_pid == pid) {
-      kill(-pid, SIGKILL);  // Before reaping, which frees the pid for reuse.
+      kill(-pid, SIGKILL);  // Kill before reaping, because reaping frees the pid for reuse.
       int status = 0;
       waitpid(pid, &status, WNOHANG);
       return status;
@@ -132,8 +132,8 @@ absl::Status WaitFor(pid_t pid, const HookRule& rule, std::string_view body, Uni
                    absl::StrCat("the command did not exit in time and was killed", left));
 }
 
-// Returns an error while the process that survived the previous call exists. Otherwise, each retry
-// could add another stuck process.
+// Returns an error while a process of an earlier call still exists. Otherwise each retry could add
+// another stuck process.
 absl::Status ReapStuck(HookProcess& process) {
   if (process.stuck_pid == 0) return absl::OkStatus();
   if (waitpid(process.stuck_pid, nullptr, WNOHANG) == 0) {
@@ -153,8 +153,8 @@ absl::Status RunHookCommand(const HookRule& rule, const HookNotice& notice, Hook
   if (canceller.cancelled()) return absl::CancelledError("the controller is stopping");
   TRAINYARD_RETURN_IF_ERROR(ReapStuck(process));
   int ends[2];
-  // A socket is used because send() with MSG_NOSIGNAL raises no SIGPIPE if the program has ended. A
-  // write to a pipe would.
+  // Use a socket instead of a pipe: if the program has ended, a write to a pipe raises SIGPIPE, but
+  // send() with MSG_NOSIGNAL does not.
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     return ErrnoStatus(errno, "cannot start", rule.command.front());
   }

@@ -258,7 +258,7 @@ std::vector<std::string> KindsOf(const v1::Event& event) {
     case v1::Event::kNodeLost:
       return {"node_lost"};
     case v1::Event::kNodeUnhealthy:
-      // The first event of a quarantine has the quarantine's start time as its own time. Later
+      // The first event of a quarantine has the same time as the start of the quarantine. Later
       // events of the quarantine are reported as "node_unhealthy".
       return {event.node_unhealthy().health().quarantine().since_ms() == event.time_ms()
                   ? "node_quarantined"

@@ -15,9 +15,9 @@ namespace trainyard::controller {
 namespace {
 
 constexpr int kEventsAtOnce = 256;
-// The interval at which new events are looked for if Wake is not called.
+// The maximum time between two checks for new events if Wake is not called.
 constexpr std::chrono::milliseconds kLongestRest{1000};
-// A hook's position is also stored after this many events that did not trigger the hook.
+// A hook's position is stored after this many events, even if none of them triggered the hook.
 constexpr uint64_t kPositionEvery = 1000;
 
 }  // namespace
@@ -151,8 +151,8 @@ bool HookSender::Settle(Hook& hook) {
       hook.status.set_position(entry.sequence());
     }
     const bool is_due = !kind.empty() || hook.position >= hook.kept_position + kPositionEvery;
-    // If the write fails, a restart of the controller delivers the events since the last stored
-    // position again.
+    // If the write fails, the hook receives the events since the last stored position again after a
+    // restart.
     const absl::Status kept = is_due ? KeepPosition(hook) : absl::OkStatus();
     if (!kept.ok()) NoteResult(kept, hook);
   }
@@ -180,8 +180,7 @@ bool HookSender::CountCall(const absl::Status& result, Timestamp event_ms, Hook&
     return true;
   }
   hook.status.set_failed(hook.status.failed() + 1);
-  // Both the wall clock and the steady clock must exceed the limit, because the wall clock may
-  // jump.
+  // Check the limit by both the wall clock and the steady clock, because the wall clock may jump.
   const bool is_old = clock_.Now() - event_ms >= options_.give_up.count();
   if (!is_old || Steady::now() - hook.failing_since < options_.give_up) return false;
   hook.status.set_dropped(hook.status.dropped() + 1);

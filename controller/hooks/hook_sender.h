@@ -26,8 +26,8 @@ struct HookOptions {
   // The directory for the hooks' positions in the event log. Created if there are hooks. If empty,
   // positions are not stored.
   std::string directory;
-  // An event that could not be delivered is dropped if it is older than this and the hook has been
-  // failing for at least this long. The hook then continues with the next event.
+  // An undelivered event is dropped when it is older than this and the hook has been failing for at
+  // least this long. The hook then continues with the next event.
   std::chrono::milliseconds give_up{24 * 3'600'000};
   // A factor for the delays between tries. Tests set a small factor.
   double wait_factor = 1;
@@ -64,8 +64,8 @@ class HookSender {
     CallCanceller canceller;
     HookProcess process;               // Hook thread only.
     uint64_t position = 0;             // Hook thread only.
-    uint64_t kept_position = 0;        // In the file.
-    int failures = 0;                  // Consecutive.
+    uint64_t kept_position = 0;        // The position stored in the file.
+    int failures = 0;                  // The number of consecutive failures.
     Steady::time_point failing_since;  // Time of the first of these failures.
     v1::HookStatus status;             // Guarded by mutex_.
     std::thread thread;

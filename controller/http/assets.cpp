@@ -78,8 +78,8 @@ std::string CacheControl(const std::string& path) {
   return absl::StartsWith(path, "/assets/") ? "public, max-age=31536000, immutable" : "no-cache";
 }
 
-// Returns true for a path whose last part has no dot. The dashboard's files have a dot there, and
-// its pages do not.
+// Returns true if the last part of the path has no dot. Files of the dashboard have a dot there,
+// pages do not.
 bool LooksLikePage(const std::string& path) {
   return path.substr(path.rfind('/') + 1).find('.') == std::string::npos;
 }

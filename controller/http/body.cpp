@@ -155,8 +155,8 @@ absl::StatusOr<ResolvedSpec> ReadSpec(const Json& json) {
       });
 }
 
-// Converts origins to messages. An origin with a line and column in the controller's own copy of
-// the spec becomes "request", because the position means nothing to the client.
+// Converts origins to messages. If the controller's own copy of the spec is the origin, its line
+// and column mean nothing to the client, so the origin becomes "request".
 std::vector<v1::Origin> ToOrigins(const Origins& origins) {
   std::vector<v1::Origin> list;
   for (const auto& [key, source] : origins) {

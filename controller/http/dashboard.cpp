@@ -26,8 +26,8 @@ namespace {
 using Steady = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kHeartbeat{15};
-// kSessionCheck is the interval at which streams of ended sessions are closed. kSessionSave is the
-// interval at which the time of each session's last use is stored.
+// kSessionCheck: how often streams of ended sessions are closed. kSessionSave: how often the time
+// of each session's latest use is stored.
 constexpr std::chrono::seconds kSessionCheck{1};
 constexpr std::chrono::minutes kSessionSave{1};
 constexpr char kMetricsPath[] = "/metrics";
@@ -72,7 +72,7 @@ struct Dashboard::Parts {
         feed(api, [this](std::function<void()> work) { server->Post(std::move(work)); }),
         rest(api, feed, assets) {}
 
-  // Server thread.
+  // Call on the server's thread.
   void Handle(Request request, Respond respond) {
     const std::string path(SplitTarget(request.target).first);
     if (observe_request) respond = Timed(RouteOf(request.method, path), std::move(respond));
@@ -100,8 +100,8 @@ struct Dashboard::Parts {
     respond(assets.Answer(request, path));
   }
 
-  // Answers a request for one of the dashboard's own files without authentication, because a
-  // browser sends no secret when it opens an address. The files contain no cluster data.
+  // Answers a request for one of the dashboard's files. No authentication is needed, because a
+  // browser sends no secret when it opens an address, and the files contain no cluster data.
   Response AnswerPage(const Request& request, const std::string& path) const {
     Response response = assets.Answer(request, path);
     if (path == kLoginPath) RemoveOldCookie(response);
@@ -136,7 +136,8 @@ struct Dashboard::Parts {
     };
   }
 
-  // If there are problems, answers 503 and lists them, even if the controller still works in part.
+  // Answers 503 with the list of problems if there are any, even if the controller still works in
+  // part.
   void AnswerHealth(const Request& request, Respond respond) const {
     if (request.method != "GET" && request.method != "HEAD") {
       Response refused = ProblemResponse("method_not_allowed", "use GET", kHealthPath);

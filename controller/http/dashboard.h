@@ -55,7 +55,7 @@ class Dashboard {
   void Stop();
 
   const std::string& address() const;
-  // Any thread.
+  // May be called on any thread.
   StreamStatistics Streams() const;
 
   // Notifies streams that new output of this job is stored. May be called on any thread.

@@ -18,7 +18,7 @@ struct Request {
   // Path and query as the client sent them.
   std::string target;
   std::string host;
-  // This and the next headers are empty if the client did not send them.
+  // `origin` and the following headers are empty if the client did not send them.
   std::string origin;
   std::string fetch_site;
   std::string content_type;

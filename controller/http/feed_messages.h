@@ -14,8 +14,8 @@
 
 namespace trainyard::controller::http {
 
-// The maximum numbers of ended, queued and active jobs in a snapshot. kWaitingInSnapshot limits
-// queued jobs and paused jobs separately.
+// The maximum numbers of ended, queued and active jobs in a snapshot. kWaitingInSnapshot also
+// limits the number of paused jobs, separately.
 inline constexpr int kEndedInSnapshot = 200;
 inline constexpr int kWaitingInSnapshot = 200;
 inline constexpr std::size_t kPlacedInSnapshot = 200;
@@ -28,8 +28,8 @@ void AddNodesOf(const v1::Event& event, const ClusterState& state, std::set<std:
 std::shared_ptr<v1::NodesChanged> NodesOf(const std::set<std::string>* only,
                                           const ClusterView& view);
 
-// Returns the newest live jobs. A resuming stream sends them in addition to the jobs of its missed
-// events, because the event log does not contain progress.
+// Returns the newest live jobs. When a stream resumes, it sends these jobs in addition to those of
+// the missed events, because events do not contain progress.
 std::set<int64_t> NewestLiveJobs(const ClusterState& state);
 
 // Returns the jobs that a page receives first.

@@ -22,7 +22,8 @@ bool ChangesSomething(const Request& request) {
   return request.method != "GET" && request.method != "HEAD";
 }
 
-// Returns true if this server also served the page that sent the request (same host and port).
+// Returns true if the request comes from a page that this server itself served (same host and
+// port).
 bool IsSameOrigin(const Request& request) {
   return request.origin == absl::StrCat("http://", request.host) ||
          request.origin == absl::StrCat("https://", request.host);

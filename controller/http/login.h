@@ -1,5 +1,5 @@
-// Dashboard logins. `trainyard dashboard` prints a code, and a page exchanges this code for a
-// session. The page stores the session's secret in the browser storage of its origin and sends it
+// Dashboard logins. `trainyard dashboard` prints a code, and the login page exchanges this code for
+// a session. The page stores the session's secret in the browser storage of its origin and sends it
 // with each request.
 #ifndef TRAINYARD_CONTROLLER_HTTP_LOGIN_H_
 #define TRAINYARD_CONTROLLER_HTTP_LOGIN_H_

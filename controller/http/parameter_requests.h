@@ -1,4 +1,4 @@
-// Requests whose fields are all in the path and the query.
+// Builds requests whose fields are all in the path and the query.
 #ifndef TRAINYARD_CONTROLLER_HTTP_PARAMETER_REQUESTS_H_
 #define TRAINYARD_CONTROLLER_HTTP_PARAMETER_REQUESTS_H_
 

@@ -12,10 +12,10 @@ namespace trainyard::controller::http {
 // visible escapes.
 Response SeriesCsv(const v1::GetSeriesResponse& response);
 
-// Returns only the text of the lines. Jobs write them, so they may contain control characters.
-// Without `raw`, visible escapes replace the control characters, so that a terminal can display the
-// lines safely. With `raw`, the lines are unchanged. They are meant for files; neither terminals
-// nor browsers may display them.
+// Returns only the text of the lines. Jobs write this text, so it may contain control characters.
+// Without `raw`, they are replaced by visible escapes, so that a terminal can display the lines
+// safely. With `raw`, the lines are unchanged; the result is meant for files, and must not be
+// displayed by terminals or browsers.
 Response LogLines(const v1::ReadLogPageResponse& page, bool raw);
 
 }  // namespace trainyard::controller::http

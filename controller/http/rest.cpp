@@ -12,6 +12,7 @@
 #include "controller/access/permissions.h"
 #include "controller/api/cluster_handlers.h"
 #include "controller/api/deletion.h"
+#include "controller/api/experts.h"
 #include "controller/api/job_handlers.h"
 #include "controller/api/job_list.h"
 #include "controller/api/lineage.h"
@@ -287,7 +288,7 @@ void Rest::RunAboutJob(const Call& call) {
   const auto json = [&]<typename Message>(ElementFields only) {
     return RespondJson<Message>(api_, call.respond, call.path, std::move(only));
   };
-  // Completes a request that has only the job's id.
+  // Sets the job of a request that has no other field.
   const auto of_job = [&]<typename Request>(Request request) {
     request.set_job(job);
     return request;
@@ -325,6 +326,12 @@ void Rest::RunAboutJob(const Call& call) {
     case Operation::kGetLossReport:
       return call.Ask(api_, handlers::GetLossReport, of_job(v1::GetLossReportRequest()),
                       json.operator()<v1::GetLossReportResponse>({}));
+    case Operation::kGetExperts: {
+      v1::GetExpertsRequest request = of_job(v1::GetExpertsRequest());
+      request.set_step(call.parameters.Integer("step"));
+      return call.Ask(api_, handlers::GetExperts, request,
+                      json.operator()<v1::GetExpertsResponse>({}));
+    }
     case Operation::kListRanks: {
       v1::ListRanksRequest request = of_job(v1::ListRanksRequest());
       request.set_attempt(call.parameters.Integer("attempt"));
@@ -355,7 +362,7 @@ void Rest::ReadLogs(const Call& call) {
 
 void Rest::ReadSeries(const Call& call) {
   ElementFields only = FieldsOf(call.parameters, "series");
-  // These fields are always included, because they identify a series.
+  // Always include these fields, because they identify a series.
   if (!only.fields.empty()) only.fields.insert({"key", "attempt", "redone"});
   const bool csv = call.parameters.Text("format") == "csv";
   call.Ask(

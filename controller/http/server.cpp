@@ -150,7 +150,7 @@ void Server::Stop() {
     for (const auto& weak : parts_->sessions) {
       if (const auto session = weak.lock()) session->Close();
     }
-    // This runs after the connections are closed, because the closing was posted first.
+    // Stop after the connections are closed: work runs in the order in which it was posted.
     Post([this] { parts_->context.stop(); });
   });
   parts_->thread.join();

@@ -42,7 +42,7 @@ class Server {
   // "host:port" with the actual port.
   const std::string& address() const;
 
-  // Any thread.
+  // May be called on any thread.
   StreamStatistics Streams() const;
 
   // Queues `work`, which runs on the server's thread in the order of the calls. May be called on

@@ -16,8 +16,8 @@ struct ServerLimits {
   // The maximum number of bytes queued for a stream, not counting its first message. Beyond it, the
   // client is disconnected as a slow consumer.
   std::size_t stream_bytes = 4 << 20;
-  // The time within which a complete request must arrive, and within which the client must read a
-  // response. For a stream, the client must read at least some bytes within this time.
+  // The time limit for receiving a complete request, and for the client to read a response. A
+  // client of a stream must read at least some bytes within this time.
   std::chrono::milliseconds read_timeout{30'000};
   // The maximum time between two requests on a connection.
   std::chrono::milliseconds idle{75'000};

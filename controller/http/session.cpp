@@ -26,8 +26,8 @@ namespace bhttp = boost::beast::http;
 // The minimum size of a body to compress. Smaller bodies do not become much smaller.
 constexpr std::size_t kGzipFrom = 1024;
 constexpr int kGzipLevel = 3;
-// After its last response, the server reads and discards data from the client for at most kLinger
-// and kDiscardMost bytes, in pieces of kDiscardBytes (see Linger).
+// After its last response, the server reads and discards the client's data for at most kLinger and
+// at most kDiscardMost bytes, kDiscardBytes at a time (see Linger).
 constexpr std::chrono::seconds kLinger{2};
 constexpr std::size_t kDiscardBytes = 64 << 10;
 constexpr std::size_t kDiscardMost = 8 << 20;
@@ -168,7 +168,7 @@ class Session final : public StreamSink,
     Write(Encode({}, ProblemResponse(code, detail, ""), false));
   }
 
-  // StreamSink: any thread.
+  // Implements StreamSink. May be called on any thread.
   void Send(std::shared_ptr<const std::string> bytes) override {
     asio::post(Tcp().get_executor(),
                [self = this->shared_from_this(), bytes = std::move(bytes)] { self->Queue(bytes); });
@@ -185,7 +185,7 @@ class Session final : public StreamSink,
     Tcp().expires_never();
     timed_out_ = false;
     deadline_.expires_after(after);
-    // The handler may already be queued when the timer is cancelled. Compare read numbers, so that
+    // The handler may already be queued when the timer is canceled. The read number ensures that
     // it does not end a later read.
     deadline_.async_wait(
         [self = this->shared_from_this(), read = ++reads_](beast::error_code error) {
@@ -285,16 +285,16 @@ class Session final : public StreamSink,
     start(this->shared_from_this());
   }
 
-  // Reads from a stream's client, which sends nothing more, only to notice when it disconnects.
-  // Then ends the session.
+  // Reads from the client of a stream, only to notice when it disconnects, because it sends nothing
+  // more. Then ends the session.
   void WatchForEnd() {
     Tcp().socket().async_wait(
         asio::ip::tcp::socket::wait_read,
         [self = this->shared_from_this()](beast::error_code) { self->End(); });
   }
 
-  // The limit does not count the message being written and the one after it. These may have any
-  // size, because a stream's first message grows with the cluster.
+  // Queues bytes and drops a slow consumer. The limit excludes the first two messages in the queue,
+  // because a stream's first message may have any size.
   void Queue(const std::shared_ptr<const std::string>& bytes) {
     if (!open_) return;
     queue_.push_back(bytes);
@@ -303,7 +303,8 @@ class Session final : public StreamSink,
     if (queue_.size() == 1) WriteQueue();
   }
 
-  // A client that reads nothing for read_timeout is disconnected as a slow consumer.
+  // Writes the first message of the queue. A client that reads nothing for read_timeout is
+  // disconnected as a slow consumer.
   void WriteQueue() {
     Tcp().expires_after(context_.limits.read_timeout);
     stream_.async_write_some(
@@ -325,8 +326,8 @@ class Session final : public StreamSink,
     if (!queue_.empty()) WriteQueue();
   }
 
-  // Ends the stream of a slow consumer. WatchForEnd may already have ended it after a timeout,
-  // which closes the connection. The stream is counted as dropped in either case.
+  // Ends the stream of a slow consumer, and counts it as dropped. After a timeout, WatchForEnd may
+  // already have ended the stream, because the timeout closes the connection.
   void Drop() {
     ++context_.dropped_streams;
     End();

@@ -92,15 +92,15 @@ absl::StatusOr<Topics> ParseTopics(const std::vector<std::string>& names) {
 
 namespace {
 
-// Adds the job's spec to a submission event. The feed stores these events without the spec
-// (TickSummary), because it is most of their bytes. If the job is no longer in the state, the event
-// stays without a spec.
+// Adds the job's spec to a submission event, if the job is still in the state. The feed stores
+// submission events without the spec (TickSummary), because it is most of their bytes.
 void AddSpec(const ClusterState& state, v1::JobSubmitted& submitted) {
   const JobEntry* entry = FindEntry(state, submitted.job_id());
   if (entry != nullptr) *submitted.mutable_spec() = entry->job.spec();
 }
 
-// Changes when the job's health changes, or when its rate stops or starts to be current.
+// Returns a key that changes when the job's health changes, or when its rate becomes current or out
+// of date.
 std::string HealthKey(const JobEntry& entry, const ClusterView& view) {
   v1::JobHealth health = HealthOf(view.state, view.observations, entry, view.now);
   health.clear_steps_at_risk();
@@ -115,7 +115,7 @@ std::string HealthKey(const JobEntry& entry, const ClusterView& view) {
 }  // namespace
 
 struct StreamFeed::Collector {
-  // The newest progress of a live job that was sent.
+  // The progress of a live job that was sent last.
   struct Sent {
     int64_t progress_ms = 0;
     int64_t step = 0;
@@ -127,11 +127,12 @@ struct StreamFeed::Collector {
   std::map<int64_t, Sent> sent;
   // The time at which points of a job were last announced, by job.
   std::map<int64_t, Timestamp> points_sent;
-  // sent_reasons has the newest pending reason of each job that was sent, serialized. reasons_read
-  // is the time at which the reasons were last computed.
+  // The last pending reason that was sent for each job, serialized, and the time at which the
+  // reasons were last computed.
   std::map<int64_t, std::string> sent_reasons;
   Timestamp reasons_read = 0;
-  // HealthKey of the live jobs that was sent last, and the time at which it was read.
+  // The last HealthKey that was sent for each live job, and the time at which the keys were last
+  // computed.
   std::map<int64_t, std::string> sent_health;
   Timestamp health_read = 0;
 
@@ -185,7 +186,7 @@ struct StreamFeed::Collector {
   }
 
   // Returns the live jobs whose health has changed since the last call, or whose rate is no longer
-  // current. Both change with time alone. Computed at most once per second.
+  // current. Both can change without an event. Computed at most once per second.
   std::set<int64_t> TakeChangedHealth(const ClusterView& view) {
     std::set<int64_t> changed;
     if (!HasPassed(health_read, health_read + kProgressIntervalMs, view.now)) return changed;
@@ -319,7 +320,7 @@ std::map<int64_t, int64_t> StreamFeed::TakePoints(Timestamp now) {
   std::map<int64_t, int64_t> due;
   const std::lock_guard lock(mutex_);
   std::map<int64_t, Timestamp>& sent = collector_->points_sent;
-  // Remove jobs whose interval has passed, so that they can be announced again now.
+  // Remove jobs whose interval has passed. They can be announced again.
   std::erase_if(sent, [&](const auto& one) {
     return now - one.second >= kProgressIntervalMs || now < one.second;
   });
@@ -337,7 +338,7 @@ std::map<int64_t, int64_t> StreamFeed::TakePoints(Timestamp now) {
 void StreamFeed::Publish(Items items, uint64_t revision) {
   on_server_([this, items = std::move(items), revision] {
     std::vector<std::string> frames(items.size());
-    // Most streams need the same items of a tick, so each different combination is encoded only
+    // Most streams need the same items of a tick, so each combination of items is encoded only
     // once.
     std::map<std::vector<bool>, std::shared_ptr<const std::string>> batches;
     for (const Subscriber& subscriber : subscribers_) {
@@ -440,8 +441,8 @@ StreamFeed::Items StreamFeed::FirstItems(const Topics& topics, uint64_t last_eve
 }
 
 void StreamFeed::AddSubscriber(Subscriber subscriber, const Items& first, uint64_t revision) {
-  // Send all first items as one message, because only the first message of a stream is exempt from
-  // the queue limit.
+  // Send all first items as one message, because only a stream's first message is exempt from the
+  // queue limit.
   auto frames = std::make_shared<std::string>();
   for (const Item& item : first) frames->append(Frame(item.name, revision, *item.message));
   subscriber.sink->Send(std::move(frames));

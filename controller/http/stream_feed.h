@@ -106,7 +106,7 @@ class StreamFeed {
   // The newest stored step of each job with new points. An entry is removed when it is sent.
   std::map<int64_t, int64_t> points_of_jobs_;
 
-  // Server thread only.
+  // Used only on the server's thread.
   std::vector<Subscriber> subscribers_;
 };
 

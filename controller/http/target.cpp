@@ -212,7 +212,7 @@ absl::Status AddQuery(std::string_view query, const Route& route, Parameters& pa
     const Parameter* parameter = FindParameter(route, name);
     if (parameter == nullptr) return UnknownParameter(name, route);
     if (parameters.Has(name)) return Refuse(*parameter, "is given twice");
-    // A parameter with an empty value is treated as not given.
+    // A parameter with an empty value counts as missing.
     if (value.empty()) continue;
     if (parameter->repeated) {
       TRAINYARD_RETURN_IF_ERROR(CheckValue(*parameter, value));

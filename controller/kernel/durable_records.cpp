@@ -9,8 +9,8 @@
 namespace trainyard::controller {
 namespace {
 
-// A job's first report follows this long after the first record that was left out, so that it
-// covers several records. Later reports follow at intervals of kReportEveryMs.
+// The time from the first left-out record of a job to the first report, so that the report covers
+// several records. Later reports follow at intervals of kReportEveryMs.
 constexpr int64_t kFirstReportMs = 5000;
 constexpr int64_t kReportEveryMs = 60'000;
 
@@ -95,8 +95,8 @@ DurableRecords::Submitted* DurableRecords::FindSame(const ReceiveTelemetry& requ
   return AreTheSame(submitted.record.checkpoint(), record) ? &submitted : nullptr;
 }
 
-// The state does not contain the effects of unanswered requests. Therefore, a record is not
-// redundant while a request about its checkpoint is unanswered.
+// A record is not redundant while a request about its checkpoint is unanswered, because the state
+// does not show the effect of that request yet.
 bool DurableRecords::IsRedundant(const ReceiveTelemetry& request, Timestamp now) const {
   const v1::CheckpointRecord& record = request.record.checkpoint();
   const CheckpointKey key = KeyOf(request.attempt, record);
@@ -121,8 +121,8 @@ void DurableRecords::DropHeld(const ReceiveTelemetry& deletion, Timestamp now, C
   job->second.held_checkpoints.erase(held);
 }
 
-// If an alert arrives again before it is committed, it is not raised twice: the batch waits for the
-// first request.
+// Adds an alert or a loss. If the same alert is already submitted but not committed, it is not
+// submitted again: the batch waits for the first request.
 void DurableRecords::AddAlertOrLoss(const BatchId& batch, ReceiveTelemetry request, Timestamp now,
                                     Changes& changes) {
   if (request.record.has_alert()) {

@@ -54,8 +54,8 @@ class DurableRecords {
   DurableRecords(const ClusterState& state, Observations& observations)
       : state_(state), observations_(observations) {}
 
-  // Adds a record. The caller must not store the batch until it appears in Changes::done for this
-  // record, in this call or a later one.
+  // Adds a record. The caller may store the batch only after this call or a later one has returned
+  // it in Changes::done for this record.
   void Add(const BatchId& batch, ReceiveTelemetry request, Timestamp now, Changes& changes);
   // Call when the request has been decided. Returns the request's alert, if it has one.
   std::optional<AlertKey> Answered(uint64_t number, Changes& changes);
@@ -89,8 +89,8 @@ class DurableRecords {
     TokenBucket alert_budget{kJobEventsAtOnce, kJobEventsPerMinute};
     std::map<int64_t, Held> held_checkpoints;  // By publishing attempt.
     std::optional<Held> held_loss;
-    // About unanswered requests: their number, the newest request per checkpoint, and the number of
-    // requests per checkpoint directory.
+    // Unanswered requests: their number, the newest one per checkpoint, and the number per
+    // checkpoint directory.
     int submitted = 0;
     std::map<CheckpointKey, uint64_t> newest;
     std::map<std::string, int> paths;

@@ -9,8 +9,8 @@
 
 namespace trainyard::controller {
 
-// Items of one source keep their order. Between two items of one source, every other source gets at
-// most one turn.
+// Items of one source keep their order. Sources take turns: between two items of one source, each
+// other source gets at most one turn.
 template <typename Source, typename Item>
 class FairQueue {
  public:

@@ -5,11 +5,11 @@
 namespace trainyard::controller {
 namespace {
 
-// The number of a job's newest events to search. Older alerts cannot arrive again, because their
-// bytes were stored long ago.
+// The number of a job's newest events that are searched for alerts. The bytes of older alerts are
+// already stored, so these alerts cannot arrive again.
 constexpr int kEventsSearched = 1000;
-// Maximum sizes. Beyond them, the oldest entries are removed: these alerts cannot arrive again
-// either, because their bytes were stored long ago.
+// Maximum sizes. Beyond them, the oldest entries are removed. Their bytes are already stored, so
+// these alerts cannot arrive again.
 constexpr std::size_t kMaxAttempts = 10'000;
 constexpr std::size_t kMaxAlerts = 100'000;
 

@@ -24,8 +24,8 @@ bool IsNodeComplete(const std::string& node_id, const AttemptKey& attempt, const
     return false;
   }
   const auto report = observed->second.reports.find(attempt);
-  // If there is no report, the worker has forgotten the attempt, which it does only after all data
-  // of the attempt is stored.
+  // Without a report, the worker has forgotten the attempt. A worker forgets an attempt only after
+  // all its data is stored.
   return report == observed->second.reports.end() || AllStorableStored(*session, report->second);
 }
 
@@ -38,8 +38,8 @@ bool IsOutputComplete(const JobEntry& entry, const ClusterView& view, const Sess
   for (const v1::Attempt& attempt : entry.job.attempts()) {
     for (const std::string& node_id : GangNodes(attempt)) {
       const AttemptKey key{entry.job.id(), attempt.number()};
-      // Do not wait forever: the node is disconnected, or a process that survived SIGKILL keeps the
-      // output open.
+      // Output may never be complete if the node is disconnected, or if a process that survived
+      // SIGKILL keeps the output open. In these cases the wait is limited.
       const bool never_ends = sessions.FindNode(node_id) == nullptr ||
                               !UnkillableOn(view.observations, node_id, key).empty();
       if (never_ends && waited_enough) continue;

@@ -110,8 +110,8 @@ void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions
   links_by_node_[session.node_id] = link;
   const bool events_lost = hello.has_log_mark() && !marks_.covers(hello.log_mark());
   if (events_lost) {
-    // Submitted before AttachWorker, so that the state contains the loss before the worker's
-    // reports are decided.
+    // Submit this before AttachWorker, so that the loss is in the state when the worker's reports
+    // are decided.
     ReportLostEvents report{hello.log_mark(), absl::StrCat("node ", hello.node_name()),
                             marks_.newest().sequence()};
     actions.emplace_back(
@@ -140,8 +140,7 @@ absl::Status Sessions::CheckAttach(const v1::Hello& hello, Timestamp now) const 
   const Timestamp opened_ms = old->opened_ms + observations_.stepped_ms;
   const Timestamp last_heartbeat_ms =
       std::max(opened_ms, LastHeartbeat(observations_, hello.node_id()));
-  // The old worker may have been killed, and the controller may not have noticed yet that its
-  // stream is broken.
+  // The old worker may have been killed without the controller noticing that its stream is broken.
   if (now - last_heartbeat_ms > options_.suspect_after_ms) return absl::OkStatus();
   return absl::AlreadyExistsError(absl::StrCat("another worker with node id ", hello.node_id(),
                                                " is attached; make sure that only one worker uses "

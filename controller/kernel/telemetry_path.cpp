@@ -11,8 +11,8 @@
 namespace trainyard::controller {
 namespace {
 
-// The maximum number of remembered warnings. A larger set is cleared, which only means that
-// warnings may be repeated.
+// The maximum number of remembered warnings. When it is reached, all are forgotten, so a warning
+// may be logged again.
 constexpr std::size_t kMaxWarnings = 100'000;
 
 std::string NameOf(const v1::StreamId& stream) {
@@ -72,8 +72,8 @@ void TelemetryPath::AddOutput(Session& session, v1::LogChunk chunk, Permit permi
   actions.emplace_back(StoreOutput{session.link, std::move(chunk), std::move(permit)});
 }
 
-// If the job is unknown, acknowledges all bytes, so that the worker deletes them. If the stream is
-// refused for another reason, its bytes stay on the worker.
+// Returns true if the stream is accepted. Acknowledges all bytes of an unknown job, so that the
+// worker deletes them. If the stream is refused for another reason, its bytes stay on the worker.
 bool TelemetryPath::Admit(Session& session, const v1::StreamId& stream, int64_t end_offset,
                           WorkerActions& actions) {
   const StreamFence fence = Fence(session, stream);
@@ -87,8 +87,8 @@ bool TelemetryPath::Admit(Session& session, const v1::StreamId& stream, int64_t 
   return false;
 }
 
-// session.archived is complete. It was read before the worker's Welcome, and the worker sends only
-// streams of attempts that were in its Hello, or that started later and are therefore in the state.
+// session.archived covers all archived jobs of the worker. It was read before the Welcome, for the
+// attempts in the worker's Hello. Attempts that started later are in the state.
 StreamFence TelemetryPath::Fence(const Session& session, const v1::StreamId& stream) const {
   const StreamFence fence = FenceStream(state_, session.node_id, stream);
   if (fence != StreamFence::kArchived) return fence;

@@ -24,12 +24,12 @@ namespace {
 // long all of them wait for the tick's commit.
 constexpr std::size_t kMaxRequests = 4096;
 constexpr std::size_t kMaxWorkerRequests = 1024;
-// One call of Reconcile should plan everything that is due in the given state. A few calls may
-// follow one another; so many mean a bug.
+// One call of Reconcile should plan everything that is due in a given state. Its events may require
+// a few more calls, but this many mean a bug.
 constexpr int kMaxReconcilePasses = 100;
 
 // Returns true if the only event changes the incarnation, version, address or inventory of a known
-// node. Decisions made while the disk is full do not depend on these.
+// node. The decisions that are made while the disk is full do not depend on these fields.
 bool OnlyRenewsNode(const ClusterState& state, const std::vector<v1::Event>& events) {
   if (events.size() != 1 || !events.front().has_node_joined()) return false;
   const v1::NodeJoined& joined = events.front().node_joined();
@@ -254,8 +254,8 @@ std::size_t TickKernel::AnswerWithoutSpace(Timestamp now) {
     AnswerWithoutSpace(std::move(pending), now);
   }
   AnswerWorkersWithoutSpace(now);
-  // Listeners run without new events, because commands depend only on committed state and are sent
-  // even while the disk is full.
+  // Notify the listeners without new events. Commands depend only on committed state, so they are
+  // sent even while the disk is full.
   events_.clear();
   NotifyListeners(now);
   return of_users;

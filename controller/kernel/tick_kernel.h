@@ -84,8 +84,8 @@ class TickKernel {
   // Returns OK, or the reason why nothing can be committed at the moment.
   const absl::Status& no_space() const { return no_space_; }
   void SetNoSpace(const absl::Status& cause);
-  // Call when the disk seems to have free space again. The workers' requests that waited for it are
-  // decided first; nothing is planned until then.
+  // Call when the disk seems to have free space again. Workers' requests that waited for free space
+  // are decided first. Nothing is planned until all of them are decided.
   void SpaceIsBack(Timestamp now);
   // Answers requests while the disk is full, and returns the number of answered user requests.
   // Requests that change nothing are answered normally. Changes by users are refused. Facts and
@@ -112,7 +112,7 @@ class TickKernel {
     bool admitted = false;
   };
   using Queue = std::deque<Pending>;
-  // The result of a request, and its range in the tick's events.
+  // The result of a request. Its events are a range of the tick's events.
   struct Decision {
     absl::Status status;
     std::size_t first_event = 0;

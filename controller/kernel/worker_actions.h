@@ -62,7 +62,7 @@ struct LogMarks {
 struct RequestTag {
   enum class Kind { kAttach, kFact, kRecord, kReport, kLostEvents };
   Kind kind = Kind::kAttach;
-  LinkId link = 0;      // kAttach, kFact.
+  LinkId link = 0;      // For kAttach and kFact.
   uint64_t number = 0;  // For kRecord: the number of the record.
 };
 

@@ -45,11 +45,12 @@ WorkerActions WorkerKernel::Receive(LinkId link, v1::WorkerMessage message, Perm
   }
   Session* session = sessions_.Find(link);
   if (session == nullptr) return actions;
-  // The node may be missing: until the Hello is answered, it is not known whether the node belongs
-  // to this cluster.
+  // The node is missing until its Hello is answered, because only the answer shows whether the node
+  // belongs to this cluster.
   const auto node = observations_.nodes.find(session->node_id);
-  // A blocked worker's heartbeat contains no reports about its ranks. It does not count, so that
-  // the node becomes suspect. Reports of stalled peers can then show that the ranks are lost.
+  // A blocked worker's heartbeat contains no reports about its ranks. It does not count as a
+  // heartbeat. The node therefore becomes suspect, and reports of stalled peers can show that its
+  // ranks are lost.
   const bool counts = !message.heartbeat().blocked();
   if (node != observations_.nodes.end() && counts) node->second.last_heartbeat_ms = now;
   if (message.has_heartbeat()) {

@@ -73,7 +73,7 @@ constexpr MetricInfo kJobResumes{"trainyard_job_resumes",
 constexpr MetricInfo kJobRestarts{"trainyard_job_restarts_total",
                                   "Restarts of the job, by cause of the preceding failure.",
                                   MetricType::Counter};
-// A gauge instead of a counter, because redone steps move from train to redone.
+// This metric is a gauge, because the time of redone steps moves from the phase train to redone.
 constexpr MetricInfo kJobTime{
     "trainyard_job_time_seconds",
     "Time since the job was submitted, by phase of the ledger; the phases add up to wall time."};

@@ -24,7 +24,7 @@ struct ClusterSources {
 };
 
 // Exports running jobs first, then other jobs that have not ended, then jobs that ended at most
-// kEndedJobKeptMs ago. Jobs that ended earlier cost no time. Has no side effects.
+// kEndedJobKeptMs ago. Does not visit jobs that ended earlier. Has no side effects.
 void AddClusterSamples(const ClusterSources& sources, Timestamp now, MetricSet& metrics);
 
 }  // namespace trainyard::controller

@@ -56,7 +56,7 @@ const v1::Attempt* FindAttempt(const JobEntry& entry, int64_t attempt_number) {
 
 }  // namespace
 
-// Exports a 0 for causes and states that have not occurred yet, so that Prometheus sees their first
+// Exports 0 for causes and states that have not occurred yet, so that Prometheus counts their first
 // occurrence as an increase.
 EventTotals::EventTotals()
     : placements_{{"first", 0}, {"restart", 0}, {"resume", 0}},

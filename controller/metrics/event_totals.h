@@ -17,14 +17,14 @@
 
 namespace trainyard::controller {
 
-// A job's series are exported until this long after the job's end.
+// A job's series are exported until this time after the job's end.
 inline constexpr int64_t kEndedJobKeptMs = 10 * 60 * 1000;
 
 // The maximum number of names from trainers, such as alert codes, that are counted separately.
 // Further names are counted as "other".
 inline constexpr std::size_t kMaxNamesCounted = 32;
 
-// Pure. One thread.
+// Has no side effects. Not thread-safe.
 class EventTotals {
  public:
   EventTotals();
@@ -38,7 +38,7 @@ class EventTotals {
   // Removes and returns the jobs that ended more than kEndedJobKeptMs ago.
   std::vector<int64_t> ForgetEnded(Timestamp now);
 
-  // Newest last.
+  // Ordered by end time.
   const std::deque<std::pair<Timestamp, int64_t>>& ended_jobs() const { return ended_jobs_; }
 
   void AddSamples(MetricSet& metrics) const;

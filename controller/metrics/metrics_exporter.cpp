@@ -106,7 +106,7 @@ struct MetricsExporter::Parts {
                                             "Duration of HTTP requests, by route and status. For "
                                             "an event stream, the time until the stream begins.");
 
-  // Loop thread only.
+  // Used only on the loop thread.
   EventTotals events;
   TrainingTotals training;
 
@@ -114,8 +114,8 @@ struct MetricsExporter::Parts {
   // Guarded by mutex.
   Families snapshot;
   Steady::time_point snapshot_at{};
-  // Valid while the loop has not answered a request for a snapshot. A stuck loop therefore has one
-  // pending request, regardless of the number of scrapes.
+  // The pending request to the loop for a snapshot. While the loop does not respond, there is only
+  // this one request, regardless of the number of scrapes.
   std::shared_future<void> asked;
 };
 

@@ -74,6 +74,27 @@ constexpr std::array kLastValues{
               true},
     LastValue{telemetry::kNoiseScale,
               {"trainyard_train_gradient_noise_scale", "Newest gradient noise scale, samples."}},
+    LastValue{telemetry::kLossScale,
+              {"trainyard_train_loss_scale", "Newest loss scale of a run in fp16."}},
+    LastValue{telemetry::kSkippedSteps,
+              {"trainyard_train_skipped_steps",
+               "Steps of a run in fp16 that overflowed and changed no weights."}},
+    LastValue{telemetry::kMoeBalanceMax,
+              {"trainyard_train_moe_balance_max",
+               "Newest highest load of an expert divided by the mean load of its layer, in the "
+               "layer where it is highest. 1 is even."}},
+    LastValue{telemetry::kMoeBalanceMean,
+              {"trainyard_train_moe_balance_mean", "The same, as the mean of all layers."}},
+    LastValue{telemetry::kMoeAuxLoss,
+              {"trainyard_train_moe_aux_loss",
+               "Newest balance loss of the experts for the coefficient 1, mean of all layers."}},
+    LastValue{
+        telemetry::kMoeRouterEntropyMin,
+        {"trainyard_train_moe_router_entropy_min",
+         "Newest mean entropy of a router's scores, 0 to 1, in the layer where it is lowest."}},
+    LastValue{telemetry::kMoeDroppedShare,
+              {"trainyard_train_moe_dropped_ratio",
+               "Newest share of the choices of experts that were dropped, 0 to 1."}},
     LastValue{telemetry::kMemoryBytes,
               {"trainyard_train_memory_bytes", "Peak device memory, as reported by rank 0."}},
 };
@@ -103,7 +124,7 @@ const Buckets& CheckpointBuckets() {
   return buckets;
 }
 
-// Ignores a NaN from the trainer, because the histogram's sum would stay NaN.
+// Adds a duration to the histogram. Ignores NaN, because the histogram's sum would then stay NaN.
 void ObserveNumber(double seconds, const Buckets& buckets,
                    std::optional<prometheus::Histogram>& histogram) {
   if (std::isnan(seconds)) return;
@@ -148,7 +169,7 @@ void TrainingTotals::ObserveMetrics(const v1::TelemetryRecord& record, int64_t a
   job.step = first_of_attempt ? metrics.step() : std::max(job.step, metrics.step());
   job.tokens = tokens;
   if (metrics.total_steps() > 0) job.total_steps = metrics.total_steps();
-  // The node's clock may be ahead. A time in the future would hide a stall.
+  // The node's clock may be ahead. Limit the time, because a time in the future would hide a stall.
   job.step_time_ms = std::min(now, record.time_ms());
   for (const auto& [key, value] : metrics.values()) {
     if (FindLastValue(key) != nullptr) job.last[key] = value;

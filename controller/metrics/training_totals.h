@@ -1,4 +1,4 @@
-// Telemetry of trainers as last values and counters. Prometheus scrapes only every 15 s; the metric
+// Last values and counters of trainers' telemetry. Prometheus scrapes only every 15 s; the metric
 // store has the values of each step.
 #ifndef TRAINYARD_CONTROLLER_METRICS_TRAINING_TOTALS_H_
 #define TRAINYARD_CONTROLLER_METRICS_TRAINING_TOTALS_H_
@@ -24,8 +24,8 @@ class TrainingTotals {
 
   void Forget(int64_t job_id) { jobs_.erase(job_id); }
 
-  // Omits rates if the newest record is older than both half a minute and three steps, because a
-  // stalled rank has no speed.
+  // Omits rates if the newest record is older than both half a minute and three steps. The job has
+  // probably stalled then and has no rate.
   void AddJobSamples(int64_t job_id, const MetricLabels& labels, Timestamp now,
                      MetricSet& metrics) const;
 

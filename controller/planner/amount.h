@@ -1,4 +1,4 @@
-// Amounts as documents write them: "56B", "1.36e21".
+// Parses and formats amounts as documents write them: "56B", "1.36e21".
 #ifndef TRAINYARD_CONTROLLER_PLANNER_AMOUNT_H_
 #define TRAINYARD_CONTROLLER_PLANNER_AMOUNT_H_
 

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "proto/layout/layout_parts.h"
+#include "proto/layout/rank_order.h"
 #include "proto/model/model_size.h"
 #include "proto/rules/planned_features.h"
 
@@ -39,8 +40,8 @@ std::vector<Product> BlockWork::LatentUpProducts() const {
   return products;
 }
 
-// With latent attention, each tensor-parallel rank has the whole projections to the low-rank space,
-// and applies them to its own share of the rows.
+// With latent attention, every tensor-parallel rank has the complete projections to the low-rank
+// space. It applies them only to its own share of the rows.
 std::vector<Product> BlockWork::AttentionProducts() const {
   if (latent.key_rank == 0) return {{rows, queries + 2 * keys, hidden}, {rows, hidden, queries}};
   std::vector<Product> products = LatentUpProducts();
@@ -53,7 +54,6 @@ std::vector<Product> BlockWork::AttentionProducts() const {
 
 std::vector<Product> BlockWork::Products() const {
   std::vector<Product> products = AttentionProducts();
-  if (experts.count > 0) products.push_back({norm_rows, experts.all, hidden});
   if (ffn > 0) {
     products.push_back({rows, (is_gated ? 2 : 1) * ffn, hidden});
     products.push_back({rows, hidden, ffn});
@@ -63,12 +63,14 @@ std::vector<Product> BlockWork::Products() const {
 
 std::vector<Product> BlockWork::ExpertProducts() const {
   if (experts.count == 0) return {};
-  const double each = experts.copies / experts.count;
+  const double each = experts.rows / experts.count;
   return {{each, (is_gated ? 2 : 1) * experts.ffn, hidden, experts.count},
           {each, hidden, experts.ffn, experts.count}};
 }
 
-double BlockWork::BlockParameters() const { return WeightsOf(Products()); }
+double BlockWork::BlockParameters() const {
+  return WeightsOf(Products()) + RouterProduct().Weights();
+}
 
 double BlockWork::ExpertParameters() const { return WeightsOf(ExpertProducts()); }
 
@@ -79,7 +81,7 @@ BlockWork WorkOf(const RunConfig& config) {
   const auto head_size = static_cast<double>(HeadSize(model));
   const auto context = static_cast<double>(layout.cp);
   BlockWork work;
-  work.element = config.train.precision == Precision::kBf16 ? 2 : 4;
+  work.element = config.train.precision == Precision::kFp32 ? 4 : 2;
   work.is_fp8 = HasFp8(config.train);
   work.length = static_cast<double>(config.train.seq_length);
   work.rows = static_cast<double>(layout.micro_batch) * work.length / context;
@@ -106,17 +108,17 @@ BlockWork WorkOf(const RunConfig& config) {
 BlockWork ExpertWorkOf(const RunConfig& config) {
   const LayoutConfig& layout = config.layout;
   const ModelConfig& model = config.model;
-  const bool is_whole = HasWholeExperts(layout);
+  const ExpertSizes sizes = ExpertSizesOf(layout);
   const auto tensor = static_cast<double>(layout.tp);
   BlockWork work = WorkOf(config);
   work.ffn = static_cast<double>(model.moe_shared_expert_intermediate_size) / tensor;
-  const auto topk = static_cast<double>(model.moe_router_topk);
   ExpertWork& experts = work.experts;
-  experts.count = static_cast<double>(model.num_experts) / static_cast<double>(layout.ep);
   experts.all = static_cast<double>(model.num_experts);
-  experts.sent = topk * work.rows / tensor;
-  experts.copies = is_whole ? experts.sent : topk * work.rows;
-  experts.ffn = static_cast<double>(ExpertWidth(model)) / (is_whole ? 1 : tensor);
+  experts.ranks = static_cast<double>(sizes.ranks());
+  experts.count = experts.all / static_cast<double>(sizes.ep);
+  experts.rows = MeanExpertRows(model, layout, work.rows / tensor);
+  experts.ffn = static_cast<double>(ExpertWidth(model)) / static_cast<double>(sizes.etp);
+  experts.dispatch = DispatchOf(model, layout);
   return work;
 }
 

@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "proto/contract/run_config.h"
+#include "proto/rules/expert_dispatch.h"
 
 namespace trainyard::planner {
 
-// `count` products out[m, n] += left[m, k] * right[k, n], each with its own matrices.
+// Matrix products out[m, n] += left[m, k] * right[k, n]. There are `count` of them, each with its
+// own matrices.
 struct Product {
   double m = 0;
   double n = 0;
@@ -24,11 +26,12 @@ struct Product {
 // The feed-forward half of a block with experts. Assumes that all experts receive equally many
 // rows.
 struct ExpertWork {
-  double count = 0;   // Number of experts on this rank. 0 for a dense block.
-  double all = 0;     // Number of experts of the layer.
-  double sent = 0;    // topk copies of each row that this rank has outside matrix products.
-  double copies = 0;  // Total number of rows that this rank's experts process.
-  double ffn = 0;     // This rank's share of the width of one expert.
+  double count = 0;  // Number of experts on this rank. 0 for a dense block.
+  double all = 0;    // Number of experts of the layer.
+  double ranks = 1;  // Number of ranks that together have all experts once.
+  double rows = 0;   // Rows that this rank's experts process, and copies that this rank sends.
+  double ffn = 0;    // This rank's share of the width of one expert.
+  ExpertDispatch dispatch = ExpertDispatch::kLocal;
 };
 
 // Sizes of latent attention. `key_rank` is 0 without latent attention.
@@ -46,11 +49,13 @@ struct BlockWork {
   double rows = 0;       // Number of tokens of a micro-batch on this rank.
   double norm_rows = 0;  // Rows in norms and residuals; fewer with sequence parallelism.
   double hidden = 0;
-  double ffn = 0;      // This rank's share of the width; with experts, of the shared experts.
+  // This rank's share of the feed-forward width. With experts, that of the shared experts.
+  double ffn = 0;
   double queries = 0;  // Width of the query heads of this rank.
-  double keys = 0;     // Width of this rank's keys, and of its values. Latent: the mean.
-  double scored = 0;   // Total width of this rank's heads; the mean of queries and values.
-  double heads = 0;    // Number of query heads of this rank.
+  // Width of this rank's keys, and also of its values. With latent attention, their mean.
+  double keys = 0;
+  double scored = 0;  // Total width of this rank's heads: the mean of queries and values.
+  double heads = 0;   // Number of query heads of this rank.
   double head_size = 0;
   double vocabulary = 0;  // This rank's part.
   double length = 0;      // Length of a sample.
@@ -64,8 +69,7 @@ struct BlockWork {
   LatentWork latent;
 
   // Returns the products that all rows pass through: the attention projections, then up (with gate)
-  // and down. In a block with experts, the shared experts' products and the router replace up and
-  // down.
+  // and down. In a block with experts, the shared experts' products replace up and down.
   std::vector<Product> Products() const;
   // Returns the products of this rank's experts: up (with gate) and down.
   std::vector<Product> ExpertProducts() const;
@@ -75,8 +79,10 @@ struct BlockWork {
   std::vector<Product> AttentionProducts() const;
   // Returns the projections from the low-rank space to the heads. Empty without latent attention.
   std::vector<Product> LatentUpProducts() const;
+  // Returns the router's product, which computes in fp32.
+  Product RouterProduct() const { return {norm_rows, experts.all, hidden}; }
   Product HeadProduct() const { return {rows, vocabulary, hidden}; }
-  // Returns the number of weights in Products().
+  // Returns the number of weights in Products() and of the router.
   double BlockParameters() const;
   double ExpertParameters() const;
   double TableParameters() const { return vocabulary * hidden; }

@@ -10,8 +10,8 @@
 namespace trainyard::planner {
 namespace {
 
-// A part that takes a smaller share of a step's time is not used, because its scale could not be
-// measured precisely.
+// Runs in which the part takes a smaller share of the step are ignored, because such a scale would
+// not be precise.
 constexpr double kLeastPart = 0.01;
 
 // Returns the scale of one part of a step (measured divided by predicted time). Returns 0 if the

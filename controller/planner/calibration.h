@@ -12,8 +12,8 @@
 
 namespace trainyard::planner {
 
-// A measured run of one setting. `measured` contains the parts of a step from the run's telemetry,
-// or only 0 if the telemetry has none.
+// A measured run of one setting. `measured` contains the parts of a step from the run's telemetry.
+// If the telemetry has none, all of them are 0.
 struct MeasuredStep {
   StepTime predicted;  // Without calibration.
   StepTime measured;
@@ -30,9 +30,9 @@ struct Calibration {
 };
 
 // Computes a scale for each part of a step: the median ratio of measured to predicted seconds, over
-// the runs in which the part takes at least 1 % of a step. Without such runs, the part gets the
-// scale of the whole step. Finally, one common factor is applied to all scales, so that whole steps
-// fit. Returns nullopt if no run is usable.
+// the runs in which the part takes at least 1 % of a step. A part without such runs gets the scale
+// of the whole step. Finally, all scales are multiplied by one common factor, so that the times of
+// whole steps match. Returns nullopt if no run is usable.
 std::optional<Calibration> Calibrate(const std::string& device,
                                      const std::vector<MeasuredStep>& runs);
 

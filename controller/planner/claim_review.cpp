@@ -144,8 +144,8 @@ double ValueAt(const PowerLaw& law, double flops) {
   return law.coefficient * std::pow(flops, law.exponent);
 }
 
-// Checks two claims at Chinchilla's budget: the ratio of tokens to parameters, and that the scaling
-// law's N and D satisfy C = 6 N D.
+// Checks two claims at Chinchilla's budget: the ratio of tokens to parameters, and whether N and D
+// of the scaling law satisfy C = 6 N D.
 void ReviewLaw(const Claims& claims, Findings& findings) {
   if (!claims.optimal_parameters || !claims.optimal_tokens) return;
   const double flops = 6 * 70e9 * 1.4e12;
@@ -171,7 +171,7 @@ void ReviewLaw(const Claims& claims, Findings& findings) {
 void ReviewRates(const RunConfig& config, const Claims& claims, Findings& findings) {
   const double peak = claims.peak_flops * DevicesOf(config);
   if (!claims.tokens_per_second || !claims.mfu || peak == 0) return;
-  // The lowest MFU ignores attention. The highest MFU counts all of its operations.
+  // The lowest MFU counts no attention operations. The highest MFU counts all of them.
   const double six = 6 * ActiveParameters(config);
   const double most = std::max(six, TrainingFlopsPerToken(config.model, config.train.seq_length));
   const Range& rate = *claims.tokens_per_second;

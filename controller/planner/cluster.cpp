@@ -11,8 +11,8 @@ namespace trainyard::planner {
 namespace {
 
 // Links within a node. Each bandwidth is half of the bidirectional bandwidth in NVIDIA's data
-// sheets. The latency is that of one hop. It is the time of an NCCL all-reduce of a few bytes among
-// eight GPUs, divided by the number of steps of the all-reduce (nccl-tests).
+// sheets. The latency of one hop is the time of an NCCL all-reduce of a few bytes among eight GPUs,
+// divided by the number of its steps (nccl-tests).
 constexpr double kNodeLatency = 3e-6;
 constexpr Link kNvLink2 = {"NVLink 2", 150e9, kNodeLatency};
 constexpr Link kNvLink3 = {"NVLink 3", 300e9, kNodeLatency};
@@ -134,7 +134,7 @@ std::string DeviceNote(std::string_view name, const DeviceSpec& device) {
 }
 
 const DeviceSpec& CpuSlotSpec() {
-  // One core of a server CPU with vector instructions, with its share of the memory bandwidth.
+  // One core of a server CPU with vector instructions, and its share of the memory bandwidth.
   static constexpr DeviceRating kRating = {"CPU", int64_t{1} << 60, 0, 50e9};
   static const DeviceSpec spec = {&kRating, 10e9, 10, 0.5, 0, 0, {"shared memory", 5e9, 20e-6},
                                   "eth25"};

@@ -39,8 +39,8 @@ struct DeviceSpec {
 const DeviceSpec* FindDeviceSpec(std::string_view name);
 std::span<const DeviceSpec> KnownDeviceSpecs();
 
-// Returns a text that states which device's figures are used for `name`. Empty if `name` is exactly
-// the device's name. Otherwise, `name` only begins like it and may be a different variant.
+// Returns a note that names the device whose figures are used for `name`. Empty if `name` is
+// exactly that device's name. Otherwise `name` only begins with it and may be another variant.
 std::string DeviceNote(std::string_view name, const DeviceSpec& device);
 
 // Returns a CPU slot with rough figures, which suffice only for comparing layouts. Its memory use
@@ -69,7 +69,7 @@ struct Cluster {
   Link network;
   StepScale scale;                   // From a calibration of such devices (calibration.h).
   const Storage* storage = nullptr;  // If nullptr, predictions ignore the time for reading.
-  // States which device's figures are used if the table does not contain the requested device name.
+  // Names the device whose figures are used, if the table does not contain the requested device.
   // Otherwise empty.
   std::string device_note;
 

@@ -20,7 +20,9 @@ GroupLinks::GroupLinks(const GroupPlace& place, const Cluster& cluster,
     : size_(place.size()), nodes_(place.nodes) {
   const Link& inside = cluster.device->node_link;
   const double in_node = profile.node_link * inside.bandwidth;
-  in_node_bandwidth_ = in_node;
+  exchange_bandwidth_ =
+      (profile.exchange_link > 0 ? profile.exchange_link : profile.node_link) * inside.bandwidth;
+  exchange_latency_ = profile.exchange_latency;
   const double between = profile.network * cluster.network.bandwidth;
   const bool leaves_node = place.nodes > 1;
   bandwidth_ = !leaves_node         ? in_node
@@ -43,12 +45,12 @@ double GroupLinks::RingSeconds(double part_bytes) const {
   return (size_ - 1) * SendSeconds(part_bytes);
 }
 
-// Data for other nodes is transferred at the same time as data within the node.
+// Transfers to other nodes and transfers within the node run at the same time.
 double GroupLinks::ExchangeSeconds(double bytes) const {
   if (size_ <= 1) return 0;
   const double others = nodes_ > 1 ? (nodes_ - 1) / nodes_ * bytes / send_bandwidth_ : 0;
-  const double own = (1 / nodes_ - 1 / size_) * bytes / in_node_bandwidth_;
-  return std::max(others, own) + latency_;
+  const double own = (1 / nodes_ - 1 / size_) * bytes / exchange_bandwidth_;
+  return std::max(others, own) + latency_ + exchange_latency_;
 }
 
 double GroupLinks::SendSeconds(double bytes) const {

@@ -43,7 +43,8 @@ class GroupLinks {
  private:
   double size_;
   double nodes_;
-  double in_node_bandwidth_ = 0;
+  double exchange_bandwidth_ = 0;  // In a node.
+  double exchange_latency_ = 0;
   double bandwidth_ = 0;  // Per member and per direction.
   double send_bandwidth_ = 0;
   double latency_ = 0;  // Per collective.

@@ -16,14 +16,16 @@ constexpr int64_t kMostChunks = 16;
 // The limit for models with experts. It is lower, so that there are fewer layouts.
 constexpr int64_t kMostChunksOfExperts = 4;
 
-// Returns the run without the job's layout, except for the layout settings that the search does not
+// Returns the run without its layout, except for those layout settings that the search does not
 // vary.
 RunConfig BlankLayout(const RunConfig& config) {
   RunConfig blank = config;
   LayoutConfig layout;
-  layout.sequence_parallel = config.layout.sequence_parallel;
+  // Without sequence parallelism, the rows of tensor-parallel ranks would be copies, which experts
+  // would process several times.
+  layout.sequence_parallel = config.layout.sequence_parallel || HasExperts(config.model);
   layout.cp_comm_type = config.layout.cp_comm_type;
-  if (HasWholeExperts(config.layout)) layout.etp = config.layout.etp;
+  layout.moe_token_dispatcher_type = config.layout.moe_token_dispatcher_type;
   blank.layout = layout;
   // The data sections are cleared, because their rules do not depend on the layout.
   blank.data = {};
@@ -35,7 +37,11 @@ class GroupWalk {
  public:
   GroupWalk(const RunConfig& config, const Cluster& cluster, const VisitGroup& visit,
             const VisitRefused& refused)
-      : config_(BlankLayout(config)), cluster_(cluster), visit_(visit), refused_(refused) {}
+      : config_(BlankLayout(config)),
+        cluster_(cluster),
+        visit_(visit),
+        refused_(refused),
+        keeps_whole_experts_(HasWholeExperts(config.layout)) {}
 
   void Run() {
     const int64_t devices = cluster_.devices();
@@ -69,7 +75,9 @@ class GroupWalk {
     for (int64_t chunks = 1; chunks <= std::max<int64_t>(most, 1) && !ended_; ++chunks) {
       layout.vpp = chunks;
       for (const bool zero_bubble : {false, true}) {
-        if (zero_bubble && (layout.pp == 1 || !HasTrainableFeatures(config_))) continue;
+        const bool is_searched =
+            layout.pp > 1 && !HasExperts(config_.model) && !HasFp8(config_.train);
+        if (zero_bubble && !is_searched) continue;
         layout.zero_bubble = zero_bubble;
         VisitMicroBatches();
       }
@@ -78,8 +86,8 @@ class GroupWalk {
     layout.vpp = 1;
   }
 
-  // If dp does not divide the batch, visits only micro-batch 1. The rule check then reports the
-  // problem.
+  // If dp does not divide the batch, visits only micro-batch 1, so that the rule check reports the
+  // problem once.
   void VisitMicroBatches() {
     LayoutConfig& layout = config_.layout;
     const int64_t batch = config_.train.global_batch;
@@ -97,36 +105,51 @@ class GroupWalk {
     }
   }
 
-  // Returns the numbers of ranks over which experts can be distributed, largest first, because
-  // larger numbers need less memory per rank.
-  std::vector<int64_t> ExpertSizes() const {
-    if (!HasExperts(config_.model)) return {1};
+  // Returns the numbers of groups of ranks over which experts can be distributed, largest first,
+  // because larger numbers need less memory per rank.
+  std::vector<int64_t> ExpertSizes(int64_t etp) const {
     const LayoutConfig& layout = config_.layout;
-    const int64_t ranks = layout.dp * (HasWholeExperts(layout) ? layout.tp * layout.cp : 1);
-    std::vector<int64_t> sizes = DivisorsOf(std::gcd(ranks, config_.model.num_experts));
+    const int64_t groups = layout.dp * (etp == 1 ? layout.tp * layout.cp : 1);
+    std::vector<int64_t> sizes = DivisorsOf(std::gcd(groups, config_.model.num_experts));
     std::reverse(sizes.begin(), sizes.end());
     return sizes;
   }
 
-  // Returns false if larger micro-batches need not be visited. This is so if the search has ended,
-  // or if no layout fits even with experts distributed over the most ranks, which needs the least
-  // memory per rank.
+  // Visits the possible sizes of ep. Returns false if larger micro-batches need not be visited: the
+  // search has ended, or not even the largest ep fits. Dividing experts among tensor-parallel ranks
+  // needs less memory, but each of these ranks then receives the rows of all of them. Such layouts
+  // are visited only if whole experts do not fit.
   bool VisitExpertSizes() {
-    for (const int64_t size : ExpertSizes()) {
-      RunConfig group = config_;
-      group.layout.ep = size;
-      const Walk next = visit_(group);
-      ended_ = next == Walk::kEnd;
-      if (next == Walk::kContinue) continue;
-      return !ended_ && size < ExpertSizes().front();
+    if (!HasExperts(config_.model)) return VisitGroupOf(1, config_.layout.etp) == Walk::kContinue;
+    const int64_t tp = config_.layout.tp;
+    if (VisitSizes(1)) return !ended_;
+    return !ended_ && tp > 1 && !keeps_whole_experts_ && VisitSizes(tp) && !ended_;
+  }
+
+  // Returns true if some layout fits.
+  bool VisitSizes(int64_t etp) {
+    const std::vector<int64_t> sizes = ExpertSizes(etp);
+    for (const int64_t size : sizes) {
+      if (VisitGroupOf(size, etp) == Walk::kContinue) continue;
+      return !ended_ && size < sizes.front();
     }
     return true;
+  }
+
+  Walk VisitGroupOf(int64_t ep, int64_t etp) {
+    RunConfig group = config_;
+    group.layout.ep = ep;
+    group.layout.etp = etp;
+    const Walk next = visit_(group);
+    ended_ = ended_ || next == Walk::kEnd;
+    return next;
   }
 
   RunConfig config_;
   const Cluster& cluster_;
   const VisitGroup& visit_;
   const VisitRefused& refused_;
+  const bool keeps_whole_experts_;
   bool ended_ = false;
 };
 

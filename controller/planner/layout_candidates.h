@@ -18,13 +18,14 @@ namespace trainyard::planner {
 std::vector<int64_t> DivisorsOf(int64_t whole);
 
 enum class Walk { kContinue, kSkipLargerBatches, kEnd };
-// Called with a valid layout with ZeRO 0 and no recomputation, which represents its group. Later
-// calls have the same layout with larger micro-batches.
+// Called once per group, with the layout of the group that has ZeRO 0 and no recomputation. Later
+// calls may have the same layout with larger micro-batches.
 using VisitGroup = std::function<Walk(const RunConfig& config)>;
 // Called with a reason for excluding layouts, and the number of excluded layouts.
 using VisitRefused = std::function<Walk(const std::string& reason, int64_t count)>;
 
-// Visits all groups. `config` must be resolved. With experts, ep is varied as well.
+// Visits all groups. `config` must be resolved. With experts, ep and etp are varied as well, and
+// sequence_parallel is on.
 void VisitGroups(const RunConfig& config, const Cluster& cluster, const VisitGroup& visit,
                  const VisitRefused& refused);
 

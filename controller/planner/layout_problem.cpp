@@ -1,6 +1,6 @@
 #include "controller/planner/layout_problem.h"
 
-#include "controller/planner/pass_seconds.h"
+#include "controller/planner/device_rates.h"
 #include "proto/contract/limits.h"
 #include "proto/layout/layout_text.h"
 #include "proto/memory/memory_advice.h"
@@ -44,8 +44,12 @@ std::string PrecisionProblem(const RunConfig& config, const Cluster& cluster) {
            " has no FP8 arithmetic; choose another device, or set train.fp8=none";
   }
   if (PeakFlops(config.train.precision, *cluster.device) > 0) return "";
-  return "`train.precision` is bf16, but the " + std::string(cluster.device->rating->name) +
-         " has no bf16 arithmetic; choose another device, or set train.precision=fp32";
+  const bool has_fp16 = PeakFlops(Precision::kFp16, *cluster.device) > 0;
+  const std::string precision = config.train.precision == Precision::kFp16 ? "fp16" : "bf16";
+  return "`train.precision` is " + precision + ", but the " +
+         std::string(cluster.device->rating->name) + " has no " + precision +
+         " arithmetic; choose another device, or set train.precision=" +
+         (has_fp16 ? "fp16 or fp32" : "fp32");
 }
 
 LayoutProblem ProblemOf(const LayoutSearch& search, const RunConfig& config,

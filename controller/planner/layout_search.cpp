@@ -12,8 +12,8 @@ namespace {
 constexpr char kNeedsMemory[] = "needs more memory than the device has";
 constexpr char kSlower[] = "is slower";
 
-// kMostPareto is the maximum number of layouts, after the best one, whose memory is predicted for
-// the Pareto list. kSlowestPareto is the maximum of their step time relative to the best one.
+// kMostPareto limits how many layouts after the best one are considered for the Pareto list.
+// Layouts that take longer than kSlowestPareto times the best step time are not considered.
 constexpr int64_t kMostPareto = 10000;
 constexpr double kSlowestPareto = 1.5;
 
@@ -28,8 +28,8 @@ struct Candidate {
   double seconds = 0;
 };
 
-// Sorts faster layouts first. Equally fast layouts are sorted by less sharding (fewer transfers),
-// then by simpler schedule.
+// Sorts faster layouts first. If two are equally fast, prefers less sharding (fewer transfers),
+// then the simpler schedule.
 bool IsBefore(const Candidate& left, const Candidate& right) {
   const auto key = [](const Candidate& candidate) {
     const LayoutConfig& layout = candidate.layout;
@@ -88,8 +88,8 @@ class Search {
     return IsTooLarge() ? Walk::kEnd : Walk::kContinue;
   }
 
-  // Returns true if the layout with the lowest memory fits. This may be ZeRO 3 or ZeRO 1: ZeRO 3
-  // needs whole blocks in addition to its shards, and may therefore need more memory.
+  // Returns true if the layout with the least memory fits. It uses ZeRO 3 or ZeRO 1: ZeRO 3 needs
+  // memory for whole blocks in addition to its shards, so it may need more.
   bool SomeMemberFits(const RunConfig& group, const std::vector<LayoutConfig>& members) {
     RunConfig member = group;
     member.layout.recompute = Recompute::kFull;
@@ -107,7 +107,8 @@ class Search {
 
   const PlannedPass& PassOf(const RunConfig& group) {
     const LayoutConfig& layout = group.layout;
-    const auto key = std::make_tuple(layout.tp, layout.cp, layout.ep, layout.micro_batch);
+    const auto key =
+        std::make_tuple(layout.tp, layout.cp, layout.ep, layout.etp, layout.micro_batch);
     const auto found = passes_.find(key);
     if (found != passes_.end()) return found->second;
     return passes_[key] = PlanPass(group, cluster_, TrainyardProfile());
@@ -130,8 +131,8 @@ class Search {
     return planned;
   }
 
-  // Tries the candidates, fastest first, until one fits. All later candidates are counted as
-  // slower, even if they do not fit. The fastest of them may still enter the Pareto list.
+  // Tries the candidates, fastest first, until one fits. All candidates after the best one are
+  // counted as slower, even if they do not fit. Some of them enter the Pareto list.
   void Choose() {
     int64_t looked_at = 0;
     for (size_t i = 0; i < candidates_.size(); ++i) {
@@ -163,17 +164,18 @@ class Search {
 
   const RunConfig& config_;
   const Cluster& cluster_;
-  std::map<std::tuple<int64_t, int64_t, int64_t, int64_t>, PlannedPass> passes_;
+  std::map<std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t>, PlannedPass> passes_;
   std::map<std::pair<int64_t, int64_t>, std::vector<StageLoad>> loads_;
   std::vector<Candidate> candidates_;
   LayoutSearch result_;
 };
 
-// Returns the number of nodes whose memory is enough for the training state alone, if all devices
-// share it.
+// Returns the number of nodes on which the training state alone would fit if it were divided among
+// all devices.
 int64_t NodesOfState(const RunConfig& config, const Cluster& cluster) {
   const auto parameters = static_cast<double>(ParameterCount(config.model));
   double bytes = 16;  // Master weights, gradients and two moments.
+  if (config.train.precision == Precision::kFp16) bytes += 2;  // Weights besides their masters.
   if (config.optimizer.exp_avg_dtype == Precision::kBf16) bytes -= 2;
   if (config.optimizer.exp_avg_sq_dtype == Precision::kBf16) bytes -= 2;
   const double of_node = static_cast<double>(cluster.device->rating->memory_bytes) *
@@ -272,8 +274,8 @@ LargerCluster FewestNodes(const RunConfig& config, const Cluster& cluster, int64
   for (; larger.nodes <= most_nodes && !search.IsSpent(); ++larger.nodes) {
     if (search.SomeLayoutFits(larger)) return {larger.nodes, larger.nodes};
   }
-  // If the search budget is spent, the last cluster was only searched in part, so it does not count
-  // as tried.
+  // When the search budget runs out, the last cluster is only partly searched and does not count as
+  // tried.
   return {std::nullopt, search.IsSpent() ? larger.nodes - 2 : most_nodes};
 }
 

@@ -30,8 +30,8 @@ struct PlannedLayout {
 
 struct LayoutSearch {
   std::optional<PlannedLayout> best;
-  // The best layout, and then slower layouts, each of which needs less memory than all faster ones.
-  // Sorted fastest first.
+  // The best layout and slower layouts with lower memory use, fastest first. Each layout needs less
+  // memory than all layouts before it.
   std::vector<PlannedLayout> pareto;
   int64_t tried = 0;
   // The number of layouts that were not chosen, by reason.
@@ -43,16 +43,17 @@ struct LayoutSearch {
   bool is_too_large = false;
 };
 
-// `config` must be resolved. Its layout is ignored, except for sequence_parallel, cp_comm_type and
-// an etp of 1. The device must support the precision.
+// `config` must be resolved. Its layout is ignored, except for cp_comm_type, an etp of 1 and,
+// without experts, sequence_parallel. The device must support the precision.
 LayoutSearch SearchLayouts(const RunConfig& config, const Cluster& cluster);
 
 // Plans the layout in `config` on the cluster, without searching and without checking rules.
 PlannedLayout PlanGivenLayout(const RunConfig& config, const Cluster& cluster);
 
 struct LargerCluster {
-  std::optional<int64_t> fewest_nodes;  // Some layout fits on this many. More than the cluster has.
-  int64_t looked_at = 0;                // The largest number of nodes that was tried.
+  // A number of nodes above the cluster's on which some layout fits.
+  std::optional<int64_t> fewest_nodes;
+  int64_t looked_at = 0;  // The largest number of nodes that was tried.
 };
 
 // Tries clusters with more nodes, up to `most_nodes`. Stops earlier if there are too many layouts.

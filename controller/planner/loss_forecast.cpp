@@ -11,7 +11,8 @@
 namespace trainyard::planner {
 namespace {
 
-constexpr double kHuber = 1.345;  // In standard deviations; 95 % efficient for normal noise.
+// In standard deviations. With this value the fit is 95 % efficient for normal noise.
+constexpr double kHuber = 1.345;
 constexpr double kMedianToDeviation = 1.4826;
 constexpr double kQuantile = 1.96;  // Two-sided 95 % quantile of the normal distribution.
 constexpr int kReweightings = 8;
@@ -29,7 +30,7 @@ double NoiseOf(const std::vector<LossPoint>& points) {
   return std::max(kMedianToDeviation * MedianOf(std::move(differences)) / std::sqrt(2), floor);
 }
 
-// The best-fitting line floor + slope * x for one exponent, where x = (D / D_last)^-exponent.
+// For one exponent: the best-fitting line floor + slope * x, where x = (D / D_last)^-exponent.
 struct Line {
   double exponent = 0;
   double floor = 0;
@@ -202,7 +203,7 @@ ForecastResult ForecastLoss(const std::vector<LossPoint>& points, double warmup_
   forecast.law = {best.floor, best.slope * std::pow(usable.back().tokens, best.exponent),
                   best.exponent};
   forecast.loss = forecast.low = forecast.high = forecast.law.At(tokens);
-  // Residuals larger than the noise mean that the law holds only approximately, so the interval is
+  // If residuals are larger than the noise, the law holds only approximately, so the interval is
   // widened.
   const double excess = std::max(1.0, best.cost / static_cast<double>(forecast.points - 3));
   for (const Line& line : lines) {

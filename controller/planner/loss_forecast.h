@@ -30,15 +30,14 @@ struct LossLaw {
 inline constexpr double kLeastExponent = 0.05;
 inline constexpr double kMostExponent = 1.0;
 
-// A fit needs enough losses after the warm-up, and a range of tokens that is wide enough to show
-// the law.
+// A fit needs enough losses after the warm-up, over a wide enough range of tokens to show the law.
 inline constexpr int64_t kLeastLossPoints = 20;
 inline constexpr double kLeastTokenRange = 4;
 // The initial share of the run whose losses are ignored, because they follow no power law.
 inline constexpr double kEarlyPart = 0.1;
 // The maximum ratio of a forecast's tokens to the tokens seen. Laws fitted to many runs have
 // predicted the loss of runs with 300 times as many operations (Gadre et al. 2024, arXiv
-// 2403.08540). The curve of a single run contains less information, so only a third of that is
+// 2403.08540). A single run's curve contains less information, so only a third of that ratio is
 // allowed.
 inline constexpr double kMostTokenRatio = 100;
 // Beyond this ratio, the forecast interval depends more on the assumed form of the law than on the
@@ -66,7 +65,8 @@ struct ForecastResult {
 
 // `points` must be sorted by tokens. Ignores losses that are not finite, losses of the first
 // `warmup_tokens`, and losses of the first tenth of the run. The fit is robust (Huber), so spikes
-// hardly affect it. The interval covers all exponents that explain the losses about equally well.
+// hardly affect it. The interval covers the forecasts of all exponents that fit the losses about
+// equally well.
 ForecastResult ForecastLoss(const std::vector<LossPoint>& points, double warmup_tokens,
                             double tokens);
 

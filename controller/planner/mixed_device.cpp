@@ -26,6 +26,7 @@ void MixDevices(std::span<const DeviceSpec* const> devices, MixedDevice& mixed) 
   for (const DeviceSpec* device : devices) {
     rating.memory_bytes = std::min(rating.memory_bytes, device->rating->memory_bytes);
     rating.fp32_flops = std::min(rating.fp32_flops, device->rating->fp32_flops);
+    rating.fp16_flops = std::min(rating.fp16_flops, device->rating->fp16_flops);
     spec.memory_bandwidth = std::min(spec.memory_bandwidth, device->memory_bandwidth);
     spec.fp8_flops = std::min(spec.fp8_flops, device->fp8_flops);
     spec.sustained_fp8 = std::min(spec.sustained_fp8, device->sustained_fp8);

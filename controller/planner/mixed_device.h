@@ -8,10 +8,10 @@
 
 namespace trainyard::planner {
 
-// Figures for planning with several kinds of device. Ranks run in lockstep, so all of them wait for
-// the slowest kind, and a layout must fit on the smallest kind. Therefore, each figure is the
-// lowest of all kinds, and different figures may come from different kinds. Do not copy, because
-// the copy's `spec` would refer to the rating of the original.
+// One device's figures, for planning a cluster with several kinds of device. Ranks run in lockstep,
+// so all of them wait for the slowest kind, and a layout must fit on the smallest kind. Therefore
+// each figure is the lowest of all kinds, and different figures may come from different kinds. Must
+// not be copied: the copy's `spec` would refer to the rating of the original.
 struct MixedDevice {
   DeviceRating rating;
   DeviceSpec spec;

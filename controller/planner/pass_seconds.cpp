@@ -3,121 +3,20 @@
 #include <algorithm>
 
 #include "controller/planner/collective_seconds.h"
-#include "proto/rules/planned_features.h"
+#include "controller/planner/expert_seconds.h"
+#include "controller/planner/kernel_seconds.h"
 
 namespace trainyard::planner {
 namespace {
 
-// The ratio of backward to forward operations of fused attention. The forward pass needs two
-// products. The backward pass recomputes the scores and needs four more, five in total.
-constexpr double kFusedBackwardFlops = 2.5;
-constexpr double kFloatBytes = 4;
-
-// The durations of kernels on one device.
-class Kernels {
- public:
-  // `is_fp8` applies to the products whose times are requested.
-  Kernels(const BlockWork& work, bool is_fp8, Precision precision, const Cluster& cluster,
-          const TrainerProfile& profile)
-      : work_(work),
-        profile_(profile),
-        is_fp8_(is_fp8),
-        peak_(PeakFlops(precision, *cluster.device)),
-        product_rate_(profile.products * (is_fp8 ? cluster.device->sustained_fp8
-                                                 : peak_ * cluster.device->sustained_products)),
-        memory_rate_(MemoryRate(cluster, profile)) {}
-
-  double Bytes(double bytes) const { return bytes / memory_rate_; }
-  double Elementwise(double elements) const {
-    return Bytes(profile_.elementwise * work_.element * elements);
-  }
-
-  // `out_bytes` is the memory traffic in bytes per element of the result: the size of an element,
-  // or twice that if the product is added to existing values.
-  double OfProduct(const Product& product, double out_bytes) const {
-    const double loss = profile_.product_margin * (1 / product.m + 1 / product.n + 1 / product.k);
-    const double flops = product.Flops() * (1 + loss) / product_rate_;
-    const double element = is_fp8_ ? 1 : work_.element;
-    const double bytes =
-        element * (product.m + product.n) * product.k + out_bytes * product.m * product.n;
-    return std::max(flops, product.count * Bytes(bytes));
-  }
-  double ForwardProduct(const Product& product) const {
-    return OfProduct(product, work_.element) + Cast(product.count * product.m * product.k);
-  }
-  // Returns the time of both products of the backward pass: for the input gradients, and for the
-  // weight gradients, which are accumulated in fp32.
-  double BackwardProduct(const Product& product) const {
-    return OfProduct({product.m, product.k, product.n, product.count}, work_.element) +
-           OfProduct({product.k, product.n, product.m, product.count}, 2 * kFloatBytes) +
-           Cast(product.count * product.m * product.n);
-  }
-  double ForwardProducts(const std::vector<Product>& products) const {
-    double seconds = 0;
-    for (const Product& product : products) seconds += ForwardProduct(product);
-    return seconds;
-  }
-  double BackwardProducts(const std::vector<Product>& products) const {
-    double seconds = 0;
-    for (const Product& product : products) seconds += BackwardProduct(product);
-    return seconds;
-  }
-
-  double AttentionForward() const {
-    return profile_.scores_forward > 0 ? Scores(4, profile_.scores_forward)
-                                       : Fused(1, profile_.attention_forward);
-  }
-  double AttentionBackward() const {
-    return profile_.scores_forward > 0 ? Scores(8, profile_.scores_backward)
-                                       : Fused(kFusedBackwardFlops, profile_.attention_backward);
-  }
-
- private:
-  // Returns the time for casting the input to FP8. Two copies are written: a plain one, and a
-  // transposed one for the product that sums over rows.
-  double Cast(double elements) const { return is_fp8_ ? Bytes((work_.element + 2) * elements) : 0; }
-  // Assumes that the kernel skips the masked half of the scores.
-  double Fused(double passes, double rate) const {
-    const double flops = passes * 2 * work_.rows * work_.length * work_.scored;
-    const double narrow = 2 * (1 - std::min(work_.head_size, 128.0) / 128);  // 1 for heads of 64.
-    const double head_rate = 1 - narrow * (1 - profile_.heads_of_64);
-    const double length_rate = work_.piece / (work_.piece + profile_.attention_half_length);
-    return flops / (peak_ * rate * head_rate * length_rate);
-  }
-  double Scores(double flops, double bytes) const {
-    const double scores = work_.rows * work_.length;
-    return flops * scores * work_.queries / (product_rate_ * profile_.attention_forward) +
-           Bytes(bytes * scores * work_.heads);
-  }
-
-  const BlockWork& work_;
-  const TrainerProfile& profile_;
-  bool is_fp8_;
-  double peak_;
-  double product_rate_;
-  double memory_rate_;
-};
-
-// Returns the number of elements that latent attention reads and writes for its norms in the
-// low-rank space, for the rotary positions of the queries and of the shared key, and for assembling
-// the keys from per-head and shared parts.
+// Returns the number of elements that latent attention reads and writes for
+// - its norms in the low-rank space,
+// - the rotary positions of the queries and of the shared key, and
+// - the assembly of the keys from per-head and shared parts.
 double LatentElements(const BlockWork& work) {
   const LatentWork& latent = work.latent;
   return 2 * work.norm_rows * (latent.query_rank + latent.key_rank) +
          2 * work.rows * (work.heads + 1) * latent.rotary + 2 * work.rows * work.queries;
-}
-
-// Returns the number of elements in the activation function's results.
-double ActivationElements(const BlockWork& work) {
-  return work.rows * work.ffn + work.experts.copies * work.experts.ffn;
-}
-
-// Returns the number of elements read and written when rows are copied for their experts, sorted by
-// expert on the receiving rank, and sent back.
-double DispatchElements(const BlockWork& work) {
-  const ExpertWork& experts = work.experts;
-  if (experts.count == 0) return 0;
-  return work.hidden * (2 * work.norm_rows + 2 * experts.sent + 4 * experts.copies);
 }
 
 // Returns the number of elements that rotary positions and head norms read and write.
@@ -127,12 +26,15 @@ double HeadElements(const BlockWork& work, double norm_passes) {
   return passes * work.rows * (work.queries + work.keys);
 }
 
-// Returns the number of elements that the forward pass of norms, rotary positions, expert dispatch
-// and the activation reads and writes. The forward pass of a norm reads and writes its rows. The
-// backward pass of a norm (in BackwardElements) also reads the gradient and the residual's
+// Returns the number of elements in the activation function's results, without those of experts.
+double ActivationElements(const BlockWork& work) { return work.rows * work.ffn; }
+
+// Returns the number of elements that the forward pass reads and writes for norms, rotary positions
+// and the activation. In the forward pass a norm only reads and writes its rows. In the backward
+// pass (BackwardElements) it also reads the gradient and the residual's
 // gradient.
 double ForwardElements(const BlockWork& work) {
-  return 2 * 2 * work.norm_rows * work.hidden + HeadElements(work, 2) + DispatchElements(work) +
+  return 2 * 2 * work.norm_rows * work.hidden + HeadElements(work, 2) +
          (work.is_gated ? 3 : 2) * ActivationElements(work);
 }
 
@@ -147,7 +49,7 @@ double BiasElements(const BlockWork& work) {
 
 double BackwardElements(const BlockWork& work) {
   return 2 * 4 * work.norm_rows * work.hidden + HeadElements(work, 4) + BiasElements(work) +
-         DispatchElements(work) + (work.is_gated ? 5 : 3) * ActivationElements(work);
+         (work.is_gated ? 5 : 3) * ActivationElements(work);
 }
 
 // Returns the number of elements that selective recomputation reads and writes to repeat the norms
@@ -169,8 +71,8 @@ double RingBackwardBytes(const BlockWork& work) {
          (2 * kFloatBytes + work.element);
 }
 
-// The tensor-parallel ranks. Transfers() returns the time of `gathers` all-gathers or
-// reduce-scatters among them, without the share that overlaps other work.
+// The tensor-parallel ranks of one group. Transfers() returns the time of `gathers` all-gathers or
+// reduce-scatters among them, without the part that overlaps other work.
 class TensorGroup {
  public:
   TensorGroup(int64_t ranks, const Cluster& cluster, const TrainerProfile& profile)
@@ -193,8 +95,8 @@ struct Transfers {
   PassParts backward;
 };
 
-// Returns the transfers of the other ranks' keys and values, by ring or all-gather. The backward
-// pass also transfers the gradients of keys and values in fp32.
+// Returns the time to get the keys and values of the other context-parallel ranks, by ring or
+// all-gather. The backward pass also sends the gradients of keys and values in fp32.
 Transfers ContextTransfers(const BlockWork& work, const GroupLinks& links,
                            const TrainerProfile& profile) {
   Transfers transfers;
@@ -208,25 +110,6 @@ Transfers ContextTransfers(const BlockWork& work, const GroupLinks& links,
   transfers.forward.context = seconds(work.element * values);
   transfers.backward.context = seconds((work.element + kFloatBytes) * values);
   return transfers;
-}
-
-// Returns the transfers for experts. Copies of each row are sent to the ranks of the row's experts,
-// and the results are sent back. If several ranks share an expert, they gather the copies and add
-// up their results.
-PassParts ExpertTransfers(const BlockWork& work, const RunConfig& config, const Cluster& cluster,
-                          const TrainerProfile& profile) {
-  PassParts parts;
-  const ExpertWork& experts = work.experts;
-  if (experts.count == 0) return parts;
-  const LayoutConfig& layout = config.layout;
-  const bool is_cut = experts.copies > experts.sent;
-  const GroupLinks links(PlaceOfGroup(layout.ep, is_cut ? layout.tp * layout.cp : 1, cluster),
-                         cluster, profile);
-  parts.expert =
-      profile.expert_exposed * 2 * links.ExchangeSeconds(work.element * experts.sent * work.hidden);
-  if (!is_cut) return parts;
-  return parts + TensorGroup(layout.tp, cluster, profile)
-                     .Transfers(2, work.element * experts.copies * work.hidden);
 }
 
 PassParts HeadSeconds(const BlockWork& work, const Kernels& kernels,
@@ -262,40 +145,9 @@ void AddTransfers(const BlockWork& work, const RunConfig& config, const Cluster&
   pass.block_forward += along.forward;
   pass.block_backward += along.backward;
   pass.block_full += along.forward;
-  const PassParts dispatch = ExpertTransfers(work, config, cluster, profile);
-  pass.block_forward += dispatch;
-  pass.block_backward += dispatch;
-  pass.block_full += dispatch;
 }
 
 }  // namespace
-
-PassParts& PassParts::operator+=(const PassParts& other) {
-  compute += other.compute;
-  tensor += other.tensor;
-  context += other.context;
-  expert += other.expert;
-  return *this;
-}
-
-PassParts operator*(double factor, PassParts parts) {
-  return {factor * parts.compute, factor * parts.tensor, factor * parts.context,
-          factor * parts.expert};
-}
-
-PassParts operator+(PassParts left, const PassParts& right) { return left += right; }
-
-double MemoryRate(const Cluster& cluster, const TrainerProfile& profile) {
-  return profile.memory * cluster.device->memory_bandwidth;
-}
-
-double PeakFlops(Precision precision, const DeviceSpec& device) {
-  return precision == Precision::kBf16 ? device.rating->bf16_flops : device.rating->fp32_flops;
-}
-
-double PeakFlops(const TrainConfig& train, const DeviceSpec& device) {
-  return HasFp8(train) ? device.fp8_flops : PeakFlops(train.precision, device);
-}
 
 PassSeconds SecondsOfPass(const BlockWork& work, const RunConfig& config, const Cluster& cluster,
                           const TrainerProfile& profile) {
@@ -304,8 +156,6 @@ PassSeconds SecondsOfPass(const BlockWork& work, const RunConfig& config, const 
   PassSeconds pass;
   double forward = kernels.ForwardProducts(work.Products());
   double backward = kernels.BackwardProducts(work.Products());
-  forward += kernels.ForwardProducts(work.ExpertProducts());
-  backward += kernels.BackwardProducts(work.ExpertProducts());
   forward += kernels.AttentionForward() + kernels.Elementwise(ForwardElements(work)) +
              kernels.Bytes(RingForwardBytes(work)) + profile.seconds_per_block / 3;
   backward += kernels.AttentionBackward() + kernels.Elementwise(BackwardElements(work)) +
@@ -319,6 +169,11 @@ PassSeconds SecondsOfPass(const BlockWork& work, const RunConfig& config, const 
   pass.block_selective.compute += kernels.ForwardProducts(work.LatentUpProducts());
   pass.head = HeadSeconds(work, wide_kernels, profile);
   pass.embedding.compute = kernels.Elementwise(3 * work.rows * work.hidden);
+  const ExpertSeconds experts = SecondsOfExperts(work, kernels, cluster, profile);
+  pass.block_forward += experts.forward;
+  pass.block_backward += experts.backward;
+  pass.block_selective += experts.selective;
+  pass.block_full += experts.full;
   AddTransfers(work, config, cluster, profile, pass);
   return pass;
 }

@@ -4,24 +4,11 @@
 
 #include "controller/planner/block_work.h"
 #include "controller/planner/cluster.h"
+#include "controller/planner/pass_parts.h"
 #include "controller/planner/trainer_profile.h"
 #include "proto/contract/run_config.h"
 
 namespace trainyard::planner {
-
-// The time of the rank's own work, and of those parts of its transfers that do not overlap this
-// work.
-struct PassParts {
-  double compute = 0;
-  double tensor = 0;
-  double context = 0;
-  double expert = 0;  // Transfers of rows to experts and back.
-
-  double Total() const { return compute + tensor + context + expert; }
-  PassParts& operator+=(const PassParts& other);
-};
-PassParts operator*(double factor, PassParts parts);
-PassParts operator+(PassParts left, const PassParts& right);
 
 // The durations for one micro-batch.
 struct PassSeconds {
@@ -37,15 +24,6 @@ struct PassSeconds {
 // layout.
 PassSeconds SecondsOfPass(const BlockWork& work, const RunConfig& config, const Cluster& cluster,
                           const TrainerProfile& profile);
-
-// Returns the bytes per second that memory-bound work reaches.
-double MemoryRate(const Cluster& cluster, const TrainerProfile& profile);
-
-// Returns the peak FLOP/s according to the data sheet. Returns 0 if the device does not support the
-// precision.
-double PeakFlops(Precision precision, const DeviceSpec& device);
-// Returns the peak FLOP/s of the matrix products in the blocks, which may use FP8.
-double PeakFlops(const TrainConfig& train, const DeviceSpec& device);
 
 }  // namespace trainyard::planner
 

@@ -10,9 +10,9 @@ constexpr std::string_view kMarket = "mercatus-ai.com/blog/cloud-gpu-pricing";
 constexpr std::string_view kCoreWeave = "kaelresearch.com/blog/gpu-economics-real-inference-costs";
 constexpr std::string_view kRunPod = "deploybase.ai/articles/runpod-gpu-pricing";
 
-// All prices are approximate. Rows with the source kGuide have no date and are older than the
-// others. Prices of eight-GPU nodes are divided by eight. The V100 and the A6000 have no row,
-// because no dated source was found.
+// All prices are approximate. Prices with the source kGuide are undated and older than the others.
+// Prices of eight-GPU nodes are divided by eight. The V100 and the A6000 have no row, because no
+// dated source was found.
 constexpr CloudPrice kPrices[] = {
     {"AWS", "A100", 3.97, 3.97, "undated", kGuide},
     {"AWS", "H100", 8.0, 8.0, "undated", kGuide},

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "controller/planner/pass_seconds.h"
+#include "controller/planner/device_rates.h"
 #include "proto/layout/pipeline_place.h"
 #include "proto/model/model_size.h"
 #include "proto/rules/batch_plan.h"

@@ -15,17 +15,17 @@ namespace {
 
 using Findings = std::vector<Finding>;
 
-// A wait is reported as a cause of slowness if it takes a larger share of a step than this:
-// kLongInputWait for input, kLongWait for other waits.
+// A wait counts as a cause of slowness if it takes more than this share of a step. kLongInputWait
+// is for input, kLongWait for all other waits.
 constexpr double kLongInputWait = 0.05;
 constexpr double kLongWait = 0.2;
 // The range of learning rates in published dense runs with 100 M to 400 B parameters.
 constexpr double kLeastUsualRate = 1e-5;
 constexpr double kMostUsualRate = 5e-3;
-// kHighestRate is the highest plausible learning rate of a model with kRateSize parameters. For
-// other sizes, it decreases with the cube root of the size. Published rates are at most half as
-// high: 3e-4 for 7 B (arXiv 2302.13971), 4.5e-4 for 15 B, 6e-5 for 175 B (arXiv 2005.14165), 8e-5
-// for 405 B (arXiv 2407.21783).
+// kHighestRate is the highest plausible learning rate of a model with kRateSize parameters. The
+// rate decreases with the cube root of the size. Published rates are at most half as high: 3e-4 for
+// 7 B (arXiv 2302.13971), 4.5e-4 for 15 B, 6e-5 for 175 B (arXiv 2005.14165), 8e-5 for 405 B (arXiv
+// 2407.21783).
 constexpr double kRateSize = 7e9;
 constexpr double kHighestRate = 1.2e-3;
 // A run with fewer steps counts as a test. Tests often have no warm-up.
@@ -55,6 +55,11 @@ std::vector<Wait> WaitsOf(const RunConfig& config, const StepWaits& waits) {
       {part(waits.context),
        {"context-parallel ranks wait for each other", "layout.cp is " + std::to_string(layout.cp),
         AxisAdvice("cp")}},
+      {part(waits.expert),
+       {"ranks wait for rows of each other's experts",
+        "layout.ep is " + std::to_string(layout.ep) +
+            ", and all ranks wait for the rank whose experts get the most rows",
+        AxisAdvice("ep") + "; `trainyard experts JOB` shows the load of the experts"}},
       {part(waits.pipeline),
        {"pipeline stages wait for each other",
         "the bubble of " + std::to_string(layout.pp) +
@@ -89,10 +94,10 @@ void AddWaits(const RunConfig& config, const StepWaits& waits, Findings& finding
   }
 }
 
-// Returns the change that enables fused attention. A fused kernel requires bf16 and samples that
-// are not divided by cp. `auto` already uses one if possible.
+// Returns the change that enables fused attention. A fused kernel requires 16-bit numbers and
+// samples that are not divided by cp. `auto` already uses one if possible.
 std::string FusedAttentionAdvice(const RunConfig& config) {
-  if (config.train.precision != Precision::kBf16) return "train.precision bf16";
+  if (config.train.precision == Precision::kFp32) return "train.precision bf16";
   const bool is_auto = config.train.attention_backend == AttentionBackend::kAuto;
   return is_auto ? "layout.cp 1" : "train.attention_backend auto";
 }
@@ -153,8 +158,7 @@ std::string LowerRate(const SpikeSettings& settings) {
                                  : "a lower learning rate";
 }
 
-// Advises how the loss guard should treat the samples of a bad loss. Empty if the policy is
-// lower_lr, which skips no samples.
+// Advises on the loss guard's settings. Empty if the policy is lower_lr, which skips no samples.
 std::string GuardAdvice(const SpikeSettings& settings) {
   if (settings.skips_samples) {
     return "guard.skip_batches above " + std::to_string(settings.skip_batches) +
@@ -171,7 +175,7 @@ std::string WarmupAdvice(const ScheduleConfig& schedule) {
              : "a lower optimizer.lr";
 }
 
-// Returns changes that reduce memory use, if the amount that is missing is unknown.
+// Returns changes that reduce memory use. Used if the missing amount is unknown.
 std::string GeneralMemoryAdvice(const RunConfig& config) {
   const LayoutConfig& layout = config.layout;
   std::vector<std::string> changes;

@@ -1,6 +1,6 @@
 // Advises on a run that is slow, does not learn, spikes or runs out of memory. The functions depend
-// only on settings and measurements. The advice follows published troubleshooting guides (for low
-// MFU, a loss that does not fall, out of memory, loss spikes), expressed as job file settings.
+// only on settings and measurements. The advice follows published troubleshooting guides and names
+// the job file settings to change.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_RUN_FINDINGS_H_
 #define TRAINYARD_CONTROLLER_PLANNER_RUN_FINDINGS_H_
 
@@ -30,6 +30,7 @@ struct StepWaits {
   double input = 0;
   double tensor = 0;
   double context = 0;
+  double expert = 0;
   double pipeline = 0;
   double data = 0;
 };

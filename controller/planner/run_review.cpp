@@ -24,7 +24,7 @@ void ReviewSequenceParallel(const LayoutConfig& layout, std::vector<Finding>& fi
                       "remove this setting, because it has no effect"});
 }
 
-// Reports a number of samples that is so large that it probably was meant as a number of tokens.
+// Reports an implausibly large number of samples, which was probably meant as a number of tokens.
 void ReviewSamples(const TrainConfig& train, std::vector<Finding>& findings) {
   if (train.samples == 0 || TokensOf(train) <= kTooManyTokens) return;
   findings.push_back({"`train.samples` " + WholeText(train.samples),
@@ -35,8 +35,8 @@ void ReviewSamples(const TrainConfig& train, std::vector<Finding>& findings) {
                       "train.samples " + WholeText(train.samples / train.seq_length)});
 }
 
-// Weights of entries such as "0.67 /data/web" may have any unit. If their sum is close to 1, but
-// not equal, they were probably meant as shares.
+// Weights of entries such as "0.67 /data/web" need not add up to 1. But if their sum is close to 1,
+// they were probably meant as shares.
 void ReviewBlend(const std::vector<std::string>& blend, std::vector<Finding>& findings) {
   constexpr double kNearly = 0.2, kRounded = 0.002;
   double sum = 0;

@@ -1,4 +1,4 @@
-// Finds job file settings that comply with the rules (proto/rules/run_rules.h) but are probably
+// Finds settings in job files that no rule (proto/rules/run_rules.h) forbids, but that are probably
 // mistakes. Has no side effects.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_RUN_REVIEW_H_
 #define TRAINYARD_CONTROLLER_PLANNER_RUN_REVIEW_H_

@@ -17,7 +17,7 @@ namespace trainyard::planner {
 double LossOf(double parameters, double tokens);
 
 // A division of a FLOP budget into parameters and tokens. 6 * parameters * tokens equals `flops`,
-// except for published coefficients that give another product.
+// except with published coefficients whose product differs.
 struct Optimum {
   std::string_view law;
   std::string_view source;

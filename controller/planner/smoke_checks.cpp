@@ -14,8 +14,7 @@ namespace {
 
 // The allowed relative deviation of the first loss from its expected value (LossBounds).
 constexpr double kFirstLossMargin = 0.05;
-// The last losses may be higher than the first ones by this fraction, to allow for the noise of
-// single batches.
+// The noise of single batches may make the last losses higher than the first ones by this fraction.
 constexpr double kGrowthMargin = 0.02;
 constexpr size_t kMeanOf = 3;
 
@@ -108,8 +107,8 @@ SmokeCheck Speed(const SmokeFacts& facts) {
   SpeedFacts speed{.mfu = facts.mfu, .waits = facts.waits};
   if (predicted > 0) speed.expected = facts.tokens_per_second / predicted;
   check.findings = FindSlowness(facts.config, speed);
-  // Only a speed below the prediction fails the check. If the predicted MFU is low too, the model
-  // is the cause, not a fault of the run. Without a prediction, as on CPUs, the findings are only
+  // Only a speed below the prediction fails the check. A low MFU that was predicted is caused by
+  // the model, not by a fault of the run. Without a prediction, as on CPUs, findings are only
   // advice.
   check.ok = predicted <= 0 || speed.expected >= kSlowBelow;
   return check;

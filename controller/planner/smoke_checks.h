@@ -18,7 +18,7 @@ enum class SavedState {
   kAbsent,
   kReadable,
   kDamaged,
-  kNotSeen,  // Published, but its directory is not visible on the command's machine.
+  kNotSeen,  // Published, but not visible on the machine that runs the check.
 };
 
 struct SmokeFacts {

@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "controller/planner/collective_seconds.h"
+#include "controller/planner/device_rates.h"
 #include "proto/layout/pipeline_place.h"
+#include "proto/layout/rank_order.h"
 #include "proto/model/model_size.h"
 
 namespace trainyard::planner {
@@ -14,9 +16,12 @@ namespace {
 // Saved memory traffic per parameter if one moment is in bf16 instead of fp32: 2 bytes less are
 // read and 2 bytes less are written.
 constexpr double kMomentBytes = 4;
+// Additional traffic per fp16 parameter. The update reads and writes its 4-byte master weight and
+// writes its value. For a bf16 parameter it reads and writes the value and the low bits.
+constexpr double kFp16MasterBytes = 2;
 
-// Returns the seconds that these layers of a stage need for one micro-batch, which do not depend on
-// the schedule.
+// Returns the seconds that a stage needs for these layers and one micro-batch. The result does not
+// depend on the schedule.
 PassParts BlocksPass(double layers, double recomputed_layers, const RunConfig& config,
                      const PassSeconds& pass, const TrainerProfile& profile) {
   PassParts parts = layers * (pass.block_forward + pass.block_backward);
@@ -49,11 +54,10 @@ double Passes(const RunConfig& config) {
          static_cast<double>(layout.micro_batch * std::max<int64_t>(layout.dp, 1));
 }
 
-// Returns the idle time of the busiest stage (the pipeline bubble). With one chunk per stage, it is
-// the time that the other stages need for one micro-batch. Several chunks per stage divide it by
-// their number (Narayanan et al. 2021). Deferred weight gradients shorten it further (Qi et al.
-// 2024): ZB-H1 leaves a third if forward pass, input gradients and weight gradients take equally
-// long.
+// Returns the idle time of the busiest stage (the pipeline bubble): the time that the other stages
+// need for one micro-batch, divided by the number of chunks per stage (Narayanan et al. 2021).
+// Deferred weight gradients shorten it further (Qi et al. 2024): ZB-H1 leaves a third if forward
+// pass, input gradients and weight gradients take equally long.
 double BubbleSeconds(const RunConfig& config, double all_stages, double busiest,
                      const TrainerProfile& profile) {
   const LayoutConfig& layout = config.layout;
@@ -107,16 +111,11 @@ struct StateGroup {
 
 // Returns two groups: the ranks that share the dense weights (all except experts), and the ranks
 // that share this rank's experts.
-std::array<StateGroup, 2> StateGroupsOf(const RunConfig& config, const RankParameters& parameters,
-                                        const PlannedPass& pass) {
+std::array<StateGroup, 2> StateGroupsOf(const RunConfig& config, const RankParameters& parameters) {
   const LayoutConfig& layout = config.layout;
-  const ExpertWork& experts = pass.expert_work.experts;
-  const int64_t alike = std::max<int64_t>(layout.dp, 1) * layout.cp;
-  const bool is_cut = experts.copies > experts.sent;
-  const int64_t tensor = is_cut ? 1 : layout.tp;
-  return {
-      StateGroup{parameters.dense, alike, layout.tp},
-      StateGroup{parameters.expert, alike * tensor / layout.ep, layout.tp * layout.ep / tensor}};
+  const ExpertSizes experts = ExpertSizesOf(layout);
+  return {StateGroup{parameters.dense, std::max<int64_t>(layout.dp, 1) * layout.cp, layout.tp},
+          StateGroup{parameters.expert, experts.edp, experts.ranks()}};
 }
 
 struct DataTransfers {
@@ -149,10 +148,10 @@ double SecondsOf(const DataTransfers& transfers, const GroupLinks& group) {
   return reduced + (transfers.weights > 0 ? group.GatherSeconds(transfers.weights) : 0);
 }
 
-// Returns the time that data-parallel transfers add to a step. They run during the passes of
-// `rounds` micro-batches and slow these passes down by data_exposed times the duration that the
-// transfers would have within a node. If the transfers take longer than the passes, training also
-// waits for the rest.
+// Returns the time that data-parallel transfers add to a step. The transfers run during the passes
+// of `rounds` micro-batches. They slow these passes down by data_exposed times the duration of the
+// transfers if all ranks were in one node. If the transfers take longer than the passes, the rest
+// is added as a wait.
 double DataSeconds(const RunConfig& config, const std::array<StateGroup, 2>& groups,
                    const PassParts& pass, double element, const Cluster& cluster,
                    const TrainerProfile& profile) {
@@ -176,6 +175,7 @@ double OptimizerSeconds(const RunConfig& config, const std::array<StateGroup, 2>
                                     : group.parameters;
   }
   double bytes = profile.bytes_per_parameter + profile.bytes_per_norm_gradient;
+  if (config.train.precision == Precision::kFp16) bytes += kFp16MasterBytes;
   if (config.optimizer.exp_avg_dtype == Precision::kBf16) bytes -= kMomentBytes;
   if (config.optimizer.exp_avg_sq_dtype == Precision::kBf16) bytes -= kMomentBytes;
   return owned * bytes / MemoryRate(cluster, profile) + profile.seconds_per_step;
@@ -281,7 +281,7 @@ StepTime SecondsOfStep(const RunConfig& config, const PlannedPass& pass,
     step.stage = load.stage;
   }
   const PassParts work = Passes(config) * busiest;
-  const std::array<StateGroup, 2> groups = StateGroupsOf(config, Parameters(pass, loads), pass);
+  const std::array<StateGroup, 2> groups = StateGroupsOf(config, Parameters(pass, loads));
   step.compute = work.compute;
   step.tensor_wait = work.tensor;
   step.context_wait = work.context;

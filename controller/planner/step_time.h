@@ -66,8 +66,8 @@ struct PlannedPass {
   // blocks.
   BlockWork expert_work;
   PassSeconds expert_seconds;
-  // The number of matrix weights of one block on one rank. In a block with experts,
-  // expert_parameters counts the experts' weights separately.
+  // The number of matrix weights of one block on one rank. Weights of experts are counted
+  // separately in expert_parameters.
   double block_parameters = 0;
   double expert_block_parameters = 0;
   double expert_parameters = 0;

@@ -15,6 +15,20 @@ struct TrainerProfile {
   // half.
   double products = 1;
   double product_margin = 0;
+  // Products of experts. Forward and for input gradients, products of fewer multiply-adds per
+  // expert than grouped_below run as one kernel for all experts, at the share grouped_products of
+  // the rate of single products. All others run as one product per expert, each of which takes
+  // seconds_per_expert_product longer than its part of one large product. added_exposed is the
+  // share of the time for adding weight gradients to existing values that the product does not
+  // hide.
+  double grouped_below = 0;
+  double grouped_products = 1;
+  double seconds_per_expert_product = 0;
+  double added_exposed = 0;
+  // Visible wait for the number of rows of each expert, in each forward pass of a layer.
+  double seconds_per_routing = 0;
+  // Rows of the busiest rank relative to the mean of the ranks that share experts.
+  double expert_imbalance = 1;
 
   // Attention. The rates are shares of the device's peak rate, for long samples and heads of 128.
   // Samples of length attention_half_length reach half of the rate. scores_forward and
@@ -49,21 +63,25 @@ struct TrainerProfile {
   double context_exposed = 1;
   double pipeline_exposed = 1;
   double expert_exposed = 1;
+  double expert_hidden = 0;  // Share of this time behind the products of a shared expert.
+  // All-to-all. The reached share of a node's links (0: node_link), and the latency in addition to
+  // that of the links.
+  double exchange_link = 0;
+  double exchange_latency = 0;
   // Deferred weight gradients. zero_bubble_left is the share of the bubble that remains.
-  // zero_bubble_work is the extra time of the backward pass, relative to that pass.
+  // zero_bubble_work is the extra time of the backward pass, as a share of its time.
   double zero_bubble_left = 1.0 / 3;
   double zero_bubble_work = 0;
-  // Data parallelism. The share of a transfer's time by which the step becomes longer although the
-  // transfer overlaps other work. It is not 0, because the transfer takes multiprocessors and
-  // bandwidth from that work. A transfer that does not overlap other work lengthens the step by its
-  // whole duration.
+  // Data parallelism. A transfer that overlaps other work still takes multiprocessors and bandwidth
+  // from that work. It lengthens the step by this share of its time. A transfer that does not
+  // overlap other work lengthens the step by its whole time.
   double data_exposed = 1;
-  // True if each tensor-parallel rank sends only its part of the activations to the next stage.
-  // Used only without sequence parallelism.
+  // True if each tensor-parallel rank sends only its part of the activations to the next stage. Has
+  // no effect with sequence parallelism.
   bool scatters_boundaries = false;
   double gradient_bytes = 4;  // Bytes per parameter in gradient sums.
-  // The relative loss of time for each doubling of the number of nodes. The loss occurs because all
-  // nodes wait for the slowest device.
+  // The relative slowdown for each doubling of the number of nodes, because all nodes wait for the
+  // slowest device.
   double per_doubling = 0;
 };
 

@@ -73,8 +73,8 @@ class Sweep {
     }
   }
 
-  // Adds the fastest candidate. Then adds, for each setting in turn, the fastest candidate whose
-  // value of this setting is not yet chosen.
+  // Adds the fastest candidate. Then repeatedly adds, for each setting in turn, the fastest
+  // candidate with a value of this setting that no chosen candidate has.
   void AddFastest(size_t room, std::vector<TuneCandidate>& chosen) const {
     const std::vector<std::function<int64_t(const LayoutConfig&)>> settings = {
         [](const LayoutConfig& layout) { return layout.micro_batch; },
@@ -98,8 +98,8 @@ class Sweep {
     }
   }
 
-  // Returns a candidate that is predicted not to fit: the one with the smallest micro-batch among
-  // those with the recomputation and sharding of the fastest candidate.
+  // Returns the smallest micro-batch that is predicted not to fit, with the recomputation and
+  // sharding of the fastest candidate.
   std::optional<TuneCandidate> BeyondMemory() const {
     const LayoutConfig& fastest =
         fitting_.size() > 1 ? fitting_[1].layout : fitting_.front().layout;

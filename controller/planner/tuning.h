@@ -3,7 +3,7 @@
 // side effects.
 //
 // The sweep varies the micro-batch (and with it the accumulation), the recomputation, the sharding
-// (ZeRO), and the attention backend. It does not change the batch and the division of the model
+// (ZeRO), and the attention backend. It changes neither the batch nor the division of the model
 // (tp, cp, pp, vpp).
 #ifndef TRAINYARD_CONTROLLER_PLANNER_TUNING_H_
 #define TRAINYARD_CONTROLLER_PLANNER_TUNING_H_
@@ -43,8 +43,8 @@ struct TunePlan {
 };
 
 // Returns at most `most` candidates (`most` must be at least 2): the current settings, the
-// predicted fastest, the fastest with each value of each setting, and one that is predicted to
-// exceed the memory slightly. `config` must be resolved and must satisfy the rules.
+// predicted fastest, the fastest with each value of each setting, and one that is predicted to need
+// slightly too much memory. `config` must be resolved and must satisfy the rules.
 TunePlan PlanTuning(const RunConfig& config, const Cluster& cluster, int64_t most);
 
 // Returns variants of `fastest`, one for each other attention backend that supports it. Their

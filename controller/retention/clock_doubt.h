@@ -26,8 +26,8 @@ class ClockDoubt {
   static constexpr std::chrono::hours kDoubtLasts{24};
 
   // `known_ms` is the newest wall time that was trusted before the start, or 0 if there is none.
-  // `wall_ms` is the wall time read at the start. It is trusted unless it is too far ahead of
-  // `known_ms`. The clock may be set between the start and the first pass.
+  // `wall_ms` is the wall time read at the start. `wall_ms` is trusted unless it is too far ahead
+  // of `known_ms`. It is needed because the clock may be set between the start and the first pass.
   ClockDoubt(Timestamp known_ms, Timestamp wall_ms, Steady start)
       : known_ms_(known_ms), known_at_(start) {
     Check(wall_ms, start);

@@ -28,8 +28,8 @@ Result OnLoop(ClusterLoop& loop, const std::function<Result(const ClusterView&)>
 }  // namespace
 
 absl::StatusOr<std::vector<EndedJob>> LoopEndedJobs::Among(const std::vector<int64_t>& ids) {
-  // Read the state before the archive. Jobs move only from the state to the archive, so no job is
-  // missed.
+  // Read the state before the archive, so that no job is missed: jobs move only from the state to
+  // the archive.
   std::vector<int64_t> others;
   auto ended = OnLoop<std::vector<EndedJob>>(loop_, [&](const ClusterView& view) {
     std::vector<EndedJob> found;

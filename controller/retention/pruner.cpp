@@ -173,8 +173,8 @@ absl::Status Pruner::FinishDeletion(const v1::JobDeleted& deleted) {
 bool Pruner::RemoveCheckpoints(const v1::JobDeleted& deleted) {
   if (deleted.checkpoints().empty()) return true;
   bool all_gone = true;
-  // Read the directories again, because since the deletion was decided, another job may have
-  // started to use one of them.
+  // Read the directories again. Another job may have started to use one of them after the deletion
+  // was decided.
   const auto others = ended_jobs_.DirectoriesOfOthers(deleted.job_id());
   for (const std::string& path : deleted.checkpoints()) {
     const bool is_due = !Stopping() && removals_.IsDue(path, Steady::now());
@@ -215,7 +215,7 @@ void Pruner::DeleteOldJobs() {
 }
 
 absl::Status Pruner::PruneSection(const Section& section) {
-  // First, finish a drop that was interrupted.
+  // First finish an interrupted drop.
   TRAINYARD_RETURN_IF_ERROR(Repeat([&] { return section.store.Reclaim(); }));
   const int64_t bound = BoundBytes(section.rule, DiskBytes());
   TRAINYARD_ASSIGN_OR_RETURN(const StoreUsage usage, section.store.Usage());
@@ -272,7 +272,7 @@ absl::Status Pruner::PruneBySize(const Section& section, std::vector<EndedJob> o
 }
 
 absl::Status Pruner::DropData(PrunableData& store, int64_t job_id) {
-  // First, finish an earlier drop, because it would block this one.
+  // First finish an earlier drop, because it would block this one.
   TRAINYARD_RETURN_IF_ERROR(Repeat([&] { return store.Reclaim(); }));
   if (Stopping()) return absl::OkStatus();
   TRAINYARD_RETURN_IF_ERROR(store.DropJob(job_id));

@@ -62,9 +62,9 @@ struct PrunedStores {
   PrunableData& logs;
 };
 
-// May be interrupted at any point: a drop hides a job's data in one transaction, and the hidden
-// data is removed after that. If the removal is interrupted, the next pass continues it. Errors of
-// a store are logged, and the next pass tries again.
+// May be interrupted at any point. A drop hides a job's data in one transaction; the hidden data is
+// removed afterwards. The next pass continues an interrupted removal. Errors of a store are logged,
+// and the next pass tries again.
 class Pruner {
  public:
   Pruner(PrunedStores stores, EndedJobs& ended_jobs, const Clock& clock, PrunerOptions options);

@@ -13,7 +13,7 @@ namespace trainyard::controller {
 
 // Called on a gRPC thread when a unary call has ended. The arguments are the method, such as
 // "JobService/SubmitJob", the name of the status code, such as "OK", and the duration. Not called
-// for streaming calls, which last until the client leaves, so that their duration is meaningless.
+// for streaming calls, because their duration depends only on the client.
 using ObserveCall =
     std::function<void(const std::string& method, const std::string& code, double seconds)>;
 

@@ -33,8 +33,8 @@ std::string StableBytes(const google::protobuf::Message& message) {
 
 class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
  public:
-  // State of the stream. Accessed only on the loop thread once the watch has begun. Outlives the
-  // reactor as long as scheduled ticks refer to it.
+  // The state of the stream. Used only on the loop thread once the watch has begun. It may outlive
+  // the reactor, because scheduled ticks refer to it.
   struct Shared {
     JobWatch* reactor = nullptr;
     const Api* api = nullptr;
@@ -100,8 +100,8 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
     std::exchange(shared.reactor, nullptr)->Finish(ToGrpc(status));
   }
 
-  // Returns nullptr for a job that was archived or deleted after the stream began. Such a job has
-  // ended.
+  // Returns nullptr for a job that was archived or deleted after the stream began. Only ended jobs
+  // are.
   static const JobEntry* EntryOf(const Shared& shared, const ClusterView& view) {
     return shared.archived.has_value() ? &*shared.archived : FindEntry(view.state, shared.job_id);
   }

@@ -10,9 +10,9 @@
 namespace trainyard::controller {
 
 // Returns a reactor that sends the job immediately and after each change of its state. If only
-// progress has changed, it sends the job at most once per second. The stream ends when the job has
-// ended and all its telemetry and output is stored, so that a client that then requests metrics or
-// logs gets all of them. It waits for the final output for at most 2 s. The reactor deletes itself.
+// progress has changed, sends the job at most once per second. The stream ends when the job has
+// ended and all its telemetry and output is stored, but waits for the final output for at most 2 s.
+// A client that then requests metrics or logs gets all of them. The reactor deletes itself.
 grpc::ServerWriteReactor<v1::WatchJobResponse>* NewJobWatch(const Api& api,
                                                             std::string job_reference);
 

@@ -30,8 +30,8 @@ class LogFollowers {
     return handle;
   }
 
-  // Returns the number of entries, including expired ones. At most kSmallest plus twice the maximum
-  // number of followers that existed at the same time.
+  // Returns the number of entries, including expired ones. The result is at most kSmallest plus
+  // twice the highest number of followers that existed at the same time.
   std::size_t size() {
     const std::lock_guard lock(mutex_);
     return followers_.size();
@@ -58,8 +58,8 @@ class LogFollowers {
     return alive;
   }
 
-  // Removes expired entries. Requires mutex_. A call is slow, but happens only after many calls of
-  // Add.
+  // Removes expired entries. Takes long, but is called only once per many calls of Add. Requires
+  // mutex_.
   void Prune() {
     std::erase_if(followers_, [](const auto& follower) { return follower.second.expired(); });
     prune_at_ = std::max(kSmallest, 2 * followers_.size());

@@ -27,13 +27,14 @@ absl::StatusOr<LogQuery> ToQuery(const v1::ReadLogsRequest& request, const v1::J
   return query;
 }
 
-// One reader. At any time, it is idle, or the pool reads one chunk for it, or one chunk is being
-// written to the client. A slow consumer therefore uses the memory of one chunk and no thread.
+// One reader. It is always in one of three states: idle, waiting for the pool to read one chunk, or
+// writing one chunk to the client. A slow consumer therefore uses the memory of one chunk and no
+// thread.
 class LogReading final : public std::enable_shared_from_this<LogReading> {
  public:
   LogReading(const Api& api, LogReactor* reactor) : api_(api), reactor_(reactor) {}
 
-  // Loop thread.
+  // Call on the loop thread.
   void Begin(const absl::StatusOr<const JobEntry*>& entry, const v1::ReadLogsRequest& request,
              const ClusterView& view, LogFollowers& followers) {
     const absl::Status status = entry.ok() ? Resolve((*entry)->job, request) : entry.status();
@@ -46,7 +47,7 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
     Wake();
   }
 
-  // Makes the reader look for new output.
+  // Wakes the reader, which then looks for new output.
   void Wake() {
     const std::lock_guard lock(mutex_);
     woken_ = true;
@@ -124,7 +125,7 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
       complete = complete_;
       woken_ = false;
     }
-    // A cleared message would keep the memory of its largest lines.
+    // Assign a new message: a cleared one would keep the memory of its largest lines.
     message_ = {};
     const absl::Status status =
         api_.logs.Read(query_, complete, cursor_, [this](std::vector<v1::LogLine> lines) {

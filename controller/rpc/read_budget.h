@@ -18,9 +18,9 @@ class ReadBudget {
   void Take(std::size_t bytes);
   void Release(std::size_t bytes);
 
-  // Returns true if the budget has free capacity. Otherwise stores `resume`, and calls it as soon
-  // as there is capacity, on the thread that released the capacity. For each waiter, only the
-  // latest `resume` is stored.
+  // Returns true if the budget has free capacity. Otherwise stores `resume`. As soon as there is
+  // capacity, `resume` is called on the thread that released the capacity. For each waiter, only
+  // the latest `resume` is stored.
   bool AcquireOrWait(const void* waiter, std::function<void()> resume);
 
  private:

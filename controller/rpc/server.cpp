@@ -95,16 +95,16 @@ absl::Status WhyNotListening(const HostPort& where) {
 }
 
 void SetLimits(grpc::ServerBuilder& builder) {
-  // When the quota is used up, gRPC accepts no new connections and discards read-ahead data.
-  // Otherwise, many partly sent messages could use up the machine's memory.
+  // If the quota is used up, gRPC accepts no new connections and discards data that it has read
+  // ahead. The quota prevents many partly sent messages from using up the machine's memory.
   grpc::ResourceQuota quota("trainyard-controller");
   quota.Resize(kMaxTransportBytes);
   builder.SetResourceQuota(quota);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxCallsOfConnection);
   builder.SetMaxReceiveMessageSize(static_cast<int>(kMaxMessageBytes));
   builder.SetMaxSendMessageSize(static_cast<int>(kMaxMessageBytes));
-  // With port reuse, a second controller could listen on the same port, and each would get half of
-  // the calls.
+  // Port reuse is off. Otherwise a second controller could listen on the same port, and each would
+  // get half of the calls.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);

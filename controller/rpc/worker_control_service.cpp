@@ -19,9 +19,8 @@ using BidiReactor = grpc::ServerBidiReactor<v1::WorkerMessage, v1::ControllerMes
 
 // The maximum number of bytes received from all workers but not stored yet.
 constexpr std::size_t kAllStreamsBytes = 128 << 20;
-// The maximum number of bytes received from one worker but not stored yet. A worker sends at most
-// 16 MiB without an acknowledgement, which is less, so this limit normally does not keep the
-// controller from reading heartbeats.
+// The maximum number of bytes received from one worker but not stored yet. It exceeds the 16 MiB
+// that a worker sends without an acknowledgement, so it normally does not delay heartbeats.
 constexpr std::size_t kOneStreamBytes = 24 << 20;
 constexpr int kOneStreamMessages = 4096;
 // The maximum amount of one worker's messages that wait for the loop, in bytes and in number. The
@@ -29,8 +28,8 @@ constexpr int kOneStreamMessages = 4096;
 // telemetry are still handled in time.
 constexpr std::size_t kOneStreamWaitingBytes = 4 << 20;
 constexpr int kOneStreamWaitingMessages = 1024;
-// If this many outgoing messages are queued, the controller stops reading from the worker, so that
-// the worker's requests cause no further answers.
+// If this many outgoing messages are queued, the controller stops reading from the worker.
+// Otherwise the worker's requests would cause further answers.
 constexpr std::size_t kOutgoingPauses = 256;
 // If more outgoing messages are queued, the worker is disconnected as a slow consumer.
 constexpr std::size_t kOutgoingLimit = 8192;
@@ -145,13 +144,13 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
     ReadOn();
   }
 
-  // Reads the next message. If too many messages are waiting, pauses reading until ReadOn is called
-  // again, which happens as soon as there is capacity.
+  // Reads the next message. If too many messages are waiting, pauses reading. ReadOn is called
+  // again as soon as there is capacity.
   void ReadOn() {
     const std::lock_guard lock(mutex_);
     if (Closing() || reading_ || handling_) return;
-    // The first message (Hello) is read regardless of the limits. Otherwise, no heartbeat could
-    // follow, and the node would seem lost.
+    // The first message (Hello) is read regardless of the limits, because without it no heartbeat
+    // could follow and the node would seem lost.
     paused_ = greeted_ && (handled_.Exceeds(kOneStreamBytes, kOneStreamMessages) ||
                            waiting_.Exceeds(kOneStreamWaitingBytes, kOneStreamWaitingMessages) ||
                            outgoing_.size() >= kOutgoingPauses || !BudgetHasCapacity());
@@ -199,9 +198,9 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
     }
   }
 
-  // Requires mutex_. If the worker does not read, the running write ends only when the call is
-  // cancelled. gRPC reports the cancellation on another thread, so no callback runs while mutex_ is
-  // locked.
+  // Ends the stream even if the worker does not read: the running write then ends only when the
+  // call is canceled. gRPC reports the cancellation on another thread, so no callback runs while
+  // mutex_ is locked. Requires mutex_.
   void CutOffNow(const absl::Status& status) {
     if (reactor_ == nullptr) return;
     if (!final_status_.has_value()) Finish(status);
@@ -224,7 +223,7 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
   // The first message in the queue is being written.
   std::deque<v1::ControllerMessage> outgoing_;
   std::optional<absl::Status> final_status_;
-  Load handled_;  // Not yet handled.
+  Load handled_;  // Messages that are not handled yet.
   Load waiting_;  // Messages that wait for the loop.
   bool reading_ = false;
   bool handling_ = false;

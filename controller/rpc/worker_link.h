@@ -18,8 +18,8 @@ class WorkerLink {
   virtual ~WorkerLink() = default;
 
   // Queues a message. If too many messages are queued, the worker is disconnected as a slow
-  // consumer. The controller then derives the lost messages from the state and sends them after the
-  // worker has reconnected.
+  // consumer. After the worker has reconnected, the controller derives the lost messages from the
+  // state and sends them again.
   virtual void Send(v1::ControllerMessage message) = 0;
 
   // The number of messages queued for the worker, and the number of messages that it has read so

@@ -184,8 +184,8 @@ absl::StatusOr<OpenedChannel> OpenWithin(const Access& access, const ChannelOpti
     absl::StatusOr<UniqueFd> socket = ConnectLocalSocket(access.local_socket(), access.owners());
     if (socket.ok()) return OpenLocal(*std::move(socket), access, options, deadline);
     if (absl::IsFailedPrecondition(socket.status())) return socket.status();
-    // The socket is missing, or this user may not use it. TCP can still work if the token is a
-    // copy, or if the address is the local end of an SSH tunnel.
+    // The socket is missing, or this user may not use it. Try TCP, which still works if the token
+    // is a copy, or if the address is the local end of an SSH tunnel.
   }
   return access.certificate().empty() ? OpenPlain(access, options, deadline)
                                       : OpenTls(access, options, deadline);

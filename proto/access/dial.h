@@ -1,5 +1,5 @@
-// Makes TCP connections without gRPC, because gRPC would reconnect automatically to any program
-// that listens at the address after a loss.
+// Makes TCP connections without gRPC. After a loss, gRPC would automatically reconnect to any
+// program that listens at the address.
 #ifndef TRAINYARD_PROTO_ACCESS_DIAL_H_
 #define TRAINYARD_PROTO_ACCESS_DIAL_H_
 

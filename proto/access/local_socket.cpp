@@ -89,7 +89,7 @@ absl::StatusOr<UniqueFd> ListenOnLocalSocket(const std::string& path, bool for_g
   TRAINYARD_ASSIGN_OR_RETURN(const SocketAddress where, AddressOf(path));
   TRAINYARD_RETURN_IF_ERROR(RemoveDeadSocket(where, path));
   UniqueFd socket = NewSocket();
-  // Sets the mode before listen(2). No process can connect earlier, so the mode applies to every
+  // Set the mode before listen(2). No process can connect earlier, so the mode applies to every
   // connection.
   if (socket.get() < 0 || bind(socket.get(), where.get(), sizeof where.address) != 0 ||
       fchmodat(where.directory.get(), where.name.c_str(), for_group ? 0660 : 0600, 0) != 0 ||

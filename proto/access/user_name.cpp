@@ -51,7 +51,7 @@ class RecentNames {
   };
 
   std::mutex mutex_;
-  // One entry per local user who has called.
+  // One entry for each local user who has called.
   std::map<uid_t, Name> names_;
 };
 

@@ -15,7 +15,8 @@ constexpr int64_t kGigabyte = 1'000'000'000;
 //   480GB", where 480 GB is the memory of the CPU, and "GH200 144G HBM3e";
 // - "A10G" (AWS g5);
 // - "RTX A6000";
-// - "V100" (SXM2); the driver's name ends with the memory size. Its tensor cores have no bf16.
+// - "V100" (SXM2); the driver's name ends with the memory size. Its tensor cores have fp16, but no
+//   bf16.
 constexpr DeviceRating kDevices[] = {
     {"B200", 180 * kGigabyte, 2250e12, 75e12},
     {"GB200", 186 * kGigabyte, 2500e12, 80e12},
@@ -29,8 +30,8 @@ constexpr DeviceRating kDevices[] = {
     {"A100", 80 * kGigabyte, 312e12, 19.5e12},
     {"A10G", 24 * kGigabyte, 70e12, 35e12},
     {"A6000", 48 * kGigabyte, 154.8e12, 38.7e12},
-    {"V100-SXM2-16GB", 16 * kGigabyte, 0, 15.7e12},
-    {"V100", 32 * kGigabyte, 0, 15.7e12},
+    {"V100-SXM2-16GB", 16 * kGigabyte, 0, 15.7e12, 125e12},
+    {"V100", 32 * kGigabyte, 0, 15.7e12, 125e12},
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ enum class ExitCode : int {
   kInternal = 70,          // A bug.
   kDeviceFault = 71,       // The device's results are wrong; the next attempt avoids the node.
   kCannotWrite = 73,       // A checkpoint or telemetry file cannot be written.
-  kBadCheckpoint = 74,     // The checkpoint to start from is damaged, unreadable or absent: the
+  kBadCheckpoint = 74,     // The checkpoint to start from is damaged, unreadable or absent. The
                            // controller falls back to an older one.
   kTryAgain = 75,          // A temporary error, such as an occupied rendezvous port.
   kNotFinite = 76,         // The loss or the gradient norm is NaN or infinite.

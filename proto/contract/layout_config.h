@@ -38,6 +38,16 @@ struct SettingNames<ContextExchange> {
       {"all_gather", ContextExchange::kAllGather}}};
 };
 
+enum class TokenDispatcher { kAuto = 1, kAlltoall = 2, kAllgather = 3 };
+
+template <>
+struct SettingNames<TokenDispatcher> {
+  static constexpr std::array<std::pair<std::string_view, TokenDispatcher>, 3> kNames = {{
+      {"auto", TokenDispatcher::kAuto},
+      {"alltoall", TokenDispatcher::kAlltoall},
+      {"allgather", TokenDispatcher::kAllgather}}};
+};
+
 struct LayoutConfig {
   int64_t tp = 1;
   int64_t cp = 1;
@@ -54,6 +64,7 @@ struct LayoutConfig {
   bool zero_bubble = false;
   int64_t zero_size = 0;
   int64_t etp = 0;
+  TokenDispatcher moe_token_dispatcher_type = TokenDispatcher::kAuto;
 
   bool operator==(const LayoutConfig&) const = default;
 };
@@ -78,6 +89,8 @@ void VisitSettings(Config& config, Visit&& visit) {
   visit("zero_bubble", SettingRule{.has_default = true}, config.zero_bubble);
   visit("zero_size", SettingRule{.min = 1, .max = 16384}, config.zero_size);
   visit("etp", SettingRule{.min = 1, .max = 1024}, config.etp);
+  visit("moe_token_dispatcher_type", SettingRule{.has_default = true},
+        config.moe_token_dispatcher_type);
 }
 
 }  // namespace trainyard

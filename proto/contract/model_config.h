@@ -48,6 +48,15 @@ struct SettingNames<PositionEmbedding> {
       {"learned_absolute", PositionEmbedding::kLearnedAbsolute}}};
 };
 
+enum class RopeScalingType { kLlama3 = 1, kYarn = 2 };
+
+template <>
+struct SettingNames<RopeScalingType> {
+  static constexpr std::array<std::pair<std::string_view, RopeScalingType>, 2> kNames = {{
+      {"llama3", RopeScalingType::kLlama3},
+      {"yarn", RopeScalingType::kYarn}}};
+};
+
 enum class RouterScoreFunction { kSoftmax = 1, kSigmoid = 2 };
 
 template <>
@@ -102,6 +111,11 @@ struct ModelConfig {
   double rotary_percent = 1;
   bool parallel_residual = false;
   double output_layer_init_method_std = 0;
+  RopeScalingType rope_scaling_type = RopeScalingType::kLlama3;
+  double rope_beta_fast = 32;
+  double rope_beta_slow = 1;
+  double rope_mscale = 1;
+  double rope_mscale_all_dim = 0;
   int64_t window_size = 0;
   int64_t num_experts = 0;
   int64_t moe_router_topk = 0;
@@ -122,6 +136,7 @@ struct ModelConfig {
   TokenDropPolicy moe_token_drop_policy = TokenDropPolicy::kProbs;
   int64_t mtp_num_layers = 0;
   double mtp_loss_scaling_factor = 0.1;
+  bool moe_router_force_load_balancing = false;
   bool multi_latent_attention = false;
   int64_t q_lora_rank = 0;
   int64_t kv_lora_rank = 0;
@@ -175,6 +190,14 @@ void VisitSettings(Config& config, Visit&& visit) {
   visit("parallel_residual", SettingRule{.has_default = true}, config.parallel_residual);
   visit("output_layer_init_method_std", SettingRule{.min = 1e-09, .max = 10},
         config.output_layer_init_method_std);
+  visit("rope_scaling_type", SettingRule{.has_default = true}, config.rope_scaling_type);
+  visit("rope_beta_fast", SettingRule{.min = 0.001, .max = 1000000, .has_default = true},
+        config.rope_beta_fast);
+  visit("rope_beta_slow", SettingRule{.min = 0.001, .max = 1000000, .has_default = true},
+        config.rope_beta_slow);
+  visit("rope_mscale", SettingRule{.min = 0, .max = 100, .has_default = true}, config.rope_mscale);
+  visit("rope_mscale_all_dim", SettingRule{.min = 0, .max = 100, .has_default = true},
+        config.rope_mscale_all_dim);
   visit("window_size", SettingRule{.min = 1, .max = 16777216}, config.window_size);
   visit("num_experts", SettingRule{.min = 1, .max = 65536}, config.num_experts);
   visit("moe_router_topk", SettingRule{.min = 1, .max = 65536}, config.moe_router_topk);
@@ -203,6 +226,8 @@ void VisitSettings(Config& config, Visit&& visit) {
   visit("mtp_num_layers", SettingRule{.min = 1, .max = 16}, config.mtp_num_layers);
   visit("mtp_loss_scaling_factor", SettingRule{.min = 1e-09, .max = 1000, .has_default = true},
         config.mtp_loss_scaling_factor);
+  visit("moe_router_force_load_balancing", SettingRule{.has_default = true},
+        config.moe_router_force_load_balancing);
   visit("multi_latent_attention", SettingRule{.has_default = true}, config.multi_latent_attention);
   visit("q_lora_rank", SettingRule{.min = 1, .max = 1048576}, config.q_lora_rank);
   visit("kv_lora_rank", SettingRule{.min = 1, .max = 1048576}, config.kv_lora_rank);

@@ -10,7 +10,7 @@ namespace trainyard {
 
 enum class Phase {
   kInit,        // Process start: loads libraries, opens devices, connects.
-  kLoad,        // Initialises weights or reads them from a checkpoint.
+  kLoad,        // Initializes weights or reads them from a checkpoint.
   kTrain,       // Optimizer steps.
   kCheckpoint,  // A save that blocks training.
   kEval,        // Evaluation.

@@ -22,12 +22,12 @@ struct SettingRule {
   bool has_default = false;
 };
 
-// The names that job files use for the values of an enum. Specialised for each enum of
+// The names that job files use for the values of an enum. Specialized for each enum of
 // run_config.h.
 template <typename Enum>
 struct SettingNames;
 
-// True if `Type` is an enum for which SettingNames is specialised.
+// True if `Type` is an enum for which SettingNames is specialized.
 template <typename Type>
 concept NamedSetting = requires {
   SettingNames<Type>::kNames;

@@ -19,13 +19,14 @@
 // clang-format off
 namespace trainyard {
 
-enum class Precision { kFp32 = 1, kBf16 = 2 };
+enum class Precision { kFp32 = 1, kBf16 = 2, kFp16 = 3 };
 
 template <>
 struct SettingNames<Precision> {
-  static constexpr std::array<std::pair<std::string_view, Precision>, 2> kNames = {{
+  static constexpr std::array<std::pair<std::string_view, Precision>, 3> kNames = {{
       {"fp32", Precision::kFp32},
-      {"bf16", Precision::kBf16}}};
+      {"bf16", Precision::kBf16},
+      {"fp16", Precision::kFp16}}};
 };
 
 enum class AttentionBackend { kAuto = 1, kCudnn = 2, kFlash = 3, kSdpa = 4, kManual = 5 };
@@ -70,6 +71,10 @@ struct TrainConfig {
   int64_t rampup_batch_increment = 0;
   int64_t rampup_batch_samples = 0;
   Precision precision = Precision::kBf16;
+  double initial_loss_scale = 4294967296;
+  double min_loss_scale = 1;
+  int64_t loss_scale_window = 1000;
+  int64_t hysteresis = 2;
   uint64_t seed = 1234;
   int64_t log_every_steps = 1;
   int64_t threads = 0;
@@ -99,6 +104,14 @@ void VisitSettings(Config& config, Visit&& visit) {
         config.rampup_batch_increment);
   visit("rampup_batch_samples", SettingRule{.min = 1, .max = 1e+15}, config.rampup_batch_samples);
   visit("precision", SettingRule{.has_default = true}, config.precision);
+  visit("initial_loss_scale", SettingRule{.min = 1, .max = 1e+18, .has_default = true},
+        config.initial_loss_scale);
+  visit("min_loss_scale", SettingRule{.min = 1, .max = 1e+18, .has_default = true},
+        config.min_loss_scale);
+  visit("loss_scale_window", SettingRule{.min = 1, .max = 1000000000, .has_default = true},
+        config.loss_scale_window);
+  visit("hysteresis", SettingRule{.min = 1, .max = 1000000, .has_default = true},
+        config.hysteresis);
   visit("seed", SettingRule{.has_default = true}, config.seed);
   visit("log_every_steps", SettingRule{.min = 1, .max = 1000000, .has_default = true},
         config.log_every_steps);

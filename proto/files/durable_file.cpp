@@ -78,8 +78,7 @@ FileResult WriteFileDurably(const std::string& path, const std::vector<std::stri
 FileResult WriteFileAtomically(const std::string& path, std::string_view text,
                                const FileAccess& access) {
   const std::string temporary = TemporaryPath(path);
-  // Opens without O_TRUNC, which would free the blocks that ReserveAtomicFile allocated. The write
-  // then reuses these blocks.
+  // Open without O_TRUNC, so that the write reuses the blocks that ReserveAtomicFile allocated.
   UniqueFd fd = OpenToWrite(temporary, 0, access);
   if (!fd.valid()) return Failed("create", temporary);
   if (FileResult failed = WriteAll(fd.get(), text, temporary)) return failed;
@@ -95,7 +94,7 @@ FileResult ReserveAtomicFile(const std::string& path, std::size_t bytes, const F
   const std::string temporary = TemporaryPath(path);
   const UniqueFd fd = OpenToWrite(temporary, 0, access);
   if (!fd.valid()) return Failed("create", temporary);
-  // Does not use posix_fallocate, which may write zeros instead of allocating. On copy-on-write
+  // Do not use posix_fallocate, which may write zeros instead of allocating space. On copy-on-write
   // file systems, written zeros reserve no space for a later write.
   if (fallocate(fd.get(), 0, 0, static_cast<off_t>(bytes)) != 0 && errno != EOPNOTSUPP &&
       errno != ENOSYS) {

@@ -1,4 +1,4 @@
-// Normalises paths, and detects paths on kernel file systems.
+// Normalizes paths, and detects paths on kernel file systems.
 #ifndef TRAINYARD_PROTO_FILES_NORMAL_PATH_H_
 #define TRAINYARD_PROTO_FILES_NORMAL_PATH_H_
 

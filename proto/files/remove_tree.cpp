@@ -49,10 +49,9 @@ void ForEachName(int directory, const std::function<bool(const char*)>& visit) {
   }
 }
 
-// Empties a directory, the root. Moves every subdirectory to the root before it enters that
-// subdirectory, so that the number of open descriptors does not depend on the depth of the tree. A
-// mount cannot be entered, because the kernel refuses to move a directory on which something is
-// mounted.
+// Empties a directory, the root. Moves each subdirectory to the root before entering it. The number
+// of open descriptors therefore does not depend on the depth of the tree. A mount cannot be
+// entered, because the kernel refuses to move a directory on which something is mounted.
 class TreeRemover {
  public:
   TreeRemover(int root, const FilePlace& place, int64_t max_entries)
@@ -77,7 +76,7 @@ class TreeRemover {
  private:
   bool IsSpent() const { return done_ >= max_entries_; }
 
-  // Returns whether the entry is a mount. Records EBUSY if so.
+  // Returns true if the entry is a mount, and records EBUSY for it.
   bool IsForeign(int parent, const char* name) {
     const std::optional<FilePlace> found = PlaceOf(parent, name);
     const bool is_here = !found.has_value() || found->IsOnMountOf(place_);
@@ -117,7 +116,7 @@ class TreeRemover {
     }
   }
 
-  // Records an error, with two exceptions: ENOENT, and ENOTEMPTY after another error, because a
+  // Records an error. Ignores ENOENT. Ignores ENOTEMPTY if it follows another error, because a
   // failed removal inside a directory makes the removal of the directory fail too.
   void Note(int error) {
     const bool is_consequence = error == ENOTEMPTY && error_ != 0;
@@ -128,11 +127,10 @@ class TreeRemover {
   std::string MoveUp(int parent, const char* name) {
     for (;;) {
       std::string moved = "." + std::to_string(++names_);
-      // Skips the current name, because a rename to the same name succeeds even if something is
-      // mounted there.
+      // Skip the current name: a rename to the same name succeeds even if something is mounted
+      // there.
       if (moved == name) continue;
-      // If `moved` is an empty directory, the rename replaces it, which also removes that
-      // directory.
+      // If `moved` is an empty directory, the rename replaces it, and thereby removes it.
       if (renameat(parent, name, root_, moved.c_str()) == 0) return moved;
       if (errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR) continue;
       Note(errno);

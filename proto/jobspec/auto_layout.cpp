@@ -18,7 +18,9 @@ std::vector<const FieldDescriptor*> FindChosenFields() {
   const google::protobuf::Descriptor& layout = *v1::LayoutSpec::descriptor();
   for (int i = 0; i < layout.field_count(); ++i) {
     const std::string& name = layout.field(i)->name();
-    if (name != "sequence_parallel" && name != "cp_comm_type") fields.push_back(layout.field(i));
+    const bool is_kept = name == "sequence_parallel" || name == "cp_comm_type" ||
+                         name == "moe_token_dispatcher_type";
+    if (!is_kept) fields.push_back(layout.field(i));
   }
   return fields;
 }

@@ -17,7 +17,7 @@ inline constexpr char kAutoLayoutWord[] = "auto";
 inline constexpr char kAutoLayoutKey[] = "auto_layout";
 
 // Returns the settings of section `layout` that the controller chooses: all except
-// sequence_parallel and cp_comm_type, which keep the job's values.
+// sequence_parallel, cp_comm_type and moe_token_dispatcher_type, which keep the job's values.
 const std::vector<const google::protobuf::FieldDescriptor*>& ChosenLayoutFields();
 
 // Reports settings that contradict `auto_layout`. Returns nothing for a job without `auto_layout`.

@@ -171,9 +171,9 @@ bool Decoder::IsAutoLayout(const YAML::Node& value, const std::string& key) {
   return key == kLayoutSection && value.IsScalar() && value.Scalar() == kAutoLayoutWord;
 }
 
-// Resolves conflicts between `layout: auto` and written layout settings. The file's own form
-// replaces the form that an extended file uses. If the file has both forms, both are kept, and a
-// rule rejects them.
+// Resolves conflicts between `layout: auto` and written layout settings. The form in this file
+// replaces the form in an extended file. If this file has both forms, both are kept, and a rule
+// rejects them.
 void Decoder::SettleAutoLayout(const std::string& key) {
   v1::JobSpec& spec = context_.spec;
   if (!spec.auto_layout()) return;
@@ -189,7 +189,7 @@ void Decoder::SettleAutoLayout(const std::string& key) {
 }
 
 // Clears the settings that this setting replaces, if they come from an extended file. For example,
-// `train.tokens` replaces `train.steps`. If one file has both, both are kept, and a rule rejects
+// `train.tokens` replaces `train.steps`. If both are in one file, both are kept, and a rule rejects
 // them.
 void Decoder::TakeBackAlternatives(const FieldDescriptor& field, const std::string& key,
                                    Message& message) {
@@ -366,8 +366,8 @@ std::vector<std::string> ReadExtends(const YAML::Node& root, const std::string& 
   Decoder decoder(display_name, "", scratch);
   decoder.DecodeField(node, *v1::JobSpec::descriptor()->FindFieldByName("extends"), "extends",
                       scratch.spec);
-  // An error stops only the search for extended files. DecodeJobFile reads the key again and
-  // reports the errors.
+  // An error only ends the search for extended files. DecodeJobFile reads the key again and reports
+  // the errors.
   if (!scratch.errors.empty()) context.failed_keys.insert("extends");
   return {scratch.spec.extends().begin(), scratch.spec.extends().end()};
 }

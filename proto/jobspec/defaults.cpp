@@ -38,7 +38,7 @@ const v1::JobSpec& Defaults() {
   return *defaults;
 }
 
-// One `reflection` serves both messages, because they have the same type.
+// Both messages have the same type, so one `reflection` serves both.
 void CopyField(const Message& from, const FieldDescriptor& field, const Reflection& reflection,
                Message& to) {
   switch (field.cpp_type()) {
@@ -65,8 +65,8 @@ void CopyField(const Message& from, const FieldDescriptor& field, const Reflecti
   }
 }
 
-// MergeFrom is not used, because it would combine the seconds of a written duration with the
-// nanoseconds of its default.
+// Do not use MergeFrom: it would combine the seconds of a written duration with the nanoseconds of
+// its default.
 void FillFrom(const Message& defaults, Message& message) {
   const Reflection& reflection = *message.GetReflection();
   std::vector<const FieldDescriptor*> fields;

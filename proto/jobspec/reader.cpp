@@ -38,7 +38,7 @@ absl::StatusOr<JobFileText> ReadText(const fs::path& path, const std::string& di
   if (!stream) {
     return absl::NotFoundError(absl::StrCat(display_name, ": cannot be opened: ", strerror(errno)));
   }
-  // Reads one byte more than allowed, so that ParseYaml detects a file that is too large.
+  // Read one byte more than allowed, so that ParseYaml detects a file that is too large.
   std::string text(kMaxJobFileBytes + 1, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(stream.gcount()));

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Checks that the key exists, because IsScalar throws if it is missing.
+// Check that the key exists, because IsScalar throws if it is missing.
 std::string ScalarAt(const YAML::Node& root, const char* key) {
   const YAML::Node node = root[key];
   return node.IsDefined() && node.IsScalar() ? node.Scalar() : "";

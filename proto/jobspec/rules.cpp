@@ -64,7 +64,7 @@ Problems FindProblemsOf(const v1::JobSpec& spec, const RunConfig& config) {
   }
   CheckFields(spec, problems);
   CheckCheckpointPaths(spec, problems);
-  // Returns early, because rules that span several fields would only repeat these errors.
+  // Return here: rules that span several fields would only repeat these errors.
   if (!problems.empty()) return problems;
   Append(FindAutoLayoutProblems(spec), problems);
   Append(FindLayoutProblems(WorldSize(spec), WithRanksOf(spec, config)), problems);

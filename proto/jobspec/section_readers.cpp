@@ -30,6 +30,10 @@ void Read(const v1::LayoutSpec& spec, LayoutConfig& config) {
   if (spec.has_zero_bubble()) config.zero_bubble = spec.zero_bubble();
   if (spec.has_zero_size()) config.zero_size = spec.zero_size();
   if (spec.has_etp()) config.etp = spec.etp();
+  if (spec.has_moe_token_dispatcher_type()) {
+    config.moe_token_dispatcher_type =
+        static_cast<TokenDispatcher>(spec.moe_token_dispatcher_type());
+  }
 }
 
 void Read(const v1::ModelSpec& spec, ModelConfig& config) {
@@ -68,6 +72,13 @@ void Read(const v1::ModelSpec& spec, ModelConfig& config) {
   if (spec.has_output_layer_init_method_std()) {
     config.output_layer_init_method_std = spec.output_layer_init_method_std();
   }
+  if (spec.has_rope_scaling_type()) {
+    config.rope_scaling_type = static_cast<RopeScalingType>(spec.rope_scaling_type());
+  }
+  if (spec.has_rope_beta_fast()) config.rope_beta_fast = spec.rope_beta_fast();
+  if (spec.has_rope_beta_slow()) config.rope_beta_slow = spec.rope_beta_slow();
+  if (spec.has_rope_mscale()) config.rope_mscale = spec.rope_mscale();
+  if (spec.has_rope_mscale_all_dim()) config.rope_mscale_all_dim = spec.rope_mscale_all_dim();
   if (spec.has_window_size()) config.window_size = spec.window_size();
   if (spec.has_num_experts()) config.num_experts = spec.num_experts();
   if (spec.has_moe_router_topk()) config.moe_router_topk = spec.moe_router_topk();
@@ -108,6 +119,9 @@ void Read(const v1::ModelSpec& spec, ModelConfig& config) {
   if (spec.has_mtp_loss_scaling_factor()) {
     config.mtp_loss_scaling_factor = spec.mtp_loss_scaling_factor();
   }
+  if (spec.has_moe_router_force_load_balancing()) {
+    config.moe_router_force_load_balancing = spec.moe_router_force_load_balancing();
+  }
   if (spec.has_multi_latent_attention()) {
     config.multi_latent_attention = spec.multi_latent_attention();
   }
@@ -141,6 +155,10 @@ void Read(const v1::TrainSpec& spec, TrainConfig& config) {
   }
   if (spec.has_rampup_batch_samples()) config.rampup_batch_samples = spec.rampup_batch_samples();
   if (spec.has_precision()) config.precision = static_cast<Precision>(spec.precision());
+  if (spec.has_initial_loss_scale()) config.initial_loss_scale = spec.initial_loss_scale();
+  if (spec.has_min_loss_scale()) config.min_loss_scale = spec.min_loss_scale();
+  if (spec.has_loss_scale_window()) config.loss_scale_window = spec.loss_scale_window();
+  if (spec.has_hysteresis()) config.hysteresis = spec.hysteresis();
   if (spec.has_seed()) config.seed = spec.seed();
   if (spec.has_log_every_steps()) config.log_every_steps = spec.log_every_steps();
   if (spec.has_threads()) config.threads = spec.threads();

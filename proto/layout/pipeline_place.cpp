@@ -55,7 +55,7 @@ PipelinePlace PlaceOfStage(const RunConfig& config, int64_t stage) {
           .head_layers = HeadInLayers(config.model, config.train.seq_length)};
 }
 
-// Compares with the last layer, because the first layers of a mixture of experts may be dense.
+// Compare with the last layer, because the first layers of a mixture of experts may be dense.
 double HeadInLayers(const ModelConfig& model, int64_t seq_length) {
   const bool has_experts = KindsOf(model, {model.num_layers - 1, 1}).expert > 0;
   const BlockMatrices block =

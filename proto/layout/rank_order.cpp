@@ -6,9 +6,8 @@ namespace trainyard {
 
 RankGrid::RankGrid(const AxisSizes& sizes) {
   const auto at_least_one = [](int64_t size) { return std::max<int64_t>(size, 1); };
-  const int64_t dp = at_least_one(sizes.dp);
-  const int64_t ep = dp % at_least_one(sizes.ep) == 0 ? at_least_one(sizes.ep) : 1;
-  extents_ = {at_least_one(sizes.tp), at_least_one(sizes.cp), ep, dp / ep, at_least_one(sizes.pp)};
+  extents_ = {at_least_one(sizes.tp), at_least_one(sizes.cp), at_least_one(sizes.dp),
+              at_least_one(sizes.pp)};
 }
 
 int64_t RankGrid::size() const {
@@ -34,9 +33,11 @@ int64_t RankGrid::RankAt(const RankCoordinates& coordinates) const {
   return rank;
 }
 
-int64_t RankGrid::DataParallelIndex(const RankCoordinates& coordinates) const {
-  return coordinates[static_cast<int>(Axis::kExpertData)] * Extent(Axis::kExpert) +
-         coordinates[static_cast<int>(Axis::kExpert)];
+ExpertSizes ExpertSizesOf(const LayoutConfig& layout) {
+  const int64_t ranks = layout.tp * layout.cp * std::max<int64_t>(layout.dp, 1);
+  ExpertSizes sizes{.etp = layout.etp == 0 ? layout.tp : layout.etp, .ep = layout.ep};
+  sizes.edp = ranks / sizes.ranks();
+  return sizes;
 }
 
 }  // namespace trainyard

@@ -1,26 +1,28 @@
-// The position of each rank in a layout. The layout is a grid with the axes tp, cp, ep, the rest of
-// dp, and pp, of which tp varies fastest and pp slowest. Tensor-parallel ranks are therefore
-// neighbours inside a node, and pipeline stages are far apart. This is Megatron-LM's default order.
+// The position of each rank in a layout. The layout is a grid with the axes tp, cp, dp, and pp, of
+// which tp varies fastest and pp slowest. Tensor-parallel ranks are therefore neighbours inside a
+// node, and pipeline stages are far apart. This is Megatron-LM's default order.
+//
+// Experts divide the tp * cp * dp ranks of a stage in a second way: into etp * ep * edp, of which
+// etp varies fastest and edp slowest (MoE parallel folding, Liu et al. 2025, arXiv 2504.14960).
 #ifndef TRAINYARD_PROTO_LAYOUT_RANK_ORDER_H_
 #define TRAINYARD_PROTO_LAYOUT_RANK_ORDER_H_
 
 #include <array>
 #include <cstdint>
 
+#include "proto/contract/layout_config.h"
+
 namespace trainyard {
 
-// Experts are distributed within data parallelism. Therefore dp is the product of the sizes of
-// kExpert and kExpertData.
-enum class Axis { kTensor, kContext, kExpert, kExpertData, kPipeline };
+enum class Axis { kTensor, kContext, kData, kPipeline };
 
-inline constexpr int kAxisCount = 5;
+inline constexpr int kAxisCount = 4;
 using RankCoordinates = std::array<int64_t, kAxisCount>;  // Indexed by Axis.
 
-// The sizes of a layout's axes. ep must divide dp.
+// The sizes of a layout's axes.
 struct AxisSizes {
   int64_t tp = 1;
   int64_t cp = 1;
-  int64_t ep = 1;
   int64_t dp = 1;
   int64_t pp = 1;
 };
@@ -28,7 +30,7 @@ struct AxisSizes {
 // Pure and immutable.
 class RankGrid {
  public:
-  // A size below 1 counts as 1. If ep does not divide dp, ep counts as 1.
+  // A size below 1 counts as 1.
   explicit RankGrid(const AxisSizes& sizes);
 
   // The number of ranks in the grid.
@@ -37,12 +39,23 @@ class RankGrid {
   RankCoordinates CoordinatesOf(int64_t rank) const;
   int64_t RankAt(const RankCoordinates& coordinates) const;
 
-  // Returns the position along dp, from 0. It combines the positions along kExpert and kExpertData.
-  int64_t DataParallelIndex(const RankCoordinates& coordinates) const;
-
  private:
   RankCoordinates extents_;
 };
+
+// How the experts of a layer are divided among the ranks of a stage.
+struct ExpertSizes {
+  int64_t etp = 1;  // Each expert is divided into this many parts.
+  int64_t ep = 1;   // The experts are divided among this many groups of etp ranks.
+  int64_t edp = 1;  // Each part of an expert is on this many ranks.
+
+  // The number of ranks that together have all experts once. They are neighbours.
+  int64_t ranks() const { return etp * ep; }
+};
+
+// Returns the sizes for layout.tp, cp, dp, ep and etp. An etp of 0 counts as tp, and a dp of 0
+// as 1. edp is rounded down.
+ExpertSizes ExpertSizesOf(const LayoutConfig& layout);
 
 }  // namespace trainyard
 

@@ -3,9 +3,10 @@
 #include <algorithm>
 
 #include "proto/layout/layout_parts.h"
-#include "proto/model/expert_capacity.h"
+#include "proto/layout/rank_order.h"
 #include "proto/model/model_size.h"
 #include "proto/rules/attention_rules.h"
+#include "proto/rules/expert_dispatch.h"
 #include "proto/rules/planned_features.h"
 
 namespace trainyard {
@@ -14,9 +15,11 @@ namespace {
 // The number of rows of logits that a GPU computes at a time (CrossEntropyRowsPerChunk).
 constexpr double kHeadRows = 8192;
 
-// True if the run does not use fused attention. Latent attention and FP8 are assumed to use it.
+constexpr double kIndexBytes = 8;
+
+// True if the run does not use fused attention. FP8 runs are assumed to use it.
 bool IsManual(const RunConfig& config) {
-  return HasTrainableFeatures(config) && AttentionBackendOf(config) == AttentionBackend::kManual;
+  return !HasFp8(config.train) && AttentionBackendOf(config) == AttentionBackend::kManual;
 }
 
 // Returns the bytes of the softmax results that are kept for the backward pass. Manual attention
@@ -35,7 +38,7 @@ double SoftmaxBytes(const RunConfig& config, double rows, double heads) {
 //   queries.
 double FusedAttentionBytes(const RunConfig& config, double rows, double heads) {
   const ModelConfig& model = config.model;
-  const auto queries = heads * static_cast<double>(HeadSize(model));
+  const auto queries = heads * static_cast<double>(QueryHeadSize(model));
   const bool shares = model.num_query_groups < model.num_attention_heads;
   const double keys = static_cast<double>(config.train.seq_length / config.layout.cp);
   const double own =
@@ -86,8 +89,9 @@ void SetHeads(const RunConfig& config, double row_bytes, BlockTensors& tensors) 
   tensors.attention += ContextAttentionBytes(config, tensors);
 }
 
-// Sets the sizes that depend on the heads of latent attention. Assumes that keys and values have
-// the mean of the widths of queries and values.
+// Sets the sizes of latent attention (model/latent_attention.cpp). Its heads are the queries, the
+// keys, and the product that contains the unrotated elements of keys and the values. Selective
+// recomputation computes them again from the vectors of lower rank and the shared keys.
 void SetLatentHeads(const RunConfig& config, double row_bytes, double between,
                     BlockTensors& tensors) {
   const ModelConfig& model = config.model;
@@ -95,45 +99,53 @@ void SetLatentHeads(const RunConfig& config, double row_bytes, double between,
       static_cast<double>(PartOf(model.num_attention_heads, config.layout.tp, 0).length);
   tensors.queries = row_bytes * heads * static_cast<double>(QueryHeadSize(model));
   tensors.result = row_bytes * heads * static_cast<double>(model.v_head_dim);
-  tensors.packed_heads = tensors.queries + 2 * row_bytes * heads * MeanHeadSize(model);
-  tensors.softmax = tensors.rows * heads * kFloatBytes;
-  tensors.lower_rank =
-      2 * between * row_bytes *
-      static_cast<double>(model.q_lora_rank + model.kv_lora_rank + model.qk_pos_emb_head_dim);
+  tensors.packed_heads =
+      2 * tensors.queries +
+      row_bytes * heads * static_cast<double>(model.qk_head_dim + model.v_head_dim);
+  tensors.softmax = SoftmaxBytes(config, tensors.rows, heads);
+  tensors.attention = IsManual(config) ? PlainAttentionBytes(config, tensors, heads)
+                                       : FusedAttentionBytes(config, tensors.rows, heads);
+  const auto ranks = static_cast<double>(model.q_lora_rank + model.kv_lora_rank);
+  const double norms = model.q_lora_rank > 0 ? 2 : 1;
+  tensors.lower_rank = between * row_bytes * ranks;
+  tensors.lower_norms = tensors.lower_rank + between * tensors.rows * norms * kFloatBytes;
+  const double shared_keys = between * row_bytes * static_cast<double>(model.qk_pos_emb_head_dim);
+  tensors.remade_heads = tensors.packed_heads + tensors.lower_norms - shared_keys;
 }
 
-// Returns the largest possible number of rows at the experts of one rank, relative to the number
-// that this rank sends. Each sample sends at most ExpertCapacity rows to an expert, and each token
-// at most one. Returns 1 without a capacity: all experts are assumed to receive equally many rows.
-double RowsAtExperts(const RunConfig& config) {
+// Returns the bytes of the buffers between the ranks of the experts. An all-to-all has the sorted
+// copies of this rank's rows, the received rows, and these sorted by expert. An all-gather has the
+// rows of all ranks twice, and the rows sorted by expert.
+double ExchangeBytes(const RunConfig& config, double stream, double row_bytes) {
+  const LayoutConfig& layout = config.layout;
+  switch (DispatchOf(config.model, layout)) {
+    case ExpertDispatch::kLocal:
+      return 0;
+    case ExpertDispatch::kAllToAll:
+      return MeanExpertRows(config.model, layout, stream) + 2 * row_bytes;
+    case ExpertDispatch::kAllGather:
+      return 2 * static_cast<double>(ExpertSizesOf(layout).ranks()) * stream + row_bytes;
+  }
+  return 0;
+}
+
+// Each tensor-parallel rank routes its own rows.
+void SetExperts(const RunConfig& config, BlockTensors& tensors) {
   const ModelConfig& model = config.model;
   const LayoutConfig& layout = config.layout;
-  if (!HasExpertCapacity(model)) return 1;
-  const auto experts = static_cast<double>(model.num_experts);
-  const auto topk = static_cast<double>(model.moe_router_topk);
-  const auto ranks = static_cast<double>(layout.ep);  // They send rows to the same experts.
-  const auto sharing = static_cast<double>(layout.cp * (HasWholeExperts(layout) ? layout.tp : 1));
-  const auto tokens = static_cast<double>(config.train.seq_length);
-  const double capacity = static_cast<double>(ExpertCapacity(model, config.train.seq_length));
-  const double of_samples = std::max(sharing / ranks, 1.0) * capacity * experts / (topk * tokens);
-  return std::min(of_samples, ranks * std::min(1.0, experts / ranks / topk));
-}
-
-void SetExperts(const RunConfig& config, double row_bytes, double between, BlockTensors& tensors) {
-  const ModelConfig& model = config.model;
-  const auto topk = static_cast<double>(model.moe_router_topk);
-  const auto tensor_ranks = static_cast<double>(config.layout.tp);
-  const bool is_whole = HasWholeExperts(config.layout);
-  const double copies =
-      RowsAtExperts(config) * topk * (is_whole ? row_bytes / tensor_ranks : row_bytes);
+  const double routed = tensors.rows / static_cast<double>(layout.tp);
+  const double bytes = BytesOf(config.train.precision) * ReservedExpertRows(config, routed);
+  const double choices = routed * static_cast<double>(model.moe_router_topk);
   ExpertTensors& experts = tensors.experts;
-  experts.sent = topk * row_bytes / tensor_ranks * static_cast<double>(model.hidden_size);
-  experts.row_bytes = copies * static_cast<double>(model.hidden_size);
-  experts.activation =
-      copies * static_cast<double>(ExpertWidth(model)) / (is_whole ? 1 : tensor_ranks);
+  experts.row_bytes = bytes * static_cast<double>(model.hidden_size);
+  experts.activation = bytes * static_cast<double>(ExpertWidth(model)) /
+                       static_cast<double>(ExpertSizesOf(layout).etp);
   experts.packed_up = (HasGate(model) ? 2 : 1) * experts.activation;
-  experts.router_scores =
-      between * tensors.rows * static_cast<double>(model.num_experts) * kFloatBytes;
+  experts.exchange =
+      ExchangeBytes(config, tensors.all_rows / static_cast<double>(layout.tp), experts.row_bytes);
+  experts.choice = choices * kIndexBytes;
+  experts.router = routed * static_cast<double>(model.num_experts) * kFloatBytes +
+                   choices * kFloatBytes + experts.choice;
 }
 
 double FeedForwardPart(const RunConfig& config, BlockKind kind) {
@@ -145,36 +157,56 @@ double FeedForwardPart(const RunConfig& config, BlockKind kind) {
          static_cast<double>(tp);
 }
 
-// Returns the working memory of dense bf16 runs, in which the formula was verified by measurements.
-// It contains the gradients of the block's result and input, and the recomputed result of the norm.
-// With sequence parallelism, it also contains the rows of other ranks for each of these three
-// tensors.
-double MeasuredWorking(const BlockTensors& tensors, const KeptBytes& kept, bool is_selective) {
-  const double again = is_selective ? 1 : 0;
-  const double mlp =
-      (2 + again) * tensors.stream + 3 * tensors.gathered + (1 + again) * tensors.activation;
-  // The sum contains the gradients of the block's result and of the attention's result, and the
-  // recomputed result of the norm. The tensors that the feed-forward half kept are subtracted,
-  // because they are already free.
-  const double attention = (2 + again) * tensors.stream + 2 * tensors.gathered + tensors.queries +
-                           tensors.packed_heads + std::max(tensors.attention, tensors.all_rows) -
-                           kept.mlp;
-  return std::max(mlp, attention);
-}
+// The block's temporaries in the backward pass. `again` is 1 with selective recomputation, which
+// computes the results of norms and activations again, and otherwise 0.
+struct BackwardPass {
+  const BlockTensors& tensors;
+  KeptBytes kept;
+  double again = 0;
 
-// Returns an estimate for runs with experts, latent attention or FP8, which have not been measured.
-// It contains the gradients of a block's result and of its widest product, the gradients of the
-// rows at the experts, and the send buffers of those gradients.
+  // The gradients of the block's result and input, and the recomputed result of the norm.
+  double Stream() const { return (2 + again) * tensors.stream; }
+
+  // With sequence parallelism, the dense feed-forward half also needs the rows of other ranks for
+  // each of the three tensors of Stream. With experts, this is the shared expert.
+  double FeedForward() const {
+    return Stream() + 3 * tensors.gathered + (1 + again) * tensors.activation;
+  }
+
+  // The experts' half: the gradients of the rows' results and of the rows, the weighted activation
+  // and its gradient, and what is recomputed (model/experts.cpp). Then the buffers of the exchange,
+  // or the shared expert, need memory instead; what the experts kept is free by then.
+  double Experts() const {
+    const ExpertTensors& experts = tensors.experts;
+    const double rows_again = again * experts.row_bytes;
+    const double products = 2 * experts.row_bytes + (2 + again) * experts.activation + rows_again;
+    const double freed = experts.packed_up + (1 - again) * experts.activation;
+    const double after = std::max(experts.exchange, experts.row_bytes + rows_again);
+    return std::max(Stream() + products, FeedForward() + after - freed);
+  }
+
+  // The gradients of the block's result and of the attention's result, and the recomputed result of
+  // the norm. The tensors that the feed-forward half kept are subtracted, because they are already
+  // free.
+  double Attention() const {
+    const double heads_again = again * tensors.remade_heads;
+    return Stream() + 2 * tensors.gathered + tensors.result + tensors.packed_heads + heads_again +
+           std::max(tensors.attention, tensors.all_rows) - kept.mlp - kept.dispatch;
+  }
+};
+
+// An estimate of the working memory in FP8, which was not measured. It contains the gradients of a
+// block's result and of its widest product, and of the rows at the experts.
 double EstimatedWorking(const BlockTensors& tensors) {
   const ExpertTensors& experts = tensors.experts;
   return 3 * tensors.all_rows +
          std::max(tensors.packed_heads + tensors.queries, tensors.packed_up + tensors.activation) +
-         2 * experts.row_bytes + experts.packed_up + experts.activation + 2 * experts.sent;
+         2 * experts.row_bytes + experts.packed_up + experts.activation + experts.exchange;
 }
 
 }  // namespace
 
-double BytesOf(Precision precision) { return precision == Precision::kBf16 ? 2 : 4; }
+double BytesOf(Precision precision) { return precision == Precision::kFp32 ? 4 : 2; }
 
 BlockTensors TensorsOf(const RunConfig& config, BlockKind kind) {
   const ModelConfig& model = config.model;
@@ -199,43 +231,44 @@ BlockTensors TensorsOf(const RunConfig& config, BlockKind kind) {
   tensors.activation = row_bytes * FeedForwardPart(config, kind);
   tensors.packed_up = (HasGate(model) ? 2 : 1) * tensors.activation;
   tensors.input_part = HasFp8(config.train) ? 0.5 : 1;
-  if (kind == BlockKind::kExpert) SetExperts(config, row_bytes, between, tensors);
+  if (kind == BlockKind::kExpert) SetExperts(config, tensors);
   return tensors;
 }
 
-// Returns the bytes of the tensors that model/block.cpp, attention.cpp and mlp.cpp keep. With
-// selective recomputation, the results of the norms and of the activation are not kept, and neither
-// are the heads that latent attention computes from a lower rank.
-KeptBytes KeptByBlock(const RunConfig& config, const BlockTensors& tensors, Recompute recompute) {
-  if (recompute == Recompute::kFull) return {.attention = tensors.stream};
+// Returns the bytes of the tensors that model/block.cpp, attention.cpp, mlp.cpp and moe.cpp keep.
+// Selective recomputation does not keep the results of the norms and of the activation, the rows
+// sorted by expert, and the heads that latent attention computes from a lower rank. Full
+// recomputation keeps the choice of experts, so that rows take the same way again.
+KeptBytes KeptByBlock(const BlockTensors& tensors, Recompute recompute) {
+  const ExpertTensors& experts = tensors.experts;
+  if (recompute == Recompute::kFull) {
+    return {.attention = tensors.stream, .mlp = experts.choice};
+  }
   const bool is_selective = recompute == Recompute::kSelective;
   const double again = is_selective ? 0 : tensors.input_part;
   const double norm = tensors.inverse_rms + again * tensors.stream;
-  const bool repeats_heads = is_selective && HasLatentAttention(config.model);
-  const double heads = repeats_heads ? 0 : tensors.packed_heads;
-  const ExpertTensors& experts = tensors.experts;
   return {
-      .attention = tensors.stream + norm + heads + tensors.softmax +
+      .attention = tensors.stream + norm + tensors.packed_heads + tensors.lower_norms -
+                   (is_selective ? tensors.remade_heads : 0) + tensors.softmax +
                    tensors.input_part * tensors.result + tensors.head_norms + tensors.lower_rank,
-      .mlp = tensors.middle + norm + tensors.packed_up + again * tensors.activation +
-             experts.router_scores,
-      .dispatch =
-          tensors.input_part * experts.row_bytes + experts.packed_up + again * experts.activation};
+      .mlp =
+          tensors.middle + norm + tensors.packed_up + again * tensors.activation + experts.router,
+      .dispatch = again * experts.row_bytes + experts.packed_up + again * experts.activation};
 }
 
 double BlockWorking(const RunConfig& config, const BlockTensors& tensors) {
   const Recompute recompute = config.layout.recompute;
-  const bool is_measured = HasTrainableFeatures(config);
-  const KeptBytes plain = KeptByBlock(config, tensors, Recompute::kNone);
+  const KeptBytes plain = KeptByBlock(tensors, Recompute::kNone);
   // Full recomputation keeps only the block's input, and recomputes from it everything that the
   // block would otherwise have kept.
-  const double made_again = recompute == Recompute::kFull ? plain.OfBlock() + plain.dispatch -
-                                                                (is_measured ? tensors.stream : 0)
-                                                          : 0;
-  if (!is_measured) return made_again + EstimatedWorking(tensors);
+  const double made_again =
+      recompute == Recompute::kFull ? plain.OfBlock() + plain.dispatch - tensors.stream : 0;
+  if (HasFp8(config.train)) return made_again + EstimatedWorking(tensors);
   const bool is_selective = recompute == Recompute::kSelective;
-  const KeptBytes kept = is_selective ? KeptByBlock(config, tensors, recompute) : plain;
-  return made_again + MeasuredWorking(tensors, kept, is_selective);
+  const BackwardPass pass = {tensors, is_selective ? KeptByBlock(tensors, recompute) : plain,
+                             is_selective ? 1.0 : 0.0};
+  const bool has_experts = tensors.experts.row_bytes > 0;
+  return made_again + std::max(has_experts ? pass.Experts() : pass.FeedForward(), pass.Attention());
 }
 
 double HeadWorking(const RunConfig& config, const BlockTensors& tensors) {

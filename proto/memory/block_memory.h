@@ -13,14 +13,15 @@ inline constexpr double kFloatBytes = 4;
 // Bytes per value.
 double BytesOf(Precision precision);
 
-// The rows that the experts of one rank receive: the maximum if experts have a capacity. Otherwise,
-// all experts of a layer are assumed to receive the same number of rows.
+// Sizes, in bytes, of a layer's experts on one rank. `rows` are those for which memory is reserved
+// (ReservedExpertRows).
 struct ExpertTensors {
-  double row_bytes = 0;      // [rows, hidden].
-  double packed_up = 0;      // [rows, width]; includes the gate, if there is one.
-  double activation = 0;     // [rows, width].
-  double sent = 0;           // [copies of this rank's rows, hidden].
-  double router_scores = 0;  // fp32, one per expert and row of `stream`.
+  double row_bytes = 0;   // [rows, hidden]: the rows sorted by expert.
+  double packed_up = 0;   // [rows, width]; includes the gate, if there is one.
+  double activation = 0;  // [rows, width].
+  double exchange = 0;    // Buffers for sending rows to other ranks or receiving their results.
+  double router = 0;      // fp32 logits and weights, and the choice, which `choice` counts alone.
+  double choice = 0;      // int64 [rows of this rank, topk]: the experts of each row.
 };
 
 // The sizes, in bytes, of the tensors of one block on one rank for one micro-batch. `rows` is a
@@ -33,10 +34,12 @@ struct BlockTensors {
   double inverse_rms = 0;   // fp32, one per row of `stream`; two for LayerNorm.
   double queries = 0;       // [rows, query heads of this rank * head size].
   double result = 0;        // [rows, query heads * value size]; the result of attention.
-  double packed_heads = 0;  // Queries, keys and values.
+  double packed_heads = 0;  // Queries, keys and values; unrotated keys of latent attention twice.
+  double remade_heads = 0;  // What selective recomputation does not keep of latent attention.
   double softmax = 0;       // Kept by attention.
   double head_norms = 0;    // Kept by the norms of query and key heads.
-  double lower_rank = 0;    // Latent attention's low-rank vectors, and their norms.
+  double lower_rank = 0;    // Latent attention's low-rank vectors.
+  double lower_norms = 0;   // The results and statistics of their norms.
   double attention = 0;     // Workspace of attention's backward pass.
   double activation = 0;    // [rows, ffn]; of shared experts in a block with experts.
   double packed_up = 0;     // Includes the gate, if there is one.
@@ -54,7 +57,7 @@ struct KeptBytes {
 
   double OfBlock() const { return attention + mlp; }
 };
-KeptBytes KeptByBlock(const RunConfig& config, const BlockTensors& tensors, Recompute recompute);
+KeptBytes KeptByBlock(const BlockTensors& tensors, Recompute recompute);
 
 // Returns the peak of the temporaries in a block's backward pass, without the activations that
 // blocks keep.

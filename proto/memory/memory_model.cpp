@@ -4,6 +4,7 @@
 
 #include "proto/layout/layout_parts.h"
 #include "proto/layout/pipeline_place.h"
+#include "proto/layout/rank_order.h"
 #include "proto/memory/block_memory.h"
 #include "proto/model/model_size.h"
 #include "proto/rules/attention_rules.h"
@@ -44,17 +45,17 @@ BlockParameters ParametersOfBlock(const RunConfig& config, BlockKind kind) {
   block.shared = static_cast<double>(matrices.cut + biases.cut) / tp +
                  static_cast<double>(heads.keys.length * (matrices.keys + biases.keys)) +
                  static_cast<double>(matrices.whole + biases.whole) +
-                 2.0 * static_cast<double>(NormVectors(model) * model.hidden_size);
+                 static_cast<double>(BlockNormCount(model));
   if (kind == BlockKind::kDense) return block;
   block.experts = static_cast<double>(model.num_experts) / static_cast<double>(layout.ep) *
                   static_cast<double>(ExpertParameterCount(model)) /
-                  (HasWholeExperts(layout) ? 1 : tp);
+                  static_cast<double>(ExpertSizesOf(layout).etp);
   return block;
 }
 
-// The number of blocks of each kind in one chunk of a stage. Runs of the kinds that were measured:
-// the blocks of the first chunk, which has the most layers, so an upper bound for the others. Other
-// runs: the mean over the chunks, because the first chunk may have all dense layers.
+// The number of blocks of each kind in one chunk of a stage. Dense models: the blocks of the first
+// chunk, which has the most layers, so an upper bound for the others. Models with experts: the mean
+// over the chunks, because the first chunk may have all dense layers.
 struct ChunkLayers {
   double dense = 0;
   double expert = 0;
@@ -63,7 +64,7 @@ struct ChunkLayers {
 ChunkLayers LayersOfChunk(const RunConfig& config, const PipelinePlace& place) {
   const ModelConfig& model = config.model;
   ChunkLayers layers;
-  const int64_t chunks = HasTrainableFeatures(config) ? 1 : place.chunks;
+  const int64_t chunks = HasExperts(model) ? place.chunks : 1;
   for (int64_t chunk = 0; chunk < chunks; ++chunk) {
     const LayerKinds kinds = KindsOf(model, place.Layers(model.num_layers, chunk));
     layers.dense += static_cast<double>(kinds.dense) / static_cast<double>(chunks);
@@ -138,15 +139,18 @@ StageParameters ParametersOf(const RunConfig& config, const PipelinePlace& place
   return stage;
 }
 
-// Adds weights, gradients and moments of `parameters` parameters. The sharded ones of these are
-// divided among `owners` ranks.
+// Adds weights, gradients and moments of `parameters` parameters. Sharded ones are divided among
+// `owners` ranks.
 void AddState(const RunConfig& config, double parameters, double owners,
               MemoryPrediction& prediction) {
   const LayoutConfig& layout = config.layout;
   const double value = BytesOf(config.train.precision);
-  // For each bf16 weight, the optimizer's state has the low 16 bits of an fp32 master weight.
+  // For each bf16 weight, the optimizer's state has the low 16 bits of an fp32 master weight. For
+  // each fp16 weight, it has the whole master weight.
+  const double master =
+      config.train.precision == Precision::kFp16 ? kFloatBytes : kFloatBytes - value;
   const double weight_owners = layout.zero >= 3 ? owners : 1;
-  prediction.weights += parameters * (value / weight_owners + (kFloatBytes - value) / owners);
+  prediction.weights += parameters * (value / weight_owners + master / owners);
   prediction.gradients += parameters * kFloatBytes / (layout.zero >= 2 ? owners : 1);
   prediction.moments +=
       parameters *
@@ -162,8 +166,8 @@ double OwnersOf(const LayoutConfig& layout, int64_t alike) {
 // Adds the activations of `layers` blocks of one kind, of which `recomputed` blocks are recomputed.
 void AddActivations(const RunConfig& config, const BlockTensors& tensors, double layers,
                     double recomputed, double passes, MemoryPrediction& prediction) {
-  const KeptBytes kept = KeptByBlock(config, tensors, config.layout.recompute);
-  const KeptBytes plain = KeptByBlock(config, tensors, Recompute::kNone);
+  const KeptBytes kept = KeptByBlock(tensors, config.layout.recompute);
+  const KeptBytes plain = KeptByBlock(tensors, Recompute::kNone);
   prediction.activations +=
       passes * (recomputed * kept.OfBlock() + (layers - recomputed) * plain.OfBlock());
   prediction.dispatch +=
@@ -184,7 +188,8 @@ double DocumentBytes(const RunConfig& config, const PipelinePlace& place) {
 double OverheadBytes(const LayoutConfig& layout) {
   const int64_t alike = layout.dp * layout.cp;
   double axes = 0;
-  for (const int64_t size : {layout.tp, layout.cp, alike, layout.pp}) axes += size > 1 ? 1 : 0;
+  for (const int64_t size : {layout.tp, layout.cp, alike, layout.pp, layout.ep})
+    axes += size > 1 ? 1 : 0;
   return kContextBytes + kMatrixWorkspaceBytes + axes * kCommunicatorBytes;
 }
 
@@ -194,7 +199,7 @@ double OverheadBytes(const LayoutConfig& layout) {
 double MtpWorking(const RunConfig& config) {
   if (config.model.mtp_num_layers == 0) return 0;
   const BlockTensors tensors = TensorsOf(config, KindOfMtpBlocks(config.model));
-  const KeptBytes kept = KeptByBlock(config, tensors, config.layout.recompute);
+  const KeptBytes kept = KeptByBlock(tensors, config.layout.recompute);
   return static_cast<double>(config.model.mtp_num_layers) *
              (kept.OfBlock() + kept.dispatch + 7 * tensors.stream) +
          BlockWorking(config, tensors);
@@ -258,7 +263,8 @@ double PassesUnderWay(const RunConfig& config, const PipelinePlace& place) {
   const int64_t behind = place.stages - 1 - place.stage;
   const int64_t warm_up =
       place.chunks == 1 ? behind : 2 * behind + (place.chunks - 1) * place.stages;
-  const int64_t waiting = layout.zero_bubble ? place.stage : 0;  // Need weight gradients.
+  // Passes whose weight gradients are deferred.
+  const int64_t waiting = layout.zero_bubble ? place.stage : 0;
   return static_cast<double>(std::min(warm_up + 1 + waiting, passes));
 }
 

@@ -10,7 +10,7 @@ namespace trainyard {
 // All values are bytes per GPU. They are doubles, because the largest valid settings give values
 // that exceed 64 bits.
 struct MemoryPrediction {
-  double weights = 0;  // Includes the low 16 bits of fp32 master weights.
+  double weights = 0;  // Includes fp32 master weights, or the low 16 bits of them.
   double gradients = 0;
   double moments = 0;
   double activations = 0;  // Kept by the forward passes of all blocks.
@@ -29,9 +29,11 @@ struct MemoryPrediction {
 // needs the most memory. `config` must be resolved and valid. The result does not include
 // fragmentation of the allocator.
 //
-// The result is within 1 % of the measured peaks of the bf16 runs in memory_model_test.cpp.
-// Experts, latent attention and FP8 were not measured. Their prediction assumes that the trainer
-// uses fused attention, fp32 gradients and moments, and logits computed in parts, as in other runs.
+// The result is within 1 % of the measured peaks of the dense bf16 runs in memory_model_test.cpp.
+// With experts, the tensors that forward passes keep are exactly those of the trainer
+// (tests/trainer/model/moe_memory_test.cpp), except that 1.25 times the mean number of rows is
+// assumed if experts are on several ranks. Peaks with experts, latent attention or FP8 were not
+// measured.
 MemoryPrediction PredictTrainingMemory(const RunConfig& config);
 
 // Predicts the memory of a GPU in this pipeline stage; stages count from 0.

@@ -17,6 +17,11 @@ constexpr std::array kLaterSettings = {"normalization",
                                        "rope_low_freq_factor",
                                        "rope_high_freq_factor",
                                        "rope_original_length",
+                                       "rope_scaling_type",
+                                       "rope_beta_fast",
+                                       "rope_beta_slow",
+                                       "rope_mscale",
+                                       "rope_mscale_all_dim",
                                        "add_bias_linear",
                                        "activation",
                                        "rotary_percent",
@@ -38,7 +43,8 @@ constexpr std::array kTrainingSettings = {"init_method_std",
                                           "moe_z_loss_coeff",
                                           "moe_expert_capacity_factor",
                                           "moe_token_drop_policy",
-                                          "mtp_loss_scaling_factor"};
+                                          "mtp_loss_scaling_factor",
+                                          "moe_router_force_load_balancing"};
 
 }  // namespace
 

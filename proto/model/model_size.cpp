@@ -93,6 +93,7 @@ int64_t UsualHeadSize(const ModelConfig& model) {
 }
 
 int64_t RotarySize(const ModelConfig& model) {
+  if (HasLatentAttention(model)) return model.qk_pos_emb_head_dim;
   return std::llround(model.rotary_percent * static_cast<double>(HeadSize(model)));
 }
 

@@ -20,8 +20,10 @@ std::string Obstacle(AttentionBackend backend, const RunConfig& config) {
   const bool has_parts = config.layout.cp > 1;
   const Demand demands[] = {
       {config.resources.device != DeviceKind::kGpu, "is for GPUs (`resources.device` is cpu)"},
-      {!is_sdpa && config.train.precision != Precision::kBf16,
-       "computes in bf16 only (`train.precision` is fp32)"},
+      {!is_sdpa && config.train.precision == Precision::kFp32,
+       "computes in bf16 and fp16 only (`train.precision` is fp32)"},
+      {is_cudnn && config.train.precision == Precision::kFp16 && config.data.reset_attention_mask,
+       "does not support `data.reset_attention_mask` in fp16"},
       {!is_cudnn && config.train.deterministic,
        "is not bitwise reproducible (`train.deterministic` is true)"},
       {!is_cudnn && has_parts, "does not support context parallelism (`layout.cp` is above 1)"},
@@ -30,6 +32,12 @@ std::string Obstacle(AttentionBackend backend, const RunConfig& config) {
       {is_cudnn && has_parts && config.data.reset_attention_mask,
        "does not support `data.reset_attention_mask` with context parallelism (`layout.cp` is "
        "above 1)"},
+      {!is_cudnn && HasLatentAttention(config.model),
+       "does not support `model.multi_latent_attention`"},
+      {is_cudnn && HasLatentAttention(config.model) && has_window,
+       "does not support `model.window_size` with `model.multi_latent_attention`"},
+      {is_cudnn && HasLatentAttention(config.model) && config.data.reset_attention_mask,
+       "does not support `data.reset_attention_mask` with `model.multi_latent_attention`"},
       {is_sdpa && has_window, "does not support `model.window_size`"},
       {!is_cudnn && config.data.reset_attention_mask,
        "does not support `data.reset_attention_mask`"},

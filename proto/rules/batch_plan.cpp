@@ -6,8 +6,7 @@
 namespace trainyard {
 namespace {
 
-// Needed for products that exceed 64 bits. They can occur because this code may run on unchecked
-// settings.
+// Products may exceed 64 bits, because this code may run on unchecked settings.
 using Wide = __int128;
 
 int64_t Saturated(Wide value) {

@@ -12,7 +12,8 @@ namespace {
 
 constexpr char kBlanks[] = " \t";
 constexpr size_t kNameCharactersMax = 32;
-constexpr int64_t kWholeMax = 1'000'000'000'000'000;  // Low enough to sum 64 in int64_t.
+// Small enough that the sum of 64 such numbers fits into int64_t.
+constexpr int64_t kWholeMax = 1'000'000'000'000'000;
 
 // The number digits * 10^exponent. `digits` is positive and not a multiple of 10.
 struct Decimal {

@@ -13,7 +13,7 @@
 namespace trainyard {
 
 // The maximum period of a blend, which is the number of samples after which the mixture repeats.
-// The limit exists because the trainer keeps a table with one entry per sample of the period.
+// The period is limited because the trainer keeps a table with one entry per sample of the period.
 inline constexpr int64_t kBlendPeriodMax = int64_t{1} << 22;
 
 struct DataSource {

@@ -3,32 +3,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "proto/layout/rank_order.h"
 #include "proto/model/model_size.h"
+#include "proto/rules/named_setting.h"
+#include "proto/rules/written_setting.h"
 
 namespace trainyard {
 namespace {
 
 using Problems = std::vector<SettingProblem>;
 
-// A setting, and whether its value differs from the default.
-struct Written {
-  const char* key;
-  bool is_written;
-};
-
-std::string InBackticks(const std::string& key) { return "`" + key + "`"; }
-
 std::string WithValue(const std::string& key, int64_t value) {
-  return InBackticks(key) + " (" + std::to_string(value) + ")";
-}
-
-// Reports each written setting, because it has no effect without the setting named by `needed`.
-template <size_t count>
-void CheckNeeds(const Written (&settings)[count], const std::string& needed, Problems& problems) {
-  for (const Written& setting : settings) {
-    if (!setting.is_written) continue;
-    problems.push_back({setting.key, InBackticks(setting.key) + " needs " + needed});
-  }
+  return Quoted(key) + " (" + std::to_string(value) + ")";
 }
 
 void CheckDenseModel(const ModelConfig& model, Problems& problems) {
@@ -53,7 +39,8 @@ void CheckDenseModel(const ModelConfig& model, Problems& problems) {
        model.moe_router_bias_update_rate != usual.moe_router_bias_update_rate},
       {"model.moe_z_loss_coeff", model.moe_z_loss_coeff > 0},
       {"model.moe_expert_capacity_factor", model.moe_expert_capacity_factor > 0},
-      {"model.moe_token_drop_policy", model.moe_token_drop_policy != usual.moe_token_drop_policy}};
+      {"model.moe_token_drop_policy", model.moe_token_drop_policy != usual.moe_token_drop_policy},
+      {"model.moe_router_force_load_balancing", model.moe_router_force_load_balancing}};
   CheckNeeds(settings, "`model.num_experts`", problems);
 }
 
@@ -64,11 +51,11 @@ void CheckGroups(const ModelConfig& model, Problems& problems) {
   const int64_t groups = model.moe_router_num_groups, kept = model.moe_router_group_topk;
   if (groups == 0) {
     const Written settings[] = {{"model.moe_router_group_topk", kept > 0}};
-    return CheckNeeds(settings, InBackticks(key), problems);
+    return CheckNeeds(settings, Quoted(key), problems);
   }
   const std::string written = WithValue(key, groups);
   if (kept == 0 || kept > groups) {
-    problems.push_back({kept_key, InBackticks(kept_key) + " must be from 1 to " + written});
+    problems.push_back({kept_key, Quoted(kept_key) + " must be from 1 to " + written});
   }
   if (model.num_experts % groups != 0 || model.num_experts / groups < 2) {
     problems.push_back({key, written + " must divide " +
@@ -87,9 +74,9 @@ void CheckExpertBias(const ModelConfig& model, Problems& problems) {
   const Written rate[] = {
       {"model.moe_router_bias_update_rate",
        model.moe_router_bias_update_rate != ModelConfig().moe_router_bias_update_rate}};
-  if (!model.moe_router_enable_expert_bias) return CheckNeeds(rate, InBackticks(key), problems);
+  if (!model.moe_router_enable_expert_bias) return CheckNeeds(rate, Quoted(key), problems);
   if (model.moe_router_score_function == RouterScoreFunction::kSigmoid) return;
-  problems.push_back({key, InBackticks(key) + " needs `model.moe_router_score_function` sigmoid"});
+  problems.push_back({key, Quoted(key) + " needs `model.moe_router_score_function` sigmoid"});
 }
 
 void CheckCapacity(const ModelConfig& model, Problems& problems) {
@@ -107,7 +94,7 @@ void CheckExperts(const RunConfig& config, Problems& problems) {
   if (model.moe_router_topk == 0) {
     problems.push_back(
         {topk,
-         InBackticks(topk) +
+         Quoted(topk) +
              " is missing; set it to the number of experts that process each token, at most " +
              experts});
   } else if (model.moe_router_topk > model.num_experts) {
@@ -130,6 +117,22 @@ void CheckExperts(const RunConfig& config, Problems& problems) {
                                                " times the size of an expert, in every layer"});
 }
 
+// Reports settings of plain attention that latent attention does not have. It rotates separate
+// elements, has its own sizes of heads, and normalises the vectors of lower rank.
+void CheckPlainAttentionSettings(const ModelConfig& model, Problems& problems) {
+  const Written settings[] = {
+      {"model.kv_channels", model.kv_channels > 0},
+      {"model.qk_layernorm", model.qk_layernorm},
+      {"model.rotary_percent", model.rotary_percent != ModelConfig().rotary_percent},
+      {"model.position_embedding_type", model.position_embedding_type != PositionEmbedding::kRope}};
+  for (const Written& setting : settings) {
+    if (!setting.is_written) continue;
+    problems.push_back({setting.key, Quoted(setting.key) +
+                                         " cannot be combined with "
+                                         "`model.multi_latent_attention`; remove it"});
+  }
+}
+
 void CheckLatentAttention(const ModelConfig& model, Problems& problems) {
   const std::string latent = "model.multi_latent_attention";
   const Written sizes[] = {{"model.kv_lora_rank", model.kv_lora_rank > 0},
@@ -137,20 +140,21 @@ void CheckLatentAttention(const ModelConfig& model, Problems& problems) {
                            {"model.qk_pos_emb_head_dim", model.qk_pos_emb_head_dim > 0},
                            {"model.v_head_dim", model.v_head_dim > 0},
                            {"model.q_lora_rank", model.q_lora_rank > 0}};
-  if (!model.multi_latent_attention) return CheckNeeds(sizes, InBackticks(latent), problems);
+  if (!model.multi_latent_attention) return CheckNeeds(sizes, Quoted(latent), problems);
   const auto* const optional = std::end(sizes) - 1;
   if (!std::all_of(sizes, optional, [](const Written& size) { return size.is_written; })) {
     problems.push_back(
         {latent,
-         InBackticks(latent) +
+         Quoted(latent) +
              " needs its sizes: set kv_lora_rank, qk_head_dim, qk_pos_emb_head_dim and "
              "v_head_dim. To compute queries from a vector of lower rank, also set "
              "q_lora_rank. DeepSeek-V3 uses 512, 128, 64, 128 and 1536 (arXiv 2412.19437)"});
   }
+  CheckPlainAttentionSettings(model, problems);
   if (model.num_query_groups == model.num_attention_heads) return;
   problems.push_back(
       {"model.num_query_groups", WithValue("model.num_query_groups", model.num_query_groups) +
-                                     " cannot be combined with " + InBackticks(latent) +
+                                     " cannot be combined with " + Quoted(latent) +
                                      ", because latent attention computes the keys and values of "
                                      "all heads from one vector; remove `model.num_query_groups`"});
 }
@@ -161,10 +165,10 @@ void CheckMultiTokenPrediction(const ModelConfig& model, Problems& problems) {
     const Written settings[] = {
         {"model.mtp_loss_scaling_factor",
          model.mtp_loss_scaling_factor != ModelConfig().mtp_loss_scaling_factor}};
-    return CheckNeeds(settings, InBackticks(modules), problems);
+    return CheckNeeds(settings, Quoted(modules), problems);
   }
   if (model.position_embedding_type != PositionEmbedding::kLearnedAbsolute) return;
-  problems.push_back({modules, InBackticks(modules) +
+  problems.push_back({modules, Quoted(modules) +
                                    " needs `model.position_embedding_type` rope, because learned "
                                    "positions belong to the embedding, which its modules share"});
 }
@@ -200,23 +204,49 @@ void CheckExpertTensorParallel(const RunConfig& config, Problems& problems) {
   }
 }
 
+// Reports experts whose width cannot be divided into equal parts.
+void CheckExpertParts(const RunConfig& config, Problems& problems) {
+  const ModelConfig& model = config.model;
+  const LayoutConfig& layout = config.layout;
+  if (!HasExperts(model) || HasWholeExperts(layout) || ExpertWidth(model) % layout.tp == 0) return;
+  const char* key =
+      model.moe_ffn_hidden_size > 0 ? "model.moe_ffn_hidden_size" : "model.ffn_hidden_size";
+  problems.push_back({key, WithValue(key, ExpertWidth(model)) + " must be a multiple of " +
+                               WithValue("layout.tp", layout.tp) +
+                               ", or set `layout.etp` to 1 to keep experts whole"});
+}
+
+// The CUDA kernels of routers keep the scores of a row in shared memory of this size.
+constexpr int64_t kMostExpertsOnGpus = 512;
+
+// If tensor parallelism divides each expert, the kernels count its parts like experts.
+void CheckExpertsOnGpu(const RunConfig& config, Problems& problems) {
+  const int64_t parts = HasWholeExperts(config.layout) ? 1 : config.layout.tp;
+  const int64_t experts = config.model.num_experts;
+  if (config.resources.device != DeviceKind::kGpu || experts * parts <= kMostExpertsOnGpus) return;
+  const std::string divided = " times " + WithValue("layout.tp", parts);
+  problems.push_back(
+      {"model.num_experts", WithValue("model.num_experts", experts) + (parts > 1 ? divided : "") +
+                                " must not be above " + std::to_string(kMostExpertsOnGpus) +
+                                " on GPUs, because the kernels of routers have no more experts; " +
+                                (parts > 1 ? "set `layout.etp` to 1" : "use fewer experts")});
+}
+
 // Reports layouts of experts that trainyard-trainer cannot train.
-void CheckExpertLayout(const LayoutConfig& layout, Problems& problems) {
-  if (layout.ep > 1) {
-    problems.push_back({"layout.ep", WithValue("layout.ep", layout.ep) +
-                                         " cannot be trained yet: trainyard-trainer has no expert "
-                                         "parallelism; set it to 1"});
-  }
-  if (layout.tp == 1) return;
+void CheckExpertLayout(const RunConfig& config, Problems& problems) {
+  const LayoutConfig& layout = config.layout;
   const std::string tp = WithValue("layout.tp", layout.tp);
-  if (!HasWholeExperts(layout)) {
-    problems.push_back({"layout.etp", tp + " would divide every expert, which trainyard-trainer "
-                                           "cannot do yet; set `layout.etp` to 1"});
+  if (layout.tp > 1 && !layout.sequence_parallel) {
+    problems.push_back({"layout.sequence_parallel",
+                        "`layout.sequence_parallel` must be true with `model.num_experts` and " +
+                            tp + ", because otherwise every rank would process the same tokens"});
   }
-  if (layout.sequence_parallel) return;
-  problems.push_back({"layout.sequence_parallel",
-                      "`layout.sequence_parallel` must be true with `model.num_experts` and " + tp +
-                          ", because otherwise every rank would process the same tokens"});
+  if (config.train.gradient_noise_scale && (layout.tp > 1 || layout.ep > 1)) {
+    problems.push_back({"train.gradient_noise_scale",
+                        "`train.gradient_noise_scale` cannot be combined with `model.num_experts` "
+                        "unless `layout.tp` and `layout.ep` are 1, because the gradient of an "
+                        "expert then comes from the samples of several ranks"});
+  }
 }
 
 // The norm of a row of the embedding is counted on the first stage only, so the last stage would
@@ -226,8 +256,8 @@ void CheckClippedTable(const RunConfig& config, Problems& problems) {
   if (model.mtp_num_layers == 0 || !model.untie_embeddings_and_output_weights) return;
   if (config.layout.pp == 1 || config.optimizer.adaptive_clip == 0) return;
   const std::string clip = "optimizer.adaptive_clip";
-  problems.push_back({clip, InBackticks(clip) + " cannot be combined with " +
-                                InBackticks("model.mtp_num_layers") + " and " +
+  problems.push_back({clip, Quoted(clip) + " cannot be combined with " +
+                                Quoted("model.mtp_num_layers") + " and " +
                                 WithValue("layout.pp", config.layout.pp) +
                                 ", because two stages have a copy of the embedding; set "
                                 "`layout.pp` to 1 or remove `optimizer.adaptive_clip`"});
@@ -239,22 +269,23 @@ bool HasFp8(const TrainConfig& train) { return train.fp8 != Fp8Recipe::kNone; }
 
 bool HasWholeExperts(const LayoutConfig& layout) { return layout.etp == 1; }
 
-int64_t ExpertReplicas(const LayoutConfig& layout) {
-  const int64_t ranks = std::max<int64_t>(layout.dp, 1) * layout.cp;
-  return ranks * (HasWholeExperts(layout) ? layout.tp : 1) / layout.ep;
-}
+int64_t ExpertReplicas(const LayoutConfig& layout) { return ExpertSizesOf(layout).edp; }
 
-std::vector<std::string> LackingFeatures(const RunConfig& config) {
+std::vector<std::string> FeaturesOf(const RunConfig& config) {
   std::vector<std::string> features;
-  if (HasExperts(config.model)) features.push_back("mixtures of experts");
+  if (HasExperts(config.model)) features.push_back("mixture of experts");
   if (HasLatentAttention(config.model)) features.push_back("latent attention");
   if (HasFp8(config.train)) features.push_back("FP8 arithmetic");
   return features;
 }
 
-bool HasTrainableFeatures(const RunConfig& config) {
-  return !HasExperts(config.model) && !HasLatentAttention(config.model) && !HasFp8(config.train);
+std::vector<std::string> LackingFeatures(const RunConfig& config) {
+  std::vector<std::string> features;
+  if (HasFp8(config.train)) features.push_back("FP8 arithmetic");
+  return features;
 }
+
+bool HasTrainableFeatures(const RunConfig& config) { return !HasFp8(config.train); }
 
 Problems FindFeatureProblems(const RunConfig& config) {
   Problems problems;
@@ -264,6 +295,7 @@ Problems FindFeatureProblems(const RunConfig& config) {
   CheckBiases(config.model, problems);
   CheckFp8(config.train, problems);
   CheckExpertTensorParallel(config, problems);
+  CheckExpertParts(config, problems);
   return problems;
 }
 
@@ -288,19 +320,19 @@ Problems FindExpertLayoutProblems(const RunConfig& config) {
 Problems FindUntrainable(const RunConfig& config) {
   Problems problems;
   const auto add = [&problems](const char* key, const std::string& feature) {
-    problems.push_back({key, InBackticks(key) +
-                                 " cannot be trained yet: trainyard-trainer has no " + feature +
-                                 "; `trainyard plan --device` predicts the run"});
+    problems.push_back({key, Quoted(key) + " cannot be trained yet: trainyard-trainer has no " +
+                                 feature + "; `trainyard plan --device` predicts the run"});
   };
   if (!HasExperts(config.model) && config.layout.ep > 1) {
     problems.push_back({"layout.ep", WithValue("layout.ep", config.layout.ep) +
                                          " needs `model.num_experts`; set it to 1"});
-  } else if (HasExperts(config.model) && config.resources.device == DeviceKind::kGpu) {
-    add("model.num_experts", "mixtures of experts on GPUs");
   } else if (HasExperts(config.model)) {
-    CheckExpertLayout(config.layout, problems);
+    CheckExpertsOnGpu(config, problems);
+    CheckExpertLayout(config, problems);
   }
-  if (HasLatentAttention(config.model)) add("model.multi_latent_attention", "latent attention");
+  if (HasLatentAttention(config.model) && config.resources.device == DeviceKind::kGpu) {
+    add("model.multi_latent_attention", "latent attention on GPUs");
+  }
   if (HasFp8(config.train)) add("train.fp8", "FP8 arithmetic");
   CheckClippedTable(config, problems);
   return problems;

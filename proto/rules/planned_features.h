@@ -1,6 +1,5 @@
-// Features that job files can describe and the planner can plan, but trainyard-trainer does not
-// support on GPUs: mixtures of experts, latent attention and FP8. On CPUs it trains mixtures of
-// experts without expert parallelism. All functions are pure.
+// Rules for mixtures of experts, latent attention and FP8. Job files can describe FP8 and the planner
+// can plan it, but trainyard-trainer does not support it. All functions are pure.
 #ifndef TRAINYARD_PROTO_RULES_PLANNED_FEATURES_H_
 #define TRAINYARD_PROTO_RULES_PLANNED_FEATURES_H_
 
@@ -24,8 +23,12 @@ bool HasWholeExperts(const LayoutConfig& layout);
 // that part among themselves.
 int64_t ExpertReplicas(const LayoutConfig& layout);
 
-// Returns the features of the run that trainyard-trainer does not support on GPUs, such as
-// "mixtures of experts".
+// Returns the features of the run beyond a dense decoder in bf16 or fp32, such as "mixture of
+// experts".
+std::vector<std::string> FeaturesOf(const RunConfig& config);
+
+// Returns the features of the run that trainyard-trainer does not support, such as "FP8
+// arithmetic".
 std::vector<std::string> LackingFeatures(const RunConfig& config);
 
 // True if LackingFeatures returns an empty list.

@@ -13,8 +13,10 @@
 #include "proto/rules/batch_rules.h"
 #include "proto/rules/data_sources.h"
 #include "proto/rules/evaluation_rules.h"
+#include "proto/rules/loss_scale_rules.h"
 #include "proto/rules/named_setting.h"
 #include "proto/rules/planned_features.h"
+#include "proto/rules/position_rules.h"
 #include "proto/rules/schedule_spans.h"
 #include "proto/text/number_text.h"
 
@@ -61,86 +63,20 @@ int64_t StepsOfLength(const TrainConfig& train) {
   return BatchPlan(train).StepsFor(samples);
 }
 
-// Checks that rotary position embeddings, which rotate the elements of a head in pairs, fit the
-// head size.
-void CheckRotarySize(const ModelConfig& model, Problems& problems) {
-  const Named hidden{"model.hidden_size", model.hidden_size};
-  const Named heads{"model.num_attention_heads", model.num_attention_heads};
-  const Named size{"model.kv_channels", model.kv_channels};
-  if (size.value == 0 && hidden.value % heads.value != 0) return;  // Reported by CheckModel.
-  if (model.rotary_percent < 1) {
-    const double turned = model.rotary_percent * static_cast<double>(HeadSize(model));
-    const bool is_whole = std::abs(turned - std::round(turned)) < 1e-6;
-    if (is_whole && RotarySize(model) > 0 && RotarySize(model) % 2 == 0) return;
-    problems.push_back(
-        {"model.rotary_percent", "`model.rotary_percent` (" + NumberText(model.rotary_percent) +
-                                     ") rotates " + NumberText(turned) + " of the " +
-                                     std::to_string(HeadSize(model)) +
-                                     " elements of a head; this number must be even"});
-  } else if (size.value % 2 != 0) {
-    problems.push_back({size.key, size.Text() + " must be even for rotary positions"});
-  } else if (HeadSize(model) % 2 != 0) {
-    problems.push_back({hidden.key, hidden.Text() + " / " + heads.Text() + " = " +
-                                        std::to_string(HeadSize(model)) +
-                                        " must be even for rotary positions"});
-  }
-}
-
-// Checks the settings of position embeddings. Rejects settings of the kind that the run does not
-// use, because they would have no effect.
-void CheckPositions(const RunConfig& config, Problems& problems) {
-  const ModelConfig& model = config.model;
-  const Named rows{"model.max_position_embeddings", model.max_position_embeddings};
-  if (model.position_embedding_type == PositionEmbedding::kRope) {
-    if (rows.value > 0) {
-      problems.push_back({rows.key, rows.Text() +
-                                        " needs `model.position_embedding_type` learned_absolute, "
-                                        "because rope has no table; remove this setting"});
-    }
-    return CheckRotarySize(model, problems);
-  }
-  const Named length{"train.seq_length", config.train.seq_length};
-  if (rows.value == 0) {
-    problems.push_back({rows.key, Quoted(rows.key) +
-                                      " is missing: learned_absolute positions need "
-                                      "a table, with at least " +
-                                      length.Text() + " rows"});
-  } else if (length.value > rows.value) {
-    problems.push_back({length.key, length.Text() + " must not be above " + rows.Text()});
-  }
-  const ModelConfig usual;
-  const std::pair<const char*, bool> rotary[] = {
-      {"model.rotary_base", model.rotary_base != usual.rotary_base},
-      {"model.rotary_percent", model.rotary_percent != usual.rotary_percent},
-      {"model.rope_scaling_factor", model.rope_scaling_factor != usual.rope_scaling_factor},
-      {"model.rope_low_freq_factor", model.rope_low_freq_factor != usual.rope_low_freq_factor},
-      {"model.rope_high_freq_factor", model.rope_high_freq_factor != usual.rope_high_freq_factor},
-      {"model.rope_original_length", model.rope_original_length != usual.rope_original_length}};
-  for (const auto& [key, is_written] : rotary) {
-    if (!is_written) continue;
-    problems.push_back({key, Quoted(key) + " needs `model.position_embedding_type` rope, "
-                                           "because learned_absolute positions have no rotation"});
-  }
-}
-
 void CheckModel(const RunConfig& config, Problems& problems) {
   const ModelConfig& model = config.model;
   const Named hidden{"model.hidden_size", model.hidden_size};
   const Named heads{"model.num_attention_heads", model.num_attention_heads};
-  if (model.kv_channels == 0) CheckMultiple(hidden, heads, problems);
+  if (model.kv_channels == 0 && !HasLatentAttention(model)) {
+    CheckMultiple(hidden, heads, problems);
+  }
   CheckMultiple(heads, {"model.num_query_groups", model.num_query_groups}, problems);
   if (!model.norm_weights && model.normalization != Normalization::kLayerNorm) {
     problems.push_back(
         {"model.norm_weights",
          "`model.norm_weights` can be false only if `model.normalization` is layer_norm"});
   }
-  if (model.rope_scaling_factor > 1 && model.rope_low_freq_factor >= model.rope_high_freq_factor) {
-    problems.push_back({"model.rope_low_freq_factor",
-                        "`model.rope_low_freq_factor` (" + NumberText(model.rope_low_freq_factor) +
-                            ") must be below `model.rope_high_freq_factor` (" +
-                            NumberText(model.rope_high_freq_factor) + ")"});
-  }
-  CheckPositions(config, problems);
+  Append(FindPositionProblems(config), problems);
 }
 
 void CheckTensorParallel(const RunConfig& config, Problems& problems) {
@@ -297,7 +233,7 @@ std::vector<std::string> FillDerived(int64_t world_size, RunConfig& config) {
     filled.push_back(key);
   };
   const LayoutConfig& layout = config.layout;
-  // Computed with 128 bits, because the sizes are not checked yet and their product could overflow.
+  // Use 128 bits: the sizes are not checked yet, and their product could overflow.
   const __int128 model_ranks = static_cast<__int128>(layout.tp) * layout.cp * layout.pp;
   const bool divides = model_ranks > 0 && world_size % model_ranks == 0;
   fill("layout.dp", divides ? static_cast<int64_t>(world_size / model_ranks) : 0, config.layout.dp);
@@ -328,7 +264,7 @@ Problems FindOutOfRange(const RunConfig& config) {
     using Value = std::remove_cvref_t<decltype(value)>;
     if constexpr (std::is_arithmetic_v<Value>) {
       const auto number = static_cast<double>(value);
-      // Written with `!`, so that NaN is rejected too.
+      // Written with `!`, so that NaN is rejected as well.
       const bool within = number >= rule.min && number <= rule.max;
       if (within || !IsWritten(rule, value)) return;
       const std::string key = setting.Text();
@@ -366,6 +302,7 @@ Problems FindTrainingProblems(const RunConfig& config) {
   Problems problems;
   CheckModel(config, problems);
   Append(FindFeatureProblems(config), problems);
+  Append(FindLossScaleProblems(config), problems);
   CheckTensorParallel(config, problems);
   CheckContextParallel(config, problems);
   CheckPipeline(config, problems);
@@ -395,16 +332,17 @@ Problems FindLaunchProblems(const RunConfig& config) {
   }
   Append(FindAttentionProblems(config), problems);
   const ModelConfig& model = config.model;
-  const bool is_bf16_on_gpu =
-      config.resources.device == DeviceKind::kGpu && config.train.precision == Precision::kBf16;
-  if (is_bf16_on_gpu && HeadSize(model) % 8 != 0) {
+  const bool is_16_bit_on_gpu =
+      config.resources.device == DeviceKind::kGpu && config.train.precision != Precision::kFp32;
+  if (is_16_bit_on_gpu && HeadSize(model) % 8 != 0) {
     const bool is_set = model.kv_channels > 0;
-    problems.push_back({is_set ? "model.kv_channels" : "model.num_attention_heads",
-                        "heads have " + std::to_string(HeadSize(model)) + " elements (" +
-                            (is_set ? "`model.kv_channels`"
-                                    : "`model.hidden_size` / `model.num_attention_heads`") +
-                            "), but attention in bf16 on a GPU needs a multiple of 8; change " +
-                            (is_set ? "this setting" : "one of these settings")});
+    problems.push_back(
+        {is_set ? "model.kv_channels" : "model.num_attention_heads",
+         "heads have " + std::to_string(HeadSize(model)) + " elements (" +
+             (is_set ? "`model.kv_channels`"
+                     : "`model.hidden_size` / `model.num_attention_heads`") +
+             "), but attention in bf16 or fp16 on a GPU needs a multiple of 8; change " +
+             (is_set ? "this setting" : "one of these settings")});
   }
   return problems;
 }

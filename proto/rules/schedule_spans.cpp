@@ -51,8 +51,8 @@ class Ruler {
     return length.steps > 0 ? plan_.SamplesThrough(length.steps) : WithoutSteps(length);
   }
 
-  // Returns the number of samples in the last `length` of the run. If `length` is longer than the
-  // run, the result is larger than the run's number of samples.
+  // Returns the number of samples in the last part of the run, which has the given length. If
+  // `length` is longer than the run, the result exceeds the run's number of samples.
   int64_t BeforeTheEnd(const Length& length) const {
     if (length.steps == 0) return WithoutSteps(length);
     if (length.steps > train_.steps) return plan_.SamplesThrough(length.steps);
@@ -112,8 +112,7 @@ std::string SamplesTaken(int64_t samples, int64_t run, const TrainConfig& train)
 }
 
 // Checks that the warm-up and the decay together fit into the run. `decay` is null unless the
-// schedule is wsd, because the decay of any other schedule does not count back from the end of the
-// run.
+// schedule is wsd: only the decay of wsd counts back from the end of the run.
 void CheckFit(const TrainConfig& train, const Length& warmup, const Length* decay,
               Problems& problems) {
   const Ruler ruler(train);

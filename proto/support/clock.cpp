@@ -24,7 +24,7 @@ Timestamp SystemClock::Now() const {
 
 ClockReading SystemClock::Read() const {
   // The maximum number of attempts to read both clocks. If the thread is interrupted between the
-  // two readings, the delay looks like a change of one clock, so the readings are discarded and
+  // two readings, the delay looks like a change of one clock. The readings are then discarded and
   // repeated.
   constexpr int kTries = 10;
   ClockReading reading;

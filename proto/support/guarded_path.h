@@ -25,12 +25,12 @@ inline constexpr int64_t kStatBlockBytes = 512;
 // a link.
 class GuardedPath {
  public:
-  // For a path whose last component user programs may have replaced, but not its directory. The
-  // conversion is implicit because most callers pass such a path.
+  // Use this if user programs may have replaced the last component of the path, but not its
+  // directory. The conversion is implicit because most callers pass such a path.
   GuardedPath(const std::string& path);  // NOLINT(google-explicit-constructor)
   GuardedPath(const char* path) : GuardedPath(std::string(path)) {}  // NOLINT
-  // For a path below the directory `root`, where user programs may have replaced everything.
-  // Example of `below`: "3/1/rank0/telemetry.jsonl".
+  // Use this for a path below the directory `root`, where user programs may have replaced
+  // everything. Example of `below`: "3/1/rank0/telemetry.jsonl".
   GuardedPath(std::string root, std::string below)
       : root_(std::move(root)), below_(std::move(below)) {}
 

@@ -7,8 +7,8 @@
 
 namespace trainyard {
 
-// Returns the message of a status as std::string, for spdlog, which cannot format absl::string_view
-// because Debian's is not std::string_view.
+// Returns the message of a status as std::string, for spdlog. spdlog cannot format
+// absl::string_view, because Debian's is not std::string_view.
 inline std::string Text(const absl::Status& status) { return std::string(status.message()); }
 
 }  // namespace trainyard

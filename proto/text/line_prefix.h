@@ -6,9 +6,9 @@
 
 namespace trainyard {
 
-// Returns the line without its prefixes, and without the blanks after them. Recognised are labels
-// of ranks and nodes (srun, mpirun, torchrun, pdsh, Ray), dates and times, and the names and levels
-// of loggers. Levels of errors remain, because they are part of the message. Returns a line without
+// Returns the line without its prefixes, and without the blanks after them. Prefixes are labels of
+// ranks and nodes (srun, mpirun, torchrun, pdsh, Ray), dates and times, and the names and levels of
+// loggers. Levels of errors are kept, because they are part of the message. Returns a line without
 // a prefix unchanged. The line must be valid UTF-8.
 std::string_view WithoutLinePrefixes(std::string_view line);
 

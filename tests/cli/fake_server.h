@@ -24,7 +24,7 @@ namespace trainyard::cli {
 // The answers to return and the requests received. Set answers before a call, and read requests
 // after it.
 struct FakeAnswers {
-  // Unless OK, every unary call and every stream ends with it.
+  // If this is not OK, every unary call and every stream ends with it.
   grpc::Status status;
   // Duration of each unary call.
   std::chrono::milliseconds delay{0};
@@ -55,6 +55,8 @@ struct FakeAnswers {
   v1::ListKeysResponse keys;
   v1::GetSeriesResponse series;
   v1::GetLossReportResponse loss;
+  std::vector<v1::GetExpertsRequest> experts_requests;
+  v1::GetExpertsResponse experts;
   v1::GetReportResponse report;
 
   // One stream of WatchJob: the messages to send, then how it ends.

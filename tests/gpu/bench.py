@@ -2,6 +2,8 @@
 
   python3 tests/gpu/bench.py --trainer build/gpu/bin/trainyard-trainer --out DIR
   python3 tests/gpu/bench.py --trainer ... --out DIR --rows 1.5b,162m --peers first
+  python3 tests/gpu/bench.py --trainer ... --out DIR --rows 'm8-*,d64-*' --text TOKENS --cli CLI
+  python3 tests/gpu/bench.py --join DIR,DIR --out DIR
   python3 tests/gpu/bench.py --trainer ... --out DIR --determinism
 
 Needs a python3 with a CUDA PyTorch for the peers only. Writes the table into DIR, as JSON
@@ -10,6 +12,8 @@ measured, or when a check fails.
 """
 import argparse
 import datetime
+import fnmatch
+import json
 import pathlib
 import shutil
 import subprocess
@@ -17,6 +21,7 @@ import sys
 import tempfile
 
 import determinism
+import predictions
 import report
 import rows
 import splits
@@ -35,9 +40,13 @@ def machine():
     return {"date": datetime.datetime.now().strftime("%Y-%m-%d %H:%M"), "gpus": gpus}
 
 
+def gpu_count(facts):
+    return len(facts["gpus"].split("; ")) if facts["gpus"] else 0
+
+
 def rows_that_fit():
     """The default rows that this machine has GPUs enough for."""
-    gpus = len(machine()["gpus"].split("; ")) if machine()["gpus"] else 0
+    gpus = gpu_count(machine())
     fitting = [name for name in rows.DEFAULT_ROWS if rows.fits(rows.ROWS[name], gpus)]
     others = [name for name in rows.DEFAULT_ROWS if name not in fitting]
     if others:
@@ -48,10 +57,20 @@ def rows_that_fit():
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--trainer", type=pathlib.Path, required=True)
+    parser.add_argument("--trainer", type=pathlib.Path)
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--rows", default="", metavar="ROW,ROW",
-                        help=f"some of {','.join(rows.ROWS)}")
+                        help=f"some of {','.join(rows.ROWS)}; * stands for any text")
+    parser.add_argument("--join", type=lambda text: [pathlib.Path(part) for part in
+                                                     text.split(",")],
+                        metavar="DIR,DIR",
+                        help="measure nothing; write the tables of earlier commands as one")
+    parser.add_argument("--text", type=pathlib.Path, metavar="TOKENS",
+                        help="a directory of `trainyard data prepare`, for the rows on text")
+    parser.add_argument("--cli", type=pathlib.Path, metavar="PROGRAM",
+                        help="the program trainyard: adds the planner's predictions")
+    parser.add_argument("--plan-device", default="",
+                        help="GPU type to predict for (that of this machine)")
     parser.add_argument("--steps", type=int, default=FEWEST_STEPS,
                         help=f"steps of a run with {rows.WARMUP_STEPS} to warm up (%(default)s)")
     parser.add_argument("--peers", choices=("all", "first", "none"), default="all",
@@ -66,17 +85,37 @@ def parse_arguments():
     options = parser.parse_args()
     if options.steps < FEWEST_STEPS:
         parser.error(f"--steps must be at least {FEWEST_STEPS}")
+    if options.trainer is None and not options.join:
+        parser.error("--trainer is missing")
     known = determinism.PLANS if options.determinism else rows.ROWS
-    options.rows = [name for name in options.rows.split(",") if name]
-    unknown = [name for name in options.rows if name not in known]
-    if unknown:
-        parser.error(f"no row {unknown[0]}; there are {', '.join(known)}")
+    try:
+        options.rows = named_rows(options.rows, known)
+    except ValueError as error:
+        parser.error(str(error))
+    if options.cli and not options.plan_device:
+        options.plan_device = predictions.device_of(machine()["gpus"].split(",")[0])
     return options
 
 
-def write_tables(out, results, facts):
-    (out / "bench.json").write_text(report.as_json(results, facts))
-    (out / "bench.md").write_text(report.as_markdown(results, facts))
+def named_rows(text, known):
+    """The rows of "ROW,PATTERN,...", each once; ValueError for a name without a row."""
+    names = {}
+    for pattern in filter(None, text.split(",")):
+        found = fnmatch.filter(known, pattern)
+        if not found:
+            raise ValueError(f"no row {pattern}; there are {', '.join(known)}")
+        names.update(dict.fromkeys(found))
+    return list(names)
+
+
+def write_tables(out, entries, facts):
+    (out / "bench.json").write_text(report.as_json(entries, facts))
+    (out / "bench.md").write_text(report.as_markdown(entries, facts))
+
+
+def measure_or_skip(bench, name, facts):
+    row, gpus = rows.ROWS[name], gpu_count(facts)
+    return rows.measure(bench, row) if rows.fits(row, gpus) else rows.unmeasured(row, gpus)
 
 
 def measure_rows(bench, names):
@@ -84,16 +123,28 @@ def measure_rows(bench, names):
     facts = machine()
     for name in names:
         print(f"bench: {name}", file=sys.stderr, flush=True)
-        bench.results[name] = rows.measure(bench, rows.ROWS[name])
-        write_tables(bench.out, list(bench.results.values()), facts)
+        bench.results[name] = measure_or_skip(bench, name, facts)
+        write_tables(bench.out, list(map(report.entry_of, bench.results.values())), facts)
         print((bench.out / "bench.md").read_text(), file=sys.stderr, flush=True)
     print((bench.out / "bench.md").read_text())
-    return all(result.ours and result.verdict != "MISSED" for result in bench.results.values())
+    return all(result.lacks_gpus or (result.ours and result.verdict != "MISSED")
+               for result in bench.results.values())
+
+
+def join(folders, out):
+    """Writes the tables of the folders as one; true when no row misses what it must reach."""
+    tables = [json.loads((folder / "bench.json").read_text()) for folder in folders]
+    entries, facts = report.joined(tables)
+    write_tables(out, entries, facts)
+    print((out / "bench.md").read_text())
+    return all(entry["verdict"] != "MISSED" for entry in entries)
 
 
 def main():
     options = parse_arguments()
     options.out.mkdir(parents=True, exist_ok=True)
+    if options.join:
+        return 0 if join(options.join, options.out) else 1
     bench = rows.Bench(options)
     if options.determinism:
         passed = determinism.check(bench, options.rows or determinism.DEFAULT_ROWS)

@@ -6,7 +6,10 @@ import pathlib
 import tempfile
 import unittest
 
+import bench
 import determinism
+import mixture_rows
+import predictions
 import report
 import rows
 import splits
@@ -21,6 +24,30 @@ def weights_of(shape):
     layer = shape.hidden * (2 * shape.hidden + 2 * keys + 3 * shape.ffn)
     tables = 1 if shape.tied else 2
     return shape.layers * layer + tables * shape.vocabulary * shape.hidden
+
+
+def attention_weights(shape):
+    """Elements of a layer's attention."""
+    family, hidden = shape.family, shape.hidden
+    if not shape.has_latent_attention:
+        return hidden * shape.head_size * 2 * (shape.heads + shape.key_heads)
+    rotary, plain, value = (family[key] for key in
+                            ("qk_pos_emb_head_dim", "qk_head_dim", "v_head_dim"))
+    queries = family["q_lora_rank"] * (hidden + shape.heads * (plain + rotary))
+    latents = hidden * (family["kv_lora_rank"] + rotary)
+    keys_and_values = family["kv_lora_rank"] * shape.heads * (plain + value)
+    return queries + latents + keys_and_values + shape.heads * value * hidden
+
+
+def mixture_weights(shape):
+    """Elements of all matrices of a mixture of experts."""
+    family = shape.family
+    dense = family.get("moe_dense_layers", 0)
+    width = (shape.experts * family.get("moe_ffn_hidden_size", shape.ffn)
+             + family.get("moe_shared_expert_intermediate_size", 0))
+    experts = shape.hidden * (3 * width + shape.experts)
+    return (shape.layers * attention_weights(shape) + dense * 3 * shape.hidden * shape.ffn
+            + (shape.layers - dense) * experts + 2 * shape.vocabulary * shape.hidden)
 
 
 def step_record(step, seconds, time_ms, loss=1.0):
@@ -49,6 +76,11 @@ class Shapes(unittest.TestCase):
     def test_models_have_the_weights_that_their_names_say(self):
         for name, millions in (("llama-1.5b", 1545), ("llama3-8b", 8030), ("gpt-162m", 162)):
             self.assertEqual(round(weights_of(MODELS[name]) / 1e6), millions)
+
+
+    def test_mixtures_have_the_parameters_that_their_names_say(self):
+        for name, millions in (("m8", 3050), ("d64", 3410)):
+            self.assertEqual(round(mixture_weights(MODELS[name]) / 1e6), millions)
 
 
 class Statistics(unittest.TestCase):
@@ -158,11 +190,124 @@ class Verdicts(unittest.TestCase):
     def test_tables_show_what_was_not_measured(self):
         result = rows.Result(rows.ROWS["1.5b"], note="not measured: rank 0 ended with 78")
         result.peers = [{"variant": "b", "oom": True}]
-        text = report.as_markdown([result], {"date": "today", "gpus": ""})
+        entries = [report.entry_of(result)]
+        text = report.as_markdown(entries, {"date": "today", "gpus": ""})
         self.assertIn("out of memory", text)
         self.assertIn("rank 0 ended with 78", text)
-        table = json.loads(report.as_json([result], {}))
+        table = json.loads(report.as_json(entries, {}))
         self.assertEqual(table["rows"][0]["verdict"], "not measured")
+
+
+class Mixtures(unittest.TestCase):
+    MACHINE = {"date": "today", "gpus": "NVIDIA H200"}
+
+    def result(self, name, value):
+        row = rows.ROWS[name]
+        return rows.Result(row, ours=rows.ours_of(row.plan, steady(row.plan.warmup_steps + 20)),
+                           value=value)
+
+    def test_forced_balance_is_a_setting_of_the_model(self):
+        for name in ("m8-mbs8", "d64-mbs16-bf16", "m8-ep2-x2", "plan-d64-m4"):
+            spec = trainer_run.settings_of(rows.ROWS[name].plan, "/data")
+            self.assertTrue(spec["model"]["moe_router_force_load_balancing"], name)
+        for name in ("m8-real-mbs8", "m8-text", "d64-real-ep2-x2"):
+            spec = trainer_run.settings_of(rows.ROWS[name].plan, "/data")
+            self.assertNotIn("moe_router_force_load_balancing", spec["model"], name)
+        self.assertEqual(trainer_run.settings_of(rows.ROWS["m8-text"].plan, "")["model"]
+                         ["moe_aux_loss_coeff"], 0.01)
+
+    def test_rows_of_experts_divide_them_over_all_gpus(self):
+        spec = trainer_run.settings_of(rows.ROWS["d64-ep4-x4"].plan, "/data")
+        self.assertEqual((spec["layout"]["ep"], spec["layout"]["dp"]), (4, 4))
+        self.assertEqual(rows.alone(rows.ROWS["d64-ep4-x4"].plan).layout, {})
+
+    def test_peers_have_the_routing_and_the_weights_of_their_row(self):
+        for name in ("m8-mbs8", "m8-real-mbs16-bf16", "d64-mbs16", "d64-real-mbs8-bf16"):
+            row = rows.ROWS[name]
+            for variant in row.peers:
+                self.assertIn("routing=" + ("real" if "-real-" in name else "forced"), variant)
+                self.assertIn("weights=" + ("bf16" if "bf16" in name else "fp32"), variant)
+        self.assertIn("attention=flash", " ".join(rows.ROWS["d64-mbs8"].peers))
+        command = rows.peer_command(rows.ROWS["d64-mbs8"], 20)
+        self.assertEqual(pathlib.Path(command[1]).name, "moe_peer.py")
+
+    def test_an_equal_run_is_not_repeated(self):
+        one, other = rows.ROWS["m8-mbs8"], rows.ROWS["m8-mbs8-bf16"]
+        self.assertEqual(dataclasses.replace(one.plan, name=""),
+                         dataclasses.replace(other.plan, name=""))
+        key = repr(dataclasses.replace(one.plan, name=""))
+        measured = rows.ours_of(one.plan, steady(24))
+        result = rows.Result(other)
+        rows.measure_ours(type("Bench", (), {"measured": {key: measured}}), result)
+        self.assertIs(result.ours, measured)
+
+    def test_text_is_compared_with_forced_balance_of_the_same_model(self):
+        row = rows.ROWS["d64-text"]
+        plan = rows.forced(row.plan)
+        self.assertEqual((row.plan.warmup_steps, plan.warmup_steps), (200, 4))
+        self.assertTrue(plan.shape.family["moe_router_force_load_balancing"])
+        key = repr(dataclasses.replace(plan, name=""))
+        result = self.result("d64-text", None)
+        half = {"tokens_per_second": 2 * result.ours["tokens_per_second"]}
+        options = type("Bench", (), {"measured": {key: half}})
+        self.assertAlmostEqual(rows.value_of(options, result), 0.5)
+
+    def test_a_text_has_room_in_the_vocabulary(self):
+        with tempfile.TemporaryDirectory() as folder:
+            text = pathlib.Path(folder)
+            trainer_run.write_token_file(text, "train", 50257, [0, 1])
+            options = type("Bench", (), {"text": text})
+            found = [rows.Bench.text_shape(options, MODELS[name]).vocabulary
+                     for name in ("m8", "d64")]
+        self.assertEqual(found, [50304, 102400])
+
+    def test_balance_is_the_mean_over_the_timed_steps(self):
+        records = [{"type": "experts", "step": step, "first_layer": 1, "balance": balance}
+                   for step, balance in ((4, [9, 9]), (5, [1.0, 2.0]), (6, [1.5, 2.5]))]
+        balance = trainer_run.expert_balance(records, 4)
+        self.assertEqual(balance, {1: 1.25, 2: 2.25})
+        self.assertIn("layer 1 1.25, layer 2 2.25", rows.balance_note(balance))
+
+    def test_a_row_without_its_gpus_has_its_twin_beside_it(self):
+        twin = self.result("m8-ep2-x2", 0.951)
+        missing = rows.unmeasured(rows.ROWS["m8-ep4-x4"], 2)
+        entries = [report.entry_of(result) for result in (twin, missing)]
+        text = report.as_markdown(entries, self.MACHINE)
+        self.assertIn("not measured; m8-ep2-x2: 0.951 x, must", text)
+        self.assertIn("needs 4 GPUs, this machine has 2", text)
+
+    def test_tables_join_to_one(self):
+        missing = report.entry_of(rows.unmeasured(rows.ROWS["m8-ep4-x4"], 2))
+        one = {"machine": {"date": "d1", "gpus": "g1"},
+               "rows": [report.entry_of(self.result("m8-ep2-x2", 0.95)), missing]}
+        two = {"machine": {"date": "d2", "gpus": "g2"},
+               "rows": [report.entry_of(self.result("m8-ep4-x4", 0.99))]}
+        for tables in ([one, two], [two, one]):
+            entries, machine = report.joined(json.loads(json.dumps(tables)))
+            self.assertEqual({entry["row"]: entry["verdict"] for entry in entries},
+                             {"m8-ep2-x2": "must", "m8-ep4-x4": "aim"})
+            self.assertEqual(set(machine["gpus"].split("; ")), {"g1", "g2"})
+
+    def test_predictions_have_errors_and_their_mean(self):
+        result = self.result("m8-rate", 94_000)
+        result.predicted = {"ms": 110.0, "memory_gb": 4.9}
+        entry = report.entry_of(result)
+        self.assertAlmostEqual(predictions.error_of(entry, "ms"), 0.1)
+        self.assertAlmostEqual(predictions.mean_error([entry, {"ours": None}], "memory_gb"), 0.02)
+        text = report.as_markdown([entry], self.MACHINE)
+        self.assertIn("+10.0 %", text)
+        self.assertIn("below aim", text)
+        self.assertEqual(predictions.device_of("NVIDIA H200"), "H200")
+
+    def test_rows_are_named_by_patterns_too(self):
+        names = bench.named_rows("m8-ep*,m8-ep2-x2,1.5b", rows.ROWS)
+        self.assertEqual(names, ["m8-ep2-x2", "m8-ep4-x4", "1.5b"])
+        with self.assertRaises(ValueError):
+            bench.named_rows("m9-*", rows.ROWS)
+
+    def test_mixtures_are_measured_only_if_named(self):
+        self.assertFalse(rows.MIXTURES & set(rows.DEFAULT_ROWS))
+        self.assertEqual(len(mixture_rows.MIXTURE_ROWS), len(rows.MIXTURES))
 
 
 class Determinism(unittest.TestCase):

@@ -5,7 +5,8 @@
 Stands in for whoever starts the ranks: starts them and one spare, writes the orders of
 worker/README.md's contract, and compares the losses with those of an undisturbed run, bit for bit.
 On GPUs each spare is a process on the device of the rank that dies next. Some are started ahead, so
-that the kills need not wait for them. Prints, for each kill, the seconds from SIGKILL to the next
+that the kills need not wait for them. With --stopped, a rank is paused before it is killed, so that the
+others already wait for it. Prints, for each kill, the seconds from SIGKILL to the next
 finished step of the gang, and median, ninth decile and worst of all.
 """
 
@@ -61,7 +62,8 @@ def settings(arguments, data):
             "layout": {"micro_batch": 2, **json.loads(arguments.layout)},
             "model": {"num_layers": 4, "hidden_size": arguments.hidden,
                       "ffn_hidden_size": 2 * arguments.hidden, "num_attention_heads": 4,
-                      "num_query_groups": 2, "vocab_size": VOCABULARY},
+                      "num_query_groups": 2, "vocab_size": VOCABULARY,
+                      **json.loads(arguments.model)},
             "data": {"path": str(data)},
             "train": {"seq_length": arguments.length, "global_batch": 2 * arguments.ranks,
                       "steps": arguments.steps, "precision": "bf16" if is_gpu else "fp32",
@@ -87,8 +89,9 @@ class Member:
             "LOCAL_WORLD_SIZE": str(gang.ranks_count), "MASTER_ADDR": "127.0.0.1",
             "MASTER_PORT": str(gang.port), "TRAINYARD_RUN_DIR": str(self.run),
             "TRAINYARD_SPEC": str(self.run / "spec.json"),
-            "TRAINYARD_CHECKPOINT_DIR": str(gang.folder / "checkpoints"),
-            "TRAINYARD_HEAL": str(self.order)}
+            "TRAINYARD_CHECKPOINT_DIR": str(gang.folder / "checkpoints")}
+        if gang.heals:
+            variables["TRAINYARD_HEAL"] = str(self.order)
         if is_spare:
             variables["TRAINYARD_STANDBY"] = "1"
         output = open(self.run / "output.log", "ab")
@@ -125,7 +128,8 @@ class Member:
 
 
 class Gang:
-    def __init__(self, arguments, spec, folder):
+    def __init__(self, arguments, spec, folder, heals=True):
+        self.heals, self.stopped = heals, arguments.stopped
         self.trainer, self.spec, self.folder = os.path.abspath(arguments.trainer), spec, folder
         self.ranks_count, self.port, self.generation = arguments.ranks, free_port(), 1
         self.ranks = [Member(self, f"rank{rank}", rank) for rank in range(arguments.ranks)]
@@ -157,12 +161,9 @@ class Gang:
 
     def replace(self, rank):
         """Kills the rank; returns seconds until the gang's next step, and until each phase."""
-        victim = self.ranks[rank]
         for member in self.all:
             member.look()
-        killed = time.time()
-        victim.process.send_signal(signal.SIGKILL)
-        victim.process.wait()
+        killed = self.kill(rank)
         self.generation, self.port = self.generation + 1, free_port()
         self.ranks[rank] = self.spares.pop(0)
         for place, member in enumerate(self.ranks):
@@ -175,6 +176,17 @@ class Gang:
             return found
         self.wait(has_stepped, "the next step")
         return found[0]["time_ms"] / 1000 - killed, self.phases_since(killed)
+
+    def kill(self, rank):
+        """Stops the rank for a while if asked to, and kills it; returns the time of SIGKILL."""
+        victim = self.ranks[rank].process
+        if self.stopped > 0:
+            victim.send_signal(signal.SIGSTOP)
+            time.sleep(self.stopped)
+        killed = time.time()
+        victim.send_signal(signal.SIGKILL)
+        victim.wait()
+        return killed
 
     def phases_since(self, killed):
         """"heal 0.12, train 1.05": seconds from the kill until the last rank was in each phase."""
@@ -218,28 +230,42 @@ class Gang:
         return found
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def add_gang_options(parser, ranks, kills, stopped):
+    """Options of the ranks and their model; the numbers are defaults."""
     parser.add_argument("--trainer", required=True)
-    parser.add_argument("--ranks", type=int, default=4)
-    parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--steps", type=int, default=0, help="0: as many as the kills need")
-    parser.add_argument("--ahead", type=int, default=1, help="spares that wait (%(default)s)")
-    parser.add_argument("--steps-between", type=int, default=10)
+    parser.add_argument("--ranks", type=int, default=ranks, help="(%(default)s)")
+    parser.add_argument("--kills", type=int, default=kills, help="(%(default)s)")
+    parser.add_argument("--stopped", type=float, default=stopped, metavar="SECONDS",
+                        help="pause of a rank before it is killed (%(default)s)")
     parser.add_argument("--device", choices=["cpu", "gpu"], default="cpu")
     parser.add_argument("--hidden", type=int, default=64)
     parser.add_argument("--length", type=int, default=64)
     parser.add_argument("--layout", default="{}", help='JSON, such as {"zero": 1}')
+    parser.add_argument("--model", default="{}",
+                        help='more settings of the model, as JSON, such as {"num_experts": 8}')
     parser.add_argument("--seed", type=int, default=1)
+
+
+def make_data(folder):
+    data = folder / "data"
+    data.mkdir()
+    write_tokens(data, "train", 50000, 1)
+    write_tokens(data, "val", 2000, 2)
+    return data
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    add_gang_options(parser, ranks=4, kills=50, stopped=0.0)
+    parser.add_argument("--steps", type=int, default=0, help="0: as many as the kills need")
+    parser.add_argument("--ahead", type=int, default=1, help="spares that wait (%(default)s)")
+    parser.add_argument("--steps-between", type=int, default=10)
     arguments = parser.parse_args()
     chance = random.Random(arguments.seed)
     arguments.steps = arguments.steps or 3 * arguments.steps_between * (arguments.kills + 2)
 
     folder = pathlib.Path(tempfile.mkdtemp(prefix="healing-"))
-    (folder / "data").mkdir()
-    write_tokens(folder / "data", "train", 50000, 1)
-    write_tokens(folder / "data", "val", 2000, 2)
-    spec = settings(arguments, folder / "data")
+    spec = settings(arguments, make_data(folder))
 
     whole = Gang(arguments, spec, folder / "whole")
     whole.end()

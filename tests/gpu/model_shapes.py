@@ -26,11 +26,28 @@ class ModelShape:
         """Elements of one attention head."""
         return self.family.get("kv_channels", self.hidden // self.heads)
 
+    @property
+    def has_latent_attention(self):
+        return self.family.get("multi_latent_attention", False)
+
+    @property
+    def experts(self):
+        """Routed experts of a layer; 0 for a dense model."""
+        return self.family.get("num_experts", 0)
+
 
 GPT2 = {"normalization": "layer_norm", "add_bias_linear": True, "activation": "gelu_tanh",
         "position_embedding_type": "learned_absolute", "max_position_embeddings": 1024}
 NEOX = {"normalization": "layer_norm", "add_bias_linear": True, "activation": "gelu",
         "rotary_percent": 0.25, "parallel_residual": True}
+MIXTRAL = {"num_experts": 8, "moe_router_topk": 2}
+# The routed and shared experts and the attention of DeepSeek-V3, with the sizes of V2-Lite.
+DEEPSEEK = {"num_experts": 64, "moe_router_topk": 6, "moe_ffn_hidden_size": 1408,
+            "moe_shared_expert_intermediate_size": 2 * 1408, "moe_dense_layers": 1,
+            "moe_router_score_function": "sigmoid", "moe_router_enable_expert_bias": True,
+            "moe_router_load_balancing_type": "none",
+            "multi_latent_attention": True, "q_lora_rank": 768, "kv_lora_rank": 512,
+            "qk_head_dim": 128, "qk_pos_emb_head_dim": 64, "v_head_dim": 128}
 
 MODELS = {
     "llama-1.5b": ModelShape(layers=18, heads=16, key_heads=8, hidden=2048, ffn=7168,
@@ -67,6 +84,12 @@ MODELS = {
     "gpt2-1.5b": ModelShape(layers=48, heads=25, key_heads=25, hidden=1600, ffn=6400,
                             vocabulary=50304, sequence_length=1024, rotary_base=1e4, tied=True,
                             family=GPT2),
+    # 3.05 B parameters, 0.94 B of them per token.
+    "m8": ModelShape(layers=8, heads=16, key_heads=8, hidden=2048, ffn=7168, vocabulary=32000,
+                     sequence_length=2048, rotary_base=1e6, family=MIXTRAL),
+    # 3.41 B parameters, 0.90 B of them per token.
+    "d64": ModelShape(layers=6, heads=16, key_heads=16, hidden=2048, ffn=10944, vocabulary=102400,
+                      sequence_length=4096, rotary_base=1e4, norm_epsilon=1e-6, family=DEEPSEEK),
     # The shape of recipes/llama-tiny-cpu.yaml.
     "llama-tiny": ModelShape(layers=4, heads=6, key_heads=2, hidden=192, ffn=512,
                              vocabulary=2048, sequence_length=128, rotary_base=1e4, tied=True),

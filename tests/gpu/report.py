@@ -1,5 +1,12 @@
 """The table of tests/gpu/bench.py as Markdown and as JSON."""
+import itertools
 import json
+
+import predictions
+
+# Units of rows without a target.
+UNITS = {"ratio": "x", "scaling": "x", "forced": "x", "reshard": "x", "tokens": "tokens/s",
+         "stall": "% of a step"}
 
 
 def thousands(number):
@@ -27,23 +34,33 @@ def markdown(lines):
     return "\n".join(text)
 
 
-def against_peer(result):
+def against_peer(entry):
     """Ours to the fastest peer, both in tokens/s."""
-    if not result.ours or not result.best_peer:
+    peer = best_peer(entry)
+    if not entry["ours"] or not peer:
         return "-"
-    return f"{result.ours['tokens_per_second'] / result.best_peer['tokens_per_second']:.3f}"
+    return f"{entry['ours']['tokens_per_second'] / peer['tokens_per_second']:.3f}"
 
 
-def row_line(result):
-    peer, target = result.best_peer, result.row.target
-    ours = result.ours or {}
-    rate = ours.get("tokens_per_second")
-    return [result.row.plan.name, thousands(rate),
+def best_peer(entry):
+    measured = [peer for peer in entry["peers"] if "tokens_per_second" in peer]
+    return max(measured, key=lambda peer: peer["tokens_per_second"], default=None)
+
+
+def reached(entry, entries):
+    """The verdict; of a row that lacks GPUs also the value of its twin with two GPUs."""
+    twin = next((other for other in entries if other["row"] == entry.get("twin")), None)
+    if entry["value"] is not None or not twin or twin["value"] is None:
+        return entry["verdict"]
+    return f"not measured; {twin['row']}: {shown(twin['value'], twin['unit'])}, {twin['verdict']}"
+
+
+def row_line(entry, entries):
+    peer, unit = best_peer(entry), entry["unit"]
+    return [entry["row"], thousands((entry["ours"] or {}).get("tokens_per_second")),
             thousands(peer["tokens_per_second"]) if peer else "-",
-            peer["variant"] if peer else "-", against_peer(result),
-            shown(result.value, target.unit if target else ""),
-            shown(target.must, target.unit) if target else "-",
-            shown(target.aim, target.unit) if target else "-", result.verdict]
+            peer["variant"] if peer else "-", against_peer(entry), shown(entry["value"], unit),
+            shown(entry["must"], unit), shown(entry["aim"], unit), reached(entry, entries)]
 
 
 def first_step(figures):
@@ -56,36 +73,77 @@ def run_line(name, who, figures):
     """Figures of one run, ours or a peer's."""
     if "ms" not in figures:
         why = "out of memory" if figures.get("oom") else figures.get("error", "not measured")
-        return [name, who, "-", why, "-", "-", "-", "-", "-"]
+        return [name, who, "-", " ".join(why.split()), "-", "-", "-", "-", "-"]
     return [name, who, thousands(figures["tokens_per_second"]), milliseconds(figures),
             str(figures["steps"]), f"{figures['memory_gb']:.1f}", first_step(figures),
             figures["state"], thousands(figures["tokens_per_step"])]
 
 
-def run_lines(result):
-    name = result.row.plan.name
-    ours = [run_line(name, "ours", result.ours)] if result.ours else []
-    return ours + [run_line(name, peer["variant"], peer) for peer in result.peers]
+def run_lines(entry):
+    ours = [run_line(entry["row"], "ours", entry["ours"])] if entry["ours"] else []
+    return ours + [run_line(entry["row"], peer["variant"], peer) for peer in entry["peers"]]
 
 
-def as_markdown(results, machine):
-    """Two tables: the rows against their targets, and all runs behind them."""
+def percent(error):
+    return "-" if error is None else f"{100 * error:+.1f} %"
+
+
+def plan_line(entry):
+    """The planner's figures of a row beside the measured ones."""
+    plan, ours = entry["predicted"], entry["ours"]
+    if "problem" in plan:
+        return [entry["row"], " ".join(plan["problem"].split()), "-", "-", "-", "-", "-"]
+    return [entry["row"], f"{plan['ms']:.1f}", f"{ours['ms']:.1f}",
+            percent(predictions.error_of(entry, "ms")), f"{plan['memory_gb']:.1f}",
+            f"{ours['memory_gb']:.1f}", percent(predictions.error_of(entry, "memory_gb"))]
+
+
+def plan_table(entries):
+    """Predictions of the planner; empty without any."""
+    planned = [entry for entry in entries if entry.get("predicted") and entry["ours"]]
+    if not planned:
+        return ""
+    means = [predictions.mean_error(planned, figure) for figure in ("ms", "memory_gb")]
+    shown_means = ["-" if mean is None else f"{100 * mean:.1f} %" for mean in means]
+    head = ["row", "predicted ms", "measured ms", "error", "predicted GB", "measured GB", "error"]
+    mean = ["mean of absolute errors", "", "", shown_means[0], "", "", shown_means[1]]
+    return markdown([head, *map(plan_line, planned), mean])
+
+
+def entry_of(result):
+    """A result as a JSON object."""
+    target = result.row.target
+    return {"row": result.row.plan.name, "kind": result.row.value, "value": result.value,
+            "unit": target.unit if target else UNITS[result.row.value],
+            "must": target.must if target else None, "aim": target.aim if target else None,
+            "verdict": result.verdict, "lacks_gpus": result.lacks_gpus, "twin": result.row.twin,
+            "ours": result.ours, "peers": result.peers, "predicted": result.predicted,
+            "note": result.note}
+
+
+def joined(tables):
+    """One table of several: the last measurement of each row, in the order of first appearance."""
+    entries = {}
+    for entry in itertools.chain.from_iterable(table["rows"] for table in tables):
+        if entry["ours"] or entry["row"] not in entries:
+            entries[entry["row"]] = entry
+    machines = [table["machine"] for table in tables]
+    return list(entries.values()), {key: "; ".join(machine[key] for machine in machines)
+                                    for key in ("date", "gpus")}
+
+
+def as_markdown(entries, machine):
+    """The rows against their targets, all runs behind them, and the planner's predictions."""
     rows = [["row", "ours tok/s", "best peer tok/s", "its variant", "ratio", "value", "must",
-             "aim", "reached"]] + [row_line(result) for result in results]
+             "aim", "reached"]] + [row_line(entry, entries) for entry in entries]
     runs = [["row", "run", "tok/s", "ms a step (p10 .. p90)", "steps", "GB", "first step",
-             "state", "tokens a step"]] + [line for result in results for line in run_lines(result)]
-    notes = [f"- {result.row.plan.name}: {' '.join(result.note.split())}"
-             for result in results if result.note]
+             "state", "tokens a step"]] + [line for entry in entries for line in run_lines(entry)]
+    notes = [f"- {entry['row']}: {' '.join(entry['note'].split())}"
+             for entry in entries if entry["note"]]
     head = f"{machine['date']}, {machine['gpus'] or 'no GPU'}"
-    parts = [head, markdown(rows), markdown(runs), "\n".join(notes)]
+    parts = [head, markdown(rows), markdown(runs), plan_table(entries), "\n".join(notes)]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def as_json(results, machine):
-    return json.dumps({"machine": machine, "rows": [
-        {"row": result.row.plan.name, "kind": result.row.value, "value": result.value,
-         "unit": result.row.target.unit if result.row.target else "tokens/s",
-         "must": result.row.target.must if result.row.target else None,
-         "aim": result.row.target.aim if result.row.target else None,
-         "verdict": result.verdict, "ours": result.ours, "peers": result.peers,
-         "note": result.note} for result in results]}, indent=1)
+def as_json(entries, machine):
+    return json.dumps({"machine": machine, "rows": entries}, indent=1)

@@ -9,83 +9,19 @@ import subprocess
 import sys
 import time
 
-from model_shapes import MODELS
-from trainer_run import (RunError, RunPlan, Spread, TrainerRun, last_step, load_seconds,
+import predictions
+from bench_row import Result, Target, make_row
+from mixture_rows import MIXTURE_ROWS, with_forced_balance
+from trainer_run import (RunError, Spread, TrainerRun, expert_balance, last_step, load_seconds,
                          mean_gap_seconds, metrics, peak_memory_gb, saves, seconds_to_first_step,
                          settings_of, timed_seconds, write_noise)
 
 HERE = pathlib.Path(__file__).resolve().parent
-WARMUP_STEPS = 4
+WARMUP_STEPS = 4  # Steps of the peers that are not timed.
 NOISE_TOKENS = 2_000_000
 # Checkpoints of the row `stall`: the first one may meet memory that is still being locked. They
 # must lie further apart than a disk takes to write one, which is 19 s at 1 GB/s.
 STALL_SAVES = 3
-
-
-@dataclasses.dataclass(frozen=True)
-class Target:
-    """Bounds of a row, which must reach one and aims at the other, in `unit`."""
-
-    unit: str
-    must: float
-    aim: float | None = None
-    lower_is_better: bool = False
-
-    def reached(self, value, bound):
-        return value <= bound if self.lower_is_better else value >= bound
-
-    def verdict(self, value):
-        if value is None:
-            return "not measured"
-        if not self.reached(value, self.must):
-            return "MISSED"
-        return "must" if self.aim is None or not self.reached(value, self.aim) else "aim"
-
-
-@dataclasses.dataclass(frozen=True)
-class BenchRow:
-    """One row: our run, how its value comes about, and the variants of its peer program.
-
-    `value` is `ratio` (ours to the fastest peer, in tokens/s), `tokens` (tokens/s), `scaling`
-    (tokens/s a GPU to those of one GPU alone), `stall` (% of a step that a save takes) or `reshard`
-    (bytes that another layout's ranks read of a checkpoint, to those that it has).
-    """
-
-    plan: RunPlan
-    value: str
-    target: Target | None
-    model: str
-    peers: tuple = ()
-    peer_program: str = "llama_peer.py"
-
-
-@dataclasses.dataclass
-class Result:
-    """A measured row. `ours` and `peers` are JSON objects; `note` has what figures do not tell."""
-
-    row: BenchRow
-    ours: dict | None = None
-    peers: list = dataclasses.field(default_factory=list)
-    value: float | None = None
-    note: str = ""
-
-    @property
-    def best_peer(self):
-        measured = [peer for peer in self.peers if "tokens_per_second" in peer]
-        return max(measured, key=lambda peer: peer["tokens_per_second"], default=None)
-
-    @property
-    def verdict(self):
-        return self.row.target.verdict(self.value) if self.row.target else "no target"
-
-
-def _row(name, model, value, target, peers=(), peer_program="llama_peer.py", length=None, **plan):
-    """`length`: positions of a sample, where they are not the model's own."""
-    shape = MODELS[model]
-    if length is not None:
-        shape = dataclasses.replace(shape, sequence_length=length)
-    return BenchRow(RunPlan(name, shape, **plan), value, target, model, peers, peer_program)
-
 
 # Weights in bf16 without fp32 master weights train worse than ours; they are the harder bar.
 WHOLE = ("weights=fp32", "weights=bf16")
@@ -141,46 +77,51 @@ PLANNED = (
     ("plan-1.5b-tp4-x4", "llama-1.5b", 16, 1, {"ranks": 4, "layout": {"tp": 4}}))
 
 ROWS = {row.plan.name: row for row in (
-    _row("1.5b", "llama-1.5b", "ratio", Target("x", 1.00, 1.10),
-         (*WHOLE, "weights=fp32,scope=block"), micro_batch=16),
-    _row("1.5b-mbs24", "llama-1.5b", "ratio", Target("x", 1.06), WHOLE, micro_batch=24),
+    make_row("1.5b", "llama-1.5b", "ratio", Target("x", 1.00, 1.10),
+             (*WHOLE, "weights=fp32,scope=block"), micro_batch=16),
+    make_row("1.5b-mbs24", "llama-1.5b", "ratio", Target("x", 1.06), WHOLE, micro_batch=24),
     # The second peer has the types of our state.
-    _row("8b", "llama3-8b", "tokens", Target("tokens/s", 11_100, 12_000),
-         ("weights=bf16,micro_batch=2,accumulation=4", "weights=fp32,moments=bf16"),
-         micro_batch=1, accumulation=8, optimizer=BF16_MOMENTS),
-    _row("162m", "gpt-162m", "ratio", Target("x", 1.0, 1.2),
-         (*WHOLE, "weights=fp32,scope=block"), micro_batch=32),
-    _row("gpt2-124m", "gpt2-124m", "ratio", Target("x", 1.0, 1.2), ("default",),
-         "nanogpt_peer.py", micro_batch=32),
-    *(_row(name, name, "tokens", None, micro_batch=16)
+    make_row("8b", "llama3-8b", "tokens", Target("tokens/s", 11_100, 12_000),
+             ("weights=bf16,micro_batch=2,accumulation=4", "weights=fp32,moments=bf16"),
+             micro_batch=1, accumulation=8, optimizer=BF16_MOMENTS),
+    make_row("162m", "gpt-162m", "ratio", Target("x", 1.0, 1.2),
+             (*WHOLE, "weights=fp32,scope=block"), micro_batch=32),
+    make_row("gpt2-124m", "gpt2-124m", "ratio", Target("x", 1.0, 1.2), ("default",),
+             "nanogpt_peer.py", micro_batch=32),
+    *(make_row(name, name, "tokens", None, micro_batch=16)
       for name in ("qwen3-0.6b", "olmo-1b", "neox-1.4b")),
-    _row("dp2", "llama-1.5b", "scaling", Target("x", 0.97, 0.99), micro_batch=16, ranks=2),
-    _row("dp2-zero1", "llama-1.5b", "scaling", Target("x", 0.98, 0.99), micro_batch=16, ranks=2,
-         layout={"zero": 1}),
-    *(_row(name, "llama-1.5b", "scaling", None, micro_batch=size, accumulation=16 // size, ranks=2,
-           layout=layout) for name, size, layout in LAYOUTS_OF_TWO),
-    _row("dp4-zero1", "llama-1.5b", "scaling", Target("x", 0.98), micro_batch=16, ranks=4,
-         layout={"zero": 1}),
+    make_row("dp2", "llama-1.5b", "scaling", Target("x", 0.97, 0.99), micro_batch=16, ranks=2),
+    make_row("dp2-zero1", "llama-1.5b", "scaling", Target("x", 0.98, 0.99), micro_batch=16, ranks=2,
+             layout={"zero": 1}),
+    *(make_row(name, "llama-1.5b", "scaling", None, micro_batch=size,
+               accumulation=16 // size, ranks=2, layout=layout)
+      for name, size, layout in LAYOUTS_OF_TWO),
+    make_row("dp4-zero1", "llama-1.5b", "scaling", Target("x", 0.98), micro_batch=16, ranks=4,
+             layout={"zero": 1}),
     # Beside FSDP2, which shards like ZeRO 3; memory suffices for ZeRO 1 here.
-    *(_row(f"8b-zero1-x{ranks}", "llama3-8b", "ratio", Target("x", 1.08), ("FSDP2",),
+    *(make_row(f"8b-zero1-x{ranks}", "llama3-8b", "ratio", Target("x", 1.08), ("FSDP2",),
            micro_batch=1, accumulation=4, ranks=ranks, layout={"zero": 1}) for ranks in (2, 4)),
-    *(_row(name, "llama3-8b", "tokens", None, micro_batch=1, accumulation=4, ranks=ranks,
+    *(make_row(name, "llama3-8b", "tokens", None, micro_batch=1, accumulation=4, ranks=ranks,
            layout=layout) for name, layout, ranks in EIGHT_BILLION),
-    _row("8b-32k-cp4-zero3-x4", "llama3-8b-32k", "tokens", None, micro_batch=1, ranks=4,
-         layout={"cp": 4, "zero": 3}),
-    *(_row(name, model, "reshard", Target("x", 1.05, lower_is_better=True), micro_batch=1,
+    make_row("8b-32k-cp4-zero3-x4", "llama3-8b-32k", "tokens", None, micro_batch=1, ranks=4,
+             layout={"cp": 4, "zero": 3}),
+    *(make_row(name, model, "reshard", Target("x", 1.05, lower_is_better=True), micro_batch=1,
            accumulation=2, ranks=ranks, layout=layout, restore_layout={"zero": 3}, save_every=12)
       for name, model, ranks, layout in (
           ("reshard-tp2-zero3", "llama-1.5b", 2, {"tp": 2}),
           ("8b-reshard-tp2-zero3", "llama3-8b", 2, {"tp": 2}),
           ("8b-reshard-tp4-zero3", "llama3-8b", 4, {"tp": 4}))),
-    _row("stall", "llama-1.5b", "stall", Target("% of a step", 1.0, 0.3, lower_is_better=True),
-         micro_batch=8, accumulation=2, save_every=60),
-    *(_row(name, model, "tokens", None, micro_batch=micro_batch, accumulation=rounds, **more)
+    make_row("stall", "llama-1.5b", "stall", Target("% of a step", 1.0, 0.3, lower_is_better=True),
+             micro_batch=8, accumulation=2, save_every=60),
+    *(make_row(name, model, "tokens", None, micro_batch=micro_batch, accumulation=rounds, **more)
       for name, model, micro_batch, rounds, more in PLANNED),
-    _row("tiny-cpu", "llama-tiny", "tokens", None, micro_batch=8, device="cpu", precision="fp32"),
+    *MIXTURE_ROWS,
+    make_row("tiny-cpu", "llama-tiny", "tokens", None, micro_batch=8, device="cpu",
+             precision="fp32"),
 )}
-DEFAULT_ROWS = [name for name in ROWS if name != "tiny-cpu" and not name.startswith("plan-")]
+MIXTURES = {row.plan.name for row in MIXTURE_ROWS}
+DEFAULT_ROWS = [name for name in ROWS
+                if name != "tiny-cpu" and not name.startswith("plan-") and name not in MIXTURES]
 
 
 def fits(row, gpus):
@@ -198,15 +139,29 @@ class Bench:
         self.steps = options.steps
         self.timeout = options.timeout
         self.peers = options.peers
+        self.text = options.text
+        self.cli = options.cli
+        self.device = options.plan_device
         self.results = {}
-        self.alone = {}  # tokens/s of one GPU, by the text of the plan.
+        self.measured = {}  # Figures of our runs, by the text of the plan without its name.
 
     @property
     def timed_steps(self):
         return self.steps - WARMUP_STEPS
 
-    def tokens(self, shape):
-        """Directory of token files for the shape's vocabulary; made when it is not there."""
+    def text_shape(self, shape):
+        """The shape with a vocabulary as large as the text's."""
+        if self.text is None:
+            raise RunError("needs --text, a directory of `trainyard data prepare`")
+        header = json.loads((self.text / "train.json").read_text())
+        rounded = (header["vocab_size"] + 63) // 64 * 64
+        return dataclasses.replace(shape, vocabulary=max(shape.vocabulary, rounded))
+
+    def tokens(self, plan):
+        """Directory of the plan's token files; random ones are made when they are not there."""
+        if plan.text:
+            return self.text.resolve()
+        shape = plan.shape
         directory = self.scratch / f"tokens-{shape.vocabulary}"
         if not (directory / "train.json").exists():
             write_noise(directory, shape.vocabulary, NOISE_TOKENS)
@@ -220,7 +175,7 @@ class Bench:
 
     def start(self, plan, folder, checkpoints, resume_from=""):
         """A run to be used in a `with` statement."""
-        settings = settings_of(plan, self.tokens(plan.shape))
+        settings = settings_of(plan, self.tokens(plan))
         return TrainerRun(self.trainer, folder, settings, checkpoints, resume_from)
 
 
@@ -231,13 +186,14 @@ def run_ours(bench, plan):
         wanted_saves = STALL_SAVES if plan.restore_layout is None else 1
 
     def is_done(records):
-        return last_step(records) >= bench.steps and len(saves(records)) >= wanted_saves
+        steps = plan.warmup_steps + bench.timed_steps
+        return last_step(records) >= steps and len(saves(records)) >= wanted_saves
 
     checkpoints = bench.scratch / f"checkpoints-{plan.name}"
     try:
         with bench.start(plan, bench.new_folder(plan.name), checkpoints) as run:
             records = run.wait_until(is_done, bench.timeout)
-            records.append(run.parts(WARMUP_STEPS))
+            records.append(run.parts(plan.warmup_steps))
             read_before = run.bytes_read()
         if plan.save_every:
             records.append(restore(bench, plan, checkpoints, saves(records)[-1], read_before))
@@ -286,14 +242,15 @@ def restore_from_disk(bench, plan, checkpoints, save):
 
 def ours_of(plan, records):
     """The figures of a run: tokens/s and ms of a step, memory in 10^9 bytes."""
-    seconds = timed_seconds(records, WARMUP_STEPS)
+    seconds = timed_seconds(records, plan.warmup_steps)
     spread = Spread.of(seconds).scaled(1e3)
     return {"tokens_per_second": plan.tokens_per_step / statistics.median(seconds),
             "ms": spread.median, "spread_ms": [spread.p10, spread.p90], "steps": spread.count,
-            "gap_ms": 1e3 * mean_gap_seconds(records, WARMUP_STEPS),
+            "gap_ms": 1e3 * mean_gap_seconds(records, plan.warmup_steps),
             "first_step_seconds": seconds_to_first_step(records),
             "memory_gb": peak_memory_gb(records), "state": plan.state_types,
             "tokens_per_step": plan.tokens_per_step, "last_loss": metrics(records)[-1]["loss"],
+            "balance": expert_balance(records, plan.warmup_steps),
             "parts": next((r["ranks"] for r in records if r["type"] == "parts"), [])}
 
 
@@ -349,16 +306,23 @@ def run_peers(bench, row):
     return [json.loads(line) for line in text.splitlines() if line.endswith("}")]
 
 
-def alone(bench, row):
-    """tokens/s of the row's run on one GPU: of an equal row of this command, or measured now."""
-    plan = dataclasses.replace(row.plan, name=f"{row.plan.name}-alone", ranks=1, layout={})
-    for result in bench.results.values():
-        if result.ours and dataclasses.replace(result.row.plan, name=plan.name) == plan:
-            return result.ours["tokens_per_second"]
+def rate_of(bench, plan):
+    """tokens/s of our run of the plan: of an equal run of this command, or measured now."""
     key = repr(dataclasses.replace(plan, name=""))
-    if key not in bench.alone:
-        bench.alone[key] = ours_of(plan, run_ours(bench, plan))["tokens_per_second"]
-    return bench.alone[key]
+    if key not in bench.measured:
+        bench.measured[key] = ours_of(plan, run_ours(bench, plan))
+    return bench.measured[key]["tokens_per_second"]
+
+
+def alone(plan):
+    """The plan on one GPU."""
+    return dataclasses.replace(plan, name=f"{plan.name}-alone", ranks=1, layout={})
+
+
+def forced(plan):
+    """The plan with forced balance, which needs no steps on text to settle."""
+    return dataclasses.replace(plan, name=f"{plan.name}-forced", warmup_steps=WARMUP_STEPS,
+                               shape=with_forced_balance(plan.shape))
 
 
 def value_of(bench, result):
@@ -371,7 +335,9 @@ def value_of(bench, result):
     if kind == "stall":
         return statistics.median(result.ours["stall"]["blocking"])
     if kind == "scaling":
-        return rate / (result.row.plan.ranks * alone(bench, result.row))
+        return rate / (result.row.plan.ranks * rate_of(bench, alone(result.row.plan)))
+    if kind == "forced":
+        return rate / rate_of(bench, forced(result.row.plan))
     return rate / result.best_peer["tokens_per_second"] if result.best_peer else None
 
 
@@ -414,6 +380,12 @@ def parts_note(parts):
     return "ms of a step: " + "; ".join(notes)
 
 
+def balance_note(balance):
+    """Highest load to the mean, layer by layer."""
+    layers = ", ".join(f"layer {layer} {value:.2f}" for layer, value in balance.items())
+    return f"highest load of an expert to the mean: {layers}"
+
+
 def notes_of(result):
     """Remarks on our run that its figures alone do not tell."""
     ours, notes = result.ours, []
@@ -424,22 +396,50 @@ def notes_of(result):
         notes.append(stall_note(ours["stall"]))
     if "reshard" in ours:
         notes.append(reshard_note(ours["reshard"]))
+    if ours["balance"]:
+        notes.append(balance_note(ours["balance"]))
+    elif result.row.plan.shape.experts:
+        notes.append("the trainer reported no load of experts")
     if len(ours["parts"]) > 1:
         notes.append(parts_note(ours["parts"]))
     return "; ".join(notes)
+
+
+def measure_ours(bench, result):
+    """Runs the row's plan, or takes the figures of an equal run of this command."""
+    plan = result.row.plan
+    key = repr(dataclasses.replace(plan, name=""))
+    if plan.save_every == 0 and key in bench.measured:
+        result.ours = bench.measured[key]
+        return
+    records = run_ours(bench, plan)
+    result.ours = bench.measured[key] = ours_of(plan, records)
+    if result.row.value == "stall":
+        result.ours["stall"] = stall_figures(records, plan.save_every)
+    if result.row.value == "reshard":
+        result.ours["reshard"] = reshard_figures(records)
+
+
+def predict(bench, row):
+    """The planner's figures for the row's run, if the command names a planner."""
+    if bench.cli is None or row.plan.device == "cpu":
+        return None
+    spec = bench.new_folder(f"{row.plan.name}-plan") / "spec.json"
+    spec.parent.mkdir(parents=True)
+    spec.write_text(json.dumps(settings_of(row.plan, bench.tokens(row.plan))))
+    return predictions.predicted(bench.cli, spec, row.plan.ranks, bench.device)
 
 
 def measure(bench, row):
     """The row's result; a run that fails gives one that says why."""
     result = Result(row)
     try:
-        records = run_ours(bench, row.plan)
-        result.ours = ours_of(row.plan, records)
-        if row.value == "stall":
-            result.ours["stall"] = stall_figures(records, row.plan.save_every)
-        if row.value == "reshard":
-            result.ours["reshard"] = reshard_figures(records)
+        if row.plan.text:
+            plan = dataclasses.replace(row.plan, shape=bench.text_shape(row.plan.shape))
+            result.row = row = dataclasses.replace(row, plan=plan)
+        measure_ours(bench, result)
         result.note = notes_of(result)
+        result.predicted = predict(bench, row)
     except RunError as error:
         result.note = f"not measured: {error}"
     if row.peers and bench.peers != "none":
@@ -452,3 +452,9 @@ def measure(bench, row):
         except RunError as error:
             result.note = f"alone: {error}"
     return result
+
+
+def unmeasured(row, gpus):
+    """The result of a row that needs more GPUs than the machine has."""
+    return Result(row, lacks_gpus=True,
+                  note=f"not measured: needs {row.plan.ranks} GPUs, this machine has {gpus}")

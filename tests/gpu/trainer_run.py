@@ -15,8 +15,8 @@ from model_shapes import ModelShape
 
 POLL_SECONDS = 0.05
 # Keys of telemetry without their "_seconds".
-STEP_PARTS = ("compute", "optimizer", "input_wait", "tp_wait", "cp_wait", "pp_wait", "dp_wait",
-              "world_wait", "checkpoint_wait")
+STEP_PARTS = ("compute", "optimizer", "input_wait", "tp_wait", "cp_wait", "ep_wait", "pp_wait",
+              "dp_wait", "world_wait", "checkpoint_wait")
 # Far more steps than any run here makes: runs are killed before their final save.
 ENDLESS = 1_000_000
 
@@ -40,6 +40,8 @@ class RunPlan:
     save_every: int = 0  # Steps; 0: never.
     layout: dict = dataclasses.field(default_factory=dict)  # Without dp and micro_batch.
     restore_layout: dict | None = None  # Layout of the run that resumes; the same when not given.
+    warmup_steps: int = 4  # Steps before the timed ones.
+    text: bool = False  # Trains on text instead of random tokens.
 
     @property
     def global_batch(self):
@@ -171,6 +173,16 @@ def step_parts(records, warmup):
             for part in STEP_PARTS:
                 measured.setdefault(part, []).append(record.get(f"{part}_seconds", 0))
     return {part: statistics.median(seconds) for part, seconds in measured.items()}
+
+
+def expert_balance(records, warmup):
+    """Layer -> highest load of an expert to the mean, on average over the steps after `warmup`."""
+    found = {}
+    for record in records:
+        if record["type"] == "experts" and record["step"] > warmup:
+            for layer, balance in enumerate(record["balance"], record.get("first_layer", 0)):
+                found.setdefault(layer, []).append(balance)
+    return {layer: statistics.mean(values) for layer, values in found.items()}
 
 
 def peak_memory_gb(records):

@@ -75,7 +75,9 @@ TEST(ExpertsProcessTest, ACheckpointGoesFromLayoutToLayout) {
   };
   expect_close(
       TrainExperts(folder, {{"tp", 2}, {"etp", 1}, {"pp", 2}}, 4, "a", "whole/step_000000005"));
-  expect_close(TrainExperts(folder, {{"dp", 2}, {"zero", 3}}, 2, "b", "a/step_000000015"));
+  expect_close(TrainExperts(folder, {{"dp", 4}, {"ep", 4}}, 4, "ep", "a/step_000000010"));
+  expect_close(
+      TrainExperts(folder, {{"dp", 2}, {"ep", 2}, {"zero", 3}}, 2, "b", "ep/step_000000015"));
   EXPECT_TRUE(BiasIn(folder, "b/step_000000020").equal(BiasIn(folder, "whole/step_000000020")));
 }
 
@@ -89,11 +91,21 @@ TEST(ExpertsProcessTest, ACapacityMustBePositive) {
   }
 }
 
-TEST(ExpertsProcessTest, LayoutsThatDivideExpertsAreRefused) {
+TEST(ExpertsProcessTest, DividedExpertsGoOnBitForBit) {
   TrainerFolder folder;
   AddExperts(folder);
-  folder.spec["layout"] = {{"micro_batch", 4}, {"ep", 2}, {"etp", 1}};
-  ExpectRefused(folder, "`layout.ep`");
+  const json layout = {{"tp", 2}, {"ep", 4}, {"etp", 1}, {"zero", 1}};
+  const Losses whole = TrainExperts(folder, layout, 4, "whole");
+  const Losses resumed = TrainExperts(folder, layout, 4, "resumed", "whole/step_000000010");
+  ASSERT_EQ(resumed.size(), 10u);
+  for (const auto& [step, loss] : resumed) EXPECT_EQ(loss, whole.at(step)) << "step " << step;
+}
+
+TEST(ExpertsProcessTest, ImpossibleDivisionsOfExpertsAreRefused) {
+  TrainerFolder folder;
+  AddExperts(folder);
+  folder.spec["layout"] = {{"micro_batch", 4}, {"ep", 3}};
+  ExpectRefused(folder, "must be a multiple of `layout.ep` (3)");
   folder.spec["layout"] = {{"micro_batch", 4}};
   folder.spec["model"]["moe_router_num_groups"] = 8;
   ExpectRefused(folder, "into groups of at least 2 experts");

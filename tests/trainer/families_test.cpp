@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
 #include <iostream>
 
 #include "proto/model/model_fingerprint.h"
@@ -43,6 +44,15 @@ RawTensors WeightsOf(const std::string& directory) {
   return tensors;
 }
 
+// Calls visit(layer, name) for the bias of each layer with experts, if the model has biases.
+void ForEachExpertBias(const ModelConfig& model,
+                       const std::function<void(int64_t, const std::string&)>& visit) {
+  if (!model.moe_router_enable_expert_bias) return;
+  for (int64_t layer = model.moe_dense_layers; layer < model.num_layers; ++layer) {
+    visit(layer, ExpertBiasName(layer));
+  }
+}
+
 // Returns a model on one rank, with the weights of a checkpoint.
 std::unique_ptr<Decoder> Loaded(const ModelConfig& model, const std::string& checkpoint) {
   auto decoder = std::make_unique<Decoder>(model, DecoderOptions{.seed = std::nullopt});
@@ -52,6 +62,9 @@ std::unique_ptr<Decoder> Loaded(const ModelConfig& model, const std::string& che
     decoder->parameters().SetMaster(
         slice, ReadBox(reader, logical.name, logical.offset, logical.shape).flatten());
   }
+  ForEachExpertBias(model, [&](int64_t layer, const std::string& name) {
+    decoder->expert_balance().bias[layer].copy_(ReadBox(reader, name, {0}, {model.num_experts}));
+  });
   return decoder;
 }
 
@@ -67,7 +80,7 @@ double LossWithGradients(Decoder* decoder, const Tensor& tokens) {
 }
 
 // Returns the gradients by Hugging Face name. Stores the gradients as the weights of a checkpoint
-// and exports it, because the export translates the names.
+// and exports it, because the export translates the names. The bias of experts has no gradient.
 RawTensors GradientsOf(Decoder* decoder, const ModelConfig& model) {
   ParameterStore& store = decoder->parameters();
   LogicalTensors gradients;
@@ -79,6 +92,9 @@ RawTensors GradientsOf(Decoder* decoder, const ModelConfig& model) {
   for (const auto& [name, tensor] : gradients.tensors()) {
     chunks.push_back(WholeTensor(name, tensor));
   }
+  ForEachExpertBias(model, [&](int64_t, const std::string& name) {
+    chunks.push_back(WholeTensor(name, torch::zeros({model.num_experts})));
+  });
   const CheckpointDirectory directory;
   CheckpointWriterOptions options = directory.Options();
   options.model_fingerprint = ModelFingerprint(model);
@@ -87,7 +103,9 @@ RawTensors GradientsOf(Decoder* decoder, const ModelConfig& model) {
   writer.Finish();
   const TemporaryDirectory out;
   Export({directory.Step(1), out.path() + "/gradients"}, kRuns);
-  return WeightsOf(out.path() + "/gradients");
+  RawTensors exported = WeightsOf(out.path() + "/gradients");
+  ForEachExpertBias(model, [&](int64_t, const std::string& name) { exported.erase(name); });
+  return exported;
 }
 
 // Returns a weight's name in the files. transformers 5 renames the head of GPT-NeoX in memory, but

@@ -129,6 +129,41 @@ TEST_P(HealingOfLayoutTest, GoesOnBitForBit) {
   EXPECT_EQ(gang.Losses(), whole);
 }
 
+// Each pair of ranks has half of the experts.
+TEST(HealingTest, ARankWithItsOwnExpertsIsReplaced) {
+  TrainerFolder folder;
+  Prepared(folder).spec["model"].update(
+      {{"num_experts", 8}, {"moe_router_topk", 2}, {"moe_ffn_hidden_size", 16}});
+  folder.spec["layout"]["ep"] = 2;
+  folder.spec["train"]["steps"] = 30;
+  const Losses whole = Undisturbed(folder);
+  HealingGang gang(folder, kRanks);
+  ASSERT_TRUE(gang.WaitForStep(10)) << gang.Rank(0).Output();
+  gang.Kill(3);
+  gang.Replace({3});
+  gang.ExpectEnds();
+  EXPECT_EQ(gang.Losses(), whole);
+}
+
+// The scale is found by skipped steps, and each rank restores it together with its weights.
+TEST(HealingTest, Fp16GoesOnBitForBitWithItsLossScale) {
+  TrainerFolder folder;
+  Prepared(folder).spec["train"].update(
+      {{"steps", 30}, {"precision", "fp16"}, {"loss_scale_window", 4}});
+  folder.spec["layout"]["zero"] = 1;
+  const Losses whole = Undisturbed(folder);
+  HealingGang gang(folder, kRanks);
+  ASSERT_TRUE(gang.WaitForStep(10)) << gang.Rank(0).Output();
+  gang.Kill(2);
+  gang.Replace({2});
+  gang.ExpectEnds();
+  EXPECT_EQ(gang.Losses(), whole);
+  const auto skipped = [](const TrainerProcess& rank) -> int64_t {
+    return rank.Records("metrics").back()["skipped_steps"];
+  };
+  EXPECT_GT(skipped(gang.Rank(0)), 10);
+}
+
 // Other layouts can be tested with tests/gpu/healing.py --device cpu --layout '{"pp": 2}'.
 INSTANTIATE_TEST_SUITE_P(Layouts, HealingOfLayoutTest,
                          testing::Values(R"({"zero": 1})", R"({"tp": 2, "pp": 2})"));

@@ -40,7 +40,7 @@ EvaluationRun::EvaluationRun(const RunConfig& config, const RuntimeEnvironment& 
                              TelemetryWriter& telemetry, RankProgress& progress)
     : setup_(config, WithCheckpoint(env), telemetry, progress),
       model_(setup_.config.model, WeightsOnly(setup_)),
-      weights_(model_, model_.parameters(), *setup_.groups.shard),
+      weights_(model_, model_.parameters(), setup_.groups),
       pipeline_(model_, setup_.groups.links, config.layout.zero_bubble),
       evaluator_(config, pipeline_, setup_.groups, setup_.mesh.DataParallelIndex(env.rank),
                  setup_.device) {

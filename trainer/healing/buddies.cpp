@@ -24,13 +24,14 @@ bool IsDoubted(const HeldSteps& rank, int64_t step) {
 }  // namespace
 
 Buddies::Buddies(const Mesh& mesh, const LayoutConfig& layout, int64_t local_world_size) {
-  const std::vector<Axis> data = {Axis::kContext, Axis::kExpert, Axis::kExpertData};
+  const std::vector<Axis> data = {Axis::kContext, Axis::kData};
   std::vector<Axis> axes = data;
   axes.insert(axes.end(), {Axis::kTensor, Axis::kPipeline});
   const std::vector<int64_t> all = mesh.RanksAlong(0, axes);
   buddies_.resize(all.size());
   wards_.resize(all.size());
-  have_equal_parameters_ = layout.zero == 0 && mesh.RanksAlong(0, data).size() > 1;
+  have_equal_parameters_ =
+      layout.zero == 0 && layout.ep == 1 && mesh.RanksAlong(0, data).size() > 1;
   if (!have_equal_parameters_) {
     AddRing(all, local_world_size);
     return;

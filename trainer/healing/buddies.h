@@ -15,9 +15,9 @@ namespace trainyard::trainer {
 // node if possible.
 class Buddies {
  public:
-  // With plain data parallelism (zero 0), each ring consists of the ranks with equal parameters, so
-  // that each rank can copy its ward's state from its own device. Otherwise, one ring contains all
-  // ranks.
+  // With plain data parallelism (zero 0, ep 1), each ring consists of the ranks with equal
+  // parameters, so that each rank can copy its ward's state from its own device. Otherwise, one
+  // ring contains all ranks.
   Buddies(const Mesh& mesh, const LayoutConfig& layout, int64_t local_world_size);
 
   int64_t BuddyOf(int64_t rank) const { return buddies_[rank]; }

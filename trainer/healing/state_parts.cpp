@@ -3,12 +3,14 @@
 namespace trainyard::trainer {
 
 std::vector<torch::Tensor> StoredPieces(const ParameterStore& store, AdamW& optimizer,
-                                        const torch::Tensor& expert_bias, int64_t part) {
+                                        const torch::Tensor& expert_bias,
+                                        const PerKind<int64_t>& part) {
   std::vector<torch::Tensor> pieces;
   for (int64_t group = 0; group < static_cast<int64_t>(store.groups().size()); ++group) {
     const ElementRange range = store.StoredOf(group, part);
     pieces.push_back(store.Values(group, range));
     if (store.low_bits().defined()) pieces.push_back(store.State(store.low_bits(), group, range));
+    if (store.masters().defined()) pieces.push_back(store.State(store.masters(), group, range));
     pieces.push_back(store.State(optimizer.first_moment(), group, range));
     pieces.push_back(store.State(optimizer.second_moment(), group, range));
   }

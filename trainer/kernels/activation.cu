@@ -1,7 +1,7 @@
 #include "trainer/kernels/activation.h"
 
 #include "trainer/kernels/cuda_check.h"
-#include "trainer/kernels/sigmoid.cuh"
+#include "trainer/kernels/swiglu.cuh"
 #include "trainer/kernels/vector_access.cuh"
 
 namespace trainyard::trainer::kernels {
@@ -17,13 +17,6 @@ constexpr int kBlockVectors = kThreads * kThreadVectors;
 // distances of kThreads.
 __device__ __forceinline__ int64_t FirstVector() {
   return static_cast<int64_t>(blockIdx.x) * kBlockVectors + threadIdx.x;
-}
-
-// Returns the offset, in elements of the packed rows, of the gate vector that belongs to output
-// vector `index`. An output row has `row_vectors` vectors.
-template <int kSize>
-__device__ __forceinline__ int64_t GateOffset(int64_t index, int64_t row_vectors) {
-  return (index + index / row_vectors * row_vectors) * kSize;
 }
 
 template <typename T, int kSize>
@@ -50,23 +43,6 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int e = 0; e < kSize; ++e) up[e] *= gate[e] * Sigmoid<T>(gate[e]);
     StoreFloats(out + index * kSize, up);
-  }
-}
-
-// Computes the gradients of one vector in place. On return, `gate` and `up` contain their
-// gradients, and `dout` contains the forward result.
-template <typename T, int kSize>
-__device__ __forceinline__ void ReplaceByGradients(float (&dout)[kSize], float (&gate)[kSize],
-                                                   float (&up)[kSize]) {
-#pragma unroll
-  for (int e = 0; e < kSize; ++e) {
-    const float sigmoid = Sigmoid<T>(gate[e]);
-    const float silu = gate[e] * sigmoid;
-    const float silu_slope = sigmoid * (1.0f + gate[e] * (1.0f - sigmoid));
-    const float result = silu * up[e];
-    gate[e] = dout[e] * up[e] * silu_slope;
-    up[e] = dout[e] * silu;
-    dout[e] = result;
   }
 }
 

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "trainer/kernels/element_type.h"
+
 namespace trainyard::trainer::kernels {
 
 // Strides, in elements, of a tensor [batch, length, heads, head_size]. The heads of one token are
@@ -18,9 +20,10 @@ struct AttentionStrides {
   bool operator==(const AttentionStrides&) const = default;
 };
 
-// Sizes, strides and options of an attention. All tensors are bf16. The strides may describe
-// columns of packed rows, halves of sequences, or tensors without gaps.
+// Sizes, strides and options of an attention. All tensors have the same 16-bit type. The strides
+// may describe columns of packed rows, halves of sequences, or tensors without gaps.
 struct AttentionShape {
+  ElementType type = ElementType::kBFloat16;  // kBFloat16 or kFloat16.
   int64_t batch = 0;
   int64_t query_length = 0;
   int64_t key_length = 0;

@@ -58,15 +58,14 @@ class Builder {
       : shape_(shape),
         layouts_(shape),
         graph_(graph),
+        type_(shape.type == ElementType::kFloat16 ? CUDNN_DATA_HALF : CUDNN_DATA_BFLOAT16),
         scale_(graph.AddScalar(1.0F / std::sqrt(static_cast<float>(shape.head_size)))) {}
 
   AttentionForwardTensors Forward();
   AttentionBackwardTensors Backward();
 
  private:
-  CudnnTensor Memory(const CudnnLayout& layout) {
-    return graph_.AddMemory(layout, CUDNN_DATA_BFLOAT16);
-  }
+  CudnnTensor Memory(const CudnnLayout& layout) { return graph_.AddMemory(layout, type_); }
   CudnnTensor ScoresOf(cudnnPointwiseMode_t mode, std::initializer_list<CudnnTensor> inputs) {
     const CudnnTensor output = graph_.AddVirtual(layouts_.Scores(), CUDNN_DATA_FLOAT);
     graph_.Pointwise(mode, inputs, output);
@@ -97,6 +96,7 @@ class Builder {
   AttentionShape shape_;
   Layouts layouts_;
   CudnnGraph& graph_;
+  const cudnnDataType_t type_;  // The type of all tensors in memory except statistics.
   CudnnTensor scale_;
 };
 
@@ -145,8 +145,8 @@ CudnnTensor Builder::Softmax(CudnnTensor scores, CudnnTensor log_sum_exp) {
   const CudnnTensor logarithm = PerRow();
   graph_.Pointwise(CUDNN_POINTWISE_LOG, {sum}, logarithm);
   graph_.Pointwise(CUDNN_POINTWISE_ADD, {maximum, logarithm}, log_sum_exp);
-  // bf16, because tensor cores multiply the probabilities with the bf16 values.
-  const CudnnTensor output = graph_.AddVirtual(layouts_.Scores(), CUDNN_DATA_BFLOAT16);
+  // 16 bits, because tensor cores multiply the probabilities with the values.
+  const CudnnTensor output = graph_.AddVirtual(layouts_.Scores(), type_);
   graph_.Pointwise(CUDNN_POINTWISE_DIV, {powers, sum}, output);
   return output;
 }
@@ -211,20 +211,19 @@ CudnnTensor Builder::ScoreGradient(const AttentionBackwardTensors& tensors,
 
 // Computes output = scores^T rows. Sums over the query heads that share one head of the output.
 void Builder::MultiplyTransposed(CudnnTensor scores, CudnnTensor rows, CudnnTensor output) {
-  const CudnnTensor transposed =
-      graph_.AddVirtual(TransposedLayout(layouts_.Scores()), CUDNN_DATA_BFLOAT16);
+  const CudnnTensor transposed = graph_.AddVirtual(TransposedLayout(layouts_.Scores()), type_);
   graph_.Reshape(scores, transposed);
   if (shape_.query_heads == shape_.key_heads) {
     graph_.Matmul(transposed, rows, output);
     return;
   }
-  const CudnnTensor per_query = graph_.AddVirtual(layouts_.KeysOfQueryHeads(), CUDNN_DATA_BFLOAT16);
+  const CudnnTensor per_query = graph_.AddVirtual(layouts_.KeysOfQueryHeads(), type_);
   graph_.Matmul(transposed, rows, per_query);
   graph_.Reduce(CUDNN_REDUCE_TENSOR_ADD, per_query, output);
 }
 
 void Builder::QueryGradient(const AttentionBackwardTensors& tensors, CudnnTensor score_gradient) {
-  const CudnnTensor key = graph_.AddVirtual(layouts_.KeyRows(shape_.key), CUDNN_DATA_BFLOAT16);
+  const CudnnTensor key = graph_.AddVirtual(layouts_.KeyRows(shape_.key), type_);
   graph_.Reshape(tensors.key, key);
   if (shape_.deterministic) {
     graph_.Matmul(score_gradient, key, tensors.d_query);

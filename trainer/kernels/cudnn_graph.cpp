@@ -121,7 +121,8 @@ const CudnnGraph::TensorEntry& CudnnGraph::Entry(CudnnTensor tensor) const {
 
 cudnnDataType_t CudnnGraph::PrecisionFor(CudnnTensor output) const {
   const cudnnDataType_t type = Entry(output).type;
-  return type == CUDNN_DATA_BFLOAT16 ? CUDNN_DATA_FLOAT : type;
+  const bool is_16_bit = type == CUDNN_DATA_BFLOAT16 || type == CUDNN_DATA_HALF;
+  return is_16_bit ? CUDNN_DATA_FLOAT : type;
 }
 
 void CudnnGraph::Matmul(CudnnTensor a, CudnnTensor b, CudnnTensor c) {

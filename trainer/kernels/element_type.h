@@ -5,7 +5,7 @@
 namespace trainyard::trainer::kernels {
 
 // The type of elements in memory. Every kernel computes in fp32, whatever the element type.
-enum class ElementType { kFloat32, kBFloat16 };
+enum class ElementType { kFloat32, kBFloat16, kFloat16 };
 
 }  // namespace trainyard::trainer::kernels
 

@@ -21,10 +21,18 @@ namespace {
 // The memory alignment in bytes for which the algorithms in the tables were tuned.
 constexpr int kTableAlignment = 16;
 
+// Returns the number of rows that may vary.
+int64_t RowsOf(const GemmArguments& arguments) {
+  return arguments.transpose_a ? arguments.k : arguments.m;
+}
+
+// Returns the shape that determines the algorithm. A varying number of rows is rounded up.
 GemmShape ShapeOf(const GemmArguments& arguments) {
-  return {.m = arguments.m,
+  const int64_t step = arguments.rows_vary ? kVaryingRowStep : 1;
+  const int64_t rows = (RowsOf(arguments) + step - 1) / step * step;
+  return {.m = arguments.transpose_a ? arguments.m : rows,
           .n = arguments.n,
-          .k = arguments.k,
+          .k = arguments.transpose_a ? rows : arguments.k,
           .transpose_a = arguments.transpose_a,
           .transpose_b = arguments.transpose_b,
           .input_type = arguments.input_type,
@@ -37,12 +45,13 @@ GemmShape ShapeOf(const GemmArguments& arguments) {
 struct PlanKey {
   GemmShape shape;
   int alignment = 0;
+  bool rows_vary = false;
   bool operator==(const PlanKey&) const = default;
 };
 
 struct PlanKeyHash {
   size_t operator()(const PlanKey& key) const {
-    return GemmShapeHash()(key.shape) ^ static_cast<size_t>(key.alignment);
+    return GemmShapeHash()(key.shape) ^ static_cast<size_t>(2 * key.alignment + key.rows_vary);
   }
 };
 
@@ -65,10 +74,7 @@ class GemmState {
     CheckCuda(cudaMalloc(&workspace_, kGemmWorkspaceBytes), "cudaMalloc");
   }
 
-  void Run(const GemmArguments& arguments, cudaStream_t stream) {
-    if (tunes_ && !table_.Find(ShapeOf(arguments))) Tune(arguments, stream);
-    CheckCublas(PlanOf(arguments).Run(handle_, arguments, workspace_, stream), "cublasLtMatmul");
-  }
+  void Run(const GemmArguments& arguments, cudaStream_t stream);
   void BeginTuning() { tunes_ = true; }
   void Save(const std::string& path) const { table_.Save(path); }
 
@@ -95,13 +101,28 @@ cublasLtMatmulAlgo_t GemmState::AlgorithmFor(const PlanKey& key, const GemmPlan&
 }
 
 GemmPlan& GemmState::PlanOf(const GemmArguments& arguments) {
-  const PlanKey key = {ShapeOf(arguments), GemmAlignment(arguments)};
+  const PlanKey key = {ShapeOf(arguments), GemmAlignment(arguments), arguments.rows_vary};
   const auto found = plans_.find(key);
   if (found != plans_.end()) return found->second;
   GemmPlan plan(key.shape);
   plan.SetBias(arguments.bias);  // Set first: cuBLASLt may read it when it proposes algorithms.
   plan.Choose(AlgorithmFor(key, plan));
   return plans_.emplace(key, std::move(plan)).first->second;
+}
+
+// cuBLASLt returns an error before it queues anything if the algorithm for the rounded number of
+// rows cannot run with the exact number. The algorithm is then chosen for the exact number.
+void GemmState::Run(const GemmArguments& arguments, cudaStream_t stream) {
+  if (tunes_ && !table_.Find(ShapeOf(arguments))) Tune(arguments, stream);
+  const GemmPlan& plan = PlanOf(arguments);
+  if (arguments.rows_vary) plan.SetRows(RowsOf(arguments), arguments.transpose_a);
+  const cublasStatus_t status = plan.Run(handle_, arguments, workspace_, stream);
+  if (arguments.rows_vary && status != CUBLAS_STATUS_SUCCESS) {
+    GemmArguments exact = arguments;
+    exact.rows_vary = false;
+    return Run(exact, stream);
+  }
+  CheckCublas(status, "cublasLtMatmul");
 }
 
 class Stopwatch {
@@ -161,6 +182,7 @@ void GemmState::Tune(const GemmArguments& arguments, cudaStream_t stream) {
   constexpr int kCandidates = 16;
   if (GemmAlignment(arguments) != kTableAlignment) return;
   GemmPlan& plan = PlanOf(arguments);
+  if (arguments.rows_vary) plan.SetRows(RowsOf(arguments), arguments.transpose_a);
   Stopwatch stopwatch(stream);
   std::optional<cublasLtMatmulAlgo_t> best;
   double best_seconds = std::numeric_limits<double>::infinity();

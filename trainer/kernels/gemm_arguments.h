@@ -8,6 +8,8 @@
 
 namespace trainyard::trainer::kernels {
 
+inline constexpr int64_t kVaryingRowStep = 128;
+
 // Computes d = op(a) op(b) + c + bias, where op(a) is [m, k], op(b) is [k, n], and c and d are [m,
 // n]. All matrices are row-major and dense. The bias is added to every row.
 struct GemmArguments {
@@ -22,7 +24,10 @@ struct GemmArguments {
   bool transpose_a = false;
   bool transpose_b = false;
   ElementType input_type = ElementType::kBFloat16;
-  ElementType output_type = ElementType::kBFloat16;  // bf16 inputs may have kFloat32 output.
+  ElementType output_type = ElementType::kBFloat16;  // 16-bit inputs may have kFloat32 output.
+  // True if m (or k, if transpose_a) is a number of rows that changes from call to call. Products
+  // whose number of rows is equal after rounding it up to kVaryingRowStep share an algorithm.
+  bool rows_vary = false;
 };
 
 }  // namespace trainyard::trainer::kernels

@@ -11,7 +11,15 @@ namespace {
 constexpr uintptr_t kMaxAlignment = 16;
 
 cudaDataType_t CudaType(ElementType type) {
-  return type == ElementType::kFloat32 ? CUDA_R_32F : CUDA_R_16BF;
+  switch (type) {
+    case ElementType::kFloat32:
+      return CUDA_R_32F;
+    case ElementType::kBFloat16:
+      return CUDA_R_16BF;
+    case ElementType::kFloat16:
+      return CUDA_R_16F;
+  }
+  return CUDA_R_32F;
 }
 
 class Preference {
@@ -20,7 +28,7 @@ class Preference {
     CheckCublas(cublasLtMatmulPreferenceCreate(&preference_), "cublasLtMatmulPreferenceCreate");
     Set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t{kGemmWorkspaceBytes});
     // Allows only fp32 for adding partial sums. Other schemes add them in the output type, which
-    // would round a bf16 result once per part.
+    // would round a 16-bit result once per part.
     Set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
         uint32_t{CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
     for (const auto name :
@@ -90,6 +98,16 @@ void GemmPlan::SetBias(const void* bias) const {
   CheckCublas(cublasLtMatmulDescSetAttribute(operation_.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER,
                                              &bias, sizeof(bias)),
               "cublasLtMatmulDescSetAttribute");
+}
+
+void GemmPlan::SetRows(int64_t rows, bool transpose_a) const {
+  // Rows of a row-major matrix are columns of the column-major matrix with the same memory.
+  const auto columns = static_cast<uint64_t>(rows);
+  for (const Layout* layout : {&layout_b_, transpose_a ? &layout_a_ : &layout_c_}) {
+    CheckCublas(cublasLtMatrixLayoutSetAttribute(layout->get(), CUBLASLT_MATRIX_LAYOUT_COLS,
+                                                 &columns, sizeof(columns)),
+                "cublasLtMatrixLayoutSetAttribute");
+  }
 }
 
 // Returns the layout of the column-major matrix that has the same memory as a row-major matrix

@@ -14,14 +14,24 @@ namespace {
 
 constexpr char kFloat32[] = "float32";
 constexpr char kBFloat16[] = "bfloat16";
+constexpr char kFloat16[] = "float16";
 
 std::string TypeName(ElementType type) {
-  return type == ElementType::kFloat32 ? kFloat32 : kBFloat16;
+  switch (type) {
+    case ElementType::kFloat32:
+      return kFloat32;
+    case ElementType::kBFloat16:
+      return kBFloat16;
+    case ElementType::kFloat16:
+      return kFloat16;
+  }
+  return "";
 }
 
 ElementType ParseType(const std::string& name) {
   if (name == kFloat32) return ElementType::kFloat32;
   if (name == kBFloat16) return ElementType::kBFloat16;
+  if (name == kFloat16) return ElementType::kFloat16;
   throw std::runtime_error("unknown element type '" + name + "'");
 }
 

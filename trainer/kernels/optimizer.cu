@@ -17,6 +17,7 @@ template <typename Value, typename First, typename Second>
 struct Operands {
   Value* values;
   uint16_t* low_bits;
+  float* masters;
   const float* gradients;
   First* first_moment;
   Second* second_moment;
@@ -88,11 +89,15 @@ __device__ __forceinline__ void StoreHalves(uint16_t* address, const uint32_t (&
   }
 }
 
-// Joins the bf16 values and the low bits into master weights; see optimizer.h.
+// Loads master weights. Joins bf16 values and their low bits; see optimizer.h.
 template <typename Value, typename First, typename Second, int kSize>
 __device__ __forceinline__ void LoadWeights(const Operands<Value, First, Second>& operands,
                                             int64_t index, float (&weights)[kSize]) {
-  LoadFloats(operands.values + index, weights);
+  if constexpr (std::is_same_v<Value, __half>) {
+    LoadFloats(operands.masters + index, weights);
+  } else {
+    LoadFloats(operands.values + index, weights);
+  }
   if constexpr (std::is_same_v<Value, __nv_bfloat16>) {
     uint32_t low[kSize];
     LoadHalves(operands.low_bits + index, low);
@@ -104,13 +109,15 @@ __device__ __forceinline__ void LoadWeights(const Operands<Value, First, Second>
   }
 }
 
-// Splits master weights. Stores every NaN as a NaN with a lower half of 0, because rounding another
-// NaN could carry through all bits and give the value 0, which would hide the NaN.
+// Stores master weights, and the values rounded from them. Splits those of bf16. Stores every NaN
+// as a NaN with a lower half of 0, because rounding another NaN could carry through all bits and
+// give the value 0, which would hide the NaN.
 template <typename Value, typename First, typename Second, int kSize>
 __device__ __forceinline__ void StoreWeights(const Operands<Value, First, Second>& operands,
                                              int64_t index, const float (&weights)[kSize]) {
-  if constexpr (std::is_same_v<Value, float>) {
+  if constexpr (!std::is_same_v<Value, __nv_bfloat16>) {
     StoreFloats(operands.values + index, weights);
+    if constexpr (std::is_same_v<Value, __half>) StoreFloats(operands.masters + index, weights);
   } else {
     constexpr uint32_t kNaN = 0x7fc00000u;
     uint32_t high[kSize];
@@ -205,14 +212,26 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+// Calls function(std::type_identity<T>{}) for the type of a moment, which is never fp16.
+template <typename Function>
+void DispatchMoment(ElementType type, Function&& function) {
+  if (type == ElementType::kFloat32) {
+    std::forward<Function>(function)(std::type_identity<float>{});
+  } else {
+    std::forward<Function>(function)(std::type_identity<__nv_bfloat16>{});
+  }
+}
+
 template <typename Value, typename First, typename Second>
 void Launch(const AdamWArguments& arguments, cudaStream_t stream) {
-  if (!TakesVectors<float>(0, {arguments.values, arguments.low_bits, arguments.gradients,
-                               arguments.first_moment, arguments.second_moment})) {
+  if (!TakesVectors<float>(
+          0, {arguments.values, arguments.low_bits, arguments.masters, arguments.gradients,
+              arguments.first_moment, arguments.second_moment})) {
     throw KernelError("AdamW: an address is not a multiple of 16 bytes");
   }
   const Operands<Value, First, Second> operands = {static_cast<Value*>(arguments.values),
                                                    arguments.low_bits,
+                                                   arguments.masters,
                                                    arguments.gradients,
                                                    static_cast<First*>(arguments.first_moment),
                                                    static_cast<Second*>(arguments.second_moment),
@@ -232,10 +251,11 @@ void Launch(const AdamWArguments& arguments, cudaStream_t stream) {
 void AdamW(const AdamWArguments& arguments, cudaStream_t stream) {
   if (arguments.count == 0) return;
   DispatchType(arguments.value_type, [&]<typename Value>(std::type_identity<Value>) {
-    DispatchType(arguments.first_moment_type, [&]<typename First>(std::type_identity<First>) {
-      DispatchType(arguments.second_moment_type, [&]<typename Second>(std::type_identity<Second>) {
-        Launch<Value, First, Second>(arguments, stream);
-      });
+    DispatchMoment(arguments.first_moment_type, [&]<typename First>(std::type_identity<First>) {
+      DispatchMoment(arguments.second_moment_type,
+                     [&]<typename Second>(std::type_identity<Second>) {
+                       Launch<Value, First, Second>(arguments, stream);
+                     });
     });
   });
 }

@@ -17,8 +17,9 @@ namespace trainyard::trainer::kernels {
 // (value << 16) - (low < 0x8000 ? 0 : 0x10000) + low. This is exact for every finite weight below
 // 3.3e38.
 struct AdamWArguments {
-  void* values = nullptr;            // [count]: fp32 master weights, or bf16 values
-  uint16_t* low_bits = nullptr;      // [count] for bf16 values; null for fp32
+  void* values = nullptr;            // [count]: fp32 master weights, or bf16 or fp16 values
+  uint16_t* low_bits = nullptr;      // [count] for bf16 values; else null
+  float* masters = nullptr;          // [count] fp32 master weights of fp16 values; else null
   const float* gradients = nullptr;  // [count]
   void* first_moment = nullptr;      // [count] of first_moment_type
   void* second_moment = nullptr;     // [count] of second_moment_type

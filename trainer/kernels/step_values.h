@@ -34,7 +34,7 @@ enum class StepValue : int64_t {
   kPresence = 13,      // Sum of the step numbers that the ranks add: shows if all took part.
   // The step sets these values.
   kGradientNorm = 14,   // Norm after adaptive clipping, before clip_grad.
-  kGradientScale = 15,  // Factor that clips the gradients.
+  kGradientScale = 15,  // Factor that clips the gradients and removes the loss scale.
   kFinite = 16,         // 1: the step is usable. 0: the step leaves the weights unchanged.
 };
 

@@ -1,9 +1,10 @@
-// Access to fp32 or bf16 elements, 16 bytes at a time, with conversion to fp32 for computation.
-// Sums over warps and blocks in a fixed order. For .cu files only.
+// Access to fp32, bf16 or fp16 elements, 16 bytes at a time, with conversion to fp32 for
+// computation. Sums over warps and blocks in a fixed order. For .cu files only.
 #ifndef TRAINYARD_TRAINER_KERNELS_VECTOR_ACCESS_CUH_
 #define TRAINYARD_TRAINER_KERNELS_VECTOR_ACCESS_CUH_
 
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -50,18 +51,34 @@ __device__ __forceinline__ void StoreVector(T* address, const Vector<T, kSize>& 
   }
 }
 
-// Unpacks the two bf16 values of a word. This is exact, because a bf16 value is the upper half of
-// the equal fp32 value.
+// Unpacks the two 16-bit values of a word. This is exact. A bf16 value is the upper half of the
+// equal fp32 value.
+template <typename T>
 __device__ __forceinline__ void UnpackWord(uint32_t word, float* values) {
-  values[0] = __uint_as_float(word << 16);
-  values[1] = __uint_as_float(word & 0xffff0000u);
+  if constexpr (std::is_same_v<T, __half>) {
+    const __half2 pair = {__ushort_as_half(static_cast<unsigned short>(word & 0xffffu)),
+                          __ushort_as_half(static_cast<unsigned short>(word >> 16))};
+    const float2 wide = __half22float2(pair);
+    values[0] = wide.x;
+    values[1] = wide.y;
+  } else {
+    values[0] = __uint_as_float(word << 16);
+    values[1] = __uint_as_float(word & 0xffff0000u);
+  }
 }
 
-// Rounds values[0] and values[1] to bf16, to nearest even. values[0] becomes the lower half of the
-// word.
+// Rounds values[0] and values[1] to T, to nearest even. values[0] becomes the lower half of the
+// word. A value above 65,519 becomes infinite in fp16, which the loss scale relies on.
+template <typename T>
 __device__ __forceinline__ uint32_t PackWord(const float* values) {
-  const __nv_bfloat162 pair = __floats2bfloat162_rn(values[0], values[1]);
-  return (static_cast<uint32_t>(__bfloat16_as_ushort(pair.y)) << 16) | __bfloat16_as_ushort(pair.x);
+  if constexpr (std::is_same_v<T, __half>) {
+    const __half2 pair = __floats2half2_rn(values[0], values[1]);
+    return (static_cast<uint32_t>(__half_as_ushort(pair.y)) << 16) | __half_as_ushort(pair.x);
+  } else {
+    const __nv_bfloat162 pair = __floats2bfloat162_rn(values[0], values[1]);
+    return (static_cast<uint32_t>(__bfloat16_as_ushort(pair.y)) << 16) |
+           __bfloat16_as_ushort(pair.x);
+  }
 }
 
 template <typename T, int kSize>
@@ -74,10 +91,10 @@ __device__ __forceinline__ void ToFloats(const Vector<T, kSize>& vector, float (
     values[2] = __uint_as_float(vector.bits.z);
     values[3] = __uint_as_float(vector.bits.w);
   } else {
-    UnpackWord(vector.bits.x, values);
-    UnpackWord(vector.bits.y, values + 2);
-    UnpackWord(vector.bits.z, values + 4);
-    UnpackWord(vector.bits.w, values + 6);
+    UnpackWord<T>(vector.bits.x, values);
+    UnpackWord<T>(vector.bits.y, values + 2);
+    UnpackWord<T>(vector.bits.z, values + 4);
+    UnpackWord<T>(vector.bits.w, values + 6);
   }
 }
 
@@ -89,8 +106,8 @@ __device__ __forceinline__ Vector<T, kSize> FromFloats(const float (&values)[kSi
     return {make_uint4(__float_as_uint(values[0]), __float_as_uint(values[1]),
                        __float_as_uint(values[2]), __float_as_uint(values[3]))};
   } else {
-    return {make_uint4(PackWord(values), PackWord(values + 2), PackWord(values + 4),
-                       PackWord(values + 6))};
+    return {make_uint4(PackWord<T>(values), PackWord<T>(values + 2), PackWord<T>(values + 4),
+                       PackWord<T>(values + 6))};
   }
 }
 
@@ -181,10 +198,13 @@ __device__ __forceinline__ Value BlockMax(Value value) {
 // Calls function(std::type_identity<T>{}), where T is the C++ type for `type`.
 template <typename Function>
 void DispatchType(ElementType type, Function&& function) {
-  if (type == ElementType::kFloat32) {
-    std::forward<Function>(function)(std::type_identity<float>{});
-  } else {
-    std::forward<Function>(function)(std::type_identity<__nv_bfloat16>{});
+  switch (type) {
+    case ElementType::kFloat32:
+      return std::forward<Function>(function)(std::type_identity<float>{});
+    case ElementType::kBFloat16:
+      return std::forward<Function>(function)(std::type_identity<__nv_bfloat16>{});
+    case ElementType::kFloat16:
+      return std::forward<Function>(function)(std::type_identity<__half>{});
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <limits>
 #include <utility>
 
 #include "proto/contract/telemetry_keys.h"
@@ -30,10 +31,16 @@ json ToJson(const std::deque<ReportedStep>& steps) {
   return list;
 }
 
+// JSON stores a number that is not finite as null. A skipped step can have such numbers.
+double NumberFromJson(const json& number) {
+  return number.is_null() ? std::numeric_limits<double>::quiet_NaN() : number.get<double>();
+}
+
 std::deque<ReportedStep> StepsFromJson(const json& list) {
   std::deque<ReportedStep> steps;
   for (const json& step : list) {
-    steps.push_back({step.at(0), step.at(1), step.at(2), step.at(3), step.at(4)});
+    steps.push_back({step.at(0), NumberFromJson(step.at(1)), NumberFromJson(step.at(2)), step.at(3),
+                     step.at(4)});
   }
   return steps;
 }
@@ -60,11 +67,13 @@ std::unique_ptr<Communicator> ConnectRanks(const Recovery::Parts& parts) {
 // each rank and its ward have equal parameters.
 std::vector<torch::Tensor> WardPieces(const Recovery::Parts& parts, const Buddies& buddies) {
   if (!buddies.have_equal_parameters()) return {};
-  const std::vector<int64_t>& alike = parts.target.groups.shard->ranks();
   const int64_t ward = buddies.WardOf(parts.healing.env().rank);
-  const int64_t part = std::find(alike.begin(), alike.end(), ward) - alike.begin();
+  const auto part_of_ward = [&](ParameterKind kind) -> int64_t {
+    const std::vector<int64_t>& alike = parts.target.groups.ShardOf(kind).ranks();
+    return std::find(alike.begin(), alike.end(), ward) - alike.begin();
+  };
   return StoredPieces(parts.target.parameters, *parts.target.optimizer, parts.target.biases.values,
-                      part);
+                      {part_of_ward(ParameterKind::kDense), part_of_ward(ParameterKind::kExpert)});
 }
 
 std::string RanksText(const std::vector<int64_t>& ranks) {
@@ -79,11 +88,11 @@ Recovery::Recovery(const Parts& parts)
     : parts_(parts), interruption_(parts.healing.interruption()), ranks_(ConnectRanks(parts)) {
   const Buddies buddies(parts.mesh, parts.config.layout, parts.healing.env().local_world_size);
   const ParameterStore& store = parts.target.parameters;
-  keeper_ = std::make_unique<SnapshotKeeper>(
-      SnapshotKeeper::Parts{parts.healing.memory(), *ranks_, buddies,
-                            StoredPieces(store, *parts.target.optimizer, parts.target.biases.values,
-                                         store.parts().stored.index),
-                            WardPieces(parts, buddies), parts.device});
+  keeper_ = std::make_unique<SnapshotKeeper>(SnapshotKeeper::Parts{
+      parts.healing.memory(), *ranks_, buddies,
+      StoredPieces(store, *parts.target.optimizer, parts.target.biases.values,
+                   {store.parts().kept.dense.stored.index, store.parts().kept.expert.stored.index}),
+      WardPieces(parts, buddies), parts.device});
 }
 
 std::optional<RestoredRun> Recovery::Restore() {

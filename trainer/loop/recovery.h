@@ -68,8 +68,9 @@ class Recovery {
   void BeforeLaunch(int64_t step);
   void AfterLaunch(int64_t step);
   void BlockChanges();
-  // Confirms that a step has finished with finite values and led to `state`. After a loss, the
-  // first confirmed step is reported as the end of the heal. For `samples`, see ReportedStep.
+  // Confirms that a step has finished, with finite values or skipped, and led to `state`. After a
+  // loss, the first confirmed step is reported as the end of the heal. For `samples`, see
+  // ReportedStep.
   void Confirm(const TrainingState& state, const StepResult& result, std::string samples);
   // See StepRequest.
   double TakeCost();

@@ -6,11 +6,13 @@
 
 #include "proto/contract/telemetry_keys.h"
 #include "proto/rules/evaluation_rules.h"
+#include "proto/rules/loss_scale_rules.h"
 #include "proto/text/number_text.h"
 #include "trainer/config/trainer_error.h"
 #include "trainer/optimizer/schedule.h"
 #include "trainer/process/signals.h"
 #include "trainer/step/gradient_noise.h"
+#include "trainer/step/loss_scale.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -25,6 +27,14 @@ std::string ValueText(double value) {
   return std::isfinite(value) ? std::to_string(value) : NotFiniteText(value);
 }
 
+// Returns a sentence about the first router that is not finite; empty if all routers are finite.
+std::string BadRouterText(const std::vector<LayerBalance>& experts) {
+  const std::optional<int64_t> layer = FirstBadRouter(experts);
+  if (!layer.has_value()) return "";
+  return "The first router with logits that are not finite is in layer " + std::to_string(*layer) +
+         ". ";
+}
+
 }  // namespace
 
 TrainingLoop::TrainingLoop(const Parts& parts, const StartedAttempt& attempt)
@@ -33,7 +43,9 @@ TrainingLoop::TrainingLoop(const Parts& parts, const StartedAttempt& attempt)
       spans_(SpansOf(config_.train, config_.schedule)),
       start_(attempt.start),
       state_(attempt.state),
-      launched_(state_.step) {}
+      launched_(state_.step) {
+  state_.loss_scale = ResumedLossScale(config_.train, state_.loss_scale);
+}
 
 ExitCode TrainingLoop::Run() {
   const Clock::time_point start = Clock::now();
@@ -72,30 +84,35 @@ bool TrainingLoop::AfterStep() {
 }
 
 // True if the host must wait for the latest launched step before it launches another, because the
-// work between the two steps needs the weights. Always true on a CPU, where the step is complete
-// when Launch returns.
+// work between the two steps needs the weights. Always true in fp16, where the scale and the
+// learning rate of a step depend on whether the previous one was skipped, and on a CPU, where the
+// step is complete when Launch returns.
 bool TrainingLoop::IsPauseDue() const {
   const int64_t evaluation = config_.evaluation.every_steps;
-  return !parts_.setup.device.is_cuda() || launched_ == config_.train.steps ||
-         (evaluation > 0 && launched_ % evaluation == 0) || parts_.saver.MayBeginAt(launched_);
+  return !parts_.setup.device.is_cuda() || ScalesLoss(config_.train) ||
+         launched_ == config_.train.steps || (evaluation > 0 && launched_ % evaluation == 0) ||
+         parts_.saver.MayBeginAt(launched_);
 }
 
 void TrainingLoop::LaunchStep() {
   Recovery* const recovery = parts_.recovery;
-  const int64_t step = launched_ + 1;
+  const int64_t step = launched_ + 1, skipped = state_.loss_scale.skipped_steps;
   if (recovery != nullptr) recovery->BeforeLaunch(step);
   const StepRequest request{
       .step = step,
       .rounds = parts_.samples.RoundsOf(step),
-      .learning_rate =
-          parts_.setup.env.lr_factor * LearningRate(config_.schedule, config_.optimizer, spans_,
-                                                    parts_.samples.plan().SamplesThrough(step)),
+      .learning_rate = parts_.setup.env.lr_factor *
+                       LearningRate(config_.schedule, config_.optimizer, spans_,
+                                    parts_.samples.plan().SamplesThrough(step - skipped)),
       .stop = StopRequested(),
       .save = parts_.saver.TakeRequest(step),
       .measure = IsMeasurementDue(),
       .snapshot_cost = recovery == nullptr ? 0 : recovery->TakeCost(),
       .part_norms = config_.train.gradient_log_interval > 0 &&
-                    step % config_.train.gradient_log_interval == 0};
+                    step % config_.train.gradient_log_interval == 0,
+      .loss_scale = ScalesLoss(config_.train) ? state_.loss_scale.scale : 1,
+      .skipped_steps = skipped,
+      .experts = step % config_.train.log_every_steps == 0 || step == config_.train.steps};
   parts_.runner.Launch(
       request, [this] { return prefetcher_->Next(); },
       [this] {
@@ -119,6 +136,8 @@ void TrainingLoop::FinishStep() {
   // If the gang is reconnecting, the step was aborted, so its result must not be used.
   if (parts_.recovery != nullptr) parts_.recovery->Check();
   CheckFinite(result);
+  if (!result.is_finite) parts_.report.SkippedStep(result.step, state_.loss_scale.scale);
+  state_.loss_scale = NextLossScale(config_.train, state_.loss_scale, result.is_finite);
   ++state_.step;
   const int64_t samples = parts_.samples.plan().OfStep(state_.step).count;
   state_.samples += samples;
@@ -160,16 +179,25 @@ void TrainingLoop::AwaitLaunchedSteps() {
   }
 }
 
+// Returns the state of the loss scale, for the error message of a step that was not finite.
+std::string TrainingLoop::ScaleText() const {
+  if (!ScalesLoss(config_.train)) return "";
+  const LossScale& current = state_.loss_scale;
+  return ", loss scale " + NumberText(current.scale) + ", " +
+         std::to_string(current.skipped_in_row + 1) + " such step(s) in a row";
+}
+
 void TrainingLoop::CheckFinite(const StepResult& result) {
-  if (result.is_finite) return;
+  if (result.is_finite || MaySkipStep(config_.train, state_.loss_scale)) return;
   AwaitLaunchedSteps();
   if (parts_.recovery != nullptr) parts_.recovery->CheckAfterWait();
   const bool loss_is_bad = !std::isfinite(result.loss);
   const std::string what = loss_is_bad ? "The loss" : "The gradient norm";
   const std::string message =
       what + " of step " + std::to_string(result.step) + " is not finite (loss " +
-      ValueText(result.loss) + ", gradient norm " + ValueText(result.grad_norm) +
-      "). Resume from an earlier checkpoint with a lower learning rate, or without the samples of "
+      ValueText(result.loss) + ", gradient norm " + ValueText(result.grad_norm) + ScaleText() +
+      "). " + BadRouterText(result.experts) +
+      "Resume from an earlier checkpoint with a lower learning rate, or without the samples of "
       "this step: TRAINYARD_SKIP_SAMPLES=" +
       PositionsOfStep() + ".";
   throw GangError(ExitCode::kNotFinite, message,

@@ -59,6 +59,7 @@ class TrainingLoop {
   bool IsPauseDue() const;
   std::string PositionsOfStep() const;
   void AwaitLaunchedSteps();
+  std::string ScaleText() const;
   void CheckFinite(const StepResult& result);
   bool Evaluate();
   void NoteResults(const std::vector<EvaluationResult>& results);

@@ -118,6 +118,12 @@ Attention::Attention(const ModelConfig& model, const ParameterStore& store,
   if (model.qk_layernorm) norms_.emplace(store, parameters.head_norms, model.norm_epsilon);
 }
 
+AttentionInputs Attention::InputsOf(const Tensor& packed) const {
+  const int64_t queries = heads_.query_heads, keys = heads_.key_heads;
+  return {packed.narrow(2, 0, queries), packed.narrow(2, queries, keys),
+          packed.narrow(2, queries + keys, keys)};
+}
+
 Tensor Attention::Spread(const Tensor& projected) const {
   return spread_.defined() ? projected.index_select(2, spread_) : projected;
 }
@@ -152,7 +158,7 @@ Tensor Attention::Forward(const Tensor& x, const Tensor& residual, MicroBatch& m
   const AttentionForm form = FormFor(micro_batch);
   Tensor softmax = parallel_.context.size() == 1
                        ? AttentionForward(packed, heads_, out, form)
-                       : ContextAttentionForward(packed, heads_, parallel_.context, form, out);
+                       : ContextAttentionForward(InputsOf(packed), parallel_.context, form, out);
   Tensor y =
       RowParallelForward(AsRows(out), parameters_.output, store_, residual, parallel_.tensor);
   micro_batch.stash.Push(std::move(packed));
@@ -174,11 +180,13 @@ Tensor Attention::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_
   gradients.AddLinear(parameters_.output.weight, dy_rows, AsRows(out));
   gradients.AddBias(parameters_.output.bias, dy);
   Tensor d_packed = torch::empty_like(packed);
-  const AttentionKept kept{packed, out, softmax, FormFor(micro_batch)};
+  const AttentionForm form = FormFor(micro_batch);
   if (parallel_.context.size() == 1) {
-    AttentionBackward(dout, kept, heads_, code_.reproducible, d_packed);
+    AttentionBackward(dout, {packed, out, softmax, form}, heads_, code_.reproducible, d_packed);
   } else {
-    ContextAttentionBackward(dout, kept, heads_, code_.reproducible, parallel_.context, d_packed);
+    const AttentionInputs inputs = InputsOf(packed), into = InputsOf(d_packed);
+    ContextAttentionBackward(dout, {inputs, out, softmax, form}, code_.reproducible,
+                             parallel_.context, {into.query, into.key, into.value});
   }
   Tensor d_projected = SumSpread(d_packed);
   if (has_rotary_) Rotate(d_projected, micro_batch.rotary, projected_, Rotation::kBack);

@@ -12,6 +12,7 @@
 
 #include "proto/contract/model_config.h"
 #include "proto/layout/layout_parts.h"
+#include "trainer/model/context_attention.h"
 #include "trainer/model/head_norms.h"
 #include "trainer/model/model_parallel.h"
 #include "trainer/model/parallel_linear.h"
@@ -57,6 +58,8 @@ class Attention final : public ResidualBranch {
   // heads.
   torch::Tensor Spread(const torch::Tensor& projected) const;
   torch::Tensor SumSpread(const torch::Tensor& d_packed) const;
+  // Returns views of packed rows.
+  AttentionInputs InputsOf(const torch::Tensor& packed) const;
   AttentionForm FormFor(const MicroBatch& micro_batch) const;
 
   bool has_rotary_ = true;

@@ -5,6 +5,7 @@
 
 #include "proto/model/model_size.h"
 #include "trainer/model/head_norms.h"
+#include "trainer/model/latent_attention.h"
 #include "trainer/model/mlp.h"
 #include "trainer/model/moe.h"
 
@@ -20,8 +21,9 @@ bool HasExpertsIn(int64_t layer, const ModelConfig& model) {
 // Indices of a block's parameters in the store.
 struct BlockParameters {
   Attention::Parameters attention;
-  Mlp::Parameters mlp;  // If the block has no experts.
-  Moe::Parameters moe;  // If the block has experts.
+  LatentAttention::Parameters latent_attention;  // If the model has latent attention.
+  Mlp::Parameters mlp;                           // If the block has no experts.
+  Moe::Parameters moe;                           // If the block has experts.
   int64_t input_norm = 0;
   int64_t ffn_norm = 0;
 };
@@ -35,11 +37,16 @@ BlockParameters NumbersOf(const BlockPlace& place, const ModelConfig& model) {
     return numbers;
   };
   BlockParameters block;
-  block.attention.query_key_value = linear();
-  block.attention.output = linear();
+  if (HasExpertsIn(place.layer, model)) block.moe.experts = {.up = next++, .down = next++};
+  if (HasLatentAttention(model)) {
+    block.latent_attention = LatentAttention::NumbersFrom(next, model);
+    next = block.latent_attention.key_value_norm + 1;
+  } else {
+    block.attention.query_key_value = linear();
+    block.attention.output = linear();
+  }
   if (HasExpertsIn(place.layer, model)) {
     block.moe.router = next++;
-    block.moe.experts = {.up = next++, .down = next++};
     if (HasSharedExpert(model)) block.moe.shared = {.up = linear(), .down = linear()};
   } else {
     block.mlp = {.up = linear(), .down = linear()};
@@ -48,6 +55,26 @@ BlockParameters NumbersOf(const BlockPlace& place, const ModelConfig& model) {
   block.ffn_norm = next + NormVectors(model);
   block.attention.head_norms = next + 2 * NormVectors(model);
   return block;
+}
+
+std::vector<ParameterDeclaration> DeclareAttention(const ModelConfig& model,
+                                                   const std::string& prefix,
+                                                   const TensorParallel& tensor) {
+  if (HasLatentAttention(model)) return LatentAttention::Declare(model, prefix, tensor);
+  return Attention::Declare(model, prefix, tensor);
+}
+
+std::unique_ptr<ResidualBranch> MakeAttention(const ModelConfig& model, const ParameterStore& store,
+                                              const BlockPlace& place, const BlockOptions& options,
+                                              const ModelParallel& parallel) {
+  const BlockParameters numbers = NumbersOf(place, model);
+  const AttentionCode code{options.attention, options.reproducible};
+  if (!HasLatentAttention(model)) {
+    return std::make_unique<Attention>(model, store, numbers.attention, code, parallel);
+  }
+  const bool keeps_heads = options.recompute != Recompute::kSelective;
+  return std::make_unique<LatentAttention>(model, store, numbers.latent_attention, keeps_heads,
+                                           code, parallel);
 }
 
 std::vector<ParameterDeclaration> DeclareFeedForward(const ModelConfig& model, int64_t layer,
@@ -72,11 +99,18 @@ std::unique_ptr<ResidualBranch> MakeFeedForward(const ModelConfig& model,
 
 }  // namespace
 
-GroupDeclaration Block::Declare(const ModelConfig& model, int64_t layer,
-                                const TensorParallel& tensor) {
+std::vector<GroupDeclaration> Block::Declare(const ModelConfig& model, int64_t layer,
+                                             const ModelParallel& parallel) {
+  const TensorParallel& tensor = parallel.tensor;
   const std::string prefix = "model.layers." + std::to_string(layer) + ".";
   GroupDeclaration group{"layer " + std::to_string(layer), {}};
-  Append(Attention::Declare(model, prefix, tensor), group.parameters);
+  std::vector<GroupDeclaration> groups;
+  if (HasExpertsIn(layer, model)) {
+    groups.push_back({group.name + kExpertGroupSuffix,
+                      Experts::Declare(model, prefix + "mlp.", parallel.expert),
+                      ParameterKind::kExpert});
+  }
+  Append(DeclareAttention(model, prefix, tensor), group.parameters);
   Append(DeclareFeedForward(model, layer, prefix + "mlp.", tensor), group.parameters);
   for (const char* name : {"input_layernorm", "post_attention_layernorm"}) {
     Append(DeclareNorm(prefix + name, model.hidden_size, NormFormOf(model), tensor),
@@ -85,7 +119,8 @@ GroupDeclaration Block::Declare(const ModelConfig& model, int64_t layer,
   if (model.qk_layernorm) {
     Append(HeadNorms::Declare(prefix, HeadSize(model), tensor), group.parameters);
   }
-  return group;
+  groups.push_back(std::move(group));
+  return groups;
 }
 
 Block::Block(const ModelConfig& model, const ParameterStore& store, const BlockPlace& place,
@@ -93,8 +128,7 @@ Block::Block(const ModelConfig& model, const ParameterStore& store, const BlockP
     : recompute_(options.recompute),
       parallel_residual_(model.parallel_residual),
       has_experts_(HasExpertsIn(place.layer, model)),
-      attention_(model, store, NumbersOf(place, model).attention,
-                 {options.attention, options.reproducible}, parallel),
+      attention_(MakeAttention(model, store, place, options, parallel)),
       feed_forward_(MakeFeedForward(model, store, place, options.recompute != Recompute::kSelective,
                                     parallel)),
       input_norm_(store, NumbersOf(place, model).input_norm, NormFormOf(model)),
@@ -129,7 +163,7 @@ Tensor Block::Backward(const Tensor& dy, MicroBatch& micro_batch,
 }
 
 Tensor Block::ForwardKeeping(const Tensor& x, MicroBatch& micro_batch) const {
-  const Tensor middle = ForwardHalf({input_norm_, attention_}, x, x, micro_batch);
+  const Tensor middle = ForwardHalf({input_norm_, *attention_}, x, x, micro_batch);
   return ForwardHalf({ffn_norm_, *feed_forward_}, parallel_residual_ ? x : middle, middle,
                      micro_batch);
 }
@@ -137,7 +171,7 @@ Tensor Block::ForwardKeeping(const Tensor& x, MicroBatch& micro_batch) const {
 Tensor Block::BackwardOfKept(const Tensor& dy, MicroBatch& micro_batch,
                              WeightGradients& gradients) const {
   const Tensor middle = BackwardHalf({ffn_norm_, *feed_forward_}, dy, dy, micro_batch, gradients);
-  return BackwardHalf({input_norm_, attention_}, parallel_residual_ ? dy : middle, middle,
+  return BackwardHalf({input_norm_, *attention_}, parallel_residual_ ? dy : middle, middle,
                       micro_batch, gradients);
 }
 

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "proto/contract/layout_config.h"
 #include "proto/contract/model_config.h"
@@ -27,6 +28,12 @@ struct BlockPlace {
   int64_t first_parameter = 0;  // Index in the store of the block's first parameter.
 };
 
+// Indices of a block's parameter groups.
+struct BlockGroups {
+  int64_t dense = -1;
+  int64_t experts = -1;  // -1 if the block has no experts.
+};
+
 struct BlockOptions {
   Recompute recompute = Recompute::kNone;
   Reproducible reproducible = Reproducible::kYes;
@@ -34,16 +41,20 @@ struct BlockOptions {
 };
 
 // Either keeps all activations for the backward pass or recomputes some of them. kSelective
-// recomputes the norms and the activation function (Korthikanti et al. 2022, arXiv 2205.05198).
+// recomputes the norms, the activation function (Korthikanti et al. 2022, arXiv 2205.05198) and the
+// heads of latent attention.
 // kFull recomputes the whole block (Chen et al. 2016, arXiv 1604.06174). The results have the same
 // bits in all cases. The choice of experts is always kept, because a second choice
 // could differ.
 class Block {
  public:
-  // Declares the parameters of one layer as one group. `layer` is counted from 0 over the whole
-  // model.
-  static GroupDeclaration Declare(const ModelConfig& model, int64_t layer,
-                                  const TensorParallel& tensor);
+  // The group of a layer's experts has the name of the layer's group and this suffix.
+  static constexpr char kExpertGroupSuffix[] = " experts";
+
+  // Declares the parameters of one layer: first the group of its experts, if it has experts, then
+  // the group of all others. `layer` is counted from 0 over the whole model.
+  static std::vector<GroupDeclaration> Declare(const ModelConfig& model, int64_t layer,
+                                               const ModelParallel& parallel);
 
   // The store must outlive this object.
   Block(const ModelConfig& model, const ParameterStore& store, const BlockPlace& place,
@@ -77,7 +88,7 @@ class Block {
   Recompute recompute_;
   bool parallel_residual_;
   bool has_experts_;
-  Attention attention_;
+  std::unique_ptr<ResidualBranch> attention_;
   std::unique_ptr<ResidualBranch> feed_forward_;
   Norm input_norm_;
   Norm ffn_norm_;

@@ -17,7 +17,7 @@ using torch::Tensor;
 // travel around a ring while the caller computes.
 class KeyValueStream {
  public:
-  // `own` is [batch, length, 2 * key heads, head_size], contiguous.
+  // `own` is [batch, length, width], contiguous: a row from KeyValues for each token.
   KeyValueStream(const ContextParallel& context, Tensor own)
       : context_(context), current_(std::move(own)) {
     if (context_.exchange() != ContextExchange::kAllGather) return;
@@ -116,53 +116,69 @@ class KeyValueGradients {
   Work work_;
 };
 
-Tensor KeyValues(const Tensor& packed, const AttentionHeads& heads) {
-  return packed.narrow(2, heads.query_heads, 2 * heads.key_heads).contiguous();
+// Returns a row for each token: the elements of its key heads, then those of its value heads.
+Tensor KeyValues(const AttentionInputs& inputs) {
+  return at::cat({inputs.key.flatten(2), inputs.value.flatten(2)}, 2);
 }
 
 // Divides the attention of this rank's queries into parts, one per rank that owns keys.
 class Parts {
  public:
-  Parts(const Tensor& packed, const AttentionHeads& heads, const ContextParallel& context,
-        const AttentionForm& form)
-      : query_(packed.narrow(2, 0, heads.query_heads)),
-        key_heads_(heads.key_heads),
-        context_(context),
-        form_(form) {}
+  Parts(const AttentionInputs& inputs, const ContextParallel& context, const AttentionForm& form)
+      : inputs_(inputs), context_(context), form_(form) {}
 
-  const Tensor& query() const { return query_; }
+  const Tensor& query() const { return inputs_.query; }
   VisibleTokens TokensOf(int64_t key_rank) const {
     return TokensVisibleTo(context_.index(), key_rank,
-                           {context_.size(), query_.size(1), form_.limits.window});
+                           {context_.size(), query().size(1), form_.limits.window});
+  }
+
+  // KeysOf and ValuesOf return views of rows from KeyValues, as heads.
+  Tensor KeysOf(const Tensor& rows) const {
+    return HeadsLike(inputs_.key, rows.narrow(2, 0, KeyWidth()));
+  }
+  Tensor ValuesOf(const Tensor& rows) const {
+    return HeadsLike(inputs_.value, rows.narrow(2, KeyWidth(), rows.size(2) - KeyWidth()));
   }
 
   // Returns views of the queries and keys that `tokens` selects. `key_value` contains the keys and
   // values of all tokens of rank `key_rank`.
   AttentionPart Part(int64_t key_rank, const VisibleTokens& tokens, const Tensor& key_value) const {
-    const Tensor keys = key_value.narrow(1, tokens.first_key, tokens.keys);
-    return {query_.narrow(1, tokens.first_query, tokens.queries),
-            keys.narrow(2, 0, key_heads_),
-            keys.narrow(2, key_heads_, key_heads_),
+    const Tensor rows = key_value.narrow(1, tokens.first_key, tokens.keys);
+    return {query().narrow(1, tokens.first_query, tokens.queries),
+            KeysOf(rows),
+            ValuesOf(rows),
             tokens.mask,
             HiddenKeysOf(key_rank, tokens),
-            form_.kernel};
+            form_.kernel,
+            inputs_.scale};
+  }
+
+  // Returns the attention to all keys if there is only one rank.
+  AttentionPart Whole() const {
+    const VisibleTokens tokens{0, query().size(1), 0, query().size(1), AttentionMask::kCausal};
+    return {inputs_.query,           inputs_.key,  inputs_.value, tokens.mask,
+            HiddenKeysOf(0, tokens), form_.kernel, inputs_.scale};
   }
 
  private:
+  static Tensor HeadsLike(const Tensor& heads, const Tensor& rows) {
+    return rows.view({rows.size(0), rows.size(1), heads.size(2), heads.size(3)});
+  }
+  int64_t KeyWidth() const { return inputs_.key.size(2) * inputs_.key.size(3); }
   // Undefined without limits.
   Tensor HiddenKeysOf(int64_t key_rank, const VisibleTokens& tokens) const;
 
-  const Tensor query_;
-  const int64_t key_heads_;
+  const AttentionInputs& inputs_;
   const ContextParallel& context_;
   const AttentionForm& form_;
 };
 
 Tensor Parts::HiddenKeysOf(int64_t key_rank, const VisibleTokens& tokens) const {
   if (!form_.limits.any()) return Tensor();
-  const int64_t length = query_.size(1) * context_.size();
+  const int64_t length = query().size(1) * context_.size();
   const auto positions = [&](int64_t rank, int64_t first, int64_t count) {
-    return context_.PositionsOf(rank, length, query_.device()).narrow(0, first, count);
+    return context_.PositionsOf(rank, length, query().device()).narrow(0, first, count);
   };
   AttentionLimits limits = form_.limits;
   if (limits.document_starts.defined()) {
@@ -178,13 +194,20 @@ AttentionPartGradients EmptyGradients(const AttentionPart& part) {
           torch::empty(part.value.sizes(), options)};
 }
 
+// Returns a tensor for the result of a part, whose heads have the size of value heads.
+Tensor EmptyResult(const AttentionPart& part) {
+  const Tensor& query = part.query;
+  return torch::empty({query.size(0), query.size(1), query.size(2), part.value.size(3)},
+                      query.options());
+}
+
 }  // namespace
 
-Tensor ContextAttentionForward(const Tensor& packed, const AttentionHeads& heads,
-                               const ContextParallel& context, const AttentionForm& form,
-                               Tensor& out) {
-  const Parts parts(packed, heads, context, form);
-  KeyValueStream stream(context, KeyValues(packed, heads));
+Tensor ContextAttentionForward(const AttentionInputs& inputs, const ContextParallel& context,
+                               const AttentionForm& form, Tensor& out) {
+  const Parts parts(inputs, context, form);
+  if (context.size() == 1) return AttentionPartForward(parts.Whole(), out);
+  KeyValueStream stream(context, KeyValues(inputs));
   Tensor sum, log_sum_exp;
   for (int64_t step = 0; step < context.size(); ++step) {
     const int64_t key_rank = stream.RankAt(step);
@@ -192,7 +215,7 @@ Tensor ContextAttentionForward(const Tensor& packed, const AttentionHeads& heads
     const Tensor key_value = stream.At(step);
     if (tokens.queries == 0) continue;
     const AttentionPart part = parts.Part(key_rank, tokens, key_value);
-    Tensor part_out = torch::empty(part.query.sizes(), out.options());
+    Tensor part_out = EmptyResult(part);
     const Tensor part_log_sum_exp = AttentionPartForward(part, part_out);
     if (step == 0) {  // Own tokens: each sees at least itself.
       sum = part_out.to(ComputeType(out.scalar_type()), /*non_blocking=*/false, /*copy=*/true);
@@ -207,11 +230,15 @@ Tensor ContextAttentionForward(const Tensor& packed, const AttentionHeads& heads
   return log_sum_exp;
 }
 
-void ContextAttentionBackward(const Tensor& dout, const AttentionKept& kept,
-                              const AttentionHeads& heads, Reproducible reproducible,
-                              const ContextParallel& context, Tensor& d_packed) {
-  const Parts parts(kept.packed, heads, context, kept.form);
-  const Tensor own_key_value = KeyValues(kept.packed, heads);
+void ContextAttentionBackward(const Tensor& dout, const ContextAttentionKept& kept,
+                              Reproducible reproducible, const ContextParallel& context,
+                              const AttentionPartGradients& gradients) {
+  const Parts parts(kept.inputs, context, kept.form);
+  if (context.size() == 1) {
+    return AttentionPartBackward(parts.Whole(), {dout, kept.out, kept.log_sum_exp}, reproducible,
+                                 gradients);
+  }
+  const Tensor own_key_value = KeyValues(kept.inputs);
   KeyValueStream stream(context, own_key_value);
   KeyValueGradients key_value_gradients(context, own_key_value);
   const Tensor d_query =
@@ -228,18 +255,20 @@ void ContextAttentionBackward(const Tensor& dout, const AttentionKept& kept,
         return whole.narrow(1, tokens.first_query, tokens.queries);
       };
       const Tensor log_sum_exp =
-          kept.softmax.narrow(2, tokens.first_query, tokens.queries).contiguous();
+          kept.log_sum_exp.narrow(2, tokens.first_query, tokens.queries).contiguous();
       AttentionPartBackward(part, {of_queries(dout), of_queries(kept.out), log_sum_exp},
                             reproducible, d_part);
       of_queries(d_query).add_(d_part.query);
       const Tensor seen = d_key_value.narrow(1, tokens.first_key, tokens.keys);
-      seen.narrow(2, 0, heads.key_heads).add_(d_part.key);
-      seen.narrow(2, heads.key_heads, heads.key_heads).add_(d_part.value);
+      parts.KeysOf(seen).add_(d_part.key);
+      parts.ValuesOf(seen).add_(d_part.value);
     }
     key_value_gradients.End(step, std::move(d_key_value));
   }
-  d_packed.narrow(2, 0, heads.query_heads).copy_(d_query);
-  d_packed.narrow(2, heads.query_heads, 2 * heads.key_heads).copy_(key_value_gradients.Finish());
+  gradients.query.copy_(d_query);
+  const Tensor d_key_value = key_value_gradients.Finish();
+  gradients.key.copy_(parts.KeysOf(d_key_value));
+  gradients.value.copy_(parts.ValuesOf(d_key_value));
 }
 
 }  // namespace trainyard::trainer

@@ -5,25 +5,40 @@
 #include <torch/types.h>
 
 #include "trainer/model/context_parallel.h"
-#include "trainer/ops/attention.h"
-#include "trainer/ops/attention_heads.h"
+#include "trainer/ops/attention_part.h"
 
 namespace trainyard::trainer {
 
-// Like AttentionForward (ops/attention.h), except that the queries are this rank's tokens of each
-// sample (ContextParallel) and the keys are the tokens of all ranks. Keys that are outside every
-// query's window are transferred but take no part in the computation. Does not support kFlash and
-// kSdpa. Returns the logarithm of the softmax sum over all keys for each query, [batch,
-// query_heads, length] in the compute type.
-torch::Tensor ContextAttentionForward(const torch::Tensor& packed, const AttentionHeads& heads,
-                                      const ContextParallel& context, const AttentionForm& form,
-                                      torch::Tensor& out);
+// Views of the queries, keys and values of this rank's tokens of each sample (ContextParallel),
+// [batch, length, heads, head size]. Values may have another head size than queries and keys.
+struct AttentionInputs {
+  torch::Tensor query;
+  torch::Tensor key;
+  torch::Tensor value;
+  double scale = 0;  // Factor of the scores; 0: 1 / sqrt(head size of the queries).
+};
 
-// Writes d_packed. The gradients of this rank's keys and values include the contributions of all
-// ranks' queries.
-void ContextAttentionBackward(const torch::Tensor& dout, const AttentionKept& kept,
-                              const AttentionHeads& heads, Reproducible reproducible,
-                              const ContextParallel& context, torch::Tensor& d_packed);
+// Tensors of ContextAttentionForward.
+struct ContextAttentionKept {
+  const AttentionInputs& inputs;
+  const torch::Tensor& out;
+  const torch::Tensor& log_sum_exp;  // Returned by ContextAttentionForward.
+  AttentionForm form = {};
+};
+
+// Causal attention of this rank's queries to the keys of all ranks. Keys that are outside every
+// query's window are transferred but take no part in the computation. Does not support kFlash and
+// kSdpa. out: [batch, length, query heads, value head size]. Returns the logarithm of the softmax
+// sum over all keys for each query, [batch, query heads, length] in the compute type. With one
+// rank, the attention is a single part (ops/attention_part.h).
+torch::Tensor ContextAttentionForward(const AttentionInputs& inputs, const ContextParallel& context,
+                                      const AttentionForm& form, torch::Tensor& out);
+
+// Writes every element of the gradients. Those of this rank's keys and values include the
+// contributions of all ranks' queries.
+void ContextAttentionBackward(const torch::Tensor& dout, const ContextAttentionKept& kept,
+                              Reproducible reproducible, const ContextParallel& context,
+                              const AttentionPartGradients& gradients);
 
 }  // namespace trainyard::trainer
 

@@ -5,6 +5,8 @@
 
 #include "proto/model/expert_capacity.h"
 #include "proto/model/model_size.h"
+#include "trainer/model/block_use.h"
+#include "trainer/model/rotary_settings.h"
 #include "trainer/model/tokens_ahead.h"
 #include "trainer/ops/compute_type.h"
 
@@ -32,7 +34,7 @@ class Decoder::Groups {
       : model_(model), parallel_(parallel) {
     const PipelinePlace& place = parallel.pipeline;
     first_of_layer_.resize(LayersWithMtp(model), -1);
-    group_of_layer_.resize(LayersWithMtp(model), -1);
+    groups_of_layer_.resize(LayersWithMtp(model));
     for (int64_t chunk = place.chunks - 1; chunk >= 0; --chunk) {
       if (place.HasHead(chunk)) {
         AddMtpModules();
@@ -49,7 +51,7 @@ class Decoder::Groups {
 
   const std::vector<GroupDeclaration>& declarations() const { return groups_; }
   int64_t FirstOfLayer(int64_t layer) const { return first_of_layer_[layer]; }
-  int64_t OfLayer(int64_t layer) const { return group_of_layer_[layer]; }
+  const BlockGroups& OfLayer(int64_t layer) const { return groups_of_layer_[layer]; }
 
   // Indices of parameters and groups; -1 if this rank does not have the parameter or group.
   int64_t table_ = -1;
@@ -78,8 +80,12 @@ class Decoder::Groups {
   }
 
   void AddLayer(int64_t layer) {
-    group_of_layer_[layer] = Add(Block::Declare(model_, layer, parallel_.tensor));
-    first_of_layer_[layer] = first_;
+    first_of_layer_[layer] = next_;
+    for (GroupDeclaration& group : Block::Declare(model_, layer, parallel_)) {
+      BlockGroups& groups = groups_of_layer_[layer];
+      const bool has_experts = group.kind == ParameterKind::kExpert;
+      (has_experts ? groups.experts : groups.dense) = Add(std::move(group));
+    }
   }
 
   void AddMtpModules() {
@@ -135,7 +141,7 @@ class Decoder::Groups {
   const ModelParallel& parallel_;
   std::vector<GroupDeclaration> groups_;
   std::vector<int64_t> first_of_layer_;
-  std::vector<int64_t> group_of_layer_;
+  std::vector<BlockGroups> groups_of_layer_;
   int64_t first_ = 0;
   int64_t next_ = 0;
 };
@@ -154,14 +160,14 @@ const char* Decoder::HeadTensor(const ModelConfig& model) {
 }
 
 void Decoder::MakeExpertBalance() {
-  const std::vector<int64_t> shape = {LayersWithMtp(model_), model_.num_experts};
+  if (!HasExperts(model_)) return;
+  const int64_t layers = LayersWithMtp(model_);
   const auto options = torch::TensorOptions().device(options_.device);
-  if (HasExpertCapacity(model_)) {
-    balance_.dropped = torch::zeros({LayersWithMtp(model_)}, options.dtype(torch::kInt64));
-  }
+  balance_.load = torch::zeros({layers, model_.num_experts}, options.dtype(torch::kInt64));
+  balance_.dropped = torch::zeros({layers}, options.dtype(torch::kInt64));
+  balance_.figures = torch::zeros({layers, kRouterFigures}, options.dtype(torch::kFloat64));
   if (!model_.moe_router_enable_expert_bias) return;
-  balance_.bias = torch::zeros(shape, options.dtype(torch::kFloat32));
-  balance_.load = torch::zeros(shape, options.dtype(torch::kInt64));
+  balance_.bias = torch::zeros({layers, model_.num_experts}, options.dtype(torch::kFloat32));
 }
 
 void Decoder::MakeParts(const Groups& groups) {
@@ -226,12 +232,29 @@ void Decoder::MakeMtpModules(const Groups& groups) {
   mtp_loss_ = torch::zeros({}, torch::dtype(torch::kFloat64).device(options_.device));
 }
 
+// Tensor-parallel ranks have slices of the same tensors, but each rank has other experts.
+std::vector<LogicalTensorSlice> Decoder::TensorsOfStage() const {
+  ModelParallel undivided = options_.parallel;
+  undivided.expert = {};
+  const Groups groups(model_, undivided);
+  std::vector<LogicalTensorSlice> tensors;
+  for (const GroupDeclaration& group : groups.declarations()) {
+    for (const ParameterDeclaration& parameter : group.parameters) {
+      tensors.insert(tensors.end(), parameter.slices.begin(), parameter.slices.end());
+    }
+  }
+  return tensors;
+}
+
 std::vector<int64_t> Decoder::GroupsOf(int64_t chunk) const {
   std::vector<int64_t> groups;
   const Chunk& here = chunks_[chunk];
   if (here.position_group >= 0) groups.push_back(here.position_group);
   if (here.embedding_group >= 0) groups.push_back(here.embedding_group);
-  groups.insert(groups.end(), here.block_groups.begin(), here.block_groups.end());
+  for (const BlockGroups& block : here.block_groups) {
+    groups.push_back(block.dense);
+    if (block.experts >= 0) groups.push_back(block.experts);
+  }
   if (here.head_group < 0) return groups;
   groups.push_back(here.head_group);
   const bool is_apart = head_weight_group_ != here.head_group && !embedding_.has_value();
@@ -247,12 +270,7 @@ const RotaryTable& Decoder::Rotary(int64_t length) const {
     const Tensor positions = options_.documents.reset_positions
                                  ? whole.PositionsOf(0, length, options_.device)
                                  : context.PositionsOf(context.index(), length, options_.device);
-    rotary_ = MakeRotaryTable(positions, RotarySize(model_),
-                              {.base = model_.rotary_base,
-                               .scaling_factor = model_.rope_scaling_factor,
-                               .low_factor = model_.rope_low_freq_factor,
-                               .high_factor = model_.rope_high_freq_factor,
-                               .original_length = static_cast<double>(model_.rope_original_length)},
+    rotary_ = MakeRotaryTable(positions, RotarySize(model_), FrequenciesOf(model_),
                               ComputeType(options_.type));
     rotary_length_ = length;
   }
@@ -301,10 +319,7 @@ MicroBatch Decoder::Begin(int64_t chunk, const TrainingTokens& batch, Stash::Mod
   MicroBatch micro_batch{samples, length / options_.parallel.context.size(), Rotary(length),
                          Stash(mode)};
   micro_batch.share = batch.share;
-  micro_batch.balance = balance_;
-  if (mode == Stash::Mode::kDiscard) {
-    micro_batch.balance.load = micro_batch.balance.dropped = Tensor();
-  }
+  micro_batch.balance = mode == Stash::Mode::kKeep ? balance_ : balance_.WithoutCounts();
   MarkDocuments(batch.tokens.narrow(1, 0, length), micro_batch);
   if (place().HasEmbedding(chunk)) {
     micro_batch.inputs = OnThisRank(batch.tokens.narrow(1, 0, length));
@@ -354,7 +369,7 @@ Tensor Decoder::Forward(int64_t chunk, Tensor x, MicroBatch& micro_batch) const 
     x = embedding_->Forward(micro_batch);
   }
   for (size_t i = 0; i < here.blocks.size(); ++i) {
-    const WeightUse use(*access_, here.block_groups[i], Pass::kForward);
+    const BlockUse use(*access_, here.block_groups[i], Pass::kForward);
     x = here.blocks[i].Forward(x, micro_batch);
   }
   return x;
@@ -389,9 +404,9 @@ Tensor Decoder::Backward(int64_t chunk, Tensor dy, MicroBatch& micro_batch,
                          WeightGradients& gradients) const {
   const Chunk& here = chunks_[chunk];
   for (size_t i = here.blocks.size(); i-- > 0;) {
-    const WeightUse use(*access_, here.block_groups[i], Pass::kBackward);
+    const BlockUse use(*access_, here.block_groups[i], Pass::kBackward);
     dy = here.blocks[i].Backward(dy, micro_batch, gradients);
-    gradients.FinishGroup(here.block_groups[i]);
+    gradients.FinishGroup(here.block_groups[i].dense);
   }
   if (here.embedding_group < 0) return dy;
   embedding_->Backward(dy, micro_batch, gradients);
@@ -415,7 +430,7 @@ void Decoder::Loss(const TrainingTokens& batch, Tensor& loss) const {
 Tensor Decoder::Logits(const Tensor& tokens) const {
   MicroBatch micro_batch{tokens.size(0), tokens.size(1), Rotary(tokens.size(1)),
                          Stash(Stash::Mode::kDiscard)};
-  micro_batch.balance.bias = balance_.bias;
+  micro_batch.balance = balance_.WithoutCounts();
   MarkDocuments(tokens, micro_batch);
   micro_batch.inputs = tokens.reshape({-1});
   micro_batch.positions = LearnedPositions(micro_batch, tokens.size(1));

@@ -77,12 +77,13 @@ class Decoder {
 
   const PipelinePlace& place() const { return options_.parallel.pipeline; }
   ParameterStore& parameters() { return *parameters_; }
-  // The state of the routers of all layers. Its tensors are undefined if the
-  // model has no expert bias.
+  // The state of the routers of all layers.
   ExpertBalance& expert_balance() { return balance_; }
   // The part of the training loss that multi-token prediction has added on this rank: an fp64
   // scalar, which the caller resets. Undefined on ranks without modules.
   torch::Tensor mtp_loss() const { return mtp_loss_; }
+  // Returns one slice of every logical tensor that the ranks of this stage have.
+  std::vector<LogicalTensorSlice> TensorsOfStage() const;
   // The groups of a chunk in the order of the forward pass, without multi-token prediction.
   std::vector<int64_t> GroupsOf(int64_t chunk) const;
   // The group of the token table that this stage shares with another stage; -1 if there is none.
@@ -127,7 +128,7 @@ class Decoder {
   // A group index is -1 if the chunk does not have the group.
   struct Chunk {
     std::vector<Block> blocks;
-    std::vector<int64_t> block_groups;  // Index of each block's group, in model order.
+    std::vector<BlockGroups> block_groups;  // In model order.
     int64_t head_group = -1;
     int64_t embedding_group = -1;
     int64_t position_group = -1;

@@ -4,13 +4,25 @@
 
 #include <torch/types.h>
 
+#include <functional>
+
 namespace trainyard::trainer {
 
 struct ExpertChoice {
   // int64 [rows, topk]. Dropped slots are marked (ops/expert_capacity.h).
   torch::Tensor experts;
-  // int64 [experts], in host memory: the number of rows of each expert, without dropped slots.
+  // int64 [ranks, experts], in host memory: the number of rows that each of the ranks that share
+  // experts sends to each expert, without dropped slots. Before TokenDispatch::CountsOfRanks: those
+  // of this rank, [experts], on the device.
   torch::Tensor counts;
+  // Returns when `counts` is complete. Empty if it is complete.
+  std::function<void()> wait_for_counts = {};
+
+  // Waits for the counts, if necessary, and returns them.
+  const torch::Tensor& HostCounts() const {
+    if (wait_for_counts) wait_for_counts();
+    return counts;
+  }
 };
 
 }  // namespace trainyard::trainer

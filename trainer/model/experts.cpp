@@ -4,8 +4,7 @@
 
 #include "proto/model/model_size.h"
 #include "trainer/model/initial_spread.h"
-#include "trainer/ops/activation.h"
-#include "trainer/ops/permute.h"
+#include "trainer/ops/scaled_activation.h"
 
 namespace trainyard::trainer {
 
@@ -13,22 +12,20 @@ using torch::Tensor;
 
 std::vector<ParameterDeclaration> Experts::Declare(const ModelConfig& model,
                                                    const std::string& prefix,
-                                                   const TensorParallel& tensor) {
+                                                   const ExpertParallel& parallel) {
   const int64_t hidden = model.hidden_size, width = ExpertWidth(model);
-  // Each tensor-parallel rank computes the gradient of its own rows only.
-  const auto whole = [&](const std::string& name, std::vector<int64_t> shape, double std) {
-    LogicalTensorSlice slice = WholeLogicalTensor(name + ".weight", std::move(shape), std);
-    slice.is_first_holder = tensor.index() == 0;
-    slice.has_partial_gradient = tensor.splits_rows();
-    return slice;
-  };
+  const IndexRange here = parallel.ExpertsHere(model.num_experts), part = parallel.WidthHere(width);
   ParameterDeclaration up{{}, /*decays=*/true}, down{{}, /*decays=*/true};
-  for (int64_t expert = 0; expert < model.num_experts; ++expert) {
+  for (int64_t expert = here.first; expert < here.end(); ++expert) {
     const std::string own = prefix + "experts." + std::to_string(expert) + ".";
-    const double std = model.init_method_std;
-    if (HasGate(model)) up.slices.push_back(whole(own + "gate_proj", {width, hidden}, std));
-    up.slices.push_back(whole(own + "up_proj", {width, hidden}, std));
-    down.slices.push_back(whole(own + "down_proj", {hidden, width}, ResidualInitStd(model)));
+    const auto rows = [&](const std::string& name) {
+      return RowsOfLogicalTensor(own + name + ".weight", {width, hidden}, part.first, part.length,
+                                 model.init_method_std);
+    };
+    if (HasGate(model)) up.slices.push_back(rows("gate_proj"));
+    up.slices.push_back(rows("up_proj"));
+    down.slices.push_back(ColumnsOfLogicalTensor(own + "down_proj.weight", {hidden, width},
+                                                 part.first, part.length, ResidualInitStd(model)));
   }
   return {std::move(up), std::move(down)};
 }
@@ -38,43 +35,39 @@ Tensor Experts::Stacked(int64_t parameter, const ExpertRows& rows) const {
   return value.view({static_cast<int64_t>(rows.segments.size()), -1, value.size(1)});
 }
 
-Tensor Experts::Activated(const Tensor& packed, int64_t width) const {
-  Tensor activation = torch::empty({packed.size(0), width}, packed.options());
-  ActivationForward(activation_, packed, activation);
-  return activation;
-}
-
 Tensor Experts::Forward(const ExpertRows& rows, MicroBatch& micro_batch) const {
   const Tensor up = Stacked(parameters_.up, rows), down = Stacked(parameters_.down, rows);
-  Tensor packed = torch::empty({rows.x.size(0), up.size(1)}, rows.x.options());
-  GroupedLinearForward(rows.x, up, rows.segments, packed);
-  Tensor activation = Activated(packed, down.size(2));
-  Tensor scaled = torch::empty_like(activation);
-  ScaleRows(activation, rows.weights, scaled);
-  Tensor y = torch::empty_like(rows.x);
-  GroupedLinearForward(scaled, down, rows.segments, y);
-  if (keeps_activation_) micro_batch.stash.Push(std::move(activation));
+  Tensor packed = GroupedLinearForward(rows.x, up, rows.segments);
+  Tensor scaled = torch::empty({packed.size(0), down.size(2)}, packed.options());
+  ScaledActivationForward(activation_, packed, rows.weights, scaled);
+  Tensor y = GroupedLinearForward(scaled, down, rows.segments);
+  if (keeps_activation_) micro_batch.stash.Push(std::move(scaled));
   micro_batch.stash.Push(std::move(packed));
   return y;
 }
 
-Experts::Gradients Experts::Backward(const Tensor& dy, const ExpertRows& rows,
-                                     MicroBatch& micro_batch, WeightGradients& gradients) const {
+Experts::Kept Experts::TakeKept(MicroBatch& micro_batch) const {
+  Kept kept{.packed = micro_batch.stash.Pop()};
+  if (keeps_activation_) kept.scaled = micro_batch.stash.Pop();
+  return kept;
+}
+
+Experts::Gradients Experts::Backward(const Tensor& dy, const ExpertRows& rows, Kept kept) const {
   const Tensor up = Stacked(parameters_.up, rows), down = Stacked(parameters_.down, rows);
-  Tensor packed = micro_batch.stash.Pop();
-  const Tensor activation =
-      keeps_activation_ ? micro_batch.stash.Pop() : Activated(packed, down.size(2));
-  Tensor scaled = torch::empty_like(activation), d = torch::empty_like(activation);
-  ScaleRows(activation, rows.weights, scaled);
-  GroupedLinearInputGradient(dy, down, rows.segments, d);
-  gradients.AddGrouped(parameters_.down, dy, scaled, rows.segments);
-  Tensor d_weights = ScaleRowsBackward(activation, rows.weights, d), not_needed;
+  const Tensor d = GroupedLinearInputGradient(dy, down, rows.segments);
+  Tensor again = keeps_activation_ ? Tensor() : torch::empty_like(d);
   // The gradient overwrites `packed`, which is not needed afterwards.
-  ActivationBackward(activation_, d, packed, packed, not_needed);
-  Tensor dx = torch::empty_like(rows.x);
-  GroupedLinearInputGradient(packed, up, rows.segments, dx);
-  gradients.AddGrouped(parameters_.up, packed, rows.x, rows.segments);
-  return {std::move(dx), std::move(d_weights)};
+  Tensor d_weights =
+      ScaledActivationBackward(activation_, d, kept.packed, rows.weights, kept.packed, again);
+  Tensor dx = GroupedLinearInputGradient(kept.packed, up, rows.segments);
+  return {std::move(dx), std::move(d_weights), std::move(kept.packed),
+          keeps_activation_ ? std::move(kept.scaled) : std::move(again)};
+}
+
+void Experts::AddParameterGradients(const Tensor& dy, const ExpertRows& rows,
+                                    const Gradients& computed, WeightGradients& gradients) const {
+  gradients.AddGrouped(parameters_.down, dy, computed.scaled, rows.segments);
+  gradients.AddGrouped(parameters_.up, computed.packed, rows.x, rows.segments);
 }
 
 }  // namespace trainyard::trainer

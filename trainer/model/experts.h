@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "proto/contract/model_config.h"
+#include "trainer/model/expert_parallel.h"
 #include "trainer/model/micro_batch.h"
 #include "trainer/model/parameter_store.h"
-#include "trainer/model/tensor_parallel.h"
 #include "trainer/model/weight_gradients.h"
 #include "trainer/ops/grouped_linear.h"
 
@@ -29,19 +29,20 @@ struct ExpertRows {
 // token only have to be added.
 class Experts {
  public:
+  // For the experts of this rank, and its part of their width.
   struct Parameters {
     int64_t up = 0;    // [experts * ffn, hidden]; gated: twice the rows, gate of an expert first.
     int64_t down = 0;  // [experts * hidden, ffn]
   };
 
-  // Declares the parameters in the order of Parameters. Every tensor-parallel rank has all experts
-  // undivided. `prefix` precedes the logical names of the feed-forward layer.
+  // Declares the parameters in the order of Parameters. `prefix` precedes the logical names of the
+  // feed-forward layer.
   static std::vector<ParameterDeclaration> Declare(const ModelConfig& model,
                                                    const std::string& prefix,
-                                                   const TensorParallel& tensor);
+                                                   const ExpertParallel& parallel);
 
-  // If `keeps_activation` is false, the activation is recomputed in the backward pass. The store
-  // must outlive this object.
+  // If `keeps_activation` is false, the weighted activation is recomputed in the backward pass. The
+  // store must outlive this object.
   Experts(const ParameterStore& store, const Parameters& parameters, Activation activation,
           bool keeps_activation)
       : store_(store),
@@ -52,17 +53,30 @@ class Experts {
   // Returns [rows, hidden].
   torch::Tensor Forward(const ExpertRows& rows, MicroBatch& micro_batch) const;
 
+  // What a forward pass keeps for the backward pass.
+  struct Kept {
+    torch::Tensor packed;
+    torch::Tensor scaled;  // Undefined if it is recomputed.
+  };
+  Kept TakeKept(MicroBatch& micro_batch) const;
+
+  // Gradients of the inputs, and the factors of the gradients of the parameters.
   struct Gradients {
     torch::Tensor x;        // [rows, hidden].
     torch::Tensor weights;  // [rows].
+    torch::Tensor packed;
+    torch::Tensor scaled;
   };
-  Gradients Backward(const torch::Tensor& dy, const ExpertRows& rows, MicroBatch& micro_batch,
-                     WeightGradients& gradients) const;
+  // Computes the gradients of the inputs. Overwrites `kept`.
+  Gradients Backward(const torch::Tensor& dy, const ExpertRows& rows, Kept kept) const;
+  // Adds the gradients of the parameters. They are computed apart from those of the inputs, so that
+  // the latter can be exchanged in the meantime.
+  void AddParameterGradients(const torch::Tensor& dy, const ExpertRows& rows,
+                             const Gradients& computed, WeightGradients& gradients) const;
 
  private:
   // Returns a parameter as [experts, out, in].
   torch::Tensor Stacked(int64_t parameter, const ExpertRows& rows) const;
-  torch::Tensor Activated(const torch::Tensor& packed, int64_t width) const;
 
   const ParameterStore& store_;
   const Parameters parameters_;

@@ -4,6 +4,7 @@
 
 #include "proto/layout/pipeline_place.h"
 #include "trainer/model/context_parallel.h"
+#include "trainer/model/expert_parallel.h"
 #include "trainer/model/tensor_parallel.h"
 
 namespace trainyard::trainer {
@@ -13,6 +14,7 @@ struct ModelParallel {
   PipelinePlace pipeline;
   TensorParallel tensor;
   ContextParallel context;
+  ExpertParallel expert;
 };
 
 }  // namespace trainyard::trainer

@@ -12,7 +12,6 @@ std::vector<ParameterDeclaration> Moe::Declare(const ModelConfig& model, const s
                                                const TensorParallel& tensor) {
   std::vector<ParameterDeclaration> all;
   all.push_back(Router::Declare(model, prefix, tensor));
-  Append(Experts::Declare(model, prefix, tensor), all);
   if (HasSharedExpert(model)) {
     Append(Mlp::Declare(model, prefix + "shared_experts.",
                         model.moe_shared_expert_intermediate_size, tensor),
@@ -24,24 +23,33 @@ std::vector<ParameterDeclaration> Moe::Declare(const ModelConfig& model, const s
 Moe::Moe(const ModelConfig& model, const ParameterStore& store, const Parameters& parameters,
          int64_t layer, bool keeps_activations, const ModelParallel& parallel)
     : keeps_activations_(keeps_activations),
+      expert_group_(store.GroupOf(parameters.experts.up)),
       router_(model, store, parameters.router, layer, parallel),
-      dispatch_(std::make_unique<LocalDispatch>()),
+      dispatch_(MakeTokenDispatch(model, parallel.expert)),
       experts_(store, parameters.experts, model.activation, keeps_activations) {
   if (!HasSharedExpert(model)) return;
   shared_.emplace(store, parameters.shared, model.activation, keeps_activations, parallel.tensor);
 }
 
 Tensor Moe::Forward(const Tensor& x, const Tensor& residual, MicroBatch& micro_batch) const {
-  Router::Routed routed = router_.Forward(x, micro_batch);
-  const DispatchPlan plan = dispatch_->Plan(routed.choice);
-  const ExpertRows rows{dispatch_->Send(x, plan), dispatch_->SendWeights(routed.weights, plan),
-                        plan.segments};
+  Tensor weights = router_.Forward(x, micro_batch);
+  ExpertChoice& choice = micro_batch.choice;
+  if (!micro_batch.repeats) {
+    HostTensor counts = dispatch_->CountsOfRanks(choice.counts);
+    choice.counts = std::move(counts.values);
+    choice.wait_for_counts = std::move(counts.wait);
+  }
+  const DispatchPlan plan = dispatch_->Plan(choice);
+  PendingRows sent = dispatch_->BeginSend({x, weights}, plan);
   const Tensor sum = shared_.has_value() ? shared_->Forward(x, residual, micro_batch) : residual;
-  Tensor y = dispatch_->Return(experts_.Forward(rows, micro_batch), plan, sum);
+  const WeightedRows arrived = dispatch_->FinishSend(std::move(sent), plan);
+  const ExpertRows rows{arrived.values, arrived.weights, plan.segments};
+  PendingRows returned = dispatch_->BeginReturn({experts_.Forward(rows, micro_batch), {}}, plan);
+  Tensor y = dispatch_->FinishReturn(std::move(returned), plan, sum).values;
   if (keeps_activations_) micro_batch.stash.Push(rows.x);
-  micro_batch.stash.Push(std::move(routed.weights));
-  micro_batch.stash.Push(std::move(routed.choice.counts));
-  micro_batch.stash.Push(std::move(routed.choice.experts));
+  micro_batch.stash.Push(std::move(weights));
+  micro_batch.stash.Push(choice.counts);
+  micro_batch.stash.Push(choice.experts);
   return y;
 }
 
@@ -52,15 +60,24 @@ Tensor Moe::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_batch,
   choice.counts = micro_batch.stash.Pop();
   const Tensor weights = micro_batch.stash.Pop();
   const DispatchPlan plan = dispatch_->Plan(choice);
-  const ExpertRows rows{keeps_activations_ ? micro_batch.stash.Pop() : dispatch_->Send(x, plan),
-                        dispatch_->SendWeights(weights, plan), plan.segments};
-  const Experts::Gradients d_rows =
-      experts_.Backward(dispatch_->Send(dy, plan), rows, micro_batch, gradients);
+  Tensor x_rows = keeps_activations_ ? micro_batch.stash.Pop() : Tensor();
+  PendingRows sent = dispatch_->BeginSend({dy, weights}, plan);
+  if (!keeps_activations_) {
+    x_rows = dispatch_->FinishSend(dispatch_->BeginSend({x, {}}, plan), plan).values;
+  }
+  // The tensors of the experts were kept after those of the shared expert.
+  Experts::Kept kept = experts_.TakeKept(micro_batch);
   const Tensor d_shared =
       shared_.has_value() ? shared_->Backward(dy, x, micro_batch, gradients) : Tensor();
-  Tensor dx = dispatch_->Return(d_rows.x, plan, d_shared);
-  return dx.add_(router_.Backward(dispatch_->ReturnWeights(d_rows.weights, plan), choice, x,
-                                  micro_batch, gradients));
+  const WeightedRows arrived = dispatch_->FinishSend(std::move(sent), plan);
+  const ExpertRows rows{x_rows, arrived.weights, plan.segments};
+  const Experts::Gradients d_rows = experts_.Backward(arrived.values, rows, std::move(kept));
+  PendingRows returned = dispatch_->BeginReturn({d_rows.x, d_rows.weights}, plan);
+  experts_.AddParameterGradients(arrived.values, rows, d_rows, gradients);
+  gradients.FinishGroup(expert_group_);
+  WeightedRows d_tokens = dispatch_->FinishReturn(std::move(returned), plan, d_shared);
+  router_.Backward(d_tokens.weights, choice, x, micro_batch, gradients, d_tokens.values);
+  return d_tokens.values;
 }
 
 }  // namespace trainyard::trainer

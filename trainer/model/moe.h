@@ -29,8 +29,8 @@ class Moe final : public ResidualBranch {
     Mlp::Parameters shared;  // Used only if the model has a shared expert.
   };
 
-  // Declares the parameters in the order of Parameters. `prefix` precedes the logical names of the
-  // feed-forward layer.
+  // Declares the parameters that every rank has, in the order of Parameters: all but the experts.
+  // `prefix` precedes the logical names of the feed-forward layer.
   static std::vector<ParameterDeclaration> Declare(const ModelConfig& model,
                                                    const std::string& prefix,
                                                    const TensorParallel& tensor);
@@ -47,6 +47,7 @@ class Moe final : public ResidualBranch {
 
  private:
   const bool keeps_activations_;
+  const int64_t expert_group_;  // The group of the experts' parameters in the store.
   Router router_;
   std::unique_ptr<TokenDispatch> dispatch_;
   Experts experts_;

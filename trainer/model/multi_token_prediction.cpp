@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "trainer/model/block_use.h"
+
 namespace trainyard::trainer {
 namespace {
 
@@ -26,7 +28,7 @@ Tensor MultiTokenPrediction::LossAndGradient(const Tensor& normal, const MicroBa
   std::vector<MtpModule::Kept> passes;
   Tensor h = normal;
   for (size_t i = 0; i < modules_.modules.size(); ++i) {
-    const WeightUse use_block(access, modules_.groups[i].block, Pass::kBackward);
+    const BlockUse use_block(access, modules_.groups[i].block, Pass::kBackward);
     const WeightUse use_others(access, modules_.groups[i].others, Pass::kBackward);
     MtpModule::Kept& kept = passes.emplace_back(BeginPass(micro_batch, i));
     modules_.modules[i].Forward(h, embedding_, kept);
@@ -34,14 +36,14 @@ Tensor MultiTokenPrediction::LossAndGradient(const Tensor& normal, const MicroBa
   }
   Tensor dh;
   for (size_t i = modules_.modules.size(); i-- > 0;) {
-    const WeightUse use_block(access, modules_.groups[i].block, Pass::kBackward);
+    const BlockUse use_block(access, modules_.groups[i].block, Pass::kBackward);
     const WeightUse use_others(access, modules_.groups[i].others, Pass::kBackward);
     const MtpModule::Kept& kept = passes.back();
     const Tensor own = head_.LossAndGradient(kept.y, kept.micro_batch.targets, loss, gradients);
     dh = modules_.modules[i].Backward(dh.defined() ? own.add_(dh) : own, embedding_, passes.back(),
                                       gradients);
     passes.pop_back();
-    gradients.FinishGroup(modules_.groups[i].block);
+    gradients.FinishGroup(modules_.groups[i].block.dense);
     gradients.FinishGroup(modules_.groups[i].others);
   }
   return dh;

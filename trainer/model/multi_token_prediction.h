@@ -23,7 +23,7 @@ class MultiTokenPrediction {
  public:
   // Groups of parameters, by index.
   struct ModuleGroups {
-    int64_t block = 0;
+    BlockGroups block;
     int64_t others = 0;  // Parameters that MtpModule declares.
   };
   struct Modules {

@@ -87,12 +87,13 @@ std::vector<ElementRange> RangesOf(const std::vector<StoredSlice>& slices, int64
   return ranges;
 }
 
-ParameterLayout::ParameterLayout(const std::vector<GroupDeclaration>& groups, int64_t parts) {
+ParameterLayout::ParameterLayout(const std::vector<GroupDeclaration>& groups,
+                                 const PerKind<int64_t>& parts) {
   int64_t next = 0, before = 0;  // Next free element, and index of the group's first parameter.
   for (const GroupDeclaration& declared : groups) {
     const auto count = static_cast<int64_t>(declared.parameters.size());
     parameters_.resize(before + count);
-    groups_.push_back({.name = declared.name, .all = {next, 0}});
+    groups_.push_back({.name = declared.name, .kind = declared.kind, .all = {next, 0}});
     for (const bool decays : {true, false}) {
       const int64_t first = next;
       for (int64_t i = 0; i < count; ++i) {
@@ -102,10 +103,11 @@ ParameterLayout::ParameterLayout(const std::vector<GroupDeclaration>& groups, in
       }
       (decays ? groups_.back().decaying : groups_.back().constant) = {first, next - first};
     }
-    // Makes each of the `parts` equal parts of this group, and therefore also the next group, begin
-    // at a multiple of kAlignment.
-    next = AlignUp(next, kAlignment * parts);
-    groups_.back().all.length = next - groups_.back().all.first;
+    // Makes each of the equal parts of this group, and therefore also the next group, begin at a
+    // multiple of kAlignment.
+    const int64_t first = groups_.back().all.first;
+    next = first + AlignUp(next - first, kAlignment * parts.of(declared.kind));
+    groups_.back().all.length = next - first;
     groups_.back().counted =
         RangesOf(slices_, static_cast<int64_t>(groups_.size()) - 1,
                  [](const LogicalTensorSlice& slice) { return slice.is_first_holder; });

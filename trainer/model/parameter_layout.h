@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "trainer/parallel/parameter_kind.h"
+
 namespace trainyard::trainer {
 
 // This rank's slice of a logical tensor. A logical tensor has the name and shape that are used in
@@ -56,6 +58,7 @@ void Append(std::vector<ParameterDeclaration> more, std::vector<ParameterDeclara
 struct GroupDeclaration {
   std::string name;  // Place in the model; equal for every layout.
   std::vector<ParameterDeclaration> parameters;
+  ParameterKind kind = ParameterKind::kDense;
 };
 
 // Elements [first, first + length) of the flat buffers.
@@ -81,6 +84,15 @@ struct StoredSlice {
 std::vector<ElementRange> RangesOf(const std::vector<StoredSlice>& slices, int64_t group,
                                    const std::function<bool(const LogicalTensorSlice&)>& takes);
 
+// One value for each kind of parameters.
+template <typename T>
+struct PerKind {
+  T dense = {};
+  T expert = {};
+
+  const T& of(ParameterKind kind) const { return kind == ParameterKind::kExpert ? expert : dense; }
+};
+
 // Part number `index` of `count` equal parts. Parts are counted from 0.
 struct Shard {
   int64_t index = 0;
@@ -91,6 +103,7 @@ struct Shard {
 // first.
 struct ParameterGroup {
   std::string name;
+  ParameterKind kind = ParameterKind::kDense;
   ElementRange all;
   ElementRange decaying;
   ElementRange constant;              // Parameters without weight decay.
@@ -104,9 +117,9 @@ class ParameterLayout {
  public:
   static constexpr int64_t kAlignment = 64;
 
-  // `groups` must be in the order of the backward pass. Every group can be divided into `parts`
-  // equal parts, or into any number of parts that divides `parts`.
-  ParameterLayout(const std::vector<GroupDeclaration>& groups, int64_t parts);
+  // `groups` must be in the order of the backward pass. Every group can be divided into `parts` of
+  // its kind equal parts, or into any number of parts that divides `parts`.
+  ParameterLayout(const std::vector<GroupDeclaration>& groups, const PerKind<int64_t>& parts);
 
   struct Parameter {
     ElementRange range;

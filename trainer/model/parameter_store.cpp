@@ -12,10 +12,14 @@ ParameterStore::ParameterStore(const std::vector<GroupDeclaration>& groups, torc
                                torch::Device device, std::optional<uint64_t> seed,
                                const StoreParts& parts)
     : parts_(parts),
-      layout_(groups, parts.stored.count),
+      layout_(groups, {parts.kept.dense.stored.count, parts.kept.expert.stored.count}),
       held_values_(groups.size()),
       held_gradients_(groups.size()) {
-  TORCH_CHECK(parts.stored.count % parts.owned.count == 0);
+  for (int64_t group = 0; group < static_cast<int64_t>(groups.size()); ++group) {
+    TORCH_CHECK(PartsOf(group).stored.count % PartsOf(group).owned.count == 0);
+    owned_first_.push_back(state_elements_);
+    state_elements_ += OwnedOf(group).length;
+  }
   const auto options = torch::TensorOptions().dtype(type).device(device);
   values_ = torch::zeros({parts.zero < 3 ? elements() : state_elements()}, options);
   if (parts.trains) {
@@ -24,6 +28,9 @@ ParameterStore::ParameterStore(const std::vector<GroupDeclaration>& groups, torc
   }
   if (parts.trains && type == torch::kBFloat16) {
     low_bits_ = torch::zeros({state_elements()}, options.dtype(torch::kInt16));
+  }
+  if (parts.trains && type == torch::kHalf) {
+    masters_ = torch::zeros({state_elements()}, options.dtype(torch::kFloat32));
   }
   if (seed.has_value()) Initialise(*seed);
 }
@@ -73,8 +80,7 @@ void ParameterStore::DropGradients(int64_t group) { held_gradients_[group] = Ten
 Tensor ParameterStore::Part(const Tensor& buffer, bool is_owned_part, int64_t group,
                             const ElementRange& range) const {
   if (!is_owned_part) return buffer.narrow(0, range.first, range.length);
-  const int64_t before = groups()[group].all.first / parts_.owned.count;  // Earlier groups' part.
-  return buffer.narrow(0, before + range.first - OwnedOf(group).first, range.length);
+  return buffer.narrow(0, owned_first_[group] + range.first - OwnedOf(group).first, range.length);
 }
 
 Tensor ParameterStore::Values(int64_t group, const ElementRange& range) const {
@@ -97,16 +103,21 @@ void ParameterStore::SetValues(int64_t group, const ElementRange& range, const T
 
 void ParameterStore::SetMaster(const StoredSlice& slice, const Tensor& elements) {
   const ElementRange& range = slice.range;
-  if (values_.scalar_type() != torch::kBFloat16) return SetValues(slice.group, range, elements);
+  const ElementRange owned = Intersect(range, OwnedOf(slice.group));
+  const auto set_state = [&](Tensor& buffer, const Tensor& whole) {
+    if (!buffer.defined() || owned.length == 0) return;
+    State(buffer, slice.group, owned)
+        .copy_(whole.narrow(0, owned.first - range.first, owned.length));
+  };
+  if (values_.scalar_type() != torch::kBFloat16) {
+    SetValues(slice.group, range, elements);
+    return set_state(masters_, elements);
+  }
   Tensor values = torch::empty({range.length}, values_.options());
   Tensor low_bits = torch::empty({range.length}, values_.options().dtype(torch::kInt16));
   SplitMasterWeights(elements.to(values_.device(), torch::kFloat32), values, low_bits);
   SetValues(slice.group, range, values);
-  if (!low_bits_.defined()) return;
-  const ElementRange owned = Intersect(range, OwnedOf(slice.group));
-  if (owned.length == 0) return;
-  State(low_bits_, slice.group, owned)
-      .copy_(low_bits.narrow(0, owned.first - range.first, owned.length));
+  set_state(low_bits_, low_bits);
 }
 
 void ParameterStore::SetMaster(const StoredSlice& slice, const RowPlaces& places,
@@ -119,6 +130,7 @@ void ParameterStore::SetMaster(const StoredSlice& slice, const RowPlaces& places
   const Tensor kept_values = places_in(Values(slice.group, span));
   if (values_.scalar_type() != torch::kBFloat16) {
     kept_values.copy_(rows);
+    if (masters_.defined()) places_in(State(masters_, slice.group, span)).copy_(rows);
     return;
   }
   Tensor values = torch::empty(rows.sizes(), values_.options());

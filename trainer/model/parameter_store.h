@@ -12,20 +12,30 @@
 
 namespace trainyard::trainer {
 
-// The parts of each group that this rank keeps between steps (ZeRO, Rajbhandari et al. 2020, arXiv
-// 1910.02054). Ranks that train on different samples need the same parameters. A set of such ranks
-// divides one copy of the parameters among its members; `owned` is this rank's part of the copy.
+// The parts of each group of one kind that this rank keeps. The ranks with equal parameters of this
+// kind divide one copy of them among themselves.
+struct KeptParts {
+  Shard owned = {};   // This rank's part of the copy. The whole group if nothing is sharded.
+  Shard stored = {};  // Part of `owned` that this rank saves and loads.
+  // True on one of the ranks that own equal elements. Only this rank counts them in sums over all
+  // ranks, such as norms.
+  bool counts = true;
+};
+
+// What this rank keeps between steps (ZeRO, Rajbhandari et al. 2020, arXiv 1910.02054).
 struct StoreParts {
-  int64_t zero = 0;    // ZeRO stage. 1 shards the optimizer state, 2 also gradients, 3 also values.
-  Shard owned = {};    // The whole group if `zero` is 0.
-  Shard stored = {};   // Part of `owned` that this rank saves and loads.
-  bool trains = true;  // False for evaluation: no gradients and no low bits.
+  int64_t zero = 0;  // ZeRO stage. 1 shards the optimizer state, 2 also gradients, 3 also values.
+  PerKind<KeptParts> kept;
+  bool trains = true;  // False for evaluation: no gradients and no master weights.
+
+  const KeptParts& of(ParameterKind kind) const { return kept.of(kind); }
 };
 
 // The buffers of a rank's parameters. The model computes with `values`. `gradients` contains sums
 // over micro-batches. fp32 and fp64 values are themselves the master weights. If the values are
 // bf16, the gradients are fp32, and `low_bits` contains the rest of the fp32 master weights
-// (ops/master_weights.h).
+// (ops/master_weights.h). If they are fp16, `masters` contains the whole fp32 master weights,
+// because 16 more bits would not make an fp16 number exact.
 //
 // A buffer contains either all elements of the layout or, group after group, only the parts that
 // this rank owns. It contains only these parts of the optimizer state from ZeRO stage 1, of the
@@ -50,12 +60,15 @@ class ParameterStore {
   torch::Device device() const { return values_.device(); }
 
   // Returns this rank's part of a group, as used in the optimizer state and in checkpoints.
-  ElementRange OwnedOf(int64_t group) const { return layout_.PartOf(group, parts_.owned); }
-  ElementRange StoredOf(int64_t group) const { return layout_.PartOf(group, parts_.stored); }
-  // Returns the elements of a group that the rank with part number `part` saves and loads.
-  ElementRange StoredOf(int64_t group, int64_t part) const {
-    return layout_.PartOf(group, {part, parts_.stored.count});
+  ElementRange OwnedOf(int64_t group) const { return layout_.PartOf(group, PartsOf(group).owned); }
+  ElementRange StoredOf(int64_t group) const {
+    return layout_.PartOf(group, PartsOf(group).stored);
   }
+  // Returns the elements of a group that the rank with these part numbers saves and loads.
+  ElementRange StoredOf(int64_t group, const PerKind<int64_t>& part) const {
+    return layout_.PartOf(group, {part.of(groups()[group].kind), PartsOf(group).stored.count});
+  }
+  const KeptParts& PartsOf(int64_t group) const { return parts_.of(groups()[group].kind); }
 
   // Value returns a parameter, and Gradient its gradient, both in the shape of the parameter. In
   // ZeRO stage 3, HoldValues must have been called for the parameter's group. In stages 2 and 3,
@@ -80,15 +93,16 @@ class ParameterStore {
   // Returns owned elements of a buffer of optimizer state.
   torch::Tensor State(const torch::Tensor& buffer, int64_t group, const ElementRange& range) const;
   // The size of an optimizer state buffer: the number of elements that this rank owns.
-  int64_t state_elements() const { return elements() / parts_.owned.count; }
+  int64_t state_elements() const { return state_elements_; }
 
   // Each buffer contains either all elements or only those that this rank owns.
   const torch::Tensor& values() const { return values_; }
   const torch::Tensor& gradients() const { return gradients_; }
-  const torch::Tensor& low_bits() const { return low_bits_; }  // May be undefined.
+  const torch::Tensor& low_bits() const { return low_bits_; }  // Defined for bf16 only.
+  const torch::Tensor& masters() const { return masters_; }    // Defined for fp16 only.
 
-  // Sets those master weights of a slice that this rank keeps. It keeps the low bits only of the
-  // elements that it owns. `elements` is one-dimensional and may have any type and device.
+  // Sets those master weights of a slice that this rank keeps. It keeps low bits or masters only of
+  // the elements that it owns. `elements` is one-dimensional and may have any type and device.
   void SetMaster(const StoredSlice& slice, const torch::Tensor& elements);
 
   // The positions of rows within a slice. Row r begins at element first + r * stride.
@@ -108,8 +122,11 @@ class ParameterStore {
 
   const StoreParts parts_;
   const ParameterLayout layout_;
+  std::vector<int64_t> owned_first_;  // By group: the place of its owned part in a state buffer.
+  int64_t state_elements_ = 0;
   torch::Tensor values_;
   torch::Tensor low_bits_;
+  torch::Tensor masters_;
   torch::Tensor gradients_;
   std::vector<torch::Tensor> held_values_;     // Indexed by group; used in ZeRO stage 3.
   std::vector<torch::Tensor> held_gradients_;  // Indexed by group; used in stages 2 and 3.

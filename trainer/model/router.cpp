@@ -2,9 +2,8 @@
 
 #include <utility>
 
-#include "trainer/ops/compute_type.h"
 #include "trainer/ops/expert_capacity.h"
-#include "trainer/ops/linear.h"
+#include "trainer/ops/wide_linear.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -42,6 +41,7 @@ Router::Router(const ModelConfig& model, const ParameterStore& store, int64_t we
       weight_(weight),
       layer_(layer),
       form_(FormOf(model)),
+      forces_balance_(model.moe_router_force_load_balancing),
       balance_coefficient_(BalanceCoefficient(model)),
       balances_sequences_(model.moe_router_load_balancing_type == RouterLoadBalancing::kSeqAuxLoss),
       z_coefficient_(model.moe_z_loss_coeff),
@@ -49,31 +49,27 @@ Router::Router(const ModelConfig& model, const ParameterStore& store, int64_t we
       tensor_(parallel.tensor),
       context_(parallel.context) {}
 
-// bf16 logits would be equal for many experts and choose others than fp32 logits.
-Tensor Router::WideWeight() const {
-  const Tensor weight = store_.Value(weight_);
-  return weight.to(ComputeType(weight.scalar_type()));
-}
-
-Router::Routed Router::Forward(const Tensor& x, MicroBatch& micro_batch) const {
-  const Tensor weight = WideWeight();
-  Tensor logits = torch::empty({x.size(0), weight.size(0)}, weight.options());
-  LinearForward(x.to(weight.scalar_type()), weight, logits);
+Tensor Router::Forward(const Tensor& x, MicroBatch& micro_batch) const {
+  Tensor logits = WideLinearForward(x, store_.Value(weight_));
   const Tensor scores = RouterScores(logits, form_);
-  if (!micro_batch.repeats) micro_batch.choice = Choose(scores, micro_batch);
+  if (!micro_batch.repeats) {
+    micro_batch.choice = Choose(scores, micro_batch);
+    Measure(logits, scores, micro_batch.balance);
+  }
   micro_batch.stash.Push(std::move(logits));
-  const Tensor experts = ChosenExperts(micro_batch.choice);
-  return {micro_batch.choice, ExpertWeights(scores, experts, form_)};
+  return ExpertWeights(scores, ChosenExperts(micro_batch.choice), form_);
 }
 
 ExpertChoice Router::Choose(const Tensor& scores, const MicroBatch& micro_batch) const {
   const ExpertBalance& balance = micro_batch.balance;
   const Tensor bias = balance.bias.defined() ? balance.bias[layer_] : Tensor();
-  const Tensor experts = ChooseExperts(scores, bias, form_);
+  const Tensor experts =
+      forces_balance_ ? BalancedExperts(scores.size(0), scores.size(1), form_.topk, scores.device())
+                      : ChooseExperts(scores, bias, form_);
   const Tensor counts = CountRows(experts, scores.size(1));
   if (balance.load.defined()) balance.load[layer_].add_(counts);
   if (capacity_.exists()) return Limit(scores, experts, micro_batch);
-  return {experts, counts.to(torch::kCPU)};
+  return {experts, counts};
 }
 
 ExpertChoice Router::Limit(const Tensor& scores, const Tensor& experts,
@@ -82,7 +78,7 @@ ExpertChoice Router::Limit(const Tensor& scores, const Tensor& experts,
       capacity_.Apply(experts, ExpertWeights(scores, experts, form_), micro_batch);
   const Tensor& dropped = micro_batch.balance.dropped;
   if (dropped.defined()) dropped[layer_].add_((marked < 0).sum());
-  return {marked, CountKeptRows(marked, scores.size(1)).to(torch::kCPU)};
+  return {marked, CountKeptRows(marked, scores.size(1))};
 }
 
 // Dropped slots are included: the weights of a token's other slots do not depend on the limit.
@@ -90,17 +86,23 @@ Tensor Router::ChosenExperts(const ExpertChoice& choice) const {
   return capacity_.exists() ? WithoutMarks(choice.experts) : choice.experts;
 }
 
-Tensor Router::Backward(const Tensor& d_weights, const ExpertChoice& choice, const Tensor& x,
-                        MicroBatch& micro_batch, WeightGradients& gradients) const {
+// The sum of the logits shows a router that is not finite with one operation per layer.
+void Router::Measure(const Tensor& logits, const Tensor& scores,
+                     const ExpertBalance& balance) const {
+  if (!balance.figures.defined()) return;
+  balance.Figure(layer_, RouterFigure::kLogits).add_(logits.sum(torch::kFloat64));
+  if (!balance.measures) return;
+  balance.Figure(layer_, RouterFigure::kEntropy).add_(ScoreEntropies(scores).sum(torch::kFloat64));
+}
+
+void Router::Backward(const Tensor& d_weights, const ExpertChoice& choice, const Tensor& x,
+                      MicroBatch& micro_batch, WeightGradients& gradients, Tensor& dx) const {
   const Tensor logits = micro_batch.stash.Pop();
   const Tensor scores = RouterScores(logits, form_);
   Tensor d_logits = RouterLogitGradient(d_weights, scores, ChosenExperts(choice), form_);
   AddBalanceGradients(logits, scores, micro_batch, d_logits);
-  const Tensor weight = WideWeight(), wide_x = x.to(weight.scalar_type());
-  Tensor dx = torch::empty_like(wide_x);
-  LinearInputGradient(d_logits, weight, dx);
-  gradients.AddLinear(weight_, d_logits, wide_x);
-  return dx;
+  AddWideLinearInputGradient(d_logits, store_.Value(weight_), dx);
+  gradients.AddLinear(weight_, d_logits, x);
 }
 
 // A step's loss contains the mean of these losses over all micro-batches of the step, so that the
@@ -113,6 +115,11 @@ void Router::AddBalanceGradients(const Tensor& logits, const Tensor& scores,
     const Tensor counts = SumOverSequenceRanks(BalanceCounts(scores, form_.topk, sequences));
     AddBalanceGradient(scores, form_, counts, sequences, balance_coefficient_ * micro_batch.share,
                        d_logits);
+    const ExpertBalance& balance = micro_batch.balance;
+    if (balance.measures) {
+      balance.Figure(layer_, RouterFigure::kAuxLoss)
+          .add_(BalanceLoss(scores, form_, counts, sequences), micro_batch.share);
+    }
   }
   if (z_coefficient_ > 0) {
     AddZLossGradient(logits, sequences.count * sequences.tokens, z_coefficient_ * micro_batch.share,

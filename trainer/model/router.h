@@ -20,7 +20,8 @@
 
 namespace trainyard::trainer {
 
-// Logits are the product of rows and the router's weight [experts, hidden], in the compute type.
+// Logits are the product of rows and the router's weight [experts, hidden], in the compute type:
+// bf16 logits would be equal for many experts and choose others than fp32 logits.
 // Every tensor-parallel rank has the whole weight and routes its own rows.
 class Router {
  public:
@@ -32,27 +33,23 @@ class Router {
   Router(const ModelConfig& model, const ParameterStore& store, int64_t weight, int64_t layer,
          const ModelParallel& parallel);
 
-  struct Routed {
-    ExpertChoice choice;
-    torch::Tensor weights;  // [rows, topk], in the compute type.
-  };
+  // Sets the choice of the micro-batch to experts for the rows of x, or reuses the choice if the
+  // pass is repeated. Returns the weights of the chosen experts, [rows, topk], in the compute type.
+  // Keeps the logits in the stash.
+  torch::Tensor Forward(const torch::Tensor& x, MicroBatch& micro_batch) const;
 
-  // Chooses experts for the rows of x, or reuses the choice of the micro-batch if the pass is
-  // repeated. Keeps the logits in the stash.
-  Routed Forward(const torch::Tensor& x, MicroBatch& micro_batch) const;
-
-  // Returns the gradient of x, in the compute type, for the gradient of the weights. Includes the
-  // gradients of the balance losses.
-  torch::Tensor Backward(const torch::Tensor& d_weights, const ExpertChoice& choice,
-                         const torch::Tensor& x, MicroBatch& micro_batch,
-                         WeightGradients& gradients) const;
+  // Adds the gradient of x for the gradient of the weights to dx. Includes the gradients of the
+  // balance losses.
+  void Backward(const torch::Tensor& d_weights, const ExpertChoice& choice, const torch::Tensor& x,
+                MicroBatch& micro_batch, WeightGradients& gradients, torch::Tensor& dx) const;
 
  private:
-  torch::Tensor WideWeight() const;
   ExpertChoice Choose(const torch::Tensor& scores, const MicroBatch& micro_batch) const;
   ExpertChoice Limit(const torch::Tensor& scores, const torch::Tensor& experts,
                      const MicroBatch& micro_batch) const;
   torch::Tensor ChosenExperts(const ExpertChoice& choice) const;
+  void Measure(const torch::Tensor& logits, const torch::Tensor& scores,
+               const ExpertBalance& balance) const;
   void AddBalanceGradients(const torch::Tensor& logits, const torch::Tensor& scores,
                            const MicroBatch& micro_batch, torch::Tensor& d_logits) const;
   BalanceSequences SequencesOf(const MicroBatch& micro_batch, int64_t rows_here) const;
@@ -62,6 +59,7 @@ class Router {
   const int64_t weight_;
   const int64_t layer_;
   const RouterForm form_;
+  const bool forces_balance_;         // Chooses experts by row instead of by score.
   const double balance_coefficient_;  // 0: no balance loss.
   const bool balances_sequences_;     // True: per sample. False: per micro-batch.
   const double z_coefficient_;

@@ -41,13 +41,18 @@ AdamWState PieceOf(const AdamWState& state, int64_t first, int64_t length) {
   const auto piece = [&](const Tensor& tensor) {
     return tensor.defined() ? tensor.narrow(0, first, length) : tensor;
   };
-  return {piece(state.values),       piece(state.low_bits),      piece(state.gradients),
-          piece(state.first_moment), piece(state.second_moment), state.first_element + first};
+  return {piece(state.values),        piece(state.low_bits),     piece(state.masters),
+          piece(state.gradients),     piece(state.first_moment), piece(state.second_moment),
+          state.first_element + first};
+}
+
+Tensor MasterWeights(const AdamWState& state) {
+  if (state.masters.defined()) return state.masters;
+  return state.low_bits.defined() ? JoinMasterWeights(state.values, state.low_bits) : state.values;
 }
 
 void UpdatePiece(AdamWState state, const AdamWFactors& factors, const Tensor& step_values) {
-  const bool is_split = state.low_bits.defined();
-  Tensor weight = is_split ? JoinMasterWeights(state.values, state.low_bits) : state.values;
+  Tensor weight = MasterWeights(state);
   Tensor mean = state.first_moment.to(ComputeType(state.first_moment.scalar_type()));
   Tensor square = state.second_moment.to(ComputeType(state.second_moment.scalar_type()));
   const double scale = ValueOf(step_values, StepValue::kGradientScale);
@@ -65,7 +70,8 @@ void UpdatePiece(AdamWState state, const AdamWFactors& factors, const Tensor& st
   }
   weight.addcdiv_(mean, denominator, -ValueOf(step_values, StepValue::kStepSize));
 
-  if (is_split) SplitMasterWeights(weight, state.values, state.low_bits);
+  if (state.low_bits.defined()) SplitMasterWeights(weight, state.values, state.low_bits);
+  if (state.masters.defined()) state.values.copy_(weight);
   const auto step = static_cast<int64_t>(ValueOf(step_values, StepValue::kStep));
   RoundMoment(mean, step, state.first_element, 0, state.first_moment);
   RoundMoment(square, step, state.first_element, 16, state.second_moment);

@@ -10,8 +10,10 @@ namespace trainyard::trainer {
 
 // Flat tensors of equal length.
 struct AdamWState {
-  torch::Tensor values;         // fp32 or fp64 master weights; or bf16, with low_bits.
+  // fp32 or fp64 master weights; or bf16, with low_bits; or fp16, with masters.
+  torch::Tensor values;
   torch::Tensor low_bits;       // Low 16 bits of the master weights (master_weights.h).
+  torch::Tensor masters;        // fp32 master weights.
   torch::Tensor gradients;      // In the compute type of `values`.
   torch::Tensor first_moment;   // fp32, fp64 or bf16 (rounded stochastically).
   torch::Tensor second_moment;  // The same types as first_moment.

@@ -31,6 +31,10 @@ void CheckLengths(const AttentionPart& part) {
               " queries; put the earlier keys into a separate part without a mask");
 }
 
+double ScaleOf(const AttentionPart& part) {
+  return part.scale > 0 ? part.scale : ScoreScale(part.query.size(3));
+}
+
 bool IsFused(const AttentionPart& part) {
   return gpu::HasFusedAttention(part.query) && !part.hidden.defined() &&
          part.kernel != AttentionKernel::kManual;
@@ -40,7 +44,7 @@ bool IsFused(const AttentionPart& part) {
 // masked key is -infinity or a large negative number.
 Tensor ScoresOf(const AttentionPart& part, const PartMatrices& matrices) {
   const auto options = matrices.query.options();
-  const double scale = ScoreScale(part.query.size(3));
+  const double scale = ScaleOf(part);
   if (part.hidden.defined()) {
     Tensor scores = at::bmm(matrices.query, matrices.key.transpose(1, 2)).mul_(scale);
     HideScores(part.hidden, scores);
@@ -84,10 +88,8 @@ void AttentionPartBackward(const AttentionPart& part, const WholeAttention& whol
   Tensor weights = ScoresOf(part, matrices);
   weights.sub_(whole.log_sum_exp.reshape({weights.size(0), weights.size(1), 1})).exp_();
   UnstackHeads(at::bmm(weights.transpose(1, 2), dout), gradients.value);
-  const Tensor d_scores = at::bmm(dout, matrices.value.transpose(1, 2))
-                              .sub_(row_sum)
-                              .mul_(weights)
-                              .mul_(ScoreScale(part.query.size(3)));
+  const Tensor d_scores =
+      at::bmm(dout, matrices.value.transpose(1, 2)).sub_(row_sum).mul_(weights).mul_(ScaleOf(part));
   UnstackHeads(at::bmm(d_scores, matrices.key), gradients.query);
   UnstackHeads(at::bmm(d_scores.transpose(1, 2), matrices.query), gradients.key);
 }

@@ -10,9 +10,9 @@
 
 namespace trainyard::trainer {
 
-// out = softmax(q k^T / sqrt(head_size)) v over the part's keys only, rounded to the type of the
-// query. `out` has the shape of `query`. Returns the logarithms of the sums of exponentials, in the
-// compute type, contiguous [batch, query_heads, query_length].
+// out = softmax(scale * q k^T) v over the part's keys only, rounded to the type of the query. `out`
+// has the shape of `query`, with heads of the size of a value head. Returns the logarithms of the
+// sums of exponentials, in the compute type, contiguous [batch, query_heads, query_length].
 //
 // If a query sees none of the part's keys, its logarithm is below -1e29 and its output is finite
 // but meaningless. MergeAttention gives this output no weight.

@@ -1,5 +1,5 @@
-// Gradients of the losses that balance the load of experts. The losses themselves are not computed,
-// because they are not part of the reported loss.
+// Losses that balance the load of experts, with their gradients, and the entropy of a router. The
+// losses are not part of the reported loss.
 #ifndef TRAINYARD_TRAINER_OPS_BALANCE_LOSS_H_
 #define TRAINYARD_TRAINER_OPS_BALANCE_LOSS_H_
 
@@ -7,18 +7,10 @@
 
 #include <cstdint>
 
+#include "trainer/ops/balance_sequences.h"
 #include "trainer/ops/routing.h"
 
 namespace trainyard::trainer {
-
-// The sequences of a micro-batch over which a balance loss is averaged. The loss of a whole
-// micro-batch counts all its samples as one sequence.
-struct BalanceSequences {
-  int64_t count = 1;   // Sequences in the micro-batch.
-  int64_t length = 0;  // Rows of one sequence on the ranks of this context-parallel rank.
-  int64_t first = 0;   // Index of this rank's first row among those count * length rows.
-  int64_t tokens = 0;  // Tokens of one sequence over all ranks.
-};
 
 // Returns how many rows of each sequence choose each expert by score alone, without bias and
 // groups, as in Megatron-LM: int64 [count, experts]. Sum it over the ranks that share the
@@ -35,6 +27,16 @@ torch::Tensor BalanceCounts(const torch::Tensor& scores, int64_t topk,
 void AddBalanceGradient(const torch::Tensor& scores, const RouterForm& form,
                         const torch::Tensor& counts, const BalanceSequences& sequences,
                         double coefficient, torch::Tensor& d_logits);
+
+// Returns this rank's part of that mean, without the coefficient: an fp64 scalar. The parts of the
+// ranks that share the sequences add up.
+torch::Tensor BalanceLoss(const torch::Tensor& scores, const RouterForm& form,
+                          const torch::Tensor& counts, const BalanceSequences& sequences);
+
+// Returns for each row the entropy of its normalised scores, divided by the logarithm of the number
+// of experts: 1 if all scores are equal, 0 if one expert has all of the score, [rows] in the type
+// of the scores. It is 1 for a single expert.
+torch::Tensor ScoreEntropies(const torch::Tensor& scores);
 
 // Adds to d_logits the gradient of coefficient * the mean over `tokens` tokens of the squared
 // log-sum-exp of the logits (ST-MoE, arXiv 2202.08906, equation 5).

@@ -49,6 +49,9 @@ Tensor WithoutMarks(const Tensor& experts) { return at::maximum(experts, -1 - ex
 
 // Dropped slots count for one more expert.
 Tensor CountKeptRows(const Tensor& experts, int64_t count) {
+  if (experts.is_cuda() && count <= gpu::kMostExperts) {
+    return gpu::CountRows(experts, count, {.length = experts.size(0)}).view({count});
+  }
   return CountRows(experts.masked_fill(experts < 0, count), count + 1).narrow(0, 0, count);
 }
 

@@ -1,6 +1,6 @@
 // Operations implemented by CUDA kernels. Each has the name and contract of the function in this
-// folder that calls it. The CUDA build uses gpu_cuda.cpp, gpu_attention_cuda.cpp,
-// gpu_norms_cuda.cpp and gpu_torch_attention_cuda.cpp. The build without CUDA uses gpu_absent.cpp.
+// folder that calls it. The CUDA build uses the files gpu_*_cuda.cpp and gpu_cuda.cpp. The build
+// without CUDA uses gpu_absent.cpp.
 #ifndef TRAINYARD_TRAINER_OPS_GPU_H_
 #define TRAINYARD_TRAINER_OPS_GPU_H_
 
@@ -14,11 +14,17 @@
 #include "trainer/ops/attention_form.h"
 #include "trainer/ops/attention_heads.h"
 #include "trainer/ops/attention_part_tensors.h"
+#include "trainer/ops/balance_sequences.h"
 #include "trainer/ops/capacity_form.h"
+#include "trainer/ops/expert_order.h"
 #include "trainer/ops/gradient_target.h"
+#include "trainer/ops/host_copy.h"
+#include "trainer/ops/latent_head_tensors.h"
 #include "trainer/ops/loss_targets.h"
 #include "trainer/ops/norm_tensors.h"
 #include "trainer/ops/rotary_table.h"
+#include "trainer/ops/router_form.h"
+#include "trainer/ops/row_segments.h"
 #include "trainer/ops/visible_keys.h"
 
 namespace trainyard::trainer::gpu {
@@ -26,6 +32,10 @@ namespace trainyard::trainer::gpu {
 // True for fp32 and bf16 tensors on a GPU. Other types on a GPU, such as the fp64 of the tests, use
 // LibTorch's operations.
 bool HasKernels(const torch::Tensor& tensor);
+
+// The largest number of experts, or of the parts of all experts, for which routing and sorting have
+// kernels.
+inline constexpr int64_t kMostExperts = 512;
 
 // True for bf16 tensors on a GPU. cuDNN's attention has no fp32 version.
 bool HasFusedAttention(const torch::Tensor& tensor);
@@ -37,6 +47,7 @@ struct AttentionBatch {
   AttentionHeads heads;
   int64_t window = 0;
   bool has_documents = false;
+  torch::ScalarType type = torch::kBFloat16;
 };
 
 void RmsNormForward(const torch::Tensor& x, const torch::Tensor& weight, double epsilon,
@@ -58,6 +69,9 @@ void HeadNormBackward(torch::Tensor& d_heads, const torch::Tensor& weight, const
 
 void Rotate(torch::Tensor& packed, const RotaryTable& table, const AttentionHeads& heads,
             Rotation rotation);
+
+void JoinLatentHeads(LatentHeads& heads, const RotaryTable& table);
+void SplitLatentHeads(LatentHeads& gradients, const RotaryTable& table);
 
 // Creates the plans of fused attention for micro-batches of this shape. Returns "" on success, or
 // cuDNN's reason if it has no plan.
@@ -91,6 +105,51 @@ void ActivationBackward(Activation kind, const torch::Tensor& dout, const torch:
 void SwiGluForward(const torch::Tensor& packed, torch::Tensor& out);
 void SwiGluBackward(const torch::Tensor& dout, const torch::Tensor& packed, torch::Tensor& d_packed,
                     torch::Tensor& out);
+
+void ScaledSwiGluForward(const torch::Tensor& packed, const torch::Tensor& scales,
+                         torch::Tensor& out);
+// Returns the gradient of the scales.
+torch::Tensor ScaledSwiGluBackward(const torch::Tensor& dout, const torch::Tensor& packed,
+                                   const torch::Tensor& scales, torch::Tensor& d_packed,
+                                   torch::Tensor& out);
+
+torch::Tensor RouterScores(const torch::Tensor& logits, const RouterForm& form);
+torch::Tensor ChooseExperts(const torch::Tensor& scores, const torch::Tensor& bias,
+                            const RouterForm& form);
+torch::Tensor ExpertWeights(const torch::Tensor& scores, const torch::Tensor& experts,
+                            const RouterForm& form);
+torch::Tensor RouterLogitGradient(const torch::Tensor& d_weights, const torch::Tensor& scores,
+                                  const torch::Tensor& experts, const RouterForm& form);
+// Returns how many rows of each sequence have each of `count` experts, int64 [sequences, count].
+// Negative numbers are not counted.
+torch::Tensor CountRows(const torch::Tensor& experts, int64_t count,
+                        const BalanceSequences& sequences);
+// The gradient of the normalised scores is counts * factor.
+void AddBalanceGradient(const torch::Tensor& scores, const RouterForm& form,
+                        const torch::Tensor& counts, const BalanceSequences& sequences,
+                        double factor, torch::Tensor& d_logits);
+// Adds factor * softmax(logits) * log-sum-exp(logits).
+void AddZLossGradient(const torch::Tensor& logits, double factor, torch::Tensor& d_logits);
+HostTensor BeginHostCopy(const torch::Tensor& source);
+
+ExpertOrder SortByExpert(const torch::Tensor& experts);
+void GatherRows(const torch::Tensor& x, const ExpertOrder& order, torch::Tensor& sorted);
+void SumSlots(const torch::Tensor& sorted, const ExpertOrder& order, const torch::Tensor& residual,
+              torch::Tensor& y);
+
+torch::Tensor GroupedLinearForward(const torch::Tensor& x, const torch::Tensor& weight,
+                                   const RowSegments& segments);
+torch::Tensor GroupedLinearInputGradient(const torch::Tensor& dy, const torch::Tensor& weight,
+                                         const RowSegments& segments);
+// LinearWeightGradient for fp32 dy and bf16 x.
+void WideWeightGradient(const torch::Tensor& dy, const torch::Tensor& x,
+                        const GradientTarget& target);
+// LinearWeightGradient for the rows of one expert, whose number changes from call to call.
+void SegmentWeightGradient(const torch::Tensor& dy, const torch::Tensor& x,
+                           const GradientTarget& target);
+torch::Tensor WideLinearForward(const torch::Tensor& x, const torch::Tensor& weight);
+void AddWideLinearInputGradient(const torch::Tensor& dy, const torch::Tensor& weight,
+                                torch::Tensor& dx);
 
 void LinearForward(const torch::Tensor& x, const torch::Tensor& weight, torch::Tensor& y,
                    const torch::Tensor& bias);

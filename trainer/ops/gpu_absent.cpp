@@ -33,6 +33,8 @@ void HeadNormBackward(Tensor&, const Tensor&, const HeadNormKept&, const Gradien
   Refuse();
 }
 void Rotate(Tensor&, const RotaryTable&, const AttentionHeads&, Rotation) { Refuse(); }
+void JoinLatentHeads(LatentHeads&, const RotaryTable&) { Refuse(); }
+void SplitLatentHeads(LatentHeads&, const RotaryTable&) { Refuse(); }
 std::string PrepareAttention(const AttentionBatch&, Reproducible) { Refuse(); }
 Tensor AttentionForward(const Tensor&, const AttentionHeads&, Tensor&, const AttentionLimits&) {
   Refuse();
@@ -60,6 +62,32 @@ void ActivationForward(Activation, const Tensor&, Tensor&) { Refuse(); }
 void ActivationBackward(Activation, const Tensor&, const Tensor&, Tensor&, Tensor&) { Refuse(); }
 void SwiGluForward(const Tensor&, Tensor&) { Refuse(); }
 void SwiGluBackward(const Tensor&, const Tensor&, Tensor&, Tensor&) { Refuse(); }
+void ScaledSwiGluForward(const Tensor&, const Tensor&, Tensor&) { Refuse(); }
+Tensor ScaledSwiGluBackward(const Tensor&, const Tensor&, const Tensor&, Tensor&, Tensor&) {
+  Refuse();
+}
+Tensor RouterScores(const Tensor&, const RouterForm&) { Refuse(); }
+Tensor ChooseExperts(const Tensor&, const Tensor&, const RouterForm&) { Refuse(); }
+Tensor ExpertWeights(const Tensor&, const Tensor&, const RouterForm&) { Refuse(); }
+Tensor RouterLogitGradient(const Tensor&, const Tensor&, const Tensor&, const RouterForm&) {
+  Refuse();
+}
+Tensor CountRows(const Tensor&, int64_t, const BalanceSequences&) { Refuse(); }
+void AddBalanceGradient(const Tensor&, const RouterForm&, const Tensor&, const BalanceSequences&,
+                        double, Tensor&) {
+  Refuse();
+}
+void AddZLossGradient(const Tensor&, double, Tensor&) { Refuse(); }
+HostTensor BeginHostCopy(const Tensor&) { Refuse(); }
+ExpertOrder SortByExpert(const Tensor&) { Refuse(); }
+void GatherRows(const Tensor&, const ExpertOrder&, Tensor&) { Refuse(); }
+void SumSlots(const Tensor&, const ExpertOrder&, const Tensor&, Tensor&) { Refuse(); }
+Tensor GroupedLinearForward(const Tensor&, const Tensor&, const RowSegments&) { Refuse(); }
+Tensor GroupedLinearInputGradient(const Tensor&, const Tensor&, const RowSegments&) { Refuse(); }
+void SegmentWeightGradient(const Tensor&, const Tensor&, const GradientTarget&) { Refuse(); }
+void WideWeightGradient(const Tensor&, const Tensor&, const GradientTarget&) { Refuse(); }
+Tensor WideLinearForward(const Tensor&, const Tensor&) { Refuse(); }
+void AddWideLinearInputGradient(const Tensor&, const Tensor&, Tensor&) { Refuse(); }
 void LinearForward(const Tensor&, const Tensor&, Tensor&, const Tensor&) { Refuse(); }
 void LinearForwardWithResidual(const Tensor&, const Tensor&, const Tensor&, Tensor&,
                                const Tensor&) {

@@ -50,7 +50,8 @@ GraphLimits InGraph(const AttentionLimits& limits) {
 
 AttentionShape ShapeOf(const AttentionPart& part, const GraphLimits& limits,
                        Reproducible reproducible) {
-  return {.batch = part.query.size(0),
+  return {.type = TypeOf(part.query),
+          .batch = part.query.size(0),
           .query_length = part.query.size(1),
           .key_length = part.key.size(1),
           .query_heads = part.query.size(2),
@@ -86,15 +87,17 @@ AttentionShape BackwardShape(const AttentionPart& part, const WholeAttention& wh
 }
 
 // Returns a tensor without memory, used only for its shape.
-Tensor Unallocated(at::IntArrayRef sizes) {
-  return torch::empty(sizes, torch::TensorOptions().dtype(torch::kBFloat16).device(torch::kMeta));
+Tensor Unallocated(at::IntArrayRef sizes, torch::ScalarType type) {
+  return torch::empty(sizes, torch::TensorOptions().dtype(type).device(torch::kMeta));
 }
 
 void MakePlans(const AttentionBatch& batch, Reproducible reproducible) {
   const AttentionHeads& heads = batch.heads;
   const AttentionPart part = PartOf(
-      Unallocated({batch.samples, batch.length, heads.packed_heads(), heads.head_size}), heads);
-  const Tensor out = Unallocated({batch.samples, batch.length, heads.query_heads, heads.head_size});
+      Unallocated({batch.samples, batch.length, heads.packed_heads(), heads.head_size}, batch.type),
+      heads);
+  const Tensor out =
+      Unallocated({batch.samples, batch.length, heads.query_heads, heads.head_size}, batch.type);
   const GraphLimits limits{batch.window, batch.has_documents};
   kernels::AttentionForwardWorkspaceBytes(ForwardShape(part, out, limits));
   kernels::AttentionBackwardWorkspaceBytes(BackwardShape(
@@ -142,7 +145,8 @@ void RunBackward(const AttentionPart& part, const Tensor& bias, const WholeAtten
 }  // namespace
 
 bool HasFusedAttention(const Tensor& tensor) {
-  return tensor.is_cuda() && tensor.scalar_type() == torch::kBFloat16;
+  return tensor.is_cuda() &&
+         (tensor.scalar_type() == torch::kBFloat16 || tensor.scalar_type() == torch::kHalf);
 }
 
 std::string PrepareAttention(const AttentionBatch& batch, Reproducible reproducible) {

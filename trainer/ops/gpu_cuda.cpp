@@ -1,5 +1,6 @@
 // Passes tensors to the kernels. Attention is in gpu_attention_cuda.cpp. Norms, ungated activations
-// and biases are in gpu_norms_cuda.cpp. Work is queued on the current CUDA stream.
+// and biases are in gpu_norms_cuda.cpp. Experts are in gpu_routing_cuda.cpp and
+// gpu_experts_cuda.cpp. Work is queued on the current CUDA stream.
 #include "trainer/kernels/activation.h"
 #include "trainer/kernels/cross_entropy.h"
 #include "trainer/kernels/embedding.h"
@@ -8,35 +9,18 @@
 #include "trainer/kernels/optimizer.h"
 #include "trainer/kernels/rotary.h"
 #include "trainer/kernels/vocabulary_cross_entropy.h"
+#include "trainer/ops/gemm_products.h"
 #include "trainer/ops/gpu.h"
 #include "trainer/ops/gpu_tensors.h"
 
 namespace trainyard::trainer::gpu {
-namespace {
 
-using kernels::ElementType;
 using torch::Tensor;
-
-// y = x weight^T + bias; bias may be undefined.
-kernels::GemmArguments ForwardProduct(const Tensor& x, const Tensor& weight, const Tensor& bias,
-                                      const Tensor& y) {
-  return {.a = x.data_ptr(),
-          .b = weight.data_ptr(),
-          .bias = AddressOf(bias),
-          .d = y.data_ptr(),
-          .m = x.size(0),
-          .n = weight.size(0),
-          .k = x.size(1),
-          .transpose_b = true,
-          .input_type = TypeOf(x),
-          .output_type = TypeOf(y)};
-}
-
-}  // namespace
 
 bool HasKernels(const Tensor& tensor) {
   return tensor.is_cuda() &&
-         (tensor.scalar_type() == torch::kFloat32 || tensor.scalar_type() == torch::kBFloat16);
+         (tensor.scalar_type() == torch::kFloat32 || tensor.scalar_type() == torch::kBFloat16 ||
+          tensor.scalar_type() == torch::kHalf);
 }
 
 void Rotate(Tensor& packed, const RotaryTable& table, const AttentionHeads& heads,
@@ -80,44 +64,24 @@ void SwiGluBackward(const Tensor& dout, const Tensor& packed, Tensor& d_packed, 
 }
 
 void LinearForward(const Tensor& x, const Tensor& weight, Tensor& y, const Tensor& bias) {
-  CheckContiguous(x, weight, y);
   kernels::Gemm(ForwardProduct(x, weight, bias, y), Stream());
 }
 
 void LinearForwardWithResidual(const Tensor& x, const Tensor& weight, const Tensor& residual,
                                Tensor& y, const Tensor& bias) {
-  CheckContiguous(x, weight, residual, y);
+  CheckContiguous(residual);
   kernels::GemmArguments product = ForwardProduct(x, weight, bias, y);
   product.c = residual.data_ptr();
   kernels::Gemm(product, Stream());
 }
 
 void LinearInputGradient(const Tensor& dy, const Tensor& weight, Tensor& dx) {
-  CheckContiguous(dy, weight, dx);
-  kernels::Gemm({.a = dy.data_ptr(),
-                 .b = weight.data_ptr(),
-                 .d = dx.data_ptr(),
-                 .m = dy.size(0),
-                 .n = weight.size(1),
-                 .k = dy.size(1),
-                 .input_type = TypeOf(dy),
-                 .output_type = TypeOf(dx)},
-                Stream());
+  kernels::Gemm(InputGradientProduct(dy, weight, dx), Stream());
 }
 
 void LinearWeightGradient(const Tensor& dy, const Tensor& x, const GradientTarget& target) {
-  CheckContiguous(dy, x, target.gradient);
-  kernels::Gemm({.a = dy.data_ptr(),
-                 .b = x.data_ptr(),
-                 .c = target.accumulate ? target.gradient.data_ptr() : nullptr,
-                 .d = target.gradient.data_ptr(),
-                 .m = dy.size(1),
-                 .n = x.size(1),
-                 .k = dy.size(0),
-                 .transpose_a = true,
-                 .input_type = TypeOf(dy),
-                 .output_type = ElementType::kFloat32},
-                Stream());
+  if (dy.scalar_type() != x.scalar_type()) return WideWeightGradient(dy, x, target);
+  kernels::Gemm(WeightGradientProduct(dy, x, target), Stream());
 }
 
 void EmbeddingForward(const Tensor& table, const Tensor& tokens, int64_t first_token, Tensor& out) {
@@ -228,6 +192,7 @@ void AdamWUpdate(const AdamWState& state, const AdamWFactors& factors, const Ten
       {.values = state.values.data_ptr(),
        .low_bits =
            is_split ? reinterpret_cast<uint16_t*>(state.low_bits.data_ptr<int16_t>()) : nullptr,
+       .masters = state.masters.defined() ? state.masters.data_ptr<float>() : nullptr,
        .gradients = state.gradients.data_ptr<float>(),
        .first_moment = state.first_moment.data_ptr(),
        .second_moment = state.second_moment.data_ptr(),

@@ -15,8 +15,9 @@ namespace trainyard::trainer::gpu {
 inline cudaStream_t Stream() { return c10::cuda::getCurrentCUDAStream().stream(); }
 
 inline kernels::ElementType TypeOf(const torch::Tensor& tensor) {
-  return tensor.scalar_type() == torch::kBFloat16 ? kernels::ElementType::kBFloat16
-                                                  : kernels::ElementType::kFloat32;
+  if (tensor.scalar_type() == torch::kBFloat16) return kernels::ElementType::kBFloat16;
+  return tensor.scalar_type() == torch::kHalf ? kernels::ElementType::kFloat16
+                                              : kernels::ElementType::kFloat32;
 }
 
 inline int64_t Rows(const torch::Tensor& tensor) { return tensor.numel() / tensor.size(-1); }

@@ -1,44 +1,33 @@
 #include "trainer/ops/grouped_linear.h"
 
-#include <functional>
-
+#include "trainer/ops/gpu.h"
 #include "trainer/ops/linear.h"
 
 namespace trainyard::trainer {
-namespace {
 
 using torch::Tensor;
 
-// Calls visit(expert, first row, number of rows) for every expert.
-void ForEachSegment(
-    const RowSegments& segments, int64_t rows,
-    const std::function<void(int64_t expert, int64_t first, int64_t count)>& visit) {
-  int64_t first = 0;
-  for (size_t expert = 0; expert < segments.size(); ++expert) {
-    visit(static_cast<int64_t>(expert), first, segments[expert]);
-    first += segments[expert];
-  }
-  TORCH_CHECK(first == rows, "the experts have ", first, " of ", rows, " rows");
-}
-
-}  // namespace
-
-void GroupedLinearForward(const Tensor& x, const Tensor& weight, const RowSegments& segments,
-                          Tensor& y) {
+Tensor GroupedLinearForward(const Tensor& x, const Tensor& weight, const RowSegments& segments) {
+  if (gpu::HasKernels(x)) return gpu::GroupedLinearForward(x, weight, segments);
+  const Tensor y = torch::empty({x.size(0), weight.size(1)}, x.options());
   ForEachSegment(segments, x.size(0), [&](int64_t expert, int64_t first, int64_t count) {
     if (count == 0) return;
     Tensor out = y.narrow(0, first, count);
     LinearForward(x.narrow(0, first, count), weight[expert], out);
   });
+  return y;
 }
 
-void GroupedLinearInputGradient(const Tensor& dy, const Tensor& weight, const RowSegments& segments,
-                                Tensor& dx) {
+Tensor GroupedLinearInputGradient(const Tensor& dy, const Tensor& weight,
+                                  const RowSegments& segments) {
+  if (gpu::HasKernels(dy)) return gpu::GroupedLinearInputGradient(dy, weight, segments);
+  const Tensor dx = torch::empty({dy.size(0), weight.size(2)}, dy.options());
   ForEachSegment(segments, dy.size(0), [&](int64_t expert, int64_t first, int64_t count) {
     if (count == 0) return;
     Tensor out = dx.narrow(0, first, count);
     LinearInputGradient(dy.narrow(0, first, count), weight[expert], out);
   });
+  return dx;
 }
 
 void GroupedLinearWeightGradient(const Tensor& dy, const Tensor& x, const RowSegments& segments,
@@ -46,8 +35,12 @@ void GroupedLinearWeightGradient(const Tensor& dy, const Tensor& x, const RowSeg
   ForEachSegment(segments, dy.size(0), [&](int64_t expert, int64_t first, int64_t count) {
     Tensor gradient = target.gradient[expert];
     if (count > 0) {
-      LinearWeightGradient(dy.narrow(0, first, count), x.narrow(0, first, count),
-                           {gradient, target.accumulate});
+      const Tensor dy_rows = dy.narrow(0, first, count), x_rows = x.narrow(0, first, count);
+      if (gpu::HasKernels(dy)) {
+        gpu::SegmentWeightGradient(dy_rows, x_rows, {gradient, target.accumulate});
+      } else {
+        LinearWeightGradient(dy_rows, x_rows, {gradient, target.accumulate});
+      }
     } else if (!target.accumulate) {
       gradient.zero_();
     }

@@ -26,7 +26,7 @@ void LinearForwardWithResidual(const torch::Tensor& x, const torch::Tensor& weig
 void LinearInputGradient(const torch::Tensor& dy, const torch::Tensor& weight, torch::Tensor& dx);
 
 // target = dy^T x or, if the target accumulates, target += dy^T x. Computed in the type of the
-// target.
+// target. dy may have the compute type of x. On a GPU, its first 16 bits are then multiplied.
 void LinearWeightGradient(const torch::Tensor& dy, const torch::Tensor& x,
                           const GradientTarget& target);
 

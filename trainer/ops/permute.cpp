@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "trainer/ops/compute_type.h"
+#include "trainer/ops/gpu.h"
 
 namespace trainyard::trainer {
 
@@ -20,6 +21,7 @@ Tensor WithRowOfZeros(const Tensor& sorted, const ExpertOrder& order) {
 }  // namespace
 
 ExpertOrder SortByExpert(const Tensor& experts) {
+  if (experts.is_cuda()) return gpu::SortByExpert(experts);
   const Tensor flat = experts.reshape({-1});
   const Tensor keys = flat.masked_fill(flat < 0, std::numeric_limits<int64_t>::max());
   const Tensor slots = std::get<1>(at::sort(keys, /*stable=*/true, 0, /*descending=*/false));
@@ -29,10 +31,12 @@ ExpertOrder SortByExpert(const Tensor& experts) {
 }
 
 void GatherRows(const Tensor& x, const ExpertOrder& order, Tensor& sorted) {
+  if (gpu::HasKernels(x)) return gpu::GatherRows(x, order, sorted);
   at::index_select_out(sorted, x, 0, order.tokens);
 }
 
 void SumSlots(const Tensor& sorted, const ExpertOrder& order, const Tensor& residual, Tensor& y) {
+  if (gpu::HasKernels(y)) return gpu::SumSlots(sorted, order, residual, y);
   const auto compute = ComputeType(y.scalar_type());
   const Tensor rows = WithRowOfZeros(sorted, order);
   const auto slot = [&](int64_t number) {
@@ -43,17 +47,6 @@ void SumSlots(const Tensor& sorted, const ExpertOrder& order, const Tensor& resi
   for (int64_t number = 1; number < order.places.size(1); ++number) sum.add_(slot(number));
   if (residual.defined()) sum.add_(residual);
   y.copy_(sum);
-}
-
-void ScaleRows(const Tensor& x, const Tensor& weights, Tensor& scaled) {
-  scaled.copy_(x.to(weights.scalar_type()) * weights.unsqueeze(1));
-}
-
-Tensor ScaleRowsBackward(const Tensor& x, const Tensor& weights, Tensor& d) {
-  const Tensor wide = d.to(weights.scalar_type());
-  Tensor d_weights = (wide * x).sum(1);
-  d.copy_(wide * weights.unsqueeze(1));
-  return d_weights;
 }
 
 }  // namespace trainyard::trainer

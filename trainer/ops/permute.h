@@ -1,17 +1,14 @@
 // Rows sorted by expert. Every token has `topk` slots, one for each of its experts, and a slot is
-// one sorted row. The functions use LibTorch's operations on every device. They add nothing
-// atomically, so every run has the same bits.
+// one sorted row. No sum depends on the order in which parts of a device finish, so every run has
+// the same bits.
 #ifndef TRAINYARD_TRAINER_OPS_PERMUTE_H_
 #define TRAINYARD_TRAINER_OPS_PERMUTE_H_
 
 #include <torch/types.h>
 
-namespace trainyard::trainer {
+#include "trainer/ops/expert_order.h"
 
-struct ExpertOrder {
-  torch::Tensor tokens;  // int64 [tokens * topk]: the token of each sorted row.
-  torch::Tensor places;  // int64 [tokens, topk]: the sorted row of each slot.
-};
+namespace trainyard::trainer {
 
 // Sorts the slots by expert; slots of one expert stay in the order of tokens. `experts` is int64
 // [tokens, topk]. Dropped slots (expert_capacity.h) follow all others. The caller shortens the
@@ -26,14 +23,6 @@ void GatherRows(const torch::Tensor& x, const ExpertOrder& order, torch::Tensor&
 // be undefined; y may share its memory. Is the gradient of GatherRows.
 void SumSlots(const torch::Tensor& sorted, const ExpertOrder& order, const torch::Tensor& residual,
               torch::Tensor& y);
-
-// Sets `scaled` to the rows of x, [rows, width], times `weights`, [rows] in the compute type.
-void ScaleRows(const torch::Tensor& x, const torch::Tensor& weights, torch::Tensor& scaled);
-
-// Returns the gradient of the weights and replaces `d`, the gradient of `scaled`, with the gradient
-// of x.
-torch::Tensor ScaleRowsBackward(const torch::Tensor& x, const torch::Tensor& weights,
-                                torch::Tensor& d);
 
 }  // namespace trainyard::trainer
 

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "trainer/ops/compute_type.h"
+#include "trainer/ops/gpu.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -55,21 +56,31 @@ Tensor ChosenSigmoidGradient(const Tensor& d, const Tensor& chosen, const Router
 
 Tensor RouterScores(const Tensor& logits, const RouterForm& form) {
   const Tensor wide = logits.to(ComputeType(logits.scalar_type()));
+  if (gpu::HasKernels(wide)) return gpu::RouterScores(wide, form);
   return IsSoftmax(form) ? at::softmax(wide, 1) : at::sigmoid(wide);
 }
 
 Tensor ChooseExperts(const Tensor& scores, const Tensor& bias, const RouterForm& form) {
+  if (gpu::HasKernels(scores)) return gpu::ChooseExperts(scores, bias, form);
   const Tensor judged = bias.defined() ? scores + bias : scores;
   return LargestOfEach(form.groups > 0 ? LimitToGroups(judged, form) : judged, form.topk);
 }
 
+Tensor BalancedExperts(int64_t rows, int64_t experts, int64_t topk, torch::Device device) {
+  const auto options = torch::dtype(torch::kInt64).device(device);
+  const Tensor first = torch::arange(rows, options).unsqueeze(1);
+  return first.add(torch::arange(topk, options)).remainder_(experts);
+}
+
 Tensor ExpertWeights(const Tensor& scores, const Tensor& experts, const RouterForm& form) {
+  if (gpu::HasKernels(scores)) return gpu::ExpertWeights(scores, experts, form);
   const Tensor chosen = scores.gather(1, experts);
   return (form.is_normalised ? chosen / SumOfChosen(chosen, form) : chosen) * form.scaling;
 }
 
 Tensor RouterLogitGradient(const Tensor& d_weights, const Tensor& scores, const Tensor& experts,
                            const RouterForm& form) {
+  if (gpu::HasKernels(scores)) return gpu::RouterLogitGradient(d_weights, scores, experts, form);
   const Tensor chosen = scores.gather(1, experts), d = d_weights * form.scaling;
   if (IsSoftmax(form) && !form.is_normalised) {  // Every logit is in the denominator.
     const Tensor own = chosen * d;
@@ -86,6 +97,9 @@ Tensor RouterLogitGradient(const Tensor& d_weights, const Tensor& scores, const 
 }
 
 Tensor CountRows(const Tensor& experts, int64_t count) {
+  if (experts.is_cuda() && experts.dim() == 2 && count <= gpu::kMostExperts) {
+    return gpu::CountRows(experts, count, {.length = experts.size(0)}).view({count});
+  }
   return at::bincount(experts.reshape({-1}), {}, count);
 }
 

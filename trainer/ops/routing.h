@@ -1,6 +1,6 @@
 // Choice of the experts that process each token, and its gradient: softmax scores (Mixtral, arXiv
 // 2401.04088; Qwen3) and sigmoid scores with groups and a bias (DeepSeek-V3, arXiv 2412.19437,
-// section 2.1.2). The functions use LibTorch's operations on every device.
+// section 2.1.2).
 #ifndef TRAINYARD_TRAINER_OPS_ROUTING_H_
 #define TRAINYARD_TRAINER_OPS_ROUTING_H_
 
@@ -8,18 +8,9 @@
 
 #include <cstdint>
 
-#include "proto/contract/model_config.h"
+#include "trainer/ops/router_form.h"
 
 namespace trainyard::trainer {
-
-struct RouterForm {
-  RouterScoreFunction score = RouterScoreFunction::kSoftmax;
-  int64_t topk = 1;           // Experts per token.
-  bool is_normalised = true;  // Divides the weights of a token by their sum.
-  double scaling = 1;         // Factor of the weights.
-  int64_t groups = 0;         // Equal groups of neighbouring experts; 0: no groups.
-  int64_t group_topk = 0;     // Groups per token.
-};
 
 // Returns the scores [rows, experts] of logits [rows, experts] in the compute type of the logits.
 torch::Tensor RouterScores(const torch::Tensor& logits, const RouterForm& form);
@@ -31,6 +22,10 @@ torch::Tensor RouterScores(const torch::Tensor& logits, const RouterForm& form);
 torch::Tensor ChooseExperts(const torch::Tensor& scores, const torch::Tensor& bias,
                             const RouterForm& form);
 
+// Returns a balanced choice for benchmarks, int64 [rows, topk]: the experts (row + j) mod experts
+// for j < topk. If `experts` divides `rows`, every expert receives equally many rows.
+torch::Tensor BalancedExperts(int64_t rows, int64_t experts, int64_t topk, torch::Device device);
+
 // Returns the weights of the chosen experts, [rows, topk].
 torch::Tensor ExpertWeights(const torch::Tensor& scores, const torch::Tensor& experts,
                             const RouterForm& form);
@@ -40,7 +35,7 @@ torch::Tensor ExpertWeights(const torch::Tensor& scores, const torch::Tensor& ex
 torch::Tensor RouterLogitGradient(const torch::Tensor& d_weights, const torch::Tensor& scores,
                                   const torch::Tensor& experts, const RouterForm& form);
 
-// Returns the number of rows of each expert, int64 [count].
+// Returns the number of rows of each expert, int64 [count]. `experts` is [rows, topk].
 torch::Tensor CountRows(const torch::Tensor& experts, int64_t count);
 
 }  // namespace trainyard::trainer

@@ -29,6 +29,7 @@ AdamW::AdamW(const OptimizerConfig& config, ParameterStore& store)
   for (int64_t group = 0; group < static_cast<int64_t>(store.groups().size()); ++group) {
     const ParameterGroup& whole = store.groups()[group];
     std::vector<ElementRange>& measured = measured_.emplace_back();
+    if (!store.PartsOf(group).counts) continue;
     for (const ElementRange& counted : whole.counted) {
       const ElementRange owned = Intersect(counted, store.OwnedOf(group));
       for (const bool decays : {true, false}) {
@@ -70,9 +71,8 @@ void AdamW::MeasureGroup(int64_t group) {
   }
 }
 
-void AdamW::SumSquares(bool counts, StepValue which, Tensor& step_values) const {
-  Tensor sum = step_values[static_cast<int64_t>(which)];
-  counts ? sum.copy_(all_squared_norms_.sum()) : sum.zero_();
+void AdamW::SumSquares(StepValue which, Tensor& step_values) const {
+  step_values[static_cast<int64_t>(which)].copy_(all_squared_norms_.sum());
 }
 
 void AdamW::FinishGradientNorm(Tensor& step_values) const {
@@ -102,6 +102,7 @@ void AdamW::Update(int64_t group, const ElementRange& range, double weight_decay
   };
   AdamWUpdate({.values = store_.Values(group, range),
                .low_bits = state(store_.low_bits()),
+               .masters = state(store_.masters()),
                .gradients = store_.Gradients(group, range),
                .first_moment = state(first_moment_),
                .second_moment = state(second_moment_),

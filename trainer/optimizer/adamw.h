@@ -22,13 +22,12 @@ class AdamW {
   // kernels/step_values.h. step: the number of the update, from 1, for the bias correction.
   torch::Tensor HostStepValues(int64_t step, double learning_rate) const;
 
-  // Measures the norms of those gradients of a group that this rank both owns and counts. Must be
-  // called after the gradients are complete.
+  // Measures the norms of those gradients of a group that this rank both owns and counts
+  // (KeptParts::counts). Must be called after the gradients are complete.
   void MeasureGroup(int64_t group);
-  // Sets element `which` of `step_values`, such as kSquaredNorm, to this rank's sum of squares, or
-  // to 0 unless `counts`, because another rank then counts the same gradients. Must be called after
-  // all groups have been measured.
-  void SumSquares(bool counts, StepValue which, torch::Tensor& step_values) const;
+  // Sets element `which` of `step_values`, such as kSquaredNorm, to this rank's sum of squares.
+  // Must be called after all groups have been measured.
+  void SumSquares(StepValue which, torch::Tensor& step_values) const;
 
   // A part of a group that is measured separately: either its parameters with weight decay or those
   // without.

@@ -15,7 +15,15 @@ int64_t PeakResidentBytes() {
 double PeakFlops(const std::string& device_name, Precision precision) {
   const DeviceRating* statistics = FindDevice(device_name);
   if (statistics == nullptr) return 0;
-  return precision == Precision::kBf16 ? statistics->bf16_flops : statistics->fp32_flops;
+  switch (precision) {
+    case Precision::kFp32:
+      return statistics->fp32_flops;
+    case Precision::kBf16:
+      return statistics->bf16_flops;
+    case Precision::kFp16:
+      return statistics->fp16_flops;
+  }
+  return 0;
 }
 
 }  // namespace trainyard::trainer

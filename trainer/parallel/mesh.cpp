@@ -7,22 +7,24 @@
 namespace trainyard::trainer {
 namespace {
 
-// If ep does not divide dp, RankGrid silently uses ep = 1. The run must not start with a layout
-// other than the configured one.
-RankGrid GridOf(const LayoutConfig& layout) {
-  if (layout.dp < 1 || layout.dp % layout.ep != 0) {
+ExpertSizes CheckedExpertSizes(const LayoutConfig& layout) {
+  const ExpertSizes sizes = ExpertSizesOf(layout);
+  const int64_t ranks = layout.tp * layout.cp * layout.dp;
+  if (layout.dp < 1 || sizes.ranks() * sizes.edp != ranks) {
     throw TrainerError(ExitCode::kBadConfig,
-                       "layout.dp " + std::to_string(layout.dp) +
-                           " must be a multiple of layout.ep " + std::to_string(layout.ep) +
-                           ", because experts are spread inside the data-parallel group.");
+                       "tp * cp * dp (" + std::to_string(ranks) +
+                           ") must be a positive multiple of etp * ep (" +
+                           std::to_string(sizes.ranks()) +
+                           "), because the ranks of a stage divide the experts among themselves.");
   }
-  return RankGrid(
-      {.tp = layout.tp, .cp = layout.cp, .ep = layout.ep, .dp = layout.dp, .pp = layout.pp});
+  return sizes;
 }
 
 }  // namespace
 
-Mesh::Mesh(const LayoutConfig& layout) : grid_(GridOf(layout)) {}
+Mesh::Mesh(const LayoutConfig& layout)
+    : grid_({.tp = layout.tp, .cp = layout.cp, .dp = layout.dp, .pp = layout.pp}),
+      expert_sizes_(CheckedExpertSizes(layout)) {}
 
 std::vector<int64_t> Mesh::RanksAlong(int64_t rank, const std::vector<Axis>& axes) const {
   // For each axis, replaces every member with one member per position along the axis.
@@ -43,12 +45,27 @@ std::vector<int64_t> Mesh::RanksAlong(int64_t rank, const std::vector<Axis>& axe
   return ranks;
 }
 
+std::vector<int64_t> Mesh::RanksSharingExperts(int64_t rank) const {
+  std::vector<int64_t> ranks(expert_sizes_.ranks());
+  const int64_t size = expert_sizes_.ranks();
+  for (int64_t i = 0; i < size; ++i) ranks[i] = rank / size * size + i;
+  return ranks;
+}
+
+std::vector<int64_t> Mesh::RanksWithSameExperts(int64_t rank) const {
+  const int64_t size = expert_sizes_.ranks(), of_stage = size * expert_sizes_.edp;
+  std::vector<int64_t> ranks(expert_sizes_.edp);
+  const int64_t first = rank / of_stage * of_stage + rank % size;
+  for (int64_t i = 0; i < expert_sizes_.edp; ++i) ranks[i] = first + i * size;
+  return ranks;
+}
+
 int64_t Mesh::StageOf(int64_t rank) const {
   return grid_.CoordinatesOf(rank)[static_cast<int>(Axis::kPipeline)];
 }
 
 int64_t Mesh::DataParallelIndex(int64_t rank) const {
-  return grid_.DataParallelIndex(grid_.CoordinatesOf(rank));
+  return grid_.CoordinatesOf(rank)[static_cast<int>(Axis::kData)];
 }
 
 }  // namespace trainyard::trainer

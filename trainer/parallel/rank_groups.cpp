@@ -1,6 +1,7 @@
 #include "trainer/parallel/rank_groups.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -70,6 +71,9 @@ std::vector<std::pair<Communicator*, StepPart>> AllGroups(const RankGroups& grou
           {groups.context.get(), StepPart::kContextWait},
           {groups.shard.get(), StepPart::kDataWait},
           {groups.replica.get(), StepPart::kDataWait},
+          {groups.expert.get(), StepPart::kExpertWait},
+          {groups.expert_shard.get(), StepPart::kDataWait},
+          {groups.expert_replica.get(), StepPart::kDataWait},
           {groups.tied_embedding.get(), StepPart::kDataWait},
           {links.activations_from.get(), StepPart::kPipelineWait},
           {links.activations_to.get(), StepPart::kPipelineWait},
@@ -77,7 +81,48 @@ std::vector<std::pair<Communicator*, StepPart>> AllGroups(const RankGroups& grou
           {links.gradients_to.get(), StepPart::kPipelineWait}};
 }
 
+// Two groups, of which the ranks of the first are neighbours in `alike`.
+struct Grid {
+  Ranks shard;
+  Ranks replica;
+
+  bool operator==(const Grid&) const = default;
+};
+
+// Divides `alike`, the ranks that have the same parameters as `rank`, into a grid.
+Grid GridOf(const Ranks& alike, int64_t rank, const LayoutConfig& layout) {
+  const auto count = static_cast<int64_t>(alike.size());
+  const bool is_hybrid = layout.zero > 0 && layout.zero_size > 0;
+  const int64_t size = is_hybrid ? std::gcd(layout.zero_size, count) : count;
+  const int64_t place = std::find(alike.begin(), alike.end(), rank) - alike.begin();
+  const auto first = alike.begin() + place / size * size;
+  Grid grid{Ranks(first, first + size), {}};
+  for (int64_t i = place % size; i < count; i += size) grid.replica.push_back(alike[i]);
+  return grid;
+}
+
+void ConnectData(const Connector& connector, const Mesh& mesh, int64_t rank,
+                 const LayoutConfig& layout, bool has_experts, RankGroups& groups) {
+  const Grid grid = GridOf(mesh.RanksAlong(rank, {Axis::kContext, Axis::kData}), rank, layout);
+  groups.shard = connector.Group("shard", grid.shard);
+  groups.replica = connector.Group("replica", grid.replica);
+  if (!has_experts) return;
+  groups.expert = connector.Group("expert", mesh.RanksSharingExperts(rank));
+  const Grid of_experts = GridOf(mesh.RanksWithSameExperts(rank), rank, layout);
+  if (of_experts == grid) return;
+  groups.expert_shard = connector.Group("expert_shard", of_experts.shard);
+  groups.expert_replica = connector.Group("expert_replica", of_experts.replica);
+}
+
 }  // namespace
+
+Communicator& RankGroups::ShardOf(ParameterKind kind) const {
+  return kind == ParameterKind::kExpert && expert_shard != nullptr ? *expert_shard : *shard;
+}
+
+Communicator& RankGroups::ReplicaOf(ParameterKind kind) const {
+  return kind == ParameterKind::kExpert && expert_replica != nullptr ? *expert_replica : *replica;
+}
 
 void ForEachGroup(const RankGroups& groups, const std::function<void(Communicator&)>& each) {
   for (const auto& [group, _] : AllGroups(groups)) {
@@ -92,29 +137,20 @@ void CountWaits(const RankGroups& groups, StepClock& clock) {
 }
 
 RankGroups ConnectRankGroups(const Mesh& mesh, int64_t rank, const LayoutConfig& layout,
-                             bool has_tied_embedding, const ConnectGroupFunction& connect) {
+                             const GroupedParts& parts, const ConnectGroupFunction& connect) {
   const Connector connector(mesh, rank, connect);
   RankGroups groups;
-  groups.world = connector.Along(
-      "world", {Axis::kTensor, Axis::kContext, Axis::kExpert, Axis::kExpertData, Axis::kPipeline});
+  groups.world =
+      connector.Along("world", {Axis::kTensor, Axis::kContext, Axis::kData, Axis::kPipeline});
   groups.tensor = connector.Along("tp", {Axis::kTensor});
   groups.context = connector.Along("cp", {Axis::kContext});
-
-  const Ranks alike = mesh.RanksAlong(rank, {Axis::kContext, Axis::kExpert, Axis::kExpertData});
-  const auto count = static_cast<int64_t>(alike.size());
-  const int64_t size = layout.zero == 0 || layout.zero_size == 0 ? count : layout.zero_size;
-  const int64_t place = std::find(alike.begin(), alike.end(), rank) - alike.begin();
-  const auto first = alike.begin() + place / size * size;
-  groups.shard = connector.Group("shard", Ranks(first, first + size));
-  Ranks replicas;
-  for (int64_t i = place % size; i < count; i += size) replicas.push_back(alike[i]);
-  groups.replica = connector.Group("replica", std::move(replicas));
+  ConnectData(connector, mesh, rank, layout, parts.has_experts, groups);
 
   const Ranks stages = mesh.RanksAlong(rank, {Axis::kPipeline});
   const int64_t stage = std::find(stages.begin(), stages.end(), rank) - stages.begin();
   groups.links = ConnectLinks(connector, stages, stage, /*is_ring=*/layout.vpp > 1);
   const bool is_end = rank == stages.front() || rank == stages.back();
-  const bool shares = has_tied_embedding && is_end && stages.size() > 1;
+  const bool shares = parts.has_tied_embedding && is_end && stages.size() > 1;
   groups.tied_embedding =
       connector.Group("tied", shares ? Ranks{stages.front(), stages.back()} : Ranks{rank});
   return groups;

@@ -9,6 +9,7 @@
 #include "proto/contract/layout_config.h"
 #include "trainer/parallel/communicator.h"
 #include "trainer/parallel/mesh.h"
+#include "trainer/parallel/parameter_kind.h"
 
 namespace trainyard::trainer {
 
@@ -22,7 +23,7 @@ struct StageLinks {
   std::unique_ptr<Communicator> gradients_to;      // Link to the previous stage.
 };
 
-// All groups are set, but some links may be null.
+// All groups are set, except for links and groups of experts that are not needed.
 struct RankGroups {
   std::unique_ptr<Communicator> world;    // All ranks: stop, save, loss, norm.
   std::unique_ptr<Communicator> tensor;   // tp.
@@ -33,8 +34,19 @@ struct RankGroups {
   // `shard` contains all dp * cp ranks.
   std::unique_ptr<Communicator> shard;
   std::unique_ptr<Communicator> replica;
+  // etp * ep: the ranks that exchange tokens, because together they have all experts once. Null if
+  // the model has no experts.
+  std::unique_ptr<Communicator> expert;
+  // The grid of the edp ranks with equal experts, like `shard` and `replica`. Null if it is the
+  // same grid, or if the model has no experts.
+  std::unique_ptr<Communicator> expert_shard;
+  std::unique_ptr<Communicator> expert_replica;
   StageLinks links;
   std::unique_ptr<Communicator> tied_embedding;  // The first and last stage, or only this rank.
+
+  // The grid of the ranks that have equal parameters of this kind.
+  Communicator& ShardOf(ParameterKind kind) const;
+  Communicator& ReplicaOf(ParameterKind kind) const;
 };
 
 // Calls `each` for every group with more than one member.
@@ -48,10 +60,15 @@ void CountWaits(const RankGroups& groups, StepClock& clock);
 // groups in the same order.
 using ConnectGroupFunction = std::function<std::unique_ptr<Communicator>(const CommunicatorGroup&)>;
 
-// Connects the groups of `rank`. has_tied_embedding: true if the model's head uses the embedding's
-// weight.
+// Parts of the model that need groups of their own.
+struct GroupedParts {
+  bool has_tied_embedding = false;  // The model's head uses the embedding's weight.
+  bool has_experts = false;
+};
+
+// Connects the groups of `rank`.
 RankGroups ConnectRankGroups(const Mesh& mesh, int64_t rank, const LayoutConfig& layout,
-                             bool has_tied_embedding, const ConnectGroupFunction& connect);
+                             const GroupedParts& parts, const ConnectGroupFunction& connect);
 
 }  // namespace trainyard::trainer
 

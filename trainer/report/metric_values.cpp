@@ -5,6 +5,7 @@
 #include <string>
 
 #include "proto/contract/telemetry_keys.h"
+#include "proto/rules/loss_scale_rules.h"
 #include "trainer/step/group_norms.h"
 
 namespace trainyard::trainer {
@@ -22,10 +23,19 @@ double TrainingPerplexity(double loss) {
 }
 
 MetricValues LossValues(double loss, double grad_norm, double learning_rate) {
-  return {{telemetry::kLoss, loss},
-          {telemetry::kPerplexity, TrainingPerplexity(loss)},
-          {telemetry::kGradNorm, grad_norm},
-          {telemetry::kLearningRate, learning_rate}};
+  MetricValues values;
+  if (std::isfinite(loss)) {
+    values = {{telemetry::kLoss, loss}, {telemetry::kPerplexity, TrainingPerplexity(loss)}};
+  }
+  if (std::isfinite(grad_norm)) values.emplace_back(telemetry::kGradNorm, grad_norm);
+  values.emplace_back(telemetry::kLearningRate, learning_rate);
+  return values;
+}
+
+MetricValues LossScaleValues(const TrainConfig& train, const LossScale& state) {
+  if (!ScalesLoss(train)) return {};
+  return {{telemetry::kLossScale, state.scale},
+          {telemetry::kSkippedSteps, static_cast<double>(state.skipped_steps)}};
 }
 
 MetricValues MainValues(const StepReport& report) {

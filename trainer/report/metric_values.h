@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "proto/contract/model_config.h"
+#include "proto/contract/train_config.h"
 #include "trainer/report/run_report.h"
 #include "trainer/step/gradient_noise.h"
+#include "trainer/step/loss_scale.h"
 #include "trainer/telemetry/telemetry_writer.h"
 
 namespace trainyard::trainer {
@@ -16,8 +18,12 @@ namespace trainyard::trainer {
 // training diverges.
 double TrainingPerplexity(double loss);
 
-// Returns the values of one step, which are the same on every rank.
+// Returns the values of one step, which are the same on every rank. Leaves out a loss or norm that
+// is not finite: it belongs to a step that fp16 training skips, but looks like divergence.
 MetricValues LossValues(double loss, double grad_norm, double learning_rate);
+
+// `state` is the one after the step. Empty without fp16.
+MetricValues LossScaleValues(const TrainConfig& train, const LossScale& state);
 
 MetricValues MainValues(const StepReport& report);
 

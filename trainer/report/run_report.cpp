@@ -24,6 +24,13 @@ namespace {
   return line;
 }
 
+const char* PrecisionName(Precision precision) {
+  for (const auto& [name, value] : SettingNames<Precision>::kNames) {
+    if (value == precision) return name.data();  // A literal, so it ends with a null byte.
+  }
+  return "";
+}
+
 std::string ModelLine(const RunConfig& config) {
   const ModelConfig& model = config.model;
   return Format(
@@ -32,7 +39,7 @@ std::string ModelLine(const RunConfig& config) {
       GroupedDigits(ParameterCount(model)).c_str(), model.num_layers, model.hidden_size,
       model.ffn_hidden_size, model.num_attention_heads, model.num_query_groups, model.vocab_size,
       model.untie_embeddings_and_output_weights ? "untied" : "tied",
-      config.train.precision == Precision::kBf16 ? "bf16" : "fp32");
+      PrecisionName(config.train.precision));
 }
 
 std::string AttentionLine(const RunConfig& config, const HeaderFacts& facts) {

@@ -7,6 +7,7 @@
 #include "trainer/model/decoder.h"
 #include "trainer/ops/gpu.h"
 #include "trainer/parallel/device.h"
+#include "trainer/step/model_options.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -29,8 +30,7 @@ void TuneMatrixProductsOf(const RunConfig& config, const std::string& path) {
   gpu::TuneMatrixProducts();
   ModelConfig shape = config.model;
   shape.window_size = 0;  // Matrix products do not need it; cuDNN may not support it.
-  Decoder model(shape, {.type = config.train.precision == Precision::kBf16 ? torch::kBFloat16
-                                                                           : torch::kFloat32,
+  Decoder model(shape, {.type = StoredType(config.train.precision),
                         .device = device,
                         .blocks = {.recompute = config.layout.recompute},
                         .seed = config.train.seed});

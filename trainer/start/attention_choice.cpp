@@ -6,6 +6,7 @@
 #include "proto/rules/attention_rules.h"
 #include "trainer/config/trainer_error.h"
 #include "trainer/ops/gpu.h"
+#include "trainer/step/model_options.h"
 
 namespace trainyard::trainer {
 
@@ -19,12 +20,17 @@ AttentionBackend ChooseAttention(const RunConfig& config) {
                                             .key_heads = model.num_query_groups,
                                             .head_size = HeadSize(model)},
                                   .window = EffectiveWindow(model, config.train.seq_length),
-                                  .has_documents = config.data.reset_attention_mask};
+                                  .has_documents = config.data.reset_attention_mask,
+                                  .type = StoredType(config.train.precision)};
   const std::string problem = gpu::PrepareAttention(
       batch, config.train.deterministic ? Reproducible::kYes : Reproducible::kNo);
   if (problem.empty()) return backend;
   const bool is_free = config.train.attention_backend == AttentionBackend::kAuto;
-  if (is_free && (batch.window > 0 || batch.has_documents)) return AttentionBackend::kManual;
+  // GPUs without bf16 have no fused attention either.
+  const bool is_fp16 = config.train.precision == Precision::kFp16;
+  if (is_free && (batch.window > 0 || batch.has_documents || is_fp16)) {
+    return AttentionBackend::kManual;
+  }
   const std::string limits =
       (batch.window > 0 ? " with model.window_size " + std::to_string(batch.window) : "") +
       (batch.has_documents ? " with data.reset_attention_mask" : "");

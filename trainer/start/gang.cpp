@@ -71,8 +71,9 @@ RankGroups ConnectGroups(const RunConfig& config, const Mesh& mesh, const Runtim
     return ConnectGroup(rendezvous, group, device);
   };
   CheckDevice(device);
-  RankGroups groups = ConnectRankGroups(mesh, env.rank, config.layout,
-                                        HasTableAtBothEnds(config.model), connect);
+  const GroupedParts parts{.has_tied_embedding = HasTableAtBothEnds(config.model),
+                           .has_experts = HasExperts(config.model)};
+  RankGroups groups = ConnectRankGroups(mesh, env.rank, config.layout, parts, connect);
   CheckGroups(groups, device, rendezvous == nullptr ? nullptr : rendezvous->interruption());
   return groups;
 }

@@ -70,8 +70,9 @@ void CheckGroups(const RankGroups& groups, torch::Device device, Interruption* i
   // memory.
   for (Communicator* group :
        {groups.world.get(), groups.tensor.get(), groups.context.get(), groups.shard.get(),
-        groups.replica.get(), groups.tied_embedding.get()}) {
-    if (group->size() == 1) continue;
+        groups.replica.get(), groups.expert.get(), groups.expert_shard.get(),
+        groups.expert_replica.get(), groups.tied_embedding.get()}) {
+    if (group == nullptr || group->size() == 1) continue;
     torch::Tensor values = torch::full({kElements}, static_cast<double>(group->rank() + 1),
                                        torch::device(device).dtype(torch::kFloat32));
     Work work = group->AllReduce(values);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "proto/contract/telemetry_keys.h"
 #include "proto/model/model_fingerprint.h"
 #include "proto/rules/data_sources.h"
 #include "trainer/checkpoint/box.h"
@@ -34,6 +35,25 @@ NoiseScaleAverage NoiseFromJson(const json& state) {
   if (!state.contains(kNoise)) return {};
   const json& noise = state.at(kNoise);
   return {noise.at("gradient").get<double>(), noise.at("trace").get<double>()};
+}
+
+json ToJson(const LossScale& state) {
+  return {{"scale", state.scale},
+          {"good_steps", state.good_steps},
+          {"hysteresis", state.hysteresis},
+          {telemetry::kSkippedSteps, state.skipped_steps},
+          {"skipped_in_row", state.skipped_in_row}};
+}
+
+// The key is absent if the loss scale has its defaults.
+LossScale LossScaleFromJson(const json& state) {
+  if (!state.contains(telemetry::kLossScale)) return {};
+  const json& stored = state.at(telemetry::kLossScale);
+  return {.scale = stored.at("scale").get<double>(),
+          .good_steps = stored.at("good_steps").get<int64_t>(),
+          .hysteresis = stored.at("hysteresis").get<int64_t>(),
+          .skipped_steps = stored.at(telemetry::kSkippedSteps).get<int64_t>(),
+          .skipped_in_row = stored.at("skipped_in_row").get<int64_t>()};
 }
 
 constexpr char kBest[] = "best_evaluation";
@@ -125,11 +145,13 @@ void ShareWhatWasRead(const LoadTarget& target, const torch::Tensor& buffer, boo
   for (int64_t group = 0; group < static_cast<int64_t>(parameters.groups().size()); ++group) {
     const ElementRange &all = parameters.groups()[group].all, owned = parameters.OwnedOf(group),
                        read = parameters.StoredOf(group);
+    const ParameterKind kind = parameters.groups()[group].kind;
+    Communicator& shard = target.groups.ShardOf(kind);
     if (has_shards) {
-      target.groups.replica->AllGather(part(group, owned), part(group, read)).Wait();
-      if (is_whole) target.groups.shard->AllGather(part(group, all), part(group, owned)).Wait();
+      target.groups.ReplicaOf(kind).AllGather(part(group, owned), part(group, read)).Wait();
+      if (is_whole) shard.AllGather(part(group, all), part(group, owned)).Wait();
     } else {
-      target.groups.shard->AllGather(part(group, all), part(group, read)).Wait();
+      shard.AllGather(part(group, all), part(group, read)).Wait();
     }
   }
 }
@@ -191,7 +213,9 @@ std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& opt
     const auto state = [&](const torch::Tensor& buffer) {
       return buffer.defined() ? parameters.State(buffer, group, piece.range) : buffer;
     };
-    add("", parameters.Values(group, piece.range), state(parameters.low_bits()));
+    const torch::Tensor masters = state(parameters.masters());
+    add("", masters.defined() ? masters : parameters.Values(group, piece.range),
+        state(parameters.low_bits()));
     add(kFirstMoment, state(optimizer.first_moment()), torch::Tensor());
     add(kSecondMoment, state(optimizer.second_moment()), torch::Tensor());
   });
@@ -210,6 +234,7 @@ json TrainingStateToJson(const TrainingState& state, const RunConfig& config) {
   if (state.noise != NoiseScaleAverage{}) {
     text[kNoise] = {{"gradient", state.noise.gradient}, {"trace", state.noise.trace}};
   }
+  if (state.loss_scale != LossScale{}) text[telemetry::kLossScale] = ToJson(state.loss_scale);
   AddEvaluation(state.evaluation, text);
   const BestEvaluation& best = state.best;
   if (best.step >= 0) text[kBest] = {{"step", best.step}, {"set", best.set}, {"loss", best.loss}};
@@ -223,6 +248,7 @@ TrainingState TrainingStateFromJson(const json& state) {
             state.at("tokens").get<int64_t>(),
             ParseSkipRanges(state.value(kSkipSamples, "")),
             NoiseFromJson(state),
+            LossScaleFromJson(state),
             EvaluationIn(state),
             BestFromJson(state)};
   } catch (const std::exception& error) {
@@ -237,6 +263,9 @@ void ShareStoredParts(const LoadTarget& target) {
   ShareWhatWasRead(target, parameters.values(), parameters.parts().zero < 3);
   if (parameters.low_bits().defined()) {
     ShareWhatWasRead(target, parameters.low_bits(), /*is_whole=*/false);
+  }
+  if (parameters.masters().defined()) {
+    ShareWhatWasRead(target, parameters.masters(), /*is_whole=*/false);
   }
   if (target.optimizer == nullptr) return;
   ShareWhatWasRead(target, target.optimizer->first_moment(), /*is_whole=*/false);

@@ -17,6 +17,7 @@
 #include "trainer/parallel/rank_groups.h"
 #include "trainer/state/best_evaluation.h"
 #include "trainer/step/gradient_noise.h"
+#include "trainer/step/loss_scale.h"
 
 namespace trainyard::trainer {
 
@@ -27,6 +28,7 @@ struct TrainingState {
   int64_t tokens = 0;
   std::vector<SkipRange> skip;   // Positions that are left out of all samples.
   NoiseScaleAverage noise = {};  // 0 if train.gradient_noise_scale was off.
+  LossScale loss_scale = {};     // Its defaults unless the run is or was in fp16.
   StoredEvaluation evaluation;   // The latest one.
   BestEvaluation best;           // Over all attempts that led to this state.
 };
@@ -38,7 +40,7 @@ struct ExpertBiases {
   bool writes = false;      // True on the rank that writes them.
 };
 
-// Returns the chunks that this rank writes: those of its stored part (StoreParts::stored) of which
+// Returns the chunks that this rank writes: those of its stored part (KeptParts::stored) of which
 // it is the first holder, and the bias of each layer with experts if this rank writes it. They are
 // views of the live tensors; the writer copies them.
 std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& optimizer,
@@ -66,7 +68,7 @@ struct LoadTarget {
 TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& config,
                              const LoadTarget& target);
 
-// Sends each rank's stored part (StoreParts::stored) to the ranks that have the same values. All
+// Sends each rank's stored part (KeptParts::stored) to the ranks that have the same values. All
 // ranks must call it after they have filled their stored parts.
 void ShareStoredParts(const LoadTarget& target);
 

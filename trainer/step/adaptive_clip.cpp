@@ -40,12 +40,11 @@ AdaptiveClip::AdaptiveClip(double ratio, const ModelConfig& model, Decoder& deco
   }
 }
 
-// Numbers the units of all stages, one stage after another. All ranks of a stage have the same
-// logical tensors.
+// Numbers the units of all stages, one stage after another. All ranks of a stage number the same
+// logical tensors, also those of experts that they do not have.
 void AdaptiveClip::NumberUnits(const std::string& left_out, const Decoder& decoder) {
   int64_t here = 0;
-  for (const StoredSlice& slice : store_.slices()) {
-    const LogicalTensorSlice& logical = slice.logical;
+  for (const LogicalTensorSlice& logical : decoder.TensorsOfStage()) {
     if (logical.name == left_out || first_units_.count(logical.name) > 0) continue;
     first_units_[logical.name] = here;
     here += UnitsOf(logical);
@@ -69,8 +68,7 @@ void AdaptiveClip::NumberUnits(const std::string& left_out, const Decoder& decod
 // of its first row, whole rows, and the beginning of its last row.
 void AdaptiveClip::AddPieces(const StoredSlice& slice) {
   const LogicalTensorSlice& logical = slice.logical;
-  const bool keeps_part = store_.parts().zero > 0;
-  const bool is_first = (keeps_part || groups_.shard->rank() == 0) && groups_.replica->rank() == 0;
+  const bool is_counted = store_.PartsOf(slice.group).counts && logical.is_first_holder;
   const int64_t columns = ColumnsOf(logical);
   const int64_t first_unit =
       first_units_[logical.name] + (logical.shape.size() > 1 ? logical.offset[0] : 0);
@@ -84,7 +82,7 @@ void AdaptiveClip::AddPieces(const StoredSlice& slice) {
                        {next, length},
                        is_at_row ? columns : length,
                        first_unit + place / columns,
-                       is_first && logical.is_first_holder});
+                       is_counted});
     next += length;
   }
 }
@@ -92,7 +90,9 @@ void AdaptiveClip::AddPieces(const StoredSlice& slice) {
 // Returns the master weights of a piece.
 Tensor AdaptiveClip::Weights(const Piece& piece) const {
   Tensor values = store_.Values(piece.group, piece.range);
-  if (store_.low_bits().defined()) {
+  if (store_.masters().defined()) {
+    values = store_.State(store_.masters(), piece.group, piece.range);
+  } else if (store_.low_bits().defined()) {
     values = JoinMasterWeights(values, store_.State(store_.low_bits(), piece.group, piece.range));
   }
   return values.view({piece.rows(), piece.columns});
@@ -117,9 +117,9 @@ Tensor AdaptiveClip::Squares() const {
 
 // If a norm is not finite, comparisons with it are false or the scale is 0 or NaN. The gradient
 // norm then stays non-finite, and the step is rejected as it would be without clipping.
-void AdaptiveClip::Apply(Tensor& step_values) const {
+void AdaptiveClip::Apply(double loss_scale, Tensor& step_values) const {
   const Tensor norms = Squares().sqrt_();
-  const Tensor limits = norms[0].clamp_min(kSmallestNorm).mul_(ratio_);
+  const Tensor limits = norms[0].clamp_min(kSmallestNorm).mul_(ratio_ * loss_scale);
   const Tensor is_clipped = norms[1] > limits;
   const Tensor scales = torch::where(is_clipped, limits / norms[1], torch::ones_like(limits));
   for (const Piece& piece : pieces_) {

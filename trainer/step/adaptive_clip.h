@@ -33,7 +33,8 @@ class AdaptiveClip {
 
   // Clips this rank's gradients, which must be complete. Sets kClippedUnits of `step_values` to the
   // number of clipped units of the whole model on the first rank, and to 0 on the other ranks.
-  void Apply(torch::Tensor& step_values) const;
+  // The gradients are `loss_scale` times those of the loss.
+  void Apply(double loss_scale, torch::Tensor& step_values) const;
 
  private:
   // Consecutive elements: either whole rows of `columns` elements, or a part of one row.

@@ -43,9 +43,17 @@ void GradientReduction::BeginStep(int64_t passes, bool measures_small_batch) {
   finished_.assign(store_.groups().size(), 0);
 }
 
+Communicator& GradientReduction::ShardOf(int64_t group) const {
+  return groups_.ShardOf(store_.groups()[group].kind);
+}
+
+Communicator& GradientReduction::ReplicaOf(int64_t group) const {
+  return groups_.ReplicaOf(store_.groups()[group].kind);
+}
+
 // True if the group's gradients are summed over further ranks after the sum over the shard group.
 bool GradientReduction::IsMeasuredAtTheEnd(int64_t group) const {
-  return groups_.replica->size() > 1 || group == shared_embedding_;
+  return ReplicaOf(group).size() > 1 || group == shared_embedding_;
 }
 
 void GradientReduction::OnGroupFinished(int64_t group) {
@@ -60,13 +68,13 @@ void GradientReduction::OnGroupFinished(int64_t group) {
     gradients_.BeginGroup(group);
   }
   if (is_last && !IsMeasuredAtTheEnd(group)) {
-    measuring_.push_back(groups_.shard->Then([this, group] { optimizer_.MeasureGroup(group); }));
+    measuring_.push_back(ShardOf(group).Then([this, group] { optimizer_.MeasureGroup(group); }));
   }
   while (under_way_.size() > kGroupsUnderWay) AwaitOldest();
 }
 
 std::vector<Work> GradientReduction::BeginReduction(int64_t group, bool is_first) {
-  Communicator& ranks = *groups_.shard;
+  Communicator& ranks = ShardOf(group);
   std::vector<Work> works;
   const Tensor whole = store_.WholeGradients(group);
   if (store_.parts().zero == 0) {
@@ -90,9 +98,10 @@ void GradientReduction::AwaitOldest() {
   UnderWay oldest = std::move(under_way_.front());
   under_way_.pop_front();
   for (Work& work : oldest.works) work.Wait();
-  if (!oldest.is_last || groups_.replica->size() == 1) return;
+  Communicator& replica = ReplicaOf(oldest.group);
+  if (!oldest.is_last || replica.size() == 1) return;
   measuring_.push_back(
-      groups_.replica->AllReduce(store_.Gradients(oldest.group, store_.OwnedOf(oldest.group))));
+      replica.AllReduce(store_.Gradients(oldest.group, store_.OwnedOf(oldest.group))));
 }
 
 void GradientReduction::Finish() {

@@ -46,6 +46,8 @@ class GradientReduction {
     std::vector<Work> works;
   };
 
+  Communicator& ShardOf(int64_t group) const;
+  Communicator& ReplicaOf(int64_t group) const;
   std::vector<Work> BeginReduction(int64_t group, bool is_first);
   void AwaitOldest();
   bool IsMeasuredAtTheEnd(int64_t group) const;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "proto/model/model_size.h"
+#include "trainer/model/block.h"
 #include "trainer/model/decoder.h"
 
 namespace trainyard::trainer {
@@ -13,11 +14,11 @@ using torch::Tensor;
 
 constexpr char kFinalNorm[] = "final_norm";
 
-// Converts a group name to a part name, such as "layer 3" to "layer_3". In the head's group, the
-// parameters without weight decay are the final norm.
+// Converts a group name to a part name, such as "layer 3" to "layer_3". The experts of a layer are
+// a part of it. In the head's group, the parameters without weight decay are the final norm.
 std::string PartName(const std::string& group, bool decays) {
   if (group == Decoder::kHeadGroup && !decays) return kFinalNorm;
-  std::string name = group;
+  std::string name = group.substr(0, group.rfind(Block::kExpertGroupSuffix));
   std::replace(name.begin(), name.end(), ' ', '_');
   return name;
 }
@@ -56,9 +57,6 @@ GroupNorms::GroupNorms(const ModelConfig& model, const ParameterStore& store,
   membership_ = membership.to(store.device());
 }
 
-Tensor GroupNorms::Squares(bool counts) const {
-  return counts ? at::mv(membership_, optimizer_.squared_norms())
-                : torch::zeros({membership_.size(0)}, membership_.options());
-}
+Tensor GroupNorms::Squares() const { return at::mv(membership_, optimizer_.squared_norms()); }
 
 }  // namespace trainyard::trainer

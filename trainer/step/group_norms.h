@@ -23,10 +23,9 @@ class GroupNorms {
  public:
   GroupNorms(const ModelConfig& model, const ParameterStore& store, const AdamW& optimizer);
 
-  // Returns this rank's sums of squares: fp64, in the order of GradientPartNames. They are zeros
-  // unless `counts`, because another rank then counts the same gradients. Summed over all ranks,
-  // they are the squared norms of the parts of the whole gradient.
-  torch::Tensor Squares(bool counts) const;
+  // Returns this rank's sums of squares: fp64, in the order of GradientPartNames. Summed over all
+  // ranks, they are the squared norms of the parts of the whole gradient.
+  torch::Tensor Squares() const;
 
  private:
   const AdamW& optimizer_;

@@ -7,11 +7,13 @@
 namespace trainyard::trainer {
 namespace {
 
-StoreParts PartsOf(const LayoutConfig& layout, const RankGroups& groups) {
-  const Communicator &shard = *groups.shard, &replica = *groups.replica;
-  StoreParts parts{.zero = layout.zero};
-  if (ShardsOptimizerState(layout)) parts.owned = {shard.rank(), shard.size()};
+KeptParts PartsOf(ParameterKind kind, const LayoutConfig& layout, const RankGroups& groups) {
+  const Communicator &shard = groups.ShardOf(kind), &replica = groups.ReplicaOf(kind);
+  KeptParts parts;
+  const bool has_shards = ShardsOptimizerState(layout);
+  if (has_shards) parts.owned = {shard.rank(), shard.size()};
   parts.stored = {shard.rank() * replica.size() + replica.rank(), shard.size() * replica.size()};
+  parts.counts = (has_shards ? replica : shard).rank() == 0;
   return parts;
 }
 
@@ -22,6 +24,10 @@ ModelParallel ParallelOf(const RunConfig& config, const Mesh& mesh, int64_t rank
   parallel.pipeline = PlaceOfStage(config, mesh.StageOf(rank));
   parallel.tensor = TensorParallel(*groups.tensor, layout.sequence_parallel);
   parallel.context = ContextParallel(*groups.context, layout.cp_comm_type);
+  if (groups.expert != nullptr) {
+    parallel.expert = ExpertParallel(*groups.expert, mesh.expert_sizes().etp,
+                                     layout.moe_token_dispatcher_type);
+  }
   return parallel;
 }
 
@@ -42,10 +48,22 @@ AttentionKernel KernelOf(AttentionBackend backend) {
 
 }  // namespace
 
+torch::ScalarType StoredType(Precision precision) {
+  switch (precision) {
+    case Precision::kFp32:
+      return torch::kFloat32;
+    case Precision::kBf16:
+      return torch::kBFloat16;
+    case Precision::kFp16:
+      return torch::kHalf;
+  }
+  return torch::kFloat32;
+}
+
 DecoderOptions ModelOptions(const RunConfig& config, const Mesh& mesh, int64_t rank,
                             const RankGroups& groups, torch::Device device) {
   const bool is_reproducible = config.train.deterministic;
-  return {.type = config.train.precision == Precision::kBf16 ? torch::kBFloat16 : torch::kFloat32,
+  return {.type = StoredType(config.train.precision),
           .device = device,
           .blocks = {.recompute = config.layout.recompute,
                      .reproducible = is_reproducible ? Reproducible::kYes : Reproducible::kNo,
@@ -55,7 +73,9 @@ DecoderOptions ModelOptions(const RunConfig& config, const Mesh& mesh, int64_t r
                         .reset_positions = config.data.reset_position_ids},
           .recomputed_layers = config.layout.recompute_num_layers,
           .seed = config.train.seed,
-          .parts = PartsOf(config.layout, groups),
+          .parts = {.zero = config.layout.zero,
+                    .kept = {PartsOf(ParameterKind::kDense, config.layout, groups),
+                             PartsOf(ParameterKind::kExpert, config.layout, groups)}},
           .parallel = ParallelOf(config, mesh, rank, groups)};
 }
 

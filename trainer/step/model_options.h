@@ -9,6 +9,9 @@
 
 namespace trainyard::trainer {
 
+// The type of weights and activations.
+torch::ScalarType StoredType(Precision precision);
+
 // Returns the options of a rank's model, with train.seed as seed. `config` must be resolved.
 // `groups` must be those of the rank and must outlive the model.
 DecoderOptions ModelOptions(const RunConfig& config, const Mesh& mesh, int64_t rank,

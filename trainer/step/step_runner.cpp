@@ -9,6 +9,7 @@
 #include "trainer/config/trainer_error.h"
 #include "trainer/kernels/step_values.h"
 #include "trainer/model/documents.h"
+#include "trainer/step/expert_bias_update.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -40,9 +41,8 @@ StepRunner::StepRunner(const Parts& parts)
       reduction_(parts.model.parameters(), parts.optimizer, gradients_, parts.groups,
                  parts.model.shared_embedding_group()),
       group_norms_(parts.config.model, parts.model.parameters(), parts.optimizer),
-      expert_bias_(parts.config.model.moe_router_bias_update_rate, parts.model.expert_balance(),
-                   *parts.groups.world),
-      weights_(parts.model, parts.model.parameters(), *parts.groups.shard),
+      experts_(parts.model.expert_balance(), *parts.groups.world),
+      weights_(parts.model, parts.model.parameters(), parts.groups),
       pipeline_(parts.model, parts.groups.links, parts.config.layout.zero_bubble) {
   gradients_.OnGroupFinished([this](int64_t group) { reduction_.OnGroupFinished(group); });
   parts.model.UseWeights(weights_);
@@ -57,25 +57,29 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
   pending.launched = Clock::now();
   pending.result.step = request.step;
   pending.result.learning_rate = request.learning_rate;
-  SetRounds(request.rounds);
+  SetLossWeights(request.rounds, request.loss_scale);
   if (!is_rehearsed_) Rehearse();
   if (request.measure) parts_.clock.Begin();
   pending.is_measured = parts_.clock.is_measuring();
-  Tensor values = parts_.optimizer.HostStepValues(request.step, request.learning_rate);
+  Tensor values =
+      parts_.optimizer.HostStepValues(request.step - request.skipped_steps, request.learning_rate);
   SetValue(values, StepValue::kStopRequested, request.stop ? 1 : 0);
   SetValue(values, StepValue::kSaveRequested, request.save ? 1 : 0);
   SetValue(values, StepValue::kSnapshotCost, request.snapshot_cost);
   SetValue(values, StepValue::kPresence, static_cast<double>(request.step));
   step_values_ = Upload(values, parts_.device);
+  pending.measures_experts = request.experts;
+  BeginStep(request);
   ForwardBackward(next);
   reduction_.Finish();
   if (MeasuresNoise()) {
-    parts_.optimizer.SumSquares(CountsSquares(), StepValue::kBigBatchSquares, step_values_);
+    parts_.optimizer.SumSquares(StepValue::kBigBatchSquares, step_values_);
     reduction_.small_batch().Finish(step_values_);
   }
   if (adaptive_clip_.has_value()) ClipUnits();
   part_squares_ = Tensor();
   if (request.part_norms) SumPartSquares();
+  expert_totals_ = experts_.Sum(loss_scale_);
   // The last sum of a step, which shows whether all ranks took part in the whole step.
   SumStepValues();
   {
@@ -95,14 +99,15 @@ bool StepRunner::MeasuresNoise() const {
   return parts_.config.train.gradient_noise_scale && rounds_ * parts_.config.layout.dp > 1;
 }
 
-// Adapts the loss weights to the number of micro-batches, which grows in a batch ramp-up. Creates a
-// new tensor, because the previous step may still be using the old one.
-void StepRunner::SetRounds(int64_t rounds) {
-  if (rounds == rounds_) return;
+// Adapts the loss weights to the number of micro-batches, which grows in a batch ramp-up, and to
+// the loss scale. Creates a new tensor, because the previous step may still be using the old one.
+void StepRunner::SetLossWeights(int64_t rounds, double loss_scale) {
+  if (rounds == rounds_ && loss_scale == loss_scale_) return;
   rounds_ = rounds;
+  loss_scale_ = loss_scale;
   const LayoutConfig& layout = parts_.config.layout;
   const int64_t rows = layout.micro_batch * parts_.config.train.seq_length;
-  const double share = 1.0 / static_cast<double>(rows * layout.dp * rounds);
+  const double share = loss_scale / static_cast<double>(rows * layout.dp * rounds);
   loss_weights_ = torch::full({rows}, share, torch::dtype(torch::kFloat32).device(parts_.device));
 }
 
@@ -122,14 +127,17 @@ void StepRunner::Rehearse() {
   }
 }
 
+void StepRunner::BeginStep(const StepRequest& request) {
+  gradients_.BeginStep();
+  experts_.BeginStep(request.experts);
+  if (parts_.model.mtp_loss().defined()) parts_.model.mtp_loss().zero_();
+  reduction_.BeginStep(rounds_, MeasuresNoise());
+}
+
 // Computes this rank's share of the gradients and of the mean loss of the global batch. The sum of
 // the shares over all ranks is the whole. Tensor-parallel ranks have equal losses, so only the
 // first of them counts its loss.
 void StepRunner::ForwardBackward(const std::function<TokenBatch()>& next) {
-  gradients_.BeginStep();
-  expert_bias_.BeginStep();
-  if (parts_.model.mtp_loss().defined()) parts_.model.mtp_loss().zero_();
-  reduction_.BeginStep(rounds_, MeasuresNoise());
   Tensor loss = step_values_[static_cast<int64_t>(StepValue::kLoss)];
   const auto next_on_device = [&] {
     const StepPartScope waiting(&parts_.clock, StepPart::kInputWait);
@@ -181,7 +189,7 @@ TrainingTokens StepRunner::ToDevice(const TokenBatch& batch) {
   const auto rows = static_cast<int64_t>(batch.samples.size());
   const Tensor tokens = torch::from_blob(const_cast<int64_t*>(batch.tokens.data()),
                                          {rows, batch.row_tokens}, torch::kInt64);
-  const double share = 1.0 / static_cast<double>(rounds_ * parts_.config.layout.dp);
+  const double share = loss_scale_ / static_cast<double>(rounds_ * parts_.config.layout.dp);
   if (batch.prediction_weights.empty()) {
     return {Upload(tokens, parts_.device), loss_weights_, share};
   }
@@ -190,27 +198,35 @@ TrainingTokens StepRunner::ToDevice(const TokenBatch& batch) {
   return {Upload(tokens, parts_.device), Upload(weights, parts_.device).mul_(loss_weights_), share};
 }
 
-// True if this rank counts its squares. Among ranks with equal gradients, only the first does.
-bool StepRunner::CountsSquares() const {
-  const bool has_parts = parts_.model.parameters().parts().zero > 0;
-  const Communicator& alike = has_parts ? *parts_.groups.replica : *parts_.groups.shard;
-  return alike.rank() == 0;
-}
-
 void StepRunner::ClipUnits() {
-  adaptive_clip_->Apply(step_values_);
+  adaptive_clip_->Apply(loss_scale_, step_values_);
   const auto groups = static_cast<int64_t>(parts_.model.parameters().groups().size());
   for (int64_t group = 0; group < groups; ++group) parts_.optimizer.MeasureGroup(group);
 }
 
+// Removes the loss scale from this rank's loss and squares. The gradients keep it, and AdamW
+// removes it from each gradient that it reads.
+void StepRunner::UnscaleSums() {
+  if (loss_scale_ == 1) return;
+  const auto value = [&](StepValue which) { return step_values_[static_cast<int64_t>(which)]; };
+  const double of_square = loss_scale_ * loss_scale_;
+  value(StepValue::kLoss).div_(loss_scale_);
+  value(StepValue::kMtpLoss).div_(loss_scale_);
+  for (const StepValue which :
+       {StepValue::kSquaredNorm, StepValue::kBigBatchSquares, StepValue::kSmallBatchSquares}) {
+    value(which).div_(of_square);
+  }
+}
+
 void StepRunner::SumStepValues() {
-  parts_.optimizer.SumSquares(CountsSquares(), StepValue::kSquaredNorm, step_values_);
+  parts_.optimizer.SumSquares(StepValue::kSquaredNorm, step_values_);
+  UnscaleSums();
   const auto first = static_cast<int64_t>(StepValue::kLoss);
   parts_.groups.world->AllReduce(step_values_.narrow(0, first, kSummedStepValues)).Wait();
 }
 
 void StepRunner::SumPartSquares() {
-  part_squares_ = group_norms_.Squares(CountsSquares());
+  part_squares_ = group_norms_.Squares().div_(loss_scale_ * loss_scale_);
   parts_.groups.world->AllReduce(part_squares_).Wait();
 }
 
@@ -219,12 +235,18 @@ void StepRunner::SumPartSquares() {
 void StepRunner::UpdateWeights() {
   const StepPartScope updating(&parts_.clock, StepPart::kOptimizer);
   parts_.optimizer.FinishGradientNorm(step_values_);
+  if (loss_scale_ != 1) {
+    step_values_[static_cast<int64_t>(StepValue::kGradientScale)].div_(loss_scale_);
+  }
   const auto groups = static_cast<int64_t>(parts_.model.parameters().groups().size());
   for (int64_t group = groups - 1; group >= 0; --group) {
     parts_.optimizer.UpdateGroup(group, step_values_);
     weights_.OnUpdated(group);
   }
-  expert_bias_.Update(step_values_);
+  if (Tensor& bias = parts_.model.expert_balance().bias; bias.defined()) {
+    UpdateExpertBias(LoadsOf(expert_totals_), parts_.config.model.moe_router_bias_update_rate,
+                     step_values_, bias);
+  }
 }
 
 // On a GPU, returns a copy in host memory, which is complete once the next recorded event is
@@ -240,6 +262,7 @@ Tensor StepRunner::ToHost(const Tensor& values) const {
 void StepRunner::CopyResult(Pending& pending) {
   pending.values = ToHost(step_values_);
   pending.part_squares = ToHost(part_squares_);
+  pending.expert_totals = ToHost(expert_totals_);
   if (!parts_.device.is_cuda()) return;
   const c10::impl::VirtualGuardImpl streams(parts_.device.type());
   pending.done.emplace(parts_.device.type());
@@ -258,6 +281,13 @@ std::optional<BatchGradients> StepRunner::BatchesOf(const Pending& pending) cons
                         .big_squares = ValueOf(pending.values, StepValue::kBigBatchSquares),
                         .small_samples = layout.micro_batch,
                         .big_samples = layout.micro_batch * pending.contributions};
+}
+
+std::vector<LayerBalance> StepRunner::ExpertsOf(const Pending& pending) const {
+  const bool is_finite = ValueOf(pending.values, StepValue::kFinite) != 0;
+  const bool is_needed = pending.measures_experts || !is_finite;
+  if (!is_needed || !pending.expert_totals.defined()) return {};
+  return ReadExpertTotals(parts_.config.model, pending.expert_totals);
 }
 
 // If a member aborts its groups to reconnect, NCCL's kernels on other ranks may end with arbitrary
@@ -289,8 +319,9 @@ StepResult StepRunner::Finish() {
   result.save = ValueOf(pending.values, StepValue::kSaveRequested) > 0;
   result.snapshot_cost = ValueOf(pending.values, StepValue::kSnapshotCost);
   result.clipped_units = static_cast<int64_t>(ValueOf(pending.values, StepValue::kClippedUnits));
-  result.batches = BatchesOf(pending);
-  if (pending.part_squares.defined()) {
+  if (result.is_finite) result.batches = BatchesOf(pending);
+  result.experts = ExpertsOf(pending);
+  if (result.is_finite && pending.part_squares.defined()) {
     const Tensor norms = pending.part_squares.sqrt();
     result.part_norms.assign(norms.data_ptr<double>(), norms.data_ptr<double>() + norms.numel());
   }

@@ -20,10 +20,11 @@
 #include "trainer/parallel/rank_groups.h"
 #include "trainer/parallel/step_clock.h"
 #include "trainer/step/adaptive_clip.h"
-#include "trainer/step/expert_bias_update.h"
+#include "trainer/step/expert_totals.h"
 #include "trainer/step/gradient_noise.h"
 #include "trainer/step/gradient_reduction.h"
 #include "trainer/step/group_norms.h"
+#include "trainer/step/loss_scale.h"
 #include "trainer/step/pipeline.h"
 #include "trainer/step/weight_exchange.h"
 
@@ -35,17 +36,20 @@ struct StepResult {
   // Mean over the counted predictions of the global batch, without further losses of the training.
   double loss = 0;
   double mtp_loss = 0;   // Mean over the modules of multi-token prediction. 0: no modules.
-  double grad_norm = 0;  // After adaptive clipping, before optimizer.clip_grad.
+  double grad_norm = 0;  // After adaptive clipping, before optimizer.clip_grad; without loss scale.
   double learning_rate = 0;
   bool is_finite = true;     // If false, the step changed no weights.
   bool stop = false;         // True if a rank was asked to stop before the step.
   bool save = false;         // True if a rank was asked to save before the step.
   double snapshot_cost = 0;  // Sum of StepRequest::snapshot_cost over all ranks.
   double seconds = 0;        // Since the end of the previous step or, if later, since the launch.
-  std::optional<StepTimes> times;         // Times of this rank, if requested.
-  int64_t clipped_units = 0;              // By optimizer.adaptive_clip.
-  std::vector<double> part_norms;         // In the order of GradientPartNames, if requested.
-  std::optional<BatchGradients> batches;  // Set with train.gradient_noise_scale.
+  std::optional<StepTimes> times;  // Times of this rank, if requested.
+  int64_t clipped_units = 0;       // By optimizer.adaptive_clip.
+  // Both are left out if the step is not finite. part_norms: in the order of GradientPartNames, if
+  // requested. batches: set with train.gradient_noise_scale.
+  std::vector<double> part_norms;
+  std::optional<BatchGradients> batches;
+  std::vector<LayerBalance> experts;  // If requested, or if the step is not finite.
 };
 
 struct StepRequest {
@@ -57,6 +61,10 @@ struct StepRequest {
   bool measure = false;      // True to measure the parts of the step's time.
   double snapshot_cost = 0;  // Delay caused by this rank's latest snapshot, in steps.
   bool part_norms = false;   // Compute norms of the model's parts; equal on all ranks.
+  // Factor of the gradients, a power of two, so that scaling is exact. Equal on all ranks.
+  double loss_scale = 1;
+  int64_t skipped_steps = 0;  // Earlier steps that changed no weights. AdamW does not count them.
+  bool experts = false;       // Measure the balance of experts; equal on all ranks.
 };
 
 // Runs steps. A step consists of the forward and backward passes of this rank's micro-batches, the
@@ -94,20 +102,23 @@ class StepRunner {
     StepResult result;
     torch::Tensor values;            // Step values; in host memory once `done` is reached.
     torch::Tensor part_squares;      // Squares by GradientPartNames, likewise; may be undefined.
+    torch::Tensor expert_totals;     // Of ExpertTotals, likewise; undefined without experts.
     std::optional<c10::Event> done;  // Unset on a CPU, where the step is already done.
     std::chrono::steady_clock::time_point launched;
     bool is_measured = false;
+    bool measures_experts = false;
     int64_t contributions = 0;  // Micro-batches of the step over all ranks.
   };
 
-  void SetRounds(int64_t rounds);
+  void SetLossWeights(int64_t rounds, double loss_scale);
   void Rehearse();
+  void BeginStep(const StepRequest& request);
   void ForwardBackward(const std::function<TokenBatch()>& next);
   TrainingTokens ToDevice(const TokenBatch& batch);
   std::vector<TrainingTokens> MaskedBatches(const std::function<TrainingTokens()>& next_on_device);
   bool MeasuresNoise() const;
-  bool CountsSquares() const;
   void ClipUnits();
+  void UnscaleSums();
   void SumStepValues();
   void SumPartSquares();
   void UpdateWeights();
@@ -115,20 +126,23 @@ class StepRunner {
   void CheckPresence(const Pending& pending) const;
   torch::Tensor ToHost(const torch::Tensor& values) const;
   std::optional<BatchGradients> BatchesOf(const Pending& pending) const;
+  std::vector<LayerBalance> ExpertsOf(const Pending& pending) const;
 
   Parts parts_;
   WeightGradients gradients_;
   GradientReduction reduction_;
   std::optional<AdaptiveClip> adaptive_clip_;  // None if disabled.
   GroupNorms group_norms_;
-  ExpertBiasUpdate expert_bias_;
+  ExpertTotals experts_;
   WeightExchange weights_;
   Pipeline pipeline_;
   bool is_rehearsed_ = false;
-  torch::Tensor step_values_;   // On the device.
-  torch::Tensor part_squares_;  // On the device; undefined unless part norms were requested.
-  int64_t rounds_ = 0;          // Rounds of the latest step.
-  torch::Tensor loss_weights_;  // 1 / (tokens of the global batch), for each row.
+  torch::Tensor step_values_;    // On the device.
+  torch::Tensor part_squares_;   // On the device; undefined unless part norms were requested.
+  int64_t rounds_ = 0;           // Rounds of the latest step.
+  double loss_scale_ = 1;        // The scale of the latest step.
+  torch::Tensor loss_weights_;   // loss_scale_ / (tokens of the global batch), for each row.
+  torch::Tensor expert_totals_;  // On the device; undefined without experts.
   std::deque<Pending> pending_;
   std::chrono::steady_clock::time_point finished_;  // Time at which the latest step finished.
 };

@@ -4,13 +4,16 @@
 
 namespace trainyard::trainer {
 
-WeightExchange::WeightExchange(const Decoder& model, ParameterStore& store, Communicator& ranks)
+WeightExchange::WeightExchange(const Decoder& model, ParameterStore& store, const RankGroups& ranks)
     : store_(store),
       ranks_(ranks),
       keeps_parts_(store.parts().zero >= 3),
       groups_(store.groups().size()) {
   for (int64_t chunk = 0; chunk < model.place().chunks; ++chunk) {
     LearnOrder(model.GroupsOf(chunk));
+  }
+  for (const ParameterGroup& group : store.groups()) {
+    if (group.kind == ParameterKind::kExpert) ahead_ = 2;
   }
 }
 
@@ -31,8 +34,16 @@ void WeightExchange::Acquire(int64_t group, Pass pass) {
   if (state.users++ > 0) return;
   if (!state.is_arriving) BeginGather(group);
   Await(group);
-  const int64_t next = pass == Pass::kForward ? state.next_forward : state.next_backward;
-  if (next >= 0 && !groups_[next].is_arriving && groups_[next].users == 0) BeginGather(next);
+  BeginNext(group, pass);
+}
+
+void WeightExchange::BeginNext(int64_t group, Pass pass) {
+  int64_t next = group;
+  for (int64_t i = 0; i < ahead_; ++i) {
+    next = pass == Pass::kForward ? groups_[next].next_forward : groups_[next].next_backward;
+    if (next < 0) return;
+    if (!groups_[next].is_arriving && groups_[next].users == 0) BeginGather(next);
+  }
 }
 
 void WeightExchange::Release(int64_t group) {
@@ -41,8 +52,9 @@ void WeightExchange::Release(int64_t group) {
 
 void WeightExchange::BeginGather(int64_t group) {
   if (keeps_parts_) store_.HoldValues(group);
+  Communicator& shard = ranks_.ShardOf(store_.groups()[group].kind);
   groups_[group].arriving =
-      ranks_.AllGather(store_.WholeValues(group), store_.Values(group, store_.OwnedOf(group)));
+      shard.AllGather(store_.WholeValues(group), store_.Values(group, store_.OwnedOf(group)));
   groups_[group].is_arriving = true;
 }
 

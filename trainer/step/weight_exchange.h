@@ -8,17 +8,17 @@
 #include "trainer/model/decoder.h"
 #include "trainer/model/parameter_store.h"
 #include "trainer/model/weight_access.h"
-#include "trainer/parallel/communicator.h"
+#include "trainer/parallel/rank_groups.h"
 
 namespace trainyard::trainer {
 
 // With ZeRO 1 and 2, ranks exchange their updated weights during the next forward pass. With ZeRO
-// 3, ranks gather the weights of a group shortly before a pass needs them, while the pass computes
-// the previous group. Not thread-safe.
+// 3, ranks gather the weights of a block shortly before a pass needs them, while the pass computes
+// the previous block. Not thread-safe.
 class WeightExchange final : public WeightAccess {
  public:
-  // ranks: the ranks that share one copy of the weights. All arguments must outlive this object.
-  WeightExchange(const Decoder& model, ParameterStore& store, Communicator& ranks);
+  // All arguments must outlive this object.
+  WeightExchange(const Decoder& model, ParameterStore& store, const RankGroups& ranks);
 
   void Acquire(int64_t group, Pass pass) override;
   void Release(int64_t group) override;
@@ -38,12 +38,14 @@ class WeightExchange final : public WeightAccess {
   };
 
   void LearnOrder(const std::vector<int64_t>& forward);
+  void BeginNext(int64_t group, Pass pass);
   void BeginGather(int64_t group);
   void Await(int64_t group);
 
   ParameterStore& store_;
-  Communicator& ranks_;
+  const RankGroups& ranks_;
   const bool keeps_parts_;  // True if only parts of values are kept (ZeRO 3).
+  int64_t ahead_ = 1;       // Number of groups that are gathered ahead: those of a block.
   std::vector<State> groups_;
 };
 

@@ -16,7 +16,7 @@ namespace {
 constexpr Timestamp kObserveEveryMs = 500;
 constexpr Timestamp kRetryWriteMs = 1000;
 
-// SIGKILL. It is reported for every rank whose exit was not observed.
+// The signal SIGKILL, which is reported for every rank whose exit was not observed.
 constexpr int kSignalOfUnknownExit = 9;
 // Texts for the log tail of a rank's reported exit.
 constexpr char kLostRecords[] =
@@ -64,8 +64,8 @@ void AttemptKernel::Stop(const v1::StopAttempt& command, const WorkerTime& now) 
   CarryOut(attempts_.Stop(command, now.steady_ms), now);
 }
 
-// Takes the stacks of each rank only once, because the command may be repeated, and the stop signal
-// changes where the rank's threads wait.
+// Takes the stacks of each rank only once. The command may be repeated, and after the stop signal
+// the rank's threads wait elsewhere.
 void AttemptKernel::TakeStacks(const v1::StopAttempt& command) {
   for (const int rank : command.stacks_of()) {
     const RankKey key{{command.job_id(), command.attempt()}, rank};
@@ -136,7 +136,7 @@ void AttemptKernel::Create(const AttemptKey& attempt, const WorkerTime& now) {
   io_.AddStreams(*command);
   if (status.ok()) return;
   io_.Warn(absl::StrCat("job ", attempt.job_id, " attempt ", attempt.number, ": ", Text(status)));
-  // CreationFailed ends the ranks, so that later SpawnRank actions of this attempt do nothing.
+  // CreationFailed ends the ranks, so later SpawnRank actions of this attempt do nothing.
   const v1::StartFault fault =
       absl::IsInvalidArgument(status) ? v1::START_FAULT_JOB : v1::START_FAULT_NODE;
   CarryOut(attempts_.CreationFailed(attempt, Text(status), fault, now.wall_ms), now);

@@ -61,13 +61,13 @@ class AttemptIo {
   // the end offsets of its streams.
   virtual void Describe(v1::AttemptReport& report) = 0;
 
-  // Launch leads to a call of Launched or LaunchFailed, immediately or later. Observe leads to a
-  // call of Observed, or to no call if the state cannot be read now.
+  // After Launch, the implementation calls Launched or LaunchFailed, immediately or later. After
+  // Observe, it calls Observed, or nothing if the state cannot be read now.
   virtual void Launch(const v1::StartAttempt& command, const RankKey& rank) = 0;
-  // If the rank's process has not been created yet, leads to a call of LaunchFailed. Otherwise has
-  // no effect.
+  // If the rank's process has not been created yet, the implementation calls LaunchFailed.
+  // Otherwise has no effect.
   virtual void CancelLaunch(const RankKey& rank) = 0;
-  // Sends SIGTERM, or SIGKILL if `kill` is true. Leads to a call of Killed if a SIGKILL is
+  // Sends SIGTERM, or SIGKILL if `kill` is true. The implementation calls Killed if a SIGKILL is
   // delivered to the rank's processes.
   virtual void Signal(const RankKey& rank, bool kill) = 0;
   // Replaces the rank's order file.
@@ -82,12 +82,12 @@ class AttemptIo {
 
 class AttemptKernel {
  public:
-  // Both outlive this.
+  // Both arguments must outlive this object.
   AttemptKernel(AttemptIo& io, FactQueue& facts) : io_(io), facts_(facts) {}
 
   // Rebuilds the state from the disk after a start of the worker, and observes ranks that may be
-  // alive. `lost` contains the attempts whose start command is lost; only job, attempt and ranks
-  // are set. These attempts are stopped.
+  // alive. `lost` contains the attempts whose start command is lost, with only job, attempt and
+  // ranks set. These attempts are stopped.
   void Restore(const SeenAttempts& seen_attempts, const std::vector<v1::StartAttempt>& on_disk,
                const std::vector<v1::StartAttempt>& lost = {});
 
@@ -123,7 +123,7 @@ class AttemptKernel {
   void EndForLimit(const RankKey& rank, const std::string& reason);
 
   const Attempts& attempts() const { return attempts_; }
-  // True if no action still has to be written to disk.
+  // True if all actions that must be on disk are written.
   bool AllWritten() const { return unwritten_.empty(); }
   std::vector<v1::AttemptReport> Reports();
 

@@ -74,14 +74,14 @@ Actions Attempts::Start(const v1::StartAttempt& command, Timestamp now) {
   if (const auto known = attempts_.find(key); known != attempts_.end()) {
     Actions actions;
     // The controller has acknowledged AttemptCleared but still sends the start command. Either it
-    // has lost the fact since then, or it acknowledged the fact before it placed the attempt.
+    // has lost the fact in the meantime, or it acknowledged the fact before it placed the attempt.
     if (known->second.cleared_acknowledged) RecordCleared(key, known->second, actions);
     return actions;
   }
   const int64_t seen = NewestSeen(key.job_id);
   if (key.number <= seen) {
     // The controller does not know that this attempt has run, because its store was restored from a
-    // backup. It would repeat the command forever. AttemptCleared tells it that this node has no
+    // backup. It would repeat the command forever, so answer with AttemptCleared: this node has no
     // process of the attempt.
     attempts_[key].command.set_job_id(key.job_id);
     attempts_[key].command.set_attempt(key.number);
@@ -259,7 +259,7 @@ void Attempts::SpawnUncertain(const RankKey& key) {
 
 Actions Attempts::RankNeverSpawned(const RankKey& key) {
   Rank* rank = FindRank(key);
-  // The rank's exit is recorded, and its files are gone. It therefore has no processes left.
+  // If the rank's exit is recorded and its files are gone, it has no processes left.
   if (rank != nullptr && rank->stage == Stage::kExiting) return RankGone(key);
   if (rank == nullptr || rank->stage != Stage::kUnresolved) return {};
   const Attempt& attempt = attempts_.at(key.attempt);

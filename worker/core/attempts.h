@@ -1,10 +1,9 @@
 // The life of attempts on this node. Pure: commands, rank exits and times are the input, actions
 // are the output.
 //
-// An attempt is identified by job and number. While several attempts of a job have processes left,
-// only the oldest of them may run. A newer attempt waits until all these processes are gone. After
-// an attempt was stopped or forgotten, it is never started again; a command to start it is answered
-// with AttemptCleared.
+// An attempt is identified by job and number. If several attempts of a job have processes, only the
+// oldest one may run; a newer one waits until all processes of older ones are gone. A stopped or
+// forgotten attempt is never started again: a command to start it is answered with AttemptCleared.
 #ifndef TRAINYARD_WORKER_CORE_ATTEMPTS_H_
 #define TRAINYARD_WORKER_CORE_ATTEMPTS_H_
 
@@ -86,10 +85,10 @@ inline constexpr Timestamp kLostGraceMs = 10'000;
 // caller's wall-clock times.
 class Attempts {
  public:
-  // Rebuilds the state from the disk after a start of the worker. A rank without an exit in `facts`
-  // is unresolved until RankSpawned, RankEnded or RankNeverSpawned is called. A rank with an exit
-  // counts as exiting until RankGone is called. For the attempts in `lost`, only job, attempt and
-  // ranks are known. Their ranks are not spawned, and Tick stops them.
+  // Rebuilds the state from the disk after a start of the worker. A rank whose exit is not in
+  // `facts` is unresolved until RankSpawned, RankEnded or RankNeverSpawned is called. Any other
+  // rank counts as exiting until RankGone is called. For the attempts in `lost`, only job, attempt
+  // and ranks are known. Their ranks are not spawned, and Tick stops them.
   void Restore(const SeenAttempts& seen_attempts, const std::vector<v1::StartAttempt>& on_disk,
                const std::vector<v1::Fact>& facts, const std::vector<v1::StartAttempt>& lost = {});
 
@@ -100,8 +99,8 @@ class Attempts {
   Actions Stop(const v1::StopAttempt& command, Timestamp now);
   Actions Forget(const v1::ForgetAttempt& command);
   // Returns the ranks whose order of this generation must be written. These are the ranks in the
-  // command that have not ended and whose written order, if any, is older. Empty while the attempt
-  // is being stopped.
+  // command that have not ended and have no order of this generation or a later one. Empty while
+  // the attempt is being stopped.
   std::vector<RankKey> OrdersDue(const v1::HealAttempt& command) const;
   // Reports that the rank's order file contains the order of this generation.
   void OrderWritten(const RankKey& key, int64_t generation);
@@ -109,8 +108,8 @@ class Attempts {
   // `grace_ms_max`, whichever is shorter.
   Actions StopAll(Timestamp grace_ms_max, Timestamp now);
 
-  // The next functions report results of SpawnRank and CreateAttempt, and observed states of
-  // unresolved ranks.
+  // The next functions report results of SpawnRank and CreateAttempt, and the states of unresolved
+  // ranks.
   Actions RankSpawned(const RankKey& key, int64_t pid, Timestamp started_ms);
   // Reports that the rank may or may not have been spawned. The rank is then unresolved (see
   // Restore).
@@ -162,15 +161,15 @@ class Attempts {
   using Rank = RankLife;
   using Stage = RankLife::Stage;
   struct Attempt {
-    v1::StartAttempt command;  // Without processes if the attempt was never started here.
+    v1::StartAttempt command;  // Has no processes if the attempt was never started here.
     std::map<int, Rank> ranks;
     bool stopping = false;
     bool killing = false;
-    Timestamp kill_at_ms = 0;  // Valid when stopping.
+    Timestamp kill_at_ms = 0;  // Valid only while the attempt is being stopped.
     bool cleared = false;
     // Set to false whenever AttemptCleared is recorded again.
     bool cleared_acknowledged = false;
-    bool lost = false;  // The command is unknown: the attempt must be stopped.
+    bool lost = false;  // True if the command is unknown. The attempt must then be stopped.
   };
 
   void RestoreOne(const v1::StartAttempt& command);

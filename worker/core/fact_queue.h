@@ -1,10 +1,9 @@
 // The worker's facts. They are durable before they are sent, and they are numbered without gaps.
 // Each fact is retained until the controller has stored it and its attempt is forgotten.
 //
-// The disk may have lost the newest facts although the controller has received them. A fact that is
-// appended after a start of the worker, before the first Welcome, must not reuse the numbers of
-// lost facts. It therefore gets a number far above them, and Reconcile later assigns its final
-// number.
+// The disk may have lost the newest facts although the controller has received them. New facts must
+// not reuse their numbers. A fact that is appended before the first Welcome therefore gets a number
+// far above all others, and Reconcile later assigns its final number.
 #ifndef TRAINYARD_WORKER_CORE_FACT_QUEUE_H_
 #define TRAINYARD_WORKER_CORE_FACT_QUEUE_H_
 
@@ -53,8 +52,8 @@ class FactQueue {
 
  protected:
   // Adds a record that was read from the disk. Call in the order of the file. Returns false if the
-  // record's number is below that of the preceding record. A record without a fact preserves the
-  // last number after a rewrite has dropped the last fact.
+  // record's number is below that of the preceding record. A record may contain only a number: it
+  // preserves the last number when a rewrite has dropped the last fact.
   bool Restore(v1::Fact record);
 
   // AppendRecord durably appends the record. ReplaceRecords durably replaces all records. If an
@@ -67,10 +66,10 @@ class FactQueue {
   bool FollowsWithoutHole(uint64_t sequence) const;
   absl::Status Rewrite();
 
-  // True while the numbers on disk differ from those in facts_. The disk must then be rewritten
-  // before the next append, because the appended number would be out of order.
+  // True while the numbers on disk differ from those in facts_. The file must then be rewritten
+  // before the next append, whose number would otherwise be out of order.
   bool rewrite_due_ = false;
-  // True if the newest number is certain to be above every number that the controller knows.
+  // True if the newest number is known to be above every number that the controller has received.
   bool above_all_known_ = false;
   std::vector<v1::Fact> facts_;
   uint64_t last_sequence_ = 0;

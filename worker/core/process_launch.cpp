@@ -22,7 +22,7 @@ constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
 void AddTorchrunVariables(const v1::StartAttempt& attempt, const v1::Process& process,
                           Environment& environment) {
   const v1::ProcessRank& rank = process.ranks(0);
-  // The rank number of a standby is at or above the world size. Programs do not expect that, so a
+  // A standby's rank number is at or above the world size. Programs do not expect that, so a
   // standby gets 0.
   environment[variable::kRank] = absl::StrCat(process.standby() ? 0 : rank.rank());
   environment[variable::kWorldSize] = absl::StrCat(attempt.world_size());
@@ -35,8 +35,8 @@ void AddTorchrunVariables(const v1::StartAttempt& attempt, const v1::Process& pr
   environment[variable::kMasterPort] = absl::StrCat(attempt.master_port());
 }
 
-// A spec without torchrun_env comes from an older controller, under which every rank got the
-// variables.
+// A spec without torchrun_env comes from an older controller. With such a controller every rank
+// gets the variables.
 bool GetsTorchrunVariables(const v1::JobSpec& spec) {
   return spec.command().empty() || !spec.has_torchrun_env() || spec.torchrun_env();
 }
@@ -49,8 +49,8 @@ void AddJobVariables(const v1::JobSpec& spec, Environment& environment) {
   for (const std::string& name : spec.unset_env()) environment.erase(name);
 }
 
-// Formats the factor with enough digits to read back exactly the same number, so that all attempts
-// of a job multiply by the same factor.
+// Formats the factor with enough digits that the same number is read back. All attempts of a job
+// then multiply by the same factor.
 std::string FactorText(double factor) {
   return factor > 0 ? absl::StrFormat("%.17g", factor) : "1";
 }
@@ -80,10 +80,9 @@ void AddTrainyardVariables(const v1::StartAttempt& attempt, const LaunchSite& si
   environment[variable::kLiveJobs] = attempt.live_jobs();
 }
 
-// Returns all GPUs of the attempt on this node in the order of local ranks; the result is the same
-// for each of the ranks. A program that selects cuda:LOCAL_RANK, as torchrun scripts do, then uses
-// its own slot, and NCCL can use peer access. If the ranks run on CPU slots, the result is empty,
-// which hides every GPU.
+// Returns all GPUs of the attempt on this node in the order of local ranks, the same for each rank.
+// A program that selects cuda:LOCAL_RANK, as torchrun scripts do, then uses its own slot. In
+// addition, NCCL can use peer access. Empty if the ranks run on CPU slots, which hides every GPU.
 std::string VisibleDevices(const v1::StartAttempt& attempt, const v1::Inventory& inventory) {
   std::vector<std::pair<int, std::string>> devices;
   for (const v1::Process& process : attempt.processes()) {

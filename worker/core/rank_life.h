@@ -13,17 +13,16 @@ namespace trainyard::worker {
 // The interval at which SIGKILL is repeated while a rank has processes left.
 inline constexpr Timestamp kKillAgainMs = 5000;
 
-// A rank is unkillable if, after this many consecutive SIGKILLs at least kKillAgainMs / 2 apart,
-// its only remaining processes wait in the kernel. These processes will never run program code
-// again. An unkillable rank keeps its slot but no longer blocks newer attempts of its job. Only
-// delivered signals count, because a kill may wait behind a launch, and a paused worker observes
-// nothing.
+// The number of consecutive SIGKILLs after which a rank is unkillable if its only remaining
+// processes wait in the kernel. Such processes will never run program code again. An unkillable
+// rank keeps its slot but no longer blocks newer attempts of its job. The SIGKILLs must be at least
+// kKillAgainMs / 2 apart. Only delivered ones count, because a kill may wait behind a launch.
 inline constexpr int kUnkillableAfterKills = 4;
 
 struct RankLife {
   enum class Stage {
-    kWaiting,     // An older attempt of the job still has processes.
-    kSpawning,    // SpawnRank was returned to the caller; no result yet.
+    kWaiting,     // Waits for processes of an older attempt of the job.
+    kSpawning,    // SpawnRank was returned to the caller and has no result yet.
     kUnresolved,  // Restored from disk; may have a process.
     kRunning,
     kExiting,  // RankExited is recorded; processes may be left.

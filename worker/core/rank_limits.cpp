@@ -37,8 +37,8 @@ std::string TooMuch(const std::string& what, int64_t bytes, int64_t limit, const
 }  // namespace
 
 RankLimits LimitsOnDisk(RankLimits limits, const DiskSize& disk) {
-  // Bytes that a rank writes during the window stay on the disk, even if the rank is then ended for
-  // exceeding the rate. They may use at most a sixteenth of the disk.
+  // A rank that exceeds the rate is ended only after the window, and the bytes written by then stay
+  // on the disk. They may use at most a sixteenth of the disk.
   const int64_t rate_on_disk = disk.bytes / 16 / kWindowSeconds;
   if (limits.telemetry_bytes > 0) {
     limits.telemetry_bytes = Smaller(limits.telemetry_bytes, disk.bytes / 8);

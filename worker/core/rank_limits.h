@@ -20,8 +20,8 @@ struct RankLimits {
   int64_t telemetry_rate = int64_t{8} << 20;
   int64_t log_rate = int64_t{64} << 20;
   // The limit on bytes in the job's directory on the node. The directory contains the run
-  // directories of the job's ranks and anything next to them. Telemetry does not count. Deleted
-  // files that are still open count. 0 means a quarter of the disk.
+  // directories of the job's ranks and anything next to them. Deleted files that are still open
+  // count, telemetry does not. 0 means a quarter of the disk.
   int64_t run_dir_bytes = 0;
   // The limit on the number of files and directories in the job's directory. 0 means a quarter of
   // the number that the disk can hold.
@@ -68,8 +68,8 @@ class RankUsage {
 
   // Adds the current sizes to the history. `now` is the time of a clock that never goes back. If a
   // limit is exceeded, returns one sentence with the limit and the remedy; otherwise an empty text.
-  // Rates are measured from the first call. Therefore data that was written before a restart of the
-  // worker cannot end a rank.
+  // Rates are measured from the first call, so data written before a restart of the worker cannot
+  // end a rank.
   std::string Judge(const RankLimits& limits, const RankFileSizes& sizes, Timestamp now);
 
  private:

@@ -1,5 +1,5 @@
 // Remembers the attempts that this node has received, so that a late command for an old attempt is
-// recognised even if the attempt's folder is gone.
+// recognized even if the attempt's folder is gone.
 #ifndef TRAINYARD_WORKER_CORE_SEEN_ATTEMPTS_H_
 #define TRAINYARD_WORKER_CORE_SEEN_ATTEMPTS_H_
 
@@ -14,7 +14,7 @@ namespace trainyard::worker {
 
 // The highest attempt number of each job. The number of jobs is limited. The job whose number has
 // not been raised for the longest time is dropped first. Dropping a job is safe if the node has no
-// data of the job and can get no more commands for it.
+// data of the job and will receive no further commands for it.
 class SeenAttempts {
  public:
   // This many jobs use about 8 MB of memory in AttemptNumberLog, 8 MB of memory in Attempts, and 2

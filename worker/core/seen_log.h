@@ -17,8 +17,8 @@ class SeenLog {
     if (mark.sequence() != 0) newest_ = mark;
   }
   // Records the mark in the message. Returns true if the mark must be written to disk before the
-  // message is carried out. Without a durable mark, a controller whose log has lost the event of
-  // this start could assign the attempt number again.
+  // message is carried out. Otherwise, if the controller's log loses the event of this start, the
+  // controller could assign the attempt number again.
   bool Take(const v1::ControllerMessage& message) {
     if (message.has_facts_acknowledged()) Take(message.facts_acknowledged().log_mark());
     if (!message.has_start_attempt()) return false;
@@ -33,7 +33,7 @@ class SeenLog {
   // Records that the newest mark is on disk.
   void Kept() { kept_ = newest_; }
 
-  // The mark to send in Hello. Its sequence is 0 before the first mark was received.
+  // The mark to send in Hello. Its sequence is 0 until a mark is received.
   const v1::LogMark& newest() const { return newest_; }
 
  private:

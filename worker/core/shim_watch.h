@@ -11,8 +11,8 @@ namespace trainyard::worker {
 
 class ShimWatch {
  public:
-  // More than 2 s, because a shim first kills the processes left by its rank, for up to 2 s, and
-  // then reports.
+  // A shim first kills the processes left by its rank, for up to 2 s, and then reports. This must
+  // be longer.
   static constexpr Timestamp kWakeAfterMs = 4'000;
   static constexpr Timestamp kKillAfterMs = 10'000;
 

@@ -16,8 +16,8 @@
 
 namespace trainyard::worker {
 
-// The results depend neither on the network, nor on the order in which telemetry reaches the
-// controller, nor on the node's wall clock, which may be changed.
+// The results do not depend on the network, on the order in which telemetry reaches the controller,
+// or on changes of the node's wall clock.
 class Stillness {
  public:
   // The number of step times that are kept per rank.

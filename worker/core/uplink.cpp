@@ -50,8 +50,8 @@ absl::Status Uplink::OnWelcome(const v1::Welcome& welcome) {
 }
 
 void Uplink::OnFactsAcknowledged(uint64_t sequence) {
-  // Limit `sequence` to the last sent fact, because a wrong number must not drop a fact that was
-  // not sent.
+  // A wrong `sequence` must not drop facts that were not sent, so it is limited to the last sent
+  // fact.
   facts_.Acknowledge(std::min(sequence, fact_sent_));
 }
 
@@ -64,7 +64,7 @@ void Uplink::OnStreamAcknowledged(const v1::StreamAcknowledged& acknowledged) {
   (is_log ? shipped_log_bytes_ : shipped_telemetry_bytes_) += stream->acknowledged - before;
   if (!acknowledged.quarantined()) return;
   // The controller will not acknowledge the pieces that were already sent. Do not count them as in
-  // flight, because all streams share one window.
+  // flight: all streams share one window.
   stream->sent = stream->acknowledged;
   stream->drained = true;
 }

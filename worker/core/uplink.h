@@ -50,8 +50,8 @@ class Uplink {
   void AddStream(std::unique_ptr<StreamSource> source);
   void RemoveStreams(const AttemptKey& attempt);
 
-  // Sets the stored offset that the last run of the worker recorded. Until the first Welcome,
-  // Positions returns it. When disk space must be freed, bytes before it can be dropped first,
+  // Sets the stored offset that the last run of the worker recorded. Positions returns it until the
+  // first Welcome. If disk space must be freed in that time, bytes before it are dropped first,
   // because the controller has stored them.
   void AssumeStored(const StreamPosition& stored);
 
@@ -82,8 +82,8 @@ class Uplink {
     std::unique_ptr<StreamSource> source;
     int64_t acknowledged = 0;
     int64_t sent = 0;
-    // True if the stream need not be read again before the next Welcome, because it has ended and
-    // was read to the end, or because the controller has quarantined it.
+    // True if the stream need not be read before the next Welcome: it has ended and was read to the
+    // end, or the controller has quarantined it.
     bool drained = false;
   };
 

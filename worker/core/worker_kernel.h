@@ -17,7 +17,7 @@ namespace trainyard::worker {
 
 class WorkerKernel {
  public:
-  // Both outlive this.
+  // Both arguments must outlive this object.
   WorkerKernel(AttemptKernel& attempts, Uplink& uplink) : attempts_(attempts), uplink_(uplink) {}
 
   // Returns `greeting` with the node's condition and a report of each attempt added.

@@ -28,8 +28,8 @@ struct HostPort {
   int port = 0;
 };
 
-// True for an IPv4 address, and for an IPv6 address in brackets. Other text is rejected, because
-// the listener does not resolve host names and would parse text after a comma as options.
+// True for an IPv4 address, and for an IPv6 address in brackets. Other text is rejected: the
+// listener does not resolve host names, and would parse text after a comma as options.
 bool IsAddress(const std::string& host) {
   std::array<unsigned char, sizeof(in6_addr)> bytes;
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
@@ -76,8 +76,8 @@ SpoolStatistics MeasureSpool(const std::string& data_dir) {
   return statistics;
 }
 
-// The values of GET /metrics, computed at each scrape. A scrape calls Collect on one of the
-// listener's threads. The worker's loop calls Publish.
+// The values of GET /metrics, computed at each scrape. Scrapes call Collect on the listener's
+// threads. The worker's loop calls Publish.
 class Page final : public prometheus::Collectable {
  public:
   explicit Page(const MetricsServerOptions& options) : data_dir_(options.data_dir) {

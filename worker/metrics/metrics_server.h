@@ -14,8 +14,8 @@ struct MetricsServerOptions {
   // IP:PORT to listen on; port 0 selects a free port.
   std::string listen;
   std::string data_dir;
-  // True to measure GPUs through NVML. Set to false if dcgm-exporter runs, because every value
-  // would otherwise exist twice.
+  // True to measure GPUs through NVML. Set to false if dcgm-exporter runs. Otherwise every value
+  // would exist twice.
   bool gpu_metrics = true;
   std::string nvml_library = "libnvidia-ml.so.1";
 };
@@ -30,7 +30,7 @@ class MetricsServer {
   // IP:PORT that the server listens on, with the actual port instead of 0.
   const std::string& address() const;
 
-  // Sets the statistics for subsequent scrapes. Any thread; never waits for a scrape.
+  // Sets the statistics for later scrapes. Never waits for a scrape. May be called on any thread.
   void Publish(WorkerStatistics statistics);
 
  private:

@@ -1,6 +1,6 @@
 #include <utility>
 
-// Included before Asio: see proto/support/asio.h.
+// Must be included before Asio (proto/support/asio.h).
 #include "proto/support/asio.h"
 #include "worker/metrics/page_listener.h"
 
@@ -44,8 +44,8 @@ struct PageListener::Parts {
       boost::system::error_code ignored;
       peer = socket.remote_endpoint(ignored).address();
       parser.header_limit(kRequestBytesMax);
-      // Reads beyond the maximum size of a request: a client may not get the answer if the
-      // connection is closed while it has unread bytes.
+      // The buffer is larger than a request may be, so that excess bytes are read. If a connection
+      // is closed with unread bytes, the client may not get the answer.
       buffer.reserve(2 * kRequestBytesMax);
     }
     void Close() {

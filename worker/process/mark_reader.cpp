@@ -82,7 +82,7 @@ void MarkReader::ReadAll(std::vector<Program> programs) {
 
 std::vector<MarkReader::Program> MarkReader::ReadSome(std::vector<Program> programs) {
   const auto batch = std::make_shared<Batch>(std::move(programs));
-  // If no thread can be started, read on this thread. It may block, but finding no marks would be
+  // If no thread can be started, read on this thread. This may block, but finding no marks would be
   // worse.
   if (!RunDetached("read marks", [batch, read = read_] { batch->Run(read); }).ok()) {
     batch->Run(read_);

@@ -21,8 +21,8 @@ struct ProcessStat {
   pid_t parent = 0;
   pid_t group = 0;
   uint64_t start_time = 0;
-  // The addresses of the process's environment. They change with each program that the process
-  // executes. 0 if this user may not read them.
+  // The addresses of the process's environment. The addresses change with each program that the
+  // process executes. They are 0 if this user may not read them.
   uint64_t environment_begin = 0;
   uint64_t environment_end = 0;
 };

@@ -52,7 +52,7 @@ void WriteByte(int fd, char byte) {
   }
 }
 
-// Signals that are ignored or blocked stay so after execve. Reset them, because a rank must not
+// Signals that are ignored or blocked stay so after execve. Reset them, so that a rank does not
 // inherit the shim's settings.
 void ResetSignals() {
   for (int signal = 1; signal < NSIG; ++signal) std::ignore = ::signal(signal, SIG_DFL);
@@ -158,8 +158,8 @@ bool ArrangeDescriptors(int channel, int output) {
 
 [[noreturn]] void RunChild(const RankCommand& command, int channel, int output,
                            const std::string& memory_killer_score) {
-  // Reset signals first. A signal that arrives while the rank waits for Release must end the rank;
-  // with the shim's settings it would have no effect.
+  // Reset signals first: with the shim's settings, a signal that arrives while the rank waits for
+  // Release would have no effect, but it must end the rank.
   ResetSignals();
   if (setsid() < 0 || !ArrangeDescriptors(channel, output)) _exit(kSpawnErrorExit);
   if (!memory_killer_score.empty()) WriteScore(memory_killer_score);

@@ -45,13 +45,13 @@ class HeldRank {
   pid_t pid_;
   // The stream socket to the child. The child sends 'r' (ready); then the shim sends 'g' (go). If
   // the program cannot be executed, the child then sends the side at fault ('n' node, 'j' job) and
-  // an error text. If it is executed, the child's end of the socket is closed.
+  // an error text. If the program is executed, execve closes the child's end of the socket.
   UniqueFd channel_;
 };
 
 // Lowers, if permitted, the score by which the kernel chooses the process to kill when memory runs
-// out. The shim is protected because it is small, and because the exit of its rank is lost without
-// it. Returns the former score, which must be restored in the rank; empty if unknown.
+// out. The shim is protected because it uses little memory, and because without it the exit of its
+// rank is lost. Returns the former score, which must be restored in the rank; empty if unknown.
 std::string LowerMemoryKillerScore();
 
 }  // namespace trainyard::worker

@@ -16,13 +16,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Large, because start.json contains up to 1,000 arguments and the whole environment.
+// The limit is large, because start.json contains up to 1,000 arguments and the whole environment.
 constexpr std::size_t kMaxRecordBytes = 16 << 20;
 
 absl::Status WriteRecord(const std::string& path, const Json& record) {
-  // Replace invalid UTF-8 instead of failing. Texts were checked before this call, but a path may
-  // not be
-  // UTF-8, and the record must be written nevertheless.
+  // Replace invalid UTF-8 instead of failing. Texts were checked before, but a path need not be
+  // UTF-8, and the record must be written in any case.
   return WriteFileAtomically(path,
                              record.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }

@@ -65,8 +65,8 @@ struct RankCommand {
   // Environment variables with the values of secrets. They are never written to a file: the shim
   // gets them in its environment.
   std::map<std::string, std::string> secrets = {};
-  // The limit on the rank's processes and threads; 0 for no limit. It has an effect only if the
-  // kernel can limit the rank's control group.
+  // The limit on the rank's processes and threads; 0 for no limit. The limit has an effect only if
+  // the kernel can limit the rank's control group.
   int64_t processes_max = 0;
 };
 
@@ -107,7 +107,7 @@ absl::Status WriteRankCommand(const std::string& rank_dir, const RankCommand& co
 absl::StatusOr<RankCommand> ReadRankCommand(const std::string& rank_dir);
 
 // True if no record in the directory shows that a shim ever started a rank here. False if the
-// directory does not exist, because it is created before the first start and must have been lost.
+// directory does not exist: it is created before the first start, so it must have been lost.
 bool IsUnused(const std::string& rank_dir);
 
 // ReadRankCommand, ReadShimRecord and ReadRankExit return NOT_FOUND if the file does not exist, and

@@ -104,7 +104,7 @@ void AddProcesses(const std::string& group, const std::string& mark, int depth,
 }
 
 int64_t CountThreads(const std::string& group, int depth) {
-  // A longer file would contain about a million threads, more than any limit allows.
+  // The limit is about a million threads, which is more than any machine allows.
   const absl::StatusOr<std::string> threads = ReadSmallFile(group + "/cgroup.threads", 8 << 20);
   if (absl::IsResourceExhausted(threads.status())) return INT64_MAX / 2;
   int64_t count = threads.ok() ? std::ranges::count(*threads, '\n') : 0;

@@ -3,9 +3,9 @@
 //
 // The groups are created below this process's own group if the kernel and the operator permit it
 // (root, or Delegate= in the unit). Otherwise processes are found only by their marks
-// (rank_mark.h). No controller is enabled in the groups: a group that contains processes, as the
-// worker's group does, cannot enable controllers for its children. The limits of the worker's own
-// group still apply, and the worker counts the processes in each rank's group.
+// (rank_mark.h). No cgroup controller is enabled in the groups, because a group that contains
+// processes, as the worker's group does, cannot enable controllers for its children. The limits of
+// the worker's own group still apply, and the worker counts the processes in each rank's group.
 #ifndef TRAINYARD_WORKER_PROCESS_RANK_GROUP_H_
 #define TRAINYARD_WORKER_PROCESS_RANK_GROUP_H_
 
@@ -45,8 +45,8 @@ std::vector<GroupedProcess> FindGrouped();
 // kernels.
 void KillRankGroup(const std::string& mark);
 
-// RemoveRankGroup removes the group of one rank, and RemoveEmptyRankGroups removes all groups.
-// Groups that contain processes are not removed.
+// RemoveRankGroup removes the group of one rank. RemoveEmptyRankGroups removes the groups of all
+// ranks. Neither removes a group that contains processes.
 void RemoveRankGroup(const std::string& mark);
 void RemoveEmptyRankGroups();
 

@@ -18,7 +18,7 @@
 namespace trainyard::worker {
 namespace {
 
-// Large, because a program may start others with megabytes of environment.
+// The limit is large, because a program may start others with megabytes of environment.
 constexpr std::size_t kMaxEnvironmentBytes = 8 << 20;
 // The limit on rounds in one call. A process may start others faster than they are killed; the next
 // call then continues.
@@ -65,7 +65,7 @@ void AddDescendants(const Children& children, std::set<pid_t>& known,
     const auto [begin, end] = children.equal_range(parent.stat.pid);
     for (auto child = begin; child != end; ++child) {
       if (!known.insert(child->second.pid).second) continue;
-      // An unmarked child of a shim is an orphan of the rank, so the leader is unknown.
+      // An unmarked child of a shim is an orphan of the rank. Its leader is unknown.
       const pid_t leader = parent.is_shim() ? -1 : parent.leader;
       found.push_back({child->second, parent.mark, leader});
     }

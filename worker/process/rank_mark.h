@@ -36,7 +36,7 @@ struct MarkedProcess {
 
 // Returns all marked processes of this user. Reads /proc of the whole machine, which takes about 20
 // us per process. If the environment of a process cannot be read within 3 s (mark_reader.h), the
-// process is found only by its parents and its control group.
+// process can be found only through its parents or its control group.
 std::vector<MarkedProcess> FindMarked();
 
 // Returns the processes with this mark; empty if the mark is empty. One search may miss a process

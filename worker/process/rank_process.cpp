@@ -23,8 +23,8 @@
 namespace trainyard::worker {
 namespace {
 
-// True while a shim, or a running Launch, has locked the directory. The test itself takes no lock,
-// so it does not disturb other processes. False if the lock file is lost.
+// True while a shim or a running Launch has locked the directory. False if the lock file is lost.
+// The test takes no lock itself, so it does not disturb other processes.
 absl::StatusOr<bool> IsHeld(const std::string& rank_dir) {
   const std::string path = PathOf(rank_dir, kLockFile);
   const absl::StatusOr<UniqueFd> fd = OpenRegularFile(path, O_RDWR | O_NOFOLLOW);
@@ -160,7 +160,7 @@ absl::StatusOr<RankState> StateWithoutExit(const RankPlace& place, bool held,
   const absl::StatusOr<ShimRecord> record = ReadShimRecord(place.records);
   const bool is_lost = absl::IsNotFound(record.status()) || absl::IsDataLoss(record.status());
   if (!record.ok() && !is_lost) return record.status();
-  // A damaged exit record does not matter here, because a living shim will replace it.
+  // Ignore a damaged exit record, because the shim is alive and will replace it.
   if (Runs(record)) return Running(*record);
   if (record.ok() && held) return Unreported(*record);
   const std::vector<MarkedProcess> marked = FindMarked(place.mark);
@@ -184,8 +184,8 @@ absl::StatusOr<UniqueFd> OpenPidfd(const ProcessId& process) {
   if (!fd.valid() && errno != ESRCH) {
     return ErrnoStatus(errno, "cannot watch process", absl::StrCat(process.pid));
   }
-  // Checked after the pidfd was opened: if the process is still running, the descriptor refers to
-  // it even if the pid is reused later.
+  // Check this after opening the pidfd. If the process is still running, the descriptor refers to
+  // it, even if the pid is reused later.
   if (!fd.valid() || !IsRunning(process)) {
     return absl::NotFoundError(absl::StrCat("process ", process.pid, " is gone"));
   }
@@ -202,8 +202,8 @@ absl::Status Send(pid_t target, int signal) {
 // first process; 0 if it is not running.
 absl::Status Kill(const RankPlace& place, const absl::StatusOr<ShimRecord>& record, pid_t rank) {
   const bool has_group = rank > 0 || (record.ok() && !Leftovers(*record).empty());
-  // Ignore an error: kill.json only keeps the exit from being attributed to the out-of-memory
-  // killer, and the rank must be killed even if the disk is full.
+  // Ignore an error, because the rank must be killed even if the disk is full. Without kill.json,
+  // the exit may be attributed to the out-of-memory killer.
   if (has_group) WriteFileAtomically(PathOf(place.records, kKillFile), "{}\n").IgnoreError();
   const absl::Status sent = has_group ? Send(rank > 0 ? -rank : -record->rank.pid, SIGKILL)
                                       : absl::NotFoundError("the rank has no running process");
@@ -213,8 +213,8 @@ absl::Status Kill(const RankPlace& place, const absl::StatusOr<ShimRecord>& reco
 }  // namespace
 
 absl::StatusOr<RankState> ReadRankState(const RankPlace& place) {
-  // Test the lock before the records are read. If the lock is free, no process will change the
-  // records.
+  // Test the lock before the records are read. If the lock is free, no process changes the records
+  // any longer.
   TRAINYARD_ASSIGN_OR_RETURN(const bool held, IsHeld(place.records));
   absl::StatusOr<RankExit> exit = ReadRankExit(place.records);
   if (exit.ok()) return StateFromExit(place, *std::move(exit), held);

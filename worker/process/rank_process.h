@@ -33,9 +33,8 @@ class RankLauncher {
                         std::chrono::milliseconds answer_limit = std::chrono::seconds(10));
 
   // Starts the rank, at most once per place. The place's directory must exist. OK means that a shim
-  // has taken over and will write the outcome to exit.json. If the program cannot be executed
-  // (missing, not executable, no working directory), this is also an outcome: an exit with
-  // spawn_error.
+  // has taken over and will write the outcome to exit.json. One possible outcome is an exit with
+  // spawn_error: the program cannot be executed (missing, not executable, no working directory).
   //
   // After an error no rank runs, except as stated here. ALREADY_EXISTS: the rank was started
   // before, or a process of it runs; the rank may be running. INVALID_ARGUMENT: empty argv, a NUL
@@ -57,11 +56,12 @@ class RankLauncher {
 };
 
 enum class RankPresence {
-  kNeverStarted,  // No shim ever started here; Launch may be called.
-  kStarting,      // A shim runs; no shim.json and no rank process yet. Ask again.
+  kNeverStarted,  // No shim ever started here, so Launch may be called.
+  // A shim runs, but there is no shim.json and no rank process yet. Read again later.
+  kStarting,
   kRunning,       // The rank runs, or its shim will soon record its exit.
   kExited,        // exit.json is written.
-  kVanished,      // No exit.json, and shim and rank (or their records) are gone.
+  kVanished,      // There is no exit.json, and shim and rank (or their records) are gone.
 };
 
 struct RankState {
@@ -93,19 +93,20 @@ absl::StatusOr<RankState> ReadRankState(const RankPlace& place);
 void SweepRank(const RankPlace& place);
 
 // Sends SIGCONT or SIGKILL to the rank's shim. NOT_FOUND if no shim is alive. FAILED_PRECONDITION
-// if SIGKILL is requested while the shim waits in the kernel, for example for a disk: it will write
-// its record later.
+// if SIGKILL is requested while the shim waits in the kernel, for example for a disk. The shim will
+// then write its record later.
 absl::Status SignalShim(const RankPlace& place, int signal);
 
-// Returns a descriptor (pidfd, CLOEXEC) that becomes readable when the shim has ended, or when the
-// rank has ended if its shim was killed. Then read the state. The descriptor works with epoll and
-// asio::posix::stream_descriptor::async_wait. NOT_FOUND: shim and rank have ended; read the state
-// now. UNIMPLEMENTED: the kernel is older than 5.3; only the check on each heartbeat finds the end.
+// Returns a descriptor (pidfd, CLOEXEC) that becomes readable when the shim has ended, or, if the
+// shim was killed, when the rank has ended. The caller then reads the state. The descriptor works
+// with epoll and asio::posix::stream_descriptor::async_wait. NOT_FOUND: shim and rank have ended;
+// read the state now. UNIMPLEMENTED: the kernel is older than 5.3, so only the check on each
+// heartbeat detects the end.
 absl::StatusOr<UniqueFd> OpenExitWatch(const std::string& rank_dir);
 
 enum class RankSignal {
-  kTerminate,  // SIGTERM to group and marked processes, which should save and exit.
-  kKill,       // SIGKILL to group and marked processes, after writing kill.json.
+  kTerminate,  // SIGTERM to the group and to marked processes, which should save and exit.
+  kKill,       // SIGKILL to the group and to marked processes, after writing kill.json.
 };
 
 // Sends the signal to the rank, after checking that its pid still belongs to the process that was

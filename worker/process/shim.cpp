@@ -59,11 +59,10 @@ void AnswerReady(Shim& shim) {
   shim.ready.Reset();
 }
 
-// Reports that this process starts nothing, and ends the process. The pipe must stay open until
-// then: as soon as the worker has read the whole answer, it may start the rank again, and it must
-// then find no mark of this process. The kernel frees a process's memory, which contains the mark,
-// before it closes the descriptors. The worker therefore sees the end of the answer after the mark
-// is gone.
+// Reports that this process starts nothing, and ends the process without closing the pipe. The
+// answer ends when the pipe is closed, and the worker may then start the rank again. At that time
+// it must find no mark of this process. The kernel guarantees this: it frees a process's memory,
+// which contains the mark, before it closes the descriptors.
 void Refuse(Shim& shim, std::string_view text) {
   shim.lock.Reset();
   Write(shim, text);
@@ -108,8 +107,8 @@ absl::StatusOr<UniqueFd> OpenOutput(const std::string& rank_dir) {
   const std::string path = absl::StrCat(rank_dir, "/", kOutputFile);
   TRAINYARD_ASSIGN_OR_RETURN(UniqueFd fd,
                              OpenRegularFile(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW));
-  // This clears O_NONBLOCK too. The file becomes the rank's stdout, and programs expect a blocking
-  // stdout.
+  // This also clears O_NONBLOCK, because the file becomes the rank's stdout, and programs expect a
+  // blocking stdout.
   if (fcntl(fd.get(), F_SETFL, O_APPEND) != 0) return ErrnoStatus(errno, "cannot set up", path);
   return fd;
 }
@@ -131,7 +130,7 @@ void AwaitRank(pid_t rank) {
 // Kills the processes left by the rank. Stops after kSweep at the latest. Returns true if no
 // process remains.
 bool SweepDescendants() {
-  // Uses a steady clock, because setting the wall clock back must not delay the exit record.
+  // Use a steady clock: setting the wall clock back must not delay the exit record.
   const auto deadline = std::chrono::steady_clock::now() + kSweep;
   sigset_t child;
   sigemptyset(&child);
@@ -142,7 +141,7 @@ bool SweepDescendants() {
     }
     if (waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD) return true;
     if (std::chrono::steady_clock::now() >= deadline) return false;
-    // The wait is short, because a new orphan may arrive without a SIGCHLD.
+    // The wait is short, because a new orphan does not always cause a SIGCHLD.
     const timespec wait = {0, 50'000'000};
     sigtimedwait(&child, nullptr, &wait);
   }
@@ -165,9 +164,10 @@ RankExit ExitOf(int wait_status) {
   return exit;
 }
 
-// True if a SIGKILL that this worker did not send ended the rank or, according to the shell that is
-// the rank, its command; and the out-of-memory killer has killed a process of this cgroup since the
-// rank was started.
+// True if the out-of-memory killer ended the rank. This is assumed if
+// - SIGKILL ended the rank or, if the rank is a shell, its command;
+// - this worker did not send the SIGKILL; and
+// - the out-of-memory killer has killed a process of this cgroup since the rank was started.
 bool EndedByMemoryKiller(const RankExit& exit, const std::string& rank_dir,
                          std::optional<int64_t> kills_before) {
   constexpr int kShellsCodeOfKill = 128 + SIGKILL;
@@ -202,8 +202,8 @@ absl::StatusOr<RankExit> RunRank(Shim& shim, HeldRank rank) {
   TRAINYARD_RETURN_IF_ERROR(WriteShimRecord(
       shim.rank_dir,
       {{own->pid, own->start_time}, {child->pid, child->start_time}, Now(), BootId()}));
-  // Answer before the rank is released. If the rank's working directory or program is on a hanging
-  // file server, this must not delay the worker.
+  // Answer before the rank is released. Otherwise a rank whose working directory or program is on a
+  // hanging file server would delay the worker.
   AnswerReady(shim);
   const std::optional<StartFailure> failure = rank.Release();
   RankExit exit = Guard(shim, rank.pid(), kills_before);
@@ -235,8 +235,7 @@ absl::Status Run(Shim& shim) {
       ReserveAtomicFile(absl::StrCat(shim.rank_dir, "/", kExitFile), kExitRecordBytes));
   TRAINYARD_ASSIGN_OR_RETURN(const UniqueFd output, OpenOutput(shim.rank_dir));
   TRAINYARD_ASSIGN_OR_RETURN(HeldRank rank, HeldRank::Fork(command, output, shim.inherited_score));
-  // An error is ignored: if groups are not permitted, the mark and the shim are enough to find the
-  // processes.
+  // Ignore an error: without groups, the mark and the shim are enough to find the processes.
   JoinRankGroup(command.mark, rank.pid(), command.processes_max).IgnoreError();
   TRAINYARD_ASSIGN_OR_RETURN(const RankExit exit, RunRank(shim, std::move(rank)));
   TRAINYARD_RETURN_IF_ERROR(WriteRankExit(shim.rank_dir, exit));
@@ -255,8 +254,8 @@ int RunShim(int argc, char** argv) {
     return kUsageExit;
   }
   shim.rank_dir = *rank_dir;
-  // This is the second fork. The parent ends at once, so the shim becomes a child of init instead
-  // of the worker.
+  // Fork a second time. The parent ends at once, so the shim becomes a child of init instead of the
+  // worker.
   const pid_t pid = fork();
   if (pid != 0) {
     if (pid < 0) Refuse(shim, absl::StrCat("cannot fork the shim: ", strerror(errno)));

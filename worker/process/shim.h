@@ -1,4 +1,4 @@
-// The process between a worker and one rank. Because of it, the worker can be killed, upgraded and
+// The process between a worker and one rank. With it, the worker can be killed, upgraded and
 // restarted while training continues.
 #ifndef TRAINYARD_WORKER_PROCESS_SHIM_H_
 #define TRAINYARD_WORKER_PROCESS_SHIM_H_

@@ -30,7 +30,7 @@ using std::chrono::milliseconds;
 
 grpc::ChannelArguments ArgumentsOf(const AttachOptions& options) {
   grpc::ChannelArguments arguments;
-  // Each dial uses a new connection. A shared connection would add gRPC's own backoff to ours.
+  // Each dial uses a new connection, because gRPC would add its own backoff to a shared connection.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(options.keepalive_ms));
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, static_cast<int>(options.keepalive_timeout_ms));
@@ -82,8 +82,8 @@ class LoopHandle {
 }  // namespace
 
 // One dial and the resulting stream. gRPC's threads only post to the loop; members are used on the
-// loop's thread unless stated otherwise. While the loop may still write to the call, a hold
-// (AddHold) keeps gRPC from ending it.
+// loop's thread unless stated otherwise. A hold (AddHold) keeps gRPC from ending the call while the
+// loop may still write to it.
 class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1::ControllerMessage>,
                            public std::enable_shared_from_this<Call> {
  public:
@@ -116,8 +116,8 @@ class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1:
     const std::lock_guard lock(mutex_);
     return !writing_ && !released_;
   }
-  // If IsFree, moves the message into the stream and returns true. Thread-safe: Write takes a hold
-  // of its own, so the call stays alive even if the loop releases it at the same time.
+  // If IsFree, moves the message into the stream and returns true. Thread-safe: a separate hold
+  // keeps the call alive, even if the loop releases it at the same time.
   bool Write(v1::WorkerMessage& message) {
     {
       const std::lock_guard lock(mutex_);
@@ -250,8 +250,8 @@ void AttachStream::Call::OnWriteDone(bool ok) {
 
 void AttachStream::Call::OnDone(const grpc::Status& status) {
   // After the post, this object may be destroyed at any time and must not be used. It must not be
-  // destroyed on this thread: gRPC joins its callback threads when the last channel is destroyed,
-  // and this is one of them.
+  // destroyed on this thread, which is one of gRPC's callback threads: when the last channel is
+  // destroyed, gRPC joins these threads.
   const std::shared_ptr<std::promise<void>> done = done_;
   asio::post(loop_, [self = std::move(keeps_itself_), status = FromGrpc(status)] {
     if (self->connection_ != nullptr) self->connection_->Done(status);
@@ -259,7 +259,7 @@ void AttachStream::Call::OnDone(const grpc::Status& status) {
   done->set_value();
 }
 
-// Dialling blocks, so it is done on a separate thread.
+// Dialing blocks, so it runs on a separate thread.
 void AttachStream::Connection::Open() {
   const absl::Status started = RunDetached(
       "dial the controller", [weak = weak_from_this(), handle = loop_handle, options = options,
@@ -331,8 +331,8 @@ void AttachStream::Connection::Greet(const v1::ControllerMessage& message) {
   handler.OnWelcome(message.welcome());
 }
 
-// NextMessage may block on a disk. If WriteNow uses the stream meanwhile, the message from
-// NextMessage waits in `next` until the stream is free.
+// While NextMessage is blocked on a disk, WriteNow may use the stream. If the stream is then not
+// free, the message waits in `next`.
 void AttachStream::Connection::Pump() {
   if (call == nullptr || !call->welcomed || !call->IsFree()) return;
   if (!next.has_value()) next = handler.NextMessage();

@@ -1,5 +1,5 @@
-// The stream to the controller. Dials, lets the controller prove that it knows the token, and sends
-// Hello. If the stream ends, dials again, without a limit on the number of tries.
+// The stream to the controller. It dials, lets the controller prove that it knows the token, and
+// sends Hello. If the stream ends, it dials again, without a limit on the number of tries.
 #ifndef TRAINYARD_WORKER_RPC_ATTACH_STREAM_H_
 #define TRAINYARD_WORKER_RPC_ATTACH_STREAM_H_
 
@@ -22,17 +22,17 @@ struct AttachOptions {
   std::string controller;
   // The path of the token file. If empty, the worker searches the same places as the command line.
   std::string token_file;
-  // The wait before the next dial. It doubles from the minimum to the maximum, with jitter. A
-  // Welcome sets it back to the minimum.
+  // The wait before the next dial. The wait doubles from the minimum to the maximum, with jitter. A
+  // Welcome resets it to the minimum.
   int64_t backoff_ms_min = 200;
   int64_t backoff_ms_max = 5000;
   // If the controller does not answer for keepalive_ms + keepalive_timeout_ms, it counts as
   // disconnected.
   int64_t keepalive_ms = 5000;
   int64_t keepalive_timeout_ms = 4000;
-  // The time limit from dialling to Welcome. Each dial that exceeds the limit doubles it, up to the
-  // maximum. With a fixed limit, thousands of workers that abandon and repeat their dials would
-  // keep a newly started controller busy.
+  // The time limit from dialing to Welcome. Each dial that exceeds the limit doubles it, up to the
+  // maximum. With a fixed limit, a newly started controller would be kept busy by thousands of
+  // workers that abandon and repeat their dials.
   int64_t welcome_timeout_ms = 10000;
   int64_t welcome_timeout_ms_max = 60000;
 };
@@ -64,8 +64,8 @@ class AttachStream {
   void Start();
   // Makes the stream ask the handler for the next message.
   void Wake();
-  // Writes a message even if the loop is blocked. If no stream has got a Welcome, or the previous
-  // message is still being written, writes nothing and returns false. Thread-safe.
+  // Writes a message even if the loop is blocked. Returns false and writes nothing if there was no
+  // Welcome yet, or if the previous message is still being written. Thread-safe.
   bool WriteNow(v1::WorkerMessage message);
 
  private:

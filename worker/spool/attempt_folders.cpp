@@ -30,7 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kStartCommandFile[] = "/start.pb";
-// Larger than any job file (1 MiB), because ranks and paths are added to it.
+// The limit is larger than any job file (1 MiB), because ranks and paths are added to it.
 constexpr std::size_t kMaxStartBytes = 16 << 20;
 
 std::optional<int64_t> NumberOf(const fs::path& path) {
@@ -70,12 +70,12 @@ std::string RemovedName(const AttemptKey& key) {
   return absl::StrCat(kRemovedPrefix, key.job_id, "-", key.number);
 }
 
-// Renames the attempt's folder in `root`, so that it is no longer found. Returns OK if there is
-// none. Does not follow a link that a job has created in place of the folder.
+// Renames the attempt's folder in `root`, so that it is no longer found. Returns OK if there is no
+// such folder. Does not follow a link that a job has created in its place.
 absl::Status MoveAway(const std::string& root, const AttemptKey& key) {
   TRAINYARD_RETURN_IF_ERROR(
       MoveToRoot({root, absl::StrCat(key.job_id, "/", key.number)}, RemovedName(key)));
-  // Removes the job's folder if this was its last attempt. Otherwise the call fails, which is
+  // If this was the job's last attempt, remove the job's folder. Otherwise rmdir fails, which is
   // ignored.
   rmdir(absl::StrCat(root, "/", key.job_id).c_str());
   return absl::OkStatus();
@@ -159,7 +159,8 @@ GuardedPath AttemptFolders::TelemetryFile(const RankKey& key) const {
 absl::Status AttemptFolders::Create(const v1::StartAttempt& command) const {
   const AttemptKey key = {command.job_id(), command.attempt()};
   TRAINYARD_RETURN_IF_ERROR(MakeDirectories(runs_));
-  // No rank of this attempt has run yet, so a directory at this path was left by an older attempt.
+  // No rank of this attempt has run yet. If there is a directory at this path, an older attempt
+  // left it.
   TRAINYARD_RETURN_IF_ERROR(MoveAside({runs_, absl::StrCat(key.job_id, "/", key.number)}));
   for (const int rank : RanksOf(command)) {
     TRAINYARD_RETURN_IF_ERROR(MakeDirectories(RankDir({key, rank})));
@@ -231,8 +232,8 @@ void AttemptFolders::MoveRunsWithoutAttempt(const Found& found) const {
 
 absl::Status AttemptFolders::Remove(const AttemptKey& key) const {
   const std::string moved = absl::StrCat(root_, "/", RemovedName(key));
-  // The folder is moved in one step. A folder without start.pb is therefore never the rest of an
-  // interrupted removal; its start.pb was lost.
+  // The folder is moved in one step, so an interrupted removal never leaves a folder without
+  // start.pb. If start.pb is missing, it was lost.
   TRAINYARD_RETURN_IF_ERROR(MoveAway(root_, key));
   if (HasRunsOf(key.job_id)) MoveAway(runs_, key).IgnoreError();
   // If something cannot be removed now, it is removed at the next start.

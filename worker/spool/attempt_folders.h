@@ -38,10 +38,10 @@ class AttemptFolders {
   GuardedPath OutputFile(const RankKey& key) const;
   GuardedPath TelemetryFile(const RankKey& key) const;
 
-  // Creates the folders of the attempt and of its ranks (0700). start.pb is written last. Therefore
-  // an attempt that has neither start.pb nor a record of a rank never spawned a rank. If an older
-  // attempt left anything at the path of a run directory, it is moved aside. INVALID_ARGUMENT: the
-  // job is at fault (run_directory.h).
+  // Creates the folders of the attempt and of its ranks (0700). start.pb is written last. An
+  // attempt that has neither start.pb nor a record of a rank therefore never spawned a rank. If an
+  // older attempt left anything at the path of a run directory, it is moved aside.
+  // INVALID_ARGUMENT: the job is at fault (run_directory.h).
   absl::Status Create(const v1::StartAttempt& command) const;
 
   // Replaces the rank's order file by an atomic rename. The new file is first written in the folder
@@ -67,8 +67,8 @@ class AttemptFolders {
   absl::Status Remove(const AttemptKey& key) const;
 
   // RemoveMovedRuns removes those run directories of one attempt that Remove has moved away.
-  // RemoveAllMovedRuns does this for all attempts. Directories that a program made read-only are
-  // removed too. Both may take long, because a program can create any number of files. Thread-safe.
+  // RemoveAllMovedRuns does this for all attempts. Both also remove directories that a program made
+  // read-only. Both may take long, because a program can create any number of files. Thread-safe.
   absl::Status RemoveMovedRuns(const AttemptKey& key) const;
   absl::Status RemoveAllMovedRuns() const;
 

@@ -40,7 +40,7 @@ absl::StatusOr<std::unique_ptr<AttemptNumberLog>> AttemptNumberLog::Open(const s
   }
   opened->records_in_file_ = opened->log_->records_at_open().size();
   if (opened->records_in_file_ > opened->seen_.size()) {
-    // An error is ignored, because rewriting only saves disk space, and the next start tries again.
+    // Ignore an error. Rewriting only saves disk space, and the next start tries again.
     opened->Compact().IgnoreError();
   }
   return opened;

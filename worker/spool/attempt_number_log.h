@@ -1,5 +1,5 @@
 // Keeps on disk the highest attempt number seen of each job. The file outlives the folders of the
-// attempts, so that a late command for an old attempt is recognised.
+// attempts, so that a late command for an old attempt is recognized.
 #ifndef TRAINYARD_WORKER_SPOOL_ATTEMPT_NUMBER_LOG_H_
 #define TRAINYARD_WORKER_SPOOL_ATTEMPT_NUMBER_LOG_H_
 
@@ -33,7 +33,7 @@ class AttemptNumberLog {
   // in Open.
   absl::Status TakeOver(const std::string& former_path);
 
-  // If OK is returned, the number is durable. A number below the known one changes nothing.
+  // Returns OK only when the number is durable. A number below the known one changes nothing.
   absl::Status Remember(int64_t job_id, int64_t attempt_number);
 
  private:

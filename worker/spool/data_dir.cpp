@@ -54,9 +54,8 @@ absl::StatusOr<UniqueFd> Lock(const std::string& directory) {
                      holder.ok() && !holder->empty() ? absl::StrCat(" (pid ", *holder, ")") : "",
                      "; stop that worker or set another --data-dir"));
   }
-  // An error is ignored. The pid is only needed for the message above; the lock alone protects the
-  // directory. A worker must be able to start on a full disk, because it is the process that frees
-  // space there.
+  // Ignore an error. The pid is only needed for the message above; the lock alone protects the
+  // directory. A worker must be able to start on a full disk, because it frees space there.
   const std::string pid = absl::StrCat(getpid());
   (void)!ftruncate(fd.get(), 0);
   (void)!pwrite(fd.get(), pid.data(), pid.size(), 0);
@@ -91,8 +90,8 @@ absl::Status MakeDirectoriesOfMode(const std::string& path, mode_t mode) {
   for (const auto& part : std::filesystem::path(path)) {
     made = made.empty() ? part.string() : (std::filesystem::path(made) / part).string();
     if (mkdir(made.c_str(), mode) == 0 || errno == EEXIST) continue;
-    // The mkdir of a parent directory on a read-only or foreign file system fails even if the
-    // directory exists. In that case, continue.
+    // On a read-only or foreign file system, mkdir fails even if the directory exists. Continue if
+    // it exists.
     const int error = errno;
     struct stat info {};
     if (stat(made.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) continue;
@@ -177,8 +176,8 @@ absl::Status DataDir::MakeIdentity() {
     node_secret_ = secret;
   }
   if (IsThere(File(kSecretMadeFile))) return absl::OkStatus();
-  // An error is ignored, because a worker must be able to start on a full disk. The next start
-  // tries again.
+  // Ignore an error, because a worker must be able to start on a full disk. The next start tries
+  // again.
   WriteFileAtomically(File(kSecretMadeFile), "").IgnoreError();
   return absl::OkStatus();
 }

@@ -12,8 +12,8 @@
 namespace trainyard::worker {
 
 // Removes the files of former nodes (former, former.2 and so on) from the data directory, because
-// no controller accepts these nodes any longer. Returns the number of removed directories. Any
-// thread.
+// no controller accepts these nodes any longer. Returns the number of removed directories. May be
+// called on any thread.
 int RemoveFormerNodes(const std::string& data_dir);
 
 // Keeps the data directory locked. The worker keeps this object until it exits; the kernel releases

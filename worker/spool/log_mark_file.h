@@ -15,10 +15,10 @@ class LogMarkFile {
   explicit LogMarkFile(std::string path) : path_(std::move(path)) {}
 
   // Returns the mark that Keep last wrote for this cluster. Returns an empty mark if there is none,
-  // if the file is damaged, or if the mark belongs to another cluster, which has another event log.
+  // if the file is damaged, or if the mark belongs to another cluster.
   v1::LogMark Read(const std::string& cluster_id) const;
 
-  // Durable when OK.
+  // Returns OK only when the mark is durable.
   absl::Status Keep(const v1::LogMark& mark, const std::string& cluster_id) const;
 
  private:

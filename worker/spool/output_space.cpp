@@ -85,7 +85,7 @@ int64_t FirstKeptByte(const GuardedPath& path) {
 
 absl::Status DropOutput(const Release& release) {
   TRAINYARD_ASSIGN_OR_RETURN(const UniqueFd fd, OpenGuarded(release.path, O_WRONLY));
-  // The hole starts at 0, so that blocks that were not freed because of a crash are freed too.
+  // The hole starts at 0, so that blocks that were not freed before a crash are freed now.
   if (fallocate(fd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, release.end) == 0) {
     return absl::OkStatus();
   }

@@ -1,10 +1,10 @@
 // Manages the disk space of the ranks' output, and chooses the bytes to drop when the disk is full.
 //
 // A rank's output file only grows, and its offsets are the sequence numbers of the stream. Space is
-// therefore freed by punching a hole at the front of the file: this frees the blocks but does not
-// change the offsets. The only state is the offset at which data begins, which the file system
-// records. Bytes that the controller has stored are dropped first, without loss. Then bytes that it
-// has not stored are dropped, oldest first, and the log reports this.
+// therefore freed by punching a hole at the front of the file, which frees blocks but does not
+// change offsets. The only state is the offset at which data begins. The file system records it.
+// Bytes that the controller has stored are dropped first, without loss. Then bytes that it has not
+// stored are dropped, oldest first, and the log reports this.
 #ifndef TRAINYARD_WORKER_SPOOL_OUTPUT_SPACE_H_
 #define TRAINYARD_WORKER_SPOOL_OUTPUT_SPACE_H_
 
@@ -43,10 +43,10 @@ struct Release {
   int64_t lost = 0;
 };
 
-// Returns the ranges to drop from `files` (oldest attempt first) so that `bytes_to_free` are freed,
-// or fewer if there is not enough to drop. First, stored bytes of all files are dropped. If these
-// are not enough, bytes that the controller has not stored are dropped too, starting with the file
-// that has the most of them. Ranges consist of complete blocks.
+// Returns the ranges to drop from `files` (oldest attempt first) in order to free `bytes_to_free`.
+// Frees fewer bytes if not enough may be dropped. First, stored bytes of all files are dropped. If
+// these are not enough, bytes that the controller has not stored are dropped too, starting with the
+// file that has the most of them. Ranges consist of complete blocks.
 std::vector<Release> PlanRelease(const std::vector<OutputFile>& files, int64_t bytes_to_free);
 
 // Returns the bytes that the file occupies on disk, without its holes; 0 if the file is missing.
@@ -57,7 +57,7 @@ int64_t BytesOnDisk(const GuardedPath& path);
 int64_t FirstKeptByte(const GuardedPath& path);
 
 // Frees the file's disk blocks up to the end of the range. UNIMPLEMENTED if the file system cannot
-// free only a part of a file.
+// free a part of a file.
 absl::Status DropOutput(const Release& release);
 
 }  // namespace trainyard::worker

@@ -129,7 +129,7 @@ absl::StatusOr<std::unique_ptr<RecordLog>> RecordLog::Open(const std::string& pa
   if (log->dropped_bytes_ > 0 && ftruncate(log->fd_.get(), log->size_bytes_) != 0) {
     return ErrnoStatus(errno, "cannot repair", path);
   }
-  // The name of a new file is durable only after its directory was synced.
+  // A new file's name is durable only after its directory is synced.
   if (text.empty()) TRAINYARD_RETURN_IF_ERROR(SyncDirectoryOf(path));
   log->ReserveAhead();
   return log;
@@ -149,8 +149,7 @@ absl::Status RecordLog::RenameIrregular() {
 
 absl::Status RecordLog::ReplaceDamaged(int64_t sound_bytes) {
   const std::string aside = NameAside(path_);
-  // Use a link instead of a rename, so that the original name always leads to a file with the
-  // records.
+  // Link instead of rename, so that the original name always leads to a file with the records.
   if (link(path_.c_str(), aside.c_str()) != 0) {
     return ErrnoStatus(errno, "cannot link", path_);
   }
@@ -187,8 +186,8 @@ absl::Status RecordLog::Append(std::string_view record) {
   absl::Status status = WriteAll(fd_.get(), framed, size_bytes_, path_);
   if (status.ok() && fdatasync(fd_.get()) != 0) status = ErrnoStatus(errno, "cannot sync", path_);
   if (!status.ok()) {
-    // An error is ignored: bytes that remain are overwritten by the next append or cut off by the
-    // next open.
+    // Ignore an error: the next append overwrites the remaining bytes, or the next open cuts them
+    // off.
     (void)!ftruncate(fd_.get(), size_bytes_);
     reserved_until_ = 0;
     return status;
@@ -203,8 +202,8 @@ absl::Status RecordLog::Rewrite(const std::vector<std::string>& records) {
   for (const std::string& record : records) AppendFramed(record, text);
   const absl::Status status = WriteFileAtomically(path_, text);
   if (!status.ok() && !WasReplaced()) return status;
-  // The name now leads to the new file, so an append to the old file would be lost. Until the
-  // directory is synced, a power failure could undo the rename.
+  // The name now leads to the new file, so later appends must go to it. Until the directory is
+  // synced, a power failure could undo the rename.
   directory_sync_due_ = !status.ok();
   size_bytes_ = static_cast<int64_t>(text.size());
   reserved_until_ = 0;

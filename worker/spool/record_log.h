@@ -18,7 +18,7 @@ namespace trainyard::worker {
 inline constexpr std::size_t kMaxRecordBytes = 1 << 20;
 
 // A record consists of length (4 bytes), XXH64 of length and payload (8 bytes), and payload;
-// numbers are little-endian. One writer, one thread.
+// numbers are little-endian. There must be only one writer, which uses one thread.
 class RecordLog {
  public:
   // Opens or creates the file (mode 0600) and reads its records. An incomplete tail was never

@@ -60,7 +60,7 @@ absl::Status MoveAside(const GuardedPath& path) {
 
 absl::Status MoveToRoot(const GuardedPath& path, const std::string& name) {
   const absl::StatusOr<UniqueFd> parent = OpenGuardedDirectory(ParentOf(path));
-  // A parent that is not a directory of the worker contains nothing of the worker.
+  // If a parent is not a directory of the worker, there is nothing of the worker below it.
   const bool has_nothing =
       absl::IsNotFound(parent.status()) || absl::IsFailedPrecondition(parent.status());
   if (has_nothing) return absl::OkStatus();

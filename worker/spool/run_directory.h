@@ -12,8 +12,8 @@ namespace trainyard::worker {
 inline constexpr char kRemovedPrefix[] = "removed-";
 
 // Creates the directory and its parents below the root (0700). Returns OK if it exists. If anything
-// else is at one of these paths, it is moved aside and never entered. INVALID_ARGUMENT if something
-// is mounted there and cannot be moved, because only a job of this node can have mounted it.
+// else is at one of these paths, it is moved aside and never entered. INVALID_ARGUMENT (the job is
+// at fault) if something is mounted there and cannot be moved.
 absl::Status MakeRunDirectory(const GuardedPath& directory);
 
 // Renames PATH, such as 3/1, to <root>/<kRemovedPrefix>3-1-ID with a random ID. Returns OK if PATH

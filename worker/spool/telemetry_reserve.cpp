@@ -22,8 +22,8 @@ bool Reserve(int fd, int64_t size) {
 void ReserveFirstTelemetry(const GuardedPath& run_dir) {
   const absl::StatusOr<UniqueFd> directory = OpenGuardedDirectory(run_dir);
   if (!directory.ok()) return;
-  // O_NONBLOCK, because the call must not block on anything that a job has put in place of the
-  // file.
+  // O_NONBLOCK is needed because a job may have put something in place of the file on which open
+  // would block.
   const int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   const UniqueFd file(openat(directory->get(), kTelemetryFile, flags, 0600));
   struct stat info {};

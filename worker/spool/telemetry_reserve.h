@@ -1,6 +1,6 @@
 // Reserves disk space after the end of the ranks' telemetry files, so that ranks can write
-// telemetry even when the disk is full. This is needed because telemetry is never dropped, and
-// because no other process can write it after the rank has ended.
+// telemetry even when the disk is full. Telemetry is never dropped, and after the end of the rank
+// no other process can write it.
 #ifndef TRAINYARD_WORKER_SPOOL_TELEMETRY_RESERVE_H_
 #define TRAINYARD_WORKER_SPOOL_TELEMETRY_RESERVE_H_
 
@@ -17,7 +17,8 @@ namespace trainyard::worker {
 inline constexpr int64_t kTelemetryReserve = 128 << 10;
 
 // Creates the telemetry file of a rank that is about to start, and reserves its first space. Errors
-// are ignored, because a node whose disk is too full for this gets no new ranks. Any thread.
+// are ignored, because a node whose disk is too full for this gets no new ranks. May be called on
+// any thread.
 void ReserveFirstTelemetry(const GuardedPath& run_dir);
 
 // Used by one thread.

@@ -85,9 +85,9 @@ void SetField(const std::string& name, double value, v1::MetricsRecord& record) 
   }
 }
 
-// Updates the context. Returns the step as a record if it is certain that the bar counts training
-// steps: an evaluation has a bar too, but with another total. While the total of the training is
-// unknown, the bar may be of any task.
+// Updates the context. Returns the step as a record if the bar certainly counts training steps. An
+// evaluation has a bar too, but with another total. Until the total of the training is known, the
+// bar may belong to any task.
 std::optional<v1::MetricsRecord> RecordOf(const Bar& bar, LineContext& context) {
   const bool is_training = context.total_steps > 0 && bar.total == context.total_steps;
   const bool is_nested = context.moves_up;

@@ -11,13 +11,13 @@
 
 namespace trainyard::worker {
 
-// The facts of earlier lines that the meaning of the next line depends on.
+// Facts from earlier lines. The meaning of the next line may depend on them.
 struct LineContext {
   int64_t step = -1;        // The newest step that a line named. -1: none.
   int64_t bar_total = 0;    // The total of the progress bar that named `step`. 0: none.
   int64_t total_steps = 0;  // The steps of the training. 0: unknown.
-  // True if the line itself moves the cursor up, as a progress bar does that is shown below
-  // another.
+  // True if the line itself moves the cursor up, like a progress bar that is shown below another
+  // one.
   bool moves_up = false;
 };
 
@@ -31,7 +31,7 @@ class LogParser {
 
   // Returns nullopt for a line that is not about a step. Most lines are not. Understands terminal
   // escape sequences, and prefixes of launchers and loggers (proto/text/line_prefix.h). `context`
-  // is that of the lines before; the call adds the line. A record may contain only the step.
+  // contains the earlier lines; the call adds this line. A record may contain only the step.
   std::optional<v1::MetricsRecord> Parse(std::string_view line, LineContext& context) const;
   // Parses a line whose meaning does not depend on earlier lines.
   std::optional<v1::MetricsRecord> Parse(std::string_view line) const;

@@ -9,8 +9,8 @@
 #include "re2/stringpiece.h"
 #include "trainyard/v1/telemetry.pb.h"
 
-// A pattern without a capturing group: a decimal number, possibly with digit groups or an exponent;
-// or nan or inf.
+// A pattern for a number, without a capturing group: a decimal number, possibly with digit groups
+// or an exponent, or nan or inf.
 #define TRAINYARD_NUMBER R"([-+]?(?:\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?|\.\d+|(?i:nan|inf)))"
 
 namespace trainyard::worker {

@@ -40,8 +40,8 @@ class MegatronParser : public LogParser {
       return ParseValidation(text, step, detail == "test" ? "test" : "val");
     }
     if (!RE2::PartialMatch(text, kIteration, &step, &detail)) return std::nullopt;
-    // The step is cut out of the text, because it is not a metric and some programs print other
-    // fields before it.
+    // Remove the step from the text. It is not a metric, and some programs print other fields
+    // before it.
     std::string fields = text;
     RE2::Replace(&fields, kIteration, "|");
     return ParseIteration(fields, step, detail);
@@ -162,7 +162,7 @@ class TorchtitanParser : public LogParser {
       SetValue(record, telemetry::kMemoryBytes, value * kGibibyte);
     } else if (name == "tps") {
       SetValue(record, telemetry::kTokensPerSecond,
-               value * world_size_);  // Reported per device.
+               value * world_size_);  // The value is reported per device.
     } else if (unit == "%") {
       SetValue(record, name, value / 100);
     } else {

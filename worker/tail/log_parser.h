@@ -10,9 +10,8 @@
 
 namespace trainyard::worker {
 
-// Returns the rank whose output is read: log_parser.rank, where -1 means the last rank. Attempts
-// that were started by an older controller lack this key; as in older releases, rank 0 is then
-// read.
+// Returns the rank whose output is read: log_parser.rank, where -1 means the last rank. If the key
+// is missing, because an older controller started the attempt, rank 0 is read as in older releases.
 int ParsedRank(const v1::LogParserSpec& spec, int world_size);
 
 // Returns the parser that the job names. `world_size` scales values that are reported per device

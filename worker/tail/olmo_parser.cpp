@@ -76,7 +76,8 @@ std::optional<v1::MetricsRecord> OlmoParser::ParseText(const std::string& text,
   v1::MetricsRecord record;
   record.set_step(context.step);
   record.set_total_steps(context.total_steps);
-  // The step alone is progress, too: OLMo-core may print metrics less often.
+  // Return the step even without metrics, because it is progress. OLMo-core may print metrics less
+  // often.
   if (is_step) return record;
   const std::optional<double> number = ToNumber(value);
   if (number.has_value()) SetField(std::string(name), *number, record);

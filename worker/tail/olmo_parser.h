@@ -9,11 +9,12 @@
 
 namespace trainyard::worker {
 
-// A line with the step precedes one line per metric. OLMo-core adds an estimate to the first line:
+// The output has a line with the step, followed by one line per metric. OLMo-core adds an estimate
+// to the line with the step:
 //   "2026-01-01 10:00:01.000  node-1:0  olmo.train:956  INFO  [step=1/739328,epoch=0]"
 //   "    train/CrossEntropyLoss=9.900"
 //   "    throughput/device/tokens_per_second=4,121"
-// Metrics of an evaluation follow the line of the newest step.
+// The metrics of an evaluation follow the line with the newest step.
 class OlmoParser : public LogParser {
  public:
   explicit OlmoParser(int world_size) : world_size_(world_size) {}

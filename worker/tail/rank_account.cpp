@@ -9,8 +9,8 @@
 namespace trainyard::worker {
 namespace {
 
-// The number of groups whose records are kept. More than needed: a rank is in at most two groups
-// per axis.
+// The number of groups whose records are kept. A rank is in at most two groups per axis, so this is
+// more than enough.
 constexpr int kMaxFlights = 32;
 
 // Returns nullopt if the value is missing, NaN, or not above 0.
@@ -23,7 +23,8 @@ std::optional<double> PositiveValue(const v1::MetricsRecord& metrics, const char
 // Converts a positive number to int64. The number comes from a program, so it is untrusted and may
 // be Infinity.
 int64_t Bounded(double value) {
-  constexpr double kMax = 9007199254740992.0;  // 2^53: not all larger integers are exact.
+  // 2^53. A double cannot represent all larger integers.
+  constexpr double kMax = 9007199254740992.0;
   return static_cast<int64_t>(std::min(value, kMax));
 }
 
@@ -88,8 +89,8 @@ void RankAccount::SetPhaseSeconds() {
   newest_.set_init_seconds(phase_times_.Seconds(Phase::kInit));
   newest_.set_load_seconds(phase_times_.Seconds(Phase::kLoad));
   newest_.set_evaluation_seconds(phase_times_.Seconds(Phase::kEval));
-  // The larger of two sums is used: a program may write blocking_seconds but no phase records for
-  // its saves.
+  // Use the larger of the two sums, because a program may write blocking_seconds but no phase
+  // records for its saves.
   newest_.set_checkpoint_seconds(
       std::max(phase_times_.Seconds(Phase::kCheckpoint), blocking_seconds_));
 }

@@ -5,7 +5,7 @@
 namespace trainyard::worker {
 
 int64_t RecordClock::SteadyTimeOf(int64_t record_ms, const ClockReading& read) {
-  // A later time is rejected, because it would overflow.
+  // Later times are rejected, because computations with them would overflow.
   constexpr int64_t kLatestMs = 253'402'300'800'000;  // The year 10,000.
   record_ms = std::clamp<int64_t>(record_ms, 0, kLatestMs);
   const bool is_first = !ahead_ms_.has_value();

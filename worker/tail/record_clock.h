@@ -9,12 +9,11 @@
 
 namespace trainyard::worker {
 
-// A program sets the times of its records by the wall clock, which can be changed while it runs, or
-// by a clock of its own. A record cannot be written after it is read, or before the preceding
+// The times in a program's records come from the wall clock, which may be set while the program
+// runs, or from another clock. A record cannot be written after it is read, or before the preceding
 // record. If a record's time violates this rule, the program's clock was set. The time between the
-// two records is then computed from the times at which the worker read them. A change of the clock
-// while the worker did not read the file cannot be detected, because the worker does not know how
-// much time passed between the two writes.
+// two records is then computed from the times at which the worker read them. If the clock was set
+// while the worker did not read the file, this cannot be detected.
 class RecordClock {
  public:
   // Returns the steady time in milliseconds at which a record was written. `record_ms` is the time

@@ -18,8 +18,8 @@ absl::StatusOr<v1::TelemetryBatch> RecordTail::ReadForStream(int64_t offset, boo
   std::optional<v1::TelemetryBatch> held = std::exchange(held_, std::nullopt);
   if (held.has_value() && held->begin_offset() == offset) return *std::move(held);
   if (offset < account_offset_) {
-    // End the read at the account's offset, so that both readers can use the same batches from
-    // there on.
+    // The read ends at the account's offset. After it, the stream and the account can use the same
+    // batches.
     TRAINYARD_ASSIGN_OR_RETURN(v1::TelemetryBatch batch,
                                parse_({path_, offset, ended, now.wall_ms, account_offset_}));
     // If the account's offset is inside a line, the batch is empty.

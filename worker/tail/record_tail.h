@@ -1,4 +1,4 @@
-// A file of records that has two readers: the stream to the controller, and the rank's account.
+// A file of records with two readers: the stream to the controller, and the rank's account.
 #ifndef TRAINYARD_WORKER_TAIL_RECORD_TAIL_H_
 #define TRAINYARD_WORKER_TAIL_RECORD_TAIL_H_
 
@@ -16,10 +16,10 @@
 
 namespace trainyard::worker {
 
-// Parses each line once, for the first reader that needs it, and keeps the records for the other
-// reader. At most one batch is kept: the oldest one, with at most kHeldBytes. The account must be
-// current even while the stream waits. Lines after the kept batch are therefore parsed again when
-// the stream reads them. Used by one thread.
+// Parses each line for the first reader that needs it, and keeps the records for the other reader.
+// Only the oldest batch is kept, with at most kHeldBytes. The account reads on even while the
+// stream waits, so lines after the kept batch are parsed a second time for the stream. Used by one
+// thread.
 class RecordTail {
  public:
   // ReadTelemetry, or ReadParsedLog if the job has a log parser.

@@ -24,8 +24,8 @@ class TelemetryLimits {
  public:
   // Removes metrics and alerts beyond the limits from a batch. The first batch that exceeds a
   // limit, and the first one with a line that cannot be read, get one additional alert that reports
-  // this. A batch may be read again after a reconnect, perhaps with more records at its end. It
-  // then keeps everything that it kept the first time.
+  // this. After a reconnect, a batch may be read again, perhaps with more records at its end.
+  // Everything that was kept the first time is kept again.
   void Apply(v1::TelemetryBatch& batch);
 
  private:

@@ -12,7 +12,7 @@ namespace trainyard::cli {
 struct CheckpointDiffOptions {
   std::string a;
   std::string b;
-  std::string tolerance;  // As typed, to avoid rounding. Empty: compare bitwise.
+  std::string tolerance;  // As typed, so that it is not rounded. Empty: compare bitwise.
   std::string only;
   bool all = false;
 };

@@ -23,7 +23,8 @@ void AddCheckpointVerify(CLI::App& noun, Grammar& grammar) {
 std::vector<std::string> VerifyWords(const CheckpointVerifyOptions& options) {
   std::vector<std::string> words = {"verify"};
   if (options.all) words.push_back("--all");
-  words.insert(words.end(), {"--", options.directory});  // A path may begin with '-'.
+  // "--" is needed because a path may begin with '-'.
+  words.insert(words.end(), {"--", options.directory});
   return words;
 }
 

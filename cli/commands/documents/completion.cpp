@@ -36,8 +36,8 @@ std::vector<std::string> OptionsOf(const CLI::App& app) {
   return names;
 }
 
-// True if a positional argument of the command names a file or a directory. This holds for
-// arguments called `file` and for commands that work on local files.
+// True if a positional argument of the command names a file or a directory. These are arguments
+// called `file`, and all arguments of commands that work on local files.
 bool TakesFiles(const CLI::App& app) {
   static const std::set<std::string> kCommands = {"prepare", "verify", "diff", "reshard"};
   for (const CLI::Option* option : app.get_options()) {
@@ -109,7 +109,8 @@ std::string WordCases(const std::vector<Level>& levels) {
   return text;
 }
 
-// The scripts call Level::path `level`, because in zsh a variable called `path` is tied to PATH.
+// The scripts use the name `level` for Level::path, because zsh ties a variable called `path` to
+// PATH.
 constexpr char kBash[] = R"(# bash completion: source <(trainyard completion bash)
 _trainyard() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
@@ -190,7 +191,7 @@ std::string FishOption(const std::string& name) {
   return absl::StrCat(is_long ? " -l " : " -s ", name.substr(is_long ? 2 : 1));
 }
 
-// True for -o of `data prepare`, where it means --out.
+// Returns true for -o of `data prepare`, where it means --out instead of --output.
 bool IsPrepareOut(const std::string& option, const Level& level) {
   return option == "-o" && level.path == "data prepare";
 }

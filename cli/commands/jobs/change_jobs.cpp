@@ -14,7 +14,7 @@ namespace {
 
 void PrintChanged(const v1::Job& job, Context& context) {
   if (context.format == OutputFormat::kJson) {
-    // Indent -1 prints an object on one line. There may be several jobs, one per line.
+    // Indent -1 prints each object on one line, because there may be several jobs.
     *context.console.out << DumpJson(JobDocument(job, context.console.Now()), -1) << "\n";
   } else if (context.format == OutputFormat::kTable || context.format == OutputFormat::kWide) {
     *context.console.out << "job " << job.id() << " " << job.name() << " " << EnumText(job.state())

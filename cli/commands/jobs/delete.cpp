@@ -49,7 +49,7 @@ void PrintTable(const v1::DeleteJobResponse& response, Context& context) {
 
 void Print(const v1::DeleteJobResponse& response, Context& context) {
   if (context.format == OutputFormat::kJson) {
-    // Indent -1 prints an object on one line. There may be several jobs, one per line.
+    // Indent -1 prints each object on one line, because there may be several jobs.
     *context.console.out << DumpJson(StableJson(response), -1) << "\n";
   } else if (IsTable(context.format)) {
     PrintTable(response, context);

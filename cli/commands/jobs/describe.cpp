@@ -51,7 +51,8 @@ absl::Status CheckAttempt(const v1::Job& job, int64_t number) {
   return absl::NotFoundError(absl::StrCat(unknown, "; the newest attempt is ", newest->number()));
 }
 
-// Returns an empty lineage if the job has no relatives. A failure does not hide the job.
+// Returns an empty lineage if the job has no relatives. After a failure, also returns an empty
+// lineage, so that the job is still shown.
 v1::GetLineageResponse LineageOf(const v1::Job& job, Context& context) {
   if (!HasRelatives(job)) return {};
   v1::GetLineageRequest request;

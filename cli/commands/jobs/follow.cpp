@@ -59,7 +59,7 @@ class Follower {
     progress_.Show(job);
   }
 
-  // Ignores errors, because the watch reports the loss of the controller.
+  // Ignores errors. The watch reports the loss of the controller.
   void ShowPendingReason() {
     if (job_.state() == explained_) return;
     explained_ = job_.state();
@@ -113,7 +113,7 @@ class Follower {
   Context& context_;
   ProgressLine progress_;
   v1::Job job_;
-  v1::JobState explained_ = v1::JOB_STATE_UNSPECIFIED;  // The state explained most recently.
+  v1::JobState explained_ = v1::JOB_STATE_UNSPECIFIED;  // The state that was explained last.
 };
 
 }  // namespace

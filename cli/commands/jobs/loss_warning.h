@@ -14,7 +14,7 @@ namespace trainyard::cli {
 enum class EndingAction { kStop, kKill, kPause };
 
 // Returns one sentence, such as "checkpoints have failed since step 80: stopping now loses 3338
-// steps (28m10s of work)". Empty if no loss is expected: a stop and a pause save a checkpoint
+// steps (28m10s of work)". Empty if no loss is expected. A stop and a pause save a checkpoint,
 // unless saving fails or the gang is stalled.
 std::string LostStepsText(EndingAction action, const v1::JobHealth& health, Timestamp now);
 

@@ -25,7 +25,7 @@ namespace {
 // The number of table rows, so that the table fits on a screen.
 constexpr int kTableBuckets = 20;
 
-// Rejects names of series that the job does not have, because an empty column would look like
+// Rejects names of series that the job does not have. Otherwise an empty column would look like
 // missing data.
 absl::Status CheckKeys(const std::vector<std::string>& asked, const std::vector<std::string>& known,
                        const std::string& job) {
@@ -44,7 +44,8 @@ absl::Status CheckKeys(const std::vector<std::string>& asked, const std::vector<
 bool IsMain(const std::string& key) {
   static const std::set<std::string> kMain = {telemetry::kLoss,         telemetry::kGradNorm,
                                               telemetry::kLearningRate, telemetry::kTokensPerSecond,
-                                              telemetry::kMfu,          telemetry::kStepSeconds};
+                                              telemetry::kMfu,          telemetry::kStepSeconds,
+                                              telemetry::kMoeBalanceMax};
   return kMain.contains(key) || key.ends_with(telemetry::EvaluationLoss(""));
 }
 

@@ -31,8 +31,8 @@ absl::StatusOr<v1::Job> Resume(const std::string& job, Context& context) {
   return std::move(*response.mutable_job());
 }
 
-// Prints the steps that a pause loses. On a terminal, asks whether to lose them. Returns true if
-// the user agrees or no confirmation is needed.
+// Prints the steps that a pause loses. On a terminal, asks for confirmation. Returns true if the
+// user agrees or no confirmation is needed.
 absl::StatusOr<bool> Confirmed(const PauseOptions& options, const std::vector<std::string>& jobs,
                                Context& context) {
   if (options.resume) return true;

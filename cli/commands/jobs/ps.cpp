@@ -23,7 +23,7 @@ absl::StatusOr<v1::JobState> ParseState(const std::string& text) {
     return static_cast<v1::JobState>(value->number());
   }
   std::vector<std::string> names;
-  // Skips value 0, which is UNSPECIFIED.
+  // Start at 1, because value 0 is UNSPECIFIED.
   for (int i = 1; i < type.value_count(); ++i) names.push_back(EnumShortName(*type.value(i)));
   return absl::InvalidArgumentError(
       absl::StrCat("--state ", text, ": must be one of ", absl::StrJoin(names, ", ")));
@@ -53,8 +53,8 @@ absl::StatusOr<v1::ListJobsResponse> ListUpTo(v1::ListJobsRequest request, int l
   while (all.jobs_size() < limit) {
     request.set_limit(std::min(kPageSize, limit - all.jobs_size()));
     TRAINYARD_ASSIGN_OR_RETURN(v1::ListJobsResponse page, client.ListJobs(request));
-    // A page without jobs is treated as the last one even if it has a cursor, so that the loop
-    // always ends.
+    // A page without jobs counts as the last one even if it has a cursor, so that the loop always
+    // ends.
     if (page.jobs().empty()) page.clear_next_cursor();
     all.MergeFrom(page);
     all.set_next_cursor(page.next_cursor());

@@ -13,11 +13,13 @@
 namespace trainyard::cli {
 namespace {
 
-// True if the user agrees or no confirmation is needed. Returns an error if a question is needed
-// but there is no terminal. A script that stops one job gets a warning instead of a question.
+// True if the user agrees or no confirmation is needed. A script that stops a single job gets a
+// warning instead of a question. In all other cases without a terminal, returns an error if a
+// question is needed.
 absl::StatusOr<bool> Confirmed(const StopOptions& options, const std::vector<std::string>& jobs,
                                bool loses_steps, Console& console) {
-  // Unlike a kill, a stop lets the job save a checkpoint first.
+  // A stop lets the job save a checkpoint first, so a stop of one job is harmless unless it loses
+  // steps. A kill never is.
   const bool one_stop = !options.kill && jobs.size() == 1;
   const bool harmless = one_stop && (!loses_steps || !console.in_is_tty);
   if (harmless || options.yes) return true;

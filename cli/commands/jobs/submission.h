@@ -10,7 +10,7 @@
 
 namespace trainyard::cli {
 
-// Returns an id by which the controller recognises a repeated submit of the same job. It is not a
+// Returns an id by which the controller recognizes a repeated submit of the same job. It is not a
 // secret.
 std::string MakeRequestId();
 

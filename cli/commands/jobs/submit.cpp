@@ -8,10 +8,12 @@
 #include "cli/commands/jobs/follow.h"
 #include "cli/commands/jobs/submission.h"
 #include "cli/commands/planning/plan.h"
+#include "cli/commands/planning/plan_layout.h"
 #include "cli/grammar/job_file_options.h"
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
 #include "proto/jobspec/resume_check.h"
+#include "proto/jobspec/run_config_of.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/status_macros.h"
 
@@ -73,7 +75,8 @@ void AddSubmit(CLI::App& parent, Grammar& grammar) {
   command->add_option("--cloned-from", options->cloned_from,
                       "job whose settings the job file copies; shown in the lineage of both jobs");
   grammar.runners[command] = [options, &grammar](Context& context) {
-    options->job.command = grammar.command;  // RunTrainyard removed it before parsing.
+    // RunTrainyard removed the command from the arguments before parsing.
+    options->job.command = grammar.command;
     return RunSubmit(*options, context);
   };
 }
@@ -92,14 +95,15 @@ Outcome RunSubmit(const SubmitOptions& options, Context& context) {
   if (!start.unchecked.empty()) {
     PrintNote(context.console, absl::StrCat("note: ", start.unchecked));
   }
+  PrintBenchmarkNote(RunConfigOf(resolved.spec), context.console);
   const std::string request_id = options.request_id.empty() ? MakeRequestId() : options.request_id;
   const absl::StatusOr<v1::Job> submitted =
       SubmitResolved(resolved, {request_id, options.hold, cloned_from}, context);
   if (!submitted.ok()) return WithRepeatAdvice(submitted.status(), request_id);
   const v1::Job& job = *submitted;
   const bool stays = options.follow || options.wait;
-  // If the command follows the job with JSON output, nothing is printed here, because the first
-  // update of the stream contains the job.
+  // With JSON output and --follow, print nothing here: the first update of the stream contains the
+  // job.
   if (!stays || context.format == OutputFormat::kTable || context.format == OutputFormat::kWide) {
     PrintSubmitted(job, context, !stays);
   }

@@ -16,7 +16,7 @@ struct ConvertOptions {
   std::string name;                // Empty: taken from the files.
   int64_t nodes = 0;               // With per_node: used if the files name no cluster.
   int64_t per_node = 0;
-  bool keeps_command = false;  // True: the job runs the program that the script starts.
+  bool keeps_command = false;  // True: the job runs the script's own program.
 };
 
 // Adds the command and its options.

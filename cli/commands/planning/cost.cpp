@@ -15,7 +15,7 @@
 #include "cli/output/readable.h"
 #include "controller/planner/amount.h"
 #include "controller/planner/answer/layout_plan.h"
-#include "controller/planner/pass_seconds.h"
+#include "controller/planner/device_rates.h"
 #include "controller/planner/run_cost.h"
 #include "controller/planner/run_estimate.h"
 #include "proto/layout/layout_text.h"
@@ -28,9 +28,9 @@ namespace {
 
 // The estimate of a run, without its price.
 struct Run {
-  std::string what;  // For the heading.
+  std::string what;  // Text for the heading.
   planner::Cluster cluster;
-  double flops = 0;  // With attention if the model is known; else 6 N D.
+  double flops = 0;  // Counts attention if the model is known. Otherwise 6 N D.
   double seconds = 0;
   double mfu = 0;
   std::string layout;         // Empty if there is no model.

@@ -12,7 +12,7 @@
 namespace trainyard::cli {
 
 struct CostOptions {
-  JobFileOptions job;  // Without a file: parameters and tokens are set.
+  JobFileOptions job;  // If no file is named, parameters and tokens must be set.
   std::string parameters;
   std::string tokens;
   ClusterOptions cluster;

@@ -27,8 +27,7 @@
 namespace trainyard::cli {
 namespace {
 
-// The placement of the job in the cluster: the controller's answer or refusal. If the controller
-// gave neither, the reason.
+// The controller's answer or refusal about the job's placement, or the reason why there is neither.
 struct Placement {
   absl::StatusOr<v1::PlanJobResponse> answer =
       absl::UnavailableError("the controller was not contacted");
@@ -103,10 +102,10 @@ nlohmann::json PlanDocument(const ResolvedSpec& resolved, const Placement& place
     document["predicted_memory_bytes"] = std::llround(*bytes);
   }
   if (!start.unchecked.empty()) document["resume_from_unchecked"] = start.unchecked;
-  // An empty message takes the place of a missing answer, so that the document always has all keys.
+  // An empty message replaces a missing answer, so that the document always has all keys.
   const v1::PlanJobResponse none;
   const nlohmann::json answer = StableJson(placement.answer.ok() ? *placement.answer : none);
-  // emplace keeps existing keys, so the document keeps the spec that this command resolved.
+  // emplace does not overwrite keys, so the document keeps the spec that this command resolved.
   for (const auto& [key, value] : answer.items()) document.emplace(key, value);
   if (placement.unknown_because.empty() && !placement.answer.ok()) {
     document["refusal"] = std::string(placement.answer.status().message());
@@ -220,6 +219,7 @@ Outcome RunPlan(const PlanOptions& options, Context& context) {
       PrintDocument(PlanDocument(resolved, placement, start), resolved.spec.name(), context.format,
                     console);
   }
+  PrintBenchmarkNote(RunConfigOf(resolved.spec), console);
   if (!start.unchecked.empty()) PrintNote(console, absl::StrCat("note: ", start.unchecked));
   if (!placement.unknown_because.empty()) {
     PrintNote(console, absl::StrCat("note: the job file is valid, but its placement is unknown: ",

@@ -18,6 +18,9 @@ absl::StatusOr<planner::LayoutPlan> PlanFor(const JobFileOptions& job,
 // Prints each assumption of the plan as a note.
 void PrintPlanNotes(const planner::LayoutPlan& plan, Console& console);
 
+// Prints a note if the run has a setting that is for benchmarks only.
+void PrintBenchmarkNote(const RunConfig& config, Console& console);
+
 }  // namespace trainyard::cli
 
 #endif  // TRAINYARD_CLI_COMMANDS_PLANNING_PLAN_LAYOUT_H_

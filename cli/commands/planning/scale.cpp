@@ -43,8 +43,8 @@ absl::StatusOr<Budget> BudgetOf(const ScaleOptions& options) {
   if (!has_sizes) {
     return absl::InvalidArgumentError("pass --flops, or at least one of --parameters and --tokens");
   }
-  // If only parameters or only tokens are given, the other follows from a rule of thumb: 20 tokens
-  // per parameter.
+  // If only parameters or only tokens are given, the rule of thumb of 20 tokens per parameter gives
+  // the other.
   const double parameters = budget.parameters > 0 ? budget.parameters : budget.tokens / 20;
   const double tokens = budget.tokens > 0 ? budget.tokens : 20 * budget.parameters;
   budget.flops = 6 * parameters * tokens;

@@ -14,7 +14,7 @@
 #include "cli/recipes/expected_line.h"
 #include "controller/planner/amount.h"
 #include "controller/planner/answer/layout_plan.h"
-#include "controller/planner/pass_seconds.h"
+#include "controller/planner/device_rates.h"
 #include "controller/planner/run_findings.h"
 #include "proto/jobspec/loader.h"
 #include "proto/jobspec/recipe_files.h"
@@ -44,8 +44,7 @@ absl::StatusOr<Base> ReadBase(const std::string& name, const Context& context) {
   return Base{name, RunConfigOf(resolved.spec)};
 }
 
-// Returns the trainable GPU recipe whose model size is nearest to `parameters`, measured by the
-// ratio of the two.
+// Returns the trainable GPU recipe whose model size is nearest to `parameters` by ratio.
 absl::StatusOr<Base> NearestBase(double parameters, const Context& context) {
   absl::StatusOr<Base> nearest = absl::NotFoundError("no recipe for GPUs found");
   double distance = 0;
@@ -72,8 +71,8 @@ int64_t DevicesOf(const RunConfig& config) {
   return config.resources.nodes * config.resources.slots_per_node;
 }
 
-// Returns the base's batch size, scaled in proportion to the number of devices. If the rest of the
-// layout is unchanged, the data-parallel size grows in the same proportion.
+// Returns the base's batch size, scaled in proportion to the number of devices. With the rest of
+// the layout unchanged, the data-parallel size grows in the same proportion.
 int64_t ScaledBatch(const RunConfig& base, int64_t devices) {
   const double target = static_cast<double>(base.train.global_batch) *
                         static_cast<double>(devices) / static_cast<double>(DevicesOf(base));
@@ -95,9 +94,8 @@ double RateFactor(const std::string& rule, double batches) {
   return rule == "linear" ? batches : std::sqrt(batches);
 }
 
-// Rejects a learning rate that is higher than in any published run of a model of this size. A
-// scaling rule for the learning rate holds only up to some batch size, which the rule does not
-// state.
+// Rejects a learning rate that is higher than in any published run of a model of this size. Scaling
+// rules for the learning rate hold only up to an unknown batch size.
 absl::Status CheckRate(const RunConfig& base, const RecipeNewOptions& options, double factor) {
   const double rate = base.optimizer.lr * factor;
   const double highest = std::max(planner::HighestUsualRate(base.model), base.optimizer.lr);
@@ -118,8 +116,8 @@ struct Made {
   std::string name;
 };
 
-// Keeps the number of samples of the run. Uses the base's batch size to convert lengths in steps to
-// samples.
+// Sets the length of the run so that the number of samples stays the same. Lengths in steps are
+// converted to samples with the base's batch size.
 void SetLength(const RunConfig& base, RunConfig& config) {
   const int64_t samples = BatchPlan(base.train).SamplesThrough(base.train.steps);
   if (base.train.tokens == 0) config.train.samples = samples;
@@ -145,8 +143,8 @@ RunConfig ScaledConfig(const RunConfig& base, const planner::Cluster& cluster, i
   config.resources.nodes = cluster.nodes;
   config.resources.slots_per_node = cluster.per_node;
   config.train.global_batch = batch;
-  // Removes the batch ramp-up, because it is designed for one batch size and its increments may not
-  // divide another batch size.
+  // Removes the batch ramp-up, because it is designed for one batch size, and its increments need
+  // not divide another one.
   config.train.rampup_batch_start = 0;
   config.train.rampup_batch_increment = 0;
   config.train.rampup_batch_samples = 0;
@@ -161,8 +159,8 @@ std::string Entry(const char* key, int64_t value) {
 
 std::string NumberOf(double value) { return NumberText(value, 4); }
 
-// Returns a line with every setting that the layout search determines. The line must contain all of
-// them, because `extends` would otherwise keep the base's values.
+// Returns a line with all settings that the layout search determines. A setting that is missing
+// here would keep the base's value.
 std::string LayoutLine(const RunConfig& base, const LayoutConfig& layout) {
   std::string recompute = "none";
   for (const auto& [name, value] : SettingNames<Recompute>::kNames) {
@@ -290,9 +288,9 @@ Outcome RunRecipeNew(const RecipeNewOptions& options, Context& context) {
                            " does not support FP8, so the new recipe trains in bf16"));
   }
   if (planner::PeakFlops(base.train.precision, *plan.cluster.device) == 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the ", std::string(plan.cluster.device->rating->name),
-                     " does not support bf16; choose another --device"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the ", std::string(plan.cluster.device->rating->name), " does not support ",
+        base.train.precision == Precision::kFp16 ? "fp16" : "bf16", "; choose another --device"));
   }
   planner::FindLayout(plan);
   if (plan.problem.has_value()) {

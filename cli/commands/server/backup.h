@@ -9,8 +9,8 @@
 namespace trainyard::cli {
 
 struct BackupOptions {
-  std::string directory;  // To write.
-  std::string data_dir;   // Empty: that of the running controller.
+  std::string directory;  // The directory to write.
+  std::string data_dir;   // Empty: use the directory of the running controller.
 };
 
 // Adds the command and its options.

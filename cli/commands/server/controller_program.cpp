@@ -33,7 +33,7 @@ Outcome RunProgram(const std::vector<std::string>& arguments) {
 
 Outcome RunControllerProgram(const std::string& data_dir, const std::vector<std::string>& words,
                              Context& context) {
-  // The output of this process so far must appear before the output of the program.
+  // Flush first, so that the output of this process appears before that of the program.
   context.console.out->flush();
   std::vector<std::string> arguments = {
       context.environment.program_directory + "/trainyard-controller", "--data-dir", data_dir};

@@ -18,7 +18,7 @@ void AddVersion(CLI::App& parent, Grammar& grammar) {
   };
 }
 
-// Succeeds without a controller, too, because the client's own version is always known.
+// Succeeds even without a controller, because the version of this program is always known.
 Outcome RunVersion(bool client_only, Context& context) {
   absl::StatusOr<v1::GetServerInfoResponse> info =
       absl::UnavailableError("the controller was not contacted");

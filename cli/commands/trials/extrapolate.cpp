@@ -26,13 +26,13 @@
 namespace trainyard::cli {
 namespace {
 
-// The maximum number of points per request. In a longer run, each point is the mean of neighbouring
+// The maximum number of points per request. In a longer run, each point is the mean of adjacent
 // losses.
 constexpr int kLossBuckets = 10'000;
 
 struct Extrapolation {
   v1::Job job;
-  double tokens = 0;  // The requested number.
+  double tokens = 0;  // The requested number of tokens.
   double seen = 0;
   double last_loss = 0;
   planner::LossForecast forecast;

@@ -21,7 +21,7 @@
 #include "cli/process/child_process.h"
 #include "cli/recipes/calibration_file.h"
 #include "cli/recipes/expected_line.h"
-#include "controller/planner/pass_seconds.h"
+#include "controller/planner/device_rates.h"
 #include "controller/planner/smoke_checks.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/jobspec/run_config_of.h"

@@ -29,7 +29,7 @@ bool Exists(const std::string& path) {
                              [&](const char* end) { return fs::exists(path + end, error); });
 }
 
-// Returns the paths of the training data that do not exist on this machine.
+// Returns those paths of the training data that do not exist on this machine.
 std::vector<std::string> MissingData(const v1::DataSpec& data) {
   std::vector<std::string> missing;
   if (!data.path().empty() && !Exists(data.path())) missing.push_back(data.path());
@@ -69,7 +69,8 @@ absl::Status TrialData::Substitute(const std::string& random_data, Context& cont
   const bool has_data = HasData(data) && missing.empty();
   std::string directory = random_data;
   if (directory.empty()) {
-    // A controller on another machine may have nodes with the data, although this machine lacks it.
+    // If the controller is on another machine, its nodes may have the data although this machine
+    // does not.
     if (has_data || !IsOnThisMachine(context.client.server())) return absl::OkStatus();
     std::string name = (fs::temp_directory_path() / "trainyard-tokens-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) {
@@ -77,7 +78,7 @@ absl::Status TrialData::Substitute(const std::string& random_data, Context& cont
                                                      "; pass a directory with --random-data"));
     }
     directory = temporary_ = name;
-    // All users need read access, because ranks may run as another user.
+    // Grant read access to all users, because ranks may run as another user.
     fs::permissions(directory, fs::perms::owner_all | fs::perms::group_read |
                                    fs::perms::group_exec | fs::perms::others_read |
                                    fs::perms::others_exec);

@@ -20,14 +20,14 @@
 namespace trainyard::cli {
 namespace {
 
-// A trial that is to be killed is submitted with this many times the requested steps. If the
-// command dies before the kill, the trial therefore still ends.
+// A trial that is to be killed is submitted with this many times the requested steps. It then still
+// ends if the command dies before the kill.
 constexpr int64_t kStepsUnwatched = 20;
 // Medians exclude the first steps: 1 / kSettlingPart of all steps, but at least kSettlingSteps.
 constexpr size_t kSettlingPart = 5;
 constexpr size_t kSettlingSteps = 2;
-// The pause between requests for metrics, because those of the last steps may arrive after the job
-// has ended.
+// The pause between two requests for metrics. The metrics of the last steps may arrive after the
+// job has ended.
 constexpr std::chrono::milliseconds kMetricPause{100};
 constexpr int kMetricTries = 100;
 
@@ -43,6 +43,7 @@ const std::vector<std::string>& MetricNames() {
                                                  telemetry::kInputWaitSeconds,
                                                  telemetry::kTensorWaitSeconds,
                                                  telemetry::kContextWaitSeconds,
+                                                 telemetry::kExpertWaitSeconds,
                                                  telemetry::kPipelineWaitSeconds,
                                                  telemetry::kDataWaitSeconds,
                                                  telemetry::kWorldWaitSeconds};
@@ -71,7 +72,7 @@ v1::ScheduleSpec TrialSchedule(int64_t warmup_steps) {
 }
 
 void CutCheckpoints(v1::CheckpointSpec& checkpoint) {
-  checkpoint.clear_dir();  // Keeps trial and real checkpoints apart.
+  checkpoint.clear_dir();  // Trials must not use the directory of real checkpoints.
   checkpoint.clear_best_metric();
   checkpoint.clear_always_save_checkpoint();
   checkpoint.set_every_steps(0);
@@ -237,6 +238,7 @@ planner::StepTime MeasuredParts(const TrialMetrics& metrics) {
   step.optimizer = SettledMedian(metrics, telemetry::kOptimizerSeconds);
   step.tensor_wait = SettledMedian(metrics, telemetry::kTensorWaitSeconds);
   step.context_wait = SettledMedian(metrics, telemetry::kContextWaitSeconds);
+  step.expert_wait = SettledMedian(metrics, telemetry::kExpertWaitSeconds);
   step.pipeline_wait = SettledMedian(metrics, telemetry::kPipelineWaitSeconds);
   step.data_wait = SettledMedian(metrics, telemetry::kDataWaitSeconds);
   step.world_wait = SettledMedian(metrics, telemetry::kWorldWaitSeconds);
@@ -248,6 +250,7 @@ planner::StepWaits MeasuredWaits(const TrialMetrics& metrics) {
           .input = SettledMedian(metrics, telemetry::kInputWaitSeconds),
           .tensor = SettledMedian(metrics, telemetry::kTensorWaitSeconds),
           .context = SettledMedian(metrics, telemetry::kContextWaitSeconds),
+          .expert = SettledMedian(metrics, telemetry::kExpertWaitSeconds),
           .pipeline = SettledMedian(metrics, telemetry::kPipelineWaitSeconds),
           .data = SettledMedian(metrics, telemetry::kDataWaitSeconds)};
 }

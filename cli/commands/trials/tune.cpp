@@ -100,7 +100,7 @@ class Tuner {
     return SlotsOfJob(base_.spec, report_.config, context_);
   }
 
-  // Reads the measured sweep. The trials use the sweep's number of steps.
+  // Reads the measured sweep, and uses its number of steps.
   absl::Status ReadMeasured() {
     if (options_.measured.empty()) return absl::OkStatus();
     TRAINYARD_ASSIGN_OR_RETURN(measured_, ReadSweep(options_.measured));
@@ -112,7 +112,7 @@ class Tuner {
   }
 
   // If the job has no data, sets a placeholder path, because validation rejects a job without data.
-  // The machine that runs the sweep chooses the data.
+  // The data is chosen on the machine that runs the sweep.
   void LeaveDataToTheMachine() {
     v1::DataSpec& data = *resolved_.spec.mutable_data();
     names_data_ = !data.path().empty() || !data.blend().empty();
@@ -193,7 +193,8 @@ class Tuner {
     return absl::OkStatus();
   }
 
-  // Ignores differences in `data`, because step times do not depend on the tokens.
+  // Returns an error if the run differs from the candidate. Ignores differences in `data`, because
+  // step times do not depend on the tokens.
   absl::Status CheckSameRun(size_t index, const planner::TuneCandidate& candidate) const {
     nlohmann::json found = measured_.runs[index].spec;
     nlohmann::json planned = SpecTextOf(candidate);
@@ -311,7 +312,7 @@ class Tuner {
     if (report_.jobs.empty()) jobs = " those of " + options_.measured;
     for (size_t i = 0; i < report_.results.size(); ++i) {
       const planner::TuneResult& result = report_.results[i];
-      // Runs that try another attention implementation have no predictions.
+      // Runs with another attention implementation have no predictions.
       if (!result.Ran() || result.candidate.reason == planner::TuneReason::kAttention) continue;
       RunConfig config = planner::WithCandidate(report_.config, result.candidate);
       config.layout.zero_size = 0;
@@ -345,7 +346,7 @@ class Tuner {
   bool names_data_ = true;
   TuneReport report_;
   size_t planned_ = 0;
-  // For each result.
+  // The work seconds of each result.
   std::vector<double> work_seconds_;
   std::vector<planner::StepWaits> waits_;
 };

@@ -13,14 +13,14 @@ namespace trainyard::cli {
 
 struct TuneOptions {
   JobFileOptions job;
-  int64_t steps = 10;  // Of each run.
-  int64_t runs = 8;    // Maximum; runs with other attention are not counted.
+  int64_t steps = 10;  // The number of steps of each run.
+  int64_t runs = 8;    // The maximum number of runs, not counting runs with other attention.
   std::string random_data;
   std::string calibration;
   std::string write;      // Overlay file to write; empty: none.
   std::string calibrate;  // Calibration file to write; empty for none.
-  // For machines without daemons. `sweep` is the file to which the runs are written, for slots of
-  // `device`. `measured` is such a file after measurements were added to it.
+  // For machines without daemons. `sweep` is the file to write, with runs for slots of `device`.
+  // `measured` is such a file to read, after the measurements were added.
   std::string sweep;
   std::string device;
   std::string measured;

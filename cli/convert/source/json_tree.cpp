@@ -10,8 +10,8 @@
 namespace trainyard::cli {
 namespace {
 
-// Counts the line ends before the byte that was read last. Needed because nlohmann's parser does
-// not report positions to its handler. After a number, the parser has read one byte too many.
+// Counts the line ends before the byte that was read last, because nlohmann's parser does not
+// report positions to its handler. After a number, the parser has already read one byte more.
 struct LineCount {
   int lines = 1;
   bool ends_line = false;
@@ -85,7 +85,7 @@ class JsonHandler : public nlohmann::json_sax<nlohmann::json> {
                    const nlohmann::detail::exception& error) override {
     const std::string what = error.what();
     const bool is_end = what.find("unexpected end of input") != std::string::npos;
-    // At the end of the text, the last line end is counted too.
+    // At the end of the text, the line end that was read last counts as well.
     const int line = count_.lines + (is_end && count_.ends_line ? 1 : 0);
     const size_t reason = what.find("syntax error");
     return Fail(line, absl::StrCat("is not valid JSON: ",

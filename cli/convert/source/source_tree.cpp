@@ -79,7 +79,7 @@ bool SourceTree::Has(const std::string& path) const {
 }
 
 void SourceTree::ResolveReferences() {
-  constexpr int kMaxSteps = 8;  // Ends the resolution of references that refer to themselves.
+  constexpr int kMaxSteps = 8;  // Limits references that refer to themselves.
   constexpr size_t kMaxText = 4096;
   for (SourceValue& value : values_) {
     for (int step = 0; step < kMaxSteps && value.text.size() <= kMaxText; ++step) {

@@ -23,7 +23,7 @@ struct SourceValue {
   int line = 0;
 };
 
-// Limits on the number of values and on their nesting depth. Without them, a few lines of YAML with
+// Limits on the number of values and on their nesting depth. Otherwise a few lines of YAML with
 // aliases could expand to billions of values.
 inline constexpr std::size_t kMaxSourceValues = 20000;
 inline constexpr int kMaxSourceDepth = 64;
@@ -71,7 +71,7 @@ class SourceTree {
 std::optional<double> NumberOf(const std::string& text);
 // Parses whole numbers of at most 10^18 in magnitude. Returns nullopt for any other text.
 std::optional<int64_t> WholeOf(const std::string& text);
-// Returns the kind of an unquoted scalar, and recognises YAML's words for true, false and null.
+// Returns the kind of an unquoted scalar, and recognizes YAML's words for true, false and null.
 SourceKind PlainKind(const std::string& text);
 
 // Each of these functions parses a text and records the source line of each value. For invalid text

@@ -33,7 +33,8 @@ v1::Attempt& RequireLive(int64_t attempt_number, JobEntry& entry) {
   return *live;
 }
 
-// Limits the size of the state for a job that restarts for months.
+// Folds the oldest attempts into sums and drops the ranks of older ones, so that the state stays
+// small even if the job restarts for months.
 void TrimAttempts(v1::Job& job) {
   while (job.attempts_size() > kAttemptsKept) FoldOldestAttempt(job);
   const int bare = job.attempts_size() - kAttemptsKeptWithRanks;
@@ -90,8 +91,8 @@ void ApplyKind(const v1::RankStarted& started, const v1::Event&, ClusterState& s
     entry.started_ranks.insert(started.rank());
 }
 
-// Adds the rank's output and stacks to the verdict on a stall. The worker reports them when it
-// kills the rank, which is after the verdict.
+// Adds the rank's output and stacks to the verdict on a stall. The worker reports both only after
+// the verdict, when it kills the rank.
 void AddFinalOutput(const v1::RankExited& exited, v1::Attempt& attempt) {
   const auto& stalled = attempt.verdict().ranks();
   const bool is_first = !stalled.empty() && stalled[0] == PlaceOf(attempt.ranks(exited.rank()));
@@ -105,7 +106,8 @@ void ApplyKind(const v1::RankExited& exited, const v1::Event& event, ClusterStat
   v1::Attempt* live = LiveAttemptOf(exited.attempt(), entry);
   if (live == nullptr || entry.exited_ranks.contains(exited.rank())) return;
   v1::RankExited& kept = entry.exited_ranks[exited.rank()] = exited;
-  // If a worker is killed between the start and the exit of a rank, it reports only the exit.
+  // A worker that was killed between a rank's start and its exit reports only the exit. Such an
+  // exit also proves the start, unless the rank could not be spawned.
   if (exited.spawn_error().empty()) entry.started_ranks.insert(exited.rank());
   // Exits of a stopping gang are consequences of the stop. Only a rank that may have caused the
   // failure keeps its final output, which takes up to 8 KiB per rank.
@@ -179,7 +181,8 @@ void ApplyKind(const v1::AttemptRolledBack& back, const v1::Event& event, Cluste
   MarkRolledBack(entry.job);
   v1::Attempt& attempt = *entry.job.mutable_attempts()->rbegin();
   Judge(back.verdict(), attempt, entry);
-  // If the attempt has already ended, its ranks failed because of the same loss.
+  // If the attempt has already ended, its ranks failed because of the same loss. Only the verdict
+  // changes then.
   if (attempt.state() == v1::ATTEMPT_STATE_ENDED) return;
   StopAttempt(v1::STOP_REASON_ROLLED_BACK, event.time_ms(), attempt);
   Recover(entry.job);

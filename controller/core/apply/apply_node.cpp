@@ -56,7 +56,8 @@ void ApplyKind(const v1::NodeSuspected& suspected, const v1::Event& event, Clust
 
 void ApplyKind(const v1::NodeReturned& returned, const v1::Event& event, ClusterState& state) {
   SetNodeState(returned.node_id(), v1::NODE_STATE_READY, "", state);
-  // A restarted worker joins before it returns, so this worker has run all the time.
+  // A restarted worker sends NodeJoined before NodeReturned. This worker did not restart, so its
+  // link was at fault, not the node.
   EditNode(
       returned.node_id(),
       [](NodeEntry& entry) { BlameLink(entry.node.last_heartbeat_ms(), entry.node); }, state);

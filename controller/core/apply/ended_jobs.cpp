@@ -8,7 +8,8 @@
 namespace trainyard::controller {
 namespace {
 
-// Longer than the time between a submission's lookup in the archive and its decision.
+// A submission searches the archive before it is decided. The request id of a job that is archived
+// in between must still be found, so this is longer than the time between the two.
 constexpr int64_t kArchivedRequestKeptMs = 600'000;
 
 // Stores the request id for kArchivedRequestKeptMs, and removes expired ones.

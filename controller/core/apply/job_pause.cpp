@@ -23,7 +23,8 @@ Timestamp BeginOfWait(const v1::Job& job) {
   return count == 0 ? job.submitted_time_ms() : job.attempts(count - 1).ended_time_ms();
 }
 
-// Records the start of the first pause since the newest attempt. By now no rank of the job exists.
+// Records the start of the first pause since the newest attempt. No rank of the job exists at this
+// point.
 void NotePauseBegin(v1::Job& job) {
   if (job.paused_from_ms() != 0) return;
   job.set_paused_from_ms(std::max(job.pause().time_ms(), BeginOfWait(job)));
@@ -75,7 +76,7 @@ void CompletePause(JobEntry& entry, ClusterState& state) {
 
 void EndPause(Timestamp now, v1::Job& job) {
   const Timestamp begin = BeginOfWait(job);
-  // `begin` is 0 while the attempt has not ended. In this case the pause has not begun.
+  // `begin` is 0 while the attempt has not ended. The pause has not begun then.
   if (begin != 0) job.set_paused_ms(PausedMs(job, begin, now));
   job.clear_pause();
 }

@@ -32,8 +32,7 @@ v1::Event NodeEvent(const ClusterState& state, const std::string& node_id, Times
   return event;
 }
 
-// Sizes have already been checked on arrival of the message
-// (controller/rpc/worker_message_check.h).
+// Sizes were already checked when the message arrived (controller/rpc/worker_message_check.h).
 absl::Status CheckInventory(const v1::Inventory& inventory) {
   std::set<int> indexes;
   for (const v1::Slot& slot : inventory.slots()) {
@@ -167,9 +166,9 @@ void LoseNodesOfPlace(const ClusterState& state, const v1::Hello& hello, Timesta
   }
 }
 
-// Fails an attempt that the worker reports as cleared although the log lacks the exit of some of
-// its ranks on that node. This happens if the state was restored from a backup, or if the attempt
-// was stopped before its processes were spawned. No more facts about these exits will follow.
+// Fails an attempt that the worker reports as cleared if the log lacks the exit of some of its
+// ranks on that node. This happens if the state was restored from a backup, or if the attempt was
+// stopped before its processes were spawned. No more facts about these exits will follow.
 void FailAttemptClearedUnrun(const ClusterState& state, const NodeEntry& node,
                              const v1::AttemptCleared& cleared, Timestamp now,
                              std::vector<v1::Event>& events) {
@@ -235,10 +234,10 @@ v1::RankExited ExitOf(const ClusterState& state, const ReceiveFact& request, Tim
   exited.set_limit_exceeded(std::string(Utf8Prefix(exited.limit_exceeded(), kMaxAlertBytes)));
   exited.set_stacks(std::string(Utf8Prefix(exited.stacks(), kMaxLogTailBytes)));
   const Timestamp corrected_ms = CorrectedTime(exited.time_ms(), request.clock_ahead_ms, now);
-  // The node's clock may have been set between the exit and the node's newest message, so the exit
-  // time is bounded from below. Reports that a rank runs are rarely delayed by more than
-  // kClockWindowMs. Therefore the exit is at most kClockWindowMs earlier than the arrival of the
-  // last such report.
+  // The node's clock may have been set between the exit and the node's newest message, so the
+  // corrected time may be too early. A report that a rank runs is rarely delayed by more than
+  // kClockWindowMs. The exit is therefore assumed to be at most kClockWindowMs before the arrival
+  // of the last such report.
   const Timestamp earliest_ms = request.ran_ms == 0 ? 0 : request.ran_ms - kClockWindowMs;
   exited.set_corrected_ms(corrected_ms == 0 ? 0 : std::max(corrected_ms, earliest_ms));
   const JobEntry* entry = FindEntry(state, exited.job_id());
@@ -273,8 +272,8 @@ std::vector<v1::Event> DecideCheckpoint(const JobEntry& entry, const ReceiveTele
                                         v1::Event event) {
   const v1::CheckpointRecord& record = request.record.checkpoint();
   const int64_t attempt_number = record.attempt() == 0 ? request.attempt : record.attempt();
-  // A record must not name a later attempt than the one that sent it, because a rollback of the
-  // sending attempt would not remove the record.
+  // A record must not name a later attempt than its sender. Otherwise a rollback of the sender
+  // would not remove the record.
   if (attempt_number < 1 || attempt_number > request.attempt) return {};
   const auto known =
       std::ranges::find_if(entry.job.checkpoints(), [&](const v1::Checkpoint& other) {
@@ -398,8 +397,7 @@ std::vector<v1::Event> DecideTelemetry(const ClusterState& state, const ReceiveT
   event.set_time_ms(now);
   event.set_actor(absl::StrCat("rank ", request.rank));
   // A node that was disconnected for a long time may send output of a job that is already archived.
-  // Alerts are history and need no state, so they are still recorded. Checkpoints of an archived
-  // job do not change.
+  // Its alerts are still recorded, because they need no state. Its checkpoint records are ignored.
   if (entry == nullptr && IsArchived(state, request.job_id) && request.record.has_alert()) {
     return DecideAlert(request, std::move(event));
   }

@@ -27,7 +27,7 @@ struct CheckpointsOfDeletion {
   std::vector<v1::KeptCheckpoint> kept;
 };
 
-// A directory that a job uses, as the normalised path from its job file.
+// A directory that a job uses, as the normalized path from its job file.
 struct DirectoryOfJob {
   int64_t job_id = 0;
   std::string path;

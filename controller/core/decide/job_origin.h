@@ -1,5 +1,5 @@
-// The jobs from which a submitted job comes: the job that it copies, and the job whose checkpoint
-// it is resumed from.
+// The origin of a submitted job: the job that it copies, and the job whose checkpoint it resumes
+// from.
 #ifndef TRAINYARD_CONTROLLER_CORE_DECIDE_JOB_ORIGIN_H_
 #define TRAINYARD_CONTROLLER_CORE_DECIDE_JOB_ORIGIN_H_
 
@@ -17,9 +17,10 @@ namespace trainyard::controller {
 // deleted ones.
 absl::Status CheckClonedFrom(const ClusterState& state, int64_t cloned_from);
 
-// Returns the job that wrote the checkpoint in the directory `path`. The checkpoint is found in the
-// list of its job. If the list has no such checkpoint, for example because the job is archived, the
-// job is found by its directory below `checkpoint_root`, and the step by the directory's name.
+// Returns the job that wrote the checkpoint in the directory `path`. First searches the checkpoint
+// lists of the jobs in the state. If none contains the path, for example because the job is
+// archived, parses the path: the directory below `checkpoint_root` names the job, and the last
+// directory names the step.
 std::optional<v1::CheckpointOrigin> OriginOfCheckpoint(const ClusterState& state,
                                                        const std::string& path,
                                                        const std::string& checkpoint_root);

@@ -15,8 +15,8 @@ namespace trainyard::controller {
 namespace {
 
 constexpr int64_t kWarningMs = 7 * 86'400'000LL;
-// The number of job ids and attempt numbers after the mark that may already have been assigned. The
-// mark can lack them, because it is written up to a few seconds after its event.
+// The number of job ids, and of attempt numbers, that are skipped after those in the mark. They may
+// already have been assigned, because the mark is written up to a few seconds after its event.
 constexpr int64_t kSkippedJobIds = 10'000;
 constexpr int64_t kSkippedAttempts = 1'000;
 // The maximum number of job ids, and of attempt numbers, that are skipped because of one loss.
@@ -101,8 +101,8 @@ bool IsUnmanaged(const ClusterState& state, const AttemptKey& key) {
   if (entry == nullptr || job_id >= state.restored_jobs_below) return false;
   if (number >= state.restored_attempt) return false;
   const v1::Job& job = entry->job;
-  // Attempts that are older than the oldest listed one are not missing from the log; they were only
-  // removed from the list.
+  // The job lists only its newest attempts. An attempt older than the oldest listed one is not
+  // missing from the log.
   const bool is_trimmed = job.attempts_size() >= kAttemptsKept && number < job.attempts(0).number();
   return !is_trimmed && FindAttempt(job, number) == nullptr;
 }

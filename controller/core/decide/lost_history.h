@@ -23,9 +23,9 @@
 
 namespace trainyard::controller {
 
-// INVALID_ARGUMENT: the mark is further ahead than any cluster can have come. Each loss that a
-// worker reports skips the job ids up to its mark. This check limits the skip to 10^9 ids, so that
-// a worker cannot use up the job ids.
+// INVALID_ARGUMENT: the mark is implausibly far ahead. Each loss that a worker reports skips the
+// job ids up to its mark. This check limits the skip to 10^9 ids, so that a faulty worker cannot
+// use up all job ids.
 absl::Status CheckLogMark(const ClusterState& state, const v1::LogMark& mark);
 
 // Returns true if the log has already recorded that the mark's event was lost. In this case the job
@@ -41,13 +41,13 @@ std::vector<v1::Event> DecideLostEvents(const ClusterState& state, const ReportL
 bool IsUnmanaged(const ClusterState& state, const AttemptKey& key);
 
 // Pauses jobs that have unmanaged attempts on the worker, because a new attempt would train the
-// same job a second time. A job with a newer live attempt is not paused.
+// same job at the same time. A job with a newer live attempt is not paused.
 std::vector<v1::Event> PausesForUnmanaged(const ClusterState& state, const v1::Hello& hello,
                                           Timestamp now);
 
 // Returns false from the controller's start until all workers have attached, for at most
-// CoreOptions::confirm_log_ms. If the whole data directory was replaced by an older copy, only
-// workers can prove it.
+// CoreOptions::confirm_log_ms. If the whole data directory was replaced by an older copy, only the
+// workers' marks show that events are lost.
 bool IsLogConfirmed(const ClusterState& state, const Observations& observations,
                     const CoreOptions& options, Timestamp now);
 

@@ -9,8 +9,7 @@
 
 namespace trainyard::controller {
 
-// These functions convert between a job entry and the part of its state that API responses do not
-// show.
+// These functions convert between a job entry and the details in it that API responses do not show.
 v1::JobSnapshot DetailsOf(const JobEntry& entry);
 void TakeDetails(const v1::JobSnapshot& details, JobEntry& entry);
 

@@ -31,8 +31,8 @@ LineageNode NodeOf(const v1::Job& job);
 struct RelatedJobs {
   // Jobs with a parent or a child.
   std::map<int64_t, LineageNode> nodes;
-  // Children of jobs that are not in the state. A job lists only the children that were submitted
-  // before it was archived.
+  // Children of jobs that are not in the state. An archived job lists only the children that were
+  // submitted before it was archived.
   std::map<int64_t, std::vector<int64_t>> children_of_archived;
 };
 

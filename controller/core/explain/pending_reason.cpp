@@ -43,8 +43,8 @@ std::string WhyUnavailable(const v1::Node& node, Timestamp now) {
   return absl::StrCat("cordoned: ", node.cordon_reason());
 }
 
-// Returns ready but cordoned nodes with enough free slots for the gang: as many as the gang needs
-// in addition to `fitting_nodes`. Empty if there are too few of them.
+// Returns ready but cordoned nodes with enough free slots: as many as the gang lacks if
+// `fitting_nodes` nodes fit already. Empty if there are too few of them.
 std::vector<std::string> CordonsInTheWay(const ClusterState& state, const GangShape& shape,
                                          int fitting_nodes) {
   std::vector<std::string> names;
@@ -141,9 +141,9 @@ v1::PendingReason LayoutIsBeingChosen() {
                 "the layout of the job is being chosen, which takes about a second");
 }
 
-// Returns true if the job waits for a layout choice. The job must be the first in the queue. If the
-// newest schedule names it as the head, the schedule's shortage is used instead of the job's
-// choices.
+// Returns true if the job, which must be the first in the queue, waits for a layout choice. If the
+// newest schedule names the job as the head, its shortage decides. Otherwise the job's choices
+// decide.
 bool AwaitsChoice(const ClusterView& view, const JobEntry& entry) {
   if (view.schedule.awaits_workers) return false;
   const std::optional<QueueHead>& head = view.schedule.head;

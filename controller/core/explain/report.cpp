@@ -46,7 +46,7 @@ int IndexOfPhase(int phase) {
   return value == nullptr ? -1 : value->index();
 }
 
-// Length in milliseconds of the part of [begin, end) that is within the other range.
+// Returns the milliseconds of [begin, end) that are within the other range.
 int64_t Overlap(Timestamp begin, Timestamp end, Timestamp other_begin, Timestamp other_end) {
   return std::max<int64_t>(0, std::min(end, other_end) - std::max(begin, other_begin));
 }
@@ -250,8 +250,8 @@ v1::ReportGroup Report::Message(const Group& group) const {
     message.set_effective_ratio(gang_ms > 0 ? effective / gang_ms : 0);
   }
   if (CountsIdle()) {
-    // The value can be negative: a job may still have slots on a lost node, whose slots no longer
-    // count as capacity.
+    // The value can be negative, because slots on a lost node no longer count as capacity but may
+    // still be used by a job.
     message.set_idle_slot_seconds(std::max(0.0, group.idle_slot_ms / 1e3));
     message.set_idle_since_ms(std::max(capacity_.since_ms(), window_.begin));
   }

@@ -39,8 +39,8 @@ class Report {
   v1::GetReportResponse Take();
 
  private:
-  // At least the number of phases in LedgerPhase. Their numbers have gaps, so a group stores a
-  // phase at its position in the enum.
+  // At least the number of phases in LedgerPhase. The phase numbers have gaps, so a phase is stored
+  // at its position in the enum.
   static constexpr std::size_t kPhases = 24;
   // The maximum number of separate groups. If there are more, the smaller half of the groups is
   // merged, so only the largest groups are exact.
@@ -58,10 +58,10 @@ class Report {
     int64_t restarts = 0;
     std::array<double, kPhases> ms{};
     std::array<double, kPhases> slot_ms{};
-    // The part of the slot time that jobs held GPUs.
+    // Slot time on GPUs.
     double gpu_ms = 0;
-    // Slot time that no job used. Until Take is called, this is the time that jobs used, as a
-    // negative number.
+    // Idle slot time. Until Take is called, the field contains the used slot time as a negative
+    // number; Take adds the capacity.
     double idle_slot_ms = 0;
 
     double WallMs() const;

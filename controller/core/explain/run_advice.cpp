@@ -3,9 +3,10 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/explain/expert_advice.h"
 #include "controller/core/schedule/layout_choice.h"
 #include "controller/planner/cluster.h"
-#include "controller/planner/pass_seconds.h"
+#include "controller/planner/device_rates.h"
 #include "controller/planner/step_time.h"
 #include "proto/contract/exit_code.h"
 #include "proto/jobspec/run_config_of.h"
@@ -43,6 +44,7 @@ planner::StepWaits WaitsOf(const AttemptObservation& attempt, double seconds) {
           .input = parts.input_wait(),
           .tensor = parts.tp_wait(),
           .context = parts.cp_wait(),
+          .expert = parts.ep_wait(),
           .pipeline = parts.pp_wait(),
           .data = parts.dp_wait()};
 }
@@ -65,7 +67,8 @@ void AddSlowness(const ClusterState& state, const AttemptObservation& observed,
                         static_cast<double>(cluster.devices());
     facts.mfu =
         tokens / seconds * TrainingFlopsPerToken(config.model, config.train.seq_length) / peak;
-    // There is no prediction for sharding within a subset of the data-parallel ranks.
+    // The planner cannot predict the step time if the state is sharded over only a part of the
+    // data-parallel ranks (zero_size).
     if (config.layout.zero_size == 0) {
       facts.expected = planner::PredictStep(config, cluster).Total() / seconds;
     }
@@ -87,7 +90,7 @@ bool HadBadLoss(const v1::Verdict& verdict) {
 planner::Finding AdviceOnMemory(const ClusterState& state, const JobEntry& entry,
                                 const v1::Verdict& verdict) {
   if (!RunsOurTrainer(entry.job.spec())) {
-    // PyTorch names the memory of a GPU by its platform.
+    // PyTorch's message about missing GPU memory begins with the platform.
     static const RE2 kOfDevice(R"((?:CUDA|HIP|XPU) out of memory)");
     return planner::OutOfMemoryOfProgram(RE2::PartialMatch(verdict.log_tail(), kOfDevice));
   }
@@ -116,6 +119,10 @@ std::vector<planner::Finding> AdviceOn(const ClusterState& state, const Observat
     const auto observed = observations.attempts.find({job.id(), newest->number()});
     const bool is_judged = RunsOurTrainer(job.spec()) && observed != observations.attempts.end();
     if (is_judged) AddSlowness(state, observed->second, entry, findings);
+    if (observed != observations.attempts.end()) {
+      const Findings experts = AdviceOnExperts(observed->second.experts.Troubles(), job.spec());
+      findings.insert(findings.end(), experts.begin(), experts.end());
+    }
   } else if (job.state() != v1::JOB_STATE_SUCCEEDED && newest->has_verdict()) {
     AddFailure(state, entry, newest->verdict(), findings);
   }

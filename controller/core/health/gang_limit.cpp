@@ -20,9 +20,9 @@
 namespace trainyard::controller {
 namespace {
 
-// Each consecutive stalled attempt multiplies the limits by kMorePatience, for at most
-// kMostStallsInARow attempts, because a phase that was judged as a stall may only have been long.
-// An example is the slower of two kinds of evaluations.
+// After each consecutive stalled attempt the limits are multiplied by kMorePatience, at most
+// kMostStallsInARow times. A phase that was judged as a stall may only have been long, such as the
+// slower of two kinds of evaluations.
 constexpr int64_t kMorePatience = 3;
 constexpr int kMostStallsInARow = 4;
 
@@ -68,8 +68,8 @@ class RunningLimit {
     Timestamp since_ms = 0, still_since_ms = 0;
     for (const auto& [place, rank] : gang_.ranks) {
       if (left_.contains(place)) continue;
-      // If some ranks report steps or phases, ranks that report neither are skipped until a rank
-      // has exited with 0.
+      // Ranks that report neither steps nor phases are ignored while other ranks report them. Once
+      // a rank has exited with 0, all ranks count.
       if (reports_ && left_.empty() && !ReportsSteps(rank)) continue;
       const auto [found, is_new] = by_phase.try_emplace(rank.phase);
       GangLimit& limit = found->second;
@@ -201,9 +201,9 @@ class RunningLimit {
     return limit;
   }
 
-  // Returns the limit after some ranks exited with 0. Two cases are possible: the other ranks wait
-  // for an exited rank, or they have trained a last step that only the program knows and now save
-  // without reporting a phase. The second case gets a longer limit, and output counts as progress.
+  // Returns the limit after some ranks exited with 0. Either the other ranks wait for an exited
+  // rank, or training is over and the other ranks save without reporting a phase. In the second
+  // case the limit is longer and output counts as progress.
   GangLimit TrainWithoutLeft() const {
     GangLimit limit = Train();
     limit.state = GangState::kLeft;
@@ -217,8 +217,8 @@ class RunningLimit {
     return limit;
   }
 
-  // longest_pause limits the time between two steps, so it does not apply after the last step. In
-  // the states that may follow the last step (kLeft, kFinish), output also counts as progress.
+  // longest_pause limits the time between two steps, so it does not apply after the last step.
+  // kLeft and kFinish may follow the last step, so output also counts as progress in them.
   void ApplyLongestPause(Timestamp still_since_ms, GangLimit& limit) const {
     const bool stepped = last_step_ > attempt_.resume_step();
     if (!rules_.has_longest_pause() || !stepped || at_last_step_) return;
@@ -358,7 +358,7 @@ std::string SourceText(LimitSource source, const v1::JobSpec& spec) {
     case LimitSource::kLongestPause:
       return "watchdog.longest_pause";
     case LimitSource::kHealWait:
-      return "the lease, which is longer than the ranks wait";
+      return "the lease, which exceeds the time that ranks wait for an order";
     case LimitSource::kHealLimit:
       return "the limit for a heal";
     case LimitSource::kStopGrace:

@@ -33,9 +33,9 @@ enum class GangState {
   kTrain,
   kCheckpoint,
   kEvaluation,
-  kFinish,      // The last step is complete, or the phase is done.
+  kFinish,      // The last step is complete, or the ranks report the phase `done`.
   kLeft,        // A rank exited with 0, and the others do not save or evaluate.
-  kAwaitsHeal,  // A rank waits for a heal order or for a place, and no heal has begun.
+  kAwaitsHeal,  // No heal has begun, but a rank waits for a heal order or a place.
   kHealing,
   kStopping,  // Includes gangs whose ranks all exited with 0, until their nodes confirm it.
 };

@@ -66,10 +66,11 @@ class HangSearch {
     });
   }
 
-  // Returns a stall of the ranks that have not started. Returns nullopt in three cases: all ranks
-  // have started; an unstarted rank is on a node without settled reports, which other evidence
-  // judges; or a node already reports an unstarted rank as running, so that the fact of its start
-  // will follow.
+  // Returns a stall of the ranks that have not started. Returns nullopt in these cases:
+  // - All ranks have started.
+  // - An unstarted rank is on a node without settled reports (start_evidence.h). node_evidence.h
+  //   judges such nodes.
+  // - A node reports an unstarted rank as running. The fact of its start will follow.
   std::optional<Hang> Unstarted(int64_t still_ms) const {
     Hang hang;
     for (const v1::RankPlacement* member : SeatedMembers(attempt_)) {
@@ -93,10 +94,11 @@ class HangSearch {
     return rank != gang_->ranks.end() && rank->second.running;
   }
 
-  // Returns true if every rank of the gang has exited with 0 or runs on a node whose reports arrive
-  // without a pause. A gang with an unresponsive node is judged by the evidence about that node
-  // instead. After the lease, reports with pauses are also sufficient, even for a rank that no
-  // longer runs but whose exit has not been reported.
+  // Returns true if the reports of the gang are complete enough to call a lack of progress a stall.
+  // Each rank must have exited with 0, or run on a node with settled reports (start_evidence.h).
+  // After the lease, reports with pauses suffice, even for a rank that no longer runs but whose
+  // exit is not reported yet. A gang with an unresponsive node is judged by node_evidence.h
+  // instead.
   bool AllReportSteadily(int64_t still_ms) const {
     const std::set<int> left = PlacesLeft(entry_);
     return std::ranges::all_of(attempt_.ranks(), [&](const v1::RankPlacement& placement) {

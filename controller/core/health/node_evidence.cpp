@@ -187,8 +187,8 @@ void JudgeNode(const EvidenceContext& context, const NodeEntry& entry, Timestamp
   const v1::Node& node = entry.node;
   const int64_t heartbeat_age_ms = context.now - heartbeat_ms;
   if (heartbeat_age_ms < context.options.suspect_after_ms) {
-    // A time of since_ms means that no heartbeat was received yet. A node has returned only if this
-    // controller process has received a heartbeat from it.
+    // If heartbeat_ms is since_ms, this controller process has received no heartbeat from the node
+    // yet, so the node has not returned.
     if (node.state() == v1::NODE_STATE_READY || heartbeat_ms == context.observations.since_ms)
       return;
     events.push_back(NodeEvent(context.now));

@@ -16,14 +16,14 @@ namespace trainyard::controller {
 // Returns evidence about `node_id`, which sends no heartbeat, as the end of a sentence. Empty if
 // the evidence is insufficient. It is sufficient if
 // - no rank of the gang has exited,
-// - every rank on another node runs and has settled reports,
+// - every rank on another node runs, on a node with settled reports (start_evidence.h),
 // - each of these ranks made no progress for longer than its limit, which is
 //   max(kShortestPhaseLimitMs, 3 x the longest earlier phase of the kind) for a save or evaluation,
 //   and max(lost_after_ms, LongestPauseMs) for a step,
 // - at least one of these ranks saves or evaluates, and
-// - no rank made its last progress earlier than its limit before the node's last heartbeat. A rank
-//   that stalled so early waits for something else.
-// The watchdog would also restart such a gang.
+// - every rank's last progress is at most its limit older than the node's last heartbeat. A rank
+//   that stalled earlier waits for something else.
+// The watchdog also restarts such a gang.
 std::string EvidenceOfLostPhase(const Observations& observations, const CoreOptions& options,
                                 const JobEntry& entry, const std::string& node_id, Timestamp now);
 

@@ -23,13 +23,13 @@ namespace trainyard::controller {
 namespace {
 
 constexpr int64_t kDayMs = 86'400'000;
-// If at least this many other nodes send no heartbeat either, the network or the power supply is
-// blamed for the loss of a node.
+// If at least this many other nodes send no heartbeat either, the loss of a node is attributed to
+// the network or the power supply, and the node is not blamed.
 constexpr int kSilentTogether = 2;
 // A quarantine for a failed link ends after the worker has reported for this time without a pause.
 constexpr int64_t kLinkCheckMs = 300'000;
-// Device errors within this time of a known error are treated as the same error. The tolerance is
-// needed because workers repeat the errors that they found, with times of the worker's clock.
+// Device errors within this time of a known error are treated as the same error. Workers report the
+// same error repeatedly, with times of their own clock, which may change.
 constexpr int64_t kSameErrorMs = 60'000;
 
 v1::Event CoreEvent(Timestamp now) {
@@ -50,7 +50,7 @@ Timestamp NewestOf(const v1::Node& node, v1::NodeFault fault, bool is_fatal = fa
   return newest;
 }
 
-// Returns true if the evidence is based on the output or behaviour of a job. A bug in the job's
+// Returns true if the evidence is based on the output or behavior of a job. A bug in the job's
 // program can also produce such evidence.
 bool IsWordOfJob(const v1::NodeEvidence& evidence) {
   return evidence.job_id() != 0 &&
@@ -58,7 +58,7 @@ bool IsWordOfJob(const v1::NodeEvidence& evidence) {
 }
 
 // Returns the number of failures that count towards a quarantine, including `another`: those within
-// the window and after the last release. All evidence from the output or behaviour of the same job
+// the window and after the last release. All evidence from the output or behavior of the same job
 // counts as one failure.
 int FailuresOf(const v1::Node& node, const v1::NodeEvidence& another, int64_t window_ms) {
   int failures = 0;
@@ -167,7 +167,7 @@ void AddDeviceErrors(const NodeObservation& observed, const v1::Node& node,
     const std::optional<Xid> xid = FindXid(error.xid());
     if (!xid.has_value() || xid->blame == XidBlame::kProgram) continue;
     const Timestamp time = NodeTime(error.time_ms(), observed, now);
-    // A fatal error may directly follow another error and is more specific. Therefore fatal errors
+    // A fatal error may directly follow another error, but is more specific. Therefore fatal errors
     // are compared only with each other.
     const bool is_fatal = xid->blame == XidBlame::kFatal;
     const bool is_known = time <= NewestOf(node, v1::NODE_FAULT_DEVICE, is_fatal) + kSameErrorMs;
@@ -181,7 +181,7 @@ void AddDeviceErrors(const NodeObservation& observed, const v1::Node& node,
                                      XidText(*xid), " in the kernel log"));
     std::ranges::move(Blame(node, std::move(evidence), state, options, now),
                       std::back_inserter(events));
-    return;  // The next call, which sees this error in the state, handles others.
+    return;  // The next call sees this error in the state and handles the others.
   }
 }
 
@@ -194,8 +194,8 @@ bool HasFatalError(const v1::NodeCondition& condition) {
   });
 }
 
-// Returns true if the worker's reports show that its link has held for kLinkCheckMs, and the worker
-// has reported checks since the quarantine began.
+// Returns true if the worker's reports have arrived without a long pause for kLinkCheckMs, and the
+// worker has reported checks since the quarantine began.
 bool HasHeldLink(const NodeObservation& observed, const v1::NodeQuarantine& quarantine,
                  Timestamp now) {
   return now - observed.reports_since_ms >= kLinkCheckMs &&
@@ -271,7 +271,7 @@ std::vector<v1::Event> QuarantineEventsDue(const ClusterState& state,
     const auto observed = observations.nodes.find(node_id);
     if (!node.health().has_quarantine() || observed == observations.nodes.end()) continue;
     if (!HasPassedChecks(observed->second, node, now)) continue;
-    const char* reason = IsOfLink(node) ? "its link has held, and it has passed its checks"
+    const char* reason = IsOfLink(node) ? "its link works again, and it has passed its checks"
                                         : "it has passed its checks";
     if (auto event = Release(node, reason, now)) {
       events.push_back(*std::move(event));

@@ -20,8 +20,8 @@ bool HasFacts(const JobEntry& entry, const v1::Attempt& attempt, const std::stri
   });
 }
 
-// Returns true if the node has confirmed or reported that it has the attempt, or may have done so
-// to an earlier controller process.
+// Returns true if the node reported the attempt or may have reported it to an earlier controller
+// process.
 bool MayHaveStarted(const Observations& observations, const JobEntry& entry,
                     const v1::Attempt& attempt, const std::string& node_id) {
   if (HasFacts(entry, attempt, node_id)) return true;
@@ -31,10 +31,9 @@ bool MayHaveStarted(const Observations& observations, const JobEntry& entry,
          node->second.reports.contains({entry.job.id(), attempt.number()});
 }
 
-// Returns true if the node cannot have the attempt. This requires that the node's stream is closed
-// and its worker has not reported the attempt. In addition, either the worker left on request, or
-// the start was never sent. An unsent start counts only if this controller process has sent the
-// worker a Welcome.
+// Returns true if the node cannot have the attempt. Its stream must be closed, and its worker must
+// not have reported the attempt. In addition, either the worker left on request, or this controller
+// process sent it a Welcome but never the start.
 bool WentWithout(const Observations& observations, const JobEntry& entry,
                  const v1::Attempt& attempt, const std::string& node_id) {
   const auto found = observations.nodes.find(node_id);

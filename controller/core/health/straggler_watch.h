@@ -19,8 +19,8 @@ namespace trainyard::controller {
 
 struct Straggler {
   int rank = 0;
-  // Compute seconds per step. `seconds` is the rank's median over a minute, and the next field is
-  // the median of the comparable ranks.
+  // The rank's median compute seconds per step over a minute, and the median of the comparable
+  // ranks.
   double seconds = 0;
   double median_seconds = 0;
   int compared = 0;  // The number of comparable ranks, including this one.

@@ -29,8 +29,8 @@ int SlotsOf(const v1::Job& job, const v1::Attempt& attempt) {
   return WorldSize(job.spec());
 }
 
-// Returns the share, from 0 to 1, of the `trained` steps that a later attempt trained again. The
-// first `kept` steps were not trained again.
+// Returns the share, from 0 to 1, of the `trained` steps that a later attempt trained again. Only
+// the first `kept` steps were not trained again.
 double RepeatedPart(int64_t trained, int64_t kept) {
   if (trained <= 0 || kept >= trained) return 0;
   return static_cast<double>(trained - std::max<int64_t>(kept, 0)) / static_cast<double>(trained);
@@ -49,8 +49,9 @@ struct WastedPart {
   double unsaved = 0;   // No checkpoint contains it.
 };
 
-// Returns the shares of a listed attempt. A later attempt shows which steps were saved, so only the
-// newest attempt has unsaved steps.
+// Returns the shares of a listed attempt. Only the newest attempt can have unsaved steps. For an
+// older attempt, the next attempt's starting point shows which steps were saved; all others count
+// as repeated.
 WastedPart WastedPartOf(const v1::Job& job, int index) {
   const v1::Attempt& attempt = job.attempts(index);
   const int64_t trained = attempt.last_step() - StepBefore(attempt);
@@ -93,7 +94,8 @@ void AddUse(const v1::Attempt& attempt, const WastedPart& wasted, int slots, Tim
   };
   const Timestamp trained_until =
       std::clamp(OrElse(use.stalled_since_ms(), until), std::min(timeline.at(), until), until);
-  // The controller itself measures these four, so no report of a rank takes time from them.
+  // Healed, stalled, diverged and slow time is measured by the controller, so the phases that ranks
+  // report cannot use it.
   const int64_t healed_ms = HealedMs(attempt, until);
   const Timestamp started_by =
       trained_until - healed_ms - use.stalled_ms() - use.diverged_ms() - use.slow_ms();
@@ -265,7 +267,7 @@ void CutEarlier(int64_t step, int slots_asked, v1::EarlierTime& earlier, PhaseSu
             all.end());
 }
 
-// Joins the two oldest records. Their repeated part is added permanently to redone.
+// Joins the two oldest records. Steps that were repeated so far are counted as redone for good.
 void JoinOldest(int slots_asked, v1::EarlierTime& earlier, PhaseSums& sums) {
   const v1::TrainedSteps first = earlier.trained(0);
   v1::TrainedSteps& joined = *earlier.mutable_trained(1);
@@ -282,8 +284,8 @@ void JoinOldest(int slots_asked, v1::EarlierTime& earlier, PhaseSums& sums) {
   earlier.mutable_trained()->DeleteSubrange(0, 1);
 }
 
-// Adds the oldest attempt's training time, `all_steps`, to the training that later attempts may
-// repeat.
+// Moves the oldest attempt's training time, `all_steps`, to job.earlier. Later attempts may still
+// repeat these steps.
 void AddTrained(const v1::Attempt& attempt, const Sum& all_steps, int slots_asked,
                 v1::EarlierTime& earlier, PhaseSums& sums) {
   CutEarlier(StepBefore(attempt), slots_asked, earlier, sums);

@@ -11,17 +11,19 @@ namespace trainyard::controller {
 
 // Returns the job's time by phase. Every moment from submission to the job's end, or to `now`,
 // belongs to exactly one phase. The observations of the live attempt must already be merged into
-// `job` (time_use.h). If a later attempt trained some of an attempt's steps again, the same share
-// of the earlier attempt's training time counts as redone. Slot time uses the number of slots of
-// each attempt.
+// `job` (time_use.h). If a later attempt repeated a share of an attempt's steps, the same share of
+// the earlier attempt's training time counts as redone. Slot time uses the number of slots of each
+// attempt.
 v1::Ledger LedgerOf(const v1::Job& job, Timestamp now);
 
 // Returns the job's time for reports over many jobs (report.h). The sum of its spans by phase is
-// the same as in LedgerOf. Attempts and the gaps between them have their exact times. Within an
-// attempt, the start, the lost steps (the newest ones: unsaved and repeated) and the stall at its
-// end have their own times. The phases between start and lost steps are spread evenly over this
-// time, because only their lengths are known. For attempts that are no longer listed, only sums are
-// known.
+// the same as in LedgerOf.
+//
+// Attempts and the gaps between them have their exact times. Within an attempt, only some phases
+// have an exact position: the start, the lost steps, and the stall at the end. Lost steps are the
+// newest ones, which are unsaved or repeated. The phases between the start and the lost steps have
+// a known length but no known position, so they are spread evenly over that time. For attempts that
+// are no longer listed, only sums are known.
 v1::JobTime JobTimeOf(const v1::Job& job, Timestamp now);
 
 // Returns the step before the first step of the attempt.

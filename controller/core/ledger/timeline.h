@@ -39,7 +39,8 @@ class Timeline {
   // Marks the phases since `begin` as mixed: their lengths are known, but not their positions.
   void MixSince(Timestamp begin) { mixed_.push_back({begin, at_}); }
 
-  // Returns the time that contains the phase of the span: the mixed phases, or the span itself.
+  // Returns the time range that contains the span's phase: the whole mixed range if the span is
+  // part of one, else the span itself.
   Range RangeOf(const v1::LedgerSpan& span) const;
 
   Timestamp at() const { return at_; }

@@ -8,10 +8,10 @@
 
 namespace trainyard::controller {
 
-// Sets tokens and total_tokens of `progress`. Corrects eta_seconds for a batch that grows, because
-// eta_seconds assumes equal steps, but step time is proportional to the samples in the step. Does
-// nothing if the settings have no batch size or sequence length, as for a program other than
-// trainyard-trainer.
+// Sets tokens and total_tokens of `progress`. Corrects eta_seconds for a batch that grows:
+// eta_seconds assumes steps of equal length, but a step with more samples takes proportionally
+// longer. Does nothing if the settings have no batch size or sequence length, as for a program
+// other than trainyard-trainer.
 void AddTokens(const v1::JobSpec& spec, v1::Progress& progress);
 
 }  // namespace trainyard::controller

@@ -25,9 +25,9 @@ class ClusterClock {
  public:
   // Use this if the wall clock never jumps.
   ClusterClock() = default;
-  // Use this at the start of the controller. `known` is part of the state. On the same boot, steady
-  // time continues regardless of the wall clock. On another boot, the time since the newest event
-  // is measured by the wall clock; if that is negative, 0 is used.
+  // Use this when the controller starts. `known` is the clock in the state. On the same boot,
+  // steady time continues regardless of the wall clock. On another boot, the time since the newest
+  // event is measured by the wall clock; if that is negative, 0 is used.
   ClusterClock(const v1::ClusterClock& known, const std::string& boot_id,
                const ClockReading& reading);
 
@@ -51,8 +51,8 @@ class ClusterClock {
 };
 
 // Returns the reason to doubt the wall clock of the controller's machine, with the next step for
-// the operator. Empty if there is none. Workers' clocks remove the doubt if they agree with the
-// wall clock, and cause a doubt if they disagree.
+// the operator. Empty if there is none. If clocks of attached workers are known, only their median
+// offset decides. Otherwise the doubt recorded in `known` is returned.
 std::string ClockWarning(const v1::ClusterClock& known, const Observations& observations);
 
 }  // namespace trainyard::controller

@@ -28,16 +28,15 @@ class DivergenceWatch {
     Timestamp since_ms = 0;
   };
 
-  // Judges one record of the reporting rank, written at `time`. A loss that is not finite is a
-  // divergence at once. A gradient norm must be infinite or NaN in kNormsInARow records, because
-  // dynamic loss scaling skips single steps with such a norm. The same applies to a count of NaN
-  // iterations that has grown, because the loss in such a record is the mean of the other
-  // iterations. A record with none of these metrics changes nothing.
+  // Judges one record of the reporting rank, written at `time`. One loss that is not finite is a
+  // divergence. A gradient norm must be infinite or NaN in kNormsInARow consecutive records,
+  // because dynamic loss scaling skips single steps with such a norm. A record that counts new NaN
+  // iterations is treated like such a norm: its loss is the mean of the other iterations, so it
+  // looks finite. A record with none of these metrics changes nothing.
   void Add(const v1::MetricsRecord& metrics, Timestamp time);
 
-  // Adds the verdict of the loss guard's rules on the loss of `step`: the number of consecutive
-  // losses, up to this one, that are spikes (loss_watch.h). Add must be called with the same record
-  // first.
+  // Adds the loss guard's judgement of `step`: the number of consecutive losses up to this one that
+  // are spikes (loss_watch.h). Add must be called with the same record first.
   void AddSpikes(int64_t spikes_in_a_row, int64_t step);
 
   // Adjusts to a step of the controller's clock by `step_ms`.
@@ -50,22 +49,24 @@ class DivergenceWatch {
   const LostPeriods& lost() const { return lost_; }
 
  private:
-  // Counts the time since the newest record as lost if the gang was diverging, except for the wait
-  // for data. A pause, as for a stall, counts as three of the times between records.
+  // If the gang was diverging, counts the time since the newest record as lost, without the wait
+  // for data. A gap of more than three times the previous gap, such as a stall, counts as three
+  // times the previous gap, but at least 5 s.
   void Advance(Timestamp time, int64_t data_wait_ms);
   void JudgeMetrics(const v1::MetricsRecord& metrics, Timestamp time);
   // Returns true if the record counts NaN iterations that earlier records did not.
   bool CountsNans(const v1::MetricsRecord& metrics);
 
   double nan_iterations_ = 0;
-  // The number of newest records without a finite loss and gradient norm, and the first of them.
+  // The number of newest consecutive records without a finite loss and gradient norm, and the first
+  // of these records.
   int in_a_row_ = 0;
   Divergence first_;
   std::optional<Divergence> not_finite_;
-  // The newest consecutive spikes, from the first. The loss is diverging after kSpikesInARow.
+  // The first of the newest consecutive spikes. The gang is diverging after kSpikesInARow of them.
   std::optional<Divergence> spiking_;
   bool spikes_persist_ = false;
-  // The time of the newest record, and the milliseconds between it and the record before.
+  // The time of the newest record, and the milliseconds between the two newest records.
   Timestamp newest_ms_ = 0;
   int64_t gap_ms_ = 0;
   LostPeriods lost_;

@@ -1,6 +1,6 @@
-// Derives the first step of an attempt from the reports of its ranks. The controller does not know
-// the checkpoints of a program that resumes on its own and writes no checkpoint records, nor the
-// step of a checkpoint of another program, so it cannot compute the first step from a checkpoint.
+// Derives the first step of an attempt from the reports of its ranks. It cannot always be computed
+// from a checkpoint: a program may resume on its own without checkpoint records, or continue a
+// checkpoint of another program whose step is unknown.
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_FIRST_STEP_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_FIRST_STEP_H_
 
@@ -13,11 +13,12 @@
 
 namespace trainyard::controller {
 
-// Returns the first step that the attempt trained, if the first two reported steps show that the
-// attempt did not begin with Attempt.resume_step + 1. For example, a program that reports every
-// tenth step began ten steps before its first report. Returns nullopt in three cases: the reports
-// do not show this, the first step is already known, or `observed_since_ms` is after the placement,
-// so that earlier reports may be missing.
+// Returns the first step that the attempt trained, if the first two reported steps show that it was
+// not Attempt.resume_step + 1. For example, a program that reports every tenth step began ten steps
+// before its first report. Returns nullopt if
+// - the reports do not show this,
+// - the first step is already known, or
+// - `observed_since_ms` is after the placement, so earlier reports may be missing.
 std::optional<int64_t> FirstStepShown(const v1::Attempt& attempt,
                                       const AttemptObservation& observed,
                                       Timestamp observed_since_ms);

@@ -21,7 +21,7 @@ namespace trainyard::controller {
 std::set<int> PlacesLeft(const JobEntry& entry);
 
 // Returns true if the steps of every rank are so long that the ranks of a healthy gang always
-// report the same step or neighbouring steps. A rank writes its step at most once per second.
+// report the same step or adjacent steps. A rank writes its step at most once per second.
 bool HasDistinctSteps(const AttemptObservation& attempt);
 
 struct LeftRanks {

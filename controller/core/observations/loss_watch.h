@@ -39,8 +39,9 @@ class LossWatch {
   void Recover(const v1::GuardSpec& rules, int64_t attempt,
                const std::vector<std::pair<int64_t, double>>& losses);
 
-  // Returns the number of consecutive newest losses that are findings. It stays above 0 as long as
-  // the loss stays above spike_ratio times its mean before the first of them.
+  // Returns the number of consecutive newest losses that are findings. If the window was cleared at
+  // a high level, the findings before that count as well. They count until a loss is at most
+  // spike_ratio times the mean that the window had before the first of these findings.
   int64_t spikes_in_a_row() const { return spikes_in_a_row_ + spikes_before_; }
 
   std::size_t size() const { return window_.size(); }
@@ -58,8 +59,9 @@ class LossWatch {
   int64_t newest_step_ = 0;
   // The number of findings since the newest loss in the window.
   int64_t spikes_in_a_row_ = 0;
-  // Set when the window restarts at the level of spikes: the loss that this level must return to,
-  // and the number of spikes before. 0 otherwise.
+  // If the loss stays at a high level, the window restarts at that level. Then level_before_ is the
+  // loss at which the spikes end, and spikes_before_ is the number of spikes before the restart.
+  // Otherwise both are 0.
   double level_before_ = 0;
   int64_t spikes_before_ = 0;
 };

@@ -7,7 +7,8 @@ namespace {
 
 constexpr int64_t kShortestMs = 60'000;
 constexpr int64_t kPartOfAge = 10;
-// The controller records periods within a second, so these are never all unrecorded.
+// The controller records a period within a second after it is complete, so only recorded periods
+// are dropped.
 constexpr std::size_t kMostComplete = 64;
 
 }  // namespace
@@ -54,8 +55,8 @@ std::optional<LostPeriods::Lost> LostPeriods::Unrecorded(Timestamp recorded_unti
   const auto add = [&](const Period& period) {
     if (period.until_ms <= recorded_until_ms) return;
     lost.until_ms = std::max(lost.until_ms, period.until_ms);
-    // After a restart of the controller, records that were not stored arrive again, so a period may
-    // begin before the end of the newest recorded one.
+    // After a restart of the controller, records that were not stored arrive again. A period may
+    // therefore begin before the end of the newest recorded one.
     const Timestamp from_ms = std::max(period.since_ms, recorded_until_ms);
     const double part = static_cast<double>(period.until_ms - from_ms) /
                         static_cast<double>(period.until_ms - period.since_ms);

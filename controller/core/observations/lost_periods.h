@@ -10,7 +10,7 @@
 
 namespace trainyard::controller {
 
-// Times are by the controller's clock, lengths in milliseconds.
+// Times are by the controller's clock. Lengths are in milliseconds.
 class LostPeriods {
  public:
   struct Lost {
@@ -23,22 +23,23 @@ class LostPeriods {
     kAll,       // The open period as well. For an attempt that ends.
   };
 
-  // Adds a period in which `lost_ms`, at most its length, was lost. Consecutive periods form one
-  // period that grows. It is complete when it is at least a minute long and has at least a tenth of
-  // the time since the problem began, so that a long problem needs few events.
+  // Adds a period in which `lost_ms`, at most its length, was lost. Consecutive periods are joined
+  // into one open period. The open period is complete when it is at least a minute long and covers
+  // at least a tenth of the time since the problem began. A long problem therefore needs few
+  // events.
   void Add(Timestamp since_ms, Timestamp until_ms, int64_t lost_ms);
 
-  // The problem is over: completes the open period, unless another one ended in the last minute.
-  // In that case the open period continues with the next problem, so that a problem that comes and
-  // goes needs at most one event per minute.
+  // Must be called when the problem is over. Completes the open period, unless another period ended
+  // in the last minute. In that case the open period continues with the next problem, so an
+  // intermittent problem needs at most one event per minute.
   void End();
 
   // Adjusts to a step of the controller's clock by `step_ms`.
   void Shift(int64_t step_ms);
 
-  // Returns the time lost after `recorded_until_ms`, the until_ms of the newest recorded period. If
-  // a period contains this moment, the part after it counts, in proportion. Returns nullopt if no
-  // time was lost.
+  // Returns the time lost after `recorded_until_ms`, the until_ms of the newest recorded period. A
+  // period that contains this moment counts only in proportion to its later part. Returns nullopt
+  // if no time was lost.
   std::optional<Lost> Unrecorded(Timestamp recorded_until_ms, Scope scope) const;
 
  private:

@@ -5,8 +5,8 @@
 namespace trainyard::controller {
 namespace {
 
-// An upper bound on times from nodes, which are untrusted input. Computations with later times
-// would overflow.
+// The upper bound on times from nodes, which are untrusted input. Later times could overflow in
+// computations.
 constexpr int64_t kLatestMs = 253'402'300'800'000;  // The year 10,000.
 
 bool IsTime(int64_t node_ms) { return 0 < node_ms && node_ms < kLatestMs; }

@@ -16,6 +16,7 @@
 #include "controller/core/observations/compute_window.h"
 #include "controller/core/observations/device_history.h"
 #include "controller/core/observations/divergence_watch.h"
+#include "controller/core/observations/expert_watch.h"
 #include "controller/core/observations/loss_watch.h"
 #include "controller/core/observations/node_clock.h"
 #include "controller/core/observations/pace_watch.h"
@@ -44,8 +45,8 @@ struct NodeObservation {
   // The time of the worker's last message, by the controller's clock.
   Timestamp last_heartbeat_ms = 0;
   // The time of the newest report, and the start of the current series of reports. A report is a
-  // heartbeat or a Hello. A series has no pause longer than kReportPauseMs. Other messages do not
-  // contain the state of the ranks; they only show that the worker is alive.
+  // heartbeat or a Hello. A series ends with a pause longer than kReportPauseMs. Other messages
+  // only show that the worker is alive, because they do not contain the state of the ranks.
   Timestamp last_report_ms = 0;
   Timestamp reports_since_ms = 0;
   // The newest report about the condition of the node itself.
@@ -86,27 +87,27 @@ struct RankObservation {
   Timestamp ran_ms = 0;
   // The time of the first report in which the rank is no longer running. 0 while it runs.
   Timestamp left_ms = 0;
-  // The time of the last new step or phase, and the time of the last telemetry or output, both
-  // converted to the controller's clock. 0 before the first report. The worker measures these
-  // times, so telemetry or output that arrives late does not count as progress.
+  // The time of the last new step or phase, and the time of the last telemetry or output. 0 before
+  // the first report. The worker measures both, and they are converted to the controller's clock.
+  // Therefore telemetry or output that arrives late does not count as progress.
   Timestamp still_since_ms = 0;
   Timestamp quiet_since_ms = 0;
   // The start of steady progress (progress without a long pause) within this phase, and the time of
   // the newest progress. A report shows progress if its step, phase or output differs from the
-  // previous report. A lack of progress proves nothing if the rank reports no steps, because such a
-  // rank may write nothing while it trains.
+  // previous report. If the rank reports no steps, a lack of progress proves nothing, because such
+  // a rank may write nothing while it trains.
   Timestamp moving_since_ms = 0;
   Timestamp moving_until_ms = 0;
   // RankReport.slow_step_ms.
   int64_t slow_step_ms = 0;
   // The compute times of steps that were measured.
   ComputeWindow compute;
-  // The phase in the newest phase record, and the record's time by the controller's clock. The time
-  // is 0 before the first record.
+  // The phase in the newest phase record, and the record's time by the controller's clock (0 before
+  // the first record).
   std::string recorded_phase;
   int64_t recorded_phase_ms = 0;
-  // The milliseconds of steady progress in earlier training periods, if these were interrupted only
-  // by saving and evaluation. Because of this, a job that saves often also counts as steady.
+  // Steady progress in earlier training periods, in milliseconds, if only saves and evaluations
+  // interrupted it. A job that saves often therefore also counts as steady.
   int64_t steady_before_ms = 0;
 };
 
@@ -120,8 +121,8 @@ bool IsStarting(const RankObservation& rank);
 bool ReportsSteps(const RankObservation& rank);
 
 // Returns the time of the rank's newest progress: a step, a new phase or, if the rank reports no
-// steps, output. Returns 0 before the first report. Time during which the worker was paused or not
-// running does not count against the rank, so the result may be later than moving_until_ms.
+// steps, output. Returns 0 before the first report. The result may be later than moving_until_ms,
+// because time in which the worker was paused or not running does not count as a lack of progress.
 Timestamp LastProgress(const RankObservation& rank);
 
 // Returns the milliseconds of steady progress up to the newest progress: the sum of earlier
@@ -183,6 +184,7 @@ struct AttemptObservation {
   // nullopt again as soon as a later save succeeds.
   std::optional<SaveProblem> save_problem;
   DivergenceWatch divergence;
+  ExpertWatch experts;
   // The change of the learning rate at the start of the attempt.
   std::optional<RateChange> rate_change;
   BadTelemetry bad_telemetry;

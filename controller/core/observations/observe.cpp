@@ -115,9 +115,9 @@ void ObserveReport(const v1::AttemptReport* before, const v1::AttemptReport& rep
   }
 }
 
-// While reports are missing, the gang may be training, so this time belongs to no stall. A stall
-// ends with the first report that shows progress. Its time until then counts, so that a user who
-// watches the ledger never sees it shrink.
+// Updates the newest stall. While reports are missing, the gang may be training, so that time does
+// not count as a stall. A stall ends with the first report that shows progress. All time until that
+// report counts, so that the stalled time in the ledger never shrinks.
 void ObserveStall(Timestamp now, AttemptObservation& attempt) {
   const Timestamp since = StalledSince(attempt, now);
   const bool is_open = attempt.stall.has_value() && attempt.stall->until_ms == 0;
@@ -249,8 +249,8 @@ void ObserveUnread(const std::string& node_id, Timestamp now, const ClusterState
     if (attempt == observations.attempts.end()) continue;
     for (const v1::RankReport& rank : report.ranks()) {
       const auto observed = attempt->second.ranks.find(PlaceIn(state, key, rank.rank()));
-      // Restart the steady-progress window. The rank's progress counts as evidence again after the
-      // rank has been steady for long enough.
+      // Restart the steady-progress window. The rank counts as evidence again once it has been
+      // steady for long enough.
       if (observed == attempt->second.ranks.end()) continue;
       observed->second.moving_since_ms = now;
       observed->second.steady_before_ms = 0;

@@ -154,9 +154,9 @@ int64_t TimeOf(const v1::TelemetryRecord& record, const v1::RankPlacement* membe
                        node->second.last_heartbeat_ms);
 }
 
-// Returns the time at which the newest metrics were written, for the display of their age. A record
-// cannot be written after it arrives, so a program's clock that is ahead is limited by the node's
-// newest heartbeat. A clock that is behind is corrected by the progress that the worker measures.
+// Returns the time at which the newest metrics were written, for the display of their age. The
+// program's clock may be wrong. The time is at least the progress that the worker measured, and at
+// most the node's newest heartbeat, because a record is written before it arrives.
 Timestamp ShownTime(Timestamp time, const v1::RankPlacement* member, const RankObservation& rank,
                     const Observations& observations) {
   const auto node =
@@ -223,6 +223,8 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state
       ObserveRate(record.metrics(), key, state, observations);
       ObservePace(record.metrics(), time, LayoutKey(state, key), key, attempt,
                   observations.paces[stream.job_id()]);
+    } else if (record.has_experts()) {
+      if (place <= attempt.reporting_rank) attempt.experts.Add(record.experts());
     } else if (record.has_evaluation()) {
       const v1::EvaluationRecord& evaluation = record.evaluation();
       SetEvaluatedLoss(evaluation.data_set(), evaluation.step(), evaluation.loss(),
@@ -241,7 +243,9 @@ void KeepReportingRanksMetrics(const ClusterState& state, const Observations& ob
   if (place != kNoPlace && is_reporting) return;
   auto& records = *batch.mutable_records();
   records.erase(std::remove_if(records.begin(), records.end(),
-                               [](const auto& record) { return record.has_metrics(); }),
+                               [](const auto& record) {
+                                 return record.has_metrics() || record.has_experts();
+                               }),
                 records.end());
 }
 

@@ -15,7 +15,7 @@ namespace trainyard::controller {
 
 // A run is slow if its rate falls below this fraction of its own best rate.
 inline constexpr double kSlowRateRatio = 0.8;
-// A window of rates ends after this time, and not before it has kFewestRates rates.
+// A window of rates ends after this time, but only once it has kFewestRates rates.
 inline constexpr int64_t kPaceWindowMs = 10'000;
 inline constexpr std::size_t kFewestRates = 5;
 
@@ -36,18 +36,18 @@ class PaceWatch {
     Unit unit = Unit::kSteps;
     double rate = 0;  // Above 0.
     Timestamp time = 0;
-    // The time of a diverging step is not lost as slow: it is lost as diverging.
+    // The lost time of a diverging step counts as diverging, not as slow.
     bool is_diverging = false;
-    // The time since the previous rate in which the gang waited for data. It is a phase of its own,
-    // so it is not lost as slow.
+    // The part of the time since the previous rate in which the gang waited for data. The ledger
+    // has a separate phase for it, so it does not count as slow.
     int64_t data_wait_ms = 0;
   };
 
   // Adds the rate of one step of `attempt`. `layout` identifies the size and layout of the gang: if
-  // it changes, the comparison begins anew. The first window of each attempt is not used, because
-  // programs compile and fill caches in their first steps. Once the gang has reported a rate in
-  // tokens, rates in steps are ignored, because some programs report tokens only in some of their
-  // records.
+  // `layout` changes, the comparison begins anew. The first window of each attempt is not used,
+  // because programs compile and fill caches in their first steps. Once the gang has reported a
+  // rate in tokens, rates in steps are ignored, because some programs report tokens only in some of
+  // their records.
   void Add(int64_t attempt, const std::string& layout, const Step& step);
 
   // Adjusts to a step of the controller's clock by `step_ms`.
@@ -57,15 +57,16 @@ class PaceWatch {
   // windows to compare it with.
   std::optional<Slowdown> SlowdownOf(int64_t attempt) const;
 
-  // Returns the time that the steps of `attempt` took beyond the time that they take at the best
-  // rate. nullptr if `attempt` is not the newest attempt with rates.
+  // Returns the time that the steps of `attempt` lost compared with the best rate. Returns nullptr
+  // if `attempt` is not the newest attempt with rates.
   const LostPeriods* LostIn(int64_t attempt) const;
 
  private:
   void Begin(int64_t attempt);
   void CloseWindow(Timestamp now);
   void AddTimes(const Step& step);
-  // Returns the training time in the open window. A pause, as for a stall, counts as three steps.
+  // Returns the training time in the open window. A gap between rates counts as at most three
+  // median gaps, so that a stall does not count.
   int64_t TrainedMs() const;
 
   int64_t attempt_ = 0;
@@ -73,8 +74,8 @@ class PaceWatch {
   Unit unit_ = Unit::kSteps;
   // True until the first window of the attempt is complete.
   bool warming_up_ = true;
-  // The rates of the open window, the milliseconds between them in which the run was not diverging,
-  // and the start of the window. 0: no window is open.
+  // The rates of the open window, and the milliseconds between them in which the run was not
+  // diverging. opened_ms_ is the start of the window; 0 if no window is open.
   std::vector<float> rates_;
   std::vector<int64_t> gaps_ms_;
   int64_t data_wait_ms_ = 0;  // The time in the open window in which the gang waited for data.

@@ -8,7 +8,8 @@ namespace {
 
 using Point = RateCurve::Point;
 
-// The slope at the end of a curve holds for at most this many distances between its last points.
+// Beyond the last point, the curve is extended by at most this many times the distance between its
+// last two points.
 constexpr int64_t kLongestReach = 16;
 
 double RateOnLine(const Point& from, const Point& to, int64_t step) {
@@ -24,7 +25,7 @@ RateRange RangeOf(double one, double other, double expected, const Point& of) {
 
 void RateCurve::Add(const Point& point) {
   if (!points_.empty() && point.step <= points_.back().step) return;
-  // The second newest point no longer shows the slope at the end, so the stride applies to it.
+  // The previous point is no longer one of the newest two, so it must now keep the stride.
   const std::size_t count = points_.size();
   if (count >= 3 && points_[count - 2].step - points_[count - 3].step < stride_) {
     points_.erase(points_.end() - 2);
@@ -35,7 +36,7 @@ void RateCurve::Add(const Point& point) {
 
 void RateCurve::Thin() {
   const int64_t span = points_.back().step - points_.front().step;
-  // Rounded up, so that at most half of the points are kept.
+  // The stride is rounded up, so that at most half of the points are kept.
   constexpr auto kMost = static_cast<int64_t>(kMaxPoints);
   stride_ = 2 * ((span + kMost - 1) / kMost);
   const std::size_t count = points_.size();

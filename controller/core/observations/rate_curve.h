@@ -34,9 +34,9 @@ class RateCurve {
   // Removes the points from `step` on, and appends the points of `newer`.
   void Continue(int64_t step, const RateCurve& newer);
 
-  // Returns the possible rates at the step. Between two points, these are all rates between the
-  // rates of the points. After the last point, the slope of the curve may at most double. Returns
-  // nullopt if the points are too far away to tell.
+  // Returns the possible rates at the step. Between two points, the rate is between their rates.
+  // After the last point, the slope of the curve may at most double. Returns nullopt if the step is
+  // too far from the points.
   std::optional<RateRange> At(int64_t step) const;
 
   bool empty() const { return points_.empty(); }
@@ -45,8 +45,8 @@ class RateCurve {
  private:
   void Thin();
 
-  // Sorted by step. The distances are at least stride_, except those of the newest two points,
-  // which show the slope at the end.
+  // Sorted by step. Adjacent points are at least stride_ apart. Only the newest two may be closer,
+  // because they give the slope at the end.
   std::vector<Point> points_;
   int64_t stride_ = 0;
 };

@@ -29,8 +29,8 @@ class RateWatch {
  public:
   // Adds the rate that an attempt reports. Returns the change if the first two rates of the attempt
   // do not fit the rates of earlier attempts. One rate proves nothing, because some programs report
-  // 0 at the first step after a resume. A rate fits with and without the factor of the attempt,
-  // because not every program applies it. Ignores older attempts.
+  // 0 at the first step after a resume. Rates are compared both with and without the factor of the
+  // attempt, because not every program applies it. Ignores older attempts.
   std::optional<RateChange> Add(const RateSource& source, int64_t step, double rate);
 
   // Adopts the rates of the run whose checkpoint the job continues. No effect if the job has

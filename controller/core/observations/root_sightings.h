@@ -43,12 +43,12 @@ void NoteRoot(const std::string& node_id, const v1::Heartbeat& heartbeat, Timest
               RootSightings& roots);
 void ForgetRoot(const std::string& node_id, RootSightings& roots);
 
-// Returns true if the job saves checkpoints below the root. An evaluation without training never
-// saves; every other job is assumed to save.
+// Returns true if the job saves checkpoints below the root. A job that only evaluates never saves.
+// Every other job is assumed to save.
 bool SavesInRoot(const v1::JobSpec& spec, const RootSightings& roots);
 
-// Returns true if the placement must consider the root: a gang of this job on this many nodes needs
-// a shared root, and some nodes do not share it or have not reported yet.
+// Returns true if the placement must consider the root. This is the case if a gang of this job on
+// this many nodes needs a shared root, and some nodes do not share it or have not reported yet.
 bool NeedsSharedRoot(const v1::JobSpec& spec, int nodes, const RootSightings& roots);
 
 // For a gang that needs a shared root, returns alternative sets of nodes to exclude. There is one

@@ -30,8 +30,8 @@ class StepTimes {
   // single slow step has no effect. Computed by Add, because every report of a rank reads it.
   double Slow() const { return slow_; }
 
-  // Returns the longest time. If only a few times are known, it is the only bound on the next step
-  // time.
+  // Returns the longest time. While only a few times are known, it is the best estimate of how long
+  // the next step may take.
   double Longest() const;
 
  private:

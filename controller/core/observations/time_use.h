@@ -34,7 +34,8 @@ std::vector<LostTraining> UnrecordedLosses(int64_t job_id, const Observations& o
 // has both. Only its last step may still increase, when reports of a disconnected node arrive.
 void MergeObserved(const v1::Job& job, const Observations& observations, Timestamp now,
                    v1::Attempt& attempt);
-// Calls the function above for every attempt of `copy`, a copy of `job` or of a part of it.
+// Calls the function above for every attempt of `copy`, which is a copy of `job` or of a part of
+// `job`.
 void MergeObserved(const v1::Job& job, const Observations& observations, Timestamp now,
                    v1::Job& copy);
 

@@ -11,8 +11,8 @@ enum class RequestSource {
   // Decided together with users' requests. The number of waiting requests is not limited. Requests
   // are refused while the disk is full.
   kController,
-  // Decided after users' requests. Requests wait while the disk is full, because workers keep facts
-  // and telemetry until they are acknowledged.
+  // Decided after users' requests. While the disk is full, requests wait instead of being refused,
+  // because workers keep facts and telemetry until the controller acknowledges them.
   kWorker,
 };
 

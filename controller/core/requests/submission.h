@@ -25,8 +25,8 @@ class JobSubmission {
   // any thread.
   static absl::StatusOr<JobSubmission> Check(v1::SubmitJobRequest request, Principal principal);
 
-  // Returns the JobSubmitted event to append. It lacks job_id and, if the spec does not set it,
-  // checkpoint.dir, because the loop assigns both.
+  // Returns the JobSubmitted event to append. It has no job_id, and no checkpoint.dir unless the
+  // spec sets it. The loop assigns both.
   const v1::JobSubmitted& submitted() const { return *submitted_; }
   const Principal& principal() const { return principal_; }
 
@@ -39,8 +39,9 @@ class JobSubmission {
   Principal principal_;
 };
 
-// Returns true if a repeated submission asks for the job that the first one created. The specs must
-// be equal, except for a checkpoint directory that the controller assigned.
+// Returns true if a repeated submission (`asked`) matches the job that the first one created
+// (`made`). The specs must be equal, except for a checkpoint directory that the controller
+// assigned.
 bool AsksForSameJob(const v1::JobSpec& made, const v1::JobSpec& asked);
 
 // Returns the ALREADY_EXISTS error for a submission that repeats a request id with another spec.

@@ -24,7 +24,7 @@ inline constexpr std::size_t kMaxOpenJobs = 100'000;
 absl::Status Admit(const ClusterState& state, const v1::JobSpec& spec);
 
 // ALREADY_EXISTS: a job that has not ended writes checkpoints to the same directory. Differently
-// spelled paths of one directory are recognised. Two jobs with one directory would delete and
+// spelled paths of one directory are recognized. Two jobs with one directory would delete and
 // replace each other's checkpoints.
 absl::Status CheckDirectoryIsFree(const ClusterState& state, const v1::JobSpec& spec);
 

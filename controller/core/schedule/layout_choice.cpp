@@ -22,9 +22,8 @@
 namespace trainyard::controller {
 namespace {
 
-// The maximum number of node counts whose layouts are compared if fewer nodes are available than
-// the job requests. The largest node counts with a layout are compared, because far fewer nodes are
-// never faster.
+// If fewer nodes are available than the job requests, layouts on this many different node counts
+// are compared. The largest possible counts are used, because far fewer nodes are never faster.
 constexpr int kSizesCompared = 3;
 
 constexpr char kDeviceSeparator[] = ", ";

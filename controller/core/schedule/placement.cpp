@@ -162,13 +162,12 @@ bool PlacementPass::KeepGang(const JobEntry& job, const GangShape& shape,
     const auto found = state_.nodes.find(old_gang[i].node_id);
     if (found == state_.nodes.end()) continue;
     const NodeEntry& node = found->second;
-    // Old ranks of the job may still run on this node, so the node cannot be used, like a lost
-    // node.
+    // Old ranks of the job may still run on this node, so it cannot be used.
     if (node.uncleared.contains(key)) continue;
     const bool suspect =
         node.node.state() == v1::NODE_STATE_SUSPECT || limits_.changing.contains(node.node.id());
-    // Wait, because the job's slots on the suspect node are still reserved for it. If a pause
-    // released them, there is no reservation and the job need not wait.
+    // The job's slots on the suspect node are still reserved, so the job waits for the node. After
+    // a pause there is no reservation, and the job need not wait.
     if (suspect && state_.reservations.contains(job.job.id())) return false;
     if (suspect) continue;
     if (!IsOpen(node) || to_avoid.contains(node.node.id())) continue;
@@ -384,7 +383,7 @@ void PlacementPass::Take(const Gang& gang) {
   for (const NodeSlots& chosen : gang) {
     const NodeEntry& node = state_.nodes.at(chosen.node_id);
     std::set<int>& taken = taken_[chosen.node_id];
-    // Only one attempt at a time may use an unhealthy node, so the node is closed for the rest of
+    // Only one attempt at a time may try an unhealthy node, so the node is closed for the rest of
     // the pass.
     if (node.node.has_health()) limits_.closed.insert(chosen.node_id);
     for (const v1::DeviceKind kind : kDeviceKinds)

@@ -101,8 +101,8 @@ class PlacementPass {
   bool KeepGang(const JobEntry& job, const GangShape& shape,
                 std::vector<std::optional<NodeSlots>>& gang);
   // Returns the first node in a bucket of state_.free_nodes from which this pass has taken no slot.
-  // The pass takes nodes with the lowest ids first, so the position is stored and nodes before it
-  // are not scanned again.
+  // The pass takes nodes in the order of their ids, so a stored position avoids scanning the
+  // earlier nodes again.
   std::set<std::string>::const_iterator FirstUntouched(v1::DeviceKind kind, int free,
                                                        const std::set<std::string>& bucket);
   std::vector<std::string> PickNodes(const GangShape& shape, int count,
@@ -117,9 +117,9 @@ class PlacementPass {
   void Take(const Gang& gang);
   int FreeNow(const NodeEntry& node, v1::DeviceKind kind) const;
 
-  // Calls `place` for each directory that nodes share, with all nodes outside the directory barred,
-  // until `place` returns a gang. If the job's nodes need not share the checkpoint root, calls it
-  // only once.
+  // Calls `place` for each shared directory, with all nodes that do not share it excluded, until
+  // `place` returns a gang. If the job's nodes need not share the checkpoint root, calls it only
+  // once.
   std::optional<Gang> InOneRoot(const JobEntry& job, const GangShape& shape,
                                 const std::function<std::optional<Gang>()>& place);
   // Returns alternative sets of nodes to exclude. InOneRoot tries one placement per set.

@@ -29,8 +29,8 @@ class QueueWalk {
   }
 
   Schedule Walk() {
-    // A recovering job that gets all of its own slots back need not wait for its turn, because it
-    // takes no slots from other jobs.
+    // A recovering job that gets all of its own slots back takes no slots from other jobs.
+    // Therefore it need not wait for its turn.
     for (const QueueKey& place : recovering_) {
       const JobEntry& entry = state_.jobs.at(place.job_id);
       if (const auto found = FindAgain(entry)) {
@@ -76,12 +76,12 @@ class QueueWalk {
     return !device.empty() && FindChoice(entry, {entry.job.id(), shape, device}) == nullptr;
   }
 
-  // Places recovering jobs behind the head of the queue: on fewer nodes, with their own slots only.
-  // If the head is not recovering, also places them with free slots.
+  // Places recovering jobs behind the head of the queue on fewer nodes, using only their own slots.
+  // If the head is not recovering, they may also use free slots.
   void PlaceWithFewer() {
     // A head that is not recovering, such as a resumed job, may wait for slots that recovering jobs
-    // have reserved. Recovering jobs may then take free slots. Otherwise the head and the
-    // recovering jobs would wait for each other.
+    // have reserved. If recovering jobs could not take free slots, they and the head would wait for
+    // each other.
     const bool head_recovers =
         schedule_.head.has_value() && state_.reservations.contains(schedule_.head->job_id);
     const bool waits_at_earlier = schedule_.head.has_value() && !head_recovers;
@@ -134,8 +134,8 @@ class QueueWalk {
     }
     const bool recovers = state_.reservations.contains(entry.job.id());
     if (!recovers && !LacksNodesSincePause(entry, request)) return std::nullopt;
-    // Fewer spares are tried even during the job's backoff, because a job that finds a gang in this
-    // pass does not block the queue.
+    // Fewer spares are tried even during the job's backoff. If a gang is found, the job keeps its
+    // slots for this pass and does not block the queue.
     if (auto fewer = FindFewerSpares(entry, request, /*with_free=*/true)) return fewer;
     if (!IsDue(entry, now_)) return std::nullopt;
     if (auto fewer = FindFewer(entry, request, /*with_free=*/true)) return fewer;

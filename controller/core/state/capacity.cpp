@@ -38,7 +38,7 @@ void CountCapacity(int64_t slots, Timestamp until, v1::CapacityHistory& capacity
     capacity.set_until_ms(until);
     capacity.set_first_hour(until / kHourMs);
   }
-  // If the gap is longer than the history, counting continues at the start of the oldest kept hour.
+  // After a gap longer than the history, counting continues at the start of the oldest kept hour.
   const Timestamp oldest = (until / kHourMs - kHoursKept) * kHourMs;
   if (capacity.until_ms() < oldest) {
     capacity.clear_slot_ms();

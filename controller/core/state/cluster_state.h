@@ -49,8 +49,8 @@ struct NodeEntry {
   // The place of the node (see v1::Hello). Empty if unknown.
   std::string place;
 
-  // The next two fields are derived from the fields above and from the jobs.
-  // Jobs whose live attempt has ranks on this node.
+  // Jobs whose live attempt has ranks on this node. This field and the next are derived from the
+  // fields above and from the jobs.
   std::set<int64_t> live_jobs;
   // Attempts that ended while this node was lost. Their slots stay taken until the node confirms
   // that no rank of the attempt runs there.
@@ -68,7 +68,8 @@ struct JobEntry {
   bool kill_requested = false;
   std::deque<Timestamp> restart_times_ms;
   int restarts_without_progress = 0;
-  // The next four fields contain facts about the newest attempt.
+  // started_ranks, exited_ranks, cleared_nodes and first_failure_ms are facts about the newest
+  // attempt.
   std::set<int> started_ranks;
   std::map<int, v1::RankExited> exited_ranks;
   std::set<std::string> cleared_nodes;
@@ -131,7 +132,8 @@ struct ClusterState {
   // Jobs that have not ended, and ended jobs that are not yet archived.
   std::map<int64_t, JobEntry> jobs;
   // Sorted oldest first. Before a submission is decided, the controller searches the archive for
-  // its request id. These entries cover jobs that are archived between the search and the decision.
+  // its request id. These entries are needed for jobs that were archived between the search and the
+  // decision.
   std::deque<ArchivedRequest> archived_requests;
   std::map<std::string, NodeEntry> nodes;
   // Keyed by node id. Has at most kMaxRemovedNodes entries.
@@ -141,8 +143,9 @@ struct ClusterState {
   // The clock that measured the times above (cluster_clock.h).
   v1::ClusterClock clock;
 
-  // The following fields are indexes derived from the fields above. They ensure that no tick scans
-  // ended jobs.
+  // The following fields are indexes derived from the fields above, so that no tick scans ended
+  // jobs.
+  //
   // Jobs that wait for slots: queued jobs, and recovering jobs without a live attempt.
   JobQueue pending_jobs;
   // Reservations by job: one for each recovering job without a live attempt. All of these jobs are
@@ -184,7 +187,7 @@ const v1::Attempt* LiveAttempt(const JobEntry& entry);
 // lists it.
 const v1::Attempt* FindAttempt(const v1::Job& job, int64_t number);
 
-// Returns the job's checkpoint directory as a normalised path.
+// Returns the job's checkpoint directory as a normalized path.
 std::string CheckpointDirectory(const v1::JobSpec& spec);
 
 // The job's entry, or nullptr.

@@ -19,7 +19,8 @@ bool IsOfLink(const v1::Node& node) {
 }
 
 void BlameLink(Timestamp since, v1::Node& node) {
-  constexpr char kProof[] = "; the worker came back without a restart: a failure of the link";
+  constexpr char kProof[] =
+      "; the worker reconnected without a restart, so the node's network link had failed";
   bool is_changed = false;
   for (v1::NodeEvidence& evidence : *node.mutable_evidence()) {
     const bool is_open = evidence.time_ms() >= since && !evidence.worker_restarted();
@@ -42,8 +43,8 @@ void NoteRestart(v1::Node& node) {
 void AddEvidence(const v1::NodeEvidence& evidence, v1::Node& node) {
   *node.add_evidence() = evidence;
   if (node.evidence_size() <= kEvidenceKept) return;
-  // Some evidence, such as slow ranks, does not count towards a quarantine. It must not displace
-  // evidence that counts.
+  // Drop the oldest evidence that does not count towards a quarantine, such as a slow rank. If all
+  // evidence counts, drop the oldest.
   const auto least = std::ranges::find_if_not(node.evidence(), CountsAsFailure);
   const auto oldest = least == node.evidence().end() ? node.evidence().begin() : least;
   node.mutable_evidence()->erase(oldest);

@@ -15,14 +15,16 @@ inline constexpr int kEvidenceKept = 16;
 // (node_health.h). A slow rank does not count, because it still trains.
 bool CountsAsFailure(const v1::NodeEvidence& evidence);
 
-// Returns true if all evidence since the newest release that counts is about the node's link.
+// Considers the evidence since the newest release that counts towards a quarantine. Returns true if
+// all of it is about the node's link.
 bool IsOfLink(const v1::Node& node);
 
-// Changes evidence of a loss since `since` to evidence about the link, because the worker came
-// back. Keeps evidence that NoteRestart has marked. Used only by Apply.
+// Called when a worker reconnects, which shows that its node was not lost but only the link failed.
+// Changes evidence of a loss since `since` to evidence of a failed link. Does not change evidence
+// that NoteRestart has marked. Used only by Apply.
 void BlameLink(Timestamp since, v1::Node& node);
 
-// Marks all evidence, because the node's worker has restarted. Used only by Apply.
+// Marks all evidence as older than a restart of the node's worker. Used only by Apply.
 void NoteRestart(v1::Node& node);
 
 // These functions add an evidence record and end a quarantine. Used only by Apply.

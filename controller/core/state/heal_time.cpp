@@ -7,7 +7,7 @@ namespace {
 
 struct HealTime {
   int64_t ended_ms = 0;  // The time of the heals that have ended.
-  // The start of the heals after which no step was completed yet. 0 if there are none.
+  // The start of the heals that have not completed a step yet. 0 if there are none.
   Timestamp since = 0;
 };
 

@@ -9,7 +9,8 @@
 
 namespace trainyard::controller {
 
-// Skips job and attempt numbers, for StoreRestored and EventsLost events.
+// Skips job and attempt numbers that may already have been used. For StoreRestored and EventsLost
+// events.
 void SkipNumbers(int64_t job_ids, int64_t attempts, ClusterState& state);
 
 // Returns the loss that an EventsLost or StoreDataLost event records.

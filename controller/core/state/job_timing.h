@@ -13,7 +13,7 @@ namespace trainyard::controller {
 bool IsDue(const JobEntry& entry, Timestamp now);
 
 // The grace period for ranks that cannot or must not save: ranks of a gang that lost a member, and
-// ranks of an older attempt. It is just long enough for them to write their final output. The whole
+// ranks of an older attempt. They only need time to write their final output, because the whole
 // gang must have ended within 5 s.
 inline constexpr int64_t kUnwantedGraceMs = 3000;
 

@@ -1,4 +1,4 @@
-// Training time that the ledger counts in another phase, because the run was diverging or slow.
+// Training time that the ledger counts as diverging or slow.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_LOST_TRAINING_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_LOST_TRAINING_H_
 

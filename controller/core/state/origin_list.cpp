@@ -9,7 +9,7 @@
 namespace trainyard::controller {
 
 std::string PackOrigins(const Origins& origins) {
-  // A single memory block for the roughly twenty messages of a submission.
+  // The arena allocates the roughly twenty messages of a submission in one block.
   google::protobuf::Arena arena;
   auto& list = *google::protobuf::Arena::CreateMessage<v1::OriginList>(&arena);
   for (const auto& [key, source] : origins) {

@@ -24,8 +24,8 @@ struct CoreOptions {
   int64_t suspect_after_ms = 3000;
   // A suspect node is lost after this time without a heartbeat, if its peers have stalled as well.
   int64_t lost_after_ms = 8000;
-  // A suspect node is lost after this time without a heartbeat, if all ranks of its gangs are on
-  // nodes without a heartbeat, so that no rank can show progress.
+  // The time without a heartbeat after which a suspect node is lost if no rank can show progress,
+  // because all ranks of its gangs are on nodes without a heartbeat.
   int64_t lease_ms = 600000;
   // The time after the controller's start within which every reachable worker attaches. It is many
   // times the longest pause between two attempts of a worker to attach
@@ -35,9 +35,9 @@ struct CoreOptions {
   // workers have attached. Workers may know of events that the log has lost (lost_history.h). If 0,
   // new jobs and placements do not wait.
   int64_t confirm_log_ms = 0;
-  // A limit for an attempt that has not trained yet, on two times: the time without a sign that the
-  // node received the start order, and the time for which the node's peers have been starting
-  // without the node.
+  // The maximum time without a sign that a node received a start order, and the maximum time for
+  // which the node's peers may be starting without the node. For attempts that have not trained
+  // yet.
   int64_t start_lease_ms = 120000;
   // The minimum time that peers must have been starting before a missing node counts as lost. It
   // applies if earlier starts of the job give a baseline.
@@ -45,13 +45,13 @@ struct CoreOptions {
   // The time within which every rank of a healing gang must complete a step. It is longer for a
   // gang with long steps (heal_policy.h).
   int64_t heal_within_ms = 30000;
-  // The limit on the time without any sign of life in a phase of unknown length, such as a job's
-  // first load. At the limit the phase counts as stalled. The limit is long because a healthy load
-  // of a 1 TB checkpoint from a slow file server takes more than an hour.
+  // A phase of unknown length, such as a job's first load, counts as stalled after this time
+  // without any sign of life. The time is long, because loading a 1 TB checkpoint from a slow file
+  // server may take more than an hour.
   int64_t unknown_phase_ms = 4 * 3'600'000;
-  // The limit on the time without any sign of life after the gang's last step, or after some of its
-  // ranks have exited with 0. Until the limit, the other ranks may still be uploading the result.
-  // At the limit the gang counts as stalled.
+  // After the gang's last step, or after some of its ranks exited with 0, the gang counts as
+  // stalled after this time without any sign of life. The remaining ranks may still be uploading
+  // the result until then.
   int64_t finish_lease_ms = 1'800'000;
   // A job may be archived archive_after_ms after its end. Disconnected nodes that may still have
   // output of the job delay this, but at most until archive_away_ms after its end.

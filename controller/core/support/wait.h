@@ -7,8 +7,8 @@
 namespace trainyard::controller {
 
 // Returns true if the wait from `begin_ms` to `end_ms` is over. A wait that begins after `now` also
-// counts as over: the wall clock was set back since, so the remaining time is unknown. Such waits
-// occur in logs of older releases and outside the state.
+// counts as over, because the wall clock was set back and the remaining time is unknown. Such waits
+// occur only in logs of older releases and outside the state.
 inline bool HasPassed(Timestamp begin_ms, Timestamp end_ms, Timestamp now) {
   return now >= end_ms || now < begin_ms;
 }

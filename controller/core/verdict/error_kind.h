@@ -9,8 +9,8 @@ namespace trainyard::controller {
 // Ordered by how much a line reveals.
 enum class ErrorKind {
   kNone,
-  // A launcher reports that a process below it failed, or the C++ runtime announces an exception
-  // whose message follows.
+  // A launcher reports that a process below it failed, or the C++ runtime reports an exception. The
+  // error itself is on another line.
   kFrame,
   // A communication library lost another rank.
   kPeerLoss,

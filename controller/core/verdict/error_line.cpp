@@ -37,8 +37,8 @@ std::string RankLabel(std::string_view line) {
   return std::string(label);
 }
 
-// Returns the last line of this kind. If it has a rank label, returns the last one of the rank that
-// printed the first labelled line of this kind, because a launcher mixes the output of its ranks.
+// Returns the last line of this kind. A launcher mixes the output of its ranks. Therefore, if lines
+// have rank labels, only lines of the rank with the first labeled line are considered.
 std::string_view LineOfCause(const std::vector<FoundLine>& lines, ErrorKind kind) {
   std::string first_label;
   std::string_view last;

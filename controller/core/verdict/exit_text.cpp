@@ -69,7 +69,7 @@ v1::VerdictCause CauseOf(const v1::Attempt& attempt, const v1::RankExited& exite
   if (exited.out_of_memory()) return v1::VERDICT_CAUSE_OUT_OF_MEMORY;
   if (exited.signal() != 0) return v1::VERDICT_CAUSE_RANK_SIGNALED;
   if (BlamesJob(exited.exit_code())) return v1::VERDICT_CAUSE_BAD_JOB;
-  // A rank can find a checkpoint damaged only if the attempt has a checkpoint to resume from.
+  // The exit code means a damaged checkpoint only if the attempt has a checkpoint to resume from.
   if (exited.exit_code() == static_cast<int>(ExitCode::kBadCheckpoint) &&
       !attempt.resume_from().empty()) {
     return v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED;

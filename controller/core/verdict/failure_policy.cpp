@@ -48,9 +48,9 @@ bool FitsElsewhere(const ClusterState& state, const GangShape& shape,
   return false;
 }
 
-// Returns why a job is not retried on another node although its program could not be started on
-// `node_id`. Empty if it is retried. A program that is missing on one node may exist on another,
-// but a program that is missing on two nodes is assumed to be missing everywhere.
+// The program could not be started on `node_id`. Returns why the job is not retried on another
+// node. Empty if it is retried. A program that is missing on one node may exist on another, but a
+// program that is missing on two nodes is assumed to be missing everywhere.
 std::string WhyNoOtherNode(const ClusterState& state, const v1::Job& job,
                            const std::string& node_id) {
   std::set<std::string> nodes = NodesToAvoid(job);
@@ -67,16 +67,16 @@ std::string WhyNoOtherNode(const ClusterState& state, const v1::Job& job,
 }
 
 // Returns which ranks waited for which before the gang exited, based on the flight records that
-// ranks write when they end. Needed if every failed rank lost a peer, because the exit codes then
-// do not show the cause. `observed` may be nullptr.
+// ranks write when they end. If every failed rank lost a peer, the exit codes do not show the
+// cause, but the records may. `observed` may be nullptr.
 std::optional<GroupWait> WaitBeforeExits(const AttemptObservation* observed,
                                          const v1::RankExited& culprit, int gang_size) {
   if (observed == nullptr || !ExitedForLostPeer(culprit)) return std::nullopt;
   return FindGroupWait(*observed, gang_size);
 }
 
-// Returns true if a worker has not reported since its ranks exited. Its next report will contain
-// the last flight records of these ranks.
+// Returns true if a worker has not sent a report since its ranks exited. The next report will
+// contain the last flight records of these ranks.
 bool AwaitsLastRecords(const AttemptObservation* observed) {
   return observed != nullptr &&
          std::ranges::any_of(observed->ranks, [](const auto& rank) { return rank.second.running; });
@@ -216,9 +216,11 @@ int64_t BackoffMs(const v1::RestartSpec& rules, int count) {
   return wait_ms;
 }
 
-// Returns true if the program could not be started for a reason other than the job's storage.
+// Returns true if the program could not be started. Returns false if only the job's storage or a
+// rule of the job is to blame.
 bool CouldNotStart(const JobEntry& entry, const v1::Verdict& verdict) {
-  if (verdict.action() == v1::FAILURE_ACTION_RETRY) return false;  // A rule blames the job.
+  // A rule of the job asks for a retry.
+  if (verdict.action() == v1::FAILURE_ACTION_RETRY) return false;
   const v1::RankPlacement& culprit = MemberAt(*NewestAttempt(entry), verdict.rank());
   const auto exited = entry.exited_ranks.find(culprit.rank());
   return exited == entry.exited_ranks.end() ||
@@ -259,8 +261,8 @@ bool WouldRepeatUnsavedWork(const JobEntry& entry, const v1::Attempt& newest, in
   return Is(newest.verdict().exit_code(), ExitCode::kCannotWrite) && last_step > saved;
 }
 
-// Returns the reason why another attempt cannot help. Empty if another attempt may help, or if one
-// of the job's rules decided.
+// Returns the reason why another attempt cannot help. Empty if it may help, or if one of the job's
+// rules decides.
 std::string WhyInVain(const JobEntry& entry, int64_t last_step, Timestamp now) {
   const v1::Attempt* newest = NewestAttempt(entry);
   if (newest == nullptr || newest->verdict().action() != v1::FAILURE_ACTION_UNSPECIFIED) return "";

@@ -27,7 +27,7 @@ namespace {
 using Members = std::vector<const v1::RankPlacement*>;
 
 // Returns false for exit codes after which a new process in the same place would end in the same
-// way. Returns false also if the rank only lost a peer, because then another rank failed.
+// way. Returns false as well if the rank only lost a peer, because another rank failed first.
 bool MayHealAfterCode(int code) {
   switch (static_cast<ExitCode>(code)) {
     case ExitCode::kPeerLost:
@@ -240,9 +240,9 @@ std::optional<v1::Verdict> VerdictOnHeal(const Observations& observations,
   const v1::Heal& heal = *LiveAttempt(entry)->heals().rbegin();
   const AttemptObservation* observed = FindObserved(observations, entry);
   const int64_t limit_ms = HealLimitMs(observations, options, entry);
-  // A start time after `now` means that the clock was set back since, so the limit counts as
-  // exceeded. Time during which this controller was down or stalled does not count, because the
-  // gang may have healed meanwhile.
+  // If the start time is after `now`, the clock was set back, and the limit counts as exceeded.
+  // Time in which this controller was down or stalled does not count, because the gang may have
+  // healed in that time.
   const Timestamp began_ms =
       heal.began_ms() > now
           ? 0

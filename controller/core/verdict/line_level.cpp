@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t kSearchedBytes = 1000;
 
-// "E1128 12:00:00" and "[W1128 12:00:00" are the forms of glog and PyTorch. "FAILED" is a word of
-// the trainer.
+// "E1128 12:00:00" and "[W1128 12:00:00" are the formats of glog and PyTorch. The trainer prints
+// "FAILED".
 bool StatesError(const std::string& line) {
   static const RE2 kForms(
       R"(\b(?:ERROR|FATAL|CRITICAL|PANIC|SEVERE|FAILED)\b|Traceback \(most recent call last\)|)"
@@ -27,7 +27,8 @@ bool StatesWarning(const std::string& line) {
   return RE2::PartialMatch(line, kForms);
 }
 
-// Removes the color codes of terminals: a letter that ends a code would join the next word.
+// Removes the color codes of terminals. The letter at the end of a code would otherwise become part
+// of the next word.
 std::string WithoutColors(std::string_view text) {
   static const RE2 kCode(R"(\x1b\[[0-9;]*m)");
   std::string plain(text);

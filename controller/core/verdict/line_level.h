@@ -1,4 +1,4 @@
-// Recognises warnings and errors in the output of programs.
+// Recognizes warnings and errors in the output of programs.
 #ifndef TRAINYARD_CONTROLLER_CORE_VERDICT_LINE_LEVEL_H_
 #define TRAINYARD_CONTROLLER_CORE_VERDICT_LINE_LEVEL_H_
 

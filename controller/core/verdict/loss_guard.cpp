@@ -94,8 +94,8 @@ class Guard {
   // Returns true if the attempt is in a state in which the job may roll back. A failed attempt is
   // included, because its ranks may have exited for the same loss before the record arrived.
   bool MayGoBack() const {
-    // The record may arrive after the job was paused, and the checkpoint saved for the pause
-    // already contains the spike.
+    // A checkpoint that was saved for a pause may contain the spike. Therefore a record that
+    // arrives after the pause can still cause a rollback.
     if (Runs() || attempt_.stop_reason() == v1::STOP_REASON_PAUSED) return true;
     return job_.state() == v1::JOB_STATE_RECOVERING &&
            attempt_.stop_reason() == v1::STOP_REASON_FAILED;
@@ -163,8 +163,8 @@ class Guard {
     *back.mutable_verdict() = VerdictOf(Consequence(rollback), true);
   }
 
-  // Sets in the rollback what later attempts change: the learning rate or the samples to skip.
-  // Returns the rollback as text.
+  // Sets the changes for later attempts in the rollback: the learning rate or the samples to skip.
+  // Returns them as text.
   std::string Consequence(v1::Rollback& rollback) const {
     const std::string text = absl::StrCat("rolled back to step ", rollback.to_step());
     if (rules_.policy() == v1::GUARD_POLICY_LOWER_LR) {

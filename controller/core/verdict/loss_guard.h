@@ -38,8 +38,8 @@ std::vector<ReceiveTelemetry> WatchLosses(const ClusterState& state, const std::
 std::vector<v1::Event> DecideLoss(const JobEntry& entry, const ReceiveTelemetry& request,
                                   const LossFinding& finding, v1::Event event);
 
-// Returns true if the exit cannot be judged yet, because the rank's loss was not finite and the
-// alert that names the step and its samples may still arrive.
+// Returns true if the exit cannot be judged yet: the rank's loss was not finite, and the alert with
+// the step and its samples may still arrive.
 bool AwaitsLossAlert(const JobEntry& entry, const v1::RankExited& exited, Timestamp now);
 
 }  // namespace trainyard::controller

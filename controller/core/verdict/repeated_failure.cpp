@@ -17,7 +17,8 @@ namespace {
 constexpr int kShellSignalBase = 128;
 constexpr int kHighestSignal = 64;
 
-// Returns true for signals that a program raises by its own error. Other signals come from outside.
+// Returns true for signals that an error in the program itself raises. Other signals come from
+// outside.
 bool IsOwnSignal(int signal) {
   return signal == SIGILL || signal == SIGTRAP || signal == SIGABRT || signal == SIGBUS ||
          signal == SIGFPE || signal == SIGSEGV || signal == SIGSYS;
@@ -66,8 +67,8 @@ bool IsUninformative(const v1::Verdict& verdict) {
   return reveals == Reveals::kNothing || (reveals == Reveals::kByExit && !IsOfProgram(verdict));
 }
 
-// Searches backwards from the newest attempt for an earlier one that is not uninformative. Returns
-// it if it failed because of the program. Otherwise returns nullptr.
+// Returns the newest earlier attempt that reveals something about the program, if it failed because
+// of the program. Otherwise returns nullptr.
 const v1::Attempt* FailureBefore(const v1::Job& job) {
   for (int i = job.attempts_size() - 2; i >= 0; --i) {
     const v1::Attempt& attempt = job.attempts(i);

@@ -19,7 +19,8 @@ bool IsFailed(const v1::Attempt& attempt) {
          cause != v1::VERDICT_CAUSE_STOPPED;
 }
 
-// By the controller's clock, unlike Verdict.time_ms.
+// Returns the time of the failure by the controller's clock. Verdict.time_ms may be by the node's
+// clock.
 Timestamp FailedMs(const v1::Attempt& attempt) {
   return attempt.stopping_time_ms() != 0 ? attempt.stopping_time_ms() : attempt.ended_time_ms();
 }

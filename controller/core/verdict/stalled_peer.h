@@ -1,4 +1,4 @@
-// Finds the rank whose stall or early end made its peers give up.
+// Finds the rank that failed its peers by stalling or by exiting early.
 #ifndef TRAINYARD_CONTROLLER_CORE_VERDICT_STALLED_PEER_H_
 #define TRAINYARD_CONTROLLER_CORE_VERDICT_STALLED_PEER_H_
 
@@ -8,15 +8,15 @@
 
 namespace trainyard::controller {
 
-// Changes the verdict on a rank that lost a peer if the gang had stalled before. If flight records
-// show which ranks the others waited for, the verdict becomes one on these stalled ranks, because
-// the ranks that gave up waiting are not at fault. Returns true if the verdict was changed to a
-// stall. The entry must have a live attempt.
+// Changes the verdict on a rank that lost a peer, if the gang had stalled before. The ranks that
+// gave up waiting are not at fault. If flight records show which ranks they waited for, the verdict
+// becomes a stall of those ranks. Returns true if the verdict was changed to a stall. The entry
+// must have a live attempt.
 bool BlameStalledPeer(const ClusterState& state, const AttemptObservation& observed,
                       const JobEntry& entry, v1::Verdict& verdict);
 
-// Adds to the verdict on a rank that lost a peer which ranks had exited with 0 before, and why.
-// Does nothing if none had. The entry must have a live attempt.
+// For a verdict on a rank that lost a peer: adds the ranks that had already exited with 0, and the
+// probable reason. Does nothing if there are none. The entry must have a live attempt.
 void AddEarlyExits(const AttemptObservation& observed, const JobEntry& entry, v1::Verdict& verdict);
 
 }  // namespace trainyard::controller

@@ -20,7 +20,8 @@ std::set<std::string> NodesToAvoid(const v1::Job& job) {
   std::set<std::string> nodes;
   for (int i = job.attempts_size() - 1; i >= 0; --i) {
     const v1::Verdict& verdict = job.attempts(i).verdict();
-    // A live attempt does not have a verdict yet.
+    // The attempt is live and has no verdict yet, or a node fault ended it. Neither says anything
+    // about the program.
     const bool is_uninformative = verdict.cause() == v1::VERDICT_CAUSE_UNSPECIFIED ||
                                   verdict.cause() == v1::VERDICT_CAUSE_NODE_FAULT;
     if (is_uninformative) continue;

@@ -17,9 +17,9 @@ inline constexpr int64_t kUsualPerNode = 8;
 
 struct ClusterRequest {
   std::string device;
-  int64_t nodes = 0;  // 0 means as many as the job requests.
+  int64_t nodes = 0;  // 0: as many as the job requests.
   int64_t per_node = kUsualPerNode;
-  std::string network;  // If empty, the usual network of the device.
+  std::string network;  // Empty: the usual network of the device.
   std::string storage;  // Storage of the token files. If empty, a local disk of each node.
   std::optional<Calibration> calibration;
 };

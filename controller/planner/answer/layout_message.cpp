@@ -84,10 +84,8 @@ void AddStages(const LayoutPlan& plan, v1::PlanLayoutResponse& response) {
   }
 }
 
-// Adds one dp axis instead of Expert and ExpertData, because experts are distributed among the
-// ranks of dp.
 void AddRankAxes(const LayoutConfig& layout, v1::PlanLayoutResponse& response) {
-  const RankGrid grid({layout.tp, layout.cp, layout.ep, layout.dp, layout.pp});
+  const RankGrid grid({layout.tp, layout.cp, layout.dp, layout.pp});
   int64_t stride = 1;
   const auto add = [&](const char* name, int64_t size) {
     v1::RankAxis& axis = *response.add_rank_axes();
@@ -98,7 +96,7 @@ void AddRankAxes(const LayoutConfig& layout, v1::PlanLayoutResponse& response) {
   };
   add("tp", grid.Extent(Axis::kTensor));
   add("cp", grid.Extent(Axis::kContext));
-  add("dp", grid.Extent(Axis::kExpert) * grid.Extent(Axis::kExpertData));
+  add("dp", grid.Extent(Axis::kData));
   add("pp", grid.Extent(Axis::kPipeline));
 }
 

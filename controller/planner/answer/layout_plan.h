@@ -43,13 +43,13 @@ struct LayoutPlan {
   std::optional<WrittenLayout> written;
   bool is_written = false;  // True if the job file's layout is planned instead of the best one.
 
-  // Call only if there is no problem.
+  // May be called only if `problem` is not set.
   const PlannedLayout& Planned() const { return is_written ? written->planned : *search.best; }
 };
 
 // INVALID_ARGUMENT: an error of ClusterFor, the job has a command, or the device does not support
-// the job's precision. If no layout fits, or the chosen layout cannot run, the plan contains the
-// reason instead.
+// the job's precision. If no layout fits, or the chosen layout cannot run, returns a plan with the
+// reason.
 absl::StatusOr<LayoutPlan> PlanLayout(const ResolvedSpec& resolved, const ClusterRequest& request,
                                       LayoutChoice choice = LayoutChoice::kBest);
 

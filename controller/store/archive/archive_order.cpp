@@ -22,11 +22,10 @@ const char kArchiveFigureSchema[] = R"(
 
 namespace {
 
-// Jobs whose figures are stored in one transaction.
+// The number of jobs whose figures one transaction stores.
 constexpr int kFilledAtOnce = 1000;
 
-// The name of the column with the figure; nullptr if the order is not by a figure. Archived jobs
-// have ended, so none has an ETA.
+// Returns the column that contains the figure. Returns nullptr if the order is not by a figure.
 const char* FigureColumn(v1::JobOrder order) {
   switch (order) {
     case v1::JOB_ORDER_LOSS:
@@ -44,7 +43,7 @@ const char* FigureColumn(v1::JobOrder order) {
   }
 }
 
-// Returns an expression of the number that PlaceIn returns.
+// Returns an SQL expression for the number in the sort key (PlaceIn).
 std::string FigureExpression(const char* column, bool reverse) {
   if (!reverse) return column;
   return absl::StrCat("CASE WHEN ", column, " = 1e300 THEN -1e300 ELSE ", column, " END");
@@ -52,7 +51,7 @@ std::string FigureExpression(const char* column, bool reverse) {
 
 static_assert(kUnknownKey == 1e300);
 
-// The orders by a figure that archived jobs have.
+// The orders by a figure that archived jobs have. ETA is missing, because archived jobs have ended.
 constexpr std::array kFigures{v1::JOB_ORDER_LOSS, v1::JOB_ORDER_BEST_LOSS, v1::JOB_ORDER_RATE,
                               v1::JOB_ORDER_SLOTS, v1::JOB_ORDER_RESTARTS};
 

@@ -12,12 +12,12 @@
 
 namespace trainyard::controller {
 
-// Adds a column for each figure that jobs can be sorted by. They have no index, because these
-// orders are rare and rows of the table are small. A figure is NULL in rows of older releases.
+// Adds a column for each figure that jobs can be sorted by. The columns have no index, because
+// these orders are rare and the rows are small. A figure is NULL in rows of older releases.
 extern const char kArchiveFigureSchema[];
 
-// An expression of the first part of a sort key, and the index on it; nullptr if it has none. The
-// expression is empty if jobs are sorted only by number.
+// The SQL expression of the first part of a sort key (empty if jobs are sorted only by number), and
+// the index on this expression (nullptr if there is none).
 struct OrderColumn {
   std::string column;
   const char* index;

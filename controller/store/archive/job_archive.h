@@ -23,7 +23,7 @@ using JobPlace = std::tuple<double, std::string, int64_t>;
 // The number in the sort key of a job that lacks the value of the order, such as a loss.
 inline constexpr double kUnknownKey = 1e300;
 
-// Returns the sort key of a job with this progress for the given order, not reversed.
+// Returns the sort key of a job with this progress in the given order (not reversed).
 JobPlace PlaceOf(v1::JobOrder order, const v1::Job& job, const v1::Progress& progress);
 
 // Returns the sort key of a job in the list that the request selects. Jobs that lack the value of

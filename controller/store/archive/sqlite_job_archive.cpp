@@ -15,10 +15,10 @@
 
 namespace trainyard::controller {
 
-// `newest` is the negative job id. SQLite appends the primary key to the columns of each index, so
-// each index is sorted as one list order, with the newest job first among equals. Lists read only
-// the narrow table; the record of a job is read only by id. Searches look for their text in
-// `sought`. archived_count makes counting rows unnecessary.
+// `newest` is the negative job id. SQLite appends the primary key to each index. Therefore each
+// index is sorted in one list order, and newer jobs come first among equals. Lists read only the
+// narrow table archived_job; the record of a job is read only by id. Text searches use the column
+// `sought`. archived_count avoids counting rows.
 const char kArchiveSchema[] = R"(
   CREATE TABLE archived_job (
     newest INTEGER PRIMARY KEY,
@@ -48,7 +48,7 @@ const char kArchiveSchema[] = R"(
   ) STRICT, WITHOUT ROWID;
 )";
 
-// Has no rows for jobs that older releases archived.
+// The table has no rows for jobs that older releases archived.
 const char kArchiveTimeSchema[] = R"(
   CREATE TABLE archived_time (
     newest INTEGER PRIMARY KEY,
@@ -121,8 +121,8 @@ JobArchive::Found FirstRecord(absl::StatusOr<SqliteQuery> query, const std::stri
   return job;
 }
 
-// Returns the clause that selects an index. In the default order (newest first), the index for a
-// filter also returns rows in that order.
+// Returns the clause that selects an index. If jobs are sorted by number (newest first), the index
+// for a filter returns rows in that order as well.
 std::string IndexClause(const v1::ListJobsRequest& request, bool has_state) {
   if (!request.name().empty()) return " INDEXED BY archived_by_name";
   if (const char* index = ColumnOf(request).index; index != nullptr) {

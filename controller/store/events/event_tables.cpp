@@ -13,7 +13,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Using kArchiveSchema here is safe, because it is constant-initialized.
+// kArchiveSchema is constant-initialized, so it can be used here before dynamic initialization.
 const std::array<Migration, 8> kEventMigrations = {
     // The index event_by_job finds the events of a job. It is partial, because most node events
     // have no job.
@@ -33,8 +33,8 @@ const std::array<Migration, 8> kEventMigrations = {
         checksum INTEGER NOT NULL
       ) STRICT;
     )"},
-    // If `sealed` is set, the payload is compressed (block_codec.h). A small payload makes writing
-    // a snapshot short, so that an append waits for little more than the sync.
+    // If `sealed` is set, the payload is compressed (block_codec.h). A small payload is written
+    // quickly, so an append waits only briefly for a snapshot.
     Migration{R"(
       ALTER TABLE snapshot ADD COLUMN sealed INTEGER NOT NULL DEFAULT 0;
     )"},

@@ -23,7 +23,7 @@ namespace trainyard::controller {
 // The size of a part of a snapshot. Each part has its own transaction, so that an append waits for
 // at most one part.
 inline constexpr std::size_t kSnapshotPartBytes = 256 << 10;
-// The id of a part is set * kPartsOfSet + part number. No snapshot has this many parts.
+// The id of a part is set * kPartsOfSet + part number. Every snapshot has fewer parts than this.
 inline constexpr int64_t kPartsOfSet = 1 << 20;
 
 std::span<const Migration> EventMigrations();

@@ -44,7 +44,8 @@ bool LogTerms::Covers(const v1::LogMark& mark) const {
 
 uint64_t NewTermId() {
   std::random_device random;
-  // The shift is 31 instead of 32, because SQLite's integers are signed.
+  // The shift is 31 instead of 32, because SQLite's integers are signed and the id must not be
+  // negative.
   const uint64_t id = (uint64_t{random()} << 31) ^ random();
   return id == 0 ? 1 : id;
 }

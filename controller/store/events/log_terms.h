@@ -22,11 +22,11 @@ class LogTerms {
  public:
   // Sets the terms of the log, oldest first, and the sequence number of its last event.
   void Load(std::vector<LogTerm> terms, uint64_t last_sequence);
-  // Records that events up to `last_sequence` are durable, and that those not recorded before
+  // Records that all events up to `last_sequence` are durable. Events that were not recorded before
   // belong to term `id`.
   void Appended(uint64_t id, uint64_t last_sequence);
 
-  // Returns true if the newest term is not `id`, so that the next append begins term `id`.
+  // Returns true if the newest term is not `id`. The next append then begins term `id`.
   bool Begins(uint64_t id) const;
 
   // Returns the mark of the last event, without a job id. The mark is empty if the log is empty.

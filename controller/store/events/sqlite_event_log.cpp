@@ -126,7 +126,7 @@ absl::Status SqliteEventLog::Append(const std::vector<LogRecord>& events,
 absl::Status SqliteEventLog::TryWrite() {
   const std::lock_guard lock(mutex_);
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
-  // Stores the schema version that is already stored. SQLite writes the page anyway, which tests
+  // Write the schema version again without changing it. SQLite writes the page anyway, which tests
   // whether the disk can be written.
   TRAINYARD_RETURN_IF_ERROR(
       writer_->RunScript(absl::StrCat("PRAGMA user_version = ", EventMigrations().size())));
@@ -331,8 +331,8 @@ absl::StatusOr<bool> SqliteEventLog::DropNodeEvents(int64_t before_ms) {
       const int64_t next_ms,
       writer_->QueryInt64("SELECT time_ms FROM event WHERE seq > ? ORDER BY seq LIMIT 1", end));
   TRAINYARD_RETURN_IF_ERROR(transaction.Commit());
-  // Some scanned events were not old enough. node_events_dropped_ does not advance, so that the
-  // next call scans them again.
+  // Some scanned events may be too new to be removed. Do not advance node_events_dropped_, so that
+  // the next call scans them again.
   if (end >= last || next_ms >= before_ms) return false;
   node_events_dropped_ = end;
   return true;

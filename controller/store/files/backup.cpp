@@ -106,8 +106,8 @@ absl::StatusOr<ListedFile> ReadFile(const std::string& path, const Take& take) {
     if (count < 0) return FileProblem(errno, "read", path);
     if (count == 0) return read;
     const std::string_view piece(buffer.data(), static_cast<std::size_t>(count));
-    // A read of a regular file is short only at the end of the file. Therefore every pass over the
-    // file has the same pieces and computes the same chained checksum.
+    // A read of a regular file is short only at the end of the file. Therefore every pass reads the
+    // same pieces and computes the same checksum.
     read.checksum = Checksum(piece, read.checksum);
     read.bytes += count;
     TRAINYARD_RETURN_IF_ERROR(take(piece));
@@ -155,8 +155,8 @@ bool HasPageChecks(SqliteDatabase& database) {
   return bytes > 0;
 }
 
-// True if `code`, the error of a failed copy, means that the source is damaged. Damaged pages can
-// only be in the source, because those of the copy were just written.
+// Returns true if the failed copy shows that the source is damaged. Only the source can be damaged,
+// because the pages of the copy were just written. `code` is the error of the copy.
 bool MeansDamage(int code) {
   const int primary = code & 0xff;
   return code == SQLITE_IOERR_DATA || primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB;
@@ -285,7 +285,8 @@ absl::StatusOr<std::vector<ListedFile>> CopyStore(const std::string& data_direct
     TRAINYARD_RETURN_IF_ERROR(CopyPages(*pinned[i].database, path));
     TRAINYARD_RETURN_IF_ERROR(FoldLogIntoDatabase(path));
     TRAINYARD_RETURN_IF_ERROR(VerifyDatabase(path));
-    // While the view exists, the source cannot shorten its write-ahead log. Release it early.
+    // While the view exists, the source's write-ahead log cannot be truncated. Release the view
+    // early.
     pinned[i].view.reset();
     pinned[i].database.reset();
   }

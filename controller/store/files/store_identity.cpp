@@ -27,7 +27,7 @@ absl::StatusOr<std::string> IdentityIn(SqliteDatabase& database) {
   return found ? std::string(query.Bytes(0)) : std::string();
 }
 
-// True if the database, metrics.db or logs.db, contains data of any job. It then has a row for a
+// Returns true if metrics.db or logs.db contains data of any job. If it does, it has a row for a
 // stream.
 absl::StatusOr<bool> HoldsData(const std::string& path) {
   TRAINYARD_ASSIGN_OR_RETURN(auto database,

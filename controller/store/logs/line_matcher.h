@@ -21,8 +21,8 @@ class LineMatcher {
   // Selects the lines of the query. Requires that the query is valid (CheckPattern).
   explicit LineMatcher(const LogQuery& query);
 
-  // Returns a position in `bytes`, which contains several lines. No line that ends before this
-  // position is selected. npos if no line is selected.
+  // `bytes` contains several lines. Returns a position in `bytes` before which no selected line
+  // ends. Returns npos if no line is selected.
   std::size_t FirstCandidate(std::string_view bytes) const;
 
   // Returns true if the line, without its line end, is selected.
@@ -34,8 +34,8 @@ class LineMatcher {
   std::string text_;
   // Set if the query is a regular expression, or ignores case.
   std::unique_ptr<RE2> pattern_;
-  // True if the pattern contains no anchors and no line ends, so that it can be searched in several
-  // lines at once.
+  // True if the pattern can be searched in several lines at once, because it contains no anchors
+  // and no line ends.
   bool crosses_lines_ = true;
   v1::LogLevel min_level_ = v1::LOG_LEVEL_UNSPECIFIED;
 };

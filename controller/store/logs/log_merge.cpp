@@ -63,9 +63,10 @@ class LineEmitter {
   LogCursor moved_;
 };
 
-// An entry of a priority queue with the next line of each stream of one attempt. The streams are
-// sorted by rank, so the index orders lines with the same time by rank.
-using Head = std::tuple<int64_t, std::size_t>;  // Time of the line, index of the stream.
+// The next line of a stream, as an entry of a priority queue: the time of the line and the index of
+// the stream. The streams of an attempt are sorted by rank, so lines with the same time are ordered
+// by rank.
+using Head = std::tuple<int64_t, std::size_t>;
 using EarliestFirst = std::priority_queue<Head, std::vector<Head>, std::greater<>>;
 using LatestFirst = std::priority_queue<Head>;
 
@@ -107,7 +108,7 @@ std::vector<LogMerge::AttemptStreams> LogMerge::Attempts() const {
 LineRange LogMerge::RangeOf(const LogStream& stream) const {
   const auto given = cursor_.find(stream.key);
   const int64_t begin = given == cursor_.end() ? 0 : given->second;
-  // An attempt is over if a later attempt has streams.
+  // All attempts but the newest are over.
   const bool is_over = include_partial_ || stream.key.attempt != streams_.back().key.attempt;
   return {.begin = std::clamp<int64_t>(begin, 0, stream.end_offset),
           .end = stream.end_offset,

@@ -86,8 +86,7 @@ std::vector<int64_t> LineSplitter::Add(int64_t begin, std::string_view bytes) {
     const char* from = bytes.data() + (position - begin);
     const auto* newline = static_cast<const char*>(std::memchr(from, '\n', end - position));
     const int64_t line_end = newline == nullptr ? end : begin + (newline - bytes.data());
-    // The new part starts at the first byte at or beyond the limit that is not a UTF-8 continuation
-    // byte.
+    // Split at the first byte at or beyond the limit that does not continue a UTF-8 character.
     while (line_end - line_begin_ > kLineBytesMax) {
       int64_t split = std::max(line_begin_ + kLineBytesMax, position);
       while (split < line_end && split < line_begin_ + kLineBytesMax + kContinuationBytesMax &&

@@ -92,8 +92,8 @@ class SqliteSegmentSource : public SegmentSource {
   }
 
   absl::StatusOr<int64_t> OffsetAtTime(int64_t time_ms, int64_t end) const override {
-    // The start of the first segment with a byte that was read at or after `time_ms` is in [low,
-    // high].
+    // Binary search. The first segment with a byte that was read at or after `time_ms` starts in
+    // [low, high].
     int64_t low = 0, high = end;
     while (low < high) {
       TRAINYARD_ASSIGN_OR_RETURN(

@@ -66,8 +66,8 @@ bool TakeValues(std::string_view in, std::span<SeriesPoint> points) {
 }
 
 void Widen(double low, double high, PointSummary& summary) {
-  // The comparisons are negated so that they also replace NaN, which means that there is no bound
-  // yet.
+  // NaN means that there is no bound yet. The comparisons are negated, so that they are also true
+  // for NaN.
   if (!(summary.min <= low)) summary.min = low;
   if (!(summary.max >= high)) summary.max = high;
 }

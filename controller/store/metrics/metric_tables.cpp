@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/store/metrics/expert_table.h"
 #include "controller/store/sqlite/mark_table.h"
 #include "controller/store/support/block_codec.h"
 #include "controller/store/support/checksum.h"
@@ -80,6 +81,7 @@ const std::array kMetricMigrations = {
       ALTER TABLE chunk RENAME COLUMN epoch TO attempt;
     )"},
     Migration{kMarkSchema},
+    Migration{kExpertSchema},
 };
 
 constexpr char kChunkColumns[] =
@@ -95,8 +97,8 @@ int64_t StoredBits(double value) {
   return std::bit_cast<int64_t>(value == 0 ? 0.0 : value);
 }
 
-// The sum is stored only if it is finite and no value is infinite. finite_count then need not be
-// stored: it is the number of values that are not NaN.
+// Returns true if the sum is stored. It must be finite, and no value may be infinite. finite_count
+// is then the number of values that are not NaN and need not be stored.
 bool HasStoredSum(const PointSummary& summary) {
   return summary.finite_count == summary.count - summary.nan_count && std::isfinite(summary.sum);
 }
@@ -202,16 +204,16 @@ absl::StatusOr<int64_t> NextChunkBegin(SqliteDatabase& database, int64_t series_
   return found && !query.IsNull(0) ? query.Int64(0) : std::numeric_limits<int64_t>::max();
 }
 
-// Writes the leading points of `fresh` that precede the next chunk. If they fall into a chunk or
-// extend it, merges them with that chunk. Returns the number of points written.
+// Writes the first points of `fresh`, up to the next chunk. If they fall into a chunk or extend it,
+// merges them with that chunk. Returns the number of points written.
 absl::StatusOr<std::size_t> FoldBeforeNextChunk(SqliteDatabase& database, int64_t series_id,
                                                 int64_t attempt_number,
                                                 std::span<const SeriesPoint> fresh) {
   const int64_t step = fresh.front().step;
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t end,
                              NextChunkBegin(database, series_id, attempt_number, step));
-  // Do not compare the first point: it always belongs to this chunk, even at the largest possible
-  // step.
+  // The first point is not compared, because it is always written, even if it has the largest
+  // possible step.
   const auto beyond = std::ranges::lower_bound(fresh.subspan(1), end, {}, &SeriesPoint::step);
   const auto size = static_cast<std::size_t>(beyond - fresh.begin());
   const std::span<const SeriesPoint> taken = fresh.first(size);

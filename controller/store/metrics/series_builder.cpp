@@ -34,8 +34,8 @@ void SeriesBuilder::StartBucketOf(int64_t step) {
     Finish();
     return;
   }
-  // Compare offsets instead of dividing: a division per point would take a tenth of the time that a
-  // chart with millions of points takes.
+  // Compare offsets instead of dividing. One division per point takes a tenth of the time of a
+  // chart with millions of points.
   const uint64_t offset = OffsetOf(step);
   if (offset - bucket_offset_ < grid_.width) return;
   Finish();

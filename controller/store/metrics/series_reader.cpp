@@ -21,7 +21,7 @@ class SpanWalk {
       : range_(range), attempt_number_(attempt_number), builder_(builder) {
     const auto begin = std::ranges::lower_bound(tail, range.first, {}, &SeriesPoint::step);
     const auto end = std::ranges::upper_bound(tail, range.last, {}, &SeriesPoint::step);
-    // `begin` may be after `end` if the range is empty.
+    // If the range is empty, `begin` may be after `end`.
     if (begin < end) tail_ = {begin, end};
   }
 
@@ -132,9 +132,9 @@ absl::StatusOr<SeriesReader::SeriesSpans> SeriesReader::FindSpans(const std::str
       if (range.first <= range.last) found.spans.push_back({attempt->number, range});
     }
     // An older attempt ends at this attempt's first step in any series. At that step, the older
-    // attempt's point is kept if this attempt has no point there in this series. The reason: a
-    // resumed attempt may first evaluate the checkpoint that it resumed from. The point of this
-    // evaluation must not hide the older attempt's last point in the other series.
+    // attempt's point is kept in each series in which this attempt has no point. A resumed attempt
+    // may first evaluate the checkpoint that it resumed from, and this must not hide the older
+    // attempt's last point in other series.
     const bool has_point = stored.has_value() && stored->first == attempt->first_step;
     if (has_point && attempt->first_step == kStepMin) break;
     limit = std::min(limit, has_point ? attempt->first_step - 1 : attempt->first_step);

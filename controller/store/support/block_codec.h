@@ -25,8 +25,8 @@ void PutVarint(uint64_t number, std::string& out);
 // Removes one number from the front of `in`. Returns false if `in` ends before the number is
 // complete.
 bool TakeLongVarint(std::string_view& in, uint64_t& number);
-// Does the same as TakeLongVarint, but decodes one-byte numbers inline. Most numbers in metric
-// columns have one byte.
+// Like TakeLongVarint, but decodes one-byte numbers inline. Most numbers in metric columns have one
+// byte.
 inline bool TakeVarint(std::string_view& in, uint64_t& number) {
   if (in.empty() || (in.front() & 0x80) != 0) return TakeLongVarint(in, number);
   number = static_cast<uint8_t>(in.front());

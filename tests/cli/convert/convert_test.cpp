@@ -170,6 +170,19 @@ TEST(ConvertTest, DamagedTextsSayTheLine) {
               HasSubstr("the text ends before"));
 }
 
+TEST(ConvertTest, Fp16KeepsItsLossScale) {
+  const std::string megatron = "python pretrain_gpt.py --num-layers 2 --initial-loss-scale 65536 ";
+  EXPECT_THAT(Converted(megatron + "--fp16\n"),
+              AllOf(HasSubstr("precision: fp16"), HasSubstr("initial_loss_scale: 65536")));
+  EXPECT_THAT(Converted(megatron + "--bf16\n"),
+              AllOf(HasSubstr("precision: bf16"), Not(HasSubstr("loss_scale"))));
+  EXPECT_THAT(Converted("{\"train_batch_size\": 8, \"fp16\": {\"enabled\": true,\n"
+                        "\"initial_scale_power\": 10, \"hysteresis\": 1, \"loss_scale\": 128}}\n"),
+              AllOf(HasSubstr("precision: fp16"), HasSubstr("initial_loss_scale: 1024"),
+                    HasSubstr("hysteresis: 1"),
+                    HasSubstr("fp16.loss_scale: 128: a constant scale is not supported")));
+}
+
 TEST(ConvertTest, ValuesOfTheWrongKindAreSaidAndNotWritten) {
   const std::string job = Converted(
       "[model]\nflavor = 8\n[training]\nsteps = \"many\"\nseq_len = 1.5\ndeterministic = 3\n"

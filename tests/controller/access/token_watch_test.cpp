@@ -32,7 +32,8 @@ TEST(TokenWatchTest, ReportsEachNewTokenOnce) {
   watch.Check();
   watch.Check();
   EXPECT_THAT(tokens, ElementsAre(std::string(64, 'b')));
-  // Files that grant no access: readable by other users, too short, missing.
+  // These files grant no access: the first can be read by other users, the second is too short, and
+  // the third is missing.
   write(std::string(64, 'c'), 0644);
   watch.Check();
   write("short", 0600);

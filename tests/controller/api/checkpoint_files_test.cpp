@@ -45,7 +45,7 @@ class CheckpointFilesTest : public testing::Test {
     }
   }
   absl::Status Remove(const fs::path& path) const { return RemoveCheckpoint(path, root_, others_); }
-  // Files that grant no access: one readable by others, one that is too short, and a missing one.
+  // Returns the reason why the checkpoint is kept; "" if it would be removed. Sets `removable_`.
   std::string Inspect(const fs::path& path) {
     CheckpointsOfDeletion sorted{.removable = {path}, .kept = {}};
     removable_ = InspectCheckpoints(root_, others_, sorted);

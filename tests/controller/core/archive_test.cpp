@@ -186,7 +186,7 @@ TEST_F(ArchiveTest, AnArchivedJobIsGoneFromTheStateAndItsSnapshot) {
   EXPECT_EQ(Bytes(copy), Bytes(cluster_.state));
   EXPECT_EQ(DifferentIndexes(copy, cluster_.state), empty_indexes);
   EXPECT_TRUE(IsArchived(copy, last));
-  // Numbers go on.
+  // Job numbers continue.
   EXPECT_EQ(cluster_.Submit("next", 1, 1), last + 1);
 }
 

@@ -1,4 +1,4 @@
-// Plans over HTTP.
+// Tests plans over HTTP.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

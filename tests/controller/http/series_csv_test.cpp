@@ -1,4 +1,4 @@
-// Series as CSV.
+// Tests series in the CSV format.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// GPU time and its cost over HTTP.
+// Tests GPU time and its cost over HTTP.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -39,7 +39,7 @@ TEST(StepTimeTest, EveryAxisHasItsWait) {
 // or deferred weight gradients make it smaller.
 TEST(StepTimeTest, BubblesFollowTheSchedule) {
   RunSettings run = Small(32).Pp(4);
-  run.config.model.vocab_size = 128;  // Makes all stages equal work.
+  run.config.model.vocab_size = 128;  // Gives all stages equal work.
   const Cluster cluster = {FindDeviceSpec("H200"), 1, 4, *FindNetwork("ndr")};
   TrainerProfile profile = TrainyardProfile();
   profile.node_link = 1e9;  // Transfers then take no time.

@@ -245,7 +245,7 @@ class MixedAdamW:
 
 def make_optimizer(model, variant):
     """AdamW that lets matrices decay, and norms not."""
-    matrices = [weight for weight in model.parameters() if weight.dim() == 2]
+    matrices = [weight for weight in model.parameters() if weight.dim() > 1]
     norms = [weight for weight in model.parameters() if weight.dim() == 1]
     groups = [{"params": matrices, "weight_decay": DECAY}, {"params": norms, "weight_decay": 0.0}]
     if variant.moment_type != variant.weights:
@@ -270,15 +270,21 @@ class Training:
     def __init__(self, shape, variant, device="cuda"):
         torch.manual_seed(0)
         with torch.device(device):
-            self.model = Llama(shape, variant.head == "chunked", 1.0 / variant.accumulation)
+            self.model = self.build(shape, variant)
             self.data = torch.randint(0, shape.vocabulary, (DATA_BATCHES, variant.micro_batch,
                                                             shape.sequence_length + 1))
-        self.model.to(TYPES[variant.weights])
+        for parameter in self.model.parameters():  # Not the buffers: their type matters.
+            parameter.data = parameter.data.to(TYPES[variant.weights])
         self.parameters = list(self.model.parameters())
         self.optimizer = make_optimizer(self.model, variant)
         self.loss_of = compiled(self.model, variant)
         self.accumulation = variant.accumulation
         self.batch = 0
+
+    @staticmethod
+    def build(shape, variant):
+        """The model, which returns the loss divided by the number of micro-batches."""
+        return Llama(shape, variant.head == "chunked", 1.0 / variant.accumulation)
 
     def step(self):
         """One optimizer step; the loss of its last micro-batch."""
@@ -287,10 +293,14 @@ class Training:
             self.batch += 1
             loss = self.loss_of(rows[:, :-1], rows[:, 1:])
             loss.backward()
-        nn.utils.clip_grad_norm_(self.parameters, MAX_NORM)
-        self.optimizer.step()
+        self.update()
         self.optimizer.zero_grad(set_to_none=True)
         return loss.detach() * self.accumulation
+
+    def update(self):
+        """Clips the gradients and updates the weights."""
+        nn.utils.clip_grad_norm_(self.parameters, MAX_NORM)
+        self.optimizer.step()
 
 
 def timed_milliseconds(step, warmup, steps):
@@ -308,10 +318,10 @@ def timed_milliseconds(step, warmup, steps):
     return [before.elapsed_time(after) for before, after in itertools.pairwise(events)]
 
 
-def measure(model, variant, options):
+def measure(model, variant, options, training_type):
     """The variant's JSON object."""
     shape = MODELS[model]
-    training = Training(shape, variant)
+    training = training_type(shape, variant)
     times = timed_milliseconds(training.step, options.warmup, options.steps)
     tenths = statistics.quantiles(times, n=10, method="inclusive")
     tokens = variant.micro_batch * variant.accumulation * shape.sequence_length
@@ -323,12 +333,12 @@ def measure(model, variant, options):
             "gpu": torch.cuda.get_device_name(), "torch": torch.__version__}
 
 
-def measure_or_reason(model, variant, options):
+def measure_or_reason(model, variant, options, training_type):
     torch._dynamo.reset()
     gc.collect()
     torch.cuda.empty_cache()
     try:
-        return measure(model, variant, options)
+        return measure(model, variant, options, training_type)
     except torch.cuda.OutOfMemoryError:
         return {"model": model, "variant": variant.name, "oom": True}
     except Exception as error:  # One variant that fails must not take the others' lines.
@@ -341,48 +351,49 @@ def parse_variant(text, defaults):
     changes = {}
     for part in filter(None, text.split(",")):
         key, _, value = part.partition("=")
-        if key not in {field.name for field in dataclasses.fields(Variant)}:
+        if key not in {field.name for field in dataclasses.fields(defaults)}:
             raise ValueError(f"no setting {key}")
         changes[key] = int(value) if key in ("micro_batch", "accumulation") else value
     return dataclasses.replace(defaults, **changes)
 
 
-def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__,
+def parse_arguments(variant_type, description):
+    parser = argparse.ArgumentParser(description=description,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", choices=MODELS, required=True)
     parser.add_argument("--micro-batch", type=int, default=16, help="samples (%(default)s)")
     parser.add_argument("--accumulation", type=int, default=1, help="micro-batches a step")
     parser.add_argument("--steps", type=int, default=20, help="timed steps, at least 20")
     parser.add_argument("--warmup", type=int, default=4, help="steps before them (%(default)s)")
-    for field, choices in Variant.CHOICES.items():
-        parser.add_argument(f"--{field}", default=getattr(Variant, field),
+    for field, choices in variant_type.CHOICES.items():
+        parser.add_argument(f"--{field}", default=getattr(variant_type, field),
                             help=f"{' or '.join(filter(None, choices))}, or several with commas")
     parser.add_argument("--variant", action="append", default=[], metavar="KEY=VALUE,...",
                         help="a variant that differs from these; repeat it for several")
     options = parser.parse_args()
     if options.steps < 20:
         parser.error("--steps must be at least 20")
-    return options, variants_of(options, parser)
+    return options, variants_of(options, parser, variant_type)
 
 
-def variants_of(options, parser):
+def variants_of(options, parser, variant_type):
     """All combinations of the flags; with --variant each of these over the first combination."""
-    lists = [getattr(options, field).split(",") for field in Variant.CHOICES]
+    lists = [getattr(options, field).split(",") for field in variant_type.CHOICES]
     try:
-        combinations = [Variant(options.micro_batch, options.accumulation,
-                                **dict(zip(Variant.CHOICES, values)))
+        combinations = [variant_type(options.micro_batch, options.accumulation,
+                                     **dict(zip(variant_type.CHOICES, values)))
                         for values in itertools.product(*lists)]
         return [parse_variant(text, combinations[0]) for text in options.variant] or combinations
     except ValueError as error:
         parser.error(str(error))
 
 
-def main():
-    options, variants = parse_arguments()
+def main(variant_type=Variant, training_type=Training, description=__doc__):
+    options, variants = parse_arguments(variant_type, description)
     torch.set_float32_matmul_precision("high")
     for variant in variants:
-        print(json.dumps(measure_or_reason(options.model, variant, options)), flush=True)
+        result = measure_or_reason(options.model, variant, options, training_type)
+        print(json.dumps(result), flush=True)
 
 
 if __name__ == "__main__":

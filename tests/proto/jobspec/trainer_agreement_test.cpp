@@ -95,7 +95,8 @@ class SpecMaker {
     if (!Chance(4)) return;
     for (const char* key :
          {"rotary_percent", "rotary_base", "rope_scaling_factor", "rope_low_freq_factor",
-          "rope_high_freq_factor", "rope_original_length"}) {
+          "rope_high_freq_factor", "rope_original_length", "rope_scaling_type", "rope_beta_fast",
+          "rope_beta_slow", "rope_mscale", "rope_mscale_all_dim"}) {
       model.erase(key);
     }
     model["position_embedding_type"] = "learned_absolute";
@@ -107,7 +108,7 @@ class SpecMaker {
   void RemovePlannedFeatures(json& spec) {
     if (Chance(20)) return;
     const std::pair<const char*, std::vector<const char*>> settings[] = {
-        {"layout", {"etp"}},
+        {"layout", {"etp", "moe_token_dispatcher_type"}},
         {"train", {"fp8", "fp8_amax_history_len", "fp8_amax_compute_algo"}},
         {"model",
          {"num_experts",
@@ -129,6 +130,7 @@ class SpecMaker {
           "moe_token_drop_policy",
           "mtp_num_layers",
           "mtp_loss_scaling_factor",
+          "moe_router_force_load_balancing",
           "multi_latent_attention",
           "q_lora_rank",
           "kv_lora_rank",
@@ -158,6 +160,10 @@ class SpecMaker {
     if (!by_steps || Chance(12)) spec["train"]["tokens"] = 1 + Pick(5000);
     AddRampup(spec["train"]);
     if (!Chance(8)) spec["train"]["precision"] = "fp32";
+    for (const char* key :
+         {"initial_loss_scale", "min_loss_scale", "loss_scale_window", "hysteresis"}) {
+      if (!Chance(20)) spec["train"].erase(key);
+    }
     if (!Chance(4)) spec["train"].erase("attention_backend");
     if (!Chance(4)) spec["data"].erase("eod_token");
     if (!Chance(3)) spec.erase("layout");

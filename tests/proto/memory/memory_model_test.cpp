@@ -84,6 +84,15 @@ TEST(MemoryModelTest, CountsEachParameterOfTheState) {
   EXPECT_EQ(PredictTrainingMemory(config).moments, 6 * kParameters);
   config.train.precision = Precision::kFp32;
   EXPECT_EQ(PredictTrainingMemory(config).weights, 4 * kParameters);
+  config.train.precision = Precision::kFp16;
+  EXPECT_EQ(PredictTrainingMemory(config).weights, 6 * kParameters) << "values and masters";
+}
+
+TEST(MemoryModelTest, ActivationsOfFp16NeedAsMuchAsThoseOfBf16) {
+  RunConfig config = Llama3_1b5(16);
+  const MemoryPrediction bf16 = PredictTrainingMemory(config);
+  config.train.precision = Precision::kFp16;
+  EXPECT_EQ(PredictTrainingMemory(config).activations, bf16.activations);
 }
 
 TEST(MemoryModelTest, RanksMayShareTheStateOfTheOptimizer) {

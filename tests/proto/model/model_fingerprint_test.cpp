@@ -43,6 +43,7 @@ TEST(ModelFingerprintTest, InitialSpreadsDoNotMatterOnceTheWeightsAreThere) {
   ModelConfig model = Small();
   model.init_method_std = 0.5;
   model.output_layer_init_method_std = 0.25;
+  model.moe_router_force_load_balancing = true;
   EXPECT_EQ(ModelFingerprint(model), ModelFingerprint(Small()));
 }
 

@@ -29,6 +29,16 @@ std::string ProblemOf(const RunConfig& config) {
   return problems[0].message;
 }
 
+TEST(AttentionRulesTest, FusedAttentionComputesInFp16Too) {
+  RunConfig config = OnGpu();
+  config.train.precision = Precision::kFp16;
+  EXPECT_EQ(AttentionBackendOf(config), AttentionBackend::kCudnn);
+  config.data.reset_attention_mask = true;
+  config.data.eod_token = 0;
+  EXPECT_EQ(AttentionBackendOf(config), AttentionBackend::kManual);
+  EXPECT_THAT(ProblemOf(With(AttentionBackend::kCudnn, config)), HasSubstr("in fp16"));
+}
+
 TEST(AttentionRulesTest, AutoIsCudnnWhereItCanBe) {
   RunConfig config = OnGpu();
   EXPECT_EQ(AttentionBackendOf(config), AttentionBackend::kCudnn);
@@ -51,6 +61,21 @@ TEST(AttentionRulesTest, AutoIsCudnnWhereItCanBe) {
   EXPECT_EQ(NameOf(AttentionBackend::kCudnn), "cudnn");
 }
 
+TEST(AttentionRulesTest, LatentAttentionHasCudnnWithoutLimits) {
+  RunConfig config = OnGpu();
+  config.train.deterministic = false;
+  config.model.kv_lora_rank = 16;
+  EXPECT_EQ(AttentionBackendOf(config), AttentionBackend::kCudnn);
+  EXPECT_EQ(ProblemOf(With(AttentionBackend::kSdpa, config)),
+            "`train.attention_backend` sdpa does not support `model.multi_latent_attention`; set "
+            "it to auto, cudnn or manual");
+  config.model.window_size = 16;
+  EXPECT_EQ(AttentionBackendOf(config), AttentionBackend::kManual);
+  config.model.window_size = 0;
+  config.data.reset_attention_mask = true;
+  EXPECT_EQ(AttentionBackendOf(config), AttentionBackend::kManual);
+}
+
 TEST(AttentionRulesTest, ABackendThatCannotIsRefusedWithThoseThatCan) {
   RunConfig config = OnGpu();
   EXPECT_EQ(ProblemOf(With(AttentionBackend::kCudnn, config)), "");
@@ -70,7 +95,7 @@ TEST(AttentionRulesTest, ABackendThatCannotIsRefusedWithThoseThatCan) {
               HasSubstr("with context parallelism"));
   config.layout.cp = 1;
   config.train.precision = Precision::kFp32;
-  EXPECT_THAT(ProblemOf(With(AttentionBackend::kFlash, config)), HasSubstr("bf16 only"));
+  EXPECT_THAT(ProblemOf(With(AttentionBackend::kFlash, config)), HasSubstr("bf16 and fp16 only"));
   config.model.window_size = 0;
   EXPECT_EQ(ProblemOf(With(AttentionBackend::kSdpa, config)), "");
   config.resources.device = DeviceKind::kCpu;

@@ -177,6 +177,25 @@ TEST(PlannedFeaturesTest, CopiesOfTheEmbeddingAreNotClipped) {
   EXPECT_THAT(FindUntrainable(config), IsEmpty()) << "a tied table is never clipped";
 }
 
+TEST(PlannedFeaturesTest, LatentAttentionRefusesSettingsOfPlainAttention) {
+  RunConfig config = Latent();
+  config.model.kv_channels = 8;
+  config.model.qk_layernorm = true;
+  config.model.rotary_percent = 0.5;
+  config.model.position_embedding_type = PositionEmbedding::kLearnedAbsolute;
+  EXPECT_THAT(FeatureProblems(config),
+              ElementsAre(HasSubstr("`model.kv_channels` cannot be combined with"),
+                          HasSubstr("`model.qk_layernorm` cannot be combined with"),
+                          HasSubstr("`model.rotary_percent` cannot be combined with"),
+                          HasSubstr("`model.position_embedding_type` cannot be combined with")));
+}
+
+TEST(PlannedFeaturesTest, OnCpusTheTrainerHasLatentAttention) {
+  RunConfig config = Latent();
+  config.resources.device = DeviceKind::kCpu;
+  EXPECT_THAT(FeatureMessages(FindUntrainable(config)), IsEmpty());
+}
+
 TEST(PlannedFeaturesTest, ExpertsAndLatentAttentionHaveNoBiases) {
   for (RunConfig config : {Mixture(), Latent()}) {
     config.model.add_bias_linear = true;
@@ -213,6 +232,17 @@ TEST(PlannedFeaturesTest, ExpertsAreWholeOrDividedLikeOtherMatrices) {
               ElementsAre("`model.num_experts` (8) must be a multiple of `layout.ep` (3)"));
 }
 
+TEST(PlannedFeaturesTest, DividedExpertsHaveEqualParts) {
+  RunConfig config = Mixture();
+  config.layout.tp = 4;
+  config.model.moe_ffn_hidden_size = 1410;
+  EXPECT_THAT(FeatureProblems(config),
+              ElementsAre("`model.moe_ffn_hidden_size` (1410) must be a multiple of `layout.tp` "
+                          "(4), or set `layout.etp` to 1 to keep experts whole"));
+  config.layout.etp = 1;
+  EXPECT_THAT(FeatureProblems(config), IsEmpty());
+}
+
 TEST(PlannedFeaturesTest, WholeExpertsSpreadOverAllRanksOfAStage) {
   const auto problems = [](const RunConfig& config) {
     return FeatureMessages(FindExpertLayoutProblems(config));
@@ -232,37 +262,62 @@ TEST(PlannedFeaturesTest, WholeExpertsSpreadOverAllRanksOfAStage) {
               ElementsAre("tp * cp * dp (8) must be a multiple of `layout.ep` (16)"));
 }
 
-TEST(PlannedFeaturesTest, TheTrainerLacksThem) {
-  EXPECT_TRUE(HasTrainableFeatures(RunConfig()));
-  EXPECT_THAT(LackingFeatures(RunConfig()), IsEmpty());
+TEST(PlannedFeaturesTest, TheTrainerLacksFp8) {
+  EXPECT_THAT(FeaturesOf(RunConfig()), IsEmpty());
+  RunConfig config = Latent();
+  config.model.num_experts = 8;
+  EXPECT_TRUE(HasTrainableFeatures(config));
+  EXPECT_THAT(LackingFeatures(config), IsEmpty());
+  config.train.fp8 = Fp8Recipe::kDelayed;
+  EXPECT_FALSE(HasTrainableFeatures(config));
+  EXPECT_THAT(LackingFeatures(config), ElementsAre("FP8 arithmetic"));
+  EXPECT_THAT(FeaturesOf(config),
+              ElementsAre("mixture of experts", "latent attention", "FP8 arithmetic"));
+}
+
+TEST(PlannedFeaturesTest, RefusesWhatTheTrainerLacks) {
   RunConfig config = Latent();
   config.model.num_experts = 8;
   config.train.fp8 = Fp8Recipe::kDelayed;
-  EXPECT_FALSE(HasTrainableFeatures(config));
-  EXPECT_THAT(LackingFeatures(config),
-              ElementsAre("mixtures of experts", "latent attention", "FP8 arithmetic"));
   EXPECT_THAT(
       FeatureMessages(FindUntrainable(config)),
-      ElementsAre(HasSubstr("`model.num_experts` cannot be trained yet: trainyard-trainer has no "
-                            "mixtures of experts on GPUs; `trainyard plan --device` predicts"),
-                  HasSubstr("`model.multi_latent_attention` cannot be trained yet"),
+      ElementsAre(HasSubstr("`model.multi_latent_attention` cannot be trained yet: "
+                            "trainyard-trainer has no latent attention on GPUs; "
+                            "`trainyard plan --device` predicts"),
                   HasSubstr("`train.fp8` cannot be trained yet")));
 }
 
-TEST(PlannedFeaturesTest, OnCpusTheTrainerHasExpertsWithoutExpertParallelism) {
+TEST(PlannedFeaturesTest, OnGpusTheTrainerHasAtMost512Experts) {
+  RunConfig config = Mixture();
+  config.resources.device = DeviceKind::kGpu;
+  config.model.num_experts = 512;
+  EXPECT_THAT(FindUntrainable(config), IsEmpty());
+  config.model.num_experts = 520;
+  EXPECT_THAT(FeatureMessages(FindUntrainable(config)),
+              ElementsAre(HasSubstr("`model.num_experts` (520) must not be above 512 on GPUs")));
+  config.resources.device = DeviceKind::kCpu;
+  EXPECT_THAT(FindUntrainable(config), IsEmpty());
+  config.resources.device = DeviceKind::kGpu;
+  config.model.num_experts = 256;
+  config.layout.tp = 4;
+  EXPECT_THAT(FeatureMessages(FindUntrainable(config)),
+              ElementsAre(HasSubstr("`model.num_experts` (256) times `layout.tp` (4)")));
+  config.layout.etp = 1;
+  EXPECT_THAT(FindUntrainable(config), IsEmpty());
+}
+
+TEST(PlannedFeaturesTest, TheTrainerHasExperts) {
   const auto problems = [](const RunConfig& config) {
     return FeatureMessages(FindUntrainable(config));
   };
   RunConfig config = Mixture();
-  config.resources.device = DeviceKind::kCpu;
   EXPECT_THAT(problems(config), IsEmpty());
   config.layout.ep = 2;
-  EXPECT_THAT(problems(config), ElementsAre(HasSubstr("`layout.ep` (2) cannot be trained yet")));
-  config.layout.ep = 1;
   config.layout.tp = 2;
-  EXPECT_THAT(problems(config), ElementsAre(HasSubstr("set `layout.etp` to 1")));
-  config.layout.etp = 1;
   EXPECT_THAT(problems(config), IsEmpty());
+  config.train.gradient_noise_scale = true;
+  EXPECT_THAT(problems(config), ElementsAre(HasSubstr("from the samples of several ranks")));
+  config.train.gradient_noise_scale = false;
   config.layout.sequence_parallel = false;
   EXPECT_THAT(problems(config), ElementsAre(HasSubstr("every rank would process the same tokens")));
 }

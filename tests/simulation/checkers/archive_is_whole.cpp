@@ -50,7 +50,8 @@ class ArchiveIsWholeChecker : public Checker {
   }
 
  private:
-  // Needed because a job may be archived in the very step in which the clock is set.
+  // Shifts the times of the last known jobs when the clock is set. A job may be archived in that
+  // same step.
   void ShiftLastKnown(int64_t step_ms) {
     for (auto& [id, known] : last_known_) controller::ShiftTimes(step_ms, known.first);
   }

@@ -88,8 +88,9 @@ class LedgersKeepTrueTimeChecker : public Checker {
                         " and not ", whole.ShortDebugString());
   }
 
-  // Returns the seconds for which the controller has not known of a failure that this step reveals.
-  // They belong to the restart or to the heal, whatever the ledger showed before.
+  // A step may reveal a failure that happened earlier. Returns the seconds between the failure and
+  // this step. They belong to the restart or the heal, even if the ledger showed them as another
+  // phase before.
   static double UnknownSeconds(int64_t job_id, const Step& step) {
     double seconds = 0;
     for (std::size_t i = step.first_new; i < step.log.size(); ++i) {
@@ -103,7 +104,7 @@ class LedgersKeepTrueTimeChecker : public Checker {
     return seconds;
   }
 
-  // Phases that nothing turns into another phase later.
+  // Checks the phases whose time never becomes the time of another phase.
   std::string CheckKept(int64_t job_id, const v1::Ledger& ledger, const Step& step) {
     const double unknown = UnknownSeconds(job_id, step);
     for (const v1::PhaseTime& phase : ledger.phases()) {

@@ -64,7 +64,7 @@ class PausedJobsHoldNothingChecker : public Checker {
   }
 
   std::set<int64_t> paused_;
-  std::set<int64_t> failed_;  // Their newest attempt.
+  std::set<int64_t> failed_;  // Jobs whose newest attempt failed.
 };
 
 }  // namespace

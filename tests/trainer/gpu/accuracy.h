@@ -16,7 +16,7 @@
 namespace trainyard::trainer {
 
 // The types in which kernels can store tensors.
-inline constexpr torch::ScalarType kGpuTypes[] = {torch::kFloat32, torch::kBFloat16};
+inline constexpr torch::ScalarType kGpuTypes[] = {torch::kFloat32, torch::kBFloat16, torch::kHalf};
 
 inline torch::Device Gpu() { return {torch::kCUDA, 0}; }
 

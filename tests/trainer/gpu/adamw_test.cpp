@@ -15,6 +15,8 @@ namespace {
 
 using torch::Tensor;
 
+constexpr torch::ScalarType kMomentTypes[] = {torch::kFloat32, torch::kBFloat16};
+
 constexpr AdamWFactors kGpuFactors{
     .beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-8, .weight_decay = 0.1};
 
@@ -33,7 +35,7 @@ template <typename Copy>
 AdamWState CopyOf(const AdamWState& state, const Copy& copy) {
   AdamWState result = state;
   for (Tensor AdamWState::*const part :
-       {&AdamWState::values, &AdamWState::low_bits, &AdamWState::gradients,
+       {&AdamWState::values, &AdamWState::low_bits, &AdamWState::masters, &AdamWState::gradients,
         &AdamWState::first_moment, &AdamWState::second_moment}) {
     if ((state.*part).defined()) result.*part = copy(state.*part);
   }
@@ -57,7 +59,16 @@ AdamWState SplitOnGpu(const AdamWState& state) {
   return split;
 }
 
+// Returns the state with fp16 values and separate master weights.
+AdamWState WithFp16Values(const AdamWState& state) {
+  AdamWState half = CloneOf(state);
+  half.masters = state.values.clone();
+  half.values = state.values.to(torch::kHalf);
+  return half;
+}
+
 Tensor MasterOf(const AdamWState& state) {
+  if (state.masters.defined()) return state.masters;
   return state.low_bits.defined() ? JoinMasterWeights(state.values, state.low_bits) : state.values;
 }
 
@@ -94,9 +105,12 @@ TEST(AdamWGpuTest, EqualsThePlainUpdate) {
   for (const int64_t count : {1, 7, 8, 4099, 1000003}) {
     SCOPED_TRACE(ShapeName(torch::kFloat32, {count}));
     const AdamWState whole = RandomState(count, torch::kFloat32);
-    const AdamWState split = SplitOnGpu(whole);
+    const AdamWState split = SplitOnGpu(whole), half = WithFp16Values(whole);
     ExpectEqualsCpu(whole);
     ExpectEqualsCpu(split);
+    ExpectEqualsCpu(half);
+    EXPECT_TRUE(SameBits(half.masters, whole.values));
+    EXPECT_TRUE(SameBits(half.values, whole.values.to(torch::kHalf)));
     EXPECT_LT(RelativeNorm(MasterOf(split), MasterOf(whole)), kShortSumTolerance);
   }
 }
@@ -176,7 +190,7 @@ TEST(AdamWGpuTest, RoundingDependsOnStepAndElementOnly) {
 
 TEST(AdamWGpuTest, AStepThatIsNotFiniteChangesNothing) {
   torch::manual_seed(4);
-  for (const torch::ScalarType moments : kGpuTypes) {
+  for (const torch::ScalarType moments : kMomentTypes) {
     for (const bool is_split : {false, true}) {
       const AdamWState whole = RandomState(4099, moments);
       const AdamWState state = is_split ? SplitOnGpu(whole) : whole;
@@ -204,7 +218,7 @@ TEST(AdamWGpuTest, NanStaysNanInSplitWeights) {
 
 TEST(AdamWGpuTest, EveryRunHasTheSameBits) {
   torch::manual_seed(6);
-  for (const torch::ScalarType moments : kGpuTypes) {
+  for (const torch::ScalarType moments : kMomentTypes) {
     const AdamWState start = SplitOnGpu(RandomState(100003, moments));
     ExpectSameBitsInEveryRun([&] {
       const AdamWState state = CloneOf(start);

@@ -108,6 +108,7 @@ TEST(AttentionGpuTest, IsAsExactAsLibTorchs) {
         AttentionTestShape{3, 128, {6, 1, 64}}, AttentionTestShape{2, 1024, {16, 8, 128}}}) {
     SCOPED_TRACE(NameOf(shape));
     ExpectAsExactAsTorch(RandomAttention(shape, torch::kBFloat16));
+    ExpectAsExactAsTorch(RandomAttention(shape, torch::kHalf));
   }
 }
 

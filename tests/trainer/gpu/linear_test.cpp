@@ -24,7 +24,7 @@ const LinearShape kLinearShapes[] = {
 // terms add up. The tolerance for fp32 is smaller, so that it excludes TF32, whose error would be
 // 2e-4.
 double ProductTolerance(torch::ScalarType type) {
-  return type == torch::kBFloat16 ? 5e-5 : kLongSumTolerance;
+  return type == torch::kFloat32 ? kLongSumTolerance : 5e-5;
 }
 
 struct LinearCase {

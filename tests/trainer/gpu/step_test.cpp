@@ -5,6 +5,7 @@
 #include <memory>
 #include <numeric>
 
+#include "proto/model/model_size.h"
 #include "tests/trainer/gpu/accuracy.h"
 #include "trainer/step/model_options.h"
 #include "trainer/step/step_runner.h"
@@ -41,7 +42,7 @@ class GpuRun {
       : config_(config),
         mesh_(config_.layout),
         groups_(ConnectRankGroups(
-            mesh_, 0, config_.layout, /*has_tied_embedding=*/false,
+            mesh_, 0, config_.layout, {.has_experts = HasExperts(config_.model)},
             [](const CommunicatorGroup&) { return MakeSingleProcessCommunicator(Gpu()); })),
         model_(config_.model, ModelOptions(config_, mesh_, 0, groups_, Gpu())),
         optimizer_(config_.optimizer, model_.parameters()),
@@ -75,9 +76,10 @@ class GpuRun {
 
   // Returns all data that a step changes.
   std::vector<Tensor> State() {
-    const Tensor& low_bits = parameters().low_bits();
-    return {parameters().values().clone(), low_bits.defined() ? low_bits.clone() : Tensor(),
-            optimizer_.first_moment().clone(), optimizer_.second_moment().clone()};
+    const auto copy = [](const Tensor& state) { return state.defined() ? state.clone() : state; };
+    return {parameters().values().clone(), copy(parameters().low_bits()),
+            copy(parameters().masters()), optimizer_.first_moment().clone(),
+            optimizer_.second_moment().clone()};
   }
 
   TokenBatch NextBatch() {
@@ -154,6 +156,10 @@ TEST(StepRunnerGpuTest, PartsOfAStepAddUpToItOnTheDevice) {
 
 TEST(StepRunnerGpuTest, EveryRunHasTheSameBits) {
   ExpectSameBitsForEveryRunOfSteps(SmallGpuRun(Precision::kBf16, Precision::kFp32));
+}
+
+TEST(StepRunnerGpuTest, EveryRunHasTheSameBitsInFp16) {
+  ExpectSameBitsForEveryRunOfSteps(SmallGpuRun(Precision::kFp16, Precision::kFp32));
 }
 
 TEST(StepRunnerGpuTest, EveryRunHasTheSameBitsInSinglePrecision) {

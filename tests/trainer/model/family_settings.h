@@ -66,6 +66,44 @@ inline void MakeDeepSeekMoe(ModelConfig& model) {
   model.moe_router_enable_expert_bias = true;
 }
 
+// DeepSeek-V3 with its latent attention. Value heads are smaller than query heads.
+inline void MakeDeepSeekV3(ModelConfig& model) {
+  MakeDeepSeekMoe(model);
+  model.num_query_groups = model.num_attention_heads;
+  model.multi_latent_attention = true;
+  model.q_lora_rank = 10;
+  model.kv_lora_rank = 12;
+  model.qk_head_dim = 8;
+  model.qk_pos_emb_head_dim = 4;
+  model.v_head_dim = 6;
+  model.norm_epsilon = 1e-6;
+}
+
+// DeepSeek-V3 with YaRN positions, which change the second of two frequencies and the scores.
+inline void MakeDeepSeekV3WithYarn(ModelConfig& model) {
+  MakeDeepSeekV3(model);
+  model.rotary_base = 100;
+  model.rope_scaling_type = RopeScalingType::kYarn;
+  model.rope_scaling_factor = 40;
+  model.rope_original_length = 32;
+  model.rope_beta_fast = 2;
+  model.rope_mscale = 0.7;
+  model.rope_mscale_all_dim = 1;
+}
+
+// DeepSeek-V2-Lite, arXiv 2405.04434: queries are computed from the hidden state, and the weights
+// of experts are not normalised.
+inline void MakeDeepSeekV2Lite(ModelConfig& model) {
+  MakeDeepSeekV3(model);
+  model.q_lora_rank = 0;
+  model.moe_router_score_function = RouterScoreFunction::kSoftmax;
+  model.moe_router_enable_expert_bias = false;
+  model.moe_router_topk_scaling_factor = 1;
+  model.moe_router_num_groups = 0;
+  model.moe_router_group_topk = 0;
+  model.moe_norm_topk_prob = false;
+}
+
 }  // namespace trainyard::trainer
 
 #endif  // TRAINYARD_TESTS_TRAINER_MODEL_FAMILY_SETTINGS_H_

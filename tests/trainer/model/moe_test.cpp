@@ -48,7 +48,7 @@ void Step(Decoder& decoder, const TrainingTokens& batch) {
   decoder.ForwardBackward(batch, loss, gradients);
 }
 
-const std::map<std::string, std::function<void(ModelConfig&)>>& Families() {
+const std::map<std::string, std::function<void(ModelConfig&)>>& ExpertFamilies() {
   static const std::map<std::string, std::function<void(ModelConfig&)>> families = {
       {"Mixtral", MakeMixtral},
       {"Qwen3Moe", MakeQwen3Moe},
@@ -87,7 +87,7 @@ const std::map<std::string, std::function<void(ModelConfig&)>>& Families() {
 }
 
 TEST(MoeTest, LossAndGradientsEqualThePlainModel) {
-  for (const auto& [name, make] : Families()) {
+  for (const auto& [name, make] : ExpertFamilies()) {
     SCOPED_TRACE(name);
     torch::manual_seed(1);
     const ModelConfig model = ExpertModel(make);
@@ -114,7 +114,7 @@ TEST(MoeTest, LossAndGradientsEqualThePlainModel) {
 }
 
 TEST(MoeTest, RecomputationAndDeferredGradientsChangeNoBit) {
-  for (const auto& [name, make] : Families()) {
+  for (const auto& [name, make] : ExpertFamilies()) {
     SCOPED_TRACE(name);
     torch::manual_seed(2);
     const TrainingTokens batch = RandomBatch(2, 8);
@@ -171,6 +171,62 @@ TEST(MoeTest, RowsAreCountedOncePerTrainingPass) {
     EXPECT_EQ(load[0].item<int64_t>(), 0) << "the first layer is dense";
     EXPECT_EQ(load[1].item<int64_t>(), 2 * 8 * 2);
   }
+}
+
+// 16 rows with 2 experts each, 8 experts. The bias prefers experts 0 and 1.
+TEST(MoeTest, ForcedBalanceLoadsEveryExpertAlikeAndTrainsTheRouter) {
+  for (const Recompute recompute : {Recompute::kNone, Recompute::kFull}) {
+    torch::manual_seed(6);
+    DecoderOptions options;
+    options.blocks.recompute = recompute;
+    Decoder decoder(ExpertModel([](ModelConfig& model) {
+                      MakeDeepSeekMoe(model);
+                      model.moe_router_num_groups = model.moe_router_group_topk = 0;
+                      model.moe_router_force_load_balancing = true;
+                    }),
+                    options);
+    decoder.expert_balance().bias.narrow(1, 0, 2).fill_(10);
+    Step(decoder, RandomBatch(2, 8));
+    EXPECT_TRUE(decoder.expert_balance().load[1].equal(torch::full({8}, 4, torch::kInt64)));
+    ParameterStore& store = decoder.parameters();
+    for (const StoredSlice& slice : store.slices()) {
+      EXPECT_GT(SliceOf(store.gradients(), slice).abs().max().item<double>(), 0)
+          << slice.logical.name;
+    }
+  }
+}
+
+double FigureOf(Decoder& decoder, RouterFigure figure) {
+  return decoder.expert_balance().Figure(1, figure).item<double>();
+}
+
+TEST(MoeTest, FiguresAreMeasuredOncePerTrainingPass) {
+  torch::manual_seed(6);
+  const TrainingTokens batch = RandomBatch(2, 8);
+  std::vector<Tensor> figures;
+  for (const Recompute recompute : {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {
+    DecoderOptions options;
+    options.blocks.recompute = recompute;
+    Decoder decoder(ExpertModel(ExpertFamilies().at("OlmoeWithLosses")), options);
+    decoder.expert_balance().measures = true;
+    Step(decoder, batch);
+    Tensor loss = torch::zeros({}, torch::kFloat64);
+    decoder.Loss(batch, loss);  // An evaluation.
+    figures.push_back(decoder.expert_balance().figures);
+    EXPECT_GT(FigureOf(decoder, RouterFigure::kEntropy), 0);
+    EXPECT_LE(FigureOf(decoder, RouterFigure::kEntropy), 2 * 8);
+    EXPECT_GE(FigureOf(decoder, RouterFigure::kAuxLoss), 0.5);
+  }
+  EXPECT_TRUE(figures[1].equal(figures[0]));
+  EXPECT_TRUE(figures[2].equal(figures[0]));
+}
+
+TEST(MoeTest, OnlyMeasuredStepsHaveEntropies) {
+  torch::manual_seed(7);
+  Decoder decoder(ExpertModel(MakeMixtral), {});
+  Step(decoder, RandomBatch(2, 8));
+  EXPECT_EQ(FigureOf(decoder, RouterFigure::kEntropy), 0);
+  EXPECT_NE(FigureOf(decoder, RouterFigure::kLogits), 0);
 }
 
 // All tokens choose experts 0 and 1.

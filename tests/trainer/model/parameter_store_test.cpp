@@ -52,6 +52,12 @@ TEST(ParameterStoreTest, GroupsFollowEachOtherWithDecayingParametersFirst) {
   EXPECT_EQ(store.Value(0).data_ptr<float>(), store.values().data_ptr<float>() + kAlignment);
 }
 
+// The parts of rank `index` of three that share the optimizer state.
+StoreParts Thirds(int64_t index) {
+  const KeptParts parts{.owned = {index, 3}, .stored = {index, 3}};
+  return {.zero = 1, .kept = {.dense = parts}};
+}
+
 // Another rank counts the slice `k`. No counted range may include it, although it is shorter than
 // the padding that a range may include.
 TEST(ParameterStoreTest, OnlyPaddingLiesWithinACountedRange) {
@@ -61,7 +67,7 @@ TEST(ParameterStoreTest, OnlyPaddingLiesWithinACountedRange) {
       {{"block",
         {{{LogicalVector("q", 8, 0), foreign, LogicalVector("v", 4, 0)}, false},
          {{LogicalVector("o", 8, 0)}, false}}}},
-      1);
+      {.dense = 1, .expert = 1});
   const std::vector<ElementRange>& counted = layout.groups()[0].counted;
   ASSERT_EQ(counted.size(), 2u);
   EXPECT_EQ(counted[0].first, 0);
@@ -89,14 +95,29 @@ TEST(ParameterStoreTest, SixteenBitValuesKeepTheirMasterWeightsExactly) {
   EXPECT_TRUE(MasterOf(half, slice).equal(master));
 }
 
+// The master weights of fp16 are separate, so values outside its range or precision are kept.
+TEST(ParameterStoreTest, MasterWeightsOfFp16AreWhole) {
+  ParameterStore single(TwoGroups(), torch::kFloat32, torch::kCPU, 1);
+  ParameterStore half(TwoGroups(), torch::kHalf, torch::kCPU, 1);
+  EXPECT_EQ(half.Gradient(1).scalar_type(), torch::kFloat32);
+  EXPECT_FALSE(half.low_bits().defined());
+  EXPECT_TRUE(half.masters().equal(single.values()));
+  EXPECT_TRUE(half.values().equal(single.values().to(torch::kHalf)));
+  const StoredSlice& slice = half.slices()[0];
+  const torch::Tensor master = torch::randn(slice.logical.shape).mul_(1e-9);
+  half.SetMaster(slice, master.view({-1}));
+  EXPECT_TRUE(MasterOf(half, slice).equal(master));
+}
+
 // An evaluation needs the values but no memory for gradients or optimizer state.
 TEST(ParameterStoreTest, WithoutTrainingThereAreValuesOnly) {
   const torch::Tensor rows = torch::randn({2, 3});
-  for (const auto type : {torch::kFloat32, torch::kBFloat16}) {
+  for (const auto type : {torch::kFloat32, torch::kBFloat16, torch::kHalf}) {
     ParameterStore trained(TwoGroups(), type, torch::kCPU, 1);
     ParameterStore store(TwoGroups(), type, torch::kCPU, 1, {.trains = false});
     EXPECT_FALSE(store.gradients().defined());
     EXPECT_FALSE(store.low_bits().defined());
+    EXPECT_FALSE(store.masters().defined());
     EXPECT_TRUE(store.values().equal(trained.values())) << type;
     for (ParameterStore* each : {&trained, &store}) {
       each->SetMaster(each->slices()[1], {.first = 1, .stride = 4}, rows);
@@ -108,7 +129,7 @@ TEST(ParameterStoreTest, WithoutTrainingThereAreValuesOnly) {
 TEST(ParameterStoreTest, RowsOfMasterWeightsGoToTheirPlaces) {
   const std::vector<GroupDeclaration> groups = {
       {"wide", {{{WholeLogicalTensor("w", {4, 6}, 1)}, true}}}};
-  for (const auto type : {torch::kFloat32, torch::kBFloat16}) {
+  for (const auto type : {torch::kFloat32, torch::kBFloat16, torch::kHalf}) {
     ParameterStore store(groups, type, torch::kCPU, 1);
     const StoredSlice& slice = store.slices()[0];
     torch::Tensor expected = MasterOf(store, slice).clone();
@@ -122,8 +143,7 @@ TEST(ParameterStoreTest, RowsOfMasterWeightsGoToTheirPlaces) {
 TEST(ParameterStoreTest, EachGroupIsSplitIntoEqualPartsOfWhichOneIsOwned) {
   int64_t next = 0;
   for (int64_t index = 0; index < 3; ++index) {
-    ParameterStore store(TwoGroups(), torch::kBFloat16, torch::kCPU, 1,
-                         {.zero = 1, .owned = {index, 3}, .stored = {index, 3}});
+    ParameterStore store(TwoGroups(), torch::kBFloat16, torch::kCPU, 1, Thirds(index));
     const ParameterGroup& block = store.groups()[0];
     EXPECT_EQ(block.all.length, 3 * kAlignment) << "two parameters, and padding";
     EXPECT_EQ(store.groups()[1].all.first, block.all.length);
@@ -137,13 +157,32 @@ TEST(ParameterStoreTest, EachGroupIsSplitIntoEqualPartsOfWhichOneIsOwned) {
   EXPECT_EQ(next, 3 * kAlignment);
 }
 
+// Experts are on fewer ranks than the other parameters, so a rank owns more of them.
+TEST(ParameterStoreTest, EachKindOfGroupHasItsOwnParts) {
+  const std::vector<GroupDeclaration> groups = {
+      {"layer 0 experts",
+       {{{LogicalVector("up", 4 * kAlignment, 0)}, true}},
+       ParameterKind::kExpert},
+      {"layer 0", {{{LogicalVector("norm", 4 * kAlignment, 0)}, false}}}};
+  StoreParts parts{.zero = 1};
+  parts.kept.dense = {.owned = {3, 4}, .stored = {3, 4}};
+  parts.kept.expert = {.owned = {1, 2}, .stored = {1, 2}};
+  ParameterStore store(groups, torch::kBFloat16, torch::kCPU, 1, parts);
+  EXPECT_EQ(store.OwnedOf(0).first, 2 * kAlignment);
+  EXPECT_EQ(store.OwnedOf(0).length, 2 * kAlignment);
+  EXPECT_EQ(store.OwnedOf(1).first, 7 * kAlignment);
+  EXPECT_EQ(store.OwnedOf(1).length, kAlignment);
+  EXPECT_EQ(store.state_elements(), 3 * kAlignment);
+  EXPECT_EQ(store.State(store.low_bits(), 1, store.OwnedOf(1)).data_ptr<int16_t>(),
+            store.low_bits().data_ptr<int16_t>() + 2 * kAlignment);
+}
+
 TEST(ParameterStoreTest, PartsOfTheMasterWeightsAreThoseOfTheWhole) {
   const std::vector<GroupDeclaration> groups = {
       {"wide", {{{WholeLogicalTensor("w", {50, 7}, 1)}, true}}}};
   ParameterStore whole(groups, torch::kBFloat16, torch::kCPU, 1);
   for (int64_t index = 0; index < 3; ++index) {
-    ParameterStore part(groups, torch::kBFloat16, torch::kCPU, 1,
-                        {.zero = 1, .owned = {index, 3}, .stored = {index, 3}});
+    ParameterStore part(groups, torch::kBFloat16, torch::kCPU, 1, Thirds(index));
     EXPECT_TRUE(part.Value(0).equal(whole.Value(0)));
     const ElementRange owned = Intersect(part.OwnedOf(0), part.slices()[0].range);
     EXPECT_TRUE(part.State(part.low_bits(), 0, owned)

@@ -17,6 +17,7 @@
 #include "tests/trainer/model/plain_moe.h"
 #include "tests/trainer/model/stored_slices.h"
 #include "trainer/model/decoder.h"
+#include "trainer/model/rotary_settings.h"
 #include "trainer/ops/compute_type.h"
 
 namespace trainyard::trainer {
@@ -161,14 +162,8 @@ class PlainLlama {
     const torch::Tensor x = heads.narrow(3, 0, turned);
     const torch::Tensor kept = heads.narrow(3, turned, heads.size(3) - turned);
     const auto compute = ComputeType(options_.type);
-    const auto table =
-        MakeRotaryTable(torch::arange(x.size(2), torch::device(options_.device)), turned,
-                        {.base = model_.rotary_base,
-                         .scaling_factor = model_.rope_scaling_factor,
-                         .low_factor = model_.rope_low_freq_factor,
-                         .high_factor = model_.rope_high_freq_factor,
-                         .original_length = static_cast<double>(model_.rope_original_length)},
-                        compute);
+    const auto table = MakeRotaryTable(torch::arange(x.size(2), torch::device(options_.device)),
+                                       turned, FrequenciesOf(model_), compute);
     const torch::Tensor cos = torch::cat({table.cos, table.cos}, -1);
     const torch::Tensor sin = torch::cat({table.sin, table.sin}, -1);
     const torch::Tensor wide = x.to(compute);
@@ -178,6 +173,7 @@ class PlainLlama {
   }
 
   torch::Tensor Attention(const torch::Tensor& h, const std::string& prefix) {
+    if (HasLatentAttention(model_)) return LatentAttention(h, prefix);
     const int64_t batch = h.size(0), length = h.size(1), size = HeadSize(model_);
     const auto heads = [&](const char* name) {
       return Linear(h, prefix + name).view({batch, length, -1, size}).transpose(1, 2);
@@ -188,6 +184,39 @@ class PlainLlama {
     return options_
         .attention(Rotate(normed("q_proj", "q_norm")), Rotate(normed("k_proj", "k_norm")),
                    heads("v_proj"))
+        .transpose(1, 2)
+        .reshape({batch, length, -1});
+  }
+
+  // Latent attention by its formulas. The scale of the scores is written out, because
+  // PlainAttention knows only the size of a head.
+  torch::Tensor LatentAttention(const torch::Tensor& h, const std::string& prefix) {
+    const int64_t batch = h.size(0), length = h.size(1), heads = model_.num_attention_heads;
+    const int64_t plain = model_.qk_head_dim, turned = model_.qk_pos_emb_head_dim;
+    const int64_t rank = model_.kv_lora_rank;
+    const auto as_heads = [&](const torch::Tensor& rows) {
+      return rows.view({batch, length, heads, -1}).transpose(1, 2);
+    };
+    const torch::Tensor query =
+        as_heads(model_.q_lora_rank == 0
+                     ? Linear(h, prefix + "q_proj")
+                     : Linear(RmsNorm(Linear(h, prefix + "q_a_proj"), prefix + "q_a_layernorm"),
+                              prefix + "q_b_proj"));
+    const torch::Tensor down = Linear(h, prefix + "kv_a_proj_with_mqa");
+    const torch::Tensor raised = as_heads(
+        Linear(RmsNorm(down.narrow(2, 0, rank), prefix + "kv_a_layernorm"), prefix + "kv_b_proj"));
+    const torch::Tensor shared = Rotate(down.narrow(2, rank, turned).unsqueeze(1));
+    const torch::Tensor key =
+        torch::cat({raised.narrow(3, 0, plain), shared.expand({batch, heads, length, turned})}, 3);
+    double scale = 1 / std::sqrt(static_cast<double>(plain + turned));
+    if (model_.rope_scaling_type == RopeScalingType::kYarn) {
+      scale *=
+          std::pow(1 + 0.1 * model_.rope_mscale_all_dim * std::log(model_.rope_scaling_factor), 2);
+    }
+    const torch::Tensor rotated =
+        torch::cat({query.narrow(3, 0, plain), Rotate(query.narrow(3, plain, turned))}, 3);
+    const torch::Tensor usual = rotated * (scale * std::sqrt(static_cast<double>(plain + turned)));
+    return options_.attention(usual, key, raised.narrow(3, plain, model_.v_head_dim))
         .transpose(1, 2)
         .reshape({batch, length, -1});
   }

@@ -21,6 +21,7 @@ inline torch::Tensor SliceOf(const torch::Tensor& flat, const StoredSlice& slice
 // rank must own all state. For bf16 values, the result is a copy.
 inline torch::Tensor MasterOf(const ParameterStore& store, const StoredSlice& slice) {
   const torch::Tensor values = SliceOf(store.values(), slice);
+  if (store.masters().defined()) return SliceOf(store.masters(), slice);
   if (!store.low_bits().defined()) return values;
   return JoinMasterWeights(values, SliceOf(store.low_bits(), slice));
 }

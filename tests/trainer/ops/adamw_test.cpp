@@ -48,6 +48,24 @@ TEST(AdamWUpdateTest, SplitMasterWeightsGetTheSameBits) {
   EXPECT_TRUE(split.second_moment.equal(whole.second_moment));
 }
 
+TEST(AdamWUpdateTest, MasterWeightsOfFp16GetTheSameBits) {
+  torch::manual_seed(1);
+  const AdamWState whole = FreshState(40000);
+  AdamWState half = whole;
+  half.values = whole.values.to(torch::kHalf);
+  half.masters = whole.values.clone();
+  half.first_moment = whole.first_moment.clone();
+  half.second_moment = whole.second_moment.clone();
+  for (int64_t step = 1; step <= 3; ++step) {
+    const Tensor values = StepValuesOf(step, 1e-2);
+    AdamWUpdate(whole, kFactors, values);
+    AdamWUpdate(half, kFactors, values);
+  }
+  EXPECT_TRUE(half.masters.equal(whole.values));
+  EXPECT_TRUE(half.values.equal(whole.values.to(torch::kHalf)));
+  EXPECT_TRUE(half.second_moment.equal(whole.second_moment));
+}
+
 TEST(AdamWUpdateTest, AStepThatIsNotFiniteChangesNothing) {
   torch::manual_seed(2);
   const AdamWState state = FreshState(100);

@@ -97,6 +97,31 @@ TEST(AttentionPartTest, GradientsEqualAutograds) {
   }
 }
 
+// Values that are columns of wider heads and have another size than the keys, and another scale.
+TEST(AttentionPartTest, ValueHeadsMayHaveAnotherSize) {
+  torch::manual_seed(10);
+  const Tensor query = RandomDouble({2, 5, 4, 6}), key = RandomDouble({2, 5, 2, 6});
+  const Tensor wide = RandomDouble({2, 5, 2, 12});
+  const double scale = 0.7;
+  const auto attention = [&](const std::vector<Tensor>& in) {
+    const Tensor scores = reference::Scores(in[0], in[1], /*causal=*/true);
+    return reference::WeightedValues(scores * (scale * std::sqrt(6.0)), in[2].narrow(3, 8, 4));
+  };
+  const auto expected = AutogradGradients(attention, {query, key, wide});
+  const AttentionPart part{
+      .query = query, .key = key, .value = wide.narrow(3, 8, 4), .scale = scale};
+  Tensor out = torch::full({2, 5, 4, 4}, std::nan(""), query.options());
+  const Tensor log_sum_exp = AttentionPartForward(part, out);
+  EXPECT_LT(RelativeError(out, attention({query, key, wide})), 1e-13);
+  Tensor d_query = torch::empty_like(query), d_key = torch::empty_like(key);
+  Tensor d_wide = torch::zeros_like(wide);
+  AttentionPartBackward(part, {OutputWeights(out), out, log_sum_exp}, Reproducible::kYes,
+                        {d_query, d_key, d_wide.narrow(3, 8, 4)});
+  EXPECT_LT(RelativeError(d_query, expected[0]), 1e-12);
+  EXPECT_LT(RelativeError(d_key, expected[1]), 1e-12);
+  EXPECT_LT(RelativeError(d_wide, expected[2]), 1e-12);
+}
+
 TEST(AttentionPartTest, TakesViewsWithGaps) {
   torch::manual_seed(4);
   const PartInputs in = RandomPart(5, 3);

@@ -45,6 +45,24 @@ TEST(LinearTest, SixteenBitWeightGradientsAddUpInSinglePrecision) {
   EXPECT_EQ(sum.item<float>(), 257.0f);  // Not a bfloat16.
 }
 
+// LibTorch may lack fp16 products on CPUs.
+TEST(LinearTest, Fp16ProductsAreComputedInSinglePrecisionAndRoundedOnce) {
+  torch::manual_seed(4);
+  const Tensor x = torch::randn({3, 40}).to(torch::kHalf);
+  const Tensor weight = torch::randn({5, 40}).to(torch::kHalf);
+  const Tensor residual = torch::randn({3, 5}).to(torch::kHalf);
+  const Tensor wide_x = x.to(torch::kFloat32), wide_weight = weight.to(torch::kFloat32);
+  const Tensor product = wide_x.mm(wide_weight.t());
+  Tensor y = torch::empty({3, 5}, torch::kHalf);
+  LinearForward(x, weight, y);
+  EXPECT_TRUE(y.equal(product.to(torch::kHalf)));
+  LinearForwardWithResidual(x, weight, residual, y);
+  EXPECT_LT(RelativeError(y.to(torch::kFloat32), residual.to(torch::kFloat32) + product), 5e-4);
+  Tensor dx = torch::empty_like(x);
+  LinearInputGradient(residual, weight, dx);
+  EXPECT_TRUE(dx.equal(residual.to(torch::kFloat32).mm(wide_weight).to(torch::kHalf)));
+}
+
 TEST(LinearTest, BiasIsAddedToEachRowAndItsGradientIsTheSumOfTheRows) {
   torch::manual_seed(3);
   const Tensor y = RandomDouble({4, 5}), bias = RandomDouble({5});

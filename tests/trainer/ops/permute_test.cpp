@@ -104,19 +104,5 @@ TEST(PermuteTest, SixteenBitSumsAreRoundedOnce) {
   EXPECT_TRUE(y.equal(wide.to(torch::kBFloat16)));
 }
 
-TEST(PermuteTest, GradientsOfScaledRowsEqualAutograds) {
-  torch::manual_seed(4);
-  const Tensor x = RandomDouble({5, 3}), weights = RandomDouble({5});
-  Tensor scaled = torch::empty_like(x);
-  ScaleRows(x, weights, scaled);
-  EXPECT_TRUE(scaled.equal(x * weights.unsqueeze(1)));
-  const auto expected =
-      AutogradGradients([](const auto& in) { return in[0] * in[1].unsqueeze(1); }, {x, weights});
-  Tensor d = OutputWeights(scaled);
-  const Tensor d_weights = ScaleRowsBackward(x, weights, d);
-  EXPECT_LT(RelativeError(d, expected[0]), 1e-14);
-  EXPECT_LT(RelativeError(d_weights, expected[1]), 1e-14);
-}
-
 }  // namespace
 }  // namespace trainyard::trainer

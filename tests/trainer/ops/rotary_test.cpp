@@ -82,6 +82,38 @@ TEST(RotaryTest, TurnsTheFirstElementsOfAHeadWhereTheTableIsNarrower) {
   EXPECT_LT(RelativeError(Turned(turned, table, kHeads, Rotation::kBack), packed), 1e-14);
 }
 
+// Returns YaRN as in DeepSeek-V3's config.json: base 10000, 64 rotated elements, from 4096 tokens.
+RotaryFrequencies YarnOfDeepSeekV3() {
+  return {.scaling_factor = 40,
+          .original_length = 4096,
+          .yarn = YarnScaling{.mscale = 1, .mscale_all_dim = 1}};
+}
+
+// Frequency 10 makes more than 32 turns over 4096 tokens, and frequency 23 less than one.
+TEST(RotaryTest, YarnDividesTheLowFrequencies) {
+  const RotaryTable table =
+      MakeRotaryTable(torch::arange(2), 64, YarnOfDeepSeekV3(), torch::kFloat64);
+  for (int64_t i = 0; i < 32; ++i) {
+    const double plain = std::pow(10000.0, -i / 32.0);
+    const double kept = i <= 10 ? 1 : i >= 23 ? 0 : 1 - (i - 10) / 13.0;
+    const double angle = plain * (kept + (1 - kept) / 40);
+    EXPECT_NEAR(table.cos[1][i].item<double>(), std::cos(angle), 1e-14) << i;
+    EXPECT_NEAR(table.sin[1][i].item<double>(), std::sin(angle), 1e-14) << i;
+  }
+}
+
+TEST(RotaryTest, YarnMultipliesTheTableByTheQuotientOfItsMagnitudes) {
+  EXPECT_NEAR(YarnMagnitude(40, 1) * YarnMagnitude(40, 1), 1.8739, 1e-4);
+  RotaryFrequencies frequencies = YarnOfDeepSeekV3();
+  const RotaryTable plain = MakeRotaryTable(torch::arange(3), 64, frequencies, torch::kFloat64);
+  frequencies.yarn->mscale = 0.7;
+  frequencies.yarn->mscale_all_dim = 0.2;
+  const RotaryTable scaled = MakeRotaryTable(torch::arange(3), 64, frequencies, torch::kFloat64);
+  const double magnitude = (1 + 0.07 * std::log(40)) / (1 + 0.02 * std::log(40));
+  EXPECT_LT(RelativeError(scaled.cos, plain.cos * magnitude), 1e-14);
+  EXPECT_LT(RelativeError(scaled.sin, plain.sin * magnitude), 1e-14);
+}
+
 TEST(RotaryTest, ProductsDependOnTheDistanceOnly) {
   torch::manual_seed(2);
   const Tensor row = RandomDouble({1, 1, 3, 6}).repeat({1, 9, 1, 1});

@@ -83,6 +83,13 @@ TEST(RoutingTest, CountsRowsOfExpertsWithoutRows) {
   EXPECT_TRUE(counts.equal(torch::tensor(std::vector<int64_t>{1, 0, 2, 1, 0})));
 }
 
+TEST(RoutingTest, ABalancedChoiceGoesRoundTheExperts) {
+  const Tensor experts = BalancedExperts(8, 4, 3, torch::kCPU);
+  EXPECT_TRUE(experts[0].equal(torch::tensor(std::vector<int64_t>{0, 1, 2})));
+  EXPECT_TRUE(experts[7].equal(torch::tensor(std::vector<int64_t>{3, 0, 1})));
+  EXPECT_TRUE(CountRows(experts, 4).equal(torch::full({4}, 6, torch::kInt64)));
+}
+
 struct GradientCase {
   std::string name;
   RouterForm form;

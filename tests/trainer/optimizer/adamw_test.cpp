@@ -34,7 +34,7 @@ void Measure(AdamW& optimizer, Tensor& values) {
   for (int64_t group = 0; group < static_cast<int64_t>(Groups().size()); ++group) {
     optimizer.MeasureGroup(group);
   }
-  optimizer.SumSquares(/*counts=*/true, StepValue::kSquaredNorm, values);
+  optimizer.SumSquares(StepValue::kSquaredNorm, values);
   optimizer.FinishGradientNorm(values);
 }
 
@@ -107,7 +107,7 @@ void ExpectTable(double max_norm, const adamw_tables::Weights& expected, double 
     Tensor values =
         optimizer.HostStepValues(step, 1e-2 * static_cast<double>(std::min<int64_t>(step, 8)) / 8);
     optimizer.MeasureGroup(0);
-    optimizer.SumSquares(/*counts=*/true, StepValue::kSquaredNorm, values);
+    optimizer.SumSquares(StepValue::kSquaredNorm, values);
     optimizer.FinishGradientNorm(values);
     optimizer.UpdateGroup(0, values);
     for (int64_t i = 0; i < 8; ++i) {
@@ -190,13 +190,13 @@ TEST(AdamWTest, PartsTogetherEqualTheWhole) {
     double squares = 0;
     for (int64_t index = 0; index < 3; ++index) {
       ParameterStore store(Groups(), type, torch::kCPU, 1,
-                           {.zero = 1, .owned = {index, 3}, .stored = {index, 3}});
+                           {.zero = 1, .kept = {.dense = {{index, 3}, {index, 3}}}});
       AdamW part({}, store);
       EXPECT_EQ(part.first_moment().numel(), store.elements() / 3);
       SetGradients(store, 5);
       for (int64_t group = 0; group < 2; ++group) part.MeasureGroup(group);
       Tensor mine_only = part.HostStepValues(1, 1e-2);
-      part.SumSquares(true, StepValue::kSquaredNorm, mine_only);
+      part.SumSquares(StepValue::kSquaredNorm, mine_only);
       squares += ValueOf(mine_only, StepValue::kSquaredNorm);
       UpdateAll(part, values);
       for (size_t i = 0; i < store.slices().size(); ++i) {
@@ -220,6 +220,17 @@ TEST(AdamWTest, HostValuesCorrectTheBiasOfTheMoments) {
   EXPECT_EQ(ValueOf(values, StepValue::kLearningRate), 0.1);
   EXPECT_DOUBLE_EQ(ValueOf(values, StepValue::kStepSize), 0.1 / (1 - 0.9 * 0.9));
   EXPECT_DOUBLE_EQ(ValueOf(values, StepValue::kRootCorrection), std::sqrt(1 - 0.95 * 0.95));
+}
+
+TEST(AdamWTest, OnlyOneOfTheRanksWithEqualElementsCountsThem) {
+  StoreParts parts;
+  parts.kept.dense.counts = false;
+  ParameterStore store(Groups(), torch::kFloat32, torch::kCPU, 1, parts);
+  AdamW optimizer({}, store);
+  SetGradients(store, 5);
+  Tensor values = optimizer.HostStepValues(1, 1e-2);
+  Measure(optimizer, values);
+  EXPECT_EQ(ValueOf(values, StepValue::kSquaredNorm), 0);
 }
 
 }  // namespace

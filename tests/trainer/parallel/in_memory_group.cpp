@@ -237,13 +237,14 @@ class InMemoryGroup {
     for (const Queue& queue : queues_) {
       if (queue.empty()) return false;
       const Operation& next = queue.front()->operation;
+      // Its peers may still have to begin theirs, and a member without transfers has none.
+      if (next.kind == Operation::Kind::kExchange) return false;
       if (!members.empty() && next.kind != members.front()->kind) {
         throw std::logic_error("members of group " + name_ + " begin different operations: " +
                                NameOf(next.kind) + " and " + NameOf(members.front()->kind));
       }
       members.push_back(&next);
     }
-    if (members.front()->kind == Operation::Kind::kExchange) return false;
     const torch::NoGradGuard no_grad;
     Execute(members);
     for (Queue& queue : queues_) Finish(queue);

@@ -38,8 +38,7 @@ TEST(MeshTest, RankAndCoordinatesAreInverse) {
 TEST(MeshTest, EachAxisSplitsTheWorldIntoGroups) {
   for (const LayoutConfig& layout : kShapes) {
     const Mesh mesh(layout);
-    for (const Axis axis :
-         {Axis::kTensor, Axis::kContext, Axis::kExpert, Axis::kExpertData, Axis::kPipeline}) {
+    for (const Axis axis : {Axis::kTensor, Axis::kContext, Axis::kData, Axis::kPipeline}) {
       std::set<Ranks> groups;
       for (int64_t rank = 0; rank < mesh.grid().size(); ++rank) {
         const Ranks group = mesh.RanksAlong(rank, {axis});
@@ -59,12 +58,28 @@ TEST(MeshTest, TensorGroupsAreNeighboursAndPipelineStagesFarApart) {
   EXPECT_EQ(mesh.RanksAlong(5, {Axis::kPipeline}), (Ranks{1, 5}));
 }
 
-TEST(MeshTest, ExpertsAreSpreadInsideDataParallelism) {
-  const Mesh mesh(Layout(1, 1, 2, 4, 1));
-  EXPECT_EQ(mesh.RanksAlong(3, {Axis::kExpert}), (Ranks{2, 3}));
-  EXPECT_EQ(mesh.RanksAlong(3, {Axis::kExpertData}), (Ranks{1, 3}));
-
+TEST(MeshTest, ExpertsAreSpreadOverDataParallelism) {
+  const Mesh mesh(Layout(1, 1, 2, 4, 2));
+  EXPECT_EQ(mesh.RanksSharingExperts(3), (Ranks{2, 3}));
+  EXPECT_EQ(mesh.RanksWithSameExperts(3), (Ranks{1, 3}));
+  EXPECT_EQ(mesh.RanksSharingExperts(5), (Ranks{4, 5})) << "the second stage";
+  EXPECT_EQ(mesh.RanksWithSameExperts(5), (Ranks{5, 7}));
   EXPECT_EQ(mesh.DataParallelIndex(3), 3);
+}
+
+TEST(MeshTest, UndividedExpertsAreSpreadOverAllRanksOfAStage) {
+  LayoutConfig layout = Layout(2, 1, 4, 4, 1);
+  layout.etp = 1;
+  const Mesh mesh(layout);
+  EXPECT_EQ(mesh.RanksSharingExperts(5), (Ranks{4, 5, 6, 7}));
+  EXPECT_EQ(mesh.RanksWithSameExperts(5), (Ranks{1, 5}));
+}
+
+TEST(MeshTest, DividedExpertsKeepTheirPartsOnNeighbours) {
+  const Mesh mesh(Layout(2, 1, 2, 4, 1));
+  EXPECT_EQ(mesh.expert_sizes().etp, 2);
+  EXPECT_EQ(mesh.RanksSharingExperts(5), (Ranks{4, 5, 6, 7}));
+  EXPECT_EQ(mesh.RanksWithSameExperts(5), (Ranks{1, 5}));
 }
 
 TEST(MeshTest, RefusesExpertsThatDoNotDivideDataParallelism) {

@@ -24,9 +24,10 @@ LayoutConfig Layout(int64_t tp, int64_t cp, int64_t dp, int64_t pp) {
 }
 
 // Returns the members of every group that a rank connects, by group name.
-std::map<std::string, Ranks> GroupsOf(const LayoutConfig& layout, int64_t rank, bool tied = false) {
+std::map<std::string, Ranks> GroupsOf(const LayoutConfig& layout, int64_t rank,
+                                      const GroupedParts& parts = {}) {
   std::map<std::string, Ranks> groups;
-  ConnectRankGroups(Mesh(layout), rank, layout, tied, [&](const CommunicatorGroup& group) {
+  ConnectRankGroups(Mesh(layout), rank, layout, parts, [&](const CommunicatorGroup& group) {
     EXPECT_EQ(group.my_rank, rank);
     EXPECT_TRUE(groups.emplace(group.name, group.ranks).second) << group.name << " comes twice";
     return MakeSingleProcessCommunicator();
@@ -67,10 +68,38 @@ TEST(RankGroupsTest, ChunksOfAStageNeedLinksAroundTheRing) {
 
 TEST(RankGroupsTest, EndsOfThePipelineShareATiedEmbedding) {
   const LayoutConfig layout = Layout(2, 1, 1, 3);
-  EXPECT_EQ(GroupsOf(layout, 1, /*tied=*/true).at("tied1"), (Ranks{1, 5}));
-  EXPECT_EQ(GroupsOf(layout, 5, /*tied=*/true).at("tied1"), (Ranks{1, 5}));
-  EXPECT_EQ(GroupsOf(layout, 3, /*tied=*/true).at("tied3"), (Ranks{3}));
-  EXPECT_EQ(GroupsOf(layout, 1, /*tied=*/false).at("tied1"), (Ranks{1}));
+  EXPECT_EQ(GroupsOf(layout, 1, {.has_tied_embedding = true}).at("tied1"), (Ranks{1, 5}));
+  EXPECT_EQ(GroupsOf(layout, 5, {.has_tied_embedding = true}).at("tied1"), (Ranks{1, 5}));
+  EXPECT_EQ(GroupsOf(layout, 3, {.has_tied_embedding = true}).at("tied3"), (Ranks{3}));
+  EXPECT_EQ(GroupsOf(layout, 1, {.has_tied_embedding = false}).at("tied1"), (Ranks{1}));
+}
+
+TEST(RankGroupsTest, ExpertsDivideTheRanksOfAStageInTheirOwnWay) {
+  LayoutConfig layout = Layout(2, 1, 4, 2);
+  layout.ep = 4;
+  layout.etp = 1;
+  const auto groups = GroupsOf(layout, 5, {.has_experts = true});
+  EXPECT_EQ(groups.at("expert4"), (Ranks{4, 5, 6, 7}));
+  EXPECT_EQ(groups.at("expert_shard1"), (Ranks{1, 5}));
+  EXPECT_EQ(groups.at("expert_replica5"), (Ranks{5}));
+  EXPECT_EQ(groups.at("shard1"), (Ranks{1, 3, 5, 7}));
+  EXPECT_EQ(GroupsOf(layout, 5).count("expert4"), 0u) << "a dense model";
+}
+
+TEST(RankGroupsTest, ExpertsOnEveryRankNeedNoOtherGroups) {
+  const auto groups = GroupsOf(Layout(1, 2, 2, 1), 3, {.has_experts = true});
+  EXPECT_EQ(groups.at("expert3"), (Ranks{3}));
+  EXPECT_EQ(groups.count("expert_shard0"), 0u) << "the same ranks as shard0";
+}
+
+TEST(RankGroupsTest, HybridShardingSplitsTheRanksWithEqualExperts) {
+  LayoutConfig layout = Layout(1, 1, 8, 1);
+  layout.ep = 2;
+  layout.zero = 1;
+  layout.zero_size = 2;
+  const auto groups = GroupsOf(layout, 5, {.has_experts = true});
+  EXPECT_EQ(groups.at("expert_shard5"), (Ranks{5, 7}));
+  EXPECT_EQ(groups.at("expert_replica1"), (Ranks{1, 5}));
 }
 
 // Each rank connects its groups one after another. The orders of different ranks must not cause a
@@ -82,7 +111,7 @@ TEST(RankGroupsTest, RealGroupsConnectWithoutADeadlock) {
   RunThreads(6, [&](int64_t rank) {
     Rendezvous rendezvous(Environment(rank, 6, port), std::chrono::seconds(30));
     const RankGroups groups =
-        ConnectRankGroups(Mesh(layout), rank, layout, /*has_tied_embedding=*/true,
+        ConnectRankGroups(Mesh(layout), rank, layout, {.has_tied_embedding = true},
                           [&](const CommunicatorGroup& group) {
                             return ConnectGroup(&rendezvous, group, torch::kCPU);
                           });
@@ -102,10 +131,9 @@ TEST(RankGroupsTest, GroupsConnectAgainAfterAnAbort) {
     for (const int64_t port : ports) {
       Rendezvous rendezvous(Environment(rank, 2, port), std::chrono::seconds(30));
       const RankGroups groups =
-          ConnectRankGroups(Mesh(layout), rank, layout, /*has_tied_embedding=*/false,
-                            [&](const CommunicatorGroup& group) {
-                              return ConnectGroup(&rendezvous, group, torch::kCPU);
-                            });
+          ConnectRankGroups(Mesh(layout), rank, layout, {}, [&](const CommunicatorGroup& group) {
+            return ConnectGroup(&rendezvous, group, torch::kCPU);
+          });
       const torch::Tensor sum = torch::ones({1});
       groups.tensor->AllReduce(sum).Wait();
       EXPECT_EQ(sum.item<float>(), 2);

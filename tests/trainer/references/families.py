@@ -64,6 +64,22 @@ def qwen3(is_tied):
         tie_word_embeddings=is_tied, use_sliding_window=False, **rotary(10000.0)))
 
 
+# Of the two frequencies (base 100, 4 rotated elements), the second is divided. Scores are multiplied
+# by (1 + 0.1 ln 40)^2, and the rotated elements by (1 + 0.07 ln 40) / (1 + 0.1 ln 40).
+YARN = {"rope_type": "yarn", "factor": 40.0, "beta_fast": 2.0, "beta_slow": 1.0, "mscale": 0.7,
+        "mscale_all_dim": 1.0, "original_max_position_embeddings": 32}
+LATENT = dict(kv_lora_rank=12, qk_nope_head_dim=8, qk_rope_head_dim=4, v_head_dim=6,
+              num_key_value_heads=HEADS, intermediate_size=24, moe_intermediate_size=8,
+              first_k_dense_replace=1, rms_norm_eps=1e-6, tie_word_embeddings=False)
+
+
+def deepseek_v3(query_rank, scaling):
+    return transformers.DeepseekV3Config(**sizes(
+        q_lora_rank=query_rank, n_routed_experts=8, num_experts_per_tok=2, n_group=4, topk_group=2,
+        n_shared_experts=1, routed_scaling_factor=2.5, norm_topk_prob=True, **LATENT,
+        **rotary(100.0, scaling)))
+
+
 def configs():
     """Family -> configuration."""
     return {
@@ -93,6 +109,12 @@ def configs():
             head_dim=6, rms_norm_eps=1e-6, num_experts=8, num_experts_per_tok=3,
             norm_topk_prob=True, tie_word_embeddings=False, use_sliding_window=False,
             **rotary(10000.0))),
+        "deepseek_v3": deepseek_v3(10, YARN),
+        "deepseek_v3_no_query_rank": deepseek_v3(None, None),
+        "deepseek_v2_lite": transformers.DeepseekV2Config(**sizes(
+            q_lora_rank=None, n_routed_experts=8, num_experts_per_tok=3, n_shared_experts=2,
+            topk_method="greedy", routed_scaling_factor=1.0, norm_topk_prob=False, **LATENT,
+            **rotary(10000.0))),
     }
 
 
@@ -104,6 +126,9 @@ def fill(model, seed):
             values = SPREAD * torch.randn(parameter.shape, generator=generator)
             is_norm_weight = parameter.dim() == 1 and name.endswith("weight")
             parameter.copy_(values + 1 if is_norm_weight else values)
+        for name, bias in sorted(model.named_buffers()):
+            if name.endswith("e_score_correction_bias"):
+                bias.copy_(torch.rand(bias.shape, generator=generator))
 
 
 def new_model(config, seed):
@@ -124,7 +149,8 @@ def gradients(model):
         for parameter in model.parameters():
             parameter.copy_(parameter.grad)
         model.save_pretrained(directory)
-        return tensors_of(pathlib.Path(directory))
+        return {name: tensor for name, tensor in tensors_of(pathlib.Path(directory)).items()
+                if not name.endswith("e_score_correction_bias")}
 
 
 def expected(model, seed):

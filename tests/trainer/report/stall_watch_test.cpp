@@ -33,7 +33,7 @@ class StallWatchTest : public testing::Test {
   RankGroups Connect(int64_t rank) {
     const LayoutConfig layout = TwoTensorRanks();
     return ConnectRankGroups(
-        Mesh(layout), rank, layout, /*has_tied_embedding=*/false,
+        Mesh(layout), rank, layout, {},
         [this](const CommunicatorGroup& group) { return network_.Connect(group); });
   }
 

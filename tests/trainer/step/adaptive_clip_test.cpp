@@ -146,7 +146,7 @@ TEST(AdaptiveClipTest, GradientsThatAreNotFiniteStayThatWay) {
   const Mesh mesh(config.layout);
   InMemoryNetwork network;
   const RankGroups groups =
-      ConnectRankGroups(mesh, 0, config.layout, /*has_tied_embedding=*/false,
+      ConnectRankGroups(mesh, 0, config.layout, {},
                         [&](const CommunicatorGroup& group) { return network.Connect(group); });
   Decoder model(config.model, ModelOptions(config, mesh, 0, groups, torch::kCPU));
   const AdaptiveClip clip(kRatio, config.model, model, groups);
@@ -155,7 +155,7 @@ TEST(AdaptiveClipTest, GradientsThatAreNotFiniteStayThatWay) {
     for (int64_t i = 0; i < store.size(); ++i) store.Gradient(i).fill_(1);
     store.Gradient(store.size() - 1).view({-1})[0].fill_(bad);
     Tensor values = torch::zeros({kStepValues}, torch::kFloat64);
-    clip.Apply(values);
+    clip.Apply(/*loss_scale=*/1, values);
     EXPECT_FALSE(at::isfinite(store.Gradient(store.size() - 1)).all().item<bool>()) << bad;
     EXPECT_TRUE(at::isfinite(store.Gradient(0)).all().item<bool>());
   }

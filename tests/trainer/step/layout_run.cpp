@@ -31,18 +31,24 @@ bool IsMasked(int64_t sample, int64_t position) { return (sample + 2 * position)
 class Rank {
  public:
   Rank(const RunConfig& config, bool masked, int64_t rank, torch::Device device,
-       const ConnectGroupFunction& connect)
+       const ConnectGroupFunction& connect, const LayoutMachine& machine)
       : config_(config),
         masked_(masked),
+        rank_(rank),
+        machine_(machine),
         mesh_(config.layout),
         data_index_(mesh_.DataParallelIndex(rank)),
-        groups_(ConnectRankGroups(mesh_, rank, config.layout,
-                                  HasTableAtBothEnds(config.model), connect)),
+        groups_(ConnectRankGroups(
+            mesh_, rank, config.layout,
+            {.has_tied_embedding = HasTableAtBothEnds(config.model),
+             .has_experts = HasExperts(config.model)},
+            connect)),
         model_(config.model, ModelOptions(config, mesh_, rank, groups_, device)),
         optimizer_(config.optimizer, model_.parameters()),
         rounds_(config.train.global_batch / (config.layout.micro_batch * config.layout.dp)),
         clock_(device),
-        runner_({config_, model_, optimizer_, groups_, clock_, device}) {}
+        runner_({config_, model_, optimizer_, groups_, clock_, device}),
+        loss_scale_(ResumedLossScale(config.train, {})) {}
 
   StepResult Step(int64_t step, const std::function<void()>& before_update) {
     batch_ = 0;
@@ -51,10 +57,17 @@ class Rank {
          .rounds = rounds_,
          .learning_rate = 2e-3,
          .part_norms = config_.train.gradient_log_interval > 0 &&
-                       step % config_.train.gradient_log_interval == 0},
+                       step % config_.train.gradient_log_interval == 0,
+         .loss_scale = loss_scale_.scale > 0 ? loss_scale_.scale : machine_.loss_scale,
+         .skipped_steps = loss_scale_.skipped_steps,
+         .experts = true},
         [&] { return Next(step); }, before_update);
-    return runner_.Finish();
+    StepResult result = runner_.Finish();
+    loss_scale_ = NextLossScale(config_.train, loss_scale_, result.is_finite);
+    return result;
   }
+
+  const LossScale& loss_scale() const { return loss_scale_; }
 
   ParameterStore& store() { return model_.parameters(); }
   AdamW& optimizer() { return optimizer_; }
@@ -68,6 +81,7 @@ class Rank {
 
  private:
   TokenBatch Next(int64_t step) {
+    if (machine_.before_batch) machine_.before_batch({rank_, step, batch_}, store());
     const int64_t samples = config_.layout.micro_batch, length = config_.train.seq_length;
     const int64_t first =
         (step - 1) * config_.train.global_batch + (data_index_ * rounds_ + batch_++) * samples;
@@ -86,6 +100,8 @@ class Rank {
 
   const RunConfig& config_;
   const bool masked_;
+  const int64_t rank_;
+  const LayoutMachine& machine_;
   const Mesh mesh_;
   const int64_t data_index_;
   const RankGroups groups_;
@@ -95,6 +111,7 @@ class Rank {
   StepClock clock_;
   int64_t batch_ = 0;
   StepRunner runner_;
+  LossScale loss_scale_;
 };
 
 void AddFaults(const LogicalTensors& tensors, const std::string& what, LayoutRun& run) {
@@ -106,6 +123,7 @@ struct Shared {
   std::mutex mutex;
   LayoutRun run;
   std::vector<LogicalTensors> weights;  // Before each step.
+  bool has_loss_scale = false;
   std::exception_ptr error;
 };
 
@@ -116,6 +134,15 @@ void AddExpertBias(const Tensor& bias, LayoutRun& run) {
     run.faults.emplace_back("expert bias");
   }
   run.expert_bias = bias;
+}
+
+// Records the loss scale of a rank, which must be equal on all ranks.
+void AddLossScale(const LossScale& state, Shared& shared) {
+  if (shared.has_loss_scale && shared.run.loss_scale != state) {
+    shared.run.faults.emplace_back("loss scale");
+  }
+  shared.run.loss_scale = state;
+  shared.has_loss_scale = true;
 }
 
 void Train(Rank& rank, int64_t rank_number, Shared& shared) {
@@ -140,6 +167,7 @@ void Train(Rank& rank, int64_t rank_number, Shared& shared) {
   }
   const std::lock_guard<std::mutex> lock(shared.mutex);
   AddExpertBias(rank.expert_bias(), shared.run);
+  AddLossScale(rank.loss_scale(), shared);
   // Adds only elements that this rank owns. Values that other ranks update may not have arrived
   // yet.
   shared.run.weights.Add(store, owned, values);
@@ -191,7 +219,7 @@ LayoutRun RunLayout(const RunConfig& config, int64_t steps, bool masked,
     try {
       const torch::Device device = machine.open_device(number);
       Rank rank(config, masked, number, device,
-                machine.connect ? machine.connect(number) : over_memory);
+                machine.connect ? machine.connect(number) : over_memory, machine);
       Train(rank, number, shared);
     } catch (...) {
       const std::lock_guard<std::mutex> lock(shared.mutex);

@@ -8,6 +8,7 @@
 
 #include "proto/contract/run_config.h"
 #include "tests/trainer/step/logical_tensors.h"
+#include "trainer/step/loss_scale.h"
 #include "trainer/step/step_runner.h"
 
 namespace trainyard::trainer {
@@ -20,6 +21,7 @@ struct LayoutRun {
   LogicalTensors first_moments;
   LogicalTensors second_moments;
   torch::Tensor expert_bias;  // At the end of the run; undefined without one.
+  LossScale loss_scale;       // At the end of the run.
   // Data that should have the same bits on several ranks but does not: the ranks and the steps.
   std::vector<std::string> faults;
 };
@@ -29,6 +31,13 @@ RunConfig SmallRun();
 
 // Number of ranks that the layout needs.
 int64_t RanksOf(const LayoutConfig& layout);
+
+// A micro-batch that a rank is about to read.
+struct BatchPlace {
+  int64_t rank = 0;
+  int64_t step = 0;   // From 1.
+  int64_t batch = 0;  // Number of the micro-batch within the rank's part of the step, from 0.
+};
 
 // Devices and groups on which a run executes. By default, the ranks use the CPU and communicate
 // through memory.
@@ -40,6 +49,9 @@ struct LayoutMachine {
   // memory.
   std::function<ConnectGroupFunction(int64_t rank)> connect;
   bool takes_turns = false;  // True if ranks share a device that allows one thread at a time.
+  // Called on the rank's thread. May change gradients that earlier micro-batches of the step left.
+  std::function<void(const BatchPlace&, ParameterStore&)> before_batch;
+  double loss_scale = 1;  // The scale in all steps of a run without fp16, which needs none.
 };
 
 // Trains on tokens that depend only on the sample's number. If `masked` is true, a third of the

@@ -326,7 +326,7 @@ TEST_F(AttemptKernelTest, ForgettingAnAttemptLeavesTheLimitsOfOthers) {
 }
 
 // The worker remembers attempt numbers for a limited number of jobs, so a number may occur again.
-// Texts of the forgotten attempt must not appear in a later one with its number.
+// Texts of the forgotten attempt must not appear in a later attempt with the same number.
 TEST_F(AttemptKernelTest, AForgottenAttemptLeavesNoTextsForALaterOneOfItsNumber) {
   kernel_.Restore(SeenAttempts(/*max_jobs=*/1), {});
   Run();

@@ -143,8 +143,8 @@ TEST(AttemptsTest, KillsThatAreNotDeliveredMakeNoProcessUnkillable) {
   EXPECT_EQ(attempts.Reports()[0].ranks(0).unkillable(), "");
 }
 
-// Delayed kills are delivered at the same time when launches ahead of them have ended, or when a
-// paused worker resumes. They must not count as many separate kills.
+// Delayed kills may be delivered all at once: when the launches ahead of them have ended, or when a
+// paused worker resumes. They must not count as separate kills.
 TEST(AttemptsTest, KillsThatComeTogetherMakeNoProcessUnkillable) {
   Attempts attempts = Running(1, 1);
   attempts.Start(StartOf(1, 2, 1), 0);

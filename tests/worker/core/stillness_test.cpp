@@ -26,7 +26,7 @@ class StillnessTest : public ::testing::Test {
   }
 
   int64_t now_ = 5000;
-  // By the node's wall clock, which may jump.
+  // The time of the last activity, by the node's wall clock. This clock may jump.
   int64_t activity_ms_ = 777;
   Stillness stillness_;
 };

@@ -108,7 +108,7 @@ void FakeController::Serve(Stream& stream, int messages) {
   v1::WorkerMessage message;
   for (int i = 0; i < messages && stream.Read(&message); ++i) {
     const std::lock_guard lock(mutex_);
-    // Received and lost.
+    // The message was received, but is not stored.
     if (messages != INT_MAX && i >= messages - 3) continue;
     Store(message, stream);
   }

@@ -65,7 +65,7 @@ TEST_F(HuggingFaceParserTest, ConsecutiveRecordsOfAStepAreOne) {
   EXPECT_EQ(records[1].step(), 11);
 }
 
-// An evaluation has a bar below that of the training, which moves the cursor.
+// An evaluation draws its bar below the bar of the training. To do so, it moves the cursor.
 TEST_F(HuggingFaceParserTest, AnEvaluationHasTheStepOfTheTraining) {
   std::string text = Bar(20, 100) + Line("{'loss': 3.8, 'epoch': 0.2}", Bar(20, 100));
   for (int i = 0; i <= 7; ++i) text += "\n" + Bar(i, 7) + "\x1b[A";
@@ -101,7 +101,8 @@ TEST_F(HuggingFaceParserTest, TheRecordNamesItsEvaluationSets) {
   EXPECT_EQ(records[0].values().at("val_loss"), 2.0);
 }
 
-// Without the bar of the training: an evaluation after it, and one before it.
+// Outside of the training, an evaluation draws only its own bar. This test has one evaluation
+// before the training and one after it.
 TEST_F(HuggingFaceParserTest, OtherBarsCountNoSteps) {
   const std::string before = Bar(0, 7) + Bar(7, 7) + "\n{'eval_loss': 9.0, 'epoch': 0}\n";
   EXPECT_THAT(Records(before), IsEmpty());
@@ -136,7 +137,7 @@ TEST_F(HuggingFaceParserTest, ATotalBeyondTheLargestStepIsUnknown) {
   }
 }
 
-// Version 5 writes numbers as strings; version 3 and 4 of some programs write the step.
+// Version 5 writes numbers as strings. Some programs with version 3 or 4 write the step.
 TEST_F(HuggingFaceParserTest, ReadsNewerAndOlderLines) {
   const auto newer = ValuesByStep(Records(
       Bar(10, 100) +

@@ -128,7 +128,7 @@ TEST(RankAccountTest, BackwardClockNanAndNegativeNumbersAddNothing) {
   EXPECT_EQ(account.newest().evaluation_seconds(), 0);
   EXPECT_EQ(account.newest().step_seconds(), 0);
   EXPECT_EQ(account.newest().data_stall_seconds(), 0);
-  // Infinity is capped, because converting it to int64 would be undefined behaviour.
+  // Infinity is capped, because converting it to int64 would be undefined behavior.
   EXPECT_GT(account.newest().memory_bytes(), 0);
 }
 

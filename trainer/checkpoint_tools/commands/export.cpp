@@ -62,8 +62,10 @@ std::vector<PlannedChunk> PlannedTensors(const FamilyElements& elements,
                                          const std::vector<FamilyTensor>& tensors,
                                          const ExportOptions& options) {
   std::vector<PlannedChunk> planned;
-  for (const auto& [name, shape] : HuggingFaceShapes(tensors)) {
-    const torch::ScalarType dtype = options.dtype ? *options.dtype : elements.TypeOf(name);
+  for (const FamilyTensor& tensor : tensors) {
+    const auto& [name, shape] = tensor.on_hugging_face;
+    const bool converts = options.dtype.has_value() && !tensor.keeps_type;
+    const torch::ScalarType dtype = converts ? *options.dtype : elements.TypeOf(name);
     planned.push_back({name, dtype, shape, {Extents(shape.size(), 0), shape}});
   }
   return planned;
@@ -119,8 +121,9 @@ class Exporting {
     // Set to null. Otherwise transformers would use default ids, which belong to the tokenizer of
     // the family's first model.
     for (const char* key : {"bos_token_id", "eos_token_id", "pad_token_id"}) config[key] = nullptr;
+    // Vectors may have a type of their own, such as the fp32 bias of experts.
     const bool is_uniform = std::all_of(tensors.begin(), tensors.end(), [&](const auto& tensor) {
-      return tensor.dtype == tensors.front().dtype;
+      return tensor.global_shape.size() < 2 || tensor.dtype == tensors.front().dtype;
     });
     config["torch_dtype"] = is_uniform ? TorchName(tensors.front().dtype) : "float32";
     if (!HasKeyFor(*model.family, kMaxPositions)) SetMaxPositions(&config);

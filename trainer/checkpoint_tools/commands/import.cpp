@@ -12,6 +12,7 @@
 #include "trainer/checkpoint_tools/files/file_plan.h"
 #include "trainer/checkpoint_tools/files/new_checkpoint.h"
 #include "trainer/checkpoint_tools/files/window_copy.h"
+#include "trainer/checkpoint_tools/hugging_face/block_scales.h"
 #include "trainer/checkpoint_tools/hugging_face/hugging_face_config.h"
 #include "trainer/checkpoint_tools/hugging_face/placed_elements.h"
 #include "trainer/checkpoint_tools/hugging_face/safetensors_directory.h"
@@ -65,8 +66,9 @@ class Importing {
     summary.dropouts = DropoutsOf(config_, *summary.model.family);
     const json positions = config_.value(kMaxPositions, json());
     if (positions.is_number_integer()) summary.max_positions = positions.get<int64_t>();
-    const PlacedTensors placed =
-        WithFamilyNames(ReadSafetensorsDirectory(options_.from), summary.model, options_.from);
+    const PlacedTensors placed = WithFamilyNames(
+        WithBlockScales(ReadSafetensorsDirectory(options_.from), config_, options_.from),
+        summary.model, options_.from);
     const auto tensors = summary.model.family->tensors(summary.model.model);
     CheckPlacedTensors(placed, tensors, options_.from);
     PlacedElements elements(tensors, placed);

@@ -5,10 +5,18 @@ namespace {
 
 int64_t RowsOf(const TensorShape& tensor) { return tensor.shape[0]; }
 
+int64_t WidthOf(const TensorShape& tensor) { return *ElementsOf(tensor.shape) / RowsOf(tensor); }
+
 // Returns the number of consecutive elements that are taken from each part in turn.
 int64_t ElementsAtOnce(const FamilyTensor& tensor) {
-  const TensorShape& part = tensor.parts[0];
-  return tensor.rows_at_once * (*ElementsOf(part.shape) / RowsOf(part));
+  return tensor.rows_at_once * WidthOf(tensor.parts[0]);
+}
+
+// Returns the rest of the row that contains the element of the part.
+PartRun RowOfPartAt(const FamilyTensor& tensor, int64_t of_part) {
+  const int64_t width = WidthOf(tensor.parts[0]), done = of_part % width;
+  const int64_t their_row = TheirRow(tensor.rotary, of_part / width);
+  return {0, of_part, their_row * width + done, width - done};
 }
 
 }  // namespace
@@ -19,6 +27,19 @@ FamilyTensor SameTensor(const std::string& name, const Extents& shape) {
 
 FamilyTensor RenamedTensor(const std::string& name, const TensorShape& ours) {
   return FusedTensor(name, {ours}, RowsOf(ours));
+}
+
+FamilyTensor RotaryTensor(const std::string& name, const Extents& shape, const RotaryRows& rotary) {
+  FamilyTensor tensor = SameTensor(name, shape);
+  tensor.rotary = rotary;
+  return tensor;
+}
+
+int64_t TheirRow(const RotaryRows& rotary, int64_t our_row) {
+  const int64_t of_head = our_row % rotary.head, index = of_head - rotary.first;
+  if (index < 0 || index >= rotary.count) return our_row;
+  const int64_t pairs = rotary.count / 2;
+  return our_row - index + 2 * (index % pairs) + index / pairs;
 }
 
 FamilyTensor TransposedTensor(const std::string& name, const std::vector<TensorShape>& parts) {
@@ -57,6 +78,7 @@ PartRun RunAt(const FamilyTensor& tensor, int64_t of_whole) {
 }
 
 PartRun RunOfPartAt(const FamilyTensor& tensor, size_t part, int64_t of_part) {
+  if (tensor.rotary.count > 0) return RowOfPartAt(tensor, of_part);
   const int64_t at_once = ElementsAtOnce(tensor);
   const auto parts = static_cast<int64_t>(tensor.parts.size());
   const int64_t turn = of_part / at_once * parts + static_cast<int64_t>(part);

@@ -15,6 +15,16 @@ struct TensorShape {
   Extents shape;
 };
 
+// The rows of a matrix that produce rotated elements of heads: `count` rows from row `first` of
+// every `head` rows. Hugging Face stores the two rows of a rotated pair one after the other
+// (DeepSeek). Trainyard stores the first rows of all pairs, then the second rows. With count 0,
+// there are none.
+struct RotaryRows {
+  int64_t head = 0;
+  int64_t first = 0;
+  int64_t count = 0;  // Even.
+};
+
 // A Hugging Face tensor and the Trainyard tensors (parts) of which it consists. Its rows come from
 // the parts in turn: `rows_at_once` rows of the first part, the same number of rows of the second
 // part and so on, then the next rows of the first part. If `is_transposed`, the columns of the
@@ -24,6 +34,8 @@ struct FamilyTensor {
   std::vector<TensorShape> parts;  // All parts have the same shape.
   int64_t rows_at_once = 0;
   bool is_transposed = false;
+  RotaryRows rotary = {};   // Only for a matrix with a single part.
+  bool keeps_type = false;  // An export in another type does not convert this tensor.
 };
 
 // Returns a tensor that has the same name and shape on Hugging Face and in Trainyard.
@@ -31,6 +43,9 @@ FamilyTensor SameTensor(const std::string& name, const Extents& shape);
 
 // Returns a tensor that has one part, `ours`.
 FamilyTensor RenamedTensor(const std::string& name, const TensorShape& ours);
+
+// Returns a matrix with rotated elements, which has the same name and shape in both.
+FamilyTensor RotaryTensor(const std::string& name, const Extents& shape, const RotaryRows& rotary);
 
 // Returns a matrix that Hugging Face stores as [in, out]. `parts` are matrices [out, in];
 // transposed, they are placed side by side.
@@ -54,9 +69,13 @@ struct PartRun {
   int64_t elements = 0;
 };
 
+// Converts a row of a Trainyard matrix to the row of the Hugging Face matrix.
+int64_t TheirRow(const RotaryRows& rotary, int64_t our_row);
+
 // RunAt returns the run that starts at an element of the fused tensor; RunOfPartAt returns the run
 // that starts at an element of a part. The run ends before the next rows of another part. Neither
-// supports transposed tensors.
+// supports transposed tensors. RunAt ignores RotaryRows, because an export orders the rows of its
+// streams (hugging_face/ordered_stream.h).
 PartRun RunAt(const FamilyTensor& tensor, int64_t of_whole);
 PartRun RunOfPartAt(const FamilyTensor& tensor, size_t part, int64_t of_part);
 

@@ -7,6 +7,7 @@
 
 #include "proto/model/model_fingerprint.h"
 #include "proto/rules/run_rules.h"
+#include "trainer/checkpoint_tools/families/deepseek_family.h"
 #include "trainer/checkpoint_tools/families/gpt2_family.h"
 #include "trainer/checkpoint_tools/families/gpt_neox_family.h"
 #include "trainer/checkpoint_tools/families/head_settings.h"
@@ -226,8 +227,9 @@ bool HasPlainPositions(const json& settings, const ModelFamily& family) {
 
 const std::vector<const ModelFamily*>& ModelFamilies() {
   static const std::vector<const ModelFamily*> families = {
-      &LlamaFamily(),   &Qwen3Family(),    &OlmoFamily(),   &Gpt2Family(),
-      &GptNeoxFamily(), &Qwen3MoeFamily(), &MixtralFamily()};
+      &LlamaFamily(),   &Qwen3Family(),      &OlmoFamily(),
+      &Gpt2Family(),    &GptNeoxFamily(),    &Qwen3MoeFamily(),
+      &MixtralFamily(), &DeepSeekV2Family(), &DeepSeekV3Family()};
   return families;
 }
 
@@ -289,6 +291,7 @@ json ConfigOf(const ImportedModel& imported) {
     }
     config.erase("rope_scaling.rope_type");
   }
+  if (family.finish != nullptr) family.finish(config);
   return WithRotaryObjects(std::move(config), family);
 }
 

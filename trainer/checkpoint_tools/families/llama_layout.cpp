@@ -1,6 +1,5 @@
 #include "trainer/checkpoint_tools/families/llama_layout.h"
 
-#include <functional>
 #include <string>
 
 #include "proto/model/model_size.h"
@@ -27,19 +26,17 @@ void AddNorm(const ModelConfig& model, const std::string& norm,
   if (model.norm_weights) tensors->push_back(SameTensor(norm + ".weight", {model.hidden_size}));
 }
 
-using AddFeedForward =
-    std::function<void(const std::string& layer, std::vector<FamilyTensor>* tensors)>;
+}  // namespace
 
-void AddMlp(const ModelConfig& model, const std::string& layer,
-            std::vector<FamilyTensor>* tensors) {
-  const int64_t hidden = model.hidden_size, ffn = model.ffn_hidden_size;
-  tensors->push_back(SameTensor(layer + "mlp.gate_proj.weight", {ffn, hidden}));
-  tensors->push_back(SameTensor(layer + "mlp.up_proj.weight", {ffn, hidden}));
-  tensors->push_back(SameTensor(layer + "mlp.down_proj.weight", {hidden, ffn}));
+void AddMlpTensors(const std::string& name, int64_t hidden, int64_t width,
+                   std::vector<FamilyTensor>* tensors) {
+  tensors->push_back(SameTensor(name + "gate_proj.weight", {width, hidden}));
+  tensors->push_back(SameTensor(name + "up_proj.weight", {width, hidden}));
+  tensors->push_back(SameTensor(name + "down_proj.weight", {hidden, width}));
 }
 
-void AddExperts(const ModelConfig& model, const ExpertNames& names, const std::string& layer,
-                std::vector<FamilyTensor>* tensors) {
+void AddExpertTensors(const ModelConfig& model, const ExpertNames& names, const std::string& layer,
+                      std::vector<FamilyTensor>* tensors) {
   const int64_t hidden = model.hidden_size, width = ExpertWidth(model);
   const std::string theirs = layer + names.layer, ours = layer + "mlp.";
   tensors->push_back(
@@ -56,20 +53,16 @@ void AddExperts(const ModelConfig& model, const ExpertNames& names, const std::s
   }
 }
 
-void AddLayer(const ModelConfig& model, const std::string& layer,
-              const AddFeedForward& add_feed_forward, std::vector<FamilyTensor>* tensors) {
-  AddNorm(model, layer + "input_layernorm", tensors);
-  AddAttention(model, layer + "self_attn.", tensors);
-  AddNorm(model, layer + "post_attention_layernorm", tensors);
-  add_feed_forward(layer, tensors);
-}
-
-std::vector<FamilyTensor> TensorsWith(const ModelConfig& model,
-                                      const AddFeedForward& add_feed_forward) {
+std::vector<FamilyTensor> TensorsOfLayers(const ModelConfig& model, const AddToLayer& add_attention,
+                                          const AddToLayer& add_feed_forward) {
   const Extents table = {model.vocab_size, model.hidden_size};
   std::vector<FamilyTensor> tensors = {SameTensor("model.embed_tokens.weight", table)};
   for (int64_t i = 0; i < model.num_layers; ++i) {
-    AddLayer(model, "model.layers." + std::to_string(i) + ".", add_feed_forward, &tensors);
+    const std::string layer = "model.layers." + std::to_string(i) + ".";
+    AddNorm(model, layer + "input_layernorm", &tensors);
+    add_attention(i, layer, &tensors);
+    AddNorm(model, layer + "post_attention_layernorm", &tensors);
+    add_feed_forward(i, layer, &tensors);
   }
   AddNorm(model, "model.norm", &tensors);
   if (model.untie_embeddings_and_output_weights) {
@@ -78,19 +71,33 @@ std::vector<FamilyTensor> TensorsWith(const ModelConfig& model,
   return tensors;
 }
 
+namespace {
+
+std::vector<FamilyTensor> WithPlainAttention(const ModelConfig& model,
+                                             const AddToLayer& add_feed_forward) {
+  return TensorsOfLayers(
+      model,
+      [&](int64_t, const std::string& layer, std::vector<FamilyTensor>* tensors) {
+        AddAttention(model, layer + "self_attn.", tensors);
+      },
+      add_feed_forward);
+}
+
 }  // namespace
 
 std::vector<FamilyTensor> LlamaTensors(const ModelConfig& model) {
-  return TensorsWith(model, [&](const std::string& layer, std::vector<FamilyTensor>* tensors) {
-    AddMlp(model, layer, tensors);
-  });
+  return WithPlainAttention(
+      model, [&](int64_t, const std::string& layer, std::vector<FamilyTensor>* tensors) {
+        AddMlpTensors(layer + "mlp.", model.hidden_size, model.ffn_hidden_size, tensors);
+      });
 }
 
 std::vector<FamilyTensor> LlamaTensorsWithExperts(const ModelConfig& model,
                                                   const ExpertNames& names) {
-  return TensorsWith(model, [&](const std::string& layer, std::vector<FamilyTensor>* tensors) {
-    AddExperts(model, names, layer, tensors);
-  });
+  return WithPlainAttention(
+      model, [&](int64_t, const std::string& layer, std::vector<FamilyTensor>* tensors) {
+        AddExpertTensors(model, names, layer, tensors);
+      });
 }
 
 }  // namespace trainyard::trainer

@@ -3,6 +3,9 @@
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILIES_LLAMA_LAYOUT_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILIES_LLAMA_LAYOUT_H_
 
+#include <cstdint>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "proto/contract/model_config.h"
@@ -21,6 +24,22 @@ struct ExpertNames {
   const char* up;
   const char* down;
 };
+
+// Adds the tensors of one half of a layer. `prefix` is "model.layers.N.".
+using AddToLayer = std::function<void(int64_t layer, const std::string& prefix,
+                                      std::vector<FamilyTensor>* tensors)>;
+
+// Returns the tensors of a model with these layers, with its embedding, norms and head.
+std::vector<FamilyTensor> TensorsOfLayers(const ModelConfig& model, const AddToLayer& add_attention,
+                                          const AddToLayer& add_feed_forward);
+
+// Adds the matrices of a feed-forward layer with a gate. `name` precedes the names of the three.
+void AddMlpTensors(const std::string& name, int64_t hidden, int64_t width,
+                   std::vector<FamilyTensor>* tensors);
+
+// Adds the tensors of a router and its experts.
+void AddExpertTensors(const ModelConfig& model, const ExpertNames& names, const std::string& layer,
+                      std::vector<FamilyTensor>* tensors);
 
 // Returns the tensors of LlamaTensors for a model whose layers all have experts.
 std::vector<FamilyTensor> LlamaTensorsWithExperts(const ModelConfig& model,

@@ -76,8 +76,14 @@ struct ModelFamily {
   // Suffixes of the names of tensors that are derived from config.json. transformers skips these
   // tensors too.
   std::vector<const char*> skipped_tensors = {};
+  // An import ignores the tensors of layers after the last, such as modules that predict further
+  // tokens.
+  bool skips_later_layers = false;
   // Derives keys from other keys if they are absent or null.
   void (*complete)(nlohmann::json& config) = nullptr;
+  // The inverse of `complete`, for an export. Throws TrainerError kBadConfig if config.json cannot
+  // express the model.
+  void (*finish)(nlohmann::json& config) = nullptr;
   // Returns the tensors in the order of the forward pass.
   std::vector<FamilyTensor> (*tensors)(const ModelConfig& model);
 };

@@ -71,9 +71,21 @@ class FlatKeys {
 
   bool HasTypeOfFamily() const {
     const json type = config_.value(kType, json());
-    return std::any_of(family_.fixed.begin(), family_.fixed.end(), [&](const FixedKey& fixed) {
-      return fixed.key == std::string(kType) && json::parse(fixed.value) == type;
-    });
+    if (type.is_null()) return false;
+    const bool is_fixed =
+        std::any_of(family_.fixed.begin(), family_.fixed.end(), [&](const FixedKey& fixed) {
+          return fixed.key == std::string(kType) && json::parse(fixed.value) == type;
+        });
+    return is_fixed || HasMappedType(type);
+  }
+
+  bool HasMappedType(const json& type) const {
+    for (const MappedKey& mapped : family_.mapped) {
+      if (mapped.key != std::string(kType)) continue;
+      return std::any_of(mapped.values.begin(), mapped.values.end(),
+                         [&](const auto& value) { return json::parse(value.theirs) == type; });
+    }
+    return false;
   }
 
   // Throws if a key for scaled positions is missing, because transformers has no defaults for these

@@ -22,7 +22,8 @@ int64_t RowsAtOnce(int64_t width, torch::ScalarType type) {
 }
 
 // Returns the next `elements` elements of the stream, in the stored type.
-Tensor Next(TensorStream& stream, torch::ScalarType stored, int64_t elements) {
+template <typename Stream>
+Tensor Next(Stream& stream, torch::ScalarType stored, int64_t elements) {
   const Tensor values = torch::empty({elements}, stored);
   stream.Read(elements, static_cast<char*>(values.data_ptr()));
   return values;
@@ -52,6 +53,16 @@ std::unique_ptr<TensorStream> FamilyElements::NewStream(const TensorShape& part,
   return std::make_unique<TensorStream>(from_.directory(), part.name, Stored(part), kept_bytes);
 }
 
+std::unique_ptr<OrderedStream> FamilyElements::NewOrderedStream(const FamilyTensor& tensor,
+                                                                size_t part) const {
+  const TensorShape& shape = tensor.parts[part];
+  const auto parts = static_cast<int64_t>(tensor.parts.size());
+  const auto width = static_cast<int64_t>(c10::elementSize(Stored(shape).dtype));
+  return std::make_unique<OrderedStream>(NewStream(shape, TensorStream::kKeptBytes / parts),
+                                         tensor.rotary,
+                                         *ElementsOf(shape.shape) / shape.shape[0] * width, width);
+}
+
 void FamilyElements::Read(const PlannedChunk& chunk, int64_t elements, char* out) {
   const torch::NoGradGuard no_grad;  // Set here because the mode is per thread.
   const FamilyTensor& tensor = *tensors_.at(chunk.name);
@@ -70,9 +81,8 @@ void FamilyElements::Read(const PlannedChunk& chunk, int64_t elements, char* out
 }
 
 void FamilyElements::ReadRows(const FamilyTensor& tensor, const Tensor& target) {
-  const auto parts = static_cast<int64_t>(tensor.parts.size());
   for (size_t i = streams_.size(); i < tensor.parts.size(); ++i) {
-    streams_.push_back(NewStream(tensor.parts[i], TensorStream::kKeptBytes / parts));
+    streams_.push_back(NewOrderedStream(tensor, i));
   }
   for (int64_t done = 0; done < target.size(0);) {
     const PartRun run = RunAt(tensor, next_ + done);

@@ -14,6 +14,7 @@
 #include "trainer/checkpoint/rank_file.h"
 #include "trainer/checkpoint_tools/families/family_tensor.h"
 #include "trainer/checkpoint_tools/files/tensor_stream.h"
+#include "trainer/checkpoint_tools/hugging_face/ordered_stream.h"
 
 namespace trainyard::trainer {
 
@@ -37,14 +38,15 @@ class FamilyElements {
  private:
   const StoredTensor& Stored(const TensorShape& part) const;
   std::unique_ptr<TensorStream> NewStream(const TensorShape& part, int64_t kept_bytes) const;
+  std::unique_ptr<OrderedStream> NewOrderedStream(const FamilyTensor& tensor, size_t part) const;
   void ReadRows(const FamilyTensor& tensor, const torch::Tensor& target);
   void ReadColumns(const FamilyTensor& tensor, const torch::Tensor& target) const;
 
   const CheckpointReader& from_;
-  std::map<std::string, const FamilyTensor*> tensors_;  // By Hugging Face name.
-  std::string name_;                                    // Name of the tensor that was read last.
-  int64_t next_ = 0;                                    // Its next element.
-  std::vector<std::unique_ptr<TensorStream>> streams_;  // By part.
+  std::map<std::string, const FamilyTensor*> tensors_;   // By Hugging Face name.
+  std::string name_;                                     // Name of the tensor that was read last.
+  int64_t next_ = 0;                                     // Its next element.
+  std::vector<std::unique_ptr<OrderedStream>> streams_;  // By part.
 };
 
 }  // namespace trainyard::trainer

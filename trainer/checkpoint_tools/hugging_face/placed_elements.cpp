@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "trainer/checkpoint_tools/hugging_face/block_scales.h"
+
 namespace trainyard::trainer {
 namespace {
 
@@ -73,12 +75,35 @@ void PlacedElements::ReadColumns(const Part& part, int64_t elements, char* out) 
 // Reads elements [first, first + elements) of the Hugging Face tensor.
 void PlacedElements::ReadFile(const Part& part, int64_t first, int64_t elements, char* out) {
   const PlacedTensor& placed = *part.placed;
-  if (file_ == nullptr || file_->path() != placed.path) {
-    file_ = std::make_unique<WeightsFile>(placed.path);
-  }
+  if (placed.scales != nullptr) return ReadScaled(part, first, elements, out);
+  Open(placed.path);
   const int64_t begin = placed.begin + first * WidthOf(placed);
   file_->Read(begin, begin + elements * WidthOf(placed),
               "tensor " + part.tensor->on_hugging_face.name, out);
+}
+
+void PlacedElements::ReadScaled(const Part& part, int64_t first, int64_t elements, char* out) {
+  const PlacedTensor& placed = *part.placed;
+  const std::string& name = part.tensor->on_hugging_face.name;
+  if (scaled_ != name) {
+    const PlacedTensor& scales = *placed.scales;
+    Open(scales.path);
+    scales_.resize(static_cast<size_t>(*ElementsOf(scales.shape)));
+    file_->Read(scales.begin, scales.end, "the scales of tensor " + name,
+                reinterpret_cast<char*>(scales_.data()));
+    scaled_ = name;
+  }
+  Open(placed.path);
+  std::vector<uint8_t> bits(static_cast<size_t>(elements));
+  file_->Read(placed.begin + first, placed.begin + first + elements, "tensor " + name,
+              reinterpret_cast<char*>(bits.data()));
+  ScaleBlocks(bits.data(), first, elements, placed.shape[1], scales_,
+              reinterpret_cast<uint16_t*>(out));
+}
+
+void PlacedElements::Open(const std::string& path) {
+  if (file_ != nullptr && file_->path() == path) return;
+  file_ = std::make_unique<WeightsFile>(path);
 }
 
 }  // namespace trainyard::trainer

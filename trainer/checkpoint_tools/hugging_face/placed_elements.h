@@ -40,11 +40,16 @@ class PlacedElements {
   void ReadRows(const Part& part, int64_t elements, char* out);
   void ReadColumns(const Part& part, int64_t elements, char* out);
   void ReadFile(const Part& part, int64_t first, int64_t elements, char* out);
+  // ReadFile for E4M3 elements with scales.
+  void ReadScaled(const Part& part, int64_t first, int64_t elements, char* out);
+  void Open(const std::string& path);
 
   std::map<std::string, Part> parts_;  // By Trainyard name.
   std::string name_;                   // Name of the tensor that was read last.
   int64_t next_ = 0;                   // Its next element.
   std::unique_ptr<WeightsFile> file_;  // File that was read last.
+  std::string scaled_;                 // Hugging Face name of the tensor to which scales_ belong.
+  std::vector<float> scales_;
 };
 
 }  // namespace trainyard::trainer

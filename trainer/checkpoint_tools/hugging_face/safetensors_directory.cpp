@@ -54,7 +54,9 @@ PlacedTensor TensorFrom(const json& value, const std::string& path, int64_t data
   PlacedTensor tensor;
   tensor.path = path;
   const std::string dtype = value.at("dtype").get<std::string>();
-  const std::optional<torch::ScalarType> known = DtypeNamed(dtype);
+  tensor.is_e4m3 = dtype == "F8_E4M3";
+  const std::optional<torch::ScalarType> known =
+      tensor.is_e4m3 ? std::optional(torch::kByte) : DtypeNamed(dtype);
   if (!known)
     RefuseWeights(path, "has a tensor of type " + dtype + ", which the trainer does not support");
   tensor.dtype = *known;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "trainer/checkpoint/box.h"
@@ -23,6 +24,10 @@ struct PlacedTensor {
   Extents shape;
   int64_t begin = 0;
   int64_t end = 0;
+  // The bytes are E4M3 numbers. `dtype` is then kByte, or that of the scaled values
+  // (block_scales.h).
+  bool is_e4m3 = false;
+  std::shared_ptr<const PlacedTensor> scales = {};  // Of blocks of an E4M3 tensor; may be null.
 };
 
 using PlacedTensors = std::map<std::string, PlacedTensor>;

@@ -1,6 +1,7 @@
 #include "trainer/checkpoint_tools/hugging_face/weight_names.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "trainer/checkpoint_tools/hugging_face/weights_file.h"
@@ -26,6 +27,13 @@ bool IsSkipped(const std::string& name, const ModelFamily& family) {
                      [&](const char* end) { return name.ends_with(end); });
 }
 
+// True for a tensor of a layer that the family skips.
+bool IsOfLaterLayer(const std::string& name, const ImportedModel& model) {
+  const std::string prefix = "model.layers.";
+  if (!model.family->skips_later_layers || !name.starts_with(prefix)) return false;
+  return std::atoll(name.c_str() + prefix.size()) >= model.model.num_layers;
+}
+
 bool HaveSameBytes(const PlacedTensor& a, const PlacedTensor& b) {
   constexpr int64_t kPiece = int64_t{1} << 20;
   const int64_t bytes = a.end - a.begin;
@@ -47,7 +55,9 @@ PlacedTensors WithFamilyNames(PlacedTensors tensors, const ImportedModel& model,
                               const std::string& directory) {
   const ModelFamily& family = *model.family;
   tensors = WithPrefix(std::move(tensors), family);
-  std::erase_if(tensors, [&](const auto& tensor) { return IsSkipped(tensor.first, family); });
+  std::erase_if(tensors, [&](const auto& tensor) {
+    return IsSkipped(tensor.first, family) || IsOfLaterLayer(tensor.first, model);
+  });
   const auto head = tensors.find(family.head), embedding = tensors.find(family.embedding);
   if (model.model.untie_embeddings_and_output_weights || head == tensors.end()) return tensors;
   if (embedding != tensors.end() && HaveSameBytes(head->second, embedding->second)) {

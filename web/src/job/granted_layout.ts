@@ -14,6 +14,7 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   sequence_parallel: true,
   cp_comm_type: 'p2p',
   zero_bubble: false,
+  moe_token_dispatcher_type: 'auto',
 };
 
 // Such as "dp 4, zero 1, recompute full on 1 node".

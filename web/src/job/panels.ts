@@ -27,6 +27,8 @@ export const DEFAULT_PANELS: readonly Panel[] = [
   { title: 'Gradient norm', keys: ['grad_norm'], unit: 'plain' },
   { title: 'Gradient noise scale', keys: ['noise_scale'], unit: 'plain' },
   { title: 'Learning rate', keys: ['lr'], unit: 'plain' },
+  { title: 'Loss scale', keys: ['loss_scale'], unit: 'plain' },
+  { title: 'Skipped steps', keys: ['skipped_steps'], unit: 'plain' },
   { title: 'Tokens per second', keys: ['tokens_per_second'], unit: 'rate' },
   { title: 'MFU', keys: ['mfu', 'mfu_causal'], names: ['full', 'causal'], unit: 'ratio' },
   { title: 'Step time', keys: ['step_seconds'], unit: 'seconds' },

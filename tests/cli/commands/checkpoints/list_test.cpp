@@ -1,4 +1,4 @@
-// ckpt list.
+// Tests `ckpt list`.
 #include "gmock/gmock.h"
 #include "tests/cli/cli_fixture.h"
 

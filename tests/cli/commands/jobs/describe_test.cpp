@@ -1,4 +1,4 @@
-// describe.
+// Tests `describe`.
 #include "gmock/gmock.h"
 #include "nlohmann/json.hpp"
 #include "tests/cli/cli_fixture.h"

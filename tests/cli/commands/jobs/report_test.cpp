@@ -1,4 +1,4 @@
-// report.
+// Tests `report`.
 #include <string>
 
 #include "gmock/gmock.h"

@@ -1,4 +1,4 @@
-// submit.
+// Tests `submit`.
 #include "gmock/gmock.h"
 #include "nlohmann/json.hpp"
 #include "tests/cli/cli_fixture.h"

@@ -1,4 +1,4 @@
-// node describe.
+// Tests `node describe`.
 #include "gmock/gmock.h"
 #include "nlohmann/json.hpp"
 #include "tests/cli/cli_fixture.h"

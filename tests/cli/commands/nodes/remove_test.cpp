@@ -1,4 +1,4 @@
-// node remove.
+// Tests `node remove`.
 #include "gmock/gmock.h"
 #include "tests/cli/cli_fixture.h"
 

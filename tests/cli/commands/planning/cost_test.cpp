@@ -1,4 +1,4 @@
-// scale and cost.
+// Tests `scale` and `cost`.
 #include "gmock/gmock.h"
 #include "nlohmann/json.hpp"
 #include "tests/cli/cli_fixture.h"

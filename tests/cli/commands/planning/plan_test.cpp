@@ -1,4 +1,4 @@
-// plan, without --device.
+// Tests `plan` without `--device`.
 #include <filesystem>
 
 #include "gmock/gmock.h"
@@ -41,6 +41,22 @@ TEST_F(PlanTest, ShowsSettingsOriginsAndRanks) {
   EXPECT_THAT(result.out, HasSubstr("Placement of 2 ranks\n  node-1: rank 0\n  id-b: rank 1\n"
                                     "  waits: needs 2 nodes; 1 is free\n"
                                     "  try: --set resources.nodes=1\n"));
+}
+
+TEST_F(PlanTest, PlanAndSubmitNoteASettingForBenchmarks) {
+  const std::string job = WriteFile(
+      "forced.yaml",
+      "name: forced\n"
+      "resources: {device: cpu}\n"
+      "model: {num_layers: 2, hidden_size: 64, ffn_hidden_size: 64, num_attention_heads: 4, "
+      "vocab_size: 100, num_experts: 8, moe_router_topk: 2, "
+      "moe_router_force_load_balancing: true}\n"
+      "data: {path: /data}\n"
+      "train: {seq_length: 32, global_batch: 4, steps: 10}\n");
+  const std::string note = "note: `model.moe_router_force_load_balancing` is for benchmarks only";
+  EXPECT_THAT(Run({"plan", "--offline", job}).err, HasSubstr(note));
+  EXPECT_THAT(Run({"submit", job}).err, HasSubstr(note));
+  EXPECT_THAT(Run({"plan", "--offline", job_}).err, Not(HasSubstr(note)));
 }
 
 TEST_F(PlanTest, OriginsInARecipeAreShort) {

@@ -1,4 +1,4 @@
-// recipe check.
+// Tests `recipe check`.
 #include <filesystem>
 #include <map>
 
@@ -97,7 +97,8 @@ TEST_F(RecipeCheckTest, EveryRecipeHasPoliciesForSpikesAndCheckpoints) {
   for (const auto& entry : std::filesystem::directory_iterator(RECIPES_DIRECTORY)) {
     if (entry.path().extension() != ".yaml") continue;
     const std::string text = Run({"recipe", "show", entry.path().stem()}).out;
-    if (text.find("\nextends: ") != std::string::npos) continue;  // The recipe it extends has them.
+    // A recipe that extends another one has the policies of that one.
+    if (text.find("\nextends: ") != std::string::npos) continue;
     EXPECT_THAT(text, AllOf(HasSubstr("\nguard: {policy: "), HasSubstr("\ncheckpoint: {")))
         << entry.path();
   }

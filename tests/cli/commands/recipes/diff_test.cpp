@@ -1,4 +1,4 @@
-// recipe diff.
+// Tests `recipe diff`.
 #include "gmock/gmock.h"
 #include "tests/cli/commands/recipes/recipes_fixture.h"
 

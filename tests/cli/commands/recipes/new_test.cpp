@@ -1,4 +1,4 @@
-// recipe new.
+// Tests `recipe new`.
 #include "gmock/gmock.h"
 #include "tests/cli/commands/recipes/recipes_fixture.h"
 

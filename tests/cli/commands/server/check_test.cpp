@@ -1,4 +1,4 @@
-// server check.
+// Tests `server check`.
 #include "gmock/gmock.h"
 #include "tests/cli/cli_fixture.h"
 

@@ -1,4 +1,4 @@
-// server sessions.
+// Tests `server sessions`.
 #include "gmock/gmock.h"
 #include "nlohmann/json.hpp"
 #include "tests/cli/cli_fixture.h"

@@ -1,4 +1,4 @@
-// server status.
+// Tests `server status`.
 #include "gmock/gmock.h"
 #include "nlohmann/json.hpp"
 #include "tests/cli/cli_fixture.h"

@@ -1,4 +1,4 @@
-// extrapolate.
+// Tests `extrapolate`.
 #include <cmath>
 
 #include "gmock/gmock.h"

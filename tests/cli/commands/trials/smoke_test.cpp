@@ -1,4 +1,4 @@
-// smoke.
+// Tests `smoke`.
 #include <filesystem>
 #include <fstream>
 

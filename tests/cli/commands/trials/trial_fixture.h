@@ -25,7 +25,7 @@ class TrialFixture : public CliFixture {
     job.set_id(21);
     job.set_name("llama-tiny-cpu-smoke");
     job.set_state(state);
-    // Must equal the number of steps in llama-tiny-cpu.
+    // A smoke test has ten steps. The model has the sizes of llama-tiny-cpu.
     job.mutable_spec()->mutable_train()->set_steps(10);
     job.mutable_spec()->mutable_model()->set_vocab_size(2048);
     job.mutable_spec()->mutable_model()->set_hidden_size(192);

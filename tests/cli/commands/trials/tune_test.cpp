@@ -1,4 +1,4 @@
-// tune.
+// Tests `tune`.
 #include <filesystem>
 
 #include "gmock/gmock.h"

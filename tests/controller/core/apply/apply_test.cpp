@@ -92,7 +92,7 @@ TEST(ApplyTest, AJoinedNodeIsReady) {
   EXPECT_EQ(state.nodes.at("a").node.state(), v1::NODE_STATE_READY);
 }
 
-// The job had one slot for 1 s, then two slots for 2 s.
+// The cluster has one slot for 1 s, then two slots for 2 s.
 TEST(ApplyTest, SlotTimeIsCountedUntilTheNumberOfSlotsChanges) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
@@ -104,8 +104,8 @@ TEST(ApplyTest, SlotTimeIsCountedUntilTheNumberOfSlotsChanges) {
   EXPECT_EQ(cluster.state.capacity.slot_ms(0), 5000);
 }
 
-// A node that reconnects without the slot cannot have the attempt's processes any more, so it need
-// not confirm that they are gone.
+// Comparing Bytes() would not detect a field that snapshots omit, because both sides would lack it.
+// Therefore the fields are compared one by one.
 TEST(ApplyTest, SnapshotHoldsEachFieldOfAJob) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
@@ -159,8 +159,8 @@ TEST(ApplyTest, SnapshotKeepsASlotOfAnOlderAttemptUncleared) {
   ASSERT_TRUE(cluster.state.nodes.at("b").uncleared.contains({job, 1}));
   const ClusterState copy = FromSnapshot(ToSnapshot(cluster.state, 42));
   EXPECT_EQ(DifferentIndexes(copy, cluster.state), "");
-  // Comparing Bytes() would not detect a field that snapshots omit, because both sides would lack
-  // it. Therefore the fields are compared one by one.
+  // A node that reconnects without the slot cannot have the attempt's processes any more, so it
+  // need not confirm that they are gone.
   v1::Hello other = cluster.HelloOf("b");
   other.mutable_inventory()->mutable_slots(0)->set_index(7);
   cluster.Do(AttachWorker{other});

@@ -159,7 +159,8 @@ TEST_F(JobHealthTest, TimeThatARunDivergedStaysInTheLedger) {
   Train(20);
   EXPECT_NEAR(SecondsIn(v1::LEDGER_PHASE_DIVERGING), 30, 1);
   EXPECT_NEAR(SecondsIn(v1::LEDGER_PHASE_TRAIN), 40, 2);
-  // The event log contains it: a controller that starts again knows no observations.
+  // The event log contains this time, so it is known even to a restarted controller, which has no
+  // observations.
   cluster_.observations.attempts.clear();
   EXPECT_NEAR(SecondsIn(v1::LEDGER_PHASE_DIVERGING), 30, 1);
 }

@@ -54,7 +54,7 @@ class HangWatchTest : public ::testing::Test {
     Rank(rank).set_still_ms(still_ms);
     Rank(rank).set_slow_step_ms(slow_step_ms_);
   }
-  // Sets how long ago the gang, through rank 1, made its newest progress and wrote its newest
+  // Sets the times since the gang's newest progress, which is that of rank 1, and since its newest
   // output.
   void Still(int64_t ms) { StillAndQuiet(ms, ms); }
   void StillAndQuiet(int64_t still_ms, int64_t quiet_ms) {

@@ -190,7 +190,7 @@ class LostNodeTest : public QuarantineTest {
     cluster_.Settle();
   }
 
-  // The answer before the worker came back.
+  // True if the node was quarantined just before the worker came back.
   bool was_quarantined_ = false;
 };
 
@@ -207,7 +207,7 @@ TEST_F(LostNodeTest, AWorkerThatComesBackProvesAFailureOfTheLink) {
   Lose("first");
   ASSERT_EQ(Node("a").evidence_size(), 1);
   EXPECT_EQ(Node("a").evidence(0).fault(), v1::NODE_FAULT_LINK);
-  EXPECT_THAT(Node("a").evidence(0).reason(), HasSubstr("a failure of the link"));
+  EXPECT_THAT(Node("a").evidence(0).reason(), HasSubstr("the node's network link had failed"));
   EXPECT_FALSE(IsQuarantined("a"));
 }
 
@@ -222,7 +222,7 @@ TEST_F(LostNodeTest, AQuarantineForALinkEndsWhenTheLinkHasHeld) {
   Lose("first");
   Lose("second");
   ASSERT_TRUE(IsQuarantined("a"));
-  EXPECT_THAT(Node("a").health().reason(), HasSubstr("a failure of the link"));
+  EXPECT_THAT(Node("a").health().reason(), HasSubstr("the node's network link had failed"));
   ReportChecks("a", true);
   cluster_.Pass(200'000);
   ReportChecks("a", true);

@@ -28,7 +28,7 @@ class DeviceHistoryTest : public testing::Test {
   v1::DeviceHistory History(int64_t interval_ms = kMinuteMs, Timestamp from_ms = 0) {
     return HistoryOf(slot_, records_["GPU-3"], from_ms, interval_ms);
   }
-  // Notes a reading with this utilisation and temperature.
+  // Notes a reading with this utilization and temperature.
   void NoteLoad(Timestamp now, double percent, double celsius) {
     Reading().set_utilization_percent(percent);
     Reading().set_temperature_celsius(celsius);

@@ -59,7 +59,7 @@ TEST_F(DivergenceWatchTest, OneOrTwoInfiniteGradientNormsAreNone) {
   EXPECT_EQ(watch_.divergence()->since_step, 16);
 }
 
-// The loss is the mean of the iterations that had one.
+// The reported loss is the mean of the iterations that had a finite loss.
 TEST_F(DivergenceWatchTest, CountsOfNanIterationsThatGrowAreLikeNorms) {
   const auto count = [&](double nans) {
     v1::MetricsRecord metrics;
@@ -119,7 +119,7 @@ TEST_F(DivergenceWatchTest, TrainingWhileDivergingIsLost) {
   EXPECT_EQ(lost->until_ms, 33'000);
 }
 
-// The ledger has the wait as a phase of its own.
+// The ledger counts the wait for data in a separate phase.
 TEST_F(DivergenceWatchTest, AWaitForDataWhileDivergingIsNotLostTwice) {
   data_wait_seconds_ = 0.25;
   for (int i = 0; i < 11; ++i) Step(kNan);

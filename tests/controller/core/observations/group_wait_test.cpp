@@ -102,7 +102,7 @@ TEST(GroupWaitTest, TheOperationOfTheLowestRankIsNamedIfOperationsDiffer) {
   EXPECT_EQ(wait->operation, "all-reduce");
 }
 
-// A program may report any group ranks. Group ranks that its gang does not have must be ignored.
+// A program may report a group with ranks that its gang does not have. They must be ignored.
 TEST(GroupWaitTest, RanksThatTheGangDoesNotHaveAreNotMissed) {
   const auto of = [](const char* ranks) { return Attempt({{0, "g", ranks, 1, true}}); };
   EXPECT_FALSE(FindGroupWait(of("100000"), 1).has_value());

@@ -36,7 +36,8 @@ TEST(LostPeriodsTest, WhatIsRecordedIsNotReturnedAgain) {
   EXPECT_FALSE(periods.Unrecorded(rest->until_ms, Scope::kAll).has_value());
 }
 
-// A restarted controller observes records again whose time is recorded.
+// A restarted controller observes some records again. The lost time of these records is already in
+// the event log.
 TEST(LostPeriodsTest, APeriodThatIsPartlyRecordedCountsInProportion) {
   LostPeriods periods;
   periods.Add(kBegin, kBegin + 100'000, 50'000);

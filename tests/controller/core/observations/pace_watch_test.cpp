@@ -9,7 +9,7 @@ namespace {
 
 class PaceWatchTest : public ::testing::Test {
  protected:
-  // Runs for `seconds` seconds with one rate a second.
+  // Runs for `seconds` seconds and reports one rate per second.
   void Run(int seconds, double rate) {
     for (int i = 0; i < seconds; ++i) {
       now_ += 1000;
@@ -48,7 +48,7 @@ TEST_F(PaceWatchTest, ARunAtAThirdOfItsBestRateIsSlowWithinThirtySeconds) {
   EXPECT_LE(Find()->since_ms, slow_from + 10'000);
 }
 
-// The best rate does not sink with the run, as an average does.
+// Unlike an average, the best rate does not fall when a run becomes slow.
 TEST_F(PaceWatchTest, ARunThatStaysSlowIsReportedUntilItRecovers) {
   Run(60, 6000);
   Run(3600, 2000);
@@ -124,7 +124,7 @@ TEST_F(PaceWatchTest, FollowsTheClock) {
   EXPECT_EQ(Find()->since_ms, since + 5000);
 }
 
-// Steps at a third of the best rate count a third of the time; the rest is lost.
+// At a third of the best rate, one third of the time counts and two thirds are lost.
 TEST_F(PaceWatchTest, TheTimeBeyondThatAtTheBestRateIsLost) {
   Run(60, 6000);
   EXPECT_FALSE(pace_.LostIn(attempt_)->Unrecorded(0, LostPeriods::Scope::kAll).has_value());
@@ -144,7 +144,7 @@ TEST_F(PaceWatchTest, TheTimeOfDivergingStepsIsNotLostAsSlow) {
   EXPECT_FALSE(pace_.LostIn(attempt_)->Unrecorded(0, LostPeriods::Scope::kAll).has_value());
 }
 
-// The run is slow because of its data, and the ledger has the wait as a phase of its own.
+// The run is slow because it waits for data. The ledger counts this wait in a separate phase.
 TEST_F(PaceWatchTest, TheWaitForDataIsNotLostAsSlow) {
   Run(60, 6000);
   data_wait_ms_ = 700;

@@ -14,9 +14,13 @@ namespace {
 
 using torch::Tensor;
 
-// Returns three fused tensors and one that is not fused. Each fused tensor has the parts q, k and
-// v, with 6 rows each: transposed and side by side, interleaved by heads of 2 rows, and biases one
-// after another.
+// The rows of a matrix with heads of 5 rows, of which the last 4 belong to two rotated pairs, in
+// the order of Trainyard.
+const std::vector<int64_t> kRotaryRows = {0, 1, 3, 2, 4, 5, 6, 8, 7, 9};
+
+// Returns three fused tensors, one that is not fused, and one with rotated rows. Each fused tensor
+// has the parts q, k and v, with 6 rows each: transposed and side by side, interleaved by heads of
+// 2 rows, and biases one after another.
 std::vector<FamilyTensor> FusedTensors() {
   std::vector<TensorShape> conv, heads, biases;
   for (const std::string name : {"q", "k", "v"}) {
@@ -25,12 +29,15 @@ std::vector<FamilyTensor> FusedTensors() {
     biases.push_back({"bias." + name, {6}});
   }
   return {TransposedTensor("conv", conv), FusedTensor("heads", heads, 2),
-          FusedTensor("bias", biases, 6), SameTensor("same", {3, 4})};
+          FusedTensor("bias", biases, 6), SameTensor("same", {3, 4}),
+          RotaryTensor("rotary", {10, 3}, {5, 1, 4})};
 }
 
 // Returns the parts of each tensor, made by slicing and transposing whole tensors.
 std::map<std::string, Tensor> PartsOf(const std::map<std::string, Tensor>& whole) {
-  std::map<std::string, Tensor> parts = {{"same", whole.at("same")}};
+  std::map<std::string, Tensor> parts = {
+      {"same", whole.at("same")},
+      {"rotary", whole.at("rotary").index_select(0, torch::tensor(kRotaryRows, torch::kInt64))}};
   const char* names[] = {"q", "k", "v"};
   for (int64_t i = 0; i < 3; ++i) {
     const std::string name = names[i];
@@ -63,7 +70,7 @@ constexpr int64_t kElementsOfACall = 7;
 TEST(FamilyTensorTest, ShapesOfBothSides) {
   EXPECT_EQ(FusedTensors()[0].on_hugging_face.shape, (Extents{5, 18}));
   EXPECT_EQ(FusedTensors()[1].on_hugging_face.shape, (Extents{18, 5}));
-  EXPECT_EQ(OurShapes(FusedTensors()).size(), 10);
+  EXPECT_EQ(OurShapes(FusedTensors()).size(), 11);
 }
 
 TEST(FamilyTensorTest, PartsOutOfTheFilesOfAnImport) {

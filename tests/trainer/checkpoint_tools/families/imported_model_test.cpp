@@ -6,6 +6,7 @@
 #include "proto/model/model_fingerprint.h"
 #include "tests/trainer/checkpoint_tools/hugging_face_directory.h"
 #include "tests/trainer/config/error_of.h"
+#include "trainer/checkpoint_tools/families/deepseek_family.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -220,9 +221,9 @@ TEST(ImportedModelTest, SettingsOfAMixtral) {
   for (const TensorShape& tensor : HuggingFaceShapes(imported.family->tensors(expected))) {
     names.push_back(tensor.name);
   }
-  EXPECT_THAT(names, testing::IsSupersetOf(
-                         {"model.layers.0.block_sparse_moe.gate.weight",
-                          "model.layers.1.block_sparse_moe.experts.3.w2.weight"}));
+  EXPECT_THAT(names,
+              testing::IsSupersetOf({"model.layers.0.block_sparse_moe.gate.weight",
+                                     "model.layers.1.block_sparse_moe.experts.3.w2.weight"}));
   json config = TinyMixtralConfig();
   config["sliding_window"] = 4096;
   EXPECT_THAT(Refusal(config), HasSubstr("`sliding_window` 4096; an import of Mixtral"));
@@ -252,6 +253,133 @@ TEST(ImportedModelTest, SettingsOfAQwen3Moe) {
   ExpectRoundTrip(expected, "Qwen3MoeForCausalLM");
   config["mlp_only_layers"] = {0};
   EXPECT_THAT(Refusal(config), HasSubstr("`mlp_only_layers` [0]; an import of Qwen3Moe"));
+}
+
+// The config.json of DeepSeek-V3 as published (2024-12), with small sizes.
+json TinyDeepSeekV3Config() {
+  return json::parse(R"({
+    "architectures": ["DeepseekV3ForCausalLM"], "attention_bias": false, "attention_dropout": 0.0,
+    "auto_map": {"AutoConfig": "configuration_deepseek.DeepseekV3Config"}, "bos_token_id": 0,
+    "eos_token_id": 1, "ep_size": 1, "first_k_dense_replace": 1, "hidden_act": "silu",
+    "hidden_size": 32, "initializer_range": 0.02, "intermediate_size": 64, "kv_lora_rank": 12,
+    "max_position_embeddings": 163840, "model_type": "deepseek_v3", "moe_intermediate_size": 16,
+    "moe_layer_freq": 1, "n_group": 4, "n_routed_experts": 8, "n_shared_experts": 2,
+    "norm_topk_prob": true, "num_attention_heads": 4, "num_experts_per_tok": 2,
+    "num_hidden_layers": 2, "num_key_value_heads": 4, "num_nextn_predict_layers": 1,
+    "q_lora_rank": 10, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4,
+    "quantization_config": {"activation_scheme": "dynamic", "fmt": "e4m3", "quant_method": "fp8",
+                            "weight_block_size": [128, 128]},
+    "rms_norm_eps": 1e-06,
+    "rope_scaling": {"beta_fast": 32, "beta_slow": 1, "factor": 40, "mscale": 1.0,
+                     "mscale_all_dim": 0.5, "original_max_position_embeddings": 4096,
+                     "type": "yarn"},
+    "rope_theta": 10000, "routed_scaling_factor": 2.5, "scoring_func": "sigmoid",
+    "tie_word_embeddings": false, "topk_group": 2, "topk_method": "noaux_tc",
+    "torch_dtype": "bfloat16", "use_cache": true, "v_head_dim": 6, "vocab_size": 64})");
+}
+
+ModelConfig TinyDeepSeekV3() {
+  ModelConfig model = TinyModel();
+  model.rotary_base = 10000;
+  model.num_query_groups = 4;
+  model.num_experts = 8;
+  model.moe_router_topk = 2;
+  model.moe_ffn_hidden_size = 16;
+  model.moe_shared_expert_intermediate_size = 32;
+  model.moe_dense_layers = 1;
+  model.moe_router_score_function = RouterScoreFunction::kSigmoid;
+  model.moe_router_num_groups = 4;
+  model.moe_router_group_topk = 2;
+  model.moe_router_topk_scaling_factor = 2.5;
+  model.moe_router_enable_expert_bias = true;
+  model.multi_latent_attention = true;
+  model.q_lora_rank = 10;
+  model.kv_lora_rank = 12;
+  model.qk_head_dim = 8;
+  model.qk_pos_emb_head_dim = 4;
+  model.v_head_dim = 6;
+  model.rope_scaling_type = RopeScalingType::kYarn;
+  model.rope_scaling_factor = 40;
+  model.rope_original_length = 4096;
+  model.rope_mscale_all_dim = 0.5;
+  return model;
+}
+
+TEST(ImportedModelTest, SettingsOfADeepSeekV3) {
+  EXPECT_EQ(ModelOfConfig(TinyDeepSeekV3Config(), "config.json").model, TinyDeepSeekV3());
+  ExpectRoundTrip(TinyDeepSeekV3(), "DeepseekV3ForCausalLM");
+  ModelConfig plain = TinyDeepSeekV3();  // Without scaled positions, groups and query rank.
+  plain.rope_scaling_type = RopeScalingType::kLlama3;
+  plain.rope_scaling_factor = 1;
+  plain.rope_original_length = ModelConfig().rope_original_length;
+  plain.rope_mscale_all_dim = 0;
+  plain.moe_router_num_groups = plain.moe_router_group_topk = 0;
+  plain.q_lora_rank = 0;
+  ExpectRoundTrip(plain, "DeepseekV3ForCausalLM");
+  std::vector<std::string> names;
+  for (const TensorShape& tensor :
+       HuggingFaceShapes(DeepSeekV3Family().tensors(TinyDeepSeekV3()))) {
+    names.push_back(tensor.name);
+  }
+  EXPECT_THAT(names, testing::IsSupersetOf({"model.layers.0.mlp.up_proj.weight",
+                                            "model.layers.0.self_attn.q_b_proj.weight",
+                                            "model.layers.1.mlp.gate.e_score_correction_bias",
+                                            "model.layers.1.mlp.experts.7.down_proj.weight",
+                                            "model.layers.1.mlp.shared_experts.gate_proj.weight"}));
+}
+
+TEST(ImportedModelTest, SettingsOfADeepSeekV2Lite) {
+  json config = TinyDeepSeekV3Config();
+  config.update({{"architectures", {"DeepseekV2ForCausalLM"}},
+                 {"model_type", "deepseek_v2"},
+                 {"n_group", 1},
+                 {"topk_group", 1},
+                 {"topk_method", "greedy"},
+                 {"scoring_func", "softmax"},
+                 {"norm_topk_prob", false},
+                 {"routed_scaling_factor", 1.0},
+                 {"q_lora_rank", nullptr}});
+  ModelConfig expected = TinyDeepSeekV3();
+  expected.moe_router_score_function = RouterScoreFunction::kSoftmax;
+  expected.moe_norm_topk_prob = false;
+  expected.moe_router_num_groups = expected.moe_router_group_topk = 0;
+  expected.moe_router_topk_scaling_factor = 1;
+  expected.moe_router_enable_expert_bias = false;
+  expected.q_lora_rank = 0;
+  EXPECT_EQ(ModelOfConfig(config, "config.json").model, expected);
+  ExpectRoundTrip(expected, "DeepseekV2ForCausalLM");
+  config["topk_method"] = "group_limited_greedy";
+  EXPECT_THAT(Refusal(config), HasSubstr("`topk_method` \"group_limited_greedy\""));
+}
+
+TEST(ImportedModelTest, ADeepSeekThatTheTrainerLacksIsRefused) {
+  const auto with = [](const std::string& key, const json& value) {
+    json config = TinyDeepSeekV3Config();
+    config[key] = value;
+    return Refusal(config);
+  };
+  EXPECT_THAT(with("rms_norm_eps", 1e-5), HasSubstr("`rms_norm_eps` 1e-05"));
+  EXPECT_THAT(with("num_key_value_heads", 2), HasSubstr("cannot be combined with"));
+  EXPECT_THAT(with("topk_method", "greedy"), HasSubstr("`topk_method` \"greedy\""));
+  json config = TinyDeepSeekV3Config();
+  config["rope_scaling"].erase("mscale_all_dim");
+  EXPECT_THAT(Refusal(config), HasSubstr("lacks `rope_scaling.mscale_all_dim`"));
+  ModelConfig model = TinyDeepSeekV3();
+  model.moe_shared_expert_intermediate_size = 24;
+  EXPECT_THAT(ErrorOf(
+                  [&] {
+                    ConfigOf({&DeepSeekV3Family(), model});
+                  },
+                  ExitCode::kBadConfig),
+              HasSubstr("not a multiple of the width of an expert, 16"));
+  model = TinyDeepSeekV3();
+  model.rope_scaling_type = RopeScalingType::kLlama3;
+  EXPECT_THAT(ErrorOf(
+                  [&] {
+                    ConfigOf({&DeepSeekV3Family(), model});
+                  },
+                  ExitCode::kBadConfig),
+              HasSubstr("scaled as in LLaMA 3.1"));
 }
 
 TEST(ImportedModelTest, SettingsOfAnOlmo) {

@@ -95,8 +95,8 @@ TEST_F(SafetensorsDirectoryTest, DamagedFiles) {
   EXPECT_THAT(with_header("{}", ~size_t{0}), HasSubstr("its header has an invalid length"));
   EXPECT_THAT(with("{"), HasSubstr("its header is not JSON"));
   EXPECT_THAT(with(R"({"a": 1})"), HasSubstr("tensor a has an invalid description"));
-  EXPECT_THAT(with(R"({"a": {"dtype": "F8_E4M3", "shape": [1], "data_offsets": [0, 1]}})"),
-              HasSubstr("a tensor of type F8_E4M3"));
+  EXPECT_THAT(with(R"({"a": {"dtype": "F8_E5M2", "shape": [1], "data_offsets": [0, 1]}})"),
+              HasSubstr("a tensor of type F8_E5M2"));
   for (const char* place :
        {R"([2], "data_offsets": [0, 4])", R"([-2], "data_offsets": [0, 8])",
         R"([1], "data_offsets": [8, 4])", R"([4611686018427387904, 4], "data_offsets": [0, 4])"}) {

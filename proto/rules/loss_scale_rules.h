@@ -1,0 +1,23 @@
+// Rules for training in fp16 and the loss scale.
+#ifndef TRAINYARD_PROTO_RULES_LOSS_SCALE_RULES_H_
+#define TRAINYARD_PROTO_RULES_LOSS_SCALE_RULES_H_
+
+#include <vector>
+
+#include "proto/contract/run_config.h"
+
+namespace trainyard {
+
+// Steps in a row without an update after which a run ends. A scale of 2^32 needs 33 overflows to
+// fall to 1, so a run of more skipped steps has another cause.
+inline constexpr int64_t kMostSkippedInRow = 50;
+
+// True if the gradients of the run are scaled, because they would be too small for fp16.
+inline bool ScalesLoss(const TrainConfig& train) { return train.precision == Precision::kFp16; }
+
+// Reports settings of the loss scale that have no effect or cannot be used, and moments in fp16.
+std::vector<SettingProblem> FindLossScaleProblems(const RunConfig& config);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_RULES_LOSS_SCALE_RULES_H_

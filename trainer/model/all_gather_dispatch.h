@@ -1,0 +1,35 @@
+// Token dispatch that sends all rows to all ranks.
+#ifndef TRAINYARD_TRAINER_MODEL_ALL_GATHER_DISPATCH_H_
+#define TRAINYARD_TRAINER_MODEL_ALL_GATHER_DISPATCH_H_
+
+#include "trainer/model/token_dispatch.h"
+
+namespace trainyard::trainer {
+
+// Every rank gathers the rows of all ranks and computes those of its experts. It adds the results
+// of its experts for each token, and sends the sums back to the token's rank, which adds the sums
+// of all ranks in their order.
+class AllGatherDispatch final : public TokenDispatch {
+ public:
+  explicit AllGatherDispatch(const ExpertParallel& parallel) : parallel_(parallel) {}
+
+  HostTensor CountsOfRanks(const torch::Tensor& counts) const override;
+  DispatchPlan Plan(const ExpertChoice& choice) const override;
+  PendingRows BeginSend(const WeightedRows& tokens, const DispatchPlan& plan) const override;
+  WeightedRows FinishSend(PendingRows sent, const DispatchPlan& plan) const override;
+  PendingRows BeginReturn(const WeightedRows& rows, const DispatchPlan& plan) const override;
+  WeightedRows FinishReturn(PendingRows returned, const DispatchPlan& plan,
+                            const torch::Tensor& residual) const override;
+
+ private:
+  PendingTensor BeginGather(const torch::Tensor& rows) const;
+  // Sends the rows of each rank to it. The result has the rows from all ranks, [ranks * tokens,
+  // width].
+  PendingTensor BeginSendBack(const torch::Tensor& rows) const;
+
+  const ExpertParallel parallel_;
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_MODEL_ALL_GATHER_DISPATCH_H_
