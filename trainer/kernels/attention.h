@@ -11,11 +11,12 @@
 
 namespace trainyard::trainer::kernels {
 
-// Strides, in elements, of a tensor [batch, length, heads, head_size]. The heads of one token are
+// Strides, in elements, of a tensor [batch, length, heads, head_size]. The elements of a head are
 // contiguous.
 struct AttentionStrides {
   int64_t batch = 0;
   int64_t token = 0;
+  int64_t head = 0;  // head_size if there are no gaps between heads.
 
   bool operator==(const AttentionStrides&) const = default;
 };
@@ -28,8 +29,10 @@ struct AttentionShape {
   int64_t query_length = 0;
   int64_t key_length = 0;
   int64_t query_heads = 0;
-  int64_t key_heads = 0;  // Divides query_heads. Consecutive query heads share a key head.
-  int64_t head_size = 0;
+  int64_t key_heads = 0;        // Divides query_heads. Consecutive query heads share a key head.
+  int64_t head_size = 0;        // Of queries and keys.
+  int64_t value_head_size = 0;  // Of values and outputs.
+  float scale = 0;              // Factor of the scores.
   bool causal = true;         // True: query i sees keys 0..i of query_length keys. False: all keys.
   int64_t window = 0;         // If causal, a query sees only its last `window` keys; 0: all.
   bool biased = false;        // True if a bias is added to the scaled scores.
@@ -51,9 +54,9 @@ struct AttentionForwardArguments {
   AttentionShape shape;
   const void* query = nullptr;   // [batch, query_length, query_heads, head_size]
   const void* key = nullptr;     // [batch, key_length, key_heads, head_size]
-  const void* value = nullptr;   // like key
+  const void* value = nullptr;   // [batch, key_length, key_heads, value_head_size]
   const void* bias = nullptr;    // if biased: [batch, query_length, key_length] without gaps
-  void* out = nullptr;           // like query
+  void* out = nullptr;           // [batch, query_length, query_heads, value_head_size]
   float* log_sum_exp = nullptr;  // [batch, query_heads, query_length], of the scaled scores
   void* workspace = nullptr;     // AttentionForwardWorkspaceBytes(shape) bytes
 };
@@ -71,7 +74,7 @@ struct AttentionBackwardArguments {
   const float* log_sum_exp = nullptr;
   void* d_query = nullptr;    // like query. Every element of all three gradients is overwritten.
   void* d_key = nullptr;      // like key
-  void* d_value = nullptr;    // like key
+  void* d_value = nullptr;    // like value
   void* workspace = nullptr;  // AttentionBackwardWorkspaceBytes(shape) bytes
 };
 

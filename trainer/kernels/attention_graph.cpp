@@ -1,6 +1,5 @@
 #include "trainer/kernels/attention_graph.h"
 
-#include <cmath>
 #include <limits>
 
 namespace trainyard::trainer::kernels {
@@ -12,24 +11,29 @@ namespace {
 constexpr float kOutsideOfWindow = -1e30F;
 
 // The layouts of the tensors for one shape. The dimensions are always [batch, heads, length,
-// head_size], whatever the order in memory.
+// size of a head], whatever the order in memory.
 class Layouts {
  public:
   explicit Layouts(const AttentionShape& shape) : shape_(shape) {}
 
   CudnnLayout QueryRows(const AttentionStrides& strides) const {
-    return Rows(shape_.query_heads, shape_.query_length, strides);
+    return Rows(shape_.query_heads, shape_.query_length, shape_.head_size, strides);
   }
   CudnnLayout KeyRows(const AttentionStrides& strides) const {
-    return Rows(shape_.key_heads, shape_.key_length, strides);
+    return Rows(shape_.key_heads, shape_.key_length, shape_.head_size, strides);
   }
-  // One row for each query of each query head.
-  CudnnLayout QueryHeads() const {
-    return DenseLayout(shape_.batch, shape_.query_heads, shape_.query_length, shape_.head_size);
+  CudnnLayout ValueRows(const AttentionStrides& strides) const {
+    return Rows(shape_.key_heads, shape_.key_length, shape_.value_head_size, strides);
   }
-  // One row for each key of each query head.
-  CudnnLayout KeysOfQueryHeads() const {
-    return DenseLayout(shape_.batch, shape_.query_heads, shape_.key_length, shape_.head_size);
+  CudnnLayout OutRows(const AttentionStrides& strides) const {
+    return Rows(shape_.query_heads, shape_.query_length, shape_.value_head_size, strides);
+  }
+  // One row for each query of each query head, without gaps.
+  CudnnLayout QueryHeads() const { return PerQuery(shape_.head_size); }
+  CudnnLayout OutHeads() const { return PerQuery(shape_.value_head_size); }
+  // One row of `size` elements for each key of each query head.
+  CudnnLayout KeysOfQueryHeads(int64_t size) const {
+    return DenseLayout(shape_.batch, shape_.query_heads, shape_.key_length, size);
   }
   CudnnLayout Scores() const {
     return DenseLayout(shape_.batch, shape_.query_heads, shape_.query_length, shape_.key_length);
@@ -43,9 +47,12 @@ class Layouts {
   }
 
  private:
-  CudnnLayout Rows(int64_t heads, int64_t length, const AttentionStrides& strides) const {
-    return {{shape_.batch, heads, length, shape_.head_size},
-            {strides.batch, shape_.head_size, strides.token, 1}};
+  CudnnLayout PerQuery(int64_t size) const {
+    return DenseLayout(shape_.batch, shape_.query_heads, shape_.query_length, size);
+  }
+  CudnnLayout Rows(int64_t heads, int64_t length, int64_t size,
+                   const AttentionStrides& strides) const {
+    return {{shape_.batch, heads, length, size}, {strides.batch, strides.head, strides.token, 1}};
   }
 
   AttentionShape shape_;
@@ -59,7 +66,7 @@ class Builder {
         layouts_(shape),
         graph_(graph),
         type_(shape.type == ElementType::kFloat16 ? CUDNN_DATA_HALF : CUDNN_DATA_BFLOAT16),
-        scale_(graph.AddScalar(1.0F / std::sqrt(static_cast<float>(shape.head_size)))) {}
+        scale_(graph.AddScalar(shape.scale)) {}
 
   AttentionForwardTensors Forward();
   AttentionBackwardTensors Backward();
@@ -90,7 +97,7 @@ class Builder {
   void SumRows(const AttentionBackwardTensors& tensors);
   CudnnTensor Probabilities(const AttentionBackwardTensors& tensors);
   CudnnTensor ScoreGradient(const AttentionBackwardTensors& tensors, CudnnTensor probabilities);
-  void MultiplyTransposed(CudnnTensor scores, CudnnTensor rows, CudnnTensor output);
+  void MultiplyTransposed(CudnnTensor scores, CudnnTensor rows, int64_t size, CudnnTensor output);
   void QueryGradient(const AttentionBackwardTensors& tensors, CudnnTensor score_gradient);
 
   AttentionShape shape_;
@@ -155,9 +162,9 @@ AttentionForwardTensors Builder::Forward() {
   const AttentionForwardTensors tensors = {
       .query = Memory(layouts_.QueryRows(shape_.query)),
       .key = Memory(TransposedLayout(layouts_.KeyRows(shape_.key))),
-      .value = Memory(layouts_.KeyRows(shape_.value)),
+      .value = Memory(layouts_.ValueRows(shape_.value)),
       .bias = BiasMemory(),
-      .out = Memory(layouts_.QueryRows(shape_.out)),
+      .out = Memory(layouts_.OutRows(shape_.out)),
       .log_sum_exp = PerRowMemory(),
   };
   const CudnnTensor scaled = ScaledScores(tensors.query, tensors.key, tensors.bias);
@@ -170,23 +177,23 @@ AttentionBackwardTensors Builder::AddBackwardMemory() {
   return {
       .query = Memory(layouts_.QueryRows(shape_.query)),
       .key = Memory(TransposedLayout(layouts_.KeyRows(shape_.key))),
-      .value = Memory(TransposedLayout(layouts_.KeyRows(shape_.value))),
+      .value = Memory(TransposedLayout(layouts_.ValueRows(shape_.value))),
       .bias = BiasMemory(),
-      .out = Memory(layouts_.QueryRows(shape_.out)),
-      .dout = Memory(layouts_.QueryRows(shape_.dout)),
+      .out = Memory(layouts_.OutRows(shape_.out)),
+      .dout = Memory(layouts_.OutRows(shape_.dout)),
       .log_sum_exp = PerRowMemory(),
       .row_sum = PerRowMemory(),
       .query_sum = shape_.deterministic ? CudnnTensor{}
                                         : graph_.AddMemory(layouts_.QueryHeads(), CUDNN_DATA_FLOAT),
       .d_query = Memory(layouts_.QueryRows(shape_.d_query)),
       .d_key = Memory(layouts_.KeyRows(shape_.d_key)),
-      .d_value = Memory(layouts_.KeyRows(shape_.d_value)),
+      .d_value = Memory(layouts_.ValueRows(shape_.d_value)),
   };
 }
 
 // Computes row_sum: for each row, the sum of dout * out. The gradient of a softmax subtracts it.
 void Builder::SumRows(const AttentionBackwardTensors& tensors) {
-  const CudnnTensor product = graph_.AddVirtual(layouts_.QueryHeads(), CUDNN_DATA_FLOAT);
+  const CudnnTensor product = graph_.AddVirtual(layouts_.OutHeads(), CUDNN_DATA_FLOAT);
   graph_.Pointwise(CUDNN_POINTWISE_MUL, {tensors.dout, tensors.out}, product);
   const CudnnTensor sum = PerRow();
   graph_.Reduce(CUDNN_REDUCE_TENSOR_ADD, product, sum);
@@ -209,15 +216,17 @@ CudnnTensor Builder::ScoreGradient(const AttentionBackwardTensors& tensors,
   return ScoresOf(CUDNN_POINTWISE_MUL, {gradient, scale_});
 }
 
-// Computes output = scores^T rows. Sums over the query heads that share one head of the output.
-void Builder::MultiplyTransposed(CudnnTensor scores, CudnnTensor rows, CudnnTensor output) {
+// Computes output = scores^T rows, where a row of the output has `size` elements. Sums over the
+// query heads that share one head of the output.
+void Builder::MultiplyTransposed(CudnnTensor scores, CudnnTensor rows, int64_t size,
+                                 CudnnTensor output) {
   const CudnnTensor transposed = graph_.AddVirtual(TransposedLayout(layouts_.Scores()), type_);
   graph_.Reshape(scores, transposed);
   if (shape_.query_heads == shape_.key_heads) {
     graph_.Matmul(transposed, rows, output);
     return;
   }
-  const CudnnTensor per_query = graph_.AddVirtual(layouts_.KeysOfQueryHeads(), type_);
+  const CudnnTensor per_query = graph_.AddVirtual(layouts_.KeysOfQueryHeads(size), type_);
   graph_.Matmul(transposed, rows, per_query);
   graph_.Reduce(CUDNN_REDUCE_TENSOR_ADD, per_query, output);
 }
@@ -237,9 +246,9 @@ AttentionBackwardTensors Builder::Backward() {
   const AttentionBackwardTensors tensors = AddBackwardMemory();
   SumRows(tensors);
   const CudnnTensor probabilities = Probabilities(tensors);
-  MultiplyTransposed(probabilities, tensors.dout, tensors.d_value);
+  MultiplyTransposed(probabilities, tensors.dout, shape_.value_head_size, tensors.d_value);
   const CudnnTensor score_gradient = ScoreGradient(tensors, probabilities);
-  MultiplyTransposed(score_gradient, tensors.query, tensors.d_key);
+  MultiplyTransposed(score_gradient, tensors.query, shape_.head_size, tensors.d_key);
   QueryGradient(tensors, score_gradient);
   return tensors;
 }

@@ -48,6 +48,10 @@ struct AttentionBatch {
   int64_t window = 0;
   bool has_documents = false;
   torch::ScalarType type = torch::kBFloat16;
+  // For values in a tensor of their own (latent attention): the size of a value head, and the
+  // number of elements before it in each head of that tensor. 0: rows are packed.
+  int64_t value_size = 0;
+  int64_t value_offset = 0;
 };
 
 void RmsNormForward(const torch::Tensor& x, const torch::Tensor& weight, double epsilon,
@@ -141,7 +145,7 @@ torch::Tensor GroupedLinearForward(const torch::Tensor& x, const torch::Tensor& 
                                    const RowSegments& segments);
 torch::Tensor GroupedLinearInputGradient(const torch::Tensor& dy, const torch::Tensor& weight,
                                          const RowSegments& segments);
-// LinearWeightGradient for fp32 dy and bf16 x.
+// LinearWeightGradient for fp32 dy and x of a 16-bit type.
 void WideWeightGradient(const torch::Tensor& dy, const torch::Tensor& x,
                         const GradientTarget& target);
 // LinearWeightGradient for the rows of one expert, whose number changes from call to call.

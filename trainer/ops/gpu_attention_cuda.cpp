@@ -3,8 +3,10 @@
 #include "trainer/kernels/attention.h"
 #include "trainer/kernels/attention_merge.h"
 #include "trainer/kernels/cuda_check.h"
+#include "trainer/kernels/latent_heads.h"
 #include "trainer/ops/gpu.h"
 #include "trainer/ops/gpu_tensors.h"
+#include "trainer/ops/grouped_heads.h"
 
 namespace trainyard::trainer::gpu {
 namespace {
@@ -18,11 +20,18 @@ using torch::Tensor;
 // would otherwise need another plan for every stride.
 AttentionStrides StridesOf(const Tensor& rows) {
   const int64_t heads = rows.size(2), head_size = rows.size(3);
-  TORCH_CHECK(
-      (head_size == 1 || rows.stride(3) == 1) && (heads == 1 || rows.stride(2) == head_size),
-      "attention needs a tensor without gaps between heads or elements");
-  const int64_t token = rows.size(1) == 1 ? heads * head_size : rows.stride(1);
-  return {rows.size(0) == 1 ? rows.size(1) * token : rows.stride(0), token};
+  TORCH_CHECK(head_size == 1 || rows.stride(3) == 1,
+              "attention needs a tensor without gaps between elements");
+  const int64_t head = heads == 1 ? head_size : rows.stride(2);
+  const int64_t token = rows.size(1) == 1 ? heads * head : rows.stride(1);
+  return {rows.size(0) == 1 ? rows.size(1) * token : rows.stride(0), token, head};
+}
+
+// Returns StridesOf for a tensor whose heads have no gaps.
+AttentionStrides DenseStridesOf(const Tensor& rows) {
+  const AttentionStrides strides = StridesOf(rows);
+  TORCH_CHECK(strides.head == rows.size(3), "attention needs a tensor without gaps between heads");
+  return strides;
 }
 
 AttentionRowStrides RowStridesOf(const Tensor& log_sum_exp) {
@@ -57,6 +66,8 @@ AttentionShape ShapeOf(const AttentionPart& part, const GraphLimits& limits,
           .query_heads = part.query.size(2),
           .key_heads = part.key.size(2),
           .head_size = part.query.size(3),
+          .value_head_size = part.value.size(3),
+          .scale = static_cast<float>(part.scale > 0 ? part.scale : ScoreScale(part.query.size(3))),
           .causal = part.mask == AttentionMask::kCausal,
           .window = limits.window,
           .biased = limits.has_bias,
@@ -91,13 +102,30 @@ Tensor Unallocated(at::IntArrayRef sizes, torch::ScalarType type) {
   return torch::empty(sizes, torch::TensorOptions().dtype(type).device(torch::kMeta));
 }
 
-void MakePlans(const AttentionBatch& batch, Reproducible reproducible) {
+// Returns the part and the output of a micro-batch, without memory. Values of latent attention are
+// columns of a tensor that also has the unrotated elements of keys.
+AttentionPart UnallocatedPart(const AttentionBatch& batch) {
   const AttentionHeads& heads = batch.heads;
-  const AttentionPart part = PartOf(
-      Unallocated({batch.samples, batch.length, heads.packed_heads(), heads.head_size}, batch.type),
-      heads);
-  const Tensor out =
-      Unallocated({batch.samples, batch.length, heads.query_heads, heads.head_size}, batch.type);
+  if (batch.value_size == 0) {
+    return PartOf(Unallocated({batch.samples, batch.length, heads.packed_heads(), heads.head_size},
+                              batch.type),
+                  heads);
+  }
+  if (batch.value_offset % 8 != 0) {
+    throw kernels::UnsupportedShape("values must begin at a multiple of 8 elements");
+  }
+  const auto rows = [&](int64_t count, int64_t size) {
+    return Unallocated({batch.samples, batch.length, count, size}, batch.type);
+  };
+  return {rows(heads.query_heads, heads.head_size), rows(heads.key_heads, heads.head_size),
+          rows(heads.key_heads, batch.value_offset + batch.value_size)
+              .narrow(3, batch.value_offset, batch.value_size)};
+}
+
+void MakePlans(const AttentionBatch& batch, Reproducible reproducible) {
+  const AttentionPart part = UnallocatedPart(batch);
+  const Tensor out = Unallocated(
+      {batch.samples, batch.length, batch.heads.query_heads, part.value.size(3)}, batch.type);
   const GraphLimits limits{batch.window, batch.has_documents};
   kernels::AttentionForwardWorkspaceBytes(ForwardShape(part, out, limits));
   kernels::AttentionBackwardWorkspaceBytes(BackwardShape(
@@ -142,11 +170,46 @@ void RunBackward(const AttentionPart& part, const Tensor& bias, const WholeAtten
                              Stream());
 }
 
+// The table has the positions of one sample or of all rows.
+kernels::LatentHeadShape ShapeOfLatent(const LatentHeads& heads, const RotaryTable& table) {
+  CheckContiguous(table.cos, table.sin);
+  const int64_t rotated = heads.shared.size(1), unrotated = heads.query.size(3) - rotated;
+  return {.rows = heads.shared.size(0),
+          .length = table.cos.size(0),
+          .heads = heads.query.size(2),
+          .unrotated = unrotated,
+          .rotated = rotated,
+          .value = heads.expanded.size(3) - unrotated,
+          .cos = table.cos.data_ptr<float>(),
+          .sin = table.sin.data_ptr<float>(),
+          .type = TypeOf(heads.query)};
+}
+
 }  // namespace
 
 bool HasFusedAttention(const Tensor& tensor) {
   return tensor.is_cuda() &&
          (tensor.scalar_type() == torch::kBFloat16 || tensor.scalar_type() == torch::kHalf);
+}
+
+void JoinLatentHeads(LatentHeads& heads, const RotaryTable& table) {
+  CheckContiguous(heads.query, heads.key, heads.expanded, heads.shared);
+  kernels::JoinLatentHeads({.shape = ShapeOfLatent(heads, table),
+                            .query = heads.query.data_ptr(),
+                            .key = heads.key.data_ptr(),
+                            .expanded = heads.expanded.data_ptr(),
+                            .shared = heads.shared.data_ptr()},
+                           Stream());
+}
+
+void SplitLatentHeads(LatentHeads& gradients, const RotaryTable& table) {
+  CheckContiguous(gradients.query, gradients.key, gradients.expanded, gradients.shared);
+  kernels::SplitLatentHeads({.shape = ShapeOfLatent(gradients, table),
+                             .d_query = gradients.query.data_ptr(),
+                             .d_key = gradients.key.data_ptr(),
+                             .d_expanded = gradients.expanded.data_ptr(),
+                             .d_shared = gradients.shared.data_ptr()},
+                            Stream());
 }
 
 std::string PrepareAttention(const AttentionBatch& batch, Reproducible reproducible) {
@@ -192,9 +255,9 @@ void MergeAttention(Tensor& out_sum, Tensor& log_sum_exp, const Tensor& part_out
                            .log_sum_exp = log_sum_exp.data_ptr<float>(),
                            .part_out = part_out.data_ptr(),
                            .part_log_sum_exp = part_log_sum_exp.data_ptr<float>(),
-                           .out_sum_strides = StridesOf(out_sum),
+                           .out_sum_strides = DenseStridesOf(out_sum),
                            .log_sum_exp_strides = RowStridesOf(log_sum_exp),
-                           .part_out_strides = StridesOf(part_out),
+                           .part_out_strides = DenseStridesOf(part_out),
                            .part_log_sum_exp_strides = RowStridesOf(part_log_sum_exp),
                            .batch = out_sum.size(0),
                            .length = out_sum.size(1),

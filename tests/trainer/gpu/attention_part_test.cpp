@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "tests/trainer/gpu/accuracy.h"
 #include "tests/trainer/gpu/torch_attention.h"
@@ -57,14 +59,25 @@ struct PartRun {
   Tensor out, log_sum_exp, d_query, d_key, d_value;
 };
 
-PartRun RunPart(const PartCase& c) {
+PartRun RunPart(const PartCase& c, Reproducible reproducible = Reproducible::kYes) {
   const auto poisoned = [](const Tensor& like) { return Poisoned(like.sizes(), torch::kBFloat16); };
-  PartRun run{poisoned(c.part.query), Tensor(), poisoned(c.part.query), poisoned(c.part.key),
+  PartRun run{poisoned(c.dout), Tensor(), poisoned(c.part.query), poisoned(c.part.key),
               poisoned(c.part.value)};
   run.log_sum_exp = AttentionPartForward(c.part, run.out);
-  AttentionPartBackward(c.part, {c.dout, run.out, run.log_sum_exp}, Reproducible::kYes,
+  AttentionPartBackward(c.part, {c.dout, run.out, run.log_sum_exp}, reproducible,
                         {run.d_query, run.d_key, run.d_value});
   return run;
+}
+
+// Returns the attention of DeepSeek's latent heads: values are the last columns of wider heads, and
+// the scores have a scale of their own.
+PartCase RandomLatentPart(int64_t batch, int64_t length, int64_t heads, double scale) {
+  const auto rows = [&](int64_t size) {
+    return RandomOnGpu({batch, length, heads, size}, torch::kBFloat16);
+  };
+  const AttentionPart part{
+      .query = rows(192), .key = rows(192), .value = rows(256).narrow(3, 128, 128), .scale = scale};
+  return {part, rows(128)};
 }
 
 // Computes the part as attention(query, key, value), with gradients by autograd.
@@ -81,10 +94,13 @@ PartRun PartByAutograd(const PartCase& c, torch::ScalarType type, const Attentio
 
 PartRun ExactPart(const PartCase& c) {
   const bool causal = c.part.mask == AttentionMask::kCausal;
+  const double scale = c.part.scale;
+  const double factor = scale > 0 ? scale * std::sqrt(double(c.part.query.size(3))) : 1;
   PartRun run = PartByAutograd(c, torch::kFloat64, [&](auto& query, auto& key, auto& value) {
-    return reference::WeightedValues(reference::Scores(query, key, causal), value);
+    return reference::WeightedValues(reference::Scores(query * factor, key, causal), value);
   });
-  run.log_sum_exp = reference::Scores(Wide(c.part.query), Wide(c.part.key), causal).logsumexp(-1);
+  run.log_sum_exp =
+      reference::Scores(Wide(c.part.query) * factor, Wide(c.part.key), causal).logsumexp(-1);
   return run;
 }
 
@@ -98,9 +114,9 @@ PartRun PartByTorch(const PartCase& c) {
 }
 
 // As attention_test.cpp does.
-void ExpectAsExactAsTorch(const PartCase& c) {
+void ExpectAsExactAsTorch(const PartCase& c, Reproducible reproducible = Reproducible::kYes) {
   constexpr double kChance = 1.2;
-  const PartRun actual = RunPart(c), exact = ExactPart(c), peer = PartByTorch(c);
+  const PartRun actual = RunPart(c, reproducible), exact = ExactPart(c), peer = PartByTorch(c);
   const auto expect = [&](const char* name, Tensor PartRun::*result) {
     EXPECT_LE(RelativeNorm(actual.*result, exact.*result),
               kChance * RelativeNorm(peer.*result, exact.*result))
@@ -139,6 +155,52 @@ TEST(AttentionPartGpuTest, OtherShapesAreExactOrRefused) {
       EXPECT_NE(std::string(error.what()).find("cuDNN has no"), std::string::npos) << error.what();
     }
   }
+}
+
+// Value heads of 128 elements, read in place, for query heads of 192.
+TEST(AttentionPartGpuTest, LatentHeadsAreAsExactAsLibTorchs) {
+  torch::manual_seed(11);
+  const double usual = 1 / std::sqrt(192.0);
+  for (const auto& [batch, length, heads] :
+       {std::tuple{2, 256, 4}, std::tuple{1, 1024, 16}, std::tuple{3, 384, 3}}) {
+    SCOPED_TRACE(ShapeName(torch::kBFloat16, {batch, length, heads}));
+    for (const Reproducible reproducible : {Reproducible::kYes, Reproducible::kNo}) {
+      ExpectAsExactAsTorch(RandomLatentPart(batch, length, heads, usual), reproducible);
+    }
+  }
+}
+
+// YaRN's factor of DeepSeek-V3. The peer has the scale 1 / sqrt(192), so only our part has the
+// other.
+TEST(AttentionPartGpuTest, TheScaleOfTheScoresIsThatOfThePart) {
+  torch::manual_seed(12);
+  PartCase c = RandomLatentPart(2, 256, 4, 1.8739 / std::sqrt(192.0));
+  const PartRun actual = RunPart(c), exact = ExactPart(c);
+  EXPECT_LT(RelativeNorm(actual.out, exact.out), 1e-2);
+  EXPECT_LT(RelativeNorm(actual.log_sum_exp, exact.log_sum_exp), 1e-5);
+  EXPECT_LT(RelativeNorm(actual.d_query, exact.d_query), 2e-2);
+}
+
+TEST(AttentionPartGpuTest, LatentHeadsHaveTheSameBitsInEveryRun) {
+  torch::manual_seed(13);
+  const PartCase c = RandomLatentPart(2, 1024, 16, 1 / std::sqrt(192.0));
+  ExpectSameBitsInEveryRun([&] {
+    const PartRun run = RunPart(c);
+    return std::vector<Tensor>{run.out, run.log_sum_exp, run.d_query, run.d_key, run.d_value};
+  });
+}
+
+// The gradient of values in place leaves the columns before them alone.
+TEST(AttentionPartGpuTest, TheGradientOfValuesIsWrittenInPlace) {
+  torch::manual_seed(14);
+  const PartCase c = RandomLatentPart(2, 256, 4, 1 / std::sqrt(192.0));
+  const PartRun expected = RunPart(c);
+  Tensor d_query = Poisoned(c.part.query.sizes(), torch::kBFloat16), d_key = d_query.clone();
+  const Tensor wide = torch::full({2, 256, 4, 256}, 7, OnGpu(torch::kBFloat16));
+  AttentionPartBackward(c.part, {c.dout, expected.out, expected.log_sum_exp}, Reproducible::kYes,
+                        {d_query, d_key, wide.narrow(3, 128, 128)});
+  EXPECT_TRUE(SameBits(wide.narrow(3, 128, 128), expected.d_value));
+  EXPECT_TRUE((wide.narrow(3, 0, 128) == 7).all().item<bool>());
 }
 
 TEST(AttentionPartGpuTest, EveryRunHasTheSameBits) {

@@ -148,13 +148,31 @@ TEST(DecoderGpuTest, SixteenBitWithTiedHeadIsAsExactAsAutograd) {
   ExpectAsExactAsAutograd(GpuModel(/*untied=*/false));
 }
 
+// Latent attention with the head sizes of DeepSeek-V3. Experts are tested by moe_test.cpp.
+ModelConfig LatentGpuModel(int64_t query_rank) {
+  ModelConfig model = GpuModel();
+  model.num_query_groups = model.num_attention_heads;
+  model.multi_latent_attention = true;
+  model.q_lora_rank = query_rank;
+  model.kv_lora_rank = 64;
+  model.qk_head_dim = model.v_head_dim = 128;
+  model.qk_pos_emb_head_dim = 64;
+  return model;
+}
+
 // Returns the model families by name, with the sizes of GpuModel.
 std::map<std::string, ModelConfig> GpuFamilies() {
   std::map<std::string, ModelConfig> families = {{"Qwen3", GpuModel(/*untied=*/false)},
                                                  {"OLMo", GpuModel()},
                                                  {"GPT-2", GpuModel()},
                                                  {"GPT-3 15B", GpuModel()},
-                                                 {"GPT-NeoX", GpuModel()}};
+                                                 {"GPT-NeoX", GpuModel()},
+                                                 {"DeepSeek-V3", LatentGpuModel(96)},
+                                                 {"DeepSeek-V2-Lite", LatentGpuModel(0)}};
+  families["DeepSeek-V3"].rope_scaling_type = RopeScalingType::kYarn;
+  families["DeepSeek-V3"].rope_scaling_factor = 40;
+  families["DeepSeek-V3"].rope_original_length = 64;
+  families["DeepSeek-V3"].rope_mscale_all_dim = 1;
   families["Qwen3"].kv_channels = 128;  // Larger than hidden_size / heads.
   families["Qwen3"].qk_layernorm = true;
   families["OLMo"].normalization = Normalization::kLayerNorm;
@@ -165,10 +183,21 @@ std::map<std::string, ModelConfig> GpuFamilies() {
   return families;
 }
 
+// Returns families with experts, with the sizes of GpuModel. In bf16 they may choose other experts
+// than the reference (moe_test.cpp tests a single layer in bf16).
+std::map<std::string, ModelConfig> GpuFamiliesWithExperts() {
+  std::map<std::string, ModelConfig> families = {{"Mixtral", GpuModel()}, {"DeepSeek", GpuModel()}};
+  MakeMixtral(families["Mixtral"]);
+  MakeDeepSeekMoe(families["DeepSeek"]);
+  return families;
+}
+
 TEST(DecoderGpuTest, FamiliesInSinglePrecisionEqualPlainLlama) {
-  for (const auto& [name, model] : GpuFamilies()) {
-    SCOPED_TRACE(name);
-    ExpectEqualsPlainLlamaOnGpu(model);
+  for (const auto& families : {GpuFamilies(), GpuFamiliesWithExperts()}) {
+    for (const auto& [name, model] : families) {
+      SCOPED_TRACE(name);
+      ExpectEqualsPlainLlamaOnGpu(model);
+    }
   }
 }
 
@@ -179,19 +208,25 @@ TEST(DecoderGpuTest, FamiliesInSixteenBitAreAsExactAsAutograd) {
   }
 }
 
+void ExpectRecomputesTheSameBits(const ModelConfig& model, const TrainingTokens& batch) {
+  Decoder kept(model, GpuOptions(torch::kBFloat16));
+  const DecoderPass expected = RunPass(kept, {batch});
+  EXPECT_GT(NormOf(expected.gradients), 0);
+  for (const Recompute recompute : {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {
+    Decoder again(model, GpuOptions(torch::kBFloat16, recompute));
+    const DecoderPass pass = RunPass(again, {batch});
+    EXPECT_EQ(pass.loss, expected.loss);
+    EXPECT_TRUE(SameBits(pass.gradients, expected.gradients));
+  }
+}
+
 TEST(DecoderGpuTest, FamiliesRecomputeAndRepeatTheSameBits) {
   torch::manual_seed(8);
   const TrainingTokens batch = GpuTokens(3, 128);
-  for (const auto& [name, model] : GpuFamilies()) {
-    SCOPED_TRACE(name);
-    Decoder kept(model, GpuOptions(torch::kBFloat16));
-    const DecoderPass expected = RunPass(kept, {batch});
-    EXPECT_GT(NormOf(expected.gradients), 0);
-    for (const Recompute recompute : {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {
-      Decoder again(model, GpuOptions(torch::kBFloat16, recompute));
-      const DecoderPass pass = RunPass(again, {batch});
-      EXPECT_EQ(pass.loss, expected.loss);
-      EXPECT_TRUE(SameBits(pass.gradients, expected.gradients));
+  for (const auto& families : {GpuFamilies(), GpuFamiliesWithExperts()}) {
+    for (const auto& [name, model] : families) {
+      SCOPED_TRACE(name);
+      ExpectRecomputesTheSameBits(model, batch);
     }
   }
 }

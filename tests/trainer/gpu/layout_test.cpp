@@ -21,6 +21,15 @@ namespace {
 
 constexpr int64_t kSteps = 20;
 
+// Gives latent attention the head sizes of DeepSeek-V3.
+void WidenLatentHeads(ModelConfig& model) {
+  if (!model.multi_latent_attention) return;
+  if (model.q_lora_rank > 0) model.q_lora_rank = 96;
+  model.kv_lora_rank = 64;
+  model.qk_head_dim = model.v_head_dim = 128;
+  model.qk_pos_emb_head_dim = 64;
+}
+
 // Returns the layout's settings with sizes that the kernels support. Heads have size 64, or size 96
 // in layouts that set a head size other than hidden_size / heads.
 RunConfig GpuRunOf(const LayoutCase& layout, Precision precision) {
@@ -30,6 +39,7 @@ RunConfig GpuRunOf(const LayoutCase& layout, Precision precision) {
   config.model.hidden_size = 64 * heads;
   config.model.ffn_hidden_size = 96 * heads;
   if (config.model.kv_channels > 0) config.model.kv_channels = 96;
+  WidenLatentHeads(config.model);
   config.model.init_method_std = 0.05;
   config.optimizer.lr = 5e-4;
   config.train.seq_length *= 8;
