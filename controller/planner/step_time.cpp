@@ -43,7 +43,8 @@ PassParts StagePass(const StageLoad& load, const RunConfig& config, const Planne
                     BlocksPass(load.expert_layers, part * load.expert_layers, config,
                                pass.expert_seconds, profile);
   if (load.has_embedding) parts += pass.seconds.embedding;
-  if (load.has_head) parts += pass.seconds.head;
+  const auto heads = static_cast<double>(1 + config.model.mtp_num_layers);
+  if (load.has_head) parts += heads * pass.seconds.head;
   return parts;
 }
 
@@ -212,6 +213,18 @@ bool StageLoad::IsLike(const StageLoad& other) const {
          has_head == other.has_head;
 }
 
+namespace {
+
+// Adds the blocks of multi-token prediction. With experts, they have experts.
+void AddMtpLayers(const ModelConfig& model, StageLoad& load) {
+  const auto modules = static_cast<double>(model.mtp_num_layers);
+  load.layers += modules;
+  load.recomputed_layers += modules;
+  if (HasExperts(model)) load.expert_layers += modules;
+}
+
+}  // namespace
+
 std::vector<StageLoad> LoadsOfStages(const RunConfig& config, bool balances_head) {
   const LayoutConfig& layout = config.layout;
   const int64_t limit = layout.recompute_num_layers;
@@ -229,6 +242,7 @@ std::vector<StageLoad> LoadsOfStages(const RunConfig& config, bool balances_head
       load.has_embedding |= place.HasEmbedding(chunk);
       load.has_head |= place.HasHead(chunk);
     }
+    if (load.has_head) AddMtpLayers(config.model, load);
     load.stage = stage;
     if (!loads.empty() && load.IsLike(loads.back())) {
       loads.back().stages += 1;

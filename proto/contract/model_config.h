@@ -134,6 +134,8 @@ struct ModelConfig {
   double moe_z_loss_coeff = 0;
   double moe_expert_capacity_factor = 0;
   TokenDropPolicy moe_token_drop_policy = TokenDropPolicy::kProbs;
+  int64_t mtp_num_layers = 0;
+  double mtp_loss_scaling_factor = 0.1;
   bool moe_router_force_load_balancing = false;
   bool multi_latent_attention = false;
   int64_t q_lora_rank = 0;
@@ -221,6 +223,9 @@ void VisitSettings(Config& config, Visit&& visit) {
   visit("moe_expert_capacity_factor", SettingRule{.min = 0.001, .max = 65536},
         config.moe_expert_capacity_factor);
   visit("moe_token_drop_policy", SettingRule{.has_default = true}, config.moe_token_drop_policy);
+  visit("mtp_num_layers", SettingRule{.min = 1, .max = 16}, config.mtp_num_layers);
+  visit("mtp_loss_scaling_factor", SettingRule{.min = 1e-09, .max = 1000, .has_default = true},
+        config.mtp_loss_scaling_factor);
   visit("moe_router_force_load_balancing", SettingRule{.has_default = true},
         config.moe_router_force_load_balancing);
   visit("multi_latent_attention", SettingRule{.has_default = true}, config.multi_latent_attention);

@@ -144,6 +144,7 @@ inline constexpr char kMfu[] = "mfu";               // Counts attention over the
 inline constexpr char kMfuCausal[] = "mfu_causal";  // Counts attention to earlier tokens only.
 inline constexpr char kPerplexity[] = "perplexity";
 inline constexpr char kSamplesPerSecond[] = "samples_per_second";
+inline constexpr char kMtpLoss[] = "mtp_loss";  // Mean over the modules of multi-token prediction.
 // The balance of the experts in one step: highest and mean over the layers of kBalance, mean of
 // kAuxLoss, lowest kEntropy, and the share of dropped choices in all layers.
 inline constexpr char kMoeBalanceMax[] = "moe_balance_max";

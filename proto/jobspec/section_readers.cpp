@@ -115,6 +115,10 @@ void Read(const v1::ModelSpec& spec, ModelConfig& config) {
   if (spec.has_moe_token_drop_policy()) {
     config.moe_token_drop_policy = static_cast<TokenDropPolicy>(spec.moe_token_drop_policy());
   }
+  if (spec.has_mtp_num_layers()) config.mtp_num_layers = spec.mtp_num_layers();
+  if (spec.has_mtp_loss_scaling_factor()) {
+    config.mtp_loss_scaling_factor = spec.mtp_loss_scaling_factor();
+  }
   if (spec.has_moe_router_force_load_balancing()) {
     config.moe_router_force_load_balancing = spec.moe_router_force_load_balancing();
   }

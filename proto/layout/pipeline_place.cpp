@@ -66,7 +66,9 @@ double HeadInLayers(const ModelConfig& model, int64_t seq_length) {
   const double attention =
       static_cast<double>(model.num_attention_heads * seq_length) * MeanHeadSize(model);
   const auto head = static_cast<double>(model.vocab_size * model.hidden_size);
-  return head / (weights + attention);
+  const auto modules = static_cast<double>(model.mtp_num_layers);
+  const auto projection = static_cast<double>(2 * model.hidden_size * model.hidden_size);
+  return (head + modules * (head + projection)) / (weights + attention) + modules;
 }
 
 }  // namespace trainyard

@@ -16,7 +16,8 @@ struct PipelinePlace {
   int64_t stage = 0;
   int64_t stages = 1;
   int64_t chunks = 1;      // Per stage.
-  double head_layers = 0;  // Cost of the head, measured in layers.
+  // Cost of the head and of multi-token prediction, measured in layers.
+  double head_layers = 0;
 
   int64_t parts() const { return stages * chunks; }
   int64_t PartOfChunk(int64_t chunk) const { return chunk * stages + stage; }

@@ -89,9 +89,8 @@ double TableParameters(const RunConfig& config, bool has_embedding, bool has_hea
   const auto whole =
       static_cast<double>(PartOf(model.vocab_size, config.layout.tp, 0).length * model.hidden_size);
   const bool is_untied = model.untie_embeddings_and_output_weights;
-  const double tables = has_embedding && has_head   ? (is_untied ? 2 : 1)
-                        : has_embedding || has_head ? 1
-                                                    : 0;
+  const bool has_table = has_embedding || (has_head && HasTableAtBothEnds(model));
+  const double tables = (has_table ? 1 : 0) + (has_head && is_untied ? 1 : 0);
   if (tables > 0) table = whole;
   double parameters = tables * whole;
   if (has_head) parameters += static_cast<double>(NormVectors(model) * model.hidden_size);
@@ -99,6 +98,22 @@ double TableParameters(const RunConfig& config, bool has_embedding, bool has_hea
       has_embedding && model.position_embedding_type == PositionEmbedding::kLearnedAbsolute;
   if (!has_positions) return parameters;
   return parameters + static_cast<double>(model.max_position_embeddings * model.hidden_size);
+}
+
+BlockKind KindOfMtpBlocks(const ModelConfig& model) {
+  return HasExperts(model) ? BlockKind::kExpert : BlockKind::kDense;
+}
+
+// Adds the parameters of multi-token prediction, except for a copy of the token table. Every
+// tensor-parallel rank has the whole projection.
+void AddMtpModules(const RunConfig& config, StageParameters& stage) {
+  const ModelConfig& model = config.model;
+  const auto modules = static_cast<double>(model.mtp_num_layers);
+  const BlockParameters block = ParametersOfBlock(config, KindOfMtpBlocks(model));
+  const auto others =
+      static_cast<double>(model.hidden_size * (2 * model.hidden_size + 3 * NormVectors(model)));
+  stage.shared += modules * (block.shared + others);
+  stage.experts += modules * block.experts;
 }
 
 StageParameters ParametersOf(const RunConfig& config, const PipelinePlace& place) {
@@ -113,6 +128,7 @@ StageParameters ParametersOf(const RunConfig& config, const PipelinePlace& place
     stage.shared += dense.shared * static_cast<double>(layers.dense) +
                     expert.shared * static_cast<double>(layers.expert);
     stage.experts += expert.experts * static_cast<double>(layers.expert);
+    if (place.HasHead(chunk)) AddMtpModules(config, stage);
     if (layers.dense > 0) stage.block = std::max(stage.block, dense.shared);
     if (layers.expert > 0) stage.block = std::max(stage.block, expert.shared + expert.experts);
     tables += TableParameters(config, place.HasEmbedding(chunk), place.HasHead(chunk), table);
@@ -177,6 +193,18 @@ double OverheadBytes(const LayoutConfig& layout) {
   return kContextBytes + kMatrixWorkspaceBytes + axes * kCommunicatorBytes;
 }
 
+// Returns the bytes that multi-token prediction keeps at its peak. All modules run forward before
+// the first runs backward. Besides its block, a module keeps five tensors of the residual stream's
+// size and the input of the projection, which is twice as wide.
+double MtpWorking(const RunConfig& config) {
+  if (config.model.mtp_num_layers == 0) return 0;
+  const BlockTensors tensors = TensorsOf(config, KindOfMtpBlocks(config.model));
+  const KeptBytes kept = KeptByBlock(tensors, config.layout.recompute);
+  return static_cast<double>(config.model.mtp_num_layers) *
+             (kept.OfBlock() + kept.dispatch + 7 * tensors.stream) +
+         BlockWorking(config, tensors);
+}
+
 // Adds the activations, and the largest sum of temporaries. Assumes that dense layers come first.
 void AddPasses(const RunConfig& config, const PipelinePlace& place, MemoryPrediction& prediction) {
   const LayoutConfig& layout = config.layout;
@@ -199,7 +227,8 @@ void AddPasses(const RunConfig& config, const PipelinePlace& place, MemoryPredic
   }
   prediction.activations += DocumentBytes(config, place);
   if (!place.HasHead(place.chunks - 1)) return;
-  prediction.working = std::max(prediction.working, HeadWorking(config, dense));
+  prediction.working =
+      std::max(prediction.working, HeadWorking(config, dense) + MtpWorking(config));
 }
 
 MemoryPrediction PredictStage(const RunConfig& config, const PipelinePlace& place) {

@@ -43,6 +43,7 @@ constexpr std::array kTrainingSettings = {"init_method_std",
                                           "moe_z_loss_coeff",
                                           "moe_expert_capacity_factor",
                                           "moe_token_drop_policy",
+                                          "mtp_loss_scaling_factor",
                                           "moe_router_force_load_balancing"};
 
 }  // namespace

@@ -20,11 +20,19 @@ double LengthSeen(const ModelConfig& model, int64_t seq_length) {
 // Returns the attention FLOPs per token over a length of LengthSeen, without the reduction for
 // causal attention.
 double AttentionFlops(const ModelConfig& model, int64_t seq_length) {
-  return static_cast<double>(12 * model.num_layers * model.num_attention_heads) *
+  return static_cast<double>(12 * LayersWithMtp(model) * model.num_attention_heads) *
          MeanHeadSize(model) * LengthSeen(model, seq_length);
 }
 
-LayerKinds AllLayers(const ModelConfig& model) { return KindsOf(model, {0, model.num_layers}); }
+LayerKinds AllLayers(const ModelConfig& model) { return KindsOf(model, {0, LayersWithMtp(model)}); }
+
+// Returns the number of weights of the projection from embedding and hidden state in each module of
+// multi-token prediction.
+int64_t MtpProjectionCount(const ModelConfig& model) {
+  return 2 * model.hidden_size * model.hidden_size;
+}
+
+int64_t HeadCount(const ModelConfig& model) { return model.vocab_size * model.hidden_size; }
 
 // Returns the number of weights of a feed-forward layer with or without a gate.
 int64_t FeedForwardCount(const ModelConfig& model, int64_t width) {
@@ -106,6 +114,12 @@ LayerKinds KindsOf(const ModelConfig& model, const IndexRange& layers) {
   return {.dense = dense, .expert = layers.length - dense};
 }
 
+int64_t LayersWithMtp(const ModelConfig& model) { return model.num_layers + model.mtp_num_layers; }
+
+bool HasTableAtBothEnds(const ModelConfig& model) {
+  return !model.untie_embeddings_and_output_weights || model.mtp_num_layers > 0;
+}
+
 BlockMatrices BlockMatricesOf(const ModelConfig& model, BlockKind kind) {
   BlockMatrices block = AttentionMatrices(model);
   if (kind == BlockKind::kDense) {
@@ -145,19 +159,20 @@ int64_t MatrixParameterCount(const ModelConfig& model) {
   return layers.dense * SharedCount(model, BlockKind::kDense) +
          layers.expert * (SharedCount(model, BlockKind::kExpert) +
                           model.moe_router_topk * ExpertParameterCount(model)) +
-         model.vocab_size * model.hidden_size;
+         model.mtp_num_layers * MtpProjectionCount(model) + HeadCount(model);
 }
 
 int64_t ActiveParameterCount(const ModelConfig& model) {
-  const int64_t norms =
-      model.num_layers * BlockNormCount(model) + NormVectors(model) * model.hidden_size;
+  const int64_t single_norms = 1 + 3 * model.mtp_num_layers;
+  const int64_t norms = LayersWithMtp(model) * BlockNormCount(model) +
+                        single_norms * NormVectors(model) * model.hidden_size;
   const BlockBiases block = BlockBiasesOf(model);
   const int64_t biases =
       AllLayers(model).dense * (block.cut + model.num_query_groups * block.keys + block.whole);
   const bool has_table = model.position_embedding_type == PositionEmbedding::kLearnedAbsolute;
   const int64_t positions = has_table ? model.max_position_embeddings * model.hidden_size : 0;
   const int64_t embedding = model.untie_embeddings_and_output_weights
-                                ? model.vocab_size * model.hidden_size
+                                ? HeadCount(model)
                                 : 0;  // A tied head has no weights of its own.
   return MatrixParameterCount(model) + norms + biases + positions + embedding;
 }
@@ -196,7 +211,9 @@ int64_t EffectiveWindow(const ModelConfig& model, int64_t seq_length) {
 }
 
 double TrainingFlopsPerToken(const ModelConfig& model, int64_t seq_length) {
-  return 6.0 * static_cast<double>(MatrixParameterCount(model)) + AttentionFlops(model, seq_length);
+  // Every module of multi-token prediction uses the head again.
+  const int64_t matrices = MatrixParameterCount(model) + model.mtp_num_layers * HeadCount(model);
+  return 6.0 * static_cast<double>(matrices) + AttentionFlops(model, seq_length);
 }
 
 double CausalTrainingFlopsPerToken(const ModelConfig& model, int64_t seq_length) {

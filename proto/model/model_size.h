@@ -41,6 +41,14 @@ struct LayerKinds {
 };
 LayerKinds KindsOf(const ModelConfig& model, const IndexRange& layers);
 
+// Returns the number of layers with those of multi-token prediction. These follow the other layers
+// and are of the kind of the last one.
+int64_t LayersWithMtp(const ModelConfig& model);
+
+// True if the first and the last pipeline stage both need the token table: for a tied head, or for
+// multi-token prediction.
+bool HasTableAtBothEnds(const ModelConfig& model);
+
 // The kind of a block, which depends on its feed-forward half.
 enum class BlockKind { kDense, kExpert };
 

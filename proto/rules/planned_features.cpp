@@ -159,6 +159,20 @@ void CheckLatentAttention(const ModelConfig& model, Problems& problems) {
                                      "all heads from one vector; remove `model.num_query_groups`"});
 }
 
+void CheckMultiTokenPrediction(const ModelConfig& model, Problems& problems) {
+  const std::string modules = "model.mtp_num_layers";
+  if (model.mtp_num_layers == 0) {
+    const Written settings[] = {
+        {"model.mtp_loss_scaling_factor",
+         model.mtp_loss_scaling_factor != ModelConfig().mtp_loss_scaling_factor}};
+    return CheckNeeds(settings, Quoted(modules), problems);
+  }
+  if (model.position_embedding_type != PositionEmbedding::kLearnedAbsolute) return;
+  problems.push_back({modules, Quoted(modules) +
+                                   " needs `model.position_embedding_type` rope, because learned "
+                                   "positions belong to the embedding, which its modules share"});
+}
+
 void CheckBiases(const ModelConfig& model, Problems& problems) {
   if (!model.add_bias_linear || !(HasExperts(model) || HasLatentAttention(model))) return;
   problems.push_back({"model.add_bias_linear",
@@ -235,6 +249,20 @@ void CheckExpertLayout(const RunConfig& config, Problems& problems) {
   }
 }
 
+// The norm of a row of the embedding is counted on the first stage only, so the last stage would
+// not clip its copy.
+void CheckClippedTable(const RunConfig& config, Problems& problems) {
+  const ModelConfig& model = config.model;
+  if (model.mtp_num_layers == 0 || !model.untie_embeddings_and_output_weights) return;
+  if (config.layout.pp == 1 || config.optimizer.adaptive_clip == 0) return;
+  const std::string clip = "optimizer.adaptive_clip";
+  problems.push_back({clip, Quoted(clip) + " cannot be combined with " +
+                                Quoted("model.mtp_num_layers") + " and " +
+                                WithValue("layout.pp", config.layout.pp) +
+                                ", because two stages have a copy of the embedding; set "
+                                "`layout.pp` to 1 or remove `optimizer.adaptive_clip`"});
+}
+
 }  // namespace
 
 bool HasFp8(const TrainConfig& train) { return train.fp8 != Fp8Recipe::kNone; }
@@ -263,6 +291,7 @@ Problems FindFeatureProblems(const RunConfig& config) {
   Problems problems;
   CheckExperts(config, problems);
   CheckLatentAttention(config.model, problems);
+  CheckMultiTokenPrediction(config.model, problems);
   CheckBiases(config.model, problems);
   CheckFp8(config.train, problems);
   CheckExpertTensorParallel(config, problems);
@@ -302,6 +331,7 @@ Problems FindUntrainable(const RunConfig& config) {
                         "`train.fp8` cannot be trained yet: trainyard-trainer has no FP8 "
                         "arithmetic; `trainyard plan --device` predicts the run"});
   }
+  CheckClippedTable(config, problems);
   return problems;
 }
 

@@ -30,14 +30,15 @@ enum class StepValue : int64_t {
   kSmallBatchSquares = 9,
   kClippedUnits = 10,  // Number of units that adaptive clipping changed.
   kSnapshotCost = 11,  // Cost of each rank's latest snapshot, in steps; set by the host.
-  kPresence = 12,      // Sum of the step numbers that the ranks add: shows if all took part.
+  kMtpLoss = 12,       // Part of the training loss from multi-token prediction; not in kLoss.
+  kPresence = 13,      // Sum of the step numbers that the ranks add: shows if all took part.
   // The step sets these values.
-  kGradientNorm = 13,   // Norm after adaptive clipping, before clip_grad.
-  kGradientScale = 14,  // Factor that clips the gradients and removes the loss scale.
-  kFinite = 15,         // 1: the step is usable. 0: the step leaves the weights unchanged.
+  kGradientNorm = 14,   // Norm after adaptive clipping, before clip_grad.
+  kGradientScale = 15,  // Factor that clips the gradients and removes the loss scale.
+  kFinite = 16,         // 1: the step is usable. 0: the step leaves the weights unchanged.
 };
 
-inline constexpr int64_t kStepValues = 16;
+inline constexpr int64_t kStepValues = 17;
 
 // True if the loss is finite and the squares of the clipped gradients are finite in fp32. If a
 // square were infinite, Adam's second moment would become infinite and the weight would never
@@ -48,7 +49,7 @@ TRAINYARD_HOST_DEVICE inline bool IsUsable(double norm, double gradient_scale, d
 }
 
 // The number of values that are summed over the ranks: kLoss to kPresence.
-inline constexpr int64_t kSummedStepValues = 9;
+inline constexpr int64_t kSummedStepValues = 10;
 
 }  // namespace trainyard::trainer
 

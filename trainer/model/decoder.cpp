@@ -1,10 +1,13 @@
 #include "trainer/model/decoder.h"
 
+#include <string>
 #include <utility>
 
 #include "proto/model/expert_capacity.h"
 #include "proto/model/model_size.h"
+#include "trainer/model/block_use.h"
 #include "trainer/model/rotary_settings.h"
+#include "trainer/model/tokens_ahead.h"
 #include "trainer/ops/compute_type.h"
 
 namespace trainyard::trainer {
@@ -23,21 +26,6 @@ bool HasLearnedPositions(const ModelConfig& model) {
 
 bool IsTied(const ModelConfig& model) { return !model.untie_embeddings_and_output_weights; }
 
-// Acquires the groups of a block in the order in which the pass needs them.
-class BlockUse {
- public:
-  BlockUse(WeightAccess& access, const BlockGroups& groups, Pass pass) {
-    const bool is_forward = pass == Pass::kForward;
-    first_.emplace(access, is_forward || groups.experts < 0 ? groups.dense : groups.experts, pass);
-    if (groups.experts < 0) return;
-    second_.emplace(access, is_forward ? groups.experts : groups.dense, pass);
-  }
-
- private:
-  std::optional<WeightUse> first_;
-  std::optional<WeightUse> second_;
-};
-
 }  // namespace
 
 class Decoder::Groups {
@@ -45,14 +33,15 @@ class Decoder::Groups {
   Groups(const ModelConfig& model, const ModelParallel& parallel)
       : model_(model), parallel_(parallel) {
     const PipelinePlace& place = parallel.pipeline;
-    first_of_layer_.resize(model.num_layers, -1);
-    groups_of_layer_.resize(model.num_layers);
+    first_of_layer_.resize(LayersWithMtp(model), -1);
+    groups_of_layer_.resize(LayersWithMtp(model));
     for (int64_t chunk = place.chunks - 1; chunk >= 0; --chunk) {
-      if (place.HasHead(chunk)) AddHead();
-      const IndexRange layers = place.Layers(model.num_layers, chunk);
-      for (int64_t layer = layers.end() - 1; layer >= layers.first; --layer) {
-        AddLayer(layer);
+      if (place.HasHead(chunk)) {
+        AddMtpModules();
+        AddHead();
       }
+      const IndexRange layers = place.Layers(model.num_layers, chunk);
+      for (int64_t layer = layers.end() - 1; layer >= layers.first; --layer) AddLayer(layer);
       if (!place.HasEmbedding(chunk)) continue;
       table_group_ = AddTable(/*is_first_holder=*/true);
       table_ = first_;
@@ -74,6 +63,12 @@ class Decoder::Groups {
   int64_t head_weight_ = -1;  // -1: the head uses this rank's token table.
   int64_t head_weight_group_ = -1;
   int64_t shared_group_ = -1;
+  // The last stage's copy of the token table; -1: none, or the first stage is the last.
+  int64_t end_table_ = -1;
+  int64_t end_table_group_ = -1;
+  // First parameter and group of each module of multi-token prediction, without its block.
+  std::vector<int64_t> mtp_;
+  std::vector<int64_t> mtp_groups_;
 
  private:
   // Adds a group and returns its index. Sets first_ to the index of the group's first parameter.
@@ -93,12 +88,24 @@ class Decoder::Groups {
     }
   }
 
+  void AddMtpModules() {
+    mtp_.resize(model_.mtp_num_layers);
+    mtp_groups_.resize(model_.mtp_num_layers);
+    for (int64_t module = model_.mtp_num_layers - 1; module >= 0; --module) {
+      const int64_t layer = model_.num_layers + module;
+      AddLayer(layer);
+      mtp_groups_[module] = Add({Decoder::kMtpGroup + std::to_string(module),
+                                 MtpModule::Declare(model_, layer, parallel_.tensor)});
+      mtp_[module] = first_;
+    }
+  }
+
   int64_t AddTable(bool is_first_holder) {
     ParameterDeclaration table = DeclareVocabularyMatrix(model_, kTableName, parallel_.tensor);
     table.slices.front().is_first_holder = is_first_holder;
     const int64_t group = Add({kEmbeddingGroup, {std::move(table)}});
     const bool has_both = parallel_.pipeline.stages == 1;
-    if (IsTied(model_) && !has_both) shared_group_ = group;
+    if (HasTableAtBothEnds(model_) && !has_both) shared_group_ = group;
     return group;
   }
 
@@ -120,10 +127,14 @@ class Decoder::Groups {
     if (!IsTied(model_)) {
       head_weight_ = first_ + norm.vectors;
       head_weight_group_ = head_group_;
-    } else if (parallel_.pipeline.stages > 1) {
-      head_weight_group_ = AddTable(/*is_first_holder=*/false);
-      head_weight_ = first_;
     }
+    if (parallel_.pipeline.stages == 1 || !HasTableAtBothEnds(model_)) return;
+    const int64_t group = AddTable(/*is_first_holder=*/false);
+    end_table_ = first_;
+    end_table_group_ = group;
+    if (!IsTied(model_)) return;
+    head_weight_ = end_table_;
+    head_weight_group_ = end_table_group_;
   }
 
   const ModelConfig& model_;
@@ -150,7 +161,7 @@ const char* Decoder::HeadTensor(const ModelConfig& model) {
 
 void Decoder::MakeExpertBalance() {
   if (!HasExperts(model_)) return;
-  const int64_t layers = model_.num_layers;
+  const int64_t layers = LayersWithMtp(model_);
   const auto options = torch::TensorOptions().device(options_.device);
   balance_.load = torch::zeros({layers, model_.num_experts}, options.dtype(torch::kInt64));
   balance_.dropped = torch::zeros({layers}, options.dtype(torch::kInt64));
@@ -179,6 +190,7 @@ void Decoder::MakeParts(const Groups& groups) {
     chunk.position_group = groups.position_group_;
   }
   shared_embedding_group_ = groups.shared_group_;
+  end_table_group_ = groups.end_table_group_;
   const IndexRange vocabulary = VocabularyHere(model_, tensor);
   if (groups.table_ >= 0) {
     embedding_.emplace(*parameters_,
@@ -196,6 +208,28 @@ void Decoder::MakeParts(const Groups& groups) {
                        .first_token = vocabulary.first,
                        .largest_part = PartOf(model_.vocab_size, tensor.size(), 0).length},
       tensor);
+  if (model_.mtp_num_layers > 0) MakeMtpModules(groups);
+}
+
+void Decoder::MakeMtpModules(const Groups& groups) {
+  const bool has_both = groups.table_ >= 0;
+  MultiTokenPrediction::Modules modules;
+  modules.embedding_group = has_both ? groups.table_group_ : groups.end_table_group_;
+  for (int64_t module = 0; module < model_.mtp_num_layers; ++module) {
+    const int64_t layer = model_.num_layers + module;
+    modules.modules.emplace_back(
+        model_, *parameters_, groups.mtp_[module],
+        Block(model_, *parameters_, BlockPlace{layer, groups.FirstOfLayer(layer)}, options_.blocks,
+              options_.parallel));
+    modules.groups.push_back({groups.OfLayer(layer), groups.mtp_groups_[module]});
+  }
+  const TensorParallel& tensor = options_.parallel.tensor;
+  const Embedding embedding(*parameters_,
+                            {.table = has_both ? groups.table_ : groups.end_table_,
+                             .first_token = VocabularyHere(model_, tensor).first},
+                            tensor);
+  mtp_.emplace(std::move(modules), embedding, *head_);
+  mtp_loss_ = torch::zeros({}, torch::dtype(torch::kFloat64).device(options_.device));
 }
 
 // Tensor-parallel ranks have slices of the same tensors, but each rank has other experts.
@@ -294,8 +328,28 @@ MicroBatch Decoder::Begin(int64_t chunk, const TrainingTokens& batch, Stash::Mod
   if (place().HasHead(chunk)) {
     micro_batch.targets = {OnThisRank(batch.tokens.narrow(1, 1, length)),
                            OnThisRank(batch.loss_weights.view({samples, length}))};
+    if (mode == Stash::Mode::kKeep) LookAheadFor(batch, micro_batch);
   }
   return micro_batch;
+}
+
+// Sets the tokens of the modules of multi-token prediction. The training loss contains the mean of
+// their losses, times a factor.
+void Decoder::LookAheadFor(const TrainingTokens& batch, MicroBatch& micro_batch) const {
+  const int64_t samples = batch.tokens.size(0), length = batch.tokens.size(1) - 1;
+  const double factor = model_.mtp_loss_scaling_factor / static_cast<double>(model_.mtp_num_layers);
+  for (int64_t distance = 1; distance <= model_.mtp_num_layers; ++distance) {
+    TokensAhead ahead =
+        LookAhead(batch.tokens, batch.loss_weights.view({samples, length}), distance);
+    if (options_.documents.reset_attention) {
+      MaskOtherDocuments(
+          DocumentStarts(batch.tokens.narrow(1, 0, length), options_.documents.end_token), distance,
+          ahead);
+    }
+    micro_batch.ahead.push_back(
+        {OnThisRank(ahead.inputs),
+         {OnThisRank(ahead.targets), OnThisRank(ahead.weights).mul(factor)}});
+  }
 }
 
 Tensor Decoder::NewActivations(int64_t samples, int64_t length) const {
@@ -326,12 +380,17 @@ Tensor Decoder::LossAndGradient(const Tensor& x, const MicroBatch& micro_batch, 
   const int64_t group = chunks_.back().head_group;
   const WeightUse use(*access_, group, Pass::kForward);
   const WeightUse use_matrix(*access_, head_weight_group_, Pass::kForward);
-  Tensor gradient = head_->LossAndGradient(x, micro_batch.targets, loss, gradients);
+  const Norm::Result normal = head_->norm().Forward(x);
+  Tensor gradient = head_->LossAndGradient(normal.y, micro_batch.targets, loss, gradients);
+  if (mtp_.has_value()) {
+    Tensor sum = mtp_loss_;
+    gradient.add_(mtp_->LossAndGradient(normal.y, micro_batch, *access_, sum, gradients));
+  }
+  gradient = head_->norm().Backward(std::move(gradient), x, normal.statistics, Tensor(), gradients);
   gradients.FinishGroup(group);
-  // If this rank also has the embedding, the gradient of the tied matrix is complete only after the
+  // If this rank also has the embedding, the gradient of the token table is complete only after the
   // embedding's backward pass.
-  const bool is_alone = head_weight_group_ != group && !embedding_.has_value();
-  if (is_alone) gradients.FinishGroup(head_weight_group_);
+  if (end_table_group_ >= 0) gradients.FinishGroup(end_table_group_);
   return gradient;
 }
 

@@ -19,6 +19,7 @@
 #include "trainer/model/expert_balance.h"
 #include "trainer/model/head.h"
 #include "trainer/model/model_parallel.h"
+#include "trainer/model/multi_token_prediction.h"
 #include "trainer/model/parameter_store.h"
 #include "trainer/model/weight_access.h"
 #include "trainer/model/weight_gradients.h"
@@ -48,12 +49,12 @@ struct TrainingTokens {
 
 // This rank's chunks of the model. A chunk is a run of consecutive layers, plus the embedding at
 // the start of the model and the head at its end. Parameter groups are in the order of the backward
-// pass: chunks from last to first, and in each chunk the head, the blocks from last to first, the
-// embedding, and the learned positions.
+// pass: chunks from last to first, and in each chunk the modules of multi-token prediction from
+// last to first, the head, the blocks from last to first, the embedding, and the learned positions.
 //
-// A tied head uses the weight of the embedding. If the head and the embedding are on different
-// ranks, both ranks have this weight as group kEmbeddingGroup, and each computes a part of its
-// gradient.
+// A tied head and multi-token prediction use the token table. If the head and the embedding are on
+// different ranks, both ranks have this table as group kEmbeddingGroup, and each computes a part of
+// its gradient.
 //
 // Not copyable, because its parts refer to its parameters. Not thread-safe.
 class Decoder {
@@ -63,6 +64,8 @@ class Decoder {
   // group, but no positions.
   static constexpr char kPositionGroup[] = "positions";
   static constexpr char kHeadGroup[] = "head";  // The final norm, and the output matrix if untied.
+  // Followed by the number of a module of multi-token prediction, without its block.
+  static constexpr char kMtpGroup[] = "mtp ";
 
   Decoder(const ModelConfig& model, const DecoderOptions& options);
   Decoder(const Decoder&) = delete;
@@ -76,11 +79,14 @@ class Decoder {
   ParameterStore& parameters() { return *parameters_; }
   // The state of the routers of all layers.
   ExpertBalance& expert_balance() { return balance_; }
+  // The part of the training loss that multi-token prediction has added on this rank: an fp64
+  // scalar, which the caller resets. Undefined on ranks without modules.
+  torch::Tensor mtp_loss() const { return mtp_loss_; }
   // Returns one slice of every logical tensor that the ranks of this stage have.
   std::vector<LogicalTensorSlice> TensorsOfStage() const;
-  // The groups of a chunk in the order of the forward pass.
+  // The groups of a chunk in the order of the forward pass, without multi-token prediction.
   std::vector<int64_t> GroupsOf(int64_t chunk) const;
-  // The group of a tied weight that this stage shares with another stage; -1 if there is none.
+  // The group of the token table that this stage shares with another stage; -1 if there is none.
   int64_t shared_embedding_group() const { return shared_embedding_group_; }
 
   // Sets the object that is called before and after weights are used. `access` must outlive this
@@ -98,7 +104,8 @@ class Decoder {
   torch::Tensor Forward(int64_t chunk, torch::Tensor x, MicroBatch& micro_batch) const;
   // Computes the loss and returns the gradient of x. Must be called only for the chunk with the
   // head. Adds the weighted sum of the losses of this rank's tokens to `loss`, an fp64 scalar on
-  // the device. The sum is equal on all tensor-parallel ranks.
+  // the device. The sum is equal on all tensor-parallel ranks. The gradient also contains the losses
+  // of multi-token prediction.
   torch::Tensor LossAndGradient(const torch::Tensor& x, const MicroBatch& micro_batch,
                                 torch::Tensor& loss, WeightGradients& gradients) const;
   void Loss(const torch::Tensor& x, const MicroBatch& micro_batch, torch::Tensor& loss) const;
@@ -130,9 +137,11 @@ class Decoder {
 
   void MakeExpertBalance();
   void MakeParts(const Groups& groups);
+  void MakeMtpModules(const Groups& groups);
   const RotaryTable& Rotary(int64_t length) const;
   torch::Tensor LearnedPositions(const MicroBatch& micro_batch, int64_t length) const;
   torch::Tensor OnThisRank(const torch::Tensor& of_tokens) const;
+  void LookAheadFor(const TrainingTokens& batch, MicroBatch& micro_batch) const;
   void MarkDocuments(const torch::Tensor& tokens, MicroBatch& micro_batch) const;
 
   ModelConfig model_;
@@ -142,8 +151,11 @@ class Decoder {
   std::vector<Chunk> chunks_;
   std::optional<Embedding> embedding_;
   std::optional<Head> head_;
+  std::optional<MultiTokenPrediction> mtp_;  // Only on the rank with the head.
+  torch::Tensor mtp_loss_;
   int64_t head_weight_group_ = -1;  // Index of the group with the head's matrix.
   int64_t shared_embedding_group_ = -1;
+  int64_t end_table_group_ = -1;  // The group of the last stage's copy of the token table.
   mutable WeightAccess always_there_;
   WeightAccess* access_ = &always_there_;
   // Table for samples of rotary_length_ tokens. It contains this rank's positions of a sample or,

@@ -36,15 +36,14 @@ void Head::AddLoss(Tensor& logits, const Targets& targets, LossPass pass, Tensor
                      CombineStatistics(tensor_.Collect(statistics)), pass, loss);
 }
 
-Tensor Head::LossAndGradient(const Tensor& x, const Targets& targets, Tensor& loss,
+Tensor Head::LossAndGradient(const Tensor& normal, const Targets& targets, Tensor& loss,
                              WeightGradients& gradients) const {
   const Tensor weight = store_.Value(parameters_.weight);
-  const Norm::Result normal = norm_.Forward(x);
-  const Tensor rows_of_all = tensor_.Gather(normal.y);
+  const Tensor rows_of_all = tensor_.Gather(normal);
   Tensor dx = torch::empty_like(rows_of_all);
-  ForEachChunk(dx.size(0), parameters_.largest_part, x.device(), [&](int64_t first, int64_t rows) {
+  ForEachChunk(dx.size(0), parameters_.largest_part, dx.device(), [&](int64_t first, int64_t rows) {
     const Tensor part = rows_of_all.narrow(0, first, rows);
-    Tensor logits = torch::empty({rows, weight.size(0)}, x.options());
+    Tensor logits = torch::empty({rows, weight.size(0)}, dx.options());
     LinearForward(part, weight, logits);
     AddLoss(logits, Part(targets, first, rows), LossPass::kLossAndGradient, loss);
     Tensor d_part = dx.narrow(0, first, rows);
@@ -53,7 +52,7 @@ Tensor Head::LossAndGradient(const Tensor& x, const Targets& targets, Tensor& lo
     // chunks in memory.
     LinearWeightGradient(logits, part, gradients.Target(parameters_.weight));
   });
-  return norm_.Backward(tensor_.Sum(dx), x, normal.statistics, Tensor(), gradients);
+  return tensor_.Sum(dx);
 }
 
 void Head::Loss(const Tensor& x, const Targets& targets, Tensor& loss) const {

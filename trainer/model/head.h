@@ -30,13 +30,16 @@ class Head {
        const TensorParallel& tensor)
       : store_(store), norm_(norm), parameters_(parameters), tensor_(tensor) {}
 
-  // x is [RowsHere(rows), hidden], the input of the norm. Adds the weighted loss of the rows to
-  // `loss`, an fp64 scalar, and the gradients of the weights to `gradients`. Returns the gradient
-  // of x.
-  torch::Tensor LossAndGradient(const torch::Tensor& x, const Targets& targets, torch::Tensor& loss,
-                                WeightGradients& gradients) const;
+  const Norm& norm() const { return norm_; }
 
-  // Adds the weighted loss of the rows to `loss`, without computing gradients.
+  // `normal` is [RowsHere(rows), hidden], the result of the norm. Adds the weighted loss of the
+  // rows to `loss`, an fp64 scalar, and the gradient of the matrix to `gradients`. Returns the
+  // gradient of `normal`.
+  torch::Tensor LossAndGradient(const torch::Tensor& normal, const Targets& targets,
+                                torch::Tensor& loss, WeightGradients& gradients) const;
+
+  // Adds the weighted loss of the rows to `loss`, without computing gradients. x is the input of
+  // the norm.
   void Loss(const torch::Tensor& x, const Targets& targets, torch::Tensor& loss) const;
 
   // Returns [rows, vocabulary on this rank].

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "trainer/model/expert_balance.h"
 #include "trainer/model/expert_choice.h"
@@ -19,6 +20,12 @@ namespace trainyard::trainer {
 // matrix products, a tensor-parallel rank may have only some of the rows
 // (TensorParallel::RowsHere).
 struct MicroBatch {
+  // Tokens that a module of multi-token prediction uses instead of `inputs` and `targets`.
+  struct Ahead {
+    torch::Tensor inputs;
+    Targets targets;
+  };
+
   int64_t batch = 0;   // Samples.
   int64_t length = 0;  // Number of tokens per sample on this rank.
   // Table for the positions either of one sample or of all rows (ops/rotary.h). Empty if the model
@@ -43,6 +50,8 @@ struct MicroBatch {
   ExpertBalance balance = {};
   ExpertChoice choice = {};
   bool repeats = false;
+  // One per module of multi-token prediction; set only for the head in a training pass.
+  std::vector<Ahead> ahead = {};
 
   int64_t rows() const { return batch * length; }
 

@@ -107,6 +107,7 @@ MetricValues TrainingReport::ValuesOf(const TrainingState& state, const StepResu
     values.emplace_back(telemetry::kAttentionBackend,
                         static_cast<double>(config.train.attention_backend));
   }
+  if (config.model.mtp_num_layers > 0) values.emplace_back(telemetry::kMtpLoss, result.mtp_loss);
   if (config.optimizer.adaptive_clip > 0) {
     values.emplace_back(telemetry::kClippedUnits, static_cast<double>(result.clipped_units));
   }

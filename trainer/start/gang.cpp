@@ -71,7 +71,7 @@ RankGroups ConnectGroups(const RunConfig& config, const Mesh& mesh, const Runtim
     return ConnectGroup(rendezvous, group, device);
   };
   CheckDevice(device);
-  const GroupedParts parts{.has_tied_embedding = !config.model.untie_embeddings_and_output_weights,
+  const GroupedParts parts{.has_tied_embedding = HasTableAtBothEnds(config.model),
                            .has_experts = HasExperts(config.model)};
   RankGroups groups = ConnectRankGroups(mesh, env.rank, config.layout, parts, connect);
   CheckGroups(groups, device, rendezvous == nullptr ? nullptr : rendezvous->interruption());

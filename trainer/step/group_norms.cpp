@@ -30,8 +30,11 @@ std::vector<std::string> GradientPartNames(const ModelConfig& model) {
   if (model.position_embedding_type == PositionEmbedding::kLearnedAbsolute) {
     names.push_back(Decoder::kPositionGroup);
   }
-  for (int64_t layer = 0; layer < model.num_layers; ++layer) {
+  for (int64_t layer = 0; layer < LayersWithMtp(model); ++layer) {
     names.push_back("layer_" + std::to_string(layer));
+  }
+  for (int64_t module = 0; module < model.mtp_num_layers; ++module) {
+    names.push_back("mtp_" + std::to_string(module));
   }
   if (NormVectors(model) > 0) names.push_back(kFinalNorm);
   if (model.untie_embeddings_and_output_weights) names.push_back(Decoder::kHeadGroup);

@@ -130,6 +130,7 @@ void StepRunner::Rehearse() {
 void StepRunner::BeginStep(const StepRequest& request) {
   gradients_.BeginStep();
   experts_.BeginStep(request.experts);
+  if (parts_.model.mtp_loss().defined()) parts_.model.mtp_loss().zero_();
   reduction_.BeginStep(rounds_, MeasuresNoise());
 }
 
@@ -152,7 +153,11 @@ void StepRunner::ForwardBackward(const std::function<TokenBatch()>& next) {
                          return masked.empty() ? next_on_device() : std::move(masked[round]);
                        }},
                   loss, gradients_);
-  if (parts_.groups.tensor->rank() > 0) loss.zero_();
+  const bool counts_loss = parts_.groups.tensor->rank() == 0;
+  if (!counts_loss) loss.zero_();
+  const Tensor mtp_loss = parts_.model.mtp_loss();
+  if (!counts_loss || !mtp_loss.defined()) return;
+  step_values_[static_cast<int64_t>(StepValue::kMtpLoss)].copy_(mtp_loss);
 }
 
 // Returns all micro-batches of the step. Masked predictions get weight 0, and the weights of the
@@ -206,6 +211,7 @@ void StepRunner::UnscaleSums() {
   const auto value = [&](StepValue which) { return step_values_[static_cast<int64_t>(which)]; };
   const double of_square = loss_scale_ * loss_scale_;
   value(StepValue::kLoss).div_(loss_scale_);
+  value(StepValue::kMtpLoss).div_(loss_scale_);
   for (const StepValue which :
        {StepValue::kSquaredNorm, StepValue::kBigBatchSquares, StepValue::kSmallBatchSquares}) {
     value(which).div_(of_square);
@@ -303,6 +309,8 @@ StepResult StepRunner::Finish() {
   StepResult result = pending.result;
   if (pending.is_measured) result.times = parts_.clock.Collect();
   result.loss = ValueOf(pending.values, StepValue::kLoss);
+  result.mtp_loss =
+      ValueOf(pending.values, StepValue::kMtpLoss) / parts_.config.model.mtp_loss_scaling_factor;
   result.grad_norm = ValueOf(pending.values, StepValue::kGradientNorm);
   result.is_finite = ValueOf(pending.values, StepValue::kFinite) != 0;
   result.stop = ValueOf(pending.values, StepValue::kStopRequested) > 0;

@@ -33,7 +33,9 @@ namespace trainyard::trainer {
 // The results of one optimizer step. They are the same on every rank unless noted otherwise.
 struct StepResult {
   int64_t step = 0;
-  double loss = 0;       // Mean over the counted predictions of the global batch.
+  // Mean over the counted predictions of the global batch, without further losses of the training.
+  double loss = 0;
+  double mtp_loss = 0;   // Mean over the modules of multi-token prediction. 0: no modules.
   double grad_norm = 0;  // After adaptive clipping, before optimizer.clip_grad; without loss scale.
   double learning_rate = 0;
   bool is_finite = true;     // If false, the step changed no weights.

@@ -128,6 +128,8 @@ class SpecMaker {
           "moe_z_loss_coeff",
           "moe_expert_capacity_factor",
           "moe_token_drop_policy",
+          "mtp_num_layers",
+          "mtp_loss_scaling_factor",
           "moe_router_force_load_balancing",
           "multi_latent_attention",
           "q_lora_rank",

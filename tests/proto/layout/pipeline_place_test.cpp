@@ -117,6 +117,9 @@ TEST(PipelinePlaceTest, TheHeadOfEightBillionIsTwoLayers) {
   model.num_query_groups = 8;
   model.vocab_size = 128256;
   EXPECT_NEAR(HeadInLayers(model, 8192), 525.3 / (218.1 + 33.6), 0.01);
+  // A module adds a layer, the head once more, and a projection of 33.6 M weights.
+  model.mtp_num_layers = 1;
+  EXPECT_NEAR(HeadInLayers(model, 8192), 1 + (2 * 525.3 + 33.6) / (218.1 + 33.6), 0.01);
 }
 
 }  // namespace

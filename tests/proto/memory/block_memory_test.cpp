@@ -135,6 +135,24 @@ TEST(BlockMemoryTest, Fp8KeepsNarrowInputsAndCopiesOfTheWeights) {
   EXPECT_EQ(narrow.moments, wide.moments);
 }
 
+TEST(BlockMemoryTest, MultiTokenPredictionNeedsMemoryOnTheLastStage) {
+  RunConfig config = WithExperts(EightRanks(), 8, 2);
+  config.layout.pp = 2;
+  config.layout.dp = 4;
+  // With as many layers, so that modules do not change their division among the stages.
+  const auto weights_of = [&config](int64_t stage) {
+    return PredictStageMemory(config, stage).weights;
+  };
+  const double first = weights_of(0), last = weights_of(1);
+  config.model.mtp_num_layers = 1;
+  config.model.num_layers = 1 + config.model.num_layers;
+  EXPECT_GE(weights_of(0), first);
+  // A block with its experts, the projection, and a copy of the token table.
+  const double more = 8.0 * 3 * 1024 * 2048 + 2.0 * 1024 * 1024 + 128256.0 * 1024;
+  EXPECT_GT(weights_of(1) + weights_of(0) - first - last, 2 * more);
+  EXPECT_GT(PredictStageMemory(config, 1).working, 0);
+}
+
 // The first stage contains the dense layers and keeps the activations of the largest number of
 // forward passes. The other stages contain more experts.
 TEST(BlockMemoryTest, AMiddleStageMayNeedMost) {

@@ -103,6 +103,36 @@ TEST(ExpertSizeTest, LatentAttentionHasTheMeanSizeOfQueryAndValueHeads) {
               1);
 }
 
+// A module has a block, a projection of two hidden states, and three norms. It uses the head again.
+TEST(ExpertSizeTest, ModulesOfMultiTokenPredictionCount) {
+  ModelConfig model = Mixtral();
+  model.moe_dense_layers = 1;
+  const int64_t without = ParameterCount(model), active = ActiveParameterCount(model);
+  const double flops = TrainingFlopsPerToken(model, 4096);
+  model.num_layers += 2;
+  const int64_t blocks = ParameterCount(model) - without;
+  const int64_t active_blocks = ActiveParameterCount(model) - active;
+  const double flops_of_blocks = TrainingFlopsPerToken(model, 4096) - flops;
+  model.num_layers -= 2;
+  model.mtp_num_layers = 2;
+  const int64_t projections = 2 * 2 * 4096 * 4096, norms = 2 * 3 * 4096;
+  EXPECT_EQ(LayersWithMtp(model), 34);
+  EXPECT_EQ(ParameterCount(model), without + blocks + projections + norms);
+  EXPECT_EQ(ActiveParameterCount(model), active + active_blocks + projections + norms);
+  EXPECT_NEAR(TrainingFlopsPerToken(model, 4096),
+              flops + flops_of_blocks + 6.0 * (projections + 2 * 32000.0 * 4096), 1e3);
+}
+
+TEST(ExpertSizeTest, MultiTokenPredictionNeedsTheTableAtBothEnds) {
+  ModelConfig model = Dense();
+  EXPECT_FALSE(HasTableAtBothEnds(model));
+  model.mtp_num_layers = 1;
+  EXPECT_TRUE(HasTableAtBothEnds(model));
+  model.mtp_num_layers = 0;
+  model.untie_embeddings_and_output_weights = false;
+  EXPECT_TRUE(HasTableAtBothEnds(model));
+}
+
 TEST(ExpertSizeTest, FindsTheWidthThatATotalNeeds) {
   EXPECT_EQ(ExpertWidthFor(Mixtral(), 46702792704.0), 14336);
   EXPECT_EQ(ExpertWidthFor(Mixtral(), 1e6), 0);

@@ -149,6 +149,34 @@ TEST(PlannedFeaturesTest, LatentAttentionNeedsItsSizes) {
               "`model.kv_lora_rank` needs `model.multi_latent_attention`");
 }
 
+TEST(PlannedFeaturesTest, MultiTokenPredictionNeedsRotaryPositions) {
+  RunConfig config;
+  config.model.mtp_loss_scaling_factor = 0.3;
+  EXPECT_THAT(FeatureProblems(config),
+              ElementsAre("`model.mtp_loss_scaling_factor` needs `model.mtp_num_layers`"));
+  config.model.mtp_num_layers = 1;
+  EXPECT_THAT(FeatureProblems(config), IsEmpty());
+  config.model.position_embedding_type = PositionEmbedding::kLearnedAbsolute;
+  EXPECT_THAT(
+      FeatureProblems(config),
+      ElementsAre(HasSubstr("`model.mtp_num_layers` needs `model.position_embedding_type`")));
+}
+
+TEST(PlannedFeaturesTest, CopiesOfTheEmbeddingAreNotClipped) {
+  RunConfig config;
+  config.model.mtp_num_layers = 1;
+  config.layout.pp = 2;
+  EXPECT_THAT(FindUntrainable(config), IsEmpty());
+  config.optimizer.adaptive_clip = 0.1;
+  EXPECT_THAT(FeatureMessages(FindUntrainable(config)),
+              ElementsAre("`optimizer.adaptive_clip` cannot be combined with "
+                          "`model.mtp_num_layers` and `layout.pp` (2), because two stages have a "
+                          "copy of the embedding; set `layout.pp` to 1 or remove "
+                          "`optimizer.adaptive_clip`"));
+  config.model.untie_embeddings_and_output_weights = false;
+  EXPECT_THAT(FindUntrainable(config), IsEmpty()) << "a tied table is never clipped";
+}
+
 TEST(PlannedFeaturesTest, LatentAttentionRefusesSettingsOfPlainAttention) {
   RunConfig config = Latent();
   config.model.kv_channels = 8;

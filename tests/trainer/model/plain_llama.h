@@ -63,18 +63,22 @@ class PlainLlama {
     balance_loss_ = torch::zeros({}, torch::device(options_.device).dtype(torch::kFloat64));
     torch::Tensor x = at::embedding(W("model.embed_tokens"), tokens);
     if (HasLearnedPositions()) x = x + W("model.embed_positions").narrow(0, 0, tokens.size(1));
-    for (int64_t i = 0; i < model_.num_layers; ++i) {
-      const std::string layer = "model.layers." + std::to_string(i) + ".";
-      const torch::Tensor h = Norm(x, layer + "input_layernorm");
-      const torch::Tensor attention =
-          Linear(Attention(h, layer + "self_attn."), layer + "self_attn.o_proj");
-      const torch::Tensor middle = x + attention;
-      const torch::Tensor f =
-          Norm(model_.parallel_residual ? x : middle, layer + "post_attention_layernorm");
-      x = middle + FeedForward(f, i, layer + "mlp.");
-    }
-    const bool untied = model_.untie_embeddings_and_output_weights;
-    return at::linear(Norm(x, "model.norm"), W(untied ? "lm_head" : "model.embed_tokens"));
+    for (int64_t i = 0; i < model_.num_layers; ++i) x = Layer(x, i);
+    hidden_ = Norm(x, "model.norm");
+    return Head(hidden_);
+  }
+
+  // Returns the logits of a module of multi-token prediction, after those of the modules before it.
+  // `tokens` are its inputs.
+  torch::Tensor MtpLogits(const torch::Tensor& tokens, int64_t module) {
+    const int64_t layer = model_.num_layers + module;
+    const std::string prefix = "model.layers." + std::to_string(layer) + ".";
+    const torch::Tensor embedding = at::embedding(W("model.embed_tokens"), tokens);
+    const torch::Tensor joined =
+        at::cat({Norm(embedding, prefix + "enorm"), Norm(hidden_, prefix + "hnorm")}, -1);
+    const torch::Tensor y = Layer(at::linear(joined, W(prefix + "eh_proj")), layer);
+    hidden_ = Norm(y, prefix + "shared_head.norm");
+    return Head(hidden_);
   }
 
   const std::map<std::string, torch::Tensor>& weights() const { return weights_; }
@@ -86,6 +90,22 @@ class PlainLlama {
 
   bool HasLearnedPositions() const {
     return model_.position_embedding_type == PositionEmbedding::kLearnedAbsolute;
+  }
+
+  torch::Tensor Head(const torch::Tensor& normal) {
+    const bool untied = model_.untie_embeddings_and_output_weights;
+    return at::linear(normal, W(untied ? "lm_head" : "model.embed_tokens"));
+  }
+
+  torch::Tensor Layer(const torch::Tensor& x, int64_t number) {
+    const std::string layer = "model.layers." + std::to_string(number) + ".";
+    const torch::Tensor h = Norm(x, layer + "input_layernorm");
+    const torch::Tensor attention =
+        Linear(Attention(h, layer + "self_attn."), layer + "self_attn.o_proj");
+    const torch::Tensor middle = x + attention;
+    const torch::Tensor f =
+        Norm(model_.parallel_residual ? x : middle, layer + "post_attention_layernorm");
+    return middle + FeedForward(f, number, layer + "mlp.");
   }
 
   torch::Tensor Linear(const torch::Tensor& x, const std::string& name) {
@@ -206,6 +226,7 @@ class PlainLlama {
   std::map<std::string, torch::Tensor> weights_;
   torch::Tensor expert_bias_;  // [layers, experts]; may be undefined.
   torch::Tensor balance_loss_;
+  torch::Tensor hidden_;  // Normalized hidden states of the latest logits.
 };
 
 // `loss_weights` has one weight per prediction, [batch * length]. Both tensors must be on the

@@ -130,6 +130,12 @@ RunConfig& Capacity(RunConfig& c, double factor, TokenDropPolicy policy = TokenD
   return c;
 }
 
+RunConfig& Mtp(RunConfig& c, int64_t modules = 1) {
+  c.model.mtp_num_layers = modules;
+  c.model.mtp_loss_scaling_factor = 0.3;
+  return c;
+}
+
 // Divides the experts among `size` groups of ranks, and each expert among `parts` ranks.
 RunConfig& Ep(RunConfig& c, int64_t size, int64_t parts = 1) {
   c.layout.ep = size;
@@ -405,6 +411,20 @@ const LayoutCase kCases[] = {
     {"latent attention, window, CP4 ring", [](auto& c) { DenseLatent(Windowed(Cp(c, 4), 3)); }},
     {"latent attention, packed, CP2 all-gather x TP2",
      [](auto& c) { DenseLatent(Packed(Tp(Cp(c, 2, kGather), 2))); }},
+    {"MTP of 2, micro-batches of 1", [](auto& c) { Mtp(MicroBatchOf(c, 1), 2); }},
+    {"MTP, TP2, no SP", [](auto& c) { Mtp(WithoutSequenceParallel(Tp(c, 2))); }},
+    {"MTP of 2, TP2+SP x PP2", [](auto& c) { Mtp(Pp(Tp(c, 2), 2), 2); }},
+    {"MTP tied, PP2 interleaved x ZeRO 2 x2", [](auto& c) { Mtp(Tied(Dp(Pp(c, 2, 2), 2, 2))); }},
+    {"MTP of 2, CP2 x TP2", [](auto& c) { Mtp(Cp(Tp(c, 2), 2), 2); }},
+    {"MTP, PP2 zero-bubble x ZeRO 1 x2", [](auto& c) { Mtp(ZeroBubble(Dp(Pp(c, 2), 2, 1))); }},
+    {"MTP of 2, ZeRO 3 x2", [](auto& c) { Mtp(Dp(c, 2, 3), 2); }},
+    {"MTP, recompute full, PP2 x ZeRO 3 x2",
+     [](auto& c) { Mtp(Recomputed(Dp(Pp(c, 2), 2, 3), Recompute::kFull)); }},
+    {"MTP, packed, CP2 x PP2", [](auto& c) { Mtp(Packed(Pp(Cp(c, 2), 2))); }},
+    {"MTP, DeepSeek experts, TP2 x PP2", [](auto& c) { Mtp(DeepSeek(Pp(Tp(c, 2), 2))); }},
+    {"MTP, DeepSeek experts, EP2 x ZeRO 3",
+     [](auto& c) { Mtp(Ep(DeepSeek(Dp(c, 2, 3)), 2)); }},
+    {"MTP of 2, masked, DP2", [](auto& c) { Mtp(Dp(c, 2), 2); }, true},
     {"packed and masked, DP2", [](auto& c) { Packed(Dp(c, 2)); }, true},
 };
 

@@ -83,6 +83,11 @@ TEST_P(LayoutProofTest, EqualsOneProcess) {
   EXPECT_EQ(run.faults, std::vector<std::string>());
   EXPECT_LT(Relative(first.loss, first_expected.loss), 1e-6);
   EXPECT_LT(Relative(last.loss, last_expected.loss), 1e-5);
+  if (config.model.mtp_num_layers > 0) {
+    EXPECT_LT(Relative(first.mtp_loss, first_expected.mtp_loss), 1e-6);
+    EXPECT_LT(Relative(last.mtp_loss, last_expected.mtp_loss), 1e-5);
+    EXPECT_NE(last.mtp_loss, first.mtp_loss);
+  }
   EXPECT_LT(gradients.value, 1e-5) << gradients.name;
   EXPECT_LT(Relative(first.grad_norm, first_expected.grad_norm), 1e-6);
   EXPECT_LT(Relative(last.grad_norm, last_expected.grad_norm), 1e-3);

@@ -40,7 +40,7 @@ class Rank {
         data_index_(mesh_.DataParallelIndex(rank)),
         groups_(ConnectRankGroups(
             mesh_, rank, config.layout,
-            {.has_tied_embedding = !config.model.untie_embeddings_and_output_weights,
+            {.has_tied_embedding = HasTableAtBothEnds(config.model),
              .has_experts = HasExperts(config.model)},
             connect)),
         model_(config.model, ModelOptions(config, mesh_, rank, groups_, device)),
