@@ -425,7 +425,7 @@ std::string Controller::http_address() const {
 void Controller::Stop() {
   if (std::exchange(parts_->stopped, true)) return;
   // Streams check the signal after the next tick. Calls that are still open after kCallGrace are
-  // cancelled.
+  // canceled.
   parts_->shutdown.Raise();
   parts_->sessions.CloseAll(ShutdownSignal::Status());
   parts_->loop->Post([this] { parts_->loop->ScheduleTick(); });

@@ -10,11 +10,12 @@ build=(
   libtomlplusplus-dev libzstd-dev zlib1g-dev libxxhash-dev prometheus-cpp-dev
   libsentencepiece-dev libtorch-dev
   libjemalloc-dev libutfcpp-dev libssl-dev
-  # The headers of Gloo, and a BLAS that follows LibTorch's thread count. Debian's default BLAS is far
-  # slower.
+  # The headers of Gloo, and a BLAS that follows LibTorch's thread count. Debian's default BLAS is
+  # far slower.
   libgloo-dev libopenblas0-openmp
 )
-# perl-doc contains the prose that the quick start trains on. perl contains pod2text, which reads it.
+# perl-doc contains the prose that the quick start trains on. perl contains pod2text, which reads
+# this prose.
 corpus=(perl-doc perl)
 test=(libgtest-dev libgmock-dev libbenchmark-dev python3 git chromium prometheus openssl)
 # npm builds the dashboard. A nodejs package from another source than Debian already contains npm.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Trains a model on a bare Debian 12. Installs missing packages, builds, starts one controller and two
-# workers on this machine, prepares the POD manuals of Perl as the corpus, trains
+# Trains a model on a bare Debian 12. Installs missing packages, builds, starts one controller and
+# two workers on this machine, prepares the POD manuals of Perl as the corpus, trains
 # recipes/llama-tiny-cpu.yaml on both nodes, and prints a report.
 #   deploy/quickstart.sh [--keep] [--home DIR]
 #     --keep      leaves controller and workers running
@@ -29,7 +29,8 @@ started=$SECONDS
 say() { echo "[$((SECONDS - started)) s] $*"; }
 fail() { echo "quickstart.sh: $*" >&2; exit 1; }
 
-# The validation loss must be below the loss of a unigram model by at least this many nats per token.
+# The validation loss must be below the loss of a unigram model by at least this many nats per
+# token.
 minimum_gain=1.0
 
 prepare_corpus() {

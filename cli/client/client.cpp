@@ -180,6 +180,7 @@ TRAINYARD_CALL(EndSessions, access)
 TRAINYARD_CALL(GetSeries, metrics)
 TRAINYARD_CALL(GetReport, reports)
 TRAINYARD_CALL(GetLossReport, metrics)
+TRAINYARD_CALL(GetExperts, metrics)
 TRAINYARD_CALL(ListKeys, metrics)
 #undef TRAINYARD_CALL
 

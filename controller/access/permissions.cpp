@@ -37,6 +37,7 @@ constexpr auto kPermissions = std::to_array<Permission>({
     {.method = "MetricService/GetSeries", .routes = {"getSeries"}},
     {.method = "MetricService/ListKeys", .routes = {"listMetricKeys"}},
     {.method = "MetricService/GetLossReport", .routes = {"getLossReport"}},
+    {.method = "MetricService/GetExperts", .routes = {"getExperts"}},
     {.routes = {"compareSeries"}},
     {.method = "ReportService/GetReport", .routes = {"getReport"}},
     {.routes = {"getPlanner"}},

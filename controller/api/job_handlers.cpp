@@ -177,8 +177,8 @@ void SubmitNew(const Api& api, JobSubmission submit, const SubmitReply& reply) {
 }
 
 // Submits a request whose spec is resolved. A repeated request is recognized by its request id.
-// Request ids of archived jobs are searched in the archive. Those of other jobs, and of jobs
-// archived in the last few minutes, are in the state. If this machine can read the checkpoint to
+// Request ids of archived jobs are searched in the archive. The state has the request ids of other
+// jobs, and of jobs archived in the last few minutes. If this machine can read the checkpoint to
 // resume from, the checkpoint is compared with the model.
 void SubmitSpec(const Api& api, const Principal& principal, v1::SubmitJobRequest request,
                 const SubmitReply& reply) {

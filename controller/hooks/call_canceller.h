@@ -15,7 +15,7 @@ class CallCanceller {
  public:
   void Cancel();
 
-  // Called at the start of a call, with Leave at its end. Returns false if calls are cancelled.
+  // Called at the start of a call, with Leave at its end. Returns false if calls are canceled.
   // `io` must exist until Leave is called.
   bool Enter(boost::asio::io_context* io);
   void Leave();

@@ -12,6 +12,7 @@
 #include "controller/access/permissions.h"
 #include "controller/api/cluster_handlers.h"
 #include "controller/api/deletion.h"
+#include "controller/api/experts.h"
 #include "controller/api/job_handlers.h"
 #include "controller/api/job_list.h"
 #include "controller/api/lineage.h"
@@ -325,6 +326,12 @@ void Rest::RunAboutJob(const Call& call) {
     case Operation::kGetLossReport:
       return call.Ask(api_, handlers::GetLossReport, of_job(v1::GetLossReportRequest()),
                       json.operator()<v1::GetLossReportResponse>({}));
+    case Operation::kGetExperts: {
+      v1::GetExpertsRequest request = of_job(v1::GetExpertsRequest());
+      request.set_step(call.parameters.Integer("step"));
+      return call.Ask(api_, handlers::GetExperts, request,
+                      json.operator()<v1::GetExpertsResponse>({}));
+    }
     case Operation::kListRanks: {
       v1::ListRanksRequest request = of_job(v1::ListRanksRequest());
       request.set_attempt(call.parameters.Integer("attempt"));

@@ -33,6 +33,15 @@ Parameter Cursor() {
           .doc = "`next_cursor` of the previous page; leave it out for the first page."};
 }
 
+std::vector<Parameter> ExpertsParameters() {
+  return {JobInPath(),
+          {.name = "step",
+           .type = kInteger,
+           .doc = "The newest kept record at or before this step; 0 (the default) means the newest "
+                  "of all.",
+           .max = kLargest}};
+}
+
 Parameter Fields(std::string_view doc) { return {.name = "fields", .doc = doc, .list = true}; }
 
 std::vector<Parameter> JobListParameters() {

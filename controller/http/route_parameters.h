@@ -17,6 +17,7 @@ inline constexpr std::string_view kListFields = "Only these fields of each eleme
 Parameter JobInPath();
 Parameter NodeInPath();
 Parameter HistoryHours();
+std::vector<Parameter> ExpertsParameters();
 Parameter Limit(double max, std::string_view doc);
 Parameter Cursor();
 Parameter Fields(std::string_view doc);

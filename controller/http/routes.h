@@ -35,6 +35,7 @@ enum class Operation {
   kListMetricKeys,
   kGetSeries,
   kGetLossReport,
+  kGetExperts,
   kCompareSeries,
   kListRanks,
   kReadLogs,

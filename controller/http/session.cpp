@@ -185,7 +185,7 @@ class Session final : public StreamSink,
     Tcp().expires_never();
     timed_out_ = false;
     deadline_.expires_after(after);
-    // The handler may already be queued when the timer is cancelled. The read number ensures that
+    // The handler may already be queued when the timer is canceled. The read number ensures that
     // it does not end a later read.
     deadline_.async_wait(
         [self = this->shared_from_this(), read = ++reads_](beast::error_code error) {

@@ -60,6 +60,8 @@ MetricBatch ToMetricBatch(const v1::TelemetryBatch& batch) {
   result.end_offset = batch.end_offset();
   for (const v1::TelemetryRecord& record : batch.records()) {
     AddPoints(record, result.stream.attempt, result.points);
+    if (!record.has_experts()) continue;
+    result.experts.push_back({result.stream.attempt, record.time_ms(), record.experts()});
   }
   return result;
 }

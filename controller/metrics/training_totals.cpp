@@ -79,6 +79,22 @@ constexpr std::array kLastValues{
     LastValue{telemetry::kSkippedSteps,
               {"trainyard_train_skipped_steps",
                "Steps of a run in fp16 that overflowed and changed no weights."}},
+    LastValue{telemetry::kMoeBalanceMax,
+              {"trainyard_train_moe_balance_max",
+               "Newest highest load of an expert divided by the mean load of its layer, in the "
+               "layer where it is highest. 1 is even."}},
+    LastValue{telemetry::kMoeBalanceMean,
+              {"trainyard_train_moe_balance_mean", "The same, as the mean of all layers."}},
+    LastValue{telemetry::kMoeAuxLoss,
+              {"trainyard_train_moe_aux_loss",
+               "Newest balance loss of the experts for the coefficient 1, mean of all layers."}},
+    LastValue{
+        telemetry::kMoeRouterEntropyMin,
+        {"trainyard_train_moe_router_entropy_min",
+         "Newest mean entropy of a router's scores, 0 to 1, in the layer where it is lowest."}},
+    LastValue{telemetry::kMoeDroppedShare,
+              {"trainyard_train_moe_dropped_ratio",
+               "Newest share of the choices of experts that were dropped, 0 to 1."}},
     LastValue{telemetry::kMemoryBytes,
               {"trainyard_train_memory_bytes", "Peak device memory, as reported by rank 0."}},
 };

@@ -36,7 +36,7 @@ struct LayoutSearch {
   int64_t tried = 0;
   // The number of layouts that were not chosen, by reason.
   std::map<std::string, int64_t> lost;
-  // Of the layouts that do not fit, the one that needs the least memory. nullopt if no layout was
+  // The layout that needs the least memory among those that do not fit. nullopt if no layout was
   // excluded because of its memory.
   std::optional<PlannedLayout> leanest;
   // True if the search ended without a best layout because there are too many layouts.

@@ -55,6 +55,11 @@ std::vector<Wait> WaitsOf(const RunConfig& config, const StepWaits& waits) {
       {part(waits.context),
        {"context-parallel ranks wait for each other", "layout.cp is " + std::to_string(layout.cp),
         AxisAdvice("cp")}},
+      {part(waits.expert),
+       {"ranks wait for rows of each other's experts",
+        "layout.ep is " + std::to_string(layout.ep) +
+            ", and all ranks wait for the rank whose experts get the most rows",
+        AxisAdvice("ep") + "; `trainyard experts JOB` shows the load of the experts"}},
       {part(waits.pipeline),
        {"pipeline stages wait for each other",
         "the bubble of " + std::to_string(layout.pp) +

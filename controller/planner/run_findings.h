@@ -30,6 +30,7 @@ struct StepWaits {
   double input = 0;
   double tensor = 0;
   double context = 0;
+  double expert = 0;
   double pipeline = 0;
   double data = 0;
 };

@@ -46,7 +46,7 @@ class CallTimer final : public grpc::experimental::Interceptor {
   const ObserveCall& observe_;
   const std::string method_;
   const Steady::time_point begin_ = Steady::now();
-  // A call that ends without a status counts as cancelled.
+  // A call that ends without a status counts as canceled.
   absl::StatusCode code_ = absl::StatusCode::kCancelled;
 };
 

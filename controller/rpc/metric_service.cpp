@@ -1,5 +1,6 @@
 #include "controller/rpc/metric_service.h"
 
+#include "controller/api/experts.h"
 #include "controller/api/loss_curve.h"
 #include "controller/api/series.h"
 #include "controller/rpc/unary.h"
@@ -22,6 +23,12 @@ grpc::ServerUnaryReactor* MetricService::GetLossReport(grpc::CallbackServerConte
                                                        const v1::GetLossReportRequest* request,
                                                        v1::GetLossReportResponse* response) {
   return Answer({api_, context}, response, handlers::GetLossReport, *request);
+}
+
+grpc::ServerUnaryReactor* MetricService::GetExperts(grpc::CallbackServerContext* context,
+                                                    const v1::GetExpertsRequest* request,
+                                                    v1::GetExpertsResponse* response) {
+  return Answer({api_, context}, response, handlers::GetExperts, *request);
 }
 
 }  // namespace trainyard::controller

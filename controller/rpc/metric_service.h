@@ -21,6 +21,9 @@ class MetricService final : public v1::MetricService::CallbackService {
   grpc::ServerUnaryReactor* GetLossReport(grpc::CallbackServerContext* context,
                                           const v1::GetLossReportRequest* request,
                                           v1::GetLossReportResponse* response) override;
+  grpc::ServerUnaryReactor* GetExperts(grpc::CallbackServerContext* context,
+                                       const v1::GetExpertsRequest* request,
+                                       v1::GetExpertsResponse* response) override;
 
  private:
   const Api& api_;

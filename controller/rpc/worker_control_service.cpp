@@ -199,7 +199,7 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
   }
 
   // Ends the stream even if the worker does not read: the running write then ends only when the
-  // call is cancelled. gRPC reports the cancellation on another thread, so no callback runs while
+  // call is canceled. gRPC reports the cancellation on another thread, so no callback runs while
   // mutex_ is locked. Requires mutex_.
   void CutOffNow(const absl::Status& status) {
     if (reactor_ == nullptr) return;

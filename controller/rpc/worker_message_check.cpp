@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "controller/rpc/worker_link.h"
+#include "proto/contract/expert_load.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/protocol_version.h"
 #include "proto/files/directory_nonce.h"
@@ -69,6 +70,8 @@ int64_t LargestStepOf(const v1::TelemetryRecord& record) {
       return record.alert().step();
     case v1::TelemetryRecord::kRank:
       return record.rank().step();
+    case v1::TelemetryRecord::kExperts:
+      return record.experts().step();
     default:
       return 0;
   }
@@ -86,12 +89,37 @@ absl::Status CheckSteps(const v1::TelemetryBatch& batch) {
   return absl::OkStatus();
 }
 
+// Returns true if each repeated field has a value per layer, and the loads are complete.
+bool HasSoundSizes(const v1::ExpertsRecord& record) {
+  const int layers = record.balance_size();
+  const auto fits = [&](int size) { return size == 0 || size == layers; };
+  const std::size_t loads = record.load().size();
+  const bool has_layers = layers >= 1 && layers <= kMaxLayers && record.first_layer() >= 0 &&
+                          record.first_layer() <= kMaxLayers;
+  const bool has_experts = record.experts() >= 1 && record.experts() <= kMaxExpertsOfLayer &&
+                           record.topk() >= 1 && record.topk() <= record.experts();
+  return has_layers && has_experts && fits(record.aux_loss_size()) && fits(record.entropy_size()) &&
+         fits(record.dropped_size()) && loads <= kMaxExpertLoads &&
+         (loads == 0 ||
+          loads == static_cast<std::size_t>(layers) * static_cast<std::size_t>(record.experts()));
+}
+
+absl::Status CheckExperts(const v1::TelemetryBatch& batch) {
+  for (const v1::TelemetryRecord& record : batch.records()) {
+    if (!record.has_experts() || HasSoundSizes(record.experts())) continue;
+    return absl::InvalidArgumentError(
+        "telemetry of experts with fields that do not fit its number of layers and experts");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckTelemetry(const v1::TelemetryBatch& batch) {
   const v1::StreamKind kind = batch.stream().kind();
   if (kind != v1::STREAM_KIND_TELEMETRY && kind != v1::STREAM_KIND_PARSED_LOG) {
     return absl::InvalidArgumentError("telemetry for a stream that is not a telemetry stream");
   }
   TRAINYARD_RETURN_IF_ERROR(CheckSteps(batch));
+  TRAINYARD_RETURN_IF_ERROR(CheckExperts(batch));
   return CheckStream(batch.stream(), batch.begin_offset(), batch.end_offset());
 }
 

@@ -22,6 +22,7 @@ inline constexpr char kEval[] = "eval";
 inline constexpr char kAlert[] = "alert";
 inline constexpr char kRank[] = "rank";
 inline constexpr char kFlight[] = "flight";
+inline constexpr char kExperts[] = "experts";
 
 // A key of `metrics` records. Every other key whose value is a number is a metric.
 inline constexpr char kTotalSteps[] = "total_steps";
@@ -88,6 +89,7 @@ inline constexpr char kComputeSeconds[] = "compute_seconds";
 inline constexpr char kInputWaitSeconds[] = "input_wait_seconds";
 inline constexpr char kTensorWaitSeconds[] = "tp_wait_seconds";
 inline constexpr char kContextWaitSeconds[] = "cp_wait_seconds";
+inline constexpr char kExpertWaitSeconds[] = "ep_wait_seconds";
 inline constexpr char kPipelineWaitSeconds[] = "pp_wait_seconds";
 inline constexpr char kDataWaitSeconds[] = "dp_wait_seconds";
 inline constexpr char kWorldWaitSeconds[] = "world_wait_seconds";
@@ -102,6 +104,20 @@ inline constexpr char kSequence[] = "sequence";
 inline constexpr char kOperation[] = "operation";
 inline constexpr char kQueuedMs[] = "queued_ms";
 inline constexpr char kEnteredMs[] = "entered_ms";
+
+// Keys of `experts` records: the balance of the layers with experts in one step. kFirstLayer is the
+// first of these consecutive layers, counted from 0. kExpertCount: experts per layer. kTopk:
+// experts per token. kExpertLoad: a code (expert_load.h) for each expert of each layer, as two
+// hexadecimal digits; absent if there are more than kMaxExpertLoads. The other values are arrays
+// with a number for each layer, in the order of the layers. Only kBalance is required.
+inline constexpr char kFirstLayer[] = "first_layer";
+inline constexpr char kExpertCount[] = "expert_count";
+inline constexpr char kTopk[] = "topk";
+inline constexpr char kExpertLoad[] = "load";
+inline constexpr char kBalance[] = "balance";   // Highest load divided by the mean load.
+inline constexpr char kAuxLoss[] = "aux_loss";  // For the coefficient 1.
+inline constexpr char kEntropy[] = "entropy";   // Of the router, from 0 to 1.
+inline constexpr char kDropped[] = "dropped";   // Share of the choices that were dropped.
 
 // Alert codes with a special meaning. kCheckpointFailed: a save failed and training continues.
 // kCheckpointBlocked: the last save is waiting until it can write. kCheckpointUnshared: a save is
@@ -128,6 +144,13 @@ inline constexpr char kMfu[] = "mfu";               // Counts attention over the
 inline constexpr char kMfuCausal[] = "mfu_causal";  // Counts attention to earlier tokens only.
 inline constexpr char kPerplexity[] = "perplexity";
 inline constexpr char kSamplesPerSecond[] = "samples_per_second";
+// The balance of the experts in one step: highest and mean over the layers of kBalance, mean of
+// kAuxLoss, lowest kEntropy, and the share of dropped choices in all layers.
+inline constexpr char kMoeBalanceMax[] = "moe_balance_max";
+inline constexpr char kMoeBalanceMean[] = "moe_balance_mean";
+inline constexpr char kMoeAuxLoss[] = "moe_aux_loss";
+inline constexpr char kMoeRouterEntropyMin[] = "moe_router_entropy_min";
+inline constexpr char kMoeDroppedShare[] = "moe_dropped_share";
 inline constexpr char kClippedUnits[] = "clipped_units";  // Number clipped adaptively in one step.
 // With fp16. kLossScale: the factor of the gradients in the next step. kSkippedSteps: the number of
 // steps so far that overflowed and changed no weights.

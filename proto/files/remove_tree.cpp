@@ -116,8 +116,8 @@ class TreeRemover {
     }
   }
 
-  // Records an error. Ignores ENOENT. Also ignores ENOTEMPTY after another error: a failed removal
-  // inside a directory makes the removal of the directory fail too.
+  // Records an error. Ignores ENOENT. Ignores ENOTEMPTY if it follows another error, because a
+  // failed removal inside a directory makes the removal of the directory fail too.
   void Note(int error) {
     const bool is_consequence = error == ENOTEMPTY && error_ != 0;
     if (error != ENOENT && !is_consequence) error_ = error;

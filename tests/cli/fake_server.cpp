@@ -241,6 +241,12 @@ class FakeServer::Metrics final : public v1::MetricService::Service {
     const std::lock_guard lock(mutex_);
     return Answer(answers_, answers_.loss, response);
   }
+  grpc::Status GetExperts(ServerContext*, const v1::GetExpertsRequest* request,
+                          v1::GetExpertsResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    answers_.experts_requests.push_back(*request);
+    return Answer(answers_, answers_.experts, response);
+  }
 
  private:
   FakeAnswers& answers_;

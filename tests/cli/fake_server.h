@@ -55,6 +55,8 @@ struct FakeAnswers {
   v1::ListKeysResponse keys;
   v1::GetSeriesResponse series;
   v1::GetLossReportResponse loss;
+  std::vector<v1::GetExpertsRequest> experts_requests;
+  v1::GetExpertsResponse experts;
   v1::GetReportResponse report;
 
   // One stream of WatchJob: the messages to send, then how it ends.

@@ -35,8 +35,9 @@ for step in range(1, 10000):
     say(type="metrics", step=step, total_steps=10000, loss=5 / step, grad_norm=1.5, lr=3e-4,
         step_seconds=0.2, tokens_per_second=5000.0, samples_per_second=5.0, mfu=0.4,
         mfu_causal=0.35, perplexity=12.0, noise_scale=300.0, loss_scale=65536.0,
-        skipped_steps=2, tokens=1000 * step,
-        memory_bytes=1 << 30, data_stall_seconds=0.01)
+        skipped_steps=2, tokens=1000 * step, memory_bytes=1 << 30, data_stall_seconds=0.01,
+        moe_balance_max=1.5, moe_balance_mean=1.2, moe_aux_loss=1.01, moe_router_entropy_min=0.8,
+        moe_dropped_share=0.0)
     if step % 10 == 5:
         say(type="checkpoint", step=step, path=os.environ["TRAINYARD_CHECKPOINT_DIR"], bytes=1000,
             blocking_seconds=0.01, total_seconds=0.1)

@@ -15,8 +15,8 @@ from model_shapes import ModelShape
 
 POLL_SECONDS = 0.05
 # Keys of telemetry without their "_seconds".
-STEP_PARTS = ("compute", "optimizer", "input_wait", "tp_wait", "cp_wait", "pp_wait", "dp_wait",
-              "world_wait", "checkpoint_wait")
+STEP_PARTS = ("compute", "optimizer", "input_wait", "tp_wait", "cp_wait", "ep_wait", "pp_wait",
+              "dp_wait", "world_wait", "checkpoint_wait")
 # Far more steps than any run here makes: runs are killed before their final save.
 ENDLESS = 1_000_000
 

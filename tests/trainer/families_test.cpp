@@ -103,9 +103,9 @@ RawTensors GradientsOf(Decoder* decoder, const ModelConfig& model) {
   writer.Finish();
   const TemporaryDirectory out;
   Export({directory.Step(1), out.path() + "/gradients"}, kRuns);
-  RawTensors all = WeightsOf(out.path() + "/gradients");
-  ForEachExpertBias(model, [&](int64_t, const std::string& name) { all.erase(name); });
-  return all;
+  RawTensors exported = WeightsOf(out.path() + "/gradients");
+  ForEachExpertBias(model, [&](int64_t, const std::string& name) { exported.erase(name); });
+  return exported;
 }
 
 // Returns a weight's name in the files. transformers 5 renames the head of GPT-NeoX in memory, but

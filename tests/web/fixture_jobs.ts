@@ -13,6 +13,7 @@ function stepTimeOf(rank: number): StepTime {
     optimizer,
     input_wait: 0,
     tp_wait,
+    ep_wait: 0,
     cp_wait: 0,
     pp_wait: 0,
     dp_wait: 8.2 - compute - optimizer - tp_wait - world_wait,

@@ -31,13 +31,20 @@ const FORMULA: Record<string, (step: number) => number> = {
   tp_wait_seconds: (s) => 0.22 + noise(s, 9) * 0.02,
   dp_wait_seconds: (s) => 1.6 + noise(s, 10) * 0.2,
   world_wait_seconds: (s) => 0.014 + noise(s, 11) * 0.004,
+  moe_balance_max: (s) => 1.35 + s / 2_400 + noise(s, 12) * 0.2,
+  moe_balance_mean: (s) => 1.18 + 0.6 / (1 + s / 300) + noise(s, 13) * 0.04,
+  moe_router_entropy_min: (s) => 0.9 - s / 9_000 + noise(s, 14) * 0.02,
   memory_bytes: () => 118.4e9,
   'layer.0.attention_entropy': (s) => 3 + noise(s, 6) * 0.1,
 };
 
 const SET = 'code_loss';
 const isEvaluation = (key: string) => key === 'val_loss' || key === SET;
-export const KEYS = [...Object.keys(FORMULA), 'tokens'].filter((key) => key !== SET).sort();
+// Only models with experts report these.
+const isOfExperts = (key: string) => key.startsWith('moe_');
+export const KEYS = [...Object.keys(FORMULA), 'tokens']
+  .filter((key) => key !== SET && !isOfExperts(key))
+  .sort();
 // The series of a job that evaluates a second set.
 export const KEYS_OF_TWO_SETS = [...KEYS, SET, 'code_perplexity'].sort();
 

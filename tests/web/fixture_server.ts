@@ -25,6 +25,7 @@ import {
   seriesResponse,
   type StepRange,
 } from './fixture_series';
+import { expertsResponse } from './fixture_experts';
 
 // Returns the checks of all nodes. The disk of every node is full.
 function checksOf({ nodes }: Cluster) {
@@ -254,6 +255,8 @@ export class FixtureServer {
         return [200, jobResponse(this.cluster, found, this.price)];
       case 'series':
         return [200, seriesResponse(found, query, this.notFinite)];
+      case 'experts':
+        return [200, expertsResponse(found, query)];
       case 'loss':
         return [200, lossReport(found)];
       case 'metrics':

@@ -27,6 +27,14 @@ std::string ValueText(double value) {
   return std::isfinite(value) ? std::to_string(value) : NotFiniteText(value);
 }
 
+// Returns a sentence about the first router that is not finite; empty if all routers are finite.
+std::string BadRouterText(const std::vector<LayerBalance>& experts) {
+  const std::optional<int64_t> layer = FirstBadRouter(experts);
+  if (!layer.has_value()) return "";
+  return "The first router with logits that are not finite is in layer " + std::to_string(*layer) +
+         ". ";
+}
+
 }  // namespace
 
 TrainingLoop::TrainingLoop(const Parts& parts, const StartedAttempt& attempt)
@@ -103,7 +111,8 @@ void TrainingLoop::LaunchStep() {
       .part_norms = config_.train.gradient_log_interval > 0 &&
                     step % config_.train.gradient_log_interval == 0,
       .loss_scale = ScalesLoss(config_.train) ? state_.loss_scale.scale : 1,
-      .skipped_steps = skipped};
+      .skipped_steps = skipped,
+      .experts = step % config_.train.log_every_steps == 0 || step == config_.train.steps};
   parts_.runner.Launch(
       request, [this] { return prefetcher_->Next(); },
       [this] {
@@ -187,7 +196,8 @@ void TrainingLoop::CheckFinite(const StepResult& result) {
   const std::string message =
       what + " of step " + std::to_string(result.step) + " is not finite (loss " +
       ValueText(result.loss) + ", gradient norm " + ValueText(result.grad_norm) + ScaleText() +
-      "). Resume from an earlier checkpoint with a lower learning rate, or without the samples of "
+      "). " + BadRouterText(result.experts) +
+      "Resume from an earlier checkpoint with a lower learning rate, or without the samples of "
       "this step: TRAINYARD_SKIP_SAMPLES=" +
       PositionsOfStep() + ".";
   throw GangError(ExitCode::kNotFinite, message,

@@ -9,7 +9,7 @@ namespace trainyard::trainer {
 
 using torch::Tensor;
 
-HostCopy AllGatherDispatch::CountsOfRanks(const Tensor& counts) const {
+HostTensor AllGatherDispatch::CountsOfRanks(const Tensor& counts) const {
   return GatherCounts(counts, parallel_);
 }
 

@@ -13,7 +13,7 @@ class AllGatherDispatch final : public TokenDispatch {
  public:
   explicit AllGatherDispatch(const ExpertParallel& parallel) : parallel_(parallel) {}
 
-  HostCopy CountsOfRanks(const torch::Tensor& counts) const override;
+  HostTensor CountsOfRanks(const torch::Tensor& counts) const override;
   DispatchPlan Plan(const ExpertChoice& choice) const override;
   torch::Tensor Send(const torch::Tensor& x, const DispatchPlan& plan) const override;
   torch::Tensor Return(const torch::Tensor& rows, const DispatchPlan& plan,

@@ -26,7 +26,7 @@ Tensor ExpertsOfArrivals(const Tensor& counts, torch::Device device) {
 
 }  // namespace
 
-HostCopy AllToAllDispatch::CountsOfRanks(const Tensor& counts) const {
+HostTensor AllToAllDispatch::CountsOfRanks(const Tensor& counts) const {
   return GatherCounts(counts, parallel_);
 }
 

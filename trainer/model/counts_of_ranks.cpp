@@ -15,7 +15,7 @@ std::vector<int64_t> ToVector(const Tensor& counts) {
 
 }  // namespace
 
-HostCopy GatherCounts(const Tensor& counts, const ExpertParallel& parallel) {
+HostTensor GatherCounts(const Tensor& counts, const ExpertParallel& parallel) {
   const Tensor all = torch::empty({parallel.size(), counts.numel()}, counts.options());
   parallel.ranks().AllGather(all, counts.contiguous()).Wait();
   return BeginHostCopy(all);

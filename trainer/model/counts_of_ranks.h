@@ -14,7 +14,7 @@ namespace trainyard::trainer {
 
 // Gathers the counts of each rank, int64 [experts] on the device. Begins to copy all of them,
 // [ranks, experts], to host memory.
-HostCopy GatherCounts(const torch::Tensor& counts, const ExpertParallel& parallel);
+HostTensor GatherCounts(const torch::Tensor& counts, const ExpertParallel& parallel);
 
 // Sums of the counts of all ranks, int64 [ranks, experts] in host memory.
 class RowCounts {

@@ -149,14 +149,14 @@ const char* Decoder::HeadTensor(const ModelConfig& model) {
 }
 
 void Decoder::MakeExpertBalance() {
-  const std::vector<int64_t> shape = {model_.num_layers, model_.num_experts};
+  if (!HasExperts(model_)) return;
+  const int64_t layers = model_.num_layers;
   const auto options = torch::TensorOptions().device(options_.device);
-  if (HasExpertCapacity(model_)) {
-    balance_.dropped = torch::zeros({model_.num_layers}, options.dtype(torch::kInt64));
-  }
+  balance_.load = torch::zeros({layers, model_.num_experts}, options.dtype(torch::kInt64));
+  balance_.dropped = torch::zeros({layers}, options.dtype(torch::kInt64));
+  balance_.figures = torch::zeros({layers, kRouterFigures}, options.dtype(torch::kFloat64));
   if (!model_.moe_router_enable_expert_bias) return;
-  balance_.bias = torch::zeros(shape, options.dtype(torch::kFloat32));
-  balance_.load = torch::zeros(shape, options.dtype(torch::kInt64));
+  balance_.bias = torch::zeros({layers, model_.num_experts}, options.dtype(torch::kFloat32));
 }
 
 void Decoder::MakeParts(const Groups& groups) {
@@ -285,10 +285,7 @@ MicroBatch Decoder::Begin(int64_t chunk, const TrainingTokens& batch, Stash::Mod
   MicroBatch micro_batch{samples, length / options_.parallel.context.size(), Rotary(length),
                          Stash(mode)};
   micro_batch.share = batch.share;
-  micro_batch.balance = balance_;
-  if (mode == Stash::Mode::kDiscard) {
-    micro_batch.balance.load = micro_batch.balance.dropped = Tensor();
-  }
+  micro_batch.balance = mode == Stash::Mode::kKeep ? balance_ : balance_.WithoutCounts();
   MarkDocuments(batch.tokens.narrow(1, 0, length), micro_batch);
   if (place().HasEmbedding(chunk)) {
     micro_batch.inputs = OnThisRank(batch.tokens.narrow(1, 0, length));
@@ -374,7 +371,7 @@ void Decoder::Loss(const TrainingTokens& batch, Tensor& loss) const {
 Tensor Decoder::Logits(const Tensor& tokens) const {
   MicroBatch micro_batch{tokens.size(0), tokens.size(1), Rotary(tokens.size(1)),
                          Stash(Stash::Mode::kDiscard)};
-  micro_batch.balance.bias = balance_.bias;
+  micro_batch.balance = balance_.WithoutCounts();
   MarkDocuments(tokens, micro_batch);
   micro_batch.inputs = tokens.reshape({-1});
   micro_batch.positions = LearnedPositions(micro_batch, tokens.size(1));

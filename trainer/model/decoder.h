@@ -74,8 +74,7 @@ class Decoder {
 
   const PipelinePlace& place() const { return options_.parallel.pipeline; }
   ParameterStore& parameters() { return *parameters_; }
-  // The state of the routers of all layers. Its tensors are undefined if the
-  // model has no expert bias.
+  // The state of the routers of all layers.
   ExpertBalance& expert_balance() { return balance_; }
   // Returns one slice of every logical tensor that the ranks of this stage have.
   std::vector<LogicalTensorSlice> TensorsOfStage() const;

@@ -6,7 +6,7 @@ namespace trainyard::trainer {
 
 using torch::Tensor;
 
-HostCopy LocalDispatch::CountsOfRanks(const Tensor& counts) const {
+HostTensor LocalDispatch::CountsOfRanks(const Tensor& counts) const {
   return BeginHostCopy(counts.unsqueeze(0));
 }
 

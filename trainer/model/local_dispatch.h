@@ -9,7 +9,7 @@ namespace trainyard::trainer {
 // All experts are on this rank.
 class LocalDispatch final : public TokenDispatch {
  public:
-  HostCopy CountsOfRanks(const torch::Tensor& counts) const override;
+  HostTensor CountsOfRanks(const torch::Tensor& counts) const override;
   DispatchPlan Plan(const ExpertChoice& choice) const override;
   torch::Tensor Send(const torch::Tensor& x, const DispatchPlan& plan) const override;
   torch::Tensor Return(const torch::Tensor& rows, const DispatchPlan& plan,

@@ -35,7 +35,7 @@ Tensor Moe::Forward(const Tensor& x, const Tensor& residual, MicroBatch& micro_b
   Tensor weights = router_.Forward(x, micro_batch);
   ExpertChoice& choice = micro_batch.choice;
   if (!micro_batch.repeats) {
-    HostCopy counts = dispatch_->CountsOfRanks(choice.counts);
+    HostTensor counts = dispatch_->CountsOfRanks(choice.counts);
     choice.counts = std::move(counts.values);
     choice.wait_for_counts = std::move(counts.wait);
   }

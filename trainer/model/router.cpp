@@ -52,7 +52,10 @@ Router::Router(const ModelConfig& model, const ParameterStore& store, int64_t we
 Tensor Router::Forward(const Tensor& x, MicroBatch& micro_batch) const {
   Tensor logits = WideLinearForward(x, store_.Value(weight_));
   const Tensor scores = RouterScores(logits, form_);
-  if (!micro_batch.repeats) micro_batch.choice = Choose(scores, micro_batch);
+  if (!micro_batch.repeats) {
+    micro_batch.choice = Choose(scores, micro_batch);
+    Measure(logits, scores, micro_batch.balance);
+  }
   micro_batch.stash.Push(std::move(logits));
   return ExpertWeights(scores, ChosenExperts(micro_batch.choice), form_);
 }
@@ -83,6 +86,15 @@ Tensor Router::ChosenExperts(const ExpertChoice& choice) const {
   return capacity_.exists() ? WithoutMarks(choice.experts) : choice.experts;
 }
 
+// The sum of the logits shows a router that is not finite with one operation per layer.
+void Router::Measure(const Tensor& logits, const Tensor& scores,
+                     const ExpertBalance& balance) const {
+  if (!balance.figures.defined()) return;
+  balance.Figure(layer_, RouterFigure::kLogits).add_(logits.sum(torch::kFloat64));
+  if (!balance.measures) return;
+  balance.Figure(layer_, RouterFigure::kEntropy).add_(ScoreEntropies(scores).sum(torch::kFloat64));
+}
+
 void Router::Backward(const Tensor& d_weights, const ExpertChoice& choice, const Tensor& x,
                       MicroBatch& micro_batch, WeightGradients& gradients, Tensor& dx) const {
   const Tensor logits = micro_batch.stash.Pop();
@@ -103,6 +115,11 @@ void Router::AddBalanceGradients(const Tensor& logits, const Tensor& scores,
     const Tensor counts = SumOverSequenceRanks(BalanceCounts(scores, form_.topk, sequences));
     AddBalanceGradient(scores, form_, counts, sequences, balance_coefficient_ * micro_batch.share,
                        d_logits);
+    const ExpertBalance& balance = micro_batch.balance;
+    if (balance.measures) {
+      balance.Figure(layer_, RouterFigure::kAuxLoss)
+          .add_(BalanceLoss(scores, form_, counts, sequences), micro_batch.share);
+    }
   }
   if (z_coefficient_ > 0) {
     AddZLossGradient(logits, sequences.count * sequences.tokens, z_coefficient_ * micro_batch.share,

@@ -48,6 +48,8 @@ class Router {
   ExpertChoice Limit(const torch::Tensor& scores, const torch::Tensor& experts,
                      const MicroBatch& micro_batch) const;
   torch::Tensor ChosenExperts(const ExpertChoice& choice) const;
+  void Measure(const torch::Tensor& logits, const torch::Tensor& scores,
+               const ExpertBalance& balance) const;
   void AddBalanceGradients(const torch::Tensor& logits, const torch::Tensor& scores,
                            const MicroBatch& micro_batch, torch::Tensor& d_logits) const;
   BalanceSequences SequencesOf(const MicroBatch& micro_batch, int64_t rows_here) const;

@@ -36,7 +36,7 @@ class TokenDispatch {
 
   // Begins to copy the counts of all ranks that share experts (ExpertChoice::counts) to host
   // memory. `counts` are those of this rank's choice, [experts], on the device.
-  virtual HostCopy CountsOfRanks(const torch::Tensor& counts) const = 0;
+  virtual HostTensor CountsOfRanks(const torch::Tensor& counts) const = 0;
 
   virtual DispatchPlan Plan(const ExpertChoice& choice) const = 0;
 

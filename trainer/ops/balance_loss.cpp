@@ -1,5 +1,7 @@
 #include "trainer/ops/balance_loss.h"
 
+#include <cmath>
+
 #include "trainer/ops/gpu.h"
 
 namespace trainyard::trainer {
@@ -22,6 +24,23 @@ Tensor ThroughNormalisedScores(const Tensor& d, const Tensor& scores, RouterScor
   return d_scores * scores * (1 - scores);
 }
 
+// Returns the factor between the counts of a sequence and its loads f, divided by the number of
+// tokens of all sequences.
+double LoadFactor(const Tensor& scores, const RouterForm& form, const BalanceSequences& sequences) {
+  const auto tokens = static_cast<double>(sequences.tokens);
+  return static_cast<double>(scores.size(1)) / (static_cast<double>(form.topk) * tokens) / tokens /
+         static_cast<double>(sequences.count);
+}
+
+// Returns for each of this rank's rows the gradient of its normalised scores, [rows, experts]: the
+// loads f of its sequence, divided by the number of tokens of all sequences.
+Tensor LoadsOfRows(const Tensor& scores, const RouterForm& form, const Tensor& counts,
+                   const BalanceSequences& sequences, double coefficient) {
+  const double factor = coefficient * LoadFactor(scores, form, sequences);
+  const Tensor of_sequences = (counts.to(torch::kFloat64) * factor).to(scores.scalar_type());
+  return of_sequences.index_select(0, SequenceOfRows(scores, sequences));
+}
+
 }  // namespace
 
 Tensor BalanceCounts(const Tensor& scores, int64_t topk, const BalanceSequences& sequences) {
@@ -34,16 +53,24 @@ Tensor BalanceCounts(const Tensor& scores, int64_t topk, const BalanceSequences&
 
 void AddBalanceGradient(const Tensor& scores, const RouterForm& form, const Tensor& counts,
                         const BalanceSequences& sequences, double coefficient, Tensor& d_logits) {
-  const auto tokens = static_cast<double>(sequences.tokens);
-  const double factor = coefficient * static_cast<double>(scores.size(1)) /
-                        (static_cast<double>(form.topk) * tokens) / tokens /
-                        static_cast<double>(sequences.count);
   if (gpu::HasKernels(scores)) {
-    return gpu::AddBalanceGradient(scores, form, counts, sequences, factor, d_logits);
+    return gpu::AddBalanceGradient(scores, form, counts, sequences,
+                                   coefficient * LoadFactor(scores, form, sequences), d_logits);
   }
-  const Tensor of_sequences = (counts.to(torch::kFloat64) * factor).to(scores.scalar_type());
-  const Tensor d = of_sequences.index_select(0, SequenceOfRows(scores, sequences));
+  const Tensor d = LoadsOfRows(scores, form, counts, sequences, coefficient);
   d_logits.add_(ThroughNormalisedScores(d, scores, form.score));
+}
+
+Tensor BalanceLoss(const Tensor& scores, const RouterForm& form, const Tensor& counts,
+                   const BalanceSequences& sequences) {
+  const Tensor loads = LoadsOfRows(scores, form, counts, sequences, 1);
+  return (loads * (scores / scores.sum(1, true))).sum(torch::kFloat64);
+}
+
+Tensor ScoreEntropies(const Tensor& scores) {
+  if (scores.size(1) == 1) return torch::ones({scores.size(0)}, scores.options());
+  const Tensor shares = scores / scores.sum(1, true);
+  return at::xlogy(shares, shares).sum(1) / -std::log(static_cast<double>(scores.size(1)));
 }
 
 void AddZLossGradient(const Tensor& logits, int64_t tokens, double coefficient, Tensor& d_logits) {

@@ -1,5 +1,5 @@
-// Gradients of the losses that balance the load of experts. The losses themselves are not computed,
-// because they are not part of the reported loss.
+// Losses that balance the load of experts, with their gradients, and the entropy of a router. The
+// losses are not part of the reported loss.
 #ifndef TRAINYARD_TRAINER_OPS_BALANCE_LOSS_H_
 #define TRAINYARD_TRAINER_OPS_BALANCE_LOSS_H_
 
@@ -27,6 +27,16 @@ torch::Tensor BalanceCounts(const torch::Tensor& scores, int64_t topk,
 void AddBalanceGradient(const torch::Tensor& scores, const RouterForm& form,
                         const torch::Tensor& counts, const BalanceSequences& sequences,
                         double coefficient, torch::Tensor& d_logits);
+
+// Returns this rank's part of that mean, without the coefficient: an fp64 scalar. The parts of the
+// ranks that share the sequences add up.
+torch::Tensor BalanceLoss(const torch::Tensor& scores, const RouterForm& form,
+                          const torch::Tensor& counts, const BalanceSequences& sequences);
+
+// Returns for each row the entropy of its normalised scores, divided by the logarithm of the number
+// of experts: 1 if all scores are equal, 0 if one expert has all of the score, [rows] in the type
+// of the scores. It is 1 for a single expert.
+torch::Tensor ScoreEntropies(const torch::Tensor& scores);
 
 // Adds to d_logits the gradient of coefficient * the mean over `tokens` tokens of the squared
 // log-sum-exp of the logits (ST-MoE, arXiv 2202.08906, equation 5).

@@ -134,7 +134,7 @@ void AddBalanceGradient(const torch::Tensor& scores, const RouterForm& form,
                         double factor, torch::Tensor& d_logits);
 // Adds factor * softmax(logits) * log-sum-exp(logits).
 void AddZLossGradient(const torch::Tensor& logits, double factor, torch::Tensor& d_logits);
-HostCopy BeginHostCopy(const torch::Tensor& source);
+HostTensor BeginHostCopy(const torch::Tensor& source);
 
 ExpertOrder SortByExpert(const torch::Tensor& experts);
 void GatherRows(const torch::Tensor& x, const ExpertOrder& order, torch::Tensor& sorted);

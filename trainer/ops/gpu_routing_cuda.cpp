@@ -124,7 +124,7 @@ void AddZLossGradient(const Tensor& logits, double factor, Tensor& d_logits) {
 }
 
 // LibTorch reuses page-locked memory only when the copies to it have completed.
-HostCopy BeginHostCopy(const Tensor& source) {
+HostTensor BeginHostCopy(const Tensor& source) {
   Tensor values =
       torch::empty(source.sizes(), source.options().device(torch::kCPU).pinned_memory(true));
   values.copy_(source, /*non_blocking=*/true);

@@ -4,7 +4,7 @@
 
 namespace trainyard::trainer {
 
-HostCopy BeginHostCopy(const torch::Tensor& source) {
+HostTensor BeginHostCopy(const torch::Tensor& source) {
   if (source.is_cuda()) return gpu::BeginHostCopy(source);
   return {source.to(torch::kCPU), {}};
 }

@@ -8,14 +8,14 @@
 
 namespace trainyard::trainer {
 
-struct HostCopy {
+struct HostTensor {
   torch::Tensor values;        // In host memory. Read it only after `wait`.
   std::function<void()> wait;  // Returns when `values` is complete. Empty if it is complete.
 };
 
 // Queues a copy of `source` on the current stream. Work that is queued between this call and `wait`
 // keeps the device busy while the host waits.
-HostCopy BeginHostCopy(const torch::Tensor& source);
+HostTensor BeginHostCopy(const torch::Tensor& source);
 
 }  // namespace trainyard::trainer
 

@@ -71,7 +71,7 @@ std::vector<std::pair<Communicator*, StepPart>> AllGroups(const RankGroups& grou
           {groups.context.get(), StepPart::kContextWait},
           {groups.shard.get(), StepPart::kDataWait},
           {groups.replica.get(), StepPart::kDataWait},
-          {groups.expert.get(), StepPart::kTensorWait},
+          {groups.expert.get(), StepPart::kExpertWait},
           {groups.expert_shard.get(), StepPart::kDataWait},
           {groups.expert_replica.get(), StepPart::kDataWait},
           {groups.tied_embedding.get(), StepPart::kDataWait},

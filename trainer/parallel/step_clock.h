@@ -20,13 +20,14 @@ enum class StepPart : size_t {
   kInputWait,     // For the micro-batch.
   kTensorWait,    // Waits for operations along the tensor axis.
   kContextWait,   // Waits for operations along the context axis.
+  kExpertWait,    // Waits for the exchange of rows between the ranks of experts.
   kPipelineWait,  // Waits for a neighbouring stage, including its computation (the bubble).
   kDataWait,      // Wait for gradient sums and, with ZeRO, for weights.
   kWorldWait,     // Waits for the loss and the norm over all ranks.
   kOptimizer,
   kCheckpointWait,  // Wait for a save to copy the state.
 };
-inline constexpr size_t kStepParts = 9;
+inline constexpr size_t kStepParts = 10;
 
 // Seconds per StepPart. Their sum is the time that the step takes on the device.
 using StepTimes = std::array<double, kStepParts>;

@@ -15,6 +15,8 @@ const char* KeyOf(StepPart part) {
       return telemetry::kTensorWaitSeconds;
     case StepPart::kContextWait:
       return telemetry::kContextWaitSeconds;
+    case StepPart::kExpertWait:
+      return telemetry::kExpertWaitSeconds;
     case StepPart::kPipelineWait:
       return telemetry::kPipelineWaitSeconds;
     case StepPart::kDataWait:

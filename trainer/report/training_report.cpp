@@ -6,6 +6,7 @@
 #include "proto/model/model_size.h"
 #include "proto/text/number_text.h"
 #include "trainer/parallel/device.h"
+#include "trainer/report/expert_values.h"
 #include "trainer/report/metric_values.h"
 #include "trainer/report/source_facts.h"
 #include "trainer/report/step_time_values.h"
@@ -63,6 +64,18 @@ void TrainingReport::WritePartNorms(int64_t step, const StepResult& result) {
   }
 }
 
+// Records of experts are large, so most steps have none. The last step always has one.
+void TrainingReport::WriteExperts(int64_t step, const StepResult& result) {
+  if (parts_.env.rank != 0 || result.experts.empty()) return;
+  const auto now = std::chrono::steady_clock::now();
+  const auto loads = result.experts.size() * result.experts.front().load.size();
+  const bool is_due = !experts_written_.has_value() || step == parts_.config.train.steps ||
+                      now - *experts_written_ >= PauseBetweenExpertRecords(loads);
+  if (!is_due) return;
+  experts_written_ = now;
+  parts_.telemetry.WriteExperts(ExpertsReportOf(step, parts_.config.model, result.experts));
+}
+
 void TrainingReport::EndInterval(const TrainingState& state, const StepResult& result,
                                  double stall_seconds, const MetricValues& more) {
   const StepReport report = ReportOf(state, result);
@@ -71,11 +84,13 @@ void TrainingReport::EndInterval(const TrainingState& state, const StepResult& r
   Append(interval_.step_times, values);
   Append(PassValues(parts_.config, parts_.samples.source(), state.samples), values);
   Append(NoiseValues(result.batches, state.noise), values);
+  Append(ExpertValues(parts_.config.model, result.experts), values);
   has_attention_ = true;
   if (parts_.env.rank == 0) {
     parts_.telemetry.WriteMetrics(state.step, parts_.config.train.steps, values,
                                   PositionsOfInterval(state));
   }
+  WriteExperts(state.step, result);
   parts_.console.Step(report, parts_.config.train.steps);
   interval_ = {.stall_seconds_before = stall_seconds};
 }

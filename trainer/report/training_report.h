@@ -4,7 +4,9 @@
 
 #include <torch/types.h>
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "proto/contract/phase.h"
@@ -86,9 +88,12 @@ class TrainingReport {
   MetricValues ValuesOf(const TrainingState& state, const StepResult& result,
                         const StepReport& report, double stall_seconds) const;
   void WritePartNorms(int64_t step, const StepResult& result);
+  void WriteExperts(int64_t step, const StepResult& result);
 
   const Parts parts_;
   Interval interval_;
+  // The time of the newest `experts` record.
+  std::optional<std::chrono::steady_clock::time_point> experts_written_;
   bool has_attention_ = false;  // True once a record has named the attention backend.
 };
 

@@ -11,16 +11,9 @@ Tensor ExpertBiasChange(const Tensor& load, double rate) {
   return below_mean.sign().to(torch::kFloat32) * rate;
 }
 
-void ExpertBiasUpdate::BeginStep() {
-  if (balance_.load.defined()) balance_.load.zero_();
-  if (balance_.dropped.defined()) balance_.dropped.zero_();
-}
-
-void ExpertBiasUpdate::Update(const Tensor& step_values) {
-  if (!balance_.bias.defined()) return;
-  world_.AllReduce(balance_.load).Wait();
+void UpdateExpertBias(const Tensor& load, double rate, const Tensor& step_values, Tensor& bias) {
   const Tensor is_finite = step_values[static_cast<int64_t>(StepValue::kFinite)];
-  balance_.bias.add_(ExpertBiasChange(balance_.load, rate_) * is_finite.to(torch::kFloat32));
+  bias.add_(ExpertBiasChange(load, rate) * is_finite.to(torch::kFloat32));
 }
 
 }  // namespace trainyard::trainer

@@ -4,9 +4,6 @@
 
 #include <torch/types.h>
 
-#include "trainer/model/expert_balance.h"
-#include "trainer/parallel/communicator.h"
-
 namespace trainyard::trainer {
 
 // Returns the change of the biases, fp32 [layers, experts]: `rate` for an expert with fewer rows
@@ -14,25 +11,10 @@ namespace trainyard::trainer {
 // experts]; its comparison with the mean is exact.
 torch::Tensor ExpertBiasChange(const torch::Tensor& load, double rate);
 
-// Does nothing if the model has no expert bias.
-class ExpertBiasUpdate {
- public:
-  // Every row of a step must be counted on exactly one rank of `world`. The tensors of `balance`
-  // are shared with the model. `world` must outlive this object.
-  ExpertBiasUpdate(double rate, const ExpertBalance& balance, Communicator& world)
-      : rate_(rate), balance_(balance), world_(world) {}
-
-  // Forgets the counted rows and dropped slots.
-  void BeginStep();
-  // Sums the counts of the step over the ranks and moves the biases. A step that is not finite
-  // (StepValue::kFinite) changes none.
-  void Update(const torch::Tensor& step_values);
-
- private:
-  const double rate_;
-  ExpertBalance balance_;
-  Communicator& world_;
-};
+// Moves the biases, which are changed in place. `load` counts the rows of the step over all ranks.
+// A step that is not finite (StepValue::kFinite) changes none.
+void UpdateExpertBias(const torch::Tensor& load, double rate, const torch::Tensor& step_values,
+                      torch::Tensor& bias);
 
 }  // namespace trainyard::trainer
 

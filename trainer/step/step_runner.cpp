@@ -9,6 +9,7 @@
 #include "trainer/config/trainer_error.h"
 #include "trainer/kernels/step_values.h"
 #include "trainer/model/documents.h"
+#include "trainer/step/expert_bias_update.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -40,8 +41,7 @@ StepRunner::StepRunner(const Parts& parts)
       reduction_(parts.model.parameters(), parts.optimizer, gradients_, parts.groups,
                  parts.model.shared_embedding_group()),
       group_norms_(parts.config.model, parts.model.parameters(), parts.optimizer),
-      expert_bias_(parts.config.model.moe_router_bias_update_rate, parts.model.expert_balance(),
-                   *parts.groups.world),
+      experts_(parts.model.expert_balance(), *parts.groups.world),
       weights_(parts.model, parts.model.parameters(), parts.groups),
       pipeline_(parts.model, parts.groups.links, parts.config.layout.zero_bubble) {
   gradients_.OnGroupFinished([this](int64_t group) { reduction_.OnGroupFinished(group); });
@@ -68,6 +68,8 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
   SetValue(values, StepValue::kSnapshotCost, request.snapshot_cost);
   SetValue(values, StepValue::kPresence, static_cast<double>(request.step));
   step_values_ = Upload(values, parts_.device);
+  pending.measures_experts = request.experts;
+  BeginStep(request);
   ForwardBackward(next);
   reduction_.Finish();
   if (MeasuresNoise()) {
@@ -77,6 +79,7 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
   if (adaptive_clip_.has_value()) ClipUnits();
   part_squares_ = Tensor();
   if (request.part_norms) SumPartSquares();
+  expert_totals_ = experts_.Sum(loss_scale_);
   // The last sum of a step, which shows whether all ranks took part in the whole step.
   SumStepValues();
   {
@@ -124,13 +127,16 @@ void StepRunner::Rehearse() {
   }
 }
 
+void StepRunner::BeginStep(const StepRequest& request) {
+  gradients_.BeginStep();
+  experts_.BeginStep(request.experts);
+  reduction_.BeginStep(rounds_, MeasuresNoise());
+}
+
 // Computes this rank's share of the gradients and of the mean loss of the global batch. The sum of
 // the shares over all ranks is the whole. Tensor-parallel ranks have equal losses, so only the
 // first of them counts its loss.
 void StepRunner::ForwardBackward(const std::function<TokenBatch()>& next) {
-  gradients_.BeginStep();
-  expert_bias_.BeginStep();
-  reduction_.BeginStep(rounds_, MeasuresNoise());
   Tensor loss = step_values_[static_cast<int64_t>(StepValue::kLoss)];
   const auto next_on_device = [&] {
     const StepPartScope waiting(&parts_.clock, StepPart::kInputWait);
@@ -231,7 +237,10 @@ void StepRunner::UpdateWeights() {
     parts_.optimizer.UpdateGroup(group, step_values_);
     weights_.OnUpdated(group);
   }
-  expert_bias_.Update(step_values_);
+  if (Tensor& bias = parts_.model.expert_balance().bias; bias.defined()) {
+    UpdateExpertBias(LoadsOf(expert_totals_), parts_.config.model.moe_router_bias_update_rate,
+                     step_values_, bias);
+  }
 }
 
 // On a GPU, returns a copy in host memory, which is complete once the next recorded event is
@@ -247,6 +256,7 @@ Tensor StepRunner::ToHost(const Tensor& values) const {
 void StepRunner::CopyResult(Pending& pending) {
   pending.values = ToHost(step_values_);
   pending.part_squares = ToHost(part_squares_);
+  pending.expert_totals = ToHost(expert_totals_);
   if (!parts_.device.is_cuda()) return;
   const c10::impl::VirtualGuardImpl streams(parts_.device.type());
   pending.done.emplace(parts_.device.type());
@@ -265,6 +275,13 @@ std::optional<BatchGradients> StepRunner::BatchesOf(const Pending& pending) cons
                         .big_squares = ValueOf(pending.values, StepValue::kBigBatchSquares),
                         .small_samples = layout.micro_batch,
                         .big_samples = layout.micro_batch * pending.contributions};
+}
+
+std::vector<LayerBalance> StepRunner::ExpertsOf(const Pending& pending) const {
+  const bool is_finite = ValueOf(pending.values, StepValue::kFinite) != 0;
+  const bool is_needed = pending.measures_experts || !is_finite;
+  if (!is_needed || !pending.expert_totals.defined()) return {};
+  return ReadExpertTotals(parts_.config.model, pending.expert_totals);
 }
 
 // If a member aborts its groups to reconnect, NCCL's kernels on other ranks may end with arbitrary
@@ -295,6 +312,7 @@ StepResult StepRunner::Finish() {
   result.snapshot_cost = ValueOf(pending.values, StepValue::kSnapshotCost);
   result.clipped_units = static_cast<int64_t>(ValueOf(pending.values, StepValue::kClippedUnits));
   if (result.is_finite) result.batches = BatchesOf(pending);
+  result.experts = ExpertsOf(pending);
   if (result.is_finite && pending.part_squares.defined()) {
     const Tensor norms = pending.part_squares.sqrt();
     result.part_norms.assign(norms.data_ptr<double>(), norms.data_ptr<double>() + norms.numel());

@@ -20,7 +20,7 @@
 #include "trainer/parallel/rank_groups.h"
 #include "trainer/parallel/step_clock.h"
 #include "trainer/step/adaptive_clip.h"
-#include "trainer/step/expert_bias_update.h"
+#include "trainer/step/expert_totals.h"
 #include "trainer/step/gradient_noise.h"
 #include "trainer/step/gradient_reduction.h"
 #include "trainer/step/group_norms.h"
@@ -47,6 +47,7 @@ struct StepResult {
   // requested. batches: set with train.gradient_noise_scale.
   std::vector<double> part_norms;
   std::optional<BatchGradients> batches;
+  std::vector<LayerBalance> experts;  // If requested, or if the step is not finite.
 };
 
 struct StepRequest {
@@ -61,6 +62,7 @@ struct StepRequest {
   // Factor of the gradients, a power of two, so that scaling is exact. Equal on all ranks.
   double loss_scale = 1;
   int64_t skipped_steps = 0;  // Earlier steps that changed no weights. AdamW does not count them.
+  bool experts = false;       // Measure the balance of experts; equal on all ranks.
 };
 
 // Runs steps. A step consists of the forward and backward passes of this rank's micro-batches, the
@@ -98,14 +100,17 @@ class StepRunner {
     StepResult result;
     torch::Tensor values;            // Step values; in host memory once `done` is reached.
     torch::Tensor part_squares;      // Squares by GradientPartNames, likewise; may be undefined.
+    torch::Tensor expert_totals;     // Of ExpertTotals, likewise; undefined without experts.
     std::optional<c10::Event> done;  // Unset on a CPU, where the step is already done.
     std::chrono::steady_clock::time_point launched;
     bool is_measured = false;
+    bool measures_experts = false;
     int64_t contributions = 0;  // Micro-batches of the step over all ranks.
   };
 
   void SetLossWeights(int64_t rounds, double loss_scale);
   void Rehearse();
+  void BeginStep(const StepRequest& request);
   void ForwardBackward(const std::function<TokenBatch()>& next);
   TrainingTokens ToDevice(const TokenBatch& batch);
   std::vector<TrainingTokens> MaskedBatches(const std::function<TrainingTokens()>& next_on_device);
@@ -119,21 +124,23 @@ class StepRunner {
   void CheckPresence(const Pending& pending) const;
   torch::Tensor ToHost(const torch::Tensor& values) const;
   std::optional<BatchGradients> BatchesOf(const Pending& pending) const;
+  std::vector<LayerBalance> ExpertsOf(const Pending& pending) const;
 
   Parts parts_;
   WeightGradients gradients_;
   GradientReduction reduction_;
   std::optional<AdaptiveClip> adaptive_clip_;  // None if disabled.
   GroupNorms group_norms_;
-  ExpertBiasUpdate expert_bias_;
+  ExpertTotals experts_;
   WeightExchange weights_;
   Pipeline pipeline_;
   bool is_rehearsed_ = false;
-  torch::Tensor step_values_;   // On the device.
-  torch::Tensor part_squares_;  // On the device; undefined unless part norms were requested.
-  int64_t rounds_ = 0;          // Rounds of the latest step.
-  double loss_scale_ = 1;       // The scale of the latest step.
-  torch::Tensor loss_weights_;  // loss_scale_ / (tokens of the global batch), for each row.
+  torch::Tensor step_values_;    // On the device.
+  torch::Tensor part_squares_;   // On the device; undefined unless part norms were requested.
+  int64_t rounds_ = 0;           // Rounds of the latest step.
+  double loss_scale_ = 1;        // The scale of the latest step.
+  torch::Tensor loss_weights_;   // loss_scale_ / (tokens of the global batch), for each row.
+  torch::Tensor expert_totals_;  // On the device; undefined without experts.
   std::deque<Pending> pending_;
   std::chrono::steady_clock::time_point finished_;  // Time at which the latest step finished.
 };

@@ -43,6 +43,29 @@ std::string Field(std::string_view key, const std::string& json_value) {
   return "," + Text(key) + ":" + json_value;
 }
 
+std::string Hex(const std::vector<std::uint8_t>& bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const std::uint8_t byte : bytes) {
+    text += kDigits[byte / 16];
+    text += kDigits[byte % 16];
+  }
+  return text;
+}
+
+// Numbers are written as floats, which are shorter. An empty array gives no field.
+std::string ArrayField(std::string_view key, const std::vector<double>& values) {
+  if (values.empty()) return "";
+  std::string text;
+  for (const double value : values) {
+    char digits[32];
+    const std::to_chars_result end =
+        std::to_chars(digits, digits + sizeof(digits), static_cast<float>(value));
+    text += (text.empty() ? "" : ",") + std::string(digits, end.ptr);
+  }
+  return Field(key, "[" + text + "]");
+}
+
 }  // namespace
 
 TelemetryWriter::TelemetryWriter(const std::string& path) : TelemetryWriter(path, NowMs) {}
@@ -130,6 +153,18 @@ void TelemetryWriter::WriteFlight(const FlightReport& report) {
   Append(telemetry::kFlight, fields + Field(telemetry::kBytes, std::to_string(report.bytes)) +
                                  Field(telemetry::kQueuedMs, std::to_string(report.queued_ms)) +
                                  Field(telemetry::kEnteredMs, std::to_string(report.entered_ms)));
+}
+
+void TelemetryWriter::WriteExperts(const ExpertsReport& report) {
+  std::string fields = Field(telemetry::kStep, std::to_string(report.step)) +
+                       Field(telemetry::kFirstLayer, std::to_string(report.first_layer)) +
+                       Field(telemetry::kExpertCount, std::to_string(report.experts)) +
+                       Field(telemetry::kTopk, std::to_string(report.topk));
+  if (!report.load.empty()) fields += Field(telemetry::kExpertLoad, Text(Hex(report.load)));
+  Append(telemetry::kExperts, fields + ArrayField(telemetry::kBalance, report.balance) +
+                                  ArrayField(telemetry::kAuxLoss, report.aux_loss) +
+                                  ArrayField(telemetry::kEntropy, report.entropy) +
+                                  ArrayField(telemetry::kDropped, report.dropped));
 }
 
 void TelemetryWriter::WriteRest(std::chrono::milliseconds patience) {

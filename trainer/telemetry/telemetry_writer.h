@@ -60,6 +60,20 @@ struct FlightReport {
   int64_t entered_ms = 0;
 };
 
+// The balance of the experts in one step. telemetry_keys.h describes the fields. The arrays have a
+// number for each layer; an empty array is not written.
+struct ExpertsReport {
+  int64_t step = 0;
+  int64_t first_layer = 0;
+  int64_t experts = 0;
+  int64_t topk = 0;
+  std::vector<std::uint8_t> load;  // Codes, layer by layer.
+  std::vector<double> balance;
+  std::vector<double> aux_loss;
+  std::vector<double> entropy;
+  std::vector<double> dropped;
+};
+
 // Appends whole lines with O_APPEND, so that records of several threads never mix and a crash
 // leaves at most one torn line, at the end. Writing never waits for the reader, because the file is
 // a regular file.
@@ -94,6 +108,7 @@ class TelemetryWriter {
                   std::string_view samples = "");
   void WriteRank(const RankRecord& record);
   void WriteFlight(const FlightReport& report);
+  void WriteExperts(const ExpertsReport& report);
 
   // Retries unwritten records until all of them are in the file, for at most `patience`.
   void WriteRest(std::chrono::milliseconds patience);

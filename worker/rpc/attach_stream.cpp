@@ -331,8 +331,8 @@ void AttachStream::Connection::Greet(const v1::ControllerMessage& message) {
   handler.OnWelcome(message.welcome());
 }
 
-// NextMessage may block on a disk, and WriteNow may use the stream in that time. The message then
-// waits in `next` until the stream is free.
+// While NextMessage is blocked on a disk, WriteNow may use the stream. If the stream is then not
+// free, the message waits in `next`.
 void AttachStream::Connection::Pump() {
   if (call == nullptr || !call->welcomed || !call->IsFree()) return;
   if (!next.has_value()) next = handler.NextMessage();

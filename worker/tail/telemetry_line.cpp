@@ -1,9 +1,7 @@
 #include "worker/tail/telemetry_line.h"
 
 #include <cctype>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -15,7 +13,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "nlohmann/json.hpp"
 #include "proto/contract/limits.h"
 #include "proto/contract/phase.h"
 #include "proto/contract/rank_set.h"
@@ -23,189 +20,16 @@
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
 #include "proto/text/utf8.h"
+#include "worker/tail/experts_line.h"
+#include "worker/tail/telemetry_values.h"
 
 namespace trainyard::worker {
 namespace {
 
-using Json = nlohmann::json;
-
-// The value of a key in the line. Nested values and null are dropped.
-using Value = std::variant<double, int64_t, bool, std::string>;
-using Values = std::map<std::string, Value>;
-
-// Texts that replace special numbers in the line. They begin with a character that JSON text can
-// contain only as the escape \u0001. A user's string that begins with this escape could be mistaken
-// for a special number, but no text that is read from the line contains it.
-constexpr char kMarkedNan[] = "\"\\u0001nan\"";
-constexpr char kMarkedInfinity[] = "\"\\u0001inf\"";
-constexpr char kMarkedMinusInfinity[] = "\"\\u0001-inf\"";
-
-std::optional<double> MarkedNumber(const std::string& text) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (text == "\x01nan") return std::numeric_limits<double>::quiet_NaN();
-  if (text == "\x01inf") return kInfinity;
-  if (text == "\x01-inf") return -kInfinity;
-  return std::nullopt;
-}
-
-// Replaces NaN, Infinity and -Infinity, which Python's json writes although they are not JSON.
-// Leaves strings unchanged.
-std::string MarkSpecialNumbers(std::string_view line) {
-  static constexpr std::pair<std::string_view, std::string_view> kTokens[] = {
-      {"NaN", kMarkedNan}, {"-Infinity", kMarkedMinusInfinity}, {"Infinity", kMarkedInfinity}};
-  std::string text;
-  text.reserve(line.size());
-  bool in_string = false;
-  for (std::size_t i = 0; i < line.size();) {
-    std::size_t taken = 1;
-    std::string_view replacement = line.substr(i, 1);
-    if (in_string && line[i] == '\\') {
-      replacement = line.substr(i, 2);
-      taken = replacement.size();
-    } else if (line[i] == '"') {
-      in_string = !in_string;
-    } else if (!in_string) {
-      for (const auto& [token, mark] : kTokens) {
-        if (line.substr(i, token.size()) != token) continue;
-        replacement = mark;
-        taken = token.size();
-        break;
-      }
-    }
-    text += replacement;
-    i += taken;
-  }
-  return text;
-}
-
-// Receives the tokens of a line and keeps the values of the outermost object. At the first token
-// that exceeds a limit, stops the parser and sets `error`.
-class LineReader : public nlohmann::json_sax<Json> {
- public:
-  Values values;
-  std::string error;
-
-  bool null() override { return Outermost() ? Fits() : true; }
-  bool boolean(bool value) override { return Keep(value); }
-  bool number_integer(int64_t value) override { return Keep(value); }
-  bool number_unsigned(uint64_t value) override {
-    if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
-      return Keep(static_cast<double>(value));
-    }
-    return Keep(static_cast<int64_t>(value));
-  }
-  bool number_float(double value, const std::string&) override { return Keep(value); }
-  bool string(std::string& value) override {
-    if (const std::optional<double> number = MarkedNumber(value)) return Keep(*number);
-    return Keep(std::move(value));
-  }
-  bool binary(Json::binary_t&) override { return Refuse("binary value"); }
-  bool start_object(std::size_t) override { return Enter(); }
-  bool end_object() override { return Leave(); }
-  bool start_array(std::size_t) override {
-    return depth_ == 0 ? Refuse("not a JSON object") : Enter();
-  }
-  bool end_array() override { return Leave(); }
-  bool key(std::string& name) override {
-    if (name.size() > kMaxTelemetryKeyBytes) {
-      return Refuse(absl::StrCat("a key has more than ", kMaxTelemetryKeyBytes, " bytes"));
-    }
-    if (++keys_ > kMaxTelemetryKeys) {
-      return Refuse(absl::StrCat("more than ", kMaxTelemetryKeys, " keys"));
-    }
-    if (depth_ == 1) key_ = name;
-    return true;
-  }
-  bool parse_error(std::size_t position, const std::string&,
-                   const nlohmann::detail::exception& cause) override {
-    if (cause.id == 406) return Refuse("a number is out of range");  // nlohmann: number overflow.
-    return Refuse(absl::StrCat("not JSON, near byte ", position));
-  }
-
- private:
-  bool Outermost() const { return depth_ <= 1; }
-
-  bool Fits() { return depth_ == 0 ? Refuse("not a JSON object") : true; }
-
-  template <typename Kept>
-  bool Keep(Kept value) {
-    if (!Outermost()) return true;
-    if (!Fits()) return false;
-    // If a key occurs twice, the last value is used, as in Python.
-    values.insert_or_assign(key_, Value(std::move(value)));
-    return true;
-  }
-
-  bool Enter() {
-    if (++depth_ <= kMaxTelemetryDepth) return true;
-    return Refuse(absl::StrCat("nested more than ", kMaxTelemetryDepth, " levels deep"));
-  }
-
-  bool Leave() {
-    --depth_;
-    return true;
-  }
-
-  bool Refuse(std::string cause) {
-    if (error.empty()) error = std::move(cause);
-    return false;
-  }
-
-  int depth_ = 0;
-  std::size_t keys_ = 0;
-  std::string key_;
-};
-
-absl::StatusOr<Values> ReadValues(std::string_view line) {
-  LineReader reader;
-  if (!Json::sax_parse(MarkSpecialNumbers(line), &reader)) {
-    return absl::InvalidArgumentError(reader.error);
-  }
-  return std::move(reader.values);
-}
-
-absl::Status Missing(const char* key, const char* expected) {
-  return absl::InvalidArgumentError(absl::StrCat("`", key, "` is not ", expected));
-}
-
-std::optional<double> NumberOf(const Value& value) {
-  if (const auto* number = std::get_if<double>(&value)) return *number;
-  if (const auto* number = std::get_if<int64_t>(&value)) return static_cast<double>(*number);
-  return std::nullopt;
-}
-
-// Returns an integer of at least 0, which may be written as 5.0. Returns `fallback` if the key is
-// optional and absent.
-absl::StatusOr<int64_t> Count(const Values& values, const char* key,
-                              std::optional<int64_t> fallback = std::nullopt) {
-  const auto found = values.find(key);
-  if (found == values.end() && fallback.has_value()) return *fallback;
-  if (found == values.end()) return Missing(key, "there");
-  if (const auto* whole = std::get_if<int64_t>(&found->second); whole != nullptr && *whole >= 0) {
-    return *whole;
-  }
-  // The limit is 2^53, because a double cannot represent every larger integer.
-  const auto* real = std::get_if<double>(&found->second);
-  if (real != nullptr && *real >= 0 && *real <= 9007199254740992.0 && std::floor(*real) == *real) {
-    return static_cast<int64_t>(*real);
-  }
-  return Missing(key, "a whole number of at least 0");
-}
-
-// Returns a step number. The number is limited, so that a program that writes garbage cannot set
-// the progress of its job to an absurdly high step.
-absl::StatusOr<int64_t> Step(const Values& values, const char* key,
-                             std::optional<int64_t> fallback = std::nullopt) {
-  const absl::StatusOr<int64_t> step = Count(values, key, fallback);
-  if (!step.ok() || *step <= kMaxStep) return step;
-  return absl::InvalidArgumentError(
-      absl::StrCat("`", key, "` is ", *step, "; at most ", kMaxStep, " is accepted"));
-}
-
 // Returns the time of the record in milliseconds; 0 if it is absent. Fractions are cut off. Many
 // programs write seconds, so a number that would be before 1973 in milliseconds is taken as
 // seconds.
-absl::StatusOr<int64_t> TimeMs(const Values& values) {
+absl::StatusOr<int64_t> TimeMs(const TelemetryValues& values) {
   constexpr double kEarliestSeconds = 1e9;  // The year 2001, in seconds.
   constexpr double kEarliestMs = 1e11;      // The year 1973, in milliseconds.
   constexpr double kLatestMs = 1e15;
@@ -218,7 +42,7 @@ absl::StatusOr<int64_t> TimeMs(const Values& values) {
   return static_cast<int64_t>(is_seconds ? time * 1000 : time);
 }
 
-absl::StatusOr<double> Number(const Values& values, const char* key,
+absl::StatusOr<double> Number(const TelemetryValues& values, const char* key,
                               std::optional<double> fallback = std::nullopt) {
   const auto found = values.find(key);
   if (found == values.end() && fallback.has_value()) return *fallback;
@@ -228,7 +52,7 @@ absl::StatusOr<double> Number(const Values& values, const char* key,
   return *number;
 }
 
-absl::StatusOr<std::string> Text(const Values& values, const char* key) {
+absl::StatusOr<std::string> Text(const TelemetryValues& values, const char* key) {
   const auto found = values.find(key);
   const auto* text = found == values.end() ? nullptr : std::get_if<std::string>(&found->second);
   if (text == nullptr || text->empty()) return Missing(key, "a text");
@@ -243,10 +67,10 @@ bool IsMetricName(const std::string& name) {
   return true;
 }
 
-// Reads the optional range "a:b" in `samples`. Ignores any other text. Also ignores a number, which
-// is a metric named `samples`.
+// Reads the optional range "a:b" in `samples`. Ignores any other text. Ignores a number too,
+// because it is a metric named `samples`.
 template <typename Record>
-void ReadSamples(const Values& values, Record& record) {
+void ReadSamples(const TelemetryValues& values, Record& record) {
   const auto found = values.find(telemetry::kSamples);
   const auto* text = found == values.end() ? nullptr : std::get_if<std::string>(&found->second);
   if (text == nullptr) return;
@@ -259,7 +83,7 @@ void ReadSamples(const Values& values, Record& record) {
   record.mutable_samples()->set_end(end);
 }
 
-absl::Status ReadMetrics(const Values& values, v1::MetricsRecord& record) {
+absl::Status ReadMetrics(const TelemetryValues& values, v1::MetricsRecord& record) {
   static const std::set<std::string> kNotMetrics = {telemetry::kType, telemetry::kTimeMs,
                                                     telemetry::kStep, telemetry::kTotalSteps};
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Step(values, telemetry::kStep));
@@ -275,7 +99,7 @@ absl::Status ReadMetrics(const Values& values, v1::MetricsRecord& record) {
   return absl::OkStatus();
 }
 
-absl::Status ReadPhase(const Values& values, v1::PhaseRecord& record) {
+absl::Status ReadPhase(const TelemetryValues& values, v1::PhaseRecord& record) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::string phase, Text(values, telemetry::kPhase));
   if (!PhaseOf(phase).has_value()) {
     return Missing(telemetry::kPhase, "one of init, load, train, checkpoint, eval, done");
@@ -288,7 +112,7 @@ absl::Status ReadPhase(const Values& values, v1::PhaseRecord& record) {
 
 // Reads the metric by which checkpoints are compared. Its two keys must both be present or both be
 // absent.
-absl::Status ReadCheckpointMetric(const Values& values, v1::CheckpointRecord& record) {
+absl::Status ReadCheckpointMetric(const TelemetryValues& values, v1::CheckpointRecord& record) {
   if (values.count(telemetry::kMetric) == 0) return absl::OkStatus();
   TRAINYARD_ASSIGN_OR_RETURN(const std::string metric, Text(values, telemetry::kMetric));
   TRAINYARD_ASSIGN_OR_RETURN(const double value, Number(values, telemetry::kMetricValue));
@@ -300,7 +124,7 @@ absl::Status ReadCheckpointMetric(const Values& values, v1::CheckpointRecord& re
   return absl::OkStatus();
 }
 
-absl::Status ReadCheckpoint(const Values& values, v1::CheckpointRecord& record) {
+absl::Status ReadCheckpoint(const TelemetryValues& values, v1::CheckpointRecord& record) {
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Step(values, telemetry::kStep));
   const auto deleted = values.find(telemetry::kDeleted);
   const bool* flag = deleted == values.end() ? nullptr : std::get_if<bool>(&deleted->second);
@@ -327,7 +151,7 @@ absl::Status ReadCheckpoint(const Values& values, v1::CheckpointRecord& record) 
   return ReadCheckpointMetric(values, record);
 }
 
-absl::Status ReadEvaluation(const Values& values, v1::EvaluationRecord& record) {
+absl::Status ReadEvaluation(const TelemetryValues& values, v1::EvaluationRecord& record) {
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Step(values, telemetry::kStep));
   TRAINYARD_ASSIGN_OR_RETURN(std::string data_set, Text(values, telemetry::kDataSet));
   TRAINYARD_ASSIGN_OR_RETURN(const double loss, Number(values, telemetry::kLoss));
@@ -343,7 +167,7 @@ absl::Status ReadEvaluation(const Values& values, v1::EvaluationRecord& record) 
   return absl::OkStatus();
 }
 
-absl::Status ReadAlert(const Values& values, v1::AlertRecord& record) {
+absl::Status ReadAlert(const TelemetryValues& values, v1::AlertRecord& record) {
   TRAINYARD_ASSIGN_OR_RETURN(std::string code, Text(values, telemetry::kCode));
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Step(values, telemetry::kStep, 0));
   if (values.count(telemetry::kMessage) > 0) {
@@ -357,13 +181,14 @@ absl::Status ReadAlert(const Values& values, v1::AlertRecord& record) {
 }
 
 // Reads the parts of a step's time. All keys are optional.
-absl::Status ReadStepTime(const Values& values, v1::StepTime& time) {
+absl::Status ReadStepTime(const TelemetryValues& values, v1::StepTime& time) {
   using Set = void (v1::StepTime::*)(double);
   static constexpr std::pair<const char*, Set> kParts[] = {
       {telemetry::kComputeSeconds, &v1::StepTime::set_compute},
       {telemetry::kInputWaitSeconds, &v1::StepTime::set_input_wait},
       {telemetry::kTensorWaitSeconds, &v1::StepTime::set_tp_wait},
       {telemetry::kContextWaitSeconds, &v1::StepTime::set_cp_wait},
+      {telemetry::kExpertWaitSeconds, &v1::StepTime::set_ep_wait},
       {telemetry::kPipelineWaitSeconds, &v1::StepTime::set_pp_wait},
       {telemetry::kDataWaitSeconds, &v1::StepTime::set_dp_wait},
       {telemetry::kWorldWaitSeconds, &v1::StepTime::set_world_wait},
@@ -376,7 +201,7 @@ absl::Status ReadStepTime(const Values& values, v1::StepTime& time) {
   return absl::OkStatus();
 }
 
-absl::Status ReadRank(const Values& values, v1::RankRecord& record) {
+absl::Status ReadRank(const TelemetryValues& values, v1::RankRecord& record) {
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Step(values, telemetry::kStep));
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t memory, Count(values, telemetry::kMemoryBytes, 0));
   TRAINYARD_ASSIGN_OR_RETURN(const double step_seconds, Number(values, telemetry::kStepSeconds, 0));
@@ -401,7 +226,7 @@ absl::Status ReadRank(const Values& values, v1::RankRecord& record) {
   return ReadStepTime(values, *record.mutable_step_time());
 }
 
-absl::Status ReadFlight(const Values& values, v1::FlightRecord& record) {
+absl::Status ReadFlight(const TelemetryValues& values, v1::FlightRecord& record) {
   TRAINYARD_ASSIGN_OR_RETURN(std::string group, Text(values, telemetry::kGroup));
   TRAINYARD_ASSIGN_OR_RETURN(std::string ranks, Text(values, telemetry::kRanks));
   if (!ParseRankSet(ranks).has_value()) {
@@ -424,7 +249,8 @@ absl::Status ReadFlight(const Values& values, v1::FlightRecord& record) {
   return absl::OkStatus();
 }
 
-absl::Status ReadKind(const std::string& type, const Values& values, v1::TelemetryRecord& record) {
+absl::Status ReadKind(const std::string& type, const TelemetryValues& values,
+                      v1::TelemetryRecord& record) {
   if (type == telemetry::kMetrics) return ReadMetrics(values, *record.mutable_metrics());
   if (type == telemetry::kPhase) return ReadPhase(values, *record.mutable_phase());
   if (type == telemetry::kCheckpoint) return ReadCheckpoint(values, *record.mutable_checkpoint());
@@ -432,13 +258,15 @@ absl::Status ReadKind(const std::string& type, const Values& values, v1::Telemet
   if (type == telemetry::kAlert) return ReadAlert(values, *record.mutable_alert());
   if (type == telemetry::kRank) return ReadRank(values, *record.mutable_rank());
   if (type == telemetry::kFlight) return ReadFlight(values, *record.mutable_flight());
-  return Missing(telemetry::kType, "one of metrics, phase, checkpoint, eval, alert, rank, flight");
+  if (type == telemetry::kExperts) return ReadExperts(values, *record.mutable_experts());
+  return Missing(telemetry::kType,
+                 "one of metrics, phase, checkpoint, eval, alert, rank, flight, experts");
 }
 
 }  // namespace
 
 absl::StatusOr<v1::TelemetryRecord> ParseTelemetryLine(std::string_view line) {
-  TRAINYARD_ASSIGN_OR_RETURN(const Values values, ReadValues(line));
+  TRAINYARD_ASSIGN_OR_RETURN(const TelemetryValues values, ReadValues(line));
   TRAINYARD_ASSIGN_OR_RETURN(const std::string type, Text(values, telemetry::kType));
   v1::TelemetryRecord record;
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t time_ms, TimeMs(values));

@@ -44,7 +44,8 @@ absl::Status CheckKeys(const std::vector<std::string>& asked, const std::vector<
 bool IsMain(const std::string& key) {
   static const std::set<std::string> kMain = {telemetry::kLoss,         telemetry::kGradNorm,
                                               telemetry::kLearningRate, telemetry::kTokensPerSecond,
-                                              telemetry::kMfu,          telemetry::kStepSeconds};
+                                              telemetry::kMfu,          telemetry::kStepSeconds,
+                                              telemetry::kMoeBalanceMax};
   return kMain.contains(key) || key.ends_with(telemetry::EvaluationLoss(""));
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/client/job_reference.h"
 #include "cli/grammar/option_help.h"
+#include "cli/output/experts_view.h"
 #include "cli/output/loss_curve_view.h"
 #include "cli/output/readable.h"
 #include "cli/output/report_view.h"
@@ -16,6 +17,13 @@
 
 namespace trainyard::cli {
 namespace {
+
+// Returns an empty response if there is none. A failure does not hide the loss curve.
+v1::GetExpertsResponse ExpertsOf(const std::string& job, Context& context) {
+  v1::GetExpertsRequest request;
+  request.set_job(job);
+  return context.client.GetExperts(request).value_or(v1::GetExpertsResponse());
+}
 
 Outcome ReportLossCurve(const std::string& job, Context& context) {
   v1::GetLossReportRequest request;
@@ -28,11 +36,15 @@ Outcome ReportLossCurve(const std::string& job, Context& context) {
                      " losses, but the report needs at least ", report.losses_needed()));
   }
   Console& console = context.console;
+  const v1::GetExpertsResponse experts = ExpertsOf(request.job(), context);
   if (IsTable(context.format)) {
     *console.out << LossCurveText(report.curve());
-  } else {
-    PrintDocument(StableJson(report.curve()), job, context.format, console);
+    for (const v1::RunFinding& finding : experts.findings()) *console.out << FindingText(finding);
+    return ExitCode::kOk;
   }
+  nlohmann::json document = StableJson(report.curve());
+  if (!experts.findings().empty()) document["findings"] = StableJson(experts)["findings"];
+  PrintDocument(document, job, context.format, console);
   return ExitCode::kOk;
 }
 

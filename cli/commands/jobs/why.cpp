@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/client/job_reference.h"
 #include "cli/grammar/option_help.h"
+#include "cli/output/experts_view.h"
 #include "cli/output/health_view.h"
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
@@ -45,10 +46,7 @@ Outcome RunWhy(const std::string& job, Context& context) {
     if (!pending.advice().empty()) *console.out << "  try: " << OneLine(pending.advice()) << "\n";
   }
   if (response.has_verdict()) *console.out << VerdictText(response.verdict(), {});
-  for (const v1::RunFinding& finding : response.findings()) {
-    *console.out << "  advice: " << OneLine(finding.what()) << " (" << OneLine(finding.why())
-                 << ")\n    try: " << OneLine(finding.change()) << "\n";
-  }
+  for (const v1::RunFinding& finding : response.findings()) *console.out << FindingText(finding);
   return ExitCode::kOk;
 }
 

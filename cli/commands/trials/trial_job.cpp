@@ -43,6 +43,7 @@ const std::vector<std::string>& MetricNames() {
                                                  telemetry::kInputWaitSeconds,
                                                  telemetry::kTensorWaitSeconds,
                                                  telemetry::kContextWaitSeconds,
+                                                 telemetry::kExpertWaitSeconds,
                                                  telemetry::kPipelineWaitSeconds,
                                                  telemetry::kDataWaitSeconds,
                                                  telemetry::kWorldWaitSeconds};
@@ -237,6 +238,7 @@ planner::StepTime MeasuredParts(const TrialMetrics& metrics) {
   step.optimizer = SettledMedian(metrics, telemetry::kOptimizerSeconds);
   step.tensor_wait = SettledMedian(metrics, telemetry::kTensorWaitSeconds);
   step.context_wait = SettledMedian(metrics, telemetry::kContextWaitSeconds);
+  step.expert_wait = SettledMedian(metrics, telemetry::kExpertWaitSeconds);
   step.pipeline_wait = SettledMedian(metrics, telemetry::kPipelineWaitSeconds);
   step.data_wait = SettledMedian(metrics, telemetry::kDataWaitSeconds);
   step.world_wait = SettledMedian(metrics, telemetry::kWorldWaitSeconds);
@@ -248,6 +250,7 @@ planner::StepWaits MeasuredWaits(const TrialMetrics& metrics) {
           .input = SettledMedian(metrics, telemetry::kInputWaitSeconds),
           .tensor = SettledMedian(metrics, telemetry::kTensorWaitSeconds),
           .context = SettledMedian(metrics, telemetry::kContextWaitSeconds),
+          .expert = SettledMedian(metrics, telemetry::kExpertWaitSeconds),
           .pipeline = SettledMedian(metrics, telemetry::kPipelineWaitSeconds),
           .data = SettledMedian(metrics, telemetry::kDataWaitSeconds)};
 }

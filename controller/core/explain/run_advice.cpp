@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/explain/expert_advice.h"
 #include "controller/core/schedule/layout_choice.h"
 #include "controller/planner/cluster.h"
 #include "controller/planner/device_rates.h"
@@ -43,6 +44,7 @@ planner::StepWaits WaitsOf(const AttemptObservation& attempt, double seconds) {
           .input = parts.input_wait(),
           .tensor = parts.tp_wait(),
           .context = parts.cp_wait(),
+          .expert = parts.ep_wait(),
           .pipeline = parts.pp_wait(),
           .data = parts.dp_wait()};
 }
@@ -117,6 +119,10 @@ std::vector<planner::Finding> AdviceOn(const ClusterState& state, const Observat
     const auto observed = observations.attempts.find({job.id(), newest->number()});
     const bool is_judged = RunsOurTrainer(job.spec()) && observed != observations.attempts.end();
     if (is_judged) AddSlowness(state, observed->second, entry, findings);
+    if (observed != observations.attempts.end()) {
+      const Findings experts = AdviceOnExperts(observed->second.experts.Troubles(), job.spec());
+      findings.insert(findings.end(), experts.begin(), experts.end());
+    }
   } else if (job.state() != v1::JOB_STATE_SUCCEEDED && newest->has_verdict()) {
     AddFailure(state, entry, newest->verdict(), findings);
   }

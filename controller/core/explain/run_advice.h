@@ -13,7 +13,8 @@ namespace trainyard::controller {
 
 // Returns advice for three kinds of jobs:
 // - For a running trainyard-trainer: slowness, derived from its speed, its waits within a step, and
-//   the planner's prediction for its slots.
+//   the planner's prediction for its slots. For any running program that reports its experts:
+//   layers whose experts do not share the load.
 // - For a job whose newest attempt failed: lack of memory, and losses that are not finite.
 // - For any job: rollbacks and loss spikes.
 std::vector<planner::Finding> AdviceOn(const ClusterState& state, const Observations& observations,

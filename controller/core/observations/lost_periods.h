@@ -37,8 +37,8 @@ class LostPeriods {
   // Adjusts to a step of the controller's clock by `step_ms`.
   void Shift(int64_t step_ms);
 
-  // Returns the time lost after `recorded_until_ms`, the until_ms of the newest recorded period. Of
-  // a period that contains this moment, only the later part counts, in proportion. Returns nullopt
+  // Returns the time lost after `recorded_until_ms`, the until_ms of the newest recorded period. A
+  // period that contains this moment counts only in proportion to its later part. Returns nullopt
   // if no time was lost.
   std::optional<Lost> Unrecorded(Timestamp recorded_until_ms, Scope scope) const;
 

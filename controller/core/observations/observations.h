@@ -16,6 +16,7 @@
 #include "controller/core/observations/compute_window.h"
 #include "controller/core/observations/device_history.h"
 #include "controller/core/observations/divergence_watch.h"
+#include "controller/core/observations/expert_watch.h"
 #include "controller/core/observations/loss_watch.h"
 #include "controller/core/observations/node_clock.h"
 #include "controller/core/observations/pace_watch.h"
@@ -183,6 +184,7 @@ struct AttemptObservation {
   // nullopt again as soon as a later save succeeds.
   std::optional<SaveProblem> save_problem;
   DivergenceWatch divergence;
+  ExpertWatch experts;
   // The change of the learning rate at the start of the attempt.
   std::optional<RateChange> rate_change;
   BadTelemetry bad_telemetry;

@@ -223,6 +223,8 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state
       ObserveRate(record.metrics(), key, state, observations);
       ObservePace(record.metrics(), time, LayoutKey(state, key), key, attempt,
                   observations.paces[stream.job_id()]);
+    } else if (record.has_experts()) {
+      if (place <= attempt.reporting_rank) attempt.experts.Add(record.experts());
     } else if (record.has_evaluation()) {
       const v1::EvaluationRecord& evaluation = record.evaluation();
       SetEvaluatedLoss(evaluation.data_set(), evaluation.step(), evaluation.loss(),
@@ -241,7 +243,9 @@ void KeepReportingRanksMetrics(const ClusterState& state, const Observations& ob
   if (place != kNoPlace && is_reporting) return;
   auto& records = *batch.mutable_records();
   records.erase(std::remove_if(records.begin(), records.end(),
-                               [](const auto& record) { return record.has_metrics(); }),
+                               [](const auto& record) {
+                                 return record.has_metrics() || record.has_experts();
+                               }),
                 records.end());
 }
 

@@ -20,8 +20,8 @@ enum class Charge {
   kNever,
 };
 
-// How much the end of an attempt reveals about the job's program. Used to compare failures
-// (repeated_failure.h).
+// The information that the end of an attempt gives about the job's program. Used to compare
+// failures (repeated_failure.h).
 enum class Reveals {
   // No information. The comparison skips the attempt.
   kNothing,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "controller/store/metrics/expert_history.h"
 #include "controller/store/metrics/series_builder.h"
 #include "controller/store/metrics/series_reader.h"
 #include "controller/store/support/stream_offsets.h"
@@ -24,6 +25,9 @@ absl::Status MemoryMetricStore::Append(const std::vector<MetricBatch>& batches) 
   }
   for (const auto& [stream, offset] : offsets) offsets_[stream] = offset;
   for (const MetricBatch* batch : fresh) {
+    for (const StoredExperts& experts : batch->experts) {
+      AddExperts(batch->stream.job_id, experts);
+    }
     for (const MetricPoint& point : batch->points) {
       jobs_[batch->stream.job_id][batch->stream.attempt][point.key][point.step] = {
           point.step, point.time_ms, point.value};
@@ -116,6 +120,41 @@ absl::StatusOr<std::vector<std::string>> MemoryMetricStore::Keys(int64_t job_id)
   return std::vector<std::string>(keys.begin(), keys.end());
 }
 
+void MemoryMetricStore::AddExperts(int64_t job_id, const StoredExperts& added) {
+  Experts& experts = experts_[job_id];
+  const int64_t step = added.record.step();
+  const bool is_late = std::ranges::any_of(experts, [&](const auto& kept) {
+    return kept.first <= step && kept.second.attempt > added.attempt;
+  });
+  if (is_late) return;
+  std::erase_if(experts, [&](const auto& kept) {
+    return kept.first >= step && kept.second.attempt < added.attempt;
+  });
+  experts[step] = added;
+  if (const auto removed = ExpertStepToRemove(StepsOf(experts))) experts.erase(*removed);
+}
+
+std::vector<int64_t> MemoryMetricStore::StepsOf(const Experts& experts) {
+  std::vector<int64_t> steps;
+  for (const auto& [step, kept] : experts) steps.push_back(step);
+  return steps;
+}
+
+absl::StatusOr<std::vector<int64_t>> MemoryMetricStore::ExpertSteps(int64_t job_id) {
+  std::lock_guard lock(mutex_);
+  return StepsOf(experts_[job_id]);
+}
+
+absl::StatusOr<std::vector<StoredExperts>> MemoryMetricStore::ReadExperts(int64_t job_id,
+                                                                          StepRange steps) {
+  std::lock_guard lock(mutex_);
+  std::vector<StoredExperts> records;
+  for (const auto& [step, kept] : experts_[job_id]) {
+    if (step >= steps.first && step <= steps.last) records.push_back(kept);
+  }
+  return records;
+}
+
 absl::StatusOr<StoreUsage> MemoryMetricStore::Usage() {
   std::lock_guard lock(mutex_);
   StoreUsage usage;
@@ -133,12 +172,17 @@ absl::StatusOr<int64_t> MemoryMetricStore::NextJob(int64_t after) {
 absl::StatusOr<int64_t> MemoryMetricStore::JobBytes(int64_t job_id) {
   std::lock_guard lock(mutex_);
   const auto found = jobs_.find(job_id);
-  return found == jobs_.end() ? 0 : PointBytes(found->second);
+  int64_t bytes = found == jobs_.end() ? 0 : PointBytes(found->second);
+  for (const auto& [step, kept] : experts_[job_id]) {
+    bytes += static_cast<int64_t>(kept.record.ByteSizeLong());
+  }
+  return bytes;
 }
 
 absl::Status MemoryMetricStore::DropJob(int64_t job_id) {
   std::lock_guard lock(mutex_);
   jobs_.erase(job_id);
+  experts_.erase(job_id);
   std::erase_if(offsets_, [=](const auto& stored) { return stored.first.job_id == job_id; });
   return absl::OkStatus();
 }

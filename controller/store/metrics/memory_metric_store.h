@@ -20,6 +20,8 @@ class MemoryMetricStore : public WithMemoryMark<MetricStore> {
   absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) override;
   absl::StatusOr<std::vector<v1::Series>> Read(const SeriesQuery& query) override;
   absl::StatusOr<std::vector<std::string>> Keys(int64_t job_id) override;
+  absl::StatusOr<std::vector<int64_t>> ExpertSteps(int64_t job_id) override;
+  absl::StatusOr<std::vector<StoredExperts>> ReadExperts(int64_t job_id, StepRange steps) override;
   absl::StatusOr<std::vector<AttemptRange>> Attempts(int64_t job_id) override;
 
   absl::StatusOr<StoreUsage> Usage() override;
@@ -29,9 +31,10 @@ class MemoryMetricStore : public WithMemoryMark<MetricStore> {
   absl::Status DropJob(int64_t job_id) override;
 
  private:
-  using Points = std::map<int64_t, SeriesPoint>;    // By step.
-  using Series = std::map<std::string, Points>;     // By key.
-  using AttemptPoints = std::map<int64_t, Series>;  // By attempt number.
+  using Points = std::map<int64_t, SeriesPoint>;     // By step.
+  using Series = std::map<std::string, Points>;      // By key.
+  using Experts = std::map<int64_t, StoredExperts>;  // By step.
+  using AttemptPoints = std::map<int64_t, Series>;   // By attempt number.
   struct VisiblePoint {
     int64_t attempt = 0;
     SeriesPoint point;
@@ -42,6 +45,8 @@ class MemoryMetricStore : public WithMemoryMark<MetricStore> {
     StepRange extent = {std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
   };
 
+  void AddExperts(int64_t job_id, const StoredExperts& added);
+  static std::vector<int64_t> StepsOf(const Experts& experts);
   static int64_t PointBytes(const AttemptPoints& attempts);
   static VisibleSeries FindVisible(const AttemptPoints& attempts, const SeriesQuery& query,
                                    const std::string& key);
@@ -50,6 +55,7 @@ class MemoryMetricStore : public WithMemoryMark<MetricStore> {
   // Guarded by mutex_.
   std::map<StreamKey, int64_t> offsets_;
   std::map<int64_t, AttemptPoints> jobs_;
+  std::map<int64_t, Experts> experts_;
 };
 
 }  // namespace trainyard::controller

@@ -3,6 +3,7 @@
 #define TRAINYARD_CONTROLLER_STORE_METRICS_METRIC_STORE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "controller/store/support/pruning.h"
 #include "controller/store/support/store_mark.h"
 #include "trainyard/v1/metric_service.pb.h"
+#include "trainyard/v1/telemetry.pb.h"
 
 namespace trainyard::controller {
 
@@ -23,12 +25,20 @@ struct MetricPoint {
   double value = 0;
 };
 
+// The balance of experts at one step.
+struct StoredExperts {
+  int64_t attempt = 0;
+  int64_t time_ms = 0;
+  v1::ExpertsRecord record;
+};
+
 // Points that were parsed from the bytes [begin_offset, end_offset) of a stream.
 struct MetricBatch {
   StreamKey stream;
   int64_t begin_offset = 0;
   int64_t end_offset = 0;
   std::vector<MetricPoint> points;
+  std::vector<StoredExperts> experts;
 };
 
 struct SeriesQuery {
@@ -75,6 +85,14 @@ class MetricStore : public PrunableData, public MarkedStore {
 
   // Returns the keys of the job's series, sorted.
   virtual absl::StatusOr<std::vector<std::string>> Keys(int64_t job_id) = 0;
+
+  // Returns the steps of the job's kept records of experts, ascending. expert_history.h limits
+  // their number. A record replaces those of older attempts at the same and at later steps.
+  virtual absl::StatusOr<std::vector<int64_t>> ExpertSteps(int64_t job_id) = 0;
+
+  // Returns the kept records with steps in the range, ascending. DATA_LOSS: a record is damaged.
+  virtual absl::StatusOr<std::vector<StoredExperts>> ReadExperts(int64_t job_id,
+                                                                 StepRange steps) = 0;
 
   // Attempts of the job that have points, oldest first.
   virtual absl::StatusOr<std::vector<AttemptRange>> Attempts(int64_t job_id) = 0;

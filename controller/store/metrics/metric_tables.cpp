@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/store/metrics/expert_table.h"
 #include "controller/store/sqlite/mark_table.h"
 #include "controller/store/support/block_codec.h"
 #include "controller/store/support/checksum.h"
@@ -80,6 +81,7 @@ const std::array kMetricMigrations = {
       ALTER TABLE chunk RENAME COLUMN epoch TO attempt;
     )"},
     Migration{kMarkSchema},
+    Migration{kExpertSchema},
 };
 
 constexpr char kChunkColumns[] =

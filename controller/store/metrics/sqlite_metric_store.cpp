@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/store/metrics/expert_table.h"
 #include "controller/store/metrics/metric_tables.h"
 #include "controller/store/metrics/series_reader.h"
 #include "controller/store/sqlite/migrations.h"
@@ -44,14 +45,19 @@ absl::StatusOr<bool> AdvanceOffset(SqliteDatabase& database, const MetricBatch& 
   return true;
 }
 
-// Returns the points of all batches that are not completely stored. A partly stored batch is added
-// as a whole; its points replace the stored ones.
-absl::StatusOr<PointsByAttempt> TakeNewPoints(SqliteDatabase& database,
-                                              const std::vector<MetricBatch>& batches) {
+// Stores the records of experts of all batches that are not completely stored, and returns the
+// points of these batches. A partly stored batch is added as a whole; its points and records
+// replace the stored ones.
+absl::StatusOr<PointsByAttempt> TakeNewBatches(SqliteDatabase& database,
+                                               const std::vector<MetricBatch>& batches) {
   PointsByAttempt attempts;
   for (const MetricBatch& batch : batches) {
     TRAINYARD_ASSIGN_OR_RETURN(const bool is_new, AdvanceOffset(database, batch));
-    if (!is_new || batch.points.empty()) continue;
+    if (!is_new) continue;
+    for (const StoredExperts& experts : batch.experts) {
+      TRAINYARD_RETURN_IF_ERROR(AddExperts(database, batch.stream.job_id, experts));
+    }
+    if (batch.points.empty()) continue;
     PointsByKey& keys = attempts[{batch.stream.job_id, batch.stream.attempt}];
     for (const MetricPoint& point : batch.points) {
       keys[point.key].push_back({point.step, point.time_ms, point.value});
@@ -107,7 +113,7 @@ absl::StatusOr<std::unique_ptr<SqliteMetricStore>> SqliteMetricStore::Open(
 absl::Status SqliteMetricStore::Append(const std::vector<MetricBatch>& batches) {
   std::lock_guard lock(mutex_);
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
-  TRAINYARD_ASSIGN_OR_RETURN(PointsByAttempt attempts, TakeNewPoints(*writer_, batches));
+  TRAINYARD_ASSIGN_OR_RETURN(PointsByAttempt attempts, TakeNewBatches(*writer_, batches));
   for (auto& [attempt, keys] : attempts) {
     TRAINYARD_RETURN_IF_ERROR(AddToAttempt(*writer_, attempt.job_id, attempt.number, keys));
   }
@@ -162,6 +168,17 @@ absl::StatusOr<std::vector<std::string>> SqliteMetricStore::Keys(int64_t job_id)
   }
 }
 
+absl::StatusOr<std::vector<int64_t>> SqliteMetricStore::ExpertSteps(int64_t job_id) {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  return ReadExpertSteps(*reader, job_id);
+}
+
+absl::StatusOr<std::vector<StoredExperts>> SqliteMetricStore::ReadExperts(int64_t job_id,
+                                                                          StepRange steps) {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  return ReadExpertRecords(*reader, job_id, steps);
+}
+
 absl::StatusOr<StoreUsage> SqliteMetricStore::Usage() {
   TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
   return ReadUsage(*reader);
@@ -177,7 +194,8 @@ absl::StatusOr<int64_t> SqliteMetricStore::JobBytes(int64_t job_id) {
   return reader->QueryInt64(
       "SELECT (SELECT COALESCE(SUM(LENGTH(block)), 0) FROM chunk WHERE series_id IN "
       "(SELECT id FROM series WHERE job_id = ?1)) + "
-      "(SELECT COALESCE(SUM(LENGTH(block)), 0) FROM tail WHERE job_id = ?1)",
+      "(SELECT COALESCE(SUM(LENGTH(block)), 0) FROM tail WHERE job_id = ?1) + "
+      "(SELECT COALESCE(SUM(LENGTH(block)), 0) FROM expert WHERE job_id = ?1)",
       job_id);
 }
 
@@ -186,8 +204,8 @@ absl::Status SqliteMetricStore::DropJob(int64_t job_id) {
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
   TRAINYARD_RETURN_IF_ERROR(HideJob("series", job_id, *writer_));
   // Delete these rows now instead of in Reclaim, because there are few of them: the tail of an
-  // attempt is small (metric_tables.h).
-  for (const char* table : {"tail", "attempt", "stream"}) {
+  // attempt is small (metric_tables.h), and so are the records of experts (expert_history.h).
+  for (const char* table : {"tail", "attempt", "stream", "expert"}) {
     TRAINYARD_RETURN_IF_ERROR(
         writer_->Run(absl::StrCat("DELETE FROM ", table, " WHERE job_id = ?"), job_id));
   }

@@ -102,6 +102,8 @@ const std::map<std::string, Meaning>& Meanings() {
         {"Checkpoint.time_ms", Meaning::kInstant},
         {"EarlierTime.until_ms", Meaning::kInstant},
         {"Event.time_ms", Meaning::kInstant},
+        {"ExpertBalance.time_ms", Meaning::kInstant},
+        {"GetExpertsResponse.as_of_ms", Meaning::kInstant},
         {"FlightRecord.entered_ms", Meaning::kInstant},
         {"FlightRecord.queued_ms", Meaning::kInstant},
         {"CheckNodesResponse.as_of_ms", Meaning::kInstant},

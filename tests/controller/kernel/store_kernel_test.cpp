@@ -77,5 +77,22 @@ TEST_F(StoreKernelTest, AcknowledgesNothingOfADamagedStream) {
   EXPECT_EQ(kernel_.StoredOffset(Key()), 0);
 }
 
+TEST_F(StoreKernelTest, RecordsOfExpertsAreStoredWithTheirAttempt) {
+  v1::TelemetryBatch batch;
+  batch.mutable_stream()->set_job_id(1);
+  batch.mutable_stream()->set_attempt(3);
+  batch.mutable_stream()->set_kind(v1::STREAM_KIND_TELEMETRY);
+  v1::TelemetryRecord& record = *batch.add_records();
+  record.set_time_ms(50);
+  record.mutable_experts()->set_step(7);
+  record.mutable_experts()->add_balance(1.5F);
+  const MetricBatch stored = ToMetricBatch(batch);
+  EXPECT_THAT(stored.points, IsEmpty());
+  ASSERT_THAT(stored.experts, SizeIs(1));
+  EXPECT_EQ(stored.experts[0].attempt, 3);
+  EXPECT_EQ(stored.experts[0].time_ms, 50);
+  EXPECT_EQ(stored.experts[0].record.step(), 7);
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -57,6 +57,7 @@ TEST(RunFindingsTest, WaitsOfAnAxisNameItsSetting) {
   };
   EXPECT_THAT(advice({.tensor = 0.3}), HasSubstr("layout.tp"));
   EXPECT_THAT(advice({.context = 0.3}), HasSubstr("layout.cp"));
+  EXPECT_THAT(advice({.expert = 0.3}), HasSubstr("layout.ep"));
   EXPECT_THAT(advice({.pipeline = 0.3}), HasSubstr("layout.vpp"));
   EXPECT_THAT(advice({.tensor = 0.1}), HasSubstr("nvidia-smi")) << "no wait is long";
 }

@@ -101,6 +101,34 @@ TEST(CheckLaterMessageTest, BoundsStreams) {
   EXPECT_EQ(telemetry(Stream(1, v1::STREAM_KIND_TELEMETRY, 0, 0), 0, 1), kInvalid);
 }
 
+TEST(CheckLaterMessageTest, RefusesExpertsOfOtherSizes) {
+  const auto code = [](const std::function<void(v1::ExpertsRecord&)>& change) {
+    return MessageCode([&](v1::WorkerMessage& message) {
+      *message.mutable_telemetry()->mutable_stream() = Stream(1, v1::STREAM_KIND_TELEMETRY);
+      v1::ExpertsRecord& record = *message.mutable_telemetry()->add_records()->mutable_experts();
+      record.set_step(1);
+      record.set_experts(2);
+      record.set_topk(1);
+      record.add_balance(1);
+      record.set_load("ab");
+      change(record);
+    });
+  };
+  EXPECT_EQ(code([](v1::ExpertsRecord&) {}), kOk);
+  EXPECT_EQ(code([](v1::ExpertsRecord& record) { record.clear_load(); }), kOk);
+  EXPECT_EQ(code([](v1::ExpertsRecord& record) { record.set_load("abc"); }), kInvalid);
+  EXPECT_EQ(code([](v1::ExpertsRecord& record) { record.clear_balance(); }), kInvalid);
+  EXPECT_EQ(code([](v1::ExpertsRecord& record) {
+              record.add_entropy(1);
+              record.add_entropy(1);
+            }),
+            kInvalid);
+  EXPECT_EQ(code([](v1::ExpertsRecord& record) { record.set_topk(3); }), kInvalid);
+  EXPECT_EQ(code([](v1::ExpertsRecord& record) { record.set_experts(0); }), kInvalid);
+  EXPECT_EQ(code([](v1::ExpertsRecord& record) { record.set_first_layer(-1); }), kInvalid);
+  EXPECT_EQ(code([](v1::ExpertsRecord& record) { record.set_step(-1); }), kInvalid);
+}
+
 TEST(CheckLaterMessageTest, BoundsOutput) {
   const auto output = [](v1::StreamKind kind, std::size_t bytes) {
     return MessageCode([&](v1::WorkerMessage& message) {

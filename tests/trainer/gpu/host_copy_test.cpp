@@ -16,7 +16,7 @@ TEST(HostCopyGpuTest, HasTheValuesOfTheTimeOfTheCall) {
   for (int repeat = 0; repeat < 20; ++repeat) {
     const Tensor product = matrix.mm(matrix);
     values += 1;
-    const HostCopy copy = BeginHostCopy(values);
+    const HostTensor copy = BeginHostCopy(values);
     values += 1;
     ASSERT_TRUE(copy.wait);
     copy.wait();

@@ -48,7 +48,7 @@ void Step(Decoder& decoder, const TrainingTokens& batch) {
   decoder.ForwardBackward(batch, loss, gradients);
 }
 
-const std::map<std::string, std::function<void(ModelConfig&)>>& Families() {
+const std::map<std::string, std::function<void(ModelConfig&)>>& ExpertFamilies() {
   static const std::map<std::string, std::function<void(ModelConfig&)>> families = {
       {"Mixtral", MakeMixtral},
       {"Qwen3Moe", MakeQwen3Moe},
@@ -87,7 +87,7 @@ const std::map<std::string, std::function<void(ModelConfig&)>>& Families() {
 }
 
 TEST(MoeTest, LossAndGradientsEqualThePlainModel) {
-  for (const auto& [name, make] : Families()) {
+  for (const auto& [name, make] : ExpertFamilies()) {
     SCOPED_TRACE(name);
     torch::manual_seed(1);
     const ModelConfig model = ExpertModel(make);
@@ -114,7 +114,7 @@ TEST(MoeTest, LossAndGradientsEqualThePlainModel) {
 }
 
 TEST(MoeTest, RecomputationAndDeferredGradientsChangeNoBit) {
-  for (const auto& [name, make] : Families()) {
+  for (const auto& [name, make] : ExpertFamilies()) {
     SCOPED_TRACE(name);
     torch::manual_seed(2);
     const TrainingTokens batch = RandomBatch(2, 8);
@@ -194,6 +194,39 @@ TEST(MoeTest, ForcedBalanceLoadsEveryExpertAlikeAndTrainsTheRouter) {
           << slice.logical.name;
     }
   }
+}
+
+double FigureOf(Decoder& decoder, RouterFigure figure) {
+  return decoder.expert_balance().Figure(1, figure).item<double>();
+}
+
+TEST(MoeTest, FiguresAreMeasuredOncePerTrainingPass) {
+  torch::manual_seed(6);
+  const TrainingTokens batch = RandomBatch(2, 8);
+  std::vector<Tensor> figures;
+  for (const Recompute recompute : {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {
+    DecoderOptions options;
+    options.blocks.recompute = recompute;
+    Decoder decoder(ExpertModel(ExpertFamilies().at("OlmoeWithLosses")), options);
+    decoder.expert_balance().measures = true;
+    Step(decoder, batch);
+    Tensor loss = torch::zeros({}, torch::kFloat64);
+    decoder.Loss(batch, loss);  // An evaluation.
+    figures.push_back(decoder.expert_balance().figures);
+    EXPECT_GT(FigureOf(decoder, RouterFigure::kEntropy), 0);
+    EXPECT_LE(FigureOf(decoder, RouterFigure::kEntropy), 2 * 8);
+    EXPECT_GE(FigureOf(decoder, RouterFigure::kAuxLoss), 0.5);
+  }
+  EXPECT_TRUE(figures[1].equal(figures[0]));
+  EXPECT_TRUE(figures[2].equal(figures[0]));
+}
+
+TEST(MoeTest, OnlyMeasuredStepsHaveEntropies) {
+  torch::manual_seed(7);
+  Decoder decoder(ExpertModel(MakeMixtral), {});
+  Step(decoder, RandomBatch(2, 8));
+  EXPECT_EQ(FigureOf(decoder, RouterFigure::kEntropy), 0);
+  EXPECT_NE(FigureOf(decoder, RouterFigure::kLogits), 0);
 }
 
 // All tokens choose experts 0 and 1.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/trainer/ops/gradient_check.h"
 
 namespace trainyard::trainer {
@@ -12,8 +14,8 @@ using torch::Tensor;
 constexpr int64_t kExperts = 6;
 
 // The loss by its formula, with one sequence after the other.
-double BalanceLoss(const Tensor& logits, const RouterForm& form, const Tensor& counts,
-                   int64_t sequences) {
+double PlainBalanceLoss(const Tensor& logits, const RouterForm& form, const Tensor& counts,
+                        int64_t sequences) {
   const Tensor scores = RouterScores(logits, form);
   const Tensor shares = scores / scores.sum(1, true);
   const int64_t tokens = logits.size(0) / sequences;
@@ -32,7 +34,7 @@ void ExpectGradient(const RouterForm& form, int64_t sequences) {
   const BalanceSequences all{.count = sequences, .length = length, .first = 0, .tokens = length};
   const Tensor counts = BalanceCounts(RouterScores(logits, form), form.topk, all);
   const Tensor expected = CentralDifferences(
-      [&](const Tensor& moved) { return 0.01 * BalanceLoss(moved, form, counts, sequences); },
+      [&](const Tensor& moved) { return 0.01 * PlainBalanceLoss(moved, form, counts, sequences); },
       logits);
   Tensor d_logits = torch::zeros_like(logits);
   AddBalanceGradient(RouterScores(logits, form), form, counts, all, 0.01, d_logits);
@@ -51,7 +53,35 @@ TEST(BalanceLossTest, GradientsEqualCentralDifferences) {
 TEST(BalanceLossTest, EvenLoadHasALossOfOne) {
   const Tensor logits = torch::zeros({12, kExperts}, torch::kFloat64);
   const Tensor counts = torch::full({1, kExperts}, int64_t{4});
-  EXPECT_NEAR(BalanceLoss(logits, {.topk = 2}, counts, 1), 1, 1e-12);
+  EXPECT_NEAR(PlainBalanceLoss(logits, {.topk = 2}, counts, 1), 1, 1e-12);
+}
+
+TEST(BalanceLossTest, ValuesEqualTheFormula) {
+  torch::manual_seed(5);
+  const RouterForm form{.score = RouterScoreFunction::kSigmoid, .topk = 2};
+  const Tensor logits = RandomDouble({12, kExperts}), scores = RouterScores(logits, form);
+  const BalanceSequences all{.count = 3, .length = 4, .first = 0, .tokens = 4};
+  const Tensor counts = BalanceCounts(scores, form.topk, all);
+  const double expected = PlainBalanceLoss(logits, form, counts, 3);
+  EXPECT_NEAR(BalanceLoss(scores, form, counts, all).item<double>(), expected, 1e-12);
+  double sum = 0;
+  for (const int64_t first : {0, 6}) {
+    BalanceSequences part = all;
+    part.first = first;
+    sum += BalanceLoss(scores.narrow(0, first, 6), form, counts, part).item<double>();
+  }
+  EXPECT_NEAR(sum, expected, 1e-12);
+}
+
+TEST(BalanceLossTest, EntropiesAreSharesOfTheHighest) {
+  const Tensor scores = torch::tensor(
+      {{0.5, 0.5, 0.5, 0.5}, {0.0, 2.0, 0.0, 0.0}, {0.3, 0.3, 0.0, 0.0}}, torch::kFloat64);
+  EXPECT_LT((ScoreEntropies(scores) - torch::tensor({1.0, 0.0, 0.5}, torch::kFloat64))
+                .abs()
+                .max()
+                .item<double>(),
+            1e-12);
+  EXPECT_TRUE(ScoreEntropies(torch::full({2, 1}, 0.7)).equal(torch::ones({2})));
 }
 
 // Two ranks share three sequences of four rows; each has six rows.

@@ -8,7 +8,7 @@ namespace {
 
 TEST(HostCopyTest, TensorsInHostMemoryNeedNoWait) {
   const torch::Tensor counts = torch::tensor({3, 0, 2}, torch::kInt64);
-  const HostCopy copy = BeginHostCopy(counts);
+  const HostTensor copy = BeginHostCopy(counts);
   EXPECT_FALSE(copy.wait);
   EXPECT_TRUE(copy.values.equal(counts));
 }

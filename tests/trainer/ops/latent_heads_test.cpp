@@ -14,13 +14,13 @@ namespace {
 
 using torch::Tensor;
 
-constexpr int64_t kBatch = 2, kLength = 3, kHeads = 4, kUnrotated = 5, kRotated = 4, kValue = 6;
+constexpr int64_t kBatch = 2, kLength = 3, kHeadCount = 4, kUnrotated = 5, kRotated = 4, kValue = 6;
 
 LatentHeads RandomHeads() {
   return {
-      RandomDouble({kBatch, kLength, kHeads, kUnrotated + kRotated}),
-      torch::full({kBatch, kLength, kHeads, kUnrotated + kRotated}, std::nan(""), torch::kFloat64),
-      RandomDouble({kBatch, kLength, kHeads, kUnrotated + kValue}),
+      RandomDouble({kBatch, kLength, kHeadCount, kUnrotated + kRotated}),
+      torch::full({kBatch, kLength, kHeadCount, kUnrotated + kRotated}, std::nan(""), torch::kFloat64),
+      RandomDouble({kBatch, kLength, kHeadCount, kUnrotated + kValue}),
       RandomDouble({kBatch * kLength, kRotated})};
 }
 
@@ -32,7 +32,7 @@ RotaryTable TableOf(const Tensor& positions) {
 Tensor Joined(const std::vector<Tensor>& in, const RotaryTable& table) {
   const auto rotated = [&](const Tensor& x) { return reference::Rotate(x, table.cos, table.sin); };
   const Tensor shared =
-      rotated(in[2].view({kBatch, kLength, 1, kRotated})).expand({-1, -1, kHeads, -1});
+      rotated(in[2].view({kBatch, kLength, 1, kRotated})).expand({-1, -1, kHeadCount, -1});
   return torch::cat({in[0].narrow(3, 0, kUnrotated), rotated(in[0].narrow(3, kUnrotated, kRotated)),
                      in[1].narrow(3, 0, kUnrotated), shared},
                     3);

@@ -82,6 +82,27 @@ TEST_F(TrainingReportTest, OnlyTheFirstRecordHasTheAttentionBackend) {
   EXPECT_FALSE(records.at(1).contains(telemetry::kAttentionBackend));
 }
 
+TEST_F(TrainingReportTest, AFewStepsHaveRecordsOfExperts) {
+  StepResult first = Finish(1);
+  first.experts = {{.layer = 0, .load = {3, 1}, .dropped = 1, .entropy = 0.5}};
+  report_.EndInterval(state_, first, 0, {});
+  StepResult second = Finish(1);
+  second.experts = first.experts;
+  report_.EndInterval(state_, second, 0, {});
+  state_.step = config_.train.steps;
+  report_.EndInterval(state_, second, 0, {});
+  const std::vector<nlohmann::json> records = Records();
+  ASSERT_EQ(records.size(), 5u);
+  EXPECT_EQ(records[0][telemetry::kMoeBalanceMax], 1.5);
+  EXPECT_EQ(records[0][telemetry::kMoeDroppedShare], 0.25);
+  EXPECT_EQ(records[1]["type"], "experts");
+  EXPECT_EQ(records[2]["type"], "metrics");
+  EXPECT_EQ(records[2][telemetry::kMoeBalanceMax], 1.5);
+  EXPECT_EQ(records[3]["type"], "metrics");
+  EXPECT_EQ(records[4]["type"], "experts") << "the last step always has a record";
+  EXPECT_EQ(records[4]["step"], config_.train.steps);
+}
+
 TEST_F(TrainingReportTest, RepeatsOnlyStepsThatHaveARecord) {
   report_.Repeat({.step = 3, .samples = "8:12"});
   report_.Repeat({.step = 4, .loss = 2, .samples = "12:16"});

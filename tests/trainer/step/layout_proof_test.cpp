@@ -45,6 +45,20 @@ class LayoutProofTest : public ::testing::TestWithParam<LayoutCase> {
   }
 };
 
+void ExpectEqualBalance(const std::vector<LayerBalance>& layers,
+                        const std::vector<LayerBalance>& expected) {
+  ASSERT_EQ(layers.size(), expected.size());
+  for (size_t i = 0; i < layers.size(); ++i) {
+    SCOPED_TRACE(expected[i].layer);
+    EXPECT_EQ(layers[i].layer, expected[i].layer);
+    EXPECT_EQ(layers[i].load, expected[i].load);
+    EXPECT_GT(expected[i].entropy, 0);
+    EXPECT_NEAR(layers[i].entropy, expected[i].entropy, 1e-6);
+    EXPECT_NEAR(layers[i].aux_loss, expected[i].aux_loss, 1e-6);
+    EXPECT_TRUE(layers[i].is_finite);
+  }
+}
+
 TEST_P(LayoutProofTest, EqualsOneProcess) {
   RunConfig config = SmallRun();
   GetParam().edit(config);
@@ -79,6 +93,7 @@ TEST_P(LayoutProofTest, EqualsOneProcess) {
     EXPECT_GT(reference.expert_bias.abs().max().item<float>(), 0);
     EXPECT_TRUE(run.expert_bias.equal(reference.expert_bias));
   }
+  ExpectEqualBalance(first.experts, first_expected.experts);
   EXPECT_LT(last.loss, first.loss) << "the model must learn, so that the steps differ";
 }
 

@@ -59,7 +59,8 @@ class Rank {
          .part_norms = config_.train.gradient_log_interval > 0 &&
                        step % config_.train.gradient_log_interval == 0,
          .loss_scale = loss_scale_.scale > 0 ? loss_scale_.scale : machine_.loss_scale,
-         .skipped_steps = loss_scale_.skipped_steps},
+         .skipped_steps = loss_scale_.skipped_steps,
+         .experts = true},
         [&] { return Next(step); }, before_update);
     StepResult result = runner_.Finish();
     loss_scale_ = NextLossScale(config_.train, loss_scale_, result.is_finite);

@@ -75,6 +75,21 @@ TEST_F(TelemetryWriterTest, WritesEveryKindOfRecord) {
   EXPECT_EQ(nlohmann::json::parse(lines[5])["message"], "loss of step 7 is not a number");
 }
 
+TEST_F(TelemetryWriterTest, WritesTheBalanceOfExperts) {
+  TelemetryWriter writer(path_, FixedTime);
+  writer.WriteExperts({.step = 7,
+                       .first_layer = 1,
+                       .experts = 2,
+                       .topk = 1,
+                       .load = {0, 128, 255, 16},
+                       .balance = {1.5, 2},
+                       .entropy = {0.9, 0.25}});
+  EXPECT_EQ(
+      Lines().at(0),
+      R"({"type":"experts","time_ms":1795262400000,"step":7,"first_layer":1,)"
+      R"("expert_count":2,"topk":1,"load":"0080ff10","balance":[1.5,2],"entropy":[0.9,0.25]})");
+}
+
 TEST_F(TelemetryWriterTest, KeepsNumbersThatAreNotFiniteAndEveryBitOfOthers) {
   TelemetryWriter writer(path_, FixedTime);
   const double inf = std::numeric_limits<double>::infinity();

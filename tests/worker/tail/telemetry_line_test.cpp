@@ -132,7 +132,8 @@ TEST(TelemetryLineTest, ReadsThePartsOfAStep) {
   const v1::RankRecord rank =
       Parse(R"({"type":"rank","step":3,"compute_seconds":1,"input_wait_seconds":2,)"
             R"("tp_wait_seconds":3,"cp_wait_seconds":4,"pp_wait_seconds":5,"dp_wait_seconds":6,)"
-            R"("world_wait_seconds":7,"optimizer_seconds":8,"checkpoint_wait_seconds":9})")
+            R"("world_wait_seconds":7,"optimizer_seconds":8,"checkpoint_wait_seconds":9,)"
+            R"("ep_wait_seconds":10})")
           .rank();
   const v1::StepTime& time = rank.step_time();
   EXPECT_EQ(time.compute(), 1);
@@ -144,6 +145,7 @@ TEST(TelemetryLineTest, ReadsThePartsOfAStep) {
   EXPECT_EQ(time.world_wait(), 7);
   EXPECT_EQ(time.optimizer(), 8);
   EXPECT_EQ(time.checkpoint_wait(), 9);
+  EXPECT_EQ(time.ep_wait(), 10);
   EXPECT_EQ(Parse(R"({"type":"rank","step":3,"generation":2})").rank().generation(), 2);
   EXPECT_FALSE(Parse(R"({"type":"rank","step":3})").rank().has_step_time());
 }

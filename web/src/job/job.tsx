@@ -6,7 +6,8 @@ import { LISTED, follow, live, openJob, otherClusters } from '../api/store';
 import type { Job } from '../api/types';
 import { JOB_LOOK } from '../format/words';
 import { Link, navigate, place, query, setQuery } from '../router/router';
-import { JOB_TABS, jobPath, sharedQuery, type JobTab } from '../router/url';
+import { jobPath, sharedQuery, type JobTab } from '../router/url';
+import { lazy } from '../ui/lazy';
 import { useRetry } from '../ui/retry';
 import { useKeys, type KeyMap } from '../ui/keyboard';
 import { usePageTitle } from '../ui/page_title';
@@ -14,6 +15,7 @@ import { Empty, Failure, Skeleton } from '../ui/notice';
 import { Checkpoints } from './checkpoints';
 import { Config } from './config';
 import { Curves } from './curves';
+import { tabsOf } from './job_tabs';
 import { prefetchJob } from './prefetch';
 import { JobEvents } from './job_events';
 import { JobHeader } from './header';
@@ -30,7 +32,12 @@ const TAB_NAME: Record<JobTab, string> = {
   logs: 'Logs',
   config: 'Config',
   events: 'Events',
+  experts: 'Experts',
 };
+
+const EXPERTS_PX = 640;
+
+const Experts = lazy(() => import('../experts/experts').then((code) => code.Experts), EXPERTS_PX);
 
 // Tabs that need only the job's data from the list and their own requests.
 const PREFETCHED_TABS: ReadonlySet<JobTab> = new Set(['curves', 'ranks', 'logs', 'events']);
@@ -47,7 +54,7 @@ function amountIn(tab: JobTab, job: Job): number | undefined {
 function Tabs({ job, tab }: { job: Job; tab: JobTab }) {
   return (
     <nav class="tabs" aria-label="Job views">
-      {JOB_TABS.map((name) => {
+      {tabsOf(job, tab).map((name) => {
         const amount = amountIn(name, job);
         return (
           <Link
@@ -80,6 +87,8 @@ function TabContent({ job, tab }: { job: Job; tab: JobTab }) {
       return <Config job={job} />;
     case 'events':
       return <JobEvents job={job} />;
+    case 'experts':
+      return <Experts job={job} />;
   }
 }
 
@@ -94,12 +103,12 @@ function neighborAttempt(
   return ring[(at + by + ring.length) % ring.length];
 }
 
-function useJobKeys(job: Job | undefined): void {
+function useJobKeys(job: Job | undefined, shown: JobTab): void {
   const keys: KeyMap = {};
   if (job) {
     const open = (tab: JobTab) => () =>
       navigate(jobPath(job.id, tab) + sharedQuery(query.peek()));
-    JOB_TABS.forEach((tab, index) => {
+    tabsOf(job, shown).forEach((tab, index) => {
       keys[String(index + 1)] = open(tab);
     });
     keys['l'] = open('logs');
@@ -135,7 +144,7 @@ export function JobPage() {
   useRetry(error, () => error && setTries((count) => count + 1));
   const response = openJob.value;
   const job = response?.job;
-  useJobKeys(job);
+  useJobKeys(job, tab);
   const look = job && (job.state === 'failed' ? JOB_LOOK.failed : attentionLook(job));
   usePageTitle(job ? `${job.name} #${job.id}` : 'Job', look);
   if (error?.status === 404) {

@@ -17,6 +17,7 @@ const NO_TIME: StepTime = {
   cp_wait: 0,
   pp_wait: 0,
   dp_wait: 0,
+  ep_wait: 0,
   world_wait: 0,
   optimizer: 0,
   checkpoint_wait: 0,

@@ -16,6 +16,7 @@ export const STEP_PARTS: readonly StepPart[] = [
   { field: 'optimizer', key: 'optimizer_seconds', name: 'Optimizer' },
   { field: 'tp_wait', key: 'tp_wait_seconds', name: 'Wait for tp' },
   { field: 'cp_wait', key: 'cp_wait_seconds', name: 'Wait for cp' },
+  { field: 'ep_wait', key: 'ep_wait_seconds', name: 'Wait for ep' },
   { field: 'pp_wait', key: 'pp_wait_seconds', name: 'Pipeline bubble' },
   { field: 'dp_wait', key: 'dp_wait_seconds', name: 'Wait for dp' },
   { field: 'world_wait', key: 'world_wait_seconds', name: 'Wait for all ranks' },

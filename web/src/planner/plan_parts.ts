@@ -25,10 +25,9 @@ export const memoryParts = (memory: PlannedMemory): Part[] =>
 // Returns the parts of a step, with the same names as on the page of a running job.
 export function stepParts(step: PlannedStep): Part[] {
   const values = step as unknown as Record<string, number | undefined>;
-  const parts = STEP_PARTS.map(({ key, name }) => ({ name, value: values[key] ?? 0 }));
-  // Only plans of models that the trainer cannot train yet have this part.
-  parts.push({ name: 'Wait for ep', value: values['ep_wait_seconds'] ?? 0 });
-  return parts.filter(({ value }) => value > 0);
+  return STEP_PARTS.map(({ key, name }) => ({ name, value: values[key] ?? 0 })).filter(
+    ({ value }) => value > 0,
+  );
 }
 
 // Returns the lowest and highest cost in dollars; undefined if no price is known.

@@ -9,6 +9,7 @@ export const JOB_TABS = [
   'logs',
   'config',
   'events',
+  'experts',
 ] as const;
 export type JobTab = (typeof JOB_TABS)[number];
 

@@ -1,7 +1,8 @@
 // The entries of the palette: pages, jobs, nodes, views of jobs, and actions. Pure functions.
 import type { Job, Node } from '../api/types';
 import { hasEnded } from '../api/live';
-import { JOB_TABS, jobPath, nodePath } from '../router/url';
+import { tabsOf } from '../job/job_tabs';
+import { jobPath, nodePath } from '../router/url';
 import { jobSubject, nodeSubject } from './asked_action';
 import { matching } from './matching';
 
@@ -63,7 +64,7 @@ const nodeEntry = (node: Node): Entry => ({
 });
 
 const viewsOf = (job: Job): Entry[] =>
-  JOB_TABS.map((tab) => ({
+  tabsOf(job).map((tab) => ({
     kind: 'view',
     text: `${capital(tab)} of ${nameOf(job)}`,
     href: jobPath(job.id, tab),

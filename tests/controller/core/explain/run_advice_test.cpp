@@ -227,5 +227,19 @@ TEST(SpikeSettingsTest, OptimizerSettingsAreThoseOfTrainyardTrainerOnly) {
   }
 }
 
+TEST_F(RunAdviceTest, ALayerThatHasCollapsedIsNamed) {
+  Step(1, 0);
+  v1::ExpertsRecord record;
+  record.set_experts(8);
+  record.set_topk(2);
+  record.add_balance(3.5F);
+  for (int i = 1; i <= kExpertRecordsInARow; ++i) {
+    record.set_step(i);
+    cluster_.observations.attempts[{job_, 1}].experts.Add(record);
+  }
+  ASSERT_THAT(Why().findings(), SizeIs(1));
+  EXPECT_EQ(Why().findings(0).what(), "the experts of layer 0 have collapsed");
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -251,5 +251,32 @@ TEST(TelemetryProgressTest, APaceIsKeptWhileAWorkerThatHasBegunAnewKnowsNone) {
   EXPECT_EQ(observations.attempts.at({1, 1}).ranks.at(0).slow_step_ms, 20'000);
 }
 
+// Experts are judged and stored as reported by the lowest rank that writes metrics.
+TEST(TelemetryProgressTest, OnlyTheReportingRanksExpertsCount) {
+  Observations observations;
+  ObserveTelemetry(MetricsOf(10, 20, 2), kNoJobs, observations);
+  const auto send = [&](int rank, int64_t first_step, float balance) {
+    v1::TelemetryBatch batch;
+    batch.mutable_stream()->set_job_id(1);
+    batch.mutable_stream()->set_attempt(1);
+    batch.mutable_stream()->set_rank(rank);
+    for (int i = 0; i < kExpertRecordsInARow; ++i) {
+      v1::ExpertsRecord& record = *batch.add_records()->mutable_experts();
+      record.set_step(first_step + i);
+      record.set_experts(8);
+      record.set_topk(1);
+      record.add_balance(balance);
+    }
+    ObserveTelemetry(batch, kNoJobs, observations);
+    KeepReportingRanksMetrics(kNoJobs, observations, batch);
+    return batch.records_size();
+  };
+  const AttemptObservation& attempt = observations.attempts.at({1, 1});
+  EXPECT_EQ(send(1, 20, 8), 0);
+  EXPECT_TRUE(attempt.experts.Troubles().empty());
+  EXPECT_EQ(send(0, 20, 8), kExpertRecordsInARow);
+  EXPECT_EQ(attempt.experts.Troubles().size(), 1u);
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -16,7 +16,7 @@ using torch::Tensor;
 
 // The rows of a matrix with heads of 5 rows, of which the last 4 belong to two rotated pairs, in
 // the order of Trainyard.
-constexpr int64_t kRotaryRows[] = {0, 1, 3, 2, 4, 5, 6, 8, 7, 9};
+const std::vector<int64_t> kRotaryRows = {0, 1, 3, 2, 4, 5, 6, 8, 7, 9};
 
 // Returns three fused tensors, one that is not fused, and one with rotated rows. Each fused tensor
 // has the parts q, k and v, with 6 rows each: transposed and side by side, interleaved by heads of

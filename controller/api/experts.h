@@ -1,0 +1,23 @@
+// Reads the kept records of a job's experts. Error codes: metric_service.proto.
+#ifndef TRAINYARD_CONTROLLER_API_EXPERTS_H_
+#define TRAINYARD_CONTROLLER_API_EXPERTS_H_
+
+#include "controller/api/api.h"
+#include "controller/store/metrics/metric_store.h"
+#include "trainyard/v1/metric_service.pb.h"
+
+namespace trainyard::controller {
+
+// Returns the record with its loads as numbers.
+v1::ExpertBalance ExpertBalanceOf(const StoredExperts& experts);
+
+namespace handlers {
+
+void GetExperts(const Api& api, const Principal& principal, const v1::GetExpertsRequest& request,
+                Reply<v1::GetExpertsResponse> reply);
+
+}  // namespace handlers
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_API_EXPERTS_H_

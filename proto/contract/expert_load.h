@@ -1,0 +1,38 @@
+// The load of an expert as one byte, in telemetry and in the store.
+#ifndef TRAINYARD_PROTO_CONTRACT_EXPERT_LOAD_H_
+#define TRAINYARD_PROTO_CONTRACT_EXPERT_LOAD_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+namespace trainyard {
+
+// The maximum number of loads in one record. It fits the largest published models (60 layers of 384
+// experts), and as hexadecimal digits it fits into a telemetry line of 64 KiB.
+inline constexpr std::size_t kMaxExpertLoads = 24'576;
+
+// The maximum number of experts of a layer (model.num_experts), and of layers.
+inline constexpr int kMaxExpertsOfLayer = 65'536;
+inline constexpr int kMaxLayers = 65'536;
+
+// The code of a load relative to the mean of its layer. 0 means no rows. The others are a scale of
+// steps of 4.4 %: code c means 2^((c - 128) / 16), from 1/245 to 245.
+inline std::uint8_t ExpertLoadCode(double relative) {
+  if (!(relative > 0)) return 0;
+  return static_cast<std::uint8_t>(
+      std::clamp(std::round(128 + 16 * std::log2(relative)), 1.0, 255.0));
+}
+
+// Returns the load relative to the mean, with three digits, which is more than a code can tell.
+inline double ExpertLoadOf(std::uint8_t code) {
+  if (code == 0) return 0;
+  const double relative = std::exp2((code - 128) / 16.0);
+  const double scale = std::pow(10.0, 2 - std::floor(std::log10(relative)));
+  return std::round(relative * scale) / scale;
+}
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_CONTRACT_EXPERT_LOAD_H_

@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest';
+import type { Job } from '../api/types';
+import { tabsOf } from './job_tabs';
+
+const withModel = (model: object) => ({ spec: { model } }) as unknown as Pick<Job, 'spec'>;
+
+describe('the tabs of a job', () => {
+  it('contain experts only for models with experts', () => {
+    expect(tabsOf(withModel({ num_experts: 8 })).at(-1)).toBe('experts');
+    expect(tabsOf(withModel({}))).not.toContain('experts');
+    expect(tabsOf({} as Job)).not.toContain('experts');
+  });
+
+  it('contain the open one', () => {
+    expect(tabsOf(withModel({}), 'experts')).toContain('experts');
+  });
+});

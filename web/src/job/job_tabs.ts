@@ -1,0 +1,12 @@
+// The tabs of a job's page. Pure functions.
+import type { Job } from '../api/types';
+import { JOB_TABS, type JobTab } from '../router/url';
+
+// True if the job file describes a model with experts. Programs with another description may report
+// experts, too; their tab is shown when its URL is opened.
+export const hasExperts = (job: Pick<Job, 'spec'>): boolean =>
+  (job.spec?.model?.num_experts ?? 0) > 0;
+
+// `open`: the tab that is open.
+export const tabsOf = (job: Pick<Job, 'spec'>, open?: JobTab): JobTab[] =>
+  JOB_TABS.filter((tab) => tab !== 'experts' || tab === open || hasExperts(job));
