@@ -1,4 +1,4 @@
-# LibTorch: Debian's 1.13 (CPU) or 2.6 and newer with CUDA, found through CMAKE_PREFIX_PATH.
+# LibTorch: Debian's 1.13 (CPU) or 2.8 and newer with CUDA, found through CMAKE_PREFIX_PATH.
 find_package(Threads REQUIRED)
 find_package(Torch REQUIRED)
 find_package(nlohmann_json CONFIG QUIET)

@@ -66,7 +66,27 @@ const std::map<std::string, std::string>& PlainSettings() {
       {"eval-interval", "evaluation.every_steps"},
       {"save", "checkpoint.dir"},
       {"save-interval", "checkpoint.every_steps"},
-      {"save-retain-interval", "checkpoint.keep_every_steps"}};
+      {"save-retain-interval", "checkpoint.keep_every_steps"},
+      {"expert-model-parallel-size", "layout.ep"},
+      {"expert-tensor-parallel-size", "layout.etp"},
+      {"moe-token-dispatcher-type", "layout.moe_token_dispatcher_type"},
+      {"num-experts", "model.num_experts"},
+      {"moe-router-topk", "model.moe_router_topk"},
+      {"moe-ffn-hidden-size", "model.moe_ffn_hidden_size"},
+      {"moe-shared-expert-intermediate-size", "model.moe_shared_expert_intermediate_size"},
+      {"moe-router-load-balancing-type", "model.moe_router_load_balancing_type"},
+      {"moe-aux-loss-coeff", "model.moe_aux_loss_coeff"},
+      {"moe-z-loss-coeff", "model.moe_z_loss_coeff"},
+      {"moe-router-score-function", "model.moe_router_score_function"},
+      {"moe-router-topk-scaling-factor", "model.moe_router_topk_scaling_factor"},
+      {"moe-router-num-groups", "model.moe_router_num_groups"},
+      {"moe-router-group-topk", "model.moe_router_group_topk"},
+      {"moe-router-bias-update-rate", "model.moe_router_bias_update_rate"},
+      {"q-lora-rank", "model.q_lora_rank"},
+      {"kv-lora-rank", "model.kv_lora_rank"},
+      {"qk-head-dim", "model.qk_head_dim"},
+      {"qk-pos-emb-head-dim", "model.qk_pos_emb_head_dim"},
+      {"v-head-dim", "model.v_head_dim"}};
   return settings;
 }
 
@@ -100,7 +120,10 @@ const std::map<std::string, std::pair<std::string, std::string>>& Switches() {
       {"fp16", {"train.precision", "fp16"}},
       {"reset-attention-mask", {"data.reset_attention_mask", "true"}},
       {"reset-position-ids", {"data.reset_position_ids", "true"}},
-      {"eod-mask-loss", {"data.eod_mask_loss", "true"}}};
+      {"eod-mask-loss", {"data.eod_mask_loss", "true"}},
+      {"moe-router-enable-expert-bias", {"model.moe_router_enable_expert_bias", "true"}},
+      {"moe-router-pre-softmax", {"model.moe_norm_topk_prob", "false"}},
+      {"multi-latent-attention", {"model.multi_latent_attention", "true"}}};
   return switches;
 }
 
@@ -108,6 +131,9 @@ const std::map<std::string, std::pair<std::string, std::string>>& Switches() {
 // internals of Megatron-LM.
 const std::set<std::string>& NeedlessOptions() {
   static const std::set<std::string> options = {"overlap-grad-reduce",
+                                                "moe-grouped-gemm",
+                                                "moe-permute-fusion",
+                                                "moe-router-dtype",
                                                 "overlap-param-gather",
                                                 "use-mcore-models",
                                                 "transformer-impl",
@@ -270,11 +296,6 @@ class MegatronReader {
            absl::StrCat(text,
                         ": trainyard-trainer does not support this precision; the job uses bf16"));
       draft_.Set("train.precision", "bf16");
-    } else if (absl::StartsWith(option, "moe-") || option == "num-experts" ||
-               absl::StartsWith(option, "expert-")) {
-      Note(line, absl::StrCat(text,
-                              ": trainyard-trainer does not support mixture of experts; the job "
-                              "trains a dense model instead"));
     } else {
       Note(line, absl::StrCat(text, ": not understood"));
     }
@@ -304,6 +325,7 @@ class MegatronReader {
     }
     EraseUnusedLossScale();
     FinishGroups();
+    FinishExperts(line);
     if (draft_.Value("schedule.kind") == "wsd") {
       draft_.Assume("schedule.wsd_decay_style", "exponential");
     }
@@ -336,6 +358,19 @@ class MegatronReader {
   // Megatron-LM ignores the number of query groups unless --group-query-attention is given.
   // Published commands often omit this option. Grouped queries are therefore assumed if a number is
   // given.
+  // trainyard-trainer has no biases in models with experts or latent attention.
+  void FinishExperts(int line) {
+    const bool lacks_topk = draft_.Has("model.num_experts") && !draft_.Has("model.moe_router_topk");
+    if (lacks_topk) draft_.Set("model.moe_router_topk", "2");  // Megatron-LM's default.
+    const bool has_biases = draft_.Value("model.add_bias_linear") == "true";
+    const bool is_latent = draft_.Value("model.multi_latent_attention") == "true";
+    if (!has_biases || !(draft_.Has("model.num_experts") || is_latent)) return;
+    draft_.Set("model.add_bias_linear", "false");
+    Note(line,
+         "--disable-bias-linear is not set, so Megatron-LM adds biases; trainyard-trainer does not "
+         "support them with experts or latent attention, so the job trains without them");
+  }
+
   void FinishGroups() {
     if (has_groups_) return draft_.Set("model.num_query_groups", groups_.empty() ? "1" : groups_);
     if (groups_.empty()) return;

@@ -87,8 +87,8 @@ void AddNemoModel(Translations& table) {
   table["model.fp8"] =
       NoteUnlessOff("trainyard-trainer does not support this precision; the job uses bf16");
   table["model.num_moe_experts"] = NoteOnly(
-      "trainyard-trainer does not support mixture of experts; the job trains a dense model "
-      "instead");
+      "settings of experts are not converted; set model.num_experts, model.moe_router_topk and "
+      "layout.ep");
   table["model.expert_model_parallel_size"] = Silent();
   for (const char* name : {"hidden_dropout", "attention_dropout", "ffn_dropout"}) {
     table[absl::StrCat("model.", name)] = NoteUnlessOff(kNemoDropout);

@@ -212,8 +212,8 @@ class TorchtitanReader {
     }
     if (const int64_t experts = tree_.Whole("parallelism.expert_parallel_degree", 1); experts > 1) {
       draft_.Note(tree_.Line("parallelism.expert_parallel_degree"),
-                  "parallelism.expert_parallel_degree: trainyard-trainer does not support mixture "
-                  "of experts");
+                  "parallelism.expert_parallel_degree: settings of experts are not converted; set "
+                  "layout.ep, model.num_experts and model.moe_router_topk");
     }
   }
 

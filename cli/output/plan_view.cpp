@@ -10,8 +10,10 @@
 #include "controller/planner/run_cost.h"
 #include "controller/planner/run_estimate.h"
 #include "proto/layout/layout_text.h"
+#include "proto/layout/rank_order.h"
 #include "proto/memory/memory_advice.h"
 #include "proto/model/model_size.h"
+#include "proto/rules/expert_dispatch.h"
 #include "proto/rules/planned_features.h"
 
 namespace trainyard::cli {
@@ -60,6 +62,34 @@ void AddHeading(const planner::LayoutPlan& plan, std::string& text) {
                   " active per token\n");
 }
 
+// "all-to-all: each token goes to the ranks of its experts".
+std::string DispatchText(ExpertDispatch dispatch) {
+  switch (dispatch) {
+    case ExpertDispatch::kLocal:
+      return "none: each GPU has all experts";
+    case ExpertDispatch::kAllToAll:
+      return "all-to-all: a token is sent to the GPUs of its experts";
+    case ExpertDispatch::kAllGather:
+      return "all-gather: a token is sent to all GPUs that share the experts";
+  }
+  return "";
+}
+
+void AddExperts(const planner::LayoutPlan& plan, std::string& text) {
+  const ModelConfig& model = plan.config.model;
+  if (!HasExperts(model)) return;
+  const LayoutConfig& layout = plan.config.layout;
+  const ExpertSizes sizes = ExpertSizesOf(layout);
+  const std::string part = sizes.etp > 1 ? absl::StrCat(", each divided into ", sizes.etp) : "";
+  absl::StrAppend(
+      &text,
+      Line("experts", absl::StrCat(model.num_experts / sizes.ep, " of ", model.num_experts,
+                                   " per GPU", part, "; ep ", sizes.ep, " divides the ranks of ",
+                                   HasWholeExperts(layout) ? "tp, cp and dp" : "dp")));
+  absl::StrAppend(&text, Line("copies of an expert", absl::StrCat(sizes.edp)));
+  absl::StrAppend(&text, Line("exchange of tokens", DispatchText(DispatchOf(model, layout))));
+}
+
 void AddStages(const planner::LayoutPlan& plan, std::string& text) {
   const std::vector<planner::StagePlace> places =
       planner::PlacesOfStages(plan.config, plan.cluster);
@@ -68,12 +98,7 @@ void AddStages(const planner::LayoutPlan& plan, std::string& text) {
   absl::StrAppend(
       &text, Line("order", absl::StrCat("tp ", layout.tp, ", cp ", layout.cp, ", dp ", layout.dp,
                                         ", pp ", layout.pp, ": tp varies fastest, pp slowest")));
-  if (const int64_t experts = plan.config.model.num_experts; experts > 0) {
-    absl::StrAppend(
-        &text, Line("experts", absl::StrCat(experts / layout.ep, " per GPU, ep ", layout.ep,
-                                            " divides the ranks of ",
-                                            HasWholeExperts(layout) ? "tp, cp and dp" : "dp")));
-  }
+  AddExperts(plan, text);
   for (size_t stage = 0; stage < std::min(places.size(), kMostStages); ++stage) {
     const planner::StagePlace& place = places[stage];
     absl::StrAppend(&text, Line(absl::StrCat("stage ", stage),

@@ -31,7 +31,9 @@ double DispatchElements(const BlockWork& work) {
 }
 
 // The activation function, and the product with the weights of the rows.
-double ActivationElements(const BlockWork& work) { return work.experts.rows * work.experts.ffn; }
+double ExpertActivationElements(const BlockWork& work) {
+  return work.experts.rows * work.experts.ffn;
+}
 
 // The router computes in fp32. The forward pass casts the rows, and reads and writes the logits and
 // scores. The backward pass has two products, casts the rows again, and adds the gradient of the
@@ -81,7 +83,7 @@ ExpertSeconds SecondsOfExperts(const BlockWork& work, const Kernels& kernels,
   ExpertSeconds seconds;
   if (work.experts.count == 0) return seconds;
   const double busiest = work.experts.ranks > 1 ? profile.expert_imbalance : 1;
-  const double activation = ActivationElements(work), gate = work.is_gated ? 1 : 0;
+  const double activation = ExpertActivationElements(work), gate = work.is_gated ? 1 : 0;
   const double moved = kernels.Elementwise(DispatchElements(work));
   const double forward = busiest * (kernels.ForwardExpertProducts(work.ExpertProducts()) +
                                     kernels.Elementwise((3 + gate) * activation) + moved);

@@ -102,7 +102,7 @@ void SetLatentHeads(const RunConfig& config, double row_bytes, double between,
   tensors.packed_heads =
       2 * tensors.queries +
       row_bytes * heads * static_cast<double>(model.qk_head_dim + model.v_head_dim);
-  tensors.softmax = SoftmaxBytes(config, tensors.rows, heads);
+  tensors.softmax = tensors.rows * heads * kFloatBytes;
   tensors.attention = IsManual(config) ? PlainAttentionBytes(config, tensors, heads)
                                        : FusedAttentionBytes(config, tensors.rows, heads);
   const auto ranks = static_cast<double>(model.q_lora_rank + model.kv_lora_rank);

@@ -290,10 +290,6 @@ Problems FindExpertLayoutProblems(const RunConfig& config) {
 
 Problems FindUntrainable(const RunConfig& config) {
   Problems problems;
-  const auto add = [&problems](const char* key, const std::string& feature) {
-    problems.push_back({key, Quoted(key) + " cannot be trained yet: trainyard-trainer has no " +
-                                 feature + "; `trainyard plan --device` predicts the run"});
-  };
   if (!HasExperts(config.model) && config.layout.ep > 1) {
     problems.push_back({"layout.ep", WithValue("layout.ep", config.layout.ep) +
                                          " needs `model.num_experts`; set it to 1"});
@@ -301,10 +297,11 @@ Problems FindUntrainable(const RunConfig& config) {
     CheckExpertsOnGpu(config, problems);
     CheckExpertLayout(config, problems);
   }
-  if (HasLatentAttention(config.model) && config.resources.device == DeviceKind::kGpu) {
-    add("model.multi_latent_attention", "latent attention on GPUs");
+  if (HasFp8(config.train)) {
+    problems.push_back({"train.fp8",
+                        "`train.fp8` cannot be trained yet: trainyard-trainer has no FP8 "
+                        "arithmetic; `trainyard plan --device` predicts the run"});
   }
-  if (HasFp8(config.train)) add("train.fp8", "FP8 arithmetic");
   return problems;
 }
 

@@ -7,7 +7,7 @@
 #   tests/gpu/run.sh TOKENS_DIRECTORY [REPORT_DIRECTORY]
 # CHECKS lists what runs, of "numbers references determinism layouts train"; all by default.
 # MICRO_BATCH, STEPS and SAVE_EVERY change the training run; SCRATCH is where its checkpoints go.
-# Needs: CUDA toolkit, cmake >= 3.25, ninja, GoogleTest, a python3 whose torch wheel (2.6 or newer)
+# Needs: CUDA toolkit, cmake >= 3.25, ninja, GoogleTest, a python3 whose torch wheel (2.8 or newer)
 # is CUDA, and transformers for the references. TRAINYARD_HEADERS=DIR names a folder with
 # nlohmann/json.hpp and xxhash.h where they are not installed.
 set -euo pipefail

@@ -19,12 +19,16 @@ STEPS = 6
 def small_layout(layout):
     """Every axis that the recipe uses is 2 wide, as long as there are ranks: the model's axes come
     first, since dp is what every run has."""
-    small = {key: value for key, value in layout.items() if key != "ep"}
+    small = dict(layout)
     ranks = 1
     for axis in ("tp", "pp", "cp", "dp"):
         wide = layout[axis] > 1 and ranks < MOST_RANKS
         small[axis] = 2 if wide else 1
         ranks *= small[axis]
+    # Experts are divided among 2 ranks of tp and dp.
+    small["ep"] = 2 if layout["ep"] > 1 and small["tp"] * small["dp"] > 1 else 1
+    if small["ep"] > 1:
+        small["etp"] = 1
     small["vpp"] = min(layout["vpp"], 2) if small["pp"] > 1 else 1
     small["zero_bubble"] = layout["zero_bubble"] and small["pp"] > 1
     small["micro_batch"] = 1
@@ -42,6 +46,17 @@ def small_model(model, layout):
         small["kv_channels"] = 12
     if "max_position_embeddings" in model:
         small["max_position_embeddings"] = 32
+    for key in ("moe_ffn_hidden_size", "moe_shared_expert_intermediate_size"):
+        if key in model:
+            small[key] = 32
+    if "num_experts" in model:
+        small.update(num_experts=8, moe_router_topk=2,
+                     moe_dense_layers=min(model.get("moe_dense_layers", 0), 1))
+        if not small["moe_dense_layers"]:
+            del small["moe_dense_layers"]
+    if model.get("multi_latent_attention"):
+        small.update(q_lora_rank=16, kv_lora_rank=16, qk_head_dim=8, qk_pos_emb_head_dim=4,
+                     v_head_dim=8)
     return small
 
 
@@ -61,7 +76,7 @@ def twin_of(spec, tokens):
 
 def trainable_recipes():
     listed = run_gang.command_line(PROGRAMS / "trainyard", "recipe", "check", "--all")
-    return [recipe["name"] for recipe in listed if recipe["kind"] == "dense"]
+    return [recipe["name"] for recipe in listed if "FP8" not in recipe["kind"]]
 
 
 def resolved(recipe):

@@ -1,6 +1,7 @@
 #include "trainer/model/all_gather_dispatch.h"
 
 #include <numeric>
+#include <utility>
 
 #include "trainer/model/counts_of_ranks.h"
 #include "trainer/model/slot_rows.h"
@@ -13,24 +14,22 @@ HostTensor AllGatherDispatch::CountsOfRanks(const Tensor& counts) const {
   return GatherCounts(counts, parallel_);
 }
 
-Tensor AllGatherDispatch::Gather(const Tensor& rows) const {
+PendingTensor AllGatherDispatch::BeginGather(const Tensor& rows) const {
   const Tensor all = torch::empty({parallel_.size() * rows.size(0), rows.size(1)}, rows.options());
-  parallel_.ranks().AllGather(all, rows.contiguous()).Wait();
-  return all;
+  return {all, parallel_.ranks().AllGather(all, rows.contiguous())};
 }
 
-Tensor AllGatherDispatch::SendBack(const Tensor& rows) const {
+PendingTensor AllGatherDispatch::BeginSendBack(const Tensor& rows) const {
   const std::vector<int64_t> tokens(parallel_.size(), rows.size(0) / parallel_.size());
   const Tensor returned = torch::empty_like(rows);
-  parallel_.ranks().AllToAll(returned, rows, tokens, tokens).Wait();
-  return returned;
+  return {returned, parallel_.ranks().AllToAll(returned, rows, tokens, tokens)};
 }
 
 // The slots of experts on other ranks have no row here. A token of this rank has one slot for each
 // rank when the sums have come back.
 DispatchPlan AllGatherDispatch::Plan(const ExpertChoice& choice) const {
   const RowCounts counts(choice.HostCounts(), parallel_);
-  const Tensor experts = Gather(choice.experts) - counts.first();
+  const Tensor experts = BeginGather(choice.experts).Get() - counts.first();
   DispatchPlan plan;
   plan.segments = counts.OfExpertsHere();
   const int64_t rows = std::accumulate(plan.segments.begin(), plan.segments.end(), int64_t{0});
@@ -44,22 +43,33 @@ DispatchPlan AllGatherDispatch::Plan(const ExpertChoice& choice) const {
   return plan;
 }
 
-Tensor AllGatherDispatch::Send(const Tensor& x, const DispatchPlan& plan) const {
-  return RowsOfTokens(Gather(x), plan.order);
+PendingRows AllGatherDispatch::BeginSend(const WeightedRows& tokens,
+                                         const DispatchPlan& /*plan*/) const {
+  PendingTensor values = BeginGather(tokens.values);
+  if (!tokens.weights.defined()) return {std::move(values), {Tensor(), Work()}};
+  return {std::move(values), BeginGather(tokens.weights)};
 }
 
-Tensor AllGatherDispatch::Return(const Tensor& rows, const DispatchPlan& plan,
-                                 const Tensor& residual) const {
-  return SumOfRows(SendBack(SumOfRows(rows, plan.order, Tensor())), plan.arrivals, residual);
+WeightedRows AllGatherDispatch::FinishSend(PendingRows sent, const DispatchPlan& plan) const {
+  const Tensor weights = sent.weights.Get();
+  return {RowsOfTokens(sent.values.Get(), plan.order),
+          weights.defined() ? RowsOfSlots(weights, plan.order) : weights};
 }
 
-Tensor AllGatherDispatch::SendWeights(const Tensor& weights, const DispatchPlan& plan) const {
-  return RowsOfSlots(Gather(weights), plan.order);
+PendingRows AllGatherDispatch::BeginReturn(const WeightedRows& rows,
+                                           const DispatchPlan& plan) const {
+  PendingTensor values = BeginSendBack(SumOfRows(rows.values, plan.order, Tensor()));
+  if (!rows.weights.defined()) return {std::move(values), {Tensor(), Work()}};
+  return {std::move(values), BeginSendBack(SlotsOfRows(rows.weights, plan.order))};
 }
 
-Tensor AllGatherDispatch::ReturnWeights(const Tensor& row_weights, const DispatchPlan& plan) const {
-  const Tensor slots = SendBack(SlotsOfRows(row_weights, plan.order));
-  return slots.unflatten(0, {parallel_.size(), slots.size(0) / parallel_.size()}).sum(0);
+WeightedRows AllGatherDispatch::FinishReturn(PendingRows returned, const DispatchPlan& plan,
+                                             const Tensor& residual) const {
+  const Tensor values = SumOfRows(returned.values.Get(), plan.arrivals, residual);
+  const Tensor weights = returned.weights.Get();
+  if (!weights.defined()) return {values, weights};
+  const int64_t ranks = parallel_.size();
+  return {values, weights.unflatten(0, {ranks, weights.size(0) / ranks}).sum(0)};
 }
 
 }  // namespace trainyard::trainer

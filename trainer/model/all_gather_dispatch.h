@@ -15,17 +15,17 @@ class AllGatherDispatch final : public TokenDispatch {
 
   HostTensor CountsOfRanks(const torch::Tensor& counts) const override;
   DispatchPlan Plan(const ExpertChoice& choice) const override;
-  torch::Tensor Send(const torch::Tensor& x, const DispatchPlan& plan) const override;
-  torch::Tensor Return(const torch::Tensor& rows, const DispatchPlan& plan,
-                       const torch::Tensor& residual) const override;
-  torch::Tensor SendWeights(const torch::Tensor& weights, const DispatchPlan& plan) const override;
-  torch::Tensor ReturnWeights(const torch::Tensor& row_weights,
-                              const DispatchPlan& plan) const override;
+  PendingRows BeginSend(const WeightedRows& tokens, const DispatchPlan& plan) const override;
+  WeightedRows FinishSend(PendingRows sent, const DispatchPlan& plan) const override;
+  PendingRows BeginReturn(const WeightedRows& rows, const DispatchPlan& plan) const override;
+  WeightedRows FinishReturn(PendingRows returned, const DispatchPlan& plan,
+                            const torch::Tensor& residual) const override;
 
  private:
-  torch::Tensor Gather(const torch::Tensor& rows) const;
-  // Sends the rows of each rank to it. Returns the rows from all ranks, [ranks * tokens, width].
-  torch::Tensor SendBack(const torch::Tensor& rows) const;
+  PendingTensor BeginGather(const torch::Tensor& rows) const;
+  // Sends the rows of each rank to it. The result has the rows from all ranks, [ranks * tokens,
+  // width].
+  PendingTensor BeginSendBack(const torch::Tensor& rows) const;
 
   const ExpertParallel parallel_;
 };

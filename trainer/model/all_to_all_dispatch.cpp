@@ -1,6 +1,7 @@
 #include "trainer/model/all_to_all_dispatch.h"
 
 #include <numeric>
+#include <utility>
 
 #include "trainer/model/counts_of_ranks.h"
 #include "trainer/model/slot_rows.h"
@@ -55,39 +56,55 @@ DispatchPlan AllToAllDispatch::Plan(const ExpertChoice& choice) const {
   return plan;
 }
 
-Tensor AllToAllDispatch::Exchange(const Tensor& rows, const DispatchPlan& plan) const {
-  const Tensor arrived = torch::empty({Sum(plan.received), rows.size(1)}, rows.options());
-  parallel_.ranks().AllToAll(arrived, rows, plan.received, plan.sent).Wait();
-  return plan.arrivals.tokens.defined() ? RowsOfTokens(arrived, plan.arrivals) : arrived;
+PendingTensor AllToAllDispatch::BeginExchange(const Tensor& rows,
+                                              const std::vector<int64_t>& received,
+                                              const std::vector<int64_t>& sent) const {
+  const Tensor arrived = torch::empty({Sum(received), rows.size(1)}, rows.options());
+  return {arrived, parallel_.ranks().AllToAll(arrived, rows, received, sent)};
 }
 
-Tensor AllToAllDispatch::ExchangeBack(const Tensor& rows, const DispatchPlan& plan) const {
-  const Tensor leaving =
-      plan.arrivals.tokens.defined() ? SumOfRows(rows, plan.arrivals, Tensor()) : rows;
-  const Tensor returned = torch::empty({Sum(plan.sent), rows.size(1)}, rows.options());
-  parallel_.ranks().AllToAll(returned, leaving, plan.sent, plan.received).Wait();
-  return returned;
+PendingRows AllToAllDispatch::BeginSend(const WeightedRows& tokens,
+                                        const DispatchPlan& plan) const {
+  const auto exchange = [&](const Tensor& rows) {
+    return BeginExchange(rows, plan.received, plan.sent);
+  };
+  PendingTensor values = exchange(RowsOfTokens(tokens.values, plan.order));
+  if (!tokens.weights.defined()) return {std::move(values), {Tensor(), Work()}};
+  const Tensor of_parts =
+      tokens.weights.unsqueeze(2).expand({-1, -1, parallel_.parts()}).flatten(1);
+  return {std::move(values), exchange(RowsOfSlots(of_parts, plan.order).unsqueeze(1))};
 }
 
-Tensor AllToAllDispatch::Send(const Tensor& x, const DispatchPlan& plan) const {
-  return Exchange(RowsOfTokens(x, plan.order), plan);
+WeightedRows AllToAllDispatch::FinishSend(PendingRows sent, const DispatchPlan& plan) const {
+  const auto by_expert = [&](const Tensor& arrived) {
+    const bool is_sorted = !plan.arrivals.tokens.defined() || !arrived.defined();
+    return is_sorted ? arrived : RowsOfTokens(arrived, plan.arrivals);
+  };
+  const Tensor values = by_expert(sent.values.Get()), weights = by_expert(sent.weights.Get());
+  return {values, weights.defined() ? weights.squeeze(1) : weights};
 }
 
-Tensor AllToAllDispatch::Return(const Tensor& rows, const DispatchPlan& plan,
-                                const Tensor& residual) const {
-  return SumOfRows(ExchangeBack(rows, plan), plan.order, residual);
+PendingRows AllToAllDispatch::BeginReturn(const WeightedRows& rows,
+                                          const DispatchPlan& plan) const {
+  const auto exchange = [&](const Tensor& sorted) {
+    const bool is_sorted = !plan.arrivals.tokens.defined();
+    return BeginExchange(is_sorted ? sorted : SumOfRows(sorted, plan.arrivals, Tensor()), plan.sent,
+                         plan.received);
+  };
+  PendingTensor values = exchange(rows.values);
+  if (!rows.weights.defined()) return {std::move(values), {Tensor(), Work()}};
+  return {std::move(values), exchange(rows.weights.contiguous().unsqueeze(1))};
 }
 
-Tensor AllToAllDispatch::SendWeights(const Tensor& weights, const DispatchPlan& plan) const {
-  const Tensor of_parts = weights.unsqueeze(2).expand({-1, -1, parallel_.parts()}).flatten(1);
-  return Exchange(RowsOfSlots(of_parts, plan.order).unsqueeze(1), plan).squeeze(1);
-}
-
-Tensor AllToAllDispatch::ReturnWeights(const Tensor& row_weights, const DispatchPlan& plan) const {
-  const Tensor rows = ExchangeBack(row_weights.contiguous().unsqueeze(1), plan).squeeze(1);
-  return SlotsOfRows(rows, plan.order)
-      .unflatten(1, {plan.order.places.size(1) / parallel_.parts(), parallel_.parts()})
-      .sum(2);
+WeightedRows AllToAllDispatch::FinishReturn(PendingRows returned, const DispatchPlan& plan,
+                                            const Tensor& residual) const {
+  const Tensor values = SumOfRows(returned.values.Get(), plan.order, residual);
+  const Tensor weights = returned.weights.Get();
+  if (!weights.defined()) return {values, weights};
+  const int64_t parts = parallel_.parts();
+  return {values, SlotsOfRows(weights.squeeze(1), plan.order)
+                      .unflatten(1, {plan.order.places.size(1) / parts, parts})
+                      .sum(2)};
 }
 
 }  // namespace trainyard::trainer

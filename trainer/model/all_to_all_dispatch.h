@@ -14,18 +14,17 @@ class AllToAllDispatch final : public TokenDispatch {
 
   HostTensor CountsOfRanks(const torch::Tensor& counts) const override;
   DispatchPlan Plan(const ExpertChoice& choice) const override;
-  torch::Tensor Send(const torch::Tensor& x, const DispatchPlan& plan) const override;
-  torch::Tensor Return(const torch::Tensor& rows, const DispatchPlan& plan,
-                       const torch::Tensor& residual) const override;
-  torch::Tensor SendWeights(const torch::Tensor& weights, const DispatchPlan& plan) const override;
-  torch::Tensor ReturnWeights(const torch::Tensor& row_weights,
-                              const DispatchPlan& plan) const override;
+  PendingRows BeginSend(const WeightedRows& tokens, const DispatchPlan& plan) const override;
+  WeightedRows FinishSend(PendingRows sent, const DispatchPlan& plan) const override;
+  PendingRows BeginReturn(const WeightedRows& rows, const DispatchPlan& plan) const override;
+  WeightedRows FinishReturn(PendingRows returned, const DispatchPlan& plan,
+                            const torch::Tensor& residual) const override;
 
  private:
   torch::Tensor PartsOf(const torch::Tensor& experts, int64_t experts_here) const;
-  // Exchange rows, and sort those that arrived by expert; and back.
-  torch::Tensor Exchange(const torch::Tensor& rows, const DispatchPlan& plan) const;
-  torch::Tensor ExchangeBack(const torch::Tensor& rows, const DispatchPlan& plan) const;
+  // Exchanges rows, [rows, width].
+  PendingTensor BeginExchange(const torch::Tensor& rows, const std::vector<int64_t>& received,
+                              const std::vector<int64_t>& sent) const;
 
   const ExpertParallel parallel_;
 };

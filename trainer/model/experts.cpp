@@ -46,19 +46,28 @@ Tensor Experts::Forward(const ExpertRows& rows, MicroBatch& micro_batch) const {
   return y;
 }
 
-Experts::Gradients Experts::Backward(const Tensor& dy, const ExpertRows& rows,
-                                     MicroBatch& micro_batch, WeightGradients& gradients) const {
+Experts::Kept Experts::TakeKept(MicroBatch& micro_batch) const {
+  Kept kept{.packed = micro_batch.stash.Pop()};
+  if (keeps_activation_) kept.scaled = micro_batch.stash.Pop();
+  return kept;
+}
+
+Experts::Gradients Experts::Backward(const Tensor& dy, const ExpertRows& rows, Kept kept) const {
   const Tensor up = Stacked(parameters_.up, rows), down = Stacked(parameters_.down, rows);
-  Tensor packed = micro_batch.stash.Pop();
-  const Tensor scaled = keeps_activation_ ? micro_batch.stash.Pop() : Tensor();
   const Tensor d = GroupedLinearInputGradient(dy, down, rows.segments);
   Tensor again = keeps_activation_ ? Tensor() : torch::empty_like(d);
   // The gradient overwrites `packed`, which is not needed afterwards.
-  Tensor d_weights = ScaledActivationBackward(activation_, d, packed, rows.weights, packed, again);
-  gradients.AddGrouped(parameters_.down, dy, keeps_activation_ ? scaled : again, rows.segments);
-  Tensor dx = GroupedLinearInputGradient(packed, up, rows.segments);
-  gradients.AddGrouped(parameters_.up, packed, rows.x, rows.segments);
-  return {std::move(dx), std::move(d_weights)};
+  Tensor d_weights =
+      ScaledActivationBackward(activation_, d, kept.packed, rows.weights, kept.packed, again);
+  Tensor dx = GroupedLinearInputGradient(kept.packed, up, rows.segments);
+  return {std::move(dx), std::move(d_weights), std::move(kept.packed),
+          keeps_activation_ ? std::move(kept.scaled) : std::move(again)};
+}
+
+void Experts::AddParameterGradients(const Tensor& dy, const ExpertRows& rows,
+                                    const Gradients& computed, WeightGradients& gradients) const {
+  gradients.AddGrouped(parameters_.down, dy, computed.scaled, rows.segments);
+  gradients.AddGrouped(parameters_.up, computed.packed, rows.x, rows.segments);
 }
 
 }  // namespace trainyard::trainer

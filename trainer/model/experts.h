@@ -53,12 +53,26 @@ class Experts {
   // Returns [rows, hidden].
   torch::Tensor Forward(const ExpertRows& rows, MicroBatch& micro_batch) const;
 
+  // What a forward pass keeps for the backward pass.
+  struct Kept {
+    torch::Tensor packed;
+    torch::Tensor scaled;  // Undefined if it is recomputed.
+  };
+  Kept TakeKept(MicroBatch& micro_batch) const;
+
+  // Gradients of the inputs, and the factors of the gradients of the parameters.
   struct Gradients {
     torch::Tensor x;        // [rows, hidden].
     torch::Tensor weights;  // [rows].
+    torch::Tensor packed;
+    torch::Tensor scaled;
   };
-  Gradients Backward(const torch::Tensor& dy, const ExpertRows& rows, MicroBatch& micro_batch,
-                     WeightGradients& gradients) const;
+  // Computes the gradients of the inputs. Overwrites `kept`.
+  Gradients Backward(const torch::Tensor& dy, const ExpertRows& rows, Kept kept) const;
+  // Adds the gradients of the parameters. They are computed apart from those of the inputs, so that
+  // the latter can be exchanged in the meantime.
+  void AddParameterGradients(const torch::Tensor& dy, const ExpertRows& rows,
+                             const Gradients& computed, WeightGradients& gradients) const;
 
  private:
   // Returns a parameter as [experts, out, in].

@@ -20,21 +20,26 @@ DispatchPlan LocalDispatch::Plan(const ExpertChoice& choice) const {
   return plan;
 }
 
-Tensor LocalDispatch::Send(const Tensor& x, const DispatchPlan& plan) const {
-  return RowsOfTokens(x, plan.order);
+PendingRows LocalDispatch::BeginSend(const WeightedRows& tokens, const DispatchPlan& plan) const {
+  const Tensor& weights = tokens.weights;
+  return {{RowsOfTokens(tokens.values, plan.order), Work()},
+          {weights.defined() ? RowsOfSlots(weights, plan.order) : weights, Work()}};
 }
 
-Tensor LocalDispatch::Return(const Tensor& rows, const DispatchPlan& plan,
-                             const Tensor& residual) const {
-  return SumOfRows(rows, plan.order, residual);
+WeightedRows LocalDispatch::FinishSend(PendingRows sent, const DispatchPlan& /*plan*/) const {
+  return {sent.values.Get(), sent.weights.Get()};
 }
 
-Tensor LocalDispatch::SendWeights(const Tensor& weights, const DispatchPlan& plan) const {
-  return RowsOfSlots(weights, plan.order);
+PendingRows LocalDispatch::BeginReturn(const WeightedRows& rows,
+                                       const DispatchPlan& /*plan*/) const {
+  return {{rows.values, Work()}, {rows.weights, Work()}};
 }
 
-Tensor LocalDispatch::ReturnWeights(const Tensor& row_weights, const DispatchPlan& plan) const {
-  return SlotsOfRows(row_weights, plan.order);
+WeightedRows LocalDispatch::FinishReturn(PendingRows returned, const DispatchPlan& plan,
+                                         const Tensor& residual) const {
+  const Tensor weights = returned.weights.Get();
+  return {SumOfRows(returned.values.Get(), plan.order, residual),
+          weights.defined() ? SlotsOfRows(weights, plan.order) : weights};
 }
 
 }  // namespace trainyard::trainer

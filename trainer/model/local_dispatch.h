@@ -11,12 +11,11 @@ class LocalDispatch final : public TokenDispatch {
  public:
   HostTensor CountsOfRanks(const torch::Tensor& counts) const override;
   DispatchPlan Plan(const ExpertChoice& choice) const override;
-  torch::Tensor Send(const torch::Tensor& x, const DispatchPlan& plan) const override;
-  torch::Tensor Return(const torch::Tensor& rows, const DispatchPlan& plan,
-                       const torch::Tensor& residual) const override;
-  torch::Tensor SendWeights(const torch::Tensor& weights, const DispatchPlan& plan) const override;
-  torch::Tensor ReturnWeights(const torch::Tensor& row_weights,
-                              const DispatchPlan& plan) const override;
+  PendingRows BeginSend(const WeightedRows& tokens, const DispatchPlan& plan) const override;
+  WeightedRows FinishSend(PendingRows sent, const DispatchPlan& plan) const override;
+  PendingRows BeginReturn(const WeightedRows& rows, const DispatchPlan& plan) const override;
+  WeightedRows FinishReturn(PendingRows returned, const DispatchPlan& plan,
+                            const torch::Tensor& residual) const override;
 };
 
 }  // namespace trainyard::trainer

@@ -40,10 +40,12 @@ Tensor Moe::Forward(const Tensor& x, const Tensor& residual, MicroBatch& micro_b
     choice.wait_for_counts = std::move(counts.wait);
   }
   const DispatchPlan plan = dispatch_->Plan(choice);
-  const ExpertRows rows{dispatch_->Send(x, plan), dispatch_->SendWeights(weights, plan),
-                        plan.segments};
+  PendingRows sent = dispatch_->BeginSend({x, weights}, plan);
   const Tensor sum = shared_.has_value() ? shared_->Forward(x, residual, micro_batch) : residual;
-  Tensor y = dispatch_->Return(experts_.Forward(rows, micro_batch), plan, sum);
+  const WeightedRows arrived = dispatch_->FinishSend(std::move(sent), plan);
+  const ExpertRows rows{arrived.values, arrived.weights, plan.segments};
+  PendingRows returned = dispatch_->BeginReturn({experts_.Forward(rows, micro_batch), {}}, plan);
+  Tensor y = dispatch_->FinishReturn(std::move(returned), plan, sum).values;
   if (keeps_activations_) micro_batch.stash.Push(rows.x);
   micro_batch.stash.Push(std::move(weights));
   micro_batch.stash.Push(choice.counts);
@@ -58,17 +60,24 @@ Tensor Moe::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_batch,
   choice.counts = micro_batch.stash.Pop();
   const Tensor weights = micro_batch.stash.Pop();
   const DispatchPlan plan = dispatch_->Plan(choice);
-  const ExpertRows rows{keeps_activations_ ? micro_batch.stash.Pop() : dispatch_->Send(x, plan),
-                        dispatch_->SendWeights(weights, plan), plan.segments};
-  const Experts::Gradients d_rows =
-      experts_.Backward(dispatch_->Send(dy, plan), rows, micro_batch, gradients);
-  gradients.FinishGroup(expert_group_);
+  Tensor x_rows = keeps_activations_ ? micro_batch.stash.Pop() : Tensor();
+  PendingRows sent = dispatch_->BeginSend({dy, weights}, plan);
+  if (!keeps_activations_) {
+    x_rows = dispatch_->FinishSend(dispatch_->BeginSend({x, {}}, plan), plan).values;
+  }
+  // The tensors of the experts were kept after those of the shared expert.
+  Experts::Kept kept = experts_.TakeKept(micro_batch);
   const Tensor d_shared =
       shared_.has_value() ? shared_->Backward(dy, x, micro_batch, gradients) : Tensor();
-  Tensor dx = dispatch_->Return(d_rows.x, plan, d_shared);
-  router_.Backward(dispatch_->ReturnWeights(d_rows.weights, plan), choice, x, micro_batch,
-                   gradients, dx);
-  return dx;
+  const WeightedRows arrived = dispatch_->FinishSend(std::move(sent), plan);
+  const ExpertRows rows{x_rows, arrived.weights, plan.segments};
+  const Experts::Gradients d_rows = experts_.Backward(arrived.values, rows, std::move(kept));
+  PendingRows returned = dispatch_->BeginReturn({d_rows.x, d_rows.weights}, plan);
+  experts_.AddParameterGradients(arrived.values, rows, d_rows, gradients);
+  gradients.FinishGroup(expert_group_);
+  WeightedRows d_tokens = dispatch_->FinishReturn(std::move(returned), plan, d_shared);
+  router_.Backward(d_tokens.weights, choice, x, micro_batch, gradients, d_tokens.values);
+  return d_tokens.values;
 }
 
 }  // namespace trainyard::trainer

@@ -10,6 +10,7 @@
 #include "proto/contract/model_config.h"
 #include "trainer/model/expert_choice.h"
 #include "trainer/model/expert_parallel.h"
+#include "trainer/model/tensor_parallel.h"
 #include "trainer/ops/grouped_linear.h"
 #include "trainer/ops/host_copy.h"
 #include "trainer/ops/permute.h"
@@ -27,31 +28,41 @@ struct DispatchPlan {
   ExpertOrder arrivals;
 };
 
-// Send and Return are each other's gradients, and so are SendWeights and ReturnWeights. All ranks
-// that share experts must call all methods in the same order, also a rank without rows. All ranks
-// have the same number of tokens.
+// Values of rows, and the weights of the rows. `weights` may be undefined.
+struct WeightedRows {
+  torch::Tensor values;   // [tokens, width], or [rows, width].
+  torch::Tensor weights;  // [tokens, topk], or [rows].
+};
+
+// Rows on their way.
+struct PendingRows {
+  PendingTensor values;
+  PendingTensor weights;
+};
+
+// Send converts tokens to the rows of this rank's experts, sorted by expert: [tokens, width] to
+// [rows, width], and weights [tokens, topk] to [rows]. Return is the opposite. For values, it
+// returns residual + the sum of each token's rows. `residual` may be undefined. Send and Return are
+// each other's gradients. Work that is queued between Begin and Finish runs during the exchange.
+//
+// All ranks that share experts must call all methods in the same order, also a rank without rows.
+// All ranks have the same number of tokens.
 class TokenDispatch {
  public:
   virtual ~TokenDispatch() = default;
 
-  // Begins to copy the counts of all ranks that share experts (ExpertChoice::counts) to host
-  // memory. `counts` are those of this rank's choice, [experts], on the device.
+  // Converts the counts of this rank's choice, [experts], to those of all ranks that share experts
+  // (ExpertChoice::counts).
   virtual HostTensor CountsOfRanks(const torch::Tensor& counts) const = 0;
 
   virtual DispatchPlan Plan(const ExpertChoice& choice) const = 0;
 
-  // Returns the rows of x, [tokens, width], that this rank's experts process, sorted by expert.
-  virtual torch::Tensor Send(const torch::Tensor& x, const DispatchPlan& plan) const = 0;
-  // Returns residual + the sum of each token's rows: [tokens, width]. `residual` may be undefined.
-  virtual torch::Tensor Return(const torch::Tensor& rows, const DispatchPlan& plan,
-                               const torch::Tensor& residual) const = 0;
+  virtual PendingRows BeginSend(const WeightedRows& tokens, const DispatchPlan& plan) const = 0;
+  virtual WeightedRows FinishSend(PendingRows sent, const DispatchPlan& plan) const = 0;
 
-  // Converts weights [tokens, topk] to the weights of the sorted rows, [rows], and back. Returns 0
-  // for dropped slots.
-  virtual torch::Tensor SendWeights(const torch::Tensor& weights,
-                                    const DispatchPlan& plan) const = 0;
-  virtual torch::Tensor ReturnWeights(const torch::Tensor& row_weights,
-                                      const DispatchPlan& plan) const = 0;
+  virtual PendingRows BeginReturn(const WeightedRows& rows, const DispatchPlan& plan) const = 0;
+  virtual WeightedRows FinishReturn(PendingRows returned, const DispatchPlan& plan,
+                                    const torch::Tensor& residual) const = 0;
 };
 
 // Returns LocalDispatch on one rank, and else the dispatch that `parallel` asks for. kAuto is the

@@ -145,7 +145,7 @@ torch::Tensor GroupedLinearForward(const torch::Tensor& x, const torch::Tensor& 
                                    const RowSegments& segments);
 torch::Tensor GroupedLinearInputGradient(const torch::Tensor& dy, const torch::Tensor& weight,
                                          const RowSegments& segments);
-// LinearWeightGradient for fp32 dy and bf16 x.
+// LinearWeightGradient for fp32 dy and x of a 16-bit type.
 void WideWeightGradient(const torch::Tensor& dy, const torch::Tensor& x,
                         const GradientTarget& target);
 // LinearWeightGradient for the rows of one expert, whose number changes from call to call.

@@ -44,11 +44,11 @@ void MultiplySegment(kernels::GemmArguments product) {
   kernels::Gemm(product, Stream());
 }
 
-// Splits fp32 numbers into bf16 numbers whose sum has the first 16 bits: [rows, 2 * columns], the
-// leading bits of all columns first.
-Tensor Split(const Tensor& wide) {
-  const Tensor leading = wide.to(torch::kBFloat16);
-  return at::cat({leading, (wide - leading).to(torch::kBFloat16)}, 1);
+// Splits fp32 numbers into two numbers of a 16-bit type whose sum has at least their first 16 bits:
+// [rows, 2 * columns], the leading bits of all columns first.
+Tensor Split(const Tensor& wide, torch::ScalarType type) {
+  const Tensor leading = wide.to(type);
+  return at::cat({leading, (wide - leading).to(type)}, 1);
 }
 
 }  // namespace
@@ -90,7 +90,7 @@ Tensor WideLinearForward(const Tensor& x, const Tensor& weight) {
 
 void AddWideLinearInputGradient(const Tensor& dy, const Tensor& weight, Tensor& dx) {
   const bool is_wide = weight.scalar_type() == torch::kFloat32;
-  const Tensor rows = is_wide ? dy : Split(dy);
+  const Tensor rows = is_wide ? dy : Split(dy, weight.scalar_type());
   const Tensor columns = is_wide ? weight : at::cat({weight, weight});
   kernels::GemmArguments product = InputGradientProduct(rows, columns, dx);
   product.c = dx.data_ptr();
@@ -100,7 +100,7 @@ void AddWideLinearInputGradient(const Tensor& dy, const Tensor& weight, Tensor& 
 void WideWeightGradient(const Tensor& dy, const Tensor& x, const GradientTarget& target) {
   const Tensor parts =
       torch::empty({2 * dy.size(1), x.size(1)}, x.options().dtype(torch::kFloat32));
-  kernels::Gemm(WeightGradientProduct(Split(dy), x, {parts, false}), Stream());
+  kernels::Gemm(WeightGradientProduct(Split(dy, x.scalar_type()), x, {parts, false}), Stream());
   Tensor gradient = target.gradient;
   const Tensor leading = parts.narrow(0, 0, dy.size(1));
   const Tensor trailing = parts.narrow(0, dy.size(1), dy.size(1));

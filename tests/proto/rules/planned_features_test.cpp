@@ -253,10 +253,8 @@ TEST(PlannedFeaturesTest, RefusesWhatTheTrainerLacks) {
   config.train.fp8 = Fp8Recipe::kDelayed;
   EXPECT_THAT(
       FeatureMessages(FindUntrainable(config)),
-      ElementsAre(HasSubstr("`model.multi_latent_attention` cannot be trained yet: "
-                            "trainyard-trainer has no latent attention on GPUs; "
-                            "`trainyard plan --device` predicts"),
-                  HasSubstr("`train.fp8` cannot be trained yet")));
+      ElementsAre(HasSubstr("`train.fp8` cannot be trained yet: trainyard-trainer has no FP8 "
+                            "arithmetic; `trainyard plan --device` predicts")));
 }
 
 TEST(PlannedFeaturesTest, OnGpusTheTrainerHasAtMost512Experts) {

@@ -33,7 +33,7 @@ int64_t RowsOf(const GroupedShape& shape) {
 }
 
 double GroupedTolerance(torch::ScalarType type) {
-  return type == torch::kBFloat16 ? 5e-5 : kLongSumTolerance;
+  return type == torch::kFloat32 ? kLongSumTolerance : 5e-5;
 }
 
 struct GroupedCase {

@@ -12,7 +12,7 @@ using torch::Tensor;
 
 // Tensor cores truncate the low bits of a sum, and products use the first 16 bits of a gradient.
 double WideTolerance(torch::ScalarType type) {
-  return type == torch::kBFloat16 ? 5e-5 : kLongSumTolerance;
+  return type == torch::kFloat32 ? kLongSumTolerance : 5e-5;
 }
 
 void ExpectExactWideProducts(int64_t rows, int64_t in, int64_t out, torch::ScalarType type) {

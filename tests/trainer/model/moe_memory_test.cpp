@@ -39,7 +39,9 @@ const std::map<std::string, std::function<void(ModelConfig&)>>& Families() {
       {"Dense", [](ModelConfig&) {}},
       {"Mixtral", MakeMixtral},
       {"Qwen3Moe", MakeQwen3Moe},
-      {"DeepSeekExperts", MakeDeepSeekMoe}};
+      {"DeepSeekExperts", MakeDeepSeekMoe},
+      {"DeepSeekV3", MakeDeepSeekV3},
+      {"DeepSeekV2Lite", MakeDeepSeekV2Lite}};
   return families;
 }
 

@@ -30,8 +30,8 @@ RankTokens RandomRankTokens(int64_t ranks) {
   torch::manual_seed(5);
   const auto fp64 = torch::dtype(torch::kFloat64);
   RankTokens tokens{torch::rand({ranks, kTokens, kWidth}, fp64),
-                torch::empty({ranks, kTokens, kTopk}, torch::kInt64),
-                torch::rand({ranks, kTokens, kTopk}, fp64)};
+                    torch::empty({ranks, kTokens, kTopk}, torch::kInt64),
+                    torch::rand({ranks, kTokens, kTopk}, fp64)};
   for (int64_t rank = 0; rank < ranks; ++rank) {
     for (int64_t token = 0; token < kTokens; ++token) {
       tokens.experts[rank][token] = torch::randperm(kExperts, torch::kInt64).narrow(0, 0, kTopk);
@@ -58,8 +58,8 @@ Returned Process(const TokenDispatch& dispatch, const RankTokens& tokens, int64_
   ExpertChoice choice{experts, CountRows(kept, kExperts + 1).narrow(0, 0, kExperts)};
   choice.counts = dispatch.CountsOfRanks(choice.counts).values;
   const DispatchPlan plan = dispatch.Plan(choice);
-  const Tensor rows = dispatch.Send(x, plan);
-  const Tensor weights = dispatch.SendWeights(tokens.weights[rank], plan);
+  const auto [rows, weights] =
+      dispatch.FinishSend(dispatch.BeginSend({x, tokens.weights[rank]}, plan), plan);
   Tensor results = torch::empty_like(rows);
   const int64_t first = parallel.ExpertsHere(kExperts).first;
   for (int64_t expert = 0, row = 0; expert < static_cast<int64_t>(plan.segments.size()); ++expert) {
@@ -69,8 +69,9 @@ Returned Process(const TokenDispatch& dispatch, const RankTokens& tokens, int64_
         .copy_(scaled * FactorOf(first + expert) / static_cast<double>(parallel.parts()));
     row += count;
   }
-  return {dispatch.Return(results, plan, x), dispatch.ReturnWeights(results.sum(1), plan),
-          plan.segments};
+  const WeightedRows returned =
+      dispatch.FinishReturn(dispatch.BeginReturn({results, results.sum(1)}, plan), plan, x);
+  return {returned.values, returned.weights, plan.segments};
 }
 
 Tensor ExpectedWeightGradient(const RankTokens& tokens, int64_t rank) {
@@ -95,7 +96,8 @@ const MakeDispatch kAllGather = [](const ExpertParallel& parallel) {
 };
 
 // Runs `make`'s dispatch on all ranks and compares it with the formula.
-std::vector<Returned> ExpectRight(const MakeDispatch& make, const RankTokens& tokens, int64_t parts) {
+std::vector<Returned> ExpectRight(const MakeDispatch& make, const RankTokens& tokens,
+                                  int64_t parts) {
   std::vector<Returned> all(tokens.x.size(0));
   RunRanksInMemory(tokens.x.size(0), [&](Communicator& ranks) {
     const ExpertParallel parallel(ranks, parts);

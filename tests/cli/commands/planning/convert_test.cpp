@@ -111,14 +111,15 @@ TEST_F(ConvertTest, WhatCannotBeDoneIsSaidLineByLine) {
       "--data-path 0.7 /a 0.3 /b --rampup-batch-size 8 8 100 --load /old\nstray=1 stray\n");
   EXPECT_THAT(
       result.err,
-      AllOf(HasSubstr("line 2: --num-experts 8: trainyard-trainer does not support mixture"),
-            HasSubstr("line 2: --moe-router-topk 2"),
+      AllOf(HasSubstr("line 1: --disable-bias-linear is not set, so Megatron-LM adds biases"),
             HasSubstr("line 3: --fp8-hybrid: trainyard-trainer does not support"),
             HasSubstr("line 4: --tensor-core 3: not understood"),
             HasSubstr("line 8: `stray` was not understood")));
   EXPECT_THAT(result.out,
-              AllOf(HasSubstr("  activation: swiglu\n"), HasSubstr("rms_norm"),
-                    HasSubstr("  ffn_hidden_size: 256\n"), HasSubstr("  blend: [0.7 /a, 0.3 /b]\n"),
+              AllOf(HasSubstr("  num_experts: 8\n"), HasSubstr("  moe_router_topk: 2\n"),
+                    HasSubstr("  add_bias_linear: false\n"), HasSubstr("  activation: swiglu\n"),
+                    HasSubstr("rms_norm"), HasSubstr("  ffn_hidden_size: 256\n"),
+                    HasSubstr("  blend: [0.7 /a, 0.3 /b]\n"),
                     HasSubstr("  rampup_batch_samples: 100\n"), HasSubstr("  resume_from: /old")));
   EXPECT_THAT(result.out, Not(HasSubstr("max_position_embeddings")));
 }

@@ -201,15 +201,13 @@ TEST_F(PlanLayoutTest, ABatchThatNoLayoutDividesIsNoQuestionOfMemory) {
   EXPECT_THAT(result.err, HasSubstr("train.global_batch"));
 }
 
-// A run is planned even if it needs features that the trainer lacks. The plan then states why
-// `submit` would reject the run.
 TEST_F(PlanLayoutTest, PlansMixturesOfExperts) {
   const CliResult result = Run({"plan", "mixtral-8x7b", "--device", "H100", "--nodes", "8"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   for (const char* part :
        {"  layout: {ep: ", "  parameters: 46702792704, 12879925248 active per token",
-        "submit would refuse this job", "`model.num_experts` cannot be trained yet", "per GPU, ep ",
-        "expert inputs", "wait: experts", "tokens/s", "MFU", "days", "cost"}) {
+        " of 8 per GPU; ep ", "divides the ranks of tp, cp and dp", "copies of an expert",
+        "exchange of tokens", "all-to-all: a token is sent to", "expert inputs", "wait: experts", "tokens/s", "MFU", "days", "cost"}) {
     EXPECT_THAT(result.out, HasSubstr(part));
   }
   const CliResult document =
@@ -219,14 +217,13 @@ TEST_F(PlanLayoutTest, PlansMixturesOfExperts) {
   EXPECT_GT(plan["layout"]["ep"], 1);
   EXPECT_GT(plan["memory"]["dispatch_bytes"], 0);
   EXPECT_GT(plan["step"]["ep_wait_seconds"], 0);
-  EXPECT_THAT(plan["warnings"][0], HasSubstr("cannot be trained yet"));
+  EXPECT_TRUE(plan["warnings"].empty()) << "submit accepts the job";
 }
 
 TEST_F(PlanLayoutTest, PlansLatentAttentionAndFp8) {
   const CliResult latent = Run({"plan", "deepseek-v3", "--device", "H100", "--nodes", "64"});
   EXPECT_EQ(latent.exit_code, 0) << latent.err;
-  EXPECT_THAT(latent.out, HasSubstr("has no mixtures of experts"));
-  EXPECT_THAT(latent.out, HasSubstr("has no latent attention"));
+  EXPECT_THAT(latent.out, Not(HasSubstr("submit would refuse")));
   EXPECT_THAT(latent.out, HasSubstr("divides the ranks of tp, cp and dp"));
   const CliResult narrow = Run({"plan", "llama3-8b-fp8", "--device", "H100"});
   EXPECT_EQ(narrow.exit_code, 0) << narrow.err;
@@ -248,7 +245,7 @@ TEST_F(PlanLayoutTest, AMixtureTakesSettingsAndItsWrittenLayout) {
       HasSubstr("`model.moe_router_topk` (9) must not be above `model.num_experts` (8)"));
   const CliResult plain = Run({"plan", "--offline", "mixtral-8x7b"});
   EXPECT_EQ(plain.exit_code, 0) << plain.err;
-  EXPECT_THAT(plain.out, HasSubstr("`model.num_experts` cannot be trained yet"));
+  EXPECT_THAT(plain.out, Not(HasSubstr("cannot be trained yet")));
 }
 
 TEST_F(PlanLayoutTest, StorageCanBoundAStep) {
