@@ -162,7 +162,8 @@ TEST_P(FamiliesTest, ARoundTripChangesNoByte) {
 
 INSTANTIATE_TEST_SUITE_P(All, FamiliesTest,
                          testing::Values("llama", "llama31", "qwen3_tied", "qwen3_untied", "olmo",
-                                         "gpt2", "gpt_neox", "mixtral", "qwen3_moe"),
+                                         "gpt2", "gpt_neox", "mixtral", "qwen3_moe", "deepseek_v3",
+                                         "deepseek_v3_no_query_rank", "deepseek_v2_lite"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
