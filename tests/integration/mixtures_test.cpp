@@ -15,7 +15,7 @@ namespace {
 
 // More steps than the test needs, so that no job ends before the test has killed a rank.
 constexpr int kForEver = 1'000'000;
-constexpr int64_t kSteps = 20;  // Steps between two checkpoints (TinyJob).
+constexpr int64_t kStepsBetweenCheckpoints = 20;  // Steps between two checkpoints (TinyJob).
 
 constexpr char kLayout[] = "layout: {tp: 2, ep: 2, etp: 1}\n";
 
@@ -80,14 +80,15 @@ class MixturesTest : public testing::TestWithParam<Mixture> {
 
 TEST_P(MixturesTest, TrainsOnTwoWorkersAndSurvivesAKilledRank) {
   const int64_t job_id = Start("disturbed");
-  ASSERT_TRUE(cluster_.WaitForCheckpoint(job_id, kSteps)) << cluster_.DaemonLogs();
+  ASSERT_TRUE(cluster_.WaitForCheckpoint(job_id, kStepsBetweenCheckpoints))
+      << cluster_.DaemonLogs();
   const pid_t victim = cluster_.RankPid(job_id, 1, 1);
   ASSERT_GT(victim, 0);
   kill(victim, SIGKILL);
   ASSERT_TRUE(Eventually([&] { return cluster_.Job(job_id).attempts_size() == 2; }));
   const int64_t resume_step = cluster_.Job(job_id).attempts(1).resume_step();
-  EXPECT_GE(resume_step, kSteps);
-  const v1::Job job = cluster_.StopAfter(job_id, resume_step + kSteps);
+  EXPECT_GE(resume_step, kStepsBetweenCheckpoints);
+  const v1::Job job = cluster_.StopAfter(job_id, resume_step + kStepsBetweenCheckpoints);
   ASSERT_EQ(job.attempts_size(), 2);
   EXPECT_EQ(job.attempts(0).verdict().signal(), SIGKILL);
 
