@@ -37,6 +37,12 @@ class StubbornMetricStore final : public KeepsData<MetricStore> {
   absl::StatusOr<std::vector<AttemptRange>> Attempts(int64_t job_id) override {
     return inner_->Attempts(job_id);
   }
+  absl::StatusOr<std::vector<int64_t>> ExpertSteps(int64_t job_id) override {
+    return inner_->ExpertSteps(job_id);
+  }
+  absl::StatusOr<std::vector<StoredExperts>> ReadExperts(int64_t job_id, StepRange steps) override {
+    return inner_->ReadExperts(job_id, steps);
+  }
 
  private:
   std::atomic<int> failures_;
@@ -298,6 +304,12 @@ class DamagedMetricStore final : public KeepsData<MetricStore> {
   }
   absl::StatusOr<std::vector<AttemptRange>> Attempts(int64_t job_id) override {
     return inner_->Attempts(job_id);
+  }
+  absl::StatusOr<std::vector<int64_t>> ExpertSteps(int64_t job_id) override {
+    return inner_->ExpertSteps(job_id);
+  }
+  absl::StatusOr<std::vector<StoredExperts>> ReadExperts(int64_t job_id, StepRange steps) override {
+    return inner_->ReadExperts(job_id, steps);
   }
 
  private:
