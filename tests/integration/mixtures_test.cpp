@@ -14,7 +14,7 @@ namespace trainyard::test {
 namespace {
 
 // More steps than the test needs, so that no job ends before the test has killed a rank.
-constexpr int kForEver = 1'000'000;
+constexpr int kStepsWithoutAnEnd = 1'000'000;
 constexpr int64_t kStepsBetweenCheckpoints = 20;  // Steps between two checkpoints (TinyJob).
 
 constexpr char kLayout[] = "layout: {tp: 2, ep: 2, etp: 1}\n";
@@ -66,7 +66,7 @@ class MixturesTest : public testing::TestWithParam<Mixture> {
 
   int64_t Start(const std::string& name) {
     const Mixture& mixture = GetParam();
-    std::string job = TinyJob(name, tokens_, 2, kForEver);
+    std::string job = TinyJob(name, tokens_, 2, kStepsWithoutAnEnd);
     const std::string keys = "  num_query_groups: 2\n";
     const size_t position = job.find(keys);
     const std::string kept = mixture.has_latent_attention ? "" : keys;
