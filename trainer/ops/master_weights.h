@@ -10,9 +10,10 @@
 
 namespace trainyard::trainer {
 
-// Let b be the bits of a master weight. value = (b + 0x8000) >> 16 is b rounded to bf16, half away
-// from zero. low = b & 0xffff, stored as a signed int16. Hence b = (value << 16) + low, exactly,
-// for every weight within the range of bf16.
+// Let b be the bits of an fp32 master weight. The bf16 parameter is the weight rounded half away
+// from zero, with the bits (b + 0x8000) >> 16. The low bits are b & 0xffff, stored as a signed
+// int16. Joining computes (value << 16) + low, where `value` is the bits of the parameter. The sign
+// of `low` reverses the rounding, so the result is b for every weight within the range of bf16.
 
 // Returns the fp32 master weights, on the same device. values: bf16; low_bits: int16, of the same
 // shape.

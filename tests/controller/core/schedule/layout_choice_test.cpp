@@ -209,7 +209,8 @@ TEST_F(AutoJobTest, OnItsOldNodesItNeedNotWaitForTheHeadOfTheQueue) {
   EXPECT_EQ(cluster_.Placement(job), "d:0 d:1");
 }
 
-// The head needs two nodes more than exist. The free node g is reserved for the head.
+// The head needs four nodes. After four nodes are lost, it has only its old node a and the free
+// node g, which is reserved for it.
 TEST_F(AutoJobTest, BehindAnotherHeadItContinuesOnItsOwnNodesOnly) {
   for (const char* id : {"d", "e", "f"}) cluster_.AddNode(id, 2);
   const int64_t head = cluster_.Submit("head", 4, 2);
