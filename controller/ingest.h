@@ -102,7 +102,7 @@ class Ingest {
   void WriteMarks();
   // Passes the newest mark to the stores.
   void GiveMark();
-  // Reports up to which position the store is durable after a write.
+  // Reports the position of the store after a write to it. All data up to the position is durable.
   void Positioned(Write write);
   void StoreTaken();
   // Adds a TelemetryItem or OutputItem to the group.

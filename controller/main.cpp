@@ -126,7 +126,7 @@ void DefineCommands(CLI::App& app, Flags& flags) {
       "copy the store to a new directory, then exit; works while a controller is running");
   flags.backup->add_option("dir", flags.backup_directory, "directory to create")->required();
   flags.restore = app.add_subcommand(
-      "restore", "restore a backup into a data directory without a store, then exit");
+      "restore", "restore a backup to a data directory that contains no store files, then exit");
   flags.restore->add_option("dir", flags.backup_directory, "directory of the backup")->required();
   flags.check = app.add_subcommand(
       "check", "verify every page of a stopped controller's store, then exit (1 if damaged)");

@@ -70,8 +70,8 @@ struct SendMessage {
   LinkId link = 0;
   v1::ControllerMessage message;
 };
-// Ends the stream. If `at_once` is set, queued messages are dropped, because the worker may no
-// longer read.
+// Ends the stream. `at_once` drops the queued messages. It is set for a slow consumer, which would
+// not read them.
 struct EndLink {
   LinkId link = 0;
   absl::Status status;

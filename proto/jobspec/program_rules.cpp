@@ -192,7 +192,7 @@ void CheckSpares(const v1::JobSpec& spec, Problems& problems) {
                                                        spec.restart().spares(), ", but ", why)});
   };
   if (!RunsOurTrainer(spec)) {
-    refuse("only trainyard-trainer heals in place; remove `command` or the spares");
+    refuse("only trainyard-trainer can use spares; remove `command`, or set `restart.spares` to 0");
   } else if (spec.auto_layout()) {
     refuse(
         "with `layout: auto`, a job that loses nodes continues on fewer nodes instead of healing; "

@@ -145,8 +145,9 @@ RankState StateFromExit(const RankPlace& place, RankExit exit, bool held) {
     state.started_ms = record->started_ms;
   }
   if (held) {
-    // The shim is overdue only if it is stopped. A running shim is ending the processes left by its
-    // rank, which may take any time.
+    // The exit is recorded, but the shim is still alive. This is normal for a running shim: it ends
+    // the processes left by its rank, which may take any time. A suspended shim (SIGSTOP) cannot do
+    // so and is overdue.
     state.shim_overdue = record.ok() && IsOfThisBoot(*record) && IsStopped(record->shim);
     return WithRest(std::move(state), held, {});
   }

@@ -79,7 +79,7 @@ struct RankState {
   // True if no shim will end the remaining processes. The caller must then call SweepRank.
   bool unattended = false;
   // True if the rank's process has ended and the shim is late: it has not recorded the end yet, or
-  // it is stopped.
+  // it is suspended.
   bool shim_overdue = false;
 };
 

@@ -18,8 +18,8 @@ absl::Status NoRecord(const ExpertsOptions& options, const v1::GetExpertsRespons
   if (response.steps().empty()) {
     return absl::FailedPreconditionError(
         absl::StrCat("job ", options.job,
-                     " has reported no experts; models without experts have none, and other models "
-                     "report them with the first logged step"));
+                     " has not reported the load of experts; a model with experts reports it with "
+                     "its first logged step, and a model without experts never does"));
   }
   return absl::NotFoundError(absl::StrCat("job ", options.job, " has no record at or before step ",
                                           options.step, "; the oldest is of step ",

@@ -155,8 +155,9 @@ int64_t TimeOf(const v1::TelemetryRecord& record, const v1::RankPlacement* membe
 }
 
 // Returns the time at which the newest metrics were written, for the display of their age. The
-// program's clock may be wrong. The time is at least the progress that the worker measured, and at
-// most the node's newest heartbeat, because a record is written before it arrives.
+// program's clock may be wrong, so the time is limited to a plausible range. It is not earlier than
+// the rank's last progress, as measured by the worker. It is not later than the arrival of the
+// node's newest heartbeat, because a record is written before it arrives.
 Timestamp ShownTime(Timestamp time, const v1::RankPlacement* member, const RankObservation& rank,
                     const Observations& observations) {
   const auto node =

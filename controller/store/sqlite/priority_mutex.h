@@ -8,9 +8,9 @@
 namespace trainyard::controller {
 
 // lock() waits only for the current holder and for other urgent users. It gets the mutex before all
-// threads that wait in LockBehind(). Background work should take the mutex for many short pieces
-// (BackgroundLock). It then delays an urgent user by at most one piece, regardless of how the
-// system schedules threads.
+// threads that wait in LockBehind(). Background work should be divided into short pieces, each with
+// a lock of its own (BackgroundLock). An urgent user then waits for at most one piece, regardless
+// of how the system schedules threads.
 class PriorityMutex {
  public:
   // Locks for urgent work. Named so that std::lock_guard can be used.
