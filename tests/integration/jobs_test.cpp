@@ -98,7 +98,7 @@ TEST(JobsTest, SubmitRefusesWhatTheTrainerCannotStart) {
       "parallel", TinyJob("parallel", cluster.MakeTokens(), 2, 10) + "layout: {ep: 2}\n");
   const auto submitted = cluster.Cli({"submit", file, "--set", "data.path="});
   EXPECT_EQ(submitted.exit_code, 2) << submitted.error;
-  EXPECT_THAT(submitted.error, HasSubstr("`layout.ep` (2) is not supported"));
+  EXPECT_THAT(submitted.error, HasSubstr("`layout.ep` (2) needs `model.num_experts`"));
   EXPECT_THAT(submitted.error, HasSubstr("`data.path` is missing"));
   CommandResult planned;
   // Both nodes must have read the nonce of the checkpoint root before this can succeed.
