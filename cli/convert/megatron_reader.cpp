@@ -12,6 +12,32 @@
 namespace trainyard::cli {
 namespace {
 
+// The same as PlainSettings, for experts and latent attention.
+const std::map<std::string, std::string>& PlainExpertSettings() {
+  static const std::map<std::string, std::string> settings = {
+      {"expert-model-parallel-size", "layout.ep"},
+      {"expert-tensor-parallel-size", "layout.etp"},
+      {"moe-token-dispatcher-type", "layout.moe_token_dispatcher_type"},
+      {"num-experts", "model.num_experts"},
+      {"moe-router-topk", "model.moe_router_topk"},
+      {"moe-ffn-hidden-size", "model.moe_ffn_hidden_size"},
+      {"moe-shared-expert-intermediate-size", "model.moe_shared_expert_intermediate_size"},
+      {"moe-router-load-balancing-type", "model.moe_router_load_balancing_type"},
+      {"moe-aux-loss-coeff", "model.moe_aux_loss_coeff"},
+      {"moe-z-loss-coeff", "model.moe_z_loss_coeff"},
+      {"moe-router-score-function", "model.moe_router_score_function"},
+      {"moe-router-topk-scaling-factor", "model.moe_router_topk_scaling_factor"},
+      {"moe-router-num-groups", "model.moe_router_num_groups"},
+      {"moe-router-group-topk", "model.moe_router_group_topk"},
+      {"moe-router-bias-update-rate", "model.moe_router_bias_update_rate"},
+      {"q-lora-rank", "model.q_lora_rank"},
+      {"kv-lora-rank", "model.kv_lora_rank"},
+      {"qk-head-dim", "model.qk_head_dim"},
+      {"qk-pos-emb-head-dim", "model.qk_pos_emb_head_dim"},
+      {"v-head-dim", "model.v_head_dim"}};
+  return settings;
+}
+
 // Options whose value becomes the value of a job setting unchanged.
 const std::map<std::string, std::string>& PlainSettings() {
   static const std::map<std::string, std::string> settings = {
@@ -66,28 +92,16 @@ const std::map<std::string, std::string>& PlainSettings() {
       {"eval-interval", "evaluation.every_steps"},
       {"save", "checkpoint.dir"},
       {"save-interval", "checkpoint.every_steps"},
-      {"save-retain-interval", "checkpoint.keep_every_steps"},
-      {"expert-model-parallel-size", "layout.ep"},
-      {"expert-tensor-parallel-size", "layout.etp"},
-      {"moe-token-dispatcher-type", "layout.moe_token_dispatcher_type"},
-      {"num-experts", "model.num_experts"},
-      {"moe-router-topk", "model.moe_router_topk"},
-      {"moe-ffn-hidden-size", "model.moe_ffn_hidden_size"},
-      {"moe-shared-expert-intermediate-size", "model.moe_shared_expert_intermediate_size"},
-      {"moe-router-load-balancing-type", "model.moe_router_load_balancing_type"},
-      {"moe-aux-loss-coeff", "model.moe_aux_loss_coeff"},
-      {"moe-z-loss-coeff", "model.moe_z_loss_coeff"},
-      {"moe-router-score-function", "model.moe_router_score_function"},
-      {"moe-router-topk-scaling-factor", "model.moe_router_topk_scaling_factor"},
-      {"moe-router-num-groups", "model.moe_router_num_groups"},
-      {"moe-router-group-topk", "model.moe_router_group_topk"},
-      {"moe-router-bias-update-rate", "model.moe_router_bias_update_rate"},
-      {"q-lora-rank", "model.q_lora_rank"},
-      {"kv-lora-rank", "model.kv_lora_rank"},
-      {"qk-head-dim", "model.qk_head_dim"},
-      {"qk-pos-emb-head-dim", "model.qk_pos_emb_head_dim"},
-      {"v-head-dim", "model.v_head_dim"}};
+      {"save-retain-interval", "checkpoint.keep_every_steps"}};
   return settings;
+}
+
+// Returns the job setting whose value is the value of the option unchanged; null if there is none.
+const std::string* PlainSetting(const std::string& option) {
+  for (const auto* settings : {&PlainSettings(), &PlainExpertSettings()}) {
+    if (const auto found = settings->find(option); found != settings->end()) return &found->second;
+  }
+  return nullptr;
 }
 
 // Converts values that have another name in Trainyard; returns all others unchanged.
@@ -246,13 +260,11 @@ class MegatronReader {
       draft_.Set(found->second.first, found->second.second);
       return;
     }
-    if (const auto found = PlainSettings().find(option);
-        found != PlainSettings().end() && values.size() == 1) {
+    if (const std::string* key = PlainSetting(option); key != nullptr && values.size() == 1) {
       if (absl::StrContains(values[0], '$')) {
-        return Note(line,
-                    absl::StrCat(text, ": the value is not in the script; set ", found->second));
+        return Note(line, absl::StrCat(text, ": the value is not in the script; set ", *key));
       }
-      draft_.Set(found->second, ValueOf(values[0]));
+      draft_.Set(*key, ValueOf(values[0]));
       return;
     }
     TakeOther(option, values, text, line);

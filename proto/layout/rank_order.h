@@ -43,7 +43,7 @@ class RankGrid {
   RankCoordinates extents_;
 };
 
-// How the experts of a layer are divided among the ranks of a stage.
+// The division of a layer's experts among the ranks of a stage.
 struct ExpertSizes {
   int64_t etp = 1;  // Each expert is divided into this many parts.
   int64_t ep = 1;   // The experts are divided among this many groups of etp ranks.

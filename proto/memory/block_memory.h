@@ -35,7 +35,7 @@ struct BlockTensors {
   double queries = 0;       // [rows, query heads of this rank * head size].
   double result = 0;        // [rows, query heads * value size]; the result of attention.
   double packed_heads = 0;  // Queries, keys and values; unrotated keys of latent attention twice.
-  double remade_heads = 0;  // What selective recomputation does not keep of latent attention.
+  double remade_heads = 0;  // Tensors of latent attention that selective recomputation drops.
   double softmax = 0;       // Kept by attention.
   double head_norms = 0;    // Kept by the norms of query and key heads.
   double lower_rank = 0;    // Latent attention's low-rank vectors.

@@ -1,5 +1,5 @@
-// Rules for mixtures of experts, latent attention and FP8. Job files can describe FP8 and the planner
-// can plan it, but trainyard-trainer does not support it. All functions are pure.
+// Rules for mixtures of experts, latent attention and FP8. Job files can describe FP8, and the
+// planner can plan it, but trainyard-trainer does not support it. All functions are pure.
 #ifndef TRAINYARD_PROTO_RULES_PLANNED_FEATURES_H_
 #define TRAINYARD_PROTO_RULES_PLANNED_FEATURES_H_
 

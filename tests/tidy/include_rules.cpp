@@ -34,7 +34,8 @@ std::vector<IncludeRule> PlainRoomRules() {
       {"proto/text", {"proto/text"}},
       {"proto/model", {"proto/model", "proto/contract", "proto/files"}},
       {"proto/layout", {"proto/layout", "proto/contract", "proto/model"}},
-      {"proto/rules", {"proto/rules", "proto/contract", "proto/model", "proto/text"}},
+      {"proto/rules",
+       {"proto/rules", "proto/contract", "proto/layout", "proto/model", "proto/text"}},
       {"proto/memory",
        {"proto/memory", "proto/contract", "proto/layout", "proto/model", "proto/rules"}},
   };

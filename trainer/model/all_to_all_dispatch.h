@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_TRAINER_MODEL_ALL_TO_ALL_DISPATCH_H_
 #define TRAINYARD_TRAINER_MODEL_ALL_TO_ALL_DISPATCH_H_
 
+#include "trainer/model/expert_parallel.h"
 #include "trainer/model/token_dispatch.h"
 
 namespace trainyard::trainer {

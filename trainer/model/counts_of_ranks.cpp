@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "trainer/ops/host_copy.h"
+
 namespace trainyard::trainer {
 namespace {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "trainer/model/expert_parallel.h"
-#include "trainer/ops/host_copy.h"
+#include "trainer/ops/host_tensor.h"
 
 namespace trainyard::trainer {
 

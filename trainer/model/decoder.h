@@ -104,8 +104,8 @@ class Decoder {
   torch::Tensor Forward(int64_t chunk, torch::Tensor x, MicroBatch& micro_batch) const;
   // Computes the loss and returns the gradient of x. Must be called only for the chunk with the
   // head. Adds the weighted sum of the losses of this rank's tokens to `loss`, an fp64 scalar on
-  // the device. The sum is equal on all tensor-parallel ranks. The gradient also contains the losses
-  // of multi-token prediction.
+  // the device. The sum is equal on all tensor-parallel ranks. The gradient also contains the
+  // losses of multi-token prediction.
   torch::Tensor LossAndGradient(const torch::Tensor& x, const MicroBatch& micro_batch,
                                 torch::Tensor& loss, WeightGradients& gradients) const;
   void Loss(const torch::Tensor& x, const MicroBatch& micro_batch, torch::Tensor& loss) const;

@@ -1,6 +1,7 @@
 #include "trainer/model/local_dispatch.h"
 
 #include "trainer/model/slot_rows.h"
+#include "trainer/ops/host_copy.h"
 
 namespace trainyard::trainer {
 

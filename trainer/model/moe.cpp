@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "proto/model/model_size.h"
+#include "trainer/model/dispatch_choice.h"
 
 namespace trainyard::trainer {
 

@@ -4,15 +4,12 @@
 
 #include <torch/types.h>
 
-#include <memory>
 #include <vector>
 
-#include "proto/contract/model_config.h"
 #include "trainer/model/expert_choice.h"
-#include "trainer/model/expert_parallel.h"
 #include "trainer/model/tensor_parallel.h"
 #include "trainer/ops/grouped_linear.h"
-#include "trainer/ops/host_copy.h"
+#include "trainer/ops/host_tensor.h"
 #include "trainer/ops/permute.h"
 
 namespace trainyard::trainer {
@@ -64,12 +61,6 @@ class TokenDispatch {
   virtual WeightedRows FinishReturn(PendingRows returned, const DispatchPlan& plan,
                                     const torch::Tensor& residual) const = 0;
 };
-
-// Returns LocalDispatch for one rank, otherwise the dispatch that `parallel` requests. kAuto
-// selects the one that moves the fewest bytes: AllGatherDispatch if a token would be sent more
-// often than there are ranks, otherwise AllToAllDispatch.
-std::unique_ptr<TokenDispatch> MakeTokenDispatch(const ModelConfig& model,
-                                                 const ExpertParallel& parallel);
 
 }  // namespace trainyard::trainer
 

@@ -18,7 +18,7 @@
 #include "trainer/ops/capacity_form.h"
 #include "trainer/ops/expert_order.h"
 #include "trainer/ops/gradient_target.h"
-#include "trainer/ops/host_copy.h"
+#include "trainer/ops/host_tensor.h"
 #include "trainer/ops/latent_head_tensors.h"
 #include "trainer/ops/loss_targets.h"
 #include "trainer/ops/norm_tensors.h"

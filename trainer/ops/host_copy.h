@@ -4,14 +4,9 @@
 
 #include <torch/types.h>
 
-#include <functional>
+#include "trainer/ops/host_tensor.h"
 
 namespace trainyard::trainer {
-
-struct HostTensor {
-  torch::Tensor values;        // In host memory. Read it only after `wait`.
-  std::function<void()> wait;  // Returns when `values` is complete. Empty if it is complete.
-};
 
 // Queues a copy of `source` on the current stream. Work that is queued between this call and `wait`
 // keeps the device busy while the host waits.

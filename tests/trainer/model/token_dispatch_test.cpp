@@ -9,6 +9,7 @@
 #include "tests/trainer/parallel/run_ranks.h"
 #include "trainer/model/all_gather_dispatch.h"
 #include "trainer/model/all_to_all_dispatch.h"
+#include "trainer/model/dispatch_choice.h"
 #include "trainer/model/local_dispatch.h"
 #include "trainer/ops/routing.h"
 

@@ -17,11 +17,11 @@ using torch::Tensor;
 constexpr int64_t kBatch = 2, kLength = 3, kHeadCount = 4, kUnrotated = 5, kRotated = 4, kValue = 6;
 
 LatentHeads RandomHeads() {
-  return {
-      RandomDouble({kBatch, kLength, kHeadCount, kUnrotated + kRotated}),
-      torch::full({kBatch, kLength, kHeadCount, kUnrotated + kRotated}, std::nan(""), torch::kFloat64),
-      RandomDouble({kBatch, kLength, kHeadCount, kUnrotated + kValue}),
-      RandomDouble({kBatch * kLength, kRotated})};
+  return {RandomDouble({kBatch, kLength, kHeadCount, kUnrotated + kRotated}),
+          torch::full({kBatch, kLength, kHeadCount, kUnrotated + kRotated}, std::nan(""),
+                      torch::kFloat64),
+          RandomDouble({kBatch, kLength, kHeadCount, kUnrotated + kValue}),
+          RandomDouble({kBatch * kLength, kRotated})};
 }
 
 RotaryTable TableOf(const Tensor& positions) {

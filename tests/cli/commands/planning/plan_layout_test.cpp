@@ -207,7 +207,8 @@ TEST_F(PlanLayoutTest, PlansMixturesOfExperts) {
   for (const char* part :
        {"  layout: {ep: ", "  parameters: 46702792704, 12879925248 active per token",
         " of 8 per GPU; ep ", "divides the ranks of tp, cp and dp", "copies of an expert",
-        "exchange of tokens", "all-to-all: a token is sent to", "expert inputs", "wait: experts", "tokens/s", "MFU", "days", "cost"}) {
+        "exchange of tokens", "all-to-all: a token is sent to", "expert inputs", "wait: experts",
+        "tokens/s", "MFU", "days", "cost"}) {
     EXPECT_THAT(result.out, HasSubstr(part));
   }
   const CliResult document =

@@ -200,7 +200,7 @@ TEST_F(RecipePlanTest, EveryRecipeIsTrainableOrSaysWhyNot) {
     EXPECT_THAT(result.out, HasSubstr("cannot be trained yet"));
     ++plan_only;
   }
-  EXPECT_EQ(plan_only, 4);
+  EXPECT_EQ(plan_only, 1) << "FP8";
 }
 
 }  // namespace

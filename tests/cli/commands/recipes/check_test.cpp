@@ -40,7 +40,7 @@ TEST_F(RecipeCheckTest, FindsWhatIsWrongInTheDocumentsFigures) {
       {"data-mixture", {"the shares sum to 0.97"}},
       {"deepseek-v3",
        {"6222780920832", "226620699648 parameters are active per token", "needs its sizes",
-        "`model.num_query_groups` (16)", "61 / 16", "0.5: DP is GPUs / (TP x PP x CP)",
+        "`model.kv_channels` cannot be combined", "`model.num_query_groups` (16)", "61 / 16", "0.5: DP is GPUs / (TP x PP x CP)",
         "`layout.dp` (32) must be a multiple of `layout.ep` (64); with `layout.etp` 1"}},
       {"gpt3-15b", {"13100206080", "3906252 samples x 4096 = 16B tokens"}},
       {"gpt3-175b", {"150000 steps x 1536 x 2048 = 472B tokens"}},

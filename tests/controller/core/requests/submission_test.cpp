@@ -193,7 +193,8 @@ TEST(SubmissionTest, RefusesWhatTheTrainerCannotStart) {
   spec.mutable_train()->set_tokens(1'000'000);
   spec.mutable_layout()->set_ep(2);
   const absl::Status status = JobSubmission::Check(request, {"ada"}).status();
-  EXPECT_THAT(std::string(status.message()), HasSubstr("`layout.ep` (2) needs `model.num_experts`"));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("`layout.ep` (2) needs `model.num_experts`"));
   EXPECT_THAT(std::string(status.message()), HasSubstr("`data.path` is missing"));
 
   TestCluster cluster;

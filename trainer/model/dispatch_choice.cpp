@@ -1,4 +1,4 @@
-#include "trainer/model/token_dispatch.h"
+#include "trainer/model/dispatch_choice.h"
 
 #include "proto/rules/expert_dispatch.h"
 #include "trainer/model/all_gather_dispatch.h"
