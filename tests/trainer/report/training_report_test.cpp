@@ -89,8 +89,10 @@ TEST_F(TrainingReportTest, AFewStepsHaveRecordsOfExperts) {
   StepResult second = Finish(1);
   second.experts = first.experts;
   report_.EndInterval(state_, second, 0, {});
+  StepResult last = Finish(1);
+  last.experts = first.experts;
   state_.step = config_.train.steps;
-  report_.EndInterval(state_, second, 0, {});
+  report_.EndInterval(state_, last, 0, {});
   const std::vector<nlohmann::json> records = Records();
   ASSERT_EQ(records.size(), 5u);
   EXPECT_EQ(records[0][telemetry::kMoeBalanceMax], 1.5);
