@@ -63,6 +63,7 @@ TEST_F(ExpertsTest, JsonHasTheLoads) {
 }
 
 TEST_F(ExpertsTest, WithoutARecordTheCauseIsNamed) {
+  answers().experts.clear_steps();
   EXPECT_THAT(Run({"experts", "17"}).err, HasSubstr("has not reported the load of experts"));
   answers().experts.add_steps(20);
   EXPECT_THAT(Run({"experts", "17", "--step", "5"}).err, HasSubstr("the oldest is of step 20"));
