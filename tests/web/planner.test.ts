@@ -120,15 +120,21 @@ describe.runIf(empty !== '')('planner', () => {
     await page.getByText(/did you mean `model`/).waitFor();
   });
 
-  it('plans a model that cannot be trained yet', async () => {
+  it('plans a mixture of experts', async () => {
     const page = await visit('/planner?recipe=llama3-8b&device=H100&nodes=8&batch=256');
     await page.getByRole('combobox', { name: 'Recipe' }).selectOption('mixtral-8x7b');
-    await page.getByText(/^Plan only: the trainer lacks features/).waitFor();
-    await part(page, 'Layout').getByText('Submit would reject this job').waitFor();
     await part(page, 'Layout').getByText(/46\.7B parameters/).waitFor();
     await page.getByText('trainyard plan mixtral-8x7b --nodes 8 --device H100').waitFor();
     await part(page, 'Memory of the fullest GPU').getByText('Expert inputs').waitFor();
     await part(page, 'Step time').getByText('Wait for ep').waitFor();
+    expect(await page.getByText(/^Plan only/).count()).toBe(0);
+  });
+
+  it('plans a model that cannot be trained yet', async () => {
+    const page = await visit('/planner?recipe=llama3-8b&device=H100&nodes=1&batch=256');
+    await page.getByRole('combobox', { name: 'Recipe' }).selectOption('llama3-8b-fp8');
+    await page.getByText(/^Plan only: the trainer lacks features/).waitFor();
+    await part(page, 'Layout').getByText('Submit would reject this job').waitFor();
   });
 
   it('marks numbers that are none, and says what a refused one must be', async () => {
