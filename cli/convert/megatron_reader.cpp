@@ -12,7 +12,8 @@
 namespace trainyard::cli {
 namespace {
 
-// The same as PlainSettings, for experts and latent attention.
+// Options of Megatron-LM for experts and latent attention, each with the setting that takes its
+// value unchanged.
 const std::map<std::string, std::string>& PlainExpertSettings() {
   static const std::map<std::string, std::string> settings = {
       {"expert-model-parallel-size", "layout.ep"},

@@ -13,7 +13,7 @@
 
 namespace trainyard::controller::http {
 
-// The state that all connections share. It must outlive the connections. Its atomic members may be
+// Shared by all connections of a server. It must outlive them. Its atomic members may be
 // used on any thread, the others only on the server's thread.
 struct SessionContext {
   const ServerLimits& limits;

@@ -23,8 +23,8 @@ struct Product {
   double Weights() const { return count * n * k; }
 };
 
-// The feed-forward half of a block with experts. Assumes that all experts receive equally many
-// rows.
+// The feed-forward half of a block with experts. Assumes that every expert receives the same
+// number of rows.
 struct ExpertWork {
   double count = 0;  // Number of experts on this rank. 0 for a dense block.
   double all = 0;    // Number of experts of the layer.

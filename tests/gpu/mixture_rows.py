@@ -19,7 +19,7 @@ SCALED_BATCH = {"m8": 16, "d64": 8}
 
 
 def with_forced_balance(shape):
-    """The shape with experts that all receive equally many rows."""
+    """Returns the shape with a router that gives each expert the same number of rows."""
     return dataclasses.replace(shape, family={**shape.family, **FORCED})
 
 

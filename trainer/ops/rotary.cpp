@@ -21,7 +21,7 @@ Tensor KeptByYarn(int64_t rotary_size, const RotaryFrequencies& of) {
   };
   const double low = std::max(std::floor(index_of(of.yarn->beta_fast)), 0.0);
   const double high = std::min(std::ceil(index_of(of.yarn->beta_slow)), last);
-  // The same width as in DeepSeek's code if the limits are equal.
+  // Equal limits would divide by zero. DeepSeek's code then uses 0.001, too.
   const double width = high == low ? 0.001 : high - low;
   const Tensor index =
       torch::arange(rotary_size / 2, torch::TensorOptions().dtype(torch::kFloat64));

@@ -249,8 +249,7 @@ void ObserveUnread(const std::string& node_id, Timestamp now, const ClusterState
     if (attempt == observations.attempts.end()) continue;
     for (const v1::RankReport& rank : report.ranks()) {
       const auto observed = attempt->second.ranks.find(PlaceIn(state, key, rank.rank()));
-      // Restart the steady-progress window. The rank counts as evidence again once it has been
-      // steady for long enough.
+      // Restart the window of steady progress: the rank is no evidence until the window has passed.
       if (observed == attempt->second.ranks.end()) continue;
       observed->second.moving_since_ms = now;
       observed->second.steady_before_ms = 0;

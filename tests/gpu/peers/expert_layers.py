@@ -11,7 +11,7 @@ from torch import nn
 import llama_peer
 from llama_peer import ComputeLinear
 
-# As in DeepSeek-V3.
+# Added to the sum of the chosen scores before the division, as DeepSeek-V3 does.
 SMALLEST_SUM = 1e-20
 
 
