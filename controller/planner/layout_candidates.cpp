@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
+#include <utility>
 
 #include "proto/model/model_size.h"
+#include "proto/rules/attention_rules.h"
 #include "proto/rules/planned_features.h"
 #include "proto/rules/run_rules.h"
 
@@ -27,10 +30,27 @@ RunConfig BlankLayout(const RunConfig& config) {
   layout.cp_comm_type = config.layout.cp_comm_type;
   layout.moe_token_dispatcher_type = config.layout.moe_token_dispatcher_type;
   blank.layout = layout;
-  // The data sections are cleared, because their rules do not depend on the layout.
+  // The data sections are cleared, because their rules do not depend on the layout. The attention
+  // backends that a layout can use depend on one setting.
   blank.data = {};
+  blank.data.reset_attention_mask = config.data.reset_attention_mask;
   blank.evaluation.sets.clear();
   return blank;
+}
+
+// Reports settings that trainyard-trainer does not support, some of which depend on the layout.
+std::vector<SettingProblem> FindTrainerLimits(const RunConfig& config) {
+  std::vector<SettingProblem> problems = FindUntrainable(config);
+  for (SettingProblem& problem : FindAttentionProblems(config)) {
+    problems.push_back(std::move(problem));
+  }
+  return problems;
+}
+
+std::set<std::string> KeysOf(const std::vector<SettingProblem>& problems) {
+  std::set<std::string> keys;
+  for (const SettingProblem& problem : problems) keys.insert(problem.key);
+  return keys;
 }
 
 class GroupWalk {
@@ -41,7 +61,8 @@ class GroupWalk {
         cluster_(cluster),
         visit_(visit),
         refused_(refused),
-        keeps_whole_experts_(HasWholeExperts(config.layout)) {}
+        keeps_whole_experts_(HasWholeExperts(config.layout)),
+        untrainable_(KeysOf(FindTrainerLimits(config_))) {}
 
   void Run() {
     const int64_t devices = cluster_.devices();
@@ -120,26 +141,41 @@ class GroupWalk {
   // needs less memory, but each of these ranks then receives the rows of all of them. Such layouts
   // are visited only if whole experts do not fit.
   bool VisitExpertSizes() {
-    if (!HasExperts(config_.model)) return VisitGroupOf(1, config_.layout.etp) == Walk::kContinue;
+    if (!HasExperts(config_.model)) return VisitSizes({1}, config_.layout.etp) && !ended_;
     const int64_t tp = config_.layout.tp;
-    if (VisitSizes(1)) return !ended_;
-    return !ended_ && tp > 1 && !keeps_whole_experts_ && VisitSizes(tp) && !ended_;
+    if (VisitSizes(ExpertSizes(1), 1)) return !ended_;
+    const bool may_divide = !ended_ && tp > 1 && !keeps_whole_experts_;
+    return may_divide && VisitSizes(ExpertSizes(tp), tp) && !ended_;
   }
 
-  // Returns true if some layout fits.
-  bool VisitSizes(int64_t etp) {
-    const std::vector<int64_t> sizes = ExpertSizes(etp);
+  // Visits the groups with these sizes of ep, until one does not fit. Returns true if some layout
+  // fits.
+  bool VisitSizes(const std::vector<int64_t>& sizes, int64_t etp) {
+    bool fits = false;
     for (const int64_t size : sizes) {
-      if (VisitGroupOf(size, etp) == Walk::kContinue) continue;
-      return !ended_ && size < sizes.front();
+      RunConfig group = config_;
+      group.layout.ep = size;
+      group.layout.etp = etp;
+      if (ended_) return fits;
+      if (!IsTrainable(group)) continue;
+      if (VisitGroupOf(group) != Walk::kContinue) return fits;
+      fits = true;
+    }
+    return fits;
+  }
+
+  // Refuses a layout that the trainer would refuse. Limits that do not depend on the layout, such
+  // as that on FP8, do not count, because runs beyond them can be planned.
+  bool IsTrainable(const RunConfig& group) {
+    for (const SettingProblem& problem : FindTrainerLimits(group)) {
+      if (untrainable_.contains(problem.key)) continue;
+      Refuse("breaks a rule of " + problem.key);
+      return false;
     }
     return true;
   }
 
-  Walk VisitGroupOf(int64_t ep, int64_t etp) {
-    RunConfig group = config_;
-    group.layout.ep = ep;
-    group.layout.etp = etp;
+  Walk VisitGroupOf(const RunConfig& group) {
     const Walk next = visit_(group);
     ended_ = ended_ || next == Walk::kEnd;
     return next;
@@ -150,6 +186,8 @@ class GroupWalk {
   const VisitGroup& visit_;
   const VisitRefused& refused_;
   const bool keeps_whole_experts_;
+  // Keys of settings that the trainer does not support in any layout.
+  const std::set<std::string> untrainable_;
   bool ended_ = false;
 };
 

@@ -16,7 +16,8 @@ LayoutProblem RulesProblem(const LayoutSearch& search, const Cluster& cluster) {
                reason + ")";
   }
   return {"no layout of " + ClusterText(cluster) + " satisfies the rules of the job" + reasons,
-          "change train.global_batch, or the number of nodes", std::nullopt};
+          "change train.global_batch, the number of nodes, or the settings in these reasons",
+          std::nullopt};
 }
 
 LayoutProblem TooManyLayouts(const LayoutSearch& search, const Cluster& cluster) {

@@ -2,9 +2,10 @@
 //
 // The search tries every division of the cluster's devices into tp, cp, pp and dp, including
 // factors that are not powers of 2. It combines each division with every micro-batch, number of
-// chunks, schedule, kind of sharding and kind of recomputation that the rules of
-// proto/rules/run_rules.h allow. A layout fits if its memory, as predicted by
-// proto/memory/memory_model.h, leaves a margin. The fastest layout that fits is chosen.
+// chunks, schedule, kind of sharding and kind of recomputation that the rules in proto/rules allow.
+// Layouts that only the trainer would refuse are excluded as well. A layout fits if its memory, as
+// predicted by proto/memory/memory_model.h, leaves a margin. The fastest layout that fits is
+// chosen.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_LAYOUT_SEARCH_H_
 #define TRAINYARD_CONTROLLER_PLANNER_LAYOUT_SEARCH_H_
 

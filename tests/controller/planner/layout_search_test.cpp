@@ -109,6 +109,27 @@ TEST(LayoutSearchTest, KeepsSettingsThatAreNoneOfItsBusiness) {
   EXPECT_EQ(search.best->layout.cp_comm_type, ContextExchange::kAllGather);
 }
 
+// With this batch and these sizes, only context parallelism uses all 64 GPUs.
+TEST(LayoutSearchTest, ContextParallelismNeedsABackendThatSupportsIt) {
+  const RunConfig run = Settings(Llama(1, 4096, 14336, 32), 8192, 8, 1).config;
+  const Cluster cluster = ClusterWith("H100", 64, 1);
+  const LayoutSearch search = SearchLayouts(run, cluster);
+  ASSERT_TRUE(search.best.has_value());
+  EXPECT_GE(search.best->layout.cp, 8);
+  RunConfig refused = run;
+  refused.train.attention_backend = AttentionBackend::kSdpa;
+  EXPECT_FALSE(SearchLayouts(refused, cluster).best.has_value());
+  refused.train.attention_backend = AttentionBackend::kCudnn;
+  EXPECT_TRUE(SearchLayouts(refused, cluster).best.has_value());
+  refused.data.reset_attention_mask = true;
+  const LayoutSearch none = SearchLayouts(refused, cluster);
+  EXPECT_FALSE(none.best.has_value());
+  EXPECT_GT(none.lost.at("breaks a rule of train.attention_backend"), 0);
+  const LayoutProblem problem = ProblemOf(none, refused, cluster);
+  EXPECT_NE(problem.message.find("breaks a rule of train.attention_backend"), std::string::npos)
+      << problem.message;
+}
+
 TEST(LayoutSearchTest, ATooLargeModelNamesTheLeanestLayoutAndTheFewestNodes) {
   const Cluster cluster = ClusterWith("A100", 2);
   const LayoutSearch search = SearchLayouts(Llama405b(), cluster);

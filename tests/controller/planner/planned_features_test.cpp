@@ -61,6 +61,59 @@ TEST(PlannedFeatureSearchTest, ExpertsAreDividedOnlyIfWholeOnesDoNotFit) {
   EXPECT_FALSE(SearchLayouts(run.WholeExperts().config, H100s(64)).best.has_value());
 }
 
+void ExpectRefused(const RunConfig& run, const Cluster& cluster, const std::string& reason) {
+  const LayoutSearch search = SearchLayouts(run, cluster);
+  EXPECT_FALSE(search.best.has_value());
+  EXPECT_TRUE(search.lost.contains(reason)) << reason;
+}
+
+// Without the setting, the search distributes the experts.
+TEST(PlannedFeatureSearchTest, GradientNoiseKeepsExpertsOnOneRank) {
+  RunConfig run = MixtureRun(64, 4, 2048).config;
+  run.train.gradient_noise_scale = true;
+  const LayoutSearch search = SearchLayouts(run, H100s(8));
+  ASSERT_TRUE(search.best.has_value());
+  for (const PlannedLayout& planned : search.pareto) {
+    EXPECT_EQ(planned.layout.ep, 1);
+    EXPECT_EQ(planned.layout.tp, 1);
+    run.layout = planned.layout;
+    EXPECT_TRUE(FindUntrainable(run).empty());
+  }
+}
+
+// With one stage, a rank has an expert of 0.5 B parameters in each of the 32 layers.
+TEST(PlannedFeatureSearchTest, CopiesOfAClippedEmbeddingAreRefused) {
+  RunConfig run = MixtureRun(2, 1, 40960).WholeExperts().config;
+  run.model.mtp_num_layers = 1;
+  const LayoutSearch search = SearchLayouts(run, H100s(8));
+  ASSERT_TRUE(search.best.has_value());
+  EXPECT_GT(search.best->layout.pp, 1);
+  run.optimizer.adaptive_clip = 0.1;
+  ExpectRefused(run, H100s(8), "breaks a rule of optimizer.adaptive_clip");
+  run.model.untie_embeddings_and_output_weights = false;
+  EXPECT_TRUE(SearchLayouts(run, H100s(8)).best.has_value()) << "a tied table is never clipped";
+}
+
+// An expert with its optimizer state has 515 GB and fits only on eight GPUs. Routers on GPUs
+// support four parts of 128 experts.
+TEST(PlannedFeatureSearchTest, RoutersOnGpusLimitThePartsOfExperts) {
+  const ModelConfig model = WithExperts(Gated(1, 10240, 28672, 80, 32000, 8), 128, 1, 1048576);
+  RunConfig run = Settings(model, 1024, 512, 1).config;
+  run.resources.device = DeviceKind::kCpu;
+  const LayoutSearch search = SearchLayouts(run, H100s(128));
+  ASSERT_TRUE(search.best.has_value());
+  EXPECT_EQ(search.best->layout.etp, 8);
+  run.resources.device = DeviceKind::kGpu;
+  ExpectRefused(run, H100s(128), "breaks a rule of model.num_experts");
+}
+
+// Runs that the trainer refuses in every layout can still be planned.
+TEST(PlannedFeatureSearchTest, LimitsOfAllLayoutsExcludeNone) {
+  const RunConfig run = MixtureRun(520, 2, 256).Fp8().config;
+  ASSERT_EQ(FindUntrainable(run).size(), 2u);
+  EXPECT_TRUE(SearchLayouts(run, H100s(8)).best.has_value());
+}
+
 TEST(PlannedFeatureSearchTest, ATooLargeMixtureNamesTheSmallestCluster) {
   const RunConfig config = MixtureRun(64, 2, 14336).config;
   const LayoutSearch search = SearchLayouts(config, H100s(1));
