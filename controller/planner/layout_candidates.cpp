@@ -29,6 +29,8 @@ RunConfig BlankLayout(const RunConfig& config) {
   layout.sequence_parallel = config.layout.sequence_parallel || HasExperts(config.model);
   layout.cp_comm_type = config.layout.cp_comm_type;
   layout.moe_token_dispatcher_type = config.layout.moe_token_dispatcher_type;
+  // Whole experts have fewer rules than divided experts and are visited first.
+  layout.etp = HasExperts(config.model) ? 1 : 0;
   blank.layout = layout;
   // The data sections are cleared, because their rules do not depend on the layout. The attention
   // backends that a layout can use depend on one setting.
@@ -157,16 +159,24 @@ class GroupWalk {
       group.layout.ep = size;
       group.layout.etp = etp;
       if (ended_) return fits;
-      if (!IsTrainable(group)) continue;
+      if (!KeepsRules(group)) continue;
       if (VisitGroupOf(group) != Walk::kContinue) return fits;
       fits = true;
     }
     return fits;
   }
 
-  // Refuses a layout that the trainer would refuse. Limits that do not depend on the layout, such
-  // as that on FP8, do not count, because runs beyond them can be planned.
-  bool IsTrainable(const RunConfig& group) {
+  // Refuses a layout that breaks a rule for divided experts or that the trainer would refuse.
+  // Limits that do not depend on the layout, such as that on FP8, do not count, because runs beyond
+  // them can be planned.
+  bool KeepsRules(const RunConfig& group) {
+    if (group.layout.etp > 1) {
+      const std::vector<SettingProblem> problems = FindFeatureProblems(group);
+      if (!problems.empty()) {
+        Refuse("breaks a rule of " + problems.front().key);
+        return false;
+      }
+    }
     for (const SettingProblem& problem : FindTrainerLimits(group)) {
       if (untrainable_.contains(problem.key)) continue;
       Refuse("breaks a rule of " + problem.key);

@@ -67,6 +67,21 @@ void ExpectRefused(const RunConfig& run, const Cluster& cluster, const std::stri
   EXPECT_TRUE(search.lost.contains(reason)) << reason;
 }
 
+// Four ranks of one micro-batch need tensor parallelism, which cannot divide an odd width.
+TEST(PlannedFeatureSearchTest, WholeExpertsCanHaveAnyWidth) {
+  RunConfig run =
+      Settings(WithExperts(Gated(1, 4096, 28672, 32, 32000, 8), 8, 2, 1411), 1020, 1, 1).config;
+  const Cluster cluster = {FindDeviceSpec("H100"), 1, 4, *FindNetwork("ndr")};
+  const LayoutSearch search = SearchLayouts(run, cluster);
+  ASSERT_TRUE(search.best.has_value());
+  EXPECT_GT(search.best->layout.tp, 1);
+  EXPECT_EQ(search.best->layout.etp, 1);
+  run.layout = search.best->layout;
+  EXPECT_TRUE(FindFeatureProblems(run).empty());
+  ExpectRefused(MixtureRun(2, 1, 1048577).config, H100s(64),
+                "breaks a rule of model.moe_ffn_hidden_size");
+}
+
 // Without the setting, the search distributes the experts.
 TEST(PlannedFeatureSearchTest, GradientNoiseKeepsExpertsOnOneRank) {
   RunConfig run = MixtureRun(64, 4, 2048).config;
