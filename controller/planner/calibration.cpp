@@ -60,10 +60,14 @@ std::optional<Calibration> Calibrate(const std::string& device,
   Calibration calibration;
   calibration.device = device;
   calibration.runs = static_cast<int64_t>(runs.size());
-  calibration.scale = {part(&StepTime::compute),       part(&StepTime::optimizer),
-                       part(&StepTime::tensor_wait),   part(&StepTime::context_wait),
-                       part(&StepTime::pipeline_wait), part(&StepTime::data_wait),
-                       part(&StepTime::world_wait)};
+  calibration.scale = {.compute = part(&StepTime::compute),
+                       .optimizer = part(&StepTime::optimizer),
+                       .tensor_wait = part(&StepTime::tensor_wait),
+                       .context_wait = part(&StepTime::context_wait),
+                       .expert_wait = part(&StepTime::expert_wait),
+                       .pipeline_wait = part(&StepTime::pipeline_wait),
+                       .data_wait = part(&StepTime::data_wait),
+                       .world_wait = part(&StepTime::world_wait)};
   const double rest = WholeScale(calibration.scale, runs);
   VisitScale(calibration.scale, [rest](const char*, double& value) { value *= rest; });
   calibration.error_before = MeanError({}, runs);

@@ -11,6 +11,7 @@ struct StepScale {
   double optimizer = 1;
   double tensor_wait = 1;
   double context_wait = 1;
+  double expert_wait = 1;
   double pipeline_wait = 1;
   double data_wait = 1;
   double world_wait = 1;
@@ -25,6 +26,7 @@ void VisitScale(Scale& scale, Visit&& visit) {
   visit("optimizer", scale.optimizer);
   visit("tensor_wait", scale.tensor_wait);
   visit("context_wait", scale.context_wait);
+  visit("expert_wait", scale.expert_wait);
   visit("pipeline_wait", scale.pipeline_wait);
   visit("data_wait", scale.data_wait);
   visit("world_wait", scale.world_wait);

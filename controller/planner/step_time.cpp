@@ -201,6 +201,7 @@ StepTime Scaled(const StepScale& scale, StepTime step) {
   step.optimizer *= scale.optimizer;
   step.tensor_wait *= scale.tensor_wait;
   step.context_wait *= scale.context_wait;
+  step.expert_wait *= scale.expert_wait;
   step.pipeline_wait *= scale.pipeline_wait;
   step.data_wait *= scale.data_wait;
   step.world_wait *= scale.world_wait;

@@ -2,19 +2,24 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/controller/planner/run_settings.h"
 
 namespace trainyard::planner {
 namespace {
 
+ModelConfig DenseModel() { return Llama(18, 2048, 7168, 16); }
+
 // Returns runs on a device whose speed differs from the predictions. The runs have various numbers
-// of micro-batches and ZeRO stages.
-std::vector<MeasuredStep> RunsOf(const StepScale& truth, bool knows_parts) {
+// of micro-batches and ZeRO stages. Experts are on all ranks.
+std::vector<MeasuredStep> RunsOf(const StepScale& truth, bool knows_parts,
+                                 const ModelConfig& model = DenseModel()) {
   std::vector<MeasuredStep> runs;
   for (const int64_t micro_batch : {1, 2, 4}) {
     for (const int64_t zero : {0, 1, 3}) {
-      const RunSettings run =
-          Settings(Llama(18, 2048, 7168, 16), 2048, 64, micro_batch).Dp(8).Zero(zero);
+      const int64_t groups = std::max<int64_t>(model.num_experts, 1);
+      const RunSettings run = Settings(model, 2048, 64, micro_batch).Dp(8).Ep(groups).Zero(zero);
       MeasuredStep measured;
       measured.predicted = PredictStep(run.config, ClusterOf("H200", run));
       const StepTime real = Scaled(truth, measured.predicted);
@@ -38,11 +43,22 @@ TEST(CalibrationTest, FindsTheScaleOfEachPart) {
   EXPECT_LT(found.error_after, 1e-9);
 }
 
+TEST(CalibrationTest, FindsTheScaleOfTheWaitForExperts) {
+  const StepScale truth = {.compute = 1.2, .expert_wait = 1.7};
+  const Calibration found =
+      *Calibrate("H200", RunsOf(truth, true, WithExperts(DenseModel(), 8, 2, 7168)));
+  EXPECT_NEAR(found.scale.compute, 1.2, 1e-9);
+  EXPECT_NEAR(found.scale.expert_wait, 1.7, 1e-9);
+  EXPECT_LT(found.error_after, 1e-9);
+}
+
 TEST(CalibrationTest, WithoutPartsTheWholeStepIsScaled) {
-  const StepScale truth = {1.3, 1.3, 1.3, 1.3, 1.3, 1.3, 1.3};
+  StepScale truth;
+  VisitScale(truth, [](const char*, double& value) { value = 1.3; });
   const Calibration found = *Calibrate("H200", RunsOf(truth, false));
   EXPECT_NEAR(found.scale.compute, 1.3, 1e-9);
   EXPECT_NEAR(found.scale.tensor_wait, 1.3, 1e-9);
+  EXPECT_NEAR(found.scale.expert_wait, 1.3, 1e-9);
 }
 
 // The parts may not add up to the whole step, for example because of a slow host. The times of
