@@ -221,6 +221,45 @@ void CheckGradientNoise(const RunConfig& config, Problems& problems) {
   }
 }
 
+// The size of the heads of a kind, and the settings that determine it.
+struct HeadSizeSource {
+  const char* key;
+  const char* heads;
+  int64_t size;
+  const char* settings;
+  const char* advice;
+};
+
+std::vector<HeadSizeSource> HeadSizesOf(const ModelConfig& model) {
+  const char* const one = "this setting";
+  const char* const some = "one of these settings";
+  if (HasLatentAttention(model)) {
+    return {{"model.qk_head_dim", "query heads", QueryHeadSize(model),
+             "`model.qk_head_dim` + `model.qk_pos_emb_head_dim`", some},
+            {"model.v_head_dim", "value heads", model.v_head_dim, "`model.v_head_dim`", one}};
+  }
+  if (model.kv_channels > 0) {
+    return {{"model.kv_channels", "heads", HeadSize(model), "`model.kv_channels`", one}};
+  }
+  return {{"model.num_attention_heads", "heads", HeadSize(model),
+           "`model.hidden_size` / `model.num_attention_heads`", some}};
+}
+
+void CheckHeadSizes(const RunConfig& config, Problems& problems) {
+  const bool is_16_bit_on_gpu =
+      config.resources.device == DeviceKind::kGpu && config.train.precision != Precision::kFp32;
+  if (!is_16_bit_on_gpu) return;
+  for (const HeadSizeSource& source : HeadSizesOf(config.model)) {
+    if (source.size % 8 == 0) continue;
+    problems.push_back(
+        {source.key,
+         std::string(source.heads) + " have " + std::to_string(source.size) + " elements (" +
+             source.settings +
+             "), but attention in bf16 or fp16 on a GPU needs a multiple of 8; change " +
+             source.advice});
+  }
+}
+
 }  // namespace
 
 bool ShardsOptimizerState(const LayoutConfig& layout) { return layout.zero > 0; }
@@ -331,19 +370,7 @@ Problems FindLaunchProblems(const RunConfig& config) {
                         "arithmetic; set `train.precision` to fp32"});
   }
   Append(FindAttentionProblems(config), problems);
-  const ModelConfig& model = config.model;
-  const bool is_16_bit_on_gpu =
-      config.resources.device == DeviceKind::kGpu && config.train.precision != Precision::kFp32;
-  if (is_16_bit_on_gpu && HeadSize(model) % 8 != 0) {
-    const bool is_set = model.kv_channels > 0;
-    problems.push_back(
-        {is_set ? "model.kv_channels" : "model.num_attention_heads",
-         "heads have " + std::to_string(HeadSize(model)) + " elements (" +
-             (is_set ? "`model.kv_channels`"
-                     : "`model.hidden_size` / `model.num_attention_heads`") +
-             "), but attention in bf16 or fp16 on a GPU needs a multiple of 8; change " +
-             (is_set ? "this setting" : "one of these settings")});
-  }
+  CheckHeadSizes(config, problems);
   return problems;
 }
 

@@ -446,5 +446,29 @@ TEST(RunRulesTest, HeadsThatFusedAttentionCannotTakeAreLaunchProblems) {
   EXPECT_THAT(FindLaunchProblems(config), IsEmpty());
 }
 
+TEST(RunRulesTest, LatentAttentionHasTwoSizesOfHeads) {
+  RunConfig config = Small();
+  config.resources.device = DeviceKind::kGpu;
+  config.train.precision = Precision::kBf16;
+  ModelConfig& model = config.model;
+  model.multi_latent_attention = true;
+  model.kv_lora_rank = 16;
+  model.qk_head_dim = 16;
+  model.qk_pos_emb_head_dim = 8;
+  model.v_head_dim = 16;
+  model.num_attention_heads = model.num_query_groups = 5;  // They do not divide hidden_size.
+  EXPECT_THAT(FindLaunchProblems(config), IsEmpty());
+  model.qk_pos_emb_head_dim = 4;
+  model.v_head_dim = 12;
+  EXPECT_THAT(Messages(FindLaunchProblems(config)),
+              ElementsAre("query heads have 20 elements (`model.qk_head_dim` + "
+                          "`model.qk_pos_emb_head_dim`), but attention in bf16 or fp16 on a GPU "
+                          "needs a multiple of 8; change one of these settings",
+                          "value heads have 12 elements (`model.v_head_dim`), but attention in "
+                          "bf16 or fp16 on a GPU needs a multiple of 8; change this setting"));
+  config.train.precision = Precision::kFp32;
+  EXPECT_THAT(FindLaunchProblems(config), IsEmpty());
+}
+
 }  // namespace
 }  // namespace trainyard
