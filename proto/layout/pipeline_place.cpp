@@ -57,7 +57,7 @@ PipelinePlace PlaceOfStage(const RunConfig& config, int64_t stage) {
 
 // Compare with the last layer, because the first layers of a mixture of experts may be dense.
 double HeadInLayers(const ModelConfig& model, int64_t seq_length) {
-  const bool has_experts = KindsOf(model, {model.num_layers - 1, 1}).expert > 0;
+  const bool has_experts = HasExpertsIn(model.num_layers - 1, model);
   const BlockMatrices block =
       BlockMatricesOf(model, has_experts ? BlockKind::kExpert : BlockKind::kDense);
   const int64_t routed = has_experts ? model.moe_router_topk * ExpertParameterCount(model) : 0;

@@ -114,6 +114,10 @@ LayerKinds KindsOf(const ModelConfig& model, const IndexRange& layers) {
   return {.dense = dense, .expert = layers.length - dense};
 }
 
+bool HasExpertsIn(int64_t layer, const ModelConfig& model) {
+  return KindsOf(model, {layer, 1}).expert > 0;
+}
+
 int64_t LayersWithMtp(const ModelConfig& model) { return model.num_layers + model.mtp_num_layers; }
 
 bool HasTableAtBothEnds(const ModelConfig& model) {

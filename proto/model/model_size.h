@@ -40,6 +40,7 @@ struct LayerKinds {
   int64_t expert = 0;
 };
 LayerKinds KindsOf(const ModelConfig& model, const IndexRange& layers);
+bool HasExpertsIn(int64_t layer, const ModelConfig& model);
 
 // Returns the number of layers with those of multi-token prediction. These follow the other layers
 // and are of the kind of the last one.

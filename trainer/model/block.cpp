@@ -14,10 +14,6 @@ namespace {
 
 using torch::Tensor;
 
-bool HasExpertsIn(int64_t layer, const ModelConfig& model) {
-  return KindsOf(model, {layer, 1}).expert > 0;
-}
-
 // Indices of a block's parameters in the store.
 struct BlockParameters {
   Attention::Parameters attention;

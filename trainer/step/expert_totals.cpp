@@ -21,10 +21,6 @@ Tensor Rounded(const Tensor& figures, RouterFigure figure, double factor = 1) {
   return at::nan_to_num(column, 0, 0, 0).mul(factor * kFigureScale).round().to(torch::kInt64);
 }
 
-bool HasExpertsIn(int64_t layer, const ModelConfig& model) {
-  return KindsOf(model, {layer, 1}).expert > 0;
-}
-
 }  // namespace
 
 int64_t LayerBalance::rows() const { return std::accumulate(load.begin(), load.end(), int64_t{0}); }

@@ -46,7 +46,8 @@ TEST(ExpertSizeTest, TheFirstLayersMayBeDense) {
   EXPECT_EQ(KindsOf(model, {0, 5}).dense, 3);
   EXPECT_EQ(KindsOf(model, {0, 5}).expert, 2);
   EXPECT_EQ(KindsOf(model, {3, 5}).dense, 0);
-  EXPECT_EQ(KindsOf(model, {1, 1}).expert, 0);
+  EXPECT_FALSE(HasExpertsIn(2, model));
+  EXPECT_TRUE(HasExpertsIn(3, model));
 }
 
 // https://huggingface.co/mistralai/Mixtral-8x7B-v0.1 has 46,702,792,704 parameters according to its

@@ -34,7 +34,7 @@ void AddLatentAttention(const ModelConfig& model, const std::string& attention,
 void AddFeedForward(const ModelConfig& model, int64_t layer, const std::string& prefix,
                     std::vector<FamilyTensor>* tensors) {
   const std::string own = prefix + "mlp.";
-  if (KindsOf(model, {layer, 1}).expert == 0) {
+  if (!HasExpertsIn(layer, model)) {
     return AddMlpTensors(own, model.hidden_size, model.ffn_hidden_size, tensors);
   }
   AddExpertTensors(model, {"mlp.", "gate_proj", "up_proj", "down_proj"}, prefix, tensors);
