@@ -1,5 +1,5 @@
 // Computes the number of parameters of a model and its FLOPs per token. Pure functions of the
-// settings. Includes latent attention, although trainyard-trainer cannot train it yet.
+// settings.
 #ifndef TRAINYARD_PROTO_MODEL_MODEL_SIZE_H_
 #define TRAINYARD_PROTO_MODEL_MODEL_SIZE_H_
 
