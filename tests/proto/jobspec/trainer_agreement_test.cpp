@@ -1,6 +1,8 @@
 // Checks that the resolver and the trainer agree: each must accept exactly the settings that the
 // other accepts.
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -47,10 +49,15 @@ class SpecMaker {
   int64_t Pick(int64_t below) { return static_cast<int64_t>(random_() % below); }
 
   template <typename Setting>
+  std::string Name() {
+    const auto& names = SettingNames<Setting>::kNames;
+    return std::string(names[Pick(names.size())].first);
+  }
+
+  template <typename Setting>
   json Value(const SettingRule& rule, const Setting&) {
     if constexpr (NamedSetting<Setting>) {
-      const auto& names = SettingNames<Setting>::kNames;
-      return Chance(30) ? "unknown" : std::string(names[Pick(names.size())].first);
+      return Chance(30) ? "unknown" : Name<Setting>();
     } else if constexpr (std::is_same_v<Setting, bool> ||
                          std::is_same_v<Setting, std::optional<bool>>) {
       return Chance(2);
@@ -103,49 +110,104 @@ class SpecMaker {
     model["max_position_embeddings"] = 8 + Pick(4);
   }
 
-  // Most specs must describe dense models in bf16 or fp32, because resolver and trainer both reject
-  // the other features.
-  void RemovePlannedFeatures(json& spec) {
+  // Most specs must not have FP8, which resolver and trainer both reject, or random combinations of
+  // the settings of experts, latent attention and multi-token prediction.
+  void AddFeatures(json& spec) {
     if (Chance(20)) return;
-    const std::pair<const char*, std::vector<const char*>> settings[] = {
-        {"layout", {"etp", "moe_token_dispatcher_type"}},
-        {"train", {"fp8", "fp8_amax_history_len", "fp8_amax_compute_algo"}},
-        {"model",
-         {"num_experts",
-          "moe_router_topk",
-          "moe_ffn_hidden_size",
-          "moe_shared_expert_intermediate_size",
-          "moe_dense_layers",
-          "moe_router_score_function",
-          "moe_router_load_balancing_type",
-          "moe_aux_loss_coeff",
-          "moe_norm_topk_prob",
-          "moe_router_topk_scaling_factor",
-          "moe_router_num_groups",
-          "moe_router_group_topk",
-          "moe_router_enable_expert_bias",
-          "moe_router_bias_update_rate",
-          "moe_z_loss_coeff",
-          "moe_expert_capacity_factor",
-          "moe_token_drop_policy",
-          "mtp_num_layers",
-          "mtp_loss_scaling_factor",
-          "moe_router_force_load_balancing",
-          "multi_latent_attention",
-          "q_lora_rank",
-          "kv_lora_rank",
-          "qk_head_dim",
-          "qk_pos_emb_head_dim",
-          "v_head_dim"}}};
-    for (const auto& [section, keys] : settings) {
+    RemoveFeatures(spec);
+    json& model = spec["model"];
+    if (Chance(3)) AddExperts(model);
+    if (Chance(4)) AddLatentAttention(model);
+    if (Chance(4)) AddMultiTokenPrediction(model);
+  }
+
+  static void RemoveFeatures(json& spec) {
+    for (const char* section : {"layout", "model", "train"}) {
       if (!spec.contains(section)) continue;
-      for (const char* key : keys) spec[section].erase(key);
+      const json all = spec[section];
+      for (const auto& [key, value] : all.items()) {
+        if (IsOfFeature(key)) spec[section].erase(key);
+      }
+    }
+  }
+
+  static bool IsOfFeature(const std::string& key) {
+    const char* beginnings[] = {"etp",           "fp8",         "moe_",      "mtp_",
+                                "multi_latent_", "q_lora",      "kv_lora",   "num_experts",
+                                "qk_head_dim",   "qk_pos_emb_", "v_head_dim"};
+    return std::any_of(std::begin(beginnings), std::end(beginnings),
+                       [&](const char* beginning) { return key.starts_with(beginning); });
+  }
+
+  void AddExperts(json& model) {
+    model.erase("add_bias_linear");
+    model["num_experts"] = 4 * (1 + Pick(2));
+    model["moe_router_topk"] = 1 + Pick(2);
+    if (Chance(2)) model["moe_ffn_hidden_size"] = 16 * (1 + Pick(3));
+    if (Chance(3)) model["moe_shared_expert_intermediate_size"] = 16;
+    const int64_t layers = model["num_layers"].get<int64_t>();
+    if (layers > 1 && Chance(3)) model["moe_dense_layers"] = layers - 1;
+    if (Chance(3)) {
+      model["moe_expert_capacity_factor"] = 1.25;
+      model["moe_token_drop_policy"] = Name<TokenDropPolicy>();
+    }
+    AddRouter(model);
+  }
+
+  void AddRouter(json& model) {
+    model["moe_router_load_balancing_type"] = Name<RouterLoadBalancing>();
+    if (Chance(2)) model["moe_aux_loss_coeff"] = 0.01;
+    if (Chance(3)) model["moe_z_loss_coeff"] = 0.001;
+    if (Chance(3)) model["moe_norm_topk_prob"] = false;
+    if (Chance(3)) model["moe_router_topk_scaling_factor"] = 2.5;
+    if (Chance(4)) model["moe_router_force_load_balancing"] = true;
+    if (Chance(3)) {
+      model["moe_router_num_groups"] = 2;
+      model["moe_router_group_topk"] = 1 + Pick(2);
+    }
+    if (Chance(2)) return;
+    model["moe_router_score_function"] = "sigmoid";
+    if (Chance(2)) return;
+    model["moe_router_enable_expert_bias"] = true;
+    if (Chance(2)) model["moe_router_bias_update_rate"] = 0.01;
+  }
+
+  void AddLatentAttention(json& model) {
+    for (const char* key :
+         {"kv_channels", "qk_layernorm", "rotary_percent", "num_query_groups",
+          "position_embedding_type", "max_position_embeddings", "add_bias_linear"}) {
+      model.erase(key);
+    }
+    model["multi_latent_attention"] = true;
+    model["kv_lora_rank"] = 8;
+    model["qk_head_dim"] = 4 * (1 + Pick(3));
+    model["qk_pos_emb_head_dim"] = 2 * (1 + Pick(4));
+    model["v_head_dim"] = 4 * (1 + Pick(3));
+    if (Chance(2)) model["q_lora_rank"] = 12;
+  }
+
+  void AddMultiTokenPrediction(json& model) {
+    for (const char* key : {"position_embedding_type", "max_position_embeddings"}) model.erase(key);
+    model["mtp_num_layers"] = 1 + Pick(2);
+    if (Chance(2)) model["mtp_loss_scaling_factor"] = 0.3;
+  }
+
+  // Distributes the experts over the ranks. Some of these layouts break a rule.
+  void AddExpertLayout(json& spec) {
+    if (!spec["model"].contains("num_experts") || Chance(2)) return;
+    const json& resources = spec["resources"];
+    const int64_t ranks =
+        resources["nodes"].get<int64_t>() * resources["slots_per_node"].get<int64_t>();
+    spec["layout"] = {{"tp", Chance(2) ? 1 : ranks}, {"ep", Chance(2) ? ranks : 1 + Pick(2)}};
+    if (Chance(2)) spec["layout"]["etp"] = 1;
+    if (Chance(3)) spec["layout"]["sequence_parallel"] = Chance(4);
+    if (Chance(3)) {
+      spec["layout"]["moe_token_dispatcher_type"] = Name<TokenDispatcher>();
     }
   }
 
   // Adjusts sizes so that most specs satisfy the rules that involve several settings.
   void AddConsistentSizes(json& spec) {
-    RemovePlannedFeatures(spec);
     const int64_t heads = 1 + Pick(4);
     spec["model"]["num_layers"] = 1 + Pick(3);
     spec["model"]["num_attention_heads"] = heads;
@@ -153,6 +215,7 @@ class SpecMaker {
     spec["model"]["ffn_hidden_size"] = 64;
     spec["model"]["vocab_size"] = 100;
     AddPositions(spec["model"]);
+    AddFeatures(spec);
     spec["train"]["seq_length"] = 8;
     spec["train"]["global_batch"] = 8 * (1 + Pick(3));
     const bool by_steps = Chance(2);
@@ -174,6 +237,7 @@ class SpecMaker {
     if (!Chance(3)) spec.erase("evaluation");
     spec["resources"]["slots_per_node"] = 1 + Pick(2);
     spec["resources"]["nodes"] = 1 + Pick(2);
+    AddExpertLayout(spec);
     if (Chance(12)) spec["model"].erase("num_layers");
     if (Chance(12)) spec["data"].erase("path");
   }
@@ -209,6 +273,8 @@ int WorldSizeOf(const json& settings) {
 
 TEST(TrainerAgreementTest, BothAcceptTheSameSettings) {
   int accepted = 0;
+  std::map<std::string, int> of_feature = {
+      {"num_experts", 0}, {"kv_lora_rank", 0}, {"mtp_num_layers", 0}};
   for (unsigned seed = 0; seed < kSpecs; ++seed) {
     const json settings = SpecMaker(seed).Make();
     v1::JobSpec resolved;
@@ -218,10 +284,14 @@ TEST(TrainerAgreementTest, BothAcceptTheSameSettings) {
     EXPECT_EQ(refusal.empty(), trainers.empty())
         << settings << "\nsubmit: " << refusal << "\ntrainer: " << trainers;
     accepted += refusal.empty();
+    for (auto& [key, count] : of_feature) {
+      count += refusal.empty() && settings["model"].contains(key);
+    }
   }
   // The test proves little unless both accepted and rejected specs occur often.
   EXPECT_GT(accepted, kSpecs / 12);
   EXPECT_LT(accepted, kSpecs * 11 / 12);
+  for (const auto& [key, count] : of_feature) EXPECT_GT(count, kSpecs / 200) << key;
 }
 
 TEST(TrainerAgreementTest, TheTrainerReadsTheResolvedJobAsItWasResolved) {
