@@ -5,6 +5,7 @@
 
 #include "proto/layout/layout_parts.h"
 #include "proto/layout/rank_order.h"
+#include "proto/memory/block_memory.h"
 #include "proto/model/model_size.h"
 #include "proto/rules/planned_features.h"
 
@@ -81,7 +82,7 @@ BlockWork WorkOf(const RunConfig& config) {
   const auto head_size = static_cast<double>(HeadSize(model));
   const auto context = static_cast<double>(layout.cp);
   BlockWork work;
-  work.element = config.train.precision == Precision::kFp32 ? 4 : 2;
+  work.element = BytesOf(config.train.precision);
   work.is_fp8 = HasFp8(config.train);
   work.length = static_cast<double>(config.train.seq_length);
   work.rows = static_cast<double>(layout.micro_batch) * work.length / context;

@@ -1,6 +1,7 @@
 #include "controller/planner/expert_seconds.h"
 
 #include "controller/planner/collective_seconds.h"
+#include "proto/memory/block_memory.h"
 
 namespace trainyard::planner {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "controller/planner/device_rates.h"
+#include "proto/memory/block_memory.h"
 
 namespace trainyard::planner {
 namespace {

@@ -11,8 +11,6 @@
 
 namespace trainyard::planner {
 
-inline constexpr double kFloatBytes = 4;
-
 class Kernels {
  public:
   // `is_fp8` applies to the products whose times are requested.

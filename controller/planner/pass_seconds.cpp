@@ -5,6 +5,7 @@
 #include "controller/planner/collective_seconds.h"
 #include "controller/planner/expert_seconds.h"
 #include "controller/planner/kernel_seconds.h"
+#include "proto/memory/block_memory.h"
 
 namespace trainyard::planner {
 namespace {
