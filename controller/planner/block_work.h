@@ -82,6 +82,9 @@ struct BlockWork {
   // Returns the router's product, which computes in fp32.
   Product RouterProduct() const { return {norm_rows, experts.all, hidden}; }
   Product HeadProduct() const { return {rows, vocabulary, hidden}; }
+  // Returns the projection of a module of multi-token prediction. Every tensor-parallel rank has it
+  // undivided.
+  Product MtpProduct() const { return {norm_rows, hidden, 2 * hidden}; }
   // Returns the number of weights in Products() and of the router.
   double BlockParameters() const;
   double ExpertParameters() const;

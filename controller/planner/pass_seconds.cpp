@@ -123,6 +123,18 @@ PassParts HeadSeconds(const BlockWork& work, const Kernels& kernels,
   return head;
 }
 
+// Returns the time of the projection of a module of multi-token prediction, the norms of its two
+// inputs, and the copies that join the results and split their gradient.
+PassParts MtpSeconds(const BlockWork& work, const Kernels& kernels) {
+  constexpr double kNormElements = 2 * (2 + 4), kCopiedElements = 2 * 4;
+  PassParts module;
+  const Product product = work.MtpProduct();
+  module.compute =
+      kernels.ForwardProduct(product) + kernels.BackwardProduct(product) +
+      kernels.Elementwise((kNormElements + kCopiedElements) * work.norm_rows * work.hidden);
+  return module;
+}
+
 void AddTransfers(const BlockWork& work, const RunConfig& config, const Cluster& cluster,
                   const TrainerProfile& profile, PassSeconds& pass) {
   const LayoutConfig& layout = config.layout;
@@ -170,6 +182,7 @@ PassSeconds SecondsOfPass(const BlockWork& work, const RunConfig& config, const 
   pass.block_selective.compute += kernels.ForwardProducts(work.LatentUpProducts());
   pass.head = HeadSeconds(work, wide_kernels, profile);
   pass.embedding.compute = kernels.Elementwise(3 * work.rows * work.hidden);
+  pass.mtp = MtpSeconds(work, kernels);
   const ExpertSeconds experts = SecondsOfExperts(work, kernels, cluster, profile);
   pass.block_forward += experts.forward;
   pass.block_backward += experts.backward;

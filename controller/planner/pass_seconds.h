@@ -18,6 +18,8 @@ struct PassSeconds {
   PassParts block_full;       // Repeated work with full recomputation.
   PassParts head;             // Forward pass, loss and backward pass.
   PassParts embedding;
+  // Both passes of a module of multi-token prediction, without its block, head and embedding.
+  PassParts mtp;
 };
 
 // `config` must be resolved. The result does not depend on dp, pp, vpp, zero and recompute in the

@@ -34,6 +34,11 @@ PassParts BlocksPass(double layers, double recomputed_layers, const RunConfig& c
   return parts;
 }
 
+// Returns the seconds of multi-token prediction, without its blocks, which StageLoad contains.
+PassParts MtpPass(const RunConfig& config, const PassSeconds& pass) {
+  return static_cast<double>(config.model.mtp_num_layers) * (pass.embedding + pass.mtp + pass.head);
+}
+
 // Assumes that layers with experts and other layers are recomputed in the same proportion.
 PassParts StagePass(const StageLoad& load, const RunConfig& config, const PlannedPass& pass,
                     const TrainerProfile& profile) {
@@ -43,8 +48,7 @@ PassParts StagePass(const StageLoad& load, const RunConfig& config, const Planne
                     BlocksPass(load.expert_layers, part * load.expert_layers, config,
                                pass.expert_seconds, profile);
   if (load.has_embedding) parts += pass.seconds.embedding;
-  const auto heads = static_cast<double>(1 + config.model.mtp_num_layers);
-  if (load.has_head) parts += heads * pass.seconds.head;
+  if (load.has_head) parts += pass.seconds.head + MtpPass(config, pass.seconds);
   return parts;
 }
 
@@ -87,16 +91,25 @@ struct RankParameters {
   double Sum() const { return dense + expert; }
 };
 
+// Returns the number of tables of a stage. For multi-token prediction, a last stage with an untied
+// head also has a copy of the token table.
+double TablesOf(const ModelConfig& model, const StageLoad& load) {
+  const bool has_copy = load.has_head && !load.has_embedding && model.mtp_num_layers > 0 &&
+                        model.untie_embeddings_and_output_weights;
+  return (load.has_embedding ? 1 : 0) + (load.has_head ? 1 : 0) + (has_copy ? 1 : 0);
+}
+
 // Returns the parameters of the stage that has the most.
-RankParameters Parameters(const PlannedPass& pass, const std::vector<StageLoad>& loads) {
+RankParameters Parameters(const ModelConfig& model, const PlannedPass& pass,
+                          const std::vector<StageLoad>& loads) {
+  const auto projections = static_cast<double>(model.mtp_num_layers * MtpProjectionCount(model));
   RankParameters most;
   for (const StageLoad& load : loads) {
-    const double tables = (load.has_embedding ? 1 : 0) + (load.has_head ? 1 : 0);
     const double dense_layers = load.layers - load.expert_layers;
-    const RankParameters held = {dense_layers * pass.block_parameters +
-                                     load.expert_layers * pass.expert_block_parameters +
-                                     tables * pass.work.TableParameters(),
-                                 load.expert_layers * pass.expert_parameters};
+    const RankParameters held = {
+        dense_layers * pass.block_parameters + load.expert_layers * pass.expert_block_parameters +
+            TablesOf(model, load) * pass.work.TableParameters() + (load.has_head ? projections : 0),
+        load.expert_layers * pass.expert_parameters};
     if (held.Sum() > most.Sum()) most = held;
   }
   return most;
@@ -282,7 +295,8 @@ StepTime SecondsOfStep(const RunConfig& config, const PlannedPass& pass,
     step.stage = load.stage;
   }
   const PassParts work = Passes(config) * busiest;
-  const std::array<StateGroup, 2> groups = StateGroupsOf(config, Parameters(pass, loads));
+  const std::array<StateGroup, 2> groups =
+      StateGroupsOf(config, Parameters(config.model, pass, loads));
   step.compute = work.compute;
   step.tensor_wait = work.tensor;
   step.context_wait = work.context;

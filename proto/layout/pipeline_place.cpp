@@ -67,7 +67,7 @@ double HeadInLayers(const ModelConfig& model, int64_t seq_length) {
       static_cast<double>(model.num_attention_heads * seq_length) * MeanHeadSize(model);
   const auto head = static_cast<double>(model.vocab_size * model.hidden_size);
   const auto modules = static_cast<double>(model.mtp_num_layers);
-  const auto projection = static_cast<double>(2 * model.hidden_size * model.hidden_size);
+  const auto projection = static_cast<double>(MtpProjectionCount(model));
   return (head + modules * (head + projection)) / (weights + attention) + modules;
 }
 

@@ -111,7 +111,7 @@ void AddMtpModules(const RunConfig& config, StageParameters& stage) {
   const auto modules = static_cast<double>(model.mtp_num_layers);
   const BlockParameters block = ParametersOfBlock(config, KindOfMtpBlocks(model));
   const auto others =
-      static_cast<double>(model.hidden_size * (2 * model.hidden_size + 3 * NormVectors(model)));
+      static_cast<double>(MtpProjectionCount(model) + 3 * NormVectors(model) * model.hidden_size);
   stage.shared += modules * (block.shared + others);
   stage.experts += modules * block.experts;
 }

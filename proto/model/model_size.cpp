@@ -26,12 +26,6 @@ double AttentionFlops(const ModelConfig& model, int64_t seq_length) {
 
 LayerKinds AllLayers(const ModelConfig& model) { return KindsOf(model, {0, LayersWithMtp(model)}); }
 
-// Returns the number of weights of the projection from embedding and hidden state in each module of
-// multi-token prediction.
-int64_t MtpProjectionCount(const ModelConfig& model) {
-  return 2 * model.hidden_size * model.hidden_size;
-}
-
 int64_t HeadCount(const ModelConfig& model) { return model.vocab_size * model.hidden_size; }
 
 // Returns the number of weights of a feed-forward layer with or without a gate.
@@ -137,6 +131,10 @@ BlockMatrices BlockMatricesOf(const ModelConfig& model, BlockKind kind) {
 
 int64_t ExpertParameterCount(const ModelConfig& model) {
   return FeedForwardCount(model, ExpertWidth(model));
+}
+
+int64_t MtpProjectionCount(const ModelConfig& model) {
+  return 2 * model.hidden_size * model.hidden_size;
 }
 
 BlockBiases BlockBiasesOf(const ModelConfig& model) {

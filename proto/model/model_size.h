@@ -90,6 +90,10 @@ BlockMatrices BlockMatricesOf(const ModelConfig& model, BlockKind kind);
 // The number of weights of one routed expert.
 int64_t ExpertParameterCount(const ModelConfig& model);
 
+// The number of weights of the projection from embedding and hidden state in one module of
+// multi-token prediction.
+int64_t MtpProjectionCount(const ModelConfig& model);
+
 // The number of weights of the norms of one block.
 int64_t BlockNormCount(const ModelConfig& model);
 

@@ -171,6 +171,28 @@ TEST(PlannedFeatureStepTest, LatentAttentionHasItsOwnProducts) {
   EXPECT_EQ(work.scored, 128 * (192 + 128) / 2.0);
 }
 
+// The vocabulary is so small that the head of the module hardly counts.
+TEST(PlannedFeatureStepTest, ModulesOfMultiTokenPredictionHaveAProjection) {
+  RunConfig run = Settings(Gated(4, 8192, 8192, 64, 128), 4096, 2, 2).config;
+  run.model.num_layers = 5;
+  const StepTime deeper = PredictStep(run, H100s(1));
+  run.model.num_layers = 4;
+  run.model.mtp_num_layers = 1;
+  const StepTime predicts = PredictStep(run, H100s(1));
+  const double least = 6 * 2 * 8192.0 * 8192 * 2 * 4096 / 989.4e12;
+  EXPECT_GT(predicts.compute - deeper.compute, least);
+  EXPECT_LT(predicts.compute - deeper.compute, 2.5 * least);
+  EXPECT_GT(predicts.optimizer, deeper.optimizer);
+}
+
+TEST(PlannedFeatureStepTest, TheLastStageUpdatesItsCopyOfTheEmbedding) {
+  RunConfig run = Settings(Gated(4, 1024, 4096, 8, 256000), 4096, 8, 1).Pp(2).config;
+  run.model.mtp_num_layers = 1;
+  const StepTime untied = PredictStep(run, H100s(1));
+  run.model.untie_embeddings_and_output_weights = false;
+  EXPECT_GT(untied.optimizer, 1.5 * PredictStep(run, H100s(1)).optimizer);
+}
+
 TEST(PlannedFeatureStepTest, MfuInFp8IsOfItsPeak) {
   const double wide = EstimateOf(WideRun().Dp(8).config, H100s(1), 10).mfu;
   EXPECT_NEAR(EstimateOf(WideRun().Dp(8).Fp8().config, H100s(1), 10).mfu, wide * 989.4 / 1979,
