@@ -71,8 +71,7 @@ double TransferSeconds(const BlockWork& work, const Cluster& cluster,
   if (work.experts.ranks == 1) return 0;
   const GroupPlace place = PlaceOfGroup(static_cast<int64_t>(work.experts.ranks), 1, cluster);
   const double hidden_share = work.ffn > 0 ? profile.expert_hidden : 0;
-  return profile.expert_exposed * (1 - hidden_share) *
-         ExchangeSeconds(work, place, GroupLinks(place, cluster, profile));
+  return (1 - hidden_share) * ExchangeSeconds(work, place, GroupLinks(place, cluster, profile));
 }
 
 }  // namespace

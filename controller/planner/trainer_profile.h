@@ -62,8 +62,8 @@ struct TrainerProfile {
   double tensor_pair = 1;  // Factor on tensor_exposed for two ranks.
   double context_exposed = 1;
   double pipeline_exposed = 1;
-  double expert_exposed = 1;
-  double expert_hidden = 0;  // Share of this time behind the products of a shared expert.
+  // Share of the transfers of experts behind the products of a shared expert.
+  double expert_hidden = 0;
   // All-to-all. The reached share of a node's links (0: node_link), and the latency in addition to
   // that of the links.
   double exchange_link = 0;
