@@ -105,7 +105,7 @@ std::string CheckExpected(const RunConfig& config, const ExpectedLine& line, Rec
   }
   CheckMemory(config, *device, report);
   const planner::Cluster cluster = ClusterOf(*device, config);
-  if (HasTrainableFeatures(config)) {
+  if (!HasFp8(config.train)) {
     CheckMicroBatch(config, cluster, report);
     CheckSpeed(config, cluster, report);
   }
@@ -161,10 +161,10 @@ void SetSizes(const RunConfig& config, RecipeReport& report) {
   report.active_parameters = ActiveParameterCount(config.model);
 }
 
-// Reports why the run could not start. Ignores features that the trainer lacks and data that the
-// user must supply.
+// Reports why the run could not start. Ignores FP8, which the trainer lacks, and data that the user
+// must supply.
 void CheckStart(const RunConfig& config, RecipeReport& report) {
-  if (!HasTrainableFeatures(config)) return;
+  if (HasFp8(config.train)) return;
   for (const SettingProblem& problem : FindLaunchProblems(config)) {
     if (problem.key == "data.path") continue;
     report.findings.push_back({absl::StrCat("`", problem.key, "`"), problem.message, ""});

@@ -113,10 +113,10 @@ void AddOwnNodes(const ClusterState& state, v1::GetPlannerResponse& response) {
   }
 }
 
-// Returns false if the recipe uses features that the trainer lacks.
+// Returns false if the recipe uses FP8, which the trainer lacks.
 bool IsTrainable(const std::string& recipe, const JobFileReader& reader) {
   const absl::StatusOr<ResolvedSpec> resolved = ResolveJobFile(recipe, {}, reader);
-  return !resolved.ok() || HasTrainableFeatures(RunConfigOf(resolved->spec));
+  return !resolved.ok() || !HasFp8(RunConfigOf(resolved->spec).train);
 }
 
 void AddRecipes(const Api& api, v1::GetPlannerResponse& response) {

@@ -238,7 +238,7 @@ MemoryPrediction PredictStage(const RunConfig& config, const PipelinePlace& plac
   MemoryPrediction prediction;
   AddState(config, parameters.shared, OwnersOf(layout, alike), prediction);
   if (parameters.experts > 0) {
-    AddState(config, parameters.experts, OwnersOf(layout, ExpertReplicas(layout)), prediction);
+    AddState(config, parameters.experts, OwnersOf(layout, ExpertSizesOf(layout).edp), prediction);
   }
   prediction.weights += 2 * parameters.cast;  // FP8 copies, plain and transposed.
   AddPasses(config, place, prediction);

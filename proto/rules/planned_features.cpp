@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "proto/layout/rank_order.h"
 #include "proto/model/model_size.h"
 #include "proto/rules/named_setting.h"
 #include "proto/rules/written_setting.h"
@@ -269,8 +268,6 @@ bool HasFp8(const TrainConfig& train) { return train.fp8 != Fp8Recipe::kNone; }
 
 bool HasWholeExperts(const LayoutConfig& layout) { return layout.etp == 1; }
 
-int64_t ExpertReplicas(const LayoutConfig& layout) { return ExpertSizesOf(layout).edp; }
-
 std::vector<std::string> FeaturesOf(const RunConfig& config) {
   std::vector<std::string> features;
   if (HasExperts(config.model)) features.push_back("mixture of experts");
@@ -278,14 +275,6 @@ std::vector<std::string> FeaturesOf(const RunConfig& config) {
   if (HasFp8(config.train)) features.push_back("FP8 arithmetic");
   return features;
 }
-
-std::vector<std::string> LackingFeatures(const RunConfig& config) {
-  std::vector<std::string> features;
-  if (HasFp8(config.train)) features.push_back("FP8 arithmetic");
-  return features;
-}
-
-bool HasTrainableFeatures(const RunConfig& config) { return !HasFp8(config.train); }
 
 Problems FindFeatureProblems(const RunConfig& config) {
   Problems problems;

@@ -12,27 +12,17 @@
 
 namespace trainyard {
 
-// True if the matrix products of the blocks use FP8.
+// True if the matrix products of the blocks use FP8. This is the only feature of job files that
+// trainyard-trainer does not support.
 bool HasFp8(const TrainConfig& train);
 
 // True if every expert is stored undivided on a rank although the other matrices are divided
 // (layout.etp).
 bool HasWholeExperts(const LayoutConfig& layout);
 
-// The number of ranks that hold the same part of an expert. They can divide the optimizer state of
-// that part among themselves.
-int64_t ExpertReplicas(const LayoutConfig& layout);
-
 // Returns the features of the run beyond a dense decoder in bf16 or fp32, such as "mixture of
 // experts".
 std::vector<std::string> FeaturesOf(const RunConfig& config);
-
-// Returns the features of the run that trainyard-trainer does not support, such as "FP8
-// arithmetic".
-std::vector<std::string> LackingFeatures(const RunConfig& config);
-
-// True if LackingFeatures returns an empty list.
-bool HasTrainableFeatures(const RunConfig& config);
 
 // Reports settings of mixtures of experts, latent attention and FP8 that contradict each other or
 // other settings.

@@ -7,7 +7,6 @@
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "cli/commands/planning/plan_layout.h"
 #include "cli/grammar/cluster_options.h"
 #include "cli/output/readable.h"
@@ -51,7 +50,7 @@ absl::StatusOr<Base> NearestBase(double parameters, const Context& context) {
   for (const Recipe& recipe : FindRecipes(context.recipe_directories)) {
     const absl::StatusOr<Base> base = ReadBase(recipe.name, context);
     if (!base.ok() || base->config.resources.device != DeviceKind::kGpu) continue;
-    if (!HasTrainableFeatures(base->config)) continue;
+    if (HasFp8(base->config.train)) continue;
     const auto count = static_cast<double>(ParameterCount(base->config.model));
     const double away = std::abs(std::log(count / parameters));
     if (nearest.ok() && away >= distance) continue;
@@ -215,11 +214,9 @@ std::string Comments(const Made& made) {
       base.train.rampup_batch_start > 0
           ? "# - the batch ramp-up is omitted, because it depends on the original batch size.\n"
           : "",
-      HasTrainableFeatures(config)
-          ? ""
-          : absl::StrCat(
-                "# trainyard-trainer cannot train this model yet, because the trainer lacks ",
-                absl::StrJoin(LackingFeatures(config), ", "), ".\n"));
+      HasFp8(config.train) ? "# trainyard-trainer cannot train this model yet, because the trainer "
+                             "lacks FP8 arithmetic.\n"
+                           : "");
 }
 
 std::string TextOf(const Made& made) {

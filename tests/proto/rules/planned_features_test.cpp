@@ -256,21 +256,16 @@ TEST(PlannedFeaturesTest, WholeExpertsSpreadOverAllRanksOfAStage) {
                   "1 the experts are spread over tp * cp * dp = 8 ranks"));
   config.layout.etp = 1;
   EXPECT_THAT(problems(config), IsEmpty());
-  EXPECT_EQ(ExpertReplicas(config.layout), 1);
   config.layout.ep = 16;
   EXPECT_THAT(problems(config),
               ElementsAre("tp * cp * dp (8) must be a multiple of `layout.ep` (16)"));
 }
 
-TEST(PlannedFeaturesTest, TheTrainerLacksFp8) {
+TEST(PlannedFeaturesTest, FeaturesHaveNames) {
   EXPECT_THAT(FeaturesOf(RunConfig()), IsEmpty());
   RunConfig config = Latent();
   config.model.num_experts = 8;
-  EXPECT_TRUE(HasTrainableFeatures(config));
-  EXPECT_THAT(LackingFeatures(config), IsEmpty());
   config.train.fp8 = Fp8Recipe::kDelayed;
-  EXPECT_FALSE(HasTrainableFeatures(config));
-  EXPECT_THAT(LackingFeatures(config), ElementsAre("FP8 arithmetic"));
   EXPECT_THAT(FeaturesOf(config),
               ElementsAre("mixture of experts", "latent attention", "FP8 arithmetic"));
 }
