@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
+#include "proto/contract/expert_load.h"
 
 namespace trainyard::cli {
 namespace {
@@ -44,13 +45,12 @@ std::string BalanceText(const v1::ExpertBalance& balance) {
       balance.layers().begin(), balance.layers().end(),
       [&](const v1::LayerBalance& layer) { return layer.layer() == balance.worst_layer(); });
   if (worst == balance.layers().end()) return "";
-  return absl::StrCat(
-      "step ", balance.step(), ", attempt ", balance.attempt(), ": ", balance.experts(),
-      " experts per layer, ", balance.topk(), " per token. Layer ", worst->layer(),
-      " has the least even load: its busiest expert has ", NumberText(worst->balance(), 3),
-      " times the mean (even: 1, worst: ",
-      NumberText(static_cast<double>(balance.experts()) / std::max<double>(balance.topk(), 1), 3),
-      ").");
+  return absl::StrCat("step ", balance.step(), ", attempt ", balance.attempt(), ": ",
+                      balance.experts(), " experts per layer, ", balance.topk(),
+                      " per token. Layer ", worst->layer(),
+                      " has the least even load: its busiest expert has ",
+                      NumberText(worst->balance(), 3), " times the mean (even: 1, worst: ",
+                      NumberText(WorstBalance(balance.experts(), balance.topk()), 3), ").");
 }
 
 Listing BalanceListing(const v1::ExpertBalance& balance) {

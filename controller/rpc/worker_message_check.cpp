@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "controller/core/support/expert_shape.h"
 #include "controller/rpc/worker_link.h"
 #include "proto/contract/expert_load.h"
 #include "proto/contract/limits.h"
@@ -91,17 +92,11 @@ absl::Status CheckSteps(const v1::TelemetryBatch& batch) {
 
 // Returns true if each repeated field has a value per layer, and the loads are complete.
 bool HasSoundSizes(const v1::ExpertsRecord& record) {
-  const int layers = record.balance_size();
-  const auto fits = [&](int size) { return size == 0 || size == layers; };
+  const ExpertShape shape = ExpertShapeOf(record);
+  const auto fits = [&](int size) { return size == 0 || size == shape.layers; };
   const std::size_t loads = record.load().size();
-  const bool has_layers = layers >= 1 && layers <= kMaxLayers && record.first_layer() >= 0 &&
-                          record.first_layer() <= kMaxLayers;
-  const bool has_experts = record.experts() >= 1 && record.experts() <= kMaxExpertsOfLayer &&
-                           record.topk() >= 1 && record.topk() <= record.experts();
-  return has_layers && has_experts && fits(record.aux_loss_size()) && fits(record.entropy_size()) &&
-         fits(record.dropped_size()) && loads <= kMaxExpertLoads &&
-         (loads == 0 ||
-          loads == static_cast<std::size_t>(layers) * static_cast<std::size_t>(record.experts()));
+  return IsAllowed(shape) && fits(record.aux_loss_size()) && fits(record.entropy_size()) &&
+         fits(record.dropped_size()) && (loads == 0 || HasAllLoads(shape, loads));
 }
 
 absl::Status CheckExperts(const v1::TelemetryBatch& batch) {

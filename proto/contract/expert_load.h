@@ -1,4 +1,4 @@
-// The load of an expert as one byte, in telemetry and in the store.
+// The load of an expert as one byte, in telemetry and in the store, and the limits of its records.
 #ifndef TRAINYARD_PROTO_CONTRACT_EXPERT_LOAD_H_
 #define TRAINYARD_PROTO_CONTRACT_EXPERT_LOAD_H_
 
@@ -16,6 +16,37 @@ inline constexpr std::size_t kMaxExpertLoads = 24'576;
 // The maximum number of experts of a layer (model.num_experts), and of layers.
 inline constexpr int kMaxExpertsOfLayer = 65'536;
 inline constexpr int kMaxLayers = 65'536;
+
+// The sizes of a record, and its first layer.
+struct ExpertShape {
+  std::int64_t first_layer = 0;  // Counted from 0.
+  std::int64_t layers = 0;
+  std::int64_t experts = 0;  // Experts per layer.
+  std::int64_t topk = 0;     // Experts per token.
+
+  friend bool operator==(const ExpertShape&, const ExpertShape&) = default;
+};
+
+// Returns true if a record may have this shape.
+inline bool IsAllowed(const ExpertShape& shape) {
+  const bool has_layers = shape.layers >= 1 && shape.layers <= kMaxLayers &&
+                          shape.first_layer >= 0 && shape.first_layer <= kMaxLayers;
+  return has_layers && shape.experts >= 1 && shape.experts <= kMaxExpertsOfLayer &&
+         shape.topk >= 1 && shape.topk <= shape.experts;
+}
+
+// Returns true if a record of this allowed shape may have `loads` loads: one for each expert of
+// each layer.
+inline bool HasAllLoads(const ExpertShape& shape, std::size_t loads) {
+  return loads <= kMaxExpertLoads &&
+         loads == static_cast<std::size_t>(shape.layers) * static_cast<std::size_t>(shape.experts);
+}
+
+// The highest possible balance (the highest load divided by the mean load): each token uses the
+// same `topk` experts.
+inline double WorstBalance(std::int64_t experts, std::int64_t topk) {
+  return static_cast<double>(experts) / static_cast<double>(std::max<std::int64_t>(topk, 1));
+}
 
 // The code of a load relative to the mean of its layer. 0 means no rows. The others are a scale of
 // steps of 4.4 %: code c means 2^((c - 128) / 16), from 1/245 to 245.

@@ -27,13 +27,13 @@ absl::StatusOr<std::vector<double>> PerLayer(const TelemetryValues& values, cons
   return Missing(key, absl::StrCat("an array of ", layers, " numbers, like `balance`"));
 }
 
-// Returns the loads of `count` experts.
-absl::StatusOr<std::string> Loads(const TelemetryValues& values, std::size_t count) {
+// Returns the loads of all experts. Empty if the key is absent.
+absl::StatusOr<std::string> Loads(const TelemetryValues& values, const ExpertShape& shape) {
   const auto found = values.find(telemetry::kExpertLoad);
   if (found == values.end()) return std::string();
   const auto* digits = std::get_if<std::string>(&found->second);
-  const bool is_hex = digits != nullptr && count <= kMaxExpertLoads &&
-                      digits->size() == 2 * count &&
+  const bool is_hex = digits != nullptr && digits->size() % 2 == 0 &&
+                      HasAllLoads(shape, digits->size() / 2) &&
                       std::all_of(digits->begin(), digits->end(), [](char digit) {
                         return absl::ascii_isxdigit(static_cast<unsigned char>(digit));
                       });
@@ -57,12 +57,18 @@ absl::Status ReadExperts(const TelemetryValues& values, v1::ExpertsRecord& recor
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t first, Step(values, telemetry::kFirstLayer, 0));
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t experts, Count(values, telemetry::kExpertCount));
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t topk, Count(values, telemetry::kTopk));
-  if (experts < 1 || experts > kMaxExpertsOfLayer || topk < 1 || topk > experts ||
-      first > kMaxLayers || count > kMaxLayers) {
-    return absl::InvalidArgumentError("`expert_count`, `topk` or the number of layers is wrong");
+  const ExpertShape shape{.first_layer = first,
+                          .layers = static_cast<int64_t>(count),
+                          .experts = experts,
+                          .topk = topk};
+  if (!IsAllowed(shape)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("`expert_count` must be from 1 to ", kMaxExpertsOfLayer,
+                     ", `topk` from 1 to `expert_count`, and `first_layer` and the number of "
+                     "layers at most ",
+                     kMaxLayers));
   }
-  TRAINYARD_ASSIGN_OR_RETURN(std::string load,
-                             Loads(values, count * static_cast<std::size_t>(experts)));
+  TRAINYARD_ASSIGN_OR_RETURN(std::string load, Loads(values, shape));
   record.set_step(step);
   record.set_first_layer(static_cast<int32_t>(first));
   record.set_experts(static_cast<int32_t>(experts));

@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "controller/core/support/text.h"
 #include "controller/planner/figures.h"
+#include "proto/contract/expert_load.h"
 #include "proto/jobspec/run_config_of.h"
 
 namespace trainyard::controller {
@@ -47,13 +48,11 @@ std::string BalanceAdvice(const v1::JobSpec& spec) {
 
 planner::Finding Collapsed(const ExpertProblem& problem, const v1::JobSpec& spec) {
   return {absl::StrCat("the experts of ", LayerText(problem), " have collapsed"),
-          absl::StrFormat(
-              "the busiest expert has %s times the mean load (even: 1, worst: %s); the "
-              "load has been this uneven since step %d%s",
-              planner::FigureText(problem.value, 3),
-              planner::FigureText(
-                  static_cast<double>(problem.experts) / static_cast<double>(problem.topk), 3),
-              problem.since_step, OtherLayers(problem)),
+          absl::StrFormat("the busiest expert has %s times the mean load (even: 1, worst: %s); the "
+                          "load has been this uneven since step %d%s",
+                          planner::FigureText(problem.value, 3),
+                          planner::FigureText(WorstBalance(problem.experts, problem.topk), 3),
+                          problem.since_step, OtherLayers(problem)),
           BalanceAdvice(spec)};
 }
 

@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "proto/contract/expert_load.h"
+
 namespace trainyard::controller {
 namespace {
 
@@ -12,8 +14,7 @@ using Kind = ExpertProblem::Kind;
 
 // Returns the balance from which a layer counts as collapsed.
 double CollapsedBalance(int64_t experts, int64_t topk) {
-  const double worst = static_cast<double>(experts) / static_cast<double>(topk);
-  return 1 + kCollapsedShare * (worst - 1);
+  return 1 + kCollapsedShare * (WorstBalance(experts, topk) - 1);
 }
 
 // Returns true if the first problem is worse than the second.

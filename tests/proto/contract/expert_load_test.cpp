@@ -23,5 +23,36 @@ TEST(ExpertLoadTest, OnlyNoRowsAreZero) {
   EXPECT_GT(ExpertLoadOf(1), 0);
 }
 
+TEST(ExpertShapeTest, EachSizeHasLimits) {
+  const ExpertShape usual{.first_layer = 3, .layers = 58, .experts = 256, .topk = 8};
+  EXPECT_TRUE(IsAllowed(usual));
+  const auto allows = [&](std::int64_t ExpertShape::*size, std::int64_t value) {
+    ExpertShape shape = usual;
+    shape.*size = value;
+    return IsAllowed(shape);
+  };
+  EXPECT_TRUE(allows(&ExpertShape::first_layer, 0));
+  EXPECT_FALSE(allows(&ExpertShape::first_layer, -1));
+  EXPECT_FALSE(allows(&ExpertShape::first_layer, kMaxLayers + 1));
+  EXPECT_FALSE(allows(&ExpertShape::layers, 0));
+  EXPECT_FALSE(allows(&ExpertShape::layers, kMaxLayers + 1));
+  EXPECT_FALSE(allows(&ExpertShape::experts, 7)) << "fewer than topk";
+  EXPECT_FALSE(allows(&ExpertShape::experts, kMaxExpertsOfLayer + 1));
+  EXPECT_FALSE(allows(&ExpertShape::topk, 0));
+  EXPECT_TRUE(allows(&ExpertShape::topk, 256));
+}
+
+TEST(ExpertShapeTest, EachExpertOfEachLayerHasALoad) {
+  EXPECT_TRUE(HasAllLoads({.layers = 2, .experts = 8}, 16));
+  EXPECT_FALSE(HasAllLoads({.layers = 2, .experts = 8}, 8));
+  EXPECT_TRUE(HasAllLoads({.layers = 1, .experts = kMaxExpertLoads}, kMaxExpertLoads));
+  EXPECT_FALSE(HasAllLoads({.layers = 1, .experts = kMaxExpertLoads + 1}, kMaxExpertLoads + 1));
+}
+
+TEST(ExpertShapeTest, TheWorstBalanceIsThatOfTokensWithTheSameExperts) {
+  EXPECT_EQ(WorstBalance(256, 8), 32);
+  EXPECT_EQ(WorstBalance(4, 0), 4) << "a response without topk";
+}
+
 }  // namespace
 }  // namespace trainyard

@@ -55,7 +55,7 @@ TEST(ExpertsLineTest, RefusesSizesThatDoNotFit) {
   EXPECT_THAT(CauseOf(R"({"type":"experts","step":7,"topk":1,"balance":[1]})"),
               HasSubstr("`expert_count`"));
   EXPECT_THAT(CauseOf(R"({"type":"experts","step":7,"expert_count":2,"topk":3,"balance":[1]})"),
-              HasSubstr("`topk`"));
+              HasSubstr("`topk` from 1 to `expert_count`"));
 }
 
 TEST(ExpertsLineTest, RefusesMoreLoadsThanARecordMayHave) {
