@@ -25,6 +25,11 @@ std::string LayerText(const ExpertProblem& problem) {
   return absl::StrCat("layer ", problem.layer);
 }
 
+// Returns, for example, "step 400" or "step 400 or earlier".
+std::string FirstStepText(const ExpertProblem& problem) {
+  return absl::StrCat("step ", problem.since_step, problem.maybe_earlier ? " or earlier" : "");
+}
+
 // Returns settings that make the load more even.
 std::string BalanceAdvice(const v1::JobSpec& spec) {
   if (!RunsOurTrainer(spec)) {
@@ -49,10 +54,10 @@ std::string BalanceAdvice(const v1::JobSpec& spec) {
 planner::Finding Collapsed(const ExpertProblem& problem, const v1::JobSpec& spec) {
   return {absl::StrCat("the experts of ", LayerText(problem), " have collapsed"),
           absl::StrFormat("the busiest expert has %s times the mean load (even: 1, worst: %s); the "
-                          "load has been this uneven since step %d%s",
+                          "load has been this uneven since %s%s",
                           planner::FigureText(problem.value, 3),
                           planner::FigureText(WorstBalance(problem.experts, problem.topk), 3),
-                          problem.since_step, OtherLayers(problem)),
+                          FirstStepText(problem), OtherLayers(problem)),
           BalanceAdvice(spec)};
 }
 
@@ -60,9 +65,9 @@ planner::Finding Certain(const ExpertProblem& problem, const v1::JobSpec& spec) 
   return {
       absl::StrCat("the router of ", LayerText(problem), " uses one expert per token"),
       absl::StrFormat("the entropy of its scores is %s (all experts alike: 1) and has been below "
-                      "%s since step %d, although a token has %d experts%s",
+                      "%s since %s, although a token has %d experts%s",
                       planner::FigureText(problem.value, 2), planner::FigureText(kLowEntropy, 2),
-                      problem.since_step, problem.topk, OtherLayers(problem)),
+                      FirstStepText(problem), problem.topk, OtherLayers(problem)),
       RunsOurTrainer(spec)
           ? "model.moe_z_loss_coeff 0.001, which keeps the logits of routers small, or a lower "
             "optimizer.lr"
@@ -75,8 +80,8 @@ planner::Finding Dropping(const ExpertProblem& problem, const v1::JobSpec& spec)
   return {absl::StrCat("experts of ", LayerText(problem), " drop tokens"),
           absl::StrCat(planner::PercentText(problem.value, 1),
                        " of the choices find their expert full, and more than ",
-                       planner::PercentText(kMuchDropped, 0), " have since step ",
-                       problem.since_step, OtherLayers(problem)),
+                       planner::PercentText(kMuchDropped, 0), " have since ",
+                       FirstStepText(problem), OtherLayers(problem)),
           absl::StrCat(capacity, ", or ", BalanceAdvice(spec))};
 }
 
@@ -87,8 +92,8 @@ planner::Finding Idle(const ExpertProblem& problem, const v1::JobSpec& spec) {
                 : absl::StrCat(idle, " of ", problem.experts, " experts (the first is expert ",
                                problem.expert, ")");
   return {absl::StrCat("experts of ", LayerText(problem), " get no tokens"),
-          absl::StrCat(which, " had no rows in any of the recorded steps since step ",
-                       problem.since_step, OtherLayers(problem)),
+          absl::StrCat(which, " had no rows in any of the recorded steps since ",
+                       FirstStepText(problem), OtherLayers(problem)),
           BalanceAdvice(spec)};
 }
 

@@ -4,9 +4,10 @@
 
 #include <cstdint>
 #include <map>
-#include <utility>
+#include <optional>
 #include <vector>
 
+#include "proto/contract/expert_load.h"
 #include "trainyard/v1/telemetry.pb.h"
 
 namespace trainyard::controller {
@@ -36,16 +37,19 @@ struct ExpertProblem {
   // Balance, entropy, share of dropped choices, or the number of experts without rows.
   double value = 0;
   int64_t since_step = 0;  // The first of the consecutive records.
-  int64_t layers = 1;      // Number of layers in this state. `layer` is the worst of them.
-  int64_t expert = 0;      // With kIdle: the first expert without rows.
-  int64_t experts = 0;     // Experts per layer.
-  int64_t topk = 0;        // Experts per token.
+  // True if `since_step` is the oldest record and the run had earlier steps, so the state may have
+  // begun before it.
+  bool maybe_earlier = false;
+  int64_t layers = 1;   // Number of layers in this state. `layer` is the worst of them.
+  int64_t expert = 0;   // With kIdle: the first expert without rows.
+  int64_t experts = 0;  // Experts per layer.
+  int64_t topk = 0;     // Experts per token.
 };
 
 class ExpertWatch {
  public:
-  // Adds a record. A record at or before the newest step begins anew, because a new attempt has
-  // gone back.
+  // Adds a record. Forgets the earlier records if the step is not after theirs, because a new
+  // attempt has gone back, or if the record has another shape.
   void Add(const v1::ExpertsRecord& record);
 
   // Returns at most one problem of each kind, in the order of Kind.
@@ -67,13 +71,17 @@ class ExpertWatch {
 
   void AddLayer(const v1::ExpertsRecord& record, int index);
   void AddProblem(ExpertProblem::Kind kind, std::vector<ExpertProblem>& problems) const;
-  // Returns the problem of one layer. `since_step` is 0 if the layer has none.
-  ExpertProblem ProblemOf(ExpertProblem::Kind kind, int64_t number, const Layer& layer) const;
+  // Returns the problem of one layer. nullopt if the layer has none.
+  std::optional<ExpertProblem> ProblemOf(ExpertProblem::Kind kind, int64_t number,
+                                         const Layer& layer) const;
+  std::optional<ExpertProblem> IdleExpertsOf(int64_t number, const Layer& layer) const;
+  ExpertProblem Problem(ExpertProblem::Kind kind, int64_t number, double value,
+                        int64_t since_step) const;
 
-  int64_t step_ = 0;  // The newest record's.
-  int64_t experts_ = 0;
-  int64_t topk_ = 0;
-  std::map<int64_t, Layer> layers_;
+  int64_t oldest_step_ = 0;
+  int64_t newest_step_ = 0;
+  ExpertShape shape_;
+  std::map<int64_t, Layer> layers_;  // By number. All are layers of `shape_`.
 };
 
 }  // namespace trainyard::controller

@@ -61,6 +61,16 @@ TEST(ExpertAdviceTest, EachKindHasItsFigures) {
       HasSubstr("2 of 64 experts (the first is expert 7)"));
 }
 
+TEST(ExpertAdviceTest, AStateThatMayBeOlderHasNoExactFirstStep) {
+  for (const Kind kind : {Kind::kCollapsed, Kind::kCertain, Kind::kDropping, Kind::kIdle}) {
+    ExpertProblem problem{.kind = kind, .value = 1, .since_step = 400, .experts = 8, .topk = 2};
+    EXPECT_THAT(Advice(problem).why,
+                AllOf(HasSubstr("since step 400"), Not(HasSubstr("or earlier"))));
+    problem.maybe_earlier = true;
+    EXPECT_THAT(Advice(problem).why, HasSubstr("since step 400 or earlier"));
+  }
+}
+
 TEST(ExpertAdviceTest, OtherProgramsGetNoSettingsOfOurTrainer) {
   v1::JobSpec spec;
   spec.add_command("python3");

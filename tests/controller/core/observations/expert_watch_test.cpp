@@ -115,6 +115,55 @@ TEST_F(ExpertWatchTest, AnAttemptThatHasGoneBackBeginsAnew) {
   EXPECT_TRUE(watch_.Problems().empty());
 }
 
+// Without this rule, the number of watched layers grows without bound.
+TEST_F(ExpertWatchTest, LayersThatAreNoLongerReportedHaveNoProblems) {
+  record_.set_balance(0, 4);
+  record_.set_balance(1, 4);
+  Add(kExpertRecordsInARow);
+  ASSERT_EQ(watch_.Problems().size(), 1u);
+  EXPECT_EQ(watch_.Problems()[0].layers, 2);
+  record_.set_first_layer(3);
+  Add(1);
+  EXPECT_TRUE(watch_.Problems().empty()) << "layers 1 and 2 are no longer reported";
+  Add(kExpertRecordsInARow - 1);
+  ASSERT_EQ(watch_.Problems().size(), 1u);
+  EXPECT_EQ(watch_.Problems()[0].layers, 2);
+  for (auto* figures :
+       {record_.mutable_balance(), record_.mutable_entropy(), record_.mutable_dropped()}) {
+    figures->RemoveLast();
+  }
+  Add(kExpertRecordsInARow);
+  ASSERT_EQ(watch_.Problems().size(), 1u);
+  EXPECT_EQ(watch_.Problems()[0].layers, 1) << "layer 4 is no longer reported";
+}
+
+TEST_F(ExpertWatchTest, AProblemAtTheOldestRecordMayBeOlder) {
+  record_.set_step(490);
+  record_.set_balance(0, 4);
+  Add(kExpertRecordsInARow);
+  ASSERT_EQ(watch_.Problems().size(), 1u);
+  EXPECT_EQ(watch_.Problems()[0].since_step, 500);
+  EXPECT_TRUE(watch_.Problems()[0].maybe_earlier);
+  record_.set_dropped(1, 0.5F);
+  Add(kExpertRecordsInARow);
+  ASSERT_EQ(watch_.Problems().size(), 2u);
+  EXPECT_EQ(watch_.Problems()[1].kind, Kind::kDropping);
+  EXPECT_EQ(watch_.Problems()[1].since_step, 550);
+  EXPECT_FALSE(watch_.Problems()[1].maybe_earlier) << "earlier records show no problem";
+}
+
+// No step is before the first one. Some programs count steps from 0.
+TEST_F(ExpertWatchTest, AProblemAtTheFirstStepOfTheRunIsNotOlder) {
+  for (const int64_t first_step : {0, 1}) {
+    record_.set_step(first_step - 10);
+    record_.set_balance(0, 4);
+    Add(kExpertRecordsInARow);
+    ASSERT_EQ(watch_.Problems().size(), 1u) << first_step;
+    EXPECT_EQ(watch_.Problems()[0].since_step, first_step);
+    EXPECT_FALSE(watch_.Problems()[0].maybe_earlier) << first_step;
+  }
+}
+
 TEST_F(ExpertWatchTest, FiguresThatAreNotReportedAreNoProblem) {
   v1::ExpertsRecord bare;
   bare.set_experts(8);
