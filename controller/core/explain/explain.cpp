@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/decide/left_out.h"
 #include "controller/core/decide/pause.h"
+#include "controller/core/explain/finding_messages.h"
 #include "controller/core/explain/job_health.h"
 #include "controller/core/explain/log_parser_hint.h"
 #include "controller/core/explain/pending_reason.h"
@@ -182,12 +183,7 @@ v1::WhyJobResponse ExplainJob(const ClusterView& view, const JobEntry& entry) {
     findings.push_back(*std::move(left_out));
   }
   if (auto bad = BadTelemetryFinding(observations, entry)) findings.push_back(*std::move(bad));
-  for (const planner::Finding& finding : findings) {
-    v1::RunFinding& advice = *response.add_findings();
-    advice.set_what(finding.what);
-    advice.set_why(finding.why);
-    advice.set_change(finding.right);
-  }
+  AddFindings(findings, *response.mutable_findings());
   response.set_answer(absl::StrCat(JobText(entry.job), " ", Answer(view, entry),
                                    LimitHint(observations, entry, now, view.options)));
   return response;
