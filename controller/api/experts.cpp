@@ -11,15 +11,12 @@
 
 #include "controller/api/named_job.h"
 #include "controller/core/explain/expert_advice.h"
-#include "controller/core/observations/expert_watch.h"
+#include "controller/core/explain/finding_messages.h"
 #include "proto/contract/expert_load.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
 namespace {
-
-// The number of newest records from which findings are made.
-constexpr std::size_t kJudgedRecords = 32;
 
 // Figures are stored as floats, whose digits after the fourth decimal are of no use to a reader.
 double FourDecimals(float value) {
@@ -42,39 +39,18 @@ v1::LayerBalance LayerOf(const v1::ExpertsRecord& record, int index) {
   return layer;
 }
 
-absl::Status AddFindings(MetricStore& metrics, int64_t job_id, const v1::JobSpec& spec,
-                         v1::GetExpertsResponse& response) {
-  const auto& steps = response.steps();
-  if (steps.empty()) return absl::OkStatus();
-  const std::size_t judged = std::min<std::size_t>(steps.size(), kJudgedRecords);
-  TRAINYARD_ASSIGN_OR_RETURN(
-      const std::vector<StoredExperts> records,
-      metrics.ReadExperts(job_id,
-                          {*(steps.end() - static_cast<std::ptrdiff_t>(judged)), *steps.rbegin()}));
-  ExpertWatch watch;
-  for (const StoredExperts& experts : records) watch.Add(experts.record);
-  for (const planner::Finding& finding : AdviceOnExperts(watch.Problems(), spec)) {
-    v1::RunFinding& advice = *response.add_findings();
-    advice.set_what(finding.what);
-    advice.set_why(finding.why);
-    advice.set_change(finding.right);
-  }
-  return absl::OkStatus();
-}
-
 // Call on a reader thread.
 absl::StatusOr<v1::GetExpertsResponse> ReadBalance(MetricStore& metrics, int64_t job_id,
                                                    const v1::JobSpec& spec, int64_t step) {
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<StoredExperts> records, metrics.ReadExperts(job_id));
   v1::GetExpertsResponse response;
-  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<int64_t> steps, metrics.ExpertSteps(job_id));
-  response.mutable_steps()->Assign(steps.begin(), steps.end());
-  TRAINYARD_RETURN_IF_ERROR(AddFindings(metrics, job_id, spec, response));
-  const auto after = step == 0 ? steps.end() : std::upper_bound(steps.begin(), steps.end(), step);
-  if (after == steps.begin()) return response;
-  const int64_t found = *std::prev(after);
-  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<StoredExperts> records,
-                             metrics.ReadExperts(job_id, {found, found}));
-  if (!records.empty()) *response.mutable_balance() = ExpertBalanceOf(records.front());
+  const StoredExperts* requested = nullptr;
+  for (const StoredExperts& experts : records) {
+    response.add_steps(experts.record.step());
+    if (step == 0 || experts.record.step() <= step) requested = &experts;
+  }
+  if (requested != nullptr) *response.mutable_balance() = ExpertBalanceOf(*requested);
+  AddFindings(AdviceOnExperts(ExpertProblemsOf(records), spec), *response.mutable_findings());
   return response;
 }
 
@@ -93,6 +69,14 @@ v1::ExpertBalance ExpertBalanceOf(const StoredExperts& experts) {
                           static_cast<int>(worst - record.balance().begin()));
   for (int i = 0; i < record.balance_size(); ++i) *balance.add_layers() = LayerOf(record, i);
   return balance;
+}
+
+std::vector<ExpertProblem> ExpertProblemsOf(const std::vector<StoredExperts>& records) {
+  ExpertWatch watch;
+  for (const StoredExperts& experts : records) {
+    if (experts.attempt == records.back().attempt) watch.Add(experts.record);
+  }
+  return watch.Problems();
 }
 
 void handlers::GetExperts(const Api& api, const Principal& /*principal*/,

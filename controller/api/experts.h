@@ -2,7 +2,10 @@
 #ifndef TRAINYARD_CONTROLLER_API_EXPERTS_H_
 #define TRAINYARD_CONTROLLER_API_EXPERTS_H_
 
+#include <vector>
+
 #include "controller/api/api.h"
+#include "controller/core/observations/expert_watch.h"
 #include "controller/store/metrics/metric_store.h"
 #include "trainyard/v1/metric_service.pb.h"
 
@@ -10,6 +13,9 @@ namespace trainyard::controller {
 
 // Returns the record with its loads as numbers.
 v1::ExpertBalance ExpertBalanceOf(const StoredExperts& experts);
+
+// Returns the problems of the newest attempt that has records. `records` are ascending by step.
+std::vector<ExpertProblem> ExpertProblemsOf(const std::vector<StoredExperts>& records);
 
 namespace handlers {
 

@@ -35,10 +35,7 @@ class FullMetricStore : public KeepsData<MetricStore> {
   absl::StatusOr<std::vector<AttemptRange>> Attempts(int64_t) override {
     return std::vector<AttemptRange>{};
   }
-  absl::StatusOr<std::vector<int64_t>> ExpertSteps(int64_t) override {
-    return std::vector<int64_t>{};
-  }
-  absl::StatusOr<std::vector<StoredExperts>> ReadExperts(int64_t, StepRange) override {
+  absl::StatusOr<std::vector<StoredExperts>> ReadExperts(int64_t) override {
     return std::vector<StoredExperts>{};
   }
 };

@@ -37,11 +37,8 @@ class StubbornMetricStore final : public KeepsData<MetricStore> {
   absl::StatusOr<std::vector<AttemptRange>> Attempts(int64_t job_id) override {
     return inner_->Attempts(job_id);
   }
-  absl::StatusOr<std::vector<int64_t>> ExpertSteps(int64_t job_id) override {
-    return inner_->ExpertSteps(job_id);
-  }
-  absl::StatusOr<std::vector<StoredExperts>> ReadExperts(int64_t job_id, StepRange steps) override {
-    return inner_->ReadExperts(job_id, steps);
+  absl::StatusOr<std::vector<StoredExperts>> ReadExperts(int64_t job_id) override {
+    return inner_->ReadExperts(job_id);
   }
 
  private:
@@ -305,11 +302,8 @@ class DamagedMetricStore final : public KeepsData<MetricStore> {
   absl::StatusOr<std::vector<AttemptRange>> Attempts(int64_t job_id) override {
     return inner_->Attempts(job_id);
   }
-  absl::StatusOr<std::vector<int64_t>> ExpertSteps(int64_t job_id) override {
-    return inner_->ExpertSteps(job_id);
-  }
-  absl::StatusOr<std::vector<StoredExperts>> ReadExperts(int64_t job_id, StepRange steps) override {
-    return inner_->ReadExperts(job_id, steps);
+  absl::StatusOr<std::vector<StoredExperts>> ReadExperts(int64_t job_id) override {
+    return inner_->ReadExperts(job_id);
   }
 
  private:

@@ -23,8 +23,20 @@ absl::Status DamagedRecord(const SqliteDatabase& database, int64_t job_id, int64
                                           " is damaged; restore a backup"));
 }
 
+absl::StatusOr<std::vector<int64_t>> ReadSteps(SqliteDatabase& database, int64_t job_id) {
+  TRAINYARD_ASSIGN_OR_RETURN(
+      SqliteQuery query,
+      database.Query("SELECT step FROM expert WHERE job_id = ? ORDER BY step", job_id));
+  std::vector<int64_t> steps;
+  while (true) {
+    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+    if (!found) return steps;
+    steps.push_back(query.Int64(0));
+  }
+}
+
 absl::Status RemoveOne(SqliteDatabase& database, int64_t job_id) {
-  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<int64_t> steps, ReadExpertSteps(database, job_id));
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<int64_t> steps, ReadSteps(database, job_id));
   const std::optional<int64_t> removed = ExpertStepToRemove(steps);
   if (!removed.has_value()) return absl::OkStatus();
   return database.Run("DELETE FROM expert WHERE job_id = ? AND step = ?", job_id, *removed);
@@ -51,25 +63,12 @@ absl::Status AddExperts(SqliteDatabase& database, int64_t job_id, const StoredEx
   return RemoveOne(database, job_id);
 }
 
-absl::StatusOr<std::vector<int64_t>> ReadExpertSteps(SqliteDatabase& database, int64_t job_id) {
-  TRAINYARD_ASSIGN_OR_RETURN(
-      SqliteQuery query,
-      database.Query("SELECT step FROM expert WHERE job_id = ? ORDER BY step", job_id));
-  std::vector<int64_t> steps;
-  while (true) {
-    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
-    if (!found) return steps;
-    steps.push_back(query.Int64(0));
-  }
-}
-
 absl::StatusOr<std::vector<StoredExperts>> ReadExpertRecords(SqliteDatabase& database,
-                                                             int64_t job_id, StepRange steps) {
-  TRAINYARD_ASSIGN_OR_RETURN(
-      SqliteQuery query,
-      database.Query("SELECT step, attempt, time_ms, block FROM expert WHERE job_id = ? AND step "
-                     "BETWEEN ? AND ? ORDER BY step",
-                     job_id, steps.first, steps.last));
+                                                             int64_t job_id) {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteQuery query,
+                             database.Query("SELECT step, attempt, time_ms, block FROM expert "
+                                            "WHERE job_id = ? ORDER BY step",
+                                            job_id));
   std::vector<StoredExperts> records;
   while (true) {
     TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());

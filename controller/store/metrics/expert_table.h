@@ -28,10 +28,9 @@ inline constexpr char kExpertSchema[] = R"(
 // transaction.
 absl::Status AddExperts(SqliteDatabase& database, int64_t job_id, const StoredExperts& experts);
 
-// MetricStore describes the results.
-absl::StatusOr<std::vector<int64_t>> ReadExpertSteps(SqliteDatabase& database, int64_t job_id);
+// Returns the records as MetricStore::ReadExperts describes.
 absl::StatusOr<std::vector<StoredExperts>> ReadExpertRecords(SqliteDatabase& database,
-                                                             int64_t job_id, StepRange steps);
+                                                             int64_t job_id);
 
 }  // namespace trainyard::controller
 

@@ -114,7 +114,9 @@ absl::StatusOr<std::vector<AttemptRange>> MemoryMetricStore::Attempts(int64_t jo
 absl::StatusOr<std::vector<std::string>> MemoryMetricStore::Keys(int64_t job_id) {
   std::lock_guard lock(mutex_);
   std::set<std::string> keys;
-  for (const auto& [attempt_number, series] : jobs_[job_id]) {
+  const auto found = jobs_.find(job_id);
+  if (found == jobs_.end()) return std::vector<std::string>();
+  for (const auto& [attempt_number, series] : found->second) {
     for (const auto& [key, points] : series) keys.insert(key);
   }
   return std::vector<std::string>(keys.begin(), keys.end());
@@ -140,18 +142,12 @@ std::vector<int64_t> MemoryMetricStore::StepsOf(const Experts& experts) {
   return steps;
 }
 
-absl::StatusOr<std::vector<int64_t>> MemoryMetricStore::ExpertSteps(int64_t job_id) {
-  std::lock_guard lock(mutex_);
-  return StepsOf(experts_[job_id]);
-}
-
-absl::StatusOr<std::vector<StoredExperts>> MemoryMetricStore::ReadExperts(int64_t job_id,
-                                                                          StepRange steps) {
+absl::StatusOr<std::vector<StoredExperts>> MemoryMetricStore::ReadExperts(int64_t job_id) {
   std::lock_guard lock(mutex_);
   std::vector<StoredExperts> records;
-  for (const auto& [step, kept] : experts_[job_id]) {
-    if (step >= steps.first && step <= steps.last) records.push_back(kept);
-  }
+  const auto found = experts_.find(job_id);
+  if (found == experts_.end()) return records;
+  for (const auto& [step, kept] : found->second) records.push_back(kept);
   return records;
 }
 
@@ -173,7 +169,9 @@ absl::StatusOr<int64_t> MemoryMetricStore::JobBytes(int64_t job_id) {
   std::lock_guard lock(mutex_);
   const auto found = jobs_.find(job_id);
   int64_t bytes = found == jobs_.end() ? 0 : PointBytes(found->second);
-  for (const auto& [step, kept] : experts_[job_id]) {
+  const auto experts = experts_.find(job_id);
+  if (experts == experts_.end()) return bytes;
+  for (const auto& [step, kept] : experts->second) {
     bytes += static_cast<int64_t>(kept.record.ByteSizeLong());
   }
   return bytes;

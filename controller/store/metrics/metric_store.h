@@ -86,13 +86,10 @@ class MetricStore : public PrunableData, public MarkedStore {
   // Returns the keys of the job's series, sorted.
   virtual absl::StatusOr<std::vector<std::string>> Keys(int64_t job_id) = 0;
 
-  // Returns the steps of the job's kept records of experts, ascending. expert_history.h limits
-  // their number. A record replaces those of older attempts at the same and at later steps.
-  virtual absl::StatusOr<std::vector<int64_t>> ExpertSteps(int64_t job_id) = 0;
-
-  // Returns the kept records with steps in the range, ascending. DATA_LOSS: a record is damaged.
-  virtual absl::StatusOr<std::vector<StoredExperts>> ReadExperts(int64_t job_id,
-                                                                 StepRange steps) = 0;
+  // Returns the job's kept records of experts, by ascending step. expert_history.h limits their
+  // number. A record replaces those of older attempts at the same and at later steps. DATA_LOSS: a
+  // record is damaged.
+  virtual absl::StatusOr<std::vector<StoredExperts>> ReadExperts(int64_t job_id) = 0;
 
   // Attempts of the job that have points, oldest first.
   virtual absl::StatusOr<std::vector<AttemptRange>> Attempts(int64_t job_id) = 0;

@@ -168,15 +168,9 @@ absl::StatusOr<std::vector<std::string>> SqliteMetricStore::Keys(int64_t job_id)
   }
 }
 
-absl::StatusOr<std::vector<int64_t>> SqliteMetricStore::ExpertSteps(int64_t job_id) {
+absl::StatusOr<std::vector<StoredExperts>> SqliteMetricStore::ReadExperts(int64_t job_id) {
   TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
-  return ReadExpertSteps(*reader, job_id);
-}
-
-absl::StatusOr<std::vector<StoredExperts>> SqliteMetricStore::ReadExperts(int64_t job_id,
-                                                                          StepRange steps) {
-  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
-  return ReadExpertRecords(*reader, job_id, steps);
+  return ReadExpertRecords(*reader, job_id);
 }
 
 absl::StatusOr<StoreUsage> SqliteMetricStore::Usage() {

@@ -23,8 +23,7 @@ class SqliteMetricStore : public MetricStore {
   absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) override;
   absl::StatusOr<std::vector<v1::Series>> Read(const SeriesQuery& query) override;
   absl::StatusOr<std::vector<std::string>> Keys(int64_t job_id) override;
-  absl::StatusOr<std::vector<int64_t>> ExpertSteps(int64_t job_id) override;
-  absl::StatusOr<std::vector<StoredExperts>> ReadExperts(int64_t job_id, StepRange steps) override;
+  absl::StatusOr<std::vector<StoredExperts>> ReadExperts(int64_t job_id) override;
   absl::StatusOr<std::vector<AttemptRange>> Attempts(int64_t job_id) override;
 
   absl::StatusOr<StoreUsage> Usage() override;

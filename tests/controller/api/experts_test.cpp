@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace trainyard::controller {
 namespace {
@@ -48,6 +49,43 @@ TEST(ExpertBalanceTest, ARecordMayHaveNoLoads) {
   EXPECT_EQ(balance.layers(1).load_size(), 0);
   EXPECT_EQ(balance.layers(1).balance(), 2);
 }
+
+// Records of a layer at consecutive steps. The layer has collapsed from `collapsed_at`.
+void AddRecords(int64_t attempt, int64_t first_step, int count, int64_t collapsed_at,
+                std::vector<StoredExperts>& records) {
+  for (int64_t step = first_step; step < first_step + count; ++step) {
+    StoredExperts& experts = records.emplace_back();
+    experts.attempt = attempt;
+    experts.record.set_step(step);
+    experts.record.set_experts(2);
+    experts.record.set_topk(1);
+    experts.record.add_balance(step >= collapsed_at ? 2 : 1);
+  }
+}
+
+TEST(ExpertProblemsTest, ALongLastingProblemHasItsFirstStep) {
+  std::vector<StoredExperts> records;
+  AddRecords(1, 1, 128, 11, records);
+  const std::vector<ExpertProblem> problems = ExpertProblemsOf(records);
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].kind, ExpertProblem::Kind::kCollapsed);
+  EXPECT_EQ(problems[0].since_step, 11);
+  EXPECT_FALSE(problems[0].maybe_earlier);
+}
+
+TEST(ExpertProblemsTest, OnlyTheNewestAttemptCounts) {
+  std::vector<StoredExperts> records;
+  AddRecords(1, 1, 30, 11, records);
+  AddRecords(2, 31, kExpertRecordsInARow - 1, 31, records);
+  EXPECT_TRUE(ExpertProblemsOf(records).empty()) << "too few records of attempt 2";
+  AddRecords(2, 30 + kExpertRecordsInARow, 1, 31, records);
+  const std::vector<ExpertProblem> problems = ExpertProblemsOf(records);
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].since_step, 31);
+  EXPECT_TRUE(problems[0].maybe_earlier);
+}
+
+TEST(ExpertProblemsTest, AJobWithoutRecordsHasNone) { EXPECT_TRUE(ExpertProblemsOf({}).empty()); }
 
 }  // namespace
 }  // namespace trainyard::controller

@@ -52,11 +52,8 @@ class FullMetricStore final : public KeepsData<MetricStore> {
   absl::StatusOr<std::vector<AttemptRange>> Attempts(int64_t job_id) override {
     return inner_->Attempts(job_id);
   }
-  absl::StatusOr<std::vector<int64_t>> ExpertSteps(int64_t job_id) override {
-    return inner_->ExpertSteps(job_id);
-  }
-  absl::StatusOr<std::vector<StoredExperts>> ReadExperts(int64_t job_id, StepRange steps) override {
-    return inner_->ReadExperts(job_id, steps);
+  absl::StatusOr<std::vector<StoredExperts>> ReadExperts(int64_t job_id) override {
+    return inner_->ReadExperts(job_id);
   }
 
  private:

@@ -83,5 +83,85 @@ TEST_F(MetricServiceTest, RefusesBadRequests) {
             grpc::StatusCode::INVALID_ARGUMENT);
 }
 
+// Job 1 has one layer with two experts, which collapses at step 11. Job 2 has no experts.
+class GetExpertsTest : public testing::Test {
+ protected:
+  static constexpr int kSteps = 60;
+
+  GetExpertsTest() {
+    worker_.Take(Kind::kWelcome);
+    running_.Submit("mixture");
+    running_.Submit("dense");
+    const v1::StreamId stream = Stream(1, v1::STREAM_KIND_TELEMETRY);
+    v1::TelemetryRecord record;
+    v1::ExpertsRecord& experts = *record.mutable_experts();
+    experts.set_first_layer(3);
+    experts.set_experts(2);
+    experts.set_topk(1);
+    experts.add_balance(1);
+    for (int step = 1; step <= kSteps; ++step) {
+      record.set_time_ms(1000 + step);
+      experts.set_step(step);
+      experts.set_balance(0, step < 11 ? 1 : 2);
+      experts.set_load(step < 11 ? std::string("\x80\x80", 2) : std::string("\x00\x90", 2));
+      worker_.SendRecord(stream, 10 * (step - 1), 10 * step, record);
+    }
+    worker_.TakeAcknowledged(stream, 10 * kSteps);
+  }
+
+  grpc::Status Get(const std::string& job, int64_t step = 0) {
+    v1::GetExpertsRequest request;
+    request.set_job(job);
+    request.set_step(step);
+    grpc::ClientContext context;
+    response_.Clear();
+    return running_.metrics->GetExperts(&context, request, &response_);
+  }
+
+  v1::GetExpertsResponse response_;
+  RunningController running_{OpenMemoryStores()};
+  FakeWorker worker_{running_.channel, TestHello("a", 2)};
+};
+
+TEST_F(GetExpertsTest, ReturnsTheNewestRecordWithFindings) {
+  const grpc::Status status = Get("mixture");
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  ASSERT_EQ(response_.steps_size(), kSteps);
+  EXPECT_EQ(response_.steps(0), 1);
+  EXPECT_EQ(response_.balance().step(), kSteps);
+  EXPECT_EQ(response_.balance().attempt(), 1);
+  ASSERT_EQ(response_.balance().layers_size(), 1);
+  EXPECT_EQ(response_.balance().layers(0).layer(), 3);
+  EXPECT_THAT(response_.balance().layers(0).load(), testing::ElementsAre(0, 2));
+  EXPECT_GT(response_.revision(), 0u);
+  EXPECT_GT(response_.as_of_ms(), 0);
+  ASSERT_EQ(response_.findings_size(), 2);
+  EXPECT_EQ(response_.findings(0).what(), "the experts of layer 3 have collapsed");
+  EXPECT_THAT(response_.findings(0).why(), testing::EndsWith("this uneven since step 11"));
+  EXPECT_NE(response_.findings(0).change(), "");
+  EXPECT_EQ(response_.findings(1).what(), "experts of layer 3 get no tokens");
+}
+
+TEST_F(GetExpertsTest, ReturnsTheRecordOfTheRequestedStep) {
+  ASSERT_TRUE(Get("1", 10).ok());
+  EXPECT_EQ(response_.balance().step(), 10);
+  EXPECT_THAT(response_.balance().layers(0).load(), testing::ElementsAre(1, 1));
+  EXPECT_EQ(response_.findings_size(), 2) << "findings are those of the newest record";
+  ASSERT_TRUE(Get("1", kSteps + 5).ok());
+  EXPECT_EQ(response_.balance().step(), kSteps);
+}
+
+TEST_F(GetExpertsTest, AJobWithoutExpertsHasNoBalance) {
+  ASSERT_TRUE(Get("dense").ok());
+  EXPECT_TRUE(response_.steps().empty());
+  EXPECT_FALSE(response_.has_balance());
+  EXPECT_TRUE(response_.findings().empty());
+}
+
+TEST_F(GetExpertsTest, RefusesUnknownJobsAndNegativeSteps) {
+  EXPECT_EQ(Get("nobody").error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(Get("1", -1).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+}
+
 }  // namespace
 }  // namespace trainyard::controller
