@@ -46,7 +46,7 @@ std::string PrecisionProblem(const RunConfig& config, const Cluster& cluster) {
   }
   if (PeakFlops(config.train.precision, *cluster.device) > 0) return "";
   const bool has_fp16 = PeakFlops(Precision::kFp16, *cluster.device) > 0;
-  const std::string precision = config.train.precision == Precision::kFp16 ? "fp16" : "bf16";
+  const std::string precision = SettingNameOf(config.train.precision);
   return "`train.precision` is " + precision + ", but the " +
          std::string(cluster.device->rating->name) + " has no " + precision +
          " arithmetic; choose another device, or set train.precision=" +

@@ -33,6 +33,15 @@ concept NamedSetting = requires {
   SettingNames<Type>::kNames;
 };
 
+// Returns the name that job files use for the value. Empty if the value has none.
+template <NamedSetting Enum>
+std::string SettingNameOf(Enum value) {
+  for (const auto& [name, named] : SettingNames<Enum>::kNames) {
+    if (named == value) return std::string(name);
+  }
+  return "";
+}
+
 // A setting that violates a rule.
 struct SettingProblem {
   std::string key;      // Such as "model.num_layers".

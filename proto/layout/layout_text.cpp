@@ -12,10 +12,7 @@ namespace {
 template <typename Value>
 std::string ValueText(const Value& value) {
   if constexpr (NamedSetting<Value>) {
-    for (const auto& [name, named] : SettingNames<Value>::kNames) {
-      if (named == value) return std::string(name);
-    }
-    return "";
+    return SettingNameOf(value);
   } else if constexpr (std::is_same_v<Value, bool>) {
     return value ? "true" : "false";
   } else {

@@ -161,14 +161,11 @@ std::string NumberOf(double value) { return NumberText(value, 4); }
 // Returns a line with all settings that the layout search determines. A setting that is missing
 // here would keep the base's value.
 std::string LayoutLine(const RunConfig& base, const LayoutConfig& layout) {
-  std::string recompute = "none";
-  for (const auto& [name, value] : SettingNames<Recompute>::kNames) {
-    if (value == layout.recompute) recompute = std::string(name);
-  }
   const std::string ep = HasExperts(base.model) ? absl::StrCat(", ep: ", layout.ep) : std::string();
   return absl::StrCat("layout: {tp: ", layout.tp, ", cp: ", layout.cp, ep, ", pp: ", layout.pp,
                       ", vpp: ", layout.vpp, ", zero: ", layout.zero,
-                      ", micro_batch: ", layout.micro_batch, ", recompute: ", recompute,
+                      ", micro_batch: ", layout.micro_batch,
+                      ", recompute: ", SettingNameOf(layout.recompute),
                       ", zero_bubble: ", layout.zero_bubble ? "true" : "false",
                       base.layout.recompute_num_layers > 0 ? ", recompute_num_layers: null" : "",
                       base.layout.zero_size > 0 ? ", zero_size: null" : "", "}\n");
@@ -285,9 +282,9 @@ Outcome RunRecipeNew(const RecipeNewOptions& options, Context& context) {
                            " does not support FP8, so the new recipe trains in bf16"));
   }
   if (planner::PeakFlops(base.train.precision, *plan.cluster.device) == 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the ", std::string(plan.cluster.device->rating->name), " does not support ",
-        base.train.precision == Precision::kFp16 ? "fp16" : "bf16", "; choose another --device"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the ", std::string(plan.cluster.device->rating->name), " does not support ",
+                     SettingNameOf(base.train.precision), "; choose another --device"));
   }
   planner::FindLayout(plan);
   if (plan.problem.has_value()) {
