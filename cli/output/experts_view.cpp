@@ -64,9 +64,4 @@ Listing BalanceListing(const v1::ExpertBalance& balance) {
   return listing;
 }
 
-std::string FindingText(const v1::RunFinding& finding) {
-  return absl::StrCat("  advice: ", OneLine(finding.what()), " (", OneLine(finding.why()),
-                      ")\n    try: ", OneLine(finding.change()), "\n");
-}
-
 }  // namespace trainyard::cli

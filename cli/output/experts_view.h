@@ -5,7 +5,6 @@
 #include <string>
 
 #include "cli/output/table.h"
-#include "trainyard/v1/job_service.pb.h"
 #include "trainyard/v1/metric_service.pb.h"
 
 namespace trainyard::cli {
@@ -15,9 +14,6 @@ std::string BalanceText(const v1::ExpertBalance& balance);
 
 // Returns one row per layer.
 Listing BalanceListing(const v1::ExpertBalance& balance);
-
-// Returns the finding with its evidence and the change to make, as two lines.
-std::string FindingText(const v1::RunFinding& finding);
 
 }  // namespace trainyard::cli
 

@@ -25,4 +25,9 @@ std::vector<std::string> HealthLines(const v1::JobHealth& health, Timestamp now)
   return lines;
 }
 
+std::string FindingText(const v1::RunFinding& finding) {
+  return absl::StrCat("  advice: ", OneLine(finding.what()), " (", OneLine(finding.why()),
+                      ")\n    try: ", OneLine(finding.change()), "\n");
+}
+
 }  // namespace trainyard::cli

@@ -7,6 +7,7 @@
 #include "cli/client/job_reference.h"
 #include "cli/grammar/option_help.h"
 #include "cli/output/experts_view.h"
+#include "cli/output/health_view.h"
 #include "cli/output/stable_json.h"
 #include "cli/output/table.h"
 #include "proto/support/status_macros.h"

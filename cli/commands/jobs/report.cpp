@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/client/job_reference.h"
 #include "cli/grammar/option_help.h"
-#include "cli/output/experts_view.h"
+#include "cli/output/health_view.h"
 #include "cli/output/loss_curve_view.h"
 #include "cli/output/readable.h"
 #include "cli/output/report_view.h"
@@ -43,7 +43,9 @@ Outcome ReportLossCurve(const std::string& job, Context& context) {
     return ExitCode::kOk;
   }
   nlohmann::json document = StableJson(report.curve());
-  if (!experts.findings().empty()) document["findings"] = StableJson(experts)["findings"];
+  for (const v1::RunFinding& finding : experts.findings()) {
+    document["findings"].push_back(StableJson(finding));
+  }
   PrintDocument(document, job, context.format, console);
   return ExitCode::kOk;
 }

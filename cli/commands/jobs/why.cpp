@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "cli/client/job_reference.h"
 #include "cli/grammar/option_help.h"
-#include "cli/output/experts_view.h"
 #include "cli/output/health_view.h"
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"

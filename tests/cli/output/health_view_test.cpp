@@ -31,5 +31,14 @@ TEST(HealthViewTest, EachFindingHasALineWithItsAgeAndNode) {
                           "unsaved: no checkpoint since step 80"));
 }
 
+TEST(HealthViewTest, AdviceHasTwoLinesWithoutControlCharacters) {
+  v1::RunFinding finding;
+  finding.set_what("the run is slow");
+  finding.set_why("a program reported:\nx");
+  finding.set_change("a larger batch");
+  EXPECT_EQ(FindingText(finding),
+            "  advice: the run is slow (a program reported: x)\n    try: a larger batch\n");
+}
+
 }  // namespace
 }  // namespace trainyard::cli

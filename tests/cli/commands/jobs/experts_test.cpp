@@ -74,7 +74,13 @@ TEST_F(ExpertsTest, ReportShowsTheFindings) {
   answers().loss.mutable_curve()->set_recent_loss(2.5);
   EXPECT_THAT(Run({"report", "17"}).out, HasSubstr("advice: experts of layer 1 get no tokens"));
   const auto document = nlohmann::json::parse(Run({"report", "17", "-o", "json"}).out);
-  EXPECT_EQ(document["findings"][0]["why"], "expert 0 had no rows");
+  EXPECT_EQ(document["findings"], nlohmann::json::parse(R"([{
+    "what": "experts of layer 1 get no tokens",
+    "why": "expert 0 had no rows",
+    "change": "model.moe_aux_loss_coeff 0.01"
+  }])"));
+  answers().experts.clear_findings();
+  EXPECT_FALSE(nlohmann::json::parse(Run({"report", "17", "-o", "json"}).out).contains("findings"));
 }
 
 }  // namespace
