@@ -79,6 +79,11 @@ constexpr MetricInfo kJobTime{
     "Time since the job was submitted, by phase of the ledger; the phases add up to wall time."};
 constexpr MetricInfo kJobSubmitted{"trainyard_job_submitted_timestamp_seconds",
                                    "When the job was submitted, Unix seconds."};
+constexpr MetricInfo kExpertProblems{
+    "trainyard_train_moe_problem_layers",
+    "Layers whose experts do not share the load, by problem: collapsed (load near the worst), "
+    "certain (the router uses one expert per token), dropping (many tokens are dropped), idle "
+    "(experts get no tokens). Only for live attempts that report the load of experts."};
 constexpr MetricInfo kCheckpointTime{"trainyard_checkpoint_last_success_timestamp_seconds",
                                      "When the newest checkpoint was published, Unix seconds."};
 constexpr MetricInfo kCheckpointStep{"trainyard_checkpoint_last_step",
@@ -248,6 +253,35 @@ void AddCheckpoints(const v1::Job& job, const MetricLabels& labels, MetricSet& m
   metrics.Add(kCheckpointBytes, labels, static_cast<double>(newest->bytes()));
 }
 
+const char* ProblemName(ExpertProblem::Kind kind) {
+  switch (kind) {
+    case ExpertProblem::Kind::kCollapsed:
+      return "collapsed";
+    case ExpertProblem::Kind::kCertain:
+      return "certain";
+    case ExpertProblem::Kind::kDropping:
+      return "dropping";
+    case ExpertProblem::Kind::kIdle:
+      break;
+  }
+  return "idle";
+}
+
+void AddExpertProblems(const AttemptObservation& attempt, const MetricLabels& labels,
+                       MetricSet& metrics) {
+  if (attempt.experts.empty()) return;
+  using Kind = ExpertProblem::Kind;
+  auto layers = Zeros({Kind::kCollapsed, Kind::kCertain, Kind::kDropping, Kind::kIdle});
+  for (const ExpertProblem& problem : attempt.experts.Problems()) {
+    layers[problem.kind] = problem.layers;
+  }
+  for (const auto& [kind, count] : layers) {
+    MetricLabels with_problem = labels;
+    with_problem.push_back({"problem", ProblemName(kind)});
+    metrics.Add(kExpertProblems, std::move(with_problem), static_cast<double>(count));
+  }
+}
+
 void AddHealth(const ClusterSources& sources, const JobEntry& entry, const MetricLabels& labels,
                MetricSet& metrics) {
   const ClusterView& view = sources.view;
@@ -284,6 +318,11 @@ void AddJob(const ClusterSources& sources, const JobEntry& entry, Timestamp now,
   const v1::Attempt* newest = NewestAttempt(entry);
   metrics.Add(kJobAttempt, labels, newest == nullptr ? 0 : static_cast<double>(newest->number()));
   metrics.Add(kJobResumes, labels, job.resumed_starts());
+  if (live != nullptr) {
+    const auto& attempts = sources.view.observations.attempts;
+    const auto observed = attempts.find({job.id(), live->number()});
+    if (observed != attempts.end()) AddExpertProblems(observed->second, labels, metrics);
+  }
   AddTimes(sources, job, now, labels, metrics);
   AddRestarts(job, labels, metrics);
   AddCheckpoints(job, labels, metrics);

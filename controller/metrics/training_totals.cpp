@@ -101,10 +101,31 @@ constexpr std::array kLastValues{
               {"trainyard_train_memory_bytes", "Peak device memory, as reported by rank 0."}},
 };
 
-const LastValue* FindLastValue(const std::string& key) {
-  const auto found =
-      std::ranges::find_if(kLastValues, [&](const LastValue& value) { return key == value.key; });
-  return found == kLastValues.end() ? nullptr : &*found;
+constexpr MetricInfo kStepParts{
+    "trainyard_train_step_part_seconds",
+    "Newest step time by use, as reported by the reporting rank: compute, optimizer, and the waits "
+    "that no other work hides. The parts add up to the step."};
+
+struct StepPart {
+  const char* key;
+  const char* label;
+};
+
+constexpr std::array kParts{StepPart{telemetry::kComputeSeconds, "compute"},
+                            StepPart{telemetry::kInputWaitSeconds, "input_wait"},
+                            StepPart{telemetry::kTensorWaitSeconds, "tp_wait"},
+                            StepPart{telemetry::kContextWaitSeconds, "cp_wait"},
+                            StepPart{telemetry::kExpertWaitSeconds, "ep_wait"},
+                            StepPart{telemetry::kPipelineWaitSeconds, "pp_wait"},
+                            StepPart{telemetry::kDataWaitSeconds, "dp_wait"},
+                            StepPart{telemetry::kWorldWaitSeconds, "world_wait"},
+                            StepPart{telemetry::kOptimizerSeconds, "optimizer"},
+                            StepPart{telemetry::kCheckpointWaitSeconds, "checkpoint_wait"}};
+
+// Returns true if the newest value of this telemetry name is exported.
+bool IsExported(const std::string& key) {
+  const auto has_key = [&](const auto& value) { return key == value.key; };
+  return std::ranges::any_of(kLastValues, has_key) || std::ranges::any_of(kParts, has_key);
 }
 
 std::optional<double> Find(const v1::MetricsRecord& metrics, const char* key) {
@@ -132,6 +153,17 @@ void ObserveNumber(double seconds, const Buckets& buckets,
   if (std::isnan(seconds)) return;
   if (!histogram.has_value()) histogram.emplace(buckets);
   histogram->Observe(seconds);
+}
+
+void AddStepParts(const std::map<std::string, double>& last, const MetricLabels& labels,
+                  MetricSet& metrics) {
+  for (const StepPart& part : kParts) {
+    const auto seconds = last.find(part.key);
+    if (seconds == last.end()) continue;
+    MetricLabels with_part = labels;
+    with_part.push_back({"part", part.label});
+    metrics.Add(kStepParts, std::move(with_part), seconds->second);
+  }
 }
 
 }  // namespace
@@ -174,7 +206,7 @@ void TrainingTotals::ObserveMetrics(const v1::TelemetryRecord& record, int64_t a
   // The node's clock may be ahead. Limit the time, because a time in the future would hide a stall.
   job.step_time_ms = std::min(now, record.time_ms());
   for (const auto& [key, value] : metrics.values()) {
-    if (FindLastValue(key) != nullptr) job.last[key] = value;
+    if (IsExported(key)) job.last[key] = value;
   }
   // Programs without evaluation records report the loss as a metric.
   const std::string validation = telemetry::EvaluationLoss(token_format::kValidationSplit);
@@ -200,6 +232,7 @@ void TrainingTotals::AddJobSamples(int64_t job_id, const MetricLabels& labels, T
     if (value.is_rate && !is_fresh) continue;
     if (last != job.last.end()) metrics.Add(value.info, labels, last->second);
   }
+  if (is_fresh) AddStepParts(job.last, labels, metrics);
   if (job.attempt > 0) {
     metrics.Add(kStep, labels, static_cast<double>(job.step));
     metrics.Add(kLastStepTime, labels, static_cast<double>(job.step_time_ms) / 1000);

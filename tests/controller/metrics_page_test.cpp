@@ -47,6 +47,18 @@ v1::TelemetryRecord Metrics(int64_t time_ms) {
   // The test reads the page a minute after the newest step. Speeds are exported until three step
   // times after that step, so a step must take 30 s.
   values["step_seconds"] = 30;
+  values["compute_seconds"] = 20;
+  values["ep_wait_seconds"] = 10;
+  return record;
+}
+
+v1::TelemetryRecord Experts(int64_t time_ms) {
+  v1::TelemetryRecord record;
+  record.set_time_ms(time_ms);
+  record.mutable_experts()->set_step(5);
+  record.mutable_experts()->set_experts(8);
+  record.mutable_experts()->set_topk(2);
+  record.mutable_experts()->add_balance(1.25);
   return record;
 }
 
@@ -86,6 +98,9 @@ void RunEventfulJob(RunningController& controller, FakeWorker& worker, int64_t j
   // Waits for the second attempt instead of a second StartAttempt command, because the first
   // StartAttempt may have been sent twice.
   controller.WaitForJob(job, [](const v1::Job& seen) { return seen.attempts_size() == 2; });
+  const v1::StreamId second = Stream(job, v1::STREAM_KIND_TELEMETRY, 0, 2);
+  worker.SendRecord(second, 0, 100, Experts(controller.clock.Now()));
+  worker.TakeAcknowledged(second, 100);
 }
 
 TEST(MetricsPageTest, ShowsEverythingThatDashboardsBuildOn) {
@@ -102,7 +117,7 @@ TEST(MetricsPageTest, ShowsEverythingThatDashboardsBuildOn) {
   test::ExpectGolden("controller_metrics.txt", test::ShapeOf(page));
 
   EXPECT_EQ(ValueOf(page, "trainyard_ingest_bytes_total{kind=\"log\"}"), 12);
-  EXPECT_EQ(ValueOf(page, "trainyard_ingest_bytes_total{kind=\"telemetry\"}"), 400);
+  EXPECT_EQ(ValueOf(page, "trainyard_ingest_bytes_total{kind=\"telemetry\"}"), 500);
   EXPECT_EQ(ValueOf(page, "trainyard_events_total{type=\"attempt_failed\"}"), 1);
   EXPECT_EQ(ValueOf(page, "trainyard_restarts_total{cause=\"rank_exited\"}"), 1);
   EXPECT_GT(ValueOf(page, "trainyard_store_size_bytes{database=\"events\"}"), 0);

@@ -37,7 +37,10 @@ for step in range(1, 10000):
         mfu_causal=0.35, perplexity=12.0, noise_scale=300.0, loss_scale=65536.0,
         skipped_steps=2, tokens=1000 * step, memory_bytes=1 << 30, data_stall_seconds=0.01,
         moe_balance_max=1.5, moe_balance_mean=1.2, moe_aux_loss=1.01, moe_router_entropy_min=0.8,
-        moe_dropped_share=0.0)
+        moe_dropped_share=0.0, compute_seconds=0.15, input_wait_seconds=0.01, tp_wait_seconds=0.01,
+        cp_wait_seconds=0.0, ep_wait_seconds=0.01, pp_wait_seconds=0.0, dp_wait_seconds=0.01,
+        world_wait_seconds=0.0, optimizer_seconds=0.01, checkpoint_wait_seconds=0.0)
+    say(type="experts", step=step, expert_count=8, topk=2, balance=[1.5, 1.25])
     if step % 10 == 5:
         say(type="checkpoint", step=step, path=os.environ["TRAINYARD_CHECKPOINT_DIR"], bytes=1000,
             blocking_seconds=0.01, total_seconds=0.1)

@@ -52,6 +52,9 @@ class ExpertWatch {
   // attempt has gone back, or if the record has another shape.
   void Add(const v1::ExpertsRecord& record);
 
+  // Returns true if there are no records.
+  bool empty() const { return layers_.empty(); }
+
   // Returns at most one problem of each kind, in the order of Kind.
   std::vector<ExpertProblem> Problems() const;
 

@@ -91,6 +91,38 @@ TEST(ClusterSamplesTest, RunningJobHasSeriesOfItsOwn) {
             3);
 }
 
+TEST(ClusterSamplesTest, LayersWithUnevenLoadAreCountedByProblem) {
+  Exported exported;
+  exported.cluster.AddNode("a", 1);
+  const int64_t job = exported.cluster.Submit("llama", 1, 1);
+  exported.cluster.RunJob(job);
+  EXPECT_THAT(exported.Page(), Not(HasSubstr("problem_layers"))) << "no experts reported";
+  v1::ExpertsRecord record;
+  record.set_experts(8);
+  record.set_topk(2);
+  for (const float balance : {1.25F, 3.5F, 4.0F}) {
+    record.add_balance(balance);
+    record.add_dropped(0.5F);
+  }
+  const auto layers = [&](const char* problem) {
+    return exported.Value(absl::StrCat("trainyard_train_moe_problem_layers{job_id=\"", job,
+                                       "\",job_name=\"llama\",problem=\"", problem, "\"}"));
+  };
+  const auto add_records = [&](int count) {
+    for (int i = 0; i < count; ++i) {
+      record.set_step(record.step() + 1);
+      exported.cluster.observations.attempts[{job, 1}].experts.Add(record);
+    }
+  };
+  add_records(1);
+  EXPECT_EQ(layers("collapsed"), 0) << "single steps vary";
+  add_records(kExpertRecordsInARow - 1);
+  EXPECT_EQ(layers("collapsed"), 2);
+  EXPECT_EQ(layers("dropping"), 3);
+  EXPECT_EQ(layers("certain"), 0);
+  EXPECT_EQ(layers("idle"), 0);
+}
+
 TEST(ClusterSamplesTest, TimesOfAJobAreThoseOfItsLedger) {
   Exported exported;
   exported.cluster.AddNode("a", 1);

@@ -63,6 +63,21 @@ TEST(TrainingTotalsTest, ShowsTheLastValuesAndCountsSteps) {
   EXPECT_EQ(said.Page().find("mine"), std::string::npos) << "names of trainers are not bounded";
 }
 
+TEST(TrainingTotalsTest, APartOfAStepIsShownUntilItIsOld) {
+  Said said;
+  said.Metrics(1, 10,
+               {{"step_seconds", 0.5}, {"compute_seconds", 0.375}, {"ep_wait_seconds", 0.125}});
+  const auto part = [&](const std::string& name) {
+    return ValueOf(said.Page(),
+                   "trainyard_train_step_part_seconds{job_id=\"7\",part=\"" + name + "\"}");
+  };
+  EXPECT_EQ(part("compute"), 0.375);
+  EXPECT_EQ(part("ep_wait"), 0.125);
+  EXPECT_THAT(said.Page(), testing::Not(testing::HasSubstr("tp_wait"))) << "not reported";
+  said.now = kNow + 60'000;
+  EXPECT_THAT(said.Page(), testing::Not(testing::HasSubstr("step_part")));
+}
+
 TEST(TrainingTotalsTest, ARunThatIsSilentHasNoSpeed) {
   Said said;
   said.Metrics(1, 10, {{"loss", 3.5}, {"tokens_per_second", 5000}, {"step_seconds", 20}});
