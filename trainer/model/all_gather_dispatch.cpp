@@ -10,9 +10,7 @@ namespace trainyard::trainer {
 
 using torch::Tensor;
 
-HostTensor AllGatherDispatch::CountsOfRanks(const Tensor& counts) const {
-  return GatherCounts(counts, parallel_);
-}
+void AllGatherDispatch::ShareCounts(ExpertChoice& choice) const { GatherCounts(parallel_, choice); }
 
 PendingTensor AllGatherDispatch::BeginGather(const Tensor& rows) const {
   const Tensor all = torch::empty({parallel_.size() * rows.size(0), rows.size(1)}, rows.options());

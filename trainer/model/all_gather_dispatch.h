@@ -14,7 +14,7 @@ class AllGatherDispatch final : public TokenDispatch {
  public:
   explicit AllGatherDispatch(const ExpertParallel& parallel) : parallel_(parallel) {}
 
-  HostTensor CountsOfRanks(const torch::Tensor& counts) const override;
+  void ShareCounts(ExpertChoice& choice) const override;
   DispatchPlan Plan(const ExpertChoice& choice) const override;
   PendingRows BeginSend(const WeightedRows& tokens, const DispatchPlan& plan) const override;
   WeightedRows FinishSend(PendingRows sent, const DispatchPlan& plan) const override;

@@ -27,9 +27,7 @@ Tensor ExpertsOfArrivals(const Tensor& counts, torch::Device device) {
 
 }  // namespace
 
-HostTensor AllToAllDispatch::CountsOfRanks(const Tensor& counts) const {
-  return GatherCounts(counts, parallel_);
-}
+void AllToAllDispatch::ShareCounts(ExpertChoice& choice) const { GatherCounts(parallel_, choice); }
 
 // Numbers the parts of all experts by rank: those of rank r are r * experts_here and following.
 // Returns the part of each slot, int64 [tokens, topk * parts].

@@ -7,14 +7,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "trainer/model/expert_choice.h"
 #include "trainer/model/expert_parallel.h"
-#include "trainer/ops/host_tensor.h"
 
 namespace trainyard::trainer {
 
-// Gathers the counts of all ranks and begins to copy them to host memory. `counts` is int64
-// [experts] on the device; the result is [ranks, experts].
-HostTensor GatherCounts(const torch::Tensor& counts, const ExpertParallel& parallel);
+// Gathers the counts of all ranks and begins to copy them to host memory, for
+// TokenDispatch::ShareCounts.
+void GatherCounts(const ExpertParallel& parallel, ExpertChoice& choice);
 
 // Sums of the counts of all ranks, int64 [ranks, experts] in host memory.
 class RowCounts {

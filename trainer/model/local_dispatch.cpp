@@ -1,5 +1,7 @@
 #include "trainer/model/local_dispatch.h"
 
+#include <utility>
+
 #include "trainer/model/slot_rows.h"
 #include "trainer/ops/host_copy.h"
 
@@ -7,8 +9,10 @@ namespace trainyard::trainer {
 
 using torch::Tensor;
 
-HostTensor LocalDispatch::CountsOfRanks(const Tensor& counts) const {
-  return BeginHostCopy(counts.unsqueeze(0));
+void LocalDispatch::ShareCounts(ExpertChoice& choice) const {
+  HostTensor copy = BeginHostCopy(choice.counts.unsqueeze(0));
+  choice.counts = copy.values;
+  choice.wait_for_counts = [copy = std::move(copy)] { copy.Wait(); };
 }
 
 DispatchPlan LocalDispatch::Plan(const ExpertChoice& choice) const {

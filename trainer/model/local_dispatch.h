@@ -9,7 +9,7 @@ namespace trainyard::trainer {
 // All experts are on this rank.
 class LocalDispatch final : public TokenDispatch {
  public:
-  HostTensor CountsOfRanks(const torch::Tensor& counts) const override;
+  void ShareCounts(ExpertChoice& choice) const override;
   DispatchPlan Plan(const ExpertChoice& choice) const override;
   PendingRows BeginSend(const WeightedRows& tokens, const DispatchPlan& plan) const override;
   WeightedRows FinishSend(PendingRows sent, const DispatchPlan& plan) const override;

@@ -35,11 +35,7 @@ Moe::Moe(const ModelConfig& model, const ParameterStore& store, const Parameters
 Tensor Moe::Forward(const Tensor& x, const Tensor& residual, MicroBatch& micro_batch) const {
   Tensor weights = router_.Forward(x, micro_batch);
   ExpertChoice& choice = micro_batch.choice;
-  if (!micro_batch.repeats) {
-    HostTensor counts = dispatch_->CountsOfRanks(choice.counts);
-    choice.counts = std::move(counts.values);
-    choice.wait_for_counts = std::move(counts.wait);
-  }
+  if (!micro_batch.repeats) dispatch_->ShareCounts(choice);
   const DispatchPlan plan = dispatch_->Plan(choice);
   PendingRows sent = dispatch_->BeginSend({x, weights}, plan);
   const Tensor sum = shared_.has_value() ? shared_->Forward(x, residual, micro_batch) : residual;

@@ -9,7 +9,6 @@
 #include "trainer/model/expert_choice.h"
 #include "trainer/model/tensor_parallel.h"
 #include "trainer/ops/grouped_linear.h"
-#include "trainer/ops/host_tensor.h"
 #include "trainer/ops/permute.h"
 
 namespace trainyard::trainer {
@@ -48,9 +47,9 @@ class TokenDispatch {
  public:
   virtual ~TokenDispatch() = default;
 
-  // Converts the counts of this rank's choice, [experts], to those of all ranks that share experts
+  // Begins to replace the counts of this rank's choice by those of all ranks that share experts
   // (ExpertChoice::counts).
-  virtual HostTensor CountsOfRanks(const torch::Tensor& counts) const = 0;
+  virtual void ShareCounts(ExpertChoice& choice) const = 0;
 
   virtual DispatchPlan Plan(const ExpertChoice& choice) const = 0;
 

@@ -18,7 +18,6 @@
 #include "trainer/ops/capacity_form.h"
 #include "trainer/ops/expert_order.h"
 #include "trainer/ops/gradient_target.h"
-#include "trainer/ops/host_tensor.h"
 #include "trainer/ops/latent_head_tensors.h"
 #include "trainer/ops/loss_targets.h"
 #include "trainer/ops/norm_tensors.h"
@@ -134,7 +133,6 @@ void AddBalanceGradient(const torch::Tensor& scores, const RouterForm& form,
                         double factor, torch::Tensor& d_logits);
 // Adds factor * softmax(logits) * log-sum-exp(logits).
 void AddZLossGradient(const torch::Tensor& logits, double factor, torch::Tensor& d_logits);
-HostTensor BeginHostCopy(const torch::Tensor& source);
 
 ExpertOrder SortByExpert(const torch::Tensor& experts);
 void GatherRows(const torch::Tensor& x, const ExpertOrder& order, torch::Tensor& sorted);

@@ -78,7 +78,6 @@ void AddBalanceGradient(const Tensor&, const RouterForm&, const Tensor&, const B
   Refuse();
 }
 void AddZLossGradient(const Tensor&, double, Tensor&) { Refuse(); }
-HostTensor BeginHostCopy(const Tensor&) { Refuse(); }
 ExpertOrder SortByExpert(const Tensor&) { Refuse(); }
 void GatherRows(const Tensor&, const ExpertOrder&, Tensor&) { Refuse(); }
 void SumSlots(const Tensor&, const ExpertOrder&, const Tensor&, Tensor&) { Refuse(); }

@@ -1,10 +1,5 @@
 // Passes the tensors of routers to the kernels, and sorts rows by expert.
-#include <cuda_runtime_api.h>
-
-#include <memory>
-
 #include "trainer/kernels/balance_loss.h"
-#include "trainer/kernels/cuda_check.h"
 #include "trainer/kernels/permute.h"
 #include "trainer/kernels/routing.h"
 #include "trainer/kernels/slot_order.h"
@@ -34,27 +29,6 @@ kernels::RoutingForm FormOf(const RouterForm& form) {
 kernels::SequenceRows RowsOf(const BalanceSequences& sequences) {
   return {.count = sequences.count, .length = sequences.length, .first = sequences.first};
 }
-
-// A CUDA event for which the host polls. If the host slept instead, it could wake 258 microseconds
-// late (trainer/README.md, decisions for mixtures of experts).
-class HostEvent {
- public:
-  HostEvent() {
-    kernels::CheckCuda(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming),
-                       "cudaEventCreateWithFlags");
-    kernels::CheckCuda(cudaEventRecord(event_, Stream()), "cudaEventRecord");
-  }
-  // Ignores errors, because a destructor cannot report them. They would come from earlier work on
-  // the device.
-  ~HostEvent() { static_cast<void>(cudaEventDestroy(event_)); }
-  HostEvent(const HostEvent&) = delete;
-  HostEvent& operator=(const HostEvent&) = delete;
-
-  void Wait() const { kernels::CheckCuda(cudaEventSynchronize(event_), "cudaEventSynchronize"); }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
 
 }  // namespace
 
@@ -121,15 +95,6 @@ void AddZLossGradient(const Tensor& logits, double factor, Tensor& d_logits) {
   CheckContiguous(logits, d_logits);
   kernels::AddZLossGradient(logits.data_ptr<float>(), ShapeOf(logits), static_cast<float>(factor),
                             d_logits.data_ptr<float>(), Stream());
-}
-
-// LibTorch reuses page-locked memory only when the copies to it have completed.
-HostTensor BeginHostCopy(const Tensor& source) {
-  Tensor values =
-      torch::empty(source.sizes(), source.options().device(torch::kCPU).pinned_memory(true));
-  values.copy_(source, /*non_blocking=*/true);
-  const auto copied = std::make_shared<const HostEvent>();
-  return {values, [copied] { copied->Wait(); }};
 }
 
 ExpertOrder SortByExpert(const Tensor& experts) {

@@ -1,6 +1,5 @@
 #include "trainer/step/step_runner.h"
 
-#include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/utils.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include "trainer/config/trainer_error.h"
 #include "trainer/kernels/step_values.h"
 #include "trainer/model/documents.h"
+#include "trainer/ops/host_copy.h"
 #include "trainer/step/expert_bias_update.h"
 
 namespace trainyard::trainer {
@@ -249,23 +249,11 @@ void StepRunner::UpdateWeights() {
   }
 }
 
-// On a GPU, returns a copy in host memory, which is complete once the next recorded event is
-// reached. On a CPU, returns the tensor itself.
-Tensor StepRunner::ToHost(const Tensor& values) const {
-  if (!parts_.device.is_cuda() || !values.defined()) return values;
-  Tensor host =
-      torch::empty(values.sizes(), values.options().device(torch::kCPU).pinned_memory(true));
-  return host.copy_(values, /*non_blocking=*/true);
-}
-
 void StepRunner::CopyResult(Pending& pending) {
-  pending.values = ToHost(step_values_);
-  pending.part_squares = ToHost(part_squares_);
-  pending.expert_totals = ToHost(expert_totals_);
-  if (!parts_.device.is_cuda()) return;
-  const c10::impl::VirtualGuardImpl streams(parts_.device.type());
-  pending.done.emplace(parts_.device.type());
-  pending.done->record(streams.getStream(parts_.device));
+  pending.values = QueueHostCopy(step_values_);
+  pending.part_squares = QueueHostCopy(part_squares_);
+  pending.expert_totals = QueueHostCopy(expert_totals_);
+  pending.is_done = CompletionOfQueue(parts_.device);
 }
 
 // A contribution is one micro-batch. Its gradient is the mean gradient of its samples, divided by
@@ -302,9 +290,7 @@ void StepRunner::CheckPresence(const Pending& pending) const {
 StepResult StepRunner::Finish() {
   Pending pending = std::move(pending_.front());
   pending_.pop_front();
-  if (pending.done.has_value()) {
-    parts_.groups.world->WaitUntil([&] { return pending.done->query(); });
-  }
+  if (pending.is_done) parts_.groups.world->WaitUntil(pending.is_done);
   CheckPresence(pending);
   StepResult result = pending.result;
   if (pending.is_measured) result.times = parts_.clock.Collect();

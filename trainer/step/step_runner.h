@@ -2,7 +2,6 @@
 #ifndef TRAINYARD_TRAINER_STEP_STEP_RUNNER_H_
 #define TRAINYARD_TRAINER_STEP_STEP_RUNNER_H_
 
-#include <c10/core/Event.h>
 #include <torch/types.h>
 
 #include <chrono>
@@ -100,10 +99,10 @@ class StepRunner {
  private:
   struct Pending {
     StepResult result;
-    torch::Tensor values;            // Step values; in host memory once `done` is reached.
-    torch::Tensor part_squares;      // One per GradientPartNames. Like `values`; may be undefined.
-    torch::Tensor expert_totals;     // From ExpertTotals. Like `values`; undefined without experts.
-    std::optional<c10::Event> done;  // Unset on a CPU, where the step is already done.
+    torch::Tensor values;           // Step values; in host memory once `is_done` is true.
+    torch::Tensor part_squares;     // One per GradientPartNames. Like `values`; may be undefined.
+    torch::Tensor expert_totals;    // From ExpertTotals. Like `values`; undefined without experts.
+    std::function<bool()> is_done;  // Empty on a CPU, where the step is already done.
     std::chrono::steady_clock::time_point launched;
     bool is_measured = false;
     bool measures_experts = false;
@@ -124,7 +123,6 @@ class StepRunner {
   void UpdateWeights();
   void CopyResult(Pending& pending);
   void CheckPresence(const Pending& pending) const;
-  torch::Tensor ToHost(const torch::Tensor& values) const;
   std::optional<BatchGradients> BatchesOf(const Pending& pending) const;
   std::vector<LayerBalance> ExpertsOf(const Pending& pending) const;
 

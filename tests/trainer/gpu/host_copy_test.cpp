@@ -18,8 +18,9 @@ TEST(HostCopyGpuTest, HasTheValuesOfTheTimeOfTheCall) {
     values += 1;
     const HostTensor copy = BeginHostCopy(values);
     values += 1;
-    ASSERT_TRUE(copy.wait);
-    copy.wait();
+    ASSERT_TRUE(copy.is_complete);
+    copy.Wait();
+    EXPECT_TRUE(copy.is_complete());
     EXPECT_TRUE(copy.values.equal(torch::arange(100) + 2 * repeat + 1));
     EXPECT_TRUE(copy.values.is_pinned());
   }

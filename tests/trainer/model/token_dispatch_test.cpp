@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "tests/trainer/parallel/run_ranks.h"
+#include "trainer/config/trainer_error.h"
 #include "trainer/model/all_gather_dispatch.h"
 #include "trainer/model/all_to_all_dispatch.h"
 #include "trainer/model/dispatch_choice.h"
@@ -57,7 +60,7 @@ Returned Process(const TokenDispatch& dispatch, const RankTokens& tokens, int64_
   const Tensor x = tokens.x[rank], experts = tokens.experts[rank];
   const Tensor kept = experts.masked_fill(experts < 0, kExperts);
   ExpertChoice choice{experts, CountRows(kept, kExperts + 1).narrow(0, 0, kExperts)};
-  choice.counts = dispatch.CountsOfRanks(choice.counts).values;
+  dispatch.ShareCounts(choice);
   const DispatchPlan plan = dispatch.Plan(choice);
   const auto [rows, weights] =
       dispatch.FinishSend(dispatch.BeginSend({x, tokens.weights[rank]}, plan), plan);
@@ -181,6 +184,35 @@ TEST(TokenDispatchTest, DroppedSlotsSendNoRow) {
   tokens.experts[2][3].mul_(-1).sub_(1);
   for (const MakeDispatch& make : {kAllToAll, kAllGather}) {
     for (const int64_t parts : {1, 2}) ExpectRight(make, tokens, parts);
+  }
+}
+
+// Returns the exit code with which a rank rejects `counts` of another rank, if it does.
+std::optional<ExitCode> ErrorOfCounts(const MakeDispatch& make,
+                                      const std::vector<int64_t>& counts) {
+  std::optional<ExitCode> code;
+  RunRanksInMemory(2, [&](Communicator& ranks) {
+    ExpertChoice choice{torch::zeros({kTokens, kTopk}, torch::kInt64),
+                        torch::zeros({kExperts}, torch::kInt64)};
+    if (ranks.rank() == 1) choice.counts.narrow(0, 0, counts.size()).copy_(torch::tensor(counts));
+    make(ExpertParallel(ranks, 1))->ShareCounts(choice);
+    try {
+      choice.HostCounts();
+    } catch (const TrainerError& error) {
+      if (ranks.rank() == 0) code = error.code();
+    }
+  });
+  return code;
+}
+
+// The data that a rank receives is arbitrary if a peer has aborted the exchange.
+TEST(TokenDispatchTest, ImpossibleCountsMeanThatAPeerIsLost) {
+  constexpr int64_t kSlots = kTokens * kTopk, kLargest = std::numeric_limits<int64_t>::max();
+  for (const MakeDispatch& make : {kAllToAll, kAllGather}) {
+    EXPECT_EQ(ErrorOfCounts(make, {1, kSlots - 1}), std::nullopt);
+    EXPECT_EQ(ErrorOfCounts(make, {2, kSlots - 1}), ExitCode::kPeerLost);
+    EXPECT_EQ(ErrorOfCounts(make, {2, -1}), ExitCode::kPeerLost);
+    EXPECT_EQ(ErrorOfCounts(make, {kLargest, kLargest, 2}), ExitCode::kPeerLost);
   }
 }
 

@@ -9,7 +9,8 @@ namespace {
 TEST(HostCopyTest, TensorsInHostMemoryNeedNoWait) {
   const torch::Tensor counts = torch::tensor({3, 0, 2}, torch::kInt64);
   const HostTensor copy = BeginHostCopy(counts);
-  EXPECT_FALSE(copy.wait);
+  EXPECT_FALSE(copy.is_complete);
+  copy.Wait();
   EXPECT_TRUE(copy.values.equal(counts));
 }
 
