@@ -51,13 +51,14 @@ TEST(MultiTokenProcessTest, ACheckpointGoesFromLayoutToLayout) {
   TrainerFolder folder;
   AddModules(folder);
   const Losses whole = TrainModules(folder, {{"dp", 1}}, 1, "whole");
-  const auto expect_close = [&](const Losses& losses) {
+  const auto expect_close = [&](const Losses& losses, size_t steps) {
+    EXPECT_EQ(losses.size(), steps) << "a resumed run trains only the remaining steps";
     for (const auto& [step, loss] : losses) {
       EXPECT_NEAR(loss, whole.at(step), 1e-5 * loss) << "step " << step;
     }
   };
-  expect_close(TrainModules(folder, {{"tp", 2}, {"pp", 2}}, 4, "a", "whole/step_000000005"));
-  expect_close(TrainModules(folder, {{"dp", 2}, {"zero", 3}}, 2, "b", "a/step_000000015"));
+  expect_close(TrainModules(folder, {{"tp", 2}, {"pp", 2}}, 4, "a", "whole/step_000000005"), 15);
+  expect_close(TrainModules(folder, {{"dp", 2}, {"zero", 3}}, 2, "b", "a/step_000000015"), 5);
 }
 
 }  // namespace
