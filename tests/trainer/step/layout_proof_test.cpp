@@ -46,12 +46,14 @@ class LayoutProofTest : public ::testing::TestWithParam<LayoutCase> {
 };
 
 void ExpectEqualBalance(const std::vector<LayerBalance>& layers,
-                        const std::vector<LayerBalance>& expected) {
+                        const std::vector<LayerBalance>& expected, bool has_capacity) {
   ASSERT_EQ(layers.size(), expected.size());
   for (size_t i = 0; i < layers.size(); ++i) {
     SCOPED_TRACE(expected[i].layer);
     EXPECT_EQ(layers[i].layer, expected[i].layer);
     EXPECT_EQ(layers[i].load, expected[i].load);
+    EXPECT_EQ(layers[i].dropped, expected[i].dropped);
+    EXPECT_EQ(expected[i].dropped > 0, has_capacity);
     EXPECT_GT(expected[i].entropy, 0);
     EXPECT_NEAR(layers[i].entropy, expected[i].entropy, 1e-6);
     EXPECT_NEAR(layers[i].aux_loss, expected[i].aux_loss, 1e-6);
@@ -98,7 +100,8 @@ TEST_P(LayoutProofTest, EqualsOneProcess) {
     EXPECT_GT(reference.expert_bias.abs().max().item<float>(), 0);
     EXPECT_TRUE(run.expert_bias.equal(reference.expert_bias));
   }
-  ExpectEqualBalance(first.experts, first_expected.experts);
+  ExpectEqualBalance(first.experts, first_expected.experts,
+                     config.model.moe_expert_capacity_factor > 0);
   EXPECT_LT(last.loss, first.loss) << "the model must learn, so that the steps differ";
 }
 
