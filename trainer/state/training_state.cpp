@@ -6,7 +6,6 @@
 #include <functional>
 #include <utility>
 
-#include "proto/contract/telemetry_keys.h"
 #include "proto/model/model_fingerprint.h"
 #include "proto/rules/data_sources.h"
 #include "trainer/checkpoint/box.h"
@@ -31,6 +30,10 @@ constexpr char kDataShares[] = "data_shares";
 // Key of the averages for the gradient noise scale. Absent if they are zero.
 constexpr char kNoise[] = "gradient_noise";
 
+// Keys of the loss scale. The first is absent if the loss scale has its defaults.
+constexpr char kLossScale[] = "loss_scale";
+constexpr char kSkippedSteps[] = "skipped_steps";
+
 NoiseScaleAverage NoiseFromJson(const json& state) {
   if (!state.contains(kNoise)) return {};
   const json& noise = state.at(kNoise);
@@ -41,18 +44,17 @@ json ToJson(const LossScale& state) {
   return {{"scale", state.scale},
           {"good_steps", state.good_steps},
           {"hysteresis", state.hysteresis},
-          {telemetry::kSkippedSteps, state.skipped_steps},
+          {kSkippedSteps, state.skipped_steps},
           {"skipped_in_row", state.skipped_in_row}};
 }
 
-// The key is absent if the loss scale has its defaults.
 LossScale LossScaleFromJson(const json& state) {
-  if (!state.contains(telemetry::kLossScale)) return {};
-  const json& stored = state.at(telemetry::kLossScale);
+  if (!state.contains(kLossScale)) return {};
+  const json& stored = state.at(kLossScale);
   return {.scale = stored.at("scale").get<double>(),
           .good_steps = stored.at("good_steps").get<int64_t>(),
           .hysteresis = stored.at("hysteresis").get<int64_t>(),
-          .skipped_steps = stored.at(telemetry::kSkippedSteps).get<int64_t>(),
+          .skipped_steps = stored.at(kSkippedSteps).get<int64_t>(),
           .skipped_in_row = stored.at("skipped_in_row").get<int64_t>()};
 }
 
@@ -234,7 +236,7 @@ json TrainingStateToJson(const TrainingState& state, const RunConfig& config) {
   if (state.noise != NoiseScaleAverage{}) {
     text[kNoise] = {{"gradient", state.noise.gradient}, {"trace", state.noise.trace}};
   }
-  if (state.loss_scale != LossScale{}) text[telemetry::kLossScale] = ToJson(state.loss_scale);
+  if (state.loss_scale != LossScale{}) text[kLossScale] = ToJson(state.loss_scale);
   AddEvaluation(state.evaluation, text);
   const BestEvaluation& best = state.best;
   if (best.step >= 0) text[kBest] = {{"step", best.step}, {"set", best.set}, {"loss", best.loss}};

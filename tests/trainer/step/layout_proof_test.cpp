@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "proto/model/expert_capacity.h"
 #include "tests/trainer/step/layout_cases.h"
 #include "tests/trainer/step/layout_run.h"
 
@@ -100,8 +101,7 @@ TEST_P(LayoutProofTest, EqualsOneProcess) {
     EXPECT_GT(reference.expert_bias.abs().max().item<float>(), 0);
     EXPECT_TRUE(run.expert_bias.equal(reference.expert_bias));
   }
-  ExpectEqualBalance(first.experts, first_expected.experts,
-                     config.model.moe_expert_capacity_factor > 0);
+  ExpectEqualBalance(first.experts, first_expected.experts, HasExpertCapacity(config.model));
   EXPECT_LT(last.loss, first.loss) << "the model must learn, so that the steps differ";
 }
 
