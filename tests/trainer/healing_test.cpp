@@ -129,11 +129,16 @@ TEST_P(HealingOfLayoutTest, GoesOnBitForBit) {
   EXPECT_EQ(gang.Losses(), whole);
 }
 
-// Each pair of ranks has half of the experts.
+// Each pair of ranks has half of the experts. The bias of the router changes in each step, by
+// enough that ranks with different biases would choose different experts.
 TEST(HealingTest, ARankWithItsOwnExpertsIsReplaced) {
   TrainerFolder folder;
-  Prepared(folder).spec["model"].update(
-      {{"num_experts", 8}, {"moe_router_topk", 2}, {"moe_ffn_hidden_size", 16}});
+  Prepared(folder).spec["model"].update({{"num_experts", 8},
+                                         {"moe_router_topk", 2},
+                                         {"moe_ffn_hidden_size", 16},
+                                         {"moe_router_score_function", "sigmoid"},
+                                         {"moe_router_enable_expert_bias", true},
+                                         {"moe_router_bias_update_rate", 0.05}});
   folder.spec["layout"]["ep"] = 2;
   folder.spec["train"]["steps"] = 30;
   const Losses whole = Undisturbed(folder);

@@ -145,6 +145,25 @@ TEST(TrainerErrorsTest, CheckpointWithNumbersThatAreNotFinite) {
       << both;
 }
 
+TEST(TrainerErrorsTest, CheckpointWithAnExpertBiasThatIsNotFinite) {
+  TrainerFolder folder;
+  folder.spec["train"]["steps"] = 2;
+  folder.spec["schedule"]["warmup_steps"] = 0;
+  folder.spec["model"].update({{"num_experts", 4},
+                               {"moe_router_topk", 2},
+                               {"moe_ffn_hidden_size", 16},
+                               {"moe_router_score_function", "sigmoid"},
+                               {"moe_router_enable_expert_bias", true}});
+  TrainToTheEnd(folder, {});
+  const auto sound = LatestCheckpoint(folder.path() / "checkpoints");
+  ASSERT_TRUE(sound.has_value());
+  const std::string bias = "model.layers.1.mlp.gate.e_score_correction_bias";
+  SaveWithNan(sound->path, bias, folder.path() / "bad");
+  folder.spec["train"]["steps"] = 4;
+  ExpectFails(folder, {.run = "again", .checkpoints = "bad", .flags = {"--resume"}}, 74,
+              "not finite: in " + bias);
+}
+
 TEST(TrainerErrorsTest, RanksThatWereNotStartedAlike) {
   TrainerFolder folder;
   TrainerStart start{.world_size = 2, .port = FreePort()};

@@ -165,6 +165,7 @@ std::string TensorNotFinite(const LoadTarget& target) {
   const auto look = [&](const std::string& name, const torch::Tensor& elements) {
     if (found.empty() && !at::isfinite(elements).all().item<bool>()) found = name;
   };
+  ForEachBias(target.biases, look);
   ForEachStoredPiece(target.parameters, [&](const StoredPiece& piece) {
     const std::string& name = piece.slice.logical.name;
     const auto state = [&](const torch::Tensor& buffer) {
