@@ -84,6 +84,14 @@ Tensor SpreadOf(const ModelConfig& model, const HeadPlace& here, torch::Device d
 
 }  // namespace
 
+AttentionForm FormFor(const MicroBatch& micro_batch, const ModelConfig& model,
+                      AttentionKernel kernel, const ContextParallel& context) {
+  return {{.window = EffectiveWindow(model, micro_batch.length * context.size()),
+           .document_starts = micro_batch.document_starts,
+           .document_bias = micro_batch.document_bias},
+          kernel};
+}
+
 std::vector<ParameterDeclaration> Attention::Declare(const ModelConfig& model,
                                                      const std::string& prefix,
                                                      const TensorParallel& tensor) {
@@ -105,11 +113,7 @@ std::vector<ParameterDeclaration> Attention::Declare(const ModelConfig& model,
 Attention::Attention(const ModelConfig& model, const ParameterStore& store,
                      const Parameters& parameters, const AttentionCode& code,
                      const ModelParallel& parallel)
-    : store_(store),
-      parameters_(parameters),
-      code_(code),
-      window_(model.window_size),
-      parallel_(parallel) {
+    : store_(store), parameters_(parameters), code_(code), model_(model), parallel_(parallel) {
   const HeadPlace here = HeadsHere(model, parallel.tensor);
   projected_ = {here.queries.length, here.keys.length, HeadSize(model)};
   heads_ = {here.queries.length, here.key_slots, HeadSize(model)};
@@ -136,15 +140,6 @@ Tensor Attention::SumSpread(const Tensor& d_packed) const {
   return sum.index_add(2, spread_, d_packed);
 }
 
-// Omits the window if it covers the whole sample.
-AttentionForm Attention::FormFor(const MicroBatch& micro_batch) const {
-  const int64_t length = micro_batch.length * parallel_.context.size();
-  return {{.window = window_ < length ? window_ : 0,
-           .document_starts = micro_batch.document_starts,
-           .document_bias = micro_batch.document_bias},
-          code_.kernel};
-}
-
 Tensor Attention::Forward(const Tensor& x, const Tensor& residual, MicroBatch& micro_batch) const {
   const int64_t batch = micro_batch.batch, length = micro_batch.length;
   Tensor projected =
@@ -155,7 +150,7 @@ Tensor Attention::Forward(const Tensor& x, const Tensor& residual, MicroBatch& m
   if (has_rotary_) Rotate(projected, micro_batch.rotary, projected_, Rotation::kForward);
   Tensor packed = Spread(projected);
   Tensor out = torch::empty({batch, length, heads_.query_heads, heads_.head_size}, x.options());
-  const AttentionForm form = FormFor(micro_batch);
+  const AttentionForm form = FormFor(micro_batch, model_, code_.kernel, parallel_.context);
   Tensor softmax = parallel_.context.size() == 1
                        ? AttentionForward(packed, heads_, out, form)
                        : ContextAttentionForward(InputsOf(packed), parallel_.context, form, out);
@@ -180,7 +175,7 @@ Tensor Attention::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_
   gradients.AddLinear(parameters_.output.weight, dy_rows, AsRows(out));
   gradients.AddBias(parameters_.output.bias, dy);
   Tensor d_packed = torch::empty_like(packed);
-  const AttentionForm form = FormFor(micro_batch);
+  const AttentionForm form = FormFor(micro_batch, model_, code_.kernel, parallel_.context);
   if (parallel_.context.size() == 1) {
     AttentionBackward(dout, {packed, out, softmax, form}, heads_, code_.reproducible, d_packed);
   } else {

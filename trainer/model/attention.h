@@ -29,6 +29,10 @@ struct AttentionCode {
   Reproducible reproducible = Reproducible::kYes;
 };
 
+// Returns the form of attention in a micro-batch. Omits a window that covers whole samples.
+AttentionForm FormFor(const MicroBatch& micro_batch, const ModelConfig& model,
+                      AttentionKernel kernel, const ContextParallel& context);
+
 class Attention final : public ResidualBranch {
  public:
   struct Parameters {
@@ -60,7 +64,6 @@ class Attention final : public ResidualBranch {
   torch::Tensor SumSpread(const torch::Tensor& d_packed) const;
   // Returns views of packed rows.
   AttentionInputs InputsOf(const torch::Tensor& packed) const;
-  AttentionForm FormFor(const MicroBatch& micro_batch) const;
 
   bool has_rotary_ = true;
   std::optional<HeadNorms> norms_;
@@ -70,7 +73,7 @@ class Attention final : public ResidualBranch {
   const ParameterStore& store_;
   Parameters parameters_;
   AttentionCode code_;
-  int64_t window_;  // model.window_size.
+  ModelConfig model_;
   ModelParallel parallel_;
 };
 

@@ -97,7 +97,7 @@ LatentAttention::LatentAttention(const ModelConfig& model, const ParameterStore&
              .query_rank = model.q_lora_rank,
              .key_value_rank = model.kv_lora_rank},
       scale_(LatentScoreScale(model)),
-      window_(model.window_size),
+      model_(model),
       store_(store),
       parameters_(parameters),
       key_value_norm_(store, parameters.key_value_norm, LatentNormForm(model)),
@@ -154,14 +154,6 @@ AttentionInputs LatentAttention::InputsOf(const LatentHeads& heads) const {
   return {heads.query, heads.key, heads.expanded.narrow(3, sizes_.unrotated, sizes_.value), scale_};
 }
 
-// Omits the window if it covers the whole sample.
-AttentionForm LatentAttention::FormFor(const MicroBatch& micro_batch) const {
-  const int64_t length = micro_batch.length * parallel_.context.size();
-  return {
-      {.window = window_ < length ? window_ : 0, .document_starts = micro_batch.document_starts},
-      code_.kernel};
-}
-
 Tensor LatentAttention::Forward(const Tensor& x, const Tensor& residual,
                                 MicroBatch& micro_batch) const {
   Latents latents = Lower(x);
@@ -169,7 +161,8 @@ Tensor LatentAttention::Forward(const Tensor& x, const Tensor& residual,
   Tensor out = torch::empty({micro_batch.batch, micro_batch.length, sizes_.heads, sizes_.value},
                             x.options());
   Tensor log_sum_exp =
-      ContextAttentionForward(InputsOf(heads), parallel_.context, FormFor(micro_batch), out);
+      ContextAttentionForward(InputsOf(heads), parallel_.context,
+                              FormFor(micro_batch, model_, code_.kernel, parallel_.context), out);
   Tensor y =
       RowParallelForward(RowsOfHeads(out), parameters_.output, store_, residual, parallel_.tensor);
   Keep(std::move(latents), std::move(heads), micro_batch);
@@ -230,8 +223,10 @@ Tensor LatentAttention::Backward(const Tensor& dy, const Tensor& x, MicroBatch& 
                                                   parallel_.tensor, dout_rows);
   gradients.AddLinear(parameters_.output.weight, dy_rows, RowsOfHeads(out));
   const AttentionInputs inputs = InputsOf(heads);
-  const LatentHeads d_heads =
-      HeadGradients(dout, {inputs, out, log_sum_exp, FormFor(micro_batch)}, heads, micro_batch);
+  const LatentHeads d_heads = HeadGradients(
+      dout,
+      {inputs, out, log_sum_exp, FormFor(micro_batch, model_, code_.kernel, parallel_.context)},
+      heads, micro_batch);
   return BackwardOfHeads(d_heads, x, latents, gradients);
 }
 

@@ -87,7 +87,6 @@ class LatentAttention final : public ResidualBranch {
   LatentHeads Raise(const torch::Tensor& x, const Latents& latents,
                     const MicroBatch& micro_batch) const;
   AttentionInputs InputsOf(const LatentHeads& heads) const;
-  AttentionForm FormFor(const MicroBatch& micro_batch) const;
 
   // Pushes what Restore pops.
   void Keep(Latents latents, LatentHeads heads, MicroBatch& micro_batch) const;
@@ -107,7 +106,7 @@ class LatentAttention final : public ResidualBranch {
   const bool keeps_heads_;
   const Sizes sizes_;
   const double scale_;
-  const int64_t window_;  // model.window_size.
+  const ModelConfig model_;
   const ParameterStore& store_;
   const Parameters parameters_;
   std::optional<Norm> query_norm_;
