@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "proto/model/balance_loss.h"
 #include "trainer/ops/expert_capacity.h"
 #include "trainer/ops/wide_linear.h"
 
@@ -17,11 +18,6 @@ RouterForm FormOf(const ModelConfig& model) {
           .scaling = model.moe_router_topk_scaling_factor,
           .groups = model.moe_router_num_groups,
           .group_topk = model.moe_router_group_topk};
-}
-
-double BalanceCoefficient(const ModelConfig& model) {
-  const bool has_loss = model.moe_router_load_balancing_type != RouterLoadBalancing::kNone;
-  return has_loss ? model.moe_aux_loss_coeff : 0;
 }
 
 }  // namespace
@@ -42,7 +38,7 @@ Router::Router(const ModelConfig& model, const ParameterStore& store, int64_t we
       layer_(layer),
       form_(FormOf(model)),
       forces_balance_(model.moe_router_force_load_balancing),
-      balance_coefficient_(BalanceCoefficient(model)),
+      balance_coefficient_(BalanceLossCoefficient(model)),
       balances_sequences_(model.moe_router_load_balancing_type == RouterLoadBalancing::kSeqAuxLoss),
       z_coefficient_(model.moe_z_loss_coeff),
       capacity_(model, parallel),

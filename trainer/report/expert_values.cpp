@@ -4,14 +4,10 @@
 
 #include "proto/contract/expert_load.h"
 #include "proto/contract/telemetry_keys.h"
+#include "proto/model/balance_loss.h"
 
 namespace trainyard::trainer {
 namespace {
-
-bool HasAuxLoss(const ModelConfig& model) {
-  return model.moe_router_load_balancing_type != RouterLoadBalancing::kNone &&
-         model.moe_aux_loss_coeff > 0;
-}
 
 double DroppedShare(const LayerBalance& layer) {
   const int64_t rows = layer.rows();
@@ -46,7 +42,7 @@ MetricValues ExpertValues(const ModelConfig& model, const std::vector<LayerBalan
       {telemetry::kMoeRouterEntropyMin, entropy},
       {telemetry::kMoeDroppedShare,
        rows == 0 ? 0 : static_cast<double>(dropped) / static_cast<double>(rows)}};
-  if (HasAuxLoss(model)) values.emplace_back(telemetry::kMoeAuxLoss, aux_loss / count);
+  if (HasBalanceLoss(model)) values.emplace_back(telemetry::kMoeAuxLoss, aux_loss / count);
   return values;
 }
 
@@ -63,7 +59,7 @@ ExpertsReport ExpertsReportOf(int64_t step, const ModelConfig& model,
     report.balance.push_back(layer.balance());
     report.entropy.push_back(layer.entropy);
     report.dropped.push_back(DroppedShare(layer));
-    if (HasAuxLoss(model)) report.aux_loss.push_back(layer.aux_loss);
+    if (HasBalanceLoss(model)) report.aux_loss.push_back(layer.aux_loss);
   }
   return report;
 }
