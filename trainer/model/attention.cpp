@@ -6,7 +6,7 @@
 #include "proto/model/model_size.h"
 #include "trainer/model/context_attention.h"
 #include "trainer/model/initial_spread.h"
-#include "trainer/model/replicated_vector.h"
+#include "trainer/model/replicated_tensor.h"
 
 namespace trainyard::trainer {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "trainer/model/replicated_tensor.h"
 #include "trainer/ops/embedding.h"
 
 namespace trainyard::trainer {
@@ -24,9 +25,7 @@ ParameterDeclaration DeclarePositionMatrix(const ModelConfig& model, const std::
                                            const TensorParallel& tensor) {
   LogicalTensorSlice table = WholeLogicalTensor(
       name, {model.max_position_embeddings, model.hidden_size}, model.init_method_std);
-  table.is_first_holder = tensor.index() == 0;
-  table.has_partial_gradient = tensor.splits_rows();
-  return {{std::move(table)}, /*decays=*/true};
+  return {{Replicated(std::move(table), tensor)}, /*decays=*/true};
 }
 
 // Returns the positions of the rows that this rank has between matrix products (TensorParallel).

@@ -5,6 +5,7 @@
 #include "proto/layout/layout_parts.h"
 #include "proto/model/model_size.h"
 #include "trainer/model/initial_spread.h"
+#include "trainer/model/replicated_tensor.h"
 #include "trainer/model/rotary_settings.h"
 #include "trainer/ops/linear.h"
 
@@ -30,9 +31,7 @@ ParameterDeclaration DeclareDown(const ModelConfig& model, const std::string& pr
   const auto add = [&](const char* name, int64_t rows) {
     LogicalTensorSlice slice =
         WholeLogicalTensor(prefix + name, {rows, model.hidden_size}, model.init_method_std);
-    slice.is_first_holder = tensor.index() == 0;
-    slice.has_partial_gradient = tensor.splits_rows();
-    down.slices.push_back(std::move(slice));
+    down.slices.push_back(Replicated(std::move(slice), tensor));
   };
   if (model.q_lora_rank > 0) add("q_a_proj.weight", model.q_lora_rank);
   add("kv_a_proj_with_mqa.weight", model.kv_lora_rank + model.qk_pos_emb_head_dim);

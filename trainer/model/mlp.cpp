@@ -5,7 +5,7 @@
 #include "proto/layout/layout_parts.h"
 #include "proto/model/model_size.h"
 #include "trainer/model/initial_spread.h"
-#include "trainer/model/replicated_vector.h"
+#include "trainer/model/replicated_tensor.h"
 #include "trainer/ops/activation.h"
 
 namespace trainyard::trainer {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "proto/model/model_size.h"
+#include "trainer/model/replicated_tensor.h"
 #include "trainer/ops/linear.h"
 
 namespace trainyard::trainer {
@@ -16,9 +17,8 @@ std::vector<ParameterDeclaration> MtpModule::Declare(const ModelConfig& model, i
   const int64_t hidden = model.hidden_size;
   LogicalTensorSlice projection =
       WholeLogicalTensor(prefix + "eh_proj.weight", {hidden, 2 * hidden}, model.init_method_std);
-  projection.is_first_holder = tensor.index() == 0;
-  projection.has_partial_gradient = tensor.splits_rows();
-  std::vector<ParameterDeclaration> all = {{{std::move(projection)}, /*decays=*/true}};
+  std::vector<ParameterDeclaration> all = {
+      {{Replicated(std::move(projection), tensor)}, /*decays=*/true}};
   for (const char* name : {"enorm", "hnorm", "shared_head.norm"}) {
     Append(DeclareNorm(prefix + name, hidden, NormFormOf(model), tensor), all);
   }

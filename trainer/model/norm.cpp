@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "proto/model/model_size.h"
-#include "trainer/model/replicated_vector.h"
+#include "trainer/model/replicated_tensor.h"
 #include "trainer/ops/compute_type.h"
 #include "trainer/ops/layer_norm.h"
 #include "trainer/ops/rms_norm.h"

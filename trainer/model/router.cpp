@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "proto/model/balance_loss.h"
+#include "trainer/model/replicated_tensor.h"
 #include "trainer/ops/expert_capacity.h"
 #include "trainer/ops/wide_linear.h"
 
@@ -26,9 +27,7 @@ ParameterDeclaration Router::Declare(const ModelConfig& model, const std::string
                                      const TensorParallel& tensor) {
   LogicalTensorSlice weight = WholeLogicalTensor(
       prefix + "gate.weight", {model.num_experts, model.hidden_size}, model.init_method_std);
-  weight.is_first_holder = tensor.index() == 0;
-  weight.has_partial_gradient = tensor.splits_rows();
-  return {{std::move(weight)}, /*decays=*/true};
+  return {{Replicated(std::move(weight), tensor)}, /*decays=*/true};
 }
 
 Router::Router(const ModelConfig& model, const ParameterStore& store, int64_t weight, int64_t layer,
