@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "proto/model/expert_limits.h"
 #include "proto/model/model_size.h"
 #include "proto/rules/named_setting.h"
 #include "proto/rules/written_setting.h"
@@ -214,9 +215,6 @@ void CheckExpertParts(const RunConfig& config, Problems& problems) {
                                WithValue("layout.tp", layout.tp) +
                                ", or set `layout.etp` to 1 to keep experts whole"});
 }
-
-// The CUDA kernels of routers keep the scores of a row in shared memory of this size.
-constexpr int64_t kMostExpertsOnGpus = 512;
 
 // If tensor parallelism divides each expert, the kernels count its parts like experts.
 void CheckExpertsOnGpu(const RunConfig& config, Problems& problems) {

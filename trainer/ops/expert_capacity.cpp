@@ -2,6 +2,7 @@
 
 #include <tuple>
 
+#include "proto/model/expert_limits.h"
 #include "trainer/ops/gpu.h"
 #include "trainer/ops/routing.h"
 
@@ -49,7 +50,7 @@ Tensor WithoutMarks(const Tensor& experts) { return at::maximum(experts, -1 - ex
 
 // Dropped slots are counted for an additional expert, whose count is not returned.
 Tensor CountKeptRows(const Tensor& experts, int64_t count) {
-  if (experts.is_cuda() && count <= gpu::kMostExperts) {
+  if (experts.is_cuda() && count <= kMostExpertsOnGpus) {
     return gpu::CountRows(experts, count, {.length = experts.size(0)}).view({count});
   }
   return CountRows(experts.masked_fill(experts < 0, count), count + 1).narrow(0, 0, count);

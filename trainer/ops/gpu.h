@@ -32,10 +32,6 @@ namespace trainyard::trainer::gpu {
 // LibTorch's operations.
 bool HasKernels(const torch::Tensor& tensor);
 
-// The largest number of experts, or of the parts of all experts, for which routing and sorting have
-// kernels.
-inline constexpr int64_t kMostExperts = 512;
-
 // True for bf16 tensors on a GPU. cuDNN's attention has no fp32 version.
 bool HasFusedAttention(const torch::Tensor& tensor);
 

@@ -1,4 +1,5 @@
 // Passes the tensors of routers to the kernels, and sorts rows by expert.
+#include "proto/model/expert_limits.h"
 #include "trainer/kernels/balance_loss.h"
 #include "trainer/kernels/permute.h"
 #include "trainer/kernels/routing.h"
@@ -11,7 +12,7 @@ namespace {
 
 using torch::Tensor;
 
-static_assert(kMostExperts == kernels::kMaxExperts);
+static_assert(kMostExpertsOnGpus == kernels::kMaxExperts);
 
 kernels::RoutingShape ShapeOf(const Tensor& scores) {
   return {.rows = scores.size(0), .experts = scores.size(1)};

@@ -3,6 +3,7 @@
 #include <limits>
 #include <tuple>
 
+#include "proto/model/expert_limits.h"
 #include "trainer/ops/compute_type.h"
 #include "trainer/ops/gpu.h"
 
@@ -97,7 +98,7 @@ Tensor RouterLogitGradient(const Tensor& d_weights, const Tensor& scores, const 
 }
 
 Tensor CountRows(const Tensor& experts, int64_t count) {
-  if (experts.is_cuda() && experts.dim() == 2 && count <= gpu::kMostExperts) {
+  if (experts.is_cuda() && experts.dim() == 2 && count <= kMostExpertsOnGpus) {
     return gpu::CountRows(experts, count, {.length = experts.size(0)}).view({count});
   }
   return at::bincount(experts.reshape({-1}), {}, count);

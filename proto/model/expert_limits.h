@@ -1,0 +1,16 @@
+// Limits of the trainer on the experts of a model.
+#ifndef TRAINYARD_PROTO_MODEL_EXPERT_LIMITS_H_
+#define TRAINYARD_PROTO_MODEL_EXPERT_LIMITS_H_
+
+#include <cstdint>
+
+namespace trainyard {
+
+// The largest number of experts for which the CUDA kernels of routing and sorting work. If tensor
+// parallelism divides experts, the kernels count their parts like experts. The kernels keep one
+// value per expert in shared memory.
+inline constexpr int64_t kMostExpertsOnGpus = 512;
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_MODEL_EXPERT_LIMITS_H_
