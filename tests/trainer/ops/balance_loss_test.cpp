@@ -51,9 +51,11 @@ TEST(BalanceLossTest, GradientsEqualCentralDifferences) {
 }
 
 TEST(BalanceLossTest, EvenLoadHasALossOfOne) {
-  const Tensor logits = torch::zeros({12, kExperts}, torch::kFloat64);
+  const RouterForm form{.topk = 2};
+  const Tensor scores = RouterScores(torch::zeros({12, kExperts}, torch::kFloat64), form);
   const Tensor counts = torch::full({1, kExperts}, int64_t{4});
-  EXPECT_NEAR(PlainBalanceLoss(logits, {.topk = 2}, counts, 1), 1, 1e-12);
+  const BalanceSequences one{.count = 1, .length = 12, .first = 0, .tokens = 12};
+  EXPECT_NEAR(BalanceLoss(scores, form, counts, one).item<double>(), 1, 1e-12);
 }
 
 TEST(BalanceLossTest, ValuesEqualTheFormula) {
