@@ -6,22 +6,14 @@
 #include "trainer/kernels/cuda_check.h"
 #include "trainer/kernels/slot_order.h"
 #include "trainer/kernels/vector_access.cuh"
+#include "trainer/kernels/warp_rows.cuh"
 
 namespace trainyard::trainer::kernels {
 namespace {
 
-// In the kernels of gradients, each warp processes one row.
-constexpr int kThreads = 128;
-constexpr int kBlockRows = kThreads / kWarpSize;
 // The number of rows that a block counts. It is large enough that few blocks add to each count.
 constexpr int64_t kCountRows = 1024;
 constexpr int kCountThreads = 256;
-
-__device__ __forceinline__ int Lane() { return threadIdx.x % kWarpSize; }
-
-__device__ __forceinline__ int64_t RowOfWarp() {
-  return static_cast<int64_t>(blockIdx.x) * kBlockRows + threadIdx.x / kWarpSize;
-}
 
 // A block counts kCountRows rows (blockIdx.x) of one sequence (blockIdx.y). Additions of integers
 // give the same sum in every order.
@@ -48,7 +40,7 @@ __global__ void __launch_bounds__(kCountThreads)
   }
 }
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kWarpRowThreads)
     BalanceGradientKernel(BalanceGradientArguments arguments, RoutingShape shape, bool is_softmax,
                           SequenceRows sequences) {
   const int64_t row = RowOfWarp();
@@ -74,7 +66,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kWarpRowThreads)
     ZLossGradientKernel(const float* logits, RoutingShape shape, float factor, float* d_logits) {
   const int64_t row = RowOfWarp();
   if (row >= shape.rows) return;
@@ -92,15 +84,11 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-unsigned Blocks(int64_t rows) {
-  return static_cast<unsigned>((rows + kBlockRows - 1) / kBlockRows);
-}
-
 }  // namespace
 
 void CountExperts(const int64_t* chosen, const RoutingShape& shape, int64_t topk,
                   const SequenceRows& sequences, int64_t* counts, cudaStream_t stream) {
-  if (shape.experts > kMaxExperts) throw KernelError("more than 512 experts are not supported");
+  CheckExpertCount(shape.experts);
   const size_t bytes = sequences.count * shape.experts * sizeof(int64_t);
   CheckCuda(cudaMemsetAsync(counts, 0, bytes, stream), "cudaMemsetAsync");
   if (shape.rows == 0) return;
@@ -116,15 +104,16 @@ void AddBalanceGradient(const BalanceGradientArguments& arguments, const Routing
                         const RoutingForm& form, const SequenceRows& sequences,
                         cudaStream_t stream) {
   if (shape.rows == 0) return;
-  BalanceGradientKernel<<<Blocks(shape.rows), kThreads, 0, stream>>>(arguments, shape,
-                                                                     form.is_softmax, sequences);
+  BalanceGradientKernel<<<BlocksOfRows(shape.rows), kWarpRowThreads, 0, stream>>>(
+      arguments, shape, form.is_softmax, sequences);
   CheckLaunch("AddBalanceGradient");
 }
 
 void AddZLossGradient(const float* logits, const RoutingShape& shape, float factor, float* d_logits,
                       cudaStream_t stream) {
   if (shape.rows == 0) return;
-  ZLossGradientKernel<<<Blocks(shape.rows), kThreads, 0, stream>>>(logits, shape, factor, d_logits);
+  ZLossGradientKernel<<<BlocksOfRows(shape.rows), kWarpRowThreads, 0, stream>>>(logits, shape,
+                                                                                factor, d_logits);
   CheckLaunch("AddZLossGradient");
 }
 

@@ -1,6 +1,7 @@
 #include "trainer/kernels/latent_heads.h"
 
 #include "trainer/kernels/cuda_check.h"
+#include "trainer/kernels/turn.cuh"
 #include "trainer/kernels/vector_access.cuh"
 
 namespace trainyard::trainer::kernels {
@@ -45,16 +46,6 @@ struct Angles {
 #pragma unroll
     for (int i = 0; i < kSize; ++i) sin[i] *= direction;
   }
-
-  // (a, b) becomes (a cos - b sin, b cos + a sin).
-  __device__ __forceinline__ void Turn(float (&first)[kSize], float (&second)[kSize]) const {
-#pragma unroll
-    for (int i = 0; i < kSize; ++i) {
-      const float a = first[i], b = second[i];
-      first[i] = a * cos[i] - b * sin[i];
-      second[i] = b * cos[i] + a * sin[i];
-    }
-  }
 };
 
 // Rotates a vector of pairs from `from` to `to`, which may be the same memory.
@@ -64,7 +55,7 @@ __device__ __forceinline__ void Rotate(const Angles<kSize>& angles, int64_t half
   float first[kSize], second[kSize];
   LoadFloats(from, first);
   LoadFloats(from + half, second);
-  angles.Turn(first, second);
+  Turn(angles.cos, angles.sin, first, second);
   StoreFloats(to, first);
   StoreFloats(to + half, second);
 }
@@ -130,7 +121,8 @@ __global__ void __launch_bounds__(kThreads) SumSharedKernel(SplitLatentHeadsArgu
       second[i] += b[i];
     }
   }
-  Angles<kSize>(shape, row, element, -1).Turn(first, second);
+  const Angles<kSize> angles(shape, row, element, -1);
+  Turn(angles.cos, angles.sin, first, second);
   T* d_shared = static_cast<T*>(arguments.d_shared) + row * shape.rotated + element;
   StoreFloats(d_shared, first);
   StoreFloats(d_shared + half, second);

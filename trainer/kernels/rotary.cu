@@ -1,6 +1,7 @@
 #include "trainer/kernels/rotary.h"
 
 #include "trainer/kernels/cuda_check.h"
+#include "trainer/kernels/turn.cuh"
 #include "trainer/kernels/vector_access.cuh"
 
 namespace trainyard::trainer::kernels {
@@ -39,19 +40,6 @@ __device__ __forceinline__ RotateItem ItemOfThread(const RotateShape& shape) {
   const unsigned rest = static_cast<unsigned>(index - row * row_items);
   return {row, static_cast<int>(rest / half_vectors),
           static_cast<int>(rest % half_vectors) * kSize};
-}
-
-// Rotates one vector of each half: (a, b) becomes (a cos - b sin, b cos + a sin).
-template <int kSize>
-__device__ __forceinline__ void Turn(const float (&cos)[kSize], const float (&sin)[kSize],
-                                     float (&first)[kSize], float (&second)[kSize]) {
-#pragma unroll
-  for (int e = 0; e < kSize; ++e) {
-    const float a = first[e];
-    const float b = second[e];
-    first[e] = a * cos[e] - b * sin[e];
-    second[e] = b * cos[e] + a * sin[e];
-  }
 }
 
 // `direction` is 1, or -1 to rotate by the negative angle.

@@ -5,25 +5,17 @@
 #include "trainer/kernels/cuda_check.h"
 #include "trainer/kernels/slot_order.h"
 #include "trainer/kernels/vector_access.cuh"
+#include "trainer/kernels/warp_rows.cuh"
 
 namespace trainyard::trainer::kernels {
 namespace {
 
-// Each warp processes one row. Lane i has the experts i, i + kWarpSize, ...
-constexpr int kThreads = 128;
-constexpr int kBlockRows = kThreads / kWarpSize;
 // The number of threads for kernels in which each thread processes a row.
 constexpr int kRowThreads = 128;
 // Keeps the sum of sigmoid scores above 0, as in DeepSeek-V3.
 constexpr float kSmallestSum = 1e-20f;
 
-__device__ __forceinline__ int Lane() { return threadIdx.x % kWarpSize; }
-
-__device__ __forceinline__ int64_t RowOfWarp() {
-  return static_cast<int64_t>(blockIdx.x) * kBlockRows + threadIdx.x / kWarpSize;
-}
-
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kWarpRowThreads)
     RouterScoresKernel(const float* logits, RoutingShape shape, bool is_softmax, float* scores) {
   const int64_t row = RowOfWarp();
   if (row >= shape.rows) return;
@@ -87,11 +79,11 @@ __device__ __forceinline__ void HideOtherGroups(float* values, float* sums, int 
   __syncwarp();
 }
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kWarpRowThreads)
     ChooseExpertsKernel(const float* scores, const float* bias, RoutingShape shape,
                         RoutingForm form, int64_t* chosen) {
-  __shared__ float values_of_warps[kBlockRows][kMaxExperts];
-  __shared__ float sums_of_warps[kBlockRows][kMaxExperts / 2];
+  __shared__ float values_of_warps[kWarpRows][kMaxExperts];
+  __shared__ float sums_of_warps[kWarpRows][kMaxExperts / 2];
   const int64_t row = RowOfWarp();
   if (row >= shape.rows) return;
   scores += row * shape.experts;
@@ -167,7 +159,7 @@ __device__ __forceinline__ float GradientOfChosen(float d, float score, const Ch
   return d_score * score * (1.0f - score);
 }
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kWarpRowThreads)
     LogitGradientKernel(LogitGradientArguments arguments, RoutingShape shape, RoutingForm form) {
   const int64_t row = RowOfWarp();
   if (row >= shape.rows) return;
@@ -187,37 +179,29 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-unsigned Blocks(int64_t rows, int block_rows) {
-  return static_cast<unsigned>((rows + block_rows - 1) / block_rows);
-}
-
-void CheckExperts(const RoutingShape& shape) {
-  if (shape.experts > kMaxExperts) throw KernelError("more than 512 experts are not supported");
-}
-
 }  // namespace
 
 void RouterScores(const float* logits, const RoutingShape& shape, const RoutingForm& form,
                   float* scores, cudaStream_t stream) {
   if (shape.rows == 0) return;
-  RouterScoresKernel<<<Blocks(shape.rows, kBlockRows), kThreads, 0, stream>>>(
+  RouterScoresKernel<<<BlocksOfRows(shape.rows), kWarpRowThreads, 0, stream>>>(
       logits, shape, form.is_softmax, scores);
   CheckLaunch("RouterScores");
 }
 
 void ChooseExperts(const float* scores, const float* bias, const RoutingShape& shape,
                    const RoutingForm& form, int64_t* chosen, cudaStream_t stream) {
-  CheckExperts(shape);
+  CheckExpertCount(shape.experts);
   if (shape.rows == 0) return;
-  ChooseExpertsKernel<<<Blocks(shape.rows, kBlockRows), kThreads, 0, stream>>>(scores, bias, shape,
-                                                                               form, chosen);
+  ChooseExpertsKernel<<<BlocksOfRows(shape.rows), kWarpRowThreads, 0, stream>>>(scores, bias, shape,
+                                                                                form, chosen);
   CheckLaunch("ChooseExperts");
 }
 
 void ExpertWeights(const float* scores, const int64_t* chosen, const RoutingShape& shape,
                    const RoutingForm& form, float* weights, cudaStream_t stream) {
   if (shape.rows == 0) return;
-  ExpertWeightsKernel<<<Blocks(shape.rows, kRowThreads), kRowThreads, 0, stream>>>(
+  ExpertWeightsKernel<<<BlocksOfRows(shape.rows, kRowThreads), kRowThreads, 0, stream>>>(
       scores, chosen, shape, form, weights);
   CheckLaunch("ExpertWeights");
 }
@@ -225,8 +209,8 @@ void ExpertWeights(const float* scores, const int64_t* chosen, const RoutingShap
 void RouterLogitGradient(const LogitGradientArguments& arguments, const RoutingShape& shape,
                          const RoutingForm& form, cudaStream_t stream) {
   if (shape.rows == 0) return;
-  LogitGradientKernel<<<Blocks(shape.rows, kBlockRows), kThreads, 0, stream>>>(arguments, shape,
-                                                                               form);
+  LogitGradientKernel<<<BlocksOfRows(shape.rows), kWarpRowThreads, 0, stream>>>(arguments, shape,
+                                                                                form);
   CheckLaunch("RouterLogitGradient");
 }
 

@@ -6,11 +6,20 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+
+#include "trainer/kernels/cuda_check.h"
 
 namespace trainyard::trainer::kernels {
 
 // The largest number of experts that routing and sorting support.
 inline constexpr int64_t kMaxExperts = 512;
+
+// Throws KernelError if `experts` is above kMaxExperts.
+inline void CheckExpertCount(int64_t experts) {
+  if (experts <= kMaxExperts) return;
+  throw KernelError("more than " + std::to_string(kMaxExperts) + " experts are not supported");
+}
 
 struct SlotOrderArguments {
   const int64_t* experts = nullptr;  // [slots]; below kMaxExperts, or negative for a dropped slot
