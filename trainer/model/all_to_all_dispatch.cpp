@@ -17,12 +17,15 @@ int64_t Sum(const std::vector<int64_t>& values) {
 
 // Returns, for each row that arrives, its expert of this rank: int64 [rows]. `counts` is
 // [ranks, experts here]. Rows arrive in the order of ranks, and from each rank in the order of
-// experts.
+// experts. Uploads from page-locked memory, because another copy would wait for the device, and
+// such a wait does not notice a lost peer.
 Tensor ExpertsOfArrivals(const Tensor& counts, torch::Device device) {
   const Tensor experts =
       torch::arange(counts.size(1), counts.options().device(device)).repeat({counts.size(0)});
-  return at::repeat_interleave(experts, counts.reshape({-1}).to(device), 0,
-                               counts.sum().item<int64_t>());
+  const Tensor flat = counts.reshape({-1});
+  const Tensor repeats =
+      device.is_cuda() ? flat.pin_memory().to(device, /*non_blocking=*/true) : flat;
+  return at::repeat_interleave(experts, repeats, 0, counts.sum().item<int64_t>());
 }
 
 }  // namespace
