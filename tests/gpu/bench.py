@@ -14,6 +14,7 @@ import argparse
 import datetime
 import fnmatch
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -54,10 +55,20 @@ def rows_that_fit():
     return fitting
 
 
+def executable(text):
+    """The path of a program; argparse reports what is wrong with another path."""
+    path = pathlib.Path(text)
+    if not path.is_file():
+        raise argparse.ArgumentTypeError(f"{path} does not exist; build it or correct the path")
+    if not os.access(path, os.X_OK):
+        raise argparse.ArgumentTypeError(f"{path} is not executable; pass a program")
+    return path.resolve()
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--trainer", type=pathlib.Path)
+    parser.add_argument("--trainer", type=executable)
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--rows", default="", metavar="ROW,ROW",
                         help=f"some of {','.join(rows.ROWS)}; * stands for any text")
@@ -67,8 +78,9 @@ def parse_arguments():
                         help="measure nothing; write the tables of earlier commands as one")
     parser.add_argument("--text", type=pathlib.Path, metavar="TOKENS",
                         help="a directory of `trainyard data prepare`, for the rows on text")
-    parser.add_argument("--cli", type=pathlib.Path, metavar="PROGRAM",
-                        help="the program trainyard: adds the planner's predictions")
+    parser.add_argument("--cli", type=executable, metavar="PROGRAM",
+                        help="the program trainyard of a release build: adds the planner's "
+                             "predictions")
     parser.add_argument("--plan-device", default="",
                         help="GPU type to predict for (that of this machine)")
     parser.add_argument("--steps", type=int, default=FEWEST_STEPS,

@@ -1,4 +1,5 @@
 """Statistics, settings, token files and verdicts of tests/gpu/bench.py, without a GPU."""
+import argparse
 import array
 import dataclasses
 import json
@@ -298,6 +299,25 @@ class Mixtures(unittest.TestCase):
         self.assertIn("+10.0 %", text)
         self.assertIn("below aim", text)
         self.assertEqual(predictions.device_of("NVIDIA H200"), "H200")
+
+    def test_a_program_must_be_an_executable_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "trainyard"
+            with self.assertRaisesRegex(argparse.ArgumentTypeError, "does not exist"):
+                bench.executable(str(path))
+            path.write_text("#!/bin/sh\n")
+            with self.assertRaisesRegex(argparse.ArgumentTypeError, "is not executable"):
+                bench.executable(str(path))
+            path.chmod(0o700)
+            self.assertEqual(bench.executable(str(path)), path.resolve())
+
+    def test_a_planner_that_cannot_start_is_the_problem_of_its_row(self):
+        with tempfile.TemporaryDirectory() as folder:
+            plan = predictions.predicted(pathlib.Path(folder) / "none", "spec.json", 1, "H200")
+        self.assertIn("No such file", plan["problem"])
+        result = self.result("m8-rate", 94_000)
+        result.predicted = plan
+        self.assertIn("No such file", report.as_markdown([report.entry_of(result)], self.MACHINE))
 
     def test_rows_are_named_by_patterns_too(self):
         names = bench.named_rows("m8-ep*,m8-ep2-x2,1.5b", rows.ROWS)

@@ -17,7 +17,10 @@ def predicted(program, spec, ranks, device):
     """
     command = [program, "plan", spec, "--device", device, "--nodes", "1", "--per-node", str(ranks),
                "--layout", "written", "-o", "json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        return {"problem": f"cannot run {program}: {error.strerror}"}
     if done.returncode != 0:
         return {"problem": (done.stderr or done.stdout).strip()[-400:]}
     plan = json.loads(done.stdout)["written_layout"]
