@@ -1,7 +1,9 @@
 // The map of layers by experts, on one canvas: large models have more than ten thousand cells.
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { onThemeChange, themeColor } from '../chart/colors';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { ExpertBalance } from '../api/types';
+import { clearedSurface, useCanvas } from '../chart/canvas';
+import { themeColor } from '../chart/colors';
+import { useWidth } from '../ui/width';
 import { cellWords, heatOfLoad, loadsOf } from './balance';
 import {
   cellAfterKey,
@@ -12,7 +14,6 @@ import {
   type MapLayout,
 } from './map_layout';
 
-const SELECTION_PX = 2;
 // Cells of at least this size have a gap between them.
 const GAP_FROM_PX = 5;
 
@@ -60,83 +61,79 @@ function drawCells(ctx: CanvasRenderingContext2D, layout: MapLayout, balance: Ex
   });
 }
 
-function drawMap(
-  canvas: HTMLCanvasElement,
-  layout: MapLayout,
-  { balance, chosen }: MapProps,
-): void {
-  const ratio = devicePixelRatio;
-  canvas.width = Math.round(layout.width * ratio);
-  canvas.height = Math.round(layout.height * ratio);
-  const ctx = canvas.getContext('2d');
-  if (!ctx) return;
-  ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+function drawMap(canvas: HTMLCanvasElement, layout: MapLayout, balance: ExpertBalance): void {
+  const surface = clearedSurface(canvas, layout.width, layout.height);
+  if (!surface) return;
+  const { ctx } = surface;
   ctx.font = `11px ${getComputedStyle(canvas).fontFamily}`;
   ctx.textAlign = 'right';
   ctx.textBaseline = 'middle';
   drawCells(ctx, layout, balance);
-  ctx.strokeStyle = themeColor('accent');
-  ctx.lineWidth = SELECTION_PX;
-  ctx.strokeRect(
-    layout.labelPx + chosen.expert * layout.cellWidth - 1,
-    chosen.row * layout.cellHeight + 1,
-    layout.cellWidth + 1,
-    layout.cellHeight - 2,
-  );
 }
 
-export function ExpertMap(props: MapProps) {
-  const { balance, chosen, onChoose } = props;
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const [width, setWidth] = useState(0);
-  const [theme, setTheme] = useState(0);
+// The outline of the chosen cell. It is an element, so that the browser can scroll to it and a
+// selection does not redraw the cells.
+function useOutline(layout: MapLayout, { row, expert }: Cell) {
+  const outline = useRef<HTMLElement>(null);
+  const byKey = useRef(false);
+  useLayoutEffect(() => {
+    if (byKey.current) outline.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    byKey.current = false;
+  }, [row, expert]);
+  const style = {
+    left: `${layout.labelPx + expert * layout.cellWidth}px`,
+    top: `${row * layout.cellHeight}px`,
+    width: `${layout.cellWidth}px`,
+    height: `${layout.cellHeight}px`,
+  };
+  return { element: <i ref={outline} class="chosen-cell" style={style} />, byKey };
+}
+
+export function ExpertMap({ balance, chosen, onChoose }: MapProps) {
+  const { host, width } = useWidth<HTMLDivElement>(0);
   const layers = balance.layers.length;
   const layout = useMemo(
     () => mapLayout(layers, balance.experts, width),
     [layers, balance.experts, width],
   );
-  useLayoutEffect(() => {
-    const host = canvas.current?.parentElement;
-    if (!host) return undefined;
-    setWidth(host.clientWidth);
-    const observer = new ResizeObserver(() => setWidth(host.clientWidth));
-    observer.observe(host);
-    return () => observer.disconnect();
-  }, []);
-  useEffect(() => onThemeChange(() => setTheme((n) => n + 1)), []);
-  useLayoutEffect(() => {
-    if (canvas.current && width > 0) drawMap(canvas.current, layout, props);
-  }, [balance, layout, chosen.row, chosen.expert, theme]);
+  const canvas = useCanvas(
+    (element) => width > 0 && drawMap(element, layout, balance),
+    [balance, layout],
+  );
+  const { element: outline, byKey } = useOutline(layout, chosen);
   const onKeyDown = (event: KeyboardEvent) => {
     const next = cellAfterKey(chosen, event.key, layers, balance.experts);
     if (!next) return;
     event.preventDefault();
+    byKey.current = true;
     onChoose(next);
   };
   const under = ({ offsetX, offsetY }: MouseEvent) => cellAt(layout, offsetX, offsetY);
   return (
-    <div class="expert-map">
-      <canvas
-        ref={canvas}
-        style={{ width: `${layout.width}px`, height: `${layout.height}px` }}
-        tabIndex={0}
-        role="application"
-        aria-label={
-          `Load of ${balance.experts} experts in each of ${layers} layers. ` +
-          'Arrow keys select an expert.'
-        }
-        aria-describedby="chosen-expert"
-        onKeyDown={onKeyDown}
-        onClick={(event) => {
-          const cell = under(event);
-          if (cell) onChoose(cell);
-        }}
-        onMouseMove={(event) => {
-          const cell = under(event);
-          const layer = cell && balance.layers[cell.row];
-          event.currentTarget.title = layer ? cellWords(layer, cell.expert) : '';
-        }}
-      />
+    <div ref={host} class="expert-map">
+      <div class="map-cells" style={{ width: `${layout.width}px`, height: `${layout.height}px` }}>
+        <canvas
+          ref={canvas}
+          tabIndex={0}
+          role="application"
+          aria-label={
+            `Load of ${balance.experts} experts in each of ${layers} layers. ` +
+            'Arrow keys select an expert.'
+          }
+          aria-describedby="chosen-expert"
+          onKeyDown={onKeyDown}
+          onClick={(event) => {
+            const cell = under(event);
+            if (cell) onChoose(cell);
+          }}
+          onMouseMove={(event) => {
+            const cell = under(event);
+            const layer = cell && balance.layers[cell.row];
+            event.currentTarget.title = layer ? cellWords(layer, cell.expert) : '';
+          }}
+        />
+        {outline}
+      </div>
     </div>
   );
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { MOST_CANVAS_PX } from '../chart/canvas_size';
 import { cellAfterKey, cellAt, labelEvery, mapLayout } from './map_layout';
 
 describe('the map of experts', () => {
@@ -13,6 +14,17 @@ describe('the map of experts', () => {
     const small = mapLayout(4, 8, 1400);
     expect([small.cellWidth, small.cellHeight]).toEqual([40, 22]);
     expect(small.height).toBe(88);
+  });
+
+  it('is not larger than a canvas may be', () => {
+    for (const [layers, experts] of [
+      [1, 24_576],
+      [24_576, 1],
+    ] as const) {
+      const { width, height, cellWidth, cellHeight } = mapLayout(layers, experts, 1400);
+      expect(Math.max(width, height)).toBeLessThanOrEqual(MOST_CANVAS_PX);
+      expect(Math.min(cellWidth, cellHeight)).toBeGreaterThan(0);
+    }
   });
 
   it('labels only as many rows as fit', () => {

@@ -1,4 +1,5 @@
 // The positions of the cells in the map of layers by experts. Pure functions.
+import { MOST_CANVAS_PX } from '../chart/canvas_size';
 
 export interface MapLayout {
   labelPx: number;
@@ -22,12 +23,25 @@ const MOST_ROW_PX = 22;
 // Height of the map, unless its rows would be too low or too high.
 const PREFERRED_PX = 420;
 
-// With many experts, the map is wider than `widthPx` and scrolls.
+// Returns the size of a cell with which `count` cells fit into `mostPx`.
+const fitted = (cellPx: number, count: number, mostPx: number): number =>
+  Math.min(cellPx, mostPx / Math.max(count, 1));
+
+// With many experts, the map is wider than `widthPx` and scrolls. With thousands of them, cells are
+// smaller than usual, because the size of a canvas is limited.
 export function mapLayout(layers: number, experts: number, widthPx: number): MapLayout {
   const clamp = (value: number, low: number, high: number) =>
     Math.max(low, Math.min(high, Math.floor(value)));
-  const cellWidth = clamp((widthPx - LABEL_PX) / Math.max(experts, 1), LEAST_CELL_PX, MOST_CELL_PX);
-  const cellHeight = clamp(PREFERRED_PX / Math.max(layers, 1), LEAST_ROW_PX, MOST_ROW_PX);
+  const cellWidth = fitted(
+    clamp((widthPx - LABEL_PX) / Math.max(experts, 1), LEAST_CELL_PX, MOST_CELL_PX),
+    experts,
+    MOST_CANVAS_PX - LABEL_PX,
+  );
+  const cellHeight = fitted(
+    clamp(PREFERRED_PX / Math.max(layers, 1), LEAST_ROW_PX, MOST_ROW_PX),
+    layers,
+    MOST_CANVAS_PX,
+  );
   return {
     labelPx: LABEL_PX,
     cellWidth,

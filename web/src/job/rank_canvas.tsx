@@ -1,8 +1,10 @@
 // A map of many ranks on one canvas. A thousand elements would take longer to draw than the rest of
 // the page.
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { onThemeChange, themeColor } from '../chart/colors';
+import { useMemo } from 'preact/hooks';
+import { clearedSurface, useCanvas } from '../chart/canvas';
+import { themeColor } from '../chart/colors';
 import { count } from '../format/numbers';
+import { useWidth } from '../ui/width';
 import {
   CELL_PX,
   cellAt,
@@ -42,11 +44,9 @@ function drawMap<T extends Numbered>(
   width: number,
   { groups, paint, chosen }: RankCanvasProps<T>,
 ): void {
-  const ratio = devicePixelRatio;
-  canvas.width = Math.round(width * ratio);
-  canvas.height = Math.round(layout.height * ratio);
-  const ctx = canvas.getContext('2d');
-  if (!ctx) return;
+  const surface = clearedSurface(canvas, width, layout.height);
+  if (!surface) return;
+  const { ctx, ratio } = surface;
   const family = getComputedStyle(canvas).fontFamily;
   let cell = 0;
   ctx.textBaseline = 'middle';
@@ -75,9 +75,7 @@ function drawMap<T extends Numbered>(
 
 export function RankCanvas<T extends Numbered>(props: RankCanvasProps<T>) {
   const { groups, chosen, describe, onChoose } = props;
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const [width, setWidth] = useState(0);
-  const [theme, setTheme] = useState(0);
+  const { host, width } = useWidth<HTMLDivElement>(0);
   const ranks = useMemo(() => groups.flatMap((group) => group.ranks), [groups]);
   const layout = useMemo(
     () =>
@@ -87,18 +85,10 @@ export function RankCanvas<T extends Numbered>(props: RankCanvasProps<T>) {
       ),
     [groups, width],
   );
-  useLayoutEffect(() => {
-    const host = canvas.current?.parentElement;
-    if (!host) return undefined;
-    setWidth(host.clientWidth);
-    const observer = new ResizeObserver(() => setWidth(host.clientWidth));
-    observer.observe(host);
-    return () => observer.disconnect();
-  }, []);
-  useEffect(() => onThemeChange(() => setTheme((n) => n + 1)), []);
-  useLayoutEffect(() => {
-    if (canvas.current && width > 0) drawMap(canvas.current, layout, width, props);
-  }, [groups, layout, chosen, props.paint, theme]);
+  const canvas = useCanvas(
+    (element) => width > 0 && drawMap(element, layout, width, props),
+    [groups, layout, chosen, props.paint],
+  );
   const under = ({ offsetX: x, offsetY: y }: MouseEvent) => ranks[cellAt(layout, { x, y }) ?? -1];
   const onKeyDown = (event: KeyboardEvent) => {
     if (!KEYS.includes(event.key)) return;
@@ -111,7 +101,7 @@ export function RankCanvas<T extends Numbered>(props: RankCanvasProps<T>) {
     if (next) onChoose(next.rank);
   };
   return (
-    <div class="rank-canvas-host">
+    <div ref={host} class="rank-canvas-host">
       <canvas
         ref={canvas}
         class="rank-canvas"
