@@ -1,5 +1,6 @@
 // Keyboard shortcuts. Each open page adds a layer of shortcuts. Disabled while the user types.
 import { useEffect } from 'preact/hooks';
+import { JOB_TABS } from '../router/url';
 
 export type KeyMap = Record<string, () => void>;
 
@@ -91,7 +92,7 @@ export const KEY_HELP: readonly { keys: string[]; does: string; where: string }[
   { keys: ['/'], where: 'Everywhere', does: 'Search this page' },
   { keys: ['j', 'k'], where: 'Everywhere', does: 'Next, previous row; Enter opens the row' },
   { keys: ['?'], where: 'Everywhere', does: 'Show this list' },
-  { keys: ['1', '…', '7'], where: 'Job page', does: 'Open a tab' },
+  { keys: ['1', '…', String(JOB_TABS.length)], where: 'Job page', does: 'Open a tab' },
   { keys: ['l'], where: 'Job page', does: 'Open the logs' },
   { keys: ['[', ']'], where: 'Job page', does: 'Previous, next attempt' },
   { keys: ['x'], where: 'Curves', does: 'Next axis: step, tokens, time' },
