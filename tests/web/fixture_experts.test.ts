@@ -99,6 +99,107 @@ describe('the experts of a job', () => {
     expect(page.url()).not.toContain('step=');
   });
 
+  it('move back by two steps for two keys, although no response has arrived', async () => {
+    const page = await visit('/jobs/42/experts');
+    const slider = page.getByRole('slider', { name: 'Step' });
+    await slider.focus();
+    const held: (() => void)[] = [];
+    await page.route(/\/experts\?step=/, async (route) => {
+      await new Promise<void>((resolve) => held.push(resolve));
+      await route.continue().catch(() => undefined);
+    });
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowLeft');
+    await expect.poll(() => slider.getAttribute('aria-valuetext')).toBe('step 3,800');
+    expect(page.url()).toContain('step=3800');
+    expect(await slider.inputValue()).toBe('37');
+    await page.getByRole('heading', { name: 'Load of experts at step 4,000' }).waitFor();
+    await page.unroute(/\/experts\?step=/);
+    for (const release of held) release();
+    await page.getByRole('heading', { name: 'Load of experts at step 3,800' }).waitFor();
+  });
+
+  it('can be reached again from a step before the first record', async () => {
+    const page = await visit('/jobs/42/experts?step=5');
+    await page.getByText('There is no record of this job at or before step 5.').waitFor();
+    await page.getByRole('slider', { name: 'Step' }).waitFor();
+    await page.getByRole('button', { name: 'Show step 100' }).click();
+    await page.getByRole('heading', { name: 'Load of experts at step 100' }).waitFor();
+  });
+
+  it.each(['-1', '0', '1.5', 'x'])('are the newest ones at step=%s', async (step) => {
+    const page = await visit(`/jobs/42/experts?step=${step}`);
+    await page.getByRole('heading', { name: 'Load of experts at step 4,000' }).waitFor();
+  });
+
+  it('belong to one attempt', async () => {
+    const page = await visit('/jobs/42/experts?step=3000');
+    const panel = page.getByRole('region', { name: 'Load of experts' });
+    await panel.getByText('attempt 2', { exact: true }).waitFor();
+    await page.getByText('Experts of layer 4 get no tokens:').waitFor();
+    await page.getByRole('radio', { name: '1', exact: true }).check({ force: true });
+    await page.getByRole('heading', { name: 'Load of experts at step 2,000' }).waitFor();
+    await panel.getByText('attempt 1', { exact: true }).waitFor();
+    expect(page.url()).toContain('attempt=1');
+    expect(page.url()).not.toContain('step=');
+    const slider = page.getByRole('slider', { name: 'Step' });
+    expect(await slider.getAttribute('max')).toBe('19');
+    expect(await page.getByText('Experts of layer 4 get no tokens:').count()).toBe(0);
+    await slider.focus();
+    await page.keyboard.press('Home');
+    await page.getByRole('heading', { name: 'Load of experts at step 100' }).waitFor();
+    await page.keyboard.press(']');
+    await page.getByRole('heading', { name: 'Load of experts at step 4,000' }).waitFor();
+    expect(page.url()).not.toContain('step=');
+    expect(await slider.getAttribute('max')).toBe('19');
+  });
+
+  it('are not there in an attempt without records', async () => {
+    const page = await visit('/jobs/42/experts?attempt=9');
+    await page.getByText('There is no record of attempt 9.').waitFor();
+  });
+
+  it('scroll into view when the keyboard selects them', async () => {
+    mix(2_048, 120);
+    const page = await visit('/jobs/42/experts');
+    await map(page).focus();
+    const isVisible = () =>
+      page.evaluate(() => {
+        const cell = document.querySelector('.chosen-cell')!.getBoundingClientRect();
+        const host = document.querySelector('.expert-map')!.getBoundingClientRect();
+        const top = document.querySelector('.top')!.getBoundingClientRect().bottom;
+        return (
+          cell.left >= host.left &&
+          cell.right <= host.right &&
+          cell.top >= top &&
+          cell.bottom <= innerHeight
+        );
+      });
+    for (const key of ['End', 'Home']) {
+      await page.keyboard.press(key);
+      await page.getByText(`, expert ${key === 'End' ? 2047 : 0}: `).waitFor();
+      expect(await isVisible()).toBe(true);
+    }
+    for (let row = 0; row < 119; row++) await page.keyboard.press('ArrowDown');
+    await page.getByText(/^Layer 119, expert 0: /).waitFor();
+    expect(await isVisible()).toBe(true);
+    for (let row = 0; row < 119; row++) await page.keyboard.press('ArrowUp');
+    await page.getByText(/^Layer 1, expert 0: /).waitFor();
+    expect(await isVisible()).toBe(true);
+  });
+
+  it('fit on a canvas that browsers draw', async () => {
+    mix(20_000, 2);
+    const page = await visit('/jobs/42/experts');
+    await map(page).waitFor();
+    const pixels = await map(page).evaluate((canvas: HTMLCanvasElement) => [
+      canvas.width,
+      canvas.getContext('2d')!.getImageData(canvas.width - 200, 3, 200, 1).data.some((v) => v > 0),
+    ]);
+    expect(pixels[0]).toBeLessThanOrEqual(16_384);
+    expect(pixels[1]).toBe(true);
+  });
+
   it('are not there before the first record', async () => {
     mix(0, 16);
     const page = await visit('/jobs/42/experts');

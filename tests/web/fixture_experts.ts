@@ -46,7 +46,7 @@ function balanceOf(job: Job, step: number): ExpertBalance {
   return {
     step,
     time_ms: NOW - 8_000,
-    attempt: job.attempts.length,
+    attempt: job.attempts.findLast(({ resume_step: start }) => start < step)?.number ?? 1,
     experts,
     topk,
     worst_layer: worst.layer,

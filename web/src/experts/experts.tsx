@@ -6,7 +6,10 @@ import { metricsTick } from '../api/store';
 import type { ExpertBalance, GetExpertsResponse, Job, RunFinding } from '../api/types';
 import { count } from '../format/numbers';
 import { sentence } from '../format/words';
-import { query } from '../router/router';
+import { AttemptChoice } from '../job/attempt_choice';
+import { ownSteps, type StepRange } from '../job/attempt_steps';
+import { query, setQuery } from '../router/router';
+import { ordinalIn } from '../router/url';
 import { withCode } from '../ui/code_text';
 import { useLoad } from '../ui/load';
 import { Empty, Failure, Skeleton } from '../ui/notice';
@@ -91,36 +94,99 @@ function LoadMap({ balance }: { balance: ExpertBalance }) {
   );
 }
 
-function Balance({ job, data }: { job: Job; data: GetExpertsResponse }) {
-  const { balance, steps, findings } = data;
-  if (!balance) return <p class="faint">There is no record at or before this step.</p>;
+// The state of the view, from the URL.
+interface Asked {
+  step: number | undefined;
+  // undefined: the newest attempt at each step.
+  attempt: number | undefined;
+  // The steps whose records belong to the attempt.
+  own: StepRange;
+}
+
+const ALL: StepRange = { first: 1, last: Infinity };
+const NONE: StepRange = { first: 1, last: 0 };
+
+function askedOf(job: Job, at: URLSearchParams): Asked {
+  const attempt = ordinalIn(at, 'attempt');
+  const own = attempt === undefined ? ALL : (ownSteps(job.attempts, attempt) ?? NONE);
+  return { step: ordinalIn(at, 'step'), attempt, own };
+}
+
+// Explains why there is no map.
+function NoRecord({ steps, asked }: { steps: readonly number[]; asked: Asked }) {
+  const [first] = steps;
+  const owner = asked.attempt === undefined ? 'this job' : `attempt ${asked.attempt}`;
+  if (first === undefined) {
+    return (
+      <p class="balance-words faint">
+        There is no record of {owner}. A later attempt that repeats steps replaces their records.
+      </p>
+    );
+  }
+  return (
+    <p class="balance-words faint">
+      There is no record of {owner} at or before step {count(asked.step ?? first)}.{' '}
+      <button type="button" class="quiet" onClick={() => setQuery({ step: first })}>
+        Show step {count(first)}
+      </button>
+    </p>
+  );
+}
+
+interface BalanceProps {
+  job: Job;
+  data: GetExpertsResponse;
+  asked: Asked;
+}
+
+function Balance({ job, data, asked }: BalanceProps) {
+  const { attempt, own } = asked;
+  const steps = data.steps.filter((step) => step >= own.first && step <= own.last);
+  const isOwn = attempt === undefined || data.balance?.attempt === attempt;
+  const balance = isOwn ? data.balance : undefined;
   return (
     <>
-      <FindingList findings={findings} />
+      {/* The controller's advice is about the newest records. */}
+      {own.last === Infinity && <FindingList findings={data.findings} />}
       <section class="panel" aria-label="Load of experts">
         <header>
-          <h2>Load of experts at step {count(balance.step)}</h2>
-          <StepPicker steps={steps} step={balance.step} />
+          <h2>Load of experts{balance && ` at step ${count(balance.step)}`}</h2>
+          {balance && job.attempts.length > 1 && (
+            <span class="faint">attempt {balance.attempt}</span>
+          )}
+          {steps.length > 0 && <StepPicker steps={steps} asked={asked.step} />}
         </header>
-        <p class="balance-words">{[worstWords(balance), ...lossWords(balance)].join(' ')}</p>
-        <LoadMap key={balance.experts} balance={balance} />
+        {balance ? (
+          <>
+            <p class="balance-words">{[worstWords(balance), ...lossWords(balance)].join(' ')}</p>
+            <LoadMap key={balance.experts} balance={balance} />
+          </>
+        ) : (
+          <NoRecord steps={steps} asked={asked} />
+        )}
       </section>
       <BalanceCurves job={job} />
-      <h2>Layers at step {count(balance.step)}</h2>
-      <div class="layer-table">
-        <LayerTable balance={balance} />
-      </div>
+      {balance && (
+        <>
+          <h2>Layers at step {count(balance.step)}</h2>
+          <div class="layer-table">
+            <LayerTable balance={balance} />
+          </div>
+        </>
+      )}
     </>
   );
 }
 
-export function Experts({ job }: { job: Job }) {
-  const step = Number(query.value.get('step')) || undefined;
+function LoadedBalance({ job, asked }: { job: Job; asked: Asked }) {
+  const newest = Math.min(asked.step ?? Infinity, asked.own.last);
+  // The controller returns the newest record if no step is given.
+  const step = newest > 0 && newest < Infinity ? newest : undefined;
   const tick = useThrottled(metricsTick.value, PACE_MS);
   const { data, error } = useLoad<GetExpertsResponse>(
     `/jobs/${job.id}/experts`,
     { step },
-    String(job.id),
+    `${job.id}/${asked.attempt}`,
     step === undefined ? tick : 0,
   );
   if (error && !data) return <Failure error={error} />;
@@ -132,5 +198,20 @@ export function Experts({ job }: { job: Job }) {
       </Empty>
     );
   }
-  return <Balance job={job} data={data} />;
+  return <Balance job={job} data={data} asked={asked} />;
+}
+
+export function Experts({ job }: { job: Job }) {
+  const asked = askedOf(job, query.value);
+  const numbers = job.attempts.map(({ number }) => number);
+  return (
+    <>
+      {numbers.length > 1 && (
+        <div class="tools" role="toolbar" aria-label="Expert options">
+          <AttemptChoice numbers={numbers} chosen={asked.attempt} />
+        </div>
+      )}
+      <LoadedBalance job={job} asked={asked} />
+    </>
+  );
 }

@@ -1,19 +1,21 @@
 // Chooses one of the kept steps with a slider.
 import { count } from '../format/numbers';
-import { query, setQuery } from '../router/router';
+import { setQuery } from '../router/router';
 
 interface PickerProps {
-  // Ascending.
+  // Ascending, at least one.
   steps: readonly number[];
-  step: number;
+  // The step in the URL; undefined: the newest. The slider shows it before its record has arrived,
+  // so that the next key continues from it.
+  asked: number | undefined;
 }
 
-export function StepPicker({ steps, step }: PickerProps) {
+export function StepPicker({ steps, asked }: PickerProps) {
   const last = steps.length - 1;
-  const at = Math.max(0, steps.findLastIndex((kept) => kept <= step));
+  const at =
+    asked === undefined ? last : Math.max(0, steps.findLastIndex((kept) => kept <= asked));
   const choose = (index: number) =>
     setQuery({ step: index >= last ? undefined : steps[index] });
-  const follows = query.value.get('step') === null;
   return (
     <div class="step-picker">
       <label>
@@ -24,11 +26,19 @@ export function StepPicker({ steps, step }: PickerProps) {
           max={last}
           value={at}
           disabled={last === 0}
-          aria-valuetext={`step ${count(step)}`}
+          aria-valuetext={`step ${count(steps[at] ?? 0)}`}
           onInput={(event) => choose(Number(event.currentTarget.value))}
         />
       </label>
-      <button type="button" class="quiet" disabled={follows} onClick={() => choose(last)}>
+      <span class="asked-step" aria-hidden="true">
+        {count(steps[at] ?? 0)}
+      </span>
+      <button
+        type="button"
+        class="quiet"
+        disabled={asked === undefined}
+        onClick={() => choose(last)}
+      >
         Newest
       </button>
     </div>

@@ -7,6 +7,7 @@ import { clockTime, duration, fullTime } from '../format/time';
 import type { Tone } from '../format/words';
 import { Badge } from '../ui/badge';
 import { attemptLook } from './attempt_look';
+import { stepBefore } from './attempt_steps';
 import { failureWords } from './fold_attempts';
 import { grantedText } from './granted_layout';
 
@@ -52,11 +53,6 @@ function VerdictText({ attempt, names }: AttemptProps) {
     </div>
   );
 }
-
-// Returns the step from which the attempt started. The reports of the attempt are more precise than
-// its checkpoint.
-const stepBefore = ({ first_step: first, resume_step: step }: Attempt) =>
-  first > 0 ? first - 1 : step;
 
 // The step of a checkpoint of another program is not known before the first reports.
 const startWords = ({ resume_from: path }: Attempt) => (path ? 'a checkpoint' : 'the start');

@@ -9,6 +9,7 @@ import { CheckMenu, asOptions } from '../ui/check_menu';
 import { Choice } from '../ui/choice';
 import { Icon } from '../ui/icon';
 import { JobChoice } from '../ui/job_choice';
+import { AttemptChoice } from './attempt_choice';
 import { BASELINE_COLOR, BASELINE_DASH } from './baseline';
 import { chosenStep } from './note_step';
 import { axesFor, offeredKeys } from './panels';
@@ -108,17 +109,7 @@ export function CurveTools({
         ])}
         onChoose={(weight) => setQuery({ smooth: weight === '0' ? undefined : weight })}
       />
-      {numbers.length > 1 && (
-        <Choice
-          label="Attempt"
-          value={String(view.attempt ?? 'all')}
-          choices={[
-            ['all', 'all'],
-            ...numbers.slice(-6).map((one): [string, string] => [String(one), String(one)]),
-          ]}
-          onChoose={(attempt) => setQuery({ attempt: attempt === 'all' ? undefined : attempt })}
-        />
-      )}
+      <AttemptChoice numbers={numbers} chosen={view.attempt} />
       <ExtraSeries known={known} view={view} />
       <NoteButton job={job} onOpen={onNote} />
       <JobChoice

@@ -6,7 +6,7 @@ import { LISTED, follow, live, openJob, otherClusters } from '../api/store';
 import type { Job } from '../api/types';
 import { JOB_LOOK } from '../format/words';
 import { Link, navigate, place, query, setQuery } from '../router/router';
-import { jobPath, sharedQuery, type JobTab } from '../router/url';
+import { jobPath, ordinalIn, sharedQuery, type JobTab } from '../router/url';
 import { lazy } from '../ui/lazy';
 import { useRetry } from '../ui/retry';
 import { useKeys, type KeyMap } from '../ui/keyboard';
@@ -113,9 +113,9 @@ function useJobKeys(job: Job | undefined, shown: JobTab): void {
     });
     keys['l'] = open('logs');
     const step = (by: 1 | -1) => () => {
-      const chosen = Number(query.value.get('attempt')) || undefined;
+      const chosen = ordinalIn(query.value, 'attempt');
       const numbers = job.attempts.map(({ number }) => number);
-      setQuery({ attempt: neighborAttempt(numbers, chosen, by) });
+      setQuery({ attempt: neighborAttempt(numbers, chosen, by), step: undefined });
     };
     keys['['] = step(-1);
     keys[']'] = step(1);

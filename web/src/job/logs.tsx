@@ -5,6 +5,7 @@ import { logsTick } from '../api/store';
 import type { Job } from '../api/types';
 import { bytes, count } from '../format/numbers';
 import { query } from '../router/router';
+import { ordinalIn } from '../router/url';
 import { useKeys } from '../ui/keyboard';
 import { Failure, EmptyState, Skeleton } from '../ui/notice';
 import { emptyLog } from './empty_text';
@@ -20,7 +21,7 @@ function useLogFilter(): LogFilter {
   const at = query.value;
   return {
     ranks: rankList(at.get('ranks') ?? '') ?? '',
-    attempt: Number(at.get('attempt')) || undefined,
+    attempt: ordinalIn(at, 'attempt'),
     grep: at.get('grep') ?? '',
     matchCase: at.has('case'),
     regex: at.has('regex'),

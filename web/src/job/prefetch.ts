@@ -1,6 +1,6 @@
 // Requests the data of a job's page early, before the page's code or first response has arrived.
 import { prefetch } from '../api/client';
-import { parseCurveView, parsePath, type JobTab } from '../router/url';
+import { ordinalIn, parseCurveView, parsePath, type JobTab } from '../router/url';
 import { seriesQueries } from './series_query';
 
 // Requests the data of the page that a link opens. Called on mouse down, about 0.1 s before the
@@ -23,6 +23,6 @@ export function prefetchJob(reference: string, tab: JobTab, search: URLSearchPar
     prefetch(`${path}/series`, narrow);
     prefetch(`${path}/metrics`);
   } else if (tab === 'ranks') {
-    prefetch(`${path}/ranks`, { attempt: Number(search.get('attempt')) || undefined });
+    prefetch(`${path}/ranks`, { attempt: ordinalIn(search, 'attempt') });
   }
 }

@@ -7,6 +7,7 @@ import { plural } from '../format/numbers';
 import { sentence } from '../format/words';
 import { useQueryText } from '../router/query_text';
 import { query, setQuery } from '../router/router';
+import { ordinalIn } from '../router/url';
 import { Choice } from '../ui/choice';
 import { Icon } from '../ui/icon';
 import { useLoad } from '../ui/load';
@@ -229,7 +230,7 @@ function RankTools({ answer, by, coloring, withLayout }: ToolsProps) {
 }
 
 export function Ranks({ job }: { job: Job }) {
-  const attempt = Number(query.value.get('attempt')) || undefined;
+  const attempt = ordinalIn(query.value, 'attempt');
   const chosenGrouping = GROUPINGS.find((name) => name === query.value.get('by')) ?? 'node';
   const coloring = COLORINGS.find((name) => name === query.value.get('color')) ?? 'health';
   const live = job.state === 'running' || job.state === 'starting';

@@ -8,6 +8,7 @@ import {
   listText,
   nextOf,
   nodePath,
+  ordinalIn,
   parseCurveView,
   parsePath,
   sharedQuery,
@@ -79,6 +80,16 @@ describe('parseCurveView', () => {
     const view = read('axis=sideways&smooth=1.5&from=30&to=20&attempt=x');
     expect(view).toMatchObject({ axis: 'step', smooth: 0, from: undefined, attempt: undefined });
   });
+});
+
+it('reads only whole numbers from 1 as steps and attempts', () => {
+  const read = (text: string) => ordinalIn(new URLSearchParams(text), 'step');
+  expect(read('step=1')).toBe(1);
+  expect(read('step=4000')).toBe(4000);
+  for (const text of ['', 'step=', 'step=-1', 'step=0', 'step=1.5', 'step=1e300', 'step=x']) {
+    expect(read(text)).toBeUndefined();
+  }
+  expect(parseCurveView(new URLSearchParams('attempt=1.5')).attempt).toBeUndefined();
 });
 
 describe('changeQuery', () => {

@@ -136,6 +136,12 @@ function numberIn(query: URLSearchParams, name: string): number | undefined {
   return Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
+// Returns a number that counts from 1, such as a step or an attempt; undefined for other values.
+export function ordinalIn(query: URLSearchParams, name: string): number | undefined {
+  const value = numberIn(query, name);
+  return Number.isSafeInteger(value) && value !== 0 ? value : undefined;
+}
+
 export function listIn(query: URLSearchParams, name: string): string[] {
   return (query.get(name) ?? '')
     .split(',')
@@ -163,7 +169,7 @@ export function parseCurveView(query: URLSearchParams): CurveView {
     from: window ? from : undefined,
     to: window ? to : undefined,
     extra: listIn(query, 'keys').slice(0, 32),
-    attempt: numberIn(query, 'attempt') || undefined,
+    attempt: ordinalIn(query, 'attempt'),
     baseline: query.get('baseline') || undefined,
   };
 }
