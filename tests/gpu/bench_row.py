@@ -47,9 +47,18 @@ class BenchRow:
     twin: str = ""
 
 
+def fastest(peers):
+    """The peer with the most tokens/s; None if none was measured."""
+    measured = [peer for peer in peers if "tokens_per_second" in peer]
+    return max(measured, key=lambda peer: peer["tokens_per_second"], default=None)
+
+
 @dataclasses.dataclass
 class Result:
-    """A measured row. `ours` and `peers` are JSON objects; `note` has what figures do not tell."""
+    """A measured row. `ours` and `peers` are JSON objects; `note` has what figures do not tell.
+
+    `compared`: the variants of the peer that were requested, `all`, `first` or `none`.
+    """
 
     row: BenchRow
     ours: dict | None = None
@@ -58,11 +67,11 @@ class Result:
     note: str = ""
     predicted: dict | None = None  # The planner's figures.
     lacks_gpus: bool = False
+    compared: str = "all"
 
     @property
     def best_peer(self):
-        measured = [peer for peer in self.peers if "tokens_per_second" in peer]
-        return max(measured, key=lambda peer: peer["tokens_per_second"], default=None)
+        return fastest(self.peers)
 
     @property
     def verdict(self):

@@ -1,7 +1,9 @@
 """Statistics, settings, token files and verdicts of tests/gpu/bench.py, without a GPU."""
 import argparse
 import array
+import contextlib
 import dataclasses
+import io
 import json
 import pathlib
 import tempfile
@@ -276,6 +278,52 @@ class Mixtures(unittest.TestCase):
         text = report.as_markdown(entries, self.MACHINE)
         self.assertIn("not measured; m8-ep2-x2: 0.951 x, must", text)
         self.assertIn("needs 4 GPUs, this machine has 2", text)
+
+    def test_only_a_row_without_its_gpus_may_be_unmeasured(self):
+        missed, reached = (self.result("m8-mbs8", value) for value in (1.0, 1.2))
+        crashed = rows.Result(rows.ROWS["m8-rate"], note="not measured: rank 0 ended with 78")
+        alone_crashed, no_peer = (self.result(name, None) for name in ("m8-ep2-x2", "m8-mbs8"))
+        without_peers = self.result("m8-mbs8", None)
+        without_peers.compared = "none"
+        for result, failed in ((missed, True), (reached, False), (crashed, True),
+                               (alone_crashed, True), (no_peer, True), (without_peers, False),
+                               (rows.unmeasured(rows.ROWS["m8-ep4-x4"], 1), False)):
+            entry = report.entry_of(result)
+            self.assertEqual(report.has_failed(entry), failed, entry)
+        entries = list(map(report.entry_of, (crashed, self.result("m8-ep2-x2", 0.95))))
+        entries[0]["twin"] = "m8-ep2-x2"
+        self.assertEqual(report.reached(entries[0], entries), "FAILED")
+
+    def test_a_joined_table_with_a_failed_row_has_failed(self):
+        missing = rows.unmeasured(rows.ROWS["m8-rate"], 0)
+        crashed = rows.Result(rows.ROWS["m8-rate"], note="not measured: rank 0 ended with 78")
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            for part, result in (("one", missing), ("two", crashed),
+                                 ("three", self.result("m8-rate", 94_000))):
+                (folder / part).mkdir()
+                bench.write_tables(folder / part, [report.entry_of(result)], self.MACHINE)
+            with contextlib.redirect_stdout(io.StringIO()):
+                for parts, passed in (("one", True), ("one two", False), ("two one", False),
+                                      ("one two three", True)):
+                    folders = [folder / part for part in parts.split()]
+                    self.assertEqual(bench.join(folders, folder), passed, parts)
+
+    def test_verdicts_of_one_of_several_peers_are_marked(self):
+        result = self.result("m8-mbs8", 1.2)
+        result.compared = "first"
+        entry = report.entry_of(result)
+        self.assertEqual(report.reached(entry, [entry]), "must (first peer only)")
+        options = type("Bench", (), {"peers": "first"})
+        self.assertEqual([rows.compared_peers(options, rows.ROWS[name])
+                          for name in ("m8-mbs8", "m8-real-mbs8", "m8-rate")],
+                         ["first", "all", "all"])
+
+    def test_real_routing_has_the_learning_rate_of_its_peer(self):
+        for name, kind in (("m8-real-mbs8", "constant"), ("m8-mbs8", "cosine")):
+            spec = trainer_run.settings_of(rows.ROWS[name].plan, "/data")
+            self.assertEqual(spec["schedule"]["kind"], kind)
+            self.assertEqual(spec["schedule"].get("warmup_steps", 0), 10 if kind == "cosine" else 0)
 
     def test_tables_join_to_one(self):
         missing = report.entry_of(rows.unmeasured(rows.ROWS["m8-ep4-x4"], 2))

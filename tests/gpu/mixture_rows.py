@@ -43,7 +43,9 @@ def ratio_row(model, size, routing, weights):
                      *(["bf16"] if weights == "bf16" else [])])
     return make_row(name, model, "ratio", RATIOS[model, weights],
                     peers_of(model, size, routing, weights), "moe_peer.py",
-                    family=FORCED if routing == "forced" else {}, micro_batch=size)
+                    family=FORCED if routing == "forced" else {}, micro_batch=size,
+                    # The balance of a router depends on how far its weights have moved.
+                    constant_rate=routing == "real")
 
 
 def scaling_row(model, gpus, routing):

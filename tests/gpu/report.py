@@ -3,6 +3,7 @@ import itertools
 import json
 
 import predictions
+from bench_row import fastest
 
 # Units of rows without a target.
 UNITS = {"ratio": "x", "scaling": "x", "forced": "x", "reshard": "x", "tokens": "tokens/s",
@@ -36,27 +37,44 @@ def markdown(lines):
 
 def against_peer(entry):
     """Ours to the fastest peer, both in tokens/s."""
-    peer = best_peer(entry)
+    peer = fastest(entry["peers"])
     if not entry["ours"] or not peer:
         return "-"
     return f"{entry['ours']['tokens_per_second'] / peer['tokens_per_second']:.3f}"
 
 
-def best_peer(entry):
-    measured = [peer for peer in entry["peers"] if "tokens_per_second" in peer]
-    return max(measured, key=lambda peer: peer["tokens_per_second"], default=None)
+def is_measured(entry):
+    """True for a row with all figures that were requested: ours, and the value of the row, which
+    is a ratio to peers only if peers were to run."""
+    needs_value = entry["kind"] != "ratio" or entry.get("compared") != "none"
+    return bool(entry["ours"]) and (entry["value"] is not None or not needs_value)
+
+
+def has_failed(entry):
+    """True for a row that was to be measured and was not, or that missed its target."""
+    if entry["lacks_gpus"]:
+        return False
+    return not is_measured(entry) or entry["verdict"] == "MISSED"
+
+
+def verdict_of(entry):
+    """The verdict, which states if a ratio is to one of several peers."""
+    is_partial = entry["kind"] == "ratio" and entry.get("compared") == "first"
+    return entry["verdict"] + (" (first peer only)" if is_partial else "")
 
 
 def reached(entry, entries):
     """The verdict; of a row that lacks GPUs also the value of its twin with two GPUs."""
+    if not entry["lacks_gpus"]:
+        return verdict_of(entry) if is_measured(entry) else "FAILED"
     twin = next((other for other in entries if other["row"] == entry.get("twin")), None)
-    if entry["value"] is not None or not twin or twin["value"] is None:
+    if not twin or twin["value"] is None:
         return entry["verdict"]
-    return f"not measured; {twin['row']}: {shown(twin['value'], twin['unit'])}, {twin['verdict']}"
+    return f"not measured; {twin['row']}: {shown(twin['value'], twin['unit'])}, {verdict_of(twin)}"
 
 
 def row_line(entry, entries):
-    peer, unit = best_peer(entry), entry["unit"]
+    peer, unit = fastest(entry["peers"]), entry["unit"]
     return [entry["row"], thousands((entry["ours"] or {}).get("tokens_per_second")),
             thousands(peer["tokens_per_second"]) if peer else "-",
             peer["variant"] if peer else "-", against_peer(entry), shown(entry["value"], unit),
@@ -118,14 +136,20 @@ def entry_of(result):
             "must": target.must if target else None, "aim": target.aim if target else None,
             "verdict": result.verdict, "lacks_gpus": result.lacks_gpus, "twin": result.row.twin,
             "ours": result.ours, "peers": result.peers, "predicted": result.predicted,
-            "note": result.note}
+            "compared": result.compared, "note": result.note}
+
+
+def completeness(entry):
+    """Orders entries of one row: lacks GPUs, has failed, is measured."""
+    return 0 if entry["lacks_gpus"] else 1 + is_measured(entry)
 
 
 def joined(tables):
     """One table of several: the last measurement of each row, in the order of first appearance."""
     entries = {}
     for entry in itertools.chain.from_iterable(table["rows"] for table in tables):
-        if entry["ours"] or entry["row"] not in entries:
+        known = entries.get(entry["row"])
+        if known is None or completeness(entry) >= completeness(known):
             entries[entry["row"]] = entry
     machines = [table["machine"] for table in tables]
     return list(entries.values()), {key: "; ".join(machine[key] for machine in machines)

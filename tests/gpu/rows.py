@@ -306,6 +306,12 @@ def run_peers(bench, row):
     return [json.loads(line) for line in text.splitlines() if line.endswith("}")]
 
 
+def compared_peers(bench, row):
+    """`all`, `first` or `none` of the row's peers; all of one peer if the command asks for the
+    first."""
+    return "all" if bench.peers == "first" and len(row.peers) <= 1 else bench.peers
+
+
 def rate_of(bench, plan):
     """tokens/s of our run of the plan: of an equal run of this command, or measured now."""
     key = repr(dataclasses.replace(plan, name=""))
@@ -442,6 +448,7 @@ def measure(bench, row):
         result.predicted = predict(bench, row)
     except RunError as error:
         result.note = f"not measured: {error}"
+    result.compared = compared_peers(bench, row)
     if row.peers and bench.peers != "none":
         result.peers = run_peers(bench, row)
         if not result.peers:

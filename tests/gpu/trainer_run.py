@@ -42,6 +42,7 @@ class RunPlan:
     restore_layout: dict | None = None  # Layout of the run that resumes; the same when not given.
     warmup_steps: int = 4  # Steps before the timed ones.
     text: bool = False  # Trains on text instead of random tokens.
+    constant_rate: bool = False  # The learning rate has no warm-up and no decay, as in the peers.
 
     @property
     def global_batch(self):
@@ -105,7 +106,8 @@ def settings_of(plan, data, steps=ENDLESS):
         "layout": {"dp": plan.data_parallel, "micro_batch": plan.micro_batch, **plan.layout},
         "model": model_settings(plan.shape), "data": {"path": str(data)}, "train": train,
         "optimizer": {"lr": 3e-4, "min_lr": 3e-5, **plan.optimizer},
-        "schedule": {"kind": "cosine", "warmup_steps": min(10, steps)},
+        "schedule": ({"kind": "constant"} if plan.constant_rate else
+                     {"kind": "cosine", "warmup_steps": min(10, steps)}),
         "evaluation": {"every_steps": 0},
         "checkpoint": {"every_steps": plan.save_every, "keep_last": 1}}
 
