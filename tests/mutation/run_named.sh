@@ -3,7 +3,8 @@
 # by hand, not by tests/run.sh: it builds the test programs once, and each mutation's files again.
 #   run_named.sh          every mutation
 #   run_named.sh NAME...  these mutations: names of *.patch in named/
-#   run_named.sh --check  only checks that every patch still applies and is listed; a test of `tidy`
+#   run_named.sh --check  only checks that every patch still applies and is listed, and that every
+#                         listed mutation has a patch; a test of `tidy`
 #   MUTATION_DIR=DIR      folder of the worktree; kept when given, so that a second run is quick
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,6 +15,10 @@ if [ "${1:-}" = --check ]; then
     name=$(basename "$patch" .patch)
     grep -q "^| \`$name\`: " "$here/README.md" ||
       { echo "README.md does not list $name" >&2; exit 1; }
+  done
+  for name in $(sed -nE 's/^\| `([a-z0-9_]+)`: .*/\1/p' "$here/README.md"); do
+    [ -f "$here/named/$name.patch" ] ||
+      { echo "README.md lists $name, but named/$name.patch does not exist" >&2; exit 1; }
   done
   exit 0
 fi
