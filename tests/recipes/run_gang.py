@@ -90,11 +90,13 @@ class Gang:
         return losses
 
     def stored_parameters(self):
-        """Elements of the model's tensors in the checkpoint."""
+        """Elements of the model's tensors in the checkpoint, without the biases of experts, which
+        have no gradient."""
         manifest, = self.folder.glob("checkpoints/*/manifest.json")
         tensors = json.loads(manifest.read_text())["tensors"]
         return sum(math.prod(tensor["global_shape"]) for tensor in tensors
-                   if not tensor["name"].startswith("optimizer."))
+                   if not tensor["name"].startswith("optimizer.")
+                   and not tensor["name"].endswith(".e_score_correction_bias"))
 
 
 def command_line(program, *arguments):

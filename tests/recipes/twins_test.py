@@ -54,6 +54,8 @@ def small_model(model, layout):
                      moe_dense_layers=min(model.get("moe_dense_layers", 0), 1))
         if not small["moe_dense_layers"]:
             del small["moe_dense_layers"]
+        if "moe_router_num_groups" in model:
+            small.update(moe_router_num_groups=4, moe_router_group_topk=2)
     if model.get("multi_latent_attention"):
         small.update(q_lora_rank=16, kv_lora_rank=16, qk_head_dim=8, qk_pos_emb_head_dim=4,
                      v_head_dim=8)
