@@ -9,23 +9,10 @@ import torch.nn.functional as F
 from torch import nn
 
 import llama_peer
-from llama_peer import ComputeLinear
+from llama_peer import Mlp
 
 # Added to the sum of the chosen scores before the division, as DeepSeek-V3 does.
 SMALLEST_SUM = 1e-20
-
-
-class Mlp(nn.Module):
-    """SwiGLU of one width, for dense layers and shared experts."""
-
-    def __init__(self, hidden, width):
-        super().__init__()
-        self.gate_up = ComputeLinear(hidden, 2 * width, bias=False)
-        self.down = ComputeLinear(width, hidden, bias=False)
-
-    def forward(self, x):
-        gate, up = self.gate_up(x).chunk(2, -1)
-        return self.down(F.silu(gate) * up)
 
 
 class Router(nn.Module):
@@ -141,7 +128,7 @@ class Reorder(torch.autograd.Function):
 
 
 class Experts(nn.Module):
-    """Routed experts, and shared ones, of x [rows, hidden].
+    """Routed experts, and shared ones, of x [batch, length, hidden].
 
     `columns`: the weight of an expert is stored as [out, in], so that the products read it
     transposed. Otherwise [in, out].
@@ -167,11 +154,15 @@ class Experts(nn.Module):
                                  offs=ends)
 
     def forward(self, x):
+        y = self.routed(x.flatten(0, 1)).view_as(x)
+        return y if self.shared is None else y + self.shared(x)
+
+    def routed(self, x):
+        """The sum of the chosen experts of x [rows, hidden]."""
         experts, weights = self.router(x)
         rows = SortedRows(experts, self.router.experts)
         if self.router.has_bias and self.training:
             self.router.load.add_(rows.counts)
         gate, up = self.product(rows.gather(x), self.gate_up, rows.ends).chunk(2, -1)
         active = F.silu(gate) * up * rows.weights(weights.to(llama_peer.COMPUTE))
-        y = rows.combine(self.product(active, self.down, rows.ends))
-        return y if self.shared is None else y + self.shared(x)
+        return rows.combine(self.product(active, self.down, rows.ends))

@@ -101,33 +101,57 @@ def rotate(x, cos, sin):
     return torch.cat((first * cos - second * sin, second * cos + first * sin), -1).type_as(x)
 
 
-class Block(nn.Module):
-    """Attention and SwiGLU, each behind a norm and added to x [batch, length, hidden]."""
+def attend(query, key, value):
+    """Causal attention of [batch, heads, length, size], to [batch, length, all heads]."""
+    has_groups = query.shape[1] != key.shape[1]
+    heads = F.scaled_dot_product_attention(query, key, value, is_causal=True,
+                                           enable_gqa=has_groups)
+    return heads.transpose(1, 2).flatten(2)
+
+
+class Attention(nn.Module):
+    """Grouped heads of x [batch, length, hidden]."""
 
     def __init__(self, shape):
         super().__init__()
         self.heads, self.key_heads, self.head_size = shape.heads, shape.key_heads, shape.head_size
         packed = (shape.heads + 2 * shape.key_heads) * shape.head_size
-        self.attention_norm = RmsNorm(shape.hidden, shape.norm_epsilon)
         self.query_key_value = ComputeLinear(shape.hidden, packed, bias=False)
-        self.output = ComputeLinear(shape.hidden, shape.hidden, bias=False)
-        self.ffn_norm = RmsNorm(shape.hidden, shape.norm_epsilon)
-        self.gate_up = ComputeLinear(shape.hidden, 2 * shape.ffn, bias=False)
-        self.down = ComputeLinear(shape.ffn, shape.hidden, bias=False)
+        self.output = ComputeLinear(shape.heads * shape.head_size, shape.hidden, bias=False)
 
     def forward(self, x, cos, sin):
-        x = x + self.attend(self.attention_norm(x), cos, sin)
-        gate, up = self.gate_up(self.ffn_norm(x)).chunk(2, -1)
-        return x + self.down(F.silu(gate) * up)
-
-    def attend(self, x, cos, sin):
-        batch, length, hidden = x.shape
-        packed = self.query_key_value(x).view(batch, length, -1, self.head_size).transpose(1, 2)
+        packed = self.query_key_value(x).view(*x.shape[:2], -1, self.head_size).transpose(1, 2)
         query, key, value = packed.split([self.heads, self.key_heads, self.key_heads], 1)
-        heads = F.scaled_dot_product_attention(
-            rotate(query, cos, sin), rotate(key, cos, sin), value, is_causal=True,
-            enable_gqa=self.key_heads != self.heads)
-        return self.output(heads.transpose(1, 2).reshape(batch, length, hidden))
+        return self.output(attend(rotate(query, cos, sin), rotate(key, cos, sin), value))
+
+
+class Mlp(nn.Module):
+    """SwiGLU of one width."""
+
+    def __init__(self, hidden, width):
+        super().__init__()
+        self.gate_up = ComputeLinear(hidden, 2 * width, bias=False)
+        self.down = ComputeLinear(width, hidden, bias=False)
+
+    def forward(self, x):
+        gate, up = self.gate_up(x).chunk(2, -1)
+        return self.down(F.silu(gate) * up)
+
+
+class Block(nn.Module):
+    """Attention and a feed-forward layer, each behind a norm and added to x [batch, length,
+    hidden]."""
+
+    def __init__(self, shape, attention, ffn):
+        super().__init__()
+        self.attention_norm = RmsNorm(shape.hidden, shape.norm_epsilon)
+        self.attention = attention
+        self.ffn_norm = RmsNorm(shape.hidden, shape.norm_epsilon)
+        self.ffn = ffn
+
+    def forward(self, x, cos, sin):
+        x = x + self.attention(self.attention_norm(x), cos, sin)
+        return x + self.ffn(self.ffn_norm(x))
 
 
 class ChunkedHeadLoss(torch.autograd.Function):
@@ -189,7 +213,8 @@ class Llama(nn.Module):
     def __init__(self, shape, chunked_head, scale):
         super().__init__()
         self.embedding = nn.Embedding(shape.vocabulary, shape.hidden)
-        self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.layers))
+        self.blocks = nn.ModuleList(Block(shape, Attention(shape), Mlp(shape.hidden, shape.ffn))
+                                    for _ in range(shape.layers))
         self.head = Head(shape, chunked_head)
         self.scale = scale
         self.cos, self.sin = angles_of(shape)

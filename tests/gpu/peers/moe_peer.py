@@ -19,8 +19,9 @@ import torch.nn.functional as F
 from torch import nn
 
 import llama_peer
-from expert_layers import Experts, Mlp, move_biases
-from llama_peer import MAX_NORM, ComputeLinear, Head, RmsNorm, angles_of, rotate
+from expert_layers import Experts, move_biases
+from llama_peer import (MAX_NORM, Attention, Block, ComputeLinear, Head, Mlp, RmsNorm, angles_of,
+                        attend, rotate)
 
 BIAS_RATE = 1e-3
 
@@ -48,30 +49,6 @@ class MoeVariant(llama_peer.Variant):
         if self.clipping != "separate":
             parts.append(f"{self.clipping} clipping")
         return ", ".join(parts)
-
-
-def attend(query, key, value):
-    """Causal attention of [batch, heads, length, size], to [batch, length, all heads]."""
-    has_groups = query.shape[1] != key.shape[1]
-    heads = F.scaled_dot_product_attention(query, key, value, is_causal=True,
-                                           enable_gqa=has_groups)
-    return heads.transpose(1, 2).flatten(2)
-
-
-class Attention(nn.Module):
-    """Grouped heads of x [batch, length, hidden]."""
-
-    def __init__(self, shape):
-        super().__init__()
-        self.heads, self.key_heads, self.head_size = shape.heads, shape.key_heads, shape.head_size
-        packed = (shape.heads + 2 * shape.key_heads) * shape.head_size
-        self.query_key_value = ComputeLinear(shape.hidden, packed, bias=False)
-        self.output = ComputeLinear(shape.heads * shape.head_size, shape.hidden, bias=False)
-
-    def forward(self, x, cos, sin):
-        packed = self.query_key_value(x).view(*x.shape[:2], -1, self.head_size).transpose(1, 2)
-        query, key, value = packed.split([self.heads, self.key_heads, self.key_heads], 1)
-        return self.output(attend(rotate(query, cos, sin), rotate(key, cos, sin), value))
 
 
 class LatentAttention(nn.Module):
@@ -116,22 +93,14 @@ class LatentAttention(nn.Module):
         return self.output(heads[..., :self.value].flatten(2))
 
 
-class Block(nn.Module):
-    """Attention and a feed-forward layer, each behind a norm and added to x."""
-
-    def __init__(self, shape, layer, variant):
-        super().__init__()
-        self.attention_norm = RmsNorm(shape.hidden, shape.norm_epsilon)
-        self.attention = (LatentAttention(shape, pads_values=variant.attention == "flash")
-                          if shape.has_latent_attention else Attention(shape))
-        self.ffn_norm = RmsNorm(shape.hidden, shape.norm_epsilon)
-        is_dense = layer < shape.family.get("moe_dense_layers", 0)
-        self.ffn = (Mlp(shape.hidden, shape.ffn) if is_dense else
-                    Experts(shape, variant.routing == "forced", variant.storage == "columns"))
-
-    def forward(self, x, cos, sin):
-        x = x + self.attention(self.attention_norm(x), cos, sin)
-        return x + self.ffn(self.ffn_norm(x).flatten(0, 1)).view_as(x)
+def block_of(shape, layer, variant):
+    """Block number `layer` of the model."""
+    attention = (LatentAttention(shape, pads_values=variant.attention == "flash")
+                 if shape.has_latent_attention else Attention(shape))
+    is_dense = layer < shape.family.get("moe_dense_layers", 0)
+    ffn = (Mlp(shape.hidden, shape.ffn) if is_dense else
+           Experts(shape, variant.routing == "forced", variant.storage == "columns"))
+    return Block(shape, attention, ffn)
 
 
 def rotary_angles(shape):
@@ -147,7 +116,8 @@ class MoeDecoder(nn.Module):
     def __init__(self, shape, variant):
         super().__init__()
         self.embedding = nn.Embedding(shape.vocabulary, shape.hidden)
-        self.blocks = nn.ModuleList(Block(shape, layer, variant) for layer in range(shape.layers))
+        self.blocks = nn.ModuleList(block_of(shape, layer, variant)
+                                    for layer in range(shape.layers))
         self.head = Head(shape, variant.head == "chunked")
         self.scale = 1.0 / variant.accumulation
         self.cos, self.sin = rotary_angles(shape)

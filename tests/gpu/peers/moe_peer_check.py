@@ -4,8 +4,9 @@
 
 The plain model runs every expert by itself on the rows that chose it, computes attention from its
 formula, and has autograd's gradients. The fast model runs without compilation and compiled, in
-bf16 on a GPU and in fp32 on a CPU. Prints a line for each case. Ends with 1 if the loss or a
-gradient differs by more than bf16 (fp32) explains.
+bf16 on a GPU and in fp32 on a CPU. Also compares fused with separate clipping, and the changes of
+the experts' biases with their definition. Prints a line for each case. Ends with 1 if a figure
+differs by more than bf16 (fp32) explains.
 """
 import argparse
 import dataclasses
@@ -29,6 +30,10 @@ NARROW = {"moe_ffn_hidden_size": 96, "moe_shared_expert_intermediate_size": 192,
 SAMPLES = 3
 # Relative distances: of the loss, and of the norm of a gradient.
 LIMITS = {"cpu": (1e-5, 1e-4), "cuda": (3e-3, 4e-2)}
+# Small enough that a chunked head has several chunks, the last of them smaller.
+HEAD_ROWS = 50
+# Far below the norm of any gradient here, so that each is clipped.
+MAX_NORM = 1e-3
 
 
 def small_shape(model):
@@ -67,7 +72,7 @@ def plain_attend(query, key, value):
 
 def plain_attention(module, x, cos, sin):
     batch, length, _ = x.shape
-    if isinstance(module, moe_peer.Attention):
+    if isinstance(module, llama_peer.Attention):
         parts = (x @ module.query_key_value.weight.t()).view(batch, length, -1, module.head_size)
         query, key, value = parts.transpose(1, 2).split(
             [module.heads, module.key_heads, module.key_heads], 1)
@@ -122,7 +127,7 @@ def plain_loss(model, tokens, targets, choices):
                                 model.sin)
         rows = rms_norm(x, block.ffn_norm).flatten(0, 1)
         y = (plain_mlp(rows, block.ffn.gate_up.weight, block.ffn.down.weight)
-             if isinstance(block.ffn, expert_layers.Mlp)
+             if isinstance(block.ffn, llama_peer.Mlp)
              else plain_experts(block.ffn, rows, choices.pop(0)))
         x = x + y.view_as(x)
     logits = rms_norm(x, model.head.norm) @ model.head.product.weight.t()
@@ -153,14 +158,62 @@ def largest_distance(found, expected):
     return max(apart)
 
 
+def report(case, passed, detail=""):
+    print(f"{'PASS' if passed else 'FAIL'} {case}{detail}", flush=True)
+    return passed
+
+
 def compare(case, found, expected, limits):
     """Prints a line; true if the loss and all gradients agree."""
     loss = abs(found[0].item() / expected[0].item() - 1)
     gradient, name = largest_distance(found[1], expected[1])
     passed = loss <= limits[0] and gradient <= limits[1]
-    print(f"{'PASS' if passed else 'FAIL'} {case}: loss {loss:.1e}, gradient {gradient:.1e} "
-          f"of {name}", flush=True)
-    return passed
+    return report(case, passed, f": loss {loss:.1e}, gradient {gradient:.1e} of {name}")
+
+
+def loads_agree(case, model, choices):
+    """True if the routers with a bias have counted the rows that chose each expert."""
+    pairs = [(router.load, torch.bincount(experts.flatten(), minlength=router.experts))
+             for router, experts in zip(model.routers(), choices)]
+    return not pairs or report(f"{case}, loads", all(torch.equal(*pair) for pair in pairs))
+
+
+def biases_move(case, routers, rate=0.5):
+    """True if the biases move by the rate towards an even load, and the counts begin again."""
+    expected = []
+    for router in routers:
+        counts = router.load.tolist()
+        mean = sum(counts) / len(counts)
+        expected.append([bias + rate * ((count < mean) - (count > mean))
+                         for bias, count in zip(router.bias.tolist(), counts)])
+    expert_layers.move_biases(routers, rate)
+    moved = all(torch.allclose(router.bias.cpu(), torch.tensor(right))
+                for router, right in zip(routers, expected))
+    return not routers or report(f"{case}, biases",
+                                 moved and not any(router.load.any() for router in routers))
+
+
+def first_moments(shape, variant, device):
+    """AdamW's first moments after one step, which have the size of the clipped gradients."""
+    training = moe_peer.MoeTraining(shape, variant, device)
+    training.loss_of = training.model  # Both kinds of clipping get the same gradients.
+    training.step()
+    return {name: training.optimizer.state[weight]["exp_avg"]
+            for name, weight in training.model.named_parameters()}
+
+
+def check_clipping(model_name, variant, device):
+    """True if fused clipping has the effect of a pass over the gradients."""
+    shape = small_shape(model_name)
+    llama_peer.MAX_NORM = moe_peer.MAX_NORM = MAX_NORM
+    separate, fused = (first_moments(shape, dataclasses.replace(variant, clipping=kind), device)
+                       for kind in ("separate", "fused"))
+    # The moments are a tenth (1 - BETAS[0]) of gradients with the norm MAX_NORM.
+    size = torch.stack([moment.norm() for moment in separate.values()]).norm().item()
+    is_clipped = abs(size / (MAX_NORM * (1 - llama_peer.BETAS[0])) - 1) < 1e-2
+    apart, name = largest_distance(fused, separate)
+    return report(f"{model_name} fused clipping", is_clipped and apart <= LIMITS[device][1],
+                  f": moment {apart:.1e} of {name}")
 
 
 def check(model_name, variant, device):
@@ -175,15 +228,16 @@ def check(model_name, variant, device):
         router.bias[0] = -9  # An expert without rows.
     tokens, targets = rows[:, :-1], rows[:, 1:]
     loss, gradients, choices = fast_run(model, tokens, targets)
+    case = f"{model_name} {variant.name}"
+    passed = loads_agree(case, model, choices)
     right = plain_loss(model, tokens, targets, choices)
     expected = (right, gradients_of(model, right))
-    case = f"{model_name} {variant.name}"
-    passed = compare(case, (loss, gradients), expected, LIMITS[device])
+    passed = compare(case, (loss, gradients), expected, LIMITS[device]) and passed
     if device == "cuda":
         fast = torch.compile(model, fullgraph=True)(tokens, targets)
         passed = compare(case + ", compiled", (fast, gradients_of(model, fast)), expected,
                          LIMITS[device]) and passed
-    return passed
+    return biases_move(case, model.routers()) and passed
 
 
 def use_cpu():
@@ -199,10 +253,16 @@ def main():
     if device == "cpu":
         use_cpu()
     attention = {"m8": ["any"], "d64": ["any", "flash"] if device == "cpu" else ["cudnn", "flash"]}
-    cases = [(model, MoeVariant(SAMPLES, routing=routing, attention=kind, storage=storage))
+    cases = [(model, MoeVariant(SAMPLES, routing=routing, attention=kind, storage=storage,
+                                head=head))
              for model in SMALL for kind in attention[model]
-             for routing, storage in (("forced", "rows"), ("real", "columns"))]
-    return 0 if all([check(model, variant, device) for model, variant in cases]) else 1
+             for routing, storage, head in (("forced", "rows", "full"), ("real", "columns", "full"),
+                                            ("forced", "rows", "chunked"))]
+    llama_peer.HEAD_ROWS = HEAD_ROWS
+    results = [check(model, variant, device) for model, variant in cases]
+    results += [check_clipping(model, MoeVariant(SAMPLES, attention=attention[model][0]), device)
+                for model in SMALL]
+    return 0 if all(results) else 1
 
 
 if __name__ == "__main__":
