@@ -4,9 +4,9 @@
 
 The plain model runs every expert by itself on the rows that chose it, computes attention from its
 formula, and has autograd's gradients. The fast model runs without compilation and compiled, in
-bf16 on a GPU and in fp32 on a CPU. Also compares fused with separate clipping, and the changes of
-the experts' biases with their definition. Prints a line for each case. Ends with 1 if a figure
-differs by more than bf16 (fp32) explains.
+bf16 on a GPU and in fp32 on a CPU. The command also compares fused with separate clipping, and the
+changes of the experts' biases with their definition. Prints a line for each case. Ends with 1 if
+a figure differs by more than bf16 (fp32) explains.
 """
 import argparse
 import dataclasses
