@@ -1,1 +1,0 @@
-import{Gt as e,U as t,er as n,s as r}from"./shared-CgEoqtfi.js";function i(){return t(n,{children:[t(`div`,{class:`page-head`,children:t(`h1`,{children:`Events`})}),t(r,{path:`/events`,tick:e.value.events?.[0]?.sequence??0,streamed:e.value.events})]})}export{i as Events};
