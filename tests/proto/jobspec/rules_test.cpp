@@ -126,7 +126,7 @@ TEST(JobSpecRulesTest, RulesOfFailuresAreChecked) {
 TEST(JobSpecRulesTest, SparesNeedATrainerThatHealsAndPeersWithTheState) {
   EXPECT_THAT(Errors(kModelJob, {"restart.spares=2"}), ElementsAre());
   EXPECT_THAT(Errors(kCommandJob, {"restart.spares=1", "resources.nodes=2"}),
-              ElementsAre(HasSubstr("`restart.spares` is 1, but only trainyard-trainer can use spares")));
+              ElementsAre(HasSubstr("`restart.spares` is 1, but only trainyard-trainer can use")));
   EXPECT_THAT(Errors(kModelJob, {"restart.spares=1", "resources.nodes=1"}),
               ElementsAre(HasSubstr("a gang of one node has no surviving ranks")));
   EXPECT_THAT(Errors(kModelJob, {"restart.spares=1", "evaluation.only=true"}),
