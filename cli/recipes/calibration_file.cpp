@@ -39,16 +39,16 @@ absl::StatusOr<double> NumberAt(const YAML::Node& map, const char* key, const st
   return value;
 }
 
-absl::StatusOr<planner::Calibration> Parse(const YAML::Node& root, const std::string& path) {
-  if (!root.IsMap() || !root[kDevice].IsDefined() || !root[kDevice].IsScalar() ||
-      !root[kScale].IsDefined() || !root[kScale].IsMap()) {
-    return Wrong(path, "not a calibration: `device` or `scale` is missing");
-  }
-  planner::Calibration calibration;
-  calibration.device = root[kDevice].Scalar();
+// Reads the factors. A file of an earlier version lacks the parts that were added later; these parts
+// keep the factor 1.
+absl::StatusOr<planner::StepScale> ScaleAt(const YAML::Node& map, const std::string& path) {
+  planner::StepScale scale;
   absl::Status status;
-  planner::VisitScale(calibration.scale, [&](const char* key, double& value) {
-    const absl::StatusOr<double> number = NumberAt(root[kScale], key, path);
+  size_t known = 0;
+  planner::VisitScale(scale, [&](const char* key, double& value) {
+    if (!map[key].IsDefined()) return;
+    ++known;
+    const absl::StatusOr<double> number = NumberAt(map, key, path);
     if (!number.ok()) {
       status = number.status();
     } else if (*number < kLeastScale || *number > kMostScale) {
@@ -59,6 +59,20 @@ absl::StatusOr<planner::Calibration> Parse(const YAML::Node& root, const std::st
     }
   });
   TRAINYARD_RETURN_IF_ERROR(status);
+  if (known != map.size()) {
+    return Wrong(path, "`scale` contains a key that is not a part of a step");
+  }
+  return scale;
+}
+
+absl::StatusOr<planner::Calibration> Parse(const YAML::Node& root, const std::string& path) {
+  if (!root.IsMap() || !root[kDevice].IsDefined() || !root[kDevice].IsScalar() ||
+      !root[kScale].IsDefined() || !root[kScale].IsMap()) {
+    return Wrong(path, "not a calibration: `device` or `scale` is missing");
+  }
+  planner::Calibration calibration;
+  calibration.device = root[kDevice].Scalar();
+  TRAINYARD_ASSIGN_OR_RETURN(calibration.scale, ScaleAt(root[kScale], path));
   TRAINYARD_ASSIGN_OR_RETURN(const double runs, NumberAt(root, kRuns, path));
   calibration.runs = std::llround(runs);
   TRAINYARD_ASSIGN_OR_RETURN(calibration.error_before, NumberAt(root, kErrorBefore, path));

@@ -36,12 +36,24 @@ TEST_F(CalibrationFileTest, IsReadAsItWasWritten) {
   EXPECT_EQ(read->error_after, 0.01);
 }
 
+// The part expert_wait was added after the first files had been written.
+TEST_F(CalibrationFileTest, PartsThatAnEarlierVersionDidNotMeasureAreNotCorrected) {
+  std::string text = CalibrationText(Measured(), "");
+  const std::string line = "  expert_wait: 1\n";
+  ASSERT_NE(text.find(line), std::string::npos) << text;
+  text.erase(text.find(line), line.size());
+  const absl::StatusOr<planner::Calibration> read = ReadCalibration(WriteFile("old.yaml", text));
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->scale, Measured().scale);
+}
+
 TEST_F(CalibrationFileTest, WhatIsNoCalibrationIsRefused) {
   const auto refusal = [&](const std::string& text) {
     return std::string(ReadCalibration(WriteFile("bad.yaml", text)).status().message());
   };
   EXPECT_THAT(refusal("name: job\n"), AllOf(HasSubstr("bad.yaml"), HasSubstr("--calibrate")));
   EXPECT_THAT(refusal("device: H200\nscale: {compute: fast}\n"), HasSubstr("must be a number"));
+  EXPECT_THAT(refusal("device: H200\nscale: {compote: 2}\n"), HasSubstr("not a part of a step"));
   std::string zero = CalibrationText(Measured(), "");
   zero.replace(zero.find("compute: 1.25"), 13, "compute: 0   ");
   EXPECT_THAT(refusal(zero), HasSubstr("`scale.compute` must be from"));
