@@ -18,12 +18,12 @@ int64_t RendezvousOffset(const std::string& cluster_id);
 
 // Returns the id stored in `directory`/cluster_id. If `fresh` is true (the event log is empty),
 // creates and stores a new id instead: an empty log numbers jobs from 1 again, so it belongs to a
-// new cluster. DATA_LOSS: `fresh` is false, and the file is missing or damaged. A new id would be
-// no help, because all workers would refuse it.
+// new cluster. DATA_LOSS: `fresh` is false, and the file is missing or damaged. A new id would not
+// help, because all workers would refuse it.
 absl::StatusOr<std::string> LoadClusterId(const std::string& directory, bool fresh);
 
 // Returns the id of the cluster to which all databases in the directory belong. Stores this id in
-// databases that have none.
+// databases without an id.
 absl::StatusOr<std::string> IdentifyStores(const std::string& directory, bool log_is_empty);
 
 }  // namespace trainyard::controller

@@ -283,7 +283,7 @@ struct Controller::Parts {
     return true;
   }
 
-  // Records in each store which event is the newest durable one.
+  // Passes the mark of the newest durable event to each store.
   void NoteLogMark(const ClusterView& view) {
     v1::LogMark mark = stores.events->NewestMark();
     mark.set_job_id(view.state.next_job_id - 1);

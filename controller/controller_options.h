@@ -20,12 +20,12 @@ struct ControllerOptions {
   // If empty, <data_dir>/checkpoints is used. The path is made absolute.
   std::string checkpoint_root;
   LoopOptions loop;
-  // The retention rules, and the pace of the thread that applies them. The directories are derived
-  // from the fields above.
+  // The retention rules, and the pace of the retention thread. The directories in these options are
+  // derived from the fields above.
   PrunerOptions retention;
   // Webhooks and command hooks.
   std::vector<HookRule> hooks;
-  // REST API, event stream and dashboard. They are off if the address is empty.
+  // REST API, event stream and dashboard. All three are off if the address is empty.
   http::DashboardOptions http;
   // The token that every caller must present or prove to have. If empty, there is no access
   // control.

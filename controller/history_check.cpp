@@ -27,7 +27,7 @@ std::vector<NamedStore> MarkedStoresOf(Stores& stores) {
 }
 
 // Searches the stores for marks (positions in the event log) that the log no longer contains.
-// Returns EventsLost for the newest of them, or no event if there are none.
+// Returns EventsLost for the newest such mark, or no event if there is none.
 absl::StatusOr<std::vector<v1::Event>> FindLostEvents(const ClusterState& state, Stores& stores,
                                                       Timestamp now) {
   ReportLostEvents newest{.last_sequence = stores.events->NewestMark().sequence()};

@@ -1,5 +1,5 @@
-// Detects at the start that a store was replaced by an older copy, by comparing the marks of the
-// event log with those of the other stores.
+// Detects at the start that a store was replaced by an older copy. Compares the marks of the event
+// log with the marks of the other stores.
 #ifndef TRAINYARD_CONTROLLER_HISTORY_CHECK_H_
 #define TRAINYARD_CONTROLLER_HISTORY_CHECK_H_
 

@@ -108,7 +108,7 @@ class Ingest {
   // Adds a TelemetryItem or OutputItem to the group.
   template <typename DataItem>
   void AddTo(const StreamKey& stream, DataItem item);
-  // Reads the offset of the stream. Returns false if Stop was called before it could be read.
+  // Reads the stream's offset. Returns false if Stop was called before the offset could be read.
   bool LearnOffset(const StreamKey& stream);
   void WriteGroup();
   void Reply();

@@ -38,8 +38,8 @@ struct LoopOptions {
   CoreOptions core;
   // The interval between ticks if no request arrives.
   std::chrono::milliseconds tick_interval{200};
-  // The minimum number of events between two snapshots. The number of jobs and nodes is used
-  // instead if it is larger.
+  // The minimum number of events between two snapshots. If the number of jobs and nodes is larger,
+  // that number is used instead.
   uint64_t events_per_snapshot = 10'000;
 };
 
@@ -86,7 +86,7 @@ class Loop final : public ClusterLoop {
   // Sets a function that is called at the beginning of each tick. Call before Start.
   void BeforeTick(std::function<void(Timestamp now)> prepare) { before_tick_ = std::move(prepare); }
 
-  // Sets a function that receives the duration of each piece of work. It is called on the
+  // Sets a function that receives the duration of each piece of work. The function is called on the
   // SnapshotWriter thread for snapshots, and on the loop thread for other work. Call before Start.
   void TimeWork(std::function<void(LoopWork work, double seconds)> observe) {
     observe_work_ = std::move(observe);
@@ -94,7 +94,7 @@ class Loop final : public ClusterLoop {
 
   // The functions below may be called only on the loop thread or before Start:
 
-  // Requests that a tick runs now instead of at the next interval.
+  // Makes the next tick run now instead of at the next interval.
   void ScheduleTick();
   // Submits the request ahead of all waiting requests.
   void SubmitAtOnce(Request request, RequestDone done);

@@ -28,7 +28,7 @@ class LoopQueue {
   bool AddPass();
 
   // NextRequest and NextMessage remove and return the next item of their queue, or return nullopt
-  // if it is empty.
+  // if the queue is empty.
   std::optional<Work> NextRequest();
   std::optional<Work> NextMessage();
 

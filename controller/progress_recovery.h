@@ -32,7 +32,7 @@ struct RecoveredJob {
 };
 
 // Merges the recovered values into `observations`. Values observed since the restart take
-// precedence over them.
+// precedence over recovered values.
 void MergeRecovered(const RecoveredJob& recovered, Observations& observations);
 
 // Reads the newest stored metrics of jobs on its own thread. Each job takes a few milliseconds, and

@@ -14,8 +14,8 @@ namespace trainyard::controller {
 
 // Returns the nonce in `root`, and creates one if there is none. Returns an empty string if the
 // directory does not exist on this machine, which is allowed. Creates the directory if it is inside
-// the data directory: workers on this machine then find it, and workers on other machines detect
-// that they do not share it. May block on an unresponsive file server.
+// the data directory: workers on this machine then find the directory, and workers on other
+// machines detect that they do not share it. May block on an unresponsive file server.
 std::string ReadRootNonce(const std::string& root, const std::string& data_dir);
 
 class RootReader {
@@ -27,11 +27,11 @@ class RootReader {
 
   // Starts a thread that reads the nonce twice a minute and sets Observations::roots.
   void Start();
-  // Ends the reading without waiting for an unresponsive file server.
+  // Stops reading, without waiting for an unresponsive file server.
   void Stop();
 
  private:
-  // Owned by the thread as well, which may outlive the RootReader.
+  // Also owned by the thread, which may outlive the RootReader.
   struct Shared {
     std::mutex mutex;
     std::condition_variable changed;

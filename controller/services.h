@@ -16,8 +16,8 @@
 
 namespace trainyard::controller {
 
-// All gRPC services except LogService. It exists outside, because Ingest uses it to wake log
-// followers.
+// All gRPC services except LogService. LogService exists outside this struct, because Ingest uses
+// it to wake log followers.
 struct Services {
   Services(const Api& api, WorkerSessions& sessions, const FrontDoor& door,
            DescribeLogin describe_login)

@@ -26,7 +26,7 @@ class SnapshotWriter {
   // Stops.
   ~SnapshotWriter();
 
-  // Starts the thread. Calls `observe` on this thread with the duration of each snapshot in
+  // Starts the thread. The thread calls `observe` with the duration of each snapshot in
   // seconds.
   void Start(std::function<void(double seconds)> observe);
   // Finishes the requested snapshot, if there is one, and then ends the thread.

@@ -1,5 +1,5 @@
 // Checks the stores in the background: reads every page of the three databases again and again, at
-// a low rate. This finds damage to rarely read pages while there are still intact backups.
+// a low rate. The check finds damage to rarely read pages while intact backups still exist.
 #ifndef TRAINYARD_CONTROLLER_STORE_SCRUBBER_H_
 #define TRAINYARD_CONTROLLER_STORE_SCRUBBER_H_
 

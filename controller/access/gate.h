@@ -33,8 +33,8 @@ class AccessGate {
   // Replaces the token and ends every session.
   void ReplaceToken(const std::string& token);
 
-  // Returns true if the header is "Bearer TOKEN" with the current token. Without a token, accepts
-  // every header.
+  // Returns true if the header is "Bearer TOKEN" with the current token. If the controller has no
+  // token, accepts every header.
   bool TakesHeader(absl::string_view authorization) const;
 
   // Creates a code that opens one session for `owner`. The code expires after kCodeLifeMs.
@@ -48,8 +48,8 @@ class AccessGate {
   // replaced.
   std::string UseSession(absl::string_view secret, absl::string_view address);
   bool SessionLives(absl::string_view id) const;
-  // Returns the user who requested the session's login. Returns `claimed` if there is no such
-  // session or the session has no user. INVALID_ARGUMENT: the user name is too long.
+  // Returns the user who requested the session's login. Returns `claimed` if no session has this
+  // id, or if the session has no user. INVALID_ARGUMENT: the user name is too long.
   absl::StatusOr<Principal> PrincipalOf(absl::string_view session_id,
                                         const std::string& claimed) const;
   v1::ListSessionsResponse ListSessions() const;
@@ -60,9 +60,9 @@ class AccessGate {
   absl::StatusOr<int> EndSessions(const std::vector<std::string>& ids);
   absl::StatusOr<int> EndAllSessions();
 
-  // Stores the time and address of each session's latest use, if any of them changed. Otherwise a
-  // restart could end sessions early. Logins and ends of sessions are stored immediately and do not
-  // need this call.
+  // Stores the time and address of each session's latest use, if a time or an address changed.
+  // Without this call, a restart could end sessions early. Logins and ends of sessions are stored
+  // immediately and do not need this call.
   absl::Status SaveSessions();
 
   static constexpr int64_t kCodeLifeMs = 300'000;
@@ -79,7 +79,7 @@ class AccessGate {
   const bool open_;
   const Clock& clock_;
   const std::string session_file_;
-  // Held while the file is written, so that an older table never overwrites a newer one.
+  // Held while the session file is written, so that an old table never overwrites a newer table.
   std::mutex save_mutex_;
   mutable std::mutex mutex_;
   // Guarded by mutex_.

@@ -22,8 +22,8 @@ struct ListenerSetting {
 // FAILED_PRECONDITION: other machines could use this listener without a token, or read its traffic.
 absl::Status CheckListener(const ListenerSetting& setting);
 
-// Describes the risk that --insecure allows, as one sentence for the log, the command line and the
-// dashboard. Empty if there is none.
+// Returns one sentence about the risk that --insecure allows, for the log, the command line and the
+// dashboard. Empty if there is no risk.
 std::string DangerOf(const ListenerSetting& setting);
 
 // Returns true if other machines can reach this address, or if the text is not an address.

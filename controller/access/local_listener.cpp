@@ -17,8 +17,8 @@
 namespace trainyard::controller {
 namespace {
 
-// The pause after an error such as "too many open files". Without it, the error would recur at
-// once.
+// The pause after an error such as "too many open files". Without the pause, the error would recur
+// at once.
 constexpr int kPauseAfterErrorMs = 100;
 
 }  // namespace

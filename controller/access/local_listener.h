@@ -20,8 +20,8 @@
 
 namespace trainyard::controller {
 
-// The maximum number of users that can be told apart. Further users are not identified; their
-// connections share one port.
+// The maximum number of users that the listener can identify. All further users share one port and
+// are not identified.
 inline constexpr int kLocalUsersMax = 256;
 
 // Each user has a separate port. A gRPC service cannot see the user of a connection, but it can see

@@ -1,5 +1,5 @@
 // The table of operations and the roles that may use them. Every gRPC call and HTTP request is
-// checked against it.
+// checked against this table.
 #ifndef TRAINYARD_CONTROLLER_ACCESS_PERMISSIONS_H_
 #define TRAINYARD_CONTROLLER_ACCESS_PERMISSIONS_H_
 
@@ -19,7 +19,7 @@ enum class Role {
 
 // The permission of one operation. An operation has a gRPC method, REST routes, or both.
 struct Permission {
-  // The method without its package, such as "JobService/StopJob". Empty if there is none.
+  // The method without its package, such as "JobService/StopJob". Empty for REST-only operations.
   std::string_view method;
   // Ids of routes (controller/http/routes.h).
   std::array<std::string_view, 2> routes;
@@ -29,13 +29,13 @@ struct Permission {
 
 std::span<const Permission> Permissions();
 
-// `path` is, for example, "/trainyard.v1.JobService/StopJob". Methods without a row in the table
-// are allowed for operators only: gRPC's health checks and reflection, and methods that this
-// release does not have.
+// `path` is, for example, "/trainyard.v1.JobService/StopJob". Only operators may call methods
+// without a row in the table: gRPC's health checks and reflection, and methods unknown to this
+// release.
 bool MayCall(Role role, std::string_view path);
 
-// Routes without a row in the table are allowed for operators only. This includes the empty id of
-// an unknown path.
+// Only operators may use routes without a row in the table. The empty id of an unknown path is such
+// a route.
 bool MayUseRoute(Role role, std::string_view route_id);
 
 }  // namespace trainyard::controller

@@ -6,9 +6,9 @@
 
 namespace trainyard::controller {
 
-// States whether earlier clients and workers still have access to the restored controller. If they
-// do not, states the next step, because a backup does not contain the token. `token_file` is the
-// restored controller's token file.
+// Returns a text that states whether earlier clients and workers still have access to the restored
+// controller. If they have lost access, the text names the next step. A backup does not contain the
+// token. `token_file` is the restored controller's token file.
 std::string RestoredAccessText(const std::string& token_file);
 
 }  // namespace trainyard::controller

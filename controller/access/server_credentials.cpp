@@ -39,7 +39,7 @@ std::string_view PathIn(const grpc_metadata* metadata, std::size_t count) {
   return "";
 }
 
-// Accepts the call if the role may make it, and otherwise rejects it.
+// Accepts the call if the role permits it, and otherwise rejects it.
 void Admit(Role role, std::string_view path, grpc_process_auth_metadata_done_cb done, void* call) {
   const bool allowed = MayCall(role, path);
   done(call, nullptr, 0, nullptr, 0, allowed ? GRPC_STATUS_OK : GRPC_STATUS_UNAUTHENTICATED,

@@ -25,7 +25,7 @@ struct TokenCheck {
 };
 
 // Returns the credentials of a TCP port. A call with the token, or with a proof of the token, has
-// the operator role; any other call is anonymous. A call that its role may not make ends with
+// the operator role; any other call is anonymous. A call without permission ends with
 // UNAUTHENTICATED. `check` must outlive the server, because the server does not own the
 // credentials.
 std::shared_ptr<grpc::ServerCredentials> MakeServerCredentials(const TokenCheck& check,

@@ -19,7 +19,7 @@ namespace trainyard::controller {
 
 struct OpenedSession {
   std::string id;
-  // Grants access to the controller. The secret is not stored anywhere else.
+  // The secret grants access to the controller. The session table stores only its hash.
   std::string secret;
 };
 
@@ -29,7 +29,7 @@ class SessionTable {
   // A session ends kIdleMs after its latest use, and at the latest kMaxMs after its login.
   static constexpr int64_t kIdleMs = 12 * 3'600'000LL;
   static constexpr int64_t kMaxMs = 7 * 86'400'000LL;
-  // The maximum number of sessions. A login beyond it ends the least recently used session.
+  // The maximum number of sessions. One more login ends the least recently used session.
   static constexpr std::size_t kMost = 256;
 
   // `owner`: the user who requested the login.
@@ -53,8 +53,8 @@ class SessionTable {
   // Returns the table as JSON text, with hashes instead of secrets. `token_mark` binds the text to
   // the controller's token.
   std::string Text(absl::string_view token_mark, Timestamp now) const;
-  // Replaces the table with the one in `text`, which Text() has written. The table is empty
-  // afterwards if the text is bound to another token. DATA_LOSS: the text is damaged.
+  // Replaces the table with the table in `text`, a result of Text(). If the text is bound to
+  // another token, the table becomes empty. DATA_LOSS: the text is damaged.
   absl::Status Read(absl::string_view text, absl::string_view token_mark, Timestamp now);
 
  private:

@@ -18,8 +18,8 @@ namespace trainyard::controller {
 class TokenProver {
  public:
   // `host` and `port` are the address at which this controller serves gRPC. `port` is 0 until the
-  // server listens, and must outlive this object. Challenges are valid only for the object that
-  // created them, so they end with the process.
+  // server listens, and must outlive this object. A challenge is valid only for the object that
+  // created it, so it is invalid after a restart.
   TokenProver(std::string token, std::string host, const std::atomic<int>& port);
 
   // Handles AccessService.Prove.
@@ -43,7 +43,7 @@ class TokenProver {
 
   mutable std::mutex mutex_;
   std::string token_;  // Guarded by mutex_.
-  // Signs challenges, so that they need not be stored.
+  // The key that signs challenges. A signed challenge need not be stored.
   const std::string challenge_key_;
   const std::string host_;
   const std::atomic<int>& port_;

@@ -43,7 +43,7 @@ struct Api {
   v1::GetServerInfoResponse server_info;
   // The port of the gRPC server. 0 until the server listens.
   const std::atomic<int>& grpc_port;
-  // The directories of the recipes that a job file may extend if the client sent the file as text.
+  // The recipe directories for job files sent as text. Such a job file may extend these recipes.
   std::vector<std::string> recipe_directories;
   // Adds the latest measurements of store sizes and free disk space to the answer to GetServerInfo.
   std::function<void(v1::GetServerInfoResponse& info)> add_space;

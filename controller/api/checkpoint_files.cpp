@@ -118,7 +118,7 @@ absl::Status CheckUnclaimed(const OpenCheckpoint& checkpoint,
 }
 
 // Checks whether another job uses a checkpoint's directory. Caches the result for the latest
-// directory, because a job's checkpoints usually share one.
+// directory, because a job's checkpoints usually share one directory.
 class UseCheck {
  public:
   explicit UseCheck(const std::vector<DirectoryOfJob>& others) : others_(others) {}

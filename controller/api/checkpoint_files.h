@@ -18,7 +18,7 @@ namespace trainyard::controller {
 // Finds the paths in `removable` that cannot be removed, and moves them to `kept` with the reason:
 // the path is not visible from this machine, is behind a link or a mount, or is in a directory used
 // by one of `others`. Directories are compared by device and inode. Returns a description of each
-// path that stays in `removable`, in order.
+// path that stays in `removable`, in the order of `removable`.
 std::vector<v1::RemovableCheckpoint> InspectCheckpoints(const std::string& root,
                                                         const std::vector<DirectoryOfJob>& others,
                                                         CheckpointsOfDeletion& sorted);
@@ -26,8 +26,8 @@ std::vector<v1::RemovableCheckpoint> InspectCheckpoints(const std::string& root,
 // Removes a checkpoint's directory, and then the job's directory if it is empty. The manifest is
 // removed first, so that a partly removed checkpoint is never valid. If the checkpoint is a link,
 // removes the link but not its target. Returns OK if the checkpoint does not exist.
-// FAILED_PRECONDITION: not removed, for one of the reasons of InspectCheckpoints. UNAVAILABLE: the
-// removal failed, but may succeed later.
+// FAILED_PRECONDITION: the path may not be removed, for a reason listed at InspectCheckpoints.
+// UNAVAILABLE: the removal failed, but may succeed later.
 absl::Status RemoveCheckpoint(const std::string& path, const std::string& root,
                               const std::vector<DirectoryOfJob>& others);
 

@@ -15,7 +15,7 @@ class ClusterLoop {
  public:
   virtual ~ClusterLoop() = default;
 
-  // Calls `work` on the loop thread. Several calls run in the order in which they were made.
+  // Calls `work` on the loop thread. The work of several Read calls runs in the order of the calls.
   virtual void Read(std::function<void(const ClusterView& view)> work) = 0;
 
   // Decides the request in the next tick. Calls `done` on the loop thread after the resulting

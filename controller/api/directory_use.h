@@ -1,4 +1,4 @@
-// Finds jobs that use a directory, even if their paths reach it through links or mounts.
+// Finds jobs that use a directory, including jobs whose path leads through links or mounts.
 #ifndef TRAINYARD_CONTROLLER_API_DIRECTORY_USE_H_
 #define TRAINYARD_CONTROLLER_API_DIRECTORY_USE_H_
 
@@ -19,7 +19,7 @@ bool LeadsInto(const std::string& path, const FileIdentity& directory);
 
 // Returns OK if `leads` is false for the path of each job in `others`. FAILED_PRECONDITION: a job
 // uses the directory; the message names the job. UNAVAILABLE: the paths could not be resolved
-// within `limit`, which ensures that another user's path cannot block the caller.
+// within `limit`. The limit ensures that another user's path cannot block the caller.
 absl::Status CheckNoJobUses(
     const FileIdentity& directory, std::vector<DirectoryOfJob> others,
     std::chrono::milliseconds limit = std::chrono::seconds(5),

@@ -1,4 +1,4 @@
-// Reads the kept records of a job's experts. Error codes: metric_service.proto.
+// Reads the stored records of a job's experts. Error codes: metric_service.proto.
 #ifndef TRAINYARD_CONTROLLER_API_EXPERTS_H_
 #define TRAINYARD_CONTROLLER_API_EXPERTS_H_
 
@@ -11,7 +11,7 @@
 
 namespace trainyard::controller {
 
-// Returns the record with its loads as numbers.
+// Returns the stored record as a message with numeric loads.
 v1::ExpertBalance ExpertBalanceOf(const StoredExperts& experts);
 
 // Returns the problems of the newest attempt that has records. `records` are ascending by step.

@@ -16,8 +16,8 @@ namespace trainyard::controller {
 // recent (proto/support/freshness.h), or the job has ended.
 bool HasShownRate(v1::JobState state, const v1::Progress& progress, Timestamp now);
 
-// Returns the complete job with its progress and health. Its rate and ETA are 0 unless they are
-// current. Each attempt includes its last step and time use.
+// Returns the complete job with its progress and health. The job's rate and ETA are 0 if they are
+// out of date. Each attempt includes its last step and time use.
 v1::Job FullJob(const JobEntry& entry, const ClusterView& view);
 
 // Returns the job as shown in lists: with its newest attempt only, and without ranks, origins and
@@ -28,7 +28,7 @@ v1::Job ListedJob(const JobEntry& entry, const ClusterView& view);
 void TrimForList(v1::Job& job);
 
 // Returns the reason why a job waits, or why a running job does not run as expected
-// (running_hint.h). Returns nullopt if there is none.
+// (running_hint.h). Returns nullopt if there is no such reason.
 std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const ClusterView& view);
 // Works like WaitingReason above, but is faster for many jobs of one view.
 std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const ClusterView& view,

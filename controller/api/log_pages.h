@@ -23,7 +23,7 @@ ReaderPool& PoolFor(const Api& api, const LogQuery& query);
 absl::StatusOr<LogQuery> ToLogQuery(const v1::Job& job, const std::vector<int>& ranks,
                                     int64_t attempt_number, const std::string& grep);
 
-// Copies the conditions on lines other than `grep`. `Request`: ReadLogsRequest or
+// Copies all conditions on lines except `grep`. `Request`: ReadLogsRequest or
 // ReadLogPageRequest.
 template <typename Request>
 void SetLineConditions(const Request& request, LogQuery& query) {

@@ -21,7 +21,7 @@ class LossCurveAnalysis {
  public:
   explicit LossCurveAnalysis(const v1::JobSpec& spec) : spec_(spec) {}
 
-  // Adds individual losses, not averaged buckets. All steps must be later than those added before.
+  // Adds individual losses, not averaged buckets. Steps must be later than all steps added before.
   void Add(const v1::Series& losses);
 
   // The report contains a curve only after at least 2 * kLossCurveWindow finite losses were added.

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kLongestHours = 24;
 constexpr int64_t kHourMs = 3'600'000;
-// The shortest interval. Readings arrive about once per minute, so each interval has at least one.
+// The shortest interval. Readings arrive about every minute, so each interval has a reading.
 constexpr int64_t kShortestIntervalMs = 120'000;
 // Limits the time that a request takes on the loop thread to a few milliseconds.
 constexpr int64_t kRanksExaminedMax = 1'000'000;

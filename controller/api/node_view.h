@@ -16,7 +16,7 @@ inline constexpr std::size_t kNodeAttemptsMax = 50;
 // Returns the attempts with ranks on the node, the newest first.
 std::vector<v1::NodeAttempt> AttemptsOn(const ClusterState& state, const std::string& node_id);
 
-// Returns the readings of the last `hours` of each GPU of the node.
+// Returns, for each GPU of the node, the readings of the last `hours` hours.
 std::vector<v1::DeviceHistory> DevicesOf(const v1::Node& node, int hours, const ClusterView& view);
 
 namespace handlers {

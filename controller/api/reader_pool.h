@@ -26,7 +26,7 @@ class ReaderPool {
   // Finishes the queued work, then ends the threads. Work that is posted afterwards never runs.
   void Join();
 
-  // Queues `work`. Returns false if too much is already queued.
+  // Queues `work`. Returns false if the queue is full.
   bool TryPost(std::function<void()> work);
 
   // The error to return to a client if TryPost fails.

@@ -11,7 +11,7 @@
 
 namespace trainyard::controller {
 
-// INVALID_ARGUMENT for more overrides than allowed per request.
+// Returns INVALID_ARGUMENT if `count` is above the number of overrides allowed per request.
 absl::Status CheckOverrides(int count);
 
 // Fills in the request's spec and origins, and passes the request to `next`. If the request already

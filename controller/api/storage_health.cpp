@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t kDamageKept = 16;
 
-// Returns the effect that failing writes to this store have on the cluster. The operator reads it
-// in the log.
+// Returns the effect that failing writes to this store have on the cluster. The operator reads this
+// text in the log.
 const char* Consequence(StoreName store) {
   return store == StoreName::kEvents
              ? "changes are rejected, but reads work and running jobs are not affected"

@@ -11,7 +11,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Returns the names of the sets that the spec evaluates; "val" if it names none.
+// Returns the names of the sets that the spec evaluates; "val" if the spec names no set.
 std::vector<std::string> EvaluationSets(const v1::JobSpec& spec) {
   std::vector<std::string> names;
   for (const std::string& set : spec.evaluation().sets()) {

@@ -1,5 +1,5 @@
-// Moves ended jobs from the state to the archive in the store. The state, its snapshots and
-// restarts therefore do not become slower as the history grows.
+// Moves ended jobs from the state to the archive in the store. A long history therefore does not
+// enlarge the state or slow down snapshots and restarts.
 #ifndef TRAINYARD_CONTROLLER_CORE_ARCHIVE_H_
 #define TRAINYARD_CONTROLLER_CORE_ARCHIVE_H_
 

@@ -31,7 +31,7 @@ RestartDecision RestartOf(const JobEntry& entry, int64_t last_step, Timestamp no
 }
 
 // Records the number of steps that no checkpoint contains. Does nothing for a program that has
-// never reported a checkpoint, because it may save without reporting.
+// never reported a checkpoint, because such a program may save without reporting.
 void AddUnsavedSteps(const v1::Job& job, v1::Attempt& attempt) {
   const bool reports_saves = !job.checkpoints().empty() || job.spec().command().empty();
   if (!reports_saves) return;

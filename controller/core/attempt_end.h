@@ -1,4 +1,4 @@
-// Ends an attempt whose processes have all ended: its job either ends or recovers.
+// Ends an attempt whose processes have all ended: the attempt's job either ends or recovers.
 #ifndef TRAINYARD_CONTROLLER_CORE_ATTEMPT_END_H_
 #define TRAINYARD_CONTROLLER_CORE_ATTEMPT_END_H_
 

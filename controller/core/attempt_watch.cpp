@@ -174,8 +174,8 @@ class AttemptWatch {
     return lost->second;
   }
 
-  // If a usable spare node exists, the gang continues with it in the same attempt. Otherwise the
-  // attempt fails.
+  // If a usable spare node exists, the gang continues on that node in the same attempt. Otherwise
+  // the attempt fails.
   void TakeFailure(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
     const HealDecision heal = DecideHeal(state_, observations_, entry, verdict, now_);
     if (heal.awaits_reports) return;

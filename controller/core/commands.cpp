@@ -137,9 +137,9 @@ class CommandList {
 
   using MembersByNode = std::map<std::string, std::vector<int>>;
 
-  // Returns the members that the verdict on a stall names. Their stacks must be recorded before
-  // they are killed. Computed once for all nodes, because a verdict may name every rank of a large
-  // gang.
+  // Returns the members that the verdict on a stall names. Their stacks must be recorded before the
+  // members are killed. Computed once for all nodes, because a verdict may name every rank of a
+  // large gang.
   static MembersByNode MembersThatHung(const v1::Attempt& attempt) {
     MembersByNode members;
     if (attempt.stop_reason() != v1::STOP_REASON_STALLED) return members;

@@ -19,10 +19,10 @@
 namespace trainyard::controller {
 namespace {
 
-// Returns the nodes on which no rank may be placed now. These are the nodes whose state these
-// events are about to change, and the nodes that no command can reach, because their worker is
-// detached or has not received its Welcome. Such a node cannot receive a start order, and it will
-// soon attach or become suspect.
+// Returns the nodes on which no rank may be placed now. These are the nodes whose state `events`
+// are about to change, and the nodes that no command can reach, because their worker is detached or
+// has not received its Welcome. Such a node cannot receive a start order, and it will soon attach
+// or become suspect.
 std::set<std::string> ChangingNodes(const ClusterState& state, const Observations& observations,
                                     const std::vector<v1::Event>& events) {
   std::set<std::string> ids;

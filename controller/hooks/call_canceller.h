@@ -15,8 +15,8 @@ class CallCanceller {
  public:
   void Cancel();
 
-  // Called at the start of a call, with Leave at its end. Returns false if calls are canceled.
-  // `io` must exist until Leave is called.
+  // Call at the start of a hook call, and call Leave at its end. Returns false if calls are
+  // canceled. `io` must exist until Leave is called.
   bool Enter(boost::asio::io_context* io);
   void Leave();
   bool cancelled() const;

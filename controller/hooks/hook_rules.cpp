@@ -146,7 +146,7 @@ bool IsSpike(const std::string& code) {
 }
 
 // Returns the step from which the attempt starts. If the step of a checkpoint is not known, returns
-// its path.
+// the checkpoint's path.
 std::string StartOf(const v1::JobPlaced& placed) {
   const bool is_known = placed.resume_step() > 0 || placed.resume_from().empty();
   return is_known ? absl::StrCat("step ", placed.resume_step())

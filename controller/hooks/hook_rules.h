@@ -40,12 +40,12 @@ struct HookRule {
 // section is missing. INVALID_ARGUMENT: the message names the hook and the key.
 absl::StatusOr<std::vector<HookRule>> ParseHooks(const std::string& yaml);
 
-// Returns the event's kinds that hooks can select, such as "job_failed". Most events have none.
+// Returns the event's kinds that hooks can select, such as "job_failed". Most events have no kind.
 std::vector<std::string> KindsOf(const v1::Event& event);
 // All existing kinds.
 const std::vector<std::string>& HookKinds();
 
-// Returns the kind of the event that triggers the hook. Empty if the event does not trigger it.
+// Returns the event's kind that triggers the hook. Empty if the event does not trigger the hook.
 std::string KindFor(const HookRule& rule, const v1::Event& event);
 
 // One call.

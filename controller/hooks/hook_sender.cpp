@@ -50,7 +50,7 @@ absl::StatusOr<uint64_t> HookSender::NewestEvent() const {
 }
 
 // Reads the stored position. Ignores a position of another cluster, and a position beyond the end
-// of the log, which occurs after a restore from a backup.
+// of the log (possible after a restore from a backup).
 absl::Status HookSender::ReadPosition(uint64_t newest, Hook& hook) const {
   hook.position = newest;
   if (options_.directory.empty()) return absl::OkStatus();
@@ -151,8 +151,8 @@ bool HookSender::Settle(Hook& hook) {
       hook.status.set_position(entry.sequence());
     }
     const bool is_due = !kind.empty() || hook.position >= hook.kept_position + kPositionEvery;
-    // If the write fails, the hook receives the events since the last stored position again after a
-    // restart.
+    // If the write fails, a restarted controller resends the events since the last stored
+    // position.
     const absl::Status kept = is_due ? KeepPosition(hook) : absl::OkStatus();
     if (!kept.ok()) NoteResult(kept, hook);
   }

@@ -26,8 +26,8 @@ struct HookOptions {
   // The directory for the hooks' positions in the event log. Created if there are hooks. If empty,
   // positions are not stored.
   std::string directory;
-  // An undelivered event is dropped when it is older than this and the hook has been failing for at
-  // least this long. The hook then continues with the next event.
+  // An undelivered event is dropped when it is older than this duration and the hook has been
+  // failing for at least this long. The hook then continues with the next event.
   std::chrono::milliseconds give_up{24 * 3'600'000};
   // A factor for the delays between tries. Tests set a small factor.
   double wait_factor = 1;
@@ -75,8 +75,8 @@ class HookSender {
   absl::Status KeepPosition(Hook& hook) const;
   absl::StatusOr<uint64_t> NewestEvent() const;
   void Run(Hook& hook);
-  // Delivers or drops the events after the hook's position. Returns false if there were none, if
-  // reading failed, or if Stop was called.
+  // Delivers or drops the events after the hook's position. Returns false if there were no such
+  // events, if reading failed, or if Stop was called.
   bool Settle(Hook& hook);
   // Calls the hook until it accepts the event, the event is dropped, or Stop is called.
   void Deliver(const std::string& kind, const v1::EventEntry& entry, Hook& hook);

@@ -152,7 +152,7 @@ struct Dashboard::Parts {
     respond(std::move(response));
   }
 
-  // Renders the metrics on a reader thread, because this waits for the loop thread.
+  // Renders the metrics on a reader thread, because rendering waits for the loop thread.
   void AnswerMetrics(const Request& request, Respond respond) {
     if (request.method != "GET") {
       Response refused = ProblemResponse("method_not_allowed", "use GET", kMetricsPath);

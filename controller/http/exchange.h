@@ -50,9 +50,9 @@ inline std::string PeerHost(const Request& request) {
 class StreamSink {
  public:
   virtual ~StreamSink() = default;
-  // Queues bytes. A slow consumer is disconnected if too many bytes are queued or the client has
-  // read nothing for a long time. It can reconnect and resume after the last id that it received.
-  // The first message may have any size.
+  // Queues bytes. A client is disconnected as a slow consumer if too many bytes are queued, or if
+  // it reads nothing for a long time. The client can reconnect and resume after the last id that it
+  // received. The first message may have any size.
   virtual void Send(std::shared_ptr<const std::string> bytes) = 0;
   virtual void Close() = 0;
   // Returns false after the client has disconnected.
@@ -63,7 +63,7 @@ struct Response {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
-  // Headers in addition to those of every response.
+  // Headers in addition to the headers of every response.
   std::vector<std::pair<std::string, std::string>> headers;
   // The entity tag, including its quotes. If empty and the status is 200, the tag is computed from
   // the body.

@@ -20,7 +20,7 @@ inline constexpr int kEndedInSnapshot = 200;
 inline constexpr int kWaitingInSnapshot = 200;
 inline constexpr std::size_t kPlacedInSnapshot = 200;
 
-// Adds the nodes that the event removed, and those whose slots or state the event may have changed.
+// Adds nodes that the event removed, and nodes whose slots or state the event may have changed.
 void AddNodesOf(const v1::Event& event, const ClusterState& state, std::set<std::string>& nodes);
 
 // Returns the nodes in `only`, or all nodes if `only` is null. A node in `only` that is not in the
@@ -35,12 +35,12 @@ std::set<int64_t> NewestLiveJobs(const ClusterState& state);
 // Returns the jobs that a page receives first.
 std::shared_ptr<v1::JobsChanged> JobsSnapshot(const ClusterView& view);
 
-// Returns the jobs with the ids in `jobs`, newest first. If there are many, returns a snapshot
+// Returns the jobs with the ids in `jobs`, newest first. If there are many ids, returns a snapshot
 // instead, so that the message stays small.
 std::shared_ptr<v1::JobsChanged> JobsOrSnapshot(const std::set<int64_t>& jobs,
                                                 const ClusterView& view);
 
-// If the event deleted a job, adds it to the removed jobs.
+// If the event deleted a job, adds the job to the removed jobs.
 void AddRemoved(const v1::Event& event, v1::JobsChanged& changed);
 
 }  // namespace trainyard::controller::http

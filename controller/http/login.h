@@ -21,7 +21,7 @@ inline constexpr char kHowToComeIn[] =
     "dashboard in a browser, run `trainyard dashboard`";
 
 // Returns the path of the login page, with the code in the fragment. Browsers do not send
-// fragments, so the code does not appear in logs, and a link preview cannot use it up.
+// fragments, so the code does not appear in logs, and a link preview cannot use up the code.
 std::string LoginTarget(const std::string& code);
 
 // Handles POST {"code": CODE}: invalidates the code and answers with a new session, {"id": ID,
@@ -30,7 +30,7 @@ void AnswerLogin(const Request& request, AccessGate& gate, ReaderPool& readers,
                  const Respond& respond);
 
 // Makes the browser delete the session cookie of earlier releases. The controller no longer reads
-// it, but the browser would send it to every port of the host.
+// the cookie, but the browser would send it to every port of the host.
 void RemoveOldCookie(Response& response);
 
 }  // namespace trainyard::controller::http

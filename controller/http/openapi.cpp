@@ -66,7 +66,7 @@ Json NumberSchema() {
        {{{"type", "number"}}, {{"type", "string"}, {"enum", {"NaN", "Infinity", "-Infinity"}}}}}};
 }
 
-// The schemas of all requested messages and enums, and of those that they refer to.
+// The schemas of all requested messages and enums, and of the types to which they refer.
 class Components {
  public:
   Json MessageReference(const Descriptor& type) {

@@ -13,8 +13,8 @@ namespace trainyard::controller::http {
 Response SeriesCsv(const v1::GetSeriesResponse& response);
 
 // Returns only the text of the lines. Jobs write this text, so it may contain control characters.
-// Without `raw`, they are replaced by visible escapes, so that a terminal can display the lines
-// safely. With `raw`, the lines are unchanged; the result is meant for files, and must not be
+// Without `raw`, visible escapes replace the control characters, so that a terminal can display the
+// lines safely. With `raw`, the lines are unchanged; the result is meant for files, and must not be
 // displayed by terminals or browsers.
 Response LogLines(const v1::ReadLogPageResponse& page, bool raw);
 

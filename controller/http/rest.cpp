@@ -256,8 +256,8 @@ void Rest::Run(const Call& call) {
   }
 }
 
-// Handles a user's request to stop, pause, resume or annotate a job. The answer shows the job as it
-// is afterwards.
+// Handles a user's request to stop, pause, resume or annotate a job. The answer shows the job after
+// the change.
 void Rest::ChangeJob(const Call& call) {
   const auto handle = [&]<typename Response>(auto request, const auto& handler) {
     if (!request.ok()) return call.Refuse(request.status());

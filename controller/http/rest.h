@@ -19,8 +19,8 @@ class Rest {
   Rest(const Api& api, StreamFeed& feed, const Assets& assets)
       : api_(api), feed_(feed), assets_(assets) {}
 
-  // Handles a request for kApiPrefix or a path below it. Refuses the request if its role does not
-  // allow it. Call on the server's thread.
+  // Handles a request for kApiPrefix or a path below it. Refuses a request that the caller's role
+  // does not allow. Call on the server's thread.
   void Handle(Request request, Respond respond);
 
  private:

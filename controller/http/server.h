@@ -18,7 +18,7 @@ namespace trainyard::controller::http {
 
 struct StreamStatistics {
   int open = 0;
-  // The number of streams that were disconnected since the start because the client was a slow
+  // The number of streams disconnected since the start because the client was a slow
   // consumer.
   int64_t dropped = 0;
 };

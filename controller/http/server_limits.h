@@ -13,11 +13,11 @@ struct ServerLimits {
   std::size_t body_bytes = 2 << 20;
   // The maximum number of open connections, including streams.
   int connections = 1024;
-  // The maximum number of bytes queued for a stream, not counting its first message. Beyond it, the
-  // client is disconnected as a slow consumer.
+  // The maximum number of bytes queued for a stream, not counting its first message. Beyond this
+  // limit, the client is disconnected as a slow consumer.
   std::size_t stream_bytes = 4 << 20;
-  // The time limit for receiving a complete request, and for the client to read a response. A
-  // client of a stream must read at least some bytes within this time.
+  // The time limit for the client to send a complete request, and to read a response. A client of a
+  // stream must read at least some bytes within this time.
   std::chrono::milliseconds read_timeout{30'000};
   // The maximum time between two requests on a connection.
   std::chrono::milliseconds idle{75'000};

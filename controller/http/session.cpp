@@ -32,7 +32,7 @@ constexpr std::chrono::seconds kLinger{2};
 constexpr std::size_t kDiscardBytes = 64 << 10;
 constexpr std::size_t kDiscardMost = 8 << 20;
 // The maximum number of excess connections that are answered with 503 at the same time. Further
-// ones are closed without a response.
+// connections are closed without a response.
 constexpr int kRefusedAtOnce = 64;
 
 // Dashboard pages load nothing from other origins, run no inline scripts, and cannot be displayed
@@ -186,7 +186,7 @@ class Session final : public StreamSink,
     timed_out_ = false;
     deadline_.expires_after(after);
     // The handler may already be queued when the timer is canceled. The read number ensures that
-    // it does not end a later read.
+    // the handler does not end a later read.
     deadline_.async_wait(
         [self = this->shared_from_this(), read = ++reads_](beast::error_code error) {
           if (error || read != self->reads_) return;
@@ -285,7 +285,7 @@ class Session final : public StreamSink,
     start(this->shared_from_this());
   }
 
-  // Reads from the client of a stream, only to notice when it disconnects, because it sends nothing
+  // Reads from a stream's client only to notice its disconnection, because the client sends nothing
   // more. Then ends the session.
   void WatchForEnd() {
     Tcp().socket().async_wait(

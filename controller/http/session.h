@@ -13,8 +13,8 @@
 
 namespace trainyard::controller::http {
 
-// Shared by all connections of a server. It must outlive them. Its atomic members may be
-// used on any thread, the others only on the server's thread.
+// Shared by all connections of a server, which it must outlive. The atomic members may be used on
+// any thread, the others only on the server's thread.
 struct SessionContext {
   const ServerLimits& limits;
   const Handler& handler;
@@ -35,7 +35,7 @@ class SessionHandle {
 
 // Reads requests and writes responses until the connection ends. The session owns itself. An excess
 // connection gets a 503 response and is closed. With TLS, or if many excess connections are open,
-// it is closed without a response. Call on the server's thread.
+// an excess connection is closed without a response. Call on the server's thread.
 std::weak_ptr<SessionHandle> StartSession(boost::asio::ip::tcp::socket socket,
                                           SessionContext& context);
 

@@ -27,8 +27,8 @@ namespace trainyard::controller::http {
 namespace {
 
 constexpr std::size_t kMaxTopics = 64;
-// The number of recent events kept for resuming streams. A stream that missed more gets snapshots
-// instead.
+// The number of recent events kept for resuming streams. A stream that missed more events gets
+// snapshots instead.
 constexpr std::size_t kEventsKept = 4096;
 constexpr int kEventsInSnapshot = 100;
 constexpr int64_t kProgressIntervalMs = 1000;
@@ -93,7 +93,7 @@ absl::StatusOr<Topics> ParseTopics(const std::vector<std::string>& names) {
 namespace {
 
 // Adds the job's spec to a submission event, if the job is still in the state. The feed stores
-// submission events without the spec (TickSummary), because it is most of their bytes.
+// submission events without the spec (TickSummary), because the spec is most of their bytes.
 void AddSpec(const ClusterState& state, v1::JobSubmitted& submitted) {
   const JobEntry* entry = FindEntry(state, submitted.job_id());
   if (entry != nullptr) *submitted.mutable_spec() = entry->job.spec();
@@ -166,8 +166,8 @@ struct StreamFeed::Collector {
     return committed;
   }
 
-  // Returns the live jobs whose progress has changed and whose progress was not sent within the
-  // last second.
+  // Returns the live jobs whose progress has changed and was not sent within the last
+  // second.
   std::set<int64_t> TakeMoved(const ClusterView& view) {
     std::set<int64_t> moved;
     std::erase_if(sent, [&](const auto& one) { return !view.state.live_jobs.contains(one.first); });

@@ -1,5 +1,5 @@
-// Sends changes to open dashboards. Each tick's changes are encoded once and sent to every stream
-// that has subscribed to them.
+// Sends changes to open dashboards. Each tick's changes are encoded once and sent to every
+// subscribed stream.
 #ifndef TRAINYARD_CONTROLLER_HTTP_STREAM_FEED_H_
 #define TRAINYARD_CONTROLLER_HTTP_STREAM_FEED_H_
 
@@ -34,9 +34,9 @@ class StreamFeed {
   // Starts listening to the loop.
   void Start();
 
-  // Sends hello and the first messages of each topic, and then changes until the sink is closed. A
-  // `last_event_id` of 0 means that the client has no data yet. If `session_id` is not empty, the
-  // stream is closed when the user's login ends. May be called on any thread.
+  // Sends hello and the first messages of each topic, and then sends changes until the sink is
+  // closed. A `last_event_id` of 0 means that the client has no data yet. If `session_id` is not
+  // empty, the stream is closed when the user's login ends. May be called on any thread.
   void Subscribe(Topics topics, uint64_t last_event_id, std::string session_id,
                  std::shared_ptr<StreamSink> sink);
 
@@ -74,7 +74,7 @@ class StreamFeed {
   void OnTick(const ClusterView& view, const TickSummary& summary);
   void AddJobItems(const ClusterView& view, const TickSummary& summary, const Topics& wanted,
                    Items& items);
-  // Sends the first messages, including those about archived jobs with a topic. Call on the loop
+  // Sends the first messages, including the messages of topics of archived jobs. Call on the loop
   // thread.
   void Begin(const Subscriber& subscriber, uint64_t last_event_id, const ArchivedEntries& archived,
              const ClusterView& view);

@@ -43,7 +43,7 @@ class Parameters {
 struct RouteMatch {
   const Route* route = nullptr;
   Parameters parameters;
-  // The methods that the path supports if it does not support the requested one.
+  // If the path does not support the requested method: the methods that the path supports.
   std::vector<std::string_view> other_methods;
 };
 
@@ -54,9 +54,9 @@ std::pair<std::string_view, std::string_view> SplitTarget(std::string_view targe
 // not UTF-8.
 absl::StatusOr<std::string> PercentDecode(std::string_view text, bool plus_is_space);
 
-// Finds the route of a path below kApiPrefix. If there is none for this method, `route` is null and
-// `other_methods` lists the methods that the path supports; the list is empty if the path does not
-// exist. INVALID_ARGUMENT: the path is malformed.
+// Finds the route of a path below kApiPrefix. If the path has no route for this method, `route` is
+// null and `other_methods` lists the methods that the path supports; the list is empty if the path
+// does not exist. INVALID_ARGUMENT: the path is malformed.
 absl::StatusOr<RouteMatch> MatchRoute(std::string_view method, std::string_view path);
 
 // Adds the values of the query. INVALID_ARGUMENT: a parameter is unknown or repeated, or its value

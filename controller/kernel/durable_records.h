@@ -49,23 +49,23 @@ class DurableRecords {
     std::vector<BatchId> done;
   };
 
-  // Both arguments must outlive this object. Writes the numbers of records that were left out to
+  // Both arguments must outlive this object. Writes the numbers of left-out records to
   // `observations`.
   DurableRecords(const ClusterState& state, Observations& observations)
       : state_(state), observations_(observations) {}
 
-  // Adds a record. The caller may store the batch only after this call or a later one has returned
-  // it in Changes::done for this record.
+  // Adds a record. The caller may store the batch only after this call or a later call has returned
+  // the batch in Changes::done for this record.
   void Add(const BatchId& batch, ReceiveTelemetry request, Timestamp now, Changes& changes);
   // Call when the request has been decided. Returns the request's alert, if it has one.
   std::optional<AlertKey> Answered(uint64_t number, Changes& changes);
 
-  // Submits the held records of an attempt. Call before the exit of one of its ranks is handled,
-  // because the next attempt starts from the newest checkpoint of this attempt.
+  // Submits the held records of an attempt. Call before a rank's exit is handled, because the next
+  // attempt starts from the newest checkpoint of this attempt.
   void SubmitHeld(const AttemptKey& attempt, Changes& changes);
   // Submits the held records that the budget now allows.
   void SubmitWithinBudget(Timestamp now, Changes& changes);
-  // Returns the due reports on records that were left out, at most one per job and minute.
+  // Returns the due reports on left-out records, at most one per job and minute.
   std::vector<ReportLeftOut> ReportsDue(Timestamp now);
 
  private:

@@ -8,8 +8,8 @@ namespace {
 // The number of a job's newest events that are searched for alerts. The bytes of older alerts are
 // already stored, so these alerts cannot arrive again.
 constexpr int kEventsSearched = 1000;
-// Maximum sizes. Beyond them, the oldest entries are removed. Their bytes are already stored, so
-// these alerts cannot arrive again.
+// Maximum sizes. Beyond these sizes, the oldest entries are removed. The bytes of their alerts are
+// already stored, so these alerts cannot arrive again.
 constexpr std::size_t kMaxAttempts = 10'000;
 constexpr std::size_t kMaxAlerts = 100'000;
 

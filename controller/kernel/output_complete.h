@@ -1,4 +1,4 @@
-// Decides when a reader of a job's output has received all of it.
+// Decides when a reader of a job's output has received all output.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_OUTPUT_COMPLETE_H_
 #define TRAINYARD_CONTROLLER_KERNEL_OUTPUT_COMPLETE_H_
 
@@ -8,7 +8,7 @@
 namespace trainyard::controller {
 
 // Returns true if the store has all output that the nodes of the ended job can still send. For a
-// disconnected node, this is assumed after 10 s.
+// disconnected node, completeness is assumed after 10 s.
 bool IsOutputComplete(const JobEntry& entry, const ClusterView& view, const Sessions& sessions);
 
 }  // namespace trainyard::controller

@@ -125,7 +125,7 @@ void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions
 absl::Status Sessions::CheckAttach(const v1::Hello& hello, Timestamp now) const {
   if (!closed_.ok()) return closed_;
   // Check the identity first, so that a worker with a wrong identity cannot end the stream of the
-  // right one.
+  // right worker.
   TRAINYARD_RETURN_IF_ERROR(CheckNodeIdentity(state_, hello));
   if (!hello.cluster_id().empty() && hello.cluster_id() != cluster_id_) {
     return absl::FailedPreconditionError(
@@ -243,7 +243,7 @@ void Sessions::RefreshPausedHeartbeats(const LinkStates& links, Timestamp now) {
 void Sessions::CutOffSlowWorkers(const LinkStates& links, Timestamp now, WorkerActions& actions) {
   const Timestamp steady_ms = now - observations_.stepped_ms;
   const int64_t gap = steady_ms - std::exchange(looked_for_slow_ms_, steady_ms);
-  // A stall of the controller does not count, because the controller sent nothing during it.
+  // A stall of the controller does not count, because the controller sent nothing during the stall.
   const int64_t passed = IsOwnStall(gap) ? 0 : gap;
   for (auto& [link, session] : sessions_) {
     const LinkState state = links(link);

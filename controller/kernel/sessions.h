@@ -27,13 +27,13 @@ struct Session {
   v1::Hello hello;
   // Steady time (Observations::stepped_ms).
   int64_t opened_ms = 0;
-  // True after Welcome was sent. Commands may follow only then.
+  // True after Welcome was sent. Commands may be sent only after that.
   bool welcomed = false;
   // The acknowledged offset of each stream of the worker's attempts.
   StreamOffsets stored;
-  // The archived jobs whose attempts the worker still has. There are some if the worker was
-  // disconnected for a long time.
-  // nullopt for a deleted job.
+  // The archived jobs whose attempts the worker still has. Empty unless
+  // the worker was disconnected for a long time. nullopt for a deleted
+  // job.
   std::map<int64_t, std::optional<JobEntry>> archived;
   // Streams that cannot be stored, because their data in the store is damaged or they belong to
   // another node. The worker keeps their data, and log readers do not wait for it.
@@ -64,7 +64,7 @@ class Sessions {
   void Attached(LinkId link, const absl::Status& answer, Timestamp now, WorkerActions& actions);
   // Sends Welcome with the stored offsets.
   void Welcome(LinkId link, StreamOffsets offsets, ArchivedJobs archived, WorkerActions& actions);
-  // Records that the job was deleted, so that workers no longer keep its data.
+  // Records that the job was deleted, so that workers no longer keep the job's data.
   void JobDeleted(int64_t job_id);
   // Call when the link is closed.
   void Detach(LinkId link, WorkerActions& actions);

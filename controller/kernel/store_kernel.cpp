@@ -17,8 +17,8 @@ constexpr std::size_t kMaxKnownStreams = 200'000;
 
 // Returns true if `attempt` itself saved the checkpoint. Returns false for a checkpoint of an
 // earlier attempt whose rank 0 was killed before it could report the checkpoint. Such a checkpoint
-// gets no metric point. The point would belong to `attempt`, and in merged curves the first point
-// of an attempt ends the curve of the previous attempt, which would hide steps of that attempt.
+// gets no metric point. The point would belong to `attempt`. In merged curves, an attempt's first
+// point ends the previous attempt's curve, so the point would hide steps of the previous attempt.
 bool IsOwnCheckpoint(const v1::CheckpointRecord& record, int64_t attempt) {
   return !record.deleted() && (record.attempt() == 0 || record.attempt() == attempt);
 }

@@ -23,7 +23,7 @@
 namespace trainyard::controller {
 
 // Receives the number of stored bytes of the stream, or an error. OUT_OF_RANGE: bytes before the
-// sent ones are missing. DATA_LOSS: the stream is quarantined.
+// sent bytes are missing. DATA_LOSS: the stream is quarantined.
 using Stored = std::function<void(const absl::StatusOr<int64_t>& offset)>;
 
 struct TelemetryItem {

@@ -11,8 +11,8 @@
 namespace trainyard::controller {
 namespace {
 
-// The maximum number of remembered warnings. When it is reached, all are forgotten, so a warning
-// may be logged again.
+// The maximum number of remembered warnings. At the maximum, all warnings are forgotten, so a
+// warning may be logged again.
 constexpr std::size_t kMaxWarnings = 100'000;
 
 std::string NameOf(const v1::StreamId& stream) {
@@ -177,7 +177,7 @@ void TelemetryPath::BeforeTick(Timestamp now, WorkerActions& actions) {
   }
 }
 
-// Stores the batches at the front of the stream's queue whose records are all committed.
+// Stores the leading batches of the stream's queue whose records are all committed.
 void TelemetryPath::StoreCommitted(const BatchId& batch, WorkerActions& actions) {
   const auto batches = pending_.find({batch.link, batch.stream});
   if (batches == pending_.end()) return;

@@ -47,10 +47,10 @@ class TelemetryPath {
   void AddOutput(Session& session, v1::LogChunk chunk, Permit permit, WorkerActions& actions);
   // Handles the answer to a record's request. The session may have ended in the meantime.
   void Answered(const RequestTag& tag, const absl::Status& answer, WorkerActions& actions);
-  // Submits the attempt's held records. Call before the exit of one of its ranks is handled.
+  // Submits the attempt's held records. Call before a rank's exit is handled.
   void BeforeExit(const AttemptKey& attempt, WorkerActions& actions);
-  // Submits held records that the budget allows, and reports the number of records that were left
-  // out.
+  // Submits held records that the budget allows, and reports the number of left-out
+  // records.
   void BeforeTick(Timestamp now, WorkerActions& actions);
   // Acknowledges the stream's bytes up to `stored`. If `stored` is an error, the acknowledgement
   // states that the bytes cannot be stored.
@@ -86,7 +86,7 @@ class TelemetryPath {
   // as well.
   std::map<std::pair<LinkId, StreamKey>, std::deque<PendingBatch>> pending_;
   uint64_t last_batch_ = 0;
-  // Jobs and nodes about whose streams a warning was logged.
+  // The pairs of job and node whose streams have already caused a warning in the log.
   std::set<std::pair<int64_t, std::string>> warned_;
 };
 

@@ -53,9 +53,9 @@ class TickKernel {
   // first event of the tick records this.
   Timestamp BeginTick(const ClockReading& reading);
 
-  // Detects a stall of the controller (because of a slow disk or a paused machine). Heartbeats
-  // could not be received during it, so it does not count as time without a heartbeat. Returns the
-  // milliseconds since the last tick, or 0 if there was no stall.
+  // Detects a stall of the controller (because of a slow disk or a paused machine). No heartbeat
+  // could arrive during the stall, so the stall does not count as time without a heartbeat. Returns
+  // the milliseconds since the last tick, or 0 if there was no stall.
   int64_t ExcuseOwnStall(Timestamp now);
 
   // Decides the oldest requests, plans due events, and returns the events to commit. Users'
@@ -70,8 +70,8 @@ class TickKernel {
   const std::vector<v1::ArchivedJob>& archived() const { return archived_; }
   // Returns the number of user requests that the last Decide handled.
   std::size_t decided_of_users() const;
-  // Returns false if planning in the last Decide reached its pass limit. It then continues in the
-  // next tick.
+  // Returns false if planning in the last Decide reached its pass limit. Planning then continues in
+  // the next tick.
   bool at_rest() const { return at_rest_; }
 
   // Call when the events are durable. Answers their requests and notifies the listeners.

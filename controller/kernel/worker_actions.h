@@ -70,8 +70,8 @@ struct SendMessage {
   LinkId link = 0;
   v1::ControllerMessage message;
 };
-// Ends the stream. `at_once` drops the queued messages. It is set for a slow consumer, which would
-// not read them.
+// Ends the stream. `at_once` drops the queued messages. `at_once` is set for a slow consumer, which
+// would not read queued messages.
 struct EndLink {
   LinkId link = 0;
   absl::Status status;
@@ -105,7 +105,7 @@ struct StoreOutput {
   v1::LogChunk chunk;
   Permit permit;
 };
-// Requests that a tick runs now instead of at the next interval.
+// Makes the next tick run now instead of at the next interval.
 struct ScheduleTick {};
 // Writes a line to the controller's log.
 struct WriteLog {

@@ -48,9 +48,9 @@ WorkerActions WorkerKernel::Receive(LinkId link, v1::WorkerMessage message, Perm
   // The node is missing until its Hello is answered, because only the answer shows whether the node
   // belongs to this cluster.
   const auto node = observations_.nodes.find(session->node_id);
-  // A blocked worker's heartbeat contains no reports about its ranks. It does not count as a
-  // heartbeat. The node therefore becomes suspect, and reports of stalled peers can show that its
-  // ranks are lost.
+  // A blocked worker's heartbeat contains no reports about its ranks. Such a message does not count
+  // as a heartbeat. The node therefore becomes suspect, and reports of stalled peers can show that
+  // its ranks are lost.
   const bool counts = !message.heartbeat().blocked();
   if (node != observations_.nodes.end() && counts) node->second.last_heartbeat_ms = now;
   if (message.has_heartbeat()) {

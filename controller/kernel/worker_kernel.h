@@ -35,7 +35,7 @@ class WorkerKernel {
   // observations.
   void OnTelemetry(TelemetryPath::Observe observe) { telemetry_.SetObserver(std::move(observe)); }
 
-  // Handles a worker's message. The first message of a link must be a Hello; later ones must not.
+  // Handles a worker's message. The first message of a link, and no other, must be a Hello.
   // Messages of a link without a session are ignored. The worker sends them again on another link.
   WorkerActions Receive(LinkId link, v1::WorkerMessage message, Permit permit, Timestamp now);
   WorkerActions Closed(LinkId link);
@@ -44,7 +44,7 @@ class WorkerKernel {
 
   // The next functions receive the results of SubmitRequest, ReadOffsets, StoreTelemetry and
   // StoreOutput. `stored` is the number of stored bytes of the stream, or an error. OUT_OF_RANGE:
-  // bytes before the sent ones are missing. DATA_LOSS: the stream is quarantined.
+  // bytes before the sent bytes are missing. DATA_LOSS: the stream is quarantined.
   WorkerActions Answered(const RequestTag& tag, const absl::Status& answer, Timestamp now);
   WorkerActions OffsetsRead(LinkId link, StreamOffsets offsets, LoggedAlerts alerts,
                             ArchivedJobs archived);
@@ -63,7 +63,7 @@ class WorkerKernel {
 
  private:
   // Adds the newest mark to each message that reports committed events, so that the worker
-  // remembers how far the event log has come.
+  // remembers the position of the event log.
   void AddMarks(WorkerActions& actions) const;
   // If the newest mark has changed, sends it to all workers with a Welcome, including those without
   // a rank. Sends at most once every 5 s.

@@ -17,7 +17,7 @@
 
 namespace trainyard::controller {
 
-// A job's series are exported until this time after the job's end.
+// A job's series are exported for this long after the job's end.
 inline constexpr int64_t kEndedJobKeptMs = 10 * 60 * 1000;
 
 // The maximum number of names from trainers, such as alert codes, that are counted separately.
@@ -32,7 +32,7 @@ class EventTotals {
   // Adds the jobs that ended shortly before this process started.
   void Restore(const ClusterState& state, Timestamp now);
 
-  // Counts a committed event. `state` includes the event, and may include later ones.
+  // Counts a committed event. `state` includes the event, and may include later events.
   void Count(const v1::Event& event, const ClusterState& state);
 
   // Removes and returns the jobs that ended more than kEndedJobKeptMs ago.

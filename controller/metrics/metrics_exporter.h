@@ -24,7 +24,7 @@ struct MetricsExporterOptions {
   std::string data_dir;
   // Adds further samples at each scrape, on the scraping thread. May be unset.
   std::function<void(MetricSet& metrics)> more;
-  // A snapshot younger than this is reused, so that frequent scrapes do not load the loop thread.
+  // A snapshot below this age is reused, so that frequent scrapes do not load the loop thread.
   std::chrono::milliseconds snapshot_min_age{500};
   // The maximum time that a scrape waits for the loop.
   std::chrono::milliseconds loop_timeout{2000};

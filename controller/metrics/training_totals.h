@@ -24,8 +24,8 @@ class TrainingTotals {
 
   void Forget(int64_t job_id) { jobs_.erase(job_id); }
 
-  // Omits rates if the newest record is older than both half a minute and three steps. The job has
-  // probably stalled then and has no rate.
+  // Omits rates if the newest record is older than 30 s and also older than the duration of three
+  // steps. Such a job has probably stalled and has no rate.
   void AddJobSamples(int64_t job_id, const MetricLabels& labels, Timestamp now,
                      MetricSet& metrics) const;
 

@@ -42,7 +42,7 @@ std::vector<Product> BlockWork::LatentUpProducts() const {
 }
 
 // With latent attention, every tensor-parallel rank has the complete projections to the low-rank
-// space. It applies them only to its own share of the rows.
+// space. Each rank applies them only to its own share of the rows.
 std::vector<Product> BlockWork::AttentionProducts() const {
   if (latent.key_rank == 0) return {{rows, queries + 2 * keys, hidden}, {rows, hidden, queries}};
   std::vector<Product> products = LatentUpProducts();

@@ -11,8 +11,8 @@
 
 namespace trainyard::planner {
 
-// Matrix products out[m, n] += left[m, k] * right[k, n]. There are `count` of them, each with its
-// own matrices.
+// `count` matrix products out[m, n] += left[m, k] * right[k, n], each with its own
+// matrices.
 struct Product {
   double m = 0;
   double n = 0;
@@ -49,10 +49,10 @@ struct BlockWork {
   double rows = 0;       // Number of tokens of a micro-batch on this rank.
   double norm_rows = 0;  // Rows in norms and residuals; fewer with sequence parallelism.
   double hidden = 0;
-  // This rank's share of the feed-forward width. With experts, that of the shared experts.
+  // This rank's share of the feed-forward width (with experts: of the shared experts' width).
   double ffn = 0;
   double queries = 0;  // Width of the query heads of this rank.
-  // Width of this rank's keys, and also of its values. With latent attention, their mean.
+  // The width of this rank's keys and of its values. With latent attention, the mean of both.
   double keys = 0;
   double scored = 0;  // Total width of this rank's heads: the mean of queries and values.
   double heads = 0;   // Number of query heads of this rank.
@@ -82,10 +82,10 @@ struct BlockWork {
   // Returns the router's product, which computes in fp32.
   Product RouterProduct() const { return {norm_rows, experts.all, hidden}; }
   Product HeadProduct() const { return {rows, vocabulary, hidden}; }
-  // Returns the projection of a module of multi-token prediction. Every tensor-parallel rank has it
-  // undivided.
+  // Returns the projection of a module of multi-token prediction. Every tensor-parallel rank has
+  // the whole projection.
   Product MtpProduct() const { return {norm_rows, hidden, 2 * hidden}; }
-  // Returns the number of weights in Products() and of the router.
+  // Returns the number of weights in Products() and in the router.
   double BlockParameters() const;
   double ExpertParameters() const;
   double TableParameters() const { return vocabulary * hidden; }

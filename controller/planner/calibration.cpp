@@ -10,7 +10,7 @@
 namespace trainyard::planner {
 namespace {
 
-// Runs in which the part takes a smaller share of the step are ignored, because such a scale would
+// Runs in which the part takes a smaller share of the step are ignored, because their scale would
 // not be precise.
 constexpr double kLeastPart = 0.01;
 

@@ -39,8 +39,8 @@ struct DeviceSpec {
 const DeviceSpec* FindDeviceSpec(std::string_view name);
 std::span<const DeviceSpec> KnownDeviceSpecs();
 
-// Returns a note that names the device whose figures are used for `name`. Empty if `name` is
-// exactly that device's name. Otherwise `name` only begins with it and may be another variant.
+// Returns a note naming the device whose figures are used for `name`. Empty if `name` is exactly
+// that device's name. Otherwise `name` begins with that name and may be another variant.
 std::string DeviceNote(std::string_view name, const DeviceSpec& device);
 
 // Returns a CPU slot with rough figures, which suffice only for comparing layouts. Its memory use
@@ -52,7 +52,7 @@ const DeviceSpec& CpuSlotSpec();
 const Link* FindNetwork(std::string_view name);
 std::span<const Link> KnownNetworks();
 
-// Storage of token files, as seen by a rank, which has one reader.
+// Storage of token files, as seen by one rank, which has one reader.
 struct Storage {
   std::string_view name;
   double seconds_per_sample = 0;  // Latency of reading a sample at a random offset.

@@ -34,7 +34,7 @@ class GroupLinks {
   // Returns the time of an all-to-all in which every member sends `bytes`, divided equally among
   // all members.
   double ExchangeSeconds(double bytes) const;
-  // Returns the time that one member needs to send `bytes` to the next.
+  // Returns the time that one member needs to send `bytes` to the next member.
   double SendSeconds(double bytes) const;
   // Returns the time until each member's part has passed once around the ring. In each round, all
   // members wait for the slowest hop.

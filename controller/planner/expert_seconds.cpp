@@ -76,7 +76,7 @@ double TransferSeconds(const BlockWork& work, const Cluster& cluster,
 
 }  // namespace
 
-// All ranks of the experts wait for the one with the most rows. Selective recomputation sends the
+// All ranks of the experts wait for the rank with the most rows. Selective recomputation sends the
 // rows again, but not the results.
 ExpertSeconds SecondsOfExperts(const BlockWork& work, const Kernels& kernels,
                                const Cluster& cluster, const TrainerProfile& profile) {

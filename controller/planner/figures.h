@@ -7,7 +7,7 @@
 
 namespace trainyard::planner {
 
-// Returns the median. For an even number of values, this is the mean of the two middle ones.
+// Returns the median. For an even number of values, this is the mean of the two middle values.
 // Returns 0 if there are no values.
 double MedianOf(std::vector<double> values);
 

@@ -9,7 +9,7 @@ namespace trainyard::planner {
 namespace {
 
 // The ratio of backward to forward operations of fused attention. The forward pass needs two
-// products. The backward pass recomputes the scores and needs four more, five in total.
+// products. The backward pass needs five: one to recompute the scores, and four more.
 constexpr double kFusedBackwardFlops = 2.5;
 
 // The product that computes the gradient of the input.
@@ -119,8 +119,8 @@ double Kernels::WideProduct(double flops, double bytes) const {
   return std::max(flops / wide_rate_, Bytes(bytes));
 }
 
-// Returns the time for casting an input to FP8. Two copies are written: one as it is, and one
-// transposed for the product that sums over rows.
+// Returns the time for casting an input to FP8. Two copies are written: a plain copy, and a
+// transposed copy for the product that sums over rows.
 double Kernels::Cast(double elements) const {
   return is_fp8_ ? Bytes((work_.element + 2) * elements) : 0;
 }

@@ -29,8 +29,8 @@ class Kernels {
   double BackwardProduct(const Product& product) const;
   double BackwardProducts(const std::vector<Product>& products) const;
 
-  // The products of a rank's experts: up (with gate) and down. They run as one product per expert,
-  // or, forward and for input gradients, as one grouped kernel if they are small.
+  // The products of a rank's experts: up (with gate) and down. They run as one product per expert.
+  // Small forward and input-gradient products run as one grouped kernel instead.
   double ForwardExpertProducts(const std::vector<Product>& products) const;
   double BackwardExpertProducts(const std::vector<Product>& products) const;
 

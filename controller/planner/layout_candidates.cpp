@@ -140,8 +140,8 @@ class GroupWalk {
 
   // Visits the possible sizes of ep. Returns false if larger micro-batches need not be visited: the
   // search has ended, or not even the largest ep fits. Dividing experts among tensor-parallel ranks
-  // needs less memory, but each of these ranks then receives the rows of all of them. Such layouts
-  // are visited only if whole experts do not fit.
+  // needs less memory, but each of these ranks then receives the rows of all these ranks. Such
+  // layouts are visited only if whole experts do not fit.
   bool VisitExpertSizes() {
     if (!HasExperts(config_.model)) return VisitSizes({1}, config_.layout.etp) && !ended_;
     const int64_t tp = config_.layout.tp;
@@ -150,8 +150,8 @@ class GroupWalk {
     return may_divide && VisitSizes(ExpertSizes(tp), tp) && !ended_;
   }
 
-  // Visits the groups with these sizes of ep, until one does not fit. Returns true if some layout
-  // fits.
+  // Visits the groups with these sizes of ep, until a group does not fit. Returns true if some
+  // layout fits.
   bool VisitSizes(const std::vector<int64_t>& sizes, int64_t etp) {
     bool fits = false;
     for (const int64_t size : sizes) {
@@ -167,8 +167,8 @@ class GroupWalk {
   }
 
   // Refuses a layout that breaks a rule for divided experts or that the trainer would refuse.
-  // Limits that do not depend on the layout, such as that on FP8, do not count, because runs beyond
-  // them can be planned.
+  // Limits that do not depend on the layout, such as the FP8 limit, do not count, because runs
+  // beyond them can be planned.
   bool KeepsRules(const RunConfig& group) {
     if (group.layout.etp > 1) {
       const std::vector<SettingProblem> problems = FindFeatureProblems(group);

@@ -18,8 +18,8 @@ namespace trainyard::planner {
 std::vector<int64_t> DivisorsOf(int64_t whole);
 
 enum class Walk { kContinue, kSkipLargerBatches, kEnd };
-// Called once per group, with the layout of the group that has ZeRO 0 and no recomputation. Later
-// calls may have the same layout with larger micro-batches.
+// Called once per group, with the group's layout that has ZeRO 0 and no recomputation. Later calls
+// may have the same layout with larger micro-batches.
 using VisitGroup = std::function<Walk(const RunConfig& config)>;
 // Called with a reason for excluding layouts, and the number of excluded layouts.
 using VisitRefused = std::function<Walk(const std::string& reason, int64_t count)>;

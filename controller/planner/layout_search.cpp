@@ -88,8 +88,8 @@ class Search {
     return IsTooLarge() ? Walk::kEnd : Walk::kContinue;
   }
 
-  // Returns true if the layout with the least memory fits. It uses ZeRO 3 or ZeRO 1: ZeRO 3 needs
-  // memory for whole blocks in addition to its shards, so it may need more.
+  // Returns true if the layout with the least memory fits. This layout uses ZeRO 3 or ZeRO 1. ZeRO
+  // 3 also needs memory for whole blocks, so it may need more memory than ZeRO 1.
   bool SomeMemberFits(const RunConfig& group, const std::vector<LayoutConfig>& members) {
     RunConfig member = group;
     member.layout.recompute = Recompute::kFull;

@@ -52,7 +52,7 @@ LayoutSearch SearchLayouts(const RunConfig& config, const Cluster& cluster);
 PlannedLayout PlanGivenLayout(const RunConfig& config, const Cluster& cluster);
 
 struct LargerCluster {
-  // A number of nodes above the cluster's on which some layout fits.
+  // A number of nodes, larger than the cluster's, on which some layout fits.
   std::optional<int64_t> fewest_nodes;
   int64_t looked_at = 0;  // The largest number of nodes that was tried.
 };

@@ -123,8 +123,8 @@ PassParts HeadSeconds(const BlockWork& work, const Kernels& kernels,
   return head;
 }
 
-// Returns the time of the projection of a module of multi-token prediction, the norms of its two
-// inputs, and the copies that join the results and split their gradient.
+// Returns the time of a multi-token prediction module: its projection, the norms of its two inputs,
+// and the copies that join the results and split their gradient.
 PassParts MtpSeconds(const BlockWork& work, const Kernels& kernels) {
   constexpr double kNormElements = 2 * (2 + 4), kCopiedElements = 2 * 4;
   PassParts module;
@@ -143,7 +143,7 @@ void AddTransfers(const BlockWork& work, const RunConfig& config, const Cluster&
   // With sequence parallelism, the backward pass gathers the inputs of the matrices again.
   const bool splits_rows = layout.sequence_parallel;
   // Returns the transfers of hidden states. With sequence parallelism, these are all-gathers and
-  // reduce-scatters. Without it, one all-reduce replaces two of them.
+  // reduce-scatters. Without sequence parallelism, one all-reduce replaces two of these transfers.
   const auto transfers = [&](double gathers) {
     return tensor.Transfers(gathers, work.StreamBytes());
   };

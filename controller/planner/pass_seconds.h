@@ -18,7 +18,7 @@ struct PassSeconds {
   PassParts block_full;       // Repeated work with full recomputation.
   PassParts head;             // Forward pass, loss and backward pass.
   PassParts embedding;
-  // Both passes of a module of multi-token prediction, without its block, head and embedding.
+  // Both passes of a multi-token prediction module, without its block, head and embedding.
   PassParts mtp;
 };
 

@@ -95,7 +95,7 @@ void AddWaits(const RunConfig& config, const StepWaits& waits, Findings& finding
 }
 
 // Returns the change that enables fused attention. A fused kernel requires 16-bit numbers and
-// samples that are not divided by cp. `auto` already uses one if possible.
+// samples that are not divided by cp. `auto` already uses fused attention if possible.
 std::string FusedAttentionAdvice(const RunConfig& config) {
   if (config.train.precision == Precision::kFp32) return "train.precision bf16";
   const bool is_auto = config.train.attention_backend == AttentionBackend::kAuto;

@@ -15,7 +15,7 @@
 
 namespace trainyard::planner {
 
-// A run with an MFU below this is slow on any device.
+// A run with an MFU below this value is slow on any device.
 inline constexpr double kLowMfu = 0.2;
 // A run is slow if its speed is below this fraction of the predicted speed.
 inline constexpr double kSlowBelow = 0.8;

@@ -29,8 +29,8 @@ struct Optimum {
 
 // Returns the division with 20 tokens per parameter, which is Chinchilla's rule of thumb.
 Optimum RuleOfTwenty(double flops);
-// Returns N = 0.1174 C^0.4999 and D = 1.6972 C^0.5001, which are published coefficients. With them,
-// 6 N D is 1.2 C.
+// Returns N = 0.1174 C^0.4999 and D = 1.6972 C^0.5001, which are published coefficients. With these
+// coefficients, 6 N D is 1.2 C.
 Optimum GuideCoefficients(double flops);
 // Returns the division with the lowest LossOf under the constraint 6 N D = C.
 Optimum LossMinimum(double flops);

@@ -162,8 +162,8 @@ double SecondsOf(const DataTransfers& transfers, const GroupLinks& group) {
 }
 
 // Returns the time that data-parallel transfers add to a step. The transfers run during the passes
-// of `rounds` micro-batches. They slow these passes down by data_exposed times the duration of the
-// transfers if all ranks were in one node. If the transfers take longer than the passes, the rest
+// of `rounds` micro-batches. They slow these passes down by data_exposed times the duration that
+// the transfers would have within one node. If the transfers take longer than the passes, the rest
 // is added as a wait.
 double DataSeconds(const RunConfig& config, const std::array<StateGroup, 2>& groups,
                    const PassParts& pass, double element, const Cluster& cluster,
@@ -229,7 +229,7 @@ bool StageLoad::IsLike(const StageLoad& other) const {
 
 namespace {
 
-// Adds the blocks of multi-token prediction. With experts, they have experts.
+// Adds the blocks of multi-token prediction. If the model has experts, these blocks do too.
 void AddMtpLayers(const ModelConfig& model, StageLoad& load) {
   const auto modules = static_cast<double>(model.mtp_num_layers);
   load.layers += modules;

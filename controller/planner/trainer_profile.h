@@ -17,9 +17,9 @@ struct TrainerProfile {
   double product_margin = 0;
   // Products of experts. Forward and for input gradients, products of fewer multiply-adds per
   // expert than grouped_below run as one kernel for all experts, at the share grouped_products of
-  // the rate of single products. All others run as one product per expert, each of which takes
-  // seconds_per_expert_product longer than its part of one large product. added_exposed is the
-  // share of the time for adding weight gradients to existing values that the product does not
+  // the rate of single products. All other products run as one product per expert. Each of these
+  // takes seconds_per_expert_product longer than its part of one large product. added_exposed is
+  // the share of the time for adding weight gradients to existing values that the product does not
   // hide.
   double grouped_below = 0;
   double grouped_products = 1;
@@ -50,8 +50,8 @@ struct TrainerProfile {
   double bytes_per_norm_gradient = 0;  // Reads of gradients for their norm.
   double seconds_per_block = 0;        // Fixed time of a block's passes, independent of size.
   double seconds_per_step = 0;
-  // True if selective recomputation repeats the scores of unfused attention. If false, it repeats
-  // the norms and the activation function.
+  // True if selective recomputation repeats the scores of unfused attention. If false, the
+  // recomputation repeats the norms and the activation function.
   bool selective_makes_scores = false;
 
   // Communication. `node_link` and `network` are the reached shares of the links' bandwidths. Each
@@ -62,7 +62,7 @@ struct TrainerProfile {
   double tensor_pair = 1;  // Factor on tensor_exposed for two ranks.
   double context_exposed = 1;
   double pipeline_exposed = 1;
-  // Share of the transfers of experts behind the products of a shared expert.
+  // The share of the expert transfers' time that the products of a shared expert hide.
   double expert_hidden = 0;
   // All-to-all. The reached share of a node's links (0: node_link), and the latency in addition to
   // that of the links.
@@ -73,8 +73,8 @@ struct TrainerProfile {
   double zero_bubble_left = 1.0 / 3;
   double zero_bubble_work = 0;
   // Data parallelism. A transfer that overlaps other work still takes multiprocessors and bandwidth
-  // from that work. It lengthens the step by this share of its time. A transfer that does not
-  // overlap other work lengthens the step by its whole time.
+  // from that work. Such a transfer lengthens the step by this share of the transfer's time. A
+  // transfer that does not overlap other work lengthens the step by its whole time.
   double data_exposed = 1;
   // True if each tensor-parallel rank sends only its part of the activations to the next stage. Has
   // no effect with sequence parallelism.

@@ -42,13 +42,13 @@ struct TunePlan {
   int64_t too_large = 0;  // Candidates that are not measured because they should not fit.
 };
 
-// Returns at most `most` candidates (`most` must be at least 2): the current settings, the
-// predicted fastest, the fastest with each value of each setting, and one that is predicted to need
-// slightly too much memory. `config` must be resolved and must satisfy the rules.
+// Returns at most `most` candidates (`most` is at least 2): the current settings, the predicted
+// fastest candidate, the fastest candidate per value of each setting, and a candidate predicted to
+// need slightly too much memory. `config` must be resolved and must satisfy the rules.
 TunePlan PlanTuning(const RunConfig& config, const Cluster& cluster, int64_t most);
 
-// Returns variants of `fastest`, one for each other attention backend that supports it. Their
-// predicted times are those of `fastest`.
+// Returns variants of `fastest`, one for each other attention backend that supports `fastest`.
+// Their predicted times are those of `fastest`.
 std::vector<TuneCandidate> OtherAttention(const RunConfig& config, const TuneCandidate& fastest);
 
 // Plans a whole sweep before anything is measured: the sweep of PlanTuning, plus variants of the
@@ -80,7 +80,7 @@ struct TuneResult {
 };
 
 // Settings whose speeds differ by at most this fraction count as equally fast. The planner then
-// chooses those with the lowest memory use.
+// chooses the settings with the lowest memory use.
 inline constexpr double kEquallyFast = 0.01;
 
 // Returns the index of the best result, or nullopt if no candidate ran.

@@ -27,7 +27,7 @@ class ClockDoubt {
 
   // `known_ms` is the newest wall time that was trusted before the start, or 0 if there is none.
   // `wall_ms` is the wall time read at the start. `wall_ms` is trusted unless it is too far ahead
-  // of `known_ms`. It is needed because the clock may be set between the start and the first pass.
+  // of `known_ms`. `wall_ms` is needed because the clock may be set before the first pass.
   ClockDoubt(Timestamp known_ms, Timestamp wall_ms, Steady start)
       : known_ms_(known_ms), known_at_(start) {
     Check(wall_ms, start);

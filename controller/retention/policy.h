@@ -25,8 +25,8 @@ struct RetentionRule {
 struct RetentionPolicy {
   RetentionRule logs{.keep_ms = 30 * kDayMs, .disk_share = 0.4};
   RetentionRule metrics{.keep_ms = 180 * kDayMs, .disk_share = 0.2};
-  // Applies to events of jobs and of nodes. A job's events age from the end of the job, events of
-  // nodes from their own time.
+  // Applies to events of jobs and of nodes. A job's events age from the end of the job, a node's
+  // events age from their own time.
   RetentionRule events{.keep_ms = 365 * kDayMs, .disk_share = 0.2};
   // The age at which whole jobs are removed, as with `trainyard delete`. nullopt means never.
   std::optional<int64_t> jobs_ms = 730 * kDayMs;

@@ -13,7 +13,7 @@
 
 namespace trainyard::controller {
 
-// A removal is abandoned after this many tries. They take 2 hours in total.
+// A removal is abandoned after this many tries. All tries together take 2 hours.
 inline constexpr int kMaxRemovalTries = 8;
 // The wait before the second try. Each further wait is three times as long, up to kMaxRemovalWait.
 inline constexpr std::chrono::seconds kFirstRemovalWait{10};
@@ -33,7 +33,7 @@ class RemovalRetries {
   // Returns the time of the earliest pending try, or nullopt if no try is pending.
   std::optional<Time> NextTry() const;
   // Returns one line per abandoned removal, with path, cause and advice. After 10 lines, a last
-  // line states the number of the others.
+  // line states the number of further abandoned removals.
   std::vector<std::string> Warnings() const;
 
  private:

@@ -1,5 +1,5 @@
 // The gRPC service for access. It proves that the controller knows the token, creates login codes
-// for the dashboard, lists and ends its sessions, and tells callers their user name.
+// for the dashboard, lists and ends dashboard sessions, and tells callers their user name.
 #ifndef TRAINYARD_CONTROLLER_RPC_ACCESS_SERVICE_H_
 #define TRAINYARD_CONTROLLER_RPC_ACCESS_SERVICE_H_
 

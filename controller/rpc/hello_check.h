@@ -10,8 +10,8 @@ namespace trainyard::controller {
 
 // Verifies the signature of the Hello. A worker of an older release sends a secret instead, and
 // therefore needs a connection that nobody else can read (`is_private`). The function replaces the
-// secret by its hash, and node_key by its public key, so that no other part of the controller sees
-// the secret.
+// secret with its hash and node_key with the secret's public key, so that no other part of the
+// controller sees the secret.
 //
 // UNAVAILABLE: the challenge is from an earlier process of the controller. PERMISSION_DENIED: the
 // signature is wrong. FAILED_PRECONDITION: a worker of an older release uses a connection that is

@@ -101,7 +101,7 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
   }
 
   // Returns nullptr for a job that was archived or deleted after the stream began. Only ended jobs
-  // are.
+  // can be.
   static const JobEntry* EntryOf(const Shared& shared, const ClusterView& view) {
     return shared.archived.has_value() ? &*shared.archived : FindEntry(view.state, shared.job_id);
   }

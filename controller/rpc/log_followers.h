@@ -58,7 +58,7 @@ class LogFollowers {
     return alive;
   }
 
-  // Removes expired entries. Takes long, but is called only once per many calls of Add. Requires
+  // Removes expired entries. Slow, but called only once per many calls of Add. Requires
   // mutex_.
   void Prune() {
     std::erase_if(followers_, [](const auto& follower) { return follower.second.expired(); });

@@ -125,7 +125,7 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
       complete = complete_;
       woken_ = false;
     }
-    // Assign a new message: a cleared one would keep the memory of its largest lines.
+    // Assign a new message: a cleared message would keep the memory of its largest lines.
     message_ = {};
     const absl::Status status =
         api_.logs.Read(query_, complete, cursor_, [this](std::vector<v1::LogLine> lines) {

@@ -20,7 +20,7 @@ using BidiReactor = grpc::ServerBidiReactor<v1::WorkerMessage, v1::ControllerMes
 // The maximum number of bytes received from all workers but not stored yet.
 constexpr std::size_t kAllStreamsBytes = 128 << 20;
 // The maximum number of bytes received from one worker but not stored yet. It exceeds the 16 MiB
-// that a worker sends without an acknowledgement, so it normally does not delay heartbeats.
+// that a worker sends without an acknowledgement, so this limit normally does not delay heartbeats.
 constexpr std::size_t kOneStreamBytes = 24 << 20;
 constexpr int kOneStreamMessages = 4096;
 // The maximum amount of one worker's messages that wait for the loop, in bytes and in number. The

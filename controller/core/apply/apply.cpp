@@ -117,7 +117,7 @@ bool IsStallCode(const std::string& code) {
 }
 
 // Alerts are history for users and do not change the state, with one exception: alerts of the loss
-// guard and stall alerts of the watchdog are recorded, so that neither acts on the same step again.
+// guard and stall alerts of the watchdog are recorded, so that neither acts twice on a step.
 void ApplyKind(const v1::AlertRaised& raised, const v1::Event&, ClusterState& state) {
   const bool stalled = raised.by_watchdog() && IsStallCode(raised.code());
   if (!raised.by_guard() && !stalled) return;
@@ -145,7 +145,7 @@ void ApplyKind(const v1::LayoutChosen& chosen, const v1::Event&, ClusterState& s
   if (layouts.size() > kLayoutsKept) layouts.erase(layouts.begin());
 }
 
-// Applies a user's request about a job. Except for notes, the job has not ended.
+// Applies a user's request about a job. The job has not ended, except for requests about notes.
 void ApplyUserRequest(const v1::Event& event, ClusterState& state) {
   if (event.has_note_written() || event.has_note_deleted()) return ApplyToNotes(event, state);
   if (event.has_job_paused()) return TakePaused(event, state);

@@ -33,8 +33,8 @@ v1::Attempt& RequireLive(int64_t attempt_number, JobEntry& entry) {
   return *live;
 }
 
-// Folds the oldest attempts into sums and drops the ranks of older ones, so that the state stays
-// small even if the job restarts for months.
+// Folds the oldest attempts into sums and drops the ranks of older attempts, so that the state
+// stays small even if the job restarts for months.
 void TrimAttempts(v1::Job& job) {
   while (job.attempts_size() > kAttemptsKept) FoldOldestAttempt(job);
   const int bare = job.attempts_size() - kAttemptsKeptWithRanks;

@@ -58,8 +58,8 @@ void RemoveCheckpoint(const v1::CheckpointDeleted& deleted, v1::Job& job) {
 
 void MarkDamaged(const v1::CheckpointRejected& rejected, v1::Job& job) {
   for (v1::Checkpoint& checkpoint : *job.mutable_checkpoints()) {
-    // If the rejecting attempt or a later one has published a checkpoint at the same path, that is
-    // a different checkpoint, so it is not removed.
+    // If the rejecting attempt or a later one has published a checkpoint at the same path, the
+    // published checkpoint is a different one and is not removed.
     const bool is_it =
         checkpoint.path() == rejected.path() && checkpoint.attempt() < rejected.attempt();
     if (is_it) checkpoint.set_damaged(true);

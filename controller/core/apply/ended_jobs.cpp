@@ -9,10 +9,10 @@ namespace trainyard::controller {
 namespace {
 
 // A submission searches the archive before it is decided. The request id of a job that is archived
-// in between must still be found, so this is longer than the time between the two.
+// in between must still be found, so this time exceeds the time between search and decision.
 constexpr int64_t kArchivedRequestKeptMs = 600'000;
 
-// Stores the request id for kArchivedRequestKeptMs, and removes expired ones.
+// Stores the request id for kArchivedRequestKeptMs, and removes expired ids.
 void KeepArchivedRequest(const JobEntry& entry, Timestamp now, ClusterState& state) {
   std::deque<ArchivedRequest>& kept = state.archived_requests;
   while (!kept.empty() && kept.front().archived_ms <= now - kArchivedRequestKeptMs) {

@@ -1,4 +1,4 @@
-// Removes ended jobs from the state, because they were archived or deleted.
+// Removes archived and deleted jobs from the state.
 #ifndef TRAINYARD_CONTROLLER_CORE_APPLY_ENDED_JOBS_H_
 #define TRAINYARD_CONTROLLER_CORE_APPLY_ENDED_JOBS_H_
 
@@ -13,8 +13,8 @@ namespace trainyard::controller {
 // Applies JobArchived: removes the job from the state.
 void TakeArchived(const v1::JobArchived& archived, Timestamp now, ClusterState& state);
 
-// Removes a deleted job from the state. Does nothing if the job is archived, because it is not in
-// the state. Part of Apply.
+// Removes a deleted job from the state. Does nothing if the job is archived, because archived jobs
+// are not in the state. Part of Apply.
 void ForgetJob(int64_t job_id, ClusterState& state);
 
 }  // namespace trainyard::controller

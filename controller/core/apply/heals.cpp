@@ -8,7 +8,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Returns the entry of the fact's job. The fact's attempt must be the live one and must be running.
+// Returns the entry of the fact's job. The fact's attempt must be live and must be running.
 template <typename Fact>
 JobEntry& EntryOfRunning(const Fact& fact, ClusterState& state) {
   const auto found = state.jobs.find(fact.job_id());
@@ -51,7 +51,7 @@ void TakeHealing(const v1::AttemptHealing& healing, Timestamp now, ClusterState&
   for (auto& [rank, exited] : entry.exited_ranks) exited.clear_log_tail();
   entry.first_failure_ms = 0;
   // If all ranks of a replaced node ended before the heal, the node sends no AttemptCleared.
-  // Therefore its slots are released here.
+  // Therefore the node's slots are released here.
   for (const std::string& node_id : ReplacedNodes(attempt)) {
     if (!entry.cleared_nodes.contains(node_id)) continue;
     ReleaseSlotsOn(healing.job_id(), attempt, node_id, state);

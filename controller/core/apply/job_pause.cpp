@@ -76,7 +76,7 @@ void CompletePause(JobEntry& entry, ClusterState& state) {
 
 void EndPause(Timestamp now, v1::Job& job) {
   const Timestamp begin = BeginOfWait(job);
-  // `begin` is 0 while the attempt has not ended. The pause has not begun then.
+  // `begin` is 0 while the attempt has not ended. In that case the pause has not begun yet.
   if (begin != 0) job.set_paused_ms(PausedMs(job, begin, now));
   job.clear_pause();
 }

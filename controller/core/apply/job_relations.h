@@ -1,4 +1,4 @@
-// Applies the relations between jobs: which jobs were resumed or cloned from others.
+// Applies the relations between jobs: from which other jobs a job was resumed or cloned.
 #ifndef TRAINYARD_CONTROLLER_CORE_APPLY_JOB_RELATIONS_H_
 #define TRAINYARD_CONTROLLER_CORE_APPLY_JOB_RELATIONS_H_
 

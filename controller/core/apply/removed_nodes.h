@@ -14,8 +14,8 @@ namespace trainyard::controller {
 // to be kept, its worker joins as a new node.
 inline constexpr std::size_t kMaxRemovedNodes = 10'000;
 
-// Removes the node from the state. Keeps the data that its worker would need to rejoin, for the
-// kMaxRemovedNodes most recently removed nodes. Part of Apply.
+// Removes the node from the state. For the kMaxRemovedNodes most recently removed nodes, keeps the
+// data that the worker needs to rejoin. Part of Apply.
 void ForgetNode(const std::string& node_id, Timestamp now, ClusterState& state);
 
 // Restores the saved state of a removed node when it rejoins. Part of Apply.

@@ -1,5 +1,5 @@
-// Shifts all times in the state when the wall clock is set, so that the differences between them do
-// not change.
+// Shifts all times in the state when the wall clock is set, so that the differences between times
+// do not change.
 #ifndef TRAINYARD_CONTROLLER_CORE_APPLY_TIME_SHIFT_H_
 #define TRAINYARD_CONTROLLER_CORE_APPLY_TIME_SHIFT_H_
 

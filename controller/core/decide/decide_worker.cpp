@@ -183,8 +183,8 @@ void FailAttemptClearedUnrun(const ClusterState& state, const NodeEntry& node,
   events.push_back(LossOf(node, entry, "its worker no longer has the attempt", now));
 }
 
-// Cordons a node that runs an attempt that the log does not contain. The slots of that attempt look
-// free in this state, but must not be assigned to another job.
+// Cordons a node that runs an attempt unknown to the log. The slots of that attempt look free in
+// this state, but must not be assigned to another job.
 void CordonIfRunsLostJob(const ClusterState& state, const v1::Hello& hello, Timestamp now,
                          std::vector<v1::Event>& events) {
   const auto lost = std::ranges::find_if(hello.attempts(), [&](const v1::AttemptReport& report) {
@@ -214,7 +214,7 @@ bool ConcernsRank(const ClusterState& state, const std::string& node_id, int64_t
 }
 
 // Returns true if the fact is about an attempt with ranks on this node. The attempt must be the
-// newest one of a known job, or an older one that keeps its slots until it is cleared.
+// newest attempt of a known job, or an older attempt that keeps its slots until it is cleared.
 bool ConcernsAttempt(const ClusterState& state, const std::string& node_id, int64_t job_id,
                      int64_t attempt_number) {
   if (state.nodes.at(node_id).uncleared.contains({job_id, attempt_number})) {
@@ -396,8 +396,8 @@ std::vector<v1::Event> DecideTelemetry(const ClusterState& state, const ReceiveT
   v1::Event event;
   event.set_time_ms(now);
   event.set_actor(absl::StrCat("rank ", request.rank));
-  // A node that was disconnected for a long time may send output of a job that is already archived.
-  // Its alerts are still recorded, because they need no state. Its checkpoint records are ignored.
+  // A node may send output of an archived job after a long disconnection. The job's alerts are
+  // still recorded, because alerts need no state. The job's checkpoint records are ignored.
   if (entry == nullptr && IsArchived(state, request.job_id) && request.record.has_alert()) {
     return DecideAlert(request, std::move(event));
   }

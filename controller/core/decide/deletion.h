@@ -17,8 +17,8 @@
 
 namespace trainyard::controller {
 
-// OK if the job has ended and no node may still run a process of the job. FAILED_PRECONDITION:
-// otherwise; the message states the reason.
+// Returns OK if the job has ended and no node may still run a process of the job. Otherwise returns
+// FAILED_PRECONDITION; the message states the reason.
 absl::Status CheckDeletable(const ClusterState& state, const JobEntry& entry);
 
 struct CheckpointsOfDeletion {

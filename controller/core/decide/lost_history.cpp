@@ -15,15 +15,15 @@ namespace trainyard::controller {
 namespace {
 
 constexpr int64_t kWarningMs = 7 * 86'400'000LL;
-// The number of job ids, and of attempt numbers, that are skipped after those in the mark. They may
-// already have been assigned, because the mark is written up to a few seconds after its event.
+// The number of job ids, and of attempt numbers, that are skipped after those in the mark. Some may
+// be in use already, because the mark is written up to a few seconds after its event.
 constexpr int64_t kSkippedJobIds = 10'000;
 constexpr int64_t kSkippedAttempts = 1'000;
 // The maximum number of job ids, and of attempt numbers, that are skipped because of one loss.
 constexpr int64_t kMostSkipped = 1'000'000'000;
 
 // Returns the number of events that the log lost: the events after its last event, up to the mark.
-// Each of them may have started an attempt.
+// Each lost event may have started an attempt.
 int64_t LostEvents(const v1::LogMark& mark, uint64_t last_sequence) {
   if (mark.sequence() <= last_sequence) return 0;
   constexpr uint64_t kMost = kMostSkipped;

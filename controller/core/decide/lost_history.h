@@ -23,9 +23,9 @@
 
 namespace trainyard::controller {
 
-// INVALID_ARGUMENT: the mark is implausibly far ahead. Each loss that a worker reports skips the
-// job ids up to its mark. This check limits the skip to 10^9 ids, so that a faulty worker cannot
-// use up all job ids.
+// INVALID_ARGUMENT: the mark is implausibly far ahead. After each loss that a worker reports, the
+// job ids up to the mark are skipped. This check limits the skip to 10^9 ids, so that a faulty
+// worker cannot use up all job ids.
 absl::Status CheckLogMark(const ClusterState& state, const v1::LogMark& mark);
 
 // Returns true if the log has already recorded that the mark's event was lost. In this case the job

@@ -9,7 +9,7 @@
 
 namespace trainyard::controller {
 
-// These functions convert between a job entry and the details in it that API responses do not show.
+// These functions convert a job entry to its details and back. API responses omit the details.
 v1::JobSnapshot DetailsOf(const JobEntry& entry);
 void TakeDetails(const v1::JobSnapshot& details, JobEntry& entry);
 

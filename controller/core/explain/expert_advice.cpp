@@ -15,7 +15,7 @@ namespace {
 
 using Kind = ExpertProblem::Kind;
 
-// Describes the further layers in the same state. Empty if there are none.
+// Describes the other layers with the same problem. Empty if there are no such layers.
 std::string OtherLayers(const ExpertProblem& problem) {
   if (problem.layers <= 1) return "";
   return absl::StrCat("; ", Counted(problem.layers - 1, "other layer"), " too");

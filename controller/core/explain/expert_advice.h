@@ -10,7 +10,7 @@
 
 namespace trainyard::controller {
 
-// Returns a finding for each problem. Names the job's settings only if it runs trainyard-trainer.
+// Returns a finding for each problem. Names job settings only if the job runs trainyard-trainer.
 std::vector<planner::Finding> AdviceOnExperts(const std::vector<ExpertProblem>& problems,
                                               const v1::JobSpec& spec);
 

@@ -1,6 +1,6 @@
-// The health of a job, in one word, with the findings behind it. This is the only place that
-// decides whether a running job is well: lists, the page, the command line, alerts and metrics show
-// its result.
+// The health of a job, in one word, with the findings behind it. No other code decides whether
+// a running job is well: lists, the page, the command line, alerts and metrics show this
+// result.
 #ifndef TRAINYARD_CONTROLLER_CORE_EXPLAIN_JOB_HEALTH_H_
 #define TRAINYARD_CONTROLLER_CORE_EXPLAIN_JOB_HEALTH_H_
 

@@ -55,8 +55,8 @@ std::optional<v1::PendingReason> WhyNoMetrics(const Observations& observations,
   if (rank < 0) return std::nullopt;
   v1::PendingReason reason;
   reason.set_code(v1::PENDING_CODE_NO_METRICS);
-  // The message does not contain the number of lines, because the reason would then change every
-  // second.
+  // The message does not contain the number of lines, because with the number the reason would
+  // change every second.
   reason.set_message(absl::StrCat("log_parser ", EnumText(entry.job.spec().log_parser().kind()),
                                   " has found no step in ", kManyUnmatchedLines,
                                   " or more lines of the output of rank ", rank,

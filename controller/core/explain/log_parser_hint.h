@@ -27,8 +27,8 @@ std::optional<v1::PendingReason> WhyNoMetrics(const Observations& observations,
 // there are no metrics". Empty if the live attempt has metrics, no log parser, or no output.
 std::string NoStepFoundText(const Observations& observations, const JobEntry& entry);
 
-// Returns the number of telemetry lines of the newest attempt that could not be read, with the
-// first of them. Returns nullopt if all lines could be read.
+// Returns a finding about the unreadable telemetry lines of the newest attempt: their number and
+// the first line. Returns nullopt if all lines could be read.
 std::optional<planner::Finding> BadTelemetryFinding(const Observations& observations,
                                                     const JobEntry& entry);
 

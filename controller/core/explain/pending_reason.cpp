@@ -44,7 +44,7 @@ std::string WhyUnavailable(const v1::Node& node, Timestamp now) {
 }
 
 // Returns ready but cordoned nodes with enough free slots: as many as the gang lacks if
-// `fitting_nodes` nodes fit already. Empty if there are too few of them.
+// `fitting_nodes` nodes fit already. Empty if there are too few such nodes.
 std::vector<std::string> CordonsInTheWay(const ClusterState& state, const GangShape& shape,
                                          int fitting_nodes) {
   std::vector<std::string> names;
@@ -94,7 +94,7 @@ std::string ClusterText(const ClusterState& state, v1::DeviceKind kind, Timestam
   return text;
 }
 
-// Returns the reason why a job with auto_layout does not continue on fewer nodes. Empty if it may.
+// Returns the reason why a job with auto_layout does not shrink to fewer nodes, or "" if it may.
 std::string WhyNotWithFewer(const JobEntry& entry) {
   if (entry.layouts.empty()) return "";
   const v1::GrantedLayout& newest = entry.layouts.back();

@@ -28,7 +28,7 @@ class PendingExplainer {
 
   v1::PendingReason Why(const JobEntry& entry);
 
-  // Returns true if a job with this key waits because the head of the queue comes before it.
+  // Returns true if a job with this key waits because the head of the queue precedes the job.
   bool IsBehindHead(const QueueKey& key) const;
   // Returns the number of jobs in the queue before this key.
   int CountAhead(const QueueKey& key);

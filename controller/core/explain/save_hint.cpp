@@ -36,8 +36,8 @@ const SaveProblem* ProblemOf(const Observations& observations, const JobEntry& e
   return has_trouble ? &*attempt->second.save_problem : nullptr;
 }
 
-// Returns the cause of a failed checkpoint. After the first semicolon, the trainer states what it
-// does next, which does not apply to a rank that has exited.
+// Returns the cause of a failed checkpoint. Omits the text after the first semicolon: the trainer's
+// next action, which does not apply to a rank that has exited.
 std::string_view CauseOfFailedSave(const SaveProblem& trouble) {
   return std::string_view(trouble.message).substr(0, trouble.message.find("; "));
 }

@@ -1,4 +1,4 @@
-// Explains why a job writes no checkpoints, and what it loses by that.
+// Explains why a job writes no checkpoints, and which work the job loses as a result.
 #ifndef TRAINYARD_CONTROLLER_CORE_EXPLAIN_SAVE_HINT_H_
 #define TRAINYARD_CONTROLLER_CORE_EXPLAIN_SAVE_HINT_H_
 
@@ -12,8 +12,8 @@
 
 namespace trainyard::controller {
 
-// Returns the finding `unsaved` if the newest save of the live attempt failed, or if it is waiting
-// until it can write.
+// Returns the finding `unsaved` if the newest save of the live attempt failed or cannot write
+// yet.
 std::optional<v1::HealthFinding> WhyUnsaved(const Observations& observations,
                                             const JobEntry& entry);
 

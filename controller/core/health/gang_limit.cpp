@@ -218,7 +218,7 @@ class RunningLimit {
   }
 
   // longest_pause limits the time between two steps, so it does not apply after the last step.
-  // kLeft and kFinish may follow the last step, so output also counts as progress in them.
+  // kLeft and kFinish may follow the last step, so in these states output also counts as progress.
   void ApplyLongestPause(Timestamp still_since_ms, GangLimit& limit) const {
     const bool stepped = last_step_ > attempt_.resume_step();
     if (!rules_.has_longest_pause() || !stepped || at_last_step_) return;

@@ -24,11 +24,11 @@ namespace trainyard::controller {
 struct Hang {
   // The newest step of the gang.
   int64_t step = 0;
-  // The ranks that block the gang, in ascending order. Contains every rank if these cannot be
-  // determined.
+  // The ranks that block the gang, in ascending order. Contains every rank if the blocking ranks
+  // are unknown.
   std::vector<int> ranks;
-  // True if `ranks` exited with 0 before the step that the others wait for. In this case no node is
-  // to blame.
+  // True if `ranks` exited with 0 before the step for which the other ranks wait. In this case no
+  // node is to blame.
   bool left_early = false;
   // The evidence for the stall, as one line.
   std::string evidence;

@@ -9,9 +9,9 @@
 
 namespace trainyard::controller {
 
-// Returns five kinds of checks: of the node's contact, identity and clock offset, the worker's own
-// checks, and a comparison of the node's checkpoint root with that of other nodes. If the worker
-// has reported no checks, returns only the check of contact.
+// Returns five kinds of checks: contact, identity, clock offset, the worker's own checks, and a
+// comparison of the checkpoint root with that of other nodes. If the worker has reported no checks,
+// returns only the contact check.
 v1::NodeChecks ChecksOf(const ClusterState& state, const NodeEntry& entry,
                         const Observations& observations);
 

@@ -42,9 +42,9 @@ bool HasBegunToHeal(const EvidenceContext& context, const v1::Attempt& attempt) 
          context.now - attempt.heals().rbegin()->began_ms() < context.options.lost_after_ms;
 }
 
-// Returns the progress of one peer rank, as evidence about the judged node. Returns nullopt if it
-// proves nothing. `last_heartbeat_ms` is the last heartbeat of the judged node, not of the rank's
-// own node.
+// Returns the progress of one peer rank, as evidence about the judged node. Returns nullopt if the
+// progress proves nothing. `last_heartbeat_ms` is the last heartbeat of the judged node, not of the
+// rank's own node.
 std::optional<PeerProgress> ProgressOfRank(const EvidenceContext& context,
                                            const AttemptObservation& attempt, int rank,
                                            Timestamp last_heartbeat_ms) {

@@ -91,8 +91,8 @@ std::vector<v1::Event> ReportedHealthDue(const ClusterState& state,
   const auto take_report = [&](const NodeEntry& node, const NodeObservation& observed) {
     const std::string& trouble = observed.condition.trouble();
     v1::NodeHealth health = node.node.health();
-    // The numbers in the trouble text may change with each report. Therefore events record only
-    // when a trouble begins and ends.
+    // The numbers in the trouble text may change with each report. Therefore only the beginning and
+    // the end of a trouble cause events.
     if (!observed.attached || trouble.empty() == health.reported().empty()) return;
     health.set_reported(trouble);
     if (health.since_ms() == 0) health.set_since_ms(now);

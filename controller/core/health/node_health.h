@@ -16,9 +16,9 @@
 
 namespace trainyard::controller {
 
-// The backoff of a node after its first failed start. It doubles with each further failed start and
-// is reset by a successful one. A node that fails every start therefore gets one attempt per
-// backoff instead of the whole queue.
+// The backoff of a node after its first failed start. Each further failed start doubles the
+// backoff, and a successful start resets it. A node that fails every start therefore gets one
+// attempt per backoff instead of the whole queue.
 inline constexpr int64_t kFirstRetryMs = 5'000;
 inline constexpr int64_t kLongestRetryMs = 600'000;
 

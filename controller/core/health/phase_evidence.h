@@ -1,5 +1,5 @@
 // Judges attempts that are saving or evaluating: finds evidence that such an attempt lost its ranks
-// on a node that sends no heartbeat. These phases have no steps to measure, so their duration is
+// on a node without a heartbeat. These phases have no steps to measure, so their duration is
 // compared with that of earlier phases of the job.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_PHASE_EVIDENCE_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_PHASE_EVIDENCE_H_
@@ -14,7 +14,7 @@
 namespace trainyard::controller {
 
 // Returns evidence about `node_id`, which sends no heartbeat, as the end of a sentence. Empty if
-// the evidence is insufficient. It is sufficient if
+// the evidence is insufficient. The evidence is sufficient if
 // - no rank of the gang has exited,
 // - every rank on another node runs, on a node with settled reports (start_evidence.h),
 // - each of these ranks made no progress for longer than its limit, which is

@@ -57,9 +57,9 @@ bool IsWordOfJob(const v1::NodeEvidence& evidence) {
          (evidence.fault() == v1::NODE_FAULT_DEVICE || evidence.fault() == v1::NODE_FAULT_STALLED);
 }
 
-// Returns the number of failures that count towards a quarantine, including `another`: those within
-// the window and after the last release. All evidence from the output or behavior of the same job
-// counts as one failure.
+// Returns the number of failures that count towards a quarantine, including `another`. Counts the
+// failures within the window and after the last release. All evidence from the output or behavior
+// of the same job counts as one failure.
 int FailuresOf(const v1::Node& node, const v1::NodeEvidence& another, int64_t window_ms) {
   int failures = 0;
   std::set<int64_t> jobs_with_word;
@@ -124,7 +124,7 @@ std::vector<v1::Event> Blame(const v1::Node& node, v1::NodeEvidence evidence,
   return events;
 }
 
-// Returns the kind of failure for which the verdict blames a node. Unspecified if it blames none.
+// Returns the kind of failure for which the verdict blames a node; unspecified if there is none.
 v1::NodeFault FaultOf(const v1::Verdict& verdict, const v1::Attempt& attempt) {
   const CauseRules& rules = RulesOf(verdict.cause());
   if (rules.blames == Rule::kYes) return rules.fault;
@@ -153,7 +153,7 @@ std::string XidText(const Xid& xid) {
   return absl::StrCat("Xid ", xid.number, " (", std::string(xid.meaning), ")");
 }
 
-// Converts the time of an error from the node's clock to the controller's clock. Returns it
+// Converts the time of an error from the node's clock to the controller's clock. Returns the time
 // unchanged if the offset of the node's clock is unknown.
 Timestamp NodeTime(int64_t time_ms, const NodeObservation& observed, Timestamp now) {
   const Timestamp corrected_ms = CorrectedTime(time_ms, observed.clock.AheadMs(), now);
@@ -185,8 +185,8 @@ void AddDeviceErrors(const NodeObservation& observed, const v1::Node& node,
   }
 }
 
-// Returns true if the worker reports a fatal device error. A worker reports it until the worker
-// restarts, for example after a reboot.
+// Returns true if the worker reports a fatal device error. A worker reports such an error until the
+// worker restarts, for example after a reboot.
 bool HasFatalError(const v1::NodeCondition& condition) {
   return std::ranges::any_of(condition.device_errors(), [](const v1::DeviceError& error) {
     const std::optional<Xid> xid = FindXid(error.xid());

@@ -37,8 +37,8 @@ std::vector<v1::Event> QuarantineEventsDue(const ClusterState& state,
                                            const Observations& observations,
                                            const CoreOptions& options, Timestamp now);
 
-// Returns the event that ends the quarantine and clears the evidence that counts towards one.
-// Returns nullopt if the node has neither.
+// Returns the event that ends the quarantine and clears the evidence for a quarantine. Returns
+// nullopt if the node has neither a quarantine nor such evidence.
 std::optional<v1::Event> Release(const v1::Node& node, const std::string& reason, Timestamp now);
 
 // Returns a score from 0 to 100. A node without evidence has 100. Each evidence record subtracts

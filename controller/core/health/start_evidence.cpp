@@ -33,7 +33,7 @@ bool MayHaveStarted(const Observations& observations, const JobEntry& entry,
 
 // Returns true if the node cannot have the attempt. Its stream must be closed, and its worker must
 // not have reported the attempt. In addition, either the worker left on request, or this controller
-// process sent it a Welcome but never the start.
+// process sent the worker a Welcome but never the start.
 bool WentWithout(const Observations& observations, const JobEntry& entry,
                  const v1::Attempt& attempt, const std::string& node_id) {
   const auto found = observations.nodes.find(node_id);

@@ -1,5 +1,5 @@
 // Judges attempts that have not trained yet: finds evidence that such an attempt lost its ranks on
-// a node that sends no heartbeat. A start has no steps to measure, so its duration is compared with
+// a node without a heartbeat. A start has no steps to measure, so its duration is compared with
 // that of earlier starts of the job.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_START_EVIDENCE_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_START_EVIDENCE_H_
@@ -22,10 +22,10 @@ namespace trainyard::controller {
 bool HasSettledReports(const Observations& observations, const CoreOptions& options,
                        const std::string& node_id, Timestamp now);
 
-// Returns the duration of the job's longest earlier start in milliseconds, from the start of its
-// programs to the first step, as its ranks reported it. If the newest attempt resumes from a
-// checkpoint, considers only earlier starts from checkpoints. Returns nullopt if there is no such
-// start.
+// Returns the duration of the job's longest earlier start in milliseconds. A start lasts from the
+// launch of the programs to the first step, as reported by the ranks. If the newest attempt resumes
+// from a checkpoint, considers only earlier starts from checkpoints. Returns nullopt if there is no
+// such start.
 std::optional<int64_t> LongestStartMs(const v1::Job& job);
 
 // Returns evidence that the live attempt lost its ranks on `node_id`, which sends no heartbeat, as

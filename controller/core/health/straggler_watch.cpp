@@ -133,8 +133,8 @@ std::optional<v1::HealthFinding> WhySlowRank(const ClusterState& state,
   for (const Straggler& straggler : stragglers) finding.add_ranks(straggler.rank);
   std::swap(*finding.mutable_ranks()->begin(),
             *std::ranges::find(*finding.mutable_ranks(), slowest.rank));
-  // The message does not contain the seconds, because the finding would then change with each
-  // update.
+  // The message does not contain the seconds, because with the seconds the finding would change
+  // with each update.
   finding.set_message(absl::StrFormat(
       "rank %d computes %.1f times as long as its %d peer ranks and holds up every step",
       slowest.rank, slowest.seconds / slowest.median_seconds, slowest.compared));

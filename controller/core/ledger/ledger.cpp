@@ -21,8 +21,8 @@ constexpr int kTrainedKept = 256;
 
 Timestamp OrElse(Timestamp time, Timestamp fallback) { return time == 0 ? fallback : time; }
 
-// Returns the number of slots of an attempt. It is lower than the number that the job requests if
-// the layout was chosen for fewer nodes.
+// Returns the number of slots of an attempt. If the layout was chosen for fewer nodes, this number
+// is lower than the requested number.
 int SlotsOf(const v1::Job& job, const v1::Attempt& attempt) {
   const v1::GrantedLayout& granted = attempt.layout();
   if (granted.nodes() > 0) return granted.nodes() * granted.slots_per_node();
@@ -50,8 +50,8 @@ struct WastedPart {
 };
 
 // Returns the shares of a listed attempt. Only the newest attempt can have unsaved steps. For an
-// older attempt, the next attempt's starting point shows which steps were saved; all others count
-// as repeated.
+// older attempt, the next attempt's starting point shows which steps were saved; all other steps
+// count as repeated.
 WastedPart WastedPartOf(const v1::Job& job, int index) {
   const v1::Attempt& attempt = job.attempts(index);
   const int64_t trained = attempt.last_step() - StepBefore(attempt);
@@ -95,7 +95,7 @@ void AddUse(const v1::Attempt& attempt, const WastedPart& wasted, int slots, Tim
   const Timestamp trained_until =
       std::clamp(OrElse(use.stalled_since_ms(), until), std::min(timeline.at(), until), until);
   // Healed, stalled, diverged and slow time is measured by the controller, so the phases that ranks
-  // report cannot use it.
+  // report cannot include this time.
   const int64_t healed_ms = HealedMs(attempt, until);
   const Timestamp started_by =
       trained_until - healed_ms - use.stalled_ms() - use.diverged_ms() - use.slow_ms();

@@ -16,8 +16,8 @@ namespace trainyard::controller {
 // attempt.
 v1::Ledger LedgerOf(const v1::Job& job, Timestamp now);
 
-// Returns the job's time for reports over many jobs (report.h). The sum of its spans by phase is
-// the same as in LedgerOf.
+// Returns the job's time for reports over many jobs (report.h). For each phase, the sum of the
+// spans is the same as in LedgerOf.
 //
 // Attempts and the gaps between them have their exact times. Within an attempt, only some phases
 // have an exact position: the start, the lost steps, and the stall at the end. Lost steps are the

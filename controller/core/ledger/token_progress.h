@@ -8,10 +8,10 @@
 
 namespace trainyard::controller {
 
-// Sets tokens and total_tokens of `progress`. Corrects eta_seconds for a batch that grows:
-// eta_seconds assumes steps of equal length, but a step with more samples takes proportionally
-// longer. Does nothing if the settings have no batch size or sequence length, as for a program
-// other than trainyard-trainer.
+// Sets tokens and total_tokens of `progress`. Corrects eta_seconds for a growing batch: the
+// original eta_seconds assumes steps of equal length, but a step with more samples takes
+// proportionally longer. Does nothing if the settings have no batch size or sequence length, as for
+// a program other than trainyard-trainer.
 void AddTokens(const v1::JobSpec& spec, v1::Progress& progress);
 
 }  // namespace trainyard::controller

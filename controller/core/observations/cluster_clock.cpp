@@ -11,8 +11,8 @@
 namespace trainyard::controller {
 namespace {
 
-// Returns false for a time that shows that the clock was never set. With such a time, times in the
-// state would become negative.
+// Returns false for the time of a clock that was never set. With such a time, times in the state
+// would become negative.
 bool IsPlausible(Timestamp wall_ms) {
   constexpr Timestamp kEarliestMs = 946'684'800'000;    // The year 2000.
   constexpr Timestamp kLatestMs = 253'402'300'800'000;  // The year 10,000.

@@ -27,7 +27,7 @@ class ClusterClock {
   ClusterClock() = default;
   // Use this when the controller starts. `known` is the clock in the state. On the same boot,
   // steady time continues regardless of the wall clock. On another boot, the time since the newest
-  // event is measured by the wall clock; if that is negative, 0 is used.
+  // event is measured by the wall clock; a negative time counts as 0.
   ClusterClock(const v1::ClusterClock& known, const std::string& boot_id,
                const ClockReading& reading);
 

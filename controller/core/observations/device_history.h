@@ -33,7 +33,7 @@ struct DeviceSample {
 };
 
 struct DeviceRecord {
-  // At most one per minute, oldest first. A reading in which the GPU did not respond has no sample.
+  // At most one sample per minute, oldest first. If the GPU did not respond, there is no sample.
   std::deque<DeviceSample> samples;
   std::string error;     // Reason why the GPU did not respond to the newest reading; else empty.
   int32_t last_xid = 0;  // Newest XID error; 0: none.

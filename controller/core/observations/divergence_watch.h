@@ -63,7 +63,7 @@ class DivergenceWatch {
   int in_a_row_ = 0;
   Divergence first_;
   std::optional<Divergence> not_finite_;
-  // The first of the newest consecutive spikes. The gang is diverging after kSpikesInARow of them.
+  // The first of the newest consecutive spikes. The gang is diverging after kSpikesInARow spikes.
   std::optional<Divergence> spiking_;
   bool spikes_persist_ = false;
   // The time of the newest record, and the milliseconds between the two newest records.

@@ -17,8 +17,8 @@ inline constexpr int kShownEvaluationSets = 32;
 // The maximum length of a set's name. Workers read only shorter names.
 inline constexpr std::size_t kMaxSetNameBytes = 128;
 
-// Sets the newest loss on the set. Ignores a new set if there are kShownEvaluationSets others, and
-// a set whose name is empty or too long.
+// Sets the newest loss on the set. Ignores a set whose name is empty or too long, and a new set if
+// kShownEvaluationSets sets exist.
 void SetEvaluatedLoss(const std::string& set, int64_t step, double loss, v1::Progress& progress);
 
 // Sets the losses on evaluation sets that a metrics record contains. Most records contain none.

@@ -15,9 +15,9 @@ namespace trainyard::controller {
 // A layer has collapsed if its balance is halfway from 1 (even) to experts / topk (the worst) or
 // beyond. Layers of trained mixtures are far below: 1.1 to 1.5 with a balance loss.
 inline constexpr double kCollapsedShare = 0.5;
-// A router whose entropy is below this gives nearly all weight to one expert. This is a collapse
-// only if a token has several experts. A router that is certain of two equal experts of 256 has
-// 0.125.
+// A router whose entropy is below this value gives nearly all weight to one expert. This is a
+// collapse only if a token has several experts. A router that is certain of two equal experts of
+// 256 has the entropy 0.125.
 inline constexpr double kLowEntropy = 0.05;
 // A layer that drops more than a tenth of its choices trains many tokens without their experts.
 // With a capacity factor of 1.25 and a balance loss, runs drop a few percent.
@@ -25,7 +25,7 @@ inline constexpr double kMuchDropped = 0.1;
 // A state must last for this many consecutive records, because single steps vary. Records are at
 // least 5 s apart.
 inline constexpr int kExpertRecordsInARow = 5;
-// Experts without rows must be so for longer, because a step may have few rows per expert.
+// Experts must lack rows for this many consecutive records: a step may have few rows per expert.
 inline constexpr int kIdleRecordsInARow = 10;
 
 // A problem that a layer has had for some time.
@@ -48,8 +48,8 @@ struct ExpertProblem {
 
 class ExpertWatch {
  public:
-  // Adds a record. Forgets the earlier records if the step is not after theirs, because a new
-  // attempt has gone back, or if the record has another shape.
+  // Adds a record. Forgets the earlier records in two cases: the record's step is not after theirs
+  // (a new attempt has gone back), or the record has another shape.
   void Add(const v1::ExpertsRecord& record);
 
   // Returns true if there are no records.

@@ -1,6 +1,6 @@
-// Derives the first step of an attempt from the reports of its ranks. It cannot always be computed
-// from a checkpoint: a program may resume on its own without checkpoint records, or continue a
-// checkpoint of another program whose step is unknown.
+// Derives the first step of an attempt from the reports of its ranks. The first step cannot always
+// be computed from a checkpoint. A program may resume on its own without checkpoint records, or
+// continue another program's checkpoint with an unknown step.
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_FIRST_STEP_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_FIRST_STEP_H_
 
@@ -13,9 +13,9 @@
 
 namespace trainyard::controller {
 
-// Returns the first step that the attempt trained, if the first two reported steps show that it was
-// not Attempt.resume_step + 1. For example, a program that reports every tenth step began ten steps
-// before its first report. Returns nullopt if
+// Returns the first step that the attempt trained, if the first two reported steps show that this
+// step was not Attempt.resume_step + 1. For example, a program that reports every tenth step began
+// ten steps before its first report. Returns nullopt if
 // - the reports do not show this,
 // - the first step is already known, or
 // - `observed_since_ms` is after the placement, so earlier reports may be missing.

@@ -29,7 +29,7 @@ struct GroupWait {
 
 // Returns the wait that shows the cause. Returns nullopt if no rank of the attempt reports a wait,
 // or if in each group all members have joined the same operation. `gang_size` is the number of
-// ranks of the attempt. If a program names ranks beyond it, they are ignored.
+// ranks of the attempt. Ranks that are not below `gang_size` are ignored.
 std::optional<GroupWait> FindGroupWait(const AttemptObservation& attempt, int gang_size);
 
 // Returns, for example, "rank 2 has not reached all-reduce 17 of group dp0 (ranks 0-3); ranks

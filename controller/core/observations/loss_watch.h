@@ -40,8 +40,8 @@ class LossWatch {
                const std::vector<std::pair<int64_t, double>>& losses);
 
   // Returns the number of consecutive newest losses that are findings. If the window was cleared at
-  // a high level, the findings before that count as well. They count until a loss is at most
-  // spike_ratio times the mean that the window had before the first of these findings.
+  // a high level, the findings before the clearing count as well. Those findings count until a loss
+  // is at most spike_ratio times the mean that the window had before the first of these findings.
   int64_t spikes_in_a_row() const { return spikes_in_a_row_ + spikes_before_; }
 
   std::size_t size() const { return window_.size(); }

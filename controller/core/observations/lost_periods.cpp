@@ -56,7 +56,7 @@ std::optional<LostPeriods::Lost> LostPeriods::Unrecorded(Timestamp recorded_unti
     if (period.until_ms <= recorded_until_ms) return;
     lost.until_ms = std::max(lost.until_ms, period.until_ms);
     // After a restart of the controller, records that were not stored arrive again. A period may
-    // therefore begin before the end of the newest recorded one.
+    // therefore begin before the end of the newest recorded period.
     const Timestamp from_ms = std::max(period.since_ms, recorded_until_ms);
     const double part = static_cast<double>(period.until_ms - from_ms) /
                         static_cast<double>(period.until_ms - period.since_ms);

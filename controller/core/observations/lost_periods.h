@@ -23,10 +23,10 @@ class LostPeriods {
     kAll,       // The open period as well. For an attempt that ends.
   };
 
-  // Adds a period in which `lost_ms`, at most its length, was lost. Consecutive periods are joined
-  // into one open period. The open period is complete when it is at least a minute long and covers
-  // at least a tenth of the time since the problem began. A long problem therefore needs few
-  // events.
+  // Adds a period in which `lost_ms` was lost. `lost_ms` is at most the length of the period.
+  // Consecutive periods are joined into one open period. The open period is complete when it is at
+  // least a minute long and covers at least a tenth of the time since the problem began. A long
+  // problem therefore needs few events.
   void Add(Timestamp since_ms, Timestamp until_ms, int64_t lost_ms);
 
   // Must be called when the problem is over. Completes the open period, unless another period ended

@@ -59,8 +59,8 @@ struct NodeObservation {
   NodeClock clock;
   DeviceRecords devices;
   // Attempts whose start was sent since the worker's newest Welcome and which the worker has not
-  // reported yet. If a stream ends before its Welcome, it reveals nothing about an earlier start,
-  // so the set is kept.
+  // reported yet. A stream that ends before its Welcome reveals nothing about an earlier start, so
+  // the set is kept.
   std::set<AttemptKey> starts_sent;
   bool welcomed = false;  // True if this controller process has sent the worker a Welcome.
   // True if the worker has received its Welcome over the open stream, so that it accepts commands.
@@ -106,8 +106,8 @@ struct RankObservation {
   // the first record).
   std::string recorded_phase;
   int64_t recorded_phase_ms = 0;
-  // Steady progress in earlier training periods, in milliseconds, if only saves and evaluations
-  // interrupted it. A job that saves often therefore also counts as steady.
+  // Milliseconds of steady progress in earlier training periods that only saves and evaluations
+  // interrupted. A job that saves often therefore also counts as steady.
   int64_t steady_before_ms = 0;
 };
 
@@ -189,7 +189,7 @@ struct AttemptObservation {
   std::optional<RateChange> rate_change;
   BadTelemetry bad_telemetry;
   // The offset up to which each stream was observed, by rank and kind. After a reconnect, workers
-  // send telemetry again that is not stored yet.
+  // resend telemetry that is not stored yet.
   std::map<std::pair<int, int>, int64_t> observed_until;
   // The newest stall (stall.h), as seen at the reports of workers. nullopt before the first.
   std::optional<Stall> stall;
@@ -249,8 +249,8 @@ int64_t LastStep(const AttemptObservation& attempt);
 // else the number in the job file. Returns 0 if neither is known.
 int64_t TotalSteps(const AttemptObservation& attempt, const v1::Job& job);
 
-// Returns the worker's description of a process of the attempt on this node that survives SIGKILL.
-// Empty if none is reported.
+// If a process of the attempt on this node survives SIGKILL, returns the worker's description of
+// the process. Otherwise returns an empty string.
 std::string UnkillableOn(const Observations& observations, const std::string& node_id,
                          const AttemptKey& attempt);
 

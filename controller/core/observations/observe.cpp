@@ -30,8 +30,8 @@ bool Moved(const v1::RankReport& before, const v1::RankReport& now, const RankOb
   return !ReportsSteps(rank) && before.last_activity_ms() != now.last_activity_ms();
 }
 
-// Records the progress that a report shows. When this is called, rank.phase is still the previous
-// phase; all other fields of `rank` already have the values from the report.
+// Records the progress that a report shows. At the time of the call, rank.phase is still the
+// previous phase; all other fields of `rank` already have the values from the report.
 void NoteMovement(const std::string& phase, int64_t longest_pause_ms, RankObservation& rank) {
   const Timestamp now = LastProgress(rank);
   const bool new_phase = !phase.empty() && phase != rank.phase;
@@ -78,7 +78,7 @@ void ObserveCompute(const v1::RankReport* before, const v1::RankReport& report, 
 void TakeNewest(const v1::RankRecord& newest, RankObservation& rank) {
   const bool is_new_generation = rank.newest.generation() != newest.generation();
   // Another member may now have this place. The compute times of the previous member do not apply
-  // to it.
+  // to the new member.
   if (is_new_generation) rank.compute = {};
   if (is_new_generation || rank.first_step_of_generation == 0) {
     rank.first_step_of_generation = newest.step();
@@ -115,9 +115,9 @@ void ObserveReport(const v1::AttemptReport* before, const v1::AttemptReport& rep
   }
 }
 
-// Updates the newest stall. While reports are missing, the gang may be training, so that time does
-// not count as a stall. A stall ends with the first report that shows progress. All time until that
-// report counts, so that the stalled time in the ledger never shrinks.
+// Updates the newest stall. While reports are missing, the gang may be training, so time without
+// reports does not count as a stall. A stall ends with the first report that shows progress. All
+// time until that report counts, so that the stalled time in the ledger never shrinks.
 void ObserveStall(Timestamp now, AttemptObservation& attempt) {
   const Timestamp since = StalledSince(attempt, now);
   const bool is_open = attempt.stall.has_value() && attempt.stall->until_ms == 0;
@@ -132,8 +132,8 @@ void ObserveStall(Timestamp now, AttemptObservation& attempt) {
 
 using AttemptReports = google::protobuf::RepeatedPtrField<v1::AttemptReport>;
 
-// Records that a node no longer reports the attempt. When no node reports it any longer, its
-// observation is removed.
+// Records that one more node no longer reports the attempt. When no node reports the attempt any
+// longer, removes the attempt's observation.
 void DropReport(const AttemptKey& key, Observations& observations) {
   const auto attempt = observations.attempts.find(key);
   if (attempt == observations.attempts.end()) return;

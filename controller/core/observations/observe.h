@@ -1,4 +1,4 @@
-// Updates the observations on worker messages and clock changes.
+// Updates the observations when a worker message arrives or the clock changes.
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_OBSERVE_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_OBSERVE_H_
 
@@ -29,9 +29,9 @@ void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat
 void ObserveStartSent(const std::string& node_id, const AttemptKey& attempt,
                       Observations& observations);
 
-// Records that the controller is not reading the node's messages (backpressure). This counts as a
-// heartbeat. It also restarts the steady-progress window of the node's ranks, because their missing
-// progress proves nothing.
+// Records that the controller is not reading the node's messages (backpressure). Backpressure
+// counts as a heartbeat. It also restarts the steady-progress window of the node's ranks, because
+// their missing progress proves nothing.
 void ObserveUnread(const std::string& node_id, Timestamp now, const ClusterState& state,
                    Observations& observations);
 

@@ -35,7 +35,7 @@ void ObserveRate(const v1::MetricsRecord& metrics, const AttemptKey& key, const 
                  Observations& observations) {
   const auto rate = metrics.values().find(telemetry::kLearningRate);
   const JobEntry* entry = FindEntry(state, key.job_id);
-  // Ignore rates that are not finite. They would leave the watch empty, so every record would
+  // Ignore rates that are not finite. Such rates would leave the watch empty, so every record would
   // search the checkpoints of other jobs again.
   if (rate == metrics.values().end() || !std::isfinite(rate->second) || entry == nullptr) return;
   const v1::Attempt* attempt = FindAttempt(entry->job, key.number);

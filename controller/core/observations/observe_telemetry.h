@@ -1,4 +1,4 @@
-// Updates the observations on the telemetry of ranks.
+// Updates the observations when telemetry of ranks arrives.
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_OBSERVE_TELEMETRY_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_OBSERVE_TELEMETRY_H_
 

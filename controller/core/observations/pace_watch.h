@@ -39,7 +39,7 @@ class PaceWatch {
     // The lost time of a diverging step counts as diverging, not as slow.
     bool is_diverging = false;
     // The part of the time since the previous rate in which the gang waited for data. The ledger
-    // has a separate phase for it, so it does not count as slow.
+    // has a separate phase for this wait, so the wait does not count as slow.
     int64_t data_wait_ms = 0;
   };
 

@@ -36,8 +36,8 @@ std::vector<std::string> NoncesBySize(const RootSightings& roots) {
 }
 
 // Returns the nonce of the directory that is probably intended. If any node reads the controller's
-// nonce, this is the controller's. Otherwise it is the nonce that most nodes read, or "" if there
-// is a tie.
+// nonce, returns that nonce. Otherwise returns the nonce that most nodes read, or "" if there is a
+// tie.
 std::string ReferenceNonce(const RootSightings& roots) {
   if (roots.nodes_by_nonce.contains(roots.controllers_nonce)) return roots.controllers_nonce;
   const std::vector<std::string> nonces = NoncesBySize(roots);

@@ -25,12 +25,12 @@ bool CanStall(const AttemptObservation& attempt, const RankObservation& rank);
 // Returns true if the gang has at least one rank and CanStall is true for all of its ranks.
 bool CanStall(const AttemptObservation& attempt);
 
-// Returns the time of the gang's last progress if the gang has stalled at `until`. It has stalled
-// if it can stall and no rank made progress in the LongestPauseMs before `until`. Otherwise returns
-// 0.
+// Returns the time of the gang's last progress if the gang has stalled at `until`. The gang has
+// stalled if it can stall and no rank made progress in the LongestPauseMs before `until`. Otherwise
+// returns 0.
 Timestamp StalledSince(const AttemptObservation& attempt, Timestamp until);
 
-// Returns true if reports about all running ranks are arriving. While they are missing, the gang
+// Returns true if reports about all running ranks are arriving. While reports are missing, the gang
 // may be training.
 bool AllReport(const AttemptObservation& attempt, Timestamp now);
 

@@ -20,14 +20,14 @@ class StepTimes {
 
   bool empty() const { return seconds_.empty(); }
   std::size_t size() const { return seconds_.size(); }
-  // Returns 0 if there are no times, as do Pace, Slow and Longest.
+  // Newest, Pace, Slow and Longest return 0 if there are no times.
   double Newest() const;
 
   // Returns the mean of the newest 16 times, which is the current pace in seconds per step.
   double Pace() const;
 
-  // Returns the 99th percentile, rounded down. With 2 to 101 times this is the second largest, so a
-  // single slow step has no effect. Computed by Add, because every report of a rank reads it.
+  // Returns the 99th percentile, rounded down. With 2 to 101 times this is the second largest time,
+  // so a single slow step has no effect. Computed by Add, because every report of a rank reads it.
   double Slow() const { return slow_; }
 
   // Returns the longest time. While only a few times are known, it is the best estimate of how long

@@ -64,7 +64,7 @@ struct DeleteJob {
   static constexpr RequestSource kSource = RequestSource::kUser;
   v1::DeleteJobRequest request;
   Principal principal;  // For the retention rules, the controller.
-  // The checkpoint directories of the job to delete together with it (deletion.h).
+  // The job's checkpoint directories to delete together with the job (deletion.h).
   std::vector<std::string> checkpoints;
   // The job if it is archived, otherwise nullptr. The core cannot read the archive.
   std::shared_ptr<const JobEntry> archived = nullptr;
@@ -91,9 +91,9 @@ struct RemoveNode {
   Principal principal;
 };
 
-// A worker attached. The service that received the Hello has already verified its signature. If an
-// older release sent a secret, the service has replaced it with its hash and has set node_key to
-// the public key.
+// A worker attached. The service that received the Hello has already verified its signature. If a
+// worker of an older release sent a secret, the service has replaced the secret with its hash and
+// has set node_key to the secret's public key.
 struct AttachWorker {
   static constexpr RequestSource kSource = RequestSource::kWorker;
   v1::Hello hello;
@@ -117,7 +117,7 @@ struct ReceiveFact {
   v1::Fact fact;
   // The milliseconds by which the node's clock is ahead (node_clock.h). nullopt if unknown.
   std::optional<int64_t> clock_ahead_ms = std::nullopt;
-  // Only for an exit: the time of the newest report that the rank runs. 0 if there is none.
+  // Only for an exit: the time of the newest report in which the rank runs. 0 if there is none.
   Timestamp ran_ms = 0;
 };
 

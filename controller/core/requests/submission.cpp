@@ -18,8 +18,8 @@ namespace {
 
 constexpr char kRequestOrigin[] = "request";
 
-// Returns the origins that the client sent. If it sent none, every value of the spec is treated as
-// set by the client.
+// Returns the origins that the client sent. If the client sent none, every value of the spec is
+// treated as set by the client.
 Origins OriginsOf(const v1::SubmitJobRequest& request) {
   Origins origins;
   for (const v1::Origin& origin : request.origins()) {

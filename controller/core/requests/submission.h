@@ -25,8 +25,8 @@ class JobSubmission {
   // any thread.
   static absl::StatusOr<JobSubmission> Check(v1::SubmitJobRequest request, Principal principal);
 
-  // Returns the JobSubmitted event to append. It has no job_id, and no checkpoint.dir unless the
-  // spec sets it. The loop assigns both.
+  // Returns the JobSubmitted event to append. The event has no job_id, and no checkpoint.dir unless
+  // the spec sets it. The loop assigns both.
   const v1::JobSubmitted& submitted() const { return *submitted_; }
   const Principal& principal() const { return principal_; }
 

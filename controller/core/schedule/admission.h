@@ -33,8 +33,8 @@ absl::Status CheckDirectoryIsFree(const ClusterState& state, const v1::JobSpec& 
 // no node has a slot of this kind.
 std::optional<GangShape> LargestShape(const ClusterState& state, v1::DeviceKind kind);
 
-// Returns OK if the gang would fit the cluster if all slots of the nodes that are not lost were
-// free.
+// Returns OK if the gang fits the cluster. All slots count as free, except those of lost
+// nodes.
 absl::Status CheckShapeFits(const ClusterState& state, const GangShape& shape);
 
 }  // namespace trainyard::controller

@@ -22,7 +22,7 @@
 namespace trainyard::controller {
 namespace {
 
-// If fewer nodes are available than the job requests, layouts on this many different node counts
+// If fewer nodes are available than the job requests, layouts for this many different node counts
 // are compared. The largest possible counts are used, because far fewer nodes are never faster.
 constexpr int kSizesCompared = 3;
 

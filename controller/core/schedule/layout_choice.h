@@ -32,7 +32,7 @@ struct LayoutQuestion {
 // Returns the slot kinds for which layouts are chosen: the kinds of all nodes that are not lost and
 // have `shape.slots_per_node` slots. They are sorted, for example "NVIDIA A100-SXM4-40GB, NVIDIA
 // RTX A6000". A layout for several kinds must fit into the memory of the smallest kind, and its
-// time is that on the slowest kind. Empty if there is no such node.
+// time is the time on the slowest kind. Empty if there is no such node.
 std::string DeviceForLayouts(const ClusterState& state, const GangShape& shape);
 
 // Returns the job's choice that answers the question, or nullptr if there is none yet. A choice for

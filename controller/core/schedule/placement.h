@@ -30,12 +30,12 @@ std::vector<v1::RankPlacement> RanksOf(const Gang& gang, int training_nodes);
 
 // Nodes that accept no new ranks in a pass, although TakesRanks returns true for them.
 struct NodeLimits {
-  // Nodes whose state is about to change. A recovering job with slots there waits for the change.
+  // Nodes about to change state. A recovering job with slots on such a node waits for the change.
   std::set<std::string> changing;
   // Unhealthy nodes (node_health.h). A recovering job is placed elsewhere.
   std::set<std::string> closed;
-  // The nodes of a gang that saves in the checkpoint root must share the root. nullptr if nothing
-  // is known about the directories that nodes see at its path.
+  // The nodes of a gang that saves in the checkpoint root must share the root. nullptr if no
+  // directory at the root's path is known.
   const RootSightings* roots = nullptr;
 };
 
@@ -62,8 +62,8 @@ class PlacementPass {
   PlacementPass(const ClusterState& state, NodeLimits limits);
 
   // Places a recovering job on nodes of its last gang only. Returns nullopt if fewer than
-  // shape.nodes of them are usable, or if the job must wait for a suspect node. If more are usable,
-  // the first ones are used.
+  // shape.nodes of these nodes are usable, or if the job must wait for a suspect node. If more are
+  // usable, the first shape.nodes of them are used.
   std::optional<Gang> PlaceAgain(const JobEntry& entry, const GangShape& shape);
 
   // Places the job. Returns nullopt if it must wait. A recovering job keeps its remaining slots,
@@ -72,8 +72,8 @@ class PlacementPass {
   std::optional<Gang> Place(const JobEntry& entry, const GangShape& shape);
 
   // Works like Place, but may also use slots that are reserved for recovering jobs later in the
-  // queue.
-  // Otherwise two recovering jobs could wait for each other's slots forever.
+  // queue. Without this function, two recovering jobs could wait for each other's slots
+  // forever.
   std::optional<Gang> PlaceOverReservations(const JobEntry& entry, const GangShape& shape);
 
   // Returns the number of nodes on which a recovering job could continue: its remaining nodes and,
@@ -117,8 +117,8 @@ class PlacementPass {
   void Take(const Gang& gang);
   int FreeNow(const NodeEntry& node, v1::DeviceKind kind) const;
 
-  // Calls `place` for each shared directory, with all nodes that do not share it excluded, until
-  // `place` returns a gang. If the job's nodes need not share the checkpoint root, calls it only
+  // For each shared directory, excludes all nodes that do not share it and calls `place`, until
+  // `place` returns a gang. If the nodes need not share the checkpoint root, calls `place` only
   // once.
   std::optional<Gang> InOneRoot(const JobEntry& job, const GangShape& shape,
                                 const std::function<std::optional<Gang>()>& place);
@@ -126,7 +126,7 @@ class PlacementPass {
   std::vector<std::set<std::string>> BarredSets(const JobEntry& job, const GangShape& shape) const;
   int CountUsableHere(const JobEntry& entry, const GangShape& shape, bool with_free);
 
-  // Returns true if the node accepts ranks now, apart from the question of free slots.
+  // Returns true if the node accepts ranks now. Does not consider its free slots.
   bool IsOpen(const NodeEntry& node) const;
 
   const ClusterState& state_;

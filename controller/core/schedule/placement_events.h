@@ -12,8 +12,8 @@
 
 namespace trainyard::controller {
 
-// Returns the JobPlaced event. For a job's first attempt, also returns a warning if its nodes do
-// not share the checkpoint root.
+// Returns the JobPlaced event. For a job's first attempt, also returns a warning if the attempt's
+// nodes do not share the checkpoint root.
 std::vector<v1::Event> PlacementEvents(const ClusterState& state, const RootSightings& roots,
                                        const Placement& placement, Timestamp now);
 

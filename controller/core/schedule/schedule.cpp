@@ -76,8 +76,8 @@ class QueueWalk {
     return !device.empty() && FindChoice(entry, {entry.job.id(), shape, device}) == nullptr;
   }
 
-  // Places recovering jobs behind the head of the queue on fewer nodes, using only their own slots.
-  // If the head is not recovering, they may also use free slots.
+  // For each recovering job behind the head of the queue, tries a placement on fewer nodes in the
+  // job's own slots. If the head is not recovering, such a job may also use free slots.
   void PlaceWithFewer() {
     // A head that is not recovering, such as a resumed job, may wait for slots that recovering jobs
     // have reserved. If recovering jobs could not take free slots, they and the head would wait for
@@ -145,7 +145,7 @@ class QueueWalk {
     return FoundGang{*std::move(gang), choice};
   }
 
-  // Returns true if the job has run before and the cluster has become too small for it since then.
+  // Returns true if the job has run before, and since then the cluster has become too small for it.
   bool LacksNodesSincePause(const JobEntry& entry, const GangRequest& request) const {
     return NewestAttempt(entry) != nullptr && !CheckShapeFits(state_, request.Full()).ok();
   }

@@ -11,8 +11,8 @@ namespace trainyard::controller {
 // started.
 bool IsFailure(const v1::RankExited& exited);
 
-// Returns true if the rank exited after its attempt was asked to stop. A failure after that is a
-// consequence of the stop, not a cause.
+// Returns true if the rank exited after its attempt was asked to stop. A failure after the request
+// is a consequence of the stop, not a cause.
 bool WasAskedToStop(const v1::RankExited& exited, const v1::Attempt& attempt);
 
 // Returns true if the attempt was stopped because it failed or stalled.

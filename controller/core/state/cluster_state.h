@@ -41,7 +41,7 @@ struct NodeBinding {
 struct NodeEntry {
   // The node. node.slot_uses shows users which attempt has each slot: a rank of a live attempt, a
   // rank of an ended attempt whose job has a reservation, or an ended attempt in `uncleared`. Only
-  // the functions of slot_ledger.h write it.
+  // the functions of slot_ledger.h write node.slot_uses.
   v1::Node node;
   // The log contains all facts of the node up to this number.
   uint64_t fact_sequence = 0;
@@ -86,8 +86,8 @@ struct JobEntry {
 };
 
 // The slots that a recovering job keeps for its next attempt. A reservation exists from the end of
-// an attempt until the next attempt is placed, the job ends, or the job is paused. Slots are
-// removed from it if an earlier job takes them, or if a node rejoins without them.
+// an attempt until the next attempt is placed, the job ends, or the job is paused. A slot leaves
+// the reservation if an earlier job takes the slot, or if the node rejoins without the slot.
 struct Reservation {
   // The ended attempt that had the slots.
   AttemptKey attempt;
@@ -113,7 +113,7 @@ struct ArchivedRequest {
 
 inline constexpr std::array kDeviceKinds{v1::DEVICE_KIND_CPU, v1::DEVICE_KIND_GPU};
 
-// Maps a number of free slots to the ids of the nodes that have it.
+// Maps a number of free slots to the ids of the nodes with this number.
 using NodesByFreeSlots = std::map<int, std::set<std::string>>;
 
 struct ClusterState {
@@ -165,7 +165,7 @@ struct ClusterState {
   int64_t present_slots = 0;
   // Ended jobs, sorted by the time of their end.
   std::set<std::pair<Timestamp, int64_t>> ended_jobs;
-  // Jobs by name. At most one job of a name is live, and it is always the newest of them.
+  // Jobs by name. A name has at most one live job, which is always the newest job of the name.
   std::map<std::string, std::set<int64_t>> jobs_by_name;
   // Includes the request ids of the jobs in archived_requests.
   std::map<std::string, int64_t> job_by_request_id;

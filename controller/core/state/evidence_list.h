@@ -15,13 +15,13 @@ inline constexpr int kEvidenceKept = 16;
 // (node_health.h). A slow rank does not count, because it still trains.
 bool CountsAsFailure(const v1::NodeEvidence& evidence);
 
-// Considers the evidence since the newest release that counts towards a quarantine. Returns true if
-// all of it is about the node's link.
+// Returns true if all evidence that counts towards a quarantine is about the node's link. Ignores
+// evidence from before the newest release.
 bool IsOfLink(const v1::Node& node);
 
-// Called when a worker reconnects, which shows that its node was not lost but only the link failed.
-// Changes evidence of a loss since `since` to evidence of a failed link. Does not change evidence
-// that NoteRestart has marked. Used only by Apply.
+// Called when a worker reconnects. The reconnect shows that the link failed, but the node was not
+// lost. Changes evidence of a loss since `since` to evidence of a failed link. Does not change
+// evidence that NoteRestart has marked. Used only by Apply.
 void BlameLink(Timestamp since, v1::Node& node);
 
 // Marks all evidence as older than a restart of the node's worker. Used only by Apply.

@@ -36,8 +36,8 @@ int64_t GenerationOf(const v1::Attempt& attempt);
 // Returns the place of the member, or kNoPlace.
 int PlaceOf(const v1::RankPlacement& member);
 
-// Returns the place of the member or, if the member was replaced, its place before that. Returns
-// kNoPlace if it never had one.
+// Returns the place of the member or, if the member was replaced, its last place. Returns kNoPlace
+// if the member never had a place.
 int LastPlaceOf(const v1::RankPlacement& member);
 
 inline bool IsSeated(const v1::RankPlacement& member) { return PlaceOf(member) != kNoPlace; }
@@ -84,8 +84,8 @@ bool HasUnexitedRank(const JobEntry& entry, const v1::Attempt& attempt, const st
 bool AllRanksSucceeded(const JobEntry& entry);
 
 // Returns true if all ranks exited with 0 without a stop request, so that the attempt only waits
-// for its nodes' confirmation. A stop request makes a difference because ranks may also exit with 0
-// after one.
+// for its nodes' confirmation. An attempt with a stop request does not count, because its ranks may
+// exit with 0 before the run ends.
 bool HasFinished(const JobEntry& entry);
 
 // Returns the member of the attempt, or nullptr if the state does not have it.

@@ -37,7 +37,7 @@ struct GangRequest {
   GangShape WithoutSpares() const { return ShapeOn(nodes); }
 };
 
-// Returns the request of a job. No other code derives it from the spec.
+// Returns the request of a job. No other code derives the request from the spec.
 GangRequest GangRequestOf(const v1::JobSpec& spec);
 
 }  // namespace trainyard::controller

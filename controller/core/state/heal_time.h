@@ -13,8 +13,8 @@ namespace trainyard::controller {
 // step, or to `until`. Consecutive heals without a completed step between them count as one.
 int64_t HealedMs(const v1::Attempt& attempt, Timestamp until);
 
-// Returns the time of the failure that began the heal in progress, at which HealedMs starts to
-// count. Returns 0 if the gang is not healing.
+// Returns the time of the failure that began the heal in progress. HealedMs counts from this time.
+// Returns 0 if the gang is not healing.
 Timestamp HealingSince(const v1::Attempt& attempt);
 
 }  // namespace trainyard::controller

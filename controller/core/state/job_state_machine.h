@@ -75,8 +75,8 @@ constexpr bool HasNoWayOut(v1::JobState state) {
 static_assert(std::ranges::all_of(kJobTransitions, [](const auto& edge) {
   return HasEnded(edge.from) == HasNoWayOut(edge.from) && HasEnded(edge.to) == HasNoWayOut(edge.to);
 }));
-// A recovering job never returns to QUEUED, because it keeps its slots. Only a pause releases them.
-// A paused job starts again only through the queue. A stopping job neither starts again nor
+// A recovering job never returns to QUEUED, because it keeps its slots. Only a pause releases the
+// slots. A paused job starts again only through the queue. A stopping job neither starts again nor
 // succeeds.
 static_assert(!CanMove(v1::JOB_STATE_RECOVERING, v1::JOB_STATE_QUEUED));
 static_assert(!CanMove(v1::JOB_STATE_PAUSED, v1::JOB_STATE_STARTING) &&

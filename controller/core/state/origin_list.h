@@ -15,8 +15,8 @@ namespace trainyard::controller {
 // Returns a serialized v1::OriginList, sorted by key.
 std::string PackOrigins(const Origins& origins);
 
-// Packs the origins of older logs and snapshots. These also contain origins of defaults, which are
-// omitted here, because a value without an origin is a default.
+// Packs the origins of older logs and snapshots. Such logs also contain origins of defaults. These
+// are omitted here, because a value without an origin is a default.
 std::string PackOrigins(google::protobuf::RepeatedPtrField<v1::Origin> origins);
 
 void UnpackOrigins(const std::string& packed, v1::Job& job);

@@ -12,7 +12,7 @@
 namespace trainyard::controller {
 
 // Returns true if the checkpoint was saved after the loss spike, so that no attempt may start from
-// it. A checkpoint that a later attempt saved at the same step is a different one.
+// it. A checkpoint that a later attempt saved at the same step is a different checkpoint.
 bool IsRolledBack(const v1::Job& job, const v1::Checkpoint& checkpoint);
 
 // Marks the checkpoints that the job's rollbacks make unusable.

@@ -1,5 +1,5 @@
-// Records which attempt has each slot, and maintains the indexes derived from it. Used only by
-// Apply and FromSnapshot.
+// Keeps track of the attempt that has each slot, and maintains the indexes derived from the slots.
+// Used only by Apply and FromSnapshot.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_SLOT_LEDGER_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_SLOT_LEDGER_H_
 
@@ -35,8 +35,8 @@ void MarkUncleared(const AttemptKey& key, const std::string& node_id, ClusterSta
 void MarkCleared(const AttemptKey& key, const std::string& node_id, bool reserved,
                  ClusterState& state);
 
-// Replaces the node's description with the one that its worker sent. If a slot no longer exists,
-// its use is removed.
+// Replaces the node's description with the description that its worker sent. If a slot no longer
+// exists, its use is removed.
 void ReplaceNode(const v1::Node& joined, ClusterState& state);
 
 // Rebuilds every index from jobs and nodes.

@@ -10,8 +10,8 @@
 
 namespace trainyard::controller {
 
-// Returns true if the newest attempt published a checkpoint that is newer than the one from which
-// it started.
+// Returns true if the newest attempt published a checkpoint that is newer than its starting
+// point.
 bool PublishedNewerCheckpoint(const JobEntry& entry);
 
 // The checkpoint and the step from which an attempt starts.
@@ -28,9 +28,9 @@ struct StartingPoint {
 int64_t StepInName(const std::string& path);
 
 // Returns the starting point of the next attempt. This is the newest published checkpoint that is
-// neither damaged nor rolled back. If there is none, it is checkpoint.resume_from of the spec. The
-// step of such a checkpoint is known only for trainyard-trainer, which names its checkpoints after
-// their steps. Otherwise it is 0.
+// neither damaged nor rolled back. If there is no such checkpoint, it is checkpoint.resume_from of
+// the spec. The step of resume_from is known only for trainyard-trainer, which names its
+// checkpoints after their steps. For other programs the step is 0.
 StartingPoint NextStartingPoint(const v1::Job& job);
 
 }  // namespace trainyard::controller

@@ -10,7 +10,7 @@ namespace trainyard::controller {
 // job is recovering, reserves the slots of its newest attempt.
 void AddWaiting(const v1::Job& job, ClusterState& state);
 
-// Removes the job from all these indexes, and removes its reservation.
+// Removes the job from the indexes of waiting jobs, and removes its reservation.
 void RemoveWaiting(const v1::Job& job, ClusterState& state);
 
 }  // namespace trainyard::controller

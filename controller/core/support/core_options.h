@@ -17,8 +17,8 @@ struct CoreOptions {
   // Rendezvous ports are chosen from the closed range [first, last].
   int first_rendezvous_port = kFirstRendezvousPort;
   int last_rendezvous_port = kLastRendezvousPort;
-  // The offset from the start of the range at which this cluster's ports begin. Clusters that share
-  // a host and a range have different offsets.
+  // The offset of this cluster's first port from the start of the range. Clusters that share a host
+  // and a range have different offsets.
   int64_t rendezvous_offset = 0;
   // A node is suspect after this time without a heartbeat.
   int64_t suspect_after_ms = 3000;
@@ -27,8 +27,8 @@ struct CoreOptions {
   // The time without a heartbeat after which a suspect node is lost if no rank can show progress,
   // because all ranks of its gangs are on nodes without a heartbeat.
   int64_t lease_ms = 600000;
-  // The time after the controller's start within which every reachable worker attaches. It is many
-  // times the longest pause between two attempts of a worker to attach
+  // The time after the controller's start within which every reachable worker attaches. This time
+  // is many times the longest pause between two attempts of a worker to attach
   // (worker/rpc/attach_stream.h).
   int64_t return_within_ms = 30000;
   // The maximum time after the controller's start for which new jobs and placements wait until all
@@ -54,7 +54,7 @@ struct CoreOptions {
   // the result until then.
   int64_t finish_lease_ms = 1'800'000;
   // A job may be archived archive_after_ms after its end. Disconnected nodes that may still have
-  // output of the job delay this, but at most until archive_away_ms after its end.
+  // output of the job delay archiving, but at most until archive_away_ms after its end.
   int64_t archive_after_ms = 3'600'000;
   int64_t archive_away_ms = 7 * 86'400'000LL;
   // A lost node is removed after this time without a heartbeat.

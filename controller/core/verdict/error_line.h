@@ -13,15 +13,15 @@ inline constexpr std::size_t kMaxErrorLineBytes = 300;
 // uncaught C++ exception, a failed assertion, "error: ..." or "FATAL ...". Messages about a lost
 // peer and messages of launchers, such as torchrun's table, are returned only if the program
 // printed no error of its own. If the errors have rank labels, the rank that printed the first one
-// is used. Empty if there is none.
+// is used. Empty if there is no such line.
 std::string ErrorLine(const std::string& log_tail);
 
 // Returns true if a rank's output reports a lost peer (NCCL, Gloo, c10d, torchelastic), but no
-// other error. The rank then failed because another rank failed.
+// other error. Such a rank failed because another rank failed.
 bool ReportsOnlyPeerLoss(const std::string& log_tail);
 
 // Returns the signal that ended a process below the rank, according to the rank's launcher. 0 if
-// the output names none, or only SIGTERM or SIGABRT, which are consequences of other failures.
+// the output names no signal, or only SIGTERM or SIGABRT, which are consequences of other failures.
 int SignalBelow(const std::string& log_tail);
 
 // Returns true if both lines describe the same error, that is, if they are equal except for numbers

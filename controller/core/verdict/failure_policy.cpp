@@ -66,9 +66,9 @@ std::string WhyNoOtherNode(const ClusterState& state, const v1::Job& job,
   return "; no other node can run the job";
 }
 
-// Returns which ranks waited for which before the gang exited, based on the flight records that
-// ranks write when they end. If every failed rank lost a peer, the exit codes do not show the
-// cause, but the records may. `observed` may be nullptr.
+// Returns which ranks waited for which other ranks before the gang exited, based on the flight
+// records that ranks write when they end. If every failed rank lost a peer, the exit codes do not
+// show the cause, but the records may. `observed` may be nullptr.
 std::optional<GroupWait> WaitBeforeExits(const AttemptObservation* observed,
                                          const v1::RankExited& culprit, int gang_size) {
   if (observed == nullptr || !ExitedForLostPeer(culprit)) return std::nullopt;
@@ -135,7 +135,7 @@ v1::Verdict BlamelessVerdict(v1::VerdictCause cause, const std::string& summary,
   return verdict;
 }
 
-// Copies the line that describes the error from the rank's output into the verdict.
+// Copies the error line of the rank's output into the verdict.
 void AddErrorLine(v1::Verdict& verdict) {
   verdict.set_error_line(ErrorLine(verdict.log_tail()));
   if (!verdict.error_line().empty()) {

@@ -12,7 +12,7 @@
 namespace trainyard::controller {
 
 // The maximum wait for the exit of the rank that failed first. A rank that lost a peer failed only
-// because of another rank. If all known failures are of this kind, the verdict waits.
+// because of another rank. If every known failure is a lost peer, the verdict waits.
 inline constexpr int64_t kLostPeerWaitMs = 2000;
 // The maximum wait if programs report the lost peer in their output. The rank that failed first may
 // spend some seconds on its cleanup after it has printed its error.

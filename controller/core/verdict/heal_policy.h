@@ -36,11 +36,11 @@ struct HealDecision {
 HealDecision DecideHeal(const ClusterState& state, const Observations& observations,
                         const JobEntry& entry, const v1::Verdict& verdict, Timestamp now);
 
-// Returns true if there was a heal and the gang has completed no step since the newest one.
+// Returns true if there was a heal and the gang has completed no step since the newest heal.
 bool IsHealing(const v1::Attempt& attempt);
 
 // Returns the event to append once every place has reported a step of the newest generation.
-// Returns nullopt before.
+// Returns nullopt until then.
 std::optional<v1::AttemptHealed> FindHealed(const Observations& observations, const JobEntry& entry,
                                             Timestamp now);
 

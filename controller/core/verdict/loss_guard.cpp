@@ -92,7 +92,7 @@ class Guard {
   }
 
   // Returns true if the attempt is in a state in which the job may roll back. A failed attempt is
-  // included, because its ranks may have exited for the same loss before the record arrived.
+  // included, because its ranks may have exited because of the same loss before the record arrived.
   bool MayGoBack() const {
     // A checkpoint that was saved for a pause may contain the spike. Therefore a record that
     // arrives after the pause can still cause a rollback.
@@ -163,8 +163,8 @@ class Guard {
     *back.mutable_verdict() = VerdictOf(Consequence(rollback), true);
   }
 
-  // Sets the changes for later attempts in the rollback: the learning rate or the samples to skip.
-  // Returns them as text.
+  // Sets, in the rollback, the changes for later attempts: the learning rate or the samples to
+  // skip. Returns the changes as text.
   std::string Consequence(v1::Rollback& rollback) const {
     const std::string text = absl::StrCat("rolled back to step ", rollback.to_step());
     if (rules_.policy() == v1::GUARD_POLICY_LOWER_LR) {

@@ -24,8 +24,8 @@ bool IsOwnSignal(int signal) {
          signal == SIGFPE || signal == SIGSEGV || signal == SIGSYS;
 }
 
-// Returns false for exit codes that have their own restart rules, and for those caused from outside
-// the program.
+// Returns false for exit codes that have their own restart rules, and for codes with a cause
+// outside the program.
 bool IsOwnCode(int code) {
   const bool is_signal = code > kShellSignalBase && code <= kShellSignalBase + kHighestSignal;
   if (is_signal) return IsOwnSignal(code - kShellSignalBase);

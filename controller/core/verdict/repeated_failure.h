@@ -13,9 +13,9 @@ namespace trainyard::controller {
 // the program may train without reporting steps.
 inline constexpr int64_t kLongestFailedStartMs = 600'000;
 
-// Returns why another attempt would repeat the failure of the newest one, which ended at `now` and
-// reached `last_step`. Empty if another attempt may help. The job is not restarted if the program
-// caused two consecutive failures without a newer checkpoint in between, and
+// Returns why another attempt would repeat the failure of the newest attempt, which ended at `now`
+// and reached `last_step`. Empty if another attempt may help. The job is not restarted if the
+// program caused two consecutive failures without a newer checkpoint in between, and
 // - both attempts failed at the same step with IsSameProgramError, or
 // - both ended before their first step, by exiting or with IsSameProgramError.
 // Failures that the program did not cause (lost nodes, devices, connections) are skipped. An

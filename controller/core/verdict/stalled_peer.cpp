@@ -16,8 +16,8 @@
 namespace trainyard::controller {
 namespace {
 
-// Returns true if the stall lasted until the ranks began to fail. It may appear to end up to
-// kReportPauseMs earlier, because reports of exiting ranks look like progress.
+// Returns true if the stall lasted until the ranks began to fail. The stall may seem to end as much
+// as kReportPauseMs earlier, because reports of exiting ranks look like progress.
 bool LastedUntil(const Stall& stall, Timestamp first_failure_ms) {
   return stall.until_ms == 0 || stall.until_ms >= first_failure_ms - kReportPauseMs;
 }

@@ -16,7 +16,7 @@ bool BlameStalledPeer(const ClusterState& state, const AttemptObservation& obser
                       const JobEntry& entry, v1::Verdict& verdict);
 
 // For a verdict on a rank that lost a peer: adds the ranks that had already exited with 0, and the
-// probable reason. Does nothing if there are none. The entry must have a live attempt.
+// probable reason. Does nothing if no rank had exited. The entry must have a live attempt.
 void AddEarlyExits(const AttemptObservation& observed, const JobEntry& entry, v1::Verdict& verdict);
 
 }  // namespace trainyard::controller

@@ -64,8 +64,8 @@ WrittenLayout FindWrittenLayout(const RunConfig& config, const Cluster& cluster)
   return written;
 }
 
-// Applies `choice`: plans the job file's layout instead of the best one if required. If that layout
-// cannot run, adds a note.
+// Applies `choice`: plans the job file's layout instead of the best layout if required. If that
+// layout cannot run, adds a note.
 void Choose(const RunConfig& config, LayoutChoice choice, LayoutPlan& plan) {
   if (choice == LayoutChoice::kBest) return;
   if (!plan.written->problem.empty() && choice == LayoutChoice::kWrittenIfPossible) {

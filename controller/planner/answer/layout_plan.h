@@ -27,7 +27,7 @@ enum class LayoutChoice {
 struct WrittenLayout {
   PlannedLayout planned;  // Has predictions only if `is_predicted`.
   bool is_predicted = false;
-  // Why the layout cannot run on the cluster, and how to fix it. Empty if it can run.
+  // The reason why the layout cannot run on the cluster, and the fix. Empty if the layout can run.
   std::string problem;
   std::string advice;
 };

@@ -51,7 +51,7 @@ std::string FigureExpression(const char* column, bool reverse) {
 
 static_assert(kUnknownKey == 1e300);
 
-// The orders by a figure that archived jobs have. ETA is missing, because archived jobs have ended.
+// The sort orders by figures of archived jobs. ETA is missing, because archived jobs have ended.
 constexpr std::array kFigures{v1::JOB_ORDER_LOSS, v1::JOB_ORDER_BEST_LOSS, v1::JOB_ORDER_RATE,
                               v1::JOB_ORDER_SLOTS, v1::JOB_ORDER_RESTARTS};
 

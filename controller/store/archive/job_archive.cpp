@@ -19,7 +19,7 @@ double PartDone(const v1::Progress& progress) {
 
 double LossKey(double loss) { return std::isfinite(loss) ? loss : kUnknownKey; }
 
-// Orders positive values from the highest to the lowest. Zero means unknown.
+// Returns a sort key that places the highest positive value first. Zero means unknown.
 double HighestFirst(double value) {
   return value > 0 && std::isfinite(value) ? -value : kUnknownKey;
 }

@@ -24,7 +24,7 @@ class SqliteJobArchive : public JobArchive {
   // The database schema must be up to date.
   static absl::StatusOr<std::unique_ptr<SqliteJobArchive>> Open(SqliteDatabase& writer);
 
-  // The changes of one transaction to the numbers of archived jobs, by state.
+  // The changes that one transaction makes to the numbers of archived jobs, by state.
   using Changes = std::map<v1::JobState, int64_t>;
 
   // Insert adds jobs. Remove removes a job, if the archive contains it. Both are part of the open
@@ -32,7 +32,7 @@ class SqliteJobArchive : public JobArchive {
   static absl::Status Insert(const std::vector<v1::ArchivedJob>& jobs, SqliteDatabase& writer,
                              Changes& changes);
   static absl::Status Remove(int64_t job_id, SqliteDatabase& writer, Changes& changes);
-  // Updates the numbers. Call after the transaction with these changes was committed.
+  // Updates the numbers of archived jobs. Call after the transaction was committed.
   void CountCommitted(const Changes& changes);
 
   bool HasJobs() const override;

@@ -64,8 +64,8 @@ const std::array<Migration, 8> kEventMigrations = {
       ) STRICT, WITHOUT ROWID;
     )"},
     // A large snapshot is written in parts, so that an append never waits for the whole snapshot.
-    // `part_set` identifies the parts of a snapshot. If it is 0, the snapshot's row contains the
-    // payload.
+    // `part_set` identifies the parts of a snapshot. If `part_set` is 0, the snapshot's row
+    // contains the payload.
     Migration{R"(
       ALTER TABLE snapshot ADD COLUMN part_set INTEGER NOT NULL DEFAULT 0;
       CREATE TABLE snapshot_part (

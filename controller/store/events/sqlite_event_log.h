@@ -74,12 +74,12 @@ class SqliteEventLog : public EventLog {
   absl::Status WriteTerm();
   absl::Status WriteStoreMarks(int64_t time_ms);
 
-  // Locked for one transaction at a time. Waiting appends get it before other callers.
+  // Locked for one transaction at a time. Waiting appends get the mutex before other callers.
   PriorityMutex mutex_;
   std::unique_ptr<SqliteDatabase> writer_;  // Guarded by mutex_.
   uint64_t last_sequence_;                  // Guarded by mutex_.
   // All node events up to this sequence number are removed, so DropNodeEvents scans only later
-  // ones. Guarded by mutex_.
+  // events. Guarded by mutex_.
   int64_t node_events_dropped_ = 0;
   SqliteReaderPool readers_;
   const std::unique_ptr<SqliteJobArchive> archive_;

@@ -65,8 +65,8 @@ absl::Status FileProblem(int error, absl::string_view what, const std::string& p
   return absl::ErrnoToStatus(error, absl::StrCat("cannot ", what, " ", path));
 }
 
-// Returns PERMISSION_DENIED if the data directory belongs to another user. A controller of that
-// user could not open the files that this user would create in it.
+// Returns PERMISSION_DENIED if the data directory belongs to another user. A controller of the
+// owner could not open files that this user creates there.
 absl::Status CheckOwner(const std::string& data_directory) {
   struct stat info {};
   if (stat(data_directory.c_str(), &info) != 0 || info.st_uid == geteuid()) {

@@ -3,11 +3,11 @@
 // A backup is a directory with the files events.db, metrics.db, logs.db, cluster_id and `backup`.
 // The file `backup` is written last and lists the size and the checksum of each other file.
 //
-// Before any database is copied, a read transaction is opened on each, and on the event log last. A
-// job, attempt or checkpoint is written to the event log before telemetry and output that refer to
-// it are stored. Therefore the copied event log contains everything that the copied metrics and
-// logs refer to. The copied metrics and logs may lack the newest bytes of a stream. The stream's
-// worker sends these bytes again if it still has them.
+// Before any database is copied, a read transaction is opened on each database, and on the event
+// log last. A job, attempt or checkpoint is written to the event log before telemetry and output
+// that refer to it are stored. Therefore the copied event log contains everything that the copied
+// metrics and logs refer to. The copied metrics and logs may lack the newest bytes of a stream. The
+// stream's worker sends these bytes again if it still has them.
 #ifndef TRAINYARD_CONTROLLER_STORE_FILES_BACKUP_H_
 #define TRAINYARD_CONTROLLER_STORE_FILES_BACKUP_H_
 

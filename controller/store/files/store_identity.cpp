@@ -27,8 +27,8 @@ absl::StatusOr<std::string> IdentityIn(SqliteDatabase& database) {
   return found ? std::string(query.Bytes(0)) : std::string();
 }
 
-// Returns true if metrics.db or logs.db contains data of any job. If it does, it has a row for a
-// stream.
+// Returns true if metrics.db or logs.db contains data of any job. A database with such data has a
+// row for a stream.
 absl::StatusOr<bool> HoldsData(const std::string& path) {
   TRAINYARD_ASSIGN_OR_RETURN(auto database,
                              SqliteDatabase::Open(path, SqliteDatabase::Mode::kReader));

@@ -18,7 +18,7 @@ absl::StatusOr<std::string> ReadStoreIdentity(const std::string& path);
 // too. The FAILED_PRECONDITION error names the database, the cause and the next step.
 absl::Status CheckStoreIdentities(const std::string& directory, bool fresh);
 
-// Writes the cluster id into each database that has none. FAILED_PRECONDITION: a database has
+// Writes the cluster id into each database without an id. FAILED_PRECONDITION: a database has
 // another id. If the disk is full, returns OK, and the id is written at the next start.
 absl::Status BindStores(const std::string& directory, const std::string& cluster_id);
 

@@ -59,8 +59,8 @@ bool ForwardLines::SkipToMatch() {
   const std::size_t from = position_ - buffer_.begin;
   const std::size_t match = matcher_.FirstCandidate(bytes.substr(from));
   const bool found = match != std::string_view::npos;
-  // The line with the match, or the part of a split line with it, begins after the last line end or
-  // split before the match.
+  // The line (or the part of a split line) that contains the match begins after the last line end
+  // or split before the match.
   const std::size_t until = found ? from + match : bytes.size();
   const std::size_t newline = bytes.substr(from, until - from).rfind('\n');
   if (newline != std::string_view::npos) position_ += static_cast<int64_t>(newline) + 1;
@@ -89,7 +89,7 @@ ForwardLines::Scan ForwardLines::ScanBuffer() {
   while (position_ < buffer_.end()) {
     if (!SkipToMatch() || !TakeLine()) return Scan::kNeedsMore;
     // Check the line again: the match that SkipToMatch found begins in this line, or in this part
-    // of a split line, but may end in the next one.
+    // of a split line, but may end in the next line.
     if (matcher_.Matches(line_.text)) return Scan::kFound;
   }
   return Scan::kNeedsMore;

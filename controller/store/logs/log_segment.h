@@ -11,8 +11,8 @@
 
 namespace trainyard::controller {
 
-// A longer line is split into parts. It is never split inside a UTF-8 character, so a part may be
-// up to three bytes longer than the limit.
+// A line longer than this limit is split into parts. No split is inside a UTF-8 character, so a
+// part may be up to three bytes longer than the limit.
 inline constexpr int64_t kLineBytesMax = 64 * 1024;
 
 // Bytes starting at `begin`, with all data that a reader needs to split them into lines without
@@ -39,7 +39,7 @@ struct LogSegment {
   // none.
   int64_t OffsetAtTime(int64_t time_ms) const;
 
-  // Appends a segment that starts where this one ends.
+  // Appends a segment that starts where this segment ends.
   void Append(const LogSegment& next);
 
   // Returns the bytes [from, to), which must be in this segment.

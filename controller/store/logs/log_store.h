@@ -40,7 +40,7 @@ struct LogQuery {
   bool ignore_case = false;
   // True if `grep` is a regular expression in RE2 syntax.
   bool regex = false;
-  // Selects only lines of this level or of a worse one.
+  // Selects only lines of this level or of a worse level.
   v1::LogLevel min_level = v1::LOG_LEVEL_UNSPECIFIED;
   // Selects only the last `tail` matching lines. 0 means all lines.
   int64_t tail = 0;
@@ -101,7 +101,7 @@ struct LogPage {
 // Thread-safe.
 class LogStore : public PrunableData, public MarkedStore {
  public:
-  // Stores all batches or none. They are durable when the call returns. Skips bytes that are
+  // Stores all batches or none. The batches are durable when the call returns. Skips bytes that are
   // already stored. OUT_OF_RANGE: a batch begins beyond the stored offset. INVALID_ARGUMENT: a
   // stream does not contain output.
   virtual absl::Status Append(const std::vector<LogBatch>& batches) = 0;

@@ -13,9 +13,9 @@ namespace trainyard::controller {
 inline constexpr std::size_t kKeptExpertRecords = 128;
 inline constexpr std::size_t kNewestExpertRecords = 16;
 
-// Returns the step to remove if there are more than kKeptExpertRecords steps: the one whose removal
-// leaves the smallest gap. The first step and the newest kNewestExpertRecords are never removed.
-// `steps` are ascending.
+// Returns the step to remove if there are more than kKeptExpertRecords steps: the step whose
+// removal leaves the smallest gap. The first step and the newest kNewestExpertRecords are never
+// removed. `steps` are ascending.
 inline std::optional<int64_t> ExpertStepToRemove(const std::vector<int64_t>& steps) {
   if (steps.size() <= kKeptExpertRecords) return std::nullopt;
   std::size_t removed = 1;

@@ -24,7 +24,7 @@ inline constexpr char kExpertSchema[] = R"(
       ) STRICT;
     )";
 
-// Adds a record, and removes those that it replaces or that need not be kept. Requires a write
+// Adds a record, and removes records that it replaces or that need not be kept. Requires a write
 // transaction.
 absl::Status AddExperts(SqliteDatabase& database, int64_t job_id, const StoredExperts& experts);
 

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kValueBytes = 8;
 
-// Appends one field of all points as second differences. These wrap around, so that they are
-// defined for any numbers.
+// Appends one field of all points as second differences. The differences wrap around, so that they
+// are defined for any numbers.
 void PutColumn(std::span<const SeriesPoint> points, int64_t SeriesPoint::*field, std::string& out) {
   uint64_t previous = 0;
   uint64_t previous_delta = 0;

@@ -33,8 +33,8 @@ struct PointSummary {
   int64_t last_step = 0;
   int64_t last_time_ms = 0;
   int64_t count = 0;
-  // The number of NaN values. They do not affect min and max, which are NaN until another value is
-  // added.
+  // The number of NaN values. NaN values do not affect min and max, which are NaN until another
+  // value is added.
   int64_t nan_count = 0;
   double min = std::numeric_limits<double>::quiet_NaN();
   double max = std::numeric_limits<double>::quiet_NaN();

@@ -68,9 +68,9 @@ struct AttemptRange {
 // Thread-safe.
 class MetricStore : public PrunableData, public MarkedStore {
  public:
-  // Stores all batches or none. They are durable when the call returns. Skips a batch that is
-  // already stored. OUT_OF_RANGE: a batch begins beyond the stored offset. A new point replaces a
-  // stored point that has the same attempt, key and step.
+  // Stores all batches or none. The batches are durable when the call returns. Skips a batch that
+  // is already stored. OUT_OF_RANGE: a batch begins beyond the stored offset. A new point replaces
+  // a stored point that has the same attempt, key and step.
   virtual absl::Status Append(const std::vector<MetricBatch>& batches) = 0;
 
   // Stored bytes of the stream; 0 for an unknown stream.
@@ -86,9 +86,9 @@ class MetricStore : public PrunableData, public MarkedStore {
   // Returns the keys of the job's series, sorted.
   virtual absl::StatusOr<std::vector<std::string>> Keys(int64_t job_id) = 0;
 
-  // Returns the job's kept records of experts, by ascending step. expert_history.h limits their
-  // number. A record replaces those of older attempts at the same and at later steps. DATA_LOSS: a
-  // record is damaged.
+  // Returns the job's stored records of experts, by ascending step. expert_history.h limits their
+  // number. A record replaces older attempts' records of the same step and of later steps.
+  // DATA_LOSS: a record is damaged.
   virtual absl::StatusOr<std::vector<StoredExperts>> ReadExperts(int64_t job_id) = 0;
 
   // Attempts of the job that have points, oldest first.

@@ -71,8 +71,8 @@ const std::array kMetricMigrations = {
       ) STRICT;
       CREATE UNIQUE INDEX chunk_by_step ON chunk (series_id, epoch, first_step, last_step);
     )"},
-    // NULL in chunks that were written by older releases, and in chunks with an infinite value or
-    // an infinite sum.
+    // The column is NULL in chunks of older releases, and in chunks with an infinite value or
+    // sum.
     Migration{"ALTER TABLE chunk ADD COLUMN sum REAL;"},
     Migration{R"(
       ALTER TABLE stream RENAME COLUMN epoch TO attempt;
@@ -97,8 +97,8 @@ int64_t StoredBits(double value) {
   return std::bit_cast<int64_t>(value == 0 ? 0.0 : value);
 }
 
-// Returns true if the sum is stored. It must be finite, and no value may be infinite. finite_count
-// is then the number of values that are not NaN and need not be stored.
+// Returns true if the sum is stored. The sum must be finite, and no value may be infinite. In this
+// case finite_count is the number of non-NaN values and need not be stored.
 bool HasStoredSum(const PointSummary& summary) {
   return summary.finite_count == summary.count - summary.nan_count && std::isfinite(summary.sum);
 }

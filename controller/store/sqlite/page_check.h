@@ -8,8 +8,8 @@
 // zeros passes the check, because SQLite does not write free pages. If SQLite finds zeros where it
 // expects a page in use, it reports an error itself.
 //
-// Full disk: SQLite reports an exceeded quota, an exceeded file size limit and a file system that
-// is found full during a sync as I/O errors. This layer reports them as SQLITE_FULL.
+// Full disk: SQLite reports three conditions as I/O errors: an exceeded quota, an exceeded file
+// size limit, and a file system found full during a sync. This layer reports them as SQLITE_FULL.
 #ifndef TRAINYARD_CONTROLLER_STORE_SQLITE_PAGE_CHECK_H_
 #define TRAINYARD_CONTROLLER_STORE_SQLITE_PAGE_CHECK_H_
 

@@ -94,8 +94,8 @@ class SqliteDatabase {
   SqliteDatabase& operator=(const SqliteDatabase&) = delete;
   ~SqliteDatabase();
 
-  // Returns a prepared statement with these arguments. They may be integers, floating-point
-  // numbers, strings and SqliteBlob.
+  // Returns a prepared statement with these arguments. The arguments may be integers,
+  // floating-point numbers, strings and SqliteBlob.
   template <typename... Args>
   absl::StatusOr<SqliteQuery> Query(std::string_view sql, const Args&... args) {
     TRAINYARD_ASSIGN_OR_RETURN(SqliteQuery query, Prepare(sql));
