@@ -292,8 +292,8 @@ absl::StatusOr<int64_t> Ingest::StoredOffset(const StreamKey& stream) {
   return offset;
 }
 
-// Answers workers that attach while a store fails. Otherwise, they would get no Welcome, and the
-// controller could not send them commands such as stopping a rank.
+// Answers workers that attach while a store fails. Without an answer, they would get no Welcome,
+// and the controller could not send them commands, such as to stop a rank.
 void Ingest::AnswerWaiting() {
   std::vector<OffsetsQuestion> questions;
   const auto take = [&](std::deque<Item>& items) {

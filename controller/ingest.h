@@ -48,7 +48,7 @@ class Ingest {
   enum class Write { kMetrics, kLogs };
   static StoreName StoreOf(Write write);
 
-  // The functions are called on the storage thread. Each of them may be empty.
+  // The functions are called on the storage thread. Each function may be empty.
   struct Handler {
     // Called after output of the job was stored.
     std::function<void(int64_t job_id)> on_output;

@@ -36,8 +36,8 @@ struct RecoveredJob {
 void MergeRecovered(const RecoveredJob& recovered, Observations& observations);
 
 // Reads the newest stored metrics of jobs on its own thread. Each job takes a few milliseconds, and
-// the controller's first request must not wait for that. Skips jobs that cannot be read. This is
-// harmless: progress is only displayed, and the loss guard's window fills again.
+// the controller's first request must not wait for these reads. Skips jobs that cannot be read.
+// Skipping is harmless: progress is only displayed, and the loss guard's window fills again.
 class ProgressRecovery {
  public:
   // Called on the recovery thread.

@@ -43,8 +43,8 @@ void AccessGate::ReplaceToken(const std::string& token) {
     sessions_.EndAll(clock_.Now());
     changed_ = true;
   }
-  // If the save fails, the file still has the old sessions. They are bound to the old token, so the
-  // next start drops them.
+  // If the save fails, the file still has the old sessions. The old sessions are bound to the old
+  // token, so the next start drops them.
   if (const absl::Status status = SaveSessions(); !status.ok()) {
     spdlog::warn(
         "cannot update the session file after all dashboard sessions have ended: {}; the "

@@ -1,5 +1,5 @@
-// Decides whether a caller may use the controller. There is one token, and every caller who has it
-// is an operator (permissions.h). Browsers use a dashboard session instead of the token.
+// Decides whether a caller may use the controller. There is one token, and every caller who has the
+// token is an operator (permissions.h). Browsers use a dashboard session instead of the token.
 #ifndef TRAINYARD_CONTROLLER_ACCESS_GATE_H_
 #define TRAINYARD_CONTROLLER_ACCESS_GATE_H_
 
@@ -55,7 +55,7 @@ class AccessGate {
   v1::ListSessionsResponse ListSessions() const;
 
   // These functions return the number of ended sessions. EndSessions ends all given sessions or
-  // none. NOT_FOUND: an id has no session; the message names the first one. UNAVAILABLE: the
+  // none. NOT_FOUND: an id has no session; the message names the first such id. UNAVAILABLE: the
   // sessions are ended, but the change is not stored.
   absl::StatusOr<int> EndSessions(const std::vector<std::string>& ids);
   absl::StatusOr<int> EndAllSessions();

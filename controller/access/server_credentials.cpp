@@ -78,7 +78,7 @@ void NameLocalUser(void* state, grpc_auth_context* context, const grpc_metadata*
   Admit(Role::kOperator, PathIn(metadata, count), done, call);
 }
 
-// gRPC's C++ interface can check each call only if the credentials use TLS. Its C interface can
+// gRPC's C++ interface can check each call only if the credentials use TLS. gRPC's C interface can
 // check calls with any credentials.
 class CheckedCredentials : public grpc::ServerCredentials {
  public:

@@ -46,7 +46,7 @@ class SessionTable {
   std::vector<v1::Session> List(Timestamp now) const;
 
   // Returns the number of ended sessions. NOT_FOUND: an id has no session (the message names the
-  // first one), and no session is ended.
+  // first such id), and no session is ended.
   absl::StatusOr<int> End(const std::vector<std::string>& ids, Timestamp now);
   int EndAll(Timestamp now);
 

@@ -24,8 +24,8 @@ class TokenWatch {
   void Start();
   void Stop();
 
-  // Reads the file once. If it does not contain a token, keeps the current token. This error is
-  // logged only the first time.
+  // Reads the file once. If the file contains no token, keeps the current token. Logs this error
+  // only the first time.
   void Check();
 
  private:

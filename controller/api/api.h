@@ -34,7 +34,7 @@ struct Api {
   MetricStore& metrics;
   LogStore& logs;
   ReaderPool& readers;
-  // Runs searches that read a whole log, which may take minutes.
+  // Runs searches that read a whole log. Such a search may take minutes.
   ReaderPool& searchers;
   const ShutdownSignal& shutdown;
   const StorageHealth& storage;

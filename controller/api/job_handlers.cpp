@@ -49,8 +49,8 @@ absl::Status CheckRequestSize(const google::protobuf::Message& request) {
       absl::StrCat("the request has ", bytes, " bytes; at most ", kMaxSubmitBytes, " are allowed"));
 }
 
-// Returns the job that a submit request created. If the request repeats an earlier one, returns the
-// job created by the earlier one. Returns null if that job is archived.
+// Returns the job that a submit request created. If the request repeats an earlier request, returns
+// the job that the earlier request created. Returns null if that job is archived.
 const JobEntry* SubmittedJob(const std::string& request_id, std::span<const v1::Event> events,
                              const ClusterView& view) {
   for (const v1::Event& event : events) {

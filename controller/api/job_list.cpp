@@ -21,8 +21,8 @@ namespace {
 constexpr int kDefaultPage = 100;
 constexpr int kLargestPage = 1000;
 constexpr std::size_t kMaxTextBytes = 256;
-// The maximum size of a page. It is small enough for clients with gRPC's default message limit of 4
-// MiB.
+// The maximum size of a page. The size is small enough for clients with gRPC's default message
+// limit of 4 MiB.
 constexpr std::size_t kPageBytes = 3 << 20;
 
 absl::Status CheckListRequest(const v1::ListJobsRequest& request) {
@@ -88,8 +88,8 @@ struct Listed {
 // A page to which jobs are still being added.
 struct Page {
   v1::ListJobsRequest request;
-  // The place, in the sort order, of the job that the cursor names. That job is the last one of the
-  // previous page, so this page begins after it.
+  // The place, in the sort order, of the job that the cursor names. That job is the last job of the
+  // previous page, so this page begins after that job.
   std::optional<JobPlace> after;
   v1::ListJobsResponse response;
   std::vector<Listed> listed;
@@ -184,7 +184,7 @@ void FillPage(const Api& api, const std::shared_ptr<Page>& page, const PageReply
 }
 
 // Finds the place of a cursor whose job is not in the state. If the job is not in the archive
-// either, uses the place that sorting by id gives. Call on a reader thread.
+// either, uses the job's place in the order by id. Call on a reader thread.
 absl::Status FindPlaceInArchive(JobArchive& archive, Page& page) {
   const int64_t id = CursorJob(page.request);
   TRAINYARD_ASSIGN_OR_RETURN(const auto found, archive.Find(id));

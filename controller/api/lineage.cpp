@@ -10,7 +10,7 @@
 namespace trainyard::controller {
 namespace {
 
-// A job whose record is damaged is shown like a deleted one, because the rest of the lineage is
+// A job whose record is damaged is shown like a deleted job, because the rest of the lineage is
 // still valid. Call on a reader thread.
 std::optional<LineageNode> FindArchivedJob(JobArchive& archive, int64_t job_id) {
   const auto found = archive.Find(job_id);

@@ -19,8 +19,8 @@
 namespace trainyard::controller {
 namespace {
 
-// The maximum price in dollars. It is above the price of any GPU, and small enough that products
-// with it do not overflow.
+// The maximum price in dollars. This maximum is above the price of any GPU, and small enough that
+// products with it do not overflow.
 constexpr double kHighestPrice = 1e6;
 constexpr std::string_view kBestLayout = "best";
 constexpr std::string_view kWrittenLayout = "written";

@@ -7,10 +7,10 @@
 
 namespace trainyard::controller::handlers {
 
-// Searches for a layout on a reader thread, which may take several seconds. If no layout fits, the
-// answer states the reason. INVALID_ARGUMENT: both or neither of recipe and job file are given, the
-// file breaks a rule, the device is unknown, or the sizes are impossible. RESOURCE_EXHAUSTED: too
-// many queries are waiting.
+// Searches for a layout on a reader thread. The search may take several seconds. If no layout fits,
+// the answer states the reason. INVALID_ARGUMENT: both or neither of recipe and job file are given,
+// the file breaks a rule, the device is unknown, or the sizes are impossible. RESOURCE_EXHAUSTED:
+// too many queries are waiting.
 void PlanLayout(const Api& api, const Principal& principal, v1::PlanLayoutRequest request,
                 Reply<v1::PlanLayoutResponse> reply);
 

@@ -16,11 +16,11 @@
 namespace trainyard::controller {
 namespace {
 
-// The part of the state that a report needs. It is copied on the loop thread and summed on a reader
+// The part of the state that a report needs. Copied on the loop thread and summed on a reader
 // thread.
 struct Source {
   v1::GetReportRequest request;
-  // Jobs, with only those fields from which a ledger is computed.
+  // Jobs, with only the fields from which a ledger is computed.
   std::vector<v1::Job> jobs;
   v1::CapacityHistory capacity;
   GpuPrice price;

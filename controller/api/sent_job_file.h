@@ -14,10 +14,10 @@ namespace trainyard::controller {
 // Returns INVALID_ARGUMENT if `count` is above the number of overrides allowed per request.
 absl::Status CheckOverrides(int count);
 
-// Fills in the request's spec and origins, and passes the request to `next`. If the request already
-// has a spec, calls `next` immediately. Otherwise resolves `job_file` and `overrides` on a reader
-// thread first. Calls `refuse` with INVALID_ARGUMENT if the file breaks a rule or if the request
-// also has a spec, and with RESOURCE_EXHAUSTED if too many queries are waiting.
+// Fills in the request's spec and origins, and passes the request to `next`. If the request has no
+// job file, calls `next` immediately. Otherwise resolves `job_file` and `overrides` on a reader
+// thread first. Calls `refuse` on errors. INVALID_ARGUMENT: the file breaks a rule, or the request
+// also has a spec. RESOURCE_EXHAUSTED: too many queries are waiting.
 void ResolveSubmit(const Api& api, v1::SubmitJobRequest request,
                    std::function<void(v1::SubmitJobRequest)> next,
                    std::function<void(const absl::Status&)> refuse);

@@ -275,7 +275,7 @@ absl::Status AddSeriesOfEach(const Api& api, const v1::GetSeriesRequest& each,
   return absl::OkStatus();
 }
 
-// Returns those of the requested jobs that are in the state, each once. Call on the loop thread.
+// Returns the requested jobs that are in the state, each once. Call on the loop thread.
 v1::CompareSeriesResponse JobsToCompare(const v1::CompareSeriesRequest& request,
                                         const ClusterView& view) {
   v1::CompareSeriesResponse response;

@@ -1,5 +1,5 @@
-// Reads a job's progress and losses from its stored metrics. Needed after a restart of the
-// controller, which loses all observations.
+// Reads a job's progress and losses from its stored metrics. Needed after a restart, because a
+// restarted controller has no observations.
 #ifndef TRAINYARD_CONTROLLER_API_STORED_PROGRESS_H_
 #define TRAINYARD_CONTROLLER_API_STORED_PROGRESS_H_
 

@@ -19,8 +19,8 @@ namespace trainyard::controller {
 // The end time and the id of the last job that ArchiveDue checked.
 using ArchiveCursor = std::pair<Timestamp, int64_t>;
 
-// Returns the JobArchived events that are due. Their number is bounded, so that a tick stays short.
-// A job is due if
+// Returns the JobArchived events that are due. The number of events is bounded, so that a tick
+// stays short. A job is due if
 // - it ended at least archive_after_ms ago,
 // - more than ended_jobs_kept ended jobs are in the state,
 // - no older job of its name is in the state, and
@@ -32,7 +32,7 @@ using ArchiveCursor = std::pair<Timestamp, int64_t>;
 std::vector<v1::Event> ArchiveDue(const ClusterState& state, const Observations& observations,
                                   const CoreOptions& options, Timestamp now, ArchiveCursor& cursor);
 
-// Returns the job's archive record, which includes its newest progress and steps.
+// Returns the job's archive record, including the job's newest progress and steps.
 v1::ArchivedJob ToArchived(const JobEntry& entry, const Observations& observations, Timestamp now);
 
 }  // namespace trainyard::controller

@@ -39,7 +39,7 @@ void AddUnsavedSteps(const v1::Job& job, v1::Attempt& attempt) {
       WorkAtRiskOf(job, attempt, attempt.last_step()).steps);
 }
 
-// Returns the event that ends the attempt. It includes the attempt's last step and time use,
+// Returns the event that ends the attempt. The event includes the attempt's last step and time use,
 // because observations are not durable.
 v1::AttemptEnded EndedAttempt(const Observations& observations, const JobEntry& entry,
                               Timestamp now) {

@@ -31,7 +31,7 @@ namespace trainyard::controller {
 namespace {
 
 // The maximum time for which a paused attempt waits for a verdict on a rank that failed before the
-// pause. It exceeds kReportedLossWaitMs, the longest time for which such a verdict waits.
+// pause. This time exceeds kReportedLossWaitMs, the longest time for which such a verdict waits.
 constexpr int64_t kLongestJudgementMs = kReportedLossWaitMs + 3000;
 
 bool IsLost(const ClusterState& state, const std::string& node_id) {

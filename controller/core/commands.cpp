@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::size_t kMaxLiveJobsBytes = 100'000;
 
-// The maximum number of ranks per node whose stacks are recorded. It is small because the worker
-// records them on its only thread.
+// The maximum number of ranks per node whose stacks are recorded. The number is small, because the
+// worker records stacks on its only thread.
 constexpr int kMostStacks = 8;
 
 using CommandKey = std::pair<std::string, AttemptKey>;  // Node and attempt.
@@ -76,7 +76,7 @@ class CommandList {
   void AddForJob(const JobEntry& entry) {
     const v1::Attempt& attempt = *LiveAttempt(entry);
     const bool starting = attempt.state() == v1::ATTEMPT_STATE_STARTING;
-    // Child processes of a finished gang may still run. They must be stopped as well.
+    // Child processes of a finished gang may still run. Such processes must be stopped as well.
     const bool leaving = attempt.state() == v1::ATTEMPT_STATE_STOPPING || AllRanksSucceeded(entry);
     // A running gang needs no commands, except to start its spare nodes.
     if (!starting && !leaving && StandbyCount(attempt) == 0) return;

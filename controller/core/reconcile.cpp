@@ -21,8 +21,8 @@ namespace {
 
 // Returns the nodes on which no rank may be placed now. These are the nodes whose state `events`
 // are about to change, and the nodes that no command can reach, because their worker is detached or
-// has not received its Welcome. Such a node cannot receive a start order, and it will soon attach
-// or become suspect.
+// has not received its Welcome. An unreachable node cannot receive a start order, and will soon
+// attach or become suspect.
 std::set<std::string> ChangingNodes(const ClusterState& state, const Observations& observations,
                                     const std::vector<v1::Event>& events) {
   std::set<std::string> ids;
@@ -58,8 +58,8 @@ Plan Reconcile(const ClusterState& state, const Observations& observations,
   Plan plan;
   plan.events = NodeEvents(state, observations, options, now);
   if (plan.events.empty()) {
-    // Quarantine events replace the health of a node, and the events below might overwrite it.
-    // Therefore return only the quarantine events, if there are any.
+    // Quarantine events replace the health of a node, and the events below might overwrite that
+    // health. Therefore return only the quarantine events, if there are any.
     plan.events = QuarantineEventsDue(state, observations, options, now);
     if (!plan.events.empty()) return plan;
   }

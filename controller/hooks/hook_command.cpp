@@ -37,7 +37,7 @@ constexpr std::chrono::seconds kKillGrace{1};
 constexpr char kDefaultPath[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 // Returns the program's environment. It contains only three of the controller's variables, because
-// others may contain secrets.
+// other variables may contain secrets.
 std::vector<std::string> EnvironmentOf(const HookNotice& notice) {
   std::vector<std::string> words;
   const char* path = getenv("PATH");

@@ -64,8 +64,8 @@ HookNotice NoticeOf(const std::string& kind, const v1::EventEntry& entry,
 // Returns "sha256=" followed by the HMAC of the body. Empty if the rule has no secret.
 std::string SignatureOf(const HookRule& rule, std::string_view body);
 
-// Returns the delay before the next try after `failures` consecutive failures: 1 s after the first,
-// doubled with each further failure up to one minute.
+// Returns the delay before the next try after `failures` consecutive failures: 1 s after the first
+// failure, doubled with each further failure up to one minute.
 std::chrono::milliseconds RetryWait(int failures);
 
 }  // namespace trainyard::controller

@@ -42,7 +42,7 @@ int DepthOf(const std::string& text) {
   return deepest;
 }
 
-// Parses the body as an object. Keys other than the given ones are errors.
+// Parses the body as an object. Keys other than the given keys are errors.
 absl::StatusOr<Json> ReadObject(const std::string& body, const std::vector<std::string>& keys) {
   if (body.empty()) return Json::object();
   if (DepthOf(body) > kMaxDepth) {

@@ -28,8 +28,8 @@ void AddNodesOf(const v1::Event& event, const ClusterState& state, std::set<std:
 std::shared_ptr<v1::NodesChanged> NodesOf(const std::set<std::string>* only,
                                           const ClusterView& view);
 
-// Returns the newest live jobs. When a stream resumes, it sends these jobs in addition to those of
-// the missed events, because events do not contain progress.
+// Returns the newest live jobs. When a stream resumes, the stream sends these jobs in addition to
+// the jobs of the missed events, because events do not contain progress.
 std::set<int64_t> NewestLiveJobs(const ClusterState& state);
 
 // Returns the jobs that a page receives first.

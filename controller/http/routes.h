@@ -56,7 +56,7 @@ enum class Operation {
 
 struct Route {
   Operation operation;
-  // A name in lower camel case. It must not change, because generated clients use it.
+  // A name in lower camel case. The name must not change, because generated clients use it.
   std::string_view id;
   std::string_view method;
   // The path below kApiPrefix, such as "/jobs/{job}".

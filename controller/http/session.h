@@ -13,8 +13,8 @@
 
 namespace trainyard::controller::http {
 
-// Shared by all connections of a server, which it must outlive. The atomic members may be used on
-// any thread, the others only on the server's thread.
+// Shared by all connections of a server. Must outlive the connections. Atomic members may be used
+// on any thread, other members only on the server's thread.
 struct SessionContext {
   const ServerLimits& limits;
   const Handler& handler;

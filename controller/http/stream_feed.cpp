@@ -320,7 +320,7 @@ std::map<int64_t, int64_t> StreamFeed::TakePoints(Timestamp now) {
   std::map<int64_t, int64_t> due;
   const std::lock_guard lock(mutex_);
   std::map<int64_t, Timestamp>& sent = collector_->points_sent;
-  // Remove jobs whose interval has passed. They can be announced again.
+  // Remove jobs whose interval has passed. Such jobs can be announced again.
   std::erase_if(sent, [&](const auto& one) {
     return now - one.second >= kProgressIntervalMs || now < one.second;
   });

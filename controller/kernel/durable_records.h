@@ -43,7 +43,7 @@ class DurableRecords {
  public:
   // The results of a call to DurableRecords.
   struct Changes {
-    // Requests to submit. Each has a number, which must be passed to Answered.
+    // Requests to submit. Each request has a number, which must be passed to Answered.
     std::vector<std::pair<uint64_t, ReceiveTelemetry>> submitted;
     // Batches with a completed record. A batch appears once for each completed record.
     std::vector<BatchId> done;

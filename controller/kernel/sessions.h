@@ -35,8 +35,8 @@ struct Session {
   // the worker was disconnected for a long time. nullopt for a deleted
   // job.
   std::map<int64_t, std::optional<JobEntry>> archived;
-  // Streams that cannot be stored, because their data in the store is damaged or they belong to
-  // another node. The worker keeps their data, and log readers do not wait for it.
+  // Streams that cannot be stored: the stream's data in the store is damaged, or the stream belongs
+  // to another node. The worker keeps the data, and log readers do not wait for the data.
   std::set<StreamKey> quarantined;
   // The number of messages that the worker has read, and the time that queued messages have waited
   // since its last read.

@@ -79,7 +79,7 @@ class StoreKernel {
   bool HasGroup() const { return !waiting_.empty(); }
   const Group& group() const { return group_; }
   // Call after the group was stored, except for its quarantined streams. Returns the group and
-  // starts a new one.
+  // starts a new group.
   Group GroupStored();
 
   // Returns the calls to make now, in order.

@@ -87,8 +87,8 @@ bool TelemetryPath::Admit(Session& session, const v1::StreamId& stream, int64_t 
   return false;
 }
 
-// session.archived covers all archived jobs of the worker. It was read before the Welcome, for the
-// attempts in the worker's Hello. Attempts that started later are in the state.
+// session.archived covers all archived jobs of the worker. The map was read before the Welcome, for
+// the attempts in the worker's Hello. Attempts that started later are in the state.
 StreamFence TelemetryPath::Fence(const Session& session, const v1::StreamId& stream) const {
   const StreamFence fence = FenceStream(state_, session.node_id, stream);
   if (fence != StreamFence::kArchived) return fence;

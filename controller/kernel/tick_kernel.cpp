@@ -21,7 +21,7 @@ namespace trainyard::controller {
 namespace {
 
 // The maximum number of user requests, and of worker requests, decided in one tick. This limits how
-// long all of them wait for the tick's commit.
+// long these requests wait for the tick's commit.
 constexpr std::size_t kMaxRequests = 4096;
 constexpr std::size_t kMaxWorkerRequests = 1024;
 // One call of Reconcile should plan everything that is due in a given state. Its events may require
@@ -285,7 +285,7 @@ void TickKernel::AnswerWorkersWithoutSpace(Timestamp now) {
 }
 
 // Admits a restarted worker based on the committed state of its node, because its heartbeats,
-// commands and telemetry need no event. Its NodeJoined event waits for free space.
+// commands and telemetry need no event. The worker's NodeJoined event waits for free space.
 void TickKernel::DeferAttach(Pending pending, Timestamp now) {
   const auto caused = controller::Decide(state_, pending.request, options_, now);
   if (!caused.ok() || !OnlyRenewsNode(state_, *caused)) {

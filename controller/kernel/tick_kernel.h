@@ -42,8 +42,8 @@ class TickKernel {
   // Call when the controller starts to receive messages.
   void Start(Timestamp now);
 
-  // Queues a request. Workers' requests have a separate queue, so that many of them do not delay
-  // users' requests.
+  // Queues a request. Workers' requests have a separate queue, so that many worker requests do not
+  // delay users' requests.
   void Submit(Request request, RequestDone done);
   // Returns the number of requests waiting for a tick, not counting held submissions.
   std::size_t waiting() const { return requests_.size() + worker_requests_.size(); }
@@ -59,13 +59,13 @@ class TickKernel {
   int64_t ExcuseOwnStall(Timestamp now);
 
   // Decides the oldest requests, plans due events, and returns the events to commit. Users'
-  // requests are decided before workers' requests. Each kind has a limit per tick, so that neither
-  // can starve the other.
+  // requests are decided before workers' requests. Each kind of request has a limit per tick, so
+  // that neither kind can starve the other.
   const std::vector<LogRecord>& Decide(Timestamp now);
   // Returns the ClockSet event of this tick, if the wall clock was changed or the machine was
   // rebooted.
   const std::optional<v1::ClockSet>& clock_set() const { return clock_set_; }
-  // Returns the jobs that the tick's events remove from the state. They must be added to the
+  // Returns the jobs that the tick's events remove from the state. These jobs must be added to the
   // archive in the same transaction as the events.
   const std::vector<v1::ArchivedJob>& archived() const { return archived_; }
   // Returns the number of user requests that the last Decide handled.
@@ -85,7 +85,7 @@ class TickKernel {
   const absl::Status& no_space() const { return no_space_; }
   void SetNoSpace(const absl::Status& cause);
   // Call when the disk seems to have free space again. Workers' requests that waited for free space
-  // are decided first. Nothing is planned until all of them are decided.
+  // are decided first. Nothing is planned until all these requests are decided.
   void SpaceIsBack(Timestamp now);
   // Answers requests while the disk is full, and returns the number of answered user requests.
   // Requests that change nothing are answered normally. Changes by users are refused. Facts and

@@ -1,4 +1,4 @@
-// Actions that the rules for attached workers return. The caller performs them in order.
+// Actions that the rules for attached workers return. The caller performs the actions in order.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_WORKER_ACTIONS_H_
 #define TRAINYARD_CONTROLLER_KERNEL_WORKER_ACTIONS_H_
 
@@ -24,7 +24,7 @@
 
 namespace trainyard::controller {
 
-// Identifies a worker's stream. The caller assigns the numbers and never reuses one.
+// Identifies a worker's stream. The caller assigns the numbers and never reuses a number.
 using LinkId = int64_t;
 
 // Held while a message is being handled. Limits the amount of data read from workers at the same

@@ -35,8 +35,8 @@ class WorkerKernel {
   // observations.
   void OnTelemetry(TelemetryPath::Observe observe) { telemetry_.SetObserver(std::move(observe)); }
 
-  // Handles a worker's message. The first message of a link, and no other, must be a Hello.
-  // Messages of a link without a session are ignored. The worker sends them again on another link.
+  // Handles a worker's message. A link must start with a Hello, which must not be repeated.
+  // Messages of a link without a session are ignored; the worker resends them on another link.
   WorkerActions Receive(LinkId link, v1::WorkerMessage message, Permit permit, Timestamp now);
   WorkerActions Closed(LinkId link);
   // Ends every link with this status, and refuses new links with it.
@@ -65,8 +65,8 @@ class WorkerKernel {
   // Adds the newest mark to each message that reports committed events, so that the worker
   // remembers the position of the event log.
   void AddMarks(WorkerActions& actions) const;
-  // If the newest mark has changed, sends it to all workers with a Welcome, including those without
-  // a rank. Sends at most once every 5 s.
+  // If the newest mark has changed, sends the mark to all workers with a Welcome, including workers
+  // without a rank. Sends at most once every 5 s.
   void SendMarks(Timestamp now, WorkerActions& actions);
   // Removes from ReadOffsets actions the attempts whose alerts are already loaded, because alerts
   // are read from the log only once.

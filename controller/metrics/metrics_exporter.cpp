@@ -84,7 +84,7 @@ struct MetricsExporter::Parts {
     }
   }
 
-  // Returns the metrics of the latest snapshot, or of a new one if the latest is too old.
+  // Returns the metrics of the latest snapshot, or of a new snapshot if the latest is too old.
   Families Snapshot(double& age_seconds);
   std::shared_future<void> Ask();
 

@@ -13,7 +13,7 @@
 namespace trainyard::planner {
 
 // A measured run of one setting. `measured` contains the parts of a step from the run's telemetry.
-// If the telemetry has none, all of them are 0.
+// If the telemetry has none, all parts are 0.
 struct MeasuredStep {
   StepTime predicted;  // Without calibration.
   StepTime measured;

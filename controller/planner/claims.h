@@ -1,5 +1,5 @@
 // Numbers that a recipe states about its run, such as the parameter count. `recipe check` compares
-// them with the numbers that follow from the run's settings.
+// these numbers with the numbers that follow from the run's settings.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_CLAIMS_H_
 #define TRAINYARD_CONTROLLER_PLANNER_CLAIMS_H_
 

@@ -12,7 +12,7 @@ namespace {
 
 // Links within a node. Each bandwidth is half of the bidirectional bandwidth in NVIDIA's data
 // sheets. The latency of one hop is the time of an NCCL all-reduce of a few bytes among eight GPUs,
-// divided by the number of its steps (nccl-tests).
+// divided by the all-reduce's number of steps (nccl-tests).
 constexpr double kNodeLatency = 3e-6;
 constexpr Link kNvLink2 = {"NVLink 2", 150e9, kNodeLatency};
 constexpr Link kNvLink3 = {"NVLink 3", 300e9, kNodeLatency};
@@ -21,9 +21,9 @@ constexpr Link kNvLink5 = {"NVLink 5", 900e9, kNodeLatency};
 constexpr Link kPcie4 = {"PCIe 4", 25e9, 6e-6};  // x16: 32 GB/s minus the packet overhead.
 constexpr Link kPcie5 = {"PCIe 5", 50e9, 6e-6};
 
-// Networks between nodes. The faster ones have one network card per device, as in NVIDIA's DGX and
-// HGX designs. The slower ones (TCP) are those of cloud nodes, whose bandwidth is divided among
-// eight GPUs.
+// Networks between nodes. The faster networks have one network card per device, as in NVIDIA's DGX
+// and HGX designs. The slower networks (TCP) are those of cloud nodes. Their bandwidth is divided
+// among eight GPUs.
 constexpr double kNetworkLatency = 8e-6;
 constexpr Link kNetworks[] = {
     {"xdr", 100e9, kNetworkLatency},   // InfiniBand XDR, 800 Gb/s.

@@ -25,8 +25,8 @@ struct DeviceSpec {
   const DeviceRating* rating = nullptr;
   double memory_bandwidth = 0;  // Bytes per second (data sheet).
   double power_watts = 0;       // Default power limit.
-  // The share of the peak rate that matrix products sustain under training load. It is below 1,
-  // because larger GPUs lower their clock to stay within the power limit.
+  // The share of the peak rate that matrix products sustain under training load. The share is below
+  // 1, because larger GPUs lower their clock to stay within the power limit.
   double sustained_products = 0;
   double fp8_flops = 0;      // Dense FLOP/s (data sheet). 0 without FP8.
   double sustained_fp8 = 0;  // FLOP/s that FP8 products sustain under training load.
@@ -43,8 +43,8 @@ std::span<const DeviceSpec> KnownDeviceSpecs();
 // that device's name. Otherwise `name` begins with that name and may be another variant.
 std::string DeviceNote(std::string_view name, const DeviceSpec& device);
 
-// Returns a CPU slot with rough figures, which suffice only for comparing layouts. Its memory use
-// is not predicted, so every layout fits. It does not support bf16.
+// Returns a CPU slot with rough figures, which suffice only for comparing layouts. The slot's
+// memory use is not predicted, so every layout fits. The slot does not support bf16.
 const DeviceSpec& CpuSlotSpec();
 
 // Finds a network between nodes by its name. Returns nullptr if the name is unknown. The network's

@@ -13,8 +13,8 @@ GroupPlace PlaceOfGroup(int64_t size, int64_t stride, const Cluster& cluster) {
   return {static_cast<double>(in_node), static_cast<double>(size / in_node)};
 }
 
-// A ring passes through each node once. In each node, it uses one network card per member of the
-// group.
+// A ring passes through each node once. In each node, the ring uses one network card per member of
+// the group.
 GroupLinks::GroupLinks(const GroupPlace& place, const Cluster& cluster,
                        const TrainerProfile& profile)
     : size_(place.size()), nodes_(place.nodes) {

@@ -31,8 +31,8 @@ Kernels::Kernels(const BlockWork& work, bool is_fp8, Precision precision, const 
                  cluster.device->sustained_products),
       memory_rate_(MemoryRate(cluster, profile)) {}
 
-// `out_bytes` is the memory traffic per element of the result, in bytes. It is twice the size of an
-// element if the result is added to existing values.
+// `out_bytes` is the memory traffic per element of the result, in bytes. The traffic is twice the
+// size of an element if the result is added to existing values.
 double Kernels::OfProduct(const Product& product, double out_bytes) const {
   const double loss = profile_.product_margin * (1 / product.m + 1 / product.n + 1 / product.k);
   const double flops = product.Flops() * (1 + loss) / product_rate_;

@@ -16,10 +16,10 @@ namespace {
 // The maximum number of model chunks per pipeline stage. With more chunks, the pipeline bubble
 // hardly shrinks further, but more data is transferred.
 constexpr int64_t kMostChunks = 16;
-// The limit for models with experts. It is lower, so that there are fewer layouts.
+// The limit for models with experts. This limit is lower, so that there are fewer layouts.
 constexpr int64_t kMostChunksOfExperts = 4;
 
-// Returns the run without its layout, except for those layout settings that the search does not
+// Returns the run without its layout, except for the layout settings that the search does not
 // vary.
 RunConfig BlankLayout(const RunConfig& config) {
   RunConfig blank = config;

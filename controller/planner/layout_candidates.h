@@ -30,8 +30,8 @@ void VisitGroups(const RunConfig& config, const Cluster& cluster, const VisitGro
                  const VisitRefused& refused);
 
 // Returns the layouts of the group of `config`, which differ in sharding and recomputation. With
-// experts, optimizer states are always sharded if possible and nothing else is sharded. This limits
-// the number of layouts.
+// experts, optimizer states are always sharded if possible and nothing else is sharded. This
+// restriction limits the number of layouts.
 std::vector<LayoutConfig> MembersOfGroup(const RunConfig& config);
 
 }  // namespace trainyard::planner

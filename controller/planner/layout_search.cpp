@@ -131,8 +131,8 @@ class Search {
     return planned;
   }
 
-  // Tries the candidates, fastest first, until one fits. All candidates after the best one are
-  // counted as slower, even if they do not fit. Some of them enter the Pareto list.
+  // Tries the candidates, fastest first, until one fits. All candidates after the best candidate
+  // are counted as slower, even if they do not fit. Some of these enter the Pareto list.
   void Choose() {
     int64_t looked_at = 0;
     for (size_t i = 0; i < candidates_.size(); ++i) {

@@ -1,11 +1,11 @@
 // Finds the best layout of a run on a cluster. Has no side effects and uses one thread.
 //
 // The search tries every division of the cluster's devices into tp, cp, pp and dp, including
-// factors that are not powers of 2. It combines each division with every micro-batch, number of
-// chunks, schedule, kind of sharding and kind of recomputation that the rules in proto/rules allow.
-// Layouts that only the trainer would refuse are excluded as well. A layout fits if its memory, as
-// predicted by proto/memory/memory_model.h, leaves a margin. The fastest layout that fits is
-// chosen.
+// factors that are not powers of 2. The search combines each division with every micro-batch,
+// number of chunks, schedule, kind of sharding and kind of recomputation that the rules in
+// proto/rules allow. Layouts that only the trainer would refuse are excluded as well. A layout fits
+// if its memory, as predicted by proto/memory/memory_model.h, leaves a margin. The fastest layout
+// that fits is chosen.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_LAYOUT_SEARCH_H_
 #define TRAINYARD_CONTROLLER_PLANNER_LAYOUT_SEARCH_H_
 
@@ -37,15 +37,15 @@ struct LayoutSearch {
   int64_t tried = 0;
   // The number of layouts that were not chosen, by reason.
   std::map<std::string, int64_t> lost;
-  // The layout that needs the least memory among those that do not fit. nullopt if no layout was
-  // excluded because of its memory.
+  // The layout that needs the least memory among the layouts that do not fit. nullopt if no layout
+  // was excluded because of its memory.
   std::optional<PlannedLayout> leanest;
   // True if the search ended without a best layout because there are too many layouts.
   bool is_too_large = false;
 };
 
-// `config` must be resolved. Its layout is ignored, except for cp_comm_type, an etp of 1 and,
-// without experts, sequence_parallel. The device must support the precision.
+// `config` must be resolved. The layout in `config` is ignored, except for cp_comm_type, an etp of
+// 1 and, without experts, sequence_parallel. The device must support the precision.
 LayoutSearch SearchLayouts(const RunConfig& config, const Cluster& cluster);
 
 // Plans the layout in `config` on the cluster, without searching and without checking rules.

@@ -36,8 +36,8 @@ struct Line {
   double floor = 0;
   double slope = 0;
   double cost = 0;  // Twice the sum of Huber's function over the residuals.
-  // The sums of the weights, of the weighted x, and of the weighted x^2. They form the inverse
-  // covariance matrix of floor and slope.
+  // The sums of the weights, of the weighted x, and of the weighted x^2. These sums form the
+  // inverse covariance matrix of floor and slope.
   double w = 0, wx = 0, wxx = 0;
 
   double At(double x) const { return floor + slope * x; }

@@ -16,8 +16,8 @@ struct LossPoint {
   double loss = 0;
 };
 
-// L = floor + scale / D^exponent, with floor >= 0 and scale > 0. This is LossOf (scaling_law.h) for
-// a single model, whose parameter term is part of the floor.
+// L = floor + scale / D^exponent, with floor >= 0 and scale > 0. This law is LossOf (scaling_law.h)
+// for a single model: the model's parameter term is part of the floor.
 struct LossLaw {
   double floor = 0;
   double scale = 0;

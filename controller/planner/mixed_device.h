@@ -17,7 +17,7 @@ struct MixedDevice {
   DeviceSpec spec;
 };
 
-// Sets `rating`, and `spec`, which refers to `rating`. The name is that of the kind with the
+// Sets `rating`, and `spec`, which refers to `rating`. The name is the name of the kind with the
 // slowest matrix products. `devices` must not be empty.
 void MixDevices(std::span<const DeviceSpec* const> devices, MixedDevice& mixed);
 

@@ -27,7 +27,7 @@ double HeadElements(const BlockWork& work, double norm_passes) {
   return passes * work.rows * (work.queries + work.keys);
 }
 
-// Returns the number of elements in the activation function's results, without those of experts.
+// Returns the number of elements in the activation function's results, without experts' results.
 double ActivationElements(const BlockWork& work) { return work.rows * work.ffn; }
 
 // Returns the number of elements that the forward pass reads and writes for norms, rotary positions
@@ -59,8 +59,8 @@ double SelectiveElements(const BlockWork& work) {
   return 2 * 2 * work.norm_rows * work.hidden + ActivationElements(work);
 }
 
-// Returns the bytes that ring attention moves to add up its results. For each part of the keys, it
-// reads one bf16 result, and reads and writes the fp32 sum.
+// Returns the bytes that ring attention moves to add up its results. For each part of the keys,
+// ring attention reads one bf16 result, and reads and writes the fp32 sum.
 double RingForwardBytes(const BlockWork& work) {
   if (work.piece >= work.length) return 0;
   return work.context_parts * work.rows * work.queries * (2 * kFloatBytes + work.element);

@@ -45,8 +45,8 @@ struct Reliability {
 // Returns Young's optimal checkpoint interval sqrt(2 d M), where d is the duration of a checkpoint
 // in seconds and M is the mean time between stops in seconds.
 double YoungInterval(double checkpoint_seconds, double mean_seconds_between);
-// Returns Daly's optimal checkpoint interval (Daly 2006, equation 37). It adds terms to Young's
-// interval that matter if d is not small compared to M.
+// Returns Daly's optimal checkpoint interval (Daly 2006, equation 37). Adds terms to Young's
+// interval. The terms matter if d is not small compared to M.
 double DalyInterval(double checkpoint_seconds, double mean_seconds_between);
 
 // If `interval_seconds` is 0, uses Daly's interval. Assumes that stops occur at random (exponential

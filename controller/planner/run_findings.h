@@ -53,7 +53,7 @@ std::vector<Finding> FindWhyLossStays(const RunConfig& config, double grad_norm)
 std::vector<Finding> FindRiskySettings(const RunConfig& config);
 
 // The settings that determine how often spikes occur and what happens then. Advice names a setting
-// only if the advised value differs from the current one.
+// only if the advised value differs from the current value.
 struct SpikeSettings {
   bool skips_samples = false;       // guard.policy is skip.
   bool lowers_rate = false;         // guard.policy is lower_lr.

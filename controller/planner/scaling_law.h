@@ -55,7 +55,7 @@ struct BudgetShape {
 };
 
 // Returns the shape with the lowest LossOf for the budget. The shape has the vocabulary, kind of
-// layers, head size, feed-forward ratio and query group ratio of `like`. Its width is a multiple of
+// layers, head size, feed-forward ratio and query group ratio of `like`. The width is a multiple of
 // the head size and 64 to 160 times the number of layers, as in published models of 1 B to 400 B.
 // Returns nullopt if no shape fits the budget.
 std::optional<BudgetShape> BestShape(const ModelConfig& like, int64_t seq_length, double flops);

@@ -14,7 +14,7 @@ namespace {
 
 // The allowed relative deviation of the first loss from its expected value (LossBounds).
 constexpr double kFirstLossMargin = 0.05;
-// The noise of single batches may make the last losses higher than the first ones by this fraction.
+// By this fraction, the noise of single batches may raise the last losses above the first losses.
 constexpr double kGrowthMargin = 0.02;
 constexpr size_t kMeanOf = 3;
 

@@ -37,8 +37,8 @@ struct SmokeFacts {
   std::string checkpoint_text;  // The checkpoint's directory, or what is wrong with it.
 };
 
-// The result of one check. `findings` is empty if the check passes. Otherwise it contains the
-// problem, its reason and the fix.
+// The result of one check. `findings` is empty if the check passes. Otherwise `findings` contains
+// the problem, its reason and the fix.
 struct SmokeCheck {
   std::string name;
   std::string found;  // One line.

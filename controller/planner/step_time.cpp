@@ -60,8 +60,8 @@ double Passes(const RunConfig& config) {
 
 // Returns the idle time of the busiest stage (the pipeline bubble): the time that the other stages
 // need for one micro-batch, divided by the number of chunks per stage (Narayanan et al. 2021).
-// Deferred weight gradients shorten it further (Qi et al. 2024): ZB-H1 leaves a third if forward
-// pass, input gradients and weight gradients take equally long.
+// Deferred weight gradients shorten the bubble further (Qi et al. 2024): ZB-H1 leaves a third if
+// forward pass, input gradients and weight gradients take equally long.
 double BubbleSeconds(const RunConfig& config, double all_stages, double busiest,
                      const TrainerProfile& profile) {
   const LayoutConfig& layout = config.layout;
@@ -162,9 +162,9 @@ double SecondsOf(const DataTransfers& transfers, const GroupLinks& group) {
 }
 
 // Returns the time that data-parallel transfers add to a step. The transfers run during the passes
-// of `rounds` micro-batches. They slow these passes down by data_exposed times the duration that
-// the transfers would have within one node. If the transfers take longer than the passes, the rest
-// is added as a wait.
+// of `rounds` micro-batches. The transfers slow these passes down by data_exposed times the
+// duration that the transfers would have within one node. If the transfers take longer than the
+// passes, the rest is added as a wait.
 double DataSeconds(const RunConfig& config, const std::array<StateGroup, 2>& groups,
                    const PassParts& pass, double element, const Cluster& cluster,
                    const TrainerProfile& profile) {

@@ -54,7 +54,7 @@ struct StageLoad {
 };
 
 // If `balances_head`, divides the layers as the trainer does (proto/layout/pipeline_place.h).
-// Otherwise, divides them as evenly as possible, as Megatron-LM does.
+// Otherwise, divides the layers as evenly as possible, as Megatron-LM does.
 std::vector<StageLoad> LoadsOfStages(const RunConfig& config, bool balances_head);
 
 // The part of a plan that does not depend on the pipeline schedule. A search computes it once and

@@ -32,7 +32,7 @@ struct TrainerProfile {
 
   // Attention. The rates are shares of the device's peak rate, for long samples and heads of 128.
   // Samples of length attention_half_length reach half of the rate. scores_forward and
-  // scores_backward are the memory traffic in bytes per score of a head. They are 0 for fused
+  // scores_backward are the memory traffic in bytes per score of a head. Both are 0 for fused
   // attention, which also skips the masked half.
   double attention_forward = 0;
   double attention_backward = 0;

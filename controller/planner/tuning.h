@@ -1,10 +1,10 @@
 // Plans a short sweep over settings that affect a run's speed and memory but not its result. The
-// functions select the settings to measure, and then choose among the measurements. They have no
+// functions select the settings to measure, and then choose among the measurements. No function has
 // side effects.
 //
 // The sweep varies the micro-batch (and with it the accumulation), the recomputation, the sharding
-// (ZeRO), and the attention backend. It changes neither the batch nor the division of the model
-// (tp, cp, pp, vpp).
+// (ZeRO), and the attention backend. The sweep changes neither the batch nor the division of the
+// model (tp, cp, pp, vpp).
 #ifndef TRAINYARD_CONTROLLER_PLANNER_TUNING_H_
 #define TRAINYARD_CONTROLLER_PLANNER_TUNING_H_
 
@@ -47,8 +47,8 @@ struct TunePlan {
 // need slightly too much memory. `config` must be resolved and must satisfy the rules.
 TunePlan PlanTuning(const RunConfig& config, const Cluster& cluster, int64_t most);
 
-// Returns variants of `fastest`, one for each other attention backend that supports `fastest`.
-// Their predicted times are those of `fastest`.
+// Returns variants of `fastest`, one for each other attention backend that supports `fastest`. The
+// variants have the predicted time of `fastest`.
 std::vector<TuneCandidate> OtherAttention(const RunConfig& config, const TuneCandidate& fastest);
 
 // Plans a whole sweep before anything is measured: the sweep of PlanTuning, plus variants of the
@@ -58,7 +58,7 @@ TunePlan PlanUnattended(const RunConfig& config, const Cluster& cluster, int64_t
 // Returns the run with the candidate's settings.
 RunConfig WithCandidate(RunConfig config, const TuneCandidate& candidate);
 
-// Returns the swept settings as pairs of key and value. The keys are those of `layout` in a job
+// Returns the swept settings as pairs of key and value. The keys are the keys of `layout` in a job
 // file.
 std::vector<std::pair<std::string, std::string>> SettingsOf(const TuneCandidate& candidate);
 

@@ -19,8 +19,8 @@ class ClockDoubt {
   // The wall clock may be ahead of the expected time by this much, because an inaccurate clock may
   // have been corrected.
   static constexpr int64_t kToleranceMs = 600'000;
-  // The tolerance at the start of the controller. It is larger, because the time for which the
-  // controller was off is unknown.
+  // The tolerance at the start of the controller. This tolerance is larger, because the time for
+  // which the controller was off is unknown.
   static constexpr int64_t kStartToleranceMs = 86'400'000;
   // A clock that has been ahead for this long is trusted, because nobody has set it back.
   static constexpr std::chrono::hours kDoubtLasts{24};

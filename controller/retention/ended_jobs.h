@@ -26,8 +26,8 @@ class EndedJobs {
  public:
   virtual ~EndedJobs() = default;
 
-  // Returns those of the jobs `ids` that have ended and will produce no further output. Skips
-  // unknown ids.
+  // Returns the jobs in `ids` that have ended and will produce no further output. Skips unknown
+  // ids.
   virtual absl::StatusOr<std::vector<EndedJob>> Among(const std::vector<int64_t>& ids) = 0;
 
   // Returns at most 100 jobs that ended at or before `ended_ms` and will produce no further output.
@@ -38,7 +38,7 @@ class EndedJobs {
   // See controller/core/decide/deletion.h.
   virtual std::vector<DirectoryOfJob> DirectoriesOfOthers(int64_t job_id) = 0;
 
-  // Deletes the job because of the retention rules. Errors are those of DecideDeletion.
+  // Deletes the job because of the retention rules. Errors: see DecideDeletion.
   virtual absl::Status Delete(int64_t job_id, bool checkpoints) = 0;
 };
 

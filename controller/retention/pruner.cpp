@@ -173,8 +173,8 @@ absl::Status Pruner::FinishDeletion(const v1::JobDeleted& deleted) {
 bool Pruner::RemoveCheckpoints(const v1::JobDeleted& deleted) {
   if (deleted.checkpoints().empty()) return true;
   bool all_gone = true;
-  // Read the directories again. Another job may have started to use one of them after the deletion
-  // was decided.
+  // Read the directories again. Another job may have started to use one of the directories after
+  // the deletion was decided.
   const auto others = ended_jobs_.DirectoriesOfOthers(deleted.job_id());
   for (const std::string& path : deleted.checkpoints()) {
     const bool is_due = !Stopping() && removals_.IsDue(path, Steady::now());

@@ -127,8 +127,8 @@ class Pruner {
 
   RemovalRetries removals_;
   ClockDoubt clock_doubt_;
-  // The wall time of the pass. It is read once per pass, because the clock may be set during the
-  // pass. nullopt while the clock is in doubt; no data is then removed by age.
+  // The wall time of the pass. Read once per pass, because the clock may be set during the pass.
+  // nullopt while the clock is in doubt; no data is then removed by age.
   std::optional<Timestamp> pass_time_ms_;
 
   mutable std::mutex mutex_;

@@ -33,8 +33,8 @@ std::string StableBytes(const google::protobuf::Message& message) {
 
 class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
  public:
-  // The state of the stream. Used only on the loop thread once the watch has begun. It may outlive
-  // the reactor, because scheduled ticks refer to it.
+  // The state of the stream. Used only on the loop thread once the watch has begun. The state may
+  // outlive the reactor, because scheduled ticks refer to it.
   struct Shared {
     JobWatch* reactor = nullptr;
     const Api* api = nullptr;

@@ -27,9 +27,9 @@ absl::StatusOr<LogQuery> ToQuery(const v1::ReadLogsRequest& request, const v1::J
   return query;
 }
 
-// One reader. It is always in one of three states: idle, waiting for the pool to read one chunk, or
-// writing one chunk to the client. A slow consumer therefore uses the memory of one chunk and no
-// thread.
+// One reader. A reader is always in one of three states: idle, waiting for the pool to read one
+// chunk, or writing one chunk to the client. A slow consumer therefore uses the memory of one chunk
+// and no thread.
 class LogReading final : public std::enable_shared_from_this<LogReading> {
  public:
   LogReading(const Api& api, LogReactor* reactor) : api_(api), reactor_(reactor) {}
@@ -89,8 +89,8 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
 
   // Returns true to be called again at the next tick. Called on the loop thread.
   bool OnTick(const ClusterView& view) {
-    // A job that is not in the state was archived or deleted. It has ended, and its nodes will send
-    // no further output.
+    // A job that is not in the state was archived or deleted. Such a job has ended, and its nodes
+    // will send no further output.
     const JobEntry* entry = FindEntry(view.state, query_.job_id);
     const bool ended = entry == nullptr || HasEnded(entry->job.state());
     const bool complete =

@@ -105,8 +105,8 @@ absl::StatusOr<std::vector<v1::Event>> Cordon(const ClusterState& state, const C
   TRAINYARD_RETURN_IF_ERROR(CheckLength("reason", request.reason(), kMaxReasonBytes));
   TRAINYARD_ASSIGN_OR_RETURN(const std::string node_id, FindNode(state, request.node()));
   const v1::Node& node = state.nodes.at(node_id).node;
-  // A user who uncordons a node has repaired it. Therefore its failed starts are forgotten, and the
-  // node need not wait for its backoff.
+  // A user who uncordons a node has repaired it. Therefore the node's failed starts are forgotten,
+  // and the node need not wait for the backoff.
   const bool forgives = !request.cordoned() && node.health().failed_starts() > 0;
   std::vector<v1::Event> events;
   if (forgives) events.push_back(By(principal, WithoutFailedStarts(node, now)));

@@ -167,7 +167,7 @@ void LoseNodesOfPlace(const ClusterState& state, const v1::Hello& hello, Timesta
 }
 
 // Fails an attempt that the worker reports as cleared if the log lacks the exit of some of its
-// ranks on that node. This happens if the state was restored from a backup, or if the attempt was
+// ranks on that node. The log lacks an exit after a restore from a backup, or if the attempt was
 // stopped before its processes were spawned. No more facts about these exits will follow.
 void FailAttemptClearedUnrun(const ClusterState& state, const NodeEntry& node,
                              const v1::AttemptCleared& cleared, Timestamp now,

@@ -19,7 +19,7 @@ v1::CheckpointOrigin Origin(int64_t job_id, int64_t step) {
   return origin;
 }
 
-// Searches the newest jobs first, because a later job may take over the directory of an ended one.
+// Searches the newest jobs first, because a later job may take over the directory of an ended job.
 std::optional<v1::CheckpointOrigin> FindListed(const ClusterState& state, const std::string& path) {
   for (const auto& [id, entry] : state.jobs | std::views::reverse) {
     for (const v1::Checkpoint& checkpoint : entry.job.checkpoints()) {

@@ -14,7 +14,7 @@
 namespace trainyard::controller {
 
 // INVALID_ARGUMENT: no job with this number was submitted. OK for 0, for archived jobs and for
-// deleted ones.
+// deleted jobs.
 absl::Status CheckClonedFrom(const ClusterState& state, int64_t cloned_from);
 
 // Returns the job that wrote the checkpoint in the directory `path`. First searches the checkpoint

@@ -101,7 +101,7 @@ bool IsUnmanaged(const ClusterState& state, const AttemptKey& key) {
   if (entry == nullptr || job_id >= state.restored_jobs_below) return false;
   if (number >= state.restored_attempt) return false;
   const v1::Job& job = entry->job;
-  // The job lists only its newest attempts. An attempt older than the oldest listed one is not
+  // The job lists only its newest attempts. An attempt older than the oldest listed attempt is not
   // missing from the log.
   const bool is_trimmed = job.attempts_size() >= kAttemptsKept && number < job.attempts(0).number();
   return !is_trimmed && FindAttempt(job, number) == nullptr;

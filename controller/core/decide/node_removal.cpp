@@ -71,8 +71,8 @@ std::vector<v1::Event> NodesToForget(const ClusterState& state, const CoreOption
   std::vector<v1::Event> events;
   for (const std::string& node_id : state.lost_nodes) {
     const v1::Node& node = state.nodes.at(node_id).node;
-    // A cordoned or quarantined node may be switched off for repair. It stays in the state, so that
-    // its cordon or quarantine still applies when it returns.
+    // A cordoned or quarantined node may be switched off for repair. The node stays in the state,
+    // so that its cordon or quarantine still applies when it returns.
     if (node.cordoned() || node.health().has_quarantine()) continue;
     const int64_t away_ms = now - node.last_heartbeat_ms();
     if (away_ms < options.forget_lost_after_ms || JobThatNeeds(state, node_id) != nullptr) continue;

@@ -8,8 +8,8 @@ namespace trainyard::controller {
 std::string ChangedNode(const v1::Event& event) {
   using google::protobuf::FieldDescriptor;
   if (event.has_node_joined()) return event.node_joined().node().id();
-  // FactsReceived only counts the node's facts. It does not change the node's state, health or
-  // slots.
+  // FactsReceived only counts the node's facts. Such an event does not change the node's state,
+  // health or slots.
   if (event.has_facts_received()) return "";
   const auto* reflection = v1::Event::GetReflection();
   const auto* kind = v1::Event::descriptor()->FindOneofByName("kind");

@@ -8,8 +8,8 @@
 namespace trainyard::controller {
 namespace {
 
-// Finds the lost jobs for a snapshot of an older release, which does not list them. Such a snapshot
-// contains every job that is not lost, so the gaps between the job ids are the lost jobs.
+// Finds the lost jobs for a snapshot of an older release. Such a snapshot does not list lost jobs,
+// but contains every other job, so the gaps between the job ids are the lost jobs.
 void FindLostJobs(ClusterState& state) {
   int64_t next = 1;
   for (const auto& [id, entry] : state.jobs) {

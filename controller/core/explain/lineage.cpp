@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kMostAncestors = 20;
 constexpr int kMostDescendants = 100;
-// Deleted children are not listed, but each one costs a search.
+// Deleted children are not listed, but each deleted child costs a search.
 constexpr int kMostSearched = 300;
 
 int64_t ParentOf(const LineageNode& node) {

@@ -1,5 +1,5 @@
-// The lineage of a job: the jobs from which it was resumed or cloned, and those that were resumed
-// or cloned from it.
+// The lineage of a job: the jobs that the job was resumed or cloned from, and the jobs that were
+// resumed or cloned from this job.
 #ifndef TRAINYARD_CONTROLLER_CORE_EXPLAIN_LINEAGE_H_
 #define TRAINYARD_CONTROLLER_CORE_EXPLAIN_LINEAGE_H_
 

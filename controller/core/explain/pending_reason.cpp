@@ -142,8 +142,8 @@ v1::PendingReason LayoutIsBeingChosen() {
 }
 
 // Returns true if the job, which must be the first in the queue, waits for a layout choice. If the
-// newest schedule names the job as the head, its shortage decides. Otherwise the job's choices
-// decide.
+// newest schedule names the job as the head, the head's shortage decides. Otherwise the job's
+// choices decide.
 bool AwaitsChoice(const ClusterView& view, const JobEntry& entry) {
   if (view.schedule.awaits_workers) return false;
   const std::optional<QueueHead>& head = view.schedule.head;

@@ -17,7 +17,7 @@ namespace trainyard::controller {
 // NOT_PENDING if the job does not wait. Takes O(log jobs).
 v1::PendingCode PendingCodeOf(const ClusterView& view, const JobEntry& entry);
 
-// Returns the main reason why the job waits. Its code is NOT_PENDING if the job does not wait.
+// Returns the main reason why the job waits, or a reason with the code NOT_PENDING.
 v1::PendingReason WhyPending(const ClusterView& view, const JobEntry& entry);
 
 // Computes WhyPending for many jobs of one view. The parts that all jobs share are computed only

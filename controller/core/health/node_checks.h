@@ -1,5 +1,5 @@
-// The checks of a node for `trainyard doctor`: those that its worker reports, and those that only
-// the controller can make.
+// The checks of a node for `trainyard doctor`: the checks that its worker reports, and the checks
+// that only the controller can make.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_NODE_CHECKS_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_NODE_CHECKS_H_
 

@@ -95,8 +95,8 @@ bool IsFinishing(const JobEntry& entry, const AttemptObservation& attempt) {
 
 // Returns the time of the newest progress of the attempt's ranks on nodes with recent heartbeats.
 // Returns 0 if there is none. The lease begins at this time or at the node's last heartbeat,
-// whichever is later, because the gang may have saved or evaluated in between, and a lack of
-// progress in these phases proves nothing.
+// whichever is later. In between, the gang may have saved or evaluated, and a lack of progress in
+// these phases proves nothing.
 Timestamp NewestMovement(const EvidenceContext& context, const JobEntry& entry) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
   const auto observed = context.observations.attempts.find({entry.job.id(), attempt.number()});

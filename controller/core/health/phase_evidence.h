@@ -1,6 +1,6 @@
 // Judges attempts that are saving or evaluating: finds evidence that such an attempt lost its ranks
-// on a node without a heartbeat. These phases have no steps to measure, so their duration is
-// compared with that of earlier phases of the job.
+// on a node without a heartbeat. Such phases have no steps to measure, so their duration is
+// compared with the duration of earlier phases of the job.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_PHASE_EVIDENCE_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_PHASE_EVIDENCE_H_
 

@@ -42,7 +42,7 @@ std::vector<v1::Event> QuarantineEventsDue(const ClusterState& state,
 std::optional<v1::Event> Release(const v1::Node& node, const std::string& reason, Timestamp now);
 
 // Returns a score from 0 to 100. A node without evidence has 100. Each evidence record subtracts
-// 25, and a fatal one 50. These amounts halve with each day of the record's age.
+// 25, and a fatal record 50. These amounts halve with each day of the record's age.
 int ScoreOf(const v1::Node& node, Timestamp now);
 
 }  // namespace trainyard::controller

@@ -77,7 +77,7 @@ std::optional<WaitingPeers> FindWaitingPeers(const Observations& observations,
   return peers;
 }
 
-// Returns true if a rank has trained. This implies that all ranks had started.
+// Returns true if a rank has trained. In that case all ranks had started.
 bool IsPastStart(const AttemptObservation& observed) {
   return !observed.step_times.empty() || std::ranges::any_of(observed.ranks, [](const auto& rank) {
     return !rank.second.phase.empty() && !IsStarting(rank.second);

@@ -29,7 +29,7 @@ bool HasSettledReports(const Observations& observations, const CoreOptions& opti
 std::optional<int64_t> LongestStartMs(const v1::Job& job);
 
 // Returns evidence that the live attempt lost its ranks on `node_id`, which sends no heartbeat, as
-// the end of a sentence. Empty if the evidence is insufficient. Each of these is sufficient:
+// the end of a sentence. Empty if the evidence is insufficient. Each of these facts is sufficient:
 // - The node went offline before it received the start order.
 // - For start_lease_ms there was no sign that the node received the start order.
 // - Peers on nodes with settled reports are in the phases init and load, and made no progress for

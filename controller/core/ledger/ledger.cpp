@@ -188,7 +188,7 @@ void AddAttempt(const v1::Job& job, int index, const WastedPart& wasted, Timesta
   AddStandbys(attempt, placed, ended, timeline);
 }
 
-// Sums in whole milliseconds. They are converted to seconds only at the end, so the sums are exact.
+// Sums in whole milliseconds. Converting to seconds only at the end keeps the sums exact.
 struct Sum {
   int64_t length_ms = 0;
   int64_t slot_ms = 0;

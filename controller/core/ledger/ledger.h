@@ -21,7 +21,7 @@ v1::Ledger LedgerOf(const v1::Job& job, Timestamp now);
 //
 // Attempts and the gaps between them have their exact times. Within an attempt, only some phases
 // have an exact position: the start, the lost steps, and the stall at the end. Lost steps are the
-// newest ones, which are unsaved or repeated. The phases between the start and the lost steps have
+// newest steps; they are unsaved or repeated. The phases between the start and the lost steps have
 // a known length but no known position, so they are spread evenly over that time. For attempts that
 // are no longer listed, only sums are known.
 v1::JobTime JobTimeOf(const v1::Job& job, Timestamp now);

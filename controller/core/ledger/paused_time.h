@@ -9,8 +9,8 @@
 
 namespace trainyard::controller {
 
-// Returns the milliseconds for which the job was paused since `begin`, which is the end of the
-// newest attempt, or the submission.
+// Returns the milliseconds for which the job was paused since `begin`. `begin` is the end of the
+// newest attempt, or the submission time.
 int64_t PausedMs(const v1::Job& job, Timestamp begin, Timestamp now);
 
 }  // namespace trainyard::controller

@@ -29,7 +29,7 @@ class Timeline {
 
   explicit Timeline(Timestamp begin) : at_(begin) {}
 
-  // `slots` is the number of slots that the job has during the phase. It is ignored for phases
+  // `slots` is the number of slots that the job has during the phase. `slots` is ignored for phases
   // without slots.
   void AddUntil(v1::LedgerPhase phase, int64_t attempt_number, int slots, Timestamp end);
 
@@ -39,8 +39,8 @@ class Timeline {
   // Marks the phases since `begin` as mixed: their lengths are known, but not their positions.
   void MixSince(Timestamp begin) { mixed_.push_back({begin, at_}); }
 
-  // Returns the time range that contains the span's phase: the whole mixed range if the span is
-  // part of one, else the span itself.
+  // Returns the time range that contains the span's phase: if the span is part of a mixed range,
+  // that whole range; else the span itself.
   Range RangeOf(const v1::LedgerSpan& span) const;
 
   Timestamp at() const { return at_; }

@@ -17,14 +17,14 @@ class ComputeWindow {
   // Minimum time between two kept values.
   static constexpr int64_t kSpacingMs = 4000;
 
-  // Adds the seconds of one step, which must be above 0. The value is ignored if the last kept
+  // Adds the seconds of one step. `seconds` must be above 0. The value is ignored if the last kept
   // value is less than kSpacingMs old.
   void Add(double seconds, Timestamp now);
   // Adjusts to a step of the controller's clock by `step_ms`.
   void Shift(int64_t step_ms) { added_ms_ += step_ms; }
 
-  // Returns the median of the window, or nullopt until the window is full. This way neither a
-  // program's first steps nor a pause makes a rank look slow.
+  // Returns the median of the window, or nullopt until the window is full. The full window ensures
+  // that neither a program's first steps nor a pause makes a rank look slow.
   std::optional<double> Median() const;
 
  private:

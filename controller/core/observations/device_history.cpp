@@ -40,7 +40,7 @@ void NoteReading(const v1::DeviceReading& reading, Timestamp now, DeviceRecord& 
   record.last_xid = reading.last_xid();
   if (!record.error.empty()) return;
   const DeviceSample sample = SampleOf(reading, now);
-  // A newer reading of the same minute replaces the older one.
+  // A newer reading of the same minute replaces the older reading.
   while (!record.samples.empty() && record.samples.back().minute >= sample.minute) {
     record.samples.pop_back();
   }

@@ -31,12 +31,12 @@ class DivergenceWatch {
   // Judges one record of the reporting rank, written at `time`. One loss that is not finite is a
   // divergence. A gradient norm must be infinite or NaN in kNormsInARow consecutive records,
   // because dynamic loss scaling skips single steps with such a norm. A record that counts new NaN
-  // iterations is treated like such a norm: its loss is the mean of the other iterations, so it
-  // looks finite. A record with none of these metrics changes nothing.
+  // iterations is treated like such a norm: its loss is the mean of the other iterations, so the
+  // loss looks finite. A record with none of these metrics changes nothing.
   void Add(const v1::MetricsRecord& metrics, Timestamp time);
 
-  // Adds the loss guard's judgement of `step`: the number of consecutive losses up to this one that
-  // are spikes (loss_watch.h). Add must be called with the same record first.
+  // Adds the loss guard's judgement of `step`: the number of consecutive spikes up to the loss of
+  // this step (loss_watch.h). Add must be called with the same record first.
   void AddSpikes(int64_t spikes_in_a_row, int64_t step);
 
   // Adjusts to a step of the controller's clock by `step_ms`.

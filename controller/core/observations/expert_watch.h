@@ -74,7 +74,7 @@ class ExpertWatch {
 
   void AddLayer(const v1::ExpertsRecord& record, int index);
   void AddProblem(ExpertProblem::Kind kind, std::vector<ExpertProblem>& problems) const;
-  // Returns the problem of one layer. nullopt if the layer has none.
+  // Returns the problem of one layer. nullopt if the layer has no such problem.
   std::optional<ExpertProblem> ProblemOf(ExpertProblem::Kind kind, int64_t number,
                                          const Layer& layer) const;
   std::optional<ExpertProblem> IdleExpertsOf(int64_t number, const Layer& layer) const;

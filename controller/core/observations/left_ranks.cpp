@@ -69,7 +69,7 @@ bool SaveOrEvaluate(const AttemptObservation& attempt, const std::vector<int>& p
 }
 
 // Returns true if the gang has reached the last step of the run, or if the ranks that left have
-// reached every step of those that stay.
+// reached every step of the ranks that stay.
 bool StayAfterLastStep(const AttemptObservation& attempt, const v1::Job& job,
                        const LeftRanks& ranks) {
   const int64_t total = TotalSteps(attempt, job);

@@ -71,7 +71,7 @@ void LossWatch::LeaveSpikes() {
 }
 
 // Drops the losses of steps after the attempt's starting point. Otherwise the attempt's first
-// losses would be compared with those of a model that was trained for longer.
+// losses would be compared with the losses of a model that was trained for longer.
 void LossWatch::Begin(int64_t attempt, int64_t resume_step) {
   attempt_ = attempt;
   newest_step_ = resume_step;

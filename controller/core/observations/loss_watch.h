@@ -23,8 +23,8 @@ struct LossFinding {
   std::string evidence;
 };
 
-// The window of a job's recent losses, with which a new loss is compared. It is not durable: after
-// a restart, the controller reads the losses from the metric store.
+// The window of a job's recent losses, with which a new loss is compared. The window is not
+// durable: after a restart, the controller reads the losses from the metric store.
 class LossWatch {
  public:
   // Judges the loss of a step of `attempt`, which started from `resume_step`. Adds the loss to the
@@ -34,8 +34,8 @@ class LossWatch {
   std::optional<LossFinding> Add(const v1::GuardSpec& rules, int64_t attempt, int64_t resume_step,
                                  int64_t step, double loss);
 
-  // Adds losses from before the controller's start, oldest first. They are inserted before the
-  // losses already added.
+  // Adds losses from before the controller's start, oldest first. These losses are inserted before
+  // the losses already added.
   void Recover(const v1::GuardSpec& rules, int64_t attempt,
                const std::vector<std::pair<int64_t, double>>& losses);
 
@@ -59,9 +59,9 @@ class LossWatch {
   int64_t newest_step_ = 0;
   // The number of findings since the newest loss in the window.
   int64_t spikes_in_a_row_ = 0;
-  // If the loss stays at a high level, the window restarts at that level. Then level_before_ is the
-  // loss at which the spikes end, and spikes_before_ is the number of spikes before the restart.
-  // Otherwise both are 0.
+  // If the loss stays at a high level, the window restarts at that level. In this case
+  // level_before_ is the loss at which the spikes end, and spikes_before_ is the number of spikes
+  // before the restart. Otherwise both are 0.
   double level_before_ = 0;
   int64_t spikes_before_ = 0;
 };

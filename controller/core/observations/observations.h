@@ -1,6 +1,6 @@
-// The newest reports of workers: heartbeats, progress, and attempts on disk. They are not durable:
-// after a restart, the controller begins without observations and measures the time without a
-// heartbeat from its own start.
+// The newest reports of workers: heartbeats, progress, and attempts on disk. The reports are not
+// durable: after a restart, the controller begins without observations and measures the time
+// without a heartbeat from its own start.
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_OBSERVATIONS_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_OBSERVATIONS_H_
 
@@ -88,8 +88,8 @@ struct RankObservation {
   // The time of the first report in which the rank is no longer running. 0 while it runs.
   Timestamp left_ms = 0;
   // The time of the last new step or phase, and the time of the last telemetry or output. 0 before
-  // the first report. The worker measures both, and they are converted to the controller's clock.
-  // Therefore telemetry or output that arrives late does not count as progress.
+  // the first report. The worker measures both times; the controller converts them to its own
+  // clock. Therefore telemetry or output that arrives late does not count as progress.
   Timestamp still_since_ms = 0;
   Timestamp quiet_since_ms = 0;
   // The start of steady progress (progress without a long pause) within this phase, and the time of

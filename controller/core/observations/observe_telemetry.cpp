@@ -70,7 +70,7 @@ void ObservePace(const v1::MetricsRecord& metrics, Timestamp time, const std::st
 }
 
 // Returns true if a newer attempt of the job has written metrics. Records of an older attempt may
-// arrive after those of a newer one.
+// arrive after records of a newer attempt.
 bool HasNewerMetrics(const AttemptKey& key, const Observations& observations) {
   for (auto newer = observations.attempts.upper_bound(key);
        newer != observations.attempts.end() && newer->first.job_id == key.job_id; ++newer) {
@@ -107,7 +107,7 @@ void ObserveLoss(const v1::MetricsRecord& metrics, v1::Progress& progress) {
 }
 
 // Records are ordered by attempt and by arrival. The clock of a program may be set or wrong, so the
-// times in its records do not order them.
+// times in its records cannot order the records.
 void ObserveMetrics(const v1::MetricsRecord& metrics, Timestamp time, bool is_newest,
                     AttemptObservation& attempt, v1::Progress& progress) {
   // The reported step time is untrusted input and may be Infinity. This limit ensures that sums of
@@ -155,9 +155,9 @@ int64_t TimeOf(const v1::TelemetryRecord& record, const v1::RankPlacement* membe
 }
 
 // Returns the time at which the newest metrics were written, for the display of their age. The
-// program's clock may be wrong, so the time is limited to a plausible range. It is not earlier than
-// the rank's last progress, as measured by the worker. It is not later than the arrival of the
-// node's newest heartbeat, because a record is written before it arrives.
+// program's clock may be wrong, so the time is limited to a plausible range. The result is not
+// earlier than the rank's last progress, as measured by the worker. The result is not later than
+// the arrival of the node's newest heartbeat, because a record is written before it arrives.
 Timestamp ShownTime(Timestamp time, const v1::RankPlacement* member, const RankObservation& rank,
                     const Observations& observations) {
   const auto node =

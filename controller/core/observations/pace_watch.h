@@ -20,8 +20,8 @@ inline constexpr int64_t kPaceWindowMs = 10'000;
 inline constexpr std::size_t kFewestRates = 5;
 
 // The rates of a job are grouped into consecutive windows. The rate of a window is the median of
-// its rates. The best rate is that of the second fastest window, so that one lucky window does not
-// make all others look slow.
+// its rates. The best rate is the rate of the second fastest window, so that one lucky window does
+// not make all others look slow.
 class PaceWatch {
  public:
   // The kind of rate. Rates of different kinds are never compared.
@@ -83,7 +83,7 @@ class PaceWatch {
   Timestamp newest_ms_ = 0;
   Timestamp from_ms_ = 0;
   Timestamp opened_ms_ = 0;
-  // The rates of the two fastest windows, the faster one first. 0 if there is no such window.
+  // The rates of the two fastest windows, the faster window first. 0 if there is no such window.
   std::array<double, 2> best_{};
   std::optional<Slowdown> slow_;
   LostPeriods lost_;

@@ -39,8 +39,8 @@ std::optional<RateChange> RateWatch::Add(const RateSource& source, int64_t step,
 std::optional<RateChange> RateWatch::Compare(const RateSource& source) const {
   const RateCurve::Point& first = current_.points()[0];
   const RateCurve::Point& second = current_.points()[1];
-  // If the program chose its checkpoint itself, assume that it began one reporting interval before
-  // its first report.
+  // If the program chose its checkpoint itself, assume that the program began one reporting
+  // interval before its first report.
   const int64_t shown = std::max<int64_t>(0, first.step - (second.step - first.step));
   const int64_t resume_step = source.resume_step > 0 ? source.resume_step : shown;
   const bool is_fresh_start = resume_step == 0;

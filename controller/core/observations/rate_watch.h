@@ -23,8 +23,8 @@ struct RateSource {
   double factor = 1;        // Attempt.lr_factor; 1 if not set.
 };
 
-// The learning rates of one job. They are not durable: after a restart, the controller reads them
-// from the metric store.
+// The learning rates of one job. The rates are not durable: after a restart, the controller reads
+// them from the metric store.
 class RateWatch {
  public:
   // Adds the rate that an attempt reports. Returns the change if the first two rates of the attempt
@@ -42,7 +42,7 @@ class RateWatch {
 
   // True if there is no rate yet.
   bool empty() const { return earlier_.empty() && current_.empty(); }
-  // The rates of the whole run, without those that a later attempt replaced.
+  // The rates of the whole run, without the rates that a later attempt replaced.
   RateCurve Run() const;
 
  private:

@@ -46,7 +46,7 @@ std::string ReferenceNonce(const RootSightings& roots) {
   return nonces.size() > 1 && size(0) == size(1) ? "" : nonces[0];
 }
 
-// Returns the sorted names of those nodes that are not lost.
+// Returns the sorted names of the nodes that are not lost.
 std::vector<std::string> NamesOf(const ClusterState& state, const std::set<std::string>& ids) {
   std::vector<std::string> names;
   for (const std::string& id : ids) {

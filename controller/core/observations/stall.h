@@ -17,9 +17,9 @@ namespace trainyard::controller {
 // program's timing (StepTimes::Slow) and the workers' timing (slow_step_ms).
 int64_t LongestPauseMs(const AttemptObservation& attempt);
 
-// Returns true if a pause of the rank can be a stall. This requires that a step has been timed and
-// that the rank only trains steps in its phase. Loading, saving and evaluation have no time limit
-// here.
+// Returns true if a pause of the rank can be a stall. A stall requires that a step has been timed
+// and that the rank only trains steps in its phase. Loading, saving and evaluation have no time
+// limit here.
 bool CanStall(const AttemptObservation& attempt, const RankObservation& rank);
 
 // Returns true if the gang has at least one rank and CanStall is true for all of its ranks.

@@ -14,9 +14,9 @@
 namespace trainyard::controller {
 
 // Returns the time use of the gang.
-// - The ranks run in lockstep and wait for the slowest one, so the time of a phase is its largest
-//   value among the ranks.
-// - For init, it is the smallest value, because the phase ends when the last rank has started.
+// - The ranks run in lockstep and wait for the slowest rank, so the time of a phase is its
+//   largest value among the ranks.
+// - For init, the time is the smallest value: the phase ends when the last rank has started.
 // - Ranks that a heal added are not counted.
 // - A phase in progress counts up to now.
 // - Impossible values (negative, not a number) count as 0.

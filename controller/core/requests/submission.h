@@ -1,5 +1,5 @@
-// Checks of a submission that do not need the state. They run before the request reaches the loop
-// thread.
+// Checks of a submission that do not need the state. The checks run before the request reaches the
+// loop thread.
 #ifndef TRAINYARD_CONTROLLER_CORE_REQUESTS_SUBMISSION_H_
 #define TRAINYARD_CONTROLLER_CORE_REQUESTS_SUBMISSION_H_
 
@@ -39,7 +39,7 @@ class JobSubmission {
   Principal principal_;
 };
 
-// Returns true if a repeated submission (`asked`) matches the job that the first one created
+// Returns true if a repeated submission (`asked`) matches the job that the first submission created
 // (`made`). The specs must be equal, except for a checkpoint directory that the controller
 // assigned.
 bool AsksForSameJob(const v1::JobSpec& made, const v1::JobSpec& asked);

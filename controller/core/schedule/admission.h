@@ -17,8 +17,8 @@ namespace trainyard::controller {
 // every snapshot. Only a runaway script would create more jobs.
 inline constexpr std::size_t kMaxOpenJobs = 100'000;
 
-// Checks whether the cluster accepts a job. Its spec must be complete and valid (submission.h).
-// ALREADY_EXISTS: a live job has the same name or checkpoint directory.
+// Checks whether the cluster accepts a job. The job's spec must be complete and valid
+// (submission.h). ALREADY_EXISTS: a live job has the same name or checkpoint directory.
 // FAILED_PRECONDITION: the cluster is too small. The message names the largest shape that fits.
 // RESOURCE_EXHAUSTED: too many jobs have not ended.
 absl::Status Admit(const ClusterState& state, const v1::JobSpec& spec);
@@ -29,8 +29,8 @@ absl::Status Admit(const ClusterState& state, const v1::JobSpec& spec);
 absl::Status CheckDirectoryIsFree(const ClusterState& state, const v1::JobSpec& spec);
 
 // Returns the shape with the most slots that the cluster, without its lost nodes, can hold. If
-// several shapes have equally many slots, returns the one with the fewest nodes. Returns nullopt if
-// no node has a slot of this kind.
+// several shapes have equally many slots, returns the shape with the fewest nodes. Returns nullopt
+// if no node has a slot of this kind.
 std::optional<GangShape> LargestShape(const ClusterState& state, v1::DeviceKind kind);
 
 // Returns OK if the gang fits the cluster. All slots count as free, except those of lost

@@ -31,7 +31,7 @@ struct ClusterView {
 // Changes made by one tick.
 struct TickSummary {
   std::set<int64_t> changed_jobs;
-  // All events of the tick. The sequence number of the last one is the view's revision.
+  // All events of the tick. The sequence number of the last event is the view's revision.
   // JobSubmitted events lack their spec here; the view contains it.
   std::span<const v1::Event> events;
 };

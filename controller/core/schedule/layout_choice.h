@@ -2,9 +2,9 @@
 // the planner's choice itself.
 //
 // A choice may take a second, so it never runs on the loop thread. Schedule::layout_questions lists
-// the choices that are missing. controller/layout_chooser.h makes them on another thread and
-// submits them as ChooseLayout requests. Reconcile places a job as soon as the state has the choice
-// that the job needs.
+// the choices that are missing. controller/layout_chooser.h makes these choices on another thread
+// and submits them as ChooseLayout requests. Reconcile places a job as soon as the state has the
+// choice that the job needs.
 #ifndef TRAINYARD_CONTROLLER_CORE_SCHEDULE_LAYOUT_CHOICE_H_
 #define TRAINYARD_CONTROLLER_CORE_SCHEDULE_LAYOUT_CHOICE_H_
 
@@ -20,8 +20,8 @@
 namespace trainyard::controller {
 
 // A layout choice that a job needs. If shape.nodes is the number of nodes that the job requests,
-// the layout must use exactly that many nodes. Otherwise the layout must be the fastest one on at
-// most shape.nodes nodes.
+// the layout must use exactly that many nodes. Otherwise the layout must be the fastest layout on
+// at most shape.nodes nodes.
 struct LayoutQuestion {
   int64_t job_id = 0;
   GangShape shape;
@@ -30,9 +30,9 @@ struct LayoutQuestion {
 };
 
 // Returns the slot kinds for which layouts are chosen: the kinds of all nodes that are not lost and
-// have `shape.slots_per_node` slots. They are sorted, for example "NVIDIA A100-SXM4-40GB, NVIDIA
-// RTX A6000". A layout for several kinds must fit into the memory of the smallest kind, and its
-// time is the time on the slowest kind. Empty if there is no such node.
+// have `shape.slots_per_node` slots. The kinds are sorted, for example "NVIDIA A100-SXM4-40GB,
+// NVIDIA RTX A6000". A layout for several kinds must fit into the memory of the smallest kind, and
+// its time is the time on the slowest kind. Empty if there is no such node.
 std::string DeviceForLayouts(const ClusterState& state, const GangShape& shape);
 
 // Returns the job's choice that answers the question, or nullptr if there is none yet. A choice for
@@ -47,8 +47,8 @@ const v1::GrantedLayout* NewestFullChoice(const JobEntry& entry);
 // other jobs.
 bool HasNoLayout(const JobEntry& entry);
 
-// Searches for a layout, which may take a second. `spec` is the job's spec. Has no side effects and
-// may be called on any thread.
+// Searches for a layout. The search may take a second. `spec` is the job's spec. Has no side
+// effects and may be called on any thread.
 v1::GrantedLayout ChooseLayoutFor(const v1::JobSpec& spec, const LayoutQuestion& question);
 
 // Returns the spec that the attempt runs: the job's spec with the granted layout and number of

@@ -233,7 +233,7 @@ std::vector<std::string> PlacementPass::PickNodes(const GangShape& shape, int co
 
 bool PlacementPass::FillGang(const JobEntry& job, const GangShape& shape, bool over_reservations,
                              std::vector<std::optional<NodeSlots>>& gang) {
-  // Nodes that must not be used: those already in the gang, and those to avoid.
+  // Nodes that must not be used: nodes already in the gang, and nodes to avoid.
   std::set<std::string> not_these = KeptNodes(gang);
   const int missing = static_cast<int>(gang.size() - not_these.size());
   not_these.merge(NodesToAvoid(job.job));

@@ -14,7 +14,7 @@
 namespace trainyard::controller {
 
 // Assigns ports. An object never returns the same port twice for one address. `state` and `options`
-// must outlive it.
+// must outlive this object.
 class RendezvousPorts {
  public:
   RendezvousPorts(const ClusterState& state, const CoreOptions& options)

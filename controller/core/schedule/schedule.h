@@ -1,4 +1,4 @@
-// The result of one pass over the queue: which jobs get slots, and why the others wait.
+// The result of one pass over the queue: which jobs get slots, and why the other jobs wait.
 #ifndef TRAINYARD_CONTROLLER_CORE_SCHEDULE_SCHEDULE_H_
 #define TRAINYARD_CONTROLLER_CORE_SCHEDULE_SCHEDULE_H_
 

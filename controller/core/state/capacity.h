@@ -18,8 +18,8 @@ inline constexpr int64_t kHourMs = 3'600'000;
 void CountCapacity(int64_t slots, Timestamp until, v1::CapacityHistory& capacity);
 
 // Shifts the history by `step_ms` after the wall clock was set, as is done for all times in the
-// state. The sum does not change. If a shifted hour overlaps two hours, it is divided between them
-// in proportion.
+// state. The sum does not change. If a shifted hour overlaps two hours, its slot time is divided
+// between them in proportion.
 void ShiftCapacity(int64_t step_ms, v1::CapacityHistory& capacity);
 
 // Returns the state's history, extended to `now`.

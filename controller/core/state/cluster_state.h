@@ -23,10 +23,10 @@
 namespace trainyard::controller {
 
 // kAttemptsKept is the maximum number of attempts kept per job. Only the newest
-// kAttemptsKeptWithRanks of them keep their list of ranks.
+// kAttemptsKeptWithRanks of these attempts keep their list of ranks.
 inline constexpr int kAttemptsKept = 100;
 inline constexpr int kAttemptsKeptWithRanks = 10;
-// The maximum number of layout choices kept per job; the newest ones are kept.
+// The maximum number of layout choices kept per job; the newest choices are kept.
 inline constexpr std::size_t kLayoutsKept = 16;
 
 // The identity that is bound to a node id. Both fields are hexadecimal, and empty before the first
@@ -96,8 +96,8 @@ struct Reservation {
   friend bool operator==(const Reservation&, const Reservation&) = default;
 };
 
-// The part of a removed node's state that is kept. It is restored if a worker with the same node id
-// joins again.
+// The part of a removed node's state that is kept. This part is restored if a worker with the same
+// node id joins again.
 struct RemovedNode {
   uint64_t fact_sequence = 0;
   NodeBinding binding;
@@ -125,15 +125,15 @@ struct ClusterState {
   int64_t restored_jobs_below = 0;
   int64_t restored_attempt = 0;
   // Ranges of job numbers that may belong to jobs missing from the log, after a restore or a loss
-  // of events. Maps the first number of a range to the number after its last one.
+  // of events. Maps the first number of a range to the number after its last number.
   std::map<int64_t, int64_t> lost_jobs;
   // The newest losses of history, oldest first (lost_history.h).
   std::deque<v1::HistoryLoss> losses;
   // Jobs that have not ended, and ended jobs that are not yet archived.
   std::map<int64_t, JobEntry> jobs;
   // Sorted oldest first. Before a submission is decided, the controller searches the archive for
-  // its request id. These entries are needed for jobs that were archived between the search and the
-  // decision.
+  // the submission's request id. These entries are needed for jobs that were archived between the
+  // search and the decision.
   std::deque<ArchivedRequest> archived_requests;
   std::map<std::string, NodeEntry> nodes;
   // Keyed by node id. Has at most kMaxRemovedNodes entries.
@@ -153,7 +153,7 @@ struct ClusterState {
   std::map<int64_t, Reservation> reservations;
   // Pending jobs with auto_layout.
   std::set<int64_t> pending_auto_jobs;
-  // Paused or held jobs without a live attempt. They are not pending.
+  // Paused or held jobs without a live attempt. Such jobs are not pending.
   std::set<int64_t> paused_jobs;
   // Jobs with a live attempt.
   std::set<int64_t> live_jobs;

@@ -60,7 +60,7 @@ std::vector<std::string> NodesOf(const std::vector<const v1::RankPlacement*>& me
 // position.
 std::vector<std::string> SpareNodes(const v1::Attempt& attempt);
 
-// Returns the nodes that heals have replaced. The attempt no longer needs a process on them.
+// Returns the nodes that heals have replaced. The attempt no longer needs a process on such nodes.
 std::set<std::string> ReplacedNodes(const v1::Attempt& attempt);
 
 // Returns the number of `members` (such as JobEntry::started_ranks) that have a place.

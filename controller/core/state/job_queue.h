@@ -21,7 +21,7 @@ struct QueueKey {
 QueueKey QueueKeyOf(const v1::Job& job);
 
 // A sorted list of keys. Jobs mostly join at the end and leave at the front, which takes constant
-// time. A change in the middle moves all keys on the shorter side of it.
+// time. A change in the middle moves all keys on the shorter side of the change.
 class JobQueue {
  public:
   using value_type = QueueKey;

@@ -1,4 +1,4 @@
-// The legal state transitions of jobs and attempts. README.md shows those of jobs.
+// The legal state transitions of jobs and attempts. README.md shows the transitions of jobs.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_JOB_STATE_MACHINE_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_JOB_STATE_MACHINE_H_
 
@@ -84,8 +84,8 @@ static_assert(!CanMove(v1::JOB_STATE_PAUSED, v1::JOB_STATE_STARTING) &&
 static_assert(!CanMove(v1::JOB_STATE_STOPPING, v1::JOB_STATE_STARTING) &&
               !CanMove(v1::JOB_STATE_STOPPING, v1::JOB_STATE_SUCCEEDED));
 
-// These functions are the only ones that change the state of a job or attempt. A transition that is
-// not in the table is a bug, and the process ends.
+// Only these functions change the state of a job or attempt. A transition that is not in the table
+// is a bug, and the process ends.
 void MoveJob(v1::JobState to, v1::Job& job);
 void MoveAttempt(v1::AttemptState to, v1::Attempt& attempt);
 

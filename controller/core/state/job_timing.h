@@ -13,8 +13,8 @@ namespace trainyard::controller {
 bool IsDue(const JobEntry& entry, Timestamp now);
 
 // The grace period for ranks that cannot or must not save: ranks of a gang that lost a member, and
-// ranks of an older attempt. They only need time to write their final output, because the whole
-// gang must have ended within 5 s.
+// ranks of an older attempt. Such ranks only need time to write their final output, because the
+// whole gang must have ended within 5 s.
 inline constexpr int64_t kUnwantedGraceMs = 3000;
 
 // Returns the milliseconds between SIGTERM and SIGKILL when the live attempt is stopped.

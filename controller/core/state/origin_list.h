@@ -1,6 +1,6 @@
-// The origins of a job's values, packed into one string. A job has twenty or more origins. They are
-// copied with every event and snapshot of the job, but read only when a client requests the whole
-// job.
+// The origins of a job's values, packed into one string. A job has twenty or more origins. The
+// origins are copied with every event and snapshot of the job, but read only when a client requests
+// the whole job.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_ORIGIN_LIST_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_ORIGIN_LIST_H_
 

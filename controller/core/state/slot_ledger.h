@@ -19,7 +19,7 @@ void EditNode(const std::string& node_id, const std::function<void(NodeEntry&)>&
 // by a recovering job.
 void TakeSlots(int64_t job_id, const v1::Attempt& attempt, ClusterState& state);
 
-// Frees the slots of an ended attempt on those nodes that confirmed that its ranks are gone.
+// Frees the slots of an ended attempt on the nodes that confirmed the end of its ranks.
 void ReleaseSlots(int64_t job_id, const v1::Attempt& attempt, ClusterState& state);
 
 // Frees the attempt's slots on one node, unless the attempt is uncleared on that node. The attempt

@@ -11,7 +11,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Returns the checkpoint of another job, or an empty starting point if the spec names none.
+// Returns another job's checkpoint, or an empty starting point if the spec names no checkpoint.
 StartingPoint NamedStart(const v1::JobSpec& spec) {
   const std::string& path = spec.checkpoint().resume_from();
   return {path, RunsOurTrainer(spec) ? StepInName(path) : 0, 0};

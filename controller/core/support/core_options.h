@@ -39,11 +39,11 @@ struct CoreOptions {
   // which the node's peers may be starting without the node. For attempts that have not trained
   // yet.
   int64_t start_lease_ms = 120000;
-  // The minimum time that peers must have been starting before a missing node counts as lost. It
-  // applies if earlier starts of the job give a baseline.
+  // The minimum time that peers must have been starting before a missing node counts as lost. This
+  // minimum applies if earlier starts of the job give a baseline.
   int64_t shortest_start_limit_ms = 30000;
-  // The time within which every rank of a healing gang must complete a step. It is longer for a
-  // gang with long steps (heal_policy.h).
+  // The time within which every rank of a healing gang must complete a step. The time is longer for
+  // a gang with long steps (heal_policy.h).
   int64_t heal_within_ms = 30000;
   // A phase of unknown length, such as a job's first load, counts as stalled after this time
   // without any sign of life. The time is long, because loading a 1 TB checkpoint from a slow file

@@ -9,9 +9,9 @@
 
 namespace trainyard::controller {
 
-// A bucket of at most `at_once` tokens. It starts full and gains `per_minute` tokens per minute.
-// The time is an argument, so equal calls return equal results. If the time is earlier than in the
-// previous call, no token is added.
+// A bucket of at most `at_once` tokens. The bucket starts full and gains `per_minute` tokens per
+// minute. The time is an argument, so equal calls return equal results. If the time is earlier than
+// in the previous call, no token is added.
 class TokenBucket {
  public:
   // Both limits must be above 0, and per_minute must divide 60,000.

@@ -12,8 +12,8 @@ inline constexpr std::size_t kMaxErrorLineBytes = 300;
 // Returns the last line that looks like an error message of a program: a Python exception, an
 // uncaught C++ exception, a failed assertion, "error: ..." or "FATAL ...". Messages about a lost
 // peer and messages of launchers, such as torchrun's table, are returned only if the program
-// printed no error of its own. If the errors have rank labels, the rank that printed the first one
-// is used. Empty if there is no such line.
+// printed no error of its own. If the errors have rank labels, the rank that printed the first
+// error is used. Empty if there is no such line.
 std::string ErrorLine(const std::string& log_tail);
 
 // Returns true if a rank's output reports a lost peer (NCCL, Gloo, c10d, torchelastic), but no

@@ -49,8 +49,8 @@ bool FitsElsewhere(const ClusterState& state, const GangShape& shape,
 }
 
 // The program could not be started on `node_id`. Returns why the job is not retried on another
-// node. Empty if it is retried. A program that is missing on one node may exist on another, but a
-// program that is missing on two nodes is assumed to be missing everywhere.
+// node. Empty if the job is retried. A program that is missing on one node may exist on another,
+// but a program that is missing on two nodes is assumed to be missing everywhere.
 std::string WhyNoOtherNode(const ClusterState& state, const v1::Job& job,
                            const std::string& node_id) {
   std::set<std::string> nodes = NodesToAvoid(job);
@@ -83,7 +83,7 @@ bool AwaitsLastRecords(const AttemptObservation* observed) {
 }
 
 // Returns the exit on which the verdict is based. This is the exit of the rank for which the others
-// waited, if there is exactly one such rank and it failed as well. Otherwise it is `first`.
+// waited, if there is exactly one such rank and it failed as well. Otherwise returns `first`.
 const v1::RankExited& ExitOfCause(const JobEntry& entry, const v1::RankExited& first,
                                   const std::optional<GroupWait>& wait) {
   if (!wait.has_value() || wait->culprits.size() != 1) return first;
@@ -95,7 +95,7 @@ const v1::RankExited& ExitOfCause(const JobEntry& entry, const v1::RankExited& f
   return has_failed ? exited->second : first;
 }
 
-// Names the attempt's nodes without a recent heartbeat. A lost peer probably ran on one of them.
+// Names the attempt's nodes without a recent heartbeat. A lost peer probably ran on such a node.
 std::string UnresponsiveNodesText(const ClusterState& state, const Observations& observations,
                                   const v1::Attempt& attempt, Timestamp now) {
   std::string text;
@@ -169,8 +169,8 @@ void ApplyRules(const ClusterState& state, const v1::Job& job, v1::Verdict& verd
   }
 }
 
-// If the rank's device computes wrong results, excludes its node from the job's next attempt. Does
-// nothing if the other nodes could not run the job.
+// If the rank's device computes wrong results, excludes the rank's node from the job's next
+// attempt. Does nothing if the other nodes could not run the job.
 void AvoidBrokenDevice(const ClusterState& state, const v1::Job& job, v1::Verdict& verdict) {
   if (!IsDeviceFault(verdict)) return;
   std::set<std::string> nodes = NodesToAvoid(job);
@@ -241,8 +241,8 @@ bool IsUncharged(const JobEntry& entry, const v1::Verdict& verdict) {
   return charge == Charge::kNever || (charge == Charge::kIfRan && NeverRan(entry, verdict));
 }
 
-// Returns true if the two newest attempts ended because they could not write, and the newest one
-// published no checkpoint. A third attempt would probably fail to save as well.
+// Returns true if the two newest attempts ended because they could not write, and the newest
+// attempt published no checkpoint. A third attempt would probably fail to save as well.
 bool WouldRepeatWorkInVain(const JobEntry& entry) {
   const int attempts = entry.job.attempts_size();
   if (attempts < 2 || PublishedNewerCheckpoint(entry)) return false;
@@ -261,8 +261,8 @@ bool WouldRepeatUnsavedWork(const JobEntry& entry, const v1::Attempt& newest, in
   return Is(newest.verdict().exit_code(), ExitCode::kCannotWrite) && last_step > saved;
 }
 
-// Returns the reason why another attempt cannot help. Empty if it may help, or if one of the job's
-// rules decides.
+// Returns the reason why another attempt cannot help. Empty if another attempt may help, or if one
+// of the job's rules decides.
 std::string WhyInVain(const JobEntry& entry, int64_t last_step, Timestamp now) {
   const v1::Attempt* newest = NewestAttempt(entry);
   if (newest == nullptr || newest->verdict().action() != v1::FAILURE_ACTION_UNSPECIFIED) return "";

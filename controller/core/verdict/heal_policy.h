@@ -49,14 +49,14 @@ std::optional<v1::AttemptHealed> FindHealed(const Observations& observations, co
 int64_t HealLimitMs(const Observations& observations, const CoreOptions& options,
                     const JobEntry& entry);
 
-// Returns a verdict if a heal has exceeded HealLimitMs. It repeats the verdict on the failure that
-// caused the heal.
+// Returns a verdict if a heal has exceeded HealLimitMs. This verdict repeats the verdict on the
+// failure that caused the heal.
 std::optional<v1::Verdict> VerdictOnHeal(const Observations& observations,
                                          const CoreOptions& options, const JobEntry& entry,
                                          Timestamp now);
 
-// Returns the verdict with which the attempt fails. This is `verdict`, except if a rank lost a peer
-// while the gang was healing: then it is the verdict on the failure that caused the heal.
+// Returns the verdict with which the attempt fails. If a rank lost a peer while the gang was
+// healing, this is the verdict on the failure that caused the heal. Otherwise this is `verdict`.
 v1::Verdict VerdictWithoutHeal(const v1::Attempt& attempt, const v1::Verdict& verdict);
 
 // Returns the spare nodes that can take over places now, in the order of their positions.
@@ -64,7 +64,7 @@ std::vector<std::string> WholeSpares(const ClusterState& state, const Observatio
                                      const JobEntry& entry);
 
 // Returns the places whose process has not received the training state yet. These are the places
-// that heals after the newest successful one have assigned.
+// that heals after the newest successful heal have assigned.
 std::vector<int> PlacesWithoutState(const v1::Attempt& attempt);
 
 // Returns the reason for a healing job, such as "healing: rank 3 is replaced by the spare node c".

@@ -1,9 +1,9 @@
 // The loss guard: reacts to a loss that is not finite or that spikes.
 //
 // The controller decides once for all ranks. A rollback is an event, so it survives every restart
-// of the controller. It ends the attempt, marks the checkpoints after the spike, and extends the
-// list of samples that later attempts skip. It counts against guard.max_rollbacks, not against the
-// restart budget.
+// of the controller. A rollback ends the attempt, marks the checkpoints after the spike, and
+// extends the list of samples that later attempts skip. A rollback counts against
+// guard.max_rollbacks, not against the restart budget.
 #ifndef TRAINYARD_CONTROLLER_CORE_VERDICT_LOSS_GUARD_H_
 #define TRAINYARD_CONTROLLER_CORE_VERDICT_LOSS_GUARD_H_
 
@@ -33,8 +33,8 @@ std::vector<ReceiveTelemetry> WatchLosses(const ClusterState& state, const std::
                                           Observations& observations);
 
 // Returns the events for a finding: an alert, and the action that guard.policy sets. Returns no
-// events if the guard has already acted on the step, if the attempt is not the newest one, or if
-// the rank was not placed on the reporting node. `event` provides the time and the actor.
+// events if the guard has already acted on the step, if the attempt is not the newest attempt, or
+// if the rank was not placed on the reporting node. `event` provides the time and the actor.
 std::vector<v1::Event> DecideLoss(const JobEntry& entry, const ReceiveTelemetry& request,
                                   const LossFinding& finding, v1::Event event);
 

@@ -43,7 +43,7 @@ bool IsOwnCode(int code) {
   }
 }
 
-// Returns true for errors of devices, networks and file systems. Another attempt may not meet them.
+// Returns true for errors of devices, networks and file systems, which may not recur.
 bool IsOfSurroundings(const std::string& error_line) {
   static const RE2 kForms(
       R"((?i)\bECC\b|\bXid\b|NVLink|unspecified launch failure|device-side hardware|NCCL|Gloo|)"

@@ -32,8 +32,8 @@ bool HasSameCause(const v1::Verdict& a, const v1::Verdict& b) {
          (!lines_known || SameError(a.error_line(), b.error_line()));
 }
 
-// Returns the newest failed attempts that have one cause, newest first. All of them failed after
-// `since`.
+// Returns the newest failed attempts that have one cause, newest first. All these attempts failed
+// after `since`.
 std::vector<const v1::Attempt*> NewestEqualFailures(const v1::Job& job, Timestamp since) {
   std::vector<const v1::Attempt*> equal;
   for (int i = job.attempts_size() - 1; i >= 0; --i) {

@@ -76,7 +76,7 @@ absl::Status Store(const Figures& figures, SqliteDatabase& writer) {
       loss, best_loss, rate, slots, restarts, figures.newest);
 }
 
-// Computes the figures of the next jobs that have none. Keeps only one record in memory, because
+// Computes the figures of the next jobs without figures. Keeps only one record in memory, because
 // records of jobs with many checkpoints are large.
 absl::StatusOr<std::vector<Figures>> MissingFigures(SqliteDatabase& writer) {
   TRAINYARD_ASSIGN_OR_RETURN(

@@ -45,9 +45,9 @@ struct ArchivedEnd {
   int64_t ended_ms = 0;  // Unix time in milliseconds.
 };
 
-// Any thread may read. Only EventLog::Append changes the archive. It adds jobs together with the
-// event that removes them from the state, and removes jobs for which there is a JobDeleted event.
-// DATA_LOSS: the record of a job is damaged.
+// Any thread may read. Only EventLog::Append changes the archive. Append adds jobs together with
+// the event that removes them from the state, and removes jobs for which there is a JobDeleted
+// event. DATA_LOSS: the record of a job is damaged.
 class JobArchive {
  public:
   using Found = absl::StatusOr<std::optional<v1::ArchivedJob>>;

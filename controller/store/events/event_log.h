@@ -60,8 +60,8 @@ class EventLog : public PrunableEvents {
   // Returns the archive of jobs that are no longer in the state.
   virtual JobArchive& archive() = 0;
 
-  // Tests whether the disk has free space again. Writes and syncs without changing the log. Errors
-  // are those of Append.
+  // Tests whether the disk has free space again. Writes and syncs without changing the log. Errors:
+  // see Append.
   virtual absl::Status TryWrite() = 0;
 
   // Returns everything needed to rebuild the state after event `last_sequence`. The log must

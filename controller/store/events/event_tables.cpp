@@ -15,8 +15,8 @@ namespace {
 
 // kArchiveSchema is constant-initialized, so it can be used here before dynamic initialization.
 const std::array<Migration, 8> kEventMigrations = {
-    // The index event_by_job finds the events of a job. It is partial, because most node events
-    // have no job.
+    // The index event_by_job finds the events of a job. The index is partial, because most node
+    // events have no job.
     Migration{R"(
       CREATE TABLE event (
         seq INTEGER PRIMARY KEY,

@@ -167,7 +167,7 @@ struct CloseDatabase {
 };
 
 absl::Status CopyPages(SqliteDatabase& source, const std::string& path) {
-  // Create the file here, because SQLite would create one that every user can read.
+  // Create the file here, because SQLite would create a file that every user can read.
   if (!OpenFile(path, O_WRONLY | O_CREAT | O_EXCL).valid()) {
     return FileProblem(errno, "create", path);
   }
@@ -246,8 +246,8 @@ absl::StatusOr<std::string> Absolute(const std::string& path) {
   return absolute.has_filename() ? absolute.string() : absolute.parent_path().string();
 }
 
-// The directory in which a backup is built. It is renamed to its final name when the backup is
-// complete. The destructor removes it if it has not been renamed.
+// The directory in which a backup is built. The directory is renamed to its final name when the
+// backup is complete. The destructor removes it if it has not been renamed.
 class PartialDirectory {
  public:
   static absl::StatusOr<PartialDirectory> Beside(const std::string& directory) {

@@ -66,7 +66,7 @@ absl::Status TakeLock(int fd, const std::string& directory) {
   return absl::OkStatus();
 }
 
-// Removes a trailing slash, because a path that ends with one has an empty last component.
+// Removes a trailing slash, because a path that ends with a slash has an empty last component.
 std::string WithoutSlash(const std::string& path) {
   return path == "/" ? path : std::string(absl::StripSuffix(path, "/"));
 }

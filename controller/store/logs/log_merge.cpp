@@ -12,8 +12,8 @@
 namespace trainyard::controller {
 namespace {
 
-// The maximum size of a chunk. It is small because each slow consumer keeps one chunk in memory,
-// and there may be a few hundred slow consumers.
+// The maximum size of a chunk. The size is small because each slow consumer keeps one chunk in
+// memory, and there may be a few hundred slow consumers.
 constexpr std::size_t kEmitBytesMax = std::size_t{256} << 10;
 // The maximum total size of a line's fields except its text.
 constexpr std::size_t kLineOverheadBytes = 48;

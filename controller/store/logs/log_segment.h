@@ -53,7 +53,7 @@ class LineSplitter {
   // call of Add.
   explicit LineSplitter(int64_t line_begin) : line_begin_(line_begin) {}
 
-  // Returns the offsets of the splits within `bytes`, which start at offset `begin`.
+  // Returns the offsets of the splits within `bytes`. `bytes` starts at offset `begin`.
   std::vector<int64_t> Add(int64_t begin, std::string_view bytes);
 
   // The start of the line (or part of a line) that is unfinished now.

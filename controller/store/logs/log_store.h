@@ -79,9 +79,9 @@ struct LogPageQuery {
   // True for lines after the position, false for lines before it.
   bool newer = false;
   int limit = 0;
-  // If `newer` is true, the page starts just after the line at this position. Otherwise it ends
-  // just before that line. nullopt means the beginning of the log if `newer` is true, otherwise its
-  // end.
+  // If `newer` is true, the page starts just after the line at this position. Otherwise the page
+  // ends just before that line. nullopt means the beginning of the log if `newer` is true,
+  // otherwise its end.
   std::optional<LogPosition> from;
   // If not negative, a byte offset in the query's only stream. If `newer` is true, the page starts
   // with the line that contains this byte; otherwise it ends just before that line.

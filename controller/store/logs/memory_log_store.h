@@ -1,5 +1,5 @@
-// In-memory log store for simulation and tests. It is also the reference that SqliteLogStore is
-// tested against.
+// In-memory log store for simulation and tests. Also the reference in the tests of
+// SqliteLogStore.
 #ifndef TRAINYARD_CONTROLLER_STORE_LOGS_MEMORY_LOG_STORE_H_
 #define TRAINYARD_CONTROLLER_STORE_LOGS_MEMORY_LOG_STORE_H_
 

@@ -48,8 +48,8 @@ const std::array kLogMigrations = {
     Migration{kMarkSchema},
 };
 
-// The number of segments that one call of Reclaim removes. They contain at most 16 MiB of output;
-// removing them takes a few milliseconds.
+// The number of segments that one call of Reclaim removes. These segments contain at most 16 MiB of
+// output; removing them takes a few milliseconds.
 constexpr int kReclaimedSegments = 64;
 
 struct StreamRow {
@@ -196,8 +196,8 @@ absl::Status Pack(SqliteDatabase& database, StreamRow& row, const LogSegment& fr
   return WriteSegment(database, row.id, joined.Slice(begin, joined.end()));
 }
 
-// Returns the bytes of the batch that are not stored yet. Their time is raised if necessary,
-// because times must never decrease within a stream (log_merge.h).
+// Returns the bytes of the batch that are not stored yet. The time of these bytes is raised if
+// necessary, because times must never decrease within a stream (log_merge.h).
 LogSegment TakeFresh(const LogBatch& batch, StreamRow& row) {
   const auto skipped = static_cast<std::size_t>(row.end_offset - batch.begin_offset);
   row.last_time_ms = std::max(row.last_time_ms, batch.time_ms);

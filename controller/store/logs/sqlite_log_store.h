@@ -14,8 +14,8 @@
 namespace trainyard::controller {
 
 // Stores segments with checksums. When the small segments of a stream contain kPackedBytes in
-// total, they are merged. There is one writer at a time. Readers use their own connections and
-// never wait for the writer.
+// total, these segments are merged. There is one writer at a time. Readers use their own
+// connections and never wait for the writer.
 class SqliteLogStore : public LogStore {
  public:
   // The size of a merged segment before compression.

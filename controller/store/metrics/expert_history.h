@@ -1,4 +1,4 @@
-// The rule by which records of experts are kept: the newest ones, and older ones with similar
+// The rule by which records of experts are kept: the newest records, and older records at similar
 // distances. A record of a large model has 15 KiB, so the records of a job stay below 2 MiB.
 #ifndef TRAINYARD_CONTROLLER_STORE_METRICS_EXPERT_HISTORY_H_
 #define TRAINYARD_CONTROLLER_STORE_METRICS_EXPERT_HISTORY_H_

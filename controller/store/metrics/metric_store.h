@@ -53,9 +53,9 @@ struct SeriesQuery {
   // attempt ends where a newer attempt begins.
   int64_t attempt = 0;
   // The weight of the past in an exponential moving average, in [0, 1); 0 means no smoothing. The
-  // average covers every point since the beginning of the run, regardless of from_step. It is
-  // computed before points are combined into buckets, so a step has the same average at every zoom
-  // level.
+  // average covers every point since the beginning of the run, regardless of from_step. The average
+  // is computed before points are combined into buckets, so a step has the same average at every
+  // zoom level.
   double smooth = 0;
 };
 
@@ -76,11 +76,11 @@ class MetricStore : public PrunableData, public MarkedStore {
   // Stored bytes of the stream; 0 for an unknown stream.
   virtual absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) = 0;
 
-  // Returns one series per key, in the order of the query. If the job does not have a key, its
-  // series is empty. Buckets are equal ranges of steps and are the same for all keys of the query.
-  // If attempts are merged, an older attempt ends at the first step that the newer attempt has in
-  // any series. INVALID_ARGUMENT: buckets is negative, or to_step is before from_step. DATA_LOSS: a
-  // stored block is damaged.
+  // Returns one series per key, in the order of the query. If the job does not have a key, the
+  // key's series is empty. Buckets are equal ranges of steps and are the same for all keys of the
+  // query. If attempts are merged, an older attempt ends at the first step that the newer attempt
+  // has in any series. INVALID_ARGUMENT: buckets is negative, or to_step is before from_step.
+  // DATA_LOSS: a stored block is damaged.
   virtual absl::StatusOr<std::vector<v1::Series>> Read(const SeriesQuery& query) = 0;
 
   // Returns the keys of the job's series, sorted.

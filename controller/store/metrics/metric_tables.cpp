@@ -204,8 +204,8 @@ absl::StatusOr<int64_t> NextChunkBegin(SqliteDatabase& database, int64_t series_
   return found && !query.IsNull(0) ? query.Int64(0) : std::numeric_limits<int64_t>::max();
 }
 
-// Writes the first points of `fresh`, up to the next chunk. If they fall into a chunk or extend it,
-// merges them with that chunk. Returns the number of points written.
+// Writes the first points of `fresh`, up to the next chunk. If these points fall into a chunk or
+// extend a chunk, merges them with that chunk. Returns the number of points written.
 absl::StatusOr<std::size_t> FoldBeforeNextChunk(SqliteDatabase& database, int64_t series_id,
                                                 int64_t attempt_number,
                                                 std::span<const SeriesPoint> fresh) {

@@ -3,7 +3,7 @@
 // New points are first written to the tail. Each Append writes one row per attempt, which contains
 // the points of all series. When an attempt's tail is large, it is folded: the points of each
 // series are moved into chunks. Chunks of one series and attempt never overlap. Points in the tail
-// may overlap chunks. They are newer and take precedence.
+// may overlap chunks. Tail points are newer and take precedence.
 #ifndef TRAINYARD_CONTROLLER_STORE_METRICS_METRIC_TABLES_H_
 #define TRAINYARD_CONTROLLER_STORE_METRICS_METRIC_TABLES_H_
 

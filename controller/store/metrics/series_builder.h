@@ -36,8 +36,8 @@ class SeriesBuilder {
 
   void Add(const SeriesPoint& point, int64_t attempt_number);
 
-  // True if the steps from first to last are in one bucket. Their summary then suffices. Always
-  // false with smoothing, which needs every point.
+  // True if the steps from first to last are in one bucket. In this case their summary suffices.
+  // Always false with smoothing, which needs every point.
   bool InOneBucket(int64_t first_step, int64_t last_step) const;
   void Add(const PointSummary& summary, int64_t attempt_number);
 

@@ -26,8 +26,8 @@ class SeriesReader {
   SeriesReader(SqliteDatabase& database, const SeriesQuery& query)
       : database_(database), query_(query) {}
 
-  // Returns one series per key, in the order of the query. If the job does not have a key, its
-  // series is empty.
+  // Returns one series per key, in the order of the query. If the job does not have a key, the
+  // key's series is empty.
   absl::StatusOr<std::vector<v1::Series>> Read();
 
  private:

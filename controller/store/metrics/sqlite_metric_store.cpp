@@ -47,7 +47,7 @@ absl::StatusOr<bool> AdvanceOffset(SqliteDatabase& database, const MetricBatch& 
 
 // Stores the records of experts of all batches that are not completely stored, and returns the
 // points of these batches. A partly stored batch is added as a whole; its points and records
-// replace the stored ones.
+// replace the stored points and records.
 absl::StatusOr<PointsByAttempt> TakeNewBatches(SqliteDatabase& database,
                                                const std::vector<MetricBatch>& batches) {
   PointsByAttempt attempts;

@@ -205,8 +205,8 @@ constexpr sqlite3_io_methods kCheckedMethods = {
     .xUnfetch = nullptr,
 };
 
-// Returns the current default VFS. It is looked up each time, so that a test can replace the disk
-// of an open store.
+// Returns the current default VFS. The VFS is looked up each time, so that a test can replace the
+// disk of an open store.
 sqlite3_vfs& Below() { return *sqlite3_vfs_find(nullptr); }
 
 int CheckedOpen(sqlite3_vfs*, const char* path, sqlite3_file* file, int flags, int* out_flags) {

@@ -1,12 +1,12 @@
 // A layer between SQLite and the operating system, used by every database of the store. It detects
-// damage that SQLite does not detect, and it distinguishes a full disk from a failing one.
+// damage that SQLite does not detect, and it distinguishes a full disk from a failing disk.
 //
 // Damage: the last 8 bytes of each page are a checksum of the other bytes and of the page's offset.
 // The checksum is written when the page is written to the database file, and is checked when the
 // page is read from that file. Pages in the write-ahead log have SQLite's own checksums. If a check
 // fails, the query that needs the page gets SQLITE_IOERR_DATA; other pages stay readable. A page of
 // zeros passes the check, because SQLite does not write free pages. If SQLite finds zeros where it
-// expects a page in use, it reports an error itself.
+// expects a page in use, SQLite itself reports an error.
 //
 // Full disk: SQLite reports three conditions as I/O errors: an exceeded quota, an exceeded file
 // size limit, and a file system found full during a sync. This layer reports them as SQLITE_FULL.

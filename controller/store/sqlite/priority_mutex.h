@@ -7,10 +7,10 @@
 
 namespace trainyard::controller {
 
-// lock() waits only for the current holder and for other urgent users. It gets the mutex before all
-// threads that wait in LockBehind(). Background work should be divided into short pieces, each with
-// a lock of its own (BackgroundLock). An urgent user then waits for at most one piece, regardless
-// of how the system schedules threads.
+// lock() waits only for the current holder and for other urgent users. lock() gets the mutex before
+// all threads that wait in LockBehind(). Background work should be divided into short pieces, each
+// with a lock of its own (BackgroundLock). An urgent user then waits for at most one piece,
+// regardless of how the system schedules threads.
 class PriorityMutex {
  public:
   // Locks for urgent work. Named so that std::lock_guard can be used.
