@@ -29,7 +29,7 @@ class Controller {
   // Stops.
   ~Controller();
 
-  // Stops and destroys the controller. If that takes longer than `limit`, ends the process with
+  // Stops and destroys the controller. If stopping takes longer than `limit`, ends the process with
   // exit status 0, so that a long query or a hung disk cannot delay the exit. No data is lost:
   // acknowledged data is durable, and workers keep all other data.
   static void StopWithin(std::chrono::milliseconds limit, std::unique_ptr<Controller> controller);

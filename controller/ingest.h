@@ -77,8 +77,8 @@ class Ingest {
   void ReadOffsets(std::vector<StreamKey> streams,
                    std::function<void(const StreamOffsets& offsets)> done);
 
-  // Records that the event log is durable up to `mark`. The stores save the mark with their next
-  // append, or separately within a second (store_mark.h). May be called on any thread.
+  // Sets `mark` as the newest durable position of the event log. The stores save the mark with
+  // their next append, or separately within a second (store_mark.h). May be called on any thread.
   void NoteLogMark(const v1::LogMark& mark);
 
   IngestStatistics Statistics();

@@ -154,7 +154,7 @@ void Loop::RunMessages() {
   }
 }
 
-// Runs the work that is queued now, but not work that is added meanwhile.
+// Runs the queued work, but not work added meanwhile.
 void Loop::RunWaiting() {
   for (std::size_t left = queue_.size(); left > 0; --left) {
     auto work = queue_.NextRequest();

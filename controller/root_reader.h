@@ -15,7 +15,7 @@ namespace trainyard::controller {
 // Returns the nonce in `root`, and creates one if there is none. Returns an empty string if the
 // directory does not exist on this machine, which is allowed. Creates the directory if it is inside
 // the data directory: workers on this machine then find the directory, and workers on other
-// machines detect that they do not share it. May block on an unresponsive file server.
+// machines detect that they do not share the directory. May block on an unresponsive file server.
 std::string ReadRootNonce(const std::string& root, const std::string& data_dir);
 
 class RootReader {

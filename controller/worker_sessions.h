@@ -26,8 +26,8 @@ class WorkerSessions final : public WorkerListener {
                  ReadPermits permits) override;
   void OnClosed(const std::shared_ptr<WorkerLink>& link) override;
 
-  // Sets the function that is called on the loop thread with telemetry that was not received
-  // before. Call before the loop starts.
+  // Sets the function that is called on the loop thread with new telemetry (not received before).
+  // Call before the loop starts.
   void OnTelemetry(TelemetryPath::Observe observe) { kernel_.OnTelemetry(std::move(observe)); }
 
   // Ends every stream with this status and refuses new streams with it. May be called on any

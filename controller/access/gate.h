@@ -43,8 +43,8 @@ class AccessGate {
   // Opens a session and invalidates the code. Returns nullopt if the code is unknown or expired.
   std::optional<OpenedSession> OpenSession(absl::string_view code, absl::string_view address);
 
-  // Returns the id of the session with this secret, or an empty string if there is none. Records
-  // the current time and `address` as the session's latest use. Sessions end when the token is
+  // Returns the id of the session with this secret, or an empty string if there is none. Saves the
+  // current time and `address` as the session's latest use. Sessions end when the token is
   // replaced.
   std::string UseSession(absl::string_view secret, absl::string_view address);
   bool SessionLives(absl::string_view id) const;

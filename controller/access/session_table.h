@@ -35,7 +35,7 @@ class SessionTable {
   // `owner`: the user who requested the login.
   OpenedSession Open(const Principal& owner, absl::string_view address, Timestamp now);
 
-  // Returns the id of the session with this secret, or an empty string if there is none. Records
+  // Returns the id of the session with this secret, or an empty string if there is none. Saves
   // `now` and `address` as the session's latest use.
   std::string Use(absl::string_view secret, absl::string_view address, Timestamp now);
   bool Lives(absl::string_view id, Timestamp now) const;

@@ -24,7 +24,7 @@ absl::Status DeletedError(const v1::Event& event) {
 }
 
 // Returns `absent`, unless the job with this id was deleted. For a deleted job, returns an error
-// that states when and by whom it was deleted. Call on a reader thread.
+// that states when and by whom the job was deleted. Call on a reader thread.
 absl::Status ExplainAbsent(const Api& api, const std::string& reference,
                            const absl::Status& absent) {
   int64_t job_id = 0;

@@ -1,4 +1,4 @@
-// Request handlers that plan jobs, including for clusters that do not exist.
+// Request handlers that plan jobs. The cluster need not exist.
 #ifndef TRAINYARD_CONTROLLER_API_PLANNER_HANDLERS_H_
 #define TRAINYARD_CONTROLLER_API_PLANNER_HANDLERS_H_
 

@@ -20,8 +20,8 @@ absl::Status CheckSent(const Request& request) {
   if (request.has_spec()) {
     return absl::InvalidArgumentError("set either spec or job_file, not both");
   }
-  // The file's size is not checked here, because the job-file reader rejects a file that is too
-  // large with an error that names the limit.
+  // The file's size is not checked here, because the job-file reader rejects too large files with
+  // an error that names the limit.
   return CheckOverrides(request.overrides_size());
 }
 

@@ -28,11 +28,11 @@ class StorageHealth {
   // `clock` must outlive this object.
   explicit StorageHealth(const Clock& clock) : clock_(clock) {}
 
-  // Records the result of the latest write to the store. Logs the first failure, each new error
+  // Registers the result of the latest write to the store. Logs the first failure, each new error
   // message, and the first success afterwards.
   void Report(StoreName store, const absl::Status& status);
 
-  // Records damage in the store. The damage is reported until the process ends, because a backup
+  // Registers damage in the store. The damage is reported until the process ends, because a backup
   // can be restored only while no controller runs.
   void ReportDamage(StoreName store, const absl::Status& status);
 

@@ -36,8 +36,8 @@ struct StoredRates {
   RateCurve rates;
 };
 
-// Returns the learning rates of the whole run, without those of repeated steps. Uses the lr_factor
-// of the job's attempts. Empty if no rate is stored. Errors and threads: see StoredProgress.
+// Returns the learning rates of the whole run, without repeated steps. Uses the lr_factor of the
+// job's attempts. Empty if no rate is stored. Errors and threads: see StoredProgress.
 absl::StatusOr<StoredRates> ReadStoredRates(const v1::Job& job, MetricStore& metrics);
 
 }  // namespace trainyard::controller

@@ -1,5 +1,5 @@
-// Webhooks and command hooks: their configuration, the events that trigger them, and the notices
-// that they receive. Has no side effects, except that ParseHooks reads the files that the
+// Webhooks and command hooks: their configuration, the events that trigger hooks, and the notices
+// that hooks receive. Has no side effects, except that ParseHooks reads the files that the
 // configuration names.
 #ifndef TRAINYARD_CONTROLLER_HOOKS_HOOK_RULES_H_
 #define TRAINYARD_CONTROLLER_HOOKS_HOOK_RULES_H_

@@ -42,8 +42,8 @@ class HookSender {
   // Stops.
   ~HookSender();
 
-  // Starts the threads. Each hook continues after the last event that it accepted or that was
-  // dropped. A new hook starts with events that occur from now on.
+  // Starts the threads. Each hook continues after its last accepted or dropped event. A new hook
+  // starts with events that occur from now on.
   absl::Status Start();
   void Stop();
 

@@ -15,9 +15,9 @@
 #include "controller/http/target.h"
 #include "controller/store/support/checksum.h"
 
-// The archive that trainyard-embed wrote. For each file, it contains the length of the name and the
-// length of the compressed data (32 bits each, little-endian), then the name and the data.
-// openapi.json is embedded separately and uncompressed.
+// The archive that trainyard-embed wrote. For each file, the archive contains the length of the
+// name and the length of the compressed data (32 bits each, little-endian), then the name and the
+// data. openapi.json is embedded separately and uncompressed.
 asm(".section .rodata\n"
     ".global trainyard_assets_begin\n"
     ".global trainyard_assets_end\n"

@@ -38,8 +38,8 @@ struct Session {
   // Streams that cannot be stored: the stream's data in the store is damaged, or the stream belongs
   // to another node. The worker keeps the data, and log readers do not wait for the data.
   std::set<StreamKey> quarantined;
-  // The number of messages that the worker has read, and the time that queued messages have waited
-  // since its last read.
+  // The number of messages read by the worker, and the time that queued messages have waited since
+  // the worker's last read.
   uint64_t taken = 0;
   int64_t unread_ms = 0;
 };
@@ -64,7 +64,7 @@ class Sessions {
   void Attached(LinkId link, const absl::Status& answer, Timestamp now, WorkerActions& actions);
   // Sends Welcome with the stored offsets.
   void Welcome(LinkId link, StreamOffsets offsets, ArchivedJobs archived, WorkerActions& actions);
-  // Records that the job was deleted, so that workers no longer keep the job's data.
+  // Handles the deletion of the job: from now on, workers need not keep the job's data.
   void JobDeleted(int64_t job_id);
   // Call when the link is closed.
   void Detach(LinkId link, WorkerActions& actions);

@@ -1,4 +1,4 @@
-// The rules of one tick: decide the received requests, plan due events, and answer callers and
+// The rules of one tick: decide the received requests and plan due events; answer callers and
 // notify listeners only after all events are committed.
 //
 // Uses no thread, clock or disk. A tick calls BeginTick, ExcuseOwnStall, Decide, and then either

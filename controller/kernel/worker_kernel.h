@@ -72,7 +72,7 @@ class WorkerKernel {
   // are read from the log only once.
   void LeaveOutLoaded(WorkerActions& actions);
   void SubmitFact(const Session& session, v1::Fact fact, Permit permit, WorkerActions& actions);
-  // Records which StartAttempt messages were passed to workers' streams.
+  // Remembers the StartAttempt messages that were passed to workers' streams.
   void NoteStarts(const WorkerActions& actions);
   void FactAnswered(LinkId link, const absl::Status& answer, WorkerActions& actions);
 

@@ -69,8 +69,8 @@ struct Cluster {
   Link network;
   StepScale scale;                   // From a calibration of such devices (calibration.h).
   const Storage* storage = nullptr;  // If nullptr, predictions ignore the time for reading.
-  // Names the device whose figures are used, if the table does not contain the requested device.
-  // Otherwise empty.
+  // If the table does not contain the requested device: a note that names the device whose figures
+  // are used. Otherwise empty.
   std::string device_note;
 
   int64_t devices() const { return nodes * per_node; }

@@ -13,7 +13,7 @@ double SortElements(const BlockWork& work) { return 2 * work.experts.rows * work
 // Returns the number of elements of one pass. Each of its two directions moves every row:
 // - The rows are copied for their experts.
 // - An all-to-all needs the received rows sorted by local expert, and the results in the order of
-//   arrival. After an all-gather, each rank copies its rows from those of all ranks, adds up the
+//   arrival. After an all-gather, each rank copies its rows from the rows of all ranks, adds up the
 //   results of each row, and adds the sums of all ranks.
 // - The results of a token and the residual are added.
 double DispatchElements(const BlockWork& work) {

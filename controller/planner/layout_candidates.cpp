@@ -40,7 +40,7 @@ RunConfig BlankLayout(const RunConfig& config) {
   return blank;
 }
 
-// Reports settings that trainyard-trainer does not support, some of which depend on the layout.
+// Finds settings that trainyard-trainer does not support. Some of them depend on the layout.
 std::vector<SettingProblem> FindTrainerLimits(const RunConfig& config) {
   std::vector<SettingProblem> problems = FindUntrainable(config);
   for (SettingProblem& problem : FindAttentionProblems(config)) {
@@ -168,7 +168,7 @@ class GroupWalk {
 
   // Refuses a layout that breaks a rule for divided experts or that the trainer would refuse.
   // Limits that do not depend on the layout, such as the FP8 limit, do not count, because runs
-  // beyond them can be planned.
+  // beyond such limits can be planned.
   bool KeepsRules(const RunConfig& group) {
     if (group.layout.etp > 1) {
       const std::vector<SettingProblem> problems = FindFeatureProblems(group);

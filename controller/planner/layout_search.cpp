@@ -223,7 +223,7 @@ class ClusterSearch {
 };
 
 // Checks every stage, because a middle stage may need the most memory, for example if the first
-// stage has dense layers and the others have experts.
+// stage has dense layers and the other stages have experts.
 MemoryPrediction LargestOfStages(const RunConfig& config, int64_t& stage) {
   MemoryPrediction largest;
   for (const StageLoad& load : LoadsOfStages(config, /*balances_head=*/true)) {

@@ -74,8 +74,8 @@ double HighestUsualRate(const ModelConfig& model);
 bool IsOutOfMemory(std::string_view text);
 // `bytes` is the memory of the device, or 0 if unknown.
 Finding OutOfMemory(const RunConfig& config, double bytes);
-// Advice for a program that is not trainyard-trainer, whose settings are unknown. `on_device` is
-// true if the memory of the GPU ran out.
+// Advice for a program other than trainyard-trainer, with unknown settings. `on_device` is true if
+// the memory of the GPU ran out.
 Finding OutOfMemoryOfProgram(bool on_device);
 
 }  // namespace trainyard::planner

@@ -1,5 +1,5 @@
-// Finds settings in job files that no rule (proto/rules/run_rules.h) forbids, but that are probably
-// mistakes. Has no side effects.
+// Finds settings in job files that are probably mistakes, although no rule
+// (proto/rules/run_rules.h) forbids them. Has no side effects.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_RUN_REVIEW_H_
 #define TRAINYARD_CONTROLLER_PLANNER_RUN_REVIEW_H_
 

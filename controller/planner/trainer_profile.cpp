@@ -5,10 +5,10 @@ namespace trainyard::planner {
 // Not fitted to measured step times:
 // - The rates of attention and memory and the bytes of kernels come from the table of one step's
 //   kernels and from the timings under "Decisions" in trainer/README.md.
-// - The rates of experts' products come from the table of products under "Decisions for mixtures of
-//   experts" in trainer/README.md: with these constants, its 21 rates of the loop and the grouped
-//   kernel are predicted with a mean error of 5 %. The same section has the all-to-all, the part of
-//   it that products hide, and the wait for the numbers of rows.
+// - The rates of experts' products come from the table of products under "Decisions for mixtures
+//   of experts" in trainer/README.md: with these constants, the table's 21 rates of the loop and
+//   the grouped kernel are predicted with a mean error of 5 %. The same section has the all-to-all,
+//   the part of it that products hide, and the wait for the numbers of rows.
 // - expert_imbalance is an assumption: a router that a loss or a bias balances.
 // - product_margin comes from matrix products of 768 to 128,256 columns on an H200.
 // - `network` and `per_doubling` were not measured with this trainer. They are the values of NeMo

@@ -15,12 +15,12 @@ struct TrainerProfile {
   // half.
   double products = 1;
   double product_margin = 0;
-  // Products of experts. Forward and for input gradients, products of fewer multiply-adds per
-  // expert than grouped_below run as one kernel for all experts, at the share grouped_products of
-  // the rate of single products. All other products run as one product per expert. Each of these
-  // takes seconds_per_expert_product longer than its part of one large product. added_exposed is
-  // the share of the time for adding weight gradients to existing values that the product does not
-  // hide.
+  // Products of experts. In the forward pass and for input gradients, products with fewer than
+  // grouped_below multiply-adds per expert run as one kernel for all experts, at grouped_products
+  // times the rate of single products. All other products run as one product per expert. Each of
+  // these takes seconds_per_expert_product longer than its part of one large product.
+  // added_exposed is the visible share of the time for adding weight gradients to existing
+  // values.
   double grouped_below = 0;
   double grouped_products = 1;
   double seconds_per_expert_product = 0;

@@ -19,8 +19,8 @@ class LogFollowers {
  public:
   using Callback = std::function<void()>;
 
-  // Calls `callback` at each Notify of the job until the returned handle is destroyed. A call that
-  // is running on another thread at that time may end later.
+  // Calls `callback` at each Notify of the job until the returned handle is destroyed. A call
+  // running on another thread may end after that.
   std::shared_ptr<Callback> Add(int64_t job_id, Callback callback) {
     auto handle = std::make_shared<Callback>(std::move(callback));
     const std::lock_guard lock(mutex_);

@@ -37,7 +37,7 @@ void AddCheckpoint(const v1::Checkpoint& published, v1::Job& job) {
   RemoveWhere(is_same, *job.mutable_deleted_checkpoints());
   v1::Checkpoint& added = *job.add_checkpoints();
   added = published;
-  // Reports of an attempt that was rolled back may arrive late.
+  // Reports of a rolled-back attempt may arrive late.
   added.set_rolled_back(IsRolledBack(job, published));
   // Limits the list of a job that never reports deletions. Restarts need only the newest
   // checkpoints.

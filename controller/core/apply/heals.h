@@ -11,7 +11,7 @@ namespace trainyard::controller {
 // Assigns places to standbys and sets the attempt's new rendezvous.
 void TakeHealing(const v1::AttemptHealing& healing, Timestamp now, ClusterState& state);
 
-// Records that the gang completed a step after its newest heal.
+// Ends the newest heal, because the gang has completed a step.
 void TakeHealed(const v1::AttemptHealed& healed, Timestamp now, ClusterState& state);
 
 }  // namespace trainyard::controller

@@ -1,5 +1,5 @@
-// Deletion of ended jobs: which jobs may be deleted, and which of their checkpoints are removed
-// with them.
+// Deletion of ended jobs: which jobs may be deleted, and which checkpoints are removed together
+// with a job.
 #ifndef TRAINYARD_CONTROLLER_CORE_DECIDE_DELETION_H_
 #define TRAINYARD_CONTROLLER_CORE_DECIDE_DELETION_H_
 

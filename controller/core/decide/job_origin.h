@@ -1,5 +1,5 @@
-// The origin of a submitted job: the job that it copies, and the job whose checkpoint it resumes
-// from.
+// The origin of a submitted job: the job that was copied, and the job whose checkpoint is
+// resumed.
 #ifndef TRAINYARD_CONTROLLER_CORE_DECIDE_JOB_ORIGIN_H_
 #define TRAINYARD_CONTROLLER_CORE_DECIDE_JOB_ORIGIN_H_
 

@@ -54,8 +54,8 @@ v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const
 // Returns the reason why a job with auto_layout has no layout for the slots that it requests.
 v1::PendingReason WhyNoLayout(const JobEntry& entry);
 
-// Names the nodes of the live attempt that have not confirmed its end, for example "node-1,
-// node-2".
+// Returns the names of the nodes that have not confirmed the end of the live attempt, for example
+// "node-1, node-2".
 std::string UnclearedNodes(const ClusterState& state, const JobEntry& entry);
 
 }  // namespace trainyard::controller

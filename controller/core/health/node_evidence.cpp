@@ -69,7 +69,7 @@ std::optional<PeerProgress> ProgressOfRank(const EvidenceContext& context,
 
 // Returns the time without a heartbeat that is compared with the lease. A restart of the controller
 // does not restart the lease: if the node was suspect before the restart and has not returned
-// within return_within_ms, the time counts from the last heartbeat that is stored in the state.
+// within return_within_ms, the time counts from the last heartbeat stored in the state.
 int64_t LeaseAgeMs(const EvidenceContext& context, const v1::Node& node, int64_t heartbeat_age_ms) {
   const bool was_suspect_before =
       node.state() == v1::NODE_STATE_SUSPECT &&

@@ -1,5 +1,5 @@
-// Failures that are blamed on nodes, and the resulting quarantine. The quarantine is the part of a
-// node's health (node_health.h) that lasts longer than the effect of a failed start.
+// Failures that are blamed on nodes, and the resulting quarantine. In a node's health
+// (node_health.h), the quarantine lasts longer than the effect of a failed start.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_QUARANTINE_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_QUARANTINE_H_
 

@@ -16,9 +16,9 @@
 
 namespace trainyard::controller {
 
-// Returns true if the node's reports have arrived without a pause for so long that all reports
-// delayed by a broken or slow stream must have arrived. Only in this case does missing progress of
-// the node's ranks mean a stall.
+// Returns true if the node's reports have arrived without a pause for so long that no report can
+// still be delayed by a broken or slow stream. Only in this case does missing progress of the
+// node's ranks mean a stall.
 bool HasSettledReports(const Observations& observations, const CoreOptions& options,
                        const std::string& node_id, Timestamp now);
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kSpansKept = 1000;
 // The maximum number of TrainedSteps records of unlisted attempts. If there are more, the two
-// oldest records are joined, so that the state of a job that restarts for months stays small.
+// oldest records are joined, so that the state stays small even if a job restarts for months.
 constexpr int kTrainedKept = 256;
 
 Timestamp OrElse(Timestamp time, Timestamp fallback) { return time == 0 ? fallback : time; }

@@ -27,7 +27,7 @@ int64_t NewestStep(const AttemptObservation& attempt, const std::vector<int>& pl
   return step;
 }
 
-// Returns the ranks that left before the step that the other ranks wait for.
+// Returns the ranks that left before the step for which the other ranks wait.
 std::vector<int> LeftEarly(const AttemptObservation& attempt, const v1::Job& job,
                            const LeftRanks& ranks) {
   std::vector<int> early;

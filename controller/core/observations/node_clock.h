@@ -12,9 +12,9 @@
 
 namespace trainyard::controller {
 
-// A message that was delayed by d milliseconds shows an offset that is d too small. Therefore the
-// largest recent offset is the most accurate offset. If the node's clock is set forward, the offset
-// changes immediately. If the clock is set back, the offset changes within kClockWindowMs.
+// A message delayed by d milliseconds shows an offset that is d too small. Therefore the largest
+// recent offset is the most accurate offset. If the node's clock is set forward, the offset changes
+// immediately. If the clock is set back, the offset changes within kClockWindowMs.
 class NodeClock {
  public:
   // Records a message that contains this time of the node's clock. Ignores a time of 0 (from an

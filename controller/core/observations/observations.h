@@ -33,7 +33,7 @@ namespace trainyard::controller {
 
 // The longest pause between two reports of the same series. Workers report once per second.
 inline constexpr int64_t kReportPauseMs = 3000;
-// The maximum for times that workers report, which are untrusted input.
+// The maximum of times reported by workers. Such times are untrusted input.
 inline constexpr int64_t kLongestStillMs = 365 * 86'400'000LL;
 
 struct NodeObservation {
@@ -58,9 +58,9 @@ struct NodeObservation {
   Timestamp checked_ms = 0;
   NodeClock clock;
   DeviceRecords devices;
-  // Attempts whose start was sent since the worker's newest Welcome and which the worker has not
-  // reported yet. A stream that ends before its Welcome reveals nothing about an earlier start, so
-  // the set is kept.
+  // Attempts that the worker has not reported yet, although their start was sent since its newest
+  // Welcome. A stream that ends before its Welcome reveals nothing about an earlier start, so the
+  // set is kept.
   std::set<AttemptKey> starts_sent;
   bool welcomed = false;  // True if this controller process has sent the worker a Welcome.
   // True if the worker has received its Welcome over the open stream, so that it accepts commands.

@@ -132,8 +132,8 @@ void ObserveStall(Timestamp now, AttemptObservation& attempt) {
 
 using AttemptReports = google::protobuf::RepeatedPtrField<v1::AttemptReport>;
 
-// Records that one more node no longer reports the attempt. When no node reports the attempt any
-// longer, removes the attempt's observation.
+// Decrements the number of nodes that report the attempt. When no such node is left, removes the
+// attempt's observation.
 void DropReport(const AttemptKey& key, Observations& observations) {
   const auto attempt = observations.attempts.find(key);
   if (attempt == observations.attempts.end()) return;

@@ -16,7 +16,7 @@ namespace trainyard::controller {
 // Records that a worker attached.
 void ObserveAttached(const v1::Hello& hello, Timestamp now, const ClusterState& state,
                      Observations& observations);
-// Records that a Welcome was sent to the worker, so that commands may follow.
+// Called after a Welcome was sent to the worker. From then on, commands may follow.
 void ObserveWelcomed(const std::string& node_id, Observations& observations);
 // Records that the worker's stream ended.
 void ObserveDetached(const std::string& node_id, Observations& observations);
@@ -25,13 +25,13 @@ void ObserveDetached(const std::string& node_id, Observations& observations);
 void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat, Timestamp now,
                       const ClusterState& state, Observations& observations);
 
-// Records that the start order of the attempt was passed to the node's stream.
+// Called after the attempt's start order was passed to the node's stream.
 void ObserveStartSent(const std::string& node_id, const AttemptKey& attempt,
                       Observations& observations);
 
-// Records that the controller is not reading the node's messages (backpressure). Backpressure
-// counts as a heartbeat. It also restarts the steady-progress window of the node's ranks, because
-// their missing progress proves nothing.
+// Called while the controller does not read the node's messages (backpressure). Backpressure counts
+// as a heartbeat. It also restarts the steady-progress window of the node's ranks, because their
+// missing progress proves nothing.
 void ObserveUnread(const std::string& node_id, Timestamp now, const ClusterState& state,
                    Observations& observations);
 

@@ -8,7 +8,7 @@ namespace {
 
 // Bounds the memory of a job with very short steps.
 constexpr std::size_t kMostRates = 1000;
-// Bounds the time between two rates, because it comes from the clock of a program.
+// Bounds the time between two rates, because this time comes from the clock of a program.
 constexpr int64_t kLongestGapMs = 86'400'000;
 
 }  // namespace

@@ -131,7 +131,7 @@ class PlacementPass {
 
   const ClusterState& state_;
   NodeLimits limits_;
-  // Nodes that do not share the checkpoint root of the gang that is being placed.
+  // Nodes that do not share the checkpoint root of the gang being placed.
   std::set<std::string> barred_;
   // The positions of the slots assigned in this pass, by node.
   std::map<std::string, std::set<int>> taken_;

@@ -150,8 +150,8 @@ class QueueWalk {
     return NewestAttempt(entry) != nullptr && !CheckShapeFits(state_, request.Full()).ok();
   }
 
-  // Returns the gang of a recovering job with as many of its spare nodes as are available, because
-  // the job should train with fewer spares instead of waiting.
+  // Returns the gang of a recovering job with as many spare nodes as possible, but fewer than
+  // requested. Training with fewer spares is better than waiting.
   std::optional<FoundGang> FindFewerSpares(const JobEntry& entry, const GangRequest& request,
                                            bool with_free) {
     GangShape shape = request.Full();

@@ -24,8 +24,8 @@ struct CoreOptions {
   int64_t suspect_after_ms = 3000;
   // A suspect node is lost after this time without a heartbeat, if its peers have stalled as well.
   int64_t lost_after_ms = 8000;
-  // The time without a heartbeat after which a suspect node is lost if no rank can show progress,
-  // because all ranks of its gangs are on nodes without a heartbeat.
+  // A suspect node is lost after this time without a heartbeat if all ranks of its gangs are on
+  // nodes without a heartbeat, so that no rank can show progress.
   int64_t lease_ms = 600000;
   // The time after the controller's start within which every reachable worker attaches. This time
   // is many times the longest pause between two attempts of a worker to attach

@@ -48,9 +48,9 @@ bool FitsElsewhere(const ClusterState& state, const GangShape& shape,
   return false;
 }
 
-// The program could not be started on `node_id`. Returns why the job is not retried on another
-// node. Empty if the job is retried. A program that is missing on one node may exist on another,
-// but a program that is missing on two nodes is assumed to be missing everywhere.
+// The program could not be started on `node_id`. Returns the reason why the job is not retried on
+// another node. Empty if the job is retried. A program that is missing on one node may exist on
+// another, but a program that is missing on two nodes is assumed to be missing everywhere.
 std::string WhyNoOtherNode(const ClusterState& state, const v1::Job& job,
                            const std::string& node_id) {
   std::set<std::string> nodes = NodesToAvoid(job);

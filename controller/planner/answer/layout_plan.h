@@ -60,7 +60,7 @@ void FindLayout(LayoutPlan& plan);
 // Returns the reason and the advice, one line each.
 std::string ProblemText(const LayoutProblem& problem);
 
-// Returns why layouts were not chosen, with the number of layouts for each reason. The most
+// Returns the reasons why layouts were not chosen, each with its number of layouts. The most
 // frequent reason comes first.
 std::vector<std::pair<std::string, int64_t>> ReasonsOf(const LayoutSearch& search);
 

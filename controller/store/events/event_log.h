@@ -51,8 +51,8 @@ class EventLog : public PrunableEvents {
   // that issued the mark. May be called on any thread.
   virtual bool Covers(const v1::LogMark& mark) const = 0;
 
-  // Records that the named store is durable up to `mark`. Append stores the recorded marks at most
-  // once per second, measured by the times of the events. May be called on any thread.
+  // Sets `mark` as the newest durable position of the named store. Append stores the recorded marks
+  // at most once per second, measured by the times of the events. May be called on any thread.
   virtual void NoteStore(const std::string& store, const StoreMark& mark) = 0;
   // Returns the marks that Append has stored, by store name.
   virtual absl::StatusOr<std::map<std::string, StoreMark>> StoreMarks() = 0;

@@ -22,8 +22,8 @@ class LogTerms {
  public:
   // Sets the terms of the log, oldest first, and the sequence number of its last event.
   void Load(std::vector<LogTerm> terms, uint64_t last_sequence);
-  // Records that all events up to `last_sequence` are durable. The events since the
-  // last call belong to term `id`.
+  // Call after all events up to `last_sequence` have become durable. The events since the last call
+  // belong to term `id`.
   void Appended(uint64_t id, uint64_t last_sequence);
 
   // Returns true if the newest term is not `id`. The next append then begins term `id`.

@@ -16,8 +16,8 @@
 
 namespace trainyard::controller {
 
-// Stores events in serialized form, so that fields that are not serialized are lost, as in a
-// database. Thread-safe. A test simulates a restart of the controller by recovering from the same
+// Stores events in serialized form. Fields that are not serialized are lost, as in a database.
+// Thread-safe. A test simulates a restart of the controller by recovering from the same
 // object.
 class MemoryEventLog : public EventLog {
  public:

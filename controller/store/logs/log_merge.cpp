@@ -44,7 +44,7 @@ class LineEmitter {
     return true;
   }
 
-  // Records that all lines of the stream before `offset` were emitted or do not match.
+  // Moves the stream's position to `offset`: all lines before it were emitted or do not match.
   void MoveTo(const StreamKey& stream, int64_t offset) { moved_[stream] = offset; }
 
   bool Flush() {

@@ -84,7 +84,7 @@ struct LogPageQuery {
   // otherwise its end.
   std::optional<LogPosition> from;
   // If not negative, a byte offset in the query's only stream. If `newer` is true, the page starts
-  // with the line that contains this byte; otherwise it ends just before that line.
+  // with the line that contains this byte; otherwise the page ends just before that line.
   int64_t from_offset = -1;
 };
 

@@ -215,8 +215,8 @@ int CheckedOpen(sqlite3_vfs*, const char* path, sqlite3_file* file, int flags, i
   checked.is_database = (flags & SQLITE_OPEN_MAIN_DB) != 0;
   errno = 0;
   const int code = Below().xOpen(&Below(), path, checked.inner(), flags, out_flags);
-  // Set the methods even after an error, so that SQLite closes the file: it closes every file that
-  // has methods.
+  // Set the methods even after an error, so that SQLite closes the file: SQLite closes every file
+  // that has methods.
   if (checked.inner()->pMethods != nullptr) file->pMethods = &kCheckedMethods;
   return NoteFreeSpace(checked, code);
 }

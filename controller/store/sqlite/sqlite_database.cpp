@@ -29,10 +29,10 @@ constexpr char kConnectionSettings[] = R"(
 // Must be set before the first page is written. Only a file with this setting can return free pages
 // (sqlite_space.h).
 constexpr char kNewFileSettings[] = "PRAGMA auto_vacuum = INCREMENTAL";
-// journal_size_limit: if the write-ahead log has grown during a long read, it is truncated at the
-// next checkpoint. cache_size (negative: KiB): the inner pages of a large index need more than the
-// default of 2 MiB. Readers keep the default: a store has up to kIdleReadersMax readers, and the
-// kernel's page cache is shared by all of them.
+// journal_size_limit: if the write-ahead log has grown during a long read, the log is truncated at
+// the next checkpoint. cache_size (negative: KiB): the inner pages of a large index need more than
+// the default of 2 MiB. Readers keep the default: a store has up to kIdleReadersMax readers, and
+// the kernel's page cache is shared by all of them.
 constexpr char kWriterSettings[] = R"(
   PRAGMA journal_mode = WAL;
   PRAGMA journal_size_limit = 67108864;

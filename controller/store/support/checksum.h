@@ -8,8 +8,8 @@
 
 namespace trainyard::controller {
 
-// `seed` identifies the place of the bytes, so that a record that was stored in the wrong place is
-// detected too.
+// `seed` identifies the place of the bytes, so that a misplaced record is detected
+// too.
 uint64_t Checksum(std::string_view bytes, uint64_t seed);
 
 // Returns a hash of several numbers that depends on their order. Used to compute a seed from the

@@ -1,5 +1,5 @@
-// Marks for detecting that a store was replaced by an older copy. The event log records the
-// position of every other store, and every other store records the position of the event log.
+// Position marks. They show whether a store was replaced by an older copy. The event log records
+// the position of every other store, and every other store records the position of the event log.
 #ifndef TRAINYARD_CONTROLLER_STORE_SUPPORT_STORE_MARK_H_
 #define TRAINYARD_CONTROLLER_STORE_SUPPORT_STORE_MARK_H_
 
@@ -27,7 +27,7 @@ class MarkedStore {
  public:
   virtual ~MarkedStore() = default;
 
-  // Records that the event log is durable up to `mark`. The next append writes the mark.
+  // Sets `mark` as the newest durable position of the event log. The next append writes the mark.
   virtual void NoteLogMark(const v1::LogMark& mark) = 0;
   // Writes the recorded mark unless it is already durable. Returns the same errors as an append.
   virtual absl::Status WriteLogMark() = 0;
