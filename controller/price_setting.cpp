@@ -15,7 +15,7 @@ namespace trainyard::controller {
 namespace {
 
 constexpr double kPriceMax = 1'000'000;
-// Enough for a code such as "USD" or a short name of an internal unit.
+// Enough bytes for a code such as "USD" or for a short name of an internal unit.
 constexpr std::size_t kCurrencyBytesMax = 12;
 
 absl::StatusOr<PriceSetting> ReadSection(const YAML::Node& section) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kOpenCodes = 1000;
 constexpr absl::string_view kBearer = "Bearer ";
-// Enough for SessionTable::kMost sessions of about 1.5 KB each, with a margin.
+// This size is enough for SessionTable::kMost sessions of about 1.5 KB each, with a margin.
 constexpr std::size_t kSessionFileBytesMax = 1 << 20;
 
 std::string MarkOf(const std::string& token) {

@@ -18,7 +18,7 @@ namespace trainyard::controller {
 namespace {
 
 // The pause after an error such as "too many open files". Without the pause, the error would recur
-// at once.
+// immediately.
 constexpr int kPauseAfterErrorMs = 100;
 
 }  // namespace

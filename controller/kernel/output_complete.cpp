@@ -24,8 +24,8 @@ bool IsNodeComplete(const std::string& node_id, const AttemptKey& attempt, const
     return false;
   }
   const auto report = observed->second.reports.find(attempt);
-  // Without a report, the worker has forgotten the attempt. A worker forgets an attempt only after
-  // all its data is stored.
+  // If there is no report, the worker has forgotten the attempt. A worker forgets an attempt only
+  // after all its data is stored.
   return report == observed->second.reports.end() || AllStorableStored(*session, report->second);
 }
 

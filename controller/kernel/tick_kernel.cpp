@@ -24,8 +24,8 @@ namespace {
 // long these requests wait for the tick's commit.
 constexpr std::size_t kMaxRequests = 4096;
 constexpr std::size_t kMaxWorkerRequests = 1024;
-// One call of Reconcile should plan everything that is due in a given state. Its events may require
-// a few more calls, but this many calls mean a bug.
+// One call of Reconcile should plan everything that is due in a given state. The planned events may
+// require a few more calls, but this many calls mean a bug.
 constexpr int kMaxReconcilePasses = 100;
 
 // Returns true if the only event changes the incarnation, version, address or inventory of a known

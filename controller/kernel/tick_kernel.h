@@ -142,8 +142,8 @@ class TickKernel {
   uint64_t last_sequence_ = 0;
   ClusterClock clock_;
   Timestamp last_tick_ms_ = 0;
-  // At this sequence number, observations are removed for jobs and nodes that are no longer in the
-  // state.
+  // The sequence number at which observations of jobs and nodes outside the state are
+  // removed.
   uint64_t forget_at_ = kForgetEvery;
   Queue requests_;  // Requests of users and of the controller itself.
   Queue worker_requests_;

@@ -11,7 +11,7 @@
 namespace trainyard::planner {
 namespace {
 
-// In standard deviations. With this value the fit is 95 % efficient for normal noise.
+// The unit is standard deviations. With this value the fit is 95 % efficient for normal noise.
 constexpr double kHuber = 1.345;
 constexpr double kMedianToDeviation = 1.4826;
 constexpr double kQuantile = 1.96;  // Two-sided 95 % quantile of the normal distribution.

@@ -107,8 +107,8 @@ SmokeCheck Speed(const SmokeFacts& facts) {
   SpeedFacts speed{.mfu = facts.mfu, .waits = facts.waits};
   if (predicted > 0) speed.expected = facts.tokens_per_second / predicted;
   check.findings = FindSlowness(facts.config, speed);
-  // Only a speed below the prediction fails the check. A low MFU that was predicted is caused by
-  // the model, not by a fault of the run. Without a prediction, as on CPUs, findings are only
+  // Only a speed below the prediction fails the check. A predicted low MFU is caused by the
+  // model, not by a fault of the run. Without a prediction, as on CPUs, findings are only
   // advice.
   check.ok = predicted <= 0 || speed.expected >= kSlowBelow;
   return check;

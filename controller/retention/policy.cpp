@@ -15,7 +15,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Largest unit first, because a duration is printed in the largest unit that divides it.
+// The largest unit is first, because a duration is printed in the largest unit that divides it.
 constexpr std::array<std::pair<char, int64_t>, 4> kUnits{
     {{'d', kDayMs}, {'h', 3'600'000}, {'m', 60'000}, {'s', 1000}}};
 

@@ -21,7 +21,7 @@ constexpr int kMaxChecks = 64;
 constexpr std::size_t kMaxCheckBytes = 1024;
 constexpr std::size_t kMaxPathBytes = 4096;
 constexpr std::size_t kMaxLogChunkBytes = 4 << 20;
-// More than the size of any file, and small enough that sums of offsets do not overflow.
+// This exceeds the size of any file, but is small enough that sums of offsets do not overflow.
 constexpr int64_t kMaxOffset = int64_t{1} << 60;
 
 absl::Status CheckSize(const char* what, const std::string& text,

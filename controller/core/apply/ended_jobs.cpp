@@ -8,8 +8,8 @@
 namespace trainyard::controller {
 namespace {
 
-// A submission searches the archive before it is decided. The request id of a job that is archived
-// in between must still be found, so this time exceeds the time between search and decision.
+// A submission searches the archive before it is decided. The request id of a job archived in the
+// meantime must still be found, so this time exceeds the time between search and decision.
 constexpr int64_t kArchivedRequestKeptMs = 600'000;
 
 // Stores the request id for kArchivedRequestKeptMs, and removes expired ids.

@@ -14,7 +14,7 @@
 
 namespace trainyard::controller {
 
-// More lines than programs usually print before their first step.
+// This exceeds the number of lines that programs usually print before their first step.
 inline constexpr int64_t kManyUnmatchedLines = 1000;
 
 // Returns the reason with the code NO_METRICS and, as advice, the next step. Returns nullopt if the

@@ -39,8 +39,8 @@ class Report {
   v1::GetReportResponse Take();
 
  private:
-  // At least the number of phases in LedgerPhase. The phase numbers have gaps, so a phase is stored
-  // at its position in the enum.
+  // This value is at least the number of phases in LedgerPhase. The phase numbers have gaps, so a
+  // phase is stored at its position in the enum.
   static constexpr std::size_t kPhases = 24;
   // The maximum number of separate groups. If there are more, the smaller half of the groups is
   // merged, so only the largest groups are exact.

@@ -267,7 +267,7 @@ void CutEarlier(int64_t step, int slots_asked, v1::EarlierTime& earlier, PhaseSu
             all.end());
 }
 
-// Joins the two oldest records. Steps that were repeated so far are counted as redone for good.
+// Joins the two oldest records. Steps that were repeated so far are counted as redone permanently.
 void JoinOldest(int slots_asked, v1::EarlierTime& earlier, PhaseSums& sums) {
   const v1::TrainedSteps first = earlier.trained(0);
   v1::TrainedSteps& joined = *earlier.mutable_trained(1);

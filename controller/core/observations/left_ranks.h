@@ -29,9 +29,9 @@ struct LeftRanks {
   std::vector<int> staying;
   // The operation in which the staying ranks wait, according to their flight records.
   std::optional<GroupWait> wait;
-  // The ranks that block the gang: those in `left` that left before the
-  // step for which the other ranks wait. If there are none, all of
-  // `staying`.
+  // The ranks that block the gang: those in `left` that left before the step for which the other
+  // ranks wait.
+  // If there are none, all of `staying`.
   std::vector<int> culprits;
   bool left_early = false;
 };

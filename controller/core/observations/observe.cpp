@@ -249,7 +249,7 @@ void ObserveUnread(const std::string& node_id, Timestamp now, const ClusterState
     if (attempt == observations.attempts.end()) continue;
     for (const v1::RankReport& rank : report.ranks()) {
       const auto observed = attempt->second.ranks.find(PlaceIn(state, key, rank.rank()));
-      // Restart the window of steady progress: the rank is no evidence until the window has passed.
+      // Restart the steady-progress window: the rank is not evidence until the window has passed.
       if (observed == attempt->second.ranks.end()) continue;
       observed->second.moving_since_ms = now;
       observed->second.steady_before_ms = 0;

@@ -31,7 +31,7 @@ std::vector<LostTraining> UnrecordedLosses(int64_t job_id, const Observations& o
                                            const v1::Attempt& attempt, LostPeriods::Scope scope);
 
 // Sets last_step and time_use of a live attempt of `job`. An ended attempt already has both. Only
-// its last step may still increase, when reports of a disconnected node arrive.
+// the attempt's last step may still increase, when reports of a disconnected node arrive.
 void MergeObserved(const v1::Job& job, const Observations& observations, Timestamp now,
                    v1::Attempt& attempt);
 // Calls the function above for every attempt of `copy`, which is a copy of `job` or of a part of

@@ -52,8 +52,8 @@ struct NodeEntry {
   // Jobs whose live attempt has ranks on this node. This field and the next are derived from the
   // fields above and from the jobs.
   std::set<int64_t> live_jobs;
-  // Attempts that ended while this node was lost. Their slots stay taken until the node confirms
-  // that no rank of the attempt runs there.
+  // Attempts that ended while this node was lost. An attempt's slots stay taken until the node
+  // confirms that no rank of the attempt runs there.
   std::set<AttemptKey> uncleared;
 };
 

@@ -18,8 +18,8 @@ struct GangShape {
 // The range of shapes that a job accepts. The attempt records the shape that was granted, as its
 // ranks and layout.
 struct GangRequest {
-  // The minimum number of nodes on which the job may continue once it has run. Lower than `nodes`
-  // only with auto_layout.
+  // The minimum number of nodes on which the job may continue after it has run once. Lower than
+  // `nodes` only with auto_layout.
   int min_nodes = 0;
   // Nodes that train.
   int nodes = 0;

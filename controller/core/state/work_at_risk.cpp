@@ -9,8 +9,8 @@ namespace trainyard::controller {
 WorkAtRisk WorkAtRiskOf(const v1::Job& job, const v1::Attempt& attempt, int64_t last_step) {
   const StartingPoint newest = NextStartingPoint(job);
   WorkAtRisk work;
-  // If the program resumed on its own, its checkpoint is unknown. The attempt's first step shows
-  // which step that checkpoint contains.
+  // If the program resumed on its own, the program's checkpoint is unknown. The attempt's first
+  // step shows the step of that checkpoint.
   work.saved_step = std::max<int64_t>(newest.step, attempt.first_step() - 1);
   work.steps = std::max<int64_t>(0, last_step - work.saved_step);
   if (work.steps == 0) return work;

@@ -145,7 +145,7 @@ absl::Status SqliteEventLog::WriteSnapshot(const v1::Snapshot& snapshot) {
   TRAINYARD_RETURN_IF_ERROR(DropStaleParts());
   const absl::StatusOr<int64_t> set = WriteSnapshotParts(sealed);
   const absl::Status installed = set.ok() ? InstallSnapshot(sequence, sealed, *set) : set.status();
-  // Done even after a failure, so that unused parts do not fill the disk.
+  // Drop stale parts even after a failure, so that unused parts do not fill the disk.
   const absl::Status dropped = DropStaleParts();
   return installed.ok() ? dropped : installed;
 }
@@ -297,7 +297,7 @@ absl::StatusOr<bool> SqliteEventLog::Reclaim() {
 absl::StatusOr<int64_t> SqliteEventLog::LastDroppable() {
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t held,
                              writer_->QueryInt64("SELECT MAX(last_sequence) FROM snapshot"));
-  // Never the newest event, because it marks the end of the log.
+  // Never remove the newest event, because it marks the end of the log.
   return std::min(held, static_cast<int64_t>(last_sequence_) - 1);
 }
 

@@ -42,8 +42,8 @@ constexpr char kListFile[] = "backup";
 constexpr char kListHeader[] = "trainyard backup 1";
 constexpr char kClusterIdFile[] = "cluster_id";
 constexpr char kMarkFile[] = "RESTORING";
-// In the order in which a backup opens the databases and a restore writes them. The event log must
-// be last.
+// The order in which a backup opens the databases and a restore writes them. The event log must be
+// last.
 constexpr std::array kDatabases = {"metrics.db", "logs.db", "events.db"};
 constexpr std::size_t kCopyBytes = std::size_t{1} << 20;
 // After a restore, the controller skips job ids and attempt numbers that may have been assigned

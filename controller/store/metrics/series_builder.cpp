@@ -12,7 +12,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 BucketGrid MakeBucketGrid(int64_t from, int64_t to, int buckets) {
   if (buckets <= 0 || to < from) return {.from = from, .width = 0};
-  // Unsigned, because the distance between two steps may not fit into a signed number.
+  // Unsigned arithmetic, because the distance between two steps may not fit into a signed number.
   const uint64_t distance = static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
   return {.from = from, .width = distance / static_cast<uint64_t>(buckets) + 1};
 }

@@ -237,8 +237,8 @@ int CheckedFullPathname(sqlite3_vfs*, const char* path, int size, char* out) {
 constexpr int kInnerFileBytesMax = 1024;
 
 sqlite3_vfs* RegisterOnce() {
-  // Copied from the default VFS; the members that are not set below stay unchanged. Exists until
-  // the process ends.
+  // Copied from the default VFS; the members that are not set below stay unchanged. The copy exists
+  // until the process ends.
   static sqlite3_vfs vfs = Below();
   vfs.szOsFile = static_cast<int>(sizeof(CheckedFile)) + kInnerFileBytesMax;
   vfs.zName = kVfsName;

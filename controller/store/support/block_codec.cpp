@@ -17,7 +17,7 @@ constexpr char kRawCodec = 0;
 constexpr char kZstdCodec = 1;
 constexpr std::size_t kChecksumBytes = sizeof(uint64_t);
 
-// Smaller data is not compressed, because the zstd frame costs about as much as compression saves.
+// Data below this size is not compressed: the zstd frame costs about as much as it would save.
 constexpr std::size_t kCompressBytesMin = 96;
 // Higher levels take several times as long and save only a few percent on logs and metric columns.
 constexpr int kLevel = 1;
