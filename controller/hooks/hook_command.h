@@ -15,12 +15,12 @@ struct HookProcess {
   pid_t stuck_pid = 0;  // A process that survived SIGKILL and is not reaped yet; 0 if none.
 };
 
-// Implements CallHook for commands. Runs the program without a shell, in its own
-// process group. Its environment is the controller's PATH, HOME and LANG, plus
-// TRAINYARD_EVENT (the kind) and TRAINYARD_EVENT_ID. The body is its standard input.
-// Its output is discarded. At the timeout the process group gets SIGTERM, and SIGKILL 2
-// s later. If a process survives both, calls return UNAVAILABLE as long as the process
-// exists.
+// Implements CallHook for commands.
+// Runs the program without a shell, in its own process group. Its environment is the controller's
+// PATH, HOME and LANG, plus TRAINYARD_EVENT (the kind) and TRAINYARD_EVENT_ID. The body is its
+// standard input. Its output is discarded.
+// At the timeout the process group gets SIGTERM, and SIGKILL 2 s later. If a process survives both,
+// calls return UNAVAILABLE as long as the process exists.
 absl::Status RunHookCommand(const HookRule& rule, const HookNotice& notice, HookProcess& process,
                             CallCanceller& canceller);
 

@@ -99,8 +99,8 @@ class StreamFeed {
   const std::shared_ptr<Collector> collector_;
 
   std::mutex mutex_;
-  // Guarded by mutex_. This map has the number of streams per topic, including streams that have
-  // not sent their first messages yet.
+  // Guarded by mutex_.
+  // The number of streams per topic, including streams that have not sent their first messages yet.
   std::map<std::string, int, std::less<>> wanted_;
   std::set<int64_t> output_of_jobs_;
   // The newest stored step of each job with new points. An entry is removed when it is sent.

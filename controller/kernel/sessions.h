@@ -31,9 +31,9 @@ struct Session {
   bool welcomed = false;
   // The acknowledged offset of each stream of the worker's attempts.
   StreamOffsets stored;
-  // The archived jobs whose attempts the worker still has. Empty unless
-  // the worker was disconnected for a long time. nullopt for a deleted
-  // job.
+  // The archived jobs whose attempts the worker still has. Empty unless the worker was
+  // disconnected for a long time.
+  // nullopt for a deleted job.
   std::map<int64_t, std::optional<JobEntry>> archived;
   // Streams that cannot be stored: the stream's data in the store is damaged, or the stream belongs
   // to another node. The worker keeps the data, and log readers do not wait for the data.

@@ -12,13 +12,13 @@
 
 namespace trainyard::controller {
 
-// Returns the verdict on the live attempt if one of its ranks has failed. Returns
-// nullopt if no rank has failed, or while the exit or the alert that shows the cause
-// may still arrive. The verdict is on the rank that failed first by corrected clocks
-// (RankExited.corrected_ms). Ranks that lost a peer are considered last. If all failed
-// ranks lost a peer, flight records may show the cause. A verdict is final: it does
-// not change if an earlier failure becomes known later, because the gang stops in any
-// case.
+// Returns the verdict on the live attempt if one of its ranks has failed. Returns nullopt if no
+// rank has failed, or while the exit or the alert that shows the cause may still arrive.
+// The verdict is on the rank that failed first by corrected clocks (RankExited.corrected_ms). Ranks
+// that lost a peer are considered last. If all failed ranks lost a peer, flight records may show
+// the cause.
+// A verdict is final: it does not change if an earlier failure becomes known later, because the
+// gang stops in any case.
 std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observations& observations,
                                       const JobEntry& entry, Timestamp now);
 
