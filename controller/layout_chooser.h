@@ -1,5 +1,5 @@
-// Chooses layouts for jobs with `layout: auto`. The search runs on a reader thread, because it
-// would block the loop thread.
+// Chooses layouts for jobs with `layout: auto`. The search runs on a reader thread, because a
+// search would block the loop thread.
 #ifndef TRAINYARD_CONTROLLER_LAYOUT_CHOOSER_H_
 #define TRAINYARD_CONTROLLER_LAYOUT_CHOOSER_H_
 

@@ -40,7 +40,7 @@ namespace {
 
 constexpr int kExitStartFailed = 1;
 constexpr int kExitBadFlags = 2;
-// `trainyard dev` kills the controller after 10 s, so this must be shorter.
+// `trainyard dev` kills the controller after 10 s, so this limit must be shorter.
 constexpr std::chrono::seconds kStopLimit{7};
 // Must be longer than a worker's delay between two attempts to attach.
 constexpr int64_t kConfirmLogMs = 5000;

@@ -13,7 +13,7 @@ enum class Role {
   // The caller has presented neither the token nor a session.
   kAnonymous,
   // The caller has the token, a session, or access to the local socket. Workers are operators too,
-  // because they have the token. A worker's Hello then proves which node it is.
+  // because workers have the token. A worker's Hello then proves which node it is.
   kOperator,
 };
 

@@ -281,7 +281,7 @@ void ChangeJob(const Api& api, controller::Request request, const std::string& r
   });
 }
 
-// Returns the newest step that the job has reported; 0 if it has reported none.
+// Returns the newest step that the job has reported; 0 if the job has reported no step.
 int64_t NewestStep(const JobEntry& entry, const ClusterView& view) {
   const v1::Job job = FullJob(entry, view);
   const int64_t last = job.attempts().empty() ? 0 : job.attempts().rbegin()->last_step();

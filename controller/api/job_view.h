@@ -16,8 +16,8 @@ namespace trainyard::controller {
 // recent (proto/support/freshness.h), or the job has ended.
 bool HasShownRate(v1::JobState state, const v1::Progress& progress, Timestamp now);
 
-// Returns the complete job with its progress and health. The job's rate and ETA are 0 if they are
-// out of date. Each attempt includes its last step and time use.
+// Returns the complete job with its progress and health. The job's rate and ETA are 0 if these
+// values are out of date. Each attempt includes its last step and time use.
 v1::Job FullJob(const JobEntry& entry, const ClusterView& view);
 
 // Returns the job as shown in lists: with its newest attempt only, and without ranks, origins and

@@ -195,8 +195,8 @@ class AttemptWatch {
     healing.set_master_address(address);
     healing.set_master_port(*port);
     healing.set_step(heal.step);
-    // A node that disconnects during a heal delays the heal, but this is no evidence of a fault.
-    // The node is not blamed.
+    // A node that disconnects during a heal delays the heal, but the delay is no evidence of a
+    // fault. The node is not blamed.
     const bool holds_up = IsHealing(attempt) && verdict.cause() == v1::VERDICT_CAUSE_NODE_LOST;
     if (!holds_up) Blame(entry, attempt, verdict);
   }

@@ -20,7 +20,7 @@ struct Command {
 
 // Returns the commands for attached workers: to start an attempt that the worker does not report,
 // to stop an attempt that must end or is not live in the state, and to heal. The caller
-// (kernel/command_sender.h) repeats a command only if it has been unanswered for a second.
+// (kernel/command_sender.h) repeats a command only if the command has been unanswered for a second.
 // ForgetAttempt is not included, because the core does not know which streams are stored.
 std::vector<Command> CommandsDue(const ClusterState& state, const Observations& observations,
                                  Timestamp now);

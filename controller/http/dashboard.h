@@ -29,8 +29,8 @@ struct DashboardOptions {
   // Returns the text of GET /metrics. Called on reader threads. If not set, GET /metrics answers
   // 404.
   std::function<std::string()> render_metrics;
-  // Returns the problems for GET /healthz, one per line. Empty if there are none. Called on any
-  // thread; must not block. If not set, GET /healthz answers 404.
+  // Returns the problems for GET /healthz, one per line. Empty if there are no problems. Called on
+  // any thread; must not block. If not set, GET /healthz answers 404.
   std::function<std::string()> health_problems;
   // Called for each answered request, on any thread. May be unset.
   ObserveRequest observe_request;

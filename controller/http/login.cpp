@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Returns the login code in the body. Empty if there is none.
+// Returns the login code in the body. Empty if the body has no code.
 std::string CodeIn(const Request& request) {
   const Json body = Json::parse(request.body, nullptr, false);
   if (!body.is_object() || !body.contains("code") || !body["code"].is_string()) return "";

@@ -1,4 +1,4 @@
-// The route table. The router, openapi.json and the tests are all derived from it.
+// The route table. The router, openapi.json and the tests are all derived from this table.
 #ifndef TRAINYARD_CONTROLLER_HTTP_ROUTES_H_
 #define TRAINYARD_CONTROLLER_HTTP_ROUTES_H_
 
@@ -62,7 +62,7 @@ struct Route {
   // The path below kApiPrefix, such as "/jobs/{job}".
   std::string_view path;
   std::string_view summary;
-  // The equivalent command line. Empty if there is none.
+  // The equivalent command line. Empty if the route has none.
   std::string_view command_line;
   std::vector<Parameter> parameters;
   // The name of the request message in trainyard.v1. Empty if there is none.

@@ -25,7 +25,7 @@ struct SessionContext {
   std::atomic<int64_t> dropped_streams = 0;
 };
 
-// Closes the connection when code outside the session asks for it. Does nothing if the connection
+// Closes the connection at the request of code outside the session. Does nothing if the connection
 // is already closed.
 class SessionHandle {
  public:

@@ -18,8 +18,8 @@ namespace trainyard::controller {
 class CommandSender {
  public:
   // Sends CommandsDue and ForgetAttempt to workers that have received their Welcome. Sends a
-  // command again if it is still due after a second, unless messages are still queued for the
-  // worker.
+  // command again if the command is still due after a second, unless messages are still queued for
+  // the worker.
   void SendDue(const ClusterView& view, const Sessions& sessions, const LinkStates& links,
                WorkerActions& actions);
 

@@ -27,7 +27,7 @@ struct Session {
   v1::Hello hello;
   // Steady time (Observations::stepped_ms).
   int64_t opened_ms = 0;
-  // True after Welcome was sent. Commands may be sent only after that.
+  // True after Welcome was sent. Commands may be sent only after Welcome.
   bool welcomed = false;
   // The acknowledged offset of each stream of the worker's attempts.
   StreamOffsets stored;

@@ -19,7 +19,7 @@ constexpr double kSlowestPareto = 1.5;
 
 // Limits of a search. Without them, a search for a cluster size with many divisors could take
 // minutes instead of seconds: 405B on 16,384 GPUs has 300,000 layouts. FewestNodes has a larger
-// limit, because it predicts only memory.
+// limit, because FewestNodes predicts only memory.
 constexpr int64_t kMostTried = 500'000;
 constexpr int64_t kMostVisited = 1'000'000;
 
@@ -68,8 +68,8 @@ class Search {
     return IsTooLarge() ? Walk::kEnd : Walk::kContinue;
   }
 
-  // If no layout of a group fits, the group with a larger micro-batch is skipped, because it needs
-  // more memory.
+  // If no layout of a group fits, the group with a larger micro-batch is skipped, because such a
+  // group needs more memory.
   Walk AddGroup(const RunConfig& group) {
     const std::vector<LayoutConfig> members = MembersOfGroup(group);
     if (!SomeMemberFits(group, members)) {

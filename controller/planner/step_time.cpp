@@ -194,8 +194,8 @@ double OptimizerSeconds(const RunConfig& config, const std::array<StateGroup, 2>
   return owned * bytes / MemoryRate(cluster, profile) + profile.seconds_per_step;
 }
 
-// A rank reads the next step's samples during the current step, so it waits only if reading takes
-// longer than the step.
+// A rank reads the next step's samples during the current step, so the rank waits only if reading
+// takes longer than the step.
 double InputWait(const RunConfig& config, const Cluster& cluster, double step_seconds) {
   if (cluster.storage == nullptr) return 0;
   constexpr double kTokenBytes = 4;

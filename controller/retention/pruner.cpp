@@ -272,7 +272,7 @@ absl::Status Pruner::PruneBySize(const Section& section, std::vector<EndedJob> o
 }
 
 absl::Status Pruner::DropData(PrunableData& store, int64_t job_id) {
-  // First finish an earlier drop, because it would block the new drop.
+  // First finish an earlier drop, because that drop would block the new drop.
   TRAINYARD_RETURN_IF_ERROR(Repeat([&] { return store.Reclaim(); }));
   if (Stopping()) return absl::OkStatus();
   TRAINYARD_RETURN_IF_ERROR(store.DropJob(job_id));

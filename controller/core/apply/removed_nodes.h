@@ -18,7 +18,7 @@ inline constexpr std::size_t kMaxRemovedNodes = 10'000;
 // data that the worker needs to rejoin. Part of Apply.
 void ForgetNode(const std::string& node_id, Timestamp now, ClusterState& state);
 
-// Restores the saved state of a removed node when it rejoins. Part of Apply.
+// Restores the saved state of a removed node when the node rejoins. Part of Apply.
 void RecallNode(const std::string& node_id, ClusterState& state);
 
 }  // namespace trainyard::controller

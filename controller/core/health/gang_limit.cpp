@@ -261,7 +261,7 @@ class RunningLimit {
 
   // Returns the duration of the newest step in milliseconds, which is read from the store after a
   // restart of the controller. Returns 0 if the duration is unknown. Only for trainyard-trainer,
-  // because that trainer reports every step.
+  // because trainyard-trainer reports every step.
   int64_t EarlierStepMs() const {
     const auto progress = observations_.progress.find(job_.id());
     if (progress == observations_.progress.end() || !RunsOurTrainer(job_.spec())) return 0;

@@ -44,7 +44,7 @@ std::optional<Hang> FindHang(const ClusterState& state, const Observations& obse
 v1::Verdict HungVerdict(const v1::Attempt& attempt, const Hang& hang, Timestamp now);
 
 // Returns the alert that is raised instead of a restart if watchdog.action is alert. Returns
-// nullopt if it was already raised for this step.
+// nullopt if the alert was already raised for this step.
 std::optional<v1::AlertRaised> HangAlert(const JobEntry& entry, const Hang& hang);
 
 }  // namespace trainyard::controller

@@ -54,8 +54,8 @@ std::optional<PeerProgress> ProgressOfRank(const EvidenceContext& context,
   if (!observed.running) return std::nullopt;
   if (AwaitsHeal(observed)) return PeerProgress::kStalled;
   if (!CanStall(attempt, observed)) return std::nullopt;
-  // A stall is no evidence about a node until it has lasted for lost_after_ms, because a node
-  // cannot be lost earlier.
+  // A stall is no evidence about a node until the stall has lasted for lost_after_ms, because a
+  // node cannot be lost earlier.
   const int64_t pause_ms = std::max(context.options.lost_after_ms, LongestPauseMs(attempt));
   const Timestamp moved_ms = LastProgress(observed);
   if (context.now - moved_ms < pause_ms) return PeerProgress::kMoving;

@@ -105,7 +105,7 @@ bool HasSettledReports(const Observations& observations, const CoreOptions& opti
 
 std::optional<int64_t> LongestStartMs(const v1::Job& job) {
   std::optional<int64_t> longest_ms;
-  // A start from a checkpoint takes longer than a fresh start, because it also reads the
+  // A start from a checkpoint takes longer than a fresh start, because such a start also reads the
   // checkpoint's data.
   const bool resumes = !job.attempts().empty() && job.attempts().rbegin()->resume_step() > 0;
   for (const v1::Attempt& attempt : job.attempts()) {

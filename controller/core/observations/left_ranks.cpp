@@ -48,7 +48,7 @@ std::vector<int> LeftEarly(const AttemptObservation& attempt, const v1::Job& job
   return early;
 }
 
-// Returns the time of the first exit among these ranks. Returns 0 if it is unknown.
+// Returns the time of the first exit among these ranks. Returns 0 if this time is unknown.
 Timestamp FirstLeftMs(const AttemptObservation& attempt, const std::vector<int>& places) {
   Timestamp first = 0;
   for (const int place : places) {

@@ -85,7 +85,7 @@ struct RankObservation {
   bool running = true;
   // The time of the newest report in which the rank is running. 0 if there is none.
   Timestamp ran_ms = 0;
-  // The time of the first report in which the rank is no longer running. 0 while it runs.
+  // The time of the first report in which the rank is no longer running. 0 while the rank runs.
   Timestamp left_ms = 0;
   // The time of the last new step or phase, and the time of the last telemetry or output. 0 before
   // the first report. The worker measures both times; the controller converts them to its own

@@ -162,7 +162,7 @@ bool PlacementPass::KeepGang(const JobEntry& job, const GangShape& shape,
     const auto found = state_.nodes.find(old_gang[i].node_id);
     if (found == state_.nodes.end()) continue;
     const NodeEntry& node = found->second;
-    // Old ranks of the job may still run on this node, so it cannot be used.
+    // Old ranks of the job may still run on this node, so the node cannot be used.
     if (node.uncleared.contains(key)) continue;
     const bool suspect =
         node.node.state() == v1::NODE_STATE_SUSPECT || limits_.changing.contains(node.node.id());
@@ -266,8 +266,8 @@ std::vector<std::set<std::string>> PlacementPass::BarredSets(const JobEntry& job
   const bool may_differ = roots == nullptr || !NeedsSharedRoot(job.job.spec(), shape.nodes, *roots);
   if (may_differ) return {{}};
   std::vector<std::set<std::string>> sets = NodesOutsideOfRoots(*roots);
-  // Prefer the directory that the job's previous nodes see, because it contains the job's
-  // checkpoints.
+  // Prefer the directory that the job's previous nodes see, because that directory contains the
+  // job's checkpoints.
   const v1::Attempt* before = NewestAttempt(job);
   if (before == nullptr) return sets;
   const std::vector<std::string> nodes = GangNodes(*before);

@@ -66,9 +66,9 @@ class PlacementPass {
   // usable, the first shape.nodes of them are used.
   std::optional<Gang> PlaceAgain(const JobEntry& entry, const GangShape& shape);
 
-  // Places the job. Returns nullopt if it must wait. A recovering job keeps its remaining slots,
-  // and only missing nodes are replaced. The job waits while one of its nodes is suspect, because
-  // that node will soon be either ready or lost.
+  // Places the job. Returns nullopt if the job must wait. A recovering job keeps its remaining
+  // slots, and only missing nodes are replaced. The job waits while one of its nodes is suspect,
+  // because that node will soon be either ready or lost.
   std::optional<Gang> Place(const JobEntry& entry, const GangShape& shape);
 
   // Works like Place, but may also use slots that are reserved for recovering jobs later in the

@@ -22,8 +22,8 @@ class RendezvousPorts {
 
   // Returns a port at this address for the generation of an attempt. Returns nullopt if no port is
   // free. Ports are spread over the range by cluster, job, attempt and generation, so that clusters
-  // on the same hosts rarely collide. `just_used` is never returned. Because of this, a port that
-  // is stuck or used by another program is not tried twice in a row.
+  // on the same hosts rarely collide. `just_used` is never returned. Therefore a port that is stuck
+  // or used by another program is not tried twice in a row.
   std::optional<int> Find(const AttemptKey& attempt, int64_t generation, int just_used,
                           const std::string& address);
 

@@ -42,7 +42,7 @@ struct QueueHead {
 };
 
 // The result of a pass. Events, pending reasons, lists, metrics and layout questions are all
-// derived from it.
+// derived from the schedule.
 struct Schedule {
   std::vector<Placement> placements;
   // nullopt if no job blocks the queue.

@@ -1,5 +1,5 @@
 // The number of slots of the cluster over time, counted per hour. The ledger computes idle slot
-// time from it.
+// time from this number.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_CAPACITY_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_CAPACITY_H_
 

@@ -208,7 +208,7 @@ bool IsArchived(const ClusterState& state, int64_t job_id);
 void RemoveEnded(int64_t job_id, ClusterState& state);
 
 // Returns true if the node is ready and not cordoned. New ranks may be placed on such a node,
-// unless it is unhealthy (node_health.h).
+// unless the node is unhealthy (node_health.h).
 bool TakesRanks(const v1::Node& node);
 
 // Returns the node ids of the attempt, ordered by node rank.

@@ -26,7 +26,7 @@ std::string SkippedSamples(const v1::Job& job);
 // samples are unknown or impossible (negative, or beyond any run).
 std::string RangeToSkip(const v1::SampleRange& samples, int64_t batches);
 
-// Returns the product of the factors of all rollbacks. Returns 1 if there are none.
+// Returns the product of the factors of all rollbacks. Returns 1 if there are no rollbacks.
 double LearningRateFactor(const v1::Job& job);
 
 // Returns "attempt:step,attempt:step", the value of TRAINYARD_ROLLED_BACK. Empty if there are no

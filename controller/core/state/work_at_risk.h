@@ -15,8 +15,8 @@ struct WorkAtRisk {
   // The newest step that a checkpoint contains. If the job has no checkpoint, the step before the
   // first step of the attempt, usually 0.
   int64_t saved_step = 0;
-  // The time of the newest checkpoint, or the start of the attempt if that is later. 0 if no step
-  // is at risk.
+  // The time of the newest checkpoint, or the start of the attempt if the attempt started later. 0
+  // if no step is at risk.
   Timestamp since_ms = 0;
 };
 

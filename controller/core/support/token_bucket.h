@@ -18,7 +18,7 @@ class TokenBucket {
   TokenBucket(int64_t at_once, int64_t per_minute)
       : token_ms_(60'000 / per_minute), full_ms_(at_once * token_ms_), credit_ms_(full_ms_) {}
 
-  // Takes one token. Returns false if there is none.
+  // Takes one token. Returns false if the bucket is empty.
   bool Take(Timestamp now) {
     Refill(now);
     if (credit_ms_ < token_ms_) return false;

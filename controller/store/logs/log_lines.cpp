@@ -123,7 +123,7 @@ absl::Status BackwardLines::LoadPrevious() {
   TRAINYARD_ASSIGN_OR_RETURN(auto segment, source_.SegmentAt(last));
   if (!segment.has_value()) return MissingBytes(last);
   LogSegment loaded = segment->Slice(std::max(segment->begin, range_.begin), last + 1);
-  // The bytes from position_ on were already returned, so they are not needed.
+  // The bytes from position_ on were already returned, so those bytes are not needed.
   if (position_ > buffer_.begin) loaded.Append(buffer_.Slice(buffer_.begin, position_));
   buffer_ = std::move(loaded);
   return absl::OkStatus();

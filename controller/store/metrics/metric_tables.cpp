@@ -212,8 +212,8 @@ absl::StatusOr<std::size_t> FoldBeforeNextChunk(SqliteDatabase& database, int64_
   const int64_t step = fresh.front().step;
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t end,
                              NextChunkBegin(database, series_id, attempt_number, step));
-  // The first point is not compared, because it is always written, even if it has the largest
-  // possible step.
+  // The first point is not compared, because this point is always written, even if it has the
+  // largest possible step.
   const auto beyond = std::ranges::lower_bound(fresh.subspan(1), end, {}, &SeriesPoint::step);
   const auto size = static_cast<std::size_t>(beyond - fresh.begin());
   const std::span<const SeriesPoint> taken = fresh.first(size);

@@ -133,8 +133,8 @@ absl::StatusOr<SeriesReader::SeriesSpans> SeriesReader::FindSpans(const std::str
     }
     // An older attempt ends at this attempt's first step in any series. At that step, the older
     // attempt's point is kept in each series in which this attempt has no point. A resumed attempt
-    // may first evaluate the checkpoint that it resumed from, and this must not hide the older
-    // attempt's last point in other series.
+    // may first evaluate the checkpoint that it resumed from. This evaluation must not hide the
+    // older attempt's last point in other series.
     const bool has_point = stored.has_value() && stored->first == attempt->first_step;
     if (has_point && attempt->first_step == kStepMin) break;
     limit = std::min(limit, has_point ? attempt->first_step - 1 : attempt->first_step);
