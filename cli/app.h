@@ -10,7 +10,7 @@
 namespace trainyard::cli {
 
 // Runs one command line (without the program's name) and returns an exit code of
-// process/exit_code.h. Never throws. Connects to the controller only if the command needs it.
+// process/exit_code.h. Never throws. Connects only if the command needs the controller.
 int RunTrainyard(const std::vector<std::string>& arguments, Environment& environment);
 
 }  // namespace trainyard::cli

@@ -100,9 +100,9 @@ class Client {
   template <typename Response, typename Open>
   absl::Status StreamOnce(const StreamControl& control, const Open& open,
                           const std::function<bool(const Response&)>& on_message, bool& connected);
-  // Calls `once`. While `once` ends with a lost connection, calls it again, until limits_.reconnect
-  // has passed since the loss. `once` sets its argument to true if it connected. If no call has
-  // connected yet, the error is returned immediately.
+  // Calls `once`. While `once` ends with a lost connection, calls `once` again, until
+  // limits_.reconnect has passed since the loss. `once` sets its argument to true if it connected.
+  // If no call has connected yet, the error is returned immediately.
   absl::Status StreamAgain(const StreamControl& control,
                            const std::function<absl::Status(bool&)>& once);
   absl::Status Unreachable(const ConnectError& error) const;

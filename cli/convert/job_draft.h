@@ -1,5 +1,5 @@
-// A job file during conversion: its settings, and notes with line numbers about source settings
-// that the reader did not understand.
+// A job file during conversion: its settings, and notes about source settings that the reader did
+// not understand. The notes have line numbers.
 #ifndef TRAINYARD_CLI_CONVERT_JOB_DRAFT_H_
 #define TRAINYARD_CLI_CONVERT_JOB_DRAFT_H_
 
@@ -19,11 +19,11 @@ class JobDraft {
     bool is_assumed = false;
   };
 
-  // Starts a source file. All lines and notes that follow belong to it. If `name` is not empty,
-  // each note includes it.
+  // Starts a source file. All later lines and notes belong to this file. If `name` is not empty,
+  // each note includes the name.
   void BeginSource(const std::string& name);
 
-  // Sets a default of the other program. A value from a file overrides it.
+  // Sets a default of the other program. A value from a file overrides the default.
   void Assume(const std::string& key, const std::string& value);
   // Sets a value. Does nothing if the value is empty.
   void Set(const std::string& key, const std::string& value);

@@ -22,7 +22,7 @@ bool IsLaunchScript(const std::string& text);
 absl::Status ReadScript(const std::string& text, bool keeps_command, JobDraft& draft);
 
 // Reads a script whose purpose is to start training. If none of its commands is recognized as
-// starting the training, the last one is used. Returns false if there is no command.
+// starting the training, uses the last command. Returns false if there is no command.
 bool ReadEntrypoint(const ShellScript& script, bool keeps_command, JobDraft& draft);
 
 }  // namespace trainyard::cli

@@ -10,7 +10,7 @@
 namespace trainyard::cli {
 
 // Sets the `model` section for a model `name`, such as "llama3", and a flavor, such as "8B".
-// Returns false if the table does not contain them.
+// Returns false if the table does not contain this name and flavor.
 bool SetTorchtitanModel(const std::string& name, const std::string& flavor, JobDraft& draft);
 
 // Lists the known models as "llama3 70B, llama3 8B, ...".

@@ -28,10 +28,10 @@ class Daemon {
   // restart the daemon.
   absl::Status CheckAlive();
 
-  // Restarts the daemon after the backoff pause if its process has ended. Call it repeatedly; it
-  // does not block. Returns a line for the user if the process has just ended or was restarted,
-  // else "". Returns an error if the daemon repeatedly ended soon after its start, or if it cannot
-  // be started.
+  // Restarts the daemon after the backoff pause if its process has ended. Call this function
+  // repeatedly; it does not block. Returns a line for the user if the process has just ended or was
+  // restarted, else "". Returns an error if the daemon repeatedly ended soon after its start, or if
+  // it cannot be started.
   absl::StatusOr<std::string> Keep(TimePoint now);
 
  private:

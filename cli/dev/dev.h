@@ -19,8 +19,8 @@ struct DevOptions {
 // Adds the command and its options.
 void AddDev(CLI::App& app, Grammar& grammar);
 
-// Starts the controller and the workers, and prints their addresses and paths. Restarts daemons
-// that die, at the same address. Returns OK after Ctrl-C or SIGTERM. Returns exit code 1 if a
+// Starts the controller and the workers, and prints their addresses and paths. A daemon that dies
+// is restarted at its old address. Returns OK after Ctrl-C or SIGTERM. Returns exit code 1 if a
 // daemon ends before all daemons are ready, or dies repeatedly. Before returning, stops the workers
 // with their ranks, then the controller.
 Outcome RunDev(const DevOptions& options, Context& context);

@@ -21,11 +21,11 @@ struct ClusterOptions {
 // require.
 CLI::Option* AddClusterOptions(CLI::App& command, ClusterOptions& options);
 
-// Returns the cluster, with corrections from the calibration file if one is named. Returns
+// Returns the cluster. If a calibration file is named, applies its corrections. Returns
 // INVALID_ARGUMENT if that file cannot be read.
 absl::StatusOr<planner::ClusterRequest> ClusterRequestOf(const ClusterOptions& options);
 
-// Prints which entry of the device table is used, if none has the exact name of the device.
+// If no entry of the device table has the exact name of the device, prints which entry is used.
 void PrintDeviceNote(const planner::Cluster& cluster, Console& console);
 
 }  // namespace trainyard::cli

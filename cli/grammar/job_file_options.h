@@ -17,7 +17,7 @@ struct JobFileOptions {
   std::string file;
   std::vector<std::string> sets;
   std::string name;
-  // The words after `--`. Unless empty, they replace the job's command.
+  // The words after `--`. Unless empty, these words replace the job's command.
   std::vector<std::string> command;
 };
 

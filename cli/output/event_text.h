@@ -12,8 +12,8 @@ namespace trainyard::cli {
 // Returns the name of the node; its id if the name is not known.
 std::string NodeName(const std::string& id, const NodeNames& names);
 
-// Returns a text such as "attempt 2 placed: 8 ranks on 2 nodes, from step 100". It may contain text
-// from a trainer or a node, including line ends. Print it through OneLine.
+// Returns a text such as "attempt 2 placed: 8 ranks on 2 nodes, from step 100". The text may quote
+// a trainer or a node, and may contain line ends. Print the text through OneLine.
 std::string EventText(const v1::Event& event, const NodeNames& names);
 
 }  // namespace trainyard::cli

@@ -9,13 +9,13 @@
 
 namespace trainyard::cli {
 
-// True if the job was resumed or cloned from another job, or another job from it.
+// True if the job was resumed or cloned from another job, or another job from this job.
 bool HasRelatives(const v1::Job& job);
 
-// Returns such as "from job 12, step 4000"; "" if the job was not resumed from another job.
+// Returns text such as "from job 12, step 4000"; "" if the job was not resumed from another job.
 std::string ResumedText(const v1::Job& job);
 
-// Returns such as "jobs 15, 18"; "" if the job has no children.
+// Returns text such as "jobs 15, 18"; "" if the job has no children.
 std::string ChildrenText(const v1::Job& job);
 
 // Returns the jobs as a tree, one per line, from the oldest ancestor. The requested job is marked.

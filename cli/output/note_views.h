@@ -8,7 +8,7 @@
 
 namespace trainyard::cli {
 
-// Lists the notes by step, and those of one step in the order in which they were written.
+// Lists the notes by step. Notes on the same step are in the order in which they were written.
 Listing NoteListing(const v1::Job& job, Timestamp now);
 
 }  // namespace trainyard::cli

@@ -9,8 +9,8 @@
 namespace trainyard::cli {
 
 // Forwards each line to another buffer through PrintableLine. All output is converted, because
-// untrusted names, reasons and job output are printed in too many places to check each one. For use
-// by one thread.
+// untrusted names, reasons and job output are printed in too many places to check each place. For
+// use by one thread.
 class PrintableBuffer final : public std::streambuf {
  public:
   // `target` must outlive this buffer. `colors`: keep the escape sequences that set colors.

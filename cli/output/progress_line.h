@@ -9,14 +9,14 @@
 
 namespace trainyard::cli {
 
-// Such as "running  step 120/300 (40%)  loss 3.2012  5.2k tok/s  eta 1m20s".
+// Returns text such as "running  step 120/300 (40%)  loss 3.2012  5.2k tok/s  eta 1m20s".
 std::string ProgressText(const v1::Job& job, Timestamp now);
 
 // Returns one line about an ended job. For a failed job, a second line has the verdict's summary.
 std::string EndText(const v1::Job& job);
 
-// Writes to console.err. On a terminal, it overwrites one line. Otherwise it writes a new line at
-// each change of state and every few seconds.
+// Writes to console.err. On a terminal, overwrites one line. Otherwise, writes a new line at each
+// change of state and every few seconds.
 class ProgressLine {
  public:
   explicit ProgressLine(Console& console) : console_(console) {}

@@ -21,10 +21,10 @@ std::string TextOrNothing(const std::string& text);
 // Returns kNothing for 0, which means unknown.
 std::string CountText(int64_t count);
 
-// Such as "2026-11-21T12:00:00.250Z"; "" for 0.
+// Returns text such as "2026-11-21T12:00:00.250Z"; "" for 0.
 std::string IsoTime(Timestamp time_ms);
 
-// Such as "3m12s ago"; "-" if `time_ms` is 0. A future time gives "now", because clocks differ.
+// Text such as "3m12s ago"; "-" if `time_ms` is 0. A future time gives "now": clocks differ.
 std::string AgoText(Timestamp time_ms, Timestamp now_ms);
 
 // Formats the time since `time_ms` like ShortDuration; "-" if `time_ms` is 0.
@@ -34,11 +34,11 @@ std::string AgeText(Timestamp time_ms, Timestamp now_ms);
 // means seconds. Returns -1 for any other text.
 int64_t ParseDurationText(const std::string& text);
 
-// Three significant digits and a suffix for a power of 1000, such as "950", "5.12k", "68.6k" or
-// "1.2M".
+// Returns three significant digits and a suffix for a power of 1000, such as "950", "5.12k",
+// "68.6k" or "1.2M".
 std::string CompactNumber(double value);
 
-// Such as "512 B", "1.5 KiB" or "2.0 GiB".
+// Returns text such as "512 B", "1.5 KiB" or "2.0 GiB".
 std::string BytesText(int64_t bytes);
 
 // The number with up to `digits` significant digits and no trailing zeros.
@@ -46,13 +46,13 @@ std::string NumberText(double value, int digits = 6);
 
 // A loss with four decimals.
 std::string LossText(double loss);
-// Returns the newest loss of a run. If it is older than the newest step, the text has its step, as
-// in "3.5000 (step 29)".
+// Returns the newest loss of a run. If the loss is older than the newest step, the text states the
+// loss's step, as in "3.5000 (step 29)".
 std::string LossText(const v1::Progress& progress);
 
 // Returns the newest loss on each evaluation set, as in "val 2.3100" and "code 1.0800". With
-// `in_words`, as in "validation loss 2.3100" and "code loss 1.0800". If there are more than four,
-// the fifth text states the number of the remaining ones.
+// `in_words`, as in "validation loss 2.3100" and "code loss 1.0800". If there are more than four
+// losses, the fifth text states how many remain.
 std::vector<std::string> EvaluationTexts(const v1::Progress& progress, bool in_words = false);
 
 // Returns untrusted text as one line. Line ends and tabs become spaces; other control characters

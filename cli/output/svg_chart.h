@@ -53,8 +53,8 @@ std::string SvgOf(const BarChart& chart);
 // Escapes text for XML content and attributes. Characters that XML does not permit become "?".
 std::string EscapeXml(const std::string& text);
 
-// Returns about `count` round values within [low, high]. They are multiples of 1, 2 or 5 times a
-// power of ten. On a logarithmic axis, they are powers of ten.
+// Returns about `count` round values within [low, high]. The values are multiples of 1, 2 or 5
+// times a power of ten. On a logarithmic axis, the values are powers of ten.
 std::vector<double> TicksOf(double low, double high, int count, bool is_logarithmic);
 
 }  // namespace trainyard::cli

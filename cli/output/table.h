@@ -57,8 +57,8 @@ struct Listing {
 void PrintListing(const Listing& listing, OutputFormat format, Console& console);
 
 // `wide`: include the columns of -o wide. `width` 0: no limit. To fit into `width`, columns first
-// shrink to their kept widths. Then some are hidden, and the others shrink further. `color`: show
-// red cells in red.
+// shrink to their kept widths. Then some columns are hidden, and the other columns shrink further.
+// `color`: show red cells in red.
 std::string RenderTable(const Listing& listing, bool wide, int width, bool color = false);
 
 // RFC 4180, with a header line.

@@ -8,10 +8,10 @@
 
 namespace trainyard::cli {
 
-// Such as "12.3"; kNothing for 0.
+// Returns text such as "12.3"; kNothing for 0.
 std::string GpuHoursText(double gpu_seconds);
 
-// Such as "259.14 USD at 2.1 USD per GPU-hour".
+// Returns text such as "259.14 USD at 2.1 USD per GPU-hour".
 std::string CostText(const v1::Cost& cost);
 
 }  // namespace trainyard::cli

@@ -1,4 +1,4 @@
-// A daemon that `trainyard dev` starts and that ends with it.
+// A daemon that `trainyard dev` starts. The daemon ends together with `trainyard dev`.
 #ifndef TRAINYARD_CLI_PROCESS_CHILD_PROCESS_H_
 #define TRAINYARD_CLI_PROCESS_CHILD_PROCESS_H_
 

@@ -22,8 +22,8 @@ struct RecipeReport {
   std::string renewed;
 };
 
-// Checks a file. `reader` reads the files it extends. Settings that depend on the user (data.path)
-// may be missing. Never fails: an unreadable file becomes a finding.
+// Checks a file. `reader` reads the files that this file extends. Settings that depend on the user
+// (data.path) may be missing. Never fails: an unreadable file becomes a finding.
 RecipeReport CheckRecipe(const JobFileText& file, const JobFileReader& reader);
 
 }  // namespace trainyard::cli

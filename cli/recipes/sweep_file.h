@@ -35,9 +35,9 @@ struct Sweep {
 // Returns the file of a sweep that has not run. It contains no failures and no metrics.
 std::string SweepText(const Sweep& sweep);
 
-// Reads a sweep that was run. If a run has neither measurements nor a failure, its failure states
-// that the sweep ended before it. Returns INVALID_ARGUMENT if the file cannot be read, is not a
-// sweep, or contains no measurements.
+// Reads a sweep that was run. If a run has neither measurements nor a failure, sets its failure to
+// "this run was not measured". Returns INVALID_ARGUMENT if the file cannot be read, is not a sweep,
+// or contains no measurements.
 absl::StatusOr<Sweep> ReadSweep(const std::string& path);
 
 }  // namespace trainyard::cli

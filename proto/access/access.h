@@ -29,9 +29,9 @@ class Access {
   const std::string& local_socket() const { return local_socket_; }
   // The users who may own the process that listens at local_socket().
   const std::set<uid_t>& owners() const { return owners_; }
-  // Used on plain TCP only. If true, the controller's own address may differ from the dialed one,
-  // for example behind a forwarded port. The risk: a program at the dialed address can relay the
-  // controller's proof as its own.
+  // Used on plain TCP only. If true, the controller's own address may differ from the dialed
+  // address, for example behind a forwarded port. The risk: a program at the dialed address can
+  // relay the controller's proof as its own.
   bool trusts_relays() const { return trusts_relays_; }
 
  private:

@@ -13,11 +13,11 @@ namespace trainyard {
 // The environment variable with the path of the token file. It takes precedence over all other
 // places.
 inline constexpr char kTokenFileVariable[] = "TRAINYARD_TOKEN_FILE";
-// The environment variable with the path of a certificate: the controller's own, or that of the
-// certificate authority that signed it.
+// The environment variable with the path of a certificate: the controller's certificate, or that of
+// the certificate authority that signed the controller's certificate.
 inline constexpr char kCaFileVariable[] = "TRAINYARD_CA_FILE";
-// The environment variable that permits unencrypted connections to other machines and trusts
-// relays, if its value is "1".
+// If this environment variable has the value "1", unencrypted connections to other machines are
+// permitted and relays are trusted.
 inline constexpr char kInsecureVariable[] = "TRAINYARD_INSECURE";
 // The name of the token file in a controller's data directory.
 inline constexpr char kTokenFileName[] = "token";

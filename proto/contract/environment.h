@@ -38,7 +38,7 @@ inline constexpr char kCheckpointDir[] = "TRAINYARD_CHECKPOINT_DIR";
 inline constexpr char kResumeFrom[] = "TRAINYARD_RESUME_FROM";  // Path; empty to start from step 0.
 inline constexpr char kLrFactor[] = "TRAINYARD_LR_FACTOR";      // Scales learning rate; default 1.
 // Excludes bad checkpoints, in the format "attempt:step,attempt:step". Each pair excludes the
-// checkpoints at or after that step that were saved by that attempt or an older one.
+// checkpoints that the pair's attempt, or an older attempt, saved at the pair's step or later.
 inline constexpr char kRolledBack[] = "TRAINYARD_ROLLED_BACK";
 // The ids of other unfinished jobs, such as "3,17". This job must not use checkpoint directories
 // that these jobs have claimed.

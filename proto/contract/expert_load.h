@@ -9,8 +9,8 @@
 
 namespace trainyard {
 
-// The maximum number of loads in one record. It fits the largest published models (60 layers of 384
-// experts), and as hexadecimal digits it fits into a telemetry line of 64 KiB.
+// The maximum number of loads in one record. Enough for the largest published models (60 layers of
+// 384 experts). As hexadecimal digits, so many loads fit into a telemetry line of 64 KiB.
 inline constexpr std::size_t kMaxExpertLoads = 24'576;
 
 // The maximum number of experts of a layer (model.num_experts), and of layers.
@@ -42,21 +42,21 @@ inline bool HasAllLoads(const ExpertShape& shape, std::size_t loads) {
          loads == static_cast<std::size_t>(shape.layers) * static_cast<std::size_t>(shape.experts);
 }
 
-// The highest possible balance (the highest load divided by the mean load): each token uses the
-// same `topk` experts.
+// The highest possible balance (the highest load divided by the mean load): all tokens use the same
+// `topk` experts.
 inline double WorstBalance(std::int64_t experts, std::int64_t topk) {
   return static_cast<double>(experts) / static_cast<double>(std::max<std::int64_t>(topk, 1));
 }
 
-// The code of a load relative to the mean of its layer. 0 means no rows. The others are a scale of
-// steps of 4.4 %: code c means 2^((c - 128) / 16), from 1/245 to 245.
+// The code of a load relative to the mean of its layer. Code 0 means no rows. The other codes form
+// a scale with steps of 4.4 %: code c means 2^((c - 128) / 16), from 1/245 to 245.
 inline std::uint8_t ExpertLoadCode(double relative) {
   if (!(relative > 0)) return 0;
   return static_cast<std::uint8_t>(
       std::clamp(std::round(128 + 16 * std::log2(relative)), 1.0, 255.0));
 }
 
-// Returns the load relative to the mean, with three digits, which is more than a code can tell.
+// Returns the load relative to the mean, with three digits. A code is less precise than that.
 inline double ExpertLoadOf(std::uint8_t code) {
   if (code == 0) return 0;
   const double relative = std::exp2((code - 128) / 16.0);

@@ -29,8 +29,8 @@ inline constexpr std::size_t kMaxIdBytes = 128;
 inline constexpr std::size_t kMaxHostBytes = 255;
 // The maximum size of a user name, and of a request id.
 inline constexpr std::size_t kMaxUserBytes = 128;
-// The maximum size of a sentence written by a user, such as the reason of a cordon. It also applies
-// to a reference to a job or node.
+// The maximum size of a sentence written by a user, such as the reason of a cordon. The limit also
+// applies to a reference to a job or node.
 inline constexpr std::size_t kMaxReasonBytes = 256;
 // The maximum size of a user's note on a step of a job, and the maximum number of notes per job.
 inline constexpr std::size_t kMaxNoteBytes = 500;

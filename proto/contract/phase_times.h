@@ -10,8 +10,8 @@
 namespace trainyard {
 
 // The time per phase, for the fields of a `rank` record. Trainyard's trainer measures its own
-// times. For other programs, which write only `phase` records, the worker measures them. All times
-// passed to one object must be milliseconds of the same clock. Used by one thread.
+// times. For other programs, which write only `phase` records, the worker measures the times. All
+// times passed to one object must be milliseconds of the same clock. Used by one thread.
 class PhaseTimes {
  public:
   // The phase is unknown until the first Enter.

@@ -5,7 +5,7 @@
 namespace trainyard {
 
 // The controller chooses rendezvous ports from this range, which is below Linux's default ephemeral
-// range. Each worker checks that the ephemeral range of its node does not overlap it.
+// range. Each worker checks that the ephemeral range of its node does not overlap this port range.
 inline constexpr int kFirstRendezvousPort = 20'000;
 inline constexpr int kLastRendezvousPort = 29'999;
 

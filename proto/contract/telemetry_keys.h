@@ -145,8 +145,8 @@ inline constexpr char kMfuCausal[] = "mfu_causal";  // Counts attention to earli
 inline constexpr char kPerplexity[] = "perplexity";
 inline constexpr char kSamplesPerSecond[] = "samples_per_second";
 inline constexpr char kMtpLoss[] = "mtp_loss";  // Mean over the modules of multi-token prediction.
-// The balance of the experts in one step: highest and mean over the layers of kBalance, mean of
-// kAuxLoss, lowest kEntropy, and the share of dropped choices in all layers.
+// The balance of the experts in one step: highest and mean kBalance of the layers, mean kAuxLoss,
+// lowest kEntropy, and the share of dropped choices in all layers.
 inline constexpr char kMoeBalanceMax[] = "moe_balance_max";
 inline constexpr char kMoeBalanceMean[] = "moe_balance_mean";
 inline constexpr char kMoeAuxLoss[] = "moe_aux_loss";

@@ -13,10 +13,10 @@
 namespace trainyard {
 
 enum class XidBlame {
-  // The program or an earlier error caused the error. It is no evidence against the node.
+  // The program or an earlier error caused the error. The error is no evidence against the node.
   kProgram,
-  // The device caused the error. It is evidence against the node, although the device may continue
-  // to work for a while.
+  // The device caused the error. The error is evidence against the node, although the device may
+  // continue to work for a while.
   kDevice,
   // The device caused the error and cannot be used until it is reset or repaired, or until the
   // machine reboots.

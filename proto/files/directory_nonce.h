@@ -1,6 +1,6 @@
 // Random values (nonces) in small files. Processes on different machines compare nonces to find out
-// whether a path leads to the same directory on all machines. If so, all of them read the same
-// value.
+// whether a path leads to the same directory on all machines. If it does, all processes read the
+// same nonce.
 #ifndef TRAINYARD_PROTO_FILES_DIRECTORY_NONCE_H_
 #define TRAINYARD_PROTO_FILES_DIRECTORY_NONCE_H_
 

@@ -1,6 +1,6 @@
 // Writes files and directories that are on disk when the call returns. Uses POSIX calls instead of
-// std::filesystem, because PyTorch's CUDA wheel replaces the symbols of std::filesystem with those
-// of another libstdc++.
+// std::filesystem, because PyTorch's CUDA wheel replaces the symbols of std::filesystem with
+// symbols of another libstdc++.
 //
 // Callers convert a FileError into their own error type: the daemons in
 // proto/support/durable_file.h, the trainer in trainer/checkpoint/durable_file.h.

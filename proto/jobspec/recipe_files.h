@@ -10,7 +10,7 @@
 
 namespace trainyard {
 
-// A job file that other job files can extend by name and that `submit` accepts by name.
+// A job file that other job files can extend by name. `submit` also accepts this name.
 struct Recipe {
   std::string name;
   std::string description;

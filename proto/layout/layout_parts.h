@@ -22,8 +22,8 @@ inline IndexRange PartOf(int64_t total, int64_t parts, int64_t index) {
 struct HeadPlace {
   IndexRange queries;
   IndexRange keys;        // Key heads of these queries. Ranks may share a key head.
-  // The number of key heads with which attention computes. Each serves the same number of queries.
-  // This is keys.length, or more if some key heads serve more of these queries than others.
+  // The number of key heads in the computation, each with equally many queries. The number is
+  // keys.length, or more if some key heads serve more of these queries than others.
   int64_t key_slots = 0;
 
   // Returns the key head of a slot as an offset from keys.first.

@@ -49,7 +49,7 @@ struct ExpertSizes {
   int64_t ep = 1;   // The experts are divided among this many groups of etp ranks.
   int64_t edp = 1;  // Each part of an expert is on this many ranks.
 
-  // The number of ranks that together have all experts once. They are neighbours.
+  // The number of ranks that together have all experts once. These ranks are neighbours.
   int64_t ranks() const { return etp * ep; }
 };
 

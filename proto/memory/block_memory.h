@@ -13,8 +13,8 @@ inline constexpr double kFloatBytes = 4;
 // Bytes per value.
 double BytesOf(Precision precision);
 
-// Sizes, in bytes, of a layer's experts on one rank. `rows` are those for which memory is reserved
-// (ReservedExpertRows).
+// Sizes, in bytes, of a layer's experts on one rank. `rows` are the rows for which memory is
+// reserved (ReservedExpertRows).
 struct ExpertTensors {
   double row_bytes = 0;   // [rows, hidden]: the rows sorted by expert.
   double packed_up = 0;   // [rows, width]; includes the gate, if there is one.

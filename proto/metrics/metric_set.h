@@ -30,8 +30,8 @@ using MetricLabels = std::vector<prometheus::ClientMetric::Label>;
 // prometheus::Registry. Used by one thread.
 class MetricSet {
  public:
-  // Adds one value. All values of a name must use the same info object, which must outlive the set,
-  // and must have different labels. Otherwise Prometheus rejects the whole scrape.
+  // Adds one value. All values of a name must use the same info object, which must outlive the set.
+  // The labels of these values must differ, because otherwise Prometheus rejects the whole scrape.
   void Add(const MetricInfo& info, MetricLabels labels, double value);
   void Add(const MetricInfo& info, MetricLabels labels, const prometheus::Histogram& histogram);
 

@@ -12,7 +12,7 @@ inline bool HasExpertCapacity(const ModelConfig& model) {
   return model.moe_expert_capacity_factor > 0;
 }
 
-// Returns the number of tokens of a sample of `tokens` tokens that one expert processes at most:
+// Returns the maximum number of tokens that one expert processes in a sample of `tokens` tokens:
 // ceil(topk * tokens / experts * factor), from 1 to `tokens` (GShard, arXiv 2006.16668, section
 // 2.2). Requires HasExpertCapacity.
 int64_t ExpertCapacity(const ModelConfig& model, int64_t tokens);

@@ -7,8 +7,8 @@
 namespace trainyard {
 
 // The largest number of experts for which the CUDA kernels of routing and sorting work. If tensor
-// parallelism divides experts, the kernels count their parts like experts. The kernels keep one
-// value per expert in shared memory.
+// parallelism divides experts, the kernels count each part as an expert. The kernels keep one value
+// per expert in shared memory.
 inline constexpr int64_t kMostExpertsOnGpus = 512;
 
 }  // namespace trainyard

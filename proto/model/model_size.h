@@ -42,8 +42,8 @@ struct LayerKinds {
 LayerKinds KindsOf(const ModelConfig& model, const IndexRange& layers);
 bool HasExpertsIn(int64_t layer, const ModelConfig& model);
 
-// Returns the number of layers with those of multi-token prediction. These follow the other layers
-// and are of the kind of the last one.
+// Returns the number of layers, including the layers of multi-token prediction. The layers of
+// multi-token prediction come last and have the kind of the layer before them.
 int64_t LayersWithMtp(const ModelConfig& model);
 
 // True if the first and the last pipeline stage both need the token table: for a tied head, or for
@@ -104,11 +104,11 @@ int64_t ExpertWidthFor(const ModelConfig& model, double total);
 // 0.
 int64_t EffectiveWindow(const ModelConfig& model, int64_t seq_length);
 
-// Returns the floating-point operations per training token, forward and backward. They are 6 per
-// weight of a matrix product, plus 12 * layers * heads * head_size * length for attention over the
-// full length. This is the formula of torchtitan, nanoGPT and PaLM (arXiv 2204.02311, appendix B).
-// With a window (model.window_size), `length` is the length for which full attention computes as
-// many pairs of query and key.
+// Returns the floating-point operations per training token, forward and backward. The number is 6
+// per weight of a matrix product, plus 12 * layers * heads * head_size * length for attention over
+// the full length. This is the formula of torchtitan, nanoGPT and PaLM (arXiv 2204.02311, appendix
+// B). With a window (model.window_size), `length` is the length for which full attention computes
+// as many pairs of query and key.
 double TrainingFlopsPerToken(const ModelConfig& model, int64_t seq_length);
 
 // Like TrainingFlopsPerToken, but with half of the attention term, because a token attends only to

@@ -1,7 +1,7 @@
 // Proofs by which one end of a connection shows the other that it knows the controller's token,
-// without sending the token. A proof is an HMAC of a value that the other end has chosen, with the
-// token as key. Each kind of proof has its own prefix in the text, so that one kind cannot be used
-// as another.
+// without sending the token. A proof is an HMAC with the token as key. The input is a value that
+// the other end has chosen. Each kind of proof has its own prefix in the text, so that one kind
+// cannot be used as another.
 #ifndef TRAINYARD_PROTO_PROOF_PROOF_H_
 #define TRAINYARD_PROTO_PROOF_PROOF_H_
 
@@ -28,7 +28,7 @@ std::string CallerProof(absl::string_view token, absl::string_view challenge);
 // Returns the value of the `authorization` metadata for a call with a caller's proof.
 std::string ProofHeader(absl::string_view token, absl::string_view challenge);
 
-// The parts of the value that ProofHeader returns. Both are empty for any other text.
+// The parts of the value that ProofHeader returns. Both parts are empty for any other text.
 struct CallerProofParts {
   absl::string_view challenge;
   absl::string_view proof;

@@ -12,8 +12,8 @@
 
 namespace trainyard {
 
-// The maximum period of a blend, which is the number of samples after which the mixture repeats.
-// The period is limited because the trainer keeps a table with one entry per sample of the period.
+// The maximum period of a blend. After a period, in samples, the mixture repeats. The period is
+// limited because the trainer keeps a table with one entry per sample of the period.
 inline constexpr int64_t kBlendPeriodMax = int64_t{1} << 22;
 
 struct DataSource {

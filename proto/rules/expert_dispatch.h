@@ -16,11 +16,11 @@ enum class ExpertDispatch {
   kAllGather,  // Every rank receives all rows and picks those of its experts.
 };
 
-// Returns the dispatch of layout.moe_token_dispatcher_type or, if that is auto, the one that sends
-// fewer bytes. `ranks` together have all experts once, and `parts` of them divide each expert. An
-// all-gather sends each row ranks - 1 times. An all-to-all sends topk copies to each part, of which
-// the share 1 / ranks stays on the rank. The all-gather therefore wins if topk * parts > ranks, as
-// measured on two and four GPUs (trainer/README.md).
+// Returns the dispatch of layout.moe_token_dispatcher_type or, if that is auto, the dispatch that
+// sends fewer bytes. `ranks` together have all experts once, and `parts` of them divide each
+// expert. An all-gather sends each row ranks - 1 times. An all-to-all sends topk copies to each
+// part; the share 1 / ranks of the copies stays on the rank. The all-gather therefore wins if topk
+// * parts > ranks, as measured on two and four GPUs (trainer/README.md).
 ExpertDispatch DispatchAmong(int64_t ranks, int64_t parts, int64_t topk, TokenDispatcher wanted);
 ExpertDispatch DispatchOf(const ModelConfig& model, const LayoutConfig& layout);
 
@@ -28,10 +28,10 @@ ExpertDispatch DispatchOf(const ModelConfig& model, const LayoutConfig& layout);
 // experts has `rows` rows. Assumes that every expert gets the same number.
 double MeanExpertRows(const ModelConfig& model, const LayoutConfig& layout, double rows);
 
-// Returns the number of rows for which memory is reserved. With a capacity, this is the maximum.
-// Otherwise the busiest rank of several receives more than the mean: 1.25 times as many is assumed.
-// It never receives more than every row of all ranks, once for each expert of the row that it can
-// have.
+// Returns the number of rows for which memory is reserved. With a capacity, this is the
+// maximum. Otherwise, with expert parallelism, 1.25 times the mean is assumed for the busiest
+// rank. At most, this rank receives the rows of all ranks, each row min(topk, experts per rank)
+// times.
 double ReservedExpertRows(const RunConfig& config, double rows);
 
 }  // namespace trainyard

@@ -8,8 +8,8 @@
 
 namespace trainyard {
 
-// Steps in a row without an update after which a run ends. A scale of 2^32 needs 33 overflows to
-// fall to 1, so a run of more skipped steps has another cause.
+// A run ends after this many consecutive steps without an update. A scale of 2^32 needs 33
+// overflows to fall to 1, so a longer sequence of skipped steps has another cause.
 inline constexpr int64_t kMostSkippedInRow = 50;
 
 // True if the gradients of the run are scaled, because they would be too small for fp16.

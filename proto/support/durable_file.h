@@ -22,8 +22,8 @@ absl::Status ToStatus(const FileResult& result);
 // NOT_FOUND for a missing directory.
 absl::Status WriteFileAtomically(const std::string& path, std::string_view text);
 
-// Syncs the directory that contains `path`, so that files created, renamed or removed there stay so
-// after a power failure.
+// Syncs the directory that contains `path`, so that creations, renames and removals of files there
+// survive a power failure.
 absl::Status SyncDirectoryOf(const std::string& path);
 
 absl::Status ReserveAtomicFile(const std::string& path, std::size_t bytes);

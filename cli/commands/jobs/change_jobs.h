@@ -23,7 +23,7 @@ ExitCode ForEachJob(const std::vector<std::string>& jobs,
                     const std::function<absl::Status(const std::string& job)>& request,
                     Context& context);
 
-// Calls `change` for each job and prints the changed job that it returns. Handles errors like
+// Calls `change` for each job and prints the changed job that `change` returns. Handles errors like
 // ForEachJob.
 Outcome ChangeJobs(const std::vector<std::string>& jobs,
                    const std::function<absl::StatusOr<v1::Job>(const std::string& job)>& change,

@@ -1,4 +1,4 @@
-// States which steps a job loses if its ranks are ended now.
+// Describes the steps that a job loses if its ranks are ended now.
 #ifndef TRAINYARD_CLI_COMMANDS_JOBS_LOSS_WARNING_H_
 #define TRAINYARD_CLI_COMMANDS_JOBS_LOSS_WARNING_H_
 

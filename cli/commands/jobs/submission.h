@@ -10,8 +10,8 @@
 
 namespace trainyard::cli {
 
-// Returns an id by which the controller recognizes a repeated submit of the same job. It is not a
-// secret.
+// Returns an id by which the controller recognizes a repeated submit of the same job. The id is not
+// a secret.
 std::string MakeRequestId();
 
 struct SubmissionTerms {

@@ -14,7 +14,7 @@ namespace trainyard::cli {
 struct PlanOptions {
   JobFileOptions job;
   bool offline = false;
-  // The cluster for which to find a layout; unused if it names no device.
+  // The cluster for which to find a layout; unused if no device is named.
   ClusterOptions cluster;
   std::string layout = "best";  // Layout to plan: best or written.
   std::string svg;              // File for a figure of the step; empty: none.

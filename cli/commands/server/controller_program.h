@@ -10,9 +10,9 @@
 
 namespace trainyard::cli {
 
-// Runs trainyard-controller, which is in the directory of this program, with --data-dir and
-// `words`, and waits for its end. The program prints its own errors and results. Returns kFailed if
-// it fails.
+// Runs trainyard-controller with --data-dir and `words`, and waits until it ends.
+// trainyard-controller is in the directory of this program, and prints its own errors and results.
+// Returns kFailed if it fails.
 Outcome RunControllerProgram(const std::string& data_dir, const std::vector<std::string>& words,
                              Context& context);
 

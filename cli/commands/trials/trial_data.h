@@ -9,8 +9,8 @@
 
 namespace trainyard::cli {
 
-// Random tokens that replace a job's data. The destructor removes them, unless the user named a
-// directory for them.
+// Random tokens that replace a job's data. The destructor removes the tokens, unless the user named
+// a directory for the tokens.
 class TrialData {
  public:
   TrialData() = default;
@@ -18,12 +18,12 @@ class TrialData {
   TrialData(const TrialData&) = delete;
   TrialData& operator=(const TrialData&) = delete;
 
-  // Replaces the job's data with random tokens, and reports this on console.err, in two cases:
+  // In two cases, replaces the job's data with random tokens and reports this on console.err:
   // - `random_data` names a directory for the tokens. Every node must see this directory.
   // - The controller is on this machine, and the job's data is not.
   absl::Status Substitute(const std::string& random_data, Context& context, ResolvedSpec& resolved);
 
-  // One line with the replacement and its reason; empty if nothing was replaced.
+  // One line that states the replacement and the reason; empty if nothing was replaced.
   const std::string& note() const { return note_; }
 
  private:

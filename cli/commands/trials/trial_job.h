@@ -18,12 +18,12 @@ namespace trainyard::cli {
 
 struct TrialOptions {
   int64_t steps = 10;
-  // True: kill the job after its steps, so that it saves no checkpoint. False: let it run to its
-  // end.
+  // True: kill the job after its steps, so that it saves no checkpoint. False: let the job run to
+  // its end.
   bool kills = false;
 };
 
-// The values of each metric in the order of steps, by the metric's name.
+// Maps the name of each metric to the metric's values in step order.
 using TrialMetrics = std::map<std::string, std::vector<double>>;
 
 struct Trial {
@@ -35,9 +35,9 @@ struct Trial {
   std::string Failure() const;
 };
 
-// Reduces the job to a trial of `steps` steps. Each step is logged, and the learning rate rises to
-// its peak over these steps. A trial has no evaluations, restarts or batch ramp-up, and saves one
-// checkpoint at its end. `suffix` is appended to its name. Returns INVALID_ARGUMENT with all
+// Reduces the job to a trial of `steps` steps. Each step is logged. Over these steps, the learning
+// rate rises to its peak. A trial has no evaluations, restarts or batch ramp-up, and saves one
+// checkpoint at its end. Appends `suffix` to the job's name. Returns INVALID_ARGUMENT with all
 // reasons if the trial could not start.
 absl::StatusOr<ResolvedSpec> TrialSpec(const ResolvedSpec& resolved, const TrialOptions& options,
                                        const std::string& suffix);
@@ -47,8 +47,8 @@ absl::StatusOr<ResolvedSpec> TrialSpec(const ResolvedSpec& resolved, const Trial
 absl::StatusOr<Trial> RunTrial(const ResolvedSpec& trial, const TrialOptions& options,
                                Context& context);
 
-// Returns the median over all steps but the first ones, in which caches and clocks have not settled
-// yet. Returns 0 if there are no values.
+// Returns the median over all steps except the first steps, in which caches and clocks have not
+// settled. Returns 0 if there are no values.
 double SettledMedian(const TrialMetrics& metrics, const std::string& name);
 
 // Returns the times of the parts of a step, each as a SettledMedian; 0 for parts that the job does
@@ -56,8 +56,8 @@ double SettledMedian(const TrialMetrics& metrics, const std::string& name);
 planner::StepTime MeasuredParts(const TrialMetrics& metrics);
 planner::StepWaits MeasuredWaits(const TrialMetrics& metrics);
 
-// A cluster on which all slots are like that of the reporting rank. It has no device if the planner
-// does not know the device's performance.
+// A cluster on which all slots are like the slot of the reporting rank. The cluster has no device
+// if the planner does not know the device's performance.
 struct TrialCluster {
   planner::Cluster cluster;
   std::string model;  // Model name as reported by the GPU's driver.

@@ -19,8 +19,8 @@ struct TuneOptions {
   std::string calibration;
   std::string write;      // Overlay file to write; empty: none.
   std::string calibrate;  // Calibration file to write; empty for none.
-  // For machines without daemons. `sweep` is the file to write, with runs for slots of `device`.
-  // `measured` is such a file to read, after the measurements were added.
+  // For machines without daemons. `sweep`: the file to write, which lists runs for slots of
+  // `device`. `measured`: the file to read, a sweep file with the measurements added.
   std::string sweep;
   std::string device;
   std::string measured;

@@ -19,9 +19,9 @@ inline constexpr char kCpuSlots[] = "cpu";
 absl::StatusOr<planner::Cluster> SlotsOfJob(const v1::JobSpec& spec, const RunConfig& config,
                                             Context& context);
 
-// Returns the slots of one machine without daemons. `device` is the name of its GPUs or kCpuSlots.
-// If it is empty and the job asks for CPUs, kCpuSlots is used. Returns INVALID_ARGUMENT if the job
-// asks for other slots.
+// Returns the slots of one machine without daemons. `device` is kCpuSlots or the name of the GPUs.
+// If `device` is empty and the job requests CPUs, kCpuSlots is used. Returns INVALID_ARGUMENT if
+// the job requests slots of another kind.
 absl::StatusOr<planner::Cluster> NamedSlots(const RunConfig& config, const std::string& device);
 
 }  // namespace trainyard::cli

@@ -1,4 +1,4 @@
-// Splits a shell script that starts a program into commands and words, without executing anything.
+// Splits a shell script into commands and words, without executing it. The script starts a program.
 #ifndef TRAINYARD_CLI_CONVERT_SOURCE_SHELL_SCRIPT_H_
 #define TRAINYARD_CLI_CONVERT_SOURCE_SHELL_SCRIPT_H_
 

@@ -23,8 +23,8 @@ struct SourceValue {
   int line = 0;
 };
 
-// Limits on the number of values and on their nesting depth. Otherwise a few lines of YAML with
-// aliases could expand to billions of values.
+// Limits on the number of values and on their nesting depth. Without limits, a few lines of YAML
+// with aliases could expand to billions of values.
 inline constexpr std::size_t kMaxSourceValues = 20000;
 inline constexpr int kMaxSourceDepth = 64;
 
@@ -50,13 +50,13 @@ class SourceTree {
   std::string Text(const std::string& path) const;  // Empty if there is no such value.
   int Line(const std::string& path) const;          // 0 if there is no such value.
   // Returns the value as a whole number, limited to 10^9 in magnitude so that products do not
-  // overflow. Returns `fallback` if there is no value or it is not a whole number.
+  // overflow. Returns `fallback` if there is no value or the value is not a whole number.
   int64_t Whole(const std::string& path, int64_t fallback) const;
   bool IsTrue(const std::string& path) const;
   // True if there is a value at this path or below it.
   bool Has(const std::string& path) const;
 
-  // Resolves `${model.seq_length}` and `${.name}`, as Hydra does, if the target exists. Text that
+  // If the target exists, resolves `${model.seq_length}` and `${.name}` as Hydra does. Text that
   // still contains `${`, and Hydra's placeholder `???`, become kOpen.
   void ResolveReferences();
 
@@ -74,13 +74,13 @@ std::optional<int64_t> WholeOf(const std::string& text);
 // Returns the kind of an unquoted scalar, and recognizes YAML's words for true, false and null.
 SourceKind PlainKind(const std::string& text);
 
-// Each of these functions parses a text and records the source line of each value. For invalid text
-// they return INVALID_ARGUMENT, with the position of the error.
+// Each of these functions parses a text and records the source line of each value. For invalid
+// text, the functions return INVALID_ARGUMENT with the position of the error.
 absl::StatusOr<SourceTree> ReadYamlTree(const std::string& text);
 absl::StatusOr<SourceTree> ReadJsonTree(const std::string& text);  // Comments are permitted.
 absl::StatusOr<SourceTree> ReadTomlTree(const std::string& text);
 // Returns a tree for each assignment of a dictionary or a call, such as `config = {"lr": 3e-4}` and
-// `c = TrainConfig(model=ModelConfig(d_model=4096))`. Later assignments to parts of it are
+// `c = TrainConfig(model=ModelConfig(d_model=4096))`. Later assignments to parts of that value are
 // included: `c.model.n_layers = 32`, `config["lr"] = 1e-4`. Nothing is executed. A value that is
 // not a literal becomes kOpen, with its source text. On success, there is at least one tree.
 absl::StatusOr<std::vector<SourceTree>> ReadPythonTrees(const std::string& text);
