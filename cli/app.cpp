@@ -16,8 +16,8 @@ namespace {
 
 constexpr char kDefaultPort[] = ":7070";
 
-// Returns the names of the commands below `app` or, with `options`, the long options of `app` and
-// of all levels above it.
+// Returns the names of the commands below `app`. If `options` is true, returns instead the long
+// options of `app` and of all levels above `app`.
 std::vector<std::string> KnownWords(const CLI::App& app, bool options) {
   std::vector<std::string> words;
   if (!options) {
@@ -39,8 +39,8 @@ std::string DidYouMean(const std::string& word, const std::vector<std::string>& 
   return nearest.empty() ? "" : absl::StrCat("; did you mean `", nearest, "`?");
 }
 
-// Returns the message for an error in the command line. For an unknown word, it suggests the
-// nearest known word.
+// Returns the message for an error in the command line. For an unknown word, the message suggests
+// the nearest known word.
 std::string UsageMessage(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = ChosenCommand(app);
   // The words that no option and no command at any level has accepted.
@@ -108,8 +108,8 @@ bool TakesCommand(const CLI::App& command) {
   return command.get_name() == "submit" || command.get_name() == "plan";
 }
 
-// Rejects an option of a noun if a command follows the noun, such as -a in `job -a list` and `job
-// describe 1 -a`. Only shared options and options of the chosen command have an effect.
+// Rejects an option of a noun, such as -a in `job -a list` and `job describe 1 -a`, if a command
+// follows the noun. Only shared options and options of the chosen command have an effect.
 absl::Status CheckOptionsOfNouns(const CLI::App& command) {
   for (const CLI::App* noun = command.get_parent();
        noun != nullptr && noun->get_parent() != nullptr; noun = noun->get_parent()) {

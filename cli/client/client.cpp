@@ -26,13 +26,13 @@ using std::chrono::system_clock;
 // One message may contain a whole metric series.
 constexpr int kMaxMessageBytes = 256 << 20;
 // Must be at least the controller's minimum (controller/rpc/server.cpp), because the controller
-// closes connections that send keepalives more often.
+// closes connections with more frequent keepalives.
 constexpr int kKeepaliveTimeMs = 10000;
 constexpr milliseconds kPauseBetweenAttempts{500};
 
 grpc::ChannelArguments ChannelArguments() {
   grpc::ChannelArguments arguments;
-  // HTTP proxies are meant for browsers. A controller is never reached through one.
+  // HTTP proxies are meant for browsers. A controller is never reached through a proxy.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   // Detects the loss of the controller's machine, even on a stream that has no messages for hours.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
@@ -119,7 +119,7 @@ absl::StatusOr<Response> Client::Call(const Request& request, Method method) {
   Response response;
   grpc::Status status;
   // A connection from an earlier call may be lost, so the call is tried twice. Requests that change
-  // something are safe to repeat: a submit has an id, and the others set a state.
+  // something are safe to repeat: a submit has an id, and the other requests set a state.
   const int attempts = connection_ == nullptr ? 1 : 2;
   for (int i = 0; i < attempts; ++i) {
     TRAINYARD_ASSIGN_OR_RETURN(Connection * connection, Connect());
@@ -271,16 +271,16 @@ absl::Status Client::WatchJob(const v1::WatchJobRequest& request, const StreamCo
 
 absl::Status Client::ReadLogs(const v1::ReadLogsRequest& request, const StreamControl& control,
                               const std::function<bool(const v1::LogLine&)>& on_line) {
-  // The offset of the last delivered line by (attempt, rank). Offsets grow within the output of one
-  // rank.
+  // Maps (attempt, rank) to the offset of the last delivered line. Offsets grow within the output
+  // of one rank.
   std::map<std::pair<int64_t, int>, int64_t> delivered;
   // With new_only: the time at which the worker read the first delivered line.
   std::optional<int64_t> first_new_ms;
   v1::ReadLogsRequest asked = request;
   const auto deliver = [&](const v1::ReadLogsResponse& response) {
     for (const v1::LogLine& line : response.lines()) {
-      // True after a reconnect, when the stream repeats older lines. Lines of a rank that has
-      // printed nothing new are recognized as old by their time.
+      // True after a reconnect, when the stream repeats older lines. If a rank has printed nothing
+      // new, its lines are recognized as old by their time.
       const bool again = request.new_only() && !asked.new_only();
       const bool known = delivered.contains({line.attempt(), line.rank()});
       if (again && !known && line.time_ms() < *first_new_ms) continue;

@@ -49,8 +49,8 @@ const std::map<std::string, std::string>& Remarks() {
 }
 
 const std::set<std::string>& SilentOptions() {
-  // Options that need no note. `trainyard logs` shows the output that some of them configure. The
-  // CPUs and memory that others request are part of a slot.
+  // Options that need no note. Some configure the output, which `trainyard logs` shows. Others
+  // request CPUs and memory, which are part of a slot.
   static const std::set<std::string> options = {
       "output",        "error",        "mail-type",   "mail-user",
       "cpus-per-task", "mem",          "mem-per-gpu", "exclusive",

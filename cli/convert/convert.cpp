@@ -212,7 +212,7 @@ absl::Status ReadSource(const std::string& text, const ConvertRequest& request, 
     return ReadScript(text, request.keeps_command, draft);
   }
   const absl::Status status = ReadConfig(text, format, draft);
-  // Rejects prose with an error that explains what input is expected, instead of a syntax error.
+  // Rejects prose. The error explains what input is expected, instead of reporting wrong syntax.
   const bool is_prose = format.empty() && !LooksLikeJson(text) && !LooksLikeToml(text) &&
                         !LooksLikePython(text) && !absl::StrContains(text, ": ") &&
                         !absl::StrContains(text, ":\n");

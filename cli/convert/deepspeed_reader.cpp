@@ -1,5 +1,5 @@
-// Reads the JSON configuration of DeepSpeed: batches, sharding, precision and optimizer. It does
-// not describe the model.
+// Reads the JSON configuration of DeepSpeed: batches, sharding, precision and optimizer. The
+// configuration does not describe the model.
 #include "cli/convert/config_readers.h"
 #include "cli/convert/deepspeed_settings.h"
 #include "cli/convert/translation.h"
@@ -18,8 +18,8 @@ const Translations& DeepSpeedTable() {
 }
 
 // Assumes values for settings that the program, not the configuration, chooses. Without a
-// scheduler, DeepSpeed keeps the learning rate constant, and many programs set the rate and create
-// an optimizer themselves.
+// scheduler, DeepSpeed keeps the learning rate constant. Many programs set the rate and create an
+// optimizer themselves.
 void AssumeProgramSettings(const SourceTree& tree, JobDraft& draft) {
   if (!tree.Has("optimizer")) {
     draft.Note(0,

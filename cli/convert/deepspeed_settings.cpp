@@ -25,7 +25,7 @@ void AddZero(Translations& table) {
   table["zero_optimization.zero_hpz_partition_size"] = NoteOnly(
       "a secondary copy of the parameters is not supported; to shard over fewer ranks, set "
       "layout.zero_size");
-  // These need no note, because trainyard-trainer chooses its own buckets, overlap and prefetch.
+  // No note is needed, because trainyard-trainer chooses its own buckets, overlap and prefetch.
   table["zero_optimization.*"] = Silent();
   table["zero_allow_untested_optimizer"] = Silent();
   table["zero_force_ds_cpu_optimizer"] = Silent();
@@ -68,7 +68,7 @@ void AddPrecision(Translations& table) {
       NoteOnly("set train.precision to bf16, fp16 or fp32; other precisions are not supported");
 }
 
-// DeepSpeed's output settings. They need no counterpart, because the worker collects metrics from
+// DeepSpeed's output settings. No counterparts are needed, because the worker collects metrics from
 // the ranks.
 void AddOutput(Translations& table) {
   for (const char* name :

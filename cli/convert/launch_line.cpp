@@ -15,7 +15,7 @@ namespace {
 constexpr char kNodes[] = "resources.nodes";
 constexpr char kSlots[] = "resources.slots_per_node";
 // Temporary keys for counts: all ranks of the gang, srun's total tasks, srun's tasks per node, and
-// GPUs per task. They are converted to counts per node after all options have been read.
+// GPUs per task. The counts are converted to counts per node after all options have been read.
 constexpr char kAllRanks[] = "ranks";
 constexpr char kTasks[] = "tasks";
 constexpr char kNodeTasks[] = "tasks per node";
@@ -82,8 +82,8 @@ struct OtherLauncher {
   std::string advice;
 };
 
-// Launchers without a counterpart, because they start processes in their own way, with advice about
-// what to use instead.
+// Launchers without a counterpart, each with advice about what to use instead. These launchers
+// start processes in their own way.
 const std::map<std::string, OtherLauncher>& OtherLaunchers() {
   static const std::string program =
       "name the program itself in `command`; the program must read the variables of torchrun";

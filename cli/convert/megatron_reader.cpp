@@ -12,8 +12,8 @@
 namespace trainyard::cli {
 namespace {
 
-// Options of Megatron-LM for experts and latent attention, each with the setting that takes its
-// value unchanged.
+// Options of Megatron-LM for experts and latent attention, each with the job setting that takes the
+// option's value unchanged.
 const std::map<std::string, std::string>& PlainExpertSettings() {
   static const std::map<std::string, std::string> settings = {
       {"expert-model-parallel-size", "layout.ep"},
@@ -105,7 +105,7 @@ const std::string* PlainSetting(const std::string& option) {
   return nullptr;
 }
 
-// Converts values that have another name in Trainyard; returns all others unchanged.
+// Converts values that have another name in Trainyard; returns all other values unchanged.
 std::string ValueOf(const std::string& value) {
   static const std::map<std::string, std::string> names = {
       {"RMSNorm", "rms_norm"},
@@ -227,7 +227,7 @@ class MegatronReader {
 
   void Note(int line, const std::string& text) { draft_.Note(line, text); }
 
-  // Reads the option at `at` and its values. Returns the position after them.
+  // Reads the option at `at` and its values. Returns the position after the values.
   size_t TakeWord(const ScriptCommand& words, size_t at) {
     const ScriptWord& word = words[at++];
     if (!IsOption(word.text)) {
@@ -359,7 +359,7 @@ class MegatronReader {
     }
   }
 
-  // Scripts often contain these options without --fp16. Megatron-LM then ignores them.
+  // Scripts often contain these options without --fp16. Megatron-LM then ignores these options.
   void EraseUnusedLossScale() {
     if (draft_.Value("train.precision") == "fp16") return;
     for (const char* name :

@@ -199,7 +199,7 @@ class OlmoReader {
     }
   }
 
-  // OLMo states the feed-forward width before the gate. swiglu halves it.
+  // OLMo states the feed-forward width before the gate. swiglu halves this width.
   void ReadWidth() {
     const bool is_gated = draft_.Value("model.activation") != "gelu";
     const double hidden = draft_.Number("model.hidden_size").value_or(0);

@@ -53,7 +53,7 @@ class ScriptReader {
 
   // SLURM's tasks per node; 0 if the script does not state it.
   void set_tasks(int64_t tasks) { tasks_ = tasks; }
-  // Assumes that the last command starts the run, if no other command is recognized as starting it.
+  // If no command is recognized as starting the run, assumes that the last command starts the run.
   void set_last_starts() { last_starts_ = true; }
 
   bool starts_run() const { return starts_run_; }
@@ -112,7 +112,7 @@ class ScriptReader {
     Refuse(command);
   }
 
-  // True for commands that only print, wait or inspect something. The ranks do not need them.
+  // True for commands that the ranks do not need: they only print, wait or inspect something.
   static bool IsSilent(const std::string& word) {
     static const std::set<std::string> words = {
         "echo", "set",  "printf", "date", "hostname", "mkdir", "nvidia-smi", "wait", "ulimit",

@@ -1,4 +1,4 @@
-// Reads torchtitan's TOML, of its first and its later releases.
+// Reads the TOML of torchtitan's first and later releases.
 #include <algorithm>
 
 #include "absl/strings/ascii.h"

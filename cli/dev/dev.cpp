@@ -27,8 +27,8 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kPollInterval{50};
 constexpr milliseconds kStartTimeout{20000};
-// The time to stop a worker. It exceeds the default stop_grace of jobs (60 s), in which ranks save
-// a checkpoint. It is not extended for jobs with a longer stop_grace.
+// Time limit for stopping a worker. The limit exceeds the default stop_grace of jobs (60 s), in
+// which ranks save a checkpoint. Jobs with a longer stop_grace do not extend the limit.
 constexpr milliseconds kWorkerStopTimeout{90000};
 constexpr milliseconds kControllerStopTimeout{10000};
 
@@ -46,8 +46,8 @@ absl::Status MakeDirectory(const fs::path& path) {
   return absl::OkStatus();
 }
 
-// A lock held while `dev` runs. It prevents a second `dev` in the same directory, which would
-// remove the address file of the first.
+// A lock held while `dev` runs. The lock prevents a second `dev` in the same directory: the second
+// `dev` would remove the address file of the first.
 class DirectoryLock {
  public:
   ~DirectoryLock() {
@@ -92,7 +92,7 @@ class LocalCluster {
         bool serving, WaitUntil("the controller to answer", [this] { return ReadAddress(); }));
     for (int i = 0; serving && i < options_.nodes; ++i) TRAINYARD_RETURN_IF_ERROR(StartWorker(i));
     if (!serving) return false;
-    // Stores the token under the controller's address, so that later commands of this user find it.
+    // Stores the token under the controller's address, where later commands of this user find it.
     if (!context_.environment.home.empty()) {
       TRAINYARD_RETURN_IF_ERROR(LinkToken(context_.environment.home, address_, TokenFile()));
     }
@@ -270,7 +270,7 @@ class LocalCluster {
   DirectoryLock lock_;
   std::string address_;
   std::string http_address_;
-  // Has at most one element. It is a vector because a Daemon cannot exist before its process is
+  // A vector with at most one element, because a Daemon cannot exist before its process is
   // started.
   std::vector<Daemon> controller_;
   std::vector<Daemon> workers_;

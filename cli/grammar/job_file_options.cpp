@@ -23,7 +23,7 @@ absl::StatusOr<ResolvedSpec> ResolveJobFileOptions(const JobFileOptions& options
   std::vector<std::string> overrides = options.sets;
   if (!options.name.empty()) overrides.push_back("name=" + options.name);
   if (!options.command.empty()) {
-    // JSON is valid YAML. Because of its quotes, the loader reads a word such as "1" as a string.
+    // JSON is valid YAML. JSON's quotes make the loader read a word such as "1" as a string.
     overrides.push_back("command=" + DumpJson(options.command, -1));
   }
   absl::StatusOr<ResolvedSpec> resolved =

@@ -21,8 +21,8 @@
 namespace trainyard::cli {
 namespace {
 
-// The number of lines that `describe` and `why` show of the output of the rank that failed. `logs`
-// shows all of it.
+// The number of lines of the failed rank's output that `describe` and `why` show. `logs` shows the
+// whole output.
 constexpr std::size_t kLogTailLines = 20;
 
 // Adds a heading and, below it, a table indented by two columns.
@@ -70,8 +70,8 @@ std::string WhenText(Timestamp time_ms, Timestamp now) {
   return time_ms == 0 ? "" : absl::StrCat(IsoTime(time_ms), " (", AgoText(time_ms, now), ")");
 }
 
-// Adds the rate, and the remaining time that follows from it. An outdated rate is marked as such,
-// and the remaining time is then omitted.
+// Adds the rate and the remaining time at this rate. If the rate is outdated, marks the rate as old
+// and omits the remaining time.
 void AddSpeed(const v1::Job& job, Timestamp now, std::string& text) {
   const v1::Progress& progress = job.progress();
   std::vector<std::string> parts;
@@ -217,8 +217,8 @@ std::string DescribeText(const v1::GetJobResponse& response, const DescribeOptio
   AddHead(job, now, text);
   AddUsage(response.ledger(), text);
   AddHealth(job.health(), now, text);
-  // If the job has a worse health than healed, its first finding states the reason, and the pending
-  // reason is omitted.
+  // If the job's health is worse than healed, the first finding states the reason. The pending
+  // reason is then omitted.
   if (job.health().word() <= v1::HEALTH_WORD_HEALED) AddPending(response.pending(), text);
   AddProgress(job, now, text);
   AddAttempts(response, options.attempt, now, text);

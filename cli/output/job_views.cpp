@@ -29,7 +29,7 @@ std::string StepText(const v1::Progress& progress) {
                                     : absl::StrCat(progress.step());
 }
 
-// This function and the one for the rate require a job from WithoutOldRate.
+// This function and the function for the rate require a job from WithoutOldRate.
 std::string EtaText(const v1::Job& job) {
   if (job.progress().eta_seconds() <= 0) return kNothing;
   return ShortDuration(static_cast<int64_t>(job.progress().eta_seconds() * 1000));
@@ -50,7 +50,7 @@ bool IsUsable(const v1::Checkpoint& checkpoint) {
 }
 
 // Returns the usable checkpoint with the lowest value of the newest checkpoint's metric. If several
-// have this value, returns the first. Returns nullptr if no checkpoint was evaluated.
+// checkpoints have this value, returns the first. Returns nullptr if no checkpoint was evaluated.
 const v1::Checkpoint* BestCheckpoint(const v1::Job& job) {
   std::string metric;
   for (const v1::Checkpoint& checkpoint : job.checkpoints()) {
@@ -206,8 +206,8 @@ Listing JobListing(const v1::ListJobsResponse& response, Timestamp now) {
 
 namespace {
 
-// Returns a node's role in a gang with spares. One rank determines it, because a heal moves all
-// ranks of a node together.
+// Returns a node's role in a gang with spares. One rank determines the role, because a heal moves
+// all ranks of a node together.
 std::string RoleText(const v1::RankPlacement& rank, const std::set<int>& places) {
   if (rank.replaced()) return " (replaced by a spare node)";
   if (!places.empty()) {

@@ -21,7 +21,7 @@ ChartLine LossOfSize(double parameters, double low, double high) {
   ChartLine line{.label = absl::StrCat(planner::AmountText(parameters), " parameters")};
   for (const double flops : planner::EvenFactors(low, high, kPointsOfLine)) {
     const double tokens = flops / 6 / parameters;
-    // Leaves out runs with fewer tokens than parameters, because they are unrealistic and would
+    // Leaves out runs with fewer tokens than parameters. Such runs are unrealistic and would
     // compress the rest of the figure.
     if (tokens >= parameters) {
       line.points.push_back({flops, planner::LossOf(parameters, tokens)});

@@ -19,7 +19,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Maximum number of stages and layouts shown on a terminal. Documents list all of them.
+// Maximum number of stages and layouts shown on a terminal. Documents list all stages and layouts.
 constexpr size_t kMostStages = 12;
 constexpr size_t kMostLayouts = 8;
 
@@ -198,8 +198,8 @@ void AddWritten(const planner::LayoutPlan& plan, std::string& text) {
 
 void AddOthers(const planner::LayoutPlan& plan, std::string& text) {
   const std::vector<planner::PlannedLayout>& pareto = plan.search.pareto;
-  // Index 0 is the best layout. It is already shown at the top of the plan, unless the layout
-  // written in the job file is shown there.
+  // Index 0 is the best layout. The best layout is already shown at the top of the plan, unless the
+  // job file's layout is shown there.
   const size_t first = plan.is_written ? 0 : 1;
   if (pareto.size() > first) {
     absl::StrAppend(&text, plan.is_written

@@ -170,7 +170,7 @@ class StableSink : public TreeSink {
   }
 
  private:
-  // Which numbers of a field mean "none" and are printed as null.
+  // The numbers of a field that mean "none" and are printed as null.
   enum class None { kNoNumber, kZero, kNegative, kEveryNumber };
 
   static None NoneOf(const Message& message, const FieldDescriptor& field) {

@@ -43,10 +43,10 @@ std::optional<int> ReadExecError(int read_end) {
 [[noreturn]] void RunChild(char* const* argv, int log_fd, int error_fd, pid_t parent) {
   // Puts the child into its own group, so that Ctrl-C reaches only the parent.
   setpgid(0, 0);
-  // Ends the child with its parent, even if the parent is killed.
+  // Ends the child when its parent ends, even if the parent is killed.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(1);  // The parent may have ended before the previous line.
-  // Resets signals, because exec would otherwise keep those that the parent ignores or blocks.
+  // Resets signals. Otherwise exec would keep the signals that the parent ignores or blocks.
   struct sigaction default_action {};
   default_action.sa_handler = SIG_DFL;
   for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) sigaction(signal, &default_action, nullptr);

@@ -146,7 +146,7 @@ void CheckGuard(const v1::JobSpec& spec, RecipeReport& report) {
        "set checkpoint.every_steps to a few hundred, or guard.policy to stop"});
 }
 
-// Adds the errors because of which `submit` would reject the file.
+// Adds the errors for which `submit` would reject the file.
 void AddLines(const std::vector<std::string>& lines, RecipeReport& report) {
   for (const std::string& line : lines) {
     report.findings.push_back({line, "submit would refuse the job file", ""});

@@ -31,7 +31,7 @@ constexpr char kMetrics[] = "metrics";
 }  // namespace key
 
 constexpr int64_t kThisVersion = 1;
-// The limit allows the maximum of `tune --runs` and the runs with other attention implementations.
+// Enough for the largest value of `tune --runs`, plus runs with other attention implementations.
 constexpr size_t kRunsMax = 200;
 
 absl::Status NoSweep(const std::string& path, absl::string_view what) {
@@ -60,8 +60,8 @@ std::vector<double> ValuesOf(const json& list) {
   return values;
 }
 
-// True for a date. The date is copied into comments, where a line end would start a new line, so
-// other text must be rejected.
+// True for a date. Other text must be rejected, because the date is copied into comments, where a
+// line end would start a new line.
 bool IsDate(const std::string& text) {
   constexpr absl::string_view kForm = "dddd-dd-dd";
   return std::ranges::equal(text, kForm, [](char c, char form) {

@@ -19,8 +19,8 @@ enum class ExpertDispatch {
 // Returns the dispatch of layout.moe_token_dispatcher_type or, if that is auto, the dispatch that
 // sends fewer bytes. `ranks` together have all experts once, and `parts` of them divide each
 // expert. An all-gather sends each row ranks - 1 times. An all-to-all sends topk copies to each
-// part; the share 1 / ranks of the copies stays on the rank. The all-gather therefore wins if topk
-// * parts > ranks, as measured on two and four GPUs (trainer/README.md).
+// part; the share 1 / ranks of these copies stays on the rank. The all-gather therefore wins if
+// topk * parts > ranks, as measured on two and four GPUs (trainer/README.md).
 ExpertDispatch DispatchAmong(int64_t ranks, int64_t parts, int64_t topk, TokenDispatcher wanted);
 ExpertDispatch DispatchOf(const ModelConfig& model, const LayoutConfig& layout);
 

@@ -10,7 +10,7 @@
 namespace trainyard::cli {
 
 Outcome RunCheckpointProgram(std::vector<std::string> words, Context& context) {
-  // Flush first, so that the output of this process appears before that of the program.
+  // Flush first, so that the output of this process appears before the program's output.
   context.console.out->flush();
   words.insert(words.begin(), context.environment.program_directory + "/trainyard-ckpt");
   const int error = ReplaceProcess(words);

@@ -13,8 +13,8 @@
 namespace trainyard::cli {
 namespace {
 
-// One level of the grammar. Its path is "" for the program, and for example "job submit" for a
-// command.
+// One level of the grammar. The level's path is "" for the program and, for example, "job submit"
+// for a command.
 struct Level {
   std::string path;
   std::vector<std::string> commands;
@@ -36,8 +36,8 @@ std::vector<std::string> OptionsOf(const CLI::App& app) {
   return names;
 }
 
-// True if a positional argument of the command names a file or a directory. These are arguments
-// called `file`, and all arguments of commands that work on local files.
+// True if a positional argument of the command names a file or a directory. Such arguments are
+// those called `file`, and all arguments of commands for local files.
 bool TakesFiles(const CLI::App& app) {
   static const std::set<std::string> kCommands = {"prepare", "verify", "diff", "reshard"};
   for (const CLI::Option* option : app.get_options()) {
@@ -191,7 +191,7 @@ std::string FishOption(const std::string& name) {
   return absl::StrCat(is_long ? " -l " : " -s ", name.substr(is_long ? 2 : 1));
 }
 
-// Returns true for -o of `data prepare`, where it means --out instead of --output.
+// Returns true for -o of `data prepare`, where -o means --out instead of --output.
 bool IsPrepareOut(const std::string& option, const Level& level) {
   return option == "-o" && level.path == "data prepare";
 }

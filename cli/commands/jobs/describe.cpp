@@ -17,8 +17,8 @@
 namespace trainyard::cli {
 namespace {
 
-// Returns the response as a document for scripts. If `attempt` is not 0, it contains only that
-// attempt.
+// Returns the response as a document for scripts. If `attempt` is not 0, the document contains only
+// that attempt.
 nlohmann::json DescribeDocument(const v1::GetJobResponse& response, int64_t attempt,
                                 Timestamp now) {
   v1::GetJobResponse shown = response;

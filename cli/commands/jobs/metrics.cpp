@@ -22,7 +22,7 @@
 namespace trainyard::cli {
 namespace {
 
-// The number of table rows, so that the table fits on a screen.
+// The maximum number of table rows, chosen so that a table fits on a screen.
 constexpr int kTableBuckets = 20;
 
 // Rejects names of series that the job does not have. Otherwise an empty column would look like
@@ -114,7 +114,7 @@ Listing SeriesListing(const v1::GetSeriesResponse& response, bool exact) {
   return listing;
 }
 
-// If points were merged, prints a note with the command that shows all of them.
+// If points were merged, prints a note with the command that shows all points.
 void NoteThinning(const v1::GetSeriesResponse& response, const std::string& job, Console& console) {
   int64_t points = 0, shown = 0;
   for (const v1::Series& series : response.series()) {

@@ -31,8 +31,8 @@ Outcome Write(const std::string& job, const NoteOptions& options, Context& conte
   if (options.step.has_value()) request.set_step(*options.step);
   TRAINYARD_ASSIGN_OR_RETURN(const v1::WriteNoteResponse response,
                              context.client.WriteNote(request));
-  // The newest note with this text is the one that was just written, or the earlier one that the
-  // request repeats.
+  // The newest note with this text is the note that was just written or, if the request was a
+  // repetition, the earlier note.
   const auto& notes = response.job().notes();
   const auto written = std::find_if(notes.rbegin(), notes.rend(), [&](const v1::Note& note) {
     return note.text() == options.text;

@@ -29,8 +29,8 @@ absl::StatusOr<v1::JobState> ParseState(const std::string& text) {
       absl::StrCat("--state ", text, ": must be one of ", absl::StrJoin(names, ", ")));
 }
 
-// Returns a request for the jobs selected by --all or --state, or by default for those that have
-// not ended.
+// Returns a request for the jobs selected by --all or --state. By default, requests the jobs that
+// have not ended.
 absl::StatusOr<v1::ListJobsRequest> MakeListRequest(const PsOptions& options) {
   v1::ListJobsRequest request;
   request.set_user(options.user);
@@ -45,15 +45,15 @@ absl::StatusOr<v1::ListJobsRequest> MakeListRequest(const PsOptions& options) {
   return request;
 }
 
-// Fetches pages until the result has `limit` jobs or the controller has no further jobs. In the
-// second case, next_cursor of the result is empty.
+// Fetches pages until the result has `limit` jobs or the controller has no further jobs. If the
+// controller has none, next_cursor of the result is empty.
 absl::StatusOr<v1::ListJobsResponse> ListUpTo(v1::ListJobsRequest request, int limit,
                                               Client& client) {
   v1::ListJobsResponse all;
   while (all.jobs_size() < limit) {
     request.set_limit(std::min(kPageSize, limit - all.jobs_size()));
     TRAINYARD_ASSIGN_OR_RETURN(v1::ListJobsResponse page, client.ListJobs(request));
-    // A page without jobs counts as the last one even if it has a cursor, so that the loop always
+    // A page without jobs counts as the last page even if it has a cursor, so that the loop always
     // ends.
     if (page.jobs().empty()) page.clear_next_cursor();
     all.MergeFrom(page);

@@ -18,7 +18,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Returns an empty response if there is none. A failure does not hide the loss curve.
+// Returns an empty response after a failure, so that the loss curve is still shown.
 v1::GetExpertsResponse ExpertsOf(const std::string& job, Context& context) {
   v1::GetExpertsRequest request;
   request.set_job(job);

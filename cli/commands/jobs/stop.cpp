@@ -18,8 +18,8 @@ namespace {
 // question is needed.
 absl::StatusOr<bool> Confirmed(const StopOptions& options, const std::vector<std::string>& jobs,
                                bool loses_steps, Console& console) {
-  // A stop lets the job save a checkpoint first, so a stop of one job is harmless unless it loses
-  // steps. A kill never is.
+  // A stop lets the job save a checkpoint first, so a stop of one job is harmless unless steps are
+  // lost. A kill is never harmless.
   const bool one_stop = !options.kill && jobs.size() == 1;
   const bool harmless = one_stop && (!loses_steps || !console.in_is_tty);
   if (harmless || options.yes) return true;

@@ -27,7 +27,7 @@
 namespace trainyard::cli {
 namespace {
 
-// The controller's answer or refusal about the job's placement, or the reason why there is neither.
+// The controller's answer or refusal about the job's placement, or the reason why both are missing.
 struct Placement {
   absl::StatusOr<v1::PlanJobResponse> answer =
       absl::UnavailableError("the controller was not contacted");

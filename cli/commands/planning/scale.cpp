@@ -43,8 +43,8 @@ absl::StatusOr<Budget> BudgetOf(const ScaleOptions& options) {
   if (!has_sizes) {
     return absl::InvalidArgumentError("pass --flops, or at least one of --parameters and --tokens");
   }
-  // If only parameters or only tokens are given, the rule of thumb of 20 tokens per parameter gives
-  // the other.
+  // If only parameters or only tokens are given, computes the missing number by the rule of thumb
+  // of 20 tokens per parameter.
   const double parameters = budget.parameters > 0 ? budget.parameters : budget.tokens / 20;
   const double tokens = budget.tokens > 0 ? budget.tokens : 20 * budget.parameters;
   budget.flops = 6 * parameters * tokens;

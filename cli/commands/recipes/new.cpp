@@ -142,8 +142,8 @@ RunConfig ScaledConfig(const RunConfig& base, const planner::Cluster& cluster, i
   config.resources.nodes = cluster.nodes;
   config.resources.slots_per_node = cluster.per_node;
   config.train.global_batch = batch;
-  // Removes the batch ramp-up, because it is designed for one batch size, and its increments need
-  // not divide another one.
+  // Removes the batch ramp-up. A ramp-up is designed for one batch size, and its increments may not
+  // divide another batch size.
   config.train.rampup_batch_start = 0;
   config.train.rampup_batch_increment = 0;
   config.train.rampup_batch_samples = 0;

@@ -12,7 +12,7 @@ namespace trainyard::cli {
 namespace {
 
 // Returns OK if the data directory on this machine belongs to the controller that answered. If that
-// controller runs on another machine, the path may belong to a different controller here.
+// controller runs elsewhere, the path may belong to a different controller on this machine.
 absl::Status CheckStoreIsHere(const v1::GetServerInfoResponse& info, const std::string& server) {
   const std::string place =
       absl::StrCat("the controller at ", server, " keeps its data in ", info.data_dir());

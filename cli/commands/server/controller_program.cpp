@@ -12,8 +12,8 @@
 namespace trainyard::cli {
 namespace {
 
-// Runs a program with the stdin, stdout and stderr of this process, and waits for its end. The
-// program prints its own errors.
+// Runs a program with the stdin, stdout and stderr of this process, and waits until the program
+// ends. The program prints its own errors.
 Outcome RunProgram(const std::vector<std::string>& arguments) {
   pid_t pid = 0;
   if (const int error = Spawn({.command = arguments}, pid); error != 0) {
@@ -33,7 +33,7 @@ Outcome RunProgram(const std::vector<std::string>& arguments) {
 
 Outcome RunControllerProgram(const std::string& data_dir, const std::vector<std::string>& words,
                              Context& context) {
-  // Flush first, so that the output of this process appears before that of the program.
+  // Flush first, so that the output of this process appears before the program's output.
   context.console.out->flush();
   std::vector<std::string> arguments = {
       context.environment.program_directory + "/trainyard-controller", "--data-dir", data_dir};

@@ -26,7 +26,7 @@ absl::StatusOr<std::string> LoginUrl(const std::string& server,
 }
 
 // Returns a text such as "after 12h00m of inactivity, and at the latest after 7d00h"; "" if the
-// controller is too old to report it.
+// controller is too old to report these times.
 std::string SessionEnd(const v1::CreateLoginCodeResponse& login) {
   if (login.session_idle_ms() == 0) return "";
   return absl::StrCat("; the session ends after ", ShortDuration(login.session_idle_ms()),

@@ -94,7 +94,7 @@ RunConfig ConfigOf(const v1::Job& job) {
   return RunConfigOf(spec);
 }
 
-// Adds predictions for the job's slots, if the kind of their device is known.
+// Adds predictions for the job's slots, if the device kind of these slots is known.
 absl::Status AddPredictions(const v1::Job& job, const std::string& calibration, Context& context,
                             planner::SmokeFacts& facts) {
   const v1::Attempt* attempt = NewestAttempt(job);
@@ -113,7 +113,7 @@ absl::Status AddPredictions(const v1::Job& job, const std::string& calibration, 
   }
   if (!is_gpu) return absl::OkStatus();
   facts.device_bytes = static_cast<double>(cluster.device->rating->memory_bytes);
-  // Predicts for stage 0, because rank 0 reports the memory and is in this stage.
+  // Predicts the memory of stage 0, because rank 0, which reports its memory, is in stage 0.
   facts.predicted_bytes = PredictStageMemory(facts.config, 0).Tensors();
   return absl::OkStatus();
 }

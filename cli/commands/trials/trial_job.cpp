@@ -20,8 +20,8 @@
 namespace trainyard::cli {
 namespace {
 
-// A trial that is to be killed is submitted with this many times the requested steps. It then still
-// ends if the command dies before the kill.
+// A trial that is to be killed is submitted with this many times the requested steps. The trial
+// then ends even if the command dies before the kill.
 constexpr int64_t kStepsUnwatched = 20;
 // Medians exclude the first steps: 1 / kSettlingPart of all steps, but at least kSettlingSteps.
 constexpr size_t kSettlingPart = 5;

@@ -193,8 +193,8 @@ class Tuner {
     return absl::OkStatus();
   }
 
-  // Returns an error if the run differs from the candidate. Ignores differences in `data`, because
-  // step times do not depend on the tokens.
+  // Returns an error if the run differs from the candidate. Differences in `data` are ignored,
+  // because step times do not depend on the tokens.
   absl::Status CheckSameRun(size_t index, const planner::TuneCandidate& candidate) const {
     nlohmann::json found = measured_.runs[index].spec;
     nlohmann::json planned = SpecTextOf(candidate);
@@ -312,7 +312,7 @@ class Tuner {
     if (report_.jobs.empty()) jobs = " those of " + options_.measured;
     for (size_t i = 0; i < report_.results.size(); ++i) {
       const planner::TuneResult& result = report_.results[i];
-      // Runs with another attention implementation have no predictions.
+      // Runs that try another attention implementation have no predictions.
       if (!result.Ran() || result.candidate.reason == planner::TuneReason::kAttention) continue;
       RunConfig config = planner::WithCandidate(report_.config, result.candidate);
       config.layout.zero_size = 0;

@@ -11,7 +11,7 @@ namespace trainyard::cli {
 namespace {
 
 // Counts the line ends before the byte that was read last, because nlohmann's parser does not
-// report positions to its handler. After a number, the parser has already read one byte more.
+// report positions to its handler. After a number, the parser has already read one more byte.
 struct LineCount {
   int lines = 1;
   bool ends_line = false;
