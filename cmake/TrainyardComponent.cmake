@@ -1,16 +1,16 @@
-# One library for each folder, named after its path; one test binary for each folder of tests.
+# One library per folder, named after the folder's path; one test binary per folder of tests.
 
-# With TRAINYARD_UNITY_BUILD, compiles the target's files as one.
+# With TRAINYARD_UNITY_BUILD, compiles the target's files as one file.
 function(trainyard_unity_build name)
   if(TRAINYARD_UNITY_BUILD)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
-    # GCC takes the folder's sources for headers of the one file that includes them.
+    # GCC treats the folder's sources as headers of the single file that includes them.
     target_compile_options(${name} PRIVATE -Wno-subobject-linkage)
   endif()
 endfunction()
 
-# For a main file: it runs once, and takes three quarters of the time to compile. Not together with a
-# precompiled header: GCC 13 takes one only at the level that it was made with.
+# For main files, which run once: -O1 cuts their compile time by a quarter. Do not use with a
+# precompiled header: GCC 13 accepts a header only at the optimisation level of its build.
 function(trainyard_compile_fast name)
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
@@ -28,7 +28,7 @@ function(trainyard_component name)
 endfunction()
 
 # trainyard_program(NAME SOURCE DEPS...)
-# A program that is installed into bin.
+# A program, installed into bin.
 function(trainyard_program name source)
   add_executable(${name} ${source})
   target_link_libraries(${name} PRIVATE trainyard_options ${ARGN})
@@ -36,7 +36,7 @@ function(trainyard_program name source)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
-# The programs of all tests that are labelled unit or simulation.
+# Builds all tests with the label unit or simulation.
 add_custom_target(quick_tests)
 
 # trainyard_test(NAME [SOURCES ...] [DEPS ...] [PCH_FROM target] [TIMEOUT seconds] [LABELS ...]

@@ -1,7 +1,7 @@
-# CUDA: nvcc for trainer/kernels, and the libraries that these call. Sets TRAINYARD_KERNELS where
-# everything is there. Without TRAINYARD_CUDA the kernels are compiled and not linked, so that a
-# machine without a GPU finds their errors. A CUDA LibTorch wheel brings the libraries along;
-# TRAINYARD_CUDA_LIBRARIES then lists the folders that hold them.
+# CUDA: nvcc for trainer/kernels, and the libraries that the kernels call. Sets TRAINYARD_KERNELS if
+# all are found. Without TRAINYARD_CUDA, the kernels are compiled but not linked, so that compile
+# errors are found on machines without a GPU. A CUDA LibTorch wheel includes the libraries;
+# TRAINYARD_CUDA_LIBRARIES then lists their folders.
 include(CheckLanguage)
 check_language(CUDA)
 set(TRAINYARD_KERNELS OFF)

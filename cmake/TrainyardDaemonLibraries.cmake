@@ -1,4 +1,4 @@
-# Libraries of controller, worker and CLI; all are Debian packages.
+# Libraries of the controller, the worker and the CLI. All of them are Debian packages.
 find_package(Threads REQUIRED)
 find_package(Protobuf REQUIRED)
 find_package(gRPC CONFIG REQUIRED)
@@ -19,8 +19,8 @@ pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(SENTENCEPIECE REQUIRED IMPORTED_TARGET sentencepiece)
 
-# The controller handles many small messages that one thread makes and another frees: jemalloc
-# halves the processor time of a submission. Sanitizers have their own allocator.
+# In the controller, one thread allocates many small messages and another thread frees them.
+# jemalloc halves the CPU time of a submission. Sanitizers have their own allocator.
 add_library(trainyard_allocator INTERFACE)
 if(NOT TRAINYARD_SANITIZE)
   find_library(JEMALLOC_LIBRARY jemalloc REQUIRED)

@@ -1,4 +1,4 @@
-# LibTorch: Debian's 1.13 (CPU) or 2.8 and newer with CUDA, found through CMAKE_PREFIX_PATH.
+# LibTorch, found through CMAKE_PREFIX_PATH: Debian's 1.13 (CPU), or 2.8 and newer (CUDA).
 find_package(Threads REQUIRED)
 find_package(Torch REQUIRED)
 find_package(nlohmann_json CONFIG QUIET)
@@ -17,7 +17,7 @@ target_compile_options(trainyard_torch INTERFACE ${TORCH_FLAGS})
 if(TRAINYARD_CUDA)
   target_compile_definitions(trainyard_torch INTERFACE TRAINYARD_CUDA USE_C10D_NCCL)
 else()
-  # The backend for CPUs closes Gloo's connections itself, which LibTorch offers no way to.
+  # The CPU backend closes Gloo's connections itself, because LibTorch has no function for this.
   find_library(GLOO_LIBRARY NAMES gloo REQUIRED)
   target_compile_definitions(trainyard_torch INTERFACE USE_C10D_GLOO)
   target_link_libraries(trainyard_torch INTERFACE ${GLOO_LIBRARY})
@@ -25,7 +25,7 @@ endif()
 
 add_library(trainyard_torch_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/pch.cpp)
 target_link_libraries(trainyard_torch_pch PUBLIC trainyard_options trainyard_torch)
-# Not <torch/torch.h>: its modules, optimizers and data sets take each file as long as all the rest.
+# Not <torch/torch.h>: its modules, optimizers and data sets would double each file's compile time.
 target_precompile_headers(trainyard_torch_pch PUBLIC
   <torch/types.h> <torch/autograd.h> <torch/utils.h> <nlohmann/json.hpp>)
 
@@ -35,7 +35,7 @@ if(NOT XXHASH_INCLUDE STREQUAL "/usr/include")
   include_directories(SYSTEM ${XXHASH_INCLUDE})
 endif()
 
-# NCCL of the CUDA wheel (-DNCCL_ROOT=.../site-packages/nvidia/nccl) or of the system.
+# NCCL from the CUDA wheel (-DNCCL_ROOT=.../site-packages/nvidia/nccl) or from the system.
 if(TRAINYARD_CUDA)
   find_path(NCCL_INCLUDE nccl.h HINTS ${NCCL_ROOT}/include REQUIRED)
   find_library(NCCL_LIBRARY NAMES nccl libnccl.so.2 HINTS ${NCCL_ROOT}/lib REQUIRED)

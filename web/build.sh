@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes web/dist, which is committed: users and their builds need no Node.js. Run it after a change
-# of the dashboard; tests/web/run.sh fails when web/dist is not what the sources make.
+# Builds web/dist, which is committed so that users need no Node.js. Run this script after a change
+# of the dashboard: tests/web/run.sh fails if web/dist does not match the sources.
 #   web/build.sh            builds web/dist
 #   web/build.sh packages   only installs the packages of the lock file
 set -euo pipefail
@@ -8,10 +8,10 @@ cd "$(dirname "$0")"
 
 install() { PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm ci --no-audit --no-fund --loglevel=error; }
 
-# Our stamp in node_modules tells whether it belongs to the lock file.
+# Our stamp in node_modules shows whether node_modules matches the lock file.
 if ! cmp -s package-lock.json node_modules/.lock-installed; then
-  # Debian 12's Node.js is 18. npm leaves out packages that want a newer one, so the first round
-  # only brings Node.js itself, and the second runs under it.
+  # Debian 12 has Node.js 18. npm skips packages that need a newer Node.js. Therefore the first
+  # install gets a newer Node.js, and the second install runs under it.
   major=$(node -p 'parseInt(process.versions.node)')
   if [ "$major" -lt 20 ] && [ ! -x build/node/bin/node ]; then
     install

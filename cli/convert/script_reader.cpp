@@ -112,7 +112,7 @@ class ScriptReader {
     Refuse(command);
   }
 
-  // True for commands that the ranks do not need: they only print, wait or inspect something.
+  // True for a command that the ranks do not need: it only prints, waits or inspects something.
   static bool IsSilent(const std::string& word) {
     static const std::set<std::string> words = {
         "echo", "set",  "printf", "date", "hostname", "mkdir", "nvidia-smi", "wait", "ulimit",

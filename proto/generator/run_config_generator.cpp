@@ -196,7 +196,7 @@ std::string TopLevelKeys() {
 using EnumHeaders = std::map<const EnumDescriptor*, std::string>;
 
 // Generates the header of a section. The header of the first section that uses an enum declares
-// that enum. Headers of later sections include the first one.
+// that enum. Headers of later sections include that header.
 GeneratedFile SectionHeader(const FieldDescriptor& section, EnumHeaders& enum_headers) {
   const Descriptor& type = *section.message_type();
   const std::string name = HeaderName(section);

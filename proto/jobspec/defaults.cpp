@@ -95,8 +95,8 @@ void FillOriginsOf(const Message& message, const std::string& prefix, const std:
   }
 }
 
-// A program with a single rank does not get the variables of torchrun, because they make many
-// programs search for peers.
+// A program with a single rank does not get the variables of torchrun, because these variables make
+// many programs search for peers.
 void FillTorchrunEnv(v1::JobSpec& spec, Origins& origins) {
   if (spec.has_torchrun_env()) return;
   spec.set_torchrun_env(RunsOurTrainer(spec) || WorldSize(spec) > 1);

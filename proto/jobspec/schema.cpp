@@ -119,7 +119,7 @@ nlohmann::json SectionSchema(const Descriptor& descriptor) {
 constexpr std::size_t kColumns = 100;
 
 // Wraps the text to lines of at most kColumns, except that longer words are not broken. Indents
-// each line by `indent` blanks, except the first, because the caller has already filled its
+// each line except the first by `indent` blanks. In the first line, the caller has already filled
 // `indent` columns.
 std::string Wrapped(const std::string& text, std::size_t indent) {
   std::string out;

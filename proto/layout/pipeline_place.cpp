@@ -15,8 +15,8 @@ IndexRange LayersOfPart(int64_t num_layers, int64_t last, int64_t parts, int64_t
 }
 
 // Returns the work of the most loaded stage, measured in layers, if the last part has `last`
-// layers. Each other part has `small` layers, and the first `larger` of them have one more (see
-// PartOf). Therefore only the first and the last stage can have the most work.
+// layers. Each other part has `small` layers; the first `larger` parts have one more (see PartOf).
+// Therefore only the first and the last stage can have the most work.
 double LargestStage(const PipelinePlace& place, int64_t num_layers, int64_t last) {
   const int64_t others = place.parts() - 1;
   const int64_t small = (num_layers - last) / others, larger = (num_layers - last) % others;
@@ -27,8 +27,8 @@ double LargestStage(const PipelinePlace& place, int64_t num_layers, int64_t last
   return std::max(static_cast<double>(of_first), last_work);
 }
 
-// Returns the number that minimizes LargestStage. In a tie, returns the one nearest to an even
-// split.
+// Returns the number of layers of the last part that minimizes LargestStage. In a tie, returns the
+// number nearest to an even split.
 int64_t LayersOfLastPart(const PipelinePlace& place, int64_t num_layers) {
   if (place.parts() == 1) return num_layers;
   int64_t best = PartOf(num_layers, place.parts(), place.parts() - 1).length;

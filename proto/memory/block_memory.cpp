@@ -90,8 +90,8 @@ void SetHeads(const RunConfig& config, double row_bytes, BlockTensors& tensors) 
 }
 
 // Sets the sizes of latent attention (model/latent_attention.cpp). Its heads are the queries, the
-// keys, and the product that contains the unrotated elements of keys and the values. Selective
-// recomputation computes them again from the vectors of lower rank and the shared keys.
+// keys, and the product that contains the values and the unrotated elements of keys. Selective
+// recomputation computes these heads again from the vectors of lower rank and the shared keys.
 void SetLatentHeads(const RunConfig& config, double row_bytes, double between,
                     BlockTensors& tensors) {
   const ModelConfig& model = config.model;
@@ -114,8 +114,8 @@ void SetLatentHeads(const RunConfig& config, double row_bytes, double between,
 }
 
 // Returns the bytes of the buffers between the ranks of the experts. An all-to-all has the sorted
-// copies of this rank's rows, the received rows, and these sorted by expert. An all-gather has the
-// rows of all ranks twice, and the rows sorted by expert.
+// copies of this rank's rows, the received rows, and the received rows sorted by expert. An
+// all-gather has the rows of all ranks twice, and the rows sorted by expert.
 double ExchangeBytes(const RunConfig& config, double stream, double row_bytes) {
   const LayoutConfig& layout = config.layout;
   switch (DispatchOf(config.model, layout)) {
@@ -157,8 +157,8 @@ double FeedForwardPart(const RunConfig& config, BlockKind kind) {
          static_cast<double>(tp);
 }
 
-// The block's temporaries in the backward pass. `again` is 1 with selective recomputation, which
-// computes the results of norms and activations again, and otherwise 0.
+// The block's temporaries in the backward pass. Selective recomputation computes the results of
+// norms and activations again; `again` is then 1, otherwise 0.
 struct BackwardPass {
   const BlockTensors& tensors;
   KeptBytes kept;
@@ -195,8 +195,8 @@ struct BackwardPass {
   }
 };
 
-// An estimate of the working memory in FP8, which was not measured. It contains the gradients of a
-// block's result and of its widest product, and of the rows at the experts.
+// An estimate of the working memory in FP8, which was not measured. The estimate contains the
+// gradients of a block's result, of its widest product, and of the rows at the experts.
 double EstimatedWorking(const BlockTensors& tensors) {
   const ExpertTensors& experts = tensors.experts;
   return 3 * tensors.all_rows +
@@ -238,7 +238,7 @@ BlockTensors TensorsOf(const RunConfig& config, BlockKind kind) {
 // Returns the bytes of the tensors that model/block.cpp, attention.cpp, mlp.cpp and moe.cpp keep.
 // Selective recomputation does not keep the results of the norms and of the activation, the rows
 // sorted by expert, and the heads that latent attention computes from a lower rank. Full
-// recomputation keeps the choice of experts, so that rows take the same way again.
+// recomputation keeps the choice of experts, so that each row goes to the same experts again.
 KeptBytes KeptByBlock(const BlockTensors& tensors, Recompute recompute) {
   const ExpertTensors& experts = tensors.experts;
   if (recompute == Recompute::kFull) {

@@ -16,7 +16,7 @@ bool Fits(const RunConfig& config, double limit) {
 }
 
 // Returns the largest micro-batch that fits, divides a rank's share of every batch, and is not
-// larger than the current one. Returns 1 if there is none.
+// larger than the current micro-batch. Returns 1 if there is none.
 int64_t LargestMicroBatch(RunConfig config, double limit) {
   const TrainConfig& train = config.train;
   // A common divisor of all batch sizes: it divides global_batch and, with a ramp-up, the start and

@@ -139,14 +139,14 @@ StageParameters ParametersOf(const RunConfig& config, const PipelinePlace& place
   return stage;
 }
 
-// Adds weights, gradients and moments of `parameters` parameters. Sharded ones are divided among
+// Adds weights, gradients and moments of `parameters` parameters. Sharded values are divided among
 // `owners` ranks.
 void AddState(const RunConfig& config, double parameters, double owners,
               MemoryPrediction& prediction) {
   const LayoutConfig& layout = config.layout;
   const double value = BytesOf(config.train.precision);
   // For each bf16 weight, the optimizer's state has the low 16 bits of an fp32 master weight. For
-  // each fp16 weight, it has the whole master weight.
+  // each fp16 weight, the state has the whole master weight.
   const double master =
       config.train.precision == Precision::kFp16 ? kFloatBytes : kFloatBytes - value;
   const double weight_owners = layout.zero >= 3 ? owners : 1;
@@ -174,9 +174,9 @@ void AddActivations(const RunConfig& config, const BlockTensors& tensors, double
       passes * (recomputed * kept.dispatch + (layers - recomputed) * plain.dispatch);
 }
 
-// Returns the bytes of the attention bias that separates documents. It has one value per pair of
-// positions, for each micro-batch in progress. Manual attention needs a negligible amount instead
-// (ops/visible_keys.h).
+// Returns the bytes of the attention bias that separates documents. The bias has one value per pair
+// of positions, for each micro-batch in progress. Manual attention needs a negligible amount
+// instead (ops/visible_keys.h).
 double DocumentBytes(const RunConfig& config, const PipelinePlace& place) {
   if (!config.data.reset_attention_mask || AttentionBackendOf(config) == AttentionBackend::kManual)
     return 0;

@@ -6,7 +6,7 @@
 namespace trainyard {
 namespace {
 
-// Rounding errors of the product are below this. Without it, 1.1 times 10 rows would be 12.
+// A bound on the rounding error of the product. Without this bound, 1.1 times 10 rows would be 12.
 constexpr double kRoundingError = 1e-9;
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace trainyard {
 namespace {
 
 // Settings that earlier versions did not write into checkpoints. If such a setting is missing in a
-// checkpoint, its value was the default.
+// checkpoint, the setting had its default value.
 constexpr std::array kLaterSettings = {"normalization",
                                        "norm_weights",
                                        "qk_layernorm",
@@ -33,8 +33,8 @@ constexpr std::array kLaterSettings = {"normalization",
                                        "moe_router_enable_expert_bias",
                                        "multi_latent_attention"};
 
-// Settings that matter only when the weights are initialized or trained. A model that was trained
-// with a limit on the rows of each expert is used without one.
+// Settings that matter only when the weights are initialized or trained. For example, a model that
+// was trained with a limit on the rows of each expert is used without this limit.
 constexpr std::array kTrainingSettings = {"init_method_std",
                                           "output_layer_init_method_std",
                                           "moe_router_load_balancing_type",

@@ -68,8 +68,8 @@ class Attributes {
   posix_spawnattr_t attributes_;
 };
 
-// Returns the pointers that exec needs. They are not const, although exec does not change the
-// texts.
+// Returns the pointers that exec needs. The pointers are not const, although exec does not change
+// the texts.
 std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));

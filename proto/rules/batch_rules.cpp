@@ -49,8 +49,8 @@ void CheckRampupSteps(const TrainConfig& train, Problems& problems) {
                                          std::to_string(kMaxRampupIncrements) + " are supported"});
 }
 
-// Checks that the ranks can divide the start and the increment, as they divide global_batch. They
-// can then divide the batch of every step.
+// Checks that the ranks can divide the start and the increment, as they divide global_batch. The
+// ranks can then divide the batch of every step.
 void CheckRampup(const RunConfig& config, Problems& problems) {
   const TrainConfig& train = config.train;
   if (!HasRampup(train)) return;

@@ -59,8 +59,8 @@ std::optional<Decimal> ReadDecimal(const std::string& text) {
   return number;
 }
 
-// Returns the number as a multiple of 10^exponent; nullopt if this is above kWholeMax. Requires
-// exponent <= number.exponent.
+// Returns the number as a multiple of 10^exponent; nullopt if the multiple is above kWholeMax.
+// Requires exponent <= number.exponent.
 std::optional<int64_t> InUnitsOf(int exponent, const Decimal& number) {
   int64_t whole = number.digits;
   for (int i = exponent; i < number.exponent; ++i) {

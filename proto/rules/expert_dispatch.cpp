@@ -9,8 +9,8 @@
 namespace trainyard {
 namespace {
 
-// An assumption, not measured. It is above the 1.1 of a balanced router, because a run needs its
-// memory from the first step on, before the router is balanced.
+// An assumption, not measured. A balanced router needs only 1.1, but a run needs its memory from
+// the first step on, before the router is balanced.
 constexpr double kReserve = 1.25;
 
 // Returns the largest possible number of rows at the experts of one rank, relative to the number

@@ -5,9 +5,9 @@
 namespace trainyard {
 namespace {
 
-// Returns advice such as "set `layout.tp` to 3 or 6", where `part` is layout.tp. It names the
-// divisors of `whole` that are nearest to the value of `part`: one below and, if there is one, one
-// above.
+// Returns advice such as "set `layout.tp` to 3 or 6", where `part` is layout.tp. The advice names
+// the divisors of `whole` that are nearest to the value of `part`: one below and, if there is one,
+// one above.
 std::string NearestThatDivide(int64_t whole, const Named& part) {
   int64_t below = std::min(part.value, whole), above = part.value;
   while (whole % below != 0) --below;

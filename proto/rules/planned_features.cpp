@@ -44,8 +44,8 @@ void CheckDenseModel(const ModelConfig& model, Problems& problems) {
   CheckNeeds(settings, "`model.num_experts`", problems);
 }
 
-// Checks the groups of experts. A group needs two experts, because the sum of its two best scores
-// ranks it.
+// Checks the groups of experts. A group needs two experts, because groups are ranked by the sum of
+// their two best scores.
 void CheckGroups(const ModelConfig& model, Problems& problems) {
   const std::string key = "model.moe_router_num_groups", kept_key = "model.moe_router_group_topk";
   const int64_t groups = model.moe_router_num_groups, kept = model.moe_router_group_topk;
@@ -117,8 +117,8 @@ void CheckExperts(const RunConfig& config, Problems& problems) {
                                                " times the size of an expert, in every layer"});
 }
 
-// Reports settings of plain attention that latent attention does not have. It rotates separate
-// elements, has its own sizes of heads, and normalises the vectors of lower rank.
+// Reports settings of plain attention that latent attention does not have. Latent attention rotates
+// separate elements, has its own sizes of heads, and normalises the vectors of lower rank.
 void CheckPlainAttentionSettings(const ModelConfig& model, Problems& problems) {
   const Written settings[] = {
       {"model.kv_channels", model.kv_channels > 0},
@@ -216,7 +216,7 @@ void CheckExpertParts(const RunConfig& config, Problems& problems) {
                                ", or set `layout.etp` to 1 to keep experts whole"});
 }
 
-// If tensor parallelism divides each expert, the kernels count its parts like experts.
+// If tensor parallelism divides each expert, the kernels count each part as an expert.
 void CheckExpertsOnGpu(const RunConfig& config, Problems& problems) {
   const int64_t parts = HasWholeExperts(config.layout) ? 1 : config.layout.tp;
   const int64_t experts = config.model.num_experts;

@@ -221,7 +221,7 @@ void CheckGradientNoise(const RunConfig& config, Problems& problems) {
   }
 }
 
-// The size of the heads of a kind, and the settings that determine it.
+// The size of the heads of a kind, and the settings that determine this size.
 struct HeadSizeSource {
   const char* key;
   const char* heads;

@@ -42,8 +42,8 @@ absl::Status ReserveAtomicFile(const std::string& path, std::size_t bytes) {
 absl::StatusOr<UniqueFd> OpenRegularFile(const std::string& path, int flags, mode_t mode) {
   UniqueFd fd(open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode));
   struct stat info = {};
-  // open(2) fails if the file is not regular: with ENXIO for a socket or for a FIFO without a
-  // reader, and with ELOOP for a symbolic link if O_NOFOLLOW is set.
+  // Errors of open(2) for a file that is not regular: ENXIO for a socket or for a FIFO without a
+  // reader, and ELOOP for a symbolic link if O_NOFOLLOW is set.
   const bool is_other = fd.valid() ? fstat(fd.get(), &info) == 0 && !S_ISREG(info.st_mode)
                                    : errno == ENXIO || errno == ELOOP;
   if (is_other) {

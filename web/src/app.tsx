@@ -55,13 +55,13 @@ export function loadPage(name: string): Promise<Page> | undefined {
   return page;
 }
 
-// Loads the code of all pages, one after the other while the browser is idle, so that they open
-// while the controller is away.
+// Loads the code of all pages, one after the other while the browser is idle, so that the pages
+// open even while the controller is away.
 async function loadAllPages(): Promise<void> {
   const names = Object.keys(LOADERS).filter((name) => !ONLY_WHEN_OPENED.includes(name));
   for (const name of names) {
     await idle();
-    // A page that is opened later requests its code again.
+    // After a failure, the page requests its code again when it is opened.
     await loadPage(name)?.catch(() => undefined);
   }
 }

@@ -13,8 +13,8 @@ namespace trainyard::cli {
 }
 }  // namespace trainyard::cli
 
-// toml++ 3.3 checks some conditions only by assertions, but a malformed file can violate them, for
-// example with a table name that begins with %. A failed assertion must therefore become an error.
+// toml++ 3.3 checks some conditions only by assertions. A malformed file can fail an assertion, for
+// example by a table name that begins with %. Such a failure must become an error.
 #define TOML_ASSERT(expression) ((expression) ? static_cast<void>(0) : trainyard::cli::RefuseToml())
 #include "toml++/toml.h"
 

@@ -7,8 +7,8 @@ export interface ServerEvent {
 }
 
 export class EventParser {
-  // Pieces of the unfinished last line. Joined only when its end arrives, because the first message
-  // may have several megabytes.
+  // Pieces of the unfinished last line. Joined only when the line's end arrives, because the first
+  // message may have several megabytes.
   private pieces: string[] = [];
   private kind = '';
   private data: string[] = [];

@@ -13,7 +13,7 @@ import type {
 } from './types';
 
 export const EVENTS_KEPT = 200;
-// Maximum number of ended jobs in the state. The jobs page requests older ones from the controller.
+// Maximum number of ended jobs in the state. The jobs page requests older jobs from the controller.
 export const ENDED_JOBS_KEPT = 500;
 
 export interface Live {
@@ -128,9 +128,9 @@ export function mergeEvents(
   return foldEvents([...held, ...arrived]).slice(0, EVENTS_KEPT);
 }
 
-// Adds to an update of the open job the parts that the stream omits. These are the job's history,
-// which the page requested once, and the progress of a job that ended before the controller
-// started.
+// Adds to an update of the open job the parts that the stream omits. The parts are the job's
+// history, which the page requested once, and the progress of a job that ended before the
+// controller started.
 export function withHistory(
   update: GetJobResponse,
   held: GetJobResponse | undefined,

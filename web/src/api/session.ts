@@ -56,7 +56,7 @@ export function refused(used: Session | undefined): void {
 }
 
 // Watches for logins and logouts in other tabs of this origin. After a login, this page reloads.
-// After a logout, it loses access.
+// After a logout, this page loses access.
 export function followOtherTabs(): void {
   addEventListener('storage', ({ key, newValue }) => {
     if (key !== null && key !== KEY) return;

@@ -25,7 +25,7 @@ import type {
 } from './types';
 
 const BASE_TOPICS = ['jobs', 'nodes', 'events'];
-// Maximum time that a job's page waits before it opens the stream. It waits because the first
+// Maximum time that a job's page waits before it opens the stream. The page waits because the first
 // snapshot describes the whole cluster.
 const STREAM_SETTLE_MS = 3_000;
 
@@ -48,17 +48,17 @@ export const metricsTick = signal(0);
 export const logsTick = signal(0);
 
 export const connected = signal(false);
-// Number of reconnects to the controller. After each one, views repeat failed requests.
+// Number of reconnects to the controller. After each reconnect, views repeat failed requests.
 export const reconnects = signal(0);
-// Number of times that a different cluster answered at this address. After each time, a job's page
+// Number of times that a different cluster answered at this address. Each time, a job's page
 // reloads its data.
 export const otherClusters = signal(0);
 // Time of the last message from the controller; 0 before the first one.
 export const receivedAt = signal(0);
 // True while the connection to the controller is lost. Pages are gray then and offer no actions.
 export const stale = computed(() => !connected.value && receivedAt.value > 0);
-// The browser's time, updated once per second. Ages are computed from it. While the tab is hidden,
-// it is not updated, which also pauses all periodic requests.
+// The browser's time, updated once per second. Ages are computed from it. A hidden tab does not
+// update the time, so all periodic requests pause, too.
 export const clock = signal(Date.now());
 // The controller's clock minus the browser's clock. Ages need the controller's clock, because all
 // times come from the controller.

@@ -17,7 +17,7 @@ export function tickText(value: number, step: number, unit: Unit): string {
   if (unit === 'ratio') return percent(value, digitsOf(step * 100));
   const size = Math.abs(value);
   if (size >= 1000) return shortTick(value, step);
-  // So small a value is zero with a rounding error.
+  // A value this small is zero plus a rounding error.
   if (size < step * 1e-6) return '0';
   if (size < 1e-3) {
     return value.toExponential(digitsOf(step / 10 ** Math.floor(Math.log10(size) + 1e-9)));

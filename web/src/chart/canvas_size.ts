@@ -1,6 +1,6 @@
 // The limit on the size of a canvas. Pure functions.
 
-// Some browsers draw nothing on a canvas that is wider or higher.
+// Some browsers draw nothing on a canvas that is wider or higher than this.
 export const MOST_CANVAS_PX = 16_384;
 
 // Returns the canvas pixels per CSS pixel: those of the screen, or fewer on a large canvas.
