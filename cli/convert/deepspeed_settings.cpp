@@ -117,7 +117,7 @@ void SetDeepSpeedDefaults(JobDraft& draft) {
 
 namespace {
 
-// DeepSpeed's first scale is 2^16 unless it is set. Its other defaults are Trainyard's.
+// DeepSpeed's default for the first scale is 2^16. DeepSpeed's other defaults are Trainyard's.
 void TakeFp16(const SourceTree& tree, JobDraft& draft) {
   draft.Set("train.precision", "fp16");
   const int64_t power = tree.Whole("fp16.initial_scale_power", 16);

@@ -8,7 +8,7 @@
 
 namespace trainyard::cli {
 
-// Returns YAML whose sections are in the order that recipes use. Text is quoted only where YAML
+// Returns YAML with the sections in the same order as in recipes. Text is quoted only where YAML
 // requires it.
 std::string JobFileOf(const JobDraft& draft, const std::string& name);
 

@@ -21,7 +21,7 @@ constexpr char kTasks[] = "tasks";
 constexpr char kNodeTasks[] = "tasks per node";
 constexpr char kTaskGpus[] = "GPUs per task";
 
-// The options of one launcher. Each option name, with its dashes, maps to a setting.
+// The options of one launcher. Maps each option's name, with dashes, to a setting.
 struct Launcher {
   std::map<std::string, std::string> settings;
   std::set<std::string> switches;  // Options that take no value.

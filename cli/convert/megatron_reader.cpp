@@ -116,7 +116,7 @@ std::string ValueOf(const std::string& value) {
   return found == names.end() ? value : found->second;
 }
 
-// Options without a value. Each one maps to a job setting and the value to set.
+// Maps each option without a value to a job setting and the value to set.
 const std::map<std::string, std::pair<std::string, std::string>>& Switches() {
   static const std::map<std::string, std::pair<std::string, std::string>> switches = {
       {"swiglu", {"model.activation", "swiglu"}},

@@ -191,8 +191,8 @@ class ScriptReader {
     }
   }
 
-  // Handles a script that has one task on a node with several GPUs. Its program starts the ranks
-  // itself.
+  // Handles a script that has one task on a node with several GPUs. The script's program starts the
+  // ranks itself.
   void CheckTasks(const LaunchedProgram& launched) {
     const ScriptCommand& program = launched.words;
     if (program.front().text == "bash" || program.front().text == "sh" ||

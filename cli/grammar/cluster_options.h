@@ -11,7 +11,7 @@
 
 namespace trainyard::cli {
 
-// The cluster to plan for. It need not exist.
+// The cluster to plan for. The cluster need not exist.
 struct ClusterOptions {
   planner::ClusterRequest request;
   std::string calibration;  // File of measured corrections; empty for none.

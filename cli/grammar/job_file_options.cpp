@@ -7,8 +7,8 @@ namespace trainyard::cli {
 CLI::Option* AddJobFileOptions(CLI::App& command, JobFileOptions& options) {
   CLI::Option* file =
       command.add_option("file", options.file, "job file or recipe name")->required();
-  // The option accepts one argument, like the options below. Otherwise the file in `--set a=1 file`
-  // would be read as a second setting.
+  // The option accepts one argument, like the options below. With more arguments, the file in
+  // `--set a=1 file` would be read as a second setting.
   command
       .add_option("--set", options.sets,
                   "override a setting, such as train.steps=200; may be repeated")

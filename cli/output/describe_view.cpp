@@ -51,7 +51,7 @@ void AddPending(const v1::PendingReason& pending, std::string& text) {
   AddLine("Try", pending.advice(), text);
 }
 
-// Adds the findings about a job that is not well, and the steps that a kill would lose.
+// Adds the findings about an unhealthy job, and the steps that a kill would lose.
 void AddHealth(const v1::JobHealth& health, Timestamp now, std::string& text) {
   if (health.word() == v1::HEALTH_WORD_UNSPECIFIED) return;
   const std::vector<std::string> lines = HealthLines(health, now);

@@ -55,9 +55,9 @@ std::string RanksText(const google::protobuf::RepeatedPtrField<v1::RankPlacement
 Listing SpecListing(const v1::JobSpec& spec, const Origins& origins);
 
 Listing CheckpointListing(const v1::Job& job, bool deleted_too, Timestamp now);
-// Returns the cause, the summary, the failing rank with its node, whether a retry can help, the
-// stacks of a stalled rank and the last lines of the failing rank's output. Omits the line about
-// the rank if the node's name is unknown, because the summary names the rank.
+// Returns the cause and the summary, the failing rank and its node, whether a retry can help, a
+// stalled rank's stacks, and the last lines of the failing rank's output. Omits the line about the
+// rank if the node's name is unknown, because the summary names the rank.
 std::string VerdictText(const v1::Verdict& verdict, const NodeNames& names);
 
 }  // namespace trainyard::cli

@@ -8,7 +8,7 @@
 namespace trainyard::cli {
 
 struct RestartLimits {
-  // Pause after the first quick death. Each further quick death doubles it.
+  // Pause after the first quick death. Each further quick death doubles the pause.
   std::chrono::milliseconds first_pause{250};
   std::chrono::milliseconds longest_pause{8000};
   // A death is quick if the daemon lived for a shorter time than this.

@@ -16,7 +16,7 @@ namespace format = token_format;
 
 constexpr int64_t kLargestTwoByteVocabulary = 65536;
 
-// SplitMix64. It gives the same numbers on every machine.
+// SplitMix64, which gives the same numbers on every machine.
 class RandomNumbers {
  public:
   // In [0, 1).

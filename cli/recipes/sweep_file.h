@@ -32,7 +32,7 @@ struct Sweep {
   std::vector<SweepRun> runs;
 };
 
-// Returns the file of a sweep that has not run. It contains no failures and no metrics.
+// Returns the file of a sweep that has not run: the file contains no failures and no metrics.
 std::string SweepText(const Sweep& sweep);
 
 // Reads a sweep that was run. If a run has neither measurements nor a failure, sets its failure to

@@ -24,7 +24,7 @@ using grpc::experimental::InterceptionHookPoints;
 using std::chrono::steady_clock;
 using std::chrono::system_clock;
 
-// The value of the `authorization` metadata. It is set once, before the channel is returned.
+// The value of the `authorization` metadata. Set once, before the channel is returned.
 using Header = std::shared_ptr<std::string>;
 
 class AddHeader final : public grpc::experimental::Interceptor {

@@ -35,8 +35,8 @@ struct OpenedChannel {
 // - over plain TCP, by a proof that the controller knows the token. The client proves its own
 //   knowledge of the token, too; the token itself is never sent.
 //
-// A channel over the local socket or plain TCP is one connection. It never reconnects, because
-// another process may be listening by then. After UNAVAILABLE, open a new channel.
+// A channel over the local socket or plain TCP is one connection. Such a channel never reconnects,
+// because another process may be listening by then. After UNAVAILABLE, open a new channel.
 //
 // UNAVAILABLE: no controller answers; the message is from gRPC or the operating system.
 // PERMISSION_DENIED: the program at the address did not prove that it knows the token.

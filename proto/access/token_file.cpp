@@ -71,7 +71,7 @@ absl::StatusOr<std::string> ReadOrMakeToken(const std::string& path, bool for_gr
   if (!Exists(path)) {
     TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(path, NewSecret() + "\n"));
   }
-  // Correct the mode of an existing file. It may have been created with another value of
+  // Correct the mode of an existing file. The file may have been created with another value of
   // `for_group` or another umask.
   struct stat info {};
   if (stat(path.c_str(), &info) != 0) return ErrnoStatus(errno, "cannot read", path);

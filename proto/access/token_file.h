@@ -10,11 +10,11 @@
 
 namespace trainyard {
 
-// The environment variable with the path of the token file. It takes precedence over all other
-// places.
+// The environment variable with the path of the token file. This path takes precedence over all
+// other places.
 inline constexpr char kTokenFileVariable[] = "TRAINYARD_TOKEN_FILE";
-// The environment variable with the path of a certificate: the controller's certificate, or that of
-// the certificate authority that signed the controller's certificate.
+// The environment variable with the path of a certificate: the controller's certificate, or the
+// certificate of the authority that signed it.
 inline constexpr char kCaFileVariable[] = "TRAINYARD_CA_FILE";
 // If this environment variable has the value "1", unencrypted connections to other machines are
 // permitted and relays are trusted.

@@ -26,7 +26,7 @@ inline constexpr std::array<std::string_view, 9> kTorchrunVariables = {
 inline constexpr char kCudaDevices[] = "CUDA_VISIBLE_DEVICES";
 inline constexpr char kNvidiaDevices[] = "NVIDIA_VISIBLE_DEVICES";
 
-// The prefix of Trainyard's own variables. It is reserved, so jobs cannot set them.
+// The reserved prefix of Trainyard's own variables. Jobs cannot set such variables.
 inline constexpr char kReservedPrefix[] = "TRAINYARD_";
 inline constexpr char kJobId[] = "TRAINYARD_JOB_ID";
 inline constexpr char kJobName[] = "TRAINYARD_JOB_NAME";
@@ -40,8 +40,8 @@ inline constexpr char kLrFactor[] = "TRAINYARD_LR_FACTOR";      // Scales learni
 // Excludes bad checkpoints, in the format "attempt:step,attempt:step". Each pair excludes the
 // checkpoints that the pair's attempt, or an older attempt, saved at the pair's step or later.
 inline constexpr char kRolledBack[] = "TRAINYARD_ROLLED_BACK";
-// The ids of other unfinished jobs, such as "3,17". This job must not use checkpoint directories
-// that these jobs have claimed.
+// The ids of other unfinished jobs, such as "3,17". The rank's job must not use checkpoint
+// directories that those jobs have claimed.
 inline constexpr char kLiveJobs[] = "TRAINYARD_LIVE_JOBS";
 // The path of the order file. After a rank has lost a peer, it reads from this file how to continue
 // without a restart. If the variable is unset, healing is off.

@@ -12,7 +12,7 @@ namespace trainyard {
 inline constexpr int kMaxSlotsOfNode = 1024;
 // The maximum number of ranks in one gang. The largest published run (Llama 3 405B) has this many.
 inline constexpr int kMaxRanks = 16'384;
-// The largest step number. It is far above the steps of any run. It is also small enough that step
+// The largest step number. No run has nearly as many steps. The number is so small that step
 // numbers and their sums are exact as integers and as doubles.
 inline constexpr int64_t kMaxStep = 1'000'000'000'000;
 // The maximum number of series keys in one request.
@@ -24,7 +24,7 @@ inline constexpr std::size_t kMaxJobFileBytes = 1 << 20;
 inline constexpr std::size_t kMaxJobNameBytes = 63;
 // The maximum size of a node id, and of an incarnation id.
 inline constexpr std::size_t kMaxIdBytes = 128;
-// The maximum size of a host name or address. It is the limit on domain names (RFC 1035, section
+// The maximum size of a host name or address. Equals the limit on domain names (RFC 1035, section
 // 2.3.4).
 inline constexpr std::size_t kMaxHostBytes = 255;
 // The maximum size of a user name, and of a request id.

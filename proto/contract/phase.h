@@ -1,4 +1,4 @@
-// The phases of a rank. Their names are used in the `phase` records of telemetry.
+// The phases of a rank. The `phase` records of telemetry contain the names of the phases.
 #ifndef TRAINYARD_PROTO_CONTRACT_PHASE_H_
 #define TRAINYARD_PROTO_CONTRACT_PHASE_H_
 

@@ -84,7 +84,7 @@ inline constexpr char kEvaluationSeconds[] = "evaluation_seconds";
 inline constexpr char kGeneration[] = "generation";
 
 // Keys of `rank` and `metrics` records: the parts of the newest step's time on the rank's device,
-// in seconds. Their sum is the step time. telemetry.proto describes each part.
+// in seconds. The sum of the parts is the step time. telemetry.proto describes each part.
 inline constexpr char kComputeSeconds[] = "compute_seconds";
 inline constexpr char kInputWaitSeconds[] = "input_wait_seconds";
 inline constexpr char kTensorWaitSeconds[] = "tp_wait_seconds";

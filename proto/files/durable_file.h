@@ -28,8 +28,8 @@ struct FileError {
 // Options for creating a file.
 struct FileAccess {
   mode_t mode = 0600;
-  // True to write through a symbolic link at the path. This is unsafe if other users can create
-  // links there.
+  // True to write through a symbolic link at the path. Unsafe if other users can create links
+  // there.
   bool follow_links = false;
 };
 

@@ -1,4 +1,4 @@
-// A sink of MessageWalk (message_walk.h). It builds a JSON tree of the fields that are set.
+// A sink of MessageWalk (message_walk.h) that builds a JSON tree of the fields that are set.
 #ifndef TRAINYARD_PROTO_JSON_TREE_SINK_H_
 #define TRAINYARD_PROTO_JSON_TREE_SINK_H_
 

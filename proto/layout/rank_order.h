@@ -1,6 +1,6 @@
 // The position of each rank in a layout. The layout is a grid with the axes tp, cp, dp, and pp, of
 // which tp varies fastest and pp slowest. Tensor-parallel ranks are therefore neighbours inside a
-// node, and pipeline stages are far apart. This is Megatron-LM's default order.
+// node, and pipeline stages are far apart. The order is Megatron-LM's default.
 //
 // Experts divide the tp * cp * dp ranks of a stage in a second way: into etp * ep * edp, of which
 // etp varies fastest and edp slowest (MoE parallel folding, Liu et al. 2025, arXiv 2504.14960).

@@ -23,7 +23,7 @@ bool IsManual(const RunConfig& config) {
 }
 
 // Returns the bytes of the softmax results that are kept for the backward pass. Manual attention
-// without context parallelism keeps all attention weights. Otherwise attention keeps only the
+// without context parallelism keeps all attention weights. All other attention keeps only the
 // logarithm of the sum of each row.
 double SoftmaxBytes(const RunConfig& config, double rows, double heads) {
   const bool keeps_sums = !IsManual(config) || config.layout.cp > 1;
@@ -89,7 +89,7 @@ void SetHeads(const RunConfig& config, double row_bytes, BlockTensors& tensors) 
   tensors.attention += ContextAttentionBytes(config, tensors);
 }
 
-// Sets the sizes of latent attention (model/latent_attention.cpp). Its heads are the queries, the
+// Sets the sizes of latent attention (model/latent_attention.cpp). The heads are the queries, the
 // keys, and the product that contains the values and the unrotated elements of keys. Selective
 // recomputation computes these heads again from the vectors of lower rank and the shared keys.
 void SetLatentHeads(const RunConfig& config, double row_bytes, double between,
@@ -174,8 +174,8 @@ struct BackwardPass {
   }
 
   // The experts' half: the gradients of the rows' results and of the rows, the weighted activation
-  // and its gradient, and what is recomputed (model/experts.cpp). Then the buffers of the exchange,
-  // or the shared expert, need memory instead; what the experts kept is free by then.
+  // and its gradient, and the recomputed values (model/experts.cpp). Later the exchange's buffers,
+  // or the shared expert, need memory instead. The tensors kept by the experts are then free.
   double Experts() const {
     const ExpertTensors& experts = tensors.experts;
     const double rows_again = again * experts.row_bytes;

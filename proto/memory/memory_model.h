@@ -7,7 +7,7 @@
 
 namespace trainyard {
 
-// All values are bytes per GPU. They are doubles, because the largest valid settings give values
+// All values are bytes per GPU. The type is double, because the largest valid settings give values
 // that exceed 64 bits.
 struct MemoryPrediction {
   double weights = 0;  // Includes fp32 master weights, or the low 16 bits of them.
@@ -30,9 +30,9 @@ struct MemoryPrediction {
 // fragmentation of the allocator.
 //
 // The result is within 1 % of the measured peaks of the dense bf16 runs in memory_model_test.cpp.
-// With experts, the tensors that forward passes keep are exactly those of the trainer
-// (tests/trainer/model/moe_memory_test.cpp), except that 1.25 times the mean number of rows is
-// assumed if experts are on several ranks. Peaks with experts, latent attention or FP8 were not
+// With experts, the tensors kept by forward passes are exactly those of the trainer
+// (tests/trainer/model/moe_memory_test.cpp). One exception: if experts are on several ranks, 1.25
+// times the mean number of rows is assumed. Peaks with experts, latent attention or FP8 were not
 // measured.
 MemoryPrediction PredictTrainingMemory(const RunConfig& config);
 

@@ -3,7 +3,7 @@
 // Without a ramp-up every step has train.global_batch samples. A ramp-up works as in Megatron-LM's
 // `--rampup-batch-size START INCREMENT SAMPLES`. Let n = (global_batch - START) / INCREMENT, and
 // let c be the number of samples before a step. If c < SAMPLES, the step has START + floor(c * n /
-// SAMPLES) * INCREMENT samples. Otherwise it has global_batch samples. All calculations use
+// SAMPLES) * INCREMENT samples. Otherwise the step has global_batch samples. All calculations use
 // integers.
 #ifndef TRAINYARD_PROTO_RULES_BATCH_PLAN_H_
 #define TRAINYARD_PROTO_RULES_BATCH_PLAN_H_

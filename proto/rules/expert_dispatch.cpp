@@ -14,8 +14,8 @@ namespace {
 constexpr double kReserve = 1.25;
 
 // Returns the largest possible number of rows at the experts of one rank, relative to the number
-// that this rank sends. Each sample sends at most ExpertCapacity rows to an expert, and each token
-// at most one. Requires a capacity.
+// that this rank sends. Each sample sends at most ExpertCapacity rows to an expert. Each token
+// sends at most one row to an expert. Requires a capacity.
 double RowsAtExperts(const RunConfig& config) {
   const ModelConfig& model = config.model;
   const LayoutConfig& layout = config.layout;

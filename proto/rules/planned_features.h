@@ -12,7 +12,7 @@
 
 namespace trainyard {
 
-// True if the matrix products of the blocks use FP8. This is the only feature of job files that
+// True if the matrix products of the blocks use FP8. FP8 is the only feature of job files that
 // trainyard-trainer does not support.
 bool HasFp8(const TrainConfig& train);
 

@@ -29,7 +29,7 @@ std::vector<SettingProblem> FindMissing(const RunConfig& config);
 std::vector<SettingProblem> FindOutOfRange(const RunConfig& config);
 
 // Reports too many ranks, sizes whose product is not `world_size`, and an ep that does not divide
-// the ranks that share the experts. These rules also apply to jobs that run a user's own program.
+// the ranks that share the experts. These checks also apply to jobs that run a user's own program.
 std::vector<SettingProblem> FindLayoutProblems(int64_t world_size, const RunConfig& config);
 
 // Reports settings of model, batch and schedule that contradict each other. Precondition:

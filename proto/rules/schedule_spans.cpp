@@ -132,8 +132,8 @@ void CheckFit(const TrainConfig& train, const Length& warmup, const Length* deca
            (in_steps ? StepsTaken(steps, train) : SamplesTaken(samples, ruler.run(), train))});
 }
 
-// Checks that the decay ends after the warm-up, for schedules whose decay length counts from the
-// start of the run.
+// For schedules whose decay length counts from the start of the run: checks that the decay ends
+// after the warm-up.
 void CheckDecayEnd(const TrainConfig& train, const Length& warmup, const Length& decay,
                    Problems& problems) {
   const std::vector<std::string> keys = decay.Keys();

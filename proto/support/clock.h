@@ -22,8 +22,8 @@ class Clock {
  public:
   virtual ~Clock() = default;
   virtual Timestamp Now() const = 0;
-  // The default returns the same time for both clocks. This is correct for a clock that no other
-  // program can set, such as a test's clock.
+  // The default returns the same time for both clocks. Equal times are correct for a clock that no
+  // other program can set, such as a test's clock.
   virtual ClockReading Read() const {
     const Timestamp now = Now();
     return {now, now};

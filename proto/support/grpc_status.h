@@ -1,4 +1,4 @@
-// Converts between absl and gRPC statuses. Their codes have the same numbers.
+// Converts between absl and gRPC statuses, whose codes have the same numbers.
 #ifndef TRAINYARD_PROTO_SUPPORT_GRPC_STATUS_H_
 #define TRAINYARD_PROTO_SUPPORT_GRPC_STATUS_H_
 

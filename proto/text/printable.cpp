@@ -15,9 +15,9 @@ std::size_t ColorBytes(std::string_view text) {
   return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
 }
 
-// Returns the code point at the beginning of `text` if it is a control character that UTF-8 encodes
-// in two or three bytes: one of ISO 6429, or one that sets the writing direction. Otherwise returns
-// 0.
+// Returns the code point at the beginning of `text`; 0 unless this is a control character of two or
+// three bytes in UTF-8. Such characters are those of ISO 6429 and those that set the writing
+// direction.
 unsigned WideControl(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   if (text.size() >= 2 && byte(0) == 0xC2 && byte(1) < 0xA0) return byte(1);

@@ -12,8 +12,8 @@ namespace trainyard::cli {
 // Adds the command and its options.
 void AddCompletion(CLI::App& parent, Grammar& grammar);
 
-// Returns the completion script for bash, zsh or fish. It completes commands, options, formats and
-// the keys of --set.
+// Returns the completion script for bash, zsh or fish. The script completes commands, options,
+// formats and the keys of --set.
 std::string CompletionScript(const std::string& shell, const CLI::App& app);
 
 Outcome RunCompletion(const std::string& shell, const CLI::App& app, Context& context);

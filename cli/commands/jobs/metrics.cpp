@@ -25,7 +25,7 @@ namespace {
 // The maximum number of table rows, chosen so that a table fits on a screen.
 constexpr int kTableBuckets = 20;
 
-// Rejects names of series that the job does not have. Otherwise an empty column would look like
+// Rejects names of series that the job does not have, because an empty column would look like
 // missing data.
 absl::Status CheckKeys(const std::vector<std::string>& asked, const std::vector<std::string>& known,
                        const std::string& job) {

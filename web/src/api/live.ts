@@ -1,4 +1,4 @@
-// The state of the cluster as received over the stream. It is computed by a pure reducer: the same
+// The state of the cluster as received over the stream. A pure reducer computes the state: the same
 // events always give the same state.
 import { foldEvents, type EventLine } from '../events/fold_events';
 import type {

@@ -1,4 +1,4 @@
-// The session that authenticates this page to the controller. Its secret is stored per origin
+// The session that authenticates this page to the controller. The secret is stored per origin
 // (scheme, host and port) and sent as a header. A cookie would be sent to every port of the host.
 import { signal } from '@preact/signals';
 

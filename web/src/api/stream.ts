@@ -1,5 +1,5 @@
-// The tab's only server-sent stream. Connects, resumes, and reports lost connections. It uses
-// fetch, because EventSource cannot send headers.
+// The tab's only server-sent stream. Connects, resumes, and reports lost connections. Uses fetch,
+// because EventSource cannot send headers.
 import { openStream } from './client';
 import { EventParser, type ServerEvent } from './event_parser';
 

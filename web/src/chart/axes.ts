@@ -87,8 +87,8 @@ export function paddedRange(low: number, high: number, logY: boolean): [number, 
 const DECADES_OF_NINE = 6;
 
 // Returns the ticks of a logarithmic axis: 1 to 9 times each power of ten or, over many decades,
-// the powers of ten alone. Replaces uPlot's own function, which does not terminate for ranges such
-// as 9.6e-7 to 3e-4, in which the first step passes a power of ten.
+// the powers of ten alone. Replaces uPlot's own function. If the first step passes a power of ten,
+// as in the range 9.6e-7 to 3e-4, uPlot's function does not terminate.
 export function logTicks(low: number, high: number): number[] {
   if (!(low > 0) || !(high >= low) || !Number.isFinite(high)) return [];
   const first = Math.floor(Math.log10(low));
@@ -122,8 +122,8 @@ export function bucketsFor(widthPx: number): number {
   return Math.min(2000, Math.max(200, Math.ceil(widthPx / 400) * 200));
 }
 
-// Returns the window that a drag from `a` to `b` selects. Its ends are whole numbers, and it is
-// never empty.
+// Returns the window that a drag from `a` to `b` selects. The window is never empty, and its ends
+// are whole numbers.
 export function zoomWindow(a: number, b: number): { from: number; to: number } {
   const from = Math.max(0, Math.floor(Math.min(a, b)));
   const to = Math.max(from + 1, Math.ceil(Math.max(a, b)));
