@@ -41,7 +41,7 @@ prepare_corpus() {
     "$(dirname "$pods")"
 }
 
-# nodes: prints the number of nodes of the controller in $home/dev; 0 if it does not answer.
+# nodes: prints the number of nodes of the controller in $home/dev; 0 without an answer.
 nodes() {
   local server
   server=$(cat "$home/dev/controller.address" 2>/dev/null) || { echo 0; return; }

@@ -42,7 +42,7 @@ struct StreamControl {
 //
 // Errors have the controller's code and message. UNAVAILABLE and DEADLINE_EXCEEDED name the
 // address, the cause and the remedy. A stream returns CANCELLED after an interrupt, and ABORTED
-// once `control.deadline` has passed. If a message handler returns false, its stream ends with OK.
+// once `control.deadline` has passed. If a message handler returns false, the stream ends with OK.
 class Client {
  public:
   explicit Client(std::string server, ClientLimits limits = {}, AccessPlaces places = {});

@@ -1,4 +1,4 @@
-// The environment of a command. main.cpp fills it from the process; tests set their own values.
+// The environment of a command. main.cpp uses the process's values; tests use their own values.
 #ifndef TRAINYARD_CLI_CONTEXT_ENVIRONMENT_H_
 #define TRAINYARD_CLI_CONTEXT_ENVIRONMENT_H_
 

@@ -189,7 +189,7 @@ std::optional<int64_t> GpusOnNode(const std::string& option, const std::string& 
   constexpr int64_t kMost = 1'000'000;
   if (!is_gpu || value.empty() || (!count.has_value() && parts.size() > 2)) return std::nullopt;
   if (count.has_value() && (*count < 1 || *count > kMost)) return std::nullopt;
-  // Only `--gres=gpu` may lack a number; it then means one GPU.
+  // Only `--gres=gpu` may lack a number; a missing number means one GPU.
   if (!count.has_value() && option != "gres") return std::nullopt;
   return count.value_or(1);
 }

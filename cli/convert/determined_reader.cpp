@@ -30,7 +30,7 @@ Translations DeterminedEnvironment() {
   return {{"environment.image", NoteOnly(kNoContainer)},
           {"environment.image.*", NoteOnly(kNoContainer)},
           {"environment.force_pull_image", Silent()},
-          // TakesVariables handles this key, because it must select the variables for the job's
+          // TakesVariables handles this key, because the variables must be selected for the job's
           // kind of slot.
           {"environment.environment_variables[]", Silent()},
           {"environment.environment_variables.cuda[]", Silent()},
@@ -108,7 +108,7 @@ class DeterminedReader {
   }
 
  private:
-  // If a trial needs more than 8 slots, Determined spreads it over agents of 8 slots each.
+  // If a trial needs more than 8 slots, Determined spreads the trial over agents of 8 slots each.
   void ReadSlots() {
     constexpr int64_t kUsualNode = 8;
     const int64_t slots = tree_.Whole("resources.slots_per_trial", 1);

@@ -44,7 +44,7 @@ void JobDraft::Note(int line, const std::string& text) {
 
 std::vector<std::string> JobDraft::Notes() const {
   std::vector<LineNote> sorted = notes_;
-  // Puts the notes about the whole file after the notes about its lines.
+  // Puts the notes about the whole file after the notes about single lines.
   std::stable_sort(sorted.begin(), sorted.end(), [](const LineNote& a, const LineNote& b) {
     if (a.source != b.source) return a.source < b.source;
     if ((a.line == 0) != (b.line == 0)) return b.line == 0;

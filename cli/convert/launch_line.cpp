@@ -264,8 +264,8 @@ class LauncherReader {
     }
   }
 
-  // Divides a count for the whole gang by the number of nodes. Returns 0 if it does not divide
-  // evenly.
+  // Divides a count for the whole gang by the number of nodes. Returns 0 if the count does not
+  // divide evenly.
   int64_t OnNode(const char* count) {
     const int64_t all = counts_[count], nodes = draft_.Whole(kNodes).value_or(1);
     if (all <= 0) return 0;

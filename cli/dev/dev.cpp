@@ -251,7 +251,7 @@ class LocalCluster {
     return absl::OkStatus();
   }
 
-  // Waits for the child to end. Kills it at the deadline or after a second Ctrl-C.
+  // Waits for the child to end. Kills the child at the deadline or after a second Ctrl-C.
   void WaitOrKill(ChildProcess& child, steady_clock::time_point deadline) {
     while (!child.WaitFor(kPollInterval)) {
       const bool impatient = context_.environment.interrupt->count() > 1;

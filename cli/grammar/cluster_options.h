@@ -17,11 +17,11 @@ struct ClusterOptions {
   std::string calibration;  // File of measured corrections; empty for none.
 };
 
-// Adds --device and the other cluster options. Returns the option --device, which the others
+// Adds --device and the other cluster options. Returns the option --device, which the other options
 // require.
 CLI::Option* AddClusterOptions(CLI::App& command, ClusterOptions& options);
 
-// Returns the cluster. If a calibration file is named, applies its corrections. Returns
+// Returns the cluster. If a calibration file is named, applies the file's corrections. Returns
 // INVALID_ARGUMENT if that file cannot be read.
 absl::StatusOr<planner::ClusterRequest> ClusterRequestOf(const ClusterOptions& options);
 

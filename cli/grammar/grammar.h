@@ -1,5 +1,5 @@
-// The tree of commands and their options. all_commands.h builds it from one file per command. Shell
-// completion is generated from the same tree.
+// The tree of commands and their options. all_commands.h builds the tree from one file per command.
+// Shell completion is generated from the same tree.
 #ifndef TRAINYARD_CLI_GRAMMAR_GRAMMAR_H_
 #define TRAINYARD_CLI_GRAMMAR_GRAMMAR_H_
 

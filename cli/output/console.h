@@ -9,7 +9,7 @@
 
 namespace trainyard::cli {
 
-// The streams, clock and terminal that all output uses. Tests replace them. For use by one thread.
+// The streams, clock and terminal of all output. Tests replace all of these. For use by one thread.
 struct Console {
   std::istream* in = nullptr;
   std::ostream* out = nullptr;

@@ -225,8 +225,8 @@ std::string DescribeText(const v1::GetJobResponse& response, const DescribeOptio
   if (const v1::Attempt* shown = ShownAttempt(job, options.attempt)) {
     absl::StrAppend(&text, "\nRanks of attempt ", shown->number(), "\n",
                     RanksText(shown->ranks(), response.node_names()));
-    // For the last attempt, the job's verdict is shown, because it also states why no further
-    // attempt follows.
+    // For the last attempt, the job's verdict is shown, because that verdict also states why no
+    // further attempt follows.
     const bool is_last = shown->number() == job.attempts().rbegin()->number();
     const v1::Verdict& verdict = is_last && job.has_verdict() ? job.verdict() : shown->verdict();
     if (shown->has_verdict() && verdict.cause() != v1::VERDICT_CAUSE_COMPLETED) {

@@ -1,4 +1,4 @@
-// Formats the health of a job and advice on it.
+// Formats the health of a job, and the advice about its health.
 #ifndef TRAINYARD_CLI_OUTPUT_HEALTH_VIEW_H_
 #define TRAINYARD_CLI_OUTPUT_HEALTH_VIEW_H_
 

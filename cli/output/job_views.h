@@ -34,7 +34,7 @@ Listing JobListing(const v1::ListJobsResponse& response, Timestamp now);
 nlohmann::json JobDocument(const v1::Job& job, Timestamp now);
 
 struct DescribeOptions {
-  // The attempt to show. 0: show all attempts, and the ranks of the newest one.
+  // The attempt to show. 0: show all attempts, and the ranks of the newest attempt.
   int64_t attempt = 0;
   // True: include settings that have their default values.
   bool all_settings = false;

@@ -9,7 +9,7 @@
 
 namespace trainyard::cli {
 
-// Writes or replaces the file and prints a note. Returns INVALID_ARGUMENT if it cannot be written.
+// Writes or replaces the file and prints a note. INVALID_ARGUMENT: the file cannot be written.
 absl::Status WriteOutputFile(const std::string& path, const std::string& text, Console& console);
 
 }  // namespace trainyard::cli

@@ -18,7 +18,7 @@ std::string StepTimeSvg(const planner::LayoutPlan& plan);
 std::string ScalingSvg(double flops);
 
 // Draws the fraction of time spent on useful steps, by checkpoint interval. Marks the best interval
-// and, if different, the chosen one.
+// and, if different, the chosen interval.
 std::string GoodputSvg(double gpus, const planner::Reliability& chosen,
                        const planner::Interruptions& interruptions);
 

@@ -176,7 +176,7 @@ void AddRun(const planner::LayoutPlan& plan, std::string& text) {
   AddCost(plan, run.device_hours, text);
 }
 
-// Adds the layout written in the job file, for comparison with the best one.
+// Adds the layout written in the job file, for comparison with the best layout.
 void AddWritten(const planner::LayoutPlan& plan, std::string& text) {
   const planner::WrittenLayout& written = *plan.written;
   absl::StrAppend(&text, "\nLayout of the job file\n");

@@ -22,8 +22,8 @@ std::vector<PlanPart> PartsOfStep(const planner::StepTime& step);
 // The output of `plan --device` for a terminal, in sections. The plan must have a layout.
 std::string LayoutPlanText(const planner::LayoutPlan& plan);
 
-// Returns a PlanLayoutResponse with all keys. Without a layout, keys that depend on it are null or
-// empty.
+// Returns a PlanLayoutResponse with all keys. Without a layout, keys that depend on the layout are
+// null or empty.
 nlohmann::json LayoutPlanDocument(const planner::LayoutPlan& plan);
 
 }  // namespace trainyard::cli

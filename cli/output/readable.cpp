@@ -107,8 +107,8 @@ std::vector<std::string> EvaluationTexts(const v1::Progress& progress, bool in_w
   return texts;
 }
 
-// Replace line ends and tabs by spaces: they mean nothing in a cell, and escapes are harder to
-// read.
+// Replace line ends and tabs by spaces: in a cell, line ends and tabs have no meaning, and escapes
+// are hard to read.
 std::string OneLine(std::string_view text) {
   std::string line(text);
   for (char& c : line) {

@@ -62,8 +62,8 @@ std::string OneLine(std::string_view text);
 // One labeled line, such as " State running\n".
 std::string LabelLine(const std::string& label, const std::string& value);
 
-// Returns the number of code points of UTF-8 text, which is its display width unless it has wide
-// characters.
+// Returns the number of code points of UTF-8 text, which is its display width unless the text has
+// wide characters.
 int DisplayWidth(std::string_view text);
 
 // Cuts the text to at most `width` columns and marks the cut by "…".

@@ -37,7 +37,7 @@ class ChildProcess {
   // Sends a signal to the child. Does nothing if the child has ended.
   void Signal(int signal);
 
-  // Waits for the child to end, for at most `limit`. Returns false if it is still running.
+  // Waits for the child to end, for at most `limit`. Returns false if the child is still running.
   bool WaitFor(std::chrono::milliseconds limit);
 
  private:

@@ -11,7 +11,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Write end of the listener's pipe. Signal handlers write to it, because write() is
+// Write end of the listener's pipe. Signal handlers write to this end, because write() is
 // async-signal-safe.
 std::atomic<int> signal_pipe{-1};
 

@@ -18,7 +18,7 @@ std::string CalibrationText(const planner::Calibration& calibration, const std::
 // invalid contents has the line number.
 absl::StatusOr<planner::Calibration> ReadCalibration(const std::string& path);
 
-// Applies the calibration file to the cluster, so that predictions for the cluster use its
+// Applies the calibration file to the cluster, so that predictions for the cluster use the file's
 // corrections. An empty path does nothing. Returns INVALID_ARGUMENT if the file cannot be read, is
 // invalid or is for another device.
 absl::Status ApplyCalibration(const std::string& path, planner::Cluster& cluster);

@@ -1,6 +1,6 @@
 // Files for running a `trainyard tune` sweep on a machine without daemons. `tune --sweep` writes a
 // file of runs. On that machine, tests/gpu/sweep.py adds the measurements to the file. `tune
-// --measured` evaluates them.
+// --measured` evaluates the measurements.
 #ifndef TRAINYARD_CLI_RECIPES_SWEEP_FILE_H_
 #define TRAINYARD_CLI_RECIPES_SWEEP_FILE_H_
 

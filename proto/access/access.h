@@ -14,7 +14,7 @@
 namespace trainyard {
 
 // Ensures that no secret is sent to an unverified controller: only FindAccess can create this
-// object, and opening a channel (channel.h) requires one.
+// object, and opening a channel (channel.h) requires this object.
 class Access {
  public:
   // HOST:PORT.

@@ -43,10 +43,10 @@ inline constexpr char kRolledBack[] = "TRAINYARD_ROLLED_BACK";
 // The ids of other unfinished jobs, such as "3,17". The rank's job must not use checkpoint
 // directories that those jobs have claimed.
 inline constexpr char kLiveJobs[] = "TRAINYARD_LIVE_JOBS";
-// The path of the order file. After a rank has lost a peer, it reads from this file how to continue
+// The path of the order file. After the loss of a peer, a rank reads from this file how to continue
 // without a restart. If the variable is unset, healing is off.
 inline constexpr char kHeal[] = "TRAINYARD_HEAL";
-// The number of seconds that a rank waits for an order after it has lost a peer.
+// The number of seconds that a rank waits for an order after the loss of a peer.
 inline constexpr char kHealWait[] = "TRAINYARD_HEAL_WAIT";
 inline constexpr char kStandby[] = "TRAINYARD_STANDBY";  // "1" if this process is a standby.
 inline constexpr char kSkipSamples[] = "TRAINYARD_SKIP_SAMPLES";  // "a:b,c:d" means [a, b), [c, d).

@@ -10,7 +10,7 @@ namespace trainyard {
 
 // The maximum number of slots of one node.
 inline constexpr int kMaxSlotsOfNode = 1024;
-// The maximum number of ranks in one gang. The largest published run (Llama 3 405B) has this many.
+// The maximum number of ranks in one gang, as in the largest published run (Llama 3 405B).
 inline constexpr int kMaxRanks = 16'384;
 // The largest step number. No run has nearly as many steps. The number is so small that step
 // numbers and their sums are exact as integers and as doubles.

@@ -7,7 +7,7 @@ namespace trainyard {
 namespace {
 
 constexpr std::string_view kMark = "[trainyard] output dropped here: ";
-// The mark that workers before version 0.2 wrote. Stored logs may still contain it.
+// The mark that workers before version 0.2 wrote. Stored logs may still contain this mark.
 constexpr std::string_view kOldMark = "[trainyard] output given up here: ";
 // The maximum length of a gap line. The store splits lines at 64 KiB, so a gap line is never split.
 constexpr int64_t kLineBytes = 60'000;

@@ -17,8 +17,8 @@ struct SettingRule {
   double max = std::numeric_limits<double>::infinity();
   // True if a job that runs trainyard-trainer must write this setting.
   bool required = false;
-  // If true, a setting that is not written has its default. If false, it has the value 0, an empty
-  // text or nullopt.
+  // If true, a setting that is not written has its default. If false, such a setting has the value
+  // 0, an empty text or nullopt.
   bool has_default = false;
 };
 

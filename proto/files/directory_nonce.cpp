@@ -28,7 +28,7 @@ FileResult Link(const std::string& from, const std::string& to) {
   return FileError{errno, "cannot link " + to};
 }
 
-// Creates the file on file systems without hard links. A reader may then find it while it is still
+// Creates the file on file systems without hard links. A reader may then find a file that is still
 // empty.
 FileResult MakeInPlace(const std::string& path, const std::string& text) {
   DurableFile file;

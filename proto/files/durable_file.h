@@ -66,8 +66,8 @@ class DurableFile {
                                           const FileAccess& access);
 
 // Replaces the file at `path`. After a power failure, `path` contains either the old text or the
-// complete new one. Writes PATH.tmp, syncs it, renames it to PATH and syncs the directory. Only one
-// writer at a time may use the same path.
+// complete new text. Writes PATH.tmp, syncs it, renames it to PATH and syncs the directory. Only
+// one writer at a time may use the same path.
 [[nodiscard]] FileResult WriteFileAtomically(const std::string& path, std::string_view text,
                                              const FileAccess& access);
 
@@ -80,8 +80,8 @@ class DurableFile {
 [[nodiscard]] FileResult SyncDirectory(const std::string& path);
 
 // Renames directory `from` to `to`. If `to` is a directory that is not empty, the two exchange
-// their names. The exchange is atomic if the file system supports it; otherwise it uses
-// ExchangeByRenames. The result is durable only after SyncDirectory of the parent.
+// their names. The exchange is atomic if the file system supports it; otherwise ExchangeByRenames
+// is used. The result is durable only after SyncDirectory of the parent.
 [[nodiscard]] FileResult ReplaceDirectory(const std::string& from, const std::string& to);
 
 // Exchanges the names of two directories by three renames, so `to` does not exist for a moment. If

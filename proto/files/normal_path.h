@@ -11,7 +11,7 @@ namespace trainyard {
 // links.
 std::string NormalPath(std::string_view text);
 
-// True if the path is in /proc, /sys or /dev. The kernel creates the files there, and they may
+// True if the path is in /proc, /sys or /dev. The kernel creates the files there, and the files may
 // differ between processes. False for /dev/shm, which is a RAM disk.
 bool IsKernelPath(std::string_view path);
 

@@ -76,7 +76,7 @@ class TreeRemover {
  private:
   bool IsSpent() const { return done_ >= max_entries_; }
 
-  // Returns true if the entry is a mount, and records EBUSY for it.
+  // Returns true if the entry is a mount, and records EBUSY for the mount.
   bool IsForeign(int parent, const char* name) {
     const std::optional<FilePlace> found = PlaceOf(parent, name);
     const bool is_here = !found.has_value() || found->IsOnMountOf(place_);

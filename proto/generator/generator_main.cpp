@@ -1,6 +1,6 @@
 // trainyard-generate-run-config ROOT: writes generated code into the source tree at ROOT. The code
-// is the trainer's settings (run_config_generator.h) and the functions that read them from a job
-// file (reader_generator.h).
+// is the trainer's settings (run_config_generator.h) and the functions that read the settings from
+// a job file (reader_generator.h).
 #include <fstream>
 #include <iostream>
 #include <string>

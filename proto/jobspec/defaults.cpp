@@ -112,7 +112,7 @@ void FillParsedRank(v1::JobSpec& spec, Origins& origins) {
   origins["log_parser.rank"] = kDerivedOrigin;
 }
 
-// Fills in defaults. If the layout is still to be chosen, leaves it without defaults.
+// Fills in defaults. If the layout is still to be chosen, leaves the layout without defaults.
 void FillWrittenDefaults(v1::JobSpec& spec) {
   const v1::LayoutSpec written = spec.layout();
   FillFrom(Defaults(), spec);

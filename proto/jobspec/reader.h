@@ -36,16 +36,16 @@ JobFileReader FileSystemReader(std::vector<std::string> recipe_directories);
 JobFileReader RecipeReader(std::vector<std::string> recipe_directories);
 
 // Returns the folders of the recipes that are installed with a program. For PREFIX/bin/PROGRAM, the
-// folder is PREFIX/share/trainyard/recipes. For BUILD/bin/PROGRAM in a source tree, it is `recipes`
-// in the tree's root.
+// folder is PREFIX/share/trainyard/recipes. For BUILD/bin/PROGRAM in a source tree, the folder is
+// `recipes` in the tree's root.
 std::vector<std::string> RecipeDirectoriesOf(const std::string& program_directory);
 
 // The display name of a job file that was sent as text.
 inline constexpr char kSentJobFile[] = "job file";
 
 // Returns a reader whose file kSentJobFile is `text`. The text may extend recipes in the given
-// directories by name. It may not extend files by path, so that a client cannot read files for
-// which it has no permission.
+// directories by name. The text may not extend files by path, so that a client cannot read files
+// for which it has no permission.
 JobFileReader SentJobFileReader(std::string text, std::vector<std::string> recipe_directories);
 
 }  // namespace trainyard

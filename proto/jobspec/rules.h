@@ -15,7 +15,7 @@ namespace trainyard {
 std::vector<SettingProblem> FindProblems(const v1::JobSpec& spec);
 
 // Returns the broken rules as lines with the origins of the values; empty if all rules hold. The
-// controller calls this function too, because it does not trust clients.
+// controller, which does not trust clients, calls this function too.
 std::vector<std::string> CheckJobSpec(const v1::JobSpec& spec, const Origins& origins);
 
 // Returns the reasons why the ranks could not start although every rule holds, one per line

@@ -38,8 +38,8 @@ class IgnoreEvents : public YAML::EventHandler {
   void OnMapEnd() override {}
 };
 
-// Do not use YAML::LoadAll: in yaml-cpp 0.7 it finds empty documents endlessly if the text begins
-// with a comma.
+// Do not use YAML::LoadAll: in yaml-cpp 0.7, LoadAll finds empty documents endlessly if the text
+// begins with a comma.
 bool HoldsSeveralDocuments(const std::string& text) {
   std::istringstream stream(text);
   YAML::Parser parser(stream);

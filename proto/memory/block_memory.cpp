@@ -17,7 +17,7 @@ constexpr double kHeadRows = 8192;
 
 constexpr double kIndexBytes = 8;
 
-// True if the run does not use fused attention. FP8 runs are assumed to use it.
+// True if the run does not use fused attention. FP8 runs are assumed to use fused attention.
 bool IsManual(const RunConfig& config) {
   return !HasFp8(config.train) && AttentionBackendOf(config) == AttentionBackend::kManual;
 }
@@ -168,7 +168,7 @@ struct BackwardPass {
   double Stream() const { return (2 + again) * tensors.stream; }
 
   // With sequence parallelism, the dense feed-forward half also needs the rows of other ranks for
-  // each of the three tensors of Stream. With experts, this is the shared expert.
+  // each of the three tensors of Stream. With experts, this half is the shared expert.
   double FeedForward() const {
     return Stream() + 3 * tensors.gathered + (1 + again) * tensors.activation;
   }

@@ -27,7 +27,7 @@ struct MemoryRemedy {
 // changes; if no combination suffices either, returns nothing.
 std::vector<MemoryRemedy> FindMemoryRemedies(const RunConfig& config, double limit);
 
-// Returns one sentence with the remedies. If there are none, names other measures.
+// Returns one sentence with the remedies. If there are no remedies, names other measures.
 std::string MemoryAdviceText(const RunConfig& config, double limit);
 
 }  // namespace trainyard

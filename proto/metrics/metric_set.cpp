@@ -37,7 +37,7 @@ struct ProcessStat {
 std::optional<ProcessStat> ReadStat() {
   std::ifstream file("/proc/self/stat");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  // The name may contain any character, even a parenthesis, so only the last parenthesis ends it.
+  // The name may contain parentheses, so only the last parenthesis ends the name.
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return std::nullopt;
   std::istringstream rest(text.substr(name_end + 1));

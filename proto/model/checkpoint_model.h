@@ -15,7 +15,7 @@ struct CheckpointFit {
 };
 
 // Compares `model`, which must be resolved, with the manifest in `directory`. Reads at most the
-// first 64 MiB of the manifest and does not verify its checksum.
+// first 64 MiB of the manifest and does not verify the checksum.
 CheckpointFit CheckCheckpointModel(const std::string& directory, const ModelConfig& model);
 
 }  // namespace trainyard

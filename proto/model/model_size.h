@@ -53,8 +53,8 @@ bool HasTableAtBothEnds(const ModelConfig& model);
 // The kind of a block, which depends on its feed-forward half.
 enum class BlockKind { kDense, kExpert };
 
-// The number of biases of one block's matrices, grouped by how tensor-parallel ranks divide them.
-// Blocks with experts have none.
+// The number of biases of one block's matrices, grouped by their division among tensor-parallel
+// ranks. Blocks with experts have none.
 struct BlockBiases {
   int64_t cut = 0;    // Queries, gate and up; divided among the ranks.
   int64_t keys = 0;   // Keys and values, per head.
@@ -78,8 +78,8 @@ int64_t ActiveParameterCount(const ModelConfig& model);
 // token is not routed.
 int64_t MatrixParameterCount(const ModelConfig& model);
 
-// The number of weights in one block's matrices, grouped by how tensor-parallel ranks divide them.
-// Excludes the routed experts.
+// The number of weights in one block's matrices, grouped by their division among tensor-parallel
+// ranks. Excludes the routed experts.
 struct BlockMatrices {
   int64_t cut = 0;    // Queries, output projection, feed-forward; divided.
   int64_t keys = 0;   // Keys and values, per head; 0 for latent attention.

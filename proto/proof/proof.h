@@ -1,7 +1,7 @@
-// Proofs by which one end of a connection shows the other that it knows the controller's token,
-// without sending the token. A proof is an HMAC with the token as key. The input is a value that
-// the other end has chosen. Each kind of proof has its own prefix in the text, so that one kind
-// cannot be used as another.
+// Proofs to the other end of a connection that this end knows the controller's token. The token is
+// never sent. A proof is an HMAC with the token as key. The input is a value that the other end has
+// chosen. Each kind of proof has its own prefix in the text, so that one kind cannot be used as
+// another.
 #ifndef TRAINYARD_PROTO_PROOF_PROOF_H_
 #define TRAINYARD_PROTO_PROOF_PROOF_H_
 
@@ -17,8 +17,8 @@ namespace trainyard {
 std::string ControllerProof(absl::string_view token, absl::string_view nonce,
                             absl::string_view address);
 
-// Returns the controller's proof to the worker of `node_id`. The controller sends it in the Welcome
-// that answers a Hello with `nonce`.
+// Returns the controller's proof to the worker of `node_id`. The controller sends the proof in the
+// Welcome that answers a Hello with `nonce`.
 std::string WelcomeProof(absl::string_view token, absl::string_view nonce,
                          absl::string_view node_id);
 

@@ -25,7 +25,7 @@ ExpertDispatch DispatchAmong(int64_t ranks, int64_t parts, int64_t topk, TokenDi
 ExpertDispatch DispatchOf(const ModelConfig& model, const LayoutConfig& layout);
 
 // Returns the number of rows that the experts of one rank process, if each of the ranks that share
-// experts has `rows` rows. Assumes that every expert gets the same number.
+// experts has `rows` rows. Assumes that every expert gets the same number of rows.
 double MeanExpertRows(const ModelConfig& model, const LayoutConfig& layout, double rows);
 
 // Returns the number of rows for which memory is reserved. With a capacity, this is the

@@ -93,7 +93,7 @@ void CheckTable(const RunConfig& config, Problems& problems) {
   }
 }
 
-// Rejects settings of rotary positions in a run without them, because they would have no effect.
+// In a run without rotary positions, rejects their settings, which would have no effect.
 void CheckNoRotation(const ModelConfig& model, Problems& problems) {
   const ModelConfig usual;
   const Written rotary[] = {

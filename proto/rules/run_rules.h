@@ -1,6 +1,6 @@
 // Derives unset settings of a run and checks all settings. The controller and the command line
-// apply these rules when a job is submitted, and the trainer applies them when it starts. All use
-// this implementation, so the trainer accepts every job that passed at submission.
+// apply these rules when a job is submitted, and the trainer applies the rules when it starts. All
+// three use this implementation, so the trainer accepts every job that passed at submission.
 #ifndef TRAINYARD_PROTO_RULES_RUN_RULES_H_
 #define TRAINYARD_PROTO_RULES_RUN_RULES_H_
 

@@ -6,8 +6,8 @@
 
 namespace trainyard {
 
-// Returns an id that changes with each boot of the machine. Empty if the kernel does not report
-// one.
+// Returns an id that changes with each boot of the machine. Empty if the kernel does not report an
+// id.
 std::string BootId();
 
 }  // namespace trainyard

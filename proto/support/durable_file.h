@@ -32,8 +32,8 @@ absl::Status ReserveAtomicFile(const std::string& path, std::size_t bytes);
 // block on a FIFO. FAILED_PRECONDITION: the path is not a regular file.
 absl::StatusOr<UniqueFd> OpenRegularFile(const std::string& path, int flags, mode_t mode = 0600);
 
-// Returns the contents of the file. NOT_FOUND: it does not exist. FAILED_PRECONDITION: it is not a
-// regular file. RESOURCE_EXHAUSTED: it is larger than max_bytes.
+// Returns the contents of the file. NOT_FOUND: no such file. FAILED_PRECONDITION: not a regular
+// file. RESOURCE_EXHAUSTED: the file is larger than max_bytes.
 absl::StatusOr<std::string> ReadSmallFile(const std::string& path, std::size_t max_bytes = 1 << 20);
 // Like ReadSmallFile(path), but reads the open file `file`. Errors name `path`.
 absl::StatusOr<std::string> ReadSmallFile(const UniqueFd& file, const std::string& path,

@@ -16,7 +16,7 @@
 namespace trainyard {
 namespace {
 
-// Returns the root and the first `size` characters of the path below it.
+// Returns the root and the first `size` characters of the path below the root.
 std::string TextUpTo(const GuardedPath& path, std::size_t size) {
   return absl::StrCat(path.root(), "/", path.below().substr(0, size));
 }

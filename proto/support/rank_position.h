@@ -7,7 +7,7 @@
 namespace trainyard {
 
 // The index of a rank along each axis of the layout, from 0. There is no index for expert
-// parallelism, because it divides the ranks of tp, cp and dp in a second way.
+// parallelism, because expert parallelism divides the ranks of tp, cp and dp in a second way.
 struct RankPosition {
   int tp = 0;  // tensor parallel
   int cp = 0;  // context parallel

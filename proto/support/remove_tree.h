@@ -8,9 +8,9 @@
 
 namespace trainyard {
 
-// Removes the file or link, or the directory with everything below it. Returns OK if it does not
-// exist. Does not follow links. Does not enter or remove mounts; the error explains how to remove a
-// mount. After a failure, another call continues the removal.
+// Removes the file or link, or the directory with everything below it. Returns OK if nothing exists
+// at the path. Does not follow links. Does not enter or remove mounts; the error explains how to
+// remove a mount. After a failure, another call continues the removal.
 absl::Status RemoveTree(const std::string& path);
 
 // Removes the entry `name` of the open directory `parent`. Errors name the entry as `path`.

@@ -1,4 +1,4 @@
-// Macros that return early on errors. Debian's absl lacks them.
+// Macros that return early on errors. Debian's absl lacks such macros.
 #ifndef TRAINYARD_PROTO_SUPPORT_STATUS_MACROS_H_
 #define TRAINYARD_PROTO_SUPPORT_STATUS_MACROS_H_
 
@@ -18,8 +18,8 @@
 #define TRAINYARD_STATUS_CONCAT_INNER(a, b) a##b
 #define TRAINYARD_STATUS_CONCAT(a, b) TRAINYARD_STATUS_CONCAT_INNER(a, b)
 
-// Evaluates `expr`, a StatusOr. If it is an error, returns its status from the enclosing function.
-// Otherwise moves its value into `lhs`.
+// Evaluates `expr`, a StatusOr. If the result is an error, returns the status from the enclosing
+// function. Otherwise moves the value into `lhs`.
 #define TRAINYARD_ASSIGN_OR_RETURN(lhs, expr) \
   TRAINYARD_ASSIGN_OR_RETURN_INNER(TRAINYARD_STATUS_CONCAT(statusor_, __LINE__), lhs, expr)
 #define TRAINYARD_ASSIGN_OR_RETURN_INNER(statusor, lhs, expr) \

@@ -1,6 +1,6 @@
 // Runs trainyard-ckpt for ckpt verify, diff, reshard, import and export. A separate program reads
-// checkpoints, because it needs LibTorch. LibTorch contains its own protobuf, and a process with
-// two versions of protobuf aborts.
+// checkpoints, because reading needs LibTorch. LibTorch contains its own protobuf, and a process
+// with two versions of protobuf aborts.
 #ifndef TRAINYARD_CLI_COMMANDS_CHECKPOINTS_CHECKPOINT_PROGRAM_H_
 #define TRAINYARD_CLI_COMMANDS_CHECKPOINTS_CHECKPOINT_PROGRAM_H_
 

@@ -17,7 +17,7 @@ namespace trainyard::cli {
 // is mistyped.
 absl::StatusOr<std::vector<std::string>> ParseWholeJobs(const std::vector<std::string>& texts);
 
-// Calls `request` for each job and prints its errors. After an error, continues with the next job,
+// Calls `request` for each job and prints the errors. After an error, continues with the next job,
 // unless the controller is unreachable. The first error determines the exit code.
 ExitCode ForEachJob(const std::vector<std::string>& jobs,
                     const std::function<absl::Status(const std::string& job)>& request,

@@ -19,7 +19,7 @@ struct FollowOptions {
 
 // Follows the job until it ends, and prints its last state on console.out. The exit code is 0 if
 // the job succeeded, else 5. Stops earlier with exit code 130 after Ctrl-C, or 6 at the deadline.
-// In both cases the job continues, and console.err shows how to follow it again.
+// If following stops early, the job continues, and console.err shows how to follow the job again.
 Outcome FollowJob(const FollowOptions& options, Context& context);
 
 // Returns the deadline for --timeout, counted from now; nullopt if `text` is empty. Returns

@@ -41,7 +41,7 @@ const v1::Checkpoint* NewestCheckpoint(const v1::Job& job) {
   return newest;
 }
 
-// A temporary file. The destructor removes it.
+// A temporary file, which the destructor removes.
 class ScratchFile {
  public:
   ScratchFile() {
@@ -113,7 +113,7 @@ absl::Status AddPredictions(const v1::Job& job, const std::string& calibration, 
   }
   if (!is_gpu) return absl::OkStatus();
   facts.device_bytes = static_cast<double>(cluster.device->rating->memory_bytes);
-  // Predicts the memory of stage 0, because rank 0, which reports its memory, is in stage 0.
+  // Predicts the memory of stage 0, because the reporting rank, rank 0, is in stage 0.
   facts.predicted_bytes = PredictStageMemory(facts.config, 0).Tensors();
   return absl::OkStatus();
 }

@@ -235,8 +235,8 @@ class Tuner {
     return absl::OkStatus();
   }
 
-  // Measures one candidate. If its job fails, the failure becomes a row of the results. A returned
-  // error ends the sweep.
+  // Measures one candidate. If the candidate's job fails, the failure becomes a row of the results.
+  // A returned error ends the sweep.
   absl::Status MeasureOne(const planner::TuneCandidate& candidate) {
     PrintNote(context_.console, absl::StrCat("run ", report_.results.size() + 1, " of ", planned_,
                                              ": ", TextOf(candidate)));

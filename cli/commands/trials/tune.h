@@ -1,5 +1,5 @@
-// `trainyard tune`: measures settings in short jobs. For a machine without daemons, it exchanges
-// runs and measurements through files.
+// `trainyard tune`: measures settings in short jobs. For a machine without daemons, `tune`
+// exchanges runs and measurements through files.
 #ifndef TRAINYARD_CLI_COMMANDS_TRIALS_TUNE_H_
 #define TRAINYARD_CLI_COMMANDS_TRIALS_TUNE_H_
 

@@ -15,7 +15,7 @@ namespace trainyard::cli {
 inline constexpr char kCpuSlots[] = "cpu";
 
 // Returns the slots that the controller would assign to the job now. Returns INVALID_ARGUMENT if
-// the performance data of their device is unknown.
+// the performance data of the slots' device is unknown.
 absl::StatusOr<planner::Cluster> SlotsOfJob(const v1::JobSpec& spec, const RunConfig& config,
                                             Context& context);
 

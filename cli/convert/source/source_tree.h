@@ -1,4 +1,4 @@
-// A configuration of another program as a flat list of values, independent of its file format.
+// A configuration of another program as a flat list of values, independent of the file format.
 #ifndef TRAINYARD_CLI_CONVERT_SOURCE_SOURCE_TREE_H_
 #define TRAINYARD_CLI_CONVERT_SOURCE_SOURCE_TREE_H_
 

@@ -21,7 +21,7 @@ export interface Live {
   jobs: ReadonlyMap<number, Job> | undefined;
   nodes: ReadonlyMap<string, Node> | undefined;
   pending: ReadonlyMap<number, PendingReason>;
-  // Jobs deleted while this page was open. Lists and pages loaded earlier may still contain them.
+  // Jobs deleted while this page was open. Lists and pages loaded earlier may contain these jobs.
   deleted: ReadonlySet<number>;
   // Number of queued jobs in the cluster. `jobs` may contain only the head of the queue.
   waiting: number;
@@ -30,7 +30,7 @@ export interface Live {
   events: readonly EventLine[] | undefined;
   clusterId: string;
   version: string;
-  // Store revision up to which the state includes all changes. A new connection resumes from it.
+  // The state includes all changes up to this store revision. A new connection resumes from here.
   revision: number;
 }
 

@@ -30,7 +30,7 @@ const BASE_TOPICS = ['jobs', 'nodes', 'events'];
 const STREAM_SETTLE_MS = 3_000;
 
 // The number of event lines on the overview, and the maximum number of event pages requested to
-// fill them.
+// fill these lines.
 const RECENT_LINES = 14;
 const RECENT_PAGES = 4;
 const RECENT_RETRY_MS = 3_000;
@@ -57,8 +57,8 @@ export const otherClusters = signal(0);
 export const receivedAt = signal(0);
 // True while the connection to the controller is lost. Pages are gray then and offer no actions.
 export const stale = computed(() => !connected.value && receivedAt.value > 0);
-// The browser's time, updated once per second. Ages are computed from it. A hidden tab does not
-// update the time, so all periodic requests pause, too.
+// The browser's time, updated once per second. Ages are computed from this time. A hidden tab does
+// not update the time, so all periodic requests pause, too.
 export const clock = signal(Date.now());
 // The controller's clock minus the browser's clock. Ages need the controller's clock, because all
 // times come from the controller.
@@ -206,8 +206,8 @@ export function connect(later: boolean): void {
   else setTimeout(() => stream?.listenIfClosed(BASE_TOPICS), STREAM_SETTLE_MS);
 }
 
-// Returns the fields of a job that the lists contain. The job's page shows them until the response
-// arrives.
+// Returns the fields of a job that the lists contain. The job's page shows these fields until the
+// response arrives.
 function asListed(id: number): GetJobResponse | undefined {
   const { jobs, pending } = live.peek();
   const job = jobs?.get(id);
@@ -219,8 +219,8 @@ function asListed(id: number): GetJobResponse | undefined {
 // Number of calls of follow(). The response to any call but the newest is ignored.
 let followed = 0;
 
-// Follows one job; undefined: none. If `reference` is a name, it is resolved first, because the
-// stream needs the job's number.
+// Follows one job; undefined: none. If `reference` is a name, the name is resolved first, because
+// the stream needs the job's number.
 export async function follow(reference: string | undefined): Promise<void> {
   const mine = ++followed;
   openJob.value = undefined;
@@ -253,6 +253,6 @@ export async function refreshJob(): Promise<void> {
     metricsTick.value++;
     logsTick.value++;
   } catch {
-    // Keeps the old data. The connection badge shows its age.
+    // Keeps the old data. The connection badge shows the data's age.
   }
 }

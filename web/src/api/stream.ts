@@ -9,7 +9,7 @@ const SETTLE_MS = 30;
 // least every 15 s.
 const STREAM_TIMEOUT_MS = 20_000;
 // A tab hidden for this long closes its connection, because a browser allows only six connections
-// per address in all its tabs. A user who switches through tabs hides each one for a shorter time.
+// per address in all its tabs. A user who switches through tabs hides each tab for a shorter time.
 const HIDDEN_MS = 2_000;
 
 const KINDS = ['hello', 'jobs', 'job', 'nodes', 'events', 'metrics', 'logs'] as const;

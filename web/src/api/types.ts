@@ -68,5 +68,5 @@ export type StreamHello = Schemas['StreamHello'];
 export type SubmitJobResponse = Schemas['SubmitJobResponse'];
 export type Verdict = Schemas['Verdict'];
 
-// JSON has no NaN and no infinities, so the controller sends them as text.
+// JSON has no NaN and no infinities, so the controller sends these values as text.
 export type JsonNumber = number | 'NaN' | 'Infinity' | '-Infinity';

@@ -9,7 +9,7 @@ export interface Surface {
   ratio: number;
 }
 
-// Clears the canvas and sets its size in CSS pixels. Returns undefined if it cannot be drawn on.
+// Clears the canvas and sets its size in CSS pixels. Returns undefined if drawing is impossible.
 export function clearedSurface(
   canvas: HTMLCanvasElement,
   width: number,
