@@ -132,8 +132,8 @@ class DeterminedReader {
                                    "resources.slots_per_node"));
   }
 
-  // Reads a list of NAME=value, or one such list per device type. `gpu` is the older name of the
-  // device type `cuda`.
+  // Reads a list of NAME=value, or one list of NAME=value per device type. `gpu` is the older name
+  // of the device type `cuda`.
   bool TakesVariables(const SourceValue& value) {
     const std::string root = "environment.environment_variables";
     const bool is_for_gpus = value.path == root + ".cuda[]" || value.path == root + ".gpu[]";

@@ -197,8 +197,8 @@ const Translations& NemoTable() {
   return table;
 }
 
-// Renames the paths of NeMo 2 to those of NeMo 1. In NeMo 2, the model's settings are fields of the
-// class itself, and the parallel sizes are in the trainer's strategy.
+// Renames the paths of NeMo 2 to the paths of NeMo 1. In NeMo 2, the model's settings are fields of
+// the class itself, and the parallel sizes are in the trainer's strategy.
 SourceTree WithEarlierNames(const SourceTree& tree) {
   static const std::map<std::string, std::string> names = {
       {"num_nodes", "trainer.num_nodes"},

@@ -223,7 +223,7 @@ class ScriptReader {
 
 bool HasCommandThat(const std::string& text, bool (*holds)(const ScriptCommand&)) {
   const absl::StatusOr<ShellScript> script = SplitScript(text);
-  // Splitting fails only if variables of a script expand without limit. The text is therefore a
+  // Splitting fails only if variables of a script expand without limit. So the text is a
   // script.
   if (!script.ok()) return true;
   for (const ScriptCommand& command : script->commands) {

@@ -280,7 +280,7 @@ class TorchtitanReader {
 };
 
 // If Python code contains the TOML as one string, returns the tree of that string. Line numbers
-// stay those of the Python file.
+// refer to the Python file.
 absl::StatusOr<SourceTree> Unwrapped(const SourceTree& tree) {
   const std::vector<SourceValue>& values = tree.values();
   const bool is_wrapped = values.size() == 1 && absl::StrContains(values[0].text, "\n") &&

@@ -1,6 +1,6 @@
 // The Unix socket of a controller, for callers on the same machine. The kernel reports to each end
-// which user is at the other end. The socket is in the same directory as the token, where only the
-// owner of the token can create files.
+// which user is at the other end. The socket is in the token's directory. Only the owner of the
+// token can create files there.
 #ifndef TRAINYARD_PROTO_ACCESS_LOCAL_SOCKET_H_
 #define TRAINYARD_PROTO_ACCESS_LOCAL_SOCKET_H_
 

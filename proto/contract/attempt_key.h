@@ -7,8 +7,8 @@
 
 namespace trainyard {
 
-// Ordered by age: first by job, then by attempt number. Job 0 is a run that was not started by a
-// controller, and therefore comes before every job.
+// Ordered by age: first by job, then by attempt number. Job 0 is a run that no controller started;
+// it comes before every job.
 struct AttemptKey {
   // The values come from the environment variables TRAINYARD_JOB_ID and TRAINYARD_ATTEMPT. Both
   // count from 1. Job 0 is a run that was not started by a controller.

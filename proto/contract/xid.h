@@ -43,7 +43,7 @@ struct XidLine {
 std::optional<XidLine> ParseXidLine(std::string_view line);
 
 // Returns the first device error in a program's output; nullopt if there is none. A device error is
-// either a copied Xid line or the CUDA runtime's text for such an error (cudaErrorECCUncorrectable
+// either a copied Xid line or the CUDA runtime's text for a device error (cudaErrorECCUncorrectable
 // and others). Errors that the program caused are skipped.
 std::optional<Xid> DeviceErrorIn(std::string_view output);
 

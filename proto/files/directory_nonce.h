@@ -34,8 +34,8 @@ struct ReadNonceResult {
 ReadNonceResult ReadNonce(const std::string& path);
 
 // Reads the nonce in the file at `path`. If the file is missing, first creates it with a new nonce,
-// readable by everyone. If several processes do so at the same time, all of them return the same
-// nonce.
+// readable by everyone. If several processes create the file at the same time, all of them return
+// the same nonce.
 ReadNonceResult ReadOrMakeNonce(const std::string& path);
 
 }  // namespace trainyard

@@ -341,7 +341,7 @@ void Decoder::DecodeMapping(const YAML::Node& node, const std::string& prefix, M
 }
 
 // Returns the field of a dotted key and sets `holder` to the message that contains it; nullptr if
-// there is no such field.
+// no field has this key.
 const FieldDescriptor* FindField(const std::string& key, Message& root, Message*& holder) {
   holder = &root;
   const std::vector<std::string> parts = absl::StrSplit(key, '.');

@@ -70,8 +70,8 @@ absl::StatusOr<JobFileReading> ReadJobFile(const std::string& reference,
   context.written.clear();
   for (const std::string& text : overrides) DecodeOverride(text, here, context);
   FillDefaults(context.spec, context.origins);
-  // If the command could not be read, the job looks like a run of the trainer, and errors about
-  // missing settings of the trainer would be misleading.
+  // If the command could not be read, the job looks like a run of the trainer. Errors about missing
+  // settings of the trainer would then be misleading.
   const bool knows_program = !context.failed_keys.contains("command");
   JobFileReading reading;
   for (const SettingProblem& problem :

@@ -37,9 +37,9 @@ bool HoldsSecret(const std::string& text) {
   return RE2::PartialMatch(text, kForms);
 }
 
-// True if the variable must be in `secrets`, because `env` and `command` are shown in clear text by
-// the job file, the event log and `describe`. Short values, such as EOS_TOKEN: </s>, are not
-// treated as secrets.
+// True if the variable must be in `secrets`. The job file, the event log and `describe` show
+// `env` and `command` in clear text. Short values, such as EOS_TOKEN: </s>, are not treated as
+// secrets.
 bool LooksSecret(const std::string& name, const std::string& value) {
   static const RE2 kSecretName(
       "(?i)(.*_)?(TOKEN|PASSWORD|PASSWD|PASS|SECRET|CREDENTIALS?|AUTHORIZATION|WEBHOOK(_URL)?|"

@@ -32,7 +32,7 @@ using JobFileReader = std::function<absl::StatusOr<JobFileText>(const std::strin
 JobFileReader FileSystemReader(std::vector<std::string> recipe_directories);
 
 // Like FileSystemReader, but for requests of clients. Accepts only names of recipes, and files that
-// a recipe extends, so that a client cannot read files for which it has no permission.
+// a recipe extends, so that a client cannot read files without permission.
 JobFileReader RecipeReader(std::vector<std::string> recipe_directories);
 
 // Returns the folders of the recipes that are installed with a program. For PREFIX/bin/PROGRAM, the
@@ -45,7 +45,7 @@ inline constexpr char kSentJobFile[] = "job file";
 
 // Returns a reader whose file kSentJobFile is `text`. The text may extend recipes in the given
 // directories by name. The text may not extend files by path, so that a client cannot read files
-// for which it has no permission.
+// without permission.
 JobFileReader SentJobFileReader(std::string text, std::vector<std::string> recipe_directories);
 
 }  // namespace trainyard

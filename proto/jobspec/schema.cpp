@@ -25,7 +25,7 @@ std::vector<std::string> EnumNames(const google::protobuf::EnumDescriptor& type)
   return names;
 }
 
-// Returns the type of a field in words for users, such as those of `trainyard explain`.
+// Returns the type of a field in words for users, as in `trainyard explain`.
 std::string TypeName(const FieldDescriptor& field) {
   if (field.is_map()) return "mapping of names to text";
   if (field.is_repeated()) return "list of text";

@@ -21,10 +21,10 @@ struct MemoryRemedy {
   double bytes = 0;    // The prediction with this change.
 };
 
-// Returns changes after which the prediction is below `limit` by kMemoryMargin, the least costly
-// first: ZeRO 1, nondeterministic attention, the largest micro-batch that divides the batch, each
-// kind of recomputation, bf16 moments. If no single change suffices, returns one combination of
-// changes; if no combination suffices either, returns nothing.
+// Returns changes that lower the prediction to kMemoryMargin below `limit`, the least costly first:
+// ZeRO 1, nondeterministic attention, the largest micro-batch that divides the batch, each kind of
+// recomputation, bf16 moments. If no single change suffices, returns one combination of changes; if
+// no combination suffices either, returns nothing.
 std::vector<MemoryRemedy> FindMemoryRemedies(const RunConfig& config, double limit);
 
 // Returns one sentence with the remedies. If there are no remedies, names other measures.

@@ -43,7 +43,7 @@ MemoryPrediction PredictStageMemory(const RunConfig& config, int64_t stage);
 // same time (step/pipeline_schedule.cpp).
 double PassesUnderWay(const RunConfig& config, const PipelinePlace& place);
 
-// The relative error of predictions for which callers must leave a margin.
+// The relative error of predictions. Callers must leave a margin for this error.
 inline constexpr double kMemoryMargin = 0.05;
 
 }  // namespace trainyard

@@ -19,8 +19,8 @@ namespace {
 using nlohmann::json;
 
 constexpr char kManifest[] = "/manifest.json";
-// The limit is large, because the manifest contains the model after the list of files, which has
-// one file per rank.
+// The limit is large, because in the manifest the model comes after the list of files (one file per
+// rank).
 constexpr size_t kMostBytes = size_t{64} << 20;
 
 // Extracts the value of the key "model" in the outermost object as text, then stops the parser.

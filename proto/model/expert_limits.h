@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-// The largest number of experts for which the CUDA kernels of routing and sorting work. If tensor
+// The largest number of experts that the CUDA kernels of routing and sorting support. If tensor
 // parallelism divides experts, the kernels count each part as an expert. The kernels keep one value
 // per expert in shared memory.
 inline constexpr int64_t kMostExpertsOnGpus = 512;

@@ -107,8 +107,8 @@ int64_t EffectiveWindow(const ModelConfig& model, int64_t seq_length);
 // Returns the floating-point operations per training token, forward and backward. The number is 6
 // per weight of a matrix product, plus 12 * layers * heads * head_size * length for attention over
 // the full length. This is the formula of torchtitan, nanoGPT and PaLM (arXiv 2204.02311, appendix
-// B). With a window (model.window_size), `length` is the length for which full attention computes
-// as many pairs of query and key.
+// B). With a window (model.window_size), `length` is the length at which full attention computes
+// equally many pairs of query and key.
 double TrainingFlopsPerToken(const ModelConfig& model, int64_t seq_length);
 
 // Like TrainingFlopsPerToken, but with half of the attention term, because a token attends only to

@@ -15,8 +15,8 @@ namespace trainyard {
 // evaluate.
 std::vector<std::string> EvaluationSetNames(const EvaluationConfig& evaluation);
 
-// Returns the name of the evaluation set whose loss is used to compare checkpoints: the set of
-// checkpoint.best_metric or, if that is not set, the first set. Precondition:
+// Returns the name of the evaluation set by whose loss checkpoints are compared: the set of
+// checkpoint.best_metric or, if best_metric is not set, the first set. Precondition:
 // FindEvaluationProblems found no problem.
 std::string BestSetOf(const RunConfig& config);
 

@@ -30,7 +30,7 @@ void Append(Problems more, Problems& problems) {
 }
 
 // The key of a setting, such as "model.num_layers". The text is built only for a setting that
-// breaks a rule, because building it for every setting took a tenth of the time for checking a
+// breaks a rule: building the text for every setting took a tenth of the time for checking a
 // submission.
 struct SettingKey {
   const char* section;

@@ -19,10 +19,10 @@ namespace trainyard {
 // The unit of st_blocks and stx_blocks in bytes.
 inline constexpr int64_t kStatBlockBytes = 512;
 
-// A path of which user programs may control a part. The functions below access the file only if it
-// is on the file system of `root` and no component below `root` is a link or a mount point.
-// Therefore no call waits for another file system. `root` itself belongs to the operator and may be
-// a link.
+// A path that user programs may control in part. The functions below access the file only if it is
+// on the file system of `root`. No component below `root` may be a link or a mount point.
+// Therefore no call waits for another file system. `root` itself belongs to the operator and may
+// be a link.
 class GuardedPath {
  public:
   // Use this if user programs may have replaced the last component of the path, but not its

@@ -8,8 +8,8 @@
 
 namespace trainyard::cli {
 
-// If `by` is empty, the report is the loss curve of `job`; otherwise, the time ledger of `job` or,
-// if `job` is empty, of all jobs.
+// If `by` is empty, reports the loss curve of `job`. Otherwise, reports the time ledger of `job`
+// or, if `job` is empty, of all jobs.
 struct ReportOptions {
   std::string job;
   std::string by;     // cluster, user, job or week.

@@ -20,8 +20,8 @@
 namespace trainyard::cli {
 namespace {
 
-// Adds advice to a timeout error: the job may exist, and it is safe to submit again with the same
-// id.
+// Adds advice to a timeout error: the job may exist, and submitting again with the same id is
+// safe.
 absl::Status WithRepeatAdvice(const absl::Status& status, const std::string& request_id) {
   const bool unsure = status.code() == absl::StatusCode::kDeadlineExceeded;
   if (!unsure || request_id.empty()) return status;

@@ -131,7 +131,7 @@ export function zoomWindow(a: number, b: number): { from: number; to: number } {
 }
 
 // Returns the milliseconds between two requests for a growing curve: long enough for a new point to
-// move the curve by a pixel, and at least ten times as long as a request takes.
+// move the curve by a pixel, and at least ten times the duration of a request.
 export function refreshInterval(
   pointsInBucket: number,
   stepSeconds: number,
