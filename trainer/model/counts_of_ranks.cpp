@@ -24,7 +24,7 @@ constexpr std::chrono::milliseconds kPollTime{1};
 
 // Returns true as soon as done() is true, and false if this takes longer than kPollTime. Does not
 // sleep, because the host could then wake late, and the device would be idle until then.
-bool PollForAWhile(const std::function<bool()>& done) {
+bool PollBriefly(const std::function<bool()>& done) {
   const auto end = std::chrono::steady_clock::now() + kPollTime;
   while (!done()) {
     if (std::chrono::steady_clock::now() > end) return false;
@@ -65,7 +65,7 @@ void GatherCounts(const ExpertParallel& parallel, ExpertChoice& choice) {
   const HostTensor copy = BeginHostCopy(all);
   choice.counts = copy.values;
   choice.wait_for_counts = [copy, slots = choice.experts.numel(), &ranks = parallel.ranks()] {
-    if (copy.is_complete) ranks.WaitUntil([&] { return PollForAWhile(copy.is_complete); });
+    if (copy.is_complete) ranks.WaitUntil([&] { return PollBriefly(copy.is_complete); });
     CheckCounts(copy.values, slots, ranks);
   };
 }
