@@ -42,10 +42,11 @@ TEST(TidyRulesTest, ContractNames) {
                                "inline constexpr char kPath[] = \"path\";\n"};
   EXPECT_THAT(CheckContractNames({contract, {"worker/a.cpp", "x[\"step_seconds\"];\n"}}),
               ElementsAre(HasSubstr("worker/a.cpp:1")));
-  // The rule ignores comments, tests, and names of one word such as "path", which also have other
-  // meanings.
+  // The rule ignores comments, tests, the keys of checkpoints, and names of one word such as
+  // "path", which also have other meanings.
   EXPECT_THAT(CheckContractNames({contract,
                                   {"worker/a.cpp", "// \"step_seconds\"\nx[\"path\"];\n"},
+                                  {"trainer/state/a.cpp", "x[\"step_seconds\"];\n"},
                                   {"tests/a.cpp", "x[\"step_seconds\"];\n"}}),
               IsEmpty());
 }
