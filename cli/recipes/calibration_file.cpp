@@ -39,8 +39,8 @@ absl::StatusOr<double> NumberAt(const YAML::Node& map, const char* key, const st
   return value;
 }
 
-// Reads the factors. A file of an earlier version lacks the parts that were added later; these parts
-// keep the factor 1.
+// Reads the factors. A file of an earlier version lacks the parts that were added later, and these
+// parts keep the factor 1.
 absl::StatusOr<planner::StepScale> ScaleAt(const YAML::Node& map, const std::string& path) {
   planner::StepScale scale;
   absl::Status status;
