@@ -36,7 +36,7 @@ class AttemptKeeper final : public AttemptIo {
     // command.
     std::string worker_program;
     std::string trainer_program;
-    // A directory with one file per secret that jobs on this node may use.
+    // The directory of the secrets that jobs on this node may use. One file per secret.
     std::string secrets_dir;
     v1::Inventory inventory;
     RankLimits limits = {};

@@ -21,7 +21,7 @@ class BackgroundLook {
   // True from a successful Begin until Take has returned the result.
   bool IsRunning() const { return round_ != nullptr; }
 
-  // Runs `look` on a new thread. Call it only if no other `look` is running. Returns false if no
+  // Runs `look` on a new thread. Call Begin only if no other `look` is running. Returns false if no
   // thread can be started. For `what`, see RunDetached.
   bool Begin(const std::string& what, std::function<Result()> look) {
     auto round = std::make_shared<Round>();

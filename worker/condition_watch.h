@@ -21,8 +21,8 @@ class ConditionWatch {
   ConditionWatch(const std::string& data_dir, std::optional<int64_t> floor)
       : data_dir_(data_dir), disk_(data_dir, floor) {}
 
-  // Returns the current condition. Writes to the log when the node stops accepting new ranks and
-  // when it accepts them again. When the disk becomes full, starts to free space in the background.
+  // Returns the current condition. Logs each change of whether the node accepts new ranks. When the
+  // disk becomes full, starts to free space in the background.
   v1::NodeCondition Look(Timestamp now);
   // The size that the newest call of Look found.
   DiskSize disk_size() const { return disk_.size(); }
@@ -33,7 +33,7 @@ class ConditionWatch {
   const std::string data_dir_;
   DiskWatch disk_;
   KernelLog kernel_log_;
-  // The reason why the node accepts no new ranks; empty if it accepts them.
+  // The reason why the node accepts no new ranks; empty if the node accepts new ranks.
   std::string problem_;
 };
 

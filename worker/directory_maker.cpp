@@ -33,7 +33,7 @@ void DirectoryMaker::MakeDirectory(const std::string& path, Done done) {
   const absl::Status started = RunDetached("make " + path, [link = link_, make = make_, path] {
     const absl::Status status = make(path);
     // Hold the lock until post returns. The maker's destructor waits for the lock, so the maker
-    // still exists, and so does the loop, which outlives it.
+    // still exists. The loop outlives the maker.
     const std::lock_guard lock(link->mutex);
     if (link->maker == nullptr) return;
     boost::asio::post(link->maker->loop_, [link, path, status] {

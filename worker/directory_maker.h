@@ -1,4 +1,4 @@
-// Creates directories on shared storage. Creating one hangs while the file server does not answer.
+// Creates directories on shared storage. Creation hangs while the file server does not answer.
 #ifndef TRAINYARD_WORKER_DIRECTORY_MAKER_H_
 #define TRAINYARD_WORKER_DIRECTORY_MAKER_H_
 
@@ -15,8 +15,8 @@
 
 namespace trainyard::worker {
 
-// Creates each directory on its own thread, so that a hanging one does not delay the others. All
-// functions must be called on the loop's thread, and `done` is called there.
+// Creates each directory on its own thread, so that a hanging directory does not delay the others.
+// All functions must be called on the loop's thread. `done` is called on the same thread.
 class DirectoryMaker {
  public:
   // Creates a directory and its parents. Called on any thread; may still run when the

@@ -126,7 +126,7 @@ void DirectoryMeter::Begin(const MeteredDirectory& directory) {
         size.bytes += HeldBytesOf(directory.marks, directory.path);
         const auto took = Clock::now() - begin;
         // Hold the lock until post returns. The meter's destructor waits for the lock, so the meter
-        // still exists, and so does the loop, which outlives it.
+        // still exists. The loop outlives the meter.
         const std::lock_guard lock(link->mutex);
         if (link->meter == nullptr) return;
         boost::asio::post(link->meter->loop_, [link, path = directory.path.text(), size, took] {

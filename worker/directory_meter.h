@@ -32,8 +32,8 @@ struct LeftOut {
 
 // Returns the size of everything below the directory except the excluded files. Does not follow
 // links, does not enter mounts, and stops after kMostEntries entries. A tree deeper than
-// kMostLevels counts as kMostEntries entries, because no honest program needs one. May be called on
-// any thread.
+// kMostLevels counts as kMostEntries entries, because no honest program needs such a tree. May be
+// called on any thread.
 DirectorySize SizeBelow(const GuardedPath& directory, const LeftOut& but);
 inline constexpr int64_t kMostEntries = kMostFiles;
 inline constexpr int kMostLevels = 128;

@@ -18,8 +18,8 @@ absl::StatusOr<v1::Hello> MakeGreeting(const WorkerOptions& options, const DataD
 void SignHello(const std::string& challenge, const std::string& nonce, const std::string& secret,
                v1::Hello& hello);
 
-// Records the id of the cluster that the node has joined, on disk and in `greeting`. Does nothing
-// if the id is empty or already recorded.
+// Records on disk and in `greeting` the id of the cluster that the node has joined. Does nothing if
+// the id is empty or already recorded.
 void KeepClusterId(const std::string& cluster_id, const DataDir& data_dir, v1::Hello& greeting);
 
 }  // namespace trainyard::worker

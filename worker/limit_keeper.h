@@ -1,5 +1,5 @@
-// Ends jobs that write more than the node allows, before they fill the disk, which other jobs use
-// too.
+// Ends jobs that write more than the node allows, before they fill the disk that all jobs
+// share.
 #ifndef TRAINYARD_WORKER_LIMIT_KEEPER_H_
 #define TRAINYARD_WORKER_LIMIT_KEEPER_H_
 
@@ -35,8 +35,8 @@ class LimitKeeper {
 
   // Checks how much the jobs on this node have written. Makes a few system calls per rank, and
   // measures directories in the background. The limits apply to all ranks of an attempt together.
-  // If an attempt exceeds a limit, calls `end` with the reason for each of its running ranks. Later
-  // calls of Check repeat this until the ranks have ended.
+  // If an attempt exceeds a limit, calls `end` with the reason, once for each running rank of the
+  // attempt. Later calls of Check repeat this until the ranks have ended.
   void Check(const std::vector<RankView>& ranks, const std::vector<StreamPosition>& streams,
              const DiskSize& disk, Timestamp now,
              const std::function<void(const RankKey&, const std::string& reason)>& end);

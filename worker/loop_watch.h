@@ -14,7 +14,7 @@
 
 namespace trainyard::worker {
 
-// Watches the thread that creates it. The same thread must use and destroy it.
+// Watches the thread that creates this object. That thread must also use and destroy the object.
 class LoopWatch {
  public:
   struct Limits {

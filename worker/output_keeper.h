@@ -31,9 +31,9 @@ class OutputKeeper {
       : directory_(std::move(directory)), limits_(limits), path_of_(std::move(path_of)) {}
 
   // Drops bytes at the front of the ranks' files until enough space is free. First drops bytes that
-  // the controller has stored. Then drops output that it has not stored, starting with the rank
-  // that has the most of it. Telemetry that is not stored is never dropped. While there is enough
-  // free space, a call makes only a few system calls per rank.
+  // the controller has stored. Then drops output that the controller has not stored, starting with
+  // the rank that has the most such output. Telemetry that is not stored is never dropped. While
+  // there is enough free space, a call makes only a few system calls per rank.
   void FreeSpace(const std::vector<StreamPosition>& streams);
 
   // The bytes of output that, since the worker's start, were dropped before the controller had

@@ -37,7 +37,7 @@ class PositionKeeper {
   // Records the mark in the message. Writes the mark to disk at once if this must happen before the
   // message is carried out.
   void Take(const v1::ControllerMessage& message, const std::string& cluster_id);
-  // Writes positions and mark if at least kEvery has passed since they were last written.
+  // Writes the positions and the mark if at least kEvery has passed since the last write.
   void Keep(const std::vector<StreamPosition>& positions, const std::string& cluster_id,
             Clock::time_point now);
 

@@ -12,8 +12,8 @@ namespace trainyard::worker {
 // Thread-safe.
 class RankMarks {
  public:
-  // NODE is `node_id`, which is part of the contents of the data directory. PLACE is derived from
-  // the path of the data directory: device and inode of its parent directory, and its name. Two
+  // NODE is `node_id`, which is part of the contents of the data directory. PLACE contains the
+  // device and inode of the data directory's parent, and the name of the data directory. Two
   // workers can have the same path in two containers, but the parent directories then differ.
   RankMarks(const std::string& data_dir, const std::string& node_id);
 
@@ -25,11 +25,11 @@ class RankMarks {
     bool all_ended = false;
   };
   // Kills the processes of ranks that a worker in this place started under another node id. Waits
-  // up to 15 s until they have ended. No other trace of these ranks is left, because the contents
-  // of the data directory were lost.
+  // up to 15 s until these processes have ended. No other trace of these ranks is left, because the
+  // contents of the data directory were lost.
   Strays KillStrays() const;
-  // Returns a text that identifies the place on this machine until its next boot, as in v1::Hello;
-  // empty if unknown. It includes the PID namespace, because processes in other namespaces are not
+  // Returns a text that identifies the place until the machine's next boot, as in v1::Hello; empty
+  // if unknown. The text includes the PID namespace, because processes in other namespaces are not
   // visible.
   std::string PlaceOfBoot() const;
 

@@ -74,13 +74,13 @@ class RankRunner {
   ~RankRunner();
 
   void Launch(const RankKey& key, LaunchFiles files, ProcessLaunch launch);
-  // If the launch still waits for its checkpoint directory, makes it fail. Otherwise does nothing.
+  // Fails a launch that still waits for its checkpoint directory. Otherwise does nothing.
   void CancelLaunch(const RankKey& key);
   // Sends SIGTERM, or SIGKILL if `kill` is true. If another kill of the rank is already queued, the
   // two are merged.
   void Signal(const RankKey& key, const RankPlace& place, bool kill);
-  // Observes the rank now. If it is running, observes it again when it ends. If an ended rank has
-  // left processes and no shim kills them, kills them.
+  // Observes the rank now and, if the rank is running, again when the rank ends. Kills the
+  // processes left by an ended rank if no shim kills them.
   void Observe(const RankKey& key, const RankPlace& place);
   // Call when the attempt's ranks are gone and will not be started again.
   void Forget(const AttemptKey& attempt);
@@ -112,8 +112,8 @@ class RankRunner {
   std::map<RankKey, boost::asio::posix::stream_descriptor> watches_;
   // Destroyed with this object, so that results that arrive later are ignored.
   std::shared_ptr<RankRunner*> self_;
-  // There are several threads. If a rank blocks one of them, for example because its files are on a
-  // hanging disk, signals to other ranks are not delayed.
+  // Several threads, so that a rank that blocks one thread, for example because its files are on a
+  // hanging disk, does not delay signals to other ranks.
   boost::asio::thread_pool helpers_;
   // The queue of calls for each rank. Calls for one rank must not overlap, and a signal must not
   // overtake a launch.

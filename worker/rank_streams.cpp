@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t kLogChunkBytes = 256 << 10;
 // Bytes without a record are sent as one empty batch, but only once there are at least this many.
-// Otherwise the controller would make a commit for each line without a record, which may be
-// thousands per second.
+// Otherwise the controller would make a commit for each line without a record, possibly thousands
+// of commits per second.
 constexpr int64_t kQuietBytes = 64 << 10;
 // The number of bytes at the end of a file that are read after a restart of the worker. The newest
 // records are enough to know step and phase.

@@ -15,8 +15,8 @@
 namespace trainyard::worker {
 
 // Reads the nonce in the directory. Creates the directory and the nonce if they are missing. The
-// first node creates the nonce, and all nodes that share the directory find the same one. May hang
-// if a file server does not answer.
+// first node creates the nonce, and all nodes that share the directory find the same nonce. May
+// hang if a file server does not answer.
 v1::CheckpointRoot LookAtRoot(const std::string& path);
 
 // Checks the directory twice a minute. Used by one thread.

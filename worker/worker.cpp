@@ -57,8 +57,8 @@ constexpr milliseconds kFreeSpaceEvery(200);
 constexpr Timestamp kExitGraceMsMax = 10'000;
 constexpr milliseconds kFarewell(1000);
 
-// Ends ranks that were started by a worker with this data directory before its contents were lost.
-// These ranks use slots that this worker offers again. Returns this worker's place (v1::Hello).
+// Ends ranks that a worker started in this data directory before its contents were lost. These
+// ranks use slots that this worker offers again. Returns this worker's place (v1::Hello).
 std::string EndStrays(const RankMarks& marks) {
   const RankMarks::Strays strays = marks.KillStrays();
   if (strays.killed > 0) {

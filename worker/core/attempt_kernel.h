@@ -19,8 +19,8 @@
 namespace trainyard::worker {
 
 struct WorkerTime {
-  // Milliseconds of a clock that never goes back. Deadlines use it, so that a change of the wall
-  // clock cannot kill a rank early.
+  // Milliseconds of a clock that never goes back. Deadlines use this clock, so that a change of the
+  // wall clock cannot kill a rank early.
   Timestamp steady_ms = 0;
   // Used in facts.
   Timestamp wall_ms = 0;
@@ -54,15 +54,15 @@ class AttemptIo {
   virtual absl::Status RecordFact(const v1::Fact& fact) = 0;
   virtual absl::Status RemoveAttempt(const AttemptKey& attempt) = 0;
 
-  // AddStreams starts sending the files of the attempt's ranks. RemoveStreams stops it.
+  // AddStreams starts, and RemoveStreams stops, sending the files of the attempt's ranks.
   virtual void AddStreams(const v1::StartAttempt& command) = 0;
   virtual void RemoveStreams(const AttemptKey& attempt) = 0;
-  // Adds to the report the state that the ranks' files show. If the attempt is cleared, also adds
-  // the end offsets of its streams.
+  // Adds the ranks' state, read from their files, to the report. If the attempt is cleared, also
+  // adds the end offsets of the attempt's streams.
   virtual void Describe(v1::AttemptReport& report) = 0;
 
   // After Launch, the implementation calls Launched or LaunchFailed, immediately or later. After
-  // Observe, it calls Observed, or nothing if the state cannot be read now.
+  // Observe, the implementation calls Observed, unless the state cannot be read now.
   virtual void Launch(const v1::StartAttempt& command, const RankKey& rank) = 0;
   // If the rank's process has not been created yet, the implementation calls LaunchFailed.
   // Otherwise has no effect.
@@ -86,8 +86,8 @@ class AttemptKernel {
   AttemptKernel(AttemptIo& io, FactQueue& facts) : io_(io), facts_(facts) {}
 
   // Rebuilds the state from the disk after a start of the worker, and observes ranks that may be
-  // alive. `lost` contains the attempts whose start command is lost, with only job, attempt and
-  // ranks set. These attempts are stopped.
+  // alive. `lost` contains the attempts whose start command is lost. Only their job, attempt and
+  // ranks are set. These attempts are stopped.
   void Restore(const SeenAttempts& seen_attempts, const std::vector<v1::StartAttempt>& on_disk,
                const std::vector<v1::StartAttempt>& lost = {});
 
@@ -95,7 +95,7 @@ class AttemptKernel {
   void Stop(const v1::StopAttempt& command, const WorkerTime& now);
   void Forget(const v1::ForgetAttempt& command, const WorkerTime& now);
   void StopAll(Timestamp grace_ms_max, const WorkerTime& now);
-  // Writes the orders for the ranks running here. If a write fails, it is tried again when the
+  // Writes the orders for the ranks that run on this node. A failed write is retried when the
   // controller repeats the command.
   void Heal(const v1::HealAttempt& command);
 
@@ -118,7 +118,7 @@ class AttemptKernel {
   // Reports that a SIGKILL was delivered (see Attempts::RankKilled).
   void Killed(const RankKey& rank, bool waits_in_kernel, const WorkerTime& now);
 
-  // Kills with SIGKILL a running rank that exceeds a limit of the node, and records `reason` in the
+  // Sends SIGKILL to a running rank that exceeds a limit of the node, and records `reason` in the
   // rank's exit. Repeat the call until the rank has ended.
   void EndForLimit(const RankKey& rank, const std::string& reason);
 
@@ -141,7 +141,7 @@ class AttemptKernel {
   FactQueue& facts_;
   Attempts attempts_;
   // RememberAttempt, RecordFact and RemoveAttempt actions that are not yet carried out, in order.
-  // If the write of the first one fails, it is retried.
+  // If the write of the first action fails, the write is retried.
   std::deque<Action> unwritten_;
   std::string last_write_error_;
   Timestamp retry_write_at_ms_ = 0;

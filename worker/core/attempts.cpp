@@ -81,8 +81,8 @@ Actions Attempts::Start(const v1::StartAttempt& command, Timestamp now) {
   const int64_t seen = NewestSeen(key.job_id);
   if (key.number <= seen) {
     // The controller does not know that this attempt has run, because its store was restored from a
-    // backup. It would repeat the command forever, so answer with AttemptCleared: this node has no
-    // process of the attempt.
+    // backup. The controller would repeat the command forever, so answer with AttemptCleared: this
+    // node has no process of the attempt.
     attempts_[key].command.set_job_id(key.job_id);
     attempts_[key].command.set_attempt(key.number);
     Actions actions = {RefuseCommand{

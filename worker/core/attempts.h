@@ -2,7 +2,7 @@
 // are the output.
 //
 // An attempt is identified by job and number. If several attempts of a job have processes, only the
-// oldest one may run; a newer one waits until all processes of older ones are gone. A stopped or
+// oldest may run; newer attempts wait until all processes of older ones are gone. A stopped or
 // forgotten attempt is never started again: a command to start it is answered with AttemptCleared.
 #ifndef TRAINYARD_WORKER_CORE_ATTEMPTS_H_
 #define TRAINYARD_WORKER_CORE_ATTEMPTS_H_
@@ -41,8 +41,8 @@ struct RememberAttempt {
 struct SpawnRank {
   RankKey rank;
 };
-// Cancel the spawn of the rank. If the launch is still waiting for a file server, it fails now.
-// Otherwise it continues, and the rank is sent a signal when RankSpawned reports it.
+// Cancel the spawn of the rank. A launch that still waits for a file server fails now. Any other
+// launch continues, and the rank is sent a signal after RankSpawned.
 struct CancelSpawn {
   RankKey rank;
 };
@@ -77,8 +77,8 @@ struct RankView {
 // The exit code reported for a rank that could not be spawned. Shells use the same code.
 inline constexpr int kSpawnFailedExitCode = 127;
 
-// The time from SIGTERM to SIGKILL for an attempt whose command is lost. The job's own grace, which
-// the command contained, is then unknown.
+// The time from SIGTERM to SIGKILL for an attempt whose command is lost. The job's own grace was
+// part of the command and is therefore unknown.
 inline constexpr Timestamp kLostGraceMs = 10'000;
 
 // `now` is the time in milliseconds of any clock that never goes back. Times in facts are the
@@ -87,8 +87,8 @@ class Attempts {
  public:
   // Rebuilds the state from the disk after a start of the worker. A rank whose exit is not in
   // `facts` is unresolved until RankSpawned, RankEnded or RankNeverSpawned is called. Any other
-  // rank counts as exiting until RankGone is called. For the attempts in `lost`, only job, attempt
-  // and ranks are known. Their ranks are not spawned, and Tick stops them.
+  // rank counts as exiting until RankGone is called. For attempts in `lost`, only job, attempt and
+  // ranks are known. Tick stops these attempts, and their ranks are not spawned.
   void Restore(const SeenAttempts& seen_attempts, const std::vector<v1::StartAttempt>& on_disk,
                const std::vector<v1::Fact>& facts, const std::vector<v1::StartAttempt>& lost = {});
 
@@ -98,9 +98,9 @@ class Attempts {
   Actions Start(const v1::StartAttempt& command, Timestamp now);
   Actions Stop(const v1::StopAttempt& command, Timestamp now);
   Actions Forget(const v1::ForgetAttempt& command);
-  // Returns the ranks whose order of this generation must be written. These are the ranks in the
-  // command that have not ended and have no order of this generation or a later one. Empty while
-  // the attempt is being stopped.
+  // Returns the ranks whose order must be written. These are the ranks in the command that have not
+  // ended and have no order of the command's generation or a later generation. Empty while the
+  // attempt is being stopped.
   std::vector<RankKey> OrdersDue(const v1::HealAttempt& command) const;
   // Reports that the rank's order file contains the order of this generation.
   void OrderWritten(const RankKey& key, int64_t generation);
@@ -150,11 +150,11 @@ class Attempts {
   // True while any rank may still run. Unkillable ranks do not count.
   bool AnyAlive() const;
   bool Contains(const AttemptKey& key) const { return attempts_.contains(key); }
-  // Returns the command of an attempt that has ranks here; otherwise nullptr.
+  // Returns the attempt's command; nullptr if the attempt has no ranks on this node.
   const v1::StartAttempt* CommandOf(const AttemptKey& key) const;
   std::vector<RankView> Ranks() const;
-  // Returns one report per attempt, with its ranks and whether it is cleared. The caller adds step,
-  // phase and activity.
+  // Returns one report per attempt. A report states the ranks and whether the attempt is cleared.
+  // The caller adds step, phase and activity.
   std::vector<v1::AttemptReport> Reports() const;
 
  private:

@@ -11,8 +11,8 @@ namespace {
 // A smaller file is not rewritten, because the rewrite would cost more than it saves.
 constexpr int64_t kCompactAboveBytes = 64 << 10;
 
-// An upper bound on the number of facts that a disk can have lost. No node records so many between
-// two starts of its worker.
+// An upper bound on the number of facts that a disk can have lost. No node records so many facts
+// between two starts of its worker.
 constexpr uint64_t kMostFactsLost = uint64_t{1} << 32;
 
 }  // namespace

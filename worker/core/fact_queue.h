@@ -2,8 +2,8 @@
 // Each fact is retained until the controller has stored it and its attempt is forgotten.
 //
 // The disk may have lost the newest facts although the controller has received them. New facts must
-// not reuse their numbers. A fact that is appended before the first Welcome therefore gets a number
-// far above all others, and Reconcile later assigns its final number.
+// not reuse the numbers of lost facts. A fact that is appended before the first Welcome therefore
+// gets a number far above all others, and Reconcile later assigns its final number.
 #ifndef TRAINYARD_WORKER_CORE_FACT_QUEUE_H_
 #define TRAINYARD_WORKER_CORE_FACT_QUEUE_H_
 
@@ -16,7 +16,7 @@
 
 namespace trainyard::worker {
 
-// Implements the rules. A subclass implements the access to the disk. Used by one thread.
+// Implements the rules above. A subclass implements the disk access. Used by one thread.
 class FactQueue {
  public:
   virtual ~FactQueue() = default;
@@ -46,14 +46,14 @@ class FactQueue {
   // Records that the controller has all facts up to `sequence`.
   void Acknowledge(uint64_t sequence);
 
-  // Drops acknowledged facts for which `needed` returns false. Does so only when there are enough
-  // of them to justify rewriting the file.
+  // Drops acknowledged facts for which `needed` returns false. Does nothing while too few facts can
+  // be dropped to justify rewriting the file.
   absl::Status Compact(const std::function<bool(const v1::Fact&)>& needed);
 
  protected:
   // Adds a record that was read from the disk. Call in the order of the file. Returns false if the
-  // record's number is below that of the preceding record. A record may contain only a number: it
-  // preserves the last number when a rewrite has dropped the last fact.
+  // record's number is below that of the preceding record. A record that contains only a number
+  // preserves the last number after a rewrite has dropped the last fact.
   bool Restore(v1::Fact record);
 
   // AppendRecord durably appends the record. ReplaceRecords durably replaces all records. If an
@@ -67,9 +67,9 @@ class FactQueue {
   absl::Status Rewrite();
 
   // True while the numbers on disk differ from those in facts_. The file must then be rewritten
-  // before the next append, whose number would otherwise be out of order.
+  // before the next append. Otherwise the appended number would be out of order.
   bool rewrite_due_ = false;
-  // True if the newest number is known to be above every number that the controller has received.
+  // True if the newest number certainly exceeds every number that the controller has received.
   bool above_all_known_ = false;
   std::vector<v1::Fact> facts_;
   uint64_t last_sequence_ = 0;

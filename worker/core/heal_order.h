@@ -1,5 +1,5 @@
-// The text of a rank's order file. A rank that has lost a peer reads it to continue without a
-// restart.
+// The text of a rank's order file. A rank that has lost a peer reads this file to continue without
+// a restart.
 #ifndef TRAINYARD_WORKER_CORE_HEAL_ORDER_H_
 #define TRAINYARD_WORKER_CORE_HEAL_ORDER_H_
 

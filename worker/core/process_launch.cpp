@@ -22,8 +22,8 @@ constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
 void AddTorchrunVariables(const v1::StartAttempt& attempt, const v1::Process& process,
                           Environment& environment) {
   const v1::ProcessRank& rank = process.ranks(0);
-  // A standby's rank number is at or above the world size. Programs do not expect that, so a
-  // standby gets 0.
+  // A standby's rank number is at or above the world size. Programs do not expect such a number, so
+  // a standby gets 0.
   environment[variable::kRank] = absl::StrCat(process.standby() ? 0 : rank.rank());
   environment[variable::kWorldSize] = absl::StrCat(attempt.world_size());
   environment[variable::kLocalRank] = absl::StrCat(rank.local_rank());
@@ -80,9 +80,9 @@ void AddTrainyardVariables(const v1::StartAttempt& attempt, const LaunchSite& si
   environment[variable::kLiveJobs] = attempt.live_jobs();
 }
 
-// Returns all GPUs of the attempt on this node in the order of local ranks, the same for each rank.
-// A program that selects cuda:LOCAL_RANK, as torchrun scripts do, then uses its own slot. In
-// addition, NCCL can use peer access. Empty if the ranks run on CPU slots, which hides every GPU.
+// Returns all GPUs of the attempt on this node in local-rank order. All ranks get the same list, so
+// a program that selects cuda:LOCAL_RANK, as torchrun scripts do, uses its own slot, and NCCL can
+// use peer access. Empty if the ranks run on CPU slots, which hides every GPU.
 std::string VisibleDevices(const v1::StartAttempt& attempt, const v1::Inventory& inventory) {
   std::vector<std::pair<int, std::string>> devices;
   for (const v1::Process& process : attempt.processes()) {
@@ -132,7 +132,7 @@ ProcessLaunch MakeProcessLaunch(const v1::StartAttempt& attempt, const v1::Proce
     if (found != site.worker_environment.end()) environment[name] = found->second;
   }
   environment["OMP_NUM_THREADS"] = absl::StrCat(ThreadsOfProcess(attempt, site.inventory));
-  // Output goes to a file. Without this variable, Python would buffer kilobytes of it.
+  // Output goes to a file. Without this variable, Python would buffer kilobytes of output.
   environment["PYTHONUNBUFFERED"] = "1";
   if (HasGpu(site.inventory)) {
     environment[variable::kCudaDevices] = VisibleDevices(attempt, site.inventory);

@@ -23,7 +23,7 @@ struct LaunchSite {
   std::string trainer_program;
   // Variables of the worker's own environment. Only those in PassedThroughVariables() are used.
   std::map<std::string, std::string> worker_environment;
-  // The values on this node of the secrets that the job names in its `secrets`, by variable.
+  // This node's values of the secrets that the job lists in `secrets`, by variable.
   std::map<std::string, std::string> secrets;
   v1::Inventory inventory;
 };
@@ -31,7 +31,7 @@ struct LaunchSite {
 struct ProcessLaunch {
   std::vector<std::string> argv;
   std::map<std::string, std::string> environment;
-  // Environment variables with the values of secrets. None of their names is in `environment`.
+  // Environment variables that contain secrets. `environment` has no variable of the same name.
   std::map<std::string, std::string> secrets;
   std::string working_directory;
 };
@@ -39,7 +39,7 @@ struct ProcessLaunch {
 // Returns the names of the worker's variables that a rank inherits, such as PATH and HOME.
 const std::vector<std::string>& PassedThroughVariables();
 
-// Returns the launch of one process, which CheckShapes must have accepted. worker/README.md
+// Returns the launch of one process. CheckShapes must have accepted `attempt`. worker/README.md
 // documents every variable. The job's own `env` overrides all variables except TRAINYARD_*.
 ProcessLaunch MakeProcessLaunch(const v1::StartAttempt& attempt, const v1::Process& process,
                                 const LaunchSite& site);

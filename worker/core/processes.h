@@ -10,15 +10,15 @@
 
 namespace trainyard::worker {
 
-// Returns the command with `processes` set. Commands of earlier releases, which may come from a
-// controller or from disk, have only `ranks`. For these, each rank becomes a process on one slot.
+// Returns the command with `processes` set. Commands of earlier releases have only `ranks`. Such a
+// command may come from a controller or from disk. Each of its ranks becomes a process on one slot.
 v1::StartAttempt WithProcesses(v1::StartAttempt command);
 
 // Returns the ranks of all processes, in the order of the command.
 std::vector<int> RanksOf(const v1::StartAttempt& command);
 
-// Describes a contradiction in the command; empty if there is none. A contradiction is a bug of the
-// controller, and no process may be started for such a command.
+// Returns a text about a contradiction in the command; empty if there is none. A contradiction is a
+// bug of the controller, and no process may be started for such a command.
 std::string Contradiction(const v1::StartAttempt& command);
 
 // INVALID_ARGUMENT if the command has a process that this worker cannot start. The worker starts

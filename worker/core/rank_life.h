@@ -13,9 +13,9 @@ namespace trainyard::worker {
 // The interval at which SIGKILL is repeated while a rank has processes left.
 inline constexpr Timestamp kKillAgainMs = 5000;
 
-// The number of consecutive SIGKILLs after which a rank is unkillable if its only remaining
-// processes wait in the kernel. Such processes will never run program code again. An unkillable
-// rank keeps its slot but no longer blocks newer attempts of its job. The SIGKILLs must be at least
+// A rank is unkillable if all of its remaining processes wait in the kernel after this many
+// consecutive SIGKILLs. Such processes will never run program code again. An unkillable rank keeps
+// its slot but no longer blocks newer attempts of its job. The SIGKILLs must be at least
 // kKillAgainMs / 2 apart. Only delivered ones count, because a kill may wait behind a launch.
 inline constexpr int kUnkillableAfterKills = 4;
 

@@ -38,7 +38,7 @@ std::string TooMuch(const std::string& what, int64_t bytes, int64_t limit, const
 
 RankLimits LimitsOnDisk(RankLimits limits, const DiskSize& disk) {
   // A rank that exceeds the rate is ended only after the window, and the bytes written by then stay
-  // on the disk. They may use at most a sixteenth of the disk.
+  // on the disk. These bytes may use at most a sixteenth of the disk.
   const int64_t rate_on_disk = disk.bytes / 16 / kWindowSeconds;
   if (limits.telemetry_bytes > 0) {
     limits.telemetry_bytes = Smaller(limits.telemetry_bytes, disk.bytes / 8);

@@ -78,8 +78,8 @@ class RankUsage {
     int64_t telemetry = 0;
     int64_t log = 0;
   };
-  // The first sample is the newest one that is at least kWindowMs old. If no sample is that old, it
-  // is the oldest sample.
+  // The first sample is the newest one that is at least kWindowMs old. If no sample is that old,
+  // the first sample is the oldest one.
   std::deque<Sample> samples_;
 };
 

@@ -31,8 +31,8 @@ class SeenAttempts {
   // already known.
   bool Raise(int64_t job_id, int64_t attempt);
 
-  // Returns the highest attempt of each job. The first is the job whose number was not raised for
-  // the longest time.
+  // Returns the highest attempt of each job. The job whose number was not raised for the longest
+  // time comes first.
   std::vector<AttemptKey> OldestFirst() const;
 
   std::size_t size() const { return jobs_.size(); }

@@ -1,5 +1,5 @@
-// The newest mark of the controller's event log that this node has received. The node sends it
-// back, so that the controller can detect that its log was replaced by an older copy.
+// The newest mark of the controller's event log that this node has received. The node sends the
+// mark back, so that the controller can detect that an older copy has replaced its log.
 #ifndef TRAINYARD_WORKER_CORE_SEEN_LOG_H_
 #define TRAINYARD_WORKER_CORE_SEEN_LOG_H_
 
@@ -17,8 +17,8 @@ class SeenLog {
     if (mark.sequence() != 0) newest_ = mark;
   }
   // Records the mark in the message. Returns true if the mark must be written to disk before the
-  // message is carried out. Otherwise, if the controller's log loses the event of this start, the
-  // controller could assign the attempt number again.
+  // message is carried out. Without the mark on disk, the controller could assign the attempt
+  // number again after its log has lost the event of this start.
   bool Take(const v1::ControllerMessage& message) {
     if (message.has_facts_acknowledged()) Take(message.facts_acknowledged().log_mark());
     if (!message.has_start_attempt()) return false;
@@ -33,7 +33,7 @@ class SeenLog {
   // Records that the newest mark is on disk.
   void Kept() { kept_ = newest_; }
 
-  // The mark to send in Hello. Its sequence is 0 until a mark is received.
+  // The mark to send in Hello. The sequence is 0 until a mark is received.
   const v1::LogMark& newest() const { return newest_; }
 
  private:

@@ -11,8 +11,8 @@ namespace trainyard::worker {
 
 class ShimWatch {
  public:
-  // A shim first kills the processes left by its rank, for up to 2 s, and then reports. This must
-  // be longer.
+  // A shim first kills the processes left by its rank, which takes up to 2 s, and then reports.
+  // kWakeAfterMs must be longer than that.
   static constexpr Timestamp kWakeAfterMs = 4'000;
   static constexpr Timestamp kKillAfterMs = 10'000;
 

@@ -50,9 +50,9 @@ class Uplink {
   void AddStream(std::unique_ptr<StreamSource> source);
   void RemoveStreams(const AttemptKey& attempt);
 
-  // Sets the stored offset that the last run of the worker recorded. Positions returns it until the
-  // first Welcome. If disk space must be freed in that time, bytes before it are dropped first,
-  // because the controller has stored them.
+  // Sets the stored offset that the previous run of the worker recorded. Until the first Welcome,
+  // Positions returns this offset. If disk space must be freed before the Welcome, bytes before
+  // this offset are dropped first, because the controller has stored those bytes.
   void AssumeStored(const StreamPosition& stored);
 
   // OnWelcome and the next functions report events of the connection: a Welcome, acknowledgements,

@@ -20,7 +20,7 @@ class WorkerKernel {
   // Both arguments must outlive this object.
   WorkerKernel(AttemptKernel& attempts, Uplink& uplink) : attempts_(attempts), uplink_(uplink) {}
 
-  // Returns `greeting` with the node's condition and a report of each attempt added.
+  // Returns `greeting` after adding the node's condition and one report per attempt.
   v1::Hello MakeHello(v1::Hello greeting);
 
   // Returns an error if facts could not be written. The stream can still be used.
@@ -33,7 +33,7 @@ class WorkerKernel {
   // Returns the next message to send after Welcome; nullopt if there is none now.
   std::optional<v1::WorkerMessage> NextMessage(Timestamp steady_ms);
 
-  // Makes the next heartbeat due now. Call it after a change of which the controller should learn
+  // Makes the next heartbeat due now. Call after a change that the controller should learn
   // soon.
   void ReportNow(Timestamp steady_ms) { heartbeat_due_ms_ = steady_ms; }
 

@@ -18,7 +18,7 @@ struct GpuReading {
   int index = 0;
   std::string uuid;
   std::string model;
-  // The reason why the GPU does not respond; empty if it does.
+  // The reason why the GPU does not respond; empty if the GPU responds.
   std::string error;
 
   std::optional<double> utilization_percent;

@@ -13,11 +13,11 @@
 namespace trainyard::worker {
 
 struct InventoryOptions {
-  // The number of CPU slots. If unset: on a node without usable GPUs, one per usable core, but at
-  // most kMaxSlotsOfNode (proto/contract/limits.h); on a node with GPUs, 0.
+  // The number of CPU slots. If unset, a node with usable GPUs has none. Any other node has one per
+  // usable core, up to kMaxSlotsOfNode (proto/contract/limits.h).
   std::optional<int> cpu_slots;
-  // The name or path for dlopen. The worker is not linked with the library, because it also runs on
-  // machines without a driver.
+  // The name or path for dlopen. The worker is not linked with the library, because the worker also
+  // runs on machines without a driver.
   std::string nvml_library = "libnvidia-ml.so.1";
 };
 
@@ -26,7 +26,7 @@ struct DetectedInventory {
   // list. To start a rank on a GPU slot, set CUDA_VISIBLE_DEVICES to the slot's UUID, not to its
   // index: CUDA's numbering may differ from NVML's, and a GPU that cannot be used has no slot.
   v1::Inventory inventory;
-  // Devices that exist but cannot be used, with the reason. One line each, for the log.
+  // Existing devices that cannot be used, and why. One line per device, for the log.
   std::vector<std::string> warnings;
 };
 

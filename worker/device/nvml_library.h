@@ -43,8 +43,8 @@ class NvmlLibrary {
     return get_memory_(device, &memory);
   }
 
-  // Looks up a function by its C name. If the driver lacks it, sets `function` to null and returns
-  // false.
+  // Looks up a function by its C name. If the driver lacks the function, sets `function` to null
+  // and returns false.
   template <typename Function>
   bool Find(const char* name, Function& function) const {
     function = reinterpret_cast<Function>(FindSymbol(name));

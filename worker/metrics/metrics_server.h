@@ -14,8 +14,8 @@ struct MetricsServerOptions {
   // IP:PORT to listen on; port 0 selects a free port.
   std::string listen;
   std::string data_dir;
-  // True to measure GPUs through NVML. Set to false if dcgm-exporter runs. Otherwise every value
-  // would exist twice.
+  // True to measure GPUs through NVML. Set to false if dcgm-exporter runs, because every value
+  // would otherwise exist twice.
   bool gpu_metrics = true;
   std::string nvml_library = "libnvidia-ml.so.1";
 };

@@ -15,7 +15,7 @@ struct PageLimits {
   // The time limit from accepting a connection to the end of the answer.
   std::chrono::milliseconds whole{5'000};
   // The limits on open connections per peer address and in total. A connection that would exceed a
-  // limit replaces the oldest one, of its peer or of all peers.
+  // limit replaces the oldest connection of its peer or of all peers.
   int of_peer = 16;
   int of_all = 64;
 };

@@ -65,7 +65,7 @@ class MarkReader {
   const Read read_;
   const std::chrono::milliseconds patience_;
   // Allows one search at a time. Otherwise a search could treat a process as unmarked while another
-  // search still waits for its environment.
+  // search still waits for that process's environment.
   std::mutex searching_;
   std::map<Program, std::optional<Mark>> known_;
   // The programs whose environments could not be read in time, each with the batch that is still

@@ -8,9 +8,9 @@
 
 namespace trainyard::worker {
 
-// Returns how many processes of this process's memory cgroup (version 2 or 1) the kernel's
-// out-of-memory killer has killed so far. Returns nullopt if the kernel does not count them, as in
-// the root cgroup.
+// Returns the number of kills by the kernel's out-of-memory killer so far in this process's memory
+// cgroup (version 2 or 1). Returns nullopt if the kernel does not count kills, as in the root
+// cgroup.
 std::optional<int64_t> MemoryKills(const std::string& membership_file = "/proc/self/cgroup",
                                    const std::string& cgroup_root = "/sys/fs/cgroup");
 

@@ -10,8 +10,8 @@ namespace trainyard::worker {
 int64_t ProcessesOfMachine();
 
 // Lowers the process limit (RLIMIT_NPROC) of this process and its children below the worker's own
-// limit. When the user's processes reach the lower limit, a rank cannot start more, but the worker
-// can still start threads and shims. Has no effect for root.
+// limit. When the user's processes reach the lower limit, a rank cannot start more processes, but
+// the worker can still start threads and shims. Has no effect for root.
 void LeaveProcessesForWorker();
 
 }  // namespace trainyard::worker

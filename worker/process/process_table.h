@@ -37,7 +37,7 @@ std::optional<ProcessStat> ParseProcessStat(absl::string_view text);
 // Returns nullopt if no process has this pid.
 std::optional<ProcessStat> ReadProcessStat(pid_t pid);
 
-// True while this process runs. False if it is a zombie, or if another process has got its pid.
+// True while this process runs. False for a zombie, and if another process now has this pid.
 bool IsRunning(const ProcessId& process);
 
 // Returns all processes of the machine except zombies.

@@ -26,8 +26,8 @@ constexpr int kChannelFd = 3;
 constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
 constexpr char kScoreFile[] = "/proc/self/oom_score_adj";
 constexpr char kShimScore[] = "-900";
-// The first character of the error text from a child that could not execute its program. It states
-// the side at fault.
+// The first character of the error text from a child that could not execute its program. This
+// character states the side at fault.
 constexpr char kNodeAtFault = 'n';
 constexpr char kJobAtFault = 'j';
 

@@ -23,7 +23,7 @@ struct StartFailure {
 };
 
 // A forked rank that waits for Release before it executes its program. If this object is destroyed
-// first, or the shim is killed, the rank ends without executing it.
+// first, or the shim is killed, the rank ends without executing the program.
 class HeldRank {
  public:
   // Forks, and returns when the child is ready. The child then leads its own session and process
@@ -49,9 +49,9 @@ class HeldRank {
   UniqueFd channel_;
 };
 
-// Lowers, if permitted, the score by which the kernel chooses the process to kill when memory runs
-// out. The shim is protected because it uses little memory, and because without it the exit of its
-// rank is lost. Returns the former score, which must be restored in the rank; empty if unknown.
+// Lowers, if permitted, this process's score for the kernel's out-of-memory killer. The shim is
+// protected, because killing it would free little memory but lose the exit of its rank. Returns the
+// former score, which must be restored in the rank; empty if unknown.
 std::string LowerMemoryKillerScore();
 
 }  // namespace trainyard::worker

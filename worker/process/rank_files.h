@@ -70,8 +70,8 @@ struct RankCommand {
   int64_t processes_max = 0;
 };
 
-// Identifies a process even if its pid is reused later. start_time is field 22 of /proc/PID/stat
-// (clock ticks since boot), which is set when the process is created and never changes.
+// Identifies a process even if its pid is reused later. start_time is field 22 of /proc/PID/stat,
+// in clock ticks since boot. The kernel sets it when it creates the process and never changes it.
 struct ProcessId {
   pid_t pid = 0;
   uint64_t start_time = 0;
@@ -107,7 +107,7 @@ absl::Status WriteRankCommand(const std::string& rank_dir, const RankCommand& co
 absl::StatusOr<RankCommand> ReadRankCommand(const std::string& rank_dir);
 
 // True if no record in the directory shows that a shim ever started a rank here. False if the
-// directory does not exist: it is created before the first start, so it must have been lost.
+// directory is missing: it is created before the first start, so it must have been lost.
 bool IsUnused(const std::string& rank_dir);
 
 // ReadRankCommand, ReadShimRecord and ReadRankExit return NOT_FOUND if the file does not exist, and

@@ -64,7 +64,7 @@ absl::StatusOr<UniqueFd> MoveUp(UniqueFd fd) {
   return moved;
 }
 
-// Takes the lock of the directory, which is held during a start and until the shim ends.
+// Locks the directory. The lock is held during a start and until the shim ends.
 absl::StatusOr<UniqueFd> TakeLock(const std::string& rank_dir) {
   const std::string path = absl::StrCat(rank_dir, "/", kLockFile);
   TRAINYARD_ASSIGN_OR_RETURN(UniqueFd fd, OpenRegularFile(path, O_RDWR | O_CREAT | O_NOFOLLOW));

@@ -2,7 +2,7 @@
 //
 // A rank and its shim have a mark in their environment. Every process that the rank starts inherits
 // the mark and keeps it when it leaves the rank's process group and session. A process that clears
-// its environment loses the mark. It is still found in these cases:
+// its environment loses the mark. Such a process is still found if:
 // - its parent is still found;
 // - ranks have control groups (rank_group.h);
 // - the rank's shim is still running, because orphans of the rank become children of the shim.

@@ -127,7 +127,7 @@ std::string VanishedSummary(const absl::Status& exit, const absl::StatusOr<ShimR
   return "the rank and its shim are gone without an exit record";
 }
 
-// Returns the state with the remaining processes of an ended rank added.
+// Returns `state` after adding the remaining processes of an ended rank.
 RankState WithRest(RankState state, bool held, const std::vector<MarkedProcess>& marked) {
   const bool attended = held || HasShim(marked);
   state.processes_remain |= attended || !marked.empty();

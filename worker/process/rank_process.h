@@ -84,9 +84,9 @@ struct RankState {
 };
 
 // Returns the state of a rank. Uses its records and, if these are incomplete, the mark of its
-// processes. Called after a restart of the worker to find its ranks again, and on each heartbeat in
-// case an exit was not noticed. Changes nothing. INTERNAL or PERMISSION_DENIED if the files cannot
-// be read.
+// processes. A restarted worker calls it to find its ranks again. A running worker calls it on each
+// heartbeat, in case an exit was missed. Changes nothing. INTERNAL or PERMISSION_DENIED if the
+// files cannot be read.
 absl::StatusOr<RankState> ReadRankState(const RankPlace& place);
 
 // Kills the processes left by an ended rank that has no shim.
@@ -109,17 +109,17 @@ enum class RankSignal {
   kKill,       // SIGKILL to the group and to marked processes, after writing kill.json.
 };
 
-// Sends the signal to the rank, after checking that its pid still belongs to the process that was
-// started. NOT_FOUND if the rank is not running.
+// Sends the signal to the rank, after checking that the rank's pid still belongs to the started
+// process. NOT_FOUND if the rank is not running.
 absl::Status SignalRank(const RankPlace& place, RankSignal signal);
 
 // True if the rank has living processes and all of them wait in the kernel, where no signal reaches
 // them.
 bool WaitsInKernel(const RankPlace& place);
 
-// Returns the last complete lines of output.log as valid UTF-8 (other bytes become U+FFFD), at most
-// max_bytes. If the last line alone is longer, returns the end of that line. Empty if there is no
-// output.
+// Returns the last complete lines of output.log as valid UTF-8 (invalid bytes become U+FFFD), at
+// most max_bytes. If the last line alone is longer, returns the end of that line. Empty if there is
+// no output.
 std::string ReadLogTail(const std::string& rank_dir, std::size_t max_bytes = 8192);
 
 }  // namespace trainyard::worker

@@ -1,5 +1,5 @@
-// The process between a worker and one rank. With it, the worker can be killed, upgraded and
-// restarted while training continues.
+// The process between a worker and one rank. Thanks to the shim, the worker can be killed, upgraded
+// and restarted while training continues.
 #ifndef TRAINYARD_WORKER_PROCESS_SHIM_H_
 #define TRAINYARD_WORKER_PROCESS_SHIM_H_
 

@@ -15,8 +15,8 @@ inline constexpr int kShimReadyFd = 4;
 
 inline constexpr char kShimReadyAnswer[] = "ready";
 
-// The prefix of those variables in the shim's environment that contain the rank's secrets. The
-// value of secret NAME is in the variable PREFIX + NAME.
+// The prefix of variables with the rank's secrets in the shim's environment. The value of secret
+// NAME is in the variable PREFIX + NAME.
 inline constexpr char kShimSecretPrefix[] = "TRAINYARD_SHIM_SECRET_";
 
 }  // namespace trainyard::worker

@@ -1,5 +1,5 @@
-// The stream to the controller. It dials, lets the controller prove that it knows the token, and
-// sends Hello. If the stream ends, it dials again, without a limit on the number of tries.
+// The stream to the controller. AttachStream dials, checks that the controller knows the token, and
+// sends Hello. After the stream ends, AttachStream dials again, without a limit on tries.
 #ifndef TRAINYARD_WORKER_RPC_ATTACH_STREAM_H_
 #define TRAINYARD_WORKER_RPC_ATTACH_STREAM_H_
 
@@ -23,16 +23,16 @@ struct AttachOptions {
   // The path of the token file. If empty, the worker searches the same places as the command line.
   std::string token_file;
   // The wait before the next dial. The wait doubles from the minimum to the maximum, with jitter. A
-  // Welcome resets it to the minimum.
+  // Welcome resets the wait to the minimum.
   int64_t backoff_ms_min = 200;
   int64_t backoff_ms_max = 5000;
   // If the controller does not answer for keepalive_ms + keepalive_timeout_ms, it counts as
   // disconnected.
   int64_t keepalive_ms = 5000;
   int64_t keepalive_timeout_ms = 4000;
-  // The time limit from dialing to Welcome. Each dial that exceeds the limit doubles it, up to the
-  // maximum. With a fixed limit, a newly started controller would be kept busy by thousands of
-  // workers that abandon and repeat their dials.
+  // The time limit from dialing to Welcome. Each dial that exceeds the limit doubles the limit, up
+  // to the maximum. With a fixed limit, a newly started controller would be kept busy by thousands
+  // of workers that abandon and repeat their dials.
   int64_t welcome_timeout_ms = 10000;
   int64_t welcome_timeout_ms_max = 60000;
 };

@@ -71,7 +71,7 @@ std::string RemovedName(const AttemptKey& key) {
 }
 
 // Renames the attempt's folder in `root`, so that it is no longer found. Returns OK if there is no
-// such folder. Does not follow a link that a job has created in its place.
+// such folder. Does not follow a link that a job has created in place of the folder.
 absl::Status MoveAway(const std::string& root, const AttemptKey& key) {
   TRAINYARD_RETURN_IF_ERROR(
       MoveToRoot({root, absl::StrCat(key.job_id, "/", key.number)}, RemovedName(key)));

@@ -74,7 +74,7 @@ class AttemptFolders {
 
  private:
   std::string AttemptDir(const AttemptKey& key) const;
-  // True if the job's run directory exists. False if the job has replaced it by something else.
+  // True if the job's run directory exists. False if the job has replaced it with another file.
   bool HasRunsOf(int64_t job_id) const;
   void ScanAttempt(const AttemptKey& key, std::set<int> running, Found& found) const;
   void MoveRunsWithoutAttempt(const Found& found) const;

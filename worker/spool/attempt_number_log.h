@@ -1,4 +1,4 @@
-// Keeps on disk the highest attempt number seen of each job. The file outlives the folders of the
+// Keeps the highest attempt number of each job on disk. The file outlives the folders of the
 // attempts, so that a late command for an old attempt is recognized.
 #ifndef TRAINYARD_WORKER_SPOOL_ATTEMPT_NUMBER_LOG_H_
 #define TRAINYARD_WORKER_SPOOL_ATTEMPT_NUMBER_LOG_H_
@@ -28,9 +28,9 @@ class AttemptNumberLog {
   // See RecordLog::damage.
   const std::string& damage() const { return log_->damage(); }
 
-  // If there is a log at `former_path`, adds its numbers to this log and removes that file when
-  // they are durable here. If the disk is full, the file is kept for the next start. DATA_LOSS as
-  // in Open.
+  // Adds the numbers of the log at `former_path`, if it exists, to this log. Removes the former log
+  // once its numbers are durable here. If the disk is full, keeps the former log for the next
+  // start. DATA_LOSS as in Open.
   absl::Status TakeOver(const std::string& former_path);
 
   // Returns OK only when the number is durable. A number below the known one changes nothing.

@@ -57,8 +57,8 @@ class DataDir {
 absl::Status MakeDirectories(const std::string& path);
 
 // Like MakeDirectories, but the group gets access as far as the umask permits. The controller needs
-// this to remove checkpoints, because it may run as another user of the group. INVALID_ARGUMENT on
-// the kernel's own file systems.
+// this access to remove checkpoints, because it may run as another user of the group.
+// INVALID_ARGUMENT on the kernel's own file systems.
 absl::Status MakeGroupDirectories(const std::string& path);
 
 // Returns 32 hexadecimal digits from the kernel's random source.

@@ -2,9 +2,9 @@
 //
 // A rank's output file only grows, and its offsets are the sequence numbers of the stream. Space is
 // therefore freed by punching a hole at the front of the file, which frees blocks but does not
-// change offsets. The only state is the offset at which data begins. The file system records it.
-// Bytes that the controller has stored are dropped first, without loss. Then bytes that it has not
-// stored are dropped, oldest first, and the log reports this.
+// change offsets. The only state is the offset at which data begins, which the file system records.
+// Bytes that the controller has stored are dropped first, without loss. Then unstored bytes are
+// dropped, oldest first, and the log reports the loss.
 #ifndef TRAINYARD_WORKER_SPOOL_OUTPUT_SPACE_H_
 #define TRAINYARD_WORKER_SPOOL_OUTPUT_SPACE_H_
 

@@ -47,11 +47,11 @@ class RecordLog {
   explicit RecordLog(std::string path) : path_(std::move(path)) {}
   absl::Status OpenForAppend();
   absl::Status RenameIrregular();
-  // Replaces the file, which is damaged from byte `sound_bytes` on, by one with the records in
-  // records_at_open_.
+  // Writes the records in records_at_open_ to a new file, which replaces the old one. The old file
+  // is damaged from byte `sound_bytes` on.
   absl::Status ReplaceDamaged(int64_t sound_bytes);
-  // Allocates disk space for future records, so that they can be written when the disk is full.
-  // Errors are ignored, because some file systems cannot do it.
+  // Allocates disk space for future records, so that they can be written to a full disk. Errors are
+  // ignored, because some file systems cannot allocate space.
   void ReserveAhead();
   // True if the path leads to a file other than the open one.
   bool WasReplaced() const;

@@ -34,7 +34,7 @@ bool Rename(const UniqueFd& parent, const GuardedPath& path, const std::string& 
 }
 
 // Unmounts through the open descriptor of the parent directory, because a job may have replaced a
-// parent in the path by a link.
+// parent in the path with a link.
 bool Unmount(const UniqueFd& parent, const std::string& name) {
   const std::string path = absl::StrCat("/proc/self/fd/", parent.get(), "/", name);
   return umount2(path.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0;

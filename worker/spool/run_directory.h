@@ -1,5 +1,5 @@
-// The directories in which ranks work. A job may replace any of them by a file, a link or a hanging
-// file system.
+// The directories in which ranks work. A job may replace any of these directories with a file, a
+// link or a hanging file system.
 #ifndef TRAINYARD_WORKER_SPOOL_RUN_DIRECTORY_H_
 #define TRAINYARD_WORKER_SPOOL_RUN_DIRECTORY_H_
 

@@ -1,5 +1,5 @@
-// Keeps on disk, for the next start of the worker, the offset up to which the controller has stored
-// each stream. On a full disk the worker must know which output it can drop without loss, even
+// The offset up to which the controller has stored each stream, kept on disk for the next start of
+// the worker. On a full disk the worker must know which output it can drop without loss, even
 // before it reaches a controller.
 #ifndef TRAINYARD_WORKER_SPOOL_STORED_OFFSETS_H_
 #define TRAINYARD_WORKER_SPOOL_STORED_OFFSETS_H_

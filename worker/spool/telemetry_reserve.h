@@ -25,8 +25,8 @@ void ReserveFirstTelemetry(const GuardedPath& run_dir);
 class TelemetryReserve {
  public:
   // Reserves more space for each file that has used half of its reserve. Makes one system call per
-  // file, and more only if a reservation is due. Forgets all other files. Errors are ignored; the
-  // next call tries again.
+  // file, and more only if a reservation is due. Forgets files that are not in `files`. Errors are
+  // ignored; the next call tries again.
   void Extend(const std::vector<GuardedPath>& files);
 
  private:

@@ -15,7 +15,7 @@ namespace {
 using re2::RE2;
 using re2::StringPiece;
 
-// A progress bar without a description. Bars with one, such as "Map: 10%|", are of other tasks.
+// A progress bar without a description. Bars of other tasks have one, such as "Map: 10%|".
 struct Bar {
   int64_t step = 0;
   int64_t total = 0;

@@ -10,8 +10,8 @@
 
 namespace trainyard::worker {
 
-// The Trainer prints the metrics of a step as a Python dictionary, and the step in its progress
-// bar, so the progress bar must not be disabled:
+// The Trainer prints the metrics of a step as a Python dictionary. Only its progress bar shows the
+// step, so the progress bar must not be disabled:
 //   " 10%|#         | 10/100 [00:10<01:30,  1.00s/it]"
 //   "{'loss': 3.9, 'grad_norm': 1.21, 'learning_rate': 4.5e-05, 'epoch': 0.1}"
 //   "{'eval_loss': 2.1, 'eval_runtime': 3.1, 'epoch': 0.1}"

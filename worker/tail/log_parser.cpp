@@ -40,7 +40,7 @@ class MegatronParser : public LogParser {
       return ParseValidation(text, step, detail == "test" ? "test" : "val");
     }
     if (!RE2::PartialMatch(text, kIteration, &step, &detail)) return std::nullopt;
-    // Remove the step from the text. It is not a metric, and some programs print other fields
+    // Remove the step from the text. The step is not a metric, and some programs print other fields
     // before it.
     std::string fields = text;
     RE2::Replace(&fields, kIteration, "|");

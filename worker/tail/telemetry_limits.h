@@ -14,18 +14,18 @@
 
 namespace trainyard::worker {
 
-// The limits per rank. They are needed because each metric name creates a series and each alert an
-// event, and the controller keeps both permanently.
+// The limits per rank. They are needed because each metric name creates a series and each alert
+// creates an event. The controller keeps series and events permanently.
 inline constexpr std::size_t kMaxSeriesOfRank = 1000;
 inline constexpr int kMaxAlertsOfRank = 1000;
 
 // Each stream has one object. Its counts are 0 when the worker starts. Not thread-safe.
 class TelemetryLimits {
  public:
-  // Removes metrics and alerts beyond the limits from a batch. The first batch that exceeds a
-  // limit, and the first one with a line that cannot be read, get one additional alert that reports
-  // this. After a reconnect, a batch may be read again, perhaps with more records at its end.
-  // Everything that was kept the first time is kept again.
+  // Removes metrics and alerts beyond the limits from a batch. The first batch that exceeds a limit
+  // gets an additional alert about the limit. The first batch with an unreadable line gets one
+  // about the line. After a reconnect, a batch may be read again, perhaps with more records at its
+  // end. Everything that was kept the first time is kept again.
   void Apply(v1::TelemetryBatch& batch);
 
  private:

@@ -35,7 +35,7 @@ absl::StatusOr<v1::TelemetryBatch> ReadTelemetry(const TailPosition& position);
 
 // Like ReadTelemetry, but reads the output of a rank with a log parser. Lines that the parser does
 // not recognize do not count as bad. If the meaning of lines depends on earlier lines, also reads
-// up to kContextBytes before the position, so that every call with a position has the same result.
+// up to kContextBytes before the position, so that the result depends only on the position.
 // Consecutive records of such a parser for one step are merged.
 absl::StatusOr<v1::TelemetryBatch> ReadParsedLog(const TailPosition& position,
                                                  const LogParser& parser);

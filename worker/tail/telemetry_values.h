@@ -40,8 +40,8 @@ std::optional<double> NumberOf(const TelemetryValue& value);
 absl::StatusOr<int64_t> Count(const TelemetryValues& values, const char* key,
                               std::optional<int64_t> fallback = std::nullopt);
 
-// Returns a step number. It is limited, so that a program that writes garbage cannot set the
-// progress of its job to an absurdly late step.
+// Returns a step number. The number is limited, so that a program that writes garbage cannot set
+// the progress of its job to an absurdly late step.
 absl::StatusOr<int64_t> Step(const TelemetryValues& values, const char* key,
                              std::optional<int64_t> fallback = std::nullopt);
 

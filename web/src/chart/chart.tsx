@@ -1,5 +1,5 @@
-// A chart of curves over one x axis, with markers, zoom and a cursor shared with other charts.
-// Wraps uPlot.
+// A chart of curves over one x axis. Has markers, zoom, and a cursor that other charts share. Wraps
+// uPlot.
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
@@ -138,8 +138,8 @@ function onKey(event: KeyboardEvent, chart: uPlot, onZoom: ChartProps['onZoom'])
   return true;
 }
 
-// Returns a text that changes with every property for which a new chart must be created. A change
-// of the data alone does not change it.
+// Returns a text that changes with every property whose change requires a new chart. New data alone
+// does not change the text.
 function structureOf({ curves, look, height }: ChartProps): string {
   const series = curves.map((c) => `${c.role}/${c.label}/${c.color}/${c.y.length < 60}`);
   return JSON.stringify([series, { ...look, window: undefined }, height]);
@@ -157,7 +157,7 @@ export function Chart(props: ChartProps) {
   const drawn = useRef<{ data?: uPlot.AlignedData; window: string }>({ window: '' });
   const structure = structureOf(props);
 
-  // Runs before the first paint, so that the chart is part of it.
+  // Runs before the first paint, so that the first paint shows the chart.
   useLayoutEffect(() => {
     const element = host.current;
     if (!element) return undefined;
@@ -209,7 +209,7 @@ export function Chart(props: ChartProps) {
     <div
       class="chart"
       ref={host}
-      // So that screen readers pass the arrow keys to the chart.
+      // With this role, screen readers pass the arrow keys to the chart.
       role="application"
       aria-roledescription="chart"
       aria-label={`${props.label}. Arrow keys move from point to point; plus and minus zoom.`}

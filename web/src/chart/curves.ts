@@ -1,7 +1,7 @@
 // Converts the API's series to the columns that a chart draws. Pure functions.
 import type { JsonNumber, Series } from '../api/types';
 
-// null: a gap in the curve. undefined: this curve has no point at this x, but another curve has.
+// null: a gap in the curve. undefined: only other curves have a point at this x.
 export type Value = number | null | undefined;
 
 // 'raw': the mean of each bucket. 'min' and 'max': the bounds of the band around it. 'smooth': the
@@ -72,7 +72,7 @@ export function pointsPerBucket(series: Series): number {
   return sorted[Math.floor(sorted.length / 2)] as number;
 }
 
-// Counts a curve's points at each x. There may be several, because timestamps may be equal.
+// Counts a curve's points at each x. An x may have several points, because timestamps may be equal.
 function countByX(xs: readonly number[]): Map<number, number> {
   const counts = new Map<number, number>();
   for (const x of xs) counts.set(x, (counts.get(x) ?? 0) + 1);
@@ -173,7 +173,7 @@ export function notFiniteRanges(series: Series): NotFiniteRange[] {
   return ranges;
 }
 
-// Such as "NaN at step 7" or "NaN and Inf, steps 7 to 90".
+// Returns a text such as "NaN at step 7" or "NaN and Inf, steps 7 to 90".
 export function rangeText({ first, last, nan, infinite }: NotFiniteRange): string {
   const what = nan && infinite ? 'NaN and Inf' : nan ? 'NaN' : 'Inf';
   return first === last ? `${what} at step ${first}` : `${what}, steps ${first} to ${last}`;

@@ -37,7 +37,7 @@ function drawRange(
   ctx.globalAlpha = 1;
 }
 
-// Traces the outline of a marker's shape. Checkpoints are at the bottom, the others at the top.
+// Traces the outline of a marker's shape. Checkpoints are at the bottom, other markers at the top.
 function traceShape(
   ctx: CanvasRenderingContext2D,
   kind: MarkerKind,
@@ -88,8 +88,8 @@ function drawShape(
   ctx.fill();
 }
 
-// `xOf` returns a marker's position on the x axis. Returns the markers that were drawn, which the
-// readout lists.
+// Returns the drawn markers, which the readout lists. `xOf` returns a marker's position on the x
+// axis.
 export function drawMarkers(
   chart: uPlot,
   markers: readonly Marker[],

@@ -24,7 +24,7 @@ function schedule(): void {
   requestAnimationFrame(() => setTimeout(drawSome));
 }
 
-// Queues a drawing. Returns a function that cancels it.
+// Queues a drawing. Returns a function that cancels the drawing.
 export function queueDraw(draw: () => void): () => void {
   if (!scheduled) {
     draw();

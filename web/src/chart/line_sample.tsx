@@ -16,7 +16,7 @@ export function LineSample({ color, dash }: LineSampleProps) {
   );
 }
 
-// A piece of the curve of a compared run or group, whose dashes follow from its color.
+// A piece of the curve of a compared run or group. The color determines the dashes.
 export const RunSample = ({ color }: { color: number }) => (
   <LineSample color={color} dash={dashOf(color)} />
 );

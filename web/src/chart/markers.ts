@@ -55,12 +55,12 @@ export function sourcesOf(sources: MarkerSources, attempt: number): MarkerSource
   };
 }
 
-// Equal for lists of markers that look and read the same.
+// Returns equal texts for lists of markers with the same look and text.
 export const markersKey = (markers: readonly Marker[]): string =>
   markers.map(({ timeMs, text }) => `${timeMs} ${text}`).join('\n');
 
-// An attempt with more alerts of one code than this gets one marker for them. Their lines would
-// hide the curve.
+// If an attempt has more alerts of one code than this, they share one marker, because many lines
+// would hide the curve.
 const ALERTS_APART = 3;
 
 const alertMarker = ({ step, time_ms: timeMs, code, message }: ChartAlert): Marker => ({
@@ -70,7 +70,7 @@ const alertMarker = ({ step, time_ms: timeMs, code, message }: ChartAlert): Mark
   text: `${plainWords(code)} at step ${step}: ${message}`,
 });
 
-// Returns one marker at the first alert, with the message of the newest one.
+// Returns one marker at the first alert, with the message of the newest alert.
 function foldedMarker(alerts: readonly ChartAlert[]): Marker {
   const sorted = [...alerts].sort((a, b) => a.step - b.step);
   const [first, last] = [sorted[0] as ChartAlert, sorted.at(-1) as ChartAlert];

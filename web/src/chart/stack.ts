@@ -1,7 +1,7 @@
 // Curves stacked on each other, for parts that add up to a whole. Pure functions.
 import { align, type Curve, type Value } from './curves';
 
-// Returns the values. A missing one is replaced by the value before it, or by 0 at the beginning.
+// Returns the values. Each missing value becomes the value before it, or 0 at the beginning.
 function held(values: readonly Value[]): (number | null)[] {
   let last: number | null = 0;
   return values.map((value) => {

@@ -1,8 +1,8 @@
 // The y range of a chart. Pure functions.
 import { extent, type Curve, type Role, type Value } from './curves';
 
-// LOW and HIGH are the quantiles between which most values lie. MARGIN is the distance beyond them
-// that is still shown, as a multiple of the distance between them.
+// LOW and HIGH are the quantiles between which most values lie. MARGIN is how far the range extends
+// beyond LOW and HIGH, as a multiple of the distance between LOW and HIGH.
 const LOW = 0.05;
 const HIGH = 0.95;
 const MARGIN = 0.5;

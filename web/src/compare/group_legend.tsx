@@ -20,8 +20,8 @@ function average(values: readonly (number | undefined)[]): number | undefined {
   return known.length > 0 ? known.reduce((sum, value) => sum + value, 0) / known.length : undefined;
 }
 
-// Returns the mean of a group's runs, at the cursor or of their newest values. With drawn means,
-// each group has three curves, and the mean is the third of them.
+// Returns the mean of a group's runs: at the cursor or, without a cursor, of their newest values.
+// If means are drawn, each group has three curves, and the third curve is the mean.
 function meanOf(props: GroupLegendProps, group: Group, index: number): number | undefined {
   const { reading, means, runs, metric } = props;
   if (reading && means) return reading.values[3 * index + 2];

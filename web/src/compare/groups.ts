@@ -14,7 +14,7 @@ export interface Group {
 
 export const groupName = ({ value }: Group) => value ?? 'not set';
 
-// Orders numbers by size, then other texts, then the missing value.
+// Compares two values. Numbers come first, by size, then other texts, then a missing value.
 function compareValues(a: string | undefined, b: string | undefined): number {
   if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? 1 : -1;
   const [left, right] = [numberOf(a), numberOf(b)];
@@ -62,7 +62,7 @@ function interpolator({ x, y }: Curve): (at: number) => number | undefined {
 const sortedX = (curves: readonly Curve[]): number[] =>
   [...new Set(curves.flatMap(({ x }) => x))].sort((a, b) => a - b);
 
-// Returns the mean of a group's curves in a band from the lowest to the highest of them. Each
+// Returns the mean of a group's curves in a band from the lowest to the highest curve. Each
 // position includes the runs that have reached it.
 function meanOf(group: Group, curves: readonly Curve[]): Curve[] {
   const x = sortedX(curves);

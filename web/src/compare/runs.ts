@@ -96,8 +96,8 @@ export interface Drawn {
   colors: readonly number[];
 }
 
-// Returns one line per run, smoothed if requested, without bands, because they would hide each
-// other. A run without points gives an empty curve, so that curves and runs have the same indices.
+// Returns one line per run, smoothed if requested. Bands are left out: they would hide each other.
+// A run without points gives an empty curve, so that curves and runs have the same indices.
 export function compareCurves(
   runs: readonly Run[],
   { metric, view, colors }: Drawn,

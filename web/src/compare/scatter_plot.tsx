@@ -1,4 +1,4 @@
-// One point per run: a setting or a result by another one.
+// One point per run: a setting or a result by another setting or result.
 import { runColorName } from '../chart/colors';
 import { PlotFrame } from '../chart/plot_frame';
 import { withMargin } from '../chart/plot_scale';

@@ -2,7 +2,7 @@
 import type { Job } from '../api/types';
 import { flattenSpec, varyingKeys } from '../job/flatten_spec';
 
-// Differs in every job and has its own column.
+// This setting differs in every job and has its own column.
 const NAME = 'name';
 // Settings that affect neither the loss nor the speed of a run. A prefix ends with a dot.
 const OPERATIONAL: readonly string[] = [
@@ -14,7 +14,7 @@ const OPERATIONAL: readonly string[] = [
   'secrets',
   'stop_grace',
 ];
-// An exception: this setting has such a prefix but determines the initial weights of a run.
+// Not operational despite its prefix: this setting determines the initial weights of a run.
 const RESUME_FROM = 'checkpoint.resume_from';
 
 const isOperational = (key: string): boolean =>

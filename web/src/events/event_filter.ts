@@ -16,7 +16,7 @@ export type EventKindName = (typeof EVENT_KINDS)[number];
 
 export interface EventFilter {
   kind: EventKindName;
-  // Every word of the text must be in the line. Upper and lower case are equal.
+  // Every word of the text must be in the line. Case is ignored.
   text: string;
 }
 

@@ -28,7 +28,7 @@ function contactNode({ event }: EventEntry): string | undefined {
 type Happened = Map<string, number>;
 
 // Events with the same key are folded into one line. An event whose key is undefined is never
-// folded. `newer` counts the newer events of the same job or node that are not folded, and the
+// folded. `newer` counts, for each job and node, the newer events that are not folded, and the
 // folded alerts.
 function foldKey(entry: EventEntry, newer: Happened): string | undefined {
   const { event } = entry;
@@ -85,8 +85,8 @@ function countEvent({ event }: EventEntry, newer: Happened): void {
 }
 
 // Returns the lines, newest first. Each event is included once, and internal events are left out. A
-// folded line has the position of its newest event. It names no actor if there were several.
-// Folding folded lines again changes nothing.
+// folded line has the position of its newest event. A line with several actors names none. Folding
+// folded lines again changes nothing.
 export function foldEvents(entries: readonly EventLine[]): EventLine[] {
   const bySequence = new Map<number, EventLine>();
   const byKey = new Map<string, EventLine>();

@@ -54,7 +54,7 @@ function nodeKind({ node_returned, node_suspected, node_joined }: Event): string
   return node_joined && 'joined';
 }
 
-// Assigns lines to groups. Keeps the newest group of nodes of each kind open.
+// Assigns lines to groups. Keeps open the newest group of each kind of node event.
 class Grouping {
   private readonly failed: ReadonlySet<string>;
   private readonly open = new Map<string, { key: string; time: number }>();

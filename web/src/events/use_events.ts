@@ -7,8 +7,8 @@ import { useThrottled } from '../ui/throttle';
 import { foldEvents, withFirstPage, withPage, type EventLine } from './fold_events';
 
 const PAGE = 200;
-// Size of further pages, if the first page folds into few lines; and the maximum number of pages
-// and lines that one call of loadOlder loads.
+// Size of further pages, if the first page folds into few lines. PAGES_PER_LOAD and LINES_PER_LOAD
+// limit one call of loadOlder.
 const MORE = 1_000;
 const PAGES_PER_LOAD = 10;
 const LINES_PER_LOAD = 50;

@@ -2,7 +2,7 @@
 import type { ExpertBalance, JsonNumber, LayerBalance } from '../api/types';
 import { percent, plural } from '../format/numbers';
 
-// Upper bounds of the colors, for loads relative to the mean of their layer. The scale is
+// The upper load bound of each color. Loads are relative to the mean of their layer. The scale is
 // symmetric: 0.8 is as far from 1 as 1.25.
 export const LOAD_BOUNDS: readonly number[] = [0.25, 0.5, 0.8, 1.25, 1.6, 2.5, 4];
 

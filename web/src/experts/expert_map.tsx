@@ -23,7 +23,7 @@ interface MapProps {
   onChoose: (cell: Cell) => void;
 }
 
-// An expert without rows is a cross, so that it differs from all colors.
+// Draws an expert without rows as a cross, which differs from all colors.
 function drawCross(ctx: CanvasRenderingContext2D, width: number, height: number): void {
   ctx.strokeStyle = themeColor('text');
   ctx.lineWidth = 1;
@@ -71,8 +71,8 @@ function drawMap(canvas: HTMLCanvasElement, layout: MapLayout, balance: ExpertBa
   drawCells(ctx, layout, balance);
 }
 
-// The outline of the chosen cell. It is an element, so that the browser can scroll to it and a
-// selection does not redraw the cells.
+// The outline of the chosen cell. The outline is an element, so that the browser can scroll to it
+// and a selection does not redraw the cells.
 function useOutline(layout: MapLayout, { row, expert }: Cell) {
   const outline = useRef<HTMLElement>(null);
   const byKey = useRef(false);

@@ -89,5 +89,5 @@ export function cellAfterKey(
   }
 }
 
-// Low rows have a label only at every n-th row.
+// Returns n: if rows are low, only every n-th row has a label.
 export const labelEvery = ({ cellHeight }: MapLayout): number => Math.ceil(12 / cellHeight);

@@ -13,7 +13,7 @@ export interface EventText {
   nodeId?: string;
 }
 
-// The fields that every event has. The one other field that is set names the kind of event.
+// The fields that every event has. An event sets one other field, whose name is its kind.
 const HEAD = ['time_ms', 'actor', 'actor_verified'] as const;
 type Head = (typeof HEAD)[number];
 type Kinds = Omit<Event, Head>;

@@ -27,7 +27,7 @@ function scaledByThousands(value: number): { scaled: number; power: number } {
   return { scaled, power };
 }
 
-// Three significant digits with a suffix for a power of 1000: 1234567 -> "1.23M".
+// Formats with three significant digits and a suffix for a power of 1000: 1234567 -> "1.23M".
 export function short(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return ABSENT;
   const { scaled, power } = scaledByThousands(value);

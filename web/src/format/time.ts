@@ -3,7 +3,7 @@ import { ABSENT, digitsOf } from './numbers';
 
 const pad = (value: number) => String(value).padStart(2, '0');
 
-// At most two units: "2d 4h", "3h 07m", "4m 12s", "8 s", "0.35 s".
+// Formats with at most two units: "2d 4h", "3h 07m", "4m 12s", "8 s", "0.35 s".
 export function duration(seconds: number | undefined): string {
   if (seconds === undefined || !Number.isFinite(seconds) || seconds < 0) return ABSENT;
   if (seconds < 0.9995) return seconds === 0 ? '0 s' : milliseconds(seconds);
@@ -17,7 +17,7 @@ export function duration(seconds: number | undefined): string {
   return `${Math.floor(hours / 24)}d ${pad(hours % 24)}h`;
 }
 
-// Three digits, for comparing short times: "55.7 s", "416 ms".
+// Formats with three digits, for comparing short times: "55.7 s", "416 ms".
 export function preciseSeconds(seconds: number | undefined): string {
   if (seconds === undefined || !Number.isFinite(seconds)) return ABSENT;
   return seconds >= 0.9995 && seconds < 999.5 ? `${seconds.toPrecision(3)} s` : duration(seconds);

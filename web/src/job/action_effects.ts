@@ -1,4 +1,4 @@
-// States what an action on a job loses and what it keeps. Pure functions.
+// Texts about what an action on a job loses and what it keeps. Pure functions.
 import type { Job } from '../api/types';
 import { count, plural } from '../format/numbers';
 import { duration } from '../format/time';
@@ -114,7 +114,7 @@ export function pauseEffect(job: Job, nowMs: number): Effect & { verb: 'Hold' | 
   return { verb: 'Pause', warning: undefined, text, button: 'Save and pause', danger: false };
 }
 
-// States where a paused or held job continues.
+// Returns a text about where a paused or held job continues.
 export function resumeText(job: Job): string {
   const queued = 'The job returns to its place in the queue.';
   const attempt = newestAttempt(job);

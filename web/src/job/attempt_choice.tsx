@@ -20,7 +20,7 @@ export function AttemptChoice({ numbers, chosen }: AttemptChoiceProps) {
         ['all', 'all'],
         ...numbers.slice(-OFFERED).map((one): [string, string] => [String(one), String(one)]),
       ]}
-      // A step of one attempt may not exist in another.
+      // A step of one attempt may not exist in another attempt.
       onChoose={(attempt) =>
         setQuery({ attempt: attempt === 'all' ? undefined : attempt, step: undefined })
       }

@@ -89,7 +89,7 @@ export function AttemptRow({ attempt, names }: AttemptProps) {
   );
 }
 
-// `attempts`: newest first. Their verdicts are equal but for the rank, so the newest one is shown.
+// `attempts`: newest first. Their verdicts differ only in the rank, so the newest verdict is shown.
 export function EqualAttempts({
   attempts,
   names,

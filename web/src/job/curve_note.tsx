@@ -17,7 +17,7 @@ export interface CurveNoteProps {
   typicalY: boolean;
 }
 
-// States how many steps one drawn point represents. This shows the user whether a spike may be
+// Returns a text about how many steps one drawn point represents. It shows whether a spike may be
 // hidden.
 function densityText(main: Series, panel: Panel): string {
   if (!isThinned(main)) return `${count(main.x.length)} points`;

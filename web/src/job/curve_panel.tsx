@@ -117,7 +117,7 @@ function LineLegend({
   );
 }
 
-// Shows the newest value, smoothed if requested. It is red if it is not finite.
+// Shows the newest value, smoothed if requested. A non-finite value is red.
 function Summary({ series, panel }: { series: readonly Series[]; panel: Panel }) {
   if (hasLines(panel)) return <p class="reading" />;
   const main = series.find(({ redone }) => !redone);

@@ -45,7 +45,7 @@ function BaselineName({ job, axis }: { job: Job; axis: CurveView['axis'] }) {
   );
 }
 
-// Names the step that the user has clicked in a chart.
+// A button for a new note. Its text has the step that the user has clicked in a chart.
 function NoteButton({ job, onOpen }: { job: Job; onOpen: () => void }) {
   const chosen = chosenStep.value;
   return (

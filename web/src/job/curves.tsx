@@ -30,7 +30,7 @@ import { useBaseline } from './use_baseline';
 // Interval between checks for new series, which get their own panels, and for new evaluations.
 const KEYS_PACE_MS = 10_000;
 
-// Loads the series `asked` for, and refreshes them while the job trains.
+// Loads the series in the query `asked`, and refreshes them while the job trains.
 function useSeries(job: Job, view: CurveView, asked: Query): Loaded<GetSeriesResponse> {
   const [pace, setPace] = useState(1_000);
   const tick = useThrottled(metricsTick.value, pace);
@@ -86,7 +86,7 @@ function Panels({
   view: CurveView;
   known: readonly string[];
   wide: GetSeriesResponse;
-  // The three below usually arrive later than `wide`.
+  // The next three usually arrive later than `wide`.
   narrow: GetSeriesResponse | undefined;
   sets: GetSeriesResponse | undefined;
   baseline: Baseline | undefined;

@@ -2,7 +2,7 @@
 import type { JsonNumber, Series } from '../api/types';
 
 const LOSS = '_loss';
-// Sets whose losses need no perplexity to be recognized. Log parsers report only the losses.
+// Sets whose losses are recognized without a perplexity, because log parsers report only losses.
 const USUAL_SETS: readonly string[] = ['val', 'eval', 'valid', 'validation', 'test'];
 // Programs may also report a perplexity of the training data.
 const TRAINING = 'train';

@@ -1,6 +1,6 @@
 // Finds the process that occupies a place of a gang. A verdict names a place, which is a rank of
-// the gang, but lists and output are keyed by process. The two differ after a heal, which gives the
-// place to a process of a spare node.
+// the gang, but lists and output are keyed by process. Place and process number differ after a
+// heal, which gives the place to a process of a spare node.
 import type { Job, Verdict } from '../api/types';
 
 // The fields of a process that both an attempt and its list of ranks contain.
@@ -27,8 +27,8 @@ export function memberOf(
 }
 
 // Returns the processes that an attempt's verdict blames, the worst first. If the ranks lost a
-// peer, the verdict lists the ranks that they waited for. These are blamed instead of the rank that
-// exited.
+// peer, the verdict lists the ranks that they waited for. Those ranks are blamed instead of the
+// rank that exited.
 export function verdictMembers(
   job: Pick<Job, 'attempts'>,
   attempt: number,

@@ -30,7 +30,7 @@ export const isSick = (job: Job) => severityOf(wordOf(job)) > severityOf('healed
 export const attentionLook = (job: Job): StateLook | undefined =>
   isSick(job) ? lookOf(HEALTH_LOOK, wordOf(job)) : undefined;
 
-// Sorts the jobs with the worst health first. Jobs of equal health keep their order.
+// Sorts the jobs by health, worst first. Jobs of equal health keep their order.
 export function worstFirst(jobs: readonly Job[]): Job[] {
   return [...jobs].sort((a, b) => severityOf(wordOf(b)) - severityOf(wordOf(a)));
 }

@@ -2,8 +2,8 @@
 import type { Job } from '../api/types';
 import { JOB_TABS, type JobTab } from '../router/url';
 
-// True if the job file describes a model with experts. Programs with another description may report
-// experts, too; their tab is shown when its URL is opened.
+// True if the job file describes a model with experts. Other programs may report experts, too; the
+// tab of such a job is shown when the tab's URL is opened.
 export const hasExperts = (job: Pick<Job, 'spec'>): boolean =>
   (job.spec?.model?.num_experts ?? 0) > 0;
 

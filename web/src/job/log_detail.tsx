@@ -10,7 +10,7 @@ import { leveled, lineName, withoutEscapes, type LeveledLine } from './log_lines
 // Number of neighboring lines on each side.
 const NEIGHBORS = 5;
 
-// Returns the open line with its neighbors, oldest first. Before they have arrived, returns only
+// Returns the open line with its neighbors, oldest first. Until the neighbors arrive, returns only
 // the line.
 function useNeighbours(jobId: number, line: LeveledLine): readonly LeveledLine[] {
   const [lines, setLines] = useState<readonly LeveledLine[]>([line]);

@@ -2,8 +2,8 @@
 // extended at both ends. Pure functions.
 import type { LogLevel, LogLine, ReadLogPageResponse } from '../api/types';
 
-// Maximum number of lines kept. When one end is extended beyond it, lines at the other end are
-// dropped. Scrolling loads them again.
+// Maximum number of lines kept. When one end is extended beyond this number, lines at the other end
+// are dropped. Scrolling loads them again.
 export const LINES_KEPT = 20_000;
 
 // Index that means that no line is open.

@@ -15,7 +15,7 @@ import { LogTooLarge, readWholeLog } from './whole_log';
 
 function RankField({ value }: { value: string }) {
   const [text, setText] = useState(value);
-  // The value also changes by a link or the Back button.
+  // A link or the Back button can also change the value.
   useEffect(() => setText(value), [value]);
   const fits = rankList(text) !== undefined;
   const apply = () => fits && setQuery({ ranks: rankList(text) });
@@ -169,7 +169,7 @@ export interface LogToolsProps {
   // True if the view moves with new lines.
   following: boolean;
   onFollow: (on: boolean) => void;
-  // Result of the last search for an error that found none.
+  // Text about the last search for an error line, if it found none.
   note: string;
   onError: (direction: Direction) => void;
 }

@@ -20,8 +20,8 @@ function changeText(curve: LossCurve): string {
   return `${fell ? 'fell' : 'rose'} by ${percent} %${stagnant}`;
 }
 
-// Spikes are the ones counted by the job's loss guard. Advice is shown only for non-finite losses,
-// because slow improvement is normal in a long run. An older controller sends a window of 0.
+// Spikes are counted by the job's loss guard. Advice is shown only for non-finite losses, because
+// slow improvement is normal in a long run. An older controller sends a window of 0.
 export function lossText(curve: LossCurve): { facts: string[]; advice: string | undefined } {
   const before = short(Number(curve.previous_loss));
   const window = count(curve.window || 100);

@@ -101,7 +101,7 @@ export interface HeatScale {
 }
 
 // A wait of 0 s is a value only if the rank reports the parts of its steps. Otherwise 0 means that
-// it has reported no wait.
+// the rank has reported no wait.
 function dataWaitSeconds(rank: RankStatus): number | undefined {
   const { data_stall_seconds: stall, step_time: parts } = rank;
   if (positive(stall)) return stall;

@@ -62,7 +62,7 @@ function legendWords(condition: Condition, count: number, conditions: RankCondit
   return `${conditionWords(condition, conditions)}: ${ranks}`;
 }
 
-// With a measure, a sample shows only the mark, because the color is explained by the scale.
+// If a measure is shown, a sample has only the mark, because the scale explains the color.
 function samplesOf({ ranks, view }: LegendProps): Sample[] {
   const { scale, conditions } = view;
   const samples = conditionEntries(ranks, view).map(({ look, condition, count }) => ({

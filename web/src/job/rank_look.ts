@@ -46,7 +46,7 @@ export const HIGH_MARK = '▲';
 // A value with this color or a higher one gets a mark.
 const HIGH_HEAT = 5;
 
-// States that are marked whichever measure is colored.
+// Conditions that have a mark whichever measure is colored.
 const ALWAYS_MARKED: ReadonlySet<Condition> = new Set(['culprit', 'failed', 'starting', 'stopped']);
 
 export function conditionIn({ conditions }: RankView, rank: RankStatus): Condition {
@@ -70,8 +70,8 @@ export interface LegendEntry {
   count: number;
 }
 
-// Returns one entry for each condition that the map shows, the worst first. With a measure, only
-// conditions that have a mark on the map.
+// Returns one entry for each condition that the map shows, the worst first. If a measure is shown,
+// only conditions that have a mark have an entry.
 export function conditionEntries(ranks: readonly RankStatus[], view: RankView): LegendEntry[] {
   const entries = new Map<Condition, LegendEntry>();
   for (const rank of ranks) {

@@ -17,7 +17,7 @@ import {
 } from './resubmit';
 
 // Shows from where the new job starts. If the old job has a checkpoint, the user can choose;
-// otherwise a sentence states it.
+// otherwise a sentence states the start.
 function StartChoice({
   job,
   found,

@@ -19,7 +19,7 @@ export const STATES: readonly JobState[] = [
 export const FIRST_PAGE = 60;
 // The controller returns at most this many jobs in one page.
 const LIMIT_MAX = 1_000;
-// Orders by figures that change while a job trains.
+// Sort orders whose figures change while a job trains.
 const BY_PROGRESS: readonly JobOrder[] = ['progress', 'loss', 'best_loss', 'rate', 'eta'];
 const ORDERS: readonly JobOrder[] = [
   ...['newest', 'name', 'user', 'state', 'ended', 'slots', 'restarts'] as const,
@@ -49,7 +49,7 @@ export function filterIn(query: URLSearchParams): JobFilter {
 }
 
 // Returns a text that changes when the list may have changed: when a job is submitted or deleted,
-// and when a state or step changes that the filter or the order uses. The text filter is not
+// and when a state or step used by the filter or the order changes. The text filter is not
 // considered, because it matches only constant fields.
 export function listTick(
   jobs: Iterable<Job>,
@@ -108,8 +108,8 @@ export function stillMatching(
   return jobs.filter((job) => !deleted.has(job.id) && matches(job));
 }
 
-// Returns the sort parameters of the address after a click on a column: sorted by it, then
-// reversed, then the default order again.
+// Returns the sort parameters of the address after a click on a column: sorted by the column, then
+// reversed, then the default order.
 export function sortAfterClick(
   by: string,
   { order, reverse }: JobFilter,

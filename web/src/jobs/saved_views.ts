@@ -100,7 +100,7 @@ export function storeViews(views: readonly SavedView[]): boolean {
   }
 }
 
-// Calls `read` when another tab changes the views. Returns a function that ends this.
+// Calls `read` when another tab changes the views. Returns a function that stops the calls.
 export function followViews(read: () => void): () => void {
   const onStorage = ({ key }: StorageEvent) => {
     if (key === null || key === KEY) read();

@@ -29,8 +29,8 @@ export interface SelectionTools {
   clear: () => void;
 }
 
-// `rows`: the shown jobs. `total`: the number of all matching jobs, of which `rows` may have only
-// the first ones.
+// `rows`: the shown jobs. `total`: the number of all matching jobs. `rows` may have only the first
+// of them.
 export function useSelection(
   filter: JobFilter,
   rows: readonly Job[] | undefined,

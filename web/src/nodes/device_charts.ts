@@ -28,7 +28,7 @@ export interface Window {
   nowMs: number;
 }
 
-// Places the values of the intervals with readings in the whole window.
+// Returns one value per interval of the whole window: the reading, or NaN if there is none.
 function overWindow(
   { time_ms: times, interval_ms: interval }: Readings,
   values: readonly number[],

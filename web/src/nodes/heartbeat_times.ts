@@ -8,7 +8,7 @@ export function heartbeatTimes(nodes: readonly LastHeartbeat[]): ReadonlyMap<str
   return new Map(nodes.map((node) => [node.id, node.last_heartbeat_ms]));
 }
 
-// The stream is newer than the response if a node has returned since then.
+// The stream is newer than the response if a node has returned since the response.
 export function newestHeartbeat(
   node: LastHeartbeat,
   asked: ReadonlyMap<string, number>,

@@ -143,7 +143,7 @@ function Attempts({ node }: { node: Node }) {
   );
 }
 
-// Evidence from before the last release of a quarantine does not count any more.
+// Evidence from before the last release of a quarantine no longer counts.
 function Evidence({ node }: { node: Node }) {
   const newestFirst = [...node.evidence].reverse();
   return (

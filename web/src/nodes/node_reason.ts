@@ -2,8 +2,8 @@
 import type { Node } from '../api/types';
 import { duration } from '../format/time';
 
-// Returns the reason for the node's word; empty if the node is ok. The controller's reason for a
-// suspect node has the age of the last heartbeat at that moment, so the page computes the age.
+// Returns the reason for the node's word; empty if the node is ok. For a suspect node, the age of
+// the last heartbeat in the controller's reason is outdated, so the page computes the age.
 export function nodeReason(node: Node, heartbeatMs: number, nowMs: number): string {
   switch (node.word) {
     case 'suspect':

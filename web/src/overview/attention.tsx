@@ -1,5 +1,5 @@
-// The items that need the attention of a person on duty, or one line that all is well. A new
-// cluster shows its first steps instead of that line.
+// The items that need the attention of a person on duty, or one line that says that all is well. A
+// new cluster shows its first steps instead of that line.
 import {
   clock,
   connected,

@@ -4,7 +4,7 @@ import type { Node } from '../api/types';
 // Names that share this many first characters look the same in a small tile.
 const SHARED_PREFIX = 6;
 
-// True if the beginnings of most names are the same, so that only their ends tell them apart.
+// True if most names begin alike, so that only their ends distinguish them.
 export function areAlike(nodes: readonly Pick<Node, 'name'>[]): boolean {
   const amounts = new Map<string, number>();
   for (const { name } of nodes) {

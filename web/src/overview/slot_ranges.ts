@@ -9,7 +9,7 @@ export interface SlotRange {
   count: number;
   // Rank on the first slot. The ranks of a range are consecutive.
   rank: number;
-  // Names a process that occupies the slots and cannot be killed; empty if there is none.
+  // Name of a process that occupies the slots and cannot be killed; empty if there is none.
   unkillable: string;
 }
 

@@ -30,8 +30,8 @@ export function sourceOf(query: URLSearchParams): Source {
   return (query.get('job') ?? '') !== '' ? 'job' : 'recipe';
 }
 
-// Returns the settings that override the job's, such as "train.global_batch=512". The field `set`
-// separates them by spaces and line breaks.
+// Returns the settings that override the job's, such as "train.global_batch=512". In the field
+// `set`, spaces and line breaks separate the settings.
 export function overridesOf(form: Form): string[] {
   const overrides: string[] = [];
   if (form.batch.trim() !== '') overrides.push(`train.global_batch=${form.batch.trim()}`);

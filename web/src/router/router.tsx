@@ -24,7 +24,7 @@ export function navigate(to: string): void {
   if (!samePage) scrollTo(0, 0);
 }
 
-// Replaces the current URL, which therefore does not stay in the history.
+// Replaces the current URL, so that it does not stay in the history.
 export function replaceAddress(to: string): void {
   history.replaceState(null, '', to);
   read();

@@ -57,8 +57,8 @@ export interface DiffLine {
 // the comparison is fast.
 const PAIRS_MAX = 1_000_000;
 
-// Returns the lengths of the longest common subsequences of the ends of both texts, by their first
-// lines.
+// Returns the length of the longest common subsequence of left[i...] and right[j...] for each pair
+// of indices i and j.
 function commonLengths(left: readonly string[], right: readonly string[]): Uint32Array[] {
   const rows = Array.from({ length: left.length + 1 }, () => new Uint32Array(right.length + 1));
   for (let i = left.length - 1; i >= 0; i--) {

@@ -1,4 +1,4 @@
-// Loads code that is rarely needed when it is needed.
+// Loads rarely needed code on first use.
 import { useEffect, useState } from 'preact/hooks';
 import { asRequestError, type RequestError } from '../api/client';
 import { useRetry } from './retry';

@@ -14,7 +14,7 @@ function isTyping(target: EventTarget | null): boolean {
   return target.isContentEditable || ['TEXTAREA', 'SELECT'].includes(target.tagName);
 }
 
-// Returns the action for the keys from the newest layer that has one.
+// Returns the action for the keys, from the newest layer with an action for them.
 function actionFor(keys: string): (() => void) | undefined {
   for (let at = layers.length - 1; at >= 0; at--) {
     const action = layers[at]?.[keys];

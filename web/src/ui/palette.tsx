@@ -39,7 +39,7 @@ function useFound(text: string): Job[] {
   return found;
 }
 
-// Returns the subject of the open page's actions; undefined if it is not the page of a job.
+// Returns the subject of the open page's actions; undefined if the page is not that of a job.
 function openSubject(): string | undefined {
   const id = place.value.page === 'job' ? openJob.value?.job?.id : undefined;
   return id === undefined ? undefined : jobSubject(id);
@@ -92,7 +92,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     }
     if (event.key === 'Enter') open(entries[chosen]);
     if (event.key === 'Escape') {
-      // Otherwise the key only clears the search field.
+      // Without this call, the key only clears the search field.
       event.preventDefault();
       onClose();
     }

@@ -1,6 +1,6 @@
 // Sends one request at a time per view. A request repeated while it is in flight is sent again
-// after the response. If the repetition replaced it, a response slower than the repetition interval
-// would never be used. Does not use the DOM.
+// after the response. If the repetition replaced the first request, a response slower than the
+// repetition interval would never be used. Does not use the DOM.
 
 type Send = (signal: AbortSignal) => Promise<unknown>;
 

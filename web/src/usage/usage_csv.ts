@@ -6,8 +6,8 @@ type Group = NonNullable<GetReportResponse['total']>;
 
 const HOUR_SECONDS = 3600;
 
-// A spreadsheet evaluates a text that begins with one of these characters as a formula. Users
-// choose the names, so such names get an apostrophe.
+// A spreadsheet treats a text as a formula if it begins with one of these characters. Users choose
+// the names, so such names get an apostrophe.
 const FORMULA = /^[=+\-@\t\r]/;
 
 function textCell(text: string): string {

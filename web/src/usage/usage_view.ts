@@ -30,7 +30,7 @@ const DAY_MS = 24 * HOUR_MS;
 const WEEK_MS = 7 * DAY_MS;
 // 1970-01-05, the first Monday of Unix time.
 const FIRST_MONDAY_MS = 4 * DAY_MS;
-// The controller returns at most this many groups. It sums the other ones.
+// The controller returns at most this many groups. It sums the remaining groups.
 const GROUPS_MAX = 1_000;
 
 // Reads the view from a URL's query. Invalid values are replaced by defaults.
