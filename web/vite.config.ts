@@ -42,8 +42,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     rolldownOptions: {
       output: {
-        // Small parts that pages share are one file, which compresses better than many. Pages need
-        // most of them.
+        // The small parts that pages share are one file, because one file compresses better than
+        // many. Pages need most of the parts.
         codeSplitting: {
           groups: [
             {

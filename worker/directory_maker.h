@@ -28,8 +28,8 @@ class DirectoryMaker {
   // Does not wait for hanging directories. `done` is not called once the destructor has started.
   ~DirectoryMaker();
 
-  // The limit on the number of directories that are being created at the same time, including
-  // hanging ones.
+  // The limit on the number of simultaneous creations of directories, including hanging
+  // creations.
   static constexpr std::size_t kMostAtOnce = 64;
 
   // Calls `done` when the directory exists or cannot be created. If kMostAtOnce other directories
@@ -38,7 +38,7 @@ class DirectoryMaker {
   void MakeDirectory(const std::string& path, Done done);
 
  private:
-  // Shared with the threads, and exists until the last of them has ended. `maker` is null after the
+  // Shared with the threads, and exists until the last thread has ended. `maker` is null after the
   // maker was destroyed.
   struct Link {
     std::mutex mutex;

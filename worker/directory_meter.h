@@ -23,8 +23,8 @@ struct DirectorySize {
   int64_t entries = 0;  // Files, directories and other things with an inode.
 };
 
-// The files that do not count towards the size of a directory: those with this name, `level` levels
-// below the directory.
+// The files that do not count towards the size of a directory: the files with this name, `level`
+// levels below the directory.
 struct LeftOut {
   std::string name;
   int level = 0;
@@ -49,7 +49,7 @@ struct MeteredDirectory {
 class DirectoryMeter {
  public:
   DirectoryMeter(boost::asio::io_context& loop, LeftOut but);
-  // Does not wait for running measurements. Their results are discarded.
+  // Does not wait for running measurements, whose results are discarded.
   ~DirectoryMeter();
 
   // Measures each directory on its own thread, except directories that are being measured or were
@@ -67,7 +67,7 @@ class DirectoryMeter {
     bool running = false;
     Clock::time_point due;
   };
-  // Shared with the threads, and exists until the last of them has ended. `meter` is null after the
+  // Shared with the threads, and exists until the last thread has ended. `meter` is null after the
   // meter was destroyed.
   struct Link {
     std::mutex mutex;

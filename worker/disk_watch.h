@@ -38,8 +38,8 @@ class DiskWatch {
   DiskSize size() const { return size_; }
 
   // Returns the condition for a given state of the disk. Trouble with free space ends only when the
-  // free space is a quarter above the floor, because the condition would otherwise change often
-  // while the disk is near the floor.
+  // free space is a quarter above the floor. Otherwise the condition would change often while the
+  // free space is near the floor.
   v1::NodeCondition Judge(const DiskState& disk);
 
  private:

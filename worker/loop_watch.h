@@ -33,7 +33,7 @@ class LoopWatch {
   // Waits until a running call of `on_blocked` returns.
   ~LoopWatch();
 
-  // Reports that the thread is not blocked. Call several times within limits.blocked_after.
+  // Tells the watch that the thread is not blocked. Call several times within limits.blocked_after.
   void Beat();
 
  private:

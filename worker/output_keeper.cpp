@@ -20,8 +20,8 @@ bool SameRank(const v1::StreamId& a, const v1::StreamId& b) {
 }  // namespace
 
 // Returns how many bytes must be freed so that the streams' files use at most bytes_max and the
-// disk keeps its minimum free space. The result is at most the size of the files. It is 0 or less
-// if nothing must be freed.
+// disk keeps its minimum free space. The result is at most the size of the files, and 0 or less if
+// nothing must be freed.
 int64_t OutputKeeper::BytesToFree(const std::vector<StreamPosition>& streams) const {
   int64_t used = 0;
   // Count each file once: the log and the parsed log of a rank are two streams of the same file.
@@ -53,7 +53,7 @@ std::vector<OutputFile> OutputKeeper::FilesOf(const std::vector<StreamPosition>&
     if (!info.has_value()) continue;
     file.size = info->st_size;
     file.first_byte = FirstKeptByte(file.path);
-    // Keep one byte before the stored offset: it shows the reader that a line begins at that
+    // Keep one byte before the stored offset: this byte shows the reader that a line begins at the
     // offset.
     file.keep_from = is_telemetry ? std::max<int64_t>(0, stream.acknowledged - 1) : file.size;
     // Keep the output that the log parser still needs: all bytes from the acknowledged offset of

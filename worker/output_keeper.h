@@ -36,8 +36,8 @@ class OutputKeeper {
   // there is enough free space, a call makes only a few system calls per rank.
   void FreeSpace(const std::vector<StreamPosition>& streams);
 
-  // The bytes of output that, since the worker's start, were dropped before the controller had
-  // stored them.
+  // The bytes of output dropped since the worker's start before the controller had stored
+  // them.
   int64_t lost_bytes() const { return lost_bytes_; }
 
  private:

@@ -1,5 +1,5 @@
-// Keeps the controller's progress on disk for the next start of the worker: the offset up to which
-// the controller has stored each stream, and the newest mark of its event log.
+// Keeps on disk what the next start of the worker must know of the controller: the offset up to
+// which it has stored each stream, and the newest mark of its event log.
 #ifndef TRAINYARD_WORKER_POSITION_KEEPER_H_
 #define TRAINYARD_WORKER_POSITION_KEEPER_H_
 
@@ -30,12 +30,12 @@ class PositionKeeper {
 
   // Returns the offsets that the last run of the worker recorded.
   std::vector<StreamPosition> ReadOffsets() const { return stored_offsets_.Read(); }
-  // The mark to send in Hello. Its sequence is 0 before the first mark was received.
+  // The mark to send in Hello. The sequence is 0 before the first mark is received.
   const v1::LogMark& newest_mark() const { return seen_log_.newest(); }
 
   void Take(const v1::Welcome& welcome) { seen_log_.Take(welcome.log_mark()); }
-  // Records the mark in the message. Writes the mark to disk at once if this must happen before the
-  // message is carried out.
+  // Records the mark in the message. Writes the mark to disk at once if the message must not be
+  // carried out before.
   void Take(const v1::ControllerMessage& message, const std::string& cluster_id);
   // Writes the positions and the mark if at least kEvery has passed since the last write.
   void Keep(const std::vector<StreamPosition>& positions, const std::string& cluster_id,

@@ -54,7 +54,7 @@ class RankRunner {
     // Called if the rank was not spawned and has no process. The last argument is the side at
     // fault.
     std::function<void(const RankKey&, const absl::Status&, v1::StartFault)> on_launch_failed;
-    // Called if the rank was spawned or may have been. on_observed then reports its state.
+    // Called if the rank was spawned or may have been. on_observed will report the rank's state.
     std::function<void(const RankKey&)> on_launched;
     std::function<void(const RankKey&, const RankObservation&)> on_observed;
     // Called when a kill was delivered. `waits_in_kernel` is true if all living processes of the
@@ -110,7 +110,7 @@ class RankRunner {
   std::set<RankKey> ended_unwatched_;
   ShimWatch shims_;
   std::map<RankKey, boost::asio::posix::stream_descriptor> watches_;
-  // Destroyed with this object, so that results that arrive later are ignored.
+  // Destroyed with this object, so that later results are ignored.
   std::shared_ptr<RankRunner*> self_;
   // Several threads, so that a rank that blocks one thread, for example because its files are on a
   // hanging disk, does not delay signals to other ranks.

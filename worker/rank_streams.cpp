@@ -111,9 +111,9 @@ class LogSource : public FileSource {
   }
 };
 
-// Returns batches of telemetry records. They come from telemetry lines or, with a parser, from
-// lines of the output. `rank` and `flight` records are left out, because heartbeats contain the
-// newest ones.
+// Returns batches of telemetry records, parsed from telemetry lines or, with a parser, from lines
+// of the output. `rank` and `flight` records are left out, because heartbeats contain the newest
+// ones.
 class TelemetrySource : public FileSource {
  public:
   TelemetrySource(v1::StreamId id, GuardedPath path, std::function<bool()> gone, const Clock& clock,
@@ -145,7 +145,7 @@ class TelemetrySource : public FileSource {
   }
 
  private:
-  // Alerts in a batch without other records have no time yet. They get the time `now`.
+  // Alerts without a time, which occur in batches without other records, get the time `now`.
   static void SetMissingTimes(Timestamp now, v1::TelemetryBatch& batch) {
     for (v1::TelemetryRecord& record : *batch.mutable_records()) {
       if (record.time_ms() == 0) record.set_time_ms(now);

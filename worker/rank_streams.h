@@ -41,15 +41,15 @@ class RankStreams {
   RankStreams(const v1::StartAttempt& attempt, const RankKey& key, Paths paths,
               std::function<bool()> gone, const Clock& clock);
 
-  // Returns sources for the uplink. They do not refer to this object.
+  // Returns sources for the uplink. The sources do not refer to this object.
   std::vector<std::unique_ptr<StreamSource>> MakeSources() const;
 
   // Sets step, phase, newest statistics and last activity in the report. Reads the bytes written
   // since the last call.
   void Report(v1::RankReport& report);
 
-  // Returns the end offsets of the streams. They are final once the rank is gone. If reading a
-  // stream fails permanently, the stream ends where the last successful read ended. The rest is
+  // Returns the end offsets of the streams. The offsets are final once the rank is gone. If reading
+  // a stream fails permanently, the stream ends where the last successful read ended. The rest is
   // never sent, and nothing may wait for it.
   std::vector<v1::StreamEnd> Ends() const;
 

@@ -39,7 +39,7 @@ class RootWatch {
   // previous one, so that the controller should be informed now.
   bool Tick(Clock::time_point now);
 
-  // The newest result. Its path is empty before the first result.
+  // The newest result. Before the first result, the path in it is empty.
   const v1::CheckpointRoot& newest() const { return newest_; }
 
   // Returns the newest result if it was not returned before; otherwise nullopt.

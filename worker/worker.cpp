@@ -49,11 +49,11 @@ using std::chrono::steady_clock;
 constexpr milliseconds kTick(200);
 // Interval between updates of the statistics for Prometheus.
 constexpr milliseconds kPublishEvery(1000);
-// The interval between checks of the disk's free space. It is short, because output at 1 GB/s fills
-// 200 MB in this time.
+// The interval between checks of the disk's free space. The interval is short, because output at 1
+// GB/s fills 200 MB in this time.
 constexpr milliseconds kFreeSpaceEvery(200);
-// Used with stop_ranks_on_exit: the upper limit on a job's own grace and, after the ranks have
-// ended, on the wait until the controller has acknowledged the last facts and output.
+// Used with stop_ranks_on_exit. The upper limit on a job's own grace and on the wait that follows
+// the end of the ranks: until the controller has acknowledged the last facts and output.
 constexpr Timestamp kExitGraceMsMax = 10'000;
 constexpr milliseconds kFarewell(1000);
 
@@ -369,8 +369,8 @@ void Worker::Daemon::SetCondition() {
   kernel_->SetCondition(condition_->Look(clock_.Now()), attempts_->Now().steady_ms);
 }
 
-// Reports to the controller that the loop is blocked. The message does not count as a heartbeat.
-// Called on the thread of loop_watch_.
+// Tells the controller that the loop is blocked. The message does not count as a heartbeat. Called
+// on the thread of loop_watch_.
 void Worker::Daemon::OnBlocked(const std::string& kernel_function) {
   const std::string place = kernel_function.empty() ? "" : absl::StrCat(" in ", kernel_function);
   v1::WorkerMessage message;
@@ -388,8 +388,8 @@ void Worker::Daemon::ExitWhenAllSent() {
   const auto now = steady_clock::now();
   if (!farewell_until_.has_value()) farewell_until_ = now + kFarewell;
   const FactLog& facts = attempts_->facts();
-  // If the ranks keep running, the worker may exit before everything is sent. Its next start sends
-  // the rest.
+  // If the ranks keep running, the worker may exit before everything is sent. The worker's next
+  // start sends the rest.
   const bool sent =
       !stops || (attempts_->kernel().AllWritten() && facts.After(facts.acknowledged()) == nullptr &&
                  uplink_->in_flight_bytes() == 0);

@@ -30,7 +30,7 @@ struct WorkerOptions {
   std::string metrics_listen = "127.0.0.1:7072";
   // If true, other machines may read the metrics page. The page is unencrypted and needs no token.
   bool insecure = false;
-  // If true, the worker measures its GPUs. Set to false on nodes where dcgm-exporter measures them.
+  // If true, the worker measures its GPUs. Set to false if dcgm-exporter measures the GPUs.
   bool gpu_metrics = true;
   // Limit on the disk space for output and telemetry of the ranks.
   int64_t spool_bytes_max = int64_t{1} << 30;

@@ -16,7 +16,7 @@ namespace {
 constexpr Timestamp kObserveEveryMs = 500;
 constexpr Timestamp kRetryWriteMs = 1000;
 
-// The signal SIGKILL, which is reported for every rank whose exit was not observed.
+// SIGKILL. Reported for every rank with an unobserved exit.
 constexpr int kSignalOfUnknownExit = 9;
 // Texts for the log tail of a rank's reported exit.
 constexpr char kLostRecords[] =

@@ -65,7 +65,7 @@ class AttemptIo {
   // Observe, the implementation calls Observed, unless the state cannot be read now.
   virtual void Launch(const v1::StartAttempt& command, const RankKey& rank) = 0;
   // If the rank's process has not been created yet, the implementation calls LaunchFailed.
-  // Otherwise has no effect.
+  // Otherwise the call has no effect.
   virtual void CancelLaunch(const RankKey& rank) = 0;
   // Sends SIGTERM, or SIGKILL if `kill` is true. The implementation calls Killed if a SIGKILL is
   // delivered to the rank's processes.
@@ -115,7 +115,7 @@ class AttemptKernel {
   void LaunchFailed(const RankKey& rank, const std::string& error, v1::StartFault fault,
                     const WorkerTime& now);
   void Observed(const RankKey& rank, const RankStatus& status, const WorkerTime& now);
-  // Reports that a SIGKILL was delivered (see Attempts::RankKilled).
+  // Call when a SIGKILL was delivered (see Attempts::RankKilled).
   void Killed(const RankKey& rank, bool waits_in_kernel, const WorkerTime& now);
 
   // Sends SIGKILL to a running rank that exceeds a limit of the node, and records `reason` in the
@@ -146,9 +146,9 @@ class AttemptKernel {
   std::string last_write_error_;
   Timestamp retry_write_at_ms_ = 0;
   Timestamp observe_at_ms_ = 0;
-  // The reasons that were passed to EndForLimit. They are kept until the attempt is forgotten.
+  // The reasons passed to EndForLimit, kept until the attempt is forgotten.
   std::map<RankKey, std::string> limits_exceeded_;
-  // The thread stacks of ranks, taken before the ranks were stopped. They are kept until the
+  // The thread stacks of ranks, taken before the ranks were stopped. The stacks are kept until the
   // attempt is forgotten.
   std::map<RankKey, std::string> stacks_;
   // The number of the newest acknowledged fact that FactsAcknowledged has processed.

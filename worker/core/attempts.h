@@ -102,7 +102,7 @@ class Attempts {
   // ended and have no order of the command's generation or a later generation. Empty while the
   // attempt is being stopped.
   std::vector<RankKey> OrdersDue(const v1::HealAttempt& command) const;
-  // Reports that the rank's order file contains the order of this generation.
+  // Call when the rank's order file contains the order of this generation.
   void OrderWritten(const RankKey& key, int64_t generation);
   // Stops every attempt: sends SIGTERM now, and SIGKILL after the job's own grace or
   // `grace_ms_max`, whichever is shorter.
@@ -111,30 +111,30 @@ class Attempts {
   // The next functions report results of SpawnRank and CreateAttempt, and the states of unresolved
   // ranks.
   Actions RankSpawned(const RankKey& key, int64_t pid, Timestamp started_ms);
-  // Reports that the rank may or may not have been spawned. The rank is then unresolved (see
+  // Call if the rank may or may not have been spawned. The rank becomes unresolved (see
   // Restore).
   void SpawnUncertain(const RankKey& key);
   Actions RankNeverSpawned(const RankKey& key);
-  // Reports that the attempt's folder could not be created.
+  // Call if the attempt's folder could not be created.
   Actions CreationFailed(const AttemptKey& key, const std::string& error, v1::StartFault fault,
                          Timestamp time_ms);
-  // Reports that a rank has ended. If `spawn_error` is set, the rank was never spawned and is gone.
+  // Call when a rank has ended. If `spawn_error` is set, the rank was never spawned and is gone.
   // Otherwise processes of the rank may remain until RankGone is called.
   Actions RankEnded(const v1::RankExited& exited);
   Actions RankGone(const RankKey& key);
-  // Reports that a SIGKILL was delivered to the rank's processes. `waits_in_kernel` is true if some
-  // of them survived, all in uninterruptible sleep.
+  // Call when a SIGKILL was delivered to the rank's processes. `waits_in_kernel` is true if some
+  // processes survived, all of them in uninterruptible sleep.
   Actions RankKilled(const RankKey& key, bool waits_in_kernel, Timestamp now);
 
-  // Reports that the controller has stored the attempt's AttemptCleared. An attempt that never had
-  // a rank here is erased.
+  // Call when the controller has stored the attempt's AttemptCleared. An attempt that never had a
+  // rank here is erased.
   void ClearedAcknowledged(const AttemptKey& key);
 
   // Returns the kills that are due.
   Actions Tick(Timestamp now);
 
-  // Returns the ranks whose processes must be observed: those that are unresolved, running or
-  // exiting.
+  // Returns the ranks whose processes must be observed: all unresolved, running and exiting
+  // ranks.
   std::vector<RankKey> RanksToObserve() const;
   // True once the rank can no longer write, because it is gone or never existed.
   bool IsGone(const RankKey& key) const;

@@ -50,9 +50,9 @@ absl::Status FactQueue::Reconcile(uint64_t sequence) {
   acknowledged_ = sequence;
   above_all_known_ = true;
   if (FollowsWithoutHole(sequence)) return absl::OkStatus();
-  // If `sequence` is above our last number, this worker has lost facts that the controller has
-  // stored.
-  // The controller then has none of the facts that are retained here, so all of them get new
+  // If `sequence` is above our last number, this worker has lost facts
+  // that the controller has stored. In this case the controller has
+  // none of the facts retained here, so all retained facts get new
   // numbers.
   const uint64_t known = sequence > last_sequence_ ? 0 : sequence;
   last_sequence_ = sequence;
@@ -82,8 +82,8 @@ absl::Status FactQueue::Compact(const std::function<bool(const v1::Fact&)>& need
     return fact.sequence() <= acknowledged_ && !needed(fact);
   };
   const auto dead = std::count_if(facts_.begin(), facts_.end(), droppable);
-  // Rewrite the file only if that drops at least half of the facts. The average cost per fact is
-  // then constant.
+  // Rewrite the file only if that drops at least half of the facts. This keeps the average cost per
+  // fact constant.
   if (dead == 0 || static_cast<std::size_t>(dead) * 2 < facts_.size()) return absl::OkStatus();
   facts_.erase(std::remove_if(facts_.begin(), facts_.end(), droppable), facts_.end());
   return Rewrite();

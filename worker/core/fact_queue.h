@@ -36,14 +36,14 @@ class FactQueue {
   // Returns the first retained fact with a number above `sequence`; nullptr if there is none.
   const v1::Fact* After(uint64_t sequence) const;
 
-  // Processes a Welcome: the controller has all facts up to `sequence`. The retained facts with
-  // higher numbers must follow without a gap. If there is a gap, these facts get new numbers.
-  // Causes of a gap: facts were appended before this Welcome, or one side has lost facts (facts.bin
-  // was damaged, or the controller was restored from an older copy). If an error is returned, the
-  // new numbers are valid, and the next Append writes them to the disk first.
+  // Processes a Welcome: the controller has all facts up to `sequence`. The retained facts above
+  // `sequence` must follow without a gap. If there is a gap, these facts get new numbers. Causes of
+  // a gap: facts were appended before this Welcome, or one side has lost facts (facts.bin was
+  // damaged, or the controller was restored from an older copy). If an error is returned, the new
+  // numbers are valid, and the next Append writes them to the disk first.
   absl::Status Reconcile(uint64_t sequence);
 
-  // Records that the controller has all facts up to `sequence`.
+  // Call when the controller has all facts up to `sequence`.
   void Acknowledge(uint64_t sequence);
 
   // Drops acknowledged facts for which `needed` returns false. Does nothing while too few facts can

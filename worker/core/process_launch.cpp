@@ -50,7 +50,7 @@ void AddJobVariables(const v1::JobSpec& spec, Environment& environment) {
 }
 
 // Formats the factor with enough digits that the same number is read back. All attempts of a job
-// then multiply by the same factor.
+// thus use the same factor.
 std::string FactorText(double factor) {
   return factor > 0 ? absl::StrFormat("%.17g", factor) : "1";
 }

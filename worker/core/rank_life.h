@@ -39,9 +39,9 @@ struct RankLife {
   // Returns "waiting" (for the processes of an older attempt to end), "starting", "running",
   // "exiting" (ended, but processes may be left) or "ended".
   const char* Name() const;
-  // Reports that a SIGKILL was delivered to the rank's processes. `waits_in_kernel` is true if some
-  // of them survived, all in uninterruptible sleep. Returns true if the rank is unkillable from now
-  // on.
+  // Call when a SIGKILL was delivered to the rank's processes. `waits_in_kernel` is true if some
+  // processes survived, all of them in uninterruptible sleep. Returns true if the rank is
+  // unkillable from now on.
   bool Killed(bool waits_in_kernel, Timestamp now);
   // Returns a text for users about an unkillable rank.
   std::string UnkillableText() const;

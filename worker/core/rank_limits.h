@@ -21,7 +21,7 @@ struct RankLimits {
   int64_t log_rate = int64_t{64} << 20;
   // The limit on bytes in the job's directory on the node. The directory contains the run
   // directories of the job's ranks and anything next to them. Deleted files that are still open
-  // count, telemetry does not. 0 means a quarter of the disk.
+  // count. Telemetry does not count. 0 means a quarter of the disk.
   int64_t run_dir_bytes = 0;
   // The limit on the number of files and directories in the job's directory. 0 means a quarter of
   // the number that the disk can hold.

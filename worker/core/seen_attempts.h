@@ -1,4 +1,4 @@
-// Remembers the attempts that this node has received, so that a late command for an old attempt is
+// Remembers the attempts that this node has received. A late command for an old attempt is then
 // recognized even if the attempt's folder is gone.
 #ifndef TRAINYARD_WORKER_CORE_SEEN_ATTEMPTS_H_
 #define TRAINYARD_WORKER_CORE_SEEN_ATTEMPTS_H_

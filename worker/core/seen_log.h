@@ -30,7 +30,7 @@ class SeenLog {
   bool IsDue() const {
     return newest_.term() != kept_.term() || newest_.sequence() != kept_.sequence();
   }
-  // Records that the newest mark is on disk.
+  // Call when the newest mark is on disk.
   void Kept() { kept_ = newest_; }
 
   // The mark to send in Hello. The sequence is 0 until a mark is received.

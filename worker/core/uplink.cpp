@@ -63,8 +63,8 @@ void Uplink::OnStreamAcknowledged(const v1::StreamAcknowledged& acknowledged) {
   const bool is_log = stream->source->id().kind() == v1::STREAM_KIND_LOG;
   (is_log ? shipped_log_bytes_ : shipped_telemetry_bytes_) += stream->acknowledged - before;
   if (!acknowledged.quarantined()) return;
-  // The controller will not acknowledge the pieces that were already sent. Do not count them as in
-  // flight: all streams share one window.
+  // The controller will not acknowledge the pieces that were already sent. Do not count these
+  // pieces as in flight: all streams share one window.
   stream->sent = stream->acknowledged;
   stream->drained = true;
 }

@@ -27,7 +27,7 @@ inline constexpr uint64_t kFactsInFlight = 1024;
 class StreamSource {
  public:
   struct Piece {
-    // A TelemetryBatch or a LogChunk. It begins at the requested offset.
+    // A TelemetryBatch or a LogChunk that begins at the requested offset.
     v1::WorkerMessage message;
     int64_t end_offset = 0;
   };

@@ -1,5 +1,5 @@
-// The worker's side of the stream: it creates Hello and heartbeats, processes the controller's
-// messages, and selects the next message to send. It uses no thread, clock or disk.
+// The worker's side of the stream: creates Hello and heartbeats, processes the controller's
+// messages, and selects the next message to send. Uses no thread, clock or disk.
 #ifndef TRAINYARD_WORKER_CORE_WORKER_KERNEL_H_
 #define TRAINYARD_WORKER_CORE_WORKER_KERNEL_H_
 

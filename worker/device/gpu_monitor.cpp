@@ -98,7 +98,7 @@ class GpuMonitor::Session {
       reading.model = gpu.model;
       reading.last_xid = gpu.last_xid;
       ReadMemory(gpu.device, reading);
-      // Read nothing more from a GPU that does not respond, such as one that has fallen off the
+      // Read nothing more from an unresponsive GPU, for example after it has fallen off the
       // bus.
       if (!reading.error.empty()) continue;
       ReadLoad(gpu.device, reading);

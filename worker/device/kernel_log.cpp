@@ -18,7 +18,7 @@ constexpr std::size_t kErrorsKept = 8;
 constexpr std::size_t kMessageBytes = 256;
 // The size of the largest record that the kernel returns (CONSOLE_EXT_LOG_MAX).
 constexpr std::size_t kRecordBytes = 8192;
-// The number of records read per call. If there are more, the next call reads them.
+// The number of records read per call. The next call reads any further records.
 constexpr int kRecordsAtOnce = 1000;
 
 }  // namespace

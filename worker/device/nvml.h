@@ -18,7 +18,7 @@ struct GpuList {
 
 // Returns the machine's GPUs in NVML's order (by PCI bus), at most kMaxSlotsOfNode. `library` is a
 // name or path for dlopen, such as "libnvidia-ml.so.1". NOT_FOUND if the library does not exist,
-// because no driver is installed. UNAVAILABLE, with the reason, if it exists but does not work.
+// because no driver is installed. UNAVAILABLE, with the reason, if the library does not work.
 absl::StatusOr<GpuList> ListGpus(const std::string& library);
 
 }  // namespace trainyard::worker

@@ -15,9 +15,9 @@ namespace {
 constexpr unsigned kNameBytes = 96;  // NVML_DEVICE_NAME_V2_BUFFER_SIZE
 constexpr unsigned kUuidBytes = 96;  // NVML_DEVICE_UUID_V2_BUFFER_SIZE
 
-// Returns NOT_FOUND only if the library does not exist, as on a machine without a driver. If the
-// library exists but cannot be loaded, such as the empty file in some container images, the driver
-// counts as broken.
+// Returns NOT_FOUND only if the library does not exist, as on a machine without a driver. The
+// driver counts as broken if the library exists but cannot be loaded, such as the empty file in
+// some container images.
 absl::Status CannotLoad(const std::string& library, const std::string& message) {
   if (absl::StartsWith(message, library + ":") &&
       absl::EndsWith(message, "No such file or directory")) {

@@ -54,7 +54,7 @@ absl::StatusOr<HostPort> ParseListen(const std::string& listen) {
 }
 
 // Returns the disk usage in bytes of the files below a directory. Files may appear and disappear
-// during the count. Errors are therefore ignored; an error may end the count early.
+// during the count. Errors are therefore ignored, and an error may end the count early.
 int64_t BytesBelow(const fs::path& directory) {
   int64_t bytes = 0;
   std::error_code error;

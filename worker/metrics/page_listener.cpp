@@ -125,7 +125,7 @@ struct PageListener::Parts {
   }
 
   // Closes the peer's oldest connection if the new connection would exceed the limit per peer.
-  // Otherwise closes the oldest of all connections if it would exceed the total limit.
+  // Otherwise closes the oldest of all connections if the new one would exceed the total limit.
   void MakeRoom(const asio::ip::address& peer) {
     const auto is_of_peer = [&](const Shared& other) { return other->peer == peer; };
     if (std::ranges::count_if(connections, is_of_peer) >= limits.of_peer) {

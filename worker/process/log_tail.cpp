@@ -36,7 +36,7 @@ std::string ReadLogTail(const std::string& rank_dir, std::size_t max_bytes) {
   const absl::StatusOr<UniqueFd> fd = OpenRegularFile(path, O_RDONLY | O_NOFOLLOW);
   struct stat info = {};
   if (!fd.ok() || fstat(fd->get(), &info) != 0 || max_bytes == 0) return "";
-  // Read one byte more. It shows whether the first line is complete.
+  // Read one byte more, to see whether the first line is complete.
   const std::string end = ReadEnd(fd->get(), static_cast<std::size_t>(info.st_size), max_bytes + 1);
   return std::string(LastLines(ReplaceInvalidUtf8(LastLines(end, max_bytes)), max_bytes));
 }

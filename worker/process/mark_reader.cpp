@@ -15,8 +15,8 @@ struct MarkReader::Batch {
   const std::vector<Program> programs;
   // The marks that have been read so far, in the order of the programs.
   std::vector<absl::StatusOr<std::optional<Mark>>> marks;
-  // Set when no search waits for the thread any longer. The thread then ends after its current
-  // read.
+  // Set when no search waits for the thread any longer. In this case the thread ends after its
+  // current read.
   bool abandoned = false;
 
   explicit Batch(std::vector<Program> all) : programs(std::move(all)) {}

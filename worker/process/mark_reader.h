@@ -59,7 +59,7 @@ class MarkReader {
   static Program ProgramOf(const ProcessStat& process);
   void Learn(const Program& program, const absl::StatusOr<std::optional<Mark>>& mark);
   void ReadAll(std::vector<Program> programs);
-  // Reads environments until one of them hangs. Returns the programs after the one that hangs.
+  // Reads environments until a read hangs. Returns the programs after the hanging one.
   std::vector<Program> ReadSome(std::vector<Program> programs);
 
   const Read read_;

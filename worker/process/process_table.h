@@ -22,12 +22,12 @@ struct ProcessStat {
   pid_t group = 0;
   uint64_t start_time = 0;
   // The addresses of the process's environment. The addresses change with each program that the
-  // process executes. They are 0 if this user may not read them.
+  // process executes. 0 if this user may not read the addresses.
   uint64_t environment_begin = 0;
   uint64_t environment_end = 0;
 };
 
-// True if the state is that of a process that has ended but is not reaped yet.
+// True for the state of an ended process that is not reaped yet.
 bool IsDead(char state);
 
 // Parses the text of /proc/PID/stat. Returns nullopt for any other text. The program name in the

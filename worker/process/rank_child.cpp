@@ -158,8 +158,8 @@ bool ArrangeDescriptors(int channel, int output) {
 
 [[noreturn]] void RunChild(const RankCommand& command, int channel, int output,
                            const std::string& memory_killer_score) {
-  // Reset signals first: with the shim's settings, a signal that arrives while the rank waits for
-  // Release would have no effect, but it must end the rank.
+  // Reset signals first. With the shim's settings, a signal could not end a rank that waits for
+  // Release.
   ResetSignals();
   if (setsid() < 0 || !ArrangeDescriptors(channel, output)) _exit(kSpawnErrorExit);
   if (!memory_killer_score.empty()) WriteScore(memory_killer_score);

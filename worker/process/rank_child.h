@@ -27,9 +27,9 @@ struct StartFailure {
 class HeldRank {
  public:
   // Forks, and returns when the child is ready. The child then leads its own session and process
-  // group. Its stdin is /dev/null, and its stdout and stderr are `output`. It has no other
-  // descriptors of the shim, and its signals have their default actions. `memory_killer_score` was
-  // written to its /proc/self/oom_score_adj. Call only from a single-threaded process.
+  // group. Its stdin is /dev/null, and its stdout and stderr are `output`. The child has no other
+  // descriptors of the shim and uses the default signal actions. `memory_killer_score` was written
+  // to its /proc/self/oom_score_adj. Call only from a single-threaded process.
   static absl::StatusOr<HeldRank> Fork(const RankCommand& command, const UniqueFd& output,
                                        const std::string& memory_killer_score);
 

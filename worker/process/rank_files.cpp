@@ -26,7 +26,7 @@ absl::Status WriteRecord(const std::string& path, const Json& record) {
                              record.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-// Reads typed fields of one record, and remembers whether all of them were present.
+// Reads typed fields of one record, and remembers whether all fields were present.
 class RecordReader {
  public:
   explicit RecordReader(const Json& record) : record_(record) {}

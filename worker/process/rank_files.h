@@ -1,5 +1,5 @@
-// The files through which a worker and the shim of a rank communicate. All of them are in a
-// directory whose path is not passed to the rank. They belong to the worker's user and outlive both
+// The files through which a worker and the shim of a rank communicate. The files are in a directory
+// whose path is not passed to the rank. They belong to the worker's user and outlive both
 // processes:
 //
 //   start.json   the command to start; written by the worker before the shim exists
@@ -62,7 +62,7 @@ struct RankCommand {
   std::string working_directory;
   // RankPlace::mark, set by RankLauncher.
   std::string mark = "";
-  // Environment variables with the values of secrets. They are never written to a file: the shim
+  // Environment variables with the values of secrets. Secrets are never written to a file: the shim
   // gets them in its environment.
   std::map<std::string, std::string> secrets = {};
   // The limit on the rank's processes and threads; 0 for no limit. The limit has an effect only if

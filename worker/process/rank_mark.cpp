@@ -20,8 +20,8 @@ namespace {
 
 // The limit is large, because a program may start others with megabytes of environment.
 constexpr std::size_t kMaxEnvironmentBytes = 8 << 20;
-// The limit on rounds in one call. A process may start others faster than they are killed; the next
-// call then continues.
+// The limit on rounds in one call. If a process starts others faster than they are killed, the next
+// call continues.
 constexpr int kMaxKillRounds = 16;
 
 // Returns the mark in a text "MARK:PID"; nullopt for any other text.
@@ -65,7 +65,7 @@ void AddDescendants(const Children& children, std::set<pid_t>& known,
     const auto [begin, end] = children.equal_range(parent.stat.pid);
     for (auto child = begin; child != end; ++child) {
       if (!known.insert(child->second.pid).second) continue;
-      // An unmarked child of a shim is an orphan of the rank. Its leader is unknown.
+      // An unmarked child of a shim is an orphan of the rank, with unknown leader.
       const pid_t leader = parent.is_shim() ? -1 : parent.leader;
       found.push_back({child->second, parent.mark, leader});
     }

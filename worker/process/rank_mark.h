@@ -40,7 +40,7 @@ struct MarkedProcess {
 std::vector<MarkedProcess> FindMarked();
 
 // Returns the processes with this mark; empty if the mark is empty. One search may miss a process
-// that starts another process and then ends. Therefore a second search is made if the first one
+// that starts another process and then ends. Therefore a second search follows if the first search
 // finds nothing.
 std::vector<MarkedProcess> FindMarked(const std::string& mark);
 

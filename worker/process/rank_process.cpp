@@ -46,7 +46,7 @@ bool Runs(const absl::StatusOr<ShimRecord>& record) {
 
 // Returns the living processes of the rank's group after its leader is gone. All of them belong to
 // the rank, because a group id cannot be reused while the group has a member. If a member has the
-// leader's pid or is older than the leader, the group is a different one, and the result is empty.
+// leader's pid or is older than the leader, the group is not the rank's, and the result is empty.
 std::vector<ProcessStat> Leftovers(const ShimRecord& record) {
   if (!IsOfThisBoot(record)) return {};
   std::vector<ProcessStat> members = MembersOfGroup(record.rank.pid);
@@ -146,8 +146,8 @@ RankState StateFromExit(const RankPlace& place, RankExit exit, bool held) {
   }
   if (held) {
     // The exit is recorded, but the shim is still alive. This is normal for a running shim: it ends
-    // the processes left by its rank, which may take any time. A suspended shim (SIGSTOP) cannot do
-    // so and is overdue.
+    // the processes left by its rank, which may take any time. A suspended shim (SIGSTOP) cannot
+    // end them and is overdue.
     state.shim_overdue = record.ok() && IsOfThisBoot(*record) && IsStopped(record->shim);
     return WithRest(std::move(state), held, {});
   }

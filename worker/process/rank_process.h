@@ -23,8 +23,8 @@
 
 namespace trainyard::worker {
 
-// Starts ranks by executing SHIM_PROGRAM with the arguments `shim --dir RANK_DIR`. The program must
-// then call RunShim (shim.h).
+// Starts ranks by executing SHIM_PROGRAM with the arguments `shim --dir RANK_DIR`. SHIM_PROGRAM
+// must call RunShim (shim.h).
 class RankLauncher {
  public:
   // `shim_program` is the resolved path of the worker's own binary ("/proc/self/exe"), so that
@@ -76,7 +76,7 @@ struct RankState {
   // True while an ended rank may have processes left. Until this is false, the attempt is not
   // cleared.
   bool processes_remain = false;
-  // True if no shim will end the remaining processes. The caller must then call SweepRank.
+  // True if no shim will end the remaining processes. If so, the caller must call SweepRank.
   bool unattended = false;
   // True if the rank's process has ended and the shim is late: it has not recorded the end yet, or
   // it is suspended.
@@ -93,8 +93,8 @@ absl::StatusOr<RankState> ReadRankState(const RankPlace& place);
 void SweepRank(const RankPlace& place);
 
 // Sends SIGCONT or SIGKILL to the rank's shim. NOT_FOUND if no shim is alive. FAILED_PRECONDITION
-// if SIGKILL is requested while the shim waits in the kernel, for example for a disk. The shim will
-// then write its record later.
+// if SIGKILL is requested while the shim waits in the kernel, for example for a disk. In this case
+// the shim will write its record later.
 absl::Status SignalShim(const RankPlace& place, int signal);
 
 // Returns a descriptor (pidfd, CLOEXEC) that becomes readable when the shim has ended, or, if the

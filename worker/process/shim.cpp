@@ -59,10 +59,10 @@ void AnswerReady(Shim& shim) {
   shim.ready.Reset();
 }
 
-// Reports that this process starts nothing, and ends the process without closing the pipe. The
+// Answers that this process starts nothing, and ends the process without closing the pipe. The
 // answer ends when the pipe is closed, and the worker may then start the rank again. At that time
-// it must find no mark of this process. The kernel guarantees this: it frees a process's memory,
-// which contains the mark, before it closes the descriptors.
+// the worker must find no mark of this process. The kernel guarantees this: it frees a process's
+// memory, which contains the mark, before it closes the descriptors.
 void Refuse(Shim& shim, std::string_view text) {
   shim.lock.Reset();
   Write(shim, text);
@@ -164,7 +164,7 @@ RankExit ExitOf(int wait_status) {
   return exit;
 }
 
-// True if the out-of-memory killer ended the rank. This is assumed if
+// Returns true if the out-of-memory killer probably ended the rank, that is, if
 // - SIGKILL ended the rank or, if the rank is a shell, its command;
 // - this worker did not send the SIGKILL; and
 // - the out-of-memory killer has killed a process of this cgroup since the rank was started.

@@ -5,9 +5,9 @@
 
 namespace trainyard::worker {
 
-// The write lock on kLockFile. The lock belongs to the open file, not to a process. It therefore
-// passes from worker to shim without a gap, and is released when the last process that has the file
-// open ends.
+// The write lock on kLockFile. The lock belongs to the open file, not to a process. The lock
+// therefore passes from worker to shim without a gap. It is released when the last process that has
+// the file open ends.
 inline constexpr int kShimLockFd = 3;
 // The write end of a pipe. The shim writes kShimReadyAnswer when it has taken over, or an error
 // text if it fails.

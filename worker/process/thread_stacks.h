@@ -12,9 +12,9 @@ namespace trainyard::worker {
 inline constexpr std::size_t kMaxStackBytes = 8192;
 
 // Returns one line per thread of the processes in the process group of `pid`: id, name and state,
-// and the kernel function and system call in which the thread waits. If this user may read the
-// frames of the kernel stack, they follow. Returns at most kMaxStackBytes; empty if the process
-// does not exist. Reads only files that never block, even for a hanging process.
+// and the kernel function and system call in which the thread waits. The frames of the kernel stack
+// follow if this user may read them. Returns at most kMaxStackBytes; empty if the process does not
+// exist. Reads only files that never block, even for a hanging process.
 std::string ThreadStacks(pid_t pid);
 
 }  // namespace trainyard::worker

@@ -40,7 +40,7 @@ grpc::ChannelArguments ArgumentsOf(const AttachOptions& options) {
   return arguments;
 }
 
-// A controller that has proved that it knows the token.
+// A controller that has proved its knowledge of the token.
 struct Dialed {
   OpenedChannel opened;
   std::string token;
@@ -89,7 +89,7 @@ class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1:
  public:
   Call(asio::io_context& loop, Connection& connection) : loop_(loop), connection_(&connection) {}
 
-  // Starts the stream to a controller that has proved that it knows the token.
+  // Starts the stream to a controller that has proved its knowledge of the token.
   void Begin(Dialed dialed, v1::Hello hello) {
     keeps_itself_ = shared_from_this();
     token_ = std::move(dialed.token);
@@ -249,8 +249,8 @@ void AttachStream::Call::OnWriteDone(bool ok) {
 }
 
 void AttachStream::Call::OnDone(const grpc::Status& status) {
-  // After the post, this object may be destroyed at any time and must not be used. It must not be
-  // destroyed on this thread, which is one of gRPC's callback threads: when the last channel is
+  // After the post, this object may be destroyed at any time and must not be used. This thread is
+  // one of gRPC's callback threads and must not destroy the object: when the last channel is
   // destroyed, gRPC joins these threads.
   const std::shared_ptr<std::promise<void>> done = done_;
   asio::post(loop_, [self = std::move(keeps_itself_), status = FromGrpc(status)] {
@@ -331,8 +331,8 @@ void AttachStream::Connection::Greet(const v1::ControllerMessage& message) {
   handler.OnWelcome(message.welcome());
 }
 
-// While NextMessage is blocked on a disk, WriteNow may use the stream. If the stream is then not
-// free, the message waits in `next`.
+// While NextMessage is blocked on a disk, WriteNow may use the stream. If the stream is not free
+// afterwards, the message waits in `next`.
 void AttachStream::Connection::Pump() {
   if (call == nullptr || !call->welcomed || !call->IsFree()) return;
   if (!next.has_value()) next = handler.NextMessage();

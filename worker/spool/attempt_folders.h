@@ -29,7 +29,7 @@ class AttemptFolders {
 
   // Returns the directory of the rank's records.
   std::string RankDir(const RankKey& key) const;
-  // Returns the rank's own directory. In attempts of earlier versions it is the same as RankDir.
+  // Returns the rank's own directory. Attempts of earlier versions use RankDir.
   std::string RunDir(const RankKey& key) const { return GuardedRunDir(key).text(); }
   GuardedPath GuardedRunDir(const RankKey& key) const;
   // Returns the directory that contains the ranks' own directories of all attempts of the job.
@@ -39,8 +39,8 @@ class AttemptFolders {
   GuardedPath TelemetryFile(const RankKey& key) const;
 
   // Creates the folders of the attempt and of its ranks (0700). start.pb is written last. An
-  // attempt that has neither start.pb nor a record of a rank therefore never spawned a rank. If an
-  // older attempt left anything at the path of a run directory, it is moved aside.
+  // attempt that has neither start.pb nor a record of a rank therefore never spawned a rank.
+  // Anything that an older attempt left at the path of a run directory is moved aside.
   // INVALID_ARGUMENT: the job is at fault (run_directory.h).
   absl::Status Create(const v1::StartAttempt& command) const;
 
@@ -50,8 +50,8 @@ class AttemptFolders {
 
   struct Found {
     std::vector<v1::StartAttempt> attempts;
-    // Attempts whose start.pb is lost or damaged and whose ranks were started or are running. Only
-    // job, attempt and rank numbers are set.
+    // Attempts with started or running ranks but a lost or damaged start.pb. Only job, attempt and
+    // rank numbers are set.
     std::vector<v1::StartAttempt> lost;
     // Problems with folders, one line each, for the log.
     std::vector<std::string> warnings;
@@ -67,8 +67,8 @@ class AttemptFolders {
   absl::Status Remove(const AttemptKey& key) const;
 
   // RemoveMovedRuns removes those run directories of one attempt that Remove has moved away.
-  // RemoveAllMovedRuns does this for all attempts. Both also remove directories that a program made
-  // read-only. Both may take long, because a program can create any number of files. Thread-safe.
+  // RemoveAllMovedRuns does this for all attempts. Both functions also remove read-only
+  // directories. Both may take long, because a program can create any number of files. Thread-safe.
   absl::Status RemoveMovedRuns(const AttemptKey& key) const;
   absl::Status RemoveAllMovedRuns() const;
 

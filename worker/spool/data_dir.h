@@ -26,7 +26,7 @@ class DataDir {
   // empty.
   static absl::StatusOr<std::unique_ptr<DataDir>> Open(const std::string& path);
   // Creates the node id and the secret if they are missing. Attempts and facts of a lost identity
-  // are moved away first, because they belong to another node. Returns the same errors as Open.
+  // are moved away first, because these belong to another node. Errors: see Open.
   absl::Status MakeIdentity();
   // One line for the operator if the identity was lost; otherwise empty. Complete after
   // MakeIdentity.

@@ -18,8 +18,8 @@ namespace trainyard::worker {
 // Used by one thread.
 class FactLog final : public FactQueue {
  public:
-  // Returns DATA_LOSS if a complete record cannot be parsed as a fact. The file is then not a fact
-  // log, or a different version has written it.
+  // Returns DATA_LOSS if a complete record cannot be parsed as a fact. In this case the file is not
+  // a fact log, or a different version has written it.
   static absl::StatusOr<std::unique_ptr<FactLog>> Open(const std::string& path);
 
   int64_t dropped_bytes() const { return log_->dropped_bytes(); }

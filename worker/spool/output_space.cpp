@@ -30,7 +30,7 @@ int64_t ReleaseLimit(const OutputFile& file, bool lose) {
 }
 
 // Sorts the files by the number of bytes that are not yet stored, largest first. A rank that fills
-// the disk thus loses its own output, not that of other ranks. Files with equal numbers keep their
+// the disk thus loses its own output, not other ranks' output. Files with equal numbers keep their
 // order: oldest attempt first.
 void LargestFirst(const std::vector<OutputFile>& files, std::vector<std::size_t>& order) {
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {

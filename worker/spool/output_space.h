@@ -46,7 +46,7 @@ struct Release {
 // Returns the ranges to drop from `files` (oldest attempt first) in order to free `bytes_to_free`.
 // Frees fewer bytes if not enough may be dropped. First, stored bytes of all files are dropped. If
 // these are not enough, bytes that the controller has not stored are dropped too, starting with the
-// file that has the most of them. Ranges consist of complete blocks.
+// file that has the most such bytes. Ranges consist of complete blocks.
 std::vector<Release> PlanRelease(const std::vector<OutputFile>& files, int64_t bytes_to_free);
 
 // Returns the bytes that the file occupies on disk, without its holes; 0 if the file is missing.

@@ -37,8 +37,8 @@ uint64_t GetLittleEndian(std::string_view text) {
   return value;
 }
 
-// The checksum covers the length too. Otherwise a partly written length could be taken for that of
-// a short record.
+// The checksum covers the length too. Otherwise a partly written length could be mistaken for the
+// length of a short record.
 uint64_t Checksum(std::string_view record) {
   return XXH64(record.data(), record.size(), record.size());
 }

@@ -40,7 +40,7 @@ class RecordLog {
   absl::Status Append(std::string_view record);
 
   // Replaces all records in one step. After a crash the file contains either the old or the new
-  // records. After an error the log continues with those records that the file then contains.
+  // records. After an error the log continues with the records that are in the file.
   absl::Status Rewrite(const std::vector<std::string>& records);
 
  private:

@@ -17,11 +17,11 @@ inline constexpr char kRemovedPrefix[] = "removed-";
 absl::Status MakeRunDirectory(const GuardedPath& directory);
 
 // Renames PATH, such as 3/1, to <root>/<kRemovedPrefix>3-1-ID with a random ID. Returns OK if PATH
-// does not exist. Returns the same errors as MakeRunDirectory.
+// does not exist. Errors: see MakeRunDirectory.
 absl::Status MoveAside(const GuardedPath& path);
 
 // Renames the path to `name` in the root. Returns OK if the path does not exist or one of its
-// parents is not a directory of the worker. Returns the same errors as MakeRunDirectory.
+// parents is not a directory of the worker. Errors: see MakeRunDirectory.
 absl::Status MoveToRoot(const GuardedPath& path, const std::string& name);
 
 }  // namespace trainyard::worker

@@ -23,7 +23,7 @@ std::vector<StreamPosition> StoredOffsets::Read() const {
 }
 
 void StoredOffsets::Keep(const std::vector<StreamPosition>& positions) {
-  // The file contains a Welcome, which is the message in which a controller sends the offsets.
+  // The file contains a Welcome: the message in which a controller sends the offsets.
   v1::Welcome welcome;
   for (const StreamPosition& position : positions) {
     if (position.acknowledged == 0) continue;

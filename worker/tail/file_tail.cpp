@@ -57,8 +57,8 @@ absl::StatusOr<std::string> ReadAt(const OpenTail& tail, const GuardedPath& path
   return data;
 }
 
-// Cuts bytes into lines. The byte before the first one shows whether the read begins inside a long
-// line, so the result does not depend on where earlier reads ended.
+// Cuts bytes into lines. The byte before `text` shows whether the read begins inside a long line,
+// so the result does not depend on where earlier reads ended.
 class LineCutter {
  public:
   // `at_end` is true if `text` reaches the end of the file.

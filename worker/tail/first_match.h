@@ -10,8 +10,8 @@
 
 namespace trainyard::worker {
 
-// Counts the lines of output before the first line in which the parser finds a step. Always reads
-// from the first line, so a restarted worker gets the same result without state on disk.
+// Computes the number of lines of output before the first line with a step for the parser. Always
+// reads from the first line, so a restarted worker gets the same result without state on disk.
 class FirstMatch {
  public:
   explicit FirstMatch(GuardedPath path) : path_(std::move(path)) {}
@@ -21,7 +21,7 @@ class FirstMatch {
   // read, the next call tries again.
   void ReadOn(const LogParser& parser, int64_t kept_from, bool ended);
 
-  // Records that a step was found in a later part of the output.
+  // Call when a step was found in a later part of the output.
   void Found() { found_ = true; }
 
   // The number of lines read without finding a step; 0 once a step was found.

@@ -16,8 +16,8 @@ using re2::StringPiece;
 
 std::optional<double> ToNumber(StringPiece text) {
   double number = 0;
-  // Commas occur only between digit groups, so they can be removed. "nan" and "inf" are valid: a
-  // diverged run prints them.
+  // Commas occur only between digit groups, so they can be removed. "nan" and "inf" are valid,
+  // because a diverged run prints such values.
   if (!absl::SimpleAtod(
           absl::StrReplaceAll(absl::string_view(text.data(), text.size()), {{",", ""}}), &number)) {
     return std::nullopt;

@@ -11,7 +11,7 @@
 namespace trainyard::worker {
 
 // Returns the rank whose output is read: log_parser.rank, where -1 means the last rank. If the key
-// is missing, because an older controller started the attempt, rank 0 is read as in older releases.
+// is missing, an older controller started the attempt, and rank 0 is read as in older releases.
 int ParsedRank(const v1::LogParserSpec& spec, int world_size);
 
 // Returns the parser that the job names. `world_size` scales values that are reported per device

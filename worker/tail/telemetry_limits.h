@@ -1,5 +1,5 @@
-// Limits the number of series and events that the telemetry of one rank can create in the
-// controller's stores, and reports telemetry that cannot be read.
+// Limits how many series and events the telemetry of one rank can create in the controller's
+// stores. Reports unreadable telemetry.
 #ifndef TRAINYARD_WORKER_TAIL_TELEMETRY_LIMITS_H_
 #define TRAINYARD_WORKER_TAIL_TELEMETRY_LIMITS_H_
 
@@ -19,7 +19,7 @@ namespace trainyard::worker {
 inline constexpr std::size_t kMaxSeriesOfRank = 1000;
 inline constexpr int kMaxAlertsOfRank = 1000;
 
-// Each stream has one object. Its counts are 0 when the worker starts. Not thread-safe.
+// Each stream has one object, whose counts are 0 when the worker starts. Not thread-safe.
 class TelemetryLimits {
  public:
   // Removes metrics and alerts beyond the limits from a batch. The first batch that exceeds a limit
@@ -36,7 +36,7 @@ class TelemetryLimits {
   std::set<std::string> series_;  // Metric names so far, at most kMaxSeriesOfRank.
   // The begin_offset of the batch that got the alert about too many metrics.
   int64_t series_alert_at_ = std::numeric_limits<int64_t>::max();
-  // The begin_offset of the batch that got the alert about a line that cannot be read.
+  // The begin_offset of the batch that got the alert about an unreadable line.
   int64_t bad_line_alert_at_ = std::numeric_limits<int64_t>::max();
   // The number of alerts so far, by the end offset of each batch that contains alerts. Has at most
   // kMaxAlertsOfRank + 1 entries, because later alerts are removed.

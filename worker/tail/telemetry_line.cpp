@@ -110,8 +110,8 @@ absl::Status ReadPhase(const TelemetryValues& values, v1::PhaseRecord& record) {
   return absl::OkStatus();
 }
 
-// Reads the metric by which checkpoints are compared. Its two keys must both be present or both be
-// absent.
+// Reads the metric by which checkpoints are compared. The metric's two keys must both be present or
+// both be absent.
 absl::Status ReadCheckpointMetric(const TelemetryValues& values, v1::CheckpointRecord& record) {
   if (values.count(telemetry::kMetric) == 0) return absl::OkStatus();
   TRAINYARD_ASSIGN_OR_RETURN(const std::string metric, Text(values, telemetry::kMetric));

@@ -27,7 +27,7 @@ absl::StatusOr<TailLines> ReadLines(const TailPosition& position, LineReadOption
   return ReadNewLines(position.path, position.offset, options);
 }
 
-// Counts a line that cannot be read, and keeps the first one with the reason.
+// Counts an unreadable line. Keeps the first such line with the reason.
 void AddBadLine(const std::string& line, const absl::Status& status, v1::TelemetryBatch& batch) {
   constexpr std::size_t kShownBytes = 200;
   batch.set_bad_lines(batch.bad_lines() + 1);
@@ -61,7 +61,7 @@ LineContext ContextOf(const TailPosition& position, const LogParser& parser) {
   return context;
 }
 
-// Merges the metrics into the batch's last record if they are of the same step.
+// Merges the metrics into the batch's last record if both belong to the same step.
 bool MergeIntoLast(const v1::MetricsRecord& metrics, v1::TelemetryBatch& batch) {
   if (batch.records().empty()) return false;
   v1::MetricsRecord& last = *batch.mutable_records()->rbegin()->mutable_metrics();

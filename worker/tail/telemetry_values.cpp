@@ -15,9 +15,9 @@ namespace {
 using Json = nlohmann::json;
 using Value = TelemetryValue;
 
-// Texts that replace special numbers in the line. They begin with a character that JSON text can
-// contain only as the escape \u0001. A string of the user that begins with this escape could be
-// mistaken for a special number, but no name that we read contains it.
+// Texts that replace special numbers in the line. Each begins with a character that JSON text can
+// contain only as the escape \u0001. A user's string with this escape at its beginning could be
+// mistaken for a special number, but no known name contains the escape.
 constexpr char kMarkedNan[] = "\"\\u0001nan\"";
 constexpr char kMarkedInfinity[] = "\"\\u0001inf\"";
 constexpr char kMarkedMinusInfinity[] = "\"\\u0001-inf\"";

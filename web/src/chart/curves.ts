@@ -5,8 +5,8 @@ import type { JsonNumber, Series } from '../api/types';
 export type Value = number | null | undefined;
 
 // 'raw': the mean of each bucket. 'min' and 'max': the bounds of the band around it. 'smooth': the
-// moving average. 'redone': a part of the curve that a newer attempt has repeated. 'stack': the
-// upper edge of a layer that lies on the layers before it. 'baseline': a curve of another job.
+// moving average. 'redone': a part that a newer attempt has repeated. 'stack': the upper edge of a
+// layer on top of the layers before it. 'baseline': a curve of another job.
 export type Role = 'min' | 'max' | 'raw' | 'smooth' | 'points' | 'redone' | 'stack' | 'baseline';
 
 export interface Curve {
@@ -33,7 +33,7 @@ const column = (values: readonly JsonNumber[], logY: boolean) =>
 export interface CurveOptions {
   logY: boolean;
   color: number;
-  // Marks every point, for series with few points, such as the validation loss.
+  // True to mark every point. For series with few points, such as the validation loss.
   points?: boolean;
   label?: string;
 }
@@ -92,8 +92,8 @@ function sharedX(curves: readonly Curve[]): number[] {
 }
 
 // Returns the data for uPlot, which draws all curves over one non-decreasing x. The first array is
-// that x; the others are the values of each curve. Keeps every point. The x of each curve must be
-// non-decreasing.
+// that x; each other array has the values of one curve. Keeps every point. The x of each curve must
+// be non-decreasing.
 export function align(curves: readonly Curve[]): [number[], ...Value[][]] {
   const first = curves[0];
   if (first === undefined) return [[]];
@@ -195,7 +195,7 @@ export function extent(curves: readonly Curve[]): [number, number] | undefined {
 }
 
 // Returns the part of a curve inside a window, and one point on each side of the window so that the
-// line reaches both edges. The y axis then fits the visible part.
+// line reaches both edges. This lets the y axis fit the visible part.
 export function within(
   curve: Curve,
   { from, to }: { from: number | undefined; to: number | undefined },

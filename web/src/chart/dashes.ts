@@ -1,7 +1,7 @@
 // The number of curve colors, and the dash patterns that distinguish curves of the same color.
 // Pure functions.
 
-// Number of curve colors. People with red-green color blindness can distinguish them.
+// Number of curve colors. The colors are distinct for people with red-green color blindness.
 export const RUN_COLORS = 8;
 
 const DASHES: readonly (readonly number[] | undefined)[] = [

@@ -66,8 +66,8 @@ function traceShape(
 
 const DASHES: Partial<Record<MarkerKind, number[]>> = { restart: [4, 3], note: [1, 3] };
 
-// Draws a checkpoint as a triangle at the bottom, a note as a square on a dotted line, a restart as
-// a flag on a dashed line, and an alert as a diamond on a line.
+// Draws the shape of a marker. Checkpoint: triangle at the bottom. Note: square on a dotted line.
+// Restart: flag on a dashed line. Alert: diamond on a line.
 function drawShape(
   ctx: CanvasRenderingContext2D,
   place: PlacedMarker,

@@ -1,5 +1,5 @@
-// Draws the first chart immediately and the others a few per frame, so that the first chart appears
-// early and clicks are not delayed.
+// Draws the first chart immediately and the other charts a few per frame. The first chart thus
+// appears early, and clicks are not delayed.
 
 const BUDGET_MS = 6;
 

@@ -127,8 +127,8 @@ export function markersOf(sources: MarkerSources): Marker[] {
   return [...checkpoints, ...restarts, ...heals, ...alertMarkers(sources.alerts)];
 }
 
-// Returns a marker's position on an axis. A marker without a time, such as a bucket with NaN, is
-// placed on a time axis by its step, interpolated on the curve of `main`.
+// Returns a marker's position on an axis. On a time axis, a marker without a time, such as a bucket
+// with NaN, gets the time of its step, interpolated on the curve of `main`.
 export function markerPlace(
   marker: Marker,
   axis: Axis,
@@ -176,8 +176,8 @@ function rangeEnd(
 }
 
 // A range is merged only with ranges, so that a checkpoint inside a range keeps its own place.
-// Single steps are compared with the first step of a place. Otherwise a row of close markers would
-// become one place of any width.
+// Single steps are compared with the first step of a place, because a row of close markers would
+// otherwise become one place of any width.
 function isNear(before: PlacedMarker, marker: Marker, px: number, gapPx: number): boolean {
   const areRanges = before.kind === 'nan' && marker.kind === 'nan';
   return px - (areRanges ? before.endPx : before.px) < gapPx;

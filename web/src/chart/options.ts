@@ -163,8 +163,8 @@ function xAxis(look: ChartLook): uPlot.Axis {
 
 const leastSpace = (px: number) => (px < 500 ? 56 : 80);
 
-// Returns the width of the widest tick label. It grows during a run, because later steps have more
-// digits.
+// Returns the width of the widest tick label. The width grows during a run, because later steps
+// have more digits.
 function widestTick(words: TickWords, low: number, high: number, px: number): number {
   const step = ((high - low) * leastSpace(px)) / px || 1;
   return widthOf(words(high, 10 ** Math.floor(Math.log10(step))));
@@ -189,8 +189,8 @@ function xTickWords({ axis, xWords }: ChartLook): TickWords {
   return (x, step) => shortTick(x, Math.max(1, step));
 }
 
-// Ranges that change while a chart exists: the window of the x axis, and the y range. uPlot cannot
-// compute the y range, because bands and log scales need special handling.
+// The ranges that change during a chart's life: the window of the x axis, and the y range. uPlot
+// cannot compute the y range, because bands and log scales need special handling.
 export interface LiveRanges {
   y: () => [number, number] | undefined;
   window: () => AxisWindow | undefined;

@@ -1,4 +1,4 @@
-// The axes of a plot, with grid lines and labels. The content is drawn between them.
+// The axes of a plot, with grid lines and labels. The content is drawn between the axes.
 import type { ComponentChildren } from 'preact';
 import type { Scale } from './plot_scale';
 

@@ -32,8 +32,8 @@ export function evenScale(values: readonly number[], words: Words, apart: number
   return { marks, placeOf };
 }
 
-// Returns a logarithmic scale from the lowest to the highest value, with marks at those values of
-// `round` that are in this range.
+// Returns a logarithmic scale from the lowest to the highest value, with marks at the values of
+// `round` inside this range.
 function factorScale(
   values: readonly number[],
   round: readonly number[],
@@ -71,7 +71,7 @@ const MARK_DISTANCE = 0.08;
 // Values that span at least this factor have a logarithmic scale.
 const LOG_SPAN = 10;
 
-// Returns the scale without the marks that are too close to the mark before them.
+// Returns the scale without marks that are too close to the previous mark.
 function withSpacedMarks({ marks, placeOf }: Scale): Scale {
   let before = -Infinity;
   const spaced = marks.filter(({ place }) => {

@@ -6,7 +6,7 @@ const HEIGHT = 28;
 export type Range = readonly [number, number];
 
 // Returns an SVG path through the values, with gaps at non-finite values. `range`: the values at
-// the lower and upper edge; by default those of the curve.
+// the lower and upper edge; by default the curve's range.
 export function sparkPath(values: readonly JsonNumber[], range?: Range): string {
   const finite = values.filter((v): v is number => typeof v === 'number' && Number.isFinite(v));
   if (finite.length < 2) return '';

@@ -44,8 +44,8 @@ export function colorsOf(groups: readonly Group[] | undefined, runs: number): nu
 
 const isNumber = (value: Value): value is number => typeof value === 'number';
 
-// Returns a function that interpolates the curve at ascending positions. It returns undefined
-// outside of the curve and in its gaps.
+// Returns a function that interpolates the curve at ascending positions. The function returns
+// undefined outside of the curve and in its gaps.
 function interpolator({ x, y }: Curve): (at: number) => number | undefined {
   let index = 0;
   return (at) => {

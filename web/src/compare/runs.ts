@@ -126,8 +126,8 @@ function sinceStart(series: Run['series'], times: readonly number[]): number[] {
   return times.map((time) => time - first);
 }
 
-// Returns the indices of the runs in table order: as given or, with `key`, by the newest value of
-// this series, smallest first, then the runs without a value.
+// Returns the indices of the runs in table order. With `key`: by the newest value of this series,
+// smallest first; runs without a value come last. Without `key`: as given.
 export function runOrder(runs: readonly Run[], key: string | undefined): number[] {
   const order = runs.map((_, index) => index);
   if (key === undefined) return order;

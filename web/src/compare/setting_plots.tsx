@@ -23,7 +23,7 @@ interface SettingPlotsProps {
   colors: readonly number[];
   picked: number | undefined;
   onPick: (run: number | undefined) => void;
-  // Changes when the results must be loaded again.
+  // A number that changes when the results must be loaded again.
   tick: number;
 }
 

@@ -47,7 +47,7 @@ export function numberOf(text: string | undefined): number | undefined {
   return Number.isFinite(value) ? value : undefined;
 }
 
-// Returns those keys that have a number in every run that sets them.
+// Returns the keys with a number in every run that sets the key.
 export function numericKeys(keys: readonly string[], values: Differences['values']): string[] {
   return keys.filter((key) =>
     values.every((run) => !run.has(key) || numberOf(run.get(key)) !== undefined),

@@ -19,7 +19,7 @@ interface Runs {
   runs: Run[] | undefined;
   missing: readonly string[];
   error: RequestError | undefined;
-  // Changes every 10 s while a run trains.
+  // A number that changes every 10 s while a run trains.
   tick: number;
 }
 

@@ -15,7 +15,7 @@ export interface EventViewProps {
   path: string;
   // Changes when there may be newer events.
   tick: unknown;
-  // True for the events of one job. The list then has no links to the job and no events of nodes.
+  // True for the events of one job. Such a list has no links to the job and no events of nodes.
   ofJob?: boolean;
   // Events that the stream has sent, shown if the events cannot be loaded.
   streamed?: readonly EventLine[] | undefined;

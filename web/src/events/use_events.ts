@@ -47,8 +47,8 @@ function heldAfter(
   return { path, entries: withPage(old.entries, events), cursor };
 }
 
-// `tick` changes when there may be newer events. The first page is then requested again. Lines for
-// which `keep` is false are left out, and do not count as loaded.
+// A change of `tick` means that there may be newer events. The first page is requested again. Lines
+// for which `keep` is false are left out, and do not count as loaded.
 export function useEvents(
   path: string,
   tick: unknown,

@@ -6,8 +6,8 @@ import { percent, plural } from '../format/numbers';
 // symmetric: 0.8 is as far from 1 as 1.25.
 export const LOAD_BOUNDS: readonly number[] = [0.25, 0.5, 0.8, 1.25, 1.6, 2.5, 4];
 
-// Returns the number of the color, which is one of --heat-0 to --heat-7; undefined for an expert
-// without rows, which has a separate mark.
+// Returns the number of the color, from 0 for --heat-0 to 7 for --heat-7. Returns undefined for an
+// expert without rows, which has a separate mark.
 export function heatOfLoad(load: number): number | undefined {
   if (load <= 0) return undefined;
   const below = LOAD_BOUNDS.findIndex((bound) => load < bound);

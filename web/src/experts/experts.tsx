@@ -77,7 +77,7 @@ function worstCell({ layers, worst_layer: worst }: ExpertBalance): Cell {
 
 function LoadMap({ balance }: { balance: ExpertBalance }) {
   const [cell, setCell] = useState<Cell>();
-  // The busiest expert of the worst layer is shown until the user chooses another one.
+  // The busiest expert of the worst layer is shown until the user chooses another expert.
   const chosen = cell ?? worstCell(balance);
   const layer = balance.layers[chosen.row];
   if (balance.layers.every(({ load }) => load.length === 0)) {

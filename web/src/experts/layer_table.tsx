@@ -1,4 +1,4 @@
-// The balance of each layer as a table. It has the figures of the map in words.
+// The balance of each layer as a table. The table has the figures of the map in words.
 import type { ExpertBalance, JsonNumber, LayerBalance } from '../api/types';
 import { ABSENT, percent } from '../format/numbers';
 import { Table, type Column } from '../ui/table';

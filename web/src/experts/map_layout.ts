@@ -27,8 +27,8 @@ const PREFERRED_PX = 420;
 const fitted = (cellPx: number, count: number, mostPx: number): number =>
   Math.min(cellPx, mostPx / Math.max(count, 1));
 
-// With many experts, the map is wider than `widthPx` and scrolls. With thousands of them, cells are
-// smaller than usual, because the size of a canvas is limited.
+// With many experts, the map is wider than `widthPx` and scrolls. With thousands of experts, cells
+// are smaller than usual, because the size of a canvas is limited.
 export function mapLayout(layers: number, experts: number, widthPx: number): MapLayout {
   const clamp = (value: number, low: number, high: number) =>
     Math.max(low, Math.min(high, Math.floor(value)));

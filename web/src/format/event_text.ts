@@ -24,8 +24,8 @@ type Describe<K extends Kind> = (
 
 const line = (text: string, tone: Tone, icon: IconName) => ({ text, tone, icon });
 
-// A controller records how its clock relates to the log at its first start, at a start after a
-// reboot, and when its clock is set.
+// At its first start, at a start after a reboot, and when its clock is set, a controller records
+// how the clock relates to the log.
 const clockText: Describe<'clock_set'> = ({ step_ms: step, assumed_ms: assumed, doubt }) => {
   if (doubt) return line(`the controller's clock may be wrong: ${doubt}`, 'warn', 'warn');
   const seconds = duration(Math.abs(step || assumed) / 1000);
@@ -171,8 +171,8 @@ const DESCRIPTIONS: { [K in Kind]?: Describe<K> } = {
     line(`${plainWords(f.code)} at step ${f.step}: ${f.message}`, 'warn', 'diamond'),
 };
 
-// Internal events, which lists leave out because they are routine, such as the removal of an old
-// checkpoint or the move of an ended job to the archive. Existing checkpoints have their own tab.
+// Internal events. Lists leave these routine events out, such as the removal of an old checkpoint
+// or the move of an ended job to the archive. Existing checkpoints have their own tab.
 const INTERNAL: ReadonlySet<string> = new Set([
   'facts_received',
   'attempt_cleared',

@@ -67,7 +67,7 @@ export function digitsOf(step: number): number {
   return Math.min(DIGITS_MAX, Math.max(0, 2 - Math.floor(Math.log10(size))));
 }
 
-// A power of two has many digits, but its first ones are enough to distinguish ticks.
+// A power of two has many digits, but its first digits are enough to distinguish ticks.
 const binaryDigits = (step: number) =>
   Math.min(digitsOf(step), Math.max(3, Math.ceil(-Math.log10(step))));
 

@@ -35,7 +35,7 @@ const PAUSE: SavingAction = { verb: 'pause', gerund: 'pausing' };
 
 interface Loss {
   text: string;
-  // Text of the button. It repeats the loss if the loss is certain.
+  // Text of the button. The text repeats the loss if the loss is certain.
   button: string;
 }
 

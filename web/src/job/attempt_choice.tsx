@@ -2,7 +2,7 @@
 import { setQuery } from '../router/router';
 import { Choice } from '../ui/choice';
 
-// Number of newest attempts that can be chosen with the mouse. The keys [ and ] reach all of them.
+// Number of newest attempts that can be chosen with the mouse. The keys [ and ] reach all attempts.
 const OFFERED = 6;
 
 interface AttemptChoiceProps {

@@ -17,7 +17,7 @@ export interface StepRange {
 }
 
 // Returns the steps whose records belong to the attempt: later attempts replace records from their
-// first step on. undefined if there is no such attempt.
+// first step on. Returns undefined if the attempt does not exist.
 export function ownSteps(attempts: readonly Steps[], number: number): StepRange | undefined {
   const own = attempts.find((attempt) => attempt.number === number);
   if (!own) return undefined;

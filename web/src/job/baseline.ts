@@ -77,8 +77,8 @@ const startOf = ({ attempts }: Pick<GetSeriesResponse, 'attempts'>): number | un
   return starts.length > 0 ? Math.min(...starts) : undefined;
 };
 
-// Returns the baseline's series on the job's time axis, as if both had reported their first points
-// at the same time.
+// Returns the baseline's series on the job's time axis, as if both jobs had reported their first
+// points at the same time.
 export function sameStart(
   own: Pick<GetSeriesResponse, 'attempts'>,
   other: Pick<GetSeriesResponse, 'attempts' | 'series'>,

@@ -46,7 +46,7 @@ function useSeries(job: Job, view: CurveView, asked: Query): Loaded<GetSeriesRes
   return { ...loaded, data };
 }
 
-// Loads the evaluation sets that the other requests do not contain.
+// Loads the evaluation sets that useSeries does not request.
 function useEvaluations(
   job: Job,
   view: CurveView,

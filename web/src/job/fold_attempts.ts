@@ -6,7 +6,7 @@ import { plainWords } from '../format/words';
 const FEWEST_EQUAL = 3;
 
 // Returns equal texts for attempts that failed in the same way, regardless of the rank; undefined
-// for an attempt that has not failed.
+// for an attempt without a failure.
 function failureKey({ state, verdict }: Attempt): string | undefined {
   if (state !== 'ended' || !verdict) return undefined;
   const { cause, exit_code: code, signal, error_line: line } = verdict;

@@ -42,8 +42,8 @@ export function verdictMembers(
     .map((rank) => memberOf(members, { rank, node_id: verdict.node_id }));
 }
 
-// Returns the process whose last output lines `verdict` contains. It belongs to the job's newest
-// attempt.
+// Returns the process whose last output lines `verdict` contains. The process belongs to the job's
+// newest attempt.
 export function outputMember(
   job: Pick<Job, 'attempts'>,
   verdict: Pick<Verdict, 'rank' | 'node_id'>,

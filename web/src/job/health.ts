@@ -1,4 +1,4 @@
-// The health of jobs, as the controller reports it. Pure functions. They order and format the
+// The health of jobs, as the controller reports it. Pure functions that order and format the
 // controller's findings; they do not judge a job.
 import type { HealthFinding, HealthWord, Job } from '../api/types';
 import { HEALTH_LOOK, JOB_LOOK, lookOf, type StateLook } from '../format/words';

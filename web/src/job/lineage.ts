@@ -1,8 +1,8 @@
-// The jobs from which a job comes, and the jobs that come from it. Pure functions.
+// The ancestors of a job, and the jobs derived from the job. Pure functions.
 import type { GetLineageResponse, Job, LineageJob } from '../api/types';
 import { count } from '../format/numbers';
 
-// Number of children that the header shows. The dialog shows all of them.
+// Number of children that the header shows. The dialog shows all children.
 const SHOWN_CHILDREN = 6;
 
 export interface Relations {

@@ -1,4 +1,4 @@
-// One line in the header: the jobs from which this job comes, and the jobs that started from it.
+// One line in the header: the jobs from which this job comes, and its child jobs.
 import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { stale } from '../api/store';

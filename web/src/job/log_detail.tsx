@@ -58,7 +58,7 @@ interface LineDetailProps {
   line: LeveledLine;
   // True if the log does not show the neighboring lines of the rank.
   withNeighbours: boolean;
-  // Shows the line among all lines of the output; undefined if they are shown already.
+  // Shows the line among all lines of the output; undefined if all lines are shown already.
   onShowAll: (() => void) | undefined;
   onClose: () => void;
 }

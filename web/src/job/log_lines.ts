@@ -1,12 +1,12 @@
-// The lines that a log view has loaded. They are a contiguous part of the output, which can be
-// extended at both ends. Pure functions.
+// The lines that a log view has loaded. These lines are a contiguous part of the output, which can
+// be extended at both ends. Pure functions.
 import type { LogLevel, LogLine, ReadLogPageResponse } from '../api/types';
 
 // Maximum number of lines kept. When one end is extended beyond this number, lines at the other end
 // are dropped. Scrolling loads them again.
 export const LINES_KEPT = 20_000;
 
-// Index that means that no line is open.
+// Index that stands for no open line.
 export const NONE_OPEN = -1;
 
 // The cursors at both ends of a loaded page, needed to drop the page and to load it again.

@@ -96,8 +96,8 @@ function useOpenLine(
     const line = lines[index];
     setName(line ? lineName(line) : '');
   };
-  // Scrolls to the line that the address identifies, unless it is visible. look() then loads the
-  // lines above it.
+  // Scrolls to the line that the address identifies, unless it is visible. Afterwards look() loads
+  // the lines above it.
   useLayoutEffect(() => {
     const element = view.current;
     if (!element || open < 0) return;

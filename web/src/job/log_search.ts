@@ -53,8 +53,8 @@ function split(text: string, pattern: RegExp): Part[] {
   return parts;
 }
 
-// Returns a function that splits a line into parts that match the search and parts that do not, in
-// order.
+// Returns a function that splits a line, in order, into parts that match the search and other
+// parts.
 export function markerOf(search: LogSearch): (text: string) => Part[] {
   const pattern = patternOf(search);
   return (text) => {

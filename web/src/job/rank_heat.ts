@@ -142,8 +142,8 @@ export function scaleOf(ranks: readonly RankStatus[], measure: Measure): HeatSca
 export const HEAT_STEPS = 8;
 const HEAT_BOUNDS = [0.8, 0.9, 0.97, 1.03, 1.1, 1.25, 1.5];
 const MIDDLE_HEAT = 3;
-// If the highest value is at most this many times the lowest, the differences are noise and all
-// ranks get the same color.
+// If the highest value is at most this many times the lowest, differences are noise, and all ranks
+// get one color.
 const SAME_RATIO = 1.02;
 
 function heatOfTime(seconds: number, median: number): number | undefined {

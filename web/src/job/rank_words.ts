@@ -7,7 +7,7 @@ import { measureOf, type Measure } from './rank_heat';
 import { conditionIn, type RankView } from './rank_look';
 import type { RankConditions, Condition } from './rank_condition';
 
-// Number of ranks that a text names before it only counts the others.
+// Number of ranks that a text names. Further ranks are only counted.
 const NAMED_MAX = 4;
 
 // Returns "rank 3" or "ranks 3, 5, 7, 9 and 12 more".

@@ -123,7 +123,7 @@ function RankMap(props: RankMapProps) {
   const view = useRankView(props);
   const findings = findingsOf(job, answer.attempt).filter((finding) => finding.ranks.length > 0);
   const [rankText, setRankText] = useQueryText('rank');
-  // The worst rank is shown until the user chooses another one.
+  // The worst rank is shown until the user chooses another rank.
   const chosen = rankText === '' ? view.conditions.culprits[0] : Number(rankText);
   const setChosen = (rank: number) => setRankText(String(rank));
   const paint = useMemo(

@@ -1,7 +1,7 @@
 // Derives the settings of a new job from an old one. Pure functions.
 import type { Checkpoint, Job, JobSpec, Origin } from '../api/types';
 
-// Returns the keys that apply only to the old job: values that the controller derived, and recipes,
+// Returns the keys that apply only to the old job: values derived by the controller, and recipes,
 // which are already resolved. A derived value is, for example, the checkpoint directory, which two
 // jobs must not share.
 export function droppedKeys(origins: readonly Origin[]): string[] {

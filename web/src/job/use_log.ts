@@ -77,8 +77,8 @@ async function pageAround(
   }
 }
 
-// `line`: if given, the first request is for the lines around it, not for those at the start that
-// the filter specifies.
+// `line`: if given, the first request is for the lines around this line, not for the lines at the
+// filter's start.
 export function useLog(jobId: number, filter: LogFilter, line: LineName | undefined): LogReader {
   const [buffer, setBuffer] = useState<LogBuffer>();
   const [error, setError] = useState<RequestError>();

@@ -2,7 +2,7 @@
 import type { Query } from '../api/client';
 import type { LogLine, ReadLogPageResponse } from '../api/types';
 
-// Limits the size of the file, because the page keeps all of it in memory.
+// Maximum size of the file, because the page keeps the whole file in memory.
 const CHARACTERS_MAX = 256 * 2 ** 20;
 const PAGE_LINES = 5_000;
 

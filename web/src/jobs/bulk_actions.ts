@@ -33,7 +33,7 @@ function refusalOf(action: BulkAction, job: Job): string | undefined {
   return undefined;
 }
 
-// Lists have no checkpoints of a job, so the step at which it continues is unknown here.
+// A job in a list has no checkpoints, so the step at which it continues is unknown here.
 const RESUMED =
   'Returns to its place in the queue and continues from its newest checkpoint, if it has one.';
 
@@ -58,7 +58,7 @@ export function bulkLine(action: BulkAction, job: Job, nowMs: number): BulkLine 
   return { job, refusal, warning, text, lostSteps };
 }
 
-// Returns the lines with losses first, then the other jobs, then those that the action does not
+// Returns the lines with losses first, then the other jobs, then the jobs that the action does not
 // apply to.
 export function bulkLines(action: BulkAction, jobs: readonly Job[], nowMs: number): BulkLine[] {
   const rank = ({ refusal, warning }: BulkLine) => (refusal ? 2 : warning ? 0 : 1);
@@ -92,7 +92,7 @@ interface Sending {
   signal: AbortSignal;
 }
 
-// Sends a request for each job, a few at a time. A failed request does not stop the others.
+// Sends a request for each job, a few at a time. A failed request does not stop the other requests.
 export async function sendToAll(jobs: readonly Job[], how: Sending): Promise<void> {
   const waiting = [...jobs];
   const sendNext = async (): Promise<void> => {

@@ -22,7 +22,7 @@ const ALL: readonly ColumnName[] = COLUMNS.map(([name]) => name);
 export const USUAL: readonly ColumnName[] = ALL.filter(
   (name) => name !== 'user' && name !== 'duration',
 );
-// The URL's word for no columns, because an empty parameter means the usual ones.
+// The URL's word for no columns, because an empty parameter means the usual columns.
 const NONE = 'none';
 
 // Reads the chosen columns from a URL's query. Unknown names are ignored; without a choice, the

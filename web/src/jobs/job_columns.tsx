@@ -25,7 +25,7 @@ import type { Column } from '../ui/table';
 import type { ColumnName } from './column_choice';
 import { fresh } from './use_jobs';
 
-// Shows why a job is queued, or its progress, on phones, which have no columns for these.
+// On phones, which have no columns for this, shows why a job is queued, or its progress.
 function NarrowNote({ job }: { job: Job }) {
   const { step, done, etaSeconds } = figuresOf(job);
   const figures = [
@@ -202,7 +202,7 @@ interface SelectColumn {
   cell: (job: Job) => ComponentChildren;
 }
 
-// Returns the columns of the table: those that every view has, and the chosen ones.
+// Returns the columns of the table: the columns that every view has, and the chosen columns.
 export const jobColumns = (chosen: readonly ColumnName[], select: SelectColumn): Column<Job>[] => [
   { name: 'Select', width: '38px', priority: 3, ...select },
   NUMBER,

@@ -27,7 +27,7 @@ const ORDERS: readonly JobOrder[] = [
 ];
 
 // `health`: sick jobs first, the worst first. All other jobs follow, newest first. The page sorts
-// them, because the stream sends each change of a job's health.
+// by health, because the stream sends each change of a job's health.
 export type ListOrder = JobOrder | 'health';
 
 export interface JobFilter {
@@ -77,9 +77,9 @@ export function refreshLimit(held: number, filter: JobFilter): number {
   return growsOnly ? FIRST_PAGE : Math.min(LIMIT_MAX, Math.max(FIRST_PAGE, held));
 }
 
-// Replaces the first `limit` jobs of the list by a new response. Keeps the loaded jobs below them,
-// so that the scroll position does not change. `whole`: no jobs were kept, so the response's cursor
-// applies.
+// Replaces the first `limit` jobs of the list with a new response. Keeps the loaded jobs below
+// them, so that the scroll position does not change. `whole`: no jobs were kept, so the response's
+// cursor applies.
 export function refreshed(
   old: readonly Job[],
   page: readonly Job[],

@@ -1,5 +1,5 @@
-// Saved views of the list of jobs: a name for a filter, a sort order and columns. They are kept in
-// the browser's storage of this origin.
+// Saved views of the list of jobs: a name for a filter, a sort order and columns. The views are
+// kept in the browser's storage of this origin.
 import { changeQuery, formatQuery } from '../router/url';
 
 export interface SavedView {
@@ -85,7 +85,7 @@ export function storedViews(): SavedView[] {
   try {
     return parsedViews(localStorage.getItem(KEY));
   } catch {
-    // The browser refuses storage. Views then last as long as the page.
+    // The browser refuses storage, so views last only as long as the page.
     return [];
   }
 }

@@ -47,8 +47,8 @@ export function useSelection(
     setError(undefined);
     setHeld(next);
   };
-  // A change of the filter clears the selection, so that no action applies to a job that is not
-  // shown.
+  // A change of the filter clears the selection, so that no action applies to a hidden
+  // job.
   useEffect(() => {
     select(NOTHING);
     return () => asked.current?.abort();

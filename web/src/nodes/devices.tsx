@@ -49,7 +49,7 @@ interface DeviceRowProps {
   hours: Hours;
 }
 
-// Has the same height with and without readings.
+// The row has the same height with and without readings.
 function DeviceRow({ slot, device, loading, hours }: DeviceRowProps) {
   const shown = { hours: Number(hours), nowMs: serverNow.value };
   const charts = device && deviceCharts(device, slot, shown);

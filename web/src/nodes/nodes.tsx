@@ -140,7 +140,7 @@ export function Nodes() {
   const heartbeats = useHeartbeats();
   const nodes = nodeList.value;
   const text = query.value.get('node') ?? '';
-  // Sorted by relevance during a search. Otherwise nodes with problems are first.
+  // Sorted by relevance during a search. Without a search, nodes with problems are first.
   const shown = nodes && (text ? matching(nodes, wordsOf, text) : problemsFirst(nodes));
   return (
     <>

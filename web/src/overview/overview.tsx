@@ -1,5 +1,5 @@
-// The first page. It shows what needs attention, running and queued jobs, a map of the cluster, and
-// recent events.
+// The first page: what needs attention, running and queued jobs, a map of the cluster, and recent
+// events.
 import { jobList, live, nodeList, runningJobs, serverNow } from '../api/store';
 import type { Job } from '../api/types';
 import { EventList } from '../events/event_list';
@@ -70,8 +70,8 @@ function RunningRow({ job }: { job: Job }) {
 
 function Running() {
   const jobs = runningJobs.value;
-  // `placed` counts all jobs of the cluster; `jobs` has only the newest ones, because the stream
-  // sends no more.
+  // `placed` counts all jobs of the cluster; `jobs` has only the newest jobs, because the stream
+  // sends no others.
   const amount = Math.max(live.value.placed, jobs?.length ?? 0);
   return (
     <section class="card" aria-labelledby="running-title">
@@ -152,8 +152,8 @@ function Recent() {
   );
 }
 
-// Draws nothing before jobs, nodes and problems are known, because a card that arrives later would
-// move those below it.
+// Draws nothing before jobs, nodes and problems are known, because a late card would move the cards
+// below it.
 export function Overview() {
   const { data: server, loading } = useServerInfo();
   const [jobs, nodes] = [jobList.value, nodeList.value];

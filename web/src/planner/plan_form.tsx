@@ -52,8 +52,8 @@ interface SelectProps {
 
 function Select({ name, label, options }: SelectProps) {
   const value = query.value.get(name) ?? '';
-  // A shared URL may contain a value that this controller does not know. The controller then
-  // reports an error.
+  // A shared URL may contain a value that this controller does not know. For such a value, the
+  // controller reports an error.
   const isKnown = options.some(([option]) => option === value);
   return (
     <label class="field">

@@ -79,7 +79,7 @@ export function requestOf(
 const shellWord = (text: string) =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
-// Returns the equivalent command line. That command does not print the price; `trainyard cost`
+// Returns the equivalent command line. The command does not print the price; `trainyard cost`
 // does.
 export function commandLineOf(form: Form, source: Source): string {
   const words = ['trainyard plan', source === 'recipe' ? form.recipe : 'JOB.yaml'];

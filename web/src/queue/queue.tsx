@@ -1,5 +1,5 @@
-// The queued jobs, grouped by what they wait for. Jobs with a reason of their own show it. Jobs
-// behind the head of the queue are one table, because they all wait for the same job.
+// The queued jobs, grouped by what they wait for. A job with a reason of its own shows the reason.
+// Jobs behind the head of the queue are one table, because they all wait for the same job.
 import { live, serverNow, pausedJobs, waitingJobs } from '../api/store';
 import type { Job, PendingReason } from '../api/types';
 import { count } from '../format/numbers';

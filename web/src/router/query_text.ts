@@ -1,5 +1,5 @@
-// A text that is stored in the URL but can change more often than the URL may, for example while
-// the user types or holds a key down.
+// A text in the URL that can change more often than the URL may change, for example while the user
+// types or holds a key down.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { query, setQuery } from './router';
 

@@ -42,7 +42,7 @@ interface LinkProps {
   class?: string;
   'aria-label'?: string | undefined;
   'aria-current'?: 'page' | undefined;
-  // Marks a row that the keys j and k can move to.
+  // Set for a row that the keys j and k can move to.
   'data-row'?: boolean;
 }
 

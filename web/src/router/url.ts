@@ -78,7 +78,7 @@ export const nodePath = (id: string) => `/nodes/${encodeURIComponent(id)}`;
 // The query parameters that all views of a job share: the attempt, and how curves are drawn.
 const SHARED = ['attempt', 'axis', 'baseline', 'keys', 'smooth', 'y'];
 
-// Returns the query that links to other views of the same job must contain.
+// Returns the query for links to other views of the same job.
 export function sharedQuery(query: URLSearchParams): string {
   const { from, to } = parseCurveView(query);
   const changes: Record<string, string | number | undefined> = { from, to };

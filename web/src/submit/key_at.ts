@@ -63,8 +63,8 @@ function afterQuote(text: string, from: number): number {
   return close === -1 ? text.length : close + 1;
 }
 
-// Reads a word inside braces. It is a key if a colon follows it, or if it is the unfinished word at
-// the cursor.
+// Reads a word inside braces. The word is a key if a colon follows, or if it is the unfinished word
+// at the cursor.
 function afterWord(scan: Scan, from: number): number {
   const { text, end, braces } = scan;
   let to = from;

@@ -1,4 +1,4 @@
-// The lines of a job file that differ from the recipe with which it began.
+// The lines of a job file that differ from the job file's original recipe.
 import { plural } from '../format/numbers';
 import { changedLines, diffLines, type DiffLine } from './job_text';
 

@@ -29,7 +29,7 @@ import '../styles/submit.css';
 const CHECK_DELAY_MS = 400;
 const INVALID_ARGUMENT = 400;
 
-// Edited texts by recipe. They survive a visit of another page.
+// Edited texts by recipe. The texts survive a visit to another page.
 const drafts = new Map<string, string>();
 
 function useSettled(text: string): string {

@@ -13,8 +13,8 @@ export const askedAction = signal<AskedAction | undefined>(undefined);
 export const jobSubject = (id: number) => `job ${id}`;
 export const nodeSubject = (id: string) => `node ${id}`;
 
-// Returns the action whose dialog is open, and a function that changes it. Opens the dialog of an
-// action that was asked for.
+// Returns the action whose dialog is open, and a function that changes it. If an action was asked
+// for, opens its dialog.
 export function useAction<T extends string>(
   subject: string,
 ): [T | undefined, (action: T | undefined) => void] {

@@ -1,5 +1,5 @@
-// A menu of checkboxes, for example to choose series or columns. It stays open while several are
-// changed; Escape closes it.
+// A menu of checkboxes, for example to choose series or columns. The menu stays open while the user
+// changes several boxes; Escape closes it.
 interface CheckMenuProps<T extends string> {
   title: string;
   // Values and their words.

@@ -7,8 +7,8 @@ import { Icon } from './icon';
 // becomes visible.
 const ANNOUNCE_AFTER_MS = 3_000;
 
-// For screen readers. Announces once that the connection is lost and once that it is restored. Does
-// not announce the age of the data, because it changes every second.
+// For screen readers. Announces each loss and each return of the connection once. Does not announce
+// the age of the data, because it changes every second.
 function Announcement() {
   const lost = stale.value;
   const [words, setWords] = useState('');

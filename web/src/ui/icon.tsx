@@ -29,7 +29,7 @@ const PATHS: Record<IconName, string> = {
   link: 'M9 2.5h4.5V7h-1.6V5.2L7.6 9.5 6.5 8.4l4.3-4.3H9zM3 4.5h3.5v1.6H4.6v5.3h5.3V9.5h1.6V13H3z',
 };
 
-// A decoration next to a word, therefore hidden from screen readers.
+// A decoration next to a word. Hidden from screen readers.
 export function Icon({ name }: { name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">

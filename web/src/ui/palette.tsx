@@ -1,4 +1,4 @@
-// The dialog that Ctrl-K opens. It finds jobs, nodes, pages and actions by a few letters.
+// The dialog that Ctrl-K opens. The dialog finds jobs, nodes, pages and actions by a few letters.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { getJson } from '../api/client';
 import { capabilities, jobList, nodeList, openJob, stale } from '../api/store';
@@ -12,7 +12,7 @@ import { entriesFor, jobEntry, type Entry } from './palette_entries';
 const SHOWN = 12;
 const SEARCH_DELAY_MS = 120;
 
-// Finds jobs that are no longer in the stream. They are requested when the user pauses typing.
+// Finds jobs that are no longer in the stream. The request is sent when the user pauses typing.
 function useFound(text: string): Job[] {
   const [found, setFound] = useState<Job[]>([]);
   useEffect(() => {

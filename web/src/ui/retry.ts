@@ -25,7 +25,7 @@ export function useRetry(error: RequestError | undefined, again: () => void): vo
   useEffect(() => {
     if (!error || !isTransient(error)) return undefined;
     const timer = setInterval(() => {
-      // A hidden tab does not retry. Its connection is restored when it becomes visible.
+      // A hidden tab does not retry. The connection is restored when the tab becomes visible.
       if (document.visibilityState !== 'hidden') newest.current();
     }, RETRY_MS);
     return () => clearInterval(timer);

@@ -8,8 +8,8 @@ export class SingleFlight {
   private flight: { key: string; abort: AbortController } | undefined;
   private again: Send | undefined;
 
-  // If a request with another `key` is in flight, aborts it. If one with the same `key` is in
-  // flight, repeats the request after the response. `send` must never reject.
+  // If a request with another `key` is in flight, aborts it. If a request with the same `key` is in
+  // flight, repeats it after the response. `send` must never reject.
   ask(key: string, send: Send): void {
     if (this.flight?.key === key) {
       this.again = send;

@@ -1,6 +1,6 @@
-// Shows the controller's storage problems and warnings on every page but the overview, which lists
-// them among everything that needs attention. Without this notice, a controller that cannot store
-// events would look like a broken page.
+// Shows the controller's storage problems and warnings on every page except the overview, which
+// lists them with other problems. Without this notice, a controller that cannot store events would
+// look like a broken page.
 import { serverNow } from '../api/store';
 import type { StorageProblem } from '../api/types';
 import { clockTime } from '../format/time';

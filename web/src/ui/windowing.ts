@@ -25,7 +25,7 @@ export function rowWindow(
   return { first, last, above: first * rowHeight, below: (count - last) * rowHeight };
 }
 
-// True if the view is within two rows of its end and should therefore follow new rows.
+// True if the view is within two rows of its end. Such a view follows new rows.
 export function isAtEnd(
   scrollTop: number,
   viewHeight: number,

@@ -19,7 +19,7 @@ const MINUTE_MS = 60_000;
 
 const dayOf = (timeMs: number) => new Date(timeMs).toISOString().slice(0, 10);
 
-// Names a filter of the view. A click removes the filter.
+// A button with the text of a filter of the view. A click removes the filter.
 function Filter({ name, text }: { name: 'user' | 'job'; text: string }) {
   return (
     <button type="button" onClick={() => setQuery({ [name]: undefined })}>

@@ -26,7 +26,7 @@ interface Column {
 const differs = (a: number, b: number) => Math.abs(a - b) > 0.5;
 
 // Returns the columns with GPU time, slot time and cost. Columns that would be empty or repeat
-// another one are left out.
+// another column are left out.
 function amountColumns(total: LedgerRow): Column[] {
   const columns: Column[] = [];
   if (total.gpuSeconds > 0) {
