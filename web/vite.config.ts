@@ -33,7 +33,7 @@ export default defineConfig({
   build: {
     outDir: process.env['DIST'] ?? 'dist',
     emptyOutDir: true,
-    // The oldest browsers that support light-dark(). The build does not transpile for older ones.
+    // The oldest browsers that support light-dark(). The build does not support older ones.
     target: ['chrome123', 'firefox121', 'safari17.5'],
     manifest: true,
     // No files are inlined, because a data: URL would need an exception in the content security

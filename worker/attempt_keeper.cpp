@@ -40,8 +40,8 @@ RankStreams::Paths PathsOf(const AttemptFolders& folders, const RankKey& key) {
   return {.output = folders.OutputFile(key), .telemetry = folders.TelemetryFile(key)};
 }
 
-// Runs `removal` on its own thread, because it may take long: a program may have created any number
-// of files, and a disk may hang.
+// Runs `removal` on its own thread, because the removal may take long: a program may have created
+// any number of files, and a disk may hang.
 void RunInBackground(std::function<absl::Status()> removal) {
   const auto note = [](const absl::Status& status) {
     if (!status.ok()) spdlog::warn("{}; the worker retries at its next start", Text(status));

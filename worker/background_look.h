@@ -33,7 +33,7 @@ class BackgroundLook {
     return started.ok();
   }
 
-  // Returns the result once it is available; nullopt before.
+  // Returns the result; nullopt while the result is not available.
   std::optional<Result> Take() {
     if (round_ == nullptr || !round_->done) return std::nullopt;
     return std::move(std::exchange(round_, nullptr)->result);

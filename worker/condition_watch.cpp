@@ -23,8 +23,8 @@ v1::NodeCondition ConditionWatch::Look(Timestamp now) {
   return condition;
 }
 
-// Runs in the background, because removing large trees takes long, and on a failing disk it may
-// never end.
+// Runs in the background, because the removal of large trees takes long and may never end on a
+// failing disk.
 void ConditionWatch::RemoveFormerNodesSoon() const {
   const absl::Status started = RunDetached("remove files of former nodes", [dir = data_dir_] {
     const int removed = RemoveFormerNodes(dir);

@@ -22,7 +22,7 @@ class DeviceReadings {
       : nvml_library_(std::move(nvml_library)) {}
 
   // Returns the readings that are new since the last call; empty if there are none. Starts the next
-  // round if it is due and the inventory has a GPU.
+  // round if the round is due and the inventory has a GPU.
   std::vector<v1::DeviceReading> Take(const v1::Inventory& inventory,
                                       std::chrono::steady_clock::time_point now);
 

@@ -24,7 +24,7 @@ constexpr std::chrono::milliseconds kShortestPause(500);
 constexpr int kRest = 9;  // A pause lasts kRest times as long as the work before it.
 
 // Adds up the sizes of everything below a directory. Reads only file attributes, which the kernel
-// has normally cached. Does not enter other file systems, because they may hang.
+// has normally cached. Does not enter other file systems, because these may hang.
 class SizeWalk {
  public:
   explicit SizeWalk(const LeftOut& but) : but_(but) {}

@@ -30,8 +30,8 @@ class DiskWatch {
   DiskWatch(std::string directory, std::optional<int64_t> floor)
       : directory_(std::move(directory)), floor_(floor) {}
 
-  // Returns the current condition of the disk. Makes one system call. If that fails, the condition
-  // reports trouble.
+  // Returns the current condition of the disk. Makes one system call. If the call fails, the
+  // condition reports trouble.
   v1::NodeCondition Look();
 
   // The size that the newest call of Look found; zeros before the first call.

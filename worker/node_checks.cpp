@@ -86,7 +86,7 @@ v1::NodeCheck CheckCgroup() {
       "raise MemoryMax and TasksMax in the worker's systemd unit");
 }
 
-// Returns the path itself if it exists; otherwise its nearest parent directory that exists.
+// Returns the path itself if it exists; otherwise its nearest existing parent directory.
 fs::path NearestExisting(fs::path path) {
   std::error_code error;
   while (!fs::exists(path, error) && path.has_parent_path() && path != path.parent_path()) {

@@ -14,7 +14,7 @@ namespace trainyard::worker {
 struct CheckedPlaces {
   std::string data_dir;
   std::string secrets_dir;
-  // The directory for checkpoints of jobs without checkpoint.dir; empty if it is not known yet.
+  // The directory for checkpoints of jobs without checkpoint.dir; empty while unknown.
   std::string checkpoint_root;
   v1::Inventory inventory;
 };
@@ -27,7 +27,7 @@ std::vector<v1::NodeCheck> CheckNode(const CheckedPlaces& places);
 class NodeChecks {
  public:
   // Returns the results that are new since the last call; empty if there are none. Starts the next
-  // round of checks if it is due.
+  // round of checks if the round is due.
   std::vector<v1::NodeCheck> Take(const CheckedPlaces& places,
                                   std::chrono::steady_clock::time_point now);
   // Call when a new stream is open. The controller of this stream has no results yet, so the next

@@ -35,8 +35,8 @@ absl::Status WriteAndLaunch(const RankLauncher& launcher, const LaunchFiles& fil
   // The directory was created with the attempt, but the job may have removed it since.
   TRAINYARD_RETURN_IF_ERROR(MakeRunDirectory(files.run_dir));
   if (!WriteFileAtomically(files.spec_path, files.spec_json).ok()) {
-    // The job may have put something else in place of its spec file. Move its directory aside and
-    // start with a new one.
+    // The job may have put something else in place of its spec file. Move the run directory aside
+    // and create a new one.
     TRAINYARD_RETURN_IF_ERROR(MoveAside(files.run_dir));
     TRAINYARD_RETURN_IF_ERROR(MakeRunDirectory(files.run_dir));
     TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(files.spec_path, files.spec_json));
@@ -49,7 +49,7 @@ absl::Status WriteAndLaunch(const RankLauncher& launcher, const LaunchFiles& fil
                                        .processes_max = files.processes_max});
 }
 
-// True if the rank may be running. ALREADY_EXISTS and DEADLINE_EXCEEDED do not exclude it (see
+// True if the rank may be running. True also for ALREADY_EXISTS and DEADLINE_EXCEEDED (see
 // RankLauncher::Launch).
 bool MayRun(const absl::Status& launched) {
   return launched.ok() || absl::IsAlreadyExists(launched) || absl::IsDeadlineExceeded(launched);
@@ -78,7 +78,7 @@ v1::StartFault FaultOfDirectory(const absl::Status& status) {
 }
 
 void LogSignal(const RankKey& key, const char* signal, const absl::Status& status) {
-  // NOT_FOUND means that the rank has just ended, so it needs no signal.
+  // NOT_FOUND means that the rank has just ended, so the rank needs no signal.
   if (status.ok() || absl::IsNotFound(status)) return;
   spdlog::error("{}: cannot send {}: {}", Name(key), signal, Text(status));
 }

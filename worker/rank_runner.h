@@ -39,8 +39,8 @@ struct LaunchFiles {
 };
 
 // The state of a rank, from its files and the process table. `log_tail` contains the last lines of
-// its output and is set once the rank has ended. `processes` includes threads; it is 0 if ranks
-// have no control groups.
+// its output and is set once the rank has ended. `processes` includes threads; `processes` is 0 if
+// ranks have no control groups.
 struct RankObservation {
   RankState state;
   std::string log_tail;
@@ -106,7 +106,7 @@ class RankRunner {
   std::set<RankKey> observing_;
   // Ranks with a queued or running kill.
   std::set<RankKey> killing_;
-  // Ranks that were observed a second time because they could not be watched.
+  // Ranks that were observed a second time because no watch could be opened for them.
   std::set<RankKey> ended_unwatched_;
   ShimWatch shims_;
   std::map<RankKey, boost::asio::posix::stream_descriptor> watches_;

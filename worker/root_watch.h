@@ -42,7 +42,7 @@ class RootWatch {
   // The newest result. Before the first result, the path in it is empty.
   const v1::CheckpointRoot& newest() const { return newest_; }
 
-  // Returns the newest result if it was not returned before; otherwise nullopt.
+  // Returns the newest result; nullopt if TakeReport has already returned it.
   std::optional<v1::CheckpointRoot> TakeReport();
 
  private:

@@ -75,7 +75,7 @@ std::string EndStrays(const RankMarks& marks) {
 // `insecure` is set.
 absl::Status CheckMetricsListen(const WorkerOptions& options) {
   const auto where = SplitAddress(options.metrics_listen);
-  // If the text is not an address, the start of the listener reports it.
+  // If the text is not an address, the start of the listener reports the error.
   if (!where.has_value() || IsLoopback(where->host)) return absl::OkStatus();
   if (!options.insecure) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -162,8 +162,8 @@ class Worker::Daemon : public AttachHandler {
 
 absl::Status Worker::Daemon::Load() {
   TRAINYARD_ASSIGN_OR_RETURN(data_dir_, DataDir::Open(options_.data_dir));
-  // End strays (processes that earlier workers left running) before storing the identity. If the
-  // disk is full, it may have free space after the strays have closed their files.
+  // End strays (processes that earlier workers left running) before storing the identity. A full
+  // disk may have free space after the strays have closed their files.
   const std::string place = EndStrays(RankMarks(data_dir_->path(), data_dir_->node_id()));
   TRAINYARD_RETURN_IF_ERROR(data_dir_->MakeIdentity());
   if (!data_dir_->lost_identity().empty()) spdlog::warn("{}", data_dir_->lost_identity());

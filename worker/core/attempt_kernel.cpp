@@ -11,8 +11,8 @@
 namespace trainyard::worker {
 namespace {
 
-// The interval at which all processes are checked. Normally a watch on each process reports its
-// exit earlier, but a watch misses some changes.
+// The interval at which all processes are checked. Normally a watch on each process reports the
+// process's exit earlier, but a watch misses some changes.
 constexpr Timestamp kObserveEveryMs = 500;
 constexpr Timestamp kRetryWriteMs = 1000;
 

@@ -50,7 +50,7 @@ class AttemptIo {
   virtual absl::Status CreateAttempt(const v1::StartAttempt& command) = 0;
   // Durably records that this node has received the attempt.
   virtual absl::Status RememberAttempt(const AttemptKey& attempt) = 0;
-  // Assigns the fact a number and makes it durable. After that it can be sent.
+  // Assigns a number to the fact and makes the fact durable. After that the fact can be sent.
   virtual absl::Status RecordFact(const v1::Fact& fact) = 0;
   virtual absl::Status RemoveAttempt(const AttemptKey& attempt) = 0;
 

@@ -73,8 +73,8 @@ Actions Attempts::Start(const v1::StartAttempt& command, Timestamp now) {
   }
   if (const auto known = attempts_.find(key); known != attempts_.end()) {
     Actions actions;
-    // The controller has acknowledged AttemptCleared but still sends the start command. Either it
-    // has lost the fact in the meantime, or it acknowledged the fact before it placed the attempt.
+    // The controller has acknowledged AttemptCleared but still sends the start command. Either the
+    // controller has lost the fact, or it acknowledged the fact before it placed the attempt.
     if (known->second.cleared_acknowledged) RecordCleared(key, known->second, actions);
     return actions;
   }
@@ -259,7 +259,7 @@ void Attempts::SpawnUncertain(const RankKey& key) {
 
 Actions Attempts::RankNeverSpawned(const RankKey& key) {
   Rank* rank = FindRank(key);
-  // If the rank's exit is recorded and its files are gone, it has no processes left.
+  // If the rank's exit is recorded and its files are gone, the rank has no processes left.
   if (rank != nullptr && rank->stage == Stage::kExiting) return RankGone(key);
   if (rank == nullptr || rank->stage != Stage::kUnresolved) return {};
   const Attempt& attempt = attempts_.at(key.attempt);

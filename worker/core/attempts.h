@@ -51,7 +51,7 @@ struct SendSignal {
   RankKey rank;
   bool kill = false;
 };
-// Assign the fact a number, make it durable, and send it.
+// Assign a number to the fact, make the fact durable, and send it.
 struct RecordFact {
   v1::Fact fact;
 };

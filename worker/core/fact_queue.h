@@ -21,8 +21,8 @@ class FactQueue {
  public:
   virtual ~FactQueue() = default;
 
-  // Assigns the fact the next number and makes it durable. If an error is returned, nothing has
-  // changed.
+  // Assigns the next number to the fact and makes the fact durable. If an error is returned,
+  // nothing has changed.
   absl::Status Append(v1::Fact fact);
 
   // Number of retained facts that the controller has not acknowledged.

@@ -14,7 +14,7 @@ namespace trainyard::worker {
 // Values of the worker's flags; 0 means no limit unless stated otherwise.
 struct RankLimits {
   // The limit on bytes of telemetry that a job has written but the controller has not stored yet.
-  // Telemetry needs a limit because it is never dropped.
+  // Telemetry needs a limit, because telemetry is never dropped.
   int64_t telemetry_bytes = int64_t{256} << 20;
   // The limits on telemetry and on output in bytes per second, averaged over RankUsage::kWindowMs.
   int64_t telemetry_rate = int64_t{8} << 20;
@@ -26,8 +26,8 @@ struct RankLimits {
   // The limit on the number of files and directories in the job's directory. 0 means a quarter of
   // the number that the disk can hold.
   int64_t run_dir_files = 0;
-  // The limit on the number of processes and threads of a rank. LimitsOnMachine reduces it to at
-  // most half of the number that the machine can have.
+  // The limit on the number of processes and threads of a rank. LimitsOnMachine reduces the limit
+  // to at most half of the machine's maximum.
   int64_t processes = 32'768;
 };
 
@@ -47,7 +47,7 @@ RankLimits LimitsOnDisk(RankLimits limits, const DiskSize& disk);
 // Returns the limits adjusted to a machine that can have this many processes.
 RankLimits LimitsOnMachine(RankLimits limits, int64_t processes);
 
-// Returns one sentence if a rank with this many processes and threads exceeds the limit; otherwise
+// If a rank with this many processes and threads exceeds the limit, returns one sentence; otherwise
 // an empty text.
 std::string JudgeProcesses(const RankLimits& limits, int64_t processes);
 

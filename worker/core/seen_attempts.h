@@ -12,9 +12,9 @@
 
 namespace trainyard::worker {
 
-// The highest attempt number of each job. The number of jobs is limited. The job whose number has
-// not been raised for the longest time is dropped first. Dropping a job is safe if the node has no
-// data of the job and will receive no further commands for it.
+// The highest attempt number of each job. The number of jobs is limited. The job with the oldest
+// raise of its number is dropped first. Dropping a job is safe if the node has no data of the job
+// and will receive no further commands for it.
 class SeenAttempts {
  public:
   // This many jobs use about 8 MB of memory in AttemptNumberLog, 8 MB of memory in Attempts, and 2

@@ -50,8 +50,8 @@ absl::Status Uplink::OnWelcome(const v1::Welcome& welcome) {
 }
 
 void Uplink::OnFactsAcknowledged(uint64_t sequence) {
-  // A wrong `sequence` must not drop facts that were not sent, so it is limited to the last sent
-  // fact.
+  // A wrong `sequence` must not drop facts that were not sent, so `sequence` is limited to the last
+  // sent fact.
   facts_.Acknowledge(std::min(sequence, fact_sent_));
 }
 

@@ -45,7 +45,7 @@ class Uplink {
   // `facts` must outlive this object.
   explicit Uplink(FactQueue& facts) : facts_(facts) {}
 
-  // Adds a stream of an attempt on disk. Until the next Welcome, its stored offset is assumed to be
+  // Adds a stream of an attempt on disk. Until the next Welcome, the stored offset is assumed to be
   // 0.
   void AddStream(std::unique_ptr<StreamSource> source);
   void RemoveStreams(const AttemptKey& attempt);

@@ -55,8 +55,8 @@ struct EventData {  // nvmlEventData_t
   unsigned compute_instance;
 };
 
-// Sets `value` to the result of `function` times `scale`. Leaves it unset if the driver lacks the
-// function or the device does not report the value.
+// Sets `value` to the result of `function` times `scale`. Leaves `value` unset if the driver lacks
+// the function or the device does not report the value.
 template <typename Number, typename Function, typename... Which>
 void Get(std::optional<double>& value, double scale, Function function, NvmlDevice device,
          Which... which) {

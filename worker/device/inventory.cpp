@@ -65,7 +65,7 @@ void AddGpuSlots(const std::string& nvml_library, DetectedInventory& detected) {
   const absl::StatusOr<GpuList> list = ListGpus(nvml_library);
   if (!list.ok()) {
     // A CPU machine normally has no driver, so NOT_FOUND needs no warning. Only a broken driver
-    // needs one.
+    // needs a warning.
     if (!absl::IsNotFound(list.status())) {
       detected.warnings.emplace_back(list.status().message());
     }

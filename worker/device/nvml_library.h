@@ -30,8 +30,8 @@ class NvmlLibrary {
   NvmlLibrary& operator=(const NvmlLibrary&) = delete;
   ~NvmlLibrary();
 
-  // NOT_FOUND if the library does not exist. UNAVAILABLE if it cannot be loaded, lacks functions or
-  // cannot be initialized.
+  // NOT_FOUND if the library does not exist. UNAVAILABLE if the library cannot be loaded, lacks
+  // functions or cannot be initialized.
   absl::Status Load(const std::string& library);
 
   // Number of GPUs, at most kMaxSlotsOfNode (proto/contract/limits.h).

@@ -1,4 +1,4 @@
-// An HTTP/1.1 listener for one page, on Boost.Beast. Slow or hostile clients cannot block others.
+// An HTTP/1.1 listener for one page, on Boost.Beast. Slow or hostile clients block no others.
 #ifndef TRAINYARD_WORKER_METRICS_PAGE_LISTENER_H_
 #define TRAINYARD_WORKER_METRICS_PAGE_LISTENER_H_
 
@@ -23,8 +23,8 @@ struct PageLimits {
 // Serves GET `path`, and closes the connection after each answer. Has its own thread.
 class PageListener {
  public:
-  // `render` creates the page; it is called on the listener's thread. `host` is an address without
-  // brackets. Errors state the cause but not the address.
+  // `render` creates the page, on the listener's thread. `host` is an address without brackets.
+  // Errors state the cause but not the address.
   static absl::StatusOr<std::unique_ptr<PageListener>> Start(const std::string& host, int port,
                                                              std::string path,
                                                              std::function<std::string()> render,

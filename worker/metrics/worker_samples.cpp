@@ -164,8 +164,8 @@ void AddWorkerSamples(const WorkerStatistics& statistics, const SpoolStatistics&
   metrics.Add(kDiskFree, {}, static_cast<double>(spool.disk_free_bytes));
 }
 
-// Adds one series for each GPU that a starting or running rank uses. Adds at most one per GPU,
-// because queries that join these series fail otherwise.
+// Adds one series for each GPU that a starting or running rank uses. Adds at most one series per
+// GPU, because queries that join these series would otherwise fail.
 void AddGpuAssignments(const WorkerStatistics& statistics, MetricSet& metrics) {
   std::set<int> assigned;
   for (const RankStatistics& rank : statistics.ranks) {

@@ -31,7 +31,7 @@ struct MarkReader::Batch {
     }
   }
 
-  // Returns the mark of the program; nullopt if it has not been read yet.
+  // Returns the mark of the program; nullopt if the mark is not read yet.
   std::optional<absl::StatusOr<std::optional<Mark>>> MarkOf(const Program& program) {
     const std::lock_guard lock(mutex);
     for (std::size_t i = 0; i < marks.size(); ++i) {

@@ -18,7 +18,7 @@ namespace trainyard::worker {
 struct StartFailure {
   std::string cause;
   // True if the node could not have executed any program (no memory, a damaged disk). False if only
-  // this program or its working directory is missing or not executable.
+  // this program or its working directory is missing or unusable.
   bool node_at_fault = false;
 };
 

@@ -111,7 +111,7 @@ absl::StatusOr<RankCommand> ReadRankCommand(const std::string& rank_dir);
 bool IsUnused(const std::string& rank_dir);
 
 // ReadRankCommand, ReadShimRecord and ReadRankExit return NOT_FOUND if the file does not exist, and
-// DATA_LOSS if it is malformed or not a regular file.
+// DATA_LOSS if the file is malformed or not a regular file.
 absl::Status WriteShimRecord(const std::string& rank_dir, const ShimRecord& record);
 absl::StatusOr<ShimRecord> ReadShimRecord(const std::string& rank_dir);
 

@@ -24,7 +24,7 @@ namespace trainyard::worker {
 namespace {
 
 constexpr char kPrefix[] = "trainyard-rank:";
-// The maximum depth to which groups are searched. Ranks may create groups inside their own.
+// The maximum depth to which groups are searched. Ranks may create groups inside their own group.
 constexpr int kMaxDepth = 8;
 
 // Escaped converts a mark to a part of a file name. Unescaped converts it back.

@@ -180,7 +180,7 @@ absl::Status RankLauncher::Launch(const RankPlace& place, RankCommand command) c
   ready.Reset();
   const absl::StatusOr<std::string> answer = AwaitAnswer(answer_fd.get(), answer_limit_);
   if (!answer.ok()) {
-    // Kills the first process if it still hangs. The shim, if already forked, is not affected.
+    // Kills a first process that still hangs. The shim, if already forked, is not affected.
     kill(pid, SIGKILL);
     ReapLater(pid);
     return answer.status();

@@ -48,9 +48,9 @@ std::vector<MarkedProcess> FindMarked(const std::string& mark);
 // appears. Returns the number of killed processes.
 int KillMarked(const std::string& mark);
 
-// Sends SIGTERM to the processes with this mark except shims and the processes of `group`.
-// Launchers start training in sessions of their own, which a signal to the group of the rank does
-// not reach.
+// Sends SIGTERM to the processes with this mark except shims and the processes of `group`. A signal
+// to the group of the rank does not reach training that a launcher has started in a session of its
+// own.
 void TerminateMarkedOutside(const std::string& mark, pid_t group);
 
 }  // namespace trainyard::worker

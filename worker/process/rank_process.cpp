@@ -56,7 +56,7 @@ std::vector<ProcessStat> Leftovers(const ShimRecord& record) {
   return members;
 }
 
-// Returns the rank's first process, found by its mark; nullopt if it is not running.
+// Returns the rank's first process, found by its mark; nullopt if that process is not running.
 std::optional<ProcessStat> MarkedLeader(const std::vector<MarkedProcess>& marked) {
   for (const MarkedProcess& process : marked) {
     if (process.leader == process.stat.pid) return process.stat;
@@ -76,7 +76,7 @@ RankState Running(const ShimRecord& record) {
   return state;
 }
 
-// Returns the state of a rank that has ended while its shim is still alive.
+// Returns the state of an ended rank with a living shim.
 RankState Unreported(const ShimRecord& record) {
   RankState state = Running(record);
   state.shim_overdue = true;
@@ -89,7 +89,7 @@ bool IsStopped(const ProcessId& process) {
          (stat->state == 'T' || stat->state == 't');
 }
 
-// Returns the state of a rank that is found only by its mark, because its records are lost.
+// Returns the state of a rank with lost records, which was found only by its mark.
 RankState RunningUnrecorded(const ProcessStat& leader) {
   RankState state;
   state.presence = RankPresence::kRunning;
@@ -161,7 +161,7 @@ absl::StatusOr<RankState> StateWithoutExit(const RankPlace& place, bool held,
   const absl::StatusOr<ShimRecord> record = ReadShimRecord(place.records);
   const bool is_lost = absl::IsNotFound(record.status()) || absl::IsDataLoss(record.status());
   if (!record.ok() && !is_lost) return record.status();
-  // Ignore a damaged exit record, because the shim is alive and will replace it.
+  // Ignore a damaged exit record, because the living shim will replace the record.
   if (Runs(record)) return Running(*record);
   if (record.ok() && held) return Unreported(*record);
   const std::vector<MarkedProcess> marked = FindMarked(place.mark);
@@ -200,7 +200,7 @@ absl::Status Send(pid_t target, int signal) {
 }
 
 // Kills the rank's group and all processes with the rank's mark. `rank` is the pid of the rank's
-// first process; 0 if it is not running.
+// first process; 0 if that process is not running.
 absl::Status Kill(const RankPlace& place, const absl::StatusOr<ShimRecord>& record, pid_t rank) {
   const bool has_group = rank > 0 || (record.ok() && !Leftovers(*record).empty());
   // Ignore an error, because the rank must be killed even if the disk is full. Without kill.json,

@@ -78,8 +78,8 @@ struct RankState {
   bool processes_remain = false;
   // True if no shim will end the remaining processes. If so, the caller must call SweepRank.
   bool unattended = false;
-  // True if the rank's process has ended and the shim is late: it has not recorded the end yet, or
-  // it is suspended.
+  // True if the rank's process has ended and the shim is late: the shim has not recorded the end
+  // yet, or is suspended.
   bool shim_overdue = false;
 };
 

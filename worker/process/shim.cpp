@@ -75,7 +75,7 @@ std::optional<std::string> ParseCommandLine(int argc, char** argv) {
   return argv[2];
 }
 
-// Takes over the descriptors that the worker has passed. Returns false if they are missing.
+// Takes over the descriptors that the worker has passed. Returns false if descriptors are missing.
 bool TakeDescriptors(Shim& shim) {
   for (const int fd : {kShimLockFd, kShimReadyFd}) {
     if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) return false;
@@ -96,7 +96,7 @@ void BecomeGuardian() {
   sigset_t child;
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
-  // SIGCHLD is blocked, not ignored, because the sweep waits for it with a deadline.
+  // SIGCHLD is blocked, not ignored, because the sweep waits for SIGCHLD with a deadline.
   sigprocmask(SIG_BLOCK, &child, nullptr);
   // Makes orphans of the rank children of the shim, so that the sweep finds all of them.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -177,7 +177,7 @@ bool EndedByMemoryKiller(const RankExit& exit, const std::string& rank_dir,
   return MemoryKills().value_or(0) > *kills_before;
 }
 
-// Waits until the rank ends, and kills the processes that it left.
+// Waits until the rank ends, and kills the processes that the rank left.
 RankExit Guard(const Shim& shim, pid_t rank, std::optional<int64_t> kills_before) {
   AwaitRank(rank);
   kill(-rank, SIGKILL);
@@ -190,7 +190,7 @@ RankExit Guard(const Shim& shim, pid_t rank, std::optional<int64_t> kills_before
   return exit;
 }
 
-// Writes shim.json before it lets the rank run, so that a worker can find every running rank.
+// Writes shim.json before the rank is released, so that a worker can find every running rank.
 absl::StatusOr<RankExit> RunRank(Shim& shim, HeldRank rank) {
   const std::optional<int64_t> kills_before = MemoryKills();
   const std::optional<ProcessStat> own = ReadProcessStat(getpid());

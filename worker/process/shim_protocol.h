@@ -9,8 +9,8 @@ namespace trainyard::worker {
 // therefore passes from worker to shim without a gap. It is released when the last process that has
 // the file open ends.
 inline constexpr int kShimLockFd = 3;
-// The write end of a pipe. The shim writes kShimReadyAnswer when it has taken over, or an error
-// text if it fails.
+// The write end of a pipe. The shim writes kShimReadyAnswer after it has taken over, or an error
+// text on failure.
 inline constexpr int kShimReadyFd = 4;
 
 inline constexpr char kShimReadyAnswer[] = "ready";

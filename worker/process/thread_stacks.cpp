@@ -23,8 +23,8 @@ constexpr std::size_t kMostThreads = 64;
 constexpr std::size_t kMostFrames = 8;
 constexpr std::size_t kMaxFileBytes = 4096;
 
-// Returns the text of the file; empty if it cannot be read, because the thread is gone or this user
-// has no permission.
+// Returns the text of the file; empty if the file cannot be read, because the thread is gone or
+// this user has no permission.
 std::string TextOf(const std::string& path) {
   const absl::StatusOr<std::string> text = ReadSmallFile(path, kMaxFileBytes);
   return text.ok() ? std::string(absl::StripAsciiWhitespace(*text)) : "";

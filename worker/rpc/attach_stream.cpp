@@ -46,7 +46,7 @@ struct Dialed {
   std::string token;
 };
 
-// Reads the token again for each dial, because it may have been created or replaced. Blocks.
+// Reads the token again for each dial, because the token may have been created or replaced. Blocks.
 absl::StatusOr<Dialed> DialController(const AttachOptions& options, milliseconds limit) {
   AccessPlaces places = PlacesOfProcess();
   if (!options.token_file.empty()) places.token_file = options.token_file;

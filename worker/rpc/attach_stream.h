@@ -26,8 +26,8 @@ struct AttachOptions {
   // Welcome resets the wait to the minimum.
   int64_t backoff_ms_min = 200;
   int64_t backoff_ms_max = 5000;
-  // If the controller does not answer for keepalive_ms + keepalive_timeout_ms, it counts as
-  // disconnected.
+  // If the controller does not answer for keepalive_ms + keepalive_timeout_ms, the controller
+  // counts as disconnected.
   int64_t keepalive_ms = 5000;
   int64_t keepalive_timeout_ms = 4000;
   // The time limit from dialing to Welcome. Each dial that exceeds the limit doubles the limit, up

@@ -30,7 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kStartCommandFile[] = "/start.pb";
-// The limit is larger than any job file (1 MiB), because ranks and paths are added to it.
+// The limit is larger than any job file (1 MiB), because start.pb also contains ranks and paths.
 constexpr std::size_t kMaxStartBytes = 16 << 20;
 
 std::optional<int64_t> NumberOf(const fs::path& path) {
@@ -233,10 +233,10 @@ void AttemptFolders::MoveRunsWithoutAttempt(const Found& found) const {
 absl::Status AttemptFolders::Remove(const AttemptKey& key) const {
   const std::string moved = absl::StrCat(root_, "/", RemovedName(key));
   // The folder is moved in one step, so an interrupted removal never leaves a folder without
-  // start.pb. If start.pb is missing, it was lost.
+  // start.pb. A missing start.pb was therefore lost.
   TRAINYARD_RETURN_IF_ERROR(MoveAway(root_, key));
   if (HasRunsOf(key.job_id)) MoveAway(runs_, key).IgnoreError();
-  // If something cannot be removed now, it is removed at the next start.
+  // The next start removes what cannot be removed now.
   RemoveTree(moved).IgnoreError();
   return absl::OkStatus();
 }

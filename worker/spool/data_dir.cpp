@@ -55,14 +55,14 @@ absl::StatusOr<UniqueFd> Lock(const std::string& directory) {
                      "; stop that worker or set another --data-dir"));
   }
   // Ignore an error. The pid is only needed for the message above; the lock alone protects the
-  // directory. A worker must be able to start on a full disk, because it frees space there.
+  // directory. A worker must be able to start on a full disk, because the worker frees space there.
   const std::string pid = absl::StrCat(getpid());
   (void)!ftruncate(fd.get(), 0);
   (void)!pwrite(fd.get(), pid.data(), pid.size(), 0);
   return fd;
 }
 
-// NOT_FOUND if the file is missing. DATA_LOSS if it does not consist of `digits` hexadecimal
+// NOT_FOUND if the file is missing. DATA_LOSS if the file does not consist of `digits` hexadecimal
 // digits.
 absl::StatusOr<std::string> ReadHex(const std::string& path, std::size_t digits) {
   const absl::StatusOr<std::string> text = ReadSmallFile(path);

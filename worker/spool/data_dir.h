@@ -34,7 +34,7 @@ class DataDir {
 
   // Absolute path.
   const std::string& path() const { return path_; }
-  // The node id: 32 hexadecimal digits, created once; empty until it is created.
+  // The node id: 32 hexadecimal digits, created once. Empty until the id is created.
   const std::string& node_id() const { return node_id_; }
   // The secret that proves the node id: 64 hexadecimal digits, created once, in a file of mode
   // 0600.

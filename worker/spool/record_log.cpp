@@ -202,8 +202,8 @@ absl::Status RecordLog::Rewrite(const std::vector<std::string>& records) {
   for (const std::string& record : records) AppendFramed(record, text);
   const absl::Status status = WriteFileAtomically(path_, text);
   if (!status.ok() && !WasReplaced()) return status;
-  // The name now leads to the new file, so later appends must go to it. Until the directory is
-  // synced, a power failure could undo the rename.
+  // The name now leads to the new file, so later appends must go to the new file. Until the
+  // directory is synced, a power failure could undo the rename.
   directory_sync_due_ = !status.ok();
   size_bytes_ = static_cast<int64_t>(text.size());
   reserved_until_ = 0;

@@ -22,7 +22,7 @@ inline constexpr std::size_t kMaxRecordBytes = 1 << 20;
 class RecordLog {
  public:
   // Opens or creates the file (mode 0600) and reads its records. An incomplete tail was never
-  // durable; it is cut off, and dropped_bytes() returns its size. Intact records after a bad one
+  // durable; it is cut off, and dropped_bytes() returns its size. Intact records after a bad record
   // mean damage: the file is moved away, the log continues with all intact records, and damage()
   // reports this. A path that is not a regular file is also moved away and reported. Errors name
   // the path.
@@ -53,7 +53,7 @@ class RecordLog {
   // Allocates disk space for future records, so that they can be written to a full disk. Errors are
   // ignored, because some file systems cannot allocate space.
   void ReserveAhead();
-  // True if the path leads to a file other than the open one.
+  // True if the path leads to a file other than the open file.
   bool WasReplaced() const;
 
   const std::string path_;

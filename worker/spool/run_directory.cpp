@@ -66,8 +66,8 @@ absl::Status MoveToRoot(const GuardedPath& path, const std::string& name) {
   if (has_nothing) return absl::OkStatus();
   if (!parent.ok()) return parent.status();
   if (Rename(*parent, path, name) || errno == ENOENT) return absl::OkStatus();
-  // The rename fails with EBUSY if the job has mounted something at the path. Only root can unmount
-  // it.
+  // The rename fails with EBUSY if the job has mounted something at the path. Only root can undo
+  // the mount.
   const bool is_unmounted = errno == EBUSY && Unmount(*parent, NameOf(path));
   if (is_unmounted && Rename(*parent, path, name)) return absl::OkStatus();
   if (errno != EBUSY && errno != EPERM) {

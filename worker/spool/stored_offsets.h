@@ -22,8 +22,8 @@ class StoredOffsets {
   // controller may have stored more since then.
   std::vector<StreamPosition> Read() const;
 
-  // Writes positions to disk if they have changed. Errors are ignored: older positions remain
-  // valid, because stored offsets only grow.
+  // Writes the positions to disk if any position has changed. Errors are ignored: older positions
+  // remain valid, because stored offsets only grow.
   void Keep(const std::vector<StreamPosition>& positions);
 
  private:

@@ -13,7 +13,7 @@
 
 namespace trainyard::worker {
 
-// Space for about 300 records. Reserving it does not change the size of the file.
+// Space for about 300 records. Reserving the space does not change the size of the file.
 inline constexpr int64_t kTelemetryReserve = 128 << 10;
 
 // Creates the telemetry file of a rank that is about to start, and reserves its first space. Errors

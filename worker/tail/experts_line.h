@@ -8,7 +8,7 @@
 
 namespace trainyard::worker {
 
-// INVALID_ARGUMENT: a field is missing, or its size does not fit the number of layers and experts.
+// INVALID_ARGUMENT: a missing field, or a field whose size does not fit the layers and experts.
 absl::Status ReadExperts(const TelemetryValues& values, v1::ExpertsRecord& record);
 
 }  // namespace trainyard::worker

@@ -75,7 +75,7 @@ class LineCutter {
   }
 
  private:
-  // Cuts one line. Returns false if this is not possible until more bytes are read.
+  // Cuts one line. Returns false if more bytes must be read first.
   bool CutOne() {
     const std::size_t newline = text_.find_first_of(options_.returns_end_lines ? "\r\n" : "\n");
     const std::size_t length = std::min(newline, text_.size());

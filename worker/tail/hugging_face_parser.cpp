@@ -102,8 +102,8 @@ std::optional<v1::MetricsRecord> RecordOf(const Bar& bar, LineContext& context) 
   return record;
 }
 
-// Returns the step of the metrics; -1 if it is unknown. An evaluation before the training has a
-// complete bar of its own.
+// Returns the step of the metrics; -1 if the step is unknown. An evaluation before the training has
+// a complete bar of its own.
 int64_t StepOf(const std::map<std::string, double>& values, const LineContext& context) {
   if (const auto own = values.find(telemetry::kStep); own != values.end()) {
     return own->second >= 0 && own->second < 1e12 ? static_cast<int64_t>(own->second) : -1;

@@ -24,7 +24,7 @@ std::optional<int64_t> ToStep(re2::StringPiece text);
 // Returns the name of a metric, such as "number_of_nan_iterations" for "Number of NaN iterations".
 std::string MetricName(re2::StringPiece text);
 
-// Returns the record; nullopt if it contains no number.
+// Returns the record; nullopt if the record contains no number.
 std::optional<v1::MetricsRecord> Finish(v1::MetricsRecord record);
 
 // Sets a value. If the record already has kMaxTelemetryKeys values, ignores the value, because a

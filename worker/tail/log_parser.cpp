@@ -73,7 +73,7 @@ class MegatronParser : public LogParser {
     return Finish(std::move(record));
   }
 
-  // Megatron-LM prints no loss if it was not finite in all iterations since the last line.
+  // Megatron-LM prints no loss if no iteration since the last line had a finite loss.
   static void AddMissingLoss(v1::MetricsRecord& record) {
     const auto nan_iterations = record.values().find(telemetry::kNanIterations);
     const bool had_nan = nan_iterations != record.values().end() && nan_iterations->second > 0;

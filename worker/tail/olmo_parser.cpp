@@ -15,7 +15,7 @@ using re2::RE2;
 using re2::StringPiece;
 
 // Returns the well-known name of a metric whose value needs no conversion, or its own name. OLMo
-// and OLMo-core have different names.
+// and OLMo-core use different names.
 std::string NameOf(const std::string& name) {
   static const std::map<std::string, std::string> kKnown = {
       {"train/CrossEntropyLoss", telemetry::kLoss},
@@ -76,8 +76,8 @@ std::optional<v1::MetricsRecord> OlmoParser::ParseText(const std::string& text,
   v1::MetricsRecord record;
   record.set_step(context.step);
   record.set_total_steps(context.total_steps);
-  // Return the step even without metrics, because it is progress. OLMo-core may print metrics less
-  // often.
+  // Return the step even without metrics, because a step is progress. OLMo-core may print metrics
+  // less often.
   if (is_step) return record;
   const std::optional<double> number = ToNumber(value);
   if (number.has_value()) SetField(std::string(name), *number, record);

@@ -20,8 +20,8 @@ std::optional<double> PositiveValue(const v1::MetricsRecord& metrics, const char
   return found->second;
 }
 
-// Converts a positive number to int64. The number comes from a program, so it is untrusted and may
-// be Infinity.
+// Converts a positive number to int64. The number comes from a program, so the number is untrusted
+// and may be Infinity.
 int64_t Bounded(double value) {
   // 2^53. A double cannot represent all larger integers.
   constexpr double kMax = 9007199254740992.0;

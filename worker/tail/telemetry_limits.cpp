@@ -47,7 +47,7 @@ void TelemetryLimits::LimitSeries(v1::TelemetryBatch& batch) {
 void TelemetryLimits::LimitAlerts(v1::TelemetryBatch& batch) {
   const auto is_alert = [](const v1::TelemetryRecord& record) { return record.has_alert(); };
   auto& records = *batch.mutable_records();
-  // A batch that is read again may be longer than before. Forget its old count, and count it again.
+  // A batch that is read again may be longer than before. Replace its old count with a new count.
   alerts_until_.erase(alerts_until_.upper_bound(batch.begin_offset()), alerts_until_.end());
   const int before = alerts_until_.empty() ? 0 : alerts_until_.rbegin()->second;
   if (before > kMaxAlertsOfRank) {

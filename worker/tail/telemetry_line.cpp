@@ -26,8 +26,8 @@
 namespace trainyard::worker {
 namespace {
 
-// Returns the time of the record in milliseconds; 0 if it is absent. Fractions are cut off. Many
-// programs write seconds, so a number that would be before 1973 in milliseconds is taken as
+// Returns the time of the record in milliseconds; 0 if the time is absent. Fractions are cut off.
+// Many programs write seconds, so a number that would be before 1973 in milliseconds is taken as
 // seconds.
 absl::StatusOr<int64_t> TimeMs(const TelemetryValues& values) {
   constexpr double kEarliestSeconds = 1e9;  // The year 2001, in seconds.
@@ -68,7 +68,7 @@ bool IsMetricName(const std::string& name) {
 }
 
 // Reads the optional range "a:b" in `samples`. Ignores any other text. Ignores a number too,
-// because it is a metric named `samples`.
+// because a number is a metric named `samples`.
 template <typename Record>
 void ReadSamples(const TelemetryValues& values, Record& record) {
   const auto found = values.find(telemetry::kSamples);

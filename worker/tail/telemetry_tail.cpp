@@ -47,7 +47,7 @@ v1::TelemetryBatch EmptyBatch(const TailLines& lines) {
   return batch;
 }
 
-// Returns the context of the lines before the position. Empty if they cannot be read.
+// Returns the context of the lines before the position. Empty if these lines cannot be read.
 LineContext ContextOf(const TailPosition& position, const LogParser& parser) {
   LineContext context;
   if (!parser.NeedsContext() || position.offset == 0) return context;

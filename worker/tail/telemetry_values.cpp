@@ -30,8 +30,8 @@ std::optional<double> MarkedNumber(const std::string& text) {
   return std::nullopt;
 }
 
-// Replaces NaN, Infinity and -Infinity, which Python's json writes although they are not JSON.
-// Leaves strings unchanged.
+// Replaces NaN, Infinity and -Infinity, which Python's json writes although JSON does not allow
+// them. Leaves strings unchanged.
 std::string MarkSpecialNumbers(std::string_view line) {
   static constexpr std::pair<std::string_view, std::string_view> kTokens[] = {
       {"NaN", kMarkedNan}, {"-Infinity", kMarkedMinusInfinity}, {"Infinity", kMarkedInfinity}};

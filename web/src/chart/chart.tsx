@@ -60,7 +60,7 @@ function readingAt(chart: uPlot, placed: readonly PlacedMarker[]): Reading | und
   return { x, values, markers: bySeverity(near.flatMap((place) => place.markers)) };
 }
 
-// The current props, which uPlot's callbacks read when they draw.
+// The current props, which uPlot's callbacks read on each drawing.
 interface Current extends ChartProps {
   data: uPlot.AlignedData;
 }

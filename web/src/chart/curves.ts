@@ -79,8 +79,8 @@ function countByX(xs: readonly number[]): Map<number, number> {
   return counts;
 }
 
-// Returns the x values of all curves in ascending order. An x is repeated as often as in the curve
-// where it occurs most often.
+// Returns the x values of all curves in ascending order. Each x occurs as often as in the curve
+// that has the most points at this x.
 function sharedX(curves: readonly Curve[]): number[] {
   const most = new Map<number, number>();
   // Curves of one series share one x array, which is counted once.
@@ -141,7 +141,7 @@ const isInfinite = (value: JsonNumber | undefined) =>
   value === 'Infinity' || value === '-Infinity';
 
 // Returns the first step of a bucket. `steps` has only the last step of each bucket, so a bucket of
-// several points is taken to begin just after the bucket before it. The first bucket is assumed to
+// several points is assumed to begin just after the previous bucket. The first bucket is assumed to
 // have one point per step.
 function firstStepOf({ steps, counts }: Series, index: number): number {
   const step = steps[index] as number;

@@ -1,4 +1,4 @@
-// Draws markers on a chart's canvas. Each kind of marker has its own shape, so that it can be
+// Draws markers on a chart's canvas. Each kind of marker has its own shape, so that a marker can be
 // recognized without color.
 import type uPlot from 'uplot';
 import { themeColor } from './colors';

@@ -13,7 +13,7 @@ function drawSome(): void {
     do waiting.shift()?.();
     while (waiting.length > 0 && performance.now() < end);
   } finally {
-    // Schedules the remaining charts first, so that a chart that fails to draw does not block them.
+    // Schedules the remaining charts first, so that an error in this chart does not block them.
     if (waiting.length > 0) schedule();
   }
 }

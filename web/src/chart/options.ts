@@ -45,7 +45,7 @@ const PADDING_RIGHT_PX = 14;
 const widthOf = (words: string) => Math.ceil(words.length * LETTER_PX) + AXIS_PADDING_PX;
 const MARKED_POINTS = 120;
 const LAYER_OPACITY = 0.45;
-// Maximum distance in pixels between the cursor and the curve it highlights.
+// Maximum distance in pixels between the cursor and the highlighted curve.
 const PICK_PX = 30;
 // Maximum distance, in points, between the cursor and a point whose value is shown.
 const REACH = 40;
@@ -113,7 +113,7 @@ function bandsOf(curves: readonly Curve[]): uPlot.Band[] {
   curves.forEach((curve, index) => {
     const fill = (opacity: number) => faded(runColorName(curve.color), opacity);
     if (curve.role === 'max') bands.push({ series: [index + 1, index + 2], fill: fill(0.25) });
-    // A layer lies on the one before it. The lowest layer lies on 0.
+    // A layer lies on the layer before it. The lowest layer lies on 0.
     if (curve.role === 'stack' && curves[index - 1]?.role === 'stack') {
       bands.push({ series: [index + 1, index], fill: fill(LAYER_OPACITY) });
     }

@@ -46,7 +46,7 @@ function factorScale(
   return { marks: marks.filter(({ place }) => place >= 0 && place <= 1), placeOf };
 }
 
-// Positions of marks, far enough apart that their labels do not overlap.
+// Positions of marks. They are far enough apart to keep the labels from overlapping.
 const SECONDS = [1, 10, 60, 600, 3600, 28_800, 259_200, 2_592_000];
 
 export const durationScale = (seconds: readonly number[], words: (seconds: number) => string) =>

@@ -29,7 +29,7 @@ export function stackedCurves(parts: readonly Curve[]): Curve[] {
   });
 }
 
-// Returns the value of each curve itself: for a layer, the difference from the layer below it.
+// Returns each curve's own value: for a layer, the difference from the layer below it.
 export function ownValues(
   curves: readonly Curve[],
   values: readonly (number | undefined)[],

@@ -6,7 +6,7 @@ import { extent, type Curve, type Role, type Value } from './curves';
 const LOW = 0.05;
 const HIGH = 0.95;
 const MARGIN = 0.5;
-// The full range is shown if it is at most this many times as high as the typical range.
+// The full range is shown if it is at most this many times the typical range.
 const MOST_STRETCH = 1.25;
 // The newest part of each curve is always in the range, so that a diverging run is visible.
 const NEWEST_PART = 0.05;

@@ -1,4 +1,4 @@
-// The controls above a comparison. Each one changes the URL.
+// The controls above a comparison. Each control changes the URL.
 import { setQuery } from '../router/router';
 import { AXES, SMOOTHINGS, listText } from '../router/url';
 import { CheckMenu, asOptions } from '../ui/check_menu';

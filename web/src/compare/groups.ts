@@ -4,7 +4,7 @@ import { dashOf } from '../chart/dashes';
 import { numberOf } from './settings';
 
 export interface Group {
-  // The value of the setting; undefined for runs that do not set it.
+  // The value of the setting; undefined for runs without the setting.
   value: string | undefined;
   // Determines color and dash pattern.
   color: number;

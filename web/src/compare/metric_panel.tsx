@@ -13,7 +13,7 @@ import { compareCurves, type Run } from './runs';
 const elapsed = (ms: number) => duration(ms / 1000);
 const elapsedTick = (ms: number, stepMs: number) => durationTick(ms / 1000, stepMs / 1000);
 
-// Height of a chart that is the only one of the comparison.
+// Height of the chart in a comparison with only one chart.
 const ONLY_PX = 380;
 const HEIGHT_PX = 240;
 

@@ -79,7 +79,7 @@ function removeRun(job: Job, chosen: readonly string[]): void {
   setQuery({ jobs: left.join(',') });
 }
 
-// If a chart draws group means, it has no curve per run, so the newest value is shown.
+// A chart of group means has no curve per run, so the newest value is shown.
 function valueAt(
   { view, readings, runs }: RunTableProps,
   index: number,

@@ -26,7 +26,7 @@ export function runsOf(answer: CompareSeriesResponse): Run[] {
   return answer.jobs.map((job) => ({ job, series: found.get(job.id) ?? new Map() }));
 }
 
-// Returns the newest value of a run's series; undefined if there is none or it is not finite.
+// Returns the newest value of a run's series; undefined if the value is missing or not finite.
 export function newestOf({ series }: Run, key: string): number | undefined {
   return finite(series.get(key)?.last.at(-1));
 }
@@ -44,8 +44,8 @@ function usualHeight({ min, max }: Pick<Series, 'min' | 'max'>): number {
 }
 
 // Returns the values for a run's line: the mean of each bucket or, if the mean hides a spike, the
-// spike. A steep fall is not a spike, because each of its buckets begins where the previous one
-// ends.
+// spike. A steep fall is not a spike, because each bucket of a fall begins where the previous
+// bucket ends.
 export function withSpikes(series: Pick<Series, 'mean' | 'min' | 'max'>): JsonNumber[] {
   const { mean, min, max } = series;
   const limit = SPIKE * usualHeight(series);

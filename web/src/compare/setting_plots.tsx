@@ -73,7 +73,7 @@ function AxisChoice({
   name: string;
   parameter: string;
   chosen: string;
-  // Values of the URL's parameter and their names.
+  // The possible values of the URL's parameter, each with its name.
   options: readonly (readonly [string, string])[];
 }) {
   return (

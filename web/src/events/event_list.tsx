@@ -19,7 +19,7 @@ function timeText(timeMs: number, absolute: boolean | undefined): string {
   return absolute ? clockTime(timeMs, serverNow.value) : ago(timeMs, serverNow.value);
 }
 
-// The lines of a group are drawn only while they are open, because there may be hundreds.
+// The lines of a group are drawn only while they are open, because a group may have hundreds.
 function Parts({ parts, absolute }: { parts: readonly EventLine[] } & ListLook) {
   const [open, setOpen] = useState(false);
   return (

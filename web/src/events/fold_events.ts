@@ -134,8 +134,8 @@ export function newestOf(lines: readonly EventLine[], jobId: number): number {
 }
 
 // Merges the loaded events with a newly requested first page, newest first. If the page does not
-// reach back to the loaded events, there are unknown events in between (`gap`). Then only the page
-// is kept, and its cursor loads the older events.
+// reach back to the loaded events, there are unknown events in between (`gap`). In this case only
+// the page is kept, and its cursor loads the older events.
 export function withFirstPage(
   held: readonly EventEntry[],
   page: readonly EventEntry[],

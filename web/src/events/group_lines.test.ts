@@ -15,7 +15,7 @@ const verdict = (rank: number) => ({
   ...{ cause: 'rank_exited', rank, exit_code: 1, signal: 0, error_line: '' },
   summary: `rank ${rank} exited with code 1`,
 });
-// The events of one failure of `attempt`, and of the start of the next one.
+// The events of one failure of `attempt`, and of the start of the next attempt.
 function restart(first: number, attempt: number): EventEntry[] {
   const [job_id, next] = [7, attempt + 1];
   const clean = { signal: 0, out_of_memory: false, spawn_error: '' };

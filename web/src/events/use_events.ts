@@ -42,7 +42,7 @@ function heldAfter(
     const { entries, gap } = withFirstPage(old.entries, events);
     return { path, entries, cursor: gap ? cursor : old.cursor };
   }
-  // Ignores a page requested with an outdated cursor, because it would leave a gap.
+  // Ignores a page requested with an outdated cursor, because such a page would leave a gap.
   if (from !== old.cursor) return old;
   return { path, entries: withPage(old.entries, events), cursor };
 }

@@ -5,8 +5,8 @@ import { setQuery } from '../router/router';
 interface PickerProps {
   // Ascending, at least one.
   steps: readonly number[];
-  // The step in the URL; undefined: the newest. The slider shows it before its record has arrived,
-  // so that the next key continues from it.
+  // The step in the URL; undefined: the newest. The slider shows this step before the step's record
+  // has arrived, so that the next key continues from this step.
   asked: number | undefined;
 }
 

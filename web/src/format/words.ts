@@ -1,5 +1,5 @@
-// Texts and symbols for states, causes and phases. Every state has both, so that it can be
-// recognized without color.
+// Texts and symbols for states, causes and phases. Every state has a text and a symbol, so that
+// users can recognize the state without color.
 import type {
   HealthWord,
   Job,

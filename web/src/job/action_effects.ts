@@ -6,7 +6,7 @@ import { newestAttempt } from './progress';
 import { resumable } from './resubmit';
 
 export interface Effect {
-  // The harm that the action does; undefined if it is expected to do none.
+  // The harm that the action does; undefined if no harm is expected.
   warning: string | undefined;
   text: string;
   button: string;
@@ -39,7 +39,7 @@ interface Loss {
   button: string;
 }
 
-// Returns the steps that are lost if the ranks cannot save; undefined if they are expected to save.
+// Returns the steps lost if the ranks cannot save; undefined if the ranks are expected to save.
 function lossOf(job: Job, { verb, gerund }: SavingAction, nowMs: number): Loss | undefined {
   const { health } = job;
   if (!health || health.steps_at_risk === 0) return undefined;

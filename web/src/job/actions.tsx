@@ -1,4 +1,4 @@
-// Actions on a job. Each one has a confirmation that states what is lost or kept.
+// Actions on a job. Each action has a confirmation that states what is lost or kept.
 import { postJson } from '../api/client';
 import { hasEnded } from '../api/live';
 import { refreshJob, serverNow, stale } from '../api/store';

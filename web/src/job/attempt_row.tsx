@@ -30,7 +30,7 @@ function VerdictText({ attempt, names }: AttemptProps) {
   if (!verdict || verdict.cause === 'completed') return null;
   const rank = verdict.rank >= 0 && verdict.cause !== 'stopped' ? `rank ${verdict.rank}` : '';
   const node = verdict.node_id ? `on ${nodeName(verdict.node_id, names)}` : '';
-  // The rank is left out if the summary already names it, as most summaries do.
+  // The rank is left out if the summary already names the rank, as most summaries do.
   const culprit = rank && verdict.summary.includes(rank) ? '' : `${rank} ${node}`.trim();
   return (
     <div class="verdict">

@@ -12,7 +12,7 @@ export const stepBefore = ({
 
 export interface StepRange {
   first: number;
-  // Infinity for an attempt that no later one has replaced.
+  // Infinity for an attempt that no later attempt has replaced.
   last: number;
 }
 

@@ -23,8 +23,8 @@ const asBaseline = (curve: Curve, label: string): Curve => ({
   label,
 });
 
-// Returns the dashed curves of the baseline in a panel: one per series, the sum of stacked parts,
-// and one per evaluation set.
+// Returns the dashed curves of the baseline in a panel: one curve per series, one for the sum of
+// stacked parts, and one per evaluation set.
 function curvesIn(panel: Panel, { name, series }: Baseline, logY: boolean): Curve[] {
   if (isStacked(panel)) {
     const sum = layersOf(panel, series).at(-1);
@@ -56,7 +56,7 @@ function covered(curve: Curve, own: readonly Curve[]): Curve {
 }
 
 export interface Shown {
-  // The job's own curves. Without a window, the x axis shows their range.
+  // The job's own curves. Without a window, the x axis shows the range of these curves.
   own: readonly Curve[];
   window: AxisWindow | undefined;
 }

@@ -9,7 +9,7 @@ import { Failure } from '../ui/notice';
 
 export interface ConfirmProps {
   title: string;
-  // The harm that the action does, if it does any.
+  // The harm that the action does, if any.
   warning?: string | undefined;
   text: string;
   commandLine: string;
@@ -17,7 +17,7 @@ export interface ConfirmProps {
   danger?: boolean;
   // False if the input is invalid and cannot be submitted.
   ready?: boolean;
-  // True if the dialog stays open after the action, to show its results.
+  // True if the dialog stays open after the action, to show the results.
   staysOpen?: boolean;
   wide?: boolean;
   act: () => Promise<void>;

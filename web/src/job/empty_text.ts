@@ -1,4 +1,4 @@
-// Texts for a job's empty tabs. For an ended job they avoid the word "yet", because nothing will
+// Texts for a job's empty tabs. Texts for an ended job avoid the word "yet", because nothing will
 // follow. Pure functions.
 import type { Job } from '../api/types';
 import { hasEnded } from '../api/live';

@@ -35,7 +35,7 @@ export interface Evaluation {
 
 type Losses = Pick<Series, 'last' | 'mean' | 'steps'>;
 
-// Evaluations are rare, so a bucket contains a single one unless a run is very long.
+// Evaluations are rare, so a bucket contains one evaluation unless a run is very long.
 export function evaluationOf(series: Losses | undefined): Evaluation {
   let best: Evaluation['best'];
   series?.mean.forEach((loss, index) => {

@@ -28,8 +28,8 @@ function walk(value: unknown, prefix: string, into: Map<string, string>): void {
   }
 }
 
-// Returns the origin of the nearest enclosing key, because a list or a map has one origin, stored
-// at its own key. A value without an origin is a default.
+// Returns the origin of the nearest enclosing key, because a list or a map has only one origin,
+// stored at its key. A value without an origin is a default.
 function originOf(key: string, origins: ReadonlyMap<string, string>): string {
   for (let at = key; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('.')))) {
     const found = origins.get(at);

@@ -62,8 +62,8 @@ function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
       </p>
     );
   }
-  // The job's verdict exists only after its end. Before that, the verdict of the failed attempt is
-  // used.
+  // The job's verdict exists only after the job's end. Until then, the verdict of the failed
+  // attempt is used.
   const verdict =
     job.verdict ?? (job.state === 'recovering' ? newestAttempt(job)?.verdict : undefined);
   if (!verdict || verdict.cause === 'completed') return null;

@@ -39,7 +39,7 @@ const EXPERTS_PX = 640;
 
 const Experts = lazy(() => import('../experts/experts').then((code) => code.Experts), EXPERTS_PX);
 
-// Tabs that need only the job's data from the list and their own requests.
+// Tabs that need only the job's data in the list and the tab's own requests.
 const PREFETCHED_TABS: ReadonlySet<JobTab> = new Set(['curves', 'ranks', 'logs', 'events']);
 
 // Counts are shown only after the whole job is loaded, because a listed job has only its newest
@@ -92,7 +92,7 @@ function TabContent({ job, tab }: { job: Job; tab: JobTab }) {
   }
 }
 
-// Returns the attempt before or after the chosen one. "All" follows the newest attempt.
+// Returns the attempt before or after the chosen attempt. "All" follows the newest attempt.
 function neighborAttempt(
   numbers: readonly number[],
   chosen: number | undefined,

@@ -56,7 +56,7 @@ describe('log lines', () => {
     expect(buffer.lines.length).toBe(LINES_KEPT);
     expect(buffer.lines.at(-1)?.offset).toBe(LINES_KEPT - 1);
     expect([buffer.atEnd, buffer.complete]).toEqual([false, false]);
-    // The next newer page is the one that was dropped.
+    // The next newer page is the dropped page.
     expect(buffer.newerCursor).toBe(`after ${LINES_KEPT}`);
   });
 

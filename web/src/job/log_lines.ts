@@ -9,14 +9,14 @@ export const LINES_KEPT = 20_000;
 // Index that stands for no open line.
 export const NONE_OPEN = -1;
 
-// The cursors at both ends of a loaded page, needed to drop the page and to load it again.
+// The cursors at both ends of a loaded page, needed to drop and reload the page.
 interface HeldPage {
   lines: number;
   olderCursor: string;
   newerCursor: string;
 }
 
-// A line with the level that it states.
+// A line with its stated level.
 export type LeveledLine = LogLine & { level: LogLevel };
 
 export const leveled = ({ lines, levels }: ReadLogPageResponse): LeveledLine[] =>

@@ -19,7 +19,7 @@ import type { LogFilter, LogReader } from './use_log';
 
 const ROW_PX = 18;
 
-// Signs by which a level can be recognized without its color.
+// Signs that show a level without color.
 const LEVEL_SIGN = { unspecified: '', warning: 'W', error: 'E' } as const;
 const LEVEL_TITLE = { unspecified: undefined, warning: 'warning', error: 'error' } as const;
 
@@ -130,7 +130,7 @@ interface LogRowsProps {
   setFollow: (on: boolean) => void;
 }
 
-// Removes the search from the address, so that all lines around the open one are shown.
+// Removes the search from the address, so that all lines around the open line are shown.
 function showAllAt(line: LeveledLine, reader: LogReader): void {
   const none = { grep: undefined, case: undefined, regex: undefined, level: undefined };
   setQuery({ ...none, line: lineName(line) });

@@ -5,7 +5,7 @@ export interface LogSearch {
   grep: string;
   matchCase: boolean;
   regex: boolean;
-  // Only lines of this level or of a worse one.
+  // Only lines of this level or a worse level.
   level: Exclude<LogLevel, 'unspecified'> | undefined;
 }
 

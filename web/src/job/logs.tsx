@@ -66,8 +66,8 @@ function LogView({ job }: { job: Job }) {
         following={follow && !(buffer?.complete ?? false)}
         onFollow={(on) => {
           setFollow(on);
-          // The filter has not changed, so it does not restart the reader. A restart is needed
-          // because the requested end of the output may have been dropped.
+          // The unchanged filter does not restart the reader. A restart is needed because the
+          // requested end of the output may have been dropped.
           if (filter.fromStart !== on && !(on && buffer?.atEnd)) reader.restart();
         }}
         note={errors.note}

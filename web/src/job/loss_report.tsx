@@ -14,7 +14,7 @@ export function LossReport({ job }: { job: Job }) {
     String(job.id),
     useThrottled(metricsTick.value, PACE_MS),
   );
-  // Reserves the line; otherwise the charts would move when it arrives.
+  // Reserves space, so that the charts do not move when the line arrives.
   if (loading) return <p class="loss-report">&nbsp;</p>;
   // It is too early in the job, or the job reports no losses.
   if (!data?.curve) return null;

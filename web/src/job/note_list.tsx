@@ -10,7 +10,7 @@ import { useLoad } from '../ui/load';
 import { Failure } from '../ui/notice';
 import { byStep, isWrittenBy, writerOf, type Note } from './notes';
 
-// Returns the user of this browser's session; undefined until it is known.
+// Returns the user of this browser's session; undefined until the user is known.
 function useSessionUser(): string | undefined {
   const { data } = useLoad<ListSessionsResponse>('/sessions', {}, 'sessions');
   const id = storedSession()?.id;

@@ -20,7 +20,7 @@ export interface ChosenStep {
 }
 export const chosenStep = signal<ChosenStep | undefined>(undefined);
 
-// Returns the step at a position of an axis; undefined if the curve of `main` does not reach it.
+// Returns the step at a position of an axis; undefined outside the curve of `main`.
 export function stepAt(
   x: number,
   axis: Axis,

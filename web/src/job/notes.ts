@@ -45,8 +45,8 @@ export function stepOf(text: string): number | undefined {
 
 const bytesOf = (text: string) => new TextEncoder().encode(text).length;
 
-// Returns what is wrong with a draft, for the user; undefined if it can be sent. An empty text is
-// not an error, because the user has not written it yet.
+// Returns what is wrong with a draft, for the user; undefined if the draft can be sent. An empty
+// text is not an error, because the user has not written it yet.
 export function draftProblem({ step, text }: Draft): string | undefined {
   if (stepOf(step) === undefined) return 'The step must be a whole number, such as 1200.';
   const over = bytesOf(text) - MAX_NOTE_BYTES;

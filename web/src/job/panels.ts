@@ -8,14 +8,14 @@ import { STEP_PARTS } from './step_parts';
 
 export interface Panel {
   title: string;
-  // The series to draw as curves: a single one with a band, several as plain lines. The panel is
-  // shown if the job has the first series.
+  // The series to draw as curves: a single series with a band, several series as plain lines. The
+  // panel is shown if the job has the first series.
   keys: readonly string[];
   // Names for the series, if their keys are not readable.
   names?: readonly string[];
   // Color of the first of several series; 0 by default.
   firstColor?: number;
-  // True for parts that add up to a whole: they are drawn as layers.
+  // True for parts that add up to a whole. Such parts are drawn as layers.
   stacked?: boolean;
   // Series drawn as points.
   points?: readonly string[];
@@ -50,7 +50,7 @@ export const DEFAULT_KEYS: readonly string[] = DEFAULT_PANELS.flatMap((panel) =>
 // Series of the first panel, which is as wide as the page.
 export const WIDE_KEYS: readonly string[] = ['loss', 'val_loss'];
 
-// Series that the user cannot add, because they are the x axis or part of another panel.
+// Series that the user cannot add, because these series are the x axis or part of another panel.
 const NOT_OFFERED = new Set(['tokens', 'val_loss']);
 
 export function unitOf(key: string): Unit {

@@ -59,7 +59,7 @@ export function figuresOf(job: Job): Figures {
     evaluations: evaluationText(progress),
     tokensPerSecond: finite(progress?.tokens_per_second),
     stepSeconds: finite(progress?.step_seconds),
-    // The controller sends neither a rate nor an ETA unless they are current.
+    // The controller sends a rate and an ETA only while they are current.
     isCurrent: hasEnded(job) || Boolean(progress?.tokens_per_second || progress?.eta_seconds),
     etaSeconds: hasEnded(job) ? undefined : finite(progress?.eta_seconds),
     // 0 tokens is valid at the beginning of a run, so only an unknown total means unknown.

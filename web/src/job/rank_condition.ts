@@ -51,7 +51,7 @@ const STATE_CONDITION: Record<RankStatus['state'], Condition> = {
   stopped: 'stopped',
 };
 
-// In a stalled gang, and in one with a slow rank, all other ranks wait.
+// In a stalled gang, and in a gang with a slow rank, all other ranks wait.
 const makesOthersWait = ({ word, ranks }: HealthFinding): boolean =>
   word === 'stalled' || (word === 'slow' && ranks.length > 0);
 

@@ -52,7 +52,7 @@ export function layoutSizes(
   return { tp: size('tp'), cp: size('cp'), dp: size('dp'), pp: size('pp') };
 }
 
-// A program other than trainyard-trainer has a layout only if its job describes one.
+// A program other than trainyard-trainer has a layout only if its job describes a layout.
 export function hasLayout(job: Pick<Job, 'spec'>, ranks: readonly RankStatus[]): boolean {
   const { tp, cp, pp } = layoutSizes(ranks);
   return (job.spec?.command ?? []).length === 0 || tp * cp * pp > 1;

@@ -43,7 +43,7 @@ const CONDITION_FILL: Record<Condition, string | undefined> = {
 };
 
 export const HIGH_MARK = '▲';
-// A value with this color or a higher one gets a mark.
+// A value with this color or a higher color gets a mark.
 const HIGH_HEAT = 5;
 
 // Conditions that have a mark whichever measure is colored.

@@ -52,14 +52,14 @@ function StartChoice({
 
 interface ResubmitProps {
   job: Job;
-  // The checkpoint to start from. undefined: the newest one from which a job can start.
+  // The checkpoint to start from. undefined: the newest checkpoint from which a job can start.
   from?: Checkpoint;
   onClose: () => void;
 }
 
 export function ResubmitDialog({ job, from, onClose }: ResubmitProps) {
   const [name, setName] = useState(job.name);
-  // There is one id per dialog instead of one per click, because a retry after a lost response must
+  // There is one id per dialog, not one id per click, because a retry after a lost response must
   // not create a second job.
   const [requestId] = useState(() => newRequestId(job.id));
   // The open job has the origin of every setting. Jobs of lists have no origins.

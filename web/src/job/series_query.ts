@@ -30,8 +30,8 @@ export function seriesQuery(view: CurveView, keys: readonly string[], buckets: n
   };
 }
 
-// Maximum width of the page, and the width that a panel's frame and labels take from its curve, in
-// pixels.
+// In pixels: the maximum width of the page, and the width of a panel's frame and labels, which its
+// curve cannot use.
 const PAGE_PX = 1680;
 const PANEL_FRAME_PX = 90;
 // The breakpoints must equal those of the panel grid in job.css.
@@ -66,8 +66,8 @@ export function evaluationQuery(view: CurveView, sets: readonly string[], width:
   return seriesQuery(view, sets, bucketsFor(Math.min(width, PAGE_PX) - PANEL_FRAME_PX));
 }
 
-// Returns the queries for a baseline: all attempts joined, without redone parts. On the time
-// axis they have no window, because the baseline ran at another time.
+// Returns the queries for a baseline: all attempts joined, without redone parts. On the time axis
+// the queries have no window, because the baseline ran at another time.
 export function baselineQueries(
   view: CurveView,
   sets: readonly string[],

@@ -1,4 +1,4 @@
-// Actions on several jobs: what each one loses or keeps, and the requests. Does not use the DOM.
+// Actions on several jobs: what each job loses or keeps, and the requests. Does not use the DOM.
 import { asRequestError, type RequestError } from '../api/client';
 import { hasEnded } from '../api/live';
 import type { Job } from '../api/types';
@@ -12,9 +12,9 @@ export const BULK_ACTIONS: readonly BulkAction[] = ['pause', 'resume', 'stop', '
 // One job of a bulk action.
 export interface BulkLine {
   job: Job;
-  // Why the action does not apply to the job, which is left as it is; undefined if it applies.
+  // Why the action does not apply to the job, which stays unchanged; undefined if it applies.
   refusal: string | undefined;
-  // The harm that the action does; undefined if it is expected to do none.
+  // The harm that the action does; undefined if no harm is expected.
   warning: string | undefined;
   text: string;
   // Number of steps that are lost.

@@ -70,7 +70,7 @@ export function listTick(
 }
 
 // Returns how many of the loaded jobs to request again. Without a filter and with the newest job
-// first, new jobs appear only at the beginning. Otherwise any loaded job may have left the list.
+// first, new jobs appear only at the beginning. In other views, any loaded job may have left.
 export function refreshLimit(held: number, filter: JobFilter): number {
   const newestFirst = filter.order === 'health' || (filter.order === 'newest' && !filter.reverse);
   const growsOnly = filter.states.length === 0 && newestFirst;
@@ -90,14 +90,14 @@ export function refreshed(
 }
 
 // Appends a page to the list. A job in both is kept once, at its first position, because jobs move
-// in the list while its pages are read.
+// in the list while the pages are read.
 export function joined(held: readonly Job[], page: readonly Job[]): readonly Job[] {
   const known = new Set(held.map(({ id }) => id));
   return [...held, ...page.filter(({ id }) => !known.has(id))];
 }
 
-// Returns the jobs that still exist and still match the filter, judged by their newest state in the
-// stream.
+// Returns the jobs that still exist and still match the filter, according to the newest state in
+// the stream.
 export function stillMatching(
   jobs: readonly Job[],
   { states }: JobFilter,

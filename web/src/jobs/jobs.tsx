@@ -1,4 +1,4 @@
-// The list of all jobs. The controller sorts and searches it; the page loads it page by page.
+// The list of all jobs. The controller does the sorting and searching. Loaded page by page.
 import type { JobState } from '../api/types';
 import { count } from '../format/numbers';
 import { JOB_LOOK } from '../format/words';

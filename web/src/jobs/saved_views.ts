@@ -52,7 +52,7 @@ export function parsedViews(text: string | null): SavedView[] {
   return views.filter(isFirst).slice(0, VIEWS_MAX);
 }
 
-// Returns why a view cannot have this name; undefined if it can. `except`: the view's own old name.
+// Returns why a view cannot have this name; undefined if allowed. `except`: the view's old name.
 export function nameProblem(
   views: readonly SavedView[],
   name: string,
@@ -64,7 +64,7 @@ export function nameProblem(
   return taken ? `A view named “${clean}” exists. Choose another name.` : undefined;
 }
 
-// Returns why no view can be added; undefined if one can.
+// Returns why no view can be added; undefined if a view can be added.
 export function roomProblem(views: readonly SavedView[], query: string): string | undefined {
   if (views.length >= VIEWS_MAX) return `At most ${VIEWS_MAX} views. Delete one to save another.`;
   return query.length > QUERY_CHARS_MAX ? 'The search is too long to be saved.' : undefined;

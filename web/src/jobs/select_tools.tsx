@@ -61,7 +61,7 @@ export function useSelection(
     try {
       const query = { ...queryOf(filter), limit: SELECTED_MAX };
       const { jobs } = await getJson<ListJobsResponse>('/jobs', query, signal);
-      // The shown rows come first, because they begin with the sick jobs.
+      // The shown rows come first, because these rows begin with the sick jobs.
       if (!signal.aborted) select(allOf(joined(shown, jobs)));
     } catch (failure) {
       if (!signal.aborted) setError(asRequestError(failure));

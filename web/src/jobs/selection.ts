@@ -7,7 +7,7 @@ export const SELECTED_MAX = 200;
 export interface Selection {
   // In the order in which they were selected.
   jobs: ReadonlyMap<number, Job>;
-  // The job that was clicked last. A click with Shift selects the rows from it to the clicked one.
+  // The last clicked job. A click with Shift selects the rows from this job to the clicked one.
   anchor: number | undefined;
 }
 
@@ -36,8 +36,8 @@ function rangeOf(rows: readonly Job[], anchor: number | undefined, id: number) {
   return from <= to ? rows.slice(from, to + 1) : rows.slice(to, from + 1).reverse();
 }
 
-// Selects the job, or removes it from the selection. `range`: selects all rows from the job that
-// was clicked before.
+// Selects the job, or removes it from the selection. `range`: selects all rows from the previously
+// clicked job to this job.
 export function afterClick(
   { jobs, anchor }: Selection,
   job: Job,

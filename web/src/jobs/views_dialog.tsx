@@ -16,7 +16,7 @@ interface NameFormProps {
   label: string;
   button: string;
   value: string;
-  // Why a view cannot have this name; undefined if it can.
+  // Why a view cannot have this name; undefined if the name is allowed.
   problemOf: (name: string) => string | undefined;
   onName: (name: string) => void;
 }

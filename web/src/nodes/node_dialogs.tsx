@@ -1,4 +1,4 @@
-// Actions on a node. Each one has a confirmation and shows the equivalent command line.
+// Actions on a node. Each action has a confirmation and shows the equivalent command line.
 import { useState } from 'preact/hooks';
 import { postJson } from '../api/client';
 import type { Node } from '../api/types';

@@ -1,4 +1,4 @@
-// Machines: their state in one word with its reason, their slots, devices and heartbeats.
+// The page of all nodes: state with reason, slots, devices and heartbeats of each node.
 import { useState } from 'preact/hooks';
 import { capabilities, nodeList, serverNow, stale } from '../api/store';
 import type { Node } from '../api/types';

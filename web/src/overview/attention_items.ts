@@ -19,7 +19,7 @@ export interface AttentionItem {
   href?: string;
   // One sentence about the item.
   text: string;
-  // Start of the trouble; 0 if it is unknown.
+  // Start of the trouble; 0 if the start is unknown.
   sinceMs: number;
   // The time of a single event: the end of a failed job, or the last heartbeat of a node.
   atMs?: number;

@@ -1,4 +1,4 @@
-// The planner's form, which describes a job and a cluster. All of its values are stored in the URL.
+// The planner's form, which describes a job and a cluster. The URL stores all values of the form.
 import { useId } from 'preact/hooks';
 import type { GetPlannerResponse, PlanLayoutResponse } from '../api/types';
 import { count, gigabytes, plural } from '../format/numbers';

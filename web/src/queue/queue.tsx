@@ -15,7 +15,7 @@ import { Table, type Column } from '../ui/table';
 import { BehindText } from './behind_text';
 import { groupQueue, type BehindGroup } from './queue_groups';
 
-// Reasons that the state of the job or its message already names.
+// Reasons already named by the state of the job or by the reason's message.
 const UNTAGGED: readonly PendingReason['code'][] = ['paused', 'priority', 'stopping'];
 
 function QueueRow({ job }: { job: Job }) {

@@ -18,7 +18,7 @@ export interface BehindGroup {
 }
 
 // `jobs` must be in queue order. `amount` is the number of queued jobs in the whole cluster. The
-// stream omits only jobs at the end of the queue, which wait behind its head.
+// stream omits only jobs at the end of the queue. These jobs wait behind the head of the queue.
 export function groupQueue(
   jobs: readonly Job[],
   pending: ReadonlyMap<number, PendingReason>,

@@ -5,9 +5,9 @@ import { query, setQuery } from './router';
 
 const PAUSE_MS = 250;
 
-// Writes the text to the URL after a pause. If a link, a button or Back changes the URL, its value
-// replaces the text. A URL change that comes from the user's own typing does not replace the text,
-// because the user may have typed more since.
+// Writes the text to the URL after a pause. If a link, a button or Back changes the URL, the URL's
+// value replaces the text. A URL change that comes from the user's own typing does not replace the
+// text, because the user may have typed more since.
 export function useQueryText(name: string): [string, (text: string) => void] {
   const value = query.value.get(name) ?? '';
   const [text, setText] = useState(value);

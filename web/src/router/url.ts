@@ -115,7 +115,7 @@ export const SMOOTHINGS: readonly number[] = [0, 0.6, 0.9, 0.97, 0.99];
 export interface CurveView {
   axis: Axis;
   logY: boolean;
-  // True if the y axis contains every value. Otherwise a few extreme values may be outside of it.
+  // True if the y axis contains every value. If false, a few extreme values may be outside.
   fullY: boolean;
   smooth: number;
   // Start of the window on the x axis; undefined: show the whole run.
@@ -174,7 +174,7 @@ export function parseCurveView(query: URLSearchParams): CurveView {
   };
 }
 
-// Returns the value after `value`. The first value follows the last one, and any value that is not
+// Returns the value after `value`. The first value follows the last value and any value that is not
 // in `values`.
 export function nextOf<T>(values: readonly T[], value: T): T {
   return values[(values.indexOf(value) + 1) % values.length] as T;

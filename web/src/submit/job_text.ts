@@ -31,7 +31,7 @@ export function offsetOf(text: string, line: number, column: number): number {
 
 const NAME_LINE = /^name:[ \t]*([^#\n]*?)[ \t]*(#.*)?$/m;
 
-// Returns the value of the top-level key `name`; empty if it is missing.
+// Returns the value of the top-level key `name`; empty if the key is missing.
 export const nameIn = (text: string): string =>
   (NAME_LINE.exec(text)?.[1] ?? '').replaceAll(/^["']|["']$/g, '');
 

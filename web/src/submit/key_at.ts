@@ -1,5 +1,5 @@
 // Finds the setting at a position of a job file's text. Pure functions. The text may be incomplete,
-// because the user is typing it. Therefore this is not a YAML parser; it only follows indentation,
+// because the user is typing it. Instead of parsing YAML, these functions only follow indentation,
 // braces, quotes and comments.
 
 // "key:" at the beginning of a line, perhaps after "- ".

@@ -46,7 +46,7 @@ function DeviceSelect({ lists, device, onDevice }: DeviceSelectProps) {
 }
 
 // The layout that the job file sets. The job will use this layout, although the plan shows the
-// fastest one.
+// fastest layout.
 function WrittenLayout({ plan }: { plan: PlanLayoutResponse }) {
   const { written_layout: written, written_problem: problem } = plan;
   if (!written) return null;

@@ -74,7 +74,7 @@ const keysOf = ({ properties }: Schema): KeyDoc[] =>
   }));
 
 // Returns the documentation of the deepest known setting on the path. If a word is unknown, the
-// keys of its section that begin with it come first.
+// keys in its section that begin with the word come first.
 export function helpFor(root: Schema, path: readonly string[]): Help {
   let schema = sectionOf(root);
   const known: string[] = [];

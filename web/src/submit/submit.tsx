@@ -183,7 +183,7 @@ function Workbench({ lists, recipe }: WorkbenchProps) {
     area.current?.setSelectionRange(at, at);
     setCursor(at);
   };
-  // If the controller cannot place the job now, it repeats the reason on submit.
+  // If the controller cannot place the job now, the submission returns the reason again.
   const isValid = checked ? checked.warnings.length === 0 : failure !== undefined;
   const lines = errors.flatMap(({ line }) => (line === undefined ? [] : [line]));
   const onPlan = () => setPlanned(text);

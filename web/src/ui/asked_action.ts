@@ -1,5 +1,5 @@
 // Actions that one part of the dashboard requests from another. The palette, for example, opens a
-// page and requests the dialog of an action from it.
+// page and requests the dialog of an action from that page.
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 

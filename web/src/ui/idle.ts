@@ -1,7 +1,7 @@
 // Longest wait for an idle browser, in milliseconds.
 const TIMEOUT_MS = 2_000;
 
-// Resolves when the browser is idle. Safari does not report it, so there it resolves after a while.
+// Resolves when the browser is idle. In Safari, which does not report this: after a delay.
 export function idle(): Promise<void> {
   return new Promise((resolve) => {
     const done = () => resolve();

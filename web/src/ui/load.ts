@@ -8,7 +8,7 @@ export interface Loaded<T> {
   data: T | undefined;
   error: RequestError | undefined;
   loading: boolean;
-  // Milliseconds that the newest request took. Views adapt their refresh interval to it.
+  // Milliseconds that the newest request took. Views adapt their refresh interval to this duration.
   durationMs: number;
 }
 

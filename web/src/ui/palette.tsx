@@ -21,8 +21,8 @@ function useFound(text: string): Job[] {
       return undefined;
     }
     const abort = new AbortController();
-    // Ignores an aborted request, because the response for an earlier text may arrive after the one
-    // for the current text.
+    // Ignores an aborted request, because the response for an earlier text may arrive after the
+    // response for the current text.
     const take = (jobs: Job[]) => !abort.signal.aborted && setFound(jobs);
     const timer = setTimeout(() => {
       const asked = { text: text.trim(), limit: SHOWN };
@@ -59,7 +59,7 @@ function shownEntries(text: string, found: readonly Job[]): Entry[] {
   const others = found.filter(({ id }) => !ids.has(id)).map(jobEntry);
   const local = entriesFor(text, known);
   const isDerived = ({ kind }: Entry) => kind === 'action' || kind === 'view';
-  // Actions and views come last, because they are many and must not hide a job that was found.
+  // Actions and views come last, because their large number must not hide a found job.
   const direct = local.filter((entry) => !isDerived(entry));
   return [...direct, ...others, ...local.filter(isDerived)].slice(0, SHOWN);
 }

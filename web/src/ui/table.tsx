@@ -41,7 +41,7 @@ export interface TableProps<T> {
 const DEFAULT_ROW_PX = 36;
 // Approximate height of the page above a table.
 const HEAD_PX = 200;
-// A table with at least this many rows has its own scroll bar. A shorter one scrolls with the page.
+// Tables with at least this many rows have a scroll bar. Shorter tables scroll with the page.
 const SCROLL_FROM = 60;
 
 function Head<T>({ columns, sorted }: Pick<TableProps<T>, 'columns' | 'sorted'>) {

@@ -40,7 +40,7 @@ function cellsOf(group: Group, phases: readonly LedgerPhase[], hasCost: boolean)
   ];
 }
 
-// Returns one row per group, and one for the groups beyond the limit. Phases are slot-hours.
+// Returns one row per group, and one row for all groups beyond the limit. Phases are slot-hours.
 export function usageCsv(report: GetReportResponse, by: UsageGroup): string {
   const groups = report.rest ? [...report.groups, report.rest] : report.groups;
   const hasCost = report.total?.cost !== undefined;
