@@ -1,6 +1,5 @@
 #include "data/split/window_split.h"
 
-#include <algorithm>
 #include <bit>
 
 #include "data/split/scalar_split.h"
@@ -8,10 +7,6 @@
 
 namespace trainyard::data {
 namespace {
-
-// Bytes behind the begin of a piece that must be known to be sure that a piece begins there: the
-// rest of a white space (3 bytes), and the first byte behind it.
-constexpr size_t kLookAhead = 4;
 
 uint64_t Bit(size_t i) { return uint64_t{1} << i; }
 
@@ -69,7 +64,7 @@ uint64_t Llama3SpaceBegins(const WindowClasses& classes) {
   // The addition carries through a run of CR and LF behind kOther and clears it.
   const uint64_t taken = line_end & ~(line_end + (line_end & After(classes.other)));
   const uint64_t blank = classes.space & ~line_end;
-  uint64_t behind_line = blank & After(line_end & ~taken);
+  uint64_t behind_line = blank & After(line_end);
   // The addition carries to the byte behind each of these runs.
   const uint64_t behind_blank = (blank + behind_line) & ~blank;
   for (uint64_t rest = behind_blank & line_end; rest != 0; rest &= rest - 1) {
@@ -103,16 +98,14 @@ uint64_t WithContractions(SplitRule rule, std::string_view text, size_t begin,
   return begins;
 }
 
-// The begins that do not depend on bytes behind the window.
+// The begins that do not depend on bytes behind the window. A begin depends on bytes before it,
+// which are known, and a white space only becomes the last one of its run when the next byte is
+// known. In Llama3SpaceBegins, CR and LF behind the window matter too.
 uint64_t CertainBegins(SplitRule rule, const WindowClasses& classes, uint64_t begins) {
-  if (classes.size <= kLookAhead) return 0;
-  size_t last = classes.size - kLookAhead;
-  // In white space, CR and LF behind the window matter.
-  if (rule != SplitRule::kGpt2 && (classes.space & Bit(classes.size - 1)) != 0) {
-    const uint64_t text = LowBits(classes.size) & ~classes.space;
-    last = std::min<size_t>(last, std::bit_width(text));
-  }
-  return begins & LowBits(last + 1);
+  if (rule == SplitRule::kGpt2 || classes.size == 0) return begins;
+  if ((classes.space & Bit(classes.size - 1)) == 0) return begins;
+  const size_t last_run = std::bit_width(LowBits(classes.size) & ~classes.space);
+  return begins & LowBits(last_run + 1);
 }
 
 }  // namespace
