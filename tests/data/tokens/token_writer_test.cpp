@@ -29,13 +29,23 @@ class VocabOnly : public Tokenizer {
   const std::string kind_;
 };
 
+// Packs and appends tokens, and adds their counts.
+void Append(TokenWriter* writer, int64_t vocab_size, const std::vector<uint32_t>& tokens,
+            int64_t source_bytes) {
+  TokenPacker packer(vocab_size);
+  std::string packed;
+  packer.Pack(tokens, &packed);
+  EXPECT_TRUE(writer->Append(packed, source_bytes).ok());
+  writer->AddCounts(packer.counts());
+}
+
 TEST(TokenWriterTest, WritesTokensAndHeader) {
   const TextDirectory directory;
   const auto writer = TokenWriter::Create(directory.path(), "train", VocabOnly(300));
   ASSERT_TRUE(writer.ok()) << writer.status();
-  ASSERT_TRUE((*writer)->Append({1, 258}, 9).ok());
+  Append(writer->get(), 300, {1, 258}, 9);
   ASSERT_TRUE((*writer)->EndDocument().ok());
-  ASSERT_TRUE((*writer)->Append({1}, 1).ok());
+  Append(writer->get(), 300, {1}, 1);
   const auto totals = (*writer)->Finish();
   ASSERT_TRUE(totals.ok()) << totals.status();
   EXPECT_EQ(ReadFile(directory / "train.bin"), std::string("\1\0\2\1\x2b\1\1\0", 8));
@@ -59,7 +69,7 @@ TEST(TokenWriterTest, WritesTokensAndHeader) {
 TEST(TokenWriterTest, TakesFourBytesForALargeVocabulary) {
   const TextDirectory directory;
   const auto writer = TokenWriter::Create(directory.path(), "val", VocabOnly(65537));
-  ASSERT_TRUE((*writer)->Append({65536, 2}, 1).ok());
+  Append(writer->get(), 65537, {65536, 2}, 1);
   ASSERT_TRUE((*writer)->Finish().ok());
   EXPECT_EQ(ReadFile(directory / "val.bin"), std::string("\0\0\1\0\2\0\0\0", 8));
   EXPECT_EQ(nlohmann::json::parse(ReadFile(directory / "val.json"))["dtype"], "uint32");
