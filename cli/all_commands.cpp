@@ -27,7 +27,7 @@ namespace {
 
 // Sets the runner of the data command here, because cli/data is not linked with the grammar.
 void AddData(CLI::App& app, Grammar& grammar) {
-  const auto options = std::make_shared<DataPrepareOptions>();
+  const auto options = std::make_shared<data::PrepareOptions>();
   grammar.runners[AddDataCommands(app, options.get())] = [options](Context&) -> Outcome {
     return static_cast<ExitCode>(RunDataPrepare(*options));
   };

@@ -32,7 +32,7 @@ std::string NotEmpty(const std::string& value) {
 
 }  // namespace
 
-void AddPrepareOptions(CLI::App& app, DataPrepareOptions* options) {
+void AddPrepareOptions(CLI::App& app, data::PrepareOptions* options) {
   app.add_option("inputs", options->inputs,
                  "files or directories: .txt, .md, .pod or .jsonl (one object with text per line)")
       ->type_name("INPUT")
@@ -65,7 +65,7 @@ void AddPrepareOptions(CLI::App& app, DataPrepareOptions* options) {
 }
 
 std::vector<std::string> PrepareCommandLine(const std::string& program,
-                                            const DataPrepareOptions& options) {
+                                            const data::PrepareOptions& options) {
   // 17 digits reproduce the same double exactly.
   char fraction[32];
   std::snprintf(fraction, sizeof(fraction), "%.17g", options.val_fraction);
@@ -84,7 +84,7 @@ std::vector<std::string> PrepareCommandLine(const std::string& program,
   return line;
 }
 
-int RunDataPrepare(const DataPrepareOptions& options) {
+int RunDataPrepare(const data::PrepareOptions& options) {
   const std::vector<std::string> line = PrepareCommandLine(SiblingPath(), options);
   const int error = ReplaceProcess(line);
   std::fprintf(stderr, "error: cannot start %s: %s; install it beside trainyard\n", line[0].c_str(),
@@ -92,7 +92,7 @@ int RunDataPrepare(const DataPrepareOptions& options) {
   return 1;
 }
 
-CLI::App* AddDataCommands(CLI::App& app, DataPrepareOptions* options) {
+CLI::App* AddDataCommands(CLI::App& app, data::PrepareOptions* options) {
   CLI::App* data = app.add_subcommand("data", "Prepare text for training");
   data->require_subcommand(1);
   CLI::App* prepare = data->add_subcommand(

@@ -11,13 +11,13 @@
 #include <cstdio>
 
 #include "cli/data/data_command.h"
-#include "cli/data/prepare.h"
 #include "cli/process/exit_code.h"
+#include "data/prepare/prepare.h"
 
 namespace {
 
-using trainyard::cli::DataPrepareOptions;
 using trainyard::cli::ExitCode;
+using trainyard::data::PrepareOptions;
 
 // Set by a signal handler, which is safe because the variable is lock-free.
 std::atomic<bool> cancelled = false;
@@ -29,8 +29,8 @@ void CancelOnSignals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
 }
 
-trainyard::cli::Progress MakeProgress(const DataPrepareOptions& options) {
-  trainyard::cli::Progress::Settings settings;
+trainyard::data::Progress MakeProgress(const PrepareOptions& options) {
+  trainyard::data::Progress::Settings settings;
   settings.is_terminal = isatty(STDERR_FILENO) == 1;
   settings.seconds = [] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
@@ -39,7 +39,7 @@ trainyard::cli::Progress MakeProgress(const DataPrepareOptions& options) {
   if (!options.quiet) {
     settings.print = [](const std::string& text) { std::fputs(text.c_str(), stderr); };
   }
-  return trainyard::cli::Progress(settings);
+  return trainyard::data::Progress(settings);
 }
 
 ExitCode CodeOf(const absl::Status& status) {
@@ -60,7 +60,7 @@ ExitCode CodeOf(const absl::Status& status) {
 
 int main(int argc, char** argv) {
   CLI::App app("Convert text to tokens for the trainer", "trainyard-data");
-  DataPrepareOptions options;
+  PrepareOptions options;
   trainyard::cli::AddPrepareOptions(app, &options);
   try {
     app.parse(argc, argv);
@@ -68,13 +68,13 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::kUsage);
   }
   CancelOnSignals();
-  trainyard::cli::Progress progress = MakeProgress(options);
-  const auto summary = trainyard::cli::PrepareData(options, &progress, cancelled);
+  trainyard::data::Progress progress = MakeProgress(options);
+  const auto summary = trainyard::data::PrepareData(options, &progress, cancelled);
   progress.Stop();
   if (!summary.ok()) {
     std::fprintf(stderr, "error: %s\n", std::string(summary.status().message()).c_str());
     return static_cast<int>(CodeOf(summary.status()));
   }
-  std::fputs(trainyard::cli::SummaryText(*summary).c_str(), stdout);
+  std::fputs(trainyard::data::SummaryText(*summary).c_str(), stdout);
   return static_cast<int>(ExitCode::kOk);
 }

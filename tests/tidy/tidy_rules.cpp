@@ -115,8 +115,9 @@ Violations CheckRemovals(const SourceTree& tree) {
   static const std::regex banned(R"(\b(remove_all|n?ftw)\s*\()");
   Violations violations;
   for (const SourceFile& file : tree) {
-    const bool checked = IsCode(file.path) &&
-                         IsBelowAny(file.path, {"proto", "controller", "worker", "cli", "trainer"});
+    const bool checked =
+        IsCode(file.path) &&
+        IsBelowAny(file.path, {"proto", "controller", "worker", "cli", "data", "trainer"});
     if (!checked) continue;
     const std::string code = BlankCommentsAndLiterals(file.text);
     int line_number = 0;
@@ -156,7 +157,7 @@ Violations CheckContractNames(const SourceTree& tree) {
   Violations violations;
   const std::vector<std::string> names = NamesOfContract(tree);
   for (const SourceFile& file : tree) {
-    const bool bound = IsBelowAny(file.path, {"controller", "worker", "trainer", "cli"});
+    const bool bound = IsBelowAny(file.path, {"controller", "worker", "trainer", "cli", "data"});
     if (!bound || !IsCode(file.path)) continue;
     int line_number = 0;
     for (const std::string_view line : SplitLines(file.text)) {

@@ -9,18 +9,18 @@
 namespace trainyard::cli {
 namespace {
 
-DataPrepareOptions Parse(const std::vector<std::string>& line) {
+data::PrepareOptions Parse(const std::vector<std::string>& line) {
   std::vector<const char*> arguments;
   for (const std::string& argument : line) arguments.push_back(argument.c_str());
   CLI::App app;
-  DataPrepareOptions options;
+  data::PrepareOptions options;
   AddPrepareOptions(app, &options);
   app.parse(static_cast<int>(arguments.size()), arguments.data());
   return options;
 }
 
 TEST(DataCommandTest, EveryOptionReachesTheProgramThatDoesTheWork) {
-  DataPrepareOptions options;
+  data::PrepareOptions options;
   options.inputs = {"a.txt", "-b.txt", "dir with space"};
   options.out = "out put";
   options.tokenizer = "unigram";
@@ -30,7 +30,7 @@ TEST(DataCommandTest, EveryOptionReachesTheProgramThatDoesTheWork) {
   options.jobs = 3;
   options.force = true;
   options.quiet = true;
-  const DataPrepareOptions read = Parse(PrepareCommandLine("trainyard-data", options));
+  const data::PrepareOptions read = Parse(PrepareCommandLine("trainyard-data", options));
   EXPECT_EQ(read.inputs, options.inputs);
   EXPECT_EQ(read.out, options.out);
   EXPECT_EQ(read.tokenizer, options.tokenizer);
@@ -59,7 +59,7 @@ TEST(DataCommandTest, RefusesValuesThatMakeNoSense) {
 
 TEST(DataCommandTest, IsFoundUnderDataPrepare) {
   CLI::App app;
-  DataPrepareOptions options;
+  data::PrepareOptions options;
   const CLI::App* prepare = AddDataCommands(app, &options);
   EXPECT_EQ(prepare, app.get_subcommand("data")->get_subcommand("prepare"));
 }

@@ -6,11 +6,13 @@
 #include <sys/wait.h>
 
 #include "cli/data/data_command.h"
-#include "tests/cli/data/text_directory.h"
+#include "tests/data/text_directory.h"
 
 namespace trainyard::cli {
 namespace {
 
+using data::Prose;
+using data::TextDirectory;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;

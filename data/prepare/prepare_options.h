@@ -1,0 +1,25 @@
+// Settings of `trainyard data prepare`.
+#ifndef TRAINYARD_DATA_PREPARE_PREPARE_OPTIONS_H_
+#define TRAINYARD_DATA_PREPARE_PREPARE_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace trainyard::data {
+
+struct PrepareOptions {
+  std::vector<std::string> inputs;  // files or directories
+  std::string out;                  // directory to create
+  std::string tokenizer = "byte";   // "byte", "bpe" or "unigram"; "sentencepiece" is "bpe"
+  int64_t vocab_size = 8192;        // for bpe and unigram only
+  double val_fraction = 0.05;       // part of the text used for validation, chosen by hash
+  std::string field = "text";       // key of the text in each JSONL object
+  int jobs = 0;                     // number of threads; 0: one per core
+  bool force = false;               // replace an existing data set
+  bool quiet = false;               // no progress
+};
+
+}  // namespace trainyard::data
+
+#endif  // TRAINYARD_DATA_PREPARE_PREPARE_OPTIONS_H_

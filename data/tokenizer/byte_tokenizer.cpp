@@ -1,0 +1,32 @@
+#include "data/tokenizer/byte_tokenizer.h"
+
+namespace trainyard::data {
+namespace {
+
+class ByteTokenizer : public Tokenizer {
+ public:
+  void Encode(std::string_view text, std::vector<uint32_t>* ids) const override {
+    for (const char c : text) ids->push_back(static_cast<unsigned char>(c));
+  }
+  std::string Decode(const std::vector<uint32_t>& ids) const override {
+    std::string text;
+    for (const uint32_t id : ids) {
+      if (id < kBytes) text += static_cast<char>(id);
+    }
+    return text;
+  }
+  int64_t vocab_size() const override { return kBytes + 1; }
+  uint32_t end_of_document() const override { return kBytes; }
+  std::string kind() const override { return "byte"; }
+  const std::string& model() const override { return no_model_; }
+
+ private:
+  static constexpr uint32_t kBytes = 256;
+  const std::string no_model_;
+};
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> MakeByteTokenizer() { return std::make_unique<ByteTokenizer>(); }
+
+}  // namespace trainyard::data

@@ -1,0 +1,32 @@
+// Converts text to token ids and back. This header includes no absl header, because SentencePiece's
+// header fails to compile after one.
+#ifndef TRAINYARD_DATA_TOKENIZER_TOKENIZER_H_
+#define TRAINYARD_DATA_TOKENIZER_TOKENIZER_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainyard::data {
+
+// Thread-safe.
+class Tokenizer {
+ public:
+  virtual ~Tokenizer() = default;
+  // Appends the ids of `text`, which must be UTF-8.
+  virtual void Encode(std::string_view text, std::vector<uint32_t>* ids) const = 0;
+  // Returns the text that the ids encode. end_of_document adds no text.
+  virtual std::string Decode(const std::vector<uint32_t>& ids) const = 0;
+  virtual int64_t vocab_size() const = 0;
+  // The id that marks the end of a document. Encode does not append it.
+  virtual uint32_t end_of_document() const = 0;
+  // "byte" or "sentencepiece".
+  virtual std::string kind() const = 0;
+  // The contents of the data set's file tokenizer.model; empty for a tokenizer that is not trained.
+  virtual const std::string& model() const = 0;
+};
+
+}  // namespace trainyard::data
+
+#endif  // TRAINYARD_DATA_TOKENIZER_TOKENIZER_H_
