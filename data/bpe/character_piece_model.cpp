@@ -4,19 +4,9 @@
 #include <string>
 
 #include "data/bpe/merge_symbols.h"
+#include "data/unicode/code_point.h"
 
 namespace trainyard::data {
-namespace {
-
-// Returns the number of bytes of the character that begins with `first`. The text is UTF-8.
-size_t CharacterLength(char first) {
-  const auto byte = static_cast<unsigned char>(first);
-  if (byte < 0xC0) return 1;
-  if (byte < 0xE0) return 2;
-  return byte < 0xF0 ? 3 : 4;
-}
-
-}  // namespace
 
 void CharacterPieceModel::Encode(std::string_view piece, std::vector<uint32_t>* ids) const {
   std::string replaced;
@@ -28,18 +18,11 @@ void CharacterPieceModel::Encode(std::string_view piece, std::vector<uint32_t>* 
       replaced += byte;
     }
   }
-  if (bpe_.ignore_merges) {
-    const uint32_t token = bpe_.vocabulary.Find(replaced);
-    if (token != kNoToken) {
-      ids->push_back(token);
-      return;
-    }
-  }
   std::vector<uint32_t> symbols;
   symbols.reserve(replaced.size());
   std::string_view rest = replaced;
   while (!rest.empty()) {
-    const std::string_view character = rest.substr(0, CharacterLength(rest.front()));
+    const std::string_view character = rest.substr(0, DecodeUtf8(rest.data()).length);
     rest.remove_prefix(character.size());
     AppendSymbols(character, &symbols);
   }

@@ -20,8 +20,6 @@ inline constexpr std::string_view kSpaceSymbol = "\xE2\x96\x81";
 struct CharacterBpe {
   Vocabulary vocabulary;  // text of the tokens, in which kSpaceSymbol represents a space
   MergeTable merges;
-  // True: a piece that is a token is that token.
-  bool ignore_merges = false;
   // By byte: the tokens that encode the bytes of characters outside the vocabulary. kNoToken for
   // all if the vocabulary has no such tokens.
   std::array<uint32_t, 256> byte_tokens;

@@ -54,7 +54,7 @@ class LongMerge {
 
   void Apply(uint32_t position, uint32_t rank) {
     const uint32_t removed = next_[position];
-    symbols_[position] = merges_.ResultOf(rank);
+    symbols_[position] = merges_.ResultOf(rank, symbols_[position], symbols_[removed]);
     symbols_[removed] = kNoToken;
     ranks_[removed] = kNoRank;
     next_[position] = next_[removed];
@@ -98,7 +98,7 @@ size_t MergeShort(const MergeTable& merges, uint32_t* symbols, size_t count) {
     // min_element returns the first one of equal ranks.
     const size_t at = std::min_element(ranks, ranks + count - 1) - ranks;
     if (ranks[at] == kNoRank) break;
-    symbols[at] = merges.ResultOf(ranks[at]);
+    symbols[at] = merges.ResultOf(ranks[at], symbols[at], symbols[at + 1]);
     RemoveAt(symbols, count, at + 1);
     RemoveAt(ranks, count - 1, at);
     --count;

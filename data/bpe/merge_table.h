@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "data/bpe/vocabulary.h"
@@ -25,6 +26,11 @@ class MergeTable {
   // A repeated pair replaces the former rank and result, as in Hugging Face's library.
   bool Add(uint32_t left, uint32_t right, uint32_t result);
 
+  // Adds a merge with the rank of the last one, which must exist. Among pairs of equal rank the
+  // leftmost one is merged first, whatever their results are. SentencePiece needs this: its ranks
+  // are scores of tokens, and every way to make a token has the same score.
+  bool AddWithLastRank(uint32_t left, uint32_t right, uint32_t result);
+
   // Returns the rank of the merge of two tokens, or kNoRank if they do not merge.
   uint32_t RankOf(uint32_t left, uint32_t right) const {
     const uint64_t pair = PairOf(left, right);
@@ -35,9 +41,13 @@ class MergeTable {
     }
   }
 
-  // The token that the merge with this rank makes.
-  uint32_t ResultOf(uint32_t rank) const { return results_[rank]; }
+  // Returns the token that two tokens with the given rank become.
+  uint32_t ResultOf(uint32_t rank, uint32_t left, uint32_t right) const {
+    const uint32_t result = results_[rank];
+    return result != kNoToken ? result : results_by_pair_.at(PairOf(left, right));
+  }
 
+  // The number of ranks.
   size_t size() const { return results_.size(); }
 
  private:
@@ -54,13 +64,18 @@ class MergeTable {
     return (uint64_t{left} << kIdBits) | right;
   }
   size_t SlotOf(uint64_t pair) const { return (pair * 0x9E3779B97F4A7C15u) >> shift_; }
+  void Store(uint64_t pair, uint32_t rank);
   void Grow();
 
   // Open addressing with linear probing. The size is 2^(64 - shift_), and at most half is used.
   std::vector<uint64_t> slots_;
   int shift_ = 54;
   size_t used_slots_ = 0;
-  std::vector<uint32_t> results_;  // by rank
+  // By rank. kNoToken if merges of this rank make different tokens.
+  std::vector<uint32_t> results_;
+  // Merges whose rank was shared when they were added, by pair.
+  std::unordered_map<uint64_t, uint32_t> results_by_pair_;
+  std::vector<uint64_t> pairs_of_last_rank_;
 };
 
 }  // namespace trainyard::data

@@ -36,7 +36,7 @@ std::vector<uint32_t> ByDefinition(const MergeTable& merges, std::vector<uint32_
       }
     }
     if (lowest == kNoRank) return symbols;
-    symbols[at] = merges.ResultOf(lowest);
+    symbols[at] = merges.ResultOf(lowest, symbols[at], symbols[at + 1]);
     symbols.erase(symbols.begin() + static_cast<ptrdiff_t>(at) + 1);
   }
 }
@@ -48,7 +48,7 @@ TEST(MergeTableTest, ReturnsRanksInTheOrderOfAdding) {
   EXPECT_TRUE(merges.Add(2, 1, 20));
   EXPECT_EQ(merges.RankOf(1, 2), 0u);
   EXPECT_EQ(merges.RankOf(2, 1), 1u);
-  EXPECT_EQ(merges.ResultOf(1), 20u);
+  EXPECT_EQ(merges.ResultOf(1, 2, 1), 20u);
   EXPECT_EQ(merges.RankOf(0, 0), kNoRank);
   EXPECT_EQ(merges.RankOf(kTokensMax - 1, kTokensMax - 1), kNoRank);
 }
@@ -66,7 +66,23 @@ TEST(MergeTableTest, UsesTheLastOfEqualPairs) {
   EXPECT_TRUE(merges.Add(1, 2, 30));
   EXPECT_TRUE(merges.Add(1, 2, 31));
   EXPECT_EQ(merges.RankOf(1, 2), 1u);
-  EXPECT_EQ(merges.ResultOf(1), 31u);
+  EXPECT_EQ(merges.ResultOf(1, 1, 2), 31u);
+}
+
+TEST(MergeTableTest, MergesOfOneRankMayMakeDifferentTokens) {
+  MergeTable merges;
+  EXPECT_FALSE(merges.AddWithLastRank(1, 2, 30));
+  EXPECT_TRUE(merges.Add(1, 2, 30));
+  EXPECT_TRUE(merges.AddWithLastRank(3, 4, 30));
+  EXPECT_EQ(merges.ResultOf(0, 3, 4), 30u);
+  EXPECT_TRUE(merges.AddWithLastRank(5, 6, 31));
+  EXPECT_TRUE(merges.AddWithLastRank(7, 8, 30));
+  EXPECT_EQ(merges.RankOf(7, 8), 0u);
+  EXPECT_EQ(merges.ResultOf(0, 1, 2), 30u);
+  EXPECT_EQ(merges.ResultOf(0, 3, 4), 30u);
+  EXPECT_EQ(merges.ResultOf(0, 5, 6), 31u);
+  EXPECT_EQ(merges.ResultOf(0, 7, 8), 30u);
+  EXPECT_EQ(merges.size(), 1u);
 }
 
 TEST(MergeTableTest, FindsPairsAfterItGrows) {
@@ -103,6 +119,14 @@ TEST(MergeSymbolsTest, ARankLowerThanTheLastOneIsAppliedNext) {
   merges.Add(3, 4, 7);
   EXPECT_THAT(ByMergeShort(merges, {1, 2, 3, 4}), ElementsAre(6, 4));
   EXPECT_THAT(ByMergeLong(merges, {1, 2, 3, 4}), ElementsAre(6, 4));
+}
+
+TEST(MergeSymbolsTest, LeftmostWinsAmongDifferentPairsOfOneRank) {
+  MergeTable merges;
+  merges.Add(2, 3, 10);
+  merges.AddWithLastRank(1, 2, 11);
+  EXPECT_THAT(ByMergeShort(merges, {1, 2, 3}), ElementsAre(11, 3));
+  EXPECT_THAT(ByMergeLong(merges, {1, 2, 3}), ElementsAre(11, 3));
 }
 
 TEST(MergeSymbolsTest, KeepsFewSymbols) {
