@@ -1,29 +1,27 @@
 #include "data/bpe/character_piece_model.h"
 
 #include <algorithm>
-#include <string>
+#include <string_view>
 
 #include "data/bpe/merge_symbols.h"
 #include "data/unicode/code_point.h"
 
 namespace trainyard::data {
 
-void CharacterPieceModel::Encode(std::string_view piece, std::vector<uint32_t>* ids) const {
-  std::string replaced;
-  replaced.reserve(piece.size() + kSpaceSymbol.size());
-  for (const char byte : piece) {
-    if (byte == ' ') {
-      replaced += kSpaceSymbol;
-    } else {
-      replaced += byte;
-    }
+CharacterPieceModel::CharacterPieceModel(const CharacterBpe& bpe) : bpe_(bpe) {
+  for (size_t character = 0; character < ascii_.size(); ++character) {
+    const char text = static_cast<char>(character);
+    ascii_[character] = bpe.vocabulary.Find(std::string_view(&text, 1));
   }
+  ascii_[' '] = bpe.vocabulary.Find(kSpaceSymbol);
+}
+
+void CharacterPieceModel::Encode(std::string_view piece, std::vector<uint32_t>* ids) const {
   std::vector<uint32_t> symbols;
-  symbols.reserve(replaced.size());
-  std::string_view rest = replaced;
-  while (!rest.empty()) {
-    const std::string_view character = rest.substr(0, DecodeUtf8(rest.data()).length);
-    rest.remove_prefix(character.size());
+  symbols.reserve(piece.size());
+  while (!piece.empty()) {
+    const std::string_view character = piece.substr(0, DecodeUtf8(piece.data()).length);
+    piece.remove_prefix(character.size());
     AppendSymbols(character, &symbols);
   }
   if (symbols.size() <= kShortSymbolsMax) {
@@ -36,11 +34,17 @@ void CharacterPieceModel::Encode(std::string_view piece, std::vector<uint32_t>* 
 
 void CharacterPieceModel::AppendSymbols(std::string_view character,
                                         std::vector<uint32_t>* symbols) const {
-  const uint32_t token = bpe_.vocabulary.Find(character);
+  const auto first = static_cast<unsigned char>(character.front());
+  const uint32_t token = first < ascii_.size() ? ascii_[first] : bpe_.vocabulary.Find(character);
   if (token != kNoToken) {
     symbols->push_back(token);
-    return;
+  } else {
+    AppendUnknown(character == " " ? kSpaceSymbol : character, symbols);
   }
+}
+
+void CharacterPieceModel::AppendUnknown(std::string_view character,
+                                        std::vector<uint32_t>* symbols) const {
   const auto token_of = [this](char byte) {
     return bpe_.byte_tokens[static_cast<unsigned char>(byte)];
   };

@@ -33,15 +33,17 @@ struct CharacterBpe {
 class CharacterPieceModel : public PieceModel {
  public:
   // `bpe` must outlive the model.
-  explicit CharacterPieceModel(const CharacterBpe& bpe) : bpe_(bpe) {}
+  explicit CharacterPieceModel(const CharacterBpe& bpe);
 
-  // Spaces in the piece are replaced by kSpaceSymbol.
+  // A space in the piece is the same as kSpaceSymbol.
   void Encode(std::string_view piece, std::vector<uint32_t>* ids) const override;
 
  private:
   void AppendSymbols(std::string_view character, std::vector<uint32_t>* symbols) const;
+  void AppendUnknown(std::string_view character, std::vector<uint32_t>* symbols) const;
 
   const CharacterBpe& bpe_;
+  std::array<uint32_t, 128> ascii_;  // by ASCII character: its token, or kNoToken
 };
 
 }  // namespace trainyard::data

@@ -25,26 +25,27 @@ class CharacterCutter {
   size_t Next(std::string_view text, size_t begin, uint32_t* ends, size_t capacity) const;
 
  private:
-  // Properties of a character.
+  // Properties of a character that is not ASCII.
   static constexpr uint8_t kPrecedes = 1;  // a merged token has another character behind it
   static constexpr uint8_t kFollows = 2;   // a merged token has another character before it
-  static constexpr uint8_t kSpace = 4;     // a space or U+2581
+  static constexpr uint8_t kBoth = kPrecedes | kFollows;
+  static constexpr size_t kAscii = 128;
 
   void AddToken(std::string_view token);
-  void Mark(char32_t character, uint8_t property);
-  uint8_t PropertiesOf(char32_t character) const {
-    if (character < ascii_.size()) return ascii_[character];
+  void Join(char32_t before, char32_t behind);
+  uint8_t& PropertiesOf(char32_t character);
+  bool CanCut(char32_t before, char32_t behind) const;
+  uint8_t FindProperties(char32_t character) const {
+    if (character < kAscii) return ascii_[character];
     return character < properties_.size() ? properties_[character] : other_;
   }
-  bool CanCut(uint8_t before, uint8_t behind) const {
-    if ((before & kPrecedes) == 0 || (behind & kFollows) == 0) return true;
-    return cuts_before_space_ && (behind & kSpace) != 0 && (before & kSpace) == 0;
-  }
 
-  std::array<uint8_t, 128> ascii_{};
+  // joined_[a][b]: a merged token has b behind a. A space represents U+2581.
+  std::array<std::array<bool, kAscii>, kAscii> joined_{};
+  std::array<uint8_t, kAscii> ascii_{};
   std::vector<uint8_t> properties_;  // by code point
   uint8_t other_ = 0;                // of code points that properties_ does not have
-  // True if no merged token has a space behind another character.
+  // True if no merged token has a space behind another character that is not ASCII.
   bool cuts_before_space_ = true;
 };
 
