@@ -23,7 +23,9 @@ class PieceScanner {
  private:
   SplitRule rule_;
   std::string_view text_;
-  size_t begin_ = 0;  // of the next piece
+  size_t begin_ = 0;  // of the first piece behind the window
+  size_t window_ = 0;
+  uint64_t pending_ = 0;  // ends of pieces, as bits of bytes behind window_
 };
 
 }  // namespace trainyard::data

@@ -15,9 +15,7 @@ enum class CharClass : uint8_t { kLetter, kNumber, kSpace, kOther };
 
 inline CharClass ClassOf(char32_t code_point) {
   if (code_point >= kCharClassLimit) return CharClass::kOther;
-  const uint64_t block = kCharClassBlocks[code_point / kCharClassBlock];
-  const uint64_t word = kCharClassWords[block * 8 + (code_point / 32) % 8];
-  return static_cast<CharClass>((word >> (code_point % 32 * 2)) & 3);
+  return static_cast<CharClass>(TwoLevelValue(kCharClassBlocks, kCharClassWords, code_point));
 }
 
 struct DecodedChar {
