@@ -42,19 +42,6 @@ absl::Status NoMemory() {
       "or less text");
 }
 
-// Removes all but the last of equal merges. A pair is merged more than once if it has several
-// entries in the queue; Hugging Face keeps the last rank.
-void KeepLastOfEqual(std::vector<BpeMerge>* merges) {
-  std::set<SymbolPair> known;
-  std::vector<BpeMerge> kept;
-  for (size_t i = merges->size(); i-- > 0;) {
-    const BpeMerge& merge = (*merges)[i];
-    if (known.insert(MakePair(merge.left, merge.right)).second) kept.push_back(merge);
-  }
-  std::reverse(kept.begin(), kept.end());
-  *merges = std::move(kept);
-}
-
 }  // namespace
 
 absl::StatusOr<BpeTrainer> BpeTrainer::Create(TrainingOptions options) {
@@ -98,7 +85,6 @@ absl::StatusOr<TrainedBpe> BpeTrainer::Train() {
   PairMerger merger(options_.max_token_length, &words_, &counts_, &queue_);
   for (uint32_t id = 0; id < result_.tokens.size(); ++id) merger.SetLength(id, 1);
   TRAINYARD_RETURN_IF_ERROR(MergeAll(&merger));
-  KeepLastOfEqual(&result_.merges);
   return std::move(result_);
 }
 
@@ -167,7 +153,7 @@ absl::Status BpeTrainer::ApplyMerge(const QueuedPair& entry, PairMerger* merger)
   TRAINYARD_RETURN_IF_ERROR(
       CheckMemory(words_.bytes() + queue_.bytes() + merger->bytes() + counts_.PeakBytesFor(pairs)));
   if (!counts_.MakeSpace(pairs)) return NoMemory();
-  merger->UpdateCounts(static_cast<uint32_t>(result_.merges.size()));
+  merger->UpdateCounts();
   return absl::OkStatus();
 }
 

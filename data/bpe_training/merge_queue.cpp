@@ -1,15 +1,13 @@
 #include "data/bpe_training/merge_queue.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace trainyard::data {
 namespace {
 
 // True if `b` must be returned before `a`.
 bool IsLater(const QueuedPair& a, const QueuedPair& b) {
-  if (a.count != b.count) return a.count < b.count;
-  return std::tie(a.pair, a.merge) > std::tie(b.pair, b.merge);
+  return a.count != b.count ? a.count < b.count : a.pair > b.pair;
 }
 
 }  // namespace

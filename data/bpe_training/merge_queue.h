@@ -20,7 +20,8 @@ namespace trainyard::data {
 // have one position and memory for growth would double the total.
 class WordPositions {
  public:
-  explicit WordPositions(uint32_t capacity = 0)
+  WordPositions() = default;
+  explicit WordPositions(uint32_t capacity)
       : many_(capacity > 1 ? new uint32_t[capacity] : nullptr) {}
 
   void Append(uint32_t position) { (many_ != nullptr ? many_.get() : &only_)[size_++] = position; }
@@ -41,17 +42,20 @@ class WordPositions {
   uint32_t only_ = 0;
 };
 
-// A pair as it was when a merge created occurrences of it. A pair has several entries if several
-// merges created occurrences, which requires that two merges have the same result.
+// A pair as it was when a merge created its occurrences.
+//
+// A pair is queued once, because one merge creates all its occurrences: the merge that creates the
+// younger of its two symbols. No other merge creates the same symbol. Where both ends of a token
+// are ends of symbols, no earlier symbol crossed them, so the same merges were applied between
+// them, in the same order. A text therefore becomes a token by one merge, in all words at once.
 struct QueuedPair {
   SymbolPair pair = 0;
-  int64_t count = 0;   // At least 1. Out of date if later merges changed the count.
-  uint32_t merge = 0;  // The number of merges before the one that created the occurrences.
+  int64_t count = 0;  // At least 1. Too large if later merges replaced some occurrences.
   WordPositions words;
 };
 
 // Returns entries in descending order of counts. Entries with equal counts are in ascending order
-// of pairs, and then of merges.
+// of pairs.
 //
 // Only entries with at least a certain power of two as count are in the heap. The others wait in
 // lists, one per power of two. Most entries have small counts and are never compared.

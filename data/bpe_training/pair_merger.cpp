@@ -52,32 +52,19 @@ void PairMerger::ReplaceInWord(uint32_t position) {
       continue;
     }
     // The left neighbor is n after "abab", because the first "ab" is already replaced.
-    if (to > 0) {
-      RecordRemoved(&left_, ids[to - 1], count);
-      RecordAdded(&left_, ids[to - 1], count, position);
-    }
-    if (from + 2 < size) {
-      const uint32_t next = ids[from + 2];
-      RecordRemoved(&right_, next, count);
-      // Each pair must belong to one side, so that it is queued once: (n, n) to the left one.
-      RecordAdded(next == n_ ? &left_ : &right_, next, count, position);
-    }
+    if (to > 0) Record(&left_, ids[to - 1], count, position);
+    if (from + 2 < size) Record(&right_, ids[from + 2], count, position);
     ids[to++] = n_;
     from += 2;
   }
   WordList::Shorten(word, static_cast<uint32_t>(to));
 }
 
-inline void PairMerger::RecordRemoved(Side* side, uint32_t symbol, int64_t count) {
+inline void PairMerger::Record(Side* side, uint32_t symbol, int64_t count, uint32_t position) {
   Changes& changes = side->changes[symbol];
-  if (changes.removed == 0 && changes.added == 0) side->symbols.push_back(symbol);
+  if (changes.removed == 0) side->symbols.push_back(symbol);
   changes.removed += count;
-}
-
-inline void PairMerger::RecordAdded(Side* side, uint32_t symbol, int64_t count, uint32_t position) {
   if (lengths_[symbol] + lengths_[n_] >= max_token_length_) return;
-  Changes& changes = side->changes[symbol];
-  if (changes.removed == 0 && changes.added == 0) side->symbols.push_back(symbol);
   changes.added += count;
   if (changes.last_word == position + 1) return;
   changes.last_word = position + 1;
@@ -93,12 +80,13 @@ SymbolPair PairMerger::AddedPair(const Side* side, uint32_t symbol) const {
   return side == &left_ ? MakePair(symbol, n_) : MakePair(n_, symbol);
 }
 
-void PairMerger::UpdateCounts(uint32_t merge) {
+void PairMerger::UpdateCounts() {
   ApplyChanges(&left_);
   ApplyChanges(&right_);
-  // A count may be changed by both sides, and is read only after both.
-  QueueAdditions(&left_, merge);
-  QueueAdditions(&right_, merge);
+  // Both sides may change a count: in "abab", the right side adds (n, a) and the left one removes
+  // it. The counts are therefore read after both.
+  QueueAdditions(&left_);
+  QueueAdditions(&right_);
 }
 
 void PairMerger::ApplyChanges(Side* side) {
@@ -109,13 +97,13 @@ void PairMerger::ApplyChanges(Side* side) {
       counts_.Prefetch(AddedPair(side, symbols[i + kPrefetchDistance]));
     }
     Changes& changes = side->changes[symbols[i]];
-    if (changes.removed != 0) counts_.Add(RemovedPair(side, symbols[i]), -changes.removed);
+    counts_.Add(RemovedPair(side, symbols[i]), -changes.removed);
     if (changes.added == 0) continue;
     changes.added_slot = counts_.Add(AddedPair(side, symbols[i]), changes.added);
   }
 }
 
-void PairMerger::QueueAdditions(Side* side, uint32_t merge) {
+void PairMerger::QueueAdditions(Side* side) {
   for (const uint32_t symbol : side->symbols) {
     Changes& changes = side->changes[symbol];
     const int64_t count = changes.added == 0 ? 0 : counts_.CountOf(changes.added_slot);
@@ -123,7 +111,7 @@ void PairMerger::QueueAdditions(Side* side, uint32_t merge) {
     changes.added_slot = kNoEntry;
     if (count <= 0) continue;
     changes.added_slot = side->entries.size();
-    side->entries.push_back({AddedPair(side, symbol), count, merge, WordPositions(changes.words)});
+    side->entries.push_back({AddedPair(side, symbol), count, WordPositions(changes.words)});
   }
   for (const Addition& addition : side->additions) {
     const uint64_t entry = side->changes[addition.symbol].added_slot;

@@ -35,8 +35,8 @@ class PairMerger {
 
   // Applies the changes of ReplaceInWords to the counts. Then queues the pairs with new
   // occurrences, if their counts are positive. The table must have space for PairsToUpdate()
-  // pairs. `merge`: the number of merges, including this one.
-  void UpdateCounts(uint32_t merge);
+  // pairs.
+  void UpdateCounts();
 
   size_t bytes() const;
 
@@ -63,10 +63,9 @@ class PairMerger {
   };
 
   void ReplaceInWord(uint32_t position);
-  void RecordRemoved(Side* side, uint32_t symbol, int64_t count);
-  void RecordAdded(Side* side, uint32_t symbol, int64_t count, uint32_t position);
+  void Record(Side* side, uint32_t symbol, int64_t count, uint32_t position);
   void ApplyChanges(Side* side);
-  void QueueAdditions(Side* side, uint32_t merge);
+  void QueueAdditions(Side* side);
   SymbolPair RemovedPair(const Side* side, uint32_t symbol) const;
   SymbolPair AddedPair(const Side* side, uint32_t symbol) const;
 

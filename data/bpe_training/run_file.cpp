@@ -23,7 +23,7 @@ constexpr uint32_t kEnd = 0xFFFFFFFF;
 struct BlockHead {
   uint32_t bytes = 0;
   uint32_t words = 0;
-  uint64_t hash = 0;  // XXH64 of the contents.
+  uint64_t hash = 0;  // XXH64 of the contents, with `words` as its seed.
 };
 static_assert(sizeof(BlockHead) == 16);
 
@@ -69,7 +69,7 @@ absl::Status RunWriter::Add(std::string_view word, uint64_t count) {
 
 absl::Status RunWriter::WriteBlock() {
   const BlockHead head{static_cast<uint32_t>(block_.size()), block_words_,
-                       XXH64(block_.data(), block_.size(), 0)};
+                       XXH64(block_.data(), block_.size(), block_words_)};
   TRAINYARD_RETURN_IF_ERROR(Write(BytesOf(head)));
   TRAINYARD_RETURN_IF_ERROR(Write(block_));
   block_.clear();
@@ -134,7 +134,9 @@ absl::Status RunReader::ReadBlock() {
   }
   block_.resize(head.bytes);
   TRAINYARD_RETURN_IF_ERROR(Read(block_.data(), block_.size()));
-  if (XXH64(block_.data(), block_.size(), 0) != head.hash) return Damaged("a checksum is wrong");
+  if (XXH64(block_.data(), block_.size(), head.words) != head.hash) {
+    return Damaged("a checksum is wrong");
+  }
   return absl::OkStatus();
 }
 

@@ -1,8 +1,8 @@
 // Sorted words with counts, in files.
 //
 // A run file is a header of eight bytes, blocks, and an end mark. A block has the number of bytes
-// and words of its contents (32 bits each), the XXH64 of the contents, and the contents: for each
-// word the count (64 bits), the length (32 bits) and the bytes. The end mark is a block without
+// and words of its contents (32 bits each), an XXH64 of both, and the contents: for each word the
+// count (64 bits), the length (32 bits) and the bytes. The end mark is a block without
 // contents whose second number is 0xFFFFFFFF and whose hash is the number of words in the file.
 // Numbers are little-endian. Run files are read only by the process that wrote them.
 #ifndef TRAINYARD_DATA_BPE_TRAINING_RUN_FILE_H_

@@ -21,8 +21,7 @@ struct TrainedBpe {
   // alphabet (byte_alphabet.h).
   std::vector<std::string> tokens;
   size_t special_tokens = 0;
-  // In order of rank. The token of a merge is the concatenation of its parts. Two merges may have
-  // the same token.
+  // In order of rank. The token of a merge is the concatenation of its parts.
   std::vector<BpeMerge> merges;
 };
 
