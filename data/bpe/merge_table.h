@@ -50,6 +50,9 @@ class MergeTable {
   // The number of ranks.
   size_t size() const { return results_.size(); }
 
+  // The token that merges make, by rank. kNoToken if merges of a rank make different tokens.
+  const std::vector<uint32_t>& results() const { return results_; }
+
  private:
   // A slot has the left id (21 bits), the right id (21 bits) and the rank (22 bits), so that a
   // cache line has eight merges. The free slot has a pair and a rank that no merge has.

@@ -31,19 +31,15 @@ std::string_view WithoutByteOrderMark(const RawBlock& block) {
   return text;
 }
 
-struct DocumentEnds {
-  bool begins = false;
-  bool ends = false;
-};
+}  // namespace
 
-void TakeStretches(std::string_view text, DocumentEnds document, const BlockDecoder::Take& take) {
-  const std::vector<std::string_view> stretches = CutIntoStretches(text);
+void BlockDecoder::TakeStretches(std::string_view text, DocumentEnds document,
+                                 const Take& take) const {
+  const std::vector<std::string_view> stretches = CutIntoStretches(text, settings_.cuts);
   for (size_t i = 0; i < stretches.size(); ++i) {
     take({stretches[i], document.begins && i == 0, document.ends && i + 1 == stretches.size()});
   }
 }
-
-}  // namespace
 
 absl::StatusOr<BlockLines> BlockDecoder::Decode(RawBlock* block, const Take& take) {
   if (block->file->kind == InputKind::kPod) return DecodePod(*block, take);

@@ -19,6 +19,7 @@ namespace trainyard::data {
 struct DecodeSettings {
   std::string field = "text";  // key of the text in each JSON line
   bool repair_utf8 = false;    // replace invalid UTF-8 by U+FFFD instead of refusing it
+  TextCuts cuts;               // of plain text and POD, as in ReadLimits
 };
 
 // Not thread-safe: each thread has its own decoder.
@@ -40,6 +41,12 @@ class BlockDecoder {
   absl::StatusOr<BlockLines> Decode(RawBlock* block, const Take& take);
 
  private:
+  struct DocumentEnds {
+    bool begins = false;
+    bool ends = false;
+  };
+
+  void TakeStretches(std::string_view text, DocumentEnds document, const Take& take) const;
   absl::StatusOr<BlockLines> DecodeText(const RawBlock& block, const Take& take) const;
   absl::StatusOr<BlockLines> DecodePod(const RawBlock& block, const Take& take) const;
   BlockLines DecodeJsonLines(RawBlock* block, const Take& take);

@@ -8,9 +8,23 @@ namespace {
 constexpr size_t kStretchBytes = 32 << 10;
 constexpr size_t kStretchBytesMax = 128 << 10;
 
+std::vector<std::string_view> CutAt(const TextCuts& cuts, std::string_view text) {
+  std::vector<std::string_view> stretches;
+  size_t begin = 0;
+  while (text.size() - begin > kStretchBytes) {
+    const size_t cut = cuts.find(text, begin + kStretchBytes, text.size());
+    if (cut == std::string_view::npos) break;
+    stretches.push_back(text.substr(begin, cut - begin));
+    begin = cut;
+  }
+  stretches.push_back(text.substr(begin));
+  return stretches;
+}
+
 }  // namespace
 
-std::vector<std::string_view> CutIntoStretches(std::string_view text) {
+std::vector<std::string_view> CutIntoStretches(std::string_view text, const TextCuts& cuts) {
+  if (cuts.find) return CutAt(cuts, text);
   std::vector<std::string_view> stretches;
   while (text.size() > kStretchBytes) {
     const size_t line_end = text.find('\n', kStretchBytes - 1);

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "data/input/raw_block.h"
+
 namespace trainyard::data {
 
 // A document, or a part of a file of plain text or POD. Each part goes to either the training or
@@ -16,8 +18,9 @@ struct TextPart {
 };
 
 // Cuts `text` into pieces of about 32 KiB, so that one large file can be split between training and
-// validation. Cuts after line ends; a longer line is cut between characters.
-std::vector<std::string_view> CutIntoStretches(std::string_view text);
+// validation. Cuts at the positions that `cuts` allows. Without `cuts.find`, cuts after line ends;
+// a longer line is cut between characters.
+std::vector<std::string_view> CutIntoStretches(std::string_view text, const TextCuts& cuts = {});
 
 }  // namespace trainyard::data
 

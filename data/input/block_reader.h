@@ -39,8 +39,8 @@ class BlockReader {
 
 // Reads the bytes of a block, unless they are loaded. Thread-safe for different blocks. All errors
 // name the file. Returns NotFound or PermissionDenied if the file cannot be opened. Returns
-// DataLoss if it cannot be read, is damaged, is UTF-16, has changed its size since it was found, or
-// is a .pod file longer than the limit.
+// DataLoss if it cannot be read, is damaged, is UTF-16, has changed its size since it was found,,
+// is a .pod file longer than the limit, or has too much text without a cut.
 absl::Status LoadBlock(RawBlock* block, const ReadLimits& limits = {});
 
 }  // namespace trainyard::data

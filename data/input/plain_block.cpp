@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/status/statusor.h"
 #include "data/input/system_error.h"
 #include "data/input/text_bounds.h"
 #include "proto/files/unique_fd.h"
@@ -36,7 +37,7 @@ class PlainLoader {
       case InputKind::kPod:
         return LoadPod();
       case InputKind::kText:
-        return LoadText();
+        return limits_.cuts.find ? LoadTextBetweenCuts() : LoadText();
       case InputKind::kJsonLines:
         return LoadLines();
     }
@@ -149,6 +150,50 @@ class PlainLoader {
     if (block_.ends_file || last_line_ends_file) return absl::OkStatus();
     bytes_.resize(CharacterBoundary(bytes_, last + 1));
     return absl::OkStatus();
+  }
+
+  absl::Status LoadTextBetweenCuts() {
+    const auto context = static_cast<int64_t>(limits_.cuts.context);
+    block_.offset = std::max<int64_t>(block_.range_begin - context, 0);
+    TRAINYARD_RETURN_IF_ERROR(
+        ReadMore(static_cast<size_t>(block_.range_end + context - block_.offset)));
+    const auto range_end = static_cast<size_t>(block_.range_end - block_.offset);
+    size_t begin = 0;
+    if (block_.range_begin > 0) {
+      begin = limits_.cuts.find(bytes_, static_cast<size_t>(block_.range_begin - block_.offset),
+                                range_end);
+      if (begin == std::string::npos) begin = range_end;  // the text belongs to an earlier block
+    }
+    size_t end = begin;
+    if (begin < range_end) {
+      TRAINYARD_ASSIGN_OR_RETURN(end, CutBehind(begin, range_end));
+    }
+    bytes_.resize(end);
+    DropFront(begin);
+    return absl::OkStatus();
+  }
+
+  // Returns the first cut at or behind the end of the range, or the end of the file.
+  absl::StatusOr<size_t> CutBehind(size_t begin, size_t range_end) {
+    size_t searched = range_end;
+    for (size_t step = kFirstStep; !block_.ends_file; step = std::min(2 * step, kLastStep)) {
+      // A position without context behind it is searched when more has been read.
+      const size_t last = AtEndOfFile() ? bytes_.size() : bytes_.size() - limits_.cuts.context;
+      const size_t cut = limits_.cuts.find(bytes_, searched, last);
+      if (cut != std::string::npos) return cut;
+      if (AtEndOfFile()) break;
+      searched = last;
+      if (bytes_.size() - begin > limits_.document_bytes_max) return TooLong();
+      TRAINYARD_RETURN_IF_ERROR(ReadMore(step));
+    }
+    return bytes_.size();
+  }
+
+  absl::Status TooLong() const {
+    return absl::DataLossError(
+        block_.file->path +
+        ": more than 256 MiB without a line end at which the tokenizer allows a cut; divide the "
+        "text into documents, or omit it from the inputs");
   }
 
   // Returns the position in `bytes_` at which the block of this range begins. Must agree with the

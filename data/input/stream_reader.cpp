@@ -1,5 +1,6 @@
 #include "data/input/stream_reader.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -54,11 +55,22 @@ bool StreamReader::BeginsWithLongLine(size_t searched) const {
 // Returns the length of the block at the start of `pending_`; 0 if more bytes must be read.
 size_t StreamReader::BlockEnd(size_t searched) const {
   if (file_.kind == InputKind::kPod || pending_.size() < limits_.block_bytes) return 0;
+  if (file_.kind == InputKind::kText && limits_.cuts.find) return NextCut(searched);
   const size_t line_end = std::string_view(pending_).substr(searched).rfind('\n');
   if (line_end != std::string_view::npos) return searched + line_end + 1;
   const bool may_cut = file_.kind == InputKind::kText && pending_.size() >= 2 * limits_.block_bytes;
   // The last character may be incomplete, so the cut is a whole character before the end.
   return may_cut ? CharacterBoundary(pending_, pending_.size() - 4) : 0;
+}
+
+// Returns the first cut that makes a block of block_bytes or more; 0 if more bytes must be read.
+size_t StreamReader::NextCut(size_t searched) const {
+  const size_t context = limits_.cuts.context;
+  if (pending_.size() < limits_.block_bytes + context) return 0;
+  // Positions at the end have not been searched, because they had no context behind them.
+  const size_t begin = std::max(limits_.block_bytes, searched - std::min(searched, context));
+  const size_t cut = limits_.cuts.find(pending_, begin, pending_.size() - context);
+  return cut == std::string_view::npos ? 0 : cut;
 }
 
 // Omits the line at the start of `pending_`, which is longer than the limit.

@@ -33,8 +33,9 @@ class StreamReader {
       : file_(file), limits_(limits), source_(std::move(source)) {}
 
   absl::StatusOr<bool> ReadMore();
-  // `searched`: number of bytes at the start of `pending_` that contain no line end.
+  // `searched`: number of bytes at the start of `pending_` that contain no place for a cut.
   size_t BlockEnd(size_t searched) const;
+  size_t NextCut(size_t searched) const;
   bool BeginsWithLongLine(size_t searched) const;
   absl::Status OmitLine(RawBlock* block);
   void TakeBytes(size_t count, RawBlock* block);

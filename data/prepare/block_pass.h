@@ -2,7 +2,6 @@
 #ifndef TRAINYARD_DATA_PREPARE_BLOCK_PASS_H_
 #define TRAINYARD_DATA_PREPARE_BLOCK_PASS_H_
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,37 +12,21 @@
 #include "absl/status/statusor.h"
 #include "data/documents/bad_lines.h"
 #include "data/documents/block_decoder.h"
-#include "data/documents/pod_text.h"
 #include "data/documents/text_parts.h"
 #include "data/input/block_pipeline.h"
 #include "data/input/block_reader.h"
-#include "data/input/input_files.h"
 #include "data/input/raw_block.h"
-#include "data/prepare/prepare_options.h"
-#include "data/prepare/progress.h"
+#include "data/prepare/job.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::data {
 
-// Settings and input files that all passes share.
-struct Job {
-  const PrepareOptions& options;
-  const std::vector<InputFile> files;
-  const int64_t bytes;  // of the files on disk
-  const int threads;
-  Progress* const progress;
-  const std::atomic<bool>& cancelled;
-  PodTexts& pods;
-
-  DecodeSettings decode_settings() const { return {options.field, options.utf8 == "replace"}; }
-  BadLinePolicy bad_line_policy() const { return {options.bad == "stop", options.bad_fraction}; }
-};
-
 // Calls `work` for each part, in any order, on `job.threads` threads. Its first argument is the
 // index of the thread, its last one the result of the part's block. Calls `take` for the result of
 // each block in the order of the input, on the caller's thread. Bad lines are added to `log`.
+// Plain text is cut as `cuts` allows.
 template <typename Result>
-absl::Status ForEachPart(const Job& job, BadLineLog* log,
+absl::Status ForEachPart(const Job& job, const TextCuts& cuts, BadLineLog* log,
                          const std::function<void(int, const TextPart&, Result*)>& work,
                          const std::function<absl::Status(const Result&)>& take) {
   struct Done {
@@ -53,15 +36,17 @@ absl::Status ForEachPart(const Job& job, BadLineLog* log,
   };
   std::vector<std::unique_ptr<BlockDecoder>> decoders;
   for (int thread = 0; thread < job.threads; ++thread) {
-    decoders.push_back(std::make_unique<BlockDecoder>(job.decode_settings(), &job.pods));
+    decoders.push_back(std::make_unique<BlockDecoder>(job.decode_settings(cuts), &job.pods));
   }
-  BlockReader reader(job.files);
+  ReadLimits limits;
+  limits.cuts = cuts;
+  BlockReader reader(job.files, limits);
   const auto next = [&](RawBlock* block) -> absl::StatusOr<bool> {
     if (job.cancelled) return absl::CancelledError("interrupted; nothing was kept");
     return reader.Next(block);
   };
   const auto process = [&](int thread, RawBlock block) -> absl::StatusOr<Done> {
-    TRAINYARD_RETURN_IF_ERROR(LoadBlock(&block));
+    TRAINYARD_RETURN_IF_ERROR(LoadBlock(&block, limits));
     Done done;
     TRAINYARD_ASSIGN_OR_RETURN(
         done.lines, decoders[static_cast<size_t>(thread)]->Decode(

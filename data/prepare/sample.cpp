@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "data/documents/bad_lines.h"
+#include "data/prepare/block_pass.h"
 #include "data/prepare/split_hash.h"
 #include "proto/support/status_macros.h"
 
@@ -52,7 +54,7 @@ absl::StatusOr<std::vector<std::string>> SampleText(const Job& job, uint64_t val
   BadLineLog log(job.bad_line_policy());
   job.progress->Start("sampling", job.bytes);
   TRAINYARD_RETURN_IF_ERROR(ForEachPart<Sentences>(
-      job, &log,
+      job, {}, &log,
       [&](int, const TextPart& part, Sentences* sample) {
         const bool is_training = HashOf(part.text) >= val_threshold;
         if (is_training && HashOf(part.text, 1) <= keep) AddSentences(part.text, sample);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "data/prepare/block_pass.h"
+#include "data/prepare/job.h"
 
 namespace trainyard::data {
 

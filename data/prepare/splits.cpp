@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "data/prepare/block_pass.h"
 #include "data/prepare/split_hash.h"
 #include "data/tokens/token_packer.h"
 #include "proto/contract/token_format.h"
@@ -20,6 +21,7 @@ namespace {
 struct EncodedPart {
   bool validates = false;
   bool ends_document = false;
+  bool has_special_text = false;
   uint64_t hash = 0;
   int64_t source_bytes = 0;
   size_t packed_bytes = 0;
@@ -52,9 +54,14 @@ void Encode(const TextPart& part, const Tokenizer& tokenizer, uint64_t val_thres
   encoded.hash = HashOf(part.text);
   encoded.validates = encoded.hash < val_threshold;
   encoded.ends_document = part.ends_document;
+  encoded.has_special_text = tokenizer.HasSpecialText(part.text);
   encoded.source_bytes = static_cast<int64_t>(part.text.size());
   thread->tokens.clear();
-  tokenizer.Encode(part.text, &thread->tokens);
+  if (part.begins_document) {
+    tokenizer.Encode(part.text, &thread->tokens);
+  } else {
+    tokenizer.EncodeAfterCut(part.text, &thread->tokens);
+  }
   const size_t before = block->packed.size();
   (encoded.validates ? thread->val : thread->train).Pack(thread->tokens, &block->packed);
   encoded.packed_bytes = block->packed.size() - before;
@@ -79,14 +86,20 @@ class SplitWriters {
   absl::Status Append(const EncodedPart& part, std::string_view packed) {
     TokenWriter* writer = part.validates ? val_.get() : train_.get();
     if (part.source_bytes > 0) {
-      if (open_ != writer) TRAINYARD_RETURN_IF_ERROR(EndDocument());
+      if (open_ != writer) {
+        TRAINYARD_RETURN_IF_ERROR(EndDocument());
+        writer->BeginDocument();
+      }
       open_ = writer;
+      if (part.has_special_text) has_special_text_ = true;
       TRAINYARD_RETURN_IF_ERROR(writer->Append(packed, part.source_bytes));
       hashes_.smallest = std::min(hashes_.smallest, part.hash);
       hashes_.largest = std::max(hashes_.largest, part.hash);
       ++hashes_.parts;
     }
-    return part.ends_document ? EndDocument() : absl::OkStatus();
+    if (!part.ends_document) return absl::OkStatus();
+    if (std::exchange(has_special_text_, false)) ++special_documents_;
+    return EndDocument();
   }
 
   void AddCounts(const ThreadState& thread) {
@@ -101,6 +114,7 @@ class SplitWriters {
   }
 
   const HashRange& hashes() const { return hashes_; }
+  int64_t special_documents() const { return special_documents_; }
   bool train_is_empty() const { return train_->tokens() == 0; }
   bool val_is_empty() const { return val_->tokens() == 0; }
 
@@ -112,7 +126,9 @@ class SplitWriters {
 
   std::unique_ptr<TokenWriter> train_;
   std::unique_ptr<TokenWriter> val_;
-  TokenWriter* open_ = nullptr;  // the writer with an unfinished document, if any
+  TokenWriter* open_ = nullptr;    // the writer with an unfinished document, if any
+  bool has_special_text_ = false;  // of the document that is being read
+  int64_t special_documents_ = 0;
   HashRange hashes_;
 };
 
@@ -133,7 +149,7 @@ absl::StatusOr<SplitWriters> TokenizeAll(const Job& job, const Tokenizer& tokeni
                                    ThreadState(tokenizer.vocab_size()));
   job.progress->Start("tokenizing", job.bytes);
   TRAINYARD_RETURN_IF_ERROR(ForEachPart<EncodedBlock>(
-      job, log,
+      job, CutsOf(tokenizer), log,
       [&](int thread, const TextPart& part, EncodedBlock* block) {
         Encode(part, tokenizer, val_threshold, &threads[static_cast<size_t>(thread)], block);
       },
@@ -160,20 +176,20 @@ absl::StatusOr<uint64_t> RepairedThreshold(const SplitWriters& writers, double f
 }  // namespace
 
 absl::StatusOr<SplitsResult> WriteSplits(const Job& job, const Tokenizer& tokenizer,
-                                         const std::string& directory) {
-  const double fraction = job.options.val_fraction;
+                                         double val_fraction, const std::string& directory) {
   SplitsResult result = {{}, {}, BadLineLog(job.bad_line_policy())};
   TRAINYARD_ASSIGN_OR_RETURN(
       SplitWriters writers,
-      TokenizeAll(job, tokenizer, directory, ThresholdOf(fraction), &result.lines));
-  const bool val_is_missing = fraction > 0 && writers.val_is_empty();
+      TokenizeAll(job, tokenizer, directory, ThresholdOf(val_fraction), &result.lines));
+  const bool val_is_missing = val_fraction > 0 && writers.val_is_empty();
   if (writers.train_is_empty() || val_is_missing) {
-    TRAINYARD_ASSIGN_OR_RETURN(const uint64_t repaired, RepairedThreshold(writers, fraction));
+    TRAINYARD_ASSIGN_OR_RETURN(const uint64_t repaired, RepairedThreshold(writers, val_fraction));
     for (const char* name : {"/train.bin", "/val.bin"}) std::remove((directory + name).c_str());
     BadLineLog same_lines(job.bad_line_policy());
     TRAINYARD_ASSIGN_OR_RETURN(writers,
                                TokenizeAll(job, tokenizer, directory, repaired, &same_lines));
   }
+  result.special_documents = writers.special_documents();
   TRAINYARD_RETURN_IF_ERROR(writers.Finish(&result.train, &result.val));
   return result;
 }

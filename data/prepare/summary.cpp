@@ -8,7 +8,7 @@
 namespace trainyard::data {
 namespace {
 
-// Returns the rows about bad input; "" if there was none.
+// Returns the rows about unusual input; "" if there was none.
 std::string LinesText(const DataSummary& summary) {
   std::string text;
   if (!summary.bad_lines.empty()) {
@@ -17,6 +17,11 @@ std::string LinesText(const DataSummary& summary) {
   if (summary.repaired > 0) {
     text += "not UTF-8    replaced by U+FFFD in " + ReadableCount(summary.repaired) +
             " lines or blocks of text\n";
+  }
+  if (summary.special_documents > 0) {
+    text += "special text " + ReadableCount(summary.special_documents) +
+            " documents contain special tokens, encoded as " +
+            (summary.special_text == "id" ? "their ids" : "text") + "\n";
   }
   return text;
 }

@@ -11,6 +11,7 @@
 #include "data/bpe/byte_piece_model.h"
 #include "data/bpe/character_piece_model.h"
 #include "data/split/split_rule.h"
+#include "data/tokenizer/tokenizer.h"
 
 namespace trainyard::data {
 
@@ -57,8 +58,8 @@ struct BpeDefinition {
   bool begins_documents = false;
   // The largest id plus one, including added tokens.
   int64_t vocab_size = 0;
-  // The contents of the file that defines the tokenizer; empty if several files do.
-  std::string model;
+  // The files that define the tokenizer.
+  std::vector<TokenizerFile> files;
 };
 
 // The treatment of special tokens, such as "<|endoftext|>", that occur in the text of documents.

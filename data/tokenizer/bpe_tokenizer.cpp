@@ -11,6 +11,8 @@
 #include "data/split/piece_scanner.h"
 #include "data/tokenizer/added_token_finder.h"
 #include "data/tokenizer/character_cutter.h"
+#include "data/tokenizer/fingerprint.h"
+#include "data/tokenizer/safe_cuts.h"
 #include "data/unicode/nfc.h"
 
 namespace trainyard::data {
@@ -20,6 +22,13 @@ std::vector<AddedToken> Select(const std::vector<AddedToken>& tokens, bool norma
   std::vector<AddedToken> selected;
   std::copy_if(tokens.begin(), tokens.end(), std::back_inserter(selected),
                [normalized](const AddedToken& token) { return token.normalized == normalized; });
+  return selected;
+}
+
+std::vector<AddedToken> SelectSpecial(const std::vector<AddedToken>& tokens) {
+  std::vector<AddedToken> selected;
+  std::copy_if(tokens.begin(), tokens.end(), std::back_inserter(selected),
+               [](const AddedToken& token) { return token.special; });
   return selected;
 }
 
@@ -44,22 +53,26 @@ class BpeTokenizer : public Tokenizer {
   BpeTokenizer(BpeDefinition definition, SpecialText special_text)
       : definition_(std::move(definition)),
         finder_(Select(definition_.added_tokens, false), special_text),
-        normalized_finder_(Select(definition_.added_tokens, true), special_text) {
+        normalized_finder_(Select(definition_.added_tokens, true), special_text),
+        special_finder_(SelectSpecial(definition_.added_tokens), SpecialText::kId),
+        safe_cuts_(definition_) {
     for (const AddedToken& token : definition_.added_tokens) texts_[token.id] = token.text;
     texts_[definition_.end_of_document] = "";
     if (definition_.begin_of_document) texts_[*definition_.begin_of_document] = "";
   }
 
   void Encode(std::string_view text, std::vector<uint32_t>* ids) const override {
-    std::unique_ptr<PieceEncoder> encoder = TakeEncoder();
-    ForEachPart(
-        finder_, text,
-        [&](size_t begin, size_t end) {
-          EncodeSegment(text.substr(begin, end - begin), begin == 0, encoder.get(), ids);
-        },
-        [ids](uint32_t id) { ids->push_back(id); });
-    const std::lock_guard<std::mutex> lock(mutex_);
-    encoders_.push_back(std::move(encoder));
+    EncodeText(text, Place::kFirst, ids);
+  }
+  void EncodeAfterCut(std::string_view text, std::vector<uint32_t>* ids) const override {
+    EncodeText(text, Place::kAfterCut, ids);
+  }
+  bool needs_safe_cuts() const override { return true; }
+  size_t SafeCut(std::string_view text, size_t begin, size_t end) const override {
+    return safe_cuts_.Find(text, begin, end);
+  }
+  bool HasSpecialText(std::string_view text) const override {
+    return !special_finder_.empty() && special_finder_.Find(text, 0).id != kNoToken;
   }
 
   int64_t vocab_size() const override { return definition_.vocab_size; }
@@ -70,11 +83,15 @@ class BpeTokenizer : public Tokenizer {
   bool begins_documents() const override { return definition_.begins_documents; }
   std::string kind() const override { return "bpe"; }
   std::string name() const override { return definition_.family; }
-  const std::string& model() const override { return definition_.model; }
+  uint64_t fingerprint() const override { return FingerprintOf(definition_); }
+  std::vector<TokenizerFile> files() const override { return definition_.files; }
 
  protected:
-  // Appends the ids of the text between two added tokens. The text is not empty.
-  virtual void EncodeSegment(std::string_view segment, bool is_first, PieceEncoder* encoder,
+  // The place of a segment, which is the text between two added tokens.
+  enum class Place { kFirst, kAfterToken, kAfterCut };
+
+  // Appends the ids of a segment, which is not empty.
+  virtual void EncodeSegment(std::string_view segment, Place place, PieceEncoder* encoder,
                              std::vector<uint32_t>* ids) const = 0;
   virtual std::unique_ptr<PieceEncoder> MakeEncoder() const = 0;
 
@@ -87,6 +104,19 @@ class BpeTokenizer : public Tokenizer {
   const AddedTokenFinder& normalized_finder() const { return normalized_finder_; }
 
  private:
+  void EncodeText(std::string_view text, Place place, std::vector<uint32_t>* ids) const {
+    std::unique_ptr<PieceEncoder> encoder = TakeEncoder();
+    ForEachPart(
+        finder_, text,
+        [&](size_t begin, size_t end) {
+          EncodeSegment(text.substr(begin, end - begin), begin == 0 ? place : Place::kAfterToken,
+                        encoder.get(), ids);
+        },
+        [ids](uint32_t id) { ids->push_back(id); });
+    const std::lock_guard<std::mutex> lock(mutex_);
+    encoders_.push_back(std::move(encoder));
+  }
+
   // Gives each call of Encode its own encoder, so that threads share no cache.
   std::unique_ptr<PieceEncoder> TakeEncoder() const {
     {
@@ -103,6 +133,8 @@ class BpeTokenizer : public Tokenizer {
   const BpeDefinition definition_;
   const AddedTokenFinder finder_;
   const AddedTokenFinder normalized_finder_;
+  const AddedTokenFinder special_finder_;
+  const SafeCuts safe_cuts_;
   std::unordered_map<uint32_t, std::string> texts_;  // of added tokens, by id
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<PieceEncoder>> encoders_;  // not in use; guarded by mutex_
@@ -127,25 +159,26 @@ class ByteBpeTokenizer : public BpeTokenizer {
     return std::make_unique<PieceEncoder>(model_);
   }
 
-  void EncodeSegment(std::string_view segment, bool, PieceEncoder* encoder,
+  void EncodeSegment(std::string_view segment, Place place, PieceEncoder* encoder,
                      std::vector<uint32_t>* ids) const override {
     if (definition().byte_splitting.nfc && !IsNfc(segment)) {
-      EncodeNormalized(ToNfc(segment), encoder, ids);
+      EncodeNormalized(ToNfc(segment), place, encoder, ids);
     } else {
-      EncodeNormalized(segment, encoder, ids);
+      EncodeNormalized(segment, place, encoder, ids);
     }
   }
 
  private:
   const ByteBpe& bpe() const { return std::get<ByteBpe>(definition().bpe); }
 
-  void EncodeNormalized(std::string_view text, PieceEncoder* encoder,
+  void EncodeNormalized(std::string_view text, Place place, PieceEncoder* encoder,
                         std::vector<uint32_t>* ids) const {
     ForEachPart(
         normalized_finder(), text,
         [&](size_t begin, size_t end) {
           const std::string_view part = text.substr(begin, end - begin);
-          if (definition().byte_splitting.prefix_space && part.front() != ' ') {
+          const bool follows_cut = begin == 0 && place == Place::kAfterCut;
+          if (definition().byte_splitting.prefix_space && part.front() != ' ' && !follows_cut) {
             EncodePieces(" " + std::string(part), encoder, ids);
           } else {
             EncodePieces(part, encoder, ids);
@@ -202,12 +235,12 @@ class CharacterBpeTokenizer : public BpeTokenizer {
     return std::make_unique<PieceEncoder>(model_);
   }
 
-  void EncodeSegment(std::string_view segment, bool is_first, PieceEncoder* encoder,
+  void EncodeSegment(std::string_view segment, Place place, PieceEncoder* encoder,
                      std::vector<uint32_t>* ids) const override {
     size_t begin = 0;
     const bool is_spared = definition().character_splitting.spares_spaces &&
                            (segment.front() == ' ' || segment.starts_with(kSpaceSymbol));
-    if (HasPrefix(is_first) && !is_spared) {
+    if (place != Place::kAfterCut && HasPrefix(place == Place::kFirst) && !is_spared) {
       // A cut depends only on the two characters beside it. The text behind the first piece can
       // therefore be encoded without the prefix.
       uint32_t end = 0;

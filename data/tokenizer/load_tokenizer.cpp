@@ -71,18 +71,15 @@ absl::StatusOr<BpeDefinition> ReadPair(const fs::path& vocab, const fs::path& me
   VocabAndMerges files{"", vocab.string(), "", merges.string()};
   TRAINYARD_ASSIGN_OR_RETURN(files.vocab, ReadTokenizerFile(files.vocab_path));
   TRAINYARD_ASSIGN_OR_RETURN(files.merges, ReadTokenizerFile(files.merges_path));
-  return ParseVocabAndMerges(files, family, tokens);
+  TRAINYARD_ASSIGN_OR_RETURN(BpeDefinition definition, ParseVocabAndMerges(files, family, tokens));
+  definition.files = {{vocab.filename().string(), std::move(files.vocab)},
+                      {merges.filename().string(), std::move(files.merges)}};
+  return definition;
 }
 
-absl::StatusOr<BpeDefinition> ReadDefinition(const fs::path& path, const Family* family,
-                                             const DocumentTokens& tokens) {
+absl::StatusOr<BpeDefinition> ParseFile(const std::string& text, const fs::path& path,
+                                        const Family* family, const DocumentTokens& tokens) {
   const std::string name = path.filename().string();
-  for (const FilePair& pair : kPairs) {
-    if (name != pair.vocab && name != pair.merges) continue;
-    const fs::path directory = path.parent_path();
-    return ReadPair(directory / pair.vocab, directory / pair.merges, family, tokens);
-  }
-  TRAINYARD_ASSIGN_OR_RETURN(const std::string text, ReadTokenizerFile(path.string()));
   if (name.ends_with(".json")) return ParseTokenizerJson(text, path.string(), family, tokens);
   if (name.ends_with(".tiktoken")) return ParseTiktoken(text, path.string(), family, tokens);
   if (name.ends_with(".model")) {
@@ -95,6 +92,20 @@ absl::StatusOr<BpeDefinition> ReadDefinition(const fs::path& path, const Family*
       absl::StrCat(path.string(),
                    ": the kind of this file is unknown; name a directory, tokenizer.json, "
                    "tokenizer.model, a .tiktoken file, vocab.json or encoder.json"));
+}
+
+absl::StatusOr<BpeDefinition> ReadDefinition(const fs::path& path, const Family* family,
+                                             const DocumentTokens& tokens) {
+  const std::string name = path.filename().string();
+  for (const FilePair& pair : kPairs) {
+    if (name != pair.vocab && name != pair.merges) continue;
+    const fs::path directory = path.parent_path();
+    return ReadPair(directory / pair.vocab, directory / pair.merges, family, tokens);
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(std::string text, ReadTokenizerFile(path.string()));
+  TRAINYARD_ASSIGN_OR_RETURN(BpeDefinition definition, ParseFile(text, path, family, tokens));
+  definition.files = {{name, std::move(text)}};
+  return definition;
 }
 
 }  // namespace

@@ -110,7 +110,6 @@ absl::StatusOr<BpeDefinition> ParseTiktoken(const std::string& text, const std::
   definition.bpe = std::move(bpe);
   definition.byte_splitting = family->splitting;
   definition.added_tokens = SpecialTokensOf(*family);
-  definition.model = text;
   TRAINYARD_RETURN_IF_ERROR(FinishDefinition(family, tokens, path, &definition));
   return definition;
 }

@@ -1,6 +1,8 @@
 #include "data/tokenizer/sentencepiece_tokenizer.h"
 
 #include <sentencepiece_processor.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include <functional>
 #include <mutex>
@@ -64,7 +66,8 @@ class SentencePieceTokenizer : public Tokenizer {
   int64_t vocab_size() const override { return processor_.GetPieceSize(); }
   uint32_t end_of_document() const override { return static_cast<uint32_t>(processor_.eos_id()); }
   std::string kind() const override { return "sentencepiece"; }
-  const std::string& model() const override { return model_; }
+  uint64_t fingerprint() const override { return XXH64(model_.data(), model_.size(), 0); }
+  std::vector<TokenizerFile> files() const override { return {{"tokenizer.model", model_}}; }
 
  private:
   // Gives each call of Encode its own cache, so that threads never wait for each other's look-ups.

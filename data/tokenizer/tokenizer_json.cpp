@@ -256,7 +256,6 @@ absl::StatusOr<BpeDefinition> ParseTokenizerJson(const std::string& text, const 
   const std::string first = FirstOfTemplate(FieldOf(tokenizer, "post_processor"));
   definition.begins_documents = !first.empty();
   if (family == nullptr && chosen.begin_of_document.empty()) chosen.begin_of_document = first;
-  definition.model = text;
   TRAINYARD_RETURN_IF_ERROR(FinishDefinition(family, chosen, path, &definition));
   return definition;
 }

@@ -64,10 +64,12 @@ TokenWriter::TokenWriter(std::string stem, std::unique_ptr<OutputFile> file,
     : stem_(std::move(stem)),
       file_(std::move(file)),
       vocab_size_(tokenizer.vocab_size()),
+      begin_of_document_(tokenizer.begins_documents() ? tokenizer.begin_of_document()
+                                                      : std::nullopt),
       end_of_document_(tokenizer.end_of_document()),
       bytes_per_token_(BytesPerToken(vocab_size_)),
       hash_(std::make_unique<Hash>()),
-      end_packer_(vocab_size_),
+      document_packer_(vocab_size_),
       counts_(static_cast<size_t>(vocab_size_), 0) {}
 
 TokenWriter::~TokenWriter() = default;
@@ -79,10 +81,16 @@ absl::Status TokenWriter::Append(std::string_view packed, int64_t source_bytes) 
   return buffer_.size() >= kBufferBytes ? Flush() : absl::OkStatus();
 }
 
+void TokenWriter::BeginDocument() {
+  if (!begin_of_document_) return;
+  ++totals_.tokens;
+  document_packer_.Pack({*begin_of_document_}, &buffer_);
+}
+
 absl::Status TokenWriter::EndDocument() {
   ++totals_.documents;
   ++totals_.tokens;
-  end_packer_.Pack({end_of_document_}, &buffer_);
+  document_packer_.Pack({end_of_document_}, &buffer_);
   return absl::OkStatus();
 }
 
@@ -109,7 +117,7 @@ double TokenWriter::Entropy() const {
 }
 
 absl::StatusOr<SplitTotals> TokenWriter::Finish() {
-  AddCounts(end_packer_.counts());
+  AddCounts(document_packer_.counts());
   TRAINYARD_RETURN_IF_ERROR(Flush());
   TRAINYARD_RETURN_IF_ERROR(file_->Close());
   totals_.unigram_entropy = Entropy();
@@ -117,7 +125,7 @@ absl::StatusOr<SplitTotals> TokenWriter::Finish() {
   std::snprintf(digest, sizeof(digest), "%016llx",
                 static_cast<unsigned long long>(XXH64_digest(&hash_->state)));
   namespace format = token_format;
-  const nlohmann::ordered_json header = {
+  nlohmann::ordered_json header = {
       {format::kFormatKey, format::kFormat},
       {format::kVersionKey, format::kVersion},
       {format::kTypeKey, bytes_per_token_ == 2 ? format::kTwoBytes : format::kFourBytes},
@@ -126,8 +134,9 @@ absl::StatusOr<SplitTotals> TokenWriter::Finish() {
       {format::kDocuments, totals_.documents},
       {format::kSourceBytes, totals_.source_bytes},
       {format::kUnigramEntropy, totals_.unigram_entropy},
-      {format::kEndOfDocument, end_of_document_},
-      {format::kChecksum, digest}};
+      {format::kEndOfDocument, end_of_document_}};
+  if (begin_of_document_) header[format::kBeginOfDocument] = *begin_of_document_;
+  header[format::kChecksum] = digest;
   TRAINYARD_RETURN_IF_ERROR(WriteWholeFile(stem_ + ".json", header.dump(2) + "\n"));
   return totals_;
 }

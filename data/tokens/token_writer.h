@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,6 +57,8 @@ class TokenWriter {
   // Appends tokens that a TokenPacker for the same vocabulary has packed. `source_bytes`: the
   // number of bytes of text that the tokens encode.
   absl::Status Append(std::string_view packed, int64_t source_bytes);
+  // Adds the begin-of-document token, if models of the tokenizer expect one.
+  void BeginDocument();
   // Adds the end-of-document token.
   absl::Status EndDocument();
   // Adds the counts of a packer. The counts of all appended tokens must be added before Finish.
@@ -74,12 +77,13 @@ class TokenWriter {
   const std::string stem_;  // path without .bin
   const std::unique_ptr<OutputFile> file_;
   const int64_t vocab_size_;
+  const std::optional<uint32_t> begin_of_document_;  // if it is written
   const uint32_t end_of_document_;
   const int bytes_per_token_;
   const std::unique_ptr<Hash> hash_;
-  TokenPacker end_packer_;  // packs the ends of documents
+  TokenPacker document_packer_;  // packs the begins and ends of documents
   std::string buffer_;
-  std::vector<int64_t> counts_;  // of each id, without the ends of documents
+  std::vector<int64_t> counts_;  // of each id, without the begins and ends of documents
   SplitTotals totals_;
 };
 

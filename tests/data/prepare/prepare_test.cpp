@@ -90,7 +90,8 @@ TEST(PrepareDataTest, EveryDocumentIsInOneSplitWhole) {
   EXPECT_EQ(summary->val.documents, static_cast<int64_t>(val.size()));
   EXPECT_EQ(summary->directory, directory / "out");
   EXPECT_EQ(ReadFile(directory / "out/tokenizer.json"),
-            "{\n  \"kind\": \"byte\",\n  \"vocab_size\": 257\n}\n");
+            "{\n  \"kind\": \"byte\",\n  \"name\": \"byte\",\n  \"vocab_size\": 257,\n"
+            "  \"fingerprint\": \"7472616e79617264\",\n  \"end_of_document\": 256\n}\n");
   EXPECT_THAT(directory.Names(), ElementsAre("in", "out"));
 }
 

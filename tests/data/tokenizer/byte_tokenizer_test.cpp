@@ -24,7 +24,7 @@ TEST(ByteTokenizerTest, IdsAreBytes) {
   EXPECT_EQ(tokenizer->vocab_size(), 257);
   EXPECT_EQ(tokenizer->end_of_document(), 256u);
   EXPECT_EQ(tokenizer->kind(), "byte");
-  EXPECT_EQ(tokenizer->model(), "");
+  EXPECT_TRUE(tokenizer->files().empty());
 }
 
 }  // namespace

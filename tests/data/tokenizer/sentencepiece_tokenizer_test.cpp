@@ -50,7 +50,9 @@ TEST_P(SentencePieceTest, LosesNothing) {
   EXPECT_LT(ids.size(), prose.size() / 3);  // holds only if it has learned the words
   EXPECT_EQ(*std::max_element(ids.begin(), ids.end()) < tokenizer->vocab_size(), true);
   EXPECT_EQ(std::count(ids.begin(), ids.end(), tokenizer->end_of_document()), 0);
-  EXPECT_EQ(tokenizer->model(), model);
+  ASSERT_EQ(tokenizer->files().size(), 1u);
+  EXPECT_EQ(tokenizer->files()[0].name, "tokenizer.model");
+  EXPECT_EQ(tokenizer->files()[0].contents, model);
   EXPECT_EQ(tokenizer->kind(), "sentencepiece");
 }
 

@@ -22,11 +22,10 @@ class VocabOnly : public Tokenizer {
   int64_t vocab_size() const override { return size_; }
   uint32_t end_of_document() const override { return static_cast<uint32_t>(size_ - 1); }
   std::string kind() const override { return "test"; }
-  const std::string& model() const override { return kind_; }
+  uint64_t fingerprint() const override { return 1; }
 
  private:
   const int64_t size_;
-  const std::string kind_;
 };
 
 // Packs and appends tokens, and adds their counts.
