@@ -128,7 +128,9 @@ LineText JsonLineParser::ParseLargeNumbers(std::string_view line) {
     return true;
   };
   nlohmann::json object = nlohmann::json::parse(line, count, false);
-  if (object.is_discarded()) return BadJson(line, simdjson::NUMBER_ERROR);
+  // nlohmann-json takes a NUL byte for the end of the input.
+  const bool has_nul = line.find('\0') != std::string_view::npos;
+  if (object.is_discarded() || has_nul) return BadJson(line, simdjson::NUMBER_ERROR);
   if (!object.is_object()) return NotObject();
   if (found > 1) return Twice(field_);
   const auto value = object.find(field_);

@@ -54,6 +54,8 @@ TEST_F(JsonLineTest, ReadsNumbersOfAnySize) {
   ExpectBad(R"({"id":123456789012345678901234567890,"text":"a","text":"b"})",
             BadLineKind::kFieldTwice, "occurs twice");
   ExpectBad(R"({"id":123456789012345678901234567890})", BadLineKind::kFieldMissing, "no field");
+  ExpectBad(std::string("{\"id\":123456789012345678901234567890,\"text\":\"a\"}\0x", 50),
+            BadLineKind::kNotJson, "not valid JSON");
   ExpectBad(R"({"id":01,"text":"a"})", BadLineKind::kNotJson, "not valid JSON");
 }
 
