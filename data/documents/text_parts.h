@@ -16,7 +16,9 @@ struct TextPart {
 };
 
 // Cuts `text` into pieces of about 32 KiB, so that one large file can be split between training and
-// validation. Cuts after line ends; a longer line is cut between characters.
+// validation. Cuts between a letter and a line end, because tokenizers then give the tokens of the
+// whole text (data/input/text_bounds.h). Without such a place in 128 KiB, cuts after a line end or
+// between characters.
 std::vector<std::string_view> CutIntoStretches(std::string_view text);
 
 }  // namespace trainyard::data

@@ -130,34 +130,32 @@ class PlainLoader {
 
   absl::Status LoadText() {
     TRAINYARD_RETURN_IF_ERROR(ReadRange());
-    if (block_.range_begin > 0) DropFront(BeginOfText());
-    // The next block begins after the first line end at or after the last byte of this range. The
-    // end of the file also ends a line.
+    if (block_.range_begin > 0) DropFront(FirstCut(0, block_.ends_file));
+    if (block_.ends_file) return absl::OkStatus();
+    // The next block begins at the cut that belongs to the last byte of this range.
     const size_t last = static_cast<size_t>(block_.range_end - 1 - block_.offset);
-    size_t searched = last;
-    while (!block_.ends_file) {
-      const size_t line_end = bytes_.find('\n', searched);
-      if (line_end != std::string::npos && line_end < last + limits_.block_bytes) {
-        bytes_.resize(line_end + 1);
-        return absl::OkStatus();
-      }
+    size_t searched = last + 1;
+    while (FirstWordEnd(bytes_, searched, last + limits_.block_bytes) == std::string::npos) {
       if (bytes_.size() >= last + limits_.block_bytes || AtEndOfFile()) break;
       searched = bytes_.size();
       TRAINYARD_RETURN_IF_ERROR(ReadMore(kFirstStep));
     }
-    const bool last_line_ends_file = AtEndOfFile() && bytes_.size() <= last + limits_.block_bytes;
-    if (block_.ends_file || last_line_ends_file) return absl::OkStatus();
-    bytes_.resize(CharacterBoundary(bytes_, last + 1));
+    bytes_.resize(FirstCut(last, AtEndOfFile()));
     return absl::OkStatus();
   }
 
-  // Returns the position in `bytes_` at which the block of this range begins. Must agree with the
-  // end of the previous block.
-  size_t BeginOfText() const {
-    const size_t line_end = bytes_.find('\n');
-    if (line_end < limits_.block_bytes) return line_end + 1;
-    if (block_.ends_file && bytes_.size() <= limits_.block_bytes) return bytes_.size();
-    return CharacterBoundary(bytes_, 1);
+  // Returns the position of a cut, for the range that begins behind the byte `last`. It depends
+  // only on the bytes in [last, last + block_bytes), so that the end of a block and the begin of
+  // the next one agree. The order of preference: between a letter and a line end, after a line end,
+  // at the end of the file, between two characters.
+  size_t FirstCut(size_t last, bool has_end_of_file) const {
+    const size_t end = last + limits_.block_bytes;
+    const size_t word_end = FirstWordEnd(bytes_, last + 1, end);
+    if (word_end != std::string::npos) return word_end;
+    const size_t line_end = bytes_.find('\n', last);
+    if (line_end < end) return line_end + 1;
+    if (has_end_of_file && bytes_.size() <= end) return bytes_.size();
+    return CharacterBoundary(bytes_, last + 1);
   }
 
   RawBlock& block_;

@@ -24,8 +24,9 @@ inline constexpr size_t kBlockPadding = 64;
 // A block of a plain file is a function of the file and of the block's position, so that threads
 // can read blocks in any order:
 //   JSON lines: the lines that begin in the range. None if one line covers the whole range.
-//   Plain text: from the first line that begins in the range to the first one that begins after it.
-//       Text without a line end in a whole range is cut between two characters.
+//   Plain text: from the first line end after a letter in the range to the first one after it. Text
+//       without such a line end in a whole range is cut after another line end, or between two
+//       characters.
 //   POD: the whole file.
 // A block of a compressed file follows the previous one. It ends at the same kinds of positions.
 struct RawBlock {

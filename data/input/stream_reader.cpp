@@ -54,6 +54,10 @@ bool StreamReader::BeginsWithLongLine(size_t searched) const {
 // Returns the length of the block at the start of `pending_`; 0 if more bytes must be read.
 size_t StreamReader::BlockEnd(size_t searched) const {
   if (file_.kind == InputKind::kPod || pending_.size() < limits_.block_bytes) return 0;
+  if (file_.kind == InputKind::kText) {
+    const size_t word_end = LastWordEnd(pending_, searched);
+    if (word_end != std::string::npos) return word_end;
+  }
   const size_t line_end = std::string_view(pending_).substr(searched).rfind('\n');
   if (line_end != std::string_view::npos) return searched + line_end + 1;
   const bool may_cut = file_.kind == InputKind::kText && pending_.size() >= 2 * limits_.block_bytes;

@@ -5,6 +5,32 @@
 
 namespace trainyard::data {
 
+namespace {
+
+bool IsAsciiLetter(char byte) {
+  const char lower = static_cast<char>(byte | 0x20);
+  return lower >= 'a' && lower <= 'z';
+}
+
+}  // namespace
+
+size_t FirstWordEnd(std::string_view text, size_t begin, size_t end) {
+  text = text.substr(0, end);
+  for (size_t at = text.find('\n', begin); at != std::string_view::npos;
+       at = text.find('\n', at + 1)) {
+    if (at > 0 && IsAsciiLetter(text[at - 1])) return at;
+  }
+  return std::string_view::npos;
+}
+
+size_t LastWordEnd(std::string_view text, size_t begin) {
+  for (size_t at = text.rfind('\n'); at != std::string_view::npos && at >= begin && at > 0;
+       at = text.rfind('\n', at - 1)) {
+    if (IsAsciiLetter(text[at - 1])) return at;
+  }
+  return std::string_view::npos;
+}
+
 size_t CharacterBoundary(std::string_view text, size_t at) {
   // A character has at most three bytes after its first one, so one that began before `at` ends
   // before `at` + 3.

@@ -9,20 +9,39 @@
 namespace trainyard::data {
 namespace {
 
-TEST(TextPartsTest, LongTextsAreCutAfterLines) {
-  std::string text;
-  while (text.size() < 200000) text += "some line of text\n";
-  const std::vector<std::string_view> stretches = CutIntoStretches(text);
-  EXPECT_GT(stretches.size(), 4u);
+// Checks that the stretches make up the text, and returns them without the last one.
+std::vector<std::string_view> StretchesOf(const std::string& text) {
+  std::vector<std::string_view> stretches = CutIntoStretches(text);
   std::string all;
-  for (const std::string_view stretch : stretches) {
-    EXPECT_EQ(stretch.back(), '\n');
-    EXPECT_LE(stretch.size(), size_t{40000});
-    all += stretch;
-  }
+  for (const std::string_view stretch : stretches) all += stretch;
   EXPECT_EQ(all, text);
+  stretches.pop_back();
+  return stretches;
+}
+
+TEST(TextPartsTest, LongTextsAreCutBetweenLetterAndLineEnd) {
+  std::string text;
+  while (text.size() < 200000) text += "a sentence.\n\nsome line of text\n1\n";
+  const std::vector<std::string_view> stretches = StretchesOf(text);
+  EXPECT_GT(stretches.size(), 4u);
+  for (const std::string_view stretch : stretches) {
+    EXPECT_TRUE(stretch.ends_with("text"));
+    EXPECT_GE(stretch.size(), size_t{32768});
+    EXPECT_LE(stretch.size(), size_t{33000});
+  }
+}
+
+TEST(TextPartsTest, TextWithoutLettersIsCutAfterLines) {
+  std::string text;
+  while (text.size() < 400000) text += "1, 2, 3.\n";
+  const std::vector<std::string_view> stretches = StretchesOf(text);
+  EXPECT_GT(stretches.size(), 4u);
+  for (const std::string_view stretch : stretches) EXPECT_EQ(stretch.back(), '\n');
+}
+
+TEST(TextPartsTest, ShortTextsAreOneStretch) {
   EXPECT_EQ(CutIntoStretches("").size(), 1u);
-  EXPECT_EQ(CutIntoStretches("short").size(), 1u);
+  EXPECT_EQ(CutIntoStretches("short\ntext\n").size(), 1u);
 }
 
 TEST(TextPartsTest, TextWithoutLinesIsCutBetweenCharacters) {

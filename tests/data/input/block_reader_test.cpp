@@ -89,9 +89,14 @@ TEST_P(BlockReaderTest, BlocksConsistOfWholeLines) {
       const std::vector<RawBlock> blocks = Blocks(File(name, text), limits);
       EXPECT_GE(blocks.size(), text.size() / 1000);
       EXPECT_EQ(Joined(blocks), text);
-      for (const RawBlock& block : blocks) {
-        if (block.ends_file || block.bytes.empty()) continue;
-        EXPECT_EQ(block.bytes.back(), '\n');
+      for (size_t i = 0; i + 1 < blocks.size(); ++i) {
+        if (blocks[i].bytes.empty()) continue;
+        if (blocks[i].file->kind == InputKind::kJsonLines) {
+          EXPECT_EQ(blocks[i].bytes.back(), '\n');
+        } else {
+          EXPECT_NE(blocks[i].bytes.back(), '\n');
+          EXPECT_EQ(blocks[i + 1].bytes.front(), '\n');
+        }
       }
     }
   }
@@ -104,6 +109,15 @@ TEST_P(BlockReaderTest, LinesMayEndExactlyAtTheEndOfABlock) {
     EXPECT_EQ(Joined(Blocks(File("a.jsonl", text), kSmall)), text) << length;
     EXPECT_EQ(Joined(Blocks(File("a.txt", text), kSmall)), text) << length;
   }
+}
+
+TEST_P(BlockReaderTest, CutsTextWithoutLettersAfterLines) {
+  std::string text;
+  for (int i = 0; i < 2000; ++i) text += std::to_string(i) + ".\n";
+  const std::vector<RawBlock> blocks = Blocks(File("a.txt", text), kSmall);
+  ASSERT_GE(blocks.size(), 50u);
+  for (const RawBlock& block : blocks) EXPECT_EQ(block.bytes.back(), '\n');
+  EXPECT_EQ(Joined(blocks), text);
 }
 
 TEST_P(BlockReaderTest, CutsTextWithoutLinesBetweenCharacters) {

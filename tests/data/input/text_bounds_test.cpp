@@ -16,6 +16,21 @@ TEST(TextBoundsTest, ABoundaryIsNotWithinACharacter) {
   }
 }
 
+TEST(TextBoundsTest, WordEndsAreBetweenALetterAndALineEnd) {
+  const std::string text = "\na\n\nZ\n1\n.\nz";  // word ends at 2 and 5
+  EXPECT_EQ(FirstWordEnd(text, 0, 100), 2u);
+  EXPECT_EQ(FirstWordEnd(text, 2, 100), 2u);
+  EXPECT_EQ(FirstWordEnd(text, 3, 100), 5u);
+  EXPECT_EQ(FirstWordEnd(text, 3, 5), std::string::npos);
+  EXPECT_EQ(FirstWordEnd(text, 6, 100), std::string::npos);
+  EXPECT_EQ(FirstWordEnd(text, 50, 100), std::string::npos);
+  EXPECT_EQ(LastWordEnd(text, 0), 5u);
+  EXPECT_EQ(LastWordEnd(text, 6), std::string::npos);
+  EXPECT_EQ(LastWordEnd(text.substr(0, 5), 0), 2u);
+  EXPECT_EQ(LastWordEnd("\n", 0), std::string::npos);
+  EXPECT_EQ(LastWordEnd("\xC3\xA9\n", 0), std::string::npos);
+}
+
 TEST(TextBoundsTest, BytesThatAreNotUtf8AreCutBehindEveryPossibleCharacter) {
   // A character that begins before position 1 ends before position 4.
   EXPECT_EQ(CharacterBoundary("\xF0\x9F\x9A\x82\x80\x80\x80", 1), 4u);
