@@ -86,12 +86,13 @@ TEST_P(BlockReaderTest, BlocksConsistOfWholeLines) {
     for (const bool last_has_end : {true, false}) {
       const std::string text = ManyLines(last_has_end);
       const ReadLimits limits = {.block_bytes = 500, .document_bytes_max = 1000};
-      const std::vector<RawBlock> blocks = Blocks(File(name, text), limits);
+      const std::vector<InputFile> files = File(name, text);
+      const std::vector<RawBlock> blocks = Blocks(files, limits);
       EXPECT_GE(blocks.size(), text.size() / 1000);
       EXPECT_EQ(Joined(blocks), text);
       for (size_t i = 0; i + 1 < blocks.size(); ++i) {
         if (blocks[i].bytes.empty()) continue;
-        if (blocks[i].file->kind == InputKind::kJsonLines) {
+        if (files[0].kind == InputKind::kJsonLines) {
           EXPECT_EQ(blocks[i].bytes.back(), '\n');
         } else {
           EXPECT_NE(blocks[i].bytes.back(), '\n');
