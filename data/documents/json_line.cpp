@@ -13,6 +13,9 @@ namespace {
 
 static_assert(kBlockPadding >= simdjson::SIMDJSON_PADDING);
 
+// The parser needs up to 14 times the size of the longest line. It is freed after a longer one.
+constexpr size_t kKeptLineBytes = size_t{4} << 20;
+
 LineText Bad(BadLineKind kind, std::string cause) {
   LineText result;
   result.bad = BadLine{0, kind, std::move(cause)};
@@ -100,6 +103,7 @@ JsonLineParser::~JsonLineParser() = default;
 // that it skips, and in Debian's package only the former selects the instructions of the processor
 // at run time.
 LineText JsonLineParser::Parse(std::string_view line) {
+  if (parser_->dom.capacity() > kKeptLineBytes) parser_->dom = simdjson::dom::parser();
   simdjson::dom::element root;
   const simdjson::error_code error = parser_->dom.parse(line.data(), line.size(), false).get(root);
   if (error == simdjson::NUMBER_ERROR) return ParseLargeNumbers(line);

@@ -18,6 +18,10 @@
 namespace trainyard::data {
 namespace {
 
+// A longer list of tokens is freed after its part, so that each thread does not keep the memory of
+// its longest document.
+constexpr size_t kKeptTokens = size_t{4} << 20;
+
 struct EncodedPart {
   bool validates = false;
   bool ends_document = false;
@@ -66,6 +70,7 @@ void Encode(const TextPart& part, const Tokenizer& tokenizer, uint64_t val_thres
   (encoded.validates ? thread->val : thread->train).Pack(thread->tokens, &block->packed);
   encoded.packed_bytes = block->packed.size() - before;
   block->parts.push_back(encoded);
+  if (thread->tokens.capacity() > kKeptTokens) thread->tokens = std::vector<uint32_t>();
 }
 
 // The writers of both splits. Consecutive parts of a document stay one document if they go to the

@@ -75,10 +75,14 @@ TokenWriter::TokenWriter(std::string stem, std::unique_ptr<OutputFile> file,
 TokenWriter::~TokenWriter() = default;
 
 absl::Status TokenWriter::Append(std::string_view packed, int64_t source_bytes) {
-  buffer_ += packed;
   totals_.tokens += static_cast<int64_t>(packed.size()) / bytes_per_token_;
   totals_.source_bytes += source_bytes;
-  return buffer_.size() >= kBufferBytes ? Flush() : absl::OkStatus();
+  if (buffer_.size() + packed.size() < kBufferBytes) {
+    buffer_ += packed;
+    return absl::OkStatus();
+  }
+  TRAINYARD_RETURN_IF_ERROR(Flush());
+  return WriteOut(packed);
 }
 
 void TokenWriter::BeginDocument() {
@@ -98,9 +102,13 @@ void TokenWriter::AddCounts(const std::vector<int64_t>& counts) {
   for (size_t id = 0; id < counts_.size(); ++id) counts_[id] += counts[id];
 }
 
+absl::Status TokenWriter::WriteOut(std::string_view packed) {
+  XXH64_update(&hash_->state, packed.data(), packed.size());
+  return file_->Write(packed);
+}
+
 absl::Status TokenWriter::Flush() {
-  XXH64_update(&hash_->state, buffer_.data(), buffer_.size());
-  const absl::Status status = file_->Write(buffer_);
+  const absl::Status status = WriteOut(buffer_);
   buffer_.clear();
   return status;
 }

@@ -71,6 +71,7 @@ class TokenWriter {
  private:
   struct Hash;
   TokenWriter(std::string stem, std::unique_ptr<OutputFile> file, const Tokenizer& tokenizer);
+  absl::Status WriteOut(std::string_view packed);
   absl::Status Flush();
   double Entropy() const;
 

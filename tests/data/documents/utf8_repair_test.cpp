@@ -18,7 +18,7 @@ TEST(Utf8RepairTest, ValidTextStaysAsItIs) {
   const std::string text(
       "a\0\xC2\x80\xDF\xBF\xE0\xA0\x80\xED\x9F\xBF\xEE\x80\x80\xF0\x90\x80\x80"
       "\xF4\x8F\xBF\xBF\xEF\xBB\xBF",
-      28);
+      26);
   EXPECT_TRUE(IsValidUtf8(text));
   EXPECT_EQ(RepairUtf8(text), text);
   EXPECT_EQ(RepairUtf8(""), "");

@@ -86,7 +86,8 @@ TEST_P(BlockReaderTest, BlocksConsistOfWholeLines) {
     for (const bool last_has_end : {true, false}) {
       const std::string text = ManyLines(last_has_end);
       const ReadLimits limits = {.block_bytes = 500, .document_bytes_max = 1000};
-      const std::vector<RawBlock> blocks = Blocks(File(name, text), limits);
+      const std::vector<InputFile> files = File(name, text);
+      const std::vector<RawBlock> blocks = Blocks(files, limits);
       EXPECT_GE(blocks.size(), text.size() / 1000);
       EXPECT_EQ(Joined(blocks), text);
       for (const RawBlock& block : blocks) {

@@ -76,6 +76,22 @@ TEST(TokenWriterTest, TakesFourBytesForALargeVocabulary) {
             std::log(2.0));
 }
 
+TEST(TokenWriterTest, PartsOfAllSizesStayInOrder) {
+  const TextDirectory directory;
+  const auto writer = TokenWriter::Create(directory.path(), "train", VocabOnly(70000));
+  std::string expected;
+  TokenPacker packer(70000);
+  uint32_t next = 0;
+  for (const size_t count : {size_t{1}, size_t{300000}, size_t{2}, size_t{262143}, size_t{5}}) {
+    std::vector<uint32_t> tokens(count);
+    for (uint32_t& token : tokens) token = next++ % 70000;
+    packer.Pack(tokens, &expected);
+    Append(writer->get(), 70000, tokens, 1);
+  }
+  ASSERT_TRUE((*writer)->Finish().ok());
+  EXPECT_TRUE(ReadFile(directory / "train.bin") == expected);
+}
+
 TEST(TokenWriterTest, AnEmptySplitIsValid) {
   const TextDirectory directory;
   const auto writer = TokenWriter::Create(directory.path(), "val", VocabOnly(300));
