@@ -35,7 +35,7 @@ class MappedArray {
     if (memory == MAP_FAILED) return false;
     data_ = static_cast<T*>(memory);
     size_ = size;
-    // Fewer page faults and TLB misses. Where huge pages are disabled, small ones do.
+    // Huge pages cause fewer page faults and TLB misses. A failure only costs time.
     madvise(data_, bytes(), MADV_HUGEPAGE);
     return true;
   }

@@ -45,9 +45,9 @@ class WordPositions {
 // A pair as it was when a merge created its occurrences.
 //
 // A pair is queued once, because one merge creates all its occurrences: the merge that creates the
-// younger of its two symbols. No other merge creates the same symbol. Where both ends of a token
-// are ends of symbols, no earlier symbol crossed them, so the same merges were applied between
-// them, in the same order. A text therefore becomes a token by one merge, in all words at once.
+// younger of its two symbols. No other merge creates the same symbol: if ends of symbols enclose
+// the text of a token, no earlier symbol crossed these ends, so the same merges were applied
+// between them, in the same order. A text therefore becomes a token by one merge, in all words.
 struct QueuedPair {
   SymbolPair pair = 0;
   int64_t count = 0;  // At least 1. Too large if later merges replaced some occurrences.

@@ -38,9 +38,11 @@ void PairMerger::ReplaceInWords(SymbolPair pair, uint32_t symbol,
 void PairMerger::ReplaceInWord(uint32_t position) {
   uint32_t* const word = words_.At(position);
   const std::span<uint32_t> ids = WordList::IdsOf(word);
+  // Copies, which the compiler keeps in registers although `ids` is written.
+  const uint32_t a = a_, b = b_, n = n_;
   const size_t size = ids.size();
   size_t from = 0;
-  const auto is_pair = [&] { return ids[from] == a_ && from + 1 < size && ids[from + 1] == b_; };
+  const auto is_pair = [&] { return ids[from] == a && from + 1 < size && ids[from + 1] == b; };
   while (from < size && !is_pair()) ++from;
   // An earlier merge may have replaced the occurrences of the pair.
   if (from == size) return;
@@ -54,7 +56,7 @@ void PairMerger::ReplaceInWord(uint32_t position) {
     // The left neighbor is n after "abab", because the first "ab" is already replaced.
     if (to > 0) Record(&left_, ids[to - 1], count, position);
     if (from + 2 < size) Record(&right_, ids[from + 2], count, position);
-    ids[to++] = n_;
+    ids[to++] = n;
     from += 2;
   }
   WordList::Shorten(word, static_cast<uint32_t>(to));

@@ -59,6 +59,8 @@ absl::Status RunWriter::Write(std::string_view bytes) {
 }
 
 absl::Status RunWriter::Add(std::string_view word, uint64_t count) {
+  // A very long word is alone in its block, whose size has 32 bits.
+  if (!block_.empty() && word.size() > kBlockBytes) TRAINYARD_RETURN_IF_ERROR(WriteBlock());
   Append(count, &block_);
   Append(static_cast<uint32_t>(word.size()), &block_);
   block_ += word;
@@ -98,7 +100,7 @@ absl::StatusOr<std::unique_ptr<RunReader>> RunReader::Open(const std::string& pa
 absl::Status RunReader::Damaged(const std::string& cause) const {
   return absl::DataLossError(absl::StrCat(
       "scratch file ", path_, " is damaged: ", cause,
-      "; check the disk, or choose another scratch directory, and start the training again"));
+      "; check the disk, or choose another scratch directory, and run the command again"));
 }
 
 absl::Status RunReader::Read(char* data, size_t bytes) {

@@ -25,7 +25,7 @@ class RunWriter {
   // Creates the file, which must not exist.
   static absl::StatusOr<std::unique_ptr<RunWriter>> Create(const std::string& path);
 
-  // Adds a word of less than 4 GiB - 16 bytes. Words must be added in ascending order.
+  // Adds a word of at most 2^32 - 17 bytes. Words must be added in ascending order.
   absl::Status Add(std::string_view word, uint64_t count);
   // Writes the end mark and closes the file.
   absl::Status Finish();

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -20,6 +19,8 @@ namespace trainyard::data {
 namespace {
 
 constexpr size_t kThreadsMax = 4096;
+// Limit of RunWriter for a word.
+constexpr size_t kTextBytesMax = 0xFFFFFFFF - 16;
 // Words counted between two checks of the memory.
 constexpr size_t kBatch = 256;
 // Limits the open files and the memory of a merge.
@@ -99,7 +100,7 @@ WordCounter::~WordCounter() {
 
 absl::Status WordCounter::Add(size_t thread, std::string_view text, uint64_t weight) {
   Shard* const shard = shards_[thread].get();
-  if (text.size() >= std::numeric_limits<uint32_t>::max()) {
+  if (text.size() > kTextBytesMax) {
     return absl::InvalidArgumentError("a text has 4 GiB or more; divide it into documents");
   }
   uint64_t bytes;

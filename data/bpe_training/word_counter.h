@@ -64,7 +64,7 @@ class WordCounter {
   absl::Status MergeFirstRuns(std::vector<std::string>* runs, size_t next_number);
 
   const WordCounterOptions options_;
-  std::string directory_;  // Of the run files. Empty: there is none.
+  std::string directory_;  // Contains the run files. Empty: there is none.
   std::vector<std::unique_ptr<Shard>> shards_;
 };
 

@@ -66,7 +66,7 @@ TEST(RunFileTest, DetectsACutAtEachByte) {
     const absl::Status status = Read(directory.File("cut")).status();
     ASSERT_EQ(status.code(), absl::StatusCode::kDataLoss) << size;
     EXPECT_THAT(status.message(), HasSubstr("cut is damaged"));
-    EXPECT_THAT(status.message(), HasSubstr("start the training again"));
+    EXPECT_THAT(status.message(), HasSubstr("run the command again"));
   }
 }
 
