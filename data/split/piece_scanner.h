@@ -15,17 +15,17 @@ class PieceScanner {
  public:
   PieceScanner(SplitRule rule, std::string_view text) : rule_(rule), text_(text) {}
 
-  // Writes the end offsets of the next pieces, in bytes from the begin of the text, and returns
-  // their number: 1 to `capacity`, or 0 at the end of the text. A piece begins at the end of the
-  // piece before it. `capacity` must be at least 1.
+  // Writes the end offsets of the next pieces, in bytes from the start of the text, and returns
+  // their number: 1 to `capacity`, or 0 at the end of the text. Each piece starts at the end of the
+  // previous one. `capacity` must be at least 1.
   size_t Next(uint32_t* ends, size_t capacity);
 
  private:
   SplitRule rule_;
   std::string_view text_;
-  size_t begin_ = 0;  // of the first piece behind the window
+  size_t begin_ = 0;  // start of the first piece after the window
   size_t window_ = 0;
-  uint64_t pending_ = 0;  // ends of pieces, as bits of bytes behind window_
+  uint64_t pending_ = 0;  // piece ends not yet returned; bit i: window_ + i
 };
 
 }  // namespace trainyard::data

@@ -19,7 +19,7 @@ Char CharAt(std::string_view text, size_t at) {
 
 bool IsLineEnd(char byte) { return byte == '\n' || byte == '\r'; }
 
-// End of the run of characters of one class that begins at `at`, of `count` characters at most.
+// End of the run of characters of one class at `at`, at most `count` characters long.
 size_t EndOfRun(std::string_view text, size_t at, CharClass char_class,
                 size_t count = std::string_view::npos) {
   for (; at < text.size() && count > 0; --count) {
@@ -35,8 +35,8 @@ size_t EndOfLineEnds(std::string_view text, size_t at) {
   return at;
 }
 
-// A run of white space leaves its last character to the next piece, unless it has only one or ends
-// the text.
+// End of the piece of white space at `begin`: the last character of a run belongs to the next
+// piece, unless it is the only one or ends the text.
 size_t EndOfSpaces(std::string_view text, size_t begin) {
   size_t last = begin;
   size_t end = begin;

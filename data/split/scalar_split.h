@@ -9,11 +9,12 @@
 
 namespace trainyard::data {
 
-// End of the piece that begins at `begin`, which must be 0 or the end of another piece and less
-// than text.size(). The text must be valid UTF-8.
+// Returns the end of the piece that starts at `begin`. `begin` must be 0 or the end of another
+// piece, and less than text.size(). The text must be valid UTF-8.
 size_t ScalarPieceEnd(SplitRule rule, std::string_view text, size_t begin);
 
-// Length in bytes of the contraction at `at`, where text[at] is an apostrophe, or 0.
+// Returns the length in bytes of the contraction at `at`, or 0 if there is none. text[at] must be
+// an apostrophe.
 size_t ContractionLength(SplitRule rule, std::string_view text, size_t at);
 
 }  // namespace trainyard::data

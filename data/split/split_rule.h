@@ -4,16 +4,15 @@
 
 namespace trainyard::data {
 
-// Each rule is an ordered list of alternatives. The first alternative that matches at the end of a
-// piece gives the next piece.
+// Each rule is an ordered list of alternatives. The first alternative that matches after a piece
+// gives the next piece. Classes are those of CharClass.
 //
 // kGpt2:
 //   1. ' and one of s t re ve m ll d
 //   2. optional U+0020, letters
 //   3. optional U+0020, numbers
 //   4. optional U+0020, characters of class kOther
-//   5. white space up to, but without, the last white space before another character; to the end of
-//      the text otherwise
+//   5. white space; the last one of a run is excluded if another class follows
 //   6. white space
 // kLlama3:
 //   1. as in kGpt2, in any case. U+017F (long s) is an s

@@ -17,8 +17,8 @@ namespace {
 
 constexpr size_t kVectorBytes = sizeof(__m128i);
 
-// Bytes of `bytes` from `first` to `last`, which are ASCII. Signed comparison needs one constant:
-// the shift maps `last` to 127, the largest value, and bytes beyond it to negative or small values.
+// Selects the bytes from `first` to `last`, which are ASCII. The addition maps `last` to 127, the
+// largest signed value, and larger bytes to smaller values, so one signed comparison is enough.
 __m128i InRange(__m128i bytes, char first, char last) {
   const __m128i shifted = _mm_add_epi8(bytes, _mm_set1_epi8(static_cast<char>(127 - last)));
   return _mm_cmpgt_epi8(shifted, _mm_set1_epi8(static_cast<char>(126 - (last - first))));
@@ -107,7 +107,7 @@ WindowClasses ClassifyWindow(std::string_view text, size_t begin, bool ascii_num
     window = padded;
   }
   const uint64_t non_ascii = ClassifyAscii(window, &classes);
-  // Decodes from `text`: the last character of a window may end behind it.
+  // Decodes from `text`, because the last character may end after the window.
   if (non_ascii != 0) {
     ClassifyNonAscii(text.data() + begin, non_ascii, ascii_numbers, &classes);
   }

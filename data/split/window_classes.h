@@ -15,8 +15,8 @@ inline uint64_t LowBits(size_t count) {
   return count >= 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
 }
 
-// Bit i of a mask is byte i of the window. All bytes of a character have its class. No bits are set
-// from `size` on.
+// Bit i of a mask stands for byte i of the window. All bytes of a character have its class. Bits
+// from `size` on are 0.
 struct WindowClasses {
   size_t size = 0;  // bytes of the complete characters that have been classified
   uint64_t letter = 0;
@@ -29,8 +29,8 @@ struct WindowClasses {
   uint64_t continuation = 0;  // bytes of a character after its first one
 };
 
-// Classifies the characters of `text` from `begin` on. Stops before a number that is not ASCII if
-// `ascii_numbers`, so that each number has one byte. The text must be valid UTF-8.
+// Classifies the characters of `text` from `begin` on. With `ascii_numbers`, stops before the first
+// number that is not ASCII, so that each number has one byte. The text must be valid UTF-8.
 WindowClasses ClassifyWindow(std::string_view text, size_t begin, bool ascii_numbers);
 
 }  // namespace trainyard::data

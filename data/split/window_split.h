@@ -10,9 +10,9 @@
 
 namespace trainyard::data {
 
-// Ends of the next pieces. Bit i: a piece ends at `begin` + i. The piece that ends at the highest
-// bit is complete; the next window must begin there. 0: the first piece is too long for a window,
-// use ScalarPieceEnd. Requirements as for ScalarPieceEnd.
+// Returns the ends of the next pieces: bit i is set if a piece ends at `begin` + i. All pieces up
+// to the highest bit are complete, and the next window must start there. Returns 0 if the first
+// piece is too long for a window; use ScalarPieceEnd then. Requirements as for ScalarPieceEnd.
 uint64_t PieceEndsInWindow(SplitRule rule, std::string_view text, size_t begin);
 
 }  // namespace trainyard::data

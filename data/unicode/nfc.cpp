@@ -9,7 +9,7 @@
 namespace trainyard::data {
 namespace {
 
-// The first byte of U+0300. No character before it depends on its neighbours before it.
+// The first byte of U+0300, the first code point whose class is not kStarter.
 constexpr uint8_t kFirstMarkByte = 0xCC;
 
 bool IsContinuation(char byte) { return (byte & 0xC0) == 0x80; }
@@ -19,8 +19,8 @@ size_t SkipUnmarked(std::string_view text, size_t at) {
   constexpr uint64_t kHighBits = 0x8080808080808080;
   for (uint64_t bytes; at + sizeof(bytes) <= text.size(); at += sizeof(bytes)) {
     std::memcpy(&bytes, text.data() + at, sizeof(bytes));
-    // Each shift moves one bit of a byte to the highest one: 11xxxxxx, but not 1100 0xxx, 1100
-    // 10xx.
+    // Each shift moves a bit of each byte to its highest bit. A byte of at least 0xCC has bits 7
+    // and 6, and bit 5, bit 4 or both of bits 3 and 2.
     const uint64_t is_large = bytes << 2 | bytes << 3 | (bytes << 4 & bytes << 5);
     if (bytes & bytes << 1 & is_large & kHighBits) break;
   }
@@ -34,8 +34,9 @@ size_t PreviousChar(std::string_view text, size_t at) {
   return at;
 }
 
-// True if the character at `at`, which may compose with the one before it, is left unchanged. May
-// be false for an unchanged character too.
+// Returns true only if NFC leaves the character at `at` unchanged. Its class is kMayCompose. After
+// a composed character it counts as doubtful, because it can replace a mark inside: U+00C0 U+0323
+// becomes U+1EA0 U+0300.
 bool IsKept(std::string_view text, size_t at, char32_t code_point) {
   if (at == 0) return true;
   const char32_t previous = DecodeUtf8(text.data() + PreviousChar(text, at)).code_point;
@@ -50,7 +51,7 @@ bool AreSwapped(char32_t first, char32_t second) {
 }
 
 // Offset of the first character from `at` on that NFC may change or reorder; text.size() if there
-// is none. `at` must be the begin of a segment.
+// is none. `at` must be the start of a segment.
 size_t FirstDoubt(std::string_view text, size_t at) {
   char32_t last_mark = 0;  // the character before `at`, if it is no starter
   while (true) {
@@ -72,7 +73,7 @@ size_t FirstDoubt(std::string_view text, size_t at) {
   }
 }
 
-// A segment begins with a kStarter, except for the first one of a text, and has no other. NFC
+// A segment starts with a kStarter and has no other. The first segment of a text may have none. NFC
 // changes each segment independently.
 struct Segment {
   size_t begin;
@@ -83,7 +84,7 @@ bool BeginsSegment(std::string_view text, size_t at) {
   return NfcClassOf(DecodeUtf8(text.data() + at).code_point) == NfcClass::kStarter;
 }
 
-// First segment from `at` on that NFC may change; empty at text.size() if there is none.
+// Returns the first segment from `at` on that NFC may change, or an empty one at text.size().
 Segment NextDoubtfulSegment(std::string_view text, size_t at) {
   size_t begin = FirstDoubt(text, at);
   if (begin == text.size()) return {begin, begin};

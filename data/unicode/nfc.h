@@ -10,8 +10,7 @@ namespace trainyard::data {
 
 // The text must be valid UTF-8 in both functions.
 
-// True if ToNfc(text) == text. Does not allocate memory for text without unusual sequences of
-// marks.
+// Returns true if ToNfc(text) == text. Allocates memory only for unusual sequences of marks.
 bool IsNfc(std::string_view text);
 
 std::string ToNfc(std::string_view text);

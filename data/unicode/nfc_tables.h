@@ -21,7 +21,7 @@ constexpr char32_t kNfcClassLimit = 0x2FB00;
 extern const uint8_t kNfcClassBlocks[kNfcClassLimit / kCodePointBlock];
 extern const uint64_t kNfcClassWords[];
 
-// Code points from `begin` up to, but without, `end` with the same combining class.
+// Code points in [begin, end), which have the same combining class.
 struct CombiningRange {
   char32_t begin;
   char32_t end;
@@ -35,7 +35,7 @@ extern const CombiningRange kCombiningRanges[];
 struct Decomposition {
   char32_t code_point;
   char32_t first;
-  char32_t second;  // 0: decomposes to one character
+  char32_t second = 0;  // 0: decomposes to one character
 };
 
 // Decompositions that NFC reverses, sorted by the two parts. Hangul syllables are not included.
