@@ -93,6 +93,7 @@ void RemoveAt(uint32_t* values, size_t count, size_t index) {
 size_t MergeShort(const MergeTable& merges, uint32_t* symbols, size_t count) {
   // ranks[i] is the rank of the merge of symbols i and i + 1.
   uint32_t ranks[kShortSymbolsMax];
+  for (size_t i = 0; i + 1 < count; ++i) merges.Prefetch(symbols[i], symbols[i + 1]);
   for (size_t i = 0; i + 1 < count; ++i) ranks[i] = merges.RankOf(symbols[i], symbols[i + 1]);
   while (count > 1) {
     // min_element returns the first one of equal ranks.

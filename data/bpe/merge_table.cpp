@@ -44,7 +44,7 @@ void MergeTable::Store(uint64_t pair, uint32_t rank) {
 }
 
 void MergeTable::Grow() {
-  const std::vector<uint64_t> old = std::exchange(slots_, {});
+  const auto old = std::exchange(slots_, {});
   slots_.assign(old.size() * 2, kFreeSlot);
   --shift_;
   for (const uint64_t slot : old) {

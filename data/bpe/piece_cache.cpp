@@ -1,16 +1,11 @@
 #include "data/bpe/piece_cache.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <bit>
-#include <new>
 #include <utility>
 
 namespace trainyard::data {
 namespace {
-
-constexpr size_t kHugePageBytes = size_t{2} << 20;
 
 // Bytes of a word that belong to a piece, if the piece has `length` bytes in the word or more.
 constexpr uint64_t MaskOf(size_t length) {
@@ -40,13 +35,7 @@ void PieceCache::Insert(const Key& key, uint64_t hash, const uint32_t* ids, size
 }
 
 void PieceCache::Allocate(int slot_bits) {
-  const size_t bytes = (size_t{1} << slot_bits) * sizeof(Slot);
-  void* memory = std::aligned_alloc(std::min(bytes, kHugePageBytes), bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  // Must precede the first access. Huge pages are optional, so a failure does not matter.
-  if (bytes >= kHugePageBytes) madvise(memory, bytes, MADV_HUGEPAGE);
-  std::memset(memory, 0, bytes);
-  slots_.reset(static_cast<Slot*>(memory));
+  slots_.assign(size_t{1} << slot_bits, Slot{});
   mask_ = (size_t{1} << slot_bits) - 1;
   shift_ = 64 - slot_bits;
   used_ = 0;
@@ -56,15 +45,12 @@ void PieceCache::Allocate(int slot_bits) {
 void PieceCache::MakeSpace() {
   const int slot_bits = 64 - shift_;
   if (slot_bits == kLastSlotBits) {
-    std::memset(slots_.get(), 0, bytes());
-    used_ = 0;
+    Allocate(slot_bits);
     return;
   }
-  const size_t old_slots = mask_ + 1;
-  const std::unique_ptr<Slot[], Free> old = std::move(slots_);
+  const auto old = std::exchange(slots_, {});
   Allocate(slot_bits + 2);
-  for (size_t at = 0; at < old_slots; ++at) {
-    const Slot& slot = old[at];
+  for (const Slot& slot : old) {
     if (slot.high == 0) continue;
     Store(slot, Key{slot.low, slot.high & (~uint64_t{0} >> 4)}.Hash());
   }

@@ -4,13 +4,12 @@
 #define TRAINYARD_DATA_BPE_PIECE_CACHE_H_
 
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "data/bpe/hash.h"
+#include "data/bpe/huge_page_allocator.h"
 
 namespace trainyard::data {
 
@@ -75,15 +74,11 @@ class PieceCache {
   static const uint64_t kLowMasks[kPieceBytesMax + 1];
   static const uint64_t kHighMasks[kPieceBytesMax + 1];
 
-  struct Free {
-    void operator()(Slot* slots) const { std::free(slots); }
-  };
-
   void Allocate(int slot_bits);
   void MakeSpace();
   void Store(const Slot& slot, uint64_t hash);
 
-  std::unique_ptr<Slot[], Free> slots_;
+  std::vector<Slot, HugePageAllocator<Slot>> slots_;
   size_t mask_ = 0;
   int shift_ = 0;
   size_t used_ = 0;

@@ -1,6 +1,7 @@
 #include "data/bpe/vocabulary.h"
 
 #include <limits>
+#include <utility>
 
 #include "data/bpe/hash.h"
 
@@ -20,29 +21,35 @@ bool Vocabulary::Add(uint32_t id, std::string_view bytes) {
   places_[id] = {static_cast<uint32_t>(bytes_.size()), static_cast<uint32_t>(bytes.size())};
   bytes_ += bytes;
   ++count_;
-  uint32_t& slot = slots_[SlotOf(bytes)];
-  if (slot != kNoToken) return true;
-  slot = id;
+  const uint64_t hash = HashBytes(bytes);
+  Slot& slot = slots_[SlotOf(bytes, hash)];
+  if (slot.id != kNoToken) return true;
+  slot = {id, static_cast<uint32_t>(hash)};
   ++used_slots_;
   return true;
 }
 
 uint32_t Vocabulary::Find(std::string_view bytes) const {
-  return slots_.empty() ? kNoToken : slots_[SlotOf(bytes)];
+  return slots_.empty() ? kNoToken : slots_[SlotOf(bytes, HashBytes(bytes))].id;
 }
 
-size_t Vocabulary::SlotOf(std::string_view bytes) const {
+size_t Vocabulary::SlotOf(std::string_view bytes, uint64_t hash) const {
   const size_t mask = slots_.size() - 1;
-  size_t at = (HashBytes(bytes) >> 20) & mask;
-  while (slots_[at] != kNoToken && BytesOf(slots_[at]) != bytes) at = (at + 1) & mask;
+  const auto tag = static_cast<uint32_t>(hash);
+  size_t at = (hash >> 32) & mask;
+  for (; slots_[at].id != kNoToken; at = (at + 1) & mask) {
+    if (slots_[at].tag == tag && BytesOf(slots_[at].id) == bytes) break;
+  }
   return at;
 }
 
 void Vocabulary::Grow() {
-  std::vector<uint32_t> old = std::move(slots_);
-  slots_.assign(old.empty() ? kFirstSlots : old.size() * 2, kNoToken);
-  for (const uint32_t id : old) {
-    if (id != kNoToken) slots_[SlotOf(BytesOf(id))] = id;
+  const auto old = std::exchange(slots_, {});
+  slots_.assign(old.empty() ? kFirstSlots : old.size() * 2, Slot{});
+  for (const Slot& slot : old) {
+    if (slot.id == kNoToken) continue;
+    const std::string_view bytes = BytesOf(slot.id);
+    slots_[SlotOf(bytes, HashBytes(bytes))] = slot;
   }
 }
 

@@ -7,9 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include "data/bpe/huge_page_allocator.h"
+
 namespace trainyard::data {
 
-// Larger than every id. Also marks unused places in tables of ids.
+// Larger than every id, and the mark of unused places in tables of ids.
 inline constexpr uint32_t kNoToken = 0xFFFFFFFF;
 
 // Ids are below this limit, so that a merge fits into 64 bits (merge_table.h). One less than 2^21.
@@ -44,13 +46,17 @@ class Vocabulary {
   };
 
   // Returns the slot of the token with these bytes, or the free slot in which to store it.
-  size_t SlotOf(std::string_view bytes) const;
+  size_t SlotOf(std::string_view bytes, uint64_t hash) const;
   void Grow();
 
   std::string bytes_;
   std::vector<Place> places_;  // by id
   // Open addressing with linear probing. The size is a power of two, and at most half is used.
-  std::vector<uint32_t> slots_;
+  struct Slot {
+    uint32_t id = kNoToken;
+    uint32_t tag = 0;  // low bits of the hash, which spare most comparisons of different tokens
+  };
+  std::vector<Slot, HugePageAllocator<Slot>> slots_;
   uint32_t used_slots_ = 0;
   uint32_t count_ = 0;
 };
