@@ -17,7 +17,7 @@ constexpr size_t kShortMax = 15;
 constexpr uint64_t kLong = 0xFF;
 constexpr int kLastByteShift = 56;
 constexpr uint64_t kOffsetMask = (uint64_t{1} << kLastByteShift) - 1;
-constexpr size_t kLeastSlots = 512;
+constexpr size_t kLeastTableSlots = 512;
 
 // The low `bytes` bytes, 0 <= bytes <= 8.
 uint64_t LowBytes(size_t bytes) {
@@ -97,7 +97,7 @@ bool WordTable::Grow(size_t words, size_t bytes) {
     const size_t size = std::max(long_needed, long_words_.size() * 5 / 4);
     if (size + slots_.bytes() > memory_bytes_ || !long_words_.Resize(size)) return false;
   }
-  const size_t slots = std::max(kLeastSlots, std::bit_ceil((used_ + words) * 4 / 3 + 1));
+  const size_t slots = std::max(kLeastTableSlots, std::bit_ceil((used_ + words) * 4 / 3 + 1));
   return slots <= slots_.size() || GrowSlots(slots);
 }
 

@@ -183,17 +183,11 @@ class PlainLoader {
       if (cut != std::string::npos) return cut;
       if (AtEndOfFile()) break;
       searched = last;
-      if (bytes_.size() - begin > limits_.document_bytes_max) return TooLong();
+      if (bytes_.size() - begin > limits_.document_bytes_max)
+        return TooLongWithoutCut(*block_.file);
       TRAINYARD_RETURN_IF_ERROR(ReadMore(step));
     }
     return bytes_.size();
-  }
-
-  absl::Status TooLong() const {
-    return absl::DataLossError(
-        block_.file->path +
-        ": more than 256 MiB without a line end at which the tokenizer allows a cut; divide the "
-        "text into documents, or omit it from the inputs");
   }
 
   // Returns the position in `bytes_` at which the block of this range begins. Must agree with the

@@ -9,6 +9,16 @@
 
 namespace trainyard::data {
 
+namespace {
+
+absl::Status TooLong(const InputFile& file) {
+  return file.kind == InputKind::kText
+             ? TooLongWithoutCut(file)
+             : absl::DataLossError(file.path + ": larger than 256 MiB; omit it from the inputs");
+}
+
+}  // namespace
+
 absl::StatusOr<std::unique_ptr<StreamReader>> StreamReader::Open(const InputFile& file,
                                                                  const ReadLimits& limits) {
   TRAINYARD_ASSIGN_OR_RETURN(std::unique_ptr<Decompressor> source, Decompressor::Open(file));
@@ -23,9 +33,7 @@ absl::Status StreamReader::Next(RawBlock* block) {
       TakeBytes(end, block);
       return absl::OkStatus();
     }
-    if (pending_.size() > limits_.document_bytes_max) {
-      return absl::DataLossError(file_.path + ": larger than 256 MiB; omit it from the inputs");
-    }
+    if (pending_.size() > limits_.document_bytes_max) return TooLong(file_);
     searched = pending_.size() < limits_.block_bytes ? 0 : pending_.size();
     TRAINYARD_ASSIGN_OR_RETURN(const bool more, ReadMore());
     if (more) continue;

@@ -14,6 +14,13 @@ size_t CharacterBoundary(std::string_view text, size_t at) {
   return std::min(at, text.size());
 }
 
+absl::Status TooLongWithoutCut(const InputFile& file) {
+  return absl::DataLossError(
+      file.path +
+      ": more than 256 MiB without a line end at which the tokenizer allows a cut; divide the text "
+      "into documents, or omit it from the inputs");
+}
+
 absl::Status RefuseUtf16(const RawBlock& block) {
   const std::string_view start = std::string_view(block.bytes).substr(0, 2);
   if (!block.begins_file || (start != "\xFF\xFE" && start != "\xFE\xFF")) return absl::OkStatus();

@@ -15,6 +15,9 @@ namespace trainyard::data {
 // character.
 size_t CharacterBoundary(std::string_view text, size_t at);
 
+// The error for text longer than document_bytes_max in which ReadLimits::cuts allows no cut.
+absl::Status TooLongWithoutCut(const InputFile& file);
+
 // Returns DataLoss if the block begins a file with the byte order mark of UTF-16.
 absl::Status RefuseUtf16(const RawBlock& block);
 

@@ -26,6 +26,9 @@ class Progress {
   void Advance(int64_t bytes);
   void Stop();
 
+  // Time of the clock in the settings.
+  double Seconds() const { return settings_.seconds(); }
+
  private:
   std::string Line() const;
 

@@ -148,6 +148,12 @@ std::vector<AddedToken> SpecialTokensOf(const Family& family) {
   return Numbered(family.base_tokens, {"<|endoftext|>"});
 }
 
+bool HasKnownEndToken(const std::vector<std::string>& texts) {
+  return std::any_of(texts.begin(), texts.end(), [](const std::string& text) {
+    return std::find(std::begin(kEndTokens), std::end(kEndTokens), text) != std::end(kEndTokens);
+  });
+}
+
 absl::Status FinishDefinition(const Family* family, const DocumentTokens& tokens,
                               const std::string& path, BpeDefinition* definition) {
   definition->family = family == nullptr ? "bpe" : family->name;
@@ -157,8 +163,7 @@ absl::Status FinishDefinition(const Family* family, const DocumentTokens& tokens
   if (!end.ok()) return end.status();
   if (*end == kNoToken) {
     return absl::InvalidArgumentError(absl::StrCat(
-        path,
-        ": has no known token for the end of a document; name the token that ends documents"));
+        path, ": has no known token for the end of a document; name it with --end-of-document"));
   }
   definition->end_of_document = *end;
   const auto begin = Choose(*definition, tokens.begin_of_document,

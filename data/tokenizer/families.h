@@ -38,6 +38,9 @@ std::string ByteFamilyNames();
 // The special tokens of a byte-level family, for files that contain none.
 std::vector<AddedToken> SpecialTokensOf(const Family& family);
 
+// True if one of the tokens is known to end documents.
+bool HasKnownEndToken(const std::vector<std::string>& texts);
+
 // Settings of the user, which take precedence over those of the family and the file.
 struct DocumentTokens {
   std::string end_of_document;    // text of the token; "" for the default

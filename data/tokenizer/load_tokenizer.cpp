@@ -94,6 +94,13 @@ absl::StatusOr<BpeDefinition> ParseFile(const std::string& text, const fs::path&
                    "tokenizer.model, a .tiktoken file, vocab.json or encoder.json"));
 }
 
+// Returns the file's name in a directory that FindIn accepts.
+std::string CopyName(const std::string& name) {
+  if (name.ends_with(".json")) return "tokenizer.json";
+  if (name.ends_with(".model")) return "tokenizer.model";
+  return name;
+}
+
 absl::StatusOr<BpeDefinition> ReadDefinition(const fs::path& path, const Family* family,
                                              const DocumentTokens& tokens) {
   const std::string name = path.filename().string();
@@ -104,7 +111,7 @@ absl::StatusOr<BpeDefinition> ReadDefinition(const fs::path& path, const Family*
   }
   TRAINYARD_ASSIGN_OR_RETURN(std::string text, ReadTokenizerFile(path.string()));
   TRAINYARD_ASSIGN_OR_RETURN(BpeDefinition definition, ParseFile(text, path, family, tokens));
-  definition.files = {{name, std::move(text)}};
+  definition.files = {{CopyName(name), std::move(text)}};
   return definition;
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr ReadLimits kSmall = {.block_bytes = 100, .document_bytes_max = 1000};
+const ReadLimits kSmall = {.block_bytes = 100, .document_bytes_max = 1000};
 
 absl::StatusOr<std::vector<RawBlock>> TryRead(const std::vector<InputFile>& files,
                                               const ReadLimits& limits = {}) {
@@ -105,6 +105,55 @@ TEST_P(BlockReaderTest, LinesMayEndExactlyAtTheEndOfABlock) {
     EXPECT_EQ(Joined(Blocks(File("a.jsonl", text), kSmall)), text) << length;
     EXPECT_EQ(Joined(Blocks(File("a.txt", text), kSmall)), text) << length;
   }
+}
+
+// Cuts before each '|' that is surrounded by `context` bytes of other text.
+ReadLimits BarLimits(size_t block_bytes, size_t context) {
+  ReadLimits limits = {.block_bytes = block_bytes, .document_bytes_max = 10000};
+  limits.cuts.context = context;
+  limits.cuts.find = [context](std::string_view text, size_t begin, size_t end) {
+    for (size_t at = begin; at < end; ++at) {
+      const size_t first = at - std::min(at, context);
+      const std::string_view around = text.substr(first, at - first + context);
+      if (text[at] == '|' && std::count(around.begin(), around.end(), '|') == 1) return at;
+    }
+    return std::string_view::npos;
+  };
+  return limits;
+}
+
+// Text with bars at all distances up to 1,000 bytes.
+std::string BarText() {
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += std::string(static_cast<size_t>(i * i % 1000), 'x') + "|";
+  return text;
+}
+
+TEST_P(BlockReaderTest, CutsTextOnlyWhereAllowed) {
+  const std::string text = BarText();
+  for (const size_t context : {1, 5, 40}) {
+    for (const size_t block_bytes : {100, 777, 5000}) {
+      const ReadLimits limits = BarLimits(block_bytes, context);
+      const std::vector<InputFile> files = File("a.txt", text);
+      const std::vector<RawBlock> blocks = Blocks(files, limits);
+      EXPECT_TRUE(Joined(blocks) == text);
+      EXPECT_GE(blocks.size(), 10u);
+      for (size_t i = 1; i < blocks.size(); ++i) {
+        const auto at = static_cast<size_t>(blocks[i].offset);
+        if (blocks[i].bytes.empty()) continue;
+        EXPECT_EQ(limits.cuts.find(text, at, at + 1), at);
+      }
+    }
+  }
+}
+
+TEST_P(BlockReaderTest, TextWithoutCutsHasALimit) {
+  const ReadLimits limits = BarLimits(100, 5);
+  const std::string whole = std::string(9500, 'x');
+  EXPECT_EQ(Joined(Blocks(File("a.txt", whole), limits)), whole);
+  EXPECT_THAT(ErrorOf(File("a.txt", std::string(100000, 'x')), limits),
+              HasSubstr(": more than 256 MiB without"));
+  EXPECT_EQ(Joined(Blocks(File("a.txt", ""), limits)), "");
 }
 
 TEST_P(BlockReaderTest, CutsTextWithoutLinesBetweenCharacters) {

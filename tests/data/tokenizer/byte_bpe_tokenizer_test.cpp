@@ -155,7 +155,7 @@ TEST(ByteBpeTokenizerTest, UnknownBytesGetTheUnknownToken) {
 TEST(ByteBpeTokenizerTest, DocumentTokensAreChosenByName) {
   nlohmann::json json = ByteLevelJson({});
   json["added_tokens"][0]["content"] = "[stop]";
-  EXPECT_THAT(LoadJson(json).status().message(), HasSubstr("name the token that ends documents"));
+  EXPECT_THAT(LoadJson(json).status().message(), HasSubstr("--end-of-document"));
   LoadOptions options;
   options.document_tokens = {"[stop]", "a"};
   const auto tokenizer = Load(json, options);
