@@ -83,7 +83,9 @@ void AddByteBpe(const ByteBpe& bpe, const ByteSplitting& splitting, Hasher* hash
 
 void AddCharacterBpe(const CharacterBpe& bpe, const CharacterSplitting& splitting, Hasher* hasher) {
   hasher->Add("characters");
-  hasher->Add(static_cast<uint64_t>(splitting.prefix_space));
+  // Hugging Face's file of LLaMA-2 has a space before every segment and SentencePiece's only before
+  // the first one. This matters only for special tokens that are part of a document.
+  hasher->Add(uint64_t{splitting.prefix_space != PrefixSpace::kNever});
   bool has_all_bytes = true;
   for (const uint32_t id : bpe.byte_tokens) {
     hasher->Add(uint64_t{id});
