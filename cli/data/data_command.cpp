@@ -30,11 +30,19 @@ std::string NotEmpty(const std::string& value) {
   return value.empty() ? "must not be empty; check for an unset shell variable" : "";
 }
 
+// Returns a text that reproduces the same double exactly, which 17 digits do.
+std::string ExactText(double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.17g", value);
+  return text;
+}
+
 }  // namespace
 
 void AddPrepareOptions(CLI::App& app, data::PrepareOptions* options) {
   app.add_option("inputs", options->inputs,
-                 "files or directories: .txt, .md, .pod or .jsonl (one object with text per line)")
+                 "files or directories: .txt, .md, .pod or .jsonl (one object with text per line), "
+                 "also compressed (.gz, .zst)")
       ->type_name("INPUT")
       ->required();
   app.add_option("-o,--out", options->out, "directory to create")
@@ -57,6 +65,19 @@ void AddPrepareOptions(CLI::App& app, data::PrepareOptions* options) {
                  "name of the field that contains the text in .jsonl files")
       ->check(NotEmpty)
       ->capture_default_str();
+  app.add_option("--utf8", options->utf8,
+                 "invalid UTF-8: strict (an error in plain text, a bad line in .jsonl files) or "
+                 "replace (insert U+FFFD)")
+      ->check(CLI::IsMember({"strict", "replace"}))
+      ->capture_default_str();
+  app.add_option("--bad", options->bad,
+                 "bad lines in .jsonl files: skip (omit them and list them in bad.jsonl) or stop")
+      ->check(CLI::IsMember({"skip", "stop"}))
+      ->capture_default_str();
+  app.add_option("--bad-fraction", options->bad_fraction,
+                 "maximum fraction of bad lines that --bad skip accepts")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
   app.add_option("-j,--jobs", options->jobs, "number of threads; 0 means one per core")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
@@ -66,15 +87,15 @@ void AddPrepareOptions(CLI::App& app, data::PrepareOptions* options) {
 
 std::vector<std::string> PrepareCommandLine(const std::string& program,
                                             const data::PrepareOptions& options) {
-  // 17 digits reproduce the same double exactly.
-  char fraction[32];
-  std::snprintf(fraction, sizeof(fraction), "%.17g", options.val_fraction);
   std::vector<std::string> line = {program,
                                    "--out=" + options.out,
                                    "--tokenizer=" + options.tokenizer,
                                    "--vocab-size=" + std::to_string(options.vocab_size),
-                                   "--val-fraction=" + std::string(fraction),
+                                   "--val-fraction=" + ExactText(options.val_fraction),
                                    "--field=" + options.field,
+                                   "--utf8=" + options.utf8,
+                                   "--bad=" + options.bad,
+                                   "--bad-fraction=" + ExactText(options.bad_fraction),
                                    "--jobs=" + std::to_string(options.jobs)};
   if (options.force) line.push_back("--force");
   if (options.quiet) line.push_back("--quiet");

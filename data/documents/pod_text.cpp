@@ -1,6 +1,7 @@
 #include "data/documents/pod_text.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,13 +24,31 @@ absl::Status CannotRun(const std::string& path, int error) {
                                        "; install the package perl, or omit .pod files");
 }
 
-// Starts pod2text with `output` as its standard output. `output` is closed in this process.
-absl::StatusOr<pid_t> Start(const std::string& path, UniqueFd output) {
+// Returns an anonymous file with the contents `pod`. A pipe would need a thread that fills it.
+absl::StatusOr<UniqueFd> MemoryFile(const std::string& path, std::string_view pod) {
+  UniqueFd file(memfd_create("pod", MFD_CLOEXEC));
+  if (!file.valid()) return CannotRun(path, errno);
+  while (!pod.empty()) {
+    const ssize_t written = write(file.get(), pod.data(), pod.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return CannotRun(path, errno);
+    pod.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (lseek(file.get(), 0, SEEK_SET) != 0) return CannotRun(path, errno);
+  return file;
+}
+
+// Starts pod2text, which reads `pod` and writes to `output`. `output` is closed in this process.
+absl::StatusOr<pid_t> Start(const std::string& path, std::string_view pod, UniqueFd output) {
+  TRAINYARD_ASSIGN_OR_RETURN(const UniqueFd input, MemoryFile(path, pod));
   pid_t process = -1;
-  const int error = Spawn({.command = {"pod2text", "--utf8", "--errors=none", "--indent=0",
-                                       "--width=1000000", "--", path},
-                           .fds = {{.number = STDOUT_FILENO, .source = output.get()}}},
-                          process);
+  const int error =
+      Spawn({.command = {"pod2text", "--utf8", "--errors=none", "--indent=0", "--width=1000000"},
+             .fds = {{.number = STDIN_FILENO, .source = input.get()},
+                     {.number = STDOUT_FILENO, .source = output.get()},
+                     // pod2text warns of files without POD.
+                     {.number = STDERR_FILENO, .source = kNullDevice}}},
+            process);
   if (error != 0) return CannotRun(path, error);
   return process;
 }
@@ -47,11 +66,11 @@ std::string ReadToEnd(const UniqueFd& input) {
 
 }  // namespace
 
-absl::StatusOr<std::string> PodToText(const std::string& path) {
+absl::StatusOr<std::string> PodToText(const std::string& path, std::string_view pod) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return CannotRun(path, errno);
   const UniqueFd input(ends[0]);
-  TRAINYARD_ASSIGN_OR_RETURN(const pid_t process, Start(path, UniqueFd(ends[1])));
+  TRAINYARD_ASSIGN_OR_RETURN(const pid_t process, Start(path, pod, UniqueFd(ends[1])));
   std::string text = ReadToEnd(input);
   const int status = AwaitExit(process);
   // pod2text's exit status for a file without POD, which is not a failure.
@@ -64,13 +83,13 @@ absl::StatusOr<std::string> PodToText(const std::string& path) {
                              "); repair the file, or omit it from the inputs");
 }
 
-absl::StatusOr<std::string> PodTexts::Text(const std::string& path) {
+absl::StatusOr<std::string> PodTexts::Text(const std::string& path, std::string_view pod) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = texts_.find(path);
     if (found != texts_.end()) return found->second;
   }
-  TRAINYARD_ASSIGN_OR_RETURN(std::string text, PodToText(path));
+  TRAINYARD_ASSIGN_OR_RETURN(std::string text, PodToText(path, pod));
   const std::lock_guard<std::mutex> lock(mutex_);
   if (kept_bytes_ + text.size() <= kKeptBytes && texts_.emplace(path, text).second) {
     kept_bytes_ += text.size();

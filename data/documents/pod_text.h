@@ -6,23 +6,24 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 
 namespace trainyard::data {
 
-// Returns pod2text's output for a .pod file: UTF-8 text with each paragraph on one line. The text
-// is empty if the file contains no POD. Returns FAILED_PRECONDITION, with the name of the package
-// to install, if pod2text is missing. Returns DATA_LOSS if pod2text cannot read the file.
-// Thread-safe.
-absl::StatusOr<std::string> PodToText(const std::string& path);
+// Returns pod2text's output for the contents of a .pod file: UTF-8 text with each paragraph on one
+// line. The text is empty if the file contains no POD. Returns FAILED_PRECONDITION, with the name
+// of the package to install, if pod2text is missing. Returns DATA_LOSS if pod2text fails. `path` is
+// for errors. Thread-safe.
+absl::StatusOr<std::string> PodToText(const std::string& path, std::string_view pod);
 
 // Caches the texts of .pod files, because they are read more than once and starting Perl takes
 // longer than reading most of them. Thread-safe.
 class PodTexts {
  public:
   // Same as PodToText.
-  absl::StatusOr<std::string> Text(const std::string& path);
+  absl::StatusOr<std::string> Text(const std::string& path, std::string_view pod);
 
  private:
   // Maximum bytes in the cache. Perl's manuals are 8 MiB of text. Files that do not fit are

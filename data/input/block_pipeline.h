@@ -18,14 +18,15 @@
 namespace trainyard::data {
 
 // `next` and `take` are called on the caller's thread. `work` is called concurrently on `threads`
-// (at least 1) other threads. At most 4 * threads blocks are between `next` and `take`. Input and
-// Result must be movable, and Input default-constructible. Call Run at most once per object.
+// (at least 1) other threads; its first argument is the index of the thread. At most 4 * threads
+// blocks are between `next` and `take`. Input and Result must be movable, and Input
+// default-constructible. Call Run at most once per object.
 template <typename Input, typename Result>
 class BlockPipeline {
  public:
   // Returns false at the end of the input.
   using Next = std::function<absl::StatusOr<bool>(Input*)>;
-  using Work = std::function<absl::StatusOr<Result>(Input)>;
+  using Work = std::function<absl::StatusOr<Result>(int thread, Input)>;
   using Take = std::function<absl::Status(Result)>;
 
   explicit BlockPipeline(int threads) : threads_(threads) {}
@@ -36,7 +37,8 @@ class BlockPipeline {
     std::vector<std::thread> workers;
     try {
       while (workers.size() < static_cast<size_t>(threads_)) {
-        workers.emplace_back([&] { WorkUntilClosed(work); });
+        const int thread = static_cast<int>(workers.size());
+        workers.emplace_back([this, &work, thread] { WorkUntilClosed(thread, work); });
       }
     } catch (const std::system_error&) {
       // The system cannot start further threads. The threads started so far do all the work.
@@ -65,12 +67,15 @@ class BlockPipeline {
     const size_t window = static_cast<size_t>(threads_) * 4;
     bool more = true;
     size_t in_flight = 0;
+    absl::Status failure;
     while (more || in_flight > 0) {
       if (more && in_flight < window) {
         Input input;
         const absl::StatusOr<bool> got = next(&input);
-        if (!got.ok()) return got.status();
-        more = *got;
+        // The blocks before the failed one come first, so that the returned error does not depend
+        // on the number of threads.
+        if (!got.ok()) failure = got.status();
+        more = got.ok() && *got;
         if (!more) continue;
         Put(std::move(input));
         ++in_flight;
@@ -82,7 +87,7 @@ class BlockPipeline {
       const absl::Status taken = take(*std::move(result));
       if (!taken.ok()) return taken;
     }
-    return absl::OkStatus();
+    return failure;
   }
 
   void Put(Input input) {
@@ -103,7 +108,7 @@ class BlockPipeline {
     return result;
   }
 
-  void WorkUntilClosed(const Work& work) {
+  void WorkUntilClosed(int thread, const Work& work) {
     std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
       changed_.wait(lock, [this] { return closed_ || next_slot_ < slots_.size(); });
@@ -114,7 +119,7 @@ class BlockPipeline {
       Input input = *std::move(slot.input);
       slot.input.reset();
       lock.unlock();
-      absl::StatusOr<Result> result = work(std::move(input));
+      absl::StatusOr<Result> result = work(thread, std::move(input));
       lock.lock();
       slot.result = std::move(result);
       changed_.notify_all();

@@ -1,6 +1,7 @@
 #include "data/input/input_files.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <filesystem>
 #include <optional>
@@ -15,23 +16,43 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<InputKind> KindOf(const fs::path& path) {
-  std::string extension = path.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
+struct FileType {
+  InputKind kind = InputKind::kText;
+  Compression compression = Compression::kNone;
+};
+
+// Returns the ending of a file name in lower case, with its dot.
+std::string EndingOf(const fs::path& path) {
+  std::string ending = path.extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(),
                  [](unsigned char c) { return std::tolower(c); });
-  if (extension == ".txt" || extension == ".md" || extension == ".markdown") {
-    return InputKind::kText;
-  }
-  if (extension == ".pod") return InputKind::kPod;
-  if (extension == ".jsonl") return InputKind::kJsonLines;
+  return ending;
+}
+
+std::optional<InputKind> KindOf(const std::string& ending) {
+  if (ending == ".txt" || ending == ".md" || ending == ".markdown") return InputKind::kText;
+  if (ending == ".pod") return InputKind::kPod;
+  if (ending == ".jsonl") return InputKind::kJsonLines;
   return std::nullopt;
 }
 
-absl::Status AddFile(const fs::path& path, InputKind kind, std::vector<InputFile>* files) {
+// Returns the type of "name.jsonl" and "name.jsonl.gz"; nullopt for every other ending.
+std::optional<FileType> TypeOf(const fs::path& path) {
+  const std::string ending = EndingOf(path);
+  Compression compression = Compression::kNone;
+  if (ending == ".gz") compression = Compression::kGzip;
+  if (ending == ".zst") compression = Compression::kZstd;
+  const std::optional<InputKind> kind =
+      KindOf(compression == Compression::kNone ? ending : EndingOf(path.stem()));
+  if (!kind) return std::nullopt;
+  return FileType{*kind, compression};
+}
+
+absl::Status AddFile(const fs::path& path, FileType type, std::vector<InputFile>* files) {
   std::error_code error;
   const uintmax_t bytes = fs::file_size(path, error);
   if (error) return SystemError(path.string(), error.value());
-  files->push_back({path.string(), kind, static_cast<int64_t>(bytes)});
+  files->push_back({path.string(), type.kind, static_cast<int64_t>(bytes), type.compression});
   return absl::OkStatus();
 }
 
@@ -45,9 +66,9 @@ absl::Status AddDirectory(const std::string& directory, std::vector<InputFile>* 
       if (entry->is_directory(ignored)) entry.disable_recursion_pending();
       continue;
     }
-    const std::optional<InputKind> kind = KindOf(entry->path());
-    if (!kind || entry->is_directory(ignored)) continue;
-    TRAINYARD_RETURN_IF_ERROR(AddFile(entry->path(), *kind, files));
+    const std::optional<FileType> type = TypeOf(entry->path());
+    if (!type || entry->is_directory(ignored)) continue;
+    TRAINYARD_RETURN_IF_ERROR(AddFile(entry->path(), *type, files));
   }
   if (error) return SystemError("cannot search " + directory, error.value());
   if (files->size() == before) {
@@ -61,13 +82,14 @@ absl::Status AddInput(const std::string& input, std::vector<InputFile>* files) {
   const fs::file_status status = fs::status(input, error);
   if (!fs::exists(status)) return SystemError(input, error ? error.value() : ENOENT);
   if (fs::is_directory(status)) return AddDirectory(input, files);
-  const std::optional<InputKind> kind = KindOf(input);
-  if (!kind || !fs::is_regular_file(status)) {
-    return absl::InvalidArgumentError(
-        input +
-        ": unknown file type; inputs are .txt, .md, .pod or .jsonl files, or directories of them");
+  const std::optional<FileType> type = TypeOf(input);
+  if (!type || !fs::is_regular_file(status)) {
+    return absl::InvalidArgumentError(input +
+                                      ": unknown file type; inputs are .txt, .md, .pod or .jsonl "
+                                      "files, also with .gz or .zst, or "
+                                      "directories of them");
   }
-  return AddFile(input, *kind, files);
+  return AddFile(input, *type, files);
 }
 
 }  // namespace

@@ -17,10 +17,17 @@ enum class InputKind {
   kJsonLines,  // .jsonl: one document per line
 };
 
+enum class Compression {
+  kNone,
+  kGzip,  // .gz after the ending of the kind
+  kZstd,  // .zst after the ending of the kind
+};
+
 struct InputFile {
   std::string path;
   InputKind kind = InputKind::kText;
-  int64_t bytes = 0;
+  int64_t bytes = 0;  // on disk
+  Compression compression = Compression::kNone;
 };
 
 // Searches directories recursively, but ignores names that begin with a dot. Returns each file

@@ -1,12 +1,18 @@
 #include "data/tokenizer/byte_tokenizer.h"
 
+#include <algorithm>
+#include <cstddef>
+
 namespace trainyard::data {
 namespace {
 
 class ByteTokenizer : public Tokenizer {
  public:
   void Encode(std::string_view text, std::vector<uint32_t>* ids) const override {
-    for (const char c : text) ids->push_back(static_cast<unsigned char>(c));
+    const size_t before = ids->size();
+    ids->resize(before + text.size());
+    std::transform(text.begin(), text.end(), ids->begin() + static_cast<std::ptrdiff_t>(before),
+                   [](char c) { return static_cast<unsigned char>(c); });
   }
   std::string Decode(const std::vector<uint32_t>& ids) const override {
     std::string text;

@@ -16,7 +16,6 @@ namespace trainyard::data {
 namespace {
 
 constexpr size_t kBufferBytes = size_t{1} << 20;
-constexpr int64_t kVocabOfTwoBytes = 65536;
 
 absl::Status CannotWrite(const std::string& path, int error) {
   const std::string message = "cannot write " + path + ": " + std::strerror(error);
@@ -66,34 +65,42 @@ TokenWriter::TokenWriter(std::string stem, std::unique_ptr<OutputFile> file,
       file_(std::move(file)),
       vocab_size_(tokenizer.vocab_size()),
       end_of_document_(tokenizer.end_of_document()),
-      bytes_per_token_(vocab_size_ <= kVocabOfTwoBytes ? 2 : 4),
+      bytes_per_token_(BytesPerToken(vocab_size_)),
       hash_(std::make_unique<Hash>()),
+      end_packer_(vocab_size_),
       counts_(static_cast<size_t>(vocab_size_), 0) {}
 
 TokenWriter::~TokenWriter() = default;
 
-absl::Status TokenWriter::Append(const std::vector<uint32_t>& tokens, int64_t source_bytes) {
-  size_t at = buffer_.size();
-  buffer_.resize(at + tokens.size() * static_cast<size_t>(bytes_per_token_));
-  for (const uint32_t token : tokens) {
-    ++counts_[token];
-    for (int byte = 0; byte < bytes_per_token_; ++byte) {
-      buffer_[at++] = static_cast<char>(token >> (8 * byte));
-    }
-  }
-  totals_.tokens += static_cast<int64_t>(tokens.size());
+absl::Status TokenWriter::Append(std::string_view packed, int64_t source_bytes) {
+  totals_.tokens += static_cast<int64_t>(packed.size()) / bytes_per_token_;
   totals_.source_bytes += source_bytes;
-  return buffer_.size() >= kBufferBytes ? Flush() : absl::OkStatus();
+  if (buffer_.size() + packed.size() < kBufferBytes) {
+    buffer_ += packed;
+    return absl::OkStatus();
+  }
+  TRAINYARD_RETURN_IF_ERROR(Flush());
+  return WriteOut(packed);
 }
 
 absl::Status TokenWriter::EndDocument() {
   ++totals_.documents;
-  return Append({end_of_document_}, 0);
+  ++totals_.tokens;
+  end_packer_.Pack({end_of_document_}, &buffer_);
+  return absl::OkStatus();
+}
+
+void TokenWriter::AddCounts(const std::vector<int64_t>& counts) {
+  for (size_t id = 0; id < counts_.size(); ++id) counts_[id] += counts[id];
+}
+
+absl::Status TokenWriter::WriteOut(std::string_view packed) {
+  XXH64_update(&hash_->state, packed.data(), packed.size());
+  return file_->Write(packed);
 }
 
 absl::Status TokenWriter::Flush() {
-  XXH64_update(&hash_->state, buffer_.data(), buffer_.size());
-  const absl::Status status = file_->Write(buffer_);
+  const absl::Status status = WriteOut(buffer_);
   buffer_.clear();
   return status;
 }
@@ -110,6 +117,7 @@ double TokenWriter::Entropy() const {
 }
 
 absl::StatusOr<SplitTotals> TokenWriter::Finish() {
+  AddCounts(end_packer_.counts());
   TRAINYARD_RETURN_IF_ERROR(Flush());
   TRAINYARD_RETURN_IF_ERROR(file_->Close());
   totals_.unigram_entropy = Entropy();

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "data/tokenizer/tokenizer.h"
+#include "data/tokens/token_packer.h"
 #include "proto/files/durable_file.h"
 
 namespace trainyard::data {
@@ -52,10 +53,13 @@ class TokenWriter {
                                                              const Tokenizer& tokenizer);
   ~TokenWriter();
 
-  // `source_bytes`: the number of bytes of text that the tokens encode.
-  absl::Status Append(const std::vector<uint32_t>& tokens, int64_t source_bytes);
+  // Appends tokens that a TokenPacker for the same vocabulary has packed. `source_bytes`: the
+  // number of bytes of text that the tokens encode.
+  absl::Status Append(std::string_view packed, int64_t source_bytes);
   // Adds the end-of-document token.
   absl::Status EndDocument();
+  // Adds the counts of a packer. The counts of all appended tokens must be added before Finish.
+  void AddCounts(const std::vector<int64_t>& counts);
   // Writes <directory>/<split>.json. Append must not be called afterwards.
   absl::StatusOr<SplitTotals> Finish();
 
@@ -64,6 +68,7 @@ class TokenWriter {
  private:
   struct Hash;
   TokenWriter(std::string stem, std::unique_ptr<OutputFile> file, const Tokenizer& tokenizer);
+  absl::Status WriteOut(std::string_view packed);
   absl::Status Flush();
   double Entropy() const;
 
@@ -73,8 +78,9 @@ class TokenWriter {
   const uint32_t end_of_document_;
   const int bytes_per_token_;
   const std::unique_ptr<Hash> hash_;
+  TokenPacker end_packer_;  // packs the ends of documents
   std::string buffer_;
-  std::vector<int64_t> counts_;  // of each id
+  std::vector<int64_t> counts_;  // of each id, without the ends of documents
   SplitTotals totals_;
 };
 

@@ -27,6 +27,9 @@ TEST(DataCommandTest, EveryOptionReachesTheProgramThatDoesTheWork) {
   options.vocab_size = 1234;
   options.val_fraction = 0.1;
   options.field = "body";
+  options.utf8 = "replace";
+  options.bad = "stop";
+  options.bad_fraction = 0.3;
   options.jobs = 3;
   options.force = true;
   options.quiet = true;
@@ -37,6 +40,9 @@ TEST(DataCommandTest, EveryOptionReachesTheProgramThatDoesTheWork) {
   EXPECT_EQ(read.vocab_size, options.vocab_size);
   EXPECT_EQ(read.val_fraction, options.val_fraction);
   EXPECT_EQ(read.field, options.field);
+  EXPECT_EQ(read.utf8, options.utf8);
+  EXPECT_EQ(read.bad, options.bad);
+  EXPECT_EQ(read.bad_fraction, options.bad_fraction);
   EXPECT_EQ(read.jobs, options.jobs);
   EXPECT_TRUE(read.force);
   EXPECT_TRUE(read.quiet);
@@ -52,6 +58,9 @@ TEST(DataCommandTest, RefusesValuesThatMakeNoSense) {
   EXPECT_THROW(Parse({"x", "-o", "d", "a.txt", "--vocab-size", "10"}), CLI::ValidationError);
   EXPECT_THROW(Parse({"x", "-o", "d", "a.txt", "--tokenizer", "words"}), CLI::ValidationError);
   EXPECT_THROW(Parse({"x", "-o", "d", "a.txt", "--jobs", "-1"}), CLI::ValidationError);
+  EXPECT_THROW(Parse({"x", "-o", "d", "a.txt", "--utf8", "latin1"}), CLI::ValidationError);
+  EXPECT_THROW(Parse({"x", "-o", "d", "a.txt", "--bad", "ignore"}), CLI::ValidationError);
+  EXPECT_THROW(Parse({"x", "-o", "d", "a.txt", "--bad-fraction", "2"}), CLI::ValidationError);
   // An unset shell variable causes such an empty value.
   EXPECT_THROW(Parse({"x", "a.txt", "-o", ""}), CLI::ValidationError);
   EXPECT_THROW(Parse({"x", "a.txt", "-o", "d", "--field", ""}), CLI::ValidationError);

@@ -22,7 +22,7 @@ TEST(BlockPipelineTest, ResultsComeInOrder) {
     int expected = 0;
     const absl::Status status = Pipeline(threads).Run(
         Counter(500),
-        [](int n) -> absl::StatusOr<int> {
+        [](int, int n) -> absl::StatusOr<int> {
           if (n % 3 == 0) std::this_thread::yield();
           return n * 10;
         },
@@ -44,7 +44,7 @@ TEST(BlockPipelineTest, HoldsOnlyAFewBlocksAtOnce) {
         largest = std::max(largest, ++inside);
         return counter(input);
       },
-      [](int n) -> absl::StatusOr<int> { return n; },
+      [](int, int n) -> absl::StatusOr<int> { return n; },
       [&](int) {
         --inside;
         return absl::OkStatus();
@@ -57,7 +57,7 @@ TEST(BlockPipelineTest, ReturnsTheFirstErrorInOrder) {
   int taken = 0;
   const absl::Status status = Pipeline(4).Run(
       Counter(1000),
-      [](int n) -> absl::StatusOr<int> {
+      [](int, int n) -> absl::StatusOr<int> {
         if (n >= 20) return absl::DataLossError(std::to_string(n));
         return n;
       },
@@ -69,8 +69,40 @@ TEST(BlockPipelineTest, ReturnsTheFirstErrorInOrder) {
   EXPECT_EQ(taken, 19);
 }
 
+TEST(BlockPipelineTest, ThreadsHaveIndices) {
+  std::array<std::atomic<int>, 3> calls{};
+  const absl::Status status = Pipeline(3).Run(
+      Counter(300),
+      [&](int thread, int n) -> absl::StatusOr<int> {
+        ++calls.at(static_cast<size_t>(thread));
+        return n;
+      },
+      [](int) { return absl::OkStatus(); });
+  EXPECT_TRUE(status.ok());
+  EXPECT_EQ(calls[0] + calls[1] + calls[2], 300);
+}
+
+TEST(BlockPipelineTest, BlocksBeforeAFailedReadComeFirst) {
+  for (const int threads : {1, 7}) {
+    int taken = 0;
+    const absl::Status status = Pipeline(threads).Run(
+        [n = 0](int* input) mutable -> absl::StatusOr<bool> {
+          *input = ++n;
+          if (n > 20) return absl::DataLossError("read");
+          return true;
+        },
+        [](int, int n) -> absl::StatusOr<int> { return n; },
+        [&](int result) {
+          taken = result;
+          return absl::OkStatus();
+        });
+    EXPECT_EQ(status.message(), "read");
+    EXPECT_EQ(taken, 20);
+  }
+}
+
 TEST(BlockPipelineTest, StopsWhenReadingOrTakingFails) {
-  const auto work = [](int n) -> absl::StatusOr<int> { return n; };
+  const auto work = [](int, int n) -> absl::StatusOr<int> { return n; };
   EXPECT_EQ(Pipeline(2)
                 .Run([](int*) -> absl::StatusOr<bool> { return absl::NotFoundError("read"); }, work,
                      [](int) { return absl::OkStatus(); })

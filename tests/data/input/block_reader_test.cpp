@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/status/status.h"
+#include "tests/data/compressed_text.h"
 #include "tests/data/text_directory.h"
 
 namespace trainyard::data {
@@ -10,87 +12,222 @@ namespace {
 
 using testing::HasSubstr;
 
-std::vector<RawBlock> Blocks(const std::vector<InputFile>& files) {
-  BlockReader reader(files);
+constexpr ReadLimits kSmall = {.block_bytes = 100, .document_bytes_max = 1000};
+
+absl::StatusOr<std::vector<RawBlock>> TryRead(const std::vector<InputFile>& files,
+                                              const ReadLimits& limits = {}) {
+  BlockReader reader(files, limits);
   std::vector<RawBlock> blocks;
   for (;;) {
     RawBlock block;
     const auto more = reader.Next(&block);
-    EXPECT_TRUE(more.ok()) << more.status();
-    if (!more.ok() || !*more) return blocks;
-    blocks.push_back(block);
+    if (!more.ok()) return more.status();
+    if (!*more) return blocks;
+    const absl::Status loaded = LoadBlock(&block, limits);
+    if (!loaded.ok()) return loaded;
+    blocks.push_back(std::move(block));
   }
 }
 
-TEST(BlockReaderTest, BlocksMakeUpTheFileAndEndWithLines) {
-  const TextDirectory directory;
-  std::string text;
-  for (int i = 0; text.size() < 3500000; ++i) text += "line " + std::to_string(i) + "\n";
-  text += "no end";
-  const auto files = FindInputFiles({directory.Write("a.txt", text)});
-  const std::vector<RawBlock> blocks = Blocks(*files);
-  ASSERT_GE(blocks.size(), 3u);
+std::vector<RawBlock> Blocks(const std::vector<InputFile>& files, const ReadLimits& limits = {}) {
+  auto blocks = TryRead(files, limits);
+  EXPECT_TRUE(blocks.ok()) << blocks.status();
+  return blocks.ok() ? *std::move(blocks) : std::vector<RawBlock>();
+}
+
+std::string ErrorOf(const std::vector<InputFile>& files, const ReadLimits& limits = {}) {
+  const absl::Status status = TryRead(files, limits).status();
+  EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+  return std::string(status.message());
+}
+
+// Checks that the blocks follow each other, and returns their bytes.
+std::string Joined(const std::vector<RawBlock>& blocks) {
   std::string all;
-  for (const RawBlock& block : blocks) {
-    EXPECT_EQ(block.offset, static_cast<int64_t>(all.size()));
-    EXPECT_EQ(block.first_line, 1 + std::count(all.begin(), all.end(), '\n'));
-    EXPECT_EQ(block.begins_file, all.empty());
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const RawBlock& block = blocks[i];
+    if (!block.bytes.empty()) {
+      EXPECT_EQ(block.offset, static_cast<int64_t>(all.size()));
+    }
+    EXPECT_EQ(block.begins_file, i == 0);
+    EXPECT_EQ(block.ends_file, i + 1 == blocks.size());
+    EXPECT_GE(block.bytes.capacity(), block.bytes.size() + kBlockPadding);
     all += block.bytes;
-    EXPECT_EQ(block.ends_file, all.size() == text.size());
-    if (!block.ends_file) {
-      EXPECT_EQ(block.bytes.back(), '\n');
+  }
+  return all;
+}
+
+// Lines of all lengths from 0 to 400 bytes, in an order that puts line ends at all positions of a
+// block.
+std::string ManyLines(bool last_has_end) {
+  std::string text;
+  for (int i = 0; i < 400; ++i) {
+    text += std::string(static_cast<size_t>(i * 37 % 401), static_cast<char>('a' + i % 26)) + "\n";
+  }
+  return last_has_end ? text : text + "no end";
+}
+
+class BlockReaderTest : public testing::TestWithParam<const char*> {
+ protected:
+  // Returns the file with these contents, compressed by the parameter.
+  std::vector<InputFile> File(const std::string& name, const std::string& text) const {
+    const std::string ending = GetParam();
+    const std::string bytes = ending == ".gz" ? Gzip(text) : ending == ".zst" ? Zstd(text) : text;
+    auto files = FindInputFiles({directory_.Write(name + ending, bytes)});
+    EXPECT_TRUE(files.ok()) << files.status();
+    return *files;
+  }
+
+  const TextDirectory directory_;
+};
+
+TEST_P(BlockReaderTest, BlocksConsistOfWholeLines) {
+  for (const char* name : {"a.jsonl", "a.txt"}) {
+    for (const bool last_has_end : {true, false}) {
+      const std::string text = ManyLines(last_has_end);
+      const ReadLimits limits = {.block_bytes = 500, .document_bytes_max = 1000};
+      const std::vector<InputFile> files = File(name, text);
+      const std::vector<RawBlock> blocks = Blocks(files, limits);
+      EXPECT_GE(blocks.size(), text.size() / 1000);
+      EXPECT_EQ(Joined(blocks), text);
+      for (size_t i = 0; i + 1 < blocks.size(); ++i) {
+        if (blocks[i].bytes.empty()) continue;
+        if (files[0].kind == InputKind::kJsonLines) {
+          EXPECT_EQ(blocks[i].bytes.back(), '\n');
+        } else {
+          EXPECT_NE(blocks[i].bytes.back(), '\n');
+          EXPECT_EQ(blocks[i + 1].bytes.front(), '\n');
+        }
+      }
     }
   }
-  EXPECT_EQ(all, text);
 }
 
-TEST(BlockReaderTest, CutsTextWithoutLinesBetweenCharacters) {
-  const TextDirectory directory;
+TEST_P(BlockReaderTest, LinesMayEndExactlyAtTheEndOfABlock) {
+  for (const size_t length : {size_t{99}, size_t{100}, size_t{101}, size_t{199}, size_t{200}}) {
+    std::string text;
+    for (int i = 0; i < 20; ++i) text += std::string(length - 1, 'x') + "\n";
+    EXPECT_EQ(Joined(Blocks(File("a.jsonl", text), kSmall)), text) << length;
+    EXPECT_EQ(Joined(Blocks(File("a.txt", text), kSmall)), text) << length;
+  }
+}
+
+TEST_P(BlockReaderTest, CutsTextWithoutLettersAfterLines) {
+  std::string text;
+  for (int i = 0; i < 2000; ++i) text += std::to_string(i) + ".\n";
+  const std::vector<RawBlock> blocks = Blocks(File("a.txt", text), kSmall);
+  ASSERT_GE(blocks.size(), 50u);
+  for (const RawBlock& block : blocks) EXPECT_EQ(block.bytes.back(), '\n');
+  EXPECT_EQ(Joined(blocks), text);
+}
+
+TEST_P(BlockReaderTest, CutsTextWithoutLinesBetweenCharacters) {
   std::string text = "x";
-  while (text.size() < 5000000) text += "\xE4\xBD\xA0";  // the limit is not a multiple of 3 bytes
-  const std::vector<RawBlock> blocks = Blocks(*FindInputFiles({directory.Write("a.txt", text)}));
-  ASSERT_GE(blocks.size(), 2u);
-  std::string all;
+  while (text.size() < 5000) text += "\xE4\xBD\xA0";  // the limit is not a multiple of 3 bytes
+  const std::vector<RawBlock> blocks = Blocks(File("a.txt", text), kSmall);
+  ASSERT_GE(blocks.size(), 10u);
   for (const RawBlock& block : blocks) {
     EXPECT_NE(static_cast<unsigned char>(block.bytes[0]) & 0xC0, 0x80);
-    EXPECT_LE(block.bytes.size(), size_t{3} << 20);
-    all += block.bytes;
+    EXPECT_LE(block.bytes.size(), 400u);
   }
-  EXPECT_EQ(all, text);
+  EXPECT_EQ(Joined(blocks), text);
 }
 
-TEST(BlockReaderTest, NeverCutsAJsonLine) {
-  const TextDirectory directory;
-  const std::string line = std::string(3000000, 'x') + "\n";
-  const auto blocks = Blocks(*FindInputFiles({directory.Write("a.jsonl", line + line)}));
-  std::string all;
-  for (const RawBlock& block : blocks) {
-    EXPECT_TRUE(block.bytes.empty() || block.bytes.back() == '\n');
-    all += block.bytes;
+TEST_P(BlockReaderTest, NeverCutsAJsonLine) {
+  const std::string line = std::string(900, 'x') + "\n";
+  for (const RawBlock& block : Blocks(File("a.jsonl", line + line), kSmall)) {
+    EXPECT_TRUE(block.bytes.empty() || block.bytes == line || block.bytes == line + line);
+    EXPECT_FALSE(block.omitted_line);
   }
-  EXPECT_EQ(all, line + line);
+  EXPECT_EQ(Joined(Blocks(File("a.jsonl", line + line), kSmall)), line + line);
 }
 
-TEST(BlockReaderTest, GoesFromFileToFile) {
+TEST_P(BlockReaderTest, OmitsOnlyLinesThatAreTooLong) {
+  const std::string longest = std::string(999, 'l') + "\n";
+  const std::string too_long = std::string(1000, 'o') + "\n";
+  const std::string text = "first\n" + longest + too_long + "next\n" + too_long + longest +
+                           std::string(5000, 'p') + "\nlast\n" + std::string(3000, 'q');
+  std::string kept;
+  std::string order;
+  for (const RawBlock& block : Blocks(File("a.jsonl", text), kSmall)) {
+    kept += block.bytes;
+    order += block.bytes;
+    if (block.omitted_line) order += "?";
+  }
+  EXPECT_EQ(kept, "first\n" + longest + "next\n" + longest + "last\n");
+  EXPECT_EQ(order, "first\n" + longest + "?next\n?" + longest + "?last\n?");
+}
+
+TEST_P(BlockReaderTest, APodFileIsOneBlock) {
+  const std::string text = ManyLines(true).substr(0, 900);
+  const std::vector<RawBlock> blocks = Blocks(File("a.pod", text), kSmall);
+  ASSERT_EQ(blocks.size(), 1u);
+  EXPECT_EQ(Joined(blocks), text);
+  EXPECT_THAT(ErrorOf(File("a.pod", std::string(1001, 'x')), kSmall), HasSubstr("larger than"));
+}
+
+TEST_P(BlockReaderTest, AnEmptyFileGivesOneEmptyBlock) {
+  const std::vector<RawBlock> blocks = Blocks(File("a.txt", ""));
+  ASSERT_EQ(blocks.size(), 1u);
+  EXPECT_TRUE(blocks[0].begins_file && blocks[0].ends_file && blocks[0].bytes.empty());
+}
+
+TEST_P(BlockReaderTest, RangesCoverTheFile) {
+  const std::vector<InputFile> files = File("a.txt", Prose(3000000, 1));
+  int64_t end = 0;
+  for (const RawBlock& block : Blocks(files)) {
+    EXPECT_EQ(block.range_begin, end);
+    end = block.range_end;
+  }
+  EXPECT_EQ(end, files[0].bytes);
+}
+
+TEST_P(BlockReaderTest, RefusesUtf16) {
+  EXPECT_THAT(ErrorOf(File("a.jsonl", std::string("\xFF\xFE{\0", 4))), HasSubstr("UTF-16 text"));
+}
+
+INSTANTIATE_TEST_SUITE_P(AllCompressions, BlockReaderTest, testing::Values("", ".gz", ".zst"));
+
+TEST(BlockReaderFilesTest, ContinuesWithTheNextFile) {
   const TextDirectory directory;
   directory.Write("a.txt", "");
   directory.Write("b.txt", "b");
+  directory.Write("c.jsonl.gz", Gzip("c"));
+  directory.Write("d.txt", "d");
   const auto files = FindInputFiles({directory.path()});
   const std::vector<RawBlock> blocks = Blocks(*files);
-  ASSERT_EQ(blocks.size(), 2u);
-  EXPECT_TRUE(blocks[0].begins_file && blocks[0].ends_file && blocks[0].bytes.empty());
+  ASSERT_EQ(blocks.size(), 4u);
   EXPECT_EQ(blocks[1].bytes, "b");
   EXPECT_EQ(blocks[1].file, &(*files)[1]);
+  EXPECT_EQ(blocks[2].bytes, "c");
+  EXPECT_EQ(blocks[3].bytes, "d");
+  EXPECT_EQ(blocks[3].range_begin, 0);
 }
 
-TEST(BlockReaderTest, NamesAFileThatWentAway) {
+TEST(BlockReaderFilesTest, NamesAFileThatWasRemoved) {
   const TextDirectory directory;
   const auto files = FindInputFiles({directory.Write("a.txt", "text")});
   std::filesystem::remove(directory / "a.txt");
-  BlockReader reader(*files);
-  RawBlock block;
-  EXPECT_THAT(std::string(reader.Next(&block).status().message()),
-              HasSubstr("a.txt: No such file"));
+  const absl::Status status = TryRead(*files).status();
+  EXPECT_TRUE(absl::IsNotFound(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("a.txt: No such file"));
+}
+
+TEST(BlockReaderFilesTest, AFileThatChangesItsSizeIsAnError) {
+  const TextDirectory directory;
+  const auto files = FindInputFiles({directory.Write("a.jsonl", "text\n")});
+  for (const char* text : {"text\nmore\n", "t\n", ""}) {
+    directory.Write("a.jsonl", text);
+    EXPECT_THAT(ErrorOf(*files), HasSubstr("a.jsonl: its size changed during the run"));
+  }
+}
+
+TEST(BlockReaderFilesTest, DamageIsFoundBehindTheFirstBlocks) {
+  const TextDirectory directory;
+  const std::string bytes = Gzip(Prose(5000000, 1));
+  directory.Write("a.txt.gz", bytes.substr(0, bytes.size() - 100));
+  const auto files = FindInputFiles({directory.path()});
+  EXPECT_THAT(ErrorOf(*files), HasSubstr("a.txt.gz: cut gzip file"));
 }
 
 }  // namespace

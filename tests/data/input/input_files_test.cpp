@@ -13,8 +13,8 @@ using testing::HasSubstr;
 
 TEST(FindInputFilesTest, SearchesDirectoriesAndSorts) {
   const TextDirectory directory;
-  for (const char* name :
-       {"b/c.txt", "b/a.MD", "z.pod", "l.jsonl", "skip.py", ".hidden/x.txt", "b/.y.txt"}) {
+  for (const char* name : {"b/c.txt", "b/a.MD", "z.pod", "l.jsonl", "skip.py", ".hidden/x.txt",
+                           "b/.y.txt", "q.gz", "p.jsonl.gz", "p.txt.ZST", "skip.py.gz"}) {
     directory.Write(name, "text");
   }
   std::filesystem::create_symlink(".loop", directory / ".loop");
@@ -22,10 +22,16 @@ TEST(FindInputFilesTest, SearchesDirectoriesAndSorts) {
   ASSERT_TRUE(files.ok()) << files.status();
   std::vector<std::string> paths;
   for (const InputFile& file : *files) paths.push_back(file.path.substr(directory.path().size()));
-  EXPECT_THAT(paths, ElementsAre("/b/a.MD", "/b/c.txt", "/l.jsonl", "/z.pod"));
+  EXPECT_THAT(
+      paths, ElementsAre("/b/a.MD", "/b/c.txt", "/l.jsonl", "/p.jsonl.gz", "/p.txt.ZST", "/z.pod"));
   EXPECT_EQ((*files)[0].kind, InputKind::kText);
   EXPECT_EQ((*files)[2].kind, InputKind::kJsonLines);
-  EXPECT_EQ((*files)[3].kind, InputKind::kPod);
+  EXPECT_EQ((*files)[3].kind, InputKind::kJsonLines);
+  EXPECT_EQ((*files)[3].compression, Compression::kGzip);
+  EXPECT_EQ((*files)[4].kind, InputKind::kText);
+  EXPECT_EQ((*files)[4].compression, Compression::kZstd);
+  EXPECT_EQ((*files)[5].kind, InputKind::kPod);
+  EXPECT_EQ((*files)[5].compression, Compression::kNone);
   EXPECT_EQ((*files)[0].bytes, 4);
 }
 

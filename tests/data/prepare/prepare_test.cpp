@@ -8,6 +8,7 @@
 
 #include "data/tokenizer/byte_tokenizer.h"
 #include "data/tokenizer/sentencepiece_tokenizer.h"
+#include "tests/data/compressed_text.h"
 #include "tests/data/text_directory.h"
 #include "tests/fakes/full_disk.h"
 
@@ -93,23 +94,41 @@ TEST(PrepareDataTest, EveryDocumentIsInOneSplitWhole) {
   EXPECT_THAT(directory.Names(), ElementsAre("in", "out"));
 }
 
+// Files of all kinds, of several blocks each, with bad lines.
+void WriteAllKinds(const TextDirectory& directory) {
+  WriteDocuments(directory);
+  directory.Write("in/b.txt", Prose(1500000, 5));
+  directory.Write("in/c.pod", "=head1 NAME\n\n" + Prose(90000, 6));
+  directory.Write("in/d.txt.gz", Gzip(Prose(1500000, 7)) + Gzip(Prose(10, 8)));
+  std::string lines;
+  for (int i = 0; i < 4000; ++i) {
+    const std::string text = Prose(static_cast<size_t>(i * 131 % 1000), static_cast<uint64_t>(i));
+    lines += nlohmann::json({{"text", text}}).dump() + "\n";
+    if (i % 500 == 7) lines += "bad line " + std::to_string(i) + "\n";
+  }
+  directory.Write("in/e.jsonl", lines + nlohmann::json({{"text", Prose(2000000, 9)}}).dump());
+  directory.Write("in/f.jsonl.zst", Zstd(lines));
+}
+
 TEST(PrepareDataTest, TheNumberOfThreadsChangesNothing) {
   const TextDirectory directory;
-  WriteDocuments(directory);
-  directory.Write("in/b.txt", Prose(3000000, 5));
-  directory.Write("in/c.pod", "=head1 NAME\n\n" + Prose(90000, 6));
-  for (const int jobs : {1, 5}) {
+  WriteAllKinds(directory);
+  for (const int jobs : {1, 2, 7}) {
     PrepareOptions options = Options(directory, std::to_string(jobs));
     options.tokenizer = "bpe";
     options.vocab_size = 512;
+    options.bad_fraction = 0.01;
     options.jobs = jobs;
-    ASSERT_TRUE(Prepare(options).ok());
+    const auto summary = Prepare(options);
+    ASSERT_TRUE(summary.ok()) << summary.status();
+    EXPECT_EQ(summary->bad_lines, "16 of 8317 lines skipped: 16 not JSON");
   }
-  for (const char* name :
-       {"train.bin", "train.json", "val.bin", "val.json", "tokenizer.json", "tokenizer.model"}) {
+  for (const char* name : {"train.bin", "train.json", "val.bin", "val.json", "tokenizer.json",
+                           "tokenizer.model", "bad.jsonl"}) {
     const std::string one = ReadFile(directory / ("1/" + std::string(name)));
     EXPECT_FALSE(one.empty()) << name;
-    EXPECT_TRUE(one == ReadFile(directory / ("5/" + std::string(name)))) << name;
+    EXPECT_TRUE(one == ReadFile(directory / ("2/" + std::string(name)))) << name;
+    EXPECT_TRUE(one == ReadFile(directory / ("7/" + std::string(name)))) << name;
   }
 }
 
@@ -212,21 +231,6 @@ TEST(PrepareDataTest, AFullDiskLeavesNothingBehind) {
   }();
   EXPECT_THAT(std::string(summary.status().message()), HasSubstr("train.bin: File too large"));
   EXPECT_THAT(directory.Names(), ElementsAre("in"));
-}
-
-TEST(PrepareDataTest, TheSummarySaysWhatToDoNext) {
-  DataSummary summary;
-  summary.directory = "/data/x";
-  summary.files = 3;
-  summary.tokenizer = "byte";
-  summary.vocab_size = 257;
-  summary.train = {1000, 10, 900, 3.25};
-  summary.val = {100, 1, 90, 3};
-  const std::string text = SummaryText(summary);
-  EXPECT_THAT(text, HasSubstr("10 train, 1 val, from 3 files"));
-  EXPECT_THAT(text, HasSubstr("1,000 train, 100 val"));
-  EXPECT_THAT(text, HasSubstr("3.250 nats/token"));
-  EXPECT_THAT(text, HasSubstr("--set data.path=/data/x --set model.vocab_size=257\n"));
 }
 
 }  // namespace

@@ -29,13 +29,23 @@ class VocabOnly : public Tokenizer {
   const std::string kind_;
 };
 
+// Packs and appends tokens, and adds their counts.
+void Append(TokenWriter* writer, int64_t vocab_size, const std::vector<uint32_t>& tokens,
+            int64_t source_bytes) {
+  TokenPacker packer(vocab_size);
+  std::string packed;
+  packer.Pack(tokens, &packed);
+  EXPECT_TRUE(writer->Append(packed, source_bytes).ok());
+  writer->AddCounts(packer.counts());
+}
+
 TEST(TokenWriterTest, WritesTokensAndHeader) {
   const TextDirectory directory;
   const auto writer = TokenWriter::Create(directory.path(), "train", VocabOnly(300));
   ASSERT_TRUE(writer.ok()) << writer.status();
-  ASSERT_TRUE((*writer)->Append({1, 258}, 9).ok());
+  Append(writer->get(), 300, {1, 258}, 9);
   ASSERT_TRUE((*writer)->EndDocument().ok());
-  ASSERT_TRUE((*writer)->Append({1}, 1).ok());
+  Append(writer->get(), 300, {1}, 1);
   const auto totals = (*writer)->Finish();
   ASSERT_TRUE(totals.ok()) << totals.status();
   EXPECT_EQ(ReadFile(directory / "train.bin"), std::string("\1\0\2\1\x2b\1\1\0", 8));
@@ -59,12 +69,28 @@ TEST(TokenWriterTest, WritesTokensAndHeader) {
 TEST(TokenWriterTest, TakesFourBytesForALargeVocabulary) {
   const TextDirectory directory;
   const auto writer = TokenWriter::Create(directory.path(), "val", VocabOnly(65537));
-  ASSERT_TRUE((*writer)->Append({65536, 2}, 1).ok());
+  Append(writer->get(), 65537, {65536, 2}, 1);
   ASSERT_TRUE((*writer)->Finish().ok());
   EXPECT_EQ(ReadFile(directory / "val.bin"), std::string("\0\0\1\0\2\0\0\0", 8));
   EXPECT_EQ(nlohmann::json::parse(ReadFile(directory / "val.json"))["dtype"], "uint32");
   EXPECT_EQ(nlohmann::json::parse(ReadFile(directory / "val.json"))["unigram_entropy"],
             std::log(2.0));
+}
+
+TEST(TokenWriterTest, PartsOfAllSizesStayInOrder) {
+  const TextDirectory directory;
+  const auto writer = TokenWriter::Create(directory.path(), "train", VocabOnly(70000));
+  std::string expected;
+  TokenPacker packer(70000);
+  uint32_t next = 0;
+  for (const size_t count : {size_t{1}, size_t{300000}, size_t{2}, size_t{262143}, size_t{5}}) {
+    std::vector<uint32_t> tokens(count);
+    for (uint32_t& token : tokens) token = next++ % 70000;
+    packer.Pack(tokens, &expected);
+    Append(writer->get(), 70000, tokens, 1);
+  }
+  ASSERT_TRUE((*writer)->Finish().ok());
+  EXPECT_TRUE(ReadFile(directory / "train.bin") == expected);
 }
 
 TEST(TokenWriterTest, AnEmptySplitIsValid) {
