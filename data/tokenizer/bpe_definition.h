@@ -59,6 +59,8 @@ struct BpeDefinition {
   int64_t vocab_size = 0;
   // The contents of the file that defines the tokenizer; empty if several files do.
   std::string model;
+  // The name under which a data set stores `model`.
+  std::string model_file;
 };
 
 // The treatment of special tokens, such as "<|endoftext|>", that occur in the text of documents.

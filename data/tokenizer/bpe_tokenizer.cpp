@@ -71,6 +71,7 @@ class BpeTokenizer : public Tokenizer {
   std::string kind() const override { return "bpe"; }
   std::string name() const override { return definition_.family; }
   const std::string& model() const override { return definition_.model; }
+  std::string model_file() const override { return definition_.model_file; }
 
  protected:
   // Appends the ids of the text between two added tokens. The text is not empty.

@@ -111,6 +111,7 @@ absl::StatusOr<BpeDefinition> ParseTiktoken(const std::string& text, const std::
   definition.byte_splitting = family->splitting;
   definition.added_tokens = SpecialTokensOf(*family);
   definition.model = text;
+  definition.model_file = "tokenizer.tiktoken";
   TRAINYARD_RETURN_IF_ERROR(FinishDefinition(family, tokens, path, &definition));
   return definition;
 }

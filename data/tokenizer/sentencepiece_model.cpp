@@ -90,21 +90,21 @@ bool ParseModel(std::string_view message, Model* model) {
   return complete && valid && !model->pieces.empty();
 }
 
-absl::Status Unsupported(const std::string& path, const std::string& what) {
+absl::Status UnsupportedModel(const std::string& path, const std::string& what) {
   return absl::UnimplementedError(absl::StrCat(
       path, ": ", what, " is not supported; tokenize with spm_encode, or use another tokenizer"));
 }
 
 absl::Status CheckSupported(const Model& model, const std::string& path) {
-  if (model.type != kBpe) return Unsupported(path, "a model of another type than BPE");
-  if (model.has_character_map) return Unsupported(path, "a normalization rule");
-  if (model.removes_spaces) return Unsupported(path, "remove_extra_whitespaces");
-  if (!model.escapes_spaces) return Unsupported(path, "escape_whitespaces=false");
-  if (model.space_as_suffix) return Unsupported(path, "treat_whitespace_as_suffix");
+  if (model.type != kBpe) return UnsupportedModel(path, "a model of another type than BPE");
+  if (model.has_character_map) return UnsupportedModel(path, "a normalization rule");
+  if (model.removes_spaces) return UnsupportedModel(path, "remove_extra_whitespaces");
+  if (!model.escapes_spaces) return UnsupportedModel(path, "escape_whitespaces=false");
+  if (model.space_as_suffix) return UnsupportedModel(path, "treat_whitespace_as_suffix");
   for (const Piece& piece : model.pieces) {
     if (piece.type == kUser || piece.type == kUnused) {
-      return Unsupported(path, absl::StrCat("user-defined or unused piece \"",
-                                            ReplaceInvalidUtf8(piece.text), "\""));
+      return UnsupportedModel(path, absl::StrCat("user-defined or unused piece \"",
+                                                 ReplaceInvalidUtf8(piece.text), "\""));
     }
   }
   return absl::OkStatus();
@@ -163,8 +163,8 @@ absl::Status CheckCharacters(const Model& model, const CharacterBpe& bpe, const 
     for (size_t at = 0; at < piece.text.size();) {
       const size_t length = DecodeUtf8(piece.text.data() + at).length;
       if (bpe.vocabulary.Find(piece.text.substr(at, length)) == kNoToken) {
-        return Unsupported(path, absl::StrCat("piece \"", std::string(piece.text),
-                                              "\" with a character that is no piece"));
+        return UnsupportedModel(path, absl::StrCat("piece \"", std::string(piece.text),
+                                                   "\" with a character that is no piece"));
       }
       at += length;
     }
@@ -192,7 +192,7 @@ absl::Status AddMerges(const Model& model, const std::string& path, CharacterBpe
     });
   }
   if (added) return absl::OkStatus();
-  return Unsupported(path, absl::StrCat("more than ", kMergesMax, " merges"));
+  return UnsupportedModel(path, absl::StrCat("more than ", kMergesMax, " merges"));
 }
 
 }  // namespace
@@ -212,12 +212,13 @@ absl::StatusOr<BpeDefinition> ParseSentencePieceModel(const std::string& text,
   for (uint32_t id = 0; id < model.pieces.size(); ++id) {
     TRAINYARD_RETURN_IF_ERROR(AddPiece(model.pieces[id], id, path, &definition));
   }
-  if (bpe.unknown == kNoToken) return Unsupported(path, "a model without an unknown piece");
+  if (bpe.unknown == kNoToken) return UnsupportedModel(path, "a model without an unknown piece");
   TRAINYARD_RETURN_IF_ERROR(CheckCharacters(model, bpe, path));
   TRAINYARD_RETURN_IF_ERROR(AddMerges(model, path, &bpe));
   definition.character_splitting.prefix_space =
       model.prefix ? PrefixSpace::kFirstSegment : PrefixSpace::kNever;
   definition.model = text;
+  definition.model_file = "tokenizer.model";
   const Family* llama2 = FindFamily("llama2");
   const bool is_llama2 = model.pieces.size() == llama2->base_tokens &&
                          bpe.vocabulary.Find("</s>") == 2 && model.prefix;

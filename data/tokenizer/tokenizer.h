@@ -31,8 +31,11 @@ class Tokenizer {
   virtual std::string kind() const = 0;
   // Names the tokenizer more closely than kind: "gpt2" or "llama3", for example.
   virtual std::string name() const { return kind(); }
-  // The contents of the data set's file tokenizer.model; empty for a tokenizer that is not trained.
+  // The contents of the file that defines the tokenizer; empty if the tokenizer needs no file, or
+  // if several files define it.
   virtual const std::string& model() const = 0;
+  // The name of the data set's file that contains model().
+  virtual std::string model_file() const { return "tokenizer.model"; }
 };
 
 }  // namespace trainyard::data

@@ -257,6 +257,7 @@ absl::StatusOr<BpeDefinition> ParseTokenizerJson(const std::string& text, const 
   definition.begins_documents = !first.empty();
   if (family == nullptr && chosen.begin_of_document.empty()) chosen.begin_of_document = first;
   definition.model = text;
+  definition.model_file = "tokenizer.json";
   TRAINYARD_RETURN_IF_ERROR(FinishDefinition(family, chosen, path, &definition));
   return definition;
 }

@@ -32,14 +32,15 @@ nlohmann::json SmallJson() {
                        {{"a", "b"}, {S, "ab"}, {S, "a"}, {S, S}});
 }
 
-std::unique_ptr<Tokenizer> Load(const nlohmann::json& json, const LoadOptions& options = {}) {
+std::unique_ptr<Tokenizer> LoadCharacters(const nlohmann::json& json,
+                                          const LoadOptions& options = {}) {
   auto tokenizer = LoadJson(json, options);
   EXPECT_TRUE(tokenizer.ok()) << tokenizer.status();
   return tokenizer.ok() ? *std::move(tokenizer) : nullptr;
 }
 
 TEST(CharacterBpeTokenizerTest, PutsASpaceBeforeTheText) {
-  const auto tokenizer = Load(SmallJson());
+  const auto tokenizer = LoadCharacters(SmallJson());
   EXPECT_THAT(Encode(*tokenizer, "ab"), ElementsAre(kSAB));
   EXPECT_THAT(Encode(*tokenizer, "a ab"), ElementsAre(kSA, kSAB));
   EXPECT_THAT(Encode(*tokenizer, ""), IsEmpty());
@@ -49,7 +50,7 @@ TEST(CharacterBpeTokenizerTest, PutsASpaceBeforeTheText) {
 
 // The merge of two spaces is the last one, so the space before a letter joins the letter.
 TEST(CharacterBpeTokenizerTest, RunsOfSpacesMergeLast) {
-  const auto tokenizer = Load(SmallJson());
+  const auto tokenizer = LoadCharacters(SmallJson());
   EXPECT_THAT(Encode(*tokenizer, " a"), ElementsAre(kSpace, kSA));
   EXPECT_THAT(Encode(*tokenizer, "  a"), ElementsAre(kSS, kSA));
   EXPECT_THAT(Encode(*tokenizer, "a   b"), ElementsAre(kSA, kSS, kSpace, kB));
@@ -57,14 +58,14 @@ TEST(CharacterBpeTokenizerTest, RunsOfSpacesMergeLast) {
 }
 
 TEST(CharacterBpeTokenizerTest, OtherCharactersAreBytes) {
-  const auto tokenizer = Load(SmallJson());
+  const auto tokenizer = LoadCharacters(SmallJson());
   EXPECT_THAT(Encode(*tokenizer, "a\n"), ElementsAre(kSA, kByte0 + '\n'));
   EXPECT_THAT(Encode(*tokenizer, std::string_view("\0", 1)), ElementsAre(kSpace, kByte0));
   EXPECT_THAT(Encode(*tokenizer, "\xC3\xA9"), ElementsAre(kSpace, kByte0 + 0xC3, kByte0 + 0xA9));
 }
 
 TEST(CharacterBpeTokenizerTest, DecodesToTheText) {
-  const auto tokenizer = Load(SmallJson());
+  const auto tokenizer = LoadCharacters(SmallJson());
   for (const std::string text :
        {"ab", " ab", "  a  b  ", "\n a", "\xC3\xA9 a\xF0\x9F\x9A\x82", "\r\n\r\n b", " "}) {
     EXPECT_EQ(tokenizer->Decode(Encode(*tokenizer, text)), text);
@@ -76,10 +77,10 @@ TEST(CharacterBpeTokenizerTest, DecodesToTheText) {
 TEST(CharacterBpeTokenizerTest, EachSegmentGetsASpace) {
   LoadOptions options;
   options.special_text = SpecialText::kId;
-  const auto tokenizer = Load(SmallJson(), options);
+  const auto tokenizer = LoadCharacters(SmallJson(), options);
   EXPECT_THAT(Encode(*tokenizer, "a<s>ab</s>"), ElementsAre(kSA, 1, kSAB, 2));
   EXPECT_EQ(tokenizer->Decode({kSA, 1, kSAB}), "aab");
-  EXPECT_EQ(Encode(*Load(SmallJson()), "a<s>").size(), 4u);
+  EXPECT_EQ(Encode(*LoadCharacters(SmallJson()), "a<s>").size(), 4u);
 }
 
 TEST(CharacterBpeTokenizerTest, MetaspaceSparesTextThatBeginsWithASpace) {
@@ -89,12 +90,12 @@ TEST(CharacterBpeTokenizerTest, MetaspaceSparesTextThatBeginsWithASpace) {
       {"type", "Metaspace"}, {"replacement", S}, {"prepend_scheme", "first"}, {"split", false}};
   LoadOptions options;
   options.special_text = SpecialText::kId;
-  const auto tokenizer = Load(json, options);
+  const auto tokenizer = LoadCharacters(json, options);
   EXPECT_THAT(Encode(*tokenizer, "a"), ElementsAre(kSA));
   EXPECT_THAT(Encode(*tokenizer, " a"), ElementsAre(kSA));
   EXPECT_THAT(Encode(*tokenizer, "a<s>a"), ElementsAre(kSA, 1, kA));
   json["pre_tokenizer"]["prepend_scheme"] = "never";
-  EXPECT_THAT(Encode(*Load(json), "a"), ElementsAre(kA));
+  EXPECT_THAT(Encode(*LoadCharacters(json), "a"), ElementsAre(kA));
   json["pre_tokenizer"]["split"] = true;
   EXPECT_THAT(LoadJson(json).status().message(), HasSubstr("Metaspace"));
 }
@@ -114,7 +115,7 @@ TEST(CharacterBpeTokenizerTest, CutsChangeNoIds) {
                                            "a"};
   const nlohmann::json json =
       CharacterJson(tokens, {{"c", S}, {"b", "c"}, {"a", "b"}, {S, "a"}, {"\xE4\xB8\xAD", "a"}});
-  const auto tokenizer = Load(json);
+  const auto tokenizer = LoadCharacters(json);
   const uint32_t a = kFirst + 1;
   const uint32_t c_space = kFirst + 8;
   const uint32_t chinese = kFirst + 4;
@@ -130,10 +131,10 @@ TEST(CharacterBpeTokenizerTest, CutsChangeNoIds) {
 TEST(CharacterBpeTokenizerTest, UnknownCharactersAreFusedAcrossCuts) {
   nlohmann::json json = SmallJson();
   json["model"]["byte_fallback"] = false;
-  const auto tokenizer = Load(json);
+  const auto tokenizer = LoadCharacters(json);
   EXPECT_THAT(Encode(*tokenizer, "axyz\n\xC3\xA9 a"), ElementsAre(kSA, 0, kSA));
   json["model"]["fuse_unk"] = false;
-  EXPECT_THAT(Encode(*Load(json), "axy"), ElementsAre(kSA, 0, 0));
+  EXPECT_THAT(Encode(*LoadCharacters(json), "axy"), ElementsAre(kSA, 0, 0));
   json["model"].erase("unk_token");
   EXPECT_THAT(LoadJson(json).status().message(), HasSubstr("neither unk_token nor"));
 }
@@ -262,6 +263,8 @@ TEST(SentencePieceModelTest, RejectsDamagedFiles) {
   EXPECT_THAT(LoadModel(ModelFile(pieces)).status().message(),
               HasSubstr("a character that is no piece"));
 }
+
+#undef S
 
 }  // namespace
 }  // namespace trainyard::data

@@ -79,6 +79,7 @@ TEST(LoadTokenizerTest, ReadsTiktokenWithANamedFamily) {
   // "abc" is a + bc and ab + c. The pair bc has the lowest rank.
   EXPECT_THAT(Encode(**tokenizer, "abc ab 12"), ElementsAre(258, ' ', 257, ' ', '1', '2'));
   EXPECT_EQ((*tokenizer)->end_of_document(), 50256u);
+  EXPECT_EQ((*tokenizer)->model_file(), "tokenizer.tiktoken");
   options.family = "llama2";
   EXPECT_THAT(ErrorOf(path, options), HasSubstr("family llama2 has no file of this kind"));
 }
@@ -159,6 +160,8 @@ TEST(TokenizerJsonTest, AcceptsMergesAsPairs) {
   const auto tokenizer = LoadJson(json);
   ASSERT_TRUE(tokenizer.ok()) << tokenizer.status();
   EXPECT_THAT(Encode(**tokenizer, "ab"), ElementsAre(256));
+  EXPECT_EQ((*tokenizer)->model(), json.dump());
+  EXPECT_EQ((*tokenizer)->model_file(), "tokenizer.json");
 }
 
 TEST(TokenizerJsonTest, AllowsUnusedIds) {
