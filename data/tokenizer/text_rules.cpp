@@ -31,7 +31,7 @@ constexpr KnownPattern kPatterns[] = {
      SplitRule::kQwen3},
 };
 
-absl::Status Unsupported(const std::string& path, const char* part, const json& rule) {
+absl::Status UnsupportedRule(const std::string& path, const char* part, const json& rule) {
   // Long rules, such as tables of characters, are cut.
   std::string text = rule.dump(-1, ' ', true);
   if (text.size() > 300) text = text.substr(0, 300) + "...";
@@ -71,7 +71,7 @@ absl::StatusOr<Normalizer> ParseNormalizer(const json& tokenizer, const std::str
                TextField(element, "content") == kSpaceSymbol) {
       normalizer.replaces_space = true;
     } else {
-      return Unsupported(path, "normalizer", element);
+      return UnsupportedRule(path, "normalizer", element);
     }
   }
   return normalizer;
@@ -126,7 +126,7 @@ absl::StatusOr<TextRules> ParseTextRules(const json& tokenizer, const std::strin
     splitting->nfc = normalizer.nfc;
     return TextRules(*splitting);
   }
-  if (normalizer.nfc) return Unsupported(path, "pre-tokenizer after NFC", pre_tokenizer);
+  if (normalizer.nfc) return UnsupportedRule(path, "pre-tokenizer after NFC", pre_tokenizer);
   if (elements.empty() && normalizer.replaces_space) {
     return TextRules(CharacterSplitting{
         normalizer.prefix ? PrefixSpace::kEverySegment : PrefixSpace::kNever, false});
@@ -134,7 +134,7 @@ absl::StatusOr<TextRules> ParseTextRules(const json& tokenizer, const std::strin
   if (const auto splitting = ParseMetaspace(elements); splitting && !replaces) {
     return TextRules(*splitting);
   }
-  return Unsupported(path, "pre-tokenizer", pre_tokenizer);
+  return UnsupportedRule(path, "pre-tokenizer", pre_tokenizer);
 }
 
 }  // namespace trainyard::data

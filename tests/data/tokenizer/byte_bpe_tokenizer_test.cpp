@@ -17,7 +17,7 @@ using testing::IsEmpty;
 
 constexpr char kEnd[] = "<|endoftext|>";
 
-std::unique_ptr<Tokenizer> Load(const nlohmann::json& json, const LoadOptions& options = {}) {
+std::unique_ptr<Tokenizer> LoadBytes(const nlohmann::json& json, const LoadOptions& options = {}) {
   auto tokenizer = LoadJson(json, options);
   EXPECT_TRUE(tokenizer.ok()) << tokenizer.status();
   return tokenizer.ok() ? *std::move(tokenizer) : nullptr;
@@ -30,7 +30,7 @@ LoadOptions WithSpecialIds() {
 }
 
 TEST(ByteBpeTokenizerTest, EncodesPiecesIndependently) {
-  const auto tokenizer = Load(ByteLevelJson({{"a", "b"}, {" ", "ab"}, {"b", " "}}));
+  const auto tokenizer = LoadBytes(ByteLevelJson({{"a", "b"}, {" ", "ab"}, {"b", " "}}));
   // "b" and " " are neighbors, but in different pieces.
   EXPECT_THAT(Encode(*tokenizer, "ab ab"), ElementsAre(256, 257));
   EXPECT_THAT(Encode(*tokenizer, ""), IsEmpty());
@@ -42,7 +42,7 @@ TEST(ByteBpeTokenizerTest, EncodesPiecesIndependently) {
 }
 
 TEST(ByteBpeTokenizerTest, DecodesEveryByte) {
-  const auto tokenizer = Load(ByteLevelJson({{"a", "b"}}));
+  const auto tokenizer = LoadBytes(ByteLevelJson({{"a", "b"}}));
   const std::string text = std::string("ab\0\xC3\xA9 \xF0\x9F\x9A\x82\xC2\xA0\r\n\t", 16) + "ab";
   EXPECT_EQ(tokenizer->Decode(Encode(*tokenizer, text)), text);
   EXPECT_EQ(tokenizer->Decode({tokenizer->end_of_document(), 99999}), "");
@@ -51,15 +51,15 @@ TEST(ByteBpeTokenizerTest, DecodesEveryByte) {
 TEST(ByteBpeTokenizerTest, SpecialTokensInTextAreTextByDefault) {
   const nlohmann::json json = ByteLevelJson({{"a", "b"}});
   const std::string text = std::string("ab") + kEnd + "ab";
-  const auto as_text = Load(json);
+  const auto as_text = LoadBytes(json);
   EXPECT_EQ(Encode(*as_text, text).size(), 15u);
   EXPECT_EQ(as_text->Decode(Encode(*as_text, text)), text);
-  EXPECT_THAT(Encode(*Load(json, WithSpecialIds()), text), ElementsAre(256, 257, 256));
+  EXPECT_THAT(Encode(*LoadBytes(json, WithSpecialIds()), text), ElementsAre(256, 257, 256));
 }
 
 // A segment is split into pieces alone: the line end before the token is at the end of its segment.
 TEST(ByteBpeTokenizerTest, AddedTokensEndTheText) {
-  const auto tokenizer = Load(ByteLevelJson({{"\n", "\n"}}), WithSpecialIds());
+  const auto tokenizer = LoadBytes(ByteLevelJson({{"\n", "\n"}}), WithSpecialIds());
   EXPECT_THAT(Encode(*tokenizer, "\n\na"), ElementsAre('\n', '\n', 'a'));
   EXPECT_THAT(Encode(*tokenizer, std::string("\n\n") + kEnd), ElementsAre(256, 257));
 }
@@ -76,7 +76,7 @@ TEST(ByteBpeTokenizerTest, FindsTheLongestAddedTokenAndStripsSpace) {
                                   {"lstrip", true},
                                   {"rstrip", true}});
   // Tokens that are not special are found by default too.
-  const auto tokenizer = Load(json);
+  const auto tokenizer = LoadBytes(json);
   EXPECT_THAT(Encode(*tokenizer, "a<t>x<t>y"), ElementsAre('a', 301, 300, 'y'));
   EXPECT_THAT(Encode(*tokenizer, "a \xC2\xA0[M]\n b"), ElementsAre('a', 302, 'b'));
   EXPECT_THAT(Encode(*tokenizer, "<t>[M][M"), ElementsAre(300, 302, '[', 'M'));
@@ -88,7 +88,7 @@ TEST(ByteBpeTokenizerTest, SkippedTokensHideOthers) {
   nlohmann::json json = ByteLevelJson({});
   json["added_tokens"].push_back(
       {{"id", 300}, {"content", "end"}, {"special", false}, {"normalized", false}});
-  const auto tokenizer = Load(json);
+  const auto tokenizer = LoadBytes(json);
   EXPECT_EQ(Encode(*tokenizer, kEnd).size(), 13u);
   EXPECT_THAT(Encode(*tokenizer, "|endo"), ElementsAre('|', 300, 'o'));
 }
@@ -97,26 +97,26 @@ TEST(ByteBpeTokenizerTest, IgnoreMergesUsesTokensThatNoMergeMakes) {
   nlohmann::json json = ByteLevelJson({});
   json["model"]["vocab"]["xyz"] = 400;
   json["pre_tokenizer"] = SplitRuleJson(kLlama3Pattern);
-  EXPECT_THAT(Encode(*Load(json), "xyz"), ElementsAre('x', 'y', 'z'));
+  EXPECT_THAT(Encode(*LoadBytes(json), "xyz"), ElementsAre('x', 'y', 'z'));
   json["model"]["ignore_merges"] = true;
-  EXPECT_THAT(Encode(*Load(json), "xyz xyz"), ElementsAre(400, ' ', 'x', 'y', 'z'));
+  EXPECT_THAT(Encode(*LoadBytes(json), "xyz xyz"), ElementsAre(400, ' ', 'x', 'y', 'z'));
 }
 
 TEST(ByteBpeTokenizerTest, UsesThePatternOfTheFile) {
   nlohmann::json json = ByteLevelJson({{"1", "2"}, {"12", "3"}, {"123", "4"}});
-  EXPECT_THAT(Encode(*Load(json), "1234"), ElementsAre(258));
+  EXPECT_THAT(Encode(*LoadBytes(json), "1234"), ElementsAre(258));
   json["pre_tokenizer"] = SplitRuleJson(kLlama3Pattern);
-  EXPECT_THAT(Encode(*Load(json), "1234"), ElementsAre(257, '4'));
+  EXPECT_THAT(Encode(*LoadBytes(json), "1234"), ElementsAre(257, '4'));
   json["pre_tokenizer"] = SplitRuleJson(kQwen3Pattern);
-  EXPECT_THAT(Encode(*Load(json), "1234"), ElementsAre('1', '2', '3', '4'));
+  EXPECT_THAT(Encode(*LoadBytes(json), "1234"), ElementsAre('1', '2', '3', '4'));
 }
 
 TEST(ByteBpeTokenizerTest, NfcIsAppliedIfTheFileRequestsIt) {
   nlohmann::json json = ByteLevelJson({});
   const std::string decomposed = "e\xCC\x81";
-  EXPECT_THAT(Encode(*Load(json), decomposed), ElementsAre('e', 0xCC, 0x81));
+  EXPECT_THAT(Encode(*LoadBytes(json), decomposed), ElementsAre('e', 0xCC, 0x81));
   json["normalizer"] = {{"type", "NFC"}};
-  EXPECT_THAT(Encode(*Load(json), decomposed), ElementsAre(0xC3, 0xA9));
+  EXPECT_THAT(Encode(*LoadBytes(json), decomposed), ElementsAre(0xC3, 0xA9));
 }
 
 // U+0338 behind '>' composes to U+226F: a token that is searched after NFC is then absent.
@@ -126,15 +126,15 @@ TEST(ByteBpeTokenizerTest, NormalizedTokensAreFoundAfterNfc) {
   json["added_tokens"].push_back(
       {{"id", 300}, {"content", "<t>"}, {"special", false}, {"normalized", false}});
   const std::string text = "<t>\xCC\xB8";
-  EXPECT_THAT(Encode(*Load(json), text), ElementsAre(300, 0xCC, 0xB8));
+  EXPECT_THAT(Encode(*LoadBytes(json), text), ElementsAre(300, 0xCC, 0xB8));
   json["added_tokens"][1]["normalized"] = true;
-  EXPECT_THAT(Encode(*Load(json), text), ElementsAre('<', 't', 0xE2, 0x89, 0xAF));
+  EXPECT_THAT(Encode(*LoadBytes(json), text), ElementsAre('<', 't', 0xE2, 0x89, 0xAF));
 }
 
 TEST(ByteBpeTokenizerTest, PrefixSpaceIsAddedToEachSegment) {
   nlohmann::json json = ByteLevelJson({});
   json["pre_tokenizer"]["add_prefix_space"] = true;
-  const auto tokenizer = Load(json, WithSpecialIds());
+  const auto tokenizer = LoadBytes(json, WithSpecialIds());
   EXPECT_THAT(Encode(*tokenizer, std::string("a") + kEnd + " b"),
               ElementsAre(' ', 'a', 256, ' ', 'b'));
 }
@@ -147,9 +147,9 @@ TEST(ByteBpeTokenizerTest, UnknownBytesGetTheUnknownToken) {
   EXPECT_THAT(without_unknown.status().message(), HasSubstr("has no token for byte 0x7A"));
   json["model"]["vocab"]["[UNK]"] = 500;
   json["model"]["unk_token"] = "[UNK]";
-  EXPECT_THAT(Encode(*Load(json), "azza"), ElementsAre('a', 500, 500, 'a'));
+  EXPECT_THAT(Encode(*LoadBytes(json), "azza"), ElementsAre('a', 500, 500, 'a'));
   json["model"]["fuse_unk"] = true;
-  EXPECT_THAT(Encode(*Load(json), "azza"), ElementsAre('a', 500, 'a'));
+  EXPECT_THAT(Encode(*LoadBytes(json), "azza"), ElementsAre('a', 500, 'a'));
 }
 
 TEST(ByteBpeTokenizerTest, DocumentTokensAreChosenByName) {
@@ -158,7 +158,7 @@ TEST(ByteBpeTokenizerTest, DocumentTokensAreChosenByName) {
   EXPECT_THAT(LoadJson(json).status().message(), HasSubstr("--end-of-document"));
   LoadOptions options;
   options.document_tokens = {"[stop]", "a"};
-  const auto tokenizer = Load(json, options);
+  const auto tokenizer = LoadBytes(json, options);
   EXPECT_EQ(tokenizer->end_of_document(), 256u);
   EXPECT_EQ(tokenizer->begin_of_document(), static_cast<uint32_t>('a'));
   EXPECT_FALSE(tokenizer->begins_documents());
@@ -172,13 +172,13 @@ TEST(ByteBpeTokenizerTest, ATemplateNamesTheBeginOfDocuments) {
   json["post_processor"] = {
       {"type", "TemplateProcessing"},
       {"single", {{{"SpecialToken", {{"id", "[go]"}}}}, {{"Sequence", {{"id", "A"}}}}}}};
-  const auto tokenizer = Load(json);
+  const auto tokenizer = LoadBytes(json);
   EXPECT_EQ(tokenizer->begin_of_document(), 300u);
   EXPECT_TRUE(tokenizer->begins_documents());
 }
 
 TEST(ByteBpeTokenizerTest, ThreadsGetEqualIds) {
-  const auto tokenizer = Load(ByteLevelJson({{"a", "b"}, {"ab", "c"}, {"c", " "}}));
+  const auto tokenizer = LoadBytes(ByteLevelJson({{"a", "b"}, {"ab", "c"}, {"c", " "}}));
   std::string text;
   for (int i = 0; i < 20000; ++i) text += "abc" + std::to_string(i % 977) + " ";
   const std::vector<uint32_t> expected = Encode(*tokenizer, text);

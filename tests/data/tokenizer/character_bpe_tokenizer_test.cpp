@@ -265,5 +265,7 @@ TEST(SentencePieceModelTest, RejectsDamagedFiles) {
               HasSubstr("a character that is no piece"));
 }
 
+#undef S
+
 }  // namespace
 }  // namespace trainyard::data

@@ -79,6 +79,8 @@ TEST(LoadTokenizerTest, ReadsTiktokenWithANamedFamily) {
   // "abc" is a + bc and ab + c. The pair bc has the lowest rank.
   EXPECT_THAT(Encode(**tokenizer, "abc ab 12"), ElementsAre(258, ' ', 257, ' ', '1', '2'));
   EXPECT_EQ((*tokenizer)->end_of_document(), 50256u);
+  ASSERT_EQ((*tokenizer)->files().size(), 1u);
+  EXPECT_EQ((*tokenizer)->files()[0].name, "small.tiktoken");
   options.family = "llama2";
   EXPECT_THAT(ErrorOf(path, options), HasSubstr("family llama2 has no file of this kind"));
 }
@@ -159,6 +161,9 @@ TEST(TokenizerJsonTest, AcceptsMergesAsPairs) {
   const auto tokenizer = LoadJson(json);
   ASSERT_TRUE(tokenizer.ok()) << tokenizer.status();
   EXPECT_THAT(Encode(**tokenizer, "ab"), ElementsAre(256));
+  ASSERT_EQ((*tokenizer)->files().size(), 1u);
+  EXPECT_EQ((*tokenizer)->files()[0].name, "tokenizer.json");
+  EXPECT_EQ((*tokenizer)->files()[0].contents, json.dump());
 }
 
 TEST(TokenizerJsonTest, AllowsUnusedIds) {
