@@ -25,8 +25,8 @@ struct RetentionPolicy {
 
 // Returns the paths of the `count` checkpoints with the lowest loss on `set`, best first. Ignores
 // checkpoints without that loss. If several checkpoints store the same evaluation, only the first
-// counts, because it is nearest to the evaluation. If losses are equal, the earlier checkpoint
-// comes first. Pure.
+// counts, because that checkpoint is nearest to the evaluation. If losses are equal, the earlier
+// checkpoint comes first. Pure.
 std::vector<std::string> BestCheckpoints(const std::vector<PublishedCheckpoint>& checkpoints,
                                          const std::string& set, int count);
 
@@ -44,7 +44,7 @@ std::vector<PublishedCheckpoint> CheckpointsToDelete(const std::vector<Published
 std::string TemporaryName(int64_t step, const WriterKey& writer, int64_t save);
 
 // Renames the unfinished directories of writers older than `writer`, so that these writers can no
-// longer publish them. RemoveAbandoned removes these directories later. Throws TrainerError
+// longer publish. RemoveAbandoned removes the renamed directories later. Throws TrainerError
 // kCannotWrite.
 void TakeFromOlder(const std::string& directory, const WriterKey& writer);
 

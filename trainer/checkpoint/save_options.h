@@ -60,7 +60,7 @@ struct CheckpointWriterOptions {
   int world_size = 1;
   std::string model_fingerprint;  // Stored in the manifest. Readers compare it with theirs.
   // The claimed directory. Before each save, the writer checks that `directory` is still the
-  // claimed directory, so that it never writes to another one. If unset, there is no check.
+  // claimed directory, so that it never writes to another directory. If unset, there is no check.
   std::optional<ClaimedDirectory> claim;
   RetentionPolicy retention;
   std::string resumed_from;           // Checkpoint that retention must keep; may be empty.

@@ -66,7 +66,7 @@ class SampleSource {
   // Returns the number of positions before the first position that repeats a window.
   int64_t positions_before_repeat() const;
   // Returns the number of data epochs of file `source` that the positions before sample number
-  // `sample` use. It may have a fraction.
+  // `sample` use. The number may have a fraction.
   double PassesBefore(int64_t sample, int64_t source) const;
 
   // Replaces the skip ranges. Must be called before other threads use this object.

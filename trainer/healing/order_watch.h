@@ -19,7 +19,7 @@
 namespace trainyard::trainer {
 
 // Interrupts the waits of the current generation as soon as an order for a later generation
-// appears. Besides its own thread, only one thread may use it.
+// appears. Apart from the internal thread, only one thread may use an OrderWatch.
 class OrderWatch {
  public:
   // `path` is the order file. New orders replace it by a rename.
@@ -49,8 +49,8 @@ class OrderWatch {
   bool ending_ = false;
   int64_t generation_ = 1;
   std::optional<HealOrder> newest_;
-  // One interruption per generation so far. Old ones are kept, because an abandoned wait may still
-  // use them.
+  // One interruption per generation so far. Old interruptions are kept, because an abandoned wait
+  // may still use them.
   std::vector<std::unique_ptr<Interruption>> interruptions_;
   std::thread thread_;  // The last member, because the thread uses all others.
 };

@@ -12,8 +12,8 @@ namespace {
 int64_t None(const ModelConfig&) { return 0; }
 int64_t OneGroup(const ModelConfig&) { return 1; }
 
-// The keys that both families have. In the norms of the vectors of lower rank, transformers uses
-// 1e-6 instead of rms_norm_eps, so other values of rms_norm_eps are not supported.
+// The keys that both families have. For the norms of the vectors of lower rank, transformers uses
+// 1e-6 instead of rms_norm_eps, so rms_norm_eps must be 1e-6.
 std::vector<MappedKey> SharedKeys(std::vector<MappedKey> more) {
   std::vector<MappedKey> keys = {
       {"num_hidden_layers", "num_layers"},

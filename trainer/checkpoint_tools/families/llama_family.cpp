@@ -38,7 +38,7 @@ const ModelFamily kLlama = {
     .dropouts = {"attention_dropout"},
     // pretraining_tp splits matrix products into partial sums. The result is the same.
     .without_effect = {"pretraining_tp"},
-    // Rotary frequencies. Versions of transformers before 4.32 saved them.
+    // Rotary frequencies, which versions of transformers before 4.32 saved.
     .skipped_tensors = {".self_attn.rotary_emb.inv_freq"},
     .tensors = LlamaTensors,
 };

@@ -1,5 +1,5 @@
-// Keys for rotary positions. Different versions of transformers store them in different places.
-// Pure functions.
+// Keys for rotary positions. Different versions of transformers store these keys in different
+// places. Pure functions.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILIES_ROTARY_KEYS_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILIES_ROTARY_KEYS_H_
 
@@ -19,8 +19,8 @@ namespace trainyard::trainer {
 nlohmann::json WithFlatRotaryKeys(nlohmann::json config, const ModelFamily& family,
                                   const std::string& path);
 
-// The inverse of WithFlatRotaryKeys. Writes the keys where version 5 of transformers expects them,
-// and where earlier versions expect them.
+// The inverse of WithFlatRotaryKeys. Writes the keys both where version 5 of transformers expects
+// them and where earlier versions do.
 nlohmann::json WithRotaryObjects(nlohmann::json config, const ModelFamily& family);
 
 }  // namespace trainyard::trainer
