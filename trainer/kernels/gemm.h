@@ -16,7 +16,7 @@ namespace trainyard::trainer::kernels {
 // cuBLASLt proposes. Only one thread per device may call this at a time.
 void Gemm(const GemmArguments& arguments, cudaStream_t stream);
 
-// Enables tuning. From now on, the first product of a shape that is in no table times the
+// Enables tuning. From now on, the first product of a shape without a table entry measures the
 // algorithms that cuBLASLt proposes (at most 16), using the memory of the product, and keeps the
 // fastest. If d and c are the same memory, the result of that product is wrong, because each timed
 // run adds to d.

@@ -30,7 +30,7 @@ class GemmPlan {
   explicit GemmPlan(const GemmShape& shape);
 
   // Returns at most `limit` algorithms that cuBLASLt proposes for memory of this alignment, the
-  // most promising first. Throws KernelError if it proposes none.
+  // most promising first. Throws KernelError if cuBLASLt proposes none.
   std::vector<cublasLtMatmulAlgo_t> Candidates(cublasLtHandle_t handle, int alignment,
                                                int limit) const;
 
@@ -65,7 +65,7 @@ class GemmPlan {
   static Operation MakeOperation(const GemmShape& shape);
   static Layout MakeLayout(ElementType type, bool transposed, int64_t rows, int64_t columns);
 
-  // cuBLASLt is column-major. Its A is therefore b, and its B is a.
+  // cuBLASLt is column-major, so its A is our b and its B is our a.
   Operation operation_;
   Layout layout_a_;
   Layout layout_b_;

@@ -55,8 +55,8 @@ int64_t SquaredSumWorkspaceDoubles(int64_t count);
 void SquaredSum(const SquaredSumArguments& arguments, cudaStream_t stream);
 
 // Computes StepValue::kGradientNorm, kGradientScale and kFinite from kLoss and the squared norms of
-// the parts. kGradientScale is max_norm / norm if max_norm is not 0 and the norm exceeds it;
-// otherwise, it is 1.
+// the parts. kGradientScale is max_norm / norm if max_norm is not 0 and the norm exceeds max_norm;
+// otherwise 1.
 struct FinishNormArguments {
   const double* squared_norms = nullptr;  // [parts]
   int64_t parts = 0;

@@ -1,5 +1,5 @@
-// The values of one optimizer step. They are kept in device memory, so that the device never waits
-// for the host during a step.
+// The values of one optimizer step. The values are kept in device memory, so that the device never
+// waits for the host during a step.
 #ifndef TRAINYARD_TRAINER_KERNELS_STEP_VALUES_H_
 #define TRAINYARD_TRAINER_KERNELS_STEP_VALUES_H_
 

@@ -16,7 +16,7 @@ struct AttentionLimits {
   // int64 [batch, queries]: the position in the sample of the first token of each query's document.
   // If undefined, each sample is one document.
   torch::Tensor document_starts = {};
-  // The result of DocumentBias. Only cuDNN uses it, instead of document_starts. May be undefined.
+  // The result of DocumentBias. Used only by cuDNN, instead of document_starts. May be undefined.
   torch::Tensor document_bias = {};
 
   bool any() const { return window > 0 || document_starts.defined(); }
