@@ -54,7 +54,7 @@ struct TrainingTokens {
 //
 // A tied head and multi-token prediction use the token table. If the head and the embedding are on
 // different ranks, both ranks have this table as group kEmbeddingGroup, and each computes a part of
-// its gradient.
+// the table's gradient.
 //
 // Not copyable, because its parts refer to its parameters. Not thread-safe.
 class Decoder {
@@ -64,7 +64,7 @@ class Decoder {
   // group, but no positions.
   static constexpr char kPositionGroup[] = "positions";
   static constexpr char kHeadGroup[] = "head";  // The final norm, and the output matrix if untied.
-  // Followed by the number of a module of multi-token prediction, without its block.
+  // The number of a module of multi-token prediction follows. Excludes the module's block.
   static constexpr char kMtpGroup[] = "mtp ";
 
   Decoder(const ModelConfig& model, const DecoderOptions& options);

@@ -15,7 +15,7 @@ struct ExpertChoice {
   // experts], in host memory, for the ranks that share experts. Before TokenDispatch::ShareCounts,
   // it contains only the counts of this rank: [experts], on the device.
   torch::Tensor counts;
-  // Returns when `counts` is complete. Empty if it is complete.
+  // Returns when `counts` is complete. Empty if `counts` is already complete.
   std::function<void()> wait_for_counts = {};
 
   // Waits for the counts, if necessary, and returns them. Throws TrainerError(kPeerLost) if a rank

@@ -1,4 +1,4 @@
-// Feed-forward layers, of which each processes some of the rows.
+// Feed-forward layers that each process some of the rows.
 #ifndef TRAINYARD_TRAINER_MODEL_EXPERTS_H_
 #define TRAINYARD_TRAINER_MODEL_EXPERTS_H_
 

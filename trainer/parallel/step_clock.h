@@ -62,7 +62,7 @@ class StepClock {
   std::vector<StepPart> parts_;  // The part that begins at each time mark.
 };
 
-// Counts the device's time between its construction and destruction as `part`.
+// Counts the device's time between construction and destruction of the scope as `part`.
 class StepPartScope {
  public:
   // `clock` must outlive this object. It may be null.

@@ -21,10 +21,10 @@ using MultiplyFunction = std::function<torch::Tensor(const torch::Tensor&, const
 void CheckDevice(torch::Device device);
 void CheckDevice(torch::Device device, const MultiplyFunction& multiply);
 
-// Sums known numbers over all groups at once. All ranks must call it. If a sum is wrong, throws
-// TrainerError(kTryAgain) naming the group. Before that, waits for an order to reconnect, because a
-// peer that has left to reconnect also makes sums wrong. Throws kPeerLost if a member is lost.
-// interruption: may be null.
+// Sums known numbers over all groups at once. All ranks must call CheckGroups. If a sum is wrong,
+// throws TrainerError(kTryAgain) with the name of the group. Before throwing, waits for an order to
+// reconnect, because a peer that has left to reconnect also makes sums wrong. Throws kPeerLost if a
+// member is lost. interruption: may be null.
 void CheckGroups(const RankGroups& groups, torch::Device device,
                  Interruption* interruption = nullptr);
 

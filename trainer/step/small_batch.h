@@ -13,7 +13,7 @@
 namespace trainyard::trainer {
 
 // The small batch of a data-parallel rank is its first micro-batch of a step, because in every ZeRO
-// stage its gradients can be measured before others are added to them. The parts of tensor- and
+// stage these gradients can be measured before other gradients are added. The parts of tensor- and
 // context-parallel ranks are summed in a copy. Not thread-safe. All arguments must outlive this
 // object.
 class SmallBatch {
