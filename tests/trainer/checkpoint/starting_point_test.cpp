@@ -31,8 +31,8 @@ class StartingPointTest : public testing::Test {
     writer.Finish();
   }
 
-  // Returns the steps of the replacements that were considered for `named`. The last one is the one
-  // that is used. Empty if `named` itself is used.
+  // Returns the steps of the replacements that were considered for `named`. The last replacement is
+  // used. Empty if `named` itself is used.
   std::vector<int64_t> Instead(const std::string& named, int64_t job_id = kJob) const {
     const StartingPoint start = FindStartingPoint(named, directory_.path(), job_id);
     std::vector<int64_t> steps;

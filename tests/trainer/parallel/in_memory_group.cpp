@@ -237,8 +237,8 @@ class InMemoryGroup {
     for (const Queue& queue : queues_) {
       if (queue.empty()) return false;
       const Operation& next = queue.front()->operation;
-      // Match completes exchanges, because peers may not have begun theirs yet, and a member
-      // without transfers has none.
+      // Match completes exchanges, because peers may not have begun their exchanges yet, and a
+      // member without transfers has none.
       if (next.kind == Operation::Kind::kExchange) return false;
       if (!members.empty() && next.kind != members.front()->kind) {
         throw std::logic_error("members of group " + name_ + " begin different operations: " +
