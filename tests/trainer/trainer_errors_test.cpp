@@ -195,7 +195,7 @@ TEST(TrainerErrorsTest, NumbersThatOverflow) {
   const json alert = trainer.Records("alert")[0];
   EXPECT_EQ(alert["code"].get<std::string>().substr(0, 4), "nan_");
   ASSERT_GT(alert["step"], 0);
-  // The alert advises to skip the samples of the failed step. Their positions come after those of
+  // The alert advises to skip the samples of the failed step. The positions of these samples follow
   // the samples that are already skipped.
   const int64_t begin = 24 + (alert["step"].get<int64_t>() - 1) * 8;
   const std::string advice =

@@ -56,7 +56,7 @@ struct RunRows {
   int64_t to_stride = 0;
 };
 
-// Groups consecutive runs that have equal length and spacing.
+// Combines consecutive runs that have equal length and spacing.
 std::vector<RunRows> RowsOf(const std::vector<ElementRun>& runs);
 
 // Receives runs of a wanted box. `bytes` points to the first run and is valid only during the call.

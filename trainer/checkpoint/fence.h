@@ -1,8 +1,8 @@
 // The fence of a checkpoint directory, which permits only the newest attempt to publish.
 //
-// An attempt claims the directory by exclusively creating the file ATTEMPT.<job>.<attempt>. It then
-// renames the unfinished directories of older attempts. On one file server, both operations are
-// atomic for all clients (POSIX, NFS 3 and later).
+// An attempt claims the directory by exclusively creating the file ATTEMPT.<job>.<attempt>. The
+// attempt then renames the unfinished directories of older attempts. On one file server, both
+// operations are atomic for all clients (POSIX, NFS 3 and later).
 //
 // A trainer whose attempt or job is over may still be running on some node. After the claim this
 // trainer can no longer publish: it finds the claim, or its unfinished directory is gone.
@@ -47,8 +47,8 @@ class FenceLock {
   // belongs to job 0. Throws kBadData if the file is malformed, kCannotWrite if the directory
   // cannot be read.
   WriterKey Newest() const;
-  // Durably claims the directory for `writer`. If another process claims it concurrently, later
-  // calls of Newest return the newer of the two writers.
+  // Durably claims the directory for `writer`. If another process claims the directory
+  // concurrently, later calls of Newest return the newer of the two writers.
   void SetNewest(const WriterKey& writer);
   // Throws TrainerError kFenced if a writer that is newer than `writer` has claimed the directory.
   void CheckNotNewerThan(const WriterKey& writer) const;

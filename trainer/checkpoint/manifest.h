@@ -19,7 +19,7 @@ namespace trainyard::trainer {
 
 // The size of a block. Each block of a chunk has its own checksum, so that a part of a chunk can be
 // verified without reading the rest. A block is small compared with the part of a layer that a rank
-// reads, because a rank must read the whole block even if it needs only a part of it. A block is
+// reads, because a rank that needs only a part of a block must read the whole block. A block is
 // large enough to be read at the full speed of the disk.
 inline constexpr int64_t kBlockBytes = int64_t{4} << 20;
 inline constexpr int64_t kBlockBytesOfVersion3 = int64_t{16} << 20;
@@ -81,8 +81,8 @@ std::string EntriesToText(const Entries& entries);
 Entries EntriesFromText(const std::string& text, const std::string& path);
 
 std::string ManifestToText(const Manifest& manifest);
-// Parses a manifest. Verifies the checksum of the text and every number, and checks that each chunk
-// is inside its tensor and its file and that the chunks cover each tensor exactly. Throws
+// Parses a manifest. Verifies the checksum of the text and every number. Checks that each chunk is
+// inside its tensor and its file, and that the chunks cover each tensor exactly. Throws
 // TrainerError kBadCheckpoint.
 Manifest ManifestFromText(const std::string& text, const std::string& path);
 

@@ -48,9 +48,9 @@ std::string TemporaryName(int64_t step, const WriterKey& writer, int64_t save);
 // kCannotWrite.
 void TakeFromOlder(const std::string& directory, const WriterKey& writer);
 
-// Removes temporary directories of older writers and of `writer` itself. An earlier run may have
-// left directories of `writer`, because every run outside of a job is attempt 1. Their files must
-// not be mistaken for parts of this run's saves. A directory that cannot be removed is kept.
+// Removes temporary directories of older writers and of `writer` itself. Every run outside of a job
+// is attempt 1, so an earlier run may have left directories of `writer`. Their files must not be
+// mistaken for parts of this run's saves. A directory that cannot be removed is kept.
 void RemoveAbandoned(const std::string& directory, const WriterKey& writer);
 
 }  // namespace trainyard::trainer

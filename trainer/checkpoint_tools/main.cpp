@@ -1,6 +1,6 @@
 // trainyard-ckpt, the program that runs `trainyard ckpt verify`, `diff`, `reshard`, `import` and
 // `export`. It is a separate program because reading checkpoints needs LibTorch, and LibTorch's
-// protobuf conflicts with that of the command line.
+// protobuf conflicts with the command line's protobuf.
 #include <signal.h>
 
 #include <atomic>

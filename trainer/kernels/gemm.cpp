@@ -176,8 +176,8 @@ std::optional<double> Seconds(const Run& run, Stopwatch& stopwatch) {
   return stopwatch.Measure(run, count);
 }
 
-// Times the candidate algorithms for a product and keeps the fastest. Does nothing if the operands
-// are not aligned to kTableAlignment.
+// Measures the candidate algorithms for a product and keeps the fastest. Does nothing if the
+// operands are not aligned to kTableAlignment.
 void GemmState::Tune(const GemmArguments& arguments, cudaStream_t stream) {
   constexpr int kCandidates = 16;
   if (GemmAlignment(arguments) != kTableAlignment) return;

@@ -40,8 +40,8 @@ class GemmPlan {
   // Sets the bias that later products add. Null for a shape without a bias.
   void SetBias(const void* bias) const;
 
-  // Sets the number of rows of the next product: m, or k if transpose_a. It must not exceed the
-  // number of rows of the shape.
+  // Sets the number of rows of the next product: m, or k if transpose_a. This number must not
+  // exceed the number of rows of the shape.
   void SetRows(int64_t rows, bool transpose_a) const;
 
   // Sets the algorithm that Run uses.

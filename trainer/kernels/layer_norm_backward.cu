@@ -267,7 +267,7 @@ __global__ void __launch_bounds__(kLongRowThreads)
   }
 }
 
-// Each launch function below returns the number of blocks. This equals the number of rows of
+// Each launch function below returns the number of blocks, which equals the number of rows of
 // partial sums.
 
 template <typename T, int kSize, bool kSums>

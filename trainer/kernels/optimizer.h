@@ -14,8 +14,8 @@ namespace trainyard::trainer::kernels {
 
 // The fp32 master weight of a bf16 parameter is stored as the parameter and 16 additional bits. If
 // b are the bits of the master weight, value = (b + 0x8000) >> 16 and low = b & 0xffff, so b =
-// (value << 16) - (low < 0x8000 ? 0 : 0x10000) + low. This is exact for every finite weight below
-// 3.3e38.
+// (value << 16) - (low < 0x8000 ? 0 : 0x10000) + low. This representation is exact for every finite
+// weight below 3.3e38.
 struct AdamWArguments {
   void* values = nullptr;            // [count]: fp32 master weights, or bf16 or fp16 values
   uint16_t* low_bits = nullptr;      // [count] for bf16 values; else null

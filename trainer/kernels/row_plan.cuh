@@ -17,8 +17,8 @@ struct RowPlan {
   static constexpr int kThreads = kThreadCount;
   static constexpr int kVectors = kVectorCount;
   static constexpr int kCapacity = kThreads * kVectors;  // Maximum number of vectors per row.
-  // The number of threads in a block in which each warp processes its own row. With many vectors,
-  // each thread needs many registers, and smaller blocks fill a multiprocessor better.
+  // The number of threads per block if each warp processes its own row. With many vectors, each
+  // thread needs many registers, and smaller blocks fill a multiprocessor better.
   static constexpr int kWarpRowThreads = kVectors <= 4 ? 256 : 128;
   static constexpr int kBlockThreads = kThreads == kWarpSize ? kWarpRowThreads : kThreads;
   static constexpr int kBlockRows = kBlockThreads / kThreads;

@@ -219,7 +219,7 @@ bool TrainingLoop::Evaluate() {
   return true;
 }
 
-// Records these results as the latest evaluation. The checkpoints of this step and later steps
+// Stores these results as the latest evaluation. The checkpoints of this step and later steps
 // contain these results.
 void TrainingLoop::NoteResults(const std::vector<EvaluationResult>& results) {
   evaluated_step_ = state_.step;

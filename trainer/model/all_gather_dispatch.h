@@ -7,9 +7,9 @@
 
 namespace trainyard::trainer {
 
-// Every rank gathers the rows of all ranks and computes those of its experts. For each token, it
-// adds the results of its experts and sends the sum back to the token's rank. That rank adds the
-// sums of all ranks in rank order.
+// Every rank gathers the rows of all ranks and computes the rows of its own experts. For each
+// token, it adds the results of its experts and sends the sum back to the token's rank. That rank
+// adds the sums of all ranks in rank order.
 class AllGatherDispatch final : public TokenDispatch {
  public:
   explicit AllGatherDispatch(const ExpertParallel& parallel) : parallel_(parallel) {}

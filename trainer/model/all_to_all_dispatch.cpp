@@ -32,8 +32,8 @@ Tensor ExpertsOfArrivals(const Tensor& counts, torch::Device device) {
 
 void AllToAllDispatch::ShareCounts(ExpertChoice& choice) const { GatherCounts(parallel_, choice); }
 
-// Numbers the parts of all experts by rank: the parts of rank r begin at number r * experts_here.
-// Returns the part of each slot, int64 [tokens, topk * parts].
+// Assigns numbers to the parts of all experts by rank: the parts of rank r begin at number r *
+// experts_here. Returns the part of each slot, int64 [tokens, topk * parts].
 Tensor AllToAllDispatch::PartsOf(const Tensor& experts, int64_t experts_here) const {
   if (parallel_.parts() == 1) return experts;
   const Tensor group = experts.div(experts_here, "floor"), place = experts.remainder(experts_here);

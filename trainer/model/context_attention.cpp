@@ -58,7 +58,7 @@ class KeyValueStream {
   Work work_;
 };
 
-// Sums, over the ranks, the gradients of each rank's keys and values. The steps are those of
+// Sums, over the ranks, the gradients of each rank's keys and values. Uses the steps of
 // KeyValueStream. With kAllGather, one reduce-scatter sums the gradients at the end. Otherwise, the
 // sums travel around the ring, one step later than the keys and values.
 class KeyValueGradients {

@@ -1,7 +1,7 @@
 // A decoder-only transformer. The settings choose RMSNorm or LayerNorm, rotary or learned
 // positions, grouped-query attention with or without head norms, feed-forward layers with or
 // without a gate, biases or none, sequential or parallel branches, and a tied or an untied head.
-// This covers LLaMA 2, 3 and 3.1, Qwen3, OLMo, GPT-2, GPT-3 and GPT-NeoX.
+// These settings cover LLaMA 2, 3 and 3.1, Qwen3, OLMo, GPT-2, GPT-3 and GPT-NeoX.
 #ifndef TRAINYARD_TRAINER_MODEL_DECODER_H_
 #define TRAINYARD_TRAINER_MODEL_DECODER_H_
 

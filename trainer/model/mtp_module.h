@@ -20,13 +20,13 @@
 namespace trainyard::trainer {
 
 // Computes y = norm(block(projection [norm_e(embedding); norm_h(h)])). h and y are normalized
-// hidden states, from which the head computes logits. The embedding is that of the model. The names
-// of parameters are those of DeepSeek-V3 on Hugging Face. Every tensor-parallel rank has the whole
+// hidden states, from which the head computes logits. Uses the model's embedding. The parameters
+// have the names of DeepSeek-V3 on Hugging Face. Every tensor-parallel rank has the whole
 // projection, because each rank multiplies its own rows.
 class MtpModule {
  public:
-  // Declares the parameters other than those of the block. `layer` is the number of the block,
-  // counted from the first layer of the model.
+  // Declares all parameters except those of the block. `layer` is the number of the block, counted
+  // from the first layer of the model.
   static std::vector<ParameterDeclaration> Declare(const ModelConfig& model, int64_t layer,
                                                    const TensorParallel& tensor);
 

@@ -17,8 +17,8 @@
 
 namespace trainyard::trainer {
 
-// Runs on the rank with the head, forward and backward in one call. The embedding and the head's
-// matrix are those of the model.
+// Runs on the rank with the head, forward and backward in one call. Uses the embedding and the
+// head's matrix of the model.
 class MultiTokenPrediction {
  public:
   // Groups of parameters, by index.

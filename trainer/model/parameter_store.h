@@ -38,9 +38,9 @@ struct StoreParts {
 // because 16 more bits would not make an fp16 number exact.
 //
 // A buffer contains either all elements of the layout or, group after group, only the parts that
-// this rank owns. It contains only these parts for the optimizer state from ZeRO stage 1 on, for
-// the gradients from stage 2 on, and for the values in stage 3. A whole group of gradients or
-// values is then in memory only while it is needed. Not thread-safe unless stated otherwise.
+// this rank owns. Only these parts are stored for the optimizer state from ZeRO stage 1 on, for the
+// gradients from stage 2 on, and for the values in stage 3. A whole group of gradients or values is
+// then in memory only while it is needed. Not thread-safe unless stated otherwise.
 class ParameterStore {
  public:
   // Allocates and initializes the buffers. The initial values are a pure function of (seed, logical

@@ -27,9 +27,9 @@ struct ContextShape {
 };
 
 // Returns the queries of `rank` and the keys of `key_rank` that take part in attention: all, one
-// half (a chunk) or none of each rank's tokens. The keys are the fewest that include every key seen
-// by some query, given causality and the window. Without a window, every returned query sees every
-// returned key, apart from the causal mask.
+// half (a chunk) or none of each rank's tokens. These are the smallest ranges that include every
+// key seen by some query, given causality and the window. Without a window, every returned query
+// sees every returned key, apart from the causal mask.
 VisibleTokens TokensVisibleTo(int64_t rank, int64_t key_rank, const ContextShape& shape);
 
 }  // namespace trainyard::trainer

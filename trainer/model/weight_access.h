@@ -18,8 +18,8 @@ class WeightAccess {
   // Work that is queued after this call will see the values of the group. `pass` determines which
   // group is needed next, so that the next transfer can start early.
   virtual void Acquire(int64_t /*group*/, Pass /*pass*/) {}
-  // Tells the owner that the caller does not need the values before the next Acquire. Each Release
-  // ends one Acquire. Pairs may be nested.
+  // Notifies the owner that the caller does not need the values before the next Acquire. Each
+  // Release ends one Acquire. Pairs may be nested.
   virtual void Release(int64_t /*group*/) {}
 };
 

@@ -21,9 +21,9 @@ torch::Tensor BalanceCounts(const torch::Tensor& scores, int64_t topk,
 // Adds to d_logits the gradient of coefficient * the mean over the sequences of
 //   sum_i f_i P_i, with f_i = experts / (topk * tokens) * counts_i and P_i = the mean over the
 //   tokens of score_i / (the sum of the token's scores),
-// which is 1 if all experts have the same load (Switch Transformer, arXiv 2101.03961, section 2.2;
-// per sequence: DeepSeek-V3, arXiv 2412.19437, equations 17 to 20). f has no gradient. P is a sum
-// over rows, so ranks add their gradients.
+// where the sum is 1 if all experts have the same load (Switch Transformer, arXiv 2101.03961,
+// section 2.2; per sequence: DeepSeek-V3, arXiv 2412.19437, equations 17 to 20). f has no gradient.
+// P is a sum over rows, so ranks add their gradients.
 void AddBalanceGradient(const torch::Tensor& scores, const RouterForm& form,
                         const torch::Tensor& counts, const BalanceSequences& sequences,
                         double coefficient, torch::Tensor& d_logits);

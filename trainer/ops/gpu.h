@@ -1,6 +1,6 @@
-// Operations implemented by CUDA kernels. Each has the name and contract of the function in this
-// folder that calls it. The CUDA build uses the files gpu_*_cuda.cpp and gpu_cuda.cpp. The build
-// without CUDA uses gpu_absent.cpp.
+// Operations implemented by CUDA kernels. Each operation has the name and contract of the function
+// in this folder that calls it. The CUDA build uses the files gpu_*_cuda.cpp and gpu_cuda.cpp. The
+// build without CUDA uses gpu_absent.cpp.
 #ifndef TRAINYARD_TRAINER_OPS_GPU_H_
 #define TRAINYARD_TRAINER_OPS_GPU_H_
 

@@ -36,10 +36,10 @@ torch::Tensor HiddenKeys(int64_t length, const AttentionLimits& limits, torch::D
 // bytes for each pair of positions, so it is computed only once per micro-batch.
 torch::Tensor DocumentBias(const torch::Tensor& document_starts);
 
-// Sets the scores of hidden keys to a number whose exponential is 0 relative to that of any visible
-// key. The number is finite, so that a row without visible keys contains no NaN. MergeAttention
-// gives such a row no weight. scores: from stacked heads (grouped_heads.h), [batch * key_heads,
-// queries of a group, keys], contiguous. hidden: from HiddenKeys.
+// Sets the scores of hidden keys to a number whose exponential is 0 relative to the exponential of
+// any visible key. The number is finite, so that a row without visible keys contains no NaN.
+// MergeAttention gives such a row no weight. scores: from stacked heads (grouped_heads.h), [batch *
+// key_heads, queries of a group, keys], contiguous. hidden: from HiddenKeys.
 void HideScores(const torch::Tensor& hidden, torch::Tensor& scores);
 
 }  // namespace trainyard::trainer

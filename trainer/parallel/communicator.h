@@ -62,8 +62,8 @@ class Communicator {
   int64_t rank() const { return rank_; }                        // Position within the group.
   int64_t size() const { return static_cast<int64_t>(ranks_.size()); }
 
-  // Counts all later waits for the operations of this group as `part` of a step's time. `clock`
-  // must outlive the use of the group.
+  // Adds all later waits for the operations of this group to `part` of a step's time. `clock` must
+  // outlive the use of the group.
   void CountWaits(StepClock& clock, StepPart part);
 
   [[nodiscard]] Work AllReduce(torch::Tensor tensor, ReduceOp op = ReduceOp::kSum);

@@ -31,7 +31,7 @@ class Rendezvous {
   Rendezvous(const Rendezvous&) = delete;
   Rendezvous& operator=(const Rendezvous&) = delete;
 
-  // Returns a store whose keys are separate from those of other groups.
+  // Returns a store whose keys are separate from the keys of other groups.
   c10::intrusive_ptr<c10d::Store> StoreOf(const std::string& group) const;
 
   // This host's numeric address on the route to rank 0.

@@ -44,7 +44,7 @@ class Work {
   // True if the result is available. A wait then returns immediately.
   bool IsDone() const { return completion_ == nullptr || completion_->IsDone(); }
 
-  // Counts later waits for this operation as `part` of a step's time. `clock` may be null.
+  // Adds later waits for this operation to `part` of a step's time. `clock` may be null.
   void CountWaits(StepClock* clock, StepPart part) {
     clock_ = clock;
     part_ = part;

@@ -1,5 +1,5 @@
-// Checks before training that the device computes correctly and that the groups add correctly, so
-// that a faulty device or link is found before it causes an inexplicable loss value.
+// Checks before training that the device computes correctly and that the groups add correctly. This
+// finds a faulty device or link before it causes an inexplicable loss value.
 #ifndef TRAINYARD_TRAINER_START_START_CHECK_H_
 #define TRAINYARD_TRAINER_START_START_CHECK_H_
 

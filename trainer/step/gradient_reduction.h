@@ -1,4 +1,4 @@
-// Sums gradients over the ranks that each compute a part of the gradients.
+// Adds up gradients over the ranks that each compute a part of the gradients.
 #ifndef TRAINYARD_TRAINER_STEP_GRADIENT_REDUCTION_H_
 #define TRAINYARD_TRAINER_STEP_GRADIENT_REDUCTION_H_
 

@@ -1,4 +1,4 @@
-// Sums gradients of which each tensor-parallel rank has computed only a part.
+// Adds up gradients of which each tensor-parallel rank has computed only a part.
 #ifndef TRAINYARD_TRAINER_STEP_TENSOR_SUM_H_
 #define TRAINYARD_TRAINER_STEP_TENSOR_SUM_H_
 

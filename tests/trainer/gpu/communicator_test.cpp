@@ -1,6 +1,6 @@
-// Tests two processes, each with its own GPU. One of them is stopped or killed. The other must
-// detect this within its limit and exit. Each process executes this program again with a single
-// test, because CUDA does not work in a child forked after the first CUDA call.
+// Tests two processes, each with its own GPU. One process is stopped or killed. The other process
+// must detect this within its limit and exit. Each process executes this program again with a
+// single test, because CUDA does not work in a child forked after the first CUDA call.
 #include "trainer/parallel/communicator.h"
 
 #include <ATen/cuda/Sleep.h>

@@ -95,7 +95,7 @@ TEST(ParameterStoreTest, SixteenBitValuesKeepTheirMasterWeightsExactly) {
   EXPECT_TRUE(MasterOf(half, slice).equal(master));
 }
 
-// The master weights of fp16 are separate: values outside the range or precision of fp16 are kept.
+// The master weights of fp16 are separate, so values outside fp16's range or precision are kept.
 TEST(ParameterStoreTest, MasterWeightsOfFp16AreWhole) {
   ParameterStore single(TwoGroups(), torch::kFloat32, torch::kCPU, 1);
   ParameterStore half(TwoGroups(), torch::kHalf, torch::kCPU, 1);

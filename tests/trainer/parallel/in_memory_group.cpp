@@ -152,7 +152,7 @@ class InMemoryGroup {
     changed_.notify_all();
   }
 
-  // Records that the member has left. Its incomplete operations never complete.
+  // Marks the member as having left. Its incomplete operations never complete.
   void Leave(int64_t member) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (queues_[member].empty()) return;

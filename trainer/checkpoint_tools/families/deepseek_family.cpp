@@ -68,8 +68,8 @@ std::vector<const char*> KeysWithoutEffect(std::vector<const char*> more) {
   return keys;
 }
 
-// If a key is absent, its default is that of DeepseekV2Config in transformers. Groups have no
-// effect with greedy routing.
+// An absent key has the default of DeepseekV2Config in transformers. Groups have no effect with
+// greedy routing.
 const ModelFamily kDeepSeekV2 = {
     .architecture = "DeepseekV2ForCausalLM",
     .model_type = "deepseek_v2",
@@ -94,7 +94,7 @@ const ModelFamily kDeepSeekV2 = {
     .tensors = DeepSeekTensors,
 };
 
-// If a key is absent, its default is that of DeepseekV3Config in transformers.
+// An absent key has the default of DeepseekV3Config in transformers.
 const ModelFamily kDeepSeekV3 = {
     .architecture = "DeepseekV3ForCausalLM",
     .model_type = "deepseek_v3",

@@ -44,7 +44,7 @@ FamilyTensor SameTensor(const std::string& name, const Extents& shape);
 // Returns a tensor that has one part, `ours`.
 FamilyTensor RenamedTensor(const std::string& name, const TensorShape& ours);
 
-// Returns a matrix with rotated elements, whose name and shape are the same on Hugging Face.
+// Returns a matrix with rotated elements. Name and shape are the same on Hugging Face.
 FamilyTensor RotaryTensor(const std::string& name, const Extents& shape, const RotaryRows& rotary);
 
 // Returns a matrix that Hugging Face stores as [in, out]. `parts` are matrices [out, in]; their

@@ -67,7 +67,7 @@ void CompleteFfnSize(nlohmann::json& config) {
   config["n_inner"] = kTimesHidden * hidden.get<int64_t>();
 }
 
-// If a key is absent, its default is that of GPT2Config in transformers.
+// An absent key has the default of GPT2Config in transformers.
 const ModelFamily kGpt2 = {
     .architecture = "GPT2LMHeadModel",
     .model_type = "gpt2",

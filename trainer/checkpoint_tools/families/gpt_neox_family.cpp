@@ -55,7 +55,7 @@ std::vector<FamilyTensor> GptNeoxTensors(const ModelConfig& model) {
   return tensors;
 }
 
-// If a key is absent, its default is that of GPTNeoXConfig in transformers.
+// An absent key has the default of GPTNeoXConfig in transformers.
 const ModelFamily kGptNeox = {
     .architecture = "GPTNeoXForCausalLM",
     .model_type = "gpt_neox",

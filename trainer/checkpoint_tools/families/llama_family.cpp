@@ -6,8 +6,8 @@
 namespace trainyard::trainer {
 namespace {
 
-// If a key is absent, its default is that of LlamaConfig in transformers. If positions are scaled,
-// all keys for scaling are required; the defaults given here are for a model without scaling.
+// An absent key has the default of LlamaConfig in transformers. If positions are scaled, all keys
+// for scaling are required; the defaults given here are for a model without scaling.
 const ModelFamily kLlama = {
     .architecture = "LlamaForCausalLM",
     .model_type = "llama",

@@ -14,8 +14,8 @@ namespace trainyard::trainer {
 // the others are named "rope_scaling.KEY". Omits the type of scaling if it is "default".
 //
 // Version 5 of transformers stores all rotary keys in `rope_parameters`. Earlier versions store
-// some at the top level and those for scaling in `rope_scaling`. Throws TrainerError kBadConfig if
-// two places have different values for a key. `path` is the path of the file, for messages.
+// those for scaling in `rope_scaling` and others at the top level. Throws TrainerError kBadConfig
+// if two places have different values for a key. `path` is the path of the file, for messages.
 nlohmann::json WithFlatRotaryKeys(nlohmann::json config, const ModelFamily& family,
                                   const std::string& path);
 
