@@ -45,7 +45,7 @@ std::string InDirectory(const std::string& directory, const std::string& checkpo
 }
 
 // Gives temporary names to the checkpoints that retention removes. The caller must hold the fence,
-// because an attempt that has ended must not remove the checkpoint from which a newer attempt
+// because an ended attempt must not remove the checkpoint from which a newer attempt
 // resumes.
 std::vector<PublishedCheckpoint> Retire(const std::string& published,
                                         const CheckpointWriterOptions& options) {

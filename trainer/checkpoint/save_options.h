@@ -41,7 +41,7 @@ struct CheckpointEvent {
 // retried.
 std::string BlockedSaveText(const CheckpointEvent& event);
 
-// The points that a save passes, in order. Tests kill the process at each of them.
+// The points that a save passes, in order. Tests kill the process at each point.
 enum class SavePhase {
   kCopied,           // The tensors are in host memory; the rest runs in the background.
   kChunksWritten,    // The tensors of this rank are on disk.

@@ -23,7 +23,7 @@ constexpr int kDiffer = 1;
 constexpr int kUsageOfTrainyard = 2;
 constexpr int kInterrupted = 130;
 
-// Set by a signal handler, which is safe because the variable is lock-free.
+// Set by a signal handler. This is safe, because the variable is lock-free.
 std::atomic<bool> is_cancelled = false;
 
 // Makes the first Ctrl-C cancel the command. A second Ctrl-C ends the process immediately.

@@ -33,8 +33,8 @@ class OrderWatch {
   Interruption& interruption();
 
   // Waits for an order that has a later generation or has `done` set. On success, adopts the
-  // generation of the order and creates a new interruption for it. Returns nullopt on timeout or if
-  // gives_up() returns true.
+  // generation of the order and creates a new interruption for that generation. Returns nullopt on
+  // timeout or if gives_up() returns true.
   std::optional<HealOrder> Await(std::optional<std::chrono::milliseconds> limit,
                                  const std::function<bool()>& gives_up);
 

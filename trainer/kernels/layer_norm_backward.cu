@@ -231,7 +231,7 @@ __device__ __forceinline__ RowMeans LongRowMeans(const LayerNormBackwardArgument
 }
 
 // Writes dx of one row. The block's first row sets the block's partial sums; later rows are added
-// to them.
+// to these sums.
 template <typename T, int kSize>
 __device__ __forceinline__ void DifferentiateLongRow(const LayerNormBackwardArguments& arguments,
                                                      int64_t row, float* partial, bool first_row) {

@@ -113,7 +113,7 @@ __device__ __forceinline__ float LongRowDot(const RmsNormBackwardArguments& argu
 }
 
 // Writes dx of one row. The block's first row sets the block's partial sums of dy * n; later rows
-// are added to them.
+// are added to these sums.
 template <typename T, int kSize>
 __device__ __forceinline__ void DifferentiateLongRow(const RmsNormBackwardArguments& arguments,
                                                      int64_t row, float* partial, bool first_row) {

@@ -44,7 +44,7 @@ struct StoreParts {
 class ParameterStore {
  public:
   // Allocates and initializes the buffers. The initial values are a pure function of (seed, logical
-  // name, element). Without a seed, they are 0 and must be loaded.
+  // name, element). Without a seed, the values are 0 and must be loaded.
   ParameterStore(const std::vector<GroupDeclaration>& groups, torch::ScalarType type,
                  torch::Device device, std::optional<uint64_t> seed, const StoreParts& parts = {});
 

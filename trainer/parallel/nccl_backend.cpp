@@ -353,7 +353,7 @@ class NcclCommunicator final : public Communicator {
   const PeerLimits limits_;
   const torch::Device device_;
   const c10::cuda::CUDAStream stream_;
-  // Shared with an abort that may still be running. NCCL's threads also write to it.
+  // Shared with an abort that may still be running. NCCL's threads also write to this handle.
   const std::shared_ptr<ncclComm_t> handle_ = std::make_shared<ncclComm_t>(nullptr);
   std::mutex handle_mutex_;  // Held in calls that must not overlap an abort.
   std::atomic<bool> aborted_{false};
