@@ -16,15 +16,15 @@ v1::JobSpec RecipeSpec(const std::string& name, int nodes, int slots_per_node);
 
 struct SubmitLoad {
   std::string controller;
-  // Jobs are named <prefix>-<number>. Each load run on a controller needs another prefix.
+  // Jobs are named <prefix>-<number>. Each load on a controller needs its own prefix.
   std::string prefix = "job";
   int jobs = 100;
   // Number of concurrent calls.
   int callers = 1;
   int nodes = 1;
   int slots_per_node = 1;
-  // Makes the controller reject every call before it reaches the loop, so that only gRPC and the
-  // decoding of the request are measured.
+  // Makes the controller reject every call before the loop sees it. Then only gRPC and the decoding
+  // of the request are measured.
   bool refused = false;
 };
 
@@ -64,7 +64,7 @@ struct FollowerLoad {
   int followers = 100;
 };
 
-// Until the end of standard input, keeps calls open from which it does not read. Half of the calls
+// Until the end of standard input, keeps calls open without reading from them. Half of the calls
 // follow the state of the job, half its output. Prints {"followers"} when all calls have begun.
 void RunFollowerLoad(const FollowerLoad& load);
 

@@ -1,5 +1,5 @@
 // A simulated worker that starts no processes and reports every rank as running. It uses the real
-// protocol on its own connection. One process can contain thousands of them.
+// protocol on its own connection. One process can contain thousands of workers.
 #ifndef TRAINYARD_TESTS_BENCH_SIMULATED_WORKER_H_
 #define TRAINYARD_TESTS_BENCH_SIMULATED_WORKER_H_
 
@@ -47,9 +47,9 @@ class SimulatedWorker {
   // Ends the stream and waits until gRPC has released it.
   ~SimulatedWorker();
 
-  // Call it once per heartbeat interval. Without a stream, dials if the backoff has ended. With a
-  // stream that has received Welcome, sends a heartbeat, and a telemetry record for each gang whose
-  // rank 0 is on this worker.
+  // Call it once per heartbeat interval. Without a stream, dials if the backoff has ended. If a
+  // stream has received Welcome, sends a heartbeat. Also sends a telemetry record for each gang
+  // with rank 0 on this worker.
   void Beat();
 
   // Dials if the backoff has ended; otherwise returns at once.

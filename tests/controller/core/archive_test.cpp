@@ -25,7 +25,7 @@ class ArchiveTest : public ::testing::Test {
     cluster_.AddNode("b", 8);
   }
 
-  // Runs and ends a one-slot job. Its worker has already forgotten it.
+  // Runs and ends a one-slot job that the worker has already forgotten.
   int64_t EndedJob(const std::string& name, const std::string& request_id = "") {
     const int64_t id = cluster_.Submit(TestSpec(name, 1, 1), request_id);
     cluster_.RunJob(id);

@@ -37,7 +37,7 @@ TEST_F(CheckpointListTest, CheckpointListHidesDeletedOnes) {
 }
 
 // The best checkpoint is the usable one with the lowest value of the newest checkpoint's metric.
-// Values of an earlier metric are not compared with it.
+// Values of other, earlier metrics are ignored.
 TEST_F(CheckpointListTest, MarksTheBestCheckpoint) {
   v1::Job& job = *answers().job.mutable_job();
   const auto add = [&](int64_t step, const char* metric, double value) -> v1::Checkpoint& {

@@ -48,7 +48,7 @@ class ApplyJobTest : public ::testing::Test {
     cluster_.RunJob(job_);
   }
 
-  // Fails the running attempt with this cause and with rank 1 as its first culprit.
+  // Fails the running attempt. The verdict has this cause, and rank 1 is the first culprit.
   void FailOverRank1(v1::VerdictCause cause) {
     v1::Event event;
     event.set_time_ms(cluster_.now);

@@ -311,7 +311,7 @@ TEST_F(PauseTest, AResumedJobGoesElsewhereWhileItsNodeIsSuspect) {
   EXPECT_EQ(cluster_.Placement(job), "b:0 b:1");
 }
 
-// Without spares, a rank that lost a peer is judged only after a delay.
+// In a job without spares, the exit of a rank that lost a peer is judged only after a delay.
 TEST_F(PauseTest, AFailureThatIsNotJudgedYetIsNotForgotten) {
   const int64_t job = RunJob();
   cluster_.ExitRank(job, 0, 69);
@@ -359,7 +359,7 @@ TEST_F(PauseTest, StartsAfterAPauseAreNoRestarts) {
   EXPECT_EQ(JobTimeOf(cluster_.Job(job), cluster_.now).restarts(), 0);
 }
 
-// Before the pause, the job kept its slots during the backoff.
+// Before the pause, during the backoff, the job kept its slots.
 TEST_F(PauseTest, TheLedgerKeepsTheTimeBeforeAPause) {
   const int64_t job = RunJob();
   LetItLeave(job, 1);

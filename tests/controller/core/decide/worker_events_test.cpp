@@ -1,4 +1,4 @@
-// Tests the fields of events that workers cause, and reports that do not fail an attempt.
+// Tests the fields of events caused by workers. Also tests reports that do not fail an attempt.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -251,7 +251,7 @@ TEST(GangLimitPaceTest, AnEarlierTimeOfAMillisecondCounts) {
   EXPECT_EQ(scene.Limit().ms, kShortestPhaseLimitMs);
 }
 
-// Rank 0 exited while it was waiting for rank 1, which may therefore be saving without reporting a
+// Rank 0 exited while waiting for rank 1. Rank 1 may be saving without reporting a
 // phase.
 TEST(GangLimitPaceTest, AWaitForARankThatStaysDoesNotShortenTheLimit) {
   GangScene scene;

@@ -29,8 +29,8 @@ class NeighbourTest : public PeerProgressTest {
   int64_t neighbour_ = 0;
 };
 
-// The gang fails because its rank on the node has died or lost its peers. This proves nothing about
-// other jobs there, because the node may only be partitioned from the controller.
+// The gang fails because its rank on the node has died or lost its peers. The failure proves
+// nothing about other jobs there: the node may only be partitioned from the controller.
 TEST_F(NeighbourTest, WhatAGangHasLostIsNotLostForOthers) {
   Train(1, 20000);
   cluster_.StopHeartbeats("a");

@@ -14,7 +14,7 @@ class NodeChecksTest : public ::testing::Test {
  protected:
   void SetUp() override { cluster_.AddNode("a", 1); }
 
-  // Sends the worker's heartbeat, with one check made by the worker. The node's clock is ahead by
+  // Sends the worker's heartbeat with one check result. The node's clock is ahead by
   // `ahead_ms`.
   void Report(int64_t ahead_ms, bool with_checks = true) {
     v1::Heartbeat heartbeat;

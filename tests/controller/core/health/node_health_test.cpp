@@ -1,5 +1,5 @@
-// Tests that node faults are distinguished from job faults: by failed starts, by workers' reports,
-// and by recovery.
+// Tests how node faults are distinguished from job faults: by failed starts, workers' reports and
+// recovery.
 #include "controller/core/health/node_health.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 class NodeHealthTest : public testing::Test {
  protected:
-  // Makes the node of rank 0 report that it failed to start the rank, with this fault.
+  // Makes the node of rank 0 report a failed start of the rank, with this fault.
   void FailStart(int64_t job_id, v1::StartFault fault) {
     v1::RankExited exited;
     exited.set_rank(0);

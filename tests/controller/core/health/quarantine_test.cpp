@@ -152,8 +152,8 @@ TEST_F(QuarantineTest, EvidenceOlderThanADayDoesNotCount) {
 
 class LostNodeTest : public QuarantineTest {
  protected:
-  // Runs a job on all nodes, stops the heartbeats of node a until the job has failed for it, and
-  // connects the worker again.
+  // Runs a job on all nodes. Stops the heartbeats of node a until the job fails because of node a,
+  // and then reconnects the worker.
   void Lose(const std::string& name, bool restarts = false) {
     const int64_t job = cluster_.Submit(name, 3, 1);
     cluster_.RunJob(job);
@@ -243,8 +243,8 @@ TEST_F(LostNodeTest, ADeviceErrorBesideTheLinkKeepsTheQuarantine) {
   EXPECT_TRUE(IsQuarantined("a"));
 }
 
-// A node that is not quarantined because of this limit keeps its evidence and the delay after its
-// failed start.
+// If this limit prevents a quarantine, the node keeps its evidence and the delay after its failed
+// start.
 TEST_F(QuarantineTest, AtMostATenthOfTheNodesIsQuarantinedUnlessADeviceIsBroken) {
   const auto survive_two = [&](const std::string& id) {
     ReportDeviceError(id, 94, cluster_.now);
