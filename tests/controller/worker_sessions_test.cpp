@@ -14,8 +14,8 @@ namespace {
 
 using Kind = v1::ControllerMessage;
 
-// The number of jobs whose start commands together exceed the flow-control window of a worker that
-// does not read.
+// The number of large jobs. Their start commands together exceed the flow-control window of a
+// worker that does not read.
 constexpr int kLargeJobs = 8;
 
 class WorkerSessionsTest : public testing::Test {
@@ -126,8 +126,8 @@ class SlowWorker {
     EXPECT_TRUE(stream_->Write(message));
   }
 
-  // Reads start commands and returns their jobs. Stops at `most` jobs or at the end of the
-  // stream.
+  // Reads start commands and returns their jobs. Stops after `most` jobs or at the stream's
+  // end.
   std::set<int64_t> ReadStarts(std::size_t most) {
     std::set<int64_t> jobs;
     v1::ControllerMessage message;

@@ -1,5 +1,5 @@
-// Runs a fuzz target on a corpus and on mutations of it, on systems without libFuzzer. The run has
-// a time limit and a seed.
+// On systems without libFuzzer, runs a fuzz target on a corpus and on mutations of the corpus. The
+// run has a time limit and a seed.
 //
 //   fuzz_NAME [--seconds S] [--seed N] [--max-bytes N] CORPUS...
 //

@@ -36,7 +36,7 @@ cmake --build build/gpu --target "${targets[@]}" >>"$report/build.log" 2>&1 ||
   { grep -E 'error|Error' "$report/build.log" | head -n 40; exit 1; }
 
 failed=()
-# check NAME COMMAND...: runs it when NAME is among the checks, its output into the report.
+# check NAME COMMAND...: if NAME is in CHECKS, runs the command and writes its output to the report.
 check() {
   local name=$1
   shift
@@ -59,7 +59,7 @@ if [ "$(nvidia-smi -L | wc -l)" -gt 1 ]; then runs+=,162m-dp2; fi
 check determinism python3 tests/gpu/bench.py --trainer build/gpu/bin/trainyard-trainer \
   --out "$report/determinism" --rows "$runs" --determinism
 
-# The rows of bench.py with several GPUs, one after the other.
+# Runs the rows of bench.py for several GPUs, one after the other.
 layouts() {
   local gpus rows
   gpus=$(nvidia-smi -L | wc -l)
@@ -105,25 +105,25 @@ spec() {
 JSON
 }
 
-# contexts: how many pairs of a process and a GPU that it uses there are. Not by process number: in
-# a container the driver tells those of the host.
+# contexts: prints the number of pairs of a process and a GPU used by that process. Process numbers
+# are not used: in a container, the driver reports the numbers of the host.
 contexts() { nvidia-smi --query-compute-apps=gpu_uuid,pid --format=csv,noheader | grep -c GPU; }
 
-# memory_apart GPUS: by how many MiB the memory in use differs most between the run's GPUs.
+# memory_apart GPUS: prints the largest difference in used memory between the run's GPUs, in MiB.
 memory_apart() {
   nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits | head -n "$1" | sort -n |
     awk 'NR == 1 { least = $1 } { most = $1 } END { print most - least }'
 }
 
-# watch_devices GPUS BEFORE: looks on until the ranks (pids) end, and fails when one has used a GPU
-# that is not its own. BEFORE is what `contexts` said when nothing of the run was there yet.
+# watch_devices GPUS BEFORE: polls until the ranks (pids) end. Fails if a rank has used another
+# rank's GPU. BEFORE is the result of `contexts` before the run started.
 watch_devices() {
   local gpus=$1 before=$2 most=0 least_apart=1000000 now
   local telemetry=$report/gpu$1/rank0/telemetry.jsonl
   while kill -0 "${pids[@]}" 2>/dev/null; do
     now=$(($(contexts || true) - before))
     if [ "$now" -gt "$most" ]; then most=$now; fi
-    # Ranks that still load differ anyway.
+    # The memory use of ranks that are still loading always differs.
     if grep -qs '"type":"checkpoint"' "$telemetry" && kill -0 "${pids[0]}" 2>/dev/null; then
       now=$(memory_apart "$gpus")
       if [ "$now" -lt "$least_apart" ]; then least_apart=$now; fi
@@ -140,7 +140,7 @@ watch_devices() {
   [ "$least_apart" -lt 400 ]
 }
 
-# train GPUS: one process for each GPU under torchrun's variables.
+# train GPUS: runs one process per GPU, with torchrun's environment variables.
 train() {
   local gpus=$1 run=$report/gpu$1 rank pids=() before visible
   visible=$(seq -s, 0 $((gpus - 1)))

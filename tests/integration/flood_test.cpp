@@ -1,4 +1,4 @@
-// Tests that a job that floods the controller with checkpoint records harms only itself.
+// Tests that a flood of checkpoint records harms only the job that sends them.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>

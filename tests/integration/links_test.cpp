@@ -98,7 +98,7 @@ class LinksTest : public testing::Test {
 TEST_F(LinksTest, AnEndedJobsDirectoryThatIsALinkIntoALiveOneLeadsNoDeletionThere) {
   const std::vector<std::string> listed = Checkpoints(ended_);
   fs::rename(own_, own_.string() + "-former");
-  // Through the link, every checkpoint that the ended job lists leads to a complete checkpoint of
+  // Through the link, every listed checkpoint of the ended job leads to a complete checkpoint of
   // the live job.
   const fs::path within = live_own_ / "mirror";
   fs::create_directories(within);

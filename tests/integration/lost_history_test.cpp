@@ -1,5 +1,5 @@
-// Tests controller stores that go back in time: the event log or the whole data directory is
-// replaced with an older copy, the write-ahead log is removed, or a store is missing.
+// Tests controller stores that go back in time: an older copy replaces the event log or the whole
+// data directory, the write-ahead log is removed, or a store is missing.
 #include <signal.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// A plain HTTP client over a socket. It sends exactly the bytes that a test passes to it.
+// A plain HTTP client over a socket. Sends exactly the bytes that a test passes to the client.
 #ifndef TRAINYARD_TESTS_CONTROLLER_HTTP_HTTP_CLIENT_H_
 #define TRAINYARD_TESTS_CONTROLLER_HTTP_HTTP_CLIENT_H_
 

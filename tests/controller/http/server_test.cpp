@@ -53,8 +53,8 @@ class ServerTest : public testing::Test {
     return streams_.back();
   }
 
-  // Returns true if the server answers a client within 20 s. On a busy machine, a client may itself
-  // exceed the test's short time-outs; then the next client tries.
+  // Returns true if the server answers a client within 20 s. On a busy machine, a client itself may
+  // exceed the test's short time-outs. In that case another client tries.
   bool Serves() {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (Connect().Get("/").status != 200) {

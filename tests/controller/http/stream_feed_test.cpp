@@ -93,7 +93,7 @@ TEST_F(StoredPointsTest, AreAnnouncedOnceTheyAreStored) {
   stream.SendBytes(
       "GET /api/v1/events/stream?topics=jobs,metrics:1 HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_EQ(stream.ReadAnswer().status, 200);
-  // Once the stream sends hello, it is subscribed to its topics.
+  // A stream that has sent hello is subscribed to its topics.
   EXPECT_EQ(stream.ReadEvent().at("event"), "hello");
   worker_.SendMetrics(Stream(1, v1::STREAM_KIND_TELEMETRY), 0, 100, 7, 2.5);
   while (running_.Get("1").progress().step() != 7) {
@@ -134,7 +134,7 @@ TEST_F(StreamFeedTest, BeginsWithSnapshotsAndGoesOnWithChanges) {
   EXPECT_EQ(events["events"][0]["event"]["job_submitted"]["spec"]["name"], "after");
 }
 
-// Pending reasons depend on other jobs: they can change without an event of the job itself.
+// A pending reason depends on other jobs, so it can change without an event of the job itself.
 TEST_F(StreamFeedTest, TellsOfReasonsThatOthersHaveChanged) {
   running_.Submit("first");
   running_.Submit("second");

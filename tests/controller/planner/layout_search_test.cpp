@@ -152,8 +152,8 @@ TEST(LayoutSearchTest, ABatchThatNothingDividesBreaksARule) {
   EXPECT_FALSE(search.leanest.has_value()) << "11 divides nothing of this run";
 }
 
-// A cluster of 15,120 devices and model sizes with many divisors allow millions of layouts, which
-// would take minutes to search.
+// A cluster of 15,120 devices and model sizes with many divisors allow millions of layouts. A full
+// search would take minutes.
 TEST(LayoutSearchTest, ASearchWithoutEndIsAbandoned) {
   RunConfig config = Settings(Llama(720, 8064, 30240, 63), 120960, 15120, 1).config;
   const LayoutSearch search = SearchLayouts(config, ClusterWith("B200", 15, 1008));
@@ -175,7 +175,7 @@ TEST(LayoutSearchTest, ALookForAClusterThatIsNowhereEnds) {
   EXPECT_GT(larger.looked_at, 100);
 }
 
-// PeakMemory computes only the first and the last stage, while the contract computes all of them.
+// PeakMemory computes only the first and the last stage, while the contract computes all stages.
 TEST(LayoutSearchTest, ThePeakIsOnTheFirstOrTheLastStage) {
   for (const int64_t layers : {12, 18, 31, 126}) {
     for (const int64_t stages : {1, 2, 3, 4, 6, 12}) {

@@ -53,8 +53,8 @@ MeasuredSet MegatronH100Runs();
 MeasuredSet FoundryRuns();
 
 // Runs of NeMo with Megatron-Core on H100, in FP8 and with experts, from
-// NVIDIA-NeMo/Megatron-Bridge and NVIDIA/dgxc-benchmarking. They use the constants of the dense
-// bf16 runs; none of these rows was used for fitting.
+// NVIDIA-NeMo/Megatron-Bridge and NVIDIA/dgxc-benchmarking. These runs use the constants of the
+// dense bf16 runs and were not used for fitting.
 MeasuredSet PlannedFeatureH100Runs();
 
 // The constants of the other trainers, each fitted to the rows with is_fitted in the trainer's

@@ -122,7 +122,7 @@ TEST(PlannedFeatureSearchTest, RoutersOnGpusLimitThePartsOfExperts) {
   ExpectRefused(run, H100s(128), "breaks a rule of model.num_experts");
 }
 
-// Runs that the trainer refuses in every layout can still be planned.
+// A run can be planned even if the trainer refuses it in every layout.
 TEST(PlannedFeatureSearchTest, LimitsOfAllLayoutsExcludeNone) {
   const RunConfig run = MixtureRun(520, 2, 256).Fp8().config;
   ASSERT_EQ(FindUntrainable(run).size(), 2u);

@@ -1,4 +1,4 @@
-// Tests the users' API with archived jobs. Every answer must be the same as for a job in the
+// Tests the users' API with archived jobs. Every answer must equal the answer for a job in the
 // state.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -29,7 +29,7 @@ from model_shapes import MODELS  # noqa: E402
 
 COMPUTE = torch.bfloat16
 TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
-# Rows of the head's product at a time, where it is taken in chunks.
+# Rows per chunk if the head's product is computed in chunks.
 HEAD_ROWS = 8192
 DATA_BATCHES = 8
 LEARNING_RATE, BETAS, EPSILON, DECAY, MAX_NORM = 3e-4, (0.9, 0.95), 1e-8, 0.1, 1.0

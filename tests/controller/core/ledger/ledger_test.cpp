@@ -104,7 +104,7 @@ TEST(LedgerTest, TimeUseThatRanksReportDividesTheTimeOfTheirAttempt) {
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_EVALUATION), 1);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_CHECKPOINT), 2);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_DATA_STALL), 1);
-  // 4 of the 10 s remain for 100 steps, of which 20 were trained again.
+  // 4 of the 10 s remain for 100 steps. 20 of these steps were trained again.
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_REDONE), 0.8);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 3.2 + 3);
 }
@@ -345,7 +345,7 @@ TEST(LedgerTest, SlowAndDivergingTimeDoesNotCountAsTraining) {
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 4 + 3);
 }
 
-// A rank's report cannot take time from what the controller measured.
+// A rank's report cannot reduce the times that the controller measured.
 TEST(LedgerTest, AReportOfARankTakesNoTimeFromSlowAndDiverging) {
   v1::Job job = RestartedJob();
   v1::TimeUse& use = *job.mutable_attempts(0)->mutable_time_use();
@@ -358,7 +358,7 @@ TEST(LedgerTest, AReportOfARankTakesNoTimeFromSlowAndDiverging) {
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_DIVERGING), 4);
 }
 
-// The newest attempt has lost its steps. The steps of an earlier one were saved, or are redone.
+// The newest attempt has lost its steps. Steps of earlier attempts were saved or are redone.
 TEST(LedgerTest, StepsWithoutACheckpointAreUnsavedInTheNewestAttempt) {
   v1::Job job = RestartedJob();
   job.mutable_attempts(0)->mutable_time_use()->set_unsaved_steps(20);

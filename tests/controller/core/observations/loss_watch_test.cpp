@@ -162,7 +162,7 @@ TEST(LossWatchTest, IgnoresStepsSeenBeforeAndOlderAttempts) {
   EXPECT_FALSE(watch.Add(rules, 1, 0, 21, std::nan("")).has_value()) << "of an older attempt";
 }
 
-// After a restart, the first losses must not count as spikes compared with the last losses before
+// The first losses after a restart must not count as spikes relative to the last losses before
 // it.
 TEST(LossWatchTest, WindowEndsWhereAnAttemptResumed) {
   const v1::GuardSpec rules = Rules(3, 10);

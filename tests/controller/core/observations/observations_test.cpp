@@ -58,8 +58,8 @@ TEST(ObservationsTest, ANodeHasDeviceErrorsWhileItsNewestReportHasAny) {
   EXPECT_FALSE(observations.nodes_with_device_errors.contains("a"));
 }
 
-// The worker's Hello, sent before the controller's Welcome, lists the attempts whose start commands
-// arrived on an earlier stream.
+// The worker sends its Hello before it receives a Welcome. The Hello lists the attempts whose start
+// commands arrived on an earlier stream.
 TEST(ObservationsTest, AStartThatAnEarlierStreamMayHaveLostCountsAsNotSent) {
   Observations observations;
   ObserveStartSent("a", {1, 1}, observations);

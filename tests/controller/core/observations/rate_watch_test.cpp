@@ -13,7 +13,7 @@ using RateSchedule = std::function<double(int64_t step)>;
 
 constexpr double kPi = 3.14159265358979;
 
-// A cosine to a tenth of the peak, after a warm-up of 100 steps.
+// A warm-up of 100 steps, followed by a cosine to a tenth of the peak.
 RateSchedule Cosine(int64_t steps) {
   return [=](int64_t step) {
     if (step < 100) return 3e-4 * static_cast<double>(step) / 100;

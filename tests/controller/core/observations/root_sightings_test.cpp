@@ -165,7 +165,7 @@ TEST_F(RootSightingsTest, ARecoveringGangLeavesANodeThatLostTheRoot) {
 }
 
 // A controller that has just started does not know which directories its nodes see. The gang must
-// wait for their reports, but not forever.
+// wait for the nodes' reports, but not forever.
 TEST_F(RootSightingsTest, AGangWaitsForTheFirstReportOfANodeAndNotForEver) {
   AddNode("a", '1');
   AddNode("b", ' ');

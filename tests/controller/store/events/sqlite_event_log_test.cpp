@@ -81,7 +81,7 @@ TEST(SqliteEventLogTest, KilledAtAnyMomentKeepsExactlyWhatItAcknowledged) {
     int64_t acknowledged = 0;
     const int reports = static_cast<int>(random() % 60) + 1;
     for (int i = 0; i < reports; ++i) ASSERT_TRUE(child.Read(acknowledged));
-    // Delays the kill, so that it hits a random point of the appends that follow.
+    // Delays the kill, so that the kill hits a random point of the following appends.
     for (unsigned spin = random() % 200'000; spin > 0; --spin) asm volatile("");
     child.Kill();
     while (child.Read(acknowledged)) {
@@ -101,8 +101,8 @@ TEST(SqliteEventLogTest, KilledAtAnyMomentKeepsExactlyWhatItAcknowledged) {
   }
 }
 
-// Copies the log's files at one moment. A power cut leaves the same files if the disk keeps all
-// synced data and nothing else.
+// Copies the log's files at one moment. The copy equals the files after a power cut on a disk that
+// keeps exactly the synced data.
 void CopyFiles(const std::string& from, const std::string& to) {
   fs::copy_file(from, to);
   fs::copy_file(from + "-wal", to + "-wal");
