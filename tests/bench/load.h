@@ -65,7 +65,7 @@ struct FollowerLoad {
 };
 
 // Until the end of standard input, keeps calls open without reading from them. Half of the calls
-// follow the state of the job, half its output. Prints {"followers"} when all calls have begun.
+// follow the job's state, half follow its output. Prints {"followers"} when all calls have begun.
 void RunFollowerLoad(const FollowerLoad& load);
 
 // Reads all pages of the job list. Returns {"seconds", "jobs", "pages"}.

@@ -23,7 +23,7 @@ NOISE_TOKENS = 2_000_000
 # interval must exceed the time that a disk takes to write a checkpoint: 19 s at 1 GB/s.
 STALL_SAVES = 3
 
-# Weights in bf16 without fp32 master weights train worse than ours, but are faster to beat.
+# The peer with bf16 weights has no fp32 master weights: it trains worse than ours but is faster.
 WHOLE = ("weights=fp32", "weights=bf16")
 BF16_MOMENTS = {"exp_avg_dtype": "bf16", "exp_avg_sq_dtype": "bf16"}
 

@@ -135,7 +135,7 @@ watch_devices() {
     [ "$most" -eq "$gpus" ]
     return
   fi
-  # The driver hides processes here. A context takes half a gigabyte of the other rank's GPU.
+  # The driver hides processes here. A context on another rank's GPU uses half a gigabyte there.
   echo "== no processes are shown; memory in use differed by $least_apart MiB between the GPUs"
   [ "$least_apart" -lt 400 ]
 }

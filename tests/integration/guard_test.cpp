@@ -154,7 +154,7 @@ TEST_F(GuardTest, WithoutAPolicyASpikeIsAnAlert) {
   ASSERT_GE(described.alerts_size(), 2);
 }
 
-// The trainer exits because of a NaN loss. The exit may arrive before the alert that explains it.
+// The trainer exits because of a NaN loss. The alert with the reason may arrive after the exit.
 TEST_F(GuardTest, ALossThatIsNoNumberUsesTheBudgetOfRollbacksOnly) {
   const int64_t job_id = Submit("overflowing",
                                 "guard: {policy: skip, max_rollbacks: 2}\n"

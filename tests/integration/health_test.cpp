@@ -33,7 +33,7 @@ constexpr int kSlotsPerNode = 4;
 // Maximum time from the first moment at which a word can apply until every surface shows the word.
 // 10 s suffice on an idle machine, but other tests run in parallel.
 constexpr std::chrono::seconds kSoon{30};
-// Times from the fault to that moment. A gang with short steps is stalled after 5 s without a step.
+// Times from the fault to this moment. A gang with short steps is stalled after 5 s without a step.
 constexpr std::chrono::seconds kStallLimit{5};
 constexpr std::chrono::seconds kSaveInterval{3};
 constexpr std::chrono::seconds kHealTime{5};

@@ -76,7 +76,7 @@ class LinksTest : public testing::Test {
     return dry.output;
   }
 
-  // Checks that every checkpoint of the live job is complete and that the job continues from it.
+  // Checks that every checkpoint of the live job is complete, and that the job resumes from one.
   void ExpectLiveWhole() {
     for (const std::string& path : kept_) {
       EXPECT_TRUE(fs::exists(path + "/manifest.json")) << path << "\n" << cluster_.DaemonLogs();

@@ -5,7 +5,7 @@
 #   run_named.sh NAME...  these mutations: names of *.patch in named/
 #   run_named.sh --check  only checks that every patch still applies and is listed, and that every
 #                         listed mutation has a patch; a test of `tidy`
-#   MUTATION_DIR=DIR      folder of the worktree; kept when given, so that a second run is quick
+#   MUTATION_DIR=DIR      folder of the worktree; kept if given, so that a second run is quick
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 if [ "${1:-}" = --check ]; then

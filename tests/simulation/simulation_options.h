@@ -50,9 +50,9 @@ struct Faults {
   double worker_leave = 0;
   // A rank exceeds a limit of its node. The worker ends the rank, which fails the rank's job.
   double flood = 0;
-  // Messages in a node's kernel log, none of which ends a rank. device_error: a device error of the
-  // first node, which is the faulty one. program_error: an error of some node that a program
-  // caused.
+  // Messages in a node's kernel log, none of which ends a rank. device_error: a device error
+  // of the first node, the faulty node. program_error: an error on any node, caused by a
+  // program.
   double device_error = 0;
   double program_error = 0;
   // The controller's clock jumps by up to a day, forwards or backwards, sometimes while the
@@ -64,7 +64,7 @@ struct Faults {
   // A rank exits with an error or is killed by a signal. This fault and the ones below disrupt
   // training.
   double rank_crash = 0;
-  // A training rank stops making steps or exits with 0, so that its gang waits for it.
+  // A training rank stops making steps or exits with 0. The rank's gang waits for the rank.
   double rank_hang = 0;
   // The shim of a rank is killed. The rank's exit status is then unknown, and the rank's children
   // may outlive it.
@@ -100,7 +100,7 @@ struct SimulationOptions {
   double user_delete = 0;
   // Each job has this many spare nodes and heals in place.
   int spares = 0;
-  // True if the event log will go back in time. In this case, only checkers that support this are
+  // True if the event log will go back in time. Only checkers that support such a log are
   // run.
   bool log_goes_back = false;
   Faults faults;

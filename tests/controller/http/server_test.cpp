@@ -178,7 +178,7 @@ TEST_F(ServerTest, AStreamThatIsNeverReadIsDroppedOnceTooMuchWaits) {
   client.SendBytes("GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const auto stream = WaitForStream();
   const auto message = std::make_shared<const std::string>(64 << 10, 'x');
-  // The kernel buffers a few megabytes. Messages are queued in the server only after that.
+  // The kernel buffers a few megabytes. The server queues messages only if these buffers are full.
   int sent = 0;
   while (stream->open() && sent < 10'000) {
     stream->Send(message);

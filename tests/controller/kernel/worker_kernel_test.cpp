@@ -59,8 +59,8 @@ TEST_F(WorkerKernelTest, AStreamWhoseRecordWaitsDelaysNoOtherStream) {
   EXPECT_THAT(stored_, ElementsAre(100, 0, 10));
 }
 
-// The checkpoint must be committed first: when the exit is committed, the controller chooses the
-// checkpoint for the next attempt.
+// The checkpoint must be committed before the exit: the exit determines the checkpoint from which
+// the next attempt starts.
 TEST_F(WorkerKernelTest, ACheckpointBeyondTheBudgetIsCommittedBeforeTheExitOfItsRank) {
   RunJob();
   for (int64_t step = 1; step <= kJobEventsAtOnce + 2; ++step) {

@@ -50,7 +50,7 @@ class SimulatedDisk {
   void CutAt(int64_t call, unsigned seed, std::function<void()> on_cut);
   bool cut() const { return cut_; }
 
-  // Replaces the files in the directory with the image. Every database must be closed before.
+  // Replaces the files in the directory with the image. Every database must be closed already.
   void WriteImage();
 
   // Number of calls since the disk was created.

@@ -256,7 +256,7 @@ class MixedAdamW:
         self.count += 1
         for group, moments in zip(self.groups, self.moments):
             device = group["params"][0].device
-            # Tensors, so that the compiled function is the same in every step; filled on the GPU.
+            # GPU tensors, because a function of numbers would be compiled again in every step.
             scalars = (torch.full((), LEARNING_RATE / (1 - BETAS[0] ** self.count), device=device),
                        torch.full((), (1 - BETAS[1] ** self.count) ** 0.5, device=device))
             for weight, (first, second) in zip(group["params"], moments):

@@ -73,7 +73,7 @@ class RestartBudgetKeptChecker : public Checker {
   }
 
  private:
-  // Waits and windows keep their durations when the clock is changed.
+  // Adjusts times for a changed clock: waits and windows keep their durations.
   void Shift(int64_t step_ms) {
     for (auto& [job_id, times] : restarts_) {
       for (Timestamp& time : times) time += step_ms;

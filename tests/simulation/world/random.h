@@ -1,4 +1,4 @@
-// The only source of randomness in a simulation. The same seed gives the same history on every
+// The only source of randomness in a simulation. A seed gives the same history on every
 // machine.
 #ifndef TRAINYARD_TESTS_SIMULATION_WORLD_RANDOM_H_
 #define TRAINYARD_TESTS_SIMULATION_WORLD_RANDOM_H_

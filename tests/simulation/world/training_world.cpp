@@ -220,7 +220,7 @@ void TrainingWorld::CrashNode(const std::string& node_id) {
     }
     const AttemptKey attempt = process->second.attempt;
     hurt_.insert(attempt);
-    // A rank must not train together with a standby that still waits.
+    // A rank must not train together with a standby that is still waiting for an order.
     gangs_.at(attempt).broken |= process->second.generation > 0;
     members_.at(attempt).erase(process->second.rank);
     process = processes_.erase(process);

@@ -59,7 +59,7 @@ TEST(GangLimitScenesTest, CoverEveryStateAndEverySource) {
   EXPECT_EQ(sources.size(), static_cast<std::size_t>(LimitSource::kStopGrace) + 1);
 }
 
-// The table in controller/core/README.md must have a row for each state.
+// The table in controller/core/README.md must contain a row for each state.
 TEST(GangLimitScenesTest, TheReadmeHasEveryState) {
   std::ifstream file(TRAINYARD_CORE_README);
   std::string table;
