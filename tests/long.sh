@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The long forms of the tests about failures, one after the other, on the release build that
-# tests/run.sh makes: some three hours on two cores. Ends with the parts that failed.
+# Runs the long forms of the failure tests, one after the other, on the release build of
+# tests/run.sh. Takes about three hours on two cores. Prints the failed parts at the end.
 #   tests/long.sh                all parts
 #   tests/long.sh months kills   these parts:
 #     months      90 days of a job of 9,600 GPUs at the failure rates of the Llama 3 report

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Builds the trainer against a CUDA LibTorch and checks it on this machine's GPUs: numbers of every
-# operation and gradient (trainer_gpu_test), losses against transformers' LLaMA, equal bits of two
-# runs and of a resume, the speed of every layout that the GPUs suffice for, and 20 steps of LLaMA-3
-# 1.5B on one GPU and on two (NCCL). Every rank sees all of the run's GPUs, as under the worker, and
-# must use its own only.
+# Builds the trainer with a CUDA LibTorch and checks on this machine's GPUs: the results of every
+# operation and gradient (trainer_gpu_test), losses against transformers' LLaMA, bit-equal repeated
+# and resumed runs, the speed of every layout for which there are enough GPUs, and 20 steps of
+# LLaMA-3 1.5B on one GPU and on two GPUs (NCCL). Every rank sees all GPUs of the run, as under the
+# worker, but must use only its own GPU.
 #   tests/gpu/run.sh TOKENS_DIRECTORY [REPORT_DIRECTORY]
-# CHECKS lists what runs, of "numbers references determinism layouts train"; all by default.
-# MICRO_BATCH, STEPS and SAVE_EVERY change the training run; SCRATCH is where its checkpoints go.
-# Needs: CUDA toolkit, cmake >= 3.25, ninja, GoogleTest, a python3 whose torch wheel (2.8 or newer)
-# is CUDA, and transformers for the references. TRAINYARD_HEADERS=DIR names a folder with
-# nlohmann/json.hpp and xxhash.h where they are not installed.
+# CHECKS selects the checks to run (default: "numbers references determinism layouts train").
+# MICRO_BATCH, STEPS and SAVE_EVERY change the training run; SCRATCH is its checkpoint directory.
+# Needs: CUDA toolkit, cmake >= 3.25, ninja, GoogleTest, a python3 with a CUDA build of torch (2.8 or
+# newer), and transformers for the references. If nlohmann/json.hpp and xxhash.h are not installed,
+# TRAINYARD_HEADERS=DIR names a folder that contains both.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

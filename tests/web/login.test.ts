@@ -177,7 +177,7 @@ describe.runIf(programs !== '' && built)('the login', () => {
     expect(await statusWith(first, { 'trainyard-session': secret })).toBe(401);
     await page.reload();
     await title(page, 'You are not logged in').waitFor();
-    // After a login in one tab, each other tab returns to the page that it showed before.
+    // After a login in one tab, every other tab returns to its previous page.
     await logIn(first);
     await live(tab).waitFor();
     expect(new URL(tab.url()).pathname).toBe('/jobs');

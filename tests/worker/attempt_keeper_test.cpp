@@ -277,7 +277,7 @@ class LostAttemptTest : public AttemptKeeperTest {
     Close();
   }
 
-  // Expects that a newer attempt starts only after all processes of the older one have ended.
+  // Expects that a newer attempt starts only after all processes of the older attempt have ended.
   void ExpectEndedBeforeTheNextStarts() {
     Reopen();
     keeper_->kernel().Start(Shell(2, WaitForGo()), keeper_->Now());

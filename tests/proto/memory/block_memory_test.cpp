@@ -139,7 +139,7 @@ TEST(BlockMemoryTest, MultiTokenPredictionNeedsMemoryOnTheLastStage) {
   RunConfig config = WithExperts(EightRanks(), 8, 2);
   config.layout.pp = 2;
   config.layout.dp = 4;
-  // With as many layers, so that modules do not change their division among the stages.
+  // Keeps the number of layers, so that the division among the stages does not change.
   const auto weights_of = [&config](int64_t stage) {
     return PredictStageMemory(config, stage).weights;
   };

@@ -52,7 +52,7 @@ class HealsEndChecker : public Checker {
     return "";
   }
 
-  // A heal loses one step for each consecutive generation that completed no step.
+  // A heal loses one step for each generation in a row that completed no step.
   static constexpr int64_t kMostLostSteps = 3;
 
   // Time at which each job's current heal began.

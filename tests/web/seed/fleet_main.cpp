@@ -38,7 +38,7 @@ constexpr int kTerminated = 15;
 
 using Stream = std::tuple<int64_t, int64_t, int, v1::StreamKind>;
 
-// State that all ranks of an attempt share. It determines the step that they have reached.
+// State shared by all ranks of an attempt, from which the ranks' current step follows.
 struct Gang {
   TrainingRun run;
   v1::JobSpec spec;

@@ -22,7 +22,7 @@
 
 namespace trainyard::seed {
 
-// An error of the core or a store is a bug of the caller. It is printed and ends the process.
+// An error of the core or a store is a bug of the caller: it is printed and ends the process.
 class History {
  public:
   // Changes the values that rank 0 will report for a step.

@@ -28,7 +28,7 @@ struct Options {
   std::string data_dir;
   std::string fleet_file;
   int64_t end_ms = 0;
-  // Sizes of the generated parts. A few jobs with individual histories are added to these.
+  // Sizes of the generated parts, not counting a few jobs with individual histories.
   int jobs = 10'000;
   int sweep = 50;
   int64_t points = 1'000'000;
@@ -36,8 +36,8 @@ struct Options {
   int big_nodes = 128;
 };
 
-// The jobs do not run Trainyard's trainer, because pages must also show layouts that it does not
-// support.
+// The jobs do not run Trainyard's trainer, because pages must also show layouts that this trainer
+// does not support.
 constexpr const char* kRecipe = R"(
 name: llama3-8b
 command: [python3, -m, pretrain]
@@ -100,7 +100,7 @@ std::vector<std::string> OneSlot(std::vector<std::string> more) {
   return more;
 }
 
-// Adds jobs of which most succeed within minutes. One in nine fails, and one in eleven is stopped.
+// Adds jobs. Most jobs succeed within minutes. One in nine fails, and one in eleven is stopped.
 void AddManyJobs(History& history, int count) {
   const char* const kinds[] = {"eval-mmlu", "tokenize-shard", "sweep-wd", "ablation-qk-norm",
                                "probe-lr"};

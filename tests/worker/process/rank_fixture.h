@@ -34,7 +34,7 @@ class RankTest : public testing::Test {
   // Waits up to 10 s on the exit watch. Then reads and returns the rank's state.
   RankState AwaitEnd();
 
-  // Waits up to 10 s for the end of any process. Returns false if it is still running then.
+  // Waits up to 10 s for the process to end. Returns false if the process is still running.
   static bool AwaitGone(pid_t pid);
 
   std::string Output() const;

@@ -28,9 +28,9 @@ class FakeController : public v1::WorkerControl::Service {
   FakeController() = default;
   ~FakeController() override { Shutdown(); }
 
-  // Sets the token that the controller proves to have. The default is FakeToken.
+  // Sets the token whose possession the controller proves. The default is FakeToken.
   void UseToken(const std::string& token) { access_.token = token; }
-  // Makes the controller leave the proof of its token out of Welcome, as older releases do.
+  // Makes the controller omit the proof of its token from Welcome, as older releases do.
   void ProveNothingInWelcome() { proves_welcome_ = false; }
   // Starts to listen. Port 0 means any free port.
   void Serve(int port = 0);

@@ -65,7 +65,7 @@ TEST_F(HuggingFaceParserTest, ConsecutiveRecordsOfAStepAreOne) {
   EXPECT_EQ(records[1].step(), 11);
 }
 
-// An evaluation draws its bar below the bar of the training. To do so, it moves the cursor.
+// An evaluation moves the cursor in order to draw its bar below the bar of the training.
 TEST_F(HuggingFaceParserTest, AnEvaluationHasTheStepOfTheTraining) {
   std::string text = Bar(20, 100) + Line("{'loss': 3.8, 'epoch': 0.2}", Bar(20, 100));
   for (int i = 0; i <= 7; ++i) text += "\n" + Bar(i, 7) + "\x1b[A";

@@ -142,7 +142,7 @@ TEST(LedgerTest, StepsAreCountedFromTheOneThatTheAttemptBeganWith) {
   third.set_number(3);
   third.set_resume_step(90);
   third.set_placed_time_ms(18'000);
-  // 20 of the 100 steps that took 10 s, and 10 of the 20 steps that took 1 s, were trained again.
+  // 20 of 100 steps in 10 s were trained again, and 10 of 20 steps in 1 s were trained again.
   EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_REDONE), 2 + 0.5);
 }
 

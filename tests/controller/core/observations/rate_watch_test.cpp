@@ -24,7 +24,7 @@ RateSchedule Cosine(int64_t steps) {
 
 class RateWatchTest : public ::testing::Test {
  protected:
-  // Reports every `distance`-th step of an attempt after `from` up to `to`. Returns the change.
+  // Reports steps from + distance, from + 2 * distance, ..., to of an attempt. Returns the change.
   std::optional<RateChange> Train(int64_t attempt, int64_t from, int64_t to,
                                   const RateSchedule& schedule, int64_t distance = 1,
                                   double factor = 1) {
