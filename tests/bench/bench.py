@@ -43,7 +43,7 @@ GROUPS = {
     "recover": trainer_rows.recover,
     "trainer": trainer_rows.trainer,
 }
-# Prefixes of rows that another group measures -> that group.
+# Name prefix of rows -> the group that measures these rows.
 ALIASES = {"list": "fleet", "restart": "fleet"}
 
 # Targets of ARCHITECTURE.md section 7 that cannot be measured here.

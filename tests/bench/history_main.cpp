@@ -22,13 +22,13 @@ namespace {
 constexpr int kSlotsPerNode = 8;
 constexpr int64_t kJobsAtOnce = 5000;
 constexpr int kUsers = 50;
-// The state keeps only this many ended jobs, the newest ones.
+// The state keeps only this number of ended jobs: the newest.
 constexpr int64_t kEndedInState = 1000;
 
 struct History {
   int64_t ended = 1'000'000;
   int64_t running = 1000;
-  // Start of the history in Unix milliseconds. From then on, one job ends per second.
+  // Start of the history in Unix milliseconds. From this time on, one job ends per second.
   Timestamp begin_ms = 0;
 };
 

@@ -1,4 +1,4 @@
-// A fake controller in the test's process. It returns the answers that a test sets.
+// A fake controller in the test's process. The controller returns the answers that a test sets.
 #ifndef TRAINYARD_TESTS_CLI_FAKE_SERVER_H_
 #define TRAINYARD_TESTS_CLI_FAKE_SERVER_H_
 

@@ -170,7 +170,7 @@ struct RunningController {
   explicit RunningController(Stores stores, LoopOptions loop = {}, std::string http_listen = "");
   explicit RunningController(const std::string& data_dir, std::string http_listen = "");
 
-  // Submits a one-node job with `slots` CPU slots. Returns its id.
+  // Submits a one-node job with `slots` CPU slots. Returns the job's id.
   int64_t Submit(const std::string& name, int slots = 1);
   v1::Job Get(const std::string& job);
   // Runs a tick at the clock's current time, and waits until the tick has ended.

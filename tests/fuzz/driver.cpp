@@ -97,7 +97,7 @@ std::vector<std::string> ReadCorpus(const std::vector<std::string>& paths) {
       if (entry.is_regular_file()) files.push_back(entry.path());
     }
   }
-  // Files in a folder have no defined order. They are sorted, so that a seed gives the same run on
+  // Sorts the files of a folder, because their order is undefined. A seed must give the same run on
   // every machine.
   std::sort(files.begin(), files.end());
   std::vector<std::string> corpus;

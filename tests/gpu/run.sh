@@ -7,9 +7,9 @@
 #   tests/gpu/run.sh TOKENS_DIRECTORY [REPORT_DIRECTORY]
 # CHECKS selects the checks to run (default: "numbers references determinism layouts train").
 # MICRO_BATCH, STEPS and SAVE_EVERY change the training run; SCRATCH is its checkpoint directory.
-# Needs: CUDA toolkit, cmake >= 3.25, ninja, GoogleTest, a python3 with a CUDA build of torch (2.8 or
-# newer), and transformers for the references. If nlohmann/json.hpp and xxhash.h are not installed,
-# TRAINYARD_HEADERS=DIR names a folder that contains both.
+# Needs: CUDA toolkit, cmake >= 3.25, ninja, GoogleTest, a python3 with a CUDA build of torch (2.8
+# or newer), and transformers for the references. If nlohmann/json.hpp and xxhash.h are not
+# installed, TRAINYARD_HEADERS=DIR names a folder that contains both.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

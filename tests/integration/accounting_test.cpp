@@ -1,5 +1,5 @@
-// Tests a gang's time ledger and the status of each rank, computed from reports of our own
-// trainer.
+// Tests a gang's time ledger and the status of each
+// rank, computed from reports of our own trainer.
 #include <signal.h>
 
 #include <cmath>
@@ -37,7 +37,7 @@ class AccountingTest : public testing::Test {
     }
   }
 
-  // The stored series contain only metrics of rank 0; no record of rank 1 may be among them.
+  // The stored series contain only metrics of rank 0 and no record of rank 1.
   void ExpectOneVoice(int64_t job_id, int64_t attempt_number, int64_t last_step) {
     const v1::Series times = cluster_.RawSeries(job_id, "step_seconds", attempt_number);
     ASSERT_GT(times.steps_size(), 0);

@@ -14,9 +14,9 @@ using std::chrono::steady_clock;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Each rank runs the given number of steps of 0.2 s and reports the steps in its telemetry. What
-// follows depends on its argument: "exit" exits with 0, "hang" writes no output or telemetry, and
-// "wait" waits in an all-reduce that rank 1 does not join.
+// Each rank runs the given number of steps of 0.2 s and reports the steps in its telemetry. The
+// next action depends on its argument: "exit" exits with 0, "hang" writes no output or telemetry,
+// and "wait" waits in an all-reduce that rank 1 does not join.
 constexpr char kProgram[] = R"(import json, os, sys, time
 rank = int(os.environ["RANK"])
 steps, end = int(sys.argv[1]), sys.argv[2 + rank]

@@ -3,8 +3,8 @@
 # worker/README.md. In each step, all ranks exchange files in the shared FOLDER, so that no rank is
 # a step ahead of the others. A rank counts as lost when its process no longer exists.
 #
-# FOLDER is in the job's checkpoint directory. Its file GENERATION/PLACE contains the pid of the
-# process at that place, and the newest step of the process.
+# FOLDER is in the job's checkpoint directory. The file FOLDER/GENERATION/PLACE contains the pid and
+# the newest step of the process at that place.
 import json
 import os
 import signal

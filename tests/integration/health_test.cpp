@@ -239,7 +239,7 @@ class HealthTest : public testing::Test {
     }
   }
 
-  // Waits until all jobs train, except the one that crashes.
+  // Waits until all jobs train, except the crashing job.
   void AwaitSteps() {
     for (const auto& [name, id] : jobs_) {
       if (name == "crasher") continue;

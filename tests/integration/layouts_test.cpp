@@ -1,5 +1,5 @@
-// Tests layouts with worker daemons. A gang with TP2 x PP2 on two nodes loses a rank. Then a job
-// with another layout resumes the gang's checkpoint.
+// Tests layouts with worker daemons. A gang with TP2 x PP2 on two nodes loses a rank. After that, a
+// job with another layout resumes from the gang's checkpoint.
 #include <signal.h>
 
 #include <algorithm>

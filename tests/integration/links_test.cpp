@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-// Three jobs. Two have ended, and one trains and saves until the test ends.
+// Three jobs. Two jobs have ended. The third trains and saves until the test ends.
 class LinksTest : public testing::Test {
  protected:
   LinksTest() {
@@ -66,7 +66,7 @@ class LinksTest : public testing::Test {
     done = cluster_.Cli({"delete", job, "--checkpoints", "--yes"});
     EXPECT_EQ(done.exit_code, 0) << done.error;
     // Deletions are completed in the order in which they were requested. Therefore, once the
-    // deletion of the later job is complete, the deletion of this one has been tried.
+    // deletion of the later job is complete, the deletion of this job has been tried.
     EXPECT_TRUE(Eventually([&] {
       return cluster_.Cli({"delete", absl::StrCat(later_), "--checkpoints", "--yes"}).exit_code ==
              0;

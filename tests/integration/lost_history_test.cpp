@@ -70,8 +70,8 @@ class LostHistoryTest : public testing::Test {
     }
   }
 
-  // Checks the state after the event log was replaced with an older one. `lost` is the job that the
-  // older log lacks.
+  // Checks the state after an older copy replaced the event log. `lost` is the job missing from the
+  // copy.
   void ExpectNothingLostButTheLog(int64_t lost, pid_t known_pid, pid_t lost_pid) {
     EXPECT_TRUE(Eventually([&] {
       return cluster_.Cli({"server", "status"}).output.find("has lost events") != std::string::npos;

@@ -22,9 +22,9 @@ namespace {
 
 constexpr Seconds kStartDeadline(20);
 
-// A controller that restarts after a kill binds the same port again. If the kernel had chosen the
-// port (32768 and above), an outgoing connection could have taken the port by then. Ports of jobs
-// begin at 20000.
+// A controller that restarts after a kill binds its previous port again. If the kernel had chosen
+// the port (32768 and above), an outgoing connection could have taken the port by then. Ports of
+// jobs begin at 20000.
 std::string FreeAddress() {
   constexpr int kFirstPort = 11'000, kPorts = 8'000;
   for (int i = 0; i < kPorts; ++i) {
@@ -140,7 +140,7 @@ void MiniCluster::StartWorker(int node, const std::vector<std::string>& more,
                               const std::string& controller) {
   std::vector<std::string> command;
   // An address that is not the controller's own belongs to a relay, which the worker must trust.
-  // env replaces itself with the worker, so the pid stays the same.
+  // env replaces itself with the worker, so the pid does not change.
   if (!controller.empty()) command = {"/usr/bin/env", "TRAINYARD_INSECURE=1"};
   const std::vector<std::string> worker = WorkerCommand(node, controller);
   command.insert(command.end(), worker.begin(), worker.end());
@@ -149,7 +149,7 @@ void MiniCluster::StartWorker(int node, const std::vector<std::string>& more,
 }
 
 void MiniCluster::StartWorkerApart(int node, const std::vector<std::string>& hidden) {
-  // unshare replaces itself with the program, so the pid stays the same.
+  // unshare replaces itself with the program, so the pid does not change.
   std::vector<std::string> command = {
       "/usr/bin/unshare",
       "--mount",

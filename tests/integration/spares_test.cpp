@@ -1,5 +1,5 @@
-// Tests recovery in place with real processes. When a rank or a node is lost, a spare node replaces
-// it in the same attempt. Most tests run our trainer. Tests that concern only the daemons run
+// Tests recovery in place with real processes. A spare node replaces a lost rank or node in the
+// running attempt. Most tests run our trainer. Tests that concern only the daemons run
 // healing_trainer.py, which follows the contract of worker/README.md.
 #include <signal.h>
 

@@ -41,8 +41,8 @@ class SurvivalTest : public testing::Test {
     });
   }
 
-  // Checks that the losses of the job's steps and evaluations equal those of an undisturbed run,
-  // bit for bit, up to the job's last step.
+  // Checks that, up to the job's last step, the losses of steps and evaluations equal the losses of
+  // an undisturbed run, bit for bit.
   void ExpectLossesOfAnUndisturbedRun(int64_t job_id) {
     const auto actual = cluster_.Series(job_id, "loss");
     ASSERT_FALSE(actual.empty());

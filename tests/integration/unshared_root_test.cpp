@@ -73,7 +73,7 @@ TEST_F(UnsharedRootTest, NoGangIsPlacedOnNodesThatDoNotShareTheRoot) {
                          HasSubstr("mount the same storage")));
   EXPECT_EQ(cluster_.Job(job).state(), v1::JOB_STATE_QUEUED);
 
-  // Restarts the worker so that both nodes see the same directory. Then the job must start
+  // Restarts the worker so that both nodes see one common directory. The job must start
   // automatically.
   cluster_.KillWorker(1);
   cluster_.StartWorker(1);

@@ -32,7 +32,7 @@ double SecondsSince(steady_clock::time_point begin) {
   return std::chrono::duration<double>(steady_clock::now() - begin).count();
 }
 
-// A job of our trainer with one rank on each node. Its steps take milliseconds, so the watchdog's
+// A job of our trainer with one rank on each node. A step takes milliseconds, so the watchdog's
 // limit is 15 s.
 class WatchdogTest : public testing::Test {
  protected:

@@ -69,7 +69,7 @@ def play(site, scene, settings):
     end = time.monotonic() + settings.minutes * 60
     for name in sequence(settings, source, end):
         site.record.play(name)
-        # A separate source, so that the numbers drawn by a mischief do not affect the later ones.
+        # A separate source: the numbers drawn by one mischief must not affect later mischiefs.
         mischief.play(site, random.Random(source.random()), scene, name)
         time.sleep(source.uniform(0, 3))
         scene.others.look()

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Maximum time between the limit and the verdict. It allows for one step of the clock, and for the
+// Maximum time between the limit and the verdict. The slack covers one step of the clock, and the
 // time until reports are steady after a restart.
 constexpr int64_t kSlackMs = 10'000;
 // Twice the longest limit.

@@ -48,8 +48,8 @@ struct FailureAt {
   int place = 0;  // Index into the nodes with members of the job: training nodes, then spares.
 };
 
-// Returns the failures of a run. They depend only on the run and the seed, so every policy meets
-// the same failures. Spare nodes fail as often as other nodes.
+// Returns the failures of a run. The failures depend only on the run and the seed, so all policies
+// are compared on identical failures. Spare nodes fail as often as other nodes.
 std::vector<FailureAt> DrawFailures(const LongRun& run, uint64_t seed);
 
 class LongRunSimulation {

@@ -10,8 +10,8 @@
 
 namespace trainyard::simulation {
 
-// Repeats the request until it succeeds. While its disk is full, the controller rejects
-// requests.
+// Repeats the request until it succeeds. While its
+// disk is full, the controller rejects requests.
 void SimulatedUsers::UncordonAll() {
   for (const auto& [id, entry] : controller_.state().nodes) {
     if (entry.node.cordoned()) Cordon(false, id);

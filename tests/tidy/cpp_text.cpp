@@ -173,8 +173,8 @@ class FunctionFinder {
   }
 
  private:
-  // An open brace. `function` is the index of the function whose body begins here; -1 if
-  // none.
+  // An open brace. `function` is the index of the
+  // function whose body begins here; -1 if none.
   struct Brace {
     Scope scope;
     int function = -1;

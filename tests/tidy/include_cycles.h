@@ -7,7 +7,7 @@
 
 namespace trainyard::tidy {
 
-// Checks modules. A module is a header together with the source file of the same name.
+// Checks modules. A module is a header together with the source file of that name.
 Violations CheckModuleCycles(const SourceTree& tree);
 
 // Checks folders. Folder A includes folder B if a file of A includes a file of B.

@@ -174,8 +174,8 @@ const std::vector<LibraryRule>& LibraryRules() {
       {{"trainer", "tests/trainer"}, {"grpc", "google/", "trainyard/v1/", "absl/"}},
       // nvcc also compiles these files on machines without LibTorch.
       {{"trainer/kernels"}, {"torch/", "c10/", "ATen/"}},
-      // The trainer links these folders, which must build on machines with nothing but a
-      // compiler.
+      // The trainer links these folders, which must
+      // build on machines with nothing but a compiler.
       {{"proto/contract", "proto/files", "proto/layout", "proto/memory", "proto/rules"},
        {"grpc", "google/", "trainyard/v1/", "absl/", "nlohmann/", "torch/", "filesystem"}},
       // The trainer includes these folders.

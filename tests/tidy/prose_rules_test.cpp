@@ -1,5 +1,5 @@
-// Tests each rule on invented files, which contain text to reject and text to
-// accept.
+// Tests each rule on invented files, which
+// contain text to reject and text to accept.
 #include "tests/tidy/prose_rules.h"
 
 #include "gmock/gmock.h"

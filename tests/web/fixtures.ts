@@ -1,4 +1,4 @@
-// A fictitious cluster with every state that a page must show. Its types are generated from the
+// A fictitious cluster with every state that a page must show. The types are generated from the
 // OpenAPI file.
 import type {
   Attempt,

@@ -125,7 +125,7 @@ describe.runIf(programs !== '' && built)('the health of jobs', () => {
     return { overview, list, own };
   };
 
-  // Waits until the word is on each page, or on none of them.
+  // Waits until the word is on each page, or on no page.
   const awaitWord = async (
     { overview, list, own }: Awaited<ReturnType<typeof openPages>>,
     { name, word, seconds }: SickJob,

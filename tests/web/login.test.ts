@@ -14,7 +14,7 @@ const programs = process.env['TRAINYARD_BIN'] ?? '';
 const built = existsSync(join(programs, 'trainyard-controller'));
 const folder = process.env['SCREENSHOTS'];
 
-// A server of another user on the same host. It records everything that browsers send to it.
+// Another user's server on the controllers' host. Records everything that browsers send to it.
 class ForeignServer {
   private server: Server | undefined;
   readonly received: string[] = [];

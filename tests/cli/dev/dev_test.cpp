@@ -100,7 +100,7 @@ class DevTest : public CliFixture {
     }
   }
 
-  // Returns a shell line that waits until `dev` reports that it is ready.
+  // Returns a shell line that waits until `dev` reports readiness.
   std::string WaitUntilReady() {
     return absl::StrCat("while [ ! -e ", directory(), "/ready ]; do sleep 0.02; done\n");
   }

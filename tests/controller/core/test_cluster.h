@@ -68,7 +68,7 @@ class TestCluster {
   // view is valid until the next call.
   ClusterView View() const;
 
-  // Plans and applies events until no event is due. Returns all of them.
+  // Plans and applies events until no event is due. Returns all applied events.
   std::vector<v1::Event> Settle();
   // Advances the time by `ms` in steps of `step_ms`. In each step, responsive nodes send a
   // heartbeat, and then Settle is called. If `measures` is true, workers also report the times

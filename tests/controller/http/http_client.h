@@ -38,8 +38,8 @@ class HttpClient {
   // True if unread bytes have arrived or the server has closed the connection; waits up to
   // `wait_ms` for either.
   bool HasInput(int wait_ms = 0) const;
-  // Reads one answer. Its status is 0 if the server closed the connection instead. Pass false for
-  // `has_body` after a HEAD request.
+  // Reads one answer. The answer's status is 0 if the server closed the connection instead. Pass
+  // false for `has_body` after a HEAD request.
   Answer ReadAnswer(bool has_body = true);
   // Returns the fields of the stream's next event, by name. Empty at the end of the stream.
   std::map<std::string, std::string> ReadEvent();

@@ -19,7 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 using testing::HasSubstr;
 
-// Keeps the streams that the server opens, so that a test can see when the server drops one.
+// Stores the streams opened by the server, so that a test can detect a dropped stream.
 class ServerTest : public testing::Test {
  protected:
   void Start(ServerLimits limits) {

@@ -101,7 +101,7 @@ TEST_F(StoredPointsTest, AreAnnouncedOnceTheyAreStored) {
   // This tick announces the progress.
   running_.Tick();
   running_.Submit("later");
-  // Reads all events up to the one that contains the later job. The step must not appear, because
+  // Reads all events up to the event that contains the later job. The step must not appear, because
   // it was observed but not stored.
   while (true) {
     const auto event = stream.ReadEvent();
@@ -145,8 +145,8 @@ TEST_F(StreamFeedTest, TellsOfReasonsThatOthersHaveChanged) {
     return jobs["pending"].contains("2") ? jobs["pending"]["2"]["queue_position"].get<int>() : 0;
   };
   ReadJobs(stream, [&](const json& jobs) { return place_of_second(jobs) == 2; });
-  // Pending reasons are read at most once per second of the controller's clock, and a tick after
-  // the subscription may already have read them.
+  // Pending reasons are read at most once per second of the controller's clock. A tick after the
+  // subscription may already have read the reasons.
   running_.clock.Advance(1000);
   client_.Post("/api/v1/jobs/first/stop", R"({"user":"bob"})");
   ReadJobs(stream, [&](const json& jobs) { return place_of_second(jobs) == 1; });

@@ -165,9 +165,9 @@ TEST(LayoutSearchTest, ASearchWithoutEndIsAbandoned) {
       << problem.message;
 }
 
-// No cluster fits: each node has one GPU, and no GPU can hold a block. The search must end after it
-// has considered all
-// 16,384 cluster sizes.
+// No cluster fits: each node has one GPU, and
+// no GPU can hold a block. The search must end
+// after considering all 16,384 cluster sizes.
 TEST(LayoutSearchTest, ALookForAClusterThatIsNowhereEnds) {
   const Cluster cluster = ClusterWith("A10G", 1, 1);
   const LargerCluster larger = FewestNodes(Llama405b(), cluster, 16384);

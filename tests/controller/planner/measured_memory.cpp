@@ -10,7 +10,7 @@ namespace {
 constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 
 // Each constant is determined by one row: per_logit by "8B x8, full, 32768", per_element by "8B
-// x128, compiled", and slack by "8B x128", whose kernels are not compiled.
+// x128, compiled", and slack by "8B x128" (kernels not compiled).
 MemoryProfile Compiled() { return {.per_logit = 14.87, .per_element = 15.58}; }
 
 MemoryProfile Eager() {

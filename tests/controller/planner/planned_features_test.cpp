@@ -52,7 +52,7 @@ TEST(PlannedFeatureSearchTest, LayoutsOfExpertsAreSequenceParallel) {
   }
 }
 
-// An expert of 206 GB fits on no GPU. It must be divided, unless the job keeps experts whole.
+// An expert of 206 GB fits on no GPU. It is divided unless the job keeps experts whole.
 TEST(PlannedFeatureSearchTest, ExpertsAreDividedOnlyIfWholeOnesDoNotFit) {
   const RunSettings run = MixtureRun(2, 1, 1048576);
   const LayoutSearch search = SearchLayouts(run.config, H100s(64));

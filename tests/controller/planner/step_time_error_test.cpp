@@ -74,8 +74,8 @@ Errors PrintAndCompare(const MeasuredSet& set) {
   return errors;
 }
 
-// The bounds are close to the present errors, so that the test fails after a change that makes
-// predictions less accurate.
+// The bounds are close to the present errors, so that a change to less accurate predictions fails
+// the test.
 TEST(StepTimeErrorTest, OfOurTrainerOnH200) {
   const Errors errors = PrintAndCompare(TrainyardRuns());
   EXPECT_EQ(errors.rows, 8);

@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The recipe llama3-1.5b. It runs on two GPUs with 48 GB each.
+// The recipe llama3-1.5b, for two GPUs with 48 GB each.
 RunSettings Recipe() {
   RunSettings run = Settings(Llama(18, 2048, 7168, 16), 2048, 384, 8).Dp(2).Zero(1);
   run.config.resources = {.nodes = 1, .slots_per_node = 2, .device = DeviceKind::kGpu};

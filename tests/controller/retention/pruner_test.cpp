@@ -82,7 +82,7 @@ class PrunerTest : public testing::Test {
     jobs_.ended[id] = kNow - days_ago * kDayMs;
   }
 
-  // Makes all events in the log removable, except the newest one.
+  // Makes all events in the log removable, except the newest event.
   void CoverEvents() {
     v1::Event newest;
     newest.set_time_ms(kNow);

@@ -255,9 +255,9 @@ absl::Status WriteSnapshot(Stores& stores, const Held& held) {
 
 // ---- Power cuts.
 
-// The history of one seed. Each round opens the files left by the previous power cut,
-// verifies them, and writes until the next cut. That cut may occur while the files are being
-// opened.
+// The history of one seed. Each round opens the files left by the
+// previous power cut, verifies them, and writes until the next
+// cut. The next cut may occur while the files are being opened.
 class CutHistory {
  public:
   explicit CutHistory(unsigned seed) : random_(seed) {}

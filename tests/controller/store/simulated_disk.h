@@ -23,7 +23,7 @@ namespace trainyard::controller {
 
 enum class DiskFault { kNone, kIoError, kFull };
 
-// The calls that SQLite makes to a disk. All of them are counted.
+// The calls that SQLite makes to a disk. All calls are counted.
 enum class DiskCall { kOpen, kDelete, kRead, kWrite, kTruncate, kSync, kSize, kMapShared };
 
 // Not thread-safe.

@@ -82,8 +82,8 @@ TEST(RunRulesTest, TokensAreRoundedUpToWholeSteps) {
 
 TEST(RunRulesTest, RefusesStepsAndTokensThatContradictEachOther) {
   RunConfig config = Small();
-  // The command line derives the steps from the tokens and sends both values, which must
-  // agree.
+  // The command line derives the steps from the
+  // tokens and sends both values, which must agree.
   config.train.tokens = 8 * 32 * 10;
   EXPECT_THAT(Problems(config), IsEmpty()) << "the resolver sends both";
   config.train.tokens += 1;

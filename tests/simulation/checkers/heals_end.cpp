@@ -46,8 +46,8 @@ class HealsEndChecker : public Checker {
     if (event.has_attempt_rolled_back()) healing_.erase(event.attempt_rolled_back().job_id());
     if (event.has_job_stop_requested()) healing_.erase(event.job_stop_requested().job_id());
     if (event.has_job_paused()) healing_.erase(event.job_paused().job_id());
-    // The attempt may end before reports of the healed gang's last steps reach the
-    // controller.
+    // The attempt may end before reports of the
+    // healed gang's last steps reach the controller.
     if (event.has_attempt_ended()) healing_.erase(event.attempt_ended().job_id());
     return "";
   }

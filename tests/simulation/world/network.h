@@ -42,9 +42,9 @@ class Network {
   explicit Network(Random& random) : random_(random) {}
 
   void SetFaults(const NetworkFaults& faults) { faults_ = faults; }
-  // While the node is partitioned, the messages of its streams to one end or to both ends are
-  // delayed.
-  // A stream breaks if its delay is longer than its keepalive allows.
+  // While the node is partitioned, the messages of its
+  // streams to one end or to both ends are delayed. A stream
+  // breaks if the delay exceeds the stream's keepalive time.
   void Partition(const std::string& node_id,
                  const std::set<End>& cut_off = {End::kWorker, End::kController}) {
     partitioned_[node_id] = cut_off;

@@ -323,7 +323,7 @@ void TrainingWorld::Load(const AttemptKey& attempt, GangRun& gang,
                          const std::map<int, Process*>& members, Timestamp now) {
   gang.loaded = true;
   if (!IsDamaged(gang.resume_from)) return;
-  // One rank detects the damage, or several ranks detect it at the same time.
+  // One rank detects the damage, or several ranks detect the damage simultaneously.
   hurt_.insert(attempt);
   const auto finder = random_.Between(0, gang.world_size - 1);
   for (const auto& [rank, process] : members) {

@@ -145,9 +145,9 @@ class TrainingWorld {
   // The ranks whose files were removed, in the order of the removals.
   const std::vector<ProcessKey>& removed() const { return removed_; }
 
-  // The functions from here to hurt() inject faults. hurt() returns the affected
-  // attempts. Hurt() records that a fault outside of this world affects the
-  // attempt.
+  // The functions from here to hurt() inject faults. hurt()
+  // returns the affected attempts. Hurt() records that a
+  // fault outside of this world affects the attempt.
   void Hurt(const AttemptKey& attempt) { hurt_.insert(attempt); }
   // Records that a fault has affected the node itself.
   void BlameNode(const std::string& node_id) { nodes_at_fault_.insert(node_id); }
@@ -158,7 +158,7 @@ class TrainingWorld {
   // training or is about to end anyway.
   bool HangRank(const ProcessKey& key);
   // Makes the rank exit with 0 before the last step, so that its gang waits for the rank. Returns
-  // false in the same cases as HangRank, and if the gang has only one rank.
+  // false if HangRank would, and if the gang has only one rank.
   bool LeaveGang(const ProcessKey& key, Timestamp now);
   // Until `until`, the rank's device needs `factor` times as long per step, and the gang waits for
   // the rank.
@@ -258,7 +258,7 @@ class TrainingWorld {
   std::map<AttemptKey, GangRun> gangs_;
   // The contents of the ATTEMPT file in each job's checkpoint directory.
   std::map<int64_t, int64_t> fence_;
-  // The paths of all published checkpoints, and the paths of the damaged ones among them.
+  // The paths of all published checkpoints, and the paths of the damaged checkpoints.
   std::vector<std::string> published_;
   std::set<std::string> damaged_;
   std::set<std::string> isolated_;

@@ -1,6 +1,6 @@
 // Simulates all workers of a seeded cluster in one program, without rank processes. The workers
-// continue the attempts in the fleet file. They start, report, stop and forget attempts as the
-// controller commands. Simulated trainers report a step whenever a real one would finish its batch.
+// continue the attempts in the fleet file: they start, report, stop and forget attempts as the
+// controller commands. Simulated trainers report a step whenever a real trainer would complete it.
 //   web_fleet --controller HOST:PORT --fleet-file FILE
 #include <grpcpp/grpcpp.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
-// Writes a data directory like that of a controller after weeks of operation. It contains every
-// kind of job that a page must show, and many jobs of each common kind. The same seed and end time
-// give the same history, byte for byte.
+// Writes a data directory as a controller has it after weeks of operation. The data contains every
+// kind of job that a page must show, and many jobs of each common kind. A seed and an end time
+// always give the same history, byte for byte.
 //   web_seed --data-dir DIR --fleet-file FILE [--jobs N] [--points N] [--log-bytes N]
 // web_fleet reads the fleet file and continues the running jobs.
 #include <CLI/CLI.hpp>
@@ -246,7 +246,7 @@ void Write(const Options& options) {
     std::fprintf(stderr, "seed: %s\n", stores.status().ToString().c_str());
     std::exit(1);
   }
-  // Creates the cluster id. A controller rejects a data directory without one.
+  // Creates the cluster id. A controller rejects a data directory without an id.
   const auto id = controller::LoadClusterId(options.data_dir, true);
   if (!id.ok()) {
     std::fprintf(stderr, "seed: %s\n", id.status().ToString().c_str());

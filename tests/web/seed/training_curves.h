@@ -1,5 +1,5 @@
-// Metrics of a simulated trainer: smooth curves with noise. They depend only on the job and the
-// step.
+// Metrics of a simulated trainer: smooth curves with noise. The metrics depend only on the job and
+// the step.
 #ifndef TRAINYARD_TESTS_WEB_SEED_TRAINING_CURVES_H_
 #define TRAINYARD_TESTS_WEB_SEED_TRAINING_CURVES_H_
 
@@ -35,8 +35,8 @@ Values ValuesAt(const TrainingRun& run, int64_t step);
 
 double ValidationLossAt(const TrainingRun& run, int64_t step);
 
-// Returns a rank's step time: the gang's median plus noise. One rank in 200 takes a third
-// longer.
+// Returns a rank's step time: the gang's median
+// plus noise. One rank in 200 takes a third longer.
 double RankStepSeconds(const TrainingRun& run, int rank, int64_t step);
 
 // Returns one line of output, including the line end.

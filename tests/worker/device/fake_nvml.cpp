@@ -147,7 +147,7 @@ int nvmlDeviceGetRemappedRows(void*, unsigned* corrected, unsigned* uncorrected,
   return Answer();
 }
 
-// The last GPU is too hot. The others are at their power limit.
+// The last GPU is too hot. The other GPUs are at their power limit.
 int nvmlDeviceGetCurrentClocksThrottleReasons(void* device, unsigned long long* reasons) {
   *reasons = NumberOf(device) == 2 ? 0x40 : 0x4;
   return Answer();

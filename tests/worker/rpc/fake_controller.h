@@ -1,4 +1,4 @@
-// A test controller that uses real gRPC. It stores what workers send, and breaks streams on demand.
+// A test controller on real gRPC. Stores what workers send, and breaks streams on demand.
 #ifndef TRAINYARD_TESTS_WORKER_RPC_FAKE_CONTROLLER_H_
 #define TRAINYARD_TESTS_WORKER_RPC_FAKE_CONTROLLER_H_
 

@@ -107,8 +107,8 @@ TEST(RecordLogTest, AFlippedByteCostsItsRecordAndTheDamagedFileStaysBeside) {
     {
       auto log = OpenRecords(dir.File("log"));
       ASSERT_EQ(log->records_at_open(), expected);
-      // A bad last record counts as torn, as after a crash during the append, not as
-      // damage.
+      // A bad last record counts as torn, as after
+      // a crash during the append, not as damage.
       const bool is_torn = hit + 1 == kRecords.size();
       ASSERT_EQ(log->damage().empty(), is_torn);
       if (!is_torn) {

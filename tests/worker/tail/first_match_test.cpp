@@ -46,7 +46,7 @@ TEST_F(FirstMatchTest, CountsLinesUntilAStepIsFound) {
   EXPECT_EQ(ReadOn(match), 0) << "one match is enough";
 }
 
-// The step is in another line than the metrics, and the lines arrive one by one.
+// The step and the metrics are in different lines, which arrive one by one.
 TEST_F(FirstMatchTest, KnowsTheLinesBefore) {
   v1::LogParserSpec spec;
   spec.set_kind(v1::LOG_PARSER_KIND_HUGGING_FACE);

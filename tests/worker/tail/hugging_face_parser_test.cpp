@@ -102,7 +102,7 @@ TEST_F(HuggingFaceParserTest, TheRecordNamesItsEvaluationSets) {
 }
 
 // Outside of the training, an evaluation draws only its own bar. This test has one evaluation
-// before the training and one after it.
+// before the training and another after the training.
 TEST_F(HuggingFaceParserTest, OtherBarsCountNoSteps) {
   const std::string before = Bar(0, 7) + Bar(7, 7) + "\n{'eval_loss': 9.0, 'epoch': 0}\n";
   EXPECT_THAT(Records(before), IsEmpty());
@@ -163,7 +163,7 @@ TEST_F(HuggingFaceParserTest, ReadsNumbersThatAreNotFiniteAndTokens) {
   EXPECT_EQ(values.at(10).at("tokens"), 81920);
 }
 
-// The output of DeepSpeed may follow the bar on the same line.
+// On the line of the bar, output of DeepSpeed may follow.
 TEST_F(HuggingFaceParserTest, TextMayFollowABar) {
   const auto values = ValuesByStep(
       Records("\r  8%|█████████████     | 1999/24128 [1:52:09<20:27:23,  3.33s/it][2021-11-26 "

@@ -9,8 +9,8 @@ constexpr int64_t kWall = 1'700'000'000'000;
 constexpr int64_t kSteady = 5'000'000;
 constexpr int64_t kDay = 86'400'000;
 
-// Returns readings of both clocks after `ms` milliseconds. The wall clock has gained
-// `ahead_ms`.
+// Returns readings of both clocks after `ms`
+// milliseconds. The wall clock has gained `ahead_ms`.
 ClockReading At(int64_t ms, int64_t ahead_ms = 0) { return {kWall + ms + ahead_ms, kSteady + ms}; }
 
 TEST(RecordClockTest, TimesThatFitAreKept) {

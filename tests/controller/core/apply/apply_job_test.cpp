@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
-// A job that has one rank on node "a" and one on node "b".
+// A job with rank 0 on node "a" and rank 1 on node "b".
 class ApplyJobTest : public ::testing::Test {
  protected:
   ApplyJobTest() {
@@ -40,7 +40,7 @@ class ApplyJobTest : public ::testing::Test {
     cluster_.Do(resume);
   }
 
-  // Fails the newest attempt and starts the next one.
+  // Fails the newest attempt and starts the next attempt.
   void FailAndRunAgain() {
     cluster_.ExitAll(job_, 1);
     cluster_.ClearAll(job_);

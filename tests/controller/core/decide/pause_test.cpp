@@ -42,7 +42,7 @@ class PauseTest : public testing::Test {
  protected:
   PauseTest() { cluster_.AddNode("a", 2); }
 
-  // Checks that a snapshot restores the same state, as at a restart of the controller.
+  // Checks that a snapshot restores the state, as at a restart of the controller.
   void ExpectSnapshotHoldsIt() {
     const ClusterState copy = FromSnapshot(ToSnapshot(cluster_.state, 0));
     EXPECT_EQ(Bytes(copy), Bytes(cluster_.state));
@@ -289,7 +289,7 @@ TEST_F(PauseTest, ANodeOfAPausedJobMayBeRemoved) {
   EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_STOPPED);
 }
 
-// After a pause, exit code 0 means that the program has saved, not that it has finished.
+// After a pause, exit code 0 means that the program has saved its state, not that its work is done.
 TEST_F(PauseTest, AStopReachesAJobWhoseRanksEndWithZero) {
   const int64_t job = RunJob();
   cluster_.Do(PauseOf(job));

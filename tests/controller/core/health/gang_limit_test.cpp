@@ -251,8 +251,8 @@ TEST(GangLimitPaceTest, AnEarlierTimeOfAMillisecondCounts) {
   EXPECT_EQ(scene.Limit().ms, kShortestPhaseLimitMs);
 }
 
-// Rank 0 exited while waiting for rank 1. Rank 1 may be saving without reporting a
-// phase.
+// Rank 0 exited while waiting for rank 1. Rank
+// 1 may be saving without reporting a phase.
 TEST(GangLimitPaceTest, AWaitForARankThatStaysDoesNotShortenTheLimit) {
   GangScene scene;
   scene.Run(OwnProgram());

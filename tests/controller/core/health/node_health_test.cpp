@@ -88,8 +88,8 @@ TEST_F(NodeHealthTest, ANodeThatFailsEveryStartDrawsFewJobsAndFailsNone) {
     EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_SUCCEEDED) << cluster_.Job(job).DebugString();
     EXPECT_EQ(cluster_.Job(job).restarts(), 0);
   }
-  // Four jobs fail at once, before the fault is known. Then one job fails after 5 s, one after 10
-  // s, one after 20 s and one after 40 s.
+  // Four jobs fail at once, before the fault is known. After that, further jobs fail one at a time:
+  // after 5 s, 10 s, 20 s and 40 s.
   EXPECT_LE(failed_starts, 4 + 4);
 }
 

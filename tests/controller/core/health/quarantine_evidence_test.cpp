@@ -51,9 +51,9 @@ class QuarantineEvidenceTest : public QuarantineTest {
   }
 };
 
-// A bug in the program can cause both the final output and the hangs of a job, so both
-// together count once per job. The bug cannot cause the loss of a node, so a loss always
-// counts.
+// A bug in the program can cause both the final output and the
+// hangs of a job, so both together count once per job. The bug
+// cannot cause the loss of a node, so a loss always counts.
 TEST_F(QuarantineEvidenceTest, OutputAndHangsOfOneJobCountOnce) {
   struct Case {
     v1::NodeFault fault;

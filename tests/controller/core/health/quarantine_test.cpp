@@ -107,8 +107,8 @@ TEST_F(QuarantineTest, AFatalErrorBehindAnotherOneIsNoRepetition) {
   EXPECT_EQ(Node("a").evidence_size(), 2);
 }
 
-// The failed start and the device error each produce an event that overwrites the node's health, so
-// the later event must include the changes of the earlier one.
+// The failed start and the device error each produce an event that overwrites the node's health.
+// The later event must therefore include the changes of the earlier event.
 TEST_F(QuarantineTest, AFailedStartInTheSameTickTakesNoQuarantineBack) {
   const int64_t job = cluster_.Submit("job", 1, 1);
   cluster_.Settle();
@@ -399,8 +399,8 @@ TEST_F(QuarantineTest, TheSameErrorIsOneErrorForAMinute) {
   EXPECT_EQ(Node("a").evidence_size(), 2);
 }
 
-// If several nodes lose contact at the same time, the network is the likely cause, so none of the
-// nodes is blamed.
+// If several nodes lose contact simultaneously, the network is the likely cause, so no node is
+// blamed.
 TEST_F(QuarantineTest, ANodeLostBesideTwoSilentOnesIsNotBlamed) {
   const auto blame = [&] {
     v1::Verdict verdict;

@@ -156,9 +156,9 @@ TEST_F(StartEvidenceTest, ANodeWithoutAStreamGetsNoRanks) {
   EXPECT_EQ(cluster_.Placement(single), "c:0");
 }
 
-// A node that disconnects before its Welcome never receives a command to start ranks. If ranks
-// were placed on such a node, the job would have to be placed again although nothing had
-// failed.
+// A node that disconnects before its Welcome never receives a
+// command to start ranks. If ranks were placed on such a node, the
+// job would have to be placed again although nothing had failed.
 TEST_F(StartEvidenceTest, ANodeThatAwaitsItsWelcomeGetsNoRanks) {
   cluster_.Leave("c");
   const int64_t single = cluster_.Submit("single", 1, 1);

@@ -200,7 +200,7 @@ TEST(LedgerSumsTest, FiveHundredAttemptsAreCountedToTheMillisecond) {
 }
 
 // The state keeps at most 256 records of unlisted attempts, so the four oldest records are joined
-// into one. The last attempt resumes in the middle of the joined record.
+// into one record. The last attempt resumes in the middle of the joined record.
 TEST(LedgerSumsTest, AFallbackIntoJoinedAttemptsKeepsOnlyTheStepsBeforeIt) {
   RestartingJob history;
   for (int64_t i = 0; i < kAttemptsKept + 258; ++i) history.RunAttempt(80 * i);

@@ -23,8 +23,8 @@ class RootSightingsTest : public testing::Test {
   RootSightingsTest() { Roots().path = cluster_.options.checkpoint_root; }
 
   RootSightings& Roots() { return cluster_.observations.roots; }
-  // Adds a node with one slot. The node reports that it sees the root directory with this letter; '
-  // ' means that the node reports nothing.
+  // Adds a node with one slot. The node reports a nonce of this letter for the root directory. A
+  // blank (' ') means no report.
   void AddNode(const std::string& id, char directory) {
     cluster_.AddNode(id, 1);
     if (directory != ' ') See(id, directory);

@@ -31,7 +31,7 @@ v1::Event Numbered(int64_t number) {
   return event;
 }
 
-// Returns batch number `batch`, counted from 1. It contains `batch` % 5 + 1 events, which are
+// Returns batch number `batch`, counted from 1. The batch has `batch` % 5 + 1 events. Events are
 // numbered continuously across batches.
 std::vector<v1::Event> Batch(int64_t batch, int64_t& next_number) {
   std::vector<v1::Event> events;
@@ -87,7 +87,7 @@ TEST(SqliteEventLogTest, KilledAtAnyMomentKeepsExactlyWhatItAcknowledged) {
     while (child.Read(acknowledged)) {
     }
     const int64_t recovered = RecoverCount(path);
-    // At most one more batch may have been committed without being acknowledged. A batch is never
+    // At most one more batch may have been committed without an acknowledgement. A batch is never
     // committed in part.
     EXPECT_GE(recovered, acknowledged) << "round " << round;
     std::set<int64_t> batch_ends;
@@ -155,8 +155,8 @@ void DamageText(const std::string& path, const std::string& text) {
   file.put('#');
 }
 
-// Returns a snapshot of the events up to `last_sequence`. Its compressed size is at least
-// `bytes`.
+// Returns a snapshot of the events up to `last_sequence`. The snapshot's compressed size is at
+// least `bytes`.
 v1::Snapshot LargeSnapshot(uint64_t last_sequence, std::size_t bytes) {
   std::mt19937_64 random(last_sequence);
   std::string noise;

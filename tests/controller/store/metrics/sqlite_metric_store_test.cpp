@@ -41,8 +41,8 @@ std::vector<int64_t> Numbers(const Column& column) {
   return {column.begin(), column.end()};
 }
 
-// Compares with a tolerance, because the rounding error of a sum of sums differs from that of a sum
-// of points.
+// Compares with a tolerance, because a sum of sums and a sum of points have different rounding
+// errors.
 template <typename Column>
 void ExpectNear(const Column& got, const Column& wanted) {
   ASSERT_EQ(got.size(), wanted.size());
