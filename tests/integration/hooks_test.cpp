@@ -1,4 +1,4 @@
-// Tests a webhook and a command hook with the real programs. The webhook's first request is refused.
+// Tests a webhook and a command hook with the real programs. The receiver refuses the first call.
 // Both hooks must be notified of a failed job, even if the controller is killed in between.
 #include <atomic>
 #include <cstdlib>
