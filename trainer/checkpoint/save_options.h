@@ -13,8 +13,8 @@
 
 namespace trainyard::trainer {
 
-// The result of a save, or the removal of a checkpoint. Delivered on the writer's background
-// thread.
+// States that a save succeeded or failed, or that a checkpoint was removed. The writer delivers the
+// event on its background thread.
 struct CheckpointEvent {
   enum class Kind {
     kPublished,  // Rank 0 only.

@@ -22,7 +22,7 @@ namespace trainyard::trainer {
 // appears. Apart from the internal thread, only one thread may use an OrderWatch.
 class OrderWatch {
  public:
-  // `path` is the order file. New orders replace it by a rename.
+  // `path` is the order file. A new order is renamed to this path.
   explicit OrderWatch(std::string path);
   ~OrderWatch();
   OrderWatch(const OrderWatch&) = delete;

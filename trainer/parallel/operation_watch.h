@@ -14,8 +14,8 @@
 namespace trainyard::trainer {
 
 // The latest operation that the device has begun and the latest operation that it has ended, as the
-// low 32 bits of their sequence numbers (flight_record.h). The device writes the numbers when it
-// reaches the operation, which may be long after the launch.
+// low 32 bits of their sequence numbers (flight_record.h). The device writes a number when it
+// begins or ends an operation, which may be long after the launch.
 struct OperationCounters {
   std::atomic<uint32_t> entered{0};
   std::atomic<uint32_t> left{0};

@@ -240,8 +240,8 @@ class TrainingWorld {
             Timestamp now);
   void TakeStep(const AttemptKey& attempt, GangRun& gang, const std::map<int, Process*>& members,
                 Timestamp now);
-  // Trains on the next sample. Returns false if the sample is bad and therefore ends the gang's
-  // ranks.
+  // Trains on the next sample. A bad sample ends the gang's ranks, and the function returns
+  // false.
   bool TakeSample(const AttemptKey& attempt, GangRun& gang, const std::map<int, Process*>& members,
                   double& loss, Timestamp now);
   // Returns true if a bug of the program ends a rank at the gang's current step.

@@ -69,8 +69,8 @@ TEST_F(StartingPointTest, PassesOverWhatIsTorn) {
   EXPECT_THAT(Instead(directory_.Step(70)), ElementsAre(80, 90));
 }
 
-// Replaces only a missing checkpoint of the job itself, not a checkpoint in another directory that
-// a user names.
+// Only a missing checkpoint in the job's own directory is replaced. If a user names a checkpoint in
+// another directory, that checkpoint is not replaced.
 TEST_F(StartingPointTest, IsWhatIsNamedOutsideOfTheJobsOwn) {
   EXPECT_THAT(Instead("/no/such/step_000000070"), IsEmpty());
   EXPECT_THAT(Instead(directory_.path() + "/deeper/step_000000070"), IsEmpty());
