@@ -65,7 +65,7 @@ TEST_F(StoredLossesTest, AreThoseOfTheBranchThatTheNewestAttemptIsOn) {
   EXPECT_EQ(Stored().attempt, 2);
 }
 
-// The best loss is that of all steps, also of those before the newest one.
+// The best loss is the minimum over all steps, including steps before the newest step.
 TEST_F(StoredLossesTest, TheStoredProgressHasTheBestLoss) {
   Store(1, 3, 20);
   const auto progress = StoredProgress(job_, metrics_);

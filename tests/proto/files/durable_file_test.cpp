@@ -46,7 +46,7 @@ TEST_F(ContractDurableFileTest, ReplacesTheWholeFile) {
   ASSERT_FALSE(WriteFileAtomically(Path("file"), "a longer text", {.mode = 0640}).has_value());
   ASSERT_FALSE(WriteFileAtomically(Path("file"), "short", {.mode = 0640}).has_value());
   EXPECT_EQ(Text("file"), "short");
-  // umask(2) can return the current mask only by setting a new one.
+  // umask(2) can return the current mask only by setting a new mask.
   EXPECT_EQ(
       Mode("file"), 0640 & ~[] {
         const mode_t mask = umask(0);
