@@ -22,7 +22,7 @@ std::string Lines(size_t bytes, uint64_t seed) {
   std::mt19937_64 random(seed);
   const char* const words[] = {"word",           " the", "  ",       "\n",    "\n\n",
                                "\n    ",         ".\n",  "\xC3\xA9", " 1234", "\t",
-                               "\xE4\xB8\xAD\n", "</s>", "<s>"};
+                               "\xE4\xB8\xAD\n", "\r\n", "</s>",     "<s>"};
   std::string text;
   while (text.size() < bytes) text += words[random() % std::size(words)];
   return text;
