@@ -82,7 +82,7 @@ const wordsIn = (place: Page | Locator, words: string): Locator =>
 const rowsOf = (page: Page, name: string): Locator =>
   page.locator('tr, li:not(.events li)').filter({ hasText: name });
 
-// Finds rows of the healthy job alone that contain a word.
+// Finds rows that name only the healthy job but contain a health word, such as `stalled`.
 const wrongRows = (page: Page): Locator =>
   rowsOf(page, HEALTHY)
     .filter({ hasNotText: new RegExp(NAMES) })

@@ -24,7 +24,7 @@ class StoredLossesTest : public testing::Test {
     job_.mutable_spec()->mutable_train()->set_log_every_steps(1);
   }
 
-  // Stores losses of the steps first, first + apart, ..., last. Each loss equals its step number.
+  // Stores one loss for every `apart`-th step from `first` to `last`. The loss is the step number.
   void Store(int64_t attempt, int64_t first, int64_t last, int64_t apart = 1) {
     const StreamKey stream{1, attempt, 0, v1::STREAM_KIND_TELEMETRY};
     std::vector<MetricPoint> points;

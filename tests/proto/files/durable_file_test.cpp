@@ -14,7 +14,7 @@
 namespace trainyard {
 namespace {
 
-// Tests proto/files. DurableFileTest tests proto/support/durable_file.h, which the daemons use.
+// Tests proto/files/durable_file.h. The wrapper in proto/support has its own DurableFileTest.
 class ContractDurableFileTest : public testing::Test {
  protected:
   void SetUp() override {

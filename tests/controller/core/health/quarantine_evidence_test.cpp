@@ -51,9 +51,9 @@ class QuarantineEvidenceTest : public QuarantineTest {
   }
 };
 
-// A bug in the program can cause both the final output and the
-// hangs of a job, so both together count once per job. The bug
-// cannot cause the loss of a node, so a loss always counts.
+// A bug in a job's program can make the job hang. It can also make the job's final output look like
+// a device error. Hangs and final output of one job therefore count as one piece of evidence. The
+// loss of a node always counts as a further piece, because a bug cannot cause the loss of a node.
 TEST_F(QuarantineEvidenceTest, OutputAndHangsOfOneJobCountOnce) {
   struct Case {
     v1::NodeFault fault;
