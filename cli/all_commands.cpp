@@ -25,12 +25,16 @@
 namespace trainyard::cli {
 namespace {
 
-// Sets the runner of the data command here, because cli/data is not linked with the grammar.
+// Sets the runners of the data commands here, because cli/data is not linked with the grammar.
 void AddData(CLI::App& app, Grammar& grammar) {
-  const auto options = std::make_shared<DataPrepareOptions>();
-  grammar.runners[AddDataCommands(app, options.get())] = [options](Context&) -> Outcome {
-    return static_cast<ExitCode>(RunDataPrepare(*options));
-  };
+  CLI::App* data = app.add_subcommand("data", "Prepare text for training");
+  data->require_subcommand(1);
+  const auto options = std::make_shared<DataOptions>();
+  for (const DataCommand& command : AddDataCommands(*data, options.get())) {
+    grammar.runners[command.app] = [options, command](Context&) -> Outcome {
+      return static_cast<ExitCode>(RunDataCommand(command));
+    };
+  }
 }
 
 // Adds the options that every command accepts.

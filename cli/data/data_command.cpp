@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 #include <system_error>
 
+#include "cli/data/data_options.h"
 #include "cli/process/replace_process.h"
 
 namespace trainyard::cli {
@@ -24,82 +24,33 @@ std::string SiblingPath() {
   return error ? kProgram : (self.parent_path() / kProgram).string();
 }
 
-// Rejects an empty value, because in trainyard-data CLI11 would take the argument after `--out=` as
-// the value.
-std::string NotEmpty(const std::string& value) {
-  return value.empty() ? "must not be empty; check for an unset shell variable" : "";
-}
-
 }  // namespace
 
-void AddPrepareOptions(CLI::App& app, DataPrepareOptions* options) {
-  app.add_option("inputs", options->inputs,
-                 "files or directories: .txt, .md, .pod or .jsonl (one object with text per line)")
-      ->type_name("INPUT")
-      ->required();
-  app.add_option("-o,--out", options->out, "directory to create")
-      ->type_name("DIR")
-      ->check(NotEmpty)
-      ->required();
-  app.add_option("--tokenizer", options->tokenizer,
-                 "byte (256 bytes and an end token), or a tokenizer that is trained on this text: "
-                 "bpe (alias sentencepiece) or unigram")
-      ->check(CLI::IsMember({"byte", "sentencepiece", "bpe", "unigram"}))
-      ->capture_default_str();
-  app.add_option("--vocab-size", options->vocab_size, "maximum vocabulary size of bpe and unigram")
-      ->check(CLI::Range(512, 1 << 24))
-      ->capture_default_str();
-  app.add_option("--val-fraction", options->val_fraction,
-                 "fraction of the text held out for validation")
-      ->check(CLI::Range(0.0, 0.9))
-      ->capture_default_str();
-  app.add_option("--field", options->field,
-                 "name of the field that contains the text in .jsonl files")
-      ->check(NotEmpty)
-      ->capture_default_str();
-  app.add_option("-j,--jobs", options->jobs, "number of threads; 0 means one per core")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
-  app.add_flag("--force", options->force, "replace a data set at DIR");
-  app.add_flag("-q,--quiet", options->quiet, "show no progress");
+std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options) {
+  CLI::App* prepare = app.add_subcommand(
+      "prepare",
+      "Convert text to train.bin and val.bin; train a tokenizer on the text if requested");
+  AddPrepareOptions(*prepare, &options->prepare);
+  CLI::App* count = app.add_subcommand("count", "Count the tokens of text with tokenizers");
+  AddCountOptions(*count, &options->count);
+  CLI::App* train = app.add_subcommand("train-tokenizer",
+                                       "Train a byte-level BPE tokenizer and write tokenizer.json");
+  AddTrainTokenizerOptions(*train, &options->train_tokenizer);
+  return {
+      {prepare,
+       [options](const std::string& program) { return PrepareLine(program, options->prepare); }},
+      {count, [options](const std::string& program) { return CountLine(program, options->count); }},
+      {train, [options](const std::string& program) {
+         return TrainTokenizerLine(program, options->train_tokenizer);
+       }}};
 }
 
-std::vector<std::string> PrepareCommandLine(const std::string& program,
-                                            const DataPrepareOptions& options) {
-  // 17 digits reproduce the same double exactly.
-  char fraction[32];
-  std::snprintf(fraction, sizeof(fraction), "%.17g", options.val_fraction);
-  std::vector<std::string> line = {program,
-                                   "--out=" + options.out,
-                                   "--tokenizer=" + options.tokenizer,
-                                   "--vocab-size=" + std::to_string(options.vocab_size),
-                                   "--val-fraction=" + std::string(fraction),
-                                   "--field=" + options.field,
-                                   "--jobs=" + std::to_string(options.jobs)};
-  if (options.force) line.push_back("--force");
-  if (options.quiet) line.push_back("--quiet");
-  // Ends the options, so that an input that begins with '-' is not read as an option.
-  line.push_back("--");
-  line.insert(line.end(), options.inputs.begin(), options.inputs.end());
-  return line;
-}
-
-int RunDataPrepare(const DataPrepareOptions& options) {
-  const std::vector<std::string> line = PrepareCommandLine(SiblingPath(), options);
+int RunDataCommand(const DataCommand& command) {
+  const std::vector<std::string> line = command.line(SiblingPath());
   const int error = ReplaceProcess(line);
   std::fprintf(stderr, "error: cannot start %s: %s; install it beside trainyard\n", line[0].c_str(),
                std::strerror(error));
   return 1;
-}
-
-CLI::App* AddDataCommands(CLI::App& app, DataPrepareOptions* options) {
-  CLI::App* data = app.add_subcommand("data", "Prepare text for training");
-  data->require_subcommand(1);
-  CLI::App* prepare = data->add_subcommand(
-      "prepare",
-      "Convert text to train.bin and val.bin; train a tokenizer on the text if requested");
-  AddPrepareOptions(*prepare, options);
-  return prepare;
 }
 
 }  // namespace trainyard::cli

@@ -1,4 +1,4 @@
-// trainyard-data, the program behind `trainyard data prepare`. data_command.h explains why it is a
+// trainyard-data, the program behind `trainyard data`. data_command.h explains why it is a
 // separate program.
 #include <signal.h>
 #include <unistd.h>
@@ -9,15 +9,20 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <functional>
+#include <string>
 
 #include "cli/data/data_command.h"
-#include "cli/data/prepare.h"
 #include "cli/process/exit_code.h"
+#include "data/prepare/count.h"
+#include "data/prepare/prepare.h"
+#include "data/prepare/train_tokenizer.h"
 
 namespace {
 
-using trainyard::cli::DataPrepareOptions;
 using trainyard::cli::ExitCode;
+using trainyard::data::InputOptions;
+using trainyard::data::Progress;
 
 // Set by a signal handler, which is safe because the variable is lock-free.
 std::atomic<bool> cancelled = false;
@@ -29,8 +34,8 @@ void CancelOnSignals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
 }
 
-trainyard::cli::Progress MakeProgress(const DataPrepareOptions& options) {
-  trainyard::cli::Progress::Settings settings;
+Progress MakeProgress(const InputOptions& options) {
+  Progress::Settings settings;
   settings.is_terminal = isatty(STDERR_FILENO) == 1;
   settings.seconds = [] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
@@ -39,7 +44,7 @@ trainyard::cli::Progress MakeProgress(const DataPrepareOptions& options) {
   if (!options.quiet) {
     settings.print = [](const std::string& text) { std::fputs(text.c_str(), stderr); };
   }
-  return trainyard::cli::Progress(settings);
+  return Progress(settings);
 }
 
 ExitCode CodeOf(const absl::Status& status) {
@@ -56,25 +61,63 @@ ExitCode CodeOf(const absl::Status& status) {
   }
 }
 
+// Returns the text to print, or an error.
+using Command = std::function<absl::StatusOr<std::string>(Progress*)>;
+
+int Run(const InputOptions& options, const Command& command) {
+  CancelOnSignals();
+  Progress progress = MakeProgress(options);
+  const absl::StatusOr<std::string> text = command(&progress);
+  progress.Stop();
+  if (!text.ok()) {
+    std::fprintf(stderr, "error: %s\n", std::string(text.status().message()).c_str());
+    return static_cast<int>(CodeOf(text.status()));
+  }
+  std::fputs(text->c_str(), stdout);
+  return static_cast<int>(ExitCode::kOk);
+}
+
+absl::StatusOr<std::string> Prepare(const trainyard::data::PrepareOptions& options,
+                                    Progress* progress) {
+  const auto summary = trainyard::data::PrepareData(options, progress, cancelled);
+  if (!summary.ok()) return summary.status();
+  return trainyard::data::SummaryText(*summary);
+}
+
+absl::StatusOr<std::string> Count(const trainyard::data::CountOptions& options,
+                                  Progress* progress) {
+  const auto result = trainyard::data::CountTokens(options, progress, cancelled);
+  if (!result.ok()) return result.status();
+  return options.output == "json" ? trainyard::data::CountJson(*result)
+                                  : trainyard::data::CountText(*result);
+}
+
+absl::StatusOr<std::string> Train(const trainyard::data::TrainTokenizerOptions& options,
+                                  Progress* progress) {
+  const auto summary = trainyard::data::TrainTokenizer(options, progress, cancelled);
+  if (!summary.ok()) return summary.status();
+  return trainyard::data::TrainedText(*summary);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Convert text to tokens for the trainer", "trainyard-data");
-  DataPrepareOptions options;
-  trainyard::cli::AddPrepareOptions(app, &options);
+  app.require_subcommand(1);
+  trainyard::cli::DataOptions options;
+  trainyard::cli::AddDataCommands(app, &options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::kUsage);
   }
-  CancelOnSignals();
-  trainyard::cli::Progress progress = MakeProgress(options);
-  const auto summary = trainyard::cli::PrepareData(options, &progress, cancelled);
-  progress.Stop();
-  if (!summary.ok()) {
-    std::fprintf(stderr, "error: %s\n", std::string(summary.status().message()).c_str());
-    return static_cast<int>(CodeOf(summary.status()));
+  if (app.got_subcommand("prepare")) {
+    return Run(options.prepare,
+               [&](Progress* progress) { return Prepare(options.prepare, progress); });
   }
-  std::fputs(trainyard::cli::SummaryText(*summary).c_str(), stdout);
-  return static_cast<int>(ExitCode::kOk);
+  if (app.got_subcommand("count")) {
+    return Run(options.count, [&](Progress* progress) { return Count(options.count, progress); });
+  }
+  return Run(options.train_tokenizer,
+             [&](Progress* progress) { return Train(options.train_tokenizer, progress); });
 }

@@ -26,7 +26,17 @@ inline constexpr char kDocuments[] = "documents";
 inline constexpr char kSourceBytes[] = "source_bytes";        // Bytes of text before tokenizing.
 inline constexpr char kUnigramEntropy[] = "unigram_entropy";  // Nats per token.
 inline constexpr char kEndOfDocument[] = "end_of_document";
+inline constexpr char kBeginOfDocument[] = "begin_of_document";  // Only if documents begin with it.
 inline constexpr char kChecksum[] = "xxh64";  // Checksum of SPLIT.bin, 16 hexadecimal digits.
+
+// Description of the tokenizer, a JSON object beside the tokens.
+inline constexpr char kTokenizerFile[] = "tokenizer.json";
+inline constexpr char kTokenizerKind[] = "kind";  // "byte", "sentencepiece" or "bpe".
+inline constexpr char kTokenizerName[] = "name";  // Such as "gpt2"; missing in older data sets.
+// Equal for equal tokenizers, 16 hexadecimal digits; missing in older data sets.
+inline constexpr char kTokenizerFingerprint[] = "fingerprint";
+inline constexpr char kTokenizerModel[] = "model";  // File of a sentencepiece model.
+inline constexpr char kTokenizerFiles[] = "files";  // Files of other tokenizers.
 
 }  // namespace trainyard::token_format
 

@@ -80,6 +80,25 @@ std::vector<IncludeRule> ControllerRules() {
   };
 }
 
+// The rooms of data/, from raw text to token files.
+std::vector<IncludeRule> DataRules() {
+  return {
+      {"data/unicode", {"data/unicode"}},
+      {"data/split", {"data/split", "data/unicode"}},
+      {"data/bpe", {"data/bpe", "data/split", "data/unicode", "proto/support"}},
+      {"data/bpe_training",
+       {"data/bpe_training", "data/bpe", "data/split", "data/unicode", "proto/support"}},
+      {"data/tokenizer",
+       {"data/tokenizer", "data/bpe", "data/split", "data/unicode", "proto/support"}},
+      {"data/input", {"data/input", "proto/support"}},
+      {"data/documents", {"data/documents", "data/input", "proto/process", "proto/support"}},
+      {"data/tokens", {"data/tokens", "data/tokenizer", "proto/support"}},
+      {"data", {"data", "proto/process", "proto/support"}},
+      // The command line starts the program; only the program's main file calls the rooms.
+      {"cli/data", {"cli/data", "cli/process", "data/prepare"}},
+  };
+}
+
 std::vector<IncludeRule> ProgramRules() {
   return {
       {"proto/process", {"proto/process"}},
@@ -135,7 +154,7 @@ std::vector<IncludeRule> TestRules() {
 const std::vector<IncludeRule>& IncludeRules() {
   static const std::vector<IncludeRule> rules = [] {
     std::vector<IncludeRule> all = PlainRoomRules();
-    for (const auto& more : {ProgramRules(), ControllerRules(), TestRules()}) {
+    for (const auto& more : {DataRules(), ProgramRules(), ControllerRules(), TestRules()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     return all;
@@ -153,7 +172,7 @@ bool MayInclude(const IncludeRule& rule, const std::string& header) {
 }
 
 bool IsOurs(const std::string& include) {
-  return IsBelowAny(include, {"proto", "controller", "worker", "cli", "trainer", "tests"});
+  return IsBelowAny(include, {"proto", "controller", "worker", "cli", "data", "trainer", "tests"});
 }
 
 const std::vector<std::string>& PureFolders() {
@@ -186,8 +205,11 @@ const std::vector<LibraryRule>& LibraryRules() {
       {{"controller/store", "controller/api", "controller/http", "worker/process", "worker/device",
         "worker/tail", "worker/spool"},
        {"grpc"}},
-      {{"controller/api", "controller/rpc", "controller/http", "worker", "cli"}, {"sqlite"}},
-      {{"proto", "controller", "worker", "cli"}, {"torch/", "ATen/", "c10/"}},
+      {{"controller/api", "controller/rpc", "controller/http", "worker", "cli", "data"},
+       {"sqlite"}},
+      {{"proto", "controller", "worker", "cli", "data"}, {"torch/", "ATen/", "c10/"}},
+      // SentencePiece contains its own protobuf, which would conflict with ours.
+      {{"data", "tests/data"}, {"grpc", "google/", "trainyard/v1/"}},
   };
   return rules;
 }

@@ -25,6 +25,11 @@ TEST(IncludeRulesTest, IncludeDirection) {
       {"worker/core/a.cpp", "worker/process/shim.h"},
       {"worker/rpc/a.cpp", "worker/worker.h"},
       {"cli/a.cpp", "controller/core/reconcile.h"},
+      {"cli/a.cpp", "data/tokens/token_writer.h"},
+      {"cli/data/main.cpp", "data/tokens/token_writer.h"},
+      {"data/split/a.cpp", "data/bpe/b.h"},
+      {"data/prepare/a.cpp", "cli/data/data_command.h"},
+      {"trainer/a.cpp", "data/tokenizer/tokenizer.h"},
       {"trainer/a.cpp", "proto/support/clock.h"},
       {"proto/support/a.cpp", "controller/core/reconcile.h"},
       {"proto/model/a.cpp", "proto/rules/run_rules.h"},
@@ -43,6 +48,10 @@ TEST(IncludeRulesTest, IncludeDirection) {
       {"controller/rpc/a.cpp", "controller/store/events/event_log.h"},
       {"controller/controller.cpp", "controller/rpc/b.h"},
       {"cli/a.cpp", "controller/planner/plan.h"},
+      {"cli/data/main.cpp", "data/prepare/prepare.h"},
+      {"data/tokens/a.cpp", "data/tokenizer/tokenizer.h"},
+      {"data/prepare/a.cpp", "data/tokens/token_writer.h"},
+      {"data/documents/a.cpp", "proto/text/utf8.h"},
       {"worker/worker.cpp", "worker/process/shim.h"},
       {"trainer/a.cpp", "proto/memory/memory_model.h"},
       {"tests/simulation/a.cpp", "controller/core/reconcile.h"},
@@ -59,6 +68,8 @@ TEST(IncludeRulesTest, Libraries) {
   EXPECT_EQ(CheckLibraries({{"controller/core/a.h", "#include <mutex>\n"}}).size(), 1);
   EXPECT_EQ(CheckLibraries({{"worker/tail/a.cpp", Including("grpcpp/grpcpp.h")}}).size(), 1);
   EXPECT_EQ(CheckLibraries({{"cli/a.cpp", "#include <torch/torch.h>\n"}}).size(), 1);
+  EXPECT_EQ(CheckLibraries({{"data/tokens/a.cpp", Including("google/protobuf/message.h")}}).size(),
+            1);
   EXPECT_THAT(CheckLibraries({{"worker/rpc/a.cpp", Including("grpcpp/grpcpp.h")}}), IsEmpty());
 }
 

@@ -56,7 +56,6 @@ const std::vector<UncleanFolder>& FoldersWithBannedParts() {
   static const std::vector<UncleanFolder> folders{
       {"cli/commands", "tell, go_on"},
       {"cli/convert", "Said, as a family of tables"},
-      {"cli/data", "Say"},
       {"cli/output", "WishText, says"},
   };
   return folders;
@@ -94,7 +93,8 @@ const NamePart* BannedPartOf(const std::string& name) {
 }
 
 bool IsChecked(const std::string& path) {
-  if (IsCode(path)) return IsBelowAny(path, {"cli", "controller", "proto", "trainer", "worker"});
+  if (IsCode(path))
+    return IsBelowAny(path, {"cli", "controller", "data", "proto", "trainer", "worker"});
   return IsBelow(path, "web/src") && HasExtension(path, {".ts", ".tsx"});
 }
 

@@ -115,8 +115,9 @@ Violations CheckRemovals(const SourceTree& tree) {
   static const std::regex banned(R"(\b(remove_all|n?ftw)\s*\()");
   Violations violations;
   for (const SourceFile& file : tree) {
-    const bool checked = IsCode(file.path) &&
-                         IsBelowAny(file.path, {"proto", "controller", "worker", "cli", "trainer"});
+    const bool checked =
+        IsCode(file.path) &&
+        IsBelowAny(file.path, {"proto", "controller", "worker", "cli", "data", "trainer"});
     if (!checked) continue;
     const std::string code = BlankCommentsAndLiterals(file.text);
     int line_number = 0;
@@ -157,7 +158,7 @@ Violations CheckContractNames(const SourceTree& tree) {
   const std::vector<std::string> names = NamesOfContract(tree);
   for (const SourceFile& file : tree) {
     // Checkpoints have keys of their own, which must not change with those of telemetry.
-    const bool bound = IsBelowAny(file.path, {"controller", "worker", "trainer", "cli"}) &&
+    const bool bound = IsBelowAny(file.path, {"controller", "worker", "trainer", "cli", "data"}) &&
                        !IsBelowAny(file.path, {"trainer/state"});
     if (!bound || !IsCode(file.path)) continue;
     int line_number = 0;

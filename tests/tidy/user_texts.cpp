@@ -12,7 +12,8 @@ bool IsDurableText(const std::string& text) {
 
 // True for files whose literals are read by users: the product's C++ and the dashboard.
 bool HasUserTexts(const std::string& path) {
-  if (IsCode(path)) return IsBelowAny(path, {"cli", "controller", "proto", "trainer", "worker"});
+  if (IsCode(path))
+    return IsBelowAny(path, {"cli", "controller", "data", "proto", "trainer", "worker"});
   return IsBelow(path, "web/src") && HasExtension(path, {".ts", ".tsx"}) &&
          !path.ends_with(".test.ts");
 }

@@ -8,12 +8,14 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "proto/contract/token_format.h"
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
 namespace {
 
 using nlohmann::json;
+namespace format = token_format;
 
 // The maximum size of a description. `trainyard data prepare` writes no larger files.
 constexpr size_t kDescriptionBytesMax = 1 << 16;
@@ -45,31 +47,46 @@ std::string ModelText(const std::string& path) {
   return std::string(" with model ") + text;
 }
 
-std::string DescribedName(const std::string& directory) {
+std::string TextField(const json& object, const char* key, const std::string& otherwise) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : otherwise;
+}
+
+// Reads the description in a directory. Sets no name if there is none.
+DataTokenizer DescribedTokenizer(const std::string& directory) {
   const std::optional<std::string> text =
-      SmallFile(directory + "/tokenizer.json", kDescriptionBytesMax);
+      SmallFile(directory + "/" + format::kTokenizerFile, kDescriptionBytesMax);
   const json description = json::parse(text.value_or(""), nullptr, /*allow_exceptions=*/false);
-  if (!description.is_object() || !description.contains("kind") ||
-      !description["kind"].is_string() || !description.contains("vocab_size") ||
-      !description["vocab_size"].is_number_integer()) {
-    return "";
+  DataTokenizer tokenizer;
+  if (!description.is_object() || TextField(description, format::kTokenizerKind, "").empty() ||
+      !description.contains(format::kVocabSize) ||
+      !description[format::kVocabSize].is_number_integer()) {
+    return tokenizer;
   }
-  const std::string model =
-      description.contains("model") ? ModelText(directory + "/tokenizer.model") : "";
-  return description["kind"].get<std::string>() + " of " +
-         std::to_string(description["vocab_size"].get<int64_t>()) + " ids" + model;
+  // Older descriptions have only the kind. It is also the name of the tokenizers that existed then.
+  const std::string kind = TextField(description, format::kTokenizerKind, "");
+  const std::string model = description.contains(format::kTokenizerModel)
+                                ? ModelText(directory + "/tokenizer.model")
+                                : "";
+  tokenizer.name = TextField(description, format::kTokenizerName, kind) + " of " +
+                   std::to_string(description[format::kVocabSize].get<int64_t>()) + " ids" + model;
+  tokenizer.fingerprint = TextField(description, format::kTokenizerFingerprint, "");
+  return tokenizer;
 }
 
 std::string NameOrSize(const DataTokenizer& tokenizer) {
-  return tokenizer.name.empty() ? "one of " + std::to_string(tokenizer.vocab_size) + " ids"
-                                : tokenizer.name;
+  const std::string name = tokenizer.name.empty()
+                               ? "one of " + std::to_string(tokenizer.vocab_size) + " ids"
+                               : tokenizer.name;
+  return tokenizer.fingerprint.empty() ? name : name + ", fingerprint " + tokenizer.fingerprint;
 }
 
 }  // namespace
 
 DataTokenizer TokenizerOf(const TokenFile& file) {
-  DataTokenizer tokenizer = {file.path(), DescribedName(DirectoryOf(file.path())),
-                             file.header().vocab_size};
+  DataTokenizer tokenizer = DescribedTokenizer(DirectoryOf(file.path()));
+  tokenizer.data = file.path();
+  tokenizer.vocab_size = file.header().vocab_size;
   if (tokenizer.name.empty()) tokenizer.name = file.header().tokenizer;
   return tokenizer;
 }
@@ -79,7 +96,10 @@ void CheckSameTokenizer(const DataTokenizer& reference, const DataTokenizer& oth
       !reference.name.empty() && !other.name.empty() && reference.name != other.name;
   const bool sizes_differ =
       reference.vocab_size > 0 && other.vocab_size > 0 && reference.vocab_size != other.vocab_size;
-  if (!names_differ && !sizes_differ) return;
+  const bool have_fingerprints = !reference.fingerprint.empty() && !other.fingerprint.empty();
+  const bool differ =
+      have_fingerprints ? reference.fingerprint != other.fingerprint : names_differ || sizes_differ;
+  if (!differ) return;
   throw TrainerError(
       ExitCode::kBadConfig,
       other.data + " was prepared with another tokenizer (" + NameOrSize(other) + ") than " +

@@ -10,9 +10,10 @@
 namespace trainyard::trainer {
 
 struct DataTokenizer {
-  std::string data;        // Path of the first .bin file, for messages.
-  std::string name;        // Such as "byte of 257 ids"; empty if unknown.
-  int64_t vocab_size = 0;  // 0 if unknown.
+  std::string data;              // Path of the first .bin file, for messages.
+  std::string name;              // Such as "byte of 257 ids"; empty if unknown.
+  int64_t vocab_size = 0;        // 0 if unknown.
+  std::string fingerprint = "";  // Equal for equal tokenizers; empty if unknown.
 };
 
 // Reads tokenizer.json and tokenizer.model, which `trainyard data prepare` writes next to the
@@ -20,8 +21,8 @@ struct DataTokenizer {
 // another program wrote.
 DataTokenizer TokenizerOf(const TokenFile& file);
 
-// Throws TrainerError(kBadConfig) that names both tokenizers if they are known to differ. Losses on
-// tokens of different tokenizers cannot be compared.
+// Throws TrainerError(kBadConfig) that names both tokenizers if they are known to differ. If both
+// have fingerprints, only these count. Losses on tokens of different tokenizers cannot be compared.
 void CheckSameTokenizer(const DataTokenizer& reference, const DataTokenizer& other);
 
 }  // namespace trainyard::trainer

@@ -6,62 +6,146 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include "cli/data/data_options.h"
+
 namespace trainyard::cli {
 namespace {
 
-DataPrepareOptions Parse(const std::vector<std::string>& line) {
+DataOptions Parse(const std::vector<std::string>& line) {
   std::vector<const char*> arguments;
   for (const std::string& argument : line) arguments.push_back(argument.c_str());
   CLI::App app;
-  DataPrepareOptions options;
-  AddPrepareOptions(app, &options);
+  DataOptions options;
+  AddDataCommands(app, &options);
   app.parse(static_cast<int>(arguments.size()), arguments.data());
   return options;
 }
 
-TEST(DataCommandTest, EveryOptionReachesTheProgramThatDoesTheWork) {
-  DataPrepareOptions options;
-  options.inputs = {"a.txt", "-b.txt", "dir with space"};
+// Sets all options that the commands share to values other than the defaults.
+void SetInputs(data::InputOptions* options) {
+  options->inputs = {"a.txt", "-b.txt", "dir with space"};
+  options->field = "body";
+  options->utf8 = "replace";
+  options->bad = "stop";
+  options->bad_fraction = 0.3;
+  options->jobs = 3;
+  options->quiet = true;
+}
+
+void ExpectInputs(const data::InputOptions& read) {
+  data::InputOptions options;
+  SetInputs(&options);
+  EXPECT_EQ(read.inputs, options.inputs);
+  EXPECT_EQ(read.field, options.field);
+  EXPECT_EQ(read.utf8, options.utf8);
+  EXPECT_EQ(read.bad, options.bad);
+  EXPECT_EQ(read.bad_fraction, options.bad_fraction);
+  EXPECT_EQ(read.jobs, options.jobs);
+  EXPECT_TRUE(read.quiet);
+}
+
+TEST(DataCommandTest, EveryOptionOfPrepareReachesTheProgramThatDoesTheWork) {
+  data::PrepareOptions options;
+  SetInputs(&options);
   options.out = "out put";
   options.tokenizer = "unigram";
+  options.tokenizer_options = {"qwen3", "id", "[EOS]"};
   options.vocab_size = 1234;
   options.val_fraction = 0.1;
-  options.field = "body";
-  options.jobs = 3;
   options.force = true;
-  options.quiet = true;
-  const DataPrepareOptions read = Parse(PrepareCommandLine("trainyard-data", options));
-  EXPECT_EQ(read.inputs, options.inputs);
+  const data::PrepareOptions read = Parse(PrepareLine("trainyard-data", options)).prepare;
+  ExpectInputs(read);
   EXPECT_EQ(read.out, options.out);
   EXPECT_EQ(read.tokenizer, options.tokenizer);
+  EXPECT_EQ(read.tokenizer_options.family, "qwen3");
+  EXPECT_EQ(read.tokenizer_options.special_text, "id");
+  EXPECT_EQ(read.tokenizer_options.end_of_document, "[EOS]");
   EXPECT_EQ(read.vocab_size, options.vocab_size);
   EXPECT_EQ(read.val_fraction, options.val_fraction);
-  EXPECT_EQ(read.field, options.field);
-  EXPECT_EQ(read.jobs, options.jobs);
   EXPECT_TRUE(read.force);
-  EXPECT_TRUE(read.quiet);
   options.force = options.quiet = false;
-  EXPECT_FALSE(Parse(PrepareCommandLine("x", options)).force);
-  EXPECT_FALSE(Parse(PrepareCommandLine("x", options)).quiet);
+  EXPECT_FALSE(Parse(PrepareLine("x", options)).prepare.force);
+  EXPECT_FALSE(Parse(PrepareLine("x", options)).prepare.quiet);
+}
+
+TEST(DataCommandTest, EveryOptionOfCountReachesTheProgramThatDoesTheWork) {
+  data::CountOptions options;
+  SetInputs(&options);
+  options.tokenizers = {"gpt2", "a dir"};
+  options.tokenizer_options = {"llama3", "id", "</s>"};
+  options.output = "json";
+  const data::CountOptions read = Parse(CountLine("trainyard-data", options)).count;
+  ExpectInputs(read);
+  EXPECT_EQ(read.tokenizers, options.tokenizers);
+  EXPECT_EQ(read.tokenizer_options.family, "llama3");
+  EXPECT_EQ(read.tokenizer_options.special_text, "id");
+  EXPECT_EQ(read.tokenizer_options.end_of_document, "</s>");
+  EXPECT_EQ(read.output, "json");
+  // Each --tokenizer has one value, so that inputs may follow.
+  const data::CountOptions typed =
+      Parse({"x", "count", "--tokenizer", "gpt2", "--tokenizer", "byte", "a.txt"}).count;
+  EXPECT_EQ(typed.tokenizers, (std::vector<std::string>{"gpt2", "byte"}));
+  EXPECT_EQ(typed.inputs, std::vector<std::string>{"a.txt"});
+}
+
+TEST(DataCommandTest, EveryOptionOfTrainTokenizerReachesTheProgramThatDoesTheWork) {
+  data::TrainTokenizerOptions options;
+  SetInputs(&options);
+  options.out = "new.json";
+  options.vocab_size = 777;
+  options.min_frequency = 9;
+  options.special = "[UNK],[BOS]";
+  options.unit = "document";
+  options.memory_mib = 100;
+  options.force = true;
+  const data::TrainTokenizerOptions read =
+      Parse(TrainTokenizerLine("trainyard-data", options)).train_tokenizer;
+  ExpectInputs(read);
+  EXPECT_EQ(read.out, options.out);
+  EXPECT_EQ(read.vocab_size, options.vocab_size);
+  EXPECT_EQ(read.min_frequency, options.min_frequency);
+  EXPECT_EQ(read.special, options.special);
+  EXPECT_EQ(read.unit, options.unit);
+  EXPECT_EQ(read.memory_mib, options.memory_mib);
+  EXPECT_TRUE(read.force);
 }
 
 TEST(DataCommandTest, RefusesValuesThatMakeNoSense) {
-  EXPECT_THROW(Parse({"x", "a.txt"}), CLI::RequiredError);
-  EXPECT_THROW(Parse({"x", "-o", "d"}), CLI::RequiredError);
-  EXPECT_THROW(Parse({"x", "-o", "d", "a.txt", "--val-fraction", "1"}), CLI::ValidationError);
-  EXPECT_THROW(Parse({"x", "-o", "d", "a.txt", "--vocab-size", "10"}), CLI::ValidationError);
-  EXPECT_THROW(Parse({"x", "-o", "d", "a.txt", "--tokenizer", "words"}), CLI::ValidationError);
-  EXPECT_THROW(Parse({"x", "-o", "d", "a.txt", "--jobs", "-1"}), CLI::ValidationError);
+  EXPECT_THROW(Parse({"x", "prepare", "a.txt"}), CLI::RequiredError);
+  EXPECT_THROW(Parse({"x", "prepare", "-o", "d"}), CLI::RequiredError);
+  EXPECT_THROW(Parse({"x", "prepare", "-o", "d", "a.txt", "--val-fraction", "1"}),
+               CLI::ValidationError);
+  EXPECT_THROW(Parse({"x", "prepare", "-o", "d", "a.txt", "--vocab-size", "10"}),
+               CLI::ValidationError);
+  EXPECT_THROW(Parse({"x", "prepare", "-o", "d", "a.txt", "--special-text", "both"}),
+               CLI::ValidationError);
+  EXPECT_THROW(Parse({"x", "count", "a.txt"}), CLI::RequiredError);
+  EXPECT_THROW(Parse({"x", "count", "a.txt", "--tokenizer", "gpt2", "-o", "csv"}),
+               CLI::ValidationError);
+  EXPECT_THROW(Parse({"x", "train-tokenizer", "a.txt"}), CLI::RequiredError);
+  EXPECT_THROW(Parse({"x", "train-tokenizer", "a.txt", "-o", "t.json", "--unit", "word"}),
+               CLI::ValidationError);
+  EXPECT_THROW(Parse({"x", "train-tokenizer", "a.txt", "-o", "t.json", "--vocab-size", "9"}),
+               CLI::ValidationError);
+  EXPECT_THROW(Parse({"x", "prepare", "-o", "d", "a.txt", "--jobs", "-1"}), CLI::ValidationError);
+  EXPECT_THROW(Parse({"x", "prepare", "-o", "d", "a.txt", "--utf8", "latin1"}),
+               CLI::ValidationError);
+  EXPECT_THROW(Parse({"x", "prepare", "-o", "d", "a.txt", "--bad", "ignore"}),
+               CLI::ValidationError);
+  EXPECT_THROW(Parse({"x", "prepare", "-o", "d", "a.txt", "--bad-fraction", "2"}),
+               CLI::ValidationError);
   // An unset shell variable causes such an empty value.
-  EXPECT_THROW(Parse({"x", "a.txt", "-o", ""}), CLI::ValidationError);
-  EXPECT_THROW(Parse({"x", "a.txt", "-o", "d", "--field", ""}), CLI::ValidationError);
+  EXPECT_THROW(Parse({"x", "prepare", "a.txt", "-o", ""}), CLI::ValidationError);
+  EXPECT_THROW(Parse({"x", "prepare", "a.txt", "-o", "d", "--field", ""}), CLI::ValidationError);
 }
 
-TEST(DataCommandTest, IsFoundUnderDataPrepare) {
+TEST(DataCommandTest, ThereIsOneCommandForEachLine) {
   CLI::App app;
-  DataPrepareOptions options;
-  const CLI::App* prepare = AddDataCommands(app, &options);
-  EXPECT_EQ(prepare, app.get_subcommand("data")->get_subcommand("prepare"));
+  DataOptions options;
+  for (const DataCommand& command : AddDataCommands(app, &options)) {
+    EXPECT_EQ(command.line("trainyard-data")[1], command.app->get_name());
+    EXPECT_EQ(app.get_subcommand(command.app->get_name()), command.app);
+  }
 }
 
 }  // namespace

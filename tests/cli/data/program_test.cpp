@@ -5,12 +5,18 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
 #include "cli/data/data_command.h"
-#include "tests/cli/data/text_directory.h"
+#include "tests/data/text_directory.h"
 
 namespace trainyard::cli {
 namespace {
 
+using data::Prose;
+using data::TextDirectory;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -44,12 +50,14 @@ Ended RunProgram(const TextDirectory& directory, std::vector<std::string> argume
 TEST(DataProgramTest, PreparesADataSet) {
   const TextDirectory directory;
   const std::string input = directory.Write("a.txt", Prose(200000, 1));
-  const Ended ended = RunProgram(directory, {"--out", directory / "out", input});
+  const Ended ended = RunProgram(directory, {"prepare", "--out", directory / "out", input});
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("data set     " + directory.path() + "/out\n"));
   EXPECT_THAT(ended.out, HasSubstr("next         trainyard submit"));
   EXPECT_THAT(ended.err, StartsWith("reading 1 files, 200.0 kB\n"));
-  EXPECT_EQ(RunProgram(directory, {"--out", directory / "out", input, "--force", "-q"}).err, "");
+  EXPECT_EQ(
+      RunProgram(directory, {"prepare", "--out", directory / "out", input, "--force", "-q"}).err,
+      "");
 }
 
 TEST(DataProgramTest, ExitCodesTellTheKindsOfFailure) {
@@ -64,17 +72,40 @@ TEST(DataProgramTest, ExitCodesTellTheKindsOfFailure) {
     EXPECT_EQ(ended.out, "");
     EXPECT_THAT(directory.Names(), ElementsAre("a.txt", "b.txt", "stderr", "stdout"));
   };
-  expect({"--out", out, bad, "-q"}, 1, "error: ");
-  expect({"--out", out, bad, "-q"}, 1, "b.txt: not UTF-8 at byte 0 (0xff)");
-  expect({"--out", out}, 2, "inputs is required");
-  expect({"--out", out, good, "--tokenizer", "words"}, 2, "words not in");
-  expect({"--out", directory / "a.txt", good}, 2, "a.txt exists and is not a data set");
-  expect({"--out", out, directory / "none.txt"}, 3, "none.txt: No such file");
+  expect({"prepare", "--out", out, bad, "-q"}, 1, "error: ");
+  expect({"prepare", "--out", out, bad, "-q"}, 1, "b.txt: not UTF-8 at byte 0 (0xff)");
+  expect({"prepare", "--out", out}, 2, "inputs is required");
+  expect({"prepare", "--out", out, good, "--tokenizer", "words", "-q"}, 3,
+         "words: cannot open: No such file");
+  expect({"--out", out, good}, 2, "subcommand");
+  expect({"count", bad, "--tokenizer", "byte", "-q"}, 1, "b.txt: not UTF-8");
+  expect({"train-tokenizer", good, "--out", directory / "b.txt"}, 2,
+         "b.txt exists; replace it with --force");
+  expect({"prepare", "--out", directory / "a.txt", good}, 2, "a.txt exists and is not a data set");
+  expect({"prepare", "--out", out, directory / "none.txt"}, 3, "none.txt: No such file");
+}
+
+TEST(DataProgramTest, TrainsATokenizerAndCountsWithIt) {
+  const TextDirectory directory;
+  const std::string input = directory.Write("a.txt", Prose(200000, 1));
+  const std::string tokenizer = directory / "tokenizer.json";
+  const Ended trained = RunProgram(
+      directory, {"train-tokenizer", input, "--vocab-size", "300", "-o", tokenizer, "-q"});
+  EXPECT_EQ(trained.code, 0) << trained.err;
+  EXPECT_THAT(trained.out, HasSubstr("vocabulary   "));
+  EXPECT_THAT(trained.out, HasSubstr("--tokenizer " + tokenizer + " --out DIR\n"));
+  const Ended counted = RunProgram(directory, {"count", input, "--tokenizer", tokenizer,
+                                               "--tokenizer", "byte", "-q", "-o", "json"});
+  EXPECT_EQ(counted.code, 0) << counted.err;
+  EXPECT_THAT(counted.out, HasSubstr("\"tokens\": 200002,"));
 }
 
 TEST(DataProgramTest, ItsAbsenceIsExplained) {
   testing::internal::CaptureStderr();
-  EXPECT_EQ(RunDataPrepare({}), 1);  // no trainyard-data is next to this test
+  CLI::App app;
+  DataOptions options;
+  // No trainyard-data is next to this test.
+  EXPECT_EQ(RunDataCommand(AddDataCommands(app, &options)[0]), 1);
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("error: cannot start /"));
 }
 

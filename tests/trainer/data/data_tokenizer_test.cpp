@@ -67,6 +67,33 @@ TEST(DataTokenizerTest, TwoTrainedModelsAreTwoTokenizers) {
                     HasSubstr(first.name), HasSubstr(second.name)));
 }
 
+TEST(DataTokenizerTest, FingerprintsDecideIfBothAreKnown) {
+  const TokenDirectory directory;
+  directory.WriteText("tokenizer.json",
+                      R"({"kind": "bpe", "name": "gpt2", "vocab_size": 50257,)"
+                      R"( "fingerprint": "0123456789abcdef", "files": ["tokenizer/vocab.json"]})");
+  const DataTokenizer described = TokenizerOf(TrainTokens(directory));
+  EXPECT_EQ(described.name, "gpt2 of 50257 ids");
+  EXPECT_EQ(described.fingerprint, "0123456789abcdef");
+  const DataTokenizer renamed = {"b", "bpe of 50257 ids", 8, "0123456789abcdef"};
+  EXPECT_EQ(TokenizerRefusal(described, renamed), "");
+  const DataTokenizer changed = {"c", "gpt2 of 50257 ids", 8, "fedcba9876543210"};
+  EXPECT_THAT(TokenizerRefusal(described, changed),
+              AllOf(HasSubstr("0123456789abcdef"), HasSubstr("fedcba9876543210")));
+  // Data sets of earlier versions have no fingerprints.
+  EXPECT_EQ(TokenizerRefusal(described, {"d", "gpt2 of 50257 ids", 8}), "");
+  EXPECT_THAT(TokenizerRefusal(described, {"e", "byte of 257 ids", 8}), HasSubstr("byte of 257"));
+}
+
+TEST(DataTokenizerTest, OldAndNewDescriptionsOfOneTokenizerAgree) {
+  const TokenDirectory old_set, new_set;
+  old_set.WriteText("tokenizer.json", R"({"kind": "byte", "vocab_size": 257})");
+  new_set.WriteText("tokenizer.json",
+                    R"({"kind": "byte", "name": "byte", "vocab_size": 257, "fingerprint": "01"})");
+  EXPECT_EQ(TokenizerRefusal(TokenizerOf(TrainTokens(old_set)), TokenizerOf(TrainTokens(new_set))),
+            "");
+}
+
 TEST(DataTokenizerTest, ComparesSizesWhereNamesAreNotKnown) {
   EXPECT_THAT(TokenizerRefusal({"a", "", 8}, {"b", "", 9}),
               AllOf(HasSubstr("one of 8 ids"), HasSubstr("one of 9 ids")));

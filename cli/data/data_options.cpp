@@ -1,0 +1,197 @@
+#include "cli/data/data_options.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <cstdint>
+#include <cstdio>
+
+namespace trainyard::cli {
+namespace {
+
+// Rejects an empty value, because in trainyard-data CLI11 would take the argument after `--out=` as
+// the value.
+std::string NotEmpty(const std::string& value) {
+  return value.empty() ? "must not be empty; check for an unset shell variable" : "";
+}
+
+// Returns a text that reproduces the same double exactly, which 17 digits do.
+std::string ExactText(double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.17g", value);
+  return text;
+}
+
+void AddInputOptions(CLI::App& app, data::InputOptions* options) {
+  app.add_option("inputs", options->inputs,
+                 "files or directories: .txt, .md, .pod or .jsonl (one object with text per line), "
+                 "also compressed (.gz, .zst)")
+      ->type_name("INPUT")
+      ->required();
+  app.add_option("--field", options->field,
+                 "name of the field that contains the text in .jsonl files")
+      ->check(NotEmpty)
+      ->capture_default_str();
+  app.add_option("--utf8", options->utf8,
+                 "invalid UTF-8: strict (an error in plain text, a bad line in .jsonl files) or "
+                 "replace (insert U+FFFD)")
+      ->check(CLI::IsMember({"strict", "replace"}))
+      ->capture_default_str();
+  app.add_option("--bad", options->bad,
+                 "bad lines in .jsonl files: skip (omit them and list them in bad.jsonl) or stop")
+      ->check(CLI::IsMember({"skip", "stop"}))
+      ->capture_default_str();
+  app.add_option("--bad-fraction", options->bad_fraction,
+                 "maximum fraction of bad lines that --bad skip accepts")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  app.add_option("-j,--jobs", options->jobs, "number of threads; 0 means one per core")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  app.add_flag("-q,--quiet", options->quiet, "show no progress");
+}
+
+void AddTokenizerOptions(CLI::App& app, data::TokenizerOptions* options) {
+  app.add_option("--special-text", options->special_text,
+                 "special tokens in the text, such as <|endoftext|>: text (encode them like other "
+                 "text) or id")
+      ->check(CLI::IsMember({"text", "id"}))
+      ->capture_default_str();
+  app.add_option("--family", options->family,
+                 "gpt2, llama3, qwen3 or cl100k: the split rule of a tokenizer whose files have "
+                 "none and whose size is unknown")
+      ->check(NotEmpty);
+  app.add_option("--end-of-document", options->end_of_document,
+                 "text of the token that ends documents (default: that of the family)")
+      ->check(NotEmpty);
+}
+
+// Appends the inputs behind the end of the options, so that an input that begins with '-' is not
+// read as an option.
+void AppendInputs(const data::InputOptions& options, std::vector<std::string>* line) {
+  line->insert(line->end(),
+               {"--field=" + options.field, "--utf8=" + options.utf8, "--bad=" + options.bad,
+                "--bad-fraction=" + ExactText(options.bad_fraction),
+                "--jobs=" + std::to_string(options.jobs)});
+  if (options.quiet) line->push_back("--quiet");
+  line->push_back("--");
+  line->insert(line->end(), options.inputs.begin(), options.inputs.end());
+}
+
+void AppendTokenizerOptions(const data::TokenizerOptions& options, std::vector<std::string>* line) {
+  line->push_back("--special-text=" + options.special_text);
+  if (!options.family.empty()) line->push_back("--family=" + options.family);
+  if (!options.end_of_document.empty()) {
+    line->push_back("--end-of-document=" + options.end_of_document);
+  }
+}
+
+}  // namespace
+
+void AddPrepareOptions(CLI::App& app, data::PrepareOptions* options) {
+  AddInputOptions(app, options);
+  app.add_option("-o,--out", options->out, "directory to create")
+      ->type_name("DIR")
+      ->check(NotEmpty)
+      ->required();
+  app.add_option("--tokenizer", options->tokenizer,
+                 "byte (256 bytes and an end token); gpt2; a directory or file: tokenizer.json, "
+                 ".tiktoken, vocab.json with merges.txt, tokenizer.model; or a tokenizer that is "
+                 "trained on this text: bpe (alias sentencepiece) or unigram")
+      ->check(NotEmpty)
+      ->capture_default_str();
+  AddTokenizerOptions(app, &options->tokenizer_options);
+  app.add_option("--vocab-size", options->vocab_size, "maximum vocabulary size of bpe and unigram")
+      ->check(CLI::Range(512, 1 << 24))
+      ->capture_default_str();
+  app.add_option("--val-fraction", options->val_fraction,
+                 "fraction of the text held out for validation")
+      ->check(CLI::Range(0.0, 0.9))
+      ->capture_default_str();
+  app.add_flag("--force", options->force, "replace a data set at DIR");
+}
+
+std::vector<std::string> PrepareLine(const std::string& program,
+                                     const data::PrepareOptions& options) {
+  std::vector<std::string> line = {program,
+                                   "prepare",
+                                   "--out=" + options.out,
+                                   "--tokenizer=" + options.tokenizer,
+                                   "--vocab-size=" + std::to_string(options.vocab_size),
+                                   "--val-fraction=" + ExactText(options.val_fraction)};
+  AppendTokenizerOptions(options.tokenizer_options, &line);
+  if (options.force) line.push_back("--force");
+  AppendInputs(options, &line);
+  return line;
+}
+
+void AddCountOptions(CLI::App& app, data::CountOptions* options) {
+  AddInputOptions(app, options);
+  app.add_option("--tokenizer", options->tokenizers,
+                 "byte, gpt2, or a directory or file of a tokenizer; can be repeated")
+      ->type_name("TOKENIZER")
+      ->check(NotEmpty)
+      ->allow_extra_args(false)
+      ->required();
+  AddTokenizerOptions(app, &options->tokenizer_options);
+  app.add_option("-o,--output", options->output, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+}
+
+std::vector<std::string> CountLine(const std::string& program, const data::CountOptions& options) {
+  std::vector<std::string> line = {program, "count", "--output=" + options.output};
+  for (const std::string& tokenizer : options.tokenizers) {
+    line.push_back("--tokenizer=" + tokenizer);
+  }
+  AppendTokenizerOptions(options.tokenizer_options, &line);
+  AppendInputs(options, &line);
+  return line;
+}
+
+void AddTrainTokenizerOptions(CLI::App& app, data::TrainTokenizerOptions* options) {
+  AddInputOptions(app, options);
+  app.add_option("-o,--out", options->out, "tokenizer.json to create")
+      ->type_name("FILE")
+      ->check(NotEmpty)
+      ->required();
+  app.add_option("--vocab-size", options->vocab_size,
+                 "maximum number of tokens, including bytes and special tokens")
+      ->check(CLI::Range(257, 2'000'000))
+      ->capture_default_str();
+  app.add_option("--min-frequency", options->min_frequency,
+                 "pairs that occur less often are not merged")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 60))
+      ->capture_default_str();
+  app.add_option("--special", options->special,
+                 "special tokens, separated by commas; the first ids of the vocabulary")
+      ->type_name("TOKENS")
+      ->check(NotEmpty)
+      ->capture_default_str();
+  app.add_option("--unit", options->unit,
+                 "text that is split into words on its own: line (each line with its line end, as "
+                 "Hugging Face trains on files) or document")
+      ->check(CLI::IsMember({"line", "document"}))
+      ->capture_default_str();
+  app.add_option("--memory-mib", options->memory_mib, "memory limit in MiB")
+      ->check(CLI::Range(64, 1 << 24))
+      ->capture_default_str();
+  app.add_flag("--force", options->force, "replace FILE");
+}
+
+std::vector<std::string> TrainTokenizerLine(const std::string& program,
+                                            const data::TrainTokenizerOptions& options) {
+  std::vector<std::string> line = {program,
+                                   "train-tokenizer",
+                                   "--out=" + options.out,
+                                   "--vocab-size=" + std::to_string(options.vocab_size),
+                                   "--min-frequency=" + std::to_string(options.min_frequency),
+                                   "--special=" + options.special,
+                                   "--unit=" + options.unit,
+                                   "--memory-mib=" + std::to_string(options.memory_mib)};
+  if (options.force) line.push_back("--force");
+  AppendInputs(options, &line);
+  return line;
+}
+
+}  // namespace trainyard::cli

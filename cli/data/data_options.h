@@ -1,0 +1,33 @@
+// The options of the commands `trainyard data prepare`, `count` and `train-tokenizer`.
+#ifndef TRAINYARD_CLI_DATA_DATA_OPTIONS_H_
+#define TRAINYARD_CLI_DATA_DATA_OPTIONS_H_
+
+#include <string>
+#include <vector>
+
+#include "data/prepare/prepare_options.h"
+
+namespace CLI {
+class App;
+}
+
+namespace trainyard::cli {
+
+// Each Add function adds the options of a command to `app`. Parsing the command line stores their
+// values in `options`. Each Line function returns the command line of trainyard-data for the
+// options. Its first word is `program`.
+
+void AddPrepareOptions(CLI::App& app, data::PrepareOptions* options);
+std::vector<std::string> PrepareLine(const std::string& program,
+                                     const data::PrepareOptions& options);
+
+void AddCountOptions(CLI::App& app, data::CountOptions* options);
+std::vector<std::string> CountLine(const std::string& program, const data::CountOptions& options);
+
+void AddTrainTokenizerOptions(CLI::App& app, data::TrainTokenizerOptions* options);
+std::vector<std::string> TrainTokenizerLine(const std::string& program,
+                                            const data::TrainTokenizerOptions& options);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_DATA_DATA_OPTIONS_H_

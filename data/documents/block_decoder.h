@@ -1,0 +1,63 @@
+// Converts the raw bytes of a block to documents of plain text.
+#ifndef TRAINYARD_DATA_DOCUMENTS_BLOCK_DECODER_H_
+#define TRAINYARD_DATA_DOCUMENTS_BLOCK_DECODER_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "data/documents/bad_lines.h"
+#include "data/documents/json_line.h"
+#include "data/documents/pod_text.h"
+#include "data/documents/text_parts.h"
+#include "data/input/raw_block.h"
+
+namespace trainyard::data {
+
+struct DecodeSettings {
+  std::string field = "text";  // key of the text in each JSON line
+  bool repair_utf8 = false;    // replace invalid UTF-8 by U+FFFD instead of refusing it
+  TextCuts cuts;               // of plain text and POD, as in ReadLimits
+};
+
+// Not thread-safe: each thread has its own decoder.
+class BlockDecoder {
+ public:
+  // The text of the part is valid during the call.
+  using Take = std::function<void(const TextPart&)>;
+
+  // `pods` supplies the text of .pod files and must outlive the decoder.
+  BlockDecoder(const DecodeSettings& settings, PodTexts* pods)
+      : settings_(settings), pods_(*pods), parser_(settings.field) {}
+
+  // Passes the parts of a loaded block to `take`. Each JSON line is one part. Files of plain text
+  // and POD are cut into stretches. A document without text gives one empty part. Only adds the
+  // padding to the block. Bad JSON lines are returned.
+  //
+  // Errors: DataLoss, with file and byte offset, for plain text that is not UTF-8; the errors of
+  // PodToText.
+  absl::StatusOr<BlockLines> Decode(RawBlock* block, const Take& take);
+
+ private:
+  struct DocumentEnds {
+    bool begins = false;
+    bool ends = false;
+  };
+
+  void TakeStretches(std::string_view text, DocumentEnds document, const Take& take) const;
+  absl::StatusOr<BlockLines> DecodeText(const RawBlock& block, const Take& take) const;
+  absl::StatusOr<BlockLines> DecodePod(const RawBlock& block, const Take& take) const;
+  BlockLines DecodeJsonLines(RawBlock* block, const Take& take);
+  LineText ParseLine(std::string_view line, BlockLines* lines);
+
+  const DecodeSettings settings_;
+  PodTexts& pods_;
+  JsonLineParser parser_;
+  std::string repaired_;  // the current line, if it was repaired
+};
+
+}  // namespace trainyard::data
+
+#endif  // TRAINYARD_DATA_DOCUMENTS_BLOCK_DECODER_H_

@@ -1,0 +1,27 @@
+// Documents and their parts.
+#ifndef TRAINYARD_DATA_DOCUMENTS_TEXT_PARTS_H_
+#define TRAINYARD_DATA_DOCUMENTS_TEXT_PARTS_H_
+
+#include <string_view>
+#include <vector>
+
+#include "data/input/raw_block.h"
+
+namespace trainyard::data {
+
+// A document, or a part of a file of plain text or POD. Each part goes to either the training or
+// the validation split.
+struct TextPart {
+  std::string_view text;
+  bool begins_document = false;
+  bool ends_document = false;
+};
+
+// Cuts `text` into pieces of about 32 KiB, so that one large file can be split between training and
+// validation. Cuts at the positions that `cuts` allows. Without `cuts.find`, cuts after line ends;
+// a longer line is cut between characters.
+std::vector<std::string_view> CutIntoStretches(std::string_view text, const TextCuts& cuts = {});
+
+}  // namespace trainyard::data
+
+#endif  // TRAINYARD_DATA_DOCUMENTS_TEXT_PARTS_H_

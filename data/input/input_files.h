@@ -1,0 +1,40 @@
+// Finds the files that a user named.
+#ifndef TRAINYARD_DATA_INPUT_INPUT_FILES_H_
+#define TRAINYARD_DATA_INPUT_INPUT_FILES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace trainyard::data {
+
+enum class InputKind {
+  kText,       // .txt, .md, .markdown: one document per file, unchanged
+  kPod,        // .pod (Perl's documentation format): one document per file, without its markup
+  kJsonLines,  // .jsonl: one document per line
+};
+
+enum class Compression {
+  kNone,
+  kGzip,  // .gz after the ending of the kind
+  kZstd,  // .zst after the ending of the kind
+};
+
+struct InputFile {
+  std::string path;
+  InputKind kind = InputKind::kText;
+  int64_t bytes = 0;  // on disk
+  Compression compression = Compression::kNone;
+};
+
+// Searches directories recursively, but ignores names that begin with a dot. Returns each file
+// once, sorted by path. Returns NotFound if an input is missing. Returns InvalidArgument for a file
+// of an unsupported kind and for a directory without input files.
+absl::StatusOr<std::vector<InputFile>> FindInputFiles(const std::vector<std::string>& inputs);
+
+}  // namespace trainyard::data
+
+#endif  // TRAINYARD_DATA_INPUT_INPUT_FILES_H_

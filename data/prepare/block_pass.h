@@ -1,0 +1,71 @@
+// One pass over all documents of the inputs, on all threads.
+#ifndef TRAINYARD_DATA_PREPARE_BLOCK_PASS_H_
+#define TRAINYARD_DATA_PREPARE_BLOCK_PASS_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "data/documents/bad_lines.h"
+#include "data/documents/block_decoder.h"
+#include "data/documents/text_parts.h"
+#include "data/input/block_pipeline.h"
+#include "data/input/block_reader.h"
+#include "data/input/raw_block.h"
+#include "data/prepare/job.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::data {
+
+// Calls `work` for each part, in any order, on `job.threads` threads. Its first argument is the
+// index of the thread, its last one the result of the part's block. Calls `take` for the result of
+// each block in the order of the input, on the caller's thread. Bad lines are added to `log`.
+// Plain text is cut as `cuts` allows.
+template <typename Result>
+absl::Status ForEachPart(const Job& job, const TextCuts& cuts, BadLineLog* log,
+                         const std::function<void(int, const TextPart&, Result*)>& work,
+                         const std::function<absl::Status(const Result&)>& take) {
+  struct Done {
+    RawBlock block;  // without its bytes
+    BlockLines lines;
+    Result result;
+  };
+  std::vector<std::unique_ptr<BlockDecoder>> decoders;
+  for (int thread = 0; thread < job.threads; ++thread) {
+    decoders.push_back(std::make_unique<BlockDecoder>(job.decode_settings(cuts), &job.pods));
+  }
+  ReadLimits limits;
+  limits.cuts = cuts;
+  BlockReader reader(job.files, limits);
+  const auto next = [&](RawBlock* block) -> absl::StatusOr<bool> {
+    if (job.cancelled) return absl::CancelledError("interrupted; nothing was kept");
+    return reader.Next(block);
+  };
+  const auto process = [&](int thread, RawBlock block) -> absl::StatusOr<Done> {
+    TRAINYARD_RETURN_IF_ERROR(LoadBlock(&block, limits));
+    Done done;
+    TRAINYARD_ASSIGN_OR_RETURN(
+        done.lines, decoders[static_cast<size_t>(thread)]->Decode(
+                        &block, [&](const TextPart& part) { work(thread, part, &done.result); }));
+    block.bytes = std::string();
+    done.block = std::move(block);
+    return done;
+  };
+  const auto finish = [&](Done done) -> absl::Status {
+    TRAINYARD_RETURN_IF_ERROR(log->Add(done.block, std::move(done.lines)));
+    TRAINYARD_RETURN_IF_ERROR(take(done.result));
+    job.progress->Advance(done.block.range_end - done.block.range_begin);
+    return absl::OkStatus();
+  };
+  BlockPipeline<RawBlock, Done> pipeline(job.threads);
+  TRAINYARD_RETURN_IF_ERROR(pipeline.Run(next, process, finish));
+  return log->Finish();
+}
+
+}  // namespace trainyard::data
+
+#endif  // TRAINYARD_DATA_PREPARE_BLOCK_PASS_H_

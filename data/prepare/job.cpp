@@ -1,0 +1,38 @@
+#include "data/prepare/job.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "proto/support/status_macros.h"
+
+namespace trainyard::data {
+namespace {
+
+int ThreadsOf(int jobs) {
+  return jobs > 0 ? jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+}  // namespace
+
+absl::StatusOr<Job> Job::Create(const InputOptions& options, Progress* progress,
+                                const std::atomic<bool>& cancelled, PodTexts* pods) {
+  TRAINYARD_ASSIGN_OR_RETURN(std::vector<InputFile> files, FindInputFiles(options.inputs));
+  int64_t bytes = 0;
+  for (const InputFile& file : files) bytes += file.bytes;
+  progress->PrintLine("reading " + ReadableCount(static_cast<int64_t>(files.size())) + " files, " +
+                      ReadableBytes(bytes));
+  return Job{options, std::move(files), bytes, ThreadsOf(options.jobs), progress, cancelled, *pods};
+}
+
+TextCuts CutsOf(const Tokenizer& tokenizer) {
+  if (!tokenizer.needs_safe_cuts()) return {};
+  return {[&tokenizer](std::string_view text, size_t begin, size_t end) {
+            return tokenizer.SafeCut(text, begin, end);
+          },
+          Tokenizer::kCutContext};
+}
+
+}  // namespace trainyard::data

@@ -1,0 +1,58 @@
+// Settings of the commands of `trainyard data`.
+#ifndef TRAINYARD_DATA_PREPARE_PREPARE_OPTIONS_H_
+#define TRAINYARD_DATA_PREPARE_PREPARE_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace trainyard::data {
+
+// Settings of all commands that read text.
+struct InputOptions {
+  std::vector<std::string> inputs;  // files or directories
+  std::string field = "text";       // key of the text in each JSONL object
+  std::string utf8 = "strict";      // "strict" refuses invalid UTF-8, "replace" inserts U+FFFD
+  std::string bad = "skip";         // bad JSON lines: "skip" omits them, "stop" is an error
+  double bad_fraction = 0.001;      // of the lines; "skip" accepts no more bad lines than this
+  int jobs = 0;                     // number of threads; 0: one per core
+  bool quiet = false;               // no progress
+};
+
+// Settings of tokenizers that are read from files.
+struct TokenizerOptions {
+  std::string family;                 // for files without a split rule; "": recognize it
+  std::string special_text = "text";  // special tokens in the text: "text" or "id"
+  std::string end_of_document;        // text of the token; "": that of the family
+};
+
+struct PrepareOptions : InputOptions {
+  std::string out;  // directory to create
+  // "byte"; "bpe" or "unigram", which are trained on the inputs; "sentencepiece", which is "bpe";
+  // otherwise a source for LoadTokenizer.
+  std::string tokenizer = "byte";
+  TokenizerOptions tokenizer_options;
+  int64_t vocab_size = 8192;   // for bpe and unigram only
+  double val_fraction = 0.05;  // part of the text used for validation, chosen by hash
+  bool force = false;          // replace an existing data set
+};
+
+struct CountOptions : InputOptions {
+  std::vector<std::string> tokenizers;  // "byte" or sources for LoadTokenizer
+  TokenizerOptions tokenizer_options;
+  std::string output = "table";  // or "json"
+};
+
+struct TrainTokenizerOptions : InputOptions {
+  std::string out;  // path of the new tokenizer.json
+  int64_t vocab_size = 32000;
+  int64_t min_frequency = 2;
+  std::string special = "<|endoftext|>";  // special tokens, separated by commas
+  std::string unit = "line";              // or "document"
+  int64_t memory_mib = 4096;
+  bool force = false;  // replace an existing file
+};
+
+}  // namespace trainyard::data
+
+#endif  // TRAINYARD_DATA_PREPARE_PREPARE_OPTIONS_H_
