@@ -33,7 +33,7 @@ class FilterWorkspace {
 struct Verdict {
   // The first rule that the document fails, as an index of Filter::rule_names(). Kept if empty.
   std::optional<size_t> dropped_by;
-  double value = 0;  // the signal that the rule compared
+  double value = 0;  // the signal that the last rule compared
   // The text after all edits so far. Differs from the document only if the filter has edits. Points
   // into the document or the workspace, and is valid until the workspace is used again.
   std::string_view text;
@@ -45,7 +45,7 @@ struct Verdict {
 // the rules and the text.
 class Filter {
  public:
-  // `rules` is the name of a preset (PresetNames), several names joined by "," or "+", or the path
+  // `rules` is the name of a preset (presets.h), several names joined by "," or "+", or the path
   // of a rule file, which ends in .yaml or .yml.
   static absl::StatusOr<Filter> Load(const std::string& rules);
 
@@ -54,6 +54,11 @@ class Filter {
 
   // The text must be valid UTF-8 and shorter than 4 GiB.
   Verdict Judge(std::string_view text, FilterWorkspace& workspace) const;
+
+  // Appends the values of all signals of the text, in the order of SignalNames.
+  static void MeasureAll(std::string_view text, FilterWorkspace& workspace,
+                         std::vector<double>* values);
+  static std::vector<std::string> SignalNames();
 
   // One name per rule in the order of the checks, such as "words".
   const std::vector<std::string>& rule_names() const;
@@ -66,14 +71,6 @@ class Filter {
 
   std::shared_ptr<const FilterProgram> program_;
 };
-
-std::vector<std::string> PresetNames();
-
-// Names of all signals, in the order of MeasureAll.
-std::vector<std::string> SignalNames();
-
-// Appends the values of all signals of the text.
-void MeasureAll(std::string_view text, std::vector<double>* values);
 
 }  // namespace trainyard::data
 
