@@ -36,13 +36,19 @@ std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options) {
   CLI::App* train = app.add_subcommand("train-tokenizer",
                                        "Train a byte-level BPE tokenizer and write tokenizer.json");
   AddTrainTokenizerOptions(*train, &options->train_tokenizer);
+  CLI::App* filter = app.add_subcommand(
+      "filter", "Keep the documents that pass quality rules; continues an interrupted run");
+  AddFilterOptions(*filter, &options->filter);
   return {
       {prepare,
        [options](const std::string& program) { return PrepareLine(program, options->prepare); }},
       {count, [options](const std::string& program) { return CountLine(program, options->count); }},
-      {train, [options](const std::string& program) {
+      {train,
+       [options](const std::string& program) {
          return TrainTokenizerLine(program, options->train_tokenizer);
-       }}};
+       }},
+      {filter,
+       [options](const std::string& program) { return FilterLine(program, options->filter); }}};
 }
 
 int RunDataCommand(const DataCommand& command) {
