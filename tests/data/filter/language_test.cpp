@@ -24,7 +24,7 @@ const char kGerman[] =
     "Der Zug hat den Bahnhof am Abend verlassen, und niemand auf dem Bahnsteig hat bemerkt, dass "
     "der letzte Wagen stehen geblieben ist. Ein Arbeiter fand ihn am Morgen vor dem Tor.";
 
-bool Keeps(const std::string& rules, const std::string& text) {
+bool LoadedKeeps(const std::string& rules, const std::string& text) {
   FilterWorkspace workspace;
   return Filter::Load(rules)->Judge(text, workspace).kept();
 }
@@ -43,9 +43,9 @@ TEST(LanguageTest, FractionIsThresholdOfTheRule) {
   EXPECT_GT(fraction, 0.3);
   EXPECT_LT(fraction, 0.7);
   const auto rule = [](double min) { return absl::StrCat("language=en:", NumberText(min)); };
-  EXPECT_TRUE(Keeps(rule(fraction), mixed));
-  EXPECT_TRUE(Keeps(rule(std::nextafter(fraction, 0)), mixed));
-  EXPECT_FALSE(Keeps(rule(std::nextafter(fraction, 1)), mixed));
+  EXPECT_TRUE(LoadedKeeps(rule(fraction), mixed));
+  EXPECT_TRUE(LoadedKeeps(rule(std::nextafter(fraction, 0)), mixed));
+  EXPECT_FALSE(LoadedKeeps(rule(std::nextafter(fraction, 1)), mixed));
 }
 
 TEST(LanguageTest, OnlyTheBeginningIsRead) {
