@@ -19,6 +19,7 @@ pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(SIMDJSON REQUIRED IMPORTED_TARGET simdjson)
 pkg_check_modules(SENTENCEPIECE REQUIRED IMPORTED_TARGET sentencepiece)
+find_library(CLD2_LIBRARY cld2 REQUIRED)  # Debian's package has no file for pkg-config.
 
 # In the controller, one thread allocates many small messages and another thread frees them.
 # jemalloc halves the CPU time of a submission. Sanitizers have their own allocator.

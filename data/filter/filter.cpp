@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_split.h"
 #include "data/filter/filter_program.h"
+#include "data/filter/language.h"
 #include "data/filter/rule_file.h"
 #include "data/filter/text_measures.h"
 #include "data/unicode/nfc.h"
@@ -13,10 +14,34 @@
 namespace trainyard::data {
 namespace {
 
-bool Passes(const Rule& rule, double value) {
-  return !(rule.min.has_value() && value < *rule.min) &&
-         !(rule.max.has_value() && value > *rule.max);
-}
+// Measures the current text when the first rule needs it.
+class Measurement {
+ public:
+  Measurement(TextMeasures& measures, const LineLengths& line_lengths)
+      : measures_(measures), line_lengths_(line_lengths) {}
+
+  // The text has changed.
+  void Reset() { is_started_ = false; }
+
+  // `step` must not be an edit. Sets `value` to the number that the rule compares.
+  bool Passes(const FilterStep& step, std::string_view text, double* value) {
+    if (const LanguageRule* language = std::get_if<LanguageRule>(&step)) {
+      *value = LanguageFraction(text, language->number);
+      return *value >= language->min;
+    }
+    if (!is_started_) measures_.Start(text, line_lengths_);
+    is_started_ = true;
+    const Rule& rule = std::get<Rule>(step);
+    *value = measures_.Value(rule.signal);
+    return !(rule.min.has_value() && *value < *rule.min) &&
+           !(rule.max.has_value() && *value > *rule.max);
+  }
+
+ private:
+  TextMeasures& measures_;
+  const LineLengths& line_lengths_;
+  bool is_started_ = false;
+};
 
 // Sets `edited`, which may contain `text`, to the edited text. Returns false, without a change, if
 // the text stays as it is.
@@ -49,7 +74,7 @@ absl::StatusOr<Filter> Filter::Load(const std::string& rules) {
   } else {
     const std::vector<std::string> names = absl::StrSplit(rules, absl::ByAnyChar(",+"));
     for (const std::string& name : names) {
-      TRAINYARD_RETURN_IF_ERROR(AddPreset(name, program));
+      TRAINYARD_RETURN_IF_ERROR(AddNamedRules(name, program));
     }
   }
   return Filter(std::make_shared<const FilterProgram>(std::move(program)));
@@ -63,22 +88,16 @@ absl::StatusOr<Filter> Filter::FromYaml(std::string_view yaml, const std::string
 Verdict Filter::Judge(std::string_view text, FilterWorkspace& workspace) const {
   Verdict verdict;
   verdict.text = text;
-  TextMeasures& measures = *workspace.measures_;
-  bool is_measured = false;  // `measures` has the current text
+  Measurement measurement(*workspace.measures_, program_->line_lengths());
   size_t rules = 0;
   for (const FilterStep& step : program_->steps()) {
-    const Rule* rule = std::get_if<Rule>(&step);
-    if (rule == nullptr) {
-      if (Edit(step, verdict.text, &workspace.edited_)) {
-        verdict.text = workspace.edited_;
-        is_measured = false;
-      }
+    if (IsEdit(step)) {
+      if (!Edit(step, verdict.text, &workspace.edited_)) continue;
+      verdict.text = workspace.edited_;
+      measurement.Reset();
       continue;
     }
-    if (!is_measured) measures.Start(verdict.text, program_->line_lengths());
-    is_measured = true;
-    verdict.value = measures.Value(rule->signal);
-    if (!Passes(*rule, verdict.value)) {
+    if (!measurement.Passes(step, verdict.text, &verdict.value)) {
       verdict.dropped_by = rules;
       return verdict;
     }

@@ -45,8 +45,9 @@ struct Verdict {
 // the rules and the text.
 class Filter {
  public:
-  // `rules` is the name of a preset (presets.h), several names joined by "," or "+", or the path
-  // of a rule file, which ends in .yaml or .yml.
+  // `rules` is the path of a rule file, which ends in .yaml or .yml, or a list joined by "," or
+  // "+". Each element is the name of a preset (presets.h) or a language with the least fraction of
+  // the text, such as "language=en:0.65".
   static absl::StatusOr<Filter> Load(const std::string& rules);
 
   // Reads the text of a rule file (README.md). Errors begin with "display_name:line: ".

@@ -36,6 +36,10 @@ std::string RuleText(const Rule& rule, const LineLengths& lengths) {
 
 std::string StepText(const FilterStep& step, const LineLengths& lengths) {
   if (const Rule* rule = std::get_if<Rule>(&step)) return RuleText(*rule, lengths);
+  if (const LanguageRule* language = std::get_if<LanguageRule>(&step)) {
+    return absl::StrCat(kLanguageName, ": {code: ", language->code,
+                        ", min: ", NumberText(language->min), "}");
+  }
   if (const C4LineRules* lines = std::get_if<C4LineRules>(&step)) {
     return absl::StrCat(
         kC4LinesName, ": {end_punctuation: ", lines->end_punctuation ? "true" : "false",
@@ -48,15 +52,20 @@ std::string StepText(const FilterStep& step, const LineLengths& lengths) {
 
 std::string NameOf(const FilterStep& step) {
   if (const Rule* rule = std::get_if<Rule>(&step)) return InfoOf(rule->signal).name;
+  if (std::holds_alternative<LanguageRule>(step)) return kLanguageName;
   return std::holds_alternative<C4LineRules>(step) ? kC4LinesName : kNfcName;
+}
+
+bool IsEdit(const FilterStep& step) {
+  return std::holds_alternative<C4LineRules>(step) || std::holds_alternative<NfcEdit>(step);
 }
 
 void FilterProgram::Add(const FilterStep& step) {
   if (const Rule* rule = std::get_if<Rule>(&step)) {
     for (auto old = steps_.rbegin(); old != steps_.rend(); ++old) {
+      if (IsEdit(*old)) break;
       Rule* old_rule = std::get_if<Rule>(&*old);
-      if (old_rule == nullptr) break;
-      if (old_rule->signal != rule->signal) continue;
+      if (old_rule == nullptr || old_rule->signal != rule->signal) continue;
       Tighten(*rule, *old_rule);
       return;
     }
@@ -80,7 +89,7 @@ void FilterProgram::Replace(const FilterStep& step) {
 void FilterProgram::UpdateRuleNames() {
   rule_names_.clear();
   for (const FilterStep& step : steps_) {
-    if (std::holds_alternative<Rule>(step)) rule_names_.push_back(NameOf(step));
+    if (!IsEdit(step)) rule_names_.push_back(NameOf(step));
   }
 }
 

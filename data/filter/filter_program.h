@@ -22,11 +22,19 @@ struct Rule {
   std::optional<double> max;
 };
 
+// A document is dropped if less than `min` of it is in the language.
+struct LanguageRule {
+  std::string code;
+  int number;  // LanguageNumber of the code
+  double min;
+};
+
 struct NfcEdit {};
 
-using FilterStep = std::variant<Rule, C4LineRules, NfcEdit>;
+using FilterStep = std::variant<Rule, LanguageRule, C4LineRules, NfcEdit>;
 
-// The names of the edits in rule files.
+// Names in rule files of steps that have no signal.
+constexpr char kLanguageName[] = "language";
 constexpr char kC4LinesName[] = "c4_lines";
 constexpr char kNfcName[] = "nfc";
 
@@ -57,6 +65,9 @@ class FilterProgram {
 };
 
 std::string NameOf(const FilterStep& step);
+
+// True if the step changes the text, false if it is a rule.
+bool IsEdit(const FilterStep& step);
 
 }  // namespace trainyard::data
 

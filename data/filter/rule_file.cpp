@@ -2,13 +2,16 @@
 
 #include <cmath>
 #include <fstream>
+#include <optional>
 #include <set>
-#include <sstream>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "data/filter/language.h"
 #include "data/filter/presets.h"
 #include "proto/support/status_macros.h"
 #include "proto/text/number_text.h"
@@ -22,11 +25,41 @@ constexpr size_t kMaxFileBytes = size_t{1} << 20;
 constexpr double kMaxLength = 1e9;
 
 std::string RuleNames() {
-  std::vector<std::string> names{kC4LinesName, kNfcName};
+  std::vector<std::string> names{kC4LinesName, kLanguageName, kNfcName};
   for (size_t i = 0; i < kSignalCount; ++i) {
     names.emplace_back(InfoOf(static_cast<Signal>(i)).name);
   }
   return absl::StrJoin(names, ", ");
+}
+
+absl::Status UnknownLanguage(const std::string& code) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "unknown language `", code, "`; use a code of ISO 639 that CLD2 knows, such as en or fr"));
+}
+
+// Parses a text such as "language=en:0.65".
+absl::StatusOr<LanguageRule> ParseLanguage(const std::string& text) {
+  const std::vector<std::string> parts = absl::StrSplit(text.substr(text.find('=') + 1), ':');
+  LanguageRule rule{parts.front(), 0, 0};
+  if (parts.size() != 2 || !absl::SimpleAtod(parts.back(), &rule.min) ||
+      !(rule.min >= 0 && rule.min <= 1)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("`", text, "` must be language=CODE:FRACTION, such as language=en:0.65"));
+  }
+  const std::optional<int> number = LanguageNumber(rule.code);
+  if (!number.has_value()) return UnknownLanguage(rule.code);
+  rule.number = *number;
+  return rule;
+}
+
+absl::Status AddPreset(const std::string& name, FilterProgram& program) {
+  const std::vector<FilterStep>* steps = FindPreset(name);
+  if (steps == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat("unknown preset `", name, "`; the presets are ",
+                                                   absl::StrJoin(PresetNames(), ", ")));
+  }
+  for (const FilterStep& step : *steps) program.Add(step);
+  return absl::OkStatus();
 }
 
 class RuleFileReader {
@@ -88,7 +121,7 @@ class RuleFileReader {
   absl::Status ReadStep(const YAML::Node& name, const YAML::Node& settings) {
     const std::string text = Text(name);
     const std::optional<Signal> signal = SignalNamed(text);
-    if (!signal.has_value() && text != kC4LinesName) {
+    if (!signal.has_value() && text != kC4LinesName && text != kLanguageName) {
       return Error(name, absl::StrCat("unknown rule `", text, "`; the rules are ", RuleNames()));
     }
     if (!settings.IsMap()) {
@@ -100,7 +133,8 @@ class RuleFileReader {
       if (seen.insert(Text(entry.first)).second) continue;
       return Error(entry.first, absl::StrCat("`", text, "` sets `", Text(entry.first), "` twice"));
     }
-    return signal.has_value() ? ReadRule(name, *signal, settings) : ReadC4Lines(settings);
+    if (signal.has_value()) return ReadRule(name, *signal, settings);
+    return text == kLanguageName ? ReadLanguage(name, settings) : ReadC4Lines(settings);
   }
 
   absl::Status ReadRule(const YAML::Node& name, Signal signal, const YAML::Node& settings) {
@@ -137,6 +171,30 @@ class RuleFileReader {
     } else {
       program_.SetLongLength(length);
     }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadLanguage(const YAML::Node& name, const YAML::Node& settings) {
+    LanguageRule rule{"", 0, -1};
+    for (const auto& entry : settings) {
+      const std::string key = Text(entry.first);
+      if (key == "code") {
+        rule.code = Text(entry.second);
+        const std::optional<int> number = LanguageNumber(rule.code);
+        if (!number.has_value()) {
+          return Error(entry.second, std::string(UnknownLanguage(rule.code).message()));
+        }
+        rule.number = *number;
+      } else if (key == "min") {
+        TRAINYARD_ASSIGN_OR_RETURN(rule.min, ReadNumber(entry.second, key, 1));
+      } else {
+        return UnknownSetting(entry.first, "code and min");
+      }
+    }
+    if (rule.code.empty() || rule.min < 0) {
+      return Error(name, absl::StrCat("`", rule_, "` needs code and min"));
+    }
+    program_.Replace(rule);
     return absl::OkStatus();
   }
 
@@ -194,14 +252,13 @@ class RuleFileReader {
 
 }  // namespace
 
-absl::Status AddPreset(const std::string& name, FilterProgram& program) {
-  const std::vector<FilterStep>* steps = FindPreset(name);
-  if (steps == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat("unknown preset `", name, "`; the presets are ",
-                                                   absl::StrJoin(PresetNames(), ", ")));
+absl::Status AddNamedRules(const std::string& name, FilterProgram& program) {
+  if (name.starts_with("language=")) {
+    TRAINYARD_ASSIGN_OR_RETURN(const LanguageRule rule, ParseLanguage(name));
+    program.Add(rule);
+    return absl::OkStatus();
   }
-  for (const FilterStep& step : *steps) program.Add(step);
-  return absl::OkStatus();
+  return AddPreset(name, program);
 }
 
 absl::StatusOr<FilterProgram> ParseRuleFile(std::string_view yaml,

@@ -11,8 +11,8 @@
 
 namespace trainyard::data {
 
-// Adds the steps of a preset. INVALID_ARGUMENT if there is no such preset.
-absl::Status AddPreset(const std::string& name, FilterProgram& program);
+// Adds the steps of a preset, or the rule of a text such as "language=en:0.65".
+absl::Status AddNamedRules(const std::string& name, FilterProgram& program);
 
 // README.md describes the format. Errors are INVALID_ARGUMENT and begin with
 // "display_name:line: ".

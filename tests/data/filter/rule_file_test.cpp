@@ -66,8 +66,9 @@ TEST(RuleFileTest, UnknownNamesAreErrors) {
               HasSubstr("unknown preset `gophers`; the presets are guide, gopher, repetition"));
   EXPECT_THAT(ErrorOf("presets:\n  - guide\n  - gophers\n"),
               HasSubstr("rules.yaml:3: unknown preset `gophers`"));
-  EXPECT_THAT(ErrorOf("rules:\n  - words: {min: 1}\n  - wrods: {min: 1}\n"),
-              HasSubstr("rules.yaml:3: unknown rule `wrods`; the rules are c4_lines, nfc, char"));
+  EXPECT_THAT(
+      ErrorOf("rules:\n  - words: {min: 1}\n  - wrods: {min: 1}\n"),
+      HasSubstr("rules.yaml:3: unknown rule `wrods`; the rules are c4_lines, language, nfc, char"));
   EXPECT_EQ(ErrorOf("rules:\n  - words: {min: 1}\nrule: []\n"),
             "rules.yaml:3: unknown key `rule`; use presets or rules");
   EXPECT_EQ(ErrorOf("rules:\n  - words:\n      mni: 1\n"),
