@@ -26,8 +26,8 @@ using nlohmann::ordered_json;
 constexpr char kDatasetFormat[] = "trainyard-dataset";
 constexpr int64_t kDatasetVersion = 1;
 constexpr int64_t kDescriptionBytesMax = int64_t{64} << 20;
-constexpr int64_t kTokensMax = std::numeric_limits<int64_t>::max() / 8;
-constexpr char kPrepareAgain[] = "; copy the file again, or prepare the data again";
+constexpr int64_t kDeclaredMax = std::numeric_limits<int64_t>::max() / 8;
+constexpr char kCopyOrPrepareAgain[] = "; copy the file again, or prepare the data again";
 
 ordered_json SplitJson(const SplitTotals& totals) {
   ordered_json files = ordered_json::array();
@@ -51,13 +51,14 @@ std::string MetaPickle(int64_t vocab_size) {
 }
 
 absl::Status Damaged(const std::string& path, const std::string& what) {
-  return absl::DataLossError(path + ": " + what + kPrepareAgain);
+  return absl::DataLossError(path + ": " + what + kCopyOrPrepareAgain);
 }
 
 absl::StatusOr<json> ReadObject(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in)
-    return absl::NotFoundError(path + ": cannot open: " + std::strerror(errno) + kPrepareAgain);
+    return absl::NotFoundError(path + ": cannot open: " + std::strerror(errno) +
+                               kCopyOrPrepareAgain);
   std::error_code error;
   const auto bytes = std::filesystem::file_size(path, error);
   if (error || bytes > static_cast<uintmax_t>(kDescriptionBytesMax)) {
@@ -113,7 +114,7 @@ void ReadFormat(const char* name, int64_t version, Fields* fields) {
   if (fields->Text(format::kFormatKey) != name) {
     fields->Refuse(std::string("\"format\" is not \"") + name + "\"");
   }
-  if (fields->Integer(format::kVersionKey, kTokensMax) != version) {
+  if (fields->Integer(format::kVersionKey, kDeclaredMax) != version) {
     fields->Refuse("\"version\" is not " + std::to_string(version) + "; update this program");
   }
 }
@@ -139,8 +140,8 @@ absl::StatusOr<SplitDescription> ReadHeader(const std::string& directory, const 
   ReadFormat(format::kFormat, format::kVersion, &fields);
   SplitDescription split = ReadCommon(&fields);
   split.split = name;
-  split.tokens = fields.Integer(format::kTokens, kTokensMax);
-  split.documents = fields.Integer(format::kDocuments, kTokensMax);
+  split.tokens = fields.Integer(format::kTokens, kDeclaredMax);
+  split.documents = fields.Integer(format::kDocuments, kDeclaredMax);
   split.files = {{std::string(name) + ".bin", split.tokens * split.bytes_per_token, 0,
                   fields.Text(format::kChecksum)}};
   TRAINYARD_RETURN_IF_ERROR(fields.status());
@@ -152,7 +153,7 @@ absl::StatusOr<TokenFileFacts> ReadFile(const json& object, const std::string& p
   TokenFileFacts file;
   file.name = fields.Text("name");
   if (file.name.find('/') != std::string::npos) fields.Refuse("a file is in another directory");
-  file.bytes = fields.Integer("bytes", kTokensMax);
+  file.bytes = fields.Integer("bytes", kDeclaredMax);
   file.token_from = object.contains("token_from") ? fields.Integer("token_from", file.bytes) : -1;
   file.xxh64 = fields.Text(format::kChecksum);
   TRAINYARD_RETURN_IF_ERROR(fields.status());
@@ -162,8 +163,8 @@ absl::StatusOr<TokenFileFacts> ReadFile(const json& object, const std::string& p
 absl::StatusOr<SplitDescription> ReadSplit(const json& object, SplitDescription split,
                                            const std::string& path) {
   Fields fields(object, path);
-  split.tokens = fields.Integer(format::kTokens, kTokensMax);
-  split.documents = fields.Integer(format::kDocuments, kTokensMax);
+  split.tokens = fields.Integer(format::kTokens, kDeclaredMax);
+  split.documents = fields.Integer(format::kDocuments, kDeclaredMax);
   TRAINYARD_RETURN_IF_ERROR(fields.status());
   const auto files = object.find("files");
   if (files == object.end() || !files->is_array()) return Damaged(path, "\"files\" is not a list");

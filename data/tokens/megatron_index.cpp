@@ -14,7 +14,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-constexpr size_t kBufferBytes = size_t{1} << 20;
+constexpr size_t kNumberBytes = size_t{1} << 20;
 constexpr char kMagic[] = "MMIDIDX\0";  // 9 bytes, including the literal's final zero.
 constexpr uint64_t kVersion = 1;
 constexpr char kUint16Code = 8;
@@ -35,7 +35,7 @@ class BufferedNumbers {
   template <typename Number>
   absl::Status Add(Number number) {
     AppendNumber(number, &buffer_);
-    return buffer_.size() < kBufferBytes ? absl::OkStatus() : Flush();
+    return buffer_.size() < kNumberBytes ? absl::OkStatus() : Flush();
   }
 
   absl::Status Flush() {
@@ -69,7 +69,7 @@ absl::Status MegatronIndex::AddDocument(int64_t tokens) {
   ++documents_;
   sequences_ += SequencesOf(tokens);
   AppendNumber(tokens, &buffer_);
-  return buffer_.size() < kBufferBytes ? absl::OkStatus() : Flush();
+  return buffer_.size() < kNumberBytes ? absl::OkStatus() : Flush();
 }
 
 absl::Status MegatronIndex::Flush() {

@@ -20,9 +20,9 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-constexpr size_t kBufferBytes = size_t{1} << 20;  // a multiple of the size of a token
-constexpr char kCopyAgain[] = "; copy the file again, or prepare the data again";
-constexpr char kPrepareAgain[] = "; prepare the data again";
+constexpr size_t kReadBytes = size_t{1} << 20;  // a multiple of the size of a token
+constexpr char kCopyDataAgain[] = "; copy the file again, or prepare the data again";
+constexpr char kWriteAgain[] = "; prepare the data again";
 
 // The tokens of a split, over all its files.
 class TokenScan {
@@ -44,7 +44,7 @@ class TokenScan {
                           " ids are not below the size of the vocabulary (" +
                           std::to_string(split_.vocab_size) + "), first id " +
                           std::to_string(first_outside_id_) + " at token " +
-                          std::to_string(first_outside_) + kPrepareAgain);
+                          std::to_string(first_outside_) + kWriteAgain);
     }
     if (tokens_ == 0) {
       if (split_.documents != 0) Miscounted(path, 0);
@@ -78,19 +78,19 @@ class TokenScan {
     if (marks.before && first_ != *marks.before) {
       problems_.push_back(path + ": begins with token " + std::to_string(first_) +
                           " instead of the begin of a document (" + std::to_string(*marks.before) +
-                          ")" + kPrepareAgain);
+                          ")" + kWriteAgain);
     }
     if (marks.after && last_ != *marks.after) {
       problems_.push_back(path + ": ends with token " + std::to_string(last_) +
                           " instead of the end of a document (" + std::to_string(*marks.after) +
-                          ")" + kPrepareAgain);
+                          ")" + kWriteAgain);
     }
   }
 
   void Miscounted(const std::string& path, int64_t marks) {
     problems_.push_back(path + ": has the end or begin of " + std::to_string(marks) +
                         " documents, but the description declares " +
-                        std::to_string(split_.documents) + kPrepareAgain);
+                        std::to_string(split_.documents) + kWriteAgain);
   }
 
   const SplitDescription& split_;
@@ -119,7 +119,7 @@ class FileReader {
   // nullopt if the file cannot be read. `scan` may be null.
   std::optional<std::string> Checksum(int64_t from, TokenScan* scan) {
     in_.seekg(from);
-    std::string buffer(kBufferBytes, '\0');
+    std::string buffer(kReadBytes, '\0');
     while (in_) {
       in_.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
       const std::string_view bytes(buffer.data(), static_cast<size_t>(in_.gcount()));
@@ -149,12 +149,12 @@ class FileReader {
 std::string SizeProblem(const std::string& path, const TokenFileFacts& file) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
-    return path + ": is missing or is not a file" + kCopyAgain;
+    return path + ": is missing or is not a file" + kCopyDataAgain;
   }
   const auto bytes = static_cast<int64_t>(std::filesystem::file_size(path, error));
   if (bytes == file.bytes) return "";
   return path + ": has " + std::to_string(bytes) + " bytes instead of " +
-         std::to_string(file.bytes) + kCopyAgain;
+         std::to_string(file.bytes) + kCopyDataAgain;
 }
 
 // Returns false if the check was stopped.
@@ -167,7 +167,7 @@ bool CheckFile(const std::string& path, const TokenFileFacts& file, const SplitD
     const int64_t tokens = (file.bytes - file.token_from) / split.bytes_per_token;
     if (reader.LlmcTokens() != tokens) {
       problems->push_back(path + ": its header does not declare the " + std::to_string(tokens) +
-                          " tokens of the file" + kCopyAgain);
+                          " tokens of the file" + kCopyDataAgain);
     }
   }
   const std::optional<std::string> checksum =
@@ -180,7 +180,7 @@ bool CheckFile(const std::string& path, const TokenFileFacts& file, const SplitD
   if (checksum->empty()) return false;
   if (*checksum != file.xxh64) {
     problems->push_back(path + ": the checksum is " + *checksum + " instead of " + file.xxh64 +
-                        ", so the file is damaged" + kCopyAgain);
+                        ", so the file is damaged" + kCopyDataAgain);
   }
   return true;
 }
@@ -206,7 +206,7 @@ std::vector<std::string> CheckSplit(const std::string& directory, const SplitDes
   if (tokens != split.tokens) {
     problems.push_back(name + ": its files have " + std::to_string(tokens) +
                        " tokens, but the description declares " + std::to_string(split.tokens) +
-                       kPrepareAgain);
+                       kWriteAgain);
   }
   // With a missing or damaged file, further differences have the same cause.
   if (problems.empty()) scan.Finish(name, settings.marks_in_text);
