@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -42,6 +43,9 @@ class BlockDecoder {
   // Errors: DataLoss, with file and byte offset, for plain text that is not UTF-8; the errors of
   // PodToText.
   absl::StatusOr<BlockLines> Decode(RawBlock* block, const Take& take);
+
+  // Same as JsonLineParser::ObserveFields.
+  void ObserveFields(TakeField take) { parser_.ObserveFields(std::move(take)); }
 
  private:
   struct DocumentEnds {
