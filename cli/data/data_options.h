@@ -1,4 +1,4 @@
-// The options of the commands `trainyard data prepare`, `count` and `train-tokenizer`.
+// The options of the commands of `trainyard data`.
 #ifndef TRAINYARD_CLI_DATA_DATA_OPTIONS_H_
 #define TRAINYARD_CLI_DATA_DATA_OPTIONS_H_
 
@@ -20,6 +20,13 @@ namespace trainyard::cli {
 void AddPrepareOptions(CLI::App& app, data::PrepareOptions* options);
 std::vector<std::string> PrepareLine(const std::string& program,
                                      const data::PrepareOptions& options);
+
+void AddVerifyOptions(CLI::App& app, data::VerifyOptions* options);
+std::vector<std::string> VerifyLine(const std::string& program, const data::VerifyOptions& options);
+
+void AddInspectOptions(CLI::App& app, data::InspectOptions* options);
+std::vector<std::string> InspectLine(const std::string& program,
+                                     const data::InspectOptions& options);
 
 void AddCountOptions(CLI::App& app, data::CountOptions* options);
 std::vector<std::string> CountLine(const std::string& program, const data::CountOptions& options);
