@@ -166,8 +166,9 @@ int BackUpOrRestore(const Flags& flags) {
     std::printf(
         "Jobs that were submitted after the backup continue to run, but the controller does "
         "not\nmanage them. It cordons their nodes when the workers attach (`trainyard nodes` shows "
-        "why),\nand the output of these jobs stays on the nodes. Jobs that ended or were restarted "
-        "after\nthe backup run again from the newest checkpoint that the backup lists.\n");
+        "why),\nand the output of these jobs stays on the nodes. If a job ended or was restarted "
+        "after\nthe backup, the job runs again from the newest checkpoint that the backup "
+        "lists.\n");
     std::fputs(controller::RestoredAccessText(TokenFile(flags)).c_str(), stdout);
   }
   return 0;

@@ -31,7 +31,7 @@ class RootReader {
   void Stop();
 
  private:
-  // Also owned by the thread, which may outlive the RootReader.
+  // The thread owns this state too, because the thread may outlive the RootReader.
   struct Shared {
     std::mutex mutex;
     std::condition_variable changed;

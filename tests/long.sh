@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# The long forms of the tests about failures, one after the other, on the release build that
-# tests/run.sh makes: some three hours on two cores. Ends with the parts that failed.
+# Runs the long forms of the failure tests, one after the other, on the release build of
+# tests/run.sh. Takes about three hours on two cores. Prints the failed parts at the end.
 #   tests/long.sh                all parts
 #   tests/long.sh months kills   these parts:
 #     months      90 days of a job of 9,600 GPUs at the failure rates of the Llama 3 report
 #     simulation  3,000 seeds of each simulated cluster
 #     kills       200 random kills of controller, workers and ranks
-#     heals       50 kills of a rank that goes on in place, through the daemons
-#     partition   a network, and a controller, that are away for ten minutes
-#     hour        an hour of random misfortunes on three nodes (as root)
+#     heals       50 kills of a rank, each followed by recovery in place, with real daemons
+#     partition   a network outage and a controller outage of ten minutes each
+#     hour        an hour of random faults on three nodes (as root)
 set -uo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the tests need, builds, runs every test, and closes with "N passed, N failed".
+# Installs the tests' dependencies, builds, runs every test, and prints "N passed, N failed".
 #   tests/run.sh               every test, on the release build
 #   tests/run.sh --sanitizers  also unit tests and simulation under ASan + UBSan and under TSan
 #   tests/run.sh --junit DIR  also writes ctest's reports into DIR
@@ -22,7 +22,7 @@ passed=0
 failed=0
 mkdir -p "$reports"
 
-# run_preset PRESET TARGET [ctest options]: builds and tests one preset, adds to the counts.
+# run_preset PRESET TARGET [ctest options]: builds and tests one preset, and updates the counts.
 run_preset() {
   local preset=$1 target=$2
   shift 2

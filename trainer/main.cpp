@@ -49,7 +49,7 @@ std::string AbsolutePath(const std::string& path) {
   return std::string(directory) + "/" + (path.starts_with("./") ? path.substr(2) : path);
 }
 
-// Sets those paths that the environment does not set, from the settings.
+// Sets, from the settings, those paths that the environment does not set.
 void ResolvePaths(const RunConfig& config, const CommandLine& command, RuntimeEnvironment& env) {
   if (env.checkpoint_dir.empty()) env.checkpoint_dir = config.checkpoint.dir;
   if (env.checkpoint_dir.empty()) env.checkpoint_dir = env.run_dir + "/checkpoints";
@@ -106,8 +106,8 @@ int main(int argc, char** argv) {
     const trainyard::trainer::Failure failure = trainyard::trainer::FailureOf(error);
     const int code = trainyard::trainer::Fail(failure);
     if (failure.code != trainyard::ExitCode::kPeerLost) return code;
-    // Exits without running CUDA's exit handlers. They would wait for the device, which itself
-    // waits for the lost peer.
+    // Exits without running CUDA's exit handlers. The handlers would wait for the device, which
+    // itself waits for the lost peer.
     std::cout.flush();
     _exit(code);
   }

@@ -32,8 +32,8 @@ void DeclareLimits(CLI::App& app, trainyard::worker::RankLimits& limits) {
           "an eighth of the disk; 0: no limit")
       ->capture_default_str();
   declare("--telemetry-rate-limit", limits.telemetry_rate,
-          "Limit on a job's telemetry in bytes per second, averaged over 10 s. The telemetry of 10 "
-          "s may take at most a sixteenth of the disk; 0: no limit")
+          "Limit on a job's telemetry in bytes per second, averaged over 10 s; lowered if 10 s at "
+          "this rate would fill more than a sixteenth of the disk; 0: no limit")
       ->capture_default_str();
   declare("--log-rate-limit", limits.log_rate,
           "Limit on a job's output in bytes per second, averaged over 10 s; 0: no limit")

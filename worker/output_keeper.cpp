@@ -42,7 +42,7 @@ int64_t OutputKeeper::BytesToFree(const std::vector<StreamPosition>& streams) co
   return std::min(wanted, used);
 }
 
-// Returns the files of the ranks. Only telemetry that the controller has stored may be dropped.
+// Returns the files of the ranks. Telemetry may be dropped only after the controller has stored it.
 std::vector<OutputFile> OutputKeeper::FilesOf(const std::vector<StreamPosition>& streams) const {
   std::vector<OutputFile> files;
   for (const StreamPosition& stream : streams) {

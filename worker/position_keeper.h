@@ -1,4 +1,4 @@
-// Keeps on disk what the next start of the worker must know of the controller: the offset up to
+// Keeps on disk what the next start of the worker must know about the controller: the offset up to
 // which it has stored each stream, and the newest mark of its event log.
 #ifndef TRAINYARD_WORKER_POSITION_KEEPER_H_
 #define TRAINYARD_WORKER_POSITION_KEEPER_H_

@@ -97,7 +97,7 @@ const std::map<std::string, std::string>& PlainSettings() {
   return settings;
 }
 
-// Returns the job setting whose value is the value of the option unchanged; null if there is none.
+// Returns the job setting that receives the option's value; null if there is no such setting.
 const std::string* PlainSetting(const std::string& option) {
   for (const auto* settings : {&PlainSettings(), &PlainExpertSettings()}) {
     if (const auto found = settings->find(option); found != settings->end()) return &found->second;

@@ -37,7 +37,7 @@ std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const Clus
 // Returns the alert of an entry whose event is an AlertRaised.
 v1::Alert AlertOf(const v1::EventEntry& entry);
 
-// Finds the job that a request names, if the job is in the state. For jobs that may be archived,
+// Finds the job that a request names among the jobs in the state. For jobs that may be archived,
 // use ReadJob (named_job.h). Errors: INVALID_ARGUMENT, NOT_FOUND.
 absl::StatusOr<const JobEntry*> FindNamedJob(const ClusterView& view, const std::string& reference);
 

@@ -93,7 +93,7 @@ absl::StatusOr<Topics> ParseTopics(const std::vector<std::string>& names) {
 namespace {
 
 // Adds the job's spec to a submission event, if the job is still in the state. The feed stores
-// submission events without the spec (TickSummary), because the spec is most of their bytes.
+// submission events without the spec (TickSummary), because most bytes of an event are the spec.
 void AddSpec(const ClusterState& state, v1::JobSubmitted& submitted) {
   const JobEntry* entry = FindEntry(state, submitted.job_id());
   if (entry != nullptr) *submitted.mutable_spec() = entry->job.spec();

@@ -110,8 +110,8 @@ void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions
   links_by_node_[session.node_id] = link;
   const bool events_lost = hello.has_log_mark() && !marks_.covers(hello.log_mark());
   if (events_lost) {
-    // Submit this before AttachWorker, so that the loss is in the state when the worker's reports
-    // are decided.
+    // Submit this before AttachWorker. The state must record the lost events before the controller
+    // processes the worker's reports.
     ReportLostEvents report{hello.log_mark(), absl::StrCat("node ", hello.node_name()),
                             marks_.newest().sequence()};
     actions.emplace_back(

@@ -10,11 +10,11 @@ namespace {
 // expert.
 double SortElements(const BlockWork& work) { return 2 * work.experts.rows * work.hidden; }
 
-// Returns the number of elements of one pass. Each of its two directions moves every row:
+// Returns the number of elements that one pass moves. Rows move to the experts and back:
 // - The rows are copied for their experts.
-// - An all-to-all needs the received rows sorted by local expert, and the results in the order of
-//   arrival. After an all-gather, each rank copies its rows from the rows of all ranks, adds up the
-//   results of each row, and adds the sums of all ranks.
+// - After an all-to-all, the received rows are sorted by local expert. The results are put back in
+//   the order of arrival. After an all-gather, each rank copies its rows from those of all ranks.
+//   Then it adds up the results of each row, and the sums of all ranks.
 // - The results of a token and the residual are added.
 double DispatchElements(const BlockWork& work) {
   const ExpertWork& experts = work.experts;

@@ -1,5 +1,6 @@
 #include "data/prepare/choose_tokenizer.h"
 
+#include "absl/status/status.h"
 #include "data/tokenizer/byte_tokenizer.h"
 #include "data/tokenizer/load_tokenizer.h"
 
@@ -12,11 +13,19 @@ bool IsTrainedOnInputs(const std::string& name) {
 absl::StatusOr<std::unique_ptr<Tokenizer>> ChooseTokenizer(const std::string& name,
                                                            const TokenizerOptions& options) {
   if (name == "byte") return MakeByteTokenizer();
+  if (IsTrainedOnInputs(name)) {
+    return absl::InvalidArgumentError("a " + name +
+                                      " tokenizer is trained by data prepare; name the path of a "
+                                      "tokenizer, gpt2 or byte");
+  }
   LoadOptions load;
   load.family = options.family;
   load.document_tokens.end_of_document = options.end_of_document;
   load.special_text = options.special_text == "id" ? SpecialText::kId : SpecialText::kText;
-  return LoadTokenizer(name, load);
+  absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer = LoadTokenizer(name, load);
+  if (!absl::IsNotFound(tokenizer.status())) return tokenizer;
+  return absl::NotFoundError(std::string(tokenizer.status().message()) +
+                             "; name the path of a tokenizer, gpt2 or byte");
 }
 
 }  // namespace trainyard::data

@@ -14,7 +14,8 @@ namespace trainyard::data {
 // True for "bpe", "sentencepiece" and "unigram".
 bool IsTrainedOnInputs(const std::string& name);
 
-// Returns the tokenizer "byte", or one that LoadTokenizer reads. Errors are those of LoadTokenizer.
+// Returns the tokenizer "byte", or one that LoadTokenizer reads. Errors are those of LoadTokenizer,
+// and InvalidArgument for a tokenizer that is trained on the inputs.
 absl::StatusOr<std::unique_ptr<Tokenizer>> ChooseTokenizer(const std::string& name,
                                                            const TokenizerOptions& options);
 

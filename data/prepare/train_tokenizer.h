@@ -19,7 +19,7 @@ struct TrainedSummary {
   int64_t words = 0;  // distinct ones in the text
   int64_t longest_word = 0;
   bool has_end_token = false;  // a special token is known to end documents
-  std::string bad_lines;  // BadLineLog::Summary; empty if there are none
+  std::string bad_lines;       // BadLineLog::Summary; empty if there are none
   double seconds = 0;
 };
 

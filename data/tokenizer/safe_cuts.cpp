@@ -63,8 +63,10 @@ size_t SafeCuts::Find(std::string_view text, size_t begin, size_t end) const {
   if (!finds_cuts_) return std::string_view::npos;
   end = std::min(end, text.size());
   size_t line_end = text.find('\n', begin > 0 ? begin - 1 : 0);
-  while (line_end < end) {
-    for (const size_t at : {line_end, line_end + 1}) {
+  // A line end at `end` may have its CR in the range.
+  while (line_end <= end) {
+    const bool has_cr = line_end > 0 && text[line_end - 1] == '\r';
+    for (size_t at = has_cr ? line_end - 1 : line_end; at <= line_end + 1; ++at) {
       if (at >= begin && at < end && IsSafe(text, at)) return at;
     }
     line_end = text.find('\n', line_end + 1);
@@ -90,7 +92,7 @@ bool SafeCuts::IsPieceBegin(char32_t before, char32_t after) const {
     cutter_->Next(around, 0, &first_end, 1);
     return first_end == middle;
   }
-  if (*rule_ == SplitRule::kGpt2) return after == '\n';
+  if (*rule_ == SplitRule::kGpt2) return after == '\n' || after == '\r';
   return before == '\n' || ClassOf(before) != CharClass::kOther;
 }
 

@@ -16,9 +16,9 @@
 namespace trainyard::data {
 
 // A cut is beside a line end, where the split rule begins a piece whatever the text around it is:
-//   GPT-2: between a character that is not white space and LF.
-//   LLaMA-3, Qwen3: between a letter or number and LF, and between LF and a character that is not
-//       white space. Other characters, such as ".", are in one piece with the LF after them.
+//   GPT-2: between a character that is not white space and LF or CR LF.
+//   LLaMA-3, Qwen3: between a letter or number and LF or CR LF, and between LF and a character that
+//       is not white space. Other characters, such as ".", are in one piece with the LF after them.
 //   LLaMA-2: between LF and another character, if no token has both.
 // White space is never on both sides of a cut, and no added token contains or touches it.
 class SafeCuts {

@@ -28,7 +28,7 @@ std::vector<std::string> EnumNames(const google::protobuf::EnumDescriptor& type)
 // Returns the type of a field in words for users, as in `trainyard explain`.
 std::string TypeName(const FieldDescriptor& field) {
   if (field.is_map()) return "mapping of names to text";
-  if (field.is_repeated()) return "list of text";
+  if (field.is_repeated()) return "list of strings";
   if (IsDuration(field)) return "duration";
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_STRING:

@@ -55,7 +55,7 @@ BlockParameters ParametersOfBlock(const RunConfig& config, BlockKind kind) {
 
 // The number of blocks of each kind in one chunk of a stage. Dense models: the blocks of the first
 // chunk, which has the most layers, as an upper bound for the other chunks. Models with experts:
-// the mean over the chunks, because the first chunk may have all dense layers.
+// the mean over the chunks, because all layers of the first chunk may be dense.
 struct ChunkLayers {
   double dense = 0;
   double expert = 0;

@@ -241,8 +241,8 @@ void CheckExpertLayout(const RunConfig& config, Problems& problems) {
   if (config.train.gradient_noise_scale && (layout.tp > 1 || layout.ep > 1)) {
     problems.push_back({"train.gradient_noise_scale",
                         "`train.gradient_noise_scale` cannot be combined with `model.num_experts` "
-                        "unless `layout.tp` and `layout.ep` are 1, because the gradient of an "
-                        "expert then comes from the samples of several ranks"});
+                        "unless `layout.tp` and `layout.ep` are 1, because otherwise the gradient "
+                        "of an expert comes from the samples of several ranks"});
   }
 }
 

@@ -21,7 +21,7 @@ from results import Row, as_json, check, table
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parent.parent
 
-# Prefix of the rows' names -> the function that measures them.
+# Name prefix of rows -> the function that measures these rows.
 GROUPS = {
     "disk": store_rows.disk,
     "core": store_rows.core,
@@ -43,10 +43,10 @@ GROUPS = {
     "recover": trainer_rows.recover,
     "trainer": trainer_rows.trainer,
 }
-# Prefixes of rows that another group measures -> that group.
+# Name prefix of rows -> the group that measures these rows.
 ALIASES = {"list": "fleet", "restart": "fleet"}
 
-# Targets of ARCHITECTURE.md section 7 that no row can measure here.
+# Targets of ARCHITECTURE.md section 7 that cannot be measured here.
 ELSEWHERE = {
     "gpu.tokens": (">= 1.10 x PyTorch", "needs an H200: tests/gpu/bench.py"),
     "effective.time": (">= 99.5 % at 9,600 GPUs", "LongRunTest prints it: tests/simulation"),
@@ -62,7 +62,7 @@ class Bench:
         self.data = options.data.resolve()
         self.repetitions = 1 if options.smoke else options.repetitions
         self.smoke = options.smoke
-        # Set by the group disk: median of a sync.
+        # Median duration of a sync. Set by the group "disk".
         self.sync_ms = None
 
 

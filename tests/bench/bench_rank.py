@@ -1,9 +1,9 @@
-# A trainer by the contract of worker/README.md that trains nothing: it writes telemetry and output,
-# and waits for its peers as a collective would.
+# A program that follows the contract of worker/README.md for trainers without training a model: it
+# writes telemetry and output, and waits for its peers as in a collective.
 #
 #   bench_rank.py FOLDER STEPS_PER_SECOND
 #
-# Upon SIGUSR1 its loss is no number.
+# After SIGUSR1, the reported loss is NaN.
 import json
 import math
 import os

@@ -121,8 +121,8 @@ void PlaceGangs(benchmark::State& state) {
 BENCHMARK(PlaceGangs)->Args({10'000, 6'000})->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(PlaceGangs)->Args({100, 50})->UseManualTime()->Unit(benchmark::kMillisecond);
 
-// Arguments: nodes, jobs. Measures Reconcile and CommandsDue in a tick in which nothing happens
-// while every gang is running.
+// Arguments: nodes, jobs. Measures Reconcile and CommandsDue in a tick without events. Every gang
+// is running.
 void IdleTick(benchmark::State& state) {
   const auto nodes = static_cast<int>(state.range(0)), jobs = static_cast<int>(state.range(1));
   Cluster cluster = ClusterWithQueue(nodes, jobs, state);

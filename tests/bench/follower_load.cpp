@@ -15,7 +15,7 @@
 namespace trainyard::bench {
 namespace {
 
-// Simulates a CLI process suspended with ^Z: its call stays open, but it reads nothing.
+// Simulates a CLI process suspended with ^Z: the call stays open, but the process reads nothing.
 template <typename Response>
 class SlowReader final : public grpc::ClientReadReactor<Response> {
  public:

@@ -22,13 +22,13 @@ namespace {
 constexpr int kSlotsPerNode = 8;
 constexpr int64_t kJobsAtOnce = 5000;
 constexpr int kUsers = 50;
-// The state keeps only this many ended jobs, the newest ones.
+// The state keeps only this number of ended jobs: the newest.
 constexpr int64_t kEndedInState = 1000;
 
 struct History {
   int64_t ended = 1'000'000;
   int64_t running = 1000;
-  // Start of the history in Unix milliseconds. From then on, one job ends per second.
+  // Start of the history in Unix milliseconds. From this time on, one job ends per second.
   Timestamp begin_ms = 0;
 };
 
@@ -87,8 +87,8 @@ int64_t Archived(const History& history) {
   return std::max<int64_t>(history.ended - kEndedInState, 0);
 }
 
-// Writes only two events per job. They are enough, because a starting controller does not read
-// events from before a snapshot.
+// Writes only two events per job. Two are enough, because a starting controller does not read
+// events older than the snapshot.
 absl::Status WriteArchived(const History& history, EventLog& log) {
   for (int64_t first = 1; first <= Archived(history); first += kJobsAtOnce) {
     std::vector<v1::Event> events;
@@ -124,7 +124,7 @@ v1::Event NodeJoined(const std::string& id, Timestamp now) {
   return event;
 }
 
-// Adds the events that submit a job and start it.
+// Adds the events of a job's submission and start.
 void AddRunningJob(int64_t id, int64_t number, Timestamp now, std::vector<v1::Event>& events) {
   const auto add = [&]() -> v1::Event& {
     v1::Event& event = events.emplace_back();

@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::chrono::seconds kTestTimeout{120};
 constexpr std::chrono::milliseconds kLook{1};
-// Maximum number of queued messages per stream. With two, the next message is ready when one has
-// been sent.
+// Maximum number of queued messages per stream. With two, a message is ready as soon as the
+// previous one has been sent.
 constexpr std::size_t kReady = 2;
 // Maximum number of steps sent but not yet stored. Equals the worker's window
 // (worker/core/uplink.h).
@@ -80,7 +80,7 @@ bool WaitFor(std::vector<std::unique_ptr<Stream>>& streams, const std::function<
   return true;
 }
 
-// Returns how many points the controller counts in all series of the job; -1 on an error.
+// Returns the number of points in all series of the job; -1 on an error.
 int64_t CountPoints(v1::MetricService::Stub& stub, int64_t job_id) {
   v1::GetSeriesRequest request;
   request.set_job(absl::StrCat(job_id));

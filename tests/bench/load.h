@@ -1,4 +1,4 @@
-// Generates load on a running controller: one function per kind of load. Each one reports its
+// Generates load on a running controller: one function per kind of load. Each function reports its
 // results as JSON.
 #ifndef TRAINYARD_TESTS_BENCH_LOAD_H_
 #define TRAINYARD_TESTS_BENCH_LOAD_H_
@@ -10,20 +10,20 @@
 
 namespace trainyard::bench {
 
-// Returns the spec of a job that trains a small model on CPU slots. It sets the same fields as a
-// recipe.
+// Returns the spec of a job that trains a small model on CPU slots. The spec sets all fields that a
+// recipe sets.
 v1::JobSpec RecipeSpec(const std::string& name, int nodes, int slots_per_node);
 
 struct SubmitLoad {
   std::string controller;
-  // Jobs are named <prefix>-<number>. Each load run on a controller needs another prefix.
+  // Jobs are named <prefix>-<number>. Each load on a controller needs its own prefix.
   std::string prefix = "job";
   int jobs = 100;
   // Number of concurrent calls.
   int callers = 1;
   int nodes = 1;
   int slots_per_node = 1;
-  // Makes the controller reject every call before it reaches the loop, so that only gRPC and the
+  // Makes the controller reject every call before the loop sees it. As a result, only gRPC and the
   // decoding of the request are measured.
   bool refused = false;
 };
@@ -54,7 +54,7 @@ struct WorkerLoad {
   bool slow = false;
 };
 
-// Simulates workers until the end of standard input. Each time all workers have received Welcome,
+// Simulates workers until the end of standard input. Whenever all workers have received Welcome,
 // prints one line of JSON: {"attached": number of workers, "time_ms"}.
 void RunWorkerLoad(const WorkerLoad& load);
 
@@ -64,8 +64,8 @@ struct FollowerLoad {
   int followers = 100;
 };
 
-// Until the end of standard input, keeps calls open from which it does not read. Half of the calls
-// follow the state of the job, half its output. Prints {"followers"} when all calls have begun.
+// Until the end of standard input, keeps calls open without reading from them. Half of the calls
+// follow the job's state, half follow its output. Prints {"followers"} when all calls have begun.
 void RunFollowerLoad(const FollowerLoad& load);
 
 // Reads all pages of the job list. Returns {"seconds", "jobs", "pages"}.

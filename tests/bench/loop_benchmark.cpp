@@ -18,8 +18,8 @@
 namespace trainyard::controller {
 namespace {
 
-// Keeps `callers` submissions in flight until all are durable. Like the gRPC threads, the calling
-// thread validates each submission before it reaches the loop.
+// Keeps `callers` submissions in flight until all are durable. The calling thread validates each
+// submission before passing it to the loop, as the gRPC threads do.
 class Submitter {
  public:
   Submitter(Loop& loop, int jobs, int callers) : loop_(loop), jobs_(jobs), capacity_(callers) {}

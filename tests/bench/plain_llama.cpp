@@ -1,5 +1,5 @@
-// The baseline to which the benchmark compares the trainer: the same LLaMA, written with LibTorch's
-// own modules, optimizer and loss. Prints the seconds of each step, one per line.
+// The baseline for the trainer in the benchmark: the same LLaMA, with LibTorch's own modules,
+// optimizer and loss. Prints the seconds of each step, one per line.
 //
 //   plain_llama SPEC.json STEPS     the spec that trainyard-trainer reads
 #include <torch/torch.h>

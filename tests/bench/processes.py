@@ -14,7 +14,7 @@ import time
 
 START_SECONDS = 30
 ATTACH_SECONDS = 180
-# Peer progress counts only of ranks that progressed steadily this long (controller/core/README.md).
+# Only ranks with steady progress for this long count as peer progress (controller/core/README.md).
 PEER_PROGRESS_SECONDS = 12
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -126,7 +126,7 @@ class Cluster:
         self.http_address = "127.0.0.1:0"
         self.controller = None
         self.workers = []
-        # Every program below finds the token by it.
+        # Every program below finds the token through this path.
         self.token_file = directory / "controller" / "token"
         os.environ["TRAINYARD_TOKEN_FILE"] = str(self.token_file)
 

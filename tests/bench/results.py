@@ -14,7 +14,7 @@ class Row:
     name: str
     unit: str
     samples: list
-    # The target of ARCHITECTURE.md section 7, as text, and as (">=" or "<=", number) where it is one number.
+    # Target of ARCHITECTURE.md section 7: the text, and (">=" or "<=", number) if it is a number.
     promised: str = ""
     bound: tuple = ()
     note: str = ""

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds what the benchmarks need, measures, and prints one table.
-#   tests/bench/run.sh [ROW...]  all rows, or those that begin so (such as submit, fleet)
-#   tests/bench/run.sh --check   compares ratio rows with ranges.json: 1 when one is 20 % worse
+# Builds the benchmarks' programs, measures, and prints one table.
+#   tests/bench/run.sh [ROW...]  all rows, or the rows with these prefixes (such as submit, fleet)
+#   tests/bench/run.sh --check   compares ratio rows with ranges.json; exits with 1 if 20 % worse
 #   tests/bench/run.sh --smoke   every row once at its smallest size: shows that it works
 #   tests/bench/run.sh --help    the other options
 set -euo pipefail

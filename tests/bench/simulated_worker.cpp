@@ -143,7 +143,7 @@ SimulatedWorker::SimulatedWorker(Options options)
       random_(static_cast<std::minstd_rand::result_type>(options_.index + 1)) {}
 
 SimulatedWorker::~SimulatedWorker() {
-  // Until Close returns, messages can arrive, and their handlers use all members.
+  // Until Close returns, messages can arrive. The handlers of messages use all members.
   if (stream_ != nullptr) stream_->Close();
 }
 

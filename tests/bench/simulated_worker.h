@@ -1,5 +1,5 @@
-// A simulated worker that starts no processes and reports every rank as running. It uses the real
-// protocol on its own connection. One process can contain thousands of them.
+// A simulated worker that starts no processes and reports every rank as running. The worker uses
+// the real protocol on its own connection. One process can contain thousands of workers.
 #ifndef TRAINYARD_TESTS_BENCH_SIMULATED_WORKER_H_
 #define TRAINYARD_TESTS_BENCH_SIMULATED_WORKER_H_
 
@@ -20,8 +20,8 @@
 
 namespace trainyard::bench {
 
-// Bytes that a record is assumed to occupy in a telemetry file, so that step numbers follow from
-// offsets.
+// Assumed size in bytes of a record in a telemetry
+// file. Step numbers follow from offsets.
 inline constexpr int64_t kRecordBytes = 256;
 // Number of series per record.
 inline constexpr int kKeysPerRecord = 10;
@@ -47,9 +47,9 @@ class SimulatedWorker {
   // Ends the stream and waits until gRPC has released it.
   ~SimulatedWorker();
 
-  // Call it once per heartbeat interval. Without a stream, dials if the backoff has ended. With a
-  // stream that has received Welcome, sends a heartbeat, and a telemetry record for each gang whose
-  // rank 0 is on this worker.
+  // Call it once per heartbeat interval. Without a stream, dials if the backoff has ended. If a
+  // stream has received Welcome, sends a heartbeat. A telemetry record follows for each gang with
+  // rank 0 on this worker.
   void Beat();
 
   // Dials if the backoff has ended; otherwise returns at once.

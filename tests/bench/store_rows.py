@@ -134,7 +134,7 @@ def grep_seconds(bench, directory, mebibytes_of_log):
     samples = []
     for _ in range(bench.repetitions):
         begin = time.perf_counter()
-        # Locale C: grep compares bytes, as the store does. It exits with 1: no match.
+        # Locale C: grep compares bytes, as the store does. Exit code 1 means that no line matches.
         subprocess.run(["grep", "-c", "-F", "step 777777/", file], capture_output=True, check=False,
                        env={**os.environ, "LC_ALL": "C"})
         samples.append(time.perf_counter() - begin)

@@ -42,8 +42,8 @@ void RunWorkerLoad(const WorkerLoad& load) {
     fleet.push_back(std::make_unique<SimulatedWorker>(SimulatedWorker::Options{
         .controller = load.controller, .index = i, .slots = load.slots, .slow = load.slow}));
   }
-  // Heartbeats are spread over the interval in slices of this length, because those of real
-  // machines are spread, too.
+  // The heartbeat interval is divided into slices of this length. Each slice sends a part of the
+  // heartbeats, because real machines do not send theirs simultaneously, either.
   constexpr int64_t kSliceMs = 10;
   const int64_t begin_ms = NowMs();
   int64_t beats = 0;

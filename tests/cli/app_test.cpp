@@ -166,7 +166,7 @@ TEST_F(AppTest, AServerThatNeverAnswersIsLeftAfterTheLimit) {
 }
 
 TEST_F(AppTest, APortThatIsNoControllerIsLeftAfterTheConnectLimit) {
-  // The kernel accepts connections, but no program reads from them.
+  // The kernel accepts connections, but no program reads from the connections.
   const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;

@@ -58,7 +58,7 @@ class CliFixture : public ::testing::Test {
 // A job with two ranks on two nodes, at step 120 of 300.
 v1::Job RunningJob();
 
-// Returns RunningJob() while its checkpoints fail. The newest one has step 80 and is a minute old.
+// Returns RunningJob() with failing checkpoints. Its newest checkpoint: step 80, a minute ago.
 v1::Job JobThatCannotSave();
 
 // Returns RunningJob() after its end.
@@ -67,13 +67,13 @@ v1::Job EndedJob(v1::JobState state);
 // RunningJob() while it is still queued.
 v1::Job QueuedJob();
 
-// A node with two CPU slots. Rank 0 of job 17 runs on one of them.
+// A node with two CPU slots. Rank 0 of job 17 runs on one slot.
 v1::Node ReadyNode();
 
 // ReadyNode() with a cordon.
 v1::Node CordonedNode();
 
-// A job file that runs its own program. It has every key that the loader requires.
+// A job file with its own program and every key that the loader requires.
 extern const char kJobFile[];
 
 }  // namespace trainyard::cli

@@ -1,4 +1,4 @@
-// A fake controller in the test's process. It returns the answers that a test sets.
+// A fake controller in the test's process. The controller returns the answers that a test sets.
 #ifndef TRAINYARD_TESTS_CLI_FAKE_SERVER_H_
 #define TRAINYARD_TESTS_CLI_FAKE_SERVER_H_
 
@@ -24,7 +24,7 @@ namespace trainyard::cli {
 // The answers to return and the requests received. Set answers before a call, and read requests
 // after it.
 struct FakeAnswers {
-  // If this is not OK, every unary call and every stream ends with it.
+  // If not OK, the status with which every unary call and every stream ends.
   grpc::Status status;
   // Duration of each unary call.
   std::chrono::milliseconds delay{0};
@@ -102,7 +102,7 @@ class FakeServer {
   FakeServer& operator=(const FakeServer&) = delete;
 
   const std::string& address() const { return address_; }
-  // Call it on the test's thread, between calls. It waits until the previous call's handler has
+  // Call it on the test's thread, between calls. Waits until the previous call's handler has
   // returned.
   FakeAnswers& answers() {
     const std::lock_guard lock(mutex_);

@@ -110,7 +110,7 @@ TEST(ProgramTest, CtrlCDetachesFromAFollowedJob) {
 }
 
 // Returns the exit code of `server backup` if the controller's program exits with the given code.
-// Runs it with SIGCHLD ignored, which exec does not reset.
+// Ignores SIGCHLD, and exec does not reset that.
 int BackupExitCode(int exit_code_of_controller) {
   const TemporaryDirectory directory;
   const std::string copy = directory.File("trainyard");
@@ -147,8 +147,8 @@ TEST(ProgramTest, NoColorInAPipe) {
               Not(HasSubstr("\033")));
 }
 
-// A checkpoint command replaces its process with the program in the same directory, so its output
-// and exit code are that program's.
+// A checkpoint command executes the program in the same directory in its own process, so output and
+// exit code are those of the program.
 TEST(ProgramTest, CheckpointCommandsRunTheProgramBesideThisOne) {
   const TemporaryDirectory directory;
   const std::string copy = directory.File("trainyard");
@@ -204,9 +204,9 @@ TEST(ProgramTest, OfflineCommandsStartAtOnce) {
 #ifdef TRAINYARD_SANITIZED
   GTEST_SKIP() << "a sanitizer takes processor time of its own";
 #endif
-  // The goal is 20 ms on an idle machine. The limit is ten times the goal, which still detects a
-  // connection that is opened too early. Processor time is measured, because it hardly depends on
-  // other programs.
+  // The goal is 20 ms on an idle machine. The limit is ten times the goal, low enough to detect a
+  // connection that is opened too early. Processor time is measured because other programs hardly
+  // affect it.
   int64_t best_us = std::numeric_limits<int64_t>::max();
   for (int i = 0; i < 5; ++i) {
     const pid_t child = fork();

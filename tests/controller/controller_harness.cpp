@@ -148,7 +148,7 @@ v1::ControllerMessage FakeWorker::Take(v1::ControllerMessage::KindCase kind) {
   std::unique_lock lock(mutex_);
   v1::ControllerMessage taken;
   const bool found = changed_.wait_for(lock, kTestTimeout, [&] {
-    // A FactsAcknowledged that acknowledges no fact only carries a position mark of the event log.
+    // A FactsAcknowledged without acknowledged facts only carries a position mark of the event log.
     const auto it = std::find_if(received_.begin(), received_.end(), [&](const auto& message) {
       return message.kind_case() == kind && (!message.has_facts_acknowledged() ||
                                              message.facts_acknowledged().fact_sequence() > 0);

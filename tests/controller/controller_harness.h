@@ -1,5 +1,5 @@
 // A controller in the test's process, and workers connected to it over real gRPC. Tests wait on
-// condition variables, so the deadline of a wait is reached only on failure.
+// condition variables, so a wait reaches its deadline only if the test fails.
 #ifndef TRAINYARD_TESTS_CONTROLLER_CONTROLLER_HARNESS_H_
 #define TRAINYARD_TESTS_CONTROLLER_CONTROLLER_HARNESS_H_
 
@@ -170,12 +170,12 @@ struct RunningController {
   explicit RunningController(Stores stores, LoopOptions loop = {}, std::string http_listen = "");
   explicit RunningController(const std::string& data_dir, std::string http_listen = "");
 
-  // Submits a one-node job with `slots` CPU slots. Returns its id.
+  // Submits a one-node job with `slots` CPU slots. Returns the job's id.
   int64_t Submit(const std::string& name, int slots = 1);
   v1::Job Get(const std::string& job);
-  // Runs a tick at the clock's current time, and waits for its end.
+  // Runs a tick at the clock's current time, and waits until the tick has ended.
   void Tick();
-  // Watches the job with WatchJob until `condition` is true for it. Returns the job.
+  // Watches the job with WatchJob until `condition` is true for the job. Returns the job.
   v1::Job WaitForJob(int64_t job_id, const std::function<bool(const v1::Job&)>& condition);
 
   HandClock clock;

@@ -111,7 +111,7 @@ TEST(ControllerTest, ARestartInTheMiddleOfARunDisturbsNothing) {
   }
   RunningController running(directory.path());
   EXPECT_EQ(running.Get("1").state(), v1::JOB_STATE_RUNNING);
-  // Needs a wait, because the progress is read from the store when the controller is already
+  // The wait is needed because the controller reads the progress from the store while already
   // serving.
   EXPECT_EQ(WaitForProgress(running).step(), 7);
   EXPECT_EQ(running.Get("1").progress().loss(), 2.5);
@@ -145,7 +145,7 @@ TEST(ControllerTest, AnAlertIsRaisedOnceThoughItsBytesWereNotStoredAtFirst) {
     RunJob(running, worker);
     worker.SendRecord(stream, 0, 50, record);
     worker.SendFact(2, StartedFact(1));
-    // The alert was sent before this fact, so it has been handled.
+    // The alert was sent before this fact, so the alert has been handled.
     worker.Take(Kind::kFactsAcknowledged);
     EXPECT_EQ(worker.Count(Kind::kStreamAcknowledged), 0);
   }

@@ -137,8 +137,8 @@ TEST(ToMetricBatchTest, NamesTheSeries) {
   EXPECT_EQ(metrics.points[3].value, 0.25);
 }
 
-// If the checkpoint were a point of the newer attempt, it would end the curves of the attempt that
-// trained these steps.
+// If the checkpoint became a point of the newer attempt, the curves of the attempt that trained
+// these steps would end there.
 TEST(ToMetricBatchTest, ACheckpointOfAnEarlierAttemptIsNoPointOfThisOne) {
   v1::TelemetryBatch batch;
   batch.mutable_stream()->set_attempt(2);
@@ -235,8 +235,8 @@ TEST_F(IngestTest, AnErrorOfTheDiskThatPassesSetsNothingAside) {
   const int64_t calls_before = disk.calls();
   store(1);
   const int64_t calls_of_a_write = disk.calls() - calls_before;
-  // The number of calls that fail, one per iteration. They are spread over the reads, writes and
-  // syncs of both stores. Each failure costs one initial backoff wait.
+  // The number of failing calls, one per iteration. The failures are spread over the reads, writes
+  // and syncs of both stores. Each failure costs one initial backoff wait.
   constexpr int64_t kPlaces = 4;
   for (int64_t i = 0; i < kPlaces; ++i) {
     const int64_t call = 1 + i * calls_of_a_write / kPlaces;

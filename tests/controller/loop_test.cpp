@@ -232,7 +232,7 @@ TEST_F(LoopTest, NoticesMissingHeartbeatsInItsOwnTime) {
   v1::NodeState node_state = v1::NODE_STATE_READY;
   for (int i = 0; i < 10 && node_state == v1::NODE_STATE_READY; ++i) {
     clock_.Advance(900);
-    // Any request causes a tick, even this one, which names no job.
+    // Any request causes a tick, even this request without a job.
     (void)Submit(StopJob{}).get();
     node_state = OnLoop<v1::NodeState>(
         [](Loop& loop) { return loop.View().state.nodes.at("a").node.state(); });

@@ -111,7 +111,7 @@ TEST(MetricsPageTest, ShowsEverythingThatDashboardsBuildOn) {
   const int64_t job = controller.Submit("eventful");
   RunEventfulJob(controller, worker, job);
   EXPECT_EQ(controller.Submit("waits", 2), job + 1);
-  // Each scrape is itself a request, so the next scrape counts this one.
+  // A scrape is itself a request, so the next scrape counts the previous scrape.
   Page(controller);
   const std::string page = PageWith(controller, "method=\"JobService/SubmitJob\"");
   test::ExpectGolden("controller_metrics.txt", test::ShapeOf(page));

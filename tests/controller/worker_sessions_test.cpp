@@ -14,8 +14,8 @@ namespace {
 
 using Kind = v1::ControllerMessage;
 
-// The number of jobs whose start commands together exceed the flow-control window of a worker that
-// does not read.
+// The number of large jobs. The start commands of all large jobs exceed the flow-control window of
+// a worker that does not read.
 constexpr int kLargeJobs = 8;
 
 class WorkerSessionsTest : public testing::Test {
@@ -126,8 +126,8 @@ class SlowWorker {
     EXPECT_TRUE(stream_->Write(message));
   }
 
-  // Reads start commands and returns their jobs. Stops at `most` jobs or at the end of the
-  // stream.
+  // Reads start commands and returns their jobs.
+  // Stops after `most` jobs or at the stream's end.
   std::set<int64_t> ReadStarts(std::size_t most) {
     std::set<int64_t> jobs;
     v1::ControllerMessage message;
@@ -298,7 +298,7 @@ TEST_F(WorkerSessionsTest, CommitsACheckpointBeforeItsBytesAreAcknowledged) {
   record.mutable_checkpoint()->set_path("/c/step_000000100");
   log_->Close();
   worker->SendRecord(stream, 0, 50, record);
-  // These later bytes of the stream must not be stored before the earlier ones.
+  // These later bytes of the stream must not be stored before the earlier bytes.
   worker->SendMetrics(stream, 50, 100, 101, 4.0);
   ASSERT_TRUE(log_->WaitForAppend());
   EXPECT_EQ(worker->Count(Kind::kStreamAcknowledged), 0);

@@ -132,7 +132,7 @@ class ExpressionsTest(unittest.TestCase):
         for where, expr in self.every_expression():
             quoted = expr.replace("'", "''")
             lines += [f"  - record: a:b # {where}", f"    expr: '{quoted}'"]
-        # Rules of one name and no labels would count as twice the same.
+        # promtool would report rules with equal names and no labels as duplicates.
         for number, at in enumerate(range(3, len(lines), 2)):
             lines[at] = lines[at].replace("a:b", f"a:b{number}")
         with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:

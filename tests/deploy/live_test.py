@@ -161,7 +161,7 @@ class LiveCluster:
             "prometheus", "--config.file=" + self.path("prometheus.yml"),
             "--storage.tsdb.path=" + self.path("prometheus"), "--web.listen-address=127.0.0.1:0"
         ])
-        # Prometheus tells its real port in its log only.
+        # Prometheus reports its actual port only in its log.
         log = self.path("prometheus.log")
         found = wait_for("Prometheus", lambda: re.search(
             r'msg="Listening on" address=(\S+:[1-9]\d*)', obs.read(log)))

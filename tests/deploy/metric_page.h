@@ -6,14 +6,14 @@
 
 namespace trainyard::test {
 
-// Returns the body of GET http://ADDRESS/PATH. If the answer has a status other than `status`,
-// fails the test and returns "".
+// Returns the body of GET http://ADDRESS/PATH. If the status of the answer is not `status`, fails
+// the test and returns "".
 std::string HttpGet(const std::string& address, const std::string& path, int status = 200);
 
-// Returns one line per metric family, sorted, such as "gauge trainyard_jobs{state}". The lines
-// contain everything on which dashboards and alert rules depend, but no values. Fails the test for
-// anything that Prometheus would reject or drop: duplicate series, a sample without a type, and the
-// labels `job` and `instance`.
+// Returns one line per metric family, sorted, such as "gauge trainyard_jobs{state}". The lines omit
+// values, but contain everything else on which dashboards and alert rules depend. Fails the test
+// for anything that Prometheus would reject or drop: duplicate series, a sample without a type, and
+// the labels `job` and `instance`.
 std::string ShapeOf(const std::string& page);
 
 // Returns the value of one series, named as on the page, such as `trainyard_jobs{state="running"}`.

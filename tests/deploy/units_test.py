@@ -46,7 +46,7 @@ class UnitsTest(unittest.TestCase):
         self.assertIn(f"d {root} 2770 {users[1]} {users[0]}\n",
                       (SOURCE / "trainyard.tmpfiles").read_text())
         self.assertEqual(settings(worker, "UMask"), ["0007"])
-        # ProtectSystem=full leaves /var writable, but for neither unit the other's directory.
+        # With ProtectSystem=full, /var is writable, but not the directory of the other unit.
         self.assertFalse(root.startswith("/var/lib/" + settings(controller, "StateDirectory")[0] + "/"))
 
     def test_programs_know_their_flags(self):

@@ -1,4 +1,4 @@
-// A token for tests, and the answer of a controller that requires it.
+// A token for tests, and the answer of a controller that requires the token.
 #ifndef TRAINYARD_TESTS_FAKES_FAKE_TOKEN_H_
 #define TRAINYARD_TESTS_FAKES_FAKE_TOKEN_H_
 

@@ -54,7 +54,7 @@ class HungFileSystem {
   bool mounted() const { return mounted_; }
 
  private:
-  // Reads every request of the kernel, but answers only the first one, which sets up the
+  // Reads every request of the kernel, but answers only the first request, which sets up the
   // connection.
   void Serve() {
     std::array<char, 1 << 17> buffer;

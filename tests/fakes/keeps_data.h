@@ -1,4 +1,4 @@
-// Stores for tests that do not concern retention. They never remove data.
+// Stores for tests that do not concern retention. These stores never remove data.
 #ifndef TRAINYARD_TESTS_FAKES_KEEPS_DATA_H_
 #define TRAINYARD_TESTS_FAKES_KEEPS_DATA_H_
 

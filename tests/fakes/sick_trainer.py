@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-# A training program with one fault: sick_trainer.py FAULT SWITCH. The program has the fault while the file
-# SWITCH exists. Without the file, and with the fault "none", it is healthy.
+# A training program with one fault: sick_trainer.py FAULT SWITCH. The program has the fault while
+# the file SWITCH exists. Without the file, and with the fault "none", the program is healthy.
 #
 #   stall    the last rank stops, and the other ranks wait for it
 #   diverge  the loss is NaN
@@ -17,7 +17,7 @@ STEPS = 1_000_000
 STEPS_BEFORE_CRASH = 5
 STEPS_BETWEEN_SAVES = 20
 TOKENS_PER_STEP = 100
-# Time after which a waiting rank reports what it waits for.
+# Seconds until a waiting rank reports what it is waiting for.
 SECONDS_BEFORE_FLIGHT = 1
 
 fault, switch = sys.argv[1:]

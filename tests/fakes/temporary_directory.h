@@ -1,5 +1,5 @@
-// A directory for one test, removed with all its contents at the end, and functions that read and
-// write whole files as text.
+// A directory for one test, removed with all its contents at the end. The functions read and write
+// whole files as text.
 #ifndef TRAINYARD_TESTS_FAKES_TEMPORARY_DIRECTORY_H_
 #define TRAINYARD_TESTS_FAKES_TEMPORARY_DIRECTORY_H_
 

@@ -1,5 +1,5 @@
-// Fuzzes the conversion of other trainers' files. The first byte of the input, 0 to 9, selects
-// whether the format is detected or which format is assumed.
+// Fuzzes the conversion of other trainers' files. The first byte of the input, 0 to 9, selects a
+// format or format detection.
 #include <string>
 
 #include "absl/strings/match.h"

@@ -1,5 +1,5 @@
-// Runs a fuzz target on a corpus and on mutations of it, on systems without libFuzzer. The run has
-// a time limit and a seed.
+// On systems without libFuzzer, runs a fuzz target on a corpus and on mutations of the corpus. The
+// run has a time limit and a seed.
 //
 //   fuzz_NAME [--seconds S] [--seed N] [--max-bytes N] CORPUS...
 //
@@ -97,7 +97,7 @@ std::vector<std::string> ReadCorpus(const std::vector<std::string>& paths) {
       if (entry.is_regular_file()) files.push_back(entry.path());
     }
   }
-  // Files in a folder have no defined order. They are sorted, so that a seed gives the same run on
+  // Sorts the files of a folder, because their order is undefined. A seed must give the same run on
   // every machine.
   std::sort(files.begin(), files.end());
   std::vector<std::string> corpus;

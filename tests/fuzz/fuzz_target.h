@@ -1,5 +1,5 @@
 // Entry point for fuzzing code that reads untrusted input. With clang -fsanitize=fuzzer, libFuzzer
-// calls it. With other compilers, driver.cpp calls it with mutations of a corpus.
+// calls the entry point. With other compilers, driver.cpp calls it with mutations of a corpus.
 #ifndef TRAINYARD_TESTS_FUZZ_FUZZ_TARGET_H_
 #define TRAINYARD_TESTS_FUZZ_FUZZ_TARGET_H_
 

@@ -17,7 +17,7 @@
 namespace trainyard::controller::http {
 namespace {
 
-// Longer than any input may take, and shorter than the driver's time limit for an input.
+// Longer than the server may take for any input, and shorter than the driver's time limit.
 constexpr int kTimeoutSeconds = 5;
 
 std::unique_ptr<Server> StartServer() {

@@ -27,7 +27,7 @@ import report
 import rows
 import splits
 
-# The first rows.WARMUP_STEPS of them are not timed.
+# The first rows.WARMUP_STEPS of these steps are not timed.
 FEWEST_STEPS = 24
 
 

@@ -9,11 +9,11 @@ STEPS = 50
 SAVED_STEP = 20
 KILLED_STEP = 30
 
-# Micro-batches of a step: small where fifty steps, four times, would take long.
+# (micro-batch size, micro-batches per step), small because each row runs fifty steps four times.
 BATCHES = {"162m": (32, 1), "1.5b": (4, 2), "tiny-cpu": (4, 2)}
 PLANS = {name: dataclasses.replace(ROWS[name].plan, micro_batch=size, accumulation=count)
          for name, (size, count) in BATCHES.items()}
-# Two GPUs share what each has read of a checkpoint: another path than that of one.
+# Two GPUs read parts of a checkpoint and exchange them. A single GPU uses another code path.
 PLANS["162m-dp2"] = dataclasses.replace(PLANS["162m"], name="162m-dp2", ranks=2)
 DEFAULT_ROWS = ["162m", "1.5b"]
 

@@ -29,8 +29,8 @@ PAUSE = 0.01
 HANGS_AFTER = 180
 
 
-# Below the ports that Linux gives to connections: a rank that tries to connect before its first rank
-# listens could otherwise be given the very port, and connect to itself.
+# Below Linux's range of ephemeral ports. From that range, a rank that connects before the first
+# rank listens could be assigned the target port itself, and connect to itself.
 PORTS = range(20000, 30000)
 
 

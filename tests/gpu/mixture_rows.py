@@ -4,14 +4,14 @@ import dataclasses
 from bench_row import Target, make_row
 
 FORCED = {"moe_router_force_load_balancing": True}
-# The routing needs some steps on text before its balance is that of a run.
+# Steps on text before the balance of the routing is that of a real run.
 TEXT_STEPS = 200
 MODELS_OF_EXPERTS = ("m8", "d64")
 # Ratios to PyTorch with the same type of weights. Weights in bf16 have no fp32 master weights.
 RATIOS = {("m8", "fp32"): Target("x", 1.12), ("m8", "bf16"): Target("x", 1.00),
           ("d64", "fp32"): Target("x", 1.15, 1.20), ("d64", "bf16"): None}
 RATES = {"m8": Target("tokens/s", None, 95_000), "d64": Target("tokens/s", 75_000, 90_000)}
-# Tokens/s of N GPUs to N times those of one.
+# Ratio of the tokens/s of N GPUs to N times the tokens/s of one GPU.
 SCALINGS = {"m8": Target("x", 0.93, 0.98), "d64": Target("x", 0.90, 0.95)}
 REAL_TO_FORCED = Target("x", 0.93, 0.96)
 BALANCE = {"m8": {"moe_aux_loss_coeff": 0.01}, "d64": {}}  # d64 has a bias.
@@ -62,8 +62,8 @@ def text_row(model):
                     micro_batch=8, text=True, warmup_steps=TEXT_STEPS)
 
 
-# Settings on which the planner's predictions are tested, beside those of the other rows: (name,
-# model, micro-batch, accumulation, more).
+# Additional settings for testing the planner's predictions: (name, model, micro-batch,
+# accumulation, more).
 PLANNED = (
     ("plan-m8-m4", "m8", 4, 2, {}),
     ("plan-m8-selective", "m8", 16, 1, {"layout": {"recompute": "selective"}}),

@@ -84,10 +84,10 @@ MODELS = {
     "gpt2-1.5b": ModelShape(layers=48, heads=25, key_heads=25, hidden=1600, ffn=6400,
                             vocabulary=50304, sequence_length=1024, rotary_base=1e4, tied=True,
                             family=GPT2),
-    # 3.05 B parameters, 0.94 B of them per token.
+    # 3.05 B parameters; 0.94 B active parameters per token.
     "m8": ModelShape(layers=8, heads=16, key_heads=8, hidden=2048, ffn=7168, vocabulary=32000,
                      sequence_length=2048, rotary_base=1e6, family=MIXTRAL),
-    # 3.41 B parameters, 0.90 B of them per token.
+    # 3.41 B parameters; 0.90 B active parameters per token.
     "d64": ModelShape(layers=6, heads=16, key_heads=16, hidden=2048, ffn=10944, vocabulary=102400,
                       sequence_length=4096, rotary_base=1e4, norm_epsilon=1e-6, family=DEEPSEEK),
     # The shape of recipes/llama-tiny-cpu.yaml.

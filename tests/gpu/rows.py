@@ -19,22 +19,22 @@ from trainer_run import (RunError, Spread, TrainerRun, expert_balance, last_step
 HERE = pathlib.Path(__file__).resolve().parent
 WARMUP_STEPS = 4  # Steps of the peers that are not timed.
 NOISE_TOKENS = 2_000_000
-# Checkpoints of the row `stall`: the first one may meet memory that is still being locked. They
-# must lie further apart than a disk takes to write one, which is 19 s at 1 GB/s.
+# Checkpoints of the row `stall`. During the first checkpoint, memory may still be being locked. The
+# interval must exceed the time that a disk takes to write a checkpoint: 19 s at 1 GB/s.
 STALL_SAVES = 3
 
-# Weights in bf16 without fp32 master weights train worse than ours; they are the harder bar.
+# The peer with bf16 weights has no fp32 master weights: it trains worse than ours but is faster.
 WHOLE = ("weights=fp32", "weights=bf16")
 BF16_MOMENTS = {"exp_avg_dtype": "bf16", "exp_avg_sq_dtype": "bf16"}
 
-# Each with 16 samples of a step for each GPU.
+# (name, micro-batch, layout). Each step has 16 samples per GPU.
 LAYOUTS_OF_TWO = (
     ("zero2", 16, {"zero": 2}), ("zero3", 16, {"zero": 3}), ("tp2", 16, {"tp": 2}),
     ("cp2", 16, {"cp": 2}), ("cp2-gather", 16, {"cp": 2, "cp_comm_type": "all_gather"}),
     ("pp2", 4, {"pp": 2}), ("pp2-vpp3", 4, {"pp": 2, "vpp": 3}),
     ("pp2-zero-bubble", 4, {"pp": 2, "zero_bubble": True}))
 
-# (name, layout, GPUs): llama3-8b, four samples of a step for each GPU.
+# llama3-8b with four samples per step and GPU: (name, layout, GPUs).
 EIGHT_BILLION = (
     ("8b-zero3-x2", {"zero": 3}, 2),
     ("8b-zero3-x4", {"zero": 3}, 4),
@@ -80,7 +80,7 @@ ROWS = {row.plan.name: row for row in (
     make_row("1.5b", "llama-1.5b", "ratio", Target("x", 1.00, 1.10),
              (*WHOLE, "weights=fp32,scope=block"), micro_batch=16),
     make_row("1.5b-mbs24", "llama-1.5b", "ratio", Target("x", 1.06), WHOLE, micro_batch=24),
-    # The second peer has the types of our state.
+    # The second peer uses the data types of our training state.
     make_row("8b", "llama3-8b", "tokens", Target("tokens/s", 11_100, 12_000),
              ("weights=bf16,micro_batch=2,accumulation=4", "weights=fp32,moments=bf16"),
              micro_batch=1, accumulation=8, optimizer=BF16_MOMENTS),
@@ -98,7 +98,7 @@ ROWS = {row.plan.name: row for row in (
       for name, size, layout in LAYOUTS_OF_TWO),
     make_row("dp4-zero1", "llama-1.5b", "scaling", Target("x", 0.98), micro_batch=16, ranks=4,
              layout={"zero": 1}),
-    # Beside FSDP2, which shards like ZeRO 3; memory suffices for ZeRO 1 here.
+    # Compared with FSDP2, which shards like ZeRO 3. Here memory suffices for ZeRO 1.
     *(make_row(f"8b-zero1-x{ranks}", "llama3-8b", "ratio", Target("x", 1.08), ("FSDP2",),
            micro_batch=1, accumulation=4, ranks=ranks, layout={"zero": 1}) for ranks in (2, 4)),
     *(make_row(name, "llama3-8b", "tokens", None, micro_batch=1, accumulation=4, ranks=ranks,
@@ -272,7 +272,7 @@ def stall_figures(records, save_every):
     return {"restore": restored, "blocking": [100 * save["blocking_seconds"] / step_seconds for save in saves(records)],
             "slowdown": slowdown,
             "write_seconds": [save["total_seconds"] for save in saves(records)],
-            # Saves that were due while the one before was still being written.
+            # Saves that were due while the previous save was still being written.
             "late": sum(record.get("code") == "checkpoint_late" for record in records)}
 
 

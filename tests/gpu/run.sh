@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Builds the trainer against a CUDA LibTorch and checks it on this machine's GPUs: numbers of every
-# operation and gradient (trainer_gpu_test), losses against transformers' LLaMA, equal bits of two
-# runs and of a resume, the speed of every layout that the GPUs suffice for, and 20 steps of LLaMA-3
-# 1.5B on one GPU and on two (NCCL). Every rank sees all of the run's GPUs, as under the worker, and
-# must use its own only.
+# Builds the trainer with a CUDA LibTorch and checks on this machine's GPUs: the results of every
+# operation and gradient (trainer_gpu_test), losses against transformers' LLaMA, bit-equal repeated
+# and resumed runs, the speed of every layout for which there are enough GPUs, and 20 steps of
+# LLaMA-3 1.5B on one GPU and on two GPUs (NCCL). Every rank sees all GPUs of the run, as under the
+# worker, but must use only its own GPU.
 #   tests/gpu/run.sh TOKENS_DIRECTORY [REPORT_DIRECTORY]
-# CHECKS lists what runs, of "numbers references determinism layouts train"; all by default.
-# MICRO_BATCH, STEPS and SAVE_EVERY change the training run; SCRATCH is where its checkpoints go.
-# Needs: CUDA toolkit, cmake >= 3.25, ninja, GoogleTest, a python3 whose torch wheel (2.8 or newer)
-# is CUDA, and transformers for the references. TRAINYARD_HEADERS=DIR names a folder with
-# nlohmann/json.hpp and xxhash.h where they are not installed.
+# CHECKS selects the checks to run (default: "numbers references determinism layouts train").
+# MICRO_BATCH, STEPS and SAVE_EVERY change the training run; SCRATCH is its checkpoint directory.
+# Needs: CUDA toolkit, cmake >= 3.25, ninja, GoogleTest, a python3 with a CUDA build of torch (2.8
+# or newer), and transformers for the references. If nlohmann/json.hpp and xxhash.h are not
+# installed, TRAINYARD_HEADERS=DIR names a folder that contains both.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -36,7 +36,7 @@ cmake --build build/gpu --target "${targets[@]}" >>"$report/build.log" 2>&1 ||
   { grep -E 'error|Error' "$report/build.log" | head -n 40; exit 1; }
 
 failed=()
-# check NAME COMMAND...: runs it when NAME is among the checks, its output into the report.
+# check NAME COMMAND...: if NAME is in CHECKS, runs the command and writes its output to the report.
 check() {
   local name=$1
   shift
@@ -59,7 +59,7 @@ if [ "$(nvidia-smi -L | wc -l)" -gt 1 ]; then runs+=,162m-dp2; fi
 check determinism python3 tests/gpu/bench.py --trainer build/gpu/bin/trainyard-trainer \
   --out "$report/determinism" --rows "$runs" --determinism
 
-# The rows of bench.py with several GPUs, one after the other.
+# Runs the rows of bench.py for several GPUs, one after the other.
 layouts() {
   local gpus rows
   gpus=$(nvidia-smi -L | wc -l)
@@ -105,25 +105,25 @@ spec() {
 JSON
 }
 
-# contexts: how many pairs of a process and a GPU that it uses there are. Not by process number: in
-# a container the driver tells those of the host.
+# contexts: prints the number of pairs of a process and a GPU used by that process. Process numbers
+# are not used: in a container, the driver reports the numbers of the host.
 contexts() { nvidia-smi --query-compute-apps=gpu_uuid,pid --format=csv,noheader | grep -c GPU; }
 
-# memory_apart GPUS: by how many MiB the memory in use differs most between the run's GPUs.
+# memory_apart GPUS: prints the largest difference in used memory between the run's GPUs, in MiB.
 memory_apart() {
   nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits | head -n "$1" | sort -n |
     awk 'NR == 1 { least = $1 } { most = $1 } END { print most - least }'
 }
 
-# watch_devices GPUS BEFORE: looks on until the ranks (pids) end, and fails when one has used a GPU
-# that is not its own. BEFORE is what `contexts` said when nothing of the run was there yet.
+# watch_devices GPUS BEFORE: polls until the ranks (pids) end. Fails if a rank has used another
+# rank's GPU. BEFORE is the result of `contexts` before the run started.
 watch_devices() {
   local gpus=$1 before=$2 most=0 least_apart=1000000 now
   local telemetry=$report/gpu$1/rank0/telemetry.jsonl
   while kill -0 "${pids[@]}" 2>/dev/null; do
     now=$(($(contexts || true) - before))
     if [ "$now" -gt "$most" ]; then most=$now; fi
-    # Ranks that still load differ anyway.
+    # The memory use of ranks that are still loading always differs.
     if grep -qs '"type":"checkpoint"' "$telemetry" && kill -0 "${pids[0]}" 2>/dev/null; then
       now=$(memory_apart "$gpus")
       if [ "$now" -lt "$least_apart" ]; then least_apart=$now; fi
@@ -135,12 +135,12 @@ watch_devices() {
     [ "$most" -eq "$gpus" ]
     return
   fi
-  # The driver hides processes here. A context takes half a gigabyte of the other rank's GPU.
+  # The driver hides processes here. A context on another rank's GPU uses half a gigabyte there.
   echo "== no processes are shown; memory in use differed by $least_apart MiB between the GPUs"
   [ "$least_apart" -lt 400 ]
 }
 
-# train GPUS: one process for each GPU under torchrun's variables.
+# train GPUS: runs one process per GPU, with torchrun's environment variables.
 train() {
   local gpus=$1 run=$report/gpu$1 rank pids=() before visible
   visible=$(seq -s, 0 $((gpus - 1)))

@@ -17,7 +17,7 @@ POLL_SECONDS = 0.05
 # Keys of telemetry without their "_seconds".
 STEP_PARTS = ("compute", "optimizer", "input_wait", "tp_wait", "cp_wait", "ep_wait", "pp_wait",
               "dp_wait", "world_wait", "checkpoint_wait")
-# Far more steps than any run here makes: runs are killed before their final save.
+# Far more steps than any run here completes: runs are killed before their final save.
 ENDLESS = 1_000_000
 
 

@@ -1,5 +1,5 @@
-// Tests a gang's time ledger and the status of each rank. Both come from reports of our own
-// trainer.
+// Tests a gang's time ledger and the status of each
+// rank, computed from reports of our own trainer.
 #include <signal.h>
 
 #include <cmath>
@@ -37,7 +37,7 @@ class AccountingTest : public testing::Test {
     }
   }
 
-  // The stored series contain only metrics of rank 0; no record of rank 1 may be among them.
+  // The stored series contain only metrics of rank 0 and no record of rank 1.
   void ExpectOneVoice(int64_t job_id, int64_t attempt_number, int64_t last_step) {
     const v1::Series times = cluster_.RawSeries(job_id, "step_seconds", attempt_number);
     ASSERT_GT(times.steps_size(), 0);
@@ -54,7 +54,7 @@ TEST_F(AccountingTest, RepeatedStepsAndEveryPhaseAreInTheLedger) {
   const int64_t job_id = cluster_.Submit(
       cluster_.WriteJob("counted", TinyJob("counted", tokens_, 2, kSteps)),
       {"--set", "checkpoint.every_steps=100", "--set", "evaluation.every_steps=100"});
-  // This step is well past a checkpoint, so that a restart has steps to repeat.
+  // This step is well after a checkpoint, so that a restart has steps to repeat.
   ASSERT_TRUE(cluster_.WaitForStep(job_id, 130));
   ExpectBothRanksTell(job_id);
   ASSERT_TRUE(Eventually([&] { return cluster_.Job(job_id).progress().step() % 100 >= 30; }));
@@ -84,7 +84,7 @@ TEST_F(AccountingTest, RepeatedStepsAndEveryPhaseAreInTheLedger) {
   for (const auto& [phase, seconds] : phases) sum_ms += std::llround(seconds * 1000);
   EXPECT_EQ(sum_ms, job.ended_time_ms() - job.submitted_time_ms());
 
-  // The rank that lost its peer raises an alert, which contains the step at which it lost the peer.
+  // The rank that lost its peer raises an alert with the step at which the peer was lost.
   ASSERT_EQ(described.alerts_size(), 1) << described.DebugString();
   EXPECT_EQ(described.alerts(0).code(), "exit_69");
   EXPECT_EQ(described.alerts(0).step(), first.last_step());

@@ -1,5 +1,5 @@
 // Tests `layout: auto` with real processes. The controller chooses the layout. When a node is lost
-// and cannot be replaced, the job continues on fewer slots with a new layout and the same batch
+// and cannot be replaced, the job continues on fewer slots with a new layout but an unchanged batch
 // size.
 #include <signal.h>
 

@@ -1,11 +1,11 @@
-# A trainer by the contract of worker/README.md, made for tests that kill things: its loss is a chain
-# in which every step depends on all steps before it, so a wrong resume cannot go unseen.
+# A trainer for tests that kill processes. Follows the contract of worker/README.md. Each loss
+# depends on all earlier steps, so a wrong resume is always detected.
 #
 #   chained_trainer.py FOLDER    trains until FOLDER/finish exists, then to the next checkpoint
 #
-# Each of its writes is repeated after the first: its output into
-# FOLDER/truth-ATTEMPT-RANK, the steps of its metrics into FOLDER/metrics-ATTEMPT-RANK. A process that is
-# killed has written at most one line more than is there, and one that ends by itself none.
+# After each write, the trainer records it: output in FOLDER/truth-ATTEMPT-RANK, steps of metrics in
+# FOLDER/metrics-ATTEMPT-RANK. A killed process has written at most one line more than it recorded;
+# a process that ends normally has recorded every line.
 import json
 import os
 import signal

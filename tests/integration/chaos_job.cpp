@@ -25,7 +25,7 @@ std::string MakeFolder(const MiniCluster& cluster, const std::string& name) {
 }
 
 // Returns true if `stored` lines are all the output of a rank that recorded `written` lines. A rank
-// of a failed attempt was killed or terminated, so it may have written one line more than it
+// of a failed attempt was killed or terminated, so the rank may have written one line more than it
 // recorded.
 bool IsAllOf(const v1::Attempt& attempt, std::size_t written, std::size_t stored) {
   const bool ended_by_itself = attempt.verdict().cause() == v1::VERDICT_CAUSE_COMPLETED;

@@ -1,7 +1,7 @@
-// A job for tests that kill or freeze controllers, workers and ranks. Its trainer is
-// chained_trainer.py, in which each loss depends on all preceding steps, so that a wrong resume
-// changes the losses. Each rank records the data that it writes, so that the checks know exactly
-// which data must be stored.
+// A job for tests that kill or freeze controllers, workers and ranks. The trainer is
+// chained_trainer.py. Each of its losses depends on all preceding steps, so a wrong resume changes
+// the losses. Each rank records the data that it writes, so that the checks know exactly which data
+// must be stored.
 #ifndef TRAINYARD_TESTS_INTEGRATION_CHAOS_JOB_H_
 #define TRAINYARD_TESTS_INTEGRATION_CHAOS_JOB_H_
 
@@ -37,10 +37,10 @@ class ChaosJob {
  private:
   // Each of these checks returns a description of the first error, or "".
   //
-  // The series merged over all attempts must contain every step once, with the loss of an
-  // undisturbed run.
+  // The series merged over all attempts must contain
+  // each step once, with the undisturbed loss.
   std::string CheckMergedView() const;
-  // The attempt's own series must contain every step that the attempt trained exactly once.
+  // The attempt's own series must contain each trained step of the attempt exactly once.
   std::string CheckSteps(const v1::Attempt& attempt) const;
   // The stored output of the rank must equal its written output, byte for byte.
   std::string CheckOutput(const v1::Attempt& attempt, int rank) const;

@@ -1,5 +1,5 @@
-// Tests changes of wall clocks while jobs run. Ledgers must show the true durations, while times of
-// day follow the clock.
+// Tests changes of wall clocks while jobs run. Ledgers must show the true durations; timestamps
+// must follow the clock.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -76,8 +76,8 @@ TEST_F(DashboardSessionTest, SessionsAreListedAndEndedForGood) {
   EXPECT_EQ(status(two), 401);
 }
 
-// A browser that, like every browser, sends its cookies to all ports of a host. It logs in to two
-// controllers and then visits a server of another user on the same host.
+// A browser that, like every browser, sends its cookies to all ports of a host. The browser logs in
+// to two controllers and then visits another user's server on their host.
 constexpr char kBrowse[] = R"(import http.cookiejar, http.server, json, sys, threading
 import urllib.error, urllib.request
 jar = http.cookiejar.CookieJar()

@@ -28,8 +28,8 @@ class DoorTest : public testing::Test {
     return grpc::CreateChannel(cluster_.address(), grpc::InsecureChannelCredentials());
   }
 
-  // Returns the path of a copy of the token. There is no socket next to the copy, so its users
-  // connect over TCP.
+  // Returns the path of a copy of the token. There is no socket next to the copy, so callers with
+  // the copy connect over TCP.
   std::string CopyOfToken() const {
     const std::string path = cluster_.directory() + "/copy/token";
     std::filesystem::create_directories(cluster_.directory() + "/copy");

@@ -14,9 +14,9 @@ using std::chrono::steady_clock;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Each rank runs the given number of steps of 0.2 s and reports them in its telemetry. Then its
-// argument decides: with "exit" it exits with 0, with "hang" it writes no output or telemetry, and
-// with "wait" it waits in an all-reduce that rank 1 does not join.
+// Each rank runs the given number of steps of 0.2 s and reports the steps in its telemetry. The
+// next action depends on its argument: "exit" exits with 0, "hang" writes no output or telemetry,
+// and "wait" waits in an all-reduce that rank 1 does not join.
 constexpr char kProgram[] = R"(import json, os, sys, time
 rank = int(os.environ["RANK"])
 steps, end = int(sys.argv[1]), sys.argv[2 + rank]
@@ -68,8 +68,8 @@ class EarlyHangTest : public testing::Test {
   int64_t job_ = 0;
 };
 
-// The hang comes so early that the workers do not know the gang's pace yet: they have seen fewer
-// than three steps.
+// The hang occurs so early that the workers do not know the gang's pace yet: fewer than three steps
+// have been reported.
 TEST_F(EarlyHangTest, AHangInTheFirstSecondsOfTrainingIsFound) {
   Submit(kProgram, "2, hang, hang", "watchdog: {min_stall: 3s}\n");
   const steady_clock::time_point begin = steady_clock::now();

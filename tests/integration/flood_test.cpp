@@ -1,4 +1,4 @@
-// Tests that a job that floods the controller with checkpoint records harms only itself.
+// Tests that a flood of checkpoint records harms only the job that sends them.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -94,7 +94,7 @@ TEST_F(FloodTest, RecordsOfOneJobRefuseAndDelayNobodyElse) {
   Command({"submit", Job("victim", "[/bin/sleep, '1000']")});
   Command({"kill", "-y", "victim"});
   for (int i = 0; i < 41; ++i) {
-    // Job 1 is the flood. The other jobs use the same node and the same worker stream.
+    // Job 1 is the flood. The other jobs share the flood's node and worker stream.
     EXPECT_EQ(cluster_.WaitForEnd(2 + i).state(), v1::JOB_STATE_SUCCEEDED) << cluster_.DaemonLogs();
   }
   EXPECT_EQ(cluster_.WaitForEnd(43).state(), v1::JOB_STATE_STOPPED);

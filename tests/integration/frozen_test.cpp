@@ -11,7 +11,7 @@
 namespace trainyard::test {
 namespace {
 
-// A fixed time, because the test checks the freeze itself, so it has no condition to wait for.
+// A fixed time, because the freeze itself is tested: there is no condition to wait for.
 constexpr std::chrono::seconds kFreeze{20};
 
 class FrozenTest : public testing::Test {

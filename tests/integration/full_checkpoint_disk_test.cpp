@@ -1,4 +1,4 @@
-// Tests a full checkpoint disk. It must not cause any step to be trained twice.
+// Tests a full checkpoint disk. A full disk must not cause any step to be trained twice.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"

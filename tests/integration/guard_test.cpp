@@ -1,5 +1,5 @@
 // Tests the loss guard with the real trainer. A batch of garbage is detected, and the run rolls
-// back. From then on it must equal, bit for bit, a run that skipped the garbage from the start.
+// back. The rest of the run must equal, bit for bit, a run that skipped the garbage from the start.
 #include <signal.h>
 
 #include <cstdint>
@@ -22,8 +22,8 @@ constexpr int kSteps = 700;
 // so the preceding sample's loss spikes, too.
 constexpr int kBadSample = 4000;
 
-// Writes token files that repeat the tokens 0 to 15, which a model learns within 100 steps. The
-// files have no header, like those of nanoGPT.
+// Writes token files that repeat the tokens 0 to 15. A model learns the pattern within 100 steps.
+// Like nanoGPT's token files, the files have no header.
 void WriteTokens(const std::string& directory) {
   std::filesystem::create_directories(directory);
   std::vector<uint16_t> tokens(kSamples * kSeqLength + 1);
@@ -46,7 +46,7 @@ std::string Bytes(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Returns the files of a checkpoint that contain tensors, by name.
+// Returns the tensor files of a checkpoint, by name.
 std::map<std::string, std::string> TensorFiles(const std::string& checkpoint) {
   std::map<std::string, std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(checkpoint)) {
@@ -154,7 +154,7 @@ TEST_F(GuardTest, WithoutAPolicyASpikeIsAnAlert) {
   ASSERT_GE(described.alerts_size(), 2);
 }
 
-// The trainer exits because of a NaN loss. The exit may arrive before the alert that explains it.
+// The trainer exits because of a NaN loss. The alert with the reason may arrive after the exit.
 TEST_F(GuardTest, ALossThatIsNoNumberUsesTheBudgetOfRollbacksOnly) {
   const int64_t job_id = Submit("overflowing",
                                 "guard: {policy: skip, max_rollbacks: 2}\n"

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-# A trainer that goes on in place by the contract of worker/README.md ("Recovery in place"), in the place of
-# trainyard-trainer: each step is an exchange through FOLDER, which all ranks share, so that no rank is a
-# step ahead of another. A rank is lost to its peers when its process is gone.
+# A replacement for trainyard-trainer that follows the contract "Recovery in place" of
+# worker/README.md. In each step, all ranks exchange files in the shared FOLDER, so that no rank is
+# a step ahead of the others. A rank counts as lost when its process no longer exists.
 #
-# FOLDER is in the job's checkpoint directory. GENERATION/PLACE in it holds the pid of the process at that
-# place and its newest step.
+# FOLDER is in the job's checkpoint directory. The file FOLDER/GENERATION/PLACE contains the pid and
+# the newest step of the process at that place.
 import json
 import os
 import signal
@@ -85,7 +85,7 @@ def await_gang():
 
 
 def say_step():
-    # A rank without the state is at step -1 until it has it.
+    # A rank without the state reports step -1 until it receives the state.
     write_whole(f"{folder}/{generation}/{place}", f"{os.getpid()} {-1 if step is None else step}")
 
 

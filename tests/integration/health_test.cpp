@@ -1,5 +1,5 @@
-// Tests the health of jobs with real processes. A sick job has its word on every surface within
-// seconds. The healthy job beside the sick ones is ok all the time.
+// Tests the health of jobs with real processes. Every surface shows the health word of a sick job
+// within seconds. A healthy job beside the sick jobs is always shown as "ok".
 #include <signal.h>
 
 #include <algorithm>
@@ -30,19 +30,19 @@ using testing::ElementsAre;
 constexpr int kNodes = 3;
 constexpr int kSlotsPerNode = 4;
 
-// Time from the first moment at which a word can hold until every surface shows it. It is 10 s at
-// most on an idle machine; other tests run beside this one.
+// Maximum time from the first moment at which a word can apply until every surface shows the word.
+// 10 s suffice on an idle machine, but other tests run in parallel.
 constexpr std::chrono::seconds kSoon{30};
-// Times from the fault to that moment. A gang with short steps is stalled after 5 s without a step.
+// Times from the fault to this moment. A gang with short steps is stalled after 5 s without a step.
 constexpr std::chrono::seconds kStallLimit{5};
 constexpr std::chrono::seconds kSaveInterval{3};
 constexpr std::chrono::seconds kHealTime{5};
 // A fault that begins within a window of 10 s may become visible only in the median of the next
 // window.
 constexpr std::chrono::seconds kRateWindows{20};
-// A run can be slow after its first window and two more, each of about 100 steps of 0.1 s.
+// A run can be slow after three windows, each of about 100 steps of 0.1 s.
 constexpr int64_t kStepsBeforeSlow = 310;
-// Time of a backoff, and of an attempt that runs longer than those that failed.
+// Time of a backoff and of an attempt that outlasts the failed attempts.
 constexpr std::chrono::seconds kRestartTime{10};
 
 constexpr char kRetries[] = "restart: {max_restarts: 20, backoff_max: 4s, rules: [retry .]}\n";
@@ -175,8 +175,8 @@ class HealthTest : public testing::Test {
     return absl::StrJoin(others, ", ");
   }
 
-  // Waits until each job has its word on all surfaces. Fails the test for each job that does not
-  // have it in time. Jobs are read together, so that no job delays another.
+  // Waits until each job has its word on all surfaces. Fails the test for each job that misses the
+  // deadline. Jobs are read together, so that no job delays another.
   void ExpectSoon(std::vector<ExpectedWord> expected) {
     const auto all_shown = [&] {
       const steady_clock::time_point read = steady_clock::now();
@@ -239,7 +239,7 @@ class HealthTest : public testing::Test {
     }
   }
 
-  // Waits until all jobs train, except the one that crashes.
+  // Waits until all jobs train, except the crashing job.
   void AwaitSteps() {
     for (const auto& [name, id] : jobs_) {
       if (name == "crasher") continue;

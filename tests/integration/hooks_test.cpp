@@ -1,5 +1,5 @@
-// Tests hooks with the real programs: a webhook whose receiver refuses the first request, and a
-// command. Both must be notified of a job's failure, even if the controller is killed in between.
+// Tests a webhook and a command hook with the real programs. The receiver refuses the first call.
+// Both hooks must be notified of a failed job, even if the controller is killed in between.
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>

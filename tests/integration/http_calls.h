@@ -23,8 +23,8 @@ struct HttpRequest {
   std::string body = "{}";
 };
 
-// Sends requests one after the other, all with the same headers ("Name: value"). For https, `trust`
-// is the certificate to trust.
+// Sends requests one after the other. All have the given headers ("Name: value"). For https,
+// `trust` is the certificate to trust.
 std::vector<HttpAnswer> HttpAll(const std::vector<HttpRequest>& requests,
                                 const std::vector<std::string>& headers,
                                 const std::string& trust = "-");

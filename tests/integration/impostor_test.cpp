@@ -21,9 +21,9 @@ using testing::HasSubstr;
 using testing::Not;
 using ImpostorTest = DoorTest;
 
-// A program of another user that bound the controller's port while the controller was down. It
-// answers as a controller would, commands every worker that connects to run a program, and
-// records what it receives.
+// A program of another user that bound the controller's port while the controller was down. The
+// program answers as a controller would, commands every connecting worker to run a program, and
+// records all that it receives.
 class Impostor final : public v1::WorkerControl::Service {
  public:
   Impostor(const std::string& address, v1::ControllerMessage order) : order_(std::move(order)) {

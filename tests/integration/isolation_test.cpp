@@ -217,7 +217,7 @@ TEST_F(IsolationTest, ProcessesOfALostDataDirectoryAreEndedBeforeItsSlotsAreOffe
   cluster_.StartWorker(0);
   EXPECT_TRUE(AwaitGone(rank));
   // The controller need not wait 10 minutes for the lease to expire: a new node has replaced the
-  // old one, which proves that the old node's ranks are gone.
+  // old node. The replacement proves that the old node's ranks are gone.
   const v1::Job job = cluster_.WaitForEnd(job_id, Seconds(60));
   EXPECT_EQ(job.verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
   EXPECT_THAT(job.verdict().summary(), HasSubstr("returned as the new node"));

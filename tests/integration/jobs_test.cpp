@@ -1,4 +1,4 @@
-// Tests jobs that do not use our trainer and jobs that must be rejected, with the real programs.
+// Tests, with the real programs, jobs that do not use our trainer and jobs that must be rejected.
 #include <filesystem>
 #include <map>
 

@@ -23,15 +23,15 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// The jobs in samples/bb9e634/cluster.tar.gz. The make.sh next to it describes them.
+// The jobs in samples/bb9e634/cluster.tar.gz. samples/bb9e634/make.sh describes the jobs.
 constexpr int64_t kFinished = 1, kNoShard = 2, kEndedUnseen = 3, kLost = 4, kWaiting = 5;
 
 std::string Sample(const std::string& name) {
   return absl::StrCat(SOURCE_ROOT, "/tests/integration/samples/bb9e634/", name);
 }
 
-// A lock held by the one test whose worker has the node id of the sample. Two such workers must not
-// run at the same time, because a worker kills unknown ranks of its node anywhere on this machine.
+// A lock for tests whose worker has the node id of the sample. Only one such worker may run at a
+// time, because a worker kills unknown ranks of its node anywhere on this machine.
 class SampleNode {
  public:
   SampleNode()
@@ -125,8 +125,8 @@ TEST_F(KeptDataTest, LostRankEndsItsAttemptWithAReasonAndTheQueueGoesOn) {
   ASSERT_EQ(lost.attempts_size(), 3);
   const v1::Verdict& verdict = lost.attempts(1).verdict();
   EXPECT_EQ(verdict.cause(), v1::VERDICT_CAUSE_RANK_SIGNALED);
-  // Both texts are possible, because the sample data may seem to come from this boot of the machine
-  // or from an earlier one.
+  // Both texts are possible: the sample data may seem to come from this boot of the machine or from
+  // an earlier boot.
   EXPECT_THAT(verdict.log_tail(),
               testing::AnyOf(HasSubstr("the rank and its shim are gone without an exit record"),
                              HasSubstr("the machine was restarted while the rank ran")));
@@ -145,8 +145,8 @@ TEST_F(KeptDataTest, WorkerTakesOverItsFiles) {
   EXPECT_FALSE(std::filesystem::exists(worker + "epochs.bin"));
 }
 
-// The files that a worker of bb9e634 writes for a running rank differ from today's in one name
-// only.
+// The files that a worker of bb9e634 writes for a running rank differ from today's files only in
+// one name.
 TEST(KeptRanksTest, RankThatRunsDuringTheChangeIsReattached) {
   MiniCluster cluster(1);
   const std::string end = cluster.directory() + "/end";

@@ -75,8 +75,8 @@ class KillTest : public testing::Test {
     EXPECT_TRUE(killed) << "the job does not come back: " << cluster_.Job(job.id()).DebugString();
   }
 
-  // Submitting may fail while the controller is dead; then nothing was acknowledged. The job counts
-  // as acknowledged once the command returns a job number.
+  // While the controller is dead, submitting may fail without an acknowledgement. The job counts as
+  // acknowledged once the command returns a job number.
   void SubmitSmallJob(const std::string& name) {
     const std::string file =
         cluster_.WriteJob(name, absl::StrCat("name: ", name,

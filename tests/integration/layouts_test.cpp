@@ -1,5 +1,5 @@
-// Tests layouts with worker daemons. A gang with TP2 x PP2 on two nodes loses a rank. Then a job
-// with another layout resumes the gang's checkpoint.
+// Tests layouts with worker daemons. A gang with TP2 x PP2 on two nodes loses a rank. After that, a
+// job with another layout resumes from the gang's checkpoint.
 #include <signal.h>
 
 #include <algorithm>
@@ -70,8 +70,8 @@ TEST_F(LayoutsTest, AFrozenRankIsNamed) {
   ASSERT_GT(victim, 0);
   kill(victim, SIGSTOP);
   const auto why = [&] { return cluster_.Described(job_id).pending(); };
-  // The controller sees the stall as soon as the ranks report what they wait for, or up to a second
-  // earlier. It then names the rank later.
+  // The controller detects the stall when the ranks report what they wait for, or up to a second
+  // earlier. If earlier, the rank is named later.
   EXPECT_TRUE(Eventually([&] {
     return why().code() == v1::PENDING_CODE_STALLED &&
            why().message().starts_with("rank 2 has not reached ");

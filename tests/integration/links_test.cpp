@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-// Three jobs. Two have ended, and one trains and saves until the test ends.
+// Three jobs. Two jobs have ended. The third trains and saves until the test ends.
 class LinksTest : public testing::Test {
  protected:
   LinksTest() {
@@ -66,7 +66,7 @@ class LinksTest : public testing::Test {
     done = cluster_.Cli({"delete", job, "--checkpoints", "--yes"});
     EXPECT_EQ(done.exit_code, 0) << done.error;
     // Deletions are completed in the order in which they were requested. Therefore, once the
-    // deletion of the later job is complete, the deletion of this one has been tried.
+    // deletion of the later job is complete, the deletion of this job has been tried.
     EXPECT_TRUE(Eventually([&] {
       return cluster_.Cli({"delete", absl::StrCat(later_), "--checkpoints", "--yes"}).exit_code ==
              0;
@@ -76,7 +76,7 @@ class LinksTest : public testing::Test {
     return dry.output;
   }
 
-  // Checks that every checkpoint of the live job is complete and that the job continues from it.
+  // Checks that every checkpoint of the live job is complete, and that the job resumes from one.
   void ExpectLiveWhole() {
     for (const std::string& path : kept_) {
       EXPECT_TRUE(fs::exists(path + "/manifest.json")) << path << "\n" << cluster_.DaemonLogs();
@@ -98,7 +98,7 @@ class LinksTest : public testing::Test {
 TEST_F(LinksTest, AnEndedJobsDirectoryThatIsALinkIntoALiveOneLeadsNoDeletionThere) {
   const std::vector<std::string> listed = Checkpoints(ended_);
   fs::rename(own_, own_.string() + "-former");
-  // Through the link, every checkpoint that the ended job lists leads to a complete checkpoint of
+  // Through the link, every listed checkpoint of the ended job leads to a complete checkpoint of
   // the live job.
   const fs::path within = live_own_ / "mirror";
   fs::create_directories(within);

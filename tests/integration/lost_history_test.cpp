@@ -1,5 +1,5 @@
-// Tests controller stores that go back in time: the event log or the whole data directory is
-// replaced with an older copy, the write-ahead log is removed, or a store is missing.
+// Tests controller stores that go back in time: an older copy replaces the event log or the whole
+// data directory, the write-ahead log is removed, or a store is missing.
 #include <signal.h>
 
 #include <filesystem>
@@ -70,8 +70,8 @@ class LostHistoryTest : public testing::Test {
     }
   }
 
-  // Checks the state after the event log was replaced with an older one. `lost` is the job that the
-  // older log lacks.
+  // Checks the state after an older copy replaced the event log. `lost` is the job missing from the
+  // copy.
   void ExpectNothingLostButTheLog(int64_t lost, pid_t known_pid, pid_t lost_pid) {
     EXPECT_TRUE(Eventually([&] {
       return cluster_.Cli({"server", "status"}).output.find("has lost events") != std::string::npos;

@@ -22,9 +22,9 @@ namespace {
 
 constexpr Seconds kStartDeadline(20);
 
-// A controller that restarts after a kill binds the same port again. If the kernel had chosen the
-// port (32768 and above), an outgoing connection could have taken it by then. Ports of jobs begin
-// at 20000.
+// A controller that restarts after a kill binds its previous port again. If the kernel had chosen
+// the port (32768 and above), an outgoing connection could have taken the port by then. Ports of
+// jobs begin at 20000.
 std::string FreeAddress() {
   constexpr int kFirstPort = 11'000, kPorts = 8'000;
   for (int i = 0; i < kPorts; ++i) {
@@ -94,8 +94,8 @@ void MiniCluster::StartController(const std::vector<std::string>& more) {
   arguments.insert(arguments.end(),
                    {ProgramPath("trainyard-controller"), "--listen", listen, "--data-dir",
                     directory() + "/controller", "--listen-file", listen_file,
-                    // Lets the kernel choose the HTTP port. By default it follows the gRPC port,
-                    // and another program may have taken that port before a restart.
+                    // Lets the kernel choose the HTTP port. The default is the gRPC port + 1, and
+                    // another program may have taken this port before a restart.
                     "--http-listen", "127.0.0.1:0"});
   arguments.insert(arguments.end(), more.begin(), more.end());
   controller_ = std::make_unique<ChildProcess>(arguments, directory() + "/controller.log");
@@ -130,7 +130,7 @@ void MiniCluster::RunWorker(int node, const std::vector<std::string>& command) {
   if (joins) workers_.emplace_back();
   workers_[node] =
       std::make_unique<ChildProcess>(command, absl::StrCat(directory(), "/worker", node, ".log"));
-  // A job that needs the node would be rejected before the worker has joined.
+  // Until the worker has joined, a job that needs the node would be rejected.
   if (!joins) return;
   const bool joined = Eventually([&] { return std::ssize(Nodes()) == node + 1; }, kStartDeadline);
   EXPECT_TRUE(joined) << DaemonLogs();
@@ -139,8 +139,8 @@ void MiniCluster::RunWorker(int node, const std::vector<std::string>& command) {
 void MiniCluster::StartWorker(int node, const std::vector<std::string>& more,
                               const std::string& controller) {
   std::vector<std::string> command;
-  // A different address is that of a relay, which the worker must trust. env replaces itself with
-  // the worker, so the pid stays the same.
+  // An address that is not the controller's own belongs to a relay, which the worker must trust.
+  // env replaces itself with the worker, so the pid does not change.
   if (!controller.empty()) command = {"/usr/bin/env", "TRAINYARD_INSECURE=1"};
   const std::vector<std::string> worker = WorkerCommand(node, controller);
   command.insert(command.end(), worker.begin(), worker.end());
@@ -149,7 +149,7 @@ void MiniCluster::StartWorker(int node, const std::vector<std::string>& more,
 }
 
 void MiniCluster::StartWorkerApart(int node, const std::vector<std::string>& hidden) {
-  // unshare replaces itself with the program, so the pid stays the same.
+  // unshare replaces itself with the program, so the pid does not change.
   std::vector<std::string> command = {
       "/usr/bin/unshare",
       "--mount",

@@ -1,5 +1,5 @@
-// Runs a controller and workers as real processes on the loopback interface, with a client for
-// them.
+// Runs a controller and workers as real processes
+// on the loopback interface. Includes a client.
 #ifndef TRAINYARD_TESTS_INTEGRATION_MINI_CLUSTER_H_
 #define TRAINYARD_TESTS_INTEGRATION_MINI_CLUSTER_H_
 

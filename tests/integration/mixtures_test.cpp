@@ -1,6 +1,6 @@
 // Tests, with real processes, that small models with the structure of Mixtral 8x7B, Mixtral 8x22B
-// and DeepSeek-V3 train through `submit` on two workers. Both ranks share the tensors of attention
-// (TP 2) and the experts (EP 2), so the exchange of tokens crosses the workers. A killed rank costs
+// and DeepSeek-V3 train through `submit` on two workers. Two ranks share the tensors of attention
+// (TP 2) and the experts (EP 2), so tokens are exchanged between the workers. A killed rank costs
 // one restart and does not change a bit of the loss.
 #include <signal.h>
 

@@ -61,7 +61,7 @@ class NodeFaultsTest : public testing::Test {
     ExpectAllSucceed(jobs);
     for (const int64_t id : jobs) EXPECT_EQ(cluster_.Job(id).attempts_size(), 1);
   }
-  // Checks that every job succeeds without a restart that counts against the job's budget.
+  // Checks that every job succeeds without using up its restart budget.
   void ExpectAllSucceed(const std::vector<int64_t>& jobs) {
     for (const int64_t id : jobs) {
       const v1::Job job = cluster_.WaitForEnd(id);
@@ -218,8 +218,8 @@ TEST_F(NodeFaultsTest, AFileWithoutANameCountsToo) {
   ExpectNeighboursUnharmed(neighbour);
 }
 
-// When the disk has free space again, the rank's process has already ended, so it cannot write the
-// records then.
+// The rank's process ends before the disk has free space again, so the process cannot write the
+// records later.
 TEST_F(NodeFaultsTest, ARankThatEndsOnAFullDiskLosesNoTelemetry) {
   StartSmallNode({"--free-space-floor", "0"});
   Cordon("node0");
@@ -236,7 +236,7 @@ TEST_F(NodeFaultsTest, ARankThatEndsOnAFullDiskLosesNoTelemetry) {
       << cluster_.Job(id).DebugString();
 }
 
-// Output is dropped, the flooding job's first. Some disk space is reserved for the other jobs.
+// Output is dropped, first of all the flooding job's. Some disk space is reserved for other jobs.
 TEST_F(NodeFaultsTest, AFloodOfOutputHarmsNoNeighbour) {
   StartSmallNode();
   Cordon("node0");

@@ -67,7 +67,7 @@ double NumberAfter(const std::string& words, const std::string& text) {
   return number;
 }
 
-// Runs `trainyard dev`, as in the README's first terminal, with a separate port and folder.
+// Runs `trainyard dev` as in the README's first terminal, but with a separate port and folder.
 class DevTerminal {
  public:
   explicit DevTerminal(const std::string& directory)
@@ -139,7 +139,7 @@ TEST(ReadmeTest, FirstOwnJobWorksAsWritten) {
   EXPECT_EQ(dev.CtrlC(), 0) << dev.Text();
 }
 
-// Returns the trainyard commands that any README uses at the start of a code line or a code span.
+// Returns the trainyard commands at the start of a code line or a code span in any README.
 std::set<std::string> NamedCommands() {
   std::set<std::string> commands;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(

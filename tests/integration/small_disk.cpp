@@ -39,7 +39,7 @@ int64_t SmallDisk::FreeBytes() const {
 void SmallDisk::Fill(int64_t left) const {
   const UniqueFd filler(open(FillerIn(directory_).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   ASSERT_TRUE(filler.valid());
-  // If an allocation fails, it allocates nothing. Another process has taken space in the meantime,
+  // A failed allocation allocates nothing. If it fails, another process took space in the meantime,
   // so the free space is read again.
   for (int64_t bytes = FreeBytes() - left; bytes > 0; bytes = FreeBytes() - left) {
     struct stat info {};

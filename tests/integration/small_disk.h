@@ -1,4 +1,4 @@
-// A separate disk of a chosen size, mounted at a directory, for tests of daemons on a full disk.
+// For tests of daemons on a full disk: a separate disk of a chosen size, mounted at a directory.
 #ifndef TRAINYARD_TESTS_INTEGRATION_SMALL_DISK_H_
 #define TRAINYARD_TESTS_INTEGRATION_SMALL_DISK_H_
 

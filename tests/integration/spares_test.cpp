@@ -1,5 +1,5 @@
-// Tests recovery in place with real processes. When a rank or a node is lost, a spare node replaces
-// it in the same attempt. Most tests run our trainer. Tests that concern only the daemons run
+// Tests recovery in place with real processes. A spare node replaces a lost rank or node in the
+// running attempt. Most tests run our trainer. Tests that concern only the daemons run
 // healing_trainer.py, which follows the contract of worker/README.md.
 #include <signal.h>
 
@@ -110,8 +110,8 @@ class SparesOfOurTrainerTest : public GangWithSpares {
  protected:
   explicit SparesOfOurTrainerTest(int spares = 1) : GangWithSpares("", spares) {}
 
-  // Checks that each loss of the job equals that of an undisturbed run, bit for bit, and that none
-  // is missing. If the first rank is killed before it reports a step, the rank that replaces it
+  // Checks that no loss of the job is missing and that each equals the loss of an undisturbed run,
+  // bit for bit. If the first rank is killed before it reports a step, the rank that replaces it
   // reports the step.
   void ExpectLossesOfAnUndisturbedRun() {
     const std::map<int64_t, double> losses = cluster_.Series(job_, "loss");
@@ -143,9 +143,9 @@ TEST_F(SparesOfOurTrainerTest, TheFirstRankTakesItsMetricsAlong) {
   ExpectLossesOfAnUndisturbedRun();
 }
 
-// Kills ranks one after the other. An attempt can heal as often as it has spare nodes. The kill
-// after that restarts the job from a checkpoint, with all spare nodes available again.
-// TRAINYARD_HEALS is the number of kills that are healed.
+// Kills ranks one after the other. An attempt can heal once per spare node. The next kill restarts
+// the job from a checkpoint, with all spare nodes available again. TRAINYARD_HEALS is the number of
+// kills that are healed.
 class ManyHealsTest : public SparesOfOurTrainerTest {
  protected:
   ManyHealsTest() : SparesOfOurTrainerTest(3) {}
@@ -247,8 +247,8 @@ TEST_F(SparesTest, TheFirstRankIsReplacedInPlaceAndItsMetricsGoOn) {
   ExpectItTrainsOn();
 }
 
-// Stops the worker, its shims and its ranks (SIGSTOP), so that the machine appears to be lost.
-// When they continue, the ranks must be ended.
+// Stops the worker, its shims and its ranks (SIGSTOP), so that the machine appears to be lost. When
+// the processes continue, the ranks must be ended.
 TEST_F(SparesTest, ANodeThatIsLostIsReplacedAndEndedWhenItComesBack) {
   cluster_.worker(1).Signal(SIGSTOP);
   ASSERT_TRUE(KillRank(1));

@@ -1,4 +1,4 @@
-// Tests a controller whose disk is full, and one whose disk is lost.
+// Tests a controller with a full disk, and a controller with a lost disk.
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -124,8 +124,8 @@ TEST_F(StorageTest, BothDaemonsStartOnAFullDiskAndTrainingNeverNotices) {
   ASSERT_TRUE(cluster_.WaitForStep(job_id, 10));
   cluster_.KillWorker(0);
   cluster_.KillController();
-  // The limit must be higher than 32 KiB, because SQLite creates its shared-memory file of this
-  // size at every start.
+  // The limit must be higher than 32 KiB, the size of the shared-memory file that SQLite creates at
+  // every start.
   {
     const FullDisk full(40 << 10);
     cluster_.StartController();

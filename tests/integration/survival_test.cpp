@@ -41,8 +41,8 @@ class SurvivalTest : public testing::Test {
     });
   }
 
-  // Checks that the losses of the job's steps and evaluations equal those of an undisturbed run,
-  // bit for bit, up to the job's last step.
+  // Checks that, up to the job's last step, the losses of steps and evaluations equal the losses of
+  // an undisturbed run, bit for bit.
   void ExpectLossesOfAnUndisturbedRun(int64_t job_id) {
     const auto actual = cluster_.Series(job_id, "loss");
     ASSERT_FALSE(actual.empty());
@@ -91,9 +91,9 @@ class SurvivalTest : public testing::Test {
     return newest;
   }
 
-  // Returns the newest checkpoint known to the controller. Rank 1 of the gang is stalled. Returns
-  // nullopt until it is certain that the gang can publish no further checkpoint: either rank 0
-  // waits for rank 1's part of a save, or no save is in progress.
+  // Returns the newest checkpoint known to the controller while rank 1 of the gang is stalled.
+  // Returns nullopt as long as the gang might publish another checkpoint. The gang cannot if rank 0
+  // waits for rank 1's part of a save, or if no save is in progress.
   std::optional<v1::Checkpoint> NewestOfAll(int64_t job_id) {
     const v1::Checkpoint newest = NewestCheckpoint(job_id);
     const std::string directory = cluster_.Job(job_id).spec().checkpoint().dir();
@@ -140,7 +140,7 @@ TEST_F(SurvivalTest, DamagedCheckpointIsPassedOver) {
   ASSERT_TRUE(cluster_.WaitForCheckpoint(job_id, 60));
   const pid_t victim = cluster_.RankPid(job_id, 1, 1);
   ASSERT_GT(victim, 0);
-  // While one rank is stalled, the gang publishes no checkpoint, unless its save was already in
+  // While one rank is stalled, the gang publishes no checkpoint, except from a save already in
   // progress.
   kill(victim, SIGSTOP);
   std::optional<v1::Checkpoint> newest;

@@ -1,5 +1,5 @@
-// Tests smoke, tune and extrapolate with real processes. They run short jobs of the real trainer on
-// CPU slots.
+// Tests the commands smoke, tune and extrapolate with real processes. The commands run short jobs
+// of the real trainer on CPU slots.
 #include <csignal>
 
 #include "gmock/gmock.h"

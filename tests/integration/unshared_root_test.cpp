@@ -27,9 +27,9 @@ class UnsharedRootTest : public testing::Test {
   }
 
   std::string Root() const { return cluster_.directory() + "/controller/checkpoints"; }
-  // The checkpoint directory of the job, for a job file that sets one.
+  // Returns a checkpoint directory to set in a job file.
   std::string Own() const { return cluster_.directory() + "/own"; }
-  // Starts node1, which sees separate directories of its own at the paths in `hidden`.
+  // Starts node1 with separate directories of its own at the paths in `hidden`.
   void StartApart(const std::vector<std::string>& hidden) { cluster_.StartWorkerApart(1, hidden); }
   // Returns the result of the node's check of the checkpoint root: "", "ok", or the problem.
   std::string RootCheckOf(const std::string& node) {
@@ -73,7 +73,7 @@ TEST_F(UnsharedRootTest, NoGangIsPlacedOnNodesThatDoNotShareTheRoot) {
                          HasSubstr("mount the same storage")));
   EXPECT_EQ(cluster_.Job(job).state(), v1::JOB_STATE_QUEUED);
 
-  // Restarts the worker so that both nodes see the same directory. Then the job must start
+  // Restarts the worker so that both nodes see one common directory. The job must start
   // automatically.
   cluster_.KillWorker(1);
   cluster_.StartWorker(1);
@@ -87,8 +87,8 @@ TEST_F(UnsharedRootTest, AJobOfOneNodeRuns) {
   EXPECT_EQ(cluster_.WaitForEnd(job).state(), v1::JOB_STATE_SUCCEEDED) << cluster_.DaemonLogs();
 }
 
-// A restarted controller does not know which directories the nodes see. It must place no gang until
-// it knows.
+// A restarted controller does not know which directories the nodes see. Until it knows, it must not
+// place a gang.
 TEST_F(UnsharedRootTest, ARestartOfTheControllerChangesNothing) {
   StartApart({Root()});
   const int64_t job = cluster_.Submit(JobOf("gang", 2));

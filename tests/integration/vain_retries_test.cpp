@@ -1,5 +1,5 @@
-// Tests failures that would recur in every attempt. They must end a job after two attempts, and the
-// job must show the reason.
+// Tests failures that would recur in every attempt. Such failures must end a job after two
+// attempts, and the job must show the reason.
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

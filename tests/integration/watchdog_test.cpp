@@ -22,8 +22,8 @@ using testing::HasSubstr;
 // Time after which a rank has reported several steps, so that its progress counts as steady.
 constexpr std::chrono::seconds kWarmUp{8};
 
-// The time for which a process is stopped. By default, it is longer than the watchdog's limit.
-// TRAINYARD_AWAY_SECONDS sets a different time.
+// The time for which a process is stopped: TRAINYARD_AWAY_SECONDS or, by default, a time longer
+// than the watchdog's limit.
 std::chrono::seconds Away() {
   return std::chrono::seconds(EnvironmentNumber("TRAINYARD_AWAY_SECONDS", 20));
 }
@@ -32,7 +32,7 @@ double SecondsSince(steady_clock::time_point begin) {
   return std::chrono::duration<double>(steady_clock::now() - begin).count();
 }
 
-// A job of our trainer with one rank on each node. Its steps take milliseconds, so the watchdog's
+// A job of our trainer with one rank on each node. A step takes milliseconds, so the watchdog's
 // limit is 15 s.
 class WatchdogTest : public testing::Test {
  protected:

@@ -1,7 +1,7 @@
 """C++ source text in which only the code is left."""
 import re
 
-# In the order in which they are tried at each place of the text.
+# Alternatives, in the order in which they are tried at each position of the text.
 _HIDDEN = re.compile(
     r"""
       //[^\n]*                                     # comment
@@ -13,7 +13,7 @@ _HIDDEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL | re.MULTILINE)
 
-# Statements without effect on what the program decides.
+# Statements without effect on the program's decisions.
 _STATEMENT = re.compile(r"\b(?:static_assert|V?LOG|spdlog::\w+)\s*\(")
 _TEMPLATE_LINE = re.compile(r"^[ \t]*template\s*<[^\n]*", re.MULTILINE)
 

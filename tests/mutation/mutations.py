@@ -4,23 +4,23 @@ import re
 
 import cpp_text
 
-# The operator that takes the place of another.
+# Operator -> the operator that replaces it.
 _OPERATORS = {
     "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==",
     "&&": "||", "||": "&&", "+": "-", "-": "+",
 }
-# Spaces on both sides tell an operator from a template's brackets, a reference and a sign.
+# Spaces on both sides distinguish an operator from template brackets, a reference and a sign.
 _OPERATOR = re.compile(r"(?<=\s)(?:<=|>=|==|!=|&&|\|\||[<>+-])(?=\s)")
 _BOOLEAN = re.compile(r"\b(?:true|false)\b")
 _INTEGER = re.compile(r"(?<![\w.'])\d[\d']*(?![\w.'])")
 _IF = re.compile(r"\bif\s*(\()")
 _DECLARATION = re.compile(r"\s*(?:const\s+)?[\w:]+(?:<.*>)?[\s*&]+\w+\s*=(?!=)", re.DOTALL)
-# A function or method of a class, by its result and the parenthesis of its parameters.
+# A function or method, recognized by its result type and the parenthesis of its parameters.
 _FUNCTION = re.compile(r"^(?:  )?([\w:][\w:<>,*& ]*?[\s*&])(?!if\b)[\w:~]+(\()", re.MULTILINE)
 _BODY = re.compile(r"\s*(?:const\s*)?(?:override\s*)?\{")
 _RETURN = re.compile(r"\breturn\s+([^;]+);")
-# A call at the place of a statement: `job.set_id(1);`, also after `if (...)`. A macro that
-# declares a variable is none.
+# A call that is a whole statement, such as `job.set_id(1);`, also after `if (...)`. A macro that
+# declares a variable does not count.
 _CALL = re.compile(r"(?<=[;{})])\s*(?!(?:return|throw|delete|new|if|for|while|switch)\b)"
                    r"(?!\w+_ASSIGN_OR_RETURN\b)([A-Za-z_*(][\w:.>*()\[\]-]*?)(\()")
 _CHAINED = re.compile(r"\s*(?:\.|->)\w+\(")
@@ -36,7 +36,7 @@ class Mutation:
     kind: str
     before: str
     after: str
-    # The line's text and the place in it find the mutation again after lines were added above.
+    # The line's text, and the column in it, identify the mutation after lines were added above.
     source: str
     column: int
 
@@ -84,7 +84,7 @@ def _integers(code, _):
 def _conditions(code, text):
     for match in _IF.finditer(code):
         begin, end = match.start(1) + 1, cpp_text.closing(code, match.start(1))
-        # A condition may begin with a declaration of its own: `if (auto x = f(); x > 0)`.
+        # A condition may begin with a declaration: `if (auto x = f(); x > 0)`.
         begin = cpp_text.find_outside(code, ";", begin, end) + 1 or begin
         if not _DECLARATION.match(code[begin:end]):
             yield "condition", (begin, end), f"!({text[begin:end].strip()})"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Applies one mutation at a time in a scratch worktree of HEAD and shows that a test catches it. Run
-# by hand, not by tests/run.sh: it builds the test programs once, and each mutation's files again.
+# Applies one mutation at a time in a scratch worktree of HEAD and checks that a test detects it.
+# Run by hand, not by tests/run.sh, because each mutation rebuilds a part of the test programs.
 #   run_named.sh          every mutation
 #   run_named.sh NAME...  these mutations: names of *.patch in named/
 #   run_named.sh --check  only checks that every patch still applies and is listed, and that every
 #                         listed mutation has a patch; a test of `tidy`
-#   MUTATION_DIR=DIR      folder of the worktree; kept when given, so that a second run is quick
+#   MUTATION_DIR=DIR      folder of the worktree; kept if given, so that a second run is quick
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 if [ "${1:-}" = --check ]; then

@@ -4,7 +4,7 @@ import pathlib
 import re
 import subprocess
 
-# The folder's own unit tests, from which its score comes.
+# Folder -> the unit tests that determine the folder's mutation score.
 TEST_OF_FOLDER = {"controller/core": "controller_core_test", "worker/core": "worker_core_test"}
 
 # A change of one file recompiles only this file: no unity build, little optimisation, no debug

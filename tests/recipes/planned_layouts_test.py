@@ -79,7 +79,7 @@ class PlannedLayouts(unittest.TestCase):
                 if layout is None:
                     continue  # No layout of so many ranks keeps the rules, or none is new.
                 kinds |= kinds_of(layout)
-                # 0 and null stand for a setting that is not written.
+                # 0 and null mean that the setting is not set.
                 layout = {key: value for key, value in layout.items()
                           if value not in (0, None) or key == "zero"}
                 tried += 1

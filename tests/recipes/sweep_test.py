@@ -49,7 +49,7 @@ class Sweep(unittest.TestCase):
         written = self.tune("--runs", "2", "--steps", "5", "--sweep", self.path("sweep.json"))
         self.assertEqual(written.returncode, 0, written.stderr)
         sweep = json.loads(self.path("sweep.json").read_text())
-        # One that cannot start is a row and ends nothing.
+        # A run that cannot start is recorded as a row and does not end the sweep.
         layout = sweep["runs"][1]["spec"]["layout"]
         own, layout["micro_batch"] = layout["micro_batch"], 3
         self.path("sweep.json").write_text(json.dumps(sweep))

@@ -55,7 +55,7 @@ def half_requests(site, random, _scene):
 
 def send_half(address, stack):
     host, port = address.split(":")
-    # A listener that takes no more, or ends the connection, defends itself.
+    # Errors are expected: a listener may defend itself by refusing or closing connections.
     with contextlib.suppress(OSError):
         connection = stack.enter_context(socket.create_connection((host, int(port)), timeout=5))
         connection.sendall(b"GET /metrics HTT")

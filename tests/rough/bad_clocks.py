@@ -6,7 +6,7 @@ from rough_site import NODES
 
 HOUR = 3600
 DAY = 24 * HOUR
-# A job's end may be seen so much later, while other things go wrong.
+# Maximum delay until a job's end is seen, because other faults occur meanwhile.
 LOOK_SECONDS = 60
 
 

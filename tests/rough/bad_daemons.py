@@ -19,7 +19,7 @@ def leave_and_return(site, random, scene):
     """A clean leave of a node right after work was submitted that may be placed there."""
     node = random.randrange(NODES)
     scene.culprits.submit("vandal", 0.2)
-    # It ends its ranks first: it is started with --stop-ranks-on-exit.
+    # The worker ends its ranks first, because it runs with --stop-ranks-on-exit.
     site.workers[node].end(signal.SIGTERM, 60)
     time.sleep(random.uniform(0, 2))
     site.start_worker_again(node)

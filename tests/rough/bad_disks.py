@@ -6,13 +6,13 @@ import time
 
 from rough_site import NODES
 
-# Pieces in which a disk is filled. On a node less than one stays free: telemetry is small, and a
-# program that ends while there is no space for it loses what it could not write.
+# Sizes of the pieces that fill a disk. On a node, less than the smaller piece remains free.
+# Telemetry is small, and a program that ends on a full disk loses its unwritten telemetry.
 NODE_PIECES = (1 << 20, 1 << 18)
 PIECES = (1 << 20, 1 << 12)
-# Longest time to fill what is free.
+# Time limit for filling the free space.
 FILL_SECONDS = 30
-# Time in which a new job makes its first checkpoint.
+# Time limit for the first checkpoint of a new job.
 FIRST_SECONDS = 30
 
 

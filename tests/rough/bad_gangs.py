@@ -4,8 +4,8 @@ import time
 from bystanders import is_over
 from culprits import PROGRAMS
 
-# Ways to hang, and the seconds from the start within which such a gang must end: the limit of its
-# state (controller/core/README.md), the stop of its ranks, and time for a busy machine.
+# Way to hang -> the seconds from the start within which the gang must end: the limit of its state
+# (controller/core/README.md), plus time to stop the ranks on a busy machine.
 WAYS = {"first_seconds": 15 + 45, "uneven_data": 15 + 45, "second_step": 120 + 45, "exit": 120 + 45}
 START_SECONDS = 120
 

@@ -6,8 +6,8 @@ import time
 from bad_daemons import kill_shims
 from bystanders import is_over, training
 
-# Limits of a flood of records: its length, the time of an answer to another user, and the growth of
-# the event log.
+# Limits for a flood of records: duration of the flood, response time for another user, and growth
+# of the event log.
 FLOOD_SECONDS = 15
 ANSWER_SECONDS = 10
 FLOOD_EVENT_BYTES = 16 << 20

@@ -35,7 +35,7 @@ def delete(site, scene, number, folder):
             scene.culprits.numbers.remove(number)
             break
         time.sleep(0.5)
-    # A checkpoint of its own goes; where all of them lead elsewhere, nothing does.
+    # Waits until the job's own checkpoints are removed. Links to other directories remain.
     while time.monotonic() < end and any(
             path.is_dir() and not path.is_symlink() for path in folder.glob("step_*")):
         if folder.is_symlink():
@@ -74,7 +74,7 @@ def links(site, random, scene):
     site.record.count("deletions of links")
     delete(site, scene, number, folder)
     missing = before.keys() - inventory(target).keys() if target.exists() else before.keys()
-    # The bystanders remove an older ended job's checkpoints by themselves.
+    # The bystanders themselves remove the checkpoints of older ended jobs.
     if missing and scene.others.ended is victim:
         site.record.count("deletions that followed a link")
         site.blame(f"the deletion of job {number} ({way}) removed {sorted(missing)[:3]} of job "
@@ -103,7 +103,7 @@ def links_of_live_jobs(site, random, scene):
     site.record.count("deletions of links")
     delete(site, scene, number, folder)
     gone = [path for path in planted if not (path / "manifest.json").exists()]
-    # The directory goes as a whole with an older ended job's (Bystanders.keep).
+    # Bystanders.keep removes the whole directory of an older ended job.
     if gone and mirror.exists():
         site.record.count("deletions that followed a link")
         site.blame(f"the deletion of job {number} removed {gone[0]} of live job {victim['id']}")

@@ -12,14 +12,14 @@ def foreign_listener(site, random, _scene):
     """Another user binds the controller's port while the controller is down."""
     site.stop_controller()
     port = site.address.rpartition(":")[2]
-    # The user may have access neither to this tree nor to the Python that runs this.
+    # The user may lack access to this tree and to the Python that runs this script.
     try:
         done = subprocess.run(
             ["/usr/bin/python3", "-", port, str(random.uniform(3, 8))],
             input=(HERE / "programs/impostor.py").read_text(), cwd="/", capture_output=True,
             text=True, user=NOBODY, group=NOBODY, extra_groups=[], check=False)
     finally:
-        # The command line asks, too, before the controller is back.
+        # The command line sends a request, too, before the controller is back.
         site.start_controller()
     site.await_controller()
     if done.returncode != 0:

@@ -8,7 +8,7 @@ from bystanders import losses
 from processes import Process, wait_for
 from rough_site import NODES, kill
 
-# Files of a rank and of its attempt that no job is sent to.
+# Record files of a rank. Jobs have no reason to access these files.
 RANK_RECORDS = ("start.json", "shim.json", "output.log", "kill.json", "exit.json")
 # Files of the worker itself.
 WORKER_FILES = ("facts.bin", "attempt_numbers.bin", "stored_offsets")
@@ -78,7 +78,7 @@ def records_become_fifos(site, random, _scene):
 
 
 def make_fifo(path):
-    # A rank that has ended meanwhile has no folder any more.
+    # If the rank has ended in the meantime, its folder no longer exists.
     with contextlib.suppress(OSError):
         path.unlink(missing_ok=True)
         os.mkfifo(path)

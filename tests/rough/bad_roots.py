@@ -7,7 +7,7 @@ import time
 from bystanders import training
 from rough_site import NODES, wait_for
 
-# Mounts an empty directory over the first argument, then becomes the rest.
+# Mounts an empty directory over the first argument, then executes the rest as a command.
 APART = 'mount -t tmpfs none "$1" && shift && exec "$@"'
 APART_NODE = "apart"
 

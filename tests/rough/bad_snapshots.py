@@ -8,7 +8,7 @@ import time
 from rough_site import kill
 
 SUFFIXES = ("", "-wal", "-shm")
-# Time to find the lost job's rank, and in which a controller stops a rank that it does not want.
+# Time limits: to find the lost job's rank, and for a controller to stop an unwanted rank.
 START_SECONDS = 20
 STOP_SECONDS = 6
 

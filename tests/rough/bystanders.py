@@ -6,9 +6,9 @@ import time
 
 STEPS = 150
 RESTARTS = {"max_restarts": 100_000, "backoff": 0}
-# Time in which the rest of a job's losses arrives from the workers.
+# Time limit for the rest of a job's losses to arrive from the workers.
 ARRIVAL_SECONDS = 60
-# Time that a quarantine may last (Site.end_quarantines).
+# Maximum duration of a quarantine (Site.end_quarantines).
 QUARANTINE_SECONDS = 20
 
 
@@ -144,7 +144,7 @@ class Bystanders:
                        f"undisturbed run at {len(wrong)} steps, from {wrong[:3]} on")
         missing = len(expected.keys() - found.keys())
         if missing > 0 and self.site.data_lost_at > self.begun[number]:
-            # They were in the directory: its worker had not sent them yet.
+            # The losses were in the lost directory: its worker had not sent them yet.
             self.count("losses lost with a node", missing)
         elif missing > 0:
             self.count("losses missing", missing)

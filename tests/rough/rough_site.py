@@ -17,7 +17,7 @@ from trainer_rows import write_tokens  # noqa: E402
 
 NODES = 3
 SLOTS = 6
-# Sizes of the small disks, and the files and directories that they can hold.
+# Sizes of the small disks, and the maximum number of files and directories on each disk.
 DISKS_MIB = {**{f"worker{node}": 256 for node in range(NODES)}, "controller": 1024,
              "saves": 64}
 DISK_FILES = 20_000
@@ -78,7 +78,7 @@ class Site(Cluster):
 
     def shift_clock(self, daemon, seconds):
         """Sets the wall clock of a daemon this far from the machine's."""
-        # In place: the daemon has mapped the file.
+        # Overwrites the file in place, because the daemon has mapped it.
         file = os.open(self.directory / f"{daemon}.clock", os.O_RDWR | os.O_CREAT)
         os.pwrite(file, struct.pack("=q", int(seconds * 1000)), 0)
         os.close(file)

@@ -69,7 +69,7 @@ def play(site, scene, settings):
     end = time.monotonic() + settings.minutes * 60
     for name in sequence(settings, source, end):
         site.record.play(name)
-        # Its own source: how long it takes must not change what comes next.
+        # A separate source: the numbers drawn by one mischief must not affect later mischiefs.
         mischief.play(site, random.Random(source.random()), scene, name)
         time.sleep(source.uniform(0, 3))
         scene.others.look()

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Maximum time between the limit and the verdict. It allows for one step of the clock, and for the
+// Maximum time between the limit and the verdict. The slack covers one step of the clock, and the
 // time until reports are steady after a restart.
 constexpr int64_t kSlackMs = 10'000;
 // Twice the longest limit.
@@ -34,7 +34,7 @@ class FrozenGangTest : public ::testing::TestWithParam<SceneCase> {
   bool Ends() const {
     return limit_.ms.has_value() && RowOf(limit_.state).at_limit != AtLimit::kReported;
   }
-  // Time left until one clock step before the limit.
+  // Returns the remaining time until one clock step before the limit.
   int64_t Left() const { return limit_.since_ms + *limit_.ms - scene_.cluster.now - 3000; }
 
   GangScene scene_;

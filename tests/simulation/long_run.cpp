@@ -135,8 +135,8 @@ void LongRunSimulation::Count(const std::vector<v1::Event>& events) {
 
 void LongRunSimulation::Pass(int64_t ms, int64_t step_ms) { Count(cluster_.Pass(ms, step_ms)); }
 
-// Advances the clock to `time`, when the next events are due. Heartbeats before `time` would not
-// change anything, so they are not simulated.
+// Advances the clock to `time`, when the next events are due. Earlier heartbeats are not simulated,
+// because they would not change anything.
 void LongRunSimulation::JumpTo(Timestamp time) {
   if (time <= cluster_.now) return;
   cluster_.now = std::max(cluster_.now, time - 500);
@@ -174,7 +174,7 @@ void LongRunSimulation::Resume() {
 }
 
 // Publishes only the newest checkpoint since the start of the attempt, because a restart uses no
-// older one.
+// older checkpoint.
 void LongRunSimulation::PublishNewest() {
   const int64_t step = StepNow() / run_.checkpoint_steps * run_.checkpoint_steps;
   if (step > Attempt().resume_step()) cluster_.Publish(job_, step);

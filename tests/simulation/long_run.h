@@ -1,6 +1,6 @@
 // Simulates months of one large job on the controller's real core. The clock jumps to the next due
 // event, because heartbeats that change nothing need not be simulated. Around each failure, time
-// advances in half seconds, or in steps of one or two seconds where nothing is expected to happen.
+// advances in steps of half a second, or of one or two seconds if nothing is expected to happen.
 #ifndef TRAINYARD_TESTS_SIMULATION_LONG_RUN_H_
 #define TRAINYARD_TESTS_SIMULATION_LONG_RUN_H_
 
@@ -26,7 +26,7 @@ struct LongRun {
   int job_nodes = 40;  // The remaining nodes are spares.
   double failure_factor = 25;
   // The fractions of failures by kind: a broken device (59 % in table 5 of the Llama 3 report: GPU
-  // and HBM), a lost node (24 %: host, network, power), and a software bug, which needs no repair.
+  // and HBM), a lost node (24 %: host, network, power), and a software bug (no repair needed).
   double device_part = 0.59;
   double lost_part = 0.24;
   // The mean repair time. Repair times are exponentially distributed.
@@ -48,8 +48,8 @@ struct FailureAt {
   int place = 0;  // Index into the nodes with members of the job: training nodes, then spares.
 };
 
-// Returns the failures of a run. They depend only on the run and the seed, so every policy meets
-// the same failures. Spare nodes fail as often as other nodes.
+// Returns the failures of a run. The failures depend only on the run and the seed, so all policies
+// are compared on identical failures. Spare nodes fail as often as other nodes.
 std::vector<FailureAt> DrawFailures(const LongRun& run, uint64_t seed);
 
 class LongRunSimulation {
@@ -107,8 +107,8 @@ class LongRunSimulation {
   controller::TestCluster cluster_;
   int64_t job_ = 0;
   Timestamp begin_ = 0;
-  // The time at which the gang's uninterrupted training began, after step `first_step_`; 0 while
-  // the gang does not train.
+  // The time at which the current uninterrupted training began; 0 while the gang does not train.
+  // The training continues after step `first_step_`.
   Timestamp train_begin_ = 0;
   int64_t first_step_ = 0;
   // The generation in which the newest steps were completed.

@@ -70,8 +70,8 @@ void Print(const std::string& policy, const LongRunSimulation& played,
 }
 
 // Returns the result under torchrun, which restarts all ranks from the newest checkpoint after each
-// failure. Assumes that there is no spare node, that a person needs half an hour to replace a node,
-// and that a lost peer is detected when a collective operation times out after 10 minutes.
+// failure. There is no spare node, a person replaces a node within half an hour, and a lost peer is
+// detected by the 10-minute time-out of a collective operation.
 double UnderTorchrun(const LongRun& run, const LongRunSimulation& played) {
   const double step = static_cast<double>(run.step_ms) / 1e3;
   const double half = step * static_cast<double>(run.checkpoint_steps) / 2;

@@ -27,8 +27,8 @@ controller::CoreOptions CoreOptionsOfSimulation(const SimulationOptions& simulat
   options.checkpoint_root = "/c";
   // A lease must outlast any sequence of control-plane faults.
   options.lease_ms = 120000;
-  // Shorter than a run, so that jobs are archived while faults occur. Only a node whose machine is
-  // lost can be away for longer than archive_away_ms.
+  // Shorter than a run, so that jobs are archived while faults occur. Only nodes with lost machines
+  // are disconnected for longer than archive_away_ms.
   options.archive_after_ms = 10000;
   options.archive_away_ms = 240000;
   options.ended_jobs_kept = 1;

@@ -66,8 +66,8 @@ class SimulatedCluster {
   void Mend();
   void DeliverMessages();
   void RunCheckers();
-  // Fails if a rank of an ended job is still running, if an ended job still has a slot, or if a
-  // node's disk has data that has not reached the controller.
+  // Fails if a rank of an ended job is still running, if an ended job still has a slot, or if data
+  // on a node's disk has not reached the controller.
   void CheckRest();
   std::string RestOf(const SimulatedWorker& worker) const;
   // Sets failure().
@@ -88,12 +88,12 @@ class SimulatedCluster {
   std::vector<std::unique_ptr<SimulatedWorker>> workers_;
   std::vector<std::unique_ptr<Checker>> checkers_;
 
-  // For each node, the time at which its partition ends and the time at which its crashed worker
-  // restarts.
+  // For each node, the end of its partition and
+  // the restart time of its crashed worker.
   std::map<std::string, Timestamp> heals_at_ms_;
   std::map<std::string, Timestamp> starts_at_ms_;
-  // The time at which the controller's freeze ends, and for each frozen worker the time at which
-  // its freeze ends.
+  // The end of the controller's freeze, and
+  // the end of each frozen worker's freeze.
   Timestamp controller_thaws_at_ms_ = 0;
   std::map<std::string, Timestamp> thaws_at_ms_;
   int nodes_lost_ = 0;

@@ -10,8 +10,8 @@
 
 namespace trainyard::simulation {
 
-// Repeats the request until it succeeds, because the controller rejects it while the controller's
-// disk is full.
+// Repeats the request until it succeeds. While its
+// disk is full, the controller rejects requests.
 void SimulatedUsers::UncordonAll() {
   for (const auto& [id, entry] : controller_.state().nodes) {
     if (entry.node.cordoned()) Cordon(false, id);
@@ -34,8 +34,8 @@ void SimulatedUsers::PauseAndResume() {
   }
   std::vector<int64_t> paused;
   for (const auto& [id, entry] : controller_.state().jobs) {
-    // A user resumes a job only after all its ranks have ended, even those that no worker manages
-    // any more.
+    // A user resumes a job only after all its ranks have ended, including ranks that no worker
+    // manages.
     const bool may_resume = entry.job.has_pause() && entry.job.pause().reason().empty();
     if (may_resume && random_.EachSecond(0.1, kStepMs)) paused.push_back(id);
   }
@@ -49,8 +49,8 @@ void SimulatedUsers::PauseAndResume() {
 void SimulatedUsers::Act() {
   if (faults_stopped_) UncordonAll();
   if (submitted_ < options_.jobs && random_.EachSecond(0.3, kStepMs)) {
-    // If the controller died, it may or may not have committed the last submission. Repeating it
-    // with the same request id is safe in both cases.
+    // If the controller died, it may or may not have committed the last submission. In both cases,
+    // repeating the submission with its request id is safe.
     const std::string request_id = absl::StrCat("request-", submitted_);
     if (controller::FindJobByRequestId(controller_.state(), request_id).has_value()) {
       ++submitted_;

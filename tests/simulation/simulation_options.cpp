@@ -53,8 +53,8 @@ SimulationOptions BuggyPrograms(uint64_t seed) {
   SimulationOptions options = ControlPlaneFaults(seed);
   for (int64_t job = 1; job <= options.jobs; ++job) {
     if (random.Chance(0.3)) continue;
-    // The step is never the first one after a checkpoint: the report of that checkpoint might
-    // arrive too late for the next attempt.
+    // The step is never the first step after a checkpoint, because the report of this checkpoint
+    // might arrive too late for the next attempt.
     const int64_t step = 10 * random.Between(0, 4) + random.Between(1, 9);
     options.world.bugs[job] = random.Chance(0.5) ? 0 : step;
   }
@@ -77,8 +77,8 @@ SimulationOptions HealingJobs(uint64_t seed) {
   options.faults.worker_disk_full = random.Chance(0.3) ? 0.05 : 0;
   options.faults.controller_crash = random.Chance(0.5) ? 0.05 : 0;
   options.faults.rank_crash = random.Chance(0.8) ? 0.1 : 0;
-  // If a rank died while its worker is down, the controller could not distinguish this from a lost
-  // node. Therefore workers crash only if ranks do not.
+  // If a rank died while its worker is down, the controller could not distinguish the rank's death
+  // from a lost node. Therefore workers crash only if ranks do not.
   if (options.faults.rank_crash == 0) options.faults.worker_crash = 0.05;
   options.faults.node_crash = 0.02;
   options.faults.isolation = random.Chance(0.5) ? 0.03 : 0;

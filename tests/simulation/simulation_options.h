@@ -20,7 +20,7 @@ struct Faults {
   // Delays messages between a node and the controller for up to 30 s, in one or both directions.
   // The delay may break streams.
   double partition = 0;
-  // Kills a worker daemon with kill -9. The daemon restarts within 20 s. Its ranks continue.
+  // Kills a worker daemon with kill -9. The daemon restarts within 20 s. The ranks continue.
   double worker_crash = 0;
   // Kills the controller with kill -9 just before or after a commit, or between two ticks.
   double controller_crash = 0;
@@ -42,17 +42,17 @@ struct Faults {
   // The clock of a node jumps by up to ten minutes.
   double node_clock_step = 0;
 
-  // Faults of a node that only delay its jobs. Either the node starts no rank for up to 60 s, or it
-  // reports for up to 60 s that it cannot accept ranks, or its worker leaves on request and
-  // returns.
+  // Faults of a node that only delay its jobs. For up to 60 s, the
+  // node starts no rank or reports that it cannot accept ranks. A
+  // third fault: the node's worker leaves on request and returns.
   double start_fault = 0;
   double node_trouble = 0;
   double worker_leave = 0;
   // A rank exceeds a limit of its node. The worker ends the rank, which fails the rank's job.
   double flood = 0;
-  // Messages in a node's kernel log, none of which ends a rank. device_error: a device error of the
-  // first node, which is the faulty one. program_error: an error of some node that a program
-  // caused.
+  // Messages in a node's kernel log, none of which ends a rank.
+  // device_error: a device error of the first node, the faulty
+  // node. program_error: an error on any node, caused by a program.
   double device_error = 0;
   double program_error = 0;
   // The controller's clock jumps by up to a day, forwards or backwards, sometimes while the
@@ -61,10 +61,10 @@ struct Faults {
   // The controller's machine reboots.
   double controller_reboot = 0;
 
-  // A rank exits with an error or is killed by a signal. This fault and the ones below disrupt
+  // A rank exits with an error or is killed by a signal. This fault and the faults below disrupt
   // training.
   double rank_crash = 0;
-  // A training rank stops making steps or exits with 0, so that its gang waits for it.
+  // A training rank stops making steps or exits with 0. The rank's gang waits for the rank.
   double rank_hang = 0;
   // The shim of a rank is killed. The rank's exit status is then unknown, and the rank's children
   // may outlive it.
@@ -72,8 +72,8 @@ struct Faults {
   // A worker is killed, and one of its records is lost before it restarts: an attempt's command, or
   // all records of a rank. Sometimes facts and attempt numbers are lost, too.
   double record_loss = 0;
-  // A worker restarts with an empty data directory. It ends the processes running on its node and
-  // joins as a new node. Occurs at most twice per run.
+  // A worker restarts with an empty data directory. The worker ends the processes running on its
+  // node and joins as a new node. Occurs at most twice per run.
   double data_dir_loss = 0;
   // A machine is lost permanently. At most spare_nodes machines are lost per run.
   double node_crash = 0;
@@ -94,20 +94,20 @@ struct SimulationOptions {
   // Probability per second that a user stops a job.
   double user_stop = 0.01;
   // Probability per second that a user pauses a job. Users pause no more jobs once the faults stop.
-  // They resume paused jobs within a few seconds.
+  // Users resume paused jobs within a few seconds.
   double user_pause = 0;
   // Probability per second that a user tries to delete a job, ended or not.
   double user_delete = 0;
   // Each job has this many spare nodes and heals in place.
   int spares = 0;
-  // True if the event log will go back in time. In this case, only checkers that support this are
-  // run.
+  // True if the event log will go back in time.
+  // Only checkers that support such a log are run.
   bool log_goes_back = false;
   Faults faults;
   WorldOptions world;
 };
 
-// All kinds of faults are possible. The seed selects which of them occur and how often.
+// All kinds of faults are possible. The seed selects which faults occur and how often.
 SimulationOptions AllFaults(uint64_t seed);
 // Faults of the network, the workers and the controller only.
 SimulationOptions ControlPlaneFaults(uint64_t seed);

@@ -119,8 +119,8 @@ TEST(SimulationTest, ADeterministicFailureIsTriedOnceMore) {
       if (job.state() == v1::JOB_STATE_STOPPED) continue;
       EXPECT_EQ(job.state(), has_bug ? v1::JOB_STATE_FAILED : v1::JOB_STATE_SUCCEEDED);
       // Two exceptions are possible. The exit of the rank that hit the bug may arrive after the
-      // exits that it caused. A checkpoint that is reported late counts as progress when it is
-      // published again.
+      // resulting exits of its peers. A checkpoint that is reported late counts as progress when it
+      // is published again.
       const auto by_bug = std::ranges::count_if(job.attempts(), [](const v1::Attempt& attempt) {
         return attempt.verdict().exit_code() == kExitCodeOfBug;
       });
@@ -150,7 +150,7 @@ TEST(SimulationTest, FaultsOfNodesFailNoJobAndEverySlotComesBack) {
     const std::set<int64_t> flooded = cluster.FloodedJobs();
     floods += static_cast<int64_t>(flooded.size());
     for (const v1::Job& job : cluster.Jobs()) {
-      // The exits of its peers may arrive before the exit of the rank that exceeded a limit, so the
+      // A rank exceeded a limit. Exits of its peers may arrive before the exit of this rank, so the
       // verdict may blame a peer.
       if (flooded.contains(job.id())) continue;
       EXPECT_EQ(job.restarts(), 0) << "seed " << seed << " " << job.DebugString();

@@ -51,7 +51,7 @@ class CommentReader {
     }
   }
 
-  // Neither the ' in 1'000 nor an apostrophe in a word of YAML or shell begins a literal.
+  // True at a quote that begins a literal: not at the ' in 1'000, nor in a word such as don't.
   bool IsQuote() const {
     const char byte = text_[at_];
     if (byte == '"' || (byte == '`' && slashes_)) return true;

@@ -13,7 +13,7 @@ struct CommentLine {
   int line = 0;
   // Without the comment marker and surrounding spaces.
   std::string text;
-  // True for the first line of a comment: the comment follows code on its line, or the preceding
+  // True for the first line of a comment: code precedes the comment on its line, or the preceding
   // line is not a comment. Always false in documents.
   bool opens = false;
 };

@@ -44,8 +44,8 @@ class Blanker {
  private:
   bool Starts(std::string_view token) const { return text_.substr(at_, token.size()) == token; }
 
-  // True after a word. Then the ' in 1'000 does not begin a character literal, and FOOR"x" is not a
-  // raw string.
+  // True after a word character. There, a ' (as in 1'000) begins no character literal, and R"x" (as
+  // in FOOR"x") begins no raw string.
   bool FollowsWord() const { return at_ > 0 && IsWord(text_[at_ - 1]); }
 
   std::size_t EndOfLine() const { return std::min(text_.find('\n', at_), text_.size()); }
@@ -132,7 +132,7 @@ Scope ScopeAfter(std::string_view header) {
   if (open == 0 || open != closed) return Scope::kInitializer;
   if (std::regex_search(text, kBody)) return Scope::kFunction;
   // After one initializer, as in "Name(...) : a_(1), b_", another initializer may follow. The body
-  // comes after the last one.
+  // comes after the last initializer.
   const bool after_initializer = Trim(text).back() == '}';
   const bool in_constructor = std::regex_search(text, kMemberInitializer);
   return in_constructor && after_initializer ? Scope::kFunction : Scope::kInitializer;
@@ -173,8 +173,8 @@ class FunctionFinder {
   }
 
  private:
-  // An open brace. `function` is the index of the function whose body the brace begins; -1 if it
-  // begins none.
+  // An open brace. `function` is the index of the
+  // function whose body begins here; -1 if none.
   struct Brace {
     Scope scope;
     int function = -1;

@@ -1,5 +1,5 @@
-// An approximate parser for C++ source text. It finds the constructs that the rules of tests/tidy
-// check.
+// An approximate parser for C++ source text. The parser finds the constructs that the rules of
+// tests/tidy check.
 #ifndef TRAINYARD_TESTS_TIDY_CPP_TEXT_H_
 #define TRAINYARD_TESTS_TIDY_CPP_TEXT_H_
 

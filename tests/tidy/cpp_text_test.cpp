@@ -51,7 +51,7 @@ TEST(CppTextTest, FindsFunctionsOfTemplates) {
   EXPECT_THAT(LineCounts("template <typename T>\nstd::vector<T>\nF(T a) {\n}"), ElementsAre(2));
 }
 
-// A constructor's length includes its member initializers: it begins with the line of the name.
+// A constructor begins at the line of its name, so its length includes the member initializers.
 TEST(CppTextTest, AConstructorBeginsWithItsName) {
   EXPECT_THAT(LineCounts("A::A(int x)\n    : a_{x},\n      b_(f({1})), c_{2} {\n  g();\n}"),
               ElementsAre(5));

@@ -32,7 +32,7 @@ Graph GraphOf(const SourceTree& tree, const std::function<std::string(const std:
   return graph;
 }
 
-// A depth-first search that reports each cycle it finds, as "a -> b -> a".
+// A depth-first search that reports each cycle as "a -> b -> a".
 class CycleSearch {
  public:
   explicit CycleSearch(const Graph& graph) : graph_(graph) {}

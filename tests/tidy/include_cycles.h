@@ -1,4 +1,4 @@
-// The rules that no module and no folder includes itself indirectly.
+// Rules against cycles: no module and no folder may include itself indirectly.
 #ifndef TRAINYARD_TESTS_TIDY_INCLUDE_CYCLES_H_
 #define TRAINYARD_TESTS_TIDY_INCLUDE_CYCLES_H_
 
@@ -7,10 +7,10 @@
 
 namespace trainyard::tidy {
 
-// Checks modules. A module is a header together with the source file of the same name.
+// Checks modules. A module is a header together with the source file of that name.
 Violations CheckModuleCycles(const SourceTree& tree);
 
-// Checks folders. A folder includes another folder if one of its files includes a file there.
+// Checks folders. Folder A includes folder B if a file of A includes a file of B.
 Violations CheckFolderCycles(const SourceTree& tree);
 
 }  // namespace trainyard::tidy

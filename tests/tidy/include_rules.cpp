@@ -21,7 +21,7 @@ const std::vector<std::string>& PlainRooms() {
 
 // A rule for includes of our own headers. Files of `folder` may include only headers of `allowed`
 // and of the plain folders (PlainRooms). Files of a plain folder may include only headers of
-// `allowed`. The first rule whose folder contains the file applies.
+// `allowed`. A file obeys only the first rule whose folder contains the file.
 struct IncludeRule {
   std::string folder;
   std::vector<std::string> allowed;
@@ -193,8 +193,8 @@ const std::vector<LibraryRule>& LibraryRules() {
       {{"trainer", "tests/trainer"}, {"grpc", "google/", "trainyard/v1/", "absl/"}},
       // nvcc also compiles these files on machines without LibTorch.
       {{"trainer/kernels"}, {"torch/", "c10/", "ATen/"}},
-      // The trainer links these folders. The folders must also build on machines that have only a
-      // compiler.
+      // The trainer links these folders, which must
+      // build on machines with nothing but a compiler.
       {{"proto/contract", "proto/files", "proto/layout", "proto/memory", "proto/rules"},
        {"grpc", "google/", "trainyard/v1/", "absl/", "nlohmann/", "torch/", "filesystem"}},
       // The trainer includes these folders.

@@ -7,10 +7,10 @@
 
 namespace trainyard::tidy {
 
-// Includes go towards the core: controller.cpp may include rpc and store, and these may include
-// core, but never the reverse. Controller and worker must not include each other. cli may include
-// only controller/planner of them. trainer may include neither. Rooms of data/ include
-// each other in one direction, and never cli.
+// Includes go towards the core: controller.cpp may include rpc and store, and rpc and store may
+// include core, but never the reverse. Controller and worker must not include each other. cli may
+// include only controller/planner; trainer may include neither. Rooms of data/ include each other
+// in one direction, and never cli.
 Violations CheckIncludeDirection(const SourceTree& tree);
 
 // gRPC, protobuf and SQLite may be used only in the folders listed in ARCHITECTURE.md section 1.

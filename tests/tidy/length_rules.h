@@ -14,9 +14,9 @@ inline constexpr int kMaxSupportLines = 800;
 // Checks every file except prose.
 Violations CheckFileLengths(const SourceTree& tree);
 
-// A function's length counts from the line of its name to the closing brace, including a
-// constructor's initializers. A data table is not a function. Generated files, whose first line
-// begins with "Generated from", are exempt.
+// A function extends from the line of its name to the closing brace, including a constructor's
+// initializers. A data table is not a function. Generated files, whose first line begins with
+// "Generated from", are exempt.
 Violations CheckFunctionLengths(const SourceTree& tree);
 
 // proto/support must stay small: at most kMaxSupportLines in total.

@@ -66,7 +66,7 @@ class LiteralReader {
     }
   }
 
-  // An apostrophe in a word and the separator in 1'000 are not quotes.
+  // A ' after a word character is no quote: an apostrophe, or the separator in 1'000.
   bool IsQuote() const {
     return (script_ && text_[at_] == '`') || (text_[at_] == '\'' && !IsWordByte(Before()));
   }
@@ -141,7 +141,7 @@ class LiteralReader {
     if (at_ < text_.size()) Advance();
   }
 
-  // Skips the value in a template literal, but collects the literals in it.
+  // Skips the value in a template literal, but collects the literals in the value.
   void SkipValue() {
     AdvanceTo(at_ + 2);
     for (int depth = 1; at_ < text_.size() && depth > 0;) {
@@ -157,8 +157,8 @@ class LiteralReader {
 
   bool IsQuoteInValue() const { return text_[at_] == '"' || IsQuote(); }
 
-  // Reads the text of an element up to the next tag or value. Ignores it if it looks like code
-  // between two braces.
+  // Reads the text of an element up to the next tag or value. Ignores the text if it looks like
+  // code between two braces.
   void ReadElementText() {
     Advance();
     while (at_ < text_.size() && IsSpace(text_[at_])) Advance();

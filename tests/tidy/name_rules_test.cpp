@@ -1,5 +1,5 @@
-// Tests the name rule on invented files. They contain names that the rule must reject and names
-// that it must accept.
+// Tests the name rule on invented files, which
+// contain names to reject and names to accept.
 #include "tests/tidy/name_rules.h"
 
 #include "gmock/gmock.h"

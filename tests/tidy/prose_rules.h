@@ -8,16 +8,16 @@
 
 namespace trainyard::tidy {
 
-// Comments and documents may name only Markdown documents that exist in the repository. The path is
-// relative to the root or to a folder above the file. If a section is cited by number, the document
-// must have a heading "## N. ...". Paths with a variable, a wildcard or a leading slash are not
+// Comments and documents may cite only Markdown documents that exist in the repository. Cited paths
+// are relative to the root or to a folder above the file. A section cited by its number must have a
+// heading "## N. ..." in the document. Paths with a variable, a wildcard or a leading slash are not
 // checked.
 Violations CheckCitations(const SourceTree& tree);
 
-// Rejects words that the project has coined for things that have a standard name, because nobody
-// searches for coined words. Each violation names the replacement. Checks comments, documents and
-// user texts. User texts are literals of several words in the product's C++ and in the dashboard,
-// and the text of the dashboard's elements.
+// Rejects coined words for things that have a standard name, because nobody searches for coined
+// words. Each violation names the replacement. Checks comments, documents and user texts. User
+// texts are literals of several words in the product's C++ and in the dashboard, and the text of
+// the dashboard's elements.
 Violations CheckWords(const SourceTree& tree);
 
 // A sentence must begin with the thing that it describes. Rejects sentences that begin with a

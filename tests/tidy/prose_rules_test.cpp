@@ -1,5 +1,5 @@
-// Tests each rule on invented files. They contain text that the rule must reject and text that it
-// must accept.
+// Tests each rule on invented files, which
+// contain text to reject and text to accept.
 #include "tests/tidy/prose_rules.h"
 
 #include "gmock/gmock.h"
@@ -69,8 +69,8 @@ TEST(ProseRulesTest, WordsOfUserTexts) {
               ElementsAre("cli/a.cpp:2: says \"silent\"; say no heartbeat since"));
   EXPECT_EQ(CheckWords({{"web/src/a.tsx", "<p>\n  A deaf worker\n</p>"}}).size(), 1);
   EXPECT_EQ(CheckWords({{"web/src/a.ts", "const a = `job ${id} is silent`;"}}).size(), 1);
-  // None of these contains user texts: a key, a test, and a program whose users do not see its
-  // literals.
+  // None of these contains user texts: a key, a test, and a program with literals that users do not
+  // see.
   for (const auto& [path, text] : std::vector<std::pair<std::string, std::string>>{
            {"cli/a.cpp", "f(\"silent\");"},
            {"web/src/a.test.ts", "it('is a silent node', f);"},

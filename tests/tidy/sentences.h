@@ -16,11 +16,11 @@ struct Sentence {
 };
 
 // Returns the sentences of comments. A sentence may continue on the next line of its comment. An
-// empty line, a list item or another comment begins a new sentence. Documents are skipped.
+// empty line, a list item or the next comment begins a new sentence. Documents are skipped.
 std::vector<Sentence> SentencesOf(const std::vector<CommentLine>& comments);
 
-// Returns the sentences of literals with several words. A line break begins a new sentence. Every
-// sentence has the line number of its literal's first line.
+// Returns the sentences of literals with several words. A line break begins a new sentence. A
+// sentence has the number of its literal's first line.
 std::vector<Sentence> SentencesOf(const std::vector<Literal>& literals);
 
 }  // namespace trainyard::tidy

@@ -1,4 +1,4 @@
-// The files of the repository, in the form that the rules use.
+// The files of the repository, as input for the rules.
 #ifndef TRAINYARD_TESTS_TIDY_SOURCE_TREE_H_
 #define TRAINYARD_TESTS_TIDY_SOURCE_TREE_H_
 

@@ -55,7 +55,7 @@ bool Lists(const std::string& cmake, const std::string& relative) {
 }
 
 bool IsMarkedUnfinished(std::string_view line) {
-  // Each mark is written in two parts, so that this file does not contain it.
+  // Each mark is written in two parts, so that this file does not contain the mark.
   static constexpr std::string_view kMarks[] = {
       "TO"
       "DO",

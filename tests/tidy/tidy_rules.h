@@ -9,13 +9,13 @@ namespace trainyard::tidy {
 
 inline constexpr int kMaxColumns = 100;
 
-// The product may remove directory trees only through proto/files/remove_tree.h, which follows no
-// link and enters no mount.
+// The product may remove directory trees only through proto/files/remove_tree.h. Its functions
+// follow no link and enter no mount.
 Violations CheckRemovals(const SourceTree& tree);
 
-// "epoch" means a pass over the data. Identifiers, proto files, the REST contract and the dashboard
-// must call the number of an attempt `attempt`. Literals are exempt, because data of earlier
-// versions contains the word.
+// "epoch" means a pass over the data. In identifiers, proto files, the REST contract and the
+// dashboard, the number of an attempt must be named `attempt`. Literals are exempt, because data of
+// earlier versions contains the word.
 Violations CheckAttemptName(const SourceTree& tree);
 
 // Checks line lengths in C++ and shell files. In all files, checks for tabs and for marks of

@@ -1,5 +1,5 @@
-// Tests each rule on invented files. They contain code that the rule must reject and code that it
-// must accept.
+// Tests each rule on invented files, which
+// contain code to reject and code to accept.
 #include "tests/tidy/tidy_rules.h"
 
 #include "gmock/gmock.h"

@@ -24,7 +24,7 @@ void Expect(Rule rule) {
   for (const std::string& violation : rule(Tree())) ADD_FAILURE() << violation;
 }
 
-// If the path were wrong, every rule would pass, because it would have no file to check.
+// With a wrong path, every rule would pass, because there would be no files to check.
 TEST(TidyTest, SeesTheTree) {
   EXPECT_GT(Tree().size(), 100);
   EXPECT_TRUE(std::any_of(Tree().begin(), Tree().end(), [](const SourceFile& file) {

@@ -15,7 +15,7 @@ struct UncleanFolder {
   const char* reason;
 };
 
-// True if the file is in one of the folders, whose violations are not reported.
+// True if the file is in one of the folders. The file's violations are not reported.
 inline bool IsUnclean(const std::string& path, const std::vector<UncleanFolder>& folders) {
   return std::any_of(folders.begin(), folders.end(), [&](const UncleanFolder& unclean) {
     return IsBelow(path, unclean.folder) || FolderOf(path) + "/*" == unclean.folder;

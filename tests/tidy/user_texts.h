@@ -9,8 +9,8 @@
 
 namespace trainyard::tidy {
 
-// Returns the literals of several words in the product's C++ and in the dashboard, and the text of
-// the dashboard's elements. Empty for other files.
+// Returns each literal of more than one word, if the file is C++ code of the product or code of the
+// dashboard, and the text of the dashboard's elements. Empty for other files.
 std::vector<Literal> UserTextsOf(const SourceFile& file);
 
 }  // namespace trainyard::tidy

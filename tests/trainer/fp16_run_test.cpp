@@ -31,7 +31,7 @@ std::map<int64_t, json> MetricsByStep(const TrainerFolder& folder, const Trainer
   return metrics;
 }
 
-// Resumes from one checkpoint within the search for a scale and from one after it.
+// Resumes from a checkpoint saved during the search for a scale, and from a later checkpoint.
 TEST(Fp16RunTest, AResumedRunHasTheSameBitsAndScales) {
   TrainerFolder folder;
   UseFp16(folder);

@@ -150,7 +150,7 @@ TEST(HealingTest, ARankWithItsOwnExpertsIsReplaced) {
   EXPECT_EQ(gang.Losses(), whole);
 }
 
-// The scale is found by skipped steps, and each rank restores it together with its weights.
+// The scale is found by skipped steps, and each rank restores the scale together with its weights.
 TEST(HealingTest, Fp16GoesOnBitForBitWithItsLossScale) {
   TrainerFolder folder;
   Prepared(folder).spec["train"].update(

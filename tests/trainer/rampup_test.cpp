@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 using Losses = std::map<int64_t, double>;
 
-// Samples in each of the first steps with the settings of RampUp. Each later step has 8.
+// Samples in each of the first steps with the settings of RampUp. Each later step has 8 samples.
 const std::vector<int64_t> kBatches = {2, 2, 2, 2, 4, 4, 6, 6, 8, 8};
 
 void RampUp(TrainerFolder& folder) {

@@ -1,4 +1,4 @@
-// Passes bad input to the complete program. It must print one clear line and exit with the
+// Passes bad input to the complete program. The program must print one clear line and exit with the
 // documented code.
 #include <gtest/gtest.h>
 
@@ -195,7 +195,7 @@ TEST(TrainerErrorsTest, NumbersThatOverflow) {
   const json alert = trainer.Records("alert")[0];
   EXPECT_EQ(alert["code"].get<std::string>().substr(0, 4), "nan_");
   ASSERT_GT(alert["step"], 0);
-  // The alert advises to skip the samples of the failed step. Their positions come after those of
+  // The alert advises to skip the samples of the failed step. The positions of these samples follow
   // the samples that are already skipped.
   const int64_t begin = 24 + (alert["step"].get<int64_t>() - 1) * 8;
   const std::string advice =
@@ -214,7 +214,7 @@ TEST(TrainerErrorsTest, OneAlertForAGangWhoseNumbersOverflow) {
   TrainerProcess second(folder, start);
   EXPECT_EQ(first.Wait(), 76) << first.Output();
   second.Wait();
-  // Counts only these alerts. On a busy machine there may be others, such as checkpoint_late.
+  // Ignores other alerts, such as checkpoint_late, which may occur on a busy machine.
   const auto count_not_finite = [](const std::vector<json>& alerts) {
     return std::count_if(alerts.begin(), alerts.end(), [](const json& alert) {
       return alert["code"].get<std::string>().starts_with("nan_");
@@ -327,7 +327,7 @@ TEST(TrainerErrorsTest, FencedByANewerAttempt) {
 }
 
 // Every job starts with attempt 1, so a later job has lower attempt numbers than an earlier job.
-// They must not be fenced by the earlier numbers.
+// The later job must not be fenced by the earlier numbers.
 TEST(TrainerErrorsTest, FencedByALaterJob) {
   const TrainerFolder folder;
   const auto attempt = [](const char* job, const char* number) {

@@ -25,7 +25,7 @@ using nlohmann::json;
 
 constexpr int64_t kVocabulary = 64;
 
-// Far longer than any of these runs takes, even on a busy machine. A run that exceeds it hangs.
+// Far longer than any of these runs takes, even on a busy machine. A longer run hangs.
 constexpr std::chrono::seconds kDeadline{120};
 
 // Returns tokens that a model can learn: most tokens follow from the preceding token.

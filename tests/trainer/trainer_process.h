@@ -41,8 +41,8 @@ struct TrainerStart {
   std::string checkpoints = "checkpoints";
   std::vector<std::string> flags;
   std::map<std::string, std::string> variables;
-  // A directory that only this process sees at its checkpoint path. "": sees the folder's
-  // directory. A value other than "" needs root.
+  // A directory that only this process sees at its checkpoint path. If "", the process sees the
+  // folder's directory. A value other than "" needs root.
   std::string own_checkpoints;
 };
 

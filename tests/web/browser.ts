@@ -10,7 +10,7 @@ export const PHONE = { width: 390, height: 844 };
 
 export function launch(): Promise<Browser> {
   const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-  // Chromium's sandbox does not work as root, and on bare machines the tests run as root.
+  // Chromium's sandbox does not work as root. On bare machines, the tests run as root.
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 }
 
@@ -42,7 +42,7 @@ export async function openPage(
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
     const text = message.text();
-    // Ignores failed requests, because some tests cause them. The pages display these errors.
+    // Ignores failed requests, which some tests cause on purpose. The pages display these errors.
     if (message.type() === 'error' && !text.startsWith('Failed to load resource'))
       complaints.push(text);
   });

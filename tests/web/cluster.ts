@@ -98,7 +98,7 @@ export class Cluster {
     return response.json();
   }
 
-  // Returns a URL that logs in to the dashboard. It can be used once.
+  // Returns a URL that logs in to the dashboard. The URL can be used only once.
   loginUrl(): string {
     const program = join(this.programs, 'trainyard');
     const env = { ...process.env, TRAINYARD_TOKEN_FILE: this.tokenFile };

@@ -1,4 +1,4 @@
-// Runs once before all test files. Starts a seeded cluster and an empty one, and provides their
+// Runs once before all test files. Starts a seeded cluster and an empty cluster, and provides their
 // URLs to the tests.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Tests Find and the keyboard's way to the first chart. Uses the fixture server.
+// Tests Find, and reaching the first chart by keyboard. Uses the fixture server.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { launch, openPage, type OpenPage } from './browser';

@@ -1,4 +1,4 @@
-// Tests that actions on a job state what they lose or keep, and that a loss is shown as a failure.
+// Tests that actions on a job state what is lost or kept, and that a loss is shown as a failure.
 import { describe, expect, it } from 'vitest';
 import { FixtureBrowser } from './fixture_browser';
 import { NOW } from './fixtures';
@@ -66,7 +66,7 @@ describe('an open dialog', () => {
     const page = await pages.visit('/jobs/42');
     await page.getByRole('button', { name: 'Stop…', exact: true }).click();
     await page.getByRole('dialog').waitFor();
-    // Does what the browser's own button does, because that button is outside of the page.
+    // Simulates the browser's own button, which is outside of the page.
     await page.evaluate(() => {
       history.replaceState(history.state, '', '/jobs/43');
       dispatchEvent(new PopStateEvent('popstate'));

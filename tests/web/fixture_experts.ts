@@ -4,13 +4,13 @@ import { NOW } from './fixtures';
 
 const STEPS = Array.from({ length: 40 }, (_, index) => 100 * (index + 1));
 
-// Returns a number between 0 and 1, the same for the same arguments.
+// Returns a number between 0 and 1 that depends only on the arguments.
 function random(a: number, b: number): number {
   const value = Math.sin(a * 12.9898 + b * 78.233) * 43758.5453;
   return value - Math.floor(value);
 }
 
-// Later steps are more even, except in the fifth layer, which collapses.
+// The loads become more even with every step, except in the fifth layer, which collapses.
 function loadsOf(layer: number, experts: number, topk: number, step: number): number[] {
   const spread = layer === 4 ? 1 + step / 1_500 : 0.25 + 120 / (step + 60);
   const raw = Array.from({ length: experts }, (_, expert) =>

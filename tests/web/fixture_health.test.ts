@@ -1,4 +1,4 @@
-// Tests how pages show the health of jobs, and what needs attention. Uses the fixture server.
+// Tests how pages show the health of jobs and the list of problems. Uses the fixture server.
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { violationsOf } from './axe';

@@ -46,7 +46,7 @@ const SENTENCES: Record<Exclude<HealthWord, 'unspecified' | 'ok'>, Partial<Healt
 };
 
 type Finding = keyof typeof SENTENCES;
-// The better word first, so that the newest job is the worst.
+// Ordered from the best to the worst word, so that the newest job is the worst.
 export const FINDINGS = Object.keys(SENTENCES) as Finding[];
 export const FIRST_SICK_JOB = 51;
 
@@ -100,8 +100,8 @@ function sickJob(id: number, word: Finding): Job {
   return found;
 }
 
-// Returns a cluster with a healthy job and with a job for each other word. Its nodes are well, and
-// nothing failed within a day.
+// Returns a cluster with a healthy job and a job for each other word. All nodes are healthy, and
+// nothing failed in the last day.
 export function healthCluster(): Cluster {
   const busy = busyCluster();
   const sick = FINDINGS.map((word, index) => sickJob(FIRST_SICK_JOB + index, word));

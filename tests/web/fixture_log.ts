@@ -1,9 +1,9 @@
-// Fictitious output of four ranks, and the controller's search of it.
+// Fictitious output of four ranks, searched as the controller does.
 import type { Job, LogLevel, LogLine, ReadLogPageResponse } from '../../web/src/api/types';
 import { NOW } from './fixtures';
 
 const LOG_LINES = 30_000;
-// Lines of rank 0 that state an error. The last one is the error of the job "tokenizer-check".
+// Error lines of rank 0. The last line is the error of the job "tokenizer-check".
 export const ERRORS = new Map([
   [4_000, 'ERROR cannot reach the metrics server'],
   [20_000, "KeyError: 'weight'"],
@@ -46,8 +46,8 @@ function selectionOf(query: URLSearchParams): (line: LogLine) => boolean {
     (!levels || levels.includes(levelOf(line)));
 }
 
-// Returns the index after which the page begins, or before which it ends. A cursor is the index of
-// a line among all lines, selected or not.
+// Returns the index of the line before the page (if `newer`) or after the page. A cursor is the
+// index of a line among all lines, selected or not.
 function placeOf(query: URLSearchParams, newer: boolean): number {
   const offset = query.get('offset');
   if (offset !== null) return Number(offset) / 64 - (newer ? 1 : 0);

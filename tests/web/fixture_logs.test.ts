@@ -46,7 +46,7 @@ describe('a search', () => {
 describe('levels', () => {
   it('color lines, and select them', async () => {
     const page = await logs();
-    // Puts a line with a warning into view.
+    // Scrolls a line with a warning into view.
     await page.getByRole('button', { name: 'First line' }).click();
     await page.locator('.log-row.level-warning .log-level', { hasText: 'W' }).first().waitFor();
     await page.getByLabel('Level').selectOption('error');

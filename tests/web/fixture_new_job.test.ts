@@ -1,4 +1,4 @@
-// Tests the page of a new job: the editor of a recipe's job file, the help, the plan, the submit.
+// Tests the page of a new job: the editor for a recipe's job file, help, plan and submission.
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { violationsOf } from './axe';
@@ -17,7 +17,7 @@ async function open(recipe = 'llama3-8b', theme: Theme = 'light', viewport = WID
   return page;
 }
 
-// Puts the cursor at the end of a text in the editor.
+// Moves the cursor to the end of a text in the editor.
 async function moveTo(page: Page, text: string): Promise<void> {
   const editor = editorOf(page);
   await editor.evaluate((area: HTMLTextAreaElement, at) => {

@@ -7,7 +7,7 @@ import { NOW } from './fixtures';
 
 const pages = new FixtureBrowser();
 
-// The session of a test browser has no user, so its notes have this author.
+// The session of a test browser has no user, so notes written in it have this author.
 const ME = 'user ';
 
 function addNote(step: number, text: string, actor = 'user grace') {

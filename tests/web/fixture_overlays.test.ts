@@ -1,5 +1,5 @@
-// Tests the curves that are drawn together with a job's own: evaluation sets and a baseline. Uses
-// the fixture server.
+// Tests the curves that are drawn on top of a job's own curves: evaluation sets and a baseline.
+// Uses the fixture server.
 import { describe, expect, it } from 'vitest';
 import { violationsOf } from './axe';
 import { FixtureBrowser } from './fixture_browser';
@@ -21,7 +21,7 @@ describe('evaluation sets', () => {
     await page.mouse.move(box.x + box.width / 2, box.y + 80);
     await loss.locator('.reading', { hasText: /validation 3\.\d+.*code 1\.\d+/ }).waitFor();
     const own = page.getByRole('region', { name: 'Evaluation losses' });
-    // A set has the same color on both panels.
+    // An evaluation set has one color on both panels.
     expect(await own.locator('.line-legend path.run-2, .line-legend path.run-3').count()).toBe(2);
   });
 

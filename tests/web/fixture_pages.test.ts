@@ -264,7 +264,7 @@ describe('the timeline of a crash loop', () => {
 });
 
 describe('the list of events', () => {
-  // A restart of job 42, two reports of a failed checkpoint, and 12 nodes that reconnect.
+  // Events: a restart of job 42, two reports of a failed checkpoint, and 12 reconnecting nodes.
   function crowd() {
     const at = (minutes: number) => ({
       ...{ time_ms: NOW - minutes * MINUTE, actor: 'controller', actor_verified: false },
@@ -410,7 +410,7 @@ describe('a step', () => {
     const { width, height } = (await panel.locator('.u-over').boundingBox())!;
     await panel.locator('.u-over').hover({ position: { x: width / 2, y: height / 2 } });
     await panel.locator('.reading .at', { hasText: 'step ' }).waitFor();
-    // Legend and sum show the parts and the step time, not the edges of the layers.
+    // The legend shows the parts, the sum shows the step time, and neither shows edges of layers.
     await panel.locator('.reading', { hasText: /sum 8\.\d s/ }).waitFor();
     await names.filter({ hasText: /^Optimizer 3\d\d ms$/ }).waitFor();
   });

@@ -31,7 +31,7 @@ const WEEKS: Named[] = [
   { name: '2026-11-23', times: { train: 600_000 } },
 ];
 
-// Returns the fields with the cost; none without a price.
+// Returns the fields with the cost; no fields without a price.
 export function costOf(gpuSeconds: number, price: Price | undefined): { cost?: Cost } {
   if (!price) return {};
   return { cost: { amount: (gpuSeconds / 3600) * Number(price.gpu_hour_price), ...price } };
@@ -73,7 +73,7 @@ function sumOf(groups: readonly Named[]): Times {
   return sum;
 }
 
-// `price`: undefined for a controller without a price.
+// `price` is undefined for a controller without a price.
 export function reportFixture(query: URLSearchParams, price: Price | undefined): GetReportResponse {
   const by = query.get('by');
   const all = by === 'week' ? WEEKS : by === 'job' ? JOBS : USERS;

@@ -11,7 +11,7 @@ import { NOW } from './fixtures';
 const STEP_MS = 1_150;
 const TOKENS_PER_STEP = 8192 * 512;
 
-// Returns noise between -0.5 and 0.5, the same for the same arguments.
+// Returns noise between -0.5 and 0.5 that depends only on the arguments.
 function noise(step: number, salt: number): number {
   const value = Math.sin(step * 12.9898 + salt * 78.233) * 43758.5453;
   return value - Math.floor(value) - 0.5;
@@ -178,7 +178,7 @@ export function seriesResponse(
   };
 }
 
-// Returns the series of several jobs. References that match no job are missing.
+// Returns the series of several jobs. Omits references that match no job.
 export function compareResponse(
   jobs: readonly Job[],
   query: URLSearchParams,

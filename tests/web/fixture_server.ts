@@ -55,8 +55,8 @@ export const GRPC_PORT = 17_070;
 
 type Answer = [number, unknown];
 
-// Returns a function that compares jobs, for the orders that tests use. Jobs without a value are
-// last.
+// Returns a function that compares jobs. Supports the sort orders that tests use. Jobs without a
+// value are last.
 function orderOf(query: URLSearchParams) {
   const sign = query.get('reverse') === 'true' ? -1 : 1;
   const keyOf = ({ progress, restarts, attempts }: Job): number | undefined => {
@@ -98,9 +98,9 @@ export class FixtureServer {
   keys: readonly string[] = KEYS;
   // Replaces fields of ranks, by rank.
   readonly rankChanges = new Map<number, Partial<RankStatus>>();
-  // Why changes of a job are refused, by job.
+  // Reasons for refusing changes of jobs, by job number.
   readonly refusals = new Map<number, string>();
-  // Time between the jobs and the nodes of a new stream.
+  // Delay between the jobs and the nodes on a new stream.
   nodesDelayMs = 0;
 
   constructor(public cluster: Cluster) {}
@@ -122,7 +122,7 @@ export class FixtureServer {
     this.streams.clear();
     const { server } = this;
     if (!server) return;
-    // Stops accepting connections, and then closes the open ones. In the opposite order, a
+    // Stops accepting connections before closing the open connections. In the opposite order, a
     // connection accepted in between would stay open.
     const closed = new Promise((resolve) => server.close(resolve));
     server.closeAllConnections();

@@ -1,5 +1,5 @@
-// Tests the list of jobs as a place to work: columns, sort orders, saved views and actions on
-// several jobs.
+// Tests working with the list of jobs: columns, sort orders, saved views, and actions on several
+// jobs.
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { violationsOf } from './axe';

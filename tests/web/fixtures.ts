@@ -1,4 +1,4 @@
-// A fictitious cluster with every state that a page must show. Its types are generated from the
+// A fictitious cluster with every state that a page must show. The types are generated from the
 // OpenAPI file.
 import type {
   Attempt,
@@ -21,10 +21,10 @@ export interface Cluster {
   jobs: Job[];
   nodes: Node[];
   pending: Map<number, PendingReason>;
-  // Number of queued jobs, if there are more than `jobs` contains.
+  // Number of queued jobs, if `jobs` does not contain all of them.
   waitingTotal?: number;
   events: EventEntry[];
-  // Each rank's `flights`, by rank. They are the same in all jobs.
+  // Each rank's `flights`, by rank. All jobs have the same entries.
   flights: Map<number, RankStatus['flights']>;
   storageProblems: StorageProblem[];
   // The alerts of jobs with several attempts.

@@ -19,7 +19,7 @@ const HEALTHY = 'steady';
 const WORDS = 'healed|slow|unsaved|looping|diverging|stalled';
 
 interface SickJob {
-  // Contains none of the words, because pages are searched for them.
+  // Contains no health word, because the test searches pages for these words.
   name: string;
   fault: string;
   word: string;
@@ -65,7 +65,7 @@ const SICK: SickJob[] = [
     fault: 'slow',
     word: 'slow',
     // Rates are compared in windows of 10 s. A fault within a window may become visible only in the
-    // median of the next one.
+    // median of the next window.
     seconds: 20,
     // The first three windows, of about 100 steps each, show the best rate of the run.
     steps: 310,
@@ -82,7 +82,7 @@ const wordsIn = (place: Page | Locator, words: string): Locator =>
 const rowsOf = (page: Page, name: string): Locator =>
   page.locator('tr, li:not(.events li)').filter({ hasText: name });
 
-// Finds rows of the healthy job alone that contain a word.
+// Finds rows that name only the healthy job but contain a health word, such as `stalled`.
 const wrongRows = (page: Page): Locator =>
   rowsOf(page, HEALTHY)
     .filter({ hasNotText: new RegExp(NAMES) })
@@ -113,7 +113,7 @@ describe.runIf(programs !== '' && built)('the health of jobs', () => {
 
   const open = async (path: string) => (await openPage(browser, `${cluster.url}${path}`)).page;
 
-  // Opens the pages before the fault, because a user may already look at them.
+  // Opens the pages before the fault, because a user may already be viewing a page.
   const openPages = async (name: string) => {
     const [overview, list] = [await open('/'), await open('/jobs')];
     const own = await open(`/jobs/${jobs.get(name)}`);
@@ -125,7 +125,7 @@ describe.runIf(programs !== '' && built)('the health of jobs', () => {
     return { overview, list, own };
   };
 
-  // Waits until the word is on each page, or on none of them.
+  // Waits until the word is on each page, or on no page.
   const awaitWord = async (
     { overview, list, own }: Awaited<ReturnType<typeof openPages>>,
     { name, word, seconds }: SickJob,

@@ -1,4 +1,4 @@
-// Tests the pages with a real controller and two real workers. Their programs are in TRAINYARD_BIN.
+// Tests the pages with a real controller and two real workers. The programs are in TRAINYARD_BIN.
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';

@@ -14,7 +14,7 @@ const programs = process.env['TRAINYARD_BIN'] ?? '';
 const built = existsSync(join(programs, 'trainyard-controller'));
 const folder = process.env['SCREENSHOTS'];
 
-// A server of another user on the same host. It records everything that browsers send to it.
+// Another user's server on the controllers' host. Records everything that browsers send to it.
 class ForeignServer {
   private server: Server | undefined;
   readonly received: string[] = [];
@@ -177,7 +177,7 @@ describe.runIf(programs !== '' && built)('the login', () => {
     expect(await statusWith(first, { 'trainyard-session': secret })).toBe(401);
     await page.reload();
     await title(page, 'You are not logged in').waitFor();
-    // After a login in one tab, each other tab returns to the page that it showed before.
+    // After a login in one tab, every other tab returns to its previous page.
     await logIn(first);
     await live(tab).waitFor();
     expect(new URL(tab.url()).pathname).toBe('/jobs');

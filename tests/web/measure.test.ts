@@ -25,7 +25,7 @@ function printTimes(name: string, times: number[], unit = 'ms'): void {
   console.log(`${name}: median ${median(times).toFixed(0)} ${unit} of ${all}; load ${load}`);
 }
 
-// The expected final content of the page: `count` elements, the first of which has this text.
+// The expected final content of the page: `count` elements. The first element has this text.
 interface Goal {
   selector: string;
   count?: number;
@@ -62,7 +62,7 @@ describe.runIf(process.env['MEASURE'] && base !== '')('from click to pixel', () 
   });
   afterAll(() => browser.close());
 
-  // Measures a page whose code is loaded and whose data is not.
+  // Measures a page after its code has been loaded, but before its data is loaded.
   async function measure(name: string, from: string, to: string, goal: Goal, at = base) {
     const times: number[] = [];
     for (let run = 0; run < RUNS; run++) {

@@ -68,7 +68,7 @@ describe.runIf(base !== '')('pages', () => {
       await page.getByText(summary).waitFor();
       await page.getByText(/^Needs 6 nodes/).waitFor();
       expect(await page.locator('.map-node').count()).toBe(136);
-      // There is one link for each job and node.
+      // Each pair of a job and a node has one link.
       expect(await page.locator('a.slot').count()).toBeGreaterThan(130);
       const holder = /slots 0 to 7: llama3-8b-c4 #\d+, ranks 8 to 15/;
       await page.getByRole('link', { name: holder }).click();
@@ -307,8 +307,8 @@ describe.runIf(base !== '')('pages', () => {
       await page.keyboard.press('Escape');
       await dialog.waitFor({ state: 'detached' });
       expect(requests.some((r) => r.startsWith('POST'))).toBe(false);
-      // The stream reports the stop before the response to the older request for the job arrives.
-      // This response must not restore the old state on the page.
+      // The stream reports the stop before the response to an earlier request for the job arrives.
+      // This late response must not restore the old state on the page.
       const stopped = page.locator('.job-title').getByText('stopped');
       await page.route(`**/api/v1/jobs/${id}`, async (route) => {
         const response = await route.fetch();

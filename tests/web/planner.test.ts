@@ -169,8 +169,8 @@ describe.runIf(empty !== '')('planner', () => {
     expect(width).toBeLessThanOrEqual(PHONE.width);
   });
 
-  // The job requests more nodes than are free, so it stays queued. The test deletes it afterwards,
-  // because other tests count jobs.
+  // The job requests more nodes than are free, so it stays queued. The test deletes the job
+  // afterwards, because other tests count jobs.
   it.runIf(seeded !== '')('plans a job of the cluster on other hardware', async () => {
     const job_file = 'extends: llama3-8b\nname: to-plan\nresources: {nodes: 32}\n';
     await post('/jobs', { job_file, overrides: ['data.path=/data'], user: 'ada' });

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the dashboard's packages from the lock file, checks types, runs unit tests, checks that
-# web/dist is what the sources make and its size, and drives the pages in Debian's chromium.
+# web/dist is up to date and small enough, and tests the pages in Debian's chromium.
 #   SCREENSHOTS=DIR tests/web/run.sh   also takes pictures of every page
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -8,11 +8,11 @@ cd "$here/../../web"
 
 ./build.sh packages
 . ./node_path.sh
-# Tests stand outside of web/ and find its packages through this link.
+# The tests are outside of web/ and find web's packages through this link.
 ln -sfn ../../web/node_modules "$here/node_modules"
 mkdir -p build
 
-# Pages are tested over a real controller where its programs are built.
+# If the programs are built, pages are also tested with a real controller.
 if [ -z "${TRAINYARD_BIN:-}" ]; then
   for preset in release dev; do
     bin=$here/../../build/$preset/bin

@@ -73,7 +73,7 @@ class AttemptKeeperTest : public testing::Test {
     return command;
   }
 
-  // Returns a script for a rank. It prints "up" and then waits for the file "go".
+  // Returns a script for a rank. The script prints "up" and then waits for the file "go".
   std::string WaitForGo() {
     return "echo up; until [ -e " + dir_.File("go") + " ]; do sleep 0.02; done";
   }
@@ -277,7 +277,7 @@ class LostAttemptTest : public AttemptKeeperTest {
     Close();
   }
 
-  // Expects that a newer attempt starts only after all processes of the older one have ended.
+  // Expects that a newer attempt starts only after all processes of the older attempt have ended.
   void ExpectEndedBeforeTheNextStarts() {
     Reopen();
     keeper_->kernel().Start(Shell(2, WaitForGo()), keeper_->Now());

@@ -126,7 +126,7 @@ class LoggedLines {
   std::ostringstream text_;
 };
 
-// A file of more than 1 MiB that is a running program, so none of its space can be freed.
+// The executable of a running program, more than 1 MiB large. None of its space can be freed.
 class SealedFile {
  public:
   ~SealedFile() { End(); }

@@ -52,7 +52,7 @@ class RankRunnerTest : public testing::Test {
       .on_killed = [this](const RankKey& key, bool) { killed_.push_back(key); }};
 };
 
-// A file server that hangs may block only jobs whose checkpoints it stores.
+// A hung file server may block only jobs with checkpoints on this server.
 TEST_F(RankRunnerTest, HungCheckpointDirectoryLeavesOtherJobsAlone) {
   std::promise<void> answer;
   const std::shared_future<void> answered = answer.get_future().share();
@@ -76,7 +76,7 @@ TEST_F(RankRunnerTest, HungCheckpointDirectoryLeavesOtherJobsAlone) {
   EXPECT_TRUE(RunUntil([&] { return ended_.size() == 2; }));
 }
 
-// Simulates a make_directory that hangs, at most until the test ends.
+// Simulates a make_directory that hangs, but not longer than the test.
 struct HungServer {
   std::promise<void> answer;
   std::shared_future<void> answered = answer.get_future().share();
@@ -128,7 +128,7 @@ TEST_F(RankRunnerTest, CancelledLaunchFailsAtOnceThoughItsDirectoryHangs) {
   EXPECT_THAT(failures_.front(), testing::HasSubstr("stopped while its checkpoint directory"));
   runner->CancelLaunch(key);
   EXPECT_EQ(failures_.size(), 1u);
-  // The next rank with the same directory also waits. It starts when the server answers.
+  // The next rank with the hung directory also waits. This rank starts when the server answers.
   const RankKey next{{1, 2}, 0};
   runner->Launch(next, hung, Sleep(hung));
   server.reset();

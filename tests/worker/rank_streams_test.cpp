@@ -192,7 +192,7 @@ TEST_F(RankStreamsTest, LinesWithoutAStepAreReportedUntilOneIsFound) {
 }
 
 TEST_F(RankStreamsTest, ARestartedWorkerReadsNoHalfLineOfOutput) {
-  // The newest 64 KiB of the file begin within the step number, after its first digit.
+  // The last 64 KiB of the file begin inside the step number, after the first digit.
   std::string tail = "234 loss=1.5\n";
   while (tail.size() < 64 << 10) tail += "noise\n";
   tail.resize(64 << 10, '.');
@@ -274,8 +274,8 @@ TEST_F(RankStreamsTest, EndsAreTheSizesOfTheFiles) {
   EXPECT_EQ(ends[2].end_offset(), 5);
 }
 
-// A directory and a link take the place of the two files. Neither can be read, so waiting for more
-// bytes would never end.
+// A directory and a link replace the two files. Neither can be read, so waiting for more bytes
+// would never end.
 TEST_F(RankStreamsTest, WhatIsNoFileEndsWhereItBegins) {
   std::filesystem::create_directory(dir_.File("telemetry.jsonl"));
   std::filesystem::create_symlink(dir_.File("elsewhere"), dir_.File("output.log"));
@@ -294,8 +294,8 @@ TEST_F(RankStreamsTest, AFileThatCannotBeReadOnEndsWhereTheLastReadEnded) {
   EXPECT_EQ(streams.Ends()[1].end_offset(), 11);
   ASSERT_EQ(chmod(dir_.path().c_str(), 0755), 0);
   ASSERT_EQ(chmod(dir_.File("output.log").c_str(), 0), 0);
-  // Root can read files without permission, so a test that runs as root must read them as another
-  // user.
+  // Root can read files without permission, so a test that runs as root must read the files as
+  // another user.
   const uid_t user = geteuid();
   if (user == 0) setfsuid(65534);
   EXPECT_FALSE(sources[1]->Read(5).has_value());

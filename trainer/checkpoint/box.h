@@ -19,7 +19,7 @@ struct Box {
   Extents shape;
 };
 
-// Returns nullopt if an extent is negative or the number of elements does not fit 63 bits.
+// Returns nullopt if an extent is negative or the number of elements does not fit in 63 bits.
 std::optional<int64_t> ElementsOf(const Extents& shape);
 
 // True if the box has the same number of dimensions as `shape` and lies inside it.

@@ -79,9 +79,9 @@ struct PublishedCheckpoint {
 };
 
 // Returns the published checkpoints in a directory, sorted by attempt and then by step, newest
-// last. Sorting by attempt first puts the checkpoints of a rolled-back attempt before those of the
-// attempt that replaced it. Skips directories without a readable manifest and stores the reason for
-// each path in `unreadable`. Returns an empty list if the directory does not exist.
+// last. Attempts are compared first, so the checkpoints of a rolled-back attempt precede those of
+// the attempt that replaced it. Skips directories without a readable manifest and stores the reason
+// for each path in `unreadable`. Returns an empty list if the directory does not exist.
 std::vector<PublishedCheckpoint> ListCheckpoints(
     const std::string& directory, std::map<std::string, std::string>* unreadable = nullptr);
 std::optional<PublishedCheckpoint> LatestCheckpoint(const std::string& directory);

@@ -1,5 +1,5 @@
-// Saves checkpoints in the background. Each is published by one atomic rename. README.md in this
-// directory describes the format and the order of the steps.
+// Saves checkpoints in the background. Each checkpoint is published by one atomic rename. README.md
+// in this directory describes the format and the order of the steps.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_CHECKPOINT_WRITER_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_CHECKPOINT_WRITER_H_
 
@@ -18,7 +18,7 @@
 namespace trainyard::trainer {
 
 // Saves the checkpoints of one rank. Every rank creates one writer and calls Save at the same steps
-// with the same kind. The chunks of all ranks together must cover every logical tensor exactly
+// and with the same kind. The chunks of all ranks together must cover every logical tensor exactly
 // once. Not thread-safe: call it only from the training thread.
 class CheckpointWriter {
  public:
@@ -43,7 +43,7 @@ class CheckpointWriter {
   // them.
   //
   // step: number of completed optimizer steps. trainer_state: the state that is not in tensors;
-  // only rank 0's is stored.
+  // only the state of rank 0 is stored.
   //
   // Throws the error of the previous save: kFenced if a newer attempt raised the fence, kInternal
   // if the chunks of the ranks are inconsistent. Does not throw if the previous save was periodic
@@ -52,12 +52,12 @@ class CheckpointWriter {
               const std::vector<TensorChunk>& chunks, SaveKind kind = SaveKind::kPeriodic,
               double waited_seconds = 0);
 
-  // Makes work that the caller queues later on the current stream wait until the tensors are
-  // copied. The caller itself does not wait. Call this before queueing work that changes the
-  // tensors of a save.
+  // Work that the caller queues later on the current stream will wait until the tensors are copied.
+  // The caller itself does not wait. Call this before queueing work that changes the tensors of a
+  // save.
   void BlockChanges();
 
-  // Waits until no save is in flight, but at most for `read_timeout`. Returns false if a save is
+  // Waits until no save is in flight, but for at most `read_timeout`. Returns false if a save is
   // still in flight. In that case the next Save would delay training.
   bool WaitUntilIdle(std::chrono::milliseconds read_timeout);
 
@@ -65,8 +65,8 @@ class CheckpointWriter {
   // final save failed.
   void Finish();
 
-  // Returns the ranks that have created no file of the save in flight, such as "1-3"; "" if there
-  // are none. Meaningful only on rank 0, while it waits for the parts of the other ranks.
+  // Returns a list, such as "1-3", of the ranks that have created no file of the save in flight; ""
+  // if there are none. Meaningful only on rank 0, while it waits for the parts of the other ranks.
   std::string AwaitedRanks() const;
 
   // True if the latest save failed on this rank because it could not be written, for example

@@ -22,9 +22,9 @@ void ReadBytes(const std::string& path, int64_t begin, int64_t end, const std::s
 int64_t PieceBytes(const StoredChunk& chunk);
 
 // Reads bytes [begin, end) of the chunk. `begin` must be a multiple of PieceBytes, and the length
-// at most PieceBytes. Verifies the checksum of these bytes, if they have their own: earlier
-// versions stored only one checksum for the whole chunk. `directory` is the checkpoint's directory;
-// `tensor` is a name for messages. Throws TrainerError kBadCheckpoint.
+// at most PieceBytes. Verifies the checksum of these bytes if there is one. Earlier versions stored
+// only one checksum for the whole chunk. `directory` is the checkpoint's directory; `tensor` is a
+// name for messages. Throws TrainerError kBadCheckpoint.
 void ReadBlock(const std::string& directory, const std::string& tensor, const StoredChunk& chunk,
                int64_t begin, int64_t end, char* out);
 
@@ -56,7 +56,7 @@ struct RunRows {
   int64_t to_stride = 0;
 };
 
-// Groups consecutive runs that have equal length and spacing.
+// Combines consecutive runs that have equal length and spacing.
 std::vector<RunRows> RowsOf(const std::vector<ElementRun>& runs);
 
 // Receives runs of a wanted box. `bytes` points to the first run and is valid only during the call.
@@ -65,15 +65,15 @@ using RowSink = std::function<void(const RunRows& rows, const char* bytes)>;
 class ChunkReader {
  public:
   // directory: the checkpoint's directory. tensor: a name for messages. buffer: scratch space of at
-  // least kLargestBlockBytes, or of at least PieceBytes of each chunk that is read.
+  // least kLargestBlockBytes, or at least as large as PieceBytes of each chunk that is read.
   ChunkReader(const std::string& directory, std::string tensor, int64_t element_bytes,
               char* buffer);
 
   // Reads block number `block` of the chunk and passes the wanted elements to the sink. Does not
   // read a block that contains no wanted element. Verifies the checksum after the sink has received
-  // the elements, and throws TrainerError kBadCheckpoint if it does not match. In a chunk of an
-  // earlier version, one checksum may cover several pieces. It is verified only if the whole chunk
-  // is wanted.
+  // the elements, and throws TrainerError kBadCheckpoint if the checksum does not match. In a chunk
+  // of an earlier version, one checksum may cover several pieces. That checksum is verified only if
+  // the whole chunk is wanted.
   void Read(const WantedPart& wanted, int64_t block, const RowSink& sink) const;
 
  private:

@@ -32,7 +32,7 @@ namespace {
 constexpr int kNumberBytes = 20;
 constexpr int kFenceBytes = 2 * kNumberBytes + 2;
 
-// Reads a number >= 0 at `at` and moves `at` past it. Returns false if there is none.
+// Reads a number >= 0 at `at` and moves `at` past it. Returns false if there is no number.
 bool ReadNumber(const char*& at, const char* end, int64_t& number) {
   const auto [stop, error] = std::from_chars(at, end, number);
   at = stop;
@@ -45,7 +45,7 @@ bool ReadNumber(const char*& at, const char* end, int64_t& number) {
 }
 
 // Hard-links the fence file of an earlier version, EPOCH, to its present name. Both names then
-// refer to one file, so a running trainer of that version is fenced too.
+// refer to one file, so a running trainer of the earlier version is fenced, too.
 void LinkFormerFence(const std::string& former_path, const std::string& path) {
   if (link(former_path.c_str(), path.c_str()) == 0 || errno == ENOENT || errno == EEXIST) return;
   CannotUse("link " + former_path + " to", path);

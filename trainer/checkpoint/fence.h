@@ -1,8 +1,8 @@
 // The fence of a checkpoint directory, which permits only the newest attempt to publish.
 //
-// An attempt claims the directory by exclusively creating the file ATTEMPT.<job>.<attempt>. It then
-// renames the unfinished directories of older attempts. Both operations are atomic on one file
-// server for all its clients (POSIX, NFS 3 and later).
+// An attempt claims the directory by exclusively creating the file ATTEMPT.<job>.<attempt>. The
+// attempt then renames the unfinished directories of older attempts. On one file server, both
+// operations are atomic for all clients (POSIX, NFS 3 and later).
 //
 // A trainer whose attempt or job is over may still be running on some node. After the claim this
 // trainer can no longer publish: it finds the claim, or its unfinished directory is gone.
@@ -13,8 +13,8 @@
 // network.
 //
 // The lock (flock) of ATTEMPT only reduces contention between processes of one node. Correctness
-// does not depend on the lock: on many network file systems it has no effect across nodes, and
-// others do not support it.
+// does not depend on the lock: on many network file systems a lock has no effect across nodes, and
+// some do not support locks.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_FENCE_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_FENCE_H_
 
@@ -42,13 +42,13 @@ class FenceLock {
   FenceLock(const FenceLock&) = delete;
   FenceLock& operator=(const FenceLock&) = delete;
 
-  // Returns the newest writer that a claim or the file ATTEMPT names. Its job is 0 if the directory
-  // was never claimed. If the file contains no job number, as in earlier versions, its attempt
+  // Returns the newest writer that a claim or the file ATTEMPT names. Its job is 0 if the
+  // directory was never claimed. A file of an earlier version contains no job number; its attempt
   // belongs to job 0. Throws kBadData if the file is malformed, kCannotWrite if the directory
   // cannot be read.
   WriterKey Newest() const;
-  // Durably claims the directory for `writer`. If another process claims it concurrently, later
-  // calls of Newest return the newer of the two writers.
+  // Durably claims the directory for `writer`. If another process claims the directory
+  // concurrently, later calls of Newest return the newer of the two writers.
   void SetNewest(const WriterKey& writer);
   // Throws TrainerError kFenced if a writer that is newer than `writer` has claimed the directory.
   void CheckNotNewerThan(const WriterKey& writer) const;
@@ -91,8 +91,8 @@ class UnsharedDirectory : public TrainerError {
       : TrainerError(ExitCode::kCannotWrite, message) {}
 };
 
-// The nonce of a claim that could not be signed, for example because the disk was full. For such a
-// claim, only its existence is checked.
+// The nonce of a claim that could not be signed, for example because the disk was full. Only the
+// existence of an unsigned claim is checked.
 inline constexpr char kUnsigned[] = "00000000000000000000000000000000";
 
 // Writes a new nonce into the attempt's claim file and returns it. Call it after RaiseFence. Any

@@ -74,7 +74,7 @@ int64_t StoredBytes(const TensorChunk& chunk) {
 
 HostCopy::~HostCopy() {
   if (reserving_.joinable()) reserving_.join();
-  // A copy into this memory may still be running, for example if Begin failed after starting it.
+  // A copy into this memory may still be running, for example if Begin failed midway.
   try {
     if (stream_.has_value()) AwaitStream();
   } catch (const std::exception&) {

@@ -57,7 +57,7 @@ class HostCopy {
   // inside its tensor.
   void Begin(const std::vector<TensorChunk>& chunks);
 
-  // Makes work that the caller queues later on its current stream wait for the copies. The caller
+  // Work that the caller queues later on its current stream will wait for the copies. The caller
   // itself does not wait.
   void BlockChanges();
 
@@ -79,7 +79,7 @@ class HostCopy {
   // Waits until all work queued on stream_ is complete.
   void AwaitStream() const;
 
-  // One buffer for each tensor of the chunks, in order. Each is at least as large as its tensor.
+  // One buffer per tensor of the chunks, in order. A buffer is at least as large as its tensor.
   std::vector<std::unique_ptr<HostMemory>> memory_;
   std::thread reserving_;  // Writes memory_. Join it before reading memory_.
   std::vector<TensorChunk> chunks_;

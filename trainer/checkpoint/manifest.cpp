@@ -30,7 +30,7 @@ constexpr std::pair<torch::ScalarType, const char*> kDtypes[] = {
     {torch::kBool, "BOOL"},
 };
 
-// Thrown while parsing. The public functions catch it and add the path.
+// Thrown while parsing. The public functions catch Fault and add the path.
 struct Fault {
   std::string what;
 };

@@ -19,12 +19,12 @@ namespace trainyard::trainer {
 
 // The size of a block. Each block of a chunk has its own checksum, so that a part of a chunk can be
 // verified without reading the rest. A block is small compared with the part of a layer that a rank
-// reads, because a rank must read the whole block even if it needs only a part of it. A block is
+// reads, because a rank that needs only a part of a block must read the whole block. A block is
 // large enough to be read at the full speed of the disk.
 inline constexpr int64_t kBlockBytes = int64_t{4} << 20;
 inline constexpr int64_t kBlockBytesOfVersion3 = int64_t{16} << 20;
-// The size of the largest block that has its own checksum in any version. Reads are at most this
-// large, too.
+// The size of the largest block that has its own checksum in any version. It is also the largest
+// size of a read.
 inline constexpr int64_t kLargestBlockBytes = kBlockBytesOfVersion3;
 
 struct StoredChunk {
@@ -76,18 +76,18 @@ std::string DtypeName(torch::ScalarType dtype);
 std::optional<torch::ScalarType> DtypeNamed(const std::string& name);
 
 std::string EntriesToText(const Entries& entries);
-// Parses the text of a rank's list. `path` is its path, for messages. Throws TrainerError
-// kBadCheckpoint.
+// Parses the text of a rank's list. `path` is the path of the list, for messages. Throws
+// TrainerError kBadCheckpoint.
 Entries EntriesFromText(const std::string& text, const std::string& path);
 
 std::string ManifestToText(const Manifest& manifest);
-// Parses a manifest. Verifies the checksum of the text and every number, and checks that each chunk
-// is inside its tensor and its file and that the chunks cover each tensor exactly. Throws
+// Parses a manifest. Verifies the checksum of the text and every number. Checks that each chunk is
+// inside its tensor and its file, and that the chunks cover each tensor exactly. Throws
 // TrainerError kBadCheckpoint.
 Manifest ManifestFromText(const std::string& text, const std::string& path);
 
-// Adds the entries of another rank to `all`. Throws TrainerError kInternal if both have a tensor
-// with the same name but another type or shape.
+// Adds the entries of another rank to `all`. Throws TrainerError kInternal if both contain a tensor
+// of the same name, but with different types or shapes.
 void Merge(const Entries& more, Entries* all);
 // Throws TrainerError kInternal if some part of a tensor is in no chunk or in several chunks.
 void CheckCoverage(const Entries& entries);

@@ -1,4 +1,4 @@
-// Page-locking in a build without CUDA. Does nothing, because no device needs it.
+// Page-locking in a build without CUDA. Does nothing, because no device needs page-locked memory.
 #include "trainer/checkpoint/page_lock.h"
 
 namespace trainyard::trainer {

@@ -12,7 +12,7 @@ std::string LockPages(void* memory, size_t bytes) {
   return cudaGetErrorString(error);
 }
 
-// Ignores errors: it is called by a destructor, and nothing depends on the pages being unlocked.
+// Ignores errors: the caller is a destructor, and nothing depends on the pages being unlocked.
 void UnlockPages(void* memory) {
   if (cudaHostUnregister(memory) == cudaSuccess) return;
   cudaGetLastError();  // Clears the error; otherwise a later, unrelated check reports it.

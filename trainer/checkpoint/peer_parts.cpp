@@ -72,8 +72,8 @@ Entries PeerParts::Gather(const SaveJob& job) {
   return all;
 }
 
-// Returns the time limit for another rank's part. It is longer for the final save, because the
-// other rank may be waiting for disk space.
+// Returns the time limit for another rank's part. The limit is longer for the final save, because
+// the other rank may be waiting for disk space.
 double PeerParts::LimitSeconds(const SaveJob& job) const {
   return steps_.options().peer_timeout_seconds +
          (job.kind == SaveKind::kFinal ? steps_.options().final_wait_seconds : 0);
@@ -107,8 +107,8 @@ void PeerParts::WaitForRank(const SaveJob& job, int rank, Clock::time_point star
   }
 }
 
-// Every rank begins a save by creating a file. If some ranks do not create theirs in time, fails a
-// periodic save, but only reports a final save as blocked.
+// Every rank begins a save by creating a file. If some ranks do not create their files in time,
+// fails a periodic save, but only reports a final save as blocked.
 void PeerParts::AwaitFirstSigns(const SaveJob& job, Clock::time_point start) {
   const double seconds = SecondsSince(start);
   if (have_all_begun_ || seconds < kSilentPartSeconds) return;

@@ -28,8 +28,8 @@ class PeerParts {
   // rank does not write its part.
   Entries Gather(const SaveJob& job);
 
-  // Returns the ranks that have created no file of the save in flight, such as "1-3"; "" if there
-  // are none. Thread-safe.
+  // Returns a list, such as "1-3", of the ranks that have created no file of the save in flight; ""
+  // if there are none. Thread-safe.
   std::string awaited() const;
   void SetAwaited(std::string ranks);
 

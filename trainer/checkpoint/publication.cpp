@@ -18,7 +18,7 @@ namespace {
 
 // Publishes the checkpoint by renaming its directory. Throws kFenced if a newer attempt has claimed
 // the checkpoint directory since the caller's check. In this case that attempt has already renamed
-// `temporary`, so this rename fails.
+// `temporary`, so this function's rename fails.
 void Rename(const std::string& temporary, const std::string& path, const WriterKey& writer,
             const FenceLock& lock) {
   try {
@@ -45,7 +45,7 @@ std::string InDirectory(const std::string& directory, const std::string& checkpo
 }
 
 // Gives temporary names to the checkpoints that retention removes. The caller must hold the fence,
-// because an attempt that has ended must not remove the checkpoint from which a newer attempt
+// because an ended attempt must not remove the checkpoint from which a newer attempt
 // resumes.
 std::vector<PublishedCheckpoint> Retire(const std::string& published,
                                         const CheckpointWriterOptions& options) {
@@ -101,7 +101,7 @@ std::vector<PublishedCheckpoint> RenameAndReport(const SaveJob& job, int64_t byt
   steps.Retry(job, [&] { SyncDirectory(options.directory); });
   steps.Reach(SavePhase::kPublished);
   // Reports this checkpoint before retiring older checkpoints, because the controller may know only
-  // the older ones.
+  // the older checkpoints.
   steps.Notify(event);
   return Retire(event.path, options);
 }

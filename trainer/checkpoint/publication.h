@@ -8,7 +8,7 @@
 namespace trainyard::trainer {
 
 // Writes the manifest, renames the directory, reports the checkpoint, and then removes the
-// checkpoints that retention does not keep. `entries` are those of all ranks. Throws
+// checkpoints that retention does not keep. `entries` are the entries of all ranks. Throws
 // TrainerError(kFenced) if a newer attempt has claimed the directory.
 void Publish(const SaveJob& job, Entries entries, SaveSteps& steps);
 

@@ -50,7 +50,7 @@ std::vector<const TensorChunk*> WidestFirst(const std::vector<TensorChunk>& chun
   return order;
 }
 
-// Returns the header: its length as 8 bytes, little-endian, then JSON text padded with spaces.
+// Returns the header: the length as 8 bytes, little-endian, then JSON text padded with spaces.
 std::string HeaderOf(const std::vector<PlannedChunk>& chunks) {
   nlohmann::json header;
   header["__metadata__"] = {{"format", "pt"}};

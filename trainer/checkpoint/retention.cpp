@@ -20,14 +20,14 @@ constexpr char kTemporaryMark[] = ".tmp-";
 // Suffix that a newer attempt adds to the name of an unfinished directory, so that the directory's
 // owner can no longer publish it.
 constexpr char kTakenMark[] = "-taken";
-// The letter before the attempt number. It cannot change, because ranks of earlier versions must
-// build the same directory name.
+// The letter before the attempt number. The letter cannot change, because ranks of earlier versions
+// must build the same directory name.
 constexpr char kAttemptLetter = 'e';
-// The letter before the generation, which is omitted if it is 1.
+// The letter before the generation. Generation 1 is omitted.
 constexpr char kGenerationLetter = 'g';
 
 // Removes "<letter><number>-" from the beginning of `text` and returns the number. Returns nullopt
-// if `text` does not begin with it.
+// if `text` does not begin in this way.
 std::optional<int64_t> TakeNumber(char letter, std::string_view& text) {
   if (text.empty() || text.front() != letter) return std::nullopt;
   int64_t number = 0;

@@ -25,8 +25,8 @@ struct RetentionPolicy {
 
 // Returns the paths of the `count` checkpoints with the lowest loss on `set`, best first. Ignores
 // checkpoints without that loss. If several checkpoints store the same evaluation, only the first
-// counts, because it is nearest to the evaluation. If losses are equal, the earlier checkpoint
-// comes first. Pure.
+// counts, because that checkpoint is nearest to the evaluation. If losses are equal, the earlier
+// checkpoint comes first. Pure.
 std::vector<std::string> BestCheckpoints(const std::vector<PublishedCheckpoint>& checkpoints,
                                          const std::string& set, int count);
 
@@ -44,13 +44,13 @@ std::vector<PublishedCheckpoint> CheckpointsToDelete(const std::vector<Published
 std::string TemporaryName(int64_t step, const WriterKey& writer, int64_t save);
 
 // Renames the unfinished directories of writers older than `writer`, so that these writers can no
-// longer publish them. RemoveAbandoned removes these directories later. Throws TrainerError
+// longer publish. RemoveAbandoned removes the renamed directories later. Throws TrainerError
 // kCannotWrite.
 void TakeFromOlder(const std::string& directory, const WriterKey& writer);
 
-// Removes temporary directories of older writers and of `writer` itself. An earlier run may have
-// left directories of `writer`, because every run outside of a job is attempt 1. Their files must
-// not be mistaken for parts of this run's saves. A directory that cannot be removed is kept.
+// Removes temporary directories of older writers and of `writer` itself. Every run outside of a job
+// is attempt 1, so an earlier run may have left directories of `writer`. Their files must not be
+// mistaken for parts of this run's saves. A directory that cannot be removed is kept.
 void RemoveAbandoned(const std::string& directory, const WriterKey& writer);
 
 }  // namespace trainyard::trainer

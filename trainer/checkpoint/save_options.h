@@ -13,8 +13,8 @@
 
 namespace trainyard::trainer {
 
-// The result of a save, or the removal of a checkpoint. Delivered on the writer's background
-// thread.
+// States that a save succeeded or failed, or that a checkpoint was removed. The writer delivers the
+// event on its background thread.
 struct CheckpointEvent {
   enum class Kind {
     kPublished,  // Rank 0 only.
@@ -41,7 +41,7 @@ struct CheckpointEvent {
 // retried.
 std::string BlockedSaveText(const CheckpointEvent& event);
 
-// The points that a save passes, in order. Tests kill the process at each of them.
+// The points that a save passes, in order. Tests kill the process at each point.
 enum class SavePhase {
   kCopied,           // The tensors are in host memory; the rest runs in the background.
   kChunksWritten,    // The tensors of this rank are on disk.
@@ -60,7 +60,7 @@ struct CheckpointWriterOptions {
   int world_size = 1;
   std::string model_fingerprint;  // Stored in the manifest. Readers compare it with theirs.
   // The claimed directory. Before each save, the writer checks that `directory` is still the
-  // claimed directory, so that it never writes to another one. If unset, there is no check.
+  // claimed directory, so that it never writes to another directory. If unset, there is no check.
   std::optional<ClaimedDirectory> claim;
   RetentionPolicy retention;
   std::string resumed_from;           // Checkpoint that retention must keep; may be empty.

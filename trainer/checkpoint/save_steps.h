@@ -59,8 +59,8 @@ class SaveSteps {
   // Returns an event with the names and times of the save. The caller sets `bytes` and `message`.
   CheckpointEvent EventOf(const SaveJob& job, CheckpointEvent::Kind kind) const;
   void ReportFailure(const SaveJob& job, const std::exception& why) const;
-  // Reports a blocked save, once per save. Later tries are not reported even if their cause
-  // differs.
+  // Reports a blocked save, once per save. Later tries of that save are not reported, even if they
+  // fail for another reason.
   void ReportBlocked(const SaveJob& job, const std::exception& why);
 
  private:

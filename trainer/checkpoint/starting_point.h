@@ -1,8 +1,8 @@
 // Determines the checkpoint from which an attempt of a job starts.
 //
-// The controller names the newest checkpoint of which it received a report. It may not have
-// received newer reports, because it was down or because the disk with the telemetry is full or
-// lost. Retention does not depend on reports, so it may have removed the named checkpoint while
+// The controller names the newest checkpoint of which it received a report. The controller may not
+// have received newer reports, because it was down or because the disk with the telemetry is full
+// or lost. Retention does not depend on reports, so it may have removed the named checkpoint while
 // newer checkpoints of the same job exist.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_STARTING_POINT_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_STARTING_POINT_H_

@@ -1,6 +1,6 @@
 // trainyard-ckpt, the program that runs `trainyard ckpt verify`, `diff`, `reshard`, `import` and
 // `export`. It is a separate program because reading checkpoints needs LibTorch, and LibTorch's
-// protobuf conflicts with that of the command line.
+// protobuf conflicts with the command line's protobuf.
 #include <signal.h>
 
 #include <atomic>
@@ -18,15 +18,15 @@
 namespace trainyard::trainer {
 namespace {
 
-// Exit codes that the trainer does not have. diff(1) and `trainyard` use the same codes.
+// Exit codes that the trainer does not have. diff(1) and `trainyard` use the same two codes.
 constexpr int kDiffer = 1;
 constexpr int kUsageOfTrainyard = 2;
 constexpr int kInterrupted = 130;
 
-// Set by a signal handler, which is safe because the variable is lock-free.
+// Set by a signal handler. This is safe, because the variable is lock-free.
 std::atomic<bool> is_cancelled = false;
 
-// Makes the first Ctrl-C cancel the command. A second one ends the process immediately.
+// Makes the first Ctrl-C cancel the command. A second Ctrl-C ends the process immediately.
 void CancelOnSignals() {
   struct sigaction action {};
   action.sa_handler = [](int) { is_cancelled = true; };
@@ -34,7 +34,7 @@ void CancelOnSignals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
 }
 
-// Runs a command: one function per kind of command. Each returns the exit code.
+// Runs a command: one function per kind of command. Each function returns the exit code.
 struct Runner {
   int operator()(const Answer& answer) const {
     std::cout << answer.text;

@@ -60,7 +60,7 @@ void Read(const std::string& key, const json& from, Value& value) {
     if (!fits) RefuseValue(key, "must be a whole number", from);
     value = from.get<int64_t>();
   } else if constexpr (std::is_same_v<Value, std::vector<std::string>>) {
-    if (!from.is_array()) RefuseValue(key, "must be a list of text", from);
+    if (!from.is_array()) RefuseValue(key, "must be a list of strings", from);
     for (const json& entry : from) Read(key, entry, value.emplace_back());
   } else {
     if (!from.is_string()) RefuseValue(key, "must be text", from);

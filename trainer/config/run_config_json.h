@@ -12,7 +12,7 @@
 namespace trainyard::trainer {
 
 // Parses the settings according to the rules in proto/contract/run_config.h. Skips the parts of a
-// job that the trainer does not use. Throws TrainerError(kBadConfig) that names a key which is
+// job that the trainer does not use. Throws TrainerError(kBadConfig) with the name of a key that is
 // unknown or has a value of the wrong type.
 RunConfig ParseRunConfig(const nlohmann::json& spec);
 
@@ -25,8 +25,8 @@ RunConfig LoadRunConfig(const std::string& path);
 double LoadStopGraceSeconds(const std::string& path);
 
 // Fills in derived settings and applies every rule of proto/rules/run_rules.h. `world_size` is the
-// number of ranks in the gang. Throws TrainerError(kBadConfig) that lists the broken rules, one per
-// line.
+// number of ranks in the gang. Throws TrainerError(kBadConfig) with a list of the broken rules, one
+// per line.
 void ResolveRunConfig(int64_t world_size, RunConfig& config);
 
 }  // namespace trainyard::trainer

@@ -43,8 +43,8 @@ struct RuntimeEnvironment {
 // Returns the value of a variable, or nullopt if it is not set.
 using VariableLookup = std::function<std::optional<std::string>(const std::string& name)>;
 
-// Reads all variables. If none is set, the process is the only rank and uses the current directory.
-// Throws TrainerError(kBadConfig) that names the invalid variable.
+// Reads all variables. If no variable is set, the process is the only rank and uses the current
+// directory. Throws TrainerError(kBadConfig) with the name of the invalid variable.
 RuntimeEnvironment ReadRuntimeEnvironment(const VariableLookup& lookup);
 
 // Reads a variable from this process's environment.

@@ -39,7 +39,7 @@ class BatchOrder {
   const int64_t data_index_;
   int64_t first_step_ = 0;
   // The number of samples used before Begin, minus the number that the batch plan assigns to the
-  // steps up to first_step_. It is nonzero only if an earlier process used other batch sizes.
+  // steps up to first_step_. Nonzero only if an earlier process used other batch sizes.
   int64_t offset_ = 0;
 };
 

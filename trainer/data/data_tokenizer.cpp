@@ -26,7 +26,7 @@ std::string DirectoryOf(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
-// Reads a file. Returns nullopt if it is unreadable or larger than bytes_max.
+// Reads a file. Returns nullopt if the file is unreadable or larger than bytes_max.
 std::optional<std::string> SmallFile(const std::string& path, size_t bytes_max) {
   std::ifstream in(path, std::ios::binary | std::ios::ate);
   if (!in || in.tellg() < 0 || static_cast<size_t>(in.tellg()) > bytes_max) return std::nullopt;

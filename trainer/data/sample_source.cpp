@@ -92,9 +92,9 @@ int64_t CountWindows(const TokenFile& file, const SampleSourceOptions& options) 
 
 int64_t PermuteIndex(uint64_t seed, int64_t epoch, int64_t size, int64_t index) {
   if (size <= 1) return 0;
-  // The network permutes the smallest range 4^n >= size, which is less than four times `size`. It
-  // is applied until the value is below `size` (cycle walking). On average this takes fewer than
-  // four applications.
+  // The network permutes the smallest range 4^n >= size, which is less than four times `size`. The
+  // network is applied until the value is below `size` (cycle walking), on average fewer than four
+  // times.
   const int bits = std::bit_width(static_cast<uint64_t>(size - 1));
   const Feistel permute(seed, epoch, (bits + 1) / 2);
   uint64_t value = static_cast<uint64_t>(index);

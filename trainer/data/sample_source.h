@@ -60,13 +60,13 @@ class SampleSource {
   int64_t seq_length() const { return options_.seq_length; }
   int64_t sources() const { return static_cast<int64_t>(files_.size()); }
   const TokenFile& file(int64_t source) const { return *files_[source].file; }
-  // Returns the number of windows of a file. This is the number of its samples in a data epoch
+  // Returns the number of windows of a file: the number of the file's samples in a data epoch
   // without skips.
   int64_t samples_per_epoch(int64_t source = 0) const { return windows_[source]; }
   // Returns the number of positions before the first position that repeats a window.
   int64_t positions_before_repeat() const;
   // Returns the number of data epochs of file `source` that the positions before sample number
-  // `sample` use. It may have a fraction.
+  // `sample` use. The number may have a fraction.
   double PassesBefore(int64_t sample, int64_t source) const;
 
   // Replaces the skip ranges. Must be called before other threads use this object.

@@ -29,7 +29,7 @@ SkipRange ParseRange(std::string_view item, const std::string& text) {
   if (range.begin < 0 || range.end <= range.begin) {
     BadRanges(text, "\"" + std::string(item) + "\" is empty or negative");
   }
-  // Larger than any position that a run reads. Sums of ranges below it cannot overflow.
+  // Larger than any position that a run reads. Sums of ranges below this limit cannot overflow.
   constexpr int64_t kLastPosition = int64_t{1} << 53;
   if (range.end > kLastPosition) {
     BadRanges(text, "\"" + std::string(item) + "\" ends after " + std::to_string(kLastPosition));

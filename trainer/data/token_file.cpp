@@ -18,8 +18,8 @@ namespace {
 constexpr char kHowToFind[] =
     "; correct data.path, or make the data set with `trainyard data prepare`";
 
-// Widens the tokens and writes them to `out`. Returns the smallest token if it is negative,
-// otherwise the largest.
+// Widens the tokens and writes them to `out`. Returns the smallest token if that is negative,
+// otherwise the largest token.
 template <typename Token>
 int64_t Widen(const unsigned char* data, int64_t count, int64_t* out) {
   int64_t largest = 0, least = 0;
@@ -62,7 +62,7 @@ DescribedTokens Describe(DataFormat format, const MappedFile& data, const std::s
   }
 }
 
-// Asks the kernel to read exactly these pages, because it does not read ahead in a file that is
+// Asks the kernel to read exactly these pages. The kernel does not read ahead in a file that is
 // mapped for random access.
 void ReadSoon(const unsigned char* data, int64_t bytes) {
   const size_t in_page = reinterpret_cast<uintptr_t>(data) % static_cast<size_t>(getpagesize());

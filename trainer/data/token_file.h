@@ -36,8 +36,8 @@ class TokenFile {
   // inside the split.
   int64_t Copy(int64_t first, int64_t count, int64_t* out) const;
 
-  // Reads the whole file and compares its checksum with that in the header. Throws kBadData if they
-  // differ.
+  // Reads the whole file and compares its checksum with the checksum in the header. Throws kBadData
+  // if they differ.
   void VerifyChecksum() const;
 
  private:

@@ -76,8 +76,8 @@ bool Evaluator::AnyRankStops(bool this_one) const {
 }
 
 // Returns this rank's contribution to the sums of a batch. Ranks along dp may share the model's
-// weights, so every rank must compute in every round. A rank that has no batch left computes one
-// whose loss weights are zero.
+// weights, so every rank must compute in every round. A rank that has no batch left computes a
+// batch whose loss weights are zero.
 Evaluator::BatchSums Evaluator::SumsOfBatch(const Set& set, int64_t batch) const {
   const bool counts = batch < set.batches;
   const int64_t first = counts ? batch * batch_samples_ : 0;
@@ -112,7 +112,7 @@ std::optional<EvaluationResult> Evaluator::RunSet(
     sums[batch] = of_batch.loss;
     sums[set.batches + batch] = of_batch.predictions;
   }
-  // Each loss is computed by one rank and is zero on all others, so the sum over the ranks is
+  // Each loss is computed by one rank and is zero on all other ranks, so the sum over the ranks is
   // exact.
   sums = SumOverMembers(*groups_.world, sums, device_);
   EvaluationResult result;

@@ -22,7 +22,7 @@ struct HealOrder {
 // Parses an order. Returns nullopt if the text is not an order.
 std::optional<HealOrder> ParseHealOrder(const std::string& text);
 
-// Reads an order file. Returns nullopt if it is missing, unreadable or not an order.
+// Reads an order file. Returns nullopt if the file is missing, unreadable or not an order.
 std::optional<HealOrder> ReadHealOrder(const std::string& path);
 
 // Returns text such as "rank 3 is a new process" or "ranks 1, 3 are new processes".

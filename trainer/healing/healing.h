@@ -27,7 +27,7 @@ class Healing {
   void Refuse() { is_refused_ = true; }
   bool is_refused() const { return is_refused_; }
 
-  // Records the time at which a rank was lost. Does nothing if the gang has not yet recovered from
+  // Stores the time at which a rank was lost. Does nothing if the gang has not yet recovered from
   // an earlier loss.
   void NoteLoss();
 

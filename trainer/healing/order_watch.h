@@ -19,10 +19,10 @@
 namespace trainyard::trainer {
 
 // Interrupts the waits of the current generation as soon as an order for a later generation
-// appears. Besides its own thread, only one thread may use it.
+// appears. Apart from the internal thread, only one thread may use an OrderWatch.
 class OrderWatch {
  public:
-  // `path` is the order file. New orders replace it by a rename.
+  // `path` is the order file. A new order is renamed to this path.
   explicit OrderWatch(std::string path);
   ~OrderWatch();
   OrderWatch(const OrderWatch&) = delete;
@@ -33,8 +33,8 @@ class OrderWatch {
   Interruption& interruption();
 
   // Waits for an order that has a later generation or has `done` set. On success, adopts the
-  // generation of the order and creates a new interruption for it. Returns nullopt on timeout or if
-  // gives_up() returns true.
+  // generation of the order and creates a new interruption for that generation. Returns nullopt on
+  // timeout or if gives_up() returns true.
   std::optional<HealOrder> Await(std::optional<std::chrono::milliseconds> limit,
                                  const std::function<bool()>& gives_up);
 
@@ -49,8 +49,8 @@ class OrderWatch {
   bool ending_ = false;
   int64_t generation_ = 1;
   std::optional<HealOrder> newest_;
-  // One interruption per generation so far. Old ones are kept, because an abandoned wait may still
-  // use them.
+  // One interruption per generation so far. Old interruptions are kept, because an abandoned wait
+  // may still use them.
   std::vector<std::unique_ptr<Interruption>> interruptions_;
   std::thread thread_;  // The last member, because the thread uses all others.
 };

@@ -6,8 +6,8 @@
 namespace trainyard::trainer {
 namespace {
 
-// The weight of the latest snapshot in the mean cost. It is low, so that a single delay on a busy
-// machine has little effect.
+// The weight of the latest snapshot in the mean cost. The weight is low, so that a single delay on
+// a busy machine has little effect.
 constexpr double kWeight = 0.2;
 
 constexpr int64_t kLongest = 1000;

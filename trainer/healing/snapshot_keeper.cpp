@@ -36,7 +36,7 @@ SnapshotKeeper::SnapshotKeeper(Parts parts) : parts_(std::move(parts)) {
 SnapshotKeeper::~SnapshotKeeper() {
   for (const auto& snapshot : parts_.memory.all()) {
     try {
-      // On a GPU, an aborted exchange looks complete, so nothing is known about it.
+      // On a GPU, an aborted exchange looks complete, so its real state is unknown.
       if (!parts_.device.is_cuda()) NoteExchange(*snapshot);
     } catch (const std::exception&) {  // The loss of a rank ended the exchange.
     }
@@ -110,7 +110,7 @@ void SnapshotKeeper::TakeNow(int64_t step, json state) {
 }
 
 // Waits for the exchange on a CPU. On a GPU, the update of the previous step has already waited for
-// it.
+// the exchange.
 void SnapshotKeeper::BeforeLaunch(int64_t step) {
   if (step != next_ || parts_.device.is_cuda()) return;
   const Clock::time_point start = Clock::now();
@@ -142,8 +142,8 @@ void SnapshotKeeper::Begin(int64_t step, int64_t kept) {
   next_ = step + parts_.memory.interval().steps();
 }
 
-// On a CPU, sends the host copy, so that training can continue. On a GPU, sends from the device. In
-// that case the ward's pieces also arrive on the device, and are then copied to host memory.
+// On a CPU, sends the host copy, so that training can continue. On a GPU, sends from the device.
+// The ward's pieces then also arrive on the device, and are copied to host memory.
 void SnapshotKeeper::BeginExchange() {
   MakeWardMemory(*newest_);
   const bool is_gpu = parts_.device.is_cuda();
@@ -178,8 +178,8 @@ void SnapshotKeeper::NoteExchange(Snapshot& snapshot) {
   if (std::all_of(works.begin(), works.end(), is_done)) AwaitExchange(snapshot);
 }
 
-// Waits for the exchange. Clears the list before waiting. Otherwise, after a failure, operations
-// that were already waited for would look complete.
+// Waits for the exchange. Clears the list before waiting. If the list were kept, after a failure,
+// operations that were already waited for would look complete.
 void SnapshotKeeper::AwaitExchange(Snapshot& snapshot) {
   if (snapshot.exchange.empty()) return;
   std::vector<Work> works = std::exchange(snapshot.exchange, {});

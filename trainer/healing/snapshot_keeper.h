@@ -31,7 +31,7 @@ class SnapshotKeeper {
     torch::Device device;
   };
 
-  // Collective: all ranks must construct it at the same time.
+  // Collective: all ranks must construct the keeper at the same time.
   explicit SnapshotKeeper(Parts parts);
   // Waits until running copies from the device are complete.
   ~SnapshotKeeper();
@@ -47,20 +47,20 @@ class SnapshotKeeper {
   // Takes a snapshot of the state after `step` and waits for it. No step may be running.
   void TakeNow(int64_t step, nlohmann::json state);
 
-  // BeforeLaunch must be called before the launch of a step, and AfterLaunch after it. They start a
-  // snapshot of the step if one is due.
+  // BeforeLaunch must be called before the launch of a step, and AfterLaunch after it. The calls
+  // start a snapshot of the step if a snapshot is due.
   void BeforeLaunch(int64_t step);
   void AfterLaunch(int64_t step);
-  // Makes work that is queued later wait for the copies. Must be called before work that changes
-  // the state is queued.
+  // Work that is queued later will wait for the copies. Must be called before queueing work that
+  // changes the state.
   void BlockChanges();
   // Confirms that a step is good. `state` returns the non-tensor state after the step; `costs` is
   // the sum of all ranks' snapshot costs.
   void Confirm(int64_t step, const std::function<nlohmann::json()>& state, double costs);
 
   // Returns the time by which the latest snapshot delayed this rank, as a multiple of
-  // `step_seconds`. Each delay is returned once; later calls return 0. All ranks must call it at
-  // the same steps.
+  // `step_seconds`. Each delay is returned once; later calls return 0. All ranks must call TakeCost
+  // at the same steps.
   double TakeCost(double step_seconds);
   // Sets the time for which the device waited for the copies of a snapshot.
   void NoteDeviceWait(double seconds) { device_wait_seconds_ = seconds; }

@@ -1,4 +1,4 @@
-// Copies of the run's state in host memory. They outlive the trainer object.
+// Copies of the run's state in host memory. The copies outlive the trainer object.
 #ifndef TRAINYARD_TRAINER_HEALING_SNAPSHOT_MEMORY_H_
 #define TRAINYARD_TRAINER_HEALING_SNAPSHOT_MEMORY_H_
 
@@ -16,7 +16,7 @@
 
 namespace trainyard::trainer {
 
-// One rank's part of the state after one step, with its ward's part.
+// The state after one step: the parts of one rank and of its ward.
 struct Snapshot {
   int64_t step = -1;          // Number of completed steps; -1: empty.
   bool is_confirmed = false;  // True if the step was finite and all ranks took part in it.
@@ -42,8 +42,8 @@ class SnapshotMemory {
 
   // Returns the confirmed state after this step; null if there is none.
   Snapshot* Find(int64_t step);
-  // Returns the state to overwrite: the oldest one that is not of step `kept`. If all states are of
-  // step `kept`, returns the oldest of them.
+  // Returns the state to overwrite: the oldest state that is not of step `kept`. If all states are
+  // of step `kept`, returns the oldest.
   Snapshot& Oldest(int64_t kept);
   // Waits for running copies, and then drops the unconfirmed states. Called after the loss of a
   // rank.

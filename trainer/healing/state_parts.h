@@ -12,10 +12,10 @@
 
 namespace trainyard::trainer {
 
-// Returns views of the state that the rank with these parts stores (KeptParts::stored). They
+// Returns views of the state that the rank with these parts stores (KeptParts::stored). The views
 // contain, for each group in turn, the weights, the low bits if there are any, and the first and
-// second moments. The bias of the experts follows if it is defined; it is the same on every rank.
-// Precondition: this rank stores that state, too.
+// second moments. The bias of the experts follows if it is defined; this bias is equal on every
+// rank. Precondition: this rank stores that state, too.
 std::vector<torch::Tensor> StoredPieces(const ParameterStore& store, AdamW& optimizer,
                                         const torch::Tensor& expert_bias,
                                         const PerKind<int64_t>& part);

@@ -8,8 +8,8 @@ namespace trainyard::trainer::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-// The number of vectors per operand that a thread loads before it uses the first. It keeps enough
-// loads in flight to hide memory latency.
+// The number of vectors per operand that a thread loads before it uses the first. This number keeps
+// enough loads in flight to hide memory latency.
 constexpr int kThreadVectors = 2;
 constexpr int kBlockVectors = kThreads * kThreadVectors;
 
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 // d_packed may be the same memory as packed: a thread loads gate and up before it stores their
-// gradients, and no other thread reads them.
+// gradients, and no other thread reads these gate and up vectors.
 template <typename T, int kSize>
 __global__ void __launch_bounds__(kThreads)
     SwiGluBackwardKernel(SwiGluBackwardArguments arguments, int64_t vectors, int64_t row_vectors) {

@@ -80,7 +80,7 @@ struct AttentionBackwardArguments {
 
 // Return the workspace size of a pass in bytes. A deterministic backward pass needs about 2 * batch
 // * query_heads * query_length * key_length bytes. The first call for a shape builds the plan of
-// the pass and caches it. Both throw UnsupportedShape if cuDNN has no plan for the shape.
+// the pass and caches it. Both functions throw UnsupportedShape if cuDNN has no plan for the shape.
 size_t AttentionForwardWorkspaceBytes(const AttentionShape& shape);
 size_t AttentionBackwardWorkspaceBytes(const AttentionShape& shape);
 

@@ -52,7 +52,7 @@ class AttentionPlans {
     return *backward_;
   }
   int64_t QueryRows() const { return shape_.batch * shape_.query_heads * shape_.query_length; }
-  // Returns the size in bytes of the backward pass's temporaries. They precede cuDNN's own
+  // Returns the size in bytes of the backward pass's temporaries, which precede cuDNN's own
   // workspace.
   size_t RowSumBytes() const;
   size_t QuerySumBytes() const;

@@ -5,9 +5,9 @@
 namespace trainyard::trainer::kernels {
 namespace {
 
-// The score given to a key before the window. The exponential of this score is 0 relative to that
-// of a visible key. The score is finite, because an entire block of keys may be outside of a
-// query's window, and the difference of two infinite scores would be NaN.
+// The score given to a key before the window. The exponential of this score is 0 relative to the
+// exponential of a visible key. The score is finite, because an entire block of keys may be outside
+// of a query's window, and the difference of two infinite scores would be NaN.
 constexpr float kOutsideOfWindow = -1e30F;
 
 // The layouts of the tensors for one shape. The dimensions are always [batch, heads, length,
@@ -58,7 +58,7 @@ class Layouts {
   AttentionShape shape_;
 };
 
-// Adds operations to a graph: those that both passes share, and those of each pass.
+// Adds operations to a graph: operations that both passes share, and operations of each pass.
 class Builder {
  public:
   Builder(const AttentionShape& shape, CudnnGraph& graph)
@@ -128,8 +128,8 @@ CudnnTensor Builder::Keep(CudnnTensor scores, cudnnPointwiseMode_t comparison, C
   return ScoresOf(CUDNN_POINTWISE_BINARY_SELECT, {scores, graph_.AddScalar(excluded), kept});
 }
 
-// Replaces the scores of keys that are not visible. Engines recognize a window only if it is a
-// second comparison, after the causal one: column + window > row, with the sum in floating point.
+// Replaces the scores of keys that are not visible. Engines recognize a window only as a second
+// comparison, after the causal comparison: column + window > row, with the sum in floating point.
 CudnnTensor Builder::Mask(CudnnTensor scores) {
   if (!shape_.causal) return scores;
   const CudnnTensor row = IndexOf(2, scores), column = IndexOf(3, scores);
@@ -191,7 +191,7 @@ AttentionBackwardTensors Builder::AddBackwardMemory() {
   };
 }
 
-// Computes row_sum: for each row, the sum of dout * out. The gradient of a softmax subtracts it.
+// Computes row_sum, the sum of dout * out per row. The gradient of a softmax subtracts row_sum.
 void Builder::SumRows(const AttentionBackwardTensors& tensors) {
   const CudnnTensor product = graph_.AddVirtual(layouts_.OutHeads(), CUDNN_DATA_FLOAT);
   graph_.Pointwise(CUDNN_POINTWISE_MUL, {tensors.dout, tensors.out}, product);

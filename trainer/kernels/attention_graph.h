@@ -38,9 +38,9 @@ struct AttentionBackwardTensors {
 AttentionForwardTensors BuildAttentionForward(const AttentionShape& shape, CudnnGraph& graph);
 
 // Builds one of two graphs. If shape.deterministic is false, each block of keys adds its part of
-// the query gradient to query_sum, in any order. If it is true, cuDNN stores the score gradient in
-// its workspace (bf16 [batch, query_heads, query_length, key_length]), and a separate kernel
-// multiplies it by the keys.
+// the query gradient to query_sum, in any order. If true, cuDNN stores the score gradient in its
+// workspace (bf16 [batch, query_heads, query_length, key_length]), and a separate kernel multiplies
+// the score gradient by the keys.
 AttentionBackwardTensors BuildAttentionBackward(const AttentionShape& shape, CudnnGraph& graph);
 
 }  // namespace trainyard::trainer::kernels

@@ -37,8 +37,8 @@ struct MergeWeights {
   float log_sum_exp;  // Log-sum-exp of the merged attention.
 };
 
-// Computes the exponentials relative to the larger value, so none overflows. fmaxf ignores a NaN,
-// but the differences propagate it.
+// Computes the exponentials relative to the larger value, so no exponential overflows. fmaxf
+// ignores a NaN, but the differences propagate it.
 __device__ __forceinline__ MergeWeights WeightsOf(float own, float part) {
   const float largest = fmaxf(own, part);
   const float own_power = expf(own - largest);

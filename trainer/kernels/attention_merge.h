@@ -21,7 +21,7 @@ struct AttentionRowStrides {
 
 // Merges a part into the sum. Let s be log_sum_exp, and s' part_log_sum_exp. Then out_sum becomes
 // (e^s out_sum + e^s' part_out) / (e^s + e^s'), and s becomes log(e^s + e^s'). Either s or s' may
-// be -infinity. The output that belongs to it then gets weight 0, but must be finite.
+// be -infinity. The output with that log-sum-exp gets weight 0, but must be finite.
 struct MergeAttentionArguments {
   float* out_sum = nullptr;                 // [batch, length, heads, head_size]; updated in place
   float* log_sum_exp = nullptr;             // [batch, heads, length]; updated in place

@@ -11,7 +11,7 @@
 namespace trainyard::trainer::kernels {
 namespace {
 
-// The number of rows that a block counts. It is large enough that few blocks add to each count.
+// The number of rows that a block counts: large enough that few blocks add to each count.
 constexpr int64_t kCountRows = 1024;
 constexpr int kCountThreads = 256;
 

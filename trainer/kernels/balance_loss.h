@@ -1,5 +1,5 @@
-// Gradients of the losses that balance the load of experts, and the counts that they use. The
-// formulas and their sources are in trainer/ops/balance_loss.h.
+// Gradients of the losses that balance the load of experts, and the counts that these losses use.
+// The formulas and their sources are in trainer/ops/balance_loss.h.
 #ifndef TRAINYARD_TRAINER_KERNELS_BALANCE_LOSS_H_
 #define TRAINYARD_TRAINER_KERNELS_BALANCE_LOSS_H_
 
@@ -18,8 +18,8 @@ struct SequenceRows {
   int64_t first = 0;
 };
 
-// Sets counts, [sequences, experts], to the number of slots of chosen, [rows, topk], that have each
-// expert. Negative numbers of experts are not counted.
+// Sets counts, [sequences, experts], to the number of slots of each expert in chosen, [rows, topk].
+// Negative expert numbers are not counted.
 void CountExperts(const int64_t* chosen, const RoutingShape& shape, int64_t topk,
                   const SequenceRows& sequences, int64_t* counts, cudaStream_t stream);
 

@@ -15,8 +15,8 @@ constexpr int kAddThreads = 256;
 // The thread block of a sum covers kSumColumns adjacent vectors (x) and kSumRows rows (y).
 constexpr int kSumColumns = kWarpSize;
 constexpr int kSumRows = 8;
-// The number of rows that a thread loads before it adds the first. It keeps enough loads in flight
-// to hide memory latency.
+// The number of rows that a thread loads before it adds the first. This number keeps enough loads
+// in flight to hide memory latency.
 constexpr int kThreadRows = 4;
 // kSumBlocks is the number of blocks that fill the GPU. kBlockColumns is the number of bf16 columns
 // per block.
@@ -86,8 +86,8 @@ __global__ void __launch_bounds__(kSumColumns* kSumRows)
   StoreFloats(arguments.workspace + blockIdx.y * arguments.width + column, sums);
 }
 
-// Returns the number of slices into which the rows are divided. It gives enough blocks to fill the
-// GPU and at least a few rows per block.
+// Returns the number of slices into which the rows are divided. The number gives enough blocks to
+// fill the GPU and at least a few rows per block.
 int64_t SlicesOf(int64_t rows, int64_t width) {
   const int64_t columns = (width + kBlockColumns - 1) / kBlockColumns;
   const int64_t fewest_rows = kSumRows * kThreadRows;

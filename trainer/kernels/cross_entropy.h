@@ -11,8 +11,8 @@
 namespace trainyard::trainer::kernels {
 
 // The loss of row r is w[r] * (log(sum(exp(logits[r]))) - logits[r][target[r]]). The gradient of
-// its logits, w[r] * (softmax(logits[r]) - onehot(target[r])), overwrites them. It is computed in
-// fp32 and rounded once.
+// the logits, w[r] * (softmax(logits[r]) - onehot(target[r])), overwrites the logits. This gradient
+// is computed in fp32 and rounded once.
 struct CrossEntropyArguments {
   void* logits = nullptr;               // [rows, vocabulary] of `type`; overwritten by the gradient
   const int64_t* targets = nullptr;     // [rows], each in [0, vocabulary)

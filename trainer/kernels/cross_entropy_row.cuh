@@ -12,8 +12,8 @@ namespace trainyard::trainer::kernels {
 
 // The number of threads in a block that processes one row.
 inline constexpr int kLossThreads = 1024;
-// The number of vectors that a thread loads before it uses the first. It keeps enough loads in
-// flight to hide memory latency.
+// The number of vectors that a thread loads before it uses the first. This number keeps enough
+// loads in flight to hide memory latency.
 inline constexpr int kLoadedVectors = 4;
 inline constexpr float kLog2E = 1.44269504088896341f;
 inline constexpr float kLn2 = 0.69314718055994531f;
@@ -69,7 +69,7 @@ __device__ __forceinline__ float Exp2(float exponent) {
 
 // Returns maximum * log2(e), which is subtracted from every exponent of 2. The product is rounded
 // once, before it is used, so that all uses have equal bits and the rounding error cancels in the
-// probabilities. It overflows for a maximum above 2.3e38; the loss is then NaN.
+// probabilities. The product overflows for a maximum above 2.3e38; the loss is then NaN.
 __device__ __forceinline__ float Shift(float maximum) { return __fmul_rn(maximum, kLog2E); }
 
 // Returns the exact exponent minus the rounded exponent that Shift returns.

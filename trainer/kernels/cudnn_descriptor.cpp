@@ -104,7 +104,7 @@ std::vector<CudnnDescriptor> CudnnDescriptor::GetDescriptors(cudnnBackendAttribu
   CheckCudnn(cudnnBackendGetAttribute(descriptor_, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, limit,
                                       &count, raw.data()),
              "cudnnBackendGetAttribute");
-  // Needed because `count` is the number of all descriptors that cuDNN has, which may exceed the
+  // Needed because `count` is cuDNN's total number of descriptors, which may exceed the
   // limit.
   results.erase(results.begin() + std::min(count, limit), results.end());
   return results;

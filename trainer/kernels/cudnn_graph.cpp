@@ -9,14 +9,14 @@
 namespace trainyard::trainer::kernels {
 namespace {
 
-// The alignment of every tensor in bytes. The widest loads of the fused kernels require it.
+// The alignment of every tensor in bytes, required by the widest loads of the fused kernels.
 constexpr int64_t kAlignment = 16;
 
 // The maximum number of candidates per heuristic. Attention has fewer than ten.
 constexpr int64_t kMaxCandidates = 32;
 
 // True unless cuDNN marks the engine as nondeterministic. The mark applies to the engine, not to a
-// graph: engines for fused attention lack it, even if the graph lets blocks add in any order.
+// graph: engines for fused attention lack the mark, even if the graph lets blocks add in any order.
 bool IsDeterministic(const CudnnDescriptor& configuration) {
   const std::vector<CudnnDescriptor> engines =
       configuration.GetDescriptors(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR, 1);

@@ -79,7 +79,7 @@ class CudnnGraph {
   // Changes the layout of x's elements, for example by transposing them.
   void Reshape(CudnnTensor x, CudnnTensor output);
 
-  // Compiles the graph for the first engine from cuDNN's heuristics that supports it. With
+  // Compiles the graph for the first supporting engine in the order of cuDNN's heuristics. With
   // `deterministic`, skips engines marked as nondeterministic. Throws UnsupportedShape if no engine
   // remains.
   CudnnPlan Compile(cudnnHandle_t handle, bool deterministic);

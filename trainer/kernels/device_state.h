@@ -11,7 +11,7 @@
 
 namespace trainyard::trainer::kernels {
 
-// Returns the State of the current device; creates it at the first use. It is never destroyed,
+// Returns the State of the current device; creates it at the first use. A State is never destroyed,
 // because the driver may already be unloaded at exit. Only one thread per device may call this
 // function at a time.
 template <typename State>

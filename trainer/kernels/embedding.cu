@@ -10,8 +10,8 @@ namespace trainyard::trainer::kernels {
 namespace {
 
 constexpr int kMaxThreads = 256;
-// The number of rows that a thread loads before it stores the first. It keeps enough loads in
-// flight to hide memory latency.
+// The number of rows that a thread loads before it stores the first. This number keeps enough loads
+// in flight to hide memory latency.
 constexpr int kThreadRows = 4;
 
 // Computes place += vector and rounds once.
@@ -26,7 +26,7 @@ __device__ __forceinline__ void AddVector(const Vector<T, kSize>& vector, T* pla
   StoreFloats(place, values);
 }
 
-// Copies or adds one column of vectors of kThreadRows rows. A token outside the table gives zeros.
+// Copies or adds one vector column of kThreadRows rows. A token outside the table gives zeros.
 template <typename T, int kSize>
 __global__ void __launch_bounds__(kMaxThreads)
     EmbeddingForwardKernel(EmbeddingForwardArguments arguments) {

@@ -46,8 +46,8 @@ struct EmbeddingBackwardArguments {
 size_t EmbeddingBackwardWorkspaceBytes(int64_t rows, int64_t width);
 
 // Sorts the tokens, and adds the rows of each token. The order of additions depends only on the
-// tokens, so the result has the same bits in every run. It is fast even if one token makes up most
-// of the batch.
+// tokens, so the result has the same bits in every run. The function is fast even if one token
+// makes up most of the batch.
 void EmbeddingBackward(const EmbeddingBackwardArguments& arguments, cudaStream_t stream);
 
 }  // namespace trainyard::trainer::kernels

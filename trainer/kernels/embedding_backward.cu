@@ -12,11 +12,11 @@ namespace trainyard::trainer::kernels {
 namespace {
 
 constexpr int kSortThreads = 256;
-// The number of rows of dy, sorted by token, that one block adds. It is small, so that the rows of
-// a frequent token are divided among many blocks.
+// The number of rows of dy, sorted by token, that one block adds. The number is small, so that the
+// rows of a frequent token are divided among many blocks.
 constexpr int kChunkRows = 32;
-// The number of rows that a thread loads before it adds the first. It keeps enough loads in flight
-// to hide memory latency.
+// The number of rows that a thread loads before it adds the first. This number keeps enough loads
+// in flight to hide memory latency.
 constexpr int kThreadRows = 4;
 // The number of threads in a block. Each thread processes the same columns in all rows of the
 // chunk.
@@ -54,7 +54,7 @@ struct Partials {
   __device__ float* Beginning(int64_t chunk) const { return sums + (2 * chunk + 1) * width; }
 };
 
-// The offset in bytes of each part of the workspace. Each is a multiple of 256.
+// The offset in bytes of each part of the workspace. Each offset is a multiple of 256.
 struct WorkspaceLayout {
   size_t tokens = 0;
   size_t rows = 0;
@@ -177,8 +177,8 @@ __device__ int LoadChunk(const SortedRows& sorted, int64_t first, Chunk& chunk) 
   return __syncthreads_count(is_row);
 }
 
-// Each block processes one chunk and one slice of columns. It adds runs that are inside the chunk
-// to the gradient. For runs that cross a boundary of the chunk, it stores the sums of their parts.
+// Each block processes one chunk and one slice of columns. The block adds runs inside the chunk to
+// the gradient. For runs that cross a boundary of the chunk, it stores the sums of their parts.
 template <typename T, int kColumns>
 __global__ void __launch_bounds__(kSliceThreads)
     SumChunksKernel(SortedRows sorted, Partials partials, const T* dy, float* gradient) {

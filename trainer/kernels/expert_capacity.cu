@@ -17,14 +17,14 @@ struct ExpertSlots {
   int64_t expert;
 
   __device__ bool Has(int64_t slot) const { return slot < count && experts[slot] == expert; }
-  // Returns a key that increases with the slot's weight: the weight's bits. For floats >= 0, the
-  // bits, read as an integer, have the order of the values.
+  // Returns a key that increases with the slot's weight: the bits of the weight. For floats >= 0,
+  // the bits, read as an integer, have the same order as the values.
   __device__ uint32_t Key(int64_t slot) const {
     return weights == nullptr ? 0 : __float_as_uint(weights[slot]);
   }
 };
 
-// Slots with keys above `key` are kept, and the first `places` of the slots whose key equals it.
+// Keeps the slots with keys above `key`, and the first `places` slots with keys equal to `key`.
 struct Threshold {
   uint32_t key;
   int64_t places;
@@ -64,8 +64,8 @@ __device__ void FindDigit(int shift, SharedMemory& shared) {
   __syncthreads();
 }
 
-// Returns `total` plus the number of threads with a lower index that have the flag. Then adds the
-// number of all threads of the block that have it to `total`.
+// Returns `total` plus the number of threads with a lower index that have the flag. Then adds to
+// `total` the number of all threads of the block that have the flag.
 __device__ int64_t RankOfFlag(bool flag, SharedMemory& shared, int64_t& total) {
   const unsigned int votes = __ballot_sync(0xffffffffu, flag);
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);

@@ -1,4 +1,4 @@
-// Drops the slots of experts that more tokens chose than they may process.
+// Drops slots of overloaded experts, which more tokens chose than an expert may process.
 #ifndef TRAINYARD_TRAINER_KERNELS_EXPERT_CAPACITY_H_
 #define TRAINYARD_TRAINER_KERNELS_EXPERT_CAPACITY_H_
 
@@ -9,8 +9,8 @@
 namespace trainyard::trainer::kernels {
 
 // Sets marked[s] to experts[s], or to -1 - experts[s] if the slot is dropped. In each sequence, an
-// expert keeps the `capacity` slots with the highest weights, and of equal weights the first ones.
-// Weights must be >= 0. If `weights` is null, an expert keeps its first slots.
+// expert keeps the `capacity` slots with the highest weights, and among equal weights the first
+// slots. Weights must be >= 0. If `weights` is null, an expert keeps its first slots.
 struct DropAboveCapacityArguments {
   const int64_t* experts = nullptr;  // [sequences, slots]; each from 0 to expert_count - 1
   const float* weights = nullptr;    // [sequences, slots], or null

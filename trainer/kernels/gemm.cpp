@@ -110,8 +110,8 @@ GemmPlan& GemmState::PlanOf(const GemmArguments& arguments) {
   return plans_.emplace(key, std::move(plan)).first->second;
 }
 
-// cuBLASLt returns an error before it queues anything if the algorithm for the rounded number of
-// rows cannot run with the exact number. The algorithm is then chosen for the exact number.
+// If the algorithm for the rounded number of rows cannot run with the exact number, cuBLASLt
+// returns an error before it queues anything. The algorithm is then chosen for the exact number.
 void GemmState::Run(const GemmArguments& arguments, cudaStream_t stream) {
   if (tunes_ && !table_.Find(ShapeOf(arguments))) Tune(arguments, stream);
   const GemmPlan& plan = PlanOf(arguments);
@@ -131,8 +131,8 @@ class Stopwatch {
     CheckCuda(cudaEventCreate(&start_), "cudaEventCreate");
     CheckCuda(cudaEventCreate(&stop_), "cudaEventCreate");
   }
-  // Ignores errors, because a destructor cannot report them. They would come from earlier work on
-  // the device.
+  // Ignores errors, because a destructor cannot report them. Such errors would come from earlier
+  // work on the device.
   ~Stopwatch() {
     static_cast<void>(cudaEventDestroy(start_));
     static_cast<void>(cudaEventDestroy(stop_));
@@ -162,7 +162,7 @@ class Stopwatch {
 
 // Returns the seconds per run while the GPU is under load; nullopt if the algorithm cannot run with
 // this memory. The load matters, because power limits the clock of a large GPU. On a cold GPU the
-// clock is higher, and the fastest algorithm there may be one that needs more energy than others.
+// clock is higher, and the fastest algorithm may be one that needs more energy than others.
 template <typename Run>
 std::optional<double> Seconds(const Run& run, Stopwatch& stopwatch) {
   constexpr double kLoadSeconds = 0.2;  // Several periods (tens of ms) of the GPU's power control.
@@ -176,8 +176,8 @@ std::optional<double> Seconds(const Run& run, Stopwatch& stopwatch) {
   return stopwatch.Measure(run, count);
 }
 
-// Times the candidate algorithms for a product and keeps the fastest. Does nothing if the operands
-// are not aligned to kTableAlignment.
+// Measures the candidate algorithms for a product and keeps the fastest. Does nothing if the
+// operands are not aligned to kTableAlignment.
 void GemmState::Tune(const GemmArguments& arguments, cudaStream_t stream) {
   constexpr int kCandidates = 16;
   if (GemmAlignment(arguments) != kTableAlignment) return;

@@ -16,14 +16,14 @@ namespace trainyard::trainer::kernels {
 // cuBLASLt proposes. Only one thread per device may call this at a time.
 void Gemm(const GemmArguments& arguments, cudaStream_t stream);
 
-// Enables tuning. From now on, the first product of a shape that is in no table times the
-// algorithms that cuBLASLt proposes (at most 16), using the memory of the product, and keeps the
+// Enables tuning. From now on, the first product of a shape without a table entry measures the
+// algorithms that cuBLASLt proposes (at most 16) in the memory of the product, and keeps the
 // fastest. If d and c are the same memory, the result of that product is wrong, because each timed
 // run adds to d.
 void TuneGemms();
 
-// Writes the current device's algorithms, both those from the tables and those found by tuning, in
-// the format of gemm_tables/. Throws KernelError if the file cannot be written.
+// Writes the current device's algorithms, both from the tables and from tuning, to a file in the
+// format of gemm_tables/. Throws KernelError if the file cannot be written.
 void SaveGemmTable(const std::string& path);
 
 }  // namespace trainyard::trainer::kernels

@@ -26,7 +26,7 @@ struct GemmArguments {
   ElementType input_type = ElementType::kBFloat16;
   ElementType output_type = ElementType::kBFloat16;  // 16-bit inputs may have kFloat32 output.
   // True if m (or k, if transpose_a) is a number of rows that changes from call to call. Products
-  // whose number of rows is equal after rounding it up to kVaryingRowStep share an algorithm.
+  // share an algorithm if their row counts are equal when rounded up to kVaryingRowStep.
   bool rows_vary = false;
 };
 

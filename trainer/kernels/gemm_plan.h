@@ -30,7 +30,7 @@ class GemmPlan {
   explicit GemmPlan(const GemmShape& shape);
 
   // Returns at most `limit` algorithms that cuBLASLt proposes for memory of this alignment, the
-  // most promising first. Throws KernelError if it proposes none.
+  // most promising first. Throws KernelError if cuBLASLt proposes none.
   std::vector<cublasLtMatmulAlgo_t> Candidates(cublasLtHandle_t handle, int alignment,
                                                int limit) const;
 
@@ -40,8 +40,8 @@ class GemmPlan {
   // Sets the bias that later products add. Null for a shape without a bias.
   void SetBias(const void* bias) const;
 
-  // Sets the number of rows of the next product: m, or k if transpose_a. It must not exceed the
-  // number of rows of the shape.
+  // Sets the number of rows of the next product: m, or k if transpose_a. This number must not
+  // exceed the number of rows of the shape.
   void SetRows(int64_t rows, bool transpose_a) const;
 
   // Sets the algorithm that Run uses.
@@ -65,7 +65,7 @@ class GemmPlan {
   static Operation MakeOperation(const GemmShape& shape);
   static Layout MakeLayout(ElementType type, bool transposed, int64_t rows, int64_t columns);
 
-  // cuBLASLt is column-major. Its A is therefore b, and its B is a.
+  // cuBLASLt is column-major, so its A is our b and its B is our a.
   Operation operation_;
   Layout layout_a_;
   Layout layout_b_;

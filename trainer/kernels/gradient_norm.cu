@@ -9,12 +9,12 @@ namespace trainyard::trainer::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-// The number of vectors that a thread loads before it uses the first. It keeps enough loads in
-// flight to hide memory latency.
+// The number of vectors that a thread loads before it uses the first. This number keeps enough
+// loads in flight to hide memory latency.
 constexpr int kThreadVectors = 4;
 constexpr int kSize = kVectorSize<float>;
-// The maximum number of blocks for a sum. An H200 runs all of them concurrently: 8 on each of its
-// 132 multiprocessors.
+// The maximum number of blocks for a sum. An H200 runs all these blocks concurrently: 8 on each of
+// its 132 multiprocessors.
 constexpr int64_t kMaxBlocks = 1024;
 
 int64_t BlocksFor(int64_t count) {
@@ -34,13 +34,13 @@ __device__ __forceinline__ void LoadValues(const float* values, int64_t index,
   }
 }
 
-// Returns the square in fp64, where the square of an fp32 number is exact and never overflows.
+// Returns the square in fp64. There the square of an fp32 number is exact and never overflows.
 __device__ __forceinline__ double Square(float value) {
   return static_cast<double>(value) * static_cast<double>(value);
 }
 
-// Returns the sum of the squares of the thread's elements: those of every `threads`-th vector, and
-// at most one element after the last whole vector.
+// Returns the sum of the squares of the thread's elements: the elements of every `threads`-th
+// vector, and at most one element after the last whole vector.
 template <bool kIsAligned>
 __device__ double SumOfThread(const float* values, int64_t count, int64_t thread, int64_t threads) {
   const int64_t vectors = count / kSize;

@@ -13,13 +13,13 @@ namespace {
 
 constexpr int kThreads = 256;
 // The maximum number of rows of partial sums. The kernel for long heads writes one row per warp,
-// and its largest grid has this many warps. The kernel that keeps heads in registers writes one row
-// per block.
+// and the largest grid of that kernel has this many warps. The kernel that keeps heads in registers
+// writes one row per block.
 constexpr int64_t kMaxPartials = 8 * kMultiprocessors;
 constexpr int64_t kMaxBlocks = 4 * kMultiprocessors;
 
-// kLanes lanes of a warp share a head, and each has kVectors vectors: vector i of lane l is vector
-// l + i * kLanes of the head.
+// kLanes lanes of a warp share a head, and each lane has kVectors vectors: vector i of lane l is
+// vector l + i * kLanes of the head.
 template <int kLaneCount, int kVectorCount>
 struct HeadPlan {
   static constexpr int kLanes = kLaneCount;
@@ -28,8 +28,8 @@ struct HeadPlan {
   static constexpr int kBlockHeads = kThreads / kLanes;
 };
 
-// Calls function(HeadPlan<...>{}) with the smallest plan for heads of `vectors` vectors. Returns
-// false without calling it if the heads have more than kThreads elements.
+// Calls function(HeadPlan<...>{}) with the smallest plan for heads of `vectors` vectors. If the
+// heads have more than kThreads elements, returns false without calling `function`.
 template <typename T, typename Function>
 bool DispatchHeadPlan(int64_t vectors, Function&& function) {
   const auto fits = [&]<typename Plan>(Plan plan) {

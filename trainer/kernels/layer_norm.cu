@@ -64,7 +64,7 @@ __device__ __forceinline__ void StoreNormed(const Vector<T, kSize>& x, const Sta
   StoreFloats(y, values);
 }
 
-// Returns a pointer to the elements of a vector from a column on; null if the vector is null.
+// Returns a pointer to a vector's elements from a column on; null if the vector is null.
 template <typename T>
 __device__ __forceinline__ const T* From(const void* vector, int64_t column) {
   return vector == nullptr ? nullptr : static_cast<const T*>(vector) + column;

@@ -30,7 +30,7 @@ void LayerNormForward(const LayerNormForwardArguments& arguments, cudaStream_t s
 
 // Let n = (x - mean) * inverse_std and g = dy * weight. Then dx = (g - mean(g) - n * mean(g * n)) *
 // inverse_std + residual_gradient. The gradient of the weight is the sum over rows of dy * n, and
-// that of the bias is the sum over rows of dy. These sums overwrite weight_gradient and
+// the gradient of the bias is the sum over rows of dy. These sums overwrite weight_gradient and
 // bias_gradient, or are added to them.
 struct LayerNormBackwardArguments {
   const void* dy = nullptr;                 // [rows, width] of `type`

@@ -13,8 +13,8 @@ namespace {
 // The number of threads for a row that is too long for registers.
 constexpr int kLongRowThreads = 256;
 
-// The number of blocks that a multiprocessor runs concurrently. It leaves each thread enough
-// registers for two sums per column and four rows of operands.
+// The number of blocks that a multiprocessor runs concurrently. This number leaves each thread
+// enough registers for two sums per column and four rows of operands.
 template <typename Plan>
 constexpr int ResidentBlocks() {
   if (Plan::kVectors > 2) return 256 / Plan::kBlockThreads;
@@ -25,9 +25,9 @@ constexpr int ResidentBlocks() {
 // workspace.
 constexpr int64_t kMaxBlocks = 4 * kMultiprocessors;
 
-// Calls function(Plan{}) with the smallest plan that fits. Returns false without calling it if none
-// fits. There are no plans for longer rows, because these would leave too few registers for the
-// sums.
+// Calls function(Plan{}) with the smallest plan that fits. If no plan fits, returns false without
+// calling `function`. There are no plans for longer rows, because these would leave too few
+// registers for the sums.
 template <typename Function>
 bool DispatchBackwardPlan(int64_t vectors, Function&& function) {
   return DispatchPlans<RowPlan<32, 1>, RowPlan<32, 2>, RowPlan<32, 3>, RowPlan<32, 4>,
@@ -97,8 +97,8 @@ __device__ __forceinline__ void AddDx(const Terms<kSize>& terms, const RowMeans&
   }
 }
 
-// A thread's vectors of one row. The weight is loaded from the cache again for each row. If a
-// thread kept it, the compiler would keep it as fp32, for which there are too few registers.
+// A thread's vectors of one row. The weight is loaded from the cache again for each row: the
+// compiler would keep a weight in registers as fp32, for which there are too few registers.
 template <typename T, typename Plan>
 struct RowOperands {
   RowPart<T, Plan> dy;
@@ -173,13 +173,13 @@ __device__ __forceinline__ void DifferentiateRow(const LayerNormBackwardArgument
   }
 }
 
-// Returns the block's partial sums: first those of the weight's gradient, then those of the bias.
+// Returns the block's partial sums: first of the weight's gradient, then of the bias gradient.
 __device__ __forceinline__ float* PartialsOf(const LayerNormBackwardArguments& arguments) {
   return arguments.workspace + blockIdx.x * 2 * arguments.width;
 }
 
 // dx may be the same memory as dy or the residual gradient: a thread loads its part of a row before
-// it stores it, and no other thread reads that part.
+// it stores that part, and no other thread reads that part.
 template <typename T, typename Plan, bool kSums>
 __global__ void __launch_bounds__(Plan::kBlockThreads, ResidentBlocks<Plan>())
     LayerNormBackwardKernel(LayerNormBackwardArguments arguments) {
@@ -231,7 +231,7 @@ __device__ __forceinline__ RowMeans LongRowMeans(const LayerNormBackwardArgument
 }
 
 // Writes dx of one row. The block's first row sets the block's partial sums; later rows are added
-// to them.
+// to these sums.
 template <typename T, int kSize>
 __device__ __forceinline__ void DifferentiateLongRow(const LayerNormBackwardArguments& arguments,
                                                      int64_t row, float* partial, bool first_row) {
@@ -267,8 +267,8 @@ __global__ void __launch_bounds__(kLongRowThreads)
   }
 }
 
-// Each launch function below returns the number of blocks. It equals the number of rows of partial
-// sums.
+// Each launch function below returns the number of blocks, which equals the number of rows of
+// partial sums.
 
 template <typename T, int kSize, bool kSums>
 int64_t LaunchLongRows(const LayerNormBackwardArguments& arguments, cudaStream_t stream) {

@@ -1,5 +1,5 @@
-// RMSNorm (Zhang and Sennrich 2019, arXiv 1910.07467) and its gradient. Both read the rows in one
-// pass.
+// RMSNorm (Zhang and Sennrich 2019, arXiv 1910.07467) and its gradient. Both kernels read the rows
+// in one pass.
 #ifndef TRAINYARD_TRAINER_KERNELS_NORM_H_
 #define TRAINYARD_TRAINER_KERNELS_NORM_H_
 

@@ -18,16 +18,16 @@ constexpr int64_t kMaxBlocks = 3 * kMultiprocessors;
 // The number of threads for a row that is too long for registers.
 constexpr int kLongRowThreads = 256;
 
-// The number of blocks that a multiprocessor runs concurrently. It leaves each thread enough
-// registers for its column sums and four rows of operands.
+// The number of blocks that a multiprocessor runs concurrently. This number leaves each thread
+// enough registers for its column sums and four rows of operands.
 template <typename Plan>
 constexpr int ResidentBlocks() {
   if (Plan::kVectors > 4) return 256 / Plan::kBlockThreads;
   return Plan::kThreads == kWarpSize ? 2 : 3;
 }
 
-// A thread's vectors of one row. The weight is loaded from the cache again for each row. If a
-// thread kept it, the compiler would keep it as fp32, for which there are too few registers.
+// A thread's vectors of one row. The weight is loaded from the cache again for each row: the
+// compiler would keep a weight in registers as fp32, for which there are too few registers.
 template <typename T, typename Plan>
 struct RowOperands {
   RowPart<T, Plan> dy;
@@ -80,7 +80,7 @@ __device__ __forceinline__ void DifferentiateRow(const RmsNormBackwardArguments&
 }
 
 // dx may be the same memory as dy or the residual gradient: a thread loads its part of a row before
-// it stores it, and no other thread reads that part.
+// it stores that part, and no other thread reads that part.
 template <typename T, typename Plan>
 __global__ void __launch_bounds__(Plan::kBlockThreads, ResidentBlocks<Plan>())
     RmsNormBackwardKernel(RmsNormBackwardArguments arguments) {
@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(Plan::kBlockThreads, ResidentBlocks<Plan>())
   StoreColumns<T, Plan>(sums, row_vectors, arguments.workspace + blockIdx.x * arguments.width);
 }
 
-// Returns the sum over a row of dy * weight * x. Every thread of the block gets the same value.
+// Returns the sum of dy * weight * x over a row. Every thread of the block gets the same value.
 template <typename T, int kSize>
 __device__ __forceinline__ float LongRowDot(const RmsNormBackwardArguments& arguments,
                                             int64_t row) {
@@ -113,7 +113,7 @@ __device__ __forceinline__ float LongRowDot(const RmsNormBackwardArguments& argu
 }
 
 // Writes dx of one row. The block's first row sets the block's partial sums of dy * n; later rows
-// are added to them.
+// are added to these sums.
 template <typename T, int kSize>
 __device__ __forceinline__ void DifferentiateLongRow(const RmsNormBackwardArguments& arguments,
                                                      int64_t row, float* partial, bool first_row) {
@@ -152,8 +152,8 @@ __global__ void __launch_bounds__(kLongRowThreads)
   }
 }
 
-// Each launch function below returns the number of blocks. It equals the number of rows of partial
-// sums.
+// Each launch function below returns the number of blocks, which equals the number of rows of
+// partial sums.
 
 template <typename T, int kSize>
 int64_t LaunchLongRows(const RmsNormBackwardArguments& arguments, cudaStream_t stream) {

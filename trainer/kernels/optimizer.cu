@@ -34,7 +34,7 @@ struct Factors {
   float epsilon;
 };
 
-// The values of one step. They are rounded to fp32, like the operands of the CPU implementation.
+// The values of one step, rounded to fp32 like the operands of the CPU implementation.
 struct StepFactors {
   float gradient_scale;
   float step_size;

@@ -14,8 +14,8 @@ namespace trainyard::trainer::kernels {
 
 // The fp32 master weight of a bf16 parameter is stored as the parameter and 16 additional bits. If
 // b are the bits of the master weight, value = (b + 0x8000) >> 16 and low = b & 0xffff, so b =
-// (value << 16) - (low < 0x8000 ? 0 : 0x10000) + low. This is exact for every finite weight below
-// 3.3e38.
+// (value << 16) - (low < 0x8000 ? 0 : 0x10000) + low. This representation is exact for every finite
+// weight below 3.3e38.
 struct AdamWArguments {
   void* values = nullptr;            // [count]: fp32 master weights, or bf16 or fp16 values
   uint16_t* low_bits = nullptr;      // [count] for bf16 values; else null
@@ -55,8 +55,8 @@ int64_t SquaredSumWorkspaceDoubles(int64_t count);
 void SquaredSum(const SquaredSumArguments& arguments, cudaStream_t stream);
 
 // Computes StepValue::kGradientNorm, kGradientScale and kFinite from kLoss and the squared norms of
-// the parts. kGradientScale is max_norm / norm if max_norm is not 0 and the norm exceeds it;
-// otherwise, it is 1.
+// the parts. kGradientScale is max_norm / norm if max_norm is not 0 and the norm exceeds max_norm;
+// otherwise 1.
 struct FinishNormArguments {
   const double* squared_norms = nullptr;  // [parts]
   int64_t parts = 0;

@@ -9,8 +9,8 @@ namespace {
 // Each warp processes the row of one token.
 constexpr int kThreads = 256;
 constexpr int kBlockRows = kThreads / kWarpSize;
-// The number of vectors of one row that a thread loads before it uses the first. It keeps enough
-// loads in flight to hide memory latency.
+// The number of vectors of one row that a thread loads before it uses the first. This number keeps
+// enough loads in flight to hide memory latency.
 constexpr int kGatherVectors = 4;
 constexpr int kSumVectors = 2;
 

@@ -35,9 +35,9 @@ __global__ void __launch_bounds__(kWarpRowThreads)
   for (int e = Lane(); e < experts; e += kWarpSize) scores[e] = expf(logits[e] - maximum) / sum;
 }
 
-// Keys order (value, index) pairs. A larger value has a larger key. If values are equal, the one
-// with the lower index has the larger key. Every key is above 0. NaN with a positive sign is the
-// largest value, so that every choice consists of existing experts.
+// Returns a key that orders (value, index) pairs. A larger value has a larger key. If values are
+// equal, the pair with the lower index has the larger key. Every key is above 0. NaN with a
+// positive sign is the largest value, so that every choice consists of existing experts.
 __device__ __forceinline__ unsigned long long KeyOf(float value, int index) {
   const unsigned bits = __float_as_uint(value + 0.0f);  // + 0 converts -0 to 0.
   const unsigned ordered = bits ^ (bits >> 31 != 0 ? 0xffffffffu : 0x80000000u);

@@ -28,8 +28,8 @@ struct RoutingShape {
 void RouterScores(const float* logits, const RoutingShape& shape, const RoutingForm& form,
                   float* scores, cudaStream_t stream);
 
-// Sets chosen, [rows, topk], to the experts with the highest scores + bias, highest first. The
-// lower number of equal values wins. `bias` is [experts], or null.
+// Sets chosen, [rows, topk], to the experts with the highest scores + bias, highest first. Among
+// equal values, the expert with the lower number comes first. `bias` is [experts], or null.
 void ChooseExperts(const float* scores, const float* bias, const RoutingShape& shape,
                    const RoutingForm& form, int64_t* chosen, cudaStream_t stream);
 

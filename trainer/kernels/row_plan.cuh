@@ -8,24 +8,24 @@
 
 namespace trainyard::trainer::kernels {
 
-// kThreads threads share a row: one warp or a whole block. Each has at most kVectors vectors:
-// vector i of thread t is vector t + i * kThreads of the row. kVectors is a compile-time constant,
-// so that the row stays in registers.
+// kThreads threads share a row: one warp or a whole block. Each thread has at most kVectors
+// vectors: vector i of thread t is vector t + i * kThreads of the row. kVectors is a compile-time
+// constant, so that the row stays in registers.
 template <int kThreadCount, int kVectorCount>
 struct RowPlan {
   static_assert(kThreadCount == kWarpSize || kThreadCount % 128 == 0);
   static constexpr int kThreads = kThreadCount;
   static constexpr int kVectors = kVectorCount;
   static constexpr int kCapacity = kThreads * kVectors;  // Maximum number of vectors per row.
-  // The number of threads in a block of which each warp processes its own row. With many vectors,
-  // each thread needs many registers, and smaller blocks fill a multiprocessor better.
+  // The number of threads per block if each warp processes its own row. With many vectors, each
+  // thread needs many registers, and smaller blocks fill a multiprocessor better.
   static constexpr int kWarpRowThreads = kVectors <= 4 ? 256 : 128;
   static constexpr int kBlockThreads = kThreads == kWarpSize ? kWarpRowThreads : kThreads;
   static constexpr int kBlockRows = kBlockThreads / kThreads;
 };
 
-// Calls function(Plan{}) with the first of the plans that fits rows of `vectors` vectors. Returns
-// false without calling it if none fits.
+// Calls function(Plan{}) with the first of the plans that fits rows of `vectors` vectors. If no
+// plan fits, returns false without calling `function`.
 template <typename... Plans, typename Function>
 bool DispatchPlans(int64_t vectors, Function&& function) {
   const auto fits = [&]<typename Plan>(Plan plan) {
@@ -36,8 +36,8 @@ bool DispatchPlans(int64_t vectors, Function&& function) {
   return (fits(Plans{}) || ...);
 }
 
-// Calls function(Plan{}) with the smallest plan that fits rows of `vectors` vectors. Returns false
-// without calling it if none fits.
+// Calls function(Plan{}) with the smallest plan that fits rows of `vectors` vectors. If no plan
+// fits, returns false without calling `function`.
 template <typename Function>
 bool DispatchRowPlan(int64_t vectors, Function&& function) {
   return DispatchPlans<RowPlan<32, 1>, RowPlan<32, 2>, RowPlan<32, 3>, RowPlan<32, 4>,
@@ -57,7 +57,7 @@ __device__ __forceinline__ int BlockRow() {
   return threadIdx.x / Plan::kThreads;
 }
 
-// The vectors that a thread has of one row, as stored in memory.
+// One thread's vectors of a row, as stored in memory.
 template <typename T, typename Plan>
 struct RowPart {
   Vector<T> vectors[Plan::kVectors];

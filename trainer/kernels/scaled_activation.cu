@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 // d_packed may be the same memory as packed: a thread loads gate and up before it stores their
-// gradients, and no other thread reads them.
+// gradients, and no other thread reads these gate and up vectors.
 template <typename T, int kSize, int kThreads>
 __global__ void __launch_bounds__(kThreads)
     ScaledBackwardKernel(ScaledSwiGluBackwardArguments arguments, int row_vectors) {

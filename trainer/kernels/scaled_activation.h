@@ -1,5 +1,5 @@
-// SwiGLU of rows whose result is multiplied by a number for each row, as in an expert: the weight
-// of the expert multiplies the activation.
+// SwiGLU of rows. The result of each row is multiplied by a number. In a layer with experts, this
+// number is the weight of the row's expert.
 #ifndef TRAINYARD_TRAINER_KERNELS_SCALED_ACTIVATION_H_
 #define TRAINYARD_TRAINER_KERNELS_SCALED_ACTIVATION_H_
 

@@ -8,8 +8,8 @@
 
 namespace trainyard::trainer::kernels {
 
-// Uses the fast exponential only for 16-bit types: it is much more accurate than these, but less
-// accurate than fp32.
+// Uses the fast exponential only for 16-bit types: it is much more accurate than these types, but
+// less accurate than fp32.
 template <typename T>
 __device__ __forceinline__ float Sigmoid(float x) {
   if constexpr (std::is_same_v<T, float>) {

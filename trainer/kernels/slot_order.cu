@@ -9,7 +9,7 @@
 namespace trainyard::trainer::kernels {
 namespace {
 
-// One bucket per expert, and the last one for dropped slots.
+// One bucket per expert, and the last bucket for dropped slots.
 constexpr int kBuckets = kMaxExperts + 1;
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarpSize;
@@ -59,7 +59,7 @@ __device__ __forceinline__ int LanesBefore(unsigned lanes) {
   return __popc(lanes & ((1u << (threadIdx.x % kWarpSize)) - 1));
 }
 
-// `offsets` is [kBuckets, tiles]: the place of the first slot of each bucket in each tile.
+// `offsets` is [kBuckets, tiles]. Contains, for each bucket and tile, the place of the first slot.
 __global__ void __launch_bounds__(kThreads)
     PlaceSlotsKernel(SlotOrderArguments arguments, const int* offsets) {
   // The number of slots of each bucket in each warp, and later the next place of each bucket.

@@ -1,5 +1,5 @@
-// The values of one optimizer step. They are kept in device memory, so that the device never waits
-// for the host during a step.
+// The values of one optimizer step. The values are kept in device memory, so that the device never
+// waits for the host during a step.
 #ifndef TRAINYARD_TRAINER_KERNELS_STEP_VALUES_H_
 #define TRAINYARD_TRAINER_KERNELS_STEP_VALUES_H_
 
@@ -23,9 +23,9 @@ enum class StepValue : int64_t {
   kStopRequested = 5,  // Number of ranks that were asked to stop.
   kSaveRequested = 6,  // Number of ranks that were asked to save.
   kSquaredNorm = 7,    // Squared gradient norm. Each rank adds its counted elements.
-  // Both values are set only if the gradient noise scale is measured. kBigBatchSquares is the
-  // squared norm of the gradients of the whole batch, before adaptive clipping. kSmallBatchSquares
-  // is the squared norm of the gradients of one micro-batch per data-parallel rank.
+  // Set only if the gradient noise scale is measured. kBigBatchSquares is the squared norm of the
+  // gradients of the whole batch, before adaptive clipping. kSmallBatchSquares is the squared norm
+  // of the gradients of one micro-batch per data-parallel rank.
   kBigBatchSquares = 8,
   kSmallBatchSquares = 9,
   kClippedUnits = 10,  // Number of units that adaptive clipping changed.

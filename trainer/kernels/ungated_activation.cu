@@ -8,8 +8,8 @@ namespace trainyard::trainer::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-// The number of vectors per operand that a thread loads before it uses the first. It keeps enough
-// loads in flight to hide memory latency.
+// The number of vectors per operand that a thread loads before it uses the first. This number keeps
+// enough loads in flight to hide memory latency.
 constexpr int kThreadVectors = 2;
 constexpr int kBlockVectors = kThreads * kThreadVectors;
 
@@ -67,7 +67,7 @@ __device__ __forceinline__ int64_t FirstVector() {
   return static_cast<int64_t>(blockIdx.x) * kBlockVectors + threadIdx.x;
 }
 
-// out may share the memory of x, because a thread loads its vectors before it stores them.
+// out may share the memory of x, because a thread loads its vectors of x before it stores out.
 template <typename T, int kSize, template <typename> typename Function>
 __global__ void __launch_bounds__(kThreads) ForwardKernel(const T* x, T* out, int64_t vectors) {
   Vector<T, kSize> loaded[kThreadVectors];
@@ -89,8 +89,8 @@ __global__ void __launch_bounds__(kThreads) ForwardKernel(const T* x, T* out, in
   }
 }
 
-// dx may share the memory of dout or x, because a thread loads its vectors of both before it stores
-// them.
+// dx may share the memory of dout or x, because a thread loads its vectors of dout and x before it
+// stores dx.
 template <typename T, int kSize, template <typename> typename Function>
 __global__ void __launch_bounds__(kThreads)
     BackwardKernel(UngatedBackwardArguments arguments, int64_t vectors) {

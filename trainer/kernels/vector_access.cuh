@@ -23,8 +23,8 @@ inline constexpr int kVectorBytes = 16;
 template <typename T>
 inline constexpr int kVectorSize = kVectorBytes / static_cast<int>(sizeof(T));
 
-// Elements as stored in memory: 16 bytes of them, or a single element if the shape or the address
-// does not permit wide accesses.
+// Elements as stored in memory: as many as fit in 16 bytes, or a single element if the shape or the
+// address does not permit wide accesses.
 template <typename T, int kSize = kVectorSize<T>>
 struct Vector {
   static_assert(kSize == 1 || kSize == kVectorSize<T>);
@@ -51,8 +51,8 @@ __device__ __forceinline__ void StoreVector(T* address, const Vector<T, kSize>& 
   }
 }
 
-// Unpacks the two 16-bit values of a word. This is exact. A bf16 value is the upper half of the
-// equal fp32 value.
+// Unpacks the two 16-bit values of a word. The conversion is exact. A bf16 value is the upper half
+// of the equal fp32 value.
 template <typename T>
 __device__ __forceinline__ void UnpackWord(uint32_t word, float* values) {
   if constexpr (std::is_same_v<T, __half>) {

@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kLossThreads)
   statistics[2] = place < 0 ? 0.0f : static_cast<float>(logits[place]);
 }
 
-// Each block processes one row. Subtracts log_sum_exp from a logit before it scales by log2(e),
+// Each block processes one row. Subtracts log_sum_exp from a logit before scaling by log2(e),
 // because the difference is exact for large probabilities.
 template <typename T>
 __global__ void __launch_bounds__(kLossThreads)

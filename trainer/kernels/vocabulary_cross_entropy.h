@@ -27,8 +27,8 @@ struct CrossEntropyStatisticsArguments {
 void CrossEntropyStatistics(const CrossEntropyStatisticsArguments& arguments, cudaStream_t stream);
 
 // The loss of row r is w[r] * (log_sum_exp[r] - target_logit[r]), where w is loss_weights. The
-// gradient of the row's logits is w[r] * (exp(logit - log_sum_exp[r]) - onehot(target[r])). It
-// overwrites the logits. It is computed in fp32 and rounded once.
+// gradient of the row's logits is w[r] * (exp(logit - log_sum_exp[r]) - onehot(target[r])). This
+// gradient is computed in fp32, rounded once, and overwrites the logits.
 struct CrossEntropyOfPartArguments {
   void* logits = nullptr;               // [rows, width] of `type`; overwritten by the gradient
   const int64_t* targets = nullptr;     // [rows], as tokens of the whole vocabulary

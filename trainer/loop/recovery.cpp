@@ -19,7 +19,7 @@ using nlohmann::json;
 constexpr double kMemoryShare = 0.8;
 
 // The number of recent steps to remember. A device is at most one step ahead of its host. Therefore
-// other ranks are always fewer steps than this ahead of the last step that rank 0 has reported.
+// other ranks are fewer than kStepsRemembered steps ahead of rank 0's last reported step.
 constexpr std::size_t kStepsRemembered = 3;
 
 json ToJson(const std::deque<ReportedStep>& steps) {
@@ -30,7 +30,7 @@ json ToJson(const std::deque<ReportedStep>& steps) {
   return list;
 }
 
-// JSON stores a number that is not finite as null. A skipped step can have such numbers.
+// JSON stores non-finite numbers as null. A skipped step can have non-finite numbers.
 double NumberFromJson(const json& number) {
   return number.is_null() ? std::numeric_limits<double>::quiet_NaN() : number.get<double>();
 }
@@ -130,8 +130,8 @@ bool Recovery::HasMissedSave(const TrainingState& state) const {
   return IsTrueOnAnyRank(is_missed);
 }
 
-// Checks the memory only in the first generation, because later generations reuse the memory that
-// the first one has reserved.
+// Checks the memory only in the first generation, because later generations reuse the memory
+// reserved by the first generation.
 void Recovery::Begin(const TrainingState& state, const AttemptStart& start) {
   start_ = start;
   if (parts_.healing.env().generation == 1) {
@@ -142,7 +142,7 @@ void Recovery::Begin(const TrainingState& state, const AttemptStart& start) {
   keeper_->TakeNow(state.step, ToJson(state));
 }
 
-// `why` describes the lack of memory on this rank's node. It is empty if the node has enough
+// `why` describes the lack of memory on this rank's node. `why` is empty if the node has enough
 // memory.
 void Recovery::ReportHealingOff(int64_t step, const std::string& why) {
   parts_.healing.Refuse();

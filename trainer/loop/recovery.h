@@ -27,7 +27,7 @@ namespace trainyard::trainer {
 struct RestoredRun {
   StartedAttempt attempt;
   // The latest steps up to the restored state. Set only on a replacement of rank 0, because the
-  // previous process of rank 0 may have died before it reported them.
+  // previous process of rank 0 may have died before reporting these steps.
   std::vector<ReportedStep> unreported;
 };
 
@@ -46,13 +46,13 @@ class Recovery {
     RunReport& report;
   };
 
-  // Collective: all ranks must construct it at the same time, after their other groups. Throws
-  // TrainerError(kPeerLost).
+  // Collective: all ranks must construct a Recovery at the same time, after their other groups.
+  // Throws TrainerError(kPeerLost).
   explicit Recovery(const Parts& parts);
 
   // Restores, on every rank, the latest state that the ranks have in host memory. Returns nullopt
-  // if no rank has a state, because none has trained yet. If the state of some rank is lost, turns
-  // healing off and throws TrainerError(kPeerLost).
+  // if no rank has a state, because no rank has trained yet. If the state of some rank is lost,
+  // turns healing off and throws TrainerError(kPeerLost).
   std::optional<RestoredRun> Restore();
 
   // True if a periodic save was due before `state` but was not made, because a rank was lost. The

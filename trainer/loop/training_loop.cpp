@@ -83,9 +83,9 @@ bool TrainingLoop::AfterStep() {
   return true;
 }
 
-// True if the host must wait for the latest launched step before it launches another, because the
-// work between the two steps needs the weights. Always true in fp16, because the scale and the
-// learning rate of a step depend on whether the previous one was skipped. Always true on a CPU,
+// True if the host must wait for the latest launched step before it launches the next step, because
+// the work between the two steps needs the weights. Always true in fp16, because the scale and the
+// learning rate of a step depend on whether the previous step was skipped. Always true on a CPU,
 // because the step is complete when Launch returns.
 bool TrainingLoop::IsPauseDue() const {
   const int64_t evaluation = config_.evaluation.every_steps;
@@ -168,7 +168,7 @@ std::string TrainingLoop::PositionsOfStep() const {
 }
 
 // Waits for all launched steps. The other ranks launch a step before they read the result of the
-// preceding one, so a rank that exited without this wait would look like a lost peer to them.
+// preceding step. Without this wait, they would treat a rank that exits as a lost peer.
 void TrainingLoop::AwaitLaunchedSteps() {
   try {
     while (parts_.runner.pending() > 0) parts_.runner.Finish();
@@ -219,8 +219,8 @@ bool TrainingLoop::Evaluate() {
   return true;
 }
 
-// Records these results as the latest evaluation. The checkpoints of this step and later steps
-// contain it.
+// Stores these results as the latest evaluation. The checkpoints of this step and later steps
+// contain these results.
 void TrainingLoop::NoteResults(const std::vector<EvaluationResult>& results) {
   evaluated_step_ = state_.step;
   state_.evaluation = {state_.step, {}};

@@ -23,8 +23,8 @@ PendingTensor AllGatherDispatch::BeginSendBack(const Tensor& rows) const {
   return {returned, parallel_.ranks().AllToAll(returned, rows, tokens, tokens)};
 }
 
-// The slots of experts on other ranks have no row here. A token of this rank has one slot for each
-// rank when the sums have come back.
+// The slots of experts on other ranks have no row here. When the sums have been returned, a token
+// of this rank has one slot for each rank.
 DispatchPlan AllGatherDispatch::Plan(const ExpertChoice& choice) const {
   const RowCounts counts(choice.HostCounts(), parallel_);
   const Tensor experts = BeginGather(choice.experts).Get() - counts.first();

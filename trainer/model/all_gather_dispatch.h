@@ -7,9 +7,9 @@
 
 namespace trainyard::trainer {
 
-// Every rank gathers the rows of all ranks and computes those of its experts. It adds the results
-// of its experts for each token, and sends the sums back to the token's rank, which adds the sums
-// of all ranks in their order.
+// Every rank gathers the rows of all ranks and computes the rows of its own experts. For each
+// token, it adds the results of its experts and sends the sum back to the token's rank. That rank
+// adds the sums of all ranks in rank order.
 class AllGatherDispatch final : public TokenDispatch {
  public:
   explicit AllGatherDispatch(const ExpertParallel& parallel) : parallel_(parallel) {}
@@ -24,7 +24,7 @@ class AllGatherDispatch final : public TokenDispatch {
 
  private:
   PendingTensor BeginGather(const torch::Tensor& rows) const;
-  // Sends the rows of each rank to it. The result has the rows from all ranks, [ranks * tokens,
+  // Sends each rank its own rows. The result has the rows from all ranks, [ranks * tokens,
   // width].
   PendingTensor BeginSendBack(const torch::Tensor& rows) const;
 

@@ -15,9 +15,9 @@ int64_t Sum(const std::vector<int64_t>& values) {
   return std::accumulate(values.begin(), values.end(), int64_t{0});
 }
 
-// Returns, for each row that arrives, its expert of this rank: int64 [rows]. `counts` is
-// [ranks, experts here]. Rows arrive in the order of ranks, and from each rank in the order of
-// experts. Uploads from page-locked memory, because another copy would wait for the device, and
+// Returns, for each arriving row, the expert of this rank that processes it: int64 [rows]. `counts`
+// is [ranks, experts here]. Rows arrive in the order of ranks, and from each rank in the order of
+// experts. Uploads from page-locked memory, because any other copy would wait for the device, and
 // such a wait does not notice a lost peer.
 Tensor ExpertsOfArrivals(const Tensor& counts, torch::Device device) {
   const Tensor experts =
@@ -32,8 +32,8 @@ Tensor ExpertsOfArrivals(const Tensor& counts, torch::Device device) {
 
 void AllToAllDispatch::ShareCounts(ExpertChoice& choice) const { GatherCounts(parallel_, choice); }
 
-// Numbers the parts of all experts by rank: those of rank r are r * experts_here and following.
-// Returns the part of each slot, int64 [tokens, topk * parts].
+// Assigns numbers to the parts of all experts by rank: the parts of rank r begin at number r *
+// experts_here. Returns the part of each slot, int64 [tokens, topk * parts].
 Tensor AllToAllDispatch::PartsOf(const Tensor& experts, int64_t experts_here) const {
   if (parallel_.parts() == 1) return experts;
   const Tensor group = experts.div(experts_here, "floor"), place = experts.remainder(experts_here);

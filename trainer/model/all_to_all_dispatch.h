@@ -8,7 +8,7 @@
 namespace trainyard::trainer {
 
 // If experts are divided into parts, each part is like an expert of a smaller width: a row goes to
-// the ranks of all parts, and the results of the parts are added like those of different experts.
+// the ranks of all parts, and the parts' results are added like the results of different experts.
 class AllToAllDispatch final : public TokenDispatch {
  public:
   explicit AllToAllDispatch(const ExpertParallel& parallel) : parallel_(parallel) {}

@@ -66,8 +66,8 @@ ParameterDeclaration DeclareProjection(const ModelConfig& model, const std::stri
   return projection;
 }
 
-// Returns, for each head of the attention, the index of the projection head that it uses. Undefined
-// if the two numberings are equal.
+// Returns, for each head of the attention, the index of the projection head that the attention head
+// uses. Undefined if the two numberings are equal.
 Tensor SpreadOf(const ModelConfig& model, const HeadPlace& here, torch::Device device) {
   if (here.key_slots == here.keys.length) return Tensor();
   const int64_t queries = here.queries.length, keys = here.keys.length;

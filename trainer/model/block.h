@@ -47,11 +47,11 @@ struct BlockOptions {
 // second choice could differ.
 class Block {
  public:
-  // The group of a layer's experts has the name of the layer's group and this suffix.
+  // The name of the group of a layer's experts is the name of the layer's group plus this suffix.
   static constexpr char kExpertGroupSuffix[] = " experts";
 
   // Declares the parameters of one layer: first the group of its experts, if it has experts, then
-  // the group of all others. `layer` is counted from 0 over the whole model.
+  // the group of all other parameters. `layer` is counted from 0 over the whole model.
   static std::vector<GroupDeclaration> Declare(const ModelConfig& model, int64_t layer,
                                                const ModelParallel& parallel);
 

@@ -1,4 +1,4 @@
-// Limits the tokens of each sample that an expert processes (`model.moe_expert_capacity_factor`).
+// Limits how many tokens of each sample an expert processes (`model.moe_expert_capacity_factor`).
 #ifndef TRAINYARD_TRAINER_MODEL_CAPACITY_LIMIT_H_
 #define TRAINYARD_TRAINER_MODEL_CAPACITY_LIMIT_H_
 
@@ -20,7 +20,7 @@ class CapacityLimit {
   bool exists() const { return HasExpertCapacity(model_); }
 
   // Marks the dropped slots of this rank's rows (ops/expert_capacity.h). `experts` and `weights`
-  // are [rows, topk]. All ranks that share the samples must call it together.
+  // are [rows, topk]. All ranks that share the samples must call Apply together.
   torch::Tensor Apply(const torch::Tensor& experts, const torch::Tensor& weights,
                       const MicroBatch& micro_batch) const;
 

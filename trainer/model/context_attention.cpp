@@ -13,8 +13,8 @@ namespace {
 using torch::Tensor;
 
 // Provides the keys and values of all ranks, in the order RankAt(0), RankAt(1), ...: this rank
-// first, then the ranks before it. With kAllGather, all arrive in the constructor. Otherwise, they
-// travel around a ring while the caller computes.
+// first, then the ranks before it. With kAllGather, all keys and values arrive in the constructor.
+// Otherwise, they travel around a ring while the caller computes.
 class KeyValueStream {
  public:
   // `own` is [batch, length, width], contiguous: a row from KeyValues for each token.
@@ -31,7 +31,7 @@ class KeyValueStream {
     return (context_.index() - step + context_.size()) % context_.size();
   }
 
-  // Returns the keys and values of RankAt(step). The caller must call it with step 0, 1, 2, ... in
+  // Returns the keys and values of RankAt(step). The caller must call At with step 0, 1, 2, ... in
   // this order.
   Tensor At(int64_t step) {
     if (all_.defined()) return all_[RankAt(step)];
@@ -58,9 +58,9 @@ class KeyValueStream {
   Work work_;
 };
 
-// Sums, over the ranks, the gradients of each rank's keys and values. The steps are those of
-// KeyValueStream. With kAllGather, one reduce-scatter sums them at the end. Otherwise, the sums
-// travel around the ring, one step later than the keys and values.
+// Sums, over the ranks, the gradients of each rank's keys and values. Uses the steps of
+// KeyValueStream. With kAllGather, one reduce-scatter sums the gradients at the end. Otherwise, the
+// sums travel around the ring, one step later than the keys and values.
 class KeyValueGradients {
  public:
   KeyValueGradients(const ContextParallel& context, const Tensor& own_key_values)
@@ -80,7 +80,7 @@ class KeyValueGradients {
     return torch::zeros(shape_, options_);
   }
 
-  // Passes on `sum`, the tensor that Begin has returned and to which the caller has added.
+  // Passes on `sum`: the tensor returned by Begin, including the caller's gradients.
   void End(int64_t step, Tensor sum) {
     if (all_.defined()) return;
     if (step > 0) {
@@ -116,7 +116,7 @@ class KeyValueGradients {
   Work work_;
 };
 
-// Returns a row for each token: the elements of its key heads, then those of its value heads.
+// Returns a row for each token: the elements of the key heads, then those of the value heads.
 Tensor KeyValues(const AttentionInputs& inputs) {
   return at::cat({inputs.key.flatten(2), inputs.value.flatten(2)}, 2);
 }
@@ -194,7 +194,7 @@ AttentionPartGradients EmptyGradients(const AttentionPart& part) {
           torch::empty(part.value.sizes(), options)};
 }
 
-// Returns a tensor for the result of a part, whose heads have the size of value heads.
+// Returns a tensor for the result of a part. Its heads have the size of value heads.
 Tensor EmptyResult(const AttentionPart& part) {
   const Tensor& query = part.query;
   return torch::empty({query.size(0), query.size(1), query.size(2), part.value.size(3)},

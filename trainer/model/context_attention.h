@@ -10,7 +10,7 @@
 namespace trainyard::trainer {
 
 // Views of the queries, keys and values of this rank's tokens of each sample (ContextParallel),
-// [batch, length, heads, head size]. Values may have another head size than queries and keys.
+// [batch, length, heads, head size]. Values may have a different head size than queries and keys.
 struct AttentionInputs {
   torch::Tensor query;
   torch::Tensor key;

@@ -12,7 +12,7 @@
 namespace trainyard::trainer {
 
 // Divides each sample into 2 * size chunks of equal length. Rank r has chunks r and 2 * size - 1 -
-// r ("zigzag"), so that causal attention takes equal work on every rank.
+// r ("zigzag"), so that causal attention is an equal amount of work for every rank.
 class ContextParallel {
  public:
   ContextParallel() = default;  // One rank.

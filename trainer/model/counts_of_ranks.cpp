@@ -22,8 +22,8 @@ std::vector<int64_t> ToVector(const Tensor& counts) {
 // The time between two checks whether a peer is lost.
 constexpr std::chrono::milliseconds kPollTime{1};
 
-// Returns true as soon as done() is true, and false if this takes longer than kPollTime. Does not
-// sleep, because the host could then wake late, and the device would be idle until then.
+// Returns true as soon as done() is true, or false after kPollTime. Does not sleep, because the
+// host could then wake late, and the device would be idle until then.
 bool PollBriefly(const std::function<bool()>& done) {
   const auto end = std::chrono::steady_clock::now() + kPollTime;
   while (!done()) {

@@ -232,7 +232,7 @@ void Decoder::MakeMtpModules(const Groups& groups) {
   mtp_loss_ = torch::zeros({}, torch::dtype(torch::kFloat64).device(options_.device));
 }
 
-// Tensor-parallel ranks have slices of the same tensors, but each rank has other experts.
+// Tensor-parallel ranks have slices of the same tensors, but each rank has different experts.
 std::vector<LogicalTensorSlice> Decoder::TensorsOfStage() const {
   ModelParallel undivided = options_.parallel;
   undivided.expert = {};
@@ -334,7 +334,7 @@ MicroBatch Decoder::Begin(int64_t chunk, const TrainingTokens& batch, Stash::Mod
 }
 
 // Sets the tokens of the modules of multi-token prediction. The training loss contains the mean of
-// their losses, times a factor.
+// the modules' losses, times a factor.
 void Decoder::LookAheadFor(const TrainingTokens& batch, MicroBatch& micro_batch) const {
   const int64_t samples = batch.tokens.size(0), length = batch.tokens.size(1) - 1;
   const double factor = model_.mtp_loss_scaling_factor / static_cast<double>(model_.mtp_num_layers);

@@ -1,7 +1,7 @@
 // A decoder-only transformer. The settings choose RMSNorm or LayerNorm, rotary or learned
 // positions, grouped-query attention with or without head norms, feed-forward layers with or
 // without a gate, biases or none, sequential or parallel branches, and a tied or an untied head.
-// This covers LLaMA 2, 3 and 3.1, Qwen3, OLMo, GPT-2, GPT-3 and GPT-NeoX.
+// These settings cover LLaMA 2, 3 and 3.1, Qwen3, OLMo, GPT-2, GPT-3 and GPT-NeoX.
 #ifndef TRAINYARD_TRAINER_MODEL_DECODER_H_
 #define TRAINYARD_TRAINER_MODEL_DECODER_H_
 
@@ -54,7 +54,7 @@ struct TrainingTokens {
 //
 // A tied head and multi-token prediction use the token table. If the head and the embedding are on
 // different ranks, both ranks have this table as group kEmbeddingGroup, and each computes a part of
-// its gradient.
+// the table's gradient.
 //
 // Not copyable, because its parts refer to its parameters. Not thread-safe.
 class Decoder {
@@ -64,7 +64,7 @@ class Decoder {
   // group, but no positions.
   static constexpr char kPositionGroup[] = "positions";
   static constexpr char kHeadGroup[] = "head";  // The final norm, and the output matrix if untied.
-  // Followed by the number of a module of multi-token prediction, without its block.
+  // The number of a module of multi-token prediction follows. Excludes the module's block.
   static constexpr char kMtpGroup[] = "mtp ";
 
   Decoder(const ModelConfig& model, const DecoderOptions& options);

@@ -11,7 +11,7 @@
 namespace trainyard::trainer {
 
 // Returns LocalDispatch for one rank, otherwise the dispatch that `parallel` requests. kAuto
-// selects the one that moves the fewest bytes: AllGatherDispatch if a token would be sent more
+// selects the dispatch that moves the fewest bytes: AllGatherDispatch if a token would be sent more
 // often than there are ranks, otherwise AllToAllDispatch.
 std::unique_ptr<TokenDispatch> MakeTokenDispatch(const ModelConfig& model,
                                                  const ExpertParallel& parallel);

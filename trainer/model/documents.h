@@ -10,7 +10,7 @@
 
 namespace trainyard::trainer {
 
-// The effect of document boundaries on the model. By default they have none.
+// The effect of document boundaries on the model. By default, the boundaries have no effect.
 struct DocumentOptions {
   int64_t end_token = -1;        // Token that ends each document.
   bool reset_attention = false;  // True: a token sees only tokens of its own document.

@@ -25,8 +25,8 @@ ParameterDeclaration DeclareVocabularyMatrix(const ModelConfig& model, const std
                                              const TensorParallel& tensor);
 
 // Declares a matrix [max_position_embeddings, hidden], of which every rank has a full copy. Weight
-// decay applies to it, because nanoGPT and Megatron-LM apply weight decay to all two-dimensional
-// parameters.
+// decay applies to this matrix, because nanoGPT and Megatron-LM apply weight decay to all
+// two-dimensional parameters.
 ParameterDeclaration DeclarePositionMatrix(const ModelConfig& model, const std::string& name,
                                            const TensorParallel& tensor);
 

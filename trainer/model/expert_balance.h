@@ -1,4 +1,4 @@
-// Load of the experts of the whole model, and the bias that balances it.
+// Load of the experts of the whole model, and the bias that balances the load.
 #ifndef TRAINYARD_TRAINER_MODEL_EXPERT_BALANCE_H_
 #define TRAINYARD_TRAINER_MODEL_EXPERT_BALANCE_H_
 
@@ -9,7 +9,7 @@
 
 namespace trainyard::trainer {
 
-// Sums that a router adds up over the rows of a step.
+// Sums that a router accumulates over the rows of a step.
 enum class RouterFigure : int64_t {
   kLogits,   // Sum of the logits. Not finite if a logit is not finite.
   kEntropy,  // Sum of ScoreEntropies over the rows (ops/balance_loss.h).
@@ -18,8 +18,8 @@ enum class RouterFigure : int64_t {
 inline constexpr int64_t kRouterFigures = 3;
 
 // Tensors of all layers. Layers without experts have zeros. Copies share the tensors. All tensors
-// but the bias are sums over the rows that this rank has routed since the step began. They are
-// undefined if the model has no experts, and in a pass whose rows do not count.
+// but the bias are sums over the rows that this rank has routed since the step began. These sums
+// are undefined if the model has no experts, and in a pass whose rows do not count.
 struct ExpertBalance {
   // fp32 [layers, experts]: added to the scores for the choice of experts. Has no gradient, and is
   // the same on every rank after each step. Undefined if the model has no such bias. Always fp32,
@@ -27,7 +27,7 @@ struct ExpertBalance {
   torch::Tensor bias;
   // int64 [layers, experts]: rows that chose each expert, including those that are dropped later.
   torch::Tensor load;
-  // int64 [layers]: choices that no expert has processed, because the expert was full.
+  // int64 [layers]: choices that were not processed, because the expert was full.
   torch::Tensor dropped;
   // fp64 [layers, kRouterFigures].
   torch::Tensor figures;

@@ -13,9 +13,9 @@ struct ExpertChoice {
   torch::Tensor experts;
   // The number of rows that each rank sends to each expert, without dropped slots: int64 [ranks,
   // experts], in host memory, for the ranks that share experts. Before TokenDispatch::ShareCounts,
-  // it contains only the counts of this rank: [experts], on the device.
+  // `counts` contains only the counts of this rank: [experts], on the device.
   torch::Tensor counts;
-  // Returns when `counts` is complete. Empty if it is complete.
+  // Returns when `counts` is complete. Empty if `counts` is already complete.
   std::function<void()> wait_for_counts = {};
 
   // Waits for the counts, if necessary, and returns them. Throws TrainerError(kPeerLost) if a rank

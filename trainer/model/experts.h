@@ -1,4 +1,4 @@
-// Feed-forward layers, of which each processes some of the rows.
+// Feed-forward layers that each process some of the rows.
 #ifndef TRAINYARD_TRAINER_MODEL_EXPERTS_H_
 #define TRAINYARD_TRAINER_MODEL_EXPERTS_H_
 
@@ -69,8 +69,8 @@ class Experts {
   };
   // Computes the gradients of the inputs. Overwrites `kept`.
   Gradients Backward(const torch::Tensor& dy, const ExpertRows& rows, Kept kept) const;
-  // Adds the gradients of the parameters. They are computed separately, so that the gradients of
-  // the inputs can be exchanged in the meantime.
+  // Adds the gradients of the parameters. These gradients are computed separately, so that the
+  // gradients of the inputs can be exchanged in the meantime.
   void AddParameterGradients(const torch::Tensor& dy, const ExpertRows& rows,
                              const Gradients& computed, WeightGradients& gradients) const;
 

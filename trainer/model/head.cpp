@@ -26,7 +26,7 @@ Targets Part(const Targets& targets, int64_t first, int64_t rows) {
 
 }  // namespace
 
-// If the vocabulary is divided among ranks, they exchange 12 bytes per row to combine their losses.
+// If the vocabulary is divided among ranks, these exchange 12 bytes per row to combine the losses.
 void Head::AddLoss(Tensor& logits, const Targets& targets, LossPass pass, Tensor& loss) const {
   if (tensor_.size() == 1) return CrossEntropy(logits, targets, pass, loss);
   Tensor statistics = torch::empty({logits.size(0), kCrossEntropyStatistics},

@@ -35,8 +35,8 @@ class HeadNorms {
   // tensors that Backward needs in the stash of `micro_batch`.
   void Forward(torch::Tensor& packed, const AttentionHeads& heads, MicroBatch& micro_batch) const;
 
-  // On entry, d_packed contains the gradients of the normalized heads. Replaces them with the
-  // gradients of the heads before Forward.
+  // On entry, d_packed contains the gradients of the normalized heads. Replaces these gradients
+  // with the gradients of the heads before Forward.
   void Backward(torch::Tensor& d_packed, const AttentionHeads& heads, MicroBatch& micro_batch,
                 WeightGradients& gradients) const;
 

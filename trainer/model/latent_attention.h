@@ -29,7 +29,7 @@ namespace trainyard::trainer {
 //   key = [c W_kvb^T: unrotated | rotated]
 //   value = c W_kvb^T
 // The rotated elements of all key heads are the last columns of x W_kva^T. Every tensor-parallel
-// rank computes the vectors of lower rank of the rows that it has between matrix products, and
+// rank computes the vectors of lower rank for the rows that it has between matrix products, and
 // gathers the normalized vectors, which are narrower than x.
 class LatentAttention final : public ResidualBranch {
  public:
@@ -92,7 +92,7 @@ class LatentAttention final : public ResidualBranch {
   void Keep(Latents latents, LatentHeads heads, MicroBatch& micro_batch) const;
   LatentHeads Restore(const torch::Tensor& x, MicroBatch& micro_batch, Latents& latents) const;
 
-  // Returns the gradients of queries, keys and values, of the rotated elements before rotation.
+  // Returns the gradients of queries, keys and values; for rotated elements, those before rotation.
   LatentHeads HeadGradients(const torch::Tensor& dout, const ContextAttentionKept& kept,
                             const LatentHeads& heads, const MicroBatch& micro_batch) const;
   // Returns the gradient of x. `d_heads` is from HeadGradients.

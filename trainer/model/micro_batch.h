@@ -44,8 +44,8 @@ struct MicroBatch {
   torch::Tensor position_ids = {};
   // For models with experts: this micro-batch's share of the micro-batches of a step over all
   // data-parallel ranks, the state of the routers, and the choice of the latest router. If
-  // `repeats` is true, the pass recomputes an earlier one, so a router reuses the choice and counts
-  // nothing.
+  // `repeats` is true, the pass recomputes an earlier pass, so a router reuses the choice and
+  // counts nothing.
   double share = 1;
   ExpertBalance balance = {};
   ExpertChoice choice = {};

@@ -62,7 +62,7 @@ Tensor Moe::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_batch,
   if (!keeps_activations_) {
     x_rows = dispatch_->FinishSend(dispatch_->BeginSend({x, {}}, plan), plan).values;
   }
-  // The experts pushed their tensors after the shared expert did, so these are popped first.
+  // The experts pushed their tensors after the shared expert did, so theirs are popped first.
   Experts::Kept kept = experts_.TakeKept(micro_batch);
   const Tensor d_shared =
       shared_.has_value() ? shared_->Backward(dy, x, micro_batch, gradients) : Tensor();

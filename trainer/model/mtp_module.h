@@ -1,5 +1,5 @@
-// One module of multi-token prediction (DeepSeek-V3, arXiv 2412.19437, section 2.2). It predicts
-// one token further ahead than the module before it, or than the model.
+// One module of multi-token prediction (DeepSeek-V3, arXiv 2412.19437, section 2.2). Predicts one
+// token further ahead than the preceding module or, for the first module, the model.
 #ifndef TRAINYARD_TRAINER_MODEL_MTP_MODULE_H_
 #define TRAINYARD_TRAINER_MODEL_MTP_MODULE_H_
 
@@ -20,13 +20,13 @@
 namespace trainyard::trainer {
 
 // Computes y = norm(block(projection [norm_e(embedding); norm_h(h)])). h and y are normalized
-// hidden states, from which the head computes logits. The embedding is that of the model. The names
-// of parameters are those of DeepSeek-V3 on Hugging Face. Every tensor-parallel rank has the whole
-// projection, because it multiplies its own rows.
+// hidden states, from which the head computes logits. Uses the model's embedding. The parameters
+// have the names of DeepSeek-V3 on Hugging Face. Every tensor-parallel rank has the whole
+// projection, because each rank multiplies its own rows.
 class MtpModule {
  public:
-  // Declares the parameters other than those of the block. `layer` is the number of the block,
-  // counted from the first layer of the model.
+  // Declares all parameters except those of the block. `layer` is the number of the block, counted
+  // from the first layer of the model.
   static std::vector<ParameterDeclaration> Declare(const ModelConfig& model, int64_t layer,
                                                    const TensorParallel& tensor);
 
@@ -52,7 +52,7 @@ class MtpModule {
   // Sets kept.y. `h` is [RowsHere(rows), hidden].
   void Forward(const torch::Tensor& h, const Embedding& embedding, Kept& kept) const;
 
-  // Returns the gradient of h for the gradient of y. The result may be in the memory of dy.
+  // Returns the gradient of h, given dy, the gradient of y. The result may be in the memory of dy.
   torch::Tensor Backward(torch::Tensor dy, const Embedding& embedding, Kept& kept,
                          WeightGradients& gradients) const;
 

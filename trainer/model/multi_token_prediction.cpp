@@ -19,8 +19,8 @@ MtpModule::Kept BeginPass(const MicroBatch& micro_batch, size_t module) {
 
 }  // namespace
 
-// WeightUse names the backward pass even for the forward half: no other group is then sent early,
-// because the group that follows is not known to the owner of the weights.
+// WeightUse names the backward pass even for the forward half. No other group is then sent early:
+// the owner of the weights does not know which group follows.
 Tensor MultiTokenPrediction::LossAndGradient(const Tensor& normal, const MicroBatch& micro_batch,
                                              WeightAccess& access, Tensor& loss,
                                              WeightGradients& gradients) const {

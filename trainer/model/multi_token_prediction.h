@@ -17,8 +17,8 @@
 
 namespace trainyard::trainer {
 
-// Runs on the rank with the head, forward and backward in one call. Embedding and matrix of the
-// head are those of the model.
+// Runs on the rank with the head, forward and backward in one call. Uses the embedding and the
+// head's matrix of the model.
 class MultiTokenPrediction {
  public:
   // Groups of parameters, by index.
@@ -36,9 +36,9 @@ class MultiTokenPrediction {
   MultiTokenPrediction(Modules modules, const Embedding& embedding, const Head& head)
       : modules_(std::move(modules)), embedding_(embedding), head_(head) {}
 
-  // Adds the losses of all modules to `loss`, weighted as in the training loss. Returns their
-  // gradient for `normal`, the model's normalized hidden states. Finishes the groups of the
-  // modules. The head's weights must be available.
+  // Adds the losses of all modules to `loss`, weighted as in the training loss. Returns the
+  // gradient of these losses for `normal`, the model's normalized hidden states. Finishes the
+  // groups of the modules. The head's weights must be available.
   torch::Tensor LossAndGradient(const torch::Tensor& normal, const MicroBatch& micro_batch,
                                 WeightAccess& access, torch::Tensor& loss,
                                 WeightGradients& gradients) const;

@@ -15,7 +15,7 @@ using torch::Tensor;
 // smaller products are slower.
 constexpr int64_t kSumParts = 2;
 
-// Returns the bias; undefined if there is none.
+// Returns the bias; undefined if there is no bias.
 Tensor BiasOf(const LinearParameters& parameters, const ParameterStore& store) {
   return parameters.bias >= 0 ? store.Value(parameters.bias) : Tensor();
 }

@@ -103,8 +103,8 @@ ParameterLayout::ParameterLayout(const std::vector<GroupDeclaration>& groups,
       }
       (decays ? groups_.back().decaying : groups_.back().constant) = {first, next - first};
     }
-    // Makes each of the equal parts of this group, and therefore also the next group, begin at a
-    // multiple of kAlignment.
+    // Aligns the beginning of each of the group's equal parts, and therefore also of the next
+    // group, to a multiple of kAlignment.
     const int64_t first = groups_.back().all.first;
     next = first + AlignUp(next - first, kAlignment * parts.of(declared.kind));
     groups_.back().all.length = next - first;

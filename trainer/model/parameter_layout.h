@@ -117,8 +117,8 @@ class ParameterLayout {
  public:
   static constexpr int64_t kAlignment = 64;
 
-  // `groups` must be in the order of the backward pass. Every group can be divided into `parts` of
-  // its kind equal parts, or into any number of parts that divides `parts`.
+  // `groups` must be in the order of the backward pass. Every group can be divided into as many
+  // equal parts as `parts` specifies for its kind, or into any divisor of that number.
   ParameterLayout(const std::vector<GroupDeclaration>& groups, const PerKind<int64_t>& parts);
 
   struct Parameter {

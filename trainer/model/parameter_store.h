@@ -34,17 +34,17 @@ struct StoreParts {
 // The buffers of a rank's parameters. The model computes with `values`. `gradients` contains sums
 // over micro-batches. fp32 and fp64 values are themselves the master weights. If the values are
 // bf16, the gradients are fp32, and `low_bits` contains the rest of the fp32 master weights
-// (ops/master_weights.h). If they are fp16, `masters` contains the whole fp32 master weights,
+// (ops/master_weights.h). If the values are fp16, `masters` contains the whole fp32 master weights,
 // because 16 more bits would not make an fp16 number exact.
 //
 // A buffer contains either all elements of the layout or, group after group, only the parts that
-// this rank owns. It contains only these parts for the optimizer state from ZeRO stage 1 on, for
-// the gradients from stage 2 on, and for the values in stage 3. A whole group of gradients or
-// values is then in memory only while it is needed. Not thread-safe unless stated otherwise.
+// this rank owns. Only these parts are stored for the optimizer state from ZeRO stage 1 on, for the
+// gradients from stage 2 on, and for the values in stage 3. A whole group of gradients or values is
+// then in memory only while it is needed. Not thread-safe unless stated otherwise.
 class ParameterStore {
  public:
   // Allocates and initializes the buffers. The initial values are a pure function of (seed, logical
-  // name, element). Without a seed, they are 0 and must be loaded.
+  // name, element). Without a seed, the values are 0 and must be loaded.
   ParameterStore(const std::vector<GroupDeclaration>& groups, torch::ScalarType type,
                  torch::Device device, std::optional<uint64_t> seed, const StoreParts& parts = {});
 
@@ -101,8 +101,8 @@ class ParameterStore {
   const torch::Tensor& low_bits() const { return low_bits_; }  // Defined for bf16 only.
   const torch::Tensor& masters() const { return masters_; }    // Defined for fp16 only.
 
-  // Sets those master weights of a slice that this rank keeps. It keeps low bits or masters only of
-  // the elements that it owns. `elements` is one-dimensional and may have any type and device.
+  // Sets those master weights of a slice that this rank keeps. A rank keeps low bits or masters
+  // only for elements it owns. `elements` is one-dimensional and may have any type and device.
   void SetMaster(const StoredSlice& slice, const torch::Tensor& elements);
 
   // The positions of rows within a slice. Row r begins at element first + r * stride.

@@ -101,8 +101,8 @@ void Router::Backward(const Tensor& d_weights, const ExpertChoice& choice, const
 }
 
 // A step's loss contains the mean of these losses over all micro-batches of the step, so that the
-// gradient is the same for every layout. The gradients of the ranks that share a micro-batch add
-// up.
+// gradient is the same for every layout. The gradients of the ranks that share a micro-batch are
+// summed later.
 void Router::AddBalanceGradients(const Tensor& logits, const Tensor& scores,
                                  const MicroBatch& micro_batch, Tensor& d_logits) const {
   const BalanceSequences sequences = SequencesOf(micro_batch, logits.size(0));

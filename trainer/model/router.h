@@ -21,8 +21,8 @@
 namespace trainyard::trainer {
 
 // Logits are the product of rows and the router's weight [experts, hidden], in the compute type:
-// bf16 logits would be equal for many experts and lead to another choice than fp32 logits. Every
-// tensor-parallel rank has the whole weight and routes its own rows.
+// bf16 logits would be equal for many experts and lead to a different choice than fp32 logits.
+// Every tensor-parallel rank has the whole weight and routes its own rows.
 class Router {
  public:
   // `prefix` precedes the logical names of the feed-forward layer.
@@ -38,8 +38,8 @@ class Router {
   // compute type. Keeps the logits in the stash.
   torch::Tensor Forward(const torch::Tensor& x, MicroBatch& micro_batch) const;
 
-  // Adds the gradient of x for the gradient of the weights to dx. Includes the gradients of the
-  // balance losses.
+  // Adds to dx the gradient of x that results from the gradient of the weights. Includes the
+  // gradients of the balance losses.
   void Backward(const torch::Tensor& d_weights, const ExpertChoice& choice, const torch::Tensor& x,
                 MicroBatch& micro_batch, WeightGradients& gradients, torch::Tensor& dx) const;
 

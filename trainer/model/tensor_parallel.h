@@ -31,8 +31,8 @@ class PendingTensor {
 // 1909.08053). Between matrix products, each rank has all rows or, with sequence parallelism
 // (Korthikanti et al. 2022, arXiv 2205.05198), one of `size` equal parts, in rank order. In the
 // forward pass, Gather precedes a matrix that is split by output columns, and Sum follows a matrix
-// that is split by input columns. In the backward pass, Sum takes the place of Gather, and Gather
-// that of Sum.
+// that is split by input columns. In the backward pass, Sum and Gather change
+// places.
 class TensorParallel {
  public:
   TensorParallel() = default;  // One rank.
@@ -57,7 +57,7 @@ class TensorParallel {
   PendingTensor BeginSum(torch::Tensor part) const;
   torch::Tensor Sum(torch::Tensor part) const { return BeginSum(std::move(part)).Get(); }
 
-  // Returns the tensors of all ranks, [size, ...]. All must have the same shape.
+  // Returns the tensors of all ranks, [size, ...]. All tensors must have the same shape.
   torch::Tensor Collect(const torch::Tensor& tensor) const;
 
  private:

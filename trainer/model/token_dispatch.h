@@ -47,8 +47,8 @@ class TokenDispatch {
  public:
   virtual ~TokenDispatch() = default;
 
-  // Begins to replace the counts of this rank's choice by those of all ranks that share experts
-  // (ExpertChoice::counts).
+  // Begins to replace the counts of this rank in `choice` with the counts of all ranks that share
+  // experts (ExpertChoice::counts).
   virtual void ShareCounts(ExpertChoice& choice) const = 0;
 
   virtual DispatchPlan Plan(const ExpertChoice& choice) const = 0;

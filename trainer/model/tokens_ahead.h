@@ -1,4 +1,4 @@
-// The tokens that multi-token prediction uses at a distance from the usual ones. Pure functions.
+// The tokens ahead of the usual inputs and targets, for multi-token prediction. Pure functions.
 #ifndef TRAINYARD_TRAINER_MODEL_TOKENS_AHEAD_H_
 #define TRAINYARD_TRAINER_MODEL_TOKENS_AHEAD_H_
 
@@ -19,8 +19,8 @@ struct TokensAhead {
 // the usual predictions. A prediction has the weight of the usual prediction of the same target.
 TokensAhead LookAhead(const torch::Tensor& tokens, const torch::Tensor& weights, int64_t distance);
 
-// Sets the weights to 0 where the input is in another document than the usual input. `starts` is
-// DocumentStarts of the inputs, [batch, length].
+// Sets the weights to 0 where the input is in a different document than the usual input. `starts`
+// is DocumentStarts of the inputs, [batch, length].
 void MaskOtherDocuments(const torch::Tensor& starts, int64_t distance, TokensAhead& ahead);
 
 }  // namespace trainyard::trainer

@@ -8,7 +8,7 @@ namespace {
 int64_t LateChunk(int64_t rank, const ContextShape& shape) { return 2 * shape.ranks - 1 - rank; }
 
 // True if the window of some query in query_chunk includes a key in key_chunk. key_chunk must be
-// the earlier of the two.
+// the earlier of the two chunks.
 bool Reaches(int64_t query_chunk, int64_t key_chunk, const ContextShape& shape) {
   const int64_t nearest = (query_chunk - key_chunk - 1) * (shape.length / 2) + 1;
   return shape.window == 0 || nearest < shape.window;

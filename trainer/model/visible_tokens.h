@@ -1,5 +1,5 @@
-// For attention between two context-parallel ranks: finds the queries of one rank and the keys of
-// the other that may see each other.
+// For attention between two context-parallel ranks: finds which queries of one rank may see which
+// keys of the other rank.
 #ifndef TRAINYARD_TRAINER_MODEL_VISIBLE_TOKENS_H_
 #define TRAINYARD_TRAINER_MODEL_VISIBLE_TOKENS_H_
 
@@ -9,8 +9,8 @@
 
 namespace trainyard::trainer {
 
-// A range of one rank's queries and a range of another rank's keys. Both are indices into the
-// rank's own tokens.
+// A range of one rank's queries and a range of another rank's keys. Each range contains indices
+// into the tokens of its own rank.
 struct VisibleTokens {
   int64_t first_query = 0;
   int64_t queries = 0;  // Number of queries; 0: no query sees a key.
@@ -27,9 +27,9 @@ struct ContextShape {
 };
 
 // Returns the queries of `rank` and the keys of `key_rank` that take part in attention: all, one
-// half (a chunk) or none of each rank's tokens. These are the fewest that include every key that
-// some query sees, given causality and the window. Without a window, every returned query sees
-// every returned key, apart from the causal mask.
+// half (a chunk) or none of each rank's tokens. These are the smallest ranges that include every
+// key seen by some query, given causality and the window. Without a window, every returned query
+// sees every returned key, apart from the causal mask.
 VisibleTokens TokensVisibleTo(int64_t rank, int64_t key_rank, const ContextShape& shape);
 
 }  // namespace trainyard::trainer

@@ -15,15 +15,15 @@ class WeightAccess {
  public:
   virtual ~WeightAccess() = default;
 
-  // Makes work that is queued after this call see the values of the group. `pass` determines which
-  // group is needed next, so that its transfer can start early.
+  // Work that is queued after this call will see the values of the group. `pass` determines which
+  // group is needed next, so that the next transfer can start early.
   virtual void Acquire(int64_t /*group*/, Pass /*pass*/) {}
-  // States that the caller does not need the values before the next Acquire. Each Release ends one
-  // Acquire. Pairs may be nested.
+  // Notifies the owner that the caller does not need the values before the next Acquire. Each
+  // Release ends one Acquire. Pairs may be nested.
   virtual void Release(int64_t /*group*/) {}
 };
 
-// Acquires the values of a group in the constructor and releases them in the destructor.
+// The constructor acquires the values of a group, and the destructor releases them.
 class WeightUse {
  public:
   WeightUse(WeightAccess& access, int64_t group, Pass pass) : access_(access), group_(group) {

@@ -57,7 +57,7 @@ class WeightGradients {
   // gradient is no longer empty.
   GradientTarget Target(int64_t parameter);
 
-  // The model must call it after the last gradient of a group in each micro-batch.
+  // The model must call FinishGroup after the last gradient of a group in each micro-batch.
   void FinishGroup(int64_t group);
 
   // With kDeferred: ends a backward pass, whose work RunOldest later runs as a unit.

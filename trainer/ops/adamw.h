@@ -20,8 +20,8 @@ void AdamWUpdate(const AdamWState& state, const AdamWFactors& factors,
 void SquaredSum(const torch::Tensor& values, torch::Tensor& sum);
 
 // Sets kGradientNorm, kGradientScale and kFinite in step_values, from kLoss and squared_norms, fp64
-// [parts], the squared norms of all parts. If the norm exceeds max_norm, kGradientScale reduces it
-// to max_norm. If max_norm is 0, kGradientScale is 1.
+// [parts], the squared norms of all parts. If the norm exceeds max_norm, kGradientScale reduces the
+// norm to max_norm. If max_norm is 0, kGradientScale is 1.
 void FinishNorm(const torch::Tensor& squared_norms, double max_norm, torch::Tensor& step_values);
 
 }  // namespace trainyard::trainer

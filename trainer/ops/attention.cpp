@@ -30,7 +30,7 @@ AttentionKernel KernelFor(const Tensor& rows, const AttentionForm& form) {
   return is_fused ? AttentionKernel::kCudnn : AttentionKernel::kManual;
 }
 
-// Returns the scaled scores, with those of hidden keys masked.
+// Returns the scaled scores. The scores of hidden keys are masked.
 Tensor Scores(const GroupedHeads& heads, int64_t length, const AttentionLimits& limits) {
   const Tensor& query = heads.query;
   const double scale = ScoreScale(query.size(2));

@@ -12,8 +12,8 @@ namespace trainyard::trainer {
 // out = softmax(q k^T / sqrt(head_size)) v. Position t sees positions 0..t, restricted by the
 // limits. packed: rows of rotated queries, rotated keys and values (attention_heads.h). out:
 // [batch, length, query_heads, head_size]. Returns the tensor that the backward pass needs in
-// addition to `packed` and `out`. It contains the softmax weights in the compute type or, from a
-// fused kernel, the logarithms of the softmax sums.
+// addition to `packed` and `out`: the softmax weights in the compute type or, from a fused kernel,
+// the logarithms of the softmax sums.
 torch::Tensor AttentionForward(const torch::Tensor& packed, const AttentionHeads& heads,
                                torch::Tensor& out, const AttentionForm& form = {});
 

@@ -14,11 +14,11 @@ namespace trainyard::trainer {
 // has the shape of `query`, with heads of the size of a value head. Returns the logarithms of the
 // sums of exponentials, in the compute type, contiguous [batch, query_heads, query_length].
 //
-// If a query sees none of the part's keys, its logarithm is below -1e29 and its output is finite
-// but meaningless. MergeAttention gives this output no weight.
+// If a query sees none of the part's keys, the query's logarithm is below -1e29 and its output is
+// finite but meaningless. MergeAttention gives this output no weight.
 torch::Tensor AttentionPartForward(const AttentionPart& part, torch::Tensor& out);
 
-// Computes the part's share of the gradients. Writes every element of them.
+// Computes the part's share of the gradients. Writes every element of these gradients.
 void AttentionPartBackward(const AttentionPart& part, const WholeAttention& whole,
                            Reproducible reproducible, const AttentionPartGradients& gradients);
 

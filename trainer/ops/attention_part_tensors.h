@@ -16,8 +16,8 @@ enum class AttentionMask {
 
 // The tensors have the shape [batch, length, heads, head_size] unless stated otherwise, and all
 // have the same type. The strides of batch and token are arbitrary, so a tensor can be columns of
-// packed rows or half of a sequence. The elements of a head have no gaps. Only the heads of values
-// may have gaps between them. Queries that also see earlier keys need two parts: kNone over the
+// packed rows or half of a sequence. The elements of a head have no gaps. Gaps between heads are
+// allowed only for values. Queries that also see earlier keys need two parts: kNone over the
 // earlier keys, and kCausal over as many keys as queries. If `hidden` is defined, the part is
 // computed without fused kernels on every device.
 struct AttentionPart {

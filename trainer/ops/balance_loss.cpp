@@ -16,7 +16,7 @@ Tensor SequenceOfRows(const Tensor& scores, const BalanceSequences& sequences) {
       .div(sequences.length, "floor");
 }
 
-// Returns the gradient of the logits for the gradient `d` of the normalized scores.
+// Returns the gradient of the logits, given the gradient `d` of the normalized scores.
 Tensor ThroughNormalisedScores(const Tensor& d, const Tensor& scores, RouterScoreFunction kind) {
   if (kind == RouterScoreFunction::kSoftmax) return scores * (d - (scores * d).sum(1, true));
   const Tensor sum = scores.sum(1, true);

@@ -11,7 +11,7 @@
 namespace trainyard::trainer {
 
 // Adds the sum of w * -log softmax(logits)[target] over the rows to `loss`, an fp64 scalar. Then
-// replaces each row of logits [rows, vocabulary] with its gradient w * (softmax - onehot), computed
+// replaces each row of logits [rows, vocabulary] with the gradient w * (softmax - onehot), computed
 // in the compute type and rounded once. With kLossOnly, the logits do not change.
 void CrossEntropy(torch::Tensor& logits, const Targets& targets, LossPass pass,
                   torch::Tensor& loss);

@@ -16,7 +16,7 @@ Tensor StableOrder(const Tensor& values, bool descending) {
   return std::get<1>(at::sort(values, /*stable=*/true, 0, descending));
 }
 
-// Numbers the (sequence, expert) pairs and returns the number of each slot, [slots].
+// Assigns numbers to the (sequence, expert) pairs. Returns the number of each slot's pair, [slots].
 Tensor PairOfSlots(const Tensor& experts, int64_t count) {
   const Tensor sequences = torch::arange(experts.size(0), experts.options()).view({-1, 1, 1});
   return (sequences * count + experts).reshape({-1});

@@ -1,4 +1,4 @@
-// Drops the slots of experts that more tokens chose than they may process (GShard, arXiv
+// Drops slots of experts that more tokens chose than an expert may process (GShard, arXiv
 // 2006.16668, section 2.2). In a tensor of chosen experts, -1 - expert marks a dropped slot. The
 // slot sends no row, but the mark still identifies the expert.
 #ifndef TRAINYARD_TRAINER_OPS_EXPERT_CAPACITY_H_
@@ -14,8 +14,8 @@ namespace trainyard::trainer {
 
 // Marks the slots that are dropped. `experts` is int64 [sequences, tokens, topk], with the tokens
 // of a sequence in order and the experts of a token all different. `weights` has the same shape.
-// Each expert keeps the tokens with the highest weights, and the first of tokens with equal
-// weights. If `weights` is undefined, each expert keeps its first tokens.
+// Each expert keeps the tokens with the highest weights, and among equal weights the first tokens.
+// If `weights` is undefined, each expert keeps its first tokens.
 torch::Tensor DropAboveCapacity(const torch::Tensor& experts, const torch::Tensor& weights,
                                 const CapacityForm& form);
 

@@ -1,6 +1,6 @@
-// Operations implemented by CUDA kernels. Each has the name and contract of the function in this
-// folder that calls it. The CUDA build uses the files gpu_*_cuda.cpp and gpu_cuda.cpp. The build
-// without CUDA uses gpu_absent.cpp.
+// Operations implemented by CUDA kernels. Each operation has the name and contract of the function
+// in this folder that calls it. The CUDA build uses the files gpu_*_cuda.cpp and gpu_cuda.cpp. The
+// build without CUDA uses gpu_absent.cpp.
 #ifndef TRAINYARD_TRAINER_OPS_GPU_H_
 #define TRAINYARD_TRAINER_OPS_GPU_H_
 
@@ -142,7 +142,7 @@ torch::Tensor GroupedLinearInputGradient(const torch::Tensor& dy, const torch::T
 // LinearWeightGradient for fp32 dy and x of a 16-bit type.
 void WideWeightGradient(const torch::Tensor& dy, const torch::Tensor& x,
                         const GradientTarget& target);
-// LinearWeightGradient for the rows of one expert. Their number changes from call to call.
+// LinearWeightGradient for the rows of one expert. The number of rows changes from call to call.
 void SegmentWeightGradient(const torch::Tensor& dy, const torch::Tensor& x,
                            const GradientTarget& target);
 torch::Tensor WideLinearForward(const torch::Tensor& x, const torch::Tensor& weight);
@@ -184,8 +184,8 @@ void SquaredSum(const torch::Tensor& values, torch::Tensor& sum);
 void FinishNorm(const torch::Tensor& squared_norms, double max_norm, torch::Tensor& step_values);
 
 // After this call, a matrix product whose shape is in no table is timed at its first use. The
-// timing runs make the results of the backward pass wrong (kernels/gemm.h), so this is for tuning
-// only.
+// timing runs make the results of the backward pass wrong (kernels/gemm.h), so this function is for
+// tuning only.
 void TuneMatrixProducts();
 // Writes the algorithms chosen for the timed matrix products, in the format of kernels/gemm_tables.
 void SaveTunedMatrixProducts(const std::string& path);

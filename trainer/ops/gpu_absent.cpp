@@ -1,4 +1,4 @@
-// Stubs for builds without CUDA. They are never called, because no tensor is on a GPU.
+// Stubs for builds without CUDA. The stubs are never called, because no tensor is on a GPU.
 #include "trainer/config/trainer_error.h"
 #include "trainer/ops/gpu.h"
 

@@ -16,8 +16,8 @@ using kernels::AttentionShape;
 using kernels::AttentionStrides;
 using torch::Tensor;
 
-// The stride of a dimension of size 1 is arbitrary. This function normalizes it, because cuDNN
-// would otherwise need another plan for every stride.
+// The stride of a dimension of size 1 is arbitrary. This function normalizes such a stride, so that
+// cuDNN does not need a plan for every stride.
 AttentionStrides StridesOf(const Tensor& rows) {
   const int64_t heads = rows.size(2), head_size = rows.size(3);
   TORCH_CHECK(head_size == 1 || rows.stride(3) == 1,

@@ -12,8 +12,8 @@ namespace {
 
 using torch::Tensor;
 
-// LibTorch's grouped product is faster below this mean number of multiplications per expert, and
-// the loop over the experts above it (trainer/README.md, decisions for mixtures of experts).
+// Below this mean number of multiplications per expert, LibTorch's grouped product is faster; above
+// this number, the loop over the experts is (trainer/README.md, decisions for mixtures of experts).
 constexpr int64_t kFewMultiplications = 16'000'000'000;
 // LibTorch's limit is 1,023 groups.
 constexpr int64_t kMostGroups = 512;
@@ -38,13 +38,13 @@ Tensor EndsOf(const RowSegments& segments, const Tensor& rows) {
   return ends.to(rows.device(), /*non_blocking=*/true);
 }
 
-// Multiplies the rows of one expert. Their number changes from call to call.
+// Multiplies the rows of one expert. The number of rows changes from call to call.
 void MultiplySegment(kernels::GemmArguments product) {
   product.rows_vary = true;
   kernels::Gemm(product, Stream());
 }
 
-// Splits each fp32 number into two numbers of a 16-bit type, whose sum has at least its first 16
+// Splits each fp32 number into two 16-bit numbers. Their sum keeps at least the first 16
 // significant bits. Returns [rows, 2 * columns]: the leading parts of all columns, then the rest.
 Tensor Split(const Tensor& wide, torch::ScalarType type) {
   const Tensor leading = wide.to(type);

@@ -28,7 +28,7 @@ Columns ColumnsOf(const Tensor& packed, const AttentionHeads& heads) {
           packed.narrow(2, queries + keys, keys)};
 }
 
-// Returns the number of earlier positions that a query sees; nullopt if it sees all of them.
+// Returns how many earlier positions a query sees; nullopt if the query sees all of them.
 std::optional<int64_t> Before(int64_t window) {
   return window == 0 ? std::nullopt : std::optional<int64_t>(window - 1);
 }

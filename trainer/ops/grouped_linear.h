@@ -9,8 +9,8 @@
 
 namespace trainyard::trainer {
 
-// x: [rows, in], weight: [experts, out, in], y: [rows, out]. All are contiguous and of one type.
-// For the rows of one expert, each product equals the corresponding function of linear.h.
+// x: [rows, in], weight: [experts, out, in], y: [rows, out]. All three are contiguous and of one
+// type. For the rows of one expert, each product equals the corresponding function of linear.h.
 
 // Returns y = x weight^T of each row's expert. Allocates y, because LibTorch's grouped product
 // allocates its result.

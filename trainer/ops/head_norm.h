@@ -1,5 +1,5 @@
-// RMSNorm of attention heads within packed rows. Normalizing queries and keys is from Dehghani et
-// al. 2023 (arXiv 2302.05442); the use of RMSNorm for it is from Qwen3 (arXiv 2505.09388).
+// RMSNorm of attention heads within packed rows. The normalization of queries and keys is from
+// Dehghani et al. 2023 (arXiv 2302.05442); using RMSNorm for this is from Qwen3 (arXiv 2505.09388).
 #ifndef TRAINYARD_TRAINER_OPS_HEAD_NORM_H_
 #define TRAINYARD_TRAINER_OPS_HEAD_NORM_H_
 
@@ -16,8 +16,8 @@ namespace trainyard::trainer {
 void HeadNormForward(torch::Tensor& heads, const torch::Tensor& weight, double epsilon,
                      HeadNormKept& kept);
 
-// On entry, d_heads is the gradient of the normalized heads. Replaces it with the gradient of the
-// heads before HeadNormForward.
+// On entry, d_heads is the gradient of the normalized heads. Replaces d_heads with the gradient of
+// the heads before HeadNormForward.
 void HeadNormBackward(torch::Tensor& d_heads, const torch::Tensor& weight, const HeadNormKept& kept,
                       const GradientTarget& weight_gradient);
 

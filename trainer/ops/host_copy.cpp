@@ -12,7 +12,7 @@ namespace trainyard::trainer {
 
 using torch::Tensor;
 
-// LibTorch reuses page-locked memory only when the copies to it have completed.
+// LibTorch reuses page-locked memory only when the copies to that memory have completed.
 Tensor QueueHostCopy(const Tensor& source) {
   if (!source.defined() || !source.is_cuda()) return source;
   Tensor host =

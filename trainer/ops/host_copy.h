@@ -1,4 +1,4 @@
-// Copies in host memory of tensors on a device.
+// Copies tensors of a device to host memory.
 #ifndef TRAINYARD_TRAINER_OPS_HOST_COPY_H_
 #define TRAINYARD_TRAINER_OPS_HOST_COPY_H_
 
@@ -12,8 +12,8 @@ namespace trainyard::trainer {
 // memory. Returns tensors in host memory and undefined tensors without copying them.
 torch::Tensor QueueHostCopy(const torch::Tensor& source);
 
-// Returns a function that returns true once the work that is now queued on the device's current
-// stream is complete. Returns an empty function for a CPU, because its work is already complete.
+// Returns a function that returns true once all work queued so far on the device's current stream
+// is complete. Returns an empty function for a CPU, because work on a CPU is complete.
 std::function<bool()> CompletionOfQueue(torch::Device device);
 
 // A tensor that is being copied to host memory.

@@ -17,8 +17,8 @@ void JoinLatentHeads(LatentHeads& heads, const RotaryTable& table);
 
 // The gradient of JoinLatentHeads. On entry, `gradients` contains the gradients of the rotated
 // queries and of the joint keys. Rotates the gradient of the queries back in place. Writes the
-// gradient of the unrotated elements into `expanded`, whose value columns do not change, and that
-// of `shared`, the sum over all heads. The sum is computed in the compute type and rounded once.
+// gradient of the unrotated elements into `expanded`, whose value columns do not change, and the
+// gradient of `shared`, a sum over heads. The sum is computed in the compute type and rounded once.
 void SplitLatentHeads(LatentHeads& gradients, const RotaryTable& table);
 
 }  // namespace trainyard::trainer

@@ -8,7 +8,7 @@ using torch::Tensor;
 
 namespace {
 
-// Returns the type in which a CPU multiplies. LibTorch has no fp16 products for every CPU.
+// Returns the type in which a CPU multiplies. LibTorch has fp16 products for only some CPUs.
 torch::ScalarType ProductType(const Tensor& x) {
   const auto type = x.scalar_type();
   return type == torch::kHalf ? torch::kFloat32 : type;

@@ -1,4 +1,4 @@
-// Products with a weight matrix, biases, and the gradients of both.
+// Products with a weight matrix, biases, and the gradients of weights and biases.
 #ifndef TRAINYARD_TRAINER_OPS_LINEAR_H_
 #define TRAINYARD_TRAINER_OPS_LINEAR_H_
 
@@ -8,7 +8,7 @@
 
 namespace trainyard::trainer {
 
-// x: [rows, in], weight: [out, in], y: [rows, out]. All are contiguous and of the same type.
+// x: [rows, in], weight: [out, in], y: [rows, out]. All three are contiguous and of the same type.
 // Products of 16-bit types are added up in fp32.
 
 // y = x weight^T + bias; bias: [out], or undefined. In 16-bit types, the product may be rounded

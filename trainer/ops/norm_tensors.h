@@ -17,8 +17,8 @@ struct HeadNormKept {
   torch::Tensor inverse_rms;  // [rows] in the compute type.
 };
 
-// Each tensor is [width], of the type of x. A tensor is undefined if the norm does not have it
-// (OLMo, arXiv 2402.00838, has neither).
+// Each tensor is [width], of the type of x. If a norm has no weight or no bias, the corresponding
+// tensor is undefined. The norms of OLMo (arXiv 2402.00838) have neither a weight nor a bias.
 struct LayerNormWeights {
   torch::Tensor weight;
   torch::Tensor bias;

@@ -1,6 +1,6 @@
-// Rows sorted by expert. Every token has `topk` slots, one for each of its experts, and a slot is
-// one sorted row. No sum depends on the order in which parts of a device finish, so every run has
-// the same bits.
+// Rows sorted by expert. Every token has `topk` slots, one for each of its experts, and each slot
+// is one sorted row. No sum depends on the order in which parts of a device finish, so every run
+// has the same bits.
 #ifndef TRAINYARD_TRAINER_OPS_PERMUTE_H_
 #define TRAINYARD_TRAINER_OPS_PERMUTE_H_
 

@@ -15,8 +15,8 @@ namespace trainyard::trainer {
 void RmsNormForward(const torch::Tensor& x, const torch::Tensor& weight, double epsilon,
                     torch::Tensor& y, torch::Tensor& inverse_rms);
 
-// dx = the gradient of x, plus residual_gradient [rows, width] if it is defined, which is the
-// gradient of x as the residual stream. dx may share memory with dy or residual_gradient.
+// dx = the gradient of x, plus residual_gradient [rows, width] if it is defined: the gradient of x
+// as the residual stream. dx may share memory with dy or residual_gradient.
 void RmsNormBackward(const torch::Tensor& dy, const RmsNormInput& input,
                      const torch::Tensor& residual_gradient, torch::Tensor& dx,
                      const GradientTarget& weight_gradient);

@@ -16,7 +16,7 @@
 namespace trainyard::trainer {
 
 // YaRN (Peng et al. 2023, arXiv 2309.00071, in the form of DeepSeek-V3's published code).
-// Frequencies with index i <= low are kept, and those with i >= high are divided by the scaling
+// Frequencies with index i <= low are kept. Frequencies with i >= high are divided by the scaling
 // factor. Between these limits, the two results are interpolated linearly in i. `low` is the index,
 // rounded down, of the frequency that makes beta_fast turns over the original length. `high` is the
 // index, rounded up, for beta_slow turns.
@@ -29,9 +29,9 @@ struct YarnScaling {
   double mscale_all_dim = 0;
 };
 
-// Frequencies base^(-2i / rotary_size), i = 0, 1, ... Low frequencies are scaled by `yarn`, if it
-// is set, and otherwise as in LLaMA 3.1 (The Llama 3 Herd of Models, arXiv 2407.21783; the formula
-// is from Llama 3.1's published code). Let t be the number of turns of a frequency over
+// Frequencies base^(-2i / rotary_size), i = 0, 1, ... Low frequencies are scaled by `yarn` if it is
+// set; otherwise they are scaled as in LLaMA 3.1 (The Llama 3 Herd of Models, arXiv 2407.21783; the
+// formula is from Llama 3.1's published code). Let t be the number of turns of a frequency over
 // original_length. LLaMA 3.1 keeps the frequency if t >= high_factor, and divides it by
 // scaling_factor if t <= low_factor. Between these limits, the two results are interpolated
 // linearly in t.
@@ -57,8 +57,8 @@ RotaryTable MakeRotaryTable(const torch::Tensor& positions, int64_t rotary_size,
 void RotateHeads(const torch::Tensor& heads, const RotaryTable& table, Rotation rotation);
 
 // Rotates the query and key heads of packed rows (attention_heads.h) in place. The table is in the
-// compute type. It may cover only the first elements of each head. Its positions are either those
-// of one sample or those of all samples, one sample after another.
+// compute type. It may cover only the first elements of each head. The table has the positions
+// either of one sample or of all samples, one sample after another.
 void Rotate(torch::Tensor& packed, const RotaryTable& table, const AttentionHeads& heads,
             Rotation rotation);
 

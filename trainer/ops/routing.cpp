@@ -15,16 +15,16 @@ using torch::Tensor;
 // Keeps the sum of sigmoid scores above 0, as in DeepSeek-V3.
 constexpr double kSmallestSum = 1e-20;
 
-// Returns the indices of the `count` largest values of each row. The lower index of equal values
-// comes first.
+// Returns the indices of the `count` largest values of each row. Among equal values, the lower
+// index comes first.
 Tensor LargestOfEach(const Tensor& values, int64_t count) {
   return std::get<1>(at::sort(values, /*stable=*/true, 1, /*descending=*/true))
       .narrow(1, 0, count)
       .contiguous();
 }
 
-// Returns the scores with -infinity for the experts outside the kept groups. Any finite value, such
-// as 0, would be chosen if all kept scores were below it.
+// Returns the scores with -infinity for the experts outside the kept groups. A finite value, such
+// as 0, would be chosen if all kept scores were below that value.
 Tensor LimitToGroups(const Tensor& scores, const RouterForm& form) {
   const int64_t rows = scores.size(0);
   const Tensor grouped = scores.view({rows, form.groups, -1});

@@ -31,8 +31,8 @@ torch::Tensor BalancedExperts(int64_t rows, int64_t experts, int64_t topk, torch
 torch::Tensor ExpertWeights(const torch::Tensor& scores, const torch::Tensor& experts,
                             const RouterForm& form);
 
-// Returns the gradient of the logits, [rows, experts], for the gradient of the weights. The choice
-// itself has no gradient.
+// Returns the gradient of the logits, [rows, experts], given the gradient of the weights. The
+// choice itself has no gradient.
 torch::Tensor RouterLogitGradient(const torch::Tensor& d_weights, const torch::Tensor& scores,
                                   const torch::Tensor& experts, const RouterForm& form);
 

@@ -10,7 +10,7 @@
 namespace trainyard::trainer {
 
 // The number of rows of each expert, in host memory. The rows of an expert follow those of the
-// preceding one. A count may be 0. The counts add up to the number of rows.
+// preceding expert. A count may be 0. The counts add up to the number of rows.
 using RowSegments = std::vector<int64_t>;
 
 // Calls visit(expert, first row, number of rows) for every expert.

@@ -1,4 +1,4 @@
-// Activations of rows, multiplied by a number for each row: the weight of the row's expert.
+// Activations of rows. The result of each row is multiplied by the weight of the row's expert.
 #ifndef TRAINYARD_TRAINER_OPS_SCALED_ACTIVATION_H_
 #define TRAINYARD_TRAINER_OPS_SCALED_ACTIVATION_H_
 

@@ -16,7 +16,7 @@ struct AttentionLimits {
   // int64 [batch, queries]: the position in the sample of the first token of each query's document.
   // If undefined, each sample is one document.
   torch::Tensor document_starts = {};
-  // The result of DocumentBias. Only cuDNN uses it, instead of document_starts. May be undefined.
+  // The result of DocumentBias. Used only by cuDNN, instead of document_starts. May be undefined.
   torch::Tensor document_bias = {};
 
   bool any() const { return window > 0 || document_starts.defined(); }
@@ -36,10 +36,10 @@ torch::Tensor HiddenKeys(int64_t length, const AttentionLimits& limits, torch::D
 // bytes for each pair of positions, so it is computed only once per micro-batch.
 torch::Tensor DocumentBias(const torch::Tensor& document_starts);
 
-// Sets the scores of hidden keys to a number whose exponential is 0 relative to that of any visible
-// key. The number is finite, so that a row without visible keys contains no NaN. MergeAttention
-// gives such a row no weight. scores: from stacked heads (grouped_heads.h), [batch * key_heads,
-// queries of a group, keys], contiguous. hidden: from HiddenKeys.
+// Sets the scores of hidden keys to a number whose exponential is 0 relative to the exponential of
+// any visible key. The number is finite, so that a row without visible keys contains no NaN.
+// MergeAttention gives such a row no weight. scores: from stacked heads (grouped_heads.h), [batch *
+// key_heads, queries of a group, keys], contiguous. hidden: from HiddenKeys.
 void HideScores(const torch::Tensor& hidden, torch::Tensor& scores);
 
 }  // namespace trainyard::trainer

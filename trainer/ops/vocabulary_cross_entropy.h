@@ -27,10 +27,10 @@ void CrossEntropyStatistics(const torch::Tensor& logits, const torch::Tensor& ta
 torch::Tensor CombineStatistics(const torch::Tensor& statistics_of_parts);
 
 // Adds the sum of w * -log softmax(logits)[target] over the rows to `loss`, an fp64 scalar. All
-// parts get the same sum, so the caller must count it once. Then replaces each row of logits with
-// its part of the gradient w * (softmax - onehot), computed in the compute type and rounded once.
-// The gradient is exactly 0 for a row with weight 0. With kLossOnly, the logits do not change.
-// combined: from CombineStatistics.
+// parts get the same sum, so the caller must count this sum only once. Then replaces each row of
+// logits with its part of the gradient w * (softmax - onehot), computed in the compute type and
+// rounded once. The gradient is exactly 0 for a row with weight 0. With kLossOnly, the logits do
+// not change. combined: from CombineStatistics.
 void CrossEntropyOfPart(torch::Tensor& logits, const Targets& targets, int64_t first_token,
                         const torch::Tensor& combined, LossPass pass, torch::Tensor& loss);
 

@@ -1,5 +1,5 @@
-// Products with the weight of a router, whose results and gradients have the compute type although
-// the rows are of a 16-bit type. A router rounds nothing to 16 bits, because that would make the
+// Products with the weight of a router, with results and gradients in the compute type although the
+// rows are of a 16-bit type. A router rounds nothing to 16 bits, because rounding would make the
 // logits of many experts equal.
 #ifndef TRAINYARD_TRAINER_OPS_WIDE_LINEAR_H_
 #define TRAINYARD_TRAINER_OPS_WIDE_LINEAR_H_

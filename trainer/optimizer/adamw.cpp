@@ -80,8 +80,8 @@ void AdamW::FinishGradientNorm(Tensor& step_values) const {
   FinishNorm(sum, config_.clip_grad, step_values);
 }
 
-// Returns the rounding seed of the group's first element. It is a hash of the group's name, so that
-// it is the same on every rank and in every layout.
+// Returns the rounding seed of the group's first element. The seed is a hash of the group's name,
+// so that it is the same on every rank and in every layout.
 int64_t AdamW::PlaceOf(int64_t group) const {
   const std::string& name = store_.groups()[group].name;
   return static_cast<int64_t>(XXH64(name.data(), name.size(), 0) >> 2);

@@ -47,7 +47,7 @@ class AdamW {
   // device.
   void UpdateGroup(int64_t group, const torch::Tensor& step_values);
 
-  // The first and second moments, in the configured types. They are optimizer state buffers of the
+  // The first and second moments, in the configured types. Both are optimizer state buffers of the
   // store.
   torch::Tensor& first_moment() { return first_moment_; }
   torch::Tensor& second_moment() { return second_moment_; }

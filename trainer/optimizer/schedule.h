@@ -23,8 +23,8 @@
 
 namespace trainyard::trainer {
 
-// Returns the learning rate of the step that ends after `samples` samples of the run. In the last
-// step of a decay, it is exactly min_lr. Without a warm-up, inverse_square_root starts at the peak.
+// Returns the learning rate of the step that ends after `samples` samples of the run. The last step
+// of a decay has exactly min_lr. Without a warm-up, inverse_square_root starts at the peak.
 double LearningRate(const ScheduleConfig& schedule, const OptimizerConfig& optimizer,
                     const ScheduleSpans& spans, int64_t samples);
 

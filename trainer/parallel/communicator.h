@@ -49,8 +49,8 @@ struct CommunicatorGroup {
 // bits. Sums of bf16 and fp16 are rounded to their type.
 //
 // If a member is lost or does not respond in time, every method and every wait for a Work throws
-// TrainerError(kPeerLost) naming the operation. The communicator is then unusable. None of its
-// operations is still running, so freeing device memory does not wait for the lost member.
+// TrainerError(kPeerLost) with the name of the operation. The communicator is then unusable. No
+// operation is still running, so freeing device memory does not wait for the lost member.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -62,8 +62,8 @@ class Communicator {
   int64_t rank() const { return rank_; }                        // Position within the group.
   int64_t size() const { return static_cast<int64_t>(ranks_.size()); }
 
-  // Counts all later waits for the operations of this group as `part` of a step's time. `clock`
-  // must outlive the use of the group.
+  // Adds all later waits for the operations of this group to `part` of a step's time. `clock` must
+  // outlive the use of the group.
   void CountWaits(StepClock& clock, StepPart part);
 
   [[nodiscard]] Work AllReduce(torch::Tensor tensor, ReduceOp op = ReduceOp::kSum);
@@ -83,14 +83,14 @@ class Communicator {
   // Sends and receives concurrently. The sends of one member match the receives of another in
   // order. A member without transfers must not call Exchange.
   [[nodiscard]] Work Exchange(std::vector<Transfer> transfers);
-  // Runs `work` after all earlier operations and before all later ones. This also applies to device
-  // work that `work` queues. `work` must not use the group.
+  // Runs `work`, and the device work that it queues, after all earlier operations and before all
+  // later operations. `work` must not use the group.
   [[nodiscard]] Work Then(std::function<void()> work);
 
   // Returns when all members have called Barrier.
   void Barrier();
 
-  // Waits until done() is true. For device work that depends on the other members.
+  // Waits until done() is true. Use it for device work that depends on the other members.
   virtual void WaitUntil(const std::function<bool()>& done) = 0;
 
   // Ends all operations on this rank, including those waiting for a member. The communicator is
@@ -99,8 +99,8 @@ class Communicator {
 
   const FlightRecord& flight() const { return flight_; }
 
-  // Returns the sequence number, from 1, of the next SumOverMembers call. It is the same on every
-  // member.
+  // Returns the sequence number, from 1, of the next SumOverMembers call. The number is the same on
+  // every member.
   uint64_t CountSum() { return ++sums_; }
 
  protected:
@@ -128,8 +128,8 @@ class Communicator {
 std::unique_ptr<Communicator> MakeSingleProcessCommunicator(
     torch::Device device = torch::Device(torch::kCPU));
 
-// Connects the members of a group. All members must call it. `rendezvous` may be null if the group
-// has only one member. Throws TrainerError(kPeerLost) if a member does not connect in time.
+// Connects a group. All members must call this function. `rendezvous` may be null if the group has
+// only one member. Throws TrainerError(kPeerLost) if a member does not connect in time.
 std::unique_ptr<Communicator> ConnectGroup(Rendezvous* rendezvous, const CommunicatorGroup& group,
                                            torch::Device device);
 
@@ -142,8 +142,8 @@ std::vector<double> SumOverMembers(Communicator& communicator, const std::vector
 // Returns the name and version of the communication library, such as "NCCL 2.27.7".
 std::string CommunicationLibrary();
 
-// Connects a group of several ranks. Each backend, Gloo or NCCL, implements it; a build contains
-// one of them. Called by ConnectGroup.
+// Connects a group of several ranks. Each backend, Gloo or NCCL, implements this function; a build
+// contains one backend. Called by ConnectGroup.
 std::unique_ptr<Communicator> ConnectBackend(Rendezvous& rendezvous, const CommunicatorGroup& group,
                                              torch::Device device);
 

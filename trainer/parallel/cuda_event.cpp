@@ -16,8 +16,8 @@ CudaEvent::CudaEvent() {
   CheckCuda("cudaEventCreate", cudaEventCreateWithFlags(&event_, cudaEventDisableTiming));
 }
 
-// Ignores errors, because a destructor cannot report them. They would come from earlier work on the
-// device.
+// Ignores errors, because a destructor cannot report them. Such errors would come from earlier work
+// on the device.
 CudaEvent::~CudaEvent() { static_cast<void>(cudaEventDestroy(event_)); }
 
 void CudaEvent::Record(cudaStream_t stream) {

@@ -21,8 +21,8 @@ class CudaEvent {
   void Record(cudaStream_t stream);
   // True if the work that was queued before the latest Record is complete.
   bool IsReached() const;
-  // Makes later work on the stream wait until the latest Record is reached. Has no effect before
-  // the first Record.
+  // Later work on the stream will wait until the latest Record is reached. Has no effect before the
+  // first Record.
   void Block(cudaStream_t stream) const;
 
  private:

@@ -10,8 +10,8 @@ namespace {
 
 class CudaTimeMarks final : public TimeMarks {
  public:
-  // Ignores errors, because a destructor cannot report them. They would come from earlier work on
-  // the device.
+  // Ignores errors, because a destructor cannot report them. Such errors would come from earlier
+  // work on the device.
   ~CudaTimeMarks() override {
     for (cudaEvent_t event : events_) static_cast<void>(cudaEventDestroy(event));
   }

@@ -12,8 +12,8 @@
 
 namespace trainyard::trainer {
 
-// Makes the rank's device current and returns it: the CPU, or GPU number `local_rank` of those
-// visible. If only one GPU is visible to each rank, uses it. Throws TrainerError(kBadConfig) if
+// Makes the rank's device current and returns it: the CPU, or GPU number `local_rank` of the
+// visible GPUs. If each rank sees only one GPU, uses that GPU. Throws TrainerError(kBadConfig) if
 // there is no such device.
 torch::Device OpenDevice(DeviceKind kind, int64_t local_rank);
 

@@ -12,9 +12,9 @@
 
 namespace trainyard::trainer {
 
-// Ends the whole process at a deadline, from a thread that waits only for the clock. This is needed
-// because a CUDA call that waits for a device whose peer is lost never returns, and no thread can
-// interrupt it. Skips destructors and exit handlers, because they may wait for the device, too.
+// Ends the whole process at a deadline, from a thread that waits only for the clock. A CUDA call
+// that waits for a device never returns if the device's peer is lost, and no thread can interrupt
+// the call. Skips destructors and exit handlers, because these may wait for the device, too.
 // Thread-safe.
 class ExitDeadline {
  public:

@@ -37,12 +37,12 @@ class FlightRecord {
   // operation.
   uint64_t Widen(uint32_t low_bits) const;
 
-  // Returns the oldest operation that the device has not left. If the device has left all of them,
-  // returns an entry for the next operation, without times.
+  // Returns the oldest operation that the device has not left. If the device has left all
+  // operations, returns an entry for the next operation, without times.
   FlightEntry Current() const;
 
-  // The number of operations entered plus the number of operations left. It grows whenever the rank
-  // makes progress.
+  // The number of operations entered plus the number of operations left. The sum grows whenever the
+  // rank makes progress.
   uint64_t moves() const;
 
  private:

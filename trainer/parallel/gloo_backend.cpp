@@ -231,7 +231,7 @@ class GlooCommunicator final : public Communicator {
   std::vector<Pending> transfers_;      // Transfers of the running exchange.
   std::atomic<int64_t> unfinished_{0};  // Number of operations; never 0 after a failure.
   std::unique_ptr<Interruption::Listener> listener_;
-  // Must be the last member: it is destroyed first, because its thread uses all others.
+  // Must be the last member, so that it is destroyed first: its thread uses all other members.
   std::unique_ptr<TaskThread> thread_ = std::make_unique<TaskThread>();
 };
 

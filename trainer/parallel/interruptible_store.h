@@ -14,7 +14,7 @@
 namespace trainyard::trainer {
 
 // Waits by polling, because the waits of LibTorch's store cannot be interrupted. Moreover, after a
-// timeout, LibTorch's store mistakes the late reply for the reply to its next request.
+// timeout, LibTorch's store mistakes the late reply for the reply to the store's next request.
 class InterruptibleStore final : public c10d::PrefixStore {
  public:
   // `interruption` must outlive this store. `limit` is the maximum duration of each wait.

@@ -7,9 +7,9 @@
 
 namespace trainyard::trainer {
 
-// Returns true when `work` has completed, and false if `aborted` is set before that. Throws the
-// error of `work` if it fails. Checks `aborted` every 200 ms, because Gloo does not always notice a
-// closed connection.
+// Returns true when `work` has completed, and false if `aborted` is set first. Throws the error of
+// `work` if it fails. Checks `aborted` every 200 ms, because Gloo does not always notice a closed
+// connection.
 bool WaitUnlessAborted(c10d::Work& work, const std::atomic<bool>& aborted);
 
 }  // namespace trainyard::trainer

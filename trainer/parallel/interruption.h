@@ -36,7 +36,7 @@ class Interruption {
   std::unique_ptr<Listener> Listen(std::function<void()> end);
 
   // Calls the first listener, then all others concurrently, each on its own thread, because
-  // aborting a group takes a while. Returns when all of them have returned. A second call does
+  // aborting a group takes a while. Returns when all listeners have returned. A second call does
   // nothing.
   void Interrupt();
   // Returns on interruption, or after `limit` at the latest.
@@ -44,7 +44,7 @@ class Interruption {
 
   // Throws TrainerError(kPeerLost) if interrupted.
   void Check() const;
-  // Does the same as Check, but first waits some seconds for the interruption. Call it after a
+  // Like Check, but first waits some seconds for the interruption. Call CheckAfterWait after a
   // result that looks wrong: other ranks may have received the order to reconnect earlier than this
   // rank.
   void CheckAfterWait();

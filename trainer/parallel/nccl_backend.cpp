@@ -41,7 +41,7 @@ constexpr std::chrono::microseconds kPollInterval{20};
 constexpr std::chrono::seconds kAbortLimit{10};
 
 // After the loss of a peer, the training thread has this much time beyond the operation's limit to
-// notice it. Then OperationWatch ends the process.
+// notice the loss. Then OperationWatch ends the process.
 constexpr std::chrono::seconds kWatchMargin{30};
 
 void Pause(Clock::time_point start) {
@@ -74,8 +74,8 @@ bool IsOwnFault(ncclResult_t result) {
 
 ncclRedOp_t NcclOp(ReduceOp op) { return op == ReduceOp::kSum ? ncclSum : ncclMax; }
 
-// Returns the NCCL type for arithmetic on the tensor. Operations without arithmetic do not use it,
-// because they send every type as bytes.
+// Returns the NCCL type for arithmetic on the tensor. Operations without arithmetic do not use this
+// type, because they send every tensor as bytes.
 ncclDataType_t NcclType(const Tensor& tensor) {
   switch (tensor.scalar_type()) {
     case torch::kFloat32:
@@ -106,7 +106,7 @@ ncclDataType_t NcclType(const Tensor& tensor) {
 // All operations run on the group's stream.
 class NcclCommunicator final : public Communicator {
  public:
-  // `interruption` may be null. It aborts the group from another thread.
+  // `interruption`, which may be null, aborts the group from another thread.
   NcclCommunicator(const CommunicatorGroup& group, torch::Device device, Interruption* interruption)
       : Communicator(group),
         limits_(group.limits),
@@ -134,10 +134,10 @@ class NcclCommunicator final : public Communicator {
     Finish(begin(), limits_.connect);
   }
 
-  // Opens all connections between two members. Otherwise, NCCL would open some at the first
-  // transfer and more at the first large transfer, and block the host until the other member takes
-  // part. Neighboring pipeline stages both begin to receive before either sends, so they would
-  // block each other.
+  // Opens all connections between two members. Without this call, NCCL would open some connections
+  // at the first transfer and more at the first large transfer, and block the host until the other
+  // member takes part. Neighboring pipeline stages both begin to receive before either sends, so
+  // they would block each other.
   void OpenTransfers() {
     if (size() != 2) return;
     constexpr int64_t kLargeBytes = int64_t{64} << 20;  // Uses every channel.
@@ -353,7 +353,7 @@ class NcclCommunicator final : public Communicator {
   const PeerLimits limits_;
   const torch::Device device_;
   const c10::cuda::CUDAStream stream_;
-  // Shared with an abort that may still be running. NCCL's threads also write to it.
+  // Shared with an abort that may still be running. NCCL's threads also write to this handle.
   const std::shared_ptr<ncclComm_t> handle_ = std::make_shared<ncclComm_t>(nullptr);
   std::mutex handle_mutex_;  // Held in calls that must not overlap an abort.
   std::atomic<bool> aborted_{false};

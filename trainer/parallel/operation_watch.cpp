@@ -45,8 +45,8 @@ void OperationWatch::Run() {
 }
 
 void OperationWatch::Look() {
-  // `entered` is read before `left`, so `left` is at least `entered` - 1. If it is equal to
-  // `entered` - 1, the device is inside the operation. If it is larger, the device has left the
+  // `entered` is read before `left`, so `left` is at least `entered` - 1. If `left` equals
+  // `entered` - 1, the device is inside the operation. If `left` is larger, the device has left the
   // operation.
   const uint32_t entered = counters_.entered;
   const uint32_t left = counters_.left;

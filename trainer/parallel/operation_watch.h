@@ -13,15 +13,15 @@
 
 namespace trainyard::trainer {
 
-// The latest operation that the device has begun and the latest that it has ended, as the low 32
-// bits of their sequence numbers (flight_record.h). The device writes them when it reaches the
-// operation, which may be long after the launch.
+// The latest operation that the device has begun and the latest operation that it has ended, as the
+// low 32 bits of their sequence numbers (flight_record.h). The device writes a number when it
+// begins or ends an operation, which may be long after the launch.
 struct OperationCounters {
   std::atomic<uint32_t> entered{0};
   std::atomic<uint32_t> left{0};
 };
 
-// Measures how long operations wait for peers. It reads only the counters and calls no CUDA
+// Measures how long operations wait for peers. The watch reads only the counters and calls no CUDA
 // function, because CUDA functions block while the launch queue of the device is full or memory is
 // being freed.
 //

@@ -4,8 +4,8 @@
 
 namespace trainyard::trainer {
 
-// kExpert: the matrices of experts, which only the ranks with the same experts have in common.
-// kDense: all other parameters, which all ranks along cp and dp have in common.
+// kExpert: the matrices of experts, shared only by the ranks with the same experts. kDense: all
+// other parameters, shared by all ranks along cp and dp.
 enum class ParameterKind { kDense, kExpert };
 
 }  // namespace trainyard::trainer

@@ -10,16 +10,16 @@
 
 namespace trainyard::trainer {
 
-// Settings and library versions by name. They must be equal on all ranks.
+// Settings and library versions by name. All values must be equal on all ranks.
 using RankFacts = std::map<std::string, std::string>;
 
 // Returns the differences, such as "optimizer.lr is 0.1 here and 0.2 there, and 3 more values
 // differ"; "" if there are none.
 std::string FactDifferences(const RankFacts& here, const RankFacts& there);
 
-// Collective: all ranks must call it before they connect any group. If the facts of any rank differ
-// from those of rank 0, throws TrainerError(kBadConfig) on all ranks, so that none waits for a rank
-// that has failed. The message names the differences. Throws kPeerLost if a rank does not respond.
+// Collective: must be called before any group is connected. If the facts of any rank differ from
+// those of rank 0, throws TrainerError(kBadConfig) on all ranks, so that no rank waits for a failed
+// rank. The message names the differences. Throws kPeerLost if a rank does not respond.
 void CheckRanksAgree(const Rendezvous& rendezvous, int64_t rank, int64_t world_size,
                      const RankFacts& facts);
 

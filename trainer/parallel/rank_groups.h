@@ -37,7 +37,7 @@ struct RankGroups {
   // etp * ep: the ranks that exchange tokens, because together they have all experts once. Null if
   // the model has no experts.
   std::unique_ptr<Communicator> expert;
-  // The grid of the edp ranks with equal experts. Null if this grid equals that of `shard` and
+  // The grid of the edp ranks with equal experts. Null if this grid equals the grid of `shard` and
   // `replica`, or if the model has no experts.
   std::unique_ptr<Communicator> expert_shard;
   std::unique_ptr<Communicator> expert_replica;
@@ -52,12 +52,12 @@ struct RankGroups {
 // Calls `each` for every group with more than one member.
 void ForEachGroup(const RankGroups& groups, const std::function<void(Communicator&)>& each);
 
-// Counts all later waits for a group as the part of a step's time that belongs to the group's axis.
+// Adds all later waits for a group to the part of a step's time that belongs to the group's axis.
 // `clock` must outlive the use of the groups.
 void CountWaits(const RankGroups& groups, StepClock& clock);
 
-// Creates the communicator of a group. All members must call it, and each rank must create the
-// groups in the same order.
+// Creates the communicator of a group. All members must call the function, and each rank must
+// create the groups in the same order.
 using ConnectGroupFunction = std::function<std::unique_ptr<Communicator>(const CommunicatorGroup&)>;
 
 // Parts of the model that need separate groups.

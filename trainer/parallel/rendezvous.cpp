@@ -126,8 +126,8 @@ void AwaitServer(const RuntimeEnvironment& env, std::chrono::seconds timeout,
 }
 
 // Opens the store and waits for all ranks. RunWithin limits the total time, because LibTorch's
-// store limits its waits but not its reads from rank 0, which never replies if its process is
-// suspended.
+// store limits its waits but not its reads from rank 0. If rank 0's process is suspended, it never
+// replies.
 c10::intrusive_ptr<c10d::Store> Meet(const RuntimeEnvironment& env, std::chrono::seconds timeout,
                                      const Interruption* interruption) {
   constexpr std::chrono::seconds kMargin{5};  // Lets the store fail first, with a clearer error.

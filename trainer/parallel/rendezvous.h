@@ -23,15 +23,15 @@ class Rendezvous {
  public:
   // Waits until every rank has connected. Throws TrainerError: kTryAgain if rank 0 cannot bind the
   // port, kPeerLost if a rank does not connect in time. `interruption` ends every wait of this
-  // object and all operations of the groups that are connected through it. It may be null;
-  // otherwise it must outlive this object and these groups.
+  // object and all operations of the groups that are connected through it. `interruption` may be
+  // null; otherwise it must outlive this object and these groups.
   Rendezvous(const RuntimeEnvironment& env, std::chrono::seconds timeout,
              Interruption* interruption = nullptr);
   ~Rendezvous();
   Rendezvous(const Rendezvous&) = delete;
   Rendezvous& operator=(const Rendezvous&) = delete;
 
-  // Returns a store whose keys are separate from those of other groups.
+  // Returns a store whose keys are separate from the keys of other groups.
   c10::intrusive_ptr<c10d::Store> StoreOf(const std::string& group) const;
 
   // This host's numeric address on the route to rank 0.

@@ -46,7 +46,7 @@ class StepClock {
   void End();
   bool is_measuring() const { return state_ == State::kMeasuring; }
 
-  // Counts the device's time from now on as `part` and returns the previous part. Without a running
+  // Adds the device's time from now on to `part` and returns the previous part. Without a running
   // measurement, does nothing and returns kCompute.
   StepPart Switch(StepPart part);
 
@@ -62,10 +62,10 @@ class StepClock {
   std::vector<StepPart> parts_;  // The part that begins at each time mark.
 };
 
-// Counts the device's time between its construction and destruction as `part`.
+// Adds the device's time between construction and destruction of the scope to `part`.
 class StepPartScope {
  public:
-  // `clock` must outlive this object. It may be null.
+  // `clock` may be null; otherwise it must outlive this object.
   StepPartScope(StepClock* clock, StepPart part) : clock_(clock) {
     if (clock_ != nullptr) before_ = clock_->Switch(part);
   }

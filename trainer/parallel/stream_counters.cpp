@@ -39,8 +39,8 @@ StreamCounters::StreamCounters()
   static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t));
 }
 
-// Ignores errors, because a destructor cannot report them. They would come from earlier work on the
-// device.
+// Ignores errors, because a destructor cannot report them. Such errors would come from earlier work
+// on the device.
 StreamCounters::~StreamCounters() { static_cast<void>(cudaFreeHost(counters_)); }
 
 void StreamCounters::Enter(cudaStream_t stream, uint32_t operation) {

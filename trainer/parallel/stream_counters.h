@@ -21,7 +21,7 @@ class StreamCounters {
   StreamCounters(const StreamCounters&) = delete;
   StreamCounters& operator=(const StreamCounters&) = delete;
 
-  // Makes the device set a counter to `operation` when it has done the work queued on the stream so
+  // The device will set a counter to `operation` when it has done the work queued on the stream so
   // far.
   void Enter(cudaStream_t stream, uint32_t operation);
   void Leave(cudaStream_t stream, uint32_t operation);

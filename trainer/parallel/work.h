@@ -10,8 +10,8 @@
 namespace trainyard::trainer {
 
 // Keeps the operation's tensors alive until a wait has returned. Until then, the caller must not
-// read or write them or return them to the allocator. The thread that began the operation must wait
-// for it, unless the group has failed.
+// read, write or free these tensors. The thread that began the operation must wait for it, unless
+// the group has failed.
 class Work {
  public:
   class Completion {
@@ -25,9 +25,9 @@ class Work {
   Work() = default;  // A completed operation.
   explicit Work(std::shared_ptr<Completion> completion) : completion_(std::move(completion)) {}
 
-  // Makes work that is queued on the current stream after this call see the result. On a CPU,
-  // blocks until the result is available. A second call does nothing. Throws
-  // TrainerError(kPeerLost) if a member is lost.
+  // Work that is queued on the current stream after this call will see the result. On a CPU, blocks
+  // until the result is available. A second call does nothing. Throws TrainerError(kPeerLost) if a
+  // member is lost.
   void Wait() {
     if (const auto completion = std::exchange(completion_, nullptr)) {
       const StepPartScope waiting(clock_, part_);
@@ -35,8 +35,8 @@ class Work {
     }
   }
 
-  // Blocks until the result is available, at most for the group's time limit. Throws the errors of
-  // Wait.
+  // Blocks until the result is available, but at most for the group's time limit. Throws the errors
+  // of Wait.
   void WaitOnHost() {
     if (const auto completion = std::exchange(completion_, nullptr)) completion->WaitOnHost();
   }
@@ -44,7 +44,7 @@ class Work {
   // True if the result is available. A wait then returns immediately.
   bool IsDone() const { return completion_ == nullptr || completion_->IsDone(); }
 
-  // Counts later waits for this operation as `part` of a step's time. `clock` may be null.
+  // Adds later waits for this operation to `part` of a step's time. `clock` may be null.
   void CountWaits(StepClock* clock, StepPart part) {
     clock_ = clock;
     part_ = part;

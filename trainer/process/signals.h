@@ -5,8 +5,8 @@
 
 namespace trainyard::trainer {
 
-// Installs the handlers. SIGUSR1 is recorded. SIGTERM exits immediately with code 143, because
-// there is nothing to save while ranks connect or load.
+// Installs the handlers. SIGUSR1 is recorded. SIGTERM ends the process immediately with code 143,
+// because there is nothing to save while ranks connect or load.
 void WatchSignals();
 
 // After this call, SIGTERM is only recorded, and the step loop acts on it. Further SIGTERMs have no

@@ -19,8 +19,8 @@ namespace trainyard::trainer {
 double TrainingPerplexity(double loss);
 
 // Returns the values of one step, which are the same on every rank. Omits a loss or norm that is
-// not finite. It belongs to a step that fp16 training skips, and in a chart it would look like
-// divergence.
+// not finite: such a value is from a step that fp16 training skips, and would look like divergence
+// in a chart.
 MetricValues LossValues(double loss, double grad_norm, double learning_rate);
 
 // `state` is the state after the step. The result is empty without fp16.

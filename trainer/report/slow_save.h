@@ -17,7 +17,7 @@ struct MeasuredSave {
 std::string SlowSaveText(const MeasuredSave& save, double grace_seconds);
 
 // Returns the alert for a save that is due while the previous save is in flight. `awaited` names
-// the ranks whose files rank 0 does not see (RankSetText). If it is empty, the cause is slow
+// the ranks whose files rank 0 does not see (RankSetText). If `awaited` is empty, the cause is slow
 // storage.
 std::string LateSaveText(const std::string& directory, const std::string& awaited);
 

@@ -14,7 +14,7 @@
 namespace trainyard::trainer {
 
 // If no group of the rank has begun or ended an operation for kLimit, writes one `flight` record
-// per group. A rank that is only slow may write them, too. The records are written once per stall,
+// per group. A slow rank may write such records, too. The records are written once per stall,
 // because the worker would take repeated records for progress. Look and Write are thread-safe.
 class StallWatch {
  public:

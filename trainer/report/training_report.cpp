@@ -64,7 +64,7 @@ void TrainingReport::WritePartNorms(int64_t step, const StepResult& result) {
   }
 }
 
-// Records of experts are large, so most steps have none. The last step always has one.
+// Telemetry records of experts are large, so most steps have none. The last step always has one.
 void TrainingReport::WriteExperts(int64_t step, const StepResult& result) {
   if (parts_.env.rank != 0 || result.experts.empty()) return;
   const auto now = std::chrono::steady_clock::now();

@@ -21,7 +21,7 @@
 
 namespace trainyard::trainer {
 
-// The values of a step that rank 0 reports. All ranks know them.
+// The values of a step that rank 0 reports. All ranks have these values.
 struct ReportedStep {
   int64_t step = 0;
   double loss = 0;

@@ -97,7 +97,7 @@ std::variant<ExitCode, RuntimeEnvironment> RunOnce(
     const std::function<std::unique_ptr<RunType>()>& make) {
   std::optional<ExitDeadline> leaving;  // Outlives the run, to limit its destructor's time.
   // Declared outside of the try block, because its destructor waits for the save in flight, and the
-  // alert must be written before that.
+  // alert must be written before that wait.
   std::unique_ptr<RunType> run;
   try {
     run = make();

@@ -26,8 +26,8 @@
 
 namespace trainyard::trainer {
 
-// Creates and connects the parts of a run. Each member is declared after those on which it depends.
-// Must be used from one thread, except WriteFlights.
+// Creates and connects the parts of a run. Each member is declared after the members on which it
+// depends. Must be used from one thread, except WriteFlights.
 class Trainer {
  public:
   // Connects the ranks, opens the data, builds the model, and loads the checkpoint from which the

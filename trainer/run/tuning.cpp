@@ -36,8 +36,8 @@ void TuneMatrixProductsOf(const RunConfig& config, const std::string& path) {
                         .seed = config.train.seed});
   WeightGradients gradients(model.parameters());
   torch::Tensor loss = torch::zeros({}, torch::dtype(torch::kFloat64).device(device));
-  // Gradients are overwritten in the first micro-batch of a step and added to in the second one.
-  // These are different products, so two rounds are needed to tune both.
+  // The first micro-batch of a step overwrites gradients, and the second one adds to them. These
+  // are different products, so two rounds are needed to tune both.
   for (int round = 0; round < 2; ++round) {
     model.ForwardBackward(Noise(config, device), loss, gradients);
   }

@@ -1,5 +1,5 @@
-// Times the matrix products of a run on the GPU and writes a table of the fastest algorithms. The
-// table fixes the choice of algorithm in later runs.
+// Measures the matrix products of a run on the GPU and writes a table of the fastest algorithms.
+// The table fixes the choice of algorithm in later runs.
 #ifndef TRAINYARD_TRAINER_RUN_TUNING_H_
 #define TRAINYARD_TRAINER_RUN_TUNING_H_
 
@@ -9,7 +9,7 @@
 
 namespace trainyard::trainer {
 
-// Runs micro-batches with these settings on the GPU and times every matrix product that is in no
+// Runs micro-batches with these settings on the GPU and measures every matrix product that is in no
 // table. Writes the table for this GPU model to `path`. Uses random tokens, so it needs no data.
 // Throws TrainerError(kBadConfig) if the settings are for a CPU.
 void TuneMatrixProductsOf(const RunConfig& config, const std::string& path);

@@ -41,8 +41,8 @@ class Saver {
   bool TakeRequest(int64_t step);
   // Requests a save of the next state passed to SaveIfDue.
   void Request() { is_requested_ = true; }
-  // Requests a save if the settings ask for a save after every evaluation, or if is_best is true
-  // and they ask for a save after each best evaluation.
+  // Requests a save if the settings ask for one after every evaluation or, if is_best is true, for
+  // one after each best evaluation.
   void NoteEvaluation(bool is_best);
 
   // True if a save may begin at the end of `step`. In that case, the device must not begin the next

@@ -31,9 +31,9 @@ void ReportStart(const StartingPoint& start, RankSetup& setup) {
                     start.path + ", the newest checkpoint of this job");
 }
 
-// Chooses the checkpoint from which to start. Rank 0 chooses for all ranks, so that all load the
-// same one. Rank 0 has already raised the fence, so no older attempt can publish a checkpoint
-// meanwhile.
+// Chooses the checkpoint from which to start. Rank 0 chooses for all ranks, so that all ranks load
+// the same checkpoint. Rank 0 has already raised the fence, so no older attempt can publish a
+// checkpoint meanwhile.
 std::string ChooseStart(RankSetup& setup) {
   const RuntimeEnvironment& env = setup.env;
   if (env.resume_from.empty()) return "";

@@ -21,9 +21,9 @@ struct StartedAttempt {
   AttemptStart start;
 };
 
-// Loads the checkpoint from which the attempt starts, if there is one. All ranks must call it.
-// Throws TrainerError, for example if the checkpoint is damaged or if the run would overwrite
-// another job's checkpoints.
+// Loads the checkpoint from which the attempt starts, if there is one. All ranks must call
+// StartAttempt. Throws TrainerError, for example if the checkpoint is damaged or if the run would
+// overwrite another job's checkpoints.
 StartedAttempt StartAttempt(RankSetup& setup, const LoadTarget& target);
 
 }  // namespace trainyard::trainer

@@ -16,8 +16,8 @@
 namespace trainyard::trainer {
 
 // Sets the number of CPU threads and returns it. The number comes from the settings or, if unset,
-// from the number of the node's cores. It must not depend on the load of the machine, because the
-// number of threads determines how sums are split and therefore their last bits.
+// from the number of the node's cores. The number must not depend on the load of the machine,
+// because it determines how sums are split, and therefore their last bits.
 int64_t SetThreads(const RunConfig& config, const RuntimeEnvironment& env);
 
 // Connects to the other ranks and checks that all were started alike (CheckRanksAgree). Returns

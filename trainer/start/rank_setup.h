@@ -22,7 +22,7 @@
 namespace trainyard::trainer {
 
 // The settings, device, telemetry and connections of one rank, for training and for evaluation. The
-// other parts of a run keep references to it.
+// other parts of a run keep references to this setup.
 struct RankSetup {
   // Opens the device, predicts the memory of a training run, and connects the ranks. `settings`
   // must be resolved (ResolveRunConfig). `telemetry_writer`, `rank_progress` and `interruption`
@@ -35,7 +35,7 @@ struct RankSetup {
 
   // Closes the store through which the ranks connected, because the groups no longer use it. From
   // then on, the death of rank 0's process is handled like the loss of any other rank. All ranks
-  // must call it.
+  // must call CloseRendezvous.
   void CloseRendezvous();
 
   void AbortGroups();

@@ -115,9 +115,9 @@ Sights CompareSights(Communicator& world, torch::Device device, bool differs) {
   return {RanksOnHosts(same), RanksOnHosts(other)};
 }
 
-// If the gang has shared the directory before, it is now missing on some node, so a retry may
-// succeed on other nodes or after a remount (kTryAgain). At the job's first start, the settings are
-// wrong (kBadConfig).
+// If the gang has shared the directory before, the directory is now missing on some node, so a
+// retry may succeed on other nodes or after a remount (kTryAgain). At the job's first start, the
+// settings are wrong (kBadConfig).
 ExitCode CodeOf(const RuntimeEnvironment& env) {
   const bool has_shared =
       env.generation > 1 || env.resume_from.starts_with(env.checkpoint_dir + "/");

@@ -13,16 +13,16 @@
 
 namespace trainyard::trainer {
 
-// Rank 0 claims env.checkpoint_dir for the attempt by writing a nonce, and every rank reads the
-// nonce there. All ranks must call it. If some ranks do not see the nonce, all ranks throw:
+// Collective over all ranks. Rank 0 claims env.checkpoint_dir for the attempt by writing a nonce,
+// and every rank reads the nonce there. If some ranks do not see the nonce, all ranks throw:
 // kTryAgain if the gang has shared the directory before, else kBadConfig. The message names the
 // ranks and hosts. Rank 0 also throws the errors of RaiseFence and, if `checks_owner`, of
 // CheckOwnerHasEnded; the other ranks then throw kPeerLost.
 ClaimedDirectory ClaimDirectory(Communicator& world, torch::Device device,
                                 const RuntimeEnvironment& env, bool checks_owner);
 
-// All ranks must call it. If some ranks see the checkpoint and others do not, all ranks throw, with
-// the codes of ClaimDirectory.
+// Collective over all ranks. If some ranks see the checkpoint and others do not, all ranks throw,
+// with the codes of ClaimDirectory.
 void CheckAllSeeCheckpoint(Communicator& world, torch::Device device, const RuntimeEnvironment& env,
                            const std::string& checkpoint);
 

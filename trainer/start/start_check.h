@@ -1,5 +1,5 @@
-// Checks before training that the device computes correctly and that the groups add correctly, so
-// that a faulty device or link is found before it causes an inexplicable loss value.
+// Checks before training that the device computes correctly and that the groups add correctly. This
+// finds a faulty device or link before it causes an inexplicable loss value.
 #ifndef TRAINYARD_TRAINER_START_START_CHECK_H_
 #define TRAINYARD_TRAINER_START_START_CHECK_H_
 
@@ -21,10 +21,10 @@ using MultiplyFunction = std::function<torch::Tensor(const torch::Tensor&, const
 void CheckDevice(torch::Device device);
 void CheckDevice(torch::Device device, const MultiplyFunction& multiply);
 
-// Sums known numbers over all groups at once. All ranks must call it. If a sum is wrong, throws
-// TrainerError(kTryAgain) naming the group. Before that, waits for an order to reconnect, because a
-// peer that has left to reconnect also makes sums wrong. Throws kPeerLost if a member is lost.
-// interruption: may be null.
+// Sums known numbers over all groups at once. All ranks must call CheckGroups. If a sum is wrong,
+// throws TrainerError(kTryAgain) with the name of the group. Before throwing, waits for an order to
+// reconnect, because a peer that has left to reconnect also makes sums wrong. Throws kPeerLost if a
+// member is lost. interruption: may be null.
 void CheckGroups(const RankGroups& groups, torch::Device device,
                  Interruption* interruption = nullptr);
 

@@ -15,9 +15,9 @@ struct BestEvaluation {
   double loss = 0;  // Nats per token.
 };
 
-// Stores `evaluation` in `best` and returns true if it is the first on `set` or has a lower loss
-// than `best`. Returns false if `evaluation` has no loss for `set`, because non-finite losses are
-// not stored.
+// Stores `evaluation` in `best` and returns true if that evaluation is the first on `set` or has a
+// lower loss than `best`. Returns false if `evaluation` has no loss for `set`, because non-finite
+// losses are not stored.
 bool NoteEvaluation(const StoredEvaluation& evaluation, const std::string& set,
                     BestEvaluation& best);
 

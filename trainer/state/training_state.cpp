@@ -30,7 +30,7 @@ constexpr char kDataShares[] = "data_shares";
 // Key of the averages for the gradient noise scale. Absent if they are zero.
 constexpr char kNoise[] = "gradient_noise";
 
-// Keys of the loss scale. The first is absent if the loss scale has its defaults.
+// Keys of the loss scale. The first key is absent if the loss scale has its defaults.
 constexpr char kLossScale[] = "loss_scale";
 constexpr char kSkippedSteps[] = "skipped_steps";
 
@@ -179,7 +179,7 @@ std::string TensorNotFinite(const LoadTarget& target) {
   return found;
 }
 
-// Throws on all ranks if any rank has read a non-finite value. All ranks must call it.
+// Throws on all ranks if any rank has read a non-finite value. All ranks must call this function.
 void CheckFiniteState(const CheckpointReader& reader, const LoadTarget& target) {
   const std::string tensor = TensorNotFinite(target);
   const torch::Device device = target.parameters.device();

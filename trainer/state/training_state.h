@@ -40,9 +40,9 @@ struct ExpertBiases {
   bool writes = false;      // True on the rank that writes them.
 };
 
-// Returns the chunks that this rank writes: the elements of its stored part (KeptParts::stored) of
-// which it is the first holder, and the expert biases if `writes` is true on this rank. The chunks
-// are views of the live tensors; the writer copies them.
+// Returns the chunks that this rank writes: those elements of its stored part (KeptParts::stored)
+// of which this rank is the first holder, and the expert biases if `writes` is true on this rank.
+// The chunks are views of the live tensors; the writer copies them.
 std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& optimizer,
                                           const ExpertBiases& biases);
 
@@ -60,22 +60,22 @@ struct LoadTarget {
   ExpertBiases biases = {};
 };
 
-// Loads weights and optimizer state. All ranks must call it: each rank reads its stored part and
+// Loads weights and optimizer state. Collective over all ranks: each rank reads its stored part and
 // sends it to the ranks that have the same values. A checkpoint of step 0 may have no optimizer
 // state; the optimizer then keeps its initial state. The result has the checkpoint's skip ranges.
-// Throws TrainerError(kBadConfig) naming the difference if the checkpoint is of another model,
+// Throws TrainerError(kBadConfig) with the difference if the checkpoint is of a different model,
 // kBadCheckpoint on all ranks if it has non-finite values, and the errors of the reader.
 TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& config,
                              const LoadTarget& target);
 
 // Sends each rank's stored part (KeptParts::stored) to the ranks that have the same values. All
-// ranks must call it after they have filled their stored parts.
+// ranks must call this function after filling their stored parts.
 void ShareStoredParts(const LoadTarget& target);
 
 // Returns the skip ranges of a run that resumes from this trainer state: the ranges of the
-// checkpoint, plus those parts of `given` that lie after the samples used so far. Therefore `given`
-// does not change the samples used so far. A checkpoint of an earlier version has no ranges; its
-// run is assumed to have used `given` from the start. Throws TrainerError(kBadCheckpoint).
+// checkpoint, plus those parts of `given` that lie after the samples used so far. Thus `given` does
+// not change the samples used so far. A checkpoint of an earlier version has no ranges; its run is
+// assumed to have always used `given`. Throws TrainerError(kBadCheckpoint).
 std::vector<SkipRange> ResumedSkipRanges(const nlohmann::json& trainer_state,
                                          const std::vector<SkipRange>& given);
 

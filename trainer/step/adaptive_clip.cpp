@@ -40,8 +40,8 @@ AdaptiveClip::AdaptiveClip(double ratio, const ModelConfig& model, Decoder& deco
   }
 }
 
-// Numbers the units of all stages, one stage after another. All ranks of a stage number the same
-// logical tensors, including those of experts that are on other ranks.
+// Assigns numbers to the units of all stages, one stage after another. All ranks of a stage number
+// the same logical tensors, including the tensors of experts on other ranks.
 void AdaptiveClip::NumberUnits(const std::string& left_out, const Decoder& decoder) {
   int64_t here = 0;
   for (const LogicalTensorSlice& logical : decoder.TensorsOfStage()) {
@@ -64,8 +64,8 @@ void AdaptiveClip::NumberUnits(const std::string& left_out, const Decoder& decod
   for (auto& [_, first] : first_units_) first += before;
 }
 
-// This rank's part of a slice may begin and end within a row. It is therefore split into the rest
-// of its first row, whole rows, and the beginning of its last row.
+// This rank's part of a slice may begin and end within a row. This part is therefore split into the
+// rest of its first row, whole rows, and the beginning of its last row.
 void AdaptiveClip::AddPieces(const StoredSlice& slice) {
   const LogicalTensorSlice& logical = slice.logical;
   const bool is_counted = store_.PartsOf(slice.group).counts && logical.is_first_holder;
@@ -115,8 +115,8 @@ Tensor AdaptiveClip::Squares() const {
   return squares;
 }
 
-// If a norm is not finite, comparisons with it are false or the scale is 0 or NaN. The gradient
-// norm then stays non-finite, and the step is rejected as it would be without clipping.
+// If a norm is not finite, comparisons with the norm are false or the scale is 0 or NaN. The
+// gradient norm then stays non-finite, and the step is rejected as it would be without clipping.
 void AdaptiveClip::Apply(double loss_scale, Tensor& step_values) const {
   const Tensor norms = Squares().sqrt_();
   const Tensor limits = norms[0].clamp_min(kSmallestNorm).mul_(ratio_ * loss_scale);

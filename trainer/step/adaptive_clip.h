@@ -28,7 +28,7 @@ namespace trainyard::trainer {
 // outlive this object.
 class AdaptiveClip {
  public:
-  // Collective: all ranks must construct it at the same time.
+  // Collective: all ranks must construct an AdaptiveClip at the same time.
   AdaptiveClip(double ratio, const ModelConfig& model, Decoder& decoder, const RankGroups& groups);
 
   // Clips this rank's gradients, which must be complete. Sets kClippedUnits of `step_values` to the

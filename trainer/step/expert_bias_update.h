@@ -8,11 +8,11 @@ namespace trainyard::trainer {
 
 // Returns the change of the biases, fp32 [layers, experts]: `rate` for an expert with fewer rows
 // than the mean of its layer, -rate for more, and 0 for the mean. `load` is int64 [layers,
-// experts]; its comparison with the mean is exact.
+// experts]; the comparison with the mean is exact.
 torch::Tensor ExpertBiasChange(const torch::Tensor& load, double rate);
 
 // Moves the biases, which are changed in place. `load` counts the rows of the step over all ranks.
-// A step that is not finite (StepValue::kFinite) changes none.
+// A step that is not finite (StepValue::kFinite) changes no bias.
 void UpdateExpertBias(const torch::Tensor& load, double rate, const torch::Tensor& step_values,
                       torch::Tensor& bias);
 

@@ -1,4 +1,4 @@
-// Sums the figures of all routers over the ranks, once per step.
+// Adds up the figures of all routers over the ranks, once per step.
 #ifndef TRAINYARD_TRAINER_STEP_EXPERT_TOTALS_H_
 #define TRAINYARD_TRAINER_STEP_EXPERT_TOTALS_H_
 

@@ -17,7 +17,7 @@ struct BatchGradients {
   int64_t big_samples = 0;
 };
 
-// Unbiased estimates from one step (appendix A.1 of the paper). They may be negative.
+// Unbiased estimates from one step (appendix A.1 of the paper). Both estimates may be negative.
 struct NoiseEstimate {
   double gradient = 0;  // |G|^2: squared norm of the true gradient.
   double trace = 0;     // tr(Sigma): variance of one sample's gradient, summed over all elements.
@@ -27,10 +27,10 @@ struct NoiseEstimate {
 // give two equations, which are solved for |G|^2 and tr(Sigma).
 NoiseEstimate EstimateNoise(const BatchGradients& gradients);
 
-// Estimates tr(Sigma) / |G|^2. Averages both over many steps before dividing, because the ratio of
-// a single step's estimates is biased.
+// Estimates tr(Sigma) / |G|^2. Averages numerator and denominator over many steps before dividing,
+// because the ratio of a single step's estimates is biased.
 struct NoiseScaleAverage {
-  // Exponential averages that start at 0. They need no bias correction, because it would cancel in
+  // Exponential averages that start at 0. No bias correction is needed, because it would cancel in
   // the ratio.
   double gradient = 0;
   double trace = 0;

@@ -10,7 +10,7 @@ namespace {
 using torch::Tensor;
 
 // The maximum number of groups whose gradients are being reduced while the next group is computed.
-// With sharded gradients, it limits the memory for whole gradients.
+// With sharded gradients, this number limits the memory for whole gradients.
 constexpr size_t kGroupsUnderWay = 2;
 
 }  // namespace

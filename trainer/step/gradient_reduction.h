@@ -1,4 +1,4 @@
-// Sums gradients over the ranks that each compute a part of them.
+// Adds up gradients over the ranks that each compute a part of the gradients.
 #ifndef TRAINYARD_TRAINER_STEP_GRADIENT_REDUCTION_H_
 #define TRAINYARD_TRAINER_STEP_GRADIENT_REDUCTION_H_
 
@@ -16,7 +16,7 @@
 namespace trainyard::trainer {
 
 // Reduces the gradients of each parameter group as soon as a micro-batch has finished the group,
-// while the backward pass continues. First sums over the tensor-parallel ranks. Then sums over all
+// while the backward pass continues. Sums first over the tensor-parallel ranks, and then over all
 // ranks with different tokens, for the whole gradient or for each rank's own part. With ZeRO 0 and
 // 1, gradients are reduced in the last micro-batch only; with ZeRO 2 and 3, in every micro-batch.
 // Not thread-safe. All arguments must outlive this object.
@@ -34,7 +34,7 @@ class GradientReduction {
   // to measure the gradients of the first pass separately.
   void BeginStep(int64_t passes, bool measures_small_batch);
   void OnGroupFinished(int64_t group);
-  // Makes work that is queued after this call see all gradients and their squared norms.
+  // Work that is queued after this call will see all gradients and their squared norms.
   void Finish();
   // The small batch of the step; valid only if it is measured.
   SmallBatch& small_batch() { return small_batch_; }

@@ -14,8 +14,8 @@ using torch::Tensor;
 
 constexpr char kFinalNorm[] = "final_norm";
 
-// Converts a group name to a part name, such as "layer 3" to "layer_3". The experts of a layer are
-// a part of it. In the head's group, the parameters without weight decay are the final norm.
+// Converts a group name to a part name, such as "layer 3" to "layer_3". A layer includes its
+// experts. In the head's group, the parameters without weight decay are the final norm.
 std::string PartName(const std::string& group, bool decays) {
   if (group == Decoder::kHeadGroup && !decays) return kFinalNorm;
   std::string name = group.substr(0, group.rfind(Block::kExpertGroupSuffix));

@@ -23,8 +23,8 @@ class GroupNorms {
  public:
   GroupNorms(const ModelConfig& model, const ParameterStore& store, const AdamW& optimizer);
 
-  // Returns this rank's sums of squares: fp64, in the order of GradientPartNames. Summed over all
-  // ranks, they are the squared norms of the parts of the whole gradient.
+  // Returns this rank's sums of squares: fp64, in the order of GradientPartNames. The sums of these
+  // values over all ranks are the squared norms of the parts of the whole gradient.
   torch::Tensor Squares() const;
 
  private:

@@ -9,7 +9,7 @@
 
 namespace trainyard::trainer {
 
-// State of the loss scale between two steps. It is the same on all ranks.
+// State of the loss scale between two steps. The state is the same on all ranks.
 struct LossScale {
   double scale = 0;            // Factor of the gradients in the next step; 0 without fp16.
   int64_t good_steps = 0;      // Steps in a row without an overflow since the scale last changed.
@@ -20,9 +20,9 @@ struct LossScale {
   bool operator==(const LossScale&) const = default;
 };
 
-// Returns the state from which a run continues. `stored` is the state of its checkpoint; a new run
-// or a checkpoint of another precision has none. Without fp16, only the number of skipped steps is
-// kept.
+// Returns the state from which a run continues. `stored` is the state of the checkpoint.
+// stored.scale is 0 for a new run or a checkpoint of another precision. Without fp16, only the
+// number of skipped steps is kept.
 LossScale ResumedLossScale(const TrainConfig& train, const LossScale& stored);
 
 // Returns the state after a step. `is_finite`: the step had a finite loss and gradient norm on all

@@ -13,7 +13,7 @@ namespace trainyard::trainer {
 torch::ScalarType StoredType(Precision precision);
 
 // Returns the options of a rank's model, with train.seed as seed. `config` must be resolved.
-// `groups` are the rank's groups; they must outlive the model.
+// `groups`, the groups of the rank, must outlive the model.
 DecoderOptions ModelOptions(const RunConfig& config, const Mesh& mesh, int64_t rank,
                             const RankGroups& groups, torch::Device device);
 

@@ -8,8 +8,8 @@ namespace {
 
 using Kind = StageAction::Kind;
 
-// The order of a stage's passes. The micro-batches are divided into groups of as many micro-batches
-// as there are stages. Each group passes through one chunk after another.
+// The order of a stage's passes. The micro-batches are divided into groups, each with as many
+// micro-batches as there are stages. Each group passes through one chunk after another.
 class PassOrder {
  public:
   explicit PassOrder(const PipelinePlace& place) : place_(place) {}

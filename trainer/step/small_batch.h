@@ -13,9 +13,9 @@
 namespace trainyard::trainer {
 
 // The small batch of a data-parallel rank is its first micro-batch of a step, because in every ZeRO
-// stage its gradients can be measured before others are added to them. The parts of tensor- and
-// context-parallel ranks are summed in a copy. Not thread-safe. All arguments must outlive this
-// object.
+// stage the gradients of the first micro-batch can be measured before others are added. The parts
+// of tensor- and context-parallel ranks are summed in a copy. Not thread-safe. All arguments must
+// outlive this object.
 class SmallBatch {
  public:
   // shared_embedding: the parameter group that the first and the last stage share; -1 if there is

@@ -53,7 +53,7 @@ class StageSender {
 
   // Starts a send. Keeps the tensor alive until it has been sent.
   void Send(torch::Tensor tensor);
-  // Makes work that is queued after this call wait for all sends.
+  // Work that is queued after this call will wait for all sends.
   void Join();
 
  private:

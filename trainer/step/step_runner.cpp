@@ -94,7 +94,7 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
 }
 
 // The noise scale needs at least two micro-batches over all ranks. The first steps of a batch
-// ramp-up may have only one.
+// ramp-up may have only one micro-batch.
 bool StepRunner::MeasuresNoise() const {
   return parts_.config.train.gradient_noise_scale && rounds_ * parts_.config.layout.dp > 1;
 }
@@ -176,7 +176,7 @@ std::vector<TrainingTokens> StepRunner::MaskedBatches(
     batches.push_back(std::move(batch));
   }
   parts_.groups.world->AllReduce(counted).Wait();
-  // The sum counts each prediction tp * cp * pp times, because so many ranks have the same tokens.
+  // The sum counts each prediction tp * cp * pp times: that many ranks have the same tokens.
   const LayoutConfig& layout = parts_.config.layout;
   const auto all = static_cast<double>(loss_weights_.numel() * rounds_ * layout.dp * layout.tp *
                                        layout.cp * layout.pp);
@@ -204,8 +204,8 @@ void StepRunner::ClipUnits() {
   for (int64_t group = 0; group < groups; ++group) parts_.optimizer.MeasureGroup(group);
 }
 
-// Removes the loss scale from this rank's loss and squares. The gradients keep it, and AdamW
-// removes it from each gradient that it reads.
+// Removes the loss scale from this rank's loss and squares. The gradients remain scaled; AdamW
+// removes the scale from each gradient that it reads.
 void StepRunner::UnscaleSums() {
   if (loss_scale_ == 1) return;
   const auto value = [&](StepValue which) { return step_values_[static_cast<int64_t>(which)]; };

@@ -29,10 +29,10 @@
 
 namespace trainyard::trainer {
 
-// The results of one optimizer step. They are the same on every rank unless noted otherwise.
+// The results of one optimizer step. The results are the same on every rank unless noted otherwise.
 struct StepResult {
   int64_t step = 0;
-  // Mean over the counted predictions of the global batch, without further losses of the training.
+  // Mean over the counted predictions of the global batch, without the auxiliary losses.
   double loss = 0;
   double mtp_loss = 0;   // Mean over the modules of multi-token prediction. 0: no modules.
   double grad_norm = 0;  // After adaptive clipping, before optimizer.clip_grad; without loss scale.
@@ -44,8 +44,8 @@ struct StepResult {
   double seconds = 0;        // Since the end of the previous step or, if later, since the launch.
   std::optional<StepTimes> times;  // Times of this rank, if requested.
   int64_t clipped_units = 0;       // By optimizer.adaptive_clip.
-  // Both are empty if the step is not finite. part_norms: in the order of GradientPartNames; only
-  // if requested. batches: only with train.gradient_noise_scale.
+  // part_norms and batches are empty if the step is not finite. part_norms: in the order of
+  // GradientPartNames; only if requested. batches: only with train.gradient_noise_scale.
   std::vector<double> part_norms;
   std::optional<BatchGradients> batches;
   std::vector<LayerBalance> experts;  // Set if requested, or if the step is not finite.

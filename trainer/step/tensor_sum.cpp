@@ -17,8 +17,8 @@ Tensor InGroup(const ParameterStore& store, int64_t group, const ElementRange& r
 }
 
 // If the number of ranks does not divide the number of key heads, ranks have different, overlapping
-// parts of these tensors. Therefore sums whole tensors, in which a rank sets the elements that it
-// does not have to zero.
+// parts of these tensors. Therefore sums whole tensors. Each rank fills the elements that it lacks
+// with zeros.
 void SumLogicalTensors(const ParameterStore& store, const std::vector<const StoredSlice*>& slices,
                        Communicator& tensor, const Tensor& gradients) {
   std::map<std::string, Tensor> wholes;

@@ -1,4 +1,4 @@
-// Sends the weights of a parameter group to the ranks that have only a part of them.
+// Sends the weights of a parameter group to ranks that have only a part of these weights.
 #ifndef TRAINYARD_TRAINER_STEP_WEIGHT_EXCHANGE_H_
 #define TRAINYARD_TRAINER_STEP_WEIGHT_EXCHANGE_H_
 
@@ -25,7 +25,7 @@ class WeightExchange final : public WeightAccess {
 
   // Must be called when this rank's part of a group has new values.
   void OnUpdated(int64_t group);
-  // Makes work that is queued after this call see all weights that this rank keeps.
+  // Work that is queued after this call will see all weights that this rank keeps.
   void Join();
 
  private:

@@ -34,10 +34,10 @@ class RankProgress {
   // the duration of this step, and stall_seconds the total time for which all steps so far have
   // waited for data.
   void Step(int64_t step, double seconds, double stall_seconds);
-  // Records the times of the latest measured step (RankRecord::step_times).
+  // Stores the times of the latest measured step (RankRecord::step_times).
   void NoteStepTimes(MetricValues times) { step_times_ = std::move(times); }
-  // True if the latest record is at least one second old, so that short steps do not cause too many
-  // records, or if the generation has changed since the latest record.
+  // True if the latest record is at least one second old, or if the generation has changed since
+  // that record. The interval keeps short steps from causing too many records.
   bool IsDue() const;
   void Write(int64_t memory_bytes);
   // Writes a record with the memory size of the latest record. Called, for example, before an exit.

@@ -100,7 +100,7 @@ class TelemetryWriter {
                     std::string_view samples = "");
   void WritePhase(Phase phase, int64_t step);
   void WriteCheckpoint(const CheckpointRecord& record);
-  // `loss` is the mean, in nats per token, over `tokens` predicted tokens of `data_set`.
+  // `loss` is the mean over `tokens` predicted tokens of `data_set`, in nats per token.
   void WriteEvaluation(int64_t step, std::string_view data_set, double loss, int64_t tokens);
   // `samples` is the positions "a:b" of the samples that the alert is about; empty: not reported.
   void WriteAlert(int64_t step, std::string_view code, std::string_view message,

@@ -1,4 +1,4 @@
-// Adds a time limit to calls that have none.
+// Adds a time limit to calls without one.
 #ifndef TRAINYARD_TRAINER_THREADS_RUN_WITHIN_H_
 #define TRAINYARD_TRAINER_THREADS_RUN_WITHIN_H_
 

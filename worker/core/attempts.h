@@ -98,9 +98,9 @@ class Attempts {
   Actions Start(const v1::StartAttempt& command, Timestamp now);
   Actions Stop(const v1::StopAttempt& command, Timestamp now);
   Actions Forget(const v1::ForgetAttempt& command);
-  // Returns the ranks whose order must be written. These are the ranks in the command that have not
-  // ended and have no order of the command's generation or a later generation. Empty while the
-  // attempt is being stopped.
+  // Returns the ranks of the command whose order file must be written: running ranks without an
+  // order of this generation or a newer one. Returns no ranks while the attempt is being
+  // stopped.
   std::vector<RankKey> OrdersDue(const v1::HealAttempt& command) const;
   // Call when the rank's order file contains the order of this generation.
   void OrderWritten(const RankKey& key, int64_t generation);

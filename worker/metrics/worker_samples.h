@@ -67,8 +67,8 @@ void AddWorkerSamples(const WorkerStatistics& statistics, const SpoolStatistics&
 // labels. A query can therefore join the rank's labels with the measurements of DCGM or NVML.
 void AddGpuAssignments(const WorkerStatistics& statistics, MetricSet& metrics);
 
-// Adds the readings with the names, units and labels of NVIDIA's dcgm-exporter. Also adds, for each
-// GPU, whether the GPU responds. Pure.
+// Adds the readings with the names, units and labels of NVIDIA's dcgm-exporter. For each GPU, adds
+// whether the GPU responds. Pure.
 void AddGpuSamples(const std::string& node, const std::vector<GpuReading>& gpus,
                    MetricSet& metrics);
 

@@ -1,5 +1,5 @@
 // Control groups of ranks (cgroup version 2). A process stays in its rank's group even if it
-// changes its environment, session or parents. Ranks can therefore always be found and killed.
+// changes its environment, session or parents, so it can always be found and killed.
 //
 // The groups are created below this process's own group if the kernel and the operator permit it
 // (root, or Delegate= in the unit). Otherwise processes are found only by their marks

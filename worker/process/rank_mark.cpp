@@ -126,7 +126,7 @@ int KillMarked(const std::string& mark) {
       if (process.is_shim() || !IsRunning(id)) continue;
       if (kill(id.pid, SIGKILL) == 0) killed.emplace(id.pid, id.start_time);
     }
-    // This kills even processes that start new ones faster than a search finds those.
+    // Unlike a search, this call cannot miss processes that are started meanwhile.
     KillRankGroup(mark);
     if (killed.size() == before) break;
   }

@@ -84,9 +84,9 @@ struct RankState {
 };
 
 // Returns the state of a rank. Uses its records and, if these are incomplete, the mark of its
-// processes. A restarted worker calls it to find its ranks again. A running worker calls it on each
-// heartbeat, in case an exit was missed. Changes nothing. INTERNAL or PERMISSION_DENIED if the
-// files cannot be read.
+// processes. A restarted worker calls this function to find its ranks again. A running worker calls
+// it on each heartbeat, in case an exit was missed. Changes nothing. INTERNAL or PERMISSION_DENIED
+// if the files cannot be read.
 absl::StatusOr<RankState> ReadRankState(const RankPlace& place);
 
 // Kills the processes left by an ended rank that has no shim.

@@ -10,8 +10,8 @@
 
 namespace trainyard::worker {
 
-// Computes the number of lines of output before the first line with a step for the parser. Always
-// reads from the first line, so a restarted worker gets the same result without state on disk.
+// Counts lines of the output until the first line in which the parser finds a step. Always reads
+// from the first line, so a restarted worker gets the same result without state on disk.
 class FirstMatch {
  public:
   explicit FirstMatch(GuardedPath path) : path_(std::move(path)) {}

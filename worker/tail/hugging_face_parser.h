@@ -10,7 +10,7 @@
 
 namespace trainyard::worker {
 
-// The Trainer prints the metrics of a step as a Python dictionary. Only its progress bar shows the
+// The Trainer prints the metrics of a step as a Python dictionary. Only the progress bar shows the
 // step, so the progress bar must not be disabled:
 //   " 10%|#         | 10/100 [00:10<01:30,  1.00s/it]"
 //   "{'loss': 3.9, 'grad_norm': 1.21, 'learning_rate': 4.5e-05, 'epoch': 0.1}"

@@ -38,8 +38,8 @@ class TelemetryLimits {
   int64_t series_alert_at_ = std::numeric_limits<int64_t>::max();
   // The begin_offset of the batch that got the alert about an unreadable line.
   int64_t bad_line_alert_at_ = std::numeric_limits<int64_t>::max();
-  // The number of alerts so far, by the end offset of each batch that contains alerts. Has at most
-  // kMaxAlertsOfRank + 1 entries, because later alerts are removed.
+  // Maps the end offset of each batch with alerts to the number of alerts up to that offset. Has at
+  // most kMaxAlertsOfRank + 1 entries, because later alerts are removed.
   std::map<int64_t, int> alerts_until_;
 };
 

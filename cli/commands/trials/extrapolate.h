@@ -1,5 +1,5 @@
-// `trainyard extrapolate`: predicts, from a run's progress, the loss, days and cost of the run with
-// more tokens.
+// `trainyard extrapolate`: predicts the loss, the remaining days and the remaining cost if a run
+// continues to a larger number of tokens. The prediction is based on the run's progress.
 #ifndef TRAINYARD_CLI_COMMANDS_TRIALS_EXTRAPOLATE_H_
 #define TRAINYARD_CLI_COMMANDS_TRIALS_EXTRAPOLATE_H_
 

@@ -25,9 +25,9 @@ absl::Status CheckNodeIdentity(const ClusterState& state, const v1::Hello& hello
                                         : SameSecret(bound.key, hello.node_key());
   if (proven) return absl::OkStatus();
   return absl::PermissionDeniedError(absl::StrCat(
-      "node id ", hello.node_id(), " belongs to a worker with another secret; start this worker ",
-      "with the data directory of that node, or, to join as a new node, remove `node_id` and "
-      "`node_secret` from the worker's current data directory"));
+      "node id ", hello.node_id(), " belongs to another worker, which has a different secret; to ",
+      "rejoin as that node, start the refused worker with that node's data directory; to join as a "
+      "new node, remove `node_id` and `node_secret` from the refused worker's data directory"));
 }
 
 bool AddsIdentity(const NodeBinding& bound, const v1::NodeJoined& joined) {

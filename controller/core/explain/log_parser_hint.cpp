@@ -10,9 +10,8 @@ namespace trainyard::controller {
 namespace {
 
 constexpr char kTelemetryAdvice[] =
-    "correct the program: each line is a JSON object with `type`, and with `time_ms` as a number "
-    "if "
-    "it has one; the worker's README describes all fields";
+    "correct the program: each line of telemetry must be a JSON object with the field `type`; the "
+    "field `time_ms` is optional and must be a number; the worker's README describes all fields";
 
 // Returns a rank that has written `least` or more lines of output in which the log parser found no
 // step. Returns -1 if there is no such rank.

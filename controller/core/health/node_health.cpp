@@ -26,7 +26,7 @@ v1::Event HealthEvent(const std::string& node_id, v1::NodeHealth health, Timesta
 }
 
 // Returns true if the attempt was placed after the node's last failed start, so that the attempt's
-// start is new evidence. Also returns true if the clock was set back since the failed start.
+// start is new evidence. The result is also true if the clock was set back since that start.
 bool IsNews(const v1::NodeHealth& health, const v1::Attempt& attempt, Timestamp now) {
   return attempt.placed_time_ms() > health.failed_time_ms() || now < health.failed_time_ms();
 }

@@ -20,10 +20,10 @@ class RendezvousPorts {
   RendezvousPorts(const ClusterState& state, const CoreOptions& options)
       : state_(state), options_(options) {}
 
-  // Returns a port at this address for the generation of an attempt. Returns nullopt if no port is
-  // free. Ports are spread over the range by cluster, job, attempt and generation, so that clusters
-  // on the same hosts rarely collide. `just_used` is never returned. Therefore a port that is stuck
-  // or used by another program is not tried twice in a row.
+  // Returns a free port at `address` for one generation of an attempt; nullopt if no port is free.
+  // Ports are spread over the range by cluster, job, attempt and generation, so that clusters on
+  // the same hosts rarely collide. `just_used` is returned only if the range has a single port. A
+  // port that is stuck or used by another program is therefore not tried twice in a row.
   std::optional<int> Find(const AttemptKey& attempt, int64_t generation, int just_used,
                           const std::string& address);
 

@@ -285,8 +285,8 @@ std::string WhyInVain(const JobEntry& entry, int64_t last_step, Timestamp now) {
   return WhyItWouldRepeat(entry, last_step, now);
 }
 
-// Restarts from an older checkpoint. The restart is not counted: each checkpoint is rejected at
-// most once, so the number of such restarts is limited.
+// Restarts the job from an older checkpoint, without a charge to the restart budget. The number of
+// these restarts is limited, because each checkpoint is rejected at most once.
 RestartDecision FallBack(const v1::Job& job, const v1::Verdict& verdict, Timestamp now) {
   const StartingPoint older = NextStartingPoint(job);
   if (older.path.empty() || older.path == verdict.checkpoint()) {
@@ -365,8 +365,8 @@ RestartDecision DecideRestart(const JobEntry& entry, const v1::Verdict& verdict,
   if (verdict.cause() == v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED) {
     return FallBack(entry.job, verdict, now);
   }
-  // No part of the attempt ran on the blamed node, so the restart is not counted. The next attempt
-  // is placed on other nodes, or waits until other nodes are available.
+  // No part of the attempt ran on the blamed node, so the restart is not charged to the restart
+  // budget. The next attempt is placed on other nodes, or waits until other nodes are available.
   if (IsUncharged(entry, verdict)) return {.not_before_ms = now, .uncounted = true};
   if (const int tries = TriesAgainInARow(entry.job); 0 < tries && tries <= kUncountedTriesInARow) {
     return {.not_before_ms = now + BackoffMs(entry.job.spec().restart(), tries), .uncounted = true};

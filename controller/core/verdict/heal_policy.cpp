@@ -27,7 +27,7 @@ namespace {
 using Members = std::vector<const v1::RankPlacement*>;
 
 // Returns false for exit codes after which a new process in the same place would end in the same
-// way. Also returns false if the rank only lost a peer, because another rank failed first.
+// way. The result is also false if the rank only lost a peer, because another rank failed first.
 bool MayHealAfterCode(int code) {
   switch (static_cast<ExitCode>(code)) {
     case ExitCode::kPeerLost:

@@ -1,5 +1,5 @@
-// In-memory log store for simulation and tests. Also the reference in the tests of
-// SqliteLogStore.
+// In-memory log store for simulation and tests. The tests of SqliteLogStore use this store as
+// their reference.
 #ifndef TRAINYARD_CONTROLLER_STORE_LOGS_MEMORY_LOG_STORE_H_
 #define TRAINYARD_CONTROLLER_STORE_LOGS_MEMORY_LOG_STORE_H_
 

@@ -1,5 +1,5 @@
-// In-memory metric store for simulation and tests. Also the reference in the tests of
-// SqliteMetricStore.
+// In-memory metric store for simulation and tests. The tests of SqliteMetricStore use this store
+// as their reference.
 #ifndef TRAINYARD_CONTROLLER_STORE_METRICS_MEMORY_METRIC_STORE_H_
 #define TRAINYARD_CONTROLLER_STORE_METRICS_MEMORY_METRIC_STORE_H_
 

@@ -13,7 +13,7 @@ namespace trainyard::controller {
 // regardless of how the system schedules threads.
 class PriorityMutex {
  public:
-  // Locks for urgent work. Named so that std::lock_guard can be used.
+  // Locks the mutex for urgent work. std::lock_guard requires the name lock().
   void lock() {
     std::unique_lock lock(mutex_);
     ++urgent_waiting_;

@@ -1,4 +1,4 @@
-// Converts whole public files of other trainers and compares the results with expected job files.
+// Converts published configurations of other trainers and compares the results with job files.
 #include "cli/convert/convert.h"
 
 #include <chrono>

@@ -27,8 +27,8 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Calls a function once, when the program flushes output that contains `text`. `dev` writes to
-// stdout once, when it is ready.
+// Calls a function once: when the program flushes output that contains `text`. `dev` writes to
+// stdout only once, when everything is ready.
 class WatchedBuffer : public std::stringbuf {
  public:
   std::string text;
@@ -100,12 +100,12 @@ class DevTest : public CliFixture {
     }
   }
 
-  // Returns a shell line that waits until `dev` reports that it is ready.
+  // Returns a shell line that waits until `dev` reports readiness.
   std::string WaitUntilReady() {
     return absl::StrCat("while [ ! -e ", directory(), "/ready ]; do sleep 0.02; done\n");
   }
 
-  // Returns a shell line that runs `what` only in the first process that executes the line.
+  // Returns a shell line that runs `what` only when the line is executed for the first time.
   std::string OnlyOnce(const std::string& what) {
     return absl::StrCat("if mkdir ", directory(), "/once 2>/dev/null; then ", what, "; fi\n");
   }
@@ -114,8 +114,8 @@ class DevTest : public CliFixture {
     buffer_.on_flush = [this] { WriteFile("ready", ""); };
   }
 
-  // Waits until all three daemons can handle SIGTERM. Each one sets its trap before it prints its
-  // greeting.
+  // Waits until all three daemons can handle SIGTERM. Each daemon prints its greeting after setting
+  // its trap.
   void AwaitDaemons() {
     for (const char* log : {"controller", "node-1", "node-2"}) {
       const std::string name = absl::StrCat("data/logs/", log, ".log");

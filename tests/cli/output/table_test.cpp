@@ -39,7 +39,7 @@ Listing Reasoned() {
 }
 
 TEST(TableTest, AKeptColumnOutlivesTheWidthOfOthers) {
-  // The widest column shrinks first, down to its kept width. Then the other columns shrink.
+  // The widest column shrinks first, down to its kept width, followed by the other columns.
   EXPECT_EQ(RenderTable(Reasoned(), false, 50),
             "NAME              TOK/S    AGE  REASON\n"
             "a-very-long-name  5.23k  3m12s  needs two nodes, …\n");

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::ElementsAre;
 
-// A service that returns the uid of the caller as text.
+// A service that returns the caller's uid as text.
 class WhoService final : public v1::AccessService::CallbackService {
   grpc::ServerUnaryReactor* WhoAmI(grpc::CallbackServerContext* context, const v1::WhoAmIRequest*,
                                    v1::WhoAmIResponse* response) override {

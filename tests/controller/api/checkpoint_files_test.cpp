@@ -168,7 +168,7 @@ TEST_F(CheckpointFilesTest, WhatIsNoCheckpointDirectoryStays) {
 
 TEST_F(CheckpointFilesTest, AMountOfTheSameDiskIsNotEntered) {
   bool is_mounted = false;
-  // The thread has a mount namespace of its own, which ends with the thread.
+  // The thread has its own mount namespace. The namespace ends with the thread.
   std::thread([&] {
     is_mounted =
         unshare(CLONE_NEWNS) == 0 && mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&

@@ -50,7 +50,7 @@ TEST(ExpertBalanceTest, ARecordMayHaveNoLoads) {
   EXPECT_EQ(balance.layers(1).balance(), 2);
 }
 
-// Records of a layer at consecutive steps. The layer has collapsed from `collapsed_at`.
+// Adds records of a layer at consecutive steps. The layer is collapsed from step `collapsed_at` on.
 void AddRecords(int64_t attempt, int64_t first_step, int count, int64_t collapsed_at,
                 std::vector<StoredExperts>& records) {
   for (int64_t step = first_step; step < first_step + count; ++step) {

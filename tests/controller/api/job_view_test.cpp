@@ -51,7 +51,7 @@ TEST_F(JobViewTest, ADivergingRunHasARateButNoTimeLeft) {
   EXPECT_EQ(Shown().tokens_per_second(), 500);
 }
 
-// The rate of a run that stopped reporting is not its rate now.
+// The last rate of a run that stopped reporting is not the current rate.
 TEST_F(JobViewTest, ARunThatReportsNothingForHalfAMinuteHasNoRate) {
   for (int i = 0; i < 10; ++i) Step(2.5);
   cluster_.Pass(40'000);

@@ -73,7 +73,7 @@ TEST(LossCurveTest, SaysThatTheLossNoLongerFalls) {
   EXPECT_THAT(curve.recommendation(), HasSubstr("higher learning rate"));
 }
 
-// L = 1.7 + 9 / step^0.28, with 2 % noise, which falls by less than a thousandth in 100 steps.
+// L = 1.7 + 9 / step^0.28, with 2 % noise. L falls by less than a thousandth in 100 steps.
 TEST(LossCurveTest, ALongHealthyRunHasNeitherSpikesNorStagnation) {
   std::mt19937_64 random(7);
   std::normal_distribution<double> noise(0, 0.02);
@@ -88,7 +88,7 @@ TEST(LossCurveTest, ALongHealthyRunHasNeitherSpikesNorStagnation) {
   EXPECT_EQ(curve.recommendation(), "normal");
 }
 
-// The first losses are far above the mean of the run, but each is below those before it.
+// The first losses are far above the mean of the run, but each loss is below the previous losses.
 v1::Series Exponential(int count) {
   v1::Series series;
   for (int step = 0; step < count; ++step) Add(2 + 8 * std::exp(-step / 60.0), series);

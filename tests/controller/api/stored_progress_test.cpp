@@ -24,7 +24,7 @@ class StoredLossesTest : public testing::Test {
     job_.mutable_spec()->mutable_train()->set_log_every_steps(1);
   }
 
-  // Stores losses of the steps first, first + apart, ..., last. Each loss equals its step number.
+  // Stores one loss for every `apart`-th step from `first` to `last`. The loss is the step number.
   void Store(int64_t attempt, int64_t first, int64_t last, int64_t apart = 1) {
     const StreamKey stream{1, attempt, 0, v1::STREAM_KIND_TELEMETRY};
     std::vector<MetricPoint> points;
@@ -65,7 +65,7 @@ TEST_F(StoredLossesTest, AreThoseOfTheBranchThatTheNewestAttemptIsOn) {
   EXPECT_EQ(Stored().attempt, 2);
 }
 
-// The best loss is that of all steps, also of those before the newest one.
+// The best loss is the minimum over all steps, including steps before the newest step.
 TEST_F(StoredLossesTest, TheStoredProgressHasTheBestLoss) {
   Store(1, 3, 20);
   const auto progress = StoredProgress(job_, metrics_);

@@ -25,7 +25,7 @@ class ArchiveTest : public ::testing::Test {
     cluster_.AddNode("b", 8);
   }
 
-  // Runs and ends a one-slot job. Its worker has already forgotten it.
+  // Runs and ends a one-slot job that the worker has already forgotten.
   int64_t EndedJob(const std::string& name, const std::string& request_id = "") {
     const int64_t id = cluster_.Submit(TestSpec(name, 1, 1), request_id);
     cluster_.RunJob(id);
@@ -92,7 +92,7 @@ TEST_F(ArchiveTest, AJobWaitsForANodeThatIsAwayButNotForEver) {
   EXPECT_THAT(Due(), IsEmpty());
   cluster_.now += cluster_.options.archive_away_ms;
   EXPECT_THAT(Due(), ElementsAre(job));
-  // The job stays in the state and its slots stay occupied while a node may still run its ranks.
+  // While a node may still run the job's ranks, the job and its slots remain in the state.
   cursor_ = {};
   cluster_.state.nodes.at("a").uncleared.insert({job, 1});
   EXPECT_THAT(Due(), IsEmpty());

@@ -248,7 +248,7 @@ TEST(CommandsTest, StartContainsWhatRollbacksChange) {
   EXPECT_EQ(start.rolled_back(), "1:90");
 }
 
-// A verdict from another release may name ranks outside the gang, which are ignored.
+// A verdict from another release may name ranks outside the gang. Such ranks are ignored.
 TEST(CommandsTest, AHungGangIsAskedForTheStacksOfEightRanksPerNode) {
   TestCluster cluster;
   cluster.AddNode("a", 10);

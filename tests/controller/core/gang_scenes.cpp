@@ -37,7 +37,7 @@ void TrainWithSlowSteps(GangScene& scene, int64_t slow_ms) {
   for (const int rank : {0, 1}) scene.Rank(rank).set_slow_step_ms(slow_ms);
 }
 
-// Ends the first attempt with the times `use`, and runs a second one.
+// Ends the first attempt with the times `use`, and runs a second attempt.
 void RunAgain(GangScene& scene, const v1::TimeUse& use) {
   scene.Run(OwnProgram());
   scene.cluster.ExitAll(scene.job, 1);

@@ -31,7 +31,7 @@ class GangScene {
   void WaitForRank1();
   // Makes the rank exit with 0.
   void Leave(int rank);
-  // Makes every rank write output, or complete a step.
+  // The first function makes every rank write output; the second makes every rank complete a step.
   void WriteOutput();
   void MakeStep();
   // Restarts the controller, which then knows only reports sent after this call.
@@ -40,15 +40,15 @@ class GangScene {
   GangLimit Limit() const;
   const v1::Attempt& Attempt() const { return cluster.Attempt(job); }
   std::string Why() const;
-  // Advances the time in steps too short to be mistaken for a pause of a worker.
+  // Advances the time in short steps. A longer step would be mistaken for a pause of a worker.
   void Pass(int64_t ms);
 
   TestCluster cluster;
   int64_t job = 0;
 };
 
-// Specs, with the watchdog's defaults, of a job that runs its own program and of a job that runs
-// trainyard-trainer.
+// Specs of a job that runs its own program and of a job that runs trainyard-trainer. Both have the
+// watchdog's defaults.
 v1::JobSpec OwnProgram();
 v1::JobSpec OurTrainer(int spares = 0);
 

@@ -331,7 +331,7 @@ TEST(ReconcileTest, RendezvousPortsDifferAndChangeWithTheAttempt) {
   cluster.Settle();
   for (int i = 0; i < 3; ++i) ports.insert(cluster.Attempt(jobs[i]).master_port());
   EXPECT_EQ(ports.size(), 3u);
-  // The job stays queued because all ports of this address are in use.
+  // The job remains queued because all ports of this address are in use.
   EXPECT_EQ(cluster.StateOf(jobs[3]), v1::JOB_STATE_QUEUED);
   cluster.Stop(jobs[3]);
   cluster.Stop(jobs[2]);

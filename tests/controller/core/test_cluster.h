@@ -24,7 +24,7 @@
 
 namespace trainyard::controller {
 
-// Returns a job that runs its own program and so needs no model. It may restart once, with a
+// Returns a job that runs its own program and so needs no model. The job may restart once, with a
 // backoff of one second.
 v1::JobSpec TestSpec(const std::string& name, int nodes, int slots_per_node);
 
@@ -68,11 +68,11 @@ class TestCluster {
   // view is valid until the next call.
   ClusterView View() const;
 
-  // Plans and applies events until no event is due. Returns all of them.
+  // Plans and applies events until no event is due. Returns all applied events.
   std::vector<v1::Event> Settle();
   // Advances the time by `ms` in steps of `step_ms`. In each step, responsive nodes send a
-  // heartbeat, and then Settle is called. If `measures` is true, workers also report for how long
-  // each rank has completed no step and written nothing.
+  // heartbeat, and then Settle is called. If `measures` is true, workers also report the times
+  // since each rank's newest step and newest output.
   std::vector<v1::Event> Pass(int64_t ms, int64_t step_ms = 500);
 
   // Moves the controller's wall clock by `step_ms`.
@@ -84,12 +84,12 @@ class TestCluster {
   void Exit(int64_t job_id, v1::RankExited exited);
   void ClearNode(int64_t job_id, const std::string& node_id);
   void SendFact(const std::string& node_id, v1::Fact fact);
-  // These functions send the facts above for all ranks or nodes of the newest attempt that have not
-  // sent them yet, then call Settle.
+  // These functions send the facts above for all ranks or nodes of the newest attempt, except facts
+  // that were already sent. Then they call Settle.
   void StartAll(int64_t job_id);
   void ExitAll(int64_t job_id, int exit_code);
   void ClearAll(int64_t job_id);
-  // Calls Settle and starts all ranks. Fails the test if the job is not running then.
+  // Calls Settle and starts all ranks. Fails the test if the job is not running afterwards.
   void RunJob(int64_t job_id);
   // Sends telemetry of one step of `rank`.
   void Step(int64_t job_id, int rank, int64_t step, double step_seconds);

@@ -106,9 +106,9 @@ TEST_F(HookCommandTest, AProgramThatIgnoresSigtermIsKilled) {
   EXPECT_EQ(process_.stuck_pid, 0);
 }
 
-// Traces a process so that its parent cannot reap it, because a zombie is reported to its tracer
-// first. To the parent, the process appears to be stuck in the kernel until the tracer is
-// destroyed.
+// Traces a process so that the parent of the process cannot reap it: the kernel reports a zombie to
+// its tracer first. Until the tracer is destroyed, the process appears to the parent to be stuck in
+// the kernel.
 class Tracer {
  public:
   explicit Tracer(pid_t traced) {

@@ -36,7 +36,7 @@ class HookSenderTest : public testing::Test {
     EXPECT_TRUE(sender->Start().ok());
     return sender;
   }
-  // Appends two events of the job. The hook handles only the second one, the failure.
+  // Appends two events of the job. The hook handles only the second event, the failure.
   void Fail(int64_t job_id) {
     v1::Event started, ended;
     started.mutable_rank_started()->set_job_id(job_id);

@@ -1,4 +1,4 @@
-// A small HTTP server on a free port. It records requests and returns the answers set by a test.
+// A small HTTP server on a free port. Records requests and returns the answers set by a test.
 #ifndef TRAINYARD_TESTS_CONTROLLER_HOOKS_RECEIVER_H_
 #define TRAINYARD_TESTS_CONTROLLER_HOOKS_RECEIVER_H_
 

@@ -1,4 +1,4 @@
-// A plain HTTP client over a socket. It sends exactly the bytes that a test passes to it.
+// A plain HTTP client over a socket. Sends exactly the bytes that a test passes to the client.
 #ifndef TRAINYARD_TESTS_CONTROLLER_HTTP_HTTP_CLIENT_H_
 #define TRAINYARD_TESTS_CONTROLLER_HTTP_HTTP_CLIENT_H_
 
@@ -38,8 +38,8 @@ class HttpClient {
   // True if unread bytes have arrived or the server has closed the connection; waits up to
   // `wait_ms` for either.
   bool HasInput(int wait_ms = 0) const;
-  // Reads one answer. Its status is 0 if the server closed the connection instead. Pass false for
-  // `has_body` after a HEAD request.
+  // Reads one answer. The answer's status is 0 if the server closed the connection instead. Pass
+  // false for `has_body` after a HEAD request.
   Answer ReadAnswer(bool has_body = true);
   // Returns the fields of the stream's next event, by name. Empty at the end of the stream.
   std::map<std::string, std::string> ReadEvent();

@@ -19,7 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 using testing::HasSubstr;
 
-// Keeps the streams that the server opens, so that a test can see when the server drops one.
+// Stores the streams opened by the server, so that a test can detect a dropped stream.
 class ServerTest : public testing::Test {
  protected:
   void Start(ServerLimits limits) {
@@ -53,8 +53,8 @@ class ServerTest : public testing::Test {
     return streams_.back();
   }
 
-  // Returns true if the server answers a client within 20 s. On a busy machine, a client may itself
-  // exceed the test's short time-outs; then the next client tries.
+  // Returns true if the server answers a client within 20 s. On a busy machine, a client itself may
+  // exceed the test's short time-outs. In that case another client tries.
   bool Serves() {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (Connect().Get("/").status != 200) {
@@ -178,7 +178,7 @@ TEST_F(ServerTest, AStreamThatIsNeverReadIsDroppedOnceTooMuchWaits) {
   client.SendBytes("GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const auto stream = WaitForStream();
   const auto message = std::make_shared<const std::string>(64 << 10, 'x');
-  // The kernel buffers a few megabytes. Messages are queued in the server only after that.
+  // The kernel buffers a few megabytes. The server queues messages only if these buffers are full.
   int sent = 0;
   while (stream->open() && sent < 10'000) {
     stream->Send(message);

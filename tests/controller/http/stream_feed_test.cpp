@@ -93,7 +93,7 @@ TEST_F(StoredPointsTest, AreAnnouncedOnceTheyAreStored) {
   stream.SendBytes(
       "GET /api/v1/events/stream?topics=jobs,metrics:1 HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_EQ(stream.ReadAnswer().status, 200);
-  // Once the stream sends hello, it is subscribed to its topics.
+  // A stream that has sent hello is subscribed to its topics.
   EXPECT_EQ(stream.ReadEvent().at("event"), "hello");
   worker_.SendMetrics(Stream(1, v1::STREAM_KIND_TELEMETRY), 0, 100, 7, 2.5);
   while (running_.Get("1").progress().step() != 7) {
@@ -101,7 +101,7 @@ TEST_F(StoredPointsTest, AreAnnouncedOnceTheyAreStored) {
   // This tick announces the progress.
   running_.Tick();
   running_.Submit("later");
-  // Reads all events up to the one that contains the later job. The step must not appear, because
+  // Reads all events up to the event that contains the later job. The step must not appear, because
   // it was observed but not stored.
   while (true) {
     const auto event = stream.ReadEvent();
@@ -134,7 +134,7 @@ TEST_F(StreamFeedTest, BeginsWithSnapshotsAndGoesOnWithChanges) {
   EXPECT_EQ(events["events"][0]["event"]["job_submitted"]["spec"]["name"], "after");
 }
 
-// Pending reasons depend on other jobs: they can change without an event of the job itself.
+// A pending reason depends on other jobs, so it can change without an event of the job itself.
 TEST_F(StreamFeedTest, TellsOfReasonsThatOthersHaveChanged) {
   running_.Submit("first");
   running_.Submit("second");
@@ -145,8 +145,8 @@ TEST_F(StreamFeedTest, TellsOfReasonsThatOthersHaveChanged) {
     return jobs["pending"].contains("2") ? jobs["pending"]["2"]["queue_position"].get<int>() : 0;
   };
   ReadJobs(stream, [&](const json& jobs) { return place_of_second(jobs) == 2; });
-  // Pending reasons are read at most once per second of the controller's clock, and a tick after
-  // the subscription may already have read them.
+  // Pending reasons are read at most once per second of the controller's clock. A tick after the
+  // subscription may already have read the reasons.
   running_.clock.Advance(1000);
   client_.Post("/api/v1/jobs/first/stop", R"({"user":"bob"})");
   ReadJobs(stream, [&](const json& jobs) { return place_of_second(jobs) == 1; });

@@ -1,4 +1,4 @@
-// Tests GPU time and its cost over HTTP.
+// Tests the HTTP endpoints for GPU time and cost.
 #include <gtest/gtest.h>
 
 #include <string>

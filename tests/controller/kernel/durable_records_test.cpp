@@ -101,7 +101,7 @@ TEST_F(DurableRecordsTest, BatchWaitsUntilItsRecordIsDecided) {
   EXPECT_THAT(Done(), ElementsAre(batch));
 }
 
-// For hours, the trainer saves a checkpoint every two seconds and removes the preceding one.
+// For hours, the trainer saves a checkpoint every two seconds and removes the preceding checkpoint.
 TEST_F(DurableRecordsTest, OftenSavingTrainerLosesNothing) {
   for (int64_t step = 1; step <= 5000; ++step) {
     Pass(2000);
@@ -185,7 +185,7 @@ TEST_F(DurableRecordsTest, DeletionsCannotFloodEither) {
   EXPECT_THAT(changes_.submitted, SizeIs(3));
 }
 
-// All ranks of a gang may report the same checkpoint, because they have written it together.
+// All ranks of a gang may report a checkpoint, because all have written a part of it.
 TEST_F(DurableRecordsTest, RepeatedRecordsUseNoBudget) {
   Add(Checkpoint(5));
   for (int rank = 0; rank < 5000; ++rank) Add(Checkpoint(5));

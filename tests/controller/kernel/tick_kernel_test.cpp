@@ -147,8 +147,8 @@ TEST_F(TickKernelTest, AFloodOfUsersDoesNotStarveWorkers) {
   EXPECT_GT(tick_.waiting(), 0u);
 }
 
-// Requests may continue to arrive after the disk has free space again. They must not postpone
-// planning forever.
+// Requests may continue to arrive after the disk has free space again. Such requests must not
+// postpone planning forever.
 TEST_F(TickKernelTest, PlansOnceTheRequestsThatWaitedForSpaceAreDecided) {
   tick_.SetNoSpace(absl::ResourceExhaustedError("disk full"));
   const auto submit_fact = [&] {

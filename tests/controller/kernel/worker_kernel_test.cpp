@@ -59,8 +59,8 @@ TEST_F(WorkerKernelTest, AStreamWhoseRecordWaitsDelaysNoOtherStream) {
   EXPECT_THAT(stored_, ElementsAre(100, 0, 10));
 }
 
-// The checkpoint must be committed first, because the exit determines from which checkpoint the
-// next attempt starts.
+// The checkpoint must be committed before the exit: the exit determines the checkpoint from which
+// the next attempt starts.
 TEST_F(WorkerKernelTest, ACheckpointBeyondTheBudgetIsCommittedBeforeTheExitOfItsRank) {
   RunJob();
   for (int64_t step = 1; step <= kJobEventsAtOnce + 2; ++step) {
@@ -144,7 +144,7 @@ TEST_F(WorkerKernelTest, AnAlertThatComesAgainAfterItsCommitIsKnownFromTheLog) {
   EXPECT_EQ(Alerts(), 1);
 }
 
-// Before it ended, the controller may have received several batches without storing them.
+// The previous controller may have received several batches without storing them.
 TEST_F(WorkerKernelTest, AnAlertInTheSecondBatchAfterARestartIsKnownFromTheLog) {
   RunJob();
   SendTelemetry(1, 10, Alert());
@@ -160,8 +160,8 @@ TEST_F(WorkerKernelTest, AnAlertInTheSecondBatchAfterARestartIsKnownFromTheLog) 
   EXPECT_EQ(Alerts(), 1);
 }
 
-// The loop must not wait while the log is read. Therefore the shell reads the log before it lets
-// the worker send.
+// The loop must not wait while the log is read. Therefore the shell reads the log before the worker
+// is allowed to send.
 TEST_F(WorkerKernelTest, TheLogIsReadOnceForEachAttempt) {
   RunJob();
   EXPECT_THAT(attempts_read_, ElementsAre(0));

@@ -87,7 +87,7 @@ TEST(MetricsExporterTest, LoopThatIsStuckLeavesTheNewestSnapshot) {
   EXPECT_EQ(ValueOf(exported.exporter.RenderMetrics(), "trainyard_nodes{state=\"ready\"}"), 2);
 }
 
-// The loop is stuck because it simulates a commit to a disk that hangs for minutes.
+// The loop is stuck, as in a commit to a disk that hangs for minutes.
 TEST(MetricsExporterTest, ALoopThatIsStuckIsAskedOnce) {
   ScriptedExporter exported;
   exported.loop.stuck = true;

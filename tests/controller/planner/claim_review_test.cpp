@@ -23,7 +23,7 @@ RunConfig SmallRun() {
   return config;
 }
 
-// Returns the finding if there is exactly one, or else the number of findings.
+// Returns the only finding; if there is not exactly one finding, the number of findings.
 std::string OnlyWhat(const RunConfig& config, const Claims& claims) {
   const std::vector<Finding> findings = ReviewClaims(config, claims);
   return findings.size() == 1 ? findings[0].what : std::to_string(findings.size()) + " findings";

@@ -48,8 +48,8 @@ TEST_F(CollectiveSecondsTest, GroupsUseTheNetworkCardsOfAllTheirMembersInANode) 
   EXPECT_NEAR(LinksOf(2, 8).SendSeconds(50e9), 1, 1e-4);
 }
 
-// If a rank exchanges data with ranks on four nodes, including its own, three quarters of its bytes
-// pass through its network card.
+// A rank exchanges data with ranks on four nodes, including its own node. Three quarters of the
+// bytes pass through the network card.
 TEST_F(CollectiveSecondsTest, ExchangesWaitForTheSlowerOfTheWays) {
   EXPECT_EQ(LinksOf(1, 1).ExchangeSeconds(1e9), 0);
   EXPECT_NEAR(LinksOf(8, 1).ExchangeSeconds(450e9), 7.0 / 8, 1e-4);

@@ -24,7 +24,7 @@ BlockWork LayerOf(double experts, double width, double rows) {
   return work;
 }
 
-// TF/s of the products of a layer's experts: forward, and of both gradients.
+// TF/s of the products of a layer's experts: of the forward pass, and of both gradients.
 struct Rates {
   double forward = 0;
   double backward = 0;
@@ -38,7 +38,7 @@ Rates PredictedRates(const BlockWork& work) {
           2 * flops / kernels.BackwardExpertProducts(work.ExpertProducts())};
 }
 
-// Rates of trainer/README.md, "Products": those of the form that the trainer uses. The rate of both
+// Rates of trainer/README.md, "Products", for the form that the trainer uses. The rate of both
 // gradients is the harmonic mean of the two measured rates.
 TEST(ExpertSecondsTest, ProductsReachTheMeasuredRates) {
   const auto both = [](double data, double weights) { return 2 / (1 / data + 1 / weights); };
@@ -60,7 +60,7 @@ TEST(ExpertSecondsTest, ProductsReachTheMeasuredRates) {
   }
 }
 
-// Nanoseconds per token of a rank for the four passes of a layer, of trainer/README.md, "Dispatch".
+// Nanoseconds per token of a rank for the four passes of a layer (trainer/README.md, "Dispatch").
 TEST(ExpertSecondsTest, TransfersTakeTheMeasuredTime) {
   const struct {
     int64_t ranks, topk;

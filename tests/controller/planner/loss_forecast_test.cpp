@@ -63,8 +63,8 @@ TEST(LossForecastTest, IsTheLossLawOfTheDocumentsForOneModel) {
   EXPECT_NEAR(ForecastLoss(points, 0, 101.909e9).forecast->loss, 2.335, 0.002);
 }
 
-// Each interval contains the true value with a probability of 95 %. Then at least 34 of 40
-// intervals contain it with a probability of 99.9 %.
+// Each interval contains the true value with a probability of 95 %. With a probability of 99.9 %,
+// at least 34 of 40 intervals contain the true value.
 TEST(LossForecastTest, IntervalsHoldTheTruth) {
   int hits = 0;
   for (uint64_t seed = 1; seed <= 40; ++seed) {

@@ -10,7 +10,7 @@ namespace {
 constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 
 // Each constant is determined by one row: per_logit by "8B x8, full, 32768", per_element by "8B
-// x128, compiled", and slack by "8B x128", whose kernels are not compiled.
+// x128, compiled", and slack by "8B x128" (kernels not compiled).
 MemoryProfile Compiled() { return {.per_logit = 14.87, .per_element = 15.58}; }
 
 MemoryProfile Eager() {
@@ -28,7 +28,7 @@ std::vector<MemoryRun> TorchtitanMemory() {
     runs.push_back({name, run.config, profile, gibibytes * kGibibyte / 1e9, is_fitted});
   };
   const ModelConfig model = Llama(32, 4096, 14336, 32);
-  // Some operations are recomputed. The fitted value of per_element already accounts for that.
+  // Some operations are recomputed. The fitted per_element already accounts for recomputation.
   const RunSettings small = Settings(model, 8192, 16, 2).Dp(8).Zero(3);
   const RunSettings large = Settings(model, 8192, 256, 2).Dp(128).Zero(3);
   add("8B x8", small, Eager(), 82.4, false);
@@ -52,10 +52,10 @@ std::vector<MemoryRun> TorchtitanMemory() {
 }
 
 // Returns the additional bytes that tensor parallelism needs if the ranks divide the rows among
-// themselves between the matrix products. They are added to a rank's part of a block and of the
-// logits. The inputs of attention, feed-forward half and head are gathered in bf16 and kept for
-// their weight gradients. torch.distributed.tensor.parallel.loss computes the gradient of the
-// logits in two steps, which needs one more fp32 copy of the logits.
+// themselves between the matrix products. These bytes are added to a rank's part of a block and of
+// the logits. The inputs of attention, feed-forward half and head are gathered in bf16 and kept for
+// their weight gradients. torch.distributed.tensor.parallel.loss needs one more fp32 copy of the
+// logits, because it computes their gradient in two steps.
 double GatheredBytes(const BlockWork& work) {
   if (work.norm_rows == work.rows) return 0;
   return 3 * 2 * work.rows * work.hidden + 4 * work.rows * work.vocabulary;

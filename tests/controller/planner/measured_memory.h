@@ -1,7 +1,7 @@
-// Runs of other trainers whose memory their authors have published, and predictions of this memory.
+// Runs of other trainers with published memory use, and predictions of this memory use.
 //
 // The memory of trainyard-trainer is predicted by proto/memory/memory_model.h. Other trainers keep
-// other tensors, so each of them has its own constants here.
+// other tensors, so each trainer has its own constants here.
 #ifndef TRAINYARD_TESTS_CONTROLLER_PLANNER_MEASURED_MEMORY_H_
 #define TRAINYARD_TESTS_CONTROLLER_PLANNER_MEASURED_MEMORY_H_
 

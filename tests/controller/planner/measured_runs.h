@@ -37,10 +37,10 @@ MeasuredSet TrainyardRuns();
 // Runs on one H200 that were measured after formulas and constants were final: the rows `plan-...`,
 // and the rows of the model families in tests/gpu/bench.py.
 MeasuredSet LaterTrainyardRuns();
-// Runs on four H200 of one node: the rows `plan-...-x4`. All were predicted before they were
-// measured. The run with TP4 was later used to fit a constant.
+// Runs on four H200 of one node: the rows `plan-...-x4`. All runs were predicted before the
+// measurement. The run with TP4 was later used to fit a constant.
 MeasuredSet FourGpuTrainyardRuns();
-// Runs on one H100. They were not used to fit the trainer's constants.
+// Runs on one H100. These runs were not used to fit the trainer's constants.
 MeasuredSet TrainyardH100Runs();
 // Runs of Megatron-LM on A100. The sources are Korthikanti et al. 2022 (arXiv 2205.05198), tables 3
 // and 5, and
@@ -53,11 +53,11 @@ MeasuredSet MegatronH100Runs();
 MeasuredSet FoundryRuns();
 
 // Runs of NeMo with Megatron-Core on H100, in FP8 and with experts, from
-// NVIDIA-NeMo/Megatron-Bridge and NVIDIA/dgxc-benchmarking. They use the constants of the dense
-// bf16 runs; none of these rows was used for fitting.
+// NVIDIA-NeMo/Megatron-Bridge and NVIDIA/dgxc-benchmarking. These runs use the constants of the
+// dense bf16 runs and were not used for fitting.
 MeasuredSet PlannedFeatureH100Runs();
 
-// The constants of the other trainers, each fitted to the rows with is_fitted in the trainer's
+// The constants of the other trainers. Each is fitted to the rows with is_fitted in the trainer's
 // set.
 TrainerProfile MegatronA100Profile();
 TrainerProfile MegatronH100Profile();

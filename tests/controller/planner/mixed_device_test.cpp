@@ -18,7 +18,7 @@ MixedDevice Mixed(const char* one, const char* other) {
   return mixed;
 }
 
-// An A6000 has more memory than an A100 with 40 GB, but is slower in every respect.
+// An A6000 has more memory than a 40 GB A100, but is slower in every respect.
 TEST(MixedDeviceTest, MemoryOfTheSmallestAndRatesOfTheSlowest) {
   const MixedDevice mixed = Mixed("A100-SXM4-40GB", "A6000");
   EXPECT_EQ(mixed.rating.name, "A6000");

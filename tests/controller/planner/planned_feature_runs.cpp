@@ -33,7 +33,7 @@ MeasuredSet PlannedFeatureH100Runs() {
     if (layout.zero == 0) run = run.Zero(layout.dp * layout.cp > 1 ? 1 : 0);
     set.runs.push_back({name, run.config, ClusterOf("H100", run), seconds});
   };
-  // `rate` is in tokens per second and GPU.
+  // `rate` is in tokens per second per GPU.
   const auto add_rate = [&add](const std::string& name, const RunSettings& run, double rate) {
     const LayoutConfig& layout = run.config.layout;
     const auto ranks = static_cast<double>(layout.tp * layout.cp * layout.dp * layout.pp);

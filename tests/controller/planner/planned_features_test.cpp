@@ -52,7 +52,7 @@ TEST(PlannedFeatureSearchTest, LayoutsOfExpertsAreSequenceParallel) {
   }
 }
 
-// An expert of 206 GB fits on no GPU. It must be divided, unless the job keeps experts whole.
+// An expert of 206 GB fits on no GPU. It is divided unless the job keeps experts whole.
 TEST(PlannedFeatureSearchTest, ExpertsAreDividedOnlyIfWholeOnesDoNotFit) {
   const RunSettings run = MixtureRun(2, 1, 1048576);
   const LayoutSearch search = SearchLayouts(run.config, H100s(64));
@@ -122,7 +122,7 @@ TEST(PlannedFeatureSearchTest, RoutersOnGpusLimitThePartsOfExperts) {
   ExpectRefused(run, H100s(128), "breaks a rule of model.num_experts");
 }
 
-// Runs that the trainer refuses in every layout can still be planned.
+// A run can be planned even if the trainer refuses it in every layout.
 TEST(PlannedFeatureSearchTest, LimitsOfAllLayoutsExcludeNone) {
   const RunConfig run = MixtureRun(520, 2, 256).Fp8().config;
   ASSERT_EQ(FindUntrainable(run).size(), 2u);

@@ -27,7 +27,7 @@ TEST(RunCostTest, OnlyTheGuidesPricesHaveNoDate) {
   EXPECT_TRUE(PricesOf("V100").empty());
 }
 
-// LLaMA 3 had 419 interruptions in 54 days on 16,384 GPUs, which is one every three hours.
+// LLaMA 3 had 419 interruptions in 54 days on 16,384 GPUs: an interruption every three hours.
 TEST(RunCostTest, FailuresComeAtTheRateOfLlama3) {
   const Reliability known = ReliabilityOf(54 * 86400.0, 16384, 600, {});
   EXPECT_NEAR(known.mean_seconds_between / 3600, 3.09, 0.01);
@@ -60,7 +60,7 @@ TEST(RunCostTest, FewGpusLoseAlmostNothing) {
   EXPECT_NEAR(known.seconds * known.goodput, 86400, 1e-6);
 }
 
-// A run never ends if each failure occurs before recovery from the preceding one is complete.
+// A run never ends if each failure occurs before recovery from the preceding failure is complete.
 TEST(RunCostTest, AHopelessClusterHasNoGoodput) {
   const Reliability known =
       ReliabilityOf(86400, 1e6, 0, {.gpu_hours_per_failure = 1, .restart_seconds = 300});

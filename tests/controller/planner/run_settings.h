@@ -51,7 +51,7 @@ ModelConfig Gpt(int64_t layers, int64_t hidden, int64_t heads, int64_t vocabular
 // Nemotron 4: LayerNorm, squared ReLU, 8 key heads, a vocabulary of 256,000.
 ModelConfig Nemotron(int64_t layers, int64_t hidden, int64_t ffn, int64_t heads);
 
-// Returns the model with `count` experts of width `width` in every layer, `topk` of them per token.
+// Returns the model with `count` experts of width `width` in every layer, and `topk` per token.
 ModelConfig WithExperts(ModelConfig model, int64_t count, int64_t topk, int64_t width);
 // Returns the model with DeepSeek-V3's latent attention.
 ModelConfig WithLatentAttention(ModelConfig model);

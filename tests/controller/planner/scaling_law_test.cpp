@@ -6,7 +6,7 @@
 namespace trainyard::planner {
 namespace {
 
-// The single-node guide describes three models. The losses must equal those in the guide.
+// The single-node guide describes three models. The computed losses must equal the guide's losses.
 TEST(ScalingLawTest, GivesTheDocumentsLosses) {
   EXPECT_NEAR(LossOf(1.545e9, 101.909e9), 2.335, 5e-4);
   EXPECT_NEAR(LossOf(2.224e9, 61.545e9), 2.351, 5e-4);

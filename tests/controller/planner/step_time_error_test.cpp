@@ -42,8 +42,8 @@ std::string PlannedFeatureTable() {
   return table;
 }
 
-// Returns the table rows that were used for fitting if `fitted` is true, or else the other rows, of
-// all sets.
+// Returns table rows of all sets: if `fitted` is true, the rows used for fitting; if not, the
+// others.
 std::string TableOf(bool fitted) {
   std::string table;
   for (const MeasuredSet& set : AllRuns()) {
@@ -74,8 +74,8 @@ Errors PrintAndCompare(const MeasuredSet& set) {
   return errors;
 }
 
-// The bounds are close to the present errors, so that the test fails after a change that makes
-// predictions less accurate.
+// The bounds are close to the present errors, so that a change to less accurate predictions fails
+// the test.
 TEST(StepTimeErrorTest, OfOurTrainerOnH200) {
   const Errors errors = PrintAndCompare(TrainyardRuns());
   EXPECT_EQ(errors.rows, 8);
@@ -97,8 +97,8 @@ TEST(StepTimeErrorTest, OfOurTrainerOnFourGpus) {
   EXPECT_LT(errors.largest, 0.04);
 }
 
-// For one model and batch on one node, the layout that is predicted to be the fastest must also be
-// the fastest one measured.
+// For one model and batch on one node, the layout with the shortest predicted step time must also
+// have the shortest measured step time.
 TEST(StepTimeErrorTest, TheLayoutThatIsChosenIsTheFastestOfThoseMeasured) {
   const MeasuredSet set = FourGpuTrainyardRuns();
   const auto chosen = std::ranges::min_element(
@@ -135,8 +135,8 @@ TEST(StepTimeErrorTest, OfFoundryOnA100) {
   EXPECT_LT(errors.largest, 0.08);
 }
 
-// No formula was changed to fit these rows. The formulas for experts are those of the kernels and
-// transfers of trainyard-trainer, which differ from those of NeMo.
+// No formula was changed to fit these rows. The formulas for experts describe the kernels and
+// transfers of trainyard-trainer. NeMo uses other kernels and transfers.
 TEST(StepTimeErrorTest, OfPlannedFeaturesOnH100) {
   const Errors errors = PrintAndCompare(PlannedFeatureH100Runs());
   EXPECT_EQ(errors.rows, 11);

@@ -36,7 +36,7 @@ TEST(StepTimeTest, EveryAxisHasItsWait) {
 }
 
 // The bubble is (p - 1) / m of the work, for p stages and m micro-batches. Several chunks per stage
-// or deferred weight gradients make it smaller.
+// or deferred weight gradients make the bubble smaller.
 TEST(StepTimeTest, BubblesFollowTheSchedule) {
   RunSettings run = Small(32).Pp(4);
   run.config.model.vocab_size = 128;  // Gives all stages equal work.

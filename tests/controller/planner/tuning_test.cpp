@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The recipe llama3-1.5b, which runs on two GPUs with 48 GB each.
+// The recipe llama3-1.5b, for two GPUs with 48 GB each.
 RunSettings Recipe() {
   RunSettings run = Settings(Llama(18, 2048, 7168, 16), 2048, 384, 8).Dp(2).Zero(1);
   run.config.resources = {.nodes = 1, .slots_per_node = 2, .device = DeviceKind::kGpu};
@@ -144,7 +144,7 @@ TEST(TuningTest, AnUnattendedSweepEndsWithOtherAttentionOfTheFastestThatFits) {
   }
 }
 
-// The given settings would be fast, but they need too much memory.
+// The given settings would be fast, but require too much memory.
 TEST(TuningTest, AnUnattendedSweepComparesNoAttentionOfSettingsThatDoNotFit) {
   RunSettings run = Recipe();
   run.config.layout.micro_batch = 192;

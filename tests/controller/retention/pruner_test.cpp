@@ -82,7 +82,7 @@ class PrunerTest : public testing::Test {
     jobs_.ended[id] = kNow - days_ago * kDayMs;
   }
 
-  // Makes all events in the log removable, except the newest one.
+  // Makes all events in the log removable, except the newest event.
   void CoverEvents() {
     v1::Event newest;
     newest.set_time_ms(kNow);
@@ -129,8 +129,8 @@ TEST_F(PrunerTest, DropsByAgeKindByKindAndNeverFromLiveJobs) {
   EXPECT_FALSE(jobs_.ended.contains(6));
 }
 
-// The clock is years ahead of the newest event. By this clock, all data would be old enough to
-// remove.
+// The clock is years ahead of the newest event. According to the clock, all data is old enough to
+// be removed.
 TEST_F(PrunerTest, WhileTheClockIsInDoubtNothingGoesForItsAge) {
   AddEndedJob(1, 10'000);
   options_.newest_event_ms = kNow - 800 * kDayMs;
@@ -142,7 +142,7 @@ TEST_F(PrunerTest, WhileTheClockIsInDoubtNothingGoesForItsAge) {
 }
 
 // After a restart, the clock must still count as doubtful. Events recorded with the wrong clock
-// must not confirm it.
+// must not confirm the clock.
 TEST_F(PrunerTest, TheTimeThatWasBelievedOutlivesTheController) {
   TemporaryDirectory disk;
   options_.data_dir = disk.path();

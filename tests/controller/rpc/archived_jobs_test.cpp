@@ -1,4 +1,4 @@
-// Tests the users' API with archived jobs. Every answer must be the same as for a job in the
+// Tests the users' API with archived jobs. Every answer must equal the answer for a job in the
 // state.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ class ArchivedJobsTest : public testing::Test {
     return Call<v1::SubmitJobResponse>(&v1::JobService::Stub::SubmitJob, request);
   }
 
-  // Submits jobs with these names, stops them, and waits until they are in the archive.
+  // Submits jobs with these names, stops all, and waits until all are in the archive.
   void Archive(const std::vector<std::string>& names) {
     int64_t last = 0;
     for (const std::string& name : names) {

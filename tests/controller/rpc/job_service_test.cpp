@@ -58,7 +58,7 @@ class JobServiceTest : public testing::Test {
     return running_.jobs->DeleteJob(&context, request, &response);
   }
 
-  // Returns the final status of a watch of `job`, which does not exist.
+  // Watches `job`, which does not exist. Returns the final status.
   grpc::Status Watched(const std::string& job) {
     v1::WatchJobRequest request;
     request.set_job(job);

@@ -21,7 +21,7 @@ class JobWatchTest : public testing::Test {
     return running_.jobs->WatchJob(&context, request);
   }
 
-  // Ends the job. Its worker still has telemetry up to the offset `telemetry_end`, which the
+  // Ends the job. The worker still has telemetry, up to the offset `telemetry_end`, that the
   // controller has not received.
   void EndJob(int64_t job, int64_t telemetry_end) {
     v1::AttemptReport report = RunningReport(job);
@@ -150,8 +150,8 @@ TEST_F(JobWatchTest, AClientThatVanishedHoldsNothingUp) {
   }
   const auto begin = std::chrono::steady_clock::now();
   running_.controller->Stop();
-  // Server::Shutdown waits until every call has ended. A leaked call would make it wait for the
-  // whole grace period.
+  // Server::Shutdown waits until every call has ended. After a leak, it would wait for the whole
+  // grace period.
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
 }
 

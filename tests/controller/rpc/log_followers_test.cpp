@@ -20,8 +20,8 @@ TEST(LogFollowersTest, TellsTheFollowersOfTheJobUntilTheyLeave) {
   EXPECT_EQ(second, 2);
 }
 
-// A notification removes the followers that have left, but a job that writes no output never
-// triggers one.
+// A notification removes the followers that have left, but a job without output never triggers a
+// notification.
 TEST(LogFollowersTest, FollowersOfQuietJobsThatLeftAreForgotten) {
   LogFollowers followers;
   const auto stays = followers.Add(1, [] {});

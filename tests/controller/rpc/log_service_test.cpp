@@ -57,7 +57,7 @@ class LogServiceTest : public testing::Test {
     worker_.TakeAcknowledged(log_, written_);
   }
 
-  // Ends the job. `extra` is the number of bytes of its output that have not been sent yet.
+  // Ends the job. `extra` is the number of output bytes that have not been sent yet.
   void EndJob(int64_t extra = 0) {
     v1::AttemptReport report = RunningReport(1);
     report.mutable_ranks(0)->set_running(false);
@@ -168,8 +168,8 @@ TEST_F(LogServiceTest, GivesMatchingLines) {
 }
 
 TEST_F(LogServiceTest, ASlowReaderHoldsNobodyUp) {
-  // The output exceeds what flow control sends to a client that does not read, and there are more
-  // such readers than threads.
+  // The output exceeds what flow control sends to a client that does not read. There are more such
+  // clients than threads.
   const std::string line(1000, 'x');
   for (int chunk = 0; chunk < 8; ++chunk) {
     std::string text;

@@ -8,7 +8,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Until WorkFromNowOn is called, processes no message and keeps the read permit of each one. Unless
+// Until WorkFromNowOn is called, processes no message and keeps each message's read permit. Unless
 // StallLoop was called, each message counts immediately as accepted by the loop.
 class IdleListener final : public WorkerListener {
  public:
@@ -101,7 +101,7 @@ class WorkerControlServiceTest : public testing::Test {
   ListeningServer server_;
 };
 
-// Waits until the controller stops reading from the newest link. Returns false if it does not.
+// Waits until the controller stops reading from the newest link. Returns false after a time-out.
 bool WaitForPause(IdleListener& listener) {
   const auto end = std::chrono::steady_clock::now() + kTestTimeout;
   while (!listener.link()->ReadingPaused()) {
@@ -152,8 +152,8 @@ TEST_F(WorkerControlServiceTest, ReadsLittleOfAWorkerWhoseMessagesWaitForTheLoop
       worker.SendOutput(Stream(1, v1::STREAM_KIND_LOG), static_cast<int64_t>(i * kPiece), piece);
     }
   });
-  // The limit is kOneStreamWaitingBytes (worker_control_service.cpp). The message that reaches it
-  // is still read.
+  // kOneStreamWaitingBytes (worker_control_service.cpp). The message that reaches the limit is
+  // read.
   EXPECT_TRUE(listener_.WaitForBytes(4 << 20));
   EXPECT_TRUE(WaitForPause(listener_));
   EXPECT_LT(listener_.bytes(), (4 << 20) + 2 * kPiece);
@@ -193,8 +193,8 @@ TEST_F(WorkerControlServiceTest, ReadsHelloEvenWhenNothingMoreCanBeHeld) {
   workers.clear();
 }
 
-// A worker that attaches and never reads, not even the final status of its call. Tests detect the
-// end of its stream through the listener.
+// A worker that attaches and never reads, not even the final status of its call. Tests use the
+// listener to detect the end of the worker's stream.
 struct SlowWorker {
   explicit SlowWorker(const std::string& address)
       : stub(v1::WorkerControl::NewStub(
@@ -239,7 +239,7 @@ TEST_F(WorkerControlServiceTest, AWorkerThatLetsTooManyMessagesPileUpIsCutOff) {
   SlowWorker worker(server_.address);
   ASSERT_TRUE(listener_.WaitForBytes(1));
   // While the worker does not read, gRPC cannot accept all of this message, so the controller
-  // queues all later ones. The queue is limited to 8192 messages (kOutgoingLimit in
+  // queues all later messages. The queue is limited to 8192 messages (kOutgoingLimit in
   // worker_control_service.cpp). The last message exceeds this limit.
   listener_.link()->Send(MessageOf(8 << 20));
   for (int i = 0; i < 8192; ++i) listener_.link()->Send(MessageOf(1));

@@ -43,7 +43,7 @@ class ChildProcess {
   // number is left.
   bool Read(int64_t& number) { return read(report_fd_, &number, sizeof(number)) == sizeof(number); }
 
-  // Ends the child with SIGKILL. Its earlier reports can still be read.
+  // Ends the child with SIGKILL. Earlier reports of the child can still be read.
   void Kill() {
     if (pid_ <= 0) return;
     kill(pid_, SIGKILL);

@@ -23,8 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 #ifdef TRAINYARD_SANITIZED
-// Fewer cuts are made under a sanitizer, which makes each cut up to ten times slower without
-// changing its result.
+// Under a sanitizer, fewer cuts are made: a sanitizer makes each cut up to ten times slower without
+// changing the result.
 constexpr int kCutsOfTheSuite = 60;
 #else
 constexpr int kCutsOfTheSuite = 240;
@@ -255,9 +255,9 @@ absl::Status WriteSnapshot(Stores& stores, const Held& held) {
 
 // ---- Power cuts.
 
-// The history that belongs to one seed. Each round opens the files left by the previous power cut,
-// verifies them, and writes until the next cut. That cut may occur while the files are being
-// opened.
+// The history of one seed. Each round opens the files left by the
+// previous power cut, verifies them, and writes until the next
+// cut. The next cut may occur while the files are being opened.
 class CutHistory {
  public:
   explicit CutHistory(unsigned seed) : random_(seed) {}
@@ -267,7 +267,7 @@ class CutHistory {
       SCOPED_TRACE(absl::StrCat("round ", round));
       RunRound(1 + static_cast<int64_t>(random_() % (round % 4 == 0 ? 80 : 900)));
     }
-    // Opens the files that the last cut left, on a disk without faults.
+    // On a disk without faults, opens the files that the last cut left.
     auto stores = OpenSqliteStores(directory_);
     ASSERT_TRUE(stores.ok()) << stores.status();
     Verify(*stores, held_);
@@ -349,8 +349,8 @@ class FailingDiskTest : public testing::TestWithParam<FaultCase> {
     if (!status.ok()) ExpectSaysWhy(status);
   }
 
-  // Checks that the stores still work. On a full disk they can be read, and can be written again
-  // once there is free space. After an I/O error, the event log cannot be used until the next
+  // Checks that the stores still work. On a full disk the stores can be read; they can be written
+  // again once there is free space. After an I/O error, the event log cannot be used until the next
   // start, but the other stores accept writes again.
   void GoOn(Stores& stores, int store, SimulatedDisk& disk, Held& held) {
     if (GetParam().fault == DiskFault::kFull) {
@@ -386,8 +386,8 @@ TEST_P(FailingDiskTest, LosesNothingWhicheverCallFails) {
       SimulatedDisk disk(directory_);
       disk.FailAt(call, GetParam().fault, GetParam().calls);
       WriteUntilFailure(disk, held);
-      // WriteUntilFailure has closed the stores. Closing folds the log into the database, so the
-      // fault may have occurred then.
+      // WriteUntilFailure has closed the stores. The fault may have occurred during closing, which
+      // folds the log into the database.
       reached = disk.reached();
     }
     auto stores = OpenSqliteStores(directory_);

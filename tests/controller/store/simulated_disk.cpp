@@ -372,7 +372,7 @@ void SimulatedDisk::MakeImage() {
   if (!std::filesystem::exists(directory_)) return;
   for (const auto& entry : std::filesystem::directory_iterator(directory_)) {
     // These files have not been opened yet. The shared-memory file is removed, because its contents
-    // do not survive the processes that use it.
+    // do not outlive the processes using it.
     const std::string path = entry.path().string();
     const bool shared_memory = path.size() > 4 && path.substr(path.size() - 4) == "-shm";
     if (!files_.contains(path) && !shared_memory) image_[path] = ReadWhole(path);

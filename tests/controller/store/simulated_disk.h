@@ -1,8 +1,8 @@
 // A simulated disk below SQLite that loses unsynced writes, tears sectors, and fails on request.
 //
 // While the object exists, it is SQLite's default VFS in this process. Bytes still go to real
-// files, so locks and shared memory are SQLite's own. In addition, the disk records for each file
-// its durable content and all later writes, in order. A power cut produces an image, which consists
+// files, so locks and shared memory are SQLite's own. In addition, for each file, the disk records
+// the durable content and all later writes, in order. A power cut produces an image, which consists
 // of the durable bytes and any subset of the later writes. Writes are divided into sectors of 512
 // bytes, and the last sector of a write may be torn. A torn write never changes adjacent bytes;
 // SQLite assumes the same of real disks (SQLITE_IOCAP_POWERSAFE_OVERWRITE).
@@ -23,7 +23,7 @@ namespace trainyard::controller {
 
 enum class DiskFault { kNone, kIoError, kFull };
 
-// The calls that SQLite makes to a disk. All of them are counted.
+// The calls that SQLite makes to a disk. All calls are counted.
 enum class DiskCall { kOpen, kDelete, kRead, kWrite, kTruncate, kSync, kSize, kMapShared };
 
 // Not thread-safe.
@@ -45,12 +45,12 @@ class SimulatedDisk {
   void Mend() { fault_ = DiskFault::kNone; }
 
   // Cuts the power during call number `call`, counted from now and starting at 1. The cut creates
-  // the image and then calls `on_cut`. SQLite can continue to use the disk after the cut, but what
-  // it writes is lost: WriteImage restores the image.
+  // the image and then calls `on_cut`. SQLite can continue to use the disk after the cut, but
+  // WriteImage discards all later writes by restoring the image.
   void CutAt(int64_t call, unsigned seed, std::function<void()> on_cut);
   bool cut() const { return cut_; }
 
-  // Replaces the files in the directory with the image. Every database must be closed before.
+  // Replaces the files in the directory with the image. Every database must be closed already.
   void WriteImage();
 
   // Number of calls since the disk was created.

@@ -1,6 +1,6 @@
-// A directory for one test, removed at the end of the test. If the system has an in-memory file
-// system, the directory is in it: syncing costs nothing there, and a killed process leaves the same
-// data as on a disk.
+// A directory for one test, removed at the end of the test. The directory is in an in-memory file
+// system, if there is one. Syncing costs nothing there, and a killed process leaves the same data
+// as on a disk.
 #ifndef TRAINYARD_TESTS_CONTROLLER_STORE_TEMPORARY_DIRECTORY_H_
 #define TRAINYARD_TESTS_CONTROLLER_STORE_TEMPORARY_DIRECTORY_H_
 

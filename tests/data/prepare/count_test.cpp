@@ -73,6 +73,10 @@ TEST(CountTokensTest, RefusesUnknownTokenizersAtOnce) {
   const absl::Status status = CountQuietly(Count(directory, {"gpt2", "none"})).status();
   EXPECT_TRUE(absl::IsNotFound(status)) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("none: cannot open"));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("name the path of a tokenizer, gpt2 or byte"));
+  EXPECT_THAT(std::string(CountQuietly(Count(directory, {"bpe"})).status().message()),
+              HasSubstr("a bpe tokenizer is trained by data prepare"));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ std::string Lines(size_t bytes, uint64_t seed) {
   std::mt19937_64 random(seed);
   const char* const words[] = {"word",           " the", "  ",       "\n",    "\n\n",
                                "\n    ",         ".\n",  "\xC3\xA9", " 1234", "\t",
-                               "\xE4\xB8\xAD\n", "</s>", "<s>"};
+                               "\xE4\xB8\xAD\n", "\r\n", "</s>",     "<s>"};
   std::string text;
   while (text.size() < bytes) text += words[random() % std::size(words)];
   return text;
@@ -127,6 +127,32 @@ TEST(ForeignTokenizerTest, DescribesTheTokenizer) {
   EXPECT_FALSE(header.contains("begin_of_document"));
 }
 
+TEST(ForeignTokenizerTest, DocumentsBeginAsModelsExpect) {
+  const TextDirectory directory;
+  directory.Write("in/a.jsonl", "{\"text\": \"ab\"}\n{\"text\": \"\"}\n{\"text\": \"b\"}\n");
+  nlohmann::json json = ByteLevelJson({{"a", "b"}});
+  json["pre_tokenizer"] = SplitRuleJson(kLlama3Pattern);
+  json["added_tokens"][0]["content"] = "<|end_of_text|>";
+  json["added_tokens"].push_back(json["added_tokens"][0]);
+  json["added_tokens"][1]["content"] = "<|begin_of_text|>";
+  json["added_tokens"][1]["id"] = 258;
+  PrepareOptions options = TrainOnly(directory, directory.Write("t.json", json.dump()));
+  options.tokenizer_options.family = "llama3";
+  const auto summary = PrepareQuietly(options);
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  EXPECT_THAT(IdsOf(directory / "out/train"), ElementsAre(258, 256, 257, 258, 'b', 257));
+  EXPECT_EQ(summary->train.tokens, 6);
+  EXPECT_EQ(summary->train.documents, 2);
+  const nlohmann::json header = JsonFile(directory / "out/train.json");
+  EXPECT_EQ(header["begin_of_document"], 258);
+  EXPECT_EQ(header["end_of_document"], 257);
+  EXPECT_EQ(header["tokens"], 6);
+  const nlohmann::json described = JsonFile(directory / "out/tokenizer.json");
+  EXPECT_EQ(described["name"], "llama3");
+  EXPECT_EQ(described["begin_of_document"], 258);
+  EXPECT_EQ(described["begins_documents"], true);
+}
+
 // The copy in the data set is the same tokenizer.
 TEST(ForeignTokenizerTest, KeepsTheFilesOfTheTokenizer) {
   const TextDirectory directory;
@@ -165,8 +191,8 @@ TEST(ForeignTokenizerTest, SpecialTokensInTheTextAreCounted) {
                                 R"({"text": "<|endoftext>"})"
                                 "\n"
                                 R"({"text": "<|endoftext|>"})");
-  // The token is in the last part of this document.
-  directory.Write("in/b.txt", Prose(100000, 1) + "<|endoftext|>");
+  // The token is in the first part of this document.
+  directory.Write("in/b.txt", "<|endoftext|>" + Prose(100000, 1));
   const auto as_text = PrepareQuietly(TrainOnly(directory, "gpt2"));
   ASSERT_TRUE(as_text.ok()) << as_text.status();
   EXPECT_EQ(as_text->special_documents, 3);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "tests/data/tokenizer/tokenizer_files.h"
@@ -167,6 +168,29 @@ TEST(SafeCutsTest, RulesOfTheSplits) {
   json["pre_tokenizer"] = SplitRuleJson(kLlama3Pattern);
   EXPECT_THAT(AllCuts(*Loaded(json, SpecialText::kText), text),
               ElementsAre(1, 2, 5, 8, 9, 11, 12, 18));
+}
+
+TEST(SafeCutsTest, LinesMayEndWithCrLf) {
+  const std::string text = "a\r\nb.\r\n\r\nc\rd\r\n";
+  nlohmann::json json = LetterJson();
+  EXPECT_THAT(AllCuts(*Loaded(json, SpecialText::kText), text), ElementsAre(1, 5, 12));
+  json["pre_tokenizer"] = SplitRuleJson(kLlama3Pattern);
+  EXPECT_THAT(AllCuts(*Loaded(json, SpecialText::kText), text), ElementsAre(1, 3, 9, 12));
+}
+
+// The blocks of a file look for the same cuts from different positions.
+TEST(SafeCutsTest, RangesDivideTheCuts) {
+  const auto gpt2 = LoadTokenizer("gpt2", {});
+  ASSERT_TRUE(gpt2.ok());
+  const std::string text = RandomText(3, 60) + "\r\na\r\n\n";
+  const std::vector<size_t> cuts = AllCuts(**gpt2, text);
+  for (size_t begin = 0; begin <= text.size(); ++begin) {
+    for (size_t end = begin; end <= text.size(); ++end) {
+      const auto first = std::lower_bound(cuts.begin(), cuts.end(), begin);
+      const bool is_found = first != cuts.end() && *first < end;
+      EXPECT_EQ((*gpt2)->SafeCut(text, begin, end), is_found ? *first : std::string_view::npos);
+    }
+  }
 }
 
 // Plain text is cut before invalid bytes are refused or replaced.

@@ -11,7 +11,7 @@ from torch import nn
 import llama_peer
 from llama_peer import Mlp
 
-# Added to the sum of the chosen scores before the division, as DeepSeek-V3 does.
+# Added to the sum of the chosen scores before the division, as in DeepSeek-V3.
 SMALLEST_SUM = 1e-20
 
 
@@ -65,7 +65,7 @@ class SortedRows:
     def __init__(self, experts, count):
         flat = experts.flatten()
         self.topk = experts.shape[1]
-        # A sort by one byte takes fewer passes than one by int64.
+        # A sort by one-byte keys takes fewer passes than a sort by int64 keys.
         self.order = torch.argsort(flat.to(torch.uint8), stable=True)
         places = torch.arange(flat.numel(), device=flat.device)
         self.inverse = torch.empty_like(self.order).scatter(0, self.order, places)

@@ -29,7 +29,7 @@ from model_shapes import MODELS  # noqa: E402
 
 COMPUTE = torch.bfloat16
 TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
-# Rows of the head's product at a time, where it is taken in chunks.
+# Rows per chunk if the head's product is computed in chunks.
 HEAD_ROWS = 8192
 DATA_BATCHES = 8
 LEARNING_RATE, BETAS, EPSILON, DECAY, MAX_NORM = 3e-4, (0.9, 0.95), 1e-8, 0.1, 1.0
@@ -256,7 +256,7 @@ class MixedAdamW:
         self.count += 1
         for group, moments in zip(self.groups, self.moments):
             device = group["params"][0].device
-            # Tensors, so that the compiled function is the same in every step; filled on the GPU.
+            # GPU tensors, because a function of numbers would be compiled again in every step.
             scalars = (torch.full((), LEARNING_RATE / (1 - BETAS[0] ** self.count), device=device),
                        torch.full((), (1 - BETAS[1] ** self.count) ** 0.5, device=device))
             for weight, (first, second) in zip(group["params"], moments):

@@ -161,7 +161,7 @@ class MoeTraining(llama_peer.Training):
         if self.fuses_clipping:
             gradients = [parameter.grad for parameter in self.parameters]
             norm = nn.utils.get_total_norm(gradients)
-            # Fused AdamW divides the gradients by this: no pass over them of its own.
+            # Fused AdamW divides the gradients by grad_scale, without a separate pass.
             self.optimizer.grad_scale = (norm / MAX_NORM).float().clamp(min=1.0)
             self.optimizer.step()
         else:

@@ -28,11 +28,11 @@ SMALL = {"m8": dict(layers=2, heads=4, key_heads=2, hidden=256, ffn=320, vocabul
 NARROW = {"moe_ffn_hidden_size": 96, "moe_shared_expert_intermediate_size": 192,
           "q_lora_rank": 64, "kv_lora_rank": 64}
 SAMPLES = 3
-# Relative distances: of the loss, and of the norm of a gradient.
+# Maximum relative differences of the loss and of a gradient's norm.
 LIMITS = {"cpu": (1e-5, 1e-4), "cuda": (3e-3, 4e-2)}
-# Small enough that a chunked head has several chunks, the last of them smaller.
+# Small enough that a chunked head has several chunks. The last chunk is smaller than the others.
 HEAD_ROWS = 50
-# Far below the norm of any gradient here, so that each is clipped.
+# Far below the norm of any gradient here, so that every gradient is clipped.
 MAX_NORM = 1e-3
 
 
@@ -208,7 +208,7 @@ def check_clipping(model_name, variant, device):
     llama_peer.MAX_NORM = moe_peer.MAX_NORM = MAX_NORM
     separate, fused = (first_moments(shape, dataclasses.replace(variant, clipping=kind), device)
                        for kind in ("separate", "fused"))
-    # The moments are a tenth (1 - BETAS[0]) of gradients with the norm MAX_NORM.
+    # The moments are a tenth (1 - BETAS[0]) of the gradients, whose norm is MAX_NORM.
     size = torch.stack([moment.norm() for moment in separate.values()]).norm().item()
     is_clipped = abs(size / (MAX_NORM * (1 - llama_peer.BETAS[0])) - 1) < 1e-2
     apart, name = largest_distance(fused, separate)

@@ -59,7 +59,7 @@ TEST_F(AccessTest, NothingCrossesANetworkUnencrypted) {
       FindAccess("192.0.2.1:7070", {.token_file = Path("token"), .ca_file = Path("ca.pem")});
   ASSERT_TRUE(secure.ok()) << secure.status();
   EXPECT_EQ(secure->certificate(), "a certificate");
-  // If the certificate cannot be read, the client must fail instead of continuing without it.
+  // If the certificate cannot be read, the client must fail, not continue without a certificate.
   places.ca_file = Path("none.pem");
   EXPECT_FALSE(FindAccess("192.0.2.1:7070", places).ok());
 }

@@ -98,7 +98,7 @@ class ConnectErrorTest : public testing::Test {
     }
   }
 
-  // Makes a call with this CA file, which fails. Returns the explanation of the error.
+  // Makes a call with this CA file. The call fails. Returns the explanation of the error.
   std::string Explain(const std::string& certificate) const {
     AccessPlaces places{.token_file = WriteFakeToken(directory_.path())};
     if (!certificate.empty()) {

@@ -11,8 +11,8 @@ TEST(OutputGapTest, HasAsManyBytesAsWereDropped) {
   for (const int64_t bytes : {0, 1, 2, 3, 50, 100, 59'999, 60'000, 60'001, 60'002, 262'144}) {
     const std::string filled = FillGap(bytes);
     ASSERT_EQ(static_cast<int64_t>(filled.size()), bytes);
-    // The marker first ends the incomplete line before it, and the output after the marker begins a
-    // new line.
+    // The marker ends the incomplete line before it.
+    // The output after the marker begins a new line.
     if (bytes > 0) {
       EXPECT_EQ(filled.front(), '\n');
       EXPECT_EQ(filled.back(), '\n');

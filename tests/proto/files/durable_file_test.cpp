@@ -14,7 +14,7 @@
 namespace trainyard {
 namespace {
 
-// Tests proto/files. DurableFileTest tests proto/support/durable_file.h, which the daemons use.
+// Tests proto/files/durable_file.h. The wrapper in proto/support has its own DurableFileTest.
 class ContractDurableFileTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -46,7 +46,7 @@ TEST_F(ContractDurableFileTest, ReplacesTheWholeFile) {
   ASSERT_FALSE(WriteFileAtomically(Path("file"), "a longer text", {.mode = 0640}).has_value());
   ASSERT_FALSE(WriteFileAtomically(Path("file"), "short", {.mode = 0640}).has_value());
   EXPECT_EQ(Text("file"), "short");
-  // umask(2) can return the current mask only by setting a new one.
+  // umask(2) can return the current mask only by setting a new mask.
   EXPECT_EQ(
       Mode("file"), 0640 & ~[] {
         const mode_t mask = umask(0);

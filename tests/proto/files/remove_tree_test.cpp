@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A directory that is removed at the end of the test, without the code under test.
+// A temporary directory, removed at the end of the test without using the code under test.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() : path_(testing::TempDir() + "/remove_tree_XXXXXX") {

@@ -86,8 +86,8 @@ TEST(RunConfigGeneratorTest, DeclaresAnEnumInTheFirstSectionThatUsesIt) {
               testing::HasSubstr("#include \"proto/contract/train_config.h\"\n"));
 }
 
-// Checks the settings of a section that have no default. In RunConfig, such a number is 0 if the
-// file does not set it, so 0 must not be a valid value. Such a bool is a std::optional.
+// Checks the settings of a section that have no default. In RunConfig, an unset number without a
+// default is 0, so 0 must not be a valid value. A bool without a default is a std::optional.
 void ExpectZeroMeansNotWritten(const Descriptor& section) {
   for (int i = 0; i < section.field_count(); ++i) {
     const FieldDescriptor& field = *section.field(i);

@@ -83,7 +83,7 @@ TEST(AutoLayoutTest, ContradictionsAreRefused) {
               HasSubstr("is for trainyard-trainer"));
 }
 
-// No layout with dp 4 divides this batch. That becomes an error only when the layout is chosen.
+// No layout with dp 4 divides this batch. The error is reported only when the layout is chosen.
 TEST(AutoLayoutTest, RulesOfTheLayoutWaitForIt) {
   EXPECT_EQ(ErrorOf("", "layout: auto\n"), "");
   EXPECT_THAT(ErrorOf("", ""), HasSubstr("must be a multiple of layout.micro_batch * dp"));

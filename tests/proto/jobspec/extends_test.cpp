@@ -1,4 +1,4 @@
-// Tests job files that extend other files: merging, overrides, recipes, and the lengths of runs.
+// Tests job files that extend other files: merging, overrides, recipes and run lengths.
 #include <filesystem>
 #include <string>
 #include <vector>

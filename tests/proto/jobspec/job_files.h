@@ -1,4 +1,4 @@
-// Job files in memory, and the errors that resolving them gives.
+// Resolves job files in memory and returns the errors.
 #ifndef TRAINYARD_TESTS_PROTO_JOBSPEC_JOB_FILES_H_
 #define TRAINYARD_TESTS_PROTO_JOBSPEC_JOB_FILES_H_
 

@@ -6,8 +6,8 @@ namespace trainyard {
 namespace {
 
 TEST(RunConfigOfTest, CopiesSettingsOfEveryType) {
-  // Every value differs from its default. Large values are used because they do not fit into a
-  // narrower type.
+  // Every value differs from its default. Large
+  // values do not fit into a narrower type.
   v1::JobSpec spec;
   spec.set_name("mine");
   spec.mutable_model()->set_num_layers(3);

@@ -26,8 +26,8 @@ using nlohmann::json;
 
 constexpr int kSpecs = 4000;
 
-// Makes random settings. Each setting is mostly valid on its own and consistent with the others.
-// Occasionally, one is out of range.
+// Makes random settings. Most settings are valid on their own and consistent with the others.
+// Occasionally, a setting is out of range.
 class SpecMaker {
  public:
   explicit SpecMaker(unsigned seed) : random_(seed) {}
@@ -110,8 +110,8 @@ class SpecMaker {
     model["max_position_embeddings"] = 8 + Pick(4);
   }
 
-  // Most specs must not have FP8, which resolver and trainer both reject, or random combinations of
-  // the settings of experts, latent attention and multi-token prediction.
+  // Most specs must have neither FP8, which both resolver and trainer reject, nor random
+  // combinations of settings for experts, latent attention and multi-token prediction.
   void AddFeatures(json& spec) {
     if (Chance(20)) return;
     RemoveFeatures(spec);

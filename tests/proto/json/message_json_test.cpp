@@ -26,7 +26,7 @@ TEST(JobSpecJsonTest, RendersEnumsDurationsMapsAndLists) {
 }
 
 // The JSON tree contains only the fields that are set. The JSON text contains all fields; unset
-// ones have the value 0, "", [] or {}.
+// fields have the value 0, "", [] or {}.
 TEST(MessageJsonTest, TreeAndTextAgreeInWhatIsSet) {
   v1::Job job;
   job.set_id(int64_t{1} << 60);

@@ -139,7 +139,7 @@ TEST(BlockMemoryTest, MultiTokenPredictionNeedsMemoryOnTheLastStage) {
   RunConfig config = WithExperts(EightRanks(), 8, 2);
   config.layout.pp = 2;
   config.layout.dp = 4;
-  // With as many layers, so that modules do not change their division among the stages.
+  // Keeps the number of layers, so that the division among the stages does not change.
   const auto weights_of = [&config](int64_t stage) {
     return PredictStageMemory(config, stage).weights;
   };
@@ -153,8 +153,8 @@ TEST(BlockMemoryTest, MultiTokenPredictionNeedsMemoryOnTheLastStage) {
   EXPECT_GT(PredictStageMemory(config, 1).working, 0);
 }
 
-// The first stage contains the dense layers and keeps the activations of the largest number of
-// forward passes. The other stages contain more experts.
+// The first stage contains the dense layers and keeps activations of more forward passes than any
+// other stage. The other stages contain more experts.
 TEST(BlockMemoryTest, AMiddleStageMayNeedMost) {
   RunConfig config = WithExperts(EightRanks(), 64, 2);
   config.model.moe_dense_layers = 3;
@@ -163,7 +163,7 @@ TEST(BlockMemoryTest, AMiddleStageMayNeedMost) {
   EXPECT_GT(PredictTrainingMemory(config).Total(), MemoryOf(config).Total());
 }
 
-// Recomputation begins with the first layers, which are the dense ones.
+// Recomputation begins with the first layers, which are the dense layers.
 TEST(BlockMemoryTest, RecomputesTheFirstLayers) {
   RunConfig config = WithExperts(EightRanks(), 8, 2);
   config.model.moe_dense_layers = 3;

@@ -8,9 +8,9 @@
 namespace trainyard {
 namespace {
 
-// Compares the predicted peak with the one that LibTorch's allocator reported on an H200.
-// `gigabytes` is in units of
-// 1e9 bytes, rounded to one decimal.
+// Compares the predicted peak with the peak that
+// LibTorch's allocator reported on an H200. `gigabytes`
+// is in units of 1e9 bytes, rounded to one decimal.
 void ExpectMeasured(const RunConfig& config, double gigabytes) {
   constexpr double kTolerance = 0.01;
   EXPECT_NEAR(PredictTrainingMemory(config).Tensors(), gigabytes * 1e9,

@@ -39,7 +39,7 @@ class CheckpointModelTest : public ::testing::Test {
 
   std::string Manifest() const { return directory_ + "/manifest.json"; }
   void Write(const std::string& text) const { std::ofstream(Manifest()) << text; }
-  // Writes the keys in the order of a manifest, in which the list of files precedes the model.
+  // Writes the keys in the order of a manifest: the list of files precedes the model.
   void WriteModel(const std::string& model) const {
     const nlohmann::json manifest = {
         {"files", {{{"name", "rank_00000.safetensors"}, {"model", "no"}}}},

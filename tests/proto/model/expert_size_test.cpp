@@ -104,7 +104,7 @@ TEST(ExpertSizeTest, LatentAttentionHasTheMeanSizeOfQueryAndValueHeads) {
               1);
 }
 
-// A module has a block, a projection of two hidden states, and three norms. It uses the head again.
+// A module has a block, a projection of two hidden states, and three norms. It reuses the head.
 TEST(ExpertSizeTest, ModulesOfMultiTokenPredictionCount) {
   ModelConfig model = Mixtral();
   model.moe_dense_layers = 1;

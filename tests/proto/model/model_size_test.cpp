@@ -85,8 +85,8 @@ TEST(ModelSizeTest, CausalFlopsAreMegatrons) {
                    3 * 2 * (32 * layer + hidden * 128256));
 }
 
-// Mistral 7B has a window of 4096. In a sample of 8192 queries, the first 4096 see 1, 2, ... keys,
-// and each of the others sees 4096 keys.
+// Mistral 7B has a window of 4096. In a sample of 8192 queries, the first 4096 queries see 1, 2,
+// ... keys; each other query sees 4096 keys.
 TEST(ModelSizeTest, AWindowLeavesOutWhatItHides) {
   ModelConfig model = Llama3_8b();
   model.window_size = 4096;

@@ -5,7 +5,7 @@
 namespace trainyard {
 namespace {
 
-// The secret key of RFC 8032, section 7.1, test 1, which signs the empty message.
+// The secret key of RFC 8032, section 7.1, test 1. The test signs the empty message.
 constexpr char kSecret[] = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";
 constexpr char kPublic[] = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";
 constexpr char kSignature[] =

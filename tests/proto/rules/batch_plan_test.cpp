@@ -82,7 +82,7 @@ TEST(BatchPlanTest, StepsAreTheFormulaAndHaveAllSamplesInOrder) {
   }
 }
 
-// Checks the batch of each stage. A stage ends before the first step of the next one; the last
+// Checks the batch of each stage. A stage ends before the first step of the next stage; the last
 // stage has no end.
 void ExpectStages(const rampup_tables::Settings& settings, const rampup_tables::Stage* stages,
                   size_t count) {

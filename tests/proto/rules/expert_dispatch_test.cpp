@@ -21,7 +21,7 @@ LayoutConfig Layout(int64_t ep, int64_t dp, int64_t tp = 1, int64_t etp = 1) {
   return layout;
 }
 
-// The measured order of both dispatches on two and four GPUs (trainer/README.md).
+// Which of the two dispatches is faster on two and on four GPUs, as measured (trainer/README.md).
 TEST(ExpertDispatchTest, TheOneThatSendsFewerBytes) {
   EXPECT_EQ(DispatchOf(Mixture(8, 2), Layout(1, 4)), ExpertDispatch::kLocal);
   EXPECT_EQ(DispatchOf(Mixture(8, 2), Layout(2, 4)), ExpertDispatch::kAllToAll);

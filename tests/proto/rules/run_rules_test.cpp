@@ -30,7 +30,7 @@ RunConfig Small() {
   return config;
 }
 
-// Returns the messages. Checks that each problem's section is that of its key, such as "model" for
+// Returns the messages. Checks that each problem's section matches the key, such as "model" for
 // "model.num_layers".
 std::vector<std::string> Messages(const std::vector<SettingProblem>& problems) {
   std::vector<std::string> messages;
@@ -82,8 +82,8 @@ TEST(RunRulesTest, TokensAreRoundedUpToWholeSteps) {
 
 TEST(RunRulesTest, RefusesStepsAndTokensThatContradictEachOther) {
   RunConfig config = Small();
-  // The command line derives the steps from the tokens and sends both. They are valid if they
-  // agree.
+  // The command line derives the steps from the
+  // tokens and sends both values, which must agree.
   config.train.tokens = 8 * 32 * 10;
   EXPECT_THAT(Problems(config), IsEmpty()) << "the resolver sends both";
   config.train.tokens += 1;

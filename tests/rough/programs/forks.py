@@ -14,7 +14,7 @@ for number in range(count):
     if number % 3 == 0:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if number % 5 == 0:
-        # Bounded in time too: it carries no mark once its parents are gone.
+        # Ends after 120 s: without its mark and parents, the worker cannot find this process.
         os.execve("/bin/sleep", ["sleep", "120"], {})
     time.sleep(600)
     os._exit(0)

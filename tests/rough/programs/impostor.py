@@ -5,7 +5,7 @@ import socket
 import sys
 import time
 
-# An empty SETTINGS frame and its acknowledgement: a gRPC client then sends its first call.
+# An empty SETTINGS frame and its acknowledgement, after which a gRPC client sends its first call.
 HTTP2_ANSWER = b"\0\0\0\4\0\0\0\0\0" + b"\0\0\0\4\1\0\0\0\0"
 
 port, seconds = int(sys.argv[1]), float(sys.argv[2])

@@ -50,8 +50,8 @@ class ArchiveIsWholeChecker : public Checker {
   }
 
  private:
-  // Shifts the times of the last known jobs when the clock is set. A job may be archived in that
-  // same step.
+  // When the clock is set, shifts the times of the last known jobs. A job may be archived in that
+  // step.
   void ShiftLastKnown(int64_t step_ms) {
     for (auto& [id, known] : last_known_) controller::ShiftTimes(step_ms, known.first);
   }
@@ -67,7 +67,7 @@ class ArchiveIsWholeChecker : public Checker {
         return absl::StrCat("job ", id, " is archived and runs on ", process.node_id);
       }
     }
-    // Progress and newest steps are excluded, because they are observations, which are not stored.
+    // Progress and newest steps are excluded, because observations are not stored.
     auto [expected, origin_list] = last_known_[id];
     controller::UnpackOrigins(origin_list, expected);
     for (v1::Job* one : {&job, &expected}) {

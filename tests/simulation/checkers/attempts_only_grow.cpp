@@ -1,5 +1,5 @@
-// Each attempt of a job has a greater number than the attempt before it. A node never starts a rank
-// of an attempt whose number is lower than that of an attempt it has already started.
+// Each attempt of a job has a greater number than the attempt before it. A node that has started an
+// attempt never starts a rank of an attempt with a lower number.
 #include <map>
 
 #include "absl/strings/str_cat.h"

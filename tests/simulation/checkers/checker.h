@@ -26,8 +26,8 @@ struct Step {
   const std::vector<SentMessage>& sent;
   // The durable archive, by job.
   const std::map<int64_t, v1::ArchivedJob>& archive;
-  // The time of the controller's last tick, by the controller's clock. The tick's events have this
-  // time.
+  // The time of the controller's last tick, by the controller's clock. All events of the tick have
+  // this time.
   Timestamp controller_now = 0;
 };
 

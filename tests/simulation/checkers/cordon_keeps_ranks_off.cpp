@@ -1,4 +1,4 @@
-// No rank is placed on a node while it is cordoned.
+// No rank is placed on a cordoned node.
 #include <set>
 #include <string>
 

@@ -1,7 +1,7 @@
 // Once the bytes of a checkpoint or an alert are stored, the event log contains the checkpoint or
-// alert. It contains each alert once, or once more if a gang that healed in place trained the step
-// again. The same rules apply to losses that the loss guard rejects. Events of deleted jobs need
-// not be in the log.
+// alert. The log contains each alert once, or once more if a gang that healed in place trained the
+// step again. The same rules apply to losses that the loss guard rejects. Events of deleted jobs
+// need not be in the log.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -81,7 +81,7 @@ class FactsBeforeBytesChecker : public Checker {
     if (record.has_alert()) return alerts_.contains({attempt, record.alert().step()});
     const auto loss = record.metrics().values().find("loss");
     if (loss == record.metrics().values().end() || !std::isnan(loss->second)) return true;
-    // Ignores losses of older attempts and of ended jobs, because they no longer matter.
+    // Ignores losses of older attempts and of ended jobs, because such losses no longer matter.
     const auto newest = newest_.find(attempt.job_id);
     return newest == newest_.end() || newest->second != attempt.number ||
            losses_.contains({attempt, record.metrics().step()});
@@ -93,7 +93,7 @@ class FactsBeforeBytesChecker : public Checker {
   std::map<Record, int64_t> alerts_;
   // Number of times that the loss guard or a trainer raised each alert about a loss.
   std::map<Record, int64_t> losses_;
-  // For each heal of an attempt, the newest step known when the heal began.
+  // For each attempt, the newest known step at the beginning of each heal.
   std::map<AttemptKey, std::vector<int64_t>> healed_from_;
   // The newest attempt of each job that has not ended.
   std::map<int64_t, int64_t> newest_;

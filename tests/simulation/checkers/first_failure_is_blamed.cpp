@@ -10,8 +10,8 @@ namespace trainyard::simulation {
 namespace {
 
 constexpr int kExitOfLostPeer = 69;
-// Tolerance for messages of a node that a partition or a frozen controller delayed. Node clocks
-// differ by more than this.
+// Tolerance for messages delayed by a partition or a frozen controller. The differences between
+// node clocks exceed this tolerance.
 constexpr int64_t kToleranceMs = 60'000;
 
 class FirstFailureIsBlamedChecker : public Checker {
@@ -58,7 +58,7 @@ class FirstFailureIsBlamedChecker : public Checker {
     const v1::RankExited* blamed = nullptr;
     std::vector<const v1::RankExited*> others;
     for (std::size_t i = 0; i < failed_at; ++i) {
-      // This heal replaced the ranks that had failed before it, so their failures no longer concern
+      // This heal replaced all ranks that had failed earlier, so their failures no longer concern
       // the gang.
       if (IsHealOf(failed, step.log[i])) {
         blamed = nullptr;

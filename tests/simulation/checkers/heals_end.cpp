@@ -46,13 +46,13 @@ class HealsEndChecker : public Checker {
     if (event.has_attempt_rolled_back()) healing_.erase(event.attempt_rolled_back().job_id());
     if (event.has_job_stop_requested()) healing_.erase(event.job_stop_requested().job_id());
     if (event.has_job_paused()) healing_.erase(event.job_paused().job_id());
-    // The attempt may end before the controller learns that the healed gang completed its last
-    // steps.
+    // The attempt may end before reports of the
+    // healed gang's last steps reach the controller.
     if (event.has_attempt_ended()) healing_.erase(event.attempt_ended().job_id());
     return "";
   }
 
-  // A heal loses one step for each consecutive generation that completed no step.
+  // A heal loses one step for each generation in a row that completed no step.
   static constexpr int64_t kMostLostSteps = 3;
 
   // Time at which each job's current heal began.

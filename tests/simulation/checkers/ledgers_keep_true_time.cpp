@@ -1,5 +1,5 @@
-// Durations in ledgers and attempts equal the true durations, and the phases add up to them,
-// however the controller's wall clock is changed. A report has the same times as the job's page.
+// However the controller's wall clock is changed, durations in ledgers and attempts equal the true
+// durations, and the phases add up to these durations. A report shows the times of the job's page.
 // Stalls, pauses, heals, lost training and the slot time of standbys never shrink, except by the
 // time between a failure and the moment at which the controller learns of it.
 #include <algorithm>
@@ -89,7 +89,7 @@ class LedgersKeepTrueTimeChecker : public Checker {
   }
 
   // A step may reveal a failure that happened earlier. Returns the seconds between the failure and
-  // this step. They belong to the restart or the heal, even if the ledger showed them as another
+  // this step. These seconds belong to the restart or the heal, even if the ledger showed another
   // phase before.
   static double UnknownSeconds(int64_t job_id, const Step& step) {
     double seconds = 0;

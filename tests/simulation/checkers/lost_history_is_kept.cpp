@@ -52,9 +52,9 @@ class LostHistoryIsKeptChecker : public Checker {
     return "";
   }
 
-  // True if a worker has seen the number: either it has started this attempt (for attempt number 0,
-  // any attempt of the job), or a mark has reached the workers since the number was assigned. If no
-  // worker has seen a number, nobody can notice its loss.
+  // True if a worker has seen the number. Either a worker has started this attempt (for attempt
+  // number 0, any attempt of the job), or a mark has reached the workers since the number was
+  // assigned. If no worker has seen a number, nobody can notice its loss.
   bool WasSeen(const Step& step, const AttemptKey& key, Timestamp assigned_ms) const {
     if (went_back_ms_ - assigned_ms > kMarksArriveMs) return true;
     for (const auto& [id, process] : step.world.processes()) {
@@ -111,7 +111,7 @@ class LostHistoryIsKeptChecker : public Checker {
     return "";
   }
 
-  // Checks that the stored data of a stream contains only the data written by its one process.
+  // Checks that the stored data of each stream was written by only one process.
   static std::string CheckStreams(const Step& step) {
     for (const auto& [key, stream] : step.store.streams()) {
       const Process* process = step.world.FindRank({key.job_id, key.attempt}, key.rank);

@@ -50,7 +50,7 @@ class NoSlotDoubleBookedChecker : public Checker {
         return absl::StrCat("the rendezvous of job ", id, " is another job's, too");
       }
       for (const v1::RankPlacement& rank : live->ranks()) {
-        // A node that a heal has replaced can be used by other jobs once it is cleared.
+        // After a heal has replaced a node and the node is cleared, other jobs can use the node.
         if (rank.replaced() && entry.cleared_nodes.contains(rank.node_id())) continue;
         const v1::SlotUse& use = state.nodes.at(rank.node_id()).node.slot_uses(rank.slot());
         if (use.job_id() == id && use.attempt() == live->number() && use.rank() == rank.rank()) {

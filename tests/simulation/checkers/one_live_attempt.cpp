@@ -1,5 +1,5 @@
-// A live job has at most one live attempt, its newest one. An ended job has none. While a node's
-// heartbeats arrive, no rank of an older attempt runs there beside the newest attempt.
+// A live job has at most one live attempt: the newest. An ended job has no live attempt. While a
+// node's heartbeats arrive, no rank of an older attempt runs there beside the newest attempt.
 #include <map>
 
 #include "absl/strings/str_cat.h"

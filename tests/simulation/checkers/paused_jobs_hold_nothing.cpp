@@ -1,6 +1,6 @@
 // A job that users have paused or put on hold has no live attempt, is not in the queue and is not
-// started. It has no slots, except those whose release its node has not confirmed yet. A pause does
-// not count as a restart.
+// started. It has no slots, except slots whose release has not been confirmed by the node yet. A
+// pause does not count as a restart.
 #include <set>
 
 #include "absl/strings/str_cat.h"

@@ -28,7 +28,7 @@ class QuarantineIsJustChecker : public Checker {
 
  private:
   // A gang may wait for a rank that died on another node. If a node of the waiting gang sends no
-  // heartbeats, the controller cannot distinguish that node from a lost one.
+  // heartbeats, the controller cannot distinguish that node from a lost node.
   static bool LooksLost(const std::string& reason) {
     return reason.find(" on other nodes have ") != std::string::npos;
   }

@@ -1,6 +1,6 @@
 // Applying the whole log to an empty state gives the live state. Applying the later events to a
-// snapshot also gives the live state. A replay takes longer the longer the log is, so only every
-// 64th new event is checked.
+// snapshot also gives the live state. The duration of a replay grows with the log, so the check
+// runs only at every 64th new event.
 #include "controller/core/apply/apply.h"
 #include "controller/core/event_log/snapshot.h"
 #include "tests/controller/core/test_cluster.h"

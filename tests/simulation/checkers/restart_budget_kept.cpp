@@ -73,7 +73,7 @@ class RestartBudgetKeptChecker : public Checker {
   }
 
  private:
-  // Waits and windows keep their durations when the clock is changed.
+  // Adjusts times for a changed clock: waits and windows keep their durations.
   void Shift(int64_t step_ms) {
     for (auto& [job_id, times] : restarts_) {
       for (Timestamp& time : times) time += step_ms;
@@ -84,8 +84,8 @@ class RestartBudgetKeptChecker : public Checker {
   std::map<int64_t, std::deque<Timestamp>> restarts_;
   // Time at which each job's newest backoff ends.
   std::map<int64_t, Timestamp> not_before_;
-  // The verdict on each job's newest attempt, and the set of jobs that users have paused since that
-  // attempt was placed.
+  // The verdict on each job's newest attempt, and the set of jobs that users have paused since the
+  // placement of the newest attempt.
   std::map<int64_t, v1::Verdict> verdicts_;
   std::set<int64_t> paused_;
   // The newest placement of each job, and the nodes on which that placement's ranks have started.

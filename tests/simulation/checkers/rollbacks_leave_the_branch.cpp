@@ -47,8 +47,8 @@ class RollbacksLeaveTheBranchChecker : public Checker {
   void Learn(const TrainingWorld& world) {
     for (; learnt_ < world.meetings().size(); ++learnt_) {
       const TrainingWorld::Meeting& meeting = world.meetings()[learnt_];
-      // The guard has detected the newest bad sample. It may have missed an earlier one, so each
-      // later sample replaces the one before.
+      // The guard has detected the newest bad sample. The guard may have missed earlier bad
+      // samples, so each bad sample replaces the previous bad sample.
       met_[meeting.attempt] = meeting.step;
     }
   }

@@ -40,8 +40,8 @@ class SkippedSamplesStaySkippedChecker : public Checker {
   }
 
   std::size_t checked_ = 0;
-  // For each job and position, the attempt that was rolled back because of the sample at this
-  // position.
+  // For each job and position, the attempt whose
+  // rollback skipped the sample at this position.
   std::map<std::pair<int64_t, int64_t>, int64_t> skipped_;
 };
 

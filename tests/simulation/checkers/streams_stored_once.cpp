@@ -1,6 +1,6 @@
-// For each rank's telemetry and output, the store contains a prefix of what the rank wrote, and
-// each byte of it once. Files are removed only after all of their bytes are stored, or after their
-// job is deleted.
+// For each rank's telemetry and output, the store contains a prefix
+// of the written bytes, each byte once. Files are removed only after
+// all of their bytes are stored, or after their job is deleted.
 #include <map>
 #include <set>
 

@@ -25,7 +25,7 @@ class UnhealthyKeepsRanksOffChecker : public Checker {
       }
       if (event.has_node_unhealthy()) {
         Sick& sick = sick_[event.node_unhealthy().node_id()];
-        // A try in progress continues when a node no longer reports trouble.
+        // If a node no longer reports trouble, a try in progress continues.
         const bool is_new =
             sick.health.failed_time_ms() != event.node_unhealthy().health().failed_time_ms();
         sick.health = event.node_unhealthy().health();

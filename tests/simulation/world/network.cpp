@@ -96,7 +96,7 @@ std::vector<Arrival> Network::Deliver(End end,
     while (!side.queue.empty() && side.queue.front().due <= now) {
       Queued& front = side.queue.front();
       const bool is_close = std::holds_alternative<StreamClosed>(front.message);
-      // Each end notices independently that a partition has broken the stream.
+      // Each end detects independently that a partition has broken the stream.
       if (IsCutOff(stream.node_id, end) && !is_close) break;
       side.closed = side.closed || is_close;
       ++side.arrived;

@@ -42,9 +42,9 @@ class Network {
   explicit Network(Random& random) : random_(random) {}
 
   void SetFaults(const NetworkFaults& faults) { faults_ = faults; }
-  // While the node is partitioned, the messages of its streams to one end or to both ends are
-  // delayed.
-  // A stream breaks if its delay is longer than its keepalive allows.
+  // While the node is partitioned, the messages of its
+  // streams to one end or to both ends are delayed. A stream
+  // breaks if the delay exceeds the stream's keepalive time.
   void Partition(const std::string& node_id,
                  const std::set<End>& cut_off = {End::kWorker, End::kController}) {
     partitioned_[node_id] = cut_off;
@@ -56,13 +56,13 @@ class Network {
   // Queues a message to the other end. The message is lost if that end is closed.
   void Send(int64_t stream, v1::WorkerMessage message, Timestamp now);
   void Send(int64_t stream, v1::ControllerMessage message, Timestamp now);
-  // Closes the stream at one end. Messages sent before the close still arrive at the other end,
+  // Closes the stream at one end. The other end still receives the messages sent before the close,
   // followed by the close.
   void Close(int64_t stream, End by, Timestamp now);
   // Breaks the connection. Messages in transit are lost, and both ends are notified later.
   void Break(int64_t stream, Timestamp now);
-  // Kills the process at this end. `node_id` limits this to the streams of one node; "" means all
-  // streams.
+  // Kills the process at this end of all streams, or of only the streams of `node_id` if it is not
+  // "".
   void Kill(End end, const std::string& node_id, Timestamp now);
 
   // Returns everything that arrives at this end now, in order. Nothing arrives on the streams of a
@@ -105,7 +105,7 @@ class Network {
 
   Random& random_;
   NetworkFaults faults_;
-  // For each partitioned node, the ends that its messages cannot reach.
+  // For each partitioned node, the ends to which messages of its streams are delayed.
   std::map<std::string, std::set<End>> partitioned_;
   int64_t last_stream_ = 0;
   std::map<int64_t, Stream> streams_;

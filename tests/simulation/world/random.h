@@ -1,5 +1,5 @@
-// The only source of randomness in a simulation. The same seed gives the same history on every
-// machine.
+// The only source of randomness in a simulation.
+// A seed gives the same history on every machine.
 #ifndef TRAINYARD_TESTS_SIMULATION_WORLD_RANDOM_H_
 #define TRAINYARD_TESTS_SIMULATION_WORLD_RANDOM_H_
 

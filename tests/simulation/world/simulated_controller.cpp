@@ -271,8 +271,8 @@ controller::Stored SimulatedController::ToKernel(int64_t link, const v1::StreamI
   };
 }
 
-// Runs the storage thread: it takes the queued items, and completes writing them some time later.
-// A crash before the completion loses the items. A crash after it loses the replies.
+// Runs the storage thread, which takes the queued items and completes writing them some time later.
+// A crash before the completion loses the items; a later crash loses the replies.
 void SimulatedController::RunStore(Timestamp now) {
   if (now < store_busy_until_ms_) return;
   if (process_->store.HasGroup()) WriteGroup();

@@ -91,7 +91,7 @@ class SimulatedController {
 
   ClockReading Clocks() const { return {now_ + wall_ahead_ms_, now_ - booted_ms_}; }
   void Restart(Timestamp now);
-  // Records losses of history as controller/history_check.h does when the daemon starts.
+  // Records losses of history as controller/history_check.h does at the daemon's start.
   void RecordLosses();
   // Must be called after the event log has grown.
   void NoteAppended();

@@ -1,4 +1,4 @@
-// The simulated controller's metric and log stores. They survive a crash of the controller's
+// The simulated controller's metric and log stores. Both stores survive a crash of the controller's
 // process.
 #ifndef TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_STORE_H_
 #define TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_STORE_H_

@@ -29,8 +29,8 @@ constexpr int64_t kMarkKeptEveryMs = 5000;
 constexpr int64_t kBytesOfFact = 4096;
 constexpr int kSignalOfUnknownExit = 9;
 
-// The clocks of nodes differ by minutes: that of "n0" is 14 min behind, that of "n4" is 14 min
-// ahead.
+// The clocks of nodes differ by minutes: the clock of "n0" is 14 min behind, and the clock of "n4"
+// is 14 min ahead.
 int64_t ClockAheadMs(const std::string& node_id) {
   constexpr int64_t kBetweenTwoMs = 7 * 60'000;
   return (node_id[1] - '2') * kBetweenTwoMs;
@@ -250,7 +250,7 @@ void SimulatedWorker::Launch(const v1::StartAttempt& command, const worker::Rank
                                             v1::START_FAULT_NODE, Time());
     }
     world_.Spawn(node_id_, command, rank.rank, now_);
-    // If the daemon crashes at this point, it has spawned a rank without recording it.
+    // If the daemon crashes here, a rank has been spawned but not recorded.
     if (!BeforeWrite(/*needs_space=*/false).ok()) return;
     daemon_->attempts.Launched(rank);
     ObserveNow(rank);
@@ -357,7 +357,7 @@ void SimulatedWorker::Receive(Arrival arrival, Timestamp now) {
     daemon_->dial_at_ms = now + random_.Between(kShortestBackoffMs, kLongestBackoffMs);
     return;
   }
-  // The worker only logs errors. Facts that it could not write are written again later.
+  // The worker only logs errors. Unwritten facts are written again later.
   const auto& message = std::get<v1::ControllerMessage>(arrival.message);
   if (!daemon_->welcomed && message.has_welcome()) {
     daemon_->welcomed = true;

@@ -25,7 +25,7 @@ class SimulatedWorker final : public worker::AttemptIo {
                   Random& random);
   ~SimulatedWorker() override;
 
-  // Kills the daemon with kill -9. Its ranks continue.
+  // Kills the daemon with kill -9. The ranks continue.
   void Crash(Timestamp now);
   // Makes the daemon crash during its next actions.
   void CrashBetweenActions() { crash_between_actions_ = true; }
@@ -33,7 +33,7 @@ class SimulatedWorker final : public worker::AttemptIo {
   // Removes one of the daemon's records while the daemon is down: an attempt's command, or a rank's
   // records.
   void LoseARecord();
-  // Removes facts and attempt numbers while the daemon is down: some of them, the last ones or all.
+  // Removes facts and attempt numbers while the daemon is down: some, the last ones or all.
   void DamageFiles();
   bool IsUp() const { return daemon_ != nullptr; }
   // Loses the machine permanently.
@@ -54,7 +54,7 @@ class SimulatedWorker final : public worker::AttemptIo {
   void EndForLimit(Timestamp now);
   // The worker leaves on request: it sends a farewell message and then stops.
   void Leave(Timestamp now);
-  // Sends telemetry and output of a rank that runs on another node.
+  // Makes this worker send telemetry and output of a rank on another node.
   void SendForeign(Timestamp now);
 
   void Receive(Arrival arrival, Timestamp now);
@@ -99,8 +99,8 @@ class SimulatedWorker final : public worker::AttemptIo {
   std::string Stacks(int64_t pid) override;
   void Warn(const std::string&) override {}
 
-  // Returns the error of a write that fails because the daemon dies at this point or because the
-  // disk is full.
+  // Returns the error of a write: it fails if the
+  // daemon dies at this point or if the disk is full.
   absl::Status BeforeWrite(bool needs_space);
   // Removes the daemon if it died during the preceding call.
   void BuryDead();

@@ -220,7 +220,7 @@ void TrainingWorld::CrashNode(const std::string& node_id) {
     }
     const AttemptKey attempt = process->second.attempt;
     hurt_.insert(attempt);
-    // A rank must not train together with a standby that still waits.
+    // A rank must not train together with a standby that is still waiting for an order.
     gangs_.at(attempt).broken |= process->second.generation > 0;
     members_.at(attempt).erase(process->second.rank);
     process = processes_.erase(process);
@@ -323,7 +323,7 @@ void TrainingWorld::Load(const AttemptKey& attempt, GangRun& gang,
                          const std::map<int, Process*>& members, Timestamp now) {
   gang.loaded = true;
   if (!IsDamaged(gang.resume_from)) return;
-  // One rank detects the damage, or several ranks detect it at the same time.
+  // One rank detects the damage, or several ranks detect the damage simultaneously.
   hurt_.insert(attempt);
   const auto finder = random_.Between(0, gang.world_size - 1);
   for (const auto& [rank, process] : members) {

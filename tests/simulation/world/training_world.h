@@ -1,6 +1,6 @@
 // The simulated machines: the processes of ranks, the training gangs, and the file system with the
-// checkpoints. This class decides what happens to them; workers and controller only start and
-// signal processes.
+// checkpoints. This class determines their behavior; workers and controller only start and signal
+// processes.
 #ifndef TRAINYARD_TESTS_SIMULATION_WORLD_TRAINING_WORLD_H_
 #define TRAINYARD_TESTS_SIMULATION_WORLD_TRAINING_WORLD_H_
 
@@ -65,8 +65,8 @@ struct Process {
   std::optional<HealOrder> order;
   // True once the process has loaded or received the gang's state.
   bool has_state = false;
-  // The newest step that the process has completed, and the time at which the process stops waiting
-  // for an order (0 if it does not wait).
+  // The newest step completed by the process, and the end of its wait for an order (0 if the
+  // process does not wait).
   int64_t made_step = 0;
   Timestamp heal_until_ms = 0;
   // The time at which the process started, and the duration from its start to its first step (0
@@ -145,20 +145,20 @@ class TrainingWorld {
   // The ranks whose files were removed, in the order of the removals.
   const std::vector<ProcessKey>& removed() const { return removed_; }
 
-  // The functions from here to hurt() inject faults. hurt() returns the attempts that a fault has
-  // affected.
-  // Hurt records that a fault outside of this world affects the attempt.
+  // The functions from here to hurt() inject faults. hurt()
+  // returns the affected attempts. Hurt() records that a
+  // fault outside of this world affects the attempt.
   void Hurt(const AttemptKey& attempt) { hurt_.insert(attempt); }
   // Records that a fault has affected the node itself.
   void BlameNode(const std::string& node_id) { nodes_at_fault_.insert(node_id); }
   // Records that a rank of the attempt has exceeded a limit of its node.
   void Flood(const AttemptKey& attempt) { flooded_.insert(attempt); }
   void CrashRank(const ProcessKey& key, int exit_code, int signal, Timestamp now);
-  // Makes the rank hang, so that its gang waits for it. Returns false if the rank is not
-  // training, or if it is about to end anyway.
+  // Makes the rank hang, so that its gang waits for the rank. Returns false if the rank is not
+  // training or is about to end anyway.
   bool HangRank(const ProcessKey& key);
-  // Makes the rank exit with 0 before the last step, so that its gang waits for it. Returns false
-  // in the same cases as HangRank, and if the gang has only one rank.
+  // Makes the rank exit with 0 before the last step, so that its gang waits for the rank. Returns
+  // false if HangRank would, and if the gang has only one rank.
   bool LeaveGang(const ProcessKey& key, Timestamp now);
   // Until `until`, the rank's device needs `factor` times as long per step, and the gang waits for
   // the rank.
@@ -177,7 +177,7 @@ class TrainingWorld {
 
   // Attempts that were affected by a fault outside of the control plane.
   const std::set<AttemptKey>& hurt() const { return hurt_; }
-  // Attempts in which a rank hangs or has left the gang, and the number of that rank.
+  // For each attempt in which a rank hangs or has left the gang, the number of that rank.
   const std::map<AttemptKey, int>& hung() const { return hung_; }
   // Attempts that ended because of a bug in their program.
   const std::set<AttemptKey>& met_bug() const { return met_bug_; }
@@ -226,7 +226,7 @@ class TrainingWorld {
   // True if the rank is training with its gang and no rank of the gang hangs yet.
   bool MayHang(const Process& process) const;
   std::map<int, Process*> Members(const AttemptKey& attempt);
-  // Ends the rank if its end is due. Returns true if it did.
+  // Ends the rank if its end is due. Returns true if the rank was ended.
   static bool EndIfDue(const AttemptKey& attempt, int rank, Process& process, Timestamp now);
   // Healing gangs (training_world_heal.cpp).
   void AdvanceHealing(const AttemptKey& attempt, GangRun& gang, Timestamp now);
@@ -240,8 +240,8 @@ class TrainingWorld {
             Timestamp now);
   void TakeStep(const AttemptKey& attempt, GangRun& gang, const std::map<int, Process*>& members,
                 Timestamp now);
-  // Trains on the next sample. Returns false if the sample is bad and therefore ends the gang's
-  // ranks.
+  // Trains on the next sample. A bad sample ends the gang's ranks, and the function returns
+  // false.
   bool TakeSample(const AttemptKey& attempt, GangRun& gang, const std::map<int, Process*>& members,
                   double& loss, Timestamp now);
   // Returns true if a bug of the program ends a rank at the gang's current step.
@@ -258,7 +258,7 @@ class TrainingWorld {
   std::map<AttemptKey, GangRun> gangs_;
   // The contents of the ATTEMPT file in each job's checkpoint directory.
   std::map<int64_t, int64_t> fence_;
-  // The paths of all published checkpoints, and the paths of the damaged ones among them.
+  // The paths of all published checkpoints, and the paths of the damaged checkpoints.
   std::vector<std::string> published_;
   std::set<std::string> damaged_;
   std::set<std::string> isolated_;

@@ -1,6 +1,6 @@
-// The part of TrainingWorld for gangs that heal in place. A rank that loses a peer keeps its
-// state and waits for an order. The ranks of a new generation connect, and ranks without the state
-// receive it from the others.
+// The part of TrainingWorld for gangs that heal in place. A rank that loses a peer keeps its state
+// and waits for an order. The ranks of a new generation connect, and ranks without the state
+// receive the state from others.
 #include <algorithm>
 
 #include "tests/simulation/world/training_world.h"

@@ -57,8 +57,8 @@ std::string NextStart(const CheckpointDirectory& directory, int64_t reported) {
   return FindStartingPoint(directory.Step(reported), directory.path(), kCrashingJob).path;
 }
 
-// When a process has died during a save, the previous checkpoint or the new one must be complete,
-// and the checkpoint that the controller names to the next attempt must exist.
+// After a process has died during a save, the previous or the new checkpoint must be complete. The
+// checkpoint that the controller names to the next attempt must exist.
 class CrashTest : public testing::TestWithParam<SavePhase> {
  protected:
   // Attempt 2 saves step 20, then dies at phase GetParam() while it saves step 30. Retention keeps

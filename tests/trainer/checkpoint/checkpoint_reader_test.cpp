@@ -252,8 +252,8 @@ TEST(CheckpointReaderTest, FindsMissingAndTornFiles) {
 }
 
 // Without a free file descriptor, the manifest cannot be opened although it exists. The error must
-// be that of a bad checkpoint, because the job can then retry from an older one. The error for a
-// missing input would end the job permanently.
+// be that of a bad checkpoint, because the job can then retry from an older checkpoint. The error
+// for a missing input would end the job permanently.
 TEST(CheckpointReaderTest, AManifestThatCannotBeReadIsABadCheckpoint) {
   const CheckpointDirectory directory;
   directory.SaveWhole(1, {WholeTensor("w", torch::ones({100}))});

@@ -146,7 +146,7 @@ TEST(FenceTest, SharesTheFenceThatAnEarlierVersionNamed) {
               HasSubstr("remove " + directory.path() + "/ATTEMPT* and " + former));
 }
 
-// Simulates a lock server that grants a lock although another node has it.
+// Simulates a lock server that grants a lock although another node has the lock.
 int LockNobody(int, int) { return 0; }
 
 // Simulates a file system that does not support locks.

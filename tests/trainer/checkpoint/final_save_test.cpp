@@ -1,5 +1,5 @@
-// Tests the last save of a run. On a full disk, it must wait for free space, because the steps
-// since the preceding checkpoint would otherwise be lost.
+// Tests the last save of a run. On a full disk, this save must wait for free space, because the
+// steps since the preceding checkpoint would otherwise be lost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -63,9 +63,9 @@ TEST(PeerPartsTest, TakesNoPartOfAnEarlierRunForOneOfThisRun) {
   EXPECT_TRUE(ListCheckpoints(directory.path()).empty());
 }
 
-// If a peer's list is invalid or unreadable, only that save is abandoned. The error code must be
-// neither that of a damaged checkpoint nor that of a missing input, because the checkpoint from
-// which the attempt started is not the cause.
+// If a peer's list is invalid or unreadable, only that save is abandoned. The error code must not
+// be that of a damaged checkpoint or of a missing input, because the checkpoint from which the
+// attempt started is not the cause.
 TEST(PeerPartsTest, AListOfNoUseCostsOneCheckpoint) {
   const CheckpointDirectory directory;
   RecordedEvents events;

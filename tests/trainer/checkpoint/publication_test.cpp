@@ -46,8 +46,8 @@ TEST(PublicationTest, RetentionSparesWhatTheAttemptResumedFrom) {
   EXPECT_THAT(deleted, ElementsAre(20, 30, 50));
 }
 
-// The writer must report a new checkpoint before it deletes older ones. If it crashed in between,
-// the controller would otherwise know only deleted checkpoints.
+// The writer must report a new checkpoint before it deletes older checkpoints. If the writer
+// crashed in between, the controller would otherwise know only deleted checkpoints.
 TEST(PublicationTest, TellsOfTheNewBeforeItRetiresTheOld) {
   const CheckpointDirectory directory;
   std::vector<std::vector<std::string>> there;

@@ -20,8 +20,8 @@ std::string FileIn(const TemporaryDirectory& directory) {
   return trainyard::ReadFile(directory.File("rank_00003.safetensors"));
 }
 
-// A file with three chunks. The first has two full blocks and a partial third one. The second is
-// half of a tensor. The third has narrower elements than the others.
+// A file with three chunks. The first chunk has two full blocks and a partial block. The second
+// chunk is half of a tensor. The third chunk has narrower elements than the first two.
 class RankFileTest : public testing::Test {
  protected:
   const torch::Tensor w_ = torch::randn({10, 1 << 20});

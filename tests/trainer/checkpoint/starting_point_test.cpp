@@ -31,8 +31,8 @@ class StartingPointTest : public testing::Test {
     writer.Finish();
   }
 
-  // Returns the steps of the replacements that were considered for `named`. The last one is the one
-  // that is used. Empty if `named` itself is used.
+  // Returns the steps of the replacements that were considered for `named`. The last replacement is
+  // used. Empty if `named` itself is used.
   std::vector<int64_t> Instead(const std::string& named, int64_t job_id = kJob) const {
     const StartingPoint start = FindStartingPoint(named, directory_.path(), job_id);
     std::vector<int64_t> steps;
@@ -69,8 +69,8 @@ TEST_F(StartingPointTest, PassesOverWhatIsTorn) {
   EXPECT_THAT(Instead(directory_.Step(70)), ElementsAre(80, 90));
 }
 
-// Only a missing checkpoint of the job itself is replaced, not one that a user names in another
-// directory.
+// Only a missing checkpoint in the job's own directory is replaced. If a user names a checkpoint in
+// another directory, that checkpoint is not replaced.
 TEST_F(StartingPointTest, IsWhatIsNamedOutsideOfTheJobsOwn) {
   EXPECT_THAT(Instead("/no/such/step_000000070"), IsEmpty());
   EXPECT_THAT(Instead(directory_.path() + "/deeper/step_000000070"), IsEmpty());

@@ -132,7 +132,7 @@ inline void WriteHuggingFace(const std::string& directory, const RawTensors& ten
   WriteSafetensors(directory + "/model.safetensors", tensors);
 }
 
-// Writes two shards. The first one contains the first half of the tensors in the order of their
+// Writes two shards. The first shard contains the first half of the tensors in the order of their
 // names.
 inline void WriteHuggingFaceShards(const std::string& directory, const RawTensors& tensors) {
   std::filesystem::create_directories(directory);

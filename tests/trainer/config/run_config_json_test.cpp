@@ -98,7 +98,7 @@ TEST(RunConfigJsonTest, TokensBecomeWholeSteps) {
   RunConfig config = ParseRunConfig(spec);
   ResolveRunConfig(1, config);
   EXPECT_EQ(config.train.steps, 4);
-  // The controller sends both the token count and the number of steps that it derives from it.
+  // The controller sends both the token count and the number of steps derived from that count.
   spec["train"]["steps"] = 4;
   config = ParseRunConfig(spec);
   EXPECT_NO_THROW(ResolveRunConfig(1, config));

@@ -24,7 +24,7 @@ SampleSourceOptions Options(int64_t seq_length, const std::string& skip = "") {
 }
 
 // Returns the index of the ten-token window that is read for this sample. The directory must be
-// that of WriteCounting, where token i has the value i.
+// from WriteCounting, where token i has the value i.
 int64_t WindowOf(const SampleSource& source, int64_t sample) {
   std::vector<int64_t> tokens(11);
   source.Fill(sample, tokens.data());

@@ -61,8 +61,8 @@ TEST(SkipRangesTest, WhatLiesBehindTheSamplesUsedIsLeftOut) {
   EXPECT_EQ(Added("3:5", "0:13", 10), "3:5,12:13");  // 10 samples took positions 0 to 11
 }
 
-// Ranges may be added after any number of samples. The next sample must then be at the first
-// position, not before the position reached, that is in neither list.
+// Ranges may be added after any number of samples. From the position reached on, the next sample
+// must then be at the first position that is in neither list.
 TEST(SkipRangesTest, AddedRangesNeverMoveThePlaceReached) {
   const std::vector<SkipRange> skip = ParseSkipRanges("3:5,8:9,20:30");
   const std::vector<SkipRange> more = ParseSkipRanges("0:2,4:10,15:22,40:45");

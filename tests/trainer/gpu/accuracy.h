@@ -47,7 +47,7 @@ inline double NormOf(const torch::Tensor& tensor) { return Wide(tensor).norm().i
 
 // Compares with `expected`, which is in fp64. Let e be the kernel's error in fp32 before the result
 // is rounded, with |e| <= tolerance * scale. Let r be the rounding to the type of `actual`. The
-// permitted error is |r(x) - x| + 2|e|. e is counted twice, because it can also change r:
+// permitted error is |r(x) - x| + 2|e|. e is counted twice, because e can also change r:
 // |r(x + e) - x| <= |r(x) - x| + 2|e|.
 inline void ExpectAccurate(const torch::Tensor& actual, const torch::Tensor& expected,
                            double tolerance, double scale) {

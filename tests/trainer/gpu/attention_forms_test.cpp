@@ -56,9 +56,9 @@ FormResult ByFormula(const FormCase& c, const AttentionLimits& limits, torch::Sc
 }
 
 // The plain formula in bf16 rounds scores and weights. A fused kernel keeps the scores in fp32, so
-// it must be at least as accurate. There is one exception: if a token sees only itself, the
-// formula's gradients of queries and keys are exactly 0. There the kernel's error may be up to
-// kUnseen times the norm of all gradients.
+// it must be at least as accurate as the formula. There is one exception: if a token sees only
+// itself, the formula's gradients of queries and keys are exactly 0. There the kernel's error may
+// be up to kUnseen times the norm of all gradients.
 void ExpectNotWorseThanTheFormulaInBf16(const FormCase& c, const AttentionForm& form,
                                         Reproducible reproducible) {
   const FormResult actual = RunForm(c, form, reproducible);
@@ -88,7 +88,7 @@ Tensor DocumentsOf(int64_t batch, int64_t length) {
   return (positions - (positions + shift) % 50).clamp_min(0);
 }
 
-// cuDNN may have no deterministic plan for the gradients. It must report this before it computes
+// cuDNN may have no deterministic plan for the gradients. cuDNN must report this before it computes
 // anything, so that `auto` can choose manual attention (trainer/start/attention_choice.h). The
 // printed lines show for each case whether cuDNN has a plan.
 TEST(AttentionFormsGpuTest, CudnnHasTheWindowOrRefusesIt) {

@@ -1,6 +1,6 @@
-// Tests two processes, each with its own GPU. One of them is stopped or killed. The other must
-// detect this within its limit and exit. Each process executes this program again with a single
-// test, because CUDA does not work in a child forked after the first CUDA call.
+// Tests two processes, each with its own GPU. One process is stopped or killed. The other process
+// must detect this within its limit and exit. Each process executes this program again with a
+// single test, because CUDA does not work in a child forked after the first CUDA call.
 #include "trainer/parallel/communicator.h"
 
 #include <ATen/cuda/Sleep.h>
@@ -45,8 +45,8 @@ struct Member {
   std::string scenario;
 
   // Stops or kills this member if the scenario says so for this point. Waits 2 s first, so that the
-  // peer is already waiting for this member. Before that, the peer may still need answers from this
-  // member's store.
+  // peer is already waiting for this member. During these 2 s, the peer may still need answers from
+  // this member's store.
   void PassPoint(const std::string& point) const {
     const std::string here = point + " rank" + std::to_string(rank);
     if (scenario != "stop " + here && scenario != "kill " + here) return;
@@ -80,7 +80,7 @@ void AddUp(Communicator& communicator, Tensor& values) {
   communicator.AllReduce(values).WaitOnHost();
 }
 
-// Launches more operations than a device queue can hold. The first one never ends.
+// Launches more operations than a device queue can hold. The first operation never ends.
 void FillQueue(Communicator& communicator, Tensor& values) {
   Work sum = communicator.AllReduce(values);
   sum.Wait();
@@ -210,7 +210,7 @@ class GpuPeerTest : public ::testing::Test {
     EXPECT_EQ(second.Wait(), 0);
   }
 
-  // Runs both members and returns the exit code of the surviving one.
+  // Runs both members and returns the exit code of the survivor.
   static int ExitOfSurvivor(int64_t lost, const std::string& what) {
     const std::string scenario = what + " rank" + std::to_string(lost);
     const int64_t port = FreePort();

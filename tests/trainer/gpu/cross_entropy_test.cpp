@@ -44,8 +44,8 @@ LossResult LossByAutograd(const LossCase& c) {
   return {loss.item<double>(), torch::autograd::grad({loss}, {logits})[0]};
 }
 
-// A row's loss is computed from numbers of about 1. Its rounding error is relative to them, even if
-// the loss is small.
+// A row's loss is computed from numbers of about 1. The rounding error is relative to these
+// numbers, even if the loss is small.
 double LossTolerance(const LossCase& c, double loss) {
   return kShortSumTolerance * (loss + c.targets.weights.sum().item<double>());
 }

@@ -109,10 +109,10 @@ TEST(DecoderGpuTest, TiedHeadEqualsPlainLlama) {
 // no simple error bound, because its error depends on the errors of its inputs. Therefore the
 // reference is the error of LibTorch's bf16 operations with autograd.
 //
-// The factor allows a fifth for random rounding. It is 2 for queries and keys with biases. A key
-// bias is the same for all keys, so it multiplies the sum of a row's score gradients, which is 0
-// except for a few rounding errors. There, the errors of LibTorch's own two kernels were 0.8 to 2.1
-// times the reference.
+// The factor allows a fifth for random rounding. The factor is 2 for queries and keys with biases.
+// A key bias is the same for all keys, so it multiplies the sum of a row's score gradients, which
+// is 0 except for a few rounding errors. There, the errors of LibTorch's own two kernels were 0.8
+// to 2.1 times the reference.
 double ChanceOf(const ModelConfig& model, const std::string& name) {
   const bool sees_common_keys =
       model.add_bias_linear &&

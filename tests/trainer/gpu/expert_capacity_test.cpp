@@ -17,8 +17,8 @@ struct CapacityShape {
   CapacityForm form;
 };
 
-// The shapes have few or many slots per block of threads. One drops no slot, and one keeps a single
-// token per expert.
+// The shapes have few or many slots per block of threads. One shape drops no slot, and one shape
+// keeps a single token per expert.
 const CapacityShape kCapacityShapes[] = {
     {1, 1, 1, {1, 1}},     {3, 7, 2, {4, 2}},     {2, 513, 1, {3, 200}},   {1, 1024, 2, {8, 256}},
     {5, 333, 3, {7, 333}}, {2, 4096, 6, {64, 1}}, {1, 4099, 8, {256, 97}}, {3, 2048, 2, {8, 640}},

@@ -90,8 +90,8 @@ TEST(GroupedLinearGpuTest, NoRowsAtAll) {
   }
 }
 
-// Counts that share an algorithm are multiplied in both orders, so that a product never uses the
-// count of an earlier one.
+// Multiplies counts that share an algorithm in both orders. A product must never use the count of
+// an earlier product.
 TEST(GroupedLinearGpuTest, CountsThatRoundToTheSameNumber) {
   torch::manual_seed(2);
   for (const torch::ScalarType type : kGpuTypes) {

@@ -19,7 +19,7 @@ struct LatentShape {
   int64_t value;
 };
 
-// DeepSeek's heads, sizes that are not multiples of a vector, and a single head.
+// DeepSeek's heads, sizes that are not multiples of the vector width, and a single head.
 const LatentShape kLatentShapes[] = {
     {2, 129, 16, 128, 64, 128}, {1, 333, 5, 128, 64, 128}, {3, 7, 4, 8, 4, 6},
     {2, 65, 3, 16, 16, 12},     {1, 1, 1, 1, 2, 1},        {2, 64, 128, 128, 64, 128},

@@ -117,8 +117,8 @@ void ExpectLayerNormEqualsFormulas(const LayerNormCase& c) {
   }
 }
 
-// The widths include odd ones, some for every plan that keeps rows in registers, and some too long
-// for registers in the forward pass, the backward pass or both.
+// The widths include odd numbers, widths for every plan that keeps rows in registers, and widths
+// too long for registers in the forward pass, the backward pass or both.
 TEST(LayerNormGpuTest, EqualsFormulasForEveryShape) {
   torch::manual_seed(1);
   for (const torch::ScalarType type : kGpuTypes) {

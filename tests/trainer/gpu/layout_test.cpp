@@ -20,9 +20,9 @@
 namespace trainyard::trainer {
 namespace {
 
-// With latent attention, a difference of one rounding grows tenfold every two steps from the tenth
-// step, also on CPUs and between two sizes of micro-batches in one process. With experts, such a
-// difference may change the choice of a token.
+// With latent attention, from the tenth step on, a difference of one rounding grows tenfold every
+// two steps. This also happens on CPUs, and between two micro-batch sizes in one process. With
+// experts, such a difference may change the choice of a token.
 int64_t StepsOf(const ModelConfig& model) {
   return HasExperts(model) || HasLatentAttention(model) ? 8 : 20;
 }
@@ -70,7 +70,7 @@ LayoutMachine OneGpu() {
 }
 
 // Returns the one-process run to compare with. Caches runs by their settings, because several
-// layouts share one.
+// layouts share a reference.
 const LayoutRun& Reference(const RunConfig& config, bool masked) {
   static std::vector<std::pair<std::pair<RunConfig, bool>, std::unique_ptr<LayoutRun>>> runs;
   const RunConfig alone = OnOneProcess(config);
@@ -84,8 +84,8 @@ const LayoutRun& Reference(const RunConfig& config, bool masked) {
 double Relative(double value, double expected) { return std::abs(value / expected - 1); }
 
 // Returns the name suffixes of tensors whose gradient is only rounding noise. Without rotary
-// positions, the key bias adds the same number to all scores of a query. The softmax ignores it, so
-// the gradient of the bias is 0.
+// positions, the key bias adds the same number to all scores of a query. The softmax ignores this
+// number, so the gradient of the bias is 0.
 std::string NoiseOf(const ModelConfig& model) {
   return model.position_embedding_type == PositionEmbedding::kRope ? "" : "k_proj.bias";
 }

@@ -60,8 +60,8 @@ void ExpectForwardProducts(const LinearCase& c) {
   ExpectAccurate(over_residual, sum, with_rounding, scale);
 }
 
-// cuBLASLt may round two intermediate results: the product, and the sum of product and residual. It
-// adds the bias after that.
+// cuBLASLt may round two intermediate results: the product, and the sum of product and residual.
+// cuBLASLt adds the bias after that.
 void ExpectForwardProductsWithBias(const LinearCase& c) {
   const double tolerance = ProductTolerance(c.x.scalar_type());
   const Tensor product = Wide(c.x).matmul(Wide(c.weight).t());

@@ -28,8 +28,8 @@ struct NormResult {
   Tensor y, inverse_rms, dx, weight_gradient;
 };
 
-// Computes the reference in fp64 by autograd. It does not include the residual or the existing
-// gradient of the weight.
+// Computes the reference in fp64 by autograd. The reference does not include the residual or the
+// existing gradient of the weight.
 NormResult NormByAutograd(const NormCase& c) {
   const Tensor x = Wide(c.x).set_requires_grad(true);
   const Tensor weight = Wide(c.weight).set_requires_grad(true);
@@ -50,8 +50,8 @@ NormForwardResult NormForward(const NormCase& c) {
   return result;
 }
 
-// Compares dx with `expected`. If the case has a residual, dx includes it. In a row of few
-// elements, most of dx cancels. Therefore the error is relative to one of its terms.
+// Compares dx with `expected`. If the case has a residual, dx includes the residual. In a row of
+// few elements, most of dx cancels. Therefore the error is relative to one term of dx.
 void ExpectNormGradient(const NormCase& c, const NormResult& expected, const Tensor& dx,
                         bool has_residual) {
   const Tensor term = Wide(c.dy) * Wide(c.weight) * expected.inverse_rms.unsqueeze(1);
@@ -81,8 +81,8 @@ void ExpectNormEqualsAutograd(const NormCase& c) {
   ExpectAccurate(added, expected.weight_gradient + Wide(c.weight_gradient), kLongSumTolerance);
 }
 
-// The widths include odd ones, some for every plan that keeps rows in registers, and one that is
-// too long for registers.
+// The widths include odd numbers, widths for every plan that keeps rows in registers, and one width
+// that is too long for registers.
 TEST(NormGpuTest, EqualsAutogradForEveryShape) {
   torch::manual_seed(1);
   for (const torch::ScalarType type : kGpuTypes) {

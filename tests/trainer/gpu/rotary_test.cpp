@@ -24,8 +24,8 @@ const RotaryShape kRotaryShapes[] = {
     {2, 2048, {16, 8, 128}},
     {1, 4096, {32, 8, 128}},
     {5, 333, {5, 1, 256}},
-    // Only a part of each head is rotated. Its size is a multiple of a vector, less than a vector,
-    // or not a multiple.
+    // Only a part of each head is rotated. The size of this part is a multiple of the vector width,
+    // less than that width, or not a multiple.
     {2, 127, {4, 2, 64}, 16},
     {2, 129, {3, 1, 80}, 20},
     {1, 65, {4, 4, 128}, 126},

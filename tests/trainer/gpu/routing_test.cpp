@@ -32,8 +32,8 @@ const RoutingCase kRoutingCases[] = {
     {"AllExperts", 5, {.topk = 5}},
 };
 
-// Compares with the plain version in fp64 on a CPU. Scores are distinct in fp32, so both choose the
-// same experts.
+// Compares with the plain version in fp64 on a CPU. Scores are distinct in fp32, so both versions
+// choose the same experts.
 void ExpectRoutingEqualsPlain(const RoutingCase& c, int64_t rows, bool has_bias) {
   const Tensor logits = RandomOnGpu({rows, c.experts}, torch::kFloat32);
   const Tensor bias = has_bias ? RandomOnGpu({c.experts}, torch::kFloat32) : Tensor();

@@ -124,7 +124,7 @@ void ExpectSameSteps(const std::vector<StepResult>& a, const std::vector<StepRes
 }
 
 // Some runs launch a step before the previous one has finished. The new step must not reuse memory
-// that the previous one still uses.
+// that the previous step still uses.
 void ExpectSameBitsForEveryRunOfSteps(const RunConfig& config) {
   GpuRun first(config);
   const std::vector<StepResult> expected = first.Run(20, /*ahead=*/0, 1e-3);

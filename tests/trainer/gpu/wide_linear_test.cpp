@@ -26,7 +26,7 @@ void ExpectExactWideProducts(int64_t rows, int64_t in, int64_t out, torch::Scala
   Tensor dx = before.clone();
   AddWideLinearInputGradient(dy, weight, dx);
   const Tensor product = Wide(dy).mm(Wide(weight));
-  // cuBLASLt may round the product before it adds it.
+  // cuBLASLt may round the product before adding it to dx.
   const double rounding = NormOf(Wide(product.to(type)) - product);
   ExpectAccurate(dx, product + Wide(before),
                  WideTolerance(type) + rounding / (2 * NormOf(product + Wide(before))));

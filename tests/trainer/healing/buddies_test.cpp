@@ -53,8 +53,8 @@ TEST(PlanRecoveryTest, NewestStepThatAllHave) {
   EXPECT_EQ(plan.first_holder, 0);
 }
 
-// Ranks 0 and 2 completed step 9, but the lost rank 1 had abandoned it. Step 9 must not be used,
-// although every part of its state exists on some rank.
+// Ranks 0 and 2 completed step 9, but the lost rank 1 had abandoned that step. Step 9 must not be
+// used, although every part of its state exists on some rank.
 TEST(PlanRecoveryTest, AStepThatARankHadLeftIsNotTaken) {
   const Buddies buddies = BuddiesOf({.dp = 4}, 4);
   const RecoveryPlan plan =

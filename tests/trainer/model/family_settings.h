@@ -1,4 +1,4 @@
-// Settings of model families. They are applied to a model whose sizes are already set.
+// Settings of model families. The settings are applied to a model whose sizes are already set.
 #ifndef TRAINYARD_TESTS_TRAINER_MODEL_FAMILY_SETTINGS_H_
 #define TRAINYARD_TESTS_TRAINER_MODEL_FAMILY_SETTINGS_H_
 

@@ -42,8 +42,8 @@ TEST(InitialisationTest, ZeroSpreadMeansOnes) {
   EXPECT_TRUE(InitialValues(7, WholeLogicalTensor("n", {3}, 0)).equal(torch::ones({3})));
 }
 
-// The first values drawn by Trainyard's first version. They must not change, so that runs stay
-// reproducible across versions.
+// The first values drawn by Trainyard's first version. These values must not change, so that runs
+// stay reproducible across versions.
 TEST(InitialisationTest, SequenceIsFixedForEver) {
   EXPECT_FLOAT_EQ(StandardNormal(42, 0), 0.41471975f);
   EXPECT_FLOAT_EQ(StandardNormal(42, 1), 0.652681222f);

@@ -57,7 +57,7 @@ int64_t KeptBytes(const RunConfig& config) {
 }
 
 // Returns the bytes of the row counts, one int64 per expert and layer. The planner does not include
-// them, because they are in host memory and the planner predicts the memory of a GPU.
+// these bytes, because they are in host memory and the planner predicts the memory of a GPU.
 int64_t HostBytes(const ModelConfig& model) {
   return KindsOf(model, {0, model.num_layers}).expert * model.num_experts * 8;
 }

@@ -348,7 +348,7 @@ TEST(MoeTest, SelectiveRecomputationKeepsLess) {
     decoder.Forward(0, {}, micro_batch);
     return micro_batch.stash.bytes();
   };
-  // In each of two layers: two norms, and for each of two slots of a token its row and activation.
+  // In each of two layers: two norms, and the row and the activation of a token's two slots.
   EXPECT_EQ(kept_bytes(Recompute::kNone) - kept_bytes(Recompute::kSelective),
             2 * 4 * 16 * (2 * 16 + 2 * (16 + 24)));
   // In each of two layers: the input, and the choice of experts.

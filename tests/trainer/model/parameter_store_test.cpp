@@ -95,7 +95,7 @@ TEST(ParameterStoreTest, SixteenBitValuesKeepTheirMasterWeightsExactly) {
   EXPECT_TRUE(MasterOf(half, slice).equal(master));
 }
 
-// The master weights of fp16 are separate, so values outside its range or precision are kept.
+// The master weights of fp16 are separate, so values outside fp16's range or precision are kept.
 TEST(ParameterStoreTest, MasterWeightsOfFp16AreWhole) {
   ParameterStore single(TwoGroups(), torch::kFloat32, torch::kCPU, 1);
   ParameterStore half(TwoGroups(), torch::kHalf, torch::kCPU, 1);
@@ -157,7 +157,7 @@ TEST(ParameterStoreTest, EachGroupIsSplitIntoEqualPartsOfWhichOneIsOwned) {
   EXPECT_EQ(next, 3 * kAlignment);
 }
 
-// Experts are on fewer ranks than the other parameters, so a rank owns more of them.
+// Experts are on fewer ranks than other parameters, so a rank owns a larger part of the experts.
 TEST(ParameterStoreTest, EachKindOfGroupHasItsOwnParts) {
   const std::vector<GroupDeclaration> groups = {
       {"layer 0 experts",

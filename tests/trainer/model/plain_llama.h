@@ -68,8 +68,8 @@ class PlainLlama {
     return Head(hidden_);
   }
 
-  // Returns the logits of a module of multi-token prediction, after those of the modules before it.
-  // `tokens` are its inputs.
+  // Returns the logits of a module of multi-token prediction. Must be called in the order of the
+  // modules. `tokens` are the module's inputs.
   torch::Tensor MtpLogits(const torch::Tensor& tokens, int64_t module) {
     const int64_t layer = model_.num_layers + module;
     const std::string prefix = "model.layers." + std::to_string(layer) + ".";

@@ -1,5 +1,5 @@
 // A layer with experts by its formulas: every expert processes every token, and the weights of the
-// experts that are not chosen are 0. Gradients are autograd's.
+// experts that are not chosen are 0. Autograd computes the gradients.
 #ifndef TRAINYARD_TESTS_TRAINER_MODEL_PLAIN_MOE_H_
 #define TRAINYARD_TESTS_TRAINER_MODEL_PLAIN_MOE_H_
 

@@ -17,7 +17,7 @@ inline torch::Tensor SliceOf(const torch::Tensor& flat, const StoredSlice& slice
   return flat.narrow(0, slice.range.first, slice.range.length).view(slice.logical.shape);
 }
 
-// Returns a slice's master weights. They are in fp64 if the values are, and in fp32 otherwise. This
+// Returns a slice's master weights. The weights are fp64 if the values are fp64, else fp32. This
 // rank must own all state. For bf16 values, the result is a copy.
 inline torch::Tensor MasterOf(const ParameterStore& store, const StoredSlice& slice) {
   const torch::Tensor values = SliceOf(store.values(), slice);

@@ -187,7 +187,7 @@ TEST(TokenDispatchTest, DroppedSlotsSendNoRow) {
   }
 }
 
-// Returns the exit code with which a rank rejects `counts` of another rank, if it does.
+// Returns the exit code with which a rank rejects `counts` of another rank; nullopt if it does not.
 std::optional<ExitCode> ErrorOfCounts(const MakeDispatch& make,
                                       const std::vector<int64_t>& counts) {
   std::optional<ExitCode> code;

@@ -117,7 +117,7 @@ TEST(AdamWUpdateTest, ClipsByTheGradientScale) {
 }
 
 // A bf16 second moment that decays by a factor of 0.999 per step changes by less than half of the
-// spacing of bf16 numbers. With rounding to nearest, it would never change.
+// spacing of bf16 numbers. With rounding to nearest, the moment would never change.
 TEST(AdamWUpdateTest, SixteenBitMomentsAreRightOnAverage) {
   AdamWState state = FreshState(20000, torch::kBFloat16);
   state.gradients = torch::zeros({20000});

@@ -97,8 +97,8 @@ TEST(AttentionPartTest, GradientsEqualAutograds) {
   }
 }
 
-// The values are columns of wider heads and have another head size than the keys. The scale is not
-// the default.
+// The values are columns of wider heads and have a different head size than the keys. The scale is
+// not the default.
 TEST(AttentionPartTest, ValueHeadsMayHaveAnotherSize) {
   torch::manual_seed(10);
   const Tensor query = RandomDouble({2, 5, 4, 6}), key = RandomDouble({2, 5, 2, 6});

@@ -123,7 +123,7 @@ TEST(AttentionTest, AWindowOfAllTokensChangesNothing) {
 }
 
 // The bias for cuDNN must hide keys of earlier documents. It does not hide later keys, because
-// cuDNN's causal mask does.
+// cuDNN's causal mask hides them.
 TEST(AttentionTest, ABiasHidesEarlierDocuments) {
   const Tensor starts = torch::tensor({0, 0, 2, 2, 0, 1, 1, 3}, torch::kInt64).view({2, 4});
   const Tensor bias = DocumentBias(starts);

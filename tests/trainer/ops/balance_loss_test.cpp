@@ -86,7 +86,7 @@ TEST(BalanceLossTest, EntropiesAreSharesOfTheHighest) {
   EXPECT_TRUE(ScoreEntropies(torch::full({2, 1}, 0.7)).equal(torch::ones({2})));
 }
 
-// Two ranks share three sequences of four rows; each has six rows.
+// Two ranks share three sequences of four rows; each rank has six rows.
 TEST(BalanceLossTest, PartsOfTheRowsAddUp) {
   torch::manual_seed(3);
   const RouterForm form{.score = RouterScoreFunction::kSigmoid, .topk = 2};
@@ -107,7 +107,7 @@ TEST(BalanceLossTest, PartsOfTheRowsAddUp) {
   EXPECT_LT(RelativeError(parts, expected), 1e-14);
 }
 
-// The counts must follow the scores alone, although a router's bias may lead to another choice.
+// The counts must follow the scores alone, although a router's bias may lead to a different choice.
 TEST(BalanceLossTest, CountsFollowTheScoresAlone) {
   const Tensor scores = torch::tensor({{0.9, 0.8, 0.1}, {0.9, 0.2, 0.3}}, torch::kFloat64);
   const Tensor counts =

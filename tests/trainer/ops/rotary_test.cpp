@@ -89,7 +89,7 @@ RotaryFrequencies YarnOfDeepSeekV3() {
           .yarn = YarnScaling{.mscale = 1, .mscale_all_dim = 1}};
 }
 
-// Frequency 10 makes more than 32 turns over 4096 tokens, and frequency 23 less than one.
+// Frequency 10 makes more than 32 turns over 4096 tokens, and frequency 23 less than one turn.
 TEST(RotaryTest, YarnDividesTheLowFrequencies) {
   const RotaryTable table =
       MakeRotaryTable(torch::arange(2), 64, YarnOfDeepSeekV3(), torch::kFloat64);

@@ -87,7 +87,7 @@ class ZigzagRing {
   }
 
   // Returns the step in which `rank` combines its queries with the keys of `sender`. A mask is
-  // needed only if both are the same rank.
+  // needed only if `rank` and `sender` are equal.
   RingStep StepOf(int64_t rank, int64_t sender) const {
     const Range all{0, 2 * chunk_}, early{0, chunk_}, late{chunk_, chunk_};
     if (sender == rank) return {all, all, AttentionMask::kCausal};

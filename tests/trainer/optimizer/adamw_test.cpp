@@ -142,8 +142,8 @@ TEST(AdamWTest, MasterKeepsUpdatesThatSixteenBitsWouldLose) {
   AdamW optimizer(config, store);
   store.gradients().fill_(1);
   for (int step = 1; step <= 100; ++step) Update(optimizer, step, 1e-4);
-  // One step changes the weight by 1e-4. This is below bfloat16's spacing at 1, which is 0.0039.
-  // The sum of a hundred steps is above it.
+  // One step changes the weight by 1e-4. This change is below bfloat16's spacing at 1 (0.0039). The
+  // sum of a hundred steps is above that spacing.
   EXPECT_NEAR(MasterOf(store, store.slices()[1])[0].item<float>(), 0.99, 1e-4);
   EXPECT_NEAR(store.Value(1)[0].item<float>(), 0.99, 0.004);
 }

@@ -74,7 +74,7 @@ TEST_P(CommunicatorTest, ReducesNumbersOfSixteenBits) {
   }
 }
 
-// One such type is that of the low bits of master weights, 16-bit integers.
+// One such type is 16-bit integers, the type of the low bits of master weights.
 TEST_P(CommunicatorTest, MovesElementsOfAnyType) {
   for (const auto type : {torch::kBFloat16, torch::kInt16, torch::kInt64, torch::kUInt8}) {
     GetParam()(2, [type](Communicator& group) {
@@ -106,7 +106,7 @@ TEST_P(CommunicatorTest, ResultsMayLieWithinTheInputs) {
   });
 }
 
-// Member m sends m + to rows to member `to`. Every value in them is 10 * m + to.
+// Member m sends m + to rows to member `to`. Every value in these rows is 10 * m + to.
 TEST_P(CommunicatorTest, SendsUnevenPartsToAll) {
   GetParam()(3, [](Communicator& group) {
     const int64_t me = group.rank();

@@ -152,7 +152,7 @@ class InMemoryGroup {
     changed_.notify_all();
   }
 
-  // Records that the member has left. Its incomplete operations never complete.
+  // Marks the member as having left. Its incomplete operations never complete.
   void Leave(int64_t member) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (queues_[member].empty()) return;
@@ -237,8 +237,8 @@ class InMemoryGroup {
     for (const Queue& queue : queues_) {
       if (queue.empty()) return false;
       const Operation& next = queue.front()->operation;
-      // Match completes exchanges, because peers may not have begun theirs yet, and a member
-      // without transfers has none.
+      // Match completes exchanges, because peers may not have begun their exchanges yet, and a
+      // member without transfers has none.
       if (next.kind == Operation::Kind::kExchange) return false;
       if (!members.empty() && next.kind != members.front()->kind) {
         throw std::logic_error("members of group " + name_ + " begin different operations: " +

@@ -14,12 +14,12 @@ namespace trainyard::trainer {
 
 class InMemoryGroup;
 
-// The groups of one run, by name. Thread-safe. It must outlive the communicators.
+// The groups of one run, by name. Thread-safe. The network must outlive the communicators.
 //
-// It is stricter than a GPU, so that tests find errors. Outputs are NaN until some thread has
-// waited for their Work. The operations of a member run strictly one after another. Members that
-// start operations in a wrong order do not hang: a wait longer than the limit fails with kPeerLost
-// and the name of the group. Sums are computed in rank order.
+// The network is stricter than a GPU, so that tests find errors. Outputs are NaN until some thread
+// has waited for their Work. The operations of a member run strictly one after another. Members
+// that start operations in a wrong order do not hang: a wait longer than the limit fails with
+// kPeerLost and the name of the group. Sums are computed in rank order.
 class InMemoryNetwork {
  public:
   // A lock for devices that support only one thread at a time. A member of any group owns the lock

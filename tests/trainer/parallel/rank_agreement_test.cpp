@@ -47,7 +47,7 @@ std::vector<std::string> ErrorsOf(const std::set<int64_t>& others) {
   return errors;
 }
 
-// Every rank must exit. A rank that continued would wait forever for the rejected one.
+// Every rank must exit. A rank that continued would wait forever for the rejected rank.
 TEST(RankAgreementTest, AllRanksEndWithTheReasonOfTheOneThatDiffers) {
   for (const std::string& error : ErrorsOf({2})) {
     EXPECT_EQ(error,

@@ -12,7 +12,7 @@ namespace {
 
 using torch::Tensor;
 
-// Two layers with three experts, two per token, after a dense one.
+// A dense layer, then two layers with three experts, two experts per token.
 class ExpertTotalsTest : public ::testing::Test {
  protected:
   ExpertTotalsTest() {

@@ -184,8 +184,8 @@ INSTANTIATE_TEST_SUITE_P(Layouts, OverflowTest,
                                            Fp16Case{"TP2", [](RunConfig& c) { c.layout.tp = 2; }},
                                            Fp16Case{"PP2", [](RunConfig& c) { c.layout.pp = 2; }}));
 
-// AdamW's bias correction makes the first update about as large as the learning rate. It must
-// treat the step after a skipped first step as the first one.
+// AdamW's bias correction makes the first update about as large as the learning rate. The
+// correction must treat the step after a skipped first step as the first step.
 TEST(OverflowStepTest, IsNotCountedByTheBiasCorrection) {
   RunConfig config = Fp16Run();
   config.optimizer.weight_decay = 0;

@@ -21,7 +21,7 @@ constexpr int64_t kSteps = 20;
 
 // In elements that are not rotated, a key bias adds the same number to all scores of a query. The
 // softmax ignores this number, so the bias gradient of these elements is only rounding noise. Adam
-// divides by the gradient's size, so it updates them as much as other elements.
+// divides by the gradient's size, so it updates these elements as much as others.
 constexpr char kKeyBias[] = "k_proj.bias";
 
 double Relative(double value, double expected) { return std::abs(value / expected - 1); }

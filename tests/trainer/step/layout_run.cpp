@@ -127,7 +127,7 @@ struct Shared {
   std::exception_ptr error;
 };
 
-// Records the rank's expert bias, which must have equal bits on all ranks.
+// Stores the rank's expert bias, which must have equal bits on all ranks.
 void AddExpertBias(const Tensor& bias, LayoutRun& run) {
   if (!bias.defined()) return;
   if (run.expert_bias.defined() && !run.expert_bias.equal(bias)) {
@@ -136,7 +136,7 @@ void AddExpertBias(const Tensor& bias, LayoutRun& run) {
   run.expert_bias = bias;
 }
 
-// Records the loss scale of a rank, which must be equal on all ranks.
+// Stores the loss scale of a rank, which must be equal on all ranks.
 void AddLossScale(const LossScale& state, Shared& shared) {
   if (shared.has_loss_scale && shared.run.loss_scale != state) {
     shared.run.faults.emplace_back("loss scale");

@@ -34,8 +34,8 @@ class LeftGroup final : public Communicator {
   int64_t reductions_ = 0;
 };
 
-// Runs two ranks for `steps` steps. The world group works for the first `whole` steps. It reduces
-// the step values once per step, so its number of operations is the number of steps.
+// Runs two ranks for `steps` steps. The world group works for the first `whole` steps. This group
+// reduces the step values once per step, so its number of operations is the number of steps.
 LayoutRun RunWithWholeSteps(int64_t whole, int64_t steps) {
   RunConfig config = SmallRun();
   config.layout.dp = 2;

@@ -176,8 +176,8 @@ TEST(PipelineScheduleTest, ArrivalsAreWhatTheNeighbourSends) {
   EXPECT_EQ(last.stage, 1);
   EXPECT_EQ(StageBefore(first).stage, 1);
   const Schedule of_last = TrainingSchedule(last, 2, false);
-  // The last stage's chunk 0 sends to the first stage's chunk 1. Its chunk 1 is the end of the
-  // model and sends nothing.
+  // The last stage's chunk 0 sends to the first stage's chunk 1. The last stage's chunk 1 is the
+  // end of the model and sends nothing.
   EXPECT_EQ(ActivationArrivals(first, of_last), (std::vector<ChunkPass>{{1, 0}, {1, 1}}));
   EXPECT_EQ(ActivationArrivals(last, TrainingSchedule(first, 2, false)).size(), 4u);
   EXPECT_EQ(GradientArrivals(last, TrainingSchedule(first, 2, false)),

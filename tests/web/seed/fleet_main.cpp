@@ -1,6 +1,6 @@
 // Simulates all workers of a seeded cluster in one program, without rank processes. The workers
-// continue the attempts in the fleet file. They start, report, stop and forget attempts as the
-// controller commands. Simulated trainers report a step whenever a real one would finish its batch.
+// continue the attempts in the fleet file: they start, report, stop and forget attempts as the
+// controller commands. Simulated trainers report a step whenever a real trainer would complete it.
 //   web_fleet --controller HOST:PORT --fleet-file FILE
 #include <grpcpp/grpcpp.h>
 #include <signal.h>
@@ -38,7 +38,7 @@ constexpr int kTerminated = 15;
 
 using Stream = std::tuple<int64_t, int64_t, int, v1::StreamKind>;
 
-// State that all ranks of an attempt share. It determines the step that they have reached.
+// State shared by all ranks of an attempt, from which the ranks' current step follows.
 struct Gang {
   TrainingRun run;
   v1::JobSpec spec;

@@ -19,8 +19,8 @@ constexpr std::size_t kEventsPerAppend = 2000;
 constexpr std::size_t kBatchesPerAppend = 64;
 constexpr int64_t kStepsPerBatch = 500;
 constexpr int64_t kStepsPerOutputBatch = 20;
-// kTalkingRanks is the number of ranks that write output. Except rank 0, each of them writes one
-// line per kQuietEvery steps.
+// kTalkingRanks is the number of ranks that write output. Except for rank 0, each of these ranks
+// writes one line per kQuietEvery steps.
 constexpr int kTalkingRanks = 16;
 constexpr int64_t kQuietEvery = 7;
 constexpr int64_t kEvaluationEvery = 250;

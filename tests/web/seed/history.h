@@ -22,7 +22,7 @@
 
 namespace trainyard::seed {
 
-// An error of the core or a store is a bug of the caller. It is printed and ends the process.
+// An error of the core or a store is a bug of the caller: it is printed and ends the process.
 class History {
  public:
   // Changes the values that rank 0 will report for a step.
@@ -35,7 +35,7 @@ class History {
   void Advance(int64_t ms) { now_ += ms; }
   void AdvanceTo(Timestamp time);
 
-  // Adds nodes with `slots` GPUs each. Their ids are node-001, node-002 and so on; their names are
+  // Adds nodes with `slots` GPUs each. The ids are node-001, node-002 and so on; the names are
   // gpu001, gpu002 and so on. May be called only once.
   void AddNodes(int count, int slots);
   // Stops the heartbeats of the node and advances the clock until the node is lost. `node_id` must
@@ -53,7 +53,7 @@ class History {
   void Train(int64_t job, int64_t to_step, const Tweak& tweak = {});
   // Trains from the newest step until the present time. Returns the last step.
   int64_t CatchUp(int64_t job);
-  // Publishes a checkpoint. Deletes the oldest one if there are more than checkpoint.keep_last.
+  // Publishes a checkpoint. If there are more than checkpoint.keep_last, deletes the oldest.
   void Publish(int64_t job, int64_t step);
   void Alert(int64_t job, int64_t step, const std::string& code, const std::string& message);
   // Makes the rank exit with this failure. The other ranks of the gang are then stopped.
@@ -83,7 +83,7 @@ class History {
   void SendFact(const std::string& node_id, v1::Fact fact);
   void SendRecord(int64_t job, v1::TelemetryRecord record);
   void ExitRank(int64_t job, int rank, v1::RankExited exited);
-  // Ends the running ranks with `signal`. Then all nodes report the attempt cleared.
+  // Ends the running ranks with `signal`. Afterwards, all nodes report the attempt cleared.
   void ExitRanks(int64_t job, int signal);
   void AddStep(int64_t job, int64_t step, Timestamp time, const Tweak& tweak);
   void AddPoints(int64_t job, int64_t step, Timestamp time, const Tweak& tweak);

@@ -1,6 +1,6 @@
-// Writes a data directory like that of a controller after weeks of operation. It contains every
-// kind of job that a page must show, and many jobs of each common kind. The same seed and end time
-// give the same history, byte for byte.
+// Writes a data directory as a controller has it after weeks of operation. The data contains every
+// kind of job that a page must show, and many jobs of each common kind. A seed and an end time
+// always give the same history, byte for byte.
 //   web_seed --data-dir DIR --fleet-file FILE [--jobs N] [--points N] [--log-bytes N]
 // web_fleet reads the fleet file and continues the running jobs.
 #include <CLI/CLI.hpp>
@@ -28,7 +28,7 @@ struct Options {
   std::string data_dir;
   std::string fleet_file;
   int64_t end_ms = 0;
-  // Sizes of the generated parts. A few jobs with individual histories are added to these.
+  // Sizes of the generated parts, not counting a few jobs with individual histories.
   int jobs = 10'000;
   int sweep = 50;
   int64_t points = 1'000'000;
@@ -36,8 +36,8 @@ struct Options {
   int big_nodes = 128;
 };
 
-// The jobs do not run Trainyard's trainer, because pages must also show layouts that it does not
-// support.
+// The jobs do not run Trainyard's trainer, because pages must also show layouts that this trainer
+// does not support.
 constexpr const char* kRecipe = R"(
 name: llama3-8b
 command: [python3, -m, pretrain]
@@ -100,7 +100,7 @@ std::vector<std::string> OneSlot(std::vector<std::string> more) {
   return more;
 }
 
-// Adds jobs of which most succeed within minutes. One in nine fails, and one in eleven is stopped.
+// Adds jobs. Most jobs succeed within minutes. One in nine fails, and one in eleven is stopped.
 void AddManyJobs(History& history, int count) {
   const char* const kinds[] = {"eval-mmlu", "tokenize-shard", "sweep-wd", "ablation-qk-norm",
                                "probe-lr"};
@@ -246,7 +246,7 @@ void Write(const Options& options) {
     std::fprintf(stderr, "seed: %s\n", stores.status().ToString().c_str());
     std::exit(1);
   }
-  // Creates the cluster id. A controller rejects a data directory without one.
+  // Creates the cluster id. A controller rejects a data directory without an id.
   const auto id = controller::LoadClusterId(options.data_dir, true);
   if (!id.ok()) {
     std::fprintf(stderr, "seed: %s\n", id.status().ToString().c_str());

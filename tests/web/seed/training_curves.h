@@ -1,5 +1,5 @@
-// Metrics of a simulated trainer: smooth curves with noise. They depend only on the job and the
-// step.
+// Metrics of a simulated trainer: smooth curves with noise. The metrics depend only on the job and
+// the step.
 #ifndef TRAINYARD_TESTS_WEB_SEED_TRAINING_CURVES_H_
 #define TRAINYARD_TESTS_WEB_SEED_TRAINING_CURVES_H_
 
@@ -29,14 +29,14 @@ TrainingRun RunOf(const v1::Job& job);
 
 using Values = std::vector<std::pair<std::string, double>>;
 
-// Returns loss and grad_norm first, then the other standard names, and last a name that has no
+// Returns loss and grad_norm, followed by the other standard names and by one name without a
 // default panel.
 Values ValuesAt(const TrainingRun& run, int64_t step);
 
 double ValidationLossAt(const TrainingRun& run, int64_t step);
 
-// Returns a rank's step time: the gang's median plus noise. For one rank in 200 it is a third
-// longer.
+// Returns a rank's step time: the gang's median
+// plus noise. One rank in 200 takes a third longer.
 double RankStepSeconds(const TrainingRun& run, int rank, int64_t step);
 
 // Returns one line of output, including the line end.

@@ -47,7 +47,7 @@ class AttemptKernelTest : public testing::Test {
                         [](const v1::Fact& fact) { return fact.has_rank_exited(); })
         ->rank_exited();
   }
-  // Acknowledges all facts, as the controller does. Their simulated size is large enough for a
+  // Acknowledges all facts, as the controller does. The facts' simulated size is large enough for a
   // compaction.
   void AcknowledgeAll() {
     facts_.disk_bytes = kLargeDiskBytes;

@@ -18,7 +18,7 @@ using testing::StartsWith;
 constexpr Timestamp kHalfInterval = kKillAgainMs / 2;
 
 // Returns attempts of job 1. Rank 0 of attempt 1 runs as process `pid`, and attempt 2 waits until
-// it has ended.
+// rank 0 has ended.
 Attempts Superseded(int64_t pid) {
   Attempts attempts;
   attempts.Start(StartOf(1, 1, 1), 0);
@@ -27,7 +27,7 @@ Attempts Superseded(int64_t pid) {
   return attempts;
 }
 
-// Delivers a kill at each of these times to a rank that is blocked in the kernel. Returns all
+// At each of these times, delivers a kill to a rank that is blocked in the kernel. Returns all
 // actions.
 std::vector<std::string> KillInVain(Attempts& attempts, const std::vector<Timestamp>& times) {
   std::vector<std::string> texts;

@@ -12,7 +12,7 @@
 namespace trainyard::worker {
 namespace {
 
-// Generates random commands and process events, and checks the rules after each of them.
+// Generates random commands and process events. Checks the rules after each command or event.
 class RandomLife {
  public:
   explicit RandomLife(uint32_t seed) : random_(seed) {}

@@ -143,8 +143,8 @@ TEST(AttemptsTest, KillsThatAreNotDeliveredMakeNoProcessUnkillable) {
   EXPECT_EQ(attempts.Reports()[0].ranks(0).unkillable(), "");
 }
 
-// Delayed kills may be delivered all at once: when the launches ahead of them have ended, or when a
-// paused worker resumes. They must not count as separate kills.
+// Delayed kills may be delivered all at once: when the launches queued before them have ended, or
+// when a paused worker resumes. Such kills must not count as separate kills.
 TEST(AttemptsTest, KillsThatComeTogetherMakeNoProcessUnkillable) {
   Attempts attempts = Running(1, 1);
   attempts.Start(StartOf(1, 2, 1), 0);
@@ -164,8 +164,8 @@ TEST(AttemptsTest, KillsLessThanHalfAnIntervalApartCountOnce) {
   EXPECT_EQ(attempts.Reports()[0].ranks(0).unkillable(), "");
 }
 
-// A process in disk I/O is also in uninterruptible sleep, but only briefly. It must not be reported
-// as unkillable.
+// A process in disk I/O is also in uninterruptible sleep, but only briefly. Such a process must not
+// be reported as unkillable.
 TEST(AttemptsTest, AProcessThatRunsBetweenTwoKillsIsNotUnkillable) {
   Attempts attempts = Running(1, 1);
   attempts.Start(StartOf(1, 2, 1), 0);
@@ -266,7 +266,7 @@ TEST(AttemptsTest, StopReachesOlderAttemptsOfTheJobOnly) {
   attempts.Start(StartOf(7, 1, 1), 0);
   attempts.RankSpawned(Rank(7, 1, 0), 200, 5);
   EXPECT_THAT(Text(attempts.Stop(StopOf(1, 5, 1000), 0)), ElementsAre("attempt 1/5", "term 1/2/0"));
-  // The newer attempt must not be reported as cleared before all processes of the older one are
+  // The newer attempt must not be reported as cleared before all processes of the older attempt are
   // gone.
   attempts.RankEnded(ExitOf(1, 2, 0));
   EXPECT_THAT(Text(attempts.RankGone(Rank(1, 2, 0))), ElementsAre("cleared 1/2", "cleared 1/5"));

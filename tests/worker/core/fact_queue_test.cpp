@@ -54,7 +54,7 @@ class FactQueueTest : public testing::Test {
 };
 
 // The disk may have lost up to 2^32 facts that the controller knows. A new fact must not get the
-// number of one of them.
+// number of a lost fact.
 TEST_F(FactQueueTest, FactsBeforeTheFirstWelcomeAreNumberedFarAboveTheLostOnes) {
   constexpr uint64_t kFirst = uint64_t{1} << 32;
   Append(2);

@@ -1,5 +1,5 @@
-// A node without disk and processes. It records calls and returns the results that the test has
-// set.
+// Simulates a node without disk and processes: records calls and returns the results that the test
+// has set.
 #ifndef TRAINYARD_TESTS_WORKER_CORE_MEMORY_ATTEMPT_IO_H_
 #define TRAINYARD_TESTS_WORKER_CORE_MEMORY_ATTEMPT_IO_H_
 

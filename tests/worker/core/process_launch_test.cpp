@@ -203,7 +203,7 @@ TEST(ProcessLaunchTest, SlotsThatTheNodeDoesNotHaveAreNoDevices) {
   LaunchSite site = Site();
   AddSlot(site.inventory, v1::DEVICE_KIND_GPU, "GPU-a");
   AddSlot(site.inventory, v1::DEVICE_KIND_GPU, "GPU-b");
-  // One slot beyond the inventory, one far beyond it, and a negative one.
+  // The first slot beyond the inventory, a slot far beyond the inventory, and a negative slot.
   for (const int slot : {2, 1000, -1}) {
     command.mutable_processes(0)->set_slots(0, slot);
     command.mutable_processes(1)->set_slots(0, 1);

@@ -73,8 +73,8 @@ TEST(RankUsageTest, TheFirstCallOnANodeWithALongUptimeMeasuresNoRate) {
             "");
 }
 
-// Limits, file sizes that are exactly at one limit, file sizes that exceed it by one byte, and the
-// flag that the message must name.
+// Limits, file sizes exactly at one limit, file sizes one byte above this limit, and the flag that
+// the message must name.
 struct LimitCase {
   RankLimits limits;
   RankFileSizes at_limit;

@@ -9,7 +9,7 @@ constexpr int64_t kPauseMs = 3000;
 
 class StillnessTest : public ::testing::Test {
  protected:
-  // Returns the report of rank 0 in the heartbeat at `ms`, at this step and in this phase.
+  // Advances the time by `ms`. Returns rank 0's report in the heartbeat, at this step and phase.
   v1::RankReport Beat(int64_t ms, int64_t step, const std::string& phase = "train",
                       int64_t attempt = 1, bool running = true) {
     now_ += ms;
@@ -26,7 +26,7 @@ class StillnessTest : public ::testing::Test {
   }
 
   int64_t now_ = 5000;
-  // The time of the last activity, by the node's wall clock. This clock may jump.
+  // The time of the last activity, by the node's wall clock, which may jump.
   int64_t activity_ms_ = 777;
   Stillness stillness_;
 };

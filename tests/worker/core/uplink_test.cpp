@@ -91,8 +91,8 @@ TEST_F(UplinkTest, ResumesFromWhatTheControllerHas) {
   EXPECT_THAT(Drain(), ElementsAre("fact 3", "log 0: 0", "log 1: 20"));
   EXPECT_EQ(facts_->acknowledged(), 2u);
   uplink_.OnClosed();
-  // Before the disconnection, the controller had received more of this log, but it lost the bytes
-  // that it had not stored.
+  // Before the disconnection, the controller had received more of this log. The controller lost the
+  // bytes that were not stored.
   Welcome(2, {{LogOf(1, 1, 1), 10}});
   EXPECT_THAT(Drain(), ElementsAre("fact 3", "log 0: 0", "log 1: 10"));
 }

@@ -34,7 +34,7 @@ class WorkerKernelTest : public testing::Test {
     ASSERT_TRUE(kernel_.OnMessage(start, {}).ok());
     attempts_.Observed(Rank(1, 1, 0), {.presence = RankStatus::Presence::kRunning, .pid = 100}, {});
   }
-  // Returns how long the rank has made no step, as in the heartbeat at `steady_ms`.
+  // Returns the time since the rank's newest step, as reported in the heartbeat at `steady_ms`.
   int64_t StillMs(Timestamp steady_ms) {
     const auto message = kernel_.NextMessage(steady_ms);
     if (!message.has_value() || !message->has_heartbeat()) return -1;
@@ -130,7 +130,7 @@ TEST_F(WorkerKernelTest, ThreeMissedHeartbeatsAreAPauseOfTheWorker) {
   EXPECT_EQ(StillMs(8001), 4000);
 }
 
-// The stream asks for the next message only after it has written the previous one.
+// The stream asks for the next message only after it has written the previous message.
 TEST_F(WorkerKernelTest, FarewellIsSaidOnceTheLastHeartbeatIsWritten) {
   Welcome(1);
   kernel_.Leave(10);

@@ -27,8 +27,8 @@ unsigned long NumberOf(void* device) { return reinterpret_cast<unsigned long>(de
 
 int Answer() { return Fault("old") ? kNotSupported : 0; }
 
-// A worker opens the library once for its metrics and once for the controller's history, on two
-// threads. Like the real library, this one is closed by the last shutdown.
+// A worker opens the library twice, on two threads: for its metrics and for the controller's
+// history. As in the real library, the last shutdown closes the library.
 std::atomic<int> initialised = 0;
 std::atomic<int> event_sets = 0;
 
@@ -147,7 +147,7 @@ int nvmlDeviceGetRemappedRows(void*, unsigned* corrected, unsigned* uncorrected,
   return Answer();
 }
 
-// The last GPU is too hot. The others are at their power limit.
+// The last GPU is too hot. The other GPUs are at their power limit.
 int nvmlDeviceGetCurrentClocksThrottleReasons(void* device, unsigned long long* reasons) {
   *reasons = NumberOf(device) == 2 ? 0x40 : 0x4;
   return Answer();

@@ -27,7 +27,7 @@ std::vector<GpuReading> ReadWith(const char* fault_at_read, const char* fault_at
 TEST(GpuMonitorTest, ReadsEveryValueInItsUnit) {
   const std::vector<GpuReading> readings = ReadWith("");
   ASSERT_EQ(readings.size(), 3u);
-  // A fake GPU's utilization is 90 % plus its index, so the value shows which GPU was read.
+  // A fake GPU's utilization is 90 % plus the GPU's index, so the value shows which GPU was read.
   const GpuReading& gpu = readings[1];
   EXPECT_EQ(gpu.index, 1);
   EXPECT_EQ(gpu.uuid, "GPU-1");

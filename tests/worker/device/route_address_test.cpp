@@ -17,7 +17,7 @@ TEST(RouteAddressTest, RefusesWhatIsNoAddress) {
   }
 }
 
-// The name exceeds the maximum length, so no name server is asked.
+// The name exceeds the maximum length, so no name server is queried.
 TEST(RouteAddressTest, UnknownHostIsNotFound) {
   std::string target(300, 'a');
   target += ":7070";

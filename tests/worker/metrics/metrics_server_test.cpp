@@ -65,7 +65,7 @@ class MetricsServerTest : public testing::Test {
 TEST_F(MetricsServerTest, ShowsEverythingThatDashboardsBuildOn) {
   const auto server = Start(true);
   server->Publish(Statistics());
-  // The listener counts a scrape after it has answered it, so only the next scrape includes it.
+  // The listener counts a scrape after answering, so only the next scrape includes this scrape.
   HttpGet(server->address(), "/metrics");
   const std::string page = HttpGet(server->address(), "/metrics");
   test::ExpectGolden("worker_metrics.txt", test::ShapeOf(page));
@@ -107,7 +107,7 @@ TEST_F(MetricsServerTest, LeavesGpusToDcgmExporter) {
   server->Publish(Statistics());
   const std::string page = HttpGet(server->address(), "/metrics");
   EXPECT_THAT(page, Not(HasSubstr("DCGM_")));
-  // Only the worker knows which job uses which GPU, so the worker must export this.
+  // Only the worker knows which job uses which GPU, so the worker must export the assignment.
   EXPECT_THAT(page, HasSubstr("trainyard_gpu_assignment_info{"));
 }
 

@@ -69,7 +69,7 @@ TEST(PageListenerTest, HalfRequestsDoNotKeepItFromOthers) {
   }
   EXPECT_THAT(test::HttpGet(absl::StrCat("127.0.0.1:", listener->port()), "/metrics"),
               HasSubstr("the page"));
-  // One address had too many connections, so the listener closed the oldest one.
+  // One address had too many connections, so the listener closed the oldest connection.
   char byte = 0;
   EXPECT_LE(recv(half.front().get(), &byte, 1, 0), 0);
 }

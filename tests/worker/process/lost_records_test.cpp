@@ -1,5 +1,5 @@
-// Tests ranks whose records were lost or replaced and whose shim was killed. Each rank must still
-// be found and killed, and must never be started twice.
+// Tests ranks with lost or replaced records and a killed shim. Each rank must still be found and
+// killed, and must never be started twice.
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -131,7 +131,7 @@ TEST_F(LostRecordsTest, StopKillsAllSessionsOfARankWithoutShim) {
   ASSERT_EQ(kill(shim.shim.pid, SIGKILL), 0);
   ASSERT_TRUE(AwaitGone(shim.shim.pid));
   EXPECT_EQ(State().presence, RankPresence::kRunning);
-  // The child has no mark, but its parent is still running and has one, so the kill reaches both.
+  // The child has no mark, but its running parent has a mark, so the kill reaches both processes.
   ASSERT_TRUE(SignalRank(place(), RankSignal::kKill).ok());
   EXPECT_TRUE(AwaitGone(shim.rank.pid));
   kill(child, SIGKILL);
@@ -180,7 +180,7 @@ TEST_F(LostRecordsTest, ExitIsRecordedOverAFifo) {
 }
 
 TEST_F(LostRecordsTest, ProgramThatIsAFifoIsASpawnError) {
-  // Launch may return OK first, because the spawn error becomes known later.
+  // Launch may return OK at first, because the spawn error is detected later.
   ASSERT_EQ(mkfifo(File("program").c_str(), 0700), 0);
   RankCommand command = Shell("exit 0");
   command.argv = {File("program")};

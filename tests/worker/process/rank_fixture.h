@@ -31,10 +31,10 @@ class RankTest : public testing::Test {
   // Waits (at most 10 s) until the script has executed `echo WORD > word`. Returns WORD.
   std::string AwaitWord();
 
-  // Waits up to 10 s on the exit watch. Then reads and returns the rank's state.
+  // Waits up to 10 s on the exit watch, then reads and returns the rank's state.
   RankState AwaitEnd();
 
-  // Waits up to 10 s for the end of any process. Returns false if it is still running then.
+  // Waits up to 10 s for the process to end. Returns false if the process is still running.
   static bool AwaitGone(pid_t pid);
 
   std::string Output() const;

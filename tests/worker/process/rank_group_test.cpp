@@ -19,7 +19,7 @@ namespace {
 
 using testing::SizeIs;
 
-// Finds this process's control groups from two files of /proc, whose contents the test provides.
+// Finds this process's control groups from two files of /proc. The test provides the contents.
 class OwnGroupTest : public testing::Test {
  protected:
   std::string Own(const std::string& membership, const std::string& mounts) {
@@ -61,8 +61,8 @@ class RankGroupTest : public RankTest {
     RankTest::SetUp();
     if (!CanMakeRankGroups()) GTEST_SKIP() << "this user may not make control groups here";
   }
-  // Starts a rank that leaves a process behind. No mark, session or parent shows that the process
-  // belongs to the rank. Returns the pid of the process.
+  // Starts a rank that leaves a process behind. The process has no mark, session or parent of the
+  // rank. Returns the pid of the process.
   pid_t LaunchRunaway(const std::string& then) {
     EXPECT_TRUE(
         LaunchShell("(env -i setsid /bin/sh -c 'echo $$ > word; sleep 1000' &) ; " + then).ok());

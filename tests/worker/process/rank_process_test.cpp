@@ -105,8 +105,8 @@ TEST_F(RankProcessTest, ClosesDescriptors) {
 TEST_F(RankProcessTest, SignalsHaveDefaultActions) {
   ASSERT_TRUE(LaunchShell("grep -E 'SigBlk|SigIgn' /proc/self/status").ok());
   AwaitEnd();
-  // Accepts any setting for signals 32 and 33, because they belong to glibc. posix_spawn may leave
-  // them ignored, and glibc sets their handlers when needed.
+  // Accepts any setting for signals 32 and 33, which belong to glibc. posix_spawn may leave these
+  // signals ignored, and glibc sets the handlers when needed.
   EXPECT_THAT(Output(), testing::MatchesRegex("SigBlk:\t0{16}\nSigIgn:\t0{7}[01][08]0{7}\n"));
 }
 
@@ -233,7 +233,7 @@ TEST_F(RankProcessTest, TerminateLetsTheRankSaveAndLeave) {
   EXPECT_EQ(SignalRank(place(), RankSignal::kTerminate).code(), absl::StatusCode::kNotFound);
 }
 
-// A launcher that does not forward SIGTERM and waits for a child in a session of its own.
+// A launcher that does not forward SIGTERM. It waits for a child in a separate session.
 TEST_F(RankProcessTest, TerminateReachesProcessesInSessionsOfTheirOwn) {
   ASSERT_EQ(mkfifo(File("nothing").c_str(), 0600), 0);
   ASSERT_TRUE(LaunchShell("trap : TERM; setsid /bin/sh -c \"trap 'echo child saved; exit' TERM; "
@@ -278,7 +278,7 @@ TEST_F(RankProcessTest, RankOutlivesItsShimAndIsStillFound) {
   EXPECT_FALSE(ReadRankState(place())->processes_remain);
 }
 
-// Waits (at most 10 s) until the rank's state meets the condition. Returns false if it does not.
+// Waits until the rank's state meets the condition. Returns false after 10 s.
 bool AwaitState(const RankPlace& place, const std::function<bool(const RankState&)>& condition) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (std::chrono::steady_clock::now() < deadline) {
@@ -409,7 +409,7 @@ TEST_F(RankProcessTest, LeavesProcessesOfItsUserForTheWorker) {
   EXPECT_EQ(hard, soft) << "the rank cannot take it back";
 }
 
-// Waits up to 10 s until the process runs this program and sleeps.
+// Waits up to 10 s until the process is running this program and is asleep.
 bool AwaitSleepOf(pid_t pid, const std::string& program) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   const std::string path = absl::StrCat("/proc/", pid, "/stat");
@@ -435,7 +435,7 @@ TEST_F(RankProcessTest, AProcessThatNoSignalReachesIsToldFromOneThatRuns) {
   ASSERT_TRUE(AwaitSleepOf(Shim().rank.pid, "cat"))
       << "it would die of the first signal before it reads";
   while (!WaitsInKernel(place()) && std::chrono::steady_clock::now() < deadline) {
-    // The test repeats the kill until the process is in uninterruptible sleep, which it enters
+    // Repeats the kill until the process is in uninterruptible sleep. The process enters this state
     // after it has received a signal.
     SignalRank(place(), RankSignal::kKill).IgnoreError();
     std::this_thread::yield();

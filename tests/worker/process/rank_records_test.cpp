@@ -1,4 +1,4 @@
-// Tests the files and texts of a rank, without starting processes.
+// Tests the record files of a rank and the text in them, without starting processes.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Takes the place of trainyard-worker in tests. Its `shim` command is the real shim.
+// Replaces trainyard-worker in tests. The `shim` command is the real shim.
 #include <string_view>
 
 #include "worker/process/shim.h"

@@ -27,7 +27,7 @@ using std::chrono::steady_clock;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A worker that consists only of its stream. Its facts are on disk, its files in memory.
+// A worker that consists only of its stream. The worker's facts are on disk, its files in memory.
 class LittleWorker : public AttachHandler {
  public:
   explicit LittleWorker(AttachOptions options)
@@ -79,7 +79,7 @@ class LittleWorker : public AttachHandler {
     stream_->Wake();
   }
 
-  // Runs the loop until `done` returns true. Returns false if that takes too long.
+  // Runs the loop until `done` returns true. Returns false after a time-out.
   bool RunUntil(const std::function<bool()>& done) {
     const auto deadline = steady_clock::now() + std::chrono::seconds(20);
     while (!done()) {
@@ -125,7 +125,7 @@ TEST(AttachStreamTest, GreetsAndPassesCommandsOn) {
   EXPECT_EQ(controller.hellos(), 1);
 }
 
-// Polls the condition without running the loop. Returns false if it does not become true in time.
+// Polls the condition without running the loop. Returns false after a time-out.
 bool Eventually(const std::function<bool()>& condition) {
   const auto deadline = steady_clock::now() + std::chrono::seconds(20);
   while (!condition()) {

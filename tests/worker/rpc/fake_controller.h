@@ -1,4 +1,4 @@
-// A test controller that uses real gRPC. It stores what workers send, and breaks streams on demand.
+// A test controller on real gRPC. Stores what workers send, and breaks streams on demand.
 #ifndef TRAINYARD_TESTS_WORKER_RPC_FAKE_CONTROLLER_H_
 #define TRAINYARD_TESTS_WORKER_RPC_FAKE_CONTROLLER_H_
 
@@ -28,9 +28,9 @@ class FakeController : public v1::WorkerControl::Service {
   FakeController() = default;
   ~FakeController() override { Shutdown(); }
 
-  // Sets the token that the controller proves to have. The default is FakeToken.
+  // Sets the token whose possession the controller proves. The default is FakeToken.
   void UseToken(const std::string& token) { access_.token = token; }
-  // Makes the controller leave the proof of its token out of Welcome, as older releases do.
+  // Makes the controller omit the proof of its token from Welcome, as older releases do.
   void ProveNothingInWelcome() { proves_welcome_ = false; }
   // Starts to listen. Port 0 means any free port.
   void Serve(int port = 0);

@@ -1,5 +1,5 @@
 // Forwards bytes between a worker and a controller. During a stall, delays them without closing the
-// connections, as if the peer's machine hung. The kernels of both sides then report no error.
+// connections, as if the peer's machine hung. In a stall, neither side's kernel reports an error.
 #ifndef TRAINYARD_TESTS_WORKER_RPC_STALLING_PROXY_H_
 #define TRAINYARD_TESTS_WORKER_RPC_STALLING_PROXY_H_
 

@@ -66,7 +66,7 @@ TEST(AttemptFoldersTest, AnOrderReplacesWhatIsInItsPlace) {
   ASSERT_TRUE(folders.Create(Command(3, 2)).ok());
   const RankKey rank{{3, 2}, 1};
   const std::string path = absl::StrCat(folders.RunDir(rank), "/", kHealFile);
-  // A rank's program may create a link at the path of the order. The worker must not follow it.
+  // A rank's program may create a link at the order's path. The worker must not follow the link.
   WriteText(dir.File("elsewhere"), "text");
   fs::create_symlink(dir.File("elsewhere"), path);
   ASSERT_TRUE(folders.WriteOrder(rank, "first").ok());
@@ -118,7 +118,7 @@ TEST(AttemptFoldersTest, HalfMadeFolderIsRemoved) {
   EXPECT_FALSE(fs::exists(dir.File("attempts/3/2")));
 }
 
-// Returns folders of attempts 3/2 and 5/9. Their start.pb is damaged or belongs to another attempt.
+// Returns folders of attempts 3/2 and 5/9. Each start.pb is damaged or belongs to another attempt.
 AttemptFolders DamagedFolders(const TemporaryDir& dir) {
   AttemptFolders folders(dir.path());
   EXPECT_TRUE(folders.Create(Command(3, 2)).ok());
@@ -217,8 +217,8 @@ TEST(AttemptFoldersTest, StrangeNamesArePassedOver) {
   EXPECT_TRUE(fs::exists(dir.File("attempts/3/x")));
 }
 
-// Attempt 1's program can create files at "../../2", the folder of the newer attempt. They must be
-// moved aside.
+// Attempt 1's program can create files at "../../2", the folder of the newer attempt. Such files
+// must be moved aside.
 TEST(AttemptFoldersTest, WhatAnOlderAttemptPutInTheWayOfANewerOneIsMovedAside) {
   TemporaryDir dir, elsewhere;
   const AttemptFolders folders(dir.path());

@@ -73,7 +73,7 @@ std::pair<std::string, std::string> IdentityIn(const std::string& path) {
 }
 
 // Writes a worker's data and damages its identity with `spoil`. The worker must become a new node,
-// without the attempts and facts of the old one.
+// without the attempts and facts of the old node.
 template <typename Spoil>
 void ExpectNewNodeAfter(Spoil spoil) {
   TemporaryDir dir;
@@ -117,7 +117,7 @@ TEST(DataDirTest, ANodeWithADamagedIdBecomesANewOne) {
   ExpectNewNodeAfter([](TemporaryDir& dir) { WriteText(dir.File("node_id"), "somebody\n"); });
 }
 
-// An earlier version without secrets created the directory. The node must keep its id, which is
+// An earlier version without secrets created the directory. The node must keep its id. The id is
 // bound to the newly created secret.
 TEST(DataDirTest, AnIdThatNeverHadASecretStays) {
   TemporaryDir dir;

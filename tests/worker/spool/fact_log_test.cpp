@@ -33,7 +33,7 @@ v1::Fact Cleared(int64_t job) {
   return fact;
 }
 
-// Returns an exit fact with a long output tail, as a failed rank causes it.
+// Returns an exit fact with a long output tail, as after the failure of a rank.
 v1::Fact Exited(int64_t job) {
   v1::Fact fact;
   fact.mutable_rank_exited()->set_job_id(job);
@@ -160,8 +160,8 @@ TEST(FactLogTest, LostFileContinuesBehindWhatTheControllerHas) {
   EXPECT_EQ(log->last_sequence(), 43u);
 }
 
-// If a new fact had a number that the controller knows, the controller would take it for the known
-// fact and never store it.
+// If a new fact had a number that the controller knows, the controller would mistake the new fact
+// for the known fact and never store it.
 TEST(FactLogTest, FactsBeforeTheWelcomeGetNoNumberThatTheControllerKnows) {
   for (const bool all_lost : {false, true}) {
     TemporaryDir dir;
@@ -217,8 +217,8 @@ TEST(FactLogTest, NumbersThatCouldNotBeWrittenDownAreWrittenBeforeTheNextFact) {
     for (int64_t job = 1; job <= 5; ++job) MustAppend(*log, Cleared(job));
     std::filesystem::create_directory(in_the_way);
     // The controller has facts up to number 1000, which this log never wrote or has lost. All
-    // retained facts must get higher numbers, but the file cannot be rewritten, because a directory
-    // has the name of the new file.
+    // retained facts must get higher numbers, but a directory with the name of the new file
+    // prevents rewriting.
     log->Acknowledge(4);
     EXPECT_FALSE(log->Reconcile(1'000).ok());
     EXPECT_THAT(Numbers(*log), ElementsAre(1001, 1002, 1003, 1004, 1005));

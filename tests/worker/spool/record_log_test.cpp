@@ -24,7 +24,7 @@ std::unique_ptr<RecordLog> OpenRecords(const std::string& path) {
   return *std::move(log);
 }
 
-// Writes kRecords. Returns the size of the file after each of them.
+// Writes kRecords. Returns the size of the file after each record.
 std::vector<int64_t> WriteRecords(const std::string& path) {
   auto log = OpenRecords(path);
   std::vector<int64_t> ends;
@@ -107,8 +107,8 @@ TEST(RecordLogTest, AFlippedByteCostsItsRecordAndTheDamagedFileStaysBeside) {
     {
       auto log = OpenRecords(dir.File("log"));
       ASSERT_EQ(log->records_at_open(), expected);
-      // A bad last record counts as torn, as after a crash during the append. It is not reported as
-      // damage.
+      // A bad last record counts as torn, as after
+      // a crash during the append, not as damage.
       const bool is_torn = hit + 1 == kRecords.size();
       ASSERT_EQ(log->damage().empty(), is_torn);
       if (!is_torn) {

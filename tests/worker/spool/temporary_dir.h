@@ -1,4 +1,4 @@
-// A directory for one test. The destructor removes it with its contents.
+// A directory for one test. The destructor removes the directory with its contents.
 #ifndef TRAINYARD_TESTS_WORKER_SPOOL_TEMPORARY_DIR_H_
 #define TRAINYARD_TESTS_WORKER_SPOOL_TEMPORARY_DIR_H_
 

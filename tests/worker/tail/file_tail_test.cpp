@@ -127,8 +127,8 @@ TEST(FileTailTest, LongLineIsSplitForLogs) {
   EXPECT_EQ(lines.bad_lines, 0);
 }
 
-// The lines must be those of the whole file, however the file grows and however short the reads
-// are.
+// However the file grows and however short the reads are, the lines must equal those of the whole
+// file.
 TEST(FileTailTest, LinesDoNotDependOnHowReadsFall) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     std::mt19937 random(seed);

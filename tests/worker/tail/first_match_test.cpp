@@ -46,7 +46,7 @@ TEST_F(FirstMatchTest, CountsLinesUntilAStepIsFound) {
   EXPECT_EQ(ReadOn(match), 0) << "one match is enough";
 }
 
-// The step is in another line than the metrics, and the lines arrive one by one.
+// The step and the metrics are in different lines, which arrive one by one.
 TEST_F(FirstMatchTest, KnowsTheLinesBefore) {
   v1::LogParserSpec spec;
   spec.set_kind(v1::LOG_PARSER_KIND_HUGGING_FACE);
@@ -64,7 +64,7 @@ TEST_F(FirstMatchTest, ARestartedWorkerComesToTheSameAnswer) {
   EXPECT_EQ(ReadOn(none), 500);
   FirstMatch again(file_.path());
   EXPECT_EQ(ReadOn(again), 500);
-  // The match is so far from the end that one call does not read it.
+  // The match is so far from the end that one call does not reach it.
   file_.Append(Noise(10'000) + kStep + Noise(10'000));
   FirstMatch matched(file_.path());
   for (int call = 0; call < 10; ++call) ReadOn(matched);

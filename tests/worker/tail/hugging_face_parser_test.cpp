@@ -65,7 +65,7 @@ TEST_F(HuggingFaceParserTest, ConsecutiveRecordsOfAStepAreOne) {
   EXPECT_EQ(records[1].step(), 11);
 }
 
-// An evaluation draws its bar below the bar of the training. To do so, it moves the cursor.
+// An evaluation moves the cursor in order to draw its bar below the bar of the training.
 TEST_F(HuggingFaceParserTest, AnEvaluationHasTheStepOfTheTraining) {
   std::string text = Bar(20, 100) + Line("{'loss': 3.8, 'epoch': 0.2}", Bar(20, 100));
   for (int i = 0; i <= 7; ++i) text += "\n" + Bar(i, 7) + "\x1b[A";
@@ -102,7 +102,7 @@ TEST_F(HuggingFaceParserTest, TheRecordNamesItsEvaluationSets) {
 }
 
 // Outside of the training, an evaluation draws only its own bar. This test has one evaluation
-// before the training and one after it.
+// before the training and another after the training.
 TEST_F(HuggingFaceParserTest, OtherBarsCountNoSteps) {
   const std::string before = Bar(0, 7) + Bar(7, 7) + "\n{'eval_loss': 9.0, 'epoch': 0}\n";
   EXPECT_THAT(Records(before), IsEmpty());
@@ -163,7 +163,7 @@ TEST_F(HuggingFaceParserTest, ReadsNumbersThatAreNotFiniteAndTokens) {
   EXPECT_EQ(values.at(10).at("tokens"), 81920);
 }
 
-// The output of DeepSpeed may follow the bar on the same line.
+// On the line of the bar, output of DeepSpeed may follow.
 TEST_F(HuggingFaceParserTest, TextMayFollowABar) {
   const auto values = ValuesByStep(
       Records("\r  8%|█████████████     | 1999/24128 [1:52:09<20:27:23,  3.33s/it][2021-11-26 "

@@ -88,7 +88,7 @@ TEST(MegatronParserTest, ReadsOlderAndForkedLines) {
   EXPECT_EQ(record.step(), 20);
   EXPECT_THAT(record.values(), UnorderedElementsAre(Pair("step_seconds", 0.25), Pair("lr", 1.5e-4),
                                                     Pair("loss", 3.25), Pair("loss_scale", 65536)));
-  // The log has the throughput per device. The parser multiplies it by the number of devices.
+  // The log contains the throughput per device. The parser multiplies it by the number of devices.
   record = Parse(*parser, " iteration 1/ 2 | throughput (token/sec/GPU): 1000.5 | lm loss: nan |");
   EXPECT_EQ(record.values().at("tokens_per_second"), 8004);
   EXPECT_TRUE(std::isnan(record.values().at("loss")));
@@ -252,8 +252,8 @@ TEST(RegexParserTest, BadPatternsAreRefusedWithTheCause) {
             absl::StatusCode::kInvalidArgument);
 }
 
-// Any output must result in a record that fits into a message, or in no record. It must never cause
-// a crash.
+// Any output must result in a record that fits into a message, or in no record, and never in a
+// crash.
 TEST(LogParserTest, SurvivesAnyOutput) {
   const std::unique_ptr<LogParser> parsers[] = {
       Make(v1::LOG_PARSER_KIND_MEGATRON),

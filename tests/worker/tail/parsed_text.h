@@ -19,8 +19,8 @@ inline std::unique_ptr<LogParser> MakeParser(v1::LogParserKind kind, int world_s
   return *MakeLogParser(spec, world_size);
 }
 
-// Returns the records of the text, which is written in pieces of `piece_bytes` and read after each
-// piece. 0: one piece.
+// Returns the records of the text. Writes the text in pieces of `piece_bytes` (0: one piece) and
+// reads after each piece.
 inline std::vector<v1::MetricsRecord> RecordsIn(const std::string& text, const LogParser& parser,
                                                 std::size_t piece_bytes = 0) {
   const GrowingFile file;
@@ -41,7 +41,7 @@ inline std::vector<v1::MetricsRecord> RecordsIn(const std::string& text, const L
   return records;
 }
 
-// Returns the values of all records by step. Later values replace earlier ones, as in the store.
+// Returns the values of all records by step. As in the store, later values replace earlier values.
 inline std::map<int64_t, std::map<std::string, double>> ValuesByStep(
     const std::vector<v1::MetricsRecord>& records) {
   std::map<int64_t, std::map<std::string, double>> values;

@@ -10,7 +10,7 @@
 namespace trainyard::worker {
 namespace {
 
-// Time of reading. Later than every time in the records below.
+// Time of reading, later than every time in the records below.
 constexpr ClockReading kRead{1'000'000'000, 900'000'000};
 
 // Returns the account after these lines of telemetry have been read in order.

@@ -9,8 +9,8 @@ constexpr int64_t kWall = 1'700'000'000'000;
 constexpr int64_t kSteady = 5'000'000;
 constexpr int64_t kDay = 86'400'000;
 
-// Returns readings of both clocks after `ms` milliseconds. The wall clock is ahead by another
-// `ahead_ms`.
+// Returns readings of both clocks after `ms`
+// milliseconds. The wall clock has gained `ahead_ms`.
 ClockReading At(int64_t ms, int64_t ahead_ms = 0) { return {kWall + ms + ahead_ms, kSteady + ms}; }
 
 TEST(RecordClockTest, TimesThatFitAreKept) {
@@ -41,7 +41,7 @@ TEST(RecordClockTest, AProgramMayHaveAClockOfItsOwn) {
   RecordClock clock;
   EXPECT_EQ(clock.SteadyTimeOf(kWall + kDay, At(10)), kSteady + 10);
   EXPECT_EQ(clock.SteadyTimeOf(kWall + kDay + 1500, At(1520)), kSteady + 1510);
-  // The record states its time in seconds, although it should be in milliseconds.
+  // The record states its time in seconds instead of milliseconds.
   EXPECT_EQ(clock.SteadyTimeOf(kWall / 1000, At(3000)), kSteady + 2990);
   EXPECT_EQ(clock.SteadyTimeOf(INT64_MAX, At(4000)), kSteady + 3990);
 }

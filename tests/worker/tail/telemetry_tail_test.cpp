@@ -10,8 +10,8 @@ namespace trainyard::worker {
 namespace {
 
 constexpr Timestamp kNow = 1700000000000;
-// Values of the flag that states whether the file is complete. A last line without a line end is
-// read only if the file is complete.
+// Values of the flag that states whether the file is complete. Only in a complete file is a last
+// line without a line end read.
 constexpr bool kGrowing = false;
 constexpr bool kComplete = true;
 

@@ -63,7 +63,7 @@ the model, 130 interrupted.
 // The arguments of a command, separated into options and positional arguments.
 class Arguments {
  public:
-  // Maps each option of the command to the name of its value; nullptr if it is a flag.
+  // Maps each option of the command to the name of its value; nullptr for a flag.
   using Known = std::map<std::string, const char*>;
 
   Arguments(const std::vector<std::string>& words, const Known& known) : command_(words.at(0)) {

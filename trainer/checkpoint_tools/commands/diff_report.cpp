@@ -18,7 +18,7 @@ using Rows = std::vector<std::vector<std::string>>;
 constexpr char kEqual[] = "equal";
 constexpr char kNothing[] = "-";
 
-// Returns the text of A's and B's tensor: "F32" if they are equal, "F32 / BF16" if they differ.
+// Returns the texts of A's and B's tensor: "F32" if the texts are equal, else "F32 / BF16".
 std::string Both(const TensorDifference& tensor, std::string (*text)(const LogicalTensor&)) {
   if (!tensor.a) return text(*tensor.b);
   if (!tensor.b) return text(*tensor.a);

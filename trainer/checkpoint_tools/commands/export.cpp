@@ -26,8 +26,8 @@ namespace {
 
 using nlohmann::json;
 
-// Checks that --force replaces only an earlier export. In another directory, files that an export
-// does not create, such as tokenizers, would be lost.
+// Checks that --force replaces only an earlier export. In any other directory, files that an export
+// does not create would be lost, such as tokenizers.
 void CheckEarlierExport(const std::string& path, bool replace) {
   if (!replace) {
     CannotMake(path,

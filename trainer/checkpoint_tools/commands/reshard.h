@@ -9,7 +9,7 @@
 
 namespace trainyard::trainer {
 
-// The points that a reshard passes, in order. Tests kill the process at each of them.
+// The points that a reshard passes, in order. Tests kill the process at each point.
 enum class ReshardPhase {
   kWindowWritten,    // Repeatedly.
   kFilesWritten,     // All files are on disk.

@@ -15,7 +15,7 @@ struct VerifyOptions {
 };
 
 // Verifies every checksum. Writes one line for each fault and a final line for each checkpoint. For
-// a job's checkpoint directory, it also writes a summary line. In such a directory, a checkpoint
+// a job's checkpoint directory, also writes a summary line. In such a directory, a checkpoint
 // without a readable manifest is always a fault: its age is unknown, so it may be the newest. A
 // checkpoint that retention removes during the check is ignored. Returns kOk, or kBadCheckpoint if
 // there are faults. Throws TrainerError kBadCheckpoint if there is no checkpoint.

@@ -12,8 +12,8 @@ namespace {
 int64_t None(const ModelConfig&) { return 0; }
 int64_t OneGroup(const ModelConfig&) { return 1; }
 
-// The keys that both families have. In the norms of the vectors of lower rank, transformers uses
-// 1e-6 instead of rms_norm_eps, so other values of rms_norm_eps are not supported.
+// The keys that both families have. For the norms of the vectors of lower rank, transformers uses
+// 1e-6 instead of rms_norm_eps, so rms_norm_eps must be 1e-6.
 std::vector<MappedKey> SharedKeys(std::vector<MappedKey> more) {
   std::vector<MappedKey> keys = {
       {"num_hidden_layers", "num_layers"},
@@ -68,8 +68,8 @@ std::vector<const char*> KeysWithoutEffect(std::vector<const char*> more) {
   return keys;
 }
 
-// If a key is absent, its default is that of DeepseekV2Config in transformers. Groups have no
-// effect with greedy routing.
+// An absent key has the default of DeepseekV2Config in transformers. Groups have no effect with
+// greedy routing.
 const ModelFamily kDeepSeekV2 = {
     .architecture = "DeepseekV2ForCausalLM",
     .model_type = "deepseek_v2",
@@ -94,7 +94,7 @@ const ModelFamily kDeepSeekV2 = {
     .tensors = DeepSeekTensors,
 };
 
-// If a key is absent, its default is that of DeepseekV3Config in transformers.
+// An absent key has the default of DeepseekV3Config in transformers.
 const ModelFamily kDeepSeekV3 = {
     .architecture = "DeepseekV3ForCausalLM",
     .model_type = "deepseek_v3",

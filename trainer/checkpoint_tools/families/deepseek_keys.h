@@ -13,9 +13,9 @@ namespace trainyard::trainer {
 void CompleteDeepSeekV2(nlohmann::json& config);
 void CompleteDeepSeekV3(nlohmann::json& config);
 
-// The inverse of both. Throws TrainerError kBadConfig if the model has no shared expert, if the
-// width of its shared experts is not a multiple of an expert's width, or if its positions are
-// scaled by another method than YaRN.
+// The inverse of both functions. Throws TrainerError kBadConfig if the model has no shared expert,
+// if the width of its shared experts is not a multiple of an expert's width, or if its positions
+// are scaled by a method other than YaRN.
 void FinishDeepSeek(nlohmann::json& config);
 
 }  // namespace trainyard::trainer

@@ -25,10 +25,10 @@ struct RotaryRows {
   int64_t count = 0;  // Even.
 };
 
-// A Hugging Face tensor and the Trainyard tensors (parts) of which it consists. Its rows come from
-// the parts in turn: `rows_at_once` rows of the first part, the same number of rows of the second
-// part and so on, then the next rows of the first part. If `is_transposed`, the columns of the
-// tensor are the rows of the parts, and all columns from one part are adjacent.
+// A Hugging Face tensor and its parts, which are Trainyard tensors. The rows of the tensor come
+// from the parts in turn: `rows_at_once` rows of the first part, the same number of rows of the
+// second part and so on, then the next rows of the first part. If `is_transposed`, the columns of
+// the tensor are the rows of the parts, and all columns from one part are adjacent.
 struct FamilyTensor {
   TensorShape on_hugging_face;
   std::vector<TensorShape> parts;  // All parts have the same shape.
@@ -44,11 +44,11 @@ FamilyTensor SameTensor(const std::string& name, const Extents& shape);
 // Returns a tensor that has one part, `ours`.
 FamilyTensor RenamedTensor(const std::string& name, const TensorShape& ours);
 
-// Returns a matrix with rotated elements, which has the same name and shape in both.
+// Returns a matrix with rotated elements. Name and shape are the same on Hugging Face.
 FamilyTensor RotaryTensor(const std::string& name, const Extents& shape, const RotaryRows& rotary);
 
-// Returns a matrix that Hugging Face stores as [in, out]. `parts` are matrices [out, in];
-// transposed, they are placed side by side.
+// Returns a matrix that Hugging Face stores as [in, out]. `parts` are matrices [out, in]; their
+// transposes are placed side by side.
 FamilyTensor TransposedTensor(const std::string& name, const std::vector<TensorShape>& parts);
 
 // Returns a tensor that interleaves its parts, `rows_at_once` rows at a time. `rows_at_once` is the
@@ -56,8 +56,8 @@ FamilyTensor TransposedTensor(const std::string& name, const std::vector<TensorS
 FamilyTensor FusedTensor(const std::string& name, const std::vector<TensorShape>& parts,
                          int64_t rows_at_once);
 
-// HuggingFaceShapes returns the names and shapes that the tensors have on Hugging Face, OurShapes
-// those of their parts in Trainyard. Both keep the order of `tensors`.
+// HuggingFaceShapes returns the Hugging Face names and shapes of the tensors. OurShapes returns the
+// Trainyard names and shapes of the parts. Both functions keep the order of `tensors`.
 std::vector<TensorShape> HuggingFaceShapes(const std::vector<FamilyTensor>& tensors);
 std::vector<TensorShape> OurShapes(const std::vector<FamilyTensor>& tensors);
 

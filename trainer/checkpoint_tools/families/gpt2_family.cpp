@@ -17,8 +17,8 @@ void AddGpt2Norm(const std::string& theirs, const std::string& ours, int64_t hid
   }
 }
 
-// Adds a Conv1D layer, which has a matrix [in, out]. Its parts `ours` have equal size and are
-// placed side by side.
+// Adds a Conv1D layer, which has a matrix [in, out]. The parts `ours` of the matrix have equal
+// sizes and are placed side by side.
 void AddConv1D(const std::string& theirs, const std::vector<std::string>& ours,
                const Extents& shape, std::vector<FamilyTensor>* tensors) {
   std::vector<TensorShape> weights, biases;
@@ -67,7 +67,7 @@ void CompleteFfnSize(nlohmann::json& config) {
   config["n_inner"] = kTimesHidden * hidden.get<int64_t>();
 }
 
-// If a key is absent, its default is that of GPT2Config in transformers.
+// An absent key has the default of GPT2Config in transformers.
 const ModelFamily kGpt2 = {
     .architecture = "GPT2LMHeadModel",
     .model_type = "gpt2",
@@ -107,7 +107,7 @@ const ModelFamily kGpt2 = {
     .without_effect = {"n_ctx", "reorder_and_upcast_attn", "summary_activation",
                        "summary_first_dropout", "summary_proj_to_labels", "summary_type",
                        "summary_use_proj", "task_specific_params"},
-    // Causal masks. Versions of transformers before 4.30 saved them.
+    // Causal masks, which versions of transformers before 4.30 saved.
     .skipped_tensors = {".attn.bias", ".attn.masked_bias"},
     .complete = CompleteFfnSize,
     .tensors = Gpt2Tensors,

@@ -55,7 +55,7 @@ std::vector<FamilyTensor> GptNeoxTensors(const ModelConfig& model) {
   return tensors;
 }
 
-// If a key is absent, its default is that of GPTNeoXConfig in transformers.
+// An absent key has the default of GPTNeoXConfig in transformers.
 const ModelFamily kGptNeox = {
     .architecture = "GPTNeoXForCausalLM",
     .model_type = "gpt_neox",
@@ -89,12 +89,12 @@ const ModelFamily kGptNeox = {
     .fixed = {{"attention_bias", "true"}, {"rope_scaling.rope_type", "\"default\""}},
     .settings = {{"normalization", "\"layer_norm\""}, {"add_bias_linear", "true"}},
     .derived_settings = {{"num_query_groups", KeyHeadForEach}, {"kv_channels", WholeHeadSize}},
-    // The last two are former names of the first two. An export writes all four.
+    // The last two keys are former names of the first two. An export writes all four keys.
     .dropouts = {"attention_dropout", "hidden_dropout", "attention_probs_dropout_prob",
                  "hidden_dropout_prob"},
     // classifier_dropout belongs to another model head. is_decoder affects only caches.
     .without_effect = {"classifier_dropout", "is_decoder"},
-    // Causal masks and rotary frequencies. Versions of transformers before 4.32 saved them.
+    // Causal masks and rotary frequencies, which versions of transformers before 4.32 saved.
     .skipped_tensors = {".attention.bias", ".attention.masked_bias",
                         ".attention.rotary_emb.inv_freq"},
     .tensors = GptNeoxTensors,

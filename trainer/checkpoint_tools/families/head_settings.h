@@ -1,5 +1,5 @@
-// Derives attention head settings from other settings, for families that have no key for them. Pure
-// functions.
+// Derives attention head settings from other settings, for families that have no keys for the head
+// settings. Pure functions.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILIES_HEAD_SETTINGS_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILIES_HEAD_SETTINGS_H_
 

@@ -159,7 +159,7 @@ ModelConfig Resolved(const json& settings) {
   return config.model;
 }
 
-// Clears the head size if it has the default value, because a job file then omits it.
+// Clears the head size if it has the default value, because a job file omits the default head size.
 ModelConfig WithoutUsualHeadSize(ModelConfig model) {
   if (model.kv_channels == WholeHeadSize(model)) model.kv_channels = 0;
   return model;

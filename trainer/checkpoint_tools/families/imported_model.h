@@ -28,7 +28,7 @@ ImportedModel ModelOfConfig(const nlohmann::json& config, const std::string& pat
 // Returns the family and settings of a checkpoint's model (Manifest::model_fingerprint). `path` is
 // the path of the checkpoint, for messages. Throws TrainerError kBadCheckpoint if the text does not
 // describe a model. Throws kBadConfig if no family supports all settings; the message names the
-// unsupported ones.
+// unsupported settings.
 ImportedModel ModelOfFingerprint(const std::string& fingerprint, const std::string& path);
 
 // Returns the keys of config.json that describe the model, without keys that do not affect the

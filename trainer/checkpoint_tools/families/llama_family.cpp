@@ -6,8 +6,8 @@
 namespace trainyard::trainer {
 namespace {
 
-// If a key is absent, its default is that of LlamaConfig in transformers. If positions are scaled,
-// all keys for scaling are required; the defaults given here are for a model without scaling.
+// An absent key has the default of LlamaConfig in transformers. If positions are scaled, all keys
+// for scaling are required; the defaults given here are for a model without scaling.
 const ModelFamily kLlama = {
     .architecture = "LlamaForCausalLM",
     .model_type = "llama",
@@ -38,7 +38,7 @@ const ModelFamily kLlama = {
     .dropouts = {"attention_dropout"},
     // pretraining_tp splits matrix products into partial sums. The result is the same.
     .without_effect = {"pretraining_tp"},
-    // Rotary frequencies. Versions of transformers before 4.32 saved them.
+    // Rotary frequencies, which versions of transformers before 4.32 saved.
     .skipped_tensors = {".self_attn.rotary_emb.inv_freq"},
     .tensors = LlamaTensors,
 };

@@ -1,5 +1,5 @@
-// Tensor names that Trainyard shares with LLaMA's modeling code in transformers, for all families
-// that use them.
+// Tensor names of LLaMA's modeling code in transformers. Trainyard and several families use these
+// names.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILIES_LLAMA_LAYOUT_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILIES_LLAMA_LAYOUT_H_
 
@@ -17,7 +17,7 @@ namespace trainyard::trainer {
 // Face and in Trainyard. Pure.
 std::vector<FamilyTensor> LlamaTensors(const ModelConfig& model);
 
-// The names of a layer with experts on Hugging Face, after "model.layers.N.".
+// The Hugging Face names of the tensors of a layer with experts, after "model.layers.N.".
 struct ExpertNames {
   const char* layer;  // Prefix of the others.
   const char* gate;
@@ -29,11 +29,11 @@ struct ExpertNames {
 using AddToLayer = std::function<void(int64_t layer, const std::string& prefix,
                                       std::vector<FamilyTensor>* tensors)>;
 
-// Returns the tensors of a model with these layers, with its embedding, norms and head.
+// Returns the tensors of a model with these layers, including its embedding, norms and head.
 std::vector<FamilyTensor> TensorsOfLayers(const ModelConfig& model, const AddToLayer& add_attention,
                                           const AddToLayer& add_feed_forward);
 
-// Adds the matrices of a feed-forward layer with a gate. `name` precedes the names of the three.
+// Adds the matrices of a feed-forward layer with a gate. `name` is the prefix of the three.
 void AddMlpTensors(const std::string& name, int64_t hidden, int64_t width,
                    std::vector<FamilyTensor>* tensors);
 

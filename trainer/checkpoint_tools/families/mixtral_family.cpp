@@ -12,9 +12,9 @@ std::vector<FamilyTensor> MixtralTensors(const ModelConfig& model) {
 
 int64_t WidthOfExperts(const ModelConfig& model) { return model.ffn_hidden_size; }
 
-// If a key is absent, its default is that of MixtralConfig in transformers. The weight of the loss
-// that balances experts (router_aux_loss_coef) is a setting of a training run: transformers adds
-// this loss only on request, and computes it over all layers together.
+// An absent key has the default of MixtralConfig in transformers. The weight of the loss that
+// balances experts (router_aux_loss_coef) is a setting of a training run: transformers adds this
+// loss only on request, and computes it over all layers together.
 const ModelFamily kMixtral = {
     .architecture = "MixtralForCausalLM",
     .model_type = "mixtral",

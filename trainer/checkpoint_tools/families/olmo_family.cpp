@@ -6,8 +6,8 @@
 namespace trainyard::trainer {
 namespace {
 
-// If a key is absent, its default is that of OlmoConfig in transformers. OLMo's norms have no
-// weights and a fixed epsilon.
+// An absent key has the default of OlmoConfig in transformers. OLMo's norms have no weights and a
+// fixed epsilon.
 const ModelFamily kOlmo = {
     .architecture = "OlmoForCausalLM",
     .model_type = "olmo",

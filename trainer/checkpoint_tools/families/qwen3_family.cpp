@@ -6,7 +6,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// If a key is absent, its default is that of Qwen3Config in transformers.
+// An absent key has the default of Qwen3Config in transformers.
 const ModelFamily kQwen3 = {
     .architecture = "Qwen3ForCausalLM",
     .model_type = "qwen3",

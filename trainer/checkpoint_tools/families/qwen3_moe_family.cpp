@@ -23,8 +23,8 @@ void CompleteExperts(nlohmann::json& config) {
   config.erase("num_local_experts");
 }
 
-// If a key is absent, its default is that of Qwen3MoeConfig in transformers. All layers must have
-// experts, so intermediate_size, the width of dense layers, has no effect.
+// An absent key has the default of Qwen3MoeConfig in transformers. All layers must have experts, so
+// intermediate_size, the width of dense layers, has no effect.
 const ModelFamily kQwen3Moe = {
     .architecture = "Qwen3MoeForCausalLM",
     .model_type = "qwen3_moe",

@@ -25,7 +25,7 @@ struct PlannedFile {
   std::vector<PlannedChunk> chunks;
 };
 
-// Gives each file of the plan the name that a rank's file has in a checkpoint.
+// Gives the files of the plan the names that the files of ranks have in a checkpoint.
 std::vector<PlannedFile> NamedAsRanks(std::vector<std::vector<PlannedChunk>> plan);
 
 // Writes the next `elements` elements of the chunk's tensor to `out`, in the chunk's dtype.

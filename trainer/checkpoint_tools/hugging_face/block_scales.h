@@ -16,7 +16,7 @@ inline constexpr int64_t kScaleBlock = 128;
 
 // Connects each FP8 weight with the scales of its blocks, "NAME_scale_inv", and removes the scales
 // from the tensors. The weight is read as bf16. Without FP8 weights, changes nothing. Throws
-// TrainerError: kBadConfig if config.json describes another quantization or other blocks,
+// TrainerError: kBadConfig if config.json describes a different quantization or block size,
 // kBadCheckpoint if scales are missing or have the wrong shape or type.
 PlacedTensors WithBlockScales(PlacedTensors tensors, const nlohmann::json& config,
                               const std::string& directory);

@@ -7,7 +7,7 @@ namespace trainyard::trainer {
 inline constexpr char kConfigName[] = "config.json";
 // The key of the longest sample length with which the model was trained. Both config.json and the
 // trainer state of an imported checkpoint contain this key, because some models have no setting for
-// it.
+// this length.
 inline constexpr char kMaxPositions[] = "max_position_embeddings";
 
 }  // namespace trainyard::trainer

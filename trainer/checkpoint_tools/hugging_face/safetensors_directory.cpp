@@ -22,7 +22,7 @@ constexpr char kMetadata[] = "__metadata__";
 constexpr int64_t kLengthBytes = 8;
 // The format's limit for the header length. Prevents a huge allocation if the length is damaged.
 constexpr int64_t kMostHeaderBytes = 100'000'000;
-// Larger than any file. Sums of values below it do not overflow.
+// Larger than any file. Sums of values below this limit do not overflow.
 constexpr int64_t kMostBytes = int64_t{1} << 60;
 
 [[noreturn]] void RefuseWeights(const std::string& path, const std::string& reason) {

@@ -33,13 +33,13 @@ struct PlacedTensor {
 using PlacedTensors = std::map<std::string, PlacedTensor>;
 
 // Reads the index and the header of every file, and checks that each file contains the tensors that
-// the index lists for it. Like transformers, uses model.safetensors if both it and an index exist.
-// Throws TrainerError kBadCheckpoint if a file is missing, truncated or not safetensors, or lacks a
-// tensor listed in the index. The message names the file.
+// the index lists for that file. If model.safetensors and an index both exist, uses
+// model.safetensors, as transformers does. Throws TrainerError kBadCheckpoint if a file is missing,
+// truncated or not safetensors, or lacks a tensor listed in the index. The message names the file.
 PlacedTensors ReadSafetensorsDirectory(const std::string& directory);
 
-// Returns the name of a directory entry that no export creates; "" if there is none. In that case,
-// the directory can be replaced without losing other data.
+// Returns the name of a directory entry that no export creates; "" if there is none. If the result
+// is "", the directory can be replaced without losing other data.
 std::string EntryThatIsNoExport(const std::string& directory);
 
 }  // namespace trainyard::trainer

@@ -12,8 +12,8 @@
 namespace trainyard::trainer {
 
 // Returns a message that names missing tensors, tensors that are not in the model, and tensors with
-// the wrong shape. It names a few of each kind and counts the others. Returns "" if all tensors
-// match. `there` contains the existing shapes by name.
+// the wrong shape. The message names a few tensors of each kind and counts the others. Returns ""
+// if all tensors match. `there` contains the existing shapes by name.
 std::string TensorFaults(const std::vector<TensorShape>& expected,
                          const std::map<std::string, Extents>& there);
 

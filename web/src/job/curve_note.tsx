@@ -17,8 +17,8 @@ export interface CurveNoteProps {
   typicalY: boolean;
 }
 
-// Returns a text about how many steps one drawn point represents. It shows whether a spike may be
-// hidden.
+// Returns a text about how many steps one drawn point represents. The text shows whether a spike
+// may be hidden.
 function densityText(main: Series, panel: Panel): string {
   if (!isThinned(main)) return `${count(main.x.length)} points`;
   const band = hasLines(panel) ? '' : ' (band: min–max)';

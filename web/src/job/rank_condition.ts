@@ -1,5 +1,5 @@
-// The condition of each rank of an attempt. It follows from the job's health findings, the
-// attempt's verdict and the rank's state. The controller decides which rank is at fault. Pure
+// The condition of each rank of an attempt. The condition follows from the job's health findings,
+// the attempt's verdict and the rank's state. The controller decides which rank is at fault. Pure
 // functions.
 import type { HealthFinding, Job, RankStatus } from '../api/types';
 import { memberOf, verdictMembers } from './gang';

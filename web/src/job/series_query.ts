@@ -61,7 +61,7 @@ export function seriesQueries(view: CurveView, windowWidth: number): SeriesQueri
 export const otherSets = (sets: readonly string[]) =>
   sets.filter((key) => !WIDE_KEYS.includes(key));
 
-// Returns the query for evaluation sets. It is sent when the existing sets are known.
+// Returns the query for evaluation sets. The query is sent when the existing sets are known.
 export function evaluationQuery(view: CurveView, sets: readonly string[], width: number): Query {
   return seriesQuery(view, sets, bucketsFor(Math.min(width, PAGE_PX) - PANEL_FRAME_PX));
 }

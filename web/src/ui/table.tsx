@@ -76,7 +76,7 @@ function Head<T>({ columns, sorted }: Pick<TableProps<T>, 'columns' | 'sorted'>)
   );
 }
 
-// Opens the row, unless the click was on a control or selected text.
+// Opens the row. Does nothing if the click was on a control, or if text is selected.
 function openRow(event: MouseEvent, href: string): void {
   const target = event.target as HTMLElement;
   if (target.closest('a, button, input, label') || getSelection()?.toString()) return;

@@ -36,8 +36,8 @@ TEST_F(CheckpointListTest, CheckpointListHidesDeletedOnes) {
   EXPECT_EQ(Run({"ckpt", "list", "17", "-o", "name"}).out, "/c/step_000000100\n");
 }
 
-// The best checkpoint is the usable one with the lowest value of the newest checkpoint's metric.
-// Values of an earlier metric are not compared with it.
+// The best checkpoint is the usable checkpoint with the lowest value of the newest checkpoint's
+// metric. Values of other, earlier metrics are ignored.
 TEST_F(CheckpointListTest, MarksTheBestCheckpoint) {
   v1::Job& job = *answers().job.mutable_job();
   const auto add = [&](int64_t step, const char* metric, double value) -> v1::Checkpoint& {

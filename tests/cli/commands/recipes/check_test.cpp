@@ -98,7 +98,7 @@ TEST_F(RecipeCheckTest, EveryRecipeHasPoliciesForSpikesAndCheckpoints) {
   for (const auto& entry : std::filesystem::directory_iterator(RECIPES_DIRECTORY)) {
     if (entry.path().extension() != ".yaml") continue;
     const std::string text = Run({"recipe", "show", entry.path().stem()}).out;
-    // A recipe that extends another one has the policies of that one.
+    // A recipe that extends another recipe inherits the policies of that recipe.
     if (text.find("\nextends: ") != std::string::npos) continue;
     EXPECT_THAT(text, AllOf(HasSubstr("\nguard: {policy: "), HasSubstr("\ncheckpoint: {")))
         << entry.path();

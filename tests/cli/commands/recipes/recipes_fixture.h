@@ -1,5 +1,5 @@
-// Runs commands on the shipped recipes, and on the figures in the documents that are the recipes'
-// sources.
+// Runs commands on the shipped recipes, and on the
+// figures in the source documents of the recipes.
 #ifndef TRAINYARD_TESTS_CLI_COMMANDS_RECIPES_RECIPES_FIXTURE_H_
 #define TRAINYARD_TESTS_CLI_COMMANDS_RECIPES_RECIPES_FIXTURE_H_
 

@@ -1,4 +1,4 @@
-// Runs trials against a fake controller. Tests define how its jobs end.
+// Runs trials against a fake controller. Tests define how the jobs end.
 #ifndef TRAINYARD_TESTS_CLI_COMMANDS_TRIALS_TRIAL_FIXTURE_H_
 #define TRAINYARD_TESTS_CLI_COMMANDS_TRIALS_TRIAL_FIXTURE_H_
 

@@ -56,7 +56,7 @@ TEST_F(TuneTest, TuneMeasuresSettingsAndWritesTheChosenOnes) {
   std::ifstream file(overlay);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   EXPECT_THAT(text, AllOf(HasSubstr("extends: llama-tiny-cpu"), HasSubstr("micro_batch: 8")));
-  // The overlay must be a valid job file, and with the calibration, predictions must match the
+  // The overlay must be a valid job file. With the calibration, predictions must match
   // measurements.
   EXPECT_EQ(Run({"plan", overlay, "--offline"}).exit_code, 0);
   const CliResult again = Run({"tune", "llama-tiny-cpu", "--runs", "2", "--calibration", measured});

@@ -7,7 +7,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Returns each command as "3: word|word", where 3 is its line.
+// Returns each command as "3: word|word", where 3 is the line of the command.
 std::vector<std::string> Commands(const std::string& script) {
   std::vector<std::string> lines;
   const absl::StatusOr<ShellScript> split = SplitScript(script, {{"GIVEN", "from outside"}});

@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
-// A job that has one rank on node "a" and one on node "b".
+// A job with rank 0 on node "a" and rank 1 on node "b".
 class ApplyJobTest : public ::testing::Test {
  protected:
   ApplyJobTest() {
@@ -40,7 +40,7 @@ class ApplyJobTest : public ::testing::Test {
     cluster_.Do(resume);
   }
 
-  // Fails the newest attempt and starts the next one.
+  // Fails the newest attempt and starts the next attempt.
   void FailAndRunAgain() {
     cluster_.ExitAll(job_, 1);
     cluster_.ClearAll(job_);
@@ -48,7 +48,7 @@ class ApplyJobTest : public ::testing::Test {
     cluster_.RunJob(job_);
   }
 
-  // Fails the running attempt with this cause and with rank 1 as its first culprit.
+  // Fails the running attempt. The verdict has this cause, and rank 1 is the first culprit.
   void FailOverRank1(v1::VerdictCause cause) {
     v1::Event event;
     event.set_time_ms(cluster_.now);

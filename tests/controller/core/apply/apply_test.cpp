@@ -104,8 +104,8 @@ TEST(ApplyTest, SlotTimeIsCountedUntilTheNumberOfSlotsChanges) {
   EXPECT_EQ(cluster.state.capacity.slot_ms(0), 5000);
 }
 
-// Comparing Bytes() would not detect a field that snapshots omit, because both sides would lack it.
-// Therefore the fields are compared one by one.
+// Compares the fields one by one. Comparing Bytes() would not detect a field that snapshots omit,
+// because both sides would lack the field.
 TEST(ApplyTest, SnapshotHoldsEachFieldOfAJob) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
@@ -159,8 +159,8 @@ TEST(ApplyTest, SnapshotKeepsASlotOfAnOlderAttemptUncleared) {
   ASSERT_TRUE(cluster.state.nodes.at("b").uncleared.contains({job, 1}));
   const ClusterState copy = FromSnapshot(ToSnapshot(cluster.state, 42));
   EXPECT_EQ(DifferentIndexes(copy, cluster.state), "");
-  // A node that reconnects without the slot cannot have the attempt's processes any more, so it
-  // need not confirm that they are gone.
+  // A node that reconnects without the slot can no longer have the attempt's processes, so the node
+  // need not confirm that the processes are gone.
   v1::Hello other = cluster.HelloOf("b");
   other.mutable_inventory()->mutable_slots(0)->set_index(7);
   cluster.Do(AttachWorker{other});

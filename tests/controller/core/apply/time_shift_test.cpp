@@ -183,7 +183,7 @@ TEST_F(ClockSetTest, TimesInTheFirstFieldOfAMessageMove) {
   EXPECT_EQ(cluster_.state.losses.front().time_ms(), before + 5000);
 }
 
-// A verdict occurs in jobs, in attempts and in heals. Its times must be shifted in all of them.
+// Jobs, attempts and heals contain verdicts. The times of verdicts must be shifted in all three.
 TEST(TimeShiftTest, TimesMoveWhereverAMessageOccurs) {
   v1::Snapshot snapshot;
   v1::Job& job = *snapshot.add_jobs();

@@ -102,8 +102,8 @@ TEST(DecideWorkerTest, AttemptThatItsNodeIsRidOfUnrunFailsAndIsTriedAgain) {
   const int64_t job = cluster.Submit("job", 1, 1);
   cluster.Settle();
   ASSERT_EQ(cluster.Attempt(job).state(), v1::ATTEMPT_STATE_STARTING);
-  // The worker has run this attempt and forgotten it, which the controller does not know after a
-  // backup was restored.
+  // The worker has run and forgotten this attempt. The controller, restored from a backup, does not
+  // know that.
   const auto events = cluster.Do(ReceiveFact{"a", ClearedFact(1, job, 1)});
   EXPECT_THAT(Kinds(events), ElementsAre("AttemptCleared", "AttemptFailed", "FactsReceived"));
   EXPECT_EQ(cluster.Attempt(job).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);

@@ -65,7 +65,7 @@ TEST(LostHistoryTest, ALossCoversItsTermUpToTheJobNumbersThatItSkipped) {
   EXPECT_FALSE(IsRecorded(cluster.state, Mark(1, 30, next))) << "a job after the loss";
 }
 
-// A controller of an older release may have lost more events since then.
+// A controller of an older release may have lost more events since its recorded loss.
 TEST(LostHistoryTest, WithoutATermALossCoversItsEventsOnly) {
   TestCluster cluster;
   cluster.Do(LossOf(Mark(0, 25, 40)));

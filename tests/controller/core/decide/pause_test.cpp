@@ -42,7 +42,7 @@ class PauseTest : public testing::Test {
  protected:
   PauseTest() { cluster_.AddNode("a", 2); }
 
-  // Checks that a snapshot restores the same state, as at a restart of the controller.
+  // Checks that a snapshot restores the state, as at a restart of the controller.
   void ExpectSnapshotHoldsIt() {
     const ClusterState copy = FromSnapshot(ToSnapshot(cluster_.state, 0));
     EXPECT_EQ(Bytes(copy), Bytes(cluster_.state));
@@ -289,7 +289,7 @@ TEST_F(PauseTest, ANodeOfAPausedJobMayBeRemoved) {
   EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_STOPPED);
 }
 
-// After a pause, exit code 0 means that the program has saved, not that it has finished.
+// After a pause, exit code 0 means that the program has saved its state, not that its work is done.
 TEST_F(PauseTest, AStopReachesAJobWhoseRanksEndWithZero) {
   const int64_t job = RunJob();
   cluster_.Do(PauseOf(job));
@@ -311,7 +311,7 @@ TEST_F(PauseTest, AResumedJobGoesElsewhereWhileItsNodeIsSuspect) {
   EXPECT_EQ(cluster_.Placement(job), "b:0 b:1");
 }
 
-// Without spares, a rank that lost a peer is judged only after a delay.
+// In a job without spares, the exit of a rank that lost a peer is judged only after a delay.
 TEST_F(PauseTest, AFailureThatIsNotJudgedYetIsNotForgotten) {
   const int64_t job = RunJob();
   cluster_.ExitRank(job, 0, 69);
@@ -359,7 +359,7 @@ TEST_F(PauseTest, StartsAfterAPauseAreNoRestarts) {
   EXPECT_EQ(JobTimeOf(cluster_.Job(job), cluster_.now).restarts(), 0);
 }
 
-// Before the pause, the job kept its slots during the backoff.
+// Before the pause, during the backoff, the job kept its slots.
 TEST_F(PauseTest, TheLedgerKeepsTheTimeBeforeAPause) {
   const int64_t job = RunJob();
   LetItLeave(job, 1);

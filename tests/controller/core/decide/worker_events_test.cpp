@@ -1,4 +1,4 @@
-// Tests the fields of events that workers cause, and reports that do not fail an attempt.
+// Tests the fields of events caused by workers, and tests reports that do not fail an attempt.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ class WorkerEventsTest : public testing::Test {
     return removal;
   }
 
-  // Fails the current attempt and runs the next one.
+  // Fails the current attempt and runs the next attempt.
   void RunNextAttempt() {
     cluster_.ExitAll(job_, 1);
     cluster_.ClearAll(job_);

@@ -189,8 +189,8 @@ TEST(WorkerTelemetryTest, AnAlertSaysWhereItCameFrom) {
   EXPECT_EQ(raised.message(), "the loss is not a number");
 }
 
-// If a text were cut inside a UTF-8 sequence, the event, and with it the event log, could not be
-// read.
+// If a text were cut inside a UTF-8 sequence,
+// neither the event nor the event log could be read.
 TEST(WorkerTelemetryTest, WhatIsCutCanStillBeReadBack) {
   TestCluster cluster;
   cluster.AddNode("a", 1);

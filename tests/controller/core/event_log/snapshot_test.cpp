@@ -42,8 +42,8 @@ TEST(SnapshotTest, HoldsThePlaceOfANode) {
   EXPECT_EQ(Restarted(cluster.state).nodes.at("a").place, "rack 3");
 }
 
-// Jobs 2, 3 and 5 are missing and may have been lost before the restore. Job 7 is missing because
-// it was deleted after the restore.
+// Jobs 2, 3 and 5 are missing and may have been lost before the restore. Job 7 was deleted after
+// the restore.
 TEST(SnapshotTest, OfAnOlderReleaseShowsLostJobsByTheGapsBeforeTheRestore) {
   v1::Snapshot snapshot;
   snapshot.set_next_job_id(9);

@@ -40,7 +40,7 @@ class JobHealthTest : public ::testing::Test {
     }
   }
 
-  // The node's worker reports the newest step of the node's ranks.
+  // The node's worker reports the newest step of its ranks.
   void Report(const std::string& id) {
     v1::AttemptReport& report = cluster_.Report(id, job_);
     report.clear_ranks();
@@ -159,7 +159,7 @@ TEST_F(JobHealthTest, TimeThatARunDivergedStaysInTheLedger) {
   Train(20);
   EXPECT_NEAR(SecondsIn(v1::LEDGER_PHASE_DIVERGING), 30, 1);
   EXPECT_NEAR(SecondsIn(v1::LEDGER_PHASE_TRAIN), 40, 2);
-  // The event log contains this time, so it is known even to a restarted controller, which has no
+  // The event log contains this time. A restarted controller therefore knows the time, even without
   // observations.
   cluster_.observations.attempts.clear();
   EXPECT_NEAR(SecondsIn(v1::LEDGER_PHASE_DIVERGING), 30, 1);

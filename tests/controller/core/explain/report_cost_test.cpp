@@ -74,8 +74,8 @@ TEST(ReportCostTest, AReportOfOneJobLeavesOutOtherJobsAndIdleSlots) {
   EXPECT_TRUE(absl::IsInvalidArgument(CheckReportRequest(request, kMonday)));
 }
 
-// An attempt from Sunday to Thursday, which saves for 4 h in all. A quarter of the attempt's
-// time is in the first week, and so is a quarter of the time for saves.
+// An attempt from Sunday to Thursday, with 4 h of saves. A quarter of the attempt's time is in the
+// first week, so a quarter of the time for saves counts there, too.
 TEST(ReportCostTest, AJobThatSpansWeeksIsDividedByTheTimesOfItsAttempts) {
   v1::Job job;
   job.mutable_spec()->mutable_resources()->set_nodes(1);

@@ -1,4 +1,4 @@
-// Tests reports of the time in which no job holds a slot.
+// Tests the idle time in reports: time in which no job holds a slot.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Requests, and jobs with known times, for tests of reports.
+// Requests and jobs for tests of reports. The times of the jobs are known.
 #ifndef TRAINYARD_TESTS_CONTROLLER_CORE_EXPLAIN_REPORT_SCENES_H_
 #define TRAINYARD_TESTS_CONTROLLER_CORE_EXPLAIN_REPORT_SCENES_H_
 
@@ -42,7 +42,7 @@ inline v1::JobTime JobAt(Timestamp begin, int64_t id, const std::string& user) {
   return job;
 }
 
-// A request that groups by `by` and has no limits.
+// A request for groups by `by`, without limits.
 inline v1::GetReportRequest By(v1::ReportBy by) {
   v1::GetReportRequest request;
   request.set_by(by);

@@ -67,7 +67,7 @@ TEST_F(RunAdviceTest, ARunThatWaitsForDataIsToldSo) {
   EXPECT_THAT(Why().findings(), IsEmpty());
 }
 
-// Metrics of a replaced member may arrive before the first report of the member that replaced it.
+// Metrics of a replaced member may arrive before the first report of its replacement.
 TEST_F(RunAdviceTest, WithoutAReportOfTheReportingRankNoWaitIsKnown) {
   Step(20, 0.4);
   cluster_.observations.attempts.at({job_, 1}).ranks.clear();

@@ -59,7 +59,7 @@ TEST(GangLimitScenesTest, CoverEveryStateAndEverySource) {
   EXPECT_EQ(sources.size(), static_cast<std::size_t>(LimitSource::kStopGrace) + 1);
 }
 
-// The table in controller/core/README.md must have a row for each state.
+// The table in controller/core/README.md must contain a row for each state.
 TEST(GangLimitScenesTest, TheReadmeHasEveryState) {
   std::ifstream file(TRAINYARD_CORE_README);
   std::string table;
@@ -251,8 +251,8 @@ TEST(GangLimitPaceTest, AnEarlierTimeOfAMillisecondCounts) {
   EXPECT_EQ(scene.Limit().ms, kShortestPhaseLimitMs);
 }
 
-// Rank 0 exited while it was waiting for rank 1, which may therefore be saving without reporting a
-// phase.
+// Rank 0 exited while waiting for rank 1. Rank
+// 1 may be saving without reporting a phase.
 TEST(GangLimitPaceTest, AWaitForARankThatStaysDoesNotShortenTheLimit) {
   GangScene scene;
   scene.Run(OwnProgram());

@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 class HangCulpritTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    // So large that no reported time without a step reaches back before time 0.
+    // A time so large that no reported time without a step reaches back before time 0.
     cluster_.now += 100'000'000;
     cluster_.observations.since_ms = cluster_.now;
     cluster_.measures = false;
@@ -117,7 +117,7 @@ TEST_F(HangCulpritTest, AnEarlierStepIsNoEvidenceWhereStepsAreShort) {
   EXPECT_THAT(Verdict().ranks(), ElementsAre(0, 1, 2));
 }
 
-// The fact that rank 0 exited arrives before the report that it no longer runs.
+// The fact that rank 0 exited arrives before the report without rank 0.
 TEST_F(HangCulpritTest, ARankThatIsReportedToMoveKeepsItsGangAlive) {
   Run(4);
   for (const int rank : {1, 2, 3}) {

@@ -19,7 +19,7 @@ using ::testing::IsEmpty;
 class HangWatchTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    // So large that no reported time without a step reaches back before time 0.
+    // A time so large that no reported time without a step reaches back before time 0.
     cluster_.now += 100'000'000;
     cluster_.observations.since_ms = cluster_.now;
     for (const char* id : {"a", "b", "c"}) cluster_.AddNode(id, 2);
@@ -54,7 +54,7 @@ class HangWatchTest : public ::testing::Test {
     Rank(rank).set_still_ms(still_ms);
     Rank(rank).set_slow_step_ms(slow_step_ms_);
   }
-  // Sets the times since the gang's newest progress, which is that of rank 1, and since its newest
+  // Sets two times: since the gang's newest progress (of rank 1), and since the gang's newest
   // output.
   void Still(int64_t ms) { StillAndQuiet(ms, ms); }
   void StillAndQuiet(int64_t still_ms, int64_t quiet_ms) {
@@ -394,7 +394,7 @@ TEST_F(HangWatchTest, ANodeThatIsAwayDelaysTheLimitOfAStart) {
   EXPECT_TRUE(IsStopped());
 }
 
-// The worker has seen too few steps to know the pace, but the controller knows the step times.
+// The worker has seen too few steps to measure the pace, but the controller knows the step times.
 TEST_F(HangWatchTest, AHangInTheFirstSecondsOfTrainingIsFound) {
   slow_step_ms_ = 0;
   Run();
@@ -452,7 +452,7 @@ TEST_F(HangWatchTest, TheWorkerIsAskedForTheThreadsOfTheRanksThatHung) {
               HasSubstr("attempt 1 was stopped by the watchdog: the gang stalled: no step"));
 }
 
-// After the lease, old reports prove no hang, because the evidence about the node then decides.
+// After the lease, old reports prove no hang: from then on, the evidence about the node decides.
 TEST_F(HangWatchTest, PastTheLeaseAHangNeedsReportsNoOlderThanALostNodes) {
   Run([](v1::WatchdogSpec& watchdog) { watchdog.set_action(v1::WATCHDOG_ACTION_ALERT); });
   Still(cluster_.options.lease_ms);

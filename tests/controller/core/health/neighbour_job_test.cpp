@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::Contains;
 
-// Adds another job with one rank, on node a next to rank 0 of the gang.
+// Adds another job. Its only rank runs on node a, next to rank 0 of the gang.
 class NeighbourTest : public PeerProgressTest {
  protected:
   void SetUp() override {
@@ -29,8 +29,8 @@ class NeighbourTest : public PeerProgressTest {
   int64_t neighbour_ = 0;
 };
 
-// The gang fails because its rank on the node has died or lost its peers. This proves nothing about
-// other jobs there, because the node may only be partitioned from the controller.
+// The gang fails because its rank on the node has died or lost its peers. The failure proves
+// nothing about other jobs there: the node may only be partitioned from the controller.
 TEST_F(NeighbourTest, WhatAGangHasLostIsNotLostForOthers) {
   Train(1, 20000);
   cluster_.StopHeartbeats("a");
@@ -58,8 +58,8 @@ TEST_F(NeighbourTest, PeersThatLostARankWaitForAnUnresponsiveNodeNoLongerThanFor
   cluster_.Pass(1500);
   EXPECT_EQ(cluster_.Attempt(job_).number(), 2);
   EXPECT_EQ(cluster_.StateOf(neighbour_), v1::JOB_STATE_RUNNING);
-  // The other job has no peers whose progress could show that it runs, so its attempt ends only
-  // when the node's lease expires.
+  // The other job has no peers with progress as evidence that the job runs, so its attempt ends
+  // only when the node's lease expires.
   cluster_.Pass(cluster_.options.lease_ms);
   EXPECT_EQ(cluster_.Attempt(neighbour_).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);

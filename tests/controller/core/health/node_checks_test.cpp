@@ -14,8 +14,8 @@ class NodeChecksTest : public ::testing::Test {
  protected:
   void SetUp() override { cluster_.AddNode("a", 1); }
 
-  // Sends the worker's heartbeat, with one check made by the worker. The node's clock is ahead by
-  // `ahead_ms`.
+  // Sends the worker's heartbeat with one check
+  // result. The node's clock is ahead by `ahead_ms`.
   void Report(int64_t ahead_ms, bool with_checks = true) {
     v1::Heartbeat heartbeat;
     heartbeat.set_time_ms(cluster_.now + ahead_ms);

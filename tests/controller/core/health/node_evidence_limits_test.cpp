@@ -40,7 +40,7 @@ class NodeEvidenceLimitsTest : public ::testing::Test {
     return VerdictsOnUnresponsiveNodes(cluster_.state, cluster_.observations, cluster_.options,
                                        unresponsive, now);
   }
-  // Makes rank 1, which made steady progress before, stall at the last heartbeat of node a.
+  // Makes rank 1 stall at the last heartbeat of node a. Before, rank 1 made steady progress.
   void StallRank1() {
     cluster_.now += 100'000;
     const Timestamp stalled_ms = cluster_.now - cluster_.options.lost_after_ms;

@@ -1,5 +1,5 @@
-// Tests that node faults are distinguished from job faults: by failed starts, by workers' reports,
-// and by recovery.
+// Tests how node faults are distinguished from job faults: by failed starts, workers' reports and
+// recovery.
 #include "controller/core/health/node_health.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 class NodeHealthTest : public testing::Test {
  protected:
-  // Makes the node of rank 0 report that it failed to start the rank, with this fault.
+  // Makes the node of rank 0 report a failed start of the rank, with this fault.
   void FailStart(int64_t job_id, v1::StartFault fault) {
     v1::RankExited exited;
     exited.set_rank(0);
@@ -88,8 +88,8 @@ TEST_F(NodeHealthTest, ANodeThatFailsEveryStartDrawsFewJobsAndFailsNone) {
     EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_SUCCEEDED) << cluster_.Job(job).DebugString();
     EXPECT_EQ(cluster_.Job(job).restarts(), 0);
   }
-  // Four jobs fail at once, before the fault is known. Then one job fails after 5 s, one after 10
-  // s, one after 20 s and one after 40 s.
+  // Four jobs fail at once, before the fault is known. After that, further jobs fail one at a time:
+  // after 5 s, 10 s, 20 s and 40 s.
   EXPECT_LE(failed_starts, 4 + 4);
 }
 

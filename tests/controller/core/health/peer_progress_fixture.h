@@ -1,4 +1,4 @@
-// A gang on two nodes, and the progress that its ranks report, for tests.
+// A gang on two nodes. Tests set the progress that the ranks report.
 #ifndef TRAINYARD_TESTS_CONTROLLER_CORE_HEALTH_PEER_PROGRESS_FIXTURE_H_
 #define TRAINYARD_TESTS_CONTROLLER_CORE_HEALTH_PEER_PROGRESS_FIXTURE_H_
 
@@ -43,8 +43,8 @@ class PeerProgressTest : public ::testing::Test {
     Report(rank).set_step(step_);
   }
 
-  // Makes `rank` report a step every half second for `ms` milliseconds. `step_seconds`: the step
-  // time that it reports.
+  // Makes `rank` report a step every half second for `ms` milliseconds. `step_seconds` is the
+  // reported step time.
   void Train(int rank, int64_t ms, double step_seconds = 0.5) {
     for (int64_t i = 0; i < ms / 500; ++i) {
       Step(rank, step_seconds);

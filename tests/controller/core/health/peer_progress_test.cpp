@@ -40,8 +40,8 @@ TEST_F(PeerProgressTest, PeersThatTheControllerDoesNotReadShowNoProgress) {
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
 }
 
-// Only progress that the rank's worker has seen counts. Delayed telemetry and printed output do
-// not.
+// Only progress seen by the rank's worker counts. Delayed telemetry and printed output do not
+// count.
 TEST_F(PeerProgressTest, LateTelemetryAndChatterAreNoProgress) {
   Train(1, 20000);
   cluster_.StopHeartbeats("a");
@@ -142,8 +142,8 @@ TEST_F(PeerProgressLimitTest, OnlyAPeerWithARecentHeartbeatCounts) {
   EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
 }
 
-// After a peer's stream was interrupted, its first message may be older than the progress of the
-// peer's ranks or contain nothing about them.
+// After an interruption of a peer's stream, the first message may be older than the progress of the
+// peer's ranks or contain nothing about these ranks.
 TEST_F(PeerProgressLimitTest, OnlyAPeerWhoseReportsHaveSettledProvesAStall) {
   NodeObservation& peer = cluster_.observations.nodes["b"];
   peer.reports_since_ms = cluster_.now - 3000;
@@ -192,8 +192,8 @@ TEST_F(PeerProgressTest, PeersThatSaveOftenShowProgress) {
   EXPECT_THAT(Kinds(cluster_.Pass(2000)), ElementsAre("AttemptFailed", "NodeBlamed", "NodeLost"));
 }
 
-// The gang has trained for longer than the lease while one node sent no heartbeats. A save must
-// then not be mistaken for the loss of that node.
+// For longer than the lease, the gang trains while one node sends no heartbeats. A save after that
+// must not be mistaken for the loss of the node.
 TEST_F(PeerProgressTest, TheLeaseBeginsWithTheNewestStepOfTheGang) {
   Train(1, 5000);
   cluster_.StopHeartbeats("a");

@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A gang on nodes a, b and c that has trained and saved one checkpoint, which took `save_ms`.
+// A gang on nodes a, b and c that has trained and saved one checkpoint. The save took `save_ms`.
 class PhaseEvidenceTest : public ::testing::Test {
  protected:
   static constexpr int64_t kSecond = 1000;

@@ -38,8 +38,8 @@ class QuarantineEvidenceTest : public QuarantineTest {
     if (cause == v1::VERDICT_CAUSE_RANK_EXITED) verdict.set_log_tail(kEccOutput);
     return BlameFor(verdict, job, attempt, cluster_.state, cluster_.options, cluster_.now);
   }
-  // Node `a` reports a device error from which the device recovers. `node_ms` is the report's time
-  // by the node's clock; 0 if the report has no time.
+  // Node `a` reports an error of a device that recovers. `node_ms` is the time of the report by the
+  // node's clock; 0 if the report has no time.
   void ReportError(Timestamp time_ms, Timestamp node_ms, const std::string& device = "") {
     v1::Heartbeat heartbeat;
     v1::DeviceError& error = *heartbeat.mutable_condition()->add_device_errors();
@@ -51,9 +51,9 @@ class QuarantineEvidenceTest : public QuarantineTest {
   }
 };
 
-// A bug in the program can cause both the final output and the hangs of a job, so such evidence of
-// one job counts once.
-// The bug cannot cause the loss of a node, so a loss always counts.
+// A bug in a job's program can make the job hang. It can also make the job's final output look like
+// a device error. Hangs and final output of one job therefore count as one piece of evidence. The
+// loss of a node always counts as a further piece, because a bug cannot cause the loss of a node.
 TEST_F(QuarantineEvidenceTest, OutputAndHangsOfOneJobCountOnce) {
   struct Case {
     v1::NodeFault fault;

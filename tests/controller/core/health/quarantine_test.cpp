@@ -107,8 +107,8 @@ TEST_F(QuarantineTest, AFatalErrorBehindAnotherOneIsNoRepetition) {
   EXPECT_EQ(Node("a").evidence_size(), 2);
 }
 
-// The failed start and the device error each produce an event that overwrites the node's health, so
-// the later event must include the changes of the earlier one.
+// The failed start and the device error each produce an event that overwrites the node's health.
+// The later event must therefore include the changes of the earlier event.
 TEST_F(QuarantineTest, AFailedStartInTheSameTickTakesNoQuarantineBack) {
   const int64_t job = cluster_.Submit("job", 1, 1);
   cluster_.Settle();
@@ -152,8 +152,8 @@ TEST_F(QuarantineTest, EvidenceOlderThanADayDoesNotCount) {
 
 class LostNodeTest : public QuarantineTest {
  protected:
-  // Runs a job on all nodes, stops the heartbeats of node a until the job has failed for it, and
-  // connects the worker again.
+  // Runs a job on all nodes. Stops the heartbeats of node a until the job fails because of node a,
+  // and then reconnects the worker.
   void Lose(const std::string& name, bool restarts = false) {
     const int64_t job = cluster_.Submit(name, 3, 1);
     cluster_.RunJob(job);
@@ -243,8 +243,8 @@ TEST_F(LostNodeTest, ADeviceErrorBesideTheLinkKeepsTheQuarantine) {
   EXPECT_TRUE(IsQuarantined("a"));
 }
 
-// A node that is not quarantined because of this limit keeps its evidence and the delay after its
-// failed start.
+// If this limit prevents a quarantine, the node keeps its evidence and the delay after its failed
+// start.
 TEST_F(QuarantineTest, AtMostATenthOfTheNodesIsQuarantinedUnlessADeviceIsBroken) {
   const auto survive_two = [&](const std::string& id) {
     ReportDeviceError(id, 94, cluster_.now);
@@ -399,8 +399,8 @@ TEST_F(QuarantineTest, TheSameErrorIsOneErrorForAMinute) {
   EXPECT_EQ(Node("a").evidence_size(), 2);
 }
 
-// If several nodes lose contact at the same time, the network is the likely cause, so none of the
-// nodes is blamed.
+// If several nodes lose contact simultaneously, the network is the likely cause, so no node is
+// blamed.
 TEST_F(QuarantineTest, ANodeLostBesideTwoSilentOnesIsNotBlamed) {
   const auto blame = [&] {
     v1::Verdict verdict;

@@ -156,9 +156,9 @@ TEST_F(StartEvidenceTest, ANodeWithoutAStreamGetsNoRanks) {
   EXPECT_EQ(cluster_.Placement(single), "c:0");
 }
 
-// A node that disconnects before it receives its Welcome never receives the command to start its
-// ranks. If ranks had been placed on it, the job would have to be placed again although nothing had
-// failed.
+// A node that disconnects before its Welcome never receives a
+// command to start ranks. If ranks were placed on such a node, the
+// job would have to be placed again although nothing had failed.
 TEST_F(StartEvidenceTest, ANodeThatAwaitsItsWelcomeGetsNoRanks) {
   cluster_.Leave("c");
   const int64_t single = cluster_.Submit("single", 1, 1);
@@ -171,8 +171,8 @@ TEST_F(StartEvidenceTest, ANodeThatAwaitsItsWelcomeGetsNoRanks) {
   EXPECT_EQ(cluster_.Placement(single), "c:0");
 }
 
-// The job may continue to train for any length of time while its node is disconnected. Therefore
-// the attempt ends only when its lease ends.
+// While the node is disconnected, the job may continue to train for any length of time. The attempt
+// therefore ends only when the lease ends.
 TEST_F(StartEvidenceTest, AJobOfOneNodeThatWasReportedKeepsItsLease) {
   const int64_t single = cluster_.Submit("single", 1, 1);
   cluster_.Settle();
@@ -184,8 +184,8 @@ TEST_F(StartEvidenceTest, AJobOfOneNodeThatWasReportedKeepsItsLease) {
   EXPECT_EQ(cluster_.Attempt(single).state(), v1::ATTEMPT_STATE_STARTING);
 }
 
-// The start facts from node a may be lost. Because a rank can train only after all ranks have
-// started, a training peer proves that node a's rank has started, too.
+// The start facts from node a may be lost. A rank can train only after all ranks have started, so a
+// training peer proves that the rank on node a has started, too.
 TEST_F(StartEvidenceTest, APeerThatTrainsShowsThatAllRanksHaveStarted) {
   cluster_.StopHeartbeats("a");
   Report("b", 1, "train");
@@ -231,8 +231,8 @@ TEST_F(StartEvidenceTest, EarlierStartsTellHowLongAStartMayTake) {
   EXPECT_EQ(cluster_.Placement(job_), "c:0 b:0");
 }
 
-// The start of an incomplete gang says nothing about start times, because its ranks wait for the
-// missing ones.
+// The start of an incomplete gang says nothing about start times, because ranks wait for missing
+// ranks.
 TEST_F(StartEvidenceTest, EarlierStartsTellNothingBeforeAllRanksHaveStarted) {
   RestartOnce();
   ReportPhase("init");

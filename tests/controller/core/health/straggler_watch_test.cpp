@@ -138,8 +138,8 @@ TEST_F(StragglerWatchTest, ARatioOfZeroTurnsItOff) {
   EXPECT_THAT(Train(120), IsEmpty());
 }
 
-// A running job on one node. Its compute times are preset to values that binary floating point
-// represents exactly.
+// A running job on one node. The compute times are values that binary floating point represents
+// exactly.
 class StragglerRuleTest : public ::testing::Test {
  protected:
   StragglerRuleTest() {

@@ -1,5 +1,5 @@
-// Tests the phases of an attempt when its times coincide, and the order of the phases in the
-// ledger.
+// Tests the phases of an attempt with coinciding
+// times, and the order of phases in the ledger.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

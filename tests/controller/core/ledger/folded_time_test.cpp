@@ -1,4 +1,4 @@
-// Tests the time of attempts that the job no longer lists. job.earlier keeps that time.
+// Tests the time of attempts that the job no longer lists. job.earlier stores the time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -71,8 +71,8 @@ TEST(JobTimeTest, TheKindOfSlotsIsThatOfTheJob) {
   EXPECT_EQ(JobTimeOf(job, 20'000).device(), v1::DEVICE_KIND_CPU);
 }
 
-// Saves happen throughout the training, so none of them has a time of its own. The start and the
-// repeated steps have one.
+// Saves happen throughout the training, so no save has a time of its own. The start and the
+// repeated steps have their own times.
 TEST(JobTimeTest, PhasesThatInterruptTheTrainingAreSpreadOverIt) {
   v1::Job job = RestartedJob();
   v1::TimeUse& use = *job.mutable_attempts(0)->mutable_time_use();

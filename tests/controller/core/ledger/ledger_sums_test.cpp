@@ -17,7 +17,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Returns a job whose times, steps and statistics come from `any`, so they are in random order.
+// Returns a job with times, steps and statistics from `any`, which are in random order.
 v1::Job AnyJob(const std::function<Timestamp()>& any) {
   // Returns 0, which means unset, in one third of the calls.
   const auto sometimes = [&] { return any() % 3 == 0 ? 0 : any(); };
@@ -94,8 +94,8 @@ std::map<v1::LedgerPhase, double> PhasesOf(const v1::Ledger& ledger) {
 }
 
 // Folding attempts out of the list must not change any sum. The reference is the ledger computed
-// from all attempts. Clocks and steps may have any values, provided that every attempt except the
-// last has ended.
+// from all attempts. Clocks and steps may have any values. Every attempt except the last must have
+// ended.
 TEST(LedgerSumsTest, FoldedAttemptsKeepEverySum) {
   std::mt19937 random(11);
   std::uniform_int_distribution<Timestamp> any(0, 2000);
@@ -200,7 +200,7 @@ TEST(LedgerSumsTest, FiveHundredAttemptsAreCountedToTheMillisecond) {
 }
 
 // The state keeps at most 256 records of unlisted attempts, so the four oldest records are joined
-// into one. The last attempt resumes in the middle of the joined record.
+// into one record. The last attempt resumes in the middle of the joined record.
 TEST(LedgerSumsTest, AFallbackIntoJoinedAttemptsKeepsOnlyTheStepsBeforeIt) {
   RestartingJob history;
   for (int64_t i = 0; i < kAttemptsKept + 258; ++i) history.RunAttempt(80 * i);

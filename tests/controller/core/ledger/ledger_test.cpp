@@ -16,8 +16,8 @@ TEST(LedgerTest, EveryMomentIsInOnePhase) {
   EXPECT_DOUBLE_EQ(ledger.wall_seconds(), 19);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_QUEUED), 2);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_INIT), 2);
-  // Attempt 1 trained 100 steps in 10 s. Attempt 2 trained 20 of them again, so 8 s of attempt 1
-  // count. Attempt 2 has trained for 3 s so far.
+  // Attempt 1 trained 100 steps in 10 s. Attempt 2 trained 20 of these steps again, so 8 s of
+  // attempt 1 count. Attempt 2 has trained for 3 s so far.
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 8 + 3);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_REDONE), 2);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RESTART), 2);
@@ -104,7 +104,7 @@ TEST(LedgerTest, TimeUseThatRanksReportDividesTheTimeOfTheirAttempt) {
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_EVALUATION), 1);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_CHECKPOINT), 2);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_DATA_STALL), 1);
-  // 4 of the 10 s remain for 100 steps, of which 20 were trained again.
+  // 4 of the 10 s remain for 100 steps. 20 of these steps were trained again.
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_REDONE), 0.8);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 3.2 + 3);
 }
@@ -142,7 +142,7 @@ TEST(LedgerTest, StepsAreCountedFromTheOneThatTheAttemptBeganWith) {
   third.set_number(3);
   third.set_resume_step(90);
   third.set_placed_time_ms(18'000);
-  // 20 of the 100 steps that took 10 s, and 10 of the 20 steps that took 1 s, were trained again.
+  // 20 of 100 steps in 10 s were trained again, and 10 of 20 steps in 1 s were trained again.
   EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_REDONE), 2 + 0.5);
 }
 
@@ -180,7 +180,7 @@ TEST(LedgerTest, StallsThatEndedAreHangs) {
 }
 
 // A rank of attempt 1 died at 8 s. The heal began at 8.5 s and ended at 10 s. The 4 standbys waited
-// for 5.5 s, until the heal began. Two of them were not used and waited until the end of the
+// for 5.5 s, until the heal began. Two standbys were not used and waited until the end of the
 // attempt.
 TEST(LedgerTest, AHealIsAPhaseAndStandbysHaveSlotTimeOnly) {
   v1::Job job = RestartedJob();
@@ -224,8 +224,8 @@ TEST(LedgerTest, TheTimeOfAJobWithoutSparesHasNoStandbySpan) {
   }
 }
 
-// Attempt 1 trained 125 steps to reach step 100. Only 80 of them count, because attempt 2 trained
-// 20 steps again.
+// Attempt 1 trained 125 steps to reach step 100. Only 80 of these steps count, because attempt 2
+// trained 20 steps again.
 TEST(LedgerTest, StepsTrainedAgainInPlaceAreRecompute) {
   v1::Job job = RestartedJob();
   v1::Heal& heal = *job.mutable_attempts(0)->add_heals();
@@ -331,8 +331,8 @@ TEST(LedgerTest, AJobThatNeverRanWasQueuedOnly) {
   EXPECT_EQ(ledger.spans(0).attempt(), 0);
 }
 
-// Attempt 1 trained for 10 s. 1 s of it was lost to a slow pace and 4 s while the run diverged. A
-// fifth of the other 5 s was trained again.
+// Attempt 1 trained for 10 s. 1 s was lost to a slow pace, and 4 s were lost while the run
+// diverged. A fifth of the other 5 s was trained again.
 TEST(LedgerTest, SlowAndDivergingTimeDoesNotCountAsTraining) {
   v1::Job job = RestartedJob();
   v1::TimeUse& use = *job.mutable_attempts(0)->mutable_time_use();
@@ -345,7 +345,7 @@ TEST(LedgerTest, SlowAndDivergingTimeDoesNotCountAsTraining) {
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 4 + 3);
 }
 
-// A rank's report cannot take time from what the controller measured.
+// A rank's report cannot reduce the times that the controller measured.
 TEST(LedgerTest, AReportOfARankTakesNoTimeFromSlowAndDiverging) {
   v1::Job job = RestartedJob();
   v1::TimeUse& use = *job.mutable_attempts(0)->mutable_time_use();
@@ -358,7 +358,7 @@ TEST(LedgerTest, AReportOfARankTakesNoTimeFromSlowAndDiverging) {
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_DIVERGING), 4);
 }
 
-// The newest attempt has lost its steps. The steps of an earlier one were saved, or are redone.
+// The newest attempt has lost its steps. Steps of earlier attempts were saved or are redone.
 TEST(LedgerTest, StepsWithoutACheckpointAreUnsavedInTheNewestAttempt) {
   v1::Job job = RestartedJob();
   job.mutable_attempts(0)->mutable_time_use()->set_unsaved_steps(20);

@@ -1,4 +1,4 @@
-// A job with two attempts. The ledger tests divide its time among the phases.
+// A job with two attempts. The ledger tests divide the job's time among the phases.
 #ifndef TRAINYARD_TESTS_CONTROLLER_CORE_LEDGER_RESTARTED_JOB_H_
 #define TRAINYARD_TESTS_CONTROLLER_CORE_LEDGER_RESTARTED_JOB_H_
 

@@ -15,7 +15,7 @@ constexpr double kAbsent = -1;
 
 class DivergenceWatchTest : public ::testing::Test {
  protected:
-  // Adds the record of the next step. kAbsent: the record does not have the metric.
+  // Adds the record of the next step. kAbsent omits the metric from the record.
   void Step(double loss, double norm = kAbsent) {
     v1::MetricsRecord metrics;
     metrics.set_step(++step_);

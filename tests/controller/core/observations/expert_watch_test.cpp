@@ -74,7 +74,7 @@ TEST_F(ExpertWatchTest, ARouterThatIsCertainUsesOneExpert) {
   EXPECT_EQ(watch_.Problems()[0].layer, 2) << "the lowest entropy is the worst";
 }
 
-// With one expert per token, a certain router is as intended.
+// With one expert per token, a router that is always certain is not a problem.
 TEST_F(ExpertWatchTest, ACertainRouterWithOneExpertPerTokenIsNoProblem) {
   record_.set_topk(1);
   record_.set_entropy(0, 0);
@@ -152,7 +152,7 @@ TEST_F(ExpertWatchTest, AProblemAtTheOldestRecordMayBeOlder) {
   EXPECT_FALSE(watch_.Problems()[1].maybe_earlier) << "earlier records show no problem";
 }
 
-// No step is before the first one. Some programs count steps from 0.
+// The first step has no predecessor. Some programs count steps from 0.
 TEST_F(ExpertWatchTest, AProblemAtTheFirstStepOfTheRunIsNotOlder) {
   for (const int64_t first_step : {0, 1}) {
     record_.set_step(first_step - 10);

@@ -102,7 +102,7 @@ TEST(GroupWaitTest, TheOperationOfTheLowestRankIsNamedIfOperationsDiffer) {
   EXPECT_EQ(wait->operation, "all-reduce");
 }
 
-// A program may report a group with ranks that its gang does not have. They must be ignored.
+// A program may report a group with ranks that its gang does not have. Such ranks must be ignored.
 TEST(GroupWaitTest, RanksThatTheGangDoesNotHaveAreNotMissed) {
   const auto of = [](const char* ranks) { return Attempt({{0, "g", ranks, 1, true}}); };
   EXPECT_FALSE(FindGroupWait(of("100000"), 1).has_value());
@@ -126,7 +126,7 @@ class StalledTest : public ::testing::Test {
     cluster_.RunJob(job_);
   }
 
-  // Rank 0 reports that it waits if `waits` is true, or that it makes progress if not.
+  // If `waits` is true, rank 0 reports that it waits. If not, rank 0 reports progress.
   void Report(bool waits) {
     v1::RankRecord& newest =
         *cluster_.ReportRunning("a", job_, 2).mutable_ranks(0)->mutable_newest();

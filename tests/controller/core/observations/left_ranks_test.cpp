@@ -243,7 +243,7 @@ TEST_F(LeftRanksTest, TheReasonTellsUnevenDataFromAHang) {
   EXPECT_EQ(reason(), "") << "it may still save";
 }
 
-// The log parser reads only one rank, so the steps of the others are unknown.
+// The log parser reads only one rank, so the steps of the other ranks are unknown.
 TEST_F(LeftRanksTest, IfOnlyTheStayingRankReportsStepsBothReasonsArePossible) {
   AttemptObservation& observed = cluster_.observations.attempts.begin()->second;
   for (auto& [place, rank] : observed.ranks) rank.phase = "";

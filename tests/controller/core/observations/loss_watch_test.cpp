@@ -137,8 +137,8 @@ TEST(LossWatchTest, SmallRisesAreNoSpikes) {
   EXPECT_TRUE(watch.Add(rules, 1, 0, 52, 0.02).has_value());
 }
 
-// The losses follow the curve of a language model with normally distributed noise. None of them may
-// be reported as a spike.
+// The losses follow the curve of a language model with normally distributed noise. No loss may be
+// reported as a spike.
 TEST(LossWatchTest, HealthyCurvesHaveNoSpikes) {
   const v1::GuardSpec rules = Rules(3, 10);
   for (unsigned seed = 1; seed <= 20; ++seed) {
@@ -162,8 +162,8 @@ TEST(LossWatchTest, IgnoresStepsSeenBeforeAndOlderAttempts) {
   EXPECT_FALSE(watch.Add(rules, 1, 0, 21, std::nan("")).has_value()) << "of an older attempt";
 }
 
-// After a restart, the first losses must not count as spikes compared with the last losses before
-// it.
+// The first losses after a restart must not count
+// as spikes relative to the last losses before it.
 TEST(LossWatchTest, WindowEndsWhereAnAttemptResumed) {
   const v1::GuardSpec rules = Rules(3, 10);
   LossWatch watch;

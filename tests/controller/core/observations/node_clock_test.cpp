@@ -71,7 +71,7 @@ TEST(NodeClockTest, TimesFromTheFirstMillisecondToTheYear10000Count) {
   EXPECT_EQ(ahead(kYear10000), std::nullopt);
 }
 
-// All messages within kClockBucketMs are kept as one entry, so they leave the window together.
+// All messages within kClockBucketMs share one entry, so all leave the window together.
 TEST(NodeClockTest, MessagesOfFiveSecondsAreKeptAsOne) {
   for (const auto& [later_ms, ahead_ms] :
        {std::pair(kClockBucketMs - 1, int64_t{-50}), std::pair(kClockBucketMs, int64_t{100})}) {

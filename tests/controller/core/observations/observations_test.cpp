@@ -58,8 +58,8 @@ TEST(ObservationsTest, ANodeHasDeviceErrorsWhileItsNewestReportHasAny) {
   EXPECT_FALSE(observations.nodes_with_device_errors.contains("a"));
 }
 
-// The worker's Hello, sent before the controller's Welcome, lists the attempts whose start commands
-// arrived on an earlier stream.
+// The worker sends its Hello before it receives a Welcome. The Hello lists the attempts whose start
+// commands arrived on an earlier stream.
 TEST(ObservationsTest, AStartThatAnEarlierStreamMayHaveLostCountsAsNotSent) {
   Observations observations;
   ObserveStartSent("a", {1, 1}, observations);
@@ -144,8 +144,8 @@ TEST(ObservationsTest, HeartbeatsAfterAStallStayAsTheyAre) {
   observations.since_ms = 100;
   ObserveHeartbeat("before", HeartbeatOf(1, 5, 10), 9000, kNoJobs, observations);
   ObserveHeartbeat("after", HeartbeatOf(2, 5, 10), 29000, kNoJobs, observations);
-  // The controller stalled from 9,000 to 29,000 ms. It received one heartbeat before it noticed the
-  // stall.
+  // The controller stalled from 9,000 to 29,000 ms. Before noticing the stall, the controller
+  // received one heartbeat.
   ShiftHeartbeats(20000, 29000, observations);
   EXPECT_EQ(LastHeartbeat(observations, "before"), 29000);
   EXPECT_EQ(LastHeartbeat(observations, "after"), 29000);

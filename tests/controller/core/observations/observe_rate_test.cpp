@@ -76,7 +76,7 @@ TEST_F(ObserveRateTest, AnUnchangedScheduleIsNoEvent) {
   EXPECT_FALSE(cluster_.Attempt(job).has_rate_change());
 }
 
-// A second job with another schedule continues the checkpoint of the first one.
+// A second job, with another schedule, resumes from a checkpoint of the first job.
 TEST_F(ObserveRateTest, AChangeBetweenTwoJobsIsAnEvent) {
   const int64_t first = Run("first");
   for (const int64_t step : {10, 20}) Report(first, step, 6e-4);

@@ -84,8 +84,8 @@ TEST_F(ObserveTest, OutputIsNoMovementOfARankThatReportsSteps) {
   Report().set_step(5);
   Report().set_last_activity_ms(10);
   SendReport(1000);
-  // The worker was paused between the two reports. The time without a step that it reports (1 s)
-  // excludes the pause and is therefore shorter than the time between the reports.
+  // The worker was paused between the two reports. The reported time without a step (1 s) excludes
+  // the pause and is therefore shorter than the time between the reports.
   Report().set_last_activity_ms(11);
   Report().set_still_ms(1000);
   SendReport(60'000);

@@ -124,7 +124,7 @@ TEST_F(PaceWatchTest, FollowsTheClock) {
   EXPECT_EQ(Find()->since_ms, since + 5000);
 }
 
-// At a third of the best rate, one third of the time counts and two thirds are lost.
+// At a third of the best rate, one third of the time counts, and two thirds count as lost.
 TEST_F(PaceWatchTest, TheTimeBeyondThatAtTheBestRateIsLost) {
   Run(60, 6000);
   EXPECT_FALSE(pace_.LostIn(attempt_)->Unrecorded(0, LostPeriods::Scope::kAll).has_value());

@@ -28,8 +28,8 @@ TEST(RankProgressTest, StepsAndPhasesAreProgressAsTheWorkerMeasuresThem) {
   EXPECT_EQ(rank.step, 7);
 }
 
-// The worker leaves out the time in which it was itself paused, for example with the whole machine.
-// A pause therefore shortens the reported time without a step, but it is not progress.
+// The worker leaves out the time of its own pauses, for example a pause of the whole machine. A
+// pause therefore shortens the reported time without a step, but a pause is not progress.
 TEST(RankProgressTest, ATimeThatTheWorkerLeavesOutIsNoMovement) {
   Observations observations;
   ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, kNoJobs, observations);

@@ -46,7 +46,7 @@ TEST(RateCurveTest, IgnoresRepeatedSteps) {
   EXPECT_EQ(curve.points()[0].rate, 1e-4);
 }
 
-// A long run keeps a bounded number of points over its whole length, and the newest two.
+// A long run keeps the newest two points and a bounded number of points over its whole length.
 TEST(RateCurveTest, IsBounded) {
   const auto rate = [](int64_t step) { return 1e-4 * (1 + std::cos(step / 32'000.0)); };
   RateCurve curve;

@@ -13,7 +13,7 @@ using RateSchedule = std::function<double(int64_t step)>;
 
 constexpr double kPi = 3.14159265358979;
 
-// A cosine to a tenth of the peak, after a warm-up of 100 steps.
+// A warm-up of 100 steps, followed by a cosine to a tenth of the peak.
 RateSchedule Cosine(int64_t steps) {
   return [=](int64_t step) {
     if (step < 100) return 3e-4 * static_cast<double>(step) / 100;
@@ -24,7 +24,7 @@ RateSchedule Cosine(int64_t steps) {
 
 class RateWatchTest : public ::testing::Test {
  protected:
-  // Reports every `distance`-th step of an attempt after `from` up to `to`. Returns the change.
+  // Reports steps from + distance, from + 2 * distance, ..., to of an attempt. Returns the change.
   std::optional<RateChange> Train(int64_t attempt, int64_t from, int64_t to,
                                   const RateSchedule& schedule, int64_t distance = 1,
                                   double factor = 1) {

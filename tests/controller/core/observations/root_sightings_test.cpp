@@ -23,8 +23,8 @@ class RootSightingsTest : public testing::Test {
   RootSightingsTest() { Roots().path = cluster_.options.checkpoint_root; }
 
   RootSightings& Roots() { return cluster_.observations.roots; }
-  // Adds a node with one slot. The node reports that it sees the root directory with this letter; '
-  // ' means that the node reports nothing.
+  // Adds a node with one slot. The node reports a nonce of this letter for the root directory. A
+  // blank (' ') means no report.
   void AddNode(const std::string& id, char directory) {
     cluster_.AddNode(id, 1);
     if (directory != ' ') See(id, directory);
@@ -165,7 +165,7 @@ TEST_F(RootSightingsTest, ARecoveringGangLeavesANodeThatLostTheRoot) {
 }
 
 // A controller that has just started does not know which directories its nodes see. The gang must
-// wait for their reports, but not forever.
+// wait for the nodes' reports, but not forever.
 TEST_F(RootSightingsTest, AGangWaitsForTheFirstReportOfANodeAndNotForEver) {
   AddNode("a", '1');
   AddNode("b", ' ');

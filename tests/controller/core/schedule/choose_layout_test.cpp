@@ -75,7 +75,7 @@ TEST(ChooseLayoutTest, TheThreeLargestCountsWithALayoutAreCompared) {
     spec.mutable_train()->set_global_batch(8);
     return ChooseLayoutFor(spec, {1, {remaining, 1, v1::DEVICE_KIND_GPU}, "NVIDIA H100 80GB"});
   };
-  // The model has layouts for these numbers of nodes, and for no number between them.
+  // The model has layouts for exactly these numbers of nodes.
   for (const int nodes : {23, 20, 18, 15, 14, 11, 10, 9}) {
     ASSERT_EQ(choose(nodes, nodes).nodes(), 0) << nodes;
   }
@@ -94,7 +94,7 @@ TEST(ChooseLayoutTest, FewerNodesThanAreLeftMayBeTheBest) {
   EXPECT_LE(chosen.nodes(), 7);
 }
 
-// The H200s have more memory than the A100s, but in each step they wait for the slower A100s.
+// The H200s have more memory than the A100s, but in each step the H200s wait for the slower A100s.
 TEST(ChooseLayoutTest, OfSeveralKindsTheSmallestAndTheSlowestCount) {
   const v1::JobSpec spec = LargeSpec(8);
   const v1::GrantedLayout slow = ChooseLayoutFor(spec, GpuQuestion(8, "NVIDIA A100-SXM4-80GB"));

@@ -176,8 +176,8 @@ TEST_F(AutoJobTest, TheNodesThatAreLeftToItNeedNoPlaceInTheQueue) {
   v1::JobSpec spec = AutoSpec("auto", 2, 2);
   cluster_.Settle();
   const int64_t job = cluster_.Submit(spec);
-  // Stops the head of the queue so that the job can start. The head is submitted again below,
-  // before the job recovers.
+  // Stops the head of the queue so that the job can start. Below, before the job recovers, the head
+  // is submitted again.
   cluster_.Stop(head);
   AnswerAll(cluster_);
   cluster_.StartAll(job);
@@ -209,8 +209,8 @@ TEST_F(AutoJobTest, OnItsOldNodesItNeedNotWaitForTheHeadOfTheQueue) {
   EXPECT_EQ(cluster_.Placement(job), "d:0 d:1");
 }
 
-// The head needs four nodes. After four nodes are lost, it has only its old node a and the free
-// node g, which is reserved for it.
+// The head needs four nodes. After four nodes are lost, the head has only its old node a and the
+// free node g. Node g is reserved for the head.
 TEST_F(AutoJobTest, BehindAnotherHeadItContinuesOnItsOwnNodesOnly) {
   for (const char* id : {"d", "e", "f"}) cluster_.AddNode(id, 2);
   const int64_t head = cluster_.Submit("head", 4, 2);

@@ -160,8 +160,8 @@ TEST(PlacementTest, ARecoveringJobWaitsForItsSuspectNode) {
   EXPECT_EQ(cluster.Placement(job), "a:0");
 }
 
-// One gang ran on nodes a and b, the other on c and d. Each gang has lost a node, has no spare, and
-// reserves the node that the other gang needs.
+// One gang ran on nodes a and b, and the other gang ran on nodes c and d. Each gang has lost a
+// node, has no spare, and reserves the node that the other gang needs.
 class TwoBrokenGangsTest : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -29,8 +29,8 @@ TEST(JobQueueTest, RemoveTakesTheJobOnly) {
   JobQueue queue = QueueOf({3, 5, 7});
   queue.Remove({5});
   EXPECT_THAT(queue, ElementsAre(QueueKey{3}, QueueKey{7}));
-  // Removing an absent job has no effect. Job 5's place would be between two jobs, and job 8's
-  // place behind the last one.
+  // Removing an absent job has no effect. Job 5 would be between two jobs, and job 8 behind the
+  // last job.
   queue.Remove({5});
   queue.Remove({8});
   EXPECT_EQ(queue.size(), 2u);

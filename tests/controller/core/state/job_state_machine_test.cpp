@@ -23,7 +23,7 @@ TEST(JobStateMachineTest, EveryStateIsReachableAndEveryLiveOneCanBeStopped) {
         state == v1::JOB_STATE_QUEUED ||
         std::ranges::any_of(kJobTransitions, [=](const auto& edge) { return edge.to == state; });
     EXPECT_TRUE(reachable) << v1::JobState_Name(state);
-    // Exactly one of the two is true: the job has ended, or it can be stopped.
+    // Every job has either ended or can be stopped, never both.
     EXPECT_NE(HasEnded(state),
               CanMove(state, v1::JOB_STATE_STOPPING) || CanMove(state, v1::JOB_STATE_STOPPED))
         << v1::JobState_Name(state);

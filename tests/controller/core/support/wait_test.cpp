@@ -1,4 +1,4 @@
-// Tests waits during which the wall clock is set back. A wait must not exceed its own duration.
+// Tests waits during which the wall clock is set back. No wait may exceed its intended duration.
 #include "controller/core/support/wait.h"
 
 #include <gmock/gmock.h>

@@ -31,7 +31,7 @@ class CheckpointFallbackTest : public ::testing::Test {
     return events;
   }
 
-  // Restarts the job for causes that are not its fault, which does not use up the restart budget.
+  // Restarts the job without using up the restart budget: the causes are not the job's fault.
   void RestartUncounted() {
     EndAttempt(75);
     cluster_.RunJob(job_);

@@ -82,7 +82,7 @@ TEST_F(ClocksApartTest, LostPeersAreOrderedByCorrectedTimesToo) {
 }
 
 // The event must contain the corrected time: a replay does not know the clock offsets, but must
-// give the same verdict.
+// reach the original verdict.
 TEST_F(ClocksApartTest, TheCorrectedTimeIsAFact) {
   Exit(0, 1, 20);
   EXPECT_EQ(cluster_.state.jobs.at(job_).exited_ranks.at(0).corrected_ms(), cluster_.now - 20);
@@ -135,7 +135,7 @@ TEST_F(FailurePolicyTest, NamesSignals) {
   EXPECT_EQ(verdict.summary(), "rank 2 on b was ended by signal 9 (SIGKILL)");
   EXPECT_EQ(verdict.log_tail(), "final output");
   EXPECT_TRUE(verdict.restartable());
-  // The rank's final output is stored only once: the verdict contains it, the exited rank does not.
+  // The rank's final output is stored only once: in the verdict, not in the exited rank.
   EXPECT_EQ(cluster_.state.jobs.at(job_).exited_ranks.at(2).log_tail(), "");
 }
 

@@ -33,8 +33,8 @@ class HealPolicyTest : public ::testing::Test {
     cluster_.RunJob(job_);
   }
 
-  // Every node with members reports that they run and that the gang trains at `step`. If `adopted`
-  // is true, the members that occupy places also report the newest generation.
+  // Every node reports its members as running, and the gang as training at `step`. If `adopted` is
+  // true, the members that occupy places also report the newest generation.
   void Report(int64_t step, bool adopted = true, const std::string& phase = "train") {
     for (const std::string& node_id : GangNodes(Attempt())) {
       v1::AttemptReport& report = cluster_.Report(node_id, job_);

@@ -226,8 +226,8 @@ TEST_F(HealPolicyTest, ANodeThatIsLostIsReplacedAndEndedWhenItComesBack) {
   cluster_.Wake("b");
   cluster_.Do(AttachWorker{cluster_.HelloOf("b")});
   cluster_.Pass(1000);
-  // The processes on node b no longer count as ranks of the gang, and the controller commands the
-  // node to stop them.
+  // The processes on node b no longer count as ranks of the gang. The controller commands node b to
+  // stop these processes.
   EXPECT_EQ(cluster_.observations.attempts.at({job_, 1}).ranks.size(), 4u);
   EXPECT_THAT(cluster_.Commands(), ElementsAre("stop b 1/1 0"));
   EXPECT_EQ(FreeSlots(cluster_.state.nodes.at("b").node, v1::DEVICE_KIND_CPU), 0);
@@ -297,8 +297,8 @@ TEST_F(HealPolicyTest, AfterAHealTheNextAttemptKeepsTheNodesThatTrained) {
   cluster_.ExitAll(job_, 69);
   cluster_.ClearAll(job_);
   cluster_.Pass(2000);
-  // The job's spare node is in use by another job. The job continues without a spare instead of
-  // waiting for one.
+  // The job's spare node is in use by another job.
+  // The job continues without waiting for a spare.
   EXPECT_EQ(cluster_.Placement(job_), "a:0 a:1 c:0 c:1");
   EXPECT_EQ(StandbyCount(Attempt()), 0);
 }

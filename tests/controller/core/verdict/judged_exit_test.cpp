@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Four ranks that each exited because it had lost a peer. Rank 1 exited first, and rank 0 last.
+// Four ranks, each of which exited after losing a peer. Rank 1 exited first, and rank 0 last.
 class JudgedExitTest : public ::testing::Test {
  protected:
   JudgedExitTest() {

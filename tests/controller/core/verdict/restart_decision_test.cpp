@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A job that may restart five times. It waits 3 s after an attempt without progress.
+// A job that may restart five times. After an attempt without progress, the backoff is 3 s.
 class NextAttemptTest : public ::testing::Test {
  protected:
   static constexpr Timestamp kNow = 1'000'000;

@@ -16,8 +16,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Four ranks on nodes n0 to n3. At 610 s ranks 0 to 2 exited because they lost a peer. The gang
-// stalled at 10 s after step 47, when ranks 0 to 2 waited for rank 3.
+// Four ranks on nodes n0 to n3. The gang stalled at 10 s, after step 47: ranks 0 to 2 waited for
+// rank 3. At 610 s, ranks 0 to 2 exited because they lost a peer.
 class StalledPeerTest : public ::testing::Test {
  protected:
   StalledPeerTest() {

@@ -31,7 +31,7 @@ v1::Event Numbered(int64_t number) {
   return event;
 }
 
-// Returns batch number `batch`, counted from 1. It contains `batch` % 5 + 1 events, which are
+// Returns batch number `batch`, counted from 1. The batch has `batch` % 5 + 1 events. Events are
 // numbered continuously across batches.
 std::vector<v1::Event> Batch(int64_t batch, int64_t& next_number) {
   std::vector<v1::Event> events;
@@ -81,13 +81,13 @@ TEST(SqliteEventLogTest, KilledAtAnyMomentKeepsExactlyWhatItAcknowledged) {
     int64_t acknowledged = 0;
     const int reports = static_cast<int>(random() % 60) + 1;
     for (int i = 0; i < reports; ++i) ASSERT_TRUE(child.Read(acknowledged));
-    // Delays the kill, so that it hits a random point of the appends that follow.
+    // Delays the kill, so that the kill hits a random point of the following appends.
     for (unsigned spin = random() % 200'000; spin > 0; --spin) asm volatile("");
     child.Kill();
     while (child.Read(acknowledged)) {
     }
     const int64_t recovered = RecoverCount(path);
-    // At most one more batch may have been committed without being acknowledged. A batch is never
+    // At most one more batch may have been committed without an acknowledgement. A batch is never
     // committed in part.
     EXPECT_GE(recovered, acknowledged) << "round " << round;
     std::set<int64_t> batch_ends;
@@ -101,8 +101,8 @@ TEST(SqliteEventLogTest, KilledAtAnyMomentKeepsExactlyWhatItAcknowledged) {
   }
 }
 
-// Copies the log's files at one moment. A power cut leaves the same files if the disk keeps all
-// synced data and nothing else.
+// Copies the log's files at one moment. The copy equals the files after a power cut on a disk that
+// keeps exactly the synced data.
 void CopyFiles(const std::string& from, const std::string& to) {
   fs::copy_file(from, to);
   fs::copy_file(from + "-wal", to + "-wal");
@@ -155,8 +155,8 @@ void DamageText(const std::string& path, const std::string& text) {
   file.put('#');
 }
 
-// Returns a snapshot of the events up to `last_sequence`. Its compressed size is at least
-// `bytes`.
+// Returns a snapshot of the events up to `last_sequence`. The snapshot's compressed size is at
+// least `bytes`.
 v1::Snapshot LargeSnapshot(uint64_t last_sequence, std::size_t bytes) {
   std::mt19937_64 random(last_sequence);
   std::string noise;

@@ -174,8 +174,8 @@ TEST_F(SqliteLogStoreFileTest, SearchEndsOnceItsReaderIsGone) {
         return true;
       });
   EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
-  // Chunks that were unpacked before the cancellation are still delivered. The whole log has more
-  // than twenty chunks.
+  // Chunks unpacked before the cancellation are
+  // still delivered. The log has over twenty chunks.
   EXPECT_LE(chunks, 4);
 }
 

@@ -48,8 +48,10 @@ class ExpertRecordsTest : public testing::TestWithParam<bool> {
   }
 
   std::vector<int64_t> Steps() {
+    const absl::StatusOr<std::vector<StoredExperts>> read = store_->ReadExperts(1);
+    EXPECT_TRUE(read.ok()) << read.status();
     std::vector<int64_t> steps;
-    for (const StoredExperts& experts : *store_->ReadExperts(1)) {
+    for (const StoredExperts& experts : read.value_or(std::vector<StoredExperts>())) {
       steps.push_back(experts.record.step());
     }
     return steps;

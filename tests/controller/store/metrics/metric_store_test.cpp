@@ -46,7 +46,7 @@ class MetricStoreTest : public testing::TestWithParam<bool> {
     ASSERT_TRUE(status.ok()) << status;
   }
 
-  // Appends the steps first..last. The value of each is step + 1000 * attempt.
+  // Appends the steps first..last. The value of each step is step + 1000 * attempt.
   void AddSteps(int64_t attempt_number, int64_t first, int64_t last,
                 const std::string& key = "loss") {
     std::vector<MetricPoint> points;

@@ -41,8 +41,8 @@ std::vector<int64_t> Numbers(const Column& column) {
   return {column.begin(), column.end()};
 }
 
-// Compares with a tolerance, because the rounding error of a sum of sums differs from that of a sum
-// of points.
+// Compares with a tolerance, because a sum of sums and a sum of points have different rounding
+// errors.
 template <typename Column>
 void ExpectNear(const Column& got, const Column& wanted) {
   ASSERT_EQ(got.size(), wanted.size());
@@ -68,8 +68,8 @@ void ExpectSame(const v1::Series& got, const v1::Series& wanted, const std::stri
   ExpectNear(got.mean(), wanted.mean());
 }
 
-// Writes the same random history into two stores. It contains attempts that resume at random steps,
-// spikes, NaN, late and repeated points, and batches of every size.
+// Writes one random history into two stores. The history contains attempts that resume at random
+// steps, spikes, NaN, late and repeated points, and batches of every size.
 class RandomHistory {
  public:
   RandomHistory(unsigned seed, std::vector<MetricStore*> stores)
@@ -171,11 +171,11 @@ TEST(SqliteMetricStoreTest, ChunksOfOlderReleasesAndOfInfinitiesHaveAMean) {
     auto series = OpenMetricStore(path)->Read({.job_id = 1, .keys = {"loss"}, .buckets = 1});
     return series.ok() ? series->front().mean(0) : std::numeric_limits<double>::quiet_NaN();
   };
-  // In every 1,024 values, one that would be 2 is infinite. The mean excludes it.
+  // In every 1,024 values, one value is infinite instead of 2. The mean excludes this value.
   const double wanted = (1024 * 1.5 - 2) / 1023;
   EXPECT_NEAR(mean(), wanted, 1e-9);
-  // Changes the file into that of an older release, which wrote such chunks into a table without
-  // the column `sum` and wrote neither marks nor experts.
+  // Changes the file into a file of an older release. That release wrote such chunks into a table
+  // without the column `sum`, and wrote no marks or experts.
   auto database = SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter);
   ASSERT_TRUE(database.ok()) << database.status();
   ASSERT_EQ(*(*database)->QueryInt64("SELECT COUNT(*) FROM chunk WHERE sum IS NULL"), 20);

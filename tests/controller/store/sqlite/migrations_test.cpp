@@ -16,7 +16,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Migration steps that would fail or duplicate rows if any part of them ran a second time.
+// Migration steps. If any part of a step ran twice, the step would fail or duplicate rows.
 const std::vector<Migration> kSteps = {
     Migration{"CREATE TABLE t (a INT); INSERT INTO t VALUES (1), (2);"},
     Migration{"ALTER TABLE t ADD COLUMN b INT; UPDATE t SET b = a * 10;"},

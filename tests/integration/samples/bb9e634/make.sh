@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes the samples beside this script with the programs of bb9e634:
+# Creates the samples next to this script, using the programs of bb9e634:
 #   make.sh BIN_DIR     BIN_DIR: build/release/bin of a checkout of bb9e634
-# The daemons are killed (-9) in the middle of their work, as a change of the version may find them.
+# The daemons are killed (-9) in the middle of their work, as may happen before an upgrade.
 set -euo pipefail
 bin=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -26,7 +26,7 @@ controller=$!; pids+=($controller)
 worker=$!; pids+=($worker)
 until_true sh -c "'$bin/trainyard' --server 127.0.0.1:$port nodes | grep -q node0"
 
-# Job 1 writes metrics, saves two checkpoints, deletes one of them, raises an alert, and ends well.
+# Job 1 writes metrics, saves two checkpoints, deletes one, raises an alert, and succeeds.
 cat >one.yaml <<'E'
 name: finished
 resources: {device: cpu}
@@ -44,7 +44,7 @@ command:
     echo '{"type":"checkpoint","step":20,"deleted":true,"epoch":1}' >> $t
     echo '{"type":"alert","step":30,"code":"loss_spike","message":"the loss rose"}' >> $t
 E
-# Job 2 fails twice: by its exit code.
+# Job 2 fails twice, each time because of its exit code.
 cat >two.yaml <<'E'
 name: no-shard
 resources: {device: cpu}
@@ -58,7 +58,7 @@ command:
     echo "no such shard" >&2
     exit 3
 E
-# Job 3 ends well in its second attempt while the controller is down.
+# Job 3 succeeds in its second attempt while the controller is down.
 cat >three.yaml <<'E'
 name: ended-unseen
 resources: {device: cpu}
@@ -78,7 +78,7 @@ command:
     echo "the last line"
 E
 sed -i "s|WORK|$work|" three.yaml
-# Job 4 loses its rank and the shim of it in the second attempt; the third one ends well at once.
+# Job 4 loses its rank and the rank's shim in the second attempt. The third attempt succeeds.
 cat >four.yaml <<'E'
 name: lost
 resources: {device: cpu}
@@ -116,7 +116,7 @@ kill -9 -- "-$(pid_of rank_pid)"
 pack() { tar --sort=name --owner=0 --group=0 -czf "$@"; }
 pack "$here/cluster.tar.gz" controller worker0
 
-# A trainer alone: its checkpoint of step 20, its fence, and the losses of the steps after that.
+# A trainer without daemons: its checkpoint of step 20, its fence, and the losses after step 20.
 seq 400 | sed 's/$/: the quick brown fox jumps over the lazy dogs./' >text.txt
 "$bin/trainyard" data prepare --tokenizer byte --out tokens --val-fraction 0 text.txt
 cat >run.json <<'E'

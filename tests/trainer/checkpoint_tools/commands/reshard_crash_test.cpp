@@ -42,7 +42,7 @@ TEST_P(ReshardCrashTest, OnlyWholeCheckpointsAreListed) {
   for (const PublishedCheckpoint& checkpoint : listed) {
     EXPECT_THAT(VerifyCheckpoint(checkpoint.path), IsEmpty());
   }
-  // Files left by the first try must not prevent the second one.
+  // Files left by the first try must not prevent the second try.
   Reshard({from_.Step(1), to_.Step(1), 3, false, is_published}, false);
   EXPECT_THAT(VerifyCheckpoint(to_.Step(1)), IsEmpty());
 }

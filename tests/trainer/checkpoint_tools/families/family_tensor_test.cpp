@@ -14,13 +14,13 @@ namespace {
 
 using torch::Tensor;
 
-// The rows of a matrix with heads of 5 rows, of which the last 4 belong to two rotated pairs, in
-// the order of Trainyard.
+// The rows, in Trainyard's order, of a matrix with heads of 5 rows. The last 4 rows of a head
+// belong to two rotated pairs.
 const std::vector<int64_t> kRotaryRows = {0, 1, 3, 2, 4, 5, 6, 8, 7, 9};
 
-// Returns three fused tensors, one that is not fused, and one with rotated rows. Each fused tensor
-// has the parts q, k and v, with 6 rows each: transposed and side by side, interleaved by heads of
-// 2 rows, and biases one after another.
+// Returns three fused tensors, one tensor that is not fused, and one with rotated rows. Each fused
+// tensor has the parts q, k and v, with 6 rows each. The parts are transposed and side by side,
+// interleaved by heads of 2 rows, or biases in sequence.
 std::vector<FamilyTensor> FusedTensors() {
   std::vector<TensorShape> conv, heads, biases;
   for (const std::string name : {"q", "k", "v"}) {

@@ -187,7 +187,7 @@ TEST(ImportedModelTest, AQwen3ThatIsAnotherModel) {
   EXPECT_THAT(Refusal(config), HasSubstr("`rope_scaling.rope_type` \"yarn\"; an import of Qwen3"));
 }
 
-// Settings that Mixtral has in addition to those of LLaMA.
+// Settings that Mixtral has in addition to LLaMA's settings.
 json TinyMixtralConfig() {
   json config = TinyLlamaConfig();
   for (const char* key : {"attention_bias", "mlp_bias", "pretraining_tp"}) config.erase(key);

@@ -29,8 +29,8 @@ TEST_F(WeightsFileTest, ReadsExactlyTheseBytes) {
   EXPECT_EQ(bytes, "3456");
 }
 
-// The error must advise the user to download the file again. Advice for checkpoints, to use an
-// older one, does not apply.
+// The error must advise the user to download the file again. The advice for checkpoints, to use an
+// older checkpoint, does not apply.
 TEST_F(WeightsFileTest, FaultsAdviseToFetchAgain) {
   WriteText(Path(), "0123");
   std::string bytes(8, ' ');
