@@ -33,6 +33,12 @@ std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options) {
   AddPrepareOptions(*prepare, &options->prepare);
   CLI::App* count = app.add_subcommand("count", "Count the tokens of text with tokenizers");
   AddCountOptions(*count, &options->count);
+  CLI::App* verify = app.add_subcommand(
+      "verify", "Check the files, checksums and tokenizer of a data set of `data prepare`");
+  AddVerifyOptions(*verify, &options->verify);
+  CLI::App* inspect = app.add_subcommand(
+      "inspect", "Show what text files contain: kinds, fields, bad lines, lengths, a sample");
+  AddInspectOptions(*inspect, &options->inspect);
   CLI::App* train = app.add_subcommand("train-tokenizer",
                                        "Train a byte-level BPE tokenizer and write tokenizer.json");
   AddTrainTokenizerOptions(*train, &options->train_tokenizer);
@@ -43,6 +49,10 @@ std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options) {
       {prepare,
        [options](const std::string& program) { return PrepareLine(program, options->prepare); }},
       {count, [options](const std::string& program) { return CountLine(program, options->count); }},
+      {verify,
+       [options](const std::string& program) { return VerifyLine(program, options->verify); }},
+      {inspect,
+       [options](const std::string& program) { return InspectLine(program, options->inspect); }},
       {train,
        [options](const std::string& program) {
          return TrainTokenizerLine(program, options->train_tokenizer);

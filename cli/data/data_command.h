@@ -1,5 +1,5 @@
-// `trainyard data`: converts text files to token files, which the trainer maps into memory, and
-// trains tokenizers.
+// `trainyard data`: converts text files to token files, which the trainer maps into memory, checks
+// both, and trains tokenizers.
 //
 // The work is done by a separate program, trainyard-data, because it needs libsentencepiece. That
 // library contains an old protobuf, and a process that also links the CLI's protobuf would abort.
@@ -20,6 +20,8 @@ namespace trainyard::cli {
 
 struct DataOptions {
   data::PrepareOptions prepare;
+  data::VerifyOptions verify;
+  data::InspectOptions inspect;
   data::CountOptions count;
   data::TrainTokenizerOptions train_tokenizer;
   data::FilterOptions filter;

@@ -22,7 +22,8 @@ std::string ExactText(double value) {
   return text;
 }
 
-void AddInputOptions(CLI::App& app, data::InputOptions* options) {
+// Options of commands that read text.
+void AddReadOptions(CLI::App& app, data::InputOptions* options) {
   app.add_option("inputs", options->inputs,
                  "files or directories: .txt, .md, .pod or .jsonl (one object with text per line), "
                  "also compressed (.gz, .zst)")
@@ -37,6 +38,14 @@ void AddInputOptions(CLI::App& app, data::InputOptions* options) {
                  "replace (insert U+FFFD)")
       ->check(CLI::IsMember({"strict", "replace"}))
       ->capture_default_str();
+  app.add_option("-j,--jobs", options->jobs, "number of threads; 0 means one per core")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  app.add_flag("-q,--quiet", options->quiet, "show no progress");
+}
+
+void AddInputOptions(CLI::App& app, data::InputOptions* options) {
+  AddReadOptions(app, options);
   app.add_option("--bad", options->bad,
                  "bad lines in .jsonl files: skip (omit them and list them in bad.jsonl) or stop")
       ->check(CLI::IsMember({"skip", "stop"}))
@@ -45,10 +54,6 @@ void AddInputOptions(CLI::App& app, data::InputOptions* options) {
                  "maximum fraction of bad lines that --bad skip accepts")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
-  app.add_option("-j,--jobs", options->jobs, "number of threads; 0 means one per core")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
-  app.add_flag("-q,--quiet", options->quiet, "show no progress");
 }
 
 void AddTokenizerOptions(CLI::App& app, data::TokenizerOptions* options) {
@@ -68,14 +73,18 @@ void AddTokenizerOptions(CLI::App& app, data::TokenizerOptions* options) {
 
 // Appends the inputs behind the end of the options, so that an input that begins with '-' is not
 // read as an option.
-void AppendInputs(const data::InputOptions& options, std::vector<std::string>* line) {
-  line->insert(line->end(),
-               {"--field=" + options.field, "--utf8=" + options.utf8, "--bad=" + options.bad,
-                "--bad-fraction=" + ExactText(options.bad_fraction),
-                "--jobs=" + std::to_string(options.jobs)});
+void AppendReadOptions(const data::InputOptions& options, std::vector<std::string>* line) {
+  line->insert(line->end(), {"--field=" + options.field, "--utf8=" + options.utf8,
+                             "--jobs=" + std::to_string(options.jobs)});
   if (options.quiet) line->push_back("--quiet");
   line->push_back("--");
   line->insert(line->end(), options.inputs.begin(), options.inputs.end());
+}
+
+void AppendInputs(const data::InputOptions& options, std::vector<std::string>* line) {
+  line->insert(line->end(),
+               {"--bad=" + options.bad, "--bad-fraction=" + ExactText(options.bad_fraction)});
+  AppendReadOptions(options, line);
 }
 
 void AppendTokenizerOptions(const data::TokenizerOptions& options, std::vector<std::string>* line) {
@@ -84,6 +93,22 @@ void AppendTokenizerOptions(const data::TokenizerOptions& options, std::vector<s
   if (!options.end_of_document.empty()) {
     line->push_back("--end-of-document=" + options.end_of_document);
   }
+}
+
+void AddValidationOptions(CLI::App& app, data::PrepareOptions* options) {
+  CLI::Option* fraction =
+      app.add_option("--val-fraction", options->val_fraction,
+                     "fraction of the text held out for validation; whole documents, except for "
+                     "long files of plain text")
+          ->check(CLI::Range(0.0, 0.9))
+          ->capture_default_str();
+  app.add_option("--val", options->val,
+                 "file or directory used for validation instead of a fraction, and never for "
+                 "training; can be repeated")
+      ->type_name("INPUT")
+      ->check(NotEmpty)
+      ->allow_extra_args(false)
+      ->excludes(fraction);
 }
 
 }  // namespace
@@ -104,9 +129,10 @@ void AddPrepareOptions(CLI::App& app, data::PrepareOptions* options) {
   app.add_option("--vocab-size", options->vocab_size, "maximum vocabulary size of bpe and unigram")
       ->check(CLI::Range(512, 1 << 24))
       ->capture_default_str();
-  app.add_option("--val-fraction", options->val_fraction,
-                 "fraction of the text held out for validation")
-      ->check(CLI::Range(0.0, 0.9))
+  AddValidationOptions(app, options);
+  app.add_option("--format", options->format,
+                 "format of the token files: trainyard, megatron, nanogpt or llmc")
+      ->check(CLI::IsMember({"trainyard", "megatron", "nanogpt", "llmc"}))
       ->capture_default_str();
   app.add_flag("--force", options->force, "replace a data set at DIR");
 }
@@ -118,10 +144,44 @@ std::vector<std::string> PrepareLine(const std::string& program,
                                    "--out=" + options.out,
                                    "--tokenizer=" + options.tokenizer,
                                    "--vocab-size=" + std::to_string(options.vocab_size),
-                                   "--val-fraction=" + ExactText(options.val_fraction)};
+                                   "--format=" + options.format};
+  if (options.val.empty()) {
+    line.push_back("--val-fraction=" + ExactText(options.val_fraction));
+  }
+  for (const std::string& input : options.val) line.push_back("--val=" + input);
   AppendTokenizerOptions(options.tokenizer_options, &line);
   if (options.force) line.push_back("--force");
   AppendInputs(options, &line);
+  return line;
+}
+
+void AddVerifyOptions(CLI::App& app, data::VerifyOptions* options) {
+  app.add_option("dir", options->directory, "data set of `trainyard data prepare`")
+      ->type_name("DIR")
+      ->check(NotEmpty)
+      ->required();
+  app.add_flag("-q,--quiet", options->quiet, "show no progress");
+}
+
+std::vector<std::string> VerifyLine(const std::string& program,
+                                    const data::VerifyOptions& options) {
+  std::vector<std::string> line = {program, "verify"};
+  if (options.quiet) line.push_back("--quiet");
+  line.insert(line.end(), {"--", options.directory});
+  return line;
+}
+
+void AddInspectOptions(CLI::App& app, data::InspectOptions* options) {
+  AddReadOptions(app, options);
+  app.add_option("-o,--output", options->output, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+}
+
+std::vector<std::string> InspectLine(const std::string& program,
+                                     const data::InspectOptions& options) {
+  std::vector<std::string> line = {program, "inspect", "--output=" + options.output};
+  AppendReadOptions(options, &line);
   return line;
 }
 

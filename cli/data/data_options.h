@@ -21,6 +21,13 @@ void AddPrepareOptions(CLI::App& app, data::PrepareOptions* options);
 std::vector<std::string> PrepareLine(const std::string& program,
                                      const data::PrepareOptions& options);
 
+void AddVerifyOptions(CLI::App& app, data::VerifyOptions* options);
+std::vector<std::string> VerifyLine(const std::string& program, const data::VerifyOptions& options);
+
+void AddInspectOptions(CLI::App& app, data::InspectOptions* options);
+std::vector<std::string> InspectLine(const std::string& program,
+                                     const data::InspectOptions& options);
+
 void AddCountOptions(CLI::App& app, data::CountOptions* options);
 std::vector<std::string> CountLine(const std::string& program, const data::CountOptions& options);
 

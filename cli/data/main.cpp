@@ -16,13 +16,14 @@
 #include "cli/process/exit_code.h"
 #include "data/prepare/count.h"
 #include "data/prepare/filter_data.h"
+#include "data/prepare/inspect.h"
 #include "data/prepare/prepare.h"
 #include "data/prepare/train_tokenizer.h"
+#include "data/prepare/verify.h"
 
 namespace {
 
 using trainyard::cli::ExitCode;
-using trainyard::data::InputOptions;
 using trainyard::data::Progress;
 
 // Set by a signal handler, which is safe because the variable is lock-free.
@@ -35,14 +36,14 @@ void CancelOnSignals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
 }
 
-Progress MakeProgress(const InputOptions& options) {
+Progress MakeProgress(bool quiet) {
   Progress::Settings settings;
   settings.is_terminal = isatty(STDERR_FILENO) == 1;
   settings.seconds = [] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
         .count();
   };
-  if (!options.quiet) {
+  if (!quiet) {
     settings.print = [](const std::string& text) { std::fputs(text.c_str(), stderr); };
   }
   return Progress(settings);
@@ -65,9 +66,9 @@ ExitCode CodeOf(const absl::Status& status) {
 // Returns the text to print, or an error.
 using Command = std::function<absl::StatusOr<std::string>(Progress*)>;
 
-int Run(const InputOptions& options, const Command& command) {
+int Run(bool quiet, const Command& command) {
   CancelOnSignals();
-  Progress progress = MakeProgress(options);
+  Progress progress = MakeProgress(quiet);
   const absl::StatusOr<std::string> text = command(&progress);
   progress.Stop();
   if (!text.ok()) {
@@ -91,6 +92,29 @@ absl::StatusOr<std::string> Count(const trainyard::data::CountOptions& options,
   if (!result.ok()) return result.status();
   return options.output == "json" ? trainyard::data::CountJson(*result)
                                   : trainyard::data::CountText(*result);
+}
+
+absl::StatusOr<std::string> Inspect(const trainyard::data::InspectOptions& options,
+                                    Progress* progress) {
+  const auto result = trainyard::data::InspectFiles(options, progress, cancelled);
+  if (!result.ok()) return result.status();
+  return options.output == "json" ? trainyard::data::InspectJson(*result)
+                                  : trainyard::data::InspectText(*result);
+}
+
+// Prints a line on stderr for each problem of the data set.
+int Verify(const trainyard::data::VerifyOptions& options) {
+  bool is_correct = true;
+  const int code = Run(options.quiet, [&](Progress* progress) -> absl::StatusOr<std::string> {
+    const auto report = trainyard::data::VerifyDataset(options, progress, cancelled);
+    if (!report.ok()) return report.status();
+    is_correct = report->problems.empty();
+    for (const std::string& problem : report->problems) {
+      std::fprintf(stderr, "error: %s\n", problem.c_str());
+    }
+    return report->text;
+  });
+  return is_correct ? code : static_cast<int>(ExitCode::kFailed);
 }
 
 absl::StatusOr<std::string> Train(const trainyard::data::TrainTokenizerOptions& options,
@@ -120,16 +144,22 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::kUsage);
   }
   if (app.got_subcommand("prepare")) {
-    return Run(options.prepare,
+    return Run(options.prepare.quiet,
                [&](Progress* progress) { return Prepare(options.prepare, progress); });
   }
   if (app.got_subcommand("count")) {
-    return Run(options.count, [&](Progress* progress) { return Count(options.count, progress); });
+    return Run(options.count.quiet,
+               [&](Progress* progress) { return Count(options.count, progress); });
   }
   if (app.got_subcommand("filter")) {
-    return Run(options.filter,
+    return Run(options.filter.quiet,
                [&](Progress* progress) { return Filter(options.filter, progress); });
   }
-  return Run(options.train_tokenizer,
+  if (app.got_subcommand("inspect")) {
+    return Run(options.inspect.quiet,
+               [&](Progress* progress) { return Inspect(options.inspect, progress); });
+  }
+  if (app.got_subcommand("verify")) return Verify(options.verify);
+  return Run(options.train_tokenizer.quiet,
              [&](Progress* progress) { return Train(options.train_tokenizer, progress); });
 }

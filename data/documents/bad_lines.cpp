@@ -73,15 +73,31 @@ absl::Status BadLineLog::TooManyError() const {
 
 std::string BadLineLog::ToJsonLines() const {
   std::string text;
-  for (const Entry& entry : kept_) {
-    const nlohmann::ordered_json object = {{"file", entry.file->path},
-                                           {"line", entry.line.line},
-                                           {"kind", NameOf(entry.line.kind).key},
-                                           {"cause", entry.line.cause}};
+  for (const BadLineExample& line : Examples(kKept)) {
+    const nlohmann::ordered_json object = {
+        {"file", line.file}, {"line", line.line}, {"kind", line.kind}, {"cause", line.cause}};
     // A path need not be UTF-8.
     text += object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   }
   return text;
+}
+
+std::vector<BadLineExample> BadLineLog::Examples(size_t count) const {
+  std::vector<BadLineExample> examples;
+  for (const Entry& entry : kept_) {
+    if (examples.size() == count) break;
+    examples.push_back(
+        {entry.file->path, entry.line.line, NameOf(entry.line.kind).key, entry.line.cause});
+  }
+  return examples;
+}
+
+std::vector<std::pair<std::string, int64_t>> BadLineLog::Kinds() const {
+  std::vector<std::pair<std::string, int64_t>> kinds;
+  for (size_t kind = 0; kind < kBadLineKinds; ++kind) {
+    if (kinds_[kind] > 0) kinds.emplace_back(kNames[kind].key, kinds_[kind]);
+  }
+  return kinds;
 }
 
 std::string BadLineLog::Summary() const {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -41,6 +42,13 @@ struct BlockLines {
   std::array<int64_t, kBadLineKinds> unlisted{};
 };
 
+struct BadLineExample {
+  std::string file;
+  int64_t line = 0;  // counted from 1 at the start of the file
+  std::string kind;  // as in bad.jsonl
+  std::string cause;
+};
+
 struct BadLinePolicy {
   bool stop = false;            // stop at the first bad line
   double max_fraction = 0.001;  // of the lines; more bad lines are an error
@@ -65,6 +73,10 @@ class BadLineLog {
   // Returns the contents of bad.jsonl: an object per bad line, with file, line, kind and cause.
   // Only the first kKept lines are included.
   std::string ToJsonLines() const;
+  // The first `count` bad lines. At most kKept lines are available.
+  std::vector<BadLineExample> Examples(size_t count) const;
+  // The number of bad lines of each kind that occurs, with its name in bad.jsonl.
+  std::vector<std::pair<std::string, int64_t>> Kinds() const;
   // "3 of 5,000 lines skipped: 2 not JSON, 1 too long"
   std::string Summary() const;
 

@@ -35,6 +35,10 @@ std::string_view WithoutByteOrderMark(const RawBlock& block) {
 
 void BlockDecoder::TakeStretches(std::string_view text, DocumentEnds document,
                                  const Take& take) const {
+  if (document.begins && document.ends && text.size() <= settings_.whole_bytes) {
+    take({text, true, true});
+    return;
+  }
   const std::vector<std::string_view> stretches = CutIntoStretches(text, settings_.cuts);
   for (size_t i = 0; i < stretches.size(); ++i) {
     take({stretches[i], document.begins && i == 0, document.ends && i + 1 == stretches.size()});

@@ -2,9 +2,11 @@
 #ifndef TRAINYARD_DATA_DOCUMENTS_BLOCK_DECODER_H_
 #define TRAINYARD_DATA_DOCUMENTS_BLOCK_DECODER_H_
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -20,6 +22,8 @@ struct DecodeSettings {
   std::string field = "text";  // key of the text in each JSON line
   bool repair_utf8 = false;    // replace invalid UTF-8 by U+FFFD instead of refusing it
   TextCuts cuts;               // of plain text and POD, as in ReadLimits
+  // Plain text and POD of at most this size is one part, if one block contains the whole file.
+  size_t whole_bytes = 0;
 };
 
 // Not thread-safe: each thread has its own decoder.
@@ -32,13 +36,16 @@ class BlockDecoder {
   BlockDecoder(const DecodeSettings& settings, PodTexts* pods)
       : settings_(settings), pods_(*pods), parser_(settings.field) {}
 
-  // Passes the parts of a loaded block to `take`. Each JSON line is one part. Files of plain text
-  // and POD are cut into stretches. A document without text gives one empty part. Only adds the
-  // padding to the block. Bad JSON lines are returned.
+  // Passes the parts of a loaded block to `take`. Each JSON line is one part. Long files of
+  // plain text and POD are cut into stretches. A document without text gives one empty part. Only
+  // adds the padding to the block. Bad JSON lines are returned.
   //
   // Errors: DataLoss, with file and byte offset, for plain text that is not UTF-8; the errors of
   // PodToText.
   absl::StatusOr<BlockLines> Decode(RawBlock* block, const Take& take);
+
+  // Same as JsonLineParser::ObserveFields.
+  void ObserveFields(TakeField take) { parser_.ObserveFields(std::move(take)); }
 
  private:
   struct DocumentEnds {

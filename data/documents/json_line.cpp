@@ -88,6 +88,31 @@ LineText NotString(const std::string& field, bool is_null) {
   return Bad(BadLineKind::kFieldNotString, "field \"" + field + "\" is not a string");
 }
 
+JsonType TypeOf(const simdjson::dom::element& value) {
+  switch (value.type()) {
+    case simdjson::dom::element_type::STRING:
+      return JsonType::kString;
+    case simdjson::dom::element_type::BOOL:
+      return JsonType::kBoolean;
+    case simdjson::dom::element_type::NULL_VALUE:
+      return JsonType::kNull;
+    case simdjson::dom::element_type::ARRAY:
+      return JsonType::kArray;
+    case simdjson::dom::element_type::OBJECT:
+      return JsonType::kObject;
+    default:
+      return JsonType::kNumber;
+  }
+}
+
+JsonType TypeOf(const nlohmann::json& value) {
+  if (value.is_string()) return JsonType::kString;
+  if (value.is_boolean()) return JsonType::kBoolean;
+  if (value.is_null()) return JsonType::kNull;
+  if (value.is_array()) return JsonType::kArray;
+  return value.is_object() ? JsonType::kObject : JsonType::kNumber;
+}
+
 }  // namespace
 
 struct JsonLineParser::Parser {
@@ -110,6 +135,9 @@ LineText JsonLineParser::Parse(std::string_view line) {
   if (error != simdjson::SUCCESS) return BadJson(line, error);
   simdjson::dom::object object;
   if (root.get(object) != simdjson::SUCCESS) return NotObject();
+  if (take_field_) {
+    for (const auto& [key, value] : object) take_field_(key, TypeOf(value));
+  }
   bool found = false;
   simdjson::dom::element text;
   for (const auto& [key, value] : object) {
@@ -136,6 +164,9 @@ LineText JsonLineParser::ParseLargeNumbers(std::string_view line) {
   const bool has_nul = line.find('\0') != std::string_view::npos;
   if (object.is_discarded() || has_nul) return BadJson(line, simdjson::NUMBER_ERROR);
   if (!object.is_object()) return NotObject();
+  if (take_field_) {
+    for (const auto& [key, value] : object.items()) take_field_(key, TypeOf(value));
+  }
   if (found > 1) return Twice(field_);
   const auto value = object.find(field_);
   if (value == object.end()) return Missing(field_);

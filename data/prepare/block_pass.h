@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "data/documents/bad_lines.h"
 #include "data/documents/block_decoder.h"
+#include "data/documents/json_line.h"
 #include "data/documents/text_parts.h"
 #include "data/input/block_pipeline.h"
 #include "data/input/block_reader.h"
@@ -24,11 +26,13 @@ namespace trainyard::data {
 // Calls `work` for each part, in any order, on `job.threads` threads. Its first argument is the
 // index of the thread, its last one the result of the part's block. Calls `take` for the result of
 // each block in the order of the input, on the caller's thread. Bad lines are added to `log`.
-// Plain text is cut as `cuts` allows.
+// Plain text is cut as `cuts` allows. `take_field`, if set, is called for the fields of JSON lines.
 template <typename Result>
-absl::Status ForEachPart(const Job& job, const TextCuts& cuts, BadLineLog* log,
-                         const std::function<void(int, const TextPart&, Result*)>& work,
-                         const std::function<absl::Status(const Result&)>& take) {
+absl::Status ForEachPart(
+    const Job& job, const TextCuts& cuts, BadLineLog* log,
+    const std::function<void(int, const TextPart&, Result*)>& work,
+    const std::function<absl::Status(const Result&)>& take,
+    const std::function<void(std::string_view, JsonType, Result*)>& take_field = nullptr) {
   struct Done {
     RawBlock block;  // without its bytes
     BlockLines lines;
@@ -48,9 +52,14 @@ absl::Status ForEachPart(const Job& job, const TextCuts& cuts, BadLineLog* log,
   const auto process = [&](int thread, RawBlock block) -> absl::StatusOr<Done> {
     TRAINYARD_RETURN_IF_ERROR(LoadBlock(&block, limits));
     Done done;
-    TRAINYARD_ASSIGN_OR_RETURN(
-        done.lines, decoders[static_cast<size_t>(thread)]->Decode(
-                        &block, [&](const TextPart& part) { work(thread, part, &done.result); }));
+    BlockDecoder& decoder = *decoders[static_cast<size_t>(thread)];
+    if (take_field) {
+      decoder.ObserveFields(
+          [&](std::string_view key, JsonType type) { take_field(key, type, &done.result); });
+    }
+    TRAINYARD_ASSIGN_OR_RETURN(done.lines, decoder.Decode(&block, [&](const TextPart& part) {
+      work(thread, part, &done.result);
+    }));
     block.bytes = std::string();
     done.block = std::move(block);
     return done;

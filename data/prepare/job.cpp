@@ -11,6 +11,9 @@
 namespace trainyard::data {
 namespace {
 
+// Typical ratio of text to its compressed size.
+constexpr int64_t kCompressionRatio = 4;
+
 int ThreadsOf(int jobs) {
   return jobs > 0 ? jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
@@ -20,11 +23,25 @@ int ThreadsOf(int jobs) {
 absl::StatusOr<Job> Job::Create(const InputOptions& options, Progress* progress,
                                 const std::atomic<bool>& cancelled, PodTexts* pods) {
   TRAINYARD_ASSIGN_OR_RETURN(std::vector<InputFile> files, FindInputFiles(options.inputs));
+  Job job = Of(std::move(files), options, progress, cancelled, pods);
+  progress->PrintLine("reading " + ReadableCount(static_cast<int64_t>(job.files.size())) +
+                      " files, " + ReadableBytes(job.bytes));
+  return job;
+}
+
+Job Job::Of(std::vector<InputFile> files, const InputOptions& options, Progress* progress,
+            const std::atomic<bool>& cancelled, PodTexts* pods) {
   int64_t bytes = 0;
   for (const InputFile& file : files) bytes += file.bytes;
-  progress->PrintLine("reading " + ReadableCount(static_cast<int64_t>(files.size())) + " files, " +
-                      ReadableBytes(bytes));
   return Job{options, std::move(files), bytes, ThreadsOf(options.jobs), progress, cancelled, *pods};
+}
+
+int64_t TextBytes(const std::vector<InputFile>& files) {
+  int64_t bytes = 0;
+  for (const InputFile& file : files) {
+    bytes += file.bytes * (file.compression == Compression::kNone ? 1 : kCompressionRatio);
+  }
+  return bytes;
 }
 
 TextCuts CutsOf(const Tokenizer& tokenizer) {

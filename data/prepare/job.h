@@ -3,6 +3,7 @@
 #define TRAINYARD_DATA_PREPARE_JOB_H_
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct Job {
   // Finds the input files. The arguments must outlive the job.
   static absl::StatusOr<Job> Create(const InputOptions& options, Progress* progress,
                                     const std::atomic<bool>& cancelled, PodTexts* pods);
+  // Uses `files` instead of the inputs of `options`.
+  static Job Of(std::vector<InputFile> files, const InputOptions& options, Progress* progress,
+                const std::atomic<bool>& cancelled, PodTexts* pods);
 
   const InputOptions& options;
   const std::vector<InputFile> files;
@@ -31,12 +35,16 @@ struct Job {
   Progress* const progress;
   const std::atomic<bool>& cancelled;
   PodTexts& pods;
+  size_t whole_bytes = 0;  // DecodeSettings::whole_bytes
 
   DecodeSettings decode_settings(const TextCuts& cuts) const {
-    return {options.field, options.utf8 == "replace", cuts};
+    return {options.field, options.utf8 == "replace", cuts, whole_bytes};
   }
   BadLinePolicy bad_line_policy() const { return {options.bad == "stop", options.bad_fraction}; }
 };
+
+// Returns an estimate for compressed files.
+int64_t TextBytes(const std::vector<InputFile>& files);
 
 // Cuts that do not change the ids of a document. The tokenizer must outlive them.
 TextCuts CutsOf(const Tokenizer& tokenizer);

@@ -32,9 +32,20 @@ struct PrepareOptions : InputOptions {
   // otherwise a source for LoadTokenizer.
   std::string tokenizer = "byte";
   TokenizerOptions tokenizer_options;
-  int64_t vocab_size = 8192;   // for bpe and unigram only
-  double val_fraction = 0.05;  // part of the text used for validation, chosen by hash
-  bool force = false;          // replace an existing data set
+  int64_t vocab_size = 8192;     // for bpe and unigram only
+  double val_fraction = 0.05;    // part of the text used for validation, chosen by hash
+  std::vector<std::string> val;  // files or directories used for validation instead of a fraction
+  std::string format = "trainyard";  // NameOf(OutputFormat)
+  bool force = false;                // replace an existing data set
+};
+
+struct VerifyOptions {
+  std::string directory;  // a data set of `data prepare`
+  bool quiet = false;     // no progress
+};
+
+struct InspectOptions : InputOptions {
+  std::string output = "text";  // or "json"
 };
 
 struct CountOptions : InputOptions {

@@ -17,8 +17,6 @@ namespace {
 // Bytes of text used to train a tokenizer. More text would not improve it.
 constexpr int64_t kSampleBytes = 16 << 20;
 constexpr size_t kSentenceBytes = 4000;
-// Typical ratio of text to its compressed size. It only affects the size of the sample.
-constexpr int64_t kCompressionRatio = 4;
 
 // Appends each line as a sentence. Long lines are cut at spaces, because SentencePiece's trainer
 // would ignore them.
@@ -33,14 +31,6 @@ void AddSentences(std::string_view text, std::vector<std::string>* sentences) {
     if (end > 0) sentences->emplace_back(text.substr(0, end));
     text.remove_prefix(end < text.size() && text[end] == '\n' ? end + 1 : end);
   }
-}
-
-int64_t TextBytes(const std::vector<InputFile>& files) {
-  int64_t bytes = 0;
-  for (const InputFile& file : files) {
-    bytes += file.bytes * (file.compression == Compression::kNone ? 1 : kCompressionRatio);
-  }
-  return bytes;
 }
 
 }  // namespace

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,12 @@ struct ThreadState {
   TokenPacker val;
 };
 
+// The parts of a pass that go to the validation split.
+struct Validation {
+  bool is_all = false;
+  uint64_t threshold = 0;  // parts with a smaller hash
+};
+
 // The smallest and largest hash of all parts. If a split is empty, they determine a new threshold.
 struct HashRange {
   uint64_t smallest = std::numeric_limits<uint64_t>::max();
@@ -52,11 +59,11 @@ struct HashRange {
   int64_t parts = 0;
 };
 
-void Encode(const TextPart& part, const Tokenizer& tokenizer, uint64_t val_threshold,
+void Encode(const TextPart& part, const Tokenizer& tokenizer, const Validation& validation,
             ThreadState* thread, EncodedBlock* block) {
   EncodedPart encoded;
   encoded.hash = HashOf(part.text);
-  encoded.validates = encoded.hash < val_threshold;
+  encoded.validates = validation.is_all || encoded.hash < validation.threshold;
   encoded.ends_document = part.ends_document;
   encoded.has_special_text = tokenizer.HasSpecialText(part.text);
   encoded.source_bytes = static_cast<int64_t>(part.text.size());
@@ -78,12 +85,14 @@ void Encode(const TextPart& part, const Tokenizer& tokenizer, uint64_t val_thres
 class SplitWriters {
  public:
   static absl::StatusOr<SplitWriters> Create(const std::string& directory,
-                                             const Tokenizer& tokenizer) {
+                                             const Tokenizer& tokenizer, OutputFormat format) {
     SplitWriters writers;
     TRAINYARD_ASSIGN_OR_RETURN(
-        writers.train_, TokenWriter::Create(directory, token_format::kTrainSplit, tokenizer));
+        writers.train_,
+        TokenWriter::Create(directory, token_format::kTrainSplit, tokenizer, format));
     TRAINYARD_ASSIGN_OR_RETURN(
-        writers.val_, TokenWriter::Create(directory, token_format::kValidationSplit, tokenizer));
+        writers.val_,
+        TokenWriter::Create(directory, token_format::kValidationSplit, tokenizer, format));
     return writers;
   }
 
@@ -146,22 +155,20 @@ absl::Status AppendBlock(const EncodedBlock& block, SplitWriters* writers) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<SplitWriters> TokenizeAll(const Job& job, const Tokenizer& tokenizer,
-                                         const std::string& directory, uint64_t val_threshold,
-                                         BadLineLog* log) {
-  TRAINYARD_ASSIGN_OR_RETURN(SplitWriters writers, SplitWriters::Create(directory, tokenizer));
+absl::Status TokenizeAll(const Job& job, const Tokenizer& tokenizer, const Validation& validation,
+                         SplitWriters* writers, BadLineLog* log) {
   std::vector<ThreadState> threads(static_cast<size_t>(job.threads),
                                    ThreadState(tokenizer.vocab_size()));
-  job.progress->Start("tokenizing", job.bytes);
+  job.progress->Start(validation.is_all ? "tokenizing for validation" : "tokenizing", job.bytes);
   TRAINYARD_RETURN_IF_ERROR(ForEachPart<EncodedBlock>(
       job, CutsOf(tokenizer), log,
       [&](int thread, const TextPart& part, EncodedBlock* block) {
-        Encode(part, tokenizer, val_threshold, &threads[static_cast<size_t>(thread)], block);
+        Encode(part, tokenizer, validation, &threads[static_cast<size_t>(thread)], block);
       },
-      [&](const EncodedBlock& block) { return AppendBlock(block, &writers); }));
-  for (const ThreadState& thread : threads) writers.AddCounts(thread);
+      [&](const EncodedBlock& block) { return AppendBlock(block, writers); }));
+  for (const ThreadState& thread : threads) writers->AddCounts(thread);
   job.progress->Stop();
-  return writers;
+  return absl::OkStatus();
 }
 
 // Returns a threshold with which neither split is empty. Returns InvalidArgument if the text is too
@@ -178,21 +185,51 @@ absl::StatusOr<uint64_t> RepairedThreshold(const SplitWriters& writers, double f
   return hashes.largest;
 }
 
+// Removes the files of a first attempt.
+void RemoveFiles(const std::string& directory) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    std::filesystem::remove(entry.path(), error);
+  }
+}
+
+absl::Status HoldOutFraction(const Job& job, const Tokenizer& tokenizer, double fraction,
+                             OutputFormat format, const std::string& directory,
+                             SplitWriters* writers, BadLineLog* lines) {
+  TRAINYARD_RETURN_IF_ERROR(
+      TokenizeAll(job, tokenizer, {false, ThresholdOf(fraction)}, writers, lines));
+  const bool val_is_missing = fraction > 0 && writers->val_is_empty();
+  if (!writers->train_is_empty() && !val_is_missing) return absl::OkStatus();
+  TRAINYARD_ASSIGN_OR_RETURN(const uint64_t repaired, RepairedThreshold(*writers, fraction));
+  RemoveFiles(directory);
+  TRAINYARD_ASSIGN_OR_RETURN(*writers, SplitWriters::Create(directory, tokenizer, format));
+  BadLineLog same_lines(job.bad_line_policy());
+  return TokenizeAll(job, tokenizer, {false, repaired}, writers, &same_lines);
+}
+
+absl::Status ValidateOnFiles(const Job& train, const Job& val, const Tokenizer& tokenizer,
+                             SplitWriters* writers, BadLineLog* lines) {
+  TRAINYARD_RETURN_IF_ERROR(TokenizeAll(train, tokenizer, {false, 0}, writers, lines));
+  if (writers->train_is_empty()) return absl::DataLossError("the inputs contain no text");
+  TRAINYARD_RETURN_IF_ERROR(TokenizeAll(val, tokenizer, {true, 0}, writers, lines));
+  if (!writers->val_is_empty()) return absl::OkStatus();
+  return absl::DataLossError("the files of --val contain no text; name other files");
+}
+
 }  // namespace
 
-absl::StatusOr<SplitsResult> WriteSplits(const Job& job, const Tokenizer& tokenizer,
-                                         double val_fraction, const std::string& directory) {
-  SplitsResult result = {{}, {}, BadLineLog(job.bad_line_policy())};
-  TRAINYARD_ASSIGN_OR_RETURN(
-      SplitWriters writers,
-      TokenizeAll(job, tokenizer, directory, ThresholdOf(val_fraction), &result.lines));
-  const bool val_is_missing = val_fraction > 0 && writers.val_is_empty();
-  if (writers.train_is_empty() || val_is_missing) {
-    TRAINYARD_ASSIGN_OR_RETURN(const uint64_t repaired, RepairedThreshold(writers, val_fraction));
-    for (const char* name : {"/train.bin", "/val.bin"}) std::remove((directory + name).c_str());
-    BadLineLog same_lines(job.bad_line_policy());
-    TRAINYARD_ASSIGN_OR_RETURN(writers,
-                               TokenizeAll(job, tokenizer, directory, repaired, &same_lines));
+absl::StatusOr<SplitsResult> WriteSplits(const SplitJobs& jobs, const Tokenizer& tokenizer,
+                                         double val_fraction, OutputFormat format,
+                                         const std::string& directory) {
+  SplitsResult result = {{}, {}, BadLineLog(jobs.train.bad_line_policy())};
+  TRAINYARD_ASSIGN_OR_RETURN(SplitWriters writers,
+                             SplitWriters::Create(directory, tokenizer, format));
+  if (jobs.val) {
+    TRAINYARD_RETURN_IF_ERROR(
+        ValidateOnFiles(jobs.train, *jobs.val, tokenizer, &writers, &result.lines));
+  } else {
+    TRAINYARD_RETURN_IF_ERROR(HoldOutFraction(jobs.train, tokenizer, val_fraction, format,
+                                              directory, &writers, &result.lines));
   }
   result.special_documents = writers.special_documents();
   TRAINYARD_RETURN_IF_ERROR(writers.Finish(&result.train, &result.val));

@@ -7,8 +7,9 @@
 
 #include "absl/status/statusor.h"
 #include "data/documents/bad_lines.h"
-#include "data/prepare/job.h"
+#include "data/prepare/split_jobs.h"
 #include "data/tokenizer/tokenizer.h"
+#include "data/tokens/output_format.h"
 #include "data/tokens/token_writer.h"
 
 namespace trainyard::data {
@@ -20,13 +21,15 @@ struct SplitsResult {
   int64_t special_documents = 0;  // documents whose text contains a special token
 };
 
-// Writes train.bin, train.json, val.bin and val.json into `directory`. If a split is empty by
-// chance, because the text is short, writes both again: an empty validation split gets the part
-// with the smallest hash, an empty training split the part with the largest hash. Returns
-// InvalidArgument if the text is too short for two splits, and DataLoss if there is no text.
-// `val_fraction`: part of the text used for validation.
-absl::StatusOr<SplitsResult> WriteSplits(const Job& job, const Tokenizer& tokenizer,
-                                         double val_fraction, const std::string& directory);
+// Writes the token files of both splits into `directory`, which must be empty. DataLoss if there is
+// no text. If the jobs have no files for validation, `val_fraction` of the text is used.
+//
+// If a split is then empty by chance, because the text is short, writes both again: an empty
+// validation split gets the part with the smallest hash, an empty training split the part with the
+// largest hash. Returns InvalidArgument if the text is too short for two splits.
+absl::StatusOr<SplitsResult> WriteSplits(const SplitJobs& jobs, const Tokenizer& tokenizer,
+                                         double val_fraction, OutputFormat format,
+                                         const std::string& directory);
 
 }  // namespace trainyard::data
 

@@ -26,6 +26,11 @@ std::string LinesText(const DataSummary& summary) {
   return text;
 }
 
+// The trainer detects the other formats.
+std::string FormatText(const DataSummary& summary) {
+  return summary.format == "nanogpt" ? " --set data.format=nanogpt" : "";
+}
+
 }  // namespace
 
 std::string SummaryText(const DataSummary& summary) {
@@ -48,7 +53,8 @@ std::string SummaryText(const DataSummary& summary) {
          "tokenizer    " + summary.tokenizer + ", " + ReadableCount(summary.vocab_size) +  //
          " token ids\n" + ratios +                                                         //
          "next         trainyard submit JOB.yaml --set data.path=" + summary.directory +   //
-         " --set model.vocab_size=" + std::to_string(summary.vocab_size) + "\n";
+         FormatText(summary) + " --set model.vocab_size=" + std::to_string(summary.vocab_size) +
+         "\n";
 }
 
 }  // namespace trainyard::data

@@ -12,6 +12,7 @@ namespace trainyard::data {
 struct DataSummary {
   std::string directory;  // absolute
   int64_t files = 0;
+  std::string format = "trainyard";
   std::string tokenizer;  // name
   int64_t vocab_size = 0;
   SplitTotals train;

@@ -157,9 +157,11 @@ bool HasKnownEndToken(const std::vector<std::string>& texts) {
 absl::Status FinishDefinition(const Family* family, const DocumentTokens& tokens,
                               const std::string& path, BpeDefinition* definition) {
   definition->family = family == nullptr ? "bpe" : family->name;
-  const auto end = Choose(*definition, tokens.end_of_document,
-                          family == nullptr ? nullptr : family->end_of_document,
-                          {std::begin(kEndTokens), std::end(kEndTokens)}, path);
+  const auto end = tokens.end_of_document_id
+                       ? absl::StatusOr<uint32_t>(*tokens.end_of_document_id)
+                       : Choose(*definition, tokens.end_of_document,
+                                family == nullptr ? nullptr : family->end_of_document,
+                                {std::begin(kEndTokens), std::end(kEndTokens)}, path);
   if (!end.ok()) return end.status();
   if (*end == kNoToken) {
     return absl::InvalidArgumentError(absl::StrCat(

@@ -3,6 +3,7 @@
 #define TRAINYARD_DATA_TOKENIZER_FAMILIES_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,8 @@ bool HasKnownEndToken(const std::vector<std::string>& texts);
 struct DocumentTokens {
   std::string end_of_document;    // text of the token; "" for the default
   std::string begin_of_document;  // text of the token; "" for the default
+  // Takes precedence over the text. Data sets name the token by its id.
+  std::optional<uint32_t> end_of_document_id = std::nullopt;
 };
 
 // Sets family, end_of_document, begin_of_document and begins_documents of a definition whose

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "data/tokens/dataset_description.h"
 #include "proto/files/durable_file.h"
 #include "proto/files/remove_tree.h"
 #include "proto/support/status_macros.h"
@@ -34,7 +35,8 @@ absl::Status Sync(const std::string& directory) {
 // typing error cannot delete a home directory.
 bool HoldsDataSet(const fs::path& path) {
   std::error_code error;
-  return fs::exists(path / "train.bin", error) && fs::exists(path / "train.json", error);
+  if (fs::exists(path / "train.bin", error) && fs::exists(path / "train.json", error)) return true;
+  return fs::exists(path / kDatasetFile, error) && ReadDescription(path.string()).ok();
 }
 
 absl::Status CheckTarget(const std::string& target, bool replace) {

@@ -1,14 +1,10 @@
 #include "data/tokens/token_writer.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "data/tokens/output_file.h"
 #include "proto/contract/token_format.h"
 #include "proto/support/status_macros.h"
 
@@ -17,62 +13,28 @@ namespace {
 
 constexpr size_t kBufferBytes = size_t{1} << 20;
 
-absl::Status CannotWrite(const std::string& path, int error) {
-  const std::string message = "cannot write " + path + ": " + std::strerror(error);
-  if (error != ENOSPC && error != EDQUOT) return absl::InternalError(message);
-  return absl::ResourceExhaustedError(message +
-                                      "; free disk space, or choose another directory with --out");
-}
-
 }  // namespace
-
-absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string& path) {
-  auto file = std::unique_ptr<OutputFile>(new OutputFile(path));
-  TRAINYARD_RETURN_IF_ERROR(file->ToStatus(file->file_.CreateNew(path, {.mode = 0644})));
-  return file;
-}
-
-absl::Status OutputFile::ToStatus(const FileResult& result) const {
-  return result.has_value() ? CannotWrite(path_, result->number) : absl::OkStatus();
-}
-
-absl::Status OutputFile::Write(std::string_view bytes) { return ToStatus(file_.Append(bytes)); }
-
-absl::Status OutputFile::Close() { return ToStatus(file_.Finish()); }
-
-absl::Status WriteWholeFile(const std::string& path, std::string_view text) {
-  TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file, OutputFile::Create(path));
-  TRAINYARD_RETURN_IF_ERROR(file->Write(text));
-  return file->Close();
-}
-
-struct TokenWriter::Hash {
-  Hash() { XXH64_reset(&state, 0); }
-  XXH64_state_t state;
-};
 
 absl::StatusOr<std::unique_ptr<TokenWriter>> TokenWriter::Create(const std::string& directory,
                                                                  const std::string& split,
-                                                                 const Tokenizer& tokenizer) {
-  const std::string stem = directory + "/" + split;
-  TRAINYARD_ASSIGN_OR_RETURN(std::unique_ptr<OutputFile> file, OutputFile::Create(stem + ".bin"));
-  return std::unique_ptr<TokenWriter>(new TokenWriter(stem, std::move(file), tokenizer));
+                                                                 const Tokenizer& tokenizer,
+                                                                 OutputFormat format) {
+  TRAINYARD_ASSIGN_OR_RETURN(std::unique_ptr<TokenSink> sink,
+                             MakeTokenSink(format, directory, split, tokenizer));
+  return std::unique_ptr<TokenWriter>(
+      new TokenWriter(directory + "/" + split, std::move(sink), tokenizer, format));
 }
 
-TokenWriter::TokenWriter(std::string stem, std::unique_ptr<OutputFile> file,
-                         const Tokenizer& tokenizer)
+TokenWriter::TokenWriter(std::string stem, std::unique_ptr<TokenSink> sink,
+                         const Tokenizer& tokenizer, OutputFormat format)
     : stem_(std::move(stem)),
-      file_(std::move(file)),
+      format_(format),
+      sink_(std::move(sink)),
       vocab_size_(tokenizer.vocab_size()),
-      begin_of_document_(tokenizer.begins_documents() ? tokenizer.begin_of_document()
-                                                      : std::nullopt),
-      end_of_document_(tokenizer.end_of_document()),
+      marks_(MarksOf(format, tokenizer)),
       bytes_per_token_(BytesPerToken(vocab_size_)),
-      hash_(std::make_unique<Hash>()),
       document_packer_(vocab_size_),
       counts_(static_cast<size_t>(vocab_size_), 0) {}
-
-TokenWriter::~TokenWriter() = default;
 
 absl::Status TokenWriter::Append(std::string_view packed, int64_t source_bytes) {
   totals_.tokens += static_cast<int64_t>(packed.size()) / bytes_per_token_;
@@ -82,33 +44,32 @@ absl::Status TokenWriter::Append(std::string_view packed, int64_t source_bytes) 
     return absl::OkStatus();
   }
   TRAINYARD_RETURN_IF_ERROR(Flush());
-  return WriteOut(packed);
+  return sink_->Write(packed);
 }
 
 void TokenWriter::BeginDocument() {
-  if (!begin_of_document_) return;
+  document_first_token_ = totals_.tokens;
+  if (!marks_.before) return;
   ++totals_.tokens;
-  document_packer_.Pack({*begin_of_document_}, &buffer_);
+  document_packer_.Pack({*marks_.before}, &buffer_);
 }
 
 absl::Status TokenWriter::EndDocument() {
   ++totals_.documents;
-  ++totals_.tokens;
-  document_packer_.Pack({end_of_document_}, &buffer_);
-  return absl::OkStatus();
+  if (marks_.after) {
+    ++totals_.tokens;
+    document_packer_.Pack({*marks_.after}, &buffer_);
+  }
+  const int64_t tokens = totals_.tokens - std::exchange(document_first_token_, totals_.tokens);
+  return sink_->EndDocument(tokens);
 }
 
 void TokenWriter::AddCounts(const std::vector<int64_t>& counts) {
   for (size_t id = 0; id < counts_.size(); ++id) counts_[id] += counts[id];
 }
 
-absl::Status TokenWriter::WriteOut(std::string_view packed) {
-  XXH64_update(&hash_->state, packed.data(), packed.size());
-  return file_->Write(packed);
-}
-
 absl::Status TokenWriter::Flush() {
-  const absl::Status status = WriteOut(buffer_);
+  const absl::Status status = sink_->Write(buffer_);
   buffer_.clear();
   return status;
 }
@@ -124,14 +85,7 @@ double TokenWriter::Entropy() const {
   return entropy;
 }
 
-absl::StatusOr<SplitTotals> TokenWriter::Finish() {
-  AddCounts(document_packer_.counts());
-  TRAINYARD_RETURN_IF_ERROR(Flush());
-  TRAINYARD_RETURN_IF_ERROR(file_->Close());
-  totals_.unigram_entropy = Entropy();
-  char digest[17];
-  std::snprintf(digest, sizeof(digest), "%016llx",
-                static_cast<unsigned long long>(XXH64_digest(&hash_->state)));
+absl::Status TokenWriter::WriteHeader() const {
   namespace format = token_format;
   nlohmann::ordered_json header = {
       {format::kFormatKey, format::kFormat},
@@ -142,10 +96,18 @@ absl::StatusOr<SplitTotals> TokenWriter::Finish() {
       {format::kDocuments, totals_.documents},
       {format::kSourceBytes, totals_.source_bytes},
       {format::kUnigramEntropy, totals_.unigram_entropy},
-      {format::kEndOfDocument, end_of_document_}};
-  if (begin_of_document_) header[format::kBeginOfDocument] = *begin_of_document_;
-  header[format::kChecksum] = digest;
-  TRAINYARD_RETURN_IF_ERROR(WriteWholeFile(stem_ + ".json", header.dump(2) + "\n"));
+      {format::kEndOfDocument, *marks_.after}};
+  if (marks_.before) header[format::kBeginOfDocument] = *marks_.before;
+  header[format::kChecksum] = totals_.files[0].xxh64;
+  return WriteWholeFile(stem_ + ".json", header.dump(2) + "\n");
+}
+
+absl::StatusOr<SplitTotals> TokenWriter::Finish() {
+  AddCounts(document_packer_.counts());
+  TRAINYARD_RETURN_IF_ERROR(Flush());
+  TRAINYARD_ASSIGN_OR_RETURN(totals_.files, sink_->Finish());
+  totals_.unigram_entropy = Entropy();
+  if (format_ == OutputFormat::kTrainyard) TRAINYARD_RETURN_IF_ERROR(WriteHeader());
   return totals_;
 }
 

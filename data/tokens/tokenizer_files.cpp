@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "data/tokenizer/fingerprint.h"
-#include "data/tokens/token_writer.h"
+#include "data/tokens/output_file.h"
 #include "proto/contract/token_format.h"
 #include "proto/files/durable_file.h"
 #include "proto/support/status_macros.h"

@@ -52,6 +52,7 @@ TEST(DataCommandTest, EveryOptionOfPrepareReachesTheProgramThatDoesTheWork) {
   options.tokenizer_options = {"qwen3", "id", "[EOS]"};
   options.vocab_size = 1234;
   options.val_fraction = 0.1;
+  options.format = "llmc";
   options.force = true;
   const data::PrepareOptions read = Parse(PrepareLine("trainyard-data", options)).prepare;
   ExpectInputs(read);
@@ -62,10 +63,51 @@ TEST(DataCommandTest, EveryOptionOfPrepareReachesTheProgramThatDoesTheWork) {
   EXPECT_EQ(read.tokenizer_options.end_of_document, "[EOS]");
   EXPECT_EQ(read.vocab_size, options.vocab_size);
   EXPECT_EQ(read.val_fraction, options.val_fraction);
+  EXPECT_EQ(read.format, options.format);
   EXPECT_TRUE(read.force);
   options.force = options.quiet = false;
   EXPECT_FALSE(Parse(PrepareLine("x", options)).prepare.force);
   EXPECT_FALSE(Parse(PrepareLine("x", options)).prepare.quiet);
+}
+
+TEST(DataCommandTest, NamedFilesReplaceTheFraction) {
+  data::PrepareOptions options;
+  SetInputs(&options);
+  options.out = "out";
+  options.val = {"v.jsonl", "a dir"};
+  const data::PrepareOptions read = Parse(PrepareLine("trainyard-data", options)).prepare;
+  ExpectInputs(read);
+  EXPECT_EQ(read.val, options.val);
+  const std::vector<std::string> both = {"x",     "prepare", "a.txt",          "-o", "d",
+                                         "--val", "b.txt",   "--val-fraction", "0.1"};
+  EXPECT_THROW(Parse(both), CLI::ExcludesError);
+  // Each --val has one value, so that inputs may follow.
+  EXPECT_EQ(Parse({"x", "prepare", "-o", "d", "--val", "v", "a.txt"}).prepare.inputs,
+            std::vector<std::string>{"a.txt"});
+}
+
+TEST(DataCommandTest, EveryOptionOfVerifyReachesTheProgramThatDoesTheWork) {
+  const data::VerifyOptions read = Parse(VerifyLine("trainyard-data", {"-dir", true})).verify;
+  EXPECT_EQ(read.directory, "-dir");
+  EXPECT_TRUE(read.quiet);
+  EXPECT_FALSE(Parse(VerifyLine("trainyard-data", {"dir", false})).verify.quiet);
+}
+
+TEST(DataCommandTest, EveryOptionOfInspectReachesTheProgramThatDoesTheWork) {
+  data::InspectOptions options;
+  options.inputs = {"a.txt", "-b.txt"};
+  options.field = "body";
+  options.utf8 = "replace";
+  options.jobs = 3;
+  options.quiet = true;
+  options.output = "json";
+  const data::InspectOptions read = Parse(InspectLine("trainyard-data", options)).inspect;
+  EXPECT_EQ(read.inputs, options.inputs);
+  EXPECT_EQ(read.field, options.field);
+  EXPECT_EQ(read.utf8, options.utf8);
+  EXPECT_EQ(read.jobs, options.jobs);
+  EXPECT_TRUE(read.quiet);
+  EXPECT_EQ(read.output, "json");
 }
 
 TEST(DataCommandTest, EveryOptionOfCountReachesTheProgramThatDoesTheWork) {
@@ -140,6 +182,13 @@ TEST(DataCommandTest, RefusesValuesThatMakeNoSense) {
                CLI::ValidationError);
   EXPECT_THROW(Parse({"x", "prepare", "-o", "d", "a.txt", "--special-text", "both"}),
                CLI::ValidationError);
+  EXPECT_THROW(Parse({"x", "prepare", "-o", "d", "a.txt", "--format", "parquet"}),
+               CLI::ValidationError);
+  EXPECT_THROW(Parse({"x", "verify"}), CLI::RequiredError);
+  EXPECT_THROW(Parse({"x", "verify", ""}), CLI::ValidationError);
+  EXPECT_THROW(Parse({"x", "inspect"}), CLI::RequiredError);
+  EXPECT_THROW(Parse({"x", "inspect", "a.txt", "-o", "csv"}), CLI::ValidationError);
+  EXPECT_THROW(Parse({"x", "inspect", "a.txt", "--bad", "skip"}), CLI::ExtrasError);
   EXPECT_THROW(Parse({"x", "count", "a.txt"}), CLI::RequiredError);
   EXPECT_THROW(Parse({"x", "count", "a.txt", "--tokenizer", "gpt2", "-o", "csv"}),
                CLI::ValidationError);

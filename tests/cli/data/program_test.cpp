@@ -127,6 +127,35 @@ TEST(DataProgramTest, TrainsATokenizerAndCountsWithIt) {
   EXPECT_THAT(counted.out, HasSubstr("\"tokens\": 200002,"));
 }
 
+TEST(DataProgramTest, VerifiesADataSet) {
+  const TextDirectory directory;
+  const std::string input = directory.Write("a.txt", Prose(200000, 1));
+  const std::string out = directory / "out";
+  ASSERT_EQ(RunProgram(directory, {"prepare", "--out", out, input, "-q"}).code, 0);
+  const Ended sound = RunProgram(directory, {"verify", out, "-q"});
+  EXPECT_EQ(sound.code, 0) << sound.err;
+  EXPECT_THAT(sound.out, HasSubstr("tokenizer    byte, fingerprint "));
+  EXPECT_EQ(sound.err, "");
+  directory.Write("out/val.bin", "x");
+  directory.Write("out/tokenizer.json", "x");
+  const Ended damaged = RunProgram(directory, {"verify", out, "-q"});
+  EXPECT_EQ(damaged.code, 1);
+  EXPECT_THAT(damaged.out, HasSubstr("documents: 1 problem\n"));
+  EXPECT_THAT(damaged.err, StartsWith("error: " + out + "/val.bin: has 1 bytes instead of "));
+  EXPECT_THAT(damaged.err, HasSubstr("\nerror: " + out + "/tokenizer.json: is not a JSON object"));
+  EXPECT_EQ(RunProgram(directory, {"verify", directory / "none"}).code, 3);
+}
+
+TEST(DataProgramTest, InspectsFiles) {
+  const TextDirectory directory;
+  const std::string input = directory.Write("a.jsonl", "{\"text\": \"one\"}\nbad\n");
+  const Ended text = RunProgram(directory, {"inspect", input, "-q"});
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("lines        2 of JSON, 1 bad (50.0 %): 1 not_json\n"));
+  EXPECT_THAT(RunProgram(directory, {"inspect", input, "-q", "-o", "json"}).out,
+              StartsWith("{\n  \"files\": ["));
+}
+
 TEST(DataProgramTest, ItsAbsenceIsExplained) {
   testing::internal::CaptureStderr();
   CLI::App app;

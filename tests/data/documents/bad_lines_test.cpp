@@ -104,6 +104,22 @@ TEST(BadLineLogTest, TheSummaryCountsKinds) {
   EXPECT_EQ(log.repaired(), 4);
 }
 
+TEST(BadLineLogTest, ListsKindsAndTheFirstLines) {
+  BadLineLog log({.stop = false, .max_fraction = 1});
+  BlockLines lines = Lines(5000, {1, 2});
+  lines.bad.push_back({3, BadLineKind::kTooLong, "long"});
+  ASSERT_TRUE(log.Add(Block(kFirst, true), lines).ok());
+  EXPECT_THAT(log.Kinds(),
+              testing::ElementsAre(testing::Pair("not_json", 2), testing::Pair("too_long", 1)));
+  EXPECT_EQ(log.Examples(2).size(), 2u);
+  const std::vector<BadLineExample> all = log.Examples(9);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].file, "/in/a.jsonl");
+  EXPECT_EQ(all[0].line, 2);
+  EXPECT_EQ(all[2].kind, "too_long");
+  EXPECT_EQ(all[2].cause, "long");
+}
+
 TEST(BadLineLogTest, APathThatIsNotUtf8IsWritten) {
   const InputFile file = {"/in/\xFF.jsonl", InputKind::kJsonLines, 0, Compression::kNone};
   BadLineLog log({.stop = false, .max_fraction = 1});

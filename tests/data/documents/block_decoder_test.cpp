@@ -74,6 +74,21 @@ TEST(BlockDecoderTest, LongTextIsOneDocumentOfSeveralParts) {
   EXPECT_EQ(all, text);
 }
 
+TEST(BlockDecoderTest, AShortFileIsOnePart) {
+  std::string text;
+  while (text.size() < 100000) text += "some line of text\n";
+  DecodeSettings settings;
+  settings.whole_bytes = text.size();
+  const Decoded whole = Decode(text, InputKind::kText, settings, true);
+  ASSERT_EQ(whole.parts.size(), 1u);
+  EXPECT_EQ(whole.parts[0].text, text);
+  EXPECT_TRUE(whole.parts[0].begins_document && whole.parts[0].ends_document);
+  EXPECT_GT(Decode(text, InputKind::kText, settings, false).parts.size(), 1u)
+      << "a part of a longer file";
+  settings.whole_bytes = text.size() - 1;
+  EXPECT_GT(Decode(text, InputKind::kText, settings, true).parts.size(), 1u);
+}
+
 TEST(BlockDecoderTest, EachJsonLineIsOneWholeDocument) {
   const std::string large(300000, 'x');
   const Decoded decoded =

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace trainyard::data {
 namespace {
 
@@ -98,6 +102,32 @@ TEST_F(JsonLineTest, InvalidUtf8IsNamedByItsPosition) {
   ExpectBad("{\"text\":\"ab\",\"n\":\"\xC0\x80\"}", BadLineKind::kNotUtf8, "--utf8 replace");
   ExpectBad("{\"text\":\"\xED\xA0\x80\"}", BadLineKind::kNotUtf8, "not UTF-8");
   ExpectBad("{\"text\":\"\xE4\xBD\"}", BadLineKind::kNotUtf8, "not UTF-8");
+}
+
+TEST_F(JsonLineTest, ReportsTheFieldsOfTheObject) {
+  std::vector<std::pair<std::string, JsonType>> fields;
+  parser_.ObserveFields(
+      [&](std::string_view key, JsonType type) { fields.emplace_back(key, type); });
+  // A number of more than 64 bits is read by another parser, which sorts the keys.
+  for (const char* number : {"1", "-1.5", "1234567890123456789012"}) {
+    fields.clear();
+    Parse("{\"a\": {\"deep\": 1}, \"b\": [], \"c\": false, \"d\": " + std::string(number) +
+          ", \"e\": null, \"text\": \"x\"}");
+    EXPECT_THAT(fields,
+                testing::ElementsAre(
+                    testing::Pair("a", JsonType::kObject), testing::Pair("b", JsonType::kArray),
+                    testing::Pair("c", JsonType::kBoolean), testing::Pair("d", JsonType::kNumber),
+                    testing::Pair("e", JsonType::kNull), testing::Pair("text", JsonType::kString)));
+  }
+  fields.clear();
+  Parse("{\"other\": 1}");
+  EXPECT_EQ(fields.size(), 1u) << "lines without the text count, too";
+  Parse("[1]");
+  Parse("{\"cut\": ");
+  EXPECT_EQ(fields.size(), 1u);
+  parser_.ObserveFields(nullptr);
+  Parse("{\"text\": \"x\"}");
+  EXPECT_EQ(fields.size(), 1u);
 }
 
 TEST_F(JsonLineTest, ABadLineDoesNotAffectTheNext) {

@@ -1,32 +1,15 @@
 #include "data/tokens/token_writer.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tests/data/text_directory.h"
+#include "tests/data/tokens/vocab_only.h"
 
 namespace trainyard::data {
 namespace {
-
-using testing::HasSubstr;
-
-// A tokenizer that implements only the vocabulary.
-class VocabOnly : public Tokenizer {
- public:
-  explicit VocabOnly(int64_t size) : size_(size) {}
-  void Encode(std::string_view, std::vector<uint32_t>*) const override {}
-  std::string Decode(const std::vector<uint32_t>&) const override { return ""; }
-  int64_t vocab_size() const override { return size_; }
-  uint32_t end_of_document() const override { return static_cast<uint32_t>(size_ - 1); }
-  std::string kind() const override { return "test"; }
-  uint64_t fingerprint() const override { return 1; }
-
- private:
-  const int64_t size_;
-};
 
 // Packs and appends tokens, and adds their counts.
 void Append(TokenWriter* writer, int64_t vocab_size, const std::vector<uint32_t>& tokens,
@@ -98,12 +81,6 @@ TEST(TokenWriterTest, AnEmptySplitIsValid) {
   ASSERT_TRUE((*writer)->Finish().ok());
   EXPECT_EQ(ReadFile(directory / "val.bin"), "");
   EXPECT_EQ(nlohmann::json::parse(ReadFile(directory / "val.json"))["unigram_entropy"], 0.0);
-}
-
-TEST(OutputFileTest, NeverOverwrites) {
-  const TextDirectory directory;
-  const auto file = OutputFile::Create(directory.Write("there", "x"));
-  EXPECT_THAT(std::string(file.status().message()), HasSubstr("there: File exists"));
 }
 
 }  // namespace
