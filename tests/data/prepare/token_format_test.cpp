@@ -37,7 +37,7 @@ void WriteInputs(const TextDirectory& directory) {
   directory.Write("in/a.jsonl", lines);
 }
 
-PrepareOptions Options(const TextDirectory& directory, const std::string& format) {
+PrepareOptions FormatOptions(const TextDirectory& directory, const std::string& format) {
   PrepareOptions options = TrainOnly(directory, "gpt2", format);
   options.format = format;
   options.val_fraction = 0.2;
@@ -48,7 +48,7 @@ TEST(TokenFormatTest, TheTrainerReadsTheSameTokens) {
   const TextDirectory directory;
   WriteInputs(directory);
   for (const char* format : {"trainyard", "megatron", "nanogpt"}) {
-    const auto summary = PrepareQuietly(Options(directory, format));
+    const auto summary = PrepareQuietly(FormatOptions(directory, format));
     ASSERT_TRUE(summary.ok()) << summary.status();
     const bool is_nanogpt = std::string(format) == "nanogpt";
     EXPECT_EQ(SummaryText(*summary).find("--set data.format=nanogpt") != std::string::npos,
@@ -73,7 +73,7 @@ TEST(TokenFormatTest, TheTrainerReadsLlmc) {
   const TextDirectory directory;
   WriteInputs(directory);
   for (const char* format : {"trainyard", "llmc"}) {
-    ASSERT_TRUE(PrepareQuietly(Options(directory, format)).ok());
+    ASSERT_TRUE(PrepareQuietly(FormatOptions(directory, format)).ok());
   }
   for (const char* split : {"train", "val"}) {
     std::vector<int64_t> ours = Tokens(directory / "trainyard", split, DataFormat::kAuto);
@@ -115,7 +115,7 @@ TEST(TokenFormatTest, PythonReadsMetaPkl) {
   if (std::system("python3 -c 'import pickle' 2>/dev/null") != 0) GTEST_SKIP() << "no python3";
   const TextDirectory directory;
   WriteInputs(directory);
-  ASSERT_TRUE(PrepareQuietly(Options(directory, "nanogpt")).ok());
+  ASSERT_TRUE(PrepareQuietly(FormatOptions(directory, "nanogpt")).ok());
   const std::string program =
       "import pickle, sys\n"
       "with open(sys.argv[1] + '/meta.pkl', 'rb') as file: bytes = file.read()\n"
@@ -152,7 +152,7 @@ TEST(TokenFormatTest, LittleTextStillValidates) {
   const TextDirectory directory;
   directory.Write("in/a.jsonl", "{\"text\": \"one\"}\n{\"text\": \"two\"}\n{\"text\": \"six\"}\n");
   for (const char* format : {"megatron", "llmc"}) {
-    PrepareOptions options = Options(directory, format);
+    PrepareOptions options = FormatOptions(directory, format);
     options.val_fraction = 0.0001;
     const auto summary = PrepareQuietly(options);
     ASSERT_TRUE(summary.ok()) << summary.status();

@@ -32,14 +32,14 @@ void Change(const std::string& path, const char* key, const nlohmann::json& valu
   WriteFile(path, json.dump());
 }
 
-void WriteInputs(const TextDirectory& directory) {
+void WriteVerifiedInputs(const TextDirectory& directory) {
   directory.Write("in/a.txt", Prose(100000, 1));
   directory.Write("in/b.jsonl", "{\"text\": \"a <|endoftext|> b\"}\n{\"text\": \"c</s>\"}\n");
 }
 
 TEST(VerifyTest, EveryTokenizerAndFormatIsCorrect) {
   const TextDirectory directory;
-  WriteInputs(directory);
+  WriteVerifiedInputs(directory);
   const std::string json =
       directory.Write("t.json", ByteLevelJson({{"t", "h"}, {"th", "e"}}).dump());
   const auto expect_correct = [&](const PrepareOptions& options) {
@@ -74,7 +74,7 @@ TEST(VerifyTest, EveryTokenizerAndFormatIsCorrect) {
 
 TEST(VerifyTest, ReportsEveryProblem) {
   const TextDirectory directory;
-  WriteInputs(directory);
+  WriteVerifiedInputs(directory);
   PrepareOptions options = TrainOnly(directory, "byte");
   options.val_fraction = 0.3;
   ASSERT_TRUE(PrepareQuietly(options).ok());
@@ -93,7 +93,7 @@ TEST(VerifyTest, ReportsEveryProblem) {
 
 TEST(VerifyTest, ComparesTheDescriptionsOfTheTokenizer) {
   const TextDirectory directory;
-  WriteInputs(directory);
+  WriteVerifiedInputs(directory);
   ASSERT_TRUE(PrepareQuietly(TrainOnly(directory, "gpt2")).ok());
   const std::string path = directory / "out/tokenizer.json";
   const std::string sound = ReadFile(path);
@@ -114,7 +114,7 @@ TEST(VerifyTest, ComparesTheDescriptionsOfTheTokenizer) {
 
 TEST(VerifyTest, DamagedFilesOfATokenizerAreNamed) {
   const TextDirectory directory;
-  WriteInputs(directory);
+  WriteVerifiedInputs(directory);
   const std::string json = directory.Write("t.json", ByteLevelJson({{"t", "h"}}).dump());
   ASSERT_TRUE(PrepareQuietly(TrainOnly(directory, json)).ok());
   directory.Write("out/tokenizer/tokenizer.json", ByteLevelJson({{"t", "e"}}).dump());
@@ -126,7 +126,7 @@ TEST(VerifyTest, DamagedFilesOfATokenizerAreNamed) {
 // Data sets of older versions have no fingerprint and may have no val split.
 TEST(VerifyTest, OlderDataSets) {
   const TextDirectory directory;
-  WriteInputs(directory);
+  WriteVerifiedInputs(directory);
   ASSERT_TRUE(PrepareQuietly(TrainOnly(directory, "byte")).ok());
   directory.Write("out/tokenizer.json", "{\"kind\": \"byte\", \"vocab_size\": 257}");
   std::filesystem::remove(directory / "out/val.bin");
@@ -141,7 +141,7 @@ TEST(VerifyTest, OlderDataSets) {
 TEST(VerifyTest, OtherDirectoriesAreErrors) {
   const TextDirectory directory;
   EXPECT_TRUE(absl::IsNotFound(Verify(directory.path()).status()));
-  WriteInputs(directory);
+  WriteVerifiedInputs(directory);
   ASSERT_TRUE(PrepareQuietly(TrainOnly(directory, "byte")).ok());
   const std::atomic<bool> cancelled = true;
   EXPECT_TRUE(absl::IsCancelled(Verify(directory / "out", cancelled).status()));
