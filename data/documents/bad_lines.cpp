@@ -33,6 +33,10 @@ absl::Status BadLineLog::Add(const RawBlock& block, BlockLines lines) {
   lines_ += lines.lines;
   repaired_ += lines.repaired;
   for (BadLine& line : lines.bad) Keep(block, std::move(line));
+  for (size_t kind = 0; kind < kBadLineKinds; ++kind) {
+    bad_ += lines.unlisted[kind];
+    kinds_[kind] += lines.unlisted[kind];
+  }
   file_lines_ += lines.line_ends;
   if (bad_ > 0 && policy_.stop) {
     const Entry& first = kept_.front();

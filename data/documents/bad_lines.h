@@ -37,6 +37,8 @@ struct BlockLines {
   int64_t lines = 0;      // without blank lines
   int64_t repaired = 0;   // lines and blocks of plain text in which invalid UTF-8 was replaced
   std::vector<BadLine> bad;
+  // Numbers of bad lines that are not in `bad`, by kind. They follow the lines in `bad`.
+  std::array<int64_t, kBadLineKinds> unlisted{};
 };
 
 struct BadLinePolicy {

@@ -75,17 +75,17 @@ BlockLines BlockDecoder::DecodeJsonLines(RawBlock* block, const Take& take) {
   std::string_view rest = WithoutByteOrderMark(*block);
   while (!rest.empty()) {
     const size_t end = rest.find('\n');
-    const std::string_view line = rest.substr(0, end);
+    std::string_view line = rest.substr(0, end);
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
     const int64_t number = lines.line_ends++;
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     ++lines.lines;
-    LineText parsed = ParseLine(line, &lines);
+    LineText parsed = ParseLine(&line, &lines);
     if (parsed.bad) {
       parsed.bad->line = number;
       lines.bad.push_back(*std::move(parsed.bad));
     } else {
-      take({parsed.text, true, true});
+      take({parsed.text, true, true, line, number});
     }
   }
   if (block->omitted_line) {
@@ -95,13 +95,14 @@ BlockLines BlockDecoder::DecodeJsonLines(RawBlock* block, const Take& take) {
   return lines;
 }
 
-LineText BlockDecoder::ParseLine(std::string_view line, BlockLines* lines) {
-  LineText parsed = parser_.Parse(line);
+LineText BlockDecoder::ParseLine(std::string_view* line, BlockLines* lines) {
+  LineText parsed = parser_.Parse(*line);
   const bool not_utf8 = parsed.bad && parsed.bad->kind == BadLineKind::kNotUtf8;
   if (!not_utf8 || !settings_.repair_utf8) return parsed;
-  repaired_ = RepairUtf8(line);
+  repaired_ = RepairUtf8(*line);
   repaired_.reserve(repaired_.size() + kBlockPadding);
   ++lines->repaired;
+  *line = repaired_;
   return parser_.Parse(repaired_);
 }
 

@@ -50,7 +50,8 @@ class BlockDecoder {
   absl::StatusOr<BlockLines> DecodeText(const RawBlock& block, const Take& take) const;
   absl::StatusOr<BlockLines> DecodePod(const RawBlock& block, const Take& take) const;
   BlockLines DecodeJsonLines(RawBlock* block, const Take& take);
-  LineText ParseLine(std::string_view line, BlockLines* lines);
+  // Sets `line` to the repaired line if it was repaired.
+  LineText ParseLine(std::string_view* line, BlockLines* lines);
 
   const DecodeSettings settings_;
   PodTexts& pods_;

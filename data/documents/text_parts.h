@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_DATA_DOCUMENTS_TEXT_PARTS_H_
 #define TRAINYARD_DATA_DOCUMENTS_TEXT_PARTS_H_
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +16,10 @@ struct TextPart {
   std::string_view text;
   bool begins_document = false;
   bool ends_document = false;
+  // Of a JSON line only: the whole line without its line end, after repairs of UTF-8, and its
+  // number, counted from 0 at the start of the block.
+  std::string_view json;
+  int64_t line = 0;
 };
 
 // Cuts `text` into pieces of about 32 KiB, so that one large file can be split between training and

@@ -4,6 +4,8 @@
 #include <cctype>
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
+#include <map>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -56,8 +58,40 @@ absl::Status AddFile(const fs::path& path, FileType type, std::vector<InputFile>
   return absl::OkStatus();
 }
 
+// Recognizes the output directories of stages, which also contain dropped documents and reports.
+class StageDirectories {
+ public:
+  // True if `path` is a file of a stage's directory but not one of its kept documents. Returns
+  // FailedPrecondition if the stage has not finished.
+  absl::StatusOr<bool> Excludes(const fs::path& path) {
+    const fs::path directory = path.parent_path();
+    const auto [known, is_new] = is_stage_.try_emplace(directory, false);
+    if (is_new) known->second = HasPlan(directory);
+    if (!known->second) return false;
+    std::error_code error;
+    if (!fs::exists(directory / "report.json", error)) {
+      return absl::FailedPreconditionError(directory.string() +
+                                           " is incomplete; repeat the command that writes it, "
+                                           "which then continues");
+    }
+    return path.filename().string().rfind("part-", 0) != 0;
+  }
+
+ private:
+  static bool HasPlan(const fs::path& directory) {
+    const std::string mark = std::string("{") + kPlanMark;
+    std::ifstream file(directory / "plan.json", std::ios::binary);
+    std::string start(mark.size(), '\0');
+    file.read(start.data(), static_cast<std::streamsize>(start.size()));
+    return file && start == mark;
+  }
+
+  std::map<fs::path, bool> is_stage_;
+};
+
 absl::Status AddDirectory(const std::string& directory, std::vector<InputFile>* files) {
   const size_t before = files->size();
+  StageDirectories stages;
   std::error_code error;
   fs::recursive_directory_iterator entry(directory, error);
   for (const fs::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
@@ -68,6 +102,8 @@ absl::Status AddDirectory(const std::string& directory, std::vector<InputFile>* 
     }
     const std::optional<FileType> type = TypeOf(entry->path());
     if (!type || entry->is_directory(ignored)) continue;
+    TRAINYARD_ASSIGN_OR_RETURN(const bool excluded, stages.Excludes(entry->path()));
+    if (excluded) continue;
     TRAINYARD_RETURN_IF_ERROR(AddFile(entry->path(), *type, files));
   }
   if (error) return SystemError("cannot search " + directory, error.value());

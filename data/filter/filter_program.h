@@ -1,0 +1,65 @@
+// The rules and edits of a filter, in the order in which they are applied.
+#ifndef TRAINYARD_DATA_FILTER_FILTER_PROGRAM_H_
+#define TRAINYARD_DATA_FILTER_FILTER_PROGRAM_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "data/filter/c4_lines.h"
+#include "data/filter/signal.h"
+#include "data/filter/text_measures.h"
+
+namespace trainyard::data {
+
+// A document is dropped if its signal is below `min` or above `max`.
+struct Rule {
+  Signal signal;
+  std::optional<double> min;
+  std::optional<double> max;
+};
+
+struct NfcEdit {};
+
+using FilterStep = std::variant<Rule, C4LineRules, NfcEdit>;
+
+// The names of the edits in rule files.
+constexpr char kC4LinesName[] = "c4_lines";
+constexpr char kNfcName[] = "nfc";
+
+class FilterProgram {
+ public:
+  FilterProgram() { Update(); }
+
+  // Adds a step at the end. If a rule for the same signal exists after the last edit, tightens its
+  // thresholds instead.
+  void Add(const FilterStep& step);
+
+  // Replaces the last step with the same name. Adds the step if there is none.
+  void Replace(const FilterStep& step);
+
+  void SetShortLength(uint64_t characters) { settings_.line_lengths.short_length = characters; }
+  void SetLongLength(uint64_t characters) { settings_.line_lengths.long_length = characters; }
+
+  const std::vector<FilterStep>& steps() const { return steps_; }
+  const std::vector<std::string>& rule_names() const { return rule_names_; }
+  const MeasureSettings& settings() const { return settings_; }
+
+  std::string ToYaml() const;
+
+ private:
+  void Update();
+
+  std::vector<FilterStep> steps_;
+  std::vector<std::string> rule_names_;
+  MeasureSettings settings_;
+};
+
+std::string NameOf(const FilterStep& step);
+
+}  // namespace trainyard::data
+
+#endif  // TRAINYARD_DATA_FILTER_FILTER_PROGRAM_H_

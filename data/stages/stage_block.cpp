@@ -1,0 +1,95 @@
+#include "data/stages/stage_block.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "data/stages/part_writer.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::data {
+namespace {
+
+class Output : public BlockOutput {
+ public:
+  Output(const RunDirectory& directory, size_t block) : directory_(directory), block_(block) {}
+
+  absl::Status Keep(std::string_view json, size_t text_bytes) override {
+    ++counts_.documents_out;
+    counts_.bytes_out += static_cast<int64_t>(text_bytes);
+    return Append("part", json, &kept_);
+  }
+
+  absl::Status Drop(const Document& document, const std::string& reason,
+                    std::string_view json) override {
+    DroppedDocuments& dropped = counts_.dropped[reason];
+    ++dropped.documents;
+    dropped.bytes += static_cast<int64_t>(document.text.size());
+    if (dropped.samples.size() < DroppedDocuments::kSamples) {
+      dropped.samples.push_back({document.file, document.line});
+    }
+    return Append("dropped", json, &dropped_);
+  }
+
+  void CountInput(const Document& document) {
+    ++counts_.documents_in;
+    counts_.bytes_in += static_cast<int64_t>(document.text.size());
+  }
+
+  // Each block has a part of kept documents, also if it is empty.
+  absl::StatusOr<std::vector<PartFile>> Finish() {
+    TRAINYARD_RETURN_IF_ERROR(Open("part", &kept_));
+    std::vector<PartFile> parts;
+    for (PartWriter* writer : {kept_.get(), dropped_.get()}) {
+      if (writer == nullptr) continue;
+      TRAINYARD_ASSIGN_OR_RETURN(PartFile part, writer->Finish());
+      parts.push_back(std::move(part));
+    }
+    return parts;
+  }
+
+  DocumentCounts TakeCounts() { return std::move(counts_); }
+
+ private:
+  absl::Status Open(const char* stream, std::unique_ptr<PartWriter>* writer) const {
+    if (*writer != nullptr) return absl::OkStatus();
+    TRAINYARD_ASSIGN_OR_RETURN(
+        *writer, PartWriter::Create(directory_.path(), directory_.PartName(stream, block_)));
+    return absl::OkStatus();
+  }
+
+  absl::Status Append(const char* stream, std::string_view json,
+                      std::unique_ptr<PartWriter>* writer) const {
+    TRAINYARD_RETURN_IF_ERROR(Open(stream, writer));
+    return (*writer)->Append(json);
+  }
+
+  const RunDirectory& directory_;
+  const size_t block_;
+  DocumentCounts counts_;
+  std::unique_ptr<PartWriter> kept_;
+  std::unique_ptr<PartWriter> dropped_;
+};
+
+}  // namespace
+
+absl::StatusOr<BlockRecord> RunStageOnBlock(const Stage& stage, const Plan& plan, size_t block,
+                                            const DecodeSettings& decode,
+                                            const RunDirectory& directory,
+                                            const Advance& advance) {
+  Output output(directory, block);
+  const ProcessDocument process = stage.begin_block();
+  const TakeDocument take = [&](const Document& document) {
+    output.CountInput(document);
+    return process(document, &output);
+  };
+  BlockRecord record;
+  record.block = block;
+  TRAINYARD_ASSIGN_OR_RETURN(record.lines,
+                             ReadDocuments(plan, plan.blocks()[block], decode, take, advance));
+  TRAINYARD_ASSIGN_OR_RETURN(record.parts, output.Finish());
+  record.counts = output.TakeCounts();
+  return record;
+}
+
+}  // namespace trainyard::data
