@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "tests/data/dedup/dedup_run.h"
+#include "tests/data/dedup/text_dedup.h"
 
 namespace trainyard::data {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/data/dedup/dedup_run.h"
+#include "tests/data/dedup/text_dedup.h"
 
 namespace trainyard::data {
 namespace {

@@ -1,6 +1,6 @@
 // Runs the steps of duplicate removal on texts in memory.
-#ifndef TRAINYARD_TESTS_DATA_DEDUP_DEDUP_RUN_H_
-#define TRAINYARD_TESTS_DATA_DEDUP_DEDUP_RUN_H_
+#ifndef TRAINYARD_TESTS_DATA_DEDUP_TEXT_DEDUP_H_
+#define TRAINYARD_TESTS_DATA_DEDUP_TEXT_DEDUP_H_
 
 #include <memory>
 #include <string>
@@ -68,4 +68,4 @@ inline std::vector<uint64_t> DroppedNumbers(const Decisions& decisions) {
 
 }  // namespace trainyard::data
 
-#endif  // TRAINYARD_TESTS_DATA_DEDUP_DEDUP_RUN_H_
+#endif  // TRAINYARD_TESTS_DATA_DEDUP_TEXT_DEDUP_H_
