@@ -36,13 +36,19 @@ std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options) {
   CLI::App* train = app.add_subcommand("train-tokenizer",
                                        "Train a byte-level BPE tokenizer and write tokenizer.json");
   AddTrainTokenizerOptions(*train, &options->train_tokenizer);
+  CLI::App* dedup =
+      app.add_subcommand("dedup", "Remove duplicate documents; repeat the command to continue");
+  AddDedupOptions(*dedup, &options->dedup);
   return {
       {prepare,
        [options](const std::string& program) { return PrepareLine(program, options->prepare); }},
       {count, [options](const std::string& program) { return CountLine(program, options->count); }},
-      {train, [options](const std::string& program) {
+      {train,
+       [options](const std::string& program) {
          return TrainTokenizerLine(program, options->train_tokenizer);
-       }}};
+       }},
+      {dedup,
+       [options](const std::string& program) { return DedupLine(program, options->dedup); }}};
 }
 
 int RunDataCommand(const DataCommand& command) {

@@ -1,4 +1,4 @@
-// The options of the commands `trainyard data prepare`, `count` and `train-tokenizer`.
+// The options of the commands of `trainyard data`.
 #ifndef TRAINYARD_CLI_DATA_DATA_OPTIONS_H_
 #define TRAINYARD_CLI_DATA_DATA_OPTIONS_H_
 
@@ -27,6 +27,9 @@ std::vector<std::string> CountLine(const std::string& program, const data::Count
 void AddTrainTokenizerOptions(CLI::App& app, data::TrainTokenizerOptions* options);
 std::vector<std::string> TrainTokenizerLine(const std::string& program,
                                             const data::TrainTokenizerOptions& options);
+
+void AddDedupOptions(CLI::App& app, data::DedupOptions* options);
+std::vector<std::string> DedupLine(const std::string& program, const data::DedupOptions& options);
 
 }  // namespace trainyard::cli
 

@@ -15,6 +15,7 @@
 #include "cli/data/data_command.h"
 #include "cli/process/exit_code.h"
 #include "data/prepare/count.h"
+#include "data/prepare/dedup_data.h"
 #include "data/prepare/prepare.h"
 #include "data/prepare/train_tokenizer.h"
 
@@ -99,6 +100,13 @@ absl::StatusOr<std::string> Train(const trainyard::data::TrainTokenizerOptions& 
   return trainyard::data::TrainedText(*summary);
 }
 
+absl::StatusOr<std::string> Dedup(const trainyard::data::DedupOptions& options,
+                                  Progress* progress) {
+  const auto summary = trainyard::data::DedupData(options, progress, cancelled);
+  if (!summary.ok()) return summary.status();
+  return trainyard::data::DedupText(*summary);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -117,6 +125,9 @@ int main(int argc, char** argv) {
   }
   if (app.got_subcommand("count")) {
     return Run(options.count, [&](Progress* progress) { return Count(options.count, progress); });
+  }
+  if (app.got_subcommand("dedup")) {
+    return Run(options.dedup, [&](Progress* progress) { return Dedup(options.dedup, progress); });
   }
   return Run(options.train_tokenizer,
              [&](Progress* progress) { return Train(options.train_tokenizer, progress); });
