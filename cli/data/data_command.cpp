@@ -36,8 +36,11 @@ std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options) {
   CLI::App* train = app.add_subcommand("train-tokenizer",
                                        "Train a byte-level BPE tokenizer and write tokenizer.json");
   AddTrainTokenizerOptions(*train, &options->train_tokenizer);
+  CLI::App* filter = app.add_subcommand(
+      "filter", "Keep the documents that pass quality rules; continues an interrupted run");
+  AddFilterOptions(*filter, &options->filter);
   CLI::App* dedup =
-      app.add_subcommand("dedup", "Remove duplicate documents; repeat the command to continue");
+      app.add_subcommand("dedup", "Remove duplicate documents; continues an interrupted run");
   AddDedupOptions(*dedup, &options->dedup);
   return {
       {prepare,
@@ -47,6 +50,8 @@ std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options) {
        [options](const std::string& program) {
          return TrainTokenizerLine(program, options->train_tokenizer);
        }},
+      {filter,
+       [options](const std::string& program) { return FilterLine(program, options->filter); }},
       {dedup,
        [options](const std::string& program) { return DedupLine(program, options->dedup); }}};
 }

@@ -22,6 +22,7 @@ struct DataOptions {
   data::PrepareOptions prepare;
   data::CountOptions count;
   data::TrainTokenizerOptions train_tokenizer;
+  data::FilterOptions filter;
   data::DedupOptions dedup;
 };
 

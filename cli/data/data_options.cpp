@@ -194,6 +194,36 @@ std::vector<std::string> TrainTokenizerLine(const std::string& program,
   return line;
 }
 
+void AddFilterOptions(CLI::App& app, data::FilterOptions* options) {
+  AddInputOptions(app, options);
+  app.add_option("-o,--out", options->out,
+                 "directory to create; an interrupted run in it is continued")
+      ->type_name("DIR")
+      ->check(NotEmpty)
+      ->required();
+  app.add_option("--rules", options->rules,
+                 "guide, gopher, c4, fineweb or another preset, several joined by commas, or a "
+                 ".yaml file of rules")
+      ->type_name("RULES")
+      ->check(NotEmpty)
+      ->required();
+  app.add_option("--memory-mib", options->memory_mib,
+                 "memory limit in MiB; fewer threads run below 96 MiB per thread")
+      ->check(CLI::Range(96, 1 << 24))
+      ->capture_default_str();
+  app.add_flag("--force", options->force, "delete an earlier run in DIR");
+}
+
+std::vector<std::string> FilterLine(const std::string& program,
+                                    const data::FilterOptions& options) {
+  std::vector<std::string> line = {program, "filter", "--out=" + options.out,
+                                   "--rules=" + options.rules,
+                                   "--memory-mib=" + std::to_string(options.memory_mib)};
+  if (options.force) line.push_back("--force");
+  AppendInputs(options, &line);
+  return line;
+}
+
 void AddDedupOptions(CLI::App& app, data::DedupOptions* options) {
   AddInputOptions(app, options);
   app.add_option("-o,--out", options->out,

@@ -28,6 +28,9 @@ void AddTrainTokenizerOptions(CLI::App& app, data::TrainTokenizerOptions* option
 std::vector<std::string> TrainTokenizerLine(const std::string& program,
                                             const data::TrainTokenizerOptions& options);
 
+void AddFilterOptions(CLI::App& app, data::FilterOptions* options);
+std::vector<std::string> FilterLine(const std::string& program, const data::FilterOptions& options);
+
 void AddDedupOptions(CLI::App& app, data::DedupOptions* options);
 std::vector<std::string> DedupLine(const std::string& program, const data::DedupOptions& options);
 

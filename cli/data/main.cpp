@@ -16,6 +16,7 @@
 #include "cli/process/exit_code.h"
 #include "data/prepare/count.h"
 #include "data/prepare/dedup_data.h"
+#include "data/prepare/filter_data.h"
 #include "data/prepare/prepare.h"
 #include "data/prepare/train_tokenizer.h"
 
@@ -100,6 +101,13 @@ absl::StatusOr<std::string> Train(const trainyard::data::TrainTokenizerOptions& 
   return trainyard::data::TrainedText(*summary);
 }
 
+absl::StatusOr<std::string> Filter(const trainyard::data::FilterOptions& options,
+                                   Progress* progress) {
+  const auto summary = trainyard::data::FilterData(options, progress, cancelled);
+  if (!summary.ok()) return summary.status();
+  return trainyard::data::FilterText(*summary);
+}
+
 absl::StatusOr<std::string> Dedup(const trainyard::data::DedupOptions& options,
                                   Progress* progress) {
   const auto summary = trainyard::data::DedupData(options, progress, cancelled);
@@ -125,6 +133,10 @@ int main(int argc, char** argv) {
   }
   if (app.got_subcommand("count")) {
     return Run(options.count, [&](Progress* progress) { return Count(options.count, progress); });
+  }
+  if (app.got_subcommand("filter")) {
+    return Run(options.filter,
+               [&](Progress* progress) { return Filter(options.filter, progress); });
   }
   if (app.got_subcommand("dedup")) {
     return Run(options.dedup, [&](Progress* progress) { return Dedup(options.dedup, progress); });

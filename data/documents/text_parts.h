@@ -16,8 +16,8 @@ struct TextPart {
   std::string_view text;
   bool begins_document = false;
   bool ends_document = false;
-  // Of a JSON line only: the whole line without its line end, after repairs of UTF-8, and its
-  // number, counted from 0 at the start of the block.
+  // The whole JSON line without its line end, after repairs of UTF-8, and its number, counted from
+  // 0 at the start of the block. Not set for plain text and POD.
   std::string_view json;
   int64_t line = 0;
 };

@@ -75,7 +75,7 @@ Verdict Filter::Judge(std::string_view text, FilterWorkspace& workspace) const {
       }
       continue;
     }
-    if (!is_measured) measures.Start(verdict.text, program_->settings());
+    if (!is_measured) measures.Start(verdict.text, program_->line_lengths());
     is_measured = true;
     verdict.value = measures.Value(rule->signal);
     if (!Passes(*rule, verdict.value)) {
@@ -90,7 +90,7 @@ Verdict Filter::Judge(std::string_view text, FilterWorkspace& workspace) const {
 void Filter::MeasureAll(std::string_view text, FilterWorkspace& workspace,
                         std::vector<double>* values) {
   TextMeasures& measures = *workspace.measures_;
-  measures.Start(text, MeasureSettings());
+  measures.Start(text, LineLengths());
   for (size_t i = 0; i < kSignalCount; ++i) {
     values->push_back(measures.Value(static_cast<Signal>(i)));
   }

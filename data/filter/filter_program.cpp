@@ -62,7 +62,7 @@ void FilterProgram::Add(const FilterStep& step) {
     }
   }
   steps_.push_back(step);
-  Update();
+  UpdateRuleNames();
 }
 
 void FilterProgram::Replace(const FilterStep& step) {
@@ -74,24 +74,20 @@ void FilterProgram::Replace(const FilterStep& step) {
   } else {
     steps_.push_back(step);
   }
-  Update();
+  UpdateRuleNames();
 }
 
-void FilterProgram::Update() {
+void FilterProgram::UpdateRuleNames() {
   rule_names_.clear();
-  settings_.needs_words = false;
   for (const FilterStep& step : steps_) {
-    const Rule* rule = std::get_if<Rule>(&step);
-    if (rule == nullptr) continue;
-    rule_names_.push_back(NameOf(step));
-    settings_.needs_words |= NeedsWords(rule->signal);
+    if (std::holds_alternative<Rule>(step)) rule_names_.push_back(NameOf(step));
   }
 }
 
 std::string FilterProgram::ToYaml() const {
   std::string yaml = "rules:\n";
   for (const FilterStep& step : steps_) {
-    absl::StrAppend(&yaml, "  - ", StepText(step, settings_.line_lengths), "\n");
+    absl::StrAppend(&yaml, "  - ", StepText(step, line_lengths_), "\n");
   }
   return yaml;
 }

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "data/filter/c4_lines.h"
+#include "data/filter/line_measures.h"
 #include "data/filter/signal.h"
-#include "data/filter/text_measures.h"
 
 namespace trainyard::data {
 
@@ -32,8 +32,6 @@ constexpr char kNfcName[] = "nfc";
 
 class FilterProgram {
  public:
-  FilterProgram() { Update(); }
-
   // Adds a step at the end. If a rule for the same signal exists after the last edit, tightens its
   // thresholds instead.
   void Add(const FilterStep& step);
@@ -41,21 +39,21 @@ class FilterProgram {
   // Replaces the last step with the same name. Adds the step if there is none.
   void Replace(const FilterStep& step);
 
-  void SetShortLength(uint64_t characters) { settings_.line_lengths.short_length = characters; }
-  void SetLongLength(uint64_t characters) { settings_.line_lengths.long_length = characters; }
+  void SetShortLength(uint64_t characters) { line_lengths_.short_length = characters; }
+  void SetLongLength(uint64_t characters) { line_lengths_.long_length = characters; }
 
   const std::vector<FilterStep>& steps() const { return steps_; }
   const std::vector<std::string>& rule_names() const { return rule_names_; }
-  const MeasureSettings& settings() const { return settings_; }
+  const LineLengths& line_lengths() const { return line_lengths_; }
 
   std::string ToYaml() const;
 
  private:
-  void Update();
+  void UpdateRuleNames();
 
   std::vector<FilterStep> steps_;
   std::vector<std::string> rule_names_;
-  MeasureSettings settings_;
+  LineLengths line_lengths_;
 };
 
 std::string NameOf(const FilterStep& step);

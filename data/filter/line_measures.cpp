@@ -70,7 +70,7 @@ class DuplicateCounter {
 
 void CountLines(std::string_view text, const std::vector<uint32_t>& newlines,
                 HashNumbering& numbering, DuplicateText& result) {
-  DuplicateCounter counter(numbering, newlines.size() + 1);
+  DuplicateCounter counter(numbering, newlines.size() / 2);
   ForEachLine(text.size(), newlines, [&](size_t begin, size_t end) {
     if (begin == end && begin != 0 && end != text.size()) return;
     const std::string_view line = text.substr(begin, end - begin);
@@ -82,7 +82,7 @@ void CountLines(std::string_view text, const std::vector<uint32_t>& newlines,
 
 void CountParagraphs(std::string_view text, const std::vector<uint32_t>& newlines,
                      HashNumbering& numbering, DuplicateText& result) {
-  DuplicateCounter counter(numbering, newlines.size() + 1);
+  DuplicateCounter counter(numbering, newlines.size() / 2);
   const std::string_view stripped = Strip(text);
   const size_t limit = stripped.data() + stripped.size() - text.data();
   size_t begin = stripped.data() - text.data();

@@ -5,6 +5,8 @@
 namespace trainyard::data {
 namespace {
 
+constexpr size_t kLongTextBytes = size_t{16} << 20;
+
 double Ratio(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -15,32 +17,16 @@ size_t Distance(Signal signal, Signal from) {
 
 }  // namespace
 
-bool NeedsWords(Signal signal) {
-  switch (signal) {
-    case Signal::kCharacters:
-    case Signal::kWords:
-    case Signal::kMeanWordLength:
-    case Signal::kLetters:
-    case Signal::kHashSignsPerWord:
-    case Signal::kEllipsesPerWord:
-    case Signal::kNewlinesPerWord:
-    case Signal::kCurlyBrackets:
-    case Signal::kLoremIpsum:
-    case Signal::kSentences:
-    case Signal::kCharactersWithoutPunctuation:
-      return false;
-    default:
-      return true;
-  }
-}
-
-void TextMeasures::Start(std::string_view text, const MeasureSettings& settings) {
+void TextMeasures::Start(std::string_view text, const LineLengths& line_lengths) {
+  // Releases the memory that a long text has needed.
+  if (text_.size() > kLongTextBytes) *this = TextMeasures();
   text_ = text;
-  settings_ = settings;
+  line_lengths_ = line_lengths;
+  has_parts_ = false;
   lines_.reset();
   duplicate_.reset();
   repeated_.reset();
-  counts_ = settings.needs_words ? ScanText(text, &words_, &newlines_) : CountText(text);
+  counts_ = CountText(text);
 }
 
 double TextMeasures::Value(Signal signal) {
@@ -82,9 +68,9 @@ double TextMeasures::CountValue(Signal signal) {
     case Signal::kNewlinesPerWord:
       return Ratio(counts_.newlines, counts_.words);
     case Signal::kWordsWithLetters:
-      return Ratio(words_.with_letters, counts_.words);
+      return Ratio(Words().with_letters, counts_.words);
     case Signal::kStopWords:
-      return static_cast<double>(CountStopWords(text_, words_));
+      return static_cast<double>(CountStopWords(text_, Words()));
     case Signal::kCurlyBrackets:
       return static_cast<double>(CountPhrase(text_, "{"));
     case Signal::kLoremIpsum:
@@ -138,18 +124,34 @@ double TextMeasures::RepetitionValue(Signal signal) {
   return Ratio(repeated.duplicate[n], counts_.characters);
 }
 
+void TextMeasures::FindParts() {
+  if (has_parts_) return;
+  ScanText(text_, &words_, &newlines_);
+  has_parts_ = true;
+}
+
+const WordList& TextMeasures::Words() {
+  FindParts();
+  return words_;
+}
+
+const std::vector<uint32_t>& TextMeasures::Newlines() {
+  FindParts();
+  return newlines_;
+}
+
 const LineForm& TextMeasures::Lines() {
-  if (!lines_.has_value()) lines_ = MeasureLineForm(text_, newlines_, settings_.line_lengths);
+  if (!lines_.has_value()) lines_ = MeasureLineForm(text_, Newlines(), line_lengths_);
   return *lines_;
 }
 
 const DuplicateText& TextMeasures::Duplicate() {
-  if (!duplicate_.has_value()) duplicate_ = MeasureDuplicateText(text_, newlines_, numbering_);
+  if (!duplicate_.has_value()) duplicate_ = MeasureDuplicateText(text_, Newlines(), numbering_);
   return *duplicate_;
 }
 
 const RepeatedCharacters& TextMeasures::Repeated() {
-  if (!repeated_.has_value()) repeated_ = repetition_.Measure(text_, words_);
+  if (!repeated_.has_value()) repeated_ = repetition_.Measure(text_, Words());
   return *repeated_;
 }
 

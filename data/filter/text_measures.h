@@ -15,19 +15,10 @@
 
 namespace trainyard::data {
 
-// Settings of a list of rules that all texts share.
-struct MeasureSettings {
-  LineLengths line_lengths;
-  bool needs_words = true;  // false: only signals for which NeedsWords is false
-};
-
-// True if the signal needs lists of words or lines.
-bool NeedsWords(Signal signal);
-
 class TextMeasures {
  public:
   // The text must be valid UTF-8, shorter than 4 GiB, and outlive the calls of Value.
-  void Start(std::string_view text, const MeasureSettings& settings);
+  void Start(std::string_view text, const LineLengths& line_lengths);
 
   // Ratios are 0 if their denominator is 0.
   double Value(Signal signal);
@@ -38,13 +29,17 @@ class TextMeasures {
   double DuplicateValue(Signal signal);
   double RepetitionValue(Signal signal);
 
+  void FindParts();
+  const WordList& Words();
+  const std::vector<uint32_t>& Newlines();
   const LineForm& Lines();
   const DuplicateText& Duplicate();
   const RepeatedCharacters& Repeated();
 
   std::string_view text_;
-  MeasureSettings settings_;
+  LineLengths line_lengths_;
   TextCounts counts_;
+  bool has_parts_ = false;  // `words_` and `newlines_` are those of the text
   WordList words_;
   std::vector<uint32_t> newlines_;
   HashNumbering numbering_;

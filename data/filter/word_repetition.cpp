@@ -43,7 +43,7 @@ RepeatedCharacters WordRepetition::Measure(std::string_view text, const WordList
 
 void WordRepetition::NumberWords(std::string_view text, const WordList& words) {
   const size_t size = words.spans.size();
-  numbering_.Clear(size);
+  numbering_.Clear(size / 8);
   counts_.clear();
   first_positions_.clear();
   grams_.resize(size);
@@ -62,7 +62,7 @@ void WordRepetition::NumberWords(std::string_view text, const WordList& words) {
 // An n-gram can occur twice only if its first and its last n - 1 words do. `grams_` is replaced in
 // ascending order, because the key of a position needs the old number of the next position.
 void WordRepetition::NumberGrams(size_t n, size_t words) {
-  numbering_.Clear(positions_.size());
+  numbering_.Clear(positions_.size() / 2);
   counts_.clear();
   first_positions_.clear();
   size_t kept = 0;

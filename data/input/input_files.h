@@ -35,8 +35,9 @@ inline constexpr char kPlanMark[] = "\"format\": \"trainyard-data-run\"";
 
 // Searches directories recursively, but ignores names that begin with a dot. In the output
 // directory of a stage, only the files part-* are inputs. Returns each file once, sorted by path.
-// Returns FailedPrecondition if such a directory is incomplete. Returns NotFound if an input is missing. Returns InvalidArgument for a file
-// of an unsupported kind and for a directory without input files.
+// Returns FailedPrecondition if such a directory is incomplete. Returns NotFound if an input is
+// missing. Returns InvalidArgument for a file of an unsupported kind and for a directory without
+// input files.
 absl::StatusOr<std::vector<InputFile>> FindInputFiles(const std::vector<std::string>& inputs);
 
 }  // namespace trainyard::data

@@ -54,6 +54,13 @@ struct TrainTokenizerOptions : InputOptions {
   bool force = false;  // replace an existing file
 };
 
+struct FilterOptions : InputOptions {
+  std::string rules;  // for Filter::Load
+  std::string out;    // directory to create or to continue
+  int64_t memory_mib = 4096;
+  bool force = false;  // delete an earlier run in the directory
+};
+
 struct DedupOptions : InputOptions {
   std::string out;                   // directory to create or continue
   std::string preset = "near";       // see PresetSettings

@@ -44,7 +44,11 @@ class Reader {
  public:
   Reader(const Plan& plan, const DecodeSettings& settings, const TakeDocument& take,
          const Advance& advance)
-      : plan_(plan), field_(settings.field), take_(take), advance_(advance), decoder_(WithoutCuts(settings), &pods_) {}
+      : plan_(plan),
+        field_(settings.field),
+        take_(take),
+        advance_(advance),
+        decoder_(WithoutCuts(settings), &pods_) {}
 
   absl::Status ReadFile(size_t file, int64_t begin, int64_t end) {
     file_ = file;

@@ -41,10 +41,10 @@ using Advance = std::function<absl::Status(int64_t bytes)>;
 // Maximum number of bad lines that FileLines lists per file. Others are only counted.
 inline constexpr size_t kBadLinesListed = 1000;
 
-// Returns the lines of the block's files, without files of plain text that needed no repair. Needs memory for about 1 MiB of lines and for the longest
-// document. `settings.cuts` must be empty, because documents are not cut. Errors: those of
-// LoadBlock, BlockDecoder, `take` and `advance`; DataLoss if a file differs from the plan.
-// Thread-safe.
+// Returns the lines of the block's files, without files of plain text that needed no repair. Needs
+// memory for about 1 MiB of lines and for the longest document. `settings.cuts` must be empty,
+// because documents are not cut. Errors: those of LoadBlock, BlockDecoder, `take` and `advance`;
+// DataLoss if a file differs from the plan. Thread-safe.
 absl::StatusOr<std::vector<FileLines>> ReadDocuments(const Plan& plan, const PlanBlock& block,
                                                      const DecodeSettings& settings,
                                                      const TakeDocument& take,

@@ -35,8 +35,7 @@ class ZstdPartWriter : public PartWriter {
     if (context_ == nullptr) return absl::ResourceExhaustedError("out of memory in zstd");
     ZSTD_CCtx_setParameter(context_, ZSTD_c_compressionLevel, kLevel);
     ZSTD_CCtx_setParameter(context_, ZSTD_c_checksumFlag, 1);
-    TRAINYARD_RETURN_IF_ERROR(
-        ToStatus(file_.CreateNew(path_, {.mode = 0644})));
+    TRAINYARD_RETURN_IF_ERROR(ToStatus(file_.CreateNew(path_, {.mode = 0644})));
     created_ = true;
     return absl::OkStatus();
   }

@@ -13,9 +13,9 @@
 namespace trainyard::data {
 
 struct PartFile {
-  std::string name;        // without the directory
-  int64_t bytes = 0;       // on disk
-  uint64_t xxh64 = 0;      // of the bytes on disk
+  std::string name;    // without the directory
+  int64_t bytes = 0;   // on disk
+  uint64_t xxh64 = 0;  // of the bytes on disk
 };
 
 // The bytes on disk depend only on the lines and the version of zstd. Not thread-safe. Unless

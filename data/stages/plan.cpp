@@ -140,9 +140,9 @@ int64_t Plan::BytesOf(const PlanBlock& block) const {
 
 std::string Plan::ToJson() const {
   // The first line identifies the directory of a run (data/input/input_files.cpp).
-  std::string text = std::string("{") + kPlanMark + ",\n\"version\": " +
-                     std::to_string(kFormatVersion) + ",\n\"settings\": " + Dump(settings_) +
-                     ",\n\"files\": [";
+  std::string text = std::string("{") + kPlanMark +
+                     ",\n\"version\": " + std::to_string(kFormatVersion) +
+                     ",\n\"settings\": " + Dump(settings_) + ",\n\"files\": [";
   const char* separator = "\n";
   for (const PlanFile& file : files_) {
     text += separator + Dump(FileJson(file));
@@ -199,16 +199,35 @@ nlohmann::json FilesOf(const nlohmann::json& plan) {
   return files;
 }
 
-void CompareSettings(const nlohmann::json& before, const nlohmann::json& now, Changes* changes) {
+// Returns up to 100 bytes of `text` from shortly before `difference`.
+std::string Excerpt(const std::string& text, size_t difference) {
+  constexpr size_t kContext = 20;
+  constexpr size_t kBytes = 100;
+  const size_t begin = difference > kContext ? difference - kContext : 0;
+  const std::string start = begin > 0 ? "..." : "";
+  return start + text.substr(begin, kBytes) + (text.size() - begin > kBytes ? "..." : "");
+}
+
+// `name`: keys separated by dots.
+void CompareSettings(const std::string& name, const nlohmann::json& before,
+                     const nlohmann::json& now, Changes* changes) {
+  if (before == now) return;
+  if (!before.is_object() || !now.is_object()) {
+    const std::string old_text = before.dump(-1, ' ', true);
+    const std::string new_text = now.dump(-1, ' ', true);
+    const auto [end, ignored] =
+        std::mismatch(old_text.begin(), old_text.end(), new_text.begin(), new_text.end());
+    const auto difference = static_cast<size_t>(end - old_text.begin());
+    changes->Add("setting " + name + " was " + Excerpt(old_text, difference) + " and is now " +
+                 Excerpt(new_text, difference));
+    return;
+  }
+  const std::string prefix = name.empty() ? "" : name + ".";
   for (const auto& [key, value] : now.items()) {
-    const auto found = before.find(key);
-    if (found != before.end() && *found == value) continue;
-    changes->Add("setting " + key + " was " +
-                 (found == before.end() ? "absent" : found->dump()).substr(0, 200) + " and is now " +
-                 value.dump().substr(0, 200));
+    CompareSettings(prefix + key, before.value(key, nlohmann::json()), value, changes);
   }
   for (const auto& [key, value] : before.items()) {
-    if (!now.contains(key)) changes->Add("setting " + key + " is now absent");
+    if (!now.contains(key)) changes->Add("setting " + prefix + key + " is now absent");
   }
 }
 
@@ -234,7 +253,7 @@ std::string PlanChanges(const std::string& before, const std::string& now) {
   Changes changes;
   try {
     if (old_plan.at("version") != new_plan.at("version")) changes.Add("its format has changed");
-    CompareSettings(old_plan.at("settings"), new_plan.at("settings"), &changes);
+    CompareSettings("", old_plan.at("settings"), new_plan.at("settings"), &changes);
     CompareFiles(FilesOf(old_plan), FilesOf(new_plan), &changes);
   } catch (const nlohmann::json::exception&) {
     return "its plan.json is damaged";

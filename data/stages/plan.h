@@ -33,7 +33,7 @@ struct PlanFile {
 // The unit of work. Either whole files, or the lines that begin in a range of one file.
 struct PlanBlock {
   size_t first_file = 0;
-  size_t end_file = 0;    // behind the last file
+  size_t end_file = 0;      // behind the last file
   int64_t range_begin = 0;  // of the first file, in bytes on disk
   int64_t range_end = 0;    // of the last file
 

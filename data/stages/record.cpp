@@ -44,12 +44,9 @@ Json LinesJson(const FileLines& file) {
   for (const BadLine& line : file.lines.bad) {
     bad.push_back({line.line, static_cast<int>(line.kind), line.cause});
   }
-  return {{"file", file.file},
-          {"line_ends", file.lines.line_ends},
-          {"lines", file.lines.lines},
-          {"repaired", file.lines.repaired},
-          {"bad", std::move(bad)},
-          {"unlisted", file.lines.unlisted}};
+  return {{"file", file.file},         {"line_ends", file.lines.line_ends},
+          {"lines", file.lines.lines}, {"repaired", file.lines.repaired},
+          {"bad", std::move(bad)},     {"unlisted", file.lines.unlisted}};
 }
 
 FileLines LinesOf(const Json& json) {
@@ -90,8 +87,7 @@ std::string RecordLine(const BlockRecord& record, const std::string& plan_hash) 
   for (const FileLines& file : record.lines) lines.push_back(LinesJson(file));
   Json parts = Json::array();
   for (const PartFile& part : record.parts) {
-    parts.push_back(
-        {{"name", part.name}, {"bytes", part.bytes}, {"xxh64", HashText(part.xxh64)}});
+    parts.push_back({{"name", part.name}, {"bytes", part.bytes}, {"xxh64", HashText(part.xxh64)}});
   }
   const Json json = {{"plan", plan_hash},
                      {"block", record.block},

@@ -26,7 +26,7 @@ struct DroppedDocuments {
   static constexpr size_t kSamples = 3;
 
   int64_t documents = 0;
-  int64_t bytes = 0;  // of text
+  int64_t bytes = 0;                   // of text
   std::vector<DocumentPlace> samples;  // the first ones
 };
 

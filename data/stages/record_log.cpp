@@ -56,8 +56,7 @@ absl::StatusOr<std::unique_ptr<RecordLog>> RecordLog::Open(const std::string& pa
 }
 
 absl::Status RecordLog::Append(const BlockRecord& record) {
-  TRAINYARD_RETURN_IF_ERROR(
-      ToStatus(WriteAll(fd_.get(), RecordLine(record, plan_hash_), path_)));
+  TRAINYARD_RETURN_IF_ERROR(ToStatus(WriteAll(fd_.get(), RecordLine(record, plan_hash_), path_)));
   return fdatasync(fd_.get()) == 0 ? absl::OkStatus() : Failed("sync", path_);
 }
 

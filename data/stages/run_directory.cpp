@@ -75,6 +75,13 @@ bool IsFirstFile(const std::string& name) {
   return name == kLockFile || name == std::string(kPlanFile) + ".tmp";
 }
 
+// True if `path` is `directory` or below it. Both must be canonical.
+bool Contains(const fs::path& directory, const fs::path& path) {
+  const auto [rest, ignored] =
+      std::mismatch(directory.begin(), directory.end(), path.begin(), path.end());
+  return rest == directory.end();
+}
+
 bool HasParts(const BlockRecord& record, const std::string& directory) {
   return std::all_of(record.parts.begin(), record.parts.end(), [&](const PartFile& part) {
     std::error_code error;
@@ -158,8 +165,7 @@ absl::Status RunDirectory::CheckPlan(const Plan& plan, bool replace) const {
 
 absl::Status RunDirectory::OpenLog(const Plan& plan, std::vector<BlockRecord>* records) {
   std::vector<BlockRecord> stored;
-  TRAINYARD_ASSIGN_OR_RETURN(log_,
-                             RecordLog::Open(path_ + "/" + kLogFile, plan.Hash(), &stored));
+  TRAINYARD_ASSIGN_OR_RETURN(log_, RecordLog::Open(path_ + "/" + kLogFile, plan.Hash(), &stored));
   std::set<size_t> blocks;
   for (BlockRecord& record : stored) {
     const bool usable = record.block < plan.blocks().size() && HasParts(record, path_);
@@ -177,9 +183,8 @@ absl::Status RunDirectory::RemovePartsExcept(const std::vector<BlockRecord>& rec
     for (const PartFile& part : record.parts) recorded.insert(part.name);
   }
   TRAINYARD_ASSIGN_OR_RETURN(std::vector<std::string> names, NamesIn(path_));
-  std::erase_if(names, [&](const std::string& name) {
-    return !IsPartName(name) || recorded.contains(name);
-  });
+  std::erase_if(
+      names, [&](const std::string& name) { return !IsPartName(name) || recorded.contains(name); });
   return RemoveFiles(names);
 }
 
@@ -208,13 +213,10 @@ absl::Status CheckOutsideInputs(const std::string& path, const std::vector<std::
   std::error_code error;
   const fs::path output = fs::weakly_canonical(fs::absolute(path, error), error);
   for (const std::string& input : inputs) {
-    if (!fs::is_directory(input, error)) continue;
-    const fs::path directory = fs::canonical(input, error);
-    const auto [rest, ignored] =
-        std::mismatch(directory.begin(), directory.end(), output.begin(), output.end());
-    if (rest != directory.end()) continue;
-    return absl::InvalidArgumentError(path + " is in the input directory " + input +
-                                      "; choose an output directory outside the inputs");
+    const fs::path canonical = fs::weakly_canonical(fs::absolute(input, error), error);
+    if (!Contains(canonical, output) && !Contains(output, canonical)) continue;
+    return absl::InvalidArgumentError("the output directory " + path + " and the input " + input +
+                                      " contain each other; choose another --out");
   }
   return absl::OkStatus();
 }

@@ -61,8 +61,8 @@ class RunDirectory {
   std::unique_ptr<RecordLog> log_;
 };
 
-// Returns InvalidArgument if `path` is in one of the input directories, where its files would become
-// inputs.
+// Returns InvalidArgument if `path` and an input are the same or one contains the other. Otherwise
+// outputs could become inputs, and --force could delete inputs.
 absl::Status CheckOutsideInputs(const std::string& path, const std::vector<std::string>& inputs);
 
 }  // namespace trainyard::data

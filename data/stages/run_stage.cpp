@@ -105,8 +105,8 @@ class Workers {
                                    : absl::OkStatus();
     };
     TRAINYARD_RETURN_IF_ERROR(advance(0));
-    TRAINYARD_ASSIGN_OR_RETURN(
-        BlockRecord record, RunStageOnBlock(stage_, plan_, block, decode_, directory_, advance));
+    TRAINYARD_ASSIGN_OR_RETURN(BlockRecord record,
+                               RunStageOnBlock(stage_, plan_, block, decode_, directory_, advance));
     record.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return Commit(std::move(record));
@@ -134,7 +134,7 @@ class Workers {
   RunDirectory& directory_;
   RunTotals& totals_;  // guarded by mutex_
   const std::atomic<bool>& cancelled_;
-  std::atomic<int64_t> bytes_read_ = 0;         // since the observer was last called
+  std::atomic<int64_t> bytes_read_ = 0;          // since the observer was last called
   std::atomic<size_t> failed_block_ = kNoBlock;  // the first one; written with mutex_
 
   std::mutex mutex_;  // guards the members below
@@ -170,9 +170,8 @@ absl::StatusOr<RunTotals> RunStage(const Stage& stage, const Plan& plan,
                                    const RunSettings& settings, const RunObserver& observer,
                                    const std::atomic<bool>& cancelled) {
   std::vector<BlockRecord> records;
-  TRAINYARD_ASSIGN_OR_RETURN(
-      const std::unique_ptr<RunDirectory> directory,
-      RunDirectory::Open(settings.out, plan, settings.replace, &records));
+  TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<RunDirectory> directory,
+                             RunDirectory::Open(settings.out, plan, settings.replace, &records));
   RunTotals totals(plan, settings.bad_lines);
   for (BlockRecord& record : records) TRAINYARD_RETURN_IF_ERROR(totals.Add(std::move(record)));
   const size_t recorded = totals.blocks();

@@ -56,10 +56,10 @@ class RunTotals {
 
   const Plan& plan_;
   std::vector<bool> has_;
-  size_t blocks_ = 0;  // with records
-  size_t next_ = 0;    // the first block without a record
+  size_t blocks_ = 0;                      // with records
+  size_t next_ = 0;                        // the first block without a record
   std::map<size_t, BlockRecord> waiting_;  // for records of earlier blocks
-  DocumentCounts counts_;  // without `dropped`
+  DocumentCounts counts_;                  // without `dropped`
   std::map<std::string, DroppedTotal> dropped_;
   BadLineLog bad_lines_;
   int64_t file_lines_ = 0;  // line ends of the current file in earlier blocks

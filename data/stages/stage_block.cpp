@@ -75,8 +75,7 @@ class Output : public BlockOutput {
 
 absl::StatusOr<BlockRecord> RunStageOnBlock(const Stage& stage, const Plan& plan, size_t block,
                                             const DecodeSettings& decode,
-                                            const RunDirectory& directory,
-                                            const Advance& advance) {
+                                            const RunDirectory& directory, const Advance& advance) {
   Output output(directory, block);
   const ProcessDocument process = stage.begin_block();
   const TakeDocument take = [&](const Document& document) {

@@ -110,6 +110,23 @@ TEST(DataCommandTest, EveryOptionOfTrainTokenizerReachesTheProgramThatDoesTheWor
   EXPECT_TRUE(read.force);
 }
 
+TEST(DataCommandTest, EveryOptionOfFilterReachesTheProgramThatDoesTheWork) {
+  data::FilterOptions options;
+  SetInputs(&options);
+  options.out = "out put";
+  options.rules = "guide,my rules.yaml";
+  options.memory_mib = 500;
+  options.force = true;
+  const data::FilterOptions read = Parse(FilterLine("trainyard-data", options)).filter;
+  ExpectInputs(read);
+  EXPECT_EQ(read.out, options.out);
+  EXPECT_EQ(read.rules, options.rules);
+  EXPECT_EQ(read.memory_mib, options.memory_mib);
+  EXPECT_TRUE(read.force);
+  options.force = false;
+  EXPECT_FALSE(Parse(FilterLine("x", options)).filter.force);
+}
+
 TEST(DataCommandTest, EveryOptionOfDedupReachesTheProgramThatDoesTheWork) {
   data::DedupOptions options;
   SetInputs(&options);
@@ -138,6 +155,10 @@ TEST(DataCommandTest, EveryOptionOfDedupReachesTheProgramThatDoesTheWork) {
 }
 
 TEST(DataCommandTest, RefusesValuesThatMakeNoSense) {
+  EXPECT_THROW(Parse({"x", "filter", "a.txt", "-o", "d"}), CLI::RequiredError);
+  EXPECT_THROW(Parse({"x", "filter", "a.txt", "--rules", "c4"}), CLI::RequiredError);
+  EXPECT_THROW(Parse({"x", "filter", "a.txt", "--rules", "c4", "-o", "d", "--memory-mib", "1"}),
+               CLI::ValidationError);
   EXPECT_THROW(Parse({"x", "prepare", "a.txt"}), CLI::RequiredError);
   EXPECT_THROW(Parse({"x", "prepare", "-o", "d"}), CLI::RequiredError);
   EXPECT_THROW(Parse({"x", "prepare", "-o", "d", "a.txt", "--val-fraction", "1"}),

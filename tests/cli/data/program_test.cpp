@@ -8,6 +8,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 
 #include "cli/data/data_command.h"
 #include "tests/data/text_directory.h"
@@ -83,6 +84,32 @@ TEST(DataProgramTest, ExitCodesTellTheKindsOfFailure) {
          "b.txt exists; replace it with --force");
   expect({"prepare", "--out", directory / "a.txt", good}, 2, "a.txt exists and is not a data set");
   expect({"prepare", "--out", out, directory / "none.txt"}, 3, "none.txt: No such file");
+}
+
+TEST(DataProgramTest, FiltersAndPreparesTheKeptDocuments) {
+  const TextDirectory directory;
+  std::string prose = Prose(500, 1);
+  std::replace(prose.begin(), prose.end(), '\n', ' ');
+  std::string lines;
+  for (int i = 0; i < 100; ++i) {
+    lines += "{\"text\": \"" + (i % 4 == 0 ? "short" : prose) + "\"}\n";
+  }
+  const std::string input = directory.Write("a.jsonl", lines);
+  const std::vector<std::string> filter = {"filter", input,   "--rules",         "guide",
+                                           "-q",     "--out", directory / "kept"};
+  const Ended filtered = RunProgram(directory, filter);
+  EXPECT_EQ(filtered.code, 0) << filtered.err;
+  EXPECT_THAT(filtered.out, HasSubstr("25.00%  " + input + ":1, " + input + ":5, " + input + ":9"));
+  EXPECT_EQ(RunProgram(directory, filter).out, filtered.out) << "a complete run is not repeated";
+  const Ended prepared = RunProgram(directory, {"prepare", directory / "kept", "--out",
+                                                directory / "out", "-q", "--val-fraction", "0"});
+  EXPECT_EQ(prepared.code, 0) << prepared.err;
+  EXPECT_THAT(prepared.out, HasSubstr(" from 1 files\n"));
+  // Other rules need another directory.
+  const Ended other = RunProgram(
+      directory, {"filter", input, "--rules", "gopher", "-q", "--out", directory / "kept"});
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, HasSubstr("kept contains another run: setting filter.rules was "));
 }
 
 TEST(DataProgramTest, TrainsATokenizerAndCountsWithIt) {

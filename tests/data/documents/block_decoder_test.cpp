@@ -150,5 +150,19 @@ TEST(BlockDecoderTest, APodFileIsOneDocumentOfText) {
   EXPECT_TRUE(decoded.parts[0].begins_document && decoded.parts[0].ends_document);
 }
 
+TEST(BlockDecoderTest, PartsOfJsonLinesContainTheLineAndItsNumber) {
+  const InputFile file = {"/in/file", InputKind::kJsonLines, 0, Compression::kNone};
+  RawBlock block;
+  block.file = &file;
+  block.bytes = "{\"text\":\"a\"}\n\n[]\n {\"id\":1,\"text\":\"b\xFF\"}\r\n";
+  PodTexts pods;
+  std::vector<std::string> lines;
+  const auto take = [&](const TextPart& part) {
+    lines.push_back(std::to_string(part.line) + std::string(part.json));
+  };
+  ASSERT_TRUE(BlockDecoder(Replacing(), &pods).Decode(&block, take).ok());
+  EXPECT_THAT(lines, ElementsAre("0{\"text\":\"a\"}", "3 {\"id\":1,\"text\":\"b\xEF\xBF\xBD\"}\r"));
+}
+
 }  // namespace
 }  // namespace trainyard::data

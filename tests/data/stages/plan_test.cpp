@@ -32,11 +32,10 @@ TEST(PlanTest, DividesFilesIntoBlocks) {
   files.Write("g.txt", "");
   const Plan plan = MakePlan(files, {.block_bytes = 100});
   const int64_t gzip_bytes = plan.files()[5].input.bytes;
-  EXPECT_THAT(plan.blocks(),
-              ElementsAre(PlanBlock{0, 2, 0, 50}, PlanBlock{2, 3, 0, 30}, PlanBlock{3, 4, 0, 100},
-                          PlanBlock{3, 4, 100, 200}, PlanBlock{3, 4, 200, 250},
-                          PlanBlock{4, 5, 0, 250}, PlanBlock{5, 6, 0, gzip_bytes},
-                          PlanBlock{6, 7, 0, 0}));
+  EXPECT_THAT(plan.blocks(), ElementsAre(PlanBlock{0, 2, 0, 50}, PlanBlock{2, 3, 0, 30},
+                                         PlanBlock{3, 4, 0, 100}, PlanBlock{3, 4, 100, 200},
+                                         PlanBlock{3, 4, 200, 250}, PlanBlock{4, 5, 0, 250},
+                                         PlanBlock{5, 6, 0, gzip_bytes}, PlanBlock{6, 7, 0, 0}));
   EXPECT_EQ(plan.BytesOf(plan.blocks()[0]), 90);
   EXPECT_EQ(plan.BytesOf(plan.blocks()[4]), 50);
 }
@@ -77,6 +76,16 @@ TEST(PlanTest, DescribesChanges) {
   const std::string before = MakePlan(files).ToJson();
   EXPECT_EQ(PlanChanges(before, before), "its blocks have changed");
   EXPECT_EQ(PlanChanges("{", before), "its plan.json is damaged");
+  const auto with = [&](nlohmann::ordered_json settings) {
+    return Plan::Make({}, std::move(settings))->ToJson();
+  };
+  EXPECT_EQ(PlanChanges(with({{"a", {{"b", 1}, {"c", 2}}}}), with({{"a", {{"b", 3}}}, {"d", 4}})),
+            "setting a.b was 1 and is now 3, setting a.c is now absent, setting d was null and is "
+            "now 4");
+  const std::string same(50, 'x');
+  EXPECT_EQ(PlanChanges(with({{"a", same + "1"}}), with({{"a", same + "2" + same + same}})),
+            "setting a was ..." + same.substr(30) + "1\" and is now ..." + same.substr(30) + "2" +
+                same + same.substr(21) + "...");
   for (const char* name : {"b.txt", "c.txt", "d.txt", "e.txt", "f.txt"}) files.Write(name, "x");
   EXPECT_EQ(PlanChanges(before, MakePlan(files).ToJson()),
             "input " + files / "b.txt" + " is new, input " + files / "c.txt" + " is new, input " +

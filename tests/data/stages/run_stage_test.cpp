@@ -34,8 +34,8 @@ TEST(RunStageTest, KeepsWholeLinesInTheOrderOfTheInput) {
     }
   };
   add(Lines(200, 0));
-  dropped += R"({"text":"A red text\nwith \"quotes\"\n","source":")" + runs.out("in/b.txt") +
-             "\"}\n";
+  dropped +=
+      R"({"text":"A red text\nwith \"quotes\"\n","source":")" + runs.out("in/b.txt") + "\"}\n";
   kept += R"({"text":"# A blue text\n","source":")" + runs.out("in/c.md") + "\"}\n";
   add(Lines(10, 1000));
   add(Lines(100, 2000));
@@ -138,8 +138,9 @@ TEST(RunStageTest, FailsWithTheErrorOfTheFirstBlock) {
     runs.files().Write(name, std::string(1500, 'a') + "\xFF");
   }
   for (int threads : {1, 2, 7}) {
-    EXPECT_THAT(runs.Run(DropRed(), "out" + std::to_string(threads), {.threads = threads}).message(),
-                HasSubstr("e.txt: not UTF-8 at byte 1500"));
+    EXPECT_THAT(
+        runs.Run(DropRed(), "out" + std::to_string(threads), {.threads = threads}).message(),
+        HasSubstr("e.txt: not UTF-8 at byte 1500"));
     EXPECT_THAT(runs.Contents("out" + std::to_string(threads)), Not(Contains(Key("report.json"))));
   }
 }

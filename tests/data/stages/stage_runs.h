@@ -144,7 +144,7 @@ class StageRuns {
 
  private:
   TextDirectory files_;
-  // Of the last run.
+  // The numbers describe the last run.
   mutable size_t blocks_ = 0;
   mutable size_t recorded_ = 0;
   mutable int64_t left_bytes_ = 0;
