@@ -8,9 +8,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "data/dedup/decide.h"
-
 namespace trainyard::data {
+
+// A document is compared with at most this number of kept documents per bucket, the first ones.
+// Otherwise a bucket of n different documents would need n^2 comparisons.
+inline constexpr size_t kComparedPerBucket = 16;
 
 // Most buckets have one such document, so that only this one has a place of its own.
 class BucketLists {

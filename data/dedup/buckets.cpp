@@ -84,6 +84,34 @@ absl::Status BucketSorter::CreateRanges(BucketMembers* members) const {
   return absl::OkStatus();
 }
 
+// Calls `take` with the groups of each partition, in order.
+absl::Status BucketSorter::GroupPartitions(const TakeRuns& take) const {
+  struct Groups {
+    size_t partition = 0;
+    absl::StatusOr<std::vector<uint64_t>> runs;
+  };
+  // The pipeline keeps the results of four partitions per thread.
+  const size_t share = limits_.memory_bytes / static_cast<size_t>(limits_.threads * 5);
+  size_t next = 0;
+  BlockPipeline<size_t, Groups> pipeline(limits_.threads);
+  return pipeline.Run(
+      [&next](size_t* partition) -> absl::StatusOr<bool> {
+        *partition = next++;
+        return *partition < kPartitions;
+      },
+      [&](int, size_t partition) -> absl::StatusOr<Groups> {
+        return Groups{partition, GroupKeys(*partitions_[partition], share)};
+      },
+      [&](Groups groups) -> absl::Status {
+        // A partition with very many equal keys may use more memory, on this thread only.
+        if (absl::IsResourceExhausted(groups.runs.status())) {
+          groups.runs = GroupKeys(*partitions_[groups.partition], limits_.memory_bytes);
+        }
+        TRAINYARD_RETURN_IF_ERROR(groups.runs.status());
+        return take(*groups.runs);
+      });
+}
+
 absl::StatusOr<BucketMembers> BucketSorter::Finish(const DocumentNumbers& numbers) {
   for (const std::unique_ptr<SpillFile>& partition : partitions_) {
     TRAINYARD_RETURN_IF_ERROR(partition->Finish());
@@ -103,17 +131,7 @@ absl::StatusOr<BucketMembers> BucketSorter::Finish(const DocumentNumbers& number
     }
     return absl::OkStatus();
   };
-  // The pipeline keeps the results of four partitions per thread.
-  const size_t memory = limits_.memory_bytes / static_cast<size_t>(limits_.threads * 4);
-  size_t next_partition = 0;
-  BlockPipeline<size_t, std::vector<uint64_t>> pipeline(limits_.threads);
-  TRAINYARD_RETURN_IF_ERROR(pipeline.Run(
-      [&](size_t* partition) -> absl::StatusOr<bool> {
-        *partition = next_partition++;
-        return *partition < kPartitions;
-      },
-      [&](int, size_t partition) { return GroupKeys(*partitions_[partition], memory); },
-      add_members));
+  TRAINYARD_RETURN_IF_ERROR(GroupPartitions(add_members));
   for (const std::unique_ptr<SpillFile>& partition : partitions_) partition->Remove();
   for (const std::unique_ptr<SpillFile>& range : members.ranges_) {
     TRAINYARD_RETURN_IF_ERROR(range->Finish());

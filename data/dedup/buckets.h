@@ -54,7 +54,9 @@ class BucketSorter {
  private:
   BucketSorter(std::string directory, const BucketLimits& limits)
       : directory_(std::move(directory)), limits_(limits) {}
+  using TakeRuns = std::function<absl::Status(const std::vector<uint64_t>& runs)>;
   absl::Status CreateRanges(BucketMembers* members) const;
+  absl::Status GroupPartitions(const TakeRuns& take) const;
 
   const std::string directory_;
   const BucketLimits limits_;

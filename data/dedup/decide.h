@@ -43,10 +43,6 @@ struct Decisions {
   static constexpr size_t kLargestClusters = 5;
 };
 
-// A document is compared with at most this number of kept documents per bucket, the first ones.
-// Otherwise a bucket of n different documents would need n^2 comparisons.
-inline constexpr size_t kComparedPerBucket = 16;
-
 // Drops each document that is like a kept earlier one. Documents below `first_new` are references:
 // never dropped, but others are dropped for them. The result depends only on the members and the
 // comparisons.

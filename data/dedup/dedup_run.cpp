@@ -113,17 +113,20 @@ class Decider {
   Decisions decisions_;
 };
 
-// Returns a line for dropped-*: an object with the document, which is a JSON object.
+// Inserts the reason into the JSON object of a document, as `data filter` does. The object has a
+// text and is therefore not empty.
 absl::StatusOr<std::string> DroppedLine(const Decider& decider, const DroppedDocument& dropped,
                                         std::string_view json) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::string id, decider.PlaceOf(dropped.document));
   TRAINYARD_ASSIGN_OR_RETURN(const std::string kept, decider.PlaceOf(dropped.kept));
-  const nlohmann::ordered_json object = {
+  const nlohmann::ordered_json reason = {
       {"id", id}, {"kept", kept}, {"similarity", std::round(dropped.similarity * 10000.0) / 10000}};
+  const size_t brace = json.find('{');
+  std::string line(json.substr(0, brace + 1));
   // A path need not be UTF-8.
-  std::string line = object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  line.pop_back();
-  return line + ",\"document\":" + std::string(json) + "}";
+  line += "\"trainyard_dropped\":" +
+          reason.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + ",";
+  return line.append(json.substr(brace + 1));
 }
 
 // Keeps or drops the next document of a block.

@@ -49,9 +49,9 @@ struct DedupResult {
 };
 
 // Writes a directory of data/stages with the kept documents of `files` in part-*, and the others in
-// dropped-* with the place of the kept document and the similarity. Of duplicates, the first one in
-// the order of files and lines is kept. Documents like one of `references` are dropped; the
-// references are not written. The output does not depend on the number of threads.
+// dropped-* with the place of the kept document and the similarity. The first of several like
+// documents, in the order of files and lines, is kept. Documents like one of `references` are
+// dropped; the references are not written. The output does not depend on the number of threads.
 //
 // An interrupted run repeats the decisions, and continues the output. Returns the errors of
 // RunStage, PlanStage and BucketSorter.

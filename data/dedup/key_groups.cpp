@@ -84,10 +84,9 @@ absl::StatusOr<std::vector<uint64_t>> GroupKeys(const SpillFile& file, size_t me
     }
   }));
   if (too_many) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "more than ", records_max,
-        " equal keys in a scratch file; raise --memory-mib, use fewer --jobs, or remove exact "
-        "duplicates first with --preset exact"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("more than ", records_max,
+                     " equal keys in a scratch file; raise --memory-mib"));
   }
   std::sort(repeated.begin(), repeated.end());
   return RunsOf(repeated);

@@ -108,9 +108,18 @@ TEST(Buckets, NoDocumentsGiveNoBuckets) {
 TEST(Buckets, RefuseMoreEqualKeysThanTheMemoryLimit) {
   const TemporaryDirectory directory;
   const std::vector<std::vector<BandKey>> keys(1000, {{1, 1}});
-  const absl::Status status = SortKeys(directory, keys, {.memory_bytes = 100000}).status();
+  const absl::Status status = SortKeys(directory, keys, {.memory_bytes = 50000}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(status.message(), HasSubstr("raise --memory-mib"));
+}
+
+TEST(Buckets, OnePartitionMayUseTheMemoryOfAllThreads) {
+  const TemporaryDirectory directory;
+  const std::vector<std::vector<BandKey>> keys(1000, {{1, 1}});
+  const absl::StatusOr<BucketMembers> members =
+      SortKeys(directory, keys, {.threads = 7, .memory_bytes = 100000});
+  ASSERT_TRUE(members.ok()) << members.status();
+  EXPECT_EQ(members->buckets(), 1u);
 }
 
 TEST(Buckets, RefuseCutScratchFiles) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "data/dedup/bucket_lists.h"
 #include "tests/data/dedup/text_dedup.h"
 
 namespace trainyard::data {

@@ -110,7 +110,8 @@ class DedupRunTest : public ::testing::Test {
       const auto name = [this](const std::string& id) {
         return id.substr(files_.path().size() + 1);
       };
-      ids.push_back(name(line["id"]) + " < " + name(line["kept"]));
+      const nlohmann::json& reason = line["trainyard_dropped"];
+      ids.push_back(name(reason["id"]) + " < " + name(reason["kept"]));
     }
     return ids;
   }
@@ -133,8 +134,9 @@ TEST_F(DedupRunTest, TheFirstOfEqualDocumentsIsKept) {
   EXPECT_THAT(DroppedIds("out"),
               ElementsAre("in/a.jsonl:4 < in/a.jsonl:1", "in/b.jsonl:2 < in/a.jsonl:3"));
   const nlohmann::json dropped = Lines("out", "dropped")[0];
-  EXPECT_EQ(dropped["similarity"], 1);
-  EXPECT_EQ(dropped["document"]["text"], "ONE");
+  EXPECT_EQ(dropped["trainyard_dropped"]["similarity"], 1);
+  EXPECT_EQ(dropped["text"], "ONE");
+  EXPECT_EQ(dropped["kind"], "test");
 }
 
 TEST_F(DedupRunTest, LinesAreNumberedAcrossBlocks) {
