@@ -45,6 +45,9 @@ std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options) {
   CLI::App* filter = app.add_subcommand(
       "filter", "Keep the documents that pass quality rules; continues an interrupted run");
   AddFilterOptions(*filter, &options->filter);
+  CLI::App* dedup =
+      app.add_subcommand("dedup", "Remove duplicate documents; continues an interrupted run");
+  AddDedupOptions(*dedup, &options->dedup);
   return {
       {prepare,
        [options](const std::string& program) { return PrepareLine(program, options->prepare); }},
@@ -58,7 +61,9 @@ std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options) {
          return TrainTokenizerLine(program, options->train_tokenizer);
        }},
       {filter,
-       [options](const std::string& program) { return FilterLine(program, options->filter); }}};
+       [options](const std::string& program) { return FilterLine(program, options->filter); }},
+      {dedup,
+       [options](const std::string& program) { return DedupLine(program, options->dedup); }}};
 }
 
 int RunDataCommand(const DataCommand& command) {

@@ -25,6 +25,7 @@ struct DataOptions {
   data::CountOptions count;
   data::TrainTokenizerOptions train_tokenizer;
   data::FilterOptions filter;
+  data::DedupOptions dedup;
 };
 
 struct DataCommand {

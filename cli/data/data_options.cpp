@@ -284,4 +284,52 @@ std::vector<std::string> FilterLine(const std::string& program,
   return line;
 }
 
+void AddDedupOptions(CLI::App& app, data::DedupOptions* options) {
+  AddInputOptions(app, options);
+  app.add_option("-o,--out", options->out,
+                 "directory to create; an interrupted run in it is continued")
+      ->type_name("DIR")
+      ->check(NotEmpty)
+      ->required();
+  app.add_option("--preset", options->preset,
+                 "near (verified near duplicates), exact (equal texts), or the parameters of "
+                 "guide, fineweb or slimpajama")
+      ->check(CLI::IsMember({"near", "guide", "fineweb", "slimpajama", "exact"}))
+      ->capture_default_str();
+  app.add_option("--threshold", options->threshold,
+                 "lowest Jaccard similarity of duplicates; for --preset near (default: 0.8)")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--keep", options->keep,
+                 "greedy (drop documents like a kept one) or components (keep one of all connected "
+                 "documents); default: that of the preset")
+      ->check(CLI::IsMember({"greedy", "components"}));
+  app.add_option("--against", options->against,
+                 "files or a directory, such as validation data; documents like one of them are "
+                 "dropped; can be repeated")
+      ->type_name("INPUT")
+      ->check(NotEmpty)
+      ->allow_extra_args(false);
+  app.add_option("--scratch", options->scratch,
+                 "existing directory for scratch files (default: next to DIR)")
+      ->type_name("DIR")
+      ->check(NotEmpty);
+  app.add_option("--memory-mib", options->memory_mib, "memory limit in MiB")
+      ->check(CLI::Range(64, 1 << 24))
+      ->capture_default_str();
+  app.add_flag("--force", options->force, "delete an earlier run in DIR");
+}
+
+std::vector<std::string> DedupLine(const std::string& program, const data::DedupOptions& options) {
+  std::vector<std::string> line = {program, "dedup", "--out=" + options.out,
+                                   "--preset=" + options.preset,
+                                   "--memory-mib=" + std::to_string(options.memory_mib)};
+  if (options.threshold) line.push_back("--threshold=" + ExactText(*options.threshold));
+  if (!options.keep.empty()) line.push_back("--keep=" + options.keep);
+  for (const std::string& input : options.against) line.push_back("--against=" + input);
+  if (!options.scratch.empty()) line.push_back("--scratch=" + options.scratch);
+  if (options.force) line.push_back("--force");
+  AppendInputs(options, &line);
+  return line;
+}
+
 }  // namespace trainyard::cli

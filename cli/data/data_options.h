@@ -38,6 +38,9 @@ std::vector<std::string> TrainTokenizerLine(const std::string& program,
 void AddFilterOptions(CLI::App& app, data::FilterOptions* options);
 std::vector<std::string> FilterLine(const std::string& program, const data::FilterOptions& options);
 
+void AddDedupOptions(CLI::App& app, data::DedupOptions* options);
+std::vector<std::string> DedupLine(const std::string& program, const data::DedupOptions& options);
+
 }  // namespace trainyard::cli
 
 #endif  // TRAINYARD_CLI_DATA_DATA_OPTIONS_H_

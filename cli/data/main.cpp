@@ -15,6 +15,7 @@
 #include "cli/data/data_command.h"
 #include "cli/process/exit_code.h"
 #include "data/prepare/count.h"
+#include "data/prepare/dedup_data.h"
 #include "data/prepare/filter_data.h"
 #include "data/prepare/inspect.h"
 #include "data/prepare/prepare.h"
@@ -131,6 +132,13 @@ absl::StatusOr<std::string> Filter(const trainyard::data::FilterOptions& options
   return trainyard::data::FilterText(*summary);
 }
 
+absl::StatusOr<std::string> Dedup(const trainyard::data::DedupOptions& options,
+                                  Progress* progress) {
+  const auto summary = trainyard::data::DedupData(options, progress, cancelled);
+  if (!summary.ok()) return summary.status();
+  return trainyard::data::DedupText(*summary);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -154,6 +162,10 @@ int main(int argc, char** argv) {
   if (app.got_subcommand("filter")) {
     return Run(options.filter.quiet,
                [&](Progress* progress) { return Filter(options.filter, progress); });
+  }
+  if (app.got_subcommand("dedup")) {
+    return Run(options.dedup.quiet,
+               [&](Progress* progress) { return Dedup(options.dedup, progress); });
   }
   if (app.got_subcommand("inspect")) {
     return Run(options.inspect.quiet,

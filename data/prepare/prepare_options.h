@@ -3,6 +3,7 @@
 #define TRAINYARD_DATA_PREPARE_PREPARE_OPTIONS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,17 @@ struct FilterOptions : InputOptions {
   std::string rules;  // for Filter::Load
   std::string out;    // directory to create or to continue
   int64_t memory_mib = 4096;
+  bool force = false;  // delete an earlier run in the directory
+};
+
+struct DedupOptions : InputOptions {
+  std::string out;                   // directory to create or continue
+  std::string preset = "near";       // see PresetSettings
+  std::optional<double> threshold;   // similarity of duplicates; empty: that of the preset
+  std::string keep;                  // "greedy", "components"; "": that of the preset
+  std::vector<std::string> against;  // files or directories whose documents are dropped
+  std::string scratch;               // existing directory; "": next to `out`
+  int64_t memory_mib = 2048;
   bool force = false;  // delete an earlier run in the directory
 };
 

@@ -23,6 +23,7 @@ struct Document {
   std::string_view text;
   size_t file = 0;   // in the plan
   int64_t line = 0;  // counted from 0 at the first line of the block in this file
+  size_t block = 0;  // in the plan; set by RunStageOnBlock
 };
 
 // The lines of one file in a block.

@@ -80,7 +80,9 @@ absl::StatusOr<BlockRecord> RunStageOnBlock(const Stage& stage, const Plan& plan
   const ProcessDocument process = stage.begin_block();
   const TakeDocument take = [&](const Document& document) {
     output.CountInput(document);
-    return process(document, &output);
+    Document numbered = document;
+    numbered.block = block;
+    return process(numbered, &output);
   };
   BlockRecord record;
   record.block = block;

@@ -94,6 +94,9 @@ std::vector<IncludeRule> DataRules() {
       {"data/documents", {"data/documents", "data/input", "proto/process", "proto/support"}},
       {"data/filter", {"data/filter", "data/bpe", "data/split", "data/unicode", "proto/support"}},
       {"data/stages", {"data/stages", "data/documents", "data/input", "proto/support"}},
+      {"data/dedup",
+       {"data/dedup", "data/stages", "data/documents", "data/input", "data/unicode",
+        "proto/support"}},
       {"data/tokens", {"data/tokens", "data/tokenizer", "proto/support"}},
       {"data", {"data", "proto/process", "proto/support"}},
       // The command line starts the program; only the program's main file calls the rooms.

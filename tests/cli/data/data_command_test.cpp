@@ -169,6 +169,33 @@ TEST(DataCommandTest, EveryOptionOfFilterReachesTheProgramThatDoesTheWork) {
   EXPECT_FALSE(Parse(FilterLine("x", options)).filter.force);
 }
 
+TEST(DataCommandTest, EveryOptionOfDedupReachesTheProgramThatDoesTheWork) {
+  data::DedupOptions options;
+  SetInputs(&options);
+  options.out = "out put";
+  options.preset = "near";
+  options.threshold = 0.7;
+  options.keep = "components";
+  options.against = {"val", "-test.jsonl"};
+  options.scratch = "/scratch";
+  options.memory_mib = 100;
+  options.force = true;
+  const data::DedupOptions read = Parse(DedupLine("trainyard-data", options)).dedup;
+  ExpectInputs(read);
+  EXPECT_EQ(read.out, options.out);
+  EXPECT_EQ(read.preset, options.preset);
+  EXPECT_EQ(read.threshold, options.threshold);
+  EXPECT_EQ(read.keep, options.keep);
+  EXPECT_EQ(read.against, options.against);
+  EXPECT_EQ(read.scratch, options.scratch);
+  EXPECT_EQ(read.memory_mib, options.memory_mib);
+  EXPECT_TRUE(read.force);
+  const data::DedupOptions typed = Parse({"x", "dedup", "--against", "val", "a", "-o", "d"}).dedup;
+  EXPECT_EQ(typed.inputs, std::vector<std::string>{"a"});
+  EXPECT_EQ(typed.threshold, std::nullopt);
+  EXPECT_EQ(Parse(DedupLine("x", typed)).dedup.threshold, std::nullopt);
+}
+
 TEST(DataCommandTest, RefusesValuesThatMakeNoSense) {
   EXPECT_THROW(Parse({"x", "filter", "a.txt", "-o", "d"}), CLI::RequiredError);
   EXPECT_THROW(Parse({"x", "filter", "a.txt", "--rules", "c4"}), CLI::RequiredError);
@@ -204,6 +231,10 @@ TEST(DataCommandTest, RefusesValuesThatMakeNoSense) {
                CLI::ValidationError);
   EXPECT_THROW(Parse({"x", "prepare", "-o", "d", "a.txt", "--bad-fraction", "2"}),
                CLI::ValidationError);
+  EXPECT_THROW(Parse({"x", "dedup", "a.txt"}), CLI::RequiredError);
+  EXPECT_THROW(Parse({"x", "dedup", "a.txt", "-o", "d", "--preset", "far"}), CLI::ValidationError);
+  EXPECT_THROW(Parse({"x", "dedup", "a.txt", "-o", "d", "--threshold", "2"}), CLI::ValidationError);
+  EXPECT_THROW(Parse({"x", "dedup", "a.txt", "-o", "d", "--keep", "all"}), CLI::ValidationError);
   // An unset shell variable causes such an empty value.
   EXPECT_THROW(Parse({"x", "prepare", "a.txt", "-o", ""}), CLI::ValidationError);
   EXPECT_THROW(Parse({"x", "prepare", "a.txt", "-o", "d", "--field", ""}), CLI::ValidationError);

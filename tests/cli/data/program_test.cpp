@@ -156,6 +156,20 @@ TEST(DataProgramTest, InspectsFiles) {
               StartsWith("{\n  \"files\": ["));
 }
 
+TEST(DataProgramTest, RemovesDuplicates) {
+  const TextDirectory directory;
+  const std::string input = directory.Write("a.jsonl", "{\"text\":\"one\"}\n{\"text\":\"One\"}\n");
+  const Ended ended = RunProgram(directory, {"dedup", input, "-o", directory / "out", "-q"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.err, "");
+  EXPECT_THAT(ended.out, StartsWith("documents    2 from 1 files: 1 kept, 1 dropped (50.00%)\n"));
+  EXPECT_THAT(ended.out, HasSubstr("next         trainyard data prepare"));
+  const Ended refused = RunProgram(directory, {"dedup", input, "-o", directory / "out2", "-q",
+                                               "--preset", "exact", "--threshold", "0.5"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("preset exact has no threshold"));
+}
+
 TEST(DataProgramTest, ItsAbsenceIsExplained) {
   testing::internal::CaptureStderr();
   CLI::App app;

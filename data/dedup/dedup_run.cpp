@@ -1,0 +1,238 @@
+#include "data/dedup/dedup_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "data/dedup/buckets.h"
+#include "data/dedup/decide.h"
+#include "data/dedup/document_passes.h"
+#include "data/dedup/document_store.h"
+#include "data/dedup/scratch_directory.h"
+#include "data/stages/run_directory.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::data {
+namespace {
+
+// Increase it if the decisions change for the same settings.
+constexpr int kDecisionsVersion = 1;
+
+constexpr char kReason[] = "duplicate";
+
+nlohmann::ordered_json SettingsJson(const DedupSettings& settings, const std::string& references) {
+  return {{"version", kDecisionsVersion},
+          {"preset", settings.preset},
+          {"shingle_length", settings.shingle_length},
+          {"bands", settings.bands},
+          {"rows", settings.rows},
+          {"threshold", settings.verify ? nlohmann::json(settings.threshold) : nlohmann::json()},
+          {"keep", settings.components ? "components" : "greedy"},
+          {"references", references}};
+}
+
+int64_t BytesOf(const std::vector<const Plan*>& plans) {
+  int64_t bytes = 0;
+  for (const Plan* plan : plans) {
+    for (const PlanFile& file : plan->files()) bytes += file.input.bytes;
+  }
+  return bytes;
+}
+
+// Decides which documents are dropped.
+class Decider {
+ public:
+  Decider(const DedupRunSettings& settings, const DedupObserver& observer, DedupInputs inputs,
+          std::string scratch)
+      : settings_(settings),
+        observer_(observer),
+        inputs_(std::move(inputs)),
+        scratch_(std::move(scratch)) {}
+
+  absl::Status Run() {
+    TRAINYARD_ASSIGN_OR_RETURN(store_,
+                               DocumentStore::Create(scratch_ + "/documents", settings_.dedup));
+    const BucketLimits limits = {inputs_.threads,
+                                 static_cast<size_t>(settings_.run.memory_bytes) / 2};
+    TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<BucketSorter> sorter,
+                               BucketSorter::Create(scratch_, limits));
+    observer_.start("computing signatures", BytesOf(inputs_.plans));
+    TRAINYARD_ASSIGN_OR_RETURN(documents_,
+                               SignDocuments(inputs_, settings_.dedup, sorter.get(), store_.get()));
+    observer_.start("sorting band keys", 0);
+    TRAINYARD_ASSIGN_OR_RETURN(const BucketMembers members, sorter->Finish(documents_->numbers));
+    TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<PairTest> test, MakeTest(members));
+    observer_.start("comparing documents", 0);
+    TRAINYARD_ASSIGN_OR_RETURN(decisions_,
+                               settings_.dedup.components
+                                   ? DecideByComponents(members, first_new(), test.get())
+                                   : DecideGreedily(members, first_new(), test.get()));
+    return absl::OkStatus();
+  }
+
+  // Number of the first document that is not a reference.
+  uint64_t first_new() const { return documents_->numbers.FirstOf(first_new_block()); }
+  size_t first_new_block() const {
+    return inputs_.plans.size() == 1 ? 0 : inputs_.plans[0]->blocks().size();
+  }
+  const DocumentNumbers& numbers() const { return documents_->numbers; }
+  const Decisions& decisions() const { return decisions_; }
+  absl::StatusOr<std::string> PlaceOf(uint64_t document) const {
+    return PlaceText(inputs_, *documents_, *store_, document);
+  }
+
+ private:
+  absl::StatusOr<std::unique_ptr<PairTest>> MakeTest(const BucketMembers& members) {
+    if (!settings_.dedup.verify) return std::make_unique<UnverifiedTest>(*store_);
+    std::vector<bool> wanted(documents_->numbers.documents());
+    TRAINYARD_RETURN_IF_ERROR(
+        members.ForEachDocument([&wanted](uint64_t document, const std::vector<uint64_t>&) {
+          wanted[document] = true;
+          return absl::OkStatus();
+        }));
+    TRAINYARD_ASSIGN_OR_RETURN(shingles_, ShingleStore::Create(scratch_ + "/shingles"));
+    if (members.buckets() > 0) {
+      observer_.start("reading candidates", BytesOf(inputs_.plans));
+      TRAINYARD_RETURN_IF_ERROR(
+          StoreShingles(inputs_, settings_.dedup, documents_->numbers, wanted, shingles_.get()));
+    }
+    return std::make_unique<VerifyingTest>(*store_, *shingles_, settings_.dedup.threshold);
+  }
+
+  const DedupRunSettings& settings_;
+  const DedupObserver& observer_;
+  const DedupInputs inputs_;
+  const std::string scratch_;
+  std::unique_ptr<DocumentStore> store_;
+  std::unique_ptr<ShingleStore> shingles_;
+  std::optional<SignedInputs> documents_;
+  Decisions decisions_;
+};
+
+// Inserts the reason into the JSON object of a document, as `data filter` does. The object has a
+// text and is therefore not empty.
+absl::StatusOr<std::string> DroppedLine(const Decider& decider, const DroppedDocument& dropped,
+                                        std::string_view json) {
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string id, decider.PlaceOf(dropped.document));
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string kept, decider.PlaceOf(dropped.kept));
+  const nlohmann::ordered_json reason = {
+      {"id", id}, {"kept", kept}, {"similarity", std::round(dropped.similarity * 10000.0) / 10000}};
+  const size_t brace = json.find('{');
+  std::string line(json.substr(0, brace + 1));
+  // A path need not be UTF-8.
+  line += "\"trainyard_dropped\":" +
+          reason.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + ",";
+  return line.append(json.substr(brace + 1));
+}
+
+// Keeps or drops the next document of a block.
+class BlockApplier {
+ public:
+  explicit BlockApplier(const Decider& decider) : decider_(decider) {}
+
+  absl::Status Apply(const Document& document, BlockOutput* output) {
+    const size_t block = decider_.first_new_block() + document.block;
+    const uint64_t number = decider_.numbers().FirstOf(block) + next_++;
+    const std::vector<DroppedDocument>& dropped = decider_.decisions().dropped;
+    const auto found = std::lower_bound(
+        dropped.begin(), dropped.end(), number,
+        [](const DroppedDocument& a, uint64_t other) { return a.document < other; });
+    if (found == dropped.end() || found->document != number) {
+      return output->Keep(document.json, document.text.size());
+    }
+    TRAINYARD_ASSIGN_OR_RETURN(const std::string line,
+                               DroppedLine(decider_, *found, document.json));
+    return output->Drop(document, kReason, line);
+  }
+
+ private:
+  const Decider& decider_;
+  uint64_t next_ = 0;  // index of the next document in the block
+};
+
+absl::StatusOr<DedupResult> ResultOf(const Decider& decider, const RunTotals& totals) {
+  DedupResult result;
+  result.references = static_cast<int64_t>(decider.first_new());
+  result.documents_in = totals.documents_in();
+  result.documents_out = totals.documents_out();
+  result.bytes_in = totals.bytes_in();
+  result.bytes_out = totals.bytes_out();
+  result.clusters = decider.decisions().clusters;
+  for (const Cluster& cluster : decider.decisions().largest) {
+    TRAINYARD_ASSIGN_OR_RETURN(std::string kept, decider.PlaceOf(cluster.kept));
+    result.largest.push_back({std::move(kept), cluster.documents, cluster.lowest_similarity});
+  }
+  if (totals.bad_lines().bad() > 0) result.bad_lines = totals.bad_lines().Summary();
+  result.repaired = totals.bad_lines().repaired();
+  return result;
+}
+
+// Creates the output directory, or returns the error that RunStage would return much later.
+absl::Status CheckOutput(const Plan& plan, RunSettings* run) {
+  std::vector<BlockRecord> records;
+  TRAINYARD_RETURN_IF_ERROR(RunDirectory::Open(run->out, plan, run->replace, &records).status());
+  run->replace = false;  // RunStage must not delete the new directory.
+  return absl::OkStatus();
+}
+
+std::string ScratchPrefix(const DedupRunSettings& settings) {
+  if (!settings.scratch.empty()) return settings.scratch + "/trainyard-dedup-";
+  std::string out = settings.run.out;
+  while (out.size() > 1 && out.back() == '/') out.pop_back();
+  return out + ".scratch-";
+}
+
+}  // namespace
+
+absl::StatusOr<DedupResult> RunDedup(const std::vector<InputFile>& files,
+                                     const std::vector<InputFile>& references,
+                                     const DedupRunSettings& settings,
+                                     const DedupObserver& observer,
+                                     const std::atomic<bool>& cancelled) {
+  RunSettings run = settings.run;
+  Stage stage;
+  stage.name = "dedup";
+  stage.settings = SettingsJson(settings.dedup, "");
+  TRAINYARD_ASSIGN_OR_RETURN(const Plan reference_plan,
+                             PlanStage(stage, run.decode, references, settings.limits));
+  if (!references.empty()) stage.settings = SettingsJson(settings.dedup, reference_plan.Hash());
+  TRAINYARD_ASSIGN_OR_RETURN(const Plan plan, PlanStage(stage, run.decode, files, settings.limits));
+  TRAINYARD_RETURN_IF_ERROR(CheckOutput(plan, &run));
+
+  DedupInputs inputs;
+  if (!references.empty()) inputs.plans.push_back(&reference_plan);
+  inputs.plans.push_back(&plan);
+  inputs.decode = run.decode;
+  inputs.bad_lines = run.bad_lines;
+  inputs.threads = run.threads;
+  std::mutex mutex;
+  inputs.advance = [&](int64_t bytes) -> absl::Status {
+    if (cancelled) return absl::CancelledError("interrupted; repeat the command to continue");
+    const std::lock_guard<std::mutex> lock(mutex);
+    observer.advance(bytes);
+    return absl::OkStatus();
+  };
+  TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<ScratchDirectory> scratch,
+                             ScratchDirectory::Create(ScratchPrefix(settings)));
+  Decider decider(settings, observer, std::move(inputs), scratch->path());
+  TRAINYARD_RETURN_IF_ERROR(decider.Run());
+
+  stage.begin_block = [&decider]() -> ProcessDocument {
+    const auto applier = std::make_shared<BlockApplier>(decider);
+    return [applier](const Document& document, BlockOutput* output) {
+      return applier->Apply(document, output);
+    };
+  };
+  const RunObserver stage_observer = {
+      [&observer](size_t, size_t, int64_t bytes) { observer.start("writing", bytes); },
+      observer.advance};
+  TRAINYARD_ASSIGN_OR_RETURN(const RunTotals totals,
+                             RunStage(stage, plan, run, stage_observer, cancelled));
+  return ResultOf(decider, totals);
+}
+
+}  // namespace trainyard::data

@@ -1,0 +1,66 @@
+// Removes duplicates from data sets: the signatures, the decisions and the output.
+#ifndef TRAINYARD_DATA_DEDUP_DEDUP_RUN_H_
+#define TRAINYARD_DATA_DEDUP_DEDUP_RUN_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "data/dedup/dedup_settings.h"
+#include "data/input/input_files.h"
+#include "data/stages/plan.h"
+#include "data/stages/run_stage.h"
+
+namespace trainyard::data {
+
+struct DedupRunSettings {
+  DedupSettings dedup;
+  RunSettings run;
+  std::string scratch;  // existing directory for scratch files; "": next to the output
+  PlanLimits limits;
+};
+
+// Called on the caller's thread, except `advance`.
+struct DedupObserver {
+  // `bytes`: on disk, that the step reads; 0 if it reads no input.
+  std::function<void(const std::string& step, int64_t bytes)> start;
+  std::function<void(int64_t bytes)> advance;  // called by one thread at a time
+};
+
+struct ReportedCluster {
+  std::string kept;  // "FILE:LINE"; "FILE" for plain text
+  uint64_t documents = 0;
+  double lowest_similarity = 1;  // to the kept document
+};
+
+struct DedupResult {
+  int64_t references = 0;
+  int64_t documents_in = 0;  // without references
+  int64_t documents_out = 0;
+  int64_t bytes_in = 0;  // of text
+  int64_t bytes_out = 0;
+  uint64_t clusters = 0;
+  std::vector<ReportedCluster> largest;
+  std::string bad_lines;  // BadLineLog::Summary; "" if there are none
+  int64_t repaired = 0;   // lines and files with replaced bytes
+};
+
+// Writes a directory of data/stages with the kept documents of `files` in part-*, and the others in
+// dropped-* with the place of the kept document and the similarity. The first of several like
+// documents, in the order of files and lines, is kept. Documents like one of `references` are
+// dropped; the references are not written. The output does not depend on the number of threads.
+//
+// An interrupted run repeats the decisions, and continues the output. Returns the errors of
+// RunStage, PlanStage and BucketSorter.
+absl::StatusOr<DedupResult> RunDedup(const std::vector<InputFile>& files,
+                                     const std::vector<InputFile>& references,
+                                     const DedupRunSettings& settings,
+                                     const DedupObserver& observer,
+                                     const std::atomic<bool>& cancelled);
+
+}  // namespace trainyard::data
+
+#endif  // TRAINYARD_DATA_DEDUP_DEDUP_RUN_H_
