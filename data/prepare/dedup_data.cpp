@@ -28,7 +28,7 @@ DedupRunSettings RunSettingsOf(const Job& job, const DedupOptions& options,
   return settings;
 }
 
-DedupObserver ObserverOf(Progress* progress) {
+DedupObserver DedupObserverOf(Progress* progress) {
   return {[progress](const std::string& step, int64_t bytes) {
             progress->Stop();
             if (bytes > 0) {
@@ -105,7 +105,7 @@ absl::StatusOr<DedupSummary> DedupData(const DedupOptions& options, Progress* pr
   }
   TRAINYARD_ASSIGN_OR_RETURN(
       summary.result, RunDedup(job.files, references, RunSettingsOf(job, options, summary.settings),
-                               ObserverOf(progress), cancelled));
+                               DedupObserverOf(progress), cancelled));
   progress->Stop();
   summary.directory = options.out;
   summary.files = static_cast<int64_t>(job.files.size());

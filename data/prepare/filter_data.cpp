@@ -27,7 +27,7 @@ RunSettings SettingsOf(const Job& job, const FilterOptions& options) {
   return settings;
 }
 
-RunObserver ObserverOf(Progress* progress) {
+RunObserver RunObserverOf(Progress* progress) {
   return {[progress](size_t blocks, size_t recorded, int64_t bytes) {
             if (recorded > 0) {
               progress->PrintLine("continuing: " + ReadableCount(static_cast<int64_t>(recorded)) +
@@ -92,7 +92,7 @@ absl::StatusOr<FilterSummary> FilterData(const FilterOptions& options, Progress*
   const RunSettings settings = SettingsOf(job, options);
   TRAINYARD_ASSIGN_OR_RETURN(const Plan plan, PlanStage(stage, settings.decode, job.files));
   TRAINYARD_ASSIGN_OR_RETURN(const RunTotals totals,
-                             RunStage(stage, plan, settings, ObserverOf(progress), cancelled));
+                             RunStage(stage, plan, settings, RunObserverOf(progress), cancelled));
   progress->Stop();
   return SummaryOf(options, job, filter, totals);
 }

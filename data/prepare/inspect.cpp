@@ -49,7 +49,7 @@ std::string_view FirstCharacters(std::string_view text, size_t bytes_max) {
   return text.substr(0, end);
 }
 
-// Keeps the documents with the smallest hashes. Of equal documents, the first one is kept.
+// Keeps the documents with the smallest hashes. Keeps only the first one of equal documents.
 void AddToSample(SampleDocument document, std::vector<SampleDocument>* sample) {
   const auto less = [](const SampleDocument& a, const SampleDocument& b) {
     return a.hash < b.hash;

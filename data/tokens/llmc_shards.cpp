@@ -9,23 +9,7 @@
 #include "proto/support/status_macros.h"
 
 namespace trainyard::data {
-namespace {
-
 static_assert(std::endian::native == std::endian::little);
-
-constexpr LlmcVariant kVariants[] = {{"gpt2", 50257, 20240520, 1, 2},
-                                     {"llama3", 128256, 20240801, 7, 4}};
-
-}  // namespace
-
-const LlmcVariant* FindLlmcVariant(const Tokenizer& tokenizer) {
-  for (const LlmcVariant& variant : kVariants) {
-    if (tokenizer.name() == variant.tokenizer && tokenizer.vocab_size() == variant.vocab_size) {
-      return &variant;
-    }
-  }
-  return nullptr;
-}
 
 std::string LlmcHeader(const LlmcVariant& variant, int64_t tokens) {
   const int32_t numbers[] = {variant.magic, variant.version, static_cast<int32_t>(tokens)};

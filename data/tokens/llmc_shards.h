@@ -9,21 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "data/tokens/llmc_variant.h"
 #include "data/tokens/token_sink.h"
 
 namespace trainyard::data {
-
-// The version of the format for one tokenizer.
-struct LlmcVariant {
-  const char* tokenizer;  // Tokenizer::name
-  int64_t vocab_size;
-  int32_t magic;
-  int32_t version;
-  int64_t bytes_per_token;
-};
-
-// Returns null if the format does not exist for the tokenizer.
-const LlmcVariant* FindLlmcVariant(const Tokenizer& tokenizer);
 
 inline constexpr int64_t kLlmcHeaderBytes = 256 * sizeof(int32_t);
 

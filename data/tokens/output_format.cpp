@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "data/tokens/llmc_shards.h"
+#include "data/tokens/llmc_variant.h"
 #include "data/tokens/token_packer.h"
 
 namespace trainyard::data {

@@ -3,16 +3,12 @@
 #define TRAINYARD_DATA_TOKENS_TOKEN_SINK_H_
 
 #include <cstdint>
-#include <memory>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "data/tokenizer/tokenizer.h"
 #include "data/tokens/hashed_file.h"
-#include "data/tokens/output_format.h"
 
 namespace trainyard::data {
 
@@ -26,11 +22,6 @@ class TokenSink {
   // Closes all files and returns them in the order of their tokens.
   virtual absl::StatusOr<std::vector<TokenFileFacts>> Finish() = 0;
 };
-
-absl::StatusOr<std::unique_ptr<TokenSink>> MakeTokenSink(OutputFormat format,
-                                                         const std::string& directory,
-                                                         const std::string& split,
-                                                         const Tokenizer& tokenizer);
 
 }  // namespace trainyard::data
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "data/tokens/make_token_sink.h"
 #include "data/tokens/output_file.h"
 #include "proto/contract/token_format.h"
 #include "proto/support/status_macros.h"

@@ -17,7 +17,7 @@ absl::StatusOr<DedupSummary> DedupQuietly(const DedupOptions& options) {
   return DedupData(options, &progress, kNeverCancelled);
 }
 
-DedupOptions Options(const TextDirectory& directory, const std::string& preset) {
+DedupOptions PresetOptions(const TextDirectory& directory, const std::string& preset) {
   DedupOptions options;
   options.inputs = {directory / "in"};
   options.out = directory / preset;
@@ -29,7 +29,7 @@ DedupOptions Options(const TextDirectory& directory, const std::string& preset) 
 TEST(DedupData, TheSummaryStatesTheParametersAndTheClusters) {
   const TextDirectory directory;
   directory.Write("in/a.jsonl", "{\"text\":\"one\"}\n{\"text\":\"two\"}\n{\"text\":\"ONE\"}\n");
-  const absl::StatusOr<DedupSummary> near = DedupQuietly(Options(directory, "near"));
+  const absl::StatusOr<DedupSummary> near = DedupQuietly(PresetOptions(directory, "near"));
   ASSERT_TRUE(near.ok()) << near.status();
   const std::string text = DedupText(*near);
   EXPECT_THAT(text, HasSubstr("3 from 1 files: 2 kept, 1 dropped (33.33%)"));
@@ -38,17 +38,17 @@ TEST(DedupData, TheSummaryStatesTheParametersAndTheClusters) {
   EXPECT_THAT(text, HasSubstr("clusters     1\n"));
   EXPECT_THAT(text, HasSubstr("2 documents, lowest similarity 1.00, kept " + directory.path() +
                               "/in/a.jsonl:1"));
-  const std::string guide = DedupText(*DedupQuietly(Options(directory, "guide")));
+  const std::string guide = DedupText(*DedupQuietly(PresetOptions(directory, "guide")));
   EXPECT_THAT(guide, HasSubstr("not verified, greedy"));
   EXPECT_THAT(guide, HasSubstr("39.9%"));
-  EXPECT_THAT(DedupText(*DedupQuietly(Options(directory, "exact"))), Not(HasSubstr("found")));
+  EXPECT_THAT(DedupText(*DedupQuietly(PresetOptions(directory, "exact"))), Not(HasSubstr("found")));
 }
 
 TEST(DedupData, OutputIsAnInputOfOtherCommands) {
   const TextDirectory directory;
   directory.Write("in/a.jsonl", "{\"text\":\"one\"}\n{\"text\":\"two\"}\n{\"text\":\"one\"}\n");
-  ASSERT_TRUE(DedupQuietly(Options(directory, "near")).ok());
-  DedupOptions again = Options(directory, "exact");
+  ASSERT_TRUE(DedupQuietly(PresetOptions(directory, "near")).ok());
+  DedupOptions again = PresetOptions(directory, "exact");
   again.inputs = {directory / "near"};
   const absl::StatusOr<DedupSummary> summary = DedupQuietly(again);
   ASSERT_TRUE(summary.ok()) << summary.status();
@@ -58,7 +58,7 @@ TEST(DedupData, OutputIsAnInputOfOtherCommands) {
 TEST(DedupData, RefusesAnOutputInItsInput) {
   const TextDirectory directory;
   directory.Write("in/a.jsonl", "{\"text\":\"one\"}\n");
-  DedupOptions options = Options(directory, "near");
+  DedupOptions options = PresetOptions(directory, "near");
   options.out = directory / "in/out";
   EXPECT_EQ(DedupQuietly(options).status().code(), absl::StatusCode::kInvalidArgument);
 }

@@ -1,4 +1,4 @@
-#include "data/tokens/token_sink.h"
+#include "data/tokens/make_token_sink.h"
 
 #include <utility>
 
