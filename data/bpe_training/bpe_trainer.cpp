@@ -4,7 +4,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "data/bpe_training/byte_alphabet.h"
+#include "data/bpe/byte_alphabet.h"
 #include "data/bpe_training/initial_pairs.h"
 #include "proto/support/status_macros.h"
 #include "proto/text/utf8.h"
@@ -97,7 +97,7 @@ absl::Status BpeTrainer::AddFirstTokens() {
     if (seen_[byte]) bytes.push_back(static_cast<uint8_t>(byte));
   }
   std::sort(bytes.begin(), bytes.end(),
-            [](uint8_t a, uint8_t b) { return AlphabetCharacter(a) < AlphabetCharacter(b); });
+            [](uint8_t a, uint8_t b) { return CharactersOfBytes()[a] < CharactersOfBytes()[b]; });
   for (const uint8_t byte : bytes) {
     const char text = static_cast<char>(byte);
     ids_[byte] = FindOrAddToken(AlphabetText({&text, 1}));

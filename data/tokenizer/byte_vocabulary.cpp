@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "data/tokenizer/byte_alphabet.h"
+#include "data/bpe/byte_alphabet.h"
 #include "proto/text/utf8.h"
 
 namespace trainyard::data {

@@ -8,7 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "data/tokenizer/byte_alphabet.h"
+#include "data/bpe/byte_alphabet.h"
 #include "data/tokenizer/byte_vocabulary.h"
 #include "data/tokenizer/gpt2/gpt2_merges.h"
 #include "data/unicode/code_point.h"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "data/tokenizer/byte_alphabet.h"
+#include "data/bpe/byte_alphabet.h"
 #include "data/tokenizer/load_tokenizer.h"
 #include "data/unicode/code_point.h"
 

@@ -1,6 +1,6 @@
 // The alphabet by which GPT-2's files write bytes as printable characters.
-#ifndef TRAINYARD_DATA_TOKENIZER_BYTE_ALPHABET_H_
-#define TRAINYARD_DATA_TOKENIZER_BYTE_ALPHABET_H_
+#ifndef TRAINYARD_DATA_BPE_BYTE_ALPHABET_H_
+#define TRAINYARD_DATA_BPE_BYTE_ALPHABET_H_
 
 #include <array>
 #include <cstdint>
@@ -15,10 +15,13 @@ namespace trainyard::data {
 // GPT-2 and Hugging Face's trainer number the bytes in the order of their characters.
 const std::array<char32_t, 256>& CharactersOfBytes();
 
+// Returns the text of `bytes` in the alphabet, as UTF-8.
+std::string AlphabetText(std::string_view bytes);
+
 // Returns the bytes that `text` represents, or nullopt if it has a character outside the alphabet
 // or is not valid UTF-8.
 std::optional<std::string> BytesOfAlphabetText(std::string_view text);
 
 }  // namespace trainyard::data
 
-#endif  // TRAINYARD_DATA_TOKENIZER_BYTE_ALPHABET_H_
+#endif  // TRAINYARD_DATA_BPE_BYTE_ALPHABET_H_

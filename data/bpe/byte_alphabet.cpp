@@ -1,4 +1,6 @@
-#include "data/tokenizer/byte_alphabet.h"
+#include "data/bpe/byte_alphabet.h"
+
+#include "data/unicode/code_point.h"
 
 namespace trainyard::data {
 namespace {
@@ -34,6 +36,14 @@ std::array<int16_t, kCharacterLimit> MakeBytes() {
 const std::array<char32_t, 256>& CharactersOfBytes() {
   static const std::array<char32_t, 256> characters = MakeCharacters();
   return characters;
+}
+
+std::string AlphabetText(std::string_view bytes) {
+  std::string text;
+  for (const char byte : bytes) {
+    AppendUtf8(CharactersOfBytes()[static_cast<uint8_t>(byte)], &text);
+  }
+  return text;
 }
 
 std::optional<std::string> BytesOfAlphabetText(std::string_view text) {
