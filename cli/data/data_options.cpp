@@ -111,6 +111,14 @@ void AddValidationOptions(CLI::App& app, data::PrepareOptions* options) {
       ->excludes(fraction);
 }
 
+void AddRunDirectory(CLI::App& app, std::string* directory) {
+  app.add_option("-o,--out", *directory,
+                 "directory to create; an interrupted run in it is continued")
+      ->type_name("DIR")
+      ->check(NotEmpty)
+      ->required();
+}
+
 }  // namespace
 
 void AddPrepareOptions(CLI::App& app, data::PrepareOptions* options) {
@@ -256,11 +264,7 @@ std::vector<std::string> TrainTokenizerLine(const std::string& program,
 
 void AddFilterOptions(CLI::App& app, data::FilterOptions* options) {
   AddInputOptions(app, options);
-  app.add_option("-o,--out", options->out,
-                 "directory to create; an interrupted run in it is continued")
-      ->type_name("DIR")
-      ->check(NotEmpty)
-      ->required();
+  AddRunDirectory(app, &options->out);
   app.add_option("--rules", options->rules,
                  "guide, gopher, c4, fineweb or another preset, several joined by commas, or a "
                  ".yaml file of rules")
@@ -286,11 +290,7 @@ std::vector<std::string> FilterLine(const std::string& program,
 
 void AddDedupOptions(CLI::App& app, data::DedupOptions* options) {
   AddInputOptions(app, options);
-  app.add_option("-o,--out", options->out,
-                 "directory to create; an interrupted run in it is continued")
-      ->type_name("DIR")
-      ->check(NotEmpty)
-      ->required();
+  AddRunDirectory(app, &options->out);
   app.add_option("--preset", options->preset,
                  "near (verified near duplicates), exact (equal texts), or the parameters of "
                  "guide, fineweb or slimpajama")

@@ -8,6 +8,7 @@
 
 #include "data/documents/pod_text.h"
 #include "data/prepare/job.h"
+#include "data/prepare/stage_ending.h"
 #include "data/stages/run_directory.h"
 #include "proto/support/status_macros.h"
 
@@ -128,16 +129,7 @@ std::string DedupText(const DedupSummary& summary) {
   }
   text += "preset       " + PresetText(summary.settings) + "\n" + RecallText(summary.settings) +
           ClustersText(result);
-  if (!result.bad_lines.empty()) {
-    text += "bad lines    " + result.bad_lines + "; see bad.jsonl\n";
-  }
-  if (result.repaired > 0) {
-    text += "not UTF-8    replaced by U+FFFD in " + ReadableCount(result.repaired) +
-            " lines or files\n";
-  }
-  return text + "directory    " + summary.directory + "\n" +
-         "next         trainyard data prepare " + summary.directory +
-         " --tokenizer TOKENIZER --out DIR\n";
+  return text + StageEnding(result.bad_lines, result.repaired, summary.directory);
 }
 
 }  // namespace trainyard::data

@@ -9,6 +9,7 @@
 #include "data/filter/filter.h"
 #include "data/prepare/filter_stage.h"
 #include "data/prepare/job.h"
+#include "data/prepare/stage_ending.h"
 #include "data/stages/run_directory.h"
 #include "data/stages/run_stage.h"
 #include "proto/support/status_macros.h"
@@ -112,16 +113,7 @@ std::string FilterText(const FilterSummary& summary) {
   }
   text += Row("kept", width, summary.documents_out, summary.bytes_out, all, "");
   text += Row("read", width, summary.documents_in, summary.bytes_in, all, "");
-  if (!summary.bad_lines.empty()) {
-    text += "bad lines    " + summary.bad_lines + "; see bad.jsonl\n";
-  }
-  if (summary.repaired > 0) {
-    text += "not UTF-8    replaced by U+FFFD in " + ReadableCount(summary.repaired) +
-            " lines or files\n";
-  }
-  return text + "directory    " + summary.directory + "\n" +
-         "next         trainyard data prepare " + summary.directory +
-         " --tokenizer TOKENIZER --out DIR\n";
+  return text + StageEnding(summary.bad_lines, summary.repaired, summary.directory);
 }
 
 }  // namespace trainyard::data

@@ -19,7 +19,7 @@
 
 namespace trainyard::data {
 
-// Settings and input files that all passes share.
+// The settings and input files of a command. Each pass over the input uses them.
 struct Job {
   // Finds the input files. The arguments must outlive the job.
   static absl::StatusOr<Job> Create(const InputOptions& options, Progress* progress,
