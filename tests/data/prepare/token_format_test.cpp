@@ -112,7 +112,7 @@ TEST(TokenFormatTest, FourBytesPerToken) {
 }
 
 TEST(TokenFormatTest, PythonReadsMetaPkl) {
-  if (std::system("python3 -c 'import pickle' 2>/dev/null") != 0) GTEST_SKIP() << "no python3";
+  ASSERT_EQ(std::system("python3 -c 'import pickle'"), 0) << "run `deploy/dependencies.sh test`";
   const TextDirectory directory;
   WriteInputs(directory);
   ASSERT_TRUE(PrepareQuietly(FormatOptions(directory, "nanogpt")).ok());
