@@ -30,7 +30,7 @@ void VisitGroups(const RunConfig& config, const Cluster& cluster, const VisitGro
                  const VisitRefused& refused);
 
 // Returns the layouts of the group of `config`, which differ in sharding and recomputation. With
-// experts, optimizer states are always sharded if possible and nothing else is sharded. This
+// experts, only optimizer states are sharded, and they are sharded whenever possible. This
 // restriction limits the number of layouts.
 std::vector<LayoutConfig> MembersOfGroup(const RunConfig& config);
 

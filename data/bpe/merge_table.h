@@ -28,7 +28,7 @@ class MergeTable {
   bool Add(uint32_t left, uint32_t right, uint32_t result);
 
   // Adds a merge with the rank of the last one, which must exist. Among pairs of equal rank the
-  // leftmost one is merged first, whatever their results are. SentencePiece needs this: its ranks
+  // leftmost one is merged first, even if their results differ. SentencePiece needs this: its ranks
   // are scores of tokens, and every way to make a token has the same score.
   bool AddWithLastRank(uint32_t left, uint32_t right, uint32_t result);
 

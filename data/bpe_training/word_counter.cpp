@@ -194,7 +194,7 @@ absl::Status WordCounter::FinishInMemory(const TakeWord& take) {
 }
 
 absl::Status WordCounter::FinishFromRuns(const TakeWord& take) {
-  // The rest is spilled too, so that all memory is free for the receiver of the words.
+  // Spills the words in memory too, so that the receiver of the words can use all memory.
   std::vector<std::string> runs;
   for (const std::unique_ptr<Shard>& shard : shards_) {
     TRAINYARD_RETURN_IF_ERROR(Spill(shard.get()));

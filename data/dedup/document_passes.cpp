@@ -92,7 +92,7 @@ std::vector<std::unique_ptr<DocumentSigner>> SignersOf(const DedupInputs& inputs
   return signers;
 }
 
-// The files that all threads write.
+// The scratch files of signatures, which all threads write.
 struct SignatureFiles {
   std::mutex mutex;
   BucketSorter* sorter;  // guarded by mutex

@@ -37,7 +37,7 @@ absl::Status RunTotals::AddNext(const BlockRecord& record) {
     block.begins_file = begins_file || i > 0;
     TRAINYARD_RETURN_IF_ERROR(bad_lines_.Add(block, record.lines[i].lines));
   }
-  // A block of several files contains only whole files, so the next block begins a file, too.
+  // A block of several files contains only whole files. The next block therefore begins a file.
   file_lines_ += record.lines.empty() ? 0 : record.lines.back().lines.line_ends;
   return absl::OkStatus();
 }

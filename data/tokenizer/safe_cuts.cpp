@@ -33,7 +33,7 @@ std::optional<char32_t> CharacterBefore(std::string_view text, size_t at) {
   return CharacterAt(text, begin, at);
 }
 
-// True if text cannot be cut at all with these added tokens.
+// Returns true if the added token makes every cut unsafe.
 bool PreventsCuts(const AddedToken& token, const BpeDefinition& definition) {
   if (token.text.size() >= Tokenizer::kCutContext) return true;
   const bool has_prefix = definition.byte_splitting.prefix_space ||

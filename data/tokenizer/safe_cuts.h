@@ -15,7 +15,7 @@
 
 namespace trainyard::data {
 
-// A cut is beside a line end, where the split rule begins a piece whatever the text around it is:
+// A cut is beside a line end, where the split rule always begins a piece:
 //   GPT-2: between a character that is not white space and LF or CR LF.
 //   LLaMA-3, Qwen3: between a letter or number and LF or CR LF, and between LF and a character that
 //       is not white space. Other characters, such as ".", are in one piece with the LF after them.

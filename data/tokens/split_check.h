@@ -19,9 +19,9 @@ struct SplitCheckSettings {
   std::function<bool(int64_t bytes)> advance;
 };
 
-// Reads all files of the split. Checks sizes, checksums, the numbers in llm.c's headers, that all
-// ids are below the size of the vocabulary, and that the tokens around documents are there as often
-// as declared. Returns a line per problem, with the file and the next step.
+// Reads all files of the split and checks sizes, checksums and the numbers in llm.c's headers. All
+// ids must be below the vocabulary size, and begin and end tokens must be as many as declared.
+// Returns a line per problem, with the file and the next step.
 std::vector<std::string> CheckSplit(const std::string& directory, const SplitDescription& split,
                                     const SplitCheckSettings& settings);
 

@@ -94,7 +94,7 @@ void NoteRoot(const std::string& node_id, const v1::Hello& hello, Timestamp now,
               RootSightings& roots) {
   if (!hello.has_checkpoint_root()) {
     // Forget what the node's earlier worker reported, because that report is out of date. A worker
-    // of an older release reports no root at all.
+    // of an older release reports no root.
     ForgetRoot(node_id, roots);
     roots.awaited.erase(node_id);
     return;

@@ -159,7 +159,7 @@ absl::Status WriteSegment(SqliteDatabase& database, int64_t stream_id, const Log
       segment.marks.back().time_ms, SqliteBlob{block});
 }
 
-// Joins the fresh segment with the stored segments that are not yet merged, into one segment.
+// Returns one segment that contains the unmerged stored segments and the fresh segment.
 absl::StatusOr<LogSegment> JoinUnpacked(SqliteDatabase& database, const StreamRow& row,
                                         const LogSegment& fresh) {
   LogSegment joined{.begin = row.packed_offset};

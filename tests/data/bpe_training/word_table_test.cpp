@@ -48,7 +48,7 @@ TEST(WordTableTest, ReadsNothingBehindTheWord) {
   const std::string text = "abcdefghijklmnopqrstuvwxyz";
   for (size_t length = 1; length <= text.size(); ++length) {
     ASSERT_TRUE(table.MakeSpace(2, 2 * length));
-    // The same word with other bytes behind it, and at the end of an allocation of its own.
+    // Adds the word again: with other bytes after it, and at the end of its own allocation.
     table.Add(text.data(), length, text.data() + text.size(), 1);
     const std::vector<char> copy(text.begin(), text.begin() + length);
     table.Add(copy.data(), length, copy.data() + length, 1);

@@ -26,7 +26,7 @@ inline std::string Utf8Of(char32_t code_point) {
   return text;
 }
 
-// The same text for the same number on each machine.
+// Generates texts from a number. Equal numbers give equal texts on every machine.
 class DocumentGenerator {
  public:
   explicit DocumentGenerator(uint64_t number) : random_(number) {}

@@ -7,7 +7,7 @@
 
 namespace trainyard::data {
 
-// The same text for the same number on each machine. Most texts have fewer than 300 bytes, and each
+// Equal numbers give equal texts on each machine. Most texts have fewer than 300 bytes, and each
 // eighth number gives runs that are longer than a window of the scanner.
 std::string GeneratedText(uint64_t number);
 

@@ -54,7 +54,7 @@ TEST(Gpt2Test, SpecialTokenIsTextUnlessRequested) {
   EXPECT_THAT(Encode(*Gpt2(), "<|endoftext|>"), ElementsAre(27, 91, 437, 1659, 5239, 91, 29));
 }
 
-// The same vocabulary in the other forms of files gives the same ids.
+// GPT-2's vocabulary gives equal ids in every file format.
 TEST(Gpt2Test, OtherFilesGiveTheSameIds) {
   const auto tokenizer = Gpt2();
   nlohmann::json vocab;
