@@ -40,6 +40,9 @@ MeasuredSet LaterTrainyardRuns();
 // Runs on four H200 of one node: the rows `plan-...-x4`. All runs were predicted before the
 // measurement. The run with TP4 was later used to fit a constant.
 MeasuredSet FourGpuTrainyardRuns();
+// Runs of models with experts and latent attention on one and two H200. All runs were predicted
+// before the measurement.
+MeasuredSet ExpertTrainyardRuns();
 // Runs on one H100. These runs were not used to fit the trainer's constants.
 MeasuredSet TrainyardH100Runs();
 // Runs of Megatron-LM on A100. The sources are Korthikanti et al. 2022 (arXiv 2205.05198), tables 3

@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "proto/memory/memory_model.h"
+#include "proto/model/model_size.h"
 #include "tests/controller/planner/measured_memory.h"
 #include "tests/controller/planner/measured_runs.h"
 
@@ -28,7 +29,7 @@ double OwnPrediction(const MeasuredRun& run) {
 }
 
 std::vector<MeasuredSet> OwnRuns() {
-  return {LaterTrainyardRuns(), FourGpuTrainyardRuns(), TrainyardH100Runs()};
+  return {LaterTrainyardRuns(), FourGpuTrainyardRuns(), ExpertTrainyardRuns(), TrainyardH100Runs()};
 }
 
 std::string OwnTable() {
@@ -50,10 +51,19 @@ std::string OthersTable(bool fitted) {
   return table;
 }
 
+// With experts on several ranks, a rank may get more rows than the mean. The prediction includes
+// memory for these rows, but in the measured runs each rank got the mean.
+double HighestErrorOf(const MeasuredRun& run) {
+  if (run.config.layout.ep > 1) return 0.135;
+  return HasExperts(run.config.model) ? 0.02 : 0.011;
+}
+
 TEST(MemoryErrorTest, OfOurTrainerMeasuredAfterTheFormulas) {
   for (const MeasuredSet& set : OwnRuns()) {
     for (const MeasuredRun& run : set.runs) {
-      EXPECT_NEAR(OwnPrediction(run), run.gigabytes, 0.011 * run.gigabytes) << run.name;
+      const double error = OwnPrediction(run) / run.gigabytes - 1;
+      EXPECT_GT(error, -0.011) << run.name;
+      EXPECT_LT(error, HighestErrorOf(run)) << run.name;
     }
   }
 }

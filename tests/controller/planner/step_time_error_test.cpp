@@ -22,8 +22,9 @@ struct Errors {
 };
 
 std::vector<MeasuredSet> AllRuns() {
-  return {TrainyardRuns(),    LaterTrainyardRuns(), FourGpuTrainyardRuns(), TrainyardH100Runs(),
-          MegatronH100Runs(), MegatronA100Runs(),   FoundryRuns()};
+  return {TrainyardRuns(),       LaterTrainyardRuns(), FourGpuTrainyardRuns(),
+          ExpertTrainyardRuns(), TrainyardH100Runs(),  MegatronH100Runs(),
+          MegatronA100Runs(),    FoundryRuns()};
 }
 
 // Returns a row of the table in recipes/README.md.
@@ -105,6 +106,13 @@ TEST(StepTimeErrorTest, TheLayoutThatIsChosenIsTheFastestOfThoseMeasured) {
       set.runs, {}, [&](const MeasuredRun& run) { return PredictedSeconds(set, run); });
   const auto fastest = std::ranges::min_element(set.runs, {}, &MeasuredRun::seconds);
   EXPECT_EQ(chosen->name, fastest->name);
+}
+
+TEST(StepTimeErrorTest, OfOurTrainerWithExperts) {
+  const Errors errors = PrintAndCompare(ExpertTrainyardRuns());
+  EXPECT_EQ(errors.rows, 12);
+  EXPECT_LT(errors.mean, 0.03);
+  EXPECT_LT(errors.largest, 0.075);
 }
 
 TEST(StepTimeErrorTest, OfOurTrainerOnH100) {
