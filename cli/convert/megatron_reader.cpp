@@ -191,6 +191,13 @@ const std::set<std::string>& TokenizerOptions() {
   return options;
 }
 
+// Returns the value if it is a number of minutes of at most one day; 0 otherwise.
+int64_t MinutesOf(const std::vector<std::string>& values) {
+  constexpr int64_t kDay = 24 * 60;
+  const int64_t minutes = values.size() == 1 ? WholeOf(values[0]).value_or(0) : 0;
+  return minutes > 0 && minutes <= kDay ? minutes : 0;
+}
+
 bool IsOption(const std::string& word) { return absl::StartsWith(word, "--"); }
 
 bool IsValueOf(const ScriptWord& word) {
@@ -298,6 +305,8 @@ class MegatronReader {
                  text,
                  ": trainyard-trainer does not support dropout, so the job trains without it"));
       }
+    } else if (option == "distributed-timeout-minutes" && MinutesOf(values) > 0) {
+      draft_.Set("train.distributed_timeout_s", absl::StrCat(60 * MinutesOf(values)));
     } else if (option == "eval-iters" && values.size() == 1) {
       evaluation_steps_ = WholeOf(values[0]).value_or(0);
     } else if (option == "mock-data") {

@@ -85,6 +85,7 @@ const Translations& TorchtitanTable() {
         {"job.*", Silent()},
         {"profiling.*", Silent()},
         {"comm.*", Silent()},
+        {"comm.train_timeout_seconds", Whole("train.distributed_timeout_s")},
         {"metrics.*", Silent()},
         {"metrics.log_freq", Whole("train.log_every_steps")},
         {"memory_estimation.*", Silent()},

@@ -78,6 +78,7 @@ struct TrainConfig {
   uint64_t seed = 1234;
   int64_t log_every_steps = 1;
   int64_t threads = 0;
+  int64_t distributed_timeout_s = 600;
   bool deterministic = true;
   int64_t gradient_log_interval = 0;
   bool gradient_noise_scale = false;
@@ -116,6 +117,8 @@ void VisitSettings(Config& config, Visit&& visit) {
   visit("log_every_steps", SettingRule{.min = 1, .max = 1000000, .has_default = true},
         config.log_every_steps);
   visit("threads", SettingRule{.min = 1, .max = 1024}, config.threads);
+  visit("distributed_timeout_s", SettingRule{.min = 5, .max = 86400, .has_default = true},
+        config.distributed_timeout_s);
   visit("deterministic", SettingRule{.has_default = true}, config.deterministic);
   visit("gradient_log_interval", SettingRule{.min = 0, .max = 1000000000, .has_default = true},
         config.gradient_log_interval);

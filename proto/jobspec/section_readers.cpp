@@ -162,6 +162,7 @@ void Read(const v1::TrainSpec& spec, TrainConfig& config) {
   if (spec.has_seed()) config.seed = spec.seed();
   if (spec.has_log_every_steps()) config.log_every_steps = spec.log_every_steps();
   if (spec.has_threads()) config.threads = spec.threads();
+  if (spec.has_distributed_timeout_s()) config.distributed_timeout_s = spec.distributed_timeout_s();
   if (spec.has_deterministic()) config.deterministic = spec.deterministic();
   if (spec.has_gradient_log_interval()) config.gradient_log_interval = spec.gradient_log_interval();
   if (spec.has_gradient_noise_scale()) config.gradient_noise_scale = spec.gradient_noise_scale();

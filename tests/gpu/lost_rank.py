@@ -25,6 +25,9 @@ import healing
 LOST_PEER = 69
 ENDLESS = 1_000_000
 FIRST_STEPS = 5
+# Seconds after which a rank counts as lost. A GPU does not notice earlier that a peer on the same
+# node has died.
+LOST_AFTER = 5
 
 
 def waited_for(member):
@@ -75,6 +78,7 @@ def main():
     chance = random.Random(arguments.seed)
     folder = pathlib.Path(tempfile.mkdtemp(prefix="lost-rank-"))
     spec = healing.settings(arguments, healing.make_data(folder))
+    spec["train"]["distributed_timeout_s"] = LOST_AFTER
     met, failed = 0, 0
     for number in range(1, arguments.kills + 1):
         operations, seconds, problems = run_trial(arguments, spec, folder / str(number), chance)

@@ -26,8 +26,8 @@ struct PeerLimits {
   // The ranks of a gang usually start within seconds of each other, but a slow file system may
   // delay a rank by minutes.
   std::chrono::seconds connect{300};
-  // Long enough for a peer to save or load a large checkpoint. A dead peer is usually detected at
-  // once, because its connections close.
+  // train.distributed_timeout_s in a run. Gloo detects a dead peer at once, because its connections
+  // close. NCCL may not detect a dead peer on the same node at all before this limit.
   std::chrono::seconds operation{600};
 };
 

@@ -67,7 +67,8 @@ std::unique_ptr<Rendezvous> Meet(const RunConfig& config, const RuntimeEnvironme
 
 RankGroups ConnectGroups(const RunConfig& config, const Mesh& mesh, const RuntimeEnvironment& env,
                          Rendezvous* rendezvous, torch::Device device) {
-  const auto connect = [&](const CommunicatorGroup& group) {
+  const auto connect = [&](CommunicatorGroup group) {
+    group.limits.operation = std::chrono::seconds(config.train.distributed_timeout_s);
     return ConnectGroup(rendezvous, group, device);
   };
   CheckDevice(device);

@@ -183,6 +183,16 @@ TEST(ConvertTest, Fp16KeepsItsLossScale) {
                     HasSubstr("fp16.loss_scale: 128: a constant scale is not supported")));
 }
 
+TEST(ConvertTest, TimeLimitsOfCollectivesAreSeconds) {
+  const std::string megatron = "python pretrain_gpt.py --distributed-timeout-minutes ";
+  EXPECT_THAT(Converted(megatron + "60\n"), HasSubstr("distributed_timeout_s: 3600"));
+  EXPECT_THAT(Converted(megatron + "99999999999999999\n"),
+              AllOf(HasSubstr("--distributed-timeout-minutes 99999999999999999: not understood"),
+                    Not(HasSubstr("distributed_timeout_s"))));
+  EXPECT_THAT(Converted("[model]\nflavor = \"8B\"\n[comm]\ntrain_timeout_seconds = 100\n"),
+              HasSubstr("distributed_timeout_s: 100"));
+}
+
 TEST(ConvertTest, ValuesOfTheWrongKindAreSaidAndNotWritten) {
   const std::string job = Converted(
       "[model]\nflavor = 8\n[training]\nsteps = \"many\"\nseq_len = 1.5\ndeterministic = 3\n"
