@@ -13,6 +13,11 @@ KILLED_STEP = 30
 BATCHES = {"162m": (32, 1), "1.5b": (4, 2), "tiny-cpu": (4, 2)}
 PLANS = {name: dataclasses.replace(ROWS[name].plan, micro_batch=size, accumulation=count)
          for name, (size, count) in BATCHES.items()}
+# Two layers of the models of experts, with real routing: a checkpoint has at most 16 GB.
+for model in ("m8", "d64"):
+    real = ROWS[f"{model}-real-mbs8"].plan
+    PLANS[model] = dataclasses.replace(real, name=model, micro_batch=2, accumulation=2,
+                                       shape=dataclasses.replace(real.shape, layers=2))
 # Two GPUs read parts of a checkpoint and exchange them. A single GPU uses another code path.
 PLANS["162m-dp2"] = dataclasses.replace(PLANS["162m"], name="162m-dp2", ranks=2)
 DEFAULT_ROWS = ["162m", "1.5b"]

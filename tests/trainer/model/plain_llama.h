@@ -55,7 +55,8 @@ class PlainLlama {
                                          .clone()
                                          .set_requires_grad(true);
     }
-    expert_bias_ = source.expert_balance().bias;
+    const torch::Tensor bias = source.expert_balance().bias;
+    if (bias.defined()) expert_bias_ = bias.to(options_.device);
   }
 
   // `tokens` must be on the model's device.

@@ -80,8 +80,8 @@ class PlainMoe {
   torch::Tensor Kept(const torch::Tensor& weights) const {
     const int64_t length = weights.size(1);
     const bool by_weight = model_.moe_token_drop_policy == TokenDropPolicy::kProbs;
-    const torch::Tensor preference =
-        by_weight ? weights : (weights > 0) * torch::arange(length, 0, -1).view({-1, 1});
+    const torch::Tensor earliness = torch::arange(length, 0, -1, weights.options()).view({-1, 1});
+    const torch::Tensor preference = by_weight ? weights : (weights > 0) * earliness;
     return TopMask(preference.transpose(1, 2), ExpertCapacity(model_, length)).transpose(1, 2);
   }
 
