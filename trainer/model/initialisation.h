@@ -12,12 +12,11 @@
 
 namespace trainyard::trainer {
 
-// Returns the initial values of the slice, an fp32 CPU tensor of the slice's shape. Time and memory
-// are proportional to the size of the slice, not of the whole tensor.
-torch::Tensor InitialValues(uint64_t seed, const LogicalTensorSlice& slice);
-
-// Returns element number `index` of the infinite sequence of standard normal numbers for `key`.
-float StandardNormal(uint64_t key, int64_t index);
+// Returns the initial values of the slice, an fp32 tensor of the slice's shape. Time and memory are
+// proportional to the size of the slice, not of the whole tensor. On a GPU, some values differ from
+// those on a CPU in the last bit.
+torch::Tensor InitialValues(uint64_t seed, const LogicalTensorSlice& slice,
+                            torch::Device device = torch::kCPU);
 
 }  // namespace trainyard::trainer
 

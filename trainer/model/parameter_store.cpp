@@ -37,7 +37,7 @@ ParameterStore::ParameterStore(const std::vector<GroupDeclaration>& groups, torc
 
 void ParameterStore::Initialise(uint64_t seed) {
   for (const StoredSlice& slice : slices()) {
-    SetMaster(slice, InitialValues(seed, slice.logical).view({-1}));
+    SetMaster(slice, InitialValues(seed, slice.logical, device()).view({-1}));
   }
 }
 

@@ -21,6 +21,7 @@
 #include "trainer/ops/latent_head_tensors.h"
 #include "trainer/ops/loss_targets.h"
 #include "trainer/ops/norm_tensors.h"
+#include "trainer/ops/normal_values.h"
 #include "trainer/ops/rotary_table.h"
 #include "trainer/ops/router_form.h"
 #include "trainer/ops/row_segments.h"
@@ -189,6 +190,8 @@ void FinishNorm(const torch::Tensor& squared_norms, double max_norm, torch::Tens
 void TuneMatrixProducts();
 // Writes the algorithms chosen for the timed matrix products, in the format of kernels/gemm_tables.
 void SaveTunedMatrixProducts(const std::string& path);
+
+void FillNormal(uint64_t key, double std, const PlaceInMatrix& place, torch::Tensor& values);
 
 }  // namespace trainyard::trainer::gpu
 

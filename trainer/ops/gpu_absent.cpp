@@ -110,5 +110,6 @@ void SquaredSum(const Tensor&, Tensor&) { Refuse(); }
 void FinishNorm(const Tensor&, double, Tensor&) { Refuse(); }
 void TuneMatrixProducts() { Refuse(); }
 void SaveTunedMatrixProducts(const std::string&) { Refuse(); }
+void FillNormal(uint64_t, double, const PlaceInMatrix&, Tensor&) { Refuse(); }
 
 }  // namespace trainyard::trainer::gpu

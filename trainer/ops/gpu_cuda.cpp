@@ -6,6 +6,7 @@
 #include "trainer/kernels/embedding.h"
 #include "trainer/kernels/expert_capacity.h"
 #include "trainer/kernels/gemm.h"
+#include "trainer/kernels/normal_values.h"
 #include "trainer/kernels/optimizer.h"
 #include "trainer/kernels/rotary.h"
 #include "trainer/kernels/vocabulary_cross_entropy.h"
@@ -231,5 +232,17 @@ void FinishNorm(const Tensor& squared_norms, double max_norm, Tensor& step_value
 void TuneMatrixProducts() { kernels::TuneGemms(); }
 
 void SaveTunedMatrixProducts(const std::string& path) { kernels::SaveGemmTable(path); }
+
+void FillNormal(uint64_t key, double std, const PlaceInMatrix& place, Tensor& values) {
+  CheckContiguous(values);
+  kernels::NormalValues({.values = values.data_ptr<float>(),
+                         .key = key,
+                         .std = static_cast<float>(std),
+                         .rows = values.size(0),
+                         .columns = values.size(1),
+                         .first = place.first,
+                         .stride = place.stride},
+                        Stream());
+}
 
 }  // namespace trainyard::trainer::gpu
