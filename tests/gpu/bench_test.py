@@ -111,6 +111,16 @@ class Statistics(unittest.TestCase):
         self.assertEqual(figures["memory_gb"], 5)
         self.assertAlmostEqual(figures["first_step_seconds"], 3.1)
 
+    def test_parts_of_a_start_end_with_the_first_step(self):
+        records = [{"type": "launch", "time_ms": 1000},
+                   {"type": "phase", "phase": "init", "time_ms": 3000},
+                   {"type": "phase", "phase": "train", "time_ms": 9000},
+                   step_record(1, 1.0, 9500), {"type": "phase", "phase": "done", "time_ms": 9900}]
+        parts = trainer_run.start_parts(records)
+        self.assertEqual(parts, {"libraries": 2.0, "init": 6.0, "train": 0.5})
+        self.assertAlmostEqual(sum(parts.values()), trainer_run.seconds_to_first_step(records))
+        self.assertEqual(rows.start_note(parts), "start, s: libraries 2.0, init 6.0, train 0.5")
+
     def test_parts_of_a_step_are_medians_of_the_measured_steps(self):
         records = [{"type": "rank", "step": 3, "compute_seconds": 9.0}] + [
             {"type": "rank", "step": 5 + i, "compute_seconds": 1.0 + i, "tp_wait_seconds": 0.5}

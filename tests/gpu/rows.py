@@ -14,11 +14,12 @@ from bench_row import Result, Target, make_row
 from mixture_rows import MIXTURE_ROWS, with_forced_balance
 from trainer_run import (RunError, Spread, TrainerRun, expert_balance, last_step, load_seconds,
                          mean_gap_seconds, metrics, peak_memory_gb, saves, seconds_to_first_step,
-                         settings_of, timed_seconds, write_noise)
+                         settings_of, start_parts, timed_seconds, write_noise)
 
 HERE = pathlib.Path(__file__).resolve().parent
 WARMUP_STEPS = 4  # Steps of the peers that are not timed.
 NOISE_TOKENS = 2_000_000
+LONG_START_SECONDS = 5  # The table shows the parts of a start that takes longer.
 # Checkpoints of the row `stall`. During the first checkpoint, memory may still be being locked. The
 # interval must exceed the time that a disk takes to write a checkpoint: 19 s at 1 GB/s.
 STALL_SAVES = 3
@@ -249,7 +250,7 @@ def ours_of(plan, records):
     return {"tokens_per_second": plan.tokens_per_step / statistics.median(seconds),
             "ms": spread.median, "spread_ms": [spread.p10, spread.p90], "steps": spread.count,
             "gap_ms": 1e3 * mean_gap_seconds(records, plan.warmup_steps),
-            "first_step_seconds": seconds_to_first_step(records),
+            "first_step_seconds": seconds_to_first_step(records), "start": start_parts(records),
             "memory_gb": peak_memory_gb(records), "state": plan.state_types,
             "tokens_per_step": plan.tokens_per_step, "last_loss": metrics(records)[-1]["loss"],
             "balance": expert_balance(records, plan.warmup_steps),
@@ -377,6 +378,10 @@ def reshard_note(figures):
             f"disk ({rates['disk']:.2f} GB/s; dd {rates['dd']:.2f} GB/s)")
 
 
+def start_note(parts):
+    return "start, s: " + ", ".join(f"{name} {seconds:.1f}" for name, seconds in parts.items())
+
+
 def parts_note(parts):
     """The parts of a step that take a thousandth of it, in ms, for each rank."""
     notes = []
@@ -408,6 +413,8 @@ def notes_of(result):
         notes.append(balance_note(ours["balance"]))
     elif result.row.plan.shape.experts:
         notes.append("the trainer reported no load of experts")
+    if ours["first_step_seconds"] > LONG_START_SECONDS:
+        notes.append(start_note(ours["start"]))
     if len(ours["parts"]) > 1:
         notes.append(parts_note(ours["parts"]))
     return "; ".join(notes)

@@ -160,6 +160,17 @@ def seconds_to_first_step(records):
     return (metrics(records)[0]["time_ms"] - start["time_ms"]) / 1e3
 
 
+def start_parts(records):
+    """Seconds of the parts of a start: until the trainer reports its first phase (libraries), and
+    of each phase until the end of the first step."""
+    launch = next(record for record in records if record["type"] == "launch")["time_ms"]
+    first = metrics(records)[0]["time_ms"]
+    phases = [(record["phase"], record["time_ms"]) for record in records
+              if record["type"] == "phase" and record["time_ms"] < first]
+    marks = [("libraries", launch), *phases, ("", first)]
+    return {name: (end - begin) / 1e3 for (name, begin), (_, end) in zip(marks, marks[1:])}
+
+
 def load_seconds(records):
     """Length of a resumed run's phase load, which reads the checkpoint into the GPUs."""
     phases = [record for record in records if record["type"] == "phase"]
