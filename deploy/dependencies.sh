@@ -17,7 +17,7 @@ build=(
 # perl-doc contains the prose that the quick start trains on. perl contains pod2text, which reads
 # this prose.
 corpus=(perl-doc perl)
-test=(libgtest-dev libgmock-dev libbenchmark-dev python3 git chromium prometheus openssl)
+test=(libgtest-dev libgmock-dev libbenchmark-dev python3 git chromium prometheus openssl valgrind)
 # npm builds the dashboard. A nodejs package from another source than Debian already contains npm.
 if ! command -v npm >/dev/null; then test+=(nodejs npm); fi
 

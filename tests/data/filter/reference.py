@@ -167,4 +167,5 @@ def main():
         print(int(kept), *(repr(float(signals[name])) for name in names), sep="\t")
 
 
-main()
+if __name__ == "__main__":
+    main()
