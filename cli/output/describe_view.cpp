@@ -152,6 +152,15 @@ void AddRollbacks(const v1::Job& job, std::string& text) {
   }
 }
 
+// Returns the jobs that this job waits or waited for, such as "job 12 (tokens) succeeded".
+std::string AfterText(const v1::Job& job) {
+  return absl::StrJoin(job.after(), ", ", [](std::string* out, const v1::Prerequisite& one) {
+    const bool ended = one.outcome() != v1::JOB_STATE_UNSPECIFIED;
+    absl::StrAppend(out, "job ", one.job_id(), " (", one.name(), ") ",
+                    ended ? EnumText(one.outcome()) : "has not ended");
+  });
+}
+
 void AddHead(const v1::Job& job, Timestamp now, std::string& text) {
   absl::StrAppend(&text, "Job ", job.id(), "  ", job.name(), "\n");
   AddLine("State", EnumText(job.state()), text);
@@ -160,6 +169,7 @@ void AddHead(const v1::Job& job, Timestamp now, std::string& text) {
   AddLine("Resumed", ResumedText(job), text);
   if (job.cloned_from() != 0) AddLine("Cloned", absl::StrCat("from job ", job.cloned_from()), text);
   AddLine("Children", ChildrenText(job), text);
+  AddLine("After", AfterText(job), text);
   AddLine("Submitted", WhenText(job.submitted_time_ms(), now), text);
   AddLine("Ended", WhenText(job.ended_time_ms(), now), text);
   AddLine("Slots",
@@ -232,6 +242,9 @@ std::string DescribeText(const v1::GetJobResponse& response, const DescribeOptio
     if (shown->has_verdict() && verdict.cause() != v1::VERDICT_CAUSE_COMPLETED) {
       absl::StrAppend(&text, "\nVerdict\n", VerdictText(verdict, response.node_names()));
     }
+  } else if (job.state() == v1::JOB_STATE_FAILED && job.attempts().empty()) {
+    // A job named in `after` did not succeed.
+    absl::StrAppend(&text, "\nVerdict\n", VerdictText(job.verdict(), response.node_names()));
   }
   AddTable("Checkpoints", CheckpointListing(job, false, now), text);
   AddTable("Notes", NoteListing(job, now), text);

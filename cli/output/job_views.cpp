@@ -40,9 +40,11 @@ std::string EtaText(const v1::Job& job) {
 std::string ReasonText(const v1::Job& job, const v1::PendingReason* pending) {
   if (pending != nullptr && !pending->message().empty()) return pending->message();
   if (job.verdict().lost_steps() > 0) return job.verdict().summary();
-  const v1::Attempt* attempt = NewestAttempt(job);
   const bool says = job.state() == v1::JOB_STATE_FAILED || job.state() == v1::JOB_STATE_RECOVERING;
-  return says && attempt != nullptr ? attempt->verdict().summary() : "";
+  if (!says) return "";
+  // A job whose prerequisite failed has no attempt.
+  const v1::Attempt* attempt = NewestAttempt(job);
+  return attempt == nullptr ? job.verdict().summary() : attempt->verdict().summary();
 }
 
 bool IsUsable(const v1::Checkpoint& checkpoint) {

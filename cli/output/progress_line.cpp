@@ -79,8 +79,10 @@ std::string EndText(const v1::Job& job) {
     absl::StrAppend(&text, ", ", ShortDuration(job.ended_time_ms() - job.submitted_time_ms()));
   }
   const v1::Attempt* attempt = NewestAttempt(job);
-  if (job.state() == v1::JOB_STATE_FAILED && attempt != nullptr) {
-    absl::StrAppend(&text, "\n", OneLine(attempt->verdict().summary()));
+  if (job.state() == v1::JOB_STATE_FAILED) {
+    // A job whose prerequisite failed has no attempt.
+    const v1::Verdict& verdict = attempt == nullptr ? job.verdict() : attempt->verdict();
+    absl::StrAppend(&text, "\n", OneLine(verdict.summary()));
   }
   return text;
 }

@@ -9,6 +9,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "controller/api/archived_dependencies.h"
 #include "controller/api/job_view.h"
 #include "controller/api/named_job.h"
 #include "controller/api/rank_view.h"
@@ -176,6 +177,25 @@ void SubmitNew(const Api& api, JobSubmission submit, const SubmitReply& reply) {
                   });
 }
 
+// Returns true if the spec names jobs that may be archived.
+bool MayNameArchived(const Api& api, const v1::JobSpec& spec) {
+  return spec.after_size() > 0 && api.events.archive().HasJobs();
+}
+
+// Looks up what Decide cannot read: archived jobs named in `after`, and the checkpoint to resume
+// from. Then submits. Call on a reader thread.
+void SubmitChecked(const Api& api, JobSubmission submit, const SubmitReply& reply) {
+  const v1::JobSpec& spec = submit.submitted().spec();
+  if (MayNameArchived(api, spec)) {
+    auto archived = FindArchivedDependencies(api.events.archive(), spec);
+    if (!archived.ok()) return reply(archived.status());
+    submit.set_archived(*std::move(archived));
+  }
+  const CheckpointFit start = CheckResumeFrom(spec);
+  if (!start.problem.empty()) return reply(absl::InvalidArgumentError(start.problem));
+  SubmitNew(api, std::move(submit), reply);
+}
+
 // Submits a request whose spec is resolved. A repeated request is recognized by its request id.
 // Request ids of archived jobs are searched in the archive. The state has the request ids of other
 // jobs, and of jobs archived in the last few minutes. If this machine can read the checkpoint to
@@ -187,14 +207,14 @@ void SubmitSpec(const Api& api, const Principal& principal, v1::SubmitJobRequest
   if (!submit.ok()) return reply(submit.status());
   const bool may_be_archived =
       !submit->submitted().request_id().empty() && api.events.archive().HasJobs();
-  const bool has_checkpoint = !submit->submitted().spec().checkpoint().resume_from().empty();
-  if (!may_be_archived && !has_checkpoint) return SubmitNew(api, *std::move(submit), reply);
+  const v1::JobSpec& spec = submit->submitted().spec();
+  const bool needs_lookup =
+      may_be_archived || MayNameArchived(api, spec) || !spec.checkpoint().resume_from().empty();
+  if (!needs_lookup) return SubmitNew(api, *std::move(submit), reply);
   auto shared = std::make_shared<JobSubmission>(*std::move(submit));
   const bool queued = api.readers.TryPost([&api, shared, may_be_archived, reply] {
     if (may_be_archived && AnswerFromArchive(api, shared->submitted(), reply)) return;
-    const CheckpointFit start = CheckResumeFrom(shared->submitted().spec());
-    if (!start.problem.empty()) return reply(absl::InvalidArgumentError(start.problem));
-    SubmitNew(api, std::move(*shared), reply);
+    SubmitChecked(api, std::move(*shared), reply);
   });
   if (!queued) reply(ReaderPool::Busy());
 }
@@ -205,13 +225,14 @@ struct PlanRequest {
   v1::PlanJobRequest request;
   std::vector<v1::Origin> origins;
   std::optional<v1::GrantedLayout> layout;  // Set for a job with auto_layout.
+  ArchivedPrerequisites archived;           // Archived jobs that the spec names in `after`.
 };
 
 void AnswerPlan(const Api& api, const PlanRequest& plan, const Reply<v1::PlanJobResponse>& reply) {
   api.loop.Read([plan, reply](const ClusterView& view) {
-    const auto& [request, origins, layout] = plan;
-    auto response =
-        controller::PreviewJob(view, request.spec(), layout.has_value() ? &*layout : nullptr);
+    const auto& [request, origins, layout, archived] = plan;
+    auto response = controller::PreviewJob(view, request.spec(),
+                                           layout.has_value() ? &*layout : nullptr, archived);
     if (response.ok() && !origins.empty()) {
       *response->mutable_spec() = request.spec();
       response->mutable_origins()->Assign(origins.begin(), origins.end());
@@ -226,7 +247,7 @@ void PlanWithLayout(const Api& api, const PlanRequest& plan,
                     const Reply<v1::PlanJobResponse>& reply) {
   api.loop.Read([&api, plan, reply](const ClusterView& view) {
     const v1::JobSpec& spec = plan.request.spec();
-    const auto refused = controller::PreviewJob(view, spec);
+    const auto refused = controller::PreviewJob(view, spec, nullptr, plan.archived);
     if (!refused.ok()) return reply(refused.status());
     const GangShape shape = GangRequestOf(spec).Full();
     const LayoutQuestion question{0, shape, DeviceForLayouts(view.state, shape)};
@@ -238,14 +259,28 @@ void PlanWithLayout(const Api& api, const PlanRequest& plan,
   });
 }
 
-void PlanSpec(const Api& api, PlanRequest plan, const Reply<v1::PlanJobResponse>& reply) {
-  if (const absl::Status status = CheckRequestSize(plan.request); !status.ok()) {
-    return reply(status);
-  }
+void PlanWithDependencies(const Api& api, PlanRequest plan,
+                          const Reply<v1::PlanJobResponse>& reply) {
   if (!plan.request.spec().auto_layout()) return AnswerPlan(api, plan, reply);
   Origins origins;
   FillDefaults(*plan.request.mutable_spec(), origins);
   PlanWithLayout(api, plan, reply);
+}
+
+void PlanSpec(const Api& api, PlanRequest plan, const Reply<v1::PlanJobResponse>& reply) {
+  if (const absl::Status status = CheckRequestSize(plan.request); !status.ok()) {
+    return reply(status);
+  }
+  if (!MayNameArchived(api, plan.request.spec())) {
+    return PlanWithDependencies(api, std::move(plan), reply);
+  }
+  const bool queued = api.readers.TryPost([&api, plan = std::move(plan), reply]() mutable {
+    auto archived = FindArchivedDependencies(api.events.archive(), plan.request.spec());
+    if (!archived.ok()) return reply(archived.status());
+    plan.archived = *std::move(archived);
+    PlanWithDependencies(api, std::move(plan), reply);
+  });
+  if (!queued) reply(ReaderPool::Busy());
 }
 
 // The error for a request to change an archived job.

@@ -15,6 +15,7 @@
 #include "controller/core/health/quarantine.h"
 #include "controller/core/schedule/placement_events.h"
 #include "controller/core/schedule/rendezvous_ports.h"
+#include "controller/core/verdict/dependency_failure.h"
 
 namespace trainyard::controller {
 namespace {
@@ -63,6 +64,7 @@ Plan Reconcile(const ClusterState& state, const Observations& observations,
     plan.events = QuarantineEventsDue(state, observations, options, now);
     if (!plan.events.empty()) return plan;
   }
+  std::ranges::move(DependencyFailuresDue(state, now), std::back_inserter(plan.events));
   RendezvousPorts ports(state, options);
   std::ranges::move(AttemptEventsDue(state, observations, options, ports, now),
                     std::back_inserter(plan.events));

@@ -37,13 +37,24 @@ std::shared_ptr<v1::JobsChanged> NoJobs(const ClusterView& view) {
   const int64_t recovering = CountRecoveringLiveJobs(view.state);
   auto changed = std::make_shared<v1::JobsChanged>();
   changed->set_as_of_ms(view.now);
-  changed->set_waiting(static_cast<int64_t>(view.state.pending_jobs.size()) + recovering);
+  changed->set_waiting(static_cast<int64_t>(view.state.pending_jobs.size()) +
+                       static_cast<int64_t>(view.state.dependent_jobs.size()) + recovering);
   changed->set_placed(static_cast<int64_t>(view.state.live_jobs.size()) - recovering);
   return changed;
 }
 
+// Returns the newest of these jobs, as many as a snapshot has queued jobs.
+std::set<int64_t> NewestOf(const std::set<int64_t>& jobs) {
+  std::set<int64_t> newest;
+  for (auto id = jobs.rbegin(); id != jobs.rend() && newest.size() < kWaitingInSnapshot; ++id) {
+    newest.insert(*id);
+  }
+  return newest;
+}
+
 // Returns the jobs in the first snapshot for a page: the newest active jobs, the first queued jobs,
-// the newest paused jobs, and the most recently submitted ended jobs.
+// the newest jobs that wait for other jobs, the newest paused jobs, and the most recently submitted
+// ended jobs.
 std::set<int64_t> FirstJobs(const ClusterState& state) {
   std::set<int64_t> jobs = NewestLiveJobs(state);
   int waiting = 0;
@@ -51,11 +62,8 @@ std::set<int64_t> FirstJobs(const ClusterState& state) {
     if (++waiting > kWaitingInSnapshot) break;
     jobs.insert(place.job_id);
   }
-  int paused = 0;
-  for (auto id = state.paused_jobs.rbegin(); id != state.paused_jobs.rend(); ++id) {
-    if (++paused > kWaitingInSnapshot) break;
-    jobs.insert(*id);
-  }
+  jobs.merge(NewestDependentJobs(state));
+  jobs.merge(NewestOf(state.paused_jobs));
   int ended = 0;
   for (auto it = state.jobs.rbegin(); it != state.jobs.rend() && ended < kEndedInSnapshot; ++it) {
     if (!HasEnded(it->second.job.state())) continue;
@@ -112,6 +120,10 @@ std::set<int64_t> NewestLiveJobs(const ClusterState& state) {
     jobs.insert(*id);
   }
   return jobs;
+}
+
+std::set<int64_t> NewestDependentJobs(const ClusterState& state) {
+  return NewestOf(state.dependent_jobs);
 }
 
 std::shared_ptr<v1::JobsChanged> JobsSnapshot(const ClusterView& view) {

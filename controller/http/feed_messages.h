@@ -15,7 +15,7 @@
 namespace trainyard::controller::http {
 
 // The maximum numbers of ended, queued and active jobs in a snapshot. kWaitingInSnapshot also
-// limits the number of paused jobs, separately.
+// limits the number of paused jobs and of jobs that wait for other jobs, each separately.
 inline constexpr int kEndedInSnapshot = 200;
 inline constexpr int kWaitingInSnapshot = 200;
 inline constexpr std::size_t kPlacedInSnapshot = 200;
@@ -31,6 +31,9 @@ std::shared_ptr<v1::NodesChanged> NodesOf(const std::set<std::string>* only,
 // Returns the newest live jobs. When a stream resumes, the stream sends these jobs in addition to
 // the jobs of the missed events, because events do not contain progress.
 std::set<int64_t> NewestLiveJobs(const ClusterState& state);
+
+// Returns the newest queued jobs that wait for other jobs, at most kWaitingInSnapshot.
+std::set<int64_t> NewestDependentJobs(const ClusterState& state);
 
 // Returns the jobs that a page receives first.
 std::shared_ptr<v1::JobsChanged> JobsSnapshot(const ClusterView& view);

@@ -202,8 +202,9 @@ struct StreamFeed::Collector {
   }
 
   // Returns the pending reasons that have changed since the last call, for the first 200 queued
-  // jobs and the jobs in `asked`. A job's reason can change without an event of this job, because
-  // it depends on other jobs, on nodes and on time. Computed at most once per second.
+  // jobs, the newest 200 jobs that wait for other jobs, and the jobs in `asked`. A job's reason can
+  // change without an event of this job, because it depends on other jobs, on nodes and on time.
+  // Computed at most once per second.
   std::map<int64_t, v1::PendingReason> TakeNewReasons(std::set<int64_t> asked,
                                                       const ClusterView& view) {
     std::map<int64_t, v1::PendingReason> changed;
@@ -214,6 +215,7 @@ struct StreamFeed::Collector {
       if (++waiting > kWaitingInSnapshot) break;
       asked.insert(place.job_id);
     }
+    asked.merge(NewestDependentJobs(view.state));
     PendingExplainer explainer(view);
     std::map<int64_t, std::string> reasons;
     for (const int64_t id : asked) {

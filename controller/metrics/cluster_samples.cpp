@@ -15,6 +15,7 @@
 #include "controller/core/health/node_health.h"
 #include "controller/core/ledger/ledger.h"
 #include "controller/core/observations/time_use.h"
+#include "controller/core/state/prerequisites.h"
 #include "controller/core/state/restart_budget.h"
 #include "controller/core/support/text.h"
 #include "controller/core/verdict/heal_policy.h"
@@ -102,6 +103,16 @@ std::map<Enum, int64_t> Zeros(std::initializer_list<Enum> values) {
   return counts;
 }
 
+// Returns the time since which a job that was never placed waits for slots. Time in which it was
+// held, or waited for other jobs to succeed, does not count.
+Timestamp QueuedSince(const v1::Job& job) {
+  Timestamp since = job.submitted_time_ms() + job.paused_ms();
+  for (const v1::Prerequisite& prerequisite : job.after()) {
+    since = std::max<Timestamp>(since, prerequisite.ended_time_ms());
+  }
+  return since;
+}
+
 void AddJobCounts(const ClusterSources& sources, Timestamp now, MetricSet& metrics) {
   const ClusterState& state = sources.view.state;
   auto states = Zeros({v1::JOB_STATE_QUEUED, v1::JOB_STATE_STARTING, v1::JOB_STATE_RUNNING,
@@ -109,7 +120,8 @@ void AddJobCounts(const ClusterSources& sources, Timestamp now, MetricSet& metri
                        v1::JOB_STATE_PAUSED, v1::JOB_STATE_HELD});
   auto reasons =
       Zeros({v1::PENDING_CODE_RESOURCES, v1::PENDING_CODE_PRIORITY, v1::PENDING_CODE_BACKOFF,
-             v1::PENDING_CODE_STOPPING, v1::PENDING_CODE_LAYOUT, v1::PENDING_CODE_PAUSED});
+             v1::PENDING_CODE_STOPPING, v1::PENDING_CODE_LAYOUT, v1::PENDING_CODE_PAUSED,
+             v1::PENDING_CODE_DEPENDENCY});
   Timestamp oldest = now;
   const auto count_job = [&](int64_t id) {
     const JobEntry& entry = state.jobs.at(id);
@@ -117,10 +129,11 @@ void AddJobCounts(const ClusterSources& sources, Timestamp now, MetricSet& metri
     const v1::PendingCode code = PendingCodeOf(sources.view, entry);
     if (code != v1::PENDING_CODE_NOT_PENDING) ++reasons[code];
     const bool is_new = entry.job.state() == v1::JOB_STATE_QUEUED && entry.job.attempts().empty();
-    if (is_new) oldest = std::min(oldest, entry.job.submitted_time_ms() + entry.job.paused_ms());
+    if (is_new && !IsDependent(entry.job)) oldest = std::min(oldest, QueuedSince(entry.job));
   };
   for (const int64_t id : state.live_jobs) count_job(id);
   for (const QueueKey& place : state.pending_jobs) count_job(place.job_id);
+  for (const int64_t id : state.dependent_jobs) count_job(id);
   for (const int64_t id : state.paused_jobs) count_job(id);
   for (const auto& [state, count] : states) {
     metrics.Add(kJobs, {{"state", EnumText(state)}}, static_cast<double>(count));
@@ -346,6 +359,7 @@ std::size_t AddJobs(const ClusterSources& sources, Timestamp now, MetricSet& met
   };
   for (const int64_t id : sources.view.state.live_jobs) add(id);
   for (const QueueKey& place : sources.view.state.pending_jobs) add(place.job_id);
+  for (const int64_t id : sources.view.state.dependent_jobs) add(id);
   for (const int64_t id : sources.view.state.paused_jobs) add(id);
   for (const auto& [ended_ms, id] : std::views::reverse(sources.events.ended_jobs())) {
     if (ended_ms > now - kEndedJobKeptMs) add(id);

@@ -206,6 +206,15 @@ void CheckSpares(const v1::JobSpec& spec, Problems& problems) {
   }
 }
 
+void CheckAfter(const v1::JobSpec& spec, Problems& problems) {
+  if (!absl::c_linear_search(spec.after(), spec.name())) return;
+  problems.push_back(
+      {"after",
+       absl::StrCat("`after` contains ", spec.name(),
+                    ", the name of this job, and a job cannot wait for itself; to wait for "
+                    "an earlier job of this name, write its number")});
+}
+
 void CheckFailureRules(const v1::JobSpec& spec, Problems& problems) {
   for (const std::string& rule : spec.restart().rules()) {
     const auto parsed = ParseFailureRule(rule);

@@ -68,6 +68,7 @@ Problems FindProblemsOf(const v1::JobSpec& spec, const RunConfig& config) {
   if (!problems.empty()) return problems;
   Append(FindAutoLayoutProblems(spec), problems);
   Append(FindLayoutProblems(WorldSize(spec), WithRanksOf(spec, config)), problems);
+  CheckAfter(spec, problems);
   CheckProgram(spec, problems);
   CheckLogParser(spec, problems);
   CheckGuard(spec, problems);

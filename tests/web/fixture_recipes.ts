@@ -91,6 +91,7 @@ export function checkedPlan(text: string): PlanJobResponse {
     node_names: { 'node-1': 'gpu01', 'node-2': 'gpu02' },
     spec: {
       extends: [],
+      after: [],
       command: [],
       env: {},
       secrets: [],

@@ -135,6 +135,7 @@ export function job(id: number, name: string, state: JobState, change: Partial<J
     spec: {
       name,
       extends: [],
+      after: [],
       command: [],
       env: { NCCL_DEBUG: 'WARN' },
       secrets: ['WANDB_API_KEY'],
@@ -160,6 +161,7 @@ export function job(id: number, name: string, state: JobState, change: Partial<J
     notes: [],
     notes_written: 0,
     cloned_from: 0,
+    after: [],
     children: [],
     progress: {
       step: 0,
@@ -340,6 +342,7 @@ function eventsOf(): EventEntry[] {
         request_id: '',
         held: false,
         cloned_from: 0,
+        after: [],
       },
     },
     {

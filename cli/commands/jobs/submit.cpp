@@ -12,6 +12,7 @@
 #include "cli/grammar/job_file_options.h"
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
+#include "cli/output/stable_json.h"
 #include "proto/jobspec/resume_check.h"
 #include "proto/jobspec/run_config_of.h"
 #include "proto/json/enum_text.h"
@@ -72,11 +73,20 @@ void AddSubmit(CLI::App& parent, Grammar& grammar) {
                       "maximum time to wait, such as 30m; the job continues afterwards");
   command->add_option("--request-id", options->request_id,
                       "idempotency key; repeated submits with the same key create only one job");
+  command
+      ->add_option("--after", options->after,
+                   "job that must succeed first, by number or name; may be repeated; replaces "
+                   "`after` of the job file")
+      ->type_name("JOB")
+      ->allow_extra_args(false);
   command->add_option("--cloned-from", options->cloned_from,
                       "job whose settings the job file copies; shown in the lineage of both jobs");
   grammar.runners[command] = [options, &grammar](Context& context) {
     // RunTrainyard removed the command from the arguments before parsing.
     options->job.command = grammar.command;
+    if (!options->after.empty()) {
+      options->job.sets.push_back(absl::StrCat("after=", DumpJson(options->after, -1)));
+    }
     return RunSubmit(*options, context);
   };
 }

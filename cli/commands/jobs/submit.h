@@ -3,6 +3,7 @@
 #define TRAINYARD_CLI_COMMANDS_JOBS_SUBMIT_H_
 
 #include <string>
+#include <vector>
 
 #include "cli/grammar/grammar.h"
 #include "cli/grammar/job_file_options.h"
@@ -17,7 +18,8 @@ struct SubmitOptions {
   bool hold = false;
   std::string timeout;
   std::string request_id;
-  std::string cloned_from;  // Reference to a job; may be empty.
+  std::string cloned_from;         // Reference to a job; may be empty.
+  std::vector<std::string> after;  // References to jobs. Not empty: replaces the job file's list.
 };
 
 // Adds the command and its options.

@@ -7,6 +7,7 @@
 #include "controller/core/apply/apply_attempt.h"
 #include "controller/core/apply/apply_node.h"
 #include "controller/core/apply/checkpoint_list.h"
+#include "controller/core/apply/dependents.h"
 #include "controller/core/apply/ended_jobs.h"
 #include "controller/core/apply/job_notes.h"
 #include "controller/core/apply/job_pause.h"
@@ -49,6 +50,7 @@ void AddJob(const v1::JobSubmitted& submitted, v1::JobSpec spec, const v1::Event
   job.set_submitted_time_ms(event.time_ms());
   entry.request_id = submitted.request_id();
   AddRelations(submitted, state);
+  *job.mutable_after() = submitted.after();
   if (submitted.held()) Hold(event, job);
   AddWaiting(job, state);
   state.jobs_by_name[job.name()].insert(job.id());
@@ -82,6 +84,7 @@ void ApplyKind(const v1::JobEnded& ended, const v1::Event& event, ClusterState& 
   entry.job.set_not_before_ms(0);
   *entry.job.mutable_verdict() = ended.verdict();
   RemoveWaiting(entry.job, state);
+  SettleDependents(entry.job, state);
   state.ended_jobs.insert({event.time_ms(), ended.job_id()});
   const auto directory = state.job_by_checkpoint_dir.find(CheckpointDirectory(entry.job.spec()));
   const bool is_its_own =

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/decide/decide_worker.h"
 #include "controller/core/decide/deletion.h"
+#include "controller/core/decide/dependencies.h"
 #include "controller/core/decide/job_origin.h"
 #include "controller/core/decide/left_out.h"
 #include "controller/core/decide/lost_history.h"
@@ -54,11 +55,14 @@ absl::StatusOr<std::vector<v1::Event>> Submit(const ClusterState& state,
   }
   TRAINYARD_RETURN_IF_ERROR(Admit(state, checked.spec()));
   TRAINYARD_RETURN_IF_ERROR(CheckClonedFrom(state, checked.cloned_from()));
+  TRAINYARD_ASSIGN_OR_RETURN(const auto prerequisites,
+                             FindPrerequisites(state, checked.spec(), submission.archived()));
   std::vector<v1::Event> events;
   v1::Event& event = events.emplace_back(EventBy(submission.principal(), now));
   v1::JobSubmitted& submitted = *event.mutable_job_submitted();
   submitted = checked;
   submitted.set_job_id(state.next_job_id);
+  submitted.mutable_after()->Assign(prerequisites.begin(), prerequisites.end());
   const std::string& start = checked.spec().checkpoint().resume_from();
   if (auto origin = OriginOfCheckpoint(state, start, options.checkpoint_root)) {
     *submitted.mutable_resumed_from() = *std::move(origin);

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "controller/core/decide/pause.h"
+#include "controller/core/explain/dependency_reason.h"
 #include "controller/core/health/node_health.h"
 #include "controller/core/observations/root_sightings.h"
 #include "controller/core/schedule/admission.h"
@@ -18,6 +19,7 @@
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/job_state_machine.h"
 #include "controller/core/state/job_timing.h"
+#include "controller/core/state/prerequisites.h"
 #include "controller/core/support/text.h"
 #include "proto/json/enum_text.h"
 #include "proto/text/duration_text.h"
@@ -254,6 +256,7 @@ v1::PendingCode PendingCodeOf(const ClusterView& view, const JobEntry& entry) {
     return v1::PENDING_CODE_STOPPING;
   }
   if (IsPausedOrHeld(job.state())) return v1::PENDING_CODE_PAUSED;
+  if (job.state() == v1::JOB_STATE_QUEUED && IsDependent(job)) return v1::PENDING_CODE_DEPENDENCY;
   if (!view.state.pending_jobs.Contains(QueueKeyOf(job))) return v1::PENDING_CODE_NOT_PENDING;
   if (!IsDue(entry, view.now)) return v1::PENDING_CODE_BACKOFF;
   if (HasNoLayout(entry)) return v1::PENDING_CODE_LAYOUT;
@@ -325,6 +328,8 @@ v1::PendingReason PendingExplainer::ReasonOf(const JobEntry& entry) {
           absl::StrCat("`trainyard resume ", entry.job.id(), "` returns the job to the queue"));
       return reason;
     }
+    case v1::PENDING_CODE_DEPENDENCY:
+      return WhyDependent(view_.state, entry.job);
     case v1::PENDING_CODE_BACKOFF:
       return WhyBacksOff(entry.job, *NewestAttempt(entry), view_.now);
     case v1::PENDING_CODE_LAYOUT:

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "controller/core/decide/dependencies.h"
+#include "controller/core/explain/dependency_reason.h"
 #include "controller/core/explain/pending_reason.h"
 #include "controller/core/health/node_health.h"
 #include "controller/core/observations/root_sightings.h"
@@ -13,6 +15,7 @@
 #include "controller/core/schedule/placement.h"
 #include "controller/core/schedule/schedule.h"
 #include "controller/core/state/gang_request.h"
+#include "controller/core/state/prerequisites.h"
 #include "proto/jobspec/defaults.h"
 #include "proto/jobspec/rules.h"
 #include "proto/support/status_macros.h"
@@ -77,23 +80,38 @@ void AddPlacement(const ClusterView& view, const JobEntry& entry, v1::PlanJobRes
   AddRanks(view, request, *PlaceOnEmptyCluster(view.state, shape), response);
 }
 
+// Adds the reason why a dependent job waits, and the placement that it would get on an empty
+// cluster.
+void AddDependentPlacement(const ClusterView& view, const JobEntry& entry,
+                           v1::PlanJobResponse& response) {
+  *response.mutable_pending() = WhyDependent(view.state, entry.job);
+  const GangRequest request = GangRequestOf(entry.job.spec());
+  AddRanks(view, request, *PlaceOnEmptyCluster(view.state, request.Full()), response);
+}
+
 }  // namespace
 
 absl::StatusOr<v1::PlanJobResponse> PreviewJob(const ClusterView& view, const v1::JobSpec& spec,
-                                               const v1::GrantedLayout* layout) {
+                                               const v1::GrantedLayout* layout,
+                                               const ArchivedPrerequisites& archived) {
   v1::JobSpec full = spec;
   Origins origins;
   FillDefaults(full, origins);
   TRAINYARD_RETURN_IF_ERROR(CheckSpec(full, origins));
   TRAINYARD_RETURN_IF_ERROR(Admit(view.state, full));
+  TRAINYARD_ASSIGN_OR_RETURN(const auto prerequisites,
+                             FindPrerequisites(view.state, full, archived));
   v1::PlanJobResponse response;
   for (std::string& warning : CheckLaunch(full, origins)) {
     response.add_warnings(std::move(warning));
   }
   if (layout != nullptr) *response.mutable_layout() = *layout;
-  const JobEntry entry = EntryIfSubmitted(view, std::move(full), layout);
+  JobEntry entry = EntryIfSubmitted(view, std::move(full), layout);
+  entry.job.mutable_after()->Assign(prerequisites.begin(), prerequisites.end());
   if (HasNoLayout(entry)) {
     *response.mutable_pending() = WhyNoLayout(entry);
+  } else if (IsDependent(entry.job)) {
+    AddDependentPlacement(view, entry, response);
   } else {
     AddPlacement(view, entry, response);
   }

@@ -11,6 +11,7 @@
 #include "proto/contract/limits.h"
 #include "proto/jobspec/defaults.h"
 #include "proto/jobspec/rules.h"
+#include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
@@ -66,6 +67,16 @@ absl::StatusOr<JobSubmission> JobSubmission::Check(v1::SubmitJobRequest request,
   if (spec.checkpoint().dir().empty()) origins["checkpoint.dir"] = kDerivedOrigin;
   submitted.set_origin_list(PackOrigins(origins));
   return JobSubmission(std::move(submitted), std::move(principal));
+}
+
+v1::Prerequisite AsPrerequisite(const v1::Job& job) {
+  v1::Prerequisite prerequisite;
+  prerequisite.set_job_id(job.id());
+  prerequisite.set_name(job.name());
+  if (!HasEnded(job.state())) return prerequisite;
+  prerequisite.set_outcome(job.state());
+  prerequisite.set_ended_time_ms(job.ended_time_ms());
+  return prerequisite;
 }
 
 bool AsksForSameJob(const v1::JobSpec& made, const v1::JobSpec& asked) {

@@ -3,7 +3,9 @@
 #ifndef TRAINYARD_CONTROLLER_CORE_REQUESTS_SUBMISSION_H_
 #define TRAINYARD_CONTROLLER_CORE_REQUESTS_SUBMISSION_H_
 
+#include <map>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -11,9 +13,16 @@
 #include "controller/core/support/principal.h"
 #include "proto/jobspec/origins.h"
 #include "trainyard/v1/event.pb.h"
+#include "trainyard/v1/job.pb.h"
 #include "trainyard/v1/job_service.pb.h"
 
 namespace trainyard::controller {
+
+// Archived jobs by a reference in `after` that names them. The core cannot read the archive.
+using ArchivedPrerequisites = std::map<std::string, v1::Prerequisite>;
+
+// Returns the job as an entry of the list of another job.
+v1::Prerequisite AsPrerequisite(const v1::Job& job);
 
 // A submitted job whose spec is complete and valid. Copies share the spec.
 class JobSubmission {
@@ -30,6 +39,10 @@ class JobSubmission {
   const v1::JobSubmitted& submitted() const { return *submitted_; }
   const Principal& principal() const { return principal_; }
 
+  // The archived jobs that the spec names in `after`. The caller looks them up before Decide.
+  const ArchivedPrerequisites& archived() const { return archived_; }
+  void set_archived(ArchivedPrerequisites archived) { archived_ = std::move(archived); }
+
  private:
   JobSubmission(v1::JobSubmitted submitted, Principal principal)
       : submitted_(std::make_shared<const v1::JobSubmitted>(std::move(submitted))),
@@ -37,6 +50,7 @@ class JobSubmission {
 
   std::shared_ptr<const v1::JobSubmitted> submitted_;
   Principal principal_;
+  ArchivedPrerequisites archived_;
 };
 
 // Returns true if a repeated submission (`asked`) matches the job that the first submission created

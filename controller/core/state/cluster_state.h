@@ -146,8 +146,15 @@ struct ClusterState {
   // The following fields are indexes derived from the fields above, so that no tick scans ended
   // jobs.
   //
-  // Jobs that wait for slots: queued jobs, and recovering jobs without a live attempt.
+  // Jobs that wait for slots: queued jobs except those in dependent_jobs, and recovering jobs
+  // without a live attempt.
   JobQueue pending_jobs;
+  // Queued jobs that wait for other jobs to succeed (prerequisites.h). They block no other job.
+  std::set<int64_t> dependent_jobs;
+  // Maps a job that has not ended to the queued and held jobs that name it in `after`.
+  std::map<int64_t, std::set<int64_t>> dependents;
+  // Queued and held jobs that can never start, because a job named in `after` has not succeeded.
+  std::set<int64_t> unsatisfiable_jobs;
   // Reservations by job: one for each recovering job without a live attempt. All of these jobs are
   // pending.
   std::map<int64_t, Reservation> reservations;

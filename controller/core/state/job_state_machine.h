@@ -20,6 +20,7 @@ struct Transition {
 inline constexpr std::array kJobTransitions{
     Transition<v1::JobState>{v1::JOB_STATE_QUEUED, v1::JOB_STATE_STARTING},
     Transition<v1::JobState>{v1::JOB_STATE_QUEUED, v1::JOB_STATE_STOPPED},
+    Transition<v1::JobState>{v1::JOB_STATE_QUEUED, v1::JOB_STATE_FAILED},
     Transition<v1::JobState>{v1::JOB_STATE_STARTING, v1::JOB_STATE_RUNNING},
     Transition<v1::JobState>{v1::JOB_STATE_STARTING, v1::JOB_STATE_RECOVERING},
     Transition<v1::JobState>{v1::JOB_STATE_STARTING, v1::JOB_STATE_STOPPING},
@@ -45,6 +46,7 @@ inline constexpr std::array kJobTransitions{
     Transition<v1::JobState>{v1::JOB_STATE_PAUSED, v1::JOB_STATE_STOPPED},
     Transition<v1::JobState>{v1::JOB_STATE_HELD, v1::JOB_STATE_QUEUED},
     Transition<v1::JobState>{v1::JOB_STATE_HELD, v1::JOB_STATE_STOPPED},
+    Transition<v1::JobState>{v1::JOB_STATE_HELD, v1::JOB_STATE_FAILED},
 };
 
 inline constexpr std::array kAttemptTransitions{

@@ -212,6 +212,9 @@ void ReplaceNode(const v1::Node& joined, ClusterState& state) {
 
 void RebuildIndexes(ClusterState& state) {
   state.pending_jobs.clear();
+  state.dependent_jobs.clear();
+  state.dependents.clear();
+  state.unsatisfiable_jobs.clear();
   state.reservations.clear();
   state.pending_auto_jobs.clear();
   state.paused_jobs.clear();

@@ -1,13 +1,19 @@
 #include "controller/core/state/waiting_jobs.h"
 
 #include "controller/core/state/job_state_machine.h"
+#include "controller/core/state/prerequisites.h"
 #include "controller/core/state/reservations.h"
 
 namespace trainyard::controller {
 
 void AddWaiting(const v1::Job& job, ClusterState& state) {
+  AddDependencies(job, state);
   if (IsPausedOrHeld(job.state())) {
     state.paused_jobs.insert(job.id());
+    return;
+  }
+  if (IsDependent(job)) {
+    state.dependent_jobs.insert(job.id());
     return;
   }
   state.pending_jobs.Insert(QueueKeyOf(job));
@@ -20,6 +26,8 @@ void RemoveWaiting(const v1::Job& job, ClusterState& state) {
   state.reservations.erase(job.id());
   state.pending_auto_jobs.erase(job.id());
   state.paused_jobs.erase(job.id());
+  state.dependent_jobs.erase(job.id());
+  RemoveDependencies(job, state);
 }
 
 }  // namespace trainyard::controller

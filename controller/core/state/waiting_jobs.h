@@ -6,8 +6,9 @@
 
 namespace trainyard::controller {
 
-// Adds the job to the index for its state: the queue, or the index of paused and held jobs. If the
-// job is recovering, reserves the slots of its newest attempt.
+// Adds the job to the index for its state: the queue, the index of jobs that wait for other jobs,
+// or the index of paused and held jobs. If the job is recovering, reserves the slots of its newest
+// attempt.
 void AddWaiting(const v1::Job& job, ClusterState& state);
 
 // Removes the job from the indexes of waiting jobs, and removes its reservation.

@@ -32,4 +32,8 @@ std::string JobText(const v1::Job& job) {
   return absl::StrCat("job ", job.id(), " (", job.name(), ")");
 }
 
+std::string PrerequisiteText(const v1::Prerequisite& prerequisite) {
+  return absl::StrCat("job ", prerequisite.job_id(), " (", prerequisite.name(), ")");
+}
+
 }  // namespace trainyard::controller

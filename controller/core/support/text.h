@@ -31,6 +31,7 @@ std::string RanksText(const std::vector<int>& ranks);
 
 // "job 17 (llama-tiny)".
 std::string JobText(const v1::Job& job);
+std::string PrerequisiteText(const v1::Prerequisite& prerequisite);
 
 }  // namespace trainyard::controller
 

@@ -98,6 +98,8 @@ inline constexpr std::array kCauseRules{
                .restartable = true,
                .fault = v1::NODE_FAULT_STALLED,
                .blames = Rule::kDepends},
+    // Not restartable, because an ended job never changes its outcome.
+    CauseRules{.cause = v1::VERDICT_CAUSE_DEPENDENCY_FAILED},
 };
 
 // Returns the rules of the cause. For an unknown cause, the rules forbid everything.

@@ -354,6 +354,9 @@ std::string Bytes(const ClusterState& state) {
 
 std::string DifferentIndexes(const ClusterState& a, const ClusterState& b) {
   if (a.pending_jobs != b.pending_jobs) return "pending_jobs";
+  if (a.dependent_jobs != b.dependent_jobs) return "dependent_jobs";
+  if (a.dependents != b.dependents) return "dependents";
+  if (a.unsatisfiable_jobs != b.unsatisfiable_jobs) return "unsatisfiable_jobs";
   if (a.reservations != b.reservations) return "reservations";
   if (a.pending_auto_jobs != b.pending_auto_jobs) return "pending_auto_jobs";
   if (a.paused_jobs != b.paused_jobs) return "paused_jobs";
