@@ -5,6 +5,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "data/dedup/sha1.h"
+
 namespace trainyard::data {
 namespace {
 
@@ -77,20 +79,20 @@ void DocumentSigner::HashText(std::string_view text) {
 
 Signature DocumentSigner::GuideSignature(std::string_view text) {
   JoinWords(text, &joined_);
-  Signature signature = GuideMinHash::Empty();
   const size_t words = joined_.begins.empty() ? 0 : joined_.begins.size() - 1;
   const size_t length = static_cast<size_t>(settings_.shingle_length);
+  shingles_.clear();
   if (words <= length) {
-    guide_->Update(words == 0 ? text : std::string_view(joined_.text), &signature);
-    return signature;
+    shingles_.push_back(Sha1Prefix(words == 0 ? text : std::string_view(joined_.text)));
+    return guide_->Of(shingles_);
   }
   for (size_t first = 0; first + length <= words; ++first) {
     const size_t begin = joined_.begins[first];
     // The space behind the last word is not part of the shingle.
     const size_t end = joined_.begins[first + length] - 1;
-    guide_->Update(std::string_view(joined_.text).substr(begin, end - begin), &signature);
+    shingles_.push_back(Sha1Prefix(std::string_view(joined_.text).substr(begin, end - begin)));
   }
-  return signature;
+  return guide_->Of(shingles_);
 }
 
 BandKey DocumentSigner::WholeTextKey(std::string_view text) {

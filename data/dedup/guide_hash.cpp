@@ -1,56 +1,18 @@
 #include "data/dedup/guide_hash.h"
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <cstring>
 #include <random>
 
 namespace trainyard::data {
 namespace {
 
 constexpr uint64_t kMersennePrime = (uint64_t{1} << 61) - 1;
-constexpr size_t kShaBlock = 64;
-
-using ShaState = std::array<uint32_t, 5>;
-
-uint32_t BigEndian(const uint8_t* bytes) {
-  return uint32_t{bytes[0]} << 24 | uint32_t{bytes[1]} << 16 | uint32_t{bytes[2]} << 8 | bytes[3];
-}
-
-struct Round {
-  uint32_t mix;
-  uint32_t constant;
-};
-
-Round RoundOf(int i, uint32_t b, uint32_t c, uint32_t d) {
-  if (i < 20) return {(b & c) | (~b & d), 0x5A827999};
-  if (i < 40) return {b ^ c ^ d, 0x6ED9EBA1};
-  if (i < 60) return {(b & c) | (b & d) | (c & d), 0x8F1BBCDC};
-  return {b ^ c ^ d, 0xCA62C1D6};
-}
-
-// The compression function of SHA-1 (FIPS 180-4, section 6.1.2).
-void CompressSha1(const uint8_t* block, ShaState* state) {
-  std::array<uint32_t, 80> words;
-  for (size_t i = 0; i < 16; ++i) words[i] = BigEndian(block + 4 * i);
-  for (size_t i = 16; i < 80; ++i) {
-    words[i] = std::rotl(words[i - 3] ^ words[i - 8] ^ words[i - 14] ^ words[i - 16], 1);
-  }
-  auto [a, b, c, d, e] = *state;
-  for (int i = 0; i < 80; ++i) {
-    const Round round = RoundOf(i, b, c, d);
-    const uint32_t next =
-        std::rotl(a, 5) + round.mix + e + round.constant + words[static_cast<size_t>(i)];
-    e = d;
-    d = c;
-    c = std::rotl(b, 30);
-    b = a;
-    a = next;
-  }
-  const ShaState sums = {a, b, c, d, e};
-  for (size_t i = 0; i < sums.size(); ++i) (*state)[i] += sums[i];
-}
 
 // A number in [0, limit], as numpy's RandomState.randint draws it: masked to the bits of `limit`,
 // and drawn again while it is larger. The first of two 32-bit numbers is the high one.
@@ -63,23 +25,38 @@ uint64_t Draw(uint64_t limit, std::mt19937* random) {
   }
 }
 
-}  // namespace
+#if defined(__x86_64__)
 
-uint32_t Sha1Prefix(std::string_view text) {
-  ShaState state = {0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476, 0xC3D2E1F0};
-  const uint64_t bits = uint64_t{text.size()} * 8;
-  const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
-  for (; text.size() >= kShaBlock; text.remove_prefix(kShaBlock), bytes += kShaBlock) {
-    CompressSha1(bytes, &state);
+// Four functions at a time, which stay in registers.
+__attribute__((target("avx2"))) void GuideHashesByAvx2(const uint64_t* factors,
+                                                       const uint64_t* offsets,
+                                                       const std::vector<uint32_t>& hashes,
+                                                       uint32_t* minima) {
+  const __m256i prime = _mm256_set1_epi64x(static_cast<int64_t>(kMersennePrime));
+  const __m256i largest = _mm256_set1_epi64x(static_cast<int64_t>(kMersennePrime) - 1);
+  const __m256i low_factor = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(factors));
+  const __m256i high_factor = _mm256_srli_epi64(low_factor, 32);
+  const __m256i offset = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(offsets));
+  __m256i smallest = _mm256_set1_epi64x(-1);
+  for (const uint32_t hash : hashes) {
+    const __m256i number = _mm256_set1_epi64x(hash);
+    const __m256i high = _mm256_slli_epi64(_mm256_mul_epu32(high_factor, number), 32);
+    const __m256i product = _mm256_add_epi64(_mm256_mul_epu32(low_factor, number), high);
+    const __m256i value = _mm256_add_epi64(product, offset);
+    const __m256i sum =
+        _mm256_add_epi64(_mm256_and_si256(value, prime), _mm256_srli_epi64(value, 61));
+    // The low half of sum - prime is that of sum + 1. A comparison gives -1 where it is true.
+    const __m256i rest = _mm256_sub_epi64(sum, _mm256_cmpgt_epi64(sum, largest));
+    smallest = _mm256_min_epu32(smallest, rest);  // only the low halves are used
   }
-  std::array<uint8_t, 2 * kShaBlock> last{};
-  if (!text.empty()) std::memcpy(last.data(), text.data(), text.size());
-  last[text.size()] = 0x80;
-  const size_t end = text.size() + 9 <= kShaBlock ? kShaBlock : 2 * kShaBlock;
-  for (size_t i = 0; i < 8; ++i) last[end - 1 - i] = static_cast<uint8_t>(bits >> (8 * i));
-  for (size_t at = 0; at < end; at += kShaBlock) CompressSha1(last.data() + at, &state);
-  return __builtin_bswap32(state[0]);
+  alignas(32) std::array<uint64_t, 4> lanes;
+  _mm256_store_si256(reinterpret_cast<__m256i*>(lanes.data()), smallest);
+  for (size_t i = 0; i < lanes.size(); ++i) minima[i] = static_cast<uint32_t>(lanes[i]);
 }
+
+#endif
+
+}  // namespace
 
 GuideMinHash::GuideMinHash() {
   std::mt19937 random(1);
@@ -89,20 +66,31 @@ GuideMinHash::GuideMinHash() {
   }
 }
 
-Signature GuideMinHash::Empty() {
+Signature GuideMinHash::PortableOf(const std::vector<uint32_t>& hashes) const {
   Signature signature;
   signature.fill(0xFFFFFFFF);
+  for (const uint64_t hash : hashes) {
+    for (size_t i = 0; i < kMinHashes; ++i) {
+      const uint64_t value = factors_[i] * hash + offsets_[i];
+      uint64_t rest = (value & kMersennePrime) + (value >> 61);
+      rest -= rest >= kMersennePrime ? kMersennePrime : 0;
+      signature[i] = std::min(signature[i], static_cast<uint32_t>(rest));
+    }
+  }
   return signature;
 }
 
-void GuideMinHash::Update(std::string_view shingle, Signature* signature) const {
-  const uint64_t hash = Sha1Prefix(shingle);
-  for (size_t i = 0; i < kMinHashes; ++i) {
-    const uint64_t value = factors_[i] * hash + offsets_[i];
-    uint64_t rest = (value & kMersennePrime) + (value >> 61);
-    rest -= rest >= kMersennePrime ? kMersennePrime : 0;
-    (*signature)[i] = std::min((*signature)[i], static_cast<uint32_t>(rest));
+Signature GuideMinHash::Of(const std::vector<uint32_t>& hashes) const {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) {
+    Signature signature;
+    for (size_t i = 0; i < kMinHashes; i += 4) {
+      GuideHashesByAvx2(&factors_[i], &offsets_[i], hashes, &signature[i]);
+    }
+    return signature;
   }
+#endif
+  return PortableOf(hashes);
 }
 
 }  // namespace trainyard::data

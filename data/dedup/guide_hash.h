@@ -4,14 +4,11 @@
 
 #include <array>
 #include <cstdint>
-#include <string_view>
+#include <vector>
 
 #include "data/dedup/min_hash.h"
 
 namespace trainyard::data {
-
-// The first four bytes of the SHA-1 of `text`, as a little-endian number.
-uint32_t Sha1Prefix(std::string_view text);
 
 // Equals datasketch's MinHash(num_perm=128) with seed 1. Each hash h becomes the low 32 bits of
 // ((a * h + b) mod 2^64) mod (2^61 - 1).
@@ -19,9 +16,12 @@ class GuideMinHash {
  public:
   GuideMinHash();
 
-  // The signature of an empty set.
-  static Signature Empty();
-  void Update(std::string_view shingle, Signature* signature) const;
+  // Returns the minimum of each function. `hashes`: Sha1Prefix of the shingles, at least one. Uses
+  // AVX2 if the processor has it.
+  Signature Of(const std::vector<uint32_t>& hashes) const;
+
+  // As Of, without instructions beyond those of every processor. For tests.
+  Signature PortableOf(const std::vector<uint32_t>& hashes) const;
 
  private:
   std::array<uint64_t, kMinHashes> factors_;

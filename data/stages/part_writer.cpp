@@ -5,6 +5,7 @@
 #include <zstd.h>
 
 #include <cstdio>
+#include <fstream>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,8 @@ namespace {
 
 // zstd's default.
 constexpr int kLevel = 3;
+
+constexpr size_t kReadBytes = size_t{256} << 10;
 
 class ZstdPartWriter : public PartWriter {
  public:
@@ -85,6 +88,20 @@ class ZstdPartWriter : public PartWriter {
 };
 
 }  // namespace
+
+bool IsIntact(const std::string& directory, const PartFile& part) {
+  std::ifstream file(directory + "/" + part.name, std::ios::binary);
+  XXH64_state_t hash;
+  XXH64_reset(&hash, 0);
+  std::vector<char> buffer(kReadBytes);
+  int64_t bytes = 0;
+  do {
+    file.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+    bytes += file.gcount();
+    XXH64_update(&hash, buffer.data(), static_cast<size_t>(file.gcount()));
+  } while (file && bytes <= part.bytes);
+  return file.eof() && bytes == part.bytes && XXH64_digest(&hash) == part.xxh64;
+}
 
 absl::StatusOr<std::unique_ptr<PartWriter>> PartWriter::Create(const std::string& directory,
                                                                const std::string& name) {

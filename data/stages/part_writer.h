@@ -18,6 +18,9 @@ struct PartFile {
   uint64_t xxh64 = 0;  // of the bytes on disk
 };
 
+// True if the file has the size and the hash of the part. Reads the whole file.
+bool IsIntact(const std::string& directory, const PartFile& part);
+
 // The bytes on disk depend only on the lines and the version of zstd. Not thread-safe. Unless
 // Finish has succeeded, the destructor removes the file.
 class PartWriter {

@@ -83,11 +83,8 @@ bool Contains(const fs::path& directory, const fs::path& path) {
 }
 
 bool HasParts(const BlockRecord& record, const std::string& directory) {
-  return std::all_of(record.parts.begin(), record.parts.end(), [&](const PartFile& part) {
-    std::error_code error;
-    const uintmax_t bytes = fs::file_size(directory + "/" + part.name, error);
-    return !error && bytes == static_cast<uintmax_t>(part.bytes);
-  });
+  return std::all_of(record.parts.begin(), record.parts.end(),
+                     [&](const PartFile& part) { return IsIntact(directory, part); });
 }
 
 }  // namespace

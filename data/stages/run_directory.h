@@ -21,9 +21,9 @@ namespace trainyard::data {
 // process at a time can open a directory. The lock ends with the process, also in a crash.
 class RunDirectory {
  public:
-  // Creates the directory, or continues the run in it. Afterwards each part in the directory has a
-  // record, and each of `records`, one per block, has its parts. With `replace`, an existing run is
-  // deleted first.
+  // Creates the directory, or continues the run in it. Reads all parts of an earlier run.
+  // Afterwards each part in the directory has a record, and each of `records`, one per block, has
+  // intact parts. With `replace`, an existing run is deleted first.
   //
   // Returns FailedPrecondition if another process has opened the directory. Returns AlreadyExists
   // if the run in it has another plan, which the message compares, or if the directory contains

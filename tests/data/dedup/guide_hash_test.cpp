@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,13 +20,14 @@ uint64_t SumOf(const auto& values) {
   return sum;
 }
 
-TEST(GuideHash, HashesAreTheFirstBytesOfSha1) {
-  EXPECT_EQ(Sha1Prefix(""), 0xeea339dau);     // da39a3ee...
-  EXPECT_EQ(Sha1Prefix("abc"), 0x363e99a9u);  // a9993e36...
-  // FIPS 180's example of two blocks: 84983e44...
-  EXPECT_EQ(Sha1Prefix("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"), 0x443e9884u);
-  // A million letters: 34aa973c...
-  EXPECT_EQ(Sha1Prefix(std::string(1000000, 'a')), 0x3c97aa34u);
+TEST(GuideHash, VectorInstructionsDoNotChangeTheResult) {
+  const GuideMinHash functions;
+  std::mt19937 random(5);
+  // 0 and the largest number reach both ends of the remainder.
+  std::vector<uint32_t> hashes = {0, 0xFFFFFFFF};
+  for (int i = 0; i < 2000; ++i) hashes.push_back(static_cast<uint32_t>(random()));
+  EXPECT_EQ(functions.Of(hashes), functions.PortableOf(hashes));
+  for (const uint32_t hash : hashes) EXPECT_EQ(functions.Of({hash}), functions.PortableOf({hash}));
 }
 
 TEST(GuideHash, SignatureEqualsDatasketch) {

@@ -108,6 +108,18 @@ TEST_F(ResumeTest, PartsWithoutRecordsAndRecordsWithoutPartsAreReplaced) {
   EXPECT_EQ(runs_.Contents("out"), whole_);
 }
 
+// The size of a part does not show damage, such as zeros after a power failure.
+TEST_F(ResumeTest, ADamagedPartOfTheSameSizeIsReplaced) {
+  CopyWhole("out");
+  const std::string part = runs_.out("out/part-00001.jsonl.zst");
+  std::string damaged = ReadFile(part);
+  damaged.back() ^= 1;
+  WriteFile(part, damaged);
+  ASSERT_EQ(runs_.Run(DropRed(), "out"), absl::OkStatus());
+  EXPECT_EQ(runs_.recorded() + 1, runs_.blocks());
+  EXPECT_EQ(runs_.Contents("out"), whole_);
+}
+
 TEST_F(ResumeTest, AProcessKilledAtAnyDocumentLosesOneBlockPerThread) {
   for (int64_t killed_at = 0; killed_at < 312; killed_at += 19) {
     fs::remove_all(runs_.out("out"));
