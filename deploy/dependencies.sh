@@ -7,7 +7,7 @@ build=(
   g++ cmake ninja-build ccache pkg-config ca-certificates
   libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev libabsl-dev libre2-dev
   libspdlog-dev libboost-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev libsqlite3-dev
-  libtomlplusplus-dev libzstd-dev zlib1g-dev libxxhash-dev prometheus-cpp-dev
+  libtomlplusplus-dev libzstd-dev zlib1g-dev libsnappy-dev libxxhash-dev prometheus-cpp-dev
   libsentencepiece-dev libsimdjson-dev libcld2-dev libtorch-dev
   libjemalloc-dev libutfcpp-dev libssl-dev
   # The headers of Gloo, and a BLAS that follows LibTorch's thread count. Debian's default BLAS is

@@ -24,13 +24,14 @@ std::string ExactText(double value) {
 
 // Options of commands that read text.
 void AddReadOptions(CLI::App& app, data::InputOptions* options) {
-  app.add_option("inputs", options->inputs,
-                 "files or directories: .txt, .md, .pod or .jsonl (one object with text per line), "
-                 "also compressed (.gz, .zst)")
+  app.add_option(
+         "inputs", options->inputs,
+         "files or directories: .txt, .md, .pod, .parquet or .jsonl (one object with text per "
+         "line); all but .parquet also compressed (.gz, .zst)")
       ->type_name("INPUT")
       ->required();
   app.add_option("--field", options->field,
-                 "name of the field that contains the text in .jsonl files")
+                 "name of the field or column that contains the text in .jsonl and .parquet files")
       ->check(NotEmpty)
       ->capture_default_str();
   app.add_option("--utf8", options->utf8,
@@ -46,8 +47,10 @@ void AddReadOptions(CLI::App& app, data::InputOptions* options) {
 
 void AddInputOptions(CLI::App& app, data::InputOptions* options) {
   AddReadOptions(app, options);
-  app.add_option("--bad", options->bad,
-                 "bad lines in .jsonl files: skip (omit them and list them in bad.jsonl) or stop")
+  app.add_option(
+         "--bad", options->bad,
+         "bad lines in .jsonl files and bad rows in .parquet files: skip (omit them and list "
+         "them in bad.jsonl) or stop")
       ->check(CLI::IsMember({"skip", "stop"}))
       ->capture_default_str();
   app.add_option("--bad-fraction", options->bad_fraction,

@@ -241,7 +241,7 @@ absl::StatusOr<std::string> PlaceText(const DedupInputs& inputs, const SignedInp
     block -= inputs.plans[plan++]->blocks().size();
   }
   const InputFile& file = inputs.plans[plan]->files()[stored.file].input;
-  if (file.kind != InputKind::kJsonLines) return file.path;
+  if (!HasLines(file.kind)) return file.path;
   const bool is_first = stored.file == inputs.plans[plan]->blocks()[block].first_file;
   const int64_t earlier = is_first ? documents.first_lines[number] : 0;
   return file.path + ":" + std::to_string(earlier + stored.line + 1);

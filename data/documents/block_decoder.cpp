@@ -48,6 +48,7 @@ void BlockDecoder::TakeStretches(std::string_view text, DocumentEnds document,
 absl::StatusOr<BlockLines> BlockDecoder::Decode(RawBlock* block, const Take& take) {
   if (block->file->kind == InputKind::kPod) return DecodePod(*block, take);
   if (block->file->kind == InputKind::kText) return DecodeText(*block, take);
+  if (block->file->kind == InputKind::kParquet) return DecodeRows(*block, take);
   return DecodeJsonLines(block, take);
 }
 
@@ -97,6 +98,39 @@ BlockLines BlockDecoder::DecodeJsonLines(RawBlock* block, const Take& take) {
     lines.bad.push_back({lines.line_ends++, BadLineKind::kTooLong, "longer than 256 MiB"});
   }
   return lines;
+}
+
+BlockLines BlockDecoder::DecodeRows(const RawBlock& block, const Take& take) {
+  BlockLines lines;
+  if (block.rows == nullptr) return lines;  // the last block of a file
+  for (const std::optional<std::string_view>& value : block.rows->values) {
+    const int64_t number = lines.line_ends++;
+    ++lines.lines;
+    if (take_field_) take_field_(settings_.field, value ? JsonType::kString : JsonType::kNull);
+    const std::optional<std::string_view> text = RowText(value, number, &lines);
+    if (text) take({*text, true, true, {}, number});
+  }
+  return lines;
+}
+
+std::optional<std::string_view> BlockDecoder::RowText(std::optional<std::string_view> value,
+                                                      int64_t number, BlockLines* lines) {
+  if (!value) {
+    lines->bad.push_back(
+        {number, BadLineKind::kFieldNull, "column \"" + settings_.field + "\" is null"});
+    return std::nullopt;
+  }
+  if (IsValidUtf8(*value)) return value;
+  if (!settings_.repair_utf8) {
+    const size_t offset = FirstInvalidUtf8(*value).value_or(0);
+    lines->bad.push_back({number, BadLineKind::kNotUtf8,
+                          "not UTF-8 at byte " + std::to_string(offset) +
+                              " of the text; pass --utf8 replace to replace such bytes by U+FFFD"});
+    return std::nullopt;
+  }
+  repaired_ = RepairUtf8(*value);
+  ++lines->repaired;
+  return repaired_;
 }
 
 LineText BlockDecoder::ParseLine(std::string_view* line, BlockLines* lines) {

@@ -3,7 +3,9 @@
 #define TRAINYARD_DATA_DOCUMENTS_BLOCK_DECODER_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,7 +21,7 @@
 namespace trainyard::data {
 
 struct DecodeSettings {
-  std::string field = "text";  // key of the text in each JSON line
+  std::string field = "text";  // key of the text in each JSON line; column of Parquet files
   bool repair_utf8 = false;    // replace invalid UTF-8 by U+FFFD instead of refusing it
   TextCuts cuts;               // of plain text and POD, as in ReadLimits
   // Plain text and POD of at most this size is one part, if one block contains the whole file.
@@ -36,16 +38,20 @@ class BlockDecoder {
   BlockDecoder(const DecodeSettings& settings, PodTexts* pods)
       : settings_(settings), pods_(*pods), parser_(settings.field) {}
 
-  // Passes the parts of a loaded block to `take`. Each JSON line is one part. Long files of
+  // Passes the parts of a loaded block to `take`. Each JSON line or row is one part. Long files of
   // plain text and POD are cut into stretches. A document without text gives one empty part. Only
-  // adds the padding to the block. Bad JSON lines are returned.
+  // adds the padding to the block. Bad JSON lines are returned, and bad rows as lines.
   //
   // Errors: DataLoss, with file and byte offset, for plain text that is not UTF-8; the errors of
   // PodToText.
   absl::StatusOr<BlockLines> Decode(RawBlock* block, const Take& take);
 
-  // Same as JsonLineParser::ObserveFields.
-  void ObserveFields(TakeField take) { parser_.ObserveFields(std::move(take)); }
+  // Same as JsonLineParser::ObserveFields. Parquet files have only the field of the settings,
+  // because other columns are not read.
+  void ObserveFields(TakeField take) {
+    parser_.ObserveFields(take);
+    take_field_ = std::move(take);
+  }
 
  private:
   struct DocumentEnds {
@@ -57,13 +63,18 @@ class BlockDecoder {
   absl::StatusOr<BlockLines> DecodeText(const RawBlock& block, const Take& take) const;
   absl::StatusOr<BlockLines> DecodePod(const RawBlock& block, const Take& take) const;
   BlockLines DecodeJsonLines(RawBlock* block, const Take& take);
+  BlockLines DecodeRows(const RawBlock& block, const Take& take);
+  // Returns the text of a row, after repairs, or adds a bad line with this number.
+  std::optional<std::string_view> RowText(std::optional<std::string_view> value, int64_t number,
+                                          BlockLines* lines);
   // Sets `line` to the repaired line if it was repaired.
   LineText ParseLine(std::string_view* line, BlockLines* lines);
 
   const DecodeSettings settings_;
   PodTexts& pods_;
   JsonLineParser parser_;
-  std::string repaired_;  // the current line, if it was repaired
+  TakeField take_field_;
+  std::string repaired_;  // the current line or row, if it was repaired
 };
 
 }  // namespace trainyard::data

@@ -16,9 +16,9 @@ struct TextPart {
   std::string_view text;
   bool begins_document = false;
   bool ends_document = false;
-  // The whole JSON line without its line end, after repairs of UTF-8, and its number, counted from
-  // 0 at the start of the block. Not set for plain text and POD.
+  // The whole JSON line without its line end, after repairs of UTF-8. Not set for other files.
   std::string_view json;
+  // Number of the JSON line or row, counted from 0 at the start of the block.
   int64_t line = 0;
 };
 

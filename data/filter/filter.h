@@ -64,7 +64,8 @@ class Filter {
   // One name per rule in the order of the checks, such as "words".
   const std::vector<std::string>& rule_names() const;
 
-  // A rule file with the same rules and edits. Equal filters have equal texts.
+  // A rule file with the same rules and edits, unless presets contain one of them twice. Equal
+  // filters have equal texts.
   std::string ToYaml() const;
 
  private:

@@ -15,7 +15,9 @@ absl::StatusOr<bool> BlockReader::Next(RawBlock* block) {
   *block = RawBlock();
   block->file = &files_[file_];
   block->range_begin = position_;
-  if (block->file->compression == Compression::kNone) {
+  if (block->file->kind == InputKind::kParquet) {
+    TRAINYARD_RETURN_IF_ERROR(NextOfParquet(block));
+  } else if (block->file->compression == Compression::kNone) {
     NextOfPlainFile(block);
   } else {
     TRAINYARD_RETURN_IF_ERROR(NextOfStream(block));
@@ -23,6 +25,7 @@ absl::StatusOr<bool> BlockReader::Next(RawBlock* block) {
   position_ = block->range_end;
   if (block->ends_file) {
     stream_.reset();
+    column_.reset();
     position_ = 0;
     ++file_;
   }
@@ -40,6 +43,15 @@ absl::Status BlockReader::NextOfStream(RawBlock* block) {
   return RefuseUtf16(*block);
 }
 
+absl::Status BlockReader::NextOfParquet(RawBlock* block) {
+  block->begins_file = column_ == nullptr;
+  if (column_ == nullptr) {
+    TRAINYARD_ASSIGN_OR_RETURN(
+        column_, ParquetColumn::Open(*block->file, limits_.field, {0, block->file->bytes}));
+  }
+  return column_->NextBlock(block);
+}
+
 void BlockReader::NextOfPlainFile(RawBlock* block) {
   block->begins_file = position_ == 0;
   const int64_t bytes = block->file->bytes;
@@ -51,6 +63,7 @@ void BlockReader::NextOfPlainFile(RawBlock* block) {
 
 absl::Status LoadBlock(RawBlock* block, const ReadLimits& limits) {
   if (block->loaded) return absl::OkStatus();
+  if (block->page != nullptr) return LoadPage(block);
   TRAINYARD_RETURN_IF_ERROR(LoadPlainBlock(block, limits));
   block->loaded = true;
   return RefuseUtf16(*block);

@@ -35,6 +35,7 @@ std::optional<InputKind> KindOf(const std::string& ending) {
   if (ending == ".txt" || ending == ".md" || ending == ".markdown") return InputKind::kText;
   if (ending == ".pod") return InputKind::kPod;
   if (ending == ".jsonl") return InputKind::kJsonLines;
+  if (ending == ".parquet") return InputKind::kParquet;
   return std::nullopt;
 }
 
@@ -46,7 +47,9 @@ std::optional<FileType> TypeOf(const fs::path& path) {
   if (ending == ".zst") compression = Compression::kZstd;
   const std::optional<InputKind> kind =
       KindOf(compression == Compression::kNone ? ending : EndingOf(path.stem()));
-  if (!kind) return std::nullopt;
+  // The pages of Parquet files are compressed, not the files.
+  const bool is_packed_parquet = kind == InputKind::kParquet && compression != Compression::kNone;
+  if (!kind || is_packed_parquet) return std::nullopt;
   return FileType{*kind, compression};
 }
 
@@ -108,9 +111,23 @@ absl::Status AddDirectory(const std::string& directory, std::vector<InputFile>* 
   }
   if (error) return SystemError("cannot search " + directory, error.value());
   if (files->size() == before) {
-    return absl::InvalidArgumentError(directory + " contains no .txt, .md, .pod or .jsonl file");
+    return absl::InvalidArgumentError(directory +
+                                      " contains no .txt, .md, .pod, .jsonl or .parquet file");
   }
   return absl::OkStatus();
+}
+
+absl::Status UnknownType(const std::string& input) {
+  if (EndingOf(input) == ".json") {
+    return absl::InvalidArgumentError(
+        input +
+        ": .json files are not read, because one document may be the whole file; write one "
+        "object per line, for example with `jq -c '.[]' FILE.json > FILE.jsonl`");
+  }
+  return absl::InvalidArgumentError(
+      input +
+      ": unknown file type; inputs are .txt, .md, .pod or .jsonl files, also with .gz or "
+      ".zst, .parquet files, or directories of them");
 }
 
 absl::Status AddInput(const std::string& input, std::vector<InputFile>* files) {
@@ -120,10 +137,7 @@ absl::Status AddInput(const std::string& input, std::vector<InputFile>* files) {
   if (fs::is_directory(status)) return AddDirectory(input, files);
   const std::optional<FileType> type = TypeOf(input);
   if (!type || !fs::is_regular_file(status)) {
-    return absl::InvalidArgumentError(input +
-                                      ": unknown file type; inputs are .txt, .md, .pod or .jsonl "
-                                      "files, also with .gz or .zst, or "
-                                      "directories of them");
+    return UnknownType(input);
   }
   return AddFile(input, *type, files);
 }

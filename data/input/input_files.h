@@ -15,6 +15,7 @@ enum class InputKind {
   kText,       // .txt, .md, .markdown: one document per file, unchanged
   kPod,        // .pod (Perl's documentation format): one document per file, without its markup
   kJsonLines,  // .jsonl: one document per line
+  kParquet,    // .parquet: one document per row
 };
 
 enum class Compression {
@@ -22,6 +23,11 @@ enum class Compression {
   kGzip,  // .gz after the ending of the kind
   kZstd,  // .zst after the ending of the kind
 };
+
+// True if a file has numbered documents: lines or rows.
+inline bool HasLines(InputKind kind) {
+  return kind == InputKind::kJsonLines || kind == InputKind::kParquet;
+}
 
 struct InputFile {
   std::string path;

@@ -40,6 +40,8 @@ class PlainLoader {
         return limits_.cuts.find ? LoadTextBetweenCuts() : LoadText();
       case InputKind::kJsonLines:
         return LoadLines();
+      case InputKind::kParquet:
+        break;  // ParquetColumn reads these files
     }
     return absl::InternalError("unknown kind of file");
   }

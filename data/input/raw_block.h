@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "data/input/input_files.h"
+#include "data/parquet/text_page.h"
 
 namespace trainyard::data {
 
@@ -28,6 +30,8 @@ struct ReadLimits {
   // Cuts of plain text. Without `find`, text is cut at line ends, and long lines between
   // characters.
   TextCuts cuts;
+  // The column of Parquet files.
+  std::string field = "text";
 };
 
 // Bytes that are allocated behind the end of RawBlock::bytes, because simdjson reads beyond the end
@@ -43,15 +47,19 @@ inline constexpr size_t kBlockPadding = 64;
 //       None if there is no cut in the range. More than document_bytes_max without a cut is an
 //       error.
 //   POD: the whole file.
+//   Parquet: a data page of the column. The last block of a file has no page.
 // A block of a compressed file follows the previous one. It ends at the same kinds of positions.
+struct ParquetPage;
+
 struct RawBlock {
   const InputFile* file = nullptr;
   // Range of the file in bytes on disk. For compressed files, the bytes that were read for this
-  // block.
+  // block. For Parquet files, the bytes from the end of the previous page to the end of this one.
   int64_t range_begin = 0;
   int64_t range_end = 0;
   bool begins_file = false;
   bool ends_file = false;
+  std::shared_ptr<const ParquetPage> page;  // set by BlockReader for Parquet files
 
   // The members below are set by LoadBlock.
 
@@ -60,6 +68,7 @@ struct RawBlock {
   int64_t offset = 0;  // of `bytes`, in the decompressed file
   // One line longer than document_bytes_max followed `bytes` and was omitted.
   bool omitted_line = false;
+  std::shared_ptr<const TextPage> rows;  // of a Parquet page
 };
 
 }  // namespace trainyard::data

@@ -44,6 +44,7 @@ absl::Status ForEachPart(
   }
   ReadLimits limits;
   limits.cuts = cuts;
+  limits.field = job.options.field;
   BlockReader reader(job.files, limits);
   const auto next = [&](RawBlock* block) -> absl::StatusOr<bool> {
     if (job.cancelled) return absl::CancelledError("interrupted; nothing was kept");
@@ -61,6 +62,7 @@ absl::Status ForEachPart(
       work(thread, part, &done.result);
     }));
     block.bytes = std::string();
+    block.rows = nullptr;
     done.block = std::move(block);
     return done;
   };

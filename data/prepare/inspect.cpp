@@ -152,6 +152,8 @@ const char* NameOf(InputKind kind) {
       return "pod";
     case InputKind::kJsonLines:
       return "jsonl";
+    case InputKind::kParquet:
+      return "parquet";
     default:
       return "text";
   }

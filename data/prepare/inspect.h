@@ -21,13 +21,13 @@ inline constexpr size_t kJsonTypes = 6;
 
 // Files with the same kind and compression.
 struct KindSummary {
-  std::string kind;         // "jsonl", "text" or "pod"
+  std::string kind;         // "jsonl", "parquet", "text" or "pod"
   std::string compression;  // "", "gzip" or "zstd"
   int64_t files = 0;
   int64_t bytes = 0;  // on disk
 };
 
-// A field of the objects in JSON lines.
+// A field of the objects in JSON lines, or the column of Parquet files.
 struct FieldSummary {
   std::string key;
   int64_t count = 0;
@@ -44,7 +44,7 @@ struct InspectResult {
   int64_t documents = 0;  // with text
   int64_t empty = 0;      // documents without text
   int64_t bytes = 0;      // of text
-  int64_t lines = 0;      // of JSON, without blank ones
+  int64_t lines = 0;      // of JSON, without blank ones, and rows of Parquet
   int64_t bad = 0;        // lines
   int64_t repaired = 0;   // lines and blocks of text with replaced bytes
   std::vector<std::pair<std::string, int64_t>> bad_kinds;

@@ -42,7 +42,10 @@ std::string KindsText(const InspectResult& result) {
 
 std::string JsonLinesText(const InspectResult& result) {
   if (result.lines == 0) return "";
-  std::string text = RowLabel("lines") + ReadableCount(result.lines) + " of JSON, " +
+  const bool has_rows = std::any_of(result.kinds.begin(), result.kinds.end(),
+                                    [](const KindSummary& kind) { return kind.kind == "parquet"; });
+  std::string text = RowLabel("lines") + ReadableCount(result.lines) +
+                     (has_rows ? " of JSON or rows of Parquet, " : " of JSON, ") +
                      ReadableCount(result.bad) + " bad (" + Percent(result.bad, result.lines) + ")";
   const char* separator = ": ";
   for (const auto& [kind, count] : result.bad_kinds) {

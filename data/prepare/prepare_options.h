@@ -12,7 +12,7 @@ namespace trainyard::data {
 // Settings of all commands that read text.
 struct InputOptions {
   std::vector<std::string> inputs;  // files or directories
-  std::string field = "text";       // key of the text in each JSONL object
+  std::string field = "text";       // key of the text in each JSONL object; Parquet column
   std::string utf8 = "strict";      // "strict" refuses invalid UTF-8, "replace" inserts U+FFFD
   std::string bad = "skip";         // bad JSON lines: "skip" omits them, "stop" is an error
   double bad_fraction = 0.001;      // of the lines; "skip" accepts no more bad lines than this

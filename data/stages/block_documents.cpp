@@ -8,6 +8,7 @@
 #include "data/documents/pod_text.h"
 #include "data/documents/text_parts.h"
 #include "data/input/block_reader.h"
+#include "data/input/parquet_column.h"
 #include "data/input/raw_block.h"
 #include "proto/support/status_macros.h"
 
@@ -27,8 +28,9 @@ DecodeSettings WithoutCuts(DecodeSettings settings) {
   return settings;
 }
 
-ReadLimits Limits() {
+ReadLimits Limits(const std::string& field) {
   ReadLimits limits;
+  limits.field = field;
   limits.block_bytes = kReadBytes;
   limits.cuts = NoCuts();
   return limits;
@@ -54,9 +56,7 @@ class Reader {
     file_ = file;
     lines_.push_back({file, {}});
     const PlanFile& planned = plan_.files()[file];
-    const bool compressed = planned.input.compression != Compression::kNone;
-    TRAINYARD_RETURN_IF_ERROR(compressed ? ReadStream(planned.input)
-                                         : ReadRange(planned.input, begin, end));
+    TRAINYARD_RETURN_IF_ERROR(ReadPart(planned.input, {begin, end}));
     const BlockLines& lines = lines_.back().lines;
     if (lines.line_ends == 0 && lines.repaired == 0) lines_.pop_back();
     return CheckUnchanged(planned);
@@ -65,9 +65,27 @@ class Reader {
   std::vector<FileLines> TakeLines() { return std::move(lines_); }
 
  private:
+  absl::Status ReadPart(const InputFile& file, ByteRange range) {
+    if (file.kind == InputKind::kParquet) return ReadRows(file, range);
+    if (file.compression != Compression::kNone) return ReadStream(file);
+    return ReadRange(file, range.begin, range.end);
+  }
+
+  absl::Status ReadRows(const InputFile& file, ByteRange range) {
+    TRAINYARD_ASSIGN_OR_RETURN(const auto column, ParquetColumn::Open(file, field_, range));
+    for (;;) {
+      RawBlock raw;
+      raw.file = &file;
+      TRAINYARD_RETURN_IF_ERROR(column->NextBlock(&raw));
+      TRAINYARD_RETURN_IF_ERROR(LoadBlock(&raw, Limits(field_)));
+      TRAINYARD_RETURN_IF_ERROR(Decode(&raw));
+      if (raw.page == nullptr) return absl::OkStatus();
+    }
+  }
+
   absl::Status ReadStream(const InputFile& file) {
     const std::vector<InputFile> files = {file};
-    BlockReader reader(files, Limits());
+    BlockReader reader(files, Limits(field_));
     for (;;) {
       RawBlock raw;
       TRAINYARD_ASSIGN_OR_RETURN(const bool more, reader.Next(&raw));
@@ -87,7 +105,7 @@ class Reader {
       raw.begins_file = begin == 0;
       raw.ends_file = raw.range_end == file.bytes;
       begin = raw.range_end;
-      TRAINYARD_RETURN_IF_ERROR(LoadBlock(&raw, Limits()));
+      TRAINYARD_RETURN_IF_ERROR(LoadBlock(&raw, Limits(field_)));
       TRAINYARD_RETURN_IF_ERROR(Decode(&raw));
     } while (begin < end);
     return absl::OkStatus();

@@ -18,7 +18,7 @@ namespace trainyard::data {
 
 struct Document {
   // A JSON object without a line end: the whole input line, or {"text": ..., "source": PATH} for
-  // plain text and POD, with DecodeSettings::field as the first key.
+  // other files, with DecodeSettings::field as the first key.
   std::string_view json;
   std::string_view text;
   size_t file = 0;   // in the plan
@@ -42,9 +42,9 @@ using Advance = std::function<absl::Status(int64_t bytes)>;
 inline constexpr size_t kBadLinesListed = 1000;
 
 // Returns the lines of the block's files, without files of plain text that needed no repair. Needs
-// memory for about 1 MiB of lines and for the longest document. `settings.cuts` must be empty,
-// because documents are not cut. Errors: those of LoadBlock, BlockDecoder, `take` and `advance`;
-// DataLoss if a file differs from the plan. Thread-safe.
+// memory for about 1 MiB of lines, for a page of a Parquet file and for the longest document.
+// `settings.cuts` must be empty, because documents are not cut. Errors: those of LoadBlock,
+// BlockDecoder, `take` and `advance`; DataLoss if a file differs from the plan. Thread-safe.
 absl::StatusOr<std::vector<FileLines>> ReadDocuments(const Plan& plan, const PlanBlock& block,
                                                      const DecodeSettings& settings,
                                                      const TakeDocument& take,

@@ -59,8 +59,7 @@ absl::StatusOr<PlanFile> Inspect(const InputFile& input) {
 }
 
 absl::Status CheckDocumentLength(const InputFile& file) {
-  const bool is_document =
-      file.kind != InputKind::kJsonLines && file.compression == Compression::kNone;
+  const bool is_document = !HasLines(file.kind) && file.compression == Compression::kNone;
   if (!is_document || static_cast<uint64_t>(file.bytes) <= ReadLimits().document_bytes_max) {
     return absl::OkStatus();
   }
@@ -120,8 +119,7 @@ void Plan::AddBlocks(const PlanLimits& limits) {
 
 void Plan::AddBlocksOfFile(size_t file, const PlanLimits& limits) {
   const InputFile& input = files_[file].input;
-  const bool can_divide =
-      input.compression == Compression::kNone && input.kind == InputKind::kJsonLines;
+  const bool can_divide = input.compression == Compression::kNone && HasLines(input.kind);
   int64_t begin = 0;
   do {
     const int64_t end =

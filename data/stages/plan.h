@@ -30,7 +30,8 @@ struct PlanFile {
   uint64_t tail_hash = 0;   // XXH64 of the last 64 KiB
 };
 
-// The unit of work. Either whole files, or the lines that begin in a range of one file.
+// The unit of work. Either whole files, or the lines or row groups that begin in a range of one
+// file.
 struct PlanBlock {
   size_t first_file = 0;
   size_t end_file = 0;      // behind the last file

@@ -55,7 +55,7 @@ void RunTotals::AddDropped(const std::string& reason, const DroppedDocuments& dr
 
 std::string RunTotals::PlaceText(const DocumentPlace& place, int64_t first_line) const {
   const InputFile& file = plan_.files()[place.file].input;
-  if (file.kind != InputKind::kJsonLines) return file.path;
+  if (!HasLines(file.kind)) return file.path;
   // Only a block of one file can begin within a file.
   return file.path + ":" + std::to_string(first_line + place.line + 1);
 }
