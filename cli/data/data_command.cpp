@@ -48,6 +48,12 @@ std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options) {
   CLI::App* dedup =
       app.add_subcommand("dedup", "Remove duplicate documents; continues an interrupted run");
   AddDedupOptions(*dedup, &options->dedup);
+  CLI::App* report = app.add_subcommand(
+      "report", "Show the steps that produced a data set: documents, reasons of drops, sources");
+  AddReportOptions(*report, &options->report);
+  CLI::App* show = app.add_subcommand(
+      "show", "Show one document: text, source, why it was dropped, tokens of several tokenizers");
+  AddShowOptions(*show, &options->show);
   return {
       {prepare,
        [options](const std::string& program) { return PrepareLine(program, options->prepare); }},
@@ -62,8 +68,10 @@ std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options) {
        }},
       {filter,
        [options](const std::string& program) { return FilterLine(program, options->filter); }},
-      {dedup,
-       [options](const std::string& program) { return DedupLine(program, options->dedup); }}};
+      {dedup, [options](const std::string& program) { return DedupLine(program, options->dedup); }},
+      {report,
+       [options](const std::string& program) { return ReportLine(program, options->report); }},
+      {show, [options](const std::string& program) { return ShowLine(program, options->show); }}};
 }
 
 int RunDataCommand(const DataCommand& command) {

@@ -26,6 +26,8 @@ struct DataOptions {
   data::TrainTokenizerOptions train_tokenizer;
   data::FilterOptions filter;
   data::DedupOptions dedup;
+  data::ReportOptions report;
+  data::ShowOptions show;
 };
 
 struct DataCommand {

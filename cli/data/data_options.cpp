@@ -182,6 +182,58 @@ std::vector<std::string> VerifyLine(const std::string& program,
   return line;
 }
 
+void AddReportOptions(CLI::App& app, data::ReportOptions* options) {
+  app.add_option("dir", options->directory, "output of `trainyard data prepare`, filter or dedup")
+      ->type_name("DIR")
+      ->check(NotEmpty)
+      ->required();
+  app.add_option("-o,--output", options->output, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+}
+
+std::vector<std::string> ReportLine(const std::string& program,
+                                    const data::ReportOptions& options) {
+  return {program, "report", "--output=" + options.output, "--", options.directory};
+}
+
+void AddShowOptions(CLI::App& app, data::ShowOptions* options) {
+  app.add_option("dir", options->directory, "output of `trainyard data prepare`, filter or dedup")
+      ->type_name("DIR")
+      ->check(NotEmpty)
+      ->required();
+  app.add_option("document", options->document,
+                 "N (from 1), dropped:N, or FILE:LINE of an input; in token files N, val:N, or "
+                 "train@T for the document that contains token T")
+      ->type_name("DOC")
+      ->check(NotEmpty)
+      ->required();
+  app.add_option("--tokenizer", options->tokenizers,
+                 "byte, gpt2, or a directory or file of a tokenizer whose tokens are shown; can be "
+                 "repeated")
+      ->type_name("TOKENIZER")
+      ->check(NotEmpty)
+      ->allow_extra_args(false);
+  AddTokenizerOptions(app, &options->tokenizer_options);
+  app.add_option("--max-bytes", options->max_bytes, "maximum number of bytes of text to show")
+      ->check(CLI::Range(1, 1 << 28))
+      ->capture_default_str();
+  app.add_option("-o,--output", options->output, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+}
+
+std::vector<std::string> ShowLine(const std::string& program, const data::ShowOptions& options) {
+  std::vector<std::string> line = {program, "show", "--output=" + options.output,
+                                   "--max-bytes=" + std::to_string(options.max_bytes)};
+  for (const std::string& tokenizer : options.tokenizers) {
+    line.push_back("--tokenizer=" + tokenizer);
+  }
+  AppendTokenizerOptions(options.tokenizer_options, &line);
+  line.insert(line.end(), {"--", options.directory, options.document});
+  return line;
+}
+
 void AddInspectOptions(CLI::App& app, data::InspectOptions* options) {
   AddReadOptions(app, options);
   app.add_option("-o,--output", options->output, "text or json")

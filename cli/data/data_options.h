@@ -41,6 +41,12 @@ std::vector<std::string> FilterLine(const std::string& program, const data::Filt
 void AddDedupOptions(CLI::App& app, data::DedupOptions* options);
 std::vector<std::string> DedupLine(const std::string& program, const data::DedupOptions& options);
 
+void AddReportOptions(CLI::App& app, data::ReportOptions* options);
+std::vector<std::string> ReportLine(const std::string& program, const data::ReportOptions& options);
+
+void AddShowOptions(CLI::App& app, data::ShowOptions* options);
+std::vector<std::string> ShowLine(const std::string& program, const data::ShowOptions& options);
+
 }  // namespace trainyard::cli
 
 #endif  // TRAINYARD_CLI_DATA_DATA_OPTIONS_H_

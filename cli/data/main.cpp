@@ -19,6 +19,8 @@
 #include "data/prepare/filter_data.h"
 #include "data/prepare/inspect.h"
 #include "data/prepare/prepare.h"
+#include "data/prepare/report_data.h"
+#include "data/prepare/show_data.h"
 #include "data/prepare/train_tokenizer.h"
 #include "data/prepare/verify.h"
 
@@ -139,6 +141,13 @@ absl::StatusOr<std::string> Dedup(const trainyard::data::DedupOptions& options,
   return trainyard::data::DedupText(*summary);
 }
 
+absl::StatusOr<std::string> Show(const trainyard::data::ShowOptions& options) {
+  const auto document = trainyard::data::ShowDocument(options);
+  if (!document.ok()) return document.status();
+  return options.output == "json" ? trainyard::data::ShownJson(*document, options)
+                                  : trainyard::data::ShownText(*document, options);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -172,6 +181,12 @@ int main(int argc, char** argv) {
                [&](Progress* progress) { return Inspect(options.inspect, progress); });
   }
   if (app.got_subcommand("verify")) return Verify(options.verify);
+  if (app.got_subcommand("report")) {
+    return Run(true, [&](Progress*) { return trainyard::data::ReportData(options.report); });
+  }
+  if (app.got_subcommand("show")) {
+    return Run(true, [&](Progress*) { return Show(options.show); });
+  }
   return Run(options.train_tokenizer.quiet,
              [&](Progress* progress) { return Train(options.train_tokenizer, progress); });
 }

@@ -13,6 +13,7 @@
 #include "data/dedup/document_passes.h"
 #include "data/dedup/document_store.h"
 #include "data/dedup/scratch_directory.h"
+#include "data/stages/input_sources.h"
 #include "data/stages/run_directory.h"
 #include "proto/support/status_macros.h"
 
@@ -24,16 +25,25 @@ constexpr int kDecisionsVersion = 1;
 
 constexpr char kReason[] = "duplicate";
 
-nlohmann::ordered_json SettingsJson(const DedupSettings& settings, const std::string& references) {
-  return {{"version", kDecisionsVersion},
-          {"preset", settings.preset},
-          {"shingle_length", settings.shingle_length},
-          {"bands", settings.bands},
-          {"rows", settings.rows},
-          {"threshold", settings.verify ? nlohmann::json(settings.threshold) : nlohmann::json()},
-          {"keep", settings.components ? "components" : "greedy"},
-          {"references", references}};
+// `against`: the plan of the references; null if there are none.
+nlohmann::ordered_json SettingsJson(const DedupSettings& settings, const Plan* against) {
+  nlohmann::ordered_json json = {
+      {"version", kDecisionsVersion},
+      {"preset", settings.preset},
+      {"shingle_length", settings.shingle_length},
+      {"bands", settings.bands},
+      {"rows", settings.rows},
+      {"threshold", settings.verify ? nlohmann::json(settings.threshold) : nlohmann::json()},
+      {"keep", settings.components ? "components" : "greedy"},
+      {"references", against == nullptr ? "" : against->Hash()}};
+  if (against == nullptr) return json;
+  std::vector<InputFile> files;
+  for (const PlanFile& file : against->files()) files.push_back(file.input);
+  json["against"] = SourcesJson(SourcesOf(files));
+  return json;
 }
+
+double Rounded(double similarity) { return std::round(similarity * 10000) / 10000; }
 
 int64_t BytesOf(const std::vector<const Plan*>& plans) {
   int64_t bytes = 0;
@@ -120,7 +130,7 @@ absl::StatusOr<std::string> DroppedLine(const Decider& decider, const DroppedDoc
   TRAINYARD_ASSIGN_OR_RETURN(const std::string id, decider.PlaceOf(dropped.document));
   TRAINYARD_ASSIGN_OR_RETURN(const std::string kept, decider.PlaceOf(dropped.kept));
   const nlohmann::ordered_json reason = {
-      {"id", id}, {"kept", kept}, {"similarity", std::round(dropped.similarity * 10000.0) / 10000}};
+      {"id", id}, {"kept", kept}, {"similarity", Rounded(dropped.similarity)}};
   const size_t brace = json.find('{');
   std::string line(json.substr(0, brace + 1));
   // A path need not be UTF-8.
@@ -154,7 +164,44 @@ class BlockApplier {
   uint64_t next_ = 0;  // index of the next document in the block
 };
 
-absl::StatusOr<DedupResult> ResultOf(const Decider& decider, const RunTotals& totals) {
+absl::StatusOr<std::vector<ReportedCluster>> ClustersOf(const Decider& decider) {
+  std::vector<ReportedCluster> clusters;
+  for (const Cluster& cluster : decider.decisions().largest) {
+    ReportedCluster reported;
+    TRAINYARD_ASSIGN_OR_RETURN(reported.kept, decider.PlaceOf(cluster.kept));
+    reported.documents = cluster.documents;
+    reported.lowest_similarity = cluster.lowest_similarity;
+    for (const DroppedDocument& dropped : decider.decisions().dropped) {
+      if (dropped.kept != cluster.kept) continue;
+      if (reported.members.size() == ReportedCluster::kMembers) break;
+      TRAINYARD_ASSIGN_OR_RETURN(std::string id, decider.PlaceOf(dropped.document));
+      reported.members.push_back({std::move(id), dropped.similarity});
+    }
+    clusters.push_back(std::move(reported));
+  }
+  return clusters;
+}
+
+nlohmann::ordered_json DetailsJson(const Decider& decider,
+                                   const std::vector<ReportedCluster>& clusters) {
+  nlohmann::ordered_json largest = nlohmann::ordered_json::array();
+  for (const ReportedCluster& cluster : clusters) {
+    nlohmann::ordered_json members = nlohmann::ordered_json::array();
+    for (const ReportedDuplicate& member : cluster.members) {
+      members.push_back({{"id", member.id}, {"similarity", Rounded(member.similarity)}});
+    }
+    largest.push_back({{"kept", cluster.kept},
+                       {"documents", cluster.documents},
+                       {"lowest_similarity", Rounded(cluster.lowest_similarity)},
+                       {"members", std::move(members)}});
+  }
+  return {{"references", decider.first_new()},
+          {"clusters", decider.decisions().clusters},
+          {"largest", std::move(largest)}};
+}
+
+DedupResult ResultOf(const Decider& decider, const RunTotals& totals,
+                     std::vector<ReportedCluster> clusters) {
   DedupResult result;
   result.references = static_cast<int64_t>(decider.first_new());
   result.documents_in = totals.documents_in();
@@ -162,10 +209,7 @@ absl::StatusOr<DedupResult> ResultOf(const Decider& decider, const RunTotals& to
   result.bytes_in = totals.bytes_in();
   result.bytes_out = totals.bytes_out();
   result.clusters = decider.decisions().clusters;
-  for (const Cluster& cluster : decider.decisions().largest) {
-    TRAINYARD_ASSIGN_OR_RETURN(std::string kept, decider.PlaceOf(cluster.kept));
-    result.largest.push_back({std::move(kept), cluster.documents, cluster.lowest_similarity});
-  }
+  result.largest = std::move(clusters);
   if (totals.bad_lines().bad() > 0) result.bad_lines = totals.bad_lines().Summary();
   result.repaired = totals.bad_lines().repaired();
   return result;
@@ -196,10 +240,10 @@ absl::StatusOr<DedupResult> RunDedup(const std::vector<InputFile>& files,
   RunSettings run = settings.run;
   Stage stage;
   stage.name = "dedup";
-  stage.settings = SettingsJson(settings.dedup, "");
+  stage.settings = SettingsJson(settings.dedup, nullptr);
   TRAINYARD_ASSIGN_OR_RETURN(const Plan reference_plan,
                              PlanStage(stage, run.decode, references, settings.limits));
-  if (!references.empty()) stage.settings = SettingsJson(settings.dedup, reference_plan.Hash());
+  if (!references.empty()) stage.settings = SettingsJson(settings.dedup, &reference_plan);
   TRAINYARD_ASSIGN_OR_RETURN(const Plan plan, PlanStage(stage, run.decode, files, settings.limits));
   TRAINYARD_RETURN_IF_ERROR(CheckOutput(plan, &run));
 
@@ -220,7 +264,9 @@ absl::StatusOr<DedupResult> RunDedup(const std::vector<InputFile>& files,
                              ScratchDirectory::Create(ScratchPrefix(settings)));
   Decider decider(settings, observer, std::move(inputs), scratch->path());
   TRAINYARD_RETURN_IF_ERROR(decider.Run());
+  TRAINYARD_ASSIGN_OR_RETURN(std::vector<ReportedCluster> clusters, ClustersOf(decider));
 
+  stage.details = DetailsJson(decider, clusters);
   stage.begin_block = [&decider]() -> ProcessDocument {
     const auto applier = std::make_shared<BlockApplier>(decider);
     return [applier](const Document& document, BlockOutput* output) {
@@ -232,7 +278,7 @@ absl::StatusOr<DedupResult> RunDedup(const std::vector<InputFile>& files,
       observer.advance};
   TRAINYARD_ASSIGN_OR_RETURN(const RunTotals totals,
                              RunStage(stage, plan, run, stage_observer, cancelled));
-  return ResultOf(decider, totals);
+  return ResultOf(decider, totals, std::move(clusters));
 }
 
 }  // namespace trainyard::data

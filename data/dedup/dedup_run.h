@@ -30,10 +30,18 @@ struct DedupObserver {
   std::function<void(int64_t bytes)> advance;  // called by one thread at a time
 };
 
+struct ReportedDuplicate {
+  std::string id;         // "FILE:LINE"; "FILE" for plain text
+  double similarity = 1;  // to the kept document
+};
+
 struct ReportedCluster {
-  std::string kept;  // "FILE:LINE"; "FILE" for plain text
+  static constexpr size_t kMembers = 10;  // maximum number of `members`
+
+  std::string kept;  // as ReportedDuplicate::id
   uint64_t documents = 0;
-  double lowest_similarity = 1;  // to the kept document
+  double lowest_similarity = 1;            // to the kept document
+  std::vector<ReportedDuplicate> members;  // the first ones in the order of the inputs
 };
 
 struct DedupResult {
@@ -52,6 +60,7 @@ struct DedupResult {
 // dropped-* with the place of the kept document and the similarity. The first of several like
 // documents, in the order of files and lines, is kept. Documents like one of `references` are
 // dropped; the references are not written. The output does not depend on the number of threads.
+// report.json contains the clusters under "dedup".
 //
 // An interrupted run repeats the decisions, and continues the output. Returns the errors of
 // RunStage, PlanStage and BucketSorter.

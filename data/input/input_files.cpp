@@ -144,6 +144,12 @@ absl::Status AddInput(const std::string& input, std::vector<InputFile>* files) {
 
 }  // namespace
 
+std::optional<InputFile> InputFileNamed(const std::string& path) {
+  const std::optional<FileType> type = TypeOf(path);
+  if (!type) return std::nullopt;
+  return InputFile{path, type->kind, 0, type->compression};
+}
+
 absl::StatusOr<std::vector<InputFile>> FindInputFiles(const std::vector<std::string>& inputs) {
   std::vector<InputFile> files;
   for (const std::string& input : inputs) TRAINYARD_RETURN_IF_ERROR(AddInput(input, &files));

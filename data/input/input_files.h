@@ -3,6 +3,7 @@
 #define TRAINYARD_DATA_INPUT_INPUT_FILES_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,10 @@ struct InputFile {
 
 // plan.json of a directory written by a stage (data/stages) begins with "{" and this text.
 inline constexpr char kPlanMark[] = "\"format\": \"trainyard-data-run\"";
+
+// Returns the file with its kind and compression, which follow from the name; nullopt for a name of
+// an unsupported kind. Does not read the file.
+std::optional<InputFile> InputFileNamed(const std::string& path);
 
 // Searches directories recursively, but ignores names that begin with a dot. In the output
 // directory of a stage, only the files part-* are inputs. Returns each file once, sorted by path.

@@ -1,18 +1,15 @@
 #include "data/prepare/check_tokenizer.h"
 
+#include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "data/tokenizer/byte_tokenizer.h"
+#include "data/prepare/described_tokenizer.h"
 #include "data/tokenizer/fingerprint.h"
-#include "data/tokenizer/load_tokenizer.h"
-#include "data/tokenizer/sentencepiece_tokenizer.h"
-#include "data/tokenizer/tokenizer_text.h"
 #include "proto/contract/token_format.h"
-#include "proto/support/status_macros.h"
 
 namespace trainyard::data {
 namespace {
@@ -32,31 +29,6 @@ std::optional<int64_t> IntegerOf(const json& description, const char* key) {
   const auto found = description.find(key);
   if (found == description.end() || !found->is_number_integer()) return std::nullopt;
   return found->get<int64_t>();
-}
-
-absl::StatusOr<std::unique_ptr<Tokenizer>> LoadSentencePiece(const std::string& path) {
-  TRAINYARD_ASSIGN_OR_RETURN(const std::string model, ReadTokenizerFile(path));
-  std::string error;
-  std::unique_ptr<Tokenizer> tokenizer = MakeSentencePieceTokenizer(model, &error);
-  if (tokenizer == nullptr) return absl::InvalidArgumentError(path + ": " + error);
-  return tokenizer;
-}
-
-absl::StatusOr<std::unique_ptr<Tokenizer>> LoadDescribed(const std::string& directory,
-                                                         const json& description) {
-  const std::string kind = TextOf(description, format::kTokenizerKind);
-  const std::string name = TextOf(description, format::kTokenizerName);
-  if (kind == "byte") return MakeByteTokenizer();
-  if (kind == "sentencepiece") return LoadSentencePiece(directory + "/tokenizer.model");
-  if (!description.contains(format::kTokenizerFiles)) return LoadTokenizer(name, {});
-  LoadOptions options;
-  // Files without a split rule need the family that was chosen when the data was prepared.
-  if (FindFamily(name) != nullptr) options.family = name;
-  const std::optional<int64_t> end = IntegerOf(description, format::kEndOfDocument);
-  if (end && *end >= 0) {
-    options.document_tokens.end_of_document_id = static_cast<uint32_t>(*end);
-  }
-  return LoadTokenizer(directory + "/tokenizer", options);
 }
 
 // Collects the problems of one description.
@@ -121,18 +93,11 @@ class Checker {
 
 TokenizerCheck CheckTokenizerFiles(const std::string& directory,
                                    const DatasetDescription& description) {
-  const absl::StatusOr<std::string> text =
-      ReadTokenizerFile(directory + "/" + format::kTokenizerFile);
-  if (!text.ok()) {
-    return {"unknown", false, {std::string(text.status().message()) + kPrepareAgain}};
+  const absl::StatusOr<json> tokenizer = ReadTokenizerDescription(directory);
+  if (!tokenizer.ok()) {
+    return {"unknown", false, {std::string(tokenizer.status().message()) + kPrepareAgain}};
   }
-  const json tokenizer = json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  if (!tokenizer.is_object()) {
-    return {"unknown",
-            false,
-            {directory + "/" + format::kTokenizerFile + ": is not a JSON object" + kPrepareAgain}};
-  }
-  return Checker(directory, tokenizer).Check(description);
+  return Checker(directory, *tokenizer).Check(description);
 }
 
 }  // namespace trainyard::data

@@ -8,6 +8,7 @@
 
 #include "data/documents/pod_text.h"
 #include "data/prepare/choose_tokenizer.h"
+#include "data/prepare/provenance.h"
 #include "data/prepare/sample.h"
 #include "data/prepare/split_hash.h"
 #include "data/prepare/split_jobs.h"
@@ -124,6 +125,7 @@ absl::StatusOr<DataSummary> PrepareData(const PrepareOptions& options, Progress*
       const SplitsResult splits,
       WriteSplits(jobs, *tokenizer, options.val_fraction, format, output->path()));
   TRAINYARD_RETURN_IF_ERROR(WriteDescriptions(options, format, *tokenizer, splits, output->path()));
+  TRAINYARD_RETURN_IF_ERROR(WriteProvenance(options, jobs, *tokenizer, splits, output->path()));
   if (cancelled) return absl::CancelledError("interrupted; nothing was kept");
   TRAINYARD_RETURN_IF_ERROR(output->Publish());
   DataSummary summary = Summarize(options, jobs, *tokenizer, splits);

@@ -45,6 +45,20 @@ struct VerifyOptions {
   bool quiet = false;     // no progress
 };
 
+struct ReportOptions {
+  std::string directory;        // the output of a data command
+  std::string output = "text";  // or "json"
+};
+
+struct ShowOptions {
+  std::string directory;                // the output of a data command
+  std::string document;                 // see FindRunDocument and FindTokenDocument
+  std::vector<std::string> tokenizers;  // "byte", "gpt2" or sources for LoadTokenizer
+  TokenizerOptions tokenizer_options;
+  int64_t max_bytes = 10000;    // of the text that is shown
+  std::string output = "text";  // or "json"
+};
+
 struct InspectOptions : InputOptions {
   std::string output = "text";  // or "json"
 };

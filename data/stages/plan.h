@@ -43,6 +43,13 @@ struct PlanBlock {
 
 class Plan {
  public:
+  // An input directory that another run wrote. Because the hash of a plan contains those of its
+  // runs, it names the whole chain of runs.
+  struct Run {
+    std::string directory;  // as in the paths of the files
+    std::string plan;       // hash
+  };
+
   // Reads the size, the time of modification, the head and the tail of each file. Blocks are in the
   // order of `files`. A compressed file is one block. `settings` must contain everything else that
   // influences the output, including a version of the code.
@@ -52,8 +59,19 @@ class Plan {
   static absl::StatusOr<Plan> Make(const std::vector<InputFile>& files,
                                    nlohmann::ordered_json settings, const PlanLimits& limits = {});
 
+  // Reads a text of ToJson. Returns DataLoss if it is damaged or of another version. The kinds of
+  // the files follow from their names.
+  static absl::StatusOr<Plan> FromJson(const std::string& text);
+
+  const nlohmann::ordered_json& settings() const { return settings_; }
+  // Paths of files that are not absolute are relative to this directory; "" if there are none.
+  const std::string& working_directory() const { return working_directory_; }
+  const std::vector<Run>& runs() const { return runs_; }
   const std::vector<PlanFile>& files() const { return files_; }
   const std::vector<PlanBlock>& blocks() const { return blocks_; }
+  // Makes the paths of the files absolute. The plan then no longer has the text of its plan.json.
+  void MakePathsAbsolute();
+
   // Number of bytes on disk that a block reads.
   int64_t BytesOf(const PlanBlock& block) const;
 
@@ -67,6 +85,8 @@ class Plan {
   void AddBlocksOfFile(size_t file, const PlanLimits& limits);
 
   nlohmann::ordered_json settings_;
+  std::string working_directory_;
+  std::vector<Run> runs_;
   std::vector<PlanFile> files_;
   std::vector<PlanBlock> blocks_;
 };

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "data/stages/bit_text.h"
 #include "data/stages/hash_text.h"
 
 namespace trainyard::data {
@@ -63,6 +64,35 @@ FileLines LinesOf(const Json& json) {
   return file;
 }
 
+Json FilesJson(const std::vector<FileCounts>& files) {
+  Json json = Json::array();
+  for (const FileCounts& file : files) {
+    json.push_back(
+        {file.file, file.documents_in, file.documents_out, file.bytes_in, file.bytes_out});
+  }
+  return json;
+}
+
+std::vector<FileCounts> FilesOf(const Json& json) {
+  std::vector<FileCounts> files;
+  for (const Json& file : json) {
+    files.push_back({file.at(0), file.at(1), file.at(2), file.at(3), file.at(4)});
+  }
+  return files;
+}
+
+Json LengthsJson(const std::map<int, int64_t>& lengths) {
+  Json json = Json::array();
+  for (const auto& [bits, documents] : lengths) json.push_back({bits, documents});
+  return json;
+}
+
+std::map<int, int64_t> LengthsOf(const Json& json) {
+  std::map<int, int64_t> lengths;
+  for (const Json& entry : json) lengths[entry.at(0)] = entry.at(1);
+  return lengths;
+}
+
 BlockRecord RecordOf(const Json& json) {
   BlockRecord record;
   record.block = json.at("block");
@@ -71,6 +101,12 @@ BlockRecord RecordOf(const Json& json) {
   record.counts.bytes_in = json.at("bytes_in");
   record.counts.bytes_out = json.at("bytes_out");
   record.counts.dropped = DroppedOf(json.at("dropped"));
+  record.counts.files = FilesOf(json.at("files"));
+  record.counts.lengths = LengthsOf(json.at("lengths"));
+  const std::string bits = json.at("is_dropped");
+  if (!bits.empty()) {
+    record.counts.is_dropped = BitsOf(bits, static_cast<size_t>(record.counts.documents_in));
+  }
   for (const Json& file : json.at("lines")) record.lines.push_back(LinesOf(file));
   for (const Json& part : json.at("parts")) {
     record.parts.push_back({part.at("name"), part.at("bytes"),
@@ -96,6 +132,9 @@ std::string RecordLine(const BlockRecord& record, const std::string& plan_hash) 
                      {"bytes_in", record.counts.bytes_in},
                      {"bytes_out", record.counts.bytes_out},
                      {"dropped", DroppedJson(record.counts.dropped)},
+                     {"files", FilesJson(record.counts.files)},
+                     {"lengths", LengthsJson(record.counts.lengths)},
+                     {"is_dropped", BitText(record.counts.is_dropped)},
                      {"lines", std::move(lines)},
                      {"parts", std::move(parts)},
                      {"seconds", record.seconds}};

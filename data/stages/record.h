@@ -30,12 +30,27 @@ struct DroppedDocuments {
   std::vector<DocumentPlace> samples;  // the first ones
 };
 
+// The documents that a stage read from one file, and those of them that it kept.
+struct FileCounts {
+  size_t file = 0;  // in the plan
+  int64_t documents_in = 0;
+  int64_t documents_out = 0;
+  int64_t bytes_in = 0;  // of text
+  int64_t bytes_out = 0;
+};
+
 struct DocumentCounts {
   int64_t documents_in = 0;
   int64_t documents_out = 0;
   int64_t bytes_in = 0;  // of text
   int64_t bytes_out = 0;
   std::map<std::string, DroppedDocuments> dropped;  // keyed by reason
+  std::vector<FileCounts> files;                    // those with documents, in order
+  // Numbers of kept documents by the number of bits in the length of their text in bytes: entry b
+  // counts the lengths from 2^(b-1) to 2^b - 1.
+  std::map<int, int64_t> lengths;
+  // One entry per document of the block. Empty if none was dropped.
+  std::vector<bool> is_dropped;
 };
 
 struct BlockRecord {

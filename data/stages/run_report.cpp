@@ -26,18 +26,19 @@ std::string ReportJson(const Stage& stage, const Plan& plan, const RunTotals& to
                        {"samples", total.samples}});
   }
   const BadLineLog& lines = totals.bad_lines();
-  const Json report = {{"stage", stage.name},
-                       {"settings", stage.settings},
-                       {"plan", plan.Hash()},
-                       {"files", plan.files().size()},
-                       {"blocks", plan.blocks().size()},
-                       {"documents_in", totals.documents_in()},
-                       {"documents_out", totals.documents_out()},
-                       {"bytes_in", totals.bytes_in()},
-                       {"bytes_out", totals.bytes_out()},
-                       {"bad_lines", lines.bad()},
-                       {"repaired", lines.repaired()},
-                       {"dropped", std::move(dropped)}};
+  Json report = {{"stage", stage.name},
+                 {"settings", stage.settings},
+                 {"plan", plan.Hash()},
+                 {"files", plan.files().size()},
+                 {"blocks", plan.blocks().size()},
+                 {"documents_in", totals.documents_in()},
+                 {"documents_out", totals.documents_out()},
+                 {"bytes_in", totals.bytes_in()},
+                 {"bytes_out", totals.bytes_out()},
+                 {"bad_lines", lines.bad()},
+                 {"repaired", lines.repaired()},
+                 {"dropped", std::move(dropped)}};
+  if (!stage.details.is_null()) report[stage.name] = stage.details;
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -32,6 +32,9 @@ using ProcessDocument = std::function<absl::Status(const Document&, BlockOutput*
 struct Stage {
   std::string name;
   nlohmann::ordered_json settings;  // with a version of the code
+  // Facts about the result, which report.json contains under the name of the stage. Like the output
+  // itself, they must depend only on the plan.
+  nlohmann::ordered_json details;
   // Called at the begin of each block by any thread. The result is used by one thread.
   std::function<ProcessDocument()> begin_block;
 };

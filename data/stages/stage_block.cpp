@@ -1,5 +1,7 @@
 #include "data/stages/stage_block.h"
 
+#include <bit>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -17,6 +19,9 @@ class Output : public BlockOutput {
   absl::Status Keep(std::string_view json, size_t text_bytes) override {
     ++counts_.documents_out;
     counts_.bytes_out += static_cast<int64_t>(text_bytes);
+    ++counts_.files.back().documents_out;
+    counts_.files.back().bytes_out += static_cast<int64_t>(text_bytes);
+    ++counts_.lengths[std::bit_width(text_bytes)];
     return Append("part", json, &kept_);
   }
 
@@ -25,15 +30,24 @@ class Output : public BlockOutput {
     DroppedDocuments& dropped = counts_.dropped[reason];
     ++dropped.documents;
     dropped.bytes += static_cast<int64_t>(document.text.size());
+    counts_.is_dropped.resize(static_cast<size_t>(counts_.documents_in));
+    counts_.is_dropped.back() = true;
     if (dropped.samples.size() < DroppedDocuments::kSamples) {
       dropped.samples.push_back({document.file, document.line});
     }
     return Append("dropped", json, &dropped_);
   }
 
+  // Call before the stage keeps or drops the document.
   void CountInput(const Document& document) {
+    const auto bytes = static_cast<int64_t>(document.text.size());
     ++counts_.documents_in;
-    counts_.bytes_in += static_cast<int64_t>(document.text.size());
+    counts_.bytes_in += bytes;
+    if (counts_.files.empty() || counts_.files.back().file != document.file) {
+      counts_.files.push_back({document.file});
+    }
+    ++counts_.files.back().documents_in;
+    counts_.files.back().bytes_in += bytes;
   }
 
   // Each block has a part of kept documents, also if it is empty.
@@ -48,7 +62,13 @@ class Output : public BlockOutput {
     return parts;
   }
 
-  DocumentCounts TakeCounts() { return std::move(counts_); }
+  DocumentCounts TakeCounts() {
+    // Documents after the last dropped one have no entry yet.
+    if (!counts_.is_dropped.empty()) {
+      counts_.is_dropped.resize(static_cast<size_t>(counts_.documents_in));
+    }
+    return std::move(counts_);
+  }
 
  private:
   absl::Status Open(const char* stream, std::unique_ptr<PartWriter>* writer) const {

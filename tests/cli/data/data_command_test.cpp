@@ -249,5 +249,30 @@ TEST(DataCommandTest, ThereIsOneCommandForEachLine) {
   }
 }
 
+TEST(DataCommandTest, EveryOptionOfReportReachesTheProgramThatDoesTheWork) {
+  const data::ReportOptions read = Parse(ReportLine("x", {"-a dir", "json"})).report;
+  EXPECT_EQ(read.directory, "-a dir");
+  EXPECT_EQ(read.output, "json");
+}
+
+TEST(DataCommandTest, EveryOptionOfShowReachesTheProgramThatDoesTheWork) {
+  data::ShowOptions options;
+  options.directory = "-a dir";
+  options.document = "a.jsonl:5";
+  options.tokenizers = {"gpt2", "a b"};
+  options.tokenizer_options = {"qwen3", "id", "[EOS]"};
+  options.max_bytes = 77;
+  options.output = "json";
+  const data::ShowOptions read = Parse(ShowLine("x", options)).show;
+  EXPECT_EQ(read.directory, options.directory);
+  EXPECT_EQ(read.document, options.document);
+  EXPECT_EQ(read.tokenizers, options.tokenizers);
+  EXPECT_EQ(read.tokenizer_options.family, "qwen3");
+  EXPECT_EQ(read.tokenizer_options.special_text, "id");
+  EXPECT_EQ(read.tokenizer_options.end_of_document, "[EOS]");
+  EXPECT_EQ(read.max_bytes, options.max_bytes);
+  EXPECT_EQ(read.output, options.output);
+}
+
 }  // namespace
 }  // namespace trainyard::cli

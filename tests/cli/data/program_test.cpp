@@ -170,6 +170,26 @@ TEST(DataProgramTest, RemovesDuplicates) {
   EXPECT_THAT(refused.err, HasSubstr("preset exact has no threshold"));
 }
 
+TEST(DataProgramTest, ReportsTheStepsAndShowsDocuments) {
+  const TextDirectory directory;
+  const std::string input = directory.Write("a.jsonl", "{\"text\":\"one\"}\n{\"text\":\"One\"}\n");
+  const std::string unique = directory / "unique";
+  ASSERT_EQ(RunProgram(directory, {"dedup", input, "-o", unique, "-q"}).code, 0);
+  const Ended report = RunProgram(directory, {"report", unique});
+  EXPECT_EQ(report.code, 0) << report.err;
+  EXPECT_THAT(report.out,
+              HasSubstr("dedup                                1        3 B   50.00%  "));
+  EXPECT_THAT(RunProgram(directory, {"report", unique, "-o", "json"}).out,
+              StartsWith("{\n  \"format\": \"trainyard-data-report\","));
+  const Ended shown = RunProgram(directory, {"show", unique, input + ":2", "--tokenizer", "byte"});
+  EXPECT_EQ(shown.code, 0) << shown.err;
+  EXPECT_THAT(shown.out, HasSubstr("dropped by dedup, number 1 of the dropped documents\n"));
+  EXPECT_THAT(shown.out, HasSubstr("\nO|n|e\n"));
+  EXPECT_EQ(RunProgram(directory, {"show", unique, "2"}).code, 3);
+  EXPECT_EQ(RunProgram(directory, {"report", directory.path()}).code, 3);
+  EXPECT_EQ(RunProgram(directory, {"show", unique}).code, 2);
+}
+
 TEST(DataProgramTest, ItsAbsenceIsExplained) {
   testing::internal::CaptureStderr();
   CLI::App app;

@@ -120,6 +120,31 @@ class DedupRunTest : public ::testing::Test {
   std::atomic<bool> cancelled_ = false;
 };
 
+TEST_F(DedupRunTest, TheReportContainsTheLargestClustersWithTheirMembers) {
+  std::string lines = Line("two") + Line("three") + Line("THREE");
+  for (int i = 0; i < 12; ++i) lines += Line("one");
+  files_.Write("in/a.jsonl", lines);
+  files_.Write("against/b.jsonl", Line("two"));
+  Options options;
+  options.against = {files_ / "against"};
+  const absl::StatusOr<DedupResult> result = Run("out", options);
+  ASSERT_TRUE(result.ok()) << result.status();
+  const auto report = nlohmann::json::parse(Contents("out").at("report.json"));
+  EXPECT_EQ(report["dedup"]["references"], 1);
+  EXPECT_EQ(report["dedup"]["clusters"], 3);
+  const nlohmann::json& largest = report["dedup"]["largest"];
+  const std::string file = files_ / "in/a.jsonl";
+  EXPECT_EQ(largest[0]["documents"], 12);
+  EXPECT_EQ(largest[0]["kept"], file + ":4");
+  ASSERT_EQ(largest[0]["members"].size(), ReportedCluster::kMembers);
+  EXPECT_EQ(largest[0]["members"][9]["id"], file + ":14");
+  EXPECT_EQ(largest[1]["kept"], files_ / "against/b.jsonl" + ":1");
+  EXPECT_EQ(largest[1]["members"],
+            nlohmann::json::array({{{"id", file + ":1"}, {"similarity", 1.0}}}));
+  EXPECT_EQ(report["settings"]["against"][0]["directory"], files_ / "against");
+  EXPECT_EQ(report["settings"]["against"][0]["files"], 1);
+}
+
 TEST_F(DedupRunTest, TheFirstOfEqualDocumentsIsKept) {
   files_.Write("in/a.jsonl", Line("one") + "\n" + Line("two") + Line("ONE"));
   files_.Write("in/b.jsonl", Line("three") + Line("two"));

@@ -70,6 +70,66 @@ TEST(PlanTest, TheHashNamesTheInputs) {
   EXPECT_FALSE(CheckUnchanged(plan.files()[0]).ok());
 }
 
+TEST(PlanTest, ReadsWhatItWrote) {
+  const TextDirectory files;
+  files.Write("a.txt", std::string(40, 'a'));
+  files.Write("b.jsonl", std::string(250, 'b'));
+  files.Write("c.jsonl.gz", Gzip(std::string(1000, 'f')));
+  const Plan plan = MakePlan(files, {.block_bytes = 100});
+  const auto read = Plan::FromJson(plan.ToJson());
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->ToJson(), plan.ToJson());
+  EXPECT_EQ(read->blocks(), plan.blocks());
+  EXPECT_EQ(read->files()[2].input.compression, Compression::kGzip);
+  EXPECT_TRUE(CheckUnchanged(read->files()[1]).ok());
+}
+
+TEST(PlanTest, RefusesDamagedTexts) {
+  const TextDirectory files;
+  files.Write("a.txt", "x");
+  const std::string text = MakePlan(files).ToJson();
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string changed = text;
+    changed.replace(changed.find(from), from.size(), to);
+    return Plan::FromJson(changed).status();
+  };
+  EXPECT_TRUE(Plan::FromJson(text).ok());
+  EXPECT_EQ(Plan::FromJson("").status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(with("\"version\": 2", "\"version\": 1").code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(with("[0,1,0,1]", "[0,2,0,1]").code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(with("[0,1,0,1]", "[0]").code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(with("a.txt", "a.bin").code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(with("\"head_xxh64\":\"", "\"head_xxh64\":\"x").code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(PlanTest, TheHashContainsThoseOfTheRunsThatWroteTheInputs) {
+  const TextDirectory files;
+  files.Write("run/part-00000.jsonl", "{}");
+  files.Write("run/report.json", "{}");
+  const std::string run = std::string("{") + kPlanMark + "}";
+  files.Write("run/plan.json", run);
+  const Plan plan = MakePlan(files);
+  ASSERT_EQ(plan.runs().size(), 1u);
+  EXPECT_EQ(plan.runs()[0].directory, files / "run");
+  files.Write("run/plan.json", run + "\n");
+  const Plan later = MakePlan(files);
+  EXPECT_NE(later.Hash(), plan.Hash());
+  EXPECT_EQ(PlanChanges(plan.ToJson(), later.ToJson()),
+            "the run in " + files / "run" + " has changed");
+}
+
+TEST(PlanTest, RelativePathsBecomeAbsolute) {
+  const TextDirectory files;
+  const std::string path = files.Write("a.txt", "x");
+  const std::string relative =
+      std::filesystem::relative(path, std::filesystem::current_path()).string();
+  auto plan = Plan::Make({*InputFileNamed(relative)}, {});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->working_directory(), std::filesystem::current_path().string());
+  plan->MakePathsAbsolute();
+  EXPECT_EQ(plan->files()[0].input.path, path);
+}
+
 TEST(PlanTest, DescribesChanges) {
   const TextDirectory files;
   const std::string path = files.Write("a.txt", "x");

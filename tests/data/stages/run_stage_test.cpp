@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "data/stages/read_run.h"
 #include "tests/data/compressed_text.h"
 #include "tests/data/stages/stage_runs.h"
 
@@ -75,6 +76,38 @@ TEST(RunStageTest, ReportsCountsAndTheFirstDroppedDocuments) {
             nlohmann::json({runs.out("in/a.jsonl") + ":1", runs.out("in/a.jsonl") + ":6",
                             runs.out("in/a.jsonl") + ":11"}));
   EXPECT_EQ(runs.read_bytes(), runs.left_bytes());
+}
+
+TEST(RunStageTest, RecordsTheFilesTheLengthsAndTheDroppedDocuments) {
+  const StageRuns runs;
+  ASSERT_EQ(runs.Run(DropRed(), "out", {.block_bytes = 1 << 20}), absl::OkStatus());
+  const auto run = ReadRun(runs.out("out"));
+  ASSERT_TRUE(run.ok()) << run.status();
+  const DocumentCounts& counts = run->records.at(0).counts;
+  ASSERT_GE(counts.files.size(), 3u);
+  EXPECT_EQ(counts.files[0].documents_in, 200);
+  EXPECT_EQ(counts.files[0].documents_out, 160);
+  EXPECT_EQ(counts.files[1].documents_out, 0) << "b.txt contains the word";
+  EXPECT_EQ(counts.files[2].bytes_out, 14);
+  ASSERT_EQ(counts.is_dropped.size(), static_cast<size_t>(counts.documents_in));
+  for (size_t i = 0; i < 200; ++i) EXPECT_EQ(counts.is_dropped[i], i % 5 == 0) << i;
+  int64_t documents = 0;
+  int64_t files = 0;
+  for (const auto& [block, record] : run->records) {
+    for (const auto& [bits, count] : record.counts.lengths) documents += count;
+    for (const FileCounts& file : record.counts.files) files += file.documents_out;
+  }
+  EXPECT_EQ(documents, 312 - 63);
+  EXPECT_EQ(files, 312 - 63);
+  EXPECT_EQ(counts.lengths.begin()->first, 4) << "the shortest text has 14 bytes";
+}
+
+TEST(RunStageTest, TheReportContainsTheDetailsOfTheStage) {
+  const StageRuns runs;
+  Stage stage = DropRed();
+  stage.details = {{"answer", 42}};
+  ASSERT_EQ(runs.Run(stage, "out"), absl::OkStatus());
+  EXPECT_EQ(nlohmann::json::parse(runs.Contents("out").at("report.json"))["red"]["answer"], 42);
 }
 
 TEST(RunStageTest, ReadsCompressedFiles) {

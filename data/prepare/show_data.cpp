@@ -1,0 +1,81 @@
+#include "data/prepare/show_data.h"
+
+#include <memory>
+#include <utility>
+
+#include "data/prepare/choose_tokenizer.h"
+#include "data/prepare/described_tokenizer.h"
+#include "data/report/token_document.h"
+#include "data/stages/read_run.h"
+#include "data/tokenizer/tokenizer.h"
+#include "data/tokens/dataset_description.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::data {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr char kDroppedKey[] = "trainyard_dropped";
+
+absl::Status ShowOfRun(const StoredRun& run, const std::string& name, ShownDocument* shown) {
+  TRAINYARD_ASSIGN_OR_RETURN(const RunDocument document, FindRunDocument(run, name));
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string line, ReadOutputLine(run, document));
+  ordered_json object = ordered_json::parse(line, nullptr, /*allow_exceptions=*/false);
+  const std::string field = run.plan.settings().value("field", "text");
+  if (!object.is_object() || !object.contains(field) || !object[field].is_string()) {
+    return absl::DataLossError(run.directory +
+                               ": a part is damaged; repeat the command that wrote "
+                               "it with --force");
+  }
+  shown->text = object[field].get<std::string>();
+  object.erase(field);
+  ShownRun facts = {run.stage, document.is_dropped, document.number, nullptr, nullptr, {}};
+  if (const auto reason = object.find(kDroppedKey); reason != object.end()) {
+    facts.reason = *reason;
+    object.erase(kDroppedKey);
+  }
+  facts.fields = std::move(object);
+  facts.origins = OriginsOf(run, document);
+  shown->run = std::move(facts);
+  return absl::OkStatus();
+}
+
+absl::Status ShowOfTokens(const std::string& directory, const std::string& name,
+                          ShownDocument* shown) {
+  TRAINYARD_ASSIGN_OR_RETURN(const DatasetDescription description, ReadDescription(directory));
+  TRAINYARD_ASSIGN_OR_RETURN(const nlohmann::json tokenizer_json,
+                             ReadTokenizerDescription(directory));
+  TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<Tokenizer> tokenizer,
+                             LoadDescribed(directory, tokenizer_json));
+  TRAINYARD_ASSIGN_OR_RETURN(TokenDocument document,
+                             FindTokenDocument(directory, description, name));
+  shown->tokens =
+      ShownTokens{document.split, document.number, document.first_token, document.ids.size()};
+  TextPieces pieces = PiecesOf(*tokenizer, "", std::move(document.ids));
+  pieces.source = pieces.name;
+  shown->text = pieces.text;
+  shown->tokenizers.push_back(std::move(pieces));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<ShownDocument> ShowDocument(const ShowOptions& options) {
+  ShownDocument shown;
+  shown.directory = options.directory;
+  if (IsRunDirectory(options.directory)) {
+    TRAINYARD_ASSIGN_OR_RETURN(const StoredRun run, ReadRun(options.directory));
+    TRAINYARD_RETURN_IF_ERROR(ShowOfRun(run, options.document, &shown));
+  } else {
+    TRAINYARD_RETURN_IF_ERROR(ShowOfTokens(options.directory, options.document, &shown));
+  }
+  for (const std::string& name : options.tokenizers) {
+    TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<Tokenizer> tokenizer,
+                               ChooseTokenizer(name, options.tokenizer_options));
+    shown.tokenizers.push_back(PiecesOf(*tokenizer, name, shown.text));
+  }
+  return shown;
+}
+
+}  // namespace trainyard::data

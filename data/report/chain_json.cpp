@@ -1,0 +1,151 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "data/report/chain.h"
+
+namespace trainyard::data {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr char kReportFormat[] = "trainyard-data-report";
+constexpr int kReportVersion = 1;
+constexpr size_t kInputsListed = 100;
+constexpr size_t kReasonsListed = 200;
+
+double ShareOf(int64_t part, int64_t whole) {
+  return static_cast<double>(part) / static_cast<double>(std::max<int64_t>(whole, 1));
+}
+
+template <typename Value>
+ordered_json OrNull(const std::optional<Value>& value) {
+  return value ? ordered_json(*value) : ordered_json();
+}
+
+ordered_json InputJson(const StepInput& input) {
+  return {{"directory", input.directory},
+          {"use", input.use},
+          {"step", OrNull(input.step)},
+          {"plan", input.plan.empty() ? ordered_json() : ordered_json(input.plan)},
+          {"files", input.files},
+          {"bytes_on_disk", input.bytes},
+          {"documents_in", OrNull(input.documents_in)},
+          {"documents_out", OrNull(input.documents_out)},
+          {"bytes_in", input.bytes_in},
+          {"bytes_out", input.bytes_out}};
+}
+
+// Lists the largest inputs, and adds up the others.
+void AddInputs(std::vector<StepInput> inputs, ordered_json* json) {
+  std::stable_sort(inputs.begin(), inputs.end(),
+                   [](const StepInput& a, const StepInput& b) { return a.bytes > b.bytes; });
+  ordered_json list = ordered_json::array();
+  int64_t other_files = 0;
+  int64_t other_bytes = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (i < kInputsListed) {
+      list.push_back(InputJson(inputs[i]));
+    } else {
+      other_files += inputs[i].files;
+      other_bytes += inputs[i].bytes;
+    }
+  }
+  const size_t others = inputs.size() - std::min(inputs.size(), kInputsListed);
+  (*json)["inputs"] = std::move(list);
+  (*json)["other_inputs"] = {
+      {"directories", others}, {"files", other_files}, {"bytes_on_disk", other_bytes}};
+}
+
+// The reasons are in descending order of documents.
+void AddDropped(const StepReport& step, ordered_json* json) {
+  ordered_json list = ordered_json::array();
+  int64_t other_documents = 0;
+  int64_t other_bytes = 0;
+  for (size_t i = 0; i < step.dropped.size(); ++i) {
+    const StepDrop& drop = step.dropped[i];
+    if (i >= kReasonsListed) {
+      other_documents += drop.documents;
+      other_bytes += drop.bytes;
+      continue;
+    }
+    list.push_back({{"reason", drop.reason},
+                    {"documents", drop.documents},
+                    {"bytes", drop.bytes},
+                    {"share", ShareOf(drop.documents, step.documents_in)},
+                    {"samples", drop.samples}});
+  }
+  const size_t others = step.dropped.size() - std::min(step.dropped.size(), kReasonsListed);
+  (*json)["dropped"] = std::move(list);
+  (*json)["other_dropped"] = {
+      {"reasons", others}, {"documents", other_documents}, {"bytes", other_bytes}};
+}
+
+ordered_json LengthsJson(const std::map<int, int64_t>& lengths) {
+  ordered_json list = ordered_json::array();
+  for (const auto& [bits, documents] : lengths) {
+    const int64_t begin = bits == 0 ? 0 : int64_t{1} << (bits - 1);
+    list.push_back({{"from", begin}, {"below", int64_t{1} << bits}, {"documents", documents}});
+  }
+  return list;
+}
+
+ordered_json RunJson(const StepReport& step) {
+  ordered_json json = {{"documents_in", step.documents_in},
+                       {"documents_out", step.documents_out},
+                       {"bytes_in", step.bytes_in},
+                       {"bytes_out", step.bytes_out}};
+  AddDropped(step, &json);
+  json["lengths"] = LengthsJson(step.lengths);
+  json["details"] = step.details;
+  return json;
+}
+
+ordered_json TokensJson(const StepReport& step) {
+  ordered_json splits = ordered_json::array();
+  for (const StepSplit& split : step.splits) {
+    ordered_json json = {{"name", split.name},
+                         {"documents", split.documents},
+                         {"tokens", split.tokens},
+                         {"bytes", OrNull(split.bytes)},
+                         {"bytes_per_token", nullptr}};
+    if (split.bytes) json["bytes_per_token"] = ShareOf(*split.bytes, split.tokens);
+    splits.push_back(std::move(json));
+  }
+  return {{"tokenizer", step.tokenizer}, {"splits", std::move(splits)}};
+}
+
+ordered_json StepJson(const StepReport& step) {
+  ordered_json json = {{"directory", step.directory},
+                       {"name", step.name},
+                       {"plan", step.plan.empty() ? ordered_json() : ordered_json(step.plan)},
+                       {"complete", step.is_complete},
+                       {"blocks", step.blocks},
+                       {"blocks_done", step.blocks_done},
+                       {"seconds", step.seconds},
+                       {"settings", step.settings}};
+  AddInputs(step.inputs, &json);
+  json["bad_lines"] = step.bad_lines;
+  json["repaired"] = step.repaired;
+  const bool is_run = step.splits.empty();
+  json["run"] = is_run ? RunJson(step) : ordered_json();
+  json["tokens"] = is_run ? ordered_json() : TokensJson(step);
+  json["problems"] = step.problems;
+  return json;
+}
+
+}  // namespace
+
+std::string ChainJson(const ChainReport& report) {
+  ordered_json steps = ordered_json::array();
+  for (const StepReport& step : report.steps) steps.push_back(StepJson(step));
+  const ordered_json json = {{"format", kReportFormat},
+                             {"version", kReportVersion},
+                             {"directory", report.steps.back().directory},
+                             {"omits_steps", report.omits_steps},
+                             {"steps", std::move(steps)}};
+  // A path need not be UTF-8.
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace trainyard::data
