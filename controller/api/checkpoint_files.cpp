@@ -69,9 +69,9 @@ absl::StatusOr<OpenCheckpoint> Open(const std::string& path, const std::string& 
   const std::string above = slash == std::string::npos ? "" : rest.substr(0, slash);
   TRAINYARD_ASSIGN_OR_RETURN(found.job, OpenGuardedDirectory({root, found.job_name}));
   TRAINYARD_ASSIGN_OR_RETURN(found.parent, OpenGuardedDirectory(found.job, {job_path, above}));
-  const std::optional<FilePlace> job = PlaceOf(found.job.get(), "");
+  const std::optional<FilePlace> job = trainyard::PlaceOf(found.job.get(), "");
   if (!job.has_value()) return ErrnoStatus(errno, "cannot read", job_path);
-  const std::optional<FilePlace> place = PlaceOf(found.parent.get(), found.name.c_str());
+  const std::optional<FilePlace> place = trainyard::PlaceOf(found.parent.get(), found.name.c_str());
   if (!place.has_value()) return ErrnoStatus(errno, "cannot read", path);
   found.job_place = *job;
   found.place = *place;
@@ -148,7 +148,7 @@ std::string TargetOf(const OpenCheckpoint& checkpoint) {
 // Counts the files below the directory. Does not follow links and does not enter mounts.
 void Count(int parent, const char* name, int depth, v1::RemovableCheckpoint& total) {
   const UniqueFd directory(openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  const std::optional<FilePlace> place = PlaceOf(directory.get(), "");
+  const std::optional<FilePlace> place = trainyard::PlaceOf(directory.get(), "");
   if (!directory.valid() || !place.has_value()) return;
   ForEachName(directory.get(), [&](const char* entry) {
     if (total.entries() >= kMaxEntriesCounted) {
@@ -156,7 +156,7 @@ void Count(int parent, const char* name, int depth, v1::RemovableCheckpoint& tot
       return false;
     }
     total.set_entries(total.entries() + 1);
-    const std::optional<FilePlace> below = PlaceOf(directory.get(), entry);
+    const std::optional<FilePlace> below = trainyard::PlaceOf(directory.get(), entry);
     if (!below.has_value() || !below->IsOnMountOf(*place)) return true;
     struct stat info {};
     if (S_ISREG(below->mode) && fstatat(directory.get(), entry, &info, AT_SYMLINK_NOFOLLOW) == 0) {
@@ -195,7 +195,7 @@ absl::StatusOr<v1::RemovableCheckpoint> Inspect(const std::string& path, const s
 void RemoveManifest(const OpenCheckpoint& checkpoint) {
   const UniqueFd directory(openat(checkpoint.parent.get(), checkpoint.name.c_str(),
                                   O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  const std::optional<FilePlace> place = PlaceOf(directory.get(), "");
+  const std::optional<FilePlace> place = trainyard::PlaceOf(directory.get(), "");
   if (!directory.valid() || !place.has_value()) return;
   if (place->IsOnMountOf(checkpoint.job_place)) unlinkat(directory.get(), "manifest.json", 0);
 }

@@ -19,7 +19,7 @@ namespace {
 // zstd's default.
 constexpr int kLevel = 3;
 
-constexpr size_t kReadBytes = size_t{256} << 10;
+constexpr size_t kHashedBytes = size_t{256} << 10;
 
 class ZstdPartWriter : public PartWriter {
  public:
@@ -93,7 +93,7 @@ bool IsIntact(const std::string& directory, const PartFile& part) {
   std::ifstream file(directory + "/" + part.name, std::ios::binary);
   XXH64_state_t hash;
   XXH64_reset(&hash, 0);
-  std::vector<char> buffer(kReadBytes);
+  std::vector<char> buffer(kHashedBytes);
   int64_t bytes = 0;
   do {
     file.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
