@@ -14,6 +14,7 @@
 #include "proto/contract/limits.h"
 #include "proto/contract/phase.h"
 #include "proto/contract/telemetry_keys.h"
+#include "proto/support/job_kind.h"
 #include "proto/text/utf8.h"
 
 namespace trainyard::controller {
@@ -179,6 +180,11 @@ void ObservePhase(const v1::TelemetryRecord& record, int64_t time_ms, RankObserv
   longest = std::max(longest, std::min(time_ms - since_ms, kLongestStillMs));
 }
 
+const ProgramRules& RulesOfJob(const ClusterState& state, int64_t job_id) {
+  const JobEntry* entry = FindEntry(state, job_id);
+  return ProgramRulesOf(entry == nullptr ? v1::JobSpec::default_instance() : entry->job.spec());
+}
+
 void NoteBadLines(const v1::TelemetryBatch& batch, int place, BadTelemetry& bad) {
   constexpr std::size_t kMaxLineBytes = 512;
   if (batch.bad_lines() <= 0) return;
@@ -201,6 +207,7 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state
   AttemptObservation& attempt = observations.attempts[key];
   if (WasObserved(batch, attempt)) return;
   const bool is_newest = !HasNewerMetrics(key, observations);
+  const ProgramRules& program = RulesOfJob(state, key.job_id);
   RankObservation replaced;
   const bool holds_place = PlaceIn(state, key, stream.rank()) == place;
   RankObservation& rank = holds_place ? attempt.ranks[place] : replaced;
@@ -222,6 +229,7 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state
                      observations.progress[stream.job_id()]);
       attempt.divergence.Add(record.metrics(), shown_ms);
       ObserveRate(record.metrics(), key, state, observations);
+      if (!program.has_equal_steps) continue;
       ObservePace(record.metrics(), time, LayoutKey(state, key), key, attempt,
                   observations.paces[stream.job_id()]);
     } else if (record.has_experts()) {
