@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/observations/data_progress.h"
 #include "controller/core/observations/data_wait.h"
 #include "controller/core/observations/evaluated_losses.h"
 #include "controller/core/observations/observe_rate.h"
@@ -227,6 +228,9 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state
       const Timestamp shown_ms = ShownTime(time, member, rank, observations);
       ObserveMetrics(record.metrics(), shown_ms, is_newest, attempt,
                      observations.progress[stream.job_id()]);
+      if (is_newest && program.program == JobProgram::kData) {
+        ObserveDataProgress(record.metrics(), observations.progress[stream.job_id()]);
+      }
       attempt.divergence.Add(record.metrics(), shown_ms);
       ObserveRate(record.metrics(), key, state, observations);
       if (!program.has_equal_steps) continue;

@@ -72,6 +72,24 @@ TEST_F(DataJobTest, ItsNodesNeedNoSharedCheckpointRoot) {
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_STARTING);
 }
 
+TEST_F(DataJobTest, ReportsDocumentsAndTheRate) {
+  cluster_.RunJob(job_);
+  Report(7, 1000, 5e6);
+  const v1::Progress& progress = cluster_.observations.progress.at(job_);
+  EXPECT_EQ(progress.step(), 7);
+  EXPECT_EQ(progress.data().documents(), 1000);
+  EXPECT_EQ(progress.data().bytes_per_second(), 5e6);
+}
+
+TEST_F(DataJobTest, OnlyDataJobsReportDocuments) {
+  const int64_t other = cluster_.Submit("train", 1, 1);
+  cluster_.Stop(job_, /*kill=*/true);
+  job_ = other;
+  cluster_.RunJob(job_);
+  Report(7, 1000, 5e6);
+  EXPECT_FALSE(cluster_.observations.progress.at(job_).has_data());
+}
+
 TEST_F(DataJobTest, FinishedBlocksAreNeverAtRisk) {
   cluster_.RunJob(job_);
   Report(7, 1000, 5e6);
