@@ -197,6 +197,7 @@ LaunchSite AttemptKeeper::SiteOf(const RankKey& key) const {
   site.telemetry_path = absl::StrCat(site.run_dir, "/", kTelemetryFile);
   site.heal_path = absl::StrCat(site.run_dir, "/", kHealFile);
   site.trainer_program = options_.trainer_program;
+  site.data_program = options_.data_program;
   site.worker_environment = WorkerEnvironment();
   site.inventory = options_.inventory;
   return site;

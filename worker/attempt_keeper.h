@@ -32,10 +32,11 @@ namespace trainyard::worker {
 class AttemptKeeper final : public AttemptIo {
  public:
   struct Options {
-    // worker_program is the worker's own executable. trainer_program runs the jobs that have no
-    // command.
+    // worker_program is the worker's own executable. trainer_program runs the training jobs that
+    // have no command, data_program the data jobs.
     std::string worker_program;
     std::string trainer_program;
+    std::string data_program;
     // The directory of the secrets that jobs on this node may use. One file per secret.
     std::string secrets_dir;
     v1::Inventory inventory;

@@ -240,6 +240,7 @@ absl::Status Worker::Daemon::OpenAttempts() {
   AttemptKeeper::Options options;
   options.worker_program = program.string();
   options.trainer_program = (program.parent_path() / "trainyard-trainer").string();
+  options.data_program = (program.parent_path() / "trainyard-data").string();
   options.secrets_dir = checked_places_.secrets_dir;
   options.inventory = greeting_.inventory();
   options.limits = LimitsOnMachine(options_.limits, ProcessesOfMachine());

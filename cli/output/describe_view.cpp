@@ -5,6 +5,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "cli/output/data_progress_view.h"
 #include "cli/output/event_text.h"
 #include "cli/output/freshness.h"
 #include "cli/output/health_view.h"
@@ -75,6 +76,7 @@ std::string WhenText(Timestamp time_ms, Timestamp now) {
 void AddSpeed(const v1::Job& job, Timestamp now, std::string& text) {
   const v1::Progress& progress = job.progress();
   std::vector<std::string> parts;
+  if (progress.data().bytes_per_second() > 0) parts.push_back(ProgressRateText(progress));
   if (progress.tokens_per_second() > 0) {
     parts.push_back(CompactNumber(progress.tokens_per_second()) + " tokens/s");
   }
@@ -88,10 +90,11 @@ void AddSpeed(const v1::Job& job, Timestamp now, std::string& text) {
   }
 }
 
-void AddProgress(const v1::Job& job, Timestamp now, std::string& text) {
-  const v1::Progress& progress = job.progress();
-  if (progress.step() == 0) return;
-  absl::StrAppend(&text, "\nProgress\n");
+void AddSteps(const v1::Progress& progress, std::string& text) {
+  if (progress.has_data()) {
+    for (const auto& [label, value] : DataProgressLines(progress)) AddLine(label, value, text);
+    return;
+  }
   AddLine("Step",
           absl::StrCat(progress.step(), progress.total_steps() > 0 ? " of " : "",
                        progress.total_steps() > 0 ? absl::StrCat(progress.total_steps()) : ""),
@@ -99,6 +102,13 @@ void AddProgress(const v1::Job& job, Timestamp now, std::string& text) {
   if (progress.loss() != 0) AddLine("Loss", LossText(progress), text);
   const std::vector<std::string> evaluations = EvaluationTexts(progress);
   if (!evaluations.empty()) AddLine("Evaluation", absl::StrJoin(evaluations, ", "), text);
+}
+
+void AddProgress(const v1::Job& job, Timestamp now, std::string& text) {
+  const v1::Progress& progress = job.progress();
+  if (progress.step() == 0 && !progress.has_data()) return;
+  absl::StrAppend(&text, "\nProgress\n");
+  AddSteps(progress, text);
   AddSpeed(job, now, text);
   AddLine("Reported", AgoText(progress.time_ms(), now), text);
 }

@@ -14,6 +14,9 @@ v1::Job WithoutOldRate(const v1::Job& job, Timestamp now) {
   if (job.has_progress() && !HasFreshRate(job, now)) {
     shown.mutable_progress()->clear_tokens_per_second();
     shown.mutable_progress()->clear_eta_seconds();
+    if (shown.progress().has_data()) {
+      shown.mutable_progress()->mutable_data()->clear_bytes_per_second();
+    }
   }
   return shown;
 }

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "cli/output/data_progress_view.h"
 #include "cli/output/freshness.h"
 #include "cli/output/health_view.h"
 #include "cli/output/readable.h"
@@ -90,7 +91,7 @@ std::vector<std::string> JobCells(const v1::Job& job, const v1::PendingReason* p
       HealthText(job.health()),
       StepText(progress),
       progress.loss() != 0 ? LossText(progress) : kNothing,
-      progress.tokens_per_second() > 0 ? CompactNumber(progress.tokens_per_second()) : kNothing,
+      ProgressRateText(progress),
       EtaText(job),
       absl::StrCat(job.spec().resources().nodes(), "x", job.spec().resources().slots_per_node()),
       attempt == nullptr ? kNothing : absl::StrCat(attempt->number()),
@@ -109,7 +110,8 @@ std::vector<std::string> ExactJobCells(const v1::Job& job, std::vector<std::stri
   const v1::Progress& progress = job.progress();
   if (progress.step() > 0) cells[5] = absl::StrCat(progress.step());
   if (!cells[6].empty()) cells[6] = DumpJson(progress.loss(), -1);
-  if (!cells[7].empty()) cells[7] = DumpJson(progress.tokens_per_second(), -1);
+  // The column is for tokens, so the rate of a data job is only in JSON.
+  cells[7] = progress.tokens_per_second() > 0 ? DumpJson(progress.tokens_per_second(), -1) : "";
   if (!cells[8].empty()) cells[8] = DumpJson(progress.eta_seconds(), -1);
   cells[11] = absl::StrCat((now - job.submitted_time_ms()) / 1000);
   return cells;

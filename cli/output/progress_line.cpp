@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
+#include "cli/output/data_progress_view.h"
 #include "cli/output/freshness.h"
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
@@ -37,7 +38,12 @@ std::string ProgressText(const v1::Job& job, Timestamp now) {
   std::string text = EnumText(job.state());
   const v1::Progress& progress = job.progress();
   const bool fresh = HasFreshRate(job, now);
-  if (progress.step() > 0) {
+  if (progress.has_data()) {
+    absl::StrAppend(&text, "  ", DataProgressText(progress));
+    if (fresh && progress.data().bytes_per_second() > 0) {
+      absl::StrAppend(&text, "  ", ProgressRateText(progress));
+    }
+  } else if (progress.step() > 0) {
     absl::StrAppend(&text, "  step ", progress.step());
     if (progress.total_steps() > 0) {
       absl::StrAppend(&text, "/", progress.total_steps(), " (",
@@ -68,7 +74,9 @@ std::string ProgressText(const v1::Job& job, Timestamp now) {
 std::string EndText(const v1::Job& job) {
   std::string text = absl::StrCat("job ", job.id(), " ", job.name(), " ", EnumText(job.state()));
   const v1::Progress& progress = job.progress();
-  if (progress.step() > 0) {
+  if (progress.has_data()) {
+    absl::StrAppend(&text, ": ", DataProgressText(progress));
+  } else if (progress.step() > 0) {
     absl::StrAppend(&text, ": step ", progress.step());
     if (progress.loss() != 0) absl::StrAppend(&text, ", loss ", LossText(progress));
     for (const std::string& evaluated : EvaluationTexts(progress, /*in_words=*/true)) {

@@ -25,6 +25,7 @@
 #include "proto/rules/batch_plan.h"
 #include "proto/rules/planned_features.h"
 #include "proto/rules/run_rules.h"
+#include "proto/support/job_kind.h"
 
 namespace trainyard::cli {
 namespace {
@@ -201,7 +202,7 @@ void CheckJob(const JobFileText& file, const JobFileReader& reader, RecipeReport
   AddLines(reading->unreadable, report);
   AddLines(reading->broken_rules, report);
   if (!RunsOurTrainer(resolved.spec)) {
-    report.kind = "a command";
+    report.kind = ProgramOf(resolved.spec) == JobProgram::kData ? "a data pipeline" : "a command";
     return;
   }
   const RunConfig config = RunConfigOf(resolved.spec);

@@ -21,6 +21,7 @@ void DropOldRate(Timestamp now, v1::Job& job) {
   if (!job.has_progress() || HasShownRate(job.state(), job.progress(), now)) return;
   job.mutable_progress()->clear_tokens_per_second();
   job.mutable_progress()->clear_eta_seconds();
+  if (job.progress().has_data()) job.mutable_progress()->mutable_data()->clear_bytes_per_second();
 }
 
 bool IsDiverging(const v1::JobHealth& health) {

@@ -13,6 +13,7 @@
 #include "controller/core/support/controller_event.h"
 #include "controller/core/verdict/failure_policy.h"
 #include "proto/contract/telemetry_keys.h"
+#include "proto/jobspec/run_config_of.h"
 
 namespace trainyard::controller {
 namespace {
@@ -33,7 +34,7 @@ RestartDecision RestartOf(const JobEntry& entry, int64_t last_step, Timestamp no
 // Records the number of steps that no checkpoint contains. Does nothing for a program that has
 // never reported a checkpoint, because such a program may save without reporting.
 void AddUnsavedSteps(const v1::Job& job, v1::Attempt& attempt) {
-  const bool reports_saves = !job.checkpoints().empty() || job.spec().command().empty();
+  const bool reports_saves = !job.checkpoints().empty() || RunsOurTrainer(job.spec());
   if (!reports_saves) return;
   attempt.mutable_time_use()->set_unsaved_steps(
       WorkAtRiskOf(job, attempt, attempt.last_step()).steps);

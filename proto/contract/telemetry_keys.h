@@ -168,6 +168,19 @@ inline constexpr char kSnapshotInterval[] = "snapshot_interval";
 inline constexpr char kSnapshotCost[] = "snapshot_cost";
 inline constexpr char kDataPasses[] = "data_epochs";  // In a blend, "_" and a name follow.
 
+// Metrics of data jobs. The lowest rank writes them for the whole gang; a step (kStep) is 1 MiB of
+// input. kPipelineStep: number of the current step of the pipeline, from 1. kPipelineSteps: number
+// of these steps. kDocuments, kDroppedDocuments, kBytes, kTokens: documents read, documents not
+// kept, bytes of input read, and tokens written or counted in the current step of the pipeline.
+// kBytesPerSecond: rate of the gang. kEtaSeconds: predicted time to the end of the step of the
+// pipeline; absent if unknown.
+inline constexpr char kPipelineStep[] = "pipeline_step";
+inline constexpr char kPipelineSteps[] = "pipeline_steps";
+inline constexpr char kDocuments[] = "documents";
+inline constexpr char kDroppedDocuments[] = "dropped_documents";
+inline constexpr char kBytesPerSecond[] = "bytes_per_second";
+inline constexpr char kEtaSeconds[] = "eta_seconds";
+
 // Returns the metric name for the gradient norm of a part of the model, such as
 // "grad_norm/layer_3".
 inline std::string GradientNormOf(std::string_view part) {

@@ -4,9 +4,11 @@
 
 #include "google/protobuf/message.h"
 #include "proto/jobspec/auto_layout.h"
+#include "proto/jobspec/data_jobs.h"
 #include "proto/jobspec/run_config_of.h"
 #include "proto/jobspec/scalar_text.h"
 #include "proto/rules/run_rules.h"
+#include "proto/support/job_kind.h"
 
 namespace trainyard {
 namespace {
@@ -95,11 +97,11 @@ void FillOriginsOf(const Message& message, const std::string& prefix, const std:
   }
 }
 
-// A program with a single rank does not get the variables of torchrun, because these variables make
-// many programs search for peers.
+// A program of others with a single rank does not get the variables of torchrun, because these
+// variables make many programs search for peers.
 void FillTorchrunEnv(v1::JobSpec& spec, Origins& origins) {
   if (spec.has_torchrun_env()) return;
-  spec.set_torchrun_env(RunsOurTrainer(spec) || WorldSize(spec) > 1);
+  spec.set_torchrun_env(ProgramRulesOf(spec).needs_torchrun_env || WorldSize(spec) > 1);
   origins["torchrun_env"] = kDerivedOrigin;
 }
 
@@ -123,9 +125,17 @@ void FillWrittenDefaults(v1::JobSpec& spec) {
   }
 }
 
-}  // namespace
+// Returns the defaults of data jobs, which have no settings of training.
+const v1::JobSpec& DataDefaults() {
+  static const v1::JobSpec* const defaults = [] {
+    auto* spec = new v1::JobSpec(Defaults());
+    KeepDataSettings(*spec);
+    return spec;
+  }();
+  return *defaults;
+}
 
-void FillDefaults(v1::JobSpec& spec, Origins& origins) {
+void FillTrainingDefaults(v1::JobSpec& spec, Origins& origins) {
   FillWrittenDefaults(spec);
   RunConfig config = RunConfigOf(spec);
   for (const std::string& key : FillDerived(WorldSize(spec), config)) {
@@ -133,8 +143,19 @@ void FillDefaults(v1::JobSpec& spec, Origins& origins) {
     // A written 0 is kept, and a rule rejects it.
     if (CopySetting(config, key, spec)) origins[key] = kDerivedOrigin;
   }
-  FillTorchrunEnv(spec, origins);
   FillParsedRank(spec, origins);
+}
+
+}  // namespace
+
+void FillDefaults(v1::JobSpec& spec, Origins& origins) {
+  if (ProgramOf(spec) == JobProgram::kData) {
+    FillFrom(DataDefaults(), spec);
+    DeriveDataSettings(spec, origins);
+  } else {
+    FillTrainingDefaults(spec, origins);
+  }
+  FillTorchrunEnv(spec, origins);
 }
 
 void FillOrigins(const v1::JobSpec& spec, const std::string& origin, Origins& origins) {

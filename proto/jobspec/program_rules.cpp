@@ -10,6 +10,7 @@
 #include "proto/files/normal_path.h"
 #include "proto/jobspec/failure_rule.h"
 #include "proto/jobspec/run_config_of.h"
+#include "proto/support/job_kind.h"
 #include "re2/re2.h"
 
 namespace trainyard {
@@ -83,10 +84,13 @@ void CheckUnsetVariables(const v1::JobSpec& spec, Problems& problems) {
 }
 
 void CheckTorchrunEnv(const v1::JobSpec& spec, Problems& problems) {
-  if (!RunsOurTrainer(spec) || !spec.has_torchrun_env() || spec.torchrun_env()) return;
-  problems.push_back({"torchrun_env",
-                      "`torchrun_env` is false, but trainyard-trainer needs torchrun's "
-                      "variables to find its peers; remove `torchrun_env`"});
+  const bool is_needed = ProgramRulesOf(spec).needs_torchrun_env;
+  if (!is_needed || !spec.has_torchrun_env() || spec.torchrun_env()) return;
+  problems.push_back(
+      {"torchrun_env", absl::StrCat("`torchrun_env` is false, but ",
+                                    RunsOurTrainer(spec) ? "trainyard-trainer" : "trainyard-data",
+                                    " needs torchrun's variables to find its peers; remove "
+                                    "`torchrun_env`")});
 }
 
 void CheckCheckpointPath(const char* key, const std::string& path, Problems& problems) {
@@ -137,7 +141,7 @@ void CheckProgram(const v1::JobSpec& spec, Problems& problems) {
            "variable"});
     }
   }
-  if (!RunsOurTrainer(spec) && spec.command(0).empty()) {
+  if (ProgramOf(spec) == JobProgram::kCommand && spec.command(0).empty()) {
     problems.push_back({"command", "`command` begins with an empty word; name a program"});
   }
 }
@@ -192,7 +196,7 @@ void CheckSpares(const v1::JobSpec& spec, Problems& problems) {
                                                        spec.restart().spares(), ", but ", why)});
   };
   if (!RunsOurTrainer(spec)) {
-    refuse("only trainyard-trainer can use spares; remove `command`, or set `restart.spares` to 0");
+    refuse("only trainyard-trainer can use spares; set `restart.spares` to 0");
   } else if (spec.auto_layout()) {
     refuse(
         "with `layout: auto`, a job that loses nodes continues on fewer nodes instead of healing; "

@@ -2,10 +2,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/jobspec/auto_layout.h"
+#include "proto/jobspec/data_jobs.h"
 #include "proto/jobspec/field_rules.h"
 #include "proto/jobspec/program_rules.h"
 #include "proto/jobspec/run_config_of.h"
 #include "proto/rules/run_rules.h"
+#include "proto/support/job_kind.h"
 
 namespace trainyard {
 namespace {
@@ -62,12 +64,15 @@ Problems FindProblemsOf(const v1::JobSpec& spec, const RunConfig& config) {
   } else if (ours) {
     Append(FindMissing(config), problems);
   }
+  CheckDataJob(spec, problems);
   CheckFields(spec, problems);
   CheckCheckpointPaths(spec, problems);
   // Return here: rules that span several fields would only repeat these errors.
   if (!problems.empty()) return problems;
   Append(FindAutoLayoutProblems(spec), problems);
-  Append(FindLayoutProblems(WorldSize(spec), WithRanksOf(spec, config)), problems);
+  if (ProgramRulesOf(spec).has_layout) {
+    Append(FindLayoutProblems(WorldSize(spec), WithRanksOf(spec, config)), problems);
+  }
   CheckAfter(spec, problems);
   CheckProgram(spec, problems);
   CheckLogParser(spec, problems);

@@ -7,6 +7,7 @@
 
 #include "google/protobuf/message.h"
 #include "proto/jobspec/section_readers.h"
+#include "proto/support/job_kind.h"
 
 namespace trainyard {
 namespace {
@@ -62,6 +63,6 @@ int WorldSize(const v1::JobSpec& spec) {
   return spec.resources().nodes() * spec.resources().slots_per_node();
 }
 
-bool RunsOurTrainer(const v1::JobSpec& spec) { return spec.command().empty(); }
+bool RunsOurTrainer(const v1::JobSpec& spec) { return ProgramOf(spec) == JobProgram::kTrainer; }
 
 }  // namespace trainyard

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "proto/contract/environment.h"
+#include "proto/support/job_kind.h"
 #include "worker/core/processes.h"
 
 namespace trainyard::worker {
@@ -38,7 +39,19 @@ void AddTorchrunVariables(const v1::StartAttempt& attempt, const v1::Process& pr
 // A spec without torchrun_env comes from an older controller. With such a controller every rank
 // gets the variables.
 bool GetsTorchrunVariables(const v1::JobSpec& spec) {
-  return spec.command().empty() || !spec.has_torchrun_env() || spec.torchrun_env();
+  return ProgramRulesOf(spec).needs_torchrun_env || !spec.has_torchrun_env() || spec.torchrun_env();
+}
+
+std::vector<std::string> ArgumentsOf(const v1::JobSpec& spec, const LaunchSite& site) {
+  switch (ProgramOf(spec)) {
+    case JobProgram::kTrainer:
+      return {site.trainer_program};
+    case JobProgram::kData:
+      return {site.data_program, "run", spec.pipeline()};
+    case JobProgram::kCommand:
+      break;
+  }
+  return {spec.command().begin(), spec.command().end()};
 }
 
 // Adds the job's own variables. TRAINYARD_* variables are set later and override the job's.
@@ -120,8 +133,7 @@ ProcessLaunch MakeProcessLaunch(const v1::StartAttempt& attempt, const v1::Proce
                                 const LaunchSite& site) {
   ProcessLaunch launch;
   const v1::JobSpec& spec = attempt.spec();
-  launch.argv.assign(spec.command().begin(), spec.command().end());
-  if (launch.argv.empty()) launch.argv = {site.trainer_program};
+  launch.argv = ArgumentsOf(spec, site);
   launch.working_directory =
       spec.working_directory().empty() ? site.run_dir : spec.working_directory();
 

@@ -19,8 +19,9 @@ struct LaunchSite {
   std::string spec_path;
   std::string telemetry_path;
   std::string heal_path;
-  // Program of jobs without a command.
+  // Programs of training jobs without a command, and of data jobs.
   std::string trainer_program;
+  std::string data_program;
   // Variables of the worker's own environment. Only those in PassedThroughVariables() are used.
   std::map<std::string, std::string> worker_environment;
   // This node's values of the secrets that the job lists in `secrets`, by variable.

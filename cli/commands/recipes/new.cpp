@@ -22,6 +22,7 @@
 #include "proto/rules/batch_plan.h"
 #include "proto/rules/planned_features.h"
 #include "proto/rules/run_rules.h"
+#include "proto/support/job_kind.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -37,8 +38,9 @@ absl::StatusOr<Base> ReadBase(const std::string& name, const Context& context) {
       const ResolvedSpec resolved,
       ResolveJobFile(name, {}, FileSystemReader(context.recipe_directories)));
   if (!RunsOurTrainer(resolved.spec)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "`", name, "` runs its own `command`, but --like requires a recipe of trainyard-trainer"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("`", name, "` ", ProgramRulesOf(resolved.spec).text,
+                     ", but --like requires a recipe of trainyard-trainer"));
   }
   return Base{name, RunConfigOf(resolved.spec)};
 }

@@ -25,6 +25,7 @@
 #include "controller/planner/smoke_checks.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/jobspec/run_config_of.h"
+#include "proto/support/job_kind.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -192,9 +193,9 @@ void AddSmoke(CLI::App& app, Grammar& grammar) {
 Outcome RunSmoke(const SmokeOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(ResolvedSpec resolved, ResolveJobFileOptions(options.job, context));
   if (!RunsOurTrainer(resolved.spec)) {
-    return absl::InvalidArgumentError(
-        "smoke supports only trainyard-trainer, but this job runs its own `command`; submit the "
-        "job with few steps and follow it with `trainyard wait -f`");
+    return absl::InvalidArgumentError(absl::StrCat(
+        "smoke supports only trainyard-trainer, but this job ", ProgramRulesOf(resolved.spec).text,
+        "; submit a short form of the job and follow it with `trainyard wait -f`"));
   }
   TrialData data;
   TRAINYARD_RETURN_IF_ERROR(data.Substitute(options.random_data, context, resolved));

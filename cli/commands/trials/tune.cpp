@@ -24,6 +24,7 @@
 #include "proto/jobspec/auto_layout.h"
 #include "proto/jobspec/run_config_of.h"
 #include "proto/json/message_json.h"
+#include "proto/support/job_kind.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -122,7 +123,8 @@ class Tuner {
   absl::Status CheckTunable() const {
     if (!RunsOurTrainer(resolved_.spec)) {
       return absl::InvalidArgumentError(
-          "tune supports only trainyard-trainer, but this job runs its own `command`");
+          absl::StrCat("tune supports only trainyard-trainer, but this job ",
+                       ProgramRulesOf(resolved_.spec).text));
     }
     if (resolved_.spec.auto_layout()) {
       return absl::InvalidArgumentError(

@@ -54,7 +54,7 @@ void AddJob(const v1::JobSubmitted& submitted, v1::JobSpec spec, const v1::Event
   if (submitted.held()) Hold(event, job);
   AddWaiting(job, state);
   state.jobs_by_name[job.name()].insert(job.id());
-  state.job_by_checkpoint_dir[CheckpointDirectory(job.spec())] = job.id();
+  IndexCheckpointDirectory(job, state);
   if (!entry.request_id.empty()) state.job_by_request_id[entry.request_id] = job.id();
 }
 

@@ -67,7 +67,7 @@ absl::StatusOr<std::vector<v1::Event>> Submit(const ClusterState& state,
   if (auto origin = OriginOfCheckpoint(state, start, options.checkpoint_root)) {
     *submitted.mutable_resumed_from() = *std::move(origin);
   }
-  if (submitted.spec().checkpoint().dir().empty()) {
+  if (IsCheckpointDirectoryUnset(submitted.spec())) {
     submitted.mutable_spec()->mutable_checkpoint()->set_dir(absl::StrCat(
         options.checkpoint_root, "/", state.next_job_id, "-", submitted.spec().name()));
     // Another job's spec may already name this checkpoint directory.

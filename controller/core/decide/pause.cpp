@@ -11,6 +11,7 @@
 #include "controller/core/support/principal_event.h"
 #include "controller/core/support/text.h"
 #include "proto/json/enum_text.h"
+#include "proto/support/job_kind.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 
@@ -69,7 +70,8 @@ std::string PauseText(const JobEntry& entry) {
   if (start.step > 0) {
     then = absl::StrCat(" and continues from the checkpoint of step ", start.step);
   } else if (job.state() == v1::JOB_STATE_PAUSED) {
-    then = ", has no checkpoint and starts over";
+    then = ProgramRulesOf(job.spec()).saves ? ", has no checkpoint and starts over"
+                                            : " and continues where it stopped";
   }
   const std::string& reason = job.pause().reason();
   return absl::StrCat(EnumText(job.state()), " by ", job.pause().actor(),

@@ -16,6 +16,7 @@
 #include "controller/core/support/text.h"
 #include "controller/core/verdict/heal_policy.h"
 #include "controller/core/verdict/restart_loop.h"
+#include "proto/support/job_kind.h"
 
 namespace trainyard::controller {
 namespace {
@@ -140,7 +141,10 @@ v1::JobHealth HealthOf(const ClusterState& state, const Observations& observatio
   const bool runs = observed != nullptr && entry.job.state() == v1::JOB_STATE_RUNNING;
   if (!runs) return findings.Take();
   auto stalled = WhyRanksStay(observations, entry, now);
-  findings.Add(stalled.has_value() ? std::move(stalled) : WhyStalled(observations, entry, now));
+  // If steps are not alike, a long step is no sign of a stall.
+  const bool judges_steps = ProgramRulesOf(entry.job.spec()).has_equal_steps;
+  if (!stalled.has_value() && judges_steps) stalled = WhyStalled(observations, entry, now);
+  findings.Add(std::move(stalled));
   findings.Add(WhyDiverging(*observed, entry.job));
   findings.Add(WhyUnsaved(observations, entry));
   auto slow_rank = WhySlowRank(state, observations, entry);

@@ -15,6 +15,7 @@
 #include "controller/core/verdict/heal_policy.h"
 #include "proto/contract/phase.h"
 #include "proto/jobspec/run_config_of.h"
+#include "proto/support/job_kind.h"
 #include "proto/text/duration_text.h"
 
 namespace trainyard::controller {
@@ -109,7 +110,8 @@ class RunningLimit {
   GangLimit InPhase(const std::string& name) const {
     const bool finishes = at_last_step_ || !left_.empty();
     const GangState finish = at_last_step_ ? GangState::kFinish : GangState::kLeft;
-    if (name.empty()) {
+    // Without equal steps, the duration of earlier steps is no limit for the next one.
+    if (name.empty() || !ProgramRulesOf(job_.spec()).has_equal_steps) {
       if (finishes) return Finish(finish);
       return {.state = GangState::kUnphased, .source = LimitSource::kNoPhases};
     }

@@ -10,6 +10,7 @@
 #include "controller/core/ledger/timeline.h"
 #include "controller/core/state/heal_time.h"
 #include "proto/jobspec/run_config_of.h"
+#include "proto/support/job_kind.h"
 
 namespace trainyard::controller {
 namespace {
@@ -53,6 +54,9 @@ struct WastedPart {
 // older attempt, the next attempt's starting point shows which steps were saved; all other steps
 // count as repeated.
 WastedPart WastedPartOf(const v1::Job& job, int index) {
+  // Without checkpoints, each attempt counts its steps from 1, and the results of all attempts
+  // stay.
+  if (!ProgramRulesOf(job.spec()).saves) return {};
   const v1::Attempt& attempt = job.attempts(index);
   const int64_t trained = attempt.last_step() - StepBefore(attempt);
   const int64_t all = trained + StepsLostInPlace(attempt);
@@ -422,7 +426,11 @@ void FoldOldestAttempt(v1::Job& job) {
   for (const v1::PhaseSum& sum : earlier.phases()) {
     sums[sum.phase()] += SumOf(sum, HoldsSlots(sum.phase()) ? slots_asked : 0);
   }
-  AddTrained(oldest, steps, slots_asked, earlier, sums);
+  if (ProgramRulesOf(job.spec()).saves) {
+    AddTrained(oldest, steps, slots_asked, earlier, sums);
+  } else {
+    sums[v1::LEDGER_PHASE_TRAIN] += steps;
+  }
   earlier.clear_phases();
   for (const auto& [phase, sum] : sums) {
     if (sum.length_ms == 0 && sum.slot_ms == 0) continue;

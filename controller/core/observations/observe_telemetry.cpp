@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/observations/data_progress.h"
 #include "controller/core/observations/data_wait.h"
 #include "controller/core/observations/evaluated_losses.h"
 #include "controller/core/observations/observe_rate.h"
@@ -14,6 +15,7 @@
 #include "proto/contract/limits.h"
 #include "proto/contract/phase.h"
 #include "proto/contract/telemetry_keys.h"
+#include "proto/support/job_kind.h"
 #include "proto/text/utf8.h"
 
 namespace trainyard::controller {
@@ -179,6 +181,11 @@ void ObservePhase(const v1::TelemetryRecord& record, int64_t time_ms, RankObserv
   longest = std::max(longest, std::min(time_ms - since_ms, kLongestStillMs));
 }
 
+const ProgramRules& RulesOfJob(const ClusterState& state, int64_t job_id) {
+  const JobEntry* entry = FindEntry(state, job_id);
+  return ProgramRulesOf(entry == nullptr ? v1::JobSpec::default_instance() : entry->job.spec());
+}
+
 void NoteBadLines(const v1::TelemetryBatch& batch, int place, BadTelemetry& bad) {
   constexpr std::size_t kMaxLineBytes = 512;
   if (batch.bad_lines() <= 0) return;
@@ -201,6 +208,7 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state
   AttemptObservation& attempt = observations.attempts[key];
   if (WasObserved(batch, attempt)) return;
   const bool is_newest = !HasNewerMetrics(key, observations);
+  const ProgramRules& program = RulesOfJob(state, key.job_id);
   RankObservation replaced;
   const bool holds_place = PlaceIn(state, key, stream.rank()) == place;
   RankObservation& rank = holds_place ? attempt.ranks[place] : replaced;
@@ -220,8 +228,12 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state
       const Timestamp shown_ms = ShownTime(time, member, rank, observations);
       ObserveMetrics(record.metrics(), shown_ms, is_newest, attempt,
                      observations.progress[stream.job_id()]);
+      if (is_newest && program.program == JobProgram::kData) {
+        ObserveDataProgress(record.metrics(), observations.progress[stream.job_id()]);
+      }
       attempt.divergence.Add(record.metrics(), shown_ms);
       ObserveRate(record.metrics(), key, state, observations);
+      if (!program.has_equal_steps) continue;
       ObservePace(record.metrics(), time, LayoutKey(state, key), key, attempt,
                   observations.paces[stream.job_id()]);
     } else if (record.has_experts()) {

@@ -9,6 +9,7 @@
 #include "controller/core/state/gang_request.h"
 #include "controller/core/support/text.h"
 #include "proto/files/normal_path.h"
+#include "proto/support/job_kind.h"
 
 namespace trainyard::controller {
 namespace {
@@ -122,7 +123,7 @@ void ForgetRoot(const std::string& node_id, RootSightings& roots) {
 }
 
 bool SavesInRoot(const v1::JobSpec& spec, const RootSightings& roots) {
-  if (roots.path.empty() || spec.evaluation().only()) return false;
+  if (roots.path.empty() || spec.evaluation().only() || !ProgramRulesOf(spec).saves) return false;
   // The directory of a job without checkpoint.dir is below the root.
   if (spec.checkpoint().dir().empty()) return true;
   return absl::StartsWith(absl::StrCat(CheckpointDirectory(spec), "/"),

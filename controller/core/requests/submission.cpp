@@ -11,6 +11,7 @@
 #include "proto/contract/limits.h"
 #include "proto/jobspec/defaults.h"
 #include "proto/jobspec/rules.h"
+#include "proto/support/job_kind.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 
@@ -64,9 +65,13 @@ absl::StatusOr<JobSubmission> JobSubmission::Check(v1::SubmitJobRequest request,
   TRAINYARD_RETURN_IF_ERROR(CheckSpecSize(spec));
   TRAINYARD_RETURN_IF_ERROR(Refuse(CheckSubmission(spec, origins)));
   // The directory name is derived from the job number, which the loop assigns later.
-  if (spec.checkpoint().dir().empty()) origins["checkpoint.dir"] = kDerivedOrigin;
+  if (IsCheckpointDirectoryUnset(spec)) origins["checkpoint.dir"] = kDerivedOrigin;
   submitted.set_origin_list(PackOrigins(origins));
   return JobSubmission(std::move(submitted), std::move(principal));
+}
+
+bool IsCheckpointDirectoryUnset(const v1::JobSpec& spec) {
+  return ProgramRulesOf(spec).saves && spec.checkpoint().dir().empty();
 }
 
 v1::Prerequisite AsPrerequisite(const v1::Job& job) {

@@ -53,6 +53,9 @@ class JobSubmission {
   ArchivedPrerequisites archived_;
 };
 
+// Returns true if the controller must assign a checkpoint directory to a job with this spec.
+bool IsCheckpointDirectoryUnset(const v1::JobSpec& spec);
+
 // Returns true if a repeated submission (`asked`) matches the job that the first submission created
 // (`made`). The specs must be equal, except for a checkpoint directory that the controller
 // assigned.

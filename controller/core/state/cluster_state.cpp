@@ -35,6 +35,11 @@ std::string CheckpointDirectory(const v1::JobSpec& spec) {
   return NormalPath(spec.checkpoint().dir());
 }
 
+void IndexCheckpointDirectory(const v1::Job& job, ClusterState& state) {
+  if (job.spec().checkpoint().dir().empty()) return;
+  state.job_by_checkpoint_dir[CheckpointDirectory(job.spec())] = job.id();
+}
+
 const JobEntry* FindEntry(const ClusterState& state, int64_t job_id) {
   const auto found = state.jobs.find(job_id);
   return found == state.jobs.end() ? nullptr : &found->second;

@@ -197,6 +197,9 @@ const v1::Attempt* FindAttempt(const v1::Job& job, int64_t number);
 // Returns the job's checkpoint directory as a normalized path.
 std::string CheckpointDirectory(const v1::JobSpec& spec);
 
+// Adds the directory to the index of checkpoint directories, unless the job has none.
+void IndexCheckpointDirectory(const v1::Job& job, ClusterState& state);
+
 // The job's entry, or nullptr.
 const JobEntry* FindEntry(const ClusterState& state, int64_t job_id);
 

@@ -104,9 +104,7 @@ void IndexJob(const JobEntry& entry, ClusterState& state) {
   state.jobs_by_name[job.name()].insert(job.id());
   if (HasEnded(job.state())) state.ended_jobs.insert({job.ended_time_ms(), job.id()});
   if (!entry.request_id.empty()) state.job_by_request_id[entry.request_id] = job.id();
-  if (!HasEnded(job.state())) {
-    state.job_by_checkpoint_dir[CheckpointDirectory(job.spec())] = job.id();
-  }
+  if (!HasEnded(job.state())) IndexCheckpointDirectory(job, state);
   if (const v1::Attempt* live = LiveAttempt(entry)) {
     state.live_jobs.insert(job.id());
     state.rendezvous_in_use.insert({live->master_address(), live->master_port()});

@@ -3,12 +3,17 @@
 #include <algorithm>
 
 #include "controller/core/state/starting_point.h"
+#include "proto/support/job_kind.h"
 
 namespace trainyard::controller {
 
 WorkAtRisk WorkAtRiskOf(const v1::Job& job, const v1::Attempt& attempt, int64_t last_step) {
-  const StartingPoint newest = NextStartingPoint(job);
   WorkAtRisk work;
+  if (!ProgramRulesOf(job.spec()).saves) {
+    work.saved_step = last_step;
+    return work;
+  }
+  const StartingPoint newest = NextStartingPoint(job);
   // If the program resumed on its own, the program's checkpoint is unknown. The attempt's first
   // step shows the step of that checkpoint.
   work.saved_step = std::max<int64_t>(newest.step, attempt.first_step() - 1);

@@ -24,6 +24,7 @@
 #include "proto/contract/exit_code.h"
 #include "proto/jobspec/failure_rule.h"
 #include "proto/json/enum_text.h"
+#include "proto/support/job_kind.h"
 #include "proto/text/duration_text.h"
 #include "re2/re2.h"
 
@@ -257,6 +258,7 @@ bool WouldRepeatWorkInVain(const JobEntry& entry) {
 // steps that no checkpoint contains. A restart would probably fail again, because the program has
 // already waited for free space in vain.
 bool WouldRepeatUnsavedWork(const JobEntry& entry, const v1::Attempt& newest, int64_t last_step) {
+  if (!ProgramRulesOf(entry.job.spec()).saves) return false;
   const int64_t saved = std::max(NextStartingPoint(entry.job).step, newest.resume_step());
   return Is(newest.verdict().exit_code(), ExitCode::kCannotWrite) && last_step > saved;
 }
@@ -277,10 +279,11 @@ std::string WhyInVain(const JobEntry& entry, int64_t last_step, Timestamp now) {
                         entry.job.spec().checkpoint().dir(), ", then submit the job again");
   }
   if (WouldRepeatWorkInVain(entry)) {
+    const std::string& directory = entry.job.spec().checkpoint().dir();
     return absl::StrCat(
         "the previous attempt ended the same way, and neither attempt wrote a newer checkpoint; "
         "free disk space in ",
-        entry.job.spec().checkpoint().dir(), ", then submit the job again");
+        directory.empty() ? "the output directory" : directory, ", then submit the job again");
   }
   return WhyItWouldRepeat(entry, last_step, now);
 }

@@ -7,6 +7,7 @@
 #include "proto/jobspec/run_config_of.h"
 #include "proto/memory/memory_advice.h"
 #include "proto/rules/run_rules.h"
+#include "proto/support/job_kind.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::planner {
@@ -14,9 +15,9 @@ namespace {
 
 absl::Status CheckPlannable(const ResolvedSpec& resolved, const LayoutPlan& plan) {
   if (!RunsOurTrainer(resolved.spec)) {
-    return absl::InvalidArgumentError(
-        "a layout can be planned only for trainyard-trainer, but this job has a `command`; to see "
-        "the job's settings, plan without a device");
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a layout can be planned only for trainyard-trainer, but this job ",
+        ProgramRulesOf(resolved.spec).text, "; to see the job's settings, plan without a device"));
   }
   const std::string problem = PrecisionProblem(plan.config, plan.cluster);
   return problem.empty() ? absl::OkStatus() : absl::InvalidArgumentError(problem);

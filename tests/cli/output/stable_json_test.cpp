@@ -128,6 +128,7 @@ const std::map<std::string, Meaning>& Meanings() {
         {"NodeSuspected.last_heartbeat_ms", Meaning::kInstant},
         {"PhaseSum.length_ms", Meaning::kDuration},
         {"PhaseSum.slot_ms", Meaning::kDuration},
+        {"Prerequisite.ended_time_ms", Meaning::kInstant},
         {"Progress.time_ms", Meaning::kInstant},
         {"RankExited.time_ms", Meaning::kInstant},
         {"RankStarted.time_ms", Meaning::kInstant},
@@ -242,6 +243,16 @@ TEST(StableJsonTest, NumbersThatAreNotKnownAreNull) {
   EXPECT_EQ(json["attempts"][0]["last_step"], nullptr);
   EXPECT_EQ(json["attempts"][0]["verdict"]["rank"], nullptr);
   EXPECT_EQ(json["attempts"][0]["verdict"]["exit_code"], nullptr);
+}
+
+TEST(StableJsonTest, ADataJobOfUnknownRateHasNone) {
+  v1::DataProgress data;
+  data.set_documents(7);
+  const nlohmann::json json = StableJson(data);
+  EXPECT_EQ(json["documents"], 7);
+  EXPECT_EQ(json["dropped_documents"], 0);
+  EXPECT_EQ(json["stage"], nullptr);
+  EXPECT_EQ(json["bytes_per_second"], nullptr);
 }
 
 TEST(StableJsonTest, AFreeSlotHasNoRank) {

@@ -36,6 +36,7 @@ LaunchSite Site() {
   site.telemetry_path = "/data/rank3/telemetry.jsonl";
   site.heal_path = "/data/rank3/heal.json";
   site.trainer_program = "/opt/bin/trainyard-trainer";
+  site.data_program = "/opt/bin/trainyard-data";
   site.worker_environment = {{"PATH", "/bin"}, {"HOME", "/root"}, {"SECRET", "x"}};
   site.inventory.set_cpu_cores(8);
   return site;
@@ -126,6 +127,19 @@ TEST(ProcessLaunchTest, SetsTheWholeContract) {
   EXPECT_EQ(launch.environment, expected);
   EXPECT_THAT(launch.argv, ElementsAre("/opt/bin/trainyard-trainer"));
   EXPECT_EQ(launch.working_directory, "/data/rank3");
+}
+
+TEST(ProcessLaunchTest, ADataJobRunsItsPipelineInTheEnvironmentOfTheTrainer) {
+  v1::StartAttempt command = Command();
+  const auto trainer = MakeProcessLaunch(command, command.processes(1), Site()).environment;
+  command.mutable_spec()->set_kind(v1::JOB_KIND_DATA);
+  command.mutable_spec()->set_pipeline("/data/wiki.yaml");
+  const ProcessLaunch launch = MakeProcessLaunch(command, command.processes(1), Site());
+  EXPECT_THAT(launch.argv, ElementsAre("/opt/bin/trainyard-data", "run", "/data/wiki.yaml"));
+  EXPECT_EQ(launch.environment, trainer);
+  command.mutable_spec()->set_torchrun_env(false);
+  EXPECT_TRUE(MakeProcessLaunch(command, command.processes(1), Site()).environment.contains("RANK"))
+      << "the ranks find each other by these variables";
 }
 
 TEST(ProcessLaunchTest, JobsCommandDirectoryAndVariablesWin) {

@@ -1,0 +1,51 @@
+#include "cli/output/data_progress_view.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "cli/output/readable.h"
+
+namespace trainyard::cli {
+namespace {
+
+// Returns "40/100", or "40" if the total is unknown.
+std::string OfTotal(int64_t count, int64_t total, const char* separator) {
+  return total > 0 ? absl::StrCat(count, separator, total) : absl::StrCat(count);
+}
+
+std::string CountOf(int64_t count, const char* what) {
+  return count == 0 ? "" : absl::StrCat(CompactNumber(static_cast<double>(count)), what);
+}
+
+}  // namespace
+
+std::string ProgressRateText(const v1::Progress& progress) {
+  const double bytes = progress.data().bytes_per_second();
+  if (bytes > 0) return absl::StrFormat("%.1f MB/s", bytes / 1e6);
+  const double tokens = progress.tokens_per_second();
+  return tokens > 0 ? CompactNumber(tokens) : kNothing;
+}
+
+std::string DataProgressText(const v1::Progress& progress) {
+  const v1::DataProgress& data = progress.data();
+  std::vector<std::string> parts;
+  if (data.stage() > 0) parts.push_back("step " + OfTotal(data.stage(), data.stages(), "/"));
+  if (data.bytes() > 0) parts.push_back(BytesText(data.bytes()));
+  if (data.documents() > 0) parts.push_back(CountOf(data.documents(), " documents"));
+  if (data.tokens() > 0) parts.push_back(CountOf(data.tokens(), " tokens"));
+  return absl::StrJoin(parts, "  ");
+}
+
+std::vector<std::pair<std::string, std::string>> DataProgressLines(const v1::Progress& progress) {
+  const v1::DataProgress& data = progress.data();
+  std::string documents = CountOf(data.documents(), " read");
+  if (data.dropped_documents() > 0) {
+    absl::StrAppend(&documents, ", ", CountOf(data.dropped_documents(), " dropped"));
+  }
+  return {{"Step", data.stage() == 0 ? "" : OfTotal(data.stage(), data.stages(), " of ")},
+          {"Documents", documents},
+          {"Input", data.bytes() == 0 ? "" : BytesText(data.bytes())},
+          {"Tokens", CountOf(data.tokens(), "")}};
+}
+
+}  // namespace trainyard::cli

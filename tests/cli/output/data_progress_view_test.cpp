@@ -1,0 +1,50 @@
+#include "cli/output/data_progress_view.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace trainyard::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+v1::Progress DataProgressOf(int64_t step) {
+  v1::Progress progress;
+  progress.set_step(step);
+  progress.set_total_steps(100);
+  v1::DataProgress& data = *progress.mutable_data();
+  data.set_stage(2);
+  data.set_stages(5);
+  data.set_documents(120'000);
+  data.set_dropped_documents(3000);
+  data.set_bytes(3 << 20);
+  data.set_bytes_per_second(80e6);
+  return progress;
+}
+
+TEST(DataProgressViewTest, ARateIsInTokensOrBytes) {
+  EXPECT_EQ(ProgressRateText(v1::Progress()), "-");
+  EXPECT_EQ(ProgressRateText(DataProgressOf(1)), "80.0 MB/s");
+  v1::Progress training;
+  training.set_tokens_per_second(5230);
+  EXPECT_EQ(ProgressRateText(training), "5.23k");
+}
+
+TEST(DataProgressViewTest, ALineLeavesOutWhatIsUnknown) {
+  EXPECT_EQ(DataProgressText(DataProgressOf(40)), "step 2/5  3.0 MiB  120k documents");
+  v1::Progress counted = DataProgressOf(40);
+  counted.mutable_data()->clear_bytes();
+  counted.mutable_data()->set_tokens(1'500'000'000);
+  EXPECT_EQ(DataProgressText(counted), "step 2/5  120k documents  1.5B tokens");
+  EXPECT_EQ(DataProgressText(v1::Progress()), "");
+}
+
+TEST(DataProgressViewTest, LinesHaveALabelEach) {
+  EXPECT_THAT(DataProgressLines(DataProgressOf(40)),
+              ElementsAre(Pair("Step", "2 of 5"), Pair("Documents", "120k read, 3k dropped"),
+                          Pair("Input", "3.0 MiB"), Pair("Tokens", "")));
+}
+
+}  // namespace
+}  // namespace trainyard::cli

@@ -1,0 +1,68 @@
+// Tests parts of `describe` that depend only on the job.
+#include "cli/output/job_views.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace trainyard::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr Timestamp kNow = 1'000'000;
+
+std::string Described(const v1::Job& job) {
+  v1::GetJobResponse response;
+  *response.mutable_job() = job;
+  return DescribeText(response, {}, kNow);
+}
+
+TEST(DescribeViewTest, ShowsTheJobsThatAJobWaitsFor) {
+  v1::Job job;
+  EXPECT_THAT(Described(job), Not(HasSubstr("After")));
+  v1::Prerequisite& first = *job.add_after();
+  first.set_job_id(12);
+  first.set_name("filter");
+  first.set_outcome(v1::JOB_STATE_SUCCEEDED);
+  v1::Prerequisite& second = *job.add_after();
+  second.set_job_id(13);
+  second.set_name("tokens");
+  EXPECT_THAT(
+      Described(job),
+      HasSubstr("  After       job 12 (filter) succeeded, job 13 (tokens) has not ended\n"));
+}
+
+TEST(DescribeViewTest, ShowsTheVerdictOfAFailedJobWithoutAttempts) {
+  v1::Job job;
+  job.set_state(v1::JOB_STATE_FAILED);
+  job.mutable_verdict()->set_cause(v1::VERDICT_CAUSE_DEPENDENCY_FAILED);
+  job.mutable_verdict()->set_summary("never started: job 12 (filter) failed");
+  const std::string text = Described(job);
+  EXPECT_THAT(text, HasSubstr("\nVerdict\n"));
+  EXPECT_THAT(text, HasSubstr("dependency_failed"));
+  EXPECT_THAT(text, HasSubstr("never started: job 12 (filter) failed"));
+  job.set_state(v1::JOB_STATE_STOPPED);
+  EXPECT_THAT(Described(job), Not(HasSubstr("\nVerdict\n")));
+}
+
+TEST(DescribeViewTest, ADataJobHasDocumentsInsteadOfSteps) {
+  v1::Job job;
+  job.set_state(v1::JOB_STATE_RUNNING);
+  v1::Progress& progress = *job.mutable_progress();
+  progress.set_time_ms(kNow);
+  progress.set_step(40);
+  progress.set_eta_seconds(95);
+  progress.mutable_data()->set_stage(2);
+  progress.mutable_data()->set_stages(5);
+  progress.mutable_data()->set_documents(1200);
+  progress.mutable_data()->set_bytes_per_second(80e6);
+  const std::string text = Described(job);
+  for (const char* line : {"  Step        2 of 5\n", "  Documents   1.2k read\n",
+                           "  Speed       80.0 MB/s\n", "  ETA         1m35s\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+  EXPECT_THAT(text, Not(HasSubstr("Step        40")));
+}
+
+}  // namespace
+}  // namespace trainyard::cli
