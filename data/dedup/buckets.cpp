@@ -34,10 +34,10 @@ std::string_view RecordBytes(const Record& record) {
 absl::Status BucketMembers::ForEachDocument(const Take& take) const {
   std::vector<Membership> members;
   std::vector<uint64_t> buckets;
-  for (const std::unique_ptr<SpillFile>& range : ranges_) {
-    members.resize(range->records());
+  for (const SpillFile& range : ranges_) {
+    members.resize(range.records());
     char* end = reinterpret_cast<char*>(members.data());
-    TRAINYARD_RETURN_IF_ERROR(range->Read([&end](std::string_view records) {
+    TRAINYARD_RETURN_IF_ERROR(range.Read([&end](std::string_view records) {
       std::memcpy(end, records.data(), records.size());
       end += records.size();
     }));
@@ -53,33 +53,18 @@ absl::Status BucketMembers::ForEachDocument(const Take& take) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<BucketSorter>> BucketSorter::Create(const std::string& directory,
-                                                                   const BucketLimits& limits) {
-  std::unique_ptr<BucketSorter> sorter(new BucketSorter(directory, limits));
+BucketSorter::BucketSorter(std::string directory, const BucketLimits& limits)
+    : directory_(std::move(directory)), limits_(limits) {
   for (size_t i = 0; i < kPartitions; ++i) {
-    TRAINYARD_ASSIGN_OR_RETURN(
-        std::unique_ptr<SpillFile> file,
-        SpillFile::Create(absl::StrCat(directory, "/keys-", i), sizeof(KeyRecord)));
-    sorter->partitions_.push_back(std::move(file));
+    partitions_.emplace_back(absl::StrCat(directory_, "/keys-", i), sizeof(KeyRecord));
   }
-  return sorter;
 }
 
 absl::Status BucketSorter::Add(uint64_t id, const std::vector<BandKey>& keys) {
   for (const BandKey& key : keys) {
     const KeyRecord record{key, id};
     TRAINYARD_RETURN_IF_ERROR(
-        partitions_[key.high >> (64 - kPartitionBits)]->Append(RecordBytes(record)));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status BucketSorter::CreateRanges(BucketMembers* members) const {
-  for (size_t i = 0; i < kRanges; ++i) {
-    TRAINYARD_ASSIGN_OR_RETURN(
-        std::unique_ptr<SpillFile> file,
-        SpillFile::Create(absl::StrCat(directory_, "/members-", i), sizeof(Membership)));
-    members->ranges_.push_back(std::move(file));
+        partitions_[key.high >> (64 - kPartitionBits)].Append(RecordBytes(record)));
   }
   return absl::OkStatus();
 }
@@ -100,12 +85,12 @@ absl::Status BucketSorter::GroupPartitions(const TakeRuns& take) const {
         return *partition < kPartitions;
       },
       [&](int, size_t partition) -> absl::StatusOr<Groups> {
-        return Groups{partition, GroupKeys(*partitions_[partition], share)};
+        return Groups{partition, GroupKeys(partitions_[partition], share)};
       },
       [&](Groups groups) -> absl::Status {
         // A partition with very many equal keys may use more memory, on this thread only.
         if (absl::IsResourceExhausted(groups.runs.status())) {
-          groups.runs = GroupKeys(*partitions_[groups.partition], limits_.memory_bytes);
+          groups.runs = GroupKeys(partitions_[groups.partition], limits_.memory_bytes);
         }
         TRAINYARD_RETURN_IF_ERROR(groups.runs.status());
         return take(*groups.runs);
@@ -113,11 +98,11 @@ absl::Status BucketSorter::GroupPartitions(const TakeRuns& take) const {
 }
 
 absl::StatusOr<BucketMembers> BucketSorter::Finish(const DocumentNumbers& numbers) {
-  for (const std::unique_ptr<SpillFile>& partition : partitions_) {
-    TRAINYARD_RETURN_IF_ERROR(partition->Finish());
-  }
+  for (SpillFile& partition : partitions_) TRAINYARD_RETURN_IF_ERROR(partition.Finish());
   BucketMembers members;
-  TRAINYARD_RETURN_IF_ERROR(CreateRanges(&members));
+  for (size_t i = 0; i < kRanges; ++i) {
+    members.ranges_.emplace_back(absl::StrCat(directory_, "/members-", i), sizeof(Membership));
+  }
   const uint64_t range_documents = numbers.documents() / kRanges + 1;
   // `runs`: for each bucket the number of its documents, then their ids.
   const auto add_members = [&](const std::vector<uint64_t>& runs) -> absl::Status {
@@ -125,17 +110,15 @@ absl::StatusOr<BucketMembers> BucketSorter::Finish(const DocumentNumbers& number
       const size_t end = i + 1 + runs[i];
       for (++i; i < end; ++i) {
         const Membership membership{numbers.NumberOf(runs[i]), members.buckets_};
-        SpillFile& range = *members.ranges_[membership.document / range_documents];
+        SpillFile& range = members.ranges_[membership.document / range_documents];
         TRAINYARD_RETURN_IF_ERROR(range.Append(RecordBytes(membership)));
       }
     }
     return absl::OkStatus();
   };
   TRAINYARD_RETURN_IF_ERROR(GroupPartitions(add_members));
-  for (const std::unique_ptr<SpillFile>& partition : partitions_) partition->Remove();
-  for (const std::unique_ptr<SpillFile>& range : members.ranges_) {
-    TRAINYARD_RETURN_IF_ERROR(range->Finish());
-  }
+  for (SpillFile& partition : partitions_) partition.Remove();
+  for (SpillFile& range : members.ranges_) TRAINYARD_RETURN_IF_ERROR(range.Finish());
   return members;
 }
 

@@ -33,16 +33,16 @@ class BucketMembers {
 
  private:
   friend class BucketSorter;
-  uint64_t buckets_ = 0;                            // numbered from 0
-  std::vector<std::unique_ptr<SpillFile>> ranges_;  // of documents, in ascending order
+  uint64_t buckets_ = 0;           // numbered from 0
+  std::vector<SpillFile> ranges_;  // of documents, in ascending order
 };
 
 // Collects the band keys in files, one per range of keys. Not thread-safe.
 class BucketSorter {
  public:
-  // `directory` must exist; it receives the scratch files.
-  static absl::StatusOr<std::unique_ptr<BucketSorter>> Create(const std::string& directory,
-                                                              const BucketLimits& limits);
+  // `directory` must exist; it receives the scratch files. There are none if each range of keys has
+  // less than 64 KiB.
+  BucketSorter(std::string directory, const BucketLimits& limits);
 
   // `id`: a DocumentId. Documents can be added in any order.
   absl::Status Add(uint64_t id, const std::vector<BandKey>& keys);
@@ -52,15 +52,12 @@ class BucketSorter {
   absl::StatusOr<BucketMembers> Finish(const DocumentNumbers& numbers);
 
  private:
-  BucketSorter(std::string directory, const BucketLimits& limits)
-      : directory_(std::move(directory)), limits_(limits) {}
   using TakeRuns = std::function<absl::Status(const std::vector<uint64_t>& runs)>;
-  absl::Status CreateRanges(BucketMembers* members) const;
   absl::Status GroupPartitions(const TakeRuns& take) const;
 
   const std::string directory_;
   const BucketLimits limits_;
-  std::vector<std::unique_ptr<SpillFile>> partitions_;  // by the highest bits of the key
+  std::vector<SpillFile> partitions_;  // by the highest bits of the key
 };
 
 }  // namespace trainyard::data

@@ -68,13 +68,12 @@ class Decider {
                                DocumentStore::Create(scratch_ + "/documents", settings_.dedup));
     const BucketLimits limits = {inputs_.threads,
                                  static_cast<size_t>(settings_.run.memory_bytes) / 2};
-    TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<BucketSorter> sorter,
-                               BucketSorter::Create(scratch_, limits));
+    BucketSorter sorter(scratch_, limits);
     observer_.start("computing signatures", BytesOf(inputs_.plans));
     TRAINYARD_ASSIGN_OR_RETURN(documents_,
-                               SignDocuments(inputs_, settings_.dedup, sorter.get(), store_.get()));
+                               SignDocuments(inputs_, settings_.dedup, &sorter, store_.get()));
     observer_.start("sorting band keys", 0);
-    TRAINYARD_ASSIGN_OR_RETURN(const BucketMembers members, sorter->Finish(documents_->numbers));
+    TRAINYARD_ASSIGN_OR_RETURN(const BucketMembers members, sorter.Finish(documents_->numbers));
     TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<PairTest> test, MakeTest(members));
     observer_.start("comparing documents", 0);
     TRAINYARD_ASSIGN_OR_RETURN(decisions_,

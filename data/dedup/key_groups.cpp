@@ -84,9 +84,8 @@ absl::StatusOr<std::vector<uint64_t>> GroupKeys(const SpillFile& file, size_t me
     }
   }));
   if (too_many) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("more than ", records_max,
-                     " equal keys in a scratch file; raise --memory-mib"));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "more than ", records_max, " equal keys in a scratch file; raise --memory-mib"));
   }
   std::sort(repeated.begin(), repeated.end());
   return RunsOf(repeated);

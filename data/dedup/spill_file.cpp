@@ -62,17 +62,10 @@ absl::Status ReadSpill(int file, uint64_t position, char* data, size_t size,
 
 }  // namespace
 
-SpillFile::SpillFile(std::string path, size_t record_bytes, UniqueFd file)
+SpillFile::SpillFile(std::string path, size_t record_bytes)
     : path_(std::move(path)),
       record_bytes_(record_bytes),
-      block_bytes_(kBlockBytes / record_bytes * record_bytes),
-      file_(std::move(file)) {}
-
-absl::StatusOr<std::unique_ptr<SpillFile>> SpillFile::Create(const std::string& path,
-                                                             size_t record_bytes) {
-  TRAINYARD_ASSIGN_OR_RETURN(UniqueFd file, CreateSpill(path));
-  return std::unique_ptr<SpillFile>(new SpillFile(path, record_bytes, std::move(file)));
-}
+      block_bytes_(kBlockBytes / record_bytes * record_bytes) {}
 
 absl::Status SpillFile::Append(std::string_view record) {
   buffer_ += record;
@@ -81,6 +74,9 @@ absl::Status SpillFile::Append(std::string_view record) {
 }
 
 absl::Status SpillFile::Flush() {
+  if (!file_.valid()) {
+    TRAINYARD_ASSIGN_OR_RETURN(file_, CreateSpill(path_));
+  }
   block_hashes_.push_back(XXH64(buffer_.data(), buffer_.size(), block_hashes_.size()));
   const absl::Status written = WriteSpill(file_, buffer_, path_);
   buffer_.clear();
@@ -88,6 +84,7 @@ absl::Status SpillFile::Flush() {
 }
 
 absl::Status SpillFile::Finish() {
+  if (!file_.valid()) return absl::OkStatus();
   if (!buffer_.empty()) TRAINYARD_RETURN_IF_ERROR(Flush());
   std::string().swap(buffer_);
   // NFS may report a full disk only here.
@@ -96,6 +93,10 @@ absl::Status SpillFile::Finish() {
 }
 
 absl::Status SpillFile::Read(const std::function<void(std::string_view)>& take) const {
+  if (block_hashes_.empty()) {
+    if (!buffer_.empty()) take(buffer_);
+    return absl::OkStatus();
+  }
   const UniqueFd file(open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!file.valid()) return SpillError("cannot open", path_, errno);
   const off_t end = lseek(file.get(), 0, SEEK_END);
@@ -116,7 +117,12 @@ absl::Status SpillFile::Read(const std::function<void(std::string_view)>& take) 
   return absl::OkStatus();
 }
 
-void SpillFile::Remove() { unlink(path_.c_str()); }
+void SpillFile::Remove() {
+  if (!block_hashes_.empty()) unlink(path_.c_str());
+  block_hashes_.clear();
+  std::string().swap(buffer_);
+  records_ = 0;
+}
 
 absl::StatusOr<std::unique_ptr<PieceFile>> PieceFile::Create(const std::string& path) {
   TRAINYARD_ASSIGN_OR_RETURN(UniqueFd file, CreateSpill(path));

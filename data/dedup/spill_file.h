@@ -17,34 +17,31 @@ namespace trainyard::data {
 
 // A scratch file that is written from start to end, then read as often as needed by the process
 // that wrote it. Length and checksums are kept in memory. Its contents are records of a fixed
-// size. Not thread-safe, except Read.
+// size. Up to 64 KiB stay in memory without a file. Not thread-safe, except Read.
 class SpillFile {
  public:
-  // Creates the file, which must not exist.
-  static absl::StatusOr<std::unique_ptr<SpillFile>> Create(const std::string& path,
-                                                           size_t record_bytes);
+  SpillFile(std::string path, size_t record_bytes);
 
-  // `record` must have record_bytes.
+  // `record` must have record_bytes. Returns an error if the file must be created and exists.
   absl::Status Append(std::string_view record);
-  // Writes the rest of the buffer and closes the file.
+  // Writes the rest of the buffer and closes the file, if there is one.
   absl::Status Finish();
 
   // Passes the records to `take` in the order in which they were written, many at a time. Returns
   // DataLoss if the file is cut or damaged, before it passes a damaged record. Call Finish first.
   absl::Status Read(const std::function<void(std::string_view records)>& take) const;
-  // Deletes the file.
+  // Deletes the file and the records.
   void Remove();
 
   uint64_t records() const { return records_; }
 
  private:
-  SpillFile(std::string path, size_t record_bytes, UniqueFd file);
   absl::Status Flush();
 
   const std::string path_;
   const size_t record_bytes_;
   const size_t block_bytes_;
-  UniqueFd file_;  // closed by Finish
+  UniqueFd file_;  // created by the first Flush, closed by Finish
   std::string buffer_;
   uint64_t records_ = 0;
   std::vector<uint64_t> block_hashes_;  // XXH64; every block but the last has block_bytes_

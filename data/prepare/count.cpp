@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -54,6 +55,24 @@ PartCount CountPart(const TextPart& part, const Tokenizer& tokenizer, std::vecto
   }
   return {static_cast<int64_t>(part.text.size()), static_cast<int64_t>(ids->size()),
           tokenizer.HasSpecialText(part.text), part.ends_document};
+}
+
+// Converts .pod files into the cache of the job. Otherwise the time of the first tokenizer would
+// include pod2text.
+absl::Status ConvertPods(const Job& job) {
+  std::vector<InputFile> files;
+  std::copy_if(job.files.begin(), job.files.end(), std::back_inserter(files),
+               [](const InputFile& file) { return file.kind == InputKind::kPod; });
+  if (files.empty()) return absl::OkStatus();
+  const Job pods = Job::Of(std::move(files), job.options, job.progress, job.cancelled, &job.pods);
+  BadLineLog log(pods.bad_line_policy());
+  struct Nothing {};
+  job.progress->Start("converting POD", pods.bytes);
+  TRAINYARD_RETURN_IF_ERROR(ForEachPart<Nothing>(
+      pods, {}, &log, [](int, const TextPart&, Nothing*) {},
+      [](const Nothing&) { return absl::OkStatus(); }));
+  job.progress->Stop();
+  return absl::OkStatus();
 }
 
 absl::Status CountWith(const Tokenizer& tokenizer, const Job& job, TokenizerCount* count,
@@ -113,6 +132,7 @@ absl::StatusOr<CountResult> CountTokens(const CountOptions& options, Progress* p
   }
   PodTexts pods;
   TRAINYARD_ASSIGN_OR_RETURN(const Job job, Job::Create(options, progress, cancelled, &pods));
+  TRAINYARD_RETURN_IF_ERROR(ConvertPods(job));
   CountResult result;
   result.files = static_cast<int64_t>(job.files.size());
   for (size_t i = 0; i < tokenizers.size(); ++i) {

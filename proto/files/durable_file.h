@@ -48,6 +48,7 @@ class DurableFile {
   [[nodiscard]] FileResult Create(const std::string& path, const FileAccess& access);
   // Creates the file; EEXIST if it exists.
   [[nodiscard]] FileResult CreateNew(const std::string& path, const FileAccess& access);
+  // Starts to write to the disk after each 8 MiB, so that Finish waits for less.
   [[nodiscard]] FileResult Append(std::string_view piece);
   // Syncs and closes the file. Includes errors of close(2), because NFS may report a full disk only
   // then.
@@ -58,6 +59,8 @@ class DurableFile {
 
   std::string path_;
   UniqueFd file_;
+  std::size_t bytes_ = 0;
+  std::size_t started_bytes_ = 0;  // whose way to the disk has started
 };
 
 // Writes the pieces into a DurableFile.

@@ -103,13 +103,12 @@ absl::Status MeasureBands(const PlantedDocuments& planted, int threads,
   settings.verify = false;  // There is no text.
   TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<DocumentStore> store,
                              DocumentStore::Create(scratch->path() + "/documents", settings));
-  TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<BucketSorter> sorter,
-                             BucketSorter::Create(scratch->path(), {threads, size_t{1} << 30}));
+  BucketSorter sorter(scratch->path(), {threads, size_t{1} << 30});
   Stopwatch watch;
   std::printf("{");
-  TRAINYARD_RETURN_IF_ERROR(AddAll(planted, settings, sorter.get(), store.get()));
+  TRAINYARD_RETURN_IF_ERROR(AddAll(planted, settings, &sorter, store.get()));
   watch.Print("add");
-  TRAINYARD_ASSIGN_OR_RETURN(const BucketMembers members, sorter->Finish(store->numbers()));
+  TRAINYARD_ASSIGN_OR_RETURN(const BucketMembers members, sorter.Finish(store->numbers()));
   watch.Print("sort");
   UnverifiedTest test(*store);
   TRAINYARD_ASSIGN_OR_RETURN(const Decisions decisions, DecideGreedily(members, 0, &test));

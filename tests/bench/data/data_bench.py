@@ -85,10 +85,14 @@ class Bench:
                              "--documents", documents, "--copies", copies, "--bucket",
                              documents // 10, "--threads", self.threads])
 
-    def data(self, command, out=None):
-        """Runs trainyard-data, and deletes its output unless `out` is passed."""
+    def data(self, command, out=None, cores=0):
+        """Runs trainyard-data on the first `cores` processors, or on all. Deletes its output unless
+        `out` is passed."""
         target = out or self.directory / "out"
-        used = self.process([self.programs / "bin/trainyard-data", *command, "-q", "-o", target])
+        processors = ",".join(str(number) for number in sorted(os.sched_getaffinity(0))[:cores])
+        pin = ["taskset", "--cpu-list", processors] if cores else []
+        used = self.process([*pin, self.programs / "bin/trainyard-data", *command, "-q", "-o",
+                             target])
         if out is None:
             shutil.rmtree(target) if target.is_dir() else target.unlink()
         return used

@@ -92,12 +92,21 @@ TEST(Buckets, DoNotDependOnThreads) {
 
 TEST(Buckets, NumberDocumentsAcrossBlocks) {
   const TemporaryDirectory directory;
-  const auto sorter = *BucketSorter::Create(directory.path(), {});
-  ASSERT_TRUE(sorter->Add(DocumentId(2, 1), {{1, 1}}).ok());
-  ASSERT_TRUE(sorter->Add(DocumentId(0, 0), {{1, 1}}).ok());
-  ASSERT_TRUE(sorter->Add(DocumentId(0, 1), {{9, 9}}).ok());
-  EXPECT_THAT(BucketsOf(*sorter->Finish(DocumentNumbers({2, 0, 3}))),
+  BucketSorter sorter(directory.path(), {});
+  ASSERT_TRUE(sorter.Add(DocumentId(2, 1), {{1, 1}}).ok());
+  ASSERT_TRUE(sorter.Add(DocumentId(0, 0), {{1, 1}}).ok());
+  ASSERT_TRUE(sorter.Add(DocumentId(0, 1), {{9, 9}}).ok());
+  EXPECT_THAT(BucketsOf(*sorter.Finish(DocumentNumbers({2, 0, 3}))),
               ElementsAre(ElementsAre(0, 3)));
+}
+
+TEST(Buckets, FewKeysNeedNoScratchFiles) {
+  const TemporaryDirectory directory;
+  const std::vector<std::vector<BandKey>> keys = RandomKeys(1000, 300);
+  const absl::StatusOr<BucketMembers> members = SortKeys(directory, keys);
+  ASSERT_TRUE(members.ok()) << members.status();
+  EXPECT_EQ(BucketsOf(*members), ExpectedBuckets(keys));
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
 }
 
 TEST(Buckets, NoDocumentsGiveNoBuckets) {
@@ -125,18 +134,21 @@ TEST(Buckets, OnePartitionMayUseTheMemoryOfAllThreads) {
 TEST(Buckets, RefuseCutScratchFiles) {
   const TemporaryDirectory directory;
   // The keys of document 0 fill more than one block of the file, so that a part of it is on disk.
-  const auto sorter = *BucketSorter::Create(directory.path(), {});
+  BucketSorter sorter(directory.path(), {});
   const std::vector<BandKey> keys(5000, {1, 1});
-  ASSERT_TRUE(sorter->Add(0, keys).ok());
+  ASSERT_TRUE(sorter.Add(0, keys).ok());
   std::filesystem::resize_file(directory.File("keys-0"), 100);
-  const absl::Status status = sorter->Finish(DocumentNumbers({1})).status();
+  const absl::Status status = sorter.Finish(DocumentNumbers({1})).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(status.message(), HasSubstr("keys-0 is damaged"));
 }
 
 TEST(Buckets, RefuseCutMembers) {
   const TemporaryDirectory directory;
-  const BucketMembers members = *SortKeys(directory, {{{1, 1}}, {{1, 1}}});
+  // The buckets of each document fill more than one block of its file.
+  std::vector<BandKey> keys;
+  for (uint64_t i = 0; i < 5000; ++i) keys.push_back({1, i});
+  const BucketMembers members = *SortKeys(directory, {keys, keys});
   std::filesystem::resize_file(directory.File("members-0"), 8);
   const absl::Status status = members.ForEachDocument(
       [](uint64_t, const std::vector<uint64_t>&) { return absl::OkStatus(); });

@@ -23,16 +23,15 @@ constexpr uint64_t kRecords = 10000;
 class SpillFileTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    file_ = *SpillFile::Create(path_, 16);
     for (uint64_t i = 0; i < kRecords; ++i) {
-      ASSERT_TRUE(file_->Append(RecordOf(i)).ok());
+      ASSERT_TRUE(file_.Append(RecordOf(i)).ok());
       contents_ += RecordOf(i);
     }
-    ASSERT_TRUE(file_->Finish().ok());
+    ASSERT_TRUE(file_.Finish().ok());
   }
 
   absl::Status Read(std::string* contents) const {
-    return file_->Read([contents](std::string_view records) {
+    return file_.Read([contents](std::string_view records) {
       EXPECT_EQ(records.size() % 16, 0u);
       *contents += records;
     });
@@ -50,7 +49,7 @@ class SpillFileTest : public ::testing::Test {
 
   const TemporaryDirectory directory_;
   const std::string path_ = directory_.File("spill");
-  std::unique_ptr<SpillFile> file_;
+  SpillFile file_{path_, 16};
   std::string contents_;
 };
 
@@ -58,7 +57,7 @@ TEST_F(SpillFileTest, ReturnsTheRecordsInOrder) {
   std::string contents;
   ASSERT_TRUE(Read(&contents).ok());
   EXPECT_EQ(contents, contents_);
-  EXPECT_EQ(file_->records(), kRecords);
+  EXPECT_EQ(file_.records(), kRecords);
 }
 
 TEST_F(SpillFileTest, RefusesACutFile) {
@@ -85,12 +84,33 @@ TEST_F(SpillFileTest, RefusesExchangedBlocks) {
 }
 
 TEST_F(SpillFileTest, RefusesAnExistingFile) {
-  EXPECT_THAT(SpillFile::Create(path_, 16).status().message(), HasSubstr("cannot create"));
+  SpillFile file(path_, 16);
+  absl::Status status;
+  while (status.ok() && file.records() < kRecords) status = file.Append(RecordOf(1));
+  EXPECT_THAT(status.message(), HasSubstr("cannot create"));
 }
 
 TEST_F(SpillFileTest, RemoveDeletesTheFile) {
-  file_->Remove();
+  file_.Remove();
   EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+TEST(SpillFile, KeepsFewRecordsInMemory) {
+  const TemporaryDirectory directory;
+  SpillFile file(directory.File("spill"), 16);
+  std::string contents;
+  const auto take = [&contents](std::string_view records) { contents += records; };
+  ASSERT_TRUE(file.Finish().ok());
+  ASSERT_TRUE(file.Read(take).ok());
+  EXPECT_EQ(contents, "");
+  ASSERT_TRUE(file.Append(RecordOf(1)).ok());
+  ASSERT_TRUE(file.Append(RecordOf(2)).ok());
+  ASSERT_TRUE(file.Finish().ok());
+  ASSERT_TRUE(file.Read(take).ok());
+  EXPECT_EQ(contents, RecordOf(1) + RecordOf(2));
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+  file.Remove();
+  EXPECT_EQ(file.records(), 0u);
 }
 
 TEST(PieceFile, ReturnsPiecesAtTheirPositions) {

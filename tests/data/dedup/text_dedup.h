@@ -18,14 +18,13 @@ namespace trainyard::data {
 inline absl::StatusOr<BucketMembers> SortKeys(const TemporaryDirectory& directory,
                                               const std::vector<std::vector<BandKey>>& keys,
                                               const BucketLimits& limits = {}) {
-  auto sorter = BucketSorter::Create(directory.path(), limits);
-  if (!sorter.ok()) return sorter.status();
+  BucketSorter sorter(directory.path(), limits);
   // The order of the calls must not matter.
   for (size_t i = keys.size(); i-- > 0;) {
-    const absl::Status added = (*sorter)->Add(i, keys[i]);
+    const absl::Status added = sorter.Add(i, keys[i]);
     if (!added.ok()) return added;
   }
-  return (*sorter)->Finish(DocumentNumbers({static_cast<uint32_t>(keys.size())}));
+  return sorter.Finish(DocumentNumbers({static_cast<uint32_t>(keys.size())}));
 }
 
 inline absl::StatusOr<Decisions> Deduplicate(const std::vector<std::string>& texts,

@@ -28,6 +28,15 @@ JoinedWords Joined(std::string_view text) {
   return words;
 }
 
+// A change of the hashes changes the results of every data set.
+TEST(TextElements, HashesOfCharactersStayTheSame) {
+  std::string text = "\u00C9\u3000\u65E5";
+  for (int byte = 1; byte < 128; ++byte) text += std::string(1, static_cast<char>(byte)) + "x";
+  uint64_t sum = 0;
+  for (const uint64_t hash : Characters(text)) sum = sum * 1000003 + hash;
+  EXPECT_EQ(sum, 4993816708411454358u);
+}
+
 TEST(TextElements, WordsIgnoreCaseSpacesAndPunctuation) {
   EXPECT_EQ(Words("The quick, brown fox."), Words(" the\tQUICK\n\nbrown -- (fox)"));
   EXPECT_NE(Words("brown fox"), Words("fox brown"));

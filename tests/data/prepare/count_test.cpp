@@ -3,6 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
 #include "tests/data/prepare/prepared_data.h"
 
 namespace trainyard::data {
@@ -46,6 +52,26 @@ TEST(CountTokensTest, AgreesWithPrepare) {
     EXPECT_EQ(count.fingerprint,
               JsonFile(directory / (count.source + "/tokenizer.json"))["fingerprint"]);
   }
+}
+
+// The clock advances only while pod2text runs.
+TEST(CountTokensTest, TheTimeExcludesTheConversionOfPod) {
+  const TextDirectory directory;
+  directory.Write("in/a.pod", "=head1 NAME\n\ntext\n");
+  directory.Write("bin/pod2text", "#!/bin/sh\necho run >> " + directory / "runs" + "\ncat\n");
+  std::filesystem::permissions(directory / "bin/pod2text", std::filesystem::perms::owner_all);
+  const std::string path = getenv("PATH");
+  setenv("PATH", (directory / "bin:" + path).c_str(), 1);
+  const auto seconds = [&directory] {
+    std::ifstream runs(directory / "runs");
+    return static_cast<double>(std::count(std::istreambuf_iterator<char>(runs), {}, '\n'));
+  };
+  Progress progress({false, nullptr, seconds});
+  const auto result = CountTokens(Count(directory, {"byte", "gpt2"}), &progress, kNeverCancelled);
+  setenv("PATH", path.c_str(), 1);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(seconds(), 1) << "the text is cached";
+  for (const TokenizerCount& count : result->tokenizers) EXPECT_EQ(count.seconds, 0);
 }
 
 TEST(CountTokensTest, PrintsTextAndJson) {
