@@ -7,41 +7,39 @@
 namespace trainyard::data {
 namespace {
 
-constexpr uint32_t kNoPosition = 0xFFFFFFFF;
-
-// Merges by a heap of candidates over a linked list of symbols. A symbol keeps its position; a
-// merge stores the result at the position of its left symbol.
+// Merges by a heap of candidates. A symbol covers a span of the first symbols, and is stored at the
+// first position of its span. Needs 20 to 24 bytes per symbol.
 class LongMerge {
  public:
   LongMerge(const MergeTable& merges, std::vector<uint32_t>& symbols)
       : merges_(merges),
         symbols_(symbols),
+        count_(static_cast<uint32_t>(symbols.size())),
         ranks_(symbols.size(), kNoRank),
-        next_(symbols.size()),
-        previous_(symbols.size()) {}
+        bounds_(symbols.size()) {}
 
   void Run() {
-    Link();
+    Begin();
     while (!heap_.empty()) {
       std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
       const uint64_t candidate = heap_.back();
       heap_.pop_back();
-      const auto position = static_cast<uint32_t>(candidate);
-      const auto rank = static_cast<uint32_t>(candidate >> 32);
-      // A candidate is stale if its symbols have been merged since with others.
-      if (ranks_[position] == rank) Apply(position, rank);
+      if (IsValid(candidate)) Apply(PositionOf(candidate));
     }
-    Compact();
+    std::erase(symbols_, kNoToken);
   }
 
  private:
-  void Link() {
-    const auto count = static_cast<uint32_t>(symbols_.size());
-    for (uint32_t at = 0; at < count; ++at) {
-      previous_[at] = at == 0 ? kNoPosition : at - 1;
-      next_[at] = at + 1 == count ? kNoPosition : at + 1;
-      if (at + 1 == count) break;
+  void Begin() {
+    size_t candidates = 0;
+    for (uint32_t at = 0; at < count_; ++at) {
+      bounds_[at] = at + 1;
+      if (at + 1 == count_) break;
       ranks_[at] = merges_.RankOf(symbols_[at], symbols_[at + 1]);
+      candidates += ranks_[at] != kNoRank ? 1 : 0;
+    }
+    heap_.reserve(candidates + candidates / 4 + 64);
+    for (uint32_t at = 0; at < count_; ++at) {
       if (ranks_[at] != kNoRank) heap_.push_back(CandidateOf(at));
     }
     std::make_heap(heap_.begin(), heap_.end(), std::greater<>());
@@ -51,35 +49,63 @@ class LongMerge {
   uint64_t CandidateOf(uint32_t position) const {
     return (uint64_t{ranks_[position]} << 32) | position;
   }
+  static uint32_t PositionOf(uint64_t candidate) { return static_cast<uint32_t>(candidate); }
 
-  void Apply(uint32_t position, uint32_t rank) {
-    const uint32_t removed = next_[position];
-    symbols_[position] = merges_.ResultOf(rank, symbols_[position], symbols_[removed]);
+  // A candidate is stale if its symbols have been merged since with others.
+  bool IsValid(uint64_t candidate) const {
+    return ranks_[PositionOf(candidate)] == static_cast<uint32_t>(candidate >> 32);
+  }
+
+  // The first position behind the symbol at `position`.
+  uint32_t EndOf(uint32_t position) const { return bounds_[position]; }
+  // The position of the symbol that ends before `position`, which is not 0.
+  uint32_t Previous(uint32_t position) const {
+    // The last position of a longer span contains its first one.
+    return std::min(bounds_[position - 1], position - 1);
+  }
+
+  void Apply(uint32_t position) {
+    const uint32_t removed = EndOf(position);
+    const uint32_t end = EndOf(removed);
+    symbols_[position] = merges_.ResultOf(ranks_[position], symbols_[position], symbols_[removed]);
     symbols_[removed] = kNoToken;
     ranks_[removed] = kNoRank;
-    next_[position] = next_[removed];
-    if (next_[position] != kNoPosition) previous_[next_[position]] = position;
+    ranks_[position] = kNoRank;
+    bounds_[position] = end;
+    bounds_[end - 1] = position;
     UpdateRank(position);
-    if (previous_[position] != kNoPosition) UpdateRank(previous_[position]);
+    if (position > 0) UpdateRank(Previous(position));
   }
 
   void UpdateRank(uint32_t position) {
-    const uint32_t next = next_[position];
+    const uint32_t next = EndOf(position);
     const uint32_t rank =
-        next == kNoPosition ? kNoRank : merges_.RankOf(symbols_[position], symbols_[next]);
+        next == count_ ? kNoRank : merges_.RankOf(symbols_[position], symbols_[next]);
+    if (rank == ranks_[position]) return;  // its candidate is in the heap
     ranks_[position] = rank;
     if (rank == kNoRank) return;
+    if (heap_.size() == heap_.capacity()) RemoveStale();
     heap_.push_back(CandidateOf(position));
     std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
   }
 
-  void Compact() { std::erase(symbols_, kNoToken); }
+  // Bounds the memory. Most candidates are stale after many merges.
+  void RemoveStale() {
+    std::erase_if(heap_, [this](uint64_t candidate) { return !IsValid(candidate); });
+    // Pairs of equal rank can put a candidate into the heap twice. A sorted vector is a heap.
+    std::sort(heap_.begin(), heap_.end());
+    heap_.erase(std::unique(heap_.begin(), heap_.end()), heap_.end());
+    const size_t capacity = heap_.capacity();
+    if (heap_.size() > capacity - capacity / 8) heap_.reserve(capacity + capacity / 4);
+  }
 
   const MergeTable& merges_;
   std::vector<uint32_t>& symbols_;  // kNoToken at positions that were merged into their left
-  std::vector<uint32_t> ranks_;     // of the merge of a symbol and the one after it
-  std::vector<uint32_t> next_;
-  std::vector<uint32_t> previous_;
+  const uint32_t count_;
+  std::vector<uint32_t> ranks_;  // of the merge of a symbol and the one after it
+  // At the first position of a span: the position behind it. At the last position of a span of
+  // several positions: the first one.
+  std::vector<uint32_t> bounds_;
   std::vector<uint64_t> heap_;
 };
 

@@ -18,7 +18,8 @@ inline constexpr size_t kShortSymbolsMax = 64;
 // kShortSymbolsMax. Takes time quadratic in `count`.
 size_t MergeShort(const MergeTable& merges, uint32_t* symbols, size_t count);
 
-// Merges symbols as MergeShort does, in time n log n. There must be fewer than 2^32 symbols.
+// Merges symbols as MergeShort does, in time n log n. Needs up to 24 bytes per symbol. There must
+// be fewer than 2^31 symbols.
 void MergeLong(const MergeTable& merges, std::vector<uint32_t>* symbols);
 
 }  // namespace trainyard::data

@@ -6,6 +6,9 @@
 namespace trainyard::data {
 namespace {
 
+// Memory for more ids is freed after the piece.
+constexpr size_t kKeptIds = 1 << 20;
+
 constexpr size_t kKeyBytes = 16;
 
 }  // namespace
@@ -73,6 +76,7 @@ void PieceEncoder::EncodeMissing(const Piece& piece, std::vector<uint32_t>* ids)
   } else {
     long_cache_.Insert(piece.text, piece.hash, piece_ids_);
   }
+  if (piece_ids_.capacity() > kKeptIds) piece_ids_ = std::vector<uint32_t>();
 }
 
 }  // namespace trainyard::data

@@ -56,6 +56,32 @@ bool HasLoneSurrogate(std::string_view line) {
   return false;
 }
 
+// True if the line has NaN or Infinity outside of strings, as Python's json module writes them.
+bool HasNonFiniteNumber(std::string_view line) {
+  bool in_string = false;
+  for (size_t at = 0; at < line.size(); ++at) {
+    if (in_string && line[at] == '\\') {
+      ++at;
+    } else if (line[at] == '"') {
+      in_string = !in_string;
+    } else if (!in_string && (line.substr(at, 3) == "NaN" || line.substr(at, 8) == "Infinity")) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Returns the advice for common mistakes, or "".
+std::string AdviceFor(std::string_view line) {
+  if (HasNonFiniteNumber(line)) return "; NaN and Infinity are not JSON, so write null instead";
+  const size_t first = line.find_first_not_of(" \t\r");
+  const size_t last = line.find_last_not_of(" \t\r");
+  const bool is_bracket = first == last && (line[first] == '{' || line[first] == '[');
+  if (!is_bracket) return "";
+  return "; the value continues on the next line, so write one object per line, for example with "
+         "`jq -c .`";
+}
+
 LineText BadJson(std::string_view line, simdjson::error_code error) {
   if (error == simdjson::UTF8_ERROR) {
     const size_t offset = FirstInvalidUtf8(line).value_or(0);
@@ -68,7 +94,7 @@ LineText BadJson(std::string_view line, simdjson::error_code error) {
                "a \\u escape is half of a surrogate pair, which no UTF-8 text can contain");
   }
   return Bad(BadLineKind::kNotJson,
-             std::string("not valid JSON: ") + simdjson::error_message(error));
+             std::string("not valid JSON: ") + simdjson::error_message(error) + AdviceFor(line));
 }
 
 LineText Missing(const std::string& field) {

@@ -48,6 +48,14 @@ uint32_t IdOf(const BpeDefinition& definition, std::string_view text) {
   return VocabularyOf(definition).Find(text);
 }
 
+// Returns the names with `first` in front, unless it is "".
+template <size_t size>
+std::vector<std::string> WithFirst(const std::string& first, const char* const (&names)[size]) {
+  std::vector<std::string> all(std::begin(names), std::end(names));
+  if (!first.empty()) all.insert(all.begin(), first);
+  return all;
+}
+
 // Returns the id of a token that was named by the user or by the family, or else the first of
 // `defaults` that exists. Returns kNoToken if there is none.
 absl::StatusOr<uint32_t> Choose(const BpeDefinition& definition, const std::string& chosen,
@@ -161,7 +169,7 @@ absl::Status FinishDefinition(const Family* family, const DocumentTokens& tokens
                        ? absl::StatusOr<uint32_t>(*tokens.end_of_document_id)
                        : Choose(*definition, tokens.end_of_document,
                                 family == nullptr ? nullptr : family->end_of_document,
-                                {std::begin(kEndTokens), std::end(kEndTokens)}, path);
+                                WithFirst(tokens.config.end_of_document, kEndTokens), path);
   if (!end.ok()) return end.status();
   if (*end == kNoToken) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -170,10 +178,19 @@ absl::Status FinishDefinition(const Family* family, const DocumentTokens& tokens
   definition->end_of_document = *end;
   const auto begin = Choose(*definition, tokens.begin_of_document,
                             family == nullptr ? nullptr : family->begin_of_document,
-                            {std::begin(kBeginTokens), std::end(kBeginTokens)}, path);
+                            WithFirst(tokens.config.begin_of_document, kBeginTokens), path);
   if (!begin.ok()) return begin.status();
   if (*begin != kNoToken) definition->begin_of_document = *begin;
   if (family != nullptr) definition->begins_documents = family->begins_documents;
+  if (tokens.config.begins_documents) {
+    definition->begins_documents = *tokens.config.begins_documents;
+    if (definition->begins_documents && !definition->begin_of_document) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path,
+                       ": add_bos_token of tokenizer_config.json is set, but the vocabulary has no "
+                       "bos_token; correct the two files"));
+    }
+  }
   if (!definition->begin_of_document) definition->begins_documents = false;
   definition->vocab_size = VocabularyOf(*definition).id_limit();
   for (const AddedToken& token : definition->added_tokens) {

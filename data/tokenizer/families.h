@@ -42,17 +42,25 @@ std::vector<AddedToken> SpecialTokensOf(const Family& family);
 // True if one of the tokens is known to end documents.
 bool HasKnownEndToken(const std::vector<std::string>& texts);
 
+// Settings of tokenizer_config.json. "" and nullopt: not set.
+struct ConfigTokens {
+  std::string end_of_document;           // used only without a family: in chats it ends a turn
+  std::string begin_of_document;         // used only without a family
+  std::optional<bool> begins_documents;  // takes precedence over the family
+};
+
 // Settings of the user, which take precedence over those of the family and the file.
 struct DocumentTokens {
   std::string end_of_document;    // text of the token; "" for the default
   std::string begin_of_document;  // text of the token; "" for the default
   // Takes precedence over the text. Data sets name the token by its id.
   std::optional<uint32_t> end_of_document_id = std::nullopt;
+  ConfigTokens config = {};
 };
 
 // Sets family, end_of_document, begin_of_document and begins_documents of a definition whose
 // vocabulary and added tokens are complete, and vocab_size. `family` may be null. `path` is for
-// messages.
+// messages. Returns InvalidArgument if a token that was named, or that ends documents, is missing.
 absl::Status FinishDefinition(const Family* family, const DocumentTokens& tokens,
                               const std::string& path, BpeDefinition* definition);
 

@@ -12,6 +12,7 @@
 #include "data/tokenizer/bpe_tokenizer.h"
 #include "data/tokenizer/ranked_tokens.h"
 #include "data/tokenizer/sentencepiece_model.h"
+#include "data/tokenizer/tokenizer_config.h"
 #include "data/tokenizer/tokenizer_json.h"
 #include "data/tokenizer/tokenizer_text.h"
 #include "proto/support/status_macros.h"
@@ -22,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kGpt2[] = "gpt2";
+constexpr char kConfig[] = "tokenizer_config.json";
 
 struct FilePair {
   const char* vocab;
@@ -110,8 +112,18 @@ absl::StatusOr<BpeDefinition> ReadDefinition(const fs::path& path, const Family*
     return ReadPair(directory / pair.vocab, directory / pair.merges, family, tokens);
   }
   TRAINYARD_ASSIGN_OR_RETURN(std::string text, ReadTokenizerFile(path.string()));
-  TRAINYARD_ASSIGN_OR_RETURN(BpeDefinition definition, ParseFile(text, path, family, tokens));
+  // Hugging Face's library reads the two files together.
+  const fs::path config = path.parent_path() / kConfig;
+  const bool has_config = name == "tokenizer.json" && Exists(config);
+  DocumentTokens chosen = tokens;
+  std::string config_text;
+  if (has_config) {
+    TRAINYARD_ASSIGN_OR_RETURN(config_text, ReadTokenizerFile(config.string()));
+    TRAINYARD_ASSIGN_OR_RETURN(chosen.config, ParseTokenizerConfig(config_text, config.string()));
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(BpeDefinition definition, ParseFile(text, path, family, chosen));
   definition.files = {{CopyName(name), std::move(text)}};
+  if (has_config) definition.files.push_back({kConfig, std::move(config_text)});
   return definition;
 }
 

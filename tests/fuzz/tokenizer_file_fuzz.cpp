@@ -1,6 +1,6 @@
 // Fuzzes the readers of tokenizer files. The first byte of the input selects the format: j for
 // tokenizer.json, t for .tiktoken, s for tokenizer.model, v for vocab.json and merges.txt with a
-// zero byte between them.
+// zero byte between them. The rest is also read as tokenizer_config.json.
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,6 +8,7 @@
 #include "data/tokenizer/bpe_tokenizer.h"
 #include "data/tokenizer/ranked_tokens.h"
 #include "data/tokenizer/sentencepiece_model.h"
+#include "data/tokenizer/tokenizer_config.h"
 #include "data/tokenizer/tokenizer_json.h"
 #include "proto/text/utf8.h"
 #include "tests/fuzz/fuzz_target.h"
@@ -52,6 +53,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace trainyard::data;
   if (size == 0) return 0;
   const std::string text(reinterpret_cast<const char*>(data + 1), size - 1);
+  const auto config = ParseTokenizerConfig(text, "input");
+  FUZZ_EXPECT(config.ok() || !config.status().message().empty());
   absl::StatusOr<BpeDefinition> definition = Parse(static_cast<char>(data[0]), text);
   if (!definition.ok()) {
     FUZZ_EXPECT(!definition.status().message().empty());

@@ -1,5 +1,7 @@
 // Reads llm.c's and nanoGPT's token files. llm.c's files begin with 256 little-endian int32: magic
 // number, version, token count, and zeros. nanoGPT's files have no header.
+#include <algorithm>
+
 #include "trainer/data/token_layout.h"
 
 namespace trainyard::trainer {
@@ -28,6 +30,25 @@ const Variant* VariantOf(const MappedFile& data) {
     if (HeaderNumber(data, 0) == variant.magic) return &variant;
   }
   return nullptr;
+}
+
+// Values checked for uint32 ids in a file of uint16.
+constexpr int64_t kValuesChecked = 4096;
+constexpr int64_t kValuesNeeded = 128;
+// The upper halves of ids below 2^20, more than any vocabulary has.
+constexpr uint16_t kUpperHalfMax = 15;
+
+// True if the values at odd places are small, and most of the others are not: the upper and lower
+// halves of uint32 ids.
+bool LooksLikeUint32(const MappedFile& data) {
+  const int64_t values = std::min(static_cast<int64_t>(data.bytes() / 2), kValuesChecked) / 2 * 2;
+  int64_t large = 0;
+  for (int64_t i = 0; i < values; ++i) {
+    const bool is_large = LoadLittleEndian<uint16_t>(data.data() + i * 2) > kUpperHalfMax;
+    if (is_large && i % 2 == 1) return false;
+    large += is_large ? 1 : 0;
+  }
+  return values >= kValuesNeeded && large > values / 4;
 }
 
 }  // namespace
@@ -83,6 +104,12 @@ DescribedTokens ReadNanogptTokens(const MappedFile& data) {
                  "has " + std::to_string(data.bytes()) +
                      " bytes, which is not a whole number of uint16, so the file is truncated or "
                      "was not made by nanoGPT; copy the file again, or correct data.format");
+  }
+  if (LooksLikeUint32(data)) {
+    ThrowBadData(
+        data.path(),
+        "seems to contain uint32, because every second uint16 is nearly 0; nanoGPT's files "
+        "contain uint16, so write the ids again as uint16, or in another format");
   }
   DescribedTokens read;
   read.layout = {TokenType::kUint16, 0, static_cast<int64_t>(data.bytes()) / width};

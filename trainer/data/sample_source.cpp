@@ -142,8 +142,25 @@ int64_t SampleSource::WindowAt(const BlendOrder::Place& place) const {
 
 void SampleSource::Fill(int64_t sample, int64_t* tokens) const {
   const BlendOrder::Place place = order_.At(PositionOf(sample));
-  const TokenFile& file = *files_[place.source].file;
-  const int64_t first = WindowAt(place) * options_.seq_length;
+  FillWindow(place.source, WindowAt(place), tokens);
+}
+
+void SampleSource::CheckTokens(int64_t windows) const {
+  std::vector<int64_t> tokens(options_.seq_length + 1);
+  for (int64_t source = 0; source < sources(); ++source) {
+    const int64_t checked = std::min(windows, windows_[source]);
+    const int64_t last = windows_[source] - 1;
+    for (int64_t i = 0; i < checked; ++i) {
+      // The first window is number 0, the last one is `last`. The product does not overflow,
+      // because `windows` is small.
+      FillWindow(source, checked == 1 ? 0 : i * last / (checked - 1), tokens.data());
+    }
+  }
+}
+
+void SampleSource::FillWindow(int64_t source, int64_t window, int64_t* tokens) const {
+  const TokenFile& file = *files_[source].file;
+  const int64_t first = window * options_.seq_length;
   const int64_t largest = file.Copy(first, options_.seq_length + 1, tokens);
   if (largest >= 0 && largest < options_.vocab_size) return;
   throw TrainerError(ExitCode::kBadData, file.path() + ": token id " + std::to_string(largest) +

@@ -78,8 +78,12 @@ class SampleSource {
   // Writes the seq_length + 1 tokens of sample number `sample` to `tokens`. Throws kBadData if a
   // token id is outside the vocabulary.
   void Fill(int64_t sample, int64_t* tokens) const;
+  // Checks the token ids of up to `windows` windows per file, spread evenly over the file. Throws
+  // kBadData as Fill does.
+  void CheckTokens(int64_t windows) const;
 
  private:
+  void FillWindow(int64_t source, int64_t window, int64_t* tokens) const;
   int64_t WindowAt(const BlendOrder::Place& place) const;
 
   std::vector<WeightedTokens> files_;

@@ -6,6 +6,10 @@
 namespace trainyard::trainer {
 namespace {
 
+// Windows per file whose token ids are checked at the start. 256 reads take less than a second,
+// even on network storage.
+constexpr int64_t kWindowsChecked = 256;
+
 SampleSourceOptions TrainingOrder(const RunConfig& config, const std::string& skip) {
   SampleSourceOptions options;
   options.seq_length = config.train.seq_length;
@@ -21,7 +25,9 @@ SampleSourceOptions TrainingOrder(const RunConfig& config, const std::string& sk
 TrainingSamples::TrainingSamples(const RunConfig& config, const std::string& skip,
                                  int64_t data_index)
     : batches_(config, data_index),
-      source_(OpenTokens(config.data, token_format::kTrainSplit), TrainingOrder(config, skip)) {}
+      source_(OpenTokens(config.data, token_format::kTrainSplit), TrainingOrder(config, skip)) {
+  source_.CheckTokens(kWindowsChecked);
+}
 
 void TrainingSamples::Begin(int64_t first_step, int64_t first_sample,
                             const std::vector<SkipRange>& skip) {

@@ -152,6 +152,24 @@ TEST(MergeSymbolsTest, RandomMergesGiveWhatTheDefinitionGives) {
   }
 }
 
+// So many merges that stale candidates are removed several times.
+TEST(MergeSymbolsTest, LongTextsOfRandomMergesGiveWhatTheDefinitionGives) {
+  std::mt19937 random(2);
+  for (int round = 0; round < 20; ++round) {
+    MergeTable merges;
+    uint32_t ids = 4;
+    for (uint32_t i = 0; i < 200; ++i) {
+      const bool is_again =
+          i % 3 == 2 && merges.AddWithLastRank(random() % ids, random() % ids, ids - 1);
+      if (!is_again) merges.Add(random() % ids, random() % ids, ids);
+      ids += is_again ? 0 : 1;
+    }
+    std::vector<uint32_t> symbols(3000);
+    for (uint32_t& symbol : symbols) symbol = random() % 4;
+    ASSERT_THAT(ByMergeLong(merges, symbols), ElementsAreArray(ByDefinition(merges, symbols)));
+  }
+}
+
 // Quadratic time would take minutes.
 TEST(MergeSymbolsTest, AMillionEqualSymbolsTakeNoQuadraticTime) {
   MergeTable merges;

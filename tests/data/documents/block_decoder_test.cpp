@@ -179,5 +179,63 @@ TEST(BlockDecoderTest, PartsOfJsonLinesContainTheLineAndItsNumber) {
   EXPECT_THAT(lines, ElementsAre("0{\"text\":\"a\"}", "3 {\"id\":1,\"text\":\"b\xEF\xBF\xBD\"}\r"));
 }
 
+// The rows of a Parquet page: text, null, no UTF-8, empty.
+RawBlock PageBlock(const InputFile& file) {
+  auto page = std::make_shared<TextPage>();
+  page->values = {"one", std::nullopt,
+                  "b\xFF"
+                  "ad",
+                  ""};
+  RawBlock block;
+  block.file = &file;
+  block.rows = page;
+  return block;
+}
+
+TEST(BlockDecoderTest, RowsAreDocuments) {
+  const InputFile file = {"/in/file", InputKind::kParquet, 0, Compression::kNone};
+  RawBlock block = PageBlock(file);
+  PodTexts pods;
+  BlockDecoder decoder({"body"}, &pods);
+  std::vector<std::string> fields;
+  decoder.ObserveFields([&](std::string_view key, JsonType type) {
+    fields.push_back(std::string(key) + (type == JsonType::kNull ? ":null" : ""));
+  });
+  std::vector<std::string> rows;
+  const auto lines = decoder.Decode(&block, [&](const TextPart& part) {
+    EXPECT_TRUE(part.begins_document && part.ends_document && part.json.empty());
+    rows.push_back(std::to_string(part.line) + std::string(part.text));
+  });
+  ASSERT_TRUE(lines.ok());
+  EXPECT_THAT(rows, ElementsAre("0one", "3"));
+  EXPECT_THAT(fields, ElementsAre("body", "body:null", "body", "body"));
+  EXPECT_EQ(lines->line_ends, 4);
+  EXPECT_EQ(lines->lines, 4);
+  ASSERT_EQ(lines->bad.size(), 2u);
+  EXPECT_EQ(lines->bad[0].line, 1);
+  EXPECT_EQ(lines->bad[0].kind, BadLineKind::kFieldNull);
+  EXPECT_EQ(lines->bad[0].cause, "column \"body\" is null");
+  EXPECT_EQ(lines->bad[1].line, 2);
+  EXPECT_EQ(lines->bad[1].kind, BadLineKind::kNotUtf8);
+  EXPECT_THAT(lines->bad[1].cause, HasSubstr("not UTF-8 at byte 1 of the text; pass --utf8"));
+}
+
+TEST(BlockDecoderTest, RepairsRows) {
+  const InputFile file = {"/in/file", InputKind::kParquet, 0, Compression::kNone};
+  RawBlock block = PageBlock(file);
+  PodTexts pods;
+  std::vector<std::string> rows;
+  const auto lines = BlockDecoder(Replacing(), &pods).Decode(&block, [&](const TextPart& part) {
+    rows.emplace_back(part.text);
+  });
+  ASSERT_TRUE(lines.ok());
+  EXPECT_THAT(rows, ElementsAre("one",
+                                "b\xEF\xBF\xBD"
+                                "ad",
+                                ""));
+  EXPECT_EQ(lines->repaired, 1);
+  EXPECT_EQ(lines->bad.size(), 1u);
+}
+
 }  // namespace
 }  // namespace trainyard::data

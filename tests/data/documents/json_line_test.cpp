@@ -76,6 +76,20 @@ TEST_F(JsonLineTest, ChecksTheWholeLine) {
   ExpectBad("\"text\"", BadLineKind::kNotJson, "not a JSON object");
 }
 
+TEST_F(JsonLineTest, AdvisesOnCommonMistakes) {
+  const char* const null = "NaN and Infinity are not JSON, so write null instead";
+  ExpectBad(R"({"text": "one", "score": NaN})", BadLineKind::kNotJson, null);
+  ExpectBad(R"({"a": "\"", "score": -Infinity, "text": "one"})", BadLineKind::kNotJson, null);
+  for (const char* line : {"{", " { \r", "["}) {
+    ExpectBad(line, BadLineKind::kNotJson, "the value continues on the next line, so write one");
+  }
+  for (const char* line : {R"({"text": "NaN \" Infinity", })", R"({"text": "a)", "}", "{}}"}) {
+    const LineText parsed = Parse(line);
+    ASSERT_TRUE(parsed.bad);
+    EXPECT_THAT(parsed.bad->cause, testing::Not(HasSubstr("write")));
+  }
+}
+
 TEST_F(JsonLineTest, NamesWhatIsWrongWithTheField) {
   ExpectBad(R"({"body":"a"})", BadLineKind::kFieldMissing,
             "no field \"text\"; pass the name of the field that contains the text with --field");

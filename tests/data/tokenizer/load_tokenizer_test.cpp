@@ -66,6 +66,66 @@ TEST(LoadTokenizerTest, PrefersTokenizerJsonInADirectory) {
   EXPECT_THAT(Encode(**tokenizer, "ab"), ElementsAre(256));
 }
 
+// A vocabulary of no known family with the tokens <end> and <begin>.
+nlohmann::json ChatTokenizer() {
+  nlohmann::json tokenizer = ByteLevelJson({{"a", "b"}});
+  nlohmann::json& added = tokenizer["added_tokens"];
+  for (const char* text : {"<end>", "<begin>"}) {
+    added.push_back(added[0]);
+    added.back()["content"] = text;
+    added.back()["id"] = 256 + added.size();
+  }
+  return tokenizer;
+}
+
+absl::StatusOr<std::unique_ptr<Tokenizer>> LoadWithConfig(const nlohmann::json& tokenizer,
+                                                          const std::string& config,
+                                                          const LoadOptions& options = {}) {
+  const TokenizerDirectory directory;
+  directory.Write("tokenizer_config.json", config);
+  return LoadTokenizer(directory.Write("tokenizer.json", tokenizer.dump()), options);
+}
+
+TEST(LoadTokenizerTest, ReadsTokenizerConfigBesideTokenizerJson) {
+  const auto plain = LoadJson(ChatTokenizer());
+  ASSERT_TRUE(plain.ok()) << plain.status();
+  EXPECT_EQ((*plain)->end_of_document(), 257u);
+  EXPECT_EQ((*plain)->begin_of_document(), std::nullopt);
+  const auto tokenizer = LoadWithConfig(
+      ChatTokenizer(),
+      R"({"eos_token": "<end>", "bos_token": {"content": "<begin>"}, "add_bos_token": true})");
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status();
+  EXPECT_EQ((*tokenizer)->end_of_document(), 258u);
+  EXPECT_EQ((*tokenizer)->begin_of_document(), 259u);
+  EXPECT_TRUE((*tokenizer)->begins_documents());
+  ASSERT_EQ((*tokenizer)->files().size(), 2u);
+  EXPECT_EQ((*tokenizer)->files()[1].name, "tokenizer_config.json");
+  EXPECT_EQ((*tokenizer)->fingerprint(), (*plain)->fingerprint());
+  const auto without = LoadWithConfig(
+      ChatTokenizer(), R"({"bos_token": "<begin>", "add_bos_token": false, "eos_token": null})");
+  ASSERT_TRUE(without.ok()) << without.status();
+  EXPECT_EQ((*without)->end_of_document(), 257u);
+  EXPECT_FALSE((*without)->begins_documents());
+}
+
+TEST(LoadTokenizerTest, TheUserTakesPrecedenceOverTokenizerConfig) {
+  LoadOptions options;
+  options.document_tokens.end_of_document = "<begin>";
+  const auto tokenizer = LoadWithConfig(ChatTokenizer(), R"({"eos_token": "<end>"})", options);
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status();
+  EXPECT_EQ((*tokenizer)->end_of_document(), 259u);
+  EXPECT_FALSE((*tokenizer)->begins_documents());
+}
+
+TEST(LoadTokenizerTest, RefusesADamagedTokenizerConfig) {
+  EXPECT_THAT(std::string(LoadWithConfig(ChatTokenizer(), "[]").status().message()),
+              HasSubstr("tokenizer_config.json: is not a JSON object; copy the file again"));
+  EXPECT_THAT(std::string(LoadWithConfig(ByteLevelJson({{"a", "b"}}), R"({"add_bos_token": true})")
+                              .status()
+                              .message()),
+              HasSubstr("the vocabulary has no bos_token; correct the two files"));
+}
+
 TEST(LoadTokenizerTest, ReadsTiktokenWithANamedFamily) {
   const TokenizerDirectory directory;
   const std::string path = directory.Write("small.tiktoken", TiktokenText({"bc", "ab", "abc"}));

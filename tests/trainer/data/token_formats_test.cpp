@@ -131,6 +131,27 @@ TEST(TokenFormatsTest, RefusesFilesOfAnotherFormatThanNamed) {
               HasSubstr("not a token file of llm.c"));
 }
 
+TEST(TokenFormatsTest, RefusesUint32InFilesOfNanogpt) {
+  const TokenDirectory directory;
+  Tokens ids;
+  for (int64_t i = 0; i < 500; ++i) ids.push_back(i * 37 % 100000);
+  directory.WriteText("train.bin", LittleEndianBytes(ids, 4));
+  EXPECT_THAT(RefusalOf(directory, ExitCode::kBadData, DataFormat::kNanogpt),
+              HasSubstr("seems to contain uint32, because every second uint16 is nearly 0"));
+  const auto accepts = [&](const Tokens& tokens) {
+    directory.WriteText("train.bin", LittleEndianBytes(tokens, 2));
+    return OpenedTokens(directory, "", DataFormat::kNanogpt) == tokens;
+  };
+  EXPECT_TRUE(accepts(Tokens(500, 0)));
+  EXPECT_TRUE(accepts(Tokens(500, 16)));
+  EXPECT_TRUE(accepts(Tokens(ids.begin(), ids.begin() + 400)));
+  // One large value at an odd place, and too few values.
+  Tokens alternating;
+  for (int64_t i = 0; i < 500; ++i) alternating.push_back(i % 2 == 0 ? 1000 : i == 301 ? 16 : 1);
+  EXPECT_TRUE(accepts(alternating));
+  EXPECT_TRUE(accepts(Tokens(alternating.begin(), alternating.begin() + 126)));
+}
+
 TEST(TokenFormatsTest, RefusesDamagedFilesOfLlmc) {
   const TokenDirectory directory;
   const std::string sound = LlmcFile(kTokens, 20240520, 1, 2);
