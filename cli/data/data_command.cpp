@@ -48,6 +48,9 @@ std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options) {
   CLI::App* dedup =
       app.add_subcommand("dedup", "Remove duplicate documents; continues an interrupted run");
   AddDedupOptions(*dedup, &options->dedup);
+  CLI::App* mix = app.add_subcommand(
+      "mix", "Check a blend of data sets by weights and write it as settings for a job file");
+  AddMixOptions(*mix, &options->mix);
   return {
       {prepare,
        [options](const std::string& program) { return PrepareLine(program, options->prepare); }},
@@ -62,8 +65,8 @@ std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options) {
        }},
       {filter,
        [options](const std::string& program) { return FilterLine(program, options->filter); }},
-      {dedup,
-       [options](const std::string& program) { return DedupLine(program, options->dedup); }}};
+      {dedup, [options](const std::string& program) { return DedupLine(program, options->dedup); }},
+      {mix, [options](const std::string& program) { return MixLine(program, options->mix); }}};
 }
 
 int RunDataCommand(const DataCommand& command) {

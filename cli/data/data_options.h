@@ -41,6 +41,9 @@ std::vector<std::string> FilterLine(const std::string& program, const data::Filt
 void AddDedupOptions(CLI::App& app, data::DedupOptions* options);
 std::vector<std::string> DedupLine(const std::string& program, const data::DedupOptions& options);
 
+void AddMixOptions(CLI::App& app, data::MixOptions* options);
+std::vector<std::string> MixLine(const std::string& program, const data::MixOptions& options);
+
 }  // namespace trainyard::cli
 
 #endif  // TRAINYARD_CLI_DATA_DATA_OPTIONS_H_

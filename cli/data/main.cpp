@@ -18,6 +18,7 @@
 #include "data/prepare/dedup_data.h"
 #include "data/prepare/filter_data.h"
 #include "data/prepare/inspect.h"
+#include "data/prepare/mix.h"
 #include "data/prepare/prepare.h"
 #include "data/prepare/train_tokenizer.h"
 #include "data/prepare/verify.h"
@@ -139,6 +140,12 @@ absl::StatusOr<std::string> Dedup(const trainyard::data::DedupOptions& options,
   return trainyard::data::DedupText(*summary);
 }
 
+absl::StatusOr<std::string> Mix(const trainyard::data::MixOptions& options) {
+  const auto result = trainyard::data::MixData(options);
+  if (!result.ok()) return result.status();
+  return trainyard::data::MixText(*result);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -166,6 +173,9 @@ int main(int argc, char** argv) {
   if (app.got_subcommand("dedup")) {
     return Run(options.dedup.quiet,
                [&](Progress* progress) { return Dedup(options.dedup, progress); });
+  }
+  if (app.got_subcommand("mix")) {
+    return Run(/*quiet=*/true, [&](Progress*) { return Mix(options.mix); });
   }
   if (app.got_subcommand("inspect")) {
     return Run(options.inspect.quiet,
