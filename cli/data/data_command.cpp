@@ -54,6 +54,9 @@ std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options) {
   CLI::App* show = app.add_subcommand(
       "show", "Show one document: text, source, why it was dropped, tokens of several tokenizers");
   AddShowOptions(*show, &options->show);
+  CLI::App* mix = app.add_subcommand(
+      "mix", "Check a blend of data sets by weights and write it as settings for a job file");
+  AddMixOptions(*mix, &options->mix);
   return {
       {prepare,
        [options](const std::string& program) { return PrepareLine(program, options->prepare); }},
@@ -71,7 +74,8 @@ std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options) {
       {dedup, [options](const std::string& program) { return DedupLine(program, options->dedup); }},
       {report,
        [options](const std::string& program) { return ReportLine(program, options->report); }},
-      {show, [options](const std::string& program) { return ShowLine(program, options->show); }}};
+      {show, [options](const std::string& program) { return ShowLine(program, options->show); }},
+      {mix, [options](const std::string& program) { return MixLine(program, options->mix); }}};
 }
 
 int RunDataCommand(const DataCommand& command) {

@@ -5,6 +5,7 @@
 #include <CLI/Formatter.hpp>
 #include <cstdint>
 #include <cstdio>
+#include <map>
 
 namespace trainyard::cli {
 namespace {
@@ -384,6 +385,46 @@ std::vector<std::string> DedupLine(const std::string& program, const data::Dedup
   if (!options.scratch.empty()) line.push_back("--scratch=" + options.scratch);
   if (options.force) line.push_back("--force");
   AppendInputs(options, &line);
+  return line;
+}
+
+void AddMixOptions(CLI::App& app, data::MixOptions* options) {
+  const auto add_tokens = [&app](const char* name, int64_t* value, const char* text) {
+    app.add_option(name, *value, text)
+        ->type_name("TOKENS")
+        ->transform(CLI::AsNumberWithUnit(
+            std::map<std::string, int64_t>{
+                {"K", 1'000}, {"M", 1'000'000}, {"B", 1'000'000'000}, {"T", 1'000'000'000'000}},
+            CLI::AsNumberWithUnit::CASE_SENSITIVE, "TOKENS"))
+        ->check(CLI::Range(int64_t{1}, int64_t{1'000'000'000'000'000'000}));
+  };
+  app.add_option(
+         "file", options->file,
+         "YAML file with `blend` and optional `blend_stages`, as in section `data` of a job "
+         "file; paths are relative to this file")
+      ->type_name("MIX.yaml")
+      ->check(NotEmpty)
+      ->required();
+  app.add_option("-o,--out", options->out, "directory to create")
+      ->type_name("DIR")
+      ->check(NotEmpty)
+      ->required();
+  add_tokens("--tokens", &options->tokens,
+             "tokens of the run, such as 100B; prints how often each data set is read");
+  add_tokens("--step-tokens", &options->step_tokens,
+             "tokens of one step (train.global_batch * train.seq_length); required by --tokens if "
+             "the file has `blend_stages`");
+  app.add_flag("--force", options->force, "replace an earlier result at DIR");
+}
+
+std::vector<std::string> MixLine(const std::string& program, const data::MixOptions& options) {
+  std::vector<std::string> line = {program, "mix", "--out=" + options.out};
+  if (options.tokens > 0) line.push_back("--tokens=" + std::to_string(options.tokens));
+  if (options.step_tokens > 0) {
+    line.push_back("--step-tokens=" + std::to_string(options.step_tokens));
+  }
+  if (options.force) line.push_back("--force");
+  line.insert(line.end(), {"--", options.file});
   return line;
 }
 

@@ -18,6 +18,7 @@
 #include "data/prepare/dedup_data.h"
 #include "data/prepare/filter_data.h"
 #include "data/prepare/inspect.h"
+#include "data/prepare/mix.h"
 #include "data/prepare/prepare.h"
 #include "data/prepare/report_data.h"
 #include "data/prepare/show_data.h"
@@ -148,6 +149,12 @@ absl::StatusOr<std::string> Show(const trainyard::data::ShowOptions& options) {
                                   : trainyard::data::ShownText(*document, options);
 }
 
+absl::StatusOr<std::string> Mix(const trainyard::data::MixOptions& options) {
+  const auto result = trainyard::data::MixData(options);
+  if (!result.ok()) return result.status();
+  return trainyard::data::MixText(*result);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -175,6 +182,9 @@ int main(int argc, char** argv) {
   if (app.got_subcommand("dedup")) {
     return Run(options.dedup.quiet,
                [&](Progress* progress) { return Dedup(options.dedup, progress); });
+  }
+  if (app.got_subcommand("mix")) {
+    return Run(/*quiet=*/true, [&](Progress*) { return Mix(options.mix); });
   }
   if (app.got_subcommand("inspect")) {
     return Run(options.inspect.quiet,

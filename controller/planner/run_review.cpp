@@ -7,6 +7,7 @@
 
 #include "controller/planner/amount.h"
 #include "controller/planner/figures.h"
+#include "proto/rules/blend_stages.h"
 
 namespace trainyard::planner {
 namespace {
@@ -47,6 +48,18 @@ void ReviewBlend(const std::vector<std::string>& blend, std::vector<Finding>& fi
                       "the shares sum to " + FigureText(sum, 4), "shares that sum to 1"});
 }
 
+// Reports the first entry of data.blend_stages that begins after the end of the run.
+void ReviewStages(const RunConfig& config, std::vector<Finding>& findings) {
+  const int64_t steps = config.train.steps;
+  for (const BlendStage& stage : BlendStagesOf(config.data).stages) {
+    if (steps == 0 || stage.first_step <= steps) continue;
+    findings.push_back({"`data.blend_stages` at step " + WholeText(stage.first_step),
+                        "the run ends at step " + WholeText(steps) + ", before this entry begins",
+                        "a step up to " + WholeText(steps) + ", or no such entry"});
+    return;
+  }
+}
+
 }  // namespace
 
 double TokensOf(const TrainConfig& train) {
@@ -61,6 +74,7 @@ std::vector<Finding> ReviewJob(const RunConfig& config, bool writes_sequence_par
   if (writes_sequence_parallel) ReviewSequenceParallel(config.layout, findings);
   ReviewSamples(config.train, findings);
   ReviewBlend(config.data.blend, findings);
+  ReviewStages(config, findings);
   return findings;
 }
 

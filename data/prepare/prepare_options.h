@@ -97,6 +97,14 @@ struct DedupOptions : InputOptions {
   bool force = false;  // delete an earlier run in the directory
 };
 
+struct MixOptions {
+  std::string file;         // for ReadMixFile
+  std::string out;          // directory to create
+  int64_t tokens = 0;       // number of tokens of the run; 0: unknown
+  int64_t step_tokens = 0;  // number of tokens of a step; 0: unknown
+  bool force = false;       // replace an existing directory of `data mix`
+};
+
 }  // namespace trainyard::data
 
 #endif  // TRAINYARD_DATA_PREPARE_PREPARE_OPTIONS_H_

@@ -31,10 +31,11 @@ absl::Status Sync(const std::string& directory) {
   return failed.has_value() ? CannotCreate(directory, failed->number) : absl::OkStatus();
 }
 
-// True for a directory written by `data prepare`. --force replaces only such directories, so that a
-// typing error cannot delete a home directory.
+// True for a directory written by `data prepare` or `data mix`. --force replaces only such
+// directories, so that a typing error cannot delete a home directory.
 bool HoldsDataSet(const fs::path& path) {
   std::error_code error;
+  if (fs::exists(path / kMixFile, error) && fs::exists(path / "data.yaml", error)) return true;
   if (fs::exists(path / "train.bin", error) && fs::exists(path / "train.json", error)) return true;
   return fs::exists(path / kDatasetFile, error) && ReadDescription(path.string()).ok();
 }
@@ -50,8 +51,7 @@ absl::Status CheckTarget(const std::string& target, bool replace) {
   }
   if (replace) return absl::OkStatus();
   return absl::AlreadyExistsError(
-      target +
-      " contains a data set; replace it with --force, or choose another directory with --out");
+      target + " has an earlier result; replace it with --force, or choose another directory");
 }
 
 }  // namespace

@@ -10,12 +10,15 @@
 
 namespace trainyard::data {
 
+// The file by which a directory of `data mix` is recognized.
+inline constexpr char kMixFile[] = "mix.json";
+
 // Unless Publish has succeeded, the destructor removes the directory with all its contents.
 class OutputDirectory {
  public:
   // Creates a new directory next to `target`, in which files are written until Publish. `target`
-  // must be missing or empty. With `replace`, it may also contain a data set. Otherwise returns
-  // AlreadyExists.
+  // must be missing or empty. With `replace`, it may also contain a data set or a blend of `data
+  // mix`. Otherwise returns AlreadyExists.
   static absl::StatusOr<std::unique_ptr<OutputDirectory>> Create(const std::string& target,
                                                                  bool replace);
   ~OutputDirectory();

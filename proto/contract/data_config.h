@@ -36,6 +36,7 @@ struct DataConfig {
   uint64_t seed = 1234;
   DataFormat format = DataFormat::kAuto;
   std::vector<std::string> blend;
+  std::vector<std::string> blend_stages;
   bool reset_attention_mask = false;
   bool reset_position_ids = false;
   bool eod_mask_loss = false;
@@ -52,6 +53,7 @@ void VisitSettings(Config& config, Visit&& visit) {
   visit("seed", SettingRule{.has_default = true}, config.seed);
   visit("format", SettingRule{.has_default = true}, config.format);
   visit("blend", SettingRule{}, config.blend);
+  visit("blend_stages", SettingRule{}, config.blend_stages);
   visit("reset_attention_mask", SettingRule{.has_default = true}, config.reset_attention_mask);
   visit("reset_position_ids", SettingRule{.has_default = true}, config.reset_position_ids);
   visit("eod_mask_loss", SettingRule{.has_default = true}, config.eod_mask_loss);

@@ -137,6 +137,9 @@ void Read(const v1::DataSpec& spec, DataConfig& config) {
   if (spec.has_seed()) config.seed = spec.seed();
   if (spec.has_format()) config.format = static_cast<DataFormat>(spec.format());
   if (!spec.blend().empty()) config.blend.assign(spec.blend().begin(), spec.blend().end());
+  if (!spec.blend_stages().empty()) {
+    config.blend_stages.assign(spec.blend_stages().begin(), spec.blend_stages().end());
+  }
   if (spec.has_reset_attention_mask()) config.reset_attention_mask = spec.reset_attention_mask();
   if (spec.has_reset_position_ids()) config.reset_position_ids = spec.reset_position_ids();
   if (spec.has_eod_mask_loss()) config.eod_mask_loss = spec.eod_mask_loss();

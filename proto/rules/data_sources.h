@@ -12,14 +12,12 @@
 
 namespace trainyard {
 
-// The maximum period of a blend. After a period, in samples, the mixture repeats. The period is
-// limited because the trainer keeps a table with one entry per sample of the period.
-inline constexpr int64_t kBlendPeriodMax = int64_t{1} << 22;
-
 struct DataSource {
   std::string name;  // From the last part of the path; unique, valid in a metric name.
   std::string path;
-  int64_t share = 1;  // Samples per period; the shares have no common divisor.
+  // Samples per period; the shares have no common divisor. 0: only data.blend_stages uses the
+  // source.
+  int64_t share = 1;
 };
 
 struct DataBlend {
@@ -27,7 +25,8 @@ struct DataBlend {
   std::string problem;              // One sentence; empty if data.blend is valid.
 };
 
-// Returns the blend. The ratios of the decimal weights are kept exactly.
+// Returns the blend with which the run begins. blend_stages.h returns the later ones. The ratios of
+// the decimal weights are kept exactly.
 DataBlend BlendOf(const DataConfig& data);
 
 struct EvaluationSet {

@@ -11,6 +11,7 @@
 #include "proto/rules/attention_rules.h"
 #include "proto/rules/batch_plan.h"
 #include "proto/rules/batch_rules.h"
+#include "proto/rules/blend_stages.h"
 #include "proto/rules/data_sources.h"
 #include "proto/rules/evaluation_rules.h"
 #include "proto/rules/loss_scale_rules.h"
@@ -169,6 +170,8 @@ void CheckData(const RunConfig& config, Problems& problems) {
   }
   if (std::string problem = BlendOf(data).problem; !problem.empty()) {
     problems.push_back({"data.blend", std::move(problem)});
+  } else if (problem = BlendStagesOf(data).problem; !problem.empty()) {
+    problems.push_back({"data.blend_stages", std::move(problem)});
   }
   Append(FindDocumentProblems(config), problems);
   if (std::string problem = EvaluationSetsOf(config.evaluation).problem; !problem.empty()) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <tuple>
 
 #include "tests/trainer/data/foreign_tokens.h"
 #include "tests/trainer/trainer_process.h"
@@ -85,6 +86,53 @@ TEST(DataSourcesProcessTest, ABlendResumesBitForBitAndUnderAnyLayout) {
       << changed.Output();
 }
 
+// Resumes before the first stage, in it, and in the second one.
+TEST(DataSourcesProcessTest, StagesOfABlendAreKeptByResumesAndLayouts) {
+  TrainerFolder folder;
+  UseBlend(folder);
+  folder.spec["data"]["blend"] = {"1 " + (folder.path() / "data").string(),
+                                  "0 " + (folder.path() / "other").string()};
+  folder.spec["data"]["blend_stages"] = {"9 data=1 other=1", "15 other=1"};
+  TrainerProcess first(folder, {.run = "a", .checkpoints = "a"});
+  ASSERT_EQ(first.Wait(), 0) << first.Output();
+  const Losses whole = first.Losses();
+  const std::tuple<int64_t, std::string, int> resumes[] = {
+      {5, "05", 1}, {10, "10", 1}, {10, "10", 2}, {15, "15", 1}};
+  for (const auto& [step, digits, ranks] : resumes) {
+    const std::string run = "from" + digits + "_" + std::to_string(ranks);
+    const std::string checkpoint = folder.path() / ("a/step_0000000" + digits);
+    const Losses resumed =
+        TrainToTheEnd(folder, {.world_size = ranks,
+                               .run = run,
+                               .checkpoints = run,
+                               .variables = {{"TRAINYARD_RESUME_FROM", checkpoint}}});
+    ASSERT_EQ(static_cast<int64_t>(resumed.size()), 20 - step);
+    for (const auto& [at, loss] : resumed) {
+      EXPECT_NEAR(loss, whole.at(at), ranks == 1 ? 0 : 1e-5 * loss) << run << " step " << at;
+    }
+  }
+  // Steps 9 to 14 take 24 of 48 samples from `other`, and steps 15 to 20 take all 48.
+  const json metrics = first.Records("metrics").back();
+  EXPECT_DOUBLE_EQ(metrics["data_epochs_data"], 88.0 / 1249);
+  EXPECT_DOUBLE_EQ(metrics["data_epochs_other"], 72.0 / 56);
+  EXPECT_NE(first.Output().find("45 % of the samples; this run reads them 1.29 times"),
+            std::string::npos)
+      << first.Output();
+
+  folder.spec["data"]["blend_stages"] = {"9 data=1 other=3"};
+  TrainerProcess changed(
+      folder, {.run = "b",
+               .checkpoints = "b",
+               .variables = {{"TRAINYARD_RESUME_FROM", folder.path() / "a/step_000000010"}}});
+  EXPECT_EQ(changed.Wait(), 0);
+  EXPECT_NE(changed.Output().find("data.blend was [1,1] and is now [1,3]. The new weights apply "
+                                  "from step 11"),
+            std::string::npos)
+      << changed.Output();
+  // Steps 9 and 10 take 8 samples from `other`, and the 10 steps after them 60.
+  EXPECT_DOUBLE_EQ(changed.Records("metrics").back()["data_epochs_other"], 68.0 / 56);
+}
+
 TEST(DataSourcesProcessTest, EveryFormatTrainsTheSame) {
   TrainerFolder folder;
   const Losses ours = TrainToTheEnd(folder, {.run = "ours", .checkpoints = "ours"});
@@ -135,6 +183,8 @@ TEST(DataSourcesProcessTest, BadDataEndsWithOneLineAndTheDocumentedCode) {
   ExpectFails(folder, 78, "`data.path` and `data.blend` are both given; keep one");
   folder.spec["data"] = {{"blend", {"1 " + data.string(), "0 /none"}}};
   ExpectFails(folder, 78, "write each entry as WEIGHT PATH");
+  folder.spec["data"] = {{"blend", {"1 " + data.string()}}, {"blend_stages", {"9 other=1"}}};
+  ExpectFails(folder, 78, "names `other`, which is no source of `data.blend`");
   folder.spec["data"] = {{"blend", {"1 " + data.string(), "1 /none"}}};
   ExpectFails(folder, 66, "/none/train.bin: cannot open");
   folder.spec["data"] = sound;

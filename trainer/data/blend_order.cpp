@@ -22,7 +22,9 @@ BlendOrder::BlendOrder(std::vector<int64_t> shares) : shares_(std::move(shares))
   std::vector<int64_t> taken(shares_.size(), 0);
   Queue waiting;  // For each source: the first position allowed for its next sample.
   Queue ready;    // Deadlines of the samples that may be taken at this position.
-  for (size_t i = 0; i < shares_.size(); ++i) waiting.emplace(0, i);
+  for (size_t i = 0; i < shares_.size(); ++i) {
+    if (shares_[i] > 0) waiting.emplace(0, i);
+  }
   for (int64_t position = 0; position < period; ++position) {
     for (; !waiting.empty() && waiting.top().first <= position; waiting.pop()) {
       const int64_t source = waiting.top().second, share = shares_[source];

@@ -7,7 +7,7 @@
 // considers the samples whose interval has begun, and takes the one whose interval ends first. This
 // rule, earliest deadline first, meets all deadlines if any order does. Such an order exists,
 // because the shares add up to one sample per position (proportionate fair scheduling, Baruah and
-// others, 1996).
+// others, 1996). A source with share 0 has no samples.
 #ifndef TRAINYARD_TRAINER_DATA_BLEND_ORDER_H_
 #define TRAINYARD_TRAINER_DATA_BLEND_ORDER_H_
 
@@ -24,7 +24,7 @@ class BlendOrder {
     int64_t index = 0;  // Index of the sample in its source's own order, from 0.
   };
 
-  // Preconditions: there are 1 to 64 shares, each share is above 0, and their sum is at most
+  // Preconditions: there are 1 to 64 shares, none is negative, and their sum is from 1 to
   // kBlendPeriodMax.
   explicit BlendOrder(std::vector<int64_t> shares);
 
@@ -36,6 +36,7 @@ class BlendOrder {
   int64_t Count(int64_t source, int64_t positions) const;
 
   // Returns the position of sample number `place.index` of `place.source`. Takes O(period) time.
+  // The share of the source must be above 0.
   int64_t PositionOf(const Place& place) const;
 
  private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <utility>
 
 #include "trainer/config/trainer_error.h"
@@ -67,10 +68,11 @@ std::shared_ptr<const TokenFile> NotOwned(const TokenFile& file) {
   return {std::shared_ptr<const TokenFile>(), &file};
 }
 
-std::vector<int64_t> SharesOf(const std::vector<WeightedTokens>& files) {
-  std::vector<int64_t> shares;
-  for (const WeightedTokens& tokens : files) shares.push_back(tokens.share);
-  return shares;
+BlendSpan SpanOf(const std::vector<WeightedTokens>& files) {
+  BlendSpan span;
+  for (const WeightedTokens& tokens : files) span.shares.push_back(tokens.share);
+  span.taken.assign(files.size(), 0);
+  return span;
 }
 
 int64_t CountWindows(const TokenFile& file, const SampleSourceOptions& options) {
@@ -105,7 +107,7 @@ int64_t PermuteIndex(uint64_t seed, int64_t epoch, int64_t size, int64_t index) 
 }
 
 SampleSource::SampleSource(std::vector<WeightedTokens> files, SampleSourceOptions options)
-    : files_(std::move(files)), options_(std::move(options)), order_(SharesOf(files_)) {
+    : files_(std::move(files)), options_(std::move(options)), order_({SpanOf(files_)}) {
   for (const WeightedTokens& tokens : files_) {
     windows_.push_back(CountWindows(*tokens.file, options_));
   }
@@ -115,19 +117,27 @@ SampleSource::SampleSource(const TokenFile& file, SampleSourceOptions options)
     : SampleSource({{NotOwned(file), 1}}, std::move(options)) {}
 
 int64_t SampleSource::positions_before_repeat() const {
-  int64_t least = order_.PositionOf({0, windows_[0]});
-  for (int64_t source = 1; source < sources(); ++source) {
-    least = std::min(least, order_.PositionOf({source, windows_[source]}));
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (int64_t source = 0; source < sources(); ++source) {
+    if (spans().front().shares[source] == 0) continue;
+    least = std::min(least, order_.order_of_first().PositionOf({source, windows_[source]}));
   }
   return least;
 }
 
 double SampleSource::PassesBefore(int64_t sample, int64_t source) const {
-  return static_cast<double>(order_.Count(source, PositionOf(sample))) /
-         static_cast<double>(windows_[source]);
+  return static_cast<double>(CountBefore(sample, source)) / static_cast<double>(windows_[source]);
+}
+
+int64_t SampleSource::CountBefore(int64_t sample, int64_t source) const {
+  return order_.Count(source, PositionOf(sample));
 }
 
 void SampleSource::SetSkip(std::vector<SkipRange> skip) { options_.skip = std::move(skip); }
+
+void SampleSource::SetSpans(std::vector<BlendSpan> spans) {
+  order_ = StagedOrder(std::move(spans));
+}
 
 int64_t SampleSource::PositionOf(int64_t sample) const {
   return trainer::PositionOf(sample, options_.skip);

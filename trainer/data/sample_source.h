@@ -6,8 +6,8 @@
 // uses window PermuteIndex(seed, p / W, W, p % W). Each data epoch therefore contains every window
 // once, in a different order.
 //
-// In a blend of several files, position p is position BlendOrder::At(p).index in the order of file
-// BlendOrder::At(p).source. Sample number k of the run, as counted by the optimizer, is the k-th
+// In a blend of several files, position p is position StagedOrder::At(p).index in the order of file
+// StagedOrder::At(p).source. Sample number k of the run, as counted by the optimizer, is the k-th
 // position (from 0) that is not in a skip range. Samples do not depend on ranks, micro-batches or
 // layout, so they are the same after a resume, a change of layout or a rollback.
 #ifndef TRAINYARD_TRAINER_DATA_SAMPLE_SOURCE_H_
@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer/data/blend_order.h"
+#include "trainer/data/blend_spans.h"
 #include "trainer/data/skip_ranges.h"
 #include "trainer/data/token_file.h"
 
@@ -42,13 +42,14 @@ struct SampleSourceOptions {
 };
 
 // A source of a blend. Out of every S samples, where S is the sum of all shares, `share` samples
-// come from this source.
+// come from this source. SetSpans replaces the shares.
 struct WeightedTokens {
   std::shared_ptr<const TokenFile> file;
   int64_t share = 1;
 };
 
-// Reads the samples of a run. Immutable except for SetSkip. Several threads may use it.
+// Reads the samples of a run. Immutable except for SetSkip and SetSpans. Several threads may use
+// it.
 class SampleSource {
  public:
   // Throws TrainerError: kBadConfig if a file's vocabulary is larger than the model's, kBadData if
@@ -63,14 +64,21 @@ class SampleSource {
   // Returns the number of windows of a file: the number of the file's samples in a data epoch
   // without skips.
   int64_t samples_per_epoch(int64_t source = 0) const { return windows_[source]; }
-  // Returns the number of positions before the first position that repeats a window.
+  // Returns the number of positions before the first position that repeats a window. Must not be
+  // called after SetSpans.
   int64_t positions_before_repeat() const;
   // Returns the number of data epochs of file `source` that the positions before sample number
   // `sample` use. The number may have a fraction.
   double PassesBefore(int64_t sample, int64_t source) const;
+  // Returns the number of positions of file `source` before sample number `sample`.
+  int64_t CountBefore(int64_t sample, int64_t source) const;
 
   // Replaces the skip ranges. Must be called before other threads use this object.
   void SetSkip(std::vector<SkipRange> skip);
+  // Replaces the shares of the files by the result of ContinuedSpans. Must be called before other
+  // threads use this object.
+  void SetSpans(std::vector<BlendSpan> spans);
+  const std::vector<BlendSpan>& spans() const { return order_.spans(); }
 
   // Returns the position of sample number `sample` in the sample order. Skip ranges are ranges of
   // such positions.
@@ -88,7 +96,7 @@ class SampleSource {
 
   std::vector<WeightedTokens> files_;
   SampleSourceOptions options_;
-  BlendOrder order_;
+  StagedOrder order_;
   std::vector<int64_t> windows_;  // By file.
 };
 

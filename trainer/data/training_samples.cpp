@@ -22,17 +22,23 @@ SampleSourceOptions TrainingOrder(const RunConfig& config, const std::string& sk
 
 }  // namespace
 
+BlendStart BlendStartOf(const SamplesStart& start) {
+  const int64_t position = start.samples == 0 ? 0 : PositionOf(start.samples - 1, start.skip) + 1;
+  return {start.step, start.samples, position, start.spans};
+}
+
 TrainingSamples::TrainingSamples(const RunConfig& config, const std::string& skip,
                                  int64_t data_index)
-    : batches_(config, data_index),
+    : stages_(BlendStagesOf(config.data).stages),
+      batches_(config, data_index),
       source_(OpenTokens(config.data, token_format::kTrainSplit), TrainingOrder(config, skip)) {
   source_.CheckTokens(kWindowsChecked);
 }
 
-void TrainingSamples::Begin(int64_t first_step, int64_t first_sample,
-                            const std::vector<SkipRange>& skip) {
-  batches_.Begin(first_step, first_sample);
-  source_.SetSkip(skip);
+void TrainingSamples::Begin(const SamplesStart& start) {
+  batches_.Begin(start.step, start.samples);
+  source_.SetSkip(start.skip);
+  source_.SetSpans(ContinuedSpans(stages_, batches_.plan(), BlendStartOf(start)));
 }
 
 std::unique_ptr<Prefetcher> TrainingSamples::Prefetch() const {

@@ -15,15 +15,26 @@
 
 namespace trainyard::trainer {
 
+// The point at which a run begins or resumes.
+struct SamplesStart {
+  int64_t step = 0;             // Steps completed.
+  int64_t samples = 0;          // Samples used; the next sample's number.
+  std::vector<SkipRange> skip;  // Positions that are left out of all samples.
+  // The spans of the run that wrote the checkpoint; empty if there is none.
+  std::vector<BlendSpan> spans = {};
+};
+
+// Returns the point in the form that the blend needs.
+BlendStart BlendStartOf(const SamplesStart& start);
+
+// Begin must be called before the samples are used.
 class TrainingSamples {
  public:
   // Opens the training data. `skip` is the value of TRAINYARD_SKIP_SAMPLES; `data_index` is this
   // rank's index along dp. Throws the errors of ParseSkipRanges, OpenTokens and SampleSource.
   TrainingSamples(const RunConfig& config, const std::string& skip, int64_t data_index);
 
-  // Sets the starting point: step `first_step` + 1 is the next step, and `first_sample` is the
-  // number of its first sample.
-  void Begin(int64_t first_step, int64_t first_sample, const std::vector<SkipRange>& skip);
+  void Begin(const SamplesStart& start);
 
   // Starts preparing the batches of the steps after Begin. This object must outlive the result and
   // must not change meanwhile.
@@ -40,6 +51,7 @@ class TrainingSamples {
   std::string PositionsOf(int64_t first, int64_t end) const;
 
  private:
+  const std::vector<BlendStage> stages_;
   BatchOrder batches_;
   SampleSource source_;
 };

@@ -11,12 +11,13 @@ namespace trainyard::trainer {
 std::vector<SourceFacts> FactsOfSources(const RunConfig& config, const SampleSource& source) {
   const std::vector<DataSource> sources = BlendOf(config.data).sources;
   const int64_t samples = BatchPlan(config.train).SamplesThrough(config.train.steps);
+  const bool has_stages = source.spans().size() > 1;
   std::vector<SourceFacts> facts;
   for (int64_t i = 0; i < source.sources(); ++i) {
     facts.push_back({.path = sources[i].path,
                      .tokens = source.file(i).size(),
                      .samples = source.samples_per_epoch(i),
-                     .share = sources[i].share,
+                     .share = has_stages ? source.CountBefore(samples, i) : sources[i].share,
                      .passes = source.PassesBefore(samples, i)});
   }
   return facts;

@@ -69,9 +69,10 @@ void Trainer::Start() {
   const bool is_restored = restored.has_value();
   const ClaimedDirectory claim =
       ClaimDirectory(*setup_.groups.world, setup_.device, setup_.env, !is_restored);
-  const StartedAttempt attempt = is_restored ? restored->attempt : StartAttempt(setup_, Target());
+  StartedAttempt attempt = is_restored ? restored->attempt : StartAttempt(setup_, Target());
   const TrainingState& state = attempt.state;
-  samples_.Begin(state.step, state.samples, state.skip);
+  samples_.Begin({state.step, state.samples, state.skip, state.spans});
+  attempt.state.spans = samples_.source().spans();
   const bool has_missed_save = is_restored && recovery_->HasMissedSave(state);
   if (is_restored) {
     for (const ReportedStep& step : restored->unreported) report_.Repeat(step);

@@ -7,10 +7,11 @@
 #include <utility>
 
 #include "proto/model/model_fingerprint.h"
-#include "proto/rules/data_sources.h"
 #include "trainer/checkpoint/box.h"
 #include "trainer/config/run_config_json.h"
 #include "trainer/config/trainer_error.h"
+#include "trainer/data/training_samples.h"
+#include "trainer/state/blend_state.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -23,9 +24,6 @@ constexpr char kSecondMoment[] = "optimizer.exp_avg_sq.";
 
 // Key of the skip ranges. The value has the format of TRAINYARD_SKIP_SAMPLES.
 constexpr char kSkipSamples[] = "skip_samples";
-
-// Key of the sources' shares, which determine the order of blended data.
-constexpr char kDataShares[] = "data_shares";
 
 // Key of the averages for the gradient noise scale. Absent if they are zero.
 constexpr char kNoise[] = "gradient_noise";
@@ -65,12 +63,6 @@ BestEvaluation BestFromJson(const json& state) {
   const json best = state.value(kBest, json::object());
   if (!best.contains("step") || !best.contains("set") || !best.contains("loss")) return {};
   return {best["step"].get<int64_t>(), best["set"].get<std::string>(), best["loss"].get<double>()};
-}
-
-json DataShares(const RunConfig& config) {
-  json shares = json::array();
-  for (const DataSource& source : BlendOf(config.data).sources) shares.push_back(source.share);
-  return shares;
 }
 
 void CheckModel(const CheckpointReader& reader, const ModelConfig& model) {
@@ -232,8 +224,8 @@ json TrainingStateToJson(const TrainingState& state, const RunConfig& config) {
                {"tokens", state.tokens},
                {kSkipSamples, SkipRangesToText(state.skip)},
                {"data_seed", config.data.seed},
-               {kDataShares, DataShares(config)},
                {"seq_length", config.train.seq_length}};
+  AddBlend(state.spans, config.data, text);
   if (state.noise != NoiseScaleAverage{}) {
     text[kNoise] = {{"gradient", state.noise.gradient}, {"trace", state.noise.trace}};
   }
@@ -250,6 +242,7 @@ TrainingState TrainingStateFromJson(const json& state) {
             state.at("samples").get<int64_t>(),
             state.at("tokens").get<int64_t>(),
             ParseSkipRanges(state.value(kSkipSamples, "")),
+            BlendIn(state),
             NoiseFromJson(state),
             LossScaleFromJson(state),
             EvaluationIn(state),
@@ -329,9 +322,13 @@ std::vector<std::string> DataOrderChanges(const json& state, const RunConfig& co
                       ", so the order of samples changes and some samples repeat.");
   };
   compare("data_seed", "data.seed", config.data.seed);
-  compare(kDataShares, "data.blend", DataShares(config));
   compare("seq_length", "train.seq_length", config.train.seq_length);
-  const std::vector<SkipRange> kept = RangesOutside(TrainingStateFromJson(state).skip, given);
+  const TrainingState stored = TrainingStateFromJson(state);
+  const SamplesStart start = {stored.step, stored.samples, stored.skip, stored.spans};
+  if (std::string change = BlendChange(BlendStartOf(start), config); !change.empty()) {
+    changes.push_back(std::move(change));
+  }
+  const std::vector<SkipRange> kept = RangesOutside(stored.skip, given);
   if (!kept.empty()) {
     changes.push_back("TRAINYARD_SKIP_SAMPLES does not contain " + SkipRangesToText(kept) +
                       ", which this run has skipped so far. These samples remain skipped.");

@@ -10,6 +10,7 @@
 #include "proto/contract/run_config.h"
 #include "trainer/checkpoint/checkpoint_reader.h"
 #include "trainer/checkpoint/checkpoint_writer.h"
+#include "trainer/data/blend_spans.h"
 #include "trainer/data/skip_ranges.h"
 #include "trainer/model/expert_balance.h"
 #include "trainer/model/parameter_store.h"
@@ -27,6 +28,7 @@ struct TrainingState {
   int64_t samples = 0;  // Number of samples used; the next sample's number.
   int64_t tokens = 0;
   std::vector<SkipRange> skip;   // Positions that are left out of all samples.
+  std::vector<BlendSpan> spans;  // The blend's spans, from that of the latest sample on.
   NoiseScaleAverage noise = {};  // 0 if train.gradient_noise_scale was off.
   LossScale loss_scale = {};     // Its defaults unless the run is or was in fp16.
   StoredEvaluation evaluation;   // The latest evaluation.

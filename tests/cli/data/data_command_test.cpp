@@ -196,7 +196,31 @@ TEST(DataCommandTest, EveryOptionOfDedupReachesTheProgramThatDoesTheWork) {
   EXPECT_EQ(Parse(DedupLine("x", typed)).dedup.threshold, std::nullopt);
 }
 
+TEST(DataCommandTest, EveryOptionOfMixReachesTheProgramThatDoesTheWork) {
+  const data::MixOptions options = {"-mix.yaml", "out put", 1'500'000, 4096, true};
+  const data::MixOptions read = Parse(MixLine("trainyard-data", options)).mix;
+  EXPECT_EQ(read.file, options.file);
+  EXPECT_EQ(read.out, options.out);
+  EXPECT_EQ(read.tokens, options.tokens);
+  EXPECT_EQ(read.step_tokens, options.step_tokens);
+  EXPECT_TRUE(read.force);
+  const data::MixOptions typed =
+      Parse({"x", "mix", "m.yaml", "-o", "d", "--tokens", "100B", "--step-tokens", "4M"}).mix;
+  EXPECT_EQ(typed.tokens, 100'000'000'000);
+  EXPECT_EQ(typed.step_tokens, 4'000'000);
+  const data::MixOptions again = Parse(MixLine("x", Parse({"x", "mix", "m", "-o", "d"}).mix)).mix;
+  EXPECT_EQ(again.tokens, 0);
+  EXPECT_EQ(again.step_tokens, 0);
+  EXPECT_FALSE(again.force);
+}
+
 TEST(DataCommandTest, RefusesValuesThatMakeNoSense) {
+  EXPECT_THROW(Parse({"x", "mix", "m.yaml"}), CLI::RequiredError);
+  EXPECT_THROW(Parse({"x", "mix", "-o", "d"}), CLI::RequiredError);
+  for (const char* tokens : {"0", "-1", "1.5B", "5X", "9999999999999T"}) {
+    EXPECT_THROW(Parse({"x", "mix", "m.yaml", "-o", "d", "--tokens", tokens}), CLI::ValidationError)
+        << tokens;
+  }
   EXPECT_THROW(Parse({"x", "filter", "a.txt", "-o", "d"}), CLI::RequiredError);
   EXPECT_THROW(Parse({"x", "filter", "a.txt", "--rules", "c4"}), CLI::RequiredError);
   EXPECT_THROW(Parse({"x", "filter", "a.txt", "--rules", "c4", "-o", "d", "--memory-mib", "1"}),

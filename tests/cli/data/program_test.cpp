@@ -127,6 +127,24 @@ TEST(DataProgramTest, TrainsATokenizerAndCountsWithIt) {
   EXPECT_THAT(counted.out, HasSubstr("\"tokens\": 200002,"));
 }
 
+TEST(DataProgramTest, MixesDataSets) {
+  const TextDirectory directory;
+  const std::string input = directory.Write("a.txt", Prose(200000, 1));
+  for (const char* name : {"web", "code"}) {
+    ASSERT_EQ(RunProgram(directory, {"prepare", "--out", directory / name, input, "-q"}).code, 0);
+  }
+  const std::string mix = directory.Write("mix.yaml", "blend: [3 web, 1 code]\n");
+  const std::string out = directory / "mixed";
+  const Ended mixed = RunProgram(directory, {"mix", mix, "--tokens", "4M", "-o", out});
+  EXPECT_EQ(mixed.code, 0) << mixed.err;
+  EXPECT_EQ(mixed.err, "");
+  EXPECT_THAT(mixed.out, StartsWith("the weights sum to 4 and are normalized to 1\nSOURCE"));
+  EXPECT_THAT(mixed.out, HasSubstr("wrote " + out + "/data.yaml; to train on the blend"));
+  const Ended again = RunProgram(directory, {"mix", mix, "-o", out});
+  EXPECT_EQ(again.code, 2);
+  EXPECT_THAT(again.err, HasSubstr("replace it with --force"));
+}
+
 TEST(DataProgramTest, VerifiesADataSet) {
   const TextDirectory directory;
   const std::string input = directory.Write("a.txt", Prose(200000, 1));

@@ -30,5 +30,18 @@ TEST(RunReviewTest, FindsProbableMistakesOfAJob) {
   EXPECT_EQ(ReviewJob(config, false)[0].right, "train.samples 3662109375");
 }
 
+TEST(RunReviewTest, FindsAStageAfterTheEndOfTheRun) {
+  RunConfig config;
+  config.data.blend = {"3 /a", "0 /b"};
+  config.data.blend_stages = {"100 a=1 b=1", "101 b=1"};
+  EXPECT_TRUE(ReviewJob(config, false).empty()) << "a run of unknown length";
+  config.train.steps = 101;
+  EXPECT_TRUE(ReviewJob(config, false).empty());
+  config.train.steps = 99;
+  ASSERT_EQ(ReviewJob(config, false).size(), 1u);
+  EXPECT_EQ(ReviewJob(config, false)[0].what, "`data.blend_stages` at step 100");
+  EXPECT_EQ(ReviewJob(config, false)[0].why, "the run ends at step 99, before this entry begins");
+}
+
 }  // namespace
 }  // namespace trainyard::planner

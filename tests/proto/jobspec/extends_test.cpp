@@ -47,7 +47,8 @@ TEST(ExtendsTest, NullRemovesAVariable) {
 }
 
 TEST(ExtendsTest, ABlendReplacesThePathOfAnExtendedFile) {
-  const std::string blend = "extends: base\ndata: {blend: [0.7 /a, 0.3 b/c]}\n";
+  const std::string blend =
+      "extends: base\ndata: {blend: [0.7 /a, 0.3 b/c], blend_stages: [9 c=1]}\n";
   const auto resolved =
       ResolveJobFile("job.yaml", {}, ReaderOf({{"base", kModelJob}, {"job.yaml", blend}}));
   ASSERT_TRUE(resolved.ok()) << resolved.status();
@@ -55,9 +56,11 @@ TEST(ExtendsTest, ABlendReplacesThePathOfAnExtendedFile) {
   EXPECT_EQ(resolved->spec.data().blend(0), "0.7 /a");
   EXPECT_THAT(resolved->spec.data().blend(1), testing::MatchesRegex("0.3 /.*/b/c"))
       << "relative paths count from the file";
+  EXPECT_THAT(resolved->spec.data().blend_stages(), ElementsAre("9 c=1"));
   const auto again = ResolveJobFile("job.yaml", {"data.path=/d"},
                                     ReaderOf({{"base", kModelJob}, {"job.yaml", blend}}));
   EXPECT_EQ(again->spec.data().blend_size(), 0);
+  EXPECT_EQ(again->spec.data().blend_stages_size(), 0);
   EXPECT_EQ(again->spec.data().path(), "/d");
   const auto listed = Resolve(kModelJob, {"data.blend=[1 /x, 2 /y]", "evaluation.sets=[code /z]"});
   ASSERT_TRUE(listed.ok()) << listed.status();

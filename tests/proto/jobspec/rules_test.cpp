@@ -79,6 +79,12 @@ TEST(JobSpecRulesTest, RefusesAPathBesideABlendAndBadEntries) {
               testing::Contains(HasSubstr("write each entry as WEIGHT PATH")));
   EXPECT_THAT(Errors(kModelJob, {"data.blend=[[1, /a]]"}),
               testing::Contains(HasSubstr("must be one value, not a list")));
+  EXPECT_THAT(Errors(kModelJob, {"data.blend=[1 /a, 1 /b]", "data.blend_stages=[5 c=1]"}),
+              ElementsAre(testing::AllOf(HasSubstr("names `c`"), HasSubstr("a, b"))));
+  EXPECT_THAT(Errors(kModelJob, {"data.blend_stages=[5 data=1]"}),
+              ElementsAre(HasSubstr("needs `data.blend`")));
+  EXPECT_THAT(Errors(kModelJob, {"data.blend=[1 /a, 0 /b]", "data.blend_stages=[5 b=1]"}),
+              testing::IsEmpty());
   EXPECT_THAT(Errors(kModelJob, {"evaluation.sets=[code /a, code /b]"}),
               testing::Contains(HasSubstr("names `code` twice")));
 }

@@ -14,6 +14,7 @@ using Shares = std::vector<int64_t>;
 const std::vector<Shares> kBlends = {{1},
                                      {1, 1},
                                      {7, 3},
+                                     {0, 7, 0, 3},
                                      {1, 999},
                                      {670, 45, 150, 45, 45, 25, 20},
                                      {90, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
@@ -69,6 +70,7 @@ TEST(BlendOrderTest, CountsAndPositionsAgreeWithTheOrder) {
     for (int64_t position = 0; position < 2 * period + 3; ++position) {
       for (size_t i = 0; i < shares.size(); ++i) ASSERT_EQ(order.Count(i, position), taken[i]);
       const BlendOrder::Place place = order.At(position);
+      ASSERT_GT(shares[place.source], 0);
       ASSERT_EQ(order.PositionOf(place), position);
       ++taken[place.source];
     }
