@@ -105,9 +105,10 @@ void BlockQueue::Release(int holder) {
     next_ = std::min(next_, block);
     if (++losses_[block] < kLossesMax) continue;
     const std::string& path = plan_.files()[plan_.blocks()[block].first_file].input.path;
-    FailLocked(block, absl::ResourceExhaustedError(
-                          std::to_string(kLossesMax) + " processes ended while they read a block of " +
-                          path + "; check their output and the memory of their machines"));
+    FailLocked(block,
+               absl::ResourceExhaustedError(
+                   std::to_string(kLossesMax) + " processes ended while they read a block of " +
+                   path + "; check their output and the memory of their machines"));
   }
   changed_.notify_all();
 }
@@ -122,6 +123,17 @@ absl::Status BlockQueue::Wait() {
   std::unique_lock<std::mutex> lock(mutex_);
   changed_.wait(lock, [this] { return Ended(); });
   return failure_;
+}
+
+DocumentCounts BlockQueue::Counts() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  DocumentCounts counts;
+  counts.documents_in = totals_.documents_in();
+  counts.documents_out = totals_.documents_out();
+  counts.bytes_in = totals_.bytes_in();
+  counts.bytes_out = totals_.bytes_out();
+  counts.sums = totals_.sums();
+  return counts;
 }
 
 int64_t BlockQueue::TakeForeignBytes() {

@@ -64,6 +64,9 @@ class BlockQueue {
 
   // Bytes on disk of the blocks that other holders have finished since the last call.
   int64_t TakeForeignBytes();
+  // The sums of the records, without `dropped`. They include the blocks before the first one
+  // without a record.
+  DocumentCounts Counts();
 
  private:
   static constexpr size_t kNoBlock = std::numeric_limits<size_t>::max();

@@ -76,9 +76,8 @@ class Output : public BlockOutput {
   absl::Status Open(const char* stream, std::unique_ptr<PartWriter>* writer) const {
     if (*writer != nullptr) return absl::OkStatus();
     const std::string name = names_.Name(stream, lease_.block);
-    TRAINYARD_ASSIGN_OR_RETURN(*writer,
-                               PartWriter::Create(names_.directory(),
-                                                  PartNames::UnfinishedName(lease_, name)));
+    TRAINYARD_ASSIGN_OR_RETURN(
+        *writer, PartWriter::Create(names_.directory(), PartNames::UnfinishedName(lease_, name)));
     return absl::OkStatus();
   }
 
