@@ -98,6 +98,8 @@ std::vector<IncludeRule> DataRules() {
       {"data/dedup",
        {"data/dedup", "data/stages", "data/documents", "data/input", "data/unicode",
         "proto/support"}},
+      {"data/leases",
+       {"data/leases", "data/stages", "data/documents", "data/input", "proto/support"}},
       {"data/tokens", {"data/tokens", "data/tokenizer", "proto/support"}},
       {"data/report",
        {"data/report", "data/stages", "data/documents", "data/input", "data/tokens",
