@@ -54,6 +54,9 @@ std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options) {
   CLI::App* show = app.add_subcommand(
       "show", "Show one document: text, source, why it was dropped, tokens of several tokenizers");
   AddShowOptions(*show, &options->show);
+  CLI::App* run =
+      app.add_subcommand("run", "Run all steps of a pipeline file; continues an interrupted run");
+  AddRunOptions(*run, &options->run);
   return {
       {prepare,
        [options](const std::string& program) { return PrepareLine(program, options->prepare); }},
@@ -71,7 +74,8 @@ std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options) {
       {dedup, [options](const std::string& program) { return DedupLine(program, options->dedup); }},
       {report,
        [options](const std::string& program) { return ReportLine(program, options->report); }},
-      {show, [options](const std::string& program) { return ShowLine(program, options->show); }}};
+      {show, [options](const std::string& program) { return ShowLine(program, options->show); }},
+      {run, [options](const std::string& program) { return RunLine(program, options->run); }}};
 }
 
 int RunDataCommand(const DataCommand& command) {

@@ -28,6 +28,7 @@ struct DataOptions {
   data::DedupOptions dedup;
   data::ReportOptions report;
   data::ShowOptions show;
+  data::PipelineOptions run;
 };
 
 struct DataCommand {

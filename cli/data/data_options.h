@@ -47,6 +47,9 @@ std::vector<std::string> ReportLine(const std::string& program, const data::Repo
 void AddShowOptions(CLI::App& app, data::ShowOptions* options);
 std::vector<std::string> ShowLine(const std::string& program, const data::ShowOptions& options);
 
+void AddRunOptions(CLI::App& app, data::PipelineOptions* options);
+std::vector<std::string> RunLine(const std::string& program, const data::PipelineOptions& options);
+
 }  // namespace trainyard::cli
 
 #endif  // TRAINYARD_CLI_DATA_DATA_OPTIONS_H_

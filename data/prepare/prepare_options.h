@@ -97,6 +97,11 @@ struct DedupOptions : InputOptions {
   bool force = false;  // delete an earlier run in the directory
 };
 
+struct PipelineOptions {
+  std::string pipeline;  // path of a pipeline file
+  bool quiet = false;    // no progress
+};
+
 }  // namespace trainyard::data
 
 #endif  // TRAINYARD_DATA_PREPARE_PREPARE_OPTIONS_H_

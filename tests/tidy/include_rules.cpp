@@ -106,7 +106,7 @@ std::vector<IncludeRule> DataRules() {
         "data/tokenizer", "proto/support"}},
       {"data", {"data", "proto/process", "proto/support"}},
       // The command line starts the program; only the program's main file calls the rooms.
-      {"cli/data", {"cli/data", "cli/process", "data/prepare"}},
+      {"cli/data", {"cli/data", "cli/process", "data/prepare", "data/pipeline"}},
   };
 }
 

@@ -196,6 +196,17 @@ TEST(DataCommandTest, EveryOptionOfDedupReachesTheProgramThatDoesTheWork) {
   EXPECT_EQ(Parse(DedupLine("x", typed)).dedup.threshold, std::nullopt);
 }
 
+TEST(DataCommandTest, RunKeepsItsOptions) {
+  data::PipelineOptions options;
+  options.pipeline = "-p.yaml";
+  options.quiet = true;
+  const data::PipelineOptions read = Parse(RunLine("trainyard-data", options)).run;
+  EXPECT_EQ(read.pipeline, options.pipeline);
+  EXPECT_TRUE(read.quiet);
+  EXPECT_FALSE(Parse({"x", "run", "p.yaml"}).run.quiet);
+  EXPECT_THROW(Parse({"x", "run"}), CLI::RequiredError);
+}
+
 TEST(DataCommandTest, RefusesValuesThatMakeNoSense) {
   EXPECT_THROW(Parse({"x", "filter", "a.txt", "-o", "d"}), CLI::RequiredError);
   EXPECT_THROW(Parse({"x", "filter", "a.txt", "--rules", "c4"}), CLI::RequiredError);
