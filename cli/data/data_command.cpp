@@ -57,6 +57,9 @@ std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options) {
   CLI::App* mix = app.add_subcommand(
       "mix", "Check a blend of data sets by weights and write it as settings for a job file");
   AddMixOptions(*mix, &options->mix);
+  CLI::App* run =
+      app.add_subcommand("run", "Run all steps of a pipeline file; continues an interrupted run");
+  AddRunOptions(*run, &options->run);
   return {
       {prepare,
        [options](const std::string& program) { return PrepareLine(program, options->prepare); }},
@@ -75,7 +78,8 @@ std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options) {
       {report,
        [options](const std::string& program) { return ReportLine(program, options->report); }},
       {show, [options](const std::string& program) { return ShowLine(program, options->show); }},
-      {mix, [options](const std::string& program) { return MixLine(program, options->mix); }}};
+      {mix, [options](const std::string& program) { return MixLine(program, options->mix); }},
+      {run, [options](const std::string& program) { return RunLine(program, options->run); }}};
 }
 
 int RunDataCommand(const DataCommand& command) {

@@ -29,6 +29,7 @@ struct DataOptions {
   data::ReportOptions report;
   data::ShowOptions show;
   data::MixOptions mix;
+  data::PipelineOptions run;
 };
 
 struct DataCommand {

@@ -428,4 +428,19 @@ std::vector<std::string> MixLine(const std::string& program, const data::MixOpti
   return line;
 }
 
+void AddRunOptions(CLI::App& app, data::PipelineOptions* options) {
+  app.add_option("pipeline", options->pipeline, "YAML file with inputs, out and steps")
+      ->type_name("PIPELINE")
+      ->check(NotEmpty)
+      ->required();
+  app.add_flag("-q,--quiet", options->quiet, "show no progress");
+}
+
+std::vector<std::string> RunLine(const std::string& program, const data::PipelineOptions& options) {
+  std::vector<std::string> line = {program, "run"};
+  if (options.quiet) line.push_back("--quiet");
+  line.insert(line.end(), {"--", options.pipeline});
+  return line;
+}
+
 }  // namespace trainyard::cli

@@ -50,6 +50,9 @@ std::vector<std::string> ShowLine(const std::string& program, const data::ShowOp
 void AddMixOptions(CLI::App& app, data::MixOptions* options);
 std::vector<std::string> MixLine(const std::string& program, const data::MixOptions& options);
 
+void AddRunOptions(CLI::App& app, data::PipelineOptions* options);
+std::vector<std::string> RunLine(const std::string& program, const data::PipelineOptions& options);
+
 }  // namespace trainyard::cli
 
 #endif  // TRAINYARD_CLI_DATA_DATA_OPTIONS_H_

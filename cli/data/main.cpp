@@ -9,11 +9,14 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <string>
 
 #include "cli/data/data_command.h"
 #include "cli/process/exit_code.h"
+#include "data/pipeline/ranks.h"
+#include "data/pipeline/run_pipeline.h"
 #include "data/prepare/count.h"
 #include "data/prepare/dedup_data.h"
 #include "data/prepare/filter_data.h"
@@ -155,6 +158,22 @@ absl::StatusOr<std::string> Mix(const trainyard::data::MixOptions& options) {
   return trainyard::data::MixText(*result);
 }
 
+// Exit codes are those of the contract with the worker if a worker or torchrun has started the
+// process.
+int RunSteps(const trainyard::data::PipelineOptions& options) {
+  const absl::StatusOr<trainyard::data::Ranks> ranks =
+      trainyard::data::ReadRanks([](const char* name) { return std::getenv(name); });
+  absl::Status status = ranks.status();
+  const int code = Run(options.quiet, [&](Progress* progress) -> absl::StatusOr<std::string> {
+    if (!ranks.ok()) return ranks.status();
+    auto summary = trainyard::data::RunPipeline(options, *ranks, progress, cancelled);
+    status = summary.status();
+    return summary;
+  });
+  const bool is_rank = !ranks.ok() || ranks->is_rank;
+  return is_rank ? trainyard::data::ExitCodeOfRank(status) : code;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -197,6 +216,7 @@ int main(int argc, char** argv) {
   if (app.got_subcommand("show")) {
     return Run(true, [&](Progress*) { return Show(options.show); });
   }
+  if (app.got_subcommand("run")) return RunSteps(options.run);
   return Run(options.train_tokenizer.quiet,
              [&](Progress* progress) { return Train(options.train_tokenizer, progress); });
 }

@@ -103,14 +103,7 @@ absl::Status WordCounter::Add(size_t thread, std::string_view text, uint64_t wei
   if (text.size() > kTextBytesMax) {
     return absl::InvalidArgumentError("a text has 4 GiB or more; divide it into documents");
   }
-  uint64_t bytes;
-  if (__builtin_mul_overflow(text.size(), weight, &bytes) ||
-      __builtin_add_overflow(bytes, shard->weighted_bytes, &bytes) ||
-      bytes > kWeightedBytesMax / options_.threads) {
-    return absl::OutOfRangeError(
-        absl::StrCat("the texts times their weights exceed 2^62 bytes; use smaller weights"));
-  }
-  shard->weighted_bytes = bytes;
+  TRAINYARD_RETURN_IF_ERROR(CheckWeight(shard, text.size(), weight));
   if (options_.unit == TrainingUnit::kDocument) return AddUnit(shard, text, weight);
   while (!text.empty()) {
     const size_t end = text.find('\n');
@@ -118,6 +111,27 @@ absl::Status WordCounter::Add(size_t thread, std::string_view text, uint64_t wei
     TRAINYARD_RETURN_IF_ERROR(AddUnit(shard, line, weight));
     text.remove_prefix(line.size());
   }
+  return absl::OkStatus();
+}
+
+absl::Status WordCounter::AddWord(size_t thread, std::string_view word, uint64_t count) {
+  Shard* const shard = shards_[thread].get();
+  TRAINYARD_RETURN_IF_ERROR(CheckWeight(shard, word.size(), count));
+  TRAINYARD_RETURN_IF_ERROR(MakeSpace(shard, 1, word.size()));
+  shard->longest_word = std::max(shard->longest_word, word.size());
+  shard->table.Add(word.data(), word.size(), word.data() + word.size(), count);
+  return absl::OkStatus();
+}
+
+absl::Status WordCounter::CheckWeight(Shard* shard, size_t bytes, uint64_t weight) const {
+  uint64_t weighted;
+  if (__builtin_mul_overflow(bytes, weight, &weighted) ||
+      __builtin_add_overflow(weighted, shard->weighted_bytes, &weighted) ||
+      weighted > kWeightedBytesMax / options_.threads) {
+    return absl::OutOfRangeError(
+        absl::StrCat("the texts times their weights exceed 2^62 bytes; use smaller weights"));
+  }
+  shard->weighted_bytes = weighted;
   return absl::OkStatus();
 }
 

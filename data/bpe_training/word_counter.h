@@ -45,6 +45,9 @@ class WordCounter {
   // less than options.threads. Calls with different values of `thread` may run concurrently.
   absl::Status Add(size_t thread, std::string_view text, uint64_t weight = 1);
 
+  // Counts `word`, which another counter has split, `count` (at least 1) times.
+  absl::Status AddWord(size_t thread, std::string_view word, uint64_t count);
+
   // Passes each distinct word once to `take`, with its total count. The words and counts do not
   // depend on the threads, but the order does. Called once, after all calls of Add.
   absl::Status Finish(const TakeWord& take);
@@ -56,6 +59,7 @@ class WordCounter {
   struct Shard;  // The table of a thread.
 
   explicit WordCounter(WordCounterOptions options);
+  absl::Status CheckWeight(Shard* shard, size_t bytes, uint64_t weight) const;
   absl::Status AddUnit(Shard* shard, std::string_view text, uint64_t weight);
   absl::Status MakeSpace(Shard* shard, size_t words, size_t bytes);
   absl::Status Spill(Shard* shard);

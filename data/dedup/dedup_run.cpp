@@ -5,13 +5,11 @@
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
 
-#include "data/dedup/buckets.h"
 #include "data/dedup/decide.h"
+#include "data/dedup/decider.h"
 #include "data/dedup/document_passes.h"
-#include "data/dedup/document_store.h"
 #include "data/dedup/scratch_directory.h"
 #include "data/stages/input_sources.h"
 #include "data/stages/run_directory.h"
@@ -23,9 +21,10 @@ namespace {
 // Increase it if the decisions change for the same settings.
 constexpr int kDecisionsVersion = 1;
 
-constexpr char kReason[] = "duplicate";
+double Rounded(double similarity) { return std::round(similarity * 10000) / 10000; }
 
-// `against`: the plan of the references; null if there are none.
+}  // namespace
+
 nlohmann::ordered_json SettingsJson(const DedupSettings& settings, const Plan* against) {
   nlohmann::ordered_json json = {
       {"version", kDecisionsVersion},
@@ -43,125 +42,21 @@ nlohmann::ordered_json SettingsJson(const DedupSettings& settings, const Plan* a
   return json;
 }
 
-double Rounded(double similarity) { return std::round(similarity * 10000) / 10000; }
-
-int64_t BytesOf(const std::vector<const Plan*>& plans) {
-  int64_t bytes = 0;
-  for (const Plan* plan : plans) {
-    for (const PlanFile& file : plan->files()) bytes += file.input.bytes;
-  }
-  return bytes;
-}
-
-// Decides which documents are dropped.
-class Decider {
- public:
-  Decider(const DedupRunSettings& settings, const DedupObserver& observer, DedupInputs inputs,
-          std::string scratch)
-      : settings_(settings),
-        observer_(observer),
-        inputs_(std::move(inputs)),
-        scratch_(std::move(scratch)) {}
-
-  absl::Status Run() {
-    TRAINYARD_ASSIGN_OR_RETURN(store_,
-                               DocumentStore::Create(scratch_ + "/documents", settings_.dedup));
-    const BucketLimits limits = {inputs_.threads,
-                                 static_cast<size_t>(settings_.run.memory_bytes) / 2};
-    BucketSorter sorter(scratch_, limits);
-    observer_.start("computing signatures", BytesOf(inputs_.plans));
-    TRAINYARD_ASSIGN_OR_RETURN(documents_,
-                               SignDocuments(inputs_, settings_.dedup, &sorter, store_.get()));
-    observer_.start("sorting band keys", 0);
-    TRAINYARD_ASSIGN_OR_RETURN(const BucketMembers members, sorter.Finish(documents_->numbers));
-    TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<PairTest> test, MakeTest(members));
-    observer_.start("comparing documents", 0);
-    TRAINYARD_ASSIGN_OR_RETURN(decisions_,
-                               settings_.dedup.components
-                                   ? DecideByComponents(members, first_new(), test.get())
-                                   : DecideGreedily(members, first_new(), test.get()));
-    return absl::OkStatus();
-  }
-
-  // Number of the first document that is not a reference.
-  uint64_t first_new() const { return documents_->numbers.FirstOf(first_new_block()); }
-  size_t first_new_block() const {
-    return inputs_.plans.size() == 1 ? 0 : inputs_.plans[0]->blocks().size();
-  }
-  const DocumentNumbers& numbers() const { return documents_->numbers; }
-  const Decisions& decisions() const { return decisions_; }
-  absl::StatusOr<std::string> PlaceOf(uint64_t document) const {
-    return PlaceText(inputs_, *documents_, *store_, document);
-  }
-
- private:
-  absl::StatusOr<std::unique_ptr<PairTest>> MakeTest(const BucketMembers& members) {
-    if (!settings_.dedup.verify) return std::make_unique<UnverifiedTest>(*store_);
-    std::vector<bool> wanted(documents_->numbers.documents());
-    TRAINYARD_RETURN_IF_ERROR(
-        members.ForEachDocument([&wanted](uint64_t document, const std::vector<uint64_t>&) {
-          wanted[document] = true;
-          return absl::OkStatus();
-        }));
-    TRAINYARD_ASSIGN_OR_RETURN(shingles_, ShingleStore::Create(scratch_ + "/shingles"));
-    if (members.buckets() > 0) {
-      observer_.start("reading candidates", BytesOf(inputs_.plans));
-      TRAINYARD_RETURN_IF_ERROR(
-          StoreShingles(inputs_, settings_.dedup, documents_->numbers, wanted, shingles_.get()));
-    }
-    return std::make_unique<VerifyingTest>(*store_, *shingles_, settings_.dedup.threshold);
-  }
-
-  const DedupRunSettings& settings_;
-  const DedupObserver& observer_;
-  const DedupInputs inputs_;
-  const std::string scratch_;
-  std::unique_ptr<DocumentStore> store_;
-  std::unique_ptr<ShingleStore> shingles_;
-  std::optional<SignedInputs> documents_;
-  Decisions decisions_;
-};
-
-// Inserts the reason into the JSON object of a document, as `data filter` does. The object has a
-// text and is therefore not empty.
-absl::StatusOr<std::string> DroppedLine(const Decider& decider, const DroppedDocument& dropped,
-                                        std::string_view json) {
+absl::StatusOr<std::string> ReasonOf(const Decider& decider, const DroppedDocument& dropped) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::string id, decider.PlaceOf(dropped.document));
   TRAINYARD_ASSIGN_OR_RETURN(const std::string kept, decider.PlaceOf(dropped.kept));
   const nlohmann::ordered_json reason = {
       {"id", id}, {"kept", kept}, {"similarity", Rounded(dropped.similarity)}};
-  const size_t brace = json.find('{');
-  std::string line(json.substr(0, brace + 1));
   // A path need not be UTF-8.
-  line += "\"trainyard_dropped\":" +
-          reason.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + ",";
-  return line.append(json.substr(brace + 1));
+  return reason.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// Keeps or drops the next document of a block.
-class BlockApplier {
- public:
-  explicit BlockApplier(const Decider& decider) : decider_(decider) {}
-
-  absl::Status Apply(const Document& document, BlockOutput* output) {
-    const size_t block = decider_.first_new_block() + document.block;
-    const uint64_t number = decider_.numbers().FirstOf(block) + next_++;
-    const std::vector<DroppedDocument>& dropped = decider_.decisions().dropped;
-    const auto found = std::lower_bound(
-        dropped.begin(), dropped.end(), number,
-        [](const DroppedDocument& a, uint64_t other) { return a.document < other; });
-    if (found == dropped.end() || found->document != number) {
-      return output->Keep(document.json, document.text.size());
-    }
-    TRAINYARD_ASSIGN_OR_RETURN(const std::string line,
-                               DroppedLine(decider_, *found, document.json));
-    return output->Drop(document, kReason, line);
-  }
-
- private:
-  const Decider& decider_;
-  uint64_t next_ = 0;  // index of the next document in the block
-};
+std::string WithReason(std::string_view json, const std::string& reason) {
+  const size_t brace = json.find('{');
+  std::string line(json.substr(0, brace + 1));
+  line += "\"trainyard_dropped\":" + reason + ",";
+  return line.append(json.substr(brace + 1));
+}
 
 absl::StatusOr<std::vector<ReportedCluster>> ClustersOf(const Decider& decider) {
   std::vector<ReportedCluster> clusters;
@@ -198,6 +93,32 @@ nlohmann::ordered_json DetailsJson(const Decider& decider,
           {"clusters", decider.decisions().clusters},
           {"largest", std::move(largest)}};
 }
+
+namespace {
+
+// Keeps or drops the next document of a block.
+class BlockApplier {
+ public:
+  explicit BlockApplier(const Decider& decider) : decider_(decider) {}
+
+  absl::Status Apply(const Document& document, BlockOutput* output) {
+    const size_t block = decider_.first_new_block() + document.block;
+    const uint64_t number = decider_.numbers().FirstOf(block) + next_++;
+    const std::vector<DroppedDocument>& dropped = decider_.decisions().dropped;
+    const auto found = std::lower_bound(
+        dropped.begin(), dropped.end(), number,
+        [](const DroppedDocument& a, uint64_t other) { return a.document < other; });
+    if (found == dropped.end() || found->document != number) {
+      return output->Keep(document.json, document.text.size());
+    }
+    TRAINYARD_ASSIGN_OR_RETURN(const std::string reason, ReasonOf(decider_, *found));
+    return output->Drop(document, kDuplicateReason, WithReason(document.json, reason));
+  }
+
+ private:
+  const Decider& decider_;
+  uint64_t next_ = 0;  // index of the next document in the block
+};
 
 DedupResult ResultOf(const Decider& decider, const RunTotals& totals,
                      std::vector<ReportedCluster> clusters) {
@@ -261,7 +182,8 @@ absl::StatusOr<DedupResult> RunDedup(const std::vector<InputFile>& files,
   };
   TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<ScratchDirectory> scratch,
                              ScratchDirectory::Create(ScratchPrefix(settings)));
-  Decider decider(settings, observer, std::move(inputs), scratch->path());
+  Decider decider(settings.dedup, settings.run.memory_bytes, observer.start, std::move(inputs),
+                  scratch->path());
   TRAINYARD_RETURN_IF_ERROR(decider.Run());
   TRAINYARD_ASSIGN_OR_RETURN(std::vector<ReportedCluster> clusters, ClustersOf(decider));
 

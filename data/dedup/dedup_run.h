@@ -5,10 +5,13 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "data/dedup/decider.h"
 #include "data/dedup/dedup_settings.h"
 #include "data/input/input_files.h"
 #include "data/stages/plan.h"
@@ -69,6 +72,23 @@ absl::StatusOr<DedupResult> RunDedup(const std::vector<InputFile>& files,
                                      const DedupRunSettings& settings,
                                      const DedupObserver& observer,
                                      const std::atomic<bool>& cancelled);
+
+// The settings in the plan of a run. `against`: the plan of the references; null if there are none.
+nlohmann::ordered_json SettingsJson(const DedupSettings& settings, const Plan* against);
+
+// The largest clusters of a decision, and Stage::details with them.
+absl::StatusOr<std::vector<ReportedCluster>> ClustersOf(const Decider& decider);
+nlohmann::ordered_json DetailsJson(const Decider& decider,
+                                   const std::vector<ReportedCluster>& clusters);
+
+// The reason of dropped documents in records and reports.
+inline constexpr char kDuplicateReason[] = "duplicate";
+
+// Returns the JSON object of places and similarity that dropped-* contain for a document.
+absl::StatusOr<std::string> ReasonOf(const Decider& decider, const DroppedDocument& dropped);
+// Inserts the reason into the JSON object of a document, as `data filter` does. The object has a
+// text and is therefore not empty.
+std::string WithReason(std::string_view json, const std::string& reason);
 
 }  // namespace trainyard::data
 

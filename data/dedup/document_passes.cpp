@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "data/dedup/document_signer.h"
+#include "data/dedup/signature_part.h"
 #include "data/input/block_pipeline.h"
 #include "data/stages/block_documents.h"
 #include "data/stages/run_totals.h"
@@ -197,10 +198,41 @@ class LineCounter {
   std::vector<uint32_t> documents_;
 };
 
+// Reads the signatures of all blocks.
+absl::StatusOr<SignedInputs> LoadSignatures(const DedupInputs& inputs, BucketSorter* sorter,
+                                            DocumentStore* store) {
+  LineCounter counter(inputs);
+  for (const PassBlock& block : BlocksOf(inputs)) {
+    const SignedBlock& signed_block = inputs.signed_blocks[block.number];
+    TRAINYARD_RETURN_IF_ERROR(inputs.advance(signed_block.part.bytes));
+    PassResult result;
+    result.block = block;
+    result.lines = signed_block.lines;
+    std::vector<StoredDocument> chunk;
+    TRAINYARD_RETURN_IF_ERROR(ReadSignatures(
+        signed_block.directory, signed_block.part,
+        [&](const StoredDocument& document, const std::vector<BandKey>& keys) -> absl::Status {
+          TRAINYARD_RETURN_IF_ERROR(
+              sorter->Add(DocumentId(block.number, result.documents++), keys));
+          chunk.push_back(document);
+          if (chunk.size() < DocumentStore::kChunk) return absl::OkStatus();
+          TRAINYARD_RETURN_IF_ERROR(store->Add(block.number, chunk));
+          chunk.clear();
+          return absl::OkStatus();
+        }));
+    if (!chunk.empty()) TRAINYARD_RETURN_IF_ERROR(store->Add(block.number, chunk));
+    TRAINYARD_RETURN_IF_ERROR(counter.Add(std::move(result)));
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(SignedInputs documents, counter.Finish());
+  TRAINYARD_RETURN_IF_ERROR(store->Finish(documents.numbers));
+  return documents;
+}
+
 }  // namespace
 
 absl::StatusOr<SignedInputs> SignDocuments(const DedupInputs& inputs, const DedupSettings& settings,
                                            BucketSorter* sorter, DocumentStore* store) {
+  if (!inputs.signed_blocks.empty()) return LoadSignatures(inputs, sorter, store);
   const std::vector<std::unique_ptr<DocumentSigner>> signers = SignersOf(inputs, settings);
   SignatureFiles files{{}, sorter, store};
   LineCounter counter(inputs);
@@ -219,6 +251,10 @@ absl::StatusOr<SignedInputs> SignDocuments(const DedupInputs& inputs, const Dedu
 absl::Status StoreShingles(const DedupInputs& inputs, const DedupSettings& settings,
                            const DocumentNumbers& numbers, const std::vector<bool>& wanted,
                            ShingleStore* shingles) {
+  if (inputs.collect_shingles) {
+    TRAINYARD_RETURN_IF_ERROR(inputs.collect_shingles(numbers, wanted, shingles));
+    return shingles->Finish();
+  }
   const std::vector<std::unique_ptr<DocumentSigner>> signers = SignersOf(inputs, settings);
   ShingleFile file{{}, shingles};
   TRAINYARD_RETURN_IF_ERROR(ForEachBlock(

@@ -15,9 +15,18 @@
 #include "data/dedup/document_store.h"
 #include "data/documents/bad_lines.h"
 #include "data/documents/block_decoder.h"
+#include "data/stages/block_documents.h"
+#include "data/stages/part_writer.h"
 #include "data/stages/plan.h"
 
 namespace trainyard::data {
+
+// A block whose signatures are in a file.
+struct SignedBlock {
+  std::string directory;
+  PartFile part;
+  std::vector<FileLines> lines;
+};
 
 // The inputs of a run. Blocks are numbered across the plans.
 struct DedupInputs {
@@ -28,6 +37,13 @@ struct DedupInputs {
   // Called by any thread with the number of bytes read on disk since the last call. An error ends
   // the pass.
   std::function<absl::Status(int64_t bytes)> advance;
+  // The signatures of all blocks, computed by data/dedup/signature_part.h; empty: SignDocuments
+  // computes them. A block of several plans has the number of its position in all plans.
+  std::vector<SignedBlock> signed_blocks;
+  // Does the work of StoreShingles, except Finish, on other processes; empty: this one does it.
+  std::function<absl::Status(const DocumentNumbers& numbers, const std::vector<bool>& wanted,
+                             ShingleStore* shingles)>
+      collect_shingles;
 };
 
 struct SignedInputs {

@@ -105,6 +105,11 @@ struct MixOptions {
   bool force = false;       // replace an existing directory of `data mix`
 };
 
+struct PipelineOptions {
+  std::string pipeline;  // path of a pipeline file
+  bool quiet = false;    // no progress
+};
+
 }  // namespace trainyard::data
 
 #endif  // TRAINYARD_DATA_PREPARE_PREPARE_OPTIONS_H_

@@ -15,4 +15,6 @@ std::string HashText(uint64_t hash) {
   return text;
 }
 
+std::string HashTextOf(std::string_view bytes) { return HashText(HashOf(bytes)); }
+
 }  // namespace trainyard::data

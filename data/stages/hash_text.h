@@ -11,6 +11,8 @@ namespace trainyard::data {
 uint64_t HashOf(std::string_view bytes);
 // Returns 16 hexadecimal digits.
 std::string HashText(uint64_t hash);
+// HashText of HashOf.
+std::string HashTextOf(std::string_view bytes);
 
 }  // namespace trainyard::data
 

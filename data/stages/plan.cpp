@@ -40,7 +40,7 @@ absl::StatusOr<uint64_t> HashOfRange(int fd, const std::string& path, int64_t be
   return HashOf(sample);
 }
 
-absl::StatusOr<PlanFile> Inspect(const InputFile& input) {
+absl::StatusOr<PlanFile> Inspect(const InputFile& input, bool ignores_time) {
   PlanFile file = {input};
   const std::string& path = input.path;
   const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -48,7 +48,7 @@ absl::StatusOr<PlanFile> Inspect(const InputFile& input) {
   struct stat status {};
   if (fstat(fd.get(), &status) != 0) return SystemError("cannot read " + path, errno);
   file.input.bytes = status.st_size;
-  file.modified_ns = ModifiedNs(status);
+  file.modified_ns = ignores_time ? kNoTime : ModifiedNs(status);
   const size_t bytes = std::min<uint64_t>(kSampleBytes, static_cast<uint64_t>(status.st_size));
   TRAINYARD_ASSIGN_OR_RETURN(file.head_hash, HashOfRange(fd.get(), path, 0, bytes));
   TRAINYARD_ASSIGN_OR_RETURN(
@@ -80,7 +80,7 @@ absl::StatusOr<Plan> Plan::Make(const std::vector<InputFile>& files,
     if (!source.plan.empty()) plan.runs_.push_back({source.directory, source.plan});
   }
   for (const InputFile& input : files) {
-    TRAINYARD_ASSIGN_OR_RETURN(PlanFile file, Inspect(input));
+    TRAINYARD_ASSIGN_OR_RETURN(PlanFile file, Inspect(input, limits.ignores_times));
     TRAINYARD_RETURN_IF_ERROR(CheckDocumentLength(file.input));
     plan.files_.push_back(std::move(file));
   }
@@ -138,7 +138,8 @@ absl::Status CheckUnchanged(const PlanFile& file) {
   struct stat status {};
   const std::string& path = file.input.path;
   if (stat(path.c_str(), &status) != 0) return SystemError("cannot read " + path, errno);
-  if (status.st_size == file.input.bytes && ModifiedNs(status) == file.modified_ns) {
+  const bool same_time = file.modified_ns == kNoTime || ModifiedNs(status) == file.modified_ns;
+  if (status.st_size == file.input.bytes && same_time) {
     return absl::OkStatus();
   }
   return absl::DataLossError(path +

@@ -21,11 +21,16 @@ struct PlanLimits {
   // Small files that are not compressed share a block. The limit keeps blocks of .pod files, for
   // which a program is started per file, short.
   size_t files_per_block = 256;
+  // For files that this program wrote: their times are not part of the plan. Their contents are
+  // recognized by the checksum at the end of each zstd frame.
+  bool ignores_times = false;
 };
+
+inline constexpr int64_t kNoTime = -1;
 
 struct PlanFile {
   InputFile input;
-  int64_t modified_ns = 0;  // since 1970
+  int64_t modified_ns = 0;  // since 1970; kNoTime with PlanLimits::ignores_times
   uint64_t head_hash = 0;   // XXH64 of the first 64 KiB
   uint64_t tail_hash = 0;   // XXH64 of the last 64 KiB
 };

@@ -1,5 +1,6 @@
 #include "data/stages/record.h"
 
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -107,6 +108,9 @@ BlockRecord RecordOf(const Json& json) {
   if (!bits.empty()) {
     record.counts.is_dropped = BitsOf(bits, static_cast<size_t>(record.counts.documents_in));
   }
+  if (const auto sums = json.find("sums"); sums != json.end()) {
+    for (const auto& [name, sum] : sums->items()) record.counts.sums[name] = sum;
+  }
   for (const Json& file : json.at("lines")) record.lines.push_back(LinesOf(file));
   for (const Json& part : json.at("parts")) {
     record.parts.push_back({part.at("name"), part.at("bytes"),
@@ -125,19 +129,20 @@ std::string RecordLine(const BlockRecord& record, const std::string& plan_hash) 
   for (const PartFile& part : record.parts) {
     parts.push_back({{"name", part.name}, {"bytes", part.bytes}, {"xxh64", HashText(part.xxh64)}});
   }
-  const Json json = {{"plan", plan_hash},
-                     {"block", record.block},
-                     {"documents_in", record.counts.documents_in},
-                     {"documents_out", record.counts.documents_out},
-                     {"bytes_in", record.counts.bytes_in},
-                     {"bytes_out", record.counts.bytes_out},
-                     {"dropped", DroppedJson(record.counts.dropped)},
-                     {"files", FilesJson(record.counts.files)},
-                     {"lengths", LengthsJson(record.counts.lengths)},
-                     {"is_dropped", BitText(record.counts.is_dropped)},
-                     {"lines", std::move(lines)},
-                     {"parts", std::move(parts)},
-                     {"seconds", record.seconds}};
+  Json json = {{"plan", plan_hash},
+               {"block", record.block},
+               {"documents_in", record.counts.documents_in},
+               {"documents_out", record.counts.documents_out},
+               {"bytes_in", record.counts.bytes_in},
+               {"bytes_out", record.counts.bytes_out},
+               {"dropped", DroppedJson(record.counts.dropped)},
+               {"files", FilesJson(record.counts.files)},
+               {"lengths", LengthsJson(record.counts.lengths)},
+               {"is_dropped", BitText(record.counts.is_dropped)},
+               {"lines", std::move(lines)},
+               {"parts", std::move(parts)},
+               {"seconds", record.seconds}};
+  if (!record.counts.sums.empty()) json["sums"] = record.counts.sums;
   const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   return HashText(HashOf(text)) + " " + text + "\n";
 }
@@ -150,7 +155,12 @@ std::optional<BlockRecord> ParseRecord(std::string_view line, const std::string&
   // keys, but its plan would differ.
   const Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded() || json.value("plan", "") != plan_hash) return std::nullopt;
-  return RecordOf(json);
+  try {
+    return RecordOf(json);
+  } catch (const std::exception&) {
+    // The record of another process, received from a network, may be of another version.
+    return std::nullopt;
+  }
 }
 
 }  // namespace trainyard::data

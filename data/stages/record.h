@@ -51,6 +51,7 @@ struct DocumentCounts {
   std::map<int, int64_t> lengths;
   // One entry per document of the block. Empty if none was dropped.
   std::vector<bool> is_dropped;
+  std::map<std::string, int64_t> sums;  // other counts of a stage, such as tokens
 };
 
 struct BlockRecord {

@@ -28,7 +28,6 @@ constexpr char kLogFile[] = "records.log";
 constexpr char kReportFile[] = "report.json";
 constexpr char kBadFile[] = "bad.jsonl";
 constexpr char kLockFile[] = ".lock";
-constexpr std::string_view kPartEnding = ".jsonl.zst";
 constexpr FileAccess kAccess = {.mode = 0644};
 
 absl::Status Failed(const std::string& action, int error) {
@@ -39,19 +38,6 @@ absl::Status Failed(const std::string& action, int error) {
 std::string ReadText(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-// True for "<letters>-<digits>.jsonl.zst".
-bool IsPartName(const std::string& name) {
-  if (name.size() <= kPartEnding.size() || !name.ends_with(kPartEnding)) return false;
-  const std::string stem = name.substr(0, name.size() - kPartEnding.size());
-  const size_t dash = stem.find('-');
-  if (dash == std::string::npos || dash == 0 || dash + 1 == stem.size()) return false;
-  const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  const auto at_dash = stem.begin() + static_cast<std::ptrdiff_t>(dash);
-  return std::all_of(stem.begin(), at_dash, is_letter) &&
-         std::all_of(at_dash + 1, stem.end(), is_digit);
 }
 
 absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& directory) {
@@ -67,7 +53,7 @@ absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& directory) {
 
 bool BelongsToRun(const std::string& name) {
   return name == kPlanFile || name == kLogFile || name == kReportFile || name == kBadFile ||
-         IsPartName(name);
+         PartNames::IsPart(name) || PartNames::IsUnfinished(name);
 }
 
 // Files that a crash before the first plan.json may leave.
@@ -94,20 +80,12 @@ absl::StatusOr<std::unique_ptr<RunDirectory>> RunDirectory::Open(
   std::error_code error;
   fs::path absolute = fs::absolute(path, error).lexically_normal();
   if (!absolute.has_filename()) absolute = absolute.parent_path();
-  std::unique_ptr<RunDirectory> run(new RunDirectory(absolute.string()));
-  const auto last = static_cast<int>(std::to_string(plan.blocks().size()).size());
-  run->digits_ = std::max(run->digits_, last);
+  std::unique_ptr<RunDirectory> run(new RunDirectory(absolute.string(), plan.blocks().size()));
   TRAINYARD_RETURN_IF_ERROR(run->Create());
   TRAINYARD_RETURN_IF_ERROR(run->Lock());
   TRAINYARD_RETURN_IF_ERROR(run->CheckPlan(plan, replace));
   TRAINYARD_RETURN_IF_ERROR(run->OpenLog(plan, records));
   return run;
-}
-
-std::string RunDirectory::PartName(const std::string& stream, size_t block) const {
-  std::string number = std::to_string(block);
-  number.insert(0, static_cast<size_t>(digits_) - number.size(), '0');
-  return stream + "-" + number + std::string(kPartEnding);
 }
 
 // Creates the directory. Checks an existing one before the lock adds a file to it.
@@ -180,8 +158,9 @@ absl::Status RunDirectory::RemovePartsExcept(const std::vector<BlockRecord>& rec
     for (const PartFile& part : record.parts) recorded.insert(part.name);
   }
   TRAINYARD_ASSIGN_OR_RETURN(std::vector<std::string> names, NamesIn(path_));
-  std::erase_if(
-      names, [&](const std::string& name) { return !IsPartName(name) || recorded.contains(name); });
+  std::erase_if(names, [&](const std::string& name) {
+    return !PartNames::IsUnfinished(name) && (!PartNames::IsPart(name) || recorded.contains(name));
+  });
   return RemoveFiles(names);
 }
 
@@ -193,7 +172,15 @@ absl::Status RunDirectory::RemoveFiles(const std::vector<std::string>& names) co
   return ToStatus(SyncDirectory(path_));
 }
 
-absl::Status RunDirectory::Commit(const BlockRecord& record) {
+absl::Status RunDirectory::Commit(const BlockLease& lease, const BlockRecord& record) {
+  for (const PartFile& part : record.parts) {
+    if (!PartNames::IsPart(part.name)) {
+      return absl::InternalError("the record of a block names the part " + part.name);
+    }
+    const std::string path = path_ + "/" + part.name;
+    const std::string unfinished = path_ + "/" + PartNames::UnfinishedName(lease, part.name);
+    if (rename(unfinished.c_str(), path.c_str()) != 0) return Failed("rename " + unfinished, errno);
+  }
   TRAINYARD_RETURN_IF_ERROR(ToStatus(SyncDirectory(path_)));
   return log_->Append(record);
 }
@@ -204,6 +191,12 @@ absl::Status RunDirectory::Complete(std::string_view report, std::string_view ba
         ToStatus(WriteFileAtomically(path_ + "/" + kBadFile, bad_lines, kAccess)));
   }
   return ToStatus(WriteFileAtomically(path_ + "/" + kReportFile, report, kAccess));
+}
+
+std::string ChangesOfRun(const std::string& path, const Plan& plan) {
+  const std::string before = ReadText(path + "/" + kPlanFile);
+  const std::string now = plan.ToJson();
+  return before.empty() || before == now ? "" : PlanChanges(before, now);
 }
 
 absl::Status CheckOutsideInputs(const std::string& path, const std::vector<std::string>& inputs) {

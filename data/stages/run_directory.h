@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "data/stages/part_names.h"
 #include "data/stages/plan.h"
 #include "data/stages/record.h"
 #include "data/stages/record_log.h"
@@ -32,21 +33,17 @@ class RunDirectory {
                                                             const Plan& plan, bool replace,
                                                             std::vector<BlockRecord>* records);
 
-  const std::string& path() const { return path_; }  // absolute
+  const PartNames& names() const { return names_; }
 
-  // "<stream>-00012.jsonl.zst". All names of a run have the same length, so that their order is
-  // that of the blocks.
-  std::string PartName(const std::string& stream, size_t block) const;
-
-  // Stores the record of a block whose parts are finished. Both are on disk when Commit returns OK.
-  // Do not call Commit after an error. Not thread-safe.
-  absl::Status Commit(const BlockRecord& record);
+  // Gives the parts of a block their final names and stores its record. Both are on disk when
+  // Commit returns OK. Do not call Commit after an error. Not thread-safe.
+  absl::Status Commit(const BlockLease& lease, const BlockRecord& record);
 
   // Writes report.json, which marks the run as complete, and bad.jsonl unless `bad_lines` is empty.
   absl::Status Complete(std::string_view report, std::string_view bad_lines);
 
  private:
-  explicit RunDirectory(std::string path) : path_(std::move(path)) {}
+  RunDirectory(std::string path, size_t blocks) : path_(path), names_(std::move(path), blocks) {}
 
   absl::Status Create() const;
   absl::Status Lock();
@@ -55,11 +52,15 @@ class RunDirectory {
   absl::Status RemoveFiles(const std::vector<std::string>& names) const;
   absl::Status RemovePartsExcept(const std::vector<BlockRecord>& records) const;
 
-  const std::string path_;
+  const std::string path_;  // absolute
+  const PartNames names_;
   UniqueFd lock_;
-  int digits_ = 5;  // of the numbers in names
   std::unique_ptr<RecordLog> log_;
 };
+
+// Describes how the plan of the run in `path` differs from `plan`, as PlanChanges does. Returns ""
+// if they are equal or if the directory contains no run.
+std::string ChangesOfRun(const std::string& path, const Plan& plan);
 
 // Returns InvalidArgument if `path` and an input are the same or one contains the other. Otherwise
 // outputs could become inputs, and --force could delete inputs.

@@ -28,6 +28,7 @@ absl::Status RunTotals::AddNext(const BlockRecord& record) {
   counts_.documents_out += record.counts.documents_out;
   counts_.bytes_in += record.counts.bytes_in;
   counts_.bytes_out += record.counts.bytes_out;
+  for (const auto& [name, sum] : record.counts.sums) counts_.sums[name] += sum;
   for (const auto& [reason, dropped] : record.counts.dropped) {
     AddDropped(reason, dropped, file_lines_);
   }

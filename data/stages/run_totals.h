@@ -47,6 +47,7 @@ class RunTotals {
   int64_t bytes_out() const { return counts_.bytes_out; }
   // Keyed by reason.
   const std::map<std::string, DroppedTotal>& dropped() const { return dropped_; }
+  const std::map<std::string, int64_t>& sums() const { return counts_.sums; }
   const BadLineLog& bad_lines() const { return bad_lines_; }
 
  private:

@@ -14,7 +14,7 @@ namespace {
 
 class Output : public BlockOutput {
  public:
-  Output(const RunDirectory& directory, size_t block) : directory_(directory), block_(block) {}
+  Output(const PartNames& names, const BlockLease& lease) : names_(names), lease_(lease) {}
 
   absl::Status Keep(std::string_view json, size_t text_bytes) override {
     ++counts_.documents_out;
@@ -22,7 +22,7 @@ class Output : public BlockOutput {
     ++counts_.files.back().documents_out;
     counts_.files.back().bytes_out += static_cast<int64_t>(text_bytes);
     ++counts_.lengths[std::bit_width(text_bytes)];
-    return Append("part", json, &kept_);
+    return Append(kKept, json, &kept_);
   }
 
   absl::Status Drop(const Document& document, const std::string& reason,
@@ -35,7 +35,7 @@ class Output : public BlockOutput {
     if (dropped.samples.size() < DroppedDocuments::kSamples) {
       dropped.samples.push_back({document.file, document.line});
     }
-    return Append("dropped", json, &dropped_);
+    return Append(kDropped, json, &dropped_);
   }
 
   // Call before the stage keeps or drops the document.
@@ -52,12 +52,11 @@ class Output : public BlockOutput {
 
   // Each block has a part of kept documents, also if it is empty.
   absl::StatusOr<std::vector<PartFile>> Finish() {
-    TRAINYARD_RETURN_IF_ERROR(Open("part", &kept_));
+    TRAINYARD_RETURN_IF_ERROR(Open(kKept, &kept_));
     std::vector<PartFile> parts;
-    for (PartWriter* writer : {kept_.get(), dropped_.get()}) {
-      if (writer == nullptr) continue;
-      TRAINYARD_ASSIGN_OR_RETURN(PartFile part, writer->Finish());
-      parts.push_back(std::move(part));
+    TRAINYARD_RETURN_IF_ERROR(Close(kKept, kept_.get(), &parts));
+    if (dropped_ != nullptr) {
+      TRAINYARD_RETURN_IF_ERROR(Close(kDropped, dropped_.get(), &parts));
     }
     return parts;
   }
@@ -71,10 +70,21 @@ class Output : public BlockOutput {
   }
 
  private:
+  static constexpr char kKept[] = "part";
+  static constexpr char kDropped[] = "dropped";
+
   absl::Status Open(const char* stream, std::unique_ptr<PartWriter>* writer) const {
     if (*writer != nullptr) return absl::OkStatus();
+    const std::string name = names_.Name(stream, lease_.block);
     TRAINYARD_ASSIGN_OR_RETURN(
-        *writer, PartWriter::Create(directory_.path(), directory_.PartName(stream, block_)));
+        *writer, PartWriter::Create(names_.directory(), PartNames::UnfinishedName(lease_, name)));
+    return absl::OkStatus();
+  }
+
+  absl::Status Close(const char* stream, PartWriter* writer, std::vector<PartFile>* parts) const {
+    TRAINYARD_ASSIGN_OR_RETURN(PartFile part, writer->Finish());
+    part.name = names_.Name(stream, lease_.block);
+    parts->push_back(std::move(part));
     return absl::OkStatus();
   }
 
@@ -84,8 +94,8 @@ class Output : public BlockOutput {
     return (*writer)->Append(json);
   }
 
-  const RunDirectory& directory_;
-  const size_t block_;
+  const PartNames& names_;
+  const BlockLease lease_;
   DocumentCounts counts_;
   std::unique_ptr<PartWriter> kept_;
   std::unique_ptr<PartWriter> dropped_;
@@ -93,21 +103,21 @@ class Output : public BlockOutput {
 
 }  // namespace
 
-absl::StatusOr<BlockRecord> RunStageOnBlock(const Stage& stage, const Plan& plan, size_t block,
-                                            const DecodeSettings& decode,
-                                            const RunDirectory& directory, const Advance& advance) {
-  Output output(directory, block);
+absl::StatusOr<BlockRecord> RunStageOnBlock(const Stage& stage, const Plan& plan,
+                                            const BlockLease& lease, const DecodeSettings& decode,
+                                            const PartNames& names, const Advance& advance) {
+  Output output(names, lease);
   const ProcessDocument process = stage.begin_block();
   const TakeDocument take = [&](const Document& document) {
     output.CountInput(document);
     Document numbered = document;
-    numbered.block = block;
+    numbered.block = lease.block;
     return process(numbered, &output);
   };
   BlockRecord record;
-  record.block = block;
-  TRAINYARD_ASSIGN_OR_RETURN(record.lines,
-                             ReadDocuments(plan, plan.blocks()[block], decode, take, advance));
+  record.block = lease.block;
+  TRAINYARD_ASSIGN_OR_RETURN(
+      record.lines, ReadDocuments(plan, plan.blocks()[lease.block], decode, take, advance));
   TRAINYARD_ASSIGN_OR_RETURN(record.parts, output.Finish());
   record.counts = output.TakeCounts();
   return record;

@@ -98,13 +98,15 @@ std::vector<IncludeRule> DataRules() {
       {"data/dedup",
        {"data/dedup", "data/stages", "data/documents", "data/input", "data/unicode",
         "proto/support"}},
+      {"data/leases",
+       {"data/leases", "data/stages", "data/documents", "data/input", "proto/support"}},
       {"data/tokens", {"data/tokens", "data/tokenizer", "proto/support"}},
       {"data/report",
        {"data/report", "data/stages", "data/documents", "data/input", "data/tokens",
         "data/tokenizer", "proto/support"}},
       {"data", {"data", "proto/process", "proto/support"}},
       // The command line starts the program; only the program's main file calls the rooms.
-      {"cli/data", {"cli/data", "cli/process", "data/prepare"}},
+      {"cli/data", {"cli/data", "cli/process", "data/prepare", "data/pipeline"}},
   };
 }
 

@@ -214,6 +214,17 @@ TEST(DataCommandTest, EveryOptionOfMixReachesTheProgramThatDoesTheWork) {
   EXPECT_FALSE(again.force);
 }
 
+TEST(DataCommandTest, RunKeepsItsOptions) {
+  data::PipelineOptions options;
+  options.pipeline = "-p.yaml";
+  options.quiet = true;
+  const data::PipelineOptions read = Parse(RunLine("trainyard-data", options)).run;
+  EXPECT_EQ(read.pipeline, options.pipeline);
+  EXPECT_TRUE(read.quiet);
+  EXPECT_FALSE(Parse({"x", "run", "p.yaml"}).run.quiet);
+  EXPECT_THROW(Parse({"x", "run"}), CLI::RequiredError);
+}
+
 TEST(DataCommandTest, RefusesValuesThatMakeNoSense) {
   EXPECT_THROW(Parse({"x", "mix", "m.yaml"}), CLI::RequiredError);
   EXPECT_THROW(Parse({"x", "mix", "-o", "d"}), CLI::RequiredError);

@@ -1,0 +1,270 @@
+#include "data/leases/lease_server.h"
+
+#include "proto/support/asio.h"
+// Asio's parts need the workaround above.
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ip/v6_only.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "data/leases/message.h"
+#include "data/stages/record.h"
+
+namespace trainyard::data {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using ErrorCode = boost::system::error_code;
+
+// A node has at most some hundred cores, so that this is enough for thousands of processes.
+constexpr size_t kConnectionsMax = 4096;
+constexpr auto kAcceptPause = std::chrono::milliseconds(200);
+
+}  // namespace
+
+struct LeaseServer::State {
+  class Connection;
+
+  explicit State(const LeaseServerSettings& settings_in)
+      : settings(settings_in), acceptor(context), pause(context) {}
+
+  absl::Status Listen();
+  void Accept();
+  Reply Answer(int holder, const Request& request, bool* greeted);
+  Reply AnswerNext(const Request& request);
+  Reply AnswerOnPass(int holder, const Request& request);
+  void Remove(int holder);
+
+  const LeaseServerSettings settings;
+  std::mutex mutex;  // guards the members up to `result`
+  std::condition_variable changed;
+  std::set<int> holders;
+  uint64_t passes = 0;  // opened so far
+  std::string name;
+  std::string plan;
+  BlockQueue* queue = nullptr;  // of the open pass; null if there is none
+  std::optional<absl::Status> result;
+
+  // After the members that the destructors of connections use.
+  asio::io_context context{1};
+  tcp::acceptor acceptor;
+  asio::steady_timer pause;
+  std::thread thread;
+  int next_holder = BlockQueue::kLocalHolder + 1;  // only used on the thread
+};
+
+// One connection. Used on the thread of the server.
+class LeaseServer::State::Connection
+    : public std::enable_shared_from_this<LeaseServer::State::Connection> {
+ public:
+  Connection(State* state, tcp::socket socket, int holder)
+      : state_(*state), socket_(std::move(socket)), deadline_(state->context), holder_(holder) {}
+  ~Connection() { state_.Remove(holder_); }
+
+  void ReadLength() {
+    deadline_.expires_after(state_.settings.silence);
+    deadline_.async_wait([weak = weak_from_this()](ErrorCode error) {
+      if (const auto self = weak.lock(); self && !error) self->Close();
+    });
+    buffer_.resize(kLengthBytes);
+    asio::async_read(socket_, asio::buffer(buffer_),
+                     [self = shared_from_this()](ErrorCode error, size_t) {
+                       if (!error) self->ReadMessage();
+                     });
+  }
+
+ private:
+  void ReadMessage() {
+    const absl::StatusOr<size_t> length = DecodeLength(buffer_);
+    if (!length.ok()) return Close();
+    buffer_.resize(*length);
+    asio::async_read(socket_, asio::buffer(buffer_),
+                     [self = shared_from_this()](ErrorCode error, size_t) {
+                       if (!error) self->AnswerMessage();
+                     });
+  }
+
+  void AnswerMessage() {
+    // A commit may wait for the disk; that is not the silence of the peer.
+    deadline_.cancel();
+    const absl::StatusOr<Request> request = DecodeRequest(buffer_);
+    if (!request.ok()) return Close();
+    buffer_ = EncodeReply(state_.Answer(holder_, *request, &greeted_));
+    asio::async_write(socket_, asio::buffer(buffer_),
+                      [self = shared_from_this()](ErrorCode error, size_t) {
+                        if (!error) self->ReadLength();
+                      });
+  }
+
+  // The pending operation fails and releases the connection.
+  void Close() {
+    ErrorCode ignored;
+    socket_.close(ignored);
+  }
+
+  State& state_;
+  tcp::socket socket_;
+  asio::steady_timer deadline_;
+  const int holder_;
+  bool greeted_ = false;
+  std::string buffer_;
+};
+
+absl::Status LeaseServer::State::Listen() {
+  ErrorCode error;
+  const tcp::endpoint any(tcp::v6(), settings.port);
+  acceptor.open(any.protocol(), error);
+  if (!error) acceptor.set_option(asio::ip::v6_only(false), error);
+  const bool has_v6 = !error;
+  const tcp::endpoint endpoint = has_v6 ? any : tcp::endpoint(tcp::v4(), settings.port);
+  if (!has_v6) acceptor.open(endpoint.protocol(), error);
+  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error) acceptor.bind(endpoint, error);
+  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+  if (!error) return absl::OkStatus();
+  return absl::AbortedError("cannot listen on port " + std::to_string(settings.port) + ": " +
+                            error.message() + "; choose another MASTER_PORT");
+}
+
+void LeaseServer::State::Accept() {
+  acceptor.async_accept([this](ErrorCode error, tcp::socket socket) {
+    if (error == asio::error::operation_aborted) return;
+    if (error) {
+      // The process probably has no free descriptors.
+      pause.expires_after(kAcceptPause);
+      pause.async_wait([this](ErrorCode) { Accept(); });
+      return;
+    }
+    ErrorCode ignored;
+    socket.set_option(tcp::no_delay(true), ignored);
+    const int holder = next_holder++;
+    bool has_space = false;
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      has_space = holders.size() < kConnectionsMax;
+      if (has_space) holders.insert(holder);
+    }
+    if (has_space) std::make_shared<Connection>(this, std::move(socket), holder)->ReadLength();
+    Accept();
+  });
+}
+
+void LeaseServer::State::Remove(int holder) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  holders.erase(holder);
+  if (queue != nullptr) queue->Release(holder);
+  changed.notify_all();
+}
+
+Reply LeaseServer::State::Answer(int holder, const Request& request, bool* greeted) {
+  if (request.type == RequestType::kHello) {
+    *greeted = request.group == settings.group;
+    if (*greeted) return {};
+    return {.type = ReplyType::kRefused,
+            .text =
+                "rank 0 runs another job or another pipeline file; give every process the same "
+                "file and the same MASTER_PORT"};
+  }
+  if (!*greeted) return {.type = ReplyType::kRefused, .text = "the first request must be a hello"};
+  const std::lock_guard<std::mutex> lock(mutex);
+  switch (request.type) {
+    case RequestType::kNext:
+      return AnswerNext(request);
+    case RequestType::kTake:
+    case RequestType::kRecord:
+    case RequestType::kFail:
+      return AnswerOnPass(holder, request);
+    default:
+      return {};
+  }
+}
+
+Reply LeaseServer::State::AnswerNext(const Request& request) {
+  if (result) {
+    if (result->ok()) return {.type = ReplyType::kEnded};
+    return {.type = ReplyType::kFailed, .text = std::string(result->message())};
+  }
+  if (queue == nullptr || request.pass >= passes) return {.type = ReplyType::kWait};
+  return {.type = ReplyType::kPass, .pass = passes, .name = name, .plan = plan};
+}
+
+Reply LeaseServer::State::AnswerOnPass(int holder, const Request& request) {
+  if (queue == nullptr || request.pass != passes) return {.type = ReplyType::kEnded};
+  if (request.type == RequestType::kFail) {
+    queue->Fail(request.lease,
+                absl::Status(static_cast<absl::StatusCode>(request.code), request.text));
+    return {};
+  }
+  if (request.type == RequestType::kRecord) {
+    const std::string_view line = request.text;
+    std::optional<BlockRecord> record = ParseRecord(line.substr(0, line.find('\n')), plan);
+    if (!record) return {.type = ReplyType::kRefused, .text = "the record is damaged"};
+    const absl::Status status = queue->Commit(request.lease, *std::move(record));
+    if (status.ok()) return {};
+    return {.type = ReplyType::kRefused, .text = std::string(status.message())};
+  }
+  const BlockQueue::Offer offer = queue->Take(holder);
+  switch (offer.state) {
+    case BlockQueue::State::kLeased:
+      return {.type = ReplyType::kBlock, .lease = offer.lease};
+    case BlockQueue::State::kWait:
+      return {.type = ReplyType::kWait};
+    case BlockQueue::State::kEnded:
+      return {.type = ReplyType::kEnded};
+  }
+  return {};
+}
+
+LeaseServer::LeaseServer(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+absl::StatusOr<std::unique_ptr<LeaseServer>> LeaseServer::Start(
+    const LeaseServerSettings& settings) {
+  auto state = std::make_shared<State>(settings);
+  if (const absl::Status status = state->Listen(); !status.ok()) return status;
+  state->Accept();
+  state->thread = std::thread([state = state.get()] { state->context.run(); });
+  return std::unique_ptr<LeaseServer>(new LeaseServer(std::move(state)));
+}
+
+LeaseServer::~LeaseServer() {
+  state_->context.stop();
+  state_->thread.join();
+}
+
+uint16_t LeaseServer::port() const { return state_->acceptor.local_endpoint().port(); }
+
+void LeaseServer::Open(const std::string& name, const std::string& plan, BlockQueue* queue) {
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  ++state_->passes;
+  state_->name = name;
+  state_->plan = plan;
+  state_->queue = queue;
+}
+
+void LeaseServer::Close() {
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  state_->queue = nullptr;
+}
+
+void LeaseServer::Finish(const absl::Status& result) {
+  std::unique_lock<std::mutex> lock(state_->mutex);
+  state_->queue = nullptr;
+  state_->result = result;
+  state_->changed.wait_for(lock, state_->settings.farewell,
+                           [this] { return state_->holders.empty(); });
+}
+
+int LeaseServer::peers() const {
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  return static_cast<int>(state_->holders.size());
+}
+
+}  // namespace trainyard::data

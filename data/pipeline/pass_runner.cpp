@@ -1,0 +1,136 @@
+#include "data/pipeline/pass_runner.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "data/stages/run_directory.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::data {
+namespace {
+
+// Offers a pass to the other ranks, and reports progress.
+class OfferedPass : public PassHelpers {
+ public:
+  OfferedPass(const RunContext& context, const PipelineStep& step, const std::string& pass,
+              const StepPass& made)
+      : context_(context), step_(step), name_(step.name + ":" + pass), plan_(made.plan().Hash()) {}
+
+  void Offer(BlockQueue* queue) override {
+    queue_ = queue;
+    context_.telemetry->EnterPhase(Phase::kTrain);
+    if (context_.server != nullptr) context_.server->Open(name_, plan_, queue);
+  }
+  void Withdraw() override {
+    if (context_.server != nullptr) context_.server->Close();
+    Report();
+    context_.telemetry->EnterPhase(Phase::kLoad);
+    queue_ = nullptr;
+  }
+
+  RunObserver Observer() {
+    return {
+        [this](size_t blocks, size_t recorded, int64_t bytes) { Start(blocks, recorded, bytes); },
+        [this](int64_t bytes) { Advance(bytes); }};
+  }
+
+ private:
+  void Start(size_t blocks, size_t recorded, int64_t bytes) {
+    const std::string place = "step " + std::to_string(IndexOf(context_.pipeline, step_) + 1) +
+                              " of " + std::to_string(context_.pipeline.steps.size()) + ", " +
+                              name_;
+    if (recorded > 0 && recorded < blocks) {
+      context_.progress->PrintLine(
+          place + ": continuing, " + ReadableCount(static_cast<int64_t>(recorded)) + " of " +
+          ReadableCount(static_cast<int64_t>(blocks)) + " blocks are finished");
+    }
+    context_.progress->Start(place, bytes);
+    progress_.step = IndexOf(context_.pipeline, step_) + 1;
+    progress_.steps = context_.pipeline.steps.size();
+    progress_.total_bytes = bytes;
+    started_ = context_.progress->Seconds();
+  }
+
+  void Advance(int64_t bytes) {
+    progress_.bytes += bytes;
+    context_.progress->Advance(bytes);
+    if (context_.telemetry->Advance(bytes)) Report();
+  }
+
+  void Report() {
+    const DocumentCounts counts = queue_->Counts();
+    progress_.seconds = context_.progress->Seconds() - started_;
+    progress_.documents = counts.documents_in;
+    progress_.dropped = counts.documents_in - counts.documents_out;
+    const auto tokens = counts.sums.find(kTokenSum);
+    progress_.tokens = tokens == counts.sums.end() ? 0 : tokens->second;
+    context_.telemetry->WriteMetrics(progress_);
+  }
+
+  const RunContext& context_;
+  const PipelineStep& step_;
+  const std::string name_;
+  const std::string plan_;
+  BlockQueue* queue_ = nullptr;
+  PassProgress progress_;
+  double started_ = 0;
+};
+
+}  // namespace
+
+RunSettings PassRunner::SettingsOf(const StepPass& made) const {
+  RunSettings settings;
+  settings.out = made.out();
+  settings.threads = context_.threads;
+  settings.memory_bytes = context_.pipeline.memory_mib << 20;
+  settings.decode = DecodeOf(context_.pipeline);
+  const InputOptions& input = context_.pipeline.input;
+  settings.bad_lines = {input.bad == "stop", input.bad_fraction};
+  return settings;
+}
+
+absl::StatusOr<RunTotals> PassRunner::Run(const PipelineStep& step, const std::string& pass,
+                                          const StepPass& made) {
+  RunSettings settings = SettingsOf(made);
+  const std::string changes = ChangesOfRun(made.out(), made.plan());
+  settings.replace = !changes.empty();
+  if (settings.replace) PrintRestart(step.name, changes, context_.progress);
+  const BlockPass block_pass = {
+      made.plan(),
+      [&made](const BlockLease& lease, const PartNames& names, const Advance& advance) {
+        return made.Work(lease, names, advance);
+      },
+      [&made](const RunTotals& totals) { return made.Report(totals); }};
+  OfferedPass offered(context_, step, pass, made);
+  absl::StatusOr<RunTotals> totals =
+      RunPass(block_pass, settings, offered.Observer(), context_.cancelled, &offered);
+  context_.progress->Stop();
+  return totals;
+}
+
+absl::StatusOr<bool> IsComplete(const StepPass& made) {
+  std::error_code error;
+  if (!std::filesystem::exists(made.out() + "/report.json", error)) return false;
+  if (!ChangesOfRun(made.out(), made.plan()).empty()) return false;
+  std::vector<BlockRecord> records;
+  TRAINYARD_RETURN_IF_ERROR(RunDirectory::Open(made.out(), made.plan(), false, &records).status());
+  return records.size() == made.plan().blocks().size();
+}
+
+absl::StatusOr<std::vector<BlockRecord>> RecordsOf(const StepPass& made) {
+  std::vector<BlockRecord> records;
+  TRAINYARD_RETURN_IF_ERROR(RunDirectory::Open(made.out(), made.plan(), false, &records).status());
+  if (records.size() != made.plan().blocks().size()) {
+    return absl::DataLossError(made.out() + " has lost files; repeat the command");
+  }
+  std::sort(records.begin(), records.end(),
+            [](const BlockRecord& a, const BlockRecord& b) { return a.block < b.block; });
+  return records;
+}
+
+void PrintRestart(const std::string& step, const std::string& changes, Progress* progress) {
+  progress->PrintLine(step + ": starting over, because " + changes);
+}
+
+}  // namespace trainyard::data
