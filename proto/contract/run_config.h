@@ -61,10 +61,13 @@ void VisitSections(Config& config, Visit&& visit) {
 }
 
 // Keys at the top of a job file, the trainer's and others.
-inline constexpr std::array<std::string_view, 24> kJobFileKeys = {
+inline constexpr std::array<std::string_view, 27> kJobFileKeys = {
     "name",
+    "kind",
+    "pipeline",
     "extends",
     "description",
+    "after",
     "resources",
     "layout",
     "auto_layout",

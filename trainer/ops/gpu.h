@@ -21,7 +21,7 @@
 #include "trainer/ops/latent_head_tensors.h"
 #include "trainer/ops/loss_targets.h"
 #include "trainer/ops/norm_tensors.h"
-#include "trainer/ops/normal_values.h"
+#include "trainer/ops/place_in_matrix.h"
 #include "trainer/ops/rotary_table.h"
 #include "trainer/ops/router_form.h"
 #include "trainer/ops/row_segments.h"

@@ -6,18 +6,13 @@
 
 #include <cstdint>
 
+#include "trainer/ops/place_in_matrix.h"
+
 namespace trainyard::trainer {
 
-// The place of a matrix in a larger matrix: the index of its first element, and the number of
-// columns of the larger matrix.
-struct PlaceInMatrix {
-  int64_t first = 0;
-  int64_t stride = 0;
-};
-
 // Sets each element of `values`, fp32 [rows, columns] and contiguous, to std *
-// kernels::StandardNormal(key, index of the element in the larger matrix). On a CPU, the result does
-// not depend on the number of threads. A GPU may round some elements differently.
+// kernels::StandardNormal(key, index of the element in the larger matrix). On a CPU, the result
+// does not depend on the number of threads. A GPU may round some elements differently.
 void FillNormal(uint64_t key, double std, const PlaceInMatrix& place, torch::Tensor& values);
 
 }  // namespace trainyard::trainer

@@ -81,7 +81,7 @@ ReplayFigures FiguresOf(const std::vector<TraceJob>& jobs, const std::vector<Job
   figures.eight_or_more = WaitOf(std::move(large));
   for (int i = 0; i < kSizeClasses; ++i) figures.by_size[i] = WaitOf(std::move(by_size[i]));
   figures.mean_residence = residence / static_cast<double>(std::max<size_t>(jobs.size(), 1));
-  figures.utilisation = used / (static_cast<double>(cluster_gpus) * static_cast<double>(window));
+  figures.utilization = used / (static_cast<double>(cluster_gpus) * static_cast<double>(window));
   figures.jain = JainOf(jobs, ends);
   figures.restart_share = work == 0 ? 0 : gpu_seconds / work - 1;
   return figures;

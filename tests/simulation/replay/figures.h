@@ -27,7 +27,7 @@ struct ReplayFigures {
   WaitFigures eight_or_more;  // Jobs of at least 8 GPUs.
   WaitFigures by_size[kSizeClasses];
   double mean_residence = 0;  // Mean time from submission to end, in seconds.
-  double utilisation = 0;     // Used part of the GPU time within the window.
+  double utilization = 0;     // Used part of the GPU time within the window.
   // Jain's index of the queues, for each queue the quotient of its GPU time of running and of
   // waiting and running. 1: all queues wait equally long for their GPU time.
   double jain = 0;
@@ -37,7 +37,7 @@ struct ReplayFigures {
 };
 
 // Computes the figures from the runs of all jobs. A job waits for its whole residence except its
-// duration, so the wait contains the costs of restarts. The window of the utilisation is [0,
+// duration, so the wait contains the costs of restarts. The window of the utilization is [0,
 // window).
 ReplayFigures FiguresOf(const std::vector<TraceJob>& jobs, const std::vector<JobRun>& runs,
                         int cluster_gpus, int64_t window);

@@ -78,7 +78,8 @@ class Policy {
 
 // Returns the runs of all jobs, by their end. The cluster is empty at the start, and decisions take
 // no time. Throws std::runtime_error if a job does not fit on the empty cluster.
-std::vector<JobRun> RunReplay(const std::vector<TraceJob>& jobs, const NodePool& pool, Policy& policy);
+std::vector<JobRun> RunReplay(const std::vector<TraceJob>& jobs, const NodePool& pool,
+                              Policy& policy);
 
 }  // namespace trainyard::replay
 

@@ -61,7 +61,7 @@ ReplayFigures MeanFigures(const Cluster& cluster, const NamedPolicy& named) {
     mean.all.longest = std::max(mean.all.longest, figures.all.longest);
     add(mean.eight_or_more.mean, figures.eight_or_more.mean);
     for (int i = 0; i < kSizeClasses; ++i) add(mean.by_size[i].mean, figures.by_size[i].mean);
-    add(mean.utilisation, figures.utilisation);
+    add(mean.utilization, figures.utilization);
     add(mean.jain, figures.jain);
   }
   return mean;
@@ -70,7 +70,7 @@ ReplayFigures MeanFigures(const Cluster& cluster, const NamedPolicy& named) {
 void Print(const std::string& traces) {
   std::printf("| cluster | policy | mean wait | p90 | longest | >= 8 GPUs |");
   for (int i = 0; i < kSizeClasses; ++i) std::printf(" %s |", NameOfSizeClass(i).c_str());
-  std::printf(" utilisation | Jain |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+  std::printf(" utilization | Jain |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   for (const Cluster& cluster : Clusters(traces)) {
     for (const NamedPolicy& named : Policies()) {
       const ReplayFigures figures = MeanFigures(cluster, named);
@@ -78,7 +78,7 @@ void Print(const std::string& traces) {
                   named.name.c_str(), figures.all.mean, figures.all.p90, figures.all.longest,
                   figures.eight_or_more.mean);
       for (const WaitFigures& wait : figures.by_size) std::printf(" %.0f |", wait.mean);
-      std::printf(" %.3f | %.3f |\n", figures.utilisation, figures.jain);
+      std::printf(" %.3f | %.3f |\n", figures.utilization, figures.jain);
     }
   }
 }

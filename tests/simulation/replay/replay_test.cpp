@@ -123,7 +123,7 @@ TEST(FiguresTest, AreThoseOfASmallExample) {
   EXPECT_DOUBLE_EQ(figures.eight_or_more.mean, 60);
   EXPECT_DOUBLE_EQ(figures.by_size[0].mean, 0);
   EXPECT_DOUBLE_EQ(figures.mean_residence, (110 + 50 + 160) / 3.0);
-  EXPECT_DOUBLE_EQ(figures.utilisation, (50.0 + 8 * 100 + 16 * 10) / (16 * 120));
+  EXPECT_DOUBLE_EQ(figures.utilization, (50.0 + 8 * 100 + 16 * 10) / (16 * 120));
   const double a = 850.0 / 930, b = 50.0 / 160;
   EXPECT_DOUBLE_EQ(figures.jain, (a + b) * (a + b) / (2 * (a * a + b * b)));
 }
