@@ -19,7 +19,7 @@ using testing::IsEmpty;
 using testing::Not;
 
 // Returns JSON lines with about this number of bytes of text.
-std::string Lines(size_t bytes) {
+std::string TextLines(size_t bytes) {
   std::string lines;
   for (size_t i = 0; i < bytes / 200; ++i) {
     lines += json{{"text", Prose(200, i)}}.dump() + "\n";
@@ -40,7 +40,7 @@ class MixTest : public testing::Test {
 
   void Prepare(const std::string& name, size_t bytes, const std::string& tokenizer,
                const std::string& format = "trainyard") {
-    directory_.Write(name + "-text/a.jsonl", Lines(bytes));
+    directory_.Write(name + "-text/a.jsonl", TextLines(bytes));
     PrepareOptions options;
     options.inputs = {directory_ / (name + "-text")};
     options.out = directory_ / name;
