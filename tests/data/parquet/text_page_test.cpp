@@ -112,6 +112,22 @@ TEST(TextPageTest, RefusesDamagedValues) {
               HasSubstr("the encoding DELTA_LENGTH_BYTE_ARRAY is not supported; write the file"));
 }
 
+// The length in the compressed bytes must not decide how many bytes are written.
+TEST(TextPageTest, RefusesAnotherLengthThanThatOfTheHeader) {
+  const std::string page = Plain("hello");
+  // A length of 9 bytes, then 9 literal bytes.
+  const std::string snappy = "\x09\x20" + page;
+  PageSource source = Source(1, page);
+  source.codec = 1;
+  const auto decoded = DecodeDataPage(source, snappy, nullptr);
+  ASSERT_TRUE(decoded.ok()) << decoded.status();
+  EXPECT_THAT((*decoded)->values, ElementsAre("hello"));
+  for (const int64_t bytes : {0, 8, 10, 1000}) {
+    source.header.uncompressed_bytes = bytes;
+    EXPECT_THAT(ErrorOf(source, snappy), HasSubstr("its snappy data"));
+  }
+}
+
 TEST(TextPageTest, LimitsTheValuesAndTheTextOfAPage) {
   const std::string all = std::string(1, '\0') + Varint(uint64_t{1} << 31);
   EXPECT_THAT(ErrorOf(Source(kPageValuesMax + 1, all, 8), all, Dictionary({"a"})),
