@@ -68,8 +68,10 @@ TEST_F(DependencyReasonTest, NamesAtMostFiveJobs) {
 
 TEST_F(DependencyReasonTest, DependentJobsDoNotCountInTheQueue) {
   cluster_.Settle();
-  const int64_t wide = cluster_.Submit("wide", 1, 2);
-  EXPECT_EQ(Why(wide).queue_position(), 1);
+  cluster_.Submit("wide", 1, 2);
+  cluster_.Submit(SpecAfter("more", {"data"}));
+  const int64_t last = cluster_.Submit("last", 1, 2);
+  EXPECT_EQ(Why(last).queue_position(), 2);
 }
 
 TEST_F(DependencyReasonTest, APreviewNamesTheDependency) {
