@@ -48,6 +48,10 @@ std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options) {
   CLI::App* dedup =
       app.add_subcommand("dedup", "Remove duplicate documents; continues an interrupted run");
   AddDedupOptions(*dedup, &options->dedup);
+  CLI::App* decontaminate = app.add_subcommand(
+      "decontaminate",
+      "Remove documents that overlap evaluation sets; continues an interrupted run");
+  AddDecontaminateOptions(*decontaminate, &options->decontaminate);
   CLI::App* report = app.add_subcommand(
       "report", "Show the steps that produced a data set: documents, reasons of drops, sources");
   AddReportOptions(*report, &options->report);
@@ -75,6 +79,10 @@ std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options) {
       {filter,
        [options](const std::string& program) { return FilterLine(program, options->filter); }},
       {dedup, [options](const std::string& program) { return DedupLine(program, options->dedup); }},
+      {decontaminate,
+       [options](const std::string& program) {
+         return DecontaminateLine(program, options->decontaminate);
+       }},
       {report,
        [options](const std::string& program) { return ReportLine(program, options->report); }},
       {show, [options](const std::string& program) { return ShowLine(program, options->show); }},

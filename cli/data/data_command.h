@@ -26,6 +26,7 @@ struct DataOptions {
   data::TrainTokenizerOptions train_tokenizer;
   data::FilterOptions filter;
   data::DedupOptions dedup;
+  data::DecontaminateOptions decontaminate;
   data::ReportOptions report;
   data::ShowOptions show;
   data::MixOptions mix;

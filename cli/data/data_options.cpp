@@ -183,6 +183,63 @@ std::vector<std::string> VerifyLine(const std::string& program,
   return line;
 }
 
+void AddDecontaminateOptions(CLI::App& app, data::DecontaminateOptions* options) {
+  AddInputOptions(app, options);
+  AddRunDirectory(app, &options->out);
+  app.add_option("--against", options->against,
+                 "files or a directory of an evaluation set; can be repeated")
+      ->type_name("INPUT")
+      ->check(NotEmpty)
+      ->allow_extra_args(false)
+      ->required();
+  app.add_option("--against-field", options->against_field,
+                 "name of the field that contains the text in .jsonl files of evaluation sets "
+                 "(default: --field)")
+      ->check(NotEmpty);
+  app.add_option("--ngram", options->ngram, "length of the compared runs, in words")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--min-words", options->min_words,
+                 "evaluation documents with fewer words are ignored")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option(
+         "--min-hits", options->min_hits,
+         "least number of different runs that a dropped document shares with one evaluation "
+         "document")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
+      ->capture_default_str();
+  app.add_option("--min-share", options->min_share,
+                 "least fraction of the runs of one evaluation document that a dropped document "
+                 "contains")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  app.add_option("--memory-mib", options->memory_mib,
+                 "memory limit in MiB, half of which is for the evaluation sets")
+      ->check(CLI::Range(192, 1 << 24))
+      ->capture_default_str();
+  app.add_flag("--force", options->force, "delete an earlier run in DIR");
+}
+
+std::vector<std::string> DecontaminateLine(const std::string& program,
+                                           const data::DecontaminateOptions& options) {
+  std::vector<std::string> line = {program,
+                                   "decontaminate",
+                                   "--out=" + options.out,
+                                   "--ngram=" + std::to_string(options.ngram),
+                                   "--min-words=" + std::to_string(options.min_words),
+                                   "--min-hits=" + std::to_string(options.min_hits),
+                                   "--min-share=" + ExactText(options.min_share),
+                                   "--memory-mib=" + std::to_string(options.memory_mib)};
+  for (const std::string& input : options.against) line.push_back("--against=" + input);
+  if (!options.against_field.empty()) {
+    line.push_back("--against-field=" + options.against_field);
+  }
+  if (options.force) line.push_back("--force");
+  AppendInputs(options, &line);
+  return line;
+}
+
 void AddReportOptions(CLI::App& app, data::ReportOptions* options) {
   app.add_option("dir", options->directory, "output of `trainyard data prepare`, filter or dedup")
       ->type_name("DIR")

@@ -41,6 +41,10 @@ std::vector<std::string> FilterLine(const std::string& program, const data::Filt
 void AddDedupOptions(CLI::App& app, data::DedupOptions* options);
 std::vector<std::string> DedupLine(const std::string& program, const data::DedupOptions& options);
 
+void AddDecontaminateOptions(CLI::App& app, data::DecontaminateOptions* options);
+std::vector<std::string> DecontaminateLine(const std::string& program,
+                                           const data::DecontaminateOptions& options);
+
 void AddReportOptions(CLI::App& app, data::ReportOptions* options);
 std::vector<std::string> ReportLine(const std::string& program, const data::ReportOptions& options);
 

@@ -18,6 +18,7 @@
 #include "data/pipeline/ranks.h"
 #include "data/pipeline/run_pipeline.h"
 #include "data/prepare/count.h"
+#include "data/prepare/decontaminate_data.h"
 #include "data/prepare/dedup_data.h"
 #include "data/prepare/filter_data.h"
 #include "data/prepare/inspect.h"
@@ -145,6 +146,13 @@ absl::StatusOr<std::string> Dedup(const trainyard::data::DedupOptions& options,
   return trainyard::data::DedupText(*summary);
 }
 
+absl::StatusOr<std::string> Decontaminate(const trainyard::data::DecontaminateOptions& options,
+                                          Progress* progress) {
+  const auto summary = trainyard::data::DecontaminateData(options, progress, cancelled);
+  if (!summary.ok()) return summary.status();
+  return trainyard::data::DecontaminateText(*summary);
+}
+
 absl::StatusOr<std::string> Show(const trainyard::data::ShowOptions& options) {
   const auto document = trainyard::data::ShowDocument(options);
   if (!document.ok()) return document.status();
@@ -210,6 +218,10 @@ int main(int argc, char** argv) {
                [&](Progress* progress) { return Inspect(options.inspect, progress); });
   }
   if (app.got_subcommand("verify")) return Verify(options.verify);
+  if (app.got_subcommand("decontaminate")) {
+    return Run(options.decontaminate.quiet,
+               [&](Progress* progress) { return Decontaminate(options.decontaminate, progress); });
+  }
   if (app.got_subcommand("report")) {
     return Run(true, [&](Progress*) { return trainyard::data::ReportData(options.report); });
   }

@@ -45,6 +45,18 @@ struct VerifyOptions {
   bool quiet = false;     // no progress
 };
 
+struct DecontaminateOptions : InputOptions {
+  std::string out;                   // directory to create or continue
+  std::vector<std::string> against;  // files or directories of evaluation sets
+  std::string against_field;         // key of the text in their JSON lines; "": `field`
+  int ngram = 13;                    // see OverlapSettings
+  int min_words = 8;
+  int64_t min_hits = 1;
+  double min_share = 0;
+  int64_t memory_mib = 4096;
+  bool force = false;  // delete an earlier run in the directory
+};
+
 struct ReportOptions {
   std::string directory;        // the output of a data command
   std::string output = "text";  // or "json"

@@ -203,7 +203,7 @@ DocumentOrigins OriginsOf(const StoredRun& run, const RunDocument& document) {
       return result;
     }
     const InputFile& file = current->plan.files()[place->file].input;
-    const bool has_lines = file.kind == InputKind::kJsonLines;
+    const bool has_lines = HasLines(file.kind);
     result.origins.push_back(
         {current->stage,
          file.path + (has_lines ? ":" + std::to_string(place->line + 1) : std::string())});

@@ -284,6 +284,32 @@ TEST(DataCommandTest, ThereIsOneCommandForEachLine) {
   }
 }
 
+TEST(DataCommandTest, EveryOptionOfDecontaminateReachesTheProgramThatDoesTheWork) {
+  data::DecontaminateOptions options;
+  SetInputs(&options);
+  options.out = "out put";
+  options.against = {"e.jsonl", "a dir"};
+  options.against_field = "question";
+  options.ngram = 8;
+  options.min_words = 5;
+  options.min_hits = 3;
+  options.min_share = 0.7;
+  options.memory_mib = 777;
+  options.force = true;
+  const data::DecontaminateOptions read =
+      Parse(DecontaminateLine("trainyard-data", options)).decontaminate;
+  ExpectInputs(read);
+  EXPECT_EQ(read.out, options.out);
+  EXPECT_EQ(read.against, options.against);
+  EXPECT_EQ(read.against_field, options.against_field);
+  EXPECT_EQ(read.ngram, options.ngram);
+  EXPECT_EQ(read.min_words, options.min_words);
+  EXPECT_EQ(read.min_hits, options.min_hits);
+  EXPECT_EQ(read.min_share, options.min_share);
+  EXPECT_EQ(read.memory_mib, options.memory_mib);
+  EXPECT_TRUE(read.force);
+}
+
 TEST(DataCommandTest, EveryOptionOfReportReachesTheProgramThatDoesTheWork) {
   const data::ReportOptions read = Parse(ReportLine("x", {"-a dir", "json"})).report;
   EXPECT_EQ(read.directory, "-a dir");

@@ -188,6 +188,25 @@ TEST(DataProgramTest, RemovesDuplicates) {
   EXPECT_THAT(refused.err, HasSubstr("preset exact has no threshold"));
 }
 
+TEST(DataProgramTest, RemovesDocumentsOfEvaluationSets) {
+  const TextDirectory directory;
+  const std::string question = "how many of the long wagons does the yard move every night now";
+  const std::string evaluation = directory.Write("q.jsonl", "{\"q\":\"" + question + "?\"}\n");
+  const std::string input = directory.Write(
+      "a.jsonl", "{\"text\":\"So, " + question + "\"}\n{\"text\":\"how many wagons\"}\n");
+  std::vector<std::string> arguments = {
+      "decontaminate", input, "--against", evaluation, "-q", "--out", directory / "clean"};
+  const Ended wrong_field = RunProgram(directory, arguments);
+  EXPECT_EQ(wrong_field.code, 1);
+  arguments.insert(arguments.end(), {"--against-field", "q"});
+  const Ended ended = RunProgram(directory, arguments);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, StartsWith("documents    2 from 1 files: 1 kept, 1 dropped (50.00%)\n"));
+  EXPECT_THAT(ended.out, HasSubstr("overlap      1 documents with " + evaluation + ", first " +
+                                   input + ":1\n"));
+  EXPECT_EQ(RunProgram(directory, {"decontaminate", input, "--out", directory / "x"}).code, 2);
+}
+
 TEST(DataProgramTest, ReportsTheStepsAndShowsDocuments) {
   const TextDirectory directory;
   const std::string input = directory.Write("a.jsonl", "{\"text\":\"one\"}\n{\"text\":\"One\"}\n");
