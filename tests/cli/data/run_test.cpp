@@ -26,9 +26,9 @@ using testing::HasSubstr;
 constexpr auto kPatience = std::chrono::seconds(120);
 
 // A run of trainyard-data. The destructor kills it.
-class Run {
+class DataRun {
  public:
-  Run(const PipelineFiles& files, std::vector<std::string> environment, const std::string& name)
+  DataRun(const PipelineFiles& files, std::vector<std::string> environment, const std::string& name)
       : output_(files / name) {
     std::vector<std::string> arguments = {TRAINYARD_DATA_PROGRAM, "run", files.pipeline()};
     std::vector<char*> argv;
@@ -45,12 +45,12 @@ class Run {
     EXPECT_EQ(posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), envp.data()), 0);
     posix_spawn_file_actions_destroy(&actions);
   }
-  ~Run() {
+  ~DataRun() {
     if (pid_ == 0) return;
     Kill(SIGKILL);
     Wait();
   }
-  Run(const Run&) = delete;
+  DataRun(const DataRun&) = delete;
 
   void Kill(int signal) const { kill(pid_, signal); }
   // Returns the exit code, or the negative number of a signal.
@@ -77,7 +77,7 @@ int FreePort() {
   return ntohs(address.sin_port);
 }
 
-using Gang = std::vector<std::unique_ptr<Run>>;
+using Gang = std::vector<std::unique_ptr<DataRun>>;
 
 // Starts a process per rank.
 Gang StartGang(const PipelineFiles& files, int ranks) {
@@ -85,7 +85,7 @@ Gang StartGang(const PipelineFiles& files, int ranks) {
   Gang gang;
   for (int rank = 0; rank < ranks; ++rank) {
     const std::string name = "rank" + std::to_string(rank);
-    gang.push_back(std::make_unique<Run>(
+    gang.push_back(std::make_unique<DataRun>(
         files,
         std::vector<std::string>{"RANK=" + std::to_string(rank),
                                  "WORLD_SIZE=" + std::to_string(ranks), "MASTER_ADDR=127.0.0.1",
@@ -104,7 +104,7 @@ std::vector<int> Wait(const Gang& gang) {
 
 int RunAlone(const PipelineFiles& files, const std::string& settings) {
   files.Write(files.Text() + settings);
-  return Run(files, {}, "output").Wait();
+  return DataRun(files, {}, "output").Wait();
 }
 
 void WaitForFile(const std::string& path) {
@@ -186,12 +186,12 @@ TEST_F(RunTest, ContinuesAfterAKillInEachStage) {
         "train_tokenizer/tokenizer.json", "count/records.log",
         ".work/tokenize-train/encoded-00001.bin"}) {
     {
-      Run run(files_, {}, "output");
+      DataRun run(files_, {}, "output");
       WaitForFile(files_.out() + "/" + file);
       run.Kill(SIGKILL);
       EXPECT_EQ(run.Wait(), -SIGKILL) << file;
     }
-    EXPECT_EQ(Run(files_, {}, "output").Wait(), 0) << ReadFile(files_ / "output");
+    EXPECT_EQ(DataRun(files_, {}, "output").Wait(), 0) << ReadFile(files_ / "output");
     EXPECT_EQ(files_.Contents(), expected_) << file;
     Delete();
   }
@@ -199,10 +199,10 @@ TEST_F(RunTest, ContinuesAfterAKillInEachStage) {
 
 TEST_F(RunTest, WrongSettingsHaveTheCodesOfTheCaller) {
   files_.Write("inputs: in\n");
-  EXPECT_EQ(Run(files_, {}, "output").Wait(), 2);
-  EXPECT_EQ(Run(files_, {"RANK=0", "WORLD_SIZE=1"}, "output").Wait(), 78);
+  EXPECT_EQ(DataRun(files_, {}, "output").Wait(), 2);
+  EXPECT_EQ(DataRun(files_, {"RANK=0", "WORLD_SIZE=1"}, "output").Wait(), 78);
   EXPECT_THAT(ReadFile(files_ / "output"), HasSubstr("`out` is missing"));
-  EXPECT_EQ(Run(files_, {"RANK=5", "WORLD_SIZE=2"}, "output").Wait(), 78);
+  EXPECT_EQ(DataRun(files_, {"RANK=5", "WORLD_SIZE=2"}, "output").Wait(), 78);
 }
 
 }  // namespace
