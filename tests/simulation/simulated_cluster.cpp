@@ -88,6 +88,7 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(HealsEnd());
   checkers_.push_back(PausedJobsHoldNothing());
   checkers_.push_back(FirstFailureIsBlamed());
+  checkers_.push_back(DependentJobsWait());
 }
 
 std::vector<v1::Job> SimulatedCluster::Jobs() const {

@@ -46,6 +46,15 @@ void SimulatedUsers::PauseAndResume() {
   }
 }
 
+// Lets every third job wait for the preceding one, unless that job can no longer succeed.
+void SimulatedUsers::AddDependency(v1::JobSpec& spec) {
+  if (!options_.dependent_jobs || submitted_ % 3 != 1) return;
+  const std::string name = absl::StrCat("job-", submitted_ - 1);
+  const controller::JobEntry* before = controller::NewestOfName(controller_.state(), name);
+  if (before == nullptr || before->job.has_verdict()) return;
+  spec.add_after(name);
+}
+
 void SimulatedUsers::Act() {
   if (faults_stopped_) UncordonAll();
   if (submitted_ < options_.jobs && random_.EachSecond(0.3, kStepMs)) {
@@ -69,6 +78,7 @@ void SimulatedUsers::Act() {
           static_cast<int>(random_.Between(1, options_.slots_per_node)), options_.spares);
     }
     request.mutable_spec()->mutable_guard()->set_policy(v1::GUARD_POLICY_SKIP);
+    AddDependency(*request.mutable_spec());
     request.set_request_id(request_id);
     controller_.Submit(controller::Checked(request));
   }

@@ -9,6 +9,7 @@
 #include "tests/simulation/simulation_options.h"
 #include "tests/simulation/world/random.h"
 #include "tests/simulation/world/simulated_controller.h"
+#include "trainyard/v1/job_spec.pb.h"
 
 namespace trainyard::simulation {
 
@@ -24,6 +25,7 @@ class SimulatedUsers {
   bool HaveSubmittedAll() const { return submitted_ == options_.jobs; }
 
  private:
+  void AddDependency(v1::JobSpec& spec);
   void PauseAndResume();
   void UncordonAll();
   void Cordon(bool cordoned, const std::string& node_id);

@@ -45,6 +45,7 @@ SimulationOptions AllFaults(uint64_t seed) {
     options.world.poison[first + random.Between(0, 10)] = kKinds[random.Between(0, 2)];
   }
   if (random.Chance(0.3)) options.world.bugs[random.Between(1, options.jobs)] = 30;
+  options.dependent_jobs = random.Chance(0.3);
   return options;
 }
 

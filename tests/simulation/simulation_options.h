@@ -98,6 +98,8 @@ struct SimulationOptions {
   double user_pause = 0;
   // Probability per second that a user tries to delete a job, ended or not.
   double user_delete = 0;
+  // True if every third job waits for the success of the preceding one.
+  bool dependent_jobs = false;
   // Each job has this many spare nodes and heals in place.
   int spares = 0;
   // True if the event log will go back in time.

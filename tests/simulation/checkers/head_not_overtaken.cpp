@@ -1,5 +1,6 @@
 // Jobs get their first slots in the order in which they entered the queue. A resumed job enters the
 // queue again, and the rule applies to its first slots after the pause.
+#include <map>
 #include <set>
 
 #include "absl/strings/str_cat.h"
@@ -31,21 +32,46 @@ class HeadNotOvertakenChecker : public Checker {
 
  private:
   void Note(const v1::Event& event) {
+    NoteDependencies(event);
     if (event.has_job_submitted() && !event.job_submitted().held()) {
-      queued_.insert(event.job_submitted().job_id());
+      Enter(event.job_submitted().job_id());
     }
-    if (event.has_job_paused()) queued_.erase(event.job_paused().job_id());
+    if (event.has_job_paused()) Leave(event.job_paused().job_id());
     // If a job is resumed while its ranks are still exiting, it keeps its slots and does not enter
     // the queue.
     if (event.has_job_resumed() && !live_.contains(event.job_resumed().job_id())) {
-      queued_.insert(event.job_resumed().job_id());
+      Enter(event.job_resumed().job_id());
     }
-    if (event.has_job_ended()) queued_.erase(event.job_ended().job_id());
+    if (event.has_job_ended()) Leave(event.job_ended().job_id());
     if (event.has_job_placed()) queued_.erase(event.job_placed().job_id());
   }
 
+  // A job whose dependencies have not all succeeded enters the queue when the last one succeeds.
+  void Enter(int64_t job_id) { (open_.contains(job_id) ? dependent_ : queued_).insert(job_id); }
+
+  void Leave(int64_t job_id) {
+    queued_.erase(job_id);
+    dependent_.erase(job_id);
+  }
+
+  void NoteDependencies(const v1::Event& event) {
+    for (const v1::Prerequisite& prerequisite : event.job_submitted().after()) {
+      if (prerequisite.outcome() == v1::JOB_STATE_SUCCEEDED) continue;
+      open_[event.job_submitted().job_id()].insert(prerequisite.job_id());
+    }
+    if (event.job_ended().state() != v1::JOB_STATE_SUCCEEDED) return;
+    for (auto& [job_id, open] : open_) open.erase(event.job_ended().job_id());
+    std::erase_if(open_, [&](const auto& entry) {
+      const bool is_met = entry.second.empty();
+      if (is_met && dependent_.erase(entry.first) > 0) queued_.insert(entry.first);
+      return is_met;
+    });
+  }
+
   std::set<int64_t> queued_;
-  std::set<int64_t> live_;  // Jobs with an attempt that has not ended.
+  std::set<int64_t> dependent_;                // Queued jobs that are not in the queue yet.
+  std::map<int64_t, std::set<int64_t>> open_;  // Dependencies that have not succeeded, by job.
+  std::set<int64_t> live_;                     // Jobs with an attempt that has not ended.
 };
 
 }  // namespace
