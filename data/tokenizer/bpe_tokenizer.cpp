@@ -47,6 +47,8 @@ void ForEachPart(const AddedTokenFinder& finder, std::string_view text, OnText o
   if (begin < text.size()) on_text(begin, text.size());
 }
 
+constexpr size_t kLargeTextBytes = size_t{16} << 20;
+
 // The parts that both kinds of symbols share.
 class BpeTokenizer : public Tokenizer {
  public:
@@ -105,6 +107,10 @@ class BpeTokenizer : public Tokenizer {
 
  private:
   void EncodeText(std::string_view text, Place place, std::vector<uint32_t>* ids) const {
+    // A long piece needs up to 24 times its size in memory (data/bpe/merge_symbols.h). One thread
+    // at a time encodes such a text, so that the memory does not grow with the number of threads.
+    std::unique_lock<std::mutex> large_text(large_text_mutex_, std::defer_lock);
+    if (text.size() > kLargeTextBytes) large_text.lock();
     std::unique_ptr<PieceEncoder> encoder = TakeEncoder();
     ForEachPart(
         finder_, text,
@@ -136,6 +142,7 @@ class BpeTokenizer : public Tokenizer {
   const AddedTokenFinder special_finder_;
   const SafeCuts safe_cuts_;
   std::unordered_map<uint32_t, std::string> texts_;  // of added tokens, by id
+  mutable std::mutex large_text_mutex_;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<PieceEncoder>> encoders_;  // not in use; guarded by mutex_
 };
