@@ -49,6 +49,8 @@ bool Edit(const FilterStep& step, std::string_view text, std::string* edited) {
   std::string result;
   if (const C4LineRules* lines = std::get_if<C4LineRules>(&step)) {
     KeepC4Lines(text, *lines, &result);
+  } else if (const PersonalDataEdit* personal_data = std::get_if<PersonalDataEdit>(&step)) {
+    if (!ReplacePersonalData(text, *personal_data, &result)) return false;
   } else if (IsNfc(text)) {
     return false;
   } else {

@@ -34,6 +34,18 @@ std::string RuleText(const Rule& rule, const LineLengths& lengths) {
   return absl::StrCat(InfoOf(rule.signal).name, ": {", text, "}");
 }
 
+std::string PersonalDataText(const PersonalDataEdit& edit) {
+  std::string text;
+  const auto add = [&text](const char* key, const std::optional<std::string>& replacement) {
+    if (!replacement) return;
+    absl::StrAppend(&text, text.empty() ? "" : ", ", key, ": \"", *replacement, "\"");
+  };
+  add("email", edit.email);
+  add("ipv4", edit.ipv4);
+  add("ipv6", edit.ipv6);
+  return absl::StrCat(kPersonalDataName, ": {", text, "}");
+}
+
 std::string StepText(const FilterStep& step, const LineLengths& lengths) {
   if (const Rule* rule = std::get_if<Rule>(&step)) return RuleText(*rule, lengths);
   if (const LanguageRule* language = std::get_if<LanguageRule>(&step)) {
@@ -45,6 +57,9 @@ std::string StepText(const FilterStep& step, const LineLengths& lengths) {
         kC4LinesName, ": {end_punctuation: ", lines->end_punctuation ? "true" : "false",
         ", min_words: ", lines->min_words, ", max_word_length: ", lines->max_word_length, "}");
   }
+  if (const PersonalDataEdit* edit = std::get_if<PersonalDataEdit>(&step)) {
+    return PersonalDataText(*edit);
+  }
   return kNfcName;
 }
 
@@ -53,11 +68,13 @@ std::string StepText(const FilterStep& step, const LineLengths& lengths) {
 std::string NameOf(const FilterStep& step) {
   if (const Rule* rule = std::get_if<Rule>(&step)) return InfoOf(rule->signal).name;
   if (std::holds_alternative<LanguageRule>(step)) return kLanguageName;
+  if (std::holds_alternative<PersonalDataEdit>(step)) return kPersonalDataName;
   return std::holds_alternative<C4LineRules>(step) ? kC4LinesName : kNfcName;
 }
 
 bool IsEdit(const FilterStep& step) {
-  return std::holds_alternative<C4LineRules>(step) || std::holds_alternative<NfcEdit>(step);
+  return std::holds_alternative<C4LineRules>(step) || std::holds_alternative<NfcEdit>(step) ||
+         std::holds_alternative<PersonalDataEdit>(step);
 }
 
 void FilterProgram::Add(const FilterStep& step) {

@@ -11,6 +11,7 @@
 
 #include "data/filter/c4_lines.h"
 #include "data/filter/line_measures.h"
+#include "data/filter/personal_data.h"
 #include "data/filter/signal.h"
 
 namespace trainyard::data {
@@ -31,12 +32,13 @@ struct LanguageRule {
 
 struct NfcEdit {};
 
-using FilterStep = std::variant<Rule, LanguageRule, C4LineRules, NfcEdit>;
+using FilterStep = std::variant<Rule, LanguageRule, C4LineRules, NfcEdit, PersonalDataEdit>;
 
 // Names in rule files of steps that have no signal.
 constexpr char kLanguageName[] = "language";
 constexpr char kC4LinesName[] = "c4_lines";
 constexpr char kNfcName[] = "nfc";
+constexpr char kPersonalDataName[] = "personal_data";
 
 class FilterProgram {
  public:

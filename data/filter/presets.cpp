@@ -77,9 +77,13 @@ Steps SlimPajama() { return {NfcEdit{}, AtLeast(Signal::kCharactersWithoutPunctu
 
 const std::vector<std::pair<std::string, Steps>>& Presets() {
   static const std::vector<std::pair<std::string, Steps>> presets{
-      {"guide", Guide()},           {"gopher", Gopher()},
-      {"repetition", Repetition()}, {"c4", C4(/*end_punctuation=*/true)},
-      {"fineweb", FineWeb()},       {"slimpajama", SlimPajama()},
+      {"guide", Guide()},
+      {"gopher", Gopher()},
+      {"repetition", Repetition()},
+      {"c4", C4(/*end_punctuation=*/true)},
+      {"fineweb", FineWeb()},
+      {"slimpajama", SlimPajama()},
+      {"personal_data", {PersonalDataEdit{}}},
   };
   return presets;
 }

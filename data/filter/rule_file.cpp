@@ -1,5 +1,6 @@
 #include "data/filter/rule_file.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <optional>
@@ -23,9 +24,10 @@ namespace {
 
 constexpr size_t kMaxFileBytes = size_t{1} << 20;
 constexpr double kMaxLength = 1e9;
+constexpr size_t kMaxReplacement = 100;  // bytes
 
 std::string RuleNames() {
-  std::vector<std::string> names{kC4LinesName, kLanguageName, kNfcName};
+  std::vector<std::string> names{kC4LinesName, kLanguageName, kNfcName, kPersonalDataName};
   for (size_t i = 0; i < kSignalCount; ++i) {
     names.emplace_back(InfoOf(static_cast<Signal>(i)).name);
   }
@@ -108,9 +110,14 @@ class RuleFileReader {
         program_.Replace(NfcEdit{});
         continue;
       }
+      if (step.IsScalar() && step.Scalar() == kPersonalDataName) {
+        program_.Replace(PersonalDataEdit{});
+        continue;
+      }
       if (!step.IsMap() || step.size() != 1) {
         return Error(step,
-                     "an item of `rules` must be `nfc` or `NAME: {min: NUMBER, max: NUMBER}`");
+                     "an item of `rules` must be `nfc`, `personal_data` or `NAME: {min: NUMBER, "
+                     "max: NUMBER}`");
       }
       const auto entry = *step.begin();
       TRAINYARD_RETURN_IF_ERROR(ReadStep(entry.first, entry.second));
@@ -121,7 +128,9 @@ class RuleFileReader {
   absl::Status ReadStep(const YAML::Node& name, const YAML::Node& settings) {
     const std::string text = Text(name);
     const std::optional<Signal> signal = SignalNamed(text);
-    if (!signal.has_value() && text != kC4LinesName && text != kLanguageName) {
+    const bool is_other =
+        text == kC4LinesName || text == kLanguageName || text == kPersonalDataName;
+    if (!signal.has_value() && !is_other) {
       return Error(name, absl::StrCat("unknown rule `", text, "`; the rules are ", RuleNames()));
     }
     if (!settings.IsMap()) {
@@ -134,6 +143,7 @@ class RuleFileReader {
       return Error(entry.first, absl::StrCat("`", text, "` sets `", Text(entry.first), "` twice"));
     }
     if (signal.has_value()) return ReadRule(name, *signal, settings);
+    if (text == kPersonalDataName) return ReadPersonalData(name, settings);
     return text == kLanguageName ? ReadLanguage(name, settings) : ReadC4Lines(settings);
   }
 
@@ -219,6 +229,40 @@ class RuleFileReader {
     }
     program_.Replace(rules);
     return absl::OkStatus();
+  }
+
+  // Kinds of addresses that are not named stay in the text.
+  absl::Status ReadPersonalData(const YAML::Node& name, const YAML::Node& settings) {
+    PersonalDataEdit edit{std::nullopt, std::nullopt, std::nullopt};
+    for (const auto& entry : settings) {
+      const std::string key = Text(entry.first);
+      if (key == "email") {
+        TRAINYARD_ASSIGN_OR_RETURN(edit.email, ReadReplacement(entry.second, key));
+      } else if (key == "ipv4") {
+        TRAINYARD_ASSIGN_OR_RETURN(edit.ipv4, ReadReplacement(entry.second, key));
+      } else if (key == "ipv6") {
+        TRAINYARD_ASSIGN_OR_RETURN(edit.ipv6, ReadReplacement(entry.second, key));
+      } else {
+        return UnknownSetting(entry.first, "email, ipv4 or ipv6");
+      }
+    }
+    if (!edit.email && !edit.ipv4 && !edit.ipv6) {
+      return Error(name, absl::StrCat("`", rule_, "` needs email, ipv4 or ipv6"));
+    }
+    program_.Replace(edit);
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::string> ReadReplacement(const YAML::Node& node,
+                                              const std::string& key) const {
+    const std::string text = Text(node);
+    const bool is_printable = std::all_of(text.begin(), text.end(), [](char c) {
+      return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
+    });
+    if (node.IsScalar() && is_printable && text.size() <= kMaxReplacement) return text;
+    return Error(
+        node, absl::StrCat("`", rule_, "`: ", key, " must be a text of at most ", kMaxReplacement,
+                           " printable ASCII characters other than quotes and backslashes"));
   }
 
   absl::Status UnknownSetting(const YAML::Node& key, const char* keys) const {

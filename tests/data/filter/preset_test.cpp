@@ -41,8 +41,8 @@ std::string Words(int count) {
 }
 
 TEST(PresetTest, NamesAreListed) {
-  EXPECT_THAT(PresetNames(),
-              ElementsAre("guide", "gopher", "repetition", "c4", "fineweb", "slimpajama"));
+  EXPECT_THAT(PresetNames(), ElementsAre("guide", "gopher", "repetition", "c4", "fineweb",
+                                         "slimpajama", "personal_data"));
 }
 
 TEST(PresetTest, GuideLimitsWords) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "data/filter/filter.h"
 #include "tests/fakes/temporary_directory.h"
@@ -42,11 +43,31 @@ TEST(RuleFileTest, FilesHavePresetsAndRules) {
 }
 
 TEST(RuleFileTest, EachPresetEqualsItsYaml) {
-  for (const char* preset : {"guide", "gopher", "repetition", "c4", "fineweb", "slimpajama"}) {
+  for (const char* preset :
+       {"guide", "gopher", "repetition", "c4", "fineweb", "slimpajama", "personal_data"}) {
     const std::string yaml = Filter::Load(preset)->ToYaml();
     const auto copy = Filter::FromYaml(yaml, "copy.yaml");
     ASSERT_TRUE(copy.ok()) << copy.status();
     EXPECT_EQ(copy->ToYaml(), yaml);
+  }
+}
+
+TEST(RuleFileTest, PersonalDataHasReplacements) {
+  const auto filter = Filter::FromYaml("rules:\n  - personal_data: {ipv4: '', email: a b}\n", "r");
+  ASSERT_TRUE(filter.ok()) << filter.status();
+  EXPECT_EQ(filter->ToYaml(), "rules:\n  - personal_data: {email: \"a b\", ipv4: \"\"}\n");
+  FilterWorkspace workspace;
+  EXPECT_EQ(filter->Judge("me@a.org at 8.8.8.8, 2600::1", workspace).text, "a b at , 2600::1");
+  EXPECT_EQ(Filter::FromYaml("rules:\n  - personal_data\n", "r")->ToYaml(),
+            Filter::Load("personal_data")->ToYaml());
+  EXPECT_EQ(ErrorOf("rules:\n  - personal_data: {}\n"),
+            "rules.yaml:2: `personal_data` needs email, ipv4 or ipv6");
+  EXPECT_EQ(ErrorOf("rules:\n  - personal_data: {mail: x}\n"),
+            "rules.yaml:2: `personal_data` has no setting `mail`; use email, ipv4 or ipv6");
+  const std::vector<std::string> values = {"[1]", "'\"'", "'\\'", "\"\\n\"", std::string(101, 'x')};
+  for (const std::string& value : values) {
+    EXPECT_THAT(ErrorOf("rules:\n  - personal_data: {email: " + value + "}\n"),
+                HasSubstr("`personal_data`: email must be a text of at most 100 printable"));
   }
 }
 
@@ -68,7 +89,8 @@ TEST(RuleFileTest, UnknownNamesAreErrors) {
               HasSubstr("rules.yaml:3: unknown preset `gophers`"));
   EXPECT_THAT(
       ErrorOf("rules:\n  - words: {min: 1}\n  - wrods: {min: 1}\n"),
-      HasSubstr("rules.yaml:3: unknown rule `wrods`; the rules are c4_lines, language, nfc, char"));
+      HasSubstr("rules.yaml:3: unknown rule `wrods`; the rules are c4_lines, language, nfc, "
+                "personal_data, char"));
   EXPECT_EQ(ErrorOf("rules:\n  - words: {min: 1}\nrule: []\n"),
             "rules.yaml:3: unknown key `rule`; use presets or rules");
   EXPECT_EQ(ErrorOf("rules:\n  - words:\n      mni: 1\n"),
@@ -105,7 +127,8 @@ TEST(RuleFileTest, IncompleteRulesAreErrors) {
   EXPECT_EQ(ErrorOf("rules:\n  - words: {min: 1, min: 2}\n"),
             "rules.yaml:2: `words` sets `min` twice");
   EXPECT_EQ(ErrorOf("rules:\n  - words\n"),
-            "rules.yaml:2: an item of `rules` must be `nfc` or `NAME: {min: NUMBER, max: NUMBER}`");
+            "rules.yaml:2: an item of `rules` must be `nfc`, `personal_data` or `NAME: {min: "
+            "NUMBER, max: NUMBER}`");
   EXPECT_EQ(ErrorOf("rules:\n  words: {min: 1}\n"), "rules.yaml:1: `rules` must be a list");
   EXPECT_EQ(ErrorOf("rules: []\nrules: []\n"), "rules.yaml:2: second `rules`");
   EXPECT_THAT(ErrorOf("rules: []\n"), HasSubstr("has no rules"));
