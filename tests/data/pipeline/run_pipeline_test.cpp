@@ -31,9 +31,7 @@ class RunPipelineTest : public testing::Test {
   }
 
   Progress Quiet() {
-    Progress::Settings settings;
-    settings.seconds = [] { return 0.0; };
-    return Progress(settings);
+    return Progress({.is_terminal = false, .print = nullptr, .seconds = [] { return 0.0; }});
   }
 
   const PipelineFiles files_;
