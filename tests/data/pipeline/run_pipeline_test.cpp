@@ -1,0 +1,177 @@
+// Tests of the steps in one process. tests/cli/data/run_test.cpp has several processes and kills.
+#include "data/pipeline/run_pipeline.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+
+#include "data/prepare/dedup_data.h"
+#include "data/prepare/prepare.h"
+#include "data/prepare/train_tokenizer.h"
+#include "proto/files/unique_fd.h"
+#include "tests/data/pipeline/pipeline_files.h"
+
+namespace trainyard::data {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class RunPipelineTest : public testing::Test {
+ protected:
+  absl::StatusOr<std::string> Run() {
+    printed_.clear();
+    Progress::Settings settings;
+    settings.print = [this](const std::string& text) { printed_ += text; };
+    settings.seconds = [] { return 0.0; };
+    Progress progress(settings);
+    return RunPipeline({files_.pipeline()}, Ranks(), &progress, cancelled_);
+  }
+
+  Progress Quiet() {
+    Progress::Settings settings;
+    settings.seconds = [] { return 0.0; };
+    return Progress(settings);
+  }
+
+  const PipelineFiles files_;
+  std::atomic<bool> cancelled_ = false;
+  std::string printed_;
+};
+
+TEST_F(RunPipelineTest, EqualsTheCommands) {
+  files_.Write(files_.Text());
+  const auto summary = Run();
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  EXPECT_THAT(*summary, AllOf(HasSubstr("filter          300 documents"),
+                              HasSubstr("tokens of gpt2"), HasSubstr("tokens for training")));
+
+  Progress quiet = Quiet();
+  DedupOptions dedup;
+  dedup.inputs = {files_.out() + "/filter"};
+  dedup.out = files_ / "dedup";
+  ASSERT_TRUE(DedupData(dedup, &quiet, cancelled_).ok());
+  EXPECT_EQ(files_.Lines(files_ / "dedup", "part"), files_.Lines(files_.out() + "/dedup", "part"));
+  EXPECT_EQ(files_.Lines(files_ / "dedup", "dropped"),
+            files_.Lines(files_.out() + "/dedup", "dropped"));
+  EXPECT_NE(files_.Lines(files_.out() + "/dedup", "dropped"), "");
+
+  TrainTokenizerOptions train;
+  train.inputs = {files_.out() + "/dedup"};
+  train.out = files_ / "tokenizer.json";
+  train.vocab_size = 400;
+  ASSERT_TRUE(TrainTokenizer(train, &quiet, cancelled_).ok());
+  EXPECT_EQ(ReadFile(train.out), ReadFile(files_.out() + "/train_tokenizer/tokenizer.json"));
+
+  PrepareOptions prepare;
+  prepare.inputs = {files_.out() + "/dedup"};
+  prepare.out = files_ / "tokens";
+  prepare.tokenizer = train.out;
+  prepare.val_fraction = 0.2;
+  ASSERT_TRUE(PrepareData(prepare, &quiet, cancelled_).ok());
+  for (const char* file : {"train.bin", "train.json", "val.bin", "val.json", "tokenizer.json"}) {
+    EXPECT_EQ(ReadFile(files_ / "tokens/" + file), ReadFile(files_.out() + "/tokenize/" + file))
+        << file;
+  }
+}
+
+TEST_F(RunPipelineTest, AChangedSettingRedoesOnlyWhatDependsOnIt) {
+  files_.Write(files_.Text());
+  ASSERT_TRUE(Run().ok());
+  const auto before = files_.Contents();
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(printed_, Not(HasSubstr("starting over")));
+  EXPECT_EQ(files_.Contents(), before);
+
+  std::string text = files_.Text();
+  text.replace(text.find("vocab_size: 400"), 15, "vocab_size: 270");
+  files_.Write(text);
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(printed_, HasSubstr("train_tokenizer: starting over, because setting "
+                                  "train_tokenizer.vocab_size was 400 and is now 270\n"));
+  EXPECT_THAT(printed_, HasSubstr("tokenize: starting over, because setting tokenize.documents"));
+  EXPECT_THAT(printed_, Not(HasSubstr("filter: starting over")));
+  EXPECT_THAT(printed_, Not(HasSubstr("dedup: starting over")));
+
+  files_.Write(files_.Text());
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(files_.Contents(), before);
+}
+
+TEST_F(RunPipelineTest, ANewInputRedoesEachStep) {
+  files_.Write(files_.Text());
+  ASSERT_TRUE(Run().ok());
+  files_.AddInput("c.jsonl", 77);
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(printed_, HasSubstr("filter: starting over, because input " + (files_ / "in") +
+                                  "/c.jsonl is new"));
+  EXPECT_THAT(printed_, HasSubstr("dedup: starting over"));
+}
+
+TEST_F(RunPipelineTest, ValidationFilesAreNotUsedForTraining) {
+  files_.Write(
+      "inputs: in\nout: out\nvalidation: in/b.jsonl\nsteps:\n  - tokenize: {tokenizer: byte}\n");
+  ASSERT_TRUE(Run().ok());
+  Progress quiet = Quiet();
+  PrepareOptions prepare;
+  prepare.inputs = {files_ / "in"};
+  prepare.val = {files_ / "in/b.jsonl"};
+  prepare.out = files_ / "tokens";
+  ASSERT_TRUE(PrepareData(prepare, &quiet, cancelled_).ok());
+  for (const char* file : {"train.bin", "val.bin", "val.json"}) {
+    EXPECT_EQ(ReadFile(files_ / "tokens/" + file), ReadFile(files_.out() + "/tokenize/" + file))
+        << file;
+  }
+}
+
+TEST_F(RunPipelineTest, RefusesASecondRun) {
+  files_.Write(files_.Text());
+  ASSERT_TRUE(Run().ok());
+  const UniqueFd lock(open((files_.out() + "/.pipeline").c_str(), O_RDWR));
+  ASSERT_EQ(flock(lock.get(), LOCK_EX | LOCK_NB), 0);
+  const absl::Status status = Run().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("in use by another process"));
+}
+
+TEST_F(RunPipelineTest, RefusesADirectoryOfOtherFiles) {
+  files_.Write(files_.Text());
+  files_.AddFile("out/letter.txt", "text");
+  EXPECT_EQ(Run().status().code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(ReadFile(files_.out() + "/letter.txt"), "text");
+}
+
+TEST_F(RunPipelineTest, RefusesAnOutputInAnInput) {
+  files_.Write("inputs: in\nout: in/out\nsteps:\n  - count: {tokenizers: byte}\n");
+  EXPECT_EQ(Run().status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(RunPipelineTest, RecoversALostPart) {
+  files_.Write(files_.Text());
+  ASSERT_TRUE(Run().ok());
+  const auto before = files_.Contents();
+  std::filesystem::remove(files_.out() + "/dedup/part-00001.jsonl.zst");
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(files_.Contents(), before);
+}
+
+TEST_F(RunPipelineTest, ContinuesAfterCancel) {
+  files_.Write(files_.Text());
+  cancelled_ = true;
+  EXPECT_EQ(Run().status().code(), absl::StatusCode::kCancelled);
+  cancelled_ = false;
+  EXPECT_TRUE(Run().ok());
+}
+
+TEST_F(RunPipelineTest, BadLinesEndTheRun) {
+  files_.Write(files_.Text() + "bad: stop\n");
+  files_.AddFile("in/z.jsonl", "{\"text\": 5}\n");
+  const absl::Status status = Run().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("z.jsonl"));
+}
+
+}  // namespace
+}  // namespace trainyard::data

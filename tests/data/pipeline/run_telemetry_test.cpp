@@ -1,0 +1,74 @@
+#include "data/pipeline/run_telemetry.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/data/text_directory.h"
+
+namespace trainyard::data {
+namespace {
+
+std::vector<nlohmann::json> LinesOf(const std::string& path) {
+  std::vector<nlohmann::json> lines;
+  std::istringstream text(ReadFile(path));
+  for (std::string line; std::getline(text, line);) lines.push_back(nlohmann::json::parse(line));
+  return lines;
+}
+
+TEST(RunTelemetryTest, WritesRecordsAtMostOnceASecond) {
+  const TextDirectory directory;
+  int64_t now = 5000;
+  RunTelemetry telemetry(directory / "t", [&] { return now; });
+  telemetry.EnterPhase(Phase::kTrain);
+  EXPECT_FALSE(telemetry.Advance(3 << 20));
+  now += 2000;
+  EXPECT_TRUE(telemetry.Advance(1 << 20));
+  EXPECT_FALSE(telemetry.Advance(1));
+  const auto lines = LinesOf(directory / "t");
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0]["type"], "phase");
+  EXPECT_EQ(lines[0]["phase"], "train");
+  EXPECT_EQ(lines[0]["time_ms"], 5000);
+  EXPECT_EQ(lines[1]["type"], "rank");
+  EXPECT_EQ(lines[1]["step"], 4);
+  EXPECT_EQ(lines[1]["step_seconds"], 0.5);
+  EXPECT_GT(lines[1]["memory_bytes"], 0);
+}
+
+TEST(RunTelemetryTest, WritesRateAndTimeLeft) {
+  const TextDirectory directory;
+  RunTelemetry telemetry(directory / "t", [] { return int64_t{1}; });
+  telemetry.Advance(10 << 20);
+  telemetry.WriteMetrics({.step = 2,
+                          .steps = 5,
+                          .bytes = 10 << 20,
+                          .total_bytes = 30 << 20,
+                          .seconds = 10,
+                          .documents = 7,
+                          .dropped = 3,
+                          .tokens = 99});
+  const auto lines = LinesOf(directory / "t");
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0]["type"], "metrics");
+  EXPECT_EQ(lines[0]["step"], 10);
+  EXPECT_EQ(lines[0]["total_steps"], 30);
+  EXPECT_EQ(lines[0]["pipeline_step"], 2);
+  EXPECT_EQ(lines[0]["pipeline_steps"], 5);
+  EXPECT_EQ(lines[0]["documents"], 7);
+  EXPECT_EQ(lines[0]["dropped_documents"], 3);
+  EXPECT_EQ(lines[0]["tokens"], 99);
+  EXPECT_EQ(lines[0]["bytes_per_second"], 1 << 20);
+  EXPECT_EQ(lines[0]["eta_seconds"], 20);
+}
+
+TEST(RunTelemetryTest, WritesNothingWithoutAPath) {
+  RunTelemetry telemetry("", [] { return int64_t{1}; });
+  telemetry.EnterPhase(Phase::kInit);
+  telemetry.WriteMetrics({});
+  EXPECT_EQ(telemetry.steps(), 0);
+}
+
+}  // namespace
+}  // namespace trainyard::data
