@@ -24,70 +24,57 @@ std::string SiblingPath() {
   return error ? kProgram : (self.parent_path() / kProgram).string();
 }
 
+// Adds a command with its options, which must outlive the result.
+template <typename Options>
+DataCommand Add(CLI::App* command, void (*add_options)(CLI::App&, Options*),
+                std::vector<std::string> (*line)(const std::string&, const Options&),
+                Options* options) {
+  add_options(*command, options);
+  return {command, [line, options](const std::string& program) { return line(program, *options); }};
+}
+
 }  // namespace
 
 std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options) {
-  CLI::App* prepare = app.add_subcommand(
-      "prepare",
-      "Convert text to train.bin and val.bin; train a tokenizer on the text if requested");
-  AddPrepareOptions(*prepare, &options->prepare);
-  CLI::App* count = app.add_subcommand("count", "Count the tokens of text with tokenizers");
-  AddCountOptions(*count, &options->count);
-  CLI::App* verify = app.add_subcommand(
-      "verify", "Check the files, checksums and tokenizer of a data set of `data prepare`");
-  AddVerifyOptions(*verify, &options->verify);
-  CLI::App* inspect = app.add_subcommand(
-      "inspect", "Show what text files contain: kinds, fields, bad lines, lengths, a sample");
-  AddInspectOptions(*inspect, &options->inspect);
-  CLI::App* train = app.add_subcommand("train-tokenizer",
-                                       "Train a byte-level BPE tokenizer and write tokenizer.json");
-  AddTrainTokenizerOptions(*train, &options->train_tokenizer);
-  CLI::App* filter = app.add_subcommand(
-      "filter", "Keep the documents that pass quality rules; continues an interrupted run");
-  AddFilterOptions(*filter, &options->filter);
-  CLI::App* dedup =
-      app.add_subcommand("dedup", "Remove duplicate documents; continues an interrupted run");
-  AddDedupOptions(*dedup, &options->dedup);
-  CLI::App* decontaminate = app.add_subcommand(
-      "decontaminate",
-      "Remove documents that overlap evaluation sets; continues an interrupted run");
-  AddDecontaminateOptions(*decontaminate, &options->decontaminate);
-  CLI::App* report = app.add_subcommand(
-      "report", "Show the steps that produced a data set: documents, reasons of drops, sources");
-  AddReportOptions(*report, &options->report);
-  CLI::App* show = app.add_subcommand(
-      "show", "Show one document: text, source, why it was dropped, tokens of several tokenizers");
-  AddShowOptions(*show, &options->show);
-  CLI::App* mix = app.add_subcommand(
-      "mix", "Check a blend of data sets by weights and write it as settings for a job file");
-  AddMixOptions(*mix, &options->mix);
-  CLI::App* run =
-      app.add_subcommand("run", "Run all steps of a pipeline file; continues an interrupted run");
-  AddRunOptions(*run, &options->run);
+  const auto command = [&app](const char* name, const char* text) {
+    return app.add_subcommand(name, text);
+  };
   return {
-      {prepare,
-       [options](const std::string& program) { return PrepareLine(program, options->prepare); }},
-      {count, [options](const std::string& program) { return CountLine(program, options->count); }},
-      {verify,
-       [options](const std::string& program) { return VerifyLine(program, options->verify); }},
-      {inspect,
-       [options](const std::string& program) { return InspectLine(program, options->inspect); }},
-      {train,
-       [options](const std::string& program) {
-         return TrainTokenizerLine(program, options->train_tokenizer);
-       }},
-      {filter,
-       [options](const std::string& program) { return FilterLine(program, options->filter); }},
-      {dedup, [options](const std::string& program) { return DedupLine(program, options->dedup); }},
-      {decontaminate,
-       [options](const std::string& program) {
-         return DecontaminateLine(program, options->decontaminate);
-       }},
-      {report,
-       [options](const std::string& program) { return ReportLine(program, options->report); }},
-      {show, [options](const std::string& program) { return ShowLine(program, options->show); }},
-      {mix, [options](const std::string& program) { return MixLine(program, options->mix); }},
-      {run, [options](const std::string& program) { return RunLine(program, options->run); }}};
+      Add(command("prepare",
+                  "Convert text to train.bin and val.bin; train a tokenizer on the text if "
+                  "requested"),
+          AddPrepareOptions, PrepareLine, &options->prepare),
+      Add(command("count", "Count the tokens of text with tokenizers"), AddCountOptions, CountLine,
+          &options->count),
+      Add(command("verify",
+                  "Check the files, checksums and tokenizer of a data set of `data prepare`"),
+          AddVerifyOptions, VerifyLine, &options->verify),
+      Add(command("inspect",
+                  "Show what text files contain: kinds, fields, bad lines, lengths, a sample"),
+          AddInspectOptions, InspectLine, &options->inspect),
+      Add(command("train-tokenizer",
+                  "Train a byte-level BPE tokenizer and write tokenizer.json"),
+          AddTrainTokenizerOptions, TrainTokenizerLine, &options->train_tokenizer),
+      Add(command("filter",
+                  "Keep the documents that pass quality rules; continues an interrupted run"),
+          AddFilterOptions, FilterLine, &options->filter),
+      Add(command("dedup", "Remove duplicate documents; continues an interrupted run"),
+          AddDedupOptions, DedupLine, &options->dedup),
+      Add(command("decontaminate",
+                  "Remove documents that overlap evaluation sets; continues an interrupted run"),
+          AddDecontaminateOptions, DecontaminateLine, &options->decontaminate),
+      Add(command("report",
+                  "Show the steps that produced a data set: documents, reasons of drops, sources"),
+          AddReportOptions, ReportLine, &options->report),
+      Add(command("show",
+                  "Show one document: text, source, why it was dropped, tokens of several "
+                  "tokenizers"),
+          AddShowOptions, ShowLine, &options->show),
+      Add(command("mix",
+                  "Check a blend of data sets by weights and write it as settings for a job file"),
+          AddMixOptions, MixLine, &options->mix),
+      Add(command("run", "Run all steps of a pipeline file; continues an interrupted run"),
+          AddRunOptions, RunLine, &options->run)};
 }
 
 int RunDataCommand(const DataCommand& command) {

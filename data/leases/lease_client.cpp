@@ -79,7 +79,7 @@ struct LeaseClient::State {
   }
 
   ErrorCode Exchange(const std::string& request, std::string* reply) {
-    ErrorCode error = RunWithin(settings.silence, [&](const Done& done) {
+    ErrorCode error = RunWithin(settings.request_timeout, [&](const Done& done) {
       asio::async_write(socket, asio::buffer(request),
                         [done](ErrorCode result, size_t) { done(result); });
     });
@@ -91,7 +91,7 @@ struct LeaseClient::State {
 
   ErrorCode Read(size_t bytes, std::string* text) {
     text->resize(bytes);
-    return RunWithin(settings.silence, [&](const Done& done) {
+    return RunWithin(settings.request_timeout, [&](const Done& done) {
       asio::async_read(socket, asio::buffer(*text),
                        [done](ErrorCode result, size_t) { done(result); });
     });

@@ -24,7 +24,7 @@ struct LeaseClientSettings {
   // Time that Connect waits for rank 0 to listen. Nodes can start minutes apart.
   std::chrono::milliseconds connect = std::chrono::minutes(10);
   // Rank 0 is lost if it does not answer a request for this long.
-  std::chrono::milliseconds silence = std::chrono::seconds(60);
+  std::chrono::milliseconds request_timeout = std::chrono::seconds(60);
   std::chrono::milliseconds ping = std::chrono::seconds(3);
 };
 

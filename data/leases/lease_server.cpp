@@ -70,7 +70,7 @@ class LeaseServer::State::Connection
   ~Connection() { state_.Remove(holder_); }
 
   void ReadLength() {
-    deadline_.expires_after(state_.settings.silence);
+    deadline_.expires_after(state_.settings.request_timeout);
     deadline_.async_wait([weak = weak_from_this()](ErrorCode error) {
       if (const auto self = weak.lock(); self && !error) self->Close();
     });
@@ -93,7 +93,7 @@ class LeaseServer::State::Connection
   }
 
   void AnswerMessage() {
-    // A commit may wait for the disk; that is not the silence of the peer.
+    // The peer is not late while a commit waits for the disk.
     deadline_.cancel();
     const absl::StatusOr<Request> request = DecodeRequest(buffer_);
     if (!request.ok()) return Close();

@@ -19,7 +19,7 @@ struct LeaseServerSettings {
   std::string group;
   // A connection without a request for this long is closed, for example if a machine has lost its
   // power. The leases of a closed connection return to the queue.
-  std::chrono::milliseconds silence = std::chrono::seconds(30);
+  std::chrono::milliseconds request_timeout = std::chrono::seconds(30);
   // Time that Finish waits for the other processes.
   std::chrono::milliseconds farewell = std::chrono::seconds(10);
 };

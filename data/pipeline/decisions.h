@@ -1,4 +1,4 @@
-// What rank 0 tells the other ranks about documents during duplicate removal, in a file per block.
+// Decisions about documents during duplicate removal: a file per block, from rank 0 to the others.
 #ifndef TRAINYARD_DATA_PIPELINE_DECISIONS_H_
 #define TRAINYARD_DATA_PIPELINE_DECISIONS_H_
 

@@ -18,7 +18,7 @@
 
 namespace trainyard::data {
 
-// What all steps of a run use. The members must outlive the runner.
+// Objects that all steps of a run use. The members must outlive the runner.
 struct RunContext {
   const Pipeline& pipeline;
   int threads = 1;

@@ -57,13 +57,13 @@ void RunTelemetry::WriteMetrics(const PassProgress& progress) {
   nlohmann::ordered_json fields = {
       {telemetry::kStep, std::max<int64_t>(steps(), 1)},
       {telemetry::kTotalSteps, std::max<int64_t>((bytes_ + left) >> 20, 1)},
-      {"pipeline_step", progress.step},
-      {"pipeline_steps", progress.steps},
-      {"documents", progress.documents},
-      {"dropped_documents", progress.dropped},
-      {"bytes", progress.bytes},
-      {"bytes_per_second", rate}};
-  if (rate > 0) fields["eta_seconds"] = static_cast<double>(left) / rate;
+      {telemetry::kPipelineStep, progress.step},
+      {telemetry::kPipelineSteps, progress.steps},
+      {telemetry::kDocuments, progress.documents},
+      {telemetry::kDroppedDocuments, progress.dropped},
+      {telemetry::kBytes, progress.bytes},
+      {telemetry::kBytesPerSecond, rate}};
+  if (rate > 0) fields[telemetry::kEtaSeconds] = static_cast<double>(left) / rate;
   if (progress.tokens > 0) fields[telemetry::kTokens] = progress.tokens;
   Write(telemetry::kMetrics, fields.dump());
 }

@@ -27,7 +27,7 @@ inline constexpr int64_t kThreadBytes = int64_t{96} << 20;
 // blocks.
 using BlockWork = std::function<absl::StatusOr<BlockRecord>(const BlockLease&, const Advance&)>;
 
-// Where threads get blocks and deliver records. Thread-safe.
+// Gives blocks to threads and receives their records. Thread-safe.
 class BlockSource {
  public:
   virtual ~BlockSource() = default;

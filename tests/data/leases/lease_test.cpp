@@ -32,10 +32,10 @@ class LeaseTest : public testing::Test {
     queue_ = std::make_unique<BlockQueue>(*plan_, directory_.get(), &*totals_);
   }
 
-  void StartServer(milliseconds silence = std::chrono::seconds(30)) {
+  void StartServer(milliseconds request_timeout = std::chrono::seconds(30)) {
     LeaseServerSettings settings;
     settings.group = "group";
-    settings.silence = silence;
+    settings.request_timeout = request_timeout;
     server_ = *LeaseServer::Start(settings);
   }
 
@@ -46,7 +46,7 @@ class LeaseTest : public testing::Test {
     settings.port = server_->port();
     settings.group = group;
     settings.connect = std::chrono::seconds(10);
-    settings.silence = std::chrono::seconds(10);
+    settings.request_timeout = std::chrono::seconds(10);
     settings.ping = ping;
     return LeaseClient::Connect(settings, cancelled_);
   }

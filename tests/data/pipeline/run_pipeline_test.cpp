@@ -84,11 +84,11 @@ TEST_F(RunPipelineTest, AChangedSettingRedoesOnlyWhatDependsOnIt) {
   EXPECT_EQ(files_.Contents(), before);
 
   std::string text = files_.Text();
-  text.replace(text.find("vocab_size: 400"), 15, "vocab_size: 410");
+  text.replace(text.find("vocab_size: 400"), 15, "vocab_size: 270");
   files_.Write(text);
   ASSERT_TRUE(Run().ok());
   EXPECT_THAT(printed_, HasSubstr("train_tokenizer: starting over, because setting "
-                                  "train_tokenizer.vocab_size was 400 and is now 410\n"));
+                                  "train_tokenizer.vocab_size was 400 and is now 270\n"));
   EXPECT_THAT(printed_, HasSubstr("tokenize: starting over, because setting tokenize.documents"));
   EXPECT_THAT(printed_, Not(HasSubstr("filter: starting over")));
   EXPECT_THAT(printed_, Not(HasSubstr("dedup: starting over")));
