@@ -32,8 +32,10 @@ struct Fp8Scale {
 // the weight gradient reads the columns of both factors.
 enum class Fp8Arrangement { kRows, kColumns, kBoth };
 
-// A matrix in FP8. A number of the matrix is its element divided by `scale`.
+// A matrix in FP8. Elements are uint8 tensors with the bits of the numbers, because the oldest
+// supported LibTorch has no FP8 types. A number of the matrix is its element divided by `scale`.
 struct Fp8Matrix {
+  Fp8Format format = Fp8Format::kE4M3;
   torch::Tensor rows;           // [m, n]; undefined if not requested.
   torch::Tensor columns;        // [n, m], the transposed matrix; undefined if not requested.
   torch::Tensor inverse_scale;  // fp32 [1]: 1 / scale.
@@ -50,7 +52,8 @@ void UpdateFp8Scale(const torch::Tensor& amax, Fp8Format format, const torch::Te
 
 // Rounds x [m, n], fp32 or 16-bit, to the nearest numbers of the format (ties to even) after
 // multiplication by the scale. Numbers beyond the largest finite number become the largest finite
-// number; NaN stays NaN. If scale.amax is defined, also raises it as RaiseAmax does.
+// number; NaN becomes the element 0x7f, which is NaN. If scale.amax is defined, also raises it as
+// RaiseAmax does. x must be contiguous and may be empty.
 Fp8Matrix ToFp8(const torch::Tensor& x, Fp8Format format, const Fp8Scale& scale,
                 Fp8Arrangement arrangement);
 
