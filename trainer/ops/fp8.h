@@ -6,13 +6,10 @@
 
 #include <cstdint>
 
+#include "trainer/ops/fp8_matrix.h"
 #include "trainer/ops/gradient_target.h"
 
 namespace trainyard::trainer {
-
-// The two formats of "FP8 Formats for Deep Learning" (Micikevicius et al. 2022, arXiv 2209.05433).
-// Inputs and weights use kE4M3. Gradients use kE5M2, which has a larger range and fewer digits.
-enum class Fp8Format { kE4M3, kE5M2 };
 
 // Returns the largest finite number of the format: 448 or 57,344.
 double LargestFp8(Fp8Format format);
@@ -21,28 +18,9 @@ double LargestFp8(Fp8Format format);
 // cuBLASLt's FP8 products on Hopper need addresses and strides that are multiples of 16 bytes.
 inline constexpr int64_t kFp8Multiple = 16;
 
-// The scale of a tensor. Both tensors are fp32 and have one element, on the device of the data.
-struct Fp8Scale {
-  torch::Tensor scale;  // A number is multiplied by it before it is rounded to FP8.
-  torch::Tensor amax;   // The largest absolute value seen since the last update.
-};
-
-// Which arrangements of a matrix a product needs. Products on Hopper need the summed dimension to
-// be contiguous: the forward pass reads rows, the data gradient reads the columns of the weight, and
-// the weight gradient reads the columns of both factors.
-enum class Fp8Arrangement { kRows, kColumns, kBoth };
-
-// A matrix in FP8. Elements are uint8 tensors with the bits of the numbers, because the oldest
-// supported LibTorch has no FP8 types. A number of the matrix is its element divided by `scale`.
-struct Fp8Matrix {
-  Fp8Format format = Fp8Format::kE4M3;
-  torch::Tensor rows;           // [m, n]; undefined if not requested.
-  torch::Tensor columns;        // [n, m], the transposed matrix; undefined if not requested.
-  torch::Tensor inverse_scale;  // fp32 [1]: 1 / scale.
-};
-
-// amax = max(amax, largest absolute value of x). The result is NaN if x contains NaN, and infinity
-// if x contains infinity. The result does not depend on the order of the elements.
+// amax = max(amax, largest absolute value of x). The result is NaN if x or amax contains NaN, and
+// infinity if x contains infinity. The result does not depend on the order of the elements. x is a
+// contiguous tensor of any shape, fp32 or 16-bit. Does nothing if x is empty.
 void RaiseAmax(const torch::Tensor& x, const torch::Tensor& amax);
 
 // Sets `scale` so that `amax` becomes the largest number of the format. Keeps the scale if amax is
@@ -50,15 +28,20 @@ void RaiseAmax(const torch::Tensor& x, const torch::Tensor& amax);
 // have equal shapes. (Rules of NVIDIA's TransformerEngine for delayed scaling.)
 void UpdateFp8Scale(const torch::Tensor& amax, Fp8Format format, const torch::Tensor& scale);
 
-// Rounds x [m, n], fp32 or 16-bit, to the nearest numbers of the format (ties to even) after
-// multiplication by the scale. Numbers beyond the largest finite number become the largest finite
-// number; NaN becomes the element 0x7f, which is NaN. If scale.amax is defined, also raises it as
-// RaiseAmax does. x must be contiguous and may be empty.
+// Rounds x [m, n], contiguous and fp32 or 16-bit, to the nearest numbers of the format (ties to
+// even) after multiplication by the scale. The multiplication is in fp32. Numbers beyond the
+// largest finite number become the largest finite number. NaN becomes the element 0x7f, which is
+// NaN. If scale.amax is defined, also raises it as RaiseAmax does. Allocates the result.
 Fp8Matrix ToFp8(const torch::Tensor& x, Fp8Format format, const Fp8Scale& scale,
                 Fp8Arrangement arrangement);
 
-// Products of x [rows, in], weight [out, in] and dy [rows, out]. Sums are fp32. y, dx and the target
-// have their own types. All sizes must be multiples of kFp8Multiple on a GPU.
+// Returns the numbers that FP8 elements (uint8) of the format stand for, in fp32 and not divided by
+// a scale. The shape is that of `elements`.
+torch::Tensor Fp8Numbers(const torch::Tensor& elements, Fp8Format format);
+
+// Products of x [rows, in], weight [out, in] and dy [rows, out]. Sums are fp32. y and dx are fp32
+// or 16-bit, the target is fp32. All sizes must be multiples of kFp8Multiple on a GPU. Two factors
+// in kE5M2 have no product there.
 
 // y = x weight^T. Reads the rows of both.
 void Fp8LinearForward(const Fp8Matrix& x, const Fp8Matrix& weight, torch::Tensor& y);
