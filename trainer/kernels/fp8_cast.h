@@ -11,8 +11,8 @@
 namespace trainyard::trainer::kernels {
 
 // Rounds x * scale to FP8, to nearest even. Numbers beyond the largest finite number become the
-// largest finite number, and NaN becomes 0x7f. Also raises amax to the largest |x|, and computes 1
-// / scale. Reads x once.
+// largest finite number, and NaN becomes 0x7f. The same pass over x raises amax to the largest |x|.
+// inverse_scale becomes 1 / scale.
 struct Fp8CastArguments {
   const void* x = nullptr;         // [rows, width] of `type`
   const float* scale = nullptr;    // [1]
