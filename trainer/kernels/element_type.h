@@ -8,6 +8,10 @@ namespace trainyard::trainer::kernels {
 // types are for the outputs of fp8_cast.h and for the factors of matrix products.
 enum class ElementType { kFloat32, kBFloat16, kFloat16, kFp8E4M3, kFp8E5M2 };
 
+inline bool IsFp8(ElementType type) {
+  return type == ElementType::kFp8E4M3 || type == ElementType::kFp8E5M2;
+}
+
 }  // namespace trainyard::trainer::kernels
 
 #endif  // TRAINYARD_TRAINER_KERNELS_ELEMENT_TYPE_H_
