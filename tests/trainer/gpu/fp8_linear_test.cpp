@@ -105,7 +105,7 @@ TEST(Fp8LinearGpuTest, EqualsExactProductsOfTheFactorsForEveryShape) {
 // their sums. With a confused plan, both would have the same bits.
 TEST(Fp8LinearGpuTest, OnlyForwardProductsAddFast) {
   torch::manual_seed(2);
-  constexpr int64_t kRows = 512, kTerms = 8192;
+  constexpr int64_t kRows = 2048, kTerms = 8192;
   const Fp8Matrix x = RandomFp8(kRows, kTerms, Fp8Format::kE4M3, 50);
   const Fp8Matrix weight = RandomFp8(kRows, kTerms, Fp8Format::kE4M3, 50);
   Fp8Matrix transposed = weight;
