@@ -210,7 +210,7 @@ TEST(Fp8Test, ScaleIsTheQuotientRoundedOnce) {
 }
 
 TEST(Fp8Test, RefusesWhatHasNoFp8Copy) {
-  EXPECT_THROW(ToFp8(torch::ones({2, 2}, torch::kFloat64), Fp8Format::kE4M3, ScaleOf(1),
+  EXPECT_THROW(ToFp8(torch::ones({2, 2}, torch::kInt32), Fp8Format::kE4M3, ScaleOf(1),
                      Fp8Arrangement::kRows),
                c10::Error);
   EXPECT_THROW(ToFp8(torch::ones({2, 3}).t(), Fp8Format::kE4M3, ScaleOf(1), Fp8Arrangement::kRows),
