@@ -97,17 +97,26 @@ Tensor RoundedElements(const Tensor& x, Fp8Format format, float scale) {
   return elements;
 }
 
-// Returns a b^T, divided by both scales. GPUs too divide the sums and not the factors.
-Tensor ScaledProduct(const Tensor& a, const Fp8Matrix& a_matrix, const Tensor& b,
-                     const Fp8Matrix& b_matrix) {
-  const Tensor sums = at::mm(Fp8Numbers(a, a_matrix.format), Fp8Numbers(b, b_matrix.format).t());
-  return sums.mul(a_matrix.inverse_scale).mul_(b_matrix.inverse_scale);
+// One arrangement of a matrix in FP8.
+struct Elements {
+  const Tensor& elements;
+  const Fp8Matrix& matrix;
+
+  Tensor In(torch::ScalarType type) const { return Fp8Numbers(elements, matrix.format).to(type); }
+};
+
+// Returns a b^T, divided by both scales, for a result of this type. GPUs too divide the sums and not
+// the factors.
+Tensor ScaledProduct(const Elements& a, const Elements& b, torch::ScalarType result) {
+  const auto type = result == torch::kFloat64 ? torch::kFloat64 : torch::kFloat32;
+  const Tensor sums = at::mm(a.In(type), b.In(type).t());
+  return sums.mul(a.matrix.inverse_scale).mul_(b.matrix.inverse_scale);
 }
 
 void CheckFp8Input(const Tensor& x) {
   const auto type = x.scalar_type();
-  TORCH_CHECK(type == torch::kFloat32 || type == torch::kBFloat16 || type == torch::kHalf,
-              "FP8 copies need fp32, bf16 or fp16 numbers, but these are ", type);
+  TORCH_CHECK(c10::isFloatingType(type), "FP8 copies need floating-point numbers, not ", type);
+  TORCH_CHECK(type != torch::kFloat64 || x.is_cpu(), "only CPUs make FP8 copies of fp64 numbers");
   TORCH_CHECK(x.is_contiguous(), "FP8 copies need a contiguous tensor");
 }
 
@@ -155,19 +164,19 @@ Tensor Fp8Numbers(const Tensor& elements, Fp8Format format) {
 
 void Fp8LinearForward(const Fp8Matrix& x, const Fp8Matrix& weight, Tensor& y) {
   if (gpu::HasKernels(y)) return gpu::Fp8LinearForward(x, weight, y);
-  y.copy_(ScaledProduct(x.rows, x, weight.rows, weight));
+  y.copy_(ScaledProduct({x.rows, x}, {weight.rows, weight}, y.scalar_type()));
 }
 
 void Fp8LinearInputGradient(const Fp8Matrix& dy, const Fp8Matrix& weight, Tensor& dx) {
   if (gpu::HasKernels(dx)) return gpu::Fp8LinearInputGradient(dy, weight, dx);
-  dx.copy_(ScaledProduct(dy.rows, dy, weight.columns, weight));
+  dx.copy_(ScaledProduct({dy.rows, dy}, {weight.columns, weight}, dx.scalar_type()));
 }
 
 void Fp8LinearWeightGradient(const Fp8Matrix& dy, const Fp8Matrix& x,
                              const GradientTarget& target) {
   Tensor gradient = target.gradient;
   if (gpu::HasKernels(gradient)) return gpu::Fp8LinearWeightGradient(dy, x, target);
-  const Tensor product = ScaledProduct(dy.columns, dy, x.columns, x);
+  const Tensor product = ScaledProduct({dy.columns, dy}, {x.columns, x}, gradient.scalar_type());
   target.accumulate ? gradient.add_(product) : gradient.copy_(product);
 }
 

@@ -20,7 +20,8 @@ inline constexpr int64_t kFp8Multiple = 16;
 
 // amax = max(amax, largest absolute value of x). The result is NaN if x or amax contains NaN, and
 // infinity if x contains infinity. The result does not depend on the order of the elements. x is a
-// contiguous tensor of any shape, fp32 or 16-bit. Does nothing if x is empty.
+// contiguous tensor of any shape, fp32 or 16-bit. Does nothing if x is empty. Like all functions of
+// this file, accepts fp64 tensors too, for tests; products then have fp64 sums.
 void RaiseAmax(const torch::Tensor& x, const torch::Tensor& amax);
 
 // Sets `scale` so that `amax` becomes the largest number of the format. Keeps the scale if amax is
