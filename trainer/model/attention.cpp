@@ -171,9 +171,9 @@ Tensor Attention::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_
   Tensor dout = torch::empty_like(out);
   Tensor dout_rows = AsRows(dout);
   const LinearUse output{parameters_.output, store_, parallel_, &micro_batch};
-  const LinearFactor dy_rows = RowParallelInputGradient(dy, output, dout_rows);
+  LinearFactor dy_rows = RowParallelInputGradient(dy, output, dout_rows);
   PendingTensor x_rows = parallel_.tensor.BeginGather(x);
-  AddWeightGradient(dy_rows, AsRows(out), output, gradients);
+  AddWeightGradient(std::move(dy_rows), AsRows(out), output, gradients);
   gradients.AddBias(parameters_.output.bias, dy);
   Tensor d_packed = torch::empty_like(packed);
   const AttentionForm form = FormFor(micro_batch, model_, code_.kernel, parallel_.context);

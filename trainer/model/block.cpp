@@ -119,7 +119,7 @@ std::vector<GroupDeclaration> Block::Declare(const ModelConfig& model, int64_t l
 }
 
 std::array<int64_t, kBlockMatrices> Block::MatricesOf(const BlockPlace& place,
-                                                     const ModelConfig& model) {
+                                                      const ModelConfig& model) {
   const BlockParameters numbers = NumbersOf(place, model);
   std::array<int64_t, kBlockMatrices> matrices;
   matrices.fill(-1);

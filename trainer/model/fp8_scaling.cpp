@@ -38,8 +38,8 @@ Fp8Scaling::Fp8Scaling(const Fp8Options& options, const ModelConfig& model, torc
     for (int64_t matrix = 0; matrix < kBlockMatrices; ++matrix) {
       if (!uses[matrix]) continue;
       const int64_t number = Fp8MatrixNumber(layer, static_cast<BlockMatrix>(matrix));
-      histories_.push_back({"model.layers." + std::to_string(layer) + "." + kMatrixNames[matrix],
-                            history_[number]});
+      histories_.push_back(
+          {"model.layers." + std::to_string(layer) + "." + kMatrixNames[matrix], history_[number]});
     }
   }
 }

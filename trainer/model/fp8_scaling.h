@@ -22,9 +22,9 @@ struct Fp8Options {
   Fp8Recipe recipe = Fp8Recipe::kNone;
   int64_t history_length = 1;  // Of the delayed recipe.
   Fp8AmaxAlgorithm algorithm = Fp8AmaxAlgorithm::kMostRecent;
-  Fp8Matrices dense = {};          // The matrices of blocks without experts that use FP8.
-  Fp8Matrices expert = {};         // Those of blocks with experts.
-  Communicator* world = nullptr;   // All ranks; null: one rank. Must outlive the model.
+  Fp8Matrices dense = {};         // The matrices of blocks without experts that use FP8.
+  Fp8Matrices expert = {};        // Those of blocks with experts.
+  Communicator* world = nullptr;  // All ranks; null: one rank. Must outlive the model.
 };
 
 // Inputs use E4M3 and gradients use E5M2.

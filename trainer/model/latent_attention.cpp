@@ -219,8 +219,8 @@ Tensor LatentAttention::Backward(const Tensor& dy, const Tensor& x, MicroBatch& 
   Tensor dout = torch::empty_like(out);
   Tensor dout_rows = RowsOfHeads(dout);
   const LinearUse output{parameters_.output, store_, parallel_};
-  const LinearFactor dy_rows = RowParallelInputGradient(dy, output, dout_rows);
-  AddWeightGradient(dy_rows, RowsOfHeads(out), output, gradients);
+  LinearFactor dy_rows = RowParallelInputGradient(dy, output, dout_rows);
+  AddWeightGradient(std::move(dy_rows), RowsOfHeads(out), output, gradients);
   const AttentionInputs inputs = InputsOf(heads);
   const LatentHeads d_heads = HeadGradients(
       dout,

@@ -88,7 +88,7 @@ void MultiplyGradient(const LinearFactor& dy, const LinearUse& use, Tensor& dx) 
   Fp8LinearInputGradient(dy.cast, use.store.fp8()->Weight(weight), dx);
 }
 
-void AddWeightGradient(const LinearFactor& dy, const Tensor& x, const LinearUse& use,
+void AddWeightGradient(LinearFactor dy, const Tensor& x, const LinearUse& use,
                        WeightGradients& gradients) {
   const int64_t weight = use.parameters.weight;
   if (!dy.IsFp8()) return gradients.AddLinear(weight, dy.rows, x);

@@ -39,10 +39,10 @@ struct LinearFactor {
   bool IsFp8() const { return scale.scale.defined(); }
 };
 
-// ChooseInput begins the forward pass of a matrix: decides whether its products use FP8, and chooses
-// the scale of the input x, or of this rank's part of x. RepeatInput returns the same choice for the
-// backward pass of the micro-batch. ChooseGradient does the same for the gradient of the output.
-// The choices are collective over the ranks that have other parts of the tensor.
+// ChooseInput begins the forward pass of a matrix: decides whether its products use FP8, and
+// chooses the scale of the input x, or of this rank's part of x. RepeatInput returns the same
+// choice for the backward pass of the micro-batch. ChooseGradient does the same for the gradient of
+// the output. The choices are collective over the ranks that have other parts of the tensor.
 LinearFactor ChooseInput(const torch::Tensor& x, TensorParts parts, const LinearUse& use);
 LinearFactor RepeatInput(const torch::Tensor& x, const LinearUse& use);
 LinearFactor ChooseGradient(const torch::Tensor& dy, TensorParts parts, const LinearUse& use);
@@ -61,7 +61,7 @@ void MultiplyInput(const LinearFactor& x, const LinearUse& use, torch::Tensor& y
 void MultiplyGradient(const LinearFactor& dy, const LinearUse& use, torch::Tensor& dx);
 // Adds dy^T x to the gradient of the weight. dy must be cast with its columns. x must be this
 // rank's rows that belong to dy; casts x with the scale of the forward pass.
-void AddWeightGradient(const LinearFactor& dy, const torch::Tensor& x, const LinearUse& use,
+void AddWeightGradient(LinearFactor dy, const torch::Tensor& x, const LinearUse& use,
                        WeightGradients& gradients);
 
 }  // namespace trainyard::trainer

@@ -58,13 +58,13 @@ Tensor Mlp::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_batch,
   const LinearUse down{parameters_.down, store_, parallel_, &micro_batch};
   const int64_t width = store_.Value(parameters_.down.weight).size(1);
   Tensor d_activation = torch::empty({packed.size(0), width}, packed.options());
-  const LinearFactor dy_rows = RowParallelInputGradient(dy, down, d_activation);
+  LinearFactor dy_rows = RowParallelInputGradient(dy, down, d_activation);
   PendingTensor x_rows = parallel_.tensor.BeginGather(x);
   gradients.AddBias(parameters_.down.bias, dy);
   Tensor again = keeps_activation_ ? Tensor() : torch::empty_like(d_activation);
   // The gradient overwrites `packed`, which is not needed afterwards.
   ActivationBackward(activation_, d_activation, packed, packed, again);
-  AddWeightGradient(dy_rows, keeps_activation_ ? activation : again, down, gradients);
+  AddWeightGradient(std::move(dy_rows), keeps_activation_ ? activation : again, down, gradients);
   return ColumnParallelBackward({packed, x_rows.Get()}, up, gradients);
 }
 

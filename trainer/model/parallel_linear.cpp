@@ -111,6 +111,7 @@ LinearFactor RowParallelInputGradient(const Tensor& dy, const LinearUse& use, Te
   if (!tensor.splits_rows()) {
     own = CastGradient(std::move(own), Fp8Arrangement::kBoth);
     MultiplyGradient(own, use, dx);
+    own.cast.rows = Tensor();
     return own;
   }
   Tensor all = MultiplyAsRowsArrive(dy, tensor, [&](const Tensor& rows, int64_t first) {
@@ -122,12 +123,13 @@ LinearFactor RowParallelInputGradient(const Tensor& dy, const LinearUse& use, Te
 
 Tensor ColumnParallelBackward(const ColumnParallelPass& pass, const LinearUse& use,
                               WeightGradients& gradients) {
-  const LinearFactor dy = CastGradient(ChooseGradient(pass.dy, TensorParts::kDivided, use),
-                                       Fp8Arrangement::kBoth);
+  LinearFactor dy =
+      CastGradient(ChooseGradient(pass.dy, TensorParts::kDivided, use), Fp8Arrangement::kBoth);
   Tensor dx = torch::empty_like(pass.x);
   MultiplyGradient(dy, use, dx);
+  dy.cast.rows = Tensor();
   PendingTensor sum = use.parallel.tensor.BeginSum(dx);
-  AddWeightGradient(dy, pass.x, use, gradients);
+  AddWeightGradient(std::move(dy), pass.x, use, gradients);
   gradients.AddBias(use.parameters.bias, pass.dy);
   return sum.Get();
 }

@@ -44,7 +44,7 @@ class WeightGradients {
   // until the product has run.
   void AddLinear(int64_t parameter, const torch::Tensor& dy, const torch::Tensor& x);
 
-  // Like AddLinear, for factors in FP8. Uses only their columns.
+  // Like AddLinear, for factors in FP8. Keeps only their columns.
   void AddFp8(int64_t parameter, const Fp8Matrix& dy, const Fp8Matrix& x);
 
   // Adds dy^T x of each expert's rows to the gradient of the stacked matrices of the experts, now

@@ -105,8 +105,8 @@ struct Elements {
   Tensor In(torch::ScalarType type) const { return Fp8Numbers(elements, matrix.format).to(type); }
 };
 
-// Returns a b^T, divided by both scales, for a result of this type. GPUs too divide the sums and not
-// the factors.
+// Returns a b^T, divided by both scales, for a result of this type. GPUs too divide the sums and
+// not the factors.
 Tensor ScaledProduct(const Elements& a, const Elements& b, torch::ScalarType result) {
   const auto type = result == torch::kFloat64 ? torch::kFloat64 : torch::kFloat32;
   const Tensor sums = at::mm(a.In(type), b.In(type).t());
@@ -145,8 +145,7 @@ Fp8Matrix ToFp8(const Tensor& x, Fp8Format format, const Fp8Scale& scale,
   if (gpu::HasKernels(x)) return gpu::ToFp8(x, format, scale, arrangement);
   if (scale.amax.defined()) RaiseAmax(x, scale.amax);
   const Tensor elements = RoundedElements(x, format, scale.scale.item<float>());
-  Fp8Matrix result{.format = format,
-                   .inverse_scale = scale.scale.reciprocal()};
+  Fp8Matrix result{.format = format, .inverse_scale = scale.scale.reciprocal()};
   if (arrangement != Fp8Arrangement::kColumns) result.rows = elements;
   if (arrangement != Fp8Arrangement::kRows) result.columns = elements.t().contiguous();
   return result;

@@ -84,8 +84,7 @@ void Trainer::Start() {
   }
   const std::string& checkpoint = attempt.start.resumed_from;
   saver_.emplace(setup_, FirstState{state.step, !is_restored && !checkpoint.empty(), checkpoint},
-                 claim,
-                 [this] {
+                 claim, [this] {
                    return CheckpointChunks(model_.parameters(), optimizer_, Biases(),
                                            Fp8Histories());
                  });

@@ -286,8 +286,8 @@ bool LacksFp8History(const CheckpointReader& reader, const Fp8State& fp8) {
   bool lacks = false;
   ForEachHistory(fp8, [&](const std::string& name, const torch::Tensor& values) {
     const auto stored = reader.tensors().find(name);
-    lacks = lacks || stored == reader.tensors().end() ||
-            stored->second.shape != values.sizes().vec();
+    lacks =
+        lacks || stored == reader.tensors().end() || stored->second.shape != values.sizes().vec();
   });
   return lacks;
 }

@@ -78,9 +78,9 @@ struct LoadTarget {
 TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& config,
                              const LoadTarget& target);
 
-// True if a run that resumes from the checkpoint has no history of FP8 scales although it needs one:
-// the checkpoint is of a run without delayed scales or with another length of the history, or was
-// imported. The history is then empty, so the first step uses the current recipe (Fp8Scaling).
+// True if a run that resumes from the checkpoint has no history of FP8 scales although it needs
+// one: the checkpoint is of a run without delayed scales or with another length of the history, or
+// was imported. The history is then empty, so the first step uses the current recipe (Fp8Scaling).
 bool LacksFp8History(const CheckpointReader& reader, const Fp8State& fp8);
 
 // Sends each rank's stored part (KeptParts::stored) to the ranks that have the same values. All

@@ -36,9 +36,10 @@ RunConfig Mixture() {
 TEST(Fp8ProductsTest, AllMatricesOfADenseBlockUseFp8) {
   EXPECT_THAT(Fp8MatricesOf(Llama(), BlockKind::kDense), ElementsAre(true, true, true, true));
   EXPECT_EQ(Fp8WeightsOf(Llama(), BlockKind::kDense), 64 * (64 + 64 + 64 + 3 * 128));
-  EXPECT_THAT(DescribeFp8Products(Llama()),
-              ElementsAre("query, key and value projection: FP8", "attention output projection: FP8",
-                          "up projection: FP8", "down projection: FP8"));
+  EXPECT_THAT(
+      DescribeFp8Products(Llama()),
+      ElementsAre("query, key and value projection: FP8", "attention output projection: FP8",
+                  "up projection: FP8", "down projection: FP8"));
 }
 
 TEST(Fp8ProductsTest, NothingUsesFp8WithoutTheSetting) {
@@ -53,9 +54,10 @@ TEST(Fp8ProductsTest, AWidthThatIsNoMultipleOf16FallsBack) {
   RunConfig config = Llama();
   config.model.ffn_hidden_size = 120;
   EXPECT_THAT(Fp8MatricesOf(config, BlockKind::kDense), ElementsAre(true, true, true, false));
-  EXPECT_EQ(DescribeFp8Products(config).back(),
-            "down projection: not in FP8, because the input width on a rank (120) is not a multiple "
-            "of 16");
+  EXPECT_EQ(
+      DescribeFp8Products(config).back(),
+      "down projection: not in FP8, because the input width on a rank (120) is not a multiple "
+      "of 16");
 }
 
 // 64 = 4 x 16, but the output of the up projection of each rank is 2 x 12 = 24.
@@ -90,9 +92,8 @@ TEST(Fp8ProductsTest, SharedExpertsUseFp8AndRoutedExpertsDoNot) {
   EXPECT_THAT(
       DescribeFp8Products(config),
       ElementsAre("query, key and value projection: FP8", "attention output projection: FP8",
-                  "up projection: FP8", "shared expert, up projection: FP8",
-                  "down projection: FP8", "shared expert, down projection: FP8",
-                  "routed experts: not in FP8"));
+                  "up projection: FP8", "shared expert, up projection: FP8", "down projection: FP8",
+                  "shared expert, down projection: FP8", "routed experts: not in FP8"));
 }
 
 TEST(Fp8ProductsTest, LatentAttentionDoesNotUseFp8) {

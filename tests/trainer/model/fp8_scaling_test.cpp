@@ -152,9 +152,8 @@ class Fp8DecoderTest : public ::testing::Test {
     model.vocab_size = 61;
     model.init_method_std = 0.1;
     DecoderOptions options;
-    options.fp8 = {.recipe = Fp8Recipe::kDelayed,
-                   .history_length = 2,
-                   .dense = {true, true, true, true}};
+    options.fp8 = {
+        .recipe = Fp8Recipe::kDelayed, .history_length = 2, .dense = {true, true, true, true}};
     decoder_ = std::make_unique<Decoder>(model, options);
     batch_ = {torch::randint(61, {1, 17}, torch::kInt64), torch::full({16}, 1.0 / 16)};
   }

@@ -177,8 +177,8 @@ TEST(Fp8RunTest, RecomputationGivesEqualBits) {
   }
 }
 
-// Ranks that share a key head cast their own parts of its gradient, whose rounding errors differ from
-// those of the sum.
+// Ranks that share a key head cast their own parts of its gradient, whose rounding errors differ
+// from those of the sum.
 TEST(Fp8RunTest, SharedKeyHeadsFollowOneProcess) {
   RunConfig config = Fp8Run(Fp8Recipe::kDelayed);
   config.model.num_query_groups = 2;
