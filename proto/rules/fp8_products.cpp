@@ -77,9 +77,9 @@ bool UsesFp8(const RunConfig& config, BlockKind kind, BlockMatrix matrix) {
          Obstacle(config, kind, matrix).empty();
 }
 
-constexpr std::array<BlockMatrix, kBlockMatrices> kAll = {
-    BlockMatrix::kQueryKeyValue, BlockMatrix::kAttentionOutput, BlockMatrix::kUp,
-    BlockMatrix::kDown};
+constexpr std::array<BlockMatrix, kBlockMatrices> kAll = {BlockMatrix::kQueryKeyValue,
+                                                          BlockMatrix::kAttentionOutput,
+                                                          BlockMatrix::kUp, BlockMatrix::kDown};
 
 const char* NameOf(BlockMatrix matrix) {
   switch (matrix) {
