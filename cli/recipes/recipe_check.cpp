@@ -162,10 +162,8 @@ void SetSizes(const RunConfig& config, RecipeReport& report) {
   report.active_parameters = ActiveParameterCount(config.model);
 }
 
-// Reports why the run could not start. Ignores FP8, which the trainer lacks, and data that the user
-// must supply.
+// Reports why the run could not start. Ignores data that the user must supply.
 void CheckStart(const RunConfig& config, RecipeReport& report) {
-  if (HasFp8(config.train)) return;
   for (const SettingProblem& problem : FindLaunchProblems(config)) {
     if (problem.key == "data.path") continue;
     report.findings.push_back({absl::StrCat("`", problem.key, "`"), problem.message, ""});

@@ -7,6 +7,7 @@
 #include "proto/model/model_size.h"
 #include "proto/rules/attention_rules.h"
 #include "proto/rules/expert_dispatch.h"
+#include "proto/rules/fp8_products.h"
 #include "proto/rules/planned_features.h"
 
 namespace trainyard {
@@ -17,9 +18,31 @@ constexpr double kHeadRows = 8192;
 
 constexpr double kIndexBytes = 8;
 
-// True if the run does not use fused attention. FP8 runs are assumed to use fused attention.
+// True if the run does not use fused attention.
 bool IsManual(const RunConfig& config) {
-  return !HasFp8(config.train) && AttentionBackendOf(config) == AttentionBackend::kManual;
+  return AttentionBackendOf(config) == AttentionBackend::kManual;
+}
+
+// The block-wise recipe, which trainyard-trainer does not have, is assumed to keep inputs in FP8.
+// The other recipes keep inputs in train.precision and cast them again in the backward pass.
+bool KeepsFp8Inputs(const RunConfig& config) { return config.train.fp8 == Fp8Recipe::kBlock; }
+
+// Sets the sizes of FP8 copies (model/parallel_linear.cpp). First there are two copies of a
+// gradient, then one copy of the gradient and one of the input, each of half the size of a 16-bit
+// tensor.
+void SetFp8Copies(const RunConfig& config, BlockKind kind, BlockTensors& tensors) {
+  const Fp8Matrices uses = Fp8MatricesOf(config, kind);
+  const double narrow = 1 / BytesOf(config.train.precision);  // Bytes of FP8, relative.
+  const auto copies = [&](BlockMatrix matrix, double gradient, double input) {
+    const bool is_used = uses[static_cast<int64_t>(matrix)];
+    return is_used ? narrow * (gradient + std::max(gradient, input)) : 0;
+  };
+  const double rows = tensors.all_rows;
+  tensors.attention_copies =
+      std::max(copies(BlockMatrix::kQueryKeyValue, tensors.packed_heads, rows),
+               copies(BlockMatrix::kAttentionOutput, rows, tensors.result));
+  tensors.mlp_copies = std::max(copies(BlockMatrix::kUp, tensors.packed_up, rows),
+                                copies(BlockMatrix::kDown, rows, tensors.activation));
 }
 
 // Returns the bytes of the softmax results that are kept for the backward pass. Manual attention
@@ -170,7 +193,7 @@ struct BackwardPass {
   // With sequence parallelism, the dense feed-forward half also needs the rows of other ranks for
   // each of the three tensors of Stream. With experts, this half is the shared expert.
   double FeedForward() const {
-    return Stream() + 3 * tensors.gathered + (1 + again) * tensors.activation;
+    return Stream() + 3 * tensors.gathered + (1 + again) * tensors.activation + tensors.mlp_copies;
   }
 
   // The experts' half: the gradients of the rows' results and of the rows, the weighted activation
@@ -191,12 +214,13 @@ struct BackwardPass {
   double Attention() const {
     const double heads_again = again * tensors.remade_heads;
     return Stream() + 2 * tensors.gathered + tensors.result + tensors.packed_heads + heads_again +
-           std::max(tensors.attention, tensors.all_rows) - kept.mlp - kept.dispatch;
+           std::max(tensors.attention, tensors.all_rows + tensors.attention_copies) - kept.mlp -
+           kept.dispatch;
   }
 };
 
-// An estimate of the working memory in FP8, which was not measured. The estimate contains the
-// gradients of a block's result, of its widest product, and of the rows at the experts.
+// An estimate of the working memory of the block-wise recipe. The estimate contains the gradients
+// of a block's result, of its widest product, and of the rows at the experts.
 double EstimatedWorking(const BlockTensors& tensors) {
   const ExpertTensors& experts = tensors.experts;
   return 3 * tensors.all_rows +
@@ -230,7 +254,8 @@ BlockTensors TensorsOf(const RunConfig& config, BlockKind kind) {
   }
   tensors.activation = row_bytes * FeedForwardPart(config, kind);
   tensors.packed_up = (HasGate(model) ? 2 : 1) * tensors.activation;
-  tensors.input_part = HasFp8(config.train) ? 0.5 : 1;
+  tensors.input_part = KeepsFp8Inputs(config) ? 0.5 : 1;
+  if (!KeepsFp8Inputs(config)) SetFp8Copies(config, kind, tensors);
   if (kind == BlockKind::kExpert) SetExperts(config, tensors);
   return tensors;
 }
@@ -263,7 +288,7 @@ double BlockWorking(const RunConfig& config, const BlockTensors& tensors) {
   // block would otherwise have kept.
   const double made_again =
       recompute == Recompute::kFull ? plain.OfBlock() + plain.dispatch - tensors.stream : 0;
-  if (HasFp8(config.train)) return made_again + EstimatedWorking(tensors);
+  if (KeepsFp8Inputs(config)) return made_again + EstimatedWorking(tensors);
   const bool is_selective = recompute == Recompute::kSelective;
   const BackwardPass pass = {tensors, is_selective ? KeptByBlock(tensors, recompute) : plain,
                              is_selective ? 1.0 : 0.0};

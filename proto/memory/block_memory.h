@@ -45,6 +45,9 @@ struct BlockTensors {
   double packed_up = 0;     // Includes the gate, if there is one.
   double gathered = 0;      // All rows, gathered for a product; 0 if not sequence-parallel.
   double input_part = 1;    // Relative size of a kept product's input; 0.5 in FP8.
+  // The largest FP8 copies of gradients and inputs in the backward pass of each half.
+  double attention_copies = 0;
+  double mlp_copies = 0;
   ExpertTensors experts;
 };
 BlockTensors TensorsOf(const RunConfig& config, BlockKind kind);

@@ -8,7 +8,7 @@
 #include "proto/memory/block_memory.h"
 #include "proto/model/model_size.h"
 #include "proto/rules/attention_rules.h"
-#include "proto/rules/planned_features.h"
+#include "proto/rules/fp8_products.h"
 #include "proto/rules/run_rules.h"
 
 namespace trainyard {
@@ -77,7 +77,7 @@ ChunkLayers LayersOfChunk(const RunConfig& config, const PipelinePlace& place) {
 struct StageParameters {
   double shared = 0;
   double experts = 0;
-  double cast = 0;  // Parameters of the products computed in FP8.
+  double cast = 0;  // Weights that have FP8 copies at the same time.
   double block = 0;
   double largest_group = 0;
 };
@@ -116,6 +116,26 @@ void AddMtpModules(const RunConfig& config, StageParameters& stage) {
   stage.experts += modules * block.experts;
 }
 
+// Returns the number of weights that have FP8 copies at the same time. In ZeRO stage 3, these are
+// the weights of one block. The block-wise recipe is assumed to use FP8 for all products of blocks.
+double CopiedWeights(const RunConfig& config, const PipelinePlace& place,
+                     const StageParameters& stage) {
+  if (config.train.fp8 == Fp8Recipe::kBlock) return stage.shared + stage.experts;
+  const auto dense = static_cast<double>(Fp8WeightsOf(config, BlockKind::kDense));
+  const auto expert = static_cast<double>(Fp8WeightsOf(config, BlockKind::kExpert));
+  if (config.layout.zero >= 3) return std::max(dense, expert);
+  const ModelConfig& model = config.model;
+  double weights = 0;
+  for (int64_t chunk = 0; chunk < place.chunks; ++chunk) {
+    const LayerKinds layers = KindsOf(model, place.Layers(model.num_layers, chunk));
+    weights +=
+        dense * static_cast<double>(layers.dense) + expert * static_cast<double>(layers.expert);
+    if (!place.HasHead(chunk)) continue;
+    weights += static_cast<double>(model.mtp_num_layers) * (HasExperts(model) ? expert : dense);
+  }
+  return weights;
+}
+
 StageParameters ParametersOf(const RunConfig& config, const PipelinePlace& place) {
   const ModelConfig& model = config.model;
   const BlockParameters dense = ParametersOfBlock(config, BlockKind::kDense);
@@ -133,7 +153,7 @@ StageParameters ParametersOf(const RunConfig& config, const PipelinePlace& place
     if (layers.expert > 0) stage.block = std::max(stage.block, expert.shared + expert.experts);
     tables += TableParameters(config, place.HasEmbedding(chunk), place.HasHead(chunk), table);
   }
-  stage.cast = HasFp8(config.train) ? stage.shared + stage.experts : 0;
+  stage.cast = CopiedWeights(config, place, stage);
   stage.shared += tables;
   stage.largest_group = std::max(stage.block, table);
   return stage;

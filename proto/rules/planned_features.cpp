@@ -5,6 +5,7 @@
 
 #include "proto/model/expert_limits.h"
 #include "proto/model/model_size.h"
+#include "proto/rules/fp8_products.h"
 #include "proto/rules/named_setting.h"
 #include "proto/rules/written_setting.h"
 
@@ -181,10 +182,14 @@ void CheckBiases(const ModelConfig& model, Problems& problems) {
                       "`model.add_bias_linear` to false"});
 }
 
-void CheckFp8(const TrainConfig& train, Problems& problems) {
+// CPUs emulate FP8 in fp32.
+void CheckFp8(const RunConfig& config, Problems& problems) {
   const TrainConfig usual;
-  if (HasFp8(train) && train.precision != Precision::kBf16) {
-    problems.push_back({"train.fp8", "`train.fp8` needs `train.precision` bf16"});
+  const TrainConfig& train = config.train;
+  const bool is_on_cpu = config.resources.device == DeviceKind::kCpu;
+  if (HasFp8(train) && train.precision != (is_on_cpu ? Precision::kFp32 : Precision::kBf16)) {
+    problems.push_back({"train.fp8", is_on_cpu ? "`train.fp8` on CPUs needs `train.precision` fp32"
+                                               : "`train.fp8` needs `train.precision` bf16"});
   }
   if (train.fp8 == Fp8Recipe::kDelayed) return;
   const Written settings[] = {
@@ -260,6 +265,30 @@ void CheckClippedTable(const RunConfig& config, Problems& problems) {
                                 "`layout.pp` to 1 or remove `optimizer.adaptive_clip`"});
 }
 
+// Reports recipes and models for which no product can use FP8.
+void CheckFp8Products(const RunConfig& config, Problems& problems) {
+  if (!HasFp8(config.train)) return;
+  if (config.train.fp8 == Fp8Recipe::kBlock) {
+    problems.push_back({"train.fp8",
+                        "`train.fp8` block cannot be trained yet; set `train.fp8` to delayed or "
+                        "current. `trainyard plan --device` predicts the run"});
+    return;
+  }
+  const LayerKinds kinds = KindsOf(config.model, {0, config.model.num_layers});
+  const auto uses = [&](BlockKind kind) {
+    const Fp8Matrices matrices = Fp8MatricesOf(config, kind);
+    return std::any_of(matrices.begin(), matrices.end(), [](bool is_used) { return is_used; });
+  };
+  if (kinds.dense > 0 && uses(BlockKind::kDense)) return;
+  if (kinds.expert > 0 && uses(BlockKind::kExpert)) return;
+  const std::vector<std::string> products = DescribeFp8Products(config);
+  problems.push_back({"train.fp8",
+                      "`train.fp8` has no effect on this run, because none of its "
+                      "products can use FP8 (" +
+                          (products.empty() ? "there are none" : products.front()) +
+                          "); remove `train.fp8`"});
+}
+
 }  // namespace
 
 bool HasFp8(const TrainConfig& train) { return train.fp8 != Fp8Recipe::kNone; }
@@ -280,7 +309,7 @@ Problems FindFeatureProblems(const RunConfig& config) {
   CheckLatentAttention(config.model, problems);
   CheckMultiTokenPrediction(config.model, problems);
   CheckBiases(config.model, problems);
-  CheckFp8(config.train, problems);
+  CheckFp8(config, problems);
   CheckExpertTensorParallel(config, problems);
   CheckExpertParts(config, problems);
   return problems;
@@ -313,11 +342,7 @@ Problems FindUntrainable(const RunConfig& config) {
     CheckExpertsOnGpu(config, problems);
     CheckExpertLayout(config, problems);
   }
-  if (HasFp8(config.train)) {
-    problems.push_back({"train.fp8",
-                        "`train.fp8` cannot be trained yet: trainyard-trainer has no FP8 "
-                        "arithmetic; `trainyard plan --device` predicts the run"});
-  }
+  CheckFp8Products(config, problems);
   CheckClippedTable(config, problems);
   return problems;
 }

@@ -1,5 +1,5 @@
-// Rules for mixtures of experts, latent attention and FP8. Job files can describe FP8, and the
-// planner can plan it, but trainyard-trainer does not support it. All functions are pure.
+// Rules for mixtures of experts, latent attention and FP8. Job files can describe features that the
+// planner can plan but trainyard-trainer does not support. All functions are pure.
 #ifndef TRAINYARD_PROTO_RULES_PLANNED_FEATURES_H_
 #define TRAINYARD_PROTO_RULES_PLANNED_FEATURES_H_
 
@@ -12,8 +12,7 @@
 
 namespace trainyard {
 
-// True if the matrix products of the blocks use FP8. FP8 is the only feature of job files that
-// trainyard-trainer does not support.
+// True if the matrix products of the blocks use FP8 (fp8_products.h).
 bool HasFp8(const TrainConfig& train);
 
 // True if every expert is stored undivided on a rank although the other matrices are divided

@@ -62,6 +62,10 @@ def small_model(model, layout):
     return small
 
 
+def fp8_settings(train):
+    return {key: value for key, value in train.items() if key.startswith("fp8")}
+
+
 def twin_of(spec, tokens):
     layout = small_layout(spec["layout"])
     batch = 4 * layout["dp"] * layout["pp"]
@@ -70,7 +74,7 @@ def twin_of(spec, tokens):
             "layout": layout, "model": small_model(spec["model"], layout),
             "data": {"path": str(tokens), "format": "nanogpt"},
             "train": {"seq_length": 32, "global_batch": batch, "steps": STEPS, "precision": "fp32",
-                      "threads": 1},
+                      "threads": 1, **fp8_settings(spec["train"])},
             "optimizer": dict(spec["optimizer"], lr=1e-2, min_lr=1e-3),
             "schedule": {"kind": spec["schedule"]["kind"], "warmup_steps": 1},
             "checkpoint": {"every_steps": 0}}
@@ -78,7 +82,7 @@ def twin_of(spec, tokens):
 
 def trainable_recipes():
     listed = run_gang.command_line(PROGRAMS / "trainyard", "recipe", "check", "--all")
-    return [recipe["name"] for recipe in listed if "FP8" not in recipe["kind"]]
+    return [recipe["name"] for recipe in listed]
 
 
 def resolved(recipe):
@@ -93,7 +97,7 @@ def distinct_twins(tokens):
     twins = {}
     for recipe in trainable_recipes():
         twin = twin_of(resolved(recipe), tokens)
-        key = repr({section: twin[section] for section in ("layout", "model")})
+        key = repr([twin["layout"], twin["model"], fp8_settings(twin["train"])])
         twins.setdefault(key, (twin, []))[1].append(recipe)
     return list(twins.values())
 

@@ -169,6 +169,23 @@ TEST(HealingTest, Fp16GoesOnBitForBitWithItsLossScale) {
   EXPECT_GT(skipped(gang.Rank(0)), 10);
 }
 
+// Each rank restores the history of FP8 scales together with its weights.
+TEST(HealingTest, Fp8GoesOnBitForBitWithItsHistory) {
+  TrainerFolder folder;
+  Prepared(folder).spec["train"].update({{"steps", 30},
+                                         {"fp8", "delayed"},
+                                         {"fp8_amax_history_len", 8},
+                                         {"fp8_amax_compute_algo", "max"}});
+  folder.spec["layout"]["zero"] = 1;
+  const Losses whole = Undisturbed(folder);
+  HealingGang gang(folder, kRanks);
+  ASSERT_TRUE(gang.WaitForStep(10)) << gang.Rank(0).Output();
+  gang.Kill(2);
+  gang.Replace({2});
+  gang.ExpectEnds();
+  EXPECT_EQ(gang.Losses(), whole);
+}
+
 // Other layouts can be tested with tests/gpu/healing.py --device cpu --layout '{"pp": 2}'.
 INSTANTIATE_TEST_SUITE_P(Layouts, HealingOfLayoutTest,
                          testing::Values(R"({"zero": 1})", R"({"tp": 2, "pp": 2})"));

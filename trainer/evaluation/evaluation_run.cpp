@@ -54,9 +54,11 @@ void EvaluationRun::Load() {
   CheckAllSeeCheckpoint(*setup_.groups.world, setup_.device, setup_.env, checkpoint);
   const CheckpointReader reader(checkpoint);
   const ExpertBiases biases{model_.expert_balance().bias, setup_.config.model.moe_dense_layers};
-  step_ =
-      LoadCheckpoint(reader, setup_.config, {model_.parameters(), nullptr, setup_.groups, biases})
-          .step;
+  Fp8State fp8;
+  if (model_.fp8() != nullptr) fp8.scaling = &model_.fp8()->scaling();
+  step_ = LoadCheckpoint(reader, setup_.config,
+                         {model_.parameters(), nullptr, setup_.groups, biases, fp8})
+              .step;
   setup_.report.EvaluationHeader(
       setup_.config, setup_.env,
       {.device = DeviceName(setup_.device),

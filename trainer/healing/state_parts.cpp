@@ -3,7 +3,7 @@
 namespace trainyard::trainer {
 
 std::vector<torch::Tensor> StoredPieces(const ParameterStore& store, AdamW& optimizer,
-                                        const torch::Tensor& expert_bias,
+                                        const std::vector<torch::Tensor>& on_every_rank,
                                         const PerKind<int64_t>& part) {
   std::vector<torch::Tensor> pieces;
   for (int64_t group = 0; group < static_cast<int64_t>(store.groups().size()); ++group) {
@@ -14,7 +14,9 @@ std::vector<torch::Tensor> StoredPieces(const ParameterStore& store, AdamW& opti
     pieces.push_back(store.State(optimizer.first_moment(), group, range));
     pieces.push_back(store.State(optimizer.second_moment(), group, range));
   }
-  if (expert_bias.defined()) pieces.push_back(expert_bias.view({-1}));
+  for (const torch::Tensor& equal : on_every_rank) {
+    if (equal.defined()) pieces.push_back(equal.view({-1}));
+  }
   return pieces;
 }
 

@@ -17,7 +17,7 @@ namespace trainyard::trainer {
 // second moments. The bias of the experts follows if it is defined; this bias is equal on every
 // rank. Precondition: this rank stores that state, too.
 std::vector<torch::Tensor> StoredPieces(const ParameterStore& store, AdamW& optimizer,
-                                        const torch::Tensor& expert_bias,
+                                        const std::vector<torch::Tensor>& on_every_rank,
                                         const PerKind<int64_t>& part);
 
 int64_t BytesOf(const std::vector<torch::Tensor>& tensors);

@@ -35,11 +35,13 @@ GemmShape ShapeOf(const GemmArguments& arguments) {
           .k = arguments.transpose_a ? rows : arguments.k,
           .transpose_a = arguments.transpose_a,
           .transpose_b = arguments.transpose_b,
-          .input_type = arguments.input_type,
+          .a_type = arguments.a_type,
+          .b_type = arguments.b_type,
           .output_type = arguments.output_type,
           .has_c = arguments.c != nullptr,
           .c_is_d = arguments.c == arguments.d,
-          .has_bias = arguments.bias != nullptr};
+          .has_bias = arguments.bias != nullptr,
+          .fast_accumulation = arguments.fast_accumulation};
 }
 
 struct PlanKey {
@@ -105,7 +107,9 @@ GemmPlan& GemmState::PlanOf(const GemmArguments& arguments) {
   const auto found = plans_.find(key);
   if (found != plans_.end()) return found->second;
   GemmPlan plan(key.shape);
-  plan.SetBias(arguments.bias);  // Set first: cuBLASLt may read it when it proposes algorithms.
+  // Set first: cuBLASLt may read these addresses when it proposes algorithms.
+  plan.SetBias(arguments.bias);
+  plan.SetFactors(arguments.a_factor, arguments.b_factor);
   plan.Choose(AlgorithmFor(key, plan));
   return plans_.emplace(key, std::move(plan)).first->second;
 }
@@ -202,6 +206,7 @@ void GemmState::Tune(const GemmArguments& arguments, cudaStream_t stream) {
 }  // namespace
 
 void Gemm(const GemmArguments& arguments, cudaStream_t stream) {
+  CheckFp8Product(arguments);
   CurrentDeviceState<GemmState>().Run(arguments, stream);
 }
 

@@ -13,7 +13,8 @@ namespace trainyard::trainer::kernels {
 // Queues the product on the stream, for the current device. fp32 inputs are multiplied in full fp32
 // (no TF32). Unless TuneGemms was called, every run uses the same algorithm for a shape: a usable
 // entry in the tables of the build (gemm_tables/) or, if there is none, the first algorithm that
-// cuBLASLt proposes. Only one thread per device may call this at a time.
+// cuBLASLt proposes. Only one thread per device may call this at a time. Throws KernelError if
+// cuBLASLt has no FP8 product of the given form.
 void Gemm(const GemmArguments& arguments, cudaStream_t stream);
 
 // Enables tuning. From now on, the first product of a shape without a table entry measures the

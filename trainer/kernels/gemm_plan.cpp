@@ -18,6 +18,10 @@ cudaDataType_t CudaType(ElementType type) {
       return CUDA_R_16BF;
     case ElementType::kFloat16:
       return CUDA_R_16F;
+    case ElementType::kFp8E4M3:
+      return CUDA_R_8F_E4M3;
+    case ElementType::kFp8E5M2:
+      return CUDA_R_8F_E5M2;
   }
   return CUDA_R_32F;
 }
@@ -64,6 +68,27 @@ int GemmAlignment(const GemmArguments& arguments) {
   return static_cast<int>(bits & -bits);
 }
 
+void CheckFp8Product(const GemmArguments& arguments) {
+  constexpr int64_t kMultiple = 16;
+  if (!IsFp8(arguments.a_type) && !IsFp8(arguments.b_type)) return;
+  const auto check = [&](bool holds, const char* rule) {
+    if (holds) return;
+    throw KernelError("an FP8 product [" + std::to_string(arguments.m) + ", " +
+                      std::to_string(arguments.k) + "] x [" + std::to_string(arguments.k) + ", " +
+                      std::to_string(arguments.n) + "] " + rule);
+  };
+  check(IsFp8(arguments.a_type) && IsFp8(arguments.b_type), "needs two FP8 factors");
+  check(arguments.a_type != ElementType::kFp8E5M2 || arguments.b_type != ElementType::kFp8E5M2,
+        "needs a factor in E4M3, but both are in E5M2");
+  check(!arguments.transpose_a && arguments.transpose_b,
+        "needs factors whose summed dimension is contiguous");
+  check((arguments.m | arguments.n | arguments.k) % kMultiple == 0,
+        "needs sizes that are multiples of 16");
+  check(GemmAlignment(arguments) == kMaxAlignment, "needs addresses that are multiples of 16");
+  check(arguments.a_factor != nullptr && arguments.b_factor != nullptr, "needs two factors");
+  check(arguments.bias == nullptr, "cannot add a bias");
+}
+
 void CheckCublas(cublasStatus_t status, const char* operation) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
   throw KernelError(std::string(operation) + ": " + cublasLtGetStatusString(status));
@@ -83,6 +108,12 @@ GemmPlan::Operation GemmPlan::MakeOperation(const GemmShape& shape) {
   CheckCublas(cublasLtMatmulDescSetAttribute(descriptor, CUBLASLT_MATMUL_DESC_TRANSB, &transpose_b,
                                              sizeof(transpose_b)),
               "cublasLtMatmulDescSetAttribute");
+  if (shape.fast_accumulation) {
+    const int8_t is_fast = 1;
+    CheckCublas(cublasLtMatmulDescSetAttribute(descriptor, CUBLASLT_MATMUL_DESC_FAST_ACCUM,
+                                               &is_fast, sizeof(is_fast)),
+                "cublasLtMatmulDescSetAttribute");
+  }
   if (shape.has_bias) {
     // cuBLASLt is column-major, so its bias per row is the bias per column of a row-major matrix.
     const cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_BIAS;
@@ -97,6 +128,16 @@ void GemmPlan::SetBias(const void* bias) const {
   if (bias == nullptr) return;
   CheckCublas(cublasLtMatmulDescSetAttribute(operation_.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER,
                                              &bias, sizeof(bias)),
+              "cublasLtMatmulDescSetAttribute");
+}
+
+void GemmPlan::SetFactors(const float* a_factor, const float* b_factor) const {
+  if (a_factor == nullptr) return;
+  CheckCublas(cublasLtMatmulDescSetAttribute(operation_.get(), CUBLASLT_MATMUL_DESC_A_SCALE_POINTER,
+                                             &b_factor, sizeof(b_factor)),
+              "cublasLtMatmulDescSetAttribute");
+  CheckCublas(cublasLtMatmulDescSetAttribute(operation_.get(), CUBLASLT_MATMUL_DESC_B_SCALE_POINTER,
+                                             &a_factor, sizeof(a_factor)),
               "cublasLtMatmulDescSetAttribute");
 }
 
@@ -124,8 +165,8 @@ GemmPlan::Layout GemmPlan::MakeLayout(ElementType type, bool transposed, int64_t
 
 GemmPlan::GemmPlan(const GemmShape& shape)
     : operation_(MakeOperation(shape)),
-      layout_a_(MakeLayout(shape.input_type, shape.transpose_b, shape.k, shape.n)),
-      layout_b_(MakeLayout(shape.input_type, shape.transpose_a, shape.m, shape.k)),
+      layout_a_(MakeLayout(shape.b_type, shape.transpose_b, shape.k, shape.n)),
+      layout_b_(MakeLayout(shape.a_type, shape.transpose_a, shape.m, shape.k)),
       layout_c_(MakeLayout(shape.output_type, false, shape.m, shape.n)) {}
 
 std::vector<cublasLtMatmulAlgo_t> GemmPlan::Candidates(cublasLtHandle_t handle, int alignment,
@@ -156,6 +197,7 @@ bool GemmPlan::Accepts(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t& algo
 cublasStatus_t GemmPlan::Run(cublasLtHandle_t handle, const GemmArguments& arguments,
                              void* workspace, cudaStream_t stream) const {
   SetBias(arguments.bias);
+  SetFactors(arguments.a_factor, arguments.b_factor);
   const float alpha = 1.0F;
   const float beta = arguments.c == nullptr ? 0.0F : 1.0F;
   const void* c = arguments.c == nullptr ? arguments.d : arguments.c;

@@ -22,6 +22,9 @@ constexpr size_t kGemmWorkspaceBytes = 64U << 20;
 // therefore the last bits of the result would depend on where the allocator placed a tensor.
 int GemmAlignment(const GemmArguments& arguments);
 
+// Throws KernelError if cuBLASLt has no FP8 product of this form. Accepts all other products.
+void CheckFp8Product(const GemmArguments& arguments);
+
 // Throws KernelError unless the status is success.
 void CheckCublas(cublasStatus_t status, const char* operation);
 
@@ -39,6 +42,9 @@ class GemmPlan {
 
   // Sets the bias that later products add. Null for a shape without a bias.
   void SetBias(const void* bias) const;
+
+  // Sets the factors of later FP8 products. Null for other products.
+  void SetFactors(const float* a_factor, const float* b_factor) const;
 
   // Sets the number of rows of the next product: m, or k if transpose_a. This number must not
   // exceed the number of rows of the shape.

@@ -15,6 +15,8 @@ namespace {
 constexpr char kFloat32[] = "float32";
 constexpr char kBFloat16[] = "bfloat16";
 constexpr char kFloat16[] = "float16";
+constexpr char kFp8E4M3[] = "float8_e4m3";
+constexpr char kFp8E5M2[] = "float8_e5m2";
 
 std::string TypeName(ElementType type) {
   switch (type) {
@@ -24,6 +26,10 @@ std::string TypeName(ElementType type) {
       return kBFloat16;
     case ElementType::kFloat16:
       return kFloat16;
+    case ElementType::kFp8E4M3:
+      return kFp8E4M3;
+    case ElementType::kFp8E5M2:
+      return kFp8E5M2;
   }
   return "";
 }
@@ -32,6 +38,8 @@ ElementType ParseType(const std::string& name) {
   if (name == kFloat32) return ElementType::kFloat32;
   if (name == kBFloat16) return ElementType::kBFloat16;
   if (name == kFloat16) return ElementType::kFloat16;
+  if (name == kFp8E4M3) return ElementType::kFp8E4M3;
+  if (name == kFp8E5M2) return ElementType::kFp8E5M2;
   throw std::runtime_error("unknown element type '" + name + "'");
 }
 
@@ -41,24 +49,30 @@ nlohmann::json ToJson(const GemmShape& shape) {
           {"k", shape.k},
           {"transpose_a", shape.transpose_a},
           {"transpose_b", shape.transpose_b},
-          {"input", TypeName(shape.input_type)},
+          {"input", TypeName(shape.a_type)},
+          {"input_b", TypeName(shape.b_type)},
           {"output", TypeName(shape.output_type)},
           {"has_c", shape.has_c},
           {"c_is_d", shape.c_is_d},
-          {"has_bias", shape.has_bias}};
+          {"has_bias", shape.has_bias},
+          {"fast_accumulation", shape.fast_accumulation}};
 }
 
+// has_bias, input_b and fast_accumulation are absent in older tables.
 GemmShape ParseShape(const nlohmann::json& json) {
+  const std::string a_type = json.at("input");
   return {.m = json.at("m"),
           .n = json.at("n"),
           .k = json.at("k"),
           .transpose_a = json.at("transpose_a"),
           .transpose_b = json.at("transpose_b"),
-          .input_type = ParseType(json.at("input")),
+          .a_type = ParseType(a_type),
+          .b_type = ParseType(json.value("input_b", a_type)),
           .output_type = ParseType(json.at("output")),
           .has_c = json.at("has_c"),
           .c_is_d = json.at("c_is_d"),
-          .has_bias = json.value("has_bias", false)};  // Absent in older tables.
+          .has_bias = json.value("has_bias", false),
+          .fast_accumulation = json.value("fast_accumulation", false)};
 }
 
 // Returns the algorithm as hexadecimal words, because some JSON parsers do not support 64-bit
@@ -110,9 +124,11 @@ size_t GemmShapeHash::operator()(const GemmShape& shape) const {
   add(shape.n);
   add(shape.k);
   add(static_cast<uint64_t>(shape.transpose_a) | static_cast<uint64_t>(shape.transpose_b) << 1 |
-      static_cast<uint64_t>(shape.input_type) << 2 | static_cast<uint64_t>(shape.output_type) << 3 |
-      static_cast<uint64_t>(shape.has_c) << 4 | static_cast<uint64_t>(shape.c_is_d) << 5 |
-      static_cast<uint64_t>(shape.has_bias) << 6);
+      static_cast<uint64_t>(shape.has_c) << 2 | static_cast<uint64_t>(shape.c_is_d) << 3 |
+      static_cast<uint64_t>(shape.has_bias) << 4 |
+      static_cast<uint64_t>(shape.fast_accumulation) << 5 |
+      static_cast<uint64_t>(shape.a_type) << 8 | static_cast<uint64_t>(shape.b_type) << 16 |
+      static_cast<uint64_t>(shape.output_type) << 24);
   return hash;
 }
 

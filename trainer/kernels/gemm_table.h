@@ -22,11 +22,13 @@ struct GemmShape {
   int64_t k = 0;
   bool transpose_a = false;
   bool transpose_b = false;
-  ElementType input_type = ElementType::kBFloat16;
+  ElementType a_type = ElementType::kBFloat16;
+  ElementType b_type = ElementType::kBFloat16;
   ElementType output_type = ElementType::kBFloat16;
   bool has_c = false;
   bool c_is_d = false;
   bool has_bias = false;
+  bool fast_accumulation = false;
 
   bool operator==(const GemmShape&) const = default;
 };

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "trainer/kernels/cuda_check.h"
 #include "trainer/kernels/element_type.h"
 
 namespace trainyard::trainer::kernels {
@@ -195,7 +196,8 @@ __device__ __forceinline__ Value BlockMax(Value value) {
   return value;
 }
 
-// Calls function(std::type_identity<T>{}), where T is the C++ type for `type`.
+// Calls function(std::type_identity<T>{}), where T is the C++ type for `type`. Throws KernelError for
+// FP8 types.
 template <typename Function>
 void DispatchType(ElementType type, Function&& function) {
   switch (type) {
@@ -205,7 +207,11 @@ void DispatchType(ElementType type, Function&& function) {
       return std::forward<Function>(function)(std::type_identity<__nv_bfloat16>{});
     case ElementType::kFloat16:
       return std::forward<Function>(function)(std::type_identity<__half>{});
+    case ElementType::kFp8E4M3:
+    case ElementType::kFp8E5M2:
+      break;
   }
+  throw KernelError("this kernel has no version for FP8 elements");
 }
 
 // True if every row can be accessed in whole, aligned vectors. A row has `width` elements of type

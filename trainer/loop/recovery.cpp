@@ -62,6 +62,12 @@ std::unique_ptr<Communicator> ConnectRanks(const Recovery::Parts& parts) {
       parts.device);
 }
 
+// Returns the state that every rank has. Undefined tensors are parts that the run does not have.
+std::vector<torch::Tensor> OnEveryRank(const LoadTarget& target) {
+  const Fp8Scaling* scaling = target.fp8.scaling;
+  return {target.biases.values, scaling == nullptr ? torch::Tensor() : scaling->history()};
+}
+
 // Returns the pieces of the ward's state (Buddies) that are on this rank's device. Empty unless
 // each rank and its ward have equal parameters.
 std::vector<torch::Tensor> WardPieces(const Recovery::Parts& parts, const Buddies& buddies) {
@@ -71,7 +77,7 @@ std::vector<torch::Tensor> WardPieces(const Recovery::Parts& parts, const Buddie
     const std::vector<int64_t>& alike = parts.target.groups.ShardOf(kind).ranks();
     return std::find(alike.begin(), alike.end(), ward) - alike.begin();
   };
-  return StoredPieces(parts.target.parameters, *parts.target.optimizer, parts.target.biases.values,
+  return StoredPieces(parts.target.parameters, *parts.target.optimizer, OnEveryRank(parts.target),
                       {part_of_ward(ParameterKind::kDense), part_of_ward(ParameterKind::kExpert)});
 }
 
@@ -89,7 +95,7 @@ Recovery::Recovery(const Parts& parts)
   const ParameterStore& store = parts.target.parameters;
   keeper_ = std::make_unique<SnapshotKeeper>(SnapshotKeeper::Parts{
       parts.healing.memory(), *ranks_, buddies,
-      StoredPieces(store, *parts.target.optimizer, parts.target.biases.values,
+      StoredPieces(store, *parts.target.optimizer, OnEveryRank(parts.target),
                    {store.parts().kept.dense.stored.index, store.parts().kept.expert.stored.index}),
       WardPieces(parts, buddies), parts.device});
 }
@@ -109,6 +115,7 @@ std::optional<RestoredRun> Recovery::Restore() {
   }
   const json shared = keeper_->Restore(plan);
   ShareStoredParts(parts_.target);
+  if (parts_.target.fp8.scaling != nullptr) parts_.target.fp8.scaling->Resume();
   start_ = {shared.at("first_step").get<int64_t>(), shared.at("resumed_from").get<std::string>()};
   newest_steps_ = StepsFromJson(shared.at("newest_steps"));
   RestoredRun run{{TrainingStateFromJson(shared.at("state")), start_}, {}};

@@ -145,7 +145,8 @@ Tensor Attention::Forward(const Tensor& x, const Tensor& residual, MicroBatch& m
   Tensor projected =
       torch::empty({batch, length, projected_.packed_heads(), projected_.head_size}, x.options());
   Tensor projected_rows = AsRows(projected);
-  ColumnParallelForward(x, parameters_.query_key_value, store_, parallel_.tensor, projected_rows);
+  ColumnParallelForward(x, {parameters_.query_key_value, store_, parallel_, &micro_batch},
+                        projected_rows);
   if (norms_.has_value()) norms_->Forward(projected, projected_, micro_batch);
   if (has_rotary_) Rotate(projected, micro_batch.rotary, projected_, Rotation::kForward);
   Tensor packed = Spread(projected);
@@ -154,8 +155,8 @@ Tensor Attention::Forward(const Tensor& x, const Tensor& residual, MicroBatch& m
   Tensor softmax = parallel_.context.size() == 1
                        ? AttentionForward(packed, heads_, out, form)
                        : ContextAttentionForward(InputsOf(packed), parallel_.context, form, out);
-  Tensor y =
-      RowParallelForward(AsRows(out), parameters_.output, store_, residual, parallel_.tensor);
+  Tensor y = RowParallelForward(AsRows(out), residual,
+                                {parameters_.output, store_, parallel_, &micro_batch});
   micro_batch.stash.Push(std::move(packed));
   micro_batch.stash.Push(std::move(softmax));
   micro_batch.stash.Push(std::move(out));
@@ -169,10 +170,10 @@ Tensor Attention::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_
   const Tensor packed = micro_batch.stash.Pop();
   Tensor dout = torch::empty_like(out);
   Tensor dout_rows = AsRows(dout);
-  const Tensor dy_rows = RowParallelInputGradient(dy, store_.Value(parameters_.output.weight),
-                                                  parallel_.tensor, dout_rows);
+  const LinearUse output{parameters_.output, store_, parallel_, &micro_batch};
+  LinearFactor dy_rows = RowParallelInputGradient(dy, output, dout_rows);
   PendingTensor x_rows = parallel_.tensor.BeginGather(x);
-  gradients.AddLinear(parameters_.output.weight, dy_rows, AsRows(out));
+  AddWeightGradient(std::move(dy_rows), AsRows(out), output, gradients);
   gradients.AddBias(parameters_.output.bias, dy);
   Tensor d_packed = torch::empty_like(packed);
   const AttentionForm form = FormFor(micro_batch, model_, code_.kernel, parallel_.context);
@@ -186,8 +187,9 @@ Tensor Attention::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_
   Tensor d_projected = SumSpread(d_packed);
   if (has_rotary_) Rotate(d_projected, micro_batch.rotary, projected_, Rotation::kBack);
   if (norms_.has_value()) norms_->Backward(d_projected, projected_, micro_batch, gradients);
-  return ColumnParallelBackward({AsRows(d_projected), x_rows.Get()}, parameters_.query_key_value,
-                                store_, parallel_.tensor, gradients);
+  return ColumnParallelBackward({AsRows(d_projected), x_rows.Get()},
+                                {parameters_.query_key_value, store_, parallel_, &micro_batch},
+                                gradients);
 }
 
 }  // namespace trainyard::trainer

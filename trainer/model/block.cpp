@@ -89,8 +89,7 @@ std::unique_ptr<ResidualBranch> MakeFeedForward(const ModelConfig& model,
     return std::make_unique<Moe>(model, store, numbers.moe, place.layer, keeps_activations,
                                  parallel);
   }
-  return std::make_unique<Mlp>(store, numbers.mlp, model.activation, keeps_activations,
-                               parallel.tensor);
+  return std::make_unique<Mlp>(store, numbers.mlp, model.activation, keeps_activations, parallel);
 }
 
 }  // namespace
@@ -117,6 +116,26 @@ std::vector<GroupDeclaration> Block::Declare(const ModelConfig& model, int64_t l
   }
   groups.push_back(std::move(group));
   return groups;
+}
+
+std::array<int64_t, kBlockMatrices> Block::MatricesOf(const BlockPlace& place,
+                                                      const ModelConfig& model) {
+  const BlockParameters numbers = NumbersOf(place, model);
+  std::array<int64_t, kBlockMatrices> matrices;
+  matrices.fill(-1);
+  const auto set = [&](BlockMatrix matrix, const LinearParameters& parameters) {
+    matrices[static_cast<int64_t>(matrix)] = parameters.weight;
+  };
+  if (!HasLatentAttention(model)) {
+    set(BlockMatrix::kQueryKeyValue, numbers.attention.query_key_value);
+    set(BlockMatrix::kAttentionOutput, numbers.attention.output);
+  }
+  const bool has_experts = HasExpertsIn(place.layer, model);
+  if (has_experts && !HasSharedExpert(model)) return matrices;
+  const Mlp::Parameters& feed_forward = has_experts ? numbers.moe.shared : numbers.mlp;
+  set(BlockMatrix::kUp, feed_forward.up);
+  set(BlockMatrix::kDown, feed_forward.down);
+  return matrices;
 }
 
 Block::Block(const ModelConfig& model, const ParameterStore& store, const BlockPlace& place,

@@ -6,12 +6,14 @@
 
 #include <torch/types.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "proto/contract/layout_config.h"
 #include "proto/contract/model_config.h"
+#include "proto/rules/fp8_products.h"
 #include "trainer/model/attention.h"
 #include "trainer/model/micro_batch.h"
 #include "trainer/model/model_parallel.h"
@@ -54,6 +56,11 @@ class Block {
   // the group of all other parameters. `layer` is counted from 0 over the whole model.
   static std::vector<GroupDeclaration> Declare(const ModelConfig& model, int64_t layer,
                                                const ModelParallel& parallel);
+
+  // Returns the parameters of the matrices, indexed by BlockMatrix; -1 if the block has no such
+  // matrix.
+  static std::array<int64_t, kBlockMatrices> MatricesOf(const BlockPlace& place,
+                                                        const ModelConfig& model);
 
   // The store must outlive this object.
   Block(const ModelConfig& model, const ParameterStore& store, const BlockPlace& place,

@@ -152,7 +152,28 @@ Decoder::Decoder(const ModelConfig& model, const DecoderOptions& options)
   parameters_ = std::make_unique<ParameterStore>(groups.declarations(), options.type,
                                                  options.device, options.seed, options.parts);
   MakeExpertBalance();
+  MakeFp8(groups);
   MakeParts(groups);
+}
+
+void Decoder::MakeFp8(const Groups& groups) {
+  if (options_.fp8.recipe == Fp8Recipe::kNone) return;
+  fp8_ = std::make_unique<Fp8Parameters>(options_.fp8, model_, *parameters_);
+  for (int64_t layer = 0; layer < LayersWithMtp(model_); ++layer) {
+    const int64_t first = groups.FirstOfLayer(layer);
+    if (first < 0) continue;  // The layer belongs to another stage.
+    const auto numbers = Block::MatricesOf({layer, first}, model_);
+    const Fp8Matrices& uses = Fp8MatricesIn(layer, model_, options_.fp8);
+    for (int64_t matrix = 0; matrix < kBlockMatrices; ++matrix) {
+      if (!uses[matrix] || numbers[matrix] < 0) continue;
+      fp8_->Add(numbers[matrix], Fp8MatrixNumber(layer, static_cast<BlockMatrix>(matrix)));
+    }
+  }
+  parameters_->UseFp8(*fp8_);
+}
+
+void Decoder::PrepareWeights() const {
+  if (fp8_ != nullptr) fp8_->ScaleWeights();
 }
 
 const char* Decoder::HeadTensor(const ModelConfig& model) {
@@ -319,6 +340,7 @@ MicroBatch Decoder::Begin(int64_t chunk, const TrainingTokens& batch, Stash::Mod
   MicroBatch micro_batch{samples, length / options_.parallel.context.size(), Rotary(length),
                          Stash(mode)};
   micro_batch.share = batch.share;
+  micro_batch.records_amax = mode == Stash::Mode::kKeep;
   micro_batch.balance = mode == Stash::Mode::kKeep ? balance_ : balance_.WithoutCounts();
   MarkDocuments(batch.tokens.narrow(1, 0, length), micro_batch);
   if (place().HasEmbedding(chunk)) {
@@ -417,17 +439,20 @@ Tensor Decoder::Backward(int64_t chunk, Tensor dy, MicroBatch& micro_batch,
 
 void Decoder::ForwardBackward(const TrainingTokens& batch, Tensor& loss,
                               WeightGradients& gradients) const {
+  PrepareWeights();
   MicroBatch micro_batch = Begin(0, batch, Stash::Mode::kKeep);
   const Tensor x = Forward(0, Tensor(), micro_batch);
   Backward(0, LossAndGradient(x, micro_batch, loss, gradients), micro_batch, gradients);
 }
 
 void Decoder::Loss(const TrainingTokens& batch, Tensor& loss) const {
+  PrepareWeights();
   MicroBatch micro_batch = Begin(0, batch, Stash::Mode::kDiscard);
   Loss(Forward(0, Tensor(), micro_batch), micro_batch, loss);
 }
 
 Tensor Decoder::Logits(const Tensor& tokens) const {
+  PrepareWeights();
   MicroBatch micro_batch{tokens.size(0), tokens.size(1), Rotary(tokens.size(1)),
                          Stash(Stash::Mode::kDiscard)};
   micro_batch.balance = balance_.WithoutCounts();

@@ -17,6 +17,7 @@
 #include "trainer/model/documents.h"
 #include "trainer/model/embedding.h"
 #include "trainer/model/expert_balance.h"
+#include "trainer/model/fp8_parameters.h"
 #include "trainer/model/head.h"
 #include "trainer/model/model_parallel.h"
 #include "trainer/model/multi_token_prediction.h"
@@ -36,6 +37,7 @@ struct DecoderOptions {
   std::optional<uint64_t> seed = 1234;  // Seed of the initial values; unset: values are loaded.
   StoreParts parts = {};                // This rank's part of state, gradients, values.
   ModelParallel parallel = {};          // This rank's part of the model.
+  Fp8Options fp8 = {};                  // By default, no products use FP8.
 };
 
 // Samples, and the loss weight of each prediction.
@@ -79,6 +81,11 @@ class Decoder {
   ParameterStore& parameters() { return *parameters_; }
   // The state of the routers of all layers.
   ExpertBalance& expert_balance() { return balance_; }
+  // The parameters whose products use FP8; null without FP8.
+  Fp8Parameters* fp8() const { return fp8_.get(); }
+  // Collective over all ranks: must be called before a pass or a series of passes with weights that
+  // have changed. The functions that run whole passes call it.
+  void PrepareWeights() const;
   // The part of the training loss that multi-token prediction has added on this rank: an fp64
   // scalar, which the caller resets. Undefined on ranks without modules.
   torch::Tensor mtp_loss() const { return mtp_loss_; }
@@ -136,6 +143,7 @@ class Decoder {
   class Groups;
 
   void MakeExpertBalance();
+  void MakeFp8(const Groups& groups);
   void MakeParts(const Groups& groups);
   void MakeMtpModules(const Groups& groups);
   const RotaryTable& Rotary(int64_t length) const;
@@ -147,6 +155,7 @@ class Decoder {
   ModelConfig model_;
   DecoderOptions options_;
   std::unique_ptr<ParameterStore> parameters_;
+  std::unique_ptr<Fp8Parameters> fp8_;
   ExpertBalance balance_;
   std::vector<Chunk> chunks_;
   std::optional<Embedding> embedding_;

@@ -140,9 +140,9 @@ LatentHeads LatentAttention::Raise(const Tensor& x, const Latents& latents,
                     empty(sizes_.unrotated + sizes_.value),
                     {}};
   Tensor query = RowsOfHeads(heads.query), expanded = RowsOfHeads(heads.expanded);
-  ColumnParallelForward(query_norm_.has_value() ? latents.query.normal : x, parameters_.query,
-                        store_, parallel_.tensor, query);
-  ColumnParallelForward(latents.key_value.normal, parameters_.key_value, store_, parallel_.tensor,
+  ColumnParallelForward(query_norm_.has_value() ? latents.query.normal : x,
+                        {parameters_.query, store_, parallel_}, query);
+  ColumnParallelForward(latents.key_value.normal, {parameters_.key_value, store_, parallel_},
                         expanded);
   heads.shared = shared.Get();
   JoinLatentHeads(heads, micro_batch.rotary);
@@ -163,7 +163,7 @@ Tensor LatentAttention::Forward(const Tensor& x, const Tensor& residual,
       ContextAttentionForward(InputsOf(heads), parallel_.context,
                               FormFor(micro_batch, model_, code_.kernel, parallel_.context), out);
   Tensor y =
-      RowParallelForward(RowsOfHeads(out), parameters_.output, store_, residual, parallel_.tensor);
+      RowParallelForward(RowsOfHeads(out), residual, {parameters_.output, store_, parallel_});
   Keep(std::move(latents), std::move(heads), micro_batch);
   micro_batch.stash.Push(std::move(log_sum_exp));
   micro_batch.stash.Push(std::move(out));
@@ -218,9 +218,9 @@ Tensor LatentAttention::Backward(const Tensor& dy, const Tensor& x, MicroBatch& 
   const LatentHeads heads = Restore(x, micro_batch, latents);
   Tensor dout = torch::empty_like(out);
   Tensor dout_rows = RowsOfHeads(dout);
-  const Tensor dy_rows = RowParallelInputGradient(dy, store_.Value(parameters_.output.weight),
-                                                  parallel_.tensor, dout_rows);
-  gradients.AddLinear(parameters_.output.weight, dy_rows, RowsOfHeads(out));
+  const LinearUse output{parameters_.output, store_, parallel_};
+  LinearFactor dy_rows = RowParallelInputGradient(dy, output, dout_rows);
+  AddWeightGradient(std::move(dy_rows), RowsOfHeads(out), output, gradients);
   const AttentionInputs inputs = InputsOf(heads);
   const LatentHeads d_heads = HeadGradients(
       dout,
@@ -253,7 +253,7 @@ Tensor LatentAttention::BackwardOfHeads(const LatentHeads& d_heads, const Tensor
         BackwardOfLatent(d_query_rows, latents.query, parameters_.query, *query_norm_, gradients));
   } else {
     d_from_query = ColumnParallelBackward({d_query_rows, parallel_.tensor.Gather(x)},
-                                          parameters_.query, store_, parallel_.tensor, gradients);
+                                          {parameters_.query, store_, parallel_}, gradients);
   }
   d_down.push_back(BackwardOfLatent(RowsOfHeads(d_heads.expanded), latents.key_value,
                                     parameters_.key_value, key_value_norm_, gradients));
@@ -269,7 +269,7 @@ Tensor LatentAttention::BackwardOfLatent(const Tensor& d_rows, const Latent& lat
                                          const LinearParameters& up, const Norm& norm,
                                          WeightGradients& gradients) const {
   const Tensor rows = parallel_.tensor.Gather(latent.normal);
-  Tensor d_normal = ColumnParallelBackward({d_rows, rows}, up, store_, parallel_.tensor, gradients);
+  Tensor d_normal = ColumnParallelBackward({d_rows, rows}, {up, store_, parallel_}, gradients);
   return norm.Backward(std::move(d_normal), latent.vector, latent.statistics, Tensor(), gradients);
 }
 

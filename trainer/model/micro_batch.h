@@ -5,6 +5,7 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "trainer/model/expert_choice.h"
 #include "trainer/model/stash.h"
 #include "trainer/ops/cross_entropy.h"
+#include "trainer/ops/fp8.h"
 #include "trainer/ops/rotary.h"
 
 namespace trainyard::trainer {
@@ -52,6 +54,11 @@ struct MicroBatch {
   bool repeats = false;
   // One per module of multi-token prediction; set only for the head in a training pass.
   std::vector<Ahead> ahead = {};
+  // For products in FP8: the scales of the inputs in this pass, by the parameter of the matrix. The
+  // backward pass casts the inputs with the same scales. If `records_amax` is false, as in an
+  // evaluation, the pass does not influence later scales.
+  std::map<int64_t, Fp8Scale> input_scales = {};
+  bool records_amax = false;
 
   int64_t rows() const { return batch * length; }
 
@@ -63,6 +70,7 @@ struct MicroBatch {
     same.position_ids = position_ids;
     same.share = share;
     same.balance = balance;
+    same.records_amax = records_amax;
     return same;
   }
 };

@@ -35,14 +35,16 @@ std::vector<ParameterDeclaration> Mlp::Declare(const ModelConfig& model, const s
 }
 
 Tensor Mlp::Forward(const Tensor& x, const Tensor& residual, MicroBatch& micro_batch) const {
-  const int64_t rows = tensor_.AllRows(x.size(0));
+  const int64_t rows = parallel_.tensor.AllRows(x.size(0));
+  const LinearUse up{parameters_.up, store_, parallel_, &micro_batch};
+  const LinearUse down{parameters_.down, store_, parallel_, &micro_batch};
   const int64_t packed_width = store_.Value(parameters_.up.weight).size(0);
   const int64_t width = store_.Value(parameters_.down.weight).size(1);
   Tensor packed = torch::empty({rows, packed_width}, x.options());
-  ColumnParallelForward(x, parameters_.up, store_, tensor_, packed);
+  ColumnParallelForward(x, up, packed);
   Tensor activation = torch::empty({rows, width}, x.options());
   ActivationForward(activation_, packed, activation);
-  Tensor y = RowParallelForward(activation, parameters_.down, store_, residual, tensor_);
+  Tensor y = RowParallelForward(activation, residual, down);
   if (keeps_activation_) micro_batch.stash.Push(std::move(activation));
   micro_batch.stash.Push(std::move(packed));
   return y;
@@ -52,16 +54,18 @@ Tensor Mlp::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_batch,
                      WeightGradients& gradients) const {
   Tensor packed = micro_batch.stash.Pop();
   Tensor activation = keeps_activation_ ? micro_batch.stash.Pop() : Tensor();
-  const Tensor down = store_.Value(parameters_.down.weight);
-  Tensor d_activation = torch::empty({packed.size(0), down.size(1)}, packed.options());
-  const Tensor dy_rows = RowParallelInputGradient(dy, down, tensor_, d_activation);
-  PendingTensor x_rows = tensor_.BeginGather(x);
+  const LinearUse up{parameters_.up, store_, parallel_, &micro_batch};
+  const LinearUse down{parameters_.down, store_, parallel_, &micro_batch};
+  const int64_t width = store_.Value(parameters_.down.weight).size(1);
+  Tensor d_activation = torch::empty({packed.size(0), width}, packed.options());
+  LinearFactor dy_rows = RowParallelInputGradient(dy, down, d_activation);
+  PendingTensor x_rows = parallel_.tensor.BeginGather(x);
   gradients.AddBias(parameters_.down.bias, dy);
   Tensor again = keeps_activation_ ? Tensor() : torch::empty_like(d_activation);
   // The gradient overwrites `packed`, which is not needed afterwards.
   ActivationBackward(activation_, d_activation, packed, packed, again);
-  gradients.AddLinear(parameters_.down.weight, dy_rows, keeps_activation_ ? activation : again);
-  return ColumnParallelBackward({packed, x_rows.Get()}, parameters_.up, store_, tensor_, gradients);
+  AddWeightGradient(std::move(dy_rows), keeps_activation_ ? activation : again, down, gradients);
+  return ColumnParallelBackward({packed, x_rows.Get()}, up, gradients);
 }
 
 }  // namespace trainyard::trainer

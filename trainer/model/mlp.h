@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "proto/contract/model_config.h"
+#include "trainer/model/model_parallel.h"
 #include "trainer/model/parallel_linear.h"
 #include "trainer/model/parameter_store.h"
 #include "trainer/model/residual_branch.h"
@@ -32,12 +33,12 @@ class Mlp final : public ResidualBranch {
   // If `keeps_activation` is false, the activation is recomputed in the backward pass. The store
   // must outlive this object.
   Mlp(const ParameterStore& store, const Parameters& parameters, Activation activation,
-      bool keeps_activation, const TensorParallel& tensor)
+      bool keeps_activation, const ModelParallel& parallel)
       : store_(store),
         parameters_(parameters),
         activation_(activation),
         keeps_activation_(keeps_activation),
-        tensor_(tensor) {}
+        parallel_(parallel) {}
 
   torch::Tensor Forward(const torch::Tensor& x, const torch::Tensor& residual,
                         MicroBatch& micro_batch) const override;
@@ -49,7 +50,7 @@ class Mlp final : public ResidualBranch {
   Parameters parameters_;
   Activation activation_;
   bool keeps_activation_;
-  TensorParallel tensor_;
+  ModelParallel parallel_;
 };
 
 }  // namespace trainyard::trainer

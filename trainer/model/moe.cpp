@@ -29,7 +29,7 @@ Moe::Moe(const ModelConfig& model, const ParameterStore& store, const Parameters
       dispatch_(MakeTokenDispatch(model, parallel.expert)),
       experts_(store, parameters.experts, model.activation, keeps_activations) {
   if (!HasSharedExpert(model)) return;
-  shared_.emplace(store, parameters.shared, model.activation, keeps_activations, parallel.tensor);
+  shared_.emplace(store, parameters.shared, model.activation, keeps_activations, parallel);
 }
 
 Tensor Moe::Forward(const Tensor& x, const Tensor& residual, MicroBatch& micro_batch) const {

@@ -1,6 +1,7 @@
 #include "trainer/model/parallel_linear.h"
 
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "trainer/ops/linear.h"
@@ -16,8 +17,8 @@ using torch::Tensor;
 constexpr int64_t kSumParts = 2;
 
 // Returns the bias; undefined if there is no bias.
-Tensor BiasOf(const LinearParameters& parameters, const ParameterStore& store) {
-  return parameters.bias >= 0 ? store.Value(parameters.bias) : Tensor();
+Tensor BiasOf(const LinearUse& use) {
+  return use.parameters.bias >= 0 ? use.store.Value(use.parameters.bias) : Tensor();
 }
 
 // Calls multiply(rows, index of the first row), first for this rank's own rows and then for the
@@ -38,30 +39,26 @@ Tensor MultiplyAsRowsArrive(
   return all;
 }
 
-// Returns part number `part` of every rank's rows: [ranks, rows of the part, width].
-Tensor PartOfEach(const Tensor& rows, int64_t ranks, int64_t part, int64_t parts) {
-  const int64_t of_rank = rows.size(0) / ranks, of_part = of_rank / parts;
-  return rows.view({ranks, of_rank, -1}).narrow(1, part * of_part, of_part);
+// Returns the number of parts of a sum: kSumParts, or 1 if the rows cannot be divided evenly into
+// parts that products support.
+int64_t PartsOf(const LinearFactor& x, const TensorParallel& tensor) {
+  const int64_t ranks = tensor.splits_rows() ? tensor.size() : 1;
+  const int64_t parts = kSumParts * (x.IsFp8() ? kFp8Multiple : 1);
+  return x.rows.size(0) / ranks % parts == 0 ? kSumParts : 1;
 }
 
-// Returns the number of parts of a sum: kSumParts, or 1 if the rows cannot be divided evenly.
-int64_t PartsOf(int64_t rows, const TensorParallel& tensor) {
+// Returns residual + the sum of x weight^T over the ranks. A part of the sum consists of this part
+// of every rank's rows.
+Tensor SummedProduct(const LinearFactor& x, const Tensor& residual, const LinearUse& use) {
+  const TensorParallel& tensor = use.parallel.tensor;
   const int64_t ranks = tensor.splits_rows() ? tensor.size() : 1;
-  return rows / ranks % kSumParts == 0 ? kSumParts : 1;
-}
-
-// Returns residual + the sum of x weight^T over the ranks.
-Tensor SummedProduct(const Tensor& x, const Tensor& weight, const Tensor& residual,
-                     const TensorParallel& tensor) {
-  const int64_t ranks = tensor.splits_rows() ? tensor.size() : 1;
-  const int64_t parts = PartsOf(x.size(0), tensor), rows = x.size(0) / ranks / parts;
+  const int64_t parts = PartsOf(x, tensor), rows = x.rows.size(0) / ranks / parts;
   std::vector<PendingTensor> sums;
   for (int64_t part = 0; part < parts; ++part) {
-    const Tensor inputs = PartOfEach(x, ranks, part, parts);
-    Tensor products = torch::empty({ranks * rows, weight.size(0)}, x.options());
+    Tensor products = torch::empty({ranks * rows, residual.size(1)}, x.rows.options());
     for (int64_t rank = 0; rank < ranks; ++rank) {
       Tensor product = products.narrow(0, rank * rows, rows);
-      LinearForward(inputs[rank], weight, product);
+      MultiplyInput(RowsOfFactor(x, (rank * parts + part) * rows, rows), use, product);
     }
     sums.push_back(tensor.BeginSum(std::move(products)));
   }
@@ -74,47 +71,66 @@ Tensor SummedProduct(const Tensor& x, const Tensor& weight, const Tensor& residu
   return y;
 }
 
+// Between matrix products, ranks have either all rows or parts of the rows.
+TensorParts PartsBetween(const LinearUse& use) {
+  return use.parallel.tensor.splits_rows() ? TensorParts::kDivided : TensorParts::kWhole;
+}
+
 }  // namespace
 
-void ColumnParallelForward(const Tensor& x, const LinearParameters& parameters,
-                           const ParameterStore& store, const TensorParallel& tensor, Tensor& y) {
-  const Tensor weight = store.Value(parameters.weight), bias = BiasOf(parameters, store);
-  MultiplyAsRowsArrive(x, tensor, [&](const Tensor& rows, int64_t first) {
+void ColumnParallelForward(const Tensor& x, const LinearUse& use, Tensor& y) {
+  const Tensor bias = BiasOf(use);
+  const Fp8Scale scale = ChooseInput(x, PartsBetween(use), use).scale;
+  MultiplyAsRowsArrive(x, use.parallel.tensor, [&](const Tensor& rows, int64_t first) {
     Tensor out = y.narrow(0, first, rows.size(0));
-    LinearForward(rows, weight, out, bias);
+    MultiplyInput(CastInput({rows, scale}, Fp8Arrangement::kRows), use, out, bias);
   });
 }
 
-Tensor RowParallelForward(const Tensor& x, const LinearParameters& parameters,
-                          const ParameterStore& store, const Tensor& residual,
-                          const TensorParallel& tensor) {
-  const Tensor weight = store.Value(parameters.weight), bias = BiasOf(parameters, store);
-  if (tensor.size() > 1) {
-    Tensor y = SummedProduct(x, weight, residual, tensor);
+Tensor RowParallelForward(const Tensor& x, const Tensor& residual, const LinearUse& use) {
+  const Tensor bias = BiasOf(use);
+  const LinearFactor factor =
+      CastInput(ChooseInput(x, TensorParts::kDivided, use), Fp8Arrangement::kRows);
+  if (use.parallel.tensor.size() > 1) {
+    Tensor y = SummedProduct(factor, residual, use);
     if (bias.defined()) AddBias(bias, y);
     return y;
   }
-  Tensor y = torch::empty({x.size(0), weight.size(0)}, x.options());
-  LinearForwardWithResidual(x, weight, residual, y, bias);
-  return y;
+  Tensor y = torch::empty({x.size(0), residual.size(1)}, x.options());
+  if (!factor.IsFp8()) {
+    LinearForwardWithResidual(x, use.store.Value(use.parameters.weight), residual, y, bias);
+    return y;
+  }
+  MultiplyInput(factor, use, y, bias);
+  return y.add_(residual);
 }
 
-Tensor RowParallelInputGradient(const Tensor& dy, const Tensor& weight,
-                                const TensorParallel& tensor, Tensor& dx) {
-  return MultiplyAsRowsArrive(dy, tensor, [&](const Tensor& rows, int64_t first) {
+LinearFactor RowParallelInputGradient(const Tensor& dy, const LinearUse& use, Tensor& dx) {
+  const TensorParallel& tensor = use.parallel.tensor;
+  LinearFactor own = ChooseGradient(dy, PartsBetween(use), use);
+  if (!tensor.splits_rows()) {
+    own = CastGradient(std::move(own), Fp8Arrangement::kBoth);
+    MultiplyGradient(own, use, dx);
+    own.cast.rows = Tensor();
+    return own;
+  }
+  Tensor all = MultiplyAsRowsArrive(dy, tensor, [&](const Tensor& rows, int64_t first) {
     Tensor out = dx.narrow(0, first, rows.size(0));
-    LinearInputGradient(rows, weight, out);
+    MultiplyGradient(CastGradient({rows, own.scale}, Fp8Arrangement::kRows), use, out);
   });
+  return CastGradient({std::move(all), own.scale}, Fp8Arrangement::kColumns);
 }
 
-Tensor ColumnParallelBackward(const ColumnParallelPass& pass, const LinearParameters& parameters,
-                              const ParameterStore& store, const TensorParallel& tensor,
+Tensor ColumnParallelBackward(const ColumnParallelPass& pass, const LinearUse& use,
                               WeightGradients& gradients) {
+  LinearFactor dy =
+      CastGradient(ChooseGradient(pass.dy, TensorParts::kDivided, use), Fp8Arrangement::kBoth);
   Tensor dx = torch::empty_like(pass.x);
-  LinearInputGradient(pass.dy, store.Value(parameters.weight), dx);
-  PendingTensor sum = tensor.BeginSum(dx);
-  gradients.AddLinear(parameters.weight, pass.dy, pass.x);
-  gradients.AddBias(parameters.bias, pass.dy);
+  MultiplyGradient(dy, use, dx);
+  dy.cast.rows = Tensor();
+  PendingTensor sum = use.parallel.tensor.BeginSum(dx);
+  AddWeightGradient(std::move(dy), pass.x, use, gradients);
+  gradients.AddBias(use.parameters.bias, pass.dy);
   return sum.Get();
 }
 

@@ -1,5 +1,6 @@
 #include "trainer/model/parameter_store.h"
 
+#include "trainer/model/fp8_parameters.h"
 #include "trainer/model/initialisation.h"
 #include "trainer/ops/compute_type.h"
 #include "trainer/ops/master_weights.h"
@@ -73,7 +74,10 @@ void ParameterStore::HoldValues(int64_t group) {
   held_values_[group] = torch::empty({groups()[group].all.length}, values_.options());
 }
 
-void ParameterStore::DropValues(int64_t group) { held_values_[group] = Tensor(); }
+void ParameterStore::DropValues(int64_t group) {
+  held_values_[group] = Tensor();
+  if (fp8_ != nullptr) fp8_->Drop(group);
+}
 
 void ParameterStore::DropGradients(int64_t group) { held_gradients_[group] = Tensor(); }
 

@@ -12,6 +12,8 @@
 
 namespace trainyard::trainer {
 
+class Fp8Parameters;
+
 // The parts that this rank keeps of each group of one kind. The ranks with equal parameters of this
 // kind divide one copy of the parameters among themselves.
 struct KeptParts {
@@ -55,6 +57,10 @@ class ParameterStore {
   const std::vector<StoredSlice>& slices() const { return layout_.slices(); }
   int64_t size() const { return static_cast<int64_t>(layout_.parameters().size()); }
   int64_t GroupOf(int64_t parameter) const { return layout_.parameters()[parameter].group; }
+  // Returns the elements of a parameter in the flat buffers.
+  const ElementRange& RangeOf(int64_t parameter) const {
+    return layout_.parameters()[parameter].range;
+  }
   int64_t elements() const { return layout_.elements(); }
   const StoreParts& parts() const { return parts_; }
   torch::Device device() const { return values_.device(); }
@@ -85,6 +91,11 @@ class ParameterStore {
   void DropValues(int64_t group);
   // For ZeRO stages 2 and 3: frees the memory for the gradients of a whole group.
   void DropGradients(int64_t group);
+
+  // The parameters whose products use FP8; null if there are none. DropValues also frees their
+  // copies. `fp8` must outlive this object.
+  void UseFp8(Fp8Parameters& fp8) { fp8_ = &fp8; }
+  Fp8Parameters* fp8() const { return fp8_; }
 
   // Returns elements of a group that this rank keeps. This rank must own the range in ZeRO stage 3
   // for Values, and in stages 2 and 3 for Gradients.
@@ -130,6 +141,7 @@ class ParameterStore {
   torch::Tensor gradients_;
   std::vector<torch::Tensor> held_values_;     // Indexed by group; used in ZeRO stage 3.
   std::vector<torch::Tensor> held_gradients_;  // Indexed by group; used in stages 2 and 3.
+  Fp8Parameters* fp8_ = nullptr;
 };
 
 }  // namespace trainyard::trainer

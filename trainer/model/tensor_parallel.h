@@ -42,6 +42,7 @@ class TensorParallel {
 
   int64_t size() const { return group_ == nullptr ? 1 : group_->size(); }
   int64_t index() const { return group_ == nullptr ? 0 : group_->rank(); }
+  Communicator* group() const { return group_; }  // Null if there is only one rank.
   // True if each rank has only a part of the rows between matrix products.
   bool splits_rows() const { return group_ != nullptr && splits_rows_; }
   int64_t RowsHere(int64_t rows) const { return splits_rows() ? rows / size() : rows; }

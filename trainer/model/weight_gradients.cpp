@@ -31,7 +31,18 @@ void WeightGradients::AddLinear(int64_t parameter, const Tensor& dy, const Tenso
 
 void WeightGradients::AddGrouped(int64_t parameter, const Tensor& dy, const Tensor& x,
                                  const RowSegments& segments) {
-  Deferred product{parameter, dy, x, segments};
+  Add({parameter, dy, x, segments});
+}
+
+// Releases the rows, which the product does not need.
+void WeightGradients::AddFp8(int64_t parameter, const Fp8Matrix& dy, const Fp8Matrix& x) {
+  const auto columns_of = [](const Fp8Matrix& factor) {
+    return Fp8Matrix{factor.format, Tensor(), factor.columns, factor.inverse_scale};
+  };
+  Add({parameter, Tensor(), Tensor(), {}, columns_of(dy), columns_of(x)});
+}
+
+void WeightGradients::Add(Deferred product) {
   if (timing_ == Timing::kDeferred) {
     current_.push_back(std::move(product));
   } else {
@@ -68,6 +79,9 @@ void WeightGradients::RunDeferred() {
 
 void WeightGradients::Multiply(const Deferred& product) {
   const GradientTarget target = Target(product.parameter);
+  if (product.fp8_dy.columns.defined()) {
+    return Fp8LinearWeightGradient(product.fp8_dy, product.fp8_x, target);
+  }
   if (product.segments.empty()) return LinearWeightGradient(product.dy, product.x, target);
   const auto experts = static_cast<int64_t>(product.segments.size());
   const Tensor stacked = target.gradient.view({experts, -1, target.gradient.size(1)});
@@ -80,7 +94,7 @@ void WeightGradients::Run(BackwardPass pass) {
   while (!pass.empty()) {
     const Deferred next = std::move(pass.front());
     pass.pop_front();
-    if (next.dy.defined()) {
+    if (next.IsProduct()) {
       Multiply(next);
     } else if (group_finished_) {
       group_finished_(next.parameter);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "trainer/model/parameter_store.h"
+#include "trainer/ops/fp8.h"
 #include "trainer/ops/gradient_target.h"
 #include "trainer/ops/grouped_linear.h"
 
@@ -43,6 +44,9 @@ class WeightGradients {
   // until the product has run.
   void AddLinear(int64_t parameter, const torch::Tensor& dy, const torch::Tensor& x);
 
+  // Like AddLinear, for factors in FP8. Keeps only their columns.
+  void AddFp8(int64_t parameter, const Fp8Matrix& dy, const Fp8Matrix& x);
+
   // Adds dy^T x of each expert's rows to the gradient of the stacked matrices of the experts, now
   // or later. If this is the first gradient of a step, the gradient of an expert without rows
   // becomes 0.
@@ -73,9 +77,15 @@ class WeightGradients {
     torch::Tensor dy;
     torch::Tensor x;
     RowSegments segments;  // Empty: one matrix for all rows.
+    // Factors in FP8, instead of dy and x.
+    Fp8Matrix fp8_dy = {};
+    Fp8Matrix fp8_x = {};
+
+    bool IsProduct() const { return dy.defined() || fp8_dy.columns.defined(); }
   };
   using BackwardPass = std::deque<Deferred>;
 
+  void Add(Deferred product);
   void Multiply(const Deferred& product);
   void Run(BackwardPass pass);
 

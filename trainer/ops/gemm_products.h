@@ -22,7 +22,8 @@ inline kernels::GemmArguments ForwardProduct(const torch::Tensor& x, const torch
           .n = weight.size(0),
           .k = x.size(1),
           .transpose_b = true,
-          .input_type = TypeOf(x),
+          .a_type = TypeOf(x),
+          .b_type = TypeOf(weight),
           .output_type = TypeOf(y)};
 }
 
@@ -37,7 +38,8 @@ inline kernels::GemmArguments InputGradientProduct(const torch::Tensor& dy,
           .m = dy.size(0),
           .n = weight.size(1),
           .k = dy.size(1),
-          .input_type = TypeOf(dy),
+          .a_type = TypeOf(dy),
+          .b_type = TypeOf(weight),
           .output_type = TypeOf(dx)};
 }
 
@@ -53,7 +55,8 @@ inline kernels::GemmArguments WeightGradientProduct(const torch::Tensor& dy, con
           .n = x.size(1),
           .k = dy.size(0),
           .transpose_a = true,
-          .input_type = TypeOf(dy),
+          .a_type = TypeOf(dy),
+          .b_type = TypeOf(x),
           .output_type = kernels::ElementType::kFloat32};
 }
 

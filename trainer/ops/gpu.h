@@ -17,6 +17,7 @@
 #include "trainer/ops/balance_sequences.h"
 #include "trainer/ops/capacity_form.h"
 #include "trainer/ops/expert_order.h"
+#include "trainer/ops/fp8_matrix.h"
 #include "trainer/ops/gradient_target.h"
 #include "trainer/ops/latent_head_tensors.h"
 #include "trainer/ops/loss_targets.h"
@@ -160,6 +161,14 @@ void LinearWeightGradient(const torch::Tensor& dy, const torch::Tensor& x,
                           const GradientTarget& target);
 void AddBias(const torch::Tensor& bias, torch::Tensor& y);
 void BiasGradient(const torch::Tensor& dy, const GradientTarget& target);
+
+void RaiseAmax(const torch::Tensor& x, const torch::Tensor& amax);
+void UpdateFp8Scale(const torch::Tensor& amax, Fp8Format format, const torch::Tensor& scale);
+Fp8Matrix ToFp8(const torch::Tensor& x, Fp8Format format, const Fp8Scale& scale,
+                Fp8Arrangement arrangement);
+void Fp8LinearForward(const Fp8Matrix& x, const Fp8Matrix& weight, torch::Tensor& y);
+void Fp8LinearInputGradient(const Fp8Matrix& dy, const Fp8Matrix& weight, torch::Tensor& dx);
+void Fp8LinearWeightGradient(const Fp8Matrix& dy, const Fp8Matrix& x, const GradientTarget& target);
 
 void EmbeddingForward(const torch::Tensor& table, const torch::Tensor& tokens, int64_t first_token,
                       torch::Tensor& out);

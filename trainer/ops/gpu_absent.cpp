@@ -96,6 +96,14 @@ void LinearInputGradient(const Tensor&, const Tensor&, Tensor&) { Refuse(); }
 void LinearWeightGradient(const Tensor&, const Tensor&, const GradientTarget&) { Refuse(); }
 void AddBias(const Tensor&, Tensor&) { Refuse(); }
 void BiasGradient(const Tensor&, const GradientTarget&) { Refuse(); }
+void RaiseAmax(const Tensor&, const Tensor&) { Refuse(); }
+void UpdateFp8Scale(const Tensor&, Fp8Format, const Tensor&) { Refuse(); }
+Fp8Matrix ToFp8(const Tensor&, Fp8Format, const Fp8Scale&, Fp8Arrangement) { Refuse(); }
+void Fp8LinearForward(const Fp8Matrix&, const Fp8Matrix&, Tensor&) { Refuse(); }
+void Fp8LinearInputGradient(const Fp8Matrix&, const Fp8Matrix&, Tensor&) { Refuse(); }
+void Fp8LinearWeightGradient(const Fp8Matrix&, const Fp8Matrix&, const GradientTarget&) {
+  Refuse();
+}
 void EmbeddingForward(const Tensor&, const Tensor&, int64_t, Tensor&) { Refuse(); }
 void AddEmbedding(const Tensor&, const Tensor&, Tensor&) { Refuse(); }
 void EmbeddingBackward(const Tensor&, const Tensor&, int64_t, Tensor&) { Refuse(); }

@@ -32,6 +32,8 @@ torch::Device OpenDevice(DeviceKind kind, int64_t) {
 
 std::string DeviceName(torch::Device) { return "CPU"; }
 
+int64_t ComputeCapability(torch::Device) { return 0; }
+
 DeviceMemory CurrentDeviceMemory(DeviceKind) { return {}; }
 
 int64_t PeakMemoryBytes(torch::Device) { return PeakResidentBytes(); }

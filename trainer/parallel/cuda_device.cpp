@@ -33,6 +33,13 @@ std::string DeviceName(torch::Device device) {
   return properties.name;
 }
 
+int64_t ComputeCapability(torch::Device device) {
+  if (!device.is_cuda()) return 0;
+  cudaDeviceProp properties{};
+  CheckCuda("cudaGetDeviceProperties", cudaGetDeviceProperties(&properties, device.index()));
+  return 10 * properties.major + properties.minor;
+}
+
 DeviceMemory CurrentDeviceMemory(DeviceKind kind) {
   if (kind == DeviceKind::kCpu) return {};
   size_t free_bytes = 0, total_bytes = 0;

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include "proto/contract/device_table.h"
+#include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
 
@@ -10,6 +11,15 @@ int64_t PeakResidentBytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<int64_t>(usage.ru_maxrss) * 1024;  // Linux reports KiB.
+}
+
+void CheckHasFp8(const std::string& device_name, int64_t capability) {
+  constexpr int64_t kFirstWithFp8 = 89;
+  if (capability == 0 || capability >= kFirstWithFp8) return;
+  throw TrainerError(ExitCode::kBadConfig,
+                     "train.fp8 needs GPUs of compute capability 8.9 or higher, but " +
+                         device_name + " has " + std::to_string(capability / 10) + "." +
+                         std::to_string(capability % 10) + ". Set train.fp8 to none.");
 }
 
 double PeakFlops(const std::string& device_name, Precision precision) {

@@ -34,6 +34,13 @@ int64_t PeakMemoryBytes(torch::Device device);
 // The peak resident size of this process so far, in bytes.
 int64_t PeakResidentBytes();
 
+// Ten times the compute capability of a GPU, such as 90 for 9.0; 0 for a CPU.
+int64_t ComputeCapability(torch::Device device);
+
+// Throws TrainerError(kBadConfig) if a GPU of this compute capability has no FP8 arithmetic. CPUs
+// emulate FP8.
+void CheckHasFp8(const std::string& device_name, int64_t capability);
+
 // The peak dense speed of the named device in FLOP/s, from its data sheet; 0 if unknown, as for
 // CPUs.
 double PeakFlops(const std::string& device_name, Precision precision);

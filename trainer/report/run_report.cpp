@@ -112,6 +112,7 @@ void RunReport::Header(const RunConfig& config, const RuntimeEnvironment& env,
   Print(RunLine(config, env));
   Print(ModelLine(config));
   Print(AttentionLine(config, facts));
+  for (const std::string& line : facts.fp8) Print("fp8     " + line);
   Print(BatchLine(config, facts));
   if (config.resources.device == DeviceKind::kGpu) Print(MemoryLine(config));
   int64_t shares = 0;

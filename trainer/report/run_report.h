@@ -40,6 +40,7 @@ struct HeaderFacts {
   std::string device;
   int64_t threads = 0;
   std::string attention;             // Attention backend.
+  std::vector<std::string> fp8;      // Products in FP8 and others; empty without FP8.
   std::vector<SourceFacts> sources;  // At least one.
   int64_t first_step = 0;
   std::string resumed_from;

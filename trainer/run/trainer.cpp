@@ -1,6 +1,7 @@
 #include "trainer/run/trainer.h"
 
 #include "proto/rules/attention_rules.h"
+#include "proto/rules/fp8_products.h"
 #include "trainer/checkpoint/fence.h"
 #include "trainer/parallel/device.h"
 #include "trainer/report/source_facts.h"
@@ -61,6 +62,11 @@ ExpertBiases Trainer::Biases() {
   return {model_.expert_balance().bias, setup_.config.model.moe_dense_layers, setup_.env.rank == 0};
 }
 
+Fp8State Trainer::Fp8Histories() {
+  if (model_.fp8() == nullptr) return {};
+  return {&model_.fp8()->scaling(), setup_.env.rank == 0};
+}
+
 // After the loss of a peer, continues from the state in the gang's memory. Otherwise, starts the
 // attempt.
 void Trainer::Start() {
@@ -79,8 +85,10 @@ void Trainer::Start() {
   }
   const std::string& checkpoint = attempt.start.resumed_from;
   saver_.emplace(setup_, FirstState{state.step, !is_restored && !checkpoint.empty(), checkpoint},
-                 claim,
-                 [this] { return CheckpointChunks(model_.parameters(), optimizer_, Biases()); });
+                 claim, [this] {
+                   return CheckpointChunks(model_.parameters(), optimizer_, Biases(),
+                                           Fp8Histories());
+                 });
   if (has_missed_save) saver_->Request();
   if (!is_restored) PrintHeader(attempt.start);
   loop_.emplace(
@@ -94,6 +102,7 @@ void Trainer::PrintHeader(const AttemptStart& start) {
   facts.device = DeviceName(setup_.device);
   facts.threads = setup_.threads;
   facts.attention = NameOf(setup_.config.train.attention_backend);
+  facts.fp8 = DescribeFp8Products(setup_.config);
   facts.sources = FactsOfSources(setup_.config, samples_.source());
   facts.first_step = start.step;
   facts.resumed_from = start.resumed_from;

@@ -52,7 +52,10 @@ class Trainer {
 
  private:
   ExpertBiases Biases();
-  LoadTarget Target() { return {model_.parameters(), &optimizer_, setup_.groups, Biases()}; }
+  Fp8State Fp8Histories();
+  LoadTarget Target() {
+    return {model_.parameters(), &optimizer_, setup_.groups, Biases(), Fp8Histories()};
+  }
   void ConnectRecovery(Healing* healing);
   void OpenEvaluator();
   void Start();

@@ -68,6 +68,11 @@ TrainingState Resume(const std::string& checkpoint, RankSetup& setup, const Load
   setup.progress.EnterPhase(Phase::kLoad, 0);
   const CheckpointReader reader(checkpoint);
   TrainingState state = LoadCheckpoint(reader, setup.config, target);
+  if (LacksFp8History(reader, target.fp8)) {
+    setup.report.Note(
+        "the checkpoint has no FP8 history of train.fp8_amax_history_len steps; the first step "
+        "scales each tensor by its own largest value");
+  }
   KeepJudging(reader, setup, state);
   const std::vector<SkipRange> given = ParseSkipRanges(setup.env.skip_samples);
   state.skip = ResumedSkipRanges(reader.trainer_state(), given);

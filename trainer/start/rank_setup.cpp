@@ -1,5 +1,6 @@
 #include "trainer/start/rank_setup.h"
 
+#include "proto/rules/planned_features.h"
 #include "trainer/parallel/device.h"
 #include "trainer/start/attention_choice.h"
 #include "trainer/start/gang.h"
@@ -7,6 +8,12 @@
 
 namespace trainyard::trainer {
 namespace {
+
+torch::Device OpenSuitableDevice(const RunConfig& config, const RuntimeEnvironment& env) {
+  const torch::Device device = OpenDevice(config.resources.device, env.local_rank);
+  if (HasFp8(config.train)) CheckHasFp8(DeviceName(device), ComputeCapability(device));
+  return device;
+}
 
 // There is no memory prediction for a run that only evaluates.
 std::string MemoryWarning(const RunConfig& config) {
@@ -25,7 +32,7 @@ RankSetup::RankSetup(const RunConfig& settings, const RuntimeEnvironment& enviro
       report(env.rank == 0),
       mesh(settings.layout),
       threads(SetThreads(settings, env)),
-      device(OpenDevice(settings.resources.device, env.local_rank)),
+      device(OpenSuitableDevice(settings, env)),
       config(WithAttentionChosen(settings)),
       memory_warning(MemoryWarning(config)),
       rendezvous(Meet(config, env, interruption)),

@@ -21,6 +21,7 @@ using nlohmann::json;
 constexpr char kMoments[] = "optimizer.";
 constexpr char kFirstMoment[] = "optimizer.exp_avg.";
 constexpr char kSecondMoment[] = "optimizer.exp_avg_sq.";
+constexpr char kFp8History[] = "optimizer.fp8_amax_history.";
 
 // Key of the skip ranges. The value has the format of TRAINYARD_SKIP_SAMPLES.
 constexpr char kSkipSamples[] = "skip_samples";
@@ -127,6 +128,24 @@ void ForEachBias(const ExpertBiases& biases,
   }
 }
 
+// Calls visit(name, values) for the history of each matrix.
+void ForEachHistory(const Fp8State& fp8,
+                    const std::function<void(const std::string&, const torch::Tensor&)>& visit) {
+  if (fp8.scaling == nullptr) return;
+  for (const Fp8Scaling::MatrixHistory& history : fp8.scaling->Histories()) {
+    visit(kFp8History + history.name, history.values);
+  }
+}
+
+// Returns a request that fills a whole tensor.
+BoxRequest RequestOfWhole(const std::string& name, const torch::Tensor& values) {
+  const Box whole{std::vector<int64_t>(values.dim(), 0), values.sizes().vec()};
+  return RequestOf(name, whole, [values](const ElementRows& elements) {
+    elements.PlacesIn(values.view({-1}).narrow(0, elements.first, elements.span()))
+        .copy_(RowsOn(elements, values.device()));
+  });
+}
+
 // Each rank has read its stored part of the buffer. Sends this part to the other ranks that need
 // it. is_whole: true if the buffer contains all elements, not only the owned ones.
 void ShareWhatWasRead(const LoadTarget& target, const torch::Tensor& buffer, bool is_whole) {
@@ -158,6 +177,7 @@ std::string TensorNotFinite(const LoadTarget& target) {
     if (found.empty() && !at::isfinite(elements).all().item<bool>()) found = name;
   };
   ForEachBias(target.biases, look);
+  ForEachHistory(target.fp8, look);
   ForEachStoredPiece(target.parameters, [&](const StoredPiece& piece) {
     const std::string& name = piece.slice.logical.name;
     const auto state = [&](const torch::Tensor& buffer) {
@@ -187,13 +207,14 @@ void CheckFiniteState(const CheckpointReader& reader, const LoadTarget& target) 
 }  // namespace
 
 std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& optimizer,
-                                          const ExpertBiases& biases) {
+                                          const ExpertBiases& biases, const Fp8State& fp8) {
   std::vector<TensorChunk> chunks;
-  if (biases.writes) {
-    ForEachBias(biases, [&](const std::string& name, const torch::Tensor& values) {
-      chunks.push_back({name, values.sizes().vec(), {0}, values, torch::Tensor()});
-    });
-  }
+  const auto add_whole = [&](const std::string& name, const torch::Tensor& values) {
+    const std::vector<int64_t> offset(values.dim(), 0);
+    chunks.push_back({name, values.sizes().vec(), offset, values, torch::Tensor()});
+  };
+  if (biases.writes) ForEachBias(biases, add_whole);
+  if (fp8.writes) ForEachHistory(fp8, add_whole);
   ForEachStoredPiece(parameters, [&](const StoredPiece& piece) {
     if (!piece.slice.logical.is_first_holder) return;
     const int64_t group = piece.slice.group;
@@ -254,6 +275,16 @@ TrainingState TrainingStateFromJson(const json& state) {
   }
 }
 
+bool LacksFp8History(const CheckpointReader& reader, const Fp8State& fp8) {
+  bool lacks = false;
+  ForEachHistory(fp8, [&](const std::string& name, const torch::Tensor& values) {
+    const auto stored = reader.tensors().find(name);
+    lacks =
+        lacks || stored == reader.tensors().end() || stored->second.shape != values.sizes().vec();
+  });
+  return lacks;
+}
+
 void ShareStoredParts(const LoadTarget& target) {
   const ParameterStore& parameters = target.parameters;
   ShareWhatWasRead(target, parameters.values(), parameters.parts().zero < 3);
@@ -293,16 +324,15 @@ TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& co
     request(kFirstMoment, target.optimizer->first_moment());
     request(kSecondMoment, target.optimizer->second_moment());
   });
-  ForEachBias(target.biases, [&](const std::string& name, const torch::Tensor& values) {
-    const Box whole{{0}, values.sizes().vec()};
-    requests.push_back(RequestOf(name, whole, [values](const ElementRows& elements) {
-      elements.PlacesIn(values.narrow(0, elements.first, elements.span()))
-          .copy_(RowsOn(elements, values.device()));
-    }));
-  });
+  const auto request_whole = [&](const std::string& name, const torch::Tensor& values) {
+    requests.push_back(RequestOfWhole(name, values));
+  };
+  ForEachBias(target.biases, request_whole);
+  if (!LacksFp8History(reader, target.fp8)) ForEachHistory(target.fp8, request_whole);
   reader.ReadBoxes(requests, parameters.device());
   CheckFiniteState(reader, target);
   ShareStoredParts(target);
+  if (target.fp8.scaling != nullptr) target.fp8.scaling->Resume();
   return TrainingStateFromJson(reader.trainer_state());
 }
 

@@ -13,6 +13,7 @@
 #include "trainer/data/blend_spans.h"
 #include "trainer/data/skip_ranges.h"
 #include "trainer/model/expert_balance.h"
+#include "trainer/model/fp8_scaling.h"
 #include "trainer/model/parameter_store.h"
 #include "trainer/optimizer/adamw.h"
 #include "trainer/parallel/rank_groups.h"
@@ -42,11 +43,19 @@ struct ExpertBiases {
   bool writes = false;      // True on the rank that writes them.
 };
 
+// The histories of delayed FP8 scales. Every rank has those of the whole model, so only one rank
+// writes them.
+struct Fp8State {
+  Fp8Scaling* scaling = nullptr;  // Null: the run does not use FP8.
+  bool writes = false;            // True on the rank that writes them.
+};
+
 // Returns the chunks that this rank writes: those elements of its stored part (KeptParts::stored)
-// of which this rank is the first holder, and the expert biases if `writes` is true on this rank.
+// of which this rank is the first holder, and the expert biases and FP8 histories whose `writes` is
+// true on this rank.
 // The chunks are views of the live tensors; the writer copies them.
 std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& optimizer,
-                                          const ExpertBiases& biases);
+                                          const ExpertBiases& biases, const Fp8State& fp8 = {});
 
 // Returns the state other than tensors, as stored in the checkpoint's manifest.
 nlohmann::json TrainingStateToJson(const TrainingState& state, const RunConfig& config);
@@ -60,6 +69,7 @@ struct LoadTarget {
   AdamW* optimizer;  // Null: weights only.
   const RankGroups& groups;
   ExpertBiases biases = {};
+  Fp8State fp8 = {};
 };
 
 // Loads weights and optimizer state. Collective over all ranks: each rank reads its stored part and
@@ -69,6 +79,11 @@ struct LoadTarget {
 // kBadCheckpoint on all ranks if it has non-finite values, and the errors of the reader.
 TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& config,
                              const LoadTarget& target);
+
+// True if a run that resumes from the checkpoint has no history of FP8 scales although it needs
+// one: the checkpoint is of a run without delayed scales or with another length of the history, or
+// was imported. The history is then empty, so the first step uses the current recipe (Fp8Scaling).
+bool LacksFp8History(const CheckpointReader& reader, const Fp8State& fp8);
 
 // Sends each rank's stored part (KeptParts::stored) to the ranks that have the same values. All
 // ranks must call this function after filling their stored parts.

@@ -1,7 +1,10 @@
 #include "trainer/step/model_options.h"
 
+#include <algorithm>
+
 #include "proto/layout/pipeline_place.h"
 #include "proto/rules/attention_rules.h"
+#include "proto/rules/fp8_products.h"
 #include "proto/rules/run_rules.h"
 
 namespace trainyard::trainer {
@@ -46,6 +49,15 @@ AttentionKernel KernelOf(AttentionBackend backend) {
   }
 }
 
+Fp8Options Fp8OptionsOf(const RunConfig& config, const RankGroups& groups) {
+  return {.recipe = config.train.fp8,
+          .history_length = std::max<int64_t>(config.train.fp8_amax_history_len, 1),
+          .algorithm = config.train.fp8_amax_compute_algo,
+          .dense = Fp8MatricesOf(config, BlockKind::kDense),
+          .expert = Fp8MatricesOf(config, BlockKind::kExpert),
+          .world = groups.world.get()};
+}
+
 }  // namespace
 
 torch::ScalarType StoredType(Precision precision) {
@@ -76,7 +88,8 @@ DecoderOptions ModelOptions(const RunConfig& config, const Mesh& mesh, int64_t r
           .parts = {.zero = config.layout.zero,
                     .kept = {PartsOf(ParameterKind::kDense, config.layout, groups),
                              PartsOf(ParameterKind::kExpert, config.layout, groups)}},
-          .parallel = ParallelOf(config, mesh, rank, groups)};
+          .parallel = ParallelOf(config, mesh, rank, groups),
+          .fp8 = Fp8OptionsOf(config, groups)};
 }
 
 }  // namespace trainyard::trainer

@@ -131,10 +131,12 @@ class Pipeline::Run {
 };
 
 void Pipeline::Train(const MicroBatches& batches, Tensor& loss, WeightGradients& gradients) const {
+  model_.PrepareWeights();
   Run(*this, batches, Stash::Mode::kKeep).Execute(loss, &gradients);
 }
 
 void Pipeline::Rehearse(const TrainingTokens& tokens, WeightGradients& gradients) const {
+  model_.PrepareWeights();
   Tensor loss = torch::zeros({}, tokens.loss_weights.options().dtype(torch::kFloat64));
   for (int64_t chunk = 0; chunk < model_.place().chunks; ++chunk) {
     MicroBatch micro_batch = model_.Begin(chunk, tokens, Stash::Mode::kKeep);
@@ -151,6 +153,7 @@ void Pipeline::Rehearse(const TrainingTokens& tokens, WeightGradients& gradients
 }
 
 void Pipeline::Evaluate(const MicroBatches& batches, Tensor& loss) const {
+  model_.PrepareWeights();
   Run(*this, batches, Stash::Mode::kDiscard).Execute(loss, nullptr);
 }
 

@@ -80,6 +80,7 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
   part_squares_ = Tensor();
   if (request.part_norms) SumPartSquares();
   expert_totals_ = experts_.Sum(loss_scale_);
+  if (Fp8Parameters* fp8 = parts_.model.fp8()) fp8->scaling().ShareAmax();
   // The last sum of a step, which shows whether all ranks took part in the whole step.
   SumStepValues();
   {
@@ -108,7 +109,7 @@ void StepRunner::SetLossWeights(int64_t rounds, double loss_scale) {
   const LayoutConfig& layout = parts_.config.layout;
   const int64_t rows = layout.micro_batch * parts_.config.train.seq_length;
   const double share = loss_scale / static_cast<double>(rows * layout.dp * rounds);
-  loss_weights_ = torch::full({rows}, share, torch::dtype(torch::kFloat32).device(parts_.device));
+  loss_weights_ = torch::full({rows}, share, parts_.model.parameters().gradients().options());
 }
 
 // Prepares a pipeline stage for its first step (Pipeline::Rehearse) and drops the resulting
@@ -130,6 +131,7 @@ void StepRunner::Rehearse() {
 void StepRunner::BeginStep(const StepRequest& request) {
   gradients_.BeginStep();
   experts_.BeginStep(request.experts);
+  if (Fp8Parameters* fp8 = parts_.model.fp8()) fp8->scaling().BeginStep();
   if (parts_.model.mtp_loss().defined()) parts_.model.mtp_loss().zero_();
   reduction_.BeginStep(rounds_, MeasuresNoise());
 }
@@ -246,6 +248,10 @@ void StepRunner::UpdateWeights() {
   if (Tensor& bias = parts_.model.expert_balance().bias; bias.defined()) {
     UpdateExpertBias(LoadsOf(expert_totals_), parts_.config.model.moe_router_bias_update_rate,
                      step_values_, bias);
+  }
+  if (Fp8Parameters* fp8 = parts_.model.fp8()) {
+    fp8->scaling().EndStep(step_values_[static_cast<int64_t>(StepValue::kFinite)]);
+    fp8->OnWeightsChanged();
   }
 }
 

@@ -139,7 +139,8 @@ class StepRunner {
   torch::Tensor part_squares_;   // On the device; undefined unless part norms were requested.
   int64_t rounds_ = 0;           // Rounds of the latest step.
   double loss_scale_ = 1;        // The scale of the latest step.
-  torch::Tensor loss_weights_;   // loss_scale_ / (tokens of the global batch), for each row.
+  // loss_scale_ / (tokens of the global batch), for each row, in the type of the gradients.
+  torch::Tensor loss_weights_;
   torch::Tensor expert_totals_;  // On the device; undefined without experts.
   std::deque<Pending> pending_;
   std::chrono::steady_clock::time_point finished_;  // Time at which the latest step finished.

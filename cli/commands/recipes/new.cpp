@@ -45,7 +45,8 @@ absl::StatusOr<Base> ReadBase(const std::string& name, const Context& context) {
   return Base{name, RunConfigOf(resolved.spec)};
 }
 
-// Returns the trainable GPU recipe whose model size is nearest to `parameters` by ratio.
+// Returns the GPU recipe whose model size is nearest to `parameters` by ratio. Recipes in FP8 are
+// skipped, because each has a counterpart in bf16.
 absl::StatusOr<Base> NearestBase(double parameters, const Context& context) {
   absl::StatusOr<Base> nearest = absl::NotFoundError("no recipe for GPUs found");
   double distance = 0;
@@ -212,10 +213,7 @@ std::string Comments(const Made& made) {
       " times the reference batch of ", base.train.global_batch, " samples.\n",
       base.train.rampup_batch_start > 0
           ? "# - the batch ramp-up is omitted, because it depends on the original batch size.\n"
-          : "",
-      HasFp8(config.train) ? "# trainyard-trainer cannot train this model yet, because the trainer "
-                             "lacks FP8 arithmetic.\n"
-                           : "");
+          : "");
 }
 
 std::string TextOf(const Made& made) {

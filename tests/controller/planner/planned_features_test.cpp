@@ -124,7 +124,8 @@ TEST(PlannedFeatureSearchTest, RoutersOnGpusLimitThePartsOfExperts) {
 
 // A run can be planned even if the trainer refuses it in every layout.
 TEST(PlannedFeatureSearchTest, LimitsOfAllLayoutsExcludeNone) {
-  const RunConfig run = MixtureRun(520, 2, 256).Fp8().config;
+  RunConfig run = MixtureRun(520, 2, 256).config;
+  run.train.fp8 = Fp8Recipe::kBlock;
   ASSERT_EQ(FindUntrainable(run).size(), 2u);
   EXPECT_TRUE(SearchLayouts(run, H100s(8)).best.has_value());
 }

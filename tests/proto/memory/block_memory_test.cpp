@@ -125,14 +125,29 @@ TEST(BlockMemoryTest, SelectiveRecomputationMakesLatentHeadsAgain) {
   EXPECT_GT(kept - made, heads);
 }
 
-TEST(BlockMemoryTest, Fp8KeepsNarrowInputsAndCopiesOfTheWeights) {
+// A copy has one byte per weight. There is a second, transposed copy.
+TEST(BlockMemoryTest, Fp8HasCopiesOfTheWeights) {
   RunConfig config = EightRanks();
   const MemoryPrediction wide = MemoryOf(config);
   config.train.fp8 = Fp8Recipe::kDelayed;
   const MemoryPrediction narrow = MemoryOf(config);
-  EXPECT_LT(narrow.activations, wide.activations);
-  EXPECT_GT(narrow.weights, wide.weights);
+  const double of_block = 1024.0 * (2 * 1024 + 2 * 512 + 3 * 4096);
+  EXPECT_EQ(narrow.activations, wide.activations);
+  EXPECT_EQ(narrow.weights - wide.weights, 2 * 8 * of_block);
+  EXPECT_GE(narrow.working, wide.working);
   EXPECT_EQ(narrow.moments, wide.moments);
+  config.layout.zero = 3;
+  const double sharded = MemoryOf(config).weights;
+  config.train.fp8 = Fp8Recipe::kNone;
+  EXPECT_EQ(sharded - MemoryOf(config).weights, 2 * of_block);
+}
+
+TEST(BlockMemoryTest, TheBlockWiseRecipeKeepsNarrowInputs) {
+  RunConfig config = EightRanks();
+  const MemoryPrediction wide = MemoryOf(config);
+  config.train.fp8 = Fp8Recipe::kBlock;
+  EXPECT_LT(MemoryOf(config).activations, wide.activations);
+  EXPECT_GT(MemoryOf(config).weights, wide.weights);
 }
 
 TEST(BlockMemoryTest, MultiTokenPredictionNeedsMemoryOnTheLastStage) {

@@ -214,6 +214,11 @@ TEST(PlannedFeaturesTest, Fp8SettingsNeedTheirRecipe) {
   EXPECT_THAT(FeatureProblems(config), IsEmpty());
   config.train.precision = Precision::kFp32;
   EXPECT_THAT(FeatureProblems(config), ElementsAre("`train.fp8` needs `train.precision` bf16"));
+  config.resources.device = DeviceKind::kCpu;
+  EXPECT_THAT(FeatureProblems(config), IsEmpty());
+  config.train.precision = Precision::kBf16;
+  EXPECT_THAT(FeatureProblems(config),
+              ElementsAre("`train.fp8` on CPUs needs `train.precision` fp32"));
 }
 
 TEST(PlannedFeaturesTest, ExpertsAreWholeOrDividedLikeOtherMatrices) {
@@ -273,11 +278,27 @@ TEST(PlannedFeaturesTest, FeaturesHaveNames) {
 TEST(PlannedFeaturesTest, RefusesWhatTheTrainerLacks) {
   RunConfig config = Latent();
   config.model.num_experts = 8;
+  config.train.fp8 = Fp8Recipe::kBlock;
+  EXPECT_THAT(FeatureMessages(FindUntrainable(config)),
+              ElementsAre(HasSubstr("`train.fp8` block cannot be trained yet; set `train.fp8` to "
+                                    "delayed or current")));
   config.train.fp8 = Fp8Recipe::kDelayed;
-  EXPECT_THAT(
-      FeatureMessages(FindUntrainable(config)),
-      ElementsAre(HasSubstr("`train.fp8` cannot be trained yet: trainyard-trainer has no FP8 "
-                            "arithmetic; `trainyard plan --device` predicts")));
+  EXPECT_THAT(FeatureMessages(FindUntrainable(config)),
+              ElementsAre(HasSubstr("`train.fp8` has no effect on this run, because none of its "
+                                    "products can use FP8 (latent attention: not in FP8)")));
+}
+
+TEST(PlannedFeaturesTest, RefusesFp8WhereNoProductCanUseIt) {
+  RunConfig config;
+  config.model.num_layers = 2;
+  config.model.hidden_size = config.model.ffn_hidden_size = 64;
+  config.model.num_attention_heads = config.model.num_query_groups = 4;
+  config.train.seq_length = 64;
+  config.train.fp8 = Fp8Recipe::kCurrent;
+  EXPECT_THAT(FindUntrainable(config), IsEmpty());
+  config.train.seq_length = 63;
+  EXPECT_THAT(FeatureMessages(FindUntrainable(config)),
+              ElementsAre(HasSubstr("tokens of a sample on a rank (63) is not a multiple of 16")));
 }
 
 TEST(PlannedFeaturesTest, OnGpusTheTrainerHasAtMost512Experts) {

@@ -38,17 +38,20 @@ class Rank {
         machine_(machine),
         mesh_(config.layout),
         data_index_(mesh_.DataParallelIndex(rank)),
-        groups_(ConnectRankGroups(
-            mesh_, rank, config.layout,
-            {.has_tied_embedding = HasTableAtBothEnds(config.model),
-             .has_experts = HasExperts(config.model)},
-            connect)),
-        model_(config.model, ModelOptions(config, mesh_, rank, groups_, device)),
+        groups_(ConnectRankGroups(mesh_, rank, config.layout,
+                                  {.has_tied_embedding = HasTableAtBothEnds(config.model),
+                                   .has_experts = HasExperts(config.model)},
+                                  connect)),
+        model_(config.model, OptionsOf(device)),
         optimizer_(config.optimizer, model_.parameters()),
         rounds_(config.train.global_batch / (config.layout.micro_batch * config.layout.dp)),
         clock_(device),
         runner_({config_, model_, optimizer_, groups_, clock_, device}),
-        loss_scale_(ResumedLossScale(config.train, {})) {}
+        loss_scale_(ResumedLossScale(config.train, {})) {
+    if (!machine.fp8_history.defined()) return;
+    fp8_history().copy_(machine.fp8_history);
+    model_.fp8()->scaling().Resume();
+  }
 
   StepResult Step(int64_t step, const std::function<void()>& before_update) {
     batch_ = 0;
@@ -72,6 +75,9 @@ class Rank {
   ParameterStore& store() { return model_.parameters(); }
   AdamW& optimizer() { return optimizer_; }
   Tensor expert_bias() { return model_.expert_balance().bias; }
+  Tensor fp8_history() {
+    return model_.fp8() == nullptr ? Tensor() : model_.fp8()->scaling().history();
+  }
 
   ElementRange Owned(int64_t group) { return store().OwnedOf(group); }
   // Returns the range of a group's values that this rank stores.
@@ -80,6 +86,12 @@ class Rank {
   }
 
  private:
+  DecoderOptions OptionsOf(torch::Device device) const {
+    DecoderOptions options = ModelOptions(config_, mesh_, rank_, groups_, device);
+    options.type = machine_.type.value_or(options.type);
+    return options;
+  }
+
   TokenBatch Next(int64_t step) {
     if (machine_.before_batch) machine_.before_batch({rank_, step, batch_}, store());
     const int64_t samples = config_.layout.micro_batch, length = config_.train.seq_length;
@@ -136,6 +148,15 @@ void AddExpertBias(const Tensor& bias, LayoutRun& run) {
   run.expert_bias = bias;
 }
 
+// Stores the rank's history of FP8 scales, which must have equal bits on all ranks.
+void AddFp8History(const Tensor& history, LayoutRun& run) {
+  if (!history.defined()) return;
+  if (run.fp8_history.defined() && !run.fp8_history.equal(history)) {
+    run.faults.emplace_back("FP8 history");
+  }
+  run.fp8_history = history;
+}
+
 // Stores the loss scale of a rank, which must be equal on all ranks.
 void AddLossScale(const LossScale& state, Shared& shared) {
   if (shared.has_loss_scale && shared.run.loss_scale != state) {
@@ -167,6 +188,7 @@ void Train(Rank& rank, int64_t rank_number, Shared& shared) {
   }
   const std::lock_guard<std::mutex> lock(shared.mutex);
   AddExpertBias(rank.expert_bias(), shared.run);
+  AddFp8History(rank.fp8_history(), shared.run);
   AddLossScale(rank.loss_scale(), shared);
   // Adds only elements that this rank owns. Values that other ranks update may not have arrived
   // yet.

@@ -3,6 +3,7 @@
 #define TRAINYARD_TESTS_TRAINER_STEP_LAYOUT_RUN_H_
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct LayoutRun {
   LogicalTensors second_moments;
   torch::Tensor expert_bias;  // At the end of the run; undefined without one.
   LossScale loss_scale;       // At the end of the run.
+  torch::Tensor fp8_history;  // At the end of the run; undefined without delayed FP8 scales.
   // Data that should have the same bits on several ranks but does not: the ranks and the steps.
   std::vector<std::string> faults;
 };
@@ -53,6 +55,10 @@ struct LayoutMachine {
   // have produced.
   std::function<void(const BatchPlace&, ParameterStore&)> before_batch;
   double loss_scale = 1;  // The loss scale in all steps of a run without fp16.
+  // The type of weights and activations; by default, that of train.precision.
+  std::optional<torch::ScalarType> type;
+  // With delayed FP8 scales: the history before the first step; undefined: empty.
+  torch::Tensor fp8_history;
 };
 
 // Trains on tokens that depend only on the sample's number. If `masked` is true, a third of the
