@@ -24,7 +24,7 @@ RunConfig Llama() {
   return config;
 }
 
-RunConfig Mixture() {
+RunConfig ModelOfExperts() {
   RunConfig config = Llama();
   config.model.num_experts = 4;
   config.model.moe_router_topk = 2;
@@ -84,7 +84,7 @@ TEST(Fp8ProductsTest, TheRowsOfASampleCount) {
 }
 
 TEST(Fp8ProductsTest, SharedExpertsUseFp8AndRoutedExpertsDoNot) {
-  RunConfig config = Mixture();
+  RunConfig config = ModelOfExperts();
   EXPECT_THAT(Fp8MatricesOf(config, BlockKind::kExpert), ElementsAre(true, true, false, false));
   config.model.moe_shared_expert_intermediate_size = 32;
   EXPECT_THAT(Fp8MatricesOf(config, BlockKind::kExpert), ElementsAre(true, true, true, true));
