@@ -8,7 +8,6 @@
 #include "proto/rules/attention_rules.h"
 #include "proto/rules/expert_dispatch.h"
 #include "proto/rules/fp8_products.h"
-#include "proto/rules/planned_features.h"
 
 namespace trainyard {
 namespace {
