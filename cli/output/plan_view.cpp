@@ -14,6 +14,7 @@
 #include "proto/memory/memory_advice.h"
 #include "proto/model/model_size.h"
 #include "proto/rules/expert_dispatch.h"
+#include "proto/rules/fp8_products.h"
 #include "proto/rules/planned_features.h"
 
 namespace trainyard::cli {

@@ -13,7 +13,7 @@
 #include "proto/jobspec/loader.h"
 #include "proto/jobspec/recipe_files.h"
 #include "proto/jobspec/run_config_of.h"
-#include "proto/rules/planned_features.h"
+#include "proto/rules/fp8_products.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {

@@ -7,7 +7,7 @@
 #include "proto/layout/rank_order.h"
 #include "proto/memory/block_memory.h"
 #include "proto/model/model_size.h"
-#include "proto/rules/planned_features.h"
+#include "proto/rules/fp8_products.h"
 
 namespace trainyard::planner {
 namespace {

@@ -1,6 +1,6 @@
 #include "controller/planner/device_rates.h"
 
-#include "proto/rules/planned_features.h"
+#include "proto/rules/fp8_products.h"
 
 namespace trainyard::planner {
 

@@ -7,6 +7,7 @@
 
 #include "proto/model/model_size.h"
 #include "proto/rules/attention_rules.h"
+#include "proto/rules/fp8_products.h"
 #include "proto/rules/planned_features.h"
 #include "proto/rules/run_rules.h"
 

@@ -4,7 +4,7 @@
 #include "proto/contract/limits.h"
 #include "proto/layout/layout_text.h"
 #include "proto/memory/memory_advice.h"
-#include "proto/rules/planned_features.h"
+#include "proto/rules/fp8_products.h"
 
 namespace trainyard::planner {
 namespace {

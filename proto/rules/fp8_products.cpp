@@ -1,7 +1,6 @@
 #include "proto/rules/fp8_products.h"
 
 #include "proto/layout/layout_parts.h"
-#include "proto/rules/planned_features.h"
 
 namespace trainyard {
 namespace {
@@ -104,6 +103,8 @@ std::string Described(const RunConfig& config, BlockKind kind, BlockMatrix matri
 }
 
 }  // namespace
+
+bool HasFp8(const TrainConfig& train) { return train.fp8 != Fp8Recipe::kNone; }
 
 Fp8Matrices Fp8MatricesOf(const RunConfig& config, BlockKind kind) {
   Fp8Matrices matrices = {};

@@ -13,12 +13,15 @@
 
 namespace trainyard {
 
+// True if the matrix products of the blocks use FP8.
+bool HasFp8(const TrainConfig& train);
+
 // The matrices of a block whose products can use FP8. In a block with experts, kUp and kDown are
 // the matrices of the shared expert.
 enum class BlockMatrix : int64_t { kQueryKeyValue, kAttentionOutput, kUp, kDown };
 inline constexpr int64_t kBlockMatrices = 4;
 
-// Whether the products with each matrix use FP8, indexed by BlockMatrix.
+// True for each matrix whose products use FP8, indexed by BlockMatrix.
 using Fp8Matrices = std::array<bool, kBlockMatrices>;
 
 // Returns the matrices of a block that use FP8 in this run. All false without train.fp8. The result

@@ -291,8 +291,6 @@ void CheckFp8Products(const RunConfig& config, Problems& problems) {
 
 }  // namespace
 
-bool HasFp8(const TrainConfig& train) { return train.fp8 != Fp8Recipe::kNone; }
-
 bool HasWholeExperts(const LayoutConfig& layout) { return layout.etp == 1; }
 
 std::vector<std::string> FeaturesOf(const RunConfig& config) {

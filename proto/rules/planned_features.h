@@ -12,9 +12,6 @@
 
 namespace trainyard {
 
-// True if the matrix products of the blocks use FP8 (fp8_products.h).
-bool HasFp8(const TrainConfig& train);
-
 // True if every expert is stored undivided on a rank although the other matrices are divided
 // (layout.etp).
 bool HasWholeExperts(const LayoutConfig& layout);

@@ -170,6 +170,7 @@ void Decoder::MakeFp8(const Groups& groups) {
     }
   }
   parameters_->UseFp8(*fp8_);
+  parameters_->OnValuesDropped([fp8 = fp8_.get()](int64_t group) { fp8->Drop(group); });
 }
 
 void Decoder::PrepareWeights() const {

@@ -20,10 +20,10 @@ namespace trainyard::trainer {
 
 struct Fp8Options {
   Fp8Recipe recipe = Fp8Recipe::kNone;
-  int64_t history_length = 1;  // Of the delayed recipe.
+  int64_t history_length = 1;  // Used by the delayed recipe.
   Fp8AmaxAlgorithm algorithm = Fp8AmaxAlgorithm::kMostRecent;
   Fp8Matrices dense = {};         // The matrices of blocks without experts that use FP8.
-  Fp8Matrices expert = {};        // Those of blocks with experts.
+  Fp8Matrices expert = {};        // As `dense`, for blocks with experts.
   Communicator* world = nullptr;  // All ranks; null: one rank. Must outlive the model.
 };
 

@@ -1,6 +1,5 @@
 #include "trainer/model/parameter_store.h"
 
-#include "trainer/model/fp8_parameters.h"
 #include "trainer/model/initialisation.h"
 #include "trainer/ops/compute_type.h"
 #include "trainer/ops/master_weights.h"
@@ -76,7 +75,7 @@ void ParameterStore::HoldValues(int64_t group) {
 
 void ParameterStore::DropValues(int64_t group) {
   held_values_[group] = Tensor();
-  if (fp8_ != nullptr) fp8_->Drop(group);
+  if (values_dropped_) values_dropped_(group);
 }
 
 void ParameterStore::DropGradients(int64_t group) { held_gradients_[group] = Tensor(); }

@@ -5,7 +5,9 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "trainer/model/parameter_layout.h"
@@ -92,8 +94,12 @@ class ParameterStore {
   // For ZeRO stages 2 and 3: frees the memory for the gradients of a whole group.
   void DropGradients(int64_t group);
 
-  // The parameters whose products use FP8; null if there are none. DropValues also frees their
-  // copies. `fp8` must outlive this object.
+  // DropValues calls `callback` with the group.
+  void OnValuesDropped(std::function<void(int64_t group)> callback) {
+    values_dropped_ = std::move(callback);
+  }
+
+  // The parameters whose products use FP8; null if there are none. `fp8` must outlive this object.
   void UseFp8(Fp8Parameters& fp8) { fp8_ = &fp8; }
   Fp8Parameters* fp8() const { return fp8_; }
 
@@ -142,6 +148,7 @@ class ParameterStore {
   std::vector<torch::Tensor> held_values_;     // Indexed by group; used in ZeRO stage 3.
   std::vector<torch::Tensor> held_gradients_;  // Indexed by group; used in stages 2 and 3.
   Fp8Parameters* fp8_ = nullptr;
+  std::function<void(int64_t)> values_dropped_;
 };
 
 }  // namespace trainyard::trainer

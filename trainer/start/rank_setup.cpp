@@ -1,6 +1,6 @@
 #include "trainer/start/rank_setup.h"
 
-#include "proto/rules/planned_features.h"
+#include "proto/rules/fp8_products.h"
 #include "trainer/parallel/device.h"
 #include "trainer/start/attention_choice.h"
 #include "trainer/start/gang.h"

@@ -20,7 +20,7 @@
 #include "proto/jobspec/run_config_of.h"
 #include "proto/model/model_size.h"
 #include "proto/rules/batch_plan.h"
-#include "proto/rules/planned_features.h"
+#include "proto/rules/fp8_products.h"
 #include "proto/rules/run_rules.h"
 #include "proto/support/job_kind.h"
 #include "proto/support/status_macros.h"
