@@ -149,7 +149,7 @@ TEST_F(PlannerTest, RefusesWhatItCannotPlan) {
       {{{"job_file", ""}, {"recipe", "../x.yaml"}}, "is a path"},
       {{{"job_file", ""}, {"recipe", "no-such"}}, "no recipe `no-such`"},
       {{{"job_file", "name: x\nmodell: {}\n"}}, "did you mean `model`"},
-      {{{"job_file", "name: x\ncommand: [a]\nresources: {device: cpu}\n"}}, "has a `command`"},
+      {{{"job_file", "name: x\ncommand: [a]\nresources: {device: cpu}\n"}}, "its own `command`"},
       {{{"overrides", {"train.seq_length=0"}}}, "train.seq_length"},
       {{{"gpus", 8}}, "unknown key `gpus`"},
   };

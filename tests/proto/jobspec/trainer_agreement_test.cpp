@@ -289,7 +289,7 @@ TEST(TrainerAgreementTest, BothAcceptTheSameSettings) {
     }
   }
   // The test proves little unless both accepted and rejected specs occur often.
-  EXPECT_GT(accepted, kSpecs / 12);
+  EXPECT_GT(accepted, kSpecs / 16);
   EXPECT_LT(accepted, kSpecs * 11 / 12);
   for (const auto& [key, count] : of_feature) EXPECT_GT(count, kSpecs / 200) << key;
 }

@@ -189,7 +189,7 @@ TEST_F(PlanLayoutTest, RefusesWhatItCannotPlan) {
   EXPECT_THAT(error({"--device", "H100", "--nodes", "4096"}), HasSubstr("at most 16384"));
   EXPECT_THAT(error({"--nodes", "4"}), HasSubstr("--device"));
   const std::string other = WriteFile("other.yaml", kJobFile);
-  EXPECT_THAT(Run({"plan", other, "--device", "H100"}).err, HasSubstr("has a `command`"));
+  EXPECT_THAT(Run({"plan", other, "--device", "H100"}).err, HasSubstr("its own `command`"));
 }
 
 TEST_F(PlanLayoutTest, ABatchThatNoLayoutDividesIsNoQuestionOfMemory) {
