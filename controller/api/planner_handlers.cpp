@@ -13,7 +13,7 @@
 #include "proto/jobspec/loader.h"
 #include "proto/jobspec/recipe_files.h"
 #include "proto/jobspec/run_config_of.h"
-#include "proto/rules/fp8_products.h"
+#include "proto/rules/planned_features.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
@@ -116,7 +116,7 @@ void AddOwnNodes(const ClusterState& state, v1::GetPlannerResponse& response) {
 // Returns false if the recipe uses FP8, which the trainer lacks.
 bool IsTrainable(const std::string& recipe, const JobFileReader& reader) {
   const absl::StatusOr<ResolvedSpec> resolved = ResolveJobFile(recipe, {}, reader);
-  return !resolved.ok() || !HasFp8(RunConfigOf(resolved->spec).train);
+  return !resolved.ok() || FindUntrainable(RunConfigOf(resolved->spec)).empty();
 }
 
 void AddRecipes(const Api& api, v1::GetPlannerResponse& response) {

@@ -135,6 +135,7 @@ describe.runIf(empty !== '')('planner', () => {
     await page.getByRole('combobox', { name: 'Recipe' }).selectOption('llama3-8b-fp8');
     await expect.poll(() => page.url()).toContain('llama3-8b-fp8');
     await part(page, 'Layout').waitFor();
+    expect(await page.getByText(/^Plan only/).count()).toBe(0);
     expect(await page.getByText('Submit would reject this job').count()).toBe(0);
   });
 
