@@ -8,6 +8,7 @@
 #include "data/documents/pod_text.h"
 #include "data/prepare/job.h"
 #include "data/prepare/stage_ending.h"
+#include "data/prepare/stage_settings.h"
 #include "data/stages/run_directory.h"
 #include "proto/support/status_macros.h"
 
@@ -24,25 +25,8 @@ DecontaminationSettings DecontaminationSettingsOf(const Job& job,
   settings.overlap.min_hits = options.min_hits;
   settings.overlap.min_share = options.min_share;
   settings.evaluation_field = options.against_field.empty() ? options.field : options.against_field;
-  settings.run.out = options.out;
-  settings.run.replace = options.force;
-  settings.run.threads = job.threads;
-  settings.run.memory_bytes = options.memory_mib << 20;
-  settings.run.decode = job.decode_settings({});
-  settings.run.bad_lines = job.bad_line_policy();
+  settings.run = StageSettings(job, {options.out, options.force, options.memory_mib});
   return settings;
-}
-
-RunObserver DecontaminationObserver(Progress* progress) {
-  return {[progress](size_t blocks, size_t recorded, int64_t bytes) {
-            if (recorded > 0) {
-              progress->PrintLine("continuing: " + ReadableCount(static_cast<int64_t>(recorded)) +
-                                  " of " + ReadableCount(static_cast<int64_t>(blocks)) +
-                                  " blocks are finished");
-            }
-            progress->Start("comparing with the evaluation sets", bytes);
-          },
-          [progress](int64_t bytes) { progress->Advance(bytes); }};
 }
 
 std::string RuleText(const OverlapSettings& settings) {
@@ -81,9 +65,9 @@ absl::StatusOr<DecontaminateSummary> DecontaminateData(const DecontaminateOption
                              FindInputFiles(options.against));
   const DecontaminationSettings settings = DecontaminationSettingsOf(job, options);
   DecontaminateSummary summary;
-  TRAINYARD_ASSIGN_OR_RETURN(summary.result,
-                             RunDecontamination(job.files, evaluation, settings,
-                                                DecontaminationObserver(progress), cancelled));
+  const RunObserver observer = StageObserver("comparing with the evaluation sets", progress);
+  TRAINYARD_ASSIGN_OR_RETURN(
+      summary.result, RunDecontamination(job.files, evaluation, settings, observer, cancelled));
   progress->Stop();
   summary.directory = options.out;
   summary.files = static_cast<int64_t>(job.files.size());

@@ -9,6 +9,7 @@
 #include "data/documents/pod_text.h"
 #include "data/prepare/job.h"
 #include "data/prepare/stage_ending.h"
+#include "data/prepare/stage_settings.h"
 #include "data/stages/run_directory.h"
 #include "proto/support/status_macros.h"
 
@@ -20,12 +21,7 @@ DedupRunSettings RunSettingsOf(const Job& job, const DedupOptions& options,
   DedupRunSettings settings;
   settings.dedup = dedup;
   settings.scratch = options.scratch;
-  settings.run.out = options.out;
-  settings.run.replace = options.force;
-  settings.run.threads = job.threads;
-  settings.run.memory_bytes = options.memory_mib << 20;
-  settings.run.decode = job.decode_settings({});
-  settings.run.bad_lines = job.bad_line_policy();
+  settings.run = StageSettings(job, {options.out, options.force, options.memory_mib});
   return settings;
 }
 

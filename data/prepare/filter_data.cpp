@@ -10,35 +10,13 @@
 #include "data/prepare/filter_stage.h"
 #include "data/prepare/job.h"
 #include "data/prepare/stage_ending.h"
+#include "data/prepare/stage_settings.h"
 #include "data/stages/run_directory.h"
 #include "data/stages/run_stage.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::data {
 namespace {
-
-RunSettings SettingsOf(const Job& job, const FilterOptions& options) {
-  RunSettings settings;
-  settings.out = options.out;
-  settings.replace = options.force;
-  settings.threads = job.threads;
-  settings.memory_bytes = options.memory_mib << 20;
-  settings.decode = job.decode_settings({});
-  settings.bad_lines = job.bad_line_policy();
-  return settings;
-}
-
-RunObserver RunObserverOf(Progress* progress) {
-  return {[progress](size_t blocks, size_t recorded, int64_t bytes) {
-            if (recorded > 0) {
-              progress->PrintLine("continuing: " + ReadableCount(static_cast<int64_t>(recorded)) +
-                                  " of " + ReadableCount(static_cast<int64_t>(blocks)) +
-                                  " blocks are finished");
-            }
-            progress->Start("filtering", bytes);
-          },
-          [progress](int64_t bytes) { progress->Advance(bytes); }};
-}
 
 FilterSummary SummaryOf(const FilterOptions& options, const Job& job, const Filter& filter,
                         const RunTotals& totals) {
@@ -90,10 +68,12 @@ absl::StatusOr<FilterSummary> FilterData(const FilterOptions& options, Progress*
   PodTexts pods;
   TRAINYARD_ASSIGN_OR_RETURN(const Job job, Job::Create(options, progress, cancelled, &pods));
   const Stage stage = MakeFilterStage(filter, options.field);
-  const RunSettings settings = SettingsOf(job, options);
+  const RunSettings settings =
+      StageSettings(job, {options.out, options.force, options.memory_mib});
   TRAINYARD_ASSIGN_OR_RETURN(const Plan plan, PlanStage(stage, settings.decode, job.files));
+  const RunObserver observer = StageObserver("filtering", progress);
   TRAINYARD_ASSIGN_OR_RETURN(const RunTotals totals,
-                             RunStage(stage, plan, settings, RunObserverOf(progress), cancelled));
+                             RunStage(stage, plan, settings, observer, cancelled));
   progress->Stop();
   return SummaryOf(options, job, filter, totals);
 }
