@@ -39,7 +39,7 @@ class ParquetFile {
   const UniqueFd fd_;
 };
 
-// A data page that has not been read.
+// The place of a data page in its file.
 struct ParquetPage {
   std::shared_ptr<const ParquetFile> file;
   std::shared_ptr<const TextDictionary> dictionary;  // of the row group; may be null

@@ -43,8 +43,8 @@ absl::StatusOr<nlohmann::json> ReadBlockFile(const std::string& path) {
     return nlohmann::json::parse(text.substr(line_end + 1));
   }
   return absl::DataLossError(path +
-                             " is missing or damaged; check that all nodes share the directory, "
-                             "then repeat the command");
+                             " is missing or damaged; put the output on storage that all nodes "
+                             "share, then repeat the command");
 }
 
 }  // namespace

@@ -76,8 +76,8 @@ absl::Status Help(const Pipeline& pipeline, LeaseClient* client, const LeaseClie
   if ((*made)->plan().Hash() != pass.plan) {
     return client->FailRun(
         pass, absl::FailedPreconditionError(
-                  "this node sees other input files than rank 0; put inputs and output on storage "
-                  "that all nodes share at the same path"));
+                  "this node and rank 0 find different input files; put inputs and output on "
+                  "shared storage, at a path that is the same on all nodes"));
   }
   const PartNames names((*made)->out(), (*made)->plan().blocks().size());
   const BlockWork work = [&](const BlockLease& lease, const Advance& advance) {

@@ -53,7 +53,7 @@ struct StepReport {
   double seconds = 0;  // of all threads together
   nlohmann::ordered_json settings;
   std::vector<StepInput> inputs;  // sorted by directory
-  // Of a run: the finished blocks before the first one that is missing.
+  // If the step is a run, these sums contain its finished blocks up to the first missing block.
   int64_t documents_in = 0;
   int64_t documents_out = 0;
   int64_t bytes_in = 0;  // of text

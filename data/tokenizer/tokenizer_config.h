@@ -10,7 +10,7 @@
 namespace trainyard::data {
 
 // Reads bos_token, eos_token and add_bos_token. Other settings do not change the tokens of
-// documents: each document ends with the end token, whatever add_eos_token is, and templates are
+// documents. Each document ends with the end token, even if add_eos_token is false. Templates are
 // for chats. `path` is for messages. Returns InvalidArgument for text that is no JSON object.
 absl::StatusOr<ConfigTokens> ParseTokenizerConfig(const std::string& text, const std::string& path);
 

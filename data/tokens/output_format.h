@@ -21,7 +21,7 @@ std::optional<OutputFormat> FindOutputFormat(std::string_view name);
 // Returns InvalidArgument if the format cannot contain the ids of the tokenizer, or if its other
 // readers would take them for those of another tokenizer.
 absl::Status CheckFormat(OutputFormat format, const Tokenizer& tokenizer);
-// Checks a format for a tokenizer that has not been trained yet. Returns the errors of CheckFormat.
+// Like CheckFormat, for a tokenizer that will be trained later with this vocabulary size.
 absl::Status CheckFormatOfTrained(OutputFormat format, int64_t vocab_size);
 
 // The tokens around each document.

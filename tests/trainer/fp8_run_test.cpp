@@ -71,7 +71,7 @@ TEST(Fp8RunTest, AnyLayoutReadsTheHistoryOfAnother) {
   EXPECT_TRUE(longer.narrow(1, 1, 5).equal(written.narrow(1, 0, 5)));
 }
 
-// Without a history, the first step uses the current recipe, and the run says so.
+// The first step then scales each tensor by its own largest value. The run prints a note about it.
 TEST(Fp8RunTest, ACheckpointWithoutThisHistoryStartsWithTheFirstStepRule) {
   TrainerFolder folder;
   UseFp8(folder);

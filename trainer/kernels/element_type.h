@@ -4,8 +4,8 @@
 
 namespace trainyard::trainer::kernels {
 
-// The type of elements in memory. Every kernel computes in fp32, whatever the element type. The FP8
-// types are for the outputs of fp8_cast.h and for the factors of matrix products.
+// The type of elements in memory. Every kernel computes in fp32. Only fp8_cast.h writes the FP8
+// types, and only matrix products read them.
 enum class ElementType { kFloat32, kBFloat16, kFloat16, kFp8E4M3, kFp8E5M2 };
 
 inline bool IsFp8(ElementType type) {

@@ -27,7 +27,7 @@ struct PeerLimits {
   // delay a rank by minutes.
   std::chrono::seconds connect{300};
   // train.distributed_timeout_s in a run. Gloo detects a dead peer at once, because its connections
-  // close. NCCL may not detect a dead peer on the same node at all before this limit.
+  // close. NCCL may wait for a dead peer on the same node until this limit ends the wait.
   std::chrono::seconds operation{600};
 };
 
