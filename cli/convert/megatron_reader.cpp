@@ -314,12 +314,28 @@ class MegatronReader {
     } else if (option == "use-rope-scaling" && values.empty()) {
       draft_.Assume("model.rope_scaling_factor", "8");
     } else if (absl::StartsWith(option, "fp8")) {
-      Note(line,
-           absl::StrCat(text,
-                        ": trainyard-trainer does not support this precision; the job uses bf16"));
-      draft_.Set("train.precision", "bf16");
+      TakeFp8(option, values, text, line);
     } else {
       Note(line, absl::StrCat(text, ": not understood"));
+    }
+  }
+
+  // Megatron-LM's default recipe is delayed scaling.
+  void TakeFp8(const std::string& option, const std::vector<std::string>& values,
+               const std::string& text, int line) {
+    const std::string value = values.size() == 1 ? values[0] : "";
+    draft_.Set("train.precision", "bf16");
+    if (option == "fp8-hybrid" || (option == "fp8-format" && value == "hybrid")) {
+      draft_.Assume("train.fp8", "delayed");
+    } else if (option == "fp8-recipe" && (value == "delayed" || value == "tensorwise")) {
+      draft_.Set("train.fp8", value == "delayed" ? "delayed" : "current");
+    } else if (option == "fp8-amax-history-len") {
+      draft_.Set("train.fp8_amax_history_len", value);
+    } else if (option == "fp8-amax-compute-algo") {
+      draft_.Set("train.fp8_amax_compute_algo", value);
+    } else {
+      Note(line, absl::StrCat(text, ": not converted; `trainyard explain train.fp8` lists what "
+                                    "trainyard-trainer can do in FP8"));
     }
   }
 

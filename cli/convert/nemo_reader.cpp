@@ -85,7 +85,7 @@ void AddNemoModel(Translations& table) {
   table["model.activations_checkpoint_method"] = Silent();
   table["model.resume_from_checkpoint"] = table["restore_from_path"];
   table["model.fp8"] =
-      NoteUnlessOff("trainyard-trainer does not support this precision; the job uses bf16");
+      NoteUnlessOff("FP8 is not converted from this file; set train.fp8 to train in FP8");
   table["model.num_moe_experts"] = NoteOnly(
       "settings of experts are not converted; set model.num_experts, model.moe_router_topk and "
       "layout.ep");

@@ -78,6 +78,8 @@ Translations TorchtitanLayout() {
 const Translations& TorchtitanTable() {
   static const Translation tokenizer = NoteOnly(
       "`trainyard data prepare` chooses the tokenizer; set data.path to its output directory");
+  static const Translation fp8 =
+      NoteOnly("FP8 is not converted from this file; set train.fp8 to train in FP8");
   static const Translation data =
       NoteOnly("the tokens come from files: run `trainyard data prepare` and set data.path");
   static const Translations table = [] {
@@ -97,12 +99,9 @@ const Translations& TorchtitanTable() {
         {"model.norm_type",
          Word("model.normalization", {{"rmsnorm", "rms_norm"}, {"layernorm", "layer_norm"}})},
         {"model.print_after_conversion", Silent()},
-        {"model.converters[]",
-         NoteOnly("trainyard-trainer does not support this precision; the job uses bf16")},
-        {"float8.*",
-         NoteOnly("trainyard-trainer does not support this precision; the job uses bf16")},
-        {"quantize.*",
-         NoteOnly("trainyard-trainer does not support this precision; the job uses bf16")},
+        {"model.converters[]", fp8},
+        {"float8.*", fp8},
+        {"quantize.*", fp8},
         {"training.dataset", data},
         {"training.dataset_path", data},
         {"training.batch_size", Whole("")},

@@ -183,6 +183,15 @@ TEST(ConvertTest, Fp16KeepsItsLossScale) {
                     HasSubstr("fp16.loss_scale: 128: a constant scale is not supported")));
 }
 
+TEST(ConvertTest, Fp8KeepsItsRecipe) {
+  const std::string megatron = "python pretrain_gpt.py --fp8-format ";
+  EXPECT_THAT(Converted(megatron + "hybrid\n"),
+              AllOf(HasSubstr("fp8: delayed"), HasSubstr("precision: bf16")));
+  EXPECT_THAT(Converted(megatron + "hybrid --fp8-recipe tensorwise\n"), HasSubstr("fp8: current"));
+  EXPECT_THAT(Converted(megatron + "e4m3\n"),
+              AllOf(HasSubstr("--fp8-format e4m3: not converted"), Not(HasSubstr("fp8: "))));
+}
+
 TEST(ConvertTest, TimeLimitsOfCollectivesAreSeconds) {
   const std::string megatron = "python pretrain_gpt.py --distributed-timeout-minutes ";
   EXPECT_THAT(Converted(megatron + "60\n"), HasSubstr("distributed_timeout_s: 3600"));
