@@ -150,7 +150,7 @@ export function Curves({ job }: { job: Job }) {
   const error = wide.error ?? narrow.error ?? sets.error;
   if (known.error && !known.data) return <Failure error={known.error} />;
   if (!known.data) return <Skeleton rows={4} height={120} />;
-  if (panels.length === 0) {
+  if (keys.length === 0) {
     return (
       <Empty title={hasEnded(job) ? 'This job reported no metrics' : 'No metrics yet'}>
         {hasEnded(job)
@@ -171,6 +171,9 @@ export function Curves({ job }: { job: Job }) {
       />
       {other.error && <Failure error={other.error} />}
       {keys.includes('loss') && <LossReport job={job} />}
+      {panels.length === 0 && (
+        <p class="faint">This job reports only series of its own. Add one with the buttons above.</p>
+      )}
       {error && <Failure error={error} />}
       {wide.data ? (
         <Panels

@@ -1,7 +1,7 @@
 import { hasEnded } from '../api/live';
 import { serverNow } from '../api/store';
 import type { GetJobResponse, Job, PendingReason } from '../api/types';
-import { ABSENT, count, percent, short } from '../format/numbers';
+import { ABSENT, bytes, count, percent, short } from '../format/numbers';
 import { ago, clockTime, duration, fullTime } from '../format/time';
 import { sentence } from '../format/words';
 import { Link } from '../router/router';
@@ -26,6 +26,7 @@ import {
   shapeText,
   stepAge,
   wallSeconds,
+  type Figures as JobFigures,
 } from './progress';
 import { ProgressBar } from './progress_bar';
 
@@ -117,6 +118,55 @@ function StepFigure({ job }: { job: Job }) {
   );
 }
 
+function TrainingFigures({ job, figures }: { job: Job; figures: JobFigures }) {
+  const rate =
+    figures.stepSeconds === undefined || !figures.isCurrent
+      ? undefined
+      : `${duration(figures.stepSeconds)} per step`;
+  return (
+    <>
+      <Figure
+        name="Loss"
+        value={
+          <>
+            <Loss job={job} /> <span class="of">{oldLossText(job)}</span>
+          </>
+        }
+        note={figures.evaluations}
+      />
+      <Figure
+        name="Tokens"
+        value={short(figures.tokens)}
+        note={figures.totalTokens === undefined ? undefined : `of ${short(figures.totalTokens)}`}
+      />
+      <Figure name="Tokens/s" value={short(figures.tokensPerSecond)} note={rate} />
+    </>
+  );
+}
+
+// The figures of the current step of a pipeline.
+function DataFigures({ data }: { data: NonNullable<NonNullable<Job['progress']>['data']> }) {
+  const { stage, stages, documents, dropped_documents: dropped, bytes_per_second: rate } = data;
+  return (
+    <>
+      <Figure
+        name="Documents"
+        value={count(documents)}
+        note={dropped > 0 ? `${count(dropped)} dropped` : undefined}
+      />
+      <Figure
+        name="Input"
+        value={bytes(data.bytes)}
+        note={stages > 0 ? `step ${stage} of ${stages} of the pipeline` : undefined}
+      />
+      <Figure
+        name="Input/s"
+        value={typeof rate === 'number' && rate > 0 ? bytes(rate) : ABSENT}
+      />
+    </>
+  );
+}
+
 function Figures({ response, job }: { response: GetJobResponse; job: Job }) {
   const figures = figuresOf(job);
   const ended = hasEnded(job);
@@ -134,28 +184,14 @@ function Figures({ response, job }: { response: GetJobResponse; job: Job }) {
     : figures.etaSeconds === undefined
       ? undefined
       : `until about ${clockTime(until, serverNow.value).slice(0, -3)}`;
-  const rate =
-    figures.stepSeconds === undefined || !figures.isCurrent
-      ? undefined
-      : `${duration(figures.stepSeconds)} per step`;
   return (
     <dl class="figures">
       <StepFigure job={job} />
-      <Figure
-        name="Loss"
-        value={
-          <>
-            <Loss job={job} /> <span class="of">{oldLossText(job)}</span>
-          </>
-        }
-        note={figures.evaluations}
-      />
-      <Figure
-        name="Tokens"
-        value={short(figures.tokens)}
-        note={figures.totalTokens === undefined ? undefined : `of ${short(figures.totalTokens)}`}
-      />
-      <Figure name="Tokens/s" value={short(figures.tokensPerSecond)} note={rate} />
+      {job.progress?.data ? (
+        <DataFigures data={job.progress.data} />
+      ) : (
+        <TrainingFigures job={job} figures={figures} />
+      )}
       <Figure name={timeSpan.name} value={timeSpan.value} note={note} />
       <Figure
         name="Goodput"

@@ -12,6 +12,15 @@ describe('panels', () => {
     expect(offeredKeys(known)).toEqual(['entropy']);
   });
 
+  it('shows the input and the documents of a data job', () => {
+    const known = ['bytes', 'bytes_per_second', 'documents', 'dropped_documents'];
+    expect(panelsFor(known, []).map(({ title }) => title)).toEqual([
+      'Input per second',
+      'Documents',
+    ]);
+    expect(offeredKeys(known)).toEqual(['bytes']);
+  });
+
   it('shows the parts of steps when it has their compute, and offers each otherwise', () => {
     const whole = ['compute_seconds', 'pp_wait_seconds'];
     expect(panelsFor(whole, whole).map(({ title }) => title)).toEqual(['Step time by part']);

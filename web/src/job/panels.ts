@@ -33,6 +33,13 @@ export const DEFAULT_PANELS: readonly Panel[] = [
   { title: 'MFU', keys: ['mfu', 'mfu_causal'], names: ['full', 'causal'], unit: 'ratio' },
   { title: 'Step time', keys: ['step_seconds'], unit: 'seconds' },
   { title: 'Memory', keys: ['memory_bytes'], unit: 'bytes' },
+  { title: 'Input per second', keys: ['bytes_per_second'], unit: 'bytes' },
+  {
+    title: 'Documents',
+    keys: ['documents', 'dropped_documents'],
+    names: ['read', 'dropped'],
+    unit: 'plain',
+  },
   {
     title: 'Step time by part',
     keys: STEP_PARTS.map(({ key }) => key),
