@@ -29,15 +29,19 @@ Losses Undisturbed(TrainerFolder& folder) {
                        {.world_size = kRanks, .run = "whole", .checkpoints = "whole_checkpoints"});
 }
 
+// Kills a rank after step 10 and replaces it. The losses must equal those of an undisturbed run.
+void ExpectReplacedBitForBit(TrainerFolder& folder, int64_t rank, HealingGang& gang) {
+  ASSERT_TRUE(gang.WaitForStep(10)) << gang.Rank(0).Output();
+  gang.Kill(rank);
+  gang.Replace({rank});
+  gang.ExpectEnds();
+  EXPECT_EQ(gang.Losses(), Undisturbed(folder));
+}
+
 TEST(HealingTest, KilledRankIsReplaced) {
   TrainerFolder folder;
-  const Losses whole = Undisturbed(Prepared(folder));
-  HealingGang gang(folder, kRanks);
-  ASSERT_TRUE(gang.WaitForStep(10)) << gang.Rank(0).Output();
-  gang.Kill(2);
-  gang.Replace({2});
-  gang.ExpectEnds();
-  EXPECT_EQ(gang.Losses(), whole);
+  HealingGang gang(Prepared(folder), kRanks);
+  ExpectReplacedBitForBit(folder, 2, gang);
   const std::vector<json> healed = gang.Alerts("healed");
   ASSERT_EQ(healed.size(), 1u);
   EXPECT_NE(healed[0]["message"].get<std::string>().find(
@@ -120,13 +124,8 @@ TEST_P(HealingOfLayoutTest, GoesOnBitForBit) {
   TrainerFolder folder;
   Prepared(folder).spec["layout"].update(json::parse(GetParam()));
   folder.spec["train"]["steps"] = 30;
-  const Losses whole = Undisturbed(folder);
   HealingGang gang(folder, kRanks);
-  ASSERT_TRUE(gang.WaitForStep(10)) << gang.Rank(0).Output();
-  gang.Kill(2);
-  gang.Replace({2});
-  gang.ExpectEnds();
-  EXPECT_EQ(gang.Losses(), whole);
+  ExpectReplacedBitForBit(folder, 2, gang);
 }
 
 // Each pair of ranks has half of the experts. The bias of the router changes in each step, by
@@ -141,13 +140,8 @@ TEST(HealingTest, ARankWithItsOwnExpertsIsReplaced) {
                                          {"moe_router_bias_update_rate", 0.05}});
   folder.spec["layout"]["ep"] = 2;
   folder.spec["train"]["steps"] = 30;
-  const Losses whole = Undisturbed(folder);
   HealingGang gang(folder, kRanks);
-  ASSERT_TRUE(gang.WaitForStep(10)) << gang.Rank(0).Output();
-  gang.Kill(3);
-  gang.Replace({3});
-  gang.ExpectEnds();
-  EXPECT_EQ(gang.Losses(), whole);
+  ExpectReplacedBitForBit(folder, 3, gang);
 }
 
 // The scale is found by skipped steps, and each rank restores the scale together with its weights.
@@ -156,13 +150,8 @@ TEST(HealingTest, Fp16GoesOnBitForBitWithItsLossScale) {
   Prepared(folder).spec["train"].update(
       {{"steps", 30}, {"precision", "fp16"}, {"loss_scale_window", 4}});
   folder.spec["layout"]["zero"] = 1;
-  const Losses whole = Undisturbed(folder);
   HealingGang gang(folder, kRanks);
-  ASSERT_TRUE(gang.WaitForStep(10)) << gang.Rank(0).Output();
-  gang.Kill(2);
-  gang.Replace({2});
-  gang.ExpectEnds();
-  EXPECT_EQ(gang.Losses(), whole);
+  ExpectReplacedBitForBit(folder, 2, gang);
   const auto skipped = [](const TrainerProcess& rank) -> int64_t {
     return rank.Records("metrics").back()["skipped_steps"];
   };
@@ -177,13 +166,8 @@ TEST(HealingTest, Fp8GoesOnBitForBitWithItsHistory) {
                                          {"fp8_amax_history_len", 8},
                                          {"fp8_amax_compute_algo", "max"}});
   folder.spec["layout"]["zero"] = 1;
-  const Losses whole = Undisturbed(folder);
   HealingGang gang(folder, kRanks);
-  ASSERT_TRUE(gang.WaitForStep(10)) << gang.Rank(0).Output();
-  gang.Kill(2);
-  gang.Replace({2});
-  gang.ExpectEnds();
-  EXPECT_EQ(gang.Losses(), whole);
+  ExpectReplacedBitForBit(folder, 2, gang);
 }
 
 // Other layouts can be tested with tests/gpu/healing.py --device cpu --layout '{"pp": 2}'.
