@@ -172,7 +172,7 @@ export function Curves({ job }: { job: Job }) {
       {other.error && <Failure error={other.error} />}
       {keys.includes('loss') && <LossReport job={job} />}
       {panels.length === 0 && (
-        <p class="faint">This job reports only series of its own. Add one with the buttons above.</p>
+        <p class="faint">This job reports only series of its own. Add one with “More series”.</p>
       )}
       {error && <Failure error={error} />}
       {wide.data ? (
