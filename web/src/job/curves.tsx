@@ -172,7 +172,9 @@ export function Curves({ job }: { job: Job }) {
       {other.error && <Failure error={other.error} />}
       {keys.includes('loss') && <LossReport job={job} />}
       {panels.length === 0 && (
-        <p class="faint">This job reports only series of its own. Add one with “More series”.</p>
+        <p class="faint">
+          This job reports only series of its own. Add one with “More series”.
+        </p>
       )}
       {error && <Failure error={error} />}
       {wide.data ? (

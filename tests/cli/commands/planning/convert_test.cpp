@@ -106,13 +106,13 @@ pretrain_gpt.py \
 TEST_F(ConvertTest, WhatCannotBeDoneIsSaidLineByLine) {
   const CliResult result = Convert(
       "torchrun pretrain_gpt.py --num-layers 2\n--num-experts 8 --moe-router-topk 2\n"
-      "--fp8-hybrid\n--tensor-core 3\n--hidden-size 64\n--swiglu --position-embedding-type rope "
+      "--fp8-recipe mxfp8\n--tensor-core 3\n--hidden-size 64\n--swiglu --position-embedding-type rope "
       "--max-position-embeddings 99 --normalization RMSNorm\n"
       "--data-path 0.7 /a 0.3 /b --rampup-batch-size 8 8 100 --load /old\nstray=1 stray\n");
   EXPECT_THAT(
       result.err,
       AllOf(HasSubstr("line 1: --disable-bias-linear is not set, so Megatron-LM adds biases"),
-            HasSubstr("line 3: --fp8-hybrid: trainyard-trainer does not support"),
+            HasSubstr("line 3: --fp8-recipe mxfp8: not converted; "),
             HasSubstr("line 4: --tensor-core 3: not understood"),
             HasSubstr("line 8: `stray` was not understood")));
   EXPECT_THAT(result.out,
