@@ -106,8 +106,8 @@ pretrain_gpt.py \
 TEST_F(ConvertTest, WhatCannotBeDoneIsSaidLineByLine) {
   const CliResult result = Convert(
       "torchrun pretrain_gpt.py --num-layers 2\n--num-experts 8 --moe-router-topk 2\n"
-      "--fp8-recipe mxfp8\n--tensor-core 3\n--hidden-size 64\n--swiglu --position-embedding-type rope "
-      "--max-position-embeddings 99 --normalization RMSNorm\n"
+      "--fp8-recipe mxfp8\n--tensor-core 3\n--hidden-size 64\n--swiglu "
+      "--position-embedding-type rope --max-position-embeddings 99 --normalization RMSNorm\n"
       "--data-path 0.7 /a 0.3 /b --rampup-batch-size 8 8 100 --load /old\nstray=1 stray\n");
   EXPECT_THAT(
       result.err,
