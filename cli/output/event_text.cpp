@@ -213,6 +213,9 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kAttemptHealing:
     case v1::Event::kAttemptHealed:
       return HealText(event);
+    case v1::Event::kAttemptYielded:
+      return absl::StrCat("attempt ", event.attempt_yielded().attempt(),
+                          " yields its slots: ", event.attempt_yielded().yield().reason());
     case v1::Event::kAttemptCleared:
       return ClearedText(event.attempt_cleared(), names);
     case v1::Event::kAttemptEnded:

@@ -18,13 +18,12 @@
 namespace trainyard::controller {
 namespace {
 
-// Rollbacks and pauses are not faults of the job. A rollback therefore has no backoff;
+// Rollbacks, pauses and yields are not faults of the job. A rollback therefore has no backoff;
 // guard.max_rollbacks limits the number of rollbacks. A paused job is not placed until it is
 // resumed.
 RestartDecision RestartOf(const JobEntry& entry, int64_t last_step, Timestamp now) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
-  if (attempt.stop_reason() == v1::STOP_REASON_ROLLED_BACK ||
-      attempt.stop_reason() == v1::STOP_REASON_PAUSED) {
+  if (attempt.stop_reason() == v1::STOP_REASON_ROLLED_BACK || IsInterrupted(attempt)) {
     return {.not_before_ms = now, .uncounted = true};
   }
   if (!HasFailed(attempt)) return {};
@@ -69,9 +68,7 @@ v1::Verdict VerdictWithoutRestart(const v1::Verdict& verdict, const RestartDecis
 // Returns the steps that are lost because the ranks saved no checkpoint although they should have.
 // Ranks of a killed job need not save.
 LostWork LostSteps(const Observations& observations, const JobEntry& entry, int64_t last_step) {
-  const v1::StopReason reason = LiveAttempt(entry)->stop_reason();
-  const bool should_save =
-      (reason == v1::STOP_REASON_USER && !entry.kill_requested) || reason == v1::STOP_REASON_PAUSED;
+  const bool should_save = WasAskedToSave(*LiveAttempt(entry)) && !entry.kill_requested;
   return should_save ? LostByStop(observations, entry, last_step) : LostWork{};
 }
 
@@ -108,7 +105,9 @@ v1::AlertRaised UnsavedAlert(const JobEntry& entry, const v1::AttemptEnded& ende
   alert.set_attempt(ended.attempt());
   alert.set_step(ended.last_step());
   alert.set_code(telemetry::kPausedUnsaved);
-  alert.set_message(absl::StrCat("paused", KilledText(entry), "; ", lost.text));
+  const bool is_pause = entry.job.has_pause();
+  alert.set_message(absl::StrCat(is_pause ? "paused" : "asked to yield its slots",
+                                 KilledText(entry), "; ", lost.text));
   return alert;
 }
 

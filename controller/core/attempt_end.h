@@ -12,7 +12,8 @@
 namespace trainyard::controller {
 
 // Returns the events that end the job's live attempt: AttemptEnded and, unless the job continues,
-// JobEnded. If a pause lost steps, an alert is also raised.
+// JobEnded. If a pause or a yield lost steps, an alert
+// is also raised.
 std::vector<v1::Event> AttemptEndEvents(const Observations& observations, const JobEntry& entry,
                                         Timestamp now);
 

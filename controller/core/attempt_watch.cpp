@@ -30,8 +30,9 @@
 namespace trainyard::controller {
 namespace {
 
-// The maximum time for which a paused attempt waits for a verdict on a rank that failed before the
-// pause. This time exceeds kReportedLossWaitMs, the longest time for which such a verdict waits.
+// The maximum time for which an interrupted attempt waits for a verdict on a rank that failed
+// before the pause or the yield. This time exceeds kReportedLossWaitMs, the longest time for which
+// such a verdict waits.
 constexpr int64_t kLongestJudgementMs = kReportedLossWaitMs + 3000;
 
 bool IsLost(const ClusterState& state, const std::string& node_id) {
@@ -107,11 +108,10 @@ class AttemptWatch {
     std::ranges::move(AttemptEndEvents(observations_, entry, now_), std::back_inserter(events_));
   }
 
-  // Returns true if a rank had already failed when a user paused the job, and the failure has not
-  // been judged yet.
+  // Returns true if a rank had already failed when the job was paused or asked to yield, and the
+  // failure has not been judged yet.
   static bool HidesFailure(const JobEntry& entry, const v1::Attempt& attempt) {
-    return attempt.stop_reason() == v1::STOP_REASON_PAUSED && entry.first_failure_ms != 0 &&
-           !attempt.has_verdict();
+    return IsInterrupted(attempt) && entry.first_failure_ms != 0 && !attempt.has_verdict();
   }
 
   void NoteFirstStep(const JobEntry& entry, const v1::Attempt& attempt) {

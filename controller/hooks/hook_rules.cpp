@@ -170,6 +170,9 @@ std::string TextOf(const v1::Event& event, const std::string& job_name) {
       return absl::StrCat(job, " paused by ", event.actor());
     case v1::Event::kJobResumed:
       return absl::StrCat(job, " resumed by ", event.actor());
+    case v1::Event::kAttemptYielded:
+      return absl::StrCat(job, ": attempt ", event.attempt_yielded().attempt(),
+                          " yields its slots: ", event.attempt_yielded().yield().reason());
     case v1::Event::kJobPlaced:
       return absl::StrCat(job, ": attempt ", event.job_placed().attempt(),
                           " was placed and starts from ", StartOf(event.job_placed()));
@@ -220,11 +223,11 @@ absl::StatusOr<std::vector<HookRule>> ParseHooks(const std::string& yaml) {
 
 const std::vector<std::string>& HookKinds() {
   static const std::vector<std::string> kinds = {
-      "job_submitted", "job_restarted",     "job_done",       "job_failed",
-      "job_stopped",   "job_paused",        "job_resumed",    "attempt_failed",
-      "healing",       telemetry::kStalled, "rolled_back",    telemetry::kLossSpike,
-      "alert",         "node_lost",         "node_unhealthy", "node_quarantined",
-      "node_released"};
+      "job_submitted",       "job_restarted", "job_done",          "job_failed",
+      "job_stopped",         "job_paused",    "job_resumed",       "job_yielded",
+      "attempt_failed",      "healing",       telemetry::kStalled, "rolled_back",
+      telemetry::kLossSpike, "alert",         "node_lost",         "node_unhealthy",
+      "node_quarantined",    "node_released"};
   return kinds;
 }
 
@@ -243,6 +246,8 @@ std::vector<std::string> KindsOf(const v1::Event& event) {
       return {"job_paused"};
     case v1::Event::kJobResumed:
       return {"job_resumed"};
+    case v1::Event::kAttemptYielded:
+      return {"job_yielded"};
     case v1::Event::kAttemptFailed:
       if (event.attempt_failed().verdict().cause() == v1::VERDICT_CAUSE_STALLED) {
         return {"stalled", "attempt_failed"};

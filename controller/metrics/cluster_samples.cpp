@@ -15,6 +15,7 @@
 #include "controller/core/health/node_health.h"
 #include "controller/core/ledger/ledger.h"
 #include "controller/core/observations/time_use.h"
+#include "controller/core/state/attempt_outcome.h"
 #include "controller/core/state/prerequisites.h"
 #include "controller/core/state/restart_budget.h"
 #include "controller/core/support/text.h"
@@ -229,8 +230,8 @@ std::size_t AddNodes(const ClusterSources& sources, Timestamp now, MetricSet& me
 void AddRestarts(const v1::Job& job, const MetricLabels& labels, MetricSet& metrics) {
   std::map<v1::VerdictCause, int> causes;
   for (int i = 0; i + 1 < job.attempts_size(); ++i) {
-    const bool paused = job.attempts(i).stop_reason() == v1::STOP_REASON_PAUSED;
-    if (!paused) ++causes[job.attempts(i).verdict().cause()];
+    const bool interrupted = IsInterrupted(job.attempts(i));
+    if (!interrupted) ++causes[job.attempts(i).verdict().cause()];
   }
   for (const auto& [cause, count] : causes) {
     MetricLabels with_cause = labels;

@@ -204,6 +204,7 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
     case E::kAttemptRolledBack:
     case E::kAttemptHealing:
     case E::kAttemptHealed:
+    case E::kAttemptYielded:
     case E::kAttemptCleared:
     case E::kAttemptEnded:
       return ApplyToAttempt(event, state);

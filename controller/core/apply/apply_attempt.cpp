@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/apply/heals.h"
 #include "controller/core/apply/job_pause.h"
+#include "controller/core/apply/yields.h"
 #include "controller/core/ledger/ledger.h"
 #include "controller/core/state/attempt_outcome.h"
 #include "controller/core/state/gang.h"
@@ -216,7 +217,9 @@ void ApplyKind(const v1::AttemptEnded& ended, const v1::Event& event, ClusterSta
   if (ended.retry_not_before_ms() == 0) return;
   entry.job.set_not_before_ms(ended.retry_not_before_ms());
   if (!ended.uncounted()) CountRestart(event.time_ms(), entry);
-  if (entry.job.state() == v1::JOB_STATE_PAUSING) return CompletePause(entry, state);
+  if (entry.job.state() == v1::JOB_STATE_PAUSING) {
+    return entry.job.has_pause() ? CompletePause(entry, state) : CompleteYield(entry, state);
+  }
   AddWaiting(entry.job, state);
 }
 
@@ -249,6 +252,8 @@ void ApplyToAttempt(const v1::Event& event, ClusterState& state) {
       return TakeHealing(event.attempt_healing(), event.time_ms(), state);
     case E::kAttemptHealed:
       return TakeHealed(event.attempt_healed(), event.time_ms(), state);
+    case E::kAttemptYielded:
+      return TakeYielded(event, state);
     case E::kAttemptCleared:
       return ApplyKind(event.attempt_cleared(), event, state);
     case E::kAttemptEnded:

@@ -43,15 +43,19 @@ void TakePaused(const v1::Event& event, ClusterState& state) {
   if (attempt.state() != v1::ATTEMPT_STATE_STOPPING) {
     StopAttempt(v1::STOP_REASON_PAUSED, event.time_ms(), attempt);
   }
-  MoveJob(v1::JOB_STATE_PAUSING, job);
+  // A job that yields its slots is pausing already.
+  if (job.state() != v1::JOB_STATE_PAUSING) MoveJob(v1::JOB_STATE_PAUSING, job);
 }
 
 void TakeResumed(const v1::Event& event, ClusterState& state) {
   JobEntry& entry = EntryOf(event.job_resumed().job_id(), state);
   v1::Job& job = entry.job;
   EndPause(event.time_ms(), job);
-  // The ranks of a pausing job must exit first. The job keeps its slots.
-  if (job.state() == v1::JOB_STATE_PAUSING) return MoveJob(v1::JOB_STATE_RECOVERING, job);
+  // The ranks of a pausing job must exit first. The job keeps its slots, unless it yields them.
+  if (job.state() == v1::JOB_STATE_PAUSING) {
+    if (NewestAttempt(entry)->has_yield()) return;
+    return MoveJob(v1::JOB_STATE_RECOVERING, job);
+  }
   MoveJob(v1::JOB_STATE_QUEUED, job);
   RemoveWaiting(job, state);
   AddWaiting(job, state);

@@ -32,8 +32,7 @@ int64_t LostEvents(const v1::LogMark& mark, uint64_t last_sequence) {
 
 bool MayBePaused(const JobEntry& entry) {
   const v1::Job& job = entry.job;
-  return !HasEnded(job.state()) && job.state() != v1::JOB_STATE_STOPPING &&
-         job.state() != v1::JOB_STATE_PAUSING && !IsPausedOrHeld(job.state()) &&
+  return !HasEnded(job.state()) && job.state() != v1::JOB_STATE_STOPPING && !job.has_pause() &&
          !HasFinished(entry);
 }
 

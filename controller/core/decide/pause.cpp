@@ -18,10 +18,11 @@
 namespace trainyard::controller {
 namespace {
 
-// Returns true for jobs that can be resumed. If a pausing job is resumed, it starts again after its
-// ranks have exited.
-bool IsPaused(const v1::Job& job) {
-  return job.state() == v1::JOB_STATE_PAUSING || IsPausedOrHeld(job.state());
+// Explains why a job that yields its slots cannot be resumed.
+absl::Status YieldsAlready(const JobEntry& entry) {
+  return absl::FailedPreconditionError(
+      absl::StrCat(JobText(entry.job), " is not paused: it yields its slots, because ",
+                   LiveAttempt(entry)->yield().reason(), ", and then returns to the queue"));
 }
 
 }  // namespace
@@ -33,7 +34,7 @@ absl::StatusOr<std::vector<v1::Event>> DecidePause(const ClusterState& state,
   const JobEntry& entry = state.jobs.at(job_id);
   const v1::Job& job = entry.job;
   if (HasEnded(job.state())) return EndedAlready(job);
-  if (IsPaused(job)) return std::vector<v1::Event>();
+  if (job.has_pause()) return std::vector<v1::Event>();
   if (job.state() == v1::JOB_STATE_STOPPING) {
     return absl::FailedPreconditionError(
         absl::StrCat(JobText(job), " is being stopped and cannot be paused"));
@@ -52,9 +53,11 @@ absl::StatusOr<std::vector<v1::Event>> DecideResume(const ClusterState& state,
                                                     const v1::ResumeJobRequest& request,
                                                     const Principal& principal, Timestamp now) {
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t job_id, FindJob(state, request.job()));
-  const v1::Job& job = state.jobs.at(job_id).job;
+  const JobEntry& entry = state.jobs.at(job_id);
+  const v1::Job& job = entry.job;
   if (HasEnded(job.state())) return EndedAlready(job);
-  if (!IsPaused(job)) {
+  if (!job.has_pause()) {
+    if (job.state() == v1::JOB_STATE_PAUSING) return YieldsAlready(entry);
     return absl::FailedPreconditionError(
         absl::StrCat(JobText(job), " is not paused: it is ", EnumText(job.state())));
   }

@@ -17,6 +17,7 @@
 #include "controller/core/health/gang_limit.h"
 #include "controller/core/state/gang.h"
 #include "controller/core/state/gang_request.h"
+#include "controller/core/state/starting_point.h"
 #include "controller/core/support/core_options.h"
 #include "controller/core/support/text.h"
 #include "controller/core/verdict/heal_policy.h"
@@ -122,6 +123,28 @@ std::string LimitHint(const Observations& observations, const JobEntry& entry, T
   return text.empty() ? "" : absl::StrCat("; ", text);
 }
 
+// Describes a job whose ranks are saving and exiting.
+std::string PausingText(const ClusterState& state, const JobEntry& entry) {
+  const std::string waits =
+      absl::StrCat("waits for its ranks to save and exit on ", UnclearedNodes(state, entry));
+  const v1::Job& job = entry.job;
+  if (job.has_pause()) {
+    return absl::StrCat("is being paused by ", job.pause().actor(), " and ", waits);
+  }
+  return absl::StrCat("yields its slots, because ", LiveAttempt(entry)->yield().reason(), ", and ",
+                      waits, "; then it returns to the queue");
+}
+
+// Explains why a queued job has left its slots. Empty if its newest attempt did not yield them.
+std::string YieldedText(const JobEntry& entry) {
+  const v1::Attempt* newest = NewestAttempt(entry);
+  if (newest == nullptr || !newest->has_yield()) return "";
+  const StartingPoint start = NextStartingPoint(entry.job);
+  return absl::StrCat(
+      "; attempt ", newest->number(), " yielded its slots, because ", newest->yield().reason(),
+      start.step > 0 ? absl::StrCat(", and the job continues from step ", start.step) : "");
+}
+
 std::string Answer(const ClusterView& view, const JobEntry& entry) {
   const ClusterState& state = view.state;
   const Observations& observations = view.observations;
@@ -129,7 +152,7 @@ std::string Answer(const ClusterView& view, const JobEntry& entry) {
   const v1::Job& job = entry.job;
   switch (job.state()) {
     case v1::JOB_STATE_QUEUED:
-      return absl::StrCat("waits: ", WhyPending(view, entry).message());
+      return absl::StrCat("waits: ", WhyPending(view, entry).message(), YieldedText(entry));
     case v1::JOB_STATE_RECOVERING:
       return absl::StrCat("recovers: ", WhyPending(view, entry).message(), "; attempt ",
                           NewestAttempt(entry)->number(), StopText(*NewestAttempt(entry)),
@@ -144,9 +167,7 @@ std::string Answer(const ClusterView& view, const JobEntry& entry) {
                           RunningHintText(state, observations, entry, now),
                           SparesText(state, observations, entry), RollbackText(job));
     case v1::JOB_STATE_PAUSING:
-      return absl::StrCat("is being paused by ", job.pause().actor(),
-                          " and waits for its ranks to save and exit on ",
-                          UnclearedNodes(state, entry));
+      return PausingText(state, entry);
     case v1::JOB_STATE_PAUSED:
     case v1::JOB_STATE_HELD:
       return absl::StrCat("is ", PauseText(entry), " (asked for ",

@@ -8,6 +8,7 @@
 #include "controller/core/ledger/cost.h"
 #include "controller/core/ledger/paused_time.h"
 #include "controller/core/ledger/timeline.h"
+#include "controller/core/state/attempt_outcome.h"
 #include "controller/core/state/heal_time.h"
 #include "proto/jobspec/run_config_of.h"
 #include "proto/support/job_kind.h"
@@ -151,7 +152,8 @@ struct Pauses {
 };
 
 // Adds the gap before the first attempt or between two attempts, up to `end`. At the first pause in
-// the gap, the job releases its slots. After the pauses, it is queued again.
+// the gap, the job releases its slots. After the pauses, it is queued again. A yield is a pause
+// without length.
 void AddGap(int64_t before, int slots_before, const Pauses& pauses, Timestamp end,
             Timeline& timeline) {
   const v1::LedgerPhase phase = before == 0 ? v1::LEDGER_PHASE_QUEUED : v1::LEDGER_PHASE_RESTART;
@@ -183,10 +185,8 @@ void AddAttempt(const v1::Job& job, int index, const WastedPart& wasted, Timesta
                     std::min(OrElse(attempt.started_time_ms(), until), until));
   AddUse(attempt, wasted, slots, until, timeline);
   // If a user stopped the attempt, the verdict is recorded only when the job ends.
-  const bool asked = attempt.stop_reason() == v1::STOP_REASON_USER ||
-                     attempt.stop_reason() == v1::STOP_REASON_PAUSED;
-  const bool stopped =
-      attempt.verdict().cause() == v1::VERDICT_CAUSE_STOPPED || (!attempt.has_verdict() && asked);
+  const bool stopped = attempt.verdict().cause() == v1::VERDICT_CAUSE_STOPPED ||
+                       (!attempt.has_verdict() && WasAskedToSave(attempt));
   timeline.AddUntil(stopped ? v1::LEDGER_PHASE_STOP : v1::LEDGER_PHASE_RESTART, attempt.number(),
                     slots, ended);
   AddStandbys(attempt, placed, ended, timeline);

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "controller/core/state/attempt_outcome.h"
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/rollbacks.h"
 #include "controller/core/state/starting_point.h"
@@ -18,9 +19,9 @@ namespace {
 void SetStart(const JobEntry& entry, v1::JobPlaced& placed) {
   const v1::Attempt* before = NewestAttempt(entry);
   const StartingPoint start = NextStartingPoint(entry.job);
-  const bool was_paused = entry.job.paused_from_ms() != 0 ||
-                          (before != nullptr && before->stop_reason() == v1::STOP_REASON_PAUSED);
-  placed.set_resumed(before != nullptr && was_paused);
+  const bool resumes =
+      before != nullptr && (entry.job.paused_from_ms() != 0 || IsInterrupted(*before));
+  placed.set_resumed(resumes);
   placed.set_resume_from(start.path);
   placed.set_resume_step(start.step);
   placed.set_resume_attempt(start.attempt);

@@ -13,6 +13,15 @@ bool WasAskedToStop(const v1::RankExited& exited, const v1::Attempt& attempt) {
   return attempt.stopping_time_ms() != 0 && ended_ms >= attempt.stopping_time_ms();
 }
 
+bool WasAskedToSave(const v1::Attempt& attempt) {
+  return attempt.stop_reason() == v1::STOP_REASON_USER || IsInterrupted(attempt);
+}
+
+bool IsInterrupted(const v1::Attempt& attempt) {
+  return attempt.stop_reason() == v1::STOP_REASON_PAUSED ||
+         attempt.stop_reason() == v1::STOP_REASON_YIELDED;
+}
+
 bool HasFailed(const v1::Attempt& attempt) {
   return attempt.stop_reason() == v1::STOP_REASON_FAILED ||
          attempt.stop_reason() == v1::STOP_REASON_STALLED;

@@ -15,6 +15,14 @@ bool IsFailure(const v1::RankExited& exited);
 // is a consequence of the stop, not a cause.
 bool WasAskedToStop(const v1::RankExited& exited, const v1::Attempt& attempt);
 
+// Returns true if the ranks were asked to save and exit although nothing had failed: by a user, or
+// by the controller (yield.h).
+bool WasAskedToSave(const v1::Attempt& attempt);
+
+// Returns true if the attempt was stopped by a pause or a yield. Such a stop is no failure, and the
+// job continues with a later attempt.
+bool IsInterrupted(const v1::Attempt& attempt);
+
 // Returns true if the attempt was stopped because it failed or stalled.
 bool HasFailed(const v1::Attempt& attempt);
 

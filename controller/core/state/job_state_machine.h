@@ -40,6 +40,7 @@ inline constexpr std::array kJobTransitions{
     Transition<v1::JobState>{v1::JOB_STATE_RECOVERING, v1::JOB_STATE_PAUSED},
     Transition<v1::JobState>{v1::JOB_STATE_PAUSING, v1::JOB_STATE_PAUSED},
     Transition<v1::JobState>{v1::JOB_STATE_PAUSING, v1::JOB_STATE_RECOVERING},
+    Transition<v1::JobState>{v1::JOB_STATE_PAUSING, v1::JOB_STATE_QUEUED},
     Transition<v1::JobState>{v1::JOB_STATE_PAUSING, v1::JOB_STATE_STOPPING},
     Transition<v1::JobState>{v1::JOB_STATE_PAUSING, v1::JOB_STATE_FAILED},
     Transition<v1::JobState>{v1::JOB_STATE_PAUSED, v1::JOB_STATE_QUEUED},
@@ -77,9 +78,9 @@ constexpr bool HasNoWayOut(v1::JobState state) {
 static_assert(std::ranges::all_of(kJobTransitions, [](const auto& edge) {
   return HasEnded(edge.from) == HasNoWayOut(edge.from) && HasEnded(edge.to) == HasNoWayOut(edge.to);
 }));
-// A recovering job never returns to QUEUED, because it keeps its slots. Only a pause releases the
-// slots. A paused job starts again only through the queue. A stopping job neither starts again nor
-// succeeds.
+// A recovering job never returns to QUEUED, because it keeps its slots. Only a pause or a yield
+// releases the slots. A paused job starts again only through the queue. A stopping job neither
+// starts again nor succeeds.
 static_assert(!CanMove(v1::JOB_STATE_RECOVERING, v1::JOB_STATE_QUEUED));
 static_assert(!CanMove(v1::JOB_STATE_PAUSED, v1::JOB_STATE_STARTING) &&
               !CanMove(v1::JOB_STATE_HELD, v1::JOB_STATE_STARTING));

@@ -1,5 +1,6 @@
 #include "controller/core/state/job_timing.h"
 
+#include "controller/core/state/attempt_outcome.h"
 #include "controller/core/support/wait.h"
 
 namespace trainyard::controller {
@@ -13,9 +14,8 @@ int64_t StopGraceMs(const JobEntry& entry) {
   if (entry.kill_requested) return 0;
   const int64_t grace_ms = ToMs(entry.job.spec().stop_grace());
   const v1::Attempt& attempt = *LiveAttempt(entry);
-  const bool is_asked = attempt.stop_reason() == v1::STOP_REASON_USER ||
-                        attempt.stop_reason() == v1::STOP_REASON_PAUSED;
-  const bool whole_gang_saves = is_asked && entry.first_failure_ms == 0 && !attempt.has_verdict();
+  const bool whole_gang_saves =
+      WasAskedToSave(attempt) && entry.first_failure_ms == 0 && !attempt.has_verdict();
   return whole_gang_saves ? grace_ms : std::min(grace_ms, kUnwantedGraceMs);
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/state/attempt_outcome.h"
 #include "controller/core/state/gang.h"
 #include "controller/core/state/rollbacks.h"
 #include "controller/core/state/starting_point.h"
@@ -94,9 +95,9 @@ class Guard {
   // Returns true if the attempt is in a state in which the job may roll back. A failed attempt is
   // included, because its ranks may have exited because of the same loss before the record arrived.
   bool MayGoBack() const {
-    // A checkpoint that was saved for a pause may contain the spike. Therefore a record that
-    // arrives after the pause can still cause a rollback.
-    if (Runs() || attempt_.stop_reason() == v1::STOP_REASON_PAUSED) return true;
+    // A checkpoint that was saved for a pause or a yield may contain the spike. Therefore a record
+    // that arrives after the request can still cause a rollback.
+    if (Runs() || IsInterrupted(attempt_)) return true;
     return job_.state() == v1::JOB_STATE_RECOVERING &&
            attempt_.stop_reason() == v1::STOP_REASON_FAILED;
   }

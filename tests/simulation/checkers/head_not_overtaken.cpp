@@ -1,5 +1,5 @@
-// Jobs get their first slots in the order in which they entered the queue. A resumed job enters the
-// queue again, and the rule applies to its first slots after the pause.
+// Jobs get their first slots in the order in which they entered the queue. A resumed job and a job
+// that has yielded its slots enter the queue again, and the rule applies to their next slots.
 #include <map>
 #include <set>
 
@@ -26,6 +26,7 @@ class HeadNotOvertakenChecker : public Checker {
       }
       if (event.has_attempt_ended()) live_.erase(event.attempt_ended().job_id());
       Note(event);
+      NoteYields(event);
     }
     return "";
   }
@@ -44,6 +45,18 @@ class HeadNotOvertakenChecker : public Checker {
     }
     if (event.has_job_ended()) Leave(event.job_ended().job_id());
     if (event.has_job_placed()) queued_.erase(event.job_placed().job_id());
+  }
+
+  // A job enters the queue again when the attempt that yielded has ended, unless a user has paused
+  // the job in the meantime.
+  void NoteYields(const v1::Event& event) {
+    if (event.has_attempt_yielded()) yielding_.insert(event.attempt_yielded().job_id());
+    if (event.has_job_paused()) paused_.insert(event.job_paused().job_id());
+    if (event.has_job_resumed()) paused_.erase(event.job_resumed().job_id());
+    const v1::AttemptEnded& ended = event.attempt_ended();
+    if (!event.has_attempt_ended() || yielding_.erase(ended.job_id()) == 0) return;
+    const bool continues = ended.retry_not_before_ms() != 0;
+    if (continues && !paused_.contains(ended.job_id())) Enter(ended.job_id());
   }
 
   // A job whose dependencies have not all succeeded enters the queue when the last one succeeds.
@@ -72,6 +85,8 @@ class HeadNotOvertakenChecker : public Checker {
   std::set<int64_t> dependent_;                // Queued jobs that are not in the queue yet.
   std::map<int64_t, std::set<int64_t>> open_;  // Dependencies that have not succeeded, by job.
   std::set<int64_t> live_;                     // Jobs with an attempt that has not ended.
+  std::set<int64_t> yielding_;                 // Jobs whose live attempt yields its slots.
+  std::set<int64_t> paused_;                   // Jobs that users have paused.
 };
 
 }  // namespace

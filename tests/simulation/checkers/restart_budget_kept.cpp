@@ -27,8 +27,10 @@ class RestartBudgetKeptChecker : public Checker {
         started_on_[event.job_placed().job_id()].clear();
         verdicts_.erase(event.job_placed().job_id());
         paused_.erase(event.job_placed().job_id());
+        yielded_.erase(event.job_placed().job_id());
       }
       if (event.has_job_paused()) paused_.insert(event.job_paused().job_id());
+      if (event.has_attempt_yielded()) yielded_.insert(event.attempt_yielded().job_id());
       // A job that a user resumes does not wait for the end of its backoff.
       if (event.has_job_resumed()) not_before_.erase(event.job_resumed().job_id());
       if (event.has_rank_started()) {
@@ -46,9 +48,12 @@ class RestartBudgetKeptChecker : public Checker {
       }
       if (!event.has_attempt_ended() || event.attempt_ended().retry_not_before_ms() == 0) continue;
       const int64_t job_id = event.attempt_ended().job_id();
-      not_before_[job_id] = event.attempt_ended().retry_not_before_ms();
+      // A job that yielded its slots returns to the queue without a backoff.
+      const bool yielded = yielded_.contains(job_id);
+      if (!yielded) not_before_[job_id] = event.attempt_ended().retry_not_before_ms();
       if (event.attempt_ended().uncounted()) {
-        if (paused_.contains(job_id) && !verdicts_.contains(job_id)) continue;
+        const bool interrupted = yielded || paused_.contains(job_id);
+        if (interrupted && !verdicts_.contains(job_id)) continue;
         const v1::Verdict& verdict = verdicts_[job_id];
         constexpr int kTryAgain = 75, kBadCheckpoint = 74;
         if (verdict.cause() == v1::VERDICT_CAUSE_LOSS_SPIKE) continue;
@@ -88,6 +93,8 @@ class RestartBudgetKeptChecker : public Checker {
   // placement of the newest attempt.
   std::map<int64_t, v1::Verdict> verdicts_;
   std::set<int64_t> paused_;
+  // Jobs whose newest attempt was asked to yield its slots.
+  std::set<int64_t> yielded_;
   // The newest placement of each job, and the nodes on which that placement's ranks have started.
   std::map<int64_t, v1::JobPlaced> placed_;
   std::map<int64_t, std::set<std::string>> started_on_;

@@ -105,6 +105,8 @@ const DESCRIPTIONS: { [K in Kind]?: Describe<K> } = {
       'good',
       'check',
     ),
+  attempt_yielded: (f) =>
+    line(`attempt ${f.attempt} yields its slots: ${f.yield?.reason ?? ''}`, 'warn', 'pause'),
   attempt_cleared: (f) =>
     line(`a node confirmed that attempt ${f.attempt} has ended there`, 'idle', 'dot'),
   attempt_ended: (f) =>

@@ -10,6 +10,7 @@ const look = (change: object) => {
 
 it('is not red for an attempt that was asked to stop', () => {
   expect(look({ stop_reason: 'paused' })).toBe('paused idle');
+  expect(look({ stop_reason: 'yielded' })).toBe('yielded idle');
   expect(look({ stop_reason: 'user' })).toBe('stopped idle');
   expect(look({ verdict: { cause: 'stopped' } })).toBe('stopped idle');
   expect(look({})).toBe('ended idle');

@@ -9,6 +9,7 @@ interface Outcome extends Pick<Attempt, 'state' | 'stop_reason'> {
 // An attempt that was stopped at a user's request has no verdict.
 function endedLook({ stop_reason: reason }: Outcome): StateLook {
   if (reason === 'paused') return { word: 'paused', tone: 'idle', icon: 'pause' };
+  if (reason === 'yielded') return { word: 'yielded', tone: 'idle', icon: 'pause' };
   if (reason === 'user') return { word: 'stopped', tone: 'idle', icon: 'stop' };
   return { word: 'ended', tone: 'idle', icon: 'stop' };
 }
