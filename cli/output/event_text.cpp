@@ -128,6 +128,10 @@ std::string RequestText(const v1::Event& event) {
     return reason.empty() ? "pause requested" : absl::StrCat("paused: ", reason);
   }
   if (event.has_job_resumed()) return "resumed";
+  if (event.has_job_moved()) {
+    return absl::StrCat("moved to queue ", event.job_moved().queue(), " with priority ",
+                        event.job_moved().priority());
+  }
   return event.job_stop_requested().kill() ? "kill requested" : "stop requested";
 }
 
@@ -189,6 +193,15 @@ std::string ClearedText(const v1::AttemptCleared& cleared, const NodeNames& name
                       cleared.attempt(), " has ended there");
 }
 
+std::string AttemptEndText(const v1::Event& event) {
+  if (event.has_attempt_yielded()) {
+    return absl::StrCat("attempt ", event.attempt_yielded().attempt(),
+                        " yields its slots: ", event.attempt_yielded().yield().reason());
+  }
+  return absl::StrCat("attempt ", event.attempt_ended().attempt(), " ended",
+                      AfterUnlessEmpty(" at step ", event.attempt_ended().last_step()));
+}
+
 }  // namespace
 
 std::string EventText(const v1::Event& event, const NodeNames& names) {
@@ -213,17 +226,15 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kAttemptHealing:
     case v1::Event::kAttemptHealed:
       return HealText(event);
-    case v1::Event::kAttemptYielded:
-      return absl::StrCat("attempt ", event.attempt_yielded().attempt(),
-                          " yields its slots: ", event.attempt_yielded().yield().reason());
     case v1::Event::kAttemptCleared:
       return ClearedText(event.attempt_cleared(), names);
+    case v1::Event::kAttemptYielded:
     case v1::Event::kAttemptEnded:
-      return absl::StrCat("attempt ", event.attempt_ended().attempt(), " ended",
-                          AfterUnlessEmpty(" at step ", event.attempt_ended().last_step()));
+      return AttemptEndText(event);
     case v1::Event::kJobStopRequested:
     case v1::Event::kJobPaused:
     case v1::Event::kJobResumed:
+    case v1::Event::kJobMoved:
       return RequestText(event);
     case v1::Event::kJobEnded:
     case v1::Event::kJobArchived:

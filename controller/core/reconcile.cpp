@@ -9,12 +9,16 @@
 #include "controller/core/attempt_watch.h"
 #include "controller/core/decide/lost_history.h"
 #include "controller/core/decide/node_removal.h"
+#include "controller/core/event_log/event_job.h"
 #include "controller/core/event_log/event_node.h"
 #include "controller/core/health/node_evidence.h"
 #include "controller/core/health/node_health.h"
 #include "controller/core/health/quarantine.h"
+#include "controller/core/schedule/expected_ends.h"
 #include "controller/core/schedule/placement_events.h"
+#include "controller/core/schedule/preemption.h"
 #include "controller/core/schedule/rendezvous_ports.h"
+#include "controller/core/state/yield.h"
 #include "controller/core/verdict/dependency_failure.h"
 
 namespace trainyard::controller {
@@ -52,6 +56,26 @@ std::vector<v1::Event> NodeEvents(const ClusterState& state, const Observations&
   return events;
 }
 
+// Asks the jobs that the schedule preempts to yield their slots. If anything else happens to one of
+// the jobs, the next pass decides again.
+void AddPreemptions(const ClusterState& state, Timestamp now, Plan& plan) {
+  std::set<int64_t> changing;
+  for (const v1::Event& event : plan.events) changing.insert(JobIdOf(event));
+  for (const Preemption& preemption : plan.schedule.preemptions) {
+    std::vector<v1::Event> events;
+    for (const int64_t job_id : preemption.job_ids) {
+      v1::Yield yield;
+      yield.set_cause(v1::YIELD_CAUSE_PREEMPTED);
+      yield.set_for_job_id(preemption.for_job_id);
+      yield.set_reason(PreemptionText(state, preemption.for_job_id, now));
+      auto event = YieldEvent(state.jobs.at(job_id), yield, now);
+      if (event.has_value() && !changing.contains(job_id)) events.push_back(*std::move(event));
+    }
+    if (events.size() != preemption.job_ids.size()) continue;
+    std::ranges::move(events, std::back_inserter(plan.events));
+  }
+}
+
 }  // namespace
 
 Plan Reconcile(const ClusterState& state, const Observations& observations,
@@ -72,11 +96,13 @@ Plan Reconcile(const ClusterState& state, const Observations& observations,
   if (plan.schedule.awaits_workers) return plan;
   NodeLimits limits{ChangingNodes(state, observations, plan.events), ClosedNodes(state, now),
                     &observations.roots};
-  plan.schedule = MakeSchedule(state, ports, std::move(limits), now);
+  plan.schedule =
+      MakeSchedule(state, ports, std::move(limits), ExpectedEndOf(state, observations, now), now);
   for (const Placement& placement : plan.schedule.placements) {
     std::ranges::move(PlacementEvents(state, observations.roots, placement, now),
                       std::back_inserter(plan.events));
   }
+  AddPreemptions(state, now, plan);
   return plan;
 }
 

@@ -16,6 +16,7 @@
 #include "controller/core/ledger/ledger.h"
 #include "controller/core/observations/time_use.h"
 #include "controller/core/state/attempt_outcome.h"
+#include "controller/core/state/job_timing.h"
 #include "controller/core/state/prerequisites.h"
 #include "controller/core/state/restart_budget.h"
 #include "controller/core/support/text.h"
@@ -102,16 +103,6 @@ std::map<Enum, int64_t> Zeros(std::initializer_list<Enum> values) {
   std::map<Enum, int64_t> counts;
   for (const Enum value : values) counts[value] = 0;
   return counts;
-}
-
-// Returns the time since which a job that was never placed waits for slots. Time in which it was
-// held, or waited for other jobs to succeed, does not count.
-Timestamp QueuedSince(const v1::Job& job) {
-  Timestamp since = job.submitted_time_ms() + job.paused_ms();
-  for (const v1::Prerequisite& prerequisite : job.after()) {
-    since = std::max<Timestamp>(since, prerequisite.ended_time_ms());
-  }
-  return since;
 }
 
 void AddJobCounts(const ClusterSources& sources, Timestamp now, MetricSet& metrics) {

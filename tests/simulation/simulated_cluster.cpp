@@ -66,7 +66,7 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(ReplayEqualsLive());
   checkers_.push_back(RestartBudgetKept());
   checkers_.push_back(HealthyJobsNotRestarted());
-  checkers_.push_back(HeadNotOvertaken());
+  checkers_.push_back(SmallerRequestsFirst());
   checkers_.push_back(ResumesFromNewestSoundCheckpoint());
   checkers_.push_back(CordonKeepsRanksOff());
   checkers_.push_back(NodeFaultsCostNothing());

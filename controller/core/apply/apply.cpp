@@ -43,6 +43,8 @@ void AddJob(const v1::JobSubmitted& submitted, v1::JobSpec spec, const v1::Event
   job.set_id(submitted.job_id());
   job.set_name(spec.name());
   job.set_user(submitted.user());
+  job.set_queue(spec.queue());
+  job.set_priority(spec.priority());
   job.set_state(v1::JOB_STATE_QUEUED);
   *job.mutable_spec() = std::move(spec);
   entry.origin_list =
@@ -142,6 +144,23 @@ void ApplyKind(const v1::JobDeleted& deleted, const v1::Event&, ClusterState& st
   ForgetJob(deleted.job_id(), state);
 }
 
+void ApplyKind(const v1::JobMoved& moved, const v1::Event&, ClusterState& state) {
+  v1::Job& job = EntryOf(moved.job_id(), state).job;
+  const bool waits = state.pending_jobs.Contains(QueueKeyOf(job));
+  if (waits) RemoveWaiting(job, state);
+  job.set_queue(moved.queue());
+  job.set_priority(moved.priority());
+  if (waits) AddWaiting(job, state);
+}
+
+void ApplyToQueue(const v1::Event& event, ClusterState& state) {
+  if (event.has_queue_deleted()) {
+    state.queues.erase(event.queue_deleted().name());
+  } else {
+    state.queues[event.queue_set().queue().name()] = event.queue_set().queue();
+  }
+}
+
 void ApplyKind(const v1::LayoutChosen& chosen, const v1::Event&, ClusterState& state) {
   std::vector<v1::GrantedLayout>& layouts = EntryOf(chosen.job_id(), state).layouts;
   layouts.push_back(chosen.layout());
@@ -153,6 +172,7 @@ void ApplyUserRequest(const v1::Event& event, ClusterState& state) {
   if (event.has_note_written() || event.has_note_deleted()) return ApplyToNotes(event, state);
   if (event.has_job_paused()) return TakePaused(event, state);
   if (event.has_job_resumed()) return TakeResumed(event, state);
+  if (event.has_job_moved()) return ApplyKind(event.job_moved(), event, state);
   ApplyKind(event.job_stop_requested(), event, state);
 }
 
@@ -186,12 +206,14 @@ void ApplyBeforePlacement(const v1::Event& event, ClusterState& state) {
   ApplyKind(event.job_submitted(), event, state);
 }
 
-void ChangeState(const v1::Event& event, ClusterState& state) {
+// Applies an event about a job. Returns false for other events.
+bool ChangeJob(const v1::Event& event, ClusterState& state) {
   using E = v1::Event;
   switch (event.kind_case()) {
     case E::kJobSubmitted:
     case E::kLayoutChosen:
-      return ApplyBeforePlacement(event, state);
+      ApplyBeforePlacement(event, state);
+      return true;
     case E::kJobPlaced:
     case E::kRankStarted:
     case E::kRankExited:
@@ -207,23 +229,41 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
     case E::kAttemptYielded:
     case E::kAttemptCleared:
     case E::kAttemptEnded:
-      return ApplyToAttempt(event, state);
+      ApplyToAttempt(event, state);
+      return true;
     case E::kJobStopRequested:
     case E::kJobPaused:
     case E::kJobResumed:
+    case E::kJobMoved:
     case E::kNoteWritten:
     case E::kNoteDeleted:
-      return ApplyUserRequest(event, state);
+      ApplyUserRequest(event, state);
+      return true;
     case E::kCheckpointPublished:
     case E::kCheckpointDeleted:
     case E::kCheckpointRejected:
-      return ApplyToCheckpoint(event, state);
+      ApplyToCheckpoint(event, state);
+      return true;
     case E::kAlertRaised:
-      return ApplyKind(event.alert_raised(), event, state);
+      ApplyKind(event.alert_raised(), event, state);
+      return true;
     case E::kJobEnded:
     case E::kJobArchived:
     case E::kJobDeleted:
-      return ApplyEnd(event, state);
+      ApplyEnd(event, state);
+      return true;
+    default:
+      return false;
+  }
+}
+
+void ChangeState(const v1::Event& event, ClusterState& state) {
+  using E = v1::Event;
+  if (ChangeJob(event, state)) return;
+  switch (event.kind_case()) {
+    case E::kQueueSet:
+    case E::kQueueDeleted:
+      return ApplyToQueue(event, state);
     case E::kStoreRestored:
     case E::kEventsLost:
     case E::kStoreDataLost:
@@ -242,16 +282,17 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
     case E::kNodeBlamed:
     case E::kNodeReleased:
       return ApplyToNode(event, state);
-    case E::KIND_NOT_SET:
-      break;
+    default:
+      DieOfBrokenInvariant(
+          "the event log contains an event of a kind that this version does not know");
   }
-  DieOfBrokenInvariant("the event log contains an event of a kind that this version does not know");
 }
 
 }  // namespace
 
 void Apply(const v1::Event& event, ClusterState& state) {
   ChangeState(event, state);
+  SettleUsages(event.time_ms(), state);
   state.clock.set_newest_ms(event.time_ms());
 }
 

@@ -48,6 +48,7 @@ void ApplyKind(const v1::JobPlaced& placed, const v1::Event& event, ClusterState
   JobEntry& entry = EntryOf(placed.job_id(), state);
   v1::Job& job = entry.job;
   RemoveWaiting(job, state);
+  job.clear_preempts();
   const v1::Attempt* before = NewestAttempt(entry);
   if (before != nullptr) {
     Require(before->state() == v1::ATTEMPT_STATE_ENDED && before->number() < placed.attempt(),

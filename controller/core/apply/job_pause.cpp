@@ -74,6 +74,7 @@ void CompletePause(JobEntry& entry, ClusterState& state) {
   NotePauseBegin(job);
   job.set_not_before_ms(0);
   RemoveWaiting(job, state);
+  job.clear_preempts();
   if (newest != nullptr) ReleaseSlots(job.id(), *newest, state);
   AddWaiting(job, state);
 }

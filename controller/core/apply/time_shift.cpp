@@ -73,6 +73,8 @@ constexpr FieldMeaning kFields[] = {
     {"RankExited.corrected_ms", TimeField::kMoment},
     {"RankExited.time_ms", TimeField::kForeign},
     {"Rollback.time_ms", TimeField::kMoment},
+    {"SlotUsage.at_ms", TimeField::kMoment},
+    {"SlotUsage.slot_ms", TimeField::kDuration},
     {"TimeUse.checkpoint_ms", TimeField::kDuration},
     {"TimeUse.data_stall_ms", TimeField::kDuration},
     {"TimeUse.diverged_ms", TimeField::kDuration},
@@ -182,6 +184,7 @@ void TakeClockSet(const v1::ClockSet& set, ClusterState& state) {
   }
   for (v1::HistoryLoss& loss : state.losses) ShiftTimes(step_ms, loss);
   ShiftCapacity(step_ms, state.capacity);
+  for (auto& [key, usage] : state.usages) usage.at = Shifted(step_ms, usage.at);
   std::set<std::pair<Timestamp, int64_t>> ended;
   for (const auto& [time, id] : state.ended_jobs) ended.insert({time + step_ms, id});
   state.ended_jobs = std::move(ended);

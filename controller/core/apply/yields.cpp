@@ -7,6 +7,21 @@
 #include "controller/core/support/invariant.h"
 
 namespace trainyard::controller {
+namespace {
+
+// Lets the job for which another one was preempted go before the order of the queues, so that no
+// other job takes the slots that become free.
+void LetPrecede(int64_t job_id, ClusterState& state) {
+  const auto found = state.jobs.find(job_id);
+  if (found == state.jobs.end()) return;
+  v1::Job& job = found->second.job;
+  if (!state.pending_jobs.Contains(QueueKeyOf(job))) return;
+  RemoveWaiting(job, state);
+  job.set_preempts(true);
+  AddWaiting(job, state);
+}
+
+}  // namespace
 
 void TakeYielded(const v1::Event& event, ClusterState& state) {
   const v1::AttemptYielded& yielded = event.attempt_yielded();
@@ -18,6 +33,9 @@ void TakeYielded(const v1::Event& event, ClusterState& state) {
   *attempt.mutable_yield() = yielded.yield();
   StopAttempt(v1::STOP_REASON_YIELDED, event.time_ms(), attempt);
   MoveJob(v1::JOB_STATE_PAUSING, entry.job);
+  if (yielded.yield().cause() == v1::YIELD_CAUSE_PREEMPTED) {
+    LetPrecede(yielded.yield().for_job_id(), state);
+  }
 }
 
 void CompleteYield(JobEntry& entry, ClusterState& state) {

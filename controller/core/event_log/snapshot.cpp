@@ -48,6 +48,25 @@ void AddArchiveFields(const ClusterState& state, v1::Snapshot& snapshot) {
   }
 }
 
+void AddQueues(const ClusterState& state, v1::Snapshot& snapshot) {
+  for (const auto& [name, queue] : state.queues) *snapshot.add_queues() = queue;
+  for (const auto& [key, usage] : state.usages) {
+    v1::SlotUsage& added = *snapshot.add_usages();
+    added.set_device(key.kind);
+    added.set_queue(key.queue);
+    added.set_user(key.user);
+    added.set_slot_ms(usage.slot_ms);
+    added.set_at_ms(usage.at);
+  }
+}
+
+void TakeQueues(const v1::Snapshot& snapshot, ClusterState& state) {
+  for (const v1::Queue& queue : snapshot.queues()) state.queues[queue.name()] = queue;
+  for (const v1::SlotUsage& usage : snapshot.usages()) {
+    state.usages[{usage.device(), usage.queue(), usage.user()}] = {usage.slot_ms(), usage.at_ms()};
+  }
+}
+
 void SetBinding(const NodeBinding& binding, v1::NodeSnapshot& node) {
   node.set_node_key(binding.key);
   node.set_secret_hash(binding.secret_hash);
@@ -146,6 +165,7 @@ v1::Snapshot ToSnapshot(ClusterState state, uint64_t last_sequence) {
   }
   if (state.capacity.since_ms() > 0) *snapshot.mutable_capacity() = state.capacity;
   *snapshot.mutable_clock() = state.clock;
+  AddQueues(state, snapshot);
   return snapshot;
 }
 
@@ -175,6 +195,7 @@ ClusterState FromSnapshot(v1::Snapshot snapshot) {
   state.capacity = std::move(*snapshot.mutable_capacity());
   state.losses.assign(snapshot.losses().begin(), snapshot.losses().end());
   state.clock = std::move(*snapshot.mutable_clock());
+  TakeQueues(snapshot, state);
   RebuildIndexes(state);
   return state;
 }

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <iterator>
+#include <optional>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -15,11 +17,13 @@
 #include "controller/core/observations/root_sightings.h"
 #include "controller/core/schedule/admission.h"
 #include "controller/core/schedule/layout_choice.h"
+#include "controller/core/schedule/queue_order.h"
 #include "controller/core/schedule/schedule.h"
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/job_state_machine.h"
 #include "controller/core/state/job_timing.h"
 #include "controller/core/state/prerequisites.h"
+#include "controller/core/state/queues.h"
 #include "controller/core/support/text.h"
 #include "proto/json/enum_text.h"
 #include "proto/text/duration_text.h"
@@ -143,43 +147,60 @@ v1::PendingReason LayoutIsBeingChosen() {
                 "the layout of the job is being chosen, which takes about a second");
 }
 
-// Returns true if the job, which must be the first in the queue, waits for a layout choice. If the
+v1::DeviceKind KindOf(const v1::Job& job) { return GangRequestOf(job.spec()).kind; }
+
+// Returns true if the job, which must be the first in its queue, waits for a layout choice. If the
 // newest schedule names the job as the head, the head's shortage decides. Otherwise the job's
 // choices decide.
 bool AwaitsChoice(const ClusterView& view, const JobEntry& entry) {
   if (view.schedule.awaits_workers) return false;
-  const std::optional<QueueHead>& head = view.schedule.head;
-  if (head.has_value() && head->job_id == entry.job.id()) {
-    return head->shortage == Shortage::kLayout;
-  }
+  const QueueHead* head = view.schedule.AsHead(entry.job.id());
+  if (head != nullptr) return head->shortage == Shortage::kLayout;
   return GangRequestOf(entry.job.spec()).auto_layout && NewestFullChoice(entry) == nullptr;
 }
 
-// Returns the job that the newest schedule names as the head, if the job still waits. Otherwise
-// returns the first job in the queue that requests slots, or nullptr if there is none.
-const JobEntry* HeadOfQueue(const ClusterView& view) {
-  if (view.schedule.head.has_value()) {
-    const JobEntry* head = FindEntry(view.state, view.schedule.head->job_id);
+// Returns the job that the newest schedule names as the head of this kind, if the job still waits.
+// Otherwise returns the first waiting job of this kind that requests slots, or nullptr if there is
+// none.
+const JobEntry* HeadOfQueue(const ClusterView& view, v1::DeviceKind kind) {
+  if (const QueueHead* known = view.schedule.HeadOf(kind)) {
+    const JobEntry* head = FindEntry(view.state, known->job_id);
     const bool waits = head != nullptr && view.state.pending_jobs.Contains(QueueKeyOf(head->job));
     if (waits) return head;
   }
-  for (const QueueKey& place : view.state.pending_jobs) {
-    const JobEntry& entry = view.state.jobs.at(place.job_id);
+  const std::vector<ClassRank> classes = RankClasses(view.state, kind, view.now);
+  for (OrderedJobs jobs(classes); !jobs.empty(); jobs.Advance()) {
+    const JobEntry& entry = view.state.jobs.at(jobs.front().job_id);
     if (RequestsSlots(entry, view.now)) return &entry;
   }
   return nullptr;
 }
 
 v1::PendingReason WhyHeadWaits(const ClusterView& view, const JobEntry& entry) {
-  const std::optional<QueueHead>& head = view.schedule.head;
   if (view.schedule.awaits_workers) {
     return Reason(v1::PENDING_CODE_RESOURCES,
                   "the controller has just started; before it places jobs, it waits for its "
                   "workers to attach");
   }
-  if (head.has_value() && head->job_id == entry.job.id()) return WhyShort(view, entry, *head);
+  const QueueHead* head = view.schedule.AsHead(entry.job.id());
+  if (head != nullptr) return WhyShort(view, entry, *head);
   return Reason(v1::PENDING_CODE_RESOURCES,
                 "enough slots are free, and the job will be placed shortly");
+}
+
+// Returns the refusal of the newest pass, or nullopt if there is none.
+std::optional<Refusal> RefusalOf(const ClusterView& view, const v1::Job& job) {
+  const auto found = view.schedule.refusals.find(ClassOf(job));
+  if (found == view.schedule.refusals.end()) return std::nullopt;
+  return found->second;
+}
+
+// Returns ". It gets them within 20 min if running jobs end as expected", or "" if the time is
+// unknown.
+std::string PromiseText(Timestamp promised, Timestamp now) {
+  if (promised >= now + kUnknownRunMs / 2 || promised <= now) return "";
+  return absl::StrCat(". The slots are free within ", DurationText(promised - now),
+                      " if running jobs end as expected");
 }
 
 v1::PendingReason WhyBacksOff(const v1::Job& job, const v1::Attempt& failed, Timestamp now) {
@@ -228,6 +249,11 @@ v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const
               : absl::StrCat("; the nodes of the job must all see the same directory at ",
                              roots.path, ": ", differences)));
   reason.set_advice(HeadAdvice(view.state, shape, head.fitting_nodes));
+  const std::string promise = PromiseText(head.promised, view.now);
+  if (!promise.empty()) {
+    reason.set_promised_ms(head.promised);
+    reason.set_message(absl::StrCat(reason.message(), promise));
+  }
   return reason;
 }
 
@@ -260,59 +286,98 @@ v1::PendingCode PendingCodeOf(const ClusterView& view, const JobEntry& entry) {
   if (!view.state.pending_jobs.Contains(QueueKeyOf(job))) return v1::PENDING_CODE_NOT_PENDING;
   if (!IsDue(entry, view.now)) return v1::PENDING_CODE_BACKOFF;
   if (HasNoLayout(entry)) return v1::PENDING_CODE_LAYOUT;
-  const JobEntry* head = HeadOfQueue(view);
-  if (QueueKeyOf(head->job) < QueueKeyOf(job)) return v1::PENDING_CODE_PRIORITY;
+  if (RefusalOf(view, job) == Refusal::kQuota) return v1::PENDING_CODE_QUOTA;
+  const JobEntry* head = HeadOfQueue(view, KindOf(job));
+  if (head != &entry) return v1::PENDING_CODE_PRIORITY;
   return AwaitsChoice(view, entry) ? v1::PENDING_CODE_LAYOUT : v1::PENDING_CODE_RESOURCES;
 }
 
-bool PendingExplainer::IsBehindHead(const QueueKey& key) const {
-  const JobEntry* head = HeadOfQueue(view_);
-  return head != nullptr && QueueKeyOf(head->job) < key;
+bool PendingExplainer::IsBehindHead(const v1::Job& job) const {
+  const JobEntry* head = HeadOfQueue(view_, KindOf(job));
+  return head != nullptr &&
+         CountBefore(view_.state, head->job, view_.now) < CountBefore(view_.state, job, view_.now);
 }
 
-int PendingExplainer::CountAhead(const QueueKey& key) {
-  if (!without_position_.has_value()) {
-    // The head keeps its position even during its backoff, because other jobs wait for it.
-    const JobEntry* head = HeadOfQueue(view_);
-    without_position_.emplace();
-    // Only recovering jobs and jobs with auto_layout can be in a backoff or lack a layout.
-    const auto add = [&](int64_t id) {
-      const JobEntry& entry = view_.state.jobs.at(id);
-      if (&entry == head || RequestsSlots(entry, view_.now)) return;
-      without_position_->push_back(QueueKeyOf(entry.job));
-    };
-    for (const auto& [id, reservation] : view_.state.reservations) add(id);
-    for (const int64_t id : view_.state.pending_auto_jobs) add(id);
-    std::ranges::sort(*without_position_);
-    const auto repeated = std::ranges::unique(*without_position_);
-    without_position_->erase(repeated.begin(), repeated.end());
+int PendingExplainer::CountAhead(const v1::Job& job) const {
+  // The head keeps its position even during its backoff, because other jobs wait for it.
+  const JobEntry* head = HeadOfQueue(view_, KindOf(job));
+  int64_t ahead = CountBefore(view_.state, job, view_.now);
+  // Only recovering jobs and jobs with auto_layout can be in a backoff or lack a layout.
+  const auto skip = [&](int64_t id) {
+    const JobEntry& entry = view_.state.jobs.at(id);
+    if (&entry == head || RequestsSlots(entry, view_.now)) return;
+    if (KindOf(entry.job) != KindOf(job)) return;
+    if (CountBefore(view_.state, entry.job, view_.now) < CountBefore(view_.state, job, view_.now)) {
+      --ahead;
+    }
+  };
+  std::set<int64_t> without_position = view_.state.pending_auto_jobs;
+  for (const auto& [id, reservation] : view_.state.reservations) without_position.insert(id);
+  std::ranges::for_each(without_position, skip);
+  return static_cast<int>(ahead);
+}
+
+const std::map<int64_t, int>& PendingExplainer::Positions(v1::DeviceKind kind) {
+  const auto [found, is_new] = positions_.try_emplace(kind);
+  if (!is_new) return found->second;
+  // The head keeps its position even during its backoff, because other jobs wait for it.
+  const JobEntry* head = HeadOfQueue(view_, kind);
+  int position = 0;
+  for (const int64_t id : JobsInOrder(view_.state, kind, view_.now)) {
+    const JobEntry& entry = view_.state.jobs.at(id);
+    if (&entry != head && !RequestsSlots(entry, view_.now)) continue;
+    found->second[id] = ++position;
   }
-  const auto skipped =
-      std::ranges::lower_bound(*without_position_, key) - without_position_->begin();
-  return static_cast<int>(view_.state.pending_jobs.CountBefore(key)) - static_cast<int>(skipped);
+  return found->second;
 }
 
 int PendingExplainer::QueuePosition(const JobEntry& entry) {
-  const QueueKey key = QueueKeyOf(entry.job);
   const bool has_position =
-      view_.state.pending_jobs.Contains(key) && RequestsSlots(entry, view_.now);
-  return has_position ? 1 + CountAhead(key) : 0;
+      view_.state.pending_jobs.Contains(QueueKeyOf(entry.job)) && RequestsSlots(entry, view_.now);
+  return has_position ? Positions(KindOf(entry.job)).at(entry.job.id()) : 0;
 }
 
 const std::string& PendingExplainer::WhatHeadWaitsFor(const JobEntry& head) {
-  if (!head_waits_.has_value()) head_waits_ = WhyHeadWaits(view_, head).message();
-  return *head_waits_;
+  const auto [found, is_new] = head_waits_.try_emplace(head.job.id());
+  if (is_new) found->second = WhyHeadWaits(view_, head).message();
+  return found->second;
 }
 
-v1::PendingReason PendingExplainer::WhyBehind(int ahead) {
-  const JobEntry& head = *HeadOfQueue(view_);
+v1::PendingReason PendingExplainer::WhyBehind(const v1::Job& job, int ahead) {
+  const JobEntry& head = *HeadOfQueue(view_, KindOf(job));
   const std::string& waits = WhatHeadWaitsFor(head);
+  const bool delays = RefusalOf(view_, job) == Refusal::kDelaysHead;
   v1::PendingReason reason =
       Reason(v1::PENDING_CODE_PRIORITY,
              absl::StrCat(LineText(ahead + 1), ", behind ", head.job.name(), " (#", head.job.id(),
                           absl::StartsWith(waits, kNeeds) ? "), which " : "): ", waits));
-  reason.set_advice(absl::StrCat("`trainyard why ", head.job.id(), "` explains the next job"));
+  reason.set_advice(
+      delays && !job.spec().has_time_limit()
+          ? absl::StrCat("slots are free for this job, but it has no `time_limit`; with a limit "
+                         "that ends before ",
+                         head.job.name(), " gets its slots, it starts at once")
+          : absl::StrCat("`trainyard why ", head.job.id(), "` explains the next job"));
   reason.set_blocking_job_id(head.job.id());
+  return reason;
+}
+
+v1::PendingReason PendingExplainer::WhyQuota(const JobEntry& entry) const {
+  const JobClass job_class = ClassOf(entry.job);
+  const v1::SlotQuota quota = QuotaOf(QueueNamed(view_.state, job_class.queue), job_class.kind);
+  const int64_t slots = int64_t{job_class.nodes} * job_class.slots_per_node;
+  const int64_t of_queue = HeldSlotsOf(view_.state, {job_class.kind, job_class.queue, ""});
+  const int64_t of_user =
+      HeldSlotsOf(view_.state, {job_class.kind, job_class.queue, job_class.user});
+  const bool is_queue = quota.max_slots() > 0 && of_queue + slots > quota.max_slots();
+  v1::PendingReason reason =
+      Reason(v1::PENDING_CODE_QUOTA,
+             absl::StrCat(kNeeds, slots, " ", KindName(job_class.kind), " slots, but ",
+                          is_queue ? absl::StrCat("the queue ", job_class.queue, " holds ",
+                                                  of_queue, " and may hold ", quota.max_slots())
+                                   : absl::StrCat(entry.job.user(), " holds ", of_user,
+                                                  " in the queue ", job_class.queue,
+                                                  " and may hold ", quota.max_slots_per_user())));
+  reason.set_advice(absl::StrCat("`trainyard queue` shows the limits of ", job_class.queue));
   return reason;
 }
 
@@ -334,10 +399,12 @@ v1::PendingReason PendingExplainer::ReasonOf(const JobEntry& entry) {
       return WhyBacksOff(entry.job, *NewestAttempt(entry), view_.now);
     case v1::PENDING_CODE_LAYOUT:
       return HasNoLayout(entry) ? WhyNoLayout(entry) : LayoutIsBeingChosen();
+    case v1::PENDING_CODE_QUOTA:
+      return WhyQuota(entry);
     case v1::PENDING_CODE_RESOURCES:
       return WhyHeadWaits(view_, entry);
     case v1::PENDING_CODE_PRIORITY:
-      return WhyBehind(QueuePosition(entry) - 1);
+      return WhyBehind(entry.job, QueuePosition(entry) - 1);
     default:
       return Reason(code, absl::StrCat("is ", EnumText(entry.job.state())));
   }

@@ -2,13 +2,12 @@
 #ifndef TRAINYARD_CONTROLLER_CORE_EXPLAIN_PENDING_REASON_H_
 #define TRAINYARD_CONTROLLER_CORE_EXPLAIN_PENDING_REASON_H_
 
-#include <optional>
+#include <cstdint>
+#include <map>
 #include <string>
-#include <vector>
 
 #include "controller/core/schedule/cluster_view.h"
 #include "controller/core/state/cluster_state.h"
-#include "controller/core/state/job_queue.h"
 #include "trainyard/v1/job.pb.h"
 
 namespace trainyard::controller {
@@ -28,23 +27,28 @@ class PendingExplainer {
 
   v1::PendingReason Why(const JobEntry& entry);
 
-  // Returns true if a job with this key waits because the head of the queue precedes the job.
-  bool IsBehindHead(const QueueKey& key) const;
-  // Returns the number of jobs in the queue before this key.
-  int CountAhead(const QueueKey& key);
-  // Returns the reason for a job that waits behind `ahead` other jobs. The queue must have a head.
-  v1::PendingReason WhyBehind(int ahead);
+  // Returns true if the head of the job's queue precedes the job, which need not be in the queue.
+  bool IsBehindHead(const v1::Job& job) const;
+  // Returns the number of waiting jobs that request slots and precede the job, which need not be in
+  // the queue.
+  int CountAhead(const v1::Job& job) const;
+  // Returns the reason for a job that waits behind `ahead` other jobs. The job's queue must have a
+  // head.
+  v1::PendingReason WhyBehind(const v1::Job& job, int ahead);
 
  private:
   // Returns the job's position in the queue, counted from 1. Returns 0 if the job has no position.
   int QueuePosition(const JobEntry& entry);
+  // Numbers the waiting jobs of one kind that request slots.
+  const std::map<int64_t, int>& Positions(v1::DeviceKind kind);
   v1::PendingReason ReasonOf(const JobEntry& entry);
+  v1::PendingReason WhyQuota(const JobEntry& entry) const;
   const std::string& WhatHeadWaitsFor(const JobEntry& head);
 
   const ClusterView view_;
-  // Pending jobs without a position in the queue, in order. Filled on first use.
-  std::optional<std::vector<QueueKey>> without_position_;
-  std::optional<std::string> head_waits_;
+  std::map<v1::DeviceKind, std::map<int64_t, int>> positions_;
+  // By the number of the head.
+  std::map<int64_t, std::string> head_waits_;
 };
 
 // Returns the reason why `entry` waits while the head of the queue lacks slots. `entry` need not be

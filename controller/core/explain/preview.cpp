@@ -11,11 +11,14 @@
 #include "controller/core/observations/root_sightings.h"
 #include "controller/core/requests/submission.h"
 #include "controller/core/schedule/admission.h"
+#include "controller/core/schedule/expected_ends.h"
+#include "controller/core/schedule/head_promise.h"
 #include "controller/core/schedule/layout_choice.h"
 #include "controller/core/schedule/placement.h"
 #include "controller/core/schedule/schedule.h"
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/prerequisites.h"
+#include "controller/core/state/queues.h"
 #include "proto/jobspec/defaults.h"
 #include "proto/jobspec/rules.h"
 #include "proto/support/status_macros.h"
@@ -29,6 +32,8 @@ JobEntry EntryIfSubmitted(const ClusterView& view, v1::JobSpec spec,
   JobEntry entry;
   entry.job.set_id(view.state.next_job_id);
   entry.job.set_name(spec.name());
+  entry.job.set_queue(spec.queue());
+  entry.job.set_priority(spec.priority());
   *entry.job.mutable_spec() = std::move(spec);
   if (layout != nullptr) entry.layouts.push_back(*layout);
   return entry;
@@ -50,27 +55,41 @@ v1::PendingReason StartsAtOnce(const ClusterView& view, const JobEntry& entry) {
   return reason;
 }
 
+// Lets the pass place the job only if that does not delay the head of its queue.
+void AcceptBehindHead(const ClusterView& view, const JobEntry& entry, PlacementPass& pass) {
+  const JobClass job_class = ClassOf(entry.job);
+  const QueueHead* head = view.schedule.HeadOf(job_class.kind);
+  const JobEntry* blocker = head == nullptr ? nullptr : FindEntry(view.state, head->job_id);
+  if (blocker == nullptr) return pass.AcceptOnly([](const Gang&) { return false; });
+  const ExpectedEnd expected_end = ExpectedEndOf(view.state, view.observations, view.now);
+  const HeadPromise promise(GangRequestOf(blocker->job.spec()).Full(),
+                            PrecedesQueue(view.state, blocker->job.id()),
+                            ReleasesOf(view.state, pass, job_class.kind, expected_end, view.now));
+  pass.AcceptOnly([promise, end = LatestEnd(job_class, view.now)](const Gang& gang) {
+    return promise.Allows(gang, end);
+  });
+}
+
 // Adds the job's rank placement if the job can start now. Otherwise adds the pending reason, the
 // queue position, and the placement that the job would get on an empty cluster.
 void AddPlacement(const ClusterView& view, const JobEntry& entry, v1::PlanJobResponse& response) {
   PendingExplainer explainer(view);
-  const QueueKey key = QueueKeyOf(entry.job);
-  const int ahead = explainer.CountAhead(key);
-  const bool is_behind = explainer.IsBehindHead(key);
+  const int ahead = explainer.CountAhead(entry.job);
+  const bool is_behind = explainer.IsBehindHead(entry.job);
   PlacementPass pass(view.state, {.changing = {},
                                   .closed = ClosedNodes(view.state, view.now),
                                   .roots = &view.observations.roots});
   const GangRequest request = GangRequestOf(entry.job.spec());
   const GangShape shape = request.Full();
-  std::optional<Gang> gang;
-  if (!is_behind) gang = pass.Place(entry, shape);
+  if (is_behind) AcceptBehindHead(view, entry, pass);
+  const std::optional<Gang> gang = pass.Place(entry, shape);
   response.set_starts_now(gang.has_value());
   if (gang.has_value()) {
     *response.mutable_pending() = StartsAtOnce(view, entry);
     return AddRanks(view, request, *gang, response);
   }
   if (is_behind) {
-    *response.mutable_pending() = explainer.WhyBehind(ahead);
+    *response.mutable_pending() = explainer.WhyBehind(entry.job, ahead);
   } else {
     const QueueHead head{entry.job.id(), pass.ShortageOf(entry, shape),
                          pass.CountFittingNodes(shape)};

@@ -305,6 +305,7 @@ std::optional<Gang> PlacementPass::FindGang(const JobEntry& job, const GangShape
 std::optional<Gang> PlacementPass::PlaceGang(const JobEntry& job, const GangShape& shape,
                                              bool over_reservations) {
   std::optional<Gang> gang = FindGang(job, shape, over_reservations);
+  if (gang.has_value() && accept_ && !accept_(*gang)) return std::nullopt;
   if (gang.has_value()) Take(*gang);
   return gang;
 }

@@ -88,6 +88,12 @@ class PlacementPass {
   // Closed nodes are not counted.
   int CountFittingNodes(const GangShape& shape) const;
 
+  // Returns true if the node accepts ranks now. Does not consider its free slots.
+  bool IsOpen(const NodeEntry& node) const;
+
+  // From now on, a gang is placed only if `accept` returns true. nullptr: every gang is accepted.
+  void AcceptOnly(std::function<bool(const Gang&)> accept) { accept_ = std::move(accept); }
+
  private:
   // Returns true if the pass may assign the slot at `position` to the job.
   bool IsUsable(const NodeEntry& node, int position, const JobEntry& job, bool over_reservations);
@@ -126,11 +132,9 @@ class PlacementPass {
   std::vector<std::set<std::string>> BarredSets(const JobEntry& job, const GangShape& shape) const;
   int CountUsableHere(const JobEntry& entry, const GangShape& shape, bool with_free);
 
-  // Returns true if the node accepts ranks now. Does not consider its free slots.
-  bool IsOpen(const NodeEntry& node) const;
-
   const ClusterState& state_;
   NodeLimits limits_;
+  std::function<bool(const Gang&)> accept_;
   // Nodes that do not share the checkpoint root of the gang being placed.
   std::set<std::string> barred_;
   // The positions of the slots assigned in this pass, by node.

@@ -6,8 +6,11 @@
 #include <utility>
 
 #include "controller/core/schedule/admission.h"
+#include "controller/core/schedule/preemption.h"
+#include "controller/core/schedule/queue_order.h"
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/job_timing.h"
+#include "controller/core/state/queues.h"
 
 namespace trainyard::controller {
 namespace {
@@ -21,8 +24,13 @@ struct FoundGang {
 // Assigns free slots to the jobs of the queue.
 class QueueWalk {
  public:
-  QueueWalk(const ClusterState& state, RendezvousPorts& ports, NodeLimits limits, Timestamp now)
-      : state_(state), ports_(ports), now_(now), pass_(state, std::move(limits)) {
+  QueueWalk(const ClusterState& state, RendezvousPorts& ports, NodeLimits limits,
+            const ExpectedEnd& expected_end, Timestamp now)
+      : state_(state),
+        ports_(ports),
+        expected_end_(expected_end),
+        now_(now),
+        pass_(state, std::move(limits)) {
     for (const auto& [job_id, reservation] : state.reservations) {
       recovering_.Insert(QueueKeyOf(state.jobs.at(job_id).job));
     }
@@ -38,29 +46,148 @@ class QueueWalk {
         Place(entry, *found);
       }
     }
-    WalkQueue();
+    for (const v1::DeviceKind kind : kDeviceKinds) WalkQueue(kind);
     PlaceWithFewer();
     return std::move(schedule_);
   }
 
  private:
-  void WalkQueue() {
-    for (const QueueKey& place : state_.pending_jobs) {
-      if (static_cast<int>(schedule_.placements.size()) >= kPlacementsPerPass) return;
-      if (settled_.contains(place.job_id)) continue;
-      const JobEntry& entry = state_.jobs.at(place.job_id);
-      settled_.insert(place.job_id);
-      const auto found = Find(entry);
-      if (!found.has_value() && HasNoLayout(entry)) continue;
-      if (found.has_value() && Place(entry, *found)) continue;
-      EndAt(entry, found.has_value());
+  bool IsFull() const {
+    return static_cast<int>(schedule_.placements.size()) >= kPlacementsPerPass;
+  }
+
+  void WalkQueue(v1::DeviceKind kind) {
+    const std::vector<ClassRank> classes = RankClasses(state_, kind, now_);
+    OrderedJobs jobs(classes);
+    while (!jobs.empty()) {
+      const OrderedJobs::Next next = jobs.front();
+      const std::optional<Refusal> refusal = TryInOrder(next);
+      if (!refusal.has_value()) {
+        jobs.Advance();
+        continue;
+      }
+      schedule_.refusals[*next.place->job_class] = *refusal;
+      jobs.CloseClass();
+      if (*refusal == Refusal::kHead) return Backfill(kind, jobs);
+    }
+  }
+
+  // Places the job, or skips it because it requests no slots. Returns why not, otherwise.
+  std::optional<Refusal> TryInOrder(const OrderedJobs::Next& next) {
+    if (settled_.contains(next.job_id)) return std::nullopt;
+    if (IsFull()) return Refusal::kNextPass;
+    const JobEntry& entry = state_.jobs.at(next.job_id);
+    if (!HasQuotaFor(*next.place->job_class)) return Refusal::kQuota;
+    settled_.insert(next.job_id);
+    const auto found = Find(entry);
+    if (!found.has_value() && HasNoLayout(entry)) return std::nullopt;
+    if (found.has_value() && Place(entry, *found)) return std::nullopt;
+    EndAt(entry, found.has_value());
+    return Refusal::kHead;
+  }
+
+  // Returns true if the queue and the user may hold the slots of one more job of the class.
+  bool HasQuotaFor(const JobClass& job_class) {
+    const v1::SlotQuota quota = QuotaOf(QueueNamed(state_, job_class.queue), job_class.kind);
+    const int64_t slots = int64_t{job_class.nodes} * job_class.slots_per_node;
+    const UsageKey of_queue{job_class.kind, job_class.queue, ""};
+    const UsageKey of_user{job_class.kind, job_class.queue, job_class.user};
+    const auto fits = [&](const UsageKey& key, int limit) {
+      return limit == 0 || HeldSlotsOf(state_, key) + placed_slots_[key] + slots <= limit;
+    };
+    // Slots of a recovering job are held already.
+    if (state_.reservations.contains(job_class.only_job)) return true;
+    return fits(of_queue, quota.max_slots()) && fits(of_user, quota.max_slots_per_user());
+  }
+
+  // Places jobs behind the head that do not delay it.
+  void Backfill(v1::DeviceKind kind, OrderedJobs& jobs) {
+    QueueHead& head = schedule_.heads.at(kind);
+    const JobEntry& entry = state_.jobs.at(head.job_id);
+    const GangShape shape = GangRequestOf(entry.job.spec()).Full();
+    auto releases = ReleasesFor(entry);
+    promise_.emplace(shape, PrecedesQueue(state_, head.job_id), releases);
+    head.promised = promise_->promised();
+    // The head also needs the slots that are free now. In the next pass its promise protects them.
+    if (Preempt(entry, head, releases)) return;
+    std::vector<OrderedJobs::Next> places;
+    for (; !jobs.empty(); jobs.CloseClass()) places.push_back(jobs.front());
+    std::ranges::stable_sort(places, {}, [](const OrderedJobs::Next& next) {
+      return LatestEnd(*next.place->job_class, 0);
+    });
+    for (const OrderedJobs::Next& place : places) BackfillClass(place);
+    promise_.reset();
+  }
+
+  void BackfillClass(const OrderedJobs::Next& place) {
+    const JobClass& job_class = *place.place->job_class;
+    const auto end = place.place->jobs->end();
+    for (auto id = place.place->jobs->find(place.job_id); id != end; ++id) {
+      const std::optional<Refusal> refusal = TryBehindHead(*id, job_class);
+      if (!refusal.has_value()) continue;
+      schedule_.refusals[job_class] = *refusal;
       return;
     }
   }
 
+  std::optional<Refusal> TryBehindHead(int64_t job_id, const JobClass& job_class) {
+    if (settled_.contains(job_id)) return std::nullopt;
+    if (IsFull()) return Refusal::kNextPass;
+    if (!HasQuotaFor(job_class)) return Refusal::kQuota;
+    const JobEntry& entry = state_.jobs.at(job_id);
+    const Timestamp end = LatestEnd(job_class, now_);
+    bool delays_head = false;
+    pass_.AcceptOnly([&](const Gang& gang) {
+      if (promise_->Allows(gang, end)) return true;
+      delays_head = true;
+      return false;
+    });
+    const auto found = Find(entry);
+    pass_.AcceptOnly(nullptr);
+    if (!found.has_value() && HasNoLayout(entry)) return std::nullopt;
+    if (!found.has_value()) return delays_head ? Refusal::kDelaysHead : Refusal::kSlots;
+    settled_.insert(job_id);
+    promise_->Take(found->gang, end);
+    return Place(entry, *found) ? std::nullopt : std::optional(Refusal::kSlots);
+  }
+
+  // Returns true if the head preempts running jobs.
+  bool Preempt(const JobEntry& entry, const QueueHead& head,
+               const std::map<std::string, ReleaseTimes>& releases) {
+    const bool waits_long = now_ - QueuedSince(entry.job) >= kWaitBeforePreemptionMs &&
+                            head.promised - now_ >= kWaitBeforePreemptionMs;
+    if (!waits_long || head.shortage != Shortage::kSlots || !IsDue(entry, now_)) return false;
+    std::vector<int64_t> jobs = JobsToPreempt(state_, entry, releases, now_);
+    if (jobs.empty()) return false;
+    schedule_.preemptions.push_back({head.job_id, std::move(jobs)});
+    return true;
+  }
+
+  // Returns the times at which slots are free for the head, after the placements of this pass.
+  std::map<std::string, ReleaseTimes> ReleasesFor(const JobEntry& head) const {
+    const v1::DeviceKind kind = GangRequestOf(head.job.spec()).kind;
+    // The head's own reserved slots are free for it.
+    const auto expected_end = [&](int64_t job_id) {
+      return job_id == head.job.id() ? now_ : expected_end_(job_id);
+    };
+    auto releases = ReleasesOf(state_, pass_, kind, expected_end, now_);
+    for (const Placement& placement : schedule_.placements) {
+      const JobClass job_class = ClassOf(state_.jobs.at(placement.job_id).job);
+      if (job_class.kind != kind) continue;
+      for (const NodeSlots& node : placement.gang) {
+        const auto found = releases.find(node.node_id);
+        if (found == releases.end()) continue;
+        const Timestamp end = std::min(LatestEnd(job_class, now_), now_ + kUnknownRunMs);
+        OccupySlots(static_cast<int>(node.slots.size()), end, found->second);
+      }
+    }
+    return releases;
+  }
+
   void EndAt(const JobEntry& entry, bool has_slots) {
-    QueueHead& head = schedule_.head.emplace(QueueHead{.job_id = entry.job.id()});
     const GangRequest request = GangRequestOf(entry.job.spec());
+    QueueHead& head = schedule_.heads[request.kind];
+    head.job_id = entry.job.id();
     head.fitting_nodes = pass_.CountFittingNodes(request.Full());
     head.shortage = has_slots                      ? Shortage::kPort
                     : AwaitsChoice(entry, request) ? Shortage::kLayout
@@ -82,13 +209,12 @@ class QueueWalk {
     // A head that is not recovering, such as a resumed job, may wait for slots that recovering jobs
     // have reserved. If recovering jobs could not take free slots, they and the head would wait for
     // each other.
-    const bool head_recovers =
-        schedule_.head.has_value() && state_.reservations.contains(schedule_.head->job_id);
-    const bool waits_at_earlier = schedule_.head.has_value() && !head_recovers;
     for (const QueueKey& place : recovering_) {
       const JobEntry& entry = state_.jobs.at(place.job_id);
       if (settled_.contains(place.job_id) || !IsDue(entry, now_)) continue;
       const GangRequest request = GangRequestOf(entry.job.spec());
+      const QueueHead* head = schedule_.HeadOf(request.kind);
+      const bool waits_at_earlier = head != nullptr && !state_.reservations.contains(head->job_id);
       auto found = FindFewerSpares(entry, request, /*with_free=*/false);
       if (!found.has_value()) found = FindFewer(entry, request, /*with_free=*/false);
       if (!found.has_value() && waits_at_earlier) found = Find(entry);
@@ -197,18 +323,33 @@ class QueueWalk {
     if (!port.has_value()) return false;
     placement.master_port = *port;
     if (found.layout != nullptr) placement.layout = *found.layout;
+    CountPlaced(entry, found.gang);
     schedule_.placements.push_back(std::move(placement));
     return true;
   }
 
+  void CountPlaced(const JobEntry& entry, const Gang& gang) {
+    if (state_.reservations.contains(entry.job.id())) return;
+    int64_t slots = 0;
+    for (const NodeSlots& node : gang) slots += static_cast<int64_t>(node.slots.size());
+    const v1::DeviceKind kind = entry.job.spec().resources().device();
+    placed_slots_[{kind, QueueOf(entry.job), ""}] += slots;
+    placed_slots_[{kind, QueueOf(entry.job), entry.job.user()}] += slots;
+  }
+
   const ClusterState& state_;
   RendezvousPorts& ports_;
+  const ExpectedEnd& expected_end_;
   const Timestamp now_;
   PlacementPass pass_;
   // Jobs with a reservation, in queue order.
   JobQueue recovering_;
   // Jobs that this pass has already handled.
   std::set<int64_t> settled_;
+  // Slots that this pass has given to each queue and user.
+  std::map<UsageKey, int64_t> placed_slots_;
+  // The promise to the head, while later jobs are placed.
+  std::optional<HeadPromise> promise_;
   std::map<std::pair<v1::DeviceKind, int>, std::string> devices_;
   // Pairs of job and number of nodes for which the schedule already has a layout question.
   std::set<std::pair<int64_t, int>> asked_;
@@ -218,8 +359,20 @@ class QueueWalk {
 }  // namespace
 
 Schedule MakeSchedule(const ClusterState& state, RendezvousPorts& ports, NodeLimits limits,
-                      Timestamp now) {
-  return QueueWalk(state, ports, std::move(limits), now).Walk();
+                      const ExpectedEnd& expected_end, Timestamp now) {
+  return QueueWalk(state, ports, std::move(limits), expected_end, now).Walk();
+}
+
+const QueueHead* Schedule::HeadOf(v1::DeviceKind kind) const {
+  const auto found = heads.find(kind);
+  return found == heads.end() ? nullptr : &found->second;
+}
+
+const QueueHead* Schedule::AsHead(int64_t job_id) const {
+  for (const auto& [kind, head] : heads) {
+    if (head.job_id == job_id) return &head;
+  }
+  return nullptr;
 }
 
 bool RequestsSlots(const JobEntry& entry, Timestamp now) {

@@ -3,10 +3,12 @@
 #define TRAINYARD_CONTROLLER_CORE_SCHEDULE_SCHEDULE_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "controller/core/schedule/head_promise.h"
 #include "controller/core/schedule/layout_choice.h"
 #include "controller/core/schedule/placement.h"
 #include "controller/core/schedule/rendezvous_ports.h"
@@ -32,37 +34,70 @@ struct Placement {
   int master_port = 0;
 };
 
-// The head of the queue: the job at which the pass ended. MakeSchedule lists the only cases in
-// which later jobs overtake it.
+// The head of the queue of one kind of slots: the first job in order that could not be placed.
 struct QueueHead {
   int64_t job_id = 0;
   Shortage shortage = Shortage::kSlots;
   // The number of nodes whose free slots suffice for one node of the head's gang.
   int fitting_nodes = 0;
+  // The time at which the head fits at the latest if running jobs end as expected, and no job comes
+  // before it. kNever if the open nodes are too few.
+  Timestamp promised = kNever;
+};
+
+// Why the first waiting job of a class was not placed in a pass.
+enum class Refusal {
+  // The class has the head of its queue.
+  kHead,
+  // Not enough slots are free.
+  kSlots,
+  // Slots are free, but the job would delay the head.
+  kDelaysHead,
+  // The job's queue or user would exceed a limit of the queue.
+  kQuota,
+  // The pass ended before the class, because it placed as many jobs as it may.
+  kNextPass,
+};
+
+// Running jobs to preempt for a job.
+struct Preemption {
+  int64_t for_job_id = 0;
+  std::vector<int64_t> job_ids;
 };
 
 // The result of a pass. Events, pending reasons, lists, metrics and layout questions are all
 // derived from the schedule.
 struct Schedule {
   std::vector<Placement> placements;
-  // nullopt if no job blocks the queue.
-  std::optional<QueueHead> head;
+  std::vector<Preemption> preemptions;
+  // The heads of the queues, by kind of slot. A queue without a blocked job has no head.
+  std::map<v1::DeviceKind, QueueHead> heads;
+  // For each class with waiting jobs: why none of them was placed, or no more of them.
+  std::map<JobClass, Refusal> refusals;
   // The layout choices for which the jobs up to and including the head wait.
   std::vector<LayoutQuestion> layout_questions;
   // True if nothing is placed yet because workers that may run lost jobs have not attached
   // (lost_history.h).
   bool awaits_workers = false;
+
+  // Returns the head of this kind, or nullptr.
+  const QueueHead* HeadOf(v1::DeviceKind kind) const;
+  // Returns the head if it is this job, or nullptr.
+  const QueueHead* AsHead(int64_t job_id) const;
 };
 
-// Makes one pass over the queue: first come, first served. The head is never overtaken, with three
-// exceptions:
-// - A recovering job that needs only its own slots does not wait for its turn.
-// - A recovering job may also use free slots if the head is not recovering. Otherwise the two jobs
-//   could wait for each other's slots.
-// - A job without a fitting layout waits for other nodes and blocks no other job.
-// Equal input gives equal output.
+// Makes one pass over all waiting jobs, for each kind of slot:
+// - Recovering jobs that need only their own slots are placed first.
+// - Jobs are placed in their order (queue_order.h) up to the first one that does not fit, the head.
+//   A job without a fitting layout waits for other nodes and is not the head.
+// - The head is promised a time (head_promise.h). Later jobs are placed if they do not delay it,
+//   those with the shortest time limit first.
+// - A head that has waited long may preempt running jobs (preemption.h).
+// - Recovering jobs behind the head may continue on fewer nodes, or with free slots if the head is
+//   not recovering. Otherwise the two could wait for each other's slots.
+// Equal input gives equal output. `limits.roots` and `expected_end` are used during the call only.
 Schedule MakeSchedule(const ClusterState& state, RendezvousPorts& ports, NodeLimits limits,
-                      Timestamp now);
+                      const ExpectedEnd& expected_end, Timestamp now);
 
 // Returns true if the job requests slots in a pass. During its backoff, or while no layout fits, a
 // job requests no slots and has no position in the queue.

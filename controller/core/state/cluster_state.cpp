@@ -74,10 +74,6 @@ AttemptKey HolderOf(const v1::SlotUse& use) { return {use.job_id(), use.attempt(
 
 int FreeSlots(const v1::Node& node, v1::DeviceKind kind) { return CountSlots(node, kind, true); }
 
-int64_t ToMs(const google::protobuf::Duration& duration) {
-  return duration.seconds() * 1000 + duration.nanos() / 1000000;
-}
-
 const NodeBinding& BindingOf(const ClusterState& state, const std::string& node_id) {
   static const NodeBinding kNone;
   const auto node = state.nodes.find(node_id);

@@ -12,13 +12,16 @@
 #include <utility>
 #include <vector>
 
+#include "controller/core/state/fair_share.h"
+#include "controller/core/state/job_class.h"
 #include "controller/core/state/job_queue.h"
-#include "google/protobuf/duration.pb.h"
+#include "controller/core/support/durations.h"
 #include "proto/contract/attempt_key.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/job.pb.h"
 #include "trainyard/v1/node.pb.h"
+#include "trainyard/v1/queue.pb.h"
 
 namespace trainyard::controller {
 
@@ -140,6 +143,10 @@ struct ClusterState {
   std::map<std::string, RemovedNode> removed_nodes;
   // The slot time of ready and suspect nodes (capacity.h).
   v1::CapacityHistory capacity;
+  // Queues with settings, by name. Other queues have default settings (queues.h).
+  std::map<std::string, v1::Queue> queues;
+  // The slot time of queues and of users in queues. Usage::held is derived from jobs and nodes.
+  UsageByKey usages;
   // The clock that measured the times above (cluster_clock.h).
   v1::ClusterClock clock;
 
@@ -149,6 +156,8 @@ struct ClusterState {
   // Jobs that wait for slots: queued jobs except those in dependent_jobs, and recovering jobs
   // without a live attempt.
   JobQueue pending_jobs;
+  // The same jobs by class.
+  JobsByClass pending_classes;
   // Queued jobs that wait for other jobs to succeed (prerequisites.h). They block no other job.
   std::set<int64_t> dependent_jobs;
   // Maps a job that has not ended to the queued and held jobs that name it in `after`.
@@ -170,6 +179,8 @@ struct ClusterState {
   std::set<std::string> blamed_nodes;
   // Slots of ready and suspect nodes.
   int64_t present_slots = 0;
+  // Changes of held slots that usages do not contain yet. Empty between two events.
+  std::map<UsageKey, int64_t> held_changes;
   // Ended jobs, sorted by the time of their end.
   std::set<std::pair<Timestamp, int64_t>> ended_jobs;
   // Jobs by name. A name has at most one live job, which is always the newest job of the name.
@@ -241,8 +252,6 @@ int FreeSlots(const v1::Node& node, v1::DeviceKind kind);
 
 // Returns the attempt that has the slot, or {0, 0} for a free slot.
 AttemptKey HolderOf(const v1::SlotUse& use);
-
-int64_t ToMs(const google::protobuf::Duration& duration);
 
 }  // namespace trainyard::controller
 

@@ -1,5 +1,7 @@
 #include "controller/core/state/job_timing.h"
 
+#include <algorithm>
+
 #include "controller/core/state/attempt_outcome.h"
 #include "controller/core/support/wait.h"
 
@@ -8,6 +10,16 @@ namespace trainyard::controller {
 bool IsDue(const JobEntry& entry, Timestamp now) {
   const v1::Attempt* ended = NewestAttempt(entry);
   return HasPassed(ended == nullptr ? 0 : ended->ended_time_ms(), entry.job.not_before_ms(), now);
+}
+
+Timestamp QueuedSince(const v1::Job& job) {
+  const int attempts = job.attempts_size();
+  Timestamp since = job.paused_ms() + (attempts == 0 ? job.submitted_time_ms()
+                                                     : job.attempts(attempts - 1).ended_time_ms());
+  for (const v1::Prerequisite& prerequisite : job.after()) {
+    since = std::max<Timestamp>(since, prerequisite.ended_time_ms());
+  }
+  return since;
 }
 
 int64_t StopGraceMs(const JobEntry& entry) {

@@ -1,5 +1,6 @@
 #include "controller/core/state/slot_ledger.h"
 
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -12,6 +13,40 @@
 
 namespace trainyard::controller {
 namespace {
+
+// The number of slots that each job holds on a node, by kind. A slot of an attempt whose end the
+// node has not confirmed is not held: the job cannot use it.
+using HeldSlots = std::map<std::pair<int64_t, v1::DeviceKind>, int64_t>;
+
+void CountHeld(const NodeEntry& entry, int64_t sign, HeldSlots& held) {
+  for (int i = 0; i < entry.node.slot_uses_size(); ++i) {
+    const AttemptKey holder = HolderOf(entry.node.slot_uses(i));
+    if (holder.job_id == 0 || entry.uncleared.contains(holder)) continue;
+    held[{holder.job_id, entry.node.inventory().slots(i).kind()}] += sign;
+  }
+}
+
+void NoteHeld(const HeldSlots& changes, ClusterState& state) {
+  for (const auto& [key, change] : changes) {
+    const JobEntry* entry = change == 0 ? nullptr : FindEntry(state, key.first);
+    if (entry == nullptr) continue;
+    const UsageKey of_queue{key.second, QueueOf(entry->job), ""};
+    state.held_changes[of_queue] += change;
+    if (entry->job.user().empty()) continue;
+    state.held_changes[{key.second, of_queue.queue, entry->job.user()}] += change;
+  }
+}
+
+// Sets the held slots of all usages from jobs and nodes.
+void RebuildHeld(ClusterState& state) {
+  HeldSlots held;
+  for (const auto& [id, entry] : state.nodes) CountHeld(entry, 1, held);
+  for (auto& [key, usage] : state.usages) usage.held = 0;
+  state.held_changes.clear();
+  NoteHeld(held, state);
+  for (const auto& [key, slots] : state.held_changes) state.usages[key].held = slots;
+  state.held_changes.clear();
+}
 
 bool IsPresent(const v1::Node& node) {
   return node.state() == v1::NODE_STATE_READY || node.state() == v1::NODE_STATE_SUSPECT;
@@ -123,9 +158,22 @@ void EditNode(const std::string& node_id, const std::function<void(NodeEntry&)>&
               ClusterState& state) {
   const auto found = state.nodes.find(node_id);
   Require(found != state.nodes.end(), absl::StrCat("no node ", node_id));
+  HeldSlots changes;
+  CountHeld(found->second, -1, changes);
   RemoveFromIndexes(found->second, state);
   edit(found->second);
   AddToIndexes(found->second, state);
+  CountHeld(found->second, 1, changes);
+  NoteHeld(changes, state);
+}
+
+void SettleUsages(Timestamp now, ClusterState& state) {
+  for (const auto& [key, change] : state.held_changes) {
+    if (change == 0) continue;
+    Usage& usage = state.usages[key];
+    HoldFrom(now, usage.held + change, usage);
+  }
+  state.held_changes.clear();
 }
 
 void TakeSlots(int64_t job_id, const v1::Attempt& attempt, ClusterState& state) {
@@ -163,8 +211,12 @@ void ReleaseSlotsOn(int64_t job_id, const v1::Attempt& attempt, const std::strin
 }
 
 void MarkUncleared(const AttemptKey& key, const std::string& node_id, ClusterState& state) {
-  NodeEntry& entry = state.nodes.at(node_id);
-  if (HoldsSlot(key, entry.node)) entry.uncleared.insert(key);
+  EditNode(
+      node_id,
+      [&](NodeEntry& entry) {
+        if (HoldsSlot(key, entry.node)) entry.uncleared.insert(key);
+      },
+      state);
 }
 
 void MarkCleared(const AttemptKey& key, const std::string& node_id, bool reserved,
@@ -210,6 +262,7 @@ void ReplaceNode(const v1::Node& joined, ClusterState& state) {
 
 void RebuildIndexes(ClusterState& state) {
   state.pending_jobs.clear();
+  state.pending_classes.clear();
   state.dependent_jobs.clear();
   state.dependents.clear();
   state.unsatisfiable_jobs.clear();
@@ -238,6 +291,7 @@ void RebuildIndexes(ClusterState& state) {
     AddToIndexes(entry, state);
   }
   for (const auto& [id, entry] : state.jobs) IndexJob(entry, state);
+  RebuildHeld(state);
   for (const ArchivedRequest& request : state.archived_requests) {
     state.job_by_request_id[request.request_id] = request.job_id;
   }

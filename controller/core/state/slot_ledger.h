@@ -8,6 +8,7 @@
 
 #include "controller/core/state/cluster_state.h"
 #include "proto/contract/attempt_key.h"
+#include "proto/support/clock.h"
 
 namespace trainyard::controller {
 
@@ -38,6 +39,10 @@ void MarkCleared(const AttemptKey& key, const std::string& node_id, bool reserve
 // Replaces the node's description with the description that its worker sent. If a slot no longer
 // exists, its use is removed.
 void ReplaceNode(const v1::Node& joined, ClusterState& state);
+
+// Adds the changes of held slots since the last call to state.usages. `now` is the time of the
+// event that caused them.
+void SettleUsages(Timestamp now, ClusterState& state);
 
 // Rebuilds every index from jobs and nodes.
 void RebuildIndexes(ClusterState& state);

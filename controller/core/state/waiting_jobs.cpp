@@ -17,12 +17,18 @@ void AddWaiting(const v1::Job& job, ClusterState& state) {
     return;
   }
   state.pending_jobs.Insert(QueueKeyOf(job));
+  state.pending_classes[ClassOf(job)].insert(job.id());
   if (job.state() == v1::JOB_STATE_RECOVERING) Reserve(job, state);
   if (job.spec().auto_layout()) state.pending_auto_jobs.insert(job.id());
 }
 
 void RemoveWaiting(const v1::Job& job, ClusterState& state) {
   state.pending_jobs.Remove(QueueKeyOf(job));
+  const auto its_class = state.pending_classes.find(ClassOf(job));
+  if (its_class != state.pending_classes.end()) {
+    its_class->second.erase(job.id());
+    if (its_class->second.empty()) state.pending_classes.erase(its_class);
+  }
   state.reservations.erase(job.id());
   state.pending_auto_jobs.erase(job.id());
   state.paused_jobs.erase(job.id());

@@ -48,7 +48,7 @@ std::unique_ptr<Checker> NoRankStartedTwice();
 std::unique_ptr<Checker> ReplayEqualsLive();
 std::unique_ptr<Checker> RestartBudgetKept();
 std::unique_ptr<Checker> HealthyJobsNotRestarted();
-std::unique_ptr<Checker> HeadNotOvertaken();
+std::unique_ptr<Checker> SmallerRequestsFirst();
 std::unique_ptr<Checker> ResumesFromNewestSoundCheckpoint();
 std::unique_ptr<Checker> CordonKeepsRanksOff();
 std::unique_ptr<Checker> NodeFaultsCostNothing();

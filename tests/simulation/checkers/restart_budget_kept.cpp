@@ -22,30 +22,7 @@ class RestartBudgetKeptChecker : public Checker {
       if (event.has_job_placed() && event.time_ms() < not_before_[event.job_placed().job_id()]) {
         return absl::StrCat("job ", event.job_placed().job_id(), " did not wait out its backoff");
       }
-      if (event.has_job_placed()) {
-        placed_[event.job_placed().job_id()] = event.job_placed();
-        started_on_[event.job_placed().job_id()].clear();
-        verdicts_.erase(event.job_placed().job_id());
-        paused_.erase(event.job_placed().job_id());
-        yielded_.erase(event.job_placed().job_id());
-      }
-      if (event.has_job_paused()) paused_.insert(event.job_paused().job_id());
-      if (event.has_attempt_yielded()) yielded_.insert(event.attempt_yielded().job_id());
-      // A job that a user resumes does not wait for the end of its backoff.
-      if (event.has_job_resumed()) not_before_.erase(event.job_resumed().job_id());
-      if (event.has_rank_started()) {
-        const v1::RankStarted& started = event.rank_started();
-        const v1::JobPlaced& placed = placed_[started.job_id()];
-        if (placed.attempt() == started.attempt()) {
-          started_on_[started.job_id()].insert(placed.ranks(started.rank()).node_id());
-        }
-      }
-      if (event.has_attempt_failed()) {
-        verdicts_[event.attempt_failed().job_id()] = event.attempt_failed().verdict();
-      }
-      if (event.has_attempt_rolled_back()) {
-        verdicts_[event.attempt_rolled_back().job_id()] = event.attempt_rolled_back().verdict();
-      }
+      Note(event);
       if (!event.has_attempt_ended() || event.attempt_ended().retry_not_before_ms() == 0) continue;
       const int64_t job_id = event.attempt_ended().job_id();
       // A job that yielded its slots returns to the queue without a backoff.
@@ -78,6 +55,33 @@ class RestartBudgetKeptChecker : public Checker {
   }
 
  private:
+  void Note(const v1::Event& event) {
+    if (event.has_job_placed()) {
+      placed_[event.job_placed().job_id()] = event.job_placed();
+      started_on_[event.job_placed().job_id()].clear();
+      verdicts_.erase(event.job_placed().job_id());
+      paused_.erase(event.job_placed().job_id());
+      yielded_.erase(event.job_placed().job_id());
+    }
+    if (event.has_job_paused()) paused_.insert(event.job_paused().job_id());
+    if (event.has_attempt_yielded()) yielded_.insert(event.attempt_yielded().job_id());
+    // A job that a user resumes does not wait for the end of its backoff.
+    if (event.has_job_resumed()) not_before_.erase(event.job_resumed().job_id());
+    if (event.has_rank_started()) {
+      const v1::RankStarted& started = event.rank_started();
+      const v1::JobPlaced& placed = placed_[started.job_id()];
+      if (placed.attempt() == started.attempt()) {
+        started_on_[started.job_id()].insert(placed.ranks(started.rank()).node_id());
+      }
+    }
+    if (event.has_attempt_failed()) {
+      verdicts_[event.attempt_failed().job_id()] = event.attempt_failed().verdict();
+    }
+    if (event.has_attempt_rolled_back()) {
+      verdicts_[event.attempt_rolled_back().job_id()] = event.attempt_rolled_back().verdict();
+    }
+  }
+
   // Adjusts times for a changed clock: waits and windows keep their durations.
   void Shift(int64_t step_ms) {
     for (auto& [job_id, times] : restarts_) {

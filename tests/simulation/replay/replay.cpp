@@ -70,7 +70,7 @@ class Replay {
 };
 
 std::vector<JobRun> RunReplay(const std::vector<TraceJob>& jobs, const NodePool& pool,
-                           Policy& policy) {
+                              Policy& policy) {
   for (const TraceJob& job : jobs) {
     if (!pool.Fits(job.gpus)) throw std::runtime_error("a job does not fit on the empty cluster");
   }

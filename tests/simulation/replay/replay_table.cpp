@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/simulation/replay/core_policy.h"
 #include "tests/simulation/replay/figures.h"
 #include "tests/simulation/replay/reference_policies.h"
 
@@ -26,7 +27,7 @@ struct Cluster {
 
 struct NamedPolicy {
   std::string name;
-  std::function<std::unique_ptr<Policy>()> make;
+  std::function<std::unique_ptr<Policy>(int nodes)> make;
 };
 
 std::vector<Cluster> Clusters(const std::string& traces) {
@@ -41,8 +42,10 @@ std::vector<Cluster> Clusters(const std::string& traces) {
 }
 
 std::vector<NamedPolicy> Policies() {
-  return {{"first come, first served", [] { return std::make_unique<FirstComeFirstServed>(); }},
-          {"EASY", [] { return std::make_unique<EasyBackfill>(); }}};
+  return {
+      {"first come, first served", [](int) { return std::make_unique<FirstComeFirstServed>(); }},
+      {"EASY", [](int) { return std::make_unique<EasyBackfill>(); }},
+      {"Trainyard", [](int nodes) { return MakeCorePolicy(nodes, kGpusPerNode); }}};
 }
 
 // The means of the figures over seeds of the users' limits.
@@ -52,7 +55,7 @@ ReplayFigures MeanFigures(const Cluster& cluster, const NamedPolicy& named) {
   for (int seed = 1; seed <= kSeeds; ++seed) {
     std::vector<TraceJob> jobs = cluster.jobs;
     SetUserLimits(static_cast<uint64_t>(seed), jobs);
-    const std::unique_ptr<Policy> policy = named.make();
+    const std::unique_ptr<Policy> policy = named.make(cluster.nodes);
     const ReplayFigures figures =
         FiguresOf(jobs, RunReplay(jobs, NodePool(cluster.nodes, kGpusPerNode), *policy),
                   cluster.nodes * kGpusPerNode, cluster.window);
@@ -63,6 +66,8 @@ ReplayFigures MeanFigures(const Cluster& cluster, const NamedPolicy& named) {
     for (int i = 0; i < kSizeClasses; ++i) add(mean.by_size[i].mean, figures.by_size[i].mean);
     add(mean.utilization, figures.utilization);
     add(mean.jain, figures.jain);
+    add(mean.restart_share, figures.restart_share);
+    mean.most_preemptions = std::max(mean.most_preemptions, figures.most_preemptions);
   }
   return mean;
 }
@@ -70,7 +75,9 @@ ReplayFigures MeanFigures(const Cluster& cluster, const NamedPolicy& named) {
 void Print(const std::string& traces) {
   std::printf("| cluster | policy | mean wait | p90 | longest | >= 8 GPUs |");
   for (int i = 0; i < kSizeClasses; ++i) std::printf(" %s |", NameOfSizeClass(i).c_str());
-  std::printf(" utilization | Jain |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+  std::printf(
+      " utilization | Jain | restarts | most |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   for (const Cluster& cluster : Clusters(traces)) {
     for (const NamedPolicy& named : Policies()) {
       const ReplayFigures figures = MeanFigures(cluster, named);
@@ -78,7 +85,9 @@ void Print(const std::string& traces) {
                   named.name.c_str(), figures.all.mean, figures.all.p90, figures.all.longest,
                   figures.eight_or_more.mean);
       for (const WaitFigures& wait : figures.by_size) std::printf(" %.0f |", wait.mean);
-      std::printf(" %.3f | %.3f |\n", figures.utilization, figures.jain);
+      std::printf(" %.3f | %.3f | %.3f %% | %lld |\n", figures.utilization, figures.jain,
+                  100 * figures.restart_share, static_cast<long long>(figures.most_preemptions));
+      std::fflush(stdout);
     }
   }
 }

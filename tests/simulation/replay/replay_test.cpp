@@ -115,8 +115,7 @@ TEST(FiguresTest, AreThoseOfASmallExample) {
   std::vector<TraceJob> jobs = {Job(0, 100, 8), Job(0, 50, 1), Job(0, 50, 16)};
   jobs[0].queue = jobs[1].queue = "a";
   jobs[2].queue = "b";
-  const ReplayFigures figures =
-      FiguresOf(jobs, {{1, 0, 50}, {0, 10, 110}, {2, 110, 160}}, 16, 120);
+  const ReplayFigures figures = FiguresOf(jobs, {{1, 0, 50}, {0, 10, 110}, {2, 110, 160}}, 16, 120);
   EXPECT_DOUBLE_EQ(figures.all.mean, 40);
   EXPECT_DOUBLE_EQ(figures.all.longest, 110);
   EXPECT_EQ(figures.eight_or_more.jobs, 2);

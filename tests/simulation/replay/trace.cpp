@@ -15,10 +15,9 @@ namespace trainyard::replay {
 namespace {
 
 constexpr int64_t kMinute = 60, kHour = 60 * kMinute, kDay = 24 * kHour;
-constexpr std::array<int64_t, 14> kUsualLimits = {10 * kMinute, 30 * kMinute, kHour,   2 * kHour,
-                                                  4 * kHour,    8 * kHour,    12 * kHour, kDay,
-                                                  2 * kDay,     3 * kDay,     7 * kDay, 14 * kDay,
-                                                  30 * kDay,    60 * kDay};
+constexpr std::array<int64_t, 14> kUsualLimits = {
+    10 * kMinute, 30 * kMinute, kHour,    2 * kHour, 4 * kHour, 8 * kHour, 12 * kHour,
+    kDay,         2 * kDay,     3 * kDay, 7 * kDay,  14 * kDay, 30 * kDay, 60 * kDay};
 
 int64_t NumberOf(const std::string& text, const std::string& place) {
   int64_t number = 0;

@@ -2,6 +2,7 @@
 
 #include "controller/core/reconcile.h"
 #include "controller/core/state/gang_request.h"
+#include "controller/core/state/slot_ledger.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"
@@ -299,6 +300,7 @@ TEST(PlacementTest, AGangOfAnotherShapeIsPlacedAnew) {
   cluster.ClearAll(job);
   v1::JobSpec& spec = *cluster.state.jobs.at(job).job.mutable_spec();
   spec.mutable_resources()->set_slots_per_node(2);
+  RebuildIndexes(cluster.state);
   cluster.Pass(1000);
   EXPECT_EQ(cluster.Placement(job), "a:0 a:1 b:0 b:1");
 }

@@ -5,6 +5,7 @@
 #include "controller/core/explain/pending_reason.h"
 #include "controller/core/explain/preview.h"
 #include "controller/core/reconcile.h"
+#include "controller/core/state/waiting_jobs.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"
@@ -35,7 +36,7 @@ class ScheduleTest : public ::testing::Test {
 TEST_F(ScheduleTest, APlacementHasGangAttemptAndRendezvous) {
   const int64_t job = cluster_.Submit("job", 2, 1);
   const Schedule schedule = Next();
-  EXPECT_FALSE(schedule.head.has_value());
+  EXPECT_THAT(schedule.heads, IsEmpty());
   ASSERT_THAT(schedule.placements, SizeIs(1));
   const Placement& placement = schedule.placements[0];
   EXPECT_EQ(placement.job_id, job);
@@ -55,10 +56,10 @@ TEST_F(ScheduleTest, TheFirstJobThatDoesNotFitIsTheHead) {
   cluster_.Settle();
   const Schedule schedule = Next();
   EXPECT_THAT(schedule.placements, IsEmpty());
-  ASSERT_TRUE(schedule.head.has_value());
-  EXPECT_EQ(schedule.head->job_id, head);
-  EXPECT_EQ(schedule.head->shortage, Shortage::kSlots);
-  EXPECT_EQ(schedule.head->fitting_nodes, 1);
+  ASSERT_THAT(schedule.heads, SizeIs(1));
+  EXPECT_EQ(schedule.heads.at(v1::DEVICE_KIND_CPU).job_id, head);
+  EXPECT_EQ(schedule.heads.at(v1::DEVICE_KIND_CPU).shortage, Shortage::kSlots);
+  EXPECT_EQ(schedule.heads.at(v1::DEVICE_KIND_CPU).fitting_nodes, 1);
   EXPECT_EQ(Why(runs).code(), v1::PENDING_CODE_NOT_PENDING);
   EXPECT_EQ(Why(head).code(), v1::PENDING_CODE_RESOURCES);
   EXPECT_EQ(Why(head).queue_position(), 1);
@@ -70,8 +71,8 @@ TEST_F(ScheduleTest, TheFirstJobThatDoesNotFitIsTheHead) {
 TEST_F(ScheduleTest, ANodeThatIsAboutToChangeIsWaitedFor) {
   const int64_t job = cluster_.Submit("job", 2, 2);
   cluster_.observations.nodes["b"].takes_commands = false;
-  ASSERT_TRUE(Next().head.has_value());
-  EXPECT_EQ(Next().head->shortage, Shortage::kChangingNode);
+  ASSERT_THAT(Next().heads, SizeIs(1));
+  EXPECT_EQ(Next().heads.at(v1::DEVICE_KIND_CPU).shortage, Shortage::kChangingNode);
   EXPECT_THAT(Why(job).message(), HasSubstr("enough slots are free"));
 }
 
@@ -80,9 +81,9 @@ TEST_F(ScheduleTest, AJobWithoutARendezvousPortIsTheHead) {
   cluster_.Submit("first", 1, 1);
   const int64_t second = cluster_.Submit("second", 1, 1);
   cluster_.Settle();
-  ASSERT_TRUE(Next().head.has_value());
-  EXPECT_EQ(Next().head->job_id, second);
-  EXPECT_EQ(Next().head->shortage, Shortage::kPort);
+  ASSERT_THAT(Next().heads, SizeIs(1));
+  EXPECT_EQ(Next().heads.at(v1::DEVICE_KIND_CPU).job_id, second);
+  EXPECT_EQ(Next().heads.at(v1::DEVICE_KIND_CPU).shortage, Shortage::kPort);
   EXPECT_THAT(Why(second).message(), HasSubstr("no free rendezvous port"));
 }
 
@@ -93,8 +94,8 @@ TEST_F(ScheduleTest, JobsBehindAnUnansweredLayoutQuestionWait) {
   ASSERT_THAT(schedule.layout_questions, SizeIs(1));
   EXPECT_EQ(schedule.layout_questions[0].job_id, job);
   EXPECT_EQ(schedule.layout_questions[0].shape.nodes, 2);
-  ASSERT_TRUE(schedule.head.has_value());
-  EXPECT_EQ(schedule.head->shortage, Shortage::kLayout);
+  ASSERT_THAT(schedule.heads, SizeIs(1));
+  EXPECT_EQ(schedule.heads.at(v1::DEVICE_KIND_CPU).shortage, Shortage::kLayout);
   EXPECT_EQ(Why(job).code(), v1::PENDING_CODE_LAYOUT);
   EXPECT_EQ(Why(later).code(), v1::PENDING_CODE_PRIORITY);
   EXPECT_THAT(Why(later).message(),
@@ -112,8 +113,8 @@ TEST_F(ScheduleTest, AJobWaitsBehindAHeadInItsBackoff) {
   // The job lacks a node now, and its restart backoff has not ended.
   cluster_.state.nodes.at("b").node.set_cordoned(true);
   const int64_t later = cluster_.Submit("later", 1, 1);
-  ASSERT_TRUE(Next().head.has_value());
-  EXPECT_EQ(Next().head->job_id, fails);
+  ASSERT_THAT(Next().heads, SizeIs(1));
+  EXPECT_EQ(Next().heads.at(v1::DEVICE_KIND_CPU).job_id, fails);
   EXPECT_EQ(Why(fails).code(), v1::PENDING_CODE_BACKOFF);
   EXPECT_EQ(Why(fails).queue_position(), 0);
   EXPECT_EQ(Why(later).code(), v1::PENDING_CODE_PRIORITY);
@@ -155,11 +156,10 @@ TEST_F(ScheduleTest, AnAutoJobWhoseNodesAreLostLacksSlotsAndNoLayout) {
   entry.job.set_id(7);
   entry.job.set_state(v1::JOB_STATE_QUEUED);
   *entry.job.mutable_spec() = AutoSpec("auto", 2, 2);
-  cluster_.state.pending_jobs.Insert({7});
-  cluster_.state.pending_auto_jobs.insert(7);
+  AddWaiting(entry.job, cluster_.state);
   EXPECT_THAT(Next().layout_questions, IsEmpty());
-  ASSERT_TRUE(Next().head.has_value());
-  EXPECT_EQ(Next().head->shortage, Shortage::kSlots);
+  ASSERT_THAT(Next().heads, SizeIs(1));
+  EXPECT_EQ(Next().heads.at(v1::DEVICE_KIND_CPU).shortage, Shortage::kSlots);
   EXPECT_EQ(Why(7).code(), v1::PENDING_CODE_RESOURCES);
   EXPECT_THAT(Why(7).message(), HasSubstr("a is lost"));
 }
@@ -178,7 +178,7 @@ TEST_F(ScheduleTest, AnOlderScheduleIsRenderedFromThePresentState) {
   const int64_t head = cluster_.Submit("head", 2, 2);
   const int64_t later = cluster_.Submit("later", 1, 1);
   Schedule older;
-  older.head = QueueHead{.job_id = 99};
+  older.heads[v1::DEVICE_KIND_CPU].job_id = 99;
   const ClusterView view{cluster_.state, cluster_.observations, cluster_.options, older,
                          cluster_.now};
   EXPECT_EQ(PendingCodeOf(view, cluster_.state.jobs.at(head)), v1::PENDING_CODE_RESOURCES);

@@ -1,0 +1,93 @@
+#include "controller/core/schedule/head_promise.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+namespace trainyard::controller {
+
+Timestamp LatestEnd(const JobClass& job_class, Timestamp now) {
+  return job_class.time_limit_ms == 0 ? kNever : now + job_class.time_limit_ms;
+}
+
+void OccupySlots(int count, Timestamp end, ReleaseTimes& slots) {
+  std::ranges::sort(slots);
+  const auto taken = std::min<std::size_t>(static_cast<std::size_t>(count), slots.size());
+  std::fill_n(slots.begin(), taken, end);
+}
+
+std::map<std::string, ReleaseTimes> ReleasesOf(const ClusterState& state, const PlacementPass& pass,
+                                               v1::DeviceKind kind, const ExpectedEnd& expected_end,
+                                               Timestamp now) {
+  std::map<std::string, ReleaseTimes> releases;
+  std::unordered_map<int64_t, Timestamp> ends = {{0, now}};
+  for (const auto& [id, entry] : state.nodes) {
+    if (entry.node.state() == v1::NODE_STATE_LOST) continue;
+    const Timestamp opens = pass.IsOpen(entry) ? now : now + kUnknownRunMs;
+    ReleaseTimes times;
+    for (int i = 0; i < entry.node.inventory().slots_size(); ++i) {
+      if (entry.node.inventory().slots(i).kind() != kind) continue;
+      const int64_t holder = entry.node.slot_uses(i).job_id();
+      const auto [end, is_new] = ends.try_emplace(holder, kNever);
+      if (is_new) end->second = std::max(now, expected_end(holder));
+      times.push_back(std::max(opens, end->second));
+    }
+    releases.emplace_hint(releases.end(), id, std::move(times));
+  }
+  return releases;
+}
+
+HeadPromise::HeadPromise(const GangShape& shape, bool keeps_nodes,
+                         std::map<std::string, ReleaseTimes> releases)
+    : shape_(shape), keeps_nodes_(keeps_nodes), releases_(std::move(releases)) {
+  std::vector<Timestamp> times;
+  for (const auto& [id, slots] : releases_) times.push_back(TimeOf(slots));
+  if (static_cast<int>(times.size()) < shape_.nodes) return;
+  const auto last = times.begin() + (shape_.nodes - 1);
+  std::ranges::nth_element(times, last);
+  promised_ = *last;
+  if (promised_ == kNever) return;
+  fitting_ = static_cast<int>(
+      std::ranges::count_if(times, [&](const Timestamp time) { return time <= promised_; }));
+}
+
+Timestamp HeadPromise::TimeOf(const ReleaseTimes& slots) const {
+  if (static_cast<int>(slots.size()) < shape_.slots_per_node) return kNever;
+  ReleaseTimes sorted = slots;
+  const auto last = sorted.begin() + (shape_.slots_per_node - 1);
+  std::ranges::nth_element(sorted, last);
+  return *last;
+}
+
+bool HeadPromise::Allows(const Gang& gang, Timestamp end) const {
+  if (promised_ == kNever) return !keeps_nodes_ || !TakesNodeOfHead(gang);
+  if (end <= promised_) return true;
+  int fitting = fitting_;
+  for (const NodeSlots& node : gang) {
+    const auto found = releases_.find(node.node_id);
+    if (found == releases_.end() || TimeOf(found->second) > promised_) continue;
+    ReleaseTimes slots = found->second;
+    OccupySlots(static_cast<int>(node.slots.size()), end, slots);
+    if (TimeOf(slots) > promised_) --fitting;
+  }
+  return fitting >= shape_.nodes;
+}
+
+bool HeadPromise::TakesNodeOfHead(const Gang& gang) const {
+  return std::ranges::any_of(gang, [&](const NodeSlots& node) {
+    const auto found = releases_.find(node.node_id);
+    return found != releases_.end() && TimeOf(found->second) != kNever;
+  });
+}
+
+void HeadPromise::Take(const Gang& gang, Timestamp end) {
+  for (const NodeSlots& node : gang) {
+    const auto found = releases_.find(node.node_id);
+    if (found == releases_.end()) continue;
+    const bool fitted = TimeOf(found->second) <= promised_;
+    OccupySlots(static_cast<int>(node.slots.size()), end, found->second);
+    if (fitted && TimeOf(found->second) > promised_) --fitting_;
+  }
+}
+
+}  // namespace trainyard::controller

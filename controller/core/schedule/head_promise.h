@@ -1,0 +1,80 @@
+// The promise to the head of the queue, which no later job may delay.
+#ifndef TRAINYARD_CONTROLLER_CORE_SCHEDULE_HEAD_PROMISE_H_
+#define TRAINYARD_CONTROLLER_CORE_SCHEDULE_HEAD_PROMISE_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "controller/core/schedule/placement.h"
+#include "controller/core/state/cluster_state.h"
+#include "controller/core/state/gang_request.h"
+#include "controller/core/state/job_class.h"
+#include "proto/support/clock.h"
+
+namespace trainyard::controller {
+
+// The assumed run time of a running job whose end is unknown, and the assumed time until a node
+// that is cordoned, suspect or unhealthy takes ranks again.
+inline constexpr int64_t kUnknownRunMs = int64_t{60} * 86'400'000;
+
+// An unknown time, and the time of a promise that cannot be kept: the nodes are too few even when
+// all jobs have ended.
+inline constexpr Timestamp kNever = INT64_MAX;
+
+// Returns the time at which a job of the class frees its slots at the latest if it starts now.
+// kNever without a time limit.
+Timestamp LatestEnd(const JobClass& job_class, Timestamp now);
+
+// Returns the time at which the slots of a job with a live attempt are free, as far as known.
+using ExpectedEnd = std::function<Timestamp(int64_t job_id)>;
+
+// The time at which each slot of a node is free.
+using ReleaseTimes = std::vector<Timestamp>;
+
+// Returns the times of the slots of this kind on each node that is not lost. Slots that `pass` has
+// assigned are not considered.
+std::map<std::string, ReleaseTimes> ReleasesOf(const ClusterState& state, const PlacementPass& pass,
+                                               v1::DeviceKind kind, const ExpectedEnd& expected_end,
+                                               Timestamp now);
+
+// Computes the earliest time at which the head's gang fits, node by node, if all running jobs end
+// when they are expected to and no other job starts. EASY backfill (Lifka 1995, doi
+// 10.1007/3-540-60153-8_35), with nodes instead of a single pool of processors.
+class HeadPromise {
+ public:
+  // `keeps_nodes`: if the promise cannot be kept, no other job may take a node that the head can
+  // use. Without it, such a head delays no job.
+  HeadPromise(const GangShape& shape, bool keeps_nodes,
+              std::map<std::string, ReleaseTimes> releases);
+
+  Timestamp promised() const { return promised_; }
+
+  // Returns true if the gang, which then holds its slots until `end`, does not delay the head: it
+  // ends in time, or the head still fits beside it at the promised time.
+  bool Allows(const Gang& gang, Timestamp end) const;
+  // Takes the gang's slots until `end`.
+  void Take(const Gang& gang, Timestamp end);
+
+ private:
+  // Returns the time at which the node has enough free slots; kNever if it has too few slots.
+  Timestamp TimeOf(const ReleaseTimes& slots) const;
+
+  bool TakesNodeOfHead(const Gang& gang) const;
+
+  const GangShape shape_;
+  const bool keeps_nodes_;
+  std::map<std::string, ReleaseTimes> releases_;
+  Timestamp promised_ = kNever;
+  // Nodes that have enough free slots at `promised_`.
+  int fitting_ = 0;
+};
+
+// Replaces the `count` smallest times, which are those of slots that are free now, by `end`.
+void OccupySlots(int count, Timestamp end, ReleaseTimes& slots);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_SCHEDULE_HEAD_PROMISE_H_

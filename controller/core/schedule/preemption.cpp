@@ -1,0 +1,203 @@
+#include "controller/core/schedule/preemption.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/state/gang_request.h"
+#include "controller/core/state/job_timing.h"
+#include "controller/core/state/queues.h"
+#include "controller/core/support/text.h"
+#include "proto/support/job_kind.h"
+#include "proto/text/duration_text.h"
+
+namespace trainyard::controller {
+namespace {
+
+// A running job on a node of the cluster.
+struct Candidate {
+  int64_t job_id = 0;
+  int slots = 0;  // On this node.
+};
+
+int64_t CostOf(const JobEntry& entry, Timestamp now) {
+  const v1::Attempt& attempt = *LiveAttempt(entry);
+  Timestamp saved = attempt.started_time_ms();
+  if (!entry.job.checkpoints().empty()) {
+    saved = std::max(saved, entry.job.checkpoints().rbegin()->time_ms());
+  }
+  return (now - saved + kRestartCostMs) * attempt.ranks_size();
+}
+
+int PreemptionsOf(const v1::Job& job, Timestamp now) {
+  return static_cast<int>(std::ranges::count_if(job.attempts(), [&](const v1::Attempt& attempt) {
+    return attempt.yield().cause() == v1::YIELD_CAUSE_PREEMPTED &&
+           attempt.stopping_time_ms() > now - kPreemptionWindowMs;
+  }));
+}
+
+std::pair<int, int> LevelOf(const ClusterState& state, const v1::Job& job) {
+  return {QueueNamed(state, QueueOf(job)).tier(), job.priority()};
+}
+
+class VictimSearch {
+ public:
+  VictimSearch(const ClusterState& state, const JobEntry& head, Timestamp now)
+      : state_(state),
+        shape_(GangRequestOf(head.job.spec()).Full()),
+        level_(LevelOf(state, head.job)),
+        now_(now) {}
+
+  std::vector<int64_t> Search(const std::map<std::string, ReleaseTimes>& releases) {
+    for (const auto& [id, slots] : releases) AddNode(id, slots);
+    while (static_cast<int>(chosen_.size()) < shape_.nodes) {
+      if (!ChooseNode()) return {};
+    }
+    DropNeedless();
+    return {victims_.begin(), victims_.end()};
+  }
+
+ private:
+  struct NodeView {
+    int missing = 0;  // Slots that the head lacks on this node.
+    std::vector<Candidate> candidates;
+  };
+
+  void AddNode(const std::string& id, const ReleaseTimes& slots) {
+    const auto free = static_cast<int>(
+        std::ranges::count_if(slots, [&](const Timestamp time) { return time <= now_; }));
+    NodeView view{std::max(0, shape_.slots_per_node - free), {}};
+    const v1::Node& node = state_.nodes.at(id).node;
+    const int total = TotalSlots(node, shape_.kind);
+    if (total < shape_.slots_per_node) return;
+    for (int i = 0; i < node.slot_uses_size() && view.missing > 0; ++i) {
+      const int64_t job_id = node.slot_uses(i).job_id();
+      if (node.inventory().slots(i).kind() != shape_.kind || !IsEligible(job_id, total)) continue;
+      if (view.candidates.empty() || view.candidates.back().job_id != job_id) {
+        view.candidates.push_back({job_id, 0});
+      }
+      ++view.candidates.back().slots;
+    }
+    nodes_.emplace(id, std::move(view));
+  }
+
+  // `total`: the slots of the node.
+  bool IsEligible(int64_t job_id, int total) {
+    if (job_id == 0) return false;
+    const auto known = eligible_.find(job_id);
+    if (known != eligible_.end()) return known->second;
+    const JobEntry* entry = FindEntry(state_, job_id);
+    return eligible_[job_id] = entry != nullptr && MayYield(*entry) && IsBelow(*entry, total);
+  }
+
+  bool MayYield(const JobEntry& entry) const {
+    const v1::Attempt* live = LiveAttempt(entry);
+    return live != nullptr && entry.job.state() == v1::JOB_STATE_RUNNING &&
+           live->state() == v1::ATTEMPT_STATE_RUNNING &&
+           now_ - live->started_time_ms() >= kRunBeforePreemptionMs &&
+           PreemptionsOf(entry.job, now_) < kPreemptionsPerWindow;
+  }
+
+  bool IsBelow(const JobEntry& entry, int total) const {
+    const std::pair<int, int> level = LevelOf(state_, entry.job);
+    if (level != level_) return level < level_;
+    const int slots = LiveAttempt(entry)->ranks_size();
+    return shape_.slots_per_node == total && 2 * slots <= total &&
+           ProgramRulesOf(entry.job.spec()).saves;
+  }
+
+  // Returns the cheapest jobs of the node that give the head its missing slots, without those that
+  // are already chosen; nullopt if there are too few.
+  std::optional<std::pair<int64_t, std::set<int64_t>>> CheapestOn(const NodeView& node) const {
+    int missing = node.missing;
+    std::vector<std::pair<int64_t, Candidate>> by_cost;
+    for (const Candidate& candidate : node.candidates) {
+      if (victims_.contains(candidate.job_id)) {
+        missing -= candidate.slots;
+      } else {
+        by_cost.emplace_back(CostOf(state_.jobs.at(candidate.job_id), now_), candidate);
+      }
+    }
+    std::ranges::sort(by_cost, {}, [](const auto& item) {
+      return std::make_pair(item.first, item.second.job_id);
+    });
+    std::pair<int64_t, std::set<int64_t>> cheapest{0, {}};
+    for (const auto& [cost, candidate] : by_cost) {
+      if (missing <= 0) break;
+      missing -= candidate.slots;
+      cheapest.first += cost;
+      cheapest.second.insert(candidate.job_id);
+    }
+    if (missing > 0) return std::nullopt;
+    return cheapest;
+  }
+
+  // Adds the node that costs least. Returns false if no node is left.
+  bool ChooseNode() {
+    const std::string* best = nullptr;
+    std::pair<int64_t, std::set<int64_t>> cheapest;
+    for (const auto& [id, node] : nodes_) {
+      if (chosen_.contains(id)) continue;
+      auto found = CheapestOn(node);
+      if (!found.has_value() || (best != nullptr && found->first >= cheapest.first)) continue;
+      best = &id;
+      cheapest = *std::move(found);
+      if (cheapest.first == 0) break;
+    }
+    if (best == nullptr) return false;
+    chosen_.insert(*best);
+    victims_.merge(cheapest.second);
+    return true;
+  }
+
+  bool SufficesWithout(int64_t job_id) const {
+    return std::ranges::all_of(chosen_, [&](const std::string& id) {
+      const NodeView& node = nodes_.at(id);
+      int freed = 0;
+      for (const Candidate& candidate : node.candidates) {
+        const bool ends = candidate.job_id != job_id && victims_.contains(candidate.job_id);
+        freed += ends ? candidate.slots : 0;
+      }
+      return freed >= node.missing;
+    });
+  }
+
+  // Removes jobs that are not needed, the most costly first.
+  void DropNeedless() {
+    std::vector<std::pair<int64_t, int64_t>> by_cost;
+    for (const int64_t id : victims_) by_cost.emplace_back(-CostOf(state_.jobs.at(id), now_), id);
+    std::ranges::sort(by_cost);
+    for (const auto& [cost, id] : by_cost) {
+      if (SufficesWithout(id)) victims_.erase(id);
+    }
+  }
+
+  const ClusterState& state_;
+  const GangShape shape_;
+  const std::pair<int, int> level_;
+  const Timestamp now_;
+  std::map<int64_t, bool> eligible_;
+  std::map<std::string, NodeView> nodes_;
+  std::set<std::string> chosen_;
+  std::set<int64_t> victims_;
+};
+
+}  // namespace
+
+std::vector<int64_t> JobsToPreempt(const ClusterState& state, const JobEntry& head,
+                                   const std::map<std::string, ReleaseTimes>& releases,
+                                   Timestamp now) {
+  return VictimSearch(state, head, now).Search(releases);
+}
+
+std::string PreemptionText(const ClusterState& state, int64_t for_job_id, Timestamp now) {
+  const v1::Job& job = state.jobs.at(for_job_id).job;
+  const GangShape shape = GangRequestOf(job.spec()).Full();
+  return absl::StrCat(job.name(), " (#", job.id(), ") has waited ",
+                      DurationText(now - QueuedSince(job)), " for ",
+                      ShapeText(shape.nodes, shape.slots_per_node, shape.kind));
+}
+
+}  // namespace trainyard::controller

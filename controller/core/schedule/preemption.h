@@ -1,0 +1,47 @@
+// Preemption: running jobs give their slots to a job that has waited long.
+#ifndef TRAINYARD_CONTROLLER_CORE_SCHEDULE_PREEMPTION_H_
+#define TRAINYARD_CONTROLLER_CORE_SCHEDULE_PREEMPTION_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "controller/core/schedule/head_promise.h"
+#include "controller/core/state/cluster_state.h"
+#include "proto/support/clock.h"
+
+namespace trainyard::controller {
+
+// A job preempts others only after this wait, and only if it would otherwise wait as long again.
+inline constexpr int64_t kWaitBeforePreemptionMs = 600'000;
+// An attempt is preempted only after this time, so that it has done more work than it costs to
+// restart.
+inline constexpr int64_t kRunBeforePreemptionMs = 600'000;
+// A job is preempted at most this often within the window.
+inline constexpr int kPreemptionsPerWindow = 3;
+inline constexpr int64_t kPreemptionWindowMs = 86'400'000;
+// The assumed time that a restart costs: the save, the start, and the steps after the save.
+inline constexpr int64_t kRestartCostMs = 120'000;
+
+// Returns running jobs whose slots, together with free slots, suffice for the waiting job `head`,
+// or an empty list. `releases` is that of ReleasesOf. The list is minimal: without
+// any one of its jobs, the slots would not suffice. It is the cheapest found, where a job costs
+// (time since its newest checkpoint + restart) x slots.
+//
+// A running job may be preempted
+// - if its queue has a lower tier, or the same tier and the job a lower priority; or
+// - if tier and priority are equal, the head requests whole nodes, and the running job has at most
+//   half a node. Small jobs find other slots soon, but as long as they are spread over the nodes,
+//   no node becomes free for a large gang.
+std::vector<int64_t> JobsToPreempt(const ClusterState& state, const JobEntry& head,
+                                   const std::map<std::string, ReleaseTimes>& releases,
+                                   Timestamp now);
+
+// Explains a preemption to the user of the preempted job, for example: "large-run (#12) has waited
+// 15 min for 4 nodes with 8 gpu slots each".
+std::string PreemptionText(const ClusterState& state, int64_t for_job_id, Timestamp now);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_SCHEDULE_PREEMPTION_H_

@@ -1,0 +1,150 @@
+#include "controller/core/schedule/queue_order.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "controller/core/state/queues.h"
+
+namespace trainyard::controller {
+namespace {
+
+__extension__ using Wide = __int128;
+
+// Slot time per share, as a fraction, so that the comparison is exact.
+struct Ratio {
+  int64_t slot_ms = 0;
+  int shares = 1;
+  friend bool operator==(const Ratio& a, const Ratio& b) { return (a <=> b) == 0; }
+  friend std::strong_ordering operator<=>(const Ratio& a, const Ratio& b) {
+    return Wide{a.slot_ms} * b.shares <=> Wide{b.slot_ms} * a.shares;
+  }
+};
+
+struct QueueStanding {
+  int tier = 0;
+  bool borrows = false;
+  Ratio usage;
+};
+
+// Computes the standing of each queue and user once.
+class Standings {
+ public:
+  Standings(const ClusterState& state, v1::DeviceKind kind, Timestamp now)
+      : state_(state), kind_(kind), now_(now) {}
+
+  const QueueStanding& OfQueue(const std::string& queue) {
+    const auto [found, is_new] = queues_.try_emplace(queue);
+    if (is_new) {
+      const v1::Queue settings = QueueNamed(state_, queue);
+      const int nominal = QuotaOf(settings, kind_).nominal();
+      found->second = {settings.tier(),
+                       nominal > 0 && HeldSlotsOf(state_, {kind_, queue, ""}) >= nominal,
+                       {UsageOf(queue, ""), SharesOf(settings)}};
+    }
+    return found->second;
+  }
+
+  int64_t OfUser(const std::string& queue, const std::string& user) {
+    const auto [found, is_new] = users_.try_emplace({queue, user});
+    if (is_new) found->second = UsageOf(queue, user);
+    return found->second;
+  }
+
+ private:
+  int64_t UsageOf(const std::string& queue, const std::string& user) const {
+    const auto found = state_.usages.find({kind_, queue, user});
+    return found == state_.usages.end() ? 0 : UsageAt(found->second, now_);
+  }
+  const ClusterState& state_;
+  const v1::DeviceKind kind_;
+  const Timestamp now_;
+  std::map<std::string, QueueStanding> queues_;
+  std::map<std::pair<std::string, std::string>, int64_t> users_;
+};
+
+using Standing = std::tuple<int, int, int, bool, Ratio, int64_t>;
+
+Standing StandingOf(const ClusterState& state, const JobClass& job_class, Standings& standings) {
+  const bool first = PrecedesQueue(state, job_class.only_job);
+  const QueueStanding& queue = standings.OfQueue(job_class.queue);
+  if (first) return {0, 0, 0, false, {}, 0};
+  return {1,
+          -queue.tier,
+          -job_class.priority,
+          queue.borrows,
+          queue.usage,
+          standings.OfUser(job_class.queue, job_class.user)};
+}
+
+}  // namespace
+
+std::vector<ClassRank> RankClasses(const ClusterState& state, v1::DeviceKind kind, Timestamp now) {
+  Standings standings(state, kind, now);
+  std::vector<std::pair<Standing, ClassRank>> ranked;
+  for (auto found = state.pending_classes.lower_bound({.kind = kind});
+       found != state.pending_classes.end() && found->first.kind == kind; ++found) {
+    ranked.push_back({StandingOf(state, found->first, standings), {&found->first, &found->second}});
+  }
+  std::ranges::stable_sort(ranked, {},
+                           [](const auto& item) -> const Standing& { return item.first; });
+  std::vector<ClassRank> classes;
+  for (std::size_t i = 0; i < ranked.size(); ++i) {
+    const bool is_next = i > 0 && ranked[i].first != ranked[i - 1].first;
+    ranked[i].second.rank = i == 0 ? 0 : classes.back().rank + (is_next ? 1 : 0);
+    classes.push_back(ranked[i].second);
+  }
+  return classes;
+}
+
+bool OrderedJobs::Later::operator()(const Next& a, const Next& b) const {
+  return std::tie(a.place->rank, a.job_id) > std::tie(b.place->rank, b.job_id);
+}
+
+OrderedJobs::OrderedJobs(const std::vector<ClassRank>& classes) {
+  for (const ClassRank& place : classes) heap_.push_back({*place.jobs->begin(), &place});
+  std::ranges::make_heap(heap_, Later());
+}
+
+void OrderedJobs::Advance() {
+  const Next done = heap_.front();
+  CloseClass();
+  const auto following = done.place->jobs->upper_bound(done.job_id);
+  if (following == done.place->jobs->end()) return;
+  heap_.push_back({*following, done.place});
+  std::ranges::push_heap(heap_, Later());
+}
+
+void OrderedJobs::CloseClass() {
+  std::ranges::pop_heap(heap_, Later());
+  heap_.pop_back();
+}
+
+int64_t CountBefore(const ClusterState& state, const v1::Job& job, Timestamp now) {
+  const JobClass own = ClassOf(job);
+  Standings standings(state, own.kind, now);
+  const Standing standing = StandingOf(state, own, standings);
+  int64_t count = 0;
+  for (auto found = state.pending_classes.lower_bound({.kind = own.kind});
+       found != state.pending_classes.end() && found->first.kind == own.kind; ++found) {
+    const Standing other = StandingOf(state, found->first, standings);
+    if (other > standing) continue;
+    const auto& jobs = found->second;
+    const auto end = other < standing ? jobs.end() : jobs.lower_bound(job.id());
+    count += std::distance(jobs.begin(), end);
+  }
+  return count;
+}
+
+std::vector<int64_t> JobsInOrder(const ClusterState& state, v1::DeviceKind kind, Timestamp now) {
+  const std::vector<ClassRank> classes = RankClasses(state, kind, now);
+  std::vector<int64_t> jobs;
+  for (OrderedJobs ordered(classes); !ordered.empty(); ordered.Advance()) {
+    jobs.push_back(ordered.front().job_id);
+  }
+  return jobs;
+}
+
+}  // namespace trainyard::controller

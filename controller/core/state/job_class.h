@@ -1,0 +1,48 @@
+// Waiting jobs that a pass over the queue cannot tell apart.
+#ifndef TRAINYARD_CONTROLLER_CORE_STATE_JOB_CLASS_H_
+#define TRAINYARD_CONTROLLER_CORE_STATE_JOB_CLASS_H_
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+
+#include "trainyard/v1/job.pb.h"
+#include "trainyard/v1/job_spec.pb.h"
+
+namespace trainyard::controller {
+
+// The queue of jobs that name none. It always exists.
+inline constexpr char kDefaultQueue[] = "default";
+
+// The properties of a job that decide when and where it starts, except its number. If one job of a
+// class cannot start in a pass, no later job of the class can.
+struct JobClass {
+  v1::DeviceKind kind = v1::DEVICE_KIND_UNSPECIFIED;
+  std::string queue;
+  std::string user;
+  int priority = 0;
+  int nodes = 0;  // Including spare nodes.
+  int slots_per_node = 0;
+  int64_t time_limit_ms = 0;  // 0: none.
+  // The parent of the checkpoint directory, which all nodes of the job must see.
+  std::string checkpoint_parent;
+  // The number of a job that has run before, whose layout the controller chooses, or for which
+  // other jobs were preempted. The placement of such a job depends on the job itself, so it is
+  // alone in its class. 0 for all other jobs.
+  int64_t only_job = 0;
+  friend auto operator<=>(const JobClass&, const JobClass&) = default;
+};
+
+JobClass ClassOf(const v1::Job& job);
+
+// Returns the name of the job's queue.
+std::string QueueOf(const v1::Job& job);
+
+// The numbers of the jobs of each class.
+using JobsByClass = std::map<JobClass, std::set<int64_t>>;
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_STATE_JOB_CLASS_H_

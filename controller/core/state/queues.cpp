@@ -1,0 +1,38 @@
+#include "controller/core/state/queues.h"
+
+#include <algorithm>
+
+namespace trainyard::controller {
+
+v1::Queue QueueNamed(const ClusterState& state, const std::string& name) {
+  const auto found = state.queues.find(name);
+  if (found != state.queues.end()) return found->second;
+  v1::Queue queue;
+  queue.set_name(name);
+  return queue;
+}
+
+bool QueueExists(const ClusterState& state, const std::string& name) {
+  return name == kDefaultQueue || state.queues.contains(name);
+}
+
+int SharesOf(const v1::Queue& queue) { return std::max(1, queue.shares()); }
+
+v1::SlotQuota QuotaOf(const v1::Queue& queue, v1::DeviceKind kind) {
+  for (const v1::SlotQuota& quota : queue.quotas()) {
+    if (quota.device() == kind) return quota;
+  }
+  return {};
+}
+
+int64_t HeldSlotsOf(const ClusterState& state, const UsageKey& key) {
+  const auto found = state.usages.find(key);
+  return found == state.usages.end() ? 0 : found->second.held;
+}
+
+bool PrecedesQueue(const ClusterState& state, int64_t job_id) {
+  const JobEntry* entry = FindEntry(state, job_id);
+  return entry != nullptr && (state.reservations.contains(job_id) || entry->job.preempts());
+}
+
+}  // namespace trainyard::controller

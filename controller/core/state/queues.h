@@ -1,0 +1,32 @@
+// Settings of queues, and the slots that their jobs hold.
+#ifndef TRAINYARD_CONTROLLER_CORE_STATE_QUEUES_H_
+#define TRAINYARD_CONTROLLER_CORE_STATE_QUEUES_H_
+
+#include <cstdint>
+#include <string>
+
+#include "controller/core/state/cluster_state.h"
+
+namespace trainyard::controller {
+
+// Returns the settings of the queue: those that a user set, or the defaults.
+v1::Queue QueueNamed(const ClusterState& state, const std::string& name);
+
+// Returns true for the default queue and for queues with settings.
+bool QueueExists(const ClusterState& state, const std::string& name);
+
+int SharesOf(const v1::Queue& queue);
+
+// Returns the queue's quota of this kind. Has no limits if none is set.
+v1::SlotQuota QuotaOf(const v1::Queue& queue, v1::DeviceKind kind);
+
+// Returns the slots of this kind that the queue's jobs hold, or only those of one user.
+int64_t HeldSlotsOf(const ClusterState& state, const UsageKey& key);
+
+// Returns true if the job goes before the order of the queues, because slots are kept for it: those
+// of a recovering job, and those of jobs that were preempted for it.
+bool PrecedesQueue(const ClusterState& state, int64_t job_id);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_STATE_QUEUES_H_
