@@ -12,6 +12,7 @@
 #include "controller/core/apply/job_notes.h"
 #include "controller/core/apply/job_pause.h"
 #include "controller/core/apply/job_relations.h"
+#include "controller/core/apply/time_limits.h"
 #include "controller/core/apply/time_shift.h"
 #include "controller/core/state/attempt_outcome.h"
 #include "controller/core/state/history_losses.h"
@@ -153,6 +154,7 @@ void ApplyUserRequest(const v1::Event& event, ClusterState& state) {
   if (event.has_note_written() || event.has_note_deleted()) return ApplyToNotes(event, state);
   if (event.has_job_paused()) return TakePaused(event, state);
   if (event.has_job_resumed()) return TakeResumed(event, state);
+  if (event.has_job_extended()) return TakeExtended(event, state);
   ApplyKind(event.job_stop_requested(), event, state);
 }
 
@@ -207,10 +209,13 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
     case E::kAttemptYielded:
     case E::kAttemptCleared:
     case E::kAttemptEnded:
+    case E::kTimeLimitWarned:
+    case E::kTimeLimitReached:
       return ApplyToAttempt(event, state);
     case E::kJobStopRequested:
     case E::kJobPaused:
     case E::kJobResumed:
+    case E::kJobExtended:
     case E::kNoteWritten:
     case E::kNoteDeleted:
       return ApplyUserRequest(event, state);
