@@ -12,6 +12,7 @@
 #include "controller/core/state/work_at_risk.h"
 #include "controller/core/support/controller_event.h"
 #include "controller/core/verdict/failure_policy.h"
+#include "controller/core/verdict/time_limit_end.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/jobspec/run_config_of.h"
 
@@ -72,20 +73,36 @@ LostWork LostSteps(const Observations& observations, const JobEntry& entry, int6
   return should_save ? LostByStop(observations, entry, last_step) : LostWork{};
 }
 
-v1::JobEnded EndedJob(const Observations& observations, const JobEntry& entry,
-                      const RestartDecision& restart, const LostWork& lost, Timestamp now) {
+// The decisions about the end of an attempt.
+struct Ending {
+  RestartDecision restart;
+  TimeLimitEnd limit;
+  LostWork lost;
+};
+
+// Appends what happened to the ranks, and the steps that they could not save.
+void AddStopDetails(const JobEntry& entry, const LostWork& lost, v1::Verdict& verdict) {
+  verdict.mutable_summary()->append(KilledText(entry));
+  verdict.set_lost_steps(lost.steps);
+  if (lost.steps > 0) verdict.mutable_summary()->append("; " + lost.text);
+}
+
+v1::JobEnded EndedJob(const Observations& observations, const JobEntry& entry, const Ending& ending,
+                      Timestamp now) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
   v1::JobEnded ended;
   ended.set_job_id(entry.job.id());
-  if (HasFailed(attempt)) {
+  if (ending.limit.ends_job) {
+    ended.set_state(v1::JOB_STATE_STOPPED);
+    *ended.mutable_verdict() = TimeLimitVerdict(entry.job, ending.limit.refusal, now);
+    AddStopDetails(entry, ending.lost, *ended.mutable_verdict());
+  } else if (HasFailed(attempt)) {
     ended.set_state(v1::JOB_STATE_FAILED);
-    *ended.mutable_verdict() = VerdictWithoutRestart(attempt.verdict(), restart);
+    *ended.mutable_verdict() = VerdictWithoutRestart(attempt.verdict(), ending.restart);
   } else if (attempt.stop_reason() == v1::STOP_REASON_USER) {
     ended.set_state(v1::JOB_STATE_STOPPED);
     *ended.mutable_verdict() = StoppedVerdict(entry.kill_requested, now);
-    ended.mutable_verdict()->mutable_summary()->append(KilledText(entry));
-    ended.mutable_verdict()->set_lost_steps(lost.steps);
-    if (lost.steps > 0) ended.mutable_verdict()->mutable_summary()->append("; " + lost.text);
+    AddStopDetails(entry, ending.lost, *ended.mutable_verdict());
   } else {
     ended.set_state(v1::JOB_STATE_SUCCEEDED);
     *ended.mutable_verdict() = CompletedVerdict(GangSize(attempt), now);
@@ -116,18 +133,21 @@ v1::AlertRaised UnsavedAlert(const JobEntry& entry, const v1::AttemptEnded& ende
 std::vector<v1::Event> AttemptEndEvents(const Observations& observations, const JobEntry& entry,
                                         Timestamp now) {
   v1::AttemptEnded ended = EndedAttempt(observations, entry, now);
-  const RestartDecision restart = RestartOf(entry, ended.last_step(), now);
-  const LostWork lost = LostSteps(observations, entry, ended.last_step());
-  const bool continues = restart.not_before_ms.has_value();
+  Ending ending{.restart = RestartOf(entry, ended.last_step(), now),
+                .lost = LostSteps(observations, entry, ended.last_step())};
+  const LostWork& lost = ending.lost;
+  const bool restarts = ending.restart.not_before_ms.has_value();
+  ending.limit = EndAtTimeLimit(entry, ended.last_step(), restarts, now);
+  const bool continues = restarts && !ending.limit.ends_job;
   if (continues) {
-    ended.set_retry_not_before_ms(*restart.not_before_ms);
-    ended.set_uncounted(restart.uncounted);
+    ended.set_retry_not_before_ms(*ending.restart.not_before_ms);
+    ended.set_uncounted(ending.restart.uncounted);
   }
   std::vector<v1::Event> events;
   *events.emplace_back(ControllerEvent(now)).mutable_attempt_ended() = ended;
   if (!continues) {
     *events.emplace_back(ControllerEvent(now)).mutable_job_ended() =
-        EndedJob(observations, entry, restart, lost, now);
+        EndedJob(observations, entry, ending, now);
     return events;
   }
   if (lost.steps > 0) {

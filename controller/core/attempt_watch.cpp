@@ -26,6 +26,7 @@
 #include "controller/core/verdict/failure_policy.h"
 #include "controller/core/verdict/first_failure.h"
 #include "controller/core/verdict/heal_policy.h"
+#include "controller/core/verdict/time_limit_end.h"
 
 namespace trainyard::controller {
 namespace {
@@ -80,6 +81,7 @@ class AttemptWatch {
     NoteLostTraining(entry, attempt);
     if (attempt.state() != v1::ATTEMPT_STATE_STOPPING) {
       if (const auto verdict = Judge(entry)) return TakeFailure(entry, attempt, *verdict);
+      if (WatchTimeLimit(entry, attempt)) return;
       if (attempt.state() == v1::ATTEMPT_STATE_STARTING) {
         const bool all_started = CountSeated(attempt, entry.started_ranks) == GangSize(attempt);
         if (all_started) return Run(entry, attempt);
@@ -112,6 +114,21 @@ class AttemptWatch {
   // failure has not been judged yet.
   static bool HidesFailure(const JobEntry& entry, const v1::Attempt& attempt) {
     return IsInterrupted(attempt) && entry.first_failure_ms != 0 && !attempt.has_verdict();
+  }
+
+  // Returns true if the attempt is stopped now, because it has reached the time limit.
+  bool WatchTimeLimit(const JobEntry& entry, const v1::Attempt& attempt) {
+    if (auto event = TimeLimitEvent(entry, observations_, now_)) {
+      events_.push_back(*std::move(event));
+      return true;
+    }
+    if (IsWarningDue(entry, now_)) {
+      v1::TimeLimitWarned& warned =
+          *events_.emplace_back(ControllerEvent(now_)).mutable_time_limit_warned();
+      warned.set_job_id(entry.job.id());
+      warned.set_attempt(attempt.number());
+    }
+    return false;
   }
 
   void NoteFirstStep(const JobEntry& entry, const v1::Attempt& attempt) {

@@ -78,8 +78,9 @@ class CommandList {
     const bool starting = attempt.state() == v1::ATTEMPT_STATE_STARTING;
     // Child processes of a finished gang may still run. Such processes must be stopped as well.
     const bool leaving = attempt.state() == v1::ATTEMPT_STATE_STOPPING || AllRanksSucceeded(entry);
-    // A running gang needs no commands, except to start its spare nodes.
-    if (!starting && !leaving && StandbyCount(attempt) == 0) return;
+    // A running gang needs no commands, except to start its spare nodes, and to warn its ranks.
+    const bool warned = attempt.time_limit_warnings().current();
+    if (!starting && !leaving && !warned && StandbyCount(attempt) == 0) return;
     const std::vector<std::string> nodes = GangNodes(attempt);
     const std::set<std::string> replaced = ReplacedNodes(attempt);
     const int training_nodes = TrainingNodes(attempt);
@@ -98,6 +99,8 @@ class CommandList {
         Start(nodes[i], entry, attempt, static_cast<int>(i), training_nodes);
       } else if (IsHealing(attempt)) {
         Heal(nodes[i], entry, report->second);
+      } else if (warned) {
+        Warn(nodes[i], entry, report->second);
       }
     }
   }
@@ -184,6 +187,22 @@ class CommandList {
     heal.set_master_address(attempt.master_address());
     heal.set_master_port(attempt.master_port());
     *due_[{node_id, {entry.job.id(), attempt.number()}}].mutable_heal_attempt() = std::move(heal);
+  }
+
+  // Sends the warning while a running rank of the gang on this node has not received it.
+  void Warn(const std::string& node_id, const JobEntry& entry, const v1::AttemptReport& report) {
+    const v1::Attempt& attempt = *LiveAttempt(entry);
+    const bool is_due = std::ranges::any_of(report.ranks(), [&](const v1::RankReport& rank) {
+      return rank.running() && IsSeated(entry, rank.rank()) &&
+             rank.warning() < attempt.time_limit_warnings().number();
+    });
+    if (!is_due) return;
+    v1::WarnAttempt warn;
+    warn.set_job_id(entry.job.id());
+    warn.set_attempt(attempt.number());
+    warn.set_number(attempt.time_limit_warnings().number());
+    warn.set_signal(entry.job.spec().time_limit_signal());
+    *due_[{node_id, {entry.job.id(), attempt.number()}}].mutable_warn_attempt() = std::move(warn);
   }
 
   void Start(const std::string& node_id, const JobEntry& entry, const v1::Attempt& attempt,

@@ -97,7 +97,7 @@ Plan Reconcile(const ClusterState& state, const Observations& observations,
   NodeLimits limits{ChangingNodes(state, observations, plan.events), ClosedNodes(state, now),
                     &observations.roots};
   plan.schedule =
-      MakeSchedule(state, ports, std::move(limits), ExpectedEndOf(state, observations, now), now);
+      MakeSchedule(state, ports, std::move(limits), ExpectedEndsOf(state, observations, now), now);
   for (const Placement& placement : plan.schedule.placements) {
     std::ranges::move(PlacementEvents(state, observations.roots, placement, now),
                       std::back_inserter(plan.events));

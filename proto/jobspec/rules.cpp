@@ -6,6 +6,7 @@
 #include "proto/jobspec/field_rules.h"
 #include "proto/jobspec/program_rules.h"
 #include "proto/jobspec/run_config_of.h"
+#include "proto/jobspec/time_limit_rules.h"
 #include "proto/rules/run_rules.h"
 #include "proto/support/job_kind.h"
 
@@ -79,6 +80,7 @@ Problems FindProblemsOf(const v1::JobSpec& spec, const RunConfig& config) {
   CheckGuard(spec, problems);
   CheckFailureRules(spec, problems);
   CheckSpares(spec, problems);
+  CheckTimeLimit(spec, problems);
   if (ours) Append(FindTrainingProblems(config), problems);
   return problems;
 }

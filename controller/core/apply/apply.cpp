@@ -12,6 +12,7 @@
 #include "controller/core/apply/job_notes.h"
 #include "controller/core/apply/job_pause.h"
 #include "controller/core/apply/job_relations.h"
+#include "controller/core/apply/time_limits.h"
 #include "controller/core/apply/time_shift.h"
 #include "controller/core/state/attempt_outcome.h"
 #include "controller/core/state/history_losses.h"
@@ -173,6 +174,7 @@ void ApplyUserRequest(const v1::Event& event, ClusterState& state) {
   if (event.has_job_paused()) return TakePaused(event, state);
   if (event.has_job_resumed()) return TakeResumed(event, state);
   if (event.has_job_moved()) return ApplyKind(event.job_moved(), event, state);
+  if (event.has_job_extended()) return TakeExtended(event, state);
   ApplyKind(event.job_stop_requested(), event, state);
 }
 
@@ -229,12 +231,15 @@ bool ChangeJob(const v1::Event& event, ClusterState& state) {
     case E::kAttemptYielded:
     case E::kAttemptCleared:
     case E::kAttemptEnded:
+    case E::kTimeLimitWarned:
+    case E::kTimeLimitReached:
       ApplyToAttempt(event, state);
       return true;
     case E::kJobStopRequested:
     case E::kJobPaused:
     case E::kJobResumed:
     case E::kJobMoved:
+    case E::kJobExtended:
     case E::kNoteWritten:
     case E::kNoteDeleted:
       ApplyUserRequest(event, state);

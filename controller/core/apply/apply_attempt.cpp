@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/apply/heals.h"
 #include "controller/core/apply/job_pause.h"
+#include "controller/core/apply/time_limits.h"
 #include "controller/core/apply/yields.h"
 #include "controller/core/ledger/ledger.h"
 #include "controller/core/state/attempt_outcome.h"
@@ -14,6 +15,7 @@
 #include "controller/core/state/restart_budget.h"
 #include "controller/core/state/rollbacks.h"
 #include "controller/core/state/slot_ledger.h"
+#include "controller/core/state/time_limit.h"
 #include "controller/core/state/waiting_jobs.h"
 #include "controller/core/support/invariant.h"
 
@@ -204,6 +206,7 @@ void ApplyKind(const v1::AttemptCleared& cleared, const v1::Event&, ClusterState
 void ApplyKind(const v1::AttemptEnded& ended, const v1::Event& event, ClusterState& state) {
   JobEntry& entry = EntryOf(ended.job_id(), state);
   v1::Attempt& attempt = RequireLive(ended.attempt(), entry);
+  CountAttempt(event.time_ms(), entry.job);
   MoveAttempt(v1::ATTEMPT_STATE_ENDED, attempt);
   attempt.set_ended_time_ms(event.time_ms());
   attempt.set_last_step(std::max(attempt.last_step(), ended.last_step()));
@@ -216,6 +219,7 @@ void ApplyKind(const v1::AttemptEnded& ended, const v1::Event& event, ClusterSta
   state.rendezvous_in_use.erase({attempt.master_address(), attempt.master_port()});
   state.live_jobs.erase(ended.job_id());
   if (ended.retry_not_before_ms() == 0) return;
+  if (attempt.yield().cause() == v1::YIELD_CAUSE_TIME_LIMIT) BeginPeriod(entry.job);
   entry.job.set_not_before_ms(ended.retry_not_before_ms());
   if (!ended.uncounted()) CountRestart(event.time_ms(), entry);
   if (entry.job.state() == v1::JOB_STATE_PAUSING) {
@@ -259,6 +263,9 @@ void ApplyToAttempt(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.attempt_cleared(), event, state);
     case E::kAttemptEnded:
       return ApplyKind(event.attempt_ended(), event, state);
+    case E::kTimeLimitWarned:
+    case E::kTimeLimitReached:
+      return ApplyToTimeLimit(event, state);
     default:
       DieOfBrokenInvariant("an event that is not about an attempt");
   }

@@ -8,6 +8,7 @@
 #include "controller/core/decide/decide_worker.h"
 #include "controller/core/decide/deletion.h"
 #include "controller/core/decide/dependencies.h"
+#include "controller/core/decide/extension.h"
 #include "controller/core/decide/job_origin.h"
 #include "controller/core/decide/left_out.h"
 #include "controller/core/decide/lost_history.h"
@@ -169,6 +170,9 @@ absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const R
   }
   if (const auto* resume = std::get_if<ResumeJob>(&request)) {
     return DecideResume(state, resume->request, resume->principal, now);
+  }
+  if (const auto* extend = std::get_if<ExtendJob>(&request)) {
+    return DecideExtension(state, extend->request, extend->principal, now);
   }
   if (const auto* note = std::get_if<WriteNote>(&request)) {
     return DecideNoteWrite(state, note->request, note->principal, now);

@@ -18,9 +18,11 @@
 #include "controller/core/state/gang.h"
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/starting_point.h"
+#include "controller/core/state/time_limit.h"
 #include "controller/core/support/core_options.h"
 #include "controller/core/support/text.h"
 #include "controller/core/verdict/heal_policy.h"
+#include "controller/core/verdict/time_limit_end.h"
 #include "proto/jobspec/auto_layout.h"
 #include "proto/json/enum_text.h"
 #include "proto/text/duration_text.h"
@@ -113,6 +115,24 @@ std::string SparesText(const ClusterState& state, const Observations& observatio
   return text;
 }
 
+// States the time limit and the rest of it. Empty for a job without a time limit.
+std::string TimeLimitHint(const v1::Job& job, Timestamp now) {
+  const std::optional<int64_t> remaining_ms = RemainingTime(job, now);
+  if (!remaining_ms.has_value()) return "";
+  const bool requeues = job.spec().at_time_limit() == v1::AT_TIME_LIMIT_REQUEUE;
+  return absl::StrCat("; ", DurationText(*remaining_ms), " are left of its time limit of ",
+                      TimeLimitText(job), ", at which it is ", requeues ? "queued again" : "ended");
+}
+
+// Describes a job whose ranks are exiting because of a stop request or the time limit.
+std::string StoppingText(const ClusterState& state, const JobEntry& entry) {
+  const bool at_limit = NewestAttempt(entry)->stop_reason() == v1::STOP_REASON_TIME_LIMIT;
+  const std::string cause =
+      at_limit ? absl::StrCat("has reached its time limit of ", TimeLimitText(entry.job))
+               : absl::StrCat("is being ", entry.kill_requested ? "killed" : "stopped");
+  return absl::StrCat(cause, " and waits for its ranks to exit on ", UnclearedNodes(state, entry));
+}
+
 // Returns "; " followed by LimitText of the live gang. Empty if the job has no live attempt, or if
 // LimitText is empty.
 std::string LimitHint(const Observations& observations, const JobEntry& entry, Timestamp now,
@@ -159,13 +179,13 @@ std::string Answer(const ClusterView& view, const JobEntry& entry) {
                           NewestAttempt(entry)->verdict().summary());
     case v1::JOB_STATE_STARTING:
       return absl::StrCat("starts attempt ", LiveAttempt(entry)->number(), ": ",
-                          StartedRanks(entry), SuspectNodes(state, entry));
+                          StartedRanks(entry), SuspectNodes(state, entry), TimeLimitHint(job, now));
     case v1::JOB_STATE_RUNNING:
-      return absl::StrCat("runs attempt ", LiveAttempt(entry)->number(),
-                          ProgressText(observations, entry, now), LayoutGranted(entry),
-                          SuspectNodes(state, entry),
-                          RunningHintText(state, observations, entry, now),
-                          SparesText(state, observations, entry), RollbackText(job));
+      return absl::StrCat(
+          "runs attempt ", LiveAttempt(entry)->number(), ProgressText(observations, entry, now),
+          LayoutGranted(entry), SuspectNodes(state, entry),
+          RunningHintText(state, observations, entry, now), SparesText(state, observations, entry),
+          RollbackText(job), TimeLimitHint(job, now));
     case v1::JOB_STATE_PAUSING:
       return PausingText(state, entry);
     case v1::JOB_STATE_PAUSED:
@@ -173,8 +193,7 @@ std::string Answer(const ClusterView& view, const JobEntry& entry) {
       return absl::StrCat("is ", PauseText(entry), " (asked for ",
                           DurationText(std::max<int64_t>(0, now - job.pause().time_ms())), " ago)");
     case v1::JOB_STATE_STOPPING:
-      return absl::StrCat("is being ", entry.kill_requested ? "killed" : "stopped",
-                          " and waits for its ranks to exit on ", UnclearedNodes(state, entry));
+      return StoppingText(state, entry);
     default:
       return absl::StrCat(EnumText(job.state()), ": ", job.verdict().summary());
   }

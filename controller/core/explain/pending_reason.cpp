@@ -19,6 +19,7 @@
 #include "controller/core/schedule/layout_choice.h"
 #include "controller/core/schedule/queue_order.h"
 #include "controller/core/schedule/schedule.h"
+#include "controller/core/state/class_of_job.h"
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/job_state_machine.h"
 #include "controller/core/state/job_timing.h"

@@ -16,6 +16,7 @@
 #include "controller/core/schedule/layout_choice.h"
 #include "controller/core/schedule/placement.h"
 #include "controller/core/schedule/schedule.h"
+#include "controller/core/state/class_of_job.h"
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/prerequisites.h"
 #include "controller/core/state/queues.h"
@@ -61,10 +62,10 @@ void AcceptBehindHead(const ClusterView& view, const JobEntry& entry, PlacementP
   const QueueHead* head = view.schedule.HeadOf(job_class.kind);
   const JobEntry* blocker = head == nullptr ? nullptr : FindEntry(view.state, head->job_id);
   if (blocker == nullptr) return pass.AcceptOnly([](const Gang&) { return false; });
-  const ExpectedEnd expected_end = ExpectedEndOf(view.state, view.observations, view.now);
+  const ExpectedEnds expected_ends = ExpectedEndsOf(view.state, view.observations, view.now);
   const HeadPromise promise(GangRequestOf(blocker->job.spec()).Full(),
                             PrecedesQueue(view.state, blocker->job.id()),
-                            ReleasesOf(view.state, pass, job_class.kind, expected_end, view.now));
+                            ReleasesOf(view.state, pass, job_class.kind, expected_ends, view.now));
   pass.AcceptOnly([promise, end = LatestEnd(job_class, view.now)](const Gang& gang) {
     return promise.Allows(gang, end);
   });

@@ -185,7 +185,9 @@ void AddAttempt(const v1::Job& job, int index, const WastedPart& wasted, Timesta
                     std::min(OrElse(attempt.started_time_ms(), until), until));
   AddUse(attempt, wasted, slots, until, timeline);
   // If a user stopped the attempt, the verdict is recorded only when the job ends.
-  const bool stopped = attempt.verdict().cause() == v1::VERDICT_CAUSE_STOPPED ||
+  const v1::VerdictCause cause = attempt.verdict().cause();
+  const bool stopped = cause == v1::VERDICT_CAUSE_STOPPED ||
+                       cause == v1::VERDICT_CAUSE_TIME_LIMIT ||
                        (!attempt.has_verdict() && WasAskedToSave(attempt));
   timeline.AddUntil(stopped ? v1::LEDGER_PHASE_STOP : v1::LEDGER_PHASE_RESTART, attempt.number(),
                     slots, ended);

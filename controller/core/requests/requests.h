@@ -45,6 +45,13 @@ struct ResumeJob {
   Principal principal;
 };
 
+// A user's request to extend the time limit of a job.
+struct ExtendJob {
+  static constexpr RequestSource kSource = RequestSource::kUser;
+  v1::ExtendJobRequest request;
+  Principal principal;
+};
+
 // A user's request to add a note to a step of a job. `request.step` is set.
 struct WriteNote {
   static constexpr RequestSource kSource = RequestSource::kUser;
@@ -154,9 +161,9 @@ struct ChooseLayout {
 };
 
 using Request =
-    std::variant<JobSubmission, StopJob, PauseJob, ResumeJob, WriteNote, DeleteNote, DeleteJob,
-                 CordonNode, ReleaseNode, RemoveNode, AttachWorker, ReceiveFact, ReceiveTelemetry,
-                 ReportLeftOut, ChooseLayout, ReportLostEvents>;
+    std::variant<JobSubmission, StopJob, PauseJob, ResumeJob, ExtendJob, WriteNote, DeleteNote,
+                 DeleteJob, CordonNode, ReleaseNode, RemoveNode, AttachWorker, ReceiveFact,
+                 ReceiveTelemetry, ReportLeftOut, ChooseLayout, ReportLostEvents>;
 
 // Every request type defines kSource; a type without it does not compile.
 inline RequestSource SourceOf(const Request& request) {

@@ -2,21 +2,18 @@
 
 #include <algorithm>
 
-#include "controller/core/state/job_timing.h"
+#include "controller/core/observations/expected_end.h"
 
 namespace trainyard::controller {
 
-ExpectedEnd ExpectedEndOf(const ClusterState& state, const Observations& observations,
-                          Timestamp now) {
+ExpectedEnds ExpectedEndsOf(const ClusterState& state, const Observations& observations,
+                            Timestamp now) {
   return [&state, &observations, now](int64_t job_id) -> Timestamp {
     const JobEntry* entry = FindEntry(state, job_id);
     const v1::Attempt* live = entry == nullptr ? nullptr : LiveAttempt(*entry);
     if (live == nullptr) return kNever;
-    if (live->state() == v1::ATTEMPT_STATE_STOPPING) {
-      return std::max(now + 1, live->stopping_time_ms() + StopGraceMs(*entry));
-    }
-    const int64_t limit = ToMs(entry->job.spec().time_limit());
-    return std::max(now + 1, live->placed_time_ms() + (limit == 0 ? kUnknownRunMs : limit));
+    const Timestamp unknown = live->placed_time_ms() + kUnknownRunMs;
+    return std::max(now + 1, ExpectedEnd(*entry, observations, now).value_or(unknown));
   };
 }
 

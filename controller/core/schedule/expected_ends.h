@@ -10,15 +10,13 @@
 namespace trainyard::controller {
 
 // Returns a function of the number of a job with a live attempt or with reserved slots. Its result
-// is the time at which the slots are free:
-// - the end of the grace period for an attempt that is stopping, but at least a millisecond from
-//   now;
-// - the earlier of the time limit and the end of the steps that are left, if one is known;
+// is the time at which the slots are free, at least a millisecond from now:
+// - the time that ExpectedEnd (observations/expected_end.h) predicts, if it can;
 // - kUnknownRunMs from the start of the attempt otherwise;
 // - kNever for slots that a job without a live attempt keeps.
 // `state` and `observations` must outlive the function.
-ExpectedEnd ExpectedEndOf(const ClusterState& state, const Observations& observations,
-                          Timestamp now);
+ExpectedEnds ExpectedEndsOf(const ClusterState& state, const Observations& observations,
+                            Timestamp now);
 
 }  // namespace trainyard::controller
 

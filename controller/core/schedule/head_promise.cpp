@@ -7,7 +7,7 @@
 namespace trainyard::controller {
 
 Timestamp LatestEnd(const JobClass& job_class, Timestamp now) {
-  return job_class.time_limit_ms == 0 ? kNever : now + job_class.time_limit_ms;
+  return job_class.longest_hold_ms == 0 ? kNever : now + job_class.longest_hold_ms;
 }
 
 void OccupySlots(int count, Timestamp end, ReleaseTimes& slots) {
@@ -17,8 +17,8 @@ void OccupySlots(int count, Timestamp end, ReleaseTimes& slots) {
 }
 
 std::map<std::string, ReleaseTimes> ReleasesOf(const ClusterState& state, const PlacementPass& pass,
-                                               v1::DeviceKind kind, const ExpectedEnd& expected_end,
-                                               Timestamp now) {
+                                               v1::DeviceKind kind,
+                                               const ExpectedEnds& expected_ends, Timestamp now) {
   std::map<std::string, ReleaseTimes> releases;
   std::unordered_map<int64_t, Timestamp> ends = {{0, now}};
   for (const auto& [id, entry] : state.nodes) {
@@ -29,7 +29,7 @@ std::map<std::string, ReleaseTimes> ReleasesOf(const ClusterState& state, const 
       if (entry.node.inventory().slots(i).kind() != kind) continue;
       const int64_t holder = entry.node.slot_uses(i).job_id();
       const auto [end, is_new] = ends.try_emplace(holder, kNever);
-      if (is_new) end->second = std::max(now, expected_end(holder));
+      if (is_new) end->second = std::max(now, expected_ends(holder));
       times.push_back(std::max(opens, end->second));
     }
     releases.emplace_hint(releases.end(), id, std::move(times));

@@ -29,7 +29,7 @@ inline constexpr Timestamp kNever = INT64_MAX;
 Timestamp LatestEnd(const JobClass& job_class, Timestamp now);
 
 // Returns the time at which the slots of a job with a live attempt are free, as far as known.
-using ExpectedEnd = std::function<Timestamp(int64_t job_id)>;
+using ExpectedEnds = std::function<Timestamp(int64_t job_id)>;
 
 // The time at which each slot of a node is free.
 using ReleaseTimes = std::vector<Timestamp>;
@@ -37,8 +37,8 @@ using ReleaseTimes = std::vector<Timestamp>;
 // Returns the times of the slots of this kind on each node that is not lost. Slots that `pass` has
 // assigned are not considered.
 std::map<std::string, ReleaseTimes> ReleasesOf(const ClusterState& state, const PlacementPass& pass,
-                                               v1::DeviceKind kind, const ExpectedEnd& expected_end,
-                                               Timestamp now);
+                                               v1::DeviceKind kind,
+                                               const ExpectedEnds& expected_ends, Timestamp now);
 
 // Computes the earliest time at which the head's gang fits, node by node, if all running jobs end
 // when they are expected to and no other job starts. EASY backfill (Lifka 1995, doi

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/state/class_of_job.h"
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/job_timing.h"
 #include "controller/core/state/queues.h"

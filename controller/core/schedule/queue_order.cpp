@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "controller/core/state/class_of_job.h"
 #include "controller/core/state/queues.h"
 
 namespace trainyard::controller {

@@ -8,6 +8,7 @@
 #include "controller/core/schedule/admission.h"
 #include "controller/core/schedule/preemption.h"
 #include "controller/core/schedule/queue_order.h"
+#include "controller/core/state/class_of_job.h"
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/job_timing.h"
 #include "controller/core/state/queues.h"
@@ -25,10 +26,10 @@ struct FoundGang {
 class QueueWalk {
  public:
   QueueWalk(const ClusterState& state, RendezvousPorts& ports, NodeLimits limits,
-            const ExpectedEnd& expected_end, Timestamp now)
+            const ExpectedEnds& expected_ends, Timestamp now)
       : state_(state),
         ports_(ports),
-        expected_end_(expected_end),
+        expected_ends_(expected_ends),
         now_(now),
         pass_(state, std::move(limits)) {
     for (const auto& [job_id, reservation] : state.reservations) {
@@ -167,10 +168,10 @@ class QueueWalk {
   std::map<std::string, ReleaseTimes> ReleasesFor(const JobEntry& head) const {
     const v1::DeviceKind kind = GangRequestOf(head.job.spec()).kind;
     // The head's own reserved slots are free for it.
-    const auto expected_end = [&](int64_t job_id) {
-      return job_id == head.job.id() ? now_ : expected_end_(job_id);
+    const auto expected_ends = [&](int64_t job_id) {
+      return job_id == head.job.id() ? now_ : expected_ends_(job_id);
     };
-    auto releases = ReleasesOf(state_, pass_, kind, expected_end, now_);
+    auto releases = ReleasesOf(state_, pass_, kind, expected_ends, now_);
     for (const Placement& placement : schedule_.placements) {
       const JobClass job_class = ClassOf(state_.jobs.at(placement.job_id).job);
       if (job_class.kind != kind) continue;
@@ -339,7 +340,7 @@ class QueueWalk {
 
   const ClusterState& state_;
   RendezvousPorts& ports_;
-  const ExpectedEnd& expected_end_;
+  const ExpectedEnds& expected_ends_;
   const Timestamp now_;
   PlacementPass pass_;
   // Jobs with a reservation, in queue order.
@@ -359,8 +360,8 @@ class QueueWalk {
 }  // namespace
 
 Schedule MakeSchedule(const ClusterState& state, RendezvousPorts& ports, NodeLimits limits,
-                      const ExpectedEnd& expected_end, Timestamp now) {
-  return QueueWalk(state, ports, std::move(limits), expected_end, now).Walk();
+                      const ExpectedEnds& expected_ends, Timestamp now) {
+  return QueueWalk(state, ports, std::move(limits), expected_ends, now).Walk();
 }
 
 const QueueHead* Schedule::HeadOf(v1::DeviceKind kind) const {

@@ -95,9 +95,9 @@ struct Schedule {
 // - A head that has waited long may preempt running jobs (preemption.h).
 // - Recovering jobs behind the head may continue on fewer nodes, or with free slots if the head is
 //   not recovering. Otherwise the two could wait for each other's slots.
-// Equal input gives equal output. `limits.roots` and `expected_end` are used during the call only.
+// Equal input gives equal output. `limits.roots` and `expected_ends` are used during the call only.
 Schedule MakeSchedule(const ClusterState& state, RendezvousPorts& ports, NodeLimits limits,
-                      const ExpectedEnd& expected_end, Timestamp now);
+                      const ExpectedEnds& expected_ends, Timestamp now);
 
 // Returns true if the job requests slots in a pass. During its backoff, or while no layout fits, a
 // job requests no slots and has no position in the queue.

@@ -8,13 +8,9 @@
 #include <set>
 #include <string>
 
-#include "trainyard/v1/job.pb.h"
 #include "trainyard/v1/job_spec.pb.h"
 
 namespace trainyard::controller {
-
-// The queue of jobs that name none. It always exists.
-inline constexpr char kDefaultQueue[] = "default";
 
 // The properties of a job that decide when and where it starts, except its number. If one job of a
 // class cannot start in a pass, no later job of the class can.
@@ -25,7 +21,8 @@ struct JobClass {
   int priority = 0;
   int nodes = 0;  // Including spare nodes.
   int slots_per_node = 0;
-  int64_t time_limit_ms = 0;  // 0: none.
+  // The longest time for which the job holds its slots. 0: unknown.
+  int64_t longest_hold_ms = 0;
   // The parent of the checkpoint directory, which all nodes of the job must see.
   std::string checkpoint_parent;
   // The number of a job that has run before, whose layout the controller chooses, or for which
@@ -34,11 +31,6 @@ struct JobClass {
   int64_t only_job = 0;
   friend auto operator<=>(const JobClass&, const JobClass&) = default;
 };
-
-JobClass ClassOf(const v1::Job& job);
-
-// Returns the name of the job's queue.
-std::string QueueOf(const v1::Job& job);
 
 // The numbers of the jobs of each class.
 using JobsByClass = std::map<JobClass, std::set<int64_t>>;

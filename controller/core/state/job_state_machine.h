@@ -41,6 +41,7 @@ inline constexpr std::array kJobTransitions{
     Transition<v1::JobState>{v1::JOB_STATE_PAUSING, v1::JOB_STATE_PAUSED},
     Transition<v1::JobState>{v1::JOB_STATE_PAUSING, v1::JOB_STATE_RECOVERING},
     Transition<v1::JobState>{v1::JOB_STATE_PAUSING, v1::JOB_STATE_QUEUED},
+    Transition<v1::JobState>{v1::JOB_STATE_PAUSING, v1::JOB_STATE_STOPPED},
     Transition<v1::JobState>{v1::JOB_STATE_PAUSING, v1::JOB_STATE_STOPPING},
     Transition<v1::JobState>{v1::JOB_STATE_PAUSING, v1::JOB_STATE_FAILED},
     Transition<v1::JobState>{v1::JOB_STATE_PAUSED, v1::JOB_STATE_QUEUED},

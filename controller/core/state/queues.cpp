@@ -1,4 +1,5 @@
 #include "controller/core/state/queues.h"
+#include "controller/core/state/class_of_job.h"
 
 #include <algorithm>
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/state/class_of_job.h"
 #include "controller/core/state/job_state_machine.h"
 #include "controller/core/state/reservations.h"
 #include "controller/core/state/waiting_jobs.h"

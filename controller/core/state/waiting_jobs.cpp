@@ -1,5 +1,6 @@
 #include "controller/core/state/waiting_jobs.h"
 
+#include "controller/core/state/class_of_job.h"
 #include "controller/core/state/job_state_machine.h"
 #include "controller/core/state/prerequisites.h"
 #include "controller/core/state/reservations.h"

@@ -100,6 +100,7 @@ inline constexpr std::array kCauseRules{
                .blames = Rule::kDepends},
     // Not restartable, because an ended job never changes its outcome.
     CauseRules{.cause = v1::VERDICT_CAUSE_DEPENDENCY_FAILED},
+    CauseRules{.cause = v1::VERDICT_CAUSE_TIME_LIMIT},
 };
 
 // Returns the rules of the cause. For an unknown cause, the rules forbid everything.

@@ -316,6 +316,10 @@ std::vector<std::string> TestCluster::Commands() const {
       const v1::HealAttempt& heal = command.message.heal_attempt();
       lines.push_back(absl::StrCat("heal ", command.node_id, " ", heal.job_id(), "/",
                                    heal.attempt(), " ", heal.generation()));
+    } else if (command.message.has_warn_attempt()) {
+      const v1::WarnAttempt& warn = command.message.warn_attempt();
+      lines.push_back(absl::StrCat("warn ", command.node_id, " ", warn.job_id(), "/",
+                                   warn.attempt(), " ", warn.number(), " ", warn.signal()));
     } else {
       const v1::StopAttempt& stop = command.message.stop_attempt();
       lines.push_back(absl::StrCat("stop ", command.node_id, " ", stop.job_id(), "/",

@@ -109,9 +109,9 @@ class TestCluster {
   v1::NodeState NodeStateOf(const std::string& id) const { return state.nodes.at(id).node.state(); }
   // Returns the node and slot of each rank of the newest attempt, such as "a:0 a:1 b:0".
   std::string Placement(int64_t job_id) const;
-  // Returns the due commands, such as "start a 1/1", "stop b 1/1 3000" or "heal c 1/1 2". Each
-  // command consists of its kind, the node and job/attempt. A stop also has the grace period in ms,
-  // a heal the generation.
+  // Returns the due commands, such as "start a 1/1", "stop b 1/1 3000", "heal c 1/1 2" or "warn a
+  // 1/1 1 USR1". Each command consists of its kind, the node and job/attempt. A stop also has the
+  // grace period in ms, a heal the generation, and a warning its number and signal.
   std::vector<std::string> Commands() const;
 
   ClusterState state;

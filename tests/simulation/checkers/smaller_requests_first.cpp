@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/state/gang_request.h"
-#include "controller/core/state/job_class.h"
+#include "controller/core/state/class_of_job.h"
 #include "tests/simulation/checkers/checker.h"
 
 namespace trainyard::simulation {
@@ -49,7 +49,7 @@ class SmallerRequestsFirstChecker : public Checker {
            its.priority == other.priority && its.nodes >= other.nodes &&
            its.slots_per_node >= other.slots_per_node &&
            its.checkpoint_parent == other.checkpoint_parent &&
-           its.time_limit_ms == other.time_limit_ms;
+           its.longest_hold_ms == other.longest_hold_ms;
   }
 
   // A job counts from the step after it began to wait: in the same step, its submission may have

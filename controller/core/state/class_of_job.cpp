@@ -1,6 +1,10 @@
-#include "controller/core/state/job_class.h"
+#include "controller/core/state/class_of_job.h"
+
+#include <algorithm>
+#include <optional>
 
 #include "controller/core/state/gang_request.h"
+#include "controller/core/state/time_limit.h"
 #include "controller/core/support/durations.h"
 
 namespace trainyard::controller {
@@ -8,6 +12,14 @@ namespace {
 
 std::string ParentOf(const std::string& directory) {
   return directory.substr(0, directory.find_last_of('/') + 1);
+}
+
+// Returns the time for which the next attempt of the job holds its slots at most: the rest of the
+// time limit, and the time to save. 0 without a limit.
+int64_t LongestHoldMs(const v1::Job& job) {
+  constexpr Timestamp kAnyTime = 0;  // The rest of a job without a live attempt does not change.
+  const std::optional<int64_t> rest = RemainingTime(job, kAnyTime);
+  return rest.has_value() ? std::max<int64_t>(1, *rest + ToMs(job.spec().stop_grace())) : 0;
 }
 
 }  // namespace
@@ -25,7 +37,7 @@ JobClass ClassOf(const v1::Job& job) {
           .priority = job.priority(),
           .nodes = request.max_nodes,
           .slots_per_node = request.slots_per_node,
-          .time_limit_ms = ToMs(job.spec().time_limit()),
+          .longest_hold_ms = LongestHoldMs(job),
           .checkpoint_parent = ParentOf(job.spec().checkpoint().dir()),
           .only_job = is_alone ? job.id() : 0};
 }

@@ -1,0 +1,49 @@
+#include "controller/core/apply/time_limits.h"
+
+#include <cstdint>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/state/job_state_machine.h"
+#include "controller/core/state/time_limit.h"
+#include "controller/core/state/waiting_jobs.h"
+#include "controller/core/support/invariant.h"
+
+namespace trainyard::controller {
+namespace {
+
+v1::Attempt& LimitedAttempt(int64_t attempt_number, JobEntry& entry) {
+  const v1::Attempt* live = LiveAttempt(entry);
+  Require(live != nullptr && live->number() == attempt_number,
+          absl::StrCat("job ", entry.job.id(), " has no live attempt ", attempt_number));
+  return *entry.job.mutable_attempts()->rbegin();
+}
+
+}  // namespace
+
+void ApplyToTimeLimit(const v1::Event& event, ClusterState& state) {
+  if (event.has_time_limit_warned()) {
+    const v1::TimeLimitWarned& warned = event.time_limit_warned();
+    v1::Attempt& attempt = LimitedAttempt(warned.attempt(), EntryOf(warned.job_id(), state));
+    v1::TimeLimitWarnings& warnings = *attempt.mutable_time_limit_warnings();
+    warnings.set_number(warnings.number() + 1);
+    warnings.set_current(true);
+    return;
+  }
+  const v1::TimeLimitReached& reached = event.time_limit_reached();
+  JobEntry& entry = EntryOf(reached.job_id(), state);
+  StopAttempt(v1::STOP_REASON_TIME_LIMIT, event.time_ms(),
+              LimitedAttempt(reached.attempt(), entry));
+  MoveJob(v1::JOB_STATE_STOPPING, entry.job);
+}
+
+void TakeExtended(const v1::Event& event, ClusterState& state) {
+  const v1::JobExtended& extended = event.job_extended();
+  v1::Job& job = EntryOf(extended.job_id(), state).job;
+  // The class of a waiting job depends on its limit.
+  const bool waits = state.pending_jobs.Contains(QueueKeyOf(job));
+  if (waits) RemoveWaiting(job, state);
+  ExtendTimeLimit(extended.by_ms(), event.time_ms(), job);
+  if (waits) AddWaiting(job, state);
+}
+
+}  // namespace trainyard::controller
