@@ -38,9 +38,16 @@ std::string JobsOnNode(const v1::Node& node) {
   return jobs.empty() ? kNothing : absl::StrJoin(jobs, ",");
 }
 
+// Returns the state of a cordoned node in one word.
+const char* CordonWord(const v1::Node& node) {
+  if (!node.has_drain()) return "cordoned";
+  return node.drain().drained_ms() == 0 ? "draining" : "drained";
+}
+
 std::string NodeStateText(const v1::Node& node) {
   const char* health = node.health().has_quarantine() ? ", quarantined" : ", unhealthy";
-  return absl::StrCat(EnumText(node.state()), node.cordoned() ? ", cordoned" : "",
+  return absl::StrCat(EnumText(node.state()),
+                      node.cordoned() ? absl::StrCat(", ", CordonWord(node)) : "",
                       node.has_health() ? health : "");
 }
 
@@ -55,11 +62,22 @@ std::string HealthText(const v1::NodeHealth& health, Timestamp now) {
   return text;
 }
 
+// Returns text such as "draining (jobs leave within 25m00s): bad fan (user ada)".
+std::string CordonText(const v1::Node& node, Timestamp now) {
+  const v1::NodeDrain& drain = node.drain();
+  const bool waits = node.has_drain() && drain.drained_ms() == 0 && drain.deadline_ms() > now;
+  return absl::StrCat(
+      CordonWord(node),
+      waits ? absl::StrCat(" (jobs leave within ", ShortDuration(drain.deadline_ms() - now), ")")
+            : "",
+      ": ", node.cordon_reason());
+}
+
 // Returns the reasons why no new ranks are placed on the node.
 std::string NodeReasonText(const v1::Node& node, Timestamp now) {
   std::vector<std::string> reasons;
   if (!node.state_reason().empty()) reasons.push_back(node.state_reason());
-  if (node.cordoned()) reasons.push_back(absl::StrCat("cordoned: ", node.cordon_reason()));
+  if (node.cordoned()) reasons.push_back(CordonText(node, now));
   if (node.has_health()) reasons.push_back(HealthText(node.health(), now));
   return absl::StrJoin(reasons, "; ");
 }

@@ -46,7 +46,7 @@ constexpr auto kPermissions = std::to_array<Permission>({
 
     {.method = "NodeService/ListNodes", .routes = {"listNodes"}},
     {.method = "NodeService/GetNode", .routes = {"getNode"}},
-    {.method = "NodeService/CordonNode", .routes = {"cordonNode", "uncordonNode"}},
+    {.method = "NodeService/CordonNode", .routes = {"cordonNode", "uncordonNode", "drainNode"}},
     {.method = "NodeService/RemoveNode", .routes = {"removeNode"}},
     {.method = "NodeService/ReleaseNode", .routes = {"releaseNode"}},
     {.method = "NodeService/CheckNodes", .routes = {"checkNodes"}},

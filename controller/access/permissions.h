@@ -22,7 +22,7 @@ struct Permission {
   // The method without its package, such as "JobService/StopJob". Empty for REST-only operations.
   std::string_view method;
   // Ids of routes (controller/http/routes.h).
-  std::array<std::string_view, 2> routes;
+  std::array<std::string_view, 3> routes;
   bool anonymous = false;
   bool operators = true;
 };

@@ -14,6 +14,7 @@
 #include "controller/core/health/node_evidence.h"
 #include "controller/core/health/node_health.h"
 #include "controller/core/health/quarantine.h"
+#include "controller/core/schedule/drains.h"
 #include "controller/core/schedule/expected_ends.h"
 #include "controller/core/schedule/placement_events.h"
 #include "controller/core/schedule/preemption.h"
@@ -34,7 +35,7 @@ std::set<std::string> ChangingNodes(const ClusterState& state, const Observation
   for (const v1::Event& event : events) {
     if (std::string node = ChangedNode(event); !node.empty()) ids.insert(std::move(node));
   }
-  if (state.pending_jobs.empty()) return ids;
+  if (state.pending_jobs.empty() && state.draining_nodes.empty()) return ids;
   // Both maps are sorted by node id, so they can be iterated in parallel.
   auto observed = observations.nodes.begin();
   for (const auto& [id, entry] : state.nodes) {
@@ -96,6 +97,7 @@ Plan Reconcile(const ClusterState& state, const Observations& observations,
   if (plan.schedule.awaits_workers) return plan;
   NodeLimits limits{ChangingNodes(state, observations, plan.events), ClosedNodes(state, now),
                     &observations.roots};
+  if (plan.events.empty()) plan.events = DrainEventsDue(state, observations, limits, now);
   plan.schedule =
       MakeSchedule(state, ports, std::move(limits), ExpectedEndsOf(state, observations, now), now);
   for (const Placement& placement : plan.schedule.placements) {

@@ -270,6 +270,17 @@ absl::StatusOr<v1::CordonNodeRequest> ReadCordonBody(const std::string& body) {
   return ReadReasonBody<v1::CordonNodeRequest>(body);
 }
 
+absl::StatusOr<v1::CordonNodeRequest> ReadDrainBody(const std::string& body) {
+  TRAINYARD_ASSIGN_OR_RETURN(const Json json,
+                             ReadObject(body, {"drain_after_ms", "reason", "user"}));
+  v1::CordonNodeRequest request;
+  TRAINYARD_ASSIGN_OR_RETURN(const auto after_ms, WholeNumberOf(json, "drain_after_ms"));
+  request.set_drain_after_ms(after_ms.value_or(0));
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_reason(), TextOf(json, "reason"));
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_user(), TextOf(json, "user"));
+  return request;
+}
+
 absl::StatusOr<v1::ReleaseNodeRequest> ReadReleaseBody(const std::string& body) {
   return ReadReasonBody<v1::ReleaseNodeRequest>(body);
 }

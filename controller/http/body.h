@@ -26,6 +26,8 @@ absl::StatusOr<v1::PauseJobRequest> ReadPauseBody(const std::string& body);
 absl::StatusOr<v1::ResumeJobRequest> ReadResumeBody(const std::string& body);
 absl::StatusOr<v1::WriteNoteRequest> ReadNoteBody(const std::string& body);
 absl::StatusOr<v1::CordonNodeRequest> ReadCordonBody(const std::string& body);
+// A body without drain_after_ms drains the node now.
+absl::StatusOr<v1::CordonNodeRequest> ReadDrainBody(const std::string& body);
 absl::StatusOr<v1::ReleaseNodeRequest> ReadReleaseBody(const std::string& body);
 
 }  // namespace trainyard::controller::http

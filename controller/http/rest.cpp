@@ -419,11 +419,14 @@ void Rest::RunAboutCluster(const Call& call) {
     case Operation::kGetNode:
       return GetNode(call);
     case Operation::kCordonNode:
-    case Operation::kUncordonNode: {
-      auto request = ReadCordonBody(call.request->body);
+    case Operation::kUncordonNode:
+    case Operation::kDrainNode: {
+      const bool drains = call.route->operation == Operation::kDrainNode;
+      auto request =
+          drains ? ReadDrainBody(call.request->body) : ReadCordonBody(call.request->body);
       if (!request.ok()) return call.Refuse(request.status());
       request->set_node(call.parameters.Text("node"));
-      request->set_cordoned(call.route->operation == Operation::kCordonNode);
+      request->set_cordoned(call.route->operation != Operation::kUncordonNode);
       return call.AskAs(request->user(), api_, handlers::CordonNode, *std::move(request),
                         RespondJson<v1::CordonNodeResponse>(api_, call.respond, call.path));
     }

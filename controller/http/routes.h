@@ -43,6 +43,7 @@ enum class Operation {
   kGetNode,
   kCordonNode,
   kUncordonNode,
+  kDrainNode,
   kRemoveNode,
   kReleaseNode,
   kListSessions,

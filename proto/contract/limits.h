@@ -32,6 +32,8 @@ inline constexpr std::size_t kMaxUserBytes = 128;
 // The maximum size of a sentence written by a user, such as the reason of a cordon. The limit also
 // applies to a reference to a job or node.
 inline constexpr std::size_t kMaxReasonBytes = 256;
+// The maximum time from the start of a drain of a node to its deadline: 30 days.
+inline constexpr int64_t kLongestDrainMs = int64_t{30} * 24 * 3600 * 1000;
 // The maximum size of a user's note on a step of a job, and the maximum number of notes per job.
 inline constexpr std::size_t kMaxNoteBytes = 500;
 inline constexpr int kMaxNotesOfJob = 200;

@@ -18,6 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)ReadPlanBody(body, origins);
   (void)ReadStopBody(body);
   (void)ReadCordonBody(body);
+  (void)ReadDrainBody(body);
   (void)ReadNoteBody(body);
   return 0;
 }

@@ -69,6 +69,7 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(SmallerRequestsFirst());
   checkers_.push_back(ResumesFromNewestSoundCheckpoint());
   checkers_.push_back(CordonKeepsRanksOff());
+  checkers_.push_back(DrainsEmptyNodes());
   checkers_.push_back(NodeFaultsCostNothing());
   checkers_.push_back(UnhealthyKeepsRanksOff());
   checkers_.push_back(QuarantineIsJust());

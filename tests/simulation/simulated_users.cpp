@@ -25,6 +25,22 @@ void SimulatedUsers::Cordon(bool cordoned, const std::string& node_id) {
   controller_.Submit(cordon);
 }
 
+void SimulatedUsers::CordonAndDrain() {
+  const auto any_node = [&] { return absl::StrCat("n", random_.Between(0, options_.nodes - 1)); };
+  if (random_.EachSecond(options_.faults.user_cordon, kStepMs)) {
+    const std::string node_id = any_node();
+    Cordon(random_.Chance(0.5), node_id);
+  }
+  if (!random_.EachSecond(options_.faults.user_drain, kStepMs)) return;
+  const std::string node_id = any_node();
+  if (random_.Chance(0.5)) return Cordon(false, node_id);
+  controller::CordonNode drain;
+  drain.request.set_node(node_id);
+  drain.request.set_cordoned(true);
+  drain.request.set_drain_after_ms(random_.Between(0, 20'000));
+  controller_.Submit(drain);
+}
+
 // Pauses no further jobs once the faults have stopped.
 void SimulatedUsers::PauseAndResume() {
   if (!faults_stopped_ && submitted_ > 0 && random_.EachSecond(options_.user_pause, kStepMs)) {
@@ -100,10 +116,7 @@ void SimulatedUsers::Act() {
     }
     controller_.Submit(deletion);
   }
-  if (!faults_stopped_ && random_.EachSecond(options_.faults.user_cordon, kStepMs)) {
-    const std::string node_id = absl::StrCat("n", random_.Between(0, options_.nodes - 1));
-    Cordon(random_.Chance(0.5), node_id);
-  }
+  if (!faults_stopped_) CordonAndDrain();
 }
 
 }  // namespace trainyard::simulation

@@ -1,5 +1,5 @@
 // The users of a simulated cluster: they submit, stop, pause, resume and delete jobs, and cordon
-// nodes.
+// and drain nodes.
 #ifndef TRAINYARD_TESTS_SIMULATION_SIMULATED_USERS_H_
 #define TRAINYARD_TESTS_SIMULATION_SIMULATED_USERS_H_
 
@@ -20,7 +20,7 @@ class SimulatedUsers {
 
   // Sends the requests of one step.
   void Act();
-  // From now on, users pause no job and cordon no node. All nodes are uncordoned.
+  // From now on, users pause no job, and cordon or drain no node. All nodes are uncordoned.
   void FaultsHaveStopped() { faults_stopped_ = true; }
   bool HaveSubmittedAll() const { return submitted_ == options_.jobs; }
 
@@ -29,6 +29,7 @@ class SimulatedUsers {
   void PauseAndResume();
   void UncordonAll();
   void Cordon(bool cordoned, const std::string& node_id);
+  void CordonAndDrain();
 
   const SimulationOptions& options_;
   Random& random_;

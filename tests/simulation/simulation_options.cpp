@@ -22,6 +22,7 @@ SimulationOptions ControlPlaneFaults(uint64_t seed) {
   options.faults.user_cordon = random.Chance(0.3) ? 0.05 : 0;
   options.faults.slow_device = random.Chance(0.3) ? 0.05 : 0;
   options.faults.node_clock_step = random.Chance(0.3) ? 0.05 : 0;
+  options.faults.user_drain = random.Chance(0.3) ? 0.05 : 0;
   return options;
 }
 
@@ -83,6 +84,7 @@ SimulationOptions HealingJobs(uint64_t seed) {
   if (options.faults.rank_crash == 0) options.faults.worker_crash = 0.05;
   options.faults.node_crash = 0.02;
   options.faults.isolation = random.Chance(0.5) ? 0.03 : 0;
+  options.faults.user_drain = random.Chance(0.3) ? 0.03 : 0;
   return options;
 }
 

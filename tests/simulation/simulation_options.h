@@ -37,6 +37,8 @@ struct Faults {
   double foreign_stream = 0;
   // A user cordons or uncordons a node.
   double user_cordon = 0;
+  // A user drains a node with a deadline of up to 20 s, or ends a drain.
+  double user_drain = 0;
   // Makes the device of a rank take several times as long per step, for up to 60 s.
   double slow_device = 0;
   // The clock of a node jumps by up to ten minutes.

@@ -263,6 +263,28 @@ TEST(SimulationTest, DeletionsTakeEndedJobsOnlyAndHarmNoOther) {
   EXPECT_GT(deleted, static_cast<int64_t>(Runs()));
 }
 
+TEST(SimulationTest, DrainsMoveJobsWithoutARestart) {
+  int64_t yielded = 0, drained = 0;
+  for (uint64_t seed = FirstSeed(); seed < FirstSeed() + Runs() / 2; ++seed) {
+    SimulationOptions options = ControlPlaneFaults(seed);
+    options.user_stop = 0;
+    options.faults.user_drain = 0.3;
+    SimulatedCluster cluster(options);
+    cluster.RunFor(kMinute);
+    cluster.StopFaults();
+    cluster.RunUntilAllEnded(kLongestEndMs);
+    ASSERT_EQ(cluster.failure(), "");
+    for (const v1::Job& job : cluster.Jobs()) {
+      EXPECT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << "seed " << seed << ", job " << job.id();
+      EXPECT_EQ(job.restarts(), 0) << "seed " << seed << ", job " << job.id();
+    }
+    yielded += std::ranges::count_if(cluster.log(), &v1::Event::has_attempt_yielded);
+    drained += std::ranges::count_if(cluster.log(), &v1::Event::has_node_drained);
+  }
+  EXPECT_GT(yielded, static_cast<int64_t>(Runs()) / 2);
+  EXPECT_GT(drained, static_cast<int64_t>(Runs()) / 2);
+}
+
 TEST(SimulationTest, AnOlderEventLogStopsNothingAndReusesNoNumber) {
   int64_t losses = 0, paused = 0;
   for (uint64_t seed = FirstSeed(); seed < FirstSeed() + Runs() / 2; ++seed) {

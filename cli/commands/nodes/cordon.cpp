@@ -12,13 +12,12 @@
 namespace trainyard::cli {
 namespace {
 
-void AddCordonOrUncordon(CLI::App& node, bool cordoned, Grammar& grammar) {
+void AddCommand(CLI::App& node, const char* name, bool cordoned, Grammar& grammar) {
   const auto options = std::make_shared<CordonOptions>();
   options->cordoned = cordoned;
-  CLI::App* command =
-      cordoned
-          ? node.add_subcommand("cordon", "Stop placing ranks on a node; running ranks continue")
-          : node.add_subcommand("uncordon", "Allow new ranks on a node again");
+  CLI::App* command = node.add_subcommand(
+      name, cordoned ? "Stop placing ranks on a node; running ranks continue"
+                     : "End the cordon or the drain of a node, so that it gets new ranks");
   command->add_option("node", options->node, kNodeHelp)->required();
   if (cordoned) command->add_option("--reason", options->reason, "reason, shown to all users");
   grammar.runners[command] = [options](Context& context) { return RunCordon(*options, context); };
@@ -27,8 +26,9 @@ void AddCordonOrUncordon(CLI::App& node, bool cordoned, Grammar& grammar) {
 }  // namespace
 
 void AddCordon(CLI::App& node, Grammar& grammar) {
-  AddCordonOrUncordon(node, true, grammar);
-  AddCordonOrUncordon(node, false, grammar);
+  AddCommand(node, "cordon", true, grammar);
+  AddCommand(node, "uncordon", false, grammar);
+  AddCommand(node, "undrain", false, grammar);
 }
 
 Outcome RunCordon(const CordonOptions& options, Context& context) {

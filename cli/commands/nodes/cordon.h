@@ -1,4 +1,4 @@
-// `trainyard node cordon` and `node uncordon`.
+// `trainyard node cordon` and `node uncordon`, which `node undrain` is another name of.
 #ifndef TRAINYARD_CLI_COMMANDS_NODES_CORDON_H_
 #define TRAINYARD_CLI_COMMANDS_NODES_CORDON_H_
 
@@ -15,7 +15,7 @@ struct CordonOptions {
   bool cordoned = true;
 };
 
-// Adds both commands.
+// Adds these commands.
 void AddCordon(CLI::App& node, Grammar& grammar);
 
 Outcome RunCordon(const CordonOptions& options, Context& context);

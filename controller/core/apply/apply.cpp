@@ -282,6 +282,8 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
     case E::kFactsReceived:
     case E::kNodeCordoned:
     case E::kNodeUncordoned:
+    case E::kNodeDraining:
+    case E::kNodeDrained:
     case E::kNodeUnhealthy:
     case E::kNodeHealthy:
     case E::kNodeBlamed:

@@ -74,15 +74,34 @@ void ApplyKind(const v1::FactsReceived& received, const v1::Event&, ClusterState
   found->second.fact_sequence = received.fact_sequence();
 }
 
+void SetCordon(const std::string& reason, const std::string& actor, v1::Node& node) {
+  node.set_cordoned(true);
+  node.set_cordon_reason(reason.empty() ? absl::StrCat("by ", actor)
+                                        : absl::StrCat(reason, " (", actor, ")"));
+}
+
 void ApplyKind(const v1::NodeCordoned& cordoned, const v1::Event& event, ClusterState& state) {
   EditNode(
       cordoned.node_id(),
+      [&](NodeEntry& entry) { SetCordon(cordoned.reason(), event.actor(), entry.node); }, state);
+}
+
+void ApplyKind(const v1::NodeDraining& draining, const v1::Event& event, ClusterState& state) {
+  EditNode(
+      draining.node_id(),
       [&](NodeEntry& entry) {
-        entry.node.set_cordoned(true);
-        entry.node.set_cordon_reason(
-            cordoned.reason().empty() ? absl::StrCat("by ", event.actor())
-                                      : absl::StrCat(cordoned.reason(), " (", event.actor(), ")"));
+        SetCordon(draining.reason(), event.actor(), entry.node);
+        v1::NodeDrain& drain = *entry.node.mutable_drain();
+        if (drain.since_ms() == 0) drain.set_since_ms(event.time_ms());
+        drain.set_deadline_ms(draining.deadline_ms());
       },
+      state);
+}
+
+void ApplyKind(const v1::NodeDrained& drained, const v1::Event& event, ClusterState& state) {
+  EditNode(
+      drained.node_id(),
+      [&](NodeEntry& entry) { entry.node.mutable_drain()->set_drained_ms(event.time_ms()); },
       state);
 }
 
@@ -92,6 +111,7 @@ void ApplyKind(const v1::NodeUncordoned& uncordoned, const v1::Event&, ClusterSt
       [&](NodeEntry& entry) {
         entry.node.clear_cordoned();
         entry.node.clear_cordon_reason();
+        entry.node.clear_drain();
       },
       state);
 }
@@ -145,6 +165,10 @@ void ChangeNode(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.node_cordoned(), event, state);
     case E::kNodeUncordoned:
       return ApplyKind(event.node_uncordoned(), event, state);
+    case E::kNodeDraining:
+      return ApplyKind(event.node_draining(), event, state);
+    case E::kNodeDrained:
+      return ApplyKind(event.node_drained(), event, state);
     case E::kNodeUnhealthy:
       return ApplyKind(event.node_unhealthy(), event, state);
     case E::kNodeHealthy:

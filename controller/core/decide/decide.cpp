@@ -104,6 +104,27 @@ absl::StatusOr<std::vector<v1::Event>> Stop(const ClusterState& state, const Sto
   return std::vector<v1::Event>{std::move(event)};
 }
 
+absl::Status CheckDrain(const v1::CordonNodeRequest& request) {
+  if (!request.cordoned()) {
+    return absl::InvalidArgumentError(
+        "drain_after_ms was set for a node to uncordon; set `cordoned`, or remove drain_after_ms");
+  }
+  const int64_t after_ms = request.drain_after_ms();
+  if (0 <= after_ms && after_ms <= kLongestDrainMs) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("drain_after_ms is ", after_ms,
+                                                 "; it must be between 0 and ", kLongestDrainMs,
+                                                 " (30 days)"));
+}
+
+v1::Event Draining(const std::string& node_id, const CordonNode& cordon, Timestamp now) {
+  v1::Event event = EventBy(cordon.principal, now);
+  v1::NodeDraining& draining = *event.mutable_node_draining();
+  draining.set_node_id(node_id);
+  draining.set_reason(cordon.request.reason());
+  draining.set_deadline_ms(now + cordon.request.drain_after_ms());
+  return event;
+}
+
 absl::StatusOr<std::vector<v1::Event>> Cordon(const ClusterState& state, const CordonNode& cordon,
                                               Timestamp now) {
   const auto& [request, principal] = cordon;
@@ -115,6 +136,11 @@ absl::StatusOr<std::vector<v1::Event>> Cordon(const ClusterState& state, const C
   const bool forgives = !request.cordoned() && node.health().failed_starts() > 0;
   std::vector<v1::Event> events;
   if (forgives) events.push_back(By(principal, WithoutFailedStarts(node, now)));
+  if (request.has_drain_after_ms()) {
+    TRAINYARD_RETURN_IF_ERROR(CheckDrain(request));
+    events.push_back(Draining(node_id, cordon, now));
+    return events;
+  }
   if (node.cordoned() == request.cordoned()) return events;
   v1::Event event = EventBy(principal, now);
   if (request.cordoned()) {

@@ -15,6 +15,7 @@
 #include "controller/core/explain/run_advice.h"
 #include "controller/core/explain/running_hint.h"
 #include "controller/core/health/gang_limit.h"
+#include "controller/core/health/node_health.h"
 #include "controller/core/state/gang.h"
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/starting_point.h"
@@ -55,6 +56,18 @@ std::string SuspectNodes(const ClusterState& state, const JobEntry& entry) {
     absl::StrAppend(
         &text, "; node ", node.name(),
         " sends no heartbeat, but does not count as lost while ranks on other nodes make progress");
+  }
+  return text;
+}
+
+// Names the draining nodes that the running job must leave.
+std::string DrainingNodes(const ClusterState& state, const JobEntry& entry, Timestamp now) {
+  std::string text;
+  for (const std::string& node_id : GangNodes(*LiveAttempt(entry))) {
+    const v1::Node& node = state.nodes.at(node_id).node;
+    if (!IsDraining(node)) continue;
+    absl::StrAppend(&text, "; node ", node.name(), " is ", CordonText(node, now),
+                    "; the job will save and continue on other nodes");
   }
   return text;
 }
@@ -179,11 +192,12 @@ std::string Answer(const ClusterView& view, const JobEntry& entry) {
                           NewestAttempt(entry)->verdict().summary());
     case v1::JOB_STATE_STARTING:
       return absl::StrCat("starts attempt ", LiveAttempt(entry)->number(), ": ",
-                          StartedRanks(entry), SuspectNodes(state, entry), TimeLimitHint(job, now));
+                          StartedRanks(entry), SuspectNodes(state, entry),
+                          DrainingNodes(state, entry, now), TimeLimitHint(job, now));
     case v1::JOB_STATE_RUNNING:
       return absl::StrCat(
           "runs attempt ", LiveAttempt(entry)->number(), ProgressText(observations, entry, now),
-          LayoutGranted(entry), SuspectNodes(state, entry),
+          LayoutGranted(entry), SuspectNodes(state, entry), DrainingNodes(state, entry, now),
           RunningHintText(state, observations, entry, now), SparesText(state, observations, entry),
           RollbackText(job), TimeLimitHint(job, now));
     case v1::JOB_STATE_PAUSING:

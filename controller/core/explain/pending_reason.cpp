@@ -47,7 +47,7 @@ v1::PendingReason Reason(v1::PendingCode code, std::string message) {
 std::string WhyUnavailable(const v1::Node& node, Timestamp now) {
   if (node.state() != v1::NODE_STATE_READY) return EnumText(node.state());
   if (!node.cordoned()) return HealthText(node, now);
-  return absl::StrCat("cordoned: ", node.cordon_reason());
+  return CordonText(node, now);
 }
 
 // Returns ready but cordoned nodes with enough free slots: as many as the gang lacks if

@@ -149,7 +149,18 @@ v1::NodeWord WordOf(const v1::Node& node) {
   if (node.state() == v1::NODE_STATE_SUSPECT) return v1::NODE_WORD_SUSPECT;
   if (node.health().has_quarantine()) return v1::NODE_WORD_QUARANTINED;
   if (node.has_health()) return v1::NODE_WORD_UNHEALTHY;
+  if (node.has_drain()) return IsDraining(node) ? v1::NODE_WORD_DRAINING : v1::NODE_WORD_DRAINED;
   return node.cordoned() ? v1::NODE_WORD_CORDONED : v1::NODE_WORD_OK;
+}
+
+std::string CordonText(const v1::Node& node, Timestamp now) {
+  std::string word = node.has_drain() ? "drained" : "cordoned";
+  if (IsDraining(node)) {
+    const int64_t left_ms = node.drain().deadline_ms() - now;
+    word = left_ms > 0 ? absl::StrCat("draining (jobs leave within ", DurationText(left_ms), ")")
+                       : "draining (jobs are leaving)";
+  }
+  return absl::StrCat(word, ": ", node.cordon_reason());
 }
 
 }  // namespace trainyard::controller

@@ -56,6 +56,10 @@ std::set<std::string> ClosedNodes(const ClusterState& state, Timestamp now);
 // device; retry in 12 s".
 std::string HealthText(const v1::Node& node, Timestamp now);
 
+// Describes the cordon or the drain of a cordoned node with its reason, for example "draining (jobs
+// leave within 25 min): bad fan (user ada)".
+std::string CordonText(const v1::Node& node, Timestamp now);
+
 // Returns the worst word that applies to the node.
 v1::NodeWord WordOf(const v1::Node& node);
 

@@ -55,6 +55,8 @@ bool TakesRanks(const v1::Node& node) {
   return node.state() == v1::NODE_STATE_READY && !node.cordoned();
 }
 
+bool IsDraining(const v1::Node& node) { return node.has_drain() && node.drain().drained_ms() == 0; }
+
 std::vector<std::string> GangNodes(const v1::Attempt& attempt) {
   std::vector<std::string> nodes;
   for (const v1::RankPlacement& rank : attempt.ranks()) {

@@ -175,6 +175,8 @@ struct ClusterState {
   std::set<int64_t> live_jobs;
   std::set<std::string> lost_nodes;
   std::set<std::string> unhealthy_nodes;
+  // Nodes that are being drained and on which a job may still run.
+  std::set<std::string> draining_nodes;
   // Nodes with evidence against them (quarantine.h).
   std::set<std::string> blamed_nodes;
   // Slots of ready and suspect nodes.
@@ -231,6 +233,9 @@ void RemoveEnded(int64_t job_id, ClusterState& state);
 // Returns true if the node is ready and not cordoned. New ranks may be placed on such a node,
 // unless the node is unhealthy (node_health.h).
 bool TakesRanks(const v1::Node& node);
+
+// Returns true while the node is being drained and a job may still run on it.
+bool IsDraining(const v1::Node& node);
 
 // Returns the node ids of the attempt, ordered by node rank.
 std::vector<std::string> GangNodes(const v1::Attempt& attempt);

@@ -58,6 +58,7 @@ void AddToIndexes(const NodeEntry& entry, ClusterState& state) {
   if (node.state() == v1::NODE_STATE_LOST) state.lost_nodes.insert(node.id());
   if (IsPresent(node)) state.present_slots += node.inventory().slots_size();
   if (node.has_health()) state.unhealthy_nodes.insert(node.id());
+  if (IsDraining(node)) state.draining_nodes.insert(node.id());
   if (node.evidence_size() > 0) state.blamed_nodes.insert(node.id());
   if (!TakesRanks(node)) return;
   for (const v1::DeviceKind kind : kDeviceKinds) {
@@ -71,6 +72,7 @@ void RemoveFromIndexes(const NodeEntry& entry, ClusterState& state) {
   if (IsPresent(node)) state.present_slots -= node.inventory().slots_size();
   state.lost_nodes.erase(node.id());
   state.unhealthy_nodes.erase(node.id());
+  state.draining_nodes.erase(node.id());
   state.blamed_nodes.erase(node.id());
   if (!TakesRanks(node)) return;
   for (const v1::DeviceKind kind : kDeviceKinds) {
@@ -244,6 +246,7 @@ void ReplaceNode(const v1::Node& joined, ClusterState& state) {
         const v1::Node before = std::exchange(entry.node, joined);
         entry.node.set_cordoned(before.cordoned());
         entry.node.set_cordon_reason(before.cordon_reason());
+        if (before.has_drain()) *entry.node.mutable_drain() = before.drain();
         if (before.has_health()) *entry.node.mutable_health() = before.health();
         *entry.node.mutable_evidence() = before.evidence();
         entry.node.set_released_time_ms(before.released_time_ms());
@@ -273,6 +276,7 @@ void RebuildIndexes(ClusterState& state) {
   state.live_jobs.clear();
   state.lost_nodes.clear();
   state.unhealthy_nodes.clear();
+  state.draining_nodes.clear();
   state.blamed_nodes.clear();
   state.present_slots = 0;
   state.ended_jobs.clear();

@@ -367,6 +367,7 @@ std::string DifferentIndexes(const ClusterState& a, const ClusterState& b) {
   if (a.live_jobs != b.live_jobs) return "live_jobs";
   if (a.lost_nodes != b.lost_nodes) return "lost_nodes";
   if (a.blamed_nodes != b.blamed_nodes) return "blamed_nodes";
+  if (a.draining_nodes != b.draining_nodes) return "draining_nodes";
   if (a.present_slots != b.present_slots) return "present_slots";
   if (a.unhealthy_nodes != b.unhealthy_nodes) return "unhealthy_nodes";
   if (a.ended_jobs != b.ended_jobs) return "ended_jobs";

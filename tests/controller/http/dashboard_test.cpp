@@ -169,6 +169,19 @@ TEST_F(DashboardTest, RefusesJobFilesWithThePlaceOfTheMistake) {
   }
 }
 
+TEST_F(DashboardTest, ADrainHasADeadlineAndEndsWhenTheNodeIsUncordoned) {
+  const Answer drained =
+      client_.Post("/api/v1/nodes/a/drain", R"({"drain_after_ms": 60000, "reason": "fan"})");
+  ASSERT_EQ(drained.status, 200) << drained.body;
+  const json drain = drained.Json()["node"]["drain"];
+  EXPECT_EQ(drain["deadline_ms"].get<int64_t>() - drain["since_ms"].get<int64_t>(), 60'000);
+  const Answer refused = client_.Post("/api/v1/nodes/a/drain", R"({"drain_after_ms": "soon"})");
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(refused.Json()["detail"], "drain_after_ms: must be a whole number");
+  const json node = client_.Post("/api/v1/nodes/a/uncordon", "{}").Json()["node"];
+  EXPECT_FALSE(node.contains("drain"));
+}
+
 TEST_F(DashboardTest, AlertsOlderThanAThousandEventsAreStillTold) {
   ASSERT_EQ(client_.Post("/api/v1/nodes/a/uncordon", "{}").status, 200);
   ASSERT_EQ(running_.Submit("long"), 1);

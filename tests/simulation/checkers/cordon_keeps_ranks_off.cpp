@@ -1,4 +1,4 @@
-// No rank is placed on a cordoned node.
+// No rank is placed on a cordoned or drained node.
 #include <set>
 #include <string>
 
@@ -16,6 +16,7 @@ class CordonKeepsRanksOffChecker : public Checker {
     for (std::size_t i = step.first_new; i < step.log.size(); ++i) {
       const v1::Event& event = step.log[i];
       if (event.has_node_cordoned()) cordoned_.insert(event.node_cordoned().node_id());
+      if (event.has_node_draining()) cordoned_.insert(event.node_draining().node_id());
       if (event.has_node_uncordoned()) cordoned_.erase(event.node_uncordoned().node_id());
       for (const v1::RankPlacement& rank : event.job_placed().ranks()) {
         if (!cordoned_.contains(rank.node_id())) continue;

@@ -151,6 +151,8 @@ const DESCRIPTIONS: { [K in Kind]?: Describe<K> } = {
   node_lost: (f) => line(`lost: ${f.reason}`, 'bad', 'cross'),
   node_cordoned: (f) => line(`cordoned${f.reason ? `: ${f.reason}` : ''}`, 'idle', 'bar'),
   node_uncordoned: () => line('uncordoned', 'good', 'check'),
+  node_draining: (f) => line(`drain requested${f.reason ? `: ${f.reason}` : ''}`, 'warn', 'bar'),
+  node_drained: () => line('drained: no job runs here', 'idle', 'bar'),
   node_unhealthy: (f) =>
     f.health?.quarantine
       ? line(`quarantined: ${f.health.quarantine.reason}`, 'bad', 'warn')

@@ -60,6 +60,8 @@ export const NODE_LOOK: Record<NodeWord, StateLook> = {
   unspecified: { word: 'unknown', tone: 'idle', icon: 'circle' },
   ok: { word: 'ok', tone: 'good', icon: 'check' },
   cordoned: { word: 'cordoned', tone: 'idle', icon: 'bar' },
+  draining: { word: 'draining', tone: 'warn', icon: 'bar' },
+  drained: { word: 'drained', tone: 'idle', icon: 'bar' },
   unhealthy: { word: 'unhealthy', tone: 'bad', icon: 'warn' },
   quarantined: { word: 'quarantined', tone: 'bad', icon: 'warn' },
   suspect: { word: 'suspect', tone: 'warn', icon: 'warn' },

@@ -21,7 +21,7 @@ import { deviceText } from './device_text';
 import { newestHeartbeat } from './heartbeat_times';
 import { Devices, chosenHours } from './devices';
 import { attemptsOn, rankText, type HeldSlots } from './node_attempts';
-import { CordonDialog, ReleaseDialog } from './node_dialogs';
+import { CordonDialog, DrainDialog, ReleaseDialog } from './node_dialogs';
 import { nodeReason } from './node_reason';
 import { PastAttempts } from './past_attempts';
 import { useHeartbeats } from './use_heartbeats';
@@ -32,7 +32,7 @@ const PACE_MS = 30_000;
 const EVENTS = 20;
 
 function NodeActions({ node }: { node: Node }) {
-  const [action, setAction] = useAction<'cordon' | 'release'>(nodeSubject(node.id));
+  const [action, setAction] = useAction<'cordon' | 'drain' | 'release'>(nodeSubject(node.id));
   const close = () => setAction(undefined);
   if (!capabilities.value.includes('cordon')) return null;
   return (
@@ -42,10 +42,14 @@ function NodeActions({ node }: { node: Node }) {
           Release…
         </button>
       )}
+      <button type="button" disabled={stale.value} onClick={() => setAction('drain')}>
+        Drain…
+      </button>
       <button type="button" disabled={stale.value} onClick={() => setAction('cordon')}>
         {node.cordoned ? 'Uncordon…' : 'Cordon…'}
       </button>
       {action === 'cordon' && <CordonDialog node={node} onClose={close} />}
+      {action === 'drain' && <DrainDialog node={node} onClose={close} />}
       {action === 'release' && <ReleaseDialog node={node} onClose={close} />}
     </div>
   );

@@ -17,7 +17,7 @@ export function CordonDialog({ node, onClose }: NodeDialogProps) {
   const command = node.cordoned ? 'uncordon' : 'cordon';
   const option = node.cordoned || reason === '' ? '' : ` --reason ${quoted(reason)}`;
   const text = node.cordoned
-    ? 'New ranks may be placed on this node again.'
+    ? 'New ranks may be placed on this node again. This also ends a drain.'
     : 'No new ranks are placed on this node. Running ranks continue.';
   return (
     <Confirm
@@ -42,6 +42,56 @@ export function CordonDialog({ node, onClose }: NodeDialogProps) {
           />
         </label>
       )}
+    </Confirm>
+  );
+}
+
+// Offered deadlines: label, duration on the command line, and milliseconds.
+const DEADLINES = [
+  ['no time', '0', 0],
+  ['10 minutes', '10m', 600_000],
+  ['30 minutes', '30m', 1_800_000],
+  ['2 hours', '2h', 7_200_000],
+  ['12 hours', '12h', 43_200_000],
+] as const;
+
+// Drains a node, or changes the deadline of its drain.
+export function DrainDialog({ node, onClose }: NodeDialogProps) {
+  const [reason, setReason] = useState('');
+  const [index, setIndex] = useState(2);
+  const [, argument, afterMs] = DEADLINES[index] ?? DEADLINES[0];
+  const option = reason === '' ? '' : ` --reason ${quoted(reason)}`;
+  return (
+    <Confirm
+      title={`Drain ${node.name}?`}
+      text="No new ranks are placed on this node. Its jobs save and move to other nodes."
+      commandLine={`trainyard node drain ${node.name} --deadline ${argument}${option}`}
+      button="Drain"
+      onClose={onClose}
+      act={async () => {
+        const body = { drain_after_ms: afterMs, reason };
+        await postJson(`/nodes/${encodeURIComponent(node.id)}/drain`, body);
+      }}
+    >
+      <label class="field">
+        Jobs may stay for
+        <select value={index} onChange={(event) => setIndex(Number(event.currentTarget.value))}>
+          {DEADLINES.map(([label], at) => (
+            <option key={label} value={at}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label class="field">
+        Reason (visible to all users)
+        <input
+          type="text"
+          maxLength={256}
+          value={reason}
+          onInput={(event) => setReason(event.currentTarget.value)}
+        />
+      </label>
     </Confirm>
   );
 }

@@ -12,6 +12,13 @@ describe('nodeReason', () => {
     expect(nodeReason(suspect, 0, 5_000)).toBe('no heartbeat for 3142 ms');
   });
 
+  it('says when the jobs leave a draining node', () => {
+    const drain = { since_ms: 1, deadline_ms: 1_500_000, drained_ms: 0 };
+    const draining = node({ word: 'draining', cordon_reason: 'new fan', drain });
+    expect(nodeReason(draining, 1, 0)).toBe('jobs leave within 25m 00s: new fan');
+    expect(nodeReason(draining, 1, 1_500_000)).toBe('jobs are leaving: new fan');
+  });
+
   it('is the reason of the word', () => {
     const reasons = {
       cordon_reason: 'new fan',
@@ -22,6 +29,7 @@ describe('nodeReason', () => {
     expect(text('ok')).toBe('');
     expect(text('unspecified')).toBe('');
     expect(text('cordoned')).toBe('new fan');
+    expect(text('drained')).toBe('new fan');
     expect(text('unhealthy')).toBe('disk full');
     expect(text('quarantined')).toBe('two failures');
     expect(text('lost')).toBe('peers stopped');

@@ -2,6 +2,12 @@
 import type { Node } from '../api/types';
 import { duration } from '../format/time';
 
+// Returns when the jobs on a draining node leave.
+function leaveText(node: Node, nowMs: number): string {
+  const left = Math.round(((node.drain?.deadline_ms ?? 0) - nowMs) / 1000);
+  return left > 0 ? `jobs leave within ${duration(left)}` : 'jobs are leaving';
+}
+
 // Returns the reason for the node's word; empty if the node is ok. For a suspect node, the age of
 // the last heartbeat in the controller's reason is outdated, so the page computes the age.
 export function nodeReason(node: Node, heartbeatMs: number, nowMs: number): string {
@@ -17,7 +23,10 @@ export function nodeReason(node: Node, heartbeatMs: number, nowMs: number): stri
     case 'unhealthy':
       return node.health?.reason ?? '';
     case 'cordoned':
+    case 'drained':
       return node.cordon_reason;
+    case 'draining':
+      return `${leaveText(node, nowMs)}: ${node.cordon_reason}`;
     default:
       return '';
   }

@@ -8,6 +8,8 @@ const WORST_FIRST: readonly NodeProblem[] = [
   'suspect',
   'quarantined',
   'unhealthy',
+  'draining',
+  'drained',
   'cordoned',
 ];
 

@@ -20,6 +20,13 @@ TEST_F(CordonTest, NodeCordonTellsTheControllerWhoAndWhy) {
   EXPECT_EQ(requests[0].reason(), "ECC errors");
   EXPECT_EQ(requests[0].user(), "ada");
   EXPECT_FALSE(requests[2].cordoned());
+  EXPECT_FALSE(requests[0].has_drain_after_ms());
+}
+
+TEST_F(CordonTest, NodeUndrainUncordons) {
+  EXPECT_THAT(Run({"node", "undrain", "gpu05"}).out, HasSubstr("node gpu05 accepts ranks again"));
+  ASSERT_EQ(answers().cordon_requests.size(), 1u);
+  EXPECT_FALSE(answers().cordon_requests[0].cordoned());
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr int kSavedForYield = 143;
+constexpr int kYieldedExitCode = 143;
 
 PauseJob PauseBy(const std::string& user, int64_t job) {
   PauseJob pause;
@@ -58,7 +58,7 @@ class YieldsTest : public testing::Test {
 
   // All ranks exit, and the node confirms the end. `Settle` is not called, so the job is not placed
   // again.
-  void Leave(int exit_code = kSavedForYield) {
+  void Leave(int exit_code = kYieldedExitCode) {
     cluster_.ExitAll(job_, exit_code);
     cluster_.ClearNode(job_, "a");
   }

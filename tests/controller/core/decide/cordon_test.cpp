@@ -155,5 +155,22 @@ TEST(CordonTest, RepeatingItChangesNothingAndUnknownNodesAreNamed) {
   EXPECT_EQ(cluster.Try(Cordon("")).code(), absl::StatusCode::kInvalidArgument);
 }
 
+TEST(CordonTest, ADeadlineOfADrainHasBounds) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  CordonNode drain = Cordon("a");
+  drain.request.set_drain_after_ms(-1);
+  EXPECT_EQ(cluster.Try(drain).message(),
+            "drain_after_ms is -1; it must be between 0 and 2592000000 (30 days)");
+  drain.request.set_drain_after_ms(2'592'000'001);
+  EXPECT_EQ(cluster.Try(drain).code(), absl::StatusCode::kInvalidArgument);
+  drain.request.set_drain_after_ms(2'592'000'000);
+  EXPECT_TRUE(cluster.Try(drain).ok());
+  drain.request.set_cordoned(false);
+  EXPECT_EQ(cluster.Try(drain).message(),
+            "drain_after_ms was set for a node to uncordon; set `cordoned`, or remove "
+            "drain_after_ms");
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -387,6 +387,10 @@ TEST(NodeWordTest, TheWorstWordWins) {
   EXPECT_EQ(WordOf(node), v1::NODE_WORD_OK);
   node.set_cordoned(true);
   EXPECT_EQ(WordOf(node), v1::NODE_WORD_CORDONED);
+  node.mutable_drain()->set_since_ms(1);
+  EXPECT_EQ(WordOf(node), v1::NODE_WORD_DRAINING);
+  node.mutable_drain()->set_drained_ms(2);
+  EXPECT_EQ(WordOf(node), v1::NODE_WORD_DRAINED);
   node.mutable_health()->set_reason("disk full");
   EXPECT_EQ(WordOf(node), v1::NODE_WORD_UNHEALTHY);
   node.mutable_health()->mutable_quarantine()->set_reason("broken");
@@ -395,6 +399,18 @@ TEST(NodeWordTest, TheWorstWordWins) {
   EXPECT_EQ(WordOf(node), v1::NODE_WORD_SUSPECT);
   node.set_state(v1::NODE_STATE_LOST);
   EXPECT_EQ(WordOf(node), v1::NODE_WORD_LOST);
+}
+
+TEST_F(NodeHealthTest, TheTextOfACordonShowsTheStateOfADrain) {
+  v1::Node node;
+  node.set_cordoned(true);
+  node.set_cordon_reason("bad fan (user ada)");
+  EXPECT_EQ(CordonText(node, 0), "cordoned: bad fan (user ada)");
+  node.mutable_drain()->set_deadline_ms(1'500'000);
+  EXPECT_EQ(CordonText(node, 0), "draining (jobs leave within 25 min): bad fan (user ada)");
+  EXPECT_EQ(CordonText(node, 1'500'000), "draining (jobs are leaving): bad fan (user ada)");
+  node.mutable_drain()->set_drained_ms(2'000'000);
+  EXPECT_EQ(CordonText(node, 2'000'000), "drained: bad fan (user ada)");
 }
 
 }  // namespace

@@ -1,0 +1,165 @@
+#include "controller/core/schedule/drains.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/observations/root_sightings.h"
+#include "controller/core/state/gang.h"
+#include "controller/core/state/gang_request.h"
+#include "controller/core/state/work_at_risk.h"
+#include "controller/core/state/yield.h"
+#include "controller/core/support/controller_event.h"
+#include "controller/core/support/wait.h"
+
+namespace trainyard::controller {
+namespace {
+
+// A job counts as having just saved while a repetition of the steps since its newest checkpoint
+// would take at most this time.
+constexpr double kJustSavedSeconds = 10;
+
+v1::Yield YieldOf(const v1::Node& node) {
+  v1::Yield yield;
+  yield.set_cause(v1::YIELD_CAUSE_DRAIN);
+  yield.set_reason(absl::StrCat("node ", node.name(), " is being drained: ", node.cordon_reason()));
+  return yield;
+}
+
+// Returns true if a checkpoint contains almost all steps of the job. Returns false if the job has
+// reported no step or no step time, because the time of its unsaved work is unknown then.
+bool HasJustSaved(const Observations& observations, const JobEntry& entry) {
+  const auto found = observations.progress.find(entry.job.id());
+  if (found == observations.progress.end()) return false;
+  const v1::Progress& progress = found->second;
+  const int64_t steps = WorkAtRiskOf(entry.job, *LiveAttempt(entry), progress.step()).steps;
+  if (steps == 0) return true;
+  const double seconds = static_cast<double>(steps) * progress.step_seconds();
+  return 0 < seconds && seconds <= kJustSavedSeconds;
+}
+
+// Returns the number of the node's slots that are free or belong to the attempt.
+int SlotsFor(const NodeEntry& node, const AttemptKey& attempt, v1::DeviceKind kind) {
+  int count = 0;
+  for (int i = 0; i < node.node.inventory().slots_size(); ++i) {
+    const v1::SlotUse& use = node.node.slot_uses(i);
+    const bool usable = use.job_id() == 0 || HolderOf(use) == attempt;
+    if (usable && node.node.inventory().slots(i).kind() == kind) ++count;
+  }
+  return count;
+}
+
+// Returns true if processes of the live attempt may run on the node. A node whose members a heal
+// has replaced has no processes once it is cleared.
+bool MayRunOn(const JobEntry& entry, const std::string& node_id) {
+  return !entry.cleared_nodes.contains(node_id) ||
+         !ReplacedNodes(*LiveAttempt(entry)).contains(node_id);
+}
+
+// Returns true if the worker reports an attempt whose processes may run. The attempt need not be
+// live in the state: it may be unmanaged, or an older attempt that is being stopped.
+bool ReportsProcesses(const Observations& observations, const std::string& node_id) {
+  const auto found = observations.nodes.find(node_id);
+  if (found == observations.nodes.end() || !found->second.attached) return false;
+  return std::ranges::any_of(found->second.reports,
+                             [](const auto& report) { return !report.second.cleared(); });
+}
+
+// Finds the due events of all draining nodes.
+class DrainPass {
+ public:
+  DrainPass(const ClusterState& state, const Observations& observations, const NodeLimits& limits,
+            Timestamp now)
+      : state_(state), observations_(observations), limits_(limits), now_(now) {}
+
+  std::vector<v1::Event> EventsDue() {
+    for (const std::string& node_id : state_.draining_nodes) Visit(state_.nodes.at(node_id));
+    return std::move(events_);
+  }
+
+ private:
+  void Visit(const NodeEntry& node) {
+    std::vector<int64_t> jobs;
+    for (const int64_t job_id : node.live_jobs) {
+      if (MayRunOn(state_.jobs.at(job_id), node.node.id())) jobs.push_back(job_id);
+    }
+    const bool may_run =
+        !jobs.empty() || !node.uncleared.empty() || ReportsProcesses(observations_, node.node.id());
+    if (!may_run) {
+      events_.emplace_back(ControllerEvent(now_))
+          .mutable_node_drained()
+          ->set_node_id(node.node.id());
+      return;
+    }
+    const v1::NodeDrain& drain = node.node.drain();
+    const bool is_due = HasPassed(drain.since_ms(), drain.deadline_ms(), now_);
+    for (const int64_t job_id : jobs) {
+      const JobEntry& entry = state_.jobs.at(job_id);
+      // A job may have ranks on several draining nodes.
+      if (yielding_.contains(job_id) || !(is_due || MayMoveEarly(entry))) continue;
+      auto event = YieldEvent(entry, YieldOf(node.node), now_);
+      if (!event.has_value()) continue;
+      yielding_.insert(job_id);
+      events_.push_back(*std::move(event));
+    }
+  }
+
+  // Jobs move early one at a time, and only while no job waits for slots. Otherwise another job
+  // could take the slots before the moving job has exited.
+  bool MayMoveEarly(const JobEntry& entry) const {
+    if (!yielding_.empty() || !state_.pending_jobs.empty() || AnyJobYields()) return false;
+    return CanYield(entry) && HasJustSaved(observations_, entry) && FitsElsewhere(entry);
+  }
+
+  bool AnyJobYields() const {
+    return std::ranges::any_of(state_.draining_nodes, [&](const std::string& node_id) {
+      return std::ranges::any_of(state_.nodes.at(node_id).live_jobs, [&](int64_t job_id) {
+        return LiveAttempt(state_.jobs.at(job_id))->has_yield();
+      });
+    });
+  }
+
+  // Returns true if the job's whole gang fits on open nodes that share the checkpoint root, if the
+  // gang needs a shared root.
+  bool FitsElsewhere(const JobEntry& entry) const {
+    const GangShape shape = GangRequestOf(entry.job.spec()).Full();
+    const RootSightings* roots = limits_.roots;
+    const bool shares = roots != nullptr && NeedsSharedRoot(entry.job.spec(), shape.nodes, *roots);
+    if (!shares) return CountFitting(entry, shape, {}) >= shape.nodes;
+    return std::ranges::any_of(NodesOutsideOfRoots(*roots), [&](const auto& barred) {
+      return CountFitting(entry, shape, barred) >= shape.nodes;
+    });
+  }
+
+  int CountFitting(const JobEntry& entry, const GangShape& shape,
+                   const std::set<std::string>& barred) const {
+    const AttemptKey attempt{entry.job.id(), LiveAttempt(entry)->number()};
+    return static_cast<int>(std::ranges::count_if(state_.nodes, [&](const auto& node) {
+      const auto& [id, candidate] = node;
+      return TakesRanks(candidate.node) && !limits_.changing.contains(id) &&
+             !limits_.closed.contains(id) && !barred.contains(id) &&
+             SlotsFor(candidate, attempt, shape.kind) >= shape.slots_per_node;
+    }));
+  }
+
+  const ClusterState& state_;
+  const Observations& observations_;
+  const NodeLimits& limits_;
+  const Timestamp now_;
+  // Jobs whose yield is in events_.
+  std::set<int64_t> yielding_;
+  std::vector<v1::Event> events_;
+};
+
+}  // namespace
+
+std::vector<v1::Event> DrainEventsDue(const ClusterState& state, const Observations& observations,
+                                      const NodeLimits& limits, Timestamp now) {
+  if (state.draining_nodes.empty()) return {};
+  return DrainPass(state, observations, limits, now).EventsDue();
+}
+
+}  // namespace trainyard::controller
