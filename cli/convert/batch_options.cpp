@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "cli/convert/batch_time.h"
 #include "cli/convert/source/shell_script.h"
 #include "cli/convert/source/source_tree.h"
 
@@ -29,7 +30,6 @@ const std::map<std::string, std::string>& LongNames() {
 // Maps each option to advice about the job setting that replaces it.
 const std::map<std::string, std::string>& Remarks() {
   static const std::map<std::string, std::string> remarks = {
-      {"time", "a job has no time limit; `trainyard stop` saves a checkpoint and ends the job"},
       {"partition", "partitions are not supported; a job can use every node of the controller"},
       {"account", "accounts are not supported"},
       {"qos", "priorities are not supported"},
@@ -41,7 +41,6 @@ const std::map<std::string, std::string>& Remarks() {
       {"array", "job arrays are not supported; submit one job file per run"},
       {"dependency",
        "dependencies between jobs are not supported; use `trainyard wait` in a script"},
-      {"signal", "`trainyard stop` sends SIGTERM, waits for `stop_grace`, then sends SIGKILL"},
       {"container-image",
        "containers are not supported yet; the program runs directly on the node"},
       {"container-mounts", "containers are not supported yet; use the paths of the node"}};
@@ -52,18 +51,17 @@ const std::set<std::string>& SilentOptions() {
   // Options that need no note. Some configure the output, which `trainyard logs` shows. Others
   // request CPUs and memory, which are part of a slot.
   static const std::set<std::string> options = {
-      "output",        "error",        "mail-type",   "mail-user",
-      "cpus-per-task", "mem",          "mem-per-gpu", "exclusive",
-      "requeue",       "no-requeue",   "open-mode",   "export",
-      "mem-per-cpu",   "cpus-per-gpu", "comment",     "threads-per-core",
-      "hint",          "switches",     "overcommit",  "gpu-bind",
-      "distribution",  "get-user-env", "wckey",       "no-kill"};
+      "output",       "error",       "mail-type",    "mail-user",  "cpus-per-task",
+      "mem",          "mem-per-gpu", "exclusive",    "no-requeue", "open-mode",
+      "export",       "mem-per-cpu", "cpus-per-gpu", "comment",    "threads-per-core",
+      "hint",         "switches",    "overcommit",   "gpu-bind",   "distribution",
+      "get-user-env", "wckey",       "no-kill"};
   return options;
 }
 
 class BatchOptions {
  public:
-  explicit BatchOptions(JobDraft& draft) : draft_(draft) {}
+  explicit BatchOptions(JobDraft& draft) : draft_(draft), time_(draft) {}
 
   void TakeLine(const std::string& text, int line) {
     const absl::StatusOr<ShellScript> script = SplitScript(text);
@@ -81,6 +79,7 @@ class BatchOptions {
 
   std::map<std::string, std::string> Finish() {
     SpreadOverNodes();
+    time_.Finish();
     if (gpus_ > 0) {
       draft_.Set("resources.slots_per_node", absl::StrCat(gpus_));
     } else if (tasks_ > 1) {
@@ -114,6 +113,7 @@ class BatchOptions {
 
   void Apply(const std::string& option, const std::string& value, int line) {
     const std::string text = absl::StrCat("#SBATCH --", option, value.empty() ? "" : "=", value);
+    if (time_.Take(option, value, text, line)) return;
     if (option == "nodes") return TakeCount(value, text, "resources.nodes", line);
     if (option == "job-name") return draft_.Set("name", value);
     if (option == "chdir") return draft_.Set("working_directory", value);
@@ -173,6 +173,7 @@ class BatchOptions {
   }
 
   JobDraft& draft_;
+  BatchTime time_;
   int64_t gpus_ = 0;  // Per node, like tasks_; 0: not given.
   int64_t tasks_ = 0;
   int64_t all_gpus_ = 0;  // For the whole job, like all_tasks_.

@@ -24,7 +24,7 @@ void AddNemoTrainer(Translations& table) {
   table["trainer.precision"] = Text("");
   table["trainer.max_steps"] = Whole("train.steps");
   table["trainer.max_time"] =
-      NoteOnly("a job has no time limit; `trainyard stop` saves a checkpoint and ends the job");
+      NoteOnly("set time_limit; its time counts only while the job has slots");
   table["trainer.max_epochs"] = Silent();
   table["trainer.log_every_n_steps"] = Whole("train.log_every_steps");
   table["trainer.val_check_interval"] = Whole("evaluation.every_steps");

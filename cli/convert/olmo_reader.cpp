@@ -114,7 +114,7 @@ void AddOlmoRest(Translations& table) {
   table["data.datasets.*"] = table["data.paths.*"];
   table["tokenizer.*"] = NoteOnly(
       "`trainyard data prepare` chooses the tokenizer; set data.path to its output directory");
-  table["time_limit"] = NoteOnly("a job has no time limit");
+  table["time_limit"] = NoteOnly("set time_limit in seconds, such as time_limit: 170000s");
   for (const char* name : {"dry_run",
                            "wandb.*",
                            "compile.*",
