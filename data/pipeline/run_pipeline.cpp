@@ -37,8 +37,6 @@ std::string GroupOf(const Pipeline& pipeline, const Ranks& ranks) {
 }
 
 absl::StatusOr<std::string> RunSteps(const RunContext& context) {
-  TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<PipelineDirectory> directory,
-                             PipelineDirectory::Open(context.pipeline));
   PassRunner runner(context);
   std::string summary;
   for (const PipelineStep& step : context.pipeline.steps) {
@@ -54,11 +52,15 @@ absl::StatusOr<std::string> RunSteps(const RunContext& context) {
 absl::StatusOr<std::string> Lead(const Pipeline& pipeline, const Ranks& ranks,
                                  RunTelemetry* telemetry, Progress* progress,
                                  const std::atomic<bool>& cancelled) {
+  TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<PipelineDirectory> directory,
+                             PipelineDirectory::Open(pipeline));
   std::unique_ptr<LeaseServer> server;
   if (ranks.world_size > 1) {
     LeaseServerSettings settings;
     settings.port = ranks.port;
     settings.group = GroupOf(pipeline, ranks);
+    settings.key_directory = PipelineDirectory::KeysOf(pipeline);
+    settings.peers = static_cast<size_t>(ranks.world_size) - 1;
     TRAINYARD_ASSIGN_OR_RETURN(server, LeaseServer::Start(settings));
   }
   const RunContext context = {
@@ -99,6 +101,7 @@ absl::StatusOr<std::string> Follow(const Pipeline& pipeline, const Ranks& ranks,
   settings.host = ranks.address;
   settings.port = ranks.port;
   settings.group = GroupOf(pipeline, ranks);
+  settings.key_directory = PipelineDirectory::KeysOf(pipeline);
   settings.rank = ranks.rank;
   TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<LeaseClient> client,
                              LeaseClient::Connect(settings, cancelled));

@@ -184,6 +184,25 @@ TEST_F(RunTest, TheEndOfRankZeroEndsTheOthers) {
   EXPECT_EQ(files_.Contents(), expected_);
 }
 
+// A rank of a job that does not see the output of rank 0.
+TEST_F(RunTest, ARankWithoutTheSharedDirectoryIsRefused) {
+  const std::string port = std::to_string(FreePort());
+  const auto rank = [&](const PipelineFiles& files, const char* number) {
+    return std::make_unique<DataRun>(
+        files,
+        std::vector<std::string>{std::string("RANK=") + number, "WORLD_SIZE=2",
+                                 "MASTER_ADDR=127.0.0.1", "MASTER_PORT=" + port},
+        "output");
+  };
+  const PipelineFiles others;  // the same settings below another directory
+  const auto leader = rank(files_, "0");
+  others.Write(others.Text());
+  const auto follower = rank(others, "1");
+  EXPECT_EQ(follower->Wait(), 75) << follower->Output();
+  EXPECT_THAT(follower->Output(), HasSubstr("on storage that all nodes share"));
+  EXPECT_EQ(leader->Wait(), 0) << leader->Output();
+}
+
 TEST_F(RunTest, ARequestToStopExitsWith143) {
   const Gang gang = StartGang(files_, 2);
   WaitForFile(files_.out() + "/filter/part-00000.jsonl.zst");
