@@ -49,7 +49,7 @@ v1::AttemptEnded EndedAttempt(const Observations& observations, const JobEntry& 
        UnrecordedLosses(entry.job.id(), observations, merged, LostPeriods::Scope::kAll)) {
     AddLostTraining(lost, *merged.mutable_time_use());
   }
-  if (!AllRanksSucceeded(entry)) AddUnsavedSteps(entry.job, merged);
+  if (!GangSucceeded(entry)) AddUnsavedSteps(entry.job, merged);
   v1::AttemptEnded ended;
   ended.set_job_id(entry.job.id());
   ended.set_attempt(merged.number());
@@ -72,6 +72,15 @@ LostWork LostSteps(const Observations& observations, const JobEntry& entry, int6
   return should_save ? LostByStop(observations, entry, last_step) : LostWork{};
 }
 
+v1::Verdict SuccessVerdict(const JobEntry& entry, Timestamp now) {
+  const int ranks = GangSize(*LiveAttempt(entry));
+  v1::Verdict verdict = CompletedVerdict(ranks, now);
+  if (FirstRankLeads(entry) && ranks > 1) {
+    verdict.set_summary("rank 0, which leads the other ranks, exited with 0");
+  }
+  return verdict;
+}
+
 v1::JobEnded EndedJob(const Observations& observations, const JobEntry& entry,
                       const RestartDecision& restart, const LostWork& lost, Timestamp now) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
@@ -88,7 +97,7 @@ v1::JobEnded EndedJob(const Observations& observations, const JobEntry& entry,
     if (lost.steps > 0) ended.mutable_verdict()->mutable_summary()->append("; " + lost.text);
   } else {
     ended.set_state(v1::JOB_STATE_SUCCEEDED);
-    *ended.mutable_verdict() = CompletedVerdict(GangSize(attempt), now);
+    *ended.mutable_verdict() = SuccessVerdict(entry, now);
   }
   // A failed job may have ended before its first step, so missing steps say nothing about its log
   // parser.

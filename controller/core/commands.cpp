@@ -77,7 +77,7 @@ class CommandList {
     const v1::Attempt& attempt = *LiveAttempt(entry);
     const bool starting = attempt.state() == v1::ATTEMPT_STATE_STARTING;
     // Child processes of a finished gang may still run. Such processes must be stopped as well.
-    const bool leaving = attempt.state() == v1::ATTEMPT_STATE_STOPPING || AllRanksSucceeded(entry);
+    const bool leaving = attempt.state() == v1::ATTEMPT_STATE_STOPPING || GangSucceeded(entry);
     // A running gang needs no commands, except to start its spare nodes.
     if (!starting && !leaving && StandbyCount(attempt) == 0) return;
     const std::vector<std::string> nodes = GangNodes(attempt);

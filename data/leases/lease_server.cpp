@@ -33,7 +33,7 @@ using std::chrono::milliseconds;
 constexpr size_t kConnectionsMax = 4096;
 // Connections that have not proved their identity. A run of thousands of processes also fits,
 // because a process that is refused connects again.
-constexpr size_t kStrangersMax = 256;
+constexpr size_t kUnprovenMax = 256;
 constexpr auto kAcceptPause = milliseconds(200);
 
 }  // namespace
@@ -72,7 +72,7 @@ struct LeaseServer::State {
   std::thread thread;
   // The following members are only used on the thread.
   int next_holder = BlockQueue::kLocalHolder + 1;
-  size_t strangers = 0;
+  size_t unproven = 0;
 };
 
 // One connection. Used on the thread of the server.
@@ -81,10 +81,10 @@ class LeaseServer::State::Connection
  public:
   Connection(State* state, tcp::socket socket, int holder)
       : state_(*state), socket_(std::move(socket)), deadline_(state->context), holder_(holder) {
-    ++state_.strangers;
+    ++state_.unproven;
   }
   ~Connection() {
-    if (!admitted_) --state_.strangers;
+    if (!admitted_) --state_.unproven;
     state_.Remove(holder_);
   }
 
@@ -141,7 +141,7 @@ class LeaseServer::State::Connection
     }
     if (!state_.Admit(holder_, greeting.rank)) return Refusal("rank 0 has too many connections");
     admitted_ = true;
-    --state_.strangers;
+    --state_.unproven;
     return {};
   }
 
@@ -212,7 +212,7 @@ void LeaseServer::State::Accept() {
     }
     ErrorCode ignored;
     socket.set_option(tcp::no_delay(true), ignored);
-    if (strangers < kStrangersMax) {
+    if (unproven < kUnprovenMax) {
       std::make_shared<Connection>(this, std::move(socket), next_holder++)->Start();
     }
     Accept();

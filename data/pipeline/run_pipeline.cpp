@@ -73,6 +73,7 @@ absl::StatusOr<std::string> Lead(const Pipeline& pipeline, const Ranks& ranks,
 // Helps with a pass of rank 0. Returns an error only if the run has ended.
 absl::Status Help(const Pipeline& pipeline, LeaseClient* client, const LeaseClient::Pass& pass,
                   int threads, RunTelemetry* telemetry, const std::atomic<bool>& cancelled) {
+  telemetry->EnterPhase(Phase::kLoad);
   const absl::StatusOr<std::unique_ptr<StepPass>> made = MakeNamedPass(pipeline, pass.name);
   if (!made.ok()) return client->FailRun(pass, made.status());
   if ((*made)->plan().Hash() != pass.plan) {
@@ -86,12 +87,12 @@ absl::Status Help(const Pipeline& pipeline, LeaseClient* client, const LeaseClie
     return (*made)->Work(lease, names, advance);
   };
   const std::unique_ptr<BlockSource> blocks = client->BlocksOf(pass);
-  telemetry->EnterPhase(Phase::kTrain);
+  telemetry->EnterPhase(Phase::kBlocks);
   const int useful =
       ThreadsFor(threads, pipeline.memory_mib << 20, (*made)->plan().blocks().size());
   const absl::Status status = RunBlocks(
       blocks.get(), work, useful, [&](int64_t bytes) { telemetry->Advance(bytes); }, cancelled);
-  telemetry->EnterPhase(Phase::kLoad);
+  telemetry->EnterPhase(Phase::kWait);
   return status;
 }
 
@@ -122,8 +123,7 @@ absl::StatusOr<std::string> RunPipeline(const PipelineOptions& options, const Ra
   RunTelemetry telemetry(ranks.telemetry, NowMs);
   telemetry.EnterPhase(Phase::kInit);
   TRAINYARD_ASSIGN_OR_RETURN(const Pipeline pipeline, ReadPipeline(options.pipeline));
-  // Ranks compute in passes only. Between passes they wait for rank 0, or are rank 0, which merges.
-  telemetry.EnterPhase(Phase::kLoad);
+  telemetry.EnterPhase(ranks.rank == 0 ? Phase::kLoad : Phase::kWait);
   absl::StatusOr<std::string> summary = ranks.rank == 0
                                             ? Lead(pipeline, ranks, &telemetry, progress, cancelled)
                                             : Follow(pipeline, ranks, &telemetry, cancelled);

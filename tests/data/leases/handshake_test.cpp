@@ -194,18 +194,18 @@ TEST_F(HandshakeTest, ClosesConnectionsWithLongMessagesBeforeTheProof) {
   EXPECT_TRUE(peer.IsClosed());
 }
 
-TEST_F(HandshakeTest, ClosesConnectionsOfTooManyStrangers) {
+TEST_F(HandshakeTest, ClosesTooManyUnprovenConnections) {
   StartServer(std::chrono::hours(1));
-  std::vector<RawPeer> strangers;
-  for (int i = 0; i < 257; ++i) strangers.emplace_back(server_->port());
-  EXPECT_TRUE(strangers.back().IsClosed());
+  std::vector<RawPeer> unproven;
+  for (int i = 0; i < 257; ++i) unproven.emplace_back(server_->port());
+  EXPECT_TRUE(unproven.back().IsClosed());
   EXPECT_EQ(server_->peers(), 0);
 }
 
-TEST_F(HandshakeTest, StrangersDoNotKeepProcessesOut) {
+TEST_F(HandshakeTest, UnprovenConnectionsDoNotKeepProcessesOut) {
   StartServer(milliseconds(500));
-  std::vector<RawPeer> strangers;
-  for (int i = 0; i < 300; ++i) strangers.emplace_back(server_->port());
+  std::vector<RawPeer> unproven;
+  for (int i = 0; i < 300; ++i) unproven.emplace_back(server_->port());
   EXPECT_EQ(ConnectTo(server_->port()), absl::OkStatus());
 }
 
