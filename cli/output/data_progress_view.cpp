@@ -17,7 +17,19 @@ std::string CountOf(int64_t count, const char* what) {
   return count == 0 ? "" : absl::StrCat(CompactNumber(static_cast<double>(count)), what);
 }
 
+// Returns an empty string if no work is left.
+std::string PhaseText(const v1::DataProgress& data) {
+  return data.phase() == "done" ? "" : data.phase();
+}
+
 }  // namespace
+
+std::string ProgressStepText(const v1::Progress& progress) {
+  std::vector<std::string> parts;
+  if (!PhaseText(progress.data()).empty()) parts.push_back(PhaseText(progress.data()));
+  if (progress.step() > 0) parts.push_back(OfTotal(progress.step(), progress.total_steps(), "/"));
+  return parts.empty() ? kNothing : absl::StrJoin(parts, " ");
+}
 
 std::string ProgressRateText(const v1::Progress& progress) {
   const double bytes = progress.data().bytes_per_second();
@@ -30,6 +42,7 @@ std::string DataProgressText(const v1::Progress& progress) {
   const v1::DataProgress& data = progress.data();
   std::vector<std::string> parts;
   if (data.stage() > 0) parts.push_back("step " + OfTotal(data.stage(), data.stages(), "/"));
+  if (!PhaseText(data).empty()) parts.push_back(PhaseText(data));
   if (data.bytes() > 0) parts.push_back(BytesText(data.bytes()));
   if (data.documents() > 0) parts.push_back(CountOf(data.documents(), " documents"));
   if (data.tokens() > 0) parts.push_back(CountOf(data.tokens(), " tokens"));
@@ -43,6 +56,7 @@ std::vector<std::pair<std::string, std::string>> DataProgressLines(const v1::Pro
     absl::StrAppend(&documents, ", ", CountOf(data.dropped_documents(), " dropped"));
   }
   return {{"Step", data.stage() == 0 ? "" : OfTotal(data.stage(), data.stages(), " of ")},
+          {"Phase", PhaseText(data)},
           {"Documents", documents},
           {"Input", data.bytes() == 0 ? "" : BytesText(data.bytes())},
           {"Tokens", CountOf(data.tokens(), "")}};

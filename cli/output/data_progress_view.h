@@ -10,6 +10,10 @@
 
 namespace trainyard::cli {
 
+// Returns the step of a job, such as "40/100", or of a data job, such as "merge 40/100" with the
+// phase of rank 0. kNothing if it is unknown.
+std::string ProgressStepText(const v1::Progress& progress);
+
 // Returns the rate of a job: in tokens, such as "5.23k", or of a data job, such as "80.0 MB/s".
 // kNothing if it is unknown.
 std::string ProgressRateText(const v1::Progress& progress);

@@ -24,12 +24,6 @@ namespace {
 // Index of the state among the cells of a job.
 constexpr int kStateCell = 3;
 
-std::string StepText(const v1::Progress& progress) {
-  if (progress.step() == 0) return kNothing;
-  return progress.total_steps() > 0 ? absl::StrCat(progress.step(), "/", progress.total_steps())
-                                    : absl::StrCat(progress.step());
-}
-
 // This function and the function for the rate require a job from WithoutOldRate.
 std::string EtaText(const v1::Job& job) {
   if (job.progress().eta_seconds() <= 0) return kNothing;
@@ -89,7 +83,7 @@ std::vector<std::string> JobCells(const v1::Job& job, const v1::PendingReason* p
       job.user(),
       EnumText(job.state()),
       HealthText(job.health()),
-      StepText(progress),
+      ProgressStepText(progress),
       progress.loss() != 0 ? LossText(progress) : kNothing,
       ProgressRateText(progress),
       EtaText(job),

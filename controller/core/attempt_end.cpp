@@ -50,7 +50,7 @@ v1::AttemptEnded EndedAttempt(const Observations& observations, const JobEntry& 
        UnrecordedLosses(entry.job.id(), observations, merged, LostPeriods::Scope::kAll)) {
     AddLostTraining(lost, *merged.mutable_time_use());
   }
-  if (!AllRanksSucceeded(entry)) AddUnsavedSteps(entry.job, merged);
+  if (!GangSucceeded(entry)) AddUnsavedSteps(entry.job, merged);
   v1::AttemptEnded ended;
   ended.set_job_id(entry.job.id());
   ended.set_attempt(merged.number());
@@ -71,6 +71,15 @@ v1::Verdict VerdictWithoutRestart(const v1::Verdict& verdict, const RestartDecis
 LostWork LostSteps(const Observations& observations, const JobEntry& entry, int64_t last_step) {
   const bool should_save = WasAskedToSave(*LiveAttempt(entry)) && !entry.kill_requested;
   return should_save ? LostByStop(observations, entry, last_step) : LostWork{};
+}
+
+v1::Verdict SuccessVerdict(const JobEntry& entry, Timestamp now) {
+  const int ranks = GangSize(*LiveAttempt(entry));
+  v1::Verdict verdict = CompletedVerdict(ranks, now);
+  if (FirstRankLeads(entry) && ranks > 1) {
+    verdict.set_summary("rank 0, which leads the other ranks, exited with 0");
+  }
+  return verdict;
 }
 
 // The decisions about the end of an attempt.
@@ -105,7 +114,7 @@ v1::JobEnded EndedJob(const Observations& observations, const JobEntry& entry, c
     AddStopDetails(entry, ending.lost, *ended.mutable_verdict());
   } else {
     ended.set_state(v1::JOB_STATE_SUCCEEDED);
-    *ended.mutable_verdict() = CompletedVerdict(GangSize(attempt), now);
+    *ended.mutable_verdict() = SuccessVerdict(entry, now);
   }
   // A failed job may have ended before its first step, so missing steps say nothing about its log
   // parser.

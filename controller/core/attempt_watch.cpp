@@ -90,13 +90,13 @@ class AttemptWatch {
         }
         return;
       }
-      if (IsHealing(attempt) && !AllRanksSucceeded(entry)) return WatchHeal(entry, attempt);
+      if (IsHealing(attempt) && !GangSucceeded(entry)) return WatchHeal(entry, attempt);
       if (const auto hang = FindHang(state_, observations_, options_, entry, now_)) {
         return TakeHang(entry, attempt, *hang);
       }
       std::ranges::move(StragglerEvents(state_, observations_, entry, now_),
                         std::back_inserter(events_));
-      if (!AllRanksSucceeded(entry)) return;
+      if (!GangSucceeded(entry)) return;
     }
     if (HidesFailure(entry, attempt)) {
       if (const auto verdict = JudgeExits(state_, observations_, entry, now_)) {

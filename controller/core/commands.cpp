@@ -77,7 +77,7 @@ class CommandList {
     const v1::Attempt& attempt = *LiveAttempt(entry);
     const bool starting = attempt.state() == v1::ATTEMPT_STATE_STARTING;
     // Child processes of a finished gang may still run. Such processes must be stopped as well.
-    const bool leaving = attempt.state() == v1::ATTEMPT_STATE_STOPPING || AllRanksSucceeded(entry);
+    const bool leaving = attempt.state() == v1::ATTEMPT_STATE_STOPPING || GangSucceeded(entry);
     // A running gang needs no commands, except to start its spare nodes, and to warn its ranks.
     const bool warned = attempt.time_limit_warnings().current();
     if (!starting && !leaving && !warned && StandbyCount(attempt) == 0) return;

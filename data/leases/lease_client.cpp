@@ -13,7 +13,11 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "data/leases/lease_key.h"
 #include "data/stages/record.h"
+#include "proto/files/directory_nonce.h"
+#include "proto/proof/digest.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::data {
@@ -33,6 +37,10 @@ constexpr milliseconds kAttempt(5000);
 absl::Status Lost(const std::string& cause) {
   return absl::UnavailableError("lost the connection to rank 0: " + cause +
                                 "; see the output of rank 0, and start all processes again");
+}
+
+absl::Status Refused(const Reply& reply) {
+  return absl::FailedPreconditionError("rank 0 refused this process: " + ErrorText(reply.text));
 }
 
 absl::Status Cancelled() {
@@ -85,7 +93,7 @@ struct LeaseClient::State {
     });
     if (!error) error = Read(kLengthBytes, reply);
     if (error) return error;
-    const absl::StatusOr<size_t> length = DecodeLength(*reply);
+    const absl::StatusOr<size_t> length = DecodeLength(*reply, kSmallMessageBytesMax);
     return length.ok() ? Read(*length, reply) : ErrorCode(asio::error::invalid_argument);
   }
 
@@ -143,8 +151,8 @@ class LeaseClient::Blocks : public BlockSource {
     Request request = Of(RequestType::kFail);
     request.lease = lease;
     request.code = static_cast<int>(status.code());
-    request.text = "rank " + std::to_string(client_.state_->settings.rank) + ": " +
-                   std::string(status.message());
+    request.text =
+        ErrorText(absl::StrCat("rank ", client_.state_->settings.rank, ": ", status.message()));
     // A lost connection also returns the lease, and the next Take reports it.
     (void)client_.Call(request);
   }
@@ -166,27 +174,50 @@ LeaseClient::LeaseClient(const LeaseClientSettings& settings, const std::atomic<
 
 absl::StatusOr<std::unique_ptr<LeaseClient>> LeaseClient::Connect(
     const LeaseClientSettings& settings, const std::atomic<bool>& cancelled) {
-  std::unique_ptr<LeaseClient> client(new LeaseClient(settings, cancelled));
   const auto end = std::chrono::steady_clock::now() + settings.connect;
   for (;;) {
     if (cancelled) return Cancelled();
+    std::unique_ptr<LeaseClient> client(new LeaseClient(settings, cancelled));
     const ErrorCode error = client->state_->Connect();
-    if (!error) break;
+    const absl::Status status =
+        error ? absl::UnavailableError(error.message()) : client->ProveIdentities();
+    if (status.ok()) {
+      client->state_->pinger = std::thread([client = client.get()] { client->PingUntilClosed(); });
+      return client;
+    }
+    if (!absl::IsUnavailable(status)) return status;
     if (std::chrono::steady_clock::now() >= end) {
-      return absl::UnavailableError(
-          "cannot connect to rank 0 at " + settings.host + ":" + std::to_string(settings.port) +
-          ": " + error.message() + "; check MASTER_ADDR and MASTER_PORT, and the output of rank 0");
+      return absl::UnavailableError(absl::StrCat(
+          "cannot connect to rank 0 at ", settings.host, ":", settings.port, ": ", status.message(),
+          "; check MASTER_ADDR and MASTER_PORT, and the output of rank 0"));
     }
     std::this_thread::sleep_for(kRetryPause);
   }
+}
+
+absl::Status LeaseClient::ProveIdentities() {
+  const LeaseClientSettings& settings = state_->settings;
   Request hello;
   hello.type = RequestType::kHello;
   hello.group = settings.group;
   hello.rank = settings.rank;
-  TRAINYARD_ASSIGN_OR_RETURN(const Reply reply, client->Call(hello));
-  if (reply.type != ReplyType::kOk) return absl::FailedPreconditionError(reply.text);
-  client->state_->pinger = std::thread([client = client.get()] { client->PingUntilClosed(); });
-  return client;
+  hello.nonce = NewNonce();
+  if (hello.nonce.empty()) return absl::InternalError("the system provides no random bytes");
+  TRAINYARD_ASSIGN_OR_RETURN(const Reply challenge, Call(hello));
+  if (challenge.type != ReplyType::kChallenge) return Refused(challenge);
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string secret,
+                             ReadLeaseKey(settings.key_directory, challenge.name));
+  const Greeting greeting = {settings.group, settings.rank, hello.nonce, challenge.nonce};
+  if (!SameSecret(challenge.proof, ServerProof(secret, greeting))) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the process at ", settings.host, ":", settings.port,
+                     " cannot prove that it is rank 0; choose another MASTER_PORT"));
+  }
+  Request proof;
+  proof.type = RequestType::kProof;
+  proof.proof = ClientProof(secret, greeting);
+  TRAINYARD_ASSIGN_OR_RETURN(const Reply reply, Call(proof));
+  return reply.type == ReplyType::kOk ? absl::OkStatus() : Refused(reply);
 }
 
 LeaseClient::~LeaseClient() {
@@ -201,8 +232,14 @@ LeaseClient::~LeaseClient() {
 absl::StatusOr<Reply> LeaseClient::Call(const Request& request) {
   const std::lock_guard<std::mutex> lock(state_->mutex);
   TRAINYARD_RETURN_IF_ERROR(state_->lost);
+  const std::string message = EncodeRequest(request);
+  if (message.size() - kLengthBytes > kMessageBytesMax) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the record of block ", request.lease.block, " has ", message.size(),
+                     " bytes, and rank 0 accepts ", kMessageBytesMax, "; decrease `block_bytes`"));
+  }
   std::string text;
-  const ErrorCode error = state_->Exchange(EncodeRequest(request), &text);
+  const ErrorCode error = state_->Exchange(message, &text);
   if (error) return state_->lost = Lost(error.message());
   const absl::StatusOr<Reply> reply = DecodeReply(text);
   if (!reply.ok()) return state_->lost = Lost(std::string(reply.status().message()));

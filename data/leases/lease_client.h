@@ -20,6 +20,7 @@ struct LeaseClientSettings {
   std::string host;
   uint16_t port = 0;
   std::string group;
+  std::string key_directory;  // LeaseServerSettings::key_directory
   int rank = 1;
   // Time that Connect waits for rank 0 to listen. Nodes can start minutes apart.
   std::chrono::milliseconds connect = std::chrono::minutes(10);
@@ -31,7 +32,9 @@ struct LeaseClientSettings {
 // Thread-safe. All errors of a lost connection have the code Unavailable.
 class LeaseClient {
  public:
-  // Returns Cancelled once `cancelled` is set.
+  // Connects, and proves the identity of both processes to each other. Returns Cancelled once
+  // `cancelled` is set; FailedPrecondition if rank 0 refuses this process or cannot prove its
+  // identity, and the errors of ReadLeaseKey.
   static absl::StatusOr<std::unique_ptr<LeaseClient>> Connect(const LeaseClientSettings& settings,
                                                               const std::atomic<bool>& cancelled);
   ~LeaseClient();
@@ -57,6 +60,8 @@ class LeaseClient {
   struct State;
   LeaseClient(const LeaseClientSettings& settings, const std::atomic<bool>& cancelled);
   absl::StatusOr<Reply> Call(const Request& request);
+  // Returns Unavailable if the connection is lost, which may succeed later.
+  absl::Status ProveIdentities();
   void PingUntilClosed();
 
   const std::unique_ptr<State> state_;

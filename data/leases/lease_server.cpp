@@ -14,8 +14,12 @@
 #include <thread>
 #include <utility>
 
+#include "data/leases/lease_key.h"
 #include "data/leases/message.h"
 #include "data/stages/record.h"
+#include "proto/files/directory_nonce.h"
+#include "proto/proof/digest.h"
+#include "proto/support/status_macros.h"
 
 namespace trainyard::data {
 namespace {
@@ -23,30 +27,38 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 using ErrorCode = boost::system::error_code;
+using std::chrono::milliseconds;
 
 // A node has at most some hundred cores, so that this is enough for thousands of processes.
 constexpr size_t kConnectionsMax = 4096;
-constexpr auto kAcceptPause = std::chrono::milliseconds(200);
+// Connections that have not proved their identity. A run of thousands of processes also fits,
+// because a process that is refused connects again.
+constexpr size_t kUnprovenMax = 256;
+constexpr auto kAcceptPause = milliseconds(200);
 
 }  // namespace
 
 struct LeaseServer::State {
   class Connection;
 
-  explicit State(const LeaseServerSettings& settings_in)
-      : settings(settings_in), acceptor(context), pause(context) {}
+  State(const LeaseServerSettings& settings_in, std::unique_ptr<LeaseKey> key_in)
+      : settings(settings_in), key(std::move(key_in)), acceptor(context), pause(context) {}
 
   absl::Status Listen();
   void Accept();
-  Reply Answer(int holder, const Request& request, bool* greeted);
+  // Returns false if there are too many connections.
+  bool Admit(int holder, int rank);
+  Reply Answer(int holder, const Request& request);
   Reply AnswerNext(const Request& request);
   Reply AnswerOnPass(int holder, const Request& request);
   void Remove(int holder);
 
   const LeaseServerSettings settings;
+  const std::unique_ptr<LeaseKey> key;
   std::mutex mutex;  // guards the members up to `result`
   std::condition_variable changed;
   std::set<int> holders;
+  std::set<int> ranks;  // that have connected
   uint64_t passes = 0;  // opened so far
   std::string name;
   std::string plan;
@@ -58,7 +70,9 @@ struct LeaseServer::State {
   tcp::acceptor acceptor;
   asio::steady_timer pause;
   std::thread thread;
-  int next_holder = BlockQueue::kLocalHolder + 1;  // only used on the thread
+  // The following members are only used on the thread.
+  int next_holder = BlockQueue::kLocalHolder + 1;
+  size_t unproven = 0;
 };
 
 // One connection. Used on the thread of the server.
@@ -66,14 +80,22 @@ class LeaseServer::State::Connection
     : public std::enable_shared_from_this<LeaseServer::State::Connection> {
  public:
   Connection(State* state, tcp::socket socket, int holder)
-      : state_(*state), socket_(std::move(socket)), deadline_(state->context), holder_(holder) {}
-  ~Connection() { state_.Remove(holder_); }
+      : state_(*state), socket_(std::move(socket)), deadline_(state->context), holder_(holder) {
+    ++state_.unproven;
+  }
+  ~Connection() {
+    if (!admitted_) --state_.unproven;
+    state_.Remove(holder_);
+  }
 
+  void Start() {
+    CloseAfter(state_.settings.handshake);
+    ReadLength();
+  }
+
+ private:
   void ReadLength() {
-    deadline_.expires_after(state_.settings.request_timeout);
-    deadline_.async_wait([weak = weak_from_this()](ErrorCode error) {
-      if (const auto self = weak.lock(); self && !error) self->Close();
-    });
+    if (admitted_) CloseAfter(state_.settings.request_timeout);
     buffer_.resize(kLengthBytes);
     asio::async_read(socket_, asio::buffer(buffer_),
                      [self = shared_from_this()](ErrorCode error, size_t) {
@@ -81,9 +103,9 @@ class LeaseServer::State::Connection
                      });
   }
 
- private:
   void ReadMessage() {
-    const absl::StatusOr<size_t> length = DecodeLength(buffer_);
+    const absl::StatusOr<size_t> length =
+        DecodeLength(buffer_, admitted_ ? kMessageBytesMax : kSmallMessageBytesMax);
     if (!length.ok()) return Close();
     buffer_.resize(*length);
     asio::async_read(socket_, asio::buffer(buffer_),
@@ -94,14 +116,58 @@ class LeaseServer::State::Connection
 
   void AnswerMessage() {
     // The peer is not late while a commit waits for the disk.
-    deadline_.cancel();
+    if (admitted_) deadline_.cancel();
     const absl::StatusOr<Request> request = DecodeRequest(buffer_);
     if (!request.ok()) return Close();
-    buffer_ = EncodeReply(state_.Answer(holder_, *request, &greeted_));
+    const Reply reply = admitted_ ? state_.Answer(holder_, *request) : Greet(*request);
+    if (admitted_) CloseAfter(state_.settings.request_timeout);
+    const bool is_last = !admitted_ && reply.type == ReplyType::kRefused;
+    buffer_ = EncodeReply(reply);
     asio::async_write(socket_, asio::buffer(buffer_),
-                      [self = shared_from_this()](ErrorCode error, size_t) {
-                        if (!error) self->ReadLength();
+                      [self = shared_from_this(), is_last](ErrorCode error, size_t) {
+                        if (!error && !is_last) self->ReadLength();
                       });
+  }
+
+  // Answers a process that has not proved its identity.
+  Reply Greet(const Request& request) {
+    if (request.type == RequestType::kHello) return Challenge(request);
+    const bool is_proof = request.type == RequestType::kProof && !greeting_.server_nonce.empty();
+    if (!is_proof) return Refusal("the first request must be a hello");
+    // Each nonce is used once.
+    const Greeting greeting = std::exchange(greeting_, {});
+    if (!SameSecret(request.proof, ClientProof(state_.key->secret(), greeting))) {
+      return Refusal("the key of this process is not that of rank 0");
+    }
+    if (!state_.Admit(holder_, greeting.rank)) return Refusal("rank 0 has too many connections");
+    admitted_ = true;
+    --state_.unproven;
+    return {};
+  }
+
+  Reply Challenge(const Request& request) {
+    if (request.group != state_.settings.group) {
+      return Refusal(
+          "rank 0 runs another job or another pipeline file; give every process the same file and "
+          "the same MASTER_PORT");
+    }
+    greeting_ = {request.group, request.rank, request.nonce, NewNonce()};
+    if (greeting_.server_nonce.empty()) return Refusal("rank 0 has no random bytes");
+    return {.type = ReplyType::kChallenge,
+            .name = state_.key->name(),
+            .nonce = greeting_.server_nonce,
+            .proof = ServerProof(state_.key->secret(), greeting_)};
+  }
+
+  static Reply Refusal(const std::string& text) {
+    return {.type = ReplyType::kRefused, .text = text};
+  }
+
+  void CloseAfter(milliseconds limit) {
+    deadline_.expires_after(limit);
+    deadline_.async_wait([weak = weak_from_this()](ErrorCode error) {
+      if (const auto self = weak.lock(); self && !error) self->Close();
+    });
   }
 
   // The pending operation fails and releases the connection.
@@ -114,7 +180,8 @@ class LeaseServer::State::Connection
   tcp::socket socket_;
   asio::steady_timer deadline_;
   const int holder_;
-  bool greeted_ = false;
+  Greeting greeting_;  // without a server nonce: no challenge is open
+  bool admitted_ = false;
   std::string buffer_;
 };
 
@@ -145,16 +212,19 @@ void LeaseServer::State::Accept() {
     }
     ErrorCode ignored;
     socket.set_option(tcp::no_delay(true), ignored);
-    const int holder = next_holder++;
-    bool has_space = false;
-    {
-      const std::lock_guard<std::mutex> lock(mutex);
-      has_space = holders.size() < kConnectionsMax;
-      if (has_space) holders.insert(holder);
+    if (unproven < kUnprovenMax) {
+      std::make_shared<Connection>(this, std::move(socket), next_holder++)->Start();
     }
-    if (has_space) std::make_shared<Connection>(this, std::move(socket), holder)->ReadLength();
     Accept();
   });
+}
+
+bool LeaseServer::State::Admit(int holder, int rank) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (holders.size() >= kConnectionsMax) return false;
+  holders.insert(holder);
+  ranks.insert(rank);
+  return true;
 }
 
 void LeaseServer::State::Remove(int holder) {
@@ -164,16 +234,7 @@ void LeaseServer::State::Remove(int holder) {
   changed.notify_all();
 }
 
-Reply LeaseServer::State::Answer(int holder, const Request& request, bool* greeted) {
-  if (request.type == RequestType::kHello) {
-    *greeted = request.group == settings.group;
-    if (*greeted) return {};
-    return {.type = ReplyType::kRefused,
-            .text =
-                "rank 0 runs another job or another pipeline file; give every process the same "
-                "file and the same MASTER_PORT"};
-  }
-  if (!*greeted) return {.type = ReplyType::kRefused, .text = "the first request must be a hello"};
+Reply LeaseServer::State::Answer(int holder, const Request& request) {
   const std::lock_guard<std::mutex> lock(mutex);
   switch (request.type) {
     case RequestType::kNext:
@@ -190,7 +251,7 @@ Reply LeaseServer::State::Answer(int holder, const Request& request, bool* greet
 Reply LeaseServer::State::AnswerNext(const Request& request) {
   if (result) {
     if (result->ok()) return {.type = ReplyType::kEnded};
-    return {.type = ReplyType::kFailed, .text = std::string(result->message())};
+    return {.type = ReplyType::kFailed, .text = ErrorText(result->message())};
   }
   if (queue == nullptr || request.pass >= passes) return {.type = ReplyType::kWait};
   return {.type = ReplyType::kPass, .pass = passes, .name = name, .plan = plan};
@@ -200,7 +261,7 @@ Reply LeaseServer::State::AnswerOnPass(int holder, const Request& request) {
   if (queue == nullptr || request.pass != passes) return {.type = ReplyType::kEnded};
   if (request.type == RequestType::kFail) {
     queue->Fail(request.lease,
-                absl::Status(static_cast<absl::StatusCode>(request.code), request.text));
+                absl::Status(static_cast<absl::StatusCode>(request.code), ErrorText(request.text)));
     return {};
   }
   if (request.type == RequestType::kRecord) {
@@ -209,7 +270,7 @@ Reply LeaseServer::State::AnswerOnPass(int holder, const Request& request) {
     if (!record) return {.type = ReplyType::kRefused, .text = "the record is damaged"};
     const absl::Status status = queue->Commit(request.lease, *std::move(record));
     if (status.ok()) return {};
-    return {.type = ReplyType::kRefused, .text = std::string(status.message())};
+    return {.type = ReplyType::kRefused, .text = ErrorText(status.message())};
   }
   const BlockQueue::Offer offer = queue->Take(holder);
   switch (offer.state) {
@@ -227,7 +288,9 @@ LeaseServer::LeaseServer(std::shared_ptr<State> state) : state_(std::move(state)
 
 absl::StatusOr<std::unique_ptr<LeaseServer>> LeaseServer::Start(
     const LeaseServerSettings& settings) {
-  auto state = std::make_shared<State>(settings);
+  TRAINYARD_ASSIGN_OR_RETURN(std::unique_ptr<LeaseKey> key,
+                             LeaseKey::Create(settings.key_directory));
+  auto state = std::make_shared<State>(settings, std::move(key));
   if (const absl::Status status = state->Listen(); !status.ok()) return status;
   state->Accept();
   state->thread = std::thread([state = state.get()] { state->context.run(); });
@@ -258,8 +321,10 @@ void LeaseServer::Finish(const absl::Status& result) {
   std::unique_lock<std::mutex> lock(state_->mutex);
   state_->queue = nullptr;
   state_->result = result;
-  state_->changed.wait_for(lock, state_->settings.farewell,
-                           [this] { return state_->holders.empty(); });
+  const size_t expected = result.ok() ? state_->settings.peers : 0;
+  state_->changed.wait_for(lock, state_->settings.farewell, [&] {
+    return state_->holders.empty() && state_->ranks.size() >= expected;
+  });
 }
 
 int LeaseServer::peers() const {

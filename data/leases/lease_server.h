@@ -3,6 +3,7 @@
 #define TRAINYARD_DATA_LEASES_LEASE_SERVER_H_
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -17,9 +18,16 @@ struct LeaseServerSettings {
   uint16_t port = 0;  // 0: any free port
   // Processes of another group are refused.
   std::string group;
+  // A directory that all processes share and that only this server uses for keys. The server
+  // creates a key in it.
+  std::string key_directory;
+  // Time in which a new connection must prove its identity. Later connections are closed.
+  std::chrono::milliseconds handshake = std::chrono::seconds(10);
   // A connection without a request for this long is closed, for example if a machine has lost its
   // power. The leases of a closed connection return to the queue.
   std::chrono::milliseconds request_timeout = std::chrono::seconds(30);
+  // Number of other processes of the run.
+  size_t peers = 0;
   // Time that Finish waits for the other processes.
   std::chrono::milliseconds farewell = std::chrono::seconds(10);
 };
@@ -27,7 +35,7 @@ struct LeaseServerSettings {
 // Thread-safe. The server has a thread of its own.
 class LeaseServer {
  public:
-  // Returns Aborted if the port is in use.
+  // Returns Aborted if the port is in use, and the errors of LeaseKey::Create.
   static absl::StatusOr<std::unique_ptr<LeaseServer>> Start(const LeaseServerSettings& settings);
   // Closes all connections.
   ~LeaseServer();
@@ -39,10 +47,11 @@ class LeaseServer {
   void Close();
 
   // Reports to the other processes that the run is complete or has failed, and waits until they
-  // have closed their connections.
+  // have closed their connections. If the run is complete, also waits for processes that have not
+  // connected yet.
   void Finish(const absl::Status& result);
 
-  // Number of connected processes.
+  // Number of connected processes that have proved their identity.
   int peers() const;
 
  private:

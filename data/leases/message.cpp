@@ -8,6 +8,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kRequestTypes = static_cast<int>(RequestType::kPing) + 1;
+constexpr int kStatusCodeMax = static_cast<int>(absl::StatusCode::kUnauthenticated);
 constexpr int kReplyTypes = static_cast<int>(ReplyType::kRefused) + 1;
 
 std::string WithLength(const Json& json) {
@@ -44,7 +45,9 @@ std::string EncodeRequest(const Request& request) {
                      {"block", request.lease.block},
                      {"lease", request.lease.number},
                      {"code", request.code},
-                     {"text", request.text}});
+                     {"text", request.text},
+                     {"nonce", request.nonce},
+                     {"proof", request.proof}});
 }
 
 std::string EncodeReply(const Reply& reply) {
@@ -54,16 +57,22 @@ std::string EncodeReply(const Reply& reply) {
                      {"plan", reply.plan},
                      {"block", reply.lease.block},
                      {"lease", reply.lease.number},
-                     {"text", reply.text}});
+                     {"text", reply.text},
+                     {"nonce", reply.nonce},
+                     {"proof", reply.proof}});
 }
 
-absl::StatusOr<size_t> DecodeLength(std::string_view bytes) {
+absl::StatusOr<size_t> DecodeLength(std::string_view bytes, size_t most) {
   size_t length = 0;
   for (size_t i = 0; i < kLengthBytes; ++i) {
     length |= size_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
   }
-  if (length == 0 || length > kMessageBytesMax) return Damaged();
+  if (length == 0 || length > most) return Damaged();
   return length;
+}
+
+std::string ErrorText(absl::string_view message) {
+  return std::string(message.substr(0, kErrorBytesMax));
 }
 
 absl::StatusOr<Request> DecodeRequest(std::string_view text) {
@@ -78,7 +87,11 @@ absl::StatusOr<Request> DecodeRequest(std::string_view text) {
     json->at("block").get_to(request.lease.block);
     json->at("lease").get_to(request.lease.number);
     json->at("code").get_to(request.code);
+    const int least = request.type == RequestType::kFail ? 1 : 0;
+    if (request.code < least || request.code > kStatusCodeMax) return Damaged();
     json->at("text").get_to(request.text);
+    json->at("nonce").get_to(request.nonce);
+    json->at("proof").get_to(request.proof);
     return request;
   } catch (const Json::exception&) {
     return Damaged();
@@ -97,6 +110,8 @@ absl::StatusOr<Reply> DecodeReply(std::string_view text) {
     json->at("block").get_to(reply.lease.block);
     json->at("lease").get_to(reply.lease.number);
     json->at("text").get_to(reply.text);
+    json->at("nonce").get_to(reply.nonce);
+    json->at("proof").get_to(reply.proof);
     return reply;
   } catch (const Json::exception&) {
     return Damaged();

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "data/stages/part_names.h"
 
 namespace trainyard::data {
@@ -15,11 +16,17 @@ namespace trainyard::data {
 // A message is a length in 4 bytes, little-endian, and a JSON object. Records of blocks are the
 // largest messages: a record lists up to 1,000 bad lines for each of 256 files.
 inline constexpr size_t kMessageBytesMax = size_t{64} << 20;
+// Limit for replies, and for requests of a process that has not proved its identity.
+inline constexpr size_t kSmallMessageBytesMax = size_t{64} << 10;
+// Longer error messages are cut.
+inline constexpr size_t kErrorBytesMax = size_t{8} << 10;
 inline constexpr size_t kLengthBytes = 4;
 
-// A process asks, and rank 0 answers each request at once.
+// A process asks, and rank 0 answers each request at once. A connection begins with kHello and
+// kProof.
 enum class RequestType {
-  kHello,   // `group`, `rank`; the first request of a connection
+  kHello,   // `group`, `rank`, `nonce`
+  kProof,   // `proof`: ClientProof
   kNext,    // `pass`: the number of passes that the process has helped with
   kTake,    // `pass`
   kRecord,  // `pass`, `lease`, `text`: a line of records.log
@@ -35,16 +42,19 @@ struct Request {
   BlockLease lease;
   int code = 0;  // absl::StatusCode
   std::string text;
+  std::string nonce;
+  std::string proof;
 };
 
 enum class ReplyType {
   kOk,
-  kPass,    // `pass`, `name`, `plan`: the pass to help with
-  kBlock,   // `lease`
-  kWait,    // nothing to do now
-  kEnded,   // of kNext: the run is complete; of kTake: the pass needs no help
-  kFailed,  // the run failed: `text`
-  kRefused  // `text`
+  kChallenge,  // `name` of the key, `nonce`, `proof`: ServerProof
+  kPass,       // `pass`, `name`, `plan`: the pass to help with
+  kBlock,      // `lease`
+  kWait,       // nothing to do now
+  kEnded,      // of kNext: the run is complete; of kTake: the pass needs no help
+  kFailed,     // the run failed: `text`
+  kRefused     // `text`
 };
 
 struct Reply {
@@ -54,6 +64,8 @@ struct Reply {
   std::string plan;  // hash
   BlockLease lease;
   std::string text;
+  std::string nonce;
+  std::string proof;
 };
 
 // Return a message with its length.
@@ -61,8 +73,11 @@ std::string EncodeRequest(const Request& request);
 std::string EncodeReply(const Reply& reply);
 
 // Returns InvalidArgument if the length in `bytes`, which must have kLengthBytes, is 0 or above
-// kMessageBytesMax.
-absl::StatusOr<size_t> DecodeLength(std::string_view bytes);
+// `most`.
+absl::StatusOr<size_t> DecodeLength(std::string_view bytes, size_t most);
+
+// Returns the beginning of an error message, at most kErrorBytesMax.
+std::string ErrorText(absl::string_view message);
 
 // Read a message without its length. Return InvalidArgument for text that the functions above do
 // not write.

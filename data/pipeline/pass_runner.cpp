@@ -19,13 +19,14 @@ class OfferedPass : public PassHelpers {
 
   void Offer(BlockQueue* queue) override {
     queue_ = queue;
-    context_.telemetry->EnterPhase(Phase::kTrain);
+    before_ = context_.telemetry->phase();
+    context_.telemetry->EnterPhase(Phase::kBlocks);
     if (context_.server != nullptr) context_.server->Open(name_, plan_, queue);
   }
   void Withdraw() override {
     if (context_.server != nullptr) context_.server->Close();
     Report();
-    context_.telemetry->EnterPhase(Phase::kLoad);
+    context_.telemetry->EnterPhase(before_);
     queue_ = nullptr;
   }
 
@@ -61,10 +62,9 @@ class OfferedPass : public PassHelpers {
   void Report() {
     const DocumentCounts counts = queue_->Counts();
     progress_.seconds = context_.progress->Seconds() - started_;
-    progress_.documents = counts.documents_in;
-    progress_.dropped = counts.documents_in - counts.documents_out;
     const auto tokens = counts.sums.find(kTokenSum);
-    progress_.tokens = tokens == counts.sums.end() ? 0 : tokens->second;
+    progress_.documents = {counts.documents_in, counts.documents_in - counts.documents_out,
+                           tokens == counts.sums.end() ? 0 : tokens->second};
     context_.telemetry->WriteMetrics(progress_);
   }
 
@@ -73,6 +73,7 @@ class OfferedPass : public PassHelpers {
   const std::string name_;
   const std::string plan_;
   BlockQueue* queue_ = nullptr;
+  Phase before_ = Phase::kLoad;
   PassProgress progress_;
   double started_ = 0;
 };
@@ -127,6 +128,14 @@ absl::StatusOr<std::vector<BlockRecord>> RecordsOf(const StepPass& made) {
   std::sort(records.begin(), records.end(),
             [](const BlockRecord& a, const BlockRecord& b) { return a.block < b.block; });
   return records;
+}
+
+int64_t BytesOfParts(const std::vector<BlockRecord>& records) {
+  int64_t bytes = 0;
+  for (const BlockRecord& record : records) {
+    for (const PartFile& part : record.parts) bytes += part.bytes;
+  }
+  return bytes;
 }
 
 void PrintRestart(const std::string& step, const std::string& changes, Progress* progress) {

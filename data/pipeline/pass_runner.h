@@ -50,6 +50,9 @@ absl::StatusOr<bool> IsComplete(const StepPass& made);
 // The records of a complete pass, in the order of the blocks. Returns DataLoss if one is missing.
 absl::StatusOr<std::vector<BlockRecord>> RecordsOf(const StepPass& made);
 
+// The bytes of all parts on disk.
+int64_t BytesOfParts(const std::vector<BlockRecord>& records);
+
 // Prints that the earlier results of a step are deleted, and why.
 void PrintRestart(const std::string& step, const std::string& changes, Progress* progress);
 

@@ -39,6 +39,8 @@ absl::Status FailedTo(const std::string& action, int error) {
 
 }  // namespace
 
+std::string PipelineDirectory::KeysOf(const Pipeline& pipeline) { return pipeline.out + "/.work"; }
+
 absl::StatusOr<std::unique_ptr<PipelineDirectory>> PipelineDirectory::Open(
     const Pipeline& pipeline) {
   TRAINYARD_RETURN_IF_ERROR(CheckOutsideInputs(pipeline.out, pipeline.input.inputs));

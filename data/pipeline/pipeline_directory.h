@@ -3,6 +3,7 @@
 #define TRAINYARD_DATA_PIPELINE_PIPELINE_DIRECTORY_H_
 
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -19,6 +20,8 @@ class PipelineDirectory {
   // uses it. Returns AlreadyExists if it contains other files. Returns InvalidArgument if it
   // overlaps with an input.
   static absl::StatusOr<std::unique_ptr<PipelineDirectory>> Open(const Pipeline& pipeline);
+  // Returns LeaseServerSettings::key_directory.
+  static std::string KeysOf(const Pipeline& pipeline);
 
  private:
   explicit PipelineDirectory(UniqueFd lock) : lock_(std::move(lock)) {}

@@ -9,6 +9,7 @@
 #include "data/pipeline/decisions.h"
 #include "data/pipeline/passes.h"
 #include "data/pipeline/run_steps.h"
+#include "data/pipeline/solo_work.h"
 #include "data/stages/binary_part.h"
 #include "proto/support/status_macros.h"
 
@@ -82,24 +83,21 @@ absl::Status Decide(PassRunner* runner, const PipelineStep& step, DedupInputs in
   const auto& options = std::get<DedupOptions>(step.options);
   TRAINYARD_ASSIGN_OR_RETURN(const DedupSettings settings,
                              PresetSettings(options.preset, options.threshold, options.keep));
+  SoloWork work(context, step, Phase::kDecide);
   std::mutex mutex;
   inputs.advance = [&](int64_t bytes) -> absl::Status {
     if (context.cancelled) {
       return absl::CancelledError("interrupted; repeat the command to continue");
     }
     const std::lock_guard<std::mutex> lock(mutex);
-    context.progress->Advance(bytes);
-    context.telemetry->Advance(0);
+    work.Advance(bytes);
     return absl::OkStatus();
   };
   inputs.collect_shingles = [&](const DocumentNumbers& numbers, const std::vector<bool>& wanted,
                                 ShingleStore* store) {
     return CollectShingles(runner, step, numbers, wanted, store);
   };
-  const auto start = [&](const std::string& name, int64_t bytes) {
-    context.progress->Stop();
-    context.progress->Start(step.name + ", " + name, bytes);
-  };
+  const auto start = [&](const std::string& name, int64_t bytes) { work.Start(name, bytes); };
   TRAINYARD_ASSIGN_OR_RETURN(
       const std::unique_ptr<ScratchDirectory> scratch,
       ScratchDirectory::Create(WorkDirectoryOf(context.pipeline, step, "scratch-")));
@@ -107,7 +105,6 @@ absl::Status Decide(PassRunner* runner, const PipelineStep& step, DedupInputs in
   Decider decider(settings, context.pipeline.memory_mib << 20, start, std::move(inputs),
                   scratch->path());
   TRAINYARD_RETURN_IF_ERROR(decider.Run());
-  context.progress->Stop();
   return WriteDecisions(decider, blocks, WorkDirectoryOf(context.pipeline, step, kDecisions));
 }
 

@@ -37,8 +37,6 @@ std::string GroupOf(const Pipeline& pipeline, const Ranks& ranks) {
 }
 
 absl::StatusOr<std::string> RunSteps(const RunContext& context) {
-  TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<PipelineDirectory> directory,
-                             PipelineDirectory::Open(context.pipeline));
   PassRunner runner(context);
   std::string summary;
   for (const PipelineStep& step : context.pipeline.steps) {
@@ -54,11 +52,15 @@ absl::StatusOr<std::string> RunSteps(const RunContext& context) {
 absl::StatusOr<std::string> Lead(const Pipeline& pipeline, const Ranks& ranks,
                                  RunTelemetry* telemetry, Progress* progress,
                                  const std::atomic<bool>& cancelled) {
+  TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<PipelineDirectory> directory,
+                             PipelineDirectory::Open(pipeline));
   std::unique_ptr<LeaseServer> server;
   if (ranks.world_size > 1) {
     LeaseServerSettings settings;
     settings.port = ranks.port;
     settings.group = GroupOf(pipeline, ranks);
+    settings.key_directory = PipelineDirectory::KeysOf(pipeline);
+    settings.peers = static_cast<size_t>(ranks.world_size) - 1;
     TRAINYARD_ASSIGN_OR_RETURN(server, LeaseServer::Start(settings));
   }
   const RunContext context = {
@@ -71,6 +73,7 @@ absl::StatusOr<std::string> Lead(const Pipeline& pipeline, const Ranks& ranks,
 // Helps with a pass of rank 0. Returns an error only if the run has ended.
 absl::Status Help(const Pipeline& pipeline, LeaseClient* client, const LeaseClient::Pass& pass,
                   int threads, RunTelemetry* telemetry, const std::atomic<bool>& cancelled) {
+  telemetry->EnterPhase(Phase::kLoad);
   const absl::StatusOr<std::unique_ptr<StepPass>> made = MakeNamedPass(pipeline, pass.name);
   if (!made.ok()) return client->FailRun(pass, made.status());
   if ((*made)->plan().Hash() != pass.plan) {
@@ -84,12 +87,12 @@ absl::Status Help(const Pipeline& pipeline, LeaseClient* client, const LeaseClie
     return (*made)->Work(lease, names, advance);
   };
   const std::unique_ptr<BlockSource> blocks = client->BlocksOf(pass);
-  telemetry->EnterPhase(Phase::kTrain);
+  telemetry->EnterPhase(Phase::kBlocks);
   const int useful =
       ThreadsFor(threads, pipeline.memory_mib << 20, (*made)->plan().blocks().size());
   const absl::Status status = RunBlocks(
       blocks.get(), work, useful, [&](int64_t bytes) { telemetry->Advance(bytes); }, cancelled);
-  telemetry->EnterPhase(Phase::kLoad);
+  telemetry->EnterPhase(Phase::kWait);
   return status;
 }
 
@@ -99,6 +102,7 @@ absl::StatusOr<std::string> Follow(const Pipeline& pipeline, const Ranks& ranks,
   settings.host = ranks.address;
   settings.port = ranks.port;
   settings.group = GroupOf(pipeline, ranks);
+  settings.key_directory = PipelineDirectory::KeysOf(pipeline);
   settings.rank = ranks.rank;
   TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<LeaseClient> client,
                              LeaseClient::Connect(settings, cancelled));
@@ -119,8 +123,7 @@ absl::StatusOr<std::string> RunPipeline(const PipelineOptions& options, const Ra
   RunTelemetry telemetry(ranks.telemetry, NowMs);
   telemetry.EnterPhase(Phase::kInit);
   TRAINYARD_ASSIGN_OR_RETURN(const Pipeline pipeline, ReadPipeline(options.pipeline));
-  // Ranks compute in passes only. Between passes they wait for rank 0, or are rank 0, which merges.
-  telemetry.EnterPhase(Phase::kLoad);
+  telemetry.EnterPhase(ranks.rank == 0 ? Phase::kLoad : Phase::kWait);
   absl::StatusOr<std::string> summary = ranks.rank == 0
                                             ? Lead(pipeline, ranks, &telemetry, progress, cancelled)
                                             : Follow(pipeline, ranks, &telemetry, cancelled);

@@ -30,6 +30,7 @@ RunTelemetry::RunTelemetry(const std::string& path, std::function<int64_t()> now
 }
 
 void RunTelemetry::EnterPhase(Phase phase) {
+  phase_ = phase;
   const nlohmann::ordered_json fields = {{telemetry::kPhase, PhaseName(phase)},
                                          {telemetry::kStep, steps()}};
   Write(telemetry::kPhase, fields.dump());
@@ -54,17 +55,23 @@ bool RunTelemetry::Advance(int64_t bytes) {
 void RunTelemetry::WriteMetrics(const PassProgress& progress) {
   const double rate = static_cast<double>(progress.bytes) / std::max(progress.seconds, 0.001);
   const int64_t left = std::max<int64_t>(progress.total_bytes - progress.bytes, 0);
-  nlohmann::ordered_json fields = {
-      {telemetry::kStep, std::max<int64_t>(steps(), 1)},
-      {telemetry::kTotalSteps, std::max<int64_t>((bytes_ + left) >> 20, 1)},
-      {telemetry::kPipelineStep, progress.step},
-      {telemetry::kPipelineSteps, progress.steps},
-      {telemetry::kDocuments, progress.documents},
-      {telemetry::kDroppedDocuments, progress.dropped},
-      {telemetry::kBytes, progress.bytes},
-      {telemetry::kBytesPerSecond, rate}};
-  if (rate > 0) fields[telemetry::kEtaSeconds] = static_cast<double>(left) / rate;
-  if (progress.tokens > 0) fields[telemetry::kTokens] = progress.tokens;
+  const bool is_pass = progress.documents.has_value();
+  // The steps of a run count only the input of passes.
+  const int64_t last_byte = bytes_ + (is_pass ? left : 0);
+  nlohmann::ordered_json fields = {{telemetry::kStep, std::max<int64_t>(steps(), 1)},
+                                   {telemetry::kTotalSteps, std::max<int64_t>(last_byte >> 20, 1)},
+                                   {telemetry::kPipelineStep, progress.step},
+                                   {telemetry::kPipelineSteps, progress.steps},
+                                   {telemetry::kBytes, progress.bytes},
+                                   {telemetry::kBytesPerSecond, rate}};
+  if (rate > 0 && progress.total_bytes > 0) {
+    fields[telemetry::kEtaSeconds] = static_cast<double>(left) / rate;
+  }
+  if (is_pass) {
+    fields[telemetry::kDocuments] = progress.documents->read;
+    fields[telemetry::kDroppedDocuments] = progress.documents->dropped;
+    if (progress.documents->tokens > 0) fields[telemetry::kTokens] = progress.documents->tokens;
+  }
   Write(telemetry::kMetrics, fields.dump());
 }
 

@@ -13,6 +13,7 @@
 #include "data/pipeline/encoded_parts.h"
 #include "data/pipeline/passes.h"
 #include "data/pipeline/run_steps.h"
+#include "data/pipeline/solo_work.h"
 #include "data/prepare/job.h"
 #include "data/prepare/provenance.h"
 #include "data/prepare/split_hash.h"
@@ -60,9 +61,10 @@ class IdCounts {
 // Writes the token files from the parts of all blocks.
 class Assembler {
  public:
-  Assembler(const RunContext& context, const Tokenizer& tokenizer, OutputFormat format,
-            std::string directory)
+  Assembler(const RunContext& context, SoloWork* work, const Tokenizer& tokenizer,
+            OutputFormat format, std::string directory)
       : context_(context),
+        work_(*work),
         tokenizer_(tokenizer),
         format_(format),
         directory_(std::move(directory)) {}
@@ -87,6 +89,7 @@ class Assembler {
   // Without a threshold, all documents are for validation.
   absl::Status AppendAll(const StepPass& pass, std::optional<uint64_t> threshold) {
     TRAINYARD_ASSIGN_OR_RETURN(const std::vector<BlockRecord> records, RecordsOf(pass));
+    work_.Start("writing the token files", BytesOfParts(records));
     IdCounts train(tokenizer_.vocab_size());
     IdCounts val(tokenizer_.vocab_size());
     for (const BlockRecord& record : records) {
@@ -99,13 +102,14 @@ class Assembler {
             (document.validates ? val : train).Add(packed);
             return writers_->Append(document, packed);
           }));
-      context_.telemetry->Advance(0);
+      work_.Advance(BytesOfParts({record}));
     }
     writers_->AddCounts(train.counts(), val.counts());
     return absl::OkStatus();
   }
 
   const RunContext& context_;
+  SoloWork& work_;
   const Tokenizer& tokenizer_;
   const OutputFormat format_;
   const std::string directory_;
@@ -179,8 +183,8 @@ absl::Status WriteDataset(PassRunner* runner, const PipelineStep& step,
   }
   TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<OutputDirectory> output,
                              OutputDirectory::Create(DirectoryOf(context.pipeline, step), replace));
-  context.progress->PrintLine(step.name + ": writing the token files");
-  Assembler assembler(context, *tokenizer, format, output->path());
+  SoloWork work(context, step, Phase::kAssemble);
+  Assembler assembler(context, &work, *tokenizer, format, output->path());
   SplitsResult splits = {{}, {}, totals.bad_lines()};
   TRAINYARD_RETURN_IF_ERROR(
       assembler.Run(*passes.train, passes.val.get(), options.val_fraction, &splits));

@@ -11,6 +11,7 @@
 #include "data/bpe_training/word_counter.h"
 #include "data/pipeline/passes.h"
 #include "data/pipeline/run_steps.h"
+#include "data/pipeline/solo_work.h"
 #include "data/stages/binary_part.h"
 #include "data/stages/run_directory.h"
 #include "proto/support/status_macros.h"
@@ -49,8 +50,10 @@ absl::StatusOr<BpeTrainer> MakeTrainer(const TrainTokenizerOptions& options,
   return BpeTrainer::Create(std::move(training));
 }
 
-absl::Status AddWords(const RunContext& context, const StepPass& words, WordCounter* counter) {
+absl::Status AddWords(const RunContext& context, const StepPass& words, SoloWork* work,
+                      WordCounter* counter) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<BlockRecord> records, RecordsOf(words));
+  work->Start("adding up words", BytesOfParts(records));
   std::string word;
   for (const BlockRecord& record : records) {
     for (const PartFile& part : record.parts) {
@@ -67,15 +70,17 @@ absl::Status AddWords(const RunContext& context, const StepPass& words, WordCoun
         TRAINYARD_RETURN_IF_ERROR(reader->Read(size, &word));
         TRAINYARD_RETURN_IF_ERROR(counter->AddWord(0, word, count));
       }
-      context.telemetry->Advance(0);
+      work->Advance(part.bytes);
     }
   }
   return absl::OkStatus();
 }
 
 // A quarter of the memory is for adding up words, the rest for merging, as in TrainTokenizer.
-absl::Status Train(const RunContext& context, const TrainTokenizerOptions& options,
-                   const StepPass& words, const std::string& out) {
+absl::Status Train(const RunContext& context, const PipelineStep& step, const StepPass& words,
+                   const std::string& out) {
+  const auto& options = std::get<TrainTokenizerOptions>(step.options);
+  SoloWork work(context, step, Phase::kMerge);
   const auto memory_bytes = static_cast<uint64_t>(context.pipeline.memory_mib) << 20;
   TRAINYARD_ASSIGN_OR_RETURN(BpeTrainer trainer,
                              MakeTrainer(options, memory_bytes - memory_bytes / 4));
@@ -84,13 +89,14 @@ absl::Status Train(const RunContext& context, const TrainTokenizerOptions& optio
   counting.scratch = words.out();
   TRAINYARD_ASSIGN_OR_RETURN(std::unique_ptr<WordCounter> counter,
                              WordCounter::Create(std::move(counting)));
-  TRAINYARD_RETURN_IF_ERROR(AddWords(context, words, counter.get()));
+  TRAINYARD_RETURN_IF_ERROR(AddWords(context, words, &work, counter.get()));
   int64_t distinct = 0;
   TRAINYARD_RETURN_IF_ERROR(counter->Finish([&](std::string_view word, uint64_t count) {
     ++distinct;
     return trainer.Add(word, count);
   }));
   counter.reset();
+  work.Start("merging pairs", 0);
   if (distinct == 0) return absl::DataLossError("the documents contain no text");
   context.progress->PrintLine("merging the pairs of " + ReadableCount(distinct) +
                               " distinct words");
@@ -124,7 +130,7 @@ absl::StatusOr<std::string> RunTrainStep(PassRunner* runner, const PipelineStep&
         const std::unique_ptr<RunDirectory> directory,
         RunDirectory::Open(result.out(), result.plan(), !changes.empty(), &none));
     TRAINYARD_RETURN_IF_ERROR(runner->Run(step, kWordPass, *words).status());
-    TRAINYARD_RETURN_IF_ERROR(Train(context, options, *words, path));
+    TRAINYARD_RETURN_IF_ERROR(Train(context, step, *words, path));
     TRAINYARD_RETURN_IF_ERROR(directory->Complete(settings.dump(2) + "\n", ""));
   }
   RemoveWork(context.pipeline, step, kWordPass);

@@ -20,6 +20,16 @@ std::string_view PhaseName(Phase phase) {
       return "standby";
     case Phase::kDone:
       return "done";
+    case Phase::kBlocks:
+      return "blocks";
+    case Phase::kWait:
+      return "wait";
+    case Phase::kDecide:
+      return "decide";
+    case Phase::kMerge:
+      return "merge";
+    case Phase::kAssemble:
+      return "assemble";
   }
   return "";
 }

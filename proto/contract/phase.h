@@ -17,11 +17,19 @@ enum class Phase {
   kHeal,        // The gang has lost a peer and reconnects without a restart.
   kStandby,     // A standby that waits to replace a rank.
   kDone,        // Only exiting remains.
+  // The following phases are those of data jobs, which also have kInit, kLoad (finds the inputs and
+  // plans their blocks) and kDone.
+  kBlocks,    // Processes blocks.
+  kWait,      // Waits until rank 0 offers blocks.
+  kDecide,    // Rank 0 decides which documents are duplicates.
+  kMerge,     // Rank 0 trains a tokenizer.
+  kAssemble,  // Rank 0 writes token files.
 };
 
-inline constexpr std::array kPhases = {Phase::kInit,       Phase::kLoad, Phase::kTrain,
-                                       Phase::kCheckpoint, Phase::kEval, Phase::kHeal,
-                                       Phase::kStandby,    Phase::kDone};
+inline constexpr std::array kPhases = {
+    Phase::kInit,   Phase::kLoad,    Phase::kTrain,   Phase::kCheckpoint, Phase::kEval,
+    Phase::kHeal,   Phase::kStandby, Phase::kDone,    Phase::kBlocks,     Phase::kWait,
+    Phase::kDecide, Phase::kMerge,   Phase::kAssemble};
 
 // Returns the name of the phase, such as "init" for kInit.
 std::string_view PhaseName(Phase phase);

@@ -30,6 +30,9 @@ struct ProgramRules {
   bool saves = true;
   // The steps of a run are alike. A lower rate than before is then a finding about the run.
   bool has_equal_steps = true;
+  // Rank 0 distributes the work, and the run is complete when rank 0 has exited with 0. If another
+  // rank is killed, the others do its work.
+  bool first_rank_leads = false;
 };
 
 inline constexpr std::array kProgramRules{
@@ -41,7 +44,8 @@ inline constexpr std::array kProgramRules{
                  .needs_torchrun_env = true,
                  .has_layout = false,
                  .saves = false,
-                 .has_equal_steps = false},
+                 .has_equal_steps = false,
+                 .first_rank_leads = true},
     ProgramRules{.program = JobProgram::kCommand, .text = "runs its own `command`"},
 };
 

@@ -20,7 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     FUZZ_EXPECT(again.ok() && EncodeReply(*again) == message);
   }
   if (size >= kLengthBytes) {
-    (void)trainyard::data::DecodeLength(std::string_view(text).substr(0, kLengthBytes));
+    (void)trainyard::data::DecodeLength(std::string_view(text).substr(0, kLengthBytes),
+                                        trainyard::data::kMessageBytesMax);
   }
   return 0;
 }

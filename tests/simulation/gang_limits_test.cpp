@@ -69,6 +69,9 @@ TEST_P(FrozenGangTest, EndsWithinTheLeaseWhenANodeIsSilent) {
   if (scene_.cluster.state.jobs.at(scene_.job).exited_ranks.contains(1)) {
     GTEST_SKIP() << "no rank of the gang runs there any more";
   }
+  if (limit_.state == GangState::kPreparesData) {
+    GTEST_SKIP() << "rank 0 may do the work of the lost ranks";
+  }
   scene_.cluster.StopHeartbeats("b");
   scene_.Pass(scene_.cluster.options.lease_ms + kSlackMs);
   const bool is_over = IsJudged() || Watched().state() == v1::ATTEMPT_STATE_STOPPING;

@@ -11,8 +11,9 @@ namespace {
 // With fewer step times, the worker cannot tell how long a step takes.
 constexpr std::size_t kFewestSteps = 3;
 
+// Data jobs make steps in the phase kBlocks.
 bool IsTraining(const std::string& phase) {
-  return phase.empty() || phase == PhaseName(Phase::kTrain);
+  return phase.empty() || phase == PhaseName(Phase::kTrain) || phase == PhaseName(Phase::kBlocks);
 }
 
 // Returns the second longest time; 0 if there are too few times. The longest time is ignored, so

@@ -102,7 +102,8 @@ absl::Status ReadMetrics(const TelemetryValues& values, v1::MetricsRecord& recor
 absl::Status ReadPhase(const TelemetryValues& values, v1::PhaseRecord& record) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::string phase, Text(values, telemetry::kPhase));
   if (!PhaseOf(phase).has_value()) {
-    return Missing(telemetry::kPhase, "one of init, load, train, checkpoint, eval, done");
+    return Missing(telemetry::kPhase,
+                   "one of init, load, train, checkpoint, eval, done, or a phase of data jobs");
   }
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Step(values, telemetry::kStep, 0));
   record.set_phase(phase);

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "controller/core/explain/missing_ranks.h"
 #include "controller/core/explain/save_hint.h"
 #include "controller/core/health/straggler_watch.h"
 #include "controller/core/observations/group_wait.h"
@@ -150,6 +151,7 @@ v1::JobHealth HealthOf(const ClusterState& state, const Observations& observatio
   auto slow_rank = WhySlowRank(state, observations, entry);
   findings.Add(slow_rank.has_value() ? std::move(slow_rank)
                                      : WhySlowRun(observations, *live, entry.job.id()));
+  findings.Add(WhyRanksAreMissing(state, entry));
   findings.Add(WhyHealed(state, observations, entry, *live));
   v1::JobHealth health = findings.Take();
   AddWorkAtRisk(WorkAtRiskOf(entry.job, *live, LastStep(*observed)), health);

@@ -57,7 +57,8 @@ class RunningLimit {
         left_(PlacesLeft(entry)) {
     const int64_t total = TotalSteps(gang, job_);
     last_step_ = LastStep(gang);
-    at_last_step_ = total > 0 && last_step_ >= total;
+    // In a data job, the last step is only that of the current pass.
+    at_last_step_ = ProgramRulesOf(job_.spec()).has_equal_steps && total > 0 && last_step_ >= total;
     reports_ =
         std::ranges::any_of(gang.ranks, [](const auto& rank) { return ReportsSteps(rank.second); });
   }
@@ -113,6 +114,7 @@ class RunningLimit {
     // Without equal steps, the duration of earlier steps is no limit for the next one.
     if (name.empty() || !ProgramRulesOf(job_.spec()).has_equal_steps) {
       if (finishes) return Finish(finish);
+      if (!name.empty()) return Unknown(GangState::kPreparesData);
       return {.state = GangState::kUnphased, .source = LimitSource::kNoPhases};
     }
     const std::optional<Phase> phase = PhaseOf(name);
@@ -135,6 +137,12 @@ class RunningLimit {
                 .source = LimitSource::kHealWait};
       case Phase::kDone:
         return Finish(GangState::kFinish);
+      case Phase::kBlocks:
+      case Phase::kWait:
+      case Phase::kDecide:
+      case Phase::kMerge:
+      case Phase::kAssemble:
+        return Unknown(GangState::kPreparesData);
     }
     return Unknown(GangState::kOwnPhase);
   }
@@ -372,7 +380,7 @@ std::string SourceText(LimitSource source, const v1::JobSpec& spec) {
 GangLimit LimitOfGang(const Observations& observations, const CoreOptions& options,
                       const JobEntry& entry, Timestamp now) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
-  if (attempt.state() == v1::ATTEMPT_STATE_STOPPING || AllRanksSucceeded(entry)) {
+  if (attempt.state() == v1::ATTEMPT_STATE_STOPPING || GangSucceeded(entry)) {
     return Stopping(entry, now);
   }
   if (attempt.state() == v1::ATTEMPT_STATE_STARTING) {

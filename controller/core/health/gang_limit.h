@@ -23,13 +23,14 @@ inline constexpr int64_t kUnkillableReportMs = 10'000;
 
 // If the ranks of a gang are in several states, the gang is in the state with the longest limit.
 enum class GangState {
-  kNotStarted,  // Some rank of the attempt has not started.
-  kSilent,      // No rank has reported a step or a phase.
-  kUnphased,    // Steps without phases.
-  kOwnPhase,    // A phase that phase.h does not define.
-  kStart,       // init or load.
-  kFirstStep,   // Phase train, before the first step.
-  kSecondStep,  // Phase train, before the second step.
+  kNotStarted,    // Some rank of the attempt has not started.
+  kSilent,        // No rank has reported a step or a phase.
+  kUnphased,      // Steps without phases.
+  kOwnPhase,      // A phase that phase.h does not define.
+  kPreparesData,  // A data job, in any phase.
+  kStart,         // init or load.
+  kFirstStep,     // Phase train, before the first step.
+  kSecondStep,    // Phase train, before the second step.
   kTrain,
   kCheckpoint,
   kEvaluation,
@@ -59,6 +60,7 @@ inline constexpr std::array kGangStates = {
     GangStateRow{GangState::kSilent, "reports neither steps nor phases", AtLimit::kStalled},
     GangStateRow{GangState::kUnphased, "reports steps but no phases", AtLimit::kStalled},
     GangStateRow{GangState::kOwnPhase, "is in a custom phase", AtLimit::kStalled},
+    GangStateRow{GangState::kPreparesData, "prepares data", AtLimit::kStalled},
     GangStateRow{GangState::kStart, "starts", AtLimit::kStalled},
     GangStateRow{GangState::kFirstStep, "runs its first step", AtLimit::kStalled},
     GangStateRow{GangState::kSecondStep, "runs its second step", AtLimit::kStalled},

@@ -98,11 +98,13 @@ class HangSearch {
   // Each rank must have exited with 0, or run on a node with settled reports (start_evidence.h).
   // After the lease, reports with pauses suffice, even for a rank that no longer runs but whose
   // exit is not reported yet. A gang with an unresponsive node is judged by node_evidence.h
-  // instead.
+  // instead. A gang that rank 0 leads continues without its other ranks, so only rank 0 must
+  // report.
   bool AllReportSteadily(int64_t still_ms) const {
     const std::set<int> left = PlacesLeft(entry_);
     return std::ranges::all_of(attempt_.ranks(), [&](const v1::RankPlacement& placement) {
       if (!IsSeated(placement) || left.contains(PlaceOf(placement))) return true;
+      if (PlaceOf(placement) != 0 && FirstRankLeads(entry_)) return true;
       const auto rank = gang_->ranks.find(PlaceOf(placement));
       if (rank == gang_->ranks.end()) return false;
       if (rank->second.running &&

@@ -14,6 +14,7 @@
 #include "controller/core/verdict/failure_policy.h"
 #include "controller/core/verdict/heal_policy.h"
 #include "proto/contract/phase.h"
+#include "proto/support/job_kind.h"
 #include "proto/text/duration_text.h"
 
 namespace trainyard::controller {
@@ -87,6 +88,8 @@ bool IsFinishing(const JobEntry& entry, const AttemptObservation& attempt) {
     return IsSeated(entry, exited.first) && !IsFailure(exited.second);
   };
   if (std::ranges::any_of(entry.exited_ranks, ended_well)) return true;
+  // In a data job, the last step is only that of the current pass.
+  if (!ProgramRulesOf(entry.job.spec()).has_equal_steps) return false;
   const int64_t total = TotalSteps(attempt, entry.job);
   return total > 0 && std::ranges::any_of(attempt.ranks, [&](const auto& rank) {
            return rank.second.step >= total;
@@ -114,8 +117,17 @@ Timestamp NewestMovement(const EvidenceContext& context, const JobEntry& entry) 
 // Returns true if a rank of the attempt runs or may run on the node and was not asked to stop.
 bool IsAtStake(const JobEntry& entry, const std::string& node_id) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
-  if (attempt.state() == v1::ATTEMPT_STATE_STOPPING) return false;
+  if (attempt.state() == v1::ATTEMPT_STATE_STOPPING || GangSucceeded(entry)) return false;
   return HasUnexitedRank(entry, attempt, node_id);
+}
+
+// Returns true if the loss of the node does not end the attempt: rank 0 leads the gang, has its
+// place on another node, and gives the blocks of lost ranks to the others. Before all ranks have
+// started, rank 0 may still wait for the node.
+bool ContinuesWithoutNode(const JobEntry& entry, const std::string& node_id) {
+  const v1::Attempt& attempt = *LiveAttempt(entry);
+  return FirstRankLeads(entry) && attempt.state() == v1::ATTEMPT_STATE_RUNNING &&
+         MemberAt(attempt, 0).node_id() != node_id;
 }
 
 // Returns the evidence that an attempt has lost its ranks on a node without a heartbeat, as one
@@ -279,6 +291,7 @@ std::map<int64_t, v1::Verdict> VerdictsOnUnresponsiveNodes(const ClusterState& s
       // A job that lost ranks on several nodes gets only one verdict, about the node with the
       // lowest id.
       if (verdicts.contains(job_id) || !IsAtStake(entry, node_id)) continue;
+      if (ContinuesWithoutNode(entry, node_id)) continue;
       const std::string evidence = EvidenceOfLoss(context, entry, node.node, heartbeat_age_ms);
       if (!evidence.empty()) verdicts[job_id] = NodeLostVerdict(node.node, evidence, now);
     }

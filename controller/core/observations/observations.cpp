@@ -7,7 +7,8 @@
 namespace trainyard::controller {
 
 bool IsTraining(const RankObservation& rank) {
-  return rank.phase.empty() || rank.phase == PhaseName(Phase::kTrain);
+  return rank.phase.empty() || rank.phase == PhaseName(Phase::kTrain) ||
+         rank.phase == PhaseName(Phase::kBlocks);
 }
 
 bool IsStarting(const RankObservation& rank) {

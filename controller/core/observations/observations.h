@@ -111,7 +111,8 @@ struct RankObservation {
   int64_t steady_before_ms = 0;
 };
 
-// Returns true if the rank is in a phase in which it only trains steps.
+// Returns true if the rank is in a phase in which it only makes steps: it trains, or it processes
+// blocks of a data job.
 bool IsTraining(const RankObservation& rank);
 // Returns true if the rank is in a phase before its first step.
 bool IsStarting(const RankObservation& rank);

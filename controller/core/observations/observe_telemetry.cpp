@@ -218,6 +218,10 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state
     const Timestamp time = TimeOf(record, member, observations);
     ObserveSaves(record, time, attempt);
     ObservePhase(record, time, rank, observations.longest_phase_ms[stream.job_id()]);
+    const bool is_data = program.program == JobProgram::kData;
+    if (record.has_phase() && is_data && is_newest && place == 0) {
+      observations.progress[stream.job_id()].mutable_data()->set_phase(record.phase().phase());
+    }
     const int64_t step = record.has_metrics() ? record.metrics().step() : record.phase().step();
     rank.step = std::max(rank.step, step);
     if (record.has_metrics()) {
@@ -228,7 +232,7 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state
       const Timestamp shown_ms = ShownTime(time, member, rank, observations);
       ObserveMetrics(record.metrics(), shown_ms, is_newest, attempt,
                      observations.progress[stream.job_id()]);
-      if (is_newest && program.program == JobProgram::kData) {
+      if (is_newest && is_data) {
         ObserveDataProgress(record.metrics(), observations.progress[stream.job_id()]);
       }
       attempt.divergence.Add(record.metrics(), shown_ms);

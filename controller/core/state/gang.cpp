@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/state/attempt_outcome.h"
 #include "controller/core/support/invariant.h"
+#include "proto/support/job_kind.h"
 
 namespace trainyard::controller {
 
@@ -116,13 +117,24 @@ std::string RankText(const v1::RankPlacement& member) {
   return absl::StrCat("rank ", place, " (member ", member.rank(), ")");
 }
 
-bool AllRanksSucceeded(const JobEntry& entry) {
+bool FirstRankLeads(const JobEntry& entry) {
+  return ProgramRulesOf(entry.job.spec()).first_rank_leads;
+}
+
+bool ContinuesWithout(const JobEntry& entry, const v1::RankExited& exited) {
+  const v1::Attempt* newest = NewestAttempt(entry);
+  if (newest == nullptr || !FirstRankLeads(entry) || exited.signal() == 0) return false;
+  return IsSeated(entry, exited.rank()) && PlaceOf(newest->ranks(exited.rank())) != 0;
+}
+
+bool GangSucceeded(const JobEntry& entry) {
   const v1::Attempt* newest = NewestAttempt(entry);
   if (newest == nullptr || entry.exited_ranks.empty()) return false;
   const auto succeeded = [&](const v1::RankPlacement& member) {
     const auto exited = entry.exited_ranks.find(member.rank());
     return exited != entry.exited_ranks.end() && !IsFailure(exited->second);
   };
+  if (FirstRankLeads(entry)) return succeeded(MemberAt(*newest, 0));
   return std::ranges::all_of(newest->ranks(), [&](const v1::RankPlacement& member) {
     return !IsSeated(member) || succeeded(member);
   });
@@ -130,7 +142,7 @@ bool AllRanksSucceeded(const JobEntry& entry) {
 
 bool HasFinished(const JobEntry& entry) {
   const v1::Attempt* live = LiveAttempt(entry);
-  return live != nullptr && live->state() != v1::ATTEMPT_STATE_STOPPING && AllRanksSucceeded(entry);
+  return live != nullptr && live->state() != v1::ATTEMPT_STATE_STOPPING && GangSucceeded(entry);
 }
 
 }  // namespace trainyard::controller

@@ -80,10 +80,18 @@ bool IsSeated(const JobEntry& entry, int member);
 // affect the gang.
 bool HasUnexitedRank(const JobEntry& entry, const v1::Attempt& attempt, const std::string& node_id);
 
-// Returns true if every rank of the newest attempt's gang exited with 0.
-bool AllRanksSucceeded(const JobEntry& entry);
+// Returns true if rank 0 of the job's program leads the other ranks (ProgramRules).
+bool FirstRankLeads(const JobEntry& entry);
 
-// Returns true if all ranks exited with 0 without a stop request, so that the attempt only waits
+// Returns true if the gang continues without the rank that failed: rank 0 leads the gang, and
+// another rank was killed.
+bool ContinuesWithout(const JobEntry& entry, const v1::RankExited& exited);
+
+// Returns true if every rank of the newest attempt's gang exited with 0. If rank 0 leads the gang,
+// its exit decides.
+bool GangSucceeded(const JobEntry& entry);
+
+// Returns true if the gang succeeded without a stop request, so that the attempt only waits
 // for its nodes' confirmation. An attempt with a stop request does not count, because its ranks may
 // exit with 0 before the run ends.
 bool HasFinished(const JobEntry& entry);

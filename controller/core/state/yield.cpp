@@ -9,7 +9,7 @@ namespace trainyard::controller {
 bool CanYield(const JobEntry& entry) {
   const v1::Attempt* live = LiveAttempt(entry);
   return live != nullptr && live->state() != v1::ATTEMPT_STATE_STOPPING &&
-         HealingSince(*live) == 0 && entry.first_failure_ms == 0 && !AllRanksSucceeded(entry);
+         HealingSince(*live) == 0 && entry.first_failure_ms == 0 && !GangSucceeded(entry);
 }
 
 std::optional<v1::Event> YieldEvent(const JobEntry& entry, const v1::Yield& yield, Timestamp now) {

@@ -31,9 +31,12 @@ Timestamp ExitTime(const v1::RankExited& exited) {
 }
 
 const v1::RankExited* FirstFailure(const JobEntry& entry, const v1::Attempt& attempt) {
+  // Ranks that end after the run is complete do not affect its result.
+  if (GangSucceeded(entry)) return nullptr;
   std::vector<const v1::RankExited*> failures;
   for (const auto& [rank, exited] : entry.exited_ranks) {
-    if (IsFailure(exited) && IsSeated(entry, rank)) failures.push_back(&exited);
+    const bool counts = IsSeated(entry, rank) && !ContinuesWithout(entry, exited);
+    if (IsFailure(exited) && counts) failures.push_back(&exited);
   }
   if (failures.empty()) return nullptr;
   std::ranges::sort(failures, {}, [](const v1::RankExited* exited) {

@@ -30,7 +30,8 @@ bool LostPeer(const v1::Attempt& attempt, const v1::RankExited& exited);
 Timestamp ExitTime(const v1::RankExited& exited);
 
 // Returns the exit of the gang's first failed rank. Ranks that lost a peer are considered last.
-// Returns nullptr if no rank has failed.
+// Returns nullptr if no rank has failed, or if the gang continues without the failed ranks or has
+// succeeded.
 const v1::RankExited* FirstFailure(const JobEntry& entry, const v1::Attempt& attempt);
 
 }  // namespace trainyard::controller

@@ -72,7 +72,7 @@ class Guard {
 
   std::vector<v1::Event> Events() {
     Raise();
-    const bool finished = AllRanksSucceeded(entry_);
+    const bool finished = GangSucceeded(entry_);
     if (rules_.policy() == v1::GUARD_POLICY_STOP && Runs() && !finished) {
       Stop("guard.policy is stop");
     } else if (GoesBack(rules_) && MayGoBack() && !finished) {

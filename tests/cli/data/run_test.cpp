@@ -154,7 +154,13 @@ TEST_F(RunTest, ThreeRanksWriteTheSameBytes) {
   const std::string telemetry = ReadFile(files_ / "rank0.telemetry");
   EXPECT_THAT(telemetry, HasSubstr("\"pipeline_steps\":5"));
   EXPECT_THAT(telemetry, HasSubstr("\"phase\":\"done\""));
-  EXPECT_THAT(ReadFile(files_ / "rank2.telemetry"), HasSubstr("\"phase\":\"train\""));
+  for (const char* phase : {"load", "blocks", "decide", "merge", "assemble"}) {
+    EXPECT_THAT(telemetry, HasSubstr("\"phase\":\"" + std::string(phase) + "\""));
+  }
+  const std::string other = ReadFile(files_ / "rank2.telemetry");
+  for (const char* phase : {"wait", "load", "blocks", "done"}) {
+    EXPECT_THAT(other, HasSubstr("\"phase\":\"" + std::string(phase) + "\""));
+  }
 }
 
 TEST_F(RunTest, TheOthersContinueWithoutALostRank) {
@@ -182,6 +188,25 @@ TEST_F(RunTest, TheEndOfRankZeroEndsTheOthers) {
   EXPECT_THAT(output, HasSubstr("lost the connection to rank 0"));
   EXPECT_THAT(Wait(StartGang(files_, 3)), Each(0));
   EXPECT_EQ(files_.Contents(), expected_);
+}
+
+// A rank of a job that does not see the output of rank 0.
+TEST_F(RunTest, ARankWithoutTheSharedDirectoryIsRefused) {
+  const std::string port = std::to_string(FreePort());
+  const auto rank = [&](const PipelineFiles& files, const char* number) {
+    return std::make_unique<DataRun>(
+        files,
+        std::vector<std::string>{std::string("RANK=") + number, "WORLD_SIZE=2",
+                                 "MASTER_ADDR=127.0.0.1", "MASTER_PORT=" + port},
+        "output");
+  };
+  const PipelineFiles others;  // the same settings below another directory
+  const auto leader = rank(files_, "0");
+  others.Write(others.Text());
+  const auto follower = rank(others, "1");
+  EXPECT_EQ(follower->Wait(), 75) << follower->Output();
+  EXPECT_THAT(follower->Output(), HasSubstr("on storage that all nodes share"));
+  EXPECT_EQ(leader->Wait(), 0) << leader->Output();
 }
 
 TEST_F(RunTest, ARequestToStopExitsWith143) {

@@ -31,6 +31,18 @@ TEST(DataProgressViewTest, ARateIsInTokensOrBytes) {
   EXPECT_EQ(ProgressRateText(training), "5.23k");
 }
 
+TEST(DataProgressViewTest, AStepHasThePhaseOfADataJob) {
+  v1::Progress progress = DataProgressOf(40);
+  EXPECT_EQ(ProgressStepText(progress), "40/100");
+  progress.mutable_data()->set_phase("merge");
+  EXPECT_EQ(ProgressStepText(progress), "merge 40/100");
+  progress.mutable_data()->set_phase("done");
+  EXPECT_EQ(ProgressStepText(progress), "40/100");
+  progress.clear_total_steps();
+  EXPECT_EQ(ProgressStepText(progress), "40");
+  EXPECT_EQ(ProgressStepText(v1::Progress()), "-");
+}
+
 TEST(DataProgressViewTest, ALineLeavesOutWhatIsUnknown) {
   EXPECT_EQ(DataProgressText(DataProgressOf(40)), "step 2/5  3.0 MiB  120k documents");
   v1::Progress counted = DataProgressOf(40);
@@ -38,12 +50,19 @@ TEST(DataProgressViewTest, ALineLeavesOutWhatIsUnknown) {
   counted.mutable_data()->set_tokens(1'500'000'000);
   EXPECT_EQ(DataProgressText(counted), "step 2/5  120k documents  1.5B tokens");
   EXPECT_EQ(DataProgressText(v1::Progress()), "");
+  counted.mutable_data()->set_phase("merge");
+  EXPECT_EQ(DataProgressText(counted), "step 2/5  merge  120k documents  1.5B tokens");
+  counted.mutable_data()->set_phase("done");
+  EXPECT_EQ(DataProgressText(counted), "step 2/5  120k documents  1.5B tokens");
 }
 
 TEST(DataProgressViewTest, LinesHaveALabelEach) {
-  EXPECT_THAT(DataProgressLines(DataProgressOf(40)),
-              ElementsAre(Pair("Step", "2 of 5"), Pair("Documents", "120k read, 3k dropped"),
-                          Pair("Input", "3.0 MiB"), Pair("Tokens", "")));
+  v1::Progress progress = DataProgressOf(40);
+  progress.mutable_data()->set_phase("blocks");
+  EXPECT_THAT(DataProgressLines(progress),
+              ElementsAre(Pair("Step", "2 of 5"), Pair("Phase", "blocks"),
+                          Pair("Documents", "120k read, 3k dropped"), Pair("Input", "3.0 MiB"),
+                          Pair("Tokens", "")));
 }
 
 }  // namespace

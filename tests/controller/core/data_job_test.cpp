@@ -4,6 +4,7 @@
 #include "controller/core/commands.h"
 #include "controller/core/explain/explain.h"
 #include "controller/core/explain/job_health.h"
+#include "controller/core/health/gang_limit.h"
 #include "controller/core/ledger/ledger.h"
 #include "controller/core/observations/observe_telemetry.h"
 #include "gmock/gmock.h"
@@ -81,6 +82,21 @@ TEST_F(DataJobTest, ReportsDocumentsAndTheRate) {
   EXPECT_EQ(progress.data().bytes_per_second(), 5e6);
 }
 
+TEST_F(DataJobTest, ReportsThePhaseOfRankZero) {
+  cluster_.RunJob(job_);
+  for (const int rank : {1, 0, 1}) {
+    v1::TelemetryBatch batch;
+    batch.mutable_stream()->set_job_id(job_);
+    batch.mutable_stream()->set_attempt(cluster_.Attempt(job_).number());
+    batch.mutable_stream()->set_rank(rank);
+    v1::TelemetryRecord& record = *batch.add_records();
+    record.set_time_ms(cluster_.now);
+    record.mutable_phase()->set_phase(rank == 0 ? "decide" : "wait");
+    ObserveTelemetry(batch, cluster_.state, cluster_.observations);
+  }
+  EXPECT_EQ(cluster_.observations.progress.at(job_).data().phase(), "decide");
+}
+
 TEST_F(DataJobTest, OnlyDataJobsReportDocuments) {
   const int64_t other = cluster_.Submit("train", 1, 1);
   cluster_.Stop(job_, /*kill=*/true);
@@ -124,6 +140,115 @@ TEST_F(DataJobTest, ALostPeerRestartsTheGang) {
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RECOVERING);
   cluster_.Pass(15'000);
   EXPECT_EQ(cluster_.Job(job_).attempts_size(), 2);
+}
+
+TEST_F(DataJobTest, TheOthersContinueWithoutAKilledRank) {
+  cluster_.RunJob(job_);
+  v1::RankExited killed;
+  killed.set_rank(1);
+  killed.set_signal(9);
+  cluster_.Exit(job_, killed);
+  cluster_.ClearNode(job_, "b");
+  cluster_.Pass(60'000);
+  ASSERT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+  const v1::JobHealth health =
+      HealthOf(cluster_.state, cluster_.observations, Entry(), cluster_.now);
+  EXPECT_EQ(health.word(), v1::HEALTH_WORD_SLOW);
+  EXPECT_THAT(health.findings(0).message(),
+              HasSubstr("continues without 1 rank: rank 1 on b was ended by signal 9 (SIGKILL)"));
+  cluster_.ExitRank(job_, 0, 0);
+  cluster_.ClearNode(job_, "a");
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_SUCCEEDED);
+  EXPECT_EQ(cluster_.Job(job_).attempts_size(), 1);
+  EXPECT_EQ(cluster_.Job(job_).verdict().summary(),
+            "rank 0, which leads the other ranks, exited with 0");
+}
+
+TEST_F(DataJobTest, AFailureOfAnotherRankIsJudged) {
+  cluster_.RunJob(job_);
+  cluster_.ExitRank(job_, 1, 66);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.Attempt(job_).verdict().rank(), 1);
+}
+
+// Rank 0 works alone for longer than the lease.
+TEST_F(DataJobTest, TheOthersContinueWithoutALostNode) {
+  cluster_.RunJob(job_);
+  for (const char* node : {"a", "b"}) {
+    cluster_.Report(node, job_).mutable_ranks(0)->set_phase("decide");
+  }
+  cluster_.Pass(2000);
+  cluster_.StopHeartbeats("b");
+  cluster_.Pass(cluster_.options.lease_ms + 60'000, 2000);
+  ASSERT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+  EXPECT_EQ(cluster_.NodeStateOf("b"), v1::NODE_STATE_SUSPECT);
+  EXPECT_THAT(
+      HealthOf(cluster_.state, cluster_.observations, Entry(), cluster_.now).findings(0).message(),
+      HasSubstr("rank 1 on b is on a node without a heartbeat"));
+  cluster_.ExitRank(job_, 0, 0);
+  cluster_.ClearNode(job_, "a");
+  cluster_.Pass(1000);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_SUCCEEDED);
+  EXPECT_EQ(cluster_.NodeStateOf("b"), v1::NODE_STATE_LOST);
+}
+
+// Ranks lose the connection to rank 0 within a minute.
+TEST_F(DataJobTest, TheLossOfTheNodeOfRankZeroRestartsTheGang) {
+  cluster_.RunJob(job_);
+  cluster_.StopHeartbeats("a");
+  cluster_.Pass(60'000);
+  ASSERT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+  cluster_.ExitRank(job_, 1, 69);
+  cluster_.ClearNode(job_, "b");
+  cluster_.Pass(15'000);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RECOVERING);
+  EXPECT_THAT(cluster_.Attempt(job_).verdict().summary(),
+              HasSubstr("node a has sent no heartbeat"));
+}
+
+TEST_F(DataJobTest, ANodeThatIsLostBeforeTheStartEndsTheAttempt) {
+  cluster_.Settle();
+  cluster_.StartRank(job_, 0);
+  cluster_.StopHeartbeats("b");
+  cluster_.Pass(cluster_.options.start_lease_ms + 10'000, 1000);
+  EXPECT_EQ(cluster_.Attempt(job_).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
+}
+
+TEST_F(DataJobTest, TheEndOfRankZeroStopsTheOthers) {
+  cluster_.RunJob(job_);
+  cluster_.ExitRank(job_, 0, 0);
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Commands(), ::testing::Contains(HasSubstr("stop b 1/1")));
+  cluster_.ExitRank(job_, 1, 143);
+  cluster_.ClearAll(job_);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_SUCCEEDED);
+}
+
+// The numbers of steps are those of the current pass, so that its end is not the end of the run.
+TEST_F(DataJobTest, TheLimitDoesNotDependOnSteps) {
+  cluster_.RunJob(job_);
+  for (const char* node : {"a", "b"}) {
+    cluster_.Report(node, job_).mutable_ranks(0)->set_phase("merge");
+    cluster_.Report(node, job_).mutable_ranks(0)->set_step(7);
+  }
+  cluster_.Pass(1000);
+  cluster_.observations.attempts.begin()->second.total_steps = 7;
+  const GangLimit limit =
+      LimitOfGang(cluster_.observations, cluster_.options, Entry(), cluster_.now);
+  EXPECT_EQ(limit.state, GangState::kPreparesData);
+  EXPECT_EQ(limit.ms, cluster_.options.unknown_phase_ms);
+}
+
+TEST_F(DataJobTest, AFrozenRankZeroIsJudgedWithoutTheOthers) {
+  cluster_.RunJob(job_);
+  for (const char* node : {"a", "b"}) {
+    cluster_.Report(node, job_).mutable_ranks(0)->set_phase("wait");
+  }
+  cluster_.Pass(2000);
+  cluster_.StopHeartbeats("b");
+  cluster_.Pass(cluster_.options.unknown_phase_ms + 60'000, 2500);
+  EXPECT_EQ(cluster_.Attempt(job_).verdict().cause(), v1::VERDICT_CAUSE_STALLED);
 }
 
 TEST_F(DataJobTest, TheTimeOfAllAttemptsCountsAndNoGpuIsUsed) {

@@ -137,6 +137,11 @@ std::vector<SceneCase> SecondScenes() {
          scene.Run(OwnProgram());
          scene.SayAll("sample", 7);
        }},
+      {"DataJob", State::kPreparesData, Source::kUnknownPhase, kUnknown,
+       [](GangScene& scene) {
+         scene.Run(DataJob());
+         scene.SayAll("blocks", 7);
+       }},
       {"SecondStep", State::kSecondStep, Source::kUnknownPhase, kUnknown,
        [](GangScene& scene) { Train(scene, 1); }},
       {"SecondStepInACollective", State::kSecondStep, Source::kGroupWait, kLease,
@@ -311,6 +316,14 @@ std::vector<SceneCase> EndScenes() {
 v1::JobSpec OwnProgram() {
   v1::JobSpec spec = TestSpec("job", 2, 1);
   SetWatchdog(spec);
+  return spec;
+}
+
+v1::JobSpec DataJob() {
+  v1::JobSpec spec = OwnProgram();
+  spec.clear_command();
+  spec.set_kind(v1::JOB_KIND_DATA);
+  spec.set_pipeline("/data/wiki.yaml");
   return spec;
 }
 

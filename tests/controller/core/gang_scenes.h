@@ -51,6 +51,8 @@ class GangScene {
 // watchdog's defaults.
 v1::JobSpec OwnProgram();
 v1::JobSpec OurTrainer(int spares = 0);
+// A data job, with the watchdog's defaults.
+v1::JobSpec DataJob();
 
 // A way to bring a gang into a state, and the limit that applies in that state.
 struct SceneCase {

@@ -14,7 +14,10 @@ namespace trainyard::data {
 namespace {
 
 using std::chrono::milliseconds;
+using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
 
 class LeaseTest : public testing::Test {
  protected:
@@ -32,10 +35,14 @@ class LeaseTest : public testing::Test {
     queue_ = std::make_unique<BlockQueue>(*plan_, directory_.get(), &*totals_);
   }
 
-  void StartServer(milliseconds request_timeout = std::chrono::seconds(30)) {
+  void StartServer(milliseconds request_timeout = std::chrono::seconds(30), size_t peers = 0) {
     LeaseServerSettings settings;
     settings.group = "group";
+    settings.key_directory = files_.path();
     settings.request_timeout = request_timeout;
+    settings.handshake = request_timeout;
+    settings.peers = peers;
+    settings.farewell = std::chrono::seconds(20);
     server_ = *LeaseServer::Start(settings);
   }
 
@@ -45,6 +52,7 @@ class LeaseTest : public testing::Test {
     settings.host = "localhost";
     settings.port = server_->port();
     settings.group = group;
+    settings.key_directory = files_.path();
     settings.connect = std::chrono::seconds(10);
     settings.request_timeout = std::chrono::seconds(10);
     settings.ping = ping;
@@ -106,7 +114,8 @@ TEST_F(LeaseTest, AClientProcessesAPass) {
   server_->Close();
   server_->Finish(absl::OkStatus());
   helper.join();
-  EXPECT_EQ(server_->peers(), 0);
+  server_.reset();
+  EXPECT_THAT(files_.Names(), Not(Contains(StartsWith("lease-"))));
   EXPECT_EQ(totals_->documents_in(), 3);
   EXPECT_TRUE(std::filesystem::exists(files_ / "out/numbers-00002.bin"));
 }
@@ -183,6 +192,23 @@ TEST_F(LeaseTest, TheFailureOfRankZeroReachesTheOthers) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("a.jsonl is damaged"));
 }
 
+TEST_F(LeaseTest, TheEndReachesAProcessThatStartsLate) {
+  StartServer(std::chrono::seconds(30), /*peers=*/1);
+  std::atomic<bool> has_ended = false;
+  std::thread finish([&] {
+    server_->Finish(absl::OkStatus());
+    has_ended = true;
+  });
+  auto client = Connect();
+  ASSERT_TRUE(client.ok()) << client.status();
+  const auto next = (*client)->Next(0);
+  ASSERT_TRUE(next.ok()) << next.status();
+  EXPECT_FALSE(next->has_value());
+  EXPECT_FALSE(has_ended) << "rank 0 has not waited for the process";
+  client->reset();
+  finish.join();
+}
+
 TEST_F(LeaseTest, AFailureOfAClientEndsThePass) {
   StartServer();
   server_->Open("a:b", plan_->Hash(), queue_.get());
@@ -199,11 +225,14 @@ TEST_F(LeaseTest, RefusesOtherGroups) {
   StartServer();
   const auto client = Connect("another pipeline");
   EXPECT_EQ(client.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(client.status().message()), HasSubstr("another pipeline file"));
+  EXPECT_EQ(server_->peers(), 0);
 }
 
 TEST_F(LeaseTest, ReportsAPortInUse) {
   StartServer();
   LeaseServerSettings settings;
+  settings.key_directory = files_.path();
   settings.port = server_->port();
   const absl::Status status = LeaseServer::Start(settings).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kAborted);

@@ -18,8 +18,11 @@ TEST(MessageTest, KeepsRequests) {
   request.lease = {12, UINT64_MAX - 1};
   request.code = 15;
   request.text = "a \"line\"\n";
+  request.nonce = "12";
+  request.proof = "34";
   const std::string message = EncodeRequest(request);
-  EXPECT_EQ(*DecodeLength(message.substr(0, kLengthBytes)), message.size() - kLengthBytes);
+  EXPECT_EQ(*DecodeLength(message.substr(0, kLengthBytes), kMessageBytesMax),
+            message.size() - kLengthBytes);
   const auto decoded = DecodeRequest(Json(message));
   ASSERT_TRUE(decoded.ok()) << decoded.status();
   EXPECT_EQ(decoded->type, request.type);
@@ -30,10 +33,24 @@ TEST(MessageTest, KeepsRequests) {
   EXPECT_EQ(decoded->lease.number, request.lease.number);
   EXPECT_EQ(decoded->code, request.code);
   EXPECT_EQ(decoded->text, request.text);
+  EXPECT_EQ(decoded->nonce, request.nonce);
+  EXPECT_EQ(decoded->proof, request.proof);
+}
+
+TEST(MessageTest, AFailureHasAnErrorCode) {
+  Request request;
+  for (const int code : {-1, 17}) {
+    request.code = code;
+    EXPECT_FALSE(DecodeRequest(Json(EncodeRequest(request))).ok()) << code;
+  }
+  request = {.type = RequestType::kFail, .code = 0};
+  EXPECT_FALSE(DecodeRequest(Json(EncodeRequest(request))).ok());
+  request.code = 16;
+  EXPECT_TRUE(DecodeRequest(Json(EncodeRequest(request))).ok());
 }
 
 TEST(MessageTest, KeepsReplies) {
-  const Reply reply = {ReplyType::kPass, 9, "dedup:signatures", "0123", {4, 5}, "text"};
+  const Reply reply = {ReplyType::kPass, 9, "dedup:signatures", "0123", {4, 5}, "text", "56", "78"};
   const auto decoded = DecodeReply(Json(EncodeReply(reply)));
   ASSERT_TRUE(decoded.ok()) << decoded.status();
   EXPECT_EQ(decoded->type, reply.type);
@@ -43,13 +60,24 @@ TEST(MessageTest, KeepsReplies) {
   EXPECT_EQ(decoded->lease.block, reply.lease.block);
   EXPECT_EQ(decoded->lease.number, reply.lease.number);
   EXPECT_EQ(decoded->text, reply.text);
+  EXPECT_EQ(decoded->nonce, reply.nonce);
+  EXPECT_EQ(decoded->proof, reply.proof);
 }
 
 TEST(MessageTest, RefusesOtherLengths) {
-  EXPECT_FALSE(DecodeLength(std::string(4, '\0')).ok());
-  EXPECT_FALSE(DecodeLength("\xff\xff\xff\xff").ok());
-  EXPECT_FALSE(DecodeLength("GET ").ok());
-  EXPECT_EQ(*DecodeLength(std::string("\0\0\0\4", 4)), kMessageBytesMax);
+  EXPECT_FALSE(DecodeLength(std::string(4, '\0'), kMessageBytesMax).ok());
+  EXPECT_FALSE(DecodeLength("\xff\xff\xff\xff", kMessageBytesMax).ok());
+  EXPECT_FALSE(DecodeLength("GET ", kMessageBytesMax).ok());
+  const std::string largest("\0\0\0\4", 4);
+  EXPECT_EQ(*DecodeLength(largest, kMessageBytesMax), kMessageBytesMax);
+  EXPECT_FALSE(DecodeLength(largest, kMessageBytesMax - 1).ok());
+}
+
+TEST(MessageTest, CutsLongErrors) {
+  EXPECT_EQ(ErrorText("short"), "short");
+  const std::string error = ErrorText(std::string(100'000, '\n'));
+  EXPECT_EQ(error.size(), kErrorBytesMax);
+  EXPECT_LT(EncodeReply({.type = ReplyType::kFailed, .text = error}).size(), kSmallMessageBytesMax);
 }
 
 TEST(MessageTest, RefusesOtherText) {

@@ -46,9 +46,7 @@ TEST(RunTelemetryTest, WritesRateAndTimeLeft) {
                           .bytes = 10 << 20,
                           .total_bytes = 30 << 20,
                           .seconds = 10,
-                          .documents = 7,
-                          .dropped = 3,
-                          .tokens = 99});
+                          .documents = PassDocuments{.read = 7, .dropped = 3, .tokens = 99}});
   const auto lines = LinesOf(directory / "t");
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_EQ(lines[0]["type"], "metrics");
@@ -61,6 +59,24 @@ TEST(RunTelemetryTest, WritesRateAndTimeLeft) {
   EXPECT_EQ(lines[0]["tokens"], 99);
   EXPECT_EQ(lines[0]["bytes_per_second"], 1 << 20);
   EXPECT_EQ(lines[0]["eta_seconds"], 20);
+}
+
+// The work of rank 0 between two passes reads no input.
+TEST(RunTelemetryTest, WorkWithoutDocumentsKeepsTheNumberOfSteps) {
+  const TextDirectory directory;
+  RunTelemetry telemetry(directory / "t", [] { return int64_t{1}; });
+  telemetry.EnterPhase(Phase::kDecide);
+  EXPECT_EQ(telemetry.phase(), Phase::kDecide);
+  telemetry.Advance(10 << 20);
+  telemetry.WriteMetrics(
+      {.step = 2, .steps = 5, .bytes = 1 << 20, .total_bytes = 3 << 20, .seconds = 1});
+  telemetry.WriteMetrics({.step = 2, .steps = 5, .bytes = 1 << 20, .seconds = 1});
+  const auto lines = LinesOf(directory / "t");
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[1]["total_steps"], 10);
+  EXPECT_EQ(lines[1]["eta_seconds"], 2);
+  EXPECT_FALSE(lines[1].contains("documents"));
+  EXPECT_FALSE(lines[2].contains("eta_seconds")) << "the size is unknown";
 }
 
 TEST(RunTelemetryTest, WritesNothingWithoutAPath) {

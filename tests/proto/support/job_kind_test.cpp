@@ -35,8 +35,10 @@ TEST(JobKindTest, DataJobsSaveNothingAndHaveUnequalSteps) {
   EXPECT_FALSE(ProgramRulesOf(spec).saves);
   EXPECT_FALSE(ProgramRulesOf(spec).has_layout);
   EXPECT_FALSE(ProgramRulesOf(spec).has_equal_steps);
+  EXPECT_TRUE(ProgramRulesOf(spec).first_rank_leads);
   EXPECT_TRUE(ProgramRulesOf(v1::JobSpec()).saves);
   EXPECT_TRUE(ProgramRulesOf(v1::JobSpec()).has_equal_steps);
+  EXPECT_FALSE(ProgramRulesOf(v1::JobSpec()).first_rank_leads);
 }
 
 }  // namespace

@@ -147,6 +147,7 @@ function TrainingFigures({ job, figures }: { job: Job; figures: JobFigures }) {
 // The figures of the current step of a pipeline.
 function DataFigures({ data }: { data: NonNullable<NonNullable<Job['progress']>['data']> }) {
   const { stage, stages, documents, dropped_documents: dropped, bytes_per_second: rate } = data;
+  const phase = data.phase && data.phase !== 'done' ? `: ${data.phase}` : '';
   return (
     <>
       <Figure
@@ -157,7 +158,7 @@ function DataFigures({ data }: { data: NonNullable<NonNullable<Job['progress']>[
       <Figure
         name="Input"
         value={bytes(data.bytes)}
-        note={stages > 0 ? `step ${stage} of ${stages} of the pipeline` : undefined}
+        note={stages > 0 ? `step ${stage} of ${stages} of the pipeline${phase}` : undefined}
       />
       <Figure
         name="Input/s"

@@ -54,13 +54,13 @@ TEST(GangTest, AMemberBehindTheLastOneHasNoPlace) {
 
 TEST(GangTest, AGangWithoutExitsHasNotSucceeded) {
   JobEntry entry;
-  EXPECT_FALSE(AllRanksSucceeded(entry)) << "without an attempt";
+  EXPECT_FALSE(GangSucceeded(entry)) << "without an attempt";
   v1::Attempt& attempt = *entry.job.add_attempts();
-  EXPECT_FALSE(AllRanksSucceeded(entry)) << "an old attempt without members";
+  EXPECT_FALSE(GangSucceeded(entry)) << "an old attempt without members";
   attempt.add_ranks();
-  EXPECT_FALSE(AllRanksSucceeded(entry));
+  EXPECT_FALSE(GangSucceeded(entry));
   entry.exited_ranks[0] = {};
-  EXPECT_TRUE(AllRanksSucceeded(entry));
+  EXPECT_TRUE(GangSucceeded(entry));
 }
 
 TEST(GangDeathTest, APlaceThatTheGangDoesNotHaveEndsTheProcess) {
