@@ -1,8 +1,8 @@
 // `trainyard data mix`: checks a blend of data sets and writes it as settings for a job file.
 //
 // The tokens are not copied, because the trainer reads each sample from the data set that the blend
-// chooses (trainer/data/blend_order.h). The blend can therefore change during a run, and a data set
-// can be read several times in different orders.
+// chooses (proto/samples/blend_order.h). The blend can therefore change during a run, and a data
+// set can be read several times in different orders.
 #ifndef TRAINYARD_DATA_PREPARE_MIX_H_
 #define TRAINYARD_DATA_PREPARE_MIX_H_
 

@@ -15,7 +15,7 @@ namespace {
 const std::vector<std::string>& PlainRooms() {
   static const std::vector<std::string> rooms = {"proto/contract", "proto/files", "proto/layout",
                                                  "proto/memory",   "proto/model", "proto/rules",
-                                                 "proto/text"};
+                                                 "proto/samples",  "proto/text"};
   return rooms;
 }
 
@@ -36,6 +36,7 @@ std::vector<IncludeRule> PlainRoomRules() {
       {"proto/layout", {"proto/layout", "proto/contract", "proto/model"}},
       {"proto/rules",
        {"proto/rules", "proto/contract", "proto/layout", "proto/model", "proto/text"}},
+      {"proto/samples", {"proto/samples", "proto/contract", "proto/rules"}},
       {"proto/memory",
        {"proto/memory", "proto/contract", "proto/layout", "proto/model", "proto/rules"}},
   };
@@ -153,6 +154,7 @@ std::vector<IncludeRule> TestRules() {
       {"tests/proto/memory", {"tests/proto/memory"}},
       {"tests/proto/model", {"tests/proto/model"}},
       {"tests/proto/rules", {"tests/proto/rules"}},
+      {"tests/proto/samples", {"tests/proto/samples"}},
       {"tests/trainer", {"tests/trainer", "tests/fakes", "tests/proto/memory", "trainer"}},
       {"tests/controller",
        {"tests", "controller", "proto/access", "proto/jobspec", "proto/metrics", "proto/json",
@@ -210,7 +212,8 @@ const std::vector<LibraryRule>& LibraryRules() {
       {{"trainer/kernels"}, {"torch/", "c10/", "ATen/"}},
       // The trainer links these folders, which must
       // build on machines with nothing but a compiler.
-      {{"proto/contract", "proto/files", "proto/layout", "proto/memory", "proto/rules"},
+      {{"proto/contract", "proto/files", "proto/layout", "proto/memory", "proto/rules",
+        "proto/samples"},
        {"grpc", "google/", "trainyard/v1/", "absl/", "nlohmann/", "torch/", "filesystem"}},
       // The trainer includes these folders.
       {{"proto/model", "proto/text"}, {"grpc", "google/", "trainyard/v1/", "absl/"}},

@@ -33,6 +33,7 @@ TEST(IncludeRulesTest, IncludeDirection) {
       {"trainer/a.cpp", "proto/support/clock.h"},
       {"proto/support/a.cpp", "controller/core/reconcile.h"},
       {"proto/model/a.cpp", "proto/rules/run_rules.h"},
+      {"proto/rules/a.cpp", "proto/samples/run_samples.h"},
       {"proto/contract/a.h", "proto/model/model_size.h"},
       {"tests/worker/a.cpp", "controller/core/reconcile.h"},
   };
@@ -54,6 +55,7 @@ TEST(IncludeRulesTest, IncludeDirection) {
       {"data/documents/a.cpp", "proto/text/utf8.h"},
       {"worker/worker.cpp", "worker/process/shim.h"},
       {"trainer/a.cpp", "proto/memory/memory_model.h"},
+      {"data/report/a.cpp", "proto/samples/window_order.h"},
       {"tests/simulation/a.cpp", "controller/core/reconcile.h"},
       {"tests/simulation/a.cpp", "worker/core/attempts.h"},
   };

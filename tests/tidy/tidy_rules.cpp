@@ -139,7 +139,10 @@ Violations CheckAttemptName(const SourceTree& tree) {
   for (const SourceFile& file : tree) {
     const bool checked = IsCode(file.path) || HasExtension(file.path, {".proto", ".ts", ".tsx"}) ||
                          FileName(file.path) == "openapi.json";
-    if (!checked || IsBelowAny(file.path, {"trainer/data", "tests/trainer/data"})) continue;
+    if (!checked || IsBelowAny(file.path, {"proto/samples", "trainer/data", "tests/proto/samples",
+                                           "tests/trainer/data"})) {
+      continue;
+    }
     const std::string text = IsCode(file.path) ? BlankCommentsAndLiterals(file.text) : file.text;
     int line_number = 0;
     for (const std::string_view line : SplitLines(text)) {

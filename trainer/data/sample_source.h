@@ -1,10 +1,6 @@
 // The tokens of sample number i of a run, as a pure function of (files, shares, seed, i).
 //
-// A file of T tokens is cut into W = (T - 1) / seq_length windows of seq_length + 1 tokens.
-// Neighboring windows share one token: the last target of one is the first input of the next. Each
-// file has its own order of positions p = 0, 1, 2, ... Position p belongs to data epoch p / W and
-// uses window PermuteIndex(seed, p / W, W, p % W). Each data epoch therefore contains every window
-// once, in a different order.
+// proto/samples/window_order.h defines the windows of a file and their order.
 //
 // In a blend of several files, position p is position StagedOrder::At(p).index in the order of file
 // StagedOrder::At(p).source. Sample number k of the run, as counted by the optimizer, is the k-th
@@ -18,15 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "trainer/data/blend_spans.h"
-#include "trainer/data/skip_ranges.h"
+#include "proto/samples/blend_spans.h"
+#include "proto/samples/skip_ranges.h"
 #include "trainer/data/token_file.h"
 
 namespace trainyard::trainer {
-
-// Returns the place of `index` in a permutation of [0, size). Needs constant memory and, on
-// average, constant time. Precondition: 0 <= index < size.
-int64_t PermuteIndex(uint64_t seed, int64_t epoch, int64_t size, int64_t index);
 
 enum class SampleOrder {
   kShuffled,    // Training.
@@ -38,7 +30,7 @@ struct SampleSourceOptions {
   int64_t vocab_size = 0;  // Vocabulary size of the model. Token ids must be smaller.
   uint64_t seed = 0;
   SampleOrder order = SampleOrder::kShuffled;
-  std::vector<SkipRange> skip;  // From ParseSkipRanges.
+  std::vector<SkipRange> skip;
 };
 
 // A source of a blend. Out of every S samples, where S is the sum of all shares, `share` samples

@@ -2,6 +2,7 @@
 
 #include "proto/contract/token_format.h"
 #include "trainer/data/open_tokens.h"
+#include "trainer/data/skip_setting.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -21,11 +22,6 @@ SampleSourceOptions TrainingOrder(const RunConfig& config, const std::string& sk
 }
 
 }  // namespace
-
-BlendStart BlendStartOf(const SamplesStart& start) {
-  const int64_t position = start.samples == 0 ? 0 : PositionOf(start.samples - 1, start.skip) + 1;
-  return {start.step, start.samples, position, start.spans};
-}
 
 TrainingSamples::TrainingSamples(const RunConfig& config, const std::string& skip,
                                  int64_t data_index)

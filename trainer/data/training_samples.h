@@ -8,24 +8,12 @@
 #include <vector>
 
 #include "proto/contract/run_config.h"
-#include "trainer/data/batch_order.h"
+#include "proto/samples/batch_order.h"
+#include "proto/samples/run_samples.h"
 #include "trainer/data/prefetcher.h"
 #include "trainer/data/sample_source.h"
-#include "trainer/data/skip_ranges.h"
 
 namespace trainyard::trainer {
-
-// The point at which a run begins or resumes.
-struct SamplesStart {
-  int64_t step = 0;             // Steps completed.
-  int64_t samples = 0;          // Samples used; the next sample's number.
-  std::vector<SkipRange> skip;  // Positions that are left out of all samples.
-  // The spans of the run that wrote the checkpoint; empty if there is none.
-  std::vector<BlendSpan> spans = {};
-};
-
-// Returns the point in the form that the blend needs.
-BlendStart BlendStartOf(const SamplesStart& start);
 
 // Begin must be called before the samples are used.
 class TrainingSamples {

@@ -8,6 +8,7 @@
 #include "trainer/checkpoint/manifest.h"
 #include "trainer/checkpoint/rolled_back.h"
 #include "trainer/checkpoint/starting_point.h"
+#include "trainer/data/skip_setting.h"
 #include "trainer/start/shared_directory.h"
 
 namespace trainyard::trainer {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "proto/contract/run_config.h"
-#include "trainer/data/blend_spans.h"
+#include "proto/samples/blend_spans.h"
 
 namespace trainyard::trainer {
 

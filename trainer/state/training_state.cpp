@@ -7,10 +7,11 @@
 #include <utility>
 
 #include "proto/model/model_fingerprint.h"
+#include "proto/samples/run_samples.h"
 #include "trainer/checkpoint/box.h"
 #include "trainer/config/run_config_json.h"
 #include "trainer/config/trainer_error.h"
-#include "trainer/data/training_samples.h"
+#include "trainer/data/skip_setting.h"
 #include "trainer/state/blend_state.h"
 
 namespace trainyard::trainer {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "proto/contract/run_config.h"
+#include "proto/samples/blend_spans.h"
+#include "proto/samples/skip_ranges.h"
 #include "trainer/checkpoint/checkpoint_reader.h"
 #include "trainer/checkpoint/checkpoint_writer.h"
-#include "trainer/data/blend_spans.h"
-#include "trainer/data/skip_ranges.h"
 #include "trainer/model/expert_balance.h"
 #include "trainer/model/fp8_scaling.h"
 #include "trainer/model/parameter_store.h"

@@ -14,7 +14,7 @@ namespace {
 
 using Range = std::pair<int64_t, int64_t>;
 
-// The largest position that trainers accept (trainer/data/skip_ranges.cpp).
+// The largest position that trainers accept (proto/samples/skip_ranges.cpp).
 constexpr int64_t kLastPosition = int64_t{1} << 53;
 // An upper bound on the number of samples that the steps between two records can contain.
 constexpr int64_t kMostSamples = int64_t{1} << 33;

@@ -6,6 +6,7 @@
 #include "proto/rules/data_sources.h"
 #include "tests/trainer/config/error_of.h"
 #include "tests/trainer/data/token_directory.h"
+#include "trainer/data/skip_setting.h"
 
 namespace trainyard::trainer {
 namespace {

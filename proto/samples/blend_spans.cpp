@@ -1,10 +1,10 @@
-#include "trainer/data/blend_spans.h"
+#include "proto/samples/blend_spans.h"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 
-namespace trainyard::trainer {
+namespace trainyard {
 namespace {
 
 // Larger than any number of samples. Small enough that adding a number of samples does not
@@ -89,4 +89,4 @@ int64_t StagedOrder::Count(int64_t source, int64_t positions) const {
   return spans_[at].taken[source] + orders_[at].Count(source, positions - spans_[at].first);
 }
 
-}  // namespace trainyard::trainer
+}  // namespace trainyard

@@ -8,13 +8,13 @@
 // rule, earliest deadline first, meets all deadlines if any order does. Such an order exists,
 // because the shares add up to one sample per position (proportionate fair scheduling, Baruah and
 // others, 1996). A source with share 0 has no samples.
-#ifndef TRAINYARD_TRAINER_DATA_BLEND_ORDER_H_
-#define TRAINYARD_TRAINER_DATA_BLEND_ORDER_H_
+#ifndef TRAINYARD_PROTO_SAMPLES_BLEND_ORDER_H_
+#define TRAINYARD_PROTO_SAMPLES_BLEND_ORDER_H_
 
 #include <cstdint>
 #include <vector>
 
-namespace trainyard::trainer {
+namespace trainyard {
 
 // The order of a blend. Immutable. Uses 5 bytes of memory per position of a period.
 class BlendOrder {
@@ -47,6 +47,6 @@ class BlendOrder {
   std::vector<uint32_t> indices_;  // Number of earlier samples of the same source in the period.
 };
 
-}  // namespace trainyard::trainer
+}  // namespace trainyard
 
-#endif  // TRAINYARD_TRAINER_DATA_BLEND_ORDER_H_
+#endif  // TRAINYARD_PROTO_SAMPLES_BLEND_ORDER_H_

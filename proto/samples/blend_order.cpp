@@ -1,11 +1,11 @@
-#include "trainer/data/blend_order.h"
+#include "proto/samples/blend_order.h"
 
 #include <functional>
 #include <numeric>
 #include <queue>
 #include <utility>
 
-namespace trainyard::trainer {
+namespace trainyard {
 namespace {
 
 // A queue of (position, source) pairs with the smallest pair first. If positions are equal, the
@@ -58,4 +58,4 @@ int64_t BlendOrder::PositionOf(const Place& place) const {
   return place.index / share * period() + inside;
 }
 
-}  // namespace trainyard::trainer
+}  // namespace trainyard

@@ -1,40 +1,32 @@
-#include "trainer/data/skip_ranges.h"
+#include "proto/samples/skip_ranges.h"
 
 #include <algorithm>
 #include <charconv>
 #include <string_view>
 
-#include "trainer/config/trainer_error.h"
-
-namespace trainyard::trainer {
+namespace trainyard {
 namespace {
-
-[[noreturn]] void BadRanges(const std::string& text, const std::string& why) {
-  throw TrainerError(ExitCode::kBadConfig, "TRAINYARD_SKIP_SAMPLES is \"" + text + "\": " + why +
-                                               "; it must look like 100:200,350:360");
-}
 
 bool ParseInteger(std::string_view text, int64_t* value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
   return error == std::errc() && end == text.data() + text.size() && !text.empty();
 }
 
-SkipRange ParseRange(std::string_view item, const std::string& text) {
-  SkipRange range;
+// Reads one range. Returns the problem; empty if there is none.
+std::string ReadRange(std::string_view item, SkipRange* range) {
+  const std::string quoted = "\"" + std::string(item) + "\"";
   const size_t colon = item.find(':');
-  if (colon == std::string_view::npos || !ParseInteger(item.substr(0, colon), &range.begin) ||
-      !ParseInteger(item.substr(colon + 1), &range.end)) {
-    BadRanges(text, "\"" + std::string(item) + "\" is not a range");
+  if (colon == std::string_view::npos || !ParseInteger(item.substr(0, colon), &range->begin) ||
+      !ParseInteger(item.substr(colon + 1), &range->end)) {
+    return quoted + " is not a range";
   }
-  if (range.begin < 0 || range.end <= range.begin) {
-    BadRanges(text, "\"" + std::string(item) + "\" is empty or negative");
-  }
+  if (range->begin < 0 || range->end <= range->begin) return quoted + " is empty or negative";
   // Larger than any position that a run reads. Sums of ranges below this limit cannot overflow.
   constexpr int64_t kLastPosition = int64_t{1} << 53;
-  if (range.end > kLastPosition) {
-    BadRanges(text, "\"" + std::string(item) + "\" ends after " + std::to_string(kLastPosition));
+  if (range->end > kLastPosition) {
+    return quoted + " ends after " + std::to_string(kLastPosition);
   }
-  return range;
+  return "";
 }
 
 std::vector<SkipRange> SortedAndMerged(std::vector<SkipRange> ranges) {
@@ -53,17 +45,18 @@ std::vector<SkipRange> SortedAndMerged(std::vector<SkipRange> ranges) {
 
 }  // namespace
 
-std::vector<SkipRange> ParseSkipRanges(const std::string& text) {
+SkipRanges ReadSkipRanges(const std::string& text) {
   std::vector<SkipRange> ranges;
   std::string_view rest = text;
   while (!rest.empty()) {
     const size_t comma = rest.find(',');
-    ranges.push_back(ParseRange(rest.substr(0, comma), text));
+    const std::string problem = ReadRange(rest.substr(0, comma), &ranges.emplace_back());
+    if (!problem.empty()) return {{}, problem};
     if (comma == std::string_view::npos) break;
     rest.remove_prefix(comma + 1);
-    if (rest.empty()) BadRanges(text, "it ends with a comma");
+    if (rest.empty()) return {{}, "it ends with a comma"};
   }
-  return SortedAndMerged(std::move(ranges));
+  return {SortedAndMerged(std::move(ranges)), ""};
 }
 
 std::string SkipRangesToText(const std::vector<SkipRange>& ranges) {
@@ -105,4 +98,4 @@ std::vector<SkipRange> RangesOutside(const std::vector<SkipRange>& ranges,
   return outside;
 }
 
-}  // namespace trainyard::trainer
+}  // namespace trainyard

@@ -4,17 +4,17 @@
 // within a span. In a new span, each source continues with its first sample that no earlier span
 // has used. The spans are a pure function of the settings. A resumed run keeps the span in which
 // its checkpoint was written, so that changed settings do not change the samples used so far.
-#ifndef TRAINYARD_TRAINER_DATA_BLEND_SPANS_H_
-#define TRAINYARD_TRAINER_DATA_BLEND_SPANS_H_
+#ifndef TRAINYARD_PROTO_SAMPLES_BLEND_SPANS_H_
+#define TRAINYARD_PROTO_SAMPLES_BLEND_SPANS_H_
 
 #include <cstdint>
 #include <vector>
 
 #include "proto/rules/batch_plan.h"
 #include "proto/rules/blend_stages.h"
-#include "trainer/data/blend_order.h"
+#include "proto/samples/blend_order.h"
 
-namespace trainyard::trainer {
+namespace trainyard {
 
 struct BlendSpan {
   int64_t first = 0;            // Its first position. It ends where the next span begins.
@@ -72,6 +72,6 @@ class StagedOrder {
   std::vector<BlendOrder> orders_;  // By span.
 };
 
-}  // namespace trainyard::trainer
+}  // namespace trainyard
 
-#endif  // TRAINYARD_TRAINER_DATA_BLEND_SPANS_H_
+#endif  // TRAINYARD_PROTO_SAMPLES_BLEND_SPANS_H_

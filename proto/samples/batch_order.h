@@ -1,6 +1,6 @@
 // Computes the samples of each micro-batch of a rank, as a pure function of the step.
-#ifndef TRAINYARD_TRAINER_DATA_BATCH_ORDER_H_
-#define TRAINYARD_TRAINER_DATA_BATCH_ORDER_H_
+#ifndef TRAINYARD_PROTO_SAMPLES_BATCH_ORDER_H_
+#define TRAINYARD_PROTO_SAMPLES_BATCH_ORDER_H_
 
 #include <cstdint>
 #include <vector>
@@ -8,7 +8,7 @@
 #include "proto/contract/run_config.h"
 #include "proto/rules/batch_plan.h"
 
-namespace trainyard::trainer {
+namespace trainyard {
 
 // The order of batches of one rank. Each rank gets consecutive samples of the global batch, so the
 // global batch does not depend on the number of ranks.
@@ -21,8 +21,12 @@ class BatchOrder {
   // number of its first sample.
   void Begin(int64_t first_step, int64_t first_sample);
 
+  // Returns the numbers of the samples of a step on all ranks together.
+  StepSamples SamplesOfStep(int64_t step) const;
   // Returns the number of micro-batches that each rank runs in `step`.
   int64_t RoundsOf(int64_t step) const;
+  // Returns the index along dp of the ranks that use sample number `index` (from 0) of a step.
+  int64_t DataIndexOf(int64_t step, int64_t index) const;
   // Returns the numbers of the samples in micro-batch `batch`. Micro-batches are counted from the
   // call of Begin.
   std::vector<int64_t> SamplesOf(int64_t batch) const;
@@ -43,6 +47,6 @@ class BatchOrder {
   int64_t offset_ = 0;
 };
 
-}  // namespace trainyard::trainer
+}  // namespace trainyard
 
-#endif  // TRAINYARD_TRAINER_DATA_BATCH_ORDER_H_
+#endif  // TRAINYARD_PROTO_SAMPLES_BATCH_ORDER_H_

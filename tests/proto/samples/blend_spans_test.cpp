@@ -1,9 +1,9 @@
-#include "trainer/data/blend_spans.h"
+#include "proto/samples/blend_spans.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace trainyard::trainer {
+namespace trainyard {
 namespace {
 
 using testing::ElementsAre;
@@ -146,4 +146,4 @@ TEST(BlendSpansTest, StepsBeyondAllSamplesAreNeverReached) {
 }
 
 }  // namespace
-}  // namespace trainyard::trainer
+}  // namespace trainyard

@@ -4,14 +4,14 @@
 // therefore begin after all samples that have been used. A range before a used sample would shift
 // the numbers of all later samples. The run would then skip as many unused samples as the range has
 // positions.
-#ifndef TRAINYARD_TRAINER_DATA_SKIP_RANGES_H_
-#define TRAINYARD_TRAINER_DATA_SKIP_RANGES_H_
+#ifndef TRAINYARD_PROTO_SAMPLES_SKIP_RANGES_H_
+#define TRAINYARD_PROTO_SAMPLES_SKIP_RANGES_H_
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace trainyard::trainer {
+namespace trainyard {
 
 // Positions [begin, end) of the sample order.
 struct SkipRange {
@@ -21,13 +21,17 @@ struct SkipRange {
   bool operator==(const SkipRange&) const = default;
 };
 
-// All lists in the functions below are sorted and merged, as ParseSkipRanges returns them.
+// All lists in the functions below are sorted and merged, as ReadSkipRanges returns them.
 
-// Parses TRAINYARD_SKIP_SAMPLES: half-open ranges "a:b,c:d"; empty if there are none. Throws
-// TrainerError kBadConfig.
-std::vector<SkipRange> ParseSkipRanges(const std::string& text);
+struct SkipRanges {
+  std::vector<SkipRange> ranges;
+  std::string problem;  // One sentence part about the text; empty if the text is valid.
+};
 
-// Inverse of ParseSkipRanges.
+// Reads the format of TRAINYARD_SKIP_SAMPLES: half-open ranges "a:b,c:d"; empty if there are none.
+SkipRanges ReadSkipRanges(const std::string& text);
+
+// Inverse of ReadSkipRanges.
 std::string SkipRangesToText(const std::vector<SkipRange>& ranges);
 
 // Returns the position of sample number `sample` in the sample order.
@@ -42,6 +46,6 @@ std::vector<SkipRange> WithRangesAhead(std::vector<SkipRange> skip,
 std::vector<SkipRange> RangesOutside(const std::vector<SkipRange>& ranges,
                                      const std::vector<SkipRange>& others);
 
-}  // namespace trainyard::trainer
+}  // namespace trainyard
 
-#endif  // TRAINYARD_TRAINER_DATA_SKIP_RANGES_H_
+#endif  // TRAINYARD_PROTO_SAMPLES_SKIP_RANGES_H_

@@ -1,11 +1,11 @@
-#include "trainer/data/blend_order.h"
+#include "proto/samples/blend_order.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
 
-namespace trainyard::trainer {
+namespace trainyard {
 namespace {
 
 using Shares = std::vector<int64_t>;
@@ -99,4 +99,4 @@ TEST(BlendOrderTest, NeverChanges) {
 }
 
 }  // namespace
-}  // namespace trainyard::trainer
+}  // namespace trainyard
