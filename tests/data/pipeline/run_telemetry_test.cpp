@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "proto/contract/data_report.h"
 #include "tests/data/text_directory.h"
 
 namespace trainyard::data {
@@ -77,6 +78,32 @@ TEST(RunTelemetryTest, WorkWithoutDocumentsKeepsTheNumberOfSteps) {
   EXPECT_EQ(lines[1]["eta_seconds"], 2);
   EXPECT_FALSE(lines[1].contains("documents"));
   EXPECT_FALSE(lines[2].contains("eta_seconds")) << "the size is unknown";
+}
+
+TEST(RunTelemetryTest, DividesAReportBetweenCharacters) {
+  const TextDirectory directory;
+  RunTelemetry telemetry(directory / "t", [] { return int64_t{1}; });
+  std::string report = "x";
+  while (report.size() < kMaxDataReportBytes) report += "\"\u20ac\\";
+  report.resize(kMaxDataReportBytes / 5 * 5 + 1);
+  telemetry.WriteReport(report);
+  telemetry.WriteReport("{}");
+  std::string joined;
+  const auto lines = LinesOf(directory / "t");
+  for (size_t i = 0; i + 1 < lines.size(); ++i) {
+    EXPECT_EQ(lines[i]["type"], "data_report");
+    EXPECT_EQ(lines[i]["number"], 1);
+    EXPECT_EQ(lines[i]["part"], i + 1);
+    EXPECT_EQ(lines[i]["parts"], lines.size() - 1);
+    joined += lines[i]["text"];
+  }
+  EXPECT_EQ(joined, report);
+  EXPECT_LE(lines.size() - 1, static_cast<size_t>(kMaxDataReportParts));
+  EXPECT_EQ(lines.back()["number"], 2);
+  EXPECT_EQ(lines.back()["text"], "{}");
+  // The worker drops longer lines.
+  std::istringstream text(ReadFile(directory / "t"));
+  for (std::string line; std::getline(text, line);) EXPECT_LT(line.size(), 64u << 10);
 }
 
 TEST(RunTelemetryTest, WritesNothingWithoutAPath) {
