@@ -15,6 +15,7 @@
 #include "controller/core/decide/node_removal.h"
 #include "controller/core/decide/notes.h"
 #include "controller/core/decide/pause.h"
+#include "controller/core/decide/queues.h"
 #include "controller/core/decide/references.h"
 #include "controller/core/health/node_health.h"
 #include "controller/core/health/quarantine.h"
@@ -208,6 +209,15 @@ absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const R
   }
   if (const auto* deletion = std::get_if<DeleteJob>(&request)) {
     return DecideDeletion(state, *deletion, options, now);
+  }
+  if (const auto* set = std::get_if<SetQueue>(&request)) {
+    return DecideSetQueue(state, set->request, set->principal, now);
+  }
+  if (const auto* deletion = std::get_if<DeleteQueue>(&request)) {
+    return DecideDeleteQueue(state, deletion->request, deletion->principal, now);
+  }
+  if (const auto* move = std::get_if<MoveJob>(&request)) {
+    return DecideMoveJob(state, move->request, move->principal, now);
   }
   if (const auto* cordon = std::get_if<CordonNode>(&request)) {
     return Cordon(state, *cordon, now);

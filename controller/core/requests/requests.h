@@ -18,6 +18,7 @@
 #include "proto/support/clock.h"
 #include "trainyard/v1/job_service.pb.h"
 #include "trainyard/v1/node_service.pb.h"
+#include "trainyard/v1/queue_service.pb.h"
 #include "trainyard/v1/telemetry.pb.h"
 #include "trainyard/v1/worker_control.pb.h"
 
@@ -75,6 +76,27 @@ struct DeleteJob {
   std::vector<std::string> checkpoints;
   // The job if it is archived, otherwise nullptr. The core cannot read the archive.
   std::shared_ptr<const JobEntry> archived = nullptr;
+};
+
+// A user's request to create a queue or to change its settings.
+struct SetQueue {
+  static constexpr RequestSource kSource = RequestSource::kUser;
+  v1::SetQueueRequest request;
+  Principal principal;
+};
+
+// A user's request to delete a queue.
+struct DeleteQueue {
+  static constexpr RequestSource kSource = RequestSource::kUser;
+  v1::DeleteQueueRequest request;
+  Principal principal;
+};
+
+// A user's request to change the queue or the priority of a job.
+struct MoveJob {
+  static constexpr RequestSource kSource = RequestSource::kUser;
+  v1::MoveJobRequest request;
+  Principal principal;
 };
 
 // A user's request to accept no new ranks on a node (cordon), or to accept them again (uncordon).
@@ -160,10 +182,10 @@ struct ChooseLayout {
   v1::GrantedLayout layout;
 };
 
-using Request =
-    std::variant<JobSubmission, StopJob, PauseJob, ResumeJob, ExtendJob, WriteNote, DeleteNote,
-                 DeleteJob, CordonNode, ReleaseNode, RemoveNode, AttachWorker, ReceiveFact,
-                 ReceiveTelemetry, ReportLeftOut, ChooseLayout, ReportLostEvents>;
+using Request = std::variant<JobSubmission, StopJob, PauseJob, ResumeJob, ExtendJob, WriteNote,
+                             DeleteNote, DeleteJob, SetQueue, DeleteQueue, MoveJob, CordonNode,
+                             ReleaseNode, RemoveNode, AttachWorker, ReceiveFact, ReceiveTelemetry,
+                             ReportLeftOut, ChooseLayout, ReportLostEvents>;
 
 // Every request type defines kSource; a type without it does not compile.
 inline RequestSource SourceOf(const Request& request) {

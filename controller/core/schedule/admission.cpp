@@ -6,8 +6,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "controller/core/state/class_of_job.h"
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/job_state_machine.h"
+#include "controller/core/state/queues.h"
 #include "controller/core/support/text.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/job_state.h"
@@ -53,6 +56,23 @@ v1::DeviceKind OtherKind(v1::DeviceKind kind) {
 
 std::string Needs(const GangShape& shape) {
   return absl::StrCat("the job needs ", ShapeText(shape.nodes, shape.slots_per_node, shape.kind));
+}
+
+// Checks that the queue exists and that its limits are not smaller than the job.
+absl::Status CheckQueueHolds(const ClusterState& state, const v1::JobSpec& spec) {
+  if (spec.queue().empty()) return absl::OkStatus();
+  TRAINYARD_RETURN_IF_ERROR(CheckQueueExists(state, spec.queue()));
+  const GangRequest request = GangRequestOf(spec);
+  const v1::SlotQuota quota = QuotaOf(QueueNamed(state, spec.queue()), request.kind);
+  const int64_t slots = int64_t{request.max_nodes} * request.slots_per_node;
+  for (const int limit : {quota.max_slots(), quota.max_slots_per_user()}) {
+    if (limit == 0 || slots <= limit) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the job requests ", slots, " ", KindName(request.kind), " slots, but the queue ",
+        spec.queue(), limit == quota.max_slots() ? " may hold " : " gives a user at most ", limit,
+        "; choose another `queue`, or request fewer slots"));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -110,10 +130,22 @@ absl::Status CheckDirectoryIsFree(const ClusterState& state, const v1::JobSpec& 
       ") or give this job another checkpoint.dir"));
 }
 
+absl::Status CheckQueueExists(const ClusterState& state, const std::string& name) {
+  if (QueueExists(state, name)) return absl::OkStatus();
+  std::vector<std::string> names = {kDefaultQueue};
+  for (const auto& [other, queue] : state.queues) {
+    if (other != kDefaultQueue && names.size() < 20) names.push_back(other);
+  }
+  return absl::NotFoundError(absl::StrCat("no queue is called `", Utf8Prefix(name, 80),
+                                          "`; queues: ", absl::StrJoin(names, ", "),
+                                          "; `trainyard queue set NAME` creates one"));
+}
+
 absl::Status Admit(const ClusterState& state, const v1::JobSpec& spec) {
   TRAINYARD_RETURN_IF_ERROR(CheckQueueCapacity(state));
   TRAINYARD_RETURN_IF_ERROR(CheckName(state, spec.name()));
   TRAINYARD_RETURN_IF_ERROR(CheckDirectoryIsFree(state, spec));
+  TRAINYARD_RETURN_IF_ERROR(CheckQueueHolds(state, spec));
   const GangRequest request = GangRequestOf(spec);
   const absl::Status fits = CheckShapeFits(state, request.Full());
   const int spares = request.Spares();

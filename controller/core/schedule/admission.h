@@ -19,9 +19,13 @@ inline constexpr std::size_t kMaxOpenJobs = 100'000;
 
 // Checks whether the cluster accepts a job. The job's spec must be complete and valid
 // (submission.h). ALREADY_EXISTS: a live job has the same name or checkpoint directory.
-// FAILED_PRECONDITION: the cluster is too small. The message names the largest shape that fits.
+// NOT_FOUND: no queue has the name. FAILED_PRECONDITION: the cluster is too small, or the limits of
+// the queue. The message names the largest shape that fits.
 // RESOURCE_EXHAUSTED: too many jobs have not ended.
 absl::Status Admit(const ClusterState& state, const v1::JobSpec& spec);
+
+// NOT_FOUND: no queue has this name. The message lists the queues.
+absl::Status CheckQueueExists(const ClusterState& state, const std::string& name);
 
 // ALREADY_EXISTS: a job that has not ended writes checkpoints to the same directory. Differently
 // spelled paths of one directory are recognized. Two jobs with one directory would delete and

@@ -185,5 +185,92 @@ TEST_F(ScheduleTest, AnOlderScheduleIsRenderedFromThePresentState) {
   EXPECT_EQ(PendingCodeOf(view, cluster_.state.jobs.at(later)), v1::PENDING_CODE_PRIORITY);
 }
 
+// Nodes a and b have two slots each.
+class BackfillTest : public ScheduleTest {
+ protected:
+  int64_t SubmitWithLimit(const std::string& name, int nodes, int slots, int64_t limit_s) {
+    v1::JobSpec spec = TestSpec(name, nodes, slots);
+    if (limit_s > 0) spec.mutable_time_limit()->set_seconds(limit_s);
+    return cluster_.Submit(spec);
+  }
+  void SetQuota(int max_slots, int max_slots_per_user) {
+    v1::Queue& queue = cluster_.state.queues["default"];
+    queue.set_name("default");
+    v1::SlotQuota& quota = *queue.add_quotas();
+    quota.set_device(v1::DEVICE_KIND_CPU);
+    quota.set_max_slots(max_slots);
+    quota.set_max_slots_per_user(max_slots_per_user);
+  }
+};
+
+TEST_F(BackfillTest, OnlyAJobThatEndsBeforeThePromiseStarts) {
+  cluster_.RunJob(SubmitWithLimit("runs", 1, 2, 1000));
+  const int64_t head = SubmitWithLimit("head", 2, 2, 0);
+  const int64_t longer = SubmitWithLimit("longer", 1, 1, 1001);
+  const int64_t shorter = SubmitWithLimit("shorter", 1, 1, 500);
+  const int64_t unlimited = SubmitWithLimit("unlimited", 1, 1, 0);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.StateOf(shorter), v1::JOB_STATE_STARTING);
+  EXPECT_EQ(cluster_.StateOf(longer), v1::JOB_STATE_QUEUED);
+  EXPECT_EQ(cluster_.StateOf(unlimited), v1::JOB_STATE_QUEUED);
+  const Schedule schedule = Next();
+  EXPECT_EQ(schedule.heads.at(v1::DEVICE_KIND_CPU).job_id, head);
+  EXPECT_NEAR(static_cast<double>(schedule.heads.at(v1::DEVICE_KIND_CPU).promised - cluster_.now),
+              1'000'000, 1000);
+  EXPECT_THAT(Why(head).message(), HasSubstr("are free within 16 min"));
+  EXPECT_EQ(Why(head).promised_ms(), schedule.heads.at(v1::DEVICE_KIND_CPU).promised);
+  EXPECT_EQ(Why(longer).code(), v1::PENDING_CODE_PRIORITY);
+  EXPECT_THAT(Why(unlimited).advice(), HasSubstr("has no `time_limit`"));
+}
+
+TEST_F(BackfillTest, TheShortestLimitIsTriedFirst) {
+  cluster_.RunJob(SubmitWithLimit("runs", 1, 2, 1000));
+  SubmitWithLimit("head", 2, 2, 0);
+  const int64_t longer = SubmitWithLimit("longer", 1, 2, 900);
+  const int64_t shorter = SubmitWithLimit("shorter", 1, 2, 100);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.StateOf(shorter), v1::JOB_STATE_STARTING);
+  EXPECT_EQ(cluster_.StateOf(longer), v1::JOB_STATE_QUEUED);
+}
+
+TEST_F(BackfillTest, JobsOfAnotherKindDoNotWaitForTheHead) {
+  v1::Hello hello = cluster_.HelloOf("b");
+  hello.mutable_inventory()->mutable_slots(1)->set_kind(v1::DEVICE_KIND_GPU);
+  hello.set_incarnation("2");
+  cluster_.Do(AttachWorker{hello});
+  cluster_.OpenStream("b");
+  cluster_.RunJob(SubmitWithLimit("runs", 1, 2, 0));
+  SubmitWithLimit("head", 1, 2, 0);
+  v1::JobSpec gpu = TestSpec("gpu", 1, 1);
+  gpu.mutable_resources()->set_device(v1::DEVICE_KIND_GPU);
+  const int64_t other = cluster_.Submit(gpu);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.StateOf(other), v1::JOB_STATE_STARTING);
+}
+
+TEST_F(BackfillTest, AQueueOrUserAtItsLimitWaitsAndBlocksNobody) {
+  SetQuota(0, 2);
+  cluster_.RunJob(SubmitWithLimit("first", 1, 2, 0));
+  const int64_t second = SubmitWithLimit("second", 1, 1, 0);
+  v1::SubmitJobRequest request;
+  *request.mutable_spec() = TestSpec("other", 1, 1);
+  cluster_.Do(Checked(request, {"bob"}));
+  const int64_t other = cluster_.state.newest_job_id;
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.StateOf(other), v1::JOB_STATE_STARTING);
+  EXPECT_EQ(Why(second).code(), v1::PENDING_CODE_QUOTA);
+  EXPECT_THAT(Why(second).message(), HasSubstr("ada holds 2 in the queue default and may hold 2"));
+  cluster_.state.queues.clear();
+  SetQuota(3, 0);
+  EXPECT_THAT(Why(second).message(), HasSubstr("the queue default holds 3 and may hold 3"));
+  EXPECT_THAT(Next().heads, IsEmpty()) << "no slots are missing";
+}
+
+TEST_F(BackfillTest, OnePassDoesNotExceedALimit) {
+  SetQuota(3, 0);
+  for (const char* name : {"r", "s", "t", "u"}) SubmitWithLimit(name, 1, 1, 0);
+  EXPECT_THAT(Next().placements, SizeIs(3));
+}
+
 }  // namespace
 }  // namespace trainyard::controller

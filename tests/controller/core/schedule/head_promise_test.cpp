@@ -1,0 +1,70 @@
+#include "controller/core/schedule/head_promise.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace trainyard::controller {
+namespace {
+
+using ::testing::UnorderedElementsAre;
+
+const GangShape kTwoNodes{2, 4, v1::DEVICE_KIND_GPU};
+
+Gang On(const std::string& node, int slots) {
+  Gang gang = {{node, {}}};
+  for (int i = 0; i < slots; ++i) gang[0].slots.push_back(i);
+  return gang;
+}
+
+// Node a is free. Node b has a job on 2 slots until 100, and node c one on all slots until 50.
+std::map<std::string, ReleaseTimes> Releases() {
+  return {{"a", {0, 0, 0, 0}}, {"b", {100, 100, 0, 0}}, {"c", {50, 50, 50, 50}}};
+}
+
+TEST(HeadPromiseTest, IsTheTimeAtWhichEnoughNodesAreFree) {
+  EXPECT_EQ(HeadPromise(kTwoNodes, false, Releases()).promised(), 50);
+  EXPECT_EQ(HeadPromise({3, 4, v1::DEVICE_KIND_GPU}, false, Releases()).promised(), 100);
+  EXPECT_EQ(HeadPromise({3, 2, v1::DEVICE_KIND_GPU}, false, Releases()).promised(), 50);
+  EXPECT_EQ(HeadPromise({1, 4, v1::DEVICE_KIND_GPU}, false, Releases()).promised(), 0);
+  EXPECT_EQ(HeadPromise({4, 1, v1::DEVICE_KIND_GPU}, false, Releases()).promised(), kNever);
+  EXPECT_EQ(HeadPromise({1, 5, v1::DEVICE_KIND_GPU}, false, Releases()).promised(), kNever);
+}
+
+TEST(HeadPromiseTest, AJobMayEndInTimeOrLeaveRoom) {
+  const HeadPromise promise(kTwoNodes, false, Releases());
+  EXPECT_TRUE(promise.Allows(On("a", 4), 50));
+  EXPECT_FALSE(promise.Allows(On("a", 1), 51)) << "the head needs all of a";
+  EXPECT_TRUE(promise.Allows(On("b", 2), kNever)) << "the head does not need b";
+}
+
+TEST(HeadPromiseTest, JobsThatWereLetInCountForTheNext) {
+  HeadPromise promise({2, 2, v1::DEVICE_KIND_GPU}, false,
+                      {{"a", {0, 0}}, {"b", {0, 9}}, {"c", {9, 9}}});
+  ASSERT_EQ(promise.promised(), 9);
+  ASSERT_TRUE(promise.Allows(On("b", 1), 20)) << "a and c suffice";
+  promise.Take(On("b", 1), 20);
+  EXPECT_FALSE(promise.Allows(On("a", 1), 20));
+  EXPECT_TRUE(promise.Allows(On("a", 1), 9));
+}
+
+TEST(HeadPromiseTest, AHeadThatNeverFitsDelaysNobodyUnlessItKeepsItsNodes) {
+  const GangShape shape{4, 4, v1::DEVICE_KIND_GPU};
+  EXPECT_TRUE(HeadPromise(shape, false, Releases()).Allows(On("a", 4), kNever));
+  EXPECT_FALSE(HeadPromise(shape, true, Releases()).Allows(On("a", 1), 1));
+}
+
+TEST(HeadPromiseTest, TheSlotsThatAreFreeSoonestAreOccupied) {
+  ReleaseTimes slots = {100, 0, 50, 0};
+  OccupySlots(3, 70, slots);
+  EXPECT_THAT(slots, UnorderedElementsAre(70, 70, 70, 100));
+  OccupySlots(9, 80, slots);
+  EXPECT_THAT(slots, UnorderedElementsAre(80, 80, 80, 80));
+}
+
+TEST(HeadPromiseTest, AClassWithoutALimitHasNoLatestEnd) {
+  EXPECT_EQ(LatestEnd({}, 10), kNever);
+  EXPECT_EQ(LatestEnd({.longest_hold_ms = 5}, 10), 15);
+}
+
+}  // namespace
+}  // namespace trainyard::controller

@@ -1,0 +1,149 @@
+#include "controller/core/schedule/preemption.h"
+
+#include "controller/core/apply/apply.h"
+#include "controller/core/explain/pending_reason.h"
+#include "controller/core/schedule/expected_ends.h"
+#include "controller/core/schedule/schedule.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr int kSavedBeforeYield = 143;
+
+class PreemptionTest : public ::testing::Test {
+ protected:
+  PreemptionTest() {
+    for (const char* id : {"a", "b", "c"}) cluster_.AddNode(id, 4);
+  }
+
+  // Starts a job of trainyard-trainer, which can save.
+  int64_t Run(const std::string& name, int nodes, int slots, int priority = 0) {
+    v1::JobSpec spec = SparesSpec(name, nodes, slots, 0);
+    spec.set_priority(priority);
+    const int64_t job = cluster_.Submit(spec);
+    cluster_.RunJob(job);
+    return job;
+  }
+
+  int64_t Wait(int nodes, int slots, int priority = 0) {
+    v1::JobSpec spec = TestSpec("head", nodes, slots);
+    spec.set_priority(priority);
+    return cluster_.Submit(spec);
+  }
+
+  void Later(int64_t ms = kRunBeforePreemptionMs) { cluster_.now += ms; }
+
+  std::vector<int64_t> Victims(int64_t head) const {
+    const PlacementPass pass(cluster_.state, {});
+    const auto ends = ExpectedEndsOf(cluster_.state, cluster_.observations, cluster_.now);
+    return JobsToPreempt(cluster_.state, cluster_.state.jobs.at(head),
+                         ReleasesOf(cluster_.state, pass, v1::DEVICE_KIND_CPU, ends, cluster_.now),
+                         cluster_.now);
+  }
+
+  TestCluster cluster_;
+};
+
+TEST_F(PreemptionTest, SmallJobsOfTheCheapestNodeYieldToWholeNodes) {
+  const int64_t large = Run("large", 1, 4);
+  const int64_t two = Run("two", 1, 2);
+  const int64_t one = Run("one", 1, 1);
+  const int64_t other = Run("other", 1, 2);
+  const int64_t head = Wait(1, 4);
+  ASSERT_EQ(cluster_.Placement(large), "a:0 a:1 a:2 a:3");
+  ASSERT_EQ(cluster_.Placement(one), "b:2");
+  ASSERT_EQ(cluster_.Placement(other), "c:0 c:1");
+  Later();
+  EXPECT_THAT(Victims(head), ElementsAre(other)) << "2 slots on c are free";
+  EXPECT_THAT(Victims(Wait(2, 4)), ElementsAre(two, one, other));
+  EXPECT_THAT(Victims(Wait(3, 4)), IsEmpty()) << "`large` has more than half a node";
+}
+
+TEST_F(PreemptionTest, AHeadOfPartsOfNodesTakesNothingFromItsEquals) {
+  for (const char* name : {"r", "s", "t", "u", "v", "w"}) Run(name, 1, 2);
+  Later();
+  EXPECT_THAT(Victims(Wait(1, 2)), IsEmpty());
+  EXPECT_EQ(Victims(Wait(1, 2, 1)).size(), 1U) << "a greater priority";
+  EXPECT_THAT(Victims(Wait(1, 4, -1)), IsEmpty()) << "a smaller priority";
+}
+
+TEST_F(PreemptionTest, AnAttemptIsSparedForTenMinutes) {
+  Run("r", 3, 4);
+  const int64_t head = Wait(1, 1, 1);
+  Later(kRunBeforePreemptionMs - 1);
+  EXPECT_THAT(Victims(head), IsEmpty());
+  Later(1);
+  EXPECT_EQ(Victims(head).size(), 1U);
+}
+
+TEST_F(PreemptionTest, AProgramThatDoesNotSaveYieldsOnlyToALowerLevel) {
+  const int64_t program = cluster_.Submit(TestSpec("program", 1, 2));
+  cluster_.RunJob(program);
+  Run("r", 2, 4);
+  Later();
+  EXPECT_THAT(Victims(Wait(1, 4)), IsEmpty());
+  EXPECT_THAT(Victims(Wait(1, 4, 1)), ElementsAre(program));
+}
+
+TEST_F(PreemptionTest, NoMoreJobsYieldThanAreNeeded) {
+  const int64_t wide = Run("wide", 2, 2, -1);
+  Run("x", 1, 2);
+  Run("y", 1, 2);
+  Run("z", 1, 4);
+  Later();
+  EXPECT_THAT(Victims(Wait(2, 2, 5)), ElementsAre(wide)) << "one gang on both nodes is enough";
+}
+
+TEST_F(PreemptionTest, AHeadThatHasWaitedGetsTheSlotsAfterTheSaves) {
+  std::vector<int64_t> low;
+  for (const char* name : {"r", "s", "t"}) {
+    low.push_back(cluster_.Submit(TestSpec(name, 1, 4)));
+    cluster_.RunJob(low.back());
+  }
+  const int64_t head = Wait(2, 4, 1);
+  EXPECT_THAT(Kinds(cluster_.Pass(kWaitBeforePreemptionMs - 1000, 1000)), IsEmpty());
+  EXPECT_THAT(Kinds(cluster_.Pass(2000, 1000)), ElementsAre("AttemptYielded", "AttemptYielded"));
+  EXPECT_THAT(cluster_.Attempt(low[0]).yield().reason(),
+              HasSubstr("head (#4) has waited 10 min for 2 nodes with 4 cpu slots each"));
+  // A job of higher order does not take the slots that become free.
+  v1::JobSpec urgent = TestSpec("urgent", 1, 4);
+  urgent.set_priority(9);
+  const int64_t overtaker = cluster_.Submit(urgent);
+  for (const int64_t id : {low[0], low[1]}) {
+    cluster_.ExitAll(id, kSavedBeforeYield);
+    cluster_.ClearAll(id);
+  }
+  EXPECT_EQ(cluster_.StateOf(head), v1::JOB_STATE_STARTING);
+  EXPECT_EQ(cluster_.StateOf(overtaker), v1::JOB_STATE_QUEUED);
+  EXPECT_FALSE(cluster_.Job(head).preempts()) << "it has its slots";
+  EXPECT_EQ(cluster_.StateOf(low[0]), v1::JOB_STATE_QUEUED);
+  EXPECT_EQ(cluster_.Job(low[0]).restarts(), 0);
+}
+
+TEST_F(PreemptionTest, AJobIsPreemptedThreeTimesADayAtMost) {
+  const int64_t job = Run("r", 3, 4);
+  v1::Job& stored = cluster_.state.jobs.at(job).job;
+  const v1::Attempt live = stored.attempts(0);
+  Later();
+  for (int i = 0; i < kPreemptionsPerWindow; ++i) {
+    v1::Attempt& before = stored.mutable_attempts()->at(i);
+    before.set_state(v1::ATTEMPT_STATE_ENDED);
+    before.set_stopping_time_ms(cluster_.now);
+    before.mutable_yield()->set_cause(v1::YIELD_CAUSE_PREEMPTED);
+    *stored.add_attempts() = live;
+  }
+  const int64_t head = Wait(1, 1, 1);
+  EXPECT_THAT(Victims(head), IsEmpty());
+  Later(kPreemptionWindowMs);
+  EXPECT_THAT(Victims(head), ElementsAre(job));
+}
+
+}  // namespace
+}  // namespace trainyard::controller
