@@ -15,7 +15,7 @@ namespace trainyard::data {
 // The files that a step read from one directory.
 struct StepInput {
   std::string directory;  // absolute
-  std::string use;        // "train"; "val" and "against" for other inputs
+  std::string use;        // "train"; "val", "against" and "blend" for other inputs
   std::string plan;       // hash of the run that had written the directory; "" if none had
   int64_t files = 0;
   int64_t bytes = 0;  // on disk
@@ -45,7 +45,7 @@ struct StepSplit {
 
 struct StepReport {
   std::string directory;  // absolute
-  std::string name;       // "filter", "dedup", ...; "prepare" for token files
+  std::string name;       // "filter", "dedup", ...; "prepare" for token files; "mix"
   std::string plan;       // hash of a run; "" for token files
   bool is_complete = true;
   size_t blocks = 0;  // of a run
@@ -68,6 +68,10 @@ struct StepReport {
 
   nlohmann::ordered_json tokenizer;  // null for a run
   std::vector<StepSplit> splits;
+
+  // `sources` with their weights in the first stage, and `stages` of mix.json; null if the step is
+  // no blend.
+  nlohmann::ordered_json mix;
 
   // Sentences about missing records and changed inputs, each with the next step.
   std::vector<std::string> problems;
