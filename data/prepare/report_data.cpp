@@ -122,6 +122,29 @@ std::string TokenStepText(const StepReport& step) {
   return text;
 }
 
+// Shows the weights of the first stage.
+std::string MixStepText(const StepReport& step) {
+  std::string text = NoteRow(step.name, step.directory);
+  for (const nlohmann::ordered_json& source : step.mix["sources"]) {
+    char weight[32];
+    std::snprintf(weight, sizeof(weight), "%.4g %%", 100 * source["weight"].get<double>());
+    std::string note =
+        weight + (" of the samples, from " + ReadableCount(source["tokens"]) + " tokens");
+    if (source["epochs"].is_number()) {
+      char epochs[48];
+      std::snprintf(epochs, sizeof(epochs), ", read %.2f times", source["epochs"].get<double>());
+      note += epochs;
+    }
+    text += NoteRow("  " + source["name"].get<std::string>(), note);
+  }
+  return text;
+}
+
+std::string StepText(const StepReport& step) {
+  if (!step.mix.is_null()) return MixStepText(step);
+  return step.splits.empty() ? RunStepText(step) : TokenStepText(step);
+}
+
 // Lengths of which half and a tenth of the documents are longer. They are known up to a factor
 // of 2.
 std::string LengthsText(const ChainReport& report) {
@@ -174,7 +197,7 @@ std::string ReportText(const ChainReport& report) {
   std::string text = header;
   std::string problems;
   for (const StepReport& step : report.steps) {
-    text += StepInputsText(step) + (step.splits.empty() ? RunStepText(step) : TokenStepText(step));
+    text += StepInputsText(step) + StepText(step);
     for (const std::string& problem : step.problems) problems += "problem: " + problem + "\n";
   }
   if (report.omits_steps) {

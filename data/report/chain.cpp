@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "data/report/dataset_step.h"
+#include "data/report/mix_step.h"
 #include "data/report/run_step.h"
 #include "data/stages/read_run.h"
 #include "proto/support/status_macros.h"
@@ -15,6 +16,7 @@ namespace {
 
 absl::StatusOr<StepReport> ReadStep(const std::string& directory) {
   if (IsRunDirectory(directory)) return ReadRunStep(directory);
+  if (IsMixDirectory(directory)) return ReadMixStep(directory);
   absl::StatusOr<StepReport> step = ReadDatasetStep(directory);
   if (!absl::IsNotFound(step.status())) return step;
   return absl::NotFoundError(directory +
@@ -45,8 +47,9 @@ class ChainReader {
 
  private:
   void AddInput(StepInput* input, StepReport* step) {
+    const bool is_data_set = input->use == "blend";
     // References are compared with documents, but do not become part of the data set.
-    if (input->plan.empty() || input->use == "against") return;
+    if ((input->plan.empty() && !is_data_set) || input->use == "against") return;
     // The limit also ends cycles, which only changed directories can form.
     if (begun_ == ChainReport::kStepsMax) {
       report_.omits_steps = true;
@@ -59,7 +62,8 @@ class ChainReader {
       return;
     }
     input->step = *index;
-    if (report_.steps[*index].plan == input->plan) return;
+    // ReadMixStep compares data sets.
+    if (is_data_set || report_.steps[*index].plan == input->plan) return;
     step->problems.push_back(input->directory + " was written by another run (plan " + input->plan +
                              ") when " + step->directory +
                              " was made; repeat the later commands to use the new contents");

@@ -167,9 +167,11 @@ ordered_json StepJson(const StepReport& step) {
   AddInputs(step.inputs, &json);
   json["bad_lines"] = step.bad_lines;
   json["repaired"] = step.repaired;
-  const bool is_run = step.splits.empty();
+  const bool has_tokens = !step.splits.empty();
+  const bool is_run = !has_tokens && step.mix.is_null();
   json["run"] = is_run ? RunJson(step) : ordered_json();
-  json["tokens"] = is_run ? ordered_json() : TokensJson(step);
+  json["tokens"] = has_tokens ? TokensJson(step) : ordered_json();
+  json["mix"] = step.mix;
   json["problems"] = step.problems;
   return json;
 }

@@ -15,7 +15,7 @@ namespace trainyard::data {
 // The files that a step read from one directory.
 struct StepInput {
   std::string directory;  // absolute
-  std::string use;        // "train"; "val" and "against" for other inputs
+  std::string use;        // "train"; "val", "against" and "blend" for other inputs
   std::string plan;       // hash of the run that had written the directory; "" if none had
   int64_t files = 0;
   int64_t bytes = 0;  // on disk
@@ -63,7 +63,7 @@ struct StepReport {
   static constexpr size_t kSlowBlocksListed = 3;
 
   std::string directory;  // absolute
-  std::string name;       // "filter", "dedup", ...; "prepare" for token files
+  std::string name;       // "filter", "dedup", ...; "prepare" for token files; "mix"
   std::string plan;       // hash of a run; "" for token files
   bool is_complete = true;
   size_t blocks = 0;  // of a run
@@ -90,6 +90,10 @@ struct StepReport {
   // The training documents of both splits by their original directory. Known for token files of
   // `data run`.
   std::vector<StepSource> sources;
+
+  // `sources` with their weights in the first stage, and `stages` of mix.json; null if the step is
+  // no blend.
+  nlohmann::ordered_json mix;
 
   // Sentences about missing records and changed inputs, each with the next step.
   std::vector<std::string> problems;
