@@ -12,6 +12,7 @@
 #include "cli/commands/planning/convert.h"
 #include "cli/commands/planning/cost.h"
 #include "cli/commands/planning/scale.h"
+#include "cli/commands/queues/queue_commands.h"
 #include "cli/commands/recipes/recipe_commands.h"
 #include "cli/commands/server/dashboard.h"
 #include "cli/commands/server/server_commands.h"
@@ -67,6 +68,7 @@ void BuildGrammar(Grammar& grammar) {
   AddShared(grammar);
   AddDev(app, grammar);
   AddJobCommands(app, grammar);
+  AddQueueCommands(app, grammar);
   AddNodeCommands(app, grammar);
   AddCheckpointCommands(app, grammar);
   AddServerCommands(app, grammar);

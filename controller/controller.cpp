@@ -250,7 +250,7 @@ struct Controller::Parts {
         listening,
         StartServer(options.listen,
                     {&services.workers, &services.jobs, &logs, &services.metrics, &services.nodes,
-                     &services.reports, &services.server_info, &services.access},
+                     &services.queues, &services.reports, &services.server_info, &services.access},
                     [this](const std::string& method, const std::string& code, double seconds) {
                       exporter.ObserveCall(method, code, seconds);
                     },

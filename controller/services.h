@@ -10,6 +10,7 @@
 #include "controller/rpc/job_service.h"
 #include "controller/rpc/metric_service.h"
 #include "controller/rpc/node_service.h"
+#include "controller/rpc/queue_service.h"
 #include "controller/rpc/report_service.h"
 #include "controller/rpc/worker_control_service.h"
 #include "controller/worker_sessions.h"
@@ -25,6 +26,7 @@ struct Services {
         jobs(api),
         metrics(api),
         nodes(api),
+        queues(api),
         reports(api),
         server_info(api),
         access(api, door.prover, std::move(describe_login)) {}
@@ -33,6 +35,7 @@ struct Services {
   JobService jobs;
   MetricService metrics;
   NodeService nodes;
+  QueueService queues;
   ReportService reports;
   ServerService server_info;
   AccessService access;

@@ -15,6 +15,7 @@
 #include "trainyard/v1/log_service.grpc.pb.h"
 #include "trainyard/v1/metric_service.grpc.pb.h"
 #include "trainyard/v1/node_service.grpc.pb.h"
+#include "trainyard/v1/queue_service.grpc.pb.h"
 #include "trainyard/v1/report_service.grpc.pb.h"
 
 namespace trainyard::cli {
@@ -60,6 +61,7 @@ struct Client::Connection {
       : channel(std::move(made)),
         jobs(channel),
         nodes(channel),
+        queues(channel),
         servers(channel),
         logs(channel),
         metrics(channel),
@@ -69,6 +71,7 @@ struct Client::Connection {
   std::shared_ptr<grpc::Channel> channel;
   v1::JobService::Stub jobs;
   v1::NodeService::Stub nodes;
+  v1::QueueService::Stub queues;
   v1::ServerService::Stub servers;
   v1::LogService::Stub logs;
   v1::MetricService::Stub metrics;
@@ -172,6 +175,10 @@ TRAINYARD_CALL(CordonNode, nodes)
 TRAINYARD_CALL(ReleaseNode, nodes)
 TRAINYARD_CALL(RemoveNode, nodes)
 TRAINYARD_CALL(CheckNodes, nodes)
+TRAINYARD_CALL(ListQueues, queues)
+TRAINYARD_CALL(SetQueue, queues)
+TRAINYARD_CALL(DeleteQueue, queues)
+TRAINYARD_CALL(MoveJob, queues)
 TRAINYARD_CALL(CheckStores, servers)
 TRAINYARD_CALL(CreateLoginCode, access)
 TRAINYARD_CALL(WhoAmI, access)

@@ -17,6 +17,7 @@
 #include "trainyard/v1/log_service.pb.h"
 #include "trainyard/v1/metric_service.pb.h"
 #include "trainyard/v1/node_service.pb.h"
+#include "trainyard/v1/queue_service.pb.h"
 #include "trainyard/v1/report_service.pb.h"
 
 namespace trainyard::cli {
@@ -69,6 +70,10 @@ class Client {
   absl::StatusOr<v1::ReleaseNodeResponse> ReleaseNode(const v1::ReleaseNodeRequest& request);
   absl::StatusOr<v1::RemoveNodeResponse> RemoveNode(const v1::RemoveNodeRequest& request);
   absl::StatusOr<v1::CheckNodesResponse> CheckNodes(const v1::CheckNodesRequest& request);
+  absl::StatusOr<v1::ListQueuesResponse> ListQueues(const v1::ListQueuesRequest& request);
+  absl::StatusOr<v1::SetQueueResponse> SetQueue(const v1::SetQueueRequest& request);
+  absl::StatusOr<v1::DeleteQueueResponse> DeleteQueue(const v1::DeleteQueueRequest& request);
+  absl::StatusOr<v1::MoveJobResponse> MoveJob(const v1::MoveJobRequest& request);
   absl::StatusOr<v1::CheckStoresResponse> CheckStores(const v1::CheckStoresRequest& request);
   absl::StatusOr<v1::CreateLoginCodeResponse> CreateLoginCode(
       const v1::CreateLoginCodeRequest& request);

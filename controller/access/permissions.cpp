@@ -45,6 +45,11 @@ constexpr auto kPermissions = std::to_array<Permission>({
     {.routes = {"getRecipe"}},
     {.routes = {"planLayout"}},
 
+    {.method = "QueueService/ListQueues", .routes = {"listQueues"}},
+    {.method = "QueueService/SetQueue", .routes = {"setQueue"}},
+    {.method = "QueueService/DeleteQueue", .routes = {"deleteQueue"}},
+    {.method = "QueueService/MoveJob", .routes = {"moveJob"}},
+
     {.method = "NodeService/ListNodes", .routes = {"listNodes"}},
     {.method = "NodeService/GetNode", .routes = {"getNode"}},
     {.method = "NodeService/CordonNode", .routes = {"cordonNode", "uncordonNode", "drainNode"}},

@@ -397,6 +397,11 @@ void handlers::ResumeJob(const Api& api, const Principal& principal, v1::ResumeJ
   ChangeJob(api, controller::ResumeJob{request, principal}, request.job(), std::move(reply));
 }
 
+void handlers::MoveJob(const Api& api, const Principal& principal, v1::MoveJobRequest request,
+                       Reply<v1::MoveJobResponse> reply) {
+  ChangeJob(api, controller::MoveInQueue{request, principal}, request.job(), std::move(reply));
+}
+
 void handlers::WriteNote(const Api& api, const Principal& principal, v1::WriteNoteRequest request,
                          Reply<v1::WriteNoteResponse> reply) {
   const std::string job = request.job();

@@ -4,6 +4,7 @@
 
 #include "controller/api/api.h"
 #include "trainyard/v1/job_service.pb.h"
+#include "trainyard/v1/queue_service.pb.h"
 
 namespace trainyard::controller {
 
@@ -21,6 +22,8 @@ void PauseJob(const Api& api, const Principal& principal, v1::PauseJobRequest re
               Reply<v1::PauseJobResponse> reply);
 void ResumeJob(const Api& api, const Principal& principal, v1::ResumeJobRequest request,
                Reply<v1::ResumeJobResponse> reply);
+void MoveJob(const Api& api, const Principal& principal, v1::MoveJobRequest request,
+             Reply<v1::MoveJobResponse> reply);
 void WriteNote(const Api& api, const Principal& principal, v1::WriteNoteRequest request,
                Reply<v1::WriteNoteResponse> reply);
 void DeleteNote(const Api& api, const Principal& principal, v1::DeleteNoteRequest request,

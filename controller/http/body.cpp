@@ -12,6 +12,7 @@
 #include "nlohmann/json.hpp"
 #include "proto/jobspec/loader.h"
 #include "proto/jobspec/schema.h"
+#include "proto/json/enum_text.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller::http {
@@ -42,6 +43,19 @@ int DepthOf(const std::string& text) {
   return deepest;
 }
 
+// Returns an error if the object has a key that is not in `keys`.
+absl::Status CheckKeys(const Json& json, const std::vector<std::string>& keys) {
+  for (const auto& [key, value] : json.items()) {
+    if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
+    const std::string nearest = NearestName(key, keys);
+    return absl::InvalidArgumentError(
+        absl::StrCat("unknown key `", key, "`",
+                     nearest.empty() ? absl::StrCat("; the keys are ", absl::StrJoin(keys, ", "))
+                                     : absl::StrCat("; did you mean `", nearest, "`?")));
+  }
+  return absl::OkStatus();
+}
+
 // Parses the body as an object. Keys other than the given keys are errors.
 absl::StatusOr<Json> ReadObject(const std::string& body, const std::vector<std::string>& keys) {
   if (body.empty()) return Json::object();
@@ -56,14 +70,7 @@ absl::StatusOr<Json> ReadObject(const std::string& body, const std::vector<std::
     return absl::InvalidArgumentError(absl::StrCat("the body is not JSON: ", error.what()));
   }
   if (!json.is_object()) return absl::InvalidArgumentError("the body must be a JSON object");
-  for (const auto& [key, value] : json.items()) {
-    if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
-    const std::string nearest = NearestName(key, keys);
-    return absl::InvalidArgumentError(
-        absl::StrCat("unknown key `", key, "`",
-                     nearest.empty() ? absl::StrCat("; the keys are ", absl::StrJoin(keys, ", "))
-                                     : absl::StrCat("; did you mean `", nearest, "`?")));
-  }
+  TRAINYARD_RETURN_IF_ERROR(CheckKeys(json, keys));
   return json;
 }
 
@@ -167,6 +174,51 @@ std::vector<v1::Origin> ToOrigins(const Origins& origins) {
   return list;
 }
 
+// Returns a number of 32 bits, or nullopt if the key is missing.
+absl::StatusOr<std::optional<int>> SmallNumberOf(const Json& json, const char* key) {
+  TRAINYARD_ASSIGN_OR_RETURN(const auto number, WholeNumberOf(json, key));
+  if (!number.has_value()) return std::nullopt;
+  if (*number < std::numeric_limits<int>::min() || *number > std::numeric_limits<int>::max()) {
+    return absl::InvalidArgumentError(absl::StrCat(key, ": ", *number, " is out of range"));
+  }
+  return static_cast<int>(*number);
+}
+
+absl::StatusOr<v1::SlotQuota> QuotaOf(const Json& json) {
+  if (!json.is_object()) return absl::InvalidArgumentError("quotas: must be a list of objects");
+  TRAINYARD_RETURN_IF_ERROR(
+      CheckKeys(json, {"device", "nominal", "max_slots", "max_slots_per_user"}));
+  v1::SlotQuota quota;
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string device, TextOf(json, "device"));
+  const auto* kind = EnumValueByShortName(*v1::DeviceKind_descriptor(), device);
+  if (kind == nullptr) return absl::InvalidArgumentError("device: must be gpu or cpu");
+  quota.set_device(static_cast<v1::DeviceKind>(kind->number()));
+  TRAINYARD_ASSIGN_OR_RETURN(const auto nominal, SmallNumberOf(json, "nominal"));
+  TRAINYARD_ASSIGN_OR_RETURN(const auto most, SmallNumberOf(json, "max_slots"));
+  TRAINYARD_ASSIGN_OR_RETURN(const auto per_user, SmallNumberOf(json, "max_slots_per_user"));
+  quota.set_nominal(nominal.value_or(0));
+  quota.set_max_slots(most.value_or(0));
+  quota.set_max_slots_per_user(per_user.value_or(0));
+  return quota;
+}
+
+absl::StatusOr<v1::Queue> QueueOf(const Json& json) {
+  TRAINYARD_RETURN_IF_ERROR(CheckKeys(json, {"name", "shares", "tier", "quotas"}));
+  v1::Queue queue;
+  TRAINYARD_ASSIGN_OR_RETURN(*queue.mutable_name(), TextOf(json, "name"));
+  TRAINYARD_ASSIGN_OR_RETURN(const auto shares, SmallNumberOf(json, "shares"));
+  TRAINYARD_ASSIGN_OR_RETURN(const auto tier, SmallNumberOf(json, "tier"));
+  queue.set_shares(shares.value_or(0));
+  queue.set_tier(tier.value_or(0));
+  const auto quotas = json.find("quotas");
+  if (quotas == json.end()) return queue;
+  if (!quotas->is_array()) return absl::InvalidArgumentError("quotas: must be a list of objects");
+  for (const Json& one : *quotas) {
+    TRAINYARD_ASSIGN_OR_RETURN(*queue.add_quotas(), QuotaOf(one));
+  }
+  return queue;
+}
+
 }  // namespace
 
 absl::StatusOr<v1::SubmitJobRequest> ReadSubmitBody(const std::string& body) {
@@ -263,6 +315,27 @@ absl::StatusOr<v1::WriteNoteRequest> ReadNoteBody(const std::string& body) {
   if (step.has_value()) request.set_step(*step);
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_text(), TextOf(json, "text"));
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_user(), TextOf(json, "user"));
+  return request;
+}
+
+absl::StatusOr<v1::MoveJobRequest> ReadMoveBody(const std::string& body) {
+  TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"queue", "priority", "user"}));
+  v1::MoveJobRequest request;
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_queue(), TextOf(json, "queue"));
+  TRAINYARD_ASSIGN_OR_RETURN(const auto priority, SmallNumberOf(json, "priority"));
+  if (priority.has_value()) request.set_priority(*priority);
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_user(), TextOf(json, "user"));
+  return request;
+}
+
+absl::StatusOr<v1::SetQueueRequest> ReadQueueBody(const std::string& body) {
+  TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"queue", "user"}));
+  v1::SetQueueRequest request;
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_user(), TextOf(json, "user"));
+  const auto queue = json.find("queue");
+  if (queue == json.end()) return request;
+  if (!queue->is_object()) return absl::InvalidArgumentError("queue: must be an object");
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_queue(), QueueOf(*queue));
   return request;
 }
 

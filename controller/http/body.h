@@ -9,6 +9,7 @@
 #include "trainyard/v1/job_service.pb.h"
 #include "trainyard/v1/node_service.pb.h"
 #include "trainyard/v1/planner.pb.h"
+#include "trainyard/v1/queue_service.pb.h"
 
 namespace trainyard::controller::http {
 
@@ -25,6 +26,9 @@ absl::StatusOr<v1::StopJobRequest> ReadStopBody(const std::string& body);
 absl::StatusOr<v1::PauseJobRequest> ReadPauseBody(const std::string& body);
 absl::StatusOr<v1::ResumeJobRequest> ReadResumeBody(const std::string& body);
 absl::StatusOr<v1::WriteNoteRequest> ReadNoteBody(const std::string& body);
+absl::StatusOr<v1::MoveJobRequest> ReadMoveBody(const std::string& body);
+// The name in `queue` may be missing, because the path has it.
+absl::StatusOr<v1::SetQueueRequest> ReadQueueBody(const std::string& body);
 absl::StatusOr<v1::CordonNodeRequest> ReadCordonBody(const std::string& body);
 // A body without drain_after_ms drains the node now.
 absl::StatusOr<v1::CordonNodeRequest> ReadDrainBody(const std::string& body);

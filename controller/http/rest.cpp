@@ -21,6 +21,7 @@
 #include "controller/api/loss_curve.h"
 #include "controller/api/node_view.h"
 #include "controller/api/planner_handlers.h"
+#include "controller/api/queue_handlers.h"
 #include "controller/api/report.h"
 #include "controller/api/series.h"
 #include "controller/api/session_handlers.h"
@@ -274,6 +275,8 @@ void Rest::ChangeJob(const Call& call) {
       return handle.operator()<v1::ResumeJobResponse>(ReadResumeBody(body), handlers::ResumeJob);
     case Operation::kWriteNote:
       return handle.operator()<v1::WriteNoteResponse>(ReadNoteBody(body), handlers::WriteNote);
+    case Operation::kMoveJob:
+      return handle.operator()<v1::MoveJobResponse>(ReadMoveBody(body), handlers::MoveJob);
     case Operation::kDeleteNote:
       return handle.operator()<v1::DeleteNoteResponse>(NoteDeletion(call.parameters),
                                                        handlers::DeleteNote);
@@ -310,6 +313,7 @@ void Rest::RunAboutJob(const Call& call) {
     case Operation::kResumeJob:
     case Operation::kWriteNote:
     case Operation::kDeleteNote:
+    case Operation::kMoveJob:
       return ChangeJob(call);
     case Operation::kDeleteJob: {
       v1::DeleteJobRequest request = DeleteRequest(call.parameters);
@@ -411,11 +415,37 @@ void Rest::ReleaseNode(const Call& call) {
              RespondJson<v1::ReleaseNodeResponse>(api_, call.respond, call.path));
 }
 
+void Rest::RunAboutQueues(const Call& call) {
+  const std::string name = call.parameters.Text("queue");
+  if (call.route->operation == Operation::kDeleteQueue) {
+    v1::DeleteQueueRequest request;
+    request.set_name(name);
+    request.set_user(call.parameters.Text("user"));
+    return call.AskAs(request.user(), api_, handlers::DeleteQueue, request,
+                      RespondJson<v1::DeleteQueueResponse>(api_, call.respond, call.path));
+  }
+  if (call.route->operation == Operation::kSetQueue) {
+    auto request = ReadQueueBody(call.request->body);
+    if (!request.ok()) return call.Refuse(request.status());
+    request->mutable_queue()->set_name(name);
+    return call.AskAs(request->user(), api_, handlers::SetQueue, *request,
+                      RespondJson<v1::SetQueueResponse>(api_, call.respond, call.path));
+  }
+  v1::ListQueuesRequest request;
+  request.set_limit(static_cast<int>(call.parameters.Integer("limit")));
+  call.Ask(api_, handlers::ListQueues, request,
+           RespondJson<v1::ListQueuesResponse>(api_, call.respond, call.path));
+}
+
 void Rest::RunAboutCluster(const Call& call) {
   switch (call.route->operation) {
     case Operation::kGetServer:
       return call.Ask(api_, handlers::GetServerInfo,
                       RespondJson<v1::GetServerInfoResponse>(api_, call.respond, call.path));
+    case Operation::kListQueues:
+    case Operation::kSetQueue:
+    case Operation::kDeleteQueue:
+      return RunAboutQueues(call);
     case Operation::kListNodes:
       return call.Ask(api_, handlers::ListNodes,
                       RespondJson<v1::ListNodesResponse>(api_, call.respond, call.path,

@@ -29,6 +29,7 @@ class Rest {
   void Run(const Call& call);
   void RunAboutJob(const Call& call);
   void ChangeJob(const Call& call);
+  void RunAboutQueues(const Call& call);
   void RunAboutCluster(const Call& call);
   void ReadLogs(const Call& call);
   void ReadSeries(const Call& call);

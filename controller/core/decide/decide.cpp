@@ -216,7 +216,7 @@ absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const R
   if (const auto* deletion = std::get_if<DeleteQueue>(&request)) {
     return DecideDeleteQueue(state, deletion->request, deletion->principal, now);
   }
-  if (const auto* move = std::get_if<MoveJob>(&request)) {
+  if (const auto* move = std::get_if<MoveInQueue>(&request)) {
     return DecideMoveJob(state, move->request, move->principal, now);
   }
   if (const auto* cordon = std::get_if<CordonNode>(&request)) {

@@ -93,7 +93,7 @@ struct DeleteQueue {
 };
 
 // A user's request to change the queue or the priority of a job.
-struct MoveJob {
+struct MoveInQueue {
   static constexpr RequestSource kSource = RequestSource::kUser;
   v1::MoveJobRequest request;
   Principal principal;
@@ -183,7 +183,7 @@ struct ChooseLayout {
 };
 
 using Request = std::variant<JobSubmission, StopJob, PauseJob, ResumeJob, ExtendJob, WriteNote,
-                             DeleteNote, DeleteJob, SetQueue, DeleteQueue, MoveJob, CordonNode,
+                             DeleteNote, DeleteJob, SetQueue, DeleteQueue, MoveInQueue, CordonNode,
                              ReleaseNode, RemoveNode, AttachWorker, ReceiveFact, ReceiveTelemetry,
                              ReportLeftOut, ChooseLayout, ReportLostEvents>;
 
