@@ -28,6 +28,8 @@ struct ProgramRules {
   // The ranks may save checkpoints: the job gets a checkpoint directory, and steps after the newest
   // checkpoint are at risk. A program without checkpoints keeps its results itself.
   bool saves = true;
+  // A program that is asked to stop loses almost no work.
+  bool stops_without_loss = true;
   // The steps of a run are alike. A lower rate than before is then a finding about the run.
   bool has_equal_steps = true;
   // Rank 0 distributes the work, and the run is complete when rank 0 has exited with 0. If another
@@ -46,7 +48,9 @@ inline constexpr std::array kProgramRules{
                  .saves = false,
                  .has_equal_steps = false,
                  .first_rank_leads = true},
-    ProgramRules{.program = JobProgram::kCommand, .text = "runs its own `command`"},
+    ProgramRules{.program = JobProgram::kCommand,
+                 .text = "runs its own `command`",
+                 .stops_without_loss = false},
 };
 
 // Specs of older releases have no kind. They describe training.

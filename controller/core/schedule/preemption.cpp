@@ -106,7 +106,7 @@ class VictimSearch {
     if (level != level_) return level < level_;
     const int slots = LiveAttempt(entry)->ranks_size();
     return shape_.slots_per_node == total && 2 * slots <= total &&
-           ProgramRulesOf(entry.job.spec()).saves;
+           ProgramRulesOf(entry.job.spec()).stops_without_loss;
   }
 
   // Returns the cheapest jobs of the node that give the head its missing slots, without those that
