@@ -32,8 +32,8 @@ inline constexpr int64_t kRestartCostMs = 120'000;
 // A running job may be preempted
 // - if its queue has a lower tier, or the same tier and the job a lower priority; or
 // - if tier and priority are equal, the head requests whole nodes, and the running job has at most
-//   half a node. Small jobs find other slots soon, but as long as they are spread over the nodes,
-//   no node becomes free for a large gang.
+//   half a node and loses almost no work when it stops. Small jobs find other slots soon, but as
+//   long as they are spread over the nodes, no node becomes free for a large gang.
 std::vector<int64_t> JobsToPreempt(const ClusterState& state, const JobEntry& head,
                                    const std::map<std::string, ReleaseTimes>& releases,
                                    Timestamp now);
