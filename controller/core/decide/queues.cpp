@@ -31,7 +31,7 @@ absl::Status CheckName(const std::string& name) {
   static const RE2 kName("[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?");
   if (RE2::FullMatch(name, kName)) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
-      "the queue name `", Utf8Prefix(name, 80),
+      "the queue name `", std::string(Utf8Prefix(name, 80)),
       "` is not valid; use lower-case letters, digits, `.`, `_` and `-`, at most 63 characters"));
 }
 

@@ -25,9 +25,9 @@ struct KindSums {
   double shares = 0;
 };
 
-class Report {
+class QueueSums {
  public:
-  explicit Report(const ClusterView& view) : view_(view) {
+  explicit QueueSums(const ClusterView& view) : view_(view) {
     names_.insert(kDefaultQueue);
     for (const auto& [name, queue] : view.state.queues) names_.insert(name);
     for (const auto& [key, usage] : view.state.usages) {
@@ -141,7 +141,7 @@ v1::QueuedJob Queued(const JobEntry& entry, PendingExplainer& explainer) {
 
 v1::ListQueuesResponse QueueReport(const ClusterView& view, int limit) {
   v1::ListQueuesResponse response;
-  const Report report(view);
+  const QueueSums report(view);
   for (const std::string& name : report.names()) *response.add_queues() = report.StateOf(name);
   PendingExplainer explainer(view);
   for (const v1::DeviceKind kind : kDeviceKinds) {
@@ -157,7 +157,7 @@ v1::ListQueuesResponse QueueReport(const ClusterView& view, int limit) {
 }
 
 v1::QueueState QueueStateOf(const ClusterView& view, const std::string& name) {
-  return Report(view).StateOf(name);
+  return QueueSums(view).StateOf(name);
 }
 
 }  // namespace trainyard::controller

@@ -136,7 +136,7 @@ absl::Status CheckQueueExists(const ClusterState& state, const std::string& name
   for (const auto& [other, queue] : state.queues) {
     if (other != kDefaultQueue && names.size() < 20) names.push_back(other);
   }
-  return absl::NotFoundError(absl::StrCat("no queue is called `", Utf8Prefix(name, 80),
+  return absl::NotFoundError(absl::StrCat("no queue is called `", std::string(Utf8Prefix(name, 80)),
                                           "`; queues: ", absl::StrJoin(names, ", "),
                                           "; `trainyard queue set NAME` creates one"));
 }
