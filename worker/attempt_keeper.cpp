@@ -176,6 +176,10 @@ void AttemptKeeper::Signal(const RankKey& key, bool kill) {
   runner_.Signal(key, PlaceOf(key), kill);
 }
 
+void AttemptKeeper::SendUserSignal(const RankKey& key, bool second) {
+  runner_.SendUserSignal(key, PlaceOf(key), second);
+}
+
 absl::Status AttemptKeeper::WriteOrder(const RankKey& key, const std::string& order) {
   return folders_.WriteOrder(key, order);
 }

@@ -80,6 +80,7 @@ class AttemptKeeper final : public AttemptIo {
   void Launch(const v1::StartAttempt& command, const RankKey& key) override;
   void CancelLaunch(const RankKey& key) override { runner_.CancelLaunch(key); }
   void Signal(const RankKey& key, bool kill) override;
+  void SendUserSignal(const RankKey& key, bool second) override;
   absl::Status WriteOrder(const RankKey& key, const std::string& order) override;
   void Observe(const RankKey& key) override;
   std::string Stacks(int64_t pid) override;

@@ -174,6 +174,13 @@ void RankRunner::Signal(const RankKey& key, const RankPlace& place, bool kill) {
   });
 }
 
+void RankRunner::SendUserSignal(const RankKey& key, const RankPlace& place, bool second) {
+  asio::post(LaneOf(key), [key, place, second] {
+    LogSignal(key, second ? "SIGUSR2" : "SIGUSR1",
+              SignalRank(place, second ? RankSignal::kUser2 : RankSignal::kUser1));
+  });
+}
+
 void RankRunner::Kill(const RankKey& key, const RankPlace& place) {
   if (!killing_.insert(key).second) return;
   asio::post(LaneOf(key), [this, weak = std::weak_ptr(self_), key, place] {

@@ -79,6 +79,8 @@ class RankRunner {
   // Sends SIGTERM, or SIGKILL if `kill` is true. If another kill of the rank is already queued, the
   // two are merged.
   void Signal(const RankKey& key, const RankPlace& place, bool kill);
+  // Sends SIGUSR1, or SIGUSR2 if `second` is true, to the rank's own process.
+  void SendUserSignal(const RankKey& key, const RankPlace& place, bool second);
   // Observes the rank now and, if the rank is running, again when the rank ends. Kills the
   // processes left by an ended rank if no shim kills them.
   void Observe(const RankKey& key, const RankPlace& place);

@@ -60,6 +60,7 @@ class Client {
   absl::StatusOr<v1::StopJobResponse> StopJob(const v1::StopJobRequest& request);
   absl::StatusOr<v1::PauseJobResponse> PauseJob(const v1::PauseJobRequest& request);
   absl::StatusOr<v1::ResumeJobResponse> ResumeJob(const v1::ResumeJobRequest& request);
+  absl::StatusOr<v1::ExtendJobResponse> ExtendJob(const v1::ExtendJobRequest& request);
   absl::StatusOr<v1::WriteNoteResponse> WriteNote(const v1::WriteNoteRequest& request);
   absl::StatusOr<v1::DeleteNoteResponse> DeleteNote(const v1::DeleteNoteRequest& request);
   absl::StatusOr<v1::DeleteJobResponse> DeleteJob(const v1::DeleteJobRequest& request);

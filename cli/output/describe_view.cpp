@@ -17,6 +17,7 @@
 #include "proto/jobspec/auto_layout.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/gang_size.h"
+#include "proto/support/job_state.h"
 #include "proto/text/duration_text.h"
 
 namespace trainyard::cli {
@@ -65,6 +66,21 @@ void AddHealth(const v1::JobHealth& health, Timestamp now, std::string& text) {
     AddLine("At risk", absl::StrCat(health.steps_at_risk(), " steps that no checkpoint contains"),
             text);
   }
+}
+
+// Adds the rest of the time limit and the action at the limit.
+void AddTimeLimit(const v1::Job& job, std::string& text) {
+  if (!job.spec().has_time_limit() || HasEnded(job.state())) return;
+  const v1::TimeLimitUse& use = job.time_limit_use();
+  const bool requeues = job.spec().at_time_limit() == v1::AT_TIME_LIMIT_REQUEUE;
+  AddLine("Time limit",
+          absl::StrCat(ShortDuration(use.remaining_ms()), " left, then ",
+                       requeues ? "queued again" : "ended",
+                       use.extended_ms() > 0
+                           ? absl::StrCat("; extended by ", ShortDuration(use.extended_ms()))
+                           : "",
+                       use.requeues() > 0 ? absl::StrCat("; requeues: ", use.requeues()) : ""),
+          text);
 }
 
 std::string WhenText(Timestamp time_ms, Timestamp now) {
@@ -235,6 +251,7 @@ std::string DescribeText(const v1::GetJobResponse& response, const DescribeOptio
   const v1::Job& job = response.job();
   std::string text;
   AddHead(job, now, text);
+  AddTimeLimit(job, text);
   AddUsage(response.ledger(), text);
   AddHealth(job.health(), now, text);
   // If the job's health is worse than healed, the first finding states the reason. The pending
@@ -278,7 +295,8 @@ std::string VerdictText(const v1::Verdict& verdict, const NodeNames& names) {
             text);
   }
   const bool failed = verdict.cause() != v1::VERDICT_CAUSE_COMPLETED &&
-                      verdict.cause() != v1::VERDICT_CAUSE_STOPPED;
+                      verdict.cause() != v1::VERDICT_CAUSE_STOPPED &&
+                      verdict.cause() != v1::VERDICT_CAUSE_TIME_LIMIT;
   if (failed) {
     AddLine(
         "Retry",

@@ -67,7 +67,8 @@ std::string RateChangeText(const v1::LearningRateChange& change) {
                       RateText(change.before()), " before, ", RateText(change.after()), " after");
 }
 
-// Text of AttemptRunning, AttemptBegan, LearningRateChanged, StallEnded and TrainingTimeLost.
+// Text of AttemptRunning, AttemptBegan, LearningRateChanged, StallEnded, TrainingTimeLost and
+// TimeLimitWarned.
 std::string RunsText(const v1::Event& event) {
   if (event.has_attempt_running()) {
     return absl::StrCat("attempt ", event.attempt_running().attempt(), " is running",
@@ -85,6 +86,10 @@ std::string RunsText(const v1::Event& event) {
     const v1::TrainingTimeLost& lost = event.training_time_lost();
     return absl::StrCat(DurationText(lost.lost_ms()), " of training lost while the run was ",
                         lost.phase() == v1::LEDGER_PHASE_SLOW ? "slow" : "diverging");
+  }
+  if (event.has_time_limit_warned()) {
+    return absl::StrCat("warned attempt ", event.time_limit_warned().attempt(),
+                        " of its time limit");
   }
   return absl::StrCat("attempt ", event.attempt_began().attempt(), " started at step ",
                       event.attempt_began().first_step());
@@ -131,6 +136,9 @@ std::string RequestText(const v1::Event& event) {
   if (event.has_job_moved()) {
     return absl::StrCat("moved to queue ", event.job_moved().queue(), " with priority ",
                         event.job_moved().priority());
+  }
+  if (event.has_job_extended()) {
+    return absl::StrCat("time limit extended by ", DurationText(event.job_extended().by_ms()));
   }
   return event.job_stop_requested().kill() ? "kill requested" : "stop requested";
 }
@@ -193,13 +201,31 @@ std::string ClearedText(const v1::AttemptCleared& cleared, const NodeNames& name
                       cleared.attempt(), " has ended there");
 }
 
+// Text of AttemptYielded, TimeLimitReached and AttemptEnded.
 std::string AttemptEndText(const v1::Event& event) {
+  if (event.has_time_limit_reached()) {
+    return absl::StrCat("attempt ", event.time_limit_reached().attempt(),
+                        " reached the time limit; its ranks save and exit");
+  }
   if (event.has_attempt_yielded()) {
     return absl::StrCat("attempt ", event.attempt_yielded().attempt(),
                         " yields its slots: ", event.attempt_yielded().yield().reason());
   }
   return absl::StrCat("attempt ", event.attempt_ended().attempt(), " ended",
                       AfterUnlessEmpty(" at step ", event.attempt_ended().last_step()));
+}
+
+std::string RemovedText(const v1::NodeRemoved& removed) {
+  return absl::StrCat("node ", removed.name(), " removed",
+                      AfterUnlessEmpty(": ", removed.reason()));
+}
+
+std::string LayoutText(const v1::GrantedLayout& layout) {
+  return absl::StrCat(layout.nodes() > 0 ? "layout chosen: " : "", GrantedText(layout));
+}
+
+std::string AlertText(const v1::AlertRaised& raised) {
+  return absl::StrCat("alert ", raised.code(), " at step ", raised.step(), ": ", raised.message());
 }
 
 }  // namespace
@@ -216,6 +242,7 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
       return ExitText(event.rank_exited());
     case v1::Event::kAttemptRunning:
     case v1::Event::kAttemptBegan:
+    case v1::Event::kTimeLimitWarned:
     case v1::Event::kLearningRateChanged:
     case v1::Event::kStallEnded:
     case v1::Event::kTrainingTimeLost:
@@ -229,12 +256,14 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kAttemptCleared:
       return ClearedText(event.attempt_cleared(), names);
     case v1::Event::kAttemptYielded:
+    case v1::Event::kTimeLimitReached:
     case v1::Event::kAttemptEnded:
       return AttemptEndText(event);
     case v1::Event::kJobStopRequested:
     case v1::Event::kJobPaused:
     case v1::Event::kJobResumed:
     case v1::Event::kJobMoved:
+    case v1::Event::kJobExtended:
       return RequestText(event);
     case v1::Event::kJobEnded:
     case v1::Event::kJobArchived:
@@ -244,8 +273,7 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kStoreDataLost:
       return LostDataText(event);
     case v1::Event::kNodeRemoved:
-      return absl::StrCat("node ", event.node_removed().name(), " removed",
-                          AfterUnlessEmpty(": ", event.node_removed().reason()));
+      return RemovedText(event.node_removed());
     case v1::Event::kCheckpointPublished:
     case v1::Event::kCheckpointDeleted:
     case v1::Event::kCheckpointRejected:
@@ -254,11 +282,9 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kNoteDeleted:
       return NoteText(event);
     case v1::Event::kLayoutChosen:
-      return absl::StrCat(event.layout_chosen().layout().nodes() > 0 ? "layout chosen: " : "",
-                          GrantedText(event.layout_chosen().layout()));
+      return LayoutText(event.layout_chosen().layout());
     case v1::Event::kAlertRaised:
-      return absl::StrCat("alert ", event.alert_raised().code(), " at step ",
-                          event.alert_raised().step(), ": ", event.alert_raised().message());
+      return AlertText(event.alert_raised());
     default:
       // The default text, for node events and for event types of newer controllers.
       return absl::StrReplaceAll(DumpJson(MessageToJson(event), -1), {{"\"", ""}});

@@ -15,6 +15,7 @@ enum class ExitCode {
   kJobFailed = 5,     // The job that the command followed did not succeed.
   kTimeout = 6,       // --timeout ran out.
   kUnreachable = 7,   // No controller answered.
+  kTimeLimit = 8,     // The job that the command followed ended by its time limit.
   kInterrupted = 130  // Ctrl-C.
 };
 

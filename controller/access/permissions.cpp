@@ -20,6 +20,7 @@ constexpr auto kPermissions = std::to_array<Permission>({
     {.method = "JobService/StopJob", .routes = {"stopJob", "killJob"}},
     {.method = "JobService/PauseJob", .routes = {"pauseJob"}},
     {.method = "JobService/ResumeJob", .routes = {"resumeJob"}},
+    {.method = "JobService/ExtendJob", .routes = {"extendJob"}},
     {.method = "JobService/WriteNote", .routes = {"writeNote"}},
     {.method = "JobService/DeleteNote", .routes = {"deleteNote"}},
     {.method = "JobService/DeleteJob", .routes = {"deleteJob"}},

@@ -402,6 +402,11 @@ void handlers::MoveJob(const Api& api, const Principal& principal, v1::MoveJobRe
   ChangeJob(api, controller::MoveInQueue{request, principal}, request.job(), std::move(reply));
 }
 
+void handlers::ExtendJob(const Api& api, const Principal& principal, v1::ExtendJobRequest request,
+                         Reply<v1::ExtendJobResponse> reply) {
+  ChangeJob(api, controller::ExtendJob{request, principal}, request.job(), std::move(reply));
+}
+
 void handlers::WriteNote(const Api& api, const Principal& principal, v1::WriteNoteRequest request,
                          Reply<v1::WriteNoteResponse> reply) {
   const std::string job = request.job();

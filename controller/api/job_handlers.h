@@ -24,6 +24,8 @@ void ResumeJob(const Api& api, const Principal& principal, v1::ResumeJobRequest 
                Reply<v1::ResumeJobResponse> reply);
 void MoveJob(const Api& api, const Principal& principal, v1::MoveJobRequest request,
              Reply<v1::MoveJobResponse> reply);
+void ExtendJob(const Api& api, const Principal& principal, v1::ExtendJobRequest request,
+               Reply<v1::ExtendJobResponse> reply);
 void WriteNote(const Api& api, const Principal& principal, v1::WriteNoteRequest request,
                Reply<v1::WriteNoteResponse> reply);
 void DeleteNote(const Api& api, const Principal& principal, v1::DeleteNoteRequest request,

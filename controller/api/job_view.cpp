@@ -9,6 +9,7 @@
 #include "controller/core/ledger/token_progress.h"
 #include "controller/core/observations/time_use.h"
 #include "controller/core/state/origin_list.h"
+#include "controller/core/state/time_limit.h"
 #include "proto/support/freshness.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
@@ -34,6 +35,9 @@ void AddObserved(const ClusterView& view, const JobEntry& entry, v1::Job& job) {
   if (const auto found = progress.find(job.id()); found != progress.end()) {
     *job.mutable_progress() = found->second;
     AddTokens(job.spec(), *job.mutable_progress());
+  }
+  if (const auto remaining_ms = RemainingTime(entry.job, view.now)) {
+    job.mutable_time_limit_use()->set_remaining_ms(*remaining_ms);
   }
   DropOldRate(view.now, job);
   MergeObserved(entry.job, view.observations, view.now, job);

@@ -185,7 +185,10 @@ class AttemptWatch {
   }
 
   std::optional<v1::Verdict> Judge(const JobEntry& entry) {
-    if (auto verdict = JudgeExits(state_, observations_, entry, now_)) return verdict;
+    if (auto verdict = JudgeExits(state_, observations_, entry, now_)) {
+      ExplainWarning(entry, *verdict);
+      return verdict;
+    }
     const auto lost = verdicts_.find(entry.job.id());
     if (lost == verdicts_.end()) return std::nullopt;
     return lost->second;

@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "nlohmann/json.hpp"
 #include "proto/jobspec/loader.h"
+#include "proto/jobspec/scalar_text.h"
 #include "proto/jobspec/schema.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/status_macros.h"
@@ -306,6 +307,22 @@ absl::StatusOr<v1::PauseJobRequest> ReadPauseBody(const std::string& body) {
 
 absl::StatusOr<v1::ResumeJobRequest> ReadResumeBody(const std::string& body) {
   return ReadUserBody<v1::ResumeJobRequest>(body);
+}
+
+absl::StatusOr<v1::ExtendJobRequest> ReadExtendBody(const std::string& body) {
+  TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"by", "extended_ms", "user"}));
+  v1::ExtendJobRequest request;
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string by, TextOf(json, "by"));
+  const absl::StatusOr<int64_t> by_ms = ParseDurationMs(by);
+  if (!by_ms.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("`by` ", by_ms.status().message()));
+  }
+  request.mutable_by()->set_seconds(*by_ms / 1000);
+  request.mutable_by()->set_nanos(static_cast<int32_t>(*by_ms % 1000) * 1'000'000);
+  TRAINYARD_ASSIGN_OR_RETURN(const auto extended_ms, WholeNumberOf(json, "extended_ms"));
+  if (extended_ms.has_value()) request.set_extended_ms(*extended_ms);
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_user(), TextOf(json, "user"));
+  return request;
 }
 
 absl::StatusOr<v1::WriteNoteRequest> ReadNoteBody(const std::string& body) {

@@ -24,6 +24,8 @@ absl::StatusOr<v1::PlanJobRequest> ReadPlanBody(const std::string& body,
 absl::StatusOr<v1::PlanLayoutRequest> ReadPlanLayoutBody(const std::string& body);
 absl::StatusOr<v1::StopJobRequest> ReadStopBody(const std::string& body);
 absl::StatusOr<v1::PauseJobRequest> ReadPauseBody(const std::string& body);
+// `by` is a duration as in job files, such as "2h".
+absl::StatusOr<v1::ExtendJobRequest> ReadExtendBody(const std::string& body);
 absl::StatusOr<v1::ResumeJobRequest> ReadResumeBody(const std::string& body);
 absl::StatusOr<v1::WriteNoteRequest> ReadNoteBody(const std::string& body);
 absl::StatusOr<v1::MoveJobRequest> ReadMoveBody(const std::string& body);

@@ -258,8 +258,8 @@ void Rest::Run(const Call& call) {
   }
 }
 
-// Handles a user's request to stop, pause, resume or annotate a job. The answer shows the job after
-// the change.
+// Handles a user's request to stop, pause, resume, extend or annotate a job. The answer shows the
+// job after the change.
 void Rest::ChangeJob(const Call& call) {
   const auto handle = [&]<typename Response>(auto request, const auto& handler) {
     if (!request.ok()) return call.Refuse(request.status());
@@ -273,6 +273,8 @@ void Rest::ChangeJob(const Call& call) {
       return handle.operator()<v1::PauseJobResponse>(ReadPauseBody(body), handlers::PauseJob);
     case Operation::kResumeJob:
       return handle.operator()<v1::ResumeJobResponse>(ReadResumeBody(body), handlers::ResumeJob);
+    case Operation::kExtendJob:
+      return handle.operator()<v1::ExtendJobResponse>(ReadExtendBody(body), handlers::ExtendJob);
     case Operation::kWriteNote:
       return handle.operator()<v1::WriteNoteResponse>(ReadNoteBody(body), handlers::WriteNote);
     case Operation::kMoveJob:
@@ -311,6 +313,7 @@ void Rest::RunAboutJob(const Call& call) {
     case Operation::kKillJob:
     case Operation::kPauseJob:
     case Operation::kResumeJob:
+    case Operation::kExtendJob:
     case Operation::kWriteNote:
     case Operation::kDeleteNote:
     case Operation::kMoveJob:

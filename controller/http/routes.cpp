@@ -142,6 +142,16 @@ std::vector<Route> JobChangeRoutes() {
            .parameters = {JobInPath()},
            .request = "ResumeJobRequest",
            .response = "ResumeJobResponse",
+           .given_fields = "job"},
+          {.operation = Operation::kExtendJob,
+           .id = "extendJob",
+           .method = "POST",
+           .path = "/jobs/{job}/extend",
+           .summary = "Adds time, such as 2h, to the job's time limit.",
+           .command_line = "trainyard extend {job} {by}",
+           .parameters = {JobInPath()},
+           .request = "ExtendJobRequest",
+           .response = "ExtendJobResponse",
            .given_fields = "job"}};
 }
 

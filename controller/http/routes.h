@@ -28,6 +28,7 @@ enum class Operation {
   kKillJob,
   kPauseJob,
   kResumeJob,
+  kExtendJob,
   kWriteNote,
   kDeleteNote,
   kDeleteJob,

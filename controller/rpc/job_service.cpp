@@ -51,6 +51,12 @@ grpc::ServerUnaryReactor* JobService::ResumeJob(grpc::CallbackServerContext* con
   return Answer({api_, context, request->user()}, response, handlers::ResumeJob, *request);
 }
 
+grpc::ServerUnaryReactor* JobService::ExtendJob(grpc::CallbackServerContext* context,
+                                                const v1::ExtendJobRequest* request,
+                                                v1::ExtendJobResponse* response) {
+  return Answer({api_, context, request->user()}, response, handlers::ExtendJob, *request);
+}
+
 grpc::ServerUnaryReactor* JobService::WriteNote(grpc::CallbackServerContext* context,
                                                 const v1::WriteNoteRequest* request,
                                                 v1::WriteNoteResponse* response) {

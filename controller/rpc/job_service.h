@@ -33,6 +33,9 @@ class JobService final : public v1::JobService::CallbackService {
   grpc::ServerUnaryReactor* StopJob(grpc::CallbackServerContext* context,
                                     const v1::StopJobRequest* request,
                                     v1::StopJobResponse* response) override;
+  grpc::ServerUnaryReactor* ExtendJob(grpc::CallbackServerContext* context,
+                                      const v1::ExtendJobRequest* request,
+                                      v1::ExtendJobResponse* response) override;
   grpc::ServerUnaryReactor* WriteNote(grpc::CallbackServerContext* context,
                                       const v1::WriteNoteRequest* request,
                                       v1::WriteNoteResponse* response) override;

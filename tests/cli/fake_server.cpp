@@ -81,6 +81,14 @@ class FakeServer::Jobs final : public v1::JobService::Service {
     answers_.pause_requests.push_back(*request);
     return Answer(answers_, answers_.pause, response);
   }
+  grpc::Status ExtendJob(ServerContext*, const v1::ExtendJobRequest* request,
+                         v1::ExtendJobResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    answers_.extend_requests.push_back(*request);
+    const auto error = answers_.stop_errors.find(request->job());
+    if (error != answers_.stop_errors.end()) return error->second;
+    return Answer(answers_, answers_.extension, response);
+  }
   grpc::Status ResumeJob(ServerContext*, const v1::ResumeJobRequest* request,
                          v1::ResumeJobResponse* response) override {
     const std::lock_guard lock(mutex_);

@@ -38,6 +38,7 @@ struct FakeAnswers {
   std::map<std::string, grpc::Status> stop_errors;
   v1::StopJobResponse stop;
   v1::PauseJobResponse pause;
+  v1::ExtendJobResponse extension;
   v1::WriteNoteResponse note;
   v1::GetLineageResponse lineage;
   v1::ResumeJobResponse resume;
@@ -83,6 +84,7 @@ struct FakeAnswers {
   std::vector<v1::GetJobRequest> get_requests;
   std::vector<v1::StopJobRequest> stop_requests;
   std::vector<v1::PauseJobRequest> pause_requests;
+  std::vector<v1::ExtendJobRequest> extend_requests;
   std::vector<v1::ResumeJobRequest> resume_requests;
   std::vector<v1::GetLineageRequest> lineage_requests;
   std::vector<v1::WriteNoteRequest> note_requests;

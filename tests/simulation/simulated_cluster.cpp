@@ -90,6 +90,7 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(PausedJobsHoldNothing());
   checkers_.push_back(FirstFailureIsBlamed());
   checkers_.push_back(DependentJobsWait());
+  checkers_.push_back(TimeLimitsKept());
 }
 
 std::vector<v1::Job> SimulatedCluster::Jobs() const {

@@ -71,6 +71,25 @@ void SimulatedUsers::AddDependency(v1::JobSpec& spec) {
   spec.add_after(name);
 }
 
+void SimulatedUsers::AddTimeLimit(v1::JobSpec& spec) {
+  if (!options_.time_limits) return;
+  spec.mutable_time_limit()->set_seconds(random_.Between(5, 40));
+  if (submitted_ % 2 == 0) spec.set_at_time_limit(v1::AT_TIME_LIMIT_REQUEUE);
+  if (submitted_ % 3 == 0) {
+    spec.set_time_limit_signal("USR1");
+    spec.mutable_time_limit_warning()->set_seconds(random_.Between(1, 4));
+  }
+}
+
+void SimulatedUsers::ExtendLimits() {
+  if (!options_.time_limits || faults_stopped_ || submitted_ == 0) return;
+  if (!random_.EachSecond(0.05, kStepMs)) return;
+  controller::ExtendJob extend;
+  extend.request.set_job(absl::StrCat(random_.Between(1, submitted_)));
+  extend.request.mutable_by()->set_seconds(random_.Between(1, 20));
+  controller_.Submit(extend);
+}
+
 void SimulatedUsers::Act() {
   if (faults_stopped_) UncordonAll();
   if (submitted_ < options_.jobs && random_.EachSecond(0.3, kStepMs)) {
@@ -95,6 +114,7 @@ void SimulatedUsers::Act() {
     }
     request.mutable_spec()->mutable_guard()->set_policy(v1::GUARD_POLICY_SKIP);
     AddDependency(*request.mutable_spec());
+    AddTimeLimit(*request.mutable_spec());
     request.set_request_id(request_id);
     controller_.Submit(controller::Checked(request));
   }
@@ -105,6 +125,7 @@ void SimulatedUsers::Act() {
     controller_.Submit(stop);
   }
   PauseAndResume();
+  ExtendLimits();
   if (random_.EachSecond(options_.user_delete, kStepMs) && submitted_ > 0) {
     controller::DeleteJob deletion;
     const int64_t job_id = random_.Between(1, submitted_);

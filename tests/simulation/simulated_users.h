@@ -26,7 +26,9 @@ class SimulatedUsers {
 
  private:
   void AddDependency(v1::JobSpec& spec);
+  void AddTimeLimit(v1::JobSpec& spec);
   void PauseAndResume();
+  void ExtendLimits();
   void UncordonAll();
   void Cordon(bool cordoned, const std::string& node_id);
   void CordonAndDrain();

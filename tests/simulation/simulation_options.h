@@ -102,6 +102,9 @@ struct SimulationOptions {
   double user_delete = 0;
   // True if every third job waits for the success of the preceding one.
   bool dependent_jobs = false;
+  // True if every job has a time limit, at which every second job is queued again. Users extend
+  // some of the limits.
+  bool time_limits = false;
   // Each job has this many spare nodes and heals in place.
   int spares = 0;
   // True if the event log will go back in time.

@@ -100,6 +100,17 @@ void AttemptKernel::Heal(const v1::HealAttempt& command) {
   }
 }
 
+void AttemptKernel::WarnRanks(const v1::WarnAttempt& command) {
+  const bool second = command.signal() == "USR2";
+  // A newer controller may name a signal that this worker does not know. That signal could end the
+  // ranks, so it is not replaced by another one.
+  if (!second && command.signal() != "USR1") {
+    return io_.Warn(absl::StrCat("the worker refused a command: unknown signal ", command.signal(),
+                                 " for a warning"));
+  }
+  for (const RankKey& rank : attempts_.WarningsDue(command)) io_.SendUserSignal(rank, second);
+}
+
 void AttemptKernel::Tick(const WorkerTime& now) {
   CarryOut(attempts_.Tick(now.steady_ms), now);
   if (now.steady_ms < observe_at_ms_) return;

@@ -70,6 +70,8 @@ class AttemptIo {
   // Sends SIGTERM, or SIGKILL if `kill` is true. The implementation calls Killed if a SIGKILL is
   // delivered to the rank's processes.
   virtual void Signal(const RankKey& rank, bool kill) = 0;
+  // Sends SIGUSR1, or SIGUSR2 if `second` is true, to the rank's own process.
+  virtual void SendUserSignal(const RankKey& rank, bool second) = 0;
   // Replaces the rank's order file.
   virtual absl::Status WriteOrder(const RankKey& rank, const std::string& order) = 0;
   virtual void Observe(const RankKey& rank) = 0;
@@ -98,6 +100,8 @@ class AttemptKernel {
   // Writes the orders for the ranks that run on this node. A failed write is retried when the
   // controller repeats the command.
   void Heal(const v1::HealAttempt& command);
+  // Sends the signal of the warning to the ranks that run on this node.
+  void WarnRanks(const v1::WarnAttempt& command);
 
   // Sends the kills that are due, retries failed writes and observes the ranks' processes. Call
   // several times a second.

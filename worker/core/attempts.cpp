@@ -171,6 +171,18 @@ std::vector<RankKey> Attempts::OrdersDue(const v1::HealAttempt& command) const {
   return due;
 }
 
+std::vector<RankKey> Attempts::WarningsDue(const v1::WarnAttempt& command) {
+  const auto attempt = attempts_.find(KeyOf(command));
+  if (attempt == attempts_.end() || attempt->second.stopping) return {};
+  std::vector<RankKey> due;
+  for (auto& [number, rank] : attempt->second.ranks) {
+    if (rank.stage != Stage::kRunning || rank.warning >= command.number()) continue;
+    rank.warning = command.number();
+    due.push_back({attempt->first, number});
+  }
+  return due;
+}
+
 void Attempts::OrderWritten(const RankKey& key, int64_t generation) {
   if (Rank* rank = FindRank(key)) rank->ordered_generation = generation;
 }
@@ -446,6 +458,7 @@ std::vector<v1::AttemptReport> Attempts::Reports() const {
       rank_report.set_rank(number);
       rank_report.set_running(rank.stage == Stage::kRunning || rank.stage == Stage::kUnresolved);
       rank_report.set_ordered_generation(rank.ordered_generation);
+      rank_report.set_warning(rank.warning);
       if (rank.unkillable && rank.IsAlive()) rank_report.set_unkillable(rank.UnkillableText());
     }
   }

@@ -55,6 +55,7 @@ struct RankLife {
   Timestamp killed_in_vain_ms = 0;  // Time of the newest kill in vain_kills.
   bool unkillable = false;
   int64_t ordered_generation = 0;  // Newest order written since the worker's start.
+  int warning = 0;  // Newest warning before a time limit, sent since the worker's start.
 };
 
 }  // namespace trainyard::worker

@@ -55,6 +55,9 @@ absl::Status WorkerKernel::OnMessage(const v1::ControllerMessage& message, const
     case v1::ControllerMessage::kHealAttempt:
       attempts_.Heal(message.heal_attempt());
       return absl::OkStatus();
+    case v1::ControllerMessage::kWarnAttempt:
+      attempts_.WarnRanks(message.warn_attempt());
+      return absl::OkStatus();
     case v1::ControllerMessage::kForgetAttempt:
       attempts_.Forget(message.forget_attempt(), now);
       return absl::OkStatus();

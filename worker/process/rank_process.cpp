@@ -272,6 +272,8 @@ absl::Status SignalRank(const RankPlace& place, RankSignal signal) {
   }
   if (signal == RankSignal::kKill) return Kill(place, record, rank);
   if (rank == 0) return absl::NotFoundError("the rank has no running process");
+  if (signal == RankSignal::kUser1) return Send(rank, SIGUSR1);
+  if (signal == RankSignal::kUser2) return Send(rank, SIGUSR2);
   const absl::Status sent = Send(-rank, SIGTERM);
   TerminateMarkedOutside(place.mark, rank);
   return sent;

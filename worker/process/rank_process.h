@@ -107,6 +107,10 @@ absl::StatusOr<UniqueFd> OpenExitWatch(const std::string& rank_dir);
 enum class RankSignal {
   kTerminate,  // SIGTERM to the group and to marked processes, which should save and exit.
   kKill,       // SIGKILL to the group and to marked processes, after writing kill.json.
+  // SIGUSR1 or SIGUSR2, only to the rank's own process. Its children usually have no handler, and
+  // the signal would end them.
+  kUser1,
+  kUser2,
 };
 
 // Sends the signal to the rank, after checking that the rank's pid still belongs to the started

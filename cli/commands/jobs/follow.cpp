@@ -106,6 +106,7 @@ class Follower {
       PrintNote(context_.console, absl::StrCat("  why     trainyard why ", JobText(),
                                                "\n  output  trainyard logs ", JobText()));
     }
+    if (job_.verdict().cause() == v1::VERDICT_CAUSE_TIME_LIMIT) return ExitCode::kTimeLimit;
     return succeeded ? ExitCode::kOk : ExitCode::kJobFailed;
   }
 

@@ -4,6 +4,7 @@
 #include "cli/commands/jobs/delete.h"
 #include "cli/commands/jobs/describe.h"
 #include "cli/commands/jobs/experts.h"
+#include "cli/commands/jobs/extend.h"
 #include "cli/commands/jobs/logs.h"
 #include "cli/commands/jobs/metrics.h"
 #include "cli/commands/jobs/note.h"
@@ -32,6 +33,7 @@ void AddDailyCommands(CLI::App& parent, Grammar& grammar) {
   AddDataset(parent, grammar);
   AddStop(parent, grammar);
   AddPause(parent, grammar);
+  AddExtend(parent, grammar);
   AddNote(parent, grammar);
   AddDelete(parent, grammar);
   AddWait(parent, grammar);

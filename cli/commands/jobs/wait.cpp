@@ -11,8 +11,8 @@ namespace trainyard::cli {
 
 void AddWait(CLI::App& parent, Grammar& grammar) {
   const auto options = std::make_shared<WaitOptions>();
-  CLI::App* command =
-      parent.add_subcommand("wait", "Wait until jobs end; exit 5 if a job did not succeed");
+  CLI::App* command = parent.add_subcommand(
+      "wait", "Wait until jobs end; exit 5 if a job did not succeed, 8 if its time limit ended it");
   command->add_option("job", options->jobs, kJobHelp)->required();
   command->add_flag("-f,--follow", options->progress, "show progress");
   command->add_option("--timeout", options->timeout, "maximum time to wait, such as 30m");

@@ -1,5 +1,6 @@
 #include "controller/core/verdict/time_limit_end.h"
 
+#include <csignal>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -77,6 +78,17 @@ bool IsWarningDue(const JobEntry& entry, Timestamp now) {
   if (!warning_ms.has_value() || attempt.time_limit_warnings().current()) return false;
   return attempt.state() == v1::ATTEMPT_STATE_RUNNING && CanYield(entry) &&
          RemainingTime(entry.job, now) <= *warning_ms;
+}
+
+void ExplainWarning(const JobEntry& entry, v1::Verdict& verdict) {
+  const std::string& name = entry.job.spec().time_limit_signal();
+  const int signal = name == "USR1" ? SIGUSR1 : name == "USR2" ? SIGUSR2 : 0;
+  const bool was_warned = LiveAttempt(entry)->time_limit_warnings().number() > 0;
+  if (!was_warned || signal == 0 || verdict.signal() != signal) return;
+  absl::StrAppend(verdict.mutable_summary(), "; SIG", name,
+                  " is the warning before the time limit, and the program has no handler for it; "
+                  "add a handler, or remove time_limit_signal");
+  verdict.set_restartable(false);
 }
 
 TimeLimitEnd EndAtTimeLimit(const JobEntry& entry, int64_t last_step, bool restarts,

@@ -27,6 +27,10 @@ std::optional<v1::Event> TimeLimitEvent(const JobEntry& entry, const Observation
 // Returns true if the ranks of the running attempt must be warned of the limit.
 bool IsWarningDue(const JobEntry& entry, Timestamp now);
 
+// Explains a verdict on a rank that the warning ended, because its program has no handler for the
+// signal. The job is then not restarted: the next attempt would be warned at once and end, too.
+void ExplainWarning(const JobEntry& entry, v1::Verdict& verdict);
+
 struct TimeLimitEnd {
   // True if the job ends at its time limit. If not, `refusal` is not set.
   bool ends_job = false;

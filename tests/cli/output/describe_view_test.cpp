@@ -45,6 +45,28 @@ TEST(DescribeViewTest, ShowsTheVerdictOfAFailedJobWithoutAttempts) {
   EXPECT_THAT(Described(job), Not(HasSubstr("\nVerdict\n")));
 }
 
+TEST(DescribeViewTest, ShowsTheRestOfTheTimeLimit) {
+  v1::Job job;
+  EXPECT_THAT(Described(job), Not(HasSubstr("Time limit")));
+  job.mutable_spec()->mutable_time_limit()->set_seconds(43200);
+  job.mutable_time_limit_use()->set_remaining_ms(11'400'000);
+  EXPECT_THAT(Described(job), HasSubstr("  Time limit  3h10m left, then ended\n"));
+  job.mutable_spec()->set_at_time_limit(v1::AT_TIME_LIMIT_REQUEUE);
+  job.mutable_time_limit_use()->set_extended_ms(7'200'000);
+  job.mutable_time_limit_use()->set_requeues(3);
+  EXPECT_THAT(Described(job), HasSubstr("  Time limit  3h10m left, then queued again; extended by "
+                                        "2h00m; requeues: 3\n"));
+  job.set_state(v1::JOB_STATE_STOPPED);
+  EXPECT_THAT(Described(job), Not(HasSubstr("Time limit")));
+}
+
+TEST(DescribeViewTest, AJobThatItsTimeLimitEndedNeedsNoRetry) {
+  v1::Verdict verdict;
+  verdict.set_cause(v1::VERDICT_CAUSE_TIME_LIMIT);
+  verdict.set_summary("ended by its time limit of 12 h");
+  EXPECT_THAT(VerdictText(verdict, {}), Not(HasSubstr("Retry")));
+}
+
 TEST(DescribeViewTest, ADataJobHasDocumentsInsteadOfSteps) {
   v1::Job job;
   job.set_state(v1::JOB_STATE_RUNNING);

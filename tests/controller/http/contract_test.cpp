@@ -80,6 +80,20 @@ constexpr char kModelFile[] =
     "num_attention_heads: 2, vocab_size: 512}\ndata: {path: /data}\n"
     "train: {seq_length: 256, global_batch: 64, steps: 10}\n";
 
+// Returns a valid body for a request of this operation.
+std::string BodyFor(const std::string& operation) {
+  if (operation == "submitJob") return SubmitBody("two");
+  if (operation == "planJob") {
+    return json({{"spec", json::parse(SubmitBody("three"))["spec"]}}).dump();
+  }
+  if (operation == "planLayout") {
+    return json({{"device", "H100"}, {"job_file", kModelFile}}).dump();
+  }
+  if (operation == "extendJob") return R"({"by": "2h", "extended_ms": 0})";
+  if (operation == "writeNote") return R"({"step": 3, "text": "a note"})";
+  return "{}";
+}
+
 TEST_F(ContractTest, EveryRouteOfTheContractIsAnsweredAsItSays) {
   ASSERT_EQ(client_.Post("/api/v1/jobs", SubmitBody("one")).status, 200);
   const json document = Contract();
@@ -91,19 +105,14 @@ TEST_F(ContractTest, EveryRouteOfTheContractIsAnsweredAsItSays) {
       // runs on a job of its own.
       const std::string job = method == "get" ? "one" : absl::StrCat("job-", routes);
       if (path.find("{job}") != std::string::npos && job != "one") {
-        ASSERT_EQ(client_.Post("/api/v1/jobs", SubmitBody(job)).status, 200);
+        json submit = json::parse(SubmitBody(job));
+        if (operation["operationId"] == "extendJob") submit["spec"]["time_limit"] = "12h";
+        ASSERT_EQ(client_.Post("/api/v1/jobs", submit.dump()).status, 200);
       }
       const std::string target =
           absl::StrReplaceAll(path, {{"{job}", job}, {"{node}", "a"}, {"{note}", "1"}});
       if (operation["operationId"] == "streamEvents") continue;
-      std::string body = "{}";
-      if (operation["operationId"] == "submitJob") body = SubmitBody("two");
-      if (operation["operationId"] == "planJob") {
-        body = json({{"spec", json::parse(SubmitBody("three"))["spec"]}}).dump();
-      }
-      if (operation["operationId"] == "planLayout") {
-        body = json({{"device", "H100"}, {"job_file", kModelFile}}).dump();
-      }
+      const std::string body = BodyFor(operation["operationId"].get<std::string>());
       if (operation["operationId"] == "removeNode") {
         EXPECT_EQ(client_.Send("DELETE", target).status, 409) << "only lost nodes are removed";
         continue;
@@ -120,7 +129,6 @@ TEST_F(ContractTest, EveryRouteOfTheContractIsAnsweredAsItSays) {
         ASSERT_EQ(client_.Post(absl::StrReplaceAll(target, {{"/resume", "/pause"}}), "").status,
                   200);
       }
-      if (operation["operationId"] == "writeNote") body = R"({"step": 3, "text": "a note"})";
       if (operation["operationId"] == "deleteNote") {
         const std::string notes = absl::StrCat("/api/v1/jobs/", job, "/notes");
         ASSERT_EQ(client_.Post(notes, R"({"text": "a note"})").status, 200);
@@ -138,6 +146,15 @@ TEST_F(ContractTest, EveryRouteOfTheContractIsAnsweredAsItSays) {
     }
   }
   EXPECT_EQ(routes, static_cast<int>(Routes().size()));
+}
+
+TEST_F(ContractTest, AnExtensionNeedsADurationAndALimit) {
+  ASSERT_EQ(client_.Post("/api/v1/jobs", SubmitBody("one")).status, 200);
+  const std::string target = "/api/v1/jobs/one/extend";
+  for (const char* body : {"{}", R"({"by": "soon"})", R"({"by": 7200})", R"({"by": "-2h"})"}) {
+    EXPECT_EQ(client_.Post(target, body).status, 400) << body;
+  }
+  EXPECT_EQ(client_.Post(target, R"({"by": "2h"})").status, 409) << "the job has no time limit";
 }
 
 TEST_F(ContractTest, RefusalsAreProblemsWithACodeAndAHint) {

@@ -94,6 +94,8 @@ class SimulatedWorker final : public worker::AttemptIo {
   // Does nothing: the simulated file server always answers.
   void CancelLaunch(const worker::RankKey&) override {}
   void Signal(const worker::RankKey& rank, bool kill) override;
+  // Programs of the simulation handle the signal and continue.
+  void SendUserSignal(const worker::RankKey&, bool) override {}
   absl::Status WriteOrder(const worker::RankKey& rank, const std::string& order) override;
   void Observe(const worker::RankKey& rank) override;
   std::string Stacks(int64_t pid) override;

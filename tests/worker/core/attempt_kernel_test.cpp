@@ -312,6 +312,45 @@ TEST_F(AttemptKernelTest, AnOrderToHealIsWrittenOnceItsWriteSucceeds) {
   EXPECT_EQ(io_.warnings.size(), 1u);
 }
 
+v1::WarnAttempt WarningOf(int number, const std::string& signal) {
+  v1::WarnAttempt warn;
+  warn.set_job_id(1);
+  warn.set_attempt(1);
+  warn.set_number(number);
+  warn.set_signal(signal);
+  return warn;
+}
+
+TEST_F(AttemptKernelTest, AWarningIsSentOncePerNumber) {
+  Run();
+  kernel_.WarnRanks(WarningOf(1, "USR1"));
+  EXPECT_THAT(io_.Take(), ElementsAre("usr1 1/1/0"));
+  EXPECT_EQ(kernel_.Reports()[0].ranks(0).warning(), 1);
+  kernel_.WarnRanks(WarningOf(1, "USR1"));
+  EXPECT_THAT(io_.Take(), IsEmpty());
+  kernel_.WarnRanks(WarningOf(2, "USR2"));
+  EXPECT_THAT(io_.Take(), ElementsAre("usr2 1/1/0"));
+  kernel_.WarnRanks(WarningOf(1, "USR1"));
+  EXPECT_THAT(io_.Take(), IsEmpty()) << "late";
+}
+
+TEST_F(AttemptKernelTest, AWarningWithAnotherSignalIsRefused) {
+  Run();
+  kernel_.WarnRanks(WarningOf(1, "KILL"));
+  EXPECT_THAT(io_.Take(), IsEmpty());
+  EXPECT_THAT(io_.warnings, ElementsAre("the worker refused a command: unknown signal KILL for a "
+                                        "warning"));
+  EXPECT_EQ(kernel_.Reports()[0].ranks(0).warning(), 0);
+}
+
+TEST_F(AttemptKernelTest, AStoppingAttemptIsNotWarned) {
+  Run();
+  kernel_.Stop(StopOf(1, 1, 60'000), At(0));
+  io_.Take();
+  kernel_.WarnRanks(WarningOf(1, "USR1"));
+  EXPECT_THAT(io_.Take(), IsEmpty());
+}
+
 TEST_F(AttemptKernelTest, ForgettingAnAttemptLeavesTheLimitsOfOthers) {
   Run();
   kernel_.Start(StartOf(2, 1, 1), At(0));

@@ -60,6 +60,10 @@ void MemoryAttemptIo::Signal(const RankKey& rank, bool kill) {
   calls_.push_back((kill ? "kill " : "term ") + NameOf(rank));
 }
 
+void MemoryAttemptIo::SendUserSignal(const RankKey& rank, bool second) {
+  calls_.push_back((second ? "usr2 " : "usr1 ") + NameOf(rank));
+}
+
 absl::Status MemoryAttemptIo::WriteOrder(const RankKey& rank, const std::string&) {
   if (order_write.ok()) calls_.push_back("order " + NameOf(rank));
   return order_write;

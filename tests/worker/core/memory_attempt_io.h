@@ -24,6 +24,7 @@ class MemoryAttemptIo final : public AttemptIo {
   void Launch(const v1::StartAttempt& command, const RankKey& rank) override;
   void CancelLaunch(const RankKey& rank) override;
   void Signal(const RankKey& rank, bool kill) override;
+  void SendUserSignal(const RankKey& rank, bool second) override;
   absl::Status WriteOrder(const RankKey& rank, const std::string& order) override;
   void Observe(const RankKey& rank) override;
   std::string Stacks(int64_t pid) override;

@@ -233,6 +233,20 @@ TEST_F(RankProcessTest, TerminateLetsTheRankSaveAndLeave) {
   EXPECT_EQ(SignalRank(place(), RankSignal::kTerminate).code(), absl::StatusCode::kNotFound);
 }
 
+TEST_F(RankProcessTest, AUserSignalReachesOnlyTheRanksOwnProcess) {
+  ASSERT_TRUE(LaunchShell("trap 'echo first' USR1; trap 'echo second; kill $!; exit 6' USR2; "
+                          "sleep 600 & echo up > word; "
+                          "while :; do wait $! && break; kill -0 $! || exit 7; done")
+                  .ok());
+  ASSERT_EQ(AwaitWord(), "up");
+  ASSERT_TRUE(SignalRank(place(), RankSignal::kUser1).ok());
+  ASSERT_TRUE(SignalRank(place(), RankSignal::kUser2).ok());
+  EXPECT_EQ(AwaitEnd().exit.exit_code, 6) << "7: the child was ended";
+  EXPECT_THAT(Output(), HasSubstr("first\n"));
+  EXPECT_THAT(Output(), HasSubstr("second\n"));
+  EXPECT_EQ(SignalRank(place(), RankSignal::kUser1).code(), absl::StatusCode::kNotFound);
+}
+
 // A launcher that does not forward SIGTERM. It waits for a child in a separate session.
 TEST_F(RankProcessTest, TerminateReachesProcessesInSessionsOfTheirOwn) {
   ASSERT_EQ(mkfifo(File("nothing").c_str(), 0600), 0);

@@ -121,6 +121,10 @@ const DESCRIPTIONS: { [K in Kind]?: Describe<K> } = {
       ? line(`paused: ${f.reason}`, 'warn', 'pause')
       : line('pause requested', 'idle', 'pause'),
   job_resumed: () => line('resumed', 'run', 'play'),
+  job_extended: (f) => line(`time limit extended by ${duration(f.by_ms / 1000)}`, 'idle', 'dot'),
+  time_limit_warned: (f) => line(`attempt ${f.attempt} warned of its time limit`, 'idle', 'dot'),
+  time_limit_reached: (f) =>
+    line(`attempt ${f.attempt} reached the time limit; its ranks save and exit`, 'idle', 'stop'),
   note_written: (f) => line(`note on step ${f.step}: ${f.text}`, 'idle', 'stop'),
   note_deleted: (f) => line(`note ${f.note_id} on step ${f.step} deleted`, 'idle', 'dot'),
   job_ended: (f) => {

@@ -5,10 +5,12 @@ import { refreshJob, serverNow, stale } from '../api/store';
 import type { Job } from '../api/types';
 import { killEffect, pauseEffect, resumeText, stopEffect } from './action_effects';
 import { Confirm } from './confirm';
+import { ExtendDialog } from './extend_dialog';
 import { ResubmitDialog } from './resubmit_dialog';
+import { isExtensible } from './time_limit';
 import { jobSubject, useAction } from '../ui/asked_action';
 
-type Action = 'pause' | 'resume' | 'stop' | 'kill' | 'again';
+type Action = 'pause' | 'resume' | 'extend' | 'stop' | 'kill' | 'again';
 
 interface DialogProps {
   job: Job;
@@ -81,6 +83,11 @@ export function JobActions({ job }: { job: Job }) {
           {pauses ? 'Resume…' : 'Pause…'}
         </button>
       )}
+      {isExtensible(job) && (
+        <button type="button" disabled={stale.value} onClick={() => setAction('extend')}>
+          Extend…
+        </button>
+      )}
       {!ended && job.state !== 'stopping' && (
         <button type="button" disabled={stale.value} onClick={() => setAction('stop')}>
           Stop…
@@ -96,6 +103,7 @@ export function JobActions({ job }: { job: Job }) {
       </button>
       {action === 'pause' && <PauseDialog job={job} onClose={close} />}
       {action === 'resume' && <ResumeDialog job={job} onClose={close} />}
+      {action === 'extend' && <ExtendDialog job={job} onClose={close} />}
       {action === 'stop' && <StopDialog job={job} kill={false} onClose={close} />}
       {action === 'kill' && <StopDialog job={job} kill onClose={close} />}
       {action === 'again' && <ResubmitDialog job={job} onClose={close} />}

@@ -13,6 +13,7 @@ it('is not red for an attempt that was asked to stop', () => {
   expect(look({ stop_reason: 'yielded' })).toBe('yielded idle');
   expect(look({ stop_reason: 'user' })).toBe('stopped idle');
   expect(look({ verdict: { cause: 'stopped' } })).toBe('stopped idle');
+  expect(look({ verdict: { cause: 'time_limit' } })).toBe('time limit idle');
   expect(look({})).toBe('ended idle');
 });
 

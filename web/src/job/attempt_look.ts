@@ -23,5 +23,6 @@ export function attemptLook(attempt: Outcome): StateLook {
   }
   if (cause === 'completed') return { word: 'completed', tone: 'good', icon: 'check' };
   if (cause === 'stopped') return { word: 'stopped', tone: 'idle', icon: 'stop' };
+  if (cause === 'time_limit') return { word: 'time limit', tone: 'idle', icon: 'stop' };
   return { word: plainWords(cause), tone: 'bad', icon: 'cross' };
 }

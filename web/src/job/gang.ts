@@ -35,7 +35,8 @@ export function verdictMembers(
   members: readonly Member[],
 ): number[] {
   const verdict = job.attempts.find(({ number }) => number === attempt)?.verdict;
-  if (!verdict || verdict.cause === 'completed' || verdict.cause === 'stopped') return [];
+  const planned = ['completed', 'stopped', 'time_limit'];
+  if (!verdict || planned.includes(verdict.cause)) return [];
   const places = verdict.ranks.length > 0 ? verdict.ranks : [verdict.rank];
   return places
     .filter((place) => place >= 0)

@@ -29,6 +29,7 @@ import {
   type Figures as JobFigures,
 } from './progress';
 import { ProgressBar } from './progress_bar';
+import { timeLimitText } from './time_limit';
 
 // Number of lines shown of a failed rank's output. The reason is usually in the last lines.
 const LAST_LINES = 4;
@@ -68,7 +69,8 @@ function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
   const verdict =
     job.verdict ?? (job.state === 'recovering' ? newestAttempt(job)?.verdict : undefined);
   if (!verdict || verdict.cause === 'completed') return null;
-  const bad = verdict.cause !== 'stopped' || verdict.lost_steps > 0;
+  const planned = verdict.cause === 'stopped' || verdict.cause === 'time_limit';
+  const bad = !planned || verdict.lost_steps > 0;
   const lastOutput = bad ? lastLines(verdict.log_tail, LAST_LINES) : '';
   return (
     <>
@@ -88,6 +90,11 @@ function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
       )}
     </>
   );
+}
+
+function TimeLimitLine({ job }: { job: Job }) {
+  const text = timeLimitText(job);
+  return text ? <p class="faint">{text}</p> : null;
 }
 
 function StepAgeText({ job }: { job: Job }) {
@@ -228,6 +235,7 @@ export function JobHeader({ response, job }: { response: GetJobResponse; job: Jo
       <LineageLine job={job} />
       <Findings job={job} />
       <Reason response={response} job={job} />
+      <TimeLimitLine job={job} />
       <Figures response={response} job={job} />
     </header>
   );

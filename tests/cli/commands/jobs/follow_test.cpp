@@ -28,6 +28,13 @@ TEST_F(FollowTest, AStoppedJobDidNotSucceed) {
   EXPECT_EQ(Run({"wait", "17"}).exit_code, 5);
 }
 
+TEST_F(FollowTest, AJobThatItsTimeLimitEndedHasAnExitCodeOfItsOwn) {
+  v1::Job job = EndedJob(v1::JOB_STATE_STOPPED);
+  job.mutable_verdict()->set_cause(v1::VERDICT_CAUSE_TIME_LIMIT);
+  answers().watches.push_back({{job}});
+  EXPECT_EQ(Run({"wait", "17"}).exit_code, 8);
+}
+
 TEST_F(FollowTest, WaitsForAllJobsAndReportsTheWorst) {
   answers().watches.push_back({{EndedJob(v1::JOB_STATE_FAILED)}});
   answers().watches.push_back({{EndedJob(v1::JOB_STATE_SUCCEEDED)}});

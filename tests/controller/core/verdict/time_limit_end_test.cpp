@@ -260,6 +260,21 @@ TEST_F(TimeLimitEndTest, EachRankIsWarnedOnce) {
   EXPECT_THAT(cluster_.Commands(), IsEmpty());
 }
 
+TEST_F(TimeLimitEndTest, AProgramThatTheWarningEndsIsNotRestarted) {
+  const int64_t job = RunJob(WarnedSpec());
+  PassUntil(job, 71'000);
+  ASSERT_TRUE(cluster_.Attempt(job).time_limit_warnings().current());
+  v1::RankExited exited;
+  exited.set_signal(10);
+  cluster_.Exit(job, exited);
+  cluster_.Pass(3000);
+  LetItLeave(job);
+  EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_FAILED);
+  EXPECT_THAT(cluster_.Job(job).verdict().summary(),
+              HasSubstr("SIGUSR1 is the warning before the time limit, and the program has no "
+                        "handler for it"));
+}
+
 TEST_F(TimeLimitEndTest, AnExtensionMovesTheLimitAndTheWarning) {
   const int64_t job = RunJob(WarnedSpec());
   PassUntil(job, 80'000);
