@@ -105,11 +105,11 @@ std::map<Enum, int64_t> Zeros(std::initializer_list<Enum> values) {
 }
 
 // Returns the time since which a job that was never placed waits for slots. Time in which it was
-// held, or waited for other jobs to succeed, does not count.
+// held, or waited for conditions on other jobs, does not count.
 Timestamp QueuedSince(const v1::Job& job) {
   Timestamp since = job.submitted_time_ms() + job.paused_ms();
   for (const v1::Prerequisite& prerequisite : job.after()) {
-    since = std::max<Timestamp>(since, prerequisite.ended_time_ms());
+    since = std::max(since, MetTime(prerequisite));
   }
   return since;
 }
