@@ -1,10 +1,10 @@
 // Jobs get their first slots in the order in which they entered the queue. A resumed job and a job
 // that has yielded its slots enter the queue again, and the rule applies to their next slots.
-#include <map>
 #include <set>
 
 #include "absl/strings/str_cat.h"
 #include "tests/simulation/checkers/checker.h"
+#include "tests/simulation/checkers/condition_model.h"
 
 namespace trainyard::simulation {
 namespace {
@@ -59,8 +59,8 @@ class HeadNotOvertakenChecker : public Checker {
     if (continues && !paused_.contains(ended.job_id())) Enter(ended.job_id());
   }
 
-  // A job whose dependencies have not all succeeded enters the queue when the last one succeeds.
-  void Enter(int64_t job_id) { (open_.contains(job_id) ? dependent_ : queued_).insert(job_id); }
+  // A job enters the queue when all its conditions in `after` are met.
+  void Enter(int64_t job_id) { (model_.AreMet(job_id) ? queued_ : dependent_).insert(job_id); }
 
   void Leave(int64_t job_id) {
     queued_.erase(job_id);
@@ -68,25 +68,20 @@ class HeadNotOvertakenChecker : public Checker {
   }
 
   void NoteDependencies(const v1::Event& event) {
-    for (const v1::Prerequisite& prerequisite : event.job_submitted().after()) {
-      if (prerequisite.outcome() == v1::JOB_STATE_SUCCEEDED) continue;
-      open_[event.job_submitted().job_id()].insert(prerequisite.job_id());
-    }
-    if (event.job_ended().state() != v1::JOB_STATE_SUCCEEDED) return;
-    for (auto& [job_id, open] : open_) open.erase(event.job_ended().job_id());
-    std::erase_if(open_, [&](const auto& entry) {
-      const bool is_met = entry.second.empty();
-      if (is_met && dependent_.erase(entry.first) > 0) queued_.insert(entry.first);
+    model_.Note(event);
+    std::erase_if(dependent_, [&](int64_t job_id) {
+      const bool is_met = model_.AreMet(job_id);
+      if (is_met) queued_.insert(job_id);
       return is_met;
     });
   }
 
   std::set<int64_t> queued_;
-  std::set<int64_t> dependent_;                // Queued jobs that are not in the queue yet.
-  std::map<int64_t, std::set<int64_t>> open_;  // Dependencies that have not succeeded, by job.
-  std::set<int64_t> live_;                     // Jobs with an attempt that has not ended.
-  std::set<int64_t> yielding_;                 // Jobs whose live attempt yields its slots.
-  std::set<int64_t> paused_;                   // Jobs that users have paused.
+  std::set<int64_t> dependent_;  // Queued jobs that are not in the queue yet.
+  ConditionModel model_;
+  std::set<int64_t> live_;      // Jobs with an attempt that has not ended.
+  std::set<int64_t> yielding_;  // Jobs whose live attempt yields its slots.
+  std::set<int64_t> paused_;    // Jobs that users have paused.
 };
 
 }  // namespace
