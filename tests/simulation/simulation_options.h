@@ -105,6 +105,8 @@ struct SimulationOptions {
   // True if every job has a time limit, at which every second job is queued again. Users extend
   // some of the limits.
   bool time_limits = false;
+  // True if most jobs wait for random conditions on random earlier jobs.
+  bool dependency_graph = false;
   // Each job has this many spare nodes and heals in place.
   int spares = 0;
   // True if the event log will go back in time.
@@ -123,6 +125,8 @@ SimulationOptions BuggyPrograms(uint64_t seed);
 // Jobs with spare nodes. Their ranks and nodes die or are disconnected, even during heals. Faults
 // of the network, the workers and the controller occur as well.
 SimulationOptions HealingJobs(uint64_t seed);
+// All kinds of faults, with jobs that wait for conditions on each other and end in every way.
+SimulationOptions DependencyGraphs(uint64_t seed);
 // Faults of nodes. A job may fail only if it floods its node.
 SimulationOptions NodeFaults(uint64_t seed);
 // The event log or the whole data directory is replaced with an older copy. Workers and the
