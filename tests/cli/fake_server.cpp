@@ -9,6 +9,7 @@
 #include "trainyard/v1/log_service.grpc.pb.h"
 #include "trainyard/v1/metric_service.grpc.pb.h"
 #include "trainyard/v1/node_service.grpc.pb.h"
+#include "trainyard/v1/queue_service.grpc.pb.h"
 #include "trainyard/v1/report_service.grpc.pb.h"
 
 namespace trainyard::cli {
@@ -188,6 +189,46 @@ class FakeServer::Nodes final : public v1::NodeService::Service {
   std::mutex& mutex_;
 };
 
+class FakeServer::Queues final : public v1::QueueService::Service {
+ public:
+  Queues(FakeAnswers& answers, std::mutex& mutex) : answers_(answers), mutex_(mutex) {}
+  grpc::Status ListQueues(ServerContext*, const v1::ListQueuesRequest* request,
+                          v1::ListQueuesResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    answers_.queue_lists.push_back(*request);
+    return Answer(answers_, answers_.queues, response);
+  }
+  grpc::Status SetQueue(ServerContext*, const v1::SetQueueRequest* request,
+                        v1::SetQueueResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    answers_.queue_settings.push_back(*request);
+    v1::SetQueueResponse answer;
+    *answer.mutable_queue()->mutable_queue() = request->queue();
+    return Answer(answers_, answer, response);
+  }
+  grpc::Status DeleteQueue(ServerContext*, const v1::DeleteQueueRequest* request,
+                           v1::DeleteQueueResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    answers_.queue_deletions.push_back(*request);
+    return Answer(answers_, v1::DeleteQueueResponse(), response);
+  }
+  grpc::Status MoveJob(ServerContext*, const v1::MoveJobRequest* request,
+                       v1::MoveJobResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    answers_.moves.push_back(*request);
+    v1::MoveJobResponse answer;
+    answer.mutable_job()->set_id(17);
+    answer.mutable_job()->set_name("job");
+    answer.mutable_job()->set_queue(request->queue());
+    answer.mutable_job()->set_priority(request->priority());
+    return Answer(answers_, answer, response);
+  }
+
+ private:
+  FakeAnswers& answers_;
+  std::mutex& mutex_;
+};
+
 class FakeServer::Servers final : public v1::ServerService::Service {
  public:
   Servers(FakeAnswers& answers, std::mutex& mutex) : answers_(answers), mutex_(mutex) {}
@@ -321,6 +362,7 @@ class FakeServer::Access final : public v1::AccessService::Service {
 FakeServer::FakeServer()
     : jobs_(std::make_unique<Jobs>(answers_, mutex_)),
       nodes_(std::make_unique<Nodes>(answers_, mutex_)),
+      queues_(std::make_unique<Queues>(answers_, mutex_)),
       servers_(std::make_unique<Servers>(answers_, mutex_)),
       logs_(std::make_unique<Logs>(answers_, mutex_)),
       metrics_(std::make_unique<Metrics>(answers_, mutex_)),
@@ -331,6 +373,7 @@ FakeServer::FakeServer()
   builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
   builder.RegisterService(jobs_.get());
   builder.RegisterService(nodes_.get());
+  builder.RegisterService(queues_.get());
   builder.RegisterService(servers_.get());
   builder.RegisterService(logs_.get());
   builder.RegisterService(metrics_.get());

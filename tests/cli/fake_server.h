@@ -17,6 +17,7 @@
 #include "trainyard/v1/log_service.pb.h"
 #include "trainyard/v1/metric_service.pb.h"
 #include "trainyard/v1/node_service.pb.h"
+#include "trainyard/v1/queue_service.pb.h"
 #include "trainyard/v1/report_service.pb.h"
 
 namespace trainyard::cli {
@@ -45,6 +46,11 @@ struct FakeAnswers {
   std::map<std::string, v1::DeleteJobResponse> deletions;  // By requested job.
   v1::WhyJobResponse why;
   v1::ListNodesResponse nodes;
+  v1::ListQueuesResponse queues;
+  std::vector<v1::ListQueuesRequest> queue_lists;
+  std::vector<v1::SetQueueRequest> queue_settings;
+  std::vector<v1::DeleteQueueRequest> queue_deletions;
+  std::vector<v1::MoveJobRequest> moves;
   std::vector<v1::CordonNodeRequest> cordon_requests;
   std::vector<v1::RemoveNodeRequest> remove_requests;
   v1::CheckNodesResponse checks;
@@ -115,6 +121,7 @@ class FakeServer {
  private:
   class Jobs;
   class Nodes;
+  class Queues;
   class Servers;
   class Logs;
   class Metrics;
@@ -126,6 +133,7 @@ class FakeServer {
   FakeAnswers answers_;
   std::unique_ptr<Jobs> jobs_;
   std::unique_ptr<Nodes> nodes_;
+  std::unique_ptr<Queues> queues_;
   std::unique_ptr<Servers> servers_;
   std::unique_ptr<Logs> logs_;
   std::unique_ptr<Metrics> metrics_;

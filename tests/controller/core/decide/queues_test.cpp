@@ -113,8 +113,9 @@ TEST_F(QueuesTest, AMoveChangesTheOrder) {
   const int64_t first = cluster_.Submit("first", 1, 4);
   const int64_t second = cluster_.Submit("second", 1, 4);
   const auto order = [&] {
+    const v1::ListQueuesResponse report = QueueReport(cluster_.View(), 10);
     std::vector<int64_t> ids;
-    for (const v1::QueuedJob& job : QueueReport(cluster_.View(), 10).jobs()) {
+    for (const v1::QueuedJob& job : report.jobs()) {
       ids.push_back(job.job_id());
     }
     return ids;

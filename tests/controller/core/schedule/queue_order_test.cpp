@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr int64_t kDay = 86'400'000;
+constexpr int64_t kUsageDay = 86'400'000;
 
 class QueueOrderTest : public ::testing::Test {
  protected:
@@ -107,7 +107,7 @@ TEST_F(QueueOrderTest, OldUseCountsLess) {
   Submit("ada");
   Submit("bob");
   Use("default", "ada", 1000);
-  cluster_.now += 14 * kDay;
+  cluster_.now += 14 * kUsageDay;
   Use("default", "bob", 249);
   EXPECT_THAT(Order(), ElementsAre(2, 1)) << "1000 / 4 > 249";
   Use("default", "bob", 2);

@@ -7,7 +7,7 @@
 namespace trainyard::controller {
 namespace {
 
-constexpr int64_t kHour = 3'600'000;
+constexpr int64_t kUsageHour = 3'600'000;
 
 double Exact(int64_t elapsed_ms) {
   return std::exp2(62.0 - static_cast<double>(elapsed_ms) / kUsageHalfLifeMs);
@@ -19,28 +19,30 @@ TEST(FairShareTest, TheFactorHalvesInEachHalfLife) {
   EXPECT_EQ(DecayFactor(10 * kUsageHalfLifeMs), int64_t{1} << 52);
   EXPECT_EQ(DecayFactor(62 * kUsageHalfLifeMs), 0);
   EXPECT_EQ(DecayFactor(INT64_MAX), 0);
-  EXPECT_EQ(DecayFactor(-kHour), int64_t{1} << 62);
+  EXPECT_EQ(DecayFactor(-kUsageHour), int64_t{1} << 62);
   for (int64_t hours = 1; hours < 400; hours += 7) {
-    EXPECT_NEAR(static_cast<double>(DecayFactor(hours * kHour)) / Exact(hours * kHour), 1, 1e-8);
+    EXPECT_NEAR(static_cast<double>(DecayFactor(hours * kUsageHour)) / Exact(hours * kUsageHour), 1,
+                1e-8);
   }
 }
 
 // The bits are part of the log's meaning: they decide the order of jobs when a log is replayed.
 TEST(FairShareTest, TheBitsDoNotChange) {
-  EXPECT_EQ(DecayFactor(kHour), 4592689938190088704);
+  EXPECT_EQ(DecayFactor(kUsageHour), 4592689938190088704);
   EXPECT_EQ(UsageAt({.slot_ms = 1'000'000'000, .at = 0, .held = 8}, 86'400'000), 1562766373);
 }
 
 TEST(FairShareTest, HeldSlotsAreUsedAndDecayTogether) {
   Usage usage{.slot_ms = 0, .at = 1000, .held = 8};
-  EXPECT_NEAR(static_cast<double>(UsageAt(usage, 1000 + kHour)), 8.0 * kHour, 0.004 * kHour * 8);
+  EXPECT_NEAR(static_cast<double>(UsageAt(usage, 1000 + kUsageHour)), 8.0 * kUsageHour,
+              0.004 * kUsageHour * 8);
   // Use for ever approaches held x half-life / ln 2.
   const double limit = 8.0 * static_cast<double>(kUsageHalfLifeMs) / std::log(2);
   EXPECT_NEAR(static_cast<double>(UsageAt(usage, 100 * kUsageHalfLifeMs)) / limit, 1, 1e-6);
-  HoldFrom(1000 + kHour, 0, usage);
+  HoldFrom(1000 + kUsageHour, 0, usage);
   const int64_t used = usage.slot_ms;
   EXPECT_EQ(usage.held, 0);
-  EXPECT_EQ(UsageAt(usage, 1000 + kHour + kUsageHalfLifeMs), used / 2);
+  EXPECT_EQ(UsageAt(usage, 1000 + kUsageHour + kUsageHalfLifeMs), used / 2);
 }
 
 TEST(FairShareTest, AClockThatGoesBackChangesNothing) {

@@ -21,7 +21,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-constexpr int kSavedAndLeft = 143;
+constexpr int kSavedAtLimit = 143;
 constexpr int64_t kLimitMs = 100'000;
 
 class TimeLimitEndTest : public testing::Test {
@@ -60,7 +60,7 @@ class TimeLimitEndTest : public testing::Test {
   }
 
   // Lets the ranks exit, and removes their reports.
-  void LetItLeave(int64_t job, int exit_code = kSavedAndLeft) {
+  void LetItLeave(int64_t job, int exit_code = kSavedAtLimit) {
     cluster_.ExitAll(job, exit_code);
     cluster_.ClearAll(job);
     cluster_.ForgetReport("a", job);
