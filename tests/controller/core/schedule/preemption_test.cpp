@@ -33,7 +33,8 @@ class PreemptionTest : public ::testing::Test {
   }
 
   int64_t Wait(int nodes, int slots, int priority = 0) {
-    v1::JobSpec spec = TestSpec("head", nodes, slots);
+    const std::string name = "head-" + std::to_string(cluster_.state.next_job_id);
+    v1::JobSpec spec = TestSpec(name, nodes, slots);
     spec.set_priority(priority);
     return cluster_.Submit(spec);
   }
@@ -63,7 +64,7 @@ TEST_F(PreemptionTest, SmallJobsOfTheCheapestNodeYieldToWholeNodes) {
   Later();
   EXPECT_THAT(Victims(head), ElementsAre(other)) << "2 slots on c are free";
   EXPECT_THAT(Victims(Wait(2, 4)), ElementsAre(two, one, other));
-  EXPECT_THAT(Victims(Wait(3, 4)), IsEmpty()) << "`large` has more than half a node";
+  EXPECT_THAT(Victims(Wait(3, 4)), IsEmpty()) << "`large` has more than half of a node";
 }
 
 TEST_F(PreemptionTest, AHeadOfPartsOfNodesTakesNothingFromItsEquals) {
@@ -94,9 +95,9 @@ TEST_F(PreemptionTest, AProgramThatDoesNotSaveYieldsOnlyToALowerLevel) {
 
 TEST_F(PreemptionTest, NoMoreJobsYieldThanAreNeeded) {
   const int64_t wide = Run("wide", 2, 2, -1);
-  Run("x", 1, 2);
-  Run("y", 1, 2);
-  Run("z", 1, 4);
+  Run("x", 1, 2, 9);
+  Run("y", 1, 2, 9);
+  Run("z", 1, 4, 9);
   Later();
   EXPECT_THAT(Victims(Wait(2, 2, 5)), ElementsAre(wide)) << "one gang on both nodes is enough";
 }
@@ -111,7 +112,7 @@ TEST_F(PreemptionTest, AHeadThatHasWaitedGetsTheSlotsAfterTheSaves) {
   EXPECT_THAT(Kinds(cluster_.Pass(kWaitBeforePreemptionMs - 1000, 1000)), IsEmpty());
   EXPECT_THAT(Kinds(cluster_.Pass(2000, 1000)), ElementsAre("AttemptYielded", "AttemptYielded"));
   EXPECT_THAT(cluster_.Attempt(low[0]).yield().reason(),
-              HasSubstr("head (#4) has waited 10 min for 2 nodes with 4 cpu slots each"));
+              HasSubstr("head-4 (#4) has waited 10 min for 2 nodes with 4 cpu slots each"));
   // A job of higher order does not take the slots that become free.
   v1::JobSpec urgent = TestSpec("urgent", 1, 4);
   urgent.set_priority(9);
