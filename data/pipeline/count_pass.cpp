@@ -68,7 +68,7 @@ StepPassOr MakeCountPass(const Pipeline& pipeline, const PipelineStep& step) {
   nlohmann::ordered_json settings = {{"version", kCountVersion}, {"tokenizers", fingerprints}};
   TRAINYARD_ASSIGN_OR_RETURN(Plan plan,
                              DocumentPass::PlanFor(pipeline, kCountPass, std::move(settings), files,
-                                                   ReadsEarlierStep(pipeline, step)));
+                                                   ReadsEarlierStep(step)));
   return std::make_unique<CountPass>(DirectoryOf(pipeline, step), std::move(plan),
                                      DecodeOf(pipeline), std::move(tokenizers));
 }

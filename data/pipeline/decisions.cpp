@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "data/dedup/dedup_run.h"
+#include "data/pipeline/step_pass.h"
 #include "data/stages/file_status.h"
 #include "data/stages/hash_text.h"
 #include "proto/files/durable_file.h"
@@ -75,8 +76,7 @@ nlohmann::ordered_json ReadDetails(const std::string& directory, const std::stri
   using Json = nlohmann::ordered_json;
   const Json details = Json::parse(ReadAll(directory + kDetailsFile), nullptr, false);
   if (details.is_object()) return details;
-  const Json report = Json::parse(ReadAll(out + "/report.json"), nullptr, false);
-  return report.is_object() ? report.value(kDedupStage, Json()) : Json();
+  return StoredDetails(out, kDedupStage);
 }
 
 absl::StatusOr<std::map<uint64_t, std::string>> ReadDecisions(const std::string& directory,

@@ -147,12 +147,16 @@ nlohmann::ordered_json SignatureSettings(const DedupSettings& settings) {
 absl::StatusOr<Plan> PlanOf(const Pipeline& pipeline, const PipelineStep& step,
                             const std::string& pass, nlohmann::ordered_json settings) {
   const bool of_references = pass == kReferencePass || pass == kReferenceShinglePass;
-  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<InputFile> files,
-                             of_references
-                                 ? FindInputFiles(std::get<DedupOptions>(step.options).against)
-                                 : DocumentsOf(pipeline, step));
+  if (!of_references) {
+    TRAINYARD_ASSIGN_OR_RETURN(const std::vector<InputFile> files, DocumentsOf(pipeline, step));
+    return DocumentPass::PlanFor(pipeline, pass, std::move(settings), files,
+                                 ReadsEarlierStep(step));
+  }
+  const std::vector<std::string>& against = std::get<DedupOptions>(step.options).against;
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<InputFile> files, FindInputFiles(against));
+  // The references are either all outputs or all not.
   return DocumentPass::PlanFor(pipeline, pass, std::move(settings), files,
-                               !of_references && ReadsEarlierStep(pipeline, step));
+                               IsOutput(pipeline, against.front()));
 }
 
 StepPassOr MakeSignaturePass(const Pipeline& pipeline, const PipelineStep& step,
@@ -212,8 +216,7 @@ StepPassOr MakeDedupPass(const Pipeline& pipeline, const PipelineStep& step,
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<InputFile> files, DocumentsOf(pipeline, step));
   DecodeSettings decode = DecodeOf(pipeline);
   TRAINYARD_ASSIGN_OR_RETURN(
-      Plan plan,
-      PlanStage(stage, decode, files, LimitsOf(pipeline, ReadsEarlierStep(pipeline, step))));
+      Plan plan, PlanStage(stage, decode, files, LimitsOf(pipeline, ReadsEarlierStep(step))));
   return std::make_unique<DropPass>(DirectoryOf(pipeline, step), std::move(plan), std::move(stage),
                                     std::move(decode), WorkDirectoryOf(pipeline, step, kDecisions));
 }

@@ -45,8 +45,7 @@ StepPassOr MakeFilterPass(const Pipeline& pipeline, const PipelineStep& step) {
   DecodeSettings decode = DecodeOf(pipeline);
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<InputFile> files, DocumentsOf(pipeline, step));
   TRAINYARD_ASSIGN_OR_RETURN(
-      Plan plan,
-      PlanStage(stage, decode, files, LimitsOf(pipeline, ReadsEarlierStep(pipeline, step))));
+      Plan plan, PlanStage(stage, decode, files, LimitsOf(pipeline, ReadsEarlierStep(step))));
   return std::make_unique<FilterPass>(DirectoryOf(pipeline, step), std::move(plan),
                                       std::move(filter), std::move(stage), std::move(decode));
 }

@@ -13,10 +13,16 @@ StepPassOr MakeStepPass(const Pipeline& pipeline, const PipelineStep& step,
   if (std::holds_alternative<DedupOptions>(step.options)) {
     return MakeDedupPass(pipeline, step, pass);
   }
+  if (std::holds_alternative<DecontaminateOptions>(step.options)) {
+    return MakeDecontaminatePass(pipeline, step);
+  }
   if (std::holds_alternative<TrainTokenizerOptions>(step.options)) {
     return MakeWordPass(pipeline, step);
   }
   if (std::holds_alternative<CountOptions>(step.options)) return MakeCountPass(pipeline, step);
+  if (std::holds_alternative<MixStep>(step.options)) {
+    return absl::InternalError("the step " + step.name + " has no passes");
+  }
   return MakeTokenPass(pipeline, step, pass == kValidationPass);
 }
 

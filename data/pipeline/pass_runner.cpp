@@ -84,10 +84,9 @@ RunSettings PassRunner::SettingsOf(const StepPass& made) const {
   RunSettings settings;
   settings.out = made.out();
   settings.threads = context_.threads;
-  settings.memory_bytes = context_.pipeline.memory_mib << 20;
+  settings.memory_bytes = ThreadMemoryOf(context_.pipeline, made);
   settings.decode = DecodeOf(context_.pipeline);
-  const InputOptions& input = context_.pipeline.input;
-  settings.bad_lines = {input.bad == "stop", input.bad_fraction};
+  settings.bad_lines = BadLinesOf(context_.pipeline);
   return settings;
 }
 

@@ -17,6 +17,8 @@ using StepPassOr = absl::StatusOr<std::unique_ptr<StepPass>>;
 
 StepPassOr MakeFilterPass(const Pipeline& pipeline, const PipelineStep& step);
 
+StepPassOr MakeDecontaminatePass(const Pipeline& pipeline, const PipelineStep& step);
+
 // `pass`: a pass of duplicate removal. All but kSignaturePass and kReferencePass read files that
 // rank 0 writes before the pass (decisions.h).
 StepPassOr MakeDedupPass(const Pipeline& pipeline, const PipelineStep& step,

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -13,7 +14,10 @@
 #include "data/pipeline/yaml_fields.h"
 #include "data/prepare/choose_tokenizer.h"
 #include "data/stages/hash_text.h"
+#include "proto/rules/blend_stages.h"
+#include "proto/rules/data_sources.h"
 #include "proto/support/status_macros.h"
+#include "proto/text/utf8.h"
 #include "yaml-cpp/yaml.h"
 
 namespace trainyard::data {
@@ -24,12 +28,15 @@ namespace fs = std::filesystem;
 constexpr size_t kFileBytesMax = size_t{1} << 20;
 constexpr int64_t kMemoryMibMax = int64_t{1} << 24;
 constexpr int kThreadsMax = 1024;
+constexpr int64_t kWordsMax = 1000;
 
 constexpr char kFilterKey[] = "filter";
 constexpr char kDedupKey[] = "dedup";
+constexpr char kDecontaminateKey[] = "decontaminate";
 constexpr char kTrainKey[] = "train_tokenizer";
 constexpr char kCountKey[] = "count";
 constexpr char kTokenizeKey[] = "tokenize";
+constexpr char kMixKey[] = "mix";
 
 class PipelineReader {
  public:
@@ -39,17 +46,17 @@ class PipelineReader {
   absl::StatusOr<Pipeline> Read(const YAML::Node& file) {
     YamlFields fields(file, name_);
     if (!file.IsMap()) return fields.Error(file, "must be a mapping with inputs, out and steps");
-    for (const char* key : {"inputs", "out", "steps"}) fields.Require(key);
+    for (const char* key : {"out", "steps"}) fields.Require(key);
     ReadSettings(&fields);
     TRAINYARD_RETURN_IF_ERROR(fields.Finish());
     const YAML::Node steps = file["steps"];
     if (!steps.IsSequence() || steps.size() == 0) {
       return fields.Error(steps, "`steps` must be a list of steps, such as - filter: {rules: c4}");
     }
-    for (const YAML::Node& step : steps) TRAINYARD_RETURN_IF_ERROR(ReadStep(step));
     MakeAbsolute(&pipeline_.input.inputs);
     MakeAbsolute(&pipeline_.validation);
     pipeline_.out = Absolute(pipeline_.out);
+    for (const YAML::Node& step : steps) TRAINYARD_RETURN_IF_ERROR(ReadStep(step));
     return std::move(pipeline_);
   }
 
@@ -83,23 +90,29 @@ class PipelineReader {
     static const std::map<std::string, Reader> kReaders = {
         {kFilterKey, &PipelineReader::ReadFilter},
         {kDedupKey, &PipelineReader::ReadDedup},
+        {kDecontaminateKey, &PipelineReader::ReadDecontaminate},
         {kTrainKey, &PipelineReader::ReadTrain},
         {kCountKey, &PipelineReader::ReadCount},
-        {kTokenizeKey, &PipelineReader::ReadTokenize}};
+        {kTokenizeKey, &PipelineReader::ReadTokenize},
+        {kMixKey, &PipelineReader::ReadMix}};
     const auto reader = kReaders.find(kind);
     if (reader == kReaders.end()) {
       return errors.Error(node,
                           absl::StrCat("unknown step `", kind,
-                                       "`; a step is filter, dedup, train_tokenizer, count or "
-                                       "tokenize, followed by its settings"));
+                                       "`; a step is filter, dedup, decontaminate, "
+                                       "train_tokenizer, count, tokenize or mix, followed by its "
+                                       "settings"));
     }
     YamlFields fields(settings, name_);
     PipelineStep step;
     step.name = kind;
     fields.Read("name", &step.name);
     step.options = (this->*reader->second)(&fields);
+    std::vector<std::string> inputs;
+    if (kind != kMixKey) fields.Read("inputs", &inputs);
     TRAINYARD_RETURN_IF_ERROR(fields.Finish());
-    const absl::Status checked = Check(step);
+    absl::Status checked = Resolve(inputs, &step);
+    if (checked.ok()) checked = Check(step);
     if (!checked.ok()) return errors.Error(node, std::string(checked.message()));
     pipeline_.steps.push_back(std::move(step));
     return absl::OkStatus();
@@ -119,8 +132,24 @@ class PipelineReader {
     fields->Read("threshold", &dedup.threshold, 0, 1);
     fields->ReadChoice("keep", &dedup.keep, {"greedy", "components"});
     fields->Read("against", &dedup.against);
-    MakeAbsolute(&dedup.against);
     return dedup;
+  }
+
+  StepOptions ReadDecontaminate(YamlFields* fields) {
+    DecontaminateOptions decontaminate;
+    fields->Require("against");
+    fields->Read("against", &decontaminate.against);
+    MakeAbsolute(&decontaminate.against);
+    fields->Read("against_field", &decontaminate.against_field);
+    int64_t ngram = decontaminate.ngram;
+    fields->Read("ngram", &ngram, 1, kWordsMax);
+    decontaminate.ngram = static_cast<int>(ngram);
+    int64_t min_words = decontaminate.min_words;
+    fields->Read("min_words", &min_words, 1, kWordsMax);
+    decontaminate.min_words = static_cast<int>(min_words);
+    fields->Read("min_hits", &decontaminate.min_hits, 1, int64_t{1} << 30);
+    fields->Read("min_share", &decontaminate.min_share, 0, 1);
+    return decontaminate;
   }
 
   StepOptions ReadTrain(YamlFields* fields) {
@@ -147,14 +176,105 @@ class PipelineReader {
     tokenize.tokenizer = TokenizerPath(tokenize.tokenizer);
     ReadTokenizerOptions(fields, &tokenize.tokenizer_options);
     fields->Read("val_fraction", &tokenize.val_fraction, 0, 0.9);
+    fields->Read("validation", &tokenize.val);
+    MakeAbsolute(&tokenize.val);
     fields->ReadChoice("format", &tokenize.format, {"trainyard", "megatron", "nanogpt", "llmc"});
     return tokenize;
+  }
+
+  StepOptions ReadMix(YamlFields* fields) {
+    MixStep mix;
+    fields->Require("blend");
+    fields->Read("blend", &mix.data.blend);
+    fields->Read("blend_stages", &mix.data.blend_stages);
+    fields->ReadTokens("tokens", &mix.tokens);
+    fields->ReadTokens("step_tokens", &mix.step_tokens);
+    return mix;
   }
 
   static void ReadTokenizerOptions(YamlFields* fields, TokenizerOptions* options) {
     fields->Read("family", &options->family);
     fields->ReadChoice("special_text", &options->special_text, {"text", "id"});
     fields->Read("end_of_document", &options->end_of_document);
+  }
+
+  // Returns the index of the earlier step of this name.
+  std::optional<size_t> FindStep(const std::string& name) const {
+    for (size_t i = 0; i < pipeline_.steps.size(); ++i) {
+      if (pipeline_.steps[i].name == name) return i;
+    }
+    return std::nullopt;
+  }
+
+  // Finds the steps and paths that the step names.
+  absl::Status Resolve(const std::vector<std::string>& inputs, PipelineStep* step) {
+    if (auto* mix = std::get_if<MixStep>(&step->options)) return ResolveBlend(&mix->data.blend);
+    if (auto* dedup = std::get_if<DedupOptions>(&step->options)) {
+      std::vector<size_t> sources;
+      std::vector<std::string> paths;
+      TRAINYARD_RETURN_IF_ERROR(ResolveDocuments("against", dedup->against, &sources, &paths));
+      for (const size_t source : sources) paths.push_back(DirectoryOf(source));
+      dedup->against = std::move(paths);
+    }
+    if (!inputs.empty()) {
+      return ResolveDocuments("inputs", inputs, &step->sources, &step->inputs);
+    }
+    for (size_t i = pipeline_.steps.size(); i-- > 0 && step->sources.empty();) {
+      if (WritesDocuments(pipeline_.steps[i].options)) step->sources.push_back(i);
+    }
+    if (!step->sources.empty()) return absl::OkStatus();
+    step->inputs = pipeline_.input.inputs;
+    if (!step->inputs.empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        "`inputs` is missing; add it to the file or to this step, with the files to read");
+  }
+
+  absl::Status ResolveDocuments(const std::string& key, const std::vector<std::string>& names,
+                                std::vector<size_t>* sources,
+                                std::vector<std::string>* paths) const {
+    for (const std::string& name : names) {
+      const std::optional<size_t> source = FindStep(name);
+      if (!source) {
+        paths->push_back(Absolute(name));
+        continue;
+      }
+      if (!WritesDocuments(pipeline_.steps[*source].options)) {
+        return absl::InvalidArgumentError("`" + key + "` names the step " + name +
+                                          ", which writes no documents; name a step filter, dedup "
+                                          "or decontaminate, or write ./" +
+                                          name + " for a file");
+      }
+      sources->push_back(*source);
+    }
+    // A plan ignores the times either of all its files or of none.
+    if (sources->empty() || paths->empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError("`" + key + "` names steps and files (" + paths->front() +
+                                      "); name either steps or files");
+  }
+
+  // Replaces the names of steps by their directories, and makes the other paths absolute.
+  absl::Status ResolveBlend(std::vector<std::string>* blend) const {
+    for (std::string& entry : *blend) {
+      const auto [weight, path] = SplitEntry(entry);
+      if (path.empty()) continue;  // BlendOf refuses the entry.
+      const std::optional<size_t> source = FindStep(path);
+      if (source && !std::holds_alternative<TokenizeStep>(pipeline_.steps[*source].options)) {
+        return absl::InvalidArgumentError("`blend` names the step " + path +
+                                          ", which writes no tokens; name a step tokenize, or "
+                                          "write ./" +
+                                          path + " for a data set");
+      }
+      entry = weight + " " + (source ? DirectoryOf(*source) : Absolute(path));
+      if (!IsUtf8(entry)) {
+        return absl::InvalidArgumentError(
+            "the directory of the pipeline has a name that is not UTF-8; rename it");
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  std::string DirectoryOf(size_t step) const {
+    return pipeline_.out + "/" + pipeline_.steps[step].name;
   }
 
   absl::Status Check(const PipelineStep& step) {
@@ -178,6 +298,7 @@ class PipelineReader {
       if (trains_) return absl::InvalidArgumentError("a pipeline trains at most one tokenizer");
       trains_ = true;
     }
+    if (const auto* mix = std::get_if<MixStep>(&step.options)) return CheckMix(*mix);
     const auto* tokenize = std::get_if<TokenizeStep>(&step.options);
     if (tokenize != nullptr && tokenize->tokenizer.empty()) return CheckTrained();
     if (tokenize != nullptr && IsTrainedOnInputs(tokenize->tokenizer)) {
@@ -186,6 +307,18 @@ class PipelineReader {
     }
     const auto* count = std::get_if<CountOptions>(&step.options);
     return count != nullptr && count->tokenizers.empty() ? CheckTrained() : absl::OkStatus();
+  }
+
+  static absl::Status CheckMix(const MixStep& mix) {
+    std::string problem = BlendOf(mix.data).problem;
+    if (problem.empty()) problem = BlendStagesOf(mix.data).problem;
+    if (!problem.empty()) return absl::InvalidArgumentError(problem);
+    if (mix.data.blend_stages.empty() || mix.tokens == 0 || mix.step_tokens > 0) {
+      return absl::OkStatus();
+    }
+    return absl::InvalidArgumentError(
+        "`tokens` needs `step_tokens`, because `blend_stages` counts steps; set the tokens of one "
+        "step (train.global_batch * train.seq_length)");
   }
 
   absl::Status CheckTrained() const {
@@ -201,8 +334,12 @@ class PipelineReader {
   void MakeAbsolute(std::vector<std::string>* paths) const {
     for (std::string& path : *paths) path = Absolute(path);
   }
-  // "byte" and "gpt2" are part of the program.
+  // "byte" and "gpt2" are part of the program. The name of a step is the tokenizer that it trains.
   std::string TokenizerPath(const std::string& tokenizer) const {
+    const std::optional<size_t> step = FindStep(tokenizer);
+    if (step && std::holds_alternative<TrainTokenizerOptions>(pipeline_.steps[*step].options)) {
+      return DirectoryOf(*step) + "/tokenizer.json";
+    }
     const bool is_built_in = tokenizer.empty() || tokenizer == "byte" || tokenizer == "gpt2";
     return is_built_in || IsTrainedOnInputs(tokenizer) ? tokenizer : Absolute(tokenizer);
   }
@@ -215,6 +352,12 @@ class PipelineReader {
 };
 
 }  // namespace
+
+bool WritesDocuments(const StepOptions& options) {
+  return std::holds_alternative<FilterOptions>(options) ||
+         std::holds_alternative<DedupOptions>(options) ||
+         std::holds_alternative<DecontaminateOptions>(options);
+}
 
 absl::StatusOr<Pipeline> ParsePipeline(std::string_view yaml, const std::string& display_name,
                                        const std::string& directory) {

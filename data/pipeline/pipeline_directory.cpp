@@ -8,6 +8,7 @@
 #include <string>
 #include <system_error>
 
+#include "data/pipeline/step_pass.h"
 #include "data/stages/file_status.h"
 #include "data/stages/run_directory.h"
 #include "proto/files/remove_tree.h"
@@ -43,8 +44,7 @@ std::string PipelineDirectory::KeysOf(const Pipeline& pipeline) { return pipelin
 
 absl::StatusOr<std::unique_ptr<PipelineDirectory>> PipelineDirectory::Open(
     const Pipeline& pipeline) {
-  TRAINYARD_RETURN_IF_ERROR(CheckOutsideInputs(pipeline.out, pipeline.input.inputs));
-  TRAINYARD_RETURN_IF_ERROR(CheckOutsideInputs(pipeline.out, pipeline.validation));
+  TRAINYARD_RETURN_IF_ERROR(CheckOutsideInputs(pipeline.out, PathsOf(pipeline)));
   std::error_code error;
   fs::create_directories(pipeline.out, error);
   if (error) return FailedTo("create " + pipeline.out, error.value());

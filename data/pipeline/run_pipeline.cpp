@@ -85,6 +85,14 @@ absl::Status Help(const Pipeline& pipeline, LeaseClient* client, const LeaseClie
                   "this node and rank 0 find different input files; put inputs and output on "
                   "shared storage, at a path that is the same on all nodes"));
   }
+  const Advance prepared = [&](int64_t) {
+    telemetry->Advance(0);
+    return cancelled ? absl::CancelledError("interrupted; repeat the command to continue")
+                     : absl::OkStatus();
+  };
+  if (const absl::Status status = (*made)->Prepare(prepared); !status.ok()) {
+    return absl::IsCancelled(status) ? status : client->FailRun(pass, status);
+  }
   const PartNames names((*made)->out(), (*made)->plan().blocks().size());
   const BlockWork work = [&](const BlockLease& lease, const Advance& advance) {
     return (*made)->Work(lease, names, advance);
@@ -92,7 +100,7 @@ absl::Status Help(const Pipeline& pipeline, LeaseClient* client, const LeaseClie
   const std::unique_ptr<BlockSource> blocks = client->BlocksOf(pass);
   telemetry->EnterPhase(Phase::kBlocks);
   const int useful =
-      ThreadsFor(threads, pipeline.memory_mib << 20, (*made)->plan().blocks().size());
+      ThreadsFor(threads, ThreadMemoryOf(pipeline, **made), (*made)->plan().blocks().size());
   const absl::Status status = RunBlocks(
       blocks.get(), work, useful, [&](int64_t bytes) { telemetry->Advance(bytes); }, cancelled);
   telemetry->EnterPhase(Phase::kWait);

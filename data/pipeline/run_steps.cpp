@@ -18,6 +18,23 @@ absl::StatusOr<std::string> RunFilterStep(PassRunner* runner, const PipelineStep
   return SummaryLine(step, totals);
 }
 
+absl::StatusOr<std::string> RunDecontaminateStep(PassRunner* runner, const PipelineStep& step) {
+  const RunContext& context = runner->context();
+  TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<StepPass> pass,
+                             MakeDecontaminatePass(context.pipeline, step));
+  TRAINYARD_ASSIGN_OR_RETURN(const bool complete, IsComplete(*pass));
+  if (!complete) {
+    context.progress->PrintLine(step.name + ": reading the evaluation sets");
+    TRAINYARD_RETURN_IF_ERROR(pass->Prepare([&](int64_t) {
+      context.telemetry->Advance(0);
+      return context.cancelled ? absl::CancelledError("interrupted; repeat the command to continue")
+                               : absl::OkStatus();
+    }));
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(const RunTotals totals, runner->Run(step, kDecontaminatePass, *pass));
+  return SummaryLine(step, totals);
+}
+
 absl::StatusOr<std::string> RunCountStep(PassRunner* runner, const PipelineStep& step) {
   const Pipeline& pipeline = runner->context().pipeline;
   TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<StepPass> pass, MakeCountPass(pipeline, step));
@@ -38,10 +55,14 @@ absl::StatusOr<std::string> RunCountStep(PassRunner* runner, const PipelineStep&
 absl::StatusOr<std::string> RunStep(PassRunner* runner, const PipelineStep& step) {
   if (std::holds_alternative<FilterOptions>(step.options)) return RunFilterStep(runner, step);
   if (std::holds_alternative<DedupOptions>(step.options)) return RunDedupStep(runner, step);
+  if (std::holds_alternative<DecontaminateOptions>(step.options)) {
+    return RunDecontaminateStep(runner, step);
+  }
   if (std::holds_alternative<TrainTokenizerOptions>(step.options)) {
     return RunTrainStep(runner, step);
   }
   if (std::holds_alternative<CountOptions>(step.options)) return RunCountStep(runner, step);
+  if (std::holds_alternative<MixStep>(step.options)) return RunMixStep(runner, step);
   return RunTokenizeStep(runner, step);
 }
 

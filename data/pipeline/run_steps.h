@@ -17,6 +17,7 @@ absl::StatusOr<std::string> RunStep(PassRunner* runner, const PipelineStep& step
 absl::StatusOr<std::string> RunDedupStep(PassRunner* runner, const PipelineStep& step);
 absl::StatusOr<std::string> RunTrainStep(PassRunner* runner, const PipelineStep& step);
 absl::StatusOr<std::string> RunTokenizeStep(PassRunner* runner, const PipelineStep& step);
+absl::StatusOr<std::string> RunMixStep(PassRunner* runner, const PipelineStep& step);
 
 // "filter         1,000 documents, 3.1 MB: 900 kept, 2.8 MB"
 std::string SummaryLine(const PipelineStep& step, const RunTotals& totals);

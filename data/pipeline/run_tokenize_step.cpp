@@ -157,7 +157,7 @@ absl::Status WriteDescriptions(const RunContext& context, const PipelineStep& st
   const Pipeline& pipeline = context.pipeline;
   PrepareOptions options = std::get<TokenizeStep>(step.options);
   static_cast<InputOptions&>(options) = pipeline.input;
-  options.val = pipeline.validation;
+  options.val = ValidationOf(pipeline, std::get<TokenizeStep>(step.options));
   if (options.tokenizer.empty()) options.tokenizer = TrainedTokenizer(pipeline);
   PodTexts pods;
   const auto job_of = [&](std::vector<InputFile> files) {
@@ -215,7 +215,7 @@ absl::StatusOr<std::string> RunTokenizeStep(PassRunner* runner, const PipelineSt
   const auto& options = std::get<TokenizeStep>(step.options);
   TokenizePasses passes;
   TRAINYARD_ASSIGN_OR_RETURN(passes.train, MakeTokenPass(pipeline, step, false));
-  if (!pipeline.validation.empty()) {
+  if (!ValidationOf(pipeline, options).empty()) {
     TRAINYARD_ASSIGN_OR_RETURN(passes.val, MakeTokenPass(pipeline, step, true));
   }
   TRAINYARD_ASSIGN_OR_RETURN(const std::string plan,

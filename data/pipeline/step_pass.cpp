@@ -1,6 +1,7 @@
 #include "data/pipeline/step_pass.h"
 
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <system_error>
 
@@ -11,22 +12,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool WritesDocuments(const PipelineStep& step) {
-  return std::holds_alternative<FilterOptions>(step.options) ||
-         std::holds_alternative<DedupOptions>(step.options);
-}
-
-// The last step before `step` that writes documents; null if there is none.
-const PipelineStep* SourceOf(const Pipeline& pipeline, const PipelineStep& step) {
-  for (size_t i = IndexOf(pipeline, step); i-- > 0;) {
-    if (WritesDocuments(pipeline.steps[i])) return &pipeline.steps[i];
-  }
-  return nullptr;
-}
-
 fs::path Canonical(const std::string& path) {
   std::error_code error;
   return fs::canonical(path, error);
+}
+
+void Append(const std::vector<std::string>& paths, std::vector<std::string>* all) {
+  all->insert(all->end(), paths.begin(), paths.end());
+}
+
+// The files and directories for validation of all steps.
+std::vector<std::string> AllValidation(const Pipeline& pipeline) {
+  std::vector<std::string> paths = pipeline.validation;
+  for (const PipelineStep& step : pipeline.steps) {
+    const auto* tokenize = std::get_if<TokenizeStep>(&step.options);
+    if (tokenize != nullptr) Append(tokenize->val, &paths);
+  }
+  return paths;
 }
 
 }  // namespace
@@ -46,24 +48,50 @@ std::string WorkDirectoryOf(const Pipeline& pipeline, const PipelineStep& step,
 
 absl::StatusOr<std::vector<InputFile>> DocumentsOf(const Pipeline& pipeline,
                                                    const PipelineStep& step) {
-  if (const PipelineStep* source = SourceOf(pipeline, step)) {
-    return FindInputFiles({DirectoryOf(pipeline, *source)});
+  if (ReadsEarlierStep(step)) {
+    std::vector<std::string> directories;
+    for (const size_t source : step.sources) {
+      directories.push_back(DirectoryOf(pipeline, pipeline.steps[source]));
+    }
+    return FindInputFiles(directories);
   }
-  TRAINYARD_ASSIGN_OR_RETURN(std::vector<InputFile> files, FindInputFiles(pipeline.input.inputs));
-  if (pipeline.validation.empty()) return files;
-  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<InputFile> held_out,
-                             FindInputFiles(pipeline.validation));
+  TRAINYARD_ASSIGN_OR_RETURN(std::vector<InputFile> files, FindInputFiles(step.inputs));
+  const std::vector<std::string> validation = AllValidation(pipeline);
+  if (validation.empty()) return files;
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<InputFile> held_out, FindInputFiles(validation));
   std::set<fs::path> excluded;
   for (const InputFile& file : held_out) excluded.insert(Canonical(file.path));
   std::erase_if(files,
                 [&](const InputFile& file) { return excluded.contains(Canonical(file.path)); });
   if (!files.empty()) return files;
   return absl::InvalidArgumentError(
-      "all inputs are also files of `validation`, which are not used for training; add inputs");
+      "all inputs of the step " + step.name +
+      " are also files of `validation`, which are not used for training; add inputs");
 }
 
-bool ReadsEarlierStep(const Pipeline& pipeline, const PipelineStep& step) {
-  return SourceOf(pipeline, step) != nullptr;
+bool ReadsEarlierStep(const PipelineStep& step) { return !step.sources.empty(); }
+
+bool IsOutput(const Pipeline& pipeline, const std::string& path) {
+  return path.starts_with(pipeline.out + "/");
+}
+
+const std::vector<std::string>& ValidationOf(const Pipeline& pipeline,
+                                             const TokenizeStep& options) {
+  return options.val.empty() ? pipeline.validation : options.val;
+}
+
+std::vector<std::string> PathsOf(const Pipeline& pipeline) {
+  std::vector<std::string> paths = AllValidation(pipeline);
+  Append(pipeline.input.inputs, &paths);
+  for (const PipelineStep& step : pipeline.steps) {
+    Append(step.inputs, &paths);
+    const auto* decontaminate = std::get_if<DecontaminateOptions>(&step.options);
+    if (decontaminate != nullptr) Append(decontaminate->against, &paths);
+    const auto* dedup = std::get_if<DedupOptions>(&step.options);
+    if (dedup == nullptr || dedup->against.empty()) continue;
+    if (!IsOutput(pipeline, dedup->against.front())) Append(dedup->against, &paths);
+  }
+  return paths;
 }
 
 std::string TrainedTokenizer(const Pipeline& pipeline) {
@@ -82,11 +110,26 @@ DecodeSettings DecodeOf(const Pipeline& pipeline) {
   return decode;
 }
 
+BadLinePolicy BadLinesOf(const Pipeline& pipeline) {
+  return {pipeline.input.bad == "stop", pipeline.input.bad_fraction};
+}
+
 PlanLimits LimitsOf(const Pipeline& pipeline, bool reads_earlier_step) {
   PlanLimits limits;
   limits.block_bytes = pipeline.block_bytes;
   limits.ignores_times = reads_earlier_step;
   return limits;
+}
+
+int64_t ThreadMemoryOf(const Pipeline& pipeline, const StepPass& made) {
+  return (pipeline.memory_mib << 20) - made.prepared_bytes();
+}
+
+nlohmann::ordered_json StoredDetails(const std::string& out, const std::string& stage) {
+  using Json = nlohmann::ordered_json;
+  std::ifstream file(out + "/report.json", std::ios::binary);
+  const Json report = Json::parse(file, nullptr, /*allow_exceptions=*/false);
+  return report.is_object() ? report.value(stage, Json()) : Json();
 }
 
 }  // namespace trainyard::data

@@ -61,14 +61,14 @@ StepPassOr MakeTokenPass(const Pipeline& pipeline, const PipelineStep& step, boo
   TRAINYARD_ASSIGN_OR_RETURN(std::unique_ptr<Tokenizer> tokenizer, TokenizerOf(pipeline, options));
   TRAINYARD_ASSIGN_OR_RETURN(
       const std::vector<InputFile> files,
-      validation ? FindInputFiles(pipeline.validation) : DocumentsOf(pipeline, step));
+      validation ? FindInputFiles(ValidationOf(pipeline, options)) : DocumentsOf(pipeline, step));
   nlohmann::ordered_json settings = {{"version", kTokenVersion},
                                      {"tokenizer", FingerprintText(tokenizer->fingerprint())},
                                      {"special_text", options.tokenizer_options.special_text}};
   const std::string pass = validation ? kValidationPass : kTrainPass;
-  TRAINYARD_ASSIGN_OR_RETURN(
-      Plan plan, DocumentPass::PlanFor(pipeline, pass, std::move(settings), files,
-                                       !validation && ReadsEarlierStep(pipeline, step)));
+  TRAINYARD_ASSIGN_OR_RETURN(Plan plan,
+                             DocumentPass::PlanFor(pipeline, pass, std::move(settings), files,
+                                                   !validation && ReadsEarlierStep(step)));
   return std::make_unique<TokenPass>(WorkDirectoryOf(pipeline, step, pass), std::move(plan),
                                      DecodeOf(pipeline), std::move(tokenizer));
 }

@@ -56,7 +56,7 @@ StepPassOr MakeWordPass(const Pipeline& pipeline, const PipelineStep& step) {
   TRAINYARD_ASSIGN_OR_RETURN(
       Plan plan, DocumentPass::PlanFor(pipeline, kWordPass,
                                        {{"version", kWordVersion}, {"unit", options.unit}}, files,
-                                       ReadsEarlierStep(pipeline, step)));
+                                       ReadsEarlierStep(step)));
   const TrainingUnit unit =
       options.unit == "document" ? TrainingUnit::kDocument : TrainingUnit::kLine;
   return std::make_unique<WordPass>(WorkDirectoryOf(pipeline, step, kWordPass), std::move(plan),

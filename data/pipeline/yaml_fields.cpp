@@ -1,6 +1,7 @@
 #include "data/pipeline/yaml_fields.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -53,6 +54,25 @@ void YamlFields::Read(const std::string& key, int64_t* value, int64_t least, int
     return Fail(node, absl::StrCat("`", key, "` must be an integer from ", least, " to ", most));
   }
   *value = number;
+}
+
+void YamlFields::ReadTokens(const std::string& key, int64_t* value) {
+  constexpr std::string_view kSuffixes = "KMBT";
+  constexpr int64_t kTokensMax = 1'000'000'000'000'000'000;
+  const YAML::Node node = Find(key);
+  if (!node.IsDefined()) return;
+  std::string text = node.IsScalar() ? node.Scalar() : "";
+  int64_t unit = 1;
+  const size_t suffix = text.empty() ? std::string_view::npos : kSuffixes.find(text.back());
+  if (suffix != std::string_view::npos) {
+    for (size_t i = 0; i <= suffix; ++i) unit *= 1000;
+    text.pop_back();
+  }
+  int64_t number = 0;
+  if (!absl::SimpleAtoi(text, &number) || number < 1 || number > kTokensMax / unit) {
+    return Fail(node, "`" + key + "` must be a number of tokens such as 4000000, 4M or 20B");
+  }
+  *value = number * unit;
 }
 
 void YamlFields::Read(const std::string& key, std::vector<std::string>* values) {

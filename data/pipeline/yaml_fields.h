@@ -23,6 +23,8 @@ class YamlFields {
   void Read(const std::string& key, double* value, double least, double most);
   void Read(const std::string& key, std::optional<double>* value, double least, double most);
   void Read(const std::string& key, int64_t* value, int64_t least, int64_t most);
+  // A number of tokens above 0, such as 4000000, 4M or 20B. The suffixes are K, M, B and T.
+  void ReadTokens(const std::string& key, int64_t* value);
   // Accepts a list, or a single text.
   void Read(const std::string& key, std::vector<std::string>* values);
   // Requires one of `choices`.

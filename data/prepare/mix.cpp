@@ -134,11 +134,11 @@ ordered_json SourceJson(const MixResult& result, size_t i) {
   return json;
 }
 
-std::string MixJson(const MixResult& result, const MixOptions& options) {
+std::string MixJson(const MixResult& result) {
   ordered_json json = {{"format", "trainyard-mix"},
                        {"version", 1},
-                       {"tokens", options.tokens},
-                       {"step_tokens", options.step_tokens},
+                       {"tokens", result.tokens},
+                       {"step_tokens", result.step_tokens},
                        {"weight_sum", result.weight_sum}};
   ordered_json& sources = json["sources"] = ordered_json::array();
   for (size_t i = 0; i < result.sources.size(); ++i) sources.push_back(SourceJson(result, i));
@@ -152,15 +152,6 @@ std::string MixJson(const MixResult& result, const MixOptions& options) {
   return json.dump(2) + "\n";
 }
 
-absl::Status WriteMix(const MixResult& result, const MixOptions& options) {
-  TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<OutputDirectory> directory,
-                             OutputDirectory::Create(options.out, options.force));
-  const std::string& path = directory->path();
-  TRAINYARD_RETURN_IF_ERROR(WriteWholeFile(path + "/data.yaml", JobFileText(result)));
-  TRAINYARD_RETURN_IF_ERROR(WriteWholeFile(path + "/" + kMixFile, MixJson(result, options)));
-  return directory->Publish();
-}
-
 double SumOfWeights(const std::vector<std::string>& blend) {
   double sum = 0;
   for (const std::string& entry : blend) sum += std::strtod(entry.c_str(), nullptr);
@@ -169,8 +160,7 @@ double SumOfWeights(const std::vector<std::string>& blend) {
 
 }  // namespace
 
-absl::StatusOr<MixResult> MixData(const MixOptions& options) {
-  TRAINYARD_ASSIGN_OR_RETURN(const DataConfig data, ReadMixFile(options.file));
+absl::StatusOr<MixResult> DescribeMix(const DataConfig& data, const MixOptions& options) {
   if (!data.blend_stages.empty() && options.tokens > 0 && options.step_tokens == 0) {
     return absl::InvalidArgumentError(
         "--tokens needs --step-tokens, because `blend_stages` counts steps; pass the tokens of one "
@@ -180,11 +170,29 @@ absl::StatusOr<MixResult> MixData(const MixOptions& options) {
   result.directory = options.out;
   result.weight_sum = SumOfWeights(data.blend);
   result.tokens = options.tokens;
+  result.step_tokens = options.step_tokens;
   result.stages = BlendStagesOf(data).stages;
   TRAINYARD_ASSIGN_OR_RETURN(result.sources, DescribeSources(BlendOf(data).sources));
   if (options.tokens > 0) result.uses = UsesOf(result, options);
   result.warnings = WarningsOf(result, options);
-  TRAINYARD_RETURN_IF_ERROR(WriteMix(result, options));
+  return result;
+}
+
+MixFiles FilesOf(const MixResult& result) { return {JobFileText(result), MixJson(result)}; }
+
+absl::Status WriteMix(const MixFiles& files, const std::string& directory, bool replace) {
+  TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<OutputDirectory> output,
+                             OutputDirectory::Create(directory, replace));
+  const std::string& path = output->path();
+  TRAINYARD_RETURN_IF_ERROR(WriteWholeFile(path + "/" + MixFiles::kJobFile, files.job_file));
+  TRAINYARD_RETURN_IF_ERROR(WriteWholeFile(path + "/" + kMixFile, files.mix));
+  return output->Publish();
+}
+
+absl::StatusOr<MixResult> MixData(const MixOptions& options) {
+  TRAINYARD_ASSIGN_OR_RETURN(const DataConfig data, ReadMixFile(options.file));
+  TRAINYARD_ASSIGN_OR_RETURN(MixResult result, DescribeMix(data, options));
+  TRAINYARD_RETURN_IF_ERROR(WriteMix(FilesOf(result), options.out, options.force));
   return result;
 }
 

@@ -10,9 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "data/prepare/mix_sources.h"
 #include "data/prepare/prepare_options.h"
+#include "proto/contract/data_config.h"
 #include "proto/rules/blend_stages.h"
 
 namespace trainyard::data {
@@ -24,18 +26,35 @@ struct MixUse {
 };
 
 struct MixResult {
-  std::string directory;
-  double weight_sum = 0;  // Sum of the weights in the file.
-  int64_t tokens = 0;     // MixOptions::tokens
+  std::string directory;    // MixOptions::out
+  double weight_sum = 0;    // Sum of the weights in the file.
+  int64_t tokens = 0;       // MixOptions::tokens
+  int64_t step_tokens = 0;  // MixOptions::step_tokens
   std::vector<MixSource> sources;
   std::vector<BlendStage> stages;  // BlendStages::stages
   std::vector<MixUse> uses;        // By source; empty if `tokens` is 0.
   std::vector<std::string> warnings;
 };
 
-// Writes data.yaml, a job file with section `data`, and mix.json into a new directory. The files
-// depend only on the options and the data sets. Returns the errors of ReadMixFile, DescribeSources
-// and OutputDirectory, and InvalidArgument if step_tokens is missing.
+// Describes a blend of data sets with absolute paths. MixOptions::file, `out` and `force` are not
+// read. Returns the errors of DescribeSources, and InvalidArgument if step_tokens is missing.
+// Precondition: BlendOf(data) and BlendStagesOf(data) have no problem.
+absl::StatusOr<MixResult> DescribeMix(const DataConfig& data, const MixOptions& options);
+
+// The files of a blend. They depend only on the result.
+struct MixFiles {
+  static constexpr char kJobFile[] = "data.yaml";
+
+  std::string job_file;  // data.yaml, a job file with section `data`
+  std::string mix;       // kMixFile
+};
+MixFiles FilesOf(const MixResult& result);
+
+// Writes the files into a new directory. Returns the errors of OutputDirectory.
+absl::Status WriteMix(const MixFiles& files, const std::string& directory, bool replace);
+
+// Reads the file of `options`, describes the blend and writes it. Returns the errors of
+// ReadMixFile, DescribeMix and WriteMix.
 absl::StatusOr<MixResult> MixData(const MixOptions& options);
 
 // Text for the user.

@@ -131,9 +131,9 @@ std::string MixStepText(const StepReport& step) {
     std::string note =
         weight + (" of the samples, from " + ReadableCount(source["tokens"]) + " tokens");
     if (source["epochs"].is_number()) {
-      char epochs[48];
-      std::snprintf(epochs, sizeof(epochs), ", read %.2f times", source["epochs"].get<double>());
-      note += epochs;
+      char passes[48];
+      std::snprintf(passes, sizeof(passes), ", read %.2f times", source["epochs"].get<double>());
+      note += passes;
     }
     text += NoteRow("  " + source["name"].get<std::string>(), note);
   }

@@ -152,7 +152,7 @@ TEST_F(RunTest, ThreeRanksWriteTheSameBytes) {
   EXPECT_THAT(Wait(gang), Each(0)) << gang[0]->Output();
   EXPECT_EQ(files_.Contents(), expected_);
   const std::string telemetry = ReadFile(files_ / "rank0.telemetry");
-  EXPECT_THAT(telemetry, HasSubstr("\"pipeline_steps\":5"));
+  EXPECT_THAT(telemetry, HasSubstr("\"pipeline_steps\":8"));
   EXPECT_THAT(telemetry, HasSubstr("\"phase\":\"done\""));
   for (const char* phase : {"load", "blocks", "decide", "merge", "assemble"}) {
     EXPECT_THAT(telemetry, HasSubstr("\"phase\":\"" + std::string(phase) + "\""));
@@ -223,9 +223,10 @@ TEST_F(RunTest, ContinuesAfterAKillInEachStage) {
   for (const char* file :
        {"filter/part-00001.jsonl.zst", ".work/dedup-signatures/signatures-00001.bin",
         ".work/dedup-shingles/shingles-00001.bin", ".work/dedup-decisions/0.json",
-        "dedup/part-00001.jsonl.zst", ".work/train_tokenizer-words/words-00001.bin",
-        "train_tokenizer/tokenizer.json", "count/records.log",
-        ".work/tokenize-train/encoded-00001.bin"}) {
+        "dedup/part-00001.jsonl.zst", "decontaminate/part-00001.jsonl.zst",
+        ".work/train_tokenizer-words/words-00001.bin", "train_tokenizer/tokenizer.json",
+        "count/records.log", ".work/tokenize-train/encoded-00001.bin",
+        ".work/code-train/encoded-00001.bin"}) {
     {
       DataRun run(files_, {}, "output");
       WaitForFile(files_.out() + "/" + file);

@@ -19,6 +19,8 @@ class PipelineFiles {
     AddInput("a.jsonl", 1);
     AddInput("b.jsonl", 2);
     files_.Write("reference/r.jsonl", Object(Prose(200, 1 * 1000 + 7)));
+    // The text of a document of b.jsonl.
+    files_.Write("eval/e.jsonl", Object(Prose(200 + 12, 2 * 1000 + 12)));
     files_.Write("rules.yaml", "rules:\n  - words: {min: 20}\n");
   }
 
@@ -44,13 +46,16 @@ class PipelineFiles {
     return R"(
 inputs: in
 out: out
-block_bytes: 4000
+block_bytes: 8000
 steps:
   - filter: {rules: rules.yaml}
   - dedup
+  - decontaminate: {against: eval}
   - train_tokenizer: {vocab_size: 400}
   - count: {tokenizers: [gpt2, byte]}
   - tokenize: {val_fraction: 0.2}
+  - tokenize: {name: code, inputs: dedup, val_fraction: 0.1}
+  - mix: {blend: [0.67 tokenize, 0.3 code], tokens: 20K}
 )";
   }
 

@@ -9,8 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "data/prepare/decontaminate_data.h"
 #include "data/prepare/dedup_data.h"
+#include "data/prepare/mix.h"
 #include "data/prepare/prepare.h"
+#include "data/prepare/report_data.h"
 #include "data/prepare/train_tokenizer.h"
 #include "proto/files/unique_fd.h"
 #include "tests/data/pipeline/pipeline_files.h"
@@ -59,15 +62,26 @@ TEST_F(RunPipelineTest, EqualsTheCommands) {
             files_.Lines(files_.out() + "/dedup", "dropped"));
   EXPECT_NE(files_.Lines(files_.out() + "/dedup", "dropped"), "");
 
+  DecontaminateOptions decontaminate;
+  decontaminate.inputs = {files_ / "dedup"};
+  decontaminate.against = {files_ / "eval"};
+  decontaminate.out = files_ / "decontaminate";
+  ASSERT_TRUE(DecontaminateData(decontaminate, &quiet, cancelled_).ok());
+  for (const char* stream : {"part", "dropped"}) {
+    const std::string lines = files_.Lines(files_ / "decontaminate", stream);
+    EXPECT_EQ(lines, files_.Lines(files_.out() + "/decontaminate", stream));
+    EXPECT_NE(lines, "");
+  }
+
   TrainTokenizerOptions train;
-  train.inputs = {files_.out() + "/dedup"};
+  train.inputs = {files_.out() + "/decontaminate"};
   train.out = files_ / "tokenizer.json";
   train.vocab_size = 400;
   ASSERT_TRUE(TrainTokenizer(train, &quiet, cancelled_).ok());
   EXPECT_EQ(ReadFile(train.out), ReadFile(files_.out() + "/train_tokenizer/tokenizer.json"));
 
   PrepareOptions prepare;
-  prepare.inputs = {files_.out() + "/dedup"};
+  prepare.inputs = {files_.out() + "/decontaminate"};
   prepare.out = files_ / "tokens";
   prepare.tokenizer = train.out;
   prepare.val_fraction = 0.2;
@@ -75,6 +89,16 @@ TEST_F(RunPipelineTest, EqualsTheCommands) {
   for (const char* file : {"train.bin", "train.json", "val.bin", "val.json", "tokenizer.json"}) {
     EXPECT_EQ(ReadFile(files_ / "tokens/" + file), ReadFile(files_.out() + "/tokenize/" + file))
         << file;
+  }
+
+  files_.AddFile("mix.yaml", "blend: [0.67 out/tokenize, 0.3 out/code]\n");
+  MixOptions mix;
+  mix.file = files_ / "mix.yaml";
+  mix.out = files_ / "mix";
+  mix.tokens = 20'000;
+  ASSERT_TRUE(MixData(mix).ok());
+  for (const char* file : {"/data.yaml", "/mix.json"}) {
+    EXPECT_EQ(ReadFile(mix.out + file), ReadFile(files_.out() + "/mix" + file)) << file;
   }
 }
 
@@ -99,6 +123,55 @@ TEST_F(RunPipelineTest, AChangedSettingRedoesOnlyWhatDependsOnIt) {
   files_.Write(files_.Text());
   ASSERT_TRUE(Run().ok());
   EXPECT_EQ(files_.Contents(), before);
+}
+
+TEST_F(RunPipelineTest, AChangedWeightRedoesOnlyTheMix) {
+  files_.Write(files_.Text());
+  ASSERT_TRUE(Run().ok());
+  auto before = files_.Contents();
+  std::string text = files_.Text();
+  text.replace(text.find("0.3 code"), 8, "0.4 code");
+  files_.Write(text);
+  const auto summary = Run();
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  EXPECT_THAT(*summary, HasSubstr("mix             tokenize 62.62 %, code 37.38 %; "));
+  EXPECT_THAT(printed_, HasSubstr("mix: starting over, because "));
+  EXPECT_EQ(printed_.find("starting over"), printed_.rfind("starting over"));
+  auto after = files_.Contents();
+  for (const char* file : {"/mix/data.yaml", "/mix/mix.json"}) {
+    EXPECT_NE(before[files_.out() + file], after[files_.out() + file]);
+    before.erase(files_.out() + file);
+    after.erase(files_.out() + file);
+  }
+  EXPECT_EQ(before, after);
+}
+
+TEST_F(RunPipelineTest, ACompleteStepDoesNotReadTheEvaluationSetsAgain) {
+  files_.Write(files_.Text());
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(printed_, HasSubstr("decontaminate: reading the evaluation sets"));
+  const std::string report = ReadFile(files_.out() + "/decontaminate/report.json");
+  EXPECT_THAT(report, HasSubstr("\"evaluation_documents\": 1"));
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(printed_, Not(HasSubstr("reading the evaluation sets")));
+  EXPECT_EQ(ReadFile(files_.out() + "/decontaminate/report.json"), report);
+  files_.AddFile("eval/f.jsonl", ReadFile(files_ / "in/a.jsonl"));
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(printed_, HasSubstr("decontaminate: starting over, because setting "
+                                  "decontaminate.against was "));
+  EXPECT_THAT(printed_, Not(HasSubstr("dedup: starting over")));
+}
+
+TEST_F(RunPipelineTest, TheReportShowsAllStepsOfAMix) {
+  files_.Write(files_.Text());
+  ASSERT_TRUE(Run().ok());
+  const auto report = ReportData({files_.out() + "/mix", "text"});
+  ASSERT_TRUE(report.ok()) << report.status();
+  for (const char* step : {"\nfilter ", "\ndedup ", "\ndecontaminate ", "\nprepare ", "\nmix "}) {
+    EXPECT_THAT(*report, HasSubstr(step));
+  }
+  EXPECT_THAT(*report, HasSubstr("69.07 % of the samples, from "));
+  EXPECT_THAT(*report, HasSubstr("  - " + (files_ / "eval/e.jsonl")));
 }
 
 TEST_F(RunPipelineTest, ANewInputRedoesEachStep) {
@@ -165,6 +238,40 @@ TEST_F(RunPipelineTest, SendsAReportAfterEachStepThatChangesTheDataSet) {
                                  tokens["splits"][1]["tokens"].get<int64_t>());
 }
 
+TEST_F(RunPipelineTest, AStepMayHaveItsOwnValidation) {
+  files_.Write(
+      "out: out\nsteps:\n  - tokenize: {tokenizer: byte, inputs: in, validation: in/b.jsonl}\n"
+      "  - tokenize: {tokenizer: byte, inputs: in, name: other, val_fraction: 0.5}\n");
+  ASSERT_TRUE(Run().ok());
+  Progress quiet = Quiet();
+  PrepareOptions prepare;
+  prepare.inputs = {files_ / "in"};
+  prepare.val = {files_ / "in/b.jsonl"};
+  prepare.out = files_ / "tokens";
+  ASSERT_TRUE(PrepareData(prepare, &quiet, cancelled_).ok());
+  EXPECT_EQ(ReadFile(files_ / "tokens/val.bin"), ReadFile(files_.out() + "/tokenize/val.bin"));
+  // No step trains on the validation files of another one.
+  const size_t bytes = ReadFile(files_ / "tokens/train.bin").size();
+  EXPECT_EQ(ReadFile(files_.out() + "/other/train.bin").size() +
+                ReadFile(files_.out() + "/other/val.bin").size(),
+            bytes);
+}
+
+TEST_F(RunPipelineTest, ReferencesMayBeTheDocumentsOfAnEarlierStep) {
+  files_.Write(
+      "out: out\nsteps:\n  - filter: {rules: rules.yaml, inputs: in/a.jsonl}\n"
+      "  - dedup: {inputs: in, against: filter}\n  - count: {tokenizers: byte}\n");
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(ReadFile(files_.out() + "/dedup/report.json"),
+              HasSubstr("\"directory\": \"" + files_.out() + "/filter\""));
+  const auto before = files_.Contents();
+  // The times of the references change, their contents do not.
+  std::filesystem::remove_all(files_.out() + "/filter");
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(printed_, Not(HasSubstr("dedup: starting over")));
+  EXPECT_EQ(files_.Contents(), before);
+}
+
 TEST_F(RunPipelineTest, RefusesASecondRun) {
   files_.Write(files_.Text());
   ASSERT_TRUE(Run().ok());
@@ -184,6 +291,12 @@ TEST_F(RunPipelineTest, RefusesADirectoryOfOtherFiles) {
 
 TEST_F(RunPipelineTest, RefusesAnOutputInAnInput) {
   files_.Write("inputs: in\nout: in/out\nsteps:\n  - count: {tokenizers: byte}\n");
+  EXPECT_EQ(Run().status().code(), absl::StatusCode::kInvalidArgument);
+  files_.Write("inputs: in\nout: eval/out\nsteps:\n  - decontaminate: {against: eval}\n");
+  EXPECT_EQ(Run().status().code(), absl::StatusCode::kInvalidArgument);
+  files_.Write("out: in/out\nsteps:\n  - count: {inputs: in, tokenizers: byte}\n");
+  EXPECT_EQ(Run().status().code(), absl::StatusCode::kInvalidArgument);
+  files_.Write("inputs: out/in\nout: out\nsteps:\n  - count: {tokenizers: byte}\n");
   EXPECT_EQ(Run().status().code(), absl::StatusCode::kInvalidArgument);
 }
 
