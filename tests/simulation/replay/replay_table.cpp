@@ -1,4 +1,5 @@
-// Prints the figures of the recorded clusters in traces/ under each policy, as Markdown.
+// Prints the figures of the recorded clusters in traces/, and of a generated cluster, under each
+// policy, as Markdown.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -9,6 +10,7 @@
 
 #include "tests/simulation/replay/core_policy.h"
 #include "tests/simulation/replay/figures.h"
+#include "tests/simulation/replay/llm_mix.h"
 #include "tests/simulation/replay/reference_policies.h"
 
 namespace trainyard::replay {
@@ -20,7 +22,8 @@ constexpr int kGpusPerNode = 8;
 
 struct Cluster {
   std::string name;
-  std::vector<TraceJob> jobs;
+  // Returns the jobs for a seed, without time limits. Only generated jobs depend on the seed.
+  std::function<std::vector<TraceJob>(uint64_t)> jobs;
   int nodes = 0;
   int64_t window = 0;
 };
@@ -36,9 +39,13 @@ std::vector<Cluster> Clusters(const std::string& traces) {
       ReadTrace(traces + "/philly-2017-10.csv", {two_weeks, 2 * two_weeks, ""});
   const std::vector<TraceJob> helios =
       ReadTrace(traces + "/helios-venus-2020-09.csv", {.queue = "vcvGl"});
-  return {{"Philly, 512 GPUs", philly, 64, two_weeks},
-          {"Philly, 576 GPUs", philly, 72, two_weeks},
-          {"Helios, 160 GPUs", helios, 20, 26 * kDay}};
+  const auto recorded = [](const std::vector<TraceJob>& jobs) {
+    return [jobs](uint64_t /*seed*/) { return jobs; };
+  };
+  return {{"Philly, 512 GPUs", recorded(philly), 64, two_weeks},
+          {"Philly, 576 GPUs", recorded(philly), 72, two_weeks},
+          {"Helios, 160 GPUs", recorded(helios), 20, 26 * kDay},
+          {"LLM mix, 2416 GPUs", MakeLlmMix, kLlmMixNodes, two_weeks}};
 }
 
 std::vector<NamedPolicy> Policies() {
@@ -53,7 +60,7 @@ ReplayFigures MeanFigures(const Cluster& cluster, const NamedPolicy& named) {
   ReplayFigures mean;
   const auto add = [](double& sum, double value) { sum += value / kSeeds; };
   for (int seed = 1; seed <= kSeeds; ++seed) {
-    std::vector<TraceJob> jobs = cluster.jobs;
+    std::vector<TraceJob> jobs = cluster.jobs(static_cast<uint64_t>(seed));
     SetUserLimits(static_cast<uint64_t>(seed), jobs);
     const std::unique_ptr<Policy> policy = named.make(cluster.nodes);
     const ReplayFigures figures =
