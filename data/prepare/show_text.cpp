@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "data/prepare/printable_part.h"
 #include "data/prepare/progress.h"
 #include "data/prepare/show_data.h"
 
@@ -14,22 +15,9 @@ using nlohmann::ordered_json;
 
 constexpr size_t kFieldBytesShown = 1000;
 
-// Returns at most `bytes_max` bytes, without a part of a character.
-std::string_view ShownPart(std::string_view text, size_t bytes_max) {
-  size_t end = std::min(text.size(), bytes_max);
-  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) {
-    --end;
-  }
-  return text.substr(0, end);
-}
-
 std::string ShownLabel(std::string text) {
   text.resize(13, ' ');
   return text;
-}
-
-std::string Dumped(const ordered_json& json) {
-  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
 std::string RunFactsText(const ShownRun& run) {
@@ -45,7 +33,7 @@ std::string RunFactsText(const ShownRun& run) {
   }
   for (const auto& [key, value] : run.fields.items()) {
     text += ShownLabel("field") + key + ": " +
-            std::string(ShownPart(Dumped(value), kFieldBytesShown)) + "\n";
+            std::string(PartOf(Dumped(value), kFieldBytesShown)) + "\n";
   }
   return text;
 }
@@ -59,22 +47,6 @@ std::string TokenFactsText(const ShownTokens& tokens) {
 double BytesPerId(const TextPieces& pieces, const ShownDocument& document) {
   return static_cast<double>(document.text.size()) /
          static_cast<double>(std::max<size_t>(pieces.ids.size(), 1));
-}
-
-// Escapes control characters, which could change the terminal, as JSON does.
-std::string WithoutControls(std::string_view text) {
-  std::string printable;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((byte >= 0x20 && byte != 0x7F) || c == '\n' || c == '\t') {
-      printable += c;
-      continue;
-    }
-    char escaped[8];
-    std::snprintf(escaped, sizeof(escaped), "\\u%04x", byte);
-    printable += escaped;
-  }
-  return printable;
 }
 
 // The text with a bar between the pieces. Control characters are escaped as in JSON.
@@ -116,7 +88,7 @@ ordered_json RunFactsJson(const ShownRun& run) {
     // A long value is cut, and then is the beginning of its JSON text.
     const std::string text = Dumped(value);
     fields[key] =
-        text.size() <= kFieldBytesShown ? value : ordered_json(ShownPart(text, kFieldBytesShown));
+        text.size() <= kFieldBytesShown ? value : ordered_json(PartOf(text, kFieldBytesShown));
   }
   return {{"step", run.stage},
           {"dropped", run.is_dropped},
@@ -135,14 +107,14 @@ ordered_json PiecesJson(const TextPieces& pieces, const ShownDocument& document,
     ids.push_back(pieces.ids[i]);
     ends.push_back(pieces.ends[i]);
   }
-  return {{"tokenizer", pieces.source},
-          {"name", pieces.name},
-          {"tokens", pieces.ids.size()},
-          {"bytes_per_token", BytesPerId(pieces, document)},
-          {"normalized_text",
-           is_same ? ordered_json() : ordered_json(ShownPart(pieces.text, bytes_max))},
-          {"ids", std::move(ids)},
-          {"ends", std::move(ends)}};
+  return {
+      {"tokenizer", pieces.source},
+      {"name", pieces.name},
+      {"tokens", pieces.ids.size()},
+      {"bytes_per_token", BytesPerId(pieces, document)},
+      {"normalized_text", is_same ? ordered_json() : ordered_json(PartOf(pieces.text, bytes_max))},
+      {"ids", std::move(ids)},
+      {"ends", std::move(ends)}};
 }
 
 }  // namespace
@@ -153,7 +125,7 @@ std::string ShownText(const ShownDocument& document, const ShowOptions& options)
   if (document.run) text += RunFactsText(*document.run);
   if (document.tokens) text += TokenFactsText(*document.tokens);
   text += ShownLabel("text") + ReadableBytes(static_cast<int64_t>(document.text.size())) + "\n\n" +
-          WithoutControls(ShownPart(document.text, bytes_max)) + "\n";
+          WithoutControls(PartOf(document.text, bytes_max)) + "\n";
   if (document.text.size() > bytes_max) {
     text += "... " + ReadableBytes(static_cast<int64_t>(document.text.size() - bytes_max)) +
             " more; raise --max-bytes\n";
@@ -183,7 +155,7 @@ std::string ShownJson(const ShownDocument& document, const ShowOptions& options)
                              {"run", document.run ? RunFactsJson(*document.run) : ordered_json()},
                              {"token_files", std::move(tokens)},
                              {"bytes", document.text.size()},
-                             {"text", ShownPart(document.text, bytes_max)},
+                             {"text", PartOf(document.text, bytes_max)},
                              {"tokenizers", std::move(tokenizers)}};
   return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }

@@ -1,0 +1,24 @@
+// The beginning of a text, made safe for terminals and JSON.
+#ifndef TRAINYARD_DATA_PREPARE_PRINTABLE_PART_H_
+#define TRAINYARD_DATA_PREPARE_PRINTABLE_PART_H_
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace trainyard::data {
+
+// Returns at most `bytes_max` bytes, without a part of a character.
+std::string_view PartOf(std::string_view text, size_t bytes_max);
+
+// Escapes control characters, which could change the terminal, as JSON does. Keeps line ends and
+// tabs.
+std::string WithoutControls(std::string_view text);
+
+// Returns the JSON text. Invalid UTF-8 becomes U+FFFD.
+std::string Dumped(const nlohmann::ordered_json& json);
+
+}  // namespace trainyard::data
+
+#endif  // TRAINYARD_DATA_PREPARE_PRINTABLE_PART_H_
