@@ -2,6 +2,7 @@
 
 #include "cli/commands/jobs/delete.h"
 #include "cli/commands/jobs/describe.h"
+#include "cli/commands/jobs/documents.h"
 #include "cli/commands/jobs/experts.h"
 #include "cli/commands/jobs/logs.h"
 #include "cli/commands/jobs/metrics.h"
@@ -28,6 +29,7 @@ void AddDailyCommands(CLI::App& parent, Grammar& grammar) {
   AddLogs(parent, grammar);
   AddMetrics(parent, grammar);
   AddExperts(parent, grammar);
+  AddDocuments(parent, grammar);
   AddStop(parent, grammar);
   AddPause(parent, grammar);
   AddNote(parent, grammar);
