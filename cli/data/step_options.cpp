@@ -2,9 +2,11 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <charconv>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/data/data_options.h"
 #include "cli/data/shared_options.h"
