@@ -33,6 +33,14 @@ DataCommand Add(CLI::App* command, void (*add_options)(CLI::App&, Options*),
   return {command, [line, options](const std::string& program) { return line(program, *options); }};
 }
 
+// Returns 1 after printing a message, because it returns only on failure.
+int Start(const std::vector<std::string>& line) {
+  const int error = ReplaceProcess(line);
+  std::fprintf(stderr, "error: cannot start %s: %s; install it beside trainyard\n", line[0].c_str(),
+               std::strerror(error));
+  return 1;
+}
+
 }  // namespace
 
 std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options) {
@@ -52,8 +60,7 @@ std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options) {
       Add(command("inspect",
                   "Show what text files contain: kinds, fields, bad lines, lengths, a sample"),
           AddInspectOptions, InspectLine, &options->inspect),
-      Add(command("train-tokenizer",
-                  "Train a byte-level BPE tokenizer and write tokenizer.json"),
+      Add(command("train-tokenizer", "Train a byte-level BPE tokenizer and write tokenizer.json"),
           AddTrainTokenizerOptions, TrainTokenizerLine, &options->train_tokenizer),
       Add(command("filter",
                   "Keep the documents that pass quality rules; continues an interrupted run"),
@@ -77,12 +84,10 @@ std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options) {
           AddRunOptions, RunLine, &options->run)};
 }
 
-int RunDataCommand(const DataCommand& command) {
-  const std::vector<std::string> line = command.line(SiblingPath());
-  const int error = ReplaceProcess(line);
-  std::fprintf(stderr, "error: cannot start %s: %s; install it beside trainyard\n", line[0].c_str(),
-               std::strerror(error));
-  return 1;
+int RunDataCommand(const DataCommand& command) { return Start(command.line(SiblingPath())); }
+
+int RunStepDocuments(const data::StepOptions& options) {
+  return Start(StepLine(SiblingPath(), options));
 }
 
 }  // namespace trainyard::cli

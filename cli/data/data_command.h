@@ -47,6 +47,9 @@ std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options);
 // If that fails, prints a message on stderr and returns 1.
 int RunDataCommand(const DataCommand& command);
 
+// Same as RunDataCommand, for the samples of a training step.
+int RunStepDocuments(const data::StepOptions& options);
+
 }  // namespace trainyard::cli
 
 #endif  // TRAINYARD_CLI_DATA_DATA_COMMAND_H_

@@ -57,6 +57,11 @@ std::vector<std::string> MixLine(const std::string& program, const data::MixOpti
 void AddRunOptions(CLI::App& app, data::PipelineOptions* options);
 std::vector<std::string> RunLine(const std::string& program, const data::PipelineOptions& options);
 
+// The command of trainyard-data that `trainyard documents` starts. Users do not call it.
+inline constexpr char kStepCommand[] = "step-documents";
+void AddStepOptions(CLI::App& app, data::StepOptions* options);
+std::vector<std::string> StepLine(const std::string& program, const data::StepOptions& options);
+
 }  // namespace trainyard::cli
 
 #endif  // TRAINYARD_CLI_DATA_DATA_OPTIONS_H_

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "cli/data/data_command.h"
+#include "cli/data/data_options.h"
 #include "cli/process/exit_code.h"
 #include "data/pipeline/ranks.h"
 #include "data/pipeline/run_pipeline.h"
@@ -26,6 +27,7 @@
 #include "data/prepare/prepare.h"
 #include "data/prepare/report_data.h"
 #include "data/prepare/show_data.h"
+#include "data/prepare/step_documents.h"
 #include "data/prepare/train_tokenizer.h"
 #include "data/prepare/verify.h"
 
@@ -160,6 +162,13 @@ absl::StatusOr<std::string> Show(const trainyard::data::ShowOptions& options) {
                                   : trainyard::data::ShownText(*document, options);
 }
 
+absl::StatusOr<std::string> ShowStep(const trainyard::data::StepOptions& options) {
+  const auto documents = trainyard::data::FindStepDocuments(options, cancelled);
+  if (!documents.ok()) return documents.status();
+  return options.output == "json" ? trainyard::data::StepJson(*documents, options)
+                                  : trainyard::data::StepText(*documents, options);
+}
+
 absl::StatusOr<std::string> Mix(const trainyard::data::MixOptions& options) {
   const auto result = trainyard::data::MixData(options);
   if (!result.ok()) return result.status();
@@ -189,6 +198,10 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   trainyard::cli::DataOptions options;
   trainyard::cli::AddDataCommands(app, &options);
+  trainyard::data::StepOptions step;
+  // An empty group hides the command from the help.
+  trainyard::cli::AddStepOptions(*app.add_subcommand(trainyard::cli::kStepCommand)->group(""),
+                                 &step);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -227,6 +240,9 @@ int main(int argc, char** argv) {
   }
   if (app.got_subcommand("show")) {
     return Run(true, [&](Progress*) { return Show(options.show); });
+  }
+  if (app.got_subcommand(trainyard::cli::kStepCommand)) {
+    return Run(true, [&](Progress*) { return ShowStep(step); });
   }
   if (app.got_subcommand("run")) return RunSteps(options.run);
   return Run(options.train_tokenizer.quiet,

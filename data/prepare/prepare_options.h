@@ -73,6 +73,32 @@ struct ShowOptions {
   std::string output = "text";  // or "json"
 };
 
+// A sample of a training step, as computed by RunSamples.
+struct StepSample {
+  int64_t index = 0;        // in the step, from 0
+  int64_t number = 0;       // in the run, from 0
+  int64_t position = 0;     // in the order of samples
+  int64_t data_index = 0;   // of its ranks along dp
+  int64_t source = 0;       // index of its data set
+  int64_t place_index = 0;  // index in the order of its data set
+
+  bool operator==(const StepSample&) const = default;
+};
+
+struct StepOptions {
+  std::string job;  // for the output
+  int64_t step = 0;
+  int64_t batch = 0;  // number of samples in the step
+  int64_t seq_length = 1;
+  uint64_t seed = 0;                 // data.seed
+  std::vector<std::string> sources;  // paths of the data sets, in the order of the job
+  std::vector<StepSample> samples;   // those to show
+  int64_t trained_ms = 0;            // when the attempt started, Unix milliseconds; 0: unknown
+  bool accepts_changed = false;      // show also data sets that were written later
+  int64_t max_bytes = 200;           // of each text
+  std::string output = "text";       // or "json"
+};
+
 struct InspectOptions : InputOptions {
   std::string output = "text";  // or "json"
 };

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "data/prepare/printable_text.h"
 #include "data/prepare/progress.h"
 #include "data/prepare/show_data.h"
 #include "data/report/run_text.h"
@@ -18,10 +19,6 @@ constexpr size_t kFieldBytesShown = 1000;
 std::string ShownLabel(std::string text) {
   text.resize(13, ' ');
   return text;
-}
-
-std::string Dumped(const ordered_json& json) {
-  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
 std::string RunFactsText(const ShownRun& run) {
@@ -51,22 +48,6 @@ std::string TokenFactsText(const ShownTokens& tokens) {
 double BytesPerId(const TextPieces& pieces, const ShownDocument& document) {
   return static_cast<double>(document.text.size()) /
          static_cast<double>(std::max<size_t>(pieces.ids.size(), 1));
-}
-
-// Escapes control characters, which could change the terminal, as JSON does.
-std::string WithoutControls(std::string_view text) {
-  std::string printable;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((byte >= 0x20 && byte != 0x7F) || c == '\n' || c == '\t') {
-      printable += c;
-      continue;
-    }
-    char escaped[8];
-    std::snprintf(escaped, sizeof(escaped), "\\u%04x", byte);
-    printable += escaped;
-  }
-  return printable;
 }
 
 // The text with a bar between the pieces. Control characters are escaped as in JSON.

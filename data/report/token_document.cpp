@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "data/report/document_bounds.h"
 #include "proto/contract/token_format.h"
 #include "proto/support/status_macros.h"
 
@@ -58,18 +59,16 @@ absl::StatusOr<Wanted> Parse(const std::string& name) {
 class Finder {
  public:
   Finder(const SplitDescription& split, const Wanted& wanted)
-      : marks_(split.marks), wanted_(wanted) {
+      : marks_(split.marks), bounds_(split.marks), wanted_(wanted) {
     document_.split = split.split;
   }
 
   // Returns true when the document is complete or too long.
   bool Add(uint32_t id) {
-    const bool begins = marks_.after ? ended_ : id == marks_.before;
-    if (begins && position_ > 0) {
+    if (bounds_.Begins(id) && position_ > 0) {
       if (IsWanted()) return true;
       Begin();
     }
-    ended_ = marks_.after && id == *marks_.after;
     ++position_;
     if (!MayBeWanted()) return false;
     document_.ids.push_back(id);
@@ -113,9 +112,9 @@ class Finder {
   }
 
   const DocumentMarks marks_;
+  DocumentBounds bounds_;
   const Wanted wanted_;
   int64_t position_ = 0;  // number of tokens
-  bool ended_ = false;    // whether the last token ended a document
   bool is_too_long_ = false;
   TokenDocument document_ = {"", 1, 0, {}};
 };

@@ -23,7 +23,7 @@ int64_t WindowsIn(int64_t tokens, int64_t seq_length);
 
 // A window begins at token `number` * seq_length of its file.
 struct Window {
-  int64_t epoch = 0;   // Data epoch of the source, from 0.
+  int64_t pass = 0;    // Data epoch of the source, from 0.
   int64_t number = 0;  // In the file, from 0.
 };
 

@@ -35,6 +35,20 @@ async function acceptNotes(page: Page): Promise<void> {
 const chartOf = (page: Page) => page.getByRole('application', { name: /^Loss by/ });
 const notesOf = (page: Page) => page.getByRole('region', { name: 'Notes' });
 
+describe('a step that was clicked', () => {
+  it('leads to the command for its documents', async () => {
+    pages.job(42).spec!.data = { path: '/data/c4', blend: [], blend_stages: [] };
+    const page = await pages.visit('/jobs/42');
+    await chartOf(page).locator('.u-over').click({ position: { x: 200, y: 60 } });
+    const button = page.getByRole('button', { name: /^Documents of step [\d,]+…$/ });
+    const step = /step ([\d,]+)/.exec((await button.textContent()) ?? '')![1]!;
+    await button.click();
+    const dialog = page.getByRole('dialog', { name: `Documents of step ${step}` });
+    await dialog.getByText(`trainyard documents 42 --step ${step.replaceAll(',', '')}`).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+  });
+});
+
 describe('a note', () => {
   it('is written on the step that was clicked in a curve', async () => {
     const page = await pages.visit('/jobs/42');

@@ -3,6 +3,7 @@
 #include "cli/commands/jobs/dataset.h"
 #include "cli/commands/jobs/delete.h"
 #include "cli/commands/jobs/describe.h"
+#include "cli/commands/jobs/documents.h"
 #include "cli/commands/jobs/experts.h"
 #include "cli/commands/jobs/extend.h"
 #include "cli/commands/jobs/logs.h"
@@ -31,6 +32,7 @@ void AddDailyCommands(CLI::App& parent, Grammar& grammar) {
   AddMetrics(parent, grammar);
   AddExperts(parent, grammar);
   AddDataset(parent, grammar);
+  AddDocuments(parent, grammar);
   AddStop(parent, grammar);
   AddPause(parent, grammar);
   AddExtend(parent, grammar);

@@ -70,6 +70,39 @@ TEST(DataCommandTest, EveryOptionOfPrepareReachesTheProgramThatDoesTheWork) {
   EXPECT_FALSE(Parse(PrepareLine("x", options)).prepare.quiet);
 }
 
+TEST(DataCommandTest, EveryOptionOfAStepReachesTheProgramThatDoesTheWork) {
+  data::StepOptions options;
+  options.job = "17 llama, attempt 2";
+  options.step = 1200;
+  options.batch = 512;
+  options.seq_length = 2048;
+  options.seed = 18'000'000'000'000'000'000u;
+  options.sources = {"/data/a b", "-c"};
+  options.samples = {{0, 1, 2, 3, 0, 5}, {6, 7, 8, 9, 1, 11}};
+  options.trained_ms = 1795262400000;
+  options.accepts_changed = true;
+  options.max_bytes = 77;
+  options.output = "json";
+  CLI::App app;
+  data::StepOptions read;
+  AddStepOptions(*app.add_subcommand(kStepCommand), &read);
+  const std::vector<std::string> line = StepLine("trainyard-data", options);
+  std::vector<const char*> arguments;
+  for (const std::string& argument : line) arguments.push_back(argument.c_str());
+  app.parse(static_cast<int>(arguments.size()), arguments.data());
+  EXPECT_EQ(read.job, options.job);
+  EXPECT_EQ(read.step, options.step);
+  EXPECT_EQ(read.batch, options.batch);
+  EXPECT_EQ(read.seq_length, options.seq_length);
+  EXPECT_EQ(read.seed, options.seed);
+  EXPECT_EQ(read.sources, options.sources);
+  EXPECT_EQ(read.samples, options.samples);
+  EXPECT_EQ(read.trained_ms, options.trained_ms);
+  EXPECT_TRUE(read.accepts_changed);
+  EXPECT_EQ(read.max_bytes, options.max_bytes);
+  EXPECT_EQ(read.output, options.output);
+}
+
 TEST(DataCommandTest, NamedFilesReplaceTheFraction) {
   data::PrepareOptions options;
   SetInputs(&options);

@@ -227,6 +227,32 @@ TEST(DataProgramTest, ReportsTheStepsAndShowsDocuments) {
   EXPECT_EQ(RunProgram(directory, {"show", unique}).code, 2);
 }
 
+TEST(DataProgramTest, ShowsTheDocumentsOfAStep) {
+  const TextDirectory directory;
+  const std::string input = directory.Write("a.jsonl", "{\"text\":\"one\"}\n{\"text\":\"two\"}\n");
+  const std::string out = directory / "out";
+  ASSERT_EQ(RunProgram(directory, {"prepare", input, "-o", out, "-q", "--val-fraction", "0"}).code,
+            0);
+  const std::vector<std::string> step = {"step-documents", "--job=17",       "--step=1",
+                                         "--batch=1",      "--seq-length=7", "--seed=1",
+                                         "--source=" + out};
+  const auto show = [&](const std::string& option) {
+    std::vector<std::string> arguments = step;
+    arguments.push_back(option);
+    return RunProgram(directory, arguments);
+  };
+  const Ended shown = show("--sample=0:0:0:0:0:0");
+  EXPECT_EQ(shown.code, 0) << shown.err;
+  EXPECT_THAT(shown.out, HasSubstr("  document 1: tokens 0 to 3, bytes 0 to 3\n    \"one\"\n"));
+  EXPECT_THAT(shown.out, HasSubstr("  document 2: tokens 0 to 3, bytes 0 to 3\n    \"two\"\n"));
+  for (const char* sample : {"--sample=0:0:0:0:0", "--sample=0:0:0:0:0:0:0", "--sample=0:0:0:0:0:x",
+                             "--sample=0:0:0:0:1:0", "--sample=0:-1:0:0:0:0"}) {
+    EXPECT_EQ(show(sample).code, 2) << sample;
+  }
+  std::filesystem::remove_all(out);
+  EXPECT_EQ(show("--sample=0:0:0:0:0:0").code, 3);
+}
+
 TEST(DataProgramTest, ItsAbsenceIsExplained) {
   testing::internal::CaptureStderr();
   CLI::App app;

@@ -85,7 +85,7 @@ TEST(ShuffledWindowTest, EachSourceAndEpochHasItsOwnOrder) {
       std::vector<int64_t> order;
       for (int64_t i = 0; i < 100; ++i) {
         const Window window = ShuffledWindow({source, 100 * epoch + i}, 1234, 100);
-        ASSERT_EQ(window.epoch, epoch);
+        ASSERT_EQ(window.pass, epoch);
         order.push_back(window.number);
       }
       EXPECT_EQ(std::set<int64_t>(order.begin(), order.end()).size(), 100u);

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import { stale } from '../api/store';
 import type { GetSeriesResponse, Job } from '../api/types';
 import { count } from '../format/numbers';
@@ -11,8 +12,10 @@ import { Icon } from '../ui/icon';
 import { JobChoice } from '../ui/job_choice';
 import { AttemptChoice } from './attempt_choice';
 import { BASELINE_COLOR, BASELINE_DASH } from './baseline';
+import { DocumentsDialog } from './documents_dialog';
 import { chosenStep } from './note_step';
 import { axesFor, offeredKeys } from './panels';
+import { hasDocuments } from './step_documents';
 
 function ExtraSeries({ known, view }: { known: readonly string[]; view: CurveView }) {
   const offered = offeredKeys(known);
@@ -52,6 +55,30 @@ function NoteButton({ job, onOpen }: { job: Job; onOpen: () => void }) {
     <button type="button" class="note-button" disabled={stale.value} onClick={onOpen}>
       {chosen?.job === job.id ? `Note at ${count(chosen.step)}…` : 'Note…'}
     </button>
+  );
+}
+
+// A button for the documents of the step that the user has clicked in a chart.
+function DocumentsButton({ job, attempt }: { job: Job; attempt: number | undefined }) {
+  const [step, setStep] = useState<number>();
+  const chosen = chosenStep.value;
+  const isOffered = chosen?.job === job.id && chosen.step > 0 && hasDocuments(job);
+  return (
+    <>
+      {isOffered && (
+        <button type="button" onClick={() => setStep(chosen.step)}>
+          Documents of step {count(chosen.step)}…
+        </button>
+      )}
+      {step !== undefined && (
+        <DocumentsDialog
+          job={job}
+          step={step}
+          attempt={attempt}
+          onClose={() => setStep(undefined)}
+        />
+      )}
+    </>
   );
 }
 
@@ -112,6 +139,7 @@ export function CurveTools({
       <AttemptChoice numbers={numbers} chosen={view.attempt} />
       <ExtraSeries known={known} view={view} />
       <NoteButton job={job} onOpen={onNote} />
+      <DocumentsButton job={job} attempt={view.attempt} />
       <JobChoice
         label="Baseline"
         none="none"
