@@ -228,7 +228,15 @@ void Decoder::DecodeList(const YAML::Node& node, const FieldDescriptor& field,
   }
   for (const YAML::Node& item : node) {
     if (!CountValue(item, key)) return;
-    if (IsText(item, key)) AddEntry(item, field, key, message);
+    if (!item.IsScalar()) {
+      Fail(item, key,
+           absl::StrCat("an entry of `", key, "` must be text, not ",
+                        item.IsMap()        ? "a mapping"
+                        : item.IsSequence() ? "a list"
+                                            : "null"));
+    } else if (IsText(item, key)) {
+      AddEntry(item, field, key, message);
+    }
   }
   TakeBackAlternatives(field, key, message);
 }

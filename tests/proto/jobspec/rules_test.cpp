@@ -78,7 +78,7 @@ TEST(JobSpecRulesTest, RefusesAPathBesideABlendAndBadEntries) {
   EXPECT_THAT(Errors(kModelJob, {"data.blend=[1]"}),
               testing::Contains(HasSubstr("write each entry as WEIGHT PATH")));
   EXPECT_THAT(Errors(kModelJob, {"data.blend=[[1, /a]]"}),
-              testing::Contains(HasSubstr("must be one value, not a list")));
+              testing::Contains(HasSubstr("an entry of `data.blend` must be text, not a list")));
   EXPECT_THAT(Errors(kModelJob, {"data.blend=[1 /a, 1 /b]", "data.blend_stages=[5 c=1]"}),
               ElementsAre(testing::AllOf(HasSubstr("names `c`"), HasSubstr("a, b"))));
   EXPECT_THAT(Errors(kModelJob, {"data.blend_stages=[5 data=1]"}),
