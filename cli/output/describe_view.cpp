@@ -162,12 +162,28 @@ void AddRollbacks(const v1::Job& job, std::string& text) {
   }
 }
 
+// Returns, for example, "succeeded", "has not ended (failure required)" or "has no checkpoint at
+// step 5000 or later".
+std::string ConditionProgress(const v1::Prerequisite& prerequisite) {
+  if (prerequisite.condition() == v1::JOB_CONDITION_CHECKPOINT) {
+    if (prerequisite.has_checkpoint_step()) {
+      return absl::StrCat("has a checkpoint at step ", prerequisite.checkpoint_step());
+    }
+    if (prerequisite.step() == 0) return "has no checkpoint";
+    return absl::StrCat("has no checkpoint at step ", prerequisite.step(), " or later");
+  }
+  const bool ended = prerequisite.outcome() != v1::JOB_STATE_UNSPECIFIED;
+  const std::string text = ended ? EnumText(prerequisite.outcome()) : "has not ended";
+  const bool is_default = prerequisite.condition() == v1::JOB_CONDITION_UNSPECIFIED ||
+                          prerequisite.condition() == v1::JOB_CONDITION_SUCCESS;
+  if (is_default) return text;
+  return absl::StrCat(text, " (", EnumText(prerequisite.condition()), " required)");
+}
+
 // Returns the jobs that this job waits or waited for, such as "job 12 (tokens) succeeded".
 std::string AfterText(const v1::Job& job) {
   return absl::StrJoin(job.after(), ", ", [](std::string* out, const v1::Prerequisite& one) {
-    const bool ended = one.outcome() != v1::JOB_STATE_UNSPECIFIED;
-    absl::StrAppend(out, "job ", one.job_id(), " (", one.name(), ") ",
-                    ended ? EnumText(one.outcome()) : "has not ended");
+    absl::StrAppend(out, "job ", one.job_id(), " (", one.name(), ") ", ConditionProgress(one));
   });
 }
 

@@ -9,7 +9,7 @@
 
 namespace trainyard::controller {
 
-// Returns the archived jobs that `spec.after` names. References to other jobs are left out. Call on
+// Returns the archived jobs that `spec.after` names. Entries with other jobs are left out. Call on
 // a reader thread.
 absl::StatusOr<ArchivedPrerequisites> FindArchivedDependencies(JobArchive& archive,
                                                                const v1::JobSpec& spec);

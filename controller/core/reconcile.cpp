@@ -89,7 +89,8 @@ Plan Reconcile(const ClusterState& state, const Observations& observations,
     plan.events = QuarantineEventsDue(state, observations, options, now);
     if (!plan.events.empty()) return plan;
   }
-  std::ranges::move(DependencyFailuresDue(state, now), std::back_inserter(plan.events));
+  std::ranges::move(DependencyFailuresDue(state, observations, options, now),
+                    std::back_inserter(plan.events));
   RendezvousPorts ports(state, options);
   std::ranges::move(AttemptEventsDue(state, observations, options, ports, now),
                     std::back_inserter(plan.events));

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/contract/environment.h"
 #include "proto/files/normal_path.h"
+#include "proto/jobspec/after_entry.h"
 #include "proto/jobspec/failure_rule.h"
 #include "proto/jobspec/run_config_of.h"
 #include "proto/support/job_kind.h"
@@ -211,12 +212,19 @@ void CheckSpares(const v1::JobSpec& spec, Problems& problems) {
 }
 
 void CheckAfter(const v1::JobSpec& spec, Problems& problems) {
-  if (!absl::c_linear_search(spec.after(), spec.name())) return;
-  problems.push_back(
-      {"after",
-       absl::StrCat("`after` contains ", spec.name(),
-                    ", the name of this job, and a job cannot wait for itself; to wait for "
-                    "an earlier job of this name, write its number")});
+  for (const std::string& text : spec.after()) {
+    const auto entry = ParseAfterEntry(text);
+    if (!entry.ok()) {
+      problems.push_back({"after", absl::StrCat("`after` contains \"", text,
+                                                "\": ", std::string(entry.status().message()))});
+    } else if (entry->job == spec.name()) {
+      problems.push_back(
+          {"after",
+           absl::StrCat("`after` contains ", text,
+                        ", which names this job, and a job cannot wait for itself; to wait for an "
+                        "earlier job of this name, write its number")});
+    }
+  }
 }
 
 void CheckFailureRules(const v1::JobSpec& spec, Problems& problems) {

@@ -20,7 +20,8 @@ void CheckLogParser(const v1::JobSpec& spec, std::vector<SettingProblem>& proble
 
 void CheckGuard(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);
 
-// Rejects a job that names itself in `after`. Only the controller knows the other jobs.
+// Rejects invalid entries of `after`, and a job that names itself. Only the controller knows the
+// other jobs.
 void CheckAfter(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);
 
 void CheckFailureRules(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);

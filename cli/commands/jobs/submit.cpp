@@ -75,9 +75,10 @@ void AddSubmit(CLI::App& parent, Grammar& grammar) {
                       "idempotency key; repeated submits with the same key create only one job");
   command
       ->add_option("--after", options->after,
-                   "job that must succeed first, by number or name; may be repeated; replaces "
-                   "`after` of the job file")
-      ->type_name("JOB")
+                   "job to wait for, by number or name, and the condition on it: success "
+                   "(default), failure, end, checkpoint or checkpoint:STEP; may be repeated; "
+                   "replaces `after` of the job file")
+      ->type_name("JOB[:CONDITION]")
       ->allow_extra_args(false);
   command->add_option("--cloned-from", options->cloned_from,
                       "job whose settings the job file copies; shown in the lineage of both jobs");

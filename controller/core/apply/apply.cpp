@@ -99,7 +99,8 @@ void ApplyKind(const v1::JobEnded& ended, const v1::Event& event, ClusterState& 
   ReleaseSlots(ended.job_id(), newest, state);
 }
 
-void ApplyKind(const v1::CheckpointPublished& published, const v1::Event&, ClusterState& state) {
+void ApplyKind(const v1::CheckpointPublished& published, const v1::Event& event,
+               ClusterState& state) {
   v1::Job& job = EntryOf(published.job_id(), state).job;
   const v1::Checkpoint& checkpoint = published.checkpoint();
   AddCheckpoint(checkpoint, job);
@@ -107,6 +108,7 @@ void ApplyKind(const v1::CheckpointPublished& published, const v1::Event&, Clust
   if (attempt != nullptr) {
     attempt->set_last_step(std::max(attempt->last_step(), checkpoint.step()));
   }
+  SettleByCheckpoint(job, event.time_ms(), state);
 }
 
 void ApplyKind(const v1::CheckpointDeleted& deleted, const v1::Event&, ClusterState& state) {

@@ -71,6 +71,7 @@ constexpr FieldMeaning kFields[] = {
     {"Pause.time_ms", TimeField::kMoment},
     {"PhaseSum.length_ms", TimeField::kDuration},
     {"PhaseSum.slot_ms", TimeField::kDuration},
+    {"Prerequisite.checkpoint_time_ms", TimeField::kMoment},
     {"Prerequisite.ended_time_ms", TimeField::kMoment},
     {"Progress.time_ms", TimeField::kForeign},
     {"RankExited.corrected_ms", TimeField::kMoment},

@@ -57,8 +57,9 @@ absl::StatusOr<std::vector<v1::Event>> Submit(const ClusterState& state,
   }
   TRAINYARD_RETURN_IF_ERROR(Admit(state, checked.spec()));
   TRAINYARD_RETURN_IF_ERROR(CheckClonedFrom(state, checked.cloned_from()));
-  TRAINYARD_ASSIGN_OR_RETURN(const auto prerequisites,
-                             FindPrerequisites(state, checked.spec(), submission.archived()));
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const auto prerequisites,
+      FindPrerequisites(state, checked.spec(), submission.archived(), options, now));
   std::vector<v1::Event> events;
   v1::Event& event = events.emplace_back(EventBy(submission.principal(), now));
   v1::JobSubmitted& submitted = *event.mutable_job_submitted();

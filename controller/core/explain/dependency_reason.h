@@ -8,7 +8,7 @@
 namespace trainyard::controller {
 
 // Returns the pending reason of a job for which IsDependent is true. The reason names the first
-// jobs that have not succeeded, with their states.
+// conditions that are not met, with the states of their jobs.
 v1::PendingReason WhyDependent(const ClusterState& state, const v1::Job& job);
 
 }  // namespace trainyard::controller

@@ -120,7 +120,7 @@ absl::StatusOr<v1::PlanJobResponse> PreviewJob(const ClusterView& view, const v1
   TRAINYARD_RETURN_IF_ERROR(CheckSpec(full, origins));
   TRAINYARD_RETURN_IF_ERROR(Admit(view.state, full));
   TRAINYARD_ASSIGN_OR_RETURN(const auto prerequisites,
-                             FindPrerequisites(view.state, full, archived));
+                             FindPrerequisites(view.state, full, archived, view.options, view.now));
   v1::PlanJobResponse response;
   for (std::string& warning : CheckLaunch(full, origins)) {
     response.add_warnings(std::move(warning));

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "controller/core/state/origin_list.h"
+#include "controller/core/state/prerequisites.h"
 #include "controller/core/support/text.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "proto/contract/limits.h"
@@ -74,10 +75,16 @@ bool IsCheckpointDirectoryUnset(const v1::JobSpec& spec) {
   return ProgramRulesOf(spec).saves && spec.checkpoint().dir().empty();
 }
 
-v1::Prerequisite AsPrerequisite(const v1::Job& job) {
+v1::Prerequisite AsPrerequisite(const v1::Job& job, const AfterEntry& entry) {
   v1::Prerequisite prerequisite;
   prerequisite.set_job_id(job.id());
   prerequisite.set_name(job.name());
+  prerequisite.set_condition(entry.condition);
+  prerequisite.set_step(entry.step);
+  // The list begins with the oldest checkpoint.
+  for (const v1::Checkpoint& checkpoint : job.checkpoints()) {
+    MeetByCheckpoint(checkpoint, prerequisite);
+  }
   if (!HasEnded(job.state())) return prerequisite;
   prerequisite.set_outcome(job.state());
   prerequisite.set_ended_time_ms(job.ended_time_ms());

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "controller/core/requests/request_source.h"
 #include "controller/core/support/principal.h"
+#include "proto/jobspec/after_entry.h"
 #include "proto/jobspec/origins.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/job.pb.h"
@@ -18,11 +19,11 @@
 
 namespace trainyard::controller {
 
-// Archived jobs by a reference in `after` that names them. The core cannot read the archive.
+// Archived jobs by the entry of `after` that names them. The core cannot read the archive.
 using ArchivedPrerequisites = std::map<std::string, v1::Prerequisite>;
 
-// Returns the job as an entry of the list of another job.
-v1::Prerequisite AsPrerequisite(const v1::Job& job);
+// Returns the condition of `entry` on this job, as far as the job has met it.
+v1::Prerequisite AsPrerequisite(const v1::Job& job, const AfterEntry& entry);
 
 // A submitted job whose spec is complete and valid. Copies share the spec.
 class JobSubmission {

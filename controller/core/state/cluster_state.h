@@ -158,11 +158,12 @@ struct ClusterState {
   JobQueue pending_jobs;
   // The same jobs by class.
   JobsByClass pending_classes;
-  // Queued jobs that wait for other jobs to succeed (prerequisites.h). They block no other job.
+  // Queued jobs that wait for conditions on other jobs (prerequisites.h). They block no other job.
   std::set<int64_t> dependent_jobs;
-  // Maps a job that has not ended to the queued and held jobs that name it in `after`.
+  // Maps a job to the queued and held jobs for which its end or its checkpoints matter.
   std::map<int64_t, std::set<int64_t>> dependents;
-  // Queued and held jobs that can never start, because a job named in `after` has not succeeded.
+  // Queued and held jobs that name an ended job which has not met its condition. They can never
+  // start, unless the report of a checkpoint arrives late.
   std::set<int64_t> unsatisfiable_jobs;
   // Reservations by job: one for each recovering job without a live attempt. All of these jobs are
   // pending.

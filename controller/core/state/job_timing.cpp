@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "controller/core/state/attempt_outcome.h"
+#include "controller/core/state/prerequisites.h"
 #include "controller/core/support/wait.h"
 
 namespace trainyard::controller {
@@ -17,7 +18,7 @@ Timestamp QueuedSince(const v1::Job& job) {
   Timestamp since = job.paused_ms() + (attempts == 0 ? job.submitted_time_ms()
                                                      : job.attempts(attempts - 1).ended_time_ms());
   for (const v1::Prerequisite& prerequisite : job.after()) {
-    since = std::max<Timestamp>(since, prerequisite.ended_time_ms());
+    since = std::max(since, MetTime(prerequisite));
   }
   return since;
 }

@@ -36,4 +36,18 @@ std::string PrerequisiteText(const v1::Prerequisite& prerequisite) {
   return absl::StrCat("job ", prerequisite.job_id(), " (", prerequisite.name(), ")");
 }
 
+std::string ConditionText(const v1::Prerequisite& prerequisite) {
+  switch (prerequisite.condition()) {
+    case v1::JOB_CONDITION_FAILURE:
+      return "failure";
+    case v1::JOB_CONDITION_END:
+      return "end";
+    case v1::JOB_CONDITION_CHECKPOINT:
+      if (prerequisite.step() == 0) return "checkpoint";
+      return absl::StrCat("checkpoint at step ", prerequisite.step(), " or later");
+    default:
+      return "success";
+  }
+}
+
 }  // namespace trainyard::controller

@@ -33,6 +33,10 @@ std::string RanksText(const std::vector<int>& ranks);
 std::string JobText(const v1::Job& job);
 std::string PrerequisiteText(const v1::Prerequisite& prerequisite);
 
+// Returns the condition without the job: "success", "failure", "end", "checkpoint" or "checkpoint
+// at step 5000 or later".
+std::string ConditionText(const v1::Prerequisite& prerequisite);
+
 }  // namespace trainyard::controller
 
 #endif  // TRAINYARD_CONTROLLER_CORE_SUPPORT_TEXT_H_

@@ -32,6 +32,29 @@ TEST(DescribeViewTest, ShowsTheJobsThatAJobWaitsFor) {
       HasSubstr("  After       job 12 (filter) succeeded, job 13 (tokens) has not ended\n"));
 }
 
+TEST(DescribeViewTest, ShowsTheConditionsOnOtherJobs) {
+  v1::Job job;
+  const auto add = [&](v1::JobCondition condition, v1::JobState outcome) -> v1::Prerequisite& {
+    v1::Prerequisite& one = *job.add_after();
+    one.set_job_id(job.after_size());
+    one.set_name("a");
+    one.set_condition(condition);
+    one.set_outcome(outcome);
+    return one;
+  };
+  add(v1::JOB_CONDITION_SUCCESS, v1::JOB_STATE_FAILED);
+  add(v1::JOB_CONDITION_FAILURE, v1::JOB_STATE_UNSPECIFIED);
+  add(v1::JOB_CONDITION_END, v1::JOB_STATE_STOPPED);
+  add(v1::JOB_CONDITION_CHECKPOINT, v1::JOB_STATE_UNSPECIFIED);
+  add(v1::JOB_CONDITION_CHECKPOINT, v1::JOB_STATE_UNSPECIFIED).set_step(50);
+  add(v1::JOB_CONDITION_CHECKPOINT, v1::JOB_STATE_FAILED).set_checkpoint_step(60);
+  EXPECT_THAT(Described(job),
+              HasSubstr("  After       job 1 (a) failed, job 2 (a) has not ended (failure "
+                        "required), job 3 (a) stopped (end required), job 4 (a) has no "
+                        "checkpoint, job 5 (a) has no checkpoint at step 50 or later, job 6 (a) "
+                        "has a checkpoint at step 60\n"));
+}
+
 TEST(DescribeViewTest, ShowsTheVerdictOfAFailedJobWithoutAttempts) {
   v1::Job job;
   job.set_state(v1::JOB_STATE_FAILED);

@@ -34,6 +34,7 @@ std::map<std::string, Meaning> NodeMeanings() {
       {"HealthFinding.since_ms", Meaning::kInstant},
       {"JobHealth.at_risk_since_ms", Meaning::kInstant},
       {"Note.time_ms", Meaning::kInstant},
+      {"Prerequisite.checkpoint_time_ms", Meaning::kInstant},
       {"Prerequisite.ended_time_ms", Meaning::kInstant},
       {"StallEnded.since_ms", Meaning::kInstant},
       {"StallEnded.until_ms", Meaning::kInstant},

@@ -9,6 +9,9 @@
 
 namespace trainyard::controller {
 
+// Exit code of a program that refuses its settings, so that the job is not restarted.
+inline constexpr int kRefusedSettings = 78;
+
 // Returns a job of one rank that waits for these jobs.
 inline v1::JobSpec SpecAfter(const std::string& name, std::initializer_list<const char*> after) {
   v1::JobSpec spec = TestSpec(name, 1, 1);
@@ -23,9 +26,9 @@ inline JobSubmission SubmissionOf(const v1::JobSpec& spec, bool hold = false) {
   return Checked(request);
 }
 
-// Runs the job until it has ended, with this exit code.
+// Runs the job until it has ended, with this exit code. The job may be running already.
 inline void FinishJob(TestCluster& cluster, int64_t job_id, int exit_code) {
-  cluster.RunJob(job_id);
+  if (cluster.StateOf(job_id) != v1::JOB_STATE_RUNNING) cluster.RunJob(job_id);
   cluster.ExitAll(job_id, exit_code);
   cluster.ClearAll(job_id);
 }

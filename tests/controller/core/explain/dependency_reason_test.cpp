@@ -47,14 +47,40 @@ TEST_F(DependencyReasonTest, LeavesOutJobsThatHaveSucceeded) {
   const int64_t more = cluster_.Submit("more", 1, 1);
   const int64_t both = cluster_.Submit(SpecAfter("both", {"data", "more"}));
   EXPECT_EQ(Why(both).message(),
-            "waits for the success of job 1 (data), which is queued; of job 3 (more), which is "
-            "queued (`after`)");
+            "waits for the success of job 1 (data), which is queued; for the success of job 3 "
+            "(more), which is queued (`after`)");
   FinishJob(cluster_, data_, 0);
   EXPECT_THAT(Why(both).message(), Not(HasSubstr("data")));
   EXPECT_EQ(Why(both).advice(), absl::StrCat("`trainyard why ", more, "` explains job 3 (more)"));
 }
 
-TEST_F(DependencyReasonTest, NamesAtMostFiveJobs) {
+TEST_F(DependencyReasonTest, NamesTheConditionThatIsMissing) {
+  const int64_t next = cluster_.Submit(
+      SpecAfter("next", {"data:failure", "data:end", "data:checkpoint", "data:checkpoint:20"}));
+  EXPECT_EQ(Why(next).message(),
+            "waits for the failure of job 1 (data), which is queued; for the end of job 1 (data), "
+            "which is queued; for a checkpoint of job 1 (data), which is queued and has no "
+            "checkpoint yet; for a checkpoint at step 20 or later of job 1 (data), which is queued "
+            "and has no checkpoint yet (`after`)");
+  cluster_.RunJob(data_);
+  cluster_.Publish(data_, 10);
+  EXPECT_THAT(Why(next).message(),
+              HasSubstr("for a checkpoint at step 20 or later of job 1 (data), "
+                        "which is running and has a checkpoint at step 10"));
+  EXPECT_THAT(Why(next).message(), Not(HasSubstr("for a checkpoint of job 1")));
+}
+
+TEST_F(DependencyReasonTest, ACheckpointOfAnEndedJobMayStillBeReported) {
+  const int64_t next = cluster_.Submit(SpecAfter("next", {"data:checkpoint"}));
+  cluster_.RunJob(data_);
+  cluster_.Report("a", data_);
+  cluster_.Pass(1000);
+  FinishJob(cluster_, data_, 0);
+  EXPECT_THAT(Why(next).message(), HasSubstr("job 1 (data), which has ended (succeeded) and may "
+                                             "still report a checkpoint"));
+}
+
+TEST_F(DependencyReasonTest, NamesAtMostFiveConditions) {
   v1::Job job;
   for (int i = 1; i <= 8; ++i) {
     v1::Prerequisite& prerequisite = *job.add_after();
@@ -62,7 +88,7 @@ TEST_F(DependencyReasonTest, NamesAtMostFiveJobs) {
     prerequisite.set_name(absl::StrCat("p", i));
   }
   const v1::PendingReason reason = WhyDependent(cluster_.state, job);
-  EXPECT_THAT(reason.message(), HasSubstr("job 105 (p5), which is unknown; of 3 more jobs"));
+  EXPECT_THAT(reason.message(), HasSubstr("job 105 (p5), which is unknown; for 3 more conditions"));
   EXPECT_THAT(reason.message(), Not(HasSubstr("p6")));
 }
 
