@@ -318,6 +318,31 @@ TEST(ConvertTest, QueryGroupsAreCountedAsTheyAreWritten) {
               HasSubstr("the value is not in the script; set model.num_query_groups"));
 }
 
+TEST(ConvertTest, DependenciesOfSlurmOnNamedJobsAreKept) {
+  const auto convert = [](const std::string& dependency) {
+    return Converted("#SBATCH --dependency=" + dependency + "\nsrun python train.py\n");
+  };
+  const std::string named = convert("afterok:prep:tokens,afternotok:probe,afterany:eval-1");
+  EXPECT_THAT(named, HasSubstr("after: [prep, tokens, \"probe:failure\", \"eval-1:end\"]\n"));
+  EXPECT_THAT(named, HasSubstr("in Trainyard, a stopped job has not failed"));
+  EXPECT_THAT(named, Not(HasSubstr("names a job of Slurm")));
+  EXPECT_THAT(Refusals(named.substr(0, named.find("\n# ") + 1)), ElementsAre());
+
+  const std::string numbered = convert("afterok:123,singleton,after:prep+5");
+  EXPECT_THAT(numbered, Not(HasSubstr("after: [")));
+  EXPECT_THAT(numbered, HasSubstr("# line 1: #SBATCH --dependency=afterok:123: `123` names a job "
+                                  "of Slurm; pass `--after JOB` to `trainyard submit`"));
+  EXPECT_THAT(convert("afterany:123"), HasSubstr("pass `--after JOB:end`"));
+  EXPECT_THAT(numbered, HasSubstr("--dependency=singleton: not needed"));
+  EXPECT_THAT(numbered, HasSubstr("--dependency=after:prep+5: not supported"));
+  EXPECT_THAT(convert("afterok:a?afterok:b"),
+              HasSubstr("a job cannot wait for one of several conditions"));
+  EXPECT_THAT(convert("afterok:Prep"), HasSubstr("`Prep` names a job of Slurm"));
+  std::string many = "afterok";
+  for (int i = 0; i < 40; ++i) absl::StrAppend(&many, ":job-", i);
+  EXPECT_THAT(convert(many), AllOf(HasSubstr("job-31]"), HasSubstr("`job-32` is left out")));
+}
+
 TEST(ConvertTest, TasksAndGpusOfSlurmAreCounted) {
   const auto slots = [](const std::string& options, const std::string& run) {
     return Converted("#SBATCH " + options + "\n" + run + " python train.py\n");
