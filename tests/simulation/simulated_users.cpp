@@ -71,6 +71,24 @@ void SimulatedUsers::AddDependency(v1::JobSpec& spec) {
   spec.add_after(name);
 }
 
+// Adds up to two random conditions on random earlier jobs. If one of these jobs has already ended
+// without meeting its condition, the controller refuses the submission, and the users submit the
+// job with other conditions.
+void SimulatedUsers::AddConditions(v1::JobSpec& spec) {
+  if (!options_.dependency_graph || submitted_ == 0) return;
+  const int64_t conditions = random_.Between(0, 2);
+  for (int64_t i = 0; i < conditions; ++i) {
+    const std::string name = absl::StrCat("job-", random_.Between(0, submitted_ - 1));
+    if (random_.Chance(0.4)) {
+      spec.add_after(absl::StrCat(name, ":checkpoint:", random_.Between(0, 6) * 10));
+    } else if (random_.Chance(0.2)) {
+      spec.add_after(absl::StrCat(name, ":failure"));
+    } else {
+      spec.add_after(absl::StrCat(name, random_.Chance(0.5) ? "" : ":end"));
+    }
+  }
+}
+
 void SimulatedUsers::Act() {
   if (faults_stopped_) UncordonAll();
   if (submitted_ < options_.jobs && random_.EachSecond(0.3, kStepMs)) {
@@ -95,6 +113,7 @@ void SimulatedUsers::Act() {
     }
     request.mutable_spec()->mutable_guard()->set_policy(v1::GUARD_POLICY_SKIP);
     AddDependency(*request.mutable_spec());
+    AddConditions(*request.mutable_spec());
     request.set_request_id(request_id);
     controller_.Submit(controller::Checked(request));
   }

@@ -26,6 +26,7 @@ class SimulatedUsers {
 
  private:
   void AddDependency(v1::JobSpec& spec);
+  void AddConditions(v1::JobSpec& spec);
   void PauseAndResume();
   void UncordonAll();
   void Cordon(bool cordoned, const std::string& node_id);

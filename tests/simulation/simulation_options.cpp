@@ -50,6 +50,20 @@ SimulationOptions AllFaults(uint64_t seed) {
   return options;
 }
 
+SimulationOptions DependencyGraphs(uint64_t seed) {
+  Random random(seed ^ 0xda6);
+  SimulationOptions options = AllFaults(seed);
+  options.jobs = 12;
+  options.user_stop = 0.03;
+  options.dependent_jobs = false;
+  options.dependency_graph = true;
+  // Jobs with this bug fail, after they have saved checkpoints.
+  for (int64_t job = 1; job <= options.jobs; ++job) {
+    if (random.Chance(0.3)) options.world.bugs[job] = 30;
+  }
+  return options;
+}
+
 SimulationOptions BuggyPrograms(uint64_t seed) {
   Random random(seed ^ 0xb06);
   SimulationOptions options = ControlPlaneFaults(seed);

@@ -102,6 +102,8 @@ struct SimulationOptions {
   double user_delete = 0;
   // True if every third job waits for the success of the preceding one.
   bool dependent_jobs = false;
+  // True if most jobs wait for random conditions on random earlier jobs.
+  bool dependency_graph = false;
   // Each job has this many spare nodes and heals in place.
   int spares = 0;
   // True if the event log will go back in time.
@@ -120,6 +122,8 @@ SimulationOptions BuggyPrograms(uint64_t seed);
 // Jobs with spare nodes. Their ranks and nodes die or are disconnected, even during heals. Faults
 // of the network, the workers and the controller occur as well.
 SimulationOptions HealingJobs(uint64_t seed);
+// All kinds of faults, with jobs that wait for conditions on each other and end in every way.
+SimulationOptions DependencyGraphs(uint64_t seed);
 // Faults of nodes. A job may fail only if it floods its node.
 SimulationOptions NodeFaults(uint64_t seed);
 // The event log or the whole data directory is replaced with an older copy. Workers and the

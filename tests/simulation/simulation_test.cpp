@@ -7,6 +7,7 @@
 #include <string>
 
 #include "controller/core/ledger/ledger.h"
+#include "controller/core/state/prerequisites.h"
 #include "gtest/gtest.h"
 #include "proto/jobspec/run_config_of.h"
 #include "tests/controller/core/test_cluster.h"
@@ -85,6 +86,49 @@ TEST(SimulationTest, EveryJobEndsOnceFaultsStop) {
   // The phases are queued, paused, init, train, slow, unsaved, recompute, hang, restart and stop.
   // The simulated trainers report no other phase.
   EXPECT_EQ(tally.phases.size(), 10u);
+}
+
+// Counts the outcomes of the conditions of jobs that have ended.
+struct ConditionTally {
+  std::set<v1::JobCondition> met, unmet;
+  int started = 0, failed = 0, late_checkpoints = 0;
+};
+
+void CountConditions(const SimulatedCluster& cluster, ConditionTally& tally) {
+  for (const v1::Job& job : cluster.Jobs()) {
+    const bool failed = job.verdict().cause() == v1::VERDICT_CAUSE_DEPENDENCY_FAILED;
+    tally.failed += failed;
+    tally.started += !job.after().empty() && !job.attempts().empty();
+    for (const v1::Prerequisite& prerequisite : job.after()) {
+      const bool met = controller::IsMet(prerequisite);
+      if (met) tally.met.insert(prerequisite.condition());
+      if (failed && !met) tally.unmet.insert(prerequisite.condition());
+      tally.late_checkpoints += prerequisite.ended_time_ms() > 0 &&
+                                prerequisite.checkpoint_time_ms() > prerequisite.ended_time_ms();
+    }
+  }
+}
+
+// "Dependent jobs wait" checks every placement and every failure in these runs.
+TEST(SimulationTest, JobsOfAGraphStartOrFail) {
+  ConditionTally tally;
+  for (uint64_t seed = FirstSeed(); seed < FirstSeed() + Runs() / 2; ++seed) {
+    SimulatedCluster cluster(DependencyGraphs(seed));
+    cluster.RunFor(2 * kMinute);
+    cluster.StopFaults();
+    cluster.RunUntilAllEnded(kLongestEndMs);
+    ASSERT_EQ(cluster.failure(), "");
+    CountConditions(cluster, tally);
+  }
+  std::cout << tally.started << " dependent jobs started, " << tally.failed << " failed, "
+            << tally.late_checkpoints << " conditions met by a late checkpoint\n";
+  if (Runs() < 150) return;
+  EXPECT_EQ(tally.met.size(), 4u);
+  // The end of a job is always met.
+  EXPECT_EQ(tally.unmet.size(), 3u);
+  EXPECT_GT(tally.started, static_cast<int>(Runs()));
+  EXPECT_GT(tally.failed, static_cast<int>(Runs()) / 2);
+  EXPECT_GT(tally.late_checkpoints, 0);
 }
 
 TEST(SimulationTest, ControlPlaneFaultsRestartNothing) {
