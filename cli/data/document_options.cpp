@@ -75,11 +75,25 @@ void AddReportOptions(CLI::App& app, data::ReportOptions* options) {
   app.add_option("-o,--output", options->output, "text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
+  app.add_flag("--texts", options->texts,
+               "add the beginnings of dropped documents and duplicates to the JSON");
+  app.add_option("--tokenizer", options->tokenizers,
+                 "with --texts: byte, gpt2, or a directory or file of a tokenizer whose tokens are "
+                 "added; can be repeated")
+      ->type_name("TOKENIZER")
+      ->check(NotEmpty)
+      ->allow_extra_args(false);
 }
 
 std::vector<std::string> ReportLine(const std::string& program,
                                     const data::ReportOptions& options) {
-  return {program, "report", "--output=" + options.output, "--", options.directory};
+  std::vector<std::string> line = {program, "report", "--output=" + options.output};
+  if (options.texts) line.push_back("--texts");
+  for (const std::string& tokenizer : options.tokenizers) {
+    line.push_back("--tokenizer=" + tokenizer);
+  }
+  line.insert(line.end(), {"--", options.directory});
+  return line;
 }
 
 void AddShowOptions(CLI::App& app, data::ShowOptions* options) {

@@ -46,6 +46,7 @@ class DocumentPass : public StepPass {
     BlockRecord record;
     record.block = lease.block;
     const TakeDocument count = [&](const Document& document) {
+      CountInFile(document, &record.counts.files);
       ++record.counts.documents_in;
       record.counts.bytes_in += static_cast<int64_t>(document.text.size());
       return take(document);
@@ -59,6 +60,16 @@ class DocumentPass : public StepPass {
   }
 
  private:
+  // All documents are kept.
+  static void CountInFile(const Document& document, std::vector<FileCounts>* files) {
+    if (files->empty() || files->back().file != document.file) files->push_back({document.file});
+    FileCounts& counts = files->back();
+    ++counts.documents_in;
+    ++counts.documents_out;
+    counts.bytes_in += static_cast<int64_t>(document.text.size());
+    counts.bytes_out = counts.bytes_in;
+  }
+
   const DecodeSettings decode_;
 };
 

@@ -13,6 +13,7 @@
 #include "data/pipeline/encoded_parts.h"
 #include "data/pipeline/passes.h"
 #include "data/pipeline/run_steps.h"
+#include "data/pipeline/token_sources.h"
 #include "data/prepare/job.h"
 #include "data/prepare/provenance.h"
 #include "data/prepare/split_hash.h"
@@ -72,20 +73,27 @@ class Assembler {
                    SplitsResult* result) {
     TRAINYARD_ASSIGN_OR_RETURN(writers_, SplitWriters::Create(directory_, tokenizer_, format_));
     const double fraction = val == nullptr ? val_fraction : 0;
-    TRAINYARD_RETURN_IF_ERROR(AppendAll(train, ThresholdOf(fraction)));
+    TRAINYARD_RETURN_IF_ERROR(AppendTraining(train, ThresholdOf(fraction)));
     if (writers_->NeedsOtherThreshold(fraction)) {
       TRAINYARD_ASSIGN_OR_RETURN(const uint64_t threshold, writers_->OtherThreshold(fraction));
       TRAINYARD_ASSIGN_OR_RETURN(writers_, SplitWriters::Restart(directory_, tokenizer_, format_));
-      TRAINYARD_RETURN_IF_ERROR(AppendAll(train, threshold));
+      TRAINYARD_RETURN_IF_ERROR(AppendTraining(train, threshold));
     }
-    if (val != nullptr) TRAINYARD_RETURN_IF_ERROR(AppendAll(*val, std::nullopt));
+    if (val != nullptr) TRAINYARD_RETURN_IF_ERROR(AppendAll(*val, std::nullopt, nullptr));
     result->special_documents = writers_->special_documents();
+    result->sources = sources_.Take();
     return writers_->Finish(&result->train, &result->val);
   }
 
  private:
-  // Without a threshold, all documents are for validation.
-  absl::Status AppendAll(const StepPass& pass, std::optional<uint64_t> threshold) {
+  absl::Status AppendTraining(const StepPass& pass, uint64_t threshold) {
+    sources_ = TokenSources(BytesPerToken(tokenizer_.vocab_size()));
+    return AppendAll(pass, threshold, &sources_);
+  }
+
+  // Without a threshold, all documents are for validation. `sources` may be null.
+  absl::Status AppendAll(const StepPass& pass, std::optional<uint64_t> threshold,
+                         TokenSources* sources) {
     TRAINYARD_ASSIGN_OR_RETURN(const std::vector<BlockRecord> records, RecordsOf(pass));
     IdCounts train(tokenizer_.vocab_size());
     IdCounts val(tokenizer_.vocab_size());
@@ -93,8 +101,10 @@ class Assembler {
       if (context_.cancelled) {
         return absl::CancelledError("interrupted; repeat the command to continue");
       }
+      if (sources != nullptr) sources->BeginBlock(pass.plan(), record);
       TRAINYARD_RETURN_IF_ERROR(
           ReadEncoded(pass.out(), record.parts, [&](EncodedPart document, std::string_view packed) {
+            if (sources != nullptr) sources->Add(document);
             document.validates = !threshold || document.hash < *threshold;
             (document.validates ? val : train).Add(packed);
             return writers_->Append(document, packed);
@@ -110,6 +120,7 @@ class Assembler {
   const OutputFormat format_;
   const std::string directory_;
   std::optional<SplitWriters> writers_;
+  TokenSources sources_;
 };
 
 std::string ReadText(const std::string& path) {

@@ -58,8 +58,10 @@ struct DecontaminateOptions : InputOptions {
 };
 
 struct ReportOptions {
-  std::string directory;        // the output of a data command
-  std::string output = "text";  // or "json"
+  std::string directory;                // the output of a data command
+  std::string output = "text";          // or "json"
+  bool texts = false;                   // add texts of documents to the JSON
+  std::vector<std::string> tokenizers;  // "byte", "gpt2" or sources for LoadTokenizer
 };
 
 struct ShowOptions {

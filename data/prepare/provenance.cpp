@@ -30,6 +30,30 @@ ordered_json SplitTotalsJson(const SplitTotals& totals) {
           {"unigram_entropy", totals.unigram_entropy}};
 }
 
+// Lists the first directories, and adds up the others in an entry without a directory.
+ordered_json SourceTotalsJson(const std::vector<SourceTotals>& sources) {
+  ordered_json list = ordered_json::array();
+  SourceTotals others;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const SourceTotals& source = sources[i];
+    if (i < kSourcesListed) {
+      list.push_back({{"directory", source.directory},
+                      {"documents", source.documents},
+                      {"bytes", source.bytes},
+                      {"tokens", source.tokens}});
+      continue;
+    }
+    others.documents += source.documents;
+    others.bytes += source.bytes;
+    others.tokens += source.tokens;
+  }
+  if (sources.size() > kSourcesListed) {
+    list.push_back(
+        {{"documents", others.documents}, {"bytes", others.bytes}, {"tokens", others.tokens}});
+  }
+  return list;
+}
+
 ordered_json InputsJson(const std::vector<InputFile>& files) {
   return SourcesJson(SourcesOf(files));
 }
@@ -59,6 +83,7 @@ absl::Status WriteProvenance(const PrepareOptions& options, const SplitJobs& job
   json["bad_lines"] = splits.lines.bad();
   json["repaired"] = splits.lines.repaired();
   json["special_documents"] = splits.special_documents;
+  if (!splits.sources.empty()) json["sources"] = SourceTotalsJson(splits.sources);
   json["splits"] = {{"train", SplitTotalsJson(splits.train)}, {"val", SplitTotalsJson(splits.val)}};
   // A path need not be UTF-8.
   return WriteWholeFile(directory + "/" + kProvenanceFile,

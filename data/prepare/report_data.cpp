@@ -3,8 +3,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <memory>
+#include <utility>
+#include <vector>
 
+#include "data/prepare/choose_tokenizer.h"
 #include "data/prepare/progress.h"
+#include "data/prepare/report_texts.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::data {
@@ -143,8 +148,23 @@ std::string LengthsText(const ChainReport& report) {
 }  // namespace
 
 absl::StatusOr<std::string> ReportData(const ReportOptions& options) {
+  if (options.texts && options.output != "json") {
+    return absl::InvalidArgumentError("--texts adds texts to the JSON; also pass -o json");
+  }
   TRAINYARD_ASSIGN_OR_RETURN(const ChainReport report, ReadChain(options.directory));
-  return options.output == "json" ? ChainJson(report) : ReportText(report);
+  if (options.output != "json") return ReportText(report);
+  if (!options.texts) return ChainJson(report);
+  std::vector<ReportTokenizer> tokenizers;
+  for (const std::string& name : options.tokenizers) {
+    TRAINYARD_ASSIGN_OR_RETURN(std::unique_ptr<Tokenizer> tokenizer, ChooseTokenizer(name, {}));
+    tokenizers.push_back({name, std::move(tokenizer)});
+  }
+  nlohmann::ordered_json document = ChainDocument(report);
+  for (size_t i = 0; i < report.steps.size(); ++i) {
+    document["steps"][i]["texts"] = TextsOfStep(report.steps[i]);
+  }
+  document["tokenized"] = TokenizedTexts(report, tokenizers);
+  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 std::string ReportText(const ChainReport& report) {

@@ -10,7 +10,8 @@
 
 namespace trainyard::data {
 
-// Returns the report as text or JSON, with a newline at the end. Errors are those of ReadChain.
+// Returns the report as text or JSON, with a newline at the end. Errors are those of ReadChain
+// and ChooseTokenizer, and InvalidArgument for texts without JSON.
 absl::StatusOr<std::string> ReportData(const ReportOptions& options);
 
 // Returns the report for a user, with a newline at the end.

@@ -5,6 +5,7 @@
 
 #include "data/prepare/choose_tokenizer.h"
 #include "data/prepare/described_tokenizer.h"
+#include "data/report/run_text.h"
 #include "data/report/token_document.h"
 #include "data/stages/read_run.h"
 #include "data/tokenizer/tokenizer.h"
@@ -14,29 +15,16 @@
 namespace trainyard::data {
 namespace {
 
-using nlohmann::ordered_json;
-
-constexpr char kDroppedKey[] = "trainyard_dropped";
-
 absl::Status ShowOfRun(const StoredRun& run, const std::string& name, ShownDocument* shown) {
-  TRAINYARD_ASSIGN_OR_RETURN(const RunDocument document, FindRunDocument(run, name));
-  TRAINYARD_ASSIGN_OR_RETURN(const std::string line, ReadOutputLine(run, document));
-  ordered_json object = ordered_json::parse(line, nullptr, /*allow_exceptions=*/false);
-  const std::string field = run.plan.settings().value("field", "text");
-  if (!object.is_object() || !object.contains(field) || !object[field].is_string()) {
-    return absl::DataLossError(run.directory +
-                               ": a part is damaged; repeat the command that wrote "
-                               "it with --force");
-  }
-  shown->text = object[field].get<std::string>();
-  object.erase(field);
-  ShownRun facts = {run.stage, document.is_dropped, document.number, nullptr, nullptr, {}};
-  if (const auto reason = object.find(kDroppedKey); reason != object.end()) {
-    facts.reason = *reason;
-    object.erase(kDroppedKey);
-  }
-  facts.fields = std::move(object);
-  facts.origins = OriginsOf(run, document);
+  TRAINYARD_ASSIGN_OR_RETURN(RunText read, ReadRunText(run, name));
+  shown->text = std::move(read.text);
+  ShownRun facts = {run.stage,
+                    read.document.is_dropped,
+                    read.document.number,
+                    std::move(read.reason),
+                    std::move(read.fields),
+                    {}};
+  facts.origins = OriginsOf(run, read.document);
   shown->run = std::move(facts);
   return absl::OkStatus();
 }

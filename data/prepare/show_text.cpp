@@ -6,6 +6,7 @@
 
 #include "data/prepare/progress.h"
 #include "data/prepare/show_data.h"
+#include "data/report/run_text.h"
 
 namespace trainyard::data {
 namespace {
@@ -13,15 +14,6 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr size_t kFieldBytesShown = 1000;
-
-// Returns at most `bytes_max` bytes, without a part of a character.
-std::string_view ShownPart(std::string_view text, size_t bytes_max) {
-  size_t end = std::min(text.size(), bytes_max);
-  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) {
-    --end;
-  }
-  return text.substr(0, end);
-}
 
 std::string ShownLabel(std::string text) {
   text.resize(13, ' ');
@@ -45,7 +37,7 @@ std::string RunFactsText(const ShownRun& run) {
   }
   for (const auto& [key, value] : run.fields.items()) {
     text += ShownLabel("field") + key + ": " +
-            std::string(ShownPart(Dumped(value), kFieldBytesShown)) + "\n";
+            std::string(BeginOfText(Dumped(value), kFieldBytesShown)) + "\n";
   }
   return text;
 }
@@ -116,7 +108,7 @@ ordered_json RunFactsJson(const ShownRun& run) {
     // A long value is cut, and then is the beginning of its JSON text.
     const std::string text = Dumped(value);
     fields[key] =
-        text.size() <= kFieldBytesShown ? value : ordered_json(ShownPart(text, kFieldBytesShown));
+        text.size() <= kFieldBytesShown ? value : ordered_json(BeginOfText(text, kFieldBytesShown));
   }
   return {{"step", run.stage},
           {"dropped", run.is_dropped},
@@ -140,7 +132,7 @@ ordered_json PiecesJson(const TextPieces& pieces, const ShownDocument& document,
           {"tokens", pieces.ids.size()},
           {"bytes_per_token", BytesPerId(pieces, document)},
           {"normalized_text",
-           is_same ? ordered_json() : ordered_json(ShownPart(pieces.text, bytes_max))},
+           is_same ? ordered_json() : ordered_json(BeginOfText(pieces.text, bytes_max))},
           {"ids", std::move(ids)},
           {"ends", std::move(ends)}};
 }
@@ -153,7 +145,7 @@ std::string ShownText(const ShownDocument& document, const ShowOptions& options)
   if (document.run) text += RunFactsText(*document.run);
   if (document.tokens) text += TokenFactsText(*document.tokens);
   text += ShownLabel("text") + ReadableBytes(static_cast<int64_t>(document.text.size())) + "\n\n" +
-          WithoutControls(ShownPart(document.text, bytes_max)) + "\n";
+          WithoutControls(BeginOfText(document.text, bytes_max)) + "\n";
   if (document.text.size() > bytes_max) {
     text += "... " + ReadableBytes(static_cast<int64_t>(document.text.size() - bytes_max)) +
             " more; raise --max-bytes\n";
@@ -183,7 +175,7 @@ std::string ShownJson(const ShownDocument& document, const ShowOptions& options)
                              {"run", document.run ? RunFactsJson(*document.run) : ordered_json()},
                              {"token_files", std::move(tokens)},
                              {"bytes", document.text.size()},
-                             {"text", ShownPart(document.text, bytes_max)},
+                             {"text", BeginOfText(document.text, bytes_max)},
                              {"tokenizers", std::move(tokenizers)}};
   return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "data/documents/bad_lines.h"
@@ -14,11 +15,21 @@
 
 namespace trainyard::data {
 
+// The documents from the files of one directory.
+struct SourceTotals {
+  std::string directory;  // absolute
+  int64_t documents = 0;
+  int64_t bytes = 0;  // of text
+  int64_t tokens = 0;
+};
+
 struct SplitsResult {
   SplitTotals train;
   SplitTotals val;
   BadLineLog lines;
   int64_t special_documents = 0;  // documents whose text contains a special token
+  // The training documents of both splits by their original directory, sorted; empty if unknown.
+  std::vector<SourceTotals> sources;
 };
 
 // Writes the token files of both splits into `directory`, which must be empty. DataLoss if there is

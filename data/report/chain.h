@@ -3,6 +3,7 @@
 #define TRAINYARD_DATA_REPORT_CHAIN_H_
 
 #include <cstddef>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,9 @@ struct ChainReport {
 // ReadDatasetStep.
 absl::StatusOr<ChainReport> ReadChain(const std::string& directory);
 
-// Returns the report in the format of README.md, with a newline at the end.
+// Returns the report in the format of README.md.
+nlohmann::ordered_json ChainDocument(const ChainReport& report);
+// Returns the report as text, with a newline at the end.
 std::string ChainJson(const ChainReport& report);
 
 }  // namespace trainyard::data

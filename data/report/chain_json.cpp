@@ -13,6 +13,7 @@ constexpr char kReportFormat[] = "trainyard-data-report";
 constexpr int kReportVersion = 1;
 constexpr size_t kInputsListed = 100;
 constexpr size_t kReasonsListed = 200;
+constexpr size_t kSourcesReported = 100;
 
 double ShareOf(int64_t part, int64_t whole) {
   return static_cast<double>(part) / static_cast<double>(std::max<int64_t>(whole, 1));
@@ -90,6 +91,17 @@ ordered_json LengthsJson(const std::map<int, int64_t>& lengths) {
   return list;
 }
 
+ordered_json SlowestJson(const std::vector<SlowBlock>& blocks) {
+  ordered_json list = ordered_json::array();
+  for (const SlowBlock& block : blocks) {
+    list.push_back({{"file", block.file},
+                    {"begin", block.begin},
+                    {"bytes_on_disk", block.bytes},
+                    {"seconds", block.seconds}});
+  }
+  return list;
+}
+
 ordered_json RunJson(const StepReport& step) {
   ordered_json json = {{"documents_in", step.documents_in},
                        {"documents_out", step.documents_out},
@@ -97,8 +109,34 @@ ordered_json RunJson(const StepReport& step) {
                        {"bytes_out", step.bytes_out}};
   AddDropped(step, &json);
   json["lengths"] = LengthsJson(step.lengths);
+  json["slowest_blocks"] = SlowestJson(step.slowest);
   json["details"] = step.details;
   return json;
+}
+
+// Lists the sources with the most tokens, and adds up the others.
+ordered_json SourceListJson(std::vector<StepSource> sources) {
+  std::stable_sort(sources.begin(), sources.end(),
+                   [](const StepSource& a, const StepSource& b) { return a.tokens > b.tokens; });
+  StepSource others;
+  for (size_t i = kSourcesReported; i < sources.size(); ++i) {
+    others.documents += sources[i].documents;
+    others.bytes += sources[i].bytes;
+    others.tokens += sources[i].tokens;
+  }
+  if (sources.size() > kSourcesReported) {
+    sources.resize(kSourcesReported);
+    sources.push_back(others);
+  }
+  ordered_json list = ordered_json::array();
+  for (const StepSource& source : sources) {
+    list.push_back({{"directory", source.directory},
+                    {"documents", source.documents},
+                    {"bytes", source.bytes},
+                    {"tokens", source.tokens},
+                    {"bytes_per_token", ShareOf(source.bytes, source.tokens)}});
+  }
+  return list;
 }
 
 ordered_json TokensJson(const StepReport& step) {
@@ -112,7 +150,9 @@ ordered_json TokensJson(const StepReport& step) {
     if (split.bytes) json["bytes_per_token"] = ShareOf(*split.bytes, split.tokens);
     splits.push_back(std::move(json));
   }
-  return {{"tokenizer", step.tokenizer}, {"splits", std::move(splits)}};
+  return {{"tokenizer", step.tokenizer},
+          {"splits", std::move(splits)},
+          {"sources", SourceListJson(step.sources)}};
 }
 
 ordered_json StepJson(const StepReport& step) {
@@ -136,16 +176,19 @@ ordered_json StepJson(const StepReport& step) {
 
 }  // namespace
 
-std::string ChainJson(const ChainReport& report) {
+ordered_json ChainDocument(const ChainReport& report) {
   ordered_json steps = ordered_json::array();
   for (const StepReport& step : report.steps) steps.push_back(StepJson(step));
-  const ordered_json json = {{"format", kReportFormat},
-                             {"version", kReportVersion},
-                             {"directory", report.steps.back().directory},
-                             {"omits_steps", report.omits_steps},
-                             {"steps", std::move(steps)}};
+  return {{"format", kReportFormat},
+          {"version", kReportVersion},
+          {"directory", report.steps.back().directory},
+          {"omits_steps", report.omits_steps},
+          {"steps", std::move(steps)}};
+}
+
+std::string ChainJson(const ChainReport& report) {
   // A path need not be UTF-8.
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return ChainDocument(report).dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace trainyard::data

@@ -27,6 +27,10 @@ void ReadProvenance(const Json& json, StepReport* step) {
                    &step->inputs);
   step->bad_lines = json.at("bad_lines");
   step->repaired = json.at("repaired");
+  for (const Json& source : json.value("sources", Json::array())) {
+    step->sources.push_back({source.value("directory", ""), source.at("documents"),
+                             source.at("bytes"), source.at("tokens")});
+  }
   for (StepSplit& split : step->splits) {
     split.bytes = json.at("splits").at(split.name).at("bytes").get<int64_t>();
   }

@@ -127,6 +127,18 @@ void Describe(const StoredRun& run, StepReport* step) {
       std::to_string(step->blocks) + " blocks are finished; repeat the command that writes it");
 }
 
+// Adds a block if it is one of the slowest.
+void AddBlockTime(const Plan& plan, const BlockRecord& record, std::vector<SlowBlock>* slowest) {
+  const PlanBlock& block = plan.blocks()[record.block];
+  const SlowBlock added = {plan.files()[block.first_file].input.path, block.range_begin,
+                           plan.BytesOf(block), record.seconds};
+  const auto place = std::upper_bound(
+      slowest->begin(), slowest->end(), added,
+      [](const SlowBlock& a, const SlowBlock& b) { return a.seconds > b.seconds; });
+  slowest->insert(place, added);
+  if (slowest->size() > StepReport::kSlowBlocksListed) slowest->pop_back();
+}
+
 }  // namespace
 
 absl::StatusOr<StepReport> ReadRunStep(const std::string& directory) {
@@ -137,6 +149,7 @@ absl::StatusOr<StepReport> ReadRunStep(const std::string& directory) {
   RunTotals totals(run.plan, {.stop = false, .max_fraction = 1});
   for (const auto& [block, record] : run.records) {
     step.seconds += record.seconds;
+    AddBlockTime(run.plan, record, &step.slowest);
     inputs.Add(record);
     for (const auto& [bits, documents] : record.counts.lengths) step.lengths[bits] += documents;
     TRAINYARD_RETURN_IF_ERROR(totals.Add(record));

@@ -36,6 +36,22 @@ struct StepDrop {
   std::vector<std::string> samples;  // "FILE:LINE"; "FILE" for plain text
 };
 
+// A block that took long.
+struct SlowBlock {
+  std::string file;   // the first one of the block
+  int64_t begin = 0;  // position in the file, on disk
+  int64_t bytes = 0;  // on disk
+  double seconds = 0;
+};
+
+// The tokens of the documents that come from the files of one directory.
+struct StepSource {
+  std::string directory;  // absolute; "" for the sum of directories that are not listed
+  int64_t documents = 0;
+  int64_t bytes = 0;  // of text
+  int64_t tokens = 0;
+};
+
 struct StepSplit {
   std::string name;  // "train" or "val"
   int64_t documents = 0;
@@ -44,6 +60,8 @@ struct StepSplit {
 };
 
 struct StepReport {
+  static constexpr size_t kSlowBlocksListed = 3;
+
   std::string directory;  // absolute
   std::string name;       // "filter", "dedup", ...; "prepare" for token files
   std::string plan;       // hash of a run; "" for token files
@@ -62,12 +80,16 @@ struct StepReport {
   int64_t repaired = 0;
   std::vector<StepDrop> dropped;
   std::map<int, int64_t> lengths;  // as DocumentCounts::lengths
+  std::vector<SlowBlock> slowest;  // at most kSlowBlocksListed, the slowest first
   nlohmann::ordered_json details;  // as Stage::details; null if there are none
 
   // The members below describe token files.
 
   nlohmann::ordered_json tokenizer;  // null for a run
   std::vector<StepSplit> splits;
+  // The training documents of both splits by their original directory. Known for token files of
+  // `data run`.
+  std::vector<StepSource> sources;
 
   // Sentences about missing records and changed inputs, each with the next step.
   std::vector<std::string> problems;

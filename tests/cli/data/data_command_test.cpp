@@ -311,9 +311,12 @@ TEST(DataCommandTest, EveryOptionOfDecontaminateReachesTheProgramThatDoesTheWork
 }
 
 TEST(DataCommandTest, EveryOptionOfReportReachesTheProgramThatDoesTheWork) {
-  const data::ReportOptions read = Parse(ReportLine("x", {"-a dir", "json"})).report;
+  const data::ReportOptions read =
+      Parse(ReportLine("x", {"-a dir", "json", true, {"gpt2", "a b"}})).report;
   EXPECT_EQ(read.directory, "-a dir");
   EXPECT_EQ(read.output, "json");
+  EXPECT_TRUE(read.texts);
+  EXPECT_EQ(read.tokenizers, (std::vector<std::string>{"gpt2", "a b"}));
 }
 
 TEST(DataCommandTest, EveryOptionOfShowReachesTheProgramThatDoesTheWork) {

@@ -64,6 +64,59 @@ TEST(ReportDataTest, ReportsAllStepsOfADataSet) {
   for (const json& step : report["steps"]) EXPECT_EQ(step["problems"], json::array());
 }
 
+TEST(ReportDataTest, AddsTextsOfDroppedDocumentsAndDuplicates) {
+  const TextDirectory directory;
+  RunCommands(directory);
+  ReportOptions options{directory / "out", "json"};
+  options.texts = true;
+  options.tokenizers = {"gpt2", "byte"};
+  const auto text = ReportData(options);
+  ASSERT_TRUE(text.ok()) << text.status();
+  const json report = json::parse(*text);
+  const json& dropped = report["steps"][0]["texts"]["dropped"];
+  ASSERT_EQ(dropped.size(), 2u);
+  EXPECT_EQ(dropped[0]["reason"], "words");
+  EXPECT_EQ(dropped[0]["text"], "short");
+  EXPECT_EQ(dropped[0]["place"], directory / "in/a.jsonl" + ":1");
+  EXPECT_EQ(dropped[0]["verdict"]["rule"], "words");
+  EXPECT_EQ(report["steps"][0]["texts"]["clusters"], json::array());
+  const json& cluster = report["steps"][1]["texts"]["clusters"][0];
+  EXPECT_EQ(cluster["kept"]["text"], Prose(400, 1));
+  ASSERT_EQ(cluster["members"].size(), 2u);
+  EXPECT_EQ(cluster["members"][0]["similarity"], 1);
+  EXPECT_EQ(cluster["members"][0]["text"], Prose(400, 1));
+  EXPECT_EQ(report["steps"][2]["texts"], nullptr);
+  const json& tokenized = report["tokenized"];
+  ASSERT_EQ(tokenized.size(), 3u);
+  EXPECT_EQ(tokenized[0]["place"], "kept:1");
+  ASSERT_EQ(tokenized[0]["tokenizers"].size(), 2u);
+  EXPECT_EQ(tokenized[0]["tokenizers"][0]["tokenizer"], "gpt2");
+  EXPECT_EQ(tokenized[0]["tokenizers"][1]["tokens"], tokenized[0]["bytes"]);
+  EXPECT_EQ(tokenized[0]["tokenizers"][0]["ends"].back(), tokenized[0]["bytes"]);
+}
+
+TEST(ReportDataTest, TextsAreCutAndNeedJson) {
+  const TextDirectory directory;
+  directory.Write("in/a.jsonl", json({{"text", "\u00e9" + std::string(5000, 'x')}}).dump() + "\n" +
+                                    json({{"text", Prose(4000, 1)}}).dump() + "\n");
+  Progress progress = QuietProgress();
+  FilterOptions filter;
+  filter.inputs = {directory / "in"};
+  filter.rules = "guide";
+  filter.out = directory / "kept";
+  ASSERT_TRUE(FilterData(filter, &progress, kNeverCancelled).ok());
+  ReportOptions options{directory / "kept", "json"};
+  options.texts = true;
+  options.tokenizers = {"gpt2"};
+  const json report = json::parse(*ReportData(options));
+  const json& dropped = report["steps"][0]["texts"]["dropped"][0];
+  EXPECT_EQ(dropped["bytes"], 5002);
+  EXPECT_EQ(dropped["text"], "\u00e9" + std::string(598, 'x'));
+  EXPECT_EQ(report["tokenized"][0]["text"], Prose(4000, 1).substr(0, 1500));
+  options.output = "text";
+  EXPECT_THAT(std::string(ReportData(options).status().message()), HasSubstr("also pass -o json"));
+}
+
 TEST(ReportDataTest, PrintsATable) {
   StepReport filter;
   filter.directory = "/kept";

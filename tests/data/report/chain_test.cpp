@@ -110,6 +110,31 @@ TEST_F(ChainTest, FollowsTheInputsToTheFirstStep) {
   EXPECT_EQ(tokens.splits[0].bytes, 27);
 }
 
+TEST_F(ChainTest, NamesTheSlowestBlocks) {
+  ASSERT_EQ(runs_.Run(DropRed(), "a"), absl::OkStatus());
+  const StepReport step = Read("a").steps.front();
+  ASSERT_GT(step.blocks, StepReport::kSlowBlocksListed);
+  ASSERT_EQ(step.slowest.size(), StepReport::kSlowBlocksListed);
+  EXPECT_GE(step.slowest[0].seconds, step.slowest[2].seconds);
+  EXPECT_LE(step.slowest[0].seconds, step.seconds);
+  const json block = json::parse(ChainJson(Read("a")))["steps"][0]["run"]["slowest_blocks"][0];
+  EXPECT_EQ(block["file"], step.slowest[0].file);
+  EXPECT_EQ(block["bytes_on_disk"], step.slowest[0].bytes);
+}
+
+TEST_F(ChainTest, ListsTheSourcesWithTheMostTokens) {
+  StepReport step;
+  step.splits = {{"train", 1, 2, 3}};
+  for (int i = 0; i < 105; ++i) step.sources.push_back({"/s" + std::to_string(i), 1, 8, i});
+  const json tokens = json::parse(ChainJson({{step}, false}))["steps"][0]["tokens"];
+  ASSERT_EQ(tokens["sources"].size(), 101u);
+  EXPECT_EQ(tokens["sources"][0]["directory"], "/s104");
+  EXPECT_EQ(tokens["sources"][0]["bytes_per_token"], 8.0 / 104);
+  EXPECT_EQ(tokens["sources"][100]["directory"], "");
+  EXPECT_EQ(tokens["sources"][100]["tokens"], 0 + 1 + 2 + 3 + 4);
+  EXPECT_EQ(tokens["sources"][100]["documents"], 5);
+}
+
 TEST_F(ChainTest, AStepThatWasUsedTwiceIsListedOnce) {
   ASSERT_EQ(RunOn("in", DropRed(), "both/a"), absl::OkStatus());
   ASSERT_EQ(RunOn("both/a", DropNine(), "both/b"), absl::OkStatus());
