@@ -181,6 +181,7 @@ TRAINYARD_CALL(GetSeries, metrics)
 TRAINYARD_CALL(GetReport, reports)
 TRAINYARD_CALL(GetLossReport, metrics)
 TRAINYARD_CALL(GetExperts, metrics)
+TRAINYARD_CALL(GetDataReport, metrics)
 TRAINYARD_CALL(ListKeys, metrics)
 #undef TRAINYARD_CALL
 

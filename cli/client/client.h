@@ -80,6 +80,7 @@ class Client {
   absl::StatusOr<v1::GetReportResponse> GetReport(const v1::GetReportRequest& request);
   absl::StatusOr<v1::GetLossReportResponse> GetLossReport(const v1::GetLossReportRequest& request);
   absl::StatusOr<v1::GetExpertsResponse> GetExperts(const v1::GetExpertsRequest& request);
+  absl::StatusOr<v1::GetDataReportResponse> GetDataReport(const v1::GetDataReportRequest& request);
   absl::StatusOr<v1::ListKeysResponse> ListKeys(const v1::ListKeysRequest& request);
 
   // Reopens the stream after a lost connection, if `control.interrupt` is set. The first message of

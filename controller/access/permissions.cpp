@@ -38,6 +38,7 @@ constexpr auto kPermissions = std::to_array<Permission>({
     {.method = "MetricService/ListKeys", .routes = {"listMetricKeys"}},
     {.method = "MetricService/GetLossReport", .routes = {"getLossReport"}},
     {.method = "MetricService/GetExperts", .routes = {"getExperts"}},
+    {.method = "MetricService/GetDataReport", .routes = {"getDataReport"}},
     {.routes = {"compareSeries"}},
     {.method = "ReportService/GetReport", .routes = {"getReport"}},
     {.routes = {"getPlanner"}},

@@ -11,6 +11,7 @@
 #include "controller/access/gate.h"
 #include "controller/access/permissions.h"
 #include "controller/api/cluster_handlers.h"
+#include "controller/api/data_report.h"
 #include "controller/api/deletion.h"
 #include "controller/api/experts.h"
 #include "controller/api/job_handlers.h"
@@ -329,12 +330,12 @@ void Rest::RunAboutJob(const Call& call) {
     case Operation::kGetExperts:
       return call.Ask(api_, handlers::GetExperts, ExpertsRequest(call.parameters),
                       json.operator()<v1::GetExpertsResponse>({}));
-    case Operation::kListRanks: {
-      v1::ListRanksRequest request = of_job(v1::ListRanksRequest());
-      request.set_attempt(call.parameters.Integer("attempt"));
-      return call.Ask(api_, handlers::ListRanks, request,
+    case Operation::kGetDataReport:
+      return call.Ask(api_, handlers::GetDataReport, of_job(v1::GetDataReportRequest()),
+                      json.operator()<v1::GetDataReportResponse>({}));
+    case Operation::kListRanks:
+      return call.Ask(api_, handlers::ListRanks, RanksRequest(call.parameters),
                       json.operator()<v1::ListRanksResponse>({}));
-    }
     case Operation::kReadLogs:
       return ReadLogs(call);
     default:

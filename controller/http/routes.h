@@ -36,6 +36,7 @@ enum class Operation {
   kGetSeries,
   kGetLossReport,
   kGetExperts,
+  kGetDataReport,
   kCompareSeries,
   kListRanks,
   kReadLogs,

@@ -60,8 +60,11 @@ MetricBatch ToMetricBatch(const v1::TelemetryBatch& batch) {
   result.end_offset = batch.end_offset();
   for (const v1::TelemetryRecord& record : batch.records()) {
     AddPoints(record, result.stream.attempt, result.points);
-    if (!record.has_experts()) continue;
-    result.experts.push_back({result.stream.attempt, record.time_ms(), record.experts()});
+    if (record.has_experts()) {
+      result.experts.push_back({result.stream.attempt, record.time_ms(), record.experts()});
+    } else if (record.has_data_report()) {
+      result.reports.push_back({result.stream.attempt, record.time_ms(), record.data_report()});
+    }
   }
   return result;
 }

@@ -38,7 +38,7 @@ struct OutputItem {
 // Returns false for output, which is written to the log store.
 bool IsMetricStream(const StreamKey& stream);
 
-// Returns the metric points and the records of experts of a telemetry batch.
+// Returns the metric points, the records of experts and the parts of reports of a telemetry batch.
 MetricBatch ToMetricBatch(const v1::TelemetryBatch& batch);
 
 class StoreKernel {

@@ -1,5 +1,6 @@
 #include "controller/rpc/metric_service.h"
 
+#include "controller/api/data_report.h"
 #include "controller/api/experts.h"
 #include "controller/api/loss_curve.h"
 #include "controller/api/series.h"
@@ -29,6 +30,12 @@ grpc::ServerUnaryReactor* MetricService::GetExperts(grpc::CallbackServerContext*
                                                     const v1::GetExpertsRequest* request,
                                                     v1::GetExpertsResponse* response) {
   return Answer({api_, context}, response, handlers::GetExperts, *request);
+}
+
+grpc::ServerUnaryReactor* MetricService::GetDataReport(grpc::CallbackServerContext* context,
+                                                       const v1::GetDataReportRequest* request,
+                                                       v1::GetDataReportResponse* response) {
+  return Answer({api_, context}, response, handlers::GetDataReport, *request);
 }
 
 }  // namespace trainyard::controller

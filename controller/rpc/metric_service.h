@@ -24,6 +24,9 @@ class MetricService final : public v1::MetricService::CallbackService {
   grpc::ServerUnaryReactor* GetExperts(grpc::CallbackServerContext* context,
                                        const v1::GetExpertsRequest* request,
                                        v1::GetExpertsResponse* response) override;
+  grpc::ServerUnaryReactor* GetDataReport(grpc::CallbackServerContext* context,
+                                          const v1::GetDataReportRequest* request,
+                                          v1::GetDataReportResponse* response) override;
 
  private:
   const Api& api_;

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/support/expert_shape.h"
 #include "controller/rpc/worker_link.h"
+#include "proto/contract/data_report.h"
 #include "proto/contract/expert_load.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/protocol_version.h"
@@ -73,6 +74,8 @@ int64_t LargestStepOf(const v1::TelemetryRecord& record) {
       return record.rank().step();
     case v1::TelemetryRecord::kExperts:
       return record.experts().step();
+    case v1::TelemetryRecord::kDataReport:
+      return record.data_report().number();
     default:
       return 0;
   }
@@ -108,6 +111,22 @@ absl::Status CheckExperts(const v1::TelemetryBatch& batch) {
   return absl::OkStatus();
 }
 
+absl::Status CheckDataReports(const v1::TelemetryBatch& batch) {
+  for (const v1::TelemetryRecord& record : batch.records()) {
+    if (!record.has_data_report()) continue;
+    const v1::DataReportRecord& report = record.data_report();
+    const bool is_sound =
+        report.number() >= 1 && report.part() >= 1 && report.part() <= report.parts() &&
+        report.parts() <= kMaxDataReportParts && report.text().size() <= kMaxDataReportPartBytes;
+    if (is_sound) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "part ", report.part(), " of ", report.parts(), " of data report ", report.number(),
+        " with ", report.text().size(), " bytes; at most ", kMaxDataReportParts, " parts of ",
+        kMaxDataReportPartBytes, " bytes are accepted"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckTelemetry(const v1::TelemetryBatch& batch) {
   const v1::StreamKind kind = batch.stream().kind();
   if (kind != v1::STREAM_KIND_TELEMETRY && kind != v1::STREAM_KIND_PARSED_LOG) {
@@ -115,6 +134,7 @@ absl::Status CheckTelemetry(const v1::TelemetryBatch& batch) {
   }
   TRAINYARD_RETURN_IF_ERROR(CheckSteps(batch));
   TRAINYARD_RETURN_IF_ERROR(CheckExperts(batch));
+  TRAINYARD_RETURN_IF_ERROR(CheckDataReports(batch));
   return CheckStream(batch.stream(), batch.begin_offset(), batch.end_offset());
 }
 

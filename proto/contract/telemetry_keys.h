@@ -23,6 +23,7 @@ inline constexpr char kAlert[] = "alert";
 inline constexpr char kRank[] = "rank";
 inline constexpr char kFlight[] = "flight";
 inline constexpr char kExperts[] = "experts";
+inline constexpr char kDataReport[] = "data_report";
 
 // A key of `metrics` records. Every other key whose value is a number is a metric.
 inline constexpr char kTotalSteps[] = "total_steps";
@@ -118,6 +119,14 @@ inline constexpr char kBalance[] = "balance";   // Highest load divided by the m
 inline constexpr char kAuxLoss[] = "aux_loss";  // For the coefficient 1.
 inline constexpr char kEntropy[] = "entropy";   // The router's, from 0 to 1.
 inline constexpr char kDropped[] = "dropped";   // Share of the choices that were dropped.
+
+// Keys of `data_report` records: a part of the report of a data set (data_report.h). kNumber: the
+// number of the report in this attempt, from 1. kPart: the number of the part, from 1. kText: this
+// part of the JSON text.
+inline constexpr char kNumber[] = "number";
+inline constexpr char kPart[] = "part";
+inline constexpr char kParts[] = "parts";
+inline constexpr char kText[] = "text";
 
 // Alert codes with a special meaning. kCheckpointFailed: a save failed and training continues.
 // kCheckpointBlocked: the last save is waiting until it can write. kCheckpointUnshared: a save is

@@ -247,6 +247,11 @@ class FakeServer::Metrics final : public v1::MetricService::Service {
     answers_.experts_requests.push_back(*request);
     return Answer(answers_, answers_.experts, response);
   }
+  grpc::Status GetDataReport(ServerContext*, const v1::GetDataReportRequest*,
+                             v1::GetDataReportResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    return Answer(answers_, answers_.data_report, response);
+  }
 
  private:
   FakeAnswers& answers_;

@@ -57,6 +57,7 @@ struct FakeAnswers {
   v1::GetLossReportResponse loss;
   std::vector<v1::GetExpertsRequest> experts_requests;
   v1::GetExpertsResponse experts;
+  v1::GetDataReportResponse data_report;
   v1::GetReportResponse report;
 
   // One stream of WatchJob: the messages to send, then how it ends.

@@ -257,7 +257,8 @@ void KeepReportingRanksMetrics(const ClusterState& state, const Observations& ob
   auto& records = *batch.mutable_records();
   records.erase(std::remove_if(records.begin(), records.end(),
                                [](const auto& record) {
-                                 return record.has_metrics() || record.has_experts();
+                                 return record.has_metrics() || record.has_experts() ||
+                                        record.has_data_report();
                                }),
                 records.end());
 }

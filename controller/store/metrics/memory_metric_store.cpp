@@ -28,6 +28,9 @@ absl::Status MemoryMetricStore::Append(const std::vector<MetricBatch>& batches) 
     for (const StoredExperts& experts : batch->experts) {
       AddExperts(batch->stream.job_id, experts);
     }
+    for (const StoredReportPart& part : batch->reports) {
+      AddReportPart(batch->stream.job_id, part);
+    }
     for (const MetricPoint& point : batch->points) {
       jobs_[batch->stream.job_id][batch->stream.attempt][point.key][point.step] = {
           point.step, point.time_ms, point.value};
@@ -151,6 +154,42 @@ absl::StatusOr<std::vector<StoredExperts>> MemoryMetricStore::ReadExperts(int64_
   return records;
 }
 
+MemoryMetricStore::Reports::const_iterator MemoryMetricStore::NewestComplete(
+    const Reports& reports) {
+  auto newest = reports.end();
+  for (auto report = reports.begin(); report != reports.end(); ++report) {
+    int parts = 0;
+    for (const auto& [number, part] : report->second) parts = std::max(parts, part.record.parts());
+    if (static_cast<int>(report->second.size()) == parts) newest = report;
+  }
+  return newest;
+}
+
+void MemoryMetricStore::AddReportPart(int64_t job_id, const StoredReportPart& part) {
+  Reports& reports = reports_[job_id];
+  if (!reports.empty() && reports.rbegin()->first > part.key()) return;
+  reports[part.key()][part.record.part()] = part;
+  const auto complete = NewestComplete(reports);
+  const DataReportKey kept = complete == reports.end() ? DataReportKey() : complete->first;
+  std::erase_if(reports, [&](const auto& report) {
+    return report.first != part.key() && report.first != kept;
+  });
+}
+
+absl::StatusOr<std::optional<StoredDataReport>> MemoryMetricStore::ReadDataReport(int64_t job_id) {
+  std::lock_guard lock(mutex_);
+  const auto found = reports_.find(job_id);
+  if (found == reports_.end()) return std::nullopt;
+  const auto newest = NewestComplete(found->second);
+  if (newest == found->second.end()) return std::nullopt;
+  StoredDataReport report{.attempt = newest->first.attempt};
+  for (const auto& [number, part] : newest->second) {
+    report.text += part.record.text();
+    report.time_ms = std::max(report.time_ms, part.time_ms);
+  }
+  return report;
+}
+
 absl::StatusOr<StoreUsage> MemoryMetricStore::Usage() {
   std::lock_guard lock(mutex_);
   StoreUsage usage;
@@ -169,6 +208,13 @@ absl::StatusOr<int64_t> MemoryMetricStore::JobBytes(int64_t job_id) {
   std::lock_guard lock(mutex_);
   const auto found = jobs_.find(job_id);
   int64_t bytes = found == jobs_.end() ? 0 : PointBytes(found->second);
+  if (const auto reports = reports_.find(job_id); reports != reports_.end()) {
+    for (const auto& [key, parts] : reports->second) {
+      for (const auto& [number, part] : parts) {
+        bytes += static_cast<int64_t>(part.record.text().size());
+      }
+    }
+  }
   const auto experts = experts_.find(job_id);
   if (experts == experts_.end()) return bytes;
   for (const auto& [step, kept] : experts->second) {
@@ -181,6 +227,7 @@ absl::Status MemoryMetricStore::DropJob(int64_t job_id) {
   std::lock_guard lock(mutex_);
   jobs_.erase(job_id);
   experts_.erase(job_id);
+  reports_.erase(job_id);
   std::erase_if(offsets_, [=](const auto& stored) { return stored.first.job_id == job_id; });
   return absl::OkStatus();
 }

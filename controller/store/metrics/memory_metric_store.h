@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ class MemoryMetricStore : public WithMemoryMark<MetricStore> {
   absl::StatusOr<std::vector<v1::Series>> Read(const SeriesQuery& query) override;
   absl::StatusOr<std::vector<std::string>> Keys(int64_t job_id) override;
   absl::StatusOr<std::vector<StoredExperts>> ReadExperts(int64_t job_id) override;
+  absl::StatusOr<std::optional<StoredDataReport>> ReadDataReport(int64_t job_id) override;
   absl::StatusOr<std::vector<AttemptRange>> Attempts(int64_t job_id) override;
 
   absl::StatusOr<StoreUsage> Usage() override;
@@ -30,10 +32,12 @@ class MemoryMetricStore : public WithMemoryMark<MetricStore> {
   absl::Status DropJob(int64_t job_id) override;
 
  private:
-  using Points = std::map<int64_t, SeriesPoint>;     // By step.
-  using Series = std::map<std::string, Points>;      // By key.
-  using Experts = std::map<int64_t, StoredExperts>;  // By step.
-  using AttemptPoints = std::map<int64_t, Series>;   // By attempt number.
+  using Points = std::map<int64_t, SeriesPoint>;        // By step.
+  using Series = std::map<std::string, Points>;         // By key.
+  using Experts = std::map<int64_t, StoredExperts>;     // By step.
+  using AttemptPoints = std::map<int64_t, Series>;      // By attempt number.
+  using ReportParts = std::map<int, StoredReportPart>;  // By part.
+  using Reports = std::map<DataReportKey, ReportParts>;
   struct VisiblePoint {
     int64_t attempt = 0;
     SeriesPoint point;
@@ -45,6 +49,9 @@ class MemoryMetricStore : public WithMemoryMark<MetricStore> {
   };
 
   void AddExperts(int64_t job_id, const StoredExperts& added);
+  void AddReportPart(int64_t job_id, const StoredReportPart& part);
+  // Returns the newest report whose parts are all stored; the end if there is none.
+  static Reports::const_iterator NewestComplete(const Reports& reports);
   static std::vector<int64_t> StepsOf(const Experts& experts);
   static int64_t PointBytes(const AttemptPoints& attempts);
   static VisibleSeries FindVisible(const AttemptPoints& attempts, const SeriesQuery& query,
@@ -55,6 +62,7 @@ class MemoryMetricStore : public WithMemoryMark<MetricStore> {
   std::map<StreamKey, int64_t> offsets_;
   std::map<int64_t, AttemptPoints> jobs_;
   std::map<int64_t, Experts> experts_;
+  std::map<int64_t, Reports> reports_;
 };
 
 }  // namespace trainyard::controller

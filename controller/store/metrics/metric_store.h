@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "controller/core/support/stream_key.h"
+#include "controller/store/metrics/data_report.h"
 #include "controller/store/metrics/metric_points.h"
 #include "controller/store/support/pruning.h"
 #include "controller/store/support/store_mark.h"
@@ -39,6 +40,7 @@ struct MetricBatch {
   int64_t end_offset = 0;
   std::vector<MetricPoint> points;
   std::vector<StoredExperts> experts;
+  std::vector<StoredReportPart> reports;
 };
 
 struct SeriesQuery {
@@ -93,6 +95,10 @@ class MetricStore : public PrunableData, public MarkedStore {
 
   // Attempts of the job that have points, oldest first.
   virtual absl::StatusOr<std::vector<AttemptRange>> Attempts(int64_t job_id) = 0;
+
+  // Returns the job's newest complete report of a data set; nullopt if there is none. data_report.h
+  // describes which reports are kept. DATA_LOSS: the report is damaged.
+  virtual absl::StatusOr<std::optional<StoredDataReport>> ReadDataReport(int64_t job_id) = 0;
 };
 
 }  // namespace trainyard::controller

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/store/metrics/data_report_table.h"
 #include "controller/store/metrics/expert_table.h"
 #include "controller/store/sqlite/mark_table.h"
 #include "controller/store/support/block_codec.h"
@@ -82,6 +83,7 @@ const std::array kMetricMigrations = {
     )"},
     Migration{kMarkSchema},
     Migration{kExpertSchema},
+    Migration{kDataReportSchema},
 };
 
 constexpr char kChunkColumns[] =

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/store/metrics/data_report_table.h"
 #include "controller/store/metrics/expert_table.h"
 #include "controller/store/metrics/metric_tables.h"
 #include "controller/store/metrics/series_reader.h"
@@ -45,9 +46,9 @@ absl::StatusOr<bool> AdvanceOffset(SqliteDatabase& database, const MetricBatch& 
   return true;
 }
 
-// Stores the records of experts of all batches that are not completely stored, and returns the
-// points of these batches. A partly stored batch is added as a whole; its points and records
-// replace the stored points and records.
+// Stores the records of experts and the reports of all batches that are not completely stored, and
+// returns the points of these batches. A partly stored batch is added as a whole; its points and
+// records replace the stored points and records.
 absl::StatusOr<PointsByAttempt> TakeNewBatches(SqliteDatabase& database,
                                                const std::vector<MetricBatch>& batches) {
   PointsByAttempt attempts;
@@ -56,6 +57,9 @@ absl::StatusOr<PointsByAttempt> TakeNewBatches(SqliteDatabase& database,
     if (!is_new) continue;
     for (const StoredExperts& experts : batch.experts) {
       TRAINYARD_RETURN_IF_ERROR(AddExperts(database, batch.stream.job_id, experts));
+    }
+    for (const StoredReportPart& part : batch.reports) {
+      TRAINYARD_RETURN_IF_ERROR(AddReportPart(database, batch.stream.job_id, part));
     }
     if (batch.points.empty()) continue;
     PointsByKey& keys = attempts[{batch.stream.job_id, batch.stream.attempt}];
@@ -173,6 +177,12 @@ absl::StatusOr<std::vector<StoredExperts>> SqliteMetricStore::ReadExperts(int64_
   return ReadExpertRecords(*reader, job_id);
 }
 
+absl::StatusOr<std::optional<StoredDataReport>> SqliteMetricStore::ReadDataReport(int64_t job_id) {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginRead(*reader));
+  return ReadNewestReport(*reader, job_id);
+}
+
 absl::StatusOr<StoreUsage> SqliteMetricStore::Usage() {
   TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
   return ReadUsage(*reader);
@@ -189,7 +199,8 @@ absl::StatusOr<int64_t> SqliteMetricStore::JobBytes(int64_t job_id) {
       "SELECT (SELECT COALESCE(SUM(LENGTH(block)), 0) FROM chunk WHERE series_id IN "
       "(SELECT id FROM series WHERE job_id = ?1)) + "
       "(SELECT COALESCE(SUM(LENGTH(block)), 0) FROM tail WHERE job_id = ?1) + "
-      "(SELECT COALESCE(SUM(LENGTH(block)), 0) FROM expert WHERE job_id = ?1)",
+      "(SELECT COALESCE(SUM(LENGTH(block)), 0) FROM expert WHERE job_id = ?1) + "
+      "(SELECT COALESCE(SUM(LENGTH(block)), 0) FROM report_part WHERE job_id = ?1)",
       job_id);
 }
 
@@ -198,8 +209,9 @@ absl::Status SqliteMetricStore::DropJob(int64_t job_id) {
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
   TRAINYARD_RETURN_IF_ERROR(HideJob("series", job_id, *writer_));
   // Delete these rows now instead of in Reclaim, because there are few of them: the tail of an
-  // attempt is small (metric_tables.h), and so are the records of experts (expert_history.h).
-  for (const char* table : {"tail", "attempt", "stream", "expert"}) {
+  // attempt is small (metric_tables.h), and so are the records of experts (expert_history.h) and
+  // the reports (data_report.h).
+  for (const char* table : {"tail", "attempt", "stream", "expert", "report_part"}) {
     TRAINYARD_RETURN_IF_ERROR(
         writer_->Run(absl::StrCat("DELETE FROM ", table, " WHERE job_id = ?"), job_id));
   }

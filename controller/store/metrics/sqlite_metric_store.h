@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ class SqliteMetricStore : public MetricStore {
   absl::StatusOr<std::vector<v1::Series>> Read(const SeriesQuery& query) override;
   absl::StatusOr<std::vector<std::string>> Keys(int64_t job_id) override;
   absl::StatusOr<std::vector<StoredExperts>> ReadExperts(int64_t job_id) override;
+  absl::StatusOr<std::optional<StoredDataReport>> ReadDataReport(int64_t job_id) override;
   absl::StatusOr<std::vector<AttemptRange>> Attempts(int64_t job_id) override;
 
   absl::StatusOr<StoreUsage> Usage() override;

@@ -105,6 +105,8 @@ const std::map<std::string, Meaning>& Meanings() {
         {"Event.time_ms", Meaning::kInstant},
         {"ExpertBalance.time_ms", Meaning::kInstant},
         {"GetExpertsResponse.as_of_ms", Meaning::kInstant},
+        {"GetDataReportResponse.as_of_ms", Meaning::kInstant},
+        {"GetDataReportResponse.time_ms", Meaning::kInstant},
         {"FlightRecord.entered_ms", Meaning::kInstant},
         {"FlightRecord.queued_ms", Meaning::kInstant},
         {"CheckNodesResponse.as_of_ms", Meaning::kInstant},

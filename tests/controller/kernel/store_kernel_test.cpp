@@ -94,5 +94,22 @@ TEST_F(StoreKernelTest, RecordsOfExpertsAreStoredWithTheirAttempt) {
   EXPECT_EQ(stored.experts[0].record.step(), 7);
 }
 
+TEST_F(StoreKernelTest, ReportsOfDataSetsAreStoredWithTheirAttempt) {
+  v1::TelemetryBatch batch;
+  batch.mutable_stream()->set_job_id(1);
+  batch.mutable_stream()->set_attempt(3);
+  batch.mutable_stream()->set_kind(v1::STREAM_KIND_TELEMETRY);
+  v1::TelemetryRecord& record = *batch.add_records();
+  record.set_time_ms(50);
+  record.mutable_data_report()->set_number(2);
+  record.mutable_data_report()->set_text("{}");
+  const MetricBatch stored = ToMetricBatch(batch);
+  EXPECT_THAT(stored.points, IsEmpty());
+  ASSERT_THAT(stored.reports, SizeIs(1));
+  EXPECT_EQ(stored.reports[0].time_ms, 50);
+  EXPECT_EQ(stored.reports[0].key(), (DataReportKey{3, 2}));
+  EXPECT_EQ(stored.reports[0].record.text(), "{}");
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -163,5 +163,62 @@ TEST_F(GetExpertsTest, RefusesUnknownJobsAndNegativeSteps) {
   EXPECT_EQ(Get("1", -1).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
 }
 
+// Job 1 is a data job that has sent two reports, the second one in two parts. Job 2 has none.
+class GetDataReportTest : public testing::Test {
+ protected:
+  GetDataReportTest() {
+    worker_.Take(Kind::kWelcome);
+    running_.Submit("prepare");
+    running_.Submit("train");
+    Send(1, 1, 1, "{\"steps\": []}");
+    Send(2, 1, 2, "{\"steps\": ");
+    Send(2, 2, 2, "[{}]}");
+    worker_.TakeAcknowledged(stream_, sent_);
+  }
+
+  void Send(int64_t number, int part, int parts, const std::string& text) {
+    v1::TelemetryRecord record;
+    record.set_time_ms(1000 * number);
+    v1::DataReportRecord& report = *record.mutable_data_report();
+    report.set_number(number);
+    report.set_part(part);
+    report.set_parts(parts);
+    report.set_text(text);
+    worker_.SendRecord(stream_, sent_, sent_ + 10, record);
+    sent_ += 10;
+  }
+
+  grpc::Status Get(const std::string& job) {
+    v1::GetDataReportRequest request;
+    request.set_job(job);
+    grpc::ClientContext context;
+    response_.Clear();
+    return running_.metrics->GetDataReport(&context, request, &response_);
+  }
+
+  const v1::StreamId stream_ = Stream(1, v1::STREAM_KIND_TELEMETRY);
+  int64_t sent_ = 0;
+  v1::GetDataReportResponse response_;
+  RunningController running_{OpenMemoryStores()};
+  FakeWorker worker_{running_.channel, TestHello("a", 2)};
+};
+
+TEST_F(GetDataReportTest, ReturnsTheNewestReport) {
+  const grpc::Status status = Get("prepare");
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(response_.report(), "{\"steps\": [{}]}");
+  EXPECT_EQ(response_.attempt(), 1);
+  EXPECT_EQ(response_.time_ms(), 2000);
+  EXPECT_GT(response_.revision(), 0u);
+  EXPECT_GT(response_.as_of_ms(), 0);
+}
+
+TEST_F(GetDataReportTest, AJobWithoutAReportHasAnEmptyOne) {
+  ASSERT_TRUE(Get("train").ok());
+  EXPECT_EQ(response_.report(), "");
+  EXPECT_EQ(response_.attempt(), 0);
+  EXPECT_EQ(Get("nobody").error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -129,6 +129,28 @@ TEST(CheckLaterMessageTest, RefusesExpertsOfOtherSizes) {
   EXPECT_EQ(code([](v1::ExpertsRecord& record) { record.set_step(-1); }), kInvalid);
 }
 
+TEST(CheckLaterMessageTest, BoundsDataReports) {
+  const auto code = [](int64_t number, int part, int parts, std::size_t bytes) {
+    return MessageCode([&](v1::WorkerMessage& message) {
+      *message.mutable_telemetry()->mutable_stream() = Stream(1, v1::STREAM_KIND_TELEMETRY);
+      v1::DataReportRecord& record =
+          *message.mutable_telemetry()->add_records()->mutable_data_report();
+      record.set_number(number);
+      record.set_part(part);
+      record.set_parts(parts);
+      record.set_text(std::string(bytes, 'x'));
+    });
+  };
+  EXPECT_EQ(code(1, 1, 1, 0), kOk);
+  EXPECT_EQ(code(1, 35, 35, 30 << 10), kOk);
+  EXPECT_EQ(code(1, 1, 1, (30 << 10) + 1), kInvalid);
+  EXPECT_EQ(code(1, 36, 36, 0), kInvalid);
+  EXPECT_EQ(code(1, 3, 2, 0), kInvalid);
+  EXPECT_EQ(code(1, 0, 2, 0), kInvalid);
+  EXPECT_EQ(code(0, 1, 1, 0), kInvalid);
+  EXPECT_EQ(code(int64_t{1} << 60, 1, 1, 0), kInvalid);
+}
+
 TEST(CheckLaterMessageTest, BoundsOutput) {
   const auto output = [](v1::StreamKind kind, std::size_t bytes) {
     return MessageCode([&](v1::WorkerMessage& message) {

@@ -278,5 +278,21 @@ TEST(TelemetryProgressTest, OnlyTheReportingRanksExpertsCount) {
   EXPECT_EQ(attempt.experts.Problems().size(), 1u);
 }
 
+TEST(TelemetryProgressTest, OnlyTheReportingRanksDataReportsAreStored) {
+  Observations observations;
+  ObserveTelemetry(MetricsOf(10, 20, 2), kNoJobs, observations);
+  const auto kept = [&](int rank) {
+    v1::TelemetryBatch batch;
+    batch.mutable_stream()->set_job_id(1);
+    batch.mutable_stream()->set_attempt(1);
+    batch.mutable_stream()->set_rank(rank);
+    batch.add_records()->mutable_data_report()->set_number(1);
+    KeepReportingRanksMetrics(kNoJobs, observations, batch);
+    return batch.records_size();
+  };
+  EXPECT_EQ(kept(1), 0);
+  EXPECT_EQ(kept(0), 1);
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -175,7 +175,8 @@ TEST(SqliteMetricStoreTest, ChunksOfOlderReleasesAndOfInfinitiesHaveAMean) {
   const double wanted = (1024 * 1.5 - 2) / 1023;
   EXPECT_NEAR(mean(), wanted, 1e-9);
   // Changes the file into a file of an older release. That release wrote such chunks into a table
-  // without the column `sum`, and wrote no marks or experts.
+  // without the column `sum`, and wrote no marks, experts or
+  // reports.
   auto database = SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter);
   ASSERT_TRUE(database.ok()) << database.status();
   ASSERT_EQ(*(*database)->QueryInt64("SELECT COUNT(*) FROM chunk WHERE sum IS NULL"), 20);
@@ -187,6 +188,7 @@ TEST(SqliteMetricStoreTest, ChunksOfOlderReleasesAndOfInfinitiesHaveAMean) {
                               "ALTER TABLE chunk RENAME COLUMN attempt TO epoch;"
                               "DROP TABLE mark;"
                               "DROP TABLE expert;"
+                              "DROP TABLE report_part;"
                               "PRAGMA user_version = 1")
                   .ok());
   database->reset();
