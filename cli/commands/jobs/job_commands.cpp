@@ -1,5 +1,6 @@
 #include "cli/commands/jobs/job_commands.h"
 
+#include "cli/commands/jobs/dataset.h"
 #include "cli/commands/jobs/delete.h"
 #include "cli/commands/jobs/describe.h"
 #include "cli/commands/jobs/experts.h"
@@ -28,6 +29,7 @@ void AddDailyCommands(CLI::App& parent, Grammar& grammar) {
   AddLogs(parent, grammar);
   AddMetrics(parent, grammar);
   AddExperts(parent, grammar);
+  AddDataset(parent, grammar);
   AddStop(parent, grammar);
   AddPause(parent, grammar);
   AddNote(parent, grammar);
