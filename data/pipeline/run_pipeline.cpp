@@ -12,6 +12,7 @@
 #include "data/pipeline/make_pass.h"
 #include "data/pipeline/pipeline.h"
 #include "data/pipeline/pipeline_directory.h"
+#include "data/pipeline/report_sender.h"
 #include "data/pipeline/run_steps.h"
 #include "data/pipeline/run_telemetry.h"
 #include "data/pipeline/step_pass.h"
@@ -40,10 +41,12 @@ absl::StatusOr<std::string> RunSteps(const RunContext& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<PipelineDirectory> directory,
                              PipelineDirectory::Open(context.pipeline));
   PassRunner runner(context);
+  ReportSender reports(context);
   std::string summary;
   for (const PipelineStep& step : context.pipeline.steps) {
     TRAINYARD_ASSIGN_OR_RETURN(const std::string line, RunStep(&runner, step));
     summary += line;
+    reports.Send(step);
     if (context.cancelled) {
       return absl::CancelledError("interrupted; repeat the command to continue");
     }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "data/report/run_text.h"
+#include "proto/contract/data_report.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/files/durable_file.h"
 
@@ -66,6 +68,22 @@ void RunTelemetry::WriteMetrics(const PassProgress& progress) {
   if (rate > 0) fields[telemetry::kEtaSeconds] = static_cast<double>(left) / rate;
   if (progress.tokens > 0) fields[telemetry::kTokens] = progress.tokens;
   Write(telemetry::kMetrics, fields.dump());
+}
+
+void RunTelemetry::WriteReport(std::string_view report) {
+  std::vector<std::string_view> parts;
+  for (std::string_view rest = report; !rest.empty();) {
+    parts.push_back(BeginOfText(rest, kMaxDataReportPartBytes));
+    rest.remove_prefix(parts.back().size());
+  }
+  ++reports_;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const nlohmann::ordered_json fields = {{telemetry::kNumber, reports_},
+                                           {telemetry::kPart, i + 1},
+                                           {telemetry::kParts, parts.size()},
+                                           {telemetry::kText, parts[i]}};
+    Write(telemetry::kDataReport, fields.dump());
+  }
 }
 
 // Appends a whole line by one call, so that a crash leaves at most one torn line.

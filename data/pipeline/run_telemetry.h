@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,10 @@ class RunTelemetry {
   // Adds bytes, and writes a `rank` record if one is due. Returns true if it was.
   bool Advance(int64_t bytes);
   void WriteMetrics(const PassProgress& progress);
+  // Writes a report of at most kMaxDataReportBytes as `data_report` records.
+  void WriteReport(std::string_view report);
+  // False if nothing is written.
+  bool IsActive() const { return file_.valid(); }
 
   int64_t steps() const { return bytes_ >> 20; }
 
@@ -49,6 +54,7 @@ class RunTelemetry {
   int64_t bytes_ = 0;
   int64_t written_ms_ = 0;
   int64_t written_steps_ = 0;
+  int64_t reports_ = 0;
 };
 
 }  // namespace trainyard::data

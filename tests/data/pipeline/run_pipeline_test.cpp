@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 #include <sys/file.h>
 
+#include <nlohmann/json.hpp>
+#include <sstream>
+
 #include "data/prepare/dedup_data.h"
 #include "data/prepare/prepare.h"
 #include "data/prepare/train_tokenizer.h"
@@ -21,13 +24,13 @@ using testing::Not;
 
 class RunPipelineTest : public testing::Test {
  protected:
-  absl::StatusOr<std::string> Run() {
+  absl::StatusOr<std::string> Run(const Ranks& ranks = {}) {
     printed_.clear();
     Progress::Settings settings;
     settings.print = [this](const std::string& text) { printed_ += text; };
     settings.seconds = [] { return 0.0; };
     Progress progress(settings);
-    return RunPipeline({files_.pipeline()}, Ranks(), &progress, cancelled_);
+    return RunPipeline({files_.pipeline()}, ranks, &progress, cancelled_);
   }
 
   Progress Quiet() {
@@ -122,6 +125,44 @@ TEST_F(RunPipelineTest, ValidationFilesAreNotUsedForTraining) {
     EXPECT_EQ(ReadFile(files_ / "tokens/" + file), ReadFile(files_.out() + "/tokenize/" + file))
         << file;
   }
+}
+
+TEST_F(RunPipelineTest, SendsAReportAfterEachStepThatChangesTheDataSet) {
+  files_.AddInput("other/c.jsonl", 3);
+  files_.Write(files_.Text());
+  Ranks ranks;
+  ranks.telemetry = files_ / "telemetry";
+  ASSERT_TRUE(Run(ranks).ok());
+  std::map<int64_t, std::string> reports;
+  std::istringstream lines(ReadFile(ranks.telemetry));
+  for (std::string line; std::getline(lines, line);) {
+    const auto record = nlohmann::json::parse(line);
+    if (record["type"] == "data_report") reports[record["number"]] += record["text"];
+  }
+  ASSERT_EQ(reports.size(), 3u) << "after filter, dedup and tokenize";
+  EXPECT_EQ(nlohmann::json::parse(reports[1])["steps"].size(), 1u);
+  const auto report = nlohmann::json::parse(reports[3]);
+  EXPECT_EQ(report["directory"], files_.out() + "/tokenize");
+  ASSERT_EQ(report["steps"].size(), 3u);
+  EXPECT_FALSE(report["steps"][0]["texts"]["dropped"].empty());
+  EXPECT_FALSE(report["steps"][1]["texts"]["clusters"].empty());
+  EXPECT_EQ(report["tokenized"][0]["tokenizers"].size(), 3u) << "trained, gpt2 and byte";
+
+  const auto& tokens = report["steps"][2]["tokens"];
+  ASSERT_EQ(tokens["sources"].size(), 2u) << "in and in/other";
+  int64_t documents = 0;
+  int64_t all = 0;
+  int64_t bytes = 0;
+  for (const auto& source : tokens["sources"]) {
+    documents += source["documents"].get<int64_t>();
+    bytes += source["bytes"].get<int64_t>();
+    all += source["tokens"].get<int64_t>();
+  }
+  EXPECT_EQ(documents, report["steps"][1]["run"]["documents_out"]);
+  EXPECT_EQ(bytes, report["steps"][1]["run"]["bytes_out"]);
+  // The tokens that end documents belong to no source.
+  EXPECT_EQ(all + documents, tokens["splits"][0]["tokens"].get<int64_t>() +
+                                 tokens["splits"][1]["tokens"].get<int64_t>());
 }
 
 TEST_F(RunPipelineTest, RefusesASecondRun) {

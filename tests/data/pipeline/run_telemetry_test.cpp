@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "proto/contract/data_report.h"
 #include "tests/data/text_directory.h"
 
 namespace trainyard::data {
@@ -61,6 +62,33 @@ TEST(RunTelemetryTest, WritesRateAndTimeLeft) {
   EXPECT_EQ(lines[0]["tokens"], 99);
   EXPECT_EQ(lines[0]["bytes_per_second"], 1 << 20);
   EXPECT_EQ(lines[0]["eta_seconds"], 20);
+}
+
+TEST(RunTelemetryTest, DividesAReportBetweenCharacters) {
+  const TextDirectory directory;
+  RunTelemetry telemetry(directory / "t", [] { return int64_t{1}; });
+  // The limit of a part is within a character.
+  std::string report = "xxx";
+  while (report.size() < kMaxDataReportBytes) report += "\"\u20ac\\";
+  report.resize((kMaxDataReportBytes / 5 - 1) * 5 + 3);
+  telemetry.WriteReport(report);
+  telemetry.WriteReport("{}");
+  std::string joined;
+  const auto lines = LinesOf(directory / "t");
+  for (size_t i = 0; i + 1 < lines.size(); ++i) {
+    EXPECT_EQ(lines[i]["type"], "data_report");
+    EXPECT_EQ(lines[i]["number"], 1);
+    EXPECT_EQ(lines[i]["part"], i + 1);
+    EXPECT_EQ(lines[i]["parts"], lines.size() - 1);
+    joined += lines[i]["text"];
+  }
+  EXPECT_EQ(joined, report);
+  EXPECT_LE(lines.size() - 1, static_cast<size_t>(kMaxDataReportParts));
+  EXPECT_EQ(lines.back()["number"], 2);
+  EXPECT_EQ(lines.back()["text"], "{}");
+  // The worker drops longer lines.
+  std::istringstream text(ReadFile(directory / "t"));
+  for (std::string line; std::getline(text, line);) EXPECT_LT(line.size(), 64u << 10);
 }
 
 TEST(RunTelemetryTest, WritesNothingWithoutAPath) {
