@@ -31,6 +31,13 @@ v1::GetExpertsRequest ExpertsRequest(const Parameters& parameters) {
   return request;
 }
 
+v1::ListRanksRequest RanksRequest(const Parameters& parameters) {
+  v1::ListRanksRequest request;
+  request.set_job(parameters.Text("job"));
+  request.set_attempt(parameters.Integer("attempt"));
+  return request;
+}
+
 v1::ListEventsRequest EventsRequest(const Parameters& parameters) {
   v1::ListEventsRequest request;
   request.set_job(parameters.Text("job"));

@@ -340,12 +340,9 @@ void Rest::RunAboutJob(const Call& call) {
     case Operation::kGetDataReport:
       return call.Ask(api_, handlers::GetDataReport, of_job(v1::GetDataReportRequest()),
                       json.operator()<v1::GetDataReportResponse>({}));
-    case Operation::kListRanks: {
-      v1::ListRanksRequest request = of_job(v1::ListRanksRequest());
-      request.set_attempt(call.parameters.Integer("attempt"));
-      return call.Ask(api_, handlers::ListRanks, request,
+    case Operation::kListRanks:
+      return call.Ask(api_, handlers::ListRanks, RanksRequest(call.parameters),
                       json.operator()<v1::ListRanksResponse>({}));
-    }
     case Operation::kReadLogs:
       return ReadLogs(call);
     default:

@@ -108,17 +108,30 @@ ordered_json ClusterTexts(const ordered_json& largest, const PlaceReader& reader
   return list;
 }
 
-// Texts of the first, middle and last document that the last run of the chain has kept.
+// Numbers of up to three kept documents: the first ones of the first, middle and last block,
+// because a part is read from its start. If there are fewer blocks, the first documents of the run.
+std::vector<int64_t> SampledNumbers(const StoredRun& run) {
+  std::vector<int64_t> firsts;
+  int64_t kept = 0;
+  for (const auto& [block, record] : run.records) {
+    if (record.counts.documents_out > 0) firsts.push_back(kept + 1);
+    kept += record.counts.documents_out;
+  }
+  if (firsts.size() >= 3) return {firsts.front(), firsts[firsts.size() / 2], firsts.back()};
+  std::vector<int64_t> numbers;
+  for (int64_t number = 1; number <= std::min<int64_t>(kept, 3); ++number) {
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+// Texts of some documents that a run has kept.
 ordered_json KeptTexts(const StepReport& step) {
   ordered_json list = ordered_json::array();
   const absl::StatusOr<StoredRun> run = ReadRun(step.directory);
-  if (!run.ok() || step.documents_out == 0) return list;
+  if (!run.ok()) return list;
   const PlaceReader reader(*run);
-  const int64_t last = step.documents_out;
-  int64_t before = 0;
-  for (const int64_t number : {int64_t{1}, (last + 1) / 2, last}) {
-    if (number == before) continue;
-    before = number;
+  for (const int64_t number : SampledNumbers(*run)) {
     const std::string name = "kept:" + std::to_string(number);
     const std::optional<RunText> read = reader.Read(name);
     if (read) list.push_back(TextJson(name, read->text, kTokenizedBytesShown));

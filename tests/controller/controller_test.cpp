@@ -38,6 +38,9 @@ class FullMetricStore : public KeepsData<MetricStore> {
   absl::StatusOr<std::vector<StoredExperts>> ReadExperts(int64_t) override {
     return std::vector<StoredExperts>{};
   }
+  absl::StatusOr<std::optional<StoredDataReport>> ReadDataReport(int64_t) override {
+    return std::optional<StoredDataReport>();
+  }
 };
 
 // A metric store in which requests for keys never return.

@@ -40,6 +40,9 @@ class StubbornMetricStore final : public KeepsData<MetricStore> {
   absl::StatusOr<std::vector<StoredExperts>> ReadExperts(int64_t job_id) override {
     return inner_->ReadExperts(job_id);
   }
+  absl::StatusOr<std::optional<StoredDataReport>> ReadDataReport(int64_t job_id) override {
+    return inner_->ReadDataReport(job_id);
+  }
 
  private:
   std::atomic<int> failures_;
@@ -304,6 +307,9 @@ class DamagedMetricStore final : public KeepsData<MetricStore> {
   }
   absl::StatusOr<std::vector<StoredExperts>> ReadExperts(int64_t job_id) override {
     return inner_->ReadExperts(job_id);
+  }
+  absl::StatusOr<std::optional<StoredDataReport>> ReadDataReport(int64_t job_id) override {
+    return inner_->ReadDataReport(job_id);
   }
 
  private:

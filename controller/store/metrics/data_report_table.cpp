@@ -18,7 +18,7 @@ uint64_t PartSeed(int64_t job_id, const DataReportKey& key, int64_t part, int64_
 // Returns the newest report whose parts are all stored. Returns the zero key if there is none.
 absl::StatusOr<DataReportKey> NewestComplete(SqliteDatabase& database, int64_t job_id) {
   TRAINYARD_ASSIGN_OR_RETURN(
-      SqliteQuery query, database.Query("SELECT attempt, number FROM data_report WHERE job_id = ? "
+      SqliteQuery query, database.Query("SELECT attempt, number FROM report_part WHERE job_id = ? "
                                         "GROUP BY attempt, number HAVING COUNT(*) = MAX(parts) "
                                         "ORDER BY attempt DESC, number DESC LIMIT 1",
                                         job_id));
@@ -32,7 +32,7 @@ absl::Status AddReportPart(SqliteDatabase& database, int64_t job_id, const Store
   const DataReportKey key = part.key();
   TRAINYARD_ASSIGN_OR_RETURN(
       const int64_t newer,
-      database.QueryInt64("SELECT COUNT(*) FROM data_report WHERE job_id = ? AND "
+      database.QueryInt64("SELECT COUNT(*) FROM report_part WHERE job_id = ? AND "
                           "(attempt, number) > (?, ?)",
                           job_id, key.attempt, key.number));
   if (newer > 0) return absl::OkStatus();
@@ -40,11 +40,11 @@ absl::Status AddReportPart(SqliteDatabase& database, int64_t job_id, const Store
   const std::string block =
       SealBlock(part.record.text(), PartSeed(job_id, key, number, part.time_ms));
   TRAINYARD_RETURN_IF_ERROR(database.Run(
-      "INSERT OR REPLACE INTO data_report VALUES (?, ?, ?, ?, ?, ?, ?)", job_id, key.attempt,
+      "INSERT OR REPLACE INTO report_part VALUES (?, ?, ?, ?, ?, ?, ?)", job_id, key.attempt,
       key.number, number, int64_t{part.record.parts()}, part.time_ms, SqliteBlob{block}));
   TRAINYARD_ASSIGN_OR_RETURN(const DataReportKey complete, NewestComplete(database, job_id));
   return database.Run(
-      "DELETE FROM data_report WHERE job_id = ? AND (attempt, number) != (?, ?) AND "
+      "DELETE FROM report_part WHERE job_id = ? AND (attempt, number) != (?, ?) AND "
       "(attempt, number) != (?, ?)",
       job_id, key.attempt, key.number, complete.attempt, complete.number);
 }
@@ -56,7 +56,7 @@ absl::StatusOr<std::optional<StoredDataReport>> ReadNewestReport(SqliteDatabase&
   StoredDataReport report{.attempt = key.attempt};
   TRAINYARD_ASSIGN_OR_RETURN(
       SqliteQuery query,
-      database.Query("SELECT part, time_ms, block FROM data_report WHERE job_id = ? AND "
+      database.Query("SELECT part, time_ms, block FROM report_part WHERE job_id = ? AND "
                      "attempt = ? AND number = ? ORDER BY part",
                      job_id, key.attempt, key.number));
   while (true) {

@@ -13,7 +13,7 @@
 namespace trainyard::controller {
 
 inline constexpr char kDataReportSchema[] = R"(
-      CREATE TABLE data_report (
+      CREATE TABLE report_part (
         job_id INTEGER NOT NULL,
         attempt INTEGER NOT NULL,
         number INTEGER NOT NULL,

@@ -200,7 +200,7 @@ absl::StatusOr<int64_t> SqliteMetricStore::JobBytes(int64_t job_id) {
       "(SELECT id FROM series WHERE job_id = ?1)) + "
       "(SELECT COALESCE(SUM(LENGTH(block)), 0) FROM tail WHERE job_id = ?1) + "
       "(SELECT COALESCE(SUM(LENGTH(block)), 0) FROM expert WHERE job_id = ?1) + "
-      "(SELECT COALESCE(SUM(LENGTH(block)), 0) FROM data_report WHERE job_id = ?1)",
+      "(SELECT COALESCE(SUM(LENGTH(block)), 0) FROM report_part WHERE job_id = ?1)",
       job_id);
 }
 
@@ -211,7 +211,7 @@ absl::Status SqliteMetricStore::DropJob(int64_t job_id) {
   // Delete these rows now instead of in Reclaim, because there are few of them: the tail of an
   // attempt is small (metric_tables.h), and so are the records of experts (expert_history.h) and
   // the reports (data_report.h).
-  for (const char* table : {"tail", "attempt", "stream", "expert", "data_report"}) {
+  for (const char* table : {"tail", "attempt", "stream", "expert", "report_part"}) {
     TRAINYARD_RETURN_IF_ERROR(
         writer_->Run(absl::StrCat("DELETE FROM ", table, " WHERE job_id = ?"), job_id));
   }

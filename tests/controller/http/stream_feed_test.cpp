@@ -55,6 +55,9 @@ class FullMetricStore final : public KeepsData<MetricStore> {
   absl::StatusOr<std::vector<StoredExperts>> ReadExperts(int64_t job_id) override {
     return inner_->ReadExperts(job_id);
   }
+  absl::StatusOr<std::optional<StoredDataReport>> ReadDataReport(int64_t job_id) override {
+    return inner_->ReadDataReport(job_id);
+  }
 
  private:
   std::atomic<bool> full_{true};

@@ -117,7 +117,7 @@ TEST(DamagedDataReportTest, IsAnError) {
   ASSERT_TRUE((*store)->Append({batch}).ok());
   auto database = SqliteDatabase::Open(temporary.File("metrics.db"), SqliteDatabase::Mode::kWriter);
   ASSERT_TRUE(database.ok()) << database.status();
-  ASSERT_TRUE((*database)->RunScript("UPDATE data_report SET time_ms = 7").ok());
+  ASSERT_TRUE((*database)->RunScript("UPDATE report_part SET time_ms = 7").ok());
   EXPECT_TRUE(absl::IsDataLoss((*store)->ReadDataReport(1).status()));
 }
 

@@ -188,7 +188,7 @@ TEST(SqliteMetricStoreTest, ChunksOfOlderReleasesAndOfInfinitiesHaveAMean) {
                               "ALTER TABLE chunk RENAME COLUMN attempt TO epoch;"
                               "DROP TABLE mark;"
                               "DROP TABLE expert;"
-                              "DROP TABLE data_report;"
+                              "DROP TABLE report_part;"
                               "PRAGMA user_version = 1")
                   .ok());
   database->reset();
