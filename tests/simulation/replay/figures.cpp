@@ -44,6 +44,18 @@ double JainOf(const std::vector<TraceJob>& jobs, const std::vector<int64_t>& end
   return queues.empty() ? 1 : sum * sum / (static_cast<double>(queues.size()) * squares);
 }
 
+constexpr int64_t kDay = int64_t{24} * 3600;
+
+// Returns the largest number of these times within a day. The times are in order.
+int64_t MostInADay(const std::vector<int64_t>& times) {
+  int64_t most = 0;
+  for (size_t begin = 0, end = 0; end < times.size(); ++end) {
+    while (times[end] - times[begin] >= kDay) ++begin;
+    most = std::max(most, static_cast<int64_t>(end - begin) + 1);
+  }
+  return most;
+}
+
 }  // namespace
 
 std::string NameOfSizeClass(int size_class) {
@@ -53,12 +65,13 @@ std::string NameOfSizeClass(int size_class) {
 
 ReplayFigures FiguresOf(const std::vector<TraceJob>& jobs, const std::vector<JobRun>& runs,
                         int cluster_gpus, int64_t window) {
-  std::vector<int64_t> ends(jobs.size()), counts(jobs.size());
+  std::vector<int64_t> ends(jobs.size());
+  std::vector<std::vector<int64_t>> run_ends(jobs.size());
   double used = 0, gpu_seconds = 0;
   for (const JobRun& run : runs) {
     const auto gpus = static_cast<double>(jobs[run.job].gpus);
     ends[run.job] = std::max(ends[run.job], run.end);
-    ++counts[run.job];
+    run_ends[run.job].push_back(run.end);
     gpu_seconds += gpus * static_cast<double>(run.end - run.start);
     used += gpus * static_cast<double>(std::max<int64_t>(std::min(run.end, window) - run.start, 0));
   }
@@ -74,8 +87,11 @@ ReplayFigures FiguresOf(const std::vector<TraceJob>& jobs, const std::vector<Job
     if (job.gpus >= 8) large.push_back(wait);
     residence += static_cast<double>(ends[i] - job.submit);
     work += static_cast<double>(job.gpus) * static_cast<double>(job.duration);
-    figures.preemptions += counts[i] - 1;
-    figures.most_preemptions = std::max(figures.most_preemptions, counts[i] - 1);
+    // All runs but the last end with a preemption.
+    std::vector<int64_t>& preempted = run_ends[i];
+    if (!preempted.empty()) preempted.pop_back();
+    figures.preemptions += static_cast<int64_t>(preempted.size());
+    figures.most_in_a_day = std::max(figures.most_in_a_day, MostInADay(preempted));
   }
   figures.all = WaitOf(std::move(waits));
   figures.eight_or_more = WaitOf(std::move(large));

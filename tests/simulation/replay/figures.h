@@ -32,8 +32,8 @@ struct ReplayFigures {
   // waiting and running. 1: all queues wait equally long for their GPU time.
   double jain = 0;
   int64_t preemptions = 0;
-  int64_t most_preemptions = 0;  // Of one job.
-  double restart_share = 0;      // Costs of restarts, as a part of the GPU time of all jobs.
+  int64_t most_in_a_day = 0;  // Preemptions of one job within 24 hours.
+  double restart_share = 0;   // Costs of restarts, as a part of the GPU time of all jobs.
 };
 
 // Computes the figures from the runs of all jobs. A job waits for its whole residence except its

@@ -22,7 +22,7 @@ struct JobRun {
 struct RunningJob {
   int job = 0;
   int64_t start = 0;
-  int64_t end = 0;  // A policy does not know this time.
+  int64_t end = 0;         // A policy does not know this time.
   int64_t latest_end = 0;  // The end by the time limit.
   Allocation allocation;
 };

@@ -74,7 +74,7 @@ ReplayFigures MeanFigures(const Cluster& cluster, const NamedPolicy& named) {
     add(mean.utilization, figures.utilization);
     add(mean.jain, figures.jain);
     add(mean.restart_share, figures.restart_share);
-    mean.most_preemptions = std::max(mean.most_preemptions, figures.most_preemptions);
+    mean.most_in_a_day = std::max(mean.most_in_a_day, figures.most_in_a_day);
   }
   return mean;
 }
@@ -83,7 +83,7 @@ void Print(const std::string& traces) {
   std::printf("| cluster | policy | mean wait | p90 | longest | >= 8 GPUs |");
   for (int i = 0; i < kSizeClasses; ++i) std::printf(" %s |", NameOfSizeClass(i).c_str());
   std::printf(
-      " utilization | Jain | restarts | most |\n"
+      " utilization | Jain | restarts | a day |\n"
       "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   for (const Cluster& cluster : Clusters(traces)) {
     for (const NamedPolicy& named : Policies()) {
@@ -93,7 +93,7 @@ void Print(const std::string& traces) {
                   figures.eight_or_more.mean);
       for (const WaitFigures& wait : figures.by_size) std::printf(" %.0f |", wait.mean);
       std::printf(" %.3f | %.3f | %.3f %% | %lld |\n", figures.utilization, figures.jain,
-                  100 * figures.restart_share, static_cast<long long>(figures.most_preemptions));
+                  100 * figures.restart_share, static_cast<long long>(figures.most_in_a_day));
       std::fflush(stdout);
     }
   }

@@ -14,6 +14,7 @@ import { Empty, Skeleton } from '../ui/notice';
 import { Table, type Column } from '../ui/table';
 import { BehindText } from './behind_text';
 import { groupQueue, type BehindGroup } from './queue_groups';
+import { SharesCard } from './shares_card';
 
 // Reasons already named by the state of the job or by the reason's message.
 const UNTAGGED: readonly PendingReason['code'][] = ['paused', 'priority', 'stopping'];
@@ -101,7 +102,7 @@ function BehindJobs({ group }: { group: BehindGroup }) {
         <BehindText group={group} />
       </h2>
       <p class="faint">
-        Jobs start in queue order, so free slots stay free until the first job fits.
+        Jobs start in queue order. A job starts earlier if it does not delay the first one.
       </p>
       <Table
         label="Jobs in queue order"
@@ -163,6 +164,7 @@ export function Queue() {
       {behind.map((group) => (
         <BehindJobs key={group.blockerId} group={group} />
       ))}
+      <SharesCard />
       <PausedJobs />
     </>
   );

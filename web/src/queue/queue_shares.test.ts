@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import type { ListQueuesResponse } from '../api/types';
+import { limitText, shareRows } from './queue_shares';
+
+const QUOTA = { device: 'gpu', nominal: 64, max_slots: 128, max_slots_per_user: 16 } as const;
+const SLOTS = {
+  device: 'gpu',
+  held_slots: 40,
+  waiting_jobs: 2,
+  usage_hours: 10,
+  usage_share: 0.5,
+  fair_share: 0.75,
+  users: [],
+} as const;
+
+function response(queues: object[]): ListQueuesResponse {
+  return { queues } as unknown as ListQueuesResponse;
+}
+
+describe('limitText', () => {
+  it('names the limits that are set', () => {
+    expect(limitText(QUOTA)).toBe('nominal 64, at most 128, 16 per user');
+    expect(limitText({ ...QUOTA, nominal: 0, max_slots: 0 })).toBe('16 per user');
+    expect(limitText(undefined)).toBe('');
+  });
+});
+
+describe('shareRows', () => {
+  it('shows nothing if default is the only queue', () => {
+    const plain = { queue: { name: 'default', shares: 0, tier: 0, quotas: [] }, slots: [SLOTS] };
+    expect(shareRows(response([plain]))).toEqual([]);
+  });
+  it('has a row for each kind of slot', () => {
+    const night = { queue: { name: 'night', shares: 3, tier: 1, quotas: [QUOTA] }, slots: [SLOTS] };
+    const usual = { queue: { name: 'default', shares: 0, tier: 0, quotas: [] }, slots: [] };
+    expect(shareRows(response([usual, night]))).toEqual([
+      {
+        key: 'night gpu',
+        queue: 'night',
+        tier: 1,
+        shares: 3,
+        slots: SLOTS,
+        limits: 'nominal 64, at most 128, 16 per user',
+      },
+    ]);
+  });
+});
