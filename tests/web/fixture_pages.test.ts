@@ -105,25 +105,6 @@ describe('a download', () => {
   });
 });
 
-describe('a job that waits for a condition on another job', () => {
-  const condition = 'a checkpoint at step 5000 or later of job 42 (llama3-8b-c4)';
-
-  it.each(['/jobs/45', '/queue'])('shows the condition: %s', async (path) => {
-    const message = `waits for ${condition}, which is running (\`after\`)`;
-    const advice = '`trainyard why 42` explains job 42 (llama3-8b-c4)';
-    server.cluster.pending.set(45, {
-      code: 'dependency',
-      queue_position: 0,
-      blocking_job_id: 0,
-      message,
-      advice,
-    });
-    const page = await visit(path);
-    await page.getByText(`Waits for ${condition}, which is running (after)`).first().waitFor();
-    await page.getByText('trainyard why 42', { exact: true }).first().waitFor();
-  });
-});
-
 describe('nodes in trouble', () => {
   it('have whole names, however long', async () => {
     const { nodes } = server.cluster;
