@@ -49,6 +49,19 @@ class DataJobTest : public ::testing::Test {
     ObserveTelemetry(batch, cluster_.state, cluster_.observations);
   }
 
+  // Makes the workers report the phase and the step of both ranks from now on.
+  void ReportRanks(const std::string& phase, int64_t step = 0) {
+    for (const int rank : {0, 1}) {
+      v1::AttemptReport& report = cluster_.Report(rank == 0 ? "a" : "b", job_);
+      report.clear_ranks();
+      v1::RankReport& reported = *report.add_ranks();
+      reported.set_rank(rank);
+      reported.set_running(true);
+      reported.set_phase(phase);
+      reported.set_step(step);
+    }
+  }
+
   const JobEntry& Entry() const { return cluster_.state.jobs.at(job_); }
 
   TestCluster cluster_;
@@ -144,6 +157,7 @@ TEST_F(DataJobTest, ALostPeerRestartsTheGang) {
 
 TEST_F(DataJobTest, TheOthersContinueWithoutAKilledRank) {
   cluster_.RunJob(job_);
+  ReportRanks("blocks", 7);
   v1::RankExited killed;
   killed.set_rank(1);
   killed.set_signal(9);
@@ -175,9 +189,7 @@ TEST_F(DataJobTest, AFailureOfAnotherRankIsJudged) {
 // Rank 0 works alone for longer than the lease.
 TEST_F(DataJobTest, TheOthersContinueWithoutALostNode) {
   cluster_.RunJob(job_);
-  for (const char* node : {"a", "b"}) {
-    cluster_.Report(node, job_).mutable_ranks(0)->set_phase("decide");
-  }
+  ReportRanks("decide");
   cluster_.Pass(2000);
   cluster_.StopHeartbeats("b");
   cluster_.Pass(cluster_.options.lease_ms + 60'000, 2000);
@@ -228,10 +240,7 @@ TEST_F(DataJobTest, TheEndOfRankZeroStopsTheOthers) {
 // The numbers of steps are those of the current pass, so that its end is not the end of the run.
 TEST_F(DataJobTest, TheLimitDoesNotDependOnSteps) {
   cluster_.RunJob(job_);
-  for (const char* node : {"a", "b"}) {
-    cluster_.Report(node, job_).mutable_ranks(0)->set_phase("merge");
-    cluster_.Report(node, job_).mutable_ranks(0)->set_step(7);
-  }
+  ReportRanks("merge", 7);
   cluster_.Pass(1000);
   cluster_.observations.attempts.begin()->second.total_steps = 7;
   const GangLimit limit =
@@ -242,9 +251,7 @@ TEST_F(DataJobTest, TheLimitDoesNotDependOnSteps) {
 
 TEST_F(DataJobTest, AFrozenRankZeroIsJudgedWithoutTheOthers) {
   cluster_.RunJob(job_);
-  for (const char* node : {"a", "b"}) {
-    cluster_.Report(node, job_).mutable_ranks(0)->set_phase("wait");
-  }
+  ReportRanks("wait");
   cluster_.Pass(2000);
   cluster_.StopHeartbeats("b");
   cluster_.Pass(cluster_.options.unknown_phase_ms + 60'000, 2500);
