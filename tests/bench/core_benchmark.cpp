@@ -57,7 +57,8 @@ struct Cluster {
   }
 
   // Returns false if the core rejects the job.
-  bool Submit(int nodes, int slots_per_node) {
+  // `limit_s`: the time limit; 0: none.
+  bool Submit(int nodes, int slots_per_node, const std::string& user = "ada", int limit_s = 0) {
     v1::SubmitJobRequest request;
     v1::JobSpec& spec = *request.mutable_spec();
     spec.set_name(absl::StrCat("job-", state.next_job_id));
@@ -65,7 +66,8 @@ struct Cluster {
     spec.mutable_resources()->set_slots_per_node(slots_per_node);
     spec.mutable_resources()->set_device(v1::DEVICE_KIND_GPU);
     spec.add_command("train");
-    const auto submit = JobSubmission::Check(request, {"ada"});
+    if (limit_s > 0) spec.mutable_time_limit()->set_seconds(limit_s);
+    const auto submit = JobSubmission::Check(request, {user});
     if (!submit.ok()) return false;
     const auto events = Decide(state, *submit, options, kNow);
     if (!events.ok()) return false;
@@ -174,6 +176,39 @@ void SchedulePass(benchmark::State& state) {
 }
 BENCHMARK(SchedulePass)->Args({5'000, 10'000})->Unit(benchmark::kMillisecond);
 BENCHMARK(SchedulePass)->Args({100, 50})->Unit(benchmark::kMillisecond);
+
+// Arguments: nodes, running jobs, waiting jobs. Measures a pass over waiting jobs of 100 users, 5
+// shapes and 4 time limits, that is, 2,000 classes. No job can start, because each node has one
+// free slot.
+void FullPass(benchmark::State& state) {
+  const auto nodes = static_cast<int>(state.range(0)), running = static_cast<int>(state.range(1)),
+             waiting = static_cast<int>(state.range(2));
+  Cluster cluster(nodes);
+  cluster.options.checkpoint_root = "/checkpoints";
+  const int nodes_per_job = nodes / running;
+  for (int i = 0; i < running; ++i) {
+    const std::string user = absl::StrCat("user-", i % 100);
+    if (!cluster.Submit(nodes_per_job, kSlotsPerNode - 1, user, 3600 * (1 + i % 50))) {
+      state.SkipWithError("a running job was refused");
+    }
+  }
+  cluster.Settle();
+  constexpr std::array<std::pair<int, int>, 5> kWaiting = {
+      {{4, 8}, {1, 8}, {2, 8}, {1, 4}, {1, 2}}};
+  for (int i = 0; i < waiting; ++i) {
+    const auto [gang_nodes, slots] = kWaiting[i / 4 % kWaiting.size()];
+    const std::string user = absl::StrCat("user-", i / 20 % 100);
+    if (!cluster.Submit(gang_nodes, slots, user, 3600 * (1 + i % 4))) {
+      state.SkipWithError("a job was refused");
+    }
+  }
+  for (auto _ : state) {
+    const Plan plan = Reconcile(cluster.state, cluster.observations, cluster.options, kNow);
+    if (!plan.events.empty()) state.SkipWithError("a job was placed");
+  }
+  state.counters["classes"] = static_cast<double>(cluster.state.pending_classes.size());
+}
+BENCHMARK(FullPass)->Args({10'000, 5'000, 10'000})->Unit(benchmark::kMillisecond);
 
 // Arguments: nodes, jobs. Measures serialising the state, which the loop does for each snapshot.
 void Snapshot(benchmark::State& state) {
