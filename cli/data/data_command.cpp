@@ -86,7 +86,7 @@ std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options) {
 
 int RunDataCommand(const DataCommand& command) { return Start(command.line(SiblingPath())); }
 
-int RunStepDocuments(const data::StepOptions& options) {
+int RunStepDocuments(const data::StepDocumentsOptions& options) {
   return Start(StepLine(SiblingPath(), options));
 }
 

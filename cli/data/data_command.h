@@ -48,7 +48,7 @@ std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options);
 int RunDataCommand(const DataCommand& command);
 
 // Same as RunDataCommand, for the samples of a training step.
-int RunStepDocuments(const data::StepOptions& options);
+int RunStepDocuments(const data::StepDocumentsOptions& options);
 
 }  // namespace trainyard::cli
 

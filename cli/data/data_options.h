@@ -59,8 +59,9 @@ std::vector<std::string> RunLine(const std::string& program, const data::Pipelin
 
 // The command of trainyard-data that `trainyard documents` starts. Users do not call it.
 inline constexpr char kStepCommand[] = "step-documents";
-void AddStepOptions(CLI::App& app, data::StepOptions* options);
-std::vector<std::string> StepLine(const std::string& program, const data::StepOptions& options);
+void AddStepOptions(CLI::App& app, data::StepDocumentsOptions* options);
+std::vector<std::string> StepLine(const std::string& program,
+                                  const data::StepDocumentsOptions& options);
 
 }  // namespace trainyard::cli
 

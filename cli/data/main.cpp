@@ -162,7 +162,7 @@ absl::StatusOr<std::string> Show(const trainyard::data::ShowOptions& options) {
                                   : trainyard::data::ShownText(*document, options);
 }
 
-absl::StatusOr<std::string> ShowStep(const trainyard::data::StepOptions& options) {
+absl::StatusOr<std::string> ShowStep(const trainyard::data::StepDocumentsOptions& options) {
   const auto documents = trainyard::data::FindStepDocuments(options, cancelled);
   if (!documents.ok()) return documents.status();
   return options.output == "json" ? trainyard::data::StepJson(*documents, options)
@@ -198,7 +198,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   trainyard::cli::DataOptions options;
   trainyard::cli::AddDataCommands(app, &options);
-  trainyard::data::StepOptions step;
+  trainyard::data::StepDocumentsOptions step;
   // An empty group hides the command from the help.
   trainyard::cli::AddStepOptions(*app.add_subcommand(trainyard::cli::kStepCommand)->group(""),
                                  &step);

@@ -49,7 +49,7 @@ data::StepSample SampleOf(const std::string& text) {
 
 }  // namespace
 
-void AddStepOptions(CLI::App& app, data::StepOptions* options) {
+void AddStepOptions(CLI::App& app, data::StepDocumentsOptions* options) {
   app.add_option("--job", options->job)->check(NotEmpty)->required();
   app.add_option("--step", options->step)->required();
   app.add_option("--batch", options->batch)->required();
@@ -74,7 +74,8 @@ void AddStepOptions(CLI::App& app, data::StepOptions* options) {
   app.add_option("-o,--output", options->output)->check(CLI::IsMember({"text", "json"}));
 }
 
-std::vector<std::string> StepLine(const std::string& program, const data::StepOptions& options) {
+std::vector<std::string> StepLine(const std::string& program,
+                                  const data::StepDocumentsOptions& options) {
   std::vector<std::string> line = {program,
                                    kStepCommand,
                                    "--job=" + options.job,

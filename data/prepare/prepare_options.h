@@ -85,7 +85,7 @@ struct StepSample {
   bool operator==(const StepSample&) const = default;
 };
 
-struct StepOptions {
+struct StepDocumentsOptions {
   std::string job;  // for the output
   int64_t step = 0;
   int64_t batch = 0;  // number of samples in the step

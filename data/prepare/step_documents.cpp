@@ -79,7 +79,7 @@ absl::StatusOr<SplitDescription> SplitOfFile(const DatasetDescription& descripti
 
 // A rewritten data set can have other documents than the step has read.
 absl::Status CheckAge(const SplitPlace& place, const SplitDescription& split,
-                      const StepOptions& options) {
+                      const StepDocumentsOptions& options) {
   if (options.trained_ms <= 0 || options.accepts_changed) return absl::OkStatus();
   const std::string path = place.directory + "/" + split.files.front().name;
   struct stat status {};
@@ -94,7 +94,8 @@ absl::Status CheckAge(const SplitPlace& place, const SplitDescription& split,
       "--accept-changed if the contents are the same");
 }
 
-absl::StatusOr<OpenedSource> OpenSource(const std::string& path, const StepOptions& options) {
+absl::StatusOr<OpenedSource> OpenSource(const std::string& path,
+                                        const StepDocumentsOptions& options) {
   TRAINYARD_ASSIGN_OR_RETURN(const SplitPlace place, FindPlace(path));
   TRAINYARD_ASSIGN_OR_RETURN(const DatasetDescription description,
                              ReadDescription(place.directory));
@@ -123,7 +124,7 @@ std::vector<std::string> InputsOf(const std::string& directory) {
 }
 
 absl::StatusOr<ShownSample> PlaceOf(const StepSample& sample, const OpenedSource& source,
-                                    const StepOptions& options) {
+                                    const StepDocumentsOptions& options) {
   const int64_t windows = WindowsIn(source.split.tokens, options.seq_length);
   if (windows == 0) {
     return absl::FailedPreconditionError(
@@ -171,8 +172,8 @@ absl::Status AddDocuments(const OpenedSource& source, const std::vector<ShownSam
 }
 
 // Adds the samples of one data set to `documents`, in which each sample has its place already.
-absl::Status AddSource(size_t index, const StepOptions& options, const std::atomic<bool>& cancelled,
-                       StepDocuments* documents) {
+absl::Status AddSource(size_t index, const StepDocumentsOptions& options,
+                       const std::atomic<bool>& cancelled, StepDocuments* documents) {
   std::vector<ShownSample*> samples;
   for (ShownSample& sample : documents->samples) {
     if (sample.sample.source == static_cast<int64_t>(index)) samples.push_back(&sample);
@@ -190,7 +191,7 @@ absl::Status AddSource(size_t index, const StepOptions& options, const std::atom
 
 }  // namespace
 
-absl::StatusOr<StepDocuments> FindStepDocuments(const StepOptions& options,
+absl::StatusOr<StepDocuments> FindStepDocuments(const StepDocumentsOptions& options,
                                                 const std::atomic<bool>& cancelled) {
   StepDocuments documents;
   for (const std::string& path : options.sources) documents.sources.push_back({path, "", {}});

@@ -42,19 +42,19 @@ struct StepDocuments {
   // Limits the memory and time for the text before a part.
   static constexpr int64_t kDecodedTokensMax = int64_t{1} << 22;
 
-  std::vector<ShownSource> sources;  // as StepOptions::sources; unused ones have no split
+  std::vector<ShownSource> sources;  // as StepDocumentsOptions::sources; unused ones have no split
   std::vector<ShownSample> samples;
 };
 
 // Reads each data set of the samples once. Returns NotFound if a data set is not visible on this
 // machine or was not made by `data prepare`, FailedPrecondition if it was written after the step
 // was trained, and the errors of FindDocumentParts.
-absl::StatusOr<StepDocuments> FindStepDocuments(const StepOptions& options,
+absl::StatusOr<StepDocuments> FindStepDocuments(const StepDocumentsOptions& options,
                                                 const std::atomic<bool>& cancelled);
 
 // Return the result for the user, with a newline at the end.
-std::string StepText(const StepDocuments& documents, const StepOptions& options);
-std::string StepJson(const StepDocuments& documents, const StepOptions& options);
+std::string StepText(const StepDocuments& documents, const StepDocumentsOptions& options);
+std::string StepJson(const StepDocuments& documents, const StepDocumentsOptions& options);
 
 }  // namespace trainyard::data
 

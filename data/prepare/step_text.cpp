@@ -24,7 +24,7 @@ std::string RangeText(int64_t begin, int64_t end) {
 
 int64_t FirstInDocument(const DocumentPart& part) { return part.tokens.begin - part.first_token; }
 
-std::string ShownPartText(const ShownPart& shown, const StepOptions& options) {
+std::string ShownPartText(const ShownPart& shown, const StepDocumentsOptions& options) {
   const DocumentPart& part = shown.part;
   const int64_t begin = FirstInDocument(part);
   const int64_t tokens = part.tokens.end - part.tokens.begin;
@@ -40,7 +40,7 @@ std::string ShownPartText(const ShownPart& shown, const StepOptions& options) {
 }
 
 std::string SampleText(const ShownSample& shown, const ShownSource& source,
-                       const StepOptions& options) {
+                       const StepDocumentsOptions& options) {
   const StepSample& sample = shown.sample;
   std::string text =
       "\n" + StepLabel("sample " + ReadableCount(sample.index + 1)) + source.path + ", " +
@@ -74,7 +74,7 @@ std::string NextText(const StepDocuments& documents) {
   return "";
 }
 
-ordered_json PartJson(const ShownPart& shown, const StepOptions& options) {
+ordered_json PartJson(const ShownPart& shown, const StepDocumentsOptions& options) {
   const DocumentPart& part = shown.part;
   const int64_t begin = FirstInDocument(part);
   ordered_json bytes;
@@ -89,7 +89,7 @@ ordered_json PartJson(const ShownPart& shown, const StepOptions& options) {
 }
 
 ordered_json SampleJson(const ShownSample& shown, const ShownSource& source,
-                        const StepOptions& options) {
+                        const StepDocumentsOptions& options) {
   ordered_json parts = ordered_json::array();
   for (const ShownPart& part : shown.parts) parts.push_back(PartJson(part, options));
   return {{"sample", shown.sample.index + 1},
@@ -107,7 +107,7 @@ ordered_json SampleJson(const ShownSample& shown, const ShownSource& source,
 
 }  // namespace
 
-std::string StepText(const StepDocuments& documents, const StepOptions& options) {
+std::string StepText(const StepDocuments& documents, const StepDocumentsOptions& options) {
   std::string text = StepLabel("job") + options.job + "\n" + StepLabel("step") +
                      ReadableCount(options.step) + ": " + ReadableCount(options.batch) +
                      " samples of " + ReadableCount(options.seq_length) + " tokens, " +
@@ -120,7 +120,7 @@ std::string StepText(const StepDocuments& documents, const StepOptions& options)
   return text + NextText(documents);
 }
 
-std::string StepJson(const StepDocuments& documents, const StepOptions& options) {
+std::string StepJson(const StepDocuments& documents, const StepDocumentsOptions& options) {
   ordered_json sources = ordered_json::array();
   for (const ShownSource& source : documents.sources) {
     if (source.split.empty()) continue;

@@ -79,8 +79,8 @@ absl::Status CheckSample(const DocumentsOptions& options, int64_t batch) {
 
 }  // namespace
 
-absl::StatusOr<data::StepOptions> StepOptionsOf(const v1::Job& job, int64_t attempt_number,
-                                                const DocumentsOptions& options) {
+absl::StatusOr<data::StepDocumentsOptions> StepOptionsOf(const v1::Job& job, int64_t attempt_number,
+                                                         const DocumentsOptions& options) {
   TRAINYARD_ASSIGN_OR_RETURN(const v1::Attempt attempt,
                              AttemptOf(job, attempt_number, options.step));
   TRAINYARD_RETURN_IF_ERROR(CheckOrderIsKnown(job, attempt));
@@ -88,7 +88,7 @@ absl::StatusOr<data::StepOptions> StepOptionsOf(const v1::Job& job, int64_t atte
   const SkipRanges skip = ReadSkipRanges(attempt.skip_samples());
   if (!skip.problem.empty()) return absl::DataLossError("skipped samples: " + skip.problem);
   const RunSamples samples(config, {.skip = skip.ranges});
-  data::StepOptions step;
+  data::StepDocumentsOptions step;
   step.job = absl::StrCat(JobText(job), ", attempt ", attempt.number());
   step.step = options.step;
   step.batch = samples.CountOf(options.step);
@@ -146,7 +146,7 @@ Outcome RunDocuments(const DocumentsOptions& options, Context& context) {
   v1::GetJobRequest request;
   request.set_job(reference.job);
   TRAINYARD_ASSIGN_OR_RETURN(const v1::GetJobResponse response, context.client.GetJob(request));
-  TRAINYARD_ASSIGN_OR_RETURN(data::StepOptions step,
+  TRAINYARD_ASSIGN_OR_RETURN(data::StepDocumentsOptions step,
                              StepOptionsOf(response.job(), reference.attempt, options));
   step.output = context.format == OutputFormat::kJson ? "json" : "text";
   context.console.out->flush();  // The program replaces this process.

@@ -23,8 +23,8 @@ struct DocumentsOptions {
 // Returns the samples of the step. If `attempt` is 0, uses the newest attempt that trained the
 // step, because only its training of the step counts. Returns NOT_FOUND if no attempt trained the
 // step, and FAILED_PRECONDITION if the order of the job's samples is unknown.
-absl::StatusOr<data::StepOptions> StepOptionsOf(const v1::Job& job, int64_t attempt,
-                                                const DocumentsOptions& options);
+absl::StatusOr<data::StepDocumentsOptions> StepOptionsOf(const v1::Job& job, int64_t attempt,
+                                                         const DocumentsOptions& options);
 
 void AddDocuments(CLI::App& parent, Grammar& grammar);
 Outcome RunDocuments(const DocumentsOptions& options, Context& context);

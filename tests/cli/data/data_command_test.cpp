@@ -71,7 +71,7 @@ TEST(DataCommandTest, EveryOptionOfPrepareReachesTheProgramThatDoesTheWork) {
 }
 
 TEST(DataCommandTest, EveryOptionOfAStepReachesTheProgramThatDoesTheWork) {
-  data::StepOptions options;
+  data::StepDocumentsOptions options;
   options.job = "17 llama, attempt 2";
   options.step = 1200;
   options.batch = 512;
@@ -84,7 +84,7 @@ TEST(DataCommandTest, EveryOptionOfAStepReachesTheProgramThatDoesTheWork) {
   options.max_bytes = 77;
   options.output = "json";
   CLI::App app;
-  data::StepOptions read;
+  data::StepDocumentsOptions read;
   AddStepOptions(*app.add_subcommand(kStepCommand), &read);
   const std::vector<std::string> line = StepLine("trainyard-data", options);
   std::vector<const char*> arguments;

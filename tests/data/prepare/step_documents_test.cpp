@@ -46,8 +46,8 @@ class StepDocumentsTest : public testing::Test {
     config_.layout.micro_batch = 1;
   }
 
-  StepOptions Showing(int64_t step, const SamplesStart& start = {}) const {
-    StepOptions options;
+  StepDocumentsOptions Showing(int64_t step, const SamplesStart& start = {}) const {
+    StepDocumentsOptions options;
     options.job = "17 llama";
     options.step = step;
     options.seq_length = config_.train.seq_length;
@@ -136,7 +136,7 @@ TEST_F(StepDocumentsTest, DocumentsHaveTheirNumbersAndPlaces) {
 }
 
 TEST_F(StepDocumentsTest, TextAndJsonHaveTheSameFacts) {
-  StepOptions options = Showing(3);
+  StepDocumentsOptions options = Showing(3);
   options.samples.erase(options.samples.begin(), options.samples.begin() + 5);
   options.samples.resize(1);
   options.max_bytes = 10;
@@ -174,7 +174,7 @@ TEST_F(StepDocumentsTest, AFileOfADataSetIsItsSplit) {
 }
 
 TEST_F(StepDocumentsTest, ErrorsNameTheNextStep) {
-  StepOptions options = Showing(3);
+  StepDocumentsOptions options = Showing(3);
   options.sources = {directory_ / "none"};
   auto shown = FindStepDocuments(options, kNeverCancelled);
   EXPECT_EQ(shown.status().code(), absl::StatusCode::kNotFound);
@@ -192,7 +192,7 @@ TEST_F(StepDocumentsTest, ErrorsNameTheNextStep) {
 }
 
 TEST_F(StepDocumentsTest, ADataSetThatWasWrittenAfterTheStepIsRefused) {
-  StepOptions options = Showing(3);
+  StepDocumentsOptions options = Showing(3);
   const std::string path = directory_ / "a/out/train.bin";
   struct stat status {};
   ASSERT_EQ(stat(path.c_str(), &status), 0);

@@ -41,7 +41,7 @@ DocumentsOptions AtStep(int64_t step) {
   return options;
 }
 
-std::vector<int64_t> PositionsOf(const absl::StatusOr<data::StepOptions>& step) {
+std::vector<int64_t> PositionsOf(const absl::StatusOr<data::StepDocumentsOptions>& step) {
   std::vector<int64_t> positions;
   if (!step.ok()) return positions;
   for (const data::StepSample& sample : step->samples) positions.push_back(sample.position);
