@@ -25,6 +25,7 @@ import {
   seriesResponse,
   type StepRange,
 } from './fixture_series';
+import { dataReportResponse } from './fixture_data';
 import { expertsResponse } from './fixture_experts';
 
 // Returns the checks of all nodes. The disk of every node is full.
@@ -100,6 +101,8 @@ export class FixtureServer {
   readonly rankChanges = new Map<number, Partial<RankStatus>>();
   // Reasons for refusing changes of jobs, by job number.
   readonly refusals = new Map<number, string>();
+  // Number of finished steps of each data job, at most 3.
+  dataSteps = 3;
   // Delay between the jobs and the nodes on a new stream.
   nodesDelayMs = 0;
 
@@ -258,6 +261,8 @@ export class FixtureServer {
         return [200, seriesResponse(found, query, this.notFinite)];
       case 'experts':
         return [200, expertsResponse(found, query)];
+      case 'data':
+        return [200, dataReportResponse(found, this.dataSteps)];
       case 'loss':
         return [200, lossReport(found)];
       case 'metrics':

@@ -13,6 +13,7 @@ export type DeviceHistory = Schemas['DeviceHistory'];
 export type Event = Schemas['Event'];
 export type ExpertBalance = Schemas['ExpertBalance'];
 export type EventEntry = Schemas['EventEntry'];
+export type GetDataReportResponse = Schemas['GetDataReportResponse'];
 export type GetExpertsResponse = Schemas['GetExpertsResponse'];
 export type GetJobResponse = Schemas['GetJobResponse'];
 export type GetLineageResponse = Schemas['GetLineageResponse'];

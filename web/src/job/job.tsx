@@ -33,11 +33,14 @@ const TAB_NAME: Record<JobTab, string> = {
   config: 'Config',
   events: 'Events',
   experts: 'Experts',
+  data: 'Data',
 };
 
 const EXPERTS_PX = 640;
+const DATASET_PX = 640;
 
 const Experts = lazy(() => import('../experts/experts').then((code) => code.Experts), EXPERTS_PX);
+const Dataset = lazy(() => import('../dataset/dataset').then((code) => code.Dataset), DATASET_PX);
 
 // Tabs that need only the job's data in the list and the tab's own requests.
 const PREFETCHED_TABS: ReadonlySet<JobTab> = new Set(['curves', 'ranks', 'logs', 'events']);
@@ -89,6 +92,8 @@ function TabContent({ job, tab }: { job: Job; tab: JobTab }) {
       return <JobEvents job={job} />;
     case 'experts':
       return <Experts job={job} />;
+    case 'data':
+      return <Dataset job={job} />;
   }
 }
 

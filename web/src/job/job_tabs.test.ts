@@ -11,6 +11,13 @@ describe('the tabs of a job', () => {
     expect(tabsOf({} as Job)).not.toContain('experts');
   });
 
+  it('contain data only for data jobs', () => {
+    const ofKind = (kind: string) => ({ spec: { kind } }) as unknown as Pick<Job, 'spec'>;
+    expect(tabsOf(ofKind('data')).at(-1)).toBe('data');
+    expect(tabsOf(ofKind('train'))).not.toContain('data');
+    expect(tabsOf(ofKind('train'), 'data')).toContain('data');
+  });
+
   it('contain the open one', () => {
     expect(tabsOf(withModel({}), 'experts')).toContain('experts');
   });

@@ -7,6 +7,13 @@ import { JOB_TABS, type JobTab } from '../router/url';
 export const hasExperts = (job: Pick<Job, 'spec'>): boolean =>
   (job.spec?.model?.num_experts ?? 0) > 0;
 
+// True if the job prepares training data.
+export const makesDataset = (job: Pick<Job, 'spec'>): boolean => job.spec?.kind === 'data';
+
 // `open`: the tab that is open.
 export const tabsOf = (job: Pick<Job, 'spec'>, open?: JobTab): JobTab[] =>
-  JOB_TABS.filter((tab) => tab !== 'experts' || tab === open || hasExperts(job));
+  JOB_TABS.filter((tab) => {
+    if (tab === open) return true;
+    if (tab === 'experts') return hasExperts(job);
+    return tab !== 'data' || makesDataset(job);
+  });

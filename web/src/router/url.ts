@@ -10,6 +10,7 @@ export const JOB_TABS = [
   'config',
   'events',
   'experts',
+  'data',
 ] as const;
 export type JobTab = (typeof JOB_TABS)[number];
 

@@ -1,0 +1,152 @@
+// Tests the page of the data set of a data job with the fixture server.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { violationsOf } from './axe';
+import { launch, openPage, type OpenPage, type Theme } from './browser';
+import { busyCluster } from './fixtures';
+import { FixtureServer } from './fixture_server';
+
+const folder = process.env['SCREENSHOTS'];
+const SCREEN = { width: 1440, height: 900 };
+const PHONE = { width: 390, height: 844 };
+
+let browser: Browser;
+let server: FixtureServer;
+let open: OpenPage | undefined;
+
+async function visit(path: string, theme: Theme = 'light', viewport = SCREEN): Promise<Page> {
+  open = await openPage(browser, server.url + path, theme, viewport);
+  return open.page;
+}
+
+const panel = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+
+function setKind(kind: 'data' | 'train'): void {
+  server.cluster.jobs.find(({ id }) => id === 42)!.spec!.kind = kind;
+}
+
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(() => browser.close());
+beforeEach(async () => {
+  server = new FixtureServer(busyCluster());
+  setKind('data');
+  await server.start();
+});
+afterEach(async () => {
+  await open?.context.close();
+  expect(open?.complaints).toEqual([]);
+  open = undefined;
+  await server.stop();
+});
+
+describe('the data set of a job', () => {
+  it('is a tab only of data jobs', async () => {
+    const page = await visit('/jobs/42');
+    await page.getByRole('link', { name: 'Data', exact: true }).click();
+    await panel(page, 'Funnel').waitFor();
+    await open?.context.close();
+    setKind('train');
+    const training = await visit('/jobs/42');
+    await training.getByRole('link', { name: 'Events', exact: true }).first().waitFor();
+    expect(await training.getByRole('link', { name: 'Data', exact: true }).count()).toBe(0);
+  });
+
+  it('has a funnel with the reasons of drops', async () => {
+    const page = await visit('/jobs/42/data');
+    const funnel = panel(page, 'Funnel');
+    await funnel.getByRole('row', { name: 'Input 24,000 100.00 % 45.8 MiB' }).waitFor();
+    await funnel.getByRole('row', { name: 'words −3,600 15.00 % 1.4 MiB' }).waitFor();
+    await funnel.getByRole('row', { name: /^dedup 17,820 74.25 %/ }).waitFor();
+    await funnel.getByRole('row', { name: 'tokenize: train 16,930 70.54 % —' }).waitFor();
+    await page.getByText('1 of 24 inputs has changed since').waitFor();
+  });
+
+  it('has sources, lengths and tokens', async () => {
+    const page = await visit('/jobs/42/data');
+    const sources = panel(page, 'Sources');
+    await sources
+      .getByRole('row', { name: '/data/web 20,000 14,900 28.6 MiB 6.82M 80.0 % 4.40' })
+      .waitFor();
+    await panel(page, 'Lengths').getByRole('row', { name: '64 B to 128 B 900' }).waitFor();
+    await panel(page, 'Tokens').getByRole('row', { name: 'train 16,930 8,100,000 4.20' }).waitFor();
+    const provenance = panel(page, 'Provenance');
+    await provenance.getByText('rules: gopher,c4').waitFor();
+    await provenance.getByText('(4.0 × mean)').first().waitFor();
+  });
+
+  it('shows dropped documents with their reason', async () => {
+    const page = await visit('/jobs/42/data');
+    const dropped = panel(page, 'Dropped documents');
+    expect(await dropped.getByText('Click me!').isVisible()).toBe(false);
+    await dropped.getByText('filter: words').focus();
+    await page.keyboard.press('Enter');
+    await dropped.getByText('Click me!').waitFor();
+    await dropped.getByText('{"rule":"words","value":2}').waitFor();
+    await dropped.getByText('filter: symbols').click();
+    await dropped.getByText('… 4.9 KiB in all').waitFor();
+  });
+
+  it('shows the difference of duplicates', async () => {
+    const page = await visit('/jobs/42/data');
+    const duplicates = panel(page, 'Duplicates');
+    await duplicates.getByText('the largest of 310 clusters').waitFor();
+    await duplicates.getByText('7 documents like').click();
+    await duplicates.getByText('similarity 0.83', { exact: true }).waitFor();
+    const words = (tag: string) => duplicates.locator(`pre ${tag}`).allTextContents();
+    expect((await words('del')).map((text) => text.trim())).toEqual(['night', 'old']);
+    expect((await words('ins')).map((text) => text.trim())).toEqual(['morning', 'new']);
+  });
+
+  it('shows a text as several tokenizers divide it', async () => {
+    const page = await visit('/jobs/42/data');
+    const tokenizers = panel(page, 'Tokenizers');
+    await tokenizers.getByText('train_tokenizer/tokenizer.json').waitFor();
+    const pieces = tokenizers.locator('pre').first().locator('span');
+    expect(await pieces.allTextContents()).toEqual(['Günther', '’s 2 trains 😀']);
+    expect(await pieces.nth(1).getAttribute('title')).toBe('8, 9');
+    await tokenizers.getByRole('radio', { name: 'kept:8910' }).check({ force: true });
+    await tokenizers.getByText('the beginning of document kept:8910').waitFor();
+  });
+
+  it('grows with each step', async () => {
+    server.dataSteps = 0;
+    const page = await visit('/jobs/42/data');
+    await page.getByText('No report of the data set yet').waitFor();
+    await open?.context.close();
+    server.dataSteps = 1;
+    const later = await visit('/jobs/42/data');
+    await panel(later, 'Funnel')
+      .getByRole('row', { name: /^filter 19,200/ })
+      .waitFor();
+    expect(await panel(later, 'Duplicates').count()).toBe(0);
+    expect(await panel(later, 'Tokens').count()).toBe(0);
+  });
+
+  it('is not there for a training job', async () => {
+    setKind('train');
+    const page = await visit('/jobs/42/data');
+    await page.getByText('No report of the data set yet').waitFor();
+  });
+
+  it.each(
+    (['light', 'dark'] as const).flatMap((theme) =>
+      [SCREEN, PHONE].map((viewport) => [theme, viewport] as const),
+    ),
+  )('breaks no rule of axe: %s, %o', async (theme, viewport) => {
+    const page = await visit('/jobs/42/data', theme, viewport);
+    await panel(page, 'Provenance').waitFor();
+    for (const summary of await page.locator('summary').all()) await summary.click();
+    expect(await violationsOf(page)).toEqual([]);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect(wide).toBeLessThanOrEqual(0);
+    if (folder) {
+      mkdirSync(folder, { recursive: true });
+      const name = `data-${theme}-${viewport.width}.png`;
+      await page.screenshot({ path: join(folder, name), fullPage: true });
+    }
+  });
+});
