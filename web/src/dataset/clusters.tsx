@@ -13,11 +13,13 @@ const WORD = {
 
 function Difference({ kept, member }: { kept: Excerpt; member: Member }) {
   const parts = useMemo(() => textDifference(kept.text, member.text), [kept.text, member.text]);
+  const isEqual = parts.every(({ kind }) => kind === 'same');
   return (
     <figure>
       <figcaption>
         <code>{member.place}</code>
         <span class="faint">similarity {member.similarity.toFixed(2)}</span>
+        {isEqual && <span class="faint">no difference in the part shown</span>}
       </figcaption>
       <pre class="excerpt" tabIndex={0}>
         {parts.map(({ kind, text }, index) => {

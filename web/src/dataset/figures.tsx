@@ -65,7 +65,7 @@ export function Funnel({ report }: { report: Report }) {
   if (rows.length === 0) return null;
   return (
     <Panel title="Funnel" note="documents after each step, and why they were dropped">
-      <Figures label="Funnel" head={['Step', 'Documents', 'Of input', 'Text']}>
+      <Figures label="Funnel" head={['Step', 'Documents', 'Share of input', 'Text']}>
         {rows.map(({ key, name, kind, documents, bytes: text, share }) => (
           <tr key={key} class={`row-${kind}`}>
             <th scope="row">

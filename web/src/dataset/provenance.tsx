@@ -1,4 +1,4 @@
-// Where a data set comes from: the plan, settings and time of each step.
+// The origin of a data set: the plan, settings and time of each step.
 import { bytes, count } from '../format/numbers';
 import { duration, preciseSeconds } from '../format/time';
 import { Figures, Panel } from './figures';
