@@ -62,7 +62,7 @@ TEST_F(SourceTracerTest, FilesOfADirectoryAreOneSource) {
   EXPECT_THAT(SourcesOfRun("kept"), ElementsAre(Pair("code", 20), Pair("web", 15)));
 }
 
-// Of each 5 lines, the first one is dropped.
+// The first of every 5 lines is dropped.
 TEST_F(SourceTracerTest, FollowsKeptAndDroppedDocuments) {
   RunStageOn({"code", "web"}, "kept");
   RunStageOn({"kept"}, "again");
