@@ -114,7 +114,7 @@ TEST_F(DataJobsTest, TheOthersCompleteTheDataOfALostNodeAndTrainingFollows) {
   EXPECT_EQ(job.attempts_size(), 1) << "the others continue";
   EXPECT_EQ(Contents(), expected_);
   const v1::Job trained = cluster_.WaitForEnd(training);
-  EXPECT_EQ(trained.state(), v1::JOB_STATE_SUCCEEDED) << trained.DebugString();
+  ASSERT_EQ(trained.state(), v1::JOB_STATE_SUCCEEDED) << trained.DebugString();
   EXPECT_EQ(cluster_.Series(training, "loss").rbegin()->first, 20);
 }
 
