@@ -6,6 +6,7 @@
 #include <string>
 
 #include "data/unicode/char_class_tables.h"
+#include "data/unicode/other_class_tables.h"
 
 namespace trainyard::data {
 
@@ -16,6 +17,22 @@ enum class CharClass : uint8_t { kLetter, kNumber, kSpace, kOther };
 inline CharClass ClassOf(char32_t code_point) {
   if (code_point >= kCharClassLimit) return CharClass::kOther;
   return static_cast<CharClass>(TwoLevelValue(kCharClassBlocks, kCharClassWords, code_point));
+}
+
+// Parts of CharClass::kOther that DeepSeek-V3's rule distinguishes: general categories M, and P and
+// S. The rest are controls, format characters and unassigned code points (C).
+enum class OtherClass : uint8_t { kControl, kMark, kSymbol };
+
+// `code_point` must be of CharClass::kOther.
+inline OtherClass OtherClassOf(char32_t code_point) {
+  if (code_point >= kOtherClassLimit) return OtherClass::kControl;
+  return static_cast<OtherClass>(TwoLevelValue(kOtherClassBlocks, kOtherClassWords, code_point));
+}
+
+// True for the blocks of Hiragana and Katakana, and for the Han ideographs of Unicode 1.1.
+inline bool IsKanaOrHan(char32_t code_point) {
+  return (code_point >= 0x3040 && code_point <= 0x30FF) ||
+         (code_point >= 0x4E00 && code_point <= 0x9FA5);
 }
 
 struct DecodedChar {

