@@ -1,65 +1,12 @@
 #include "data/split/scalar_split.h"
 
-#include "data/unicode/code_point.h"
+#include "data/split/deepseek_scalar.h"
+#include "data/split/scalar_runs.h"
 
 namespace trainyard::data {
 namespace {
 
 constexpr std::string_view kLongS = "\xC5\xBF";
-
-struct Char {
-  CharClass char_class;
-  size_t end;
-};
-
-Char CharAt(std::string_view text, size_t at) {
-  const DecodedChar decoded = DecodeUtf8(text.data() + at);
-  return {ClassOf(decoded.code_point), at + decoded.length};
-}
-
-bool IsLineEnd(char byte) { return byte == '\n' || byte == '\r'; }
-
-// End of the run of characters of one class at `at`, at most `count` characters long.
-size_t EndOfRun(std::string_view text, size_t at, CharClass char_class,
-                size_t count = std::string_view::npos) {
-  for (; at < text.size() && count > 0; --count) {
-    const Char next = CharAt(text, at);
-    if (next.char_class != char_class) break;
-    at = next.end;
-  }
-  return at;
-}
-
-size_t EndOfLineEnds(std::string_view text, size_t at) {
-  while (at < text.size() && IsLineEnd(text[at])) ++at;
-  return at;
-}
-
-// End of the piece of white space at `begin`: the last character of a run belongs to the next
-// piece, unless it is the only one or ends the text.
-size_t EndOfSpaces(std::string_view text, size_t begin) {
-  size_t last = begin;
-  size_t end = begin;
-  while (end < text.size()) {
-    const Char next = CharAt(text, end);
-    if (next.char_class != CharClass::kSpace) return last == begin ? end : last;
-    last = end;
-    end = next.end;
-  }
-  return end;
-}
-
-// End of the last CR or LF in the white space at `begin`; `begin` without one.
-size_t EndOfLastLineEnd(std::string_view text, size_t begin) {
-  size_t found = begin;
-  for (size_t at = begin; at < text.size();) {
-    const Char next = CharAt(text, at);
-    if (next.char_class != CharClass::kSpace) break;
-    if (IsLineEnd(text[at])) found = next.end;
-    at = next.end;
-  }
-  return found;
-}
 
 size_t Gpt2PieceEnd(std::string_view text, size_t begin) {
   if (text[begin] == '\'') {
@@ -88,7 +35,7 @@ size_t Llama3PieceEnd(SplitRule rule, std::string_view text, size_t begin) {
     const size_t length = ContractionLength(rule, text, begin);
     if (length > 0) return begin + length;
   }
-  const Char first = CharAt(text, begin);
+  const ScalarChar first = CharAt(text, begin);
   if (first.char_class == CharClass::kNumber) {
     return EndOfRun(text, begin, CharClass::kNumber, rule == SplitRule::kQwen3 ? 1 : 3);
   }
@@ -120,7 +67,9 @@ size_t ContractionLength(SplitRule rule, std::string_view text, size_t at) {
 }
 
 size_t ScalarPieceEnd(SplitRule rule, std::string_view text, size_t begin) {
-  return rule == SplitRule::kGpt2 ? Gpt2PieceEnd(text, begin) : Llama3PieceEnd(rule, text, begin);
+  if (rule == SplitRule::kGpt2) return Gpt2PieceEnd(text, begin);
+  if (rule == SplitRule::kDeepseek3) return DeepseekPieceEnd(text, begin);
+  return Llama3PieceEnd(rule, text, begin);
 }
 
 }  // namespace trainyard::data

@@ -22,7 +22,18 @@ namespace trainyard::data {
 //   5. white space up to its last CR or LF
 //   6, 7. as 5 and 6 of kGpt2
 // kQwen3: as kLlama3, but each number is a piece of its own.
-enum class SplitRule { kGpt2, kLlama3, kQwen3 };
+// kDeepseek3 first divides the text into segments: one to three numbers; characters of
+// IsKanaOrHan; all others. Each segment is then divided as if it were the whole text. A word is a
+// run of letters and marks, and symbols and controls are those of OtherClass:
+//   1. an ASCII symbol, ASCII letters
+//   2. optionally one white space other than CR and LF, or one control; then a word
+//   3. optional U+0020, symbols, then any CR and LF
+//   4. white space up to its last CR or LF
+//   5, 6. as in kGpt2
+//   7. controls; the last one of a run is excluded if a word follows
+//
+// Fingerprints of tokenizers contain the numbers of the rules, so that they must never change.
+enum class SplitRule { kGpt2, kLlama3, kQwen3, kDeepseek3 };
 
 }  // namespace trainyard::data
 

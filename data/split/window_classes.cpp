@@ -47,6 +47,22 @@ uint64_t ClassifyAscii(const char* window, WindowClasses* classes) {
   return non_ascii;
 }
 
+struct AsciiMasks {
+  uint64_t non_ascii = 0;
+  uint64_t control = 0;  // below U+0020, and U+007F
+};
+
+AsciiMasks FindControls(const char* window) {
+  AsciiMasks masks;
+  for (size_t i = 0; i < kWindowBytes; i += kVectorBytes) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(window + i));
+    const __m128i last = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7F));
+    masks.control |= BitsOf(_mm_or_si128(InRange(bytes, 0, 0x1F), last), i);
+    masks.non_ascii |= BitsOf(bytes, i);
+  }
+  return masks;
+}
+
 #else
 
 uint64_t ClassifyAscii(const char* window, WindowClasses* classes) {
@@ -69,7 +85,31 @@ uint64_t ClassifyAscii(const char* window, WindowClasses* classes) {
   return non_ascii;
 }
 
+struct AsciiMasks {
+  uint64_t non_ascii = 0;
+  uint64_t control = 0;  // below U+0020, and U+007F
+};
+
+AsciiMasks FindControls(const char* window) {
+  AsciiMasks masks;
+  for (size_t i = 0; i < kWindowBytes; ++i) {
+    const auto byte = static_cast<uint8_t>(window[i]);
+    if (byte < 0x20 || byte == 0x7F) masks.control |= uint64_t{1} << i;
+    if (byte >= 0x80) masks.non_ascii |= uint64_t{1} << i;
+  }
+  return masks;
+}
+
 #endif
+
+// Returns the window at `begin`. Copies its bytes to `padded` if the text ends in it.
+const char* WindowAt(std::string_view text, size_t begin, char* padded) {
+  const size_t size = text.size() - begin;
+  if (size >= kWindowBytes) return text.data() + begin;
+  std::memset(padded, 0, kWindowBytes);
+  std::memcpy(padded, text.data() + begin, size);
+  return padded;
+}
 
 // Adds the characters whose bytes are in `non_ascii`. Reduces `size` to stop before a character.
 void ClassifyNonAscii(const char* window, uint64_t non_ascii, bool ascii_numbers,
@@ -99,14 +139,8 @@ void ClassifyNonAscii(const char* window, uint64_t non_ascii, bool ascii_numbers
 WindowClasses ClassifyWindow(std::string_view text, size_t begin, bool ascii_numbers) {
   WindowClasses classes;
   classes.size = std::min(kWindowBytes, text.size() - begin);
-  const char* window = text.data() + begin;
   char padded[kWindowBytes];
-  if (classes.size < kWindowBytes) {
-    std::memset(padded, 0, sizeof(padded));
-    std::memcpy(padded, window, classes.size);
-    window = padded;
-  }
-  const uint64_t non_ascii = ClassifyAscii(window, &classes);
+  const uint64_t non_ascii = ClassifyAscii(WindowAt(text, begin, padded), &classes);
   // Decodes from `text`, because the last character may end after the window.
   if (non_ascii != 0) {
     ClassifyNonAscii(text.data() + begin, non_ascii, ascii_numbers, &classes);
@@ -120,6 +154,29 @@ WindowClasses ClassifyWindow(std::string_view text, size_t begin, bool ascii_num
   classes.apostrophe &= known;
   classes.other = known & ~(classes.letter | classes.number | classes.space);
   return classes;
+}
+
+OtherClasses ClassifyOthers(std::string_view text, size_t begin, const WindowClasses& classes) {
+  char padded[kWindowBytes];
+  const AsciiMasks ascii = FindControls(WindowAt(text, begin, padded));
+  const uint64_t non_ascii = ascii.non_ascii & LowBits(classes.size);
+  uint64_t masks[3] = {};  // by OtherClass
+  OtherClasses others;
+  for (uint64_t rest = non_ascii & ~classes.continuation; rest != 0; rest &= rest - 1) {
+    const size_t at = std::countr_zero(rest);
+    const DecodedChar decoded = DecodeUtf8(text.data() + begin + at);
+    const uint64_t bytes = LowBits(decoded.length) << at;
+    if (IsKanaOrHan(decoded.code_point)) others.kana_or_han |= bytes;
+    if ((classes.other & bytes) == 0) continue;
+    masks[static_cast<size_t>(OtherClassOf(decoded.code_point))] |= bytes;
+  }
+  others.mark = masks[static_cast<size_t>(OtherClass::kMark)];
+  others.control =
+      masks[static_cast<size_t>(OtherClass::kControl)] | (ascii.control & classes.other);
+  others.symbol = classes.other & ~(others.mark | others.control);
+  others.ascii_letter = classes.letter & ~non_ascii;
+  others.ascii_symbol = others.symbol & ~non_ascii;
+  return others;
 }
 
 }  // namespace trainyard::data

@@ -29,9 +29,22 @@ struct WindowClasses {
   uint64_t continuation = 0;  // bytes of a character after its first one
 };
 
+// The parts of WindowClasses::other, and other masks that only SplitRule::kDeepseek3 needs.
+struct OtherClasses {
+  uint64_t mark = 0;
+  uint64_t symbol = 0;
+  uint64_t control = 0;
+  uint64_t kana_or_han = 0;  // IsKanaOrHan
+  uint64_t ascii_letter = 0;
+  uint64_t ascii_symbol = 0;
+};
+
 // Classifies the characters of `text` from `begin` on. With `ascii_numbers`, stops before the first
 // number that is not ASCII, so that each number has one byte. The text must be valid UTF-8.
 WindowClasses ClassifyWindow(std::string_view text, size_t begin, bool ascii_numbers);
+
+// `classes` is the result of ClassifyWindow for the same text.
+OtherClasses ClassifyOthers(std::string_view text, size_t begin, const WindowClasses& classes);
 
 }  // namespace trainyard::data
 

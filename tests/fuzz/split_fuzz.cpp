@@ -33,7 +33,8 @@ void CheckPieces(SplitRule rule, std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text =
       trainyard::ReplaceInvalidUtf8({reinterpret_cast<const char*>(data), size});
-  for (const SplitRule rule : {SplitRule::kGpt2, SplitRule::kLlama3, SplitRule::kQwen3}) {
+  for (const SplitRule rule :
+       {SplitRule::kGpt2, SplitRule::kLlama3, SplitRule::kQwen3, SplitRule::kDeepseek3}) {
     CheckPieces(rule, text);
   }
   const std::string normalized = ToNfc(text);

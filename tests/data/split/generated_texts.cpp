@@ -22,7 +22,7 @@ class Random {
   uint64_t state_;
 };
 
-constexpr std::array<std::string_view, 72> kAtoms = {
+constexpr std::array<std::string_view, 80> kAtoms = {
     // Letters of one to four bytes; the parts of contractions in both cases; long s.
     "a", "Z", "word", "The", "s", "t", "re", "ve", "m", "ll", "d", "S", "RE", "lL", "\u00E9",
     "\u0436", "\u4E2D\u6587", "\u304B", "\u017F", "\u212A", "\u00AA", "\U00010348", "\u0E01",
@@ -35,7 +35,11 @@ constexpr std::array<std::string_view, 72> kAtoms = {
     "\u2003", "\u3000", "\u2028", "\u180E", "\uFEFF", "\u200B", "\x1F",
     // Others: marks, punctuation, symbols, a control character.
     "\u0301", "\u094D", "(", ")", ".", "...", "-", "_", "\u20AC", "\U0001F600", "\u3002", "~",
-    "\x01"};
+    "\x01", "\x7F",
+    // Characters of kana and Han blocks: symbols, a mark, an unassigned one, and the first one
+    // after
+    // the range of DeepSeek-V3.
+    "\u30FB", "\u30FC", "\u309B", "\u3099", "\u3040", "\u9FA5", "\u9FA6"};
 
 }  // namespace
 

@@ -10,7 +10,8 @@
 
 namespace trainyard::data {
 
-inline constexpr SplitRule kAllRules[] = {SplitRule::kGpt2, SplitRule::kLlama3, SplitRule::kQwen3};
+inline constexpr SplitRule kAllRules[] = {SplitRule::kGpt2, SplitRule::kLlama3, SplitRule::kQwen3,
+                                          SplitRule::kDeepseek3};
 
 inline std::vector<uint32_t> PieceEnds(SplitRule rule, std::string_view text,
                                        size_t capacity = 128) {
