@@ -47,7 +47,7 @@ struct CharacterSplitting {
 };
 
 struct BpeDefinition {
-  // "gpt2", "llama2", "llama3", "qwen3", "cl100k", or "bpe" for any other vocabulary.
+  // "gpt2", "llama2", "llama3", "qwen3", "cl100k", "deepseek3", or "bpe" for any other vocabulary.
   std::string family;
   std::variant<ByteBpe, CharacterBpe> bpe;
   ByteSplitting byte_splitting;            // if bpe is a ByteBpe

@@ -9,11 +9,16 @@
 namespace trainyard::data {
 namespace {
 
+// DeepSeek's tokens contain U+FF5C (fullwidth vertical line) and U+2581.
+constexpr char kDeepseekBegin[] = "<\uFF5Cbegin\u2581of\u2581sentence\uFF5C>";
+constexpr char kDeepseekEnd[] = "<\uFF5Cend\u2581of\u2581sentence\uFF5C>";
+constexpr char kDeepseekPad[] = "<\uFF5C\u2581pad\u2581\uFF5C>";
+
 // Names of end tokens in the vocabularies of other families, the most common first.
 constexpr const char* kEndTokens[] = {"<|endoftext|>",   "</s>",  "[EOS]",
-                                      "<|end_of_text|>", "<eos>", "<|end▁of▁sentence|>"};
+                                      "<|end_of_text|>", "<eos>", kDeepseekEnd};
 constexpr const char* kBeginTokens[] = {"<s>", "[BOS]", "<|begin_of_text|>", "<bos>",
-                                        "<|begin▁of▁sentence|>"};
+                                        kDeepseekBegin};
 
 std::vector<AddedToken> Numbered(uint32_t first_id, const std::vector<std::string>& texts) {
   std::vector<AddedToken> tokens;
@@ -115,6 +120,15 @@ const std::vector<Family>& Families() {
        "<|endoftext|>",
        "",
        false},
+      {"deepseek3",
+       "DeepSeek-V3",
+       127997,
+       true,
+       {SplitRule::kDeepseek3, false, false},
+       false,
+       kDeepseekEnd,
+       kDeepseekBegin,
+       true},
       {"llama2", "LLaMA-2", 32000, false, {}, false, "</s>", "<s>", true},
   };
   return families;
@@ -126,11 +140,21 @@ const Family* FindFamily(std::string_view name) {
   return found == Families().end() ? nullptr : &*found;
 }
 
-const Family* FindFamilyByTokens(uint32_t base_tokens) {
+const Family* FindFamilyByTokens(const Vocabulary& vocabulary) {
+  const Family* found = nullptr;
+  uint32_t most_special = 0;
   for (const Family& family : Families()) {
-    if (family.has_bytes && family.base_tokens == base_tokens) return &family;
+    if (!family.has_bytes) continue;
+    uint32_t special = 0;
+    for (const AddedToken& token : SpecialTokensOf(family)) {
+      if (vocabulary.Find(token.text) != kNoToken) ++special;
+    }
+    if (vocabulary.count() != family.base_tokens + special) continue;
+    if (found != nullptr && special <= most_special) continue;
+    found = &family;
+    most_special = special;
   }
-  return nullptr;
+  return found;
 }
 
 std::string ByteFamilyNames() {
@@ -153,6 +177,7 @@ std::vector<AddedToken> SpecialTokensOf(const Family& family) {
     tokens.push_back({.id = 100276, .text = "<|endofprompt|>"});
     return tokens;
   }
+  if (name == "deepseek3") return Numbered(0, {kDeepseekBegin, kDeepseekEnd, kDeepseekPad});
   return Numbered(family.base_tokens, {"<|endoftext|>"});
 }
 

@@ -30,8 +30,9 @@ const std::vector<Family>& Families();
 // Returns null if there is no such family.
 const Family* FindFamily(std::string_view name);
 
-// Returns the byte-level family with this number of tokens without special tokens, or null.
-const Family* FindFamilyByTokens(uint32_t base_tokens);
+// Returns the byte-level family with this number of tokens, or null. The vocabulary may contain
+// special tokens of the family. If several families fit, returns the one with most of them.
+const Family* FindFamilyByTokens(const Vocabulary& vocabulary);
 
 // "gpt2, llama3, ...": the byte-level families.
 std::string ByteFamilyNames();

@@ -18,12 +18,12 @@
 namespace trainyard::data {
 namespace {
 
-absl::StatusOr<const Family*> FamilyOf(const Family* named, uint32_t tokens,
+absl::StatusOr<const Family*> FamilyOf(const Family* named, const Vocabulary& vocabulary,
                                        const std::string& path) {
-  if (named == nullptr) named = FindFamilyByTokens(tokens);
+  if (named == nullptr) named = FindFamilyByTokens(vocabulary);
   if (named == nullptr) {
     return absl::InvalidArgumentError(
-        absl::StrCat(path, ": has ", tokens,
+        absl::StrCat(path, ": has ", vocabulary.count(),
                      " tokens, which is the number of no known family; name the family (",
                      ByteFamilyNames(), ") or use the model's tokenizer.json"));
   }
@@ -100,7 +100,7 @@ absl::StatusOr<BpeDefinition> ParseTiktoken(const std::string& text, const std::
                                             const Family* family, const DocumentTokens& tokens) {
   ByteBpe bpe;
   TRAINYARD_RETURN_IF_ERROR(AddTiktokenLines(text, path, &bpe.vocabulary));
-  TRAINYARD_ASSIGN_OR_RETURN(family, FamilyOf(family, bpe.vocabulary.count(), path));
+  TRAINYARD_ASSIGN_OR_RETURN(family, FamilyOf(family, bpe.vocabulary, path));
   TRAINYARD_RETURN_IF_ERROR(CheckAllBytesEncoded(bpe, path));
   for (uint32_t id = 0; id < bpe.vocabulary.id_limit(); ++id) {
     TRAINYARD_RETURN_IF_ERROR(AddSplits(bpe.vocabulary.BytesOf(id), id, path, &bpe));
@@ -133,9 +133,7 @@ absl::StatusOr<BpeDefinition> ParseVocabAndMerges(const VocabAndMerges& files, c
   TRAINYARD_RETURN_IF_ERROR(AddAlphabetTokens(texts, files.vocab_path, &bpe));
   TRAINYARD_RETURN_IF_ERROR(CheckAllBytesEncoded(bpe, files.vocab_path));
   TRAINYARD_RETURN_IF_ERROR(AddMergeLines(files.merges, files.merges_path, &bpe));
-  // Some files contain the special tokens, which follow all others.
-  if (family == nullptr) family = FindFamilyByTokens(bpe.vocabulary.count() - 1);
-  TRAINYARD_ASSIGN_OR_RETURN(family, FamilyOf(family, bpe.vocabulary.count(), files.vocab_path));
+  TRAINYARD_ASSIGN_OR_RETURN(family, FamilyOf(family, bpe.vocabulary, files.vocab_path));
   bpe.ignore_merges = family->ignore_merges;
   BpeDefinition definition;
   definition.byte_splitting = family->splitting;

@@ -1,5 +1,6 @@
 #include "data/tokenizer/text_rules.h"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -14,22 +15,34 @@ namespace {
 
 using nlohmann::json;
 
-struct KnownPattern {
-  std::string_view pattern;
+struct KnownSplits {
+  std::vector<std::string_view> patterns;  // of consecutive splits
   SplitRule rule;
 };
 
 // The texts by which the files of these models write their rules.
-constexpr KnownPattern kPatterns[] = {
-    {R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)",
-     SplitRule::kGpt2},
-    {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+)"
-     R"([\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
-     SplitRule::kLlama3},
-    {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+)"
-     R"([\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
-     SplitRule::kQwen3},
-};
+const std::vector<KnownSplits>& AllKnownSplits() {
+  static const std::vector<KnownSplits> all = {
+      {{R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)"},
+       SplitRule::kGpt2},
+      {{R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+)"
+        R"([\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"},
+       SplitRule::kLlama3},
+      {{R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+)"
+        R"([\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"},
+       SplitRule::kQwen3},
+      {{R"(\p{N}{1,3})", "[\u4E00-\u9FA5\u3040-\u309F\u30A0-\u30FF]+",
+        R"([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^)"
+        "\r\n"
+        R"(\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[)"
+        "\r\n"
+        R"(]*|\s*[)"
+        "\r\n"
+        R"(]+|\s+(?!\S)|\s+)"},
+       SplitRule::kDeepseek3},
+  };
+  return all;
+}
 
 absl::Status UnsupportedRule(const std::string& path, const char* part, const json& rule) {
   // Long rules, such as tables of characters, are cut.
@@ -37,8 +50,8 @@ absl::Status UnsupportedRule(const std::string& path, const char* part, const js
   if (text.size() > 300) text = text.substr(0, 300) + "...";
   return absl::UnimplementedError(absl::StrCat(
       path, ": ", part, " ", text,
-      " is not supported; supported are the rules of GPT-2, LLaMA-2, LLaMA-3, Qwen2 and Qwen3. "
-      "Tokenize with the model's own tools, or use another tokenizer"));
+      " is not supported; supported are the rules of GPT-2, LLaMA-2, LLaMA-3, Qwen2, Qwen3 and "
+      "DeepSeek-V3. Tokenize with the model's own tools, or use another tokenizer"));
 }
 
 // Returns the elements of a rule of type Sequence, the rule itself for other types, and nothing for
@@ -77,11 +90,23 @@ absl::StatusOr<Normalizer> ParseNormalizer(const json& tokenizer, const std::str
   return normalizer;
 }
 
-std::optional<SplitRule> RuleOf(const json& split) {
-  const std::string pattern = TextField(FieldOf(split, "pattern"), "Regex");
-  if (TextField(split, "behavior") != "Isolated" || BoolField(split, "invert", false)) return {};
-  for (const KnownPattern& known : kPatterns) {
-    if (known.pattern == pattern) return known.rule;
+// Returns the pattern of a split, or "" for one that is never supported.
+std::string PatternOf(const json& split) {
+  const bool isolates = TextField(split, "type") == "Split" &&
+                        TextField(split, "behavior") == "Isolated" &&
+                        !BoolField(split, "invert", false);
+  return isolates ? TextField(FieldOf(split, "pattern"), "Regex") : "";
+}
+
+// Returns the rule of consecutive splits.
+std::optional<SplitRule> RuleOf(const std::vector<json>& splits) {
+  std::vector<std::string> patterns;
+  for (const json& split : splits) patterns.push_back(PatternOf(split));
+  for (const KnownSplits& known : AllKnownSplits()) {
+    if (std::equal(patterns.begin(), patterns.end(), known.patterns.begin(),
+                   known.patterns.end())) {
+      return known.rule;
+    }
   }
   return {};
 }
@@ -94,10 +119,10 @@ std::optional<ByteSplitting> ParseByteLevel(const std::vector<json>& elements) {
   splitting.prefix_space = BoolField(elements.back(), "add_prefix_space", true);
   const bool uses_regex = BoolField(elements.back(), "use_regex", true);
   if (uses_regex && elements.size() == 1) return splitting;
-  if (uses_regex || elements.size() != 2 || TextField(elements[0], "type") != "Split") return {};
-  const std::optional<SplitRule> rule = RuleOf(elements[0]);
+  const std::optional<SplitRule> rule =
+      RuleOf(std::vector<json>(elements.begin(), elements.end() - 1));
   // With a split before it, the prefix would be added to each piece.
-  if (!rule || splitting.prefix_space) return {};
+  if (uses_regex || !rule || splitting.prefix_space) return {};
   splitting.rule = *rule;
   return splitting;
 }

@@ -211,7 +211,6 @@ const Family* Recognize(const BpeDefinition& definition) {
                              family.splitting.rule == definition.byte_splitting.rule &&
                              family.splitting.nfc == definition.byte_splitting.nfc;
     if (!equal_rules) continue;
-    // The first special token follows the base tokens, with one unused id in cl100k.
     for (const AddedToken& token : SpecialTokensOf(family)) {
       if (token.text == family.end_of_document && HasToken(definition, token.text, token.id)) {
         return &family;

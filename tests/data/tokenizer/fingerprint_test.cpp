@@ -39,6 +39,8 @@ TEST(FingerprintTest, EveryRuleChangesIt) {
   json = ThreeMerges();
   json["pre_tokenizer"] = SplitRuleJson(kLlama3Pattern);
   expect_new(json);
+  json["pre_tokenizer"] = DeepseekSplitsJson();
+  expect_new(json);
   json["pre_tokenizer"] = SplitRuleJson(kQwen3Pattern);
   expect_new(json);
   json["normalizer"] = {{"type", "NFC"}};

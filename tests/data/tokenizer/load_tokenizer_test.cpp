@@ -131,7 +131,7 @@ TEST(LoadTokenizerTest, ReadsTiktokenWithANamedFamily) {
   const std::string path = directory.Write("small.tiktoken", TiktokenText({"bc", "ab", "abc"}));
   EXPECT_THAT(ErrorOf(path), HasSubstr("has 259 tokens, which is the number of no known family"));
   EXPECT_THAT(ErrorOf(directory.path()),
-              HasSubstr("name the family (gpt2, llama3, qwen3, cl100k)"));
+              HasSubstr("name the family (gpt2, llama3, qwen3, cl100k, deepseek3)"));
   LoadOptions options;
   options.family = "gpt2";
   const auto tokenizer = LoadTokenizer(directory.path(), options);
@@ -174,6 +174,39 @@ TEST(LoadTokenizerTest, SpecialTokensOfLlama3HaveTheirIds) {
                      "<|reserved_special_token_3|><|start_header_id|><|eot_id|>"
                      "<|reserved_special_token_250|>"),
               ElementsAre(128005, 128006, 128009, 128255));
+}
+
+// 127,997 tokens besides the special ones, which have the ids 0 to 2 as in DeepSeek-V3's
+// vocabulary.
+nlohmann::json DeepseekVocab() {
+  const nlohmann::json bytes = ByteLevelJson({})["model"]["vocab"];
+  nlohmann::json vocab = {{"<\uFF5Cbegin\u2581of\u2581sentence\uFF5C>", 0},
+                          {"<\uFF5Cend\u2581of\u2581sentence\uFF5C>", 1},
+                          {"<\uFF5C\u2581pad\u2581\uFF5C>", 2}};
+  int id = 3;
+  for (const auto& [text, ignored] : bytes.items()) vocab[text] = id++;
+  while (id < 128000) {
+    vocab["token" + std::to_string(id)] = id;
+    ++id;
+  }
+  return vocab;
+}
+
+// LLaMA-3 has as many tokens without special ones.
+TEST(LoadTokenizerTest, RecognizesDeepseekByItsSpecialTokens) {
+  const TokenizerDirectory directory;
+  directory.Write("merges.txt", "t o\n");
+  nlohmann::json vocab = DeepseekVocab();
+  vocab.erase("token500");
+  vocab["to"] = 500;
+  const auto tokenizer = LoadTokenizer(directory.Write("vocab.json", vocab.dump()), {});
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status();
+  EXPECT_EQ((*tokenizer)->name(), "deepseek3");
+  EXPECT_EQ((*tokenizer)->begin_of_document(), 0u);
+  EXPECT_EQ((*tokenizer)->end_of_document(), 1u);
+  EXPECT_TRUE((*tokenizer)->begins_documents());
+  EXPECT_EQ((*tokenizer)->vocab_size(), 128000);
+  EXPECT_THAT(Encode(**tokenizer, "to"), ElementsAre(500));
 }
 
 TEST(LoadTokenizerTest, RejectsDamagedTiktoken) {
@@ -266,6 +299,58 @@ TEST(TokenizerJsonTest, RejectsDamagedFiles) {
                 json["added_tokens"] = {{{"id", 1}}};
               }),
               HasSubstr("an entry of added_tokens has no content"));
+}
+
+// The end token of DeepSeek-V3 has the id 1, and its documents begin with the begin token.
+TEST(TokenizerJsonTest, RecognizesDeepseekByItsSplitsAndTokens) {
+  nlohmann::json json = ByteLevelJson({{" ", " "}, {"(", "a"}});
+  json["model"]["vocab"] = DeepseekVocab();
+  json["model"]["merges"] = nlohmann::json::array();
+  json["pre_tokenizer"] = DeepseekSplitsJson();
+  nlohmann::json& added = json["added_tokens"];
+  added[0]["content"] = "<\uFF5Cend\u2581of\u2581sentence\uFF5C>";
+  added[0]["id"] = 1;
+  added.push_back(added[0]);
+  added[1]["content"] = "<\uFF5Cbegin\u2581of\u2581sentence\uFF5C>";
+  added[1]["id"] = 0;
+  const auto tokenizer = LoadJson(json);
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status();
+  EXPECT_EQ((*tokenizer)->name(), "deepseek3");
+  EXPECT_EQ((*tokenizer)->begin_of_document(), 0u);
+  EXPECT_EQ((*tokenizer)->end_of_document(), 1u);
+  EXPECT_TRUE((*tokenizer)->begins_documents());
+  // Other splits make it another vocabulary with the same end token.
+  json["pre_tokenizer"] = SplitRuleJson(kLlama3Pattern);
+  const auto other = LoadJson(json);
+  ASSERT_TRUE(other.ok()) << other.status();
+  EXPECT_EQ((*other)->name(), "bpe");
+  EXPECT_EQ((*other)->end_of_document(), 1u);
+}
+
+TEST(TokenizerJsonTest, AcceptsOnlyKnownSequencesOfSplits) {
+  nlohmann::json json = ByteLevelJson({{" ", " "}, {"(", "a"}});
+  json["pre_tokenizer"] = DeepseekSplitsJson();
+  const auto tokenizer = LoadJson(json);
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status();
+  // White space before a number is one piece, and "(a" is one.
+  EXPECT_THAT(Encode(**tokenizer, "(a  1"), ElementsAre(257, 256, '1'));
+  const auto expect_error = [&json](const nlohmann::json& splits) {
+    json["pre_tokenizer"] = splits;
+    EXPECT_THAT(std::string(LoadJson(json).status().message()),
+                AllOf(HasSubstr("pre-tokenizer"), HasSubstr("DeepSeek-V3")));
+  };
+  const auto& patterns = kDeepseekPatterns;
+  expect_error(SplitRuleJson({patterns[0], patterns[1]}));
+  expect_error(SplitRuleJson({patterns[1], patterns[0], patterns[2]}));
+  expect_error(SplitRuleJson({patterns[0], patterns[1], patterns[2], patterns[2]}));
+  expect_error(SplitRuleJson({kLlama3Pattern, kLlama3Pattern}));
+  expect_error(SplitRuleJson(std::vector<std::string>()));
+  nlohmann::json removed = DeepseekSplitsJson();
+  removed["pretokenizers"][1]["behavior"] = "Removed";
+  expect_error(removed);
+  nlohmann::json prefixed = DeepseekSplitsJson();
+  prefixed["pretokenizers"][3]["add_prefix_space"] = true;
+  expect_error(prefixed);
 }
 
 // A setting that changes ids must not be ignored.

@@ -40,7 +40,9 @@ constexpr const char* kFragments[] = {"\n",
                                       "<s>",
                                       "</s>",
                                       "\xF0\x9F\x98\x80",
-                                      "\xE2\x96\x81"};
+                                      "\xE2\x96\x81",
+                                      "\xE3\x83\xBB",
+                                      "\x01"};
 
 std::string RandomText(uint64_t seed, size_t fragments) {
   std::mt19937_64 random(seed);
@@ -111,6 +113,8 @@ TEST(SafeCutsTest, PartsOfByteBpeHaveTheIdsOfTheWhole) {
     json["pre_tokenizer"]["add_prefix_space"] = true;
     EXPECT_GT(CheckCuts(*Loaded(json, special_text)), 1000u);
     json["pre_tokenizer"] = SplitRuleJson(kLlama3Pattern);
+    EXPECT_GT(CheckCuts(*Loaded(json, special_text)), 1000u);
+    json["pre_tokenizer"] = DeepseekSplitsJson();
     EXPECT_GT(CheckCuts(*Loaded(json, special_text)), 1000u);
     json["pre_tokenizer"] = SplitRuleJson(kQwen3Pattern);
     json["normalizer"] = {{"type", "NFC"}};

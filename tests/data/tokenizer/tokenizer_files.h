@@ -25,6 +25,17 @@ inline constexpr char kQwen3Pattern[] =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+)"
     R"([\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 
+// The three patterns of DeepSeek-V3. CR and LF are characters of the third one, not escapes.
+inline constexpr const char* kDeepseekPatterns[] = {
+    R"(\p{N}{1,3})", "[\u4E00-\u9FA5\u3040-\u309F\u30A0-\u30FF]+",
+    R"([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^)"
+    "\r\n"
+    R"(\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[)"
+    "\r\n"
+    R"(]*|\s*[)"
+    "\r\n"
+    R"(]+|\s+(?!\S)|\s+)"};
+
 // Writes bytes in the byte alphabet.
 inline std::string InAlphabet(std::string_view bytes) {
   std::string text;
@@ -63,15 +74,25 @@ inline nlohmann::json ByteLevelJson(
   return tokenizer;
 }
 
-// The pre-tokenizer of LLaMA-3 and Qwen3 with their own patterns.
-inline nlohmann::json SplitRuleJson(const std::string& pattern) {
-  return {{"type", "Sequence"},
-          {"pretokenizers",
-           {{{"type", "Split"},
-             {"pattern", {{"Regex", pattern}}},
-             {"behavior", "Isolated"},
-             {"invert", false}},
-            {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}}}}};
+// The pre-tokenizer of LLaMA-3 and Qwen3, of one pattern, and of DeepSeek-V3, of three.
+inline nlohmann::json SplitRuleJson(const std::vector<std::string>& patterns) {
+  nlohmann::json elements = nlohmann::json::array();
+  for (const std::string& pattern : patterns) {
+    elements.push_back({{"type", "Split"},
+                        {"pattern", {{"Regex", pattern}}},
+                        {"behavior", "Isolated"},
+                        {"invert", false}});
+  }
+  elements.push_back({{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}});
+  return {{"type", "Sequence"}, {"pretokenizers", elements}};
+}
+
+inline nlohmann::json SplitRuleJson(const char* pattern) {
+  return SplitRuleJson(std::vector<std::string>{pattern});
+}
+
+inline nlohmann::json DeepseekSplitsJson() {
+  return SplitRuleJson({kDeepseekPatterns[0], kDeepseekPatterns[1], kDeepseekPatterns[2]});
 }
 
 // A tokenizer.json of characters as LLaMA-2's: <unk>, <s>, </s>, 256 bytes, then `tokens`.
