@@ -20,8 +20,8 @@ from tokenizer_files import PACKAGES, make_tokenizers
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 ROWS = {"gpt2": text_rows.gpt2, "llama3": text_rows.llama3, "qwen3": text_rows.qwen3,
-        "llama2": text_rows.llama2, "cjk": text_rows.cjk, "repeated": text_rows.repeated,
-        "filter": text_rows.filters, "sign": text_rows.signatures,
+        "deepseek": text_rows.deepseek, "llama2": text_rows.llama2, "cjk": text_rows.cjk,
+        "repeated": text_rows.repeated, "filter": text_rows.filters, "sign": text_rows.signatures,
         "prepare": program_rows.prepare, "train": program_rows.training,
         "bands": program_rows.bands, "memory": program_rows.memory, "growth": program_rows.growth,
         "train_large": program_rows.large_training}

@@ -64,6 +64,15 @@ def qwen3(bench):
             + peer_rows(bench, what, peers, bench.mixed))
 
 
+def deepseek(bench):
+    what = "encode DeepSeek-V3"
+    if "deepseek3" not in bench.tokenizers:
+        return missing(what)
+    peers = [("Hugging Face", ["hf", bench.tokenizers["deepseek3"]])]
+    return (own_rows(bench, what, bench.tokenizers["deepseek3"], bench.mixed, [(80, 120), (0, 0)])
+            + peer_rows(bench, what, peers, bench.mixed))
+
+
 def llama2(bench):
     what = "encode LLaMA-2"
     if "llama2" not in bench.tokenizers:

