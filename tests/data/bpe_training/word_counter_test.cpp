@@ -173,6 +173,8 @@ TEST(WordCounterTest, ReportsTheLongestWord) {
   ASSERT_TRUE((*counter)->Add(0, "abc d\nefg").ok());
   ASSERT_TRUE((*counter)->Add(1, "ab cdefg").ok());
   EXPECT_EQ((*counter)->longest_word(), 6u);
+  ASSERT_TRUE((*counter)->AddWord(0, "abcdefgh", 1).ok());
+  EXPECT_EQ((*counter)->longest_word(), 8u);
 }
 
 TEST(WordCounterTest, RefusesUnusableOptions) {

@@ -77,6 +77,8 @@ TEST(OverlapFinderTest, RepeatedRunsCountOnce) {
   OverlapFinder finder(index);
   EXPECT_FALSE(finder.Find(Words(0, 13) + "x " + Words(0, 13)));
   EXPECT_TRUE(finder.Find(Words(0, 13) + "w0"));
+  EXPECT_EQ(index.documents()[0].ngrams, 13);
+  EXPECT_DOUBLE_EQ(finder.Find(Words(0, 13) + Words(0, 13))->share, 1);
 }
 
 TEST(OverlapFinderTest, FindsAllRunsOfManyDocuments) {

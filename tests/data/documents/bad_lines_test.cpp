@@ -91,6 +91,7 @@ TEST(BadLineLogTest, KeepsABoundedNumberOfLines) {
   ASSERT_TRUE(log.Add(Block(kFirst, true), Lines(20000, AllOf(20000))).ok());
   const std::string text = log.ToJsonLines();
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 10000);
+  EXPECT_EQ(log.Examples(20000).size(), 10000u);
   EXPECT_EQ(log.bad(), 20000);
 }
 

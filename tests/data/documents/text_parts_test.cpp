@@ -25,6 +25,16 @@ TEST(TextPartsTest, LongTextsAreCutAfterLines) {
   EXPECT_EQ(CutIntoStretches("short").size(), 1u);
 }
 
+TEST(TextPartsTest, ALineThatEndsAtTheLimitEndsTheStretch) {
+  constexpr size_t kLimit = size_t{32} << 10;
+  const std::string text = std::string(kLimit - 1, 'x') + "\na\n";
+  const std::vector<std::string_view> stretches = CutIntoStretches(text);
+  ASSERT_EQ(stretches.size(), 2u);
+  EXPECT_EQ(stretches[0].size(), kLimit);
+  EXPECT_EQ(stretches[1], "a\n");
+  EXPECT_EQ(CutIntoStretches(std::string(kLimit - 1, 'x') + "\n").size(), 1u);
+}
+
 TEST(TextPartsTest, CutsOnlyWhereAllowed) {
   std::string text;
   while (text.size() < 300000) text += std::string(500, 'x') + "|some\nlines\n";
@@ -49,6 +59,7 @@ TEST(TextPartsTest, TextWithoutLinesIsCutBetweenCharacters) {
   std::string all;
   for (const std::string_view stretch : CutIntoStretches(text)) {
     EXPECT_FALSE(FirstInvalidUtf8(stretch).has_value());
+    EXPECT_LE(stretch.size(), size_t{128} << 10);
     all += stretch;
   }
   EXPECT_EQ(all, text);

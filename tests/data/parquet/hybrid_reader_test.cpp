@@ -57,8 +57,9 @@ TEST(HybridReaderTest, StopsAtTheEndAndAtDamage) {
   EXPECT_THAT(ValuesOf("", 3), ElementsAre());
   EXPECT_THAT(ValuesOf("\x80", 3), ElementsAre());                   // a cut length
   EXPECT_THAT(ValuesOf(std::string(10, '\xFF'), 3), ElementsAre());  // a length of 70 bits
-  EXPECT_THAT(ValuesOf(Varint(5 << 1), 3), ElementsAre());           // no value
-  EXPECT_THAT(ValuesOf(Varint(0 << 1) + "\x01", 3), ElementsAre());  // an empty run
+  EXPECT_THAT(ValuesOf(Varint(uint64_t{1} << 35) + "\x01", 3, 8), ElementsAre());  // of 36 bits
+  EXPECT_THAT(ValuesOf(Varint(5 << 1), 3), ElementsAre());                         // no value
+  EXPECT_THAT(ValuesOf(Varint(0 << 1) + "\x01", 3), ElementsAre());                // an empty run
   EXPECT_THAT(ValuesOf(Varint(100 << 1 | 1) + "\x88\xC6", 3), ElementsAre(0, 1, 2, 3, 4));
   EXPECT_EQ(ValuesOf(Varint(uint64_t{0xFFFFFFFF}) + "\x01", 1, 8).size(), 8u);
 }

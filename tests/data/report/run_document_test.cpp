@@ -91,6 +91,23 @@ TEST_F(RunDocumentTest, FindsDocumentsByTheLinesOfParts) {
   const StoredRun run = Read("a");
   EXPECT_EQ(IdOf(run, runs_.out("a/part-00000.jsonl.zst") + ":4"), 4);
   EXPECT_EQ(IdOf(run, runs_.out("a/dropped-00000.jsonl.zst") + ":3"), 10);
+  const std::string part = runs_.out("a/part-00000.jsonl.zst") + ":";
+  const int64_t last = run.records.at(0).counts.documents_out;
+  EXPECT_TRUE(FindRunDocument(run, part + std::to_string(last)).ok());
+  EXPECT_EQ(FindRunDocument(run, part + std::to_string(last + 1)).status().code(),
+            absl::StatusCode::kNotFound);
+}
+
+// Parts are read in blocks of 1 MiB.
+TEST_F(RunDocumentTest, ReadsLinesBehindTheFirstBlockOfAPart) {
+  std::string lines;
+  for (int id = 0; id < 3000; ++id) {
+    lines += "{\"id\": " + std::to_string(id) + ", \"text\": \"" + std::string(1000, 'x') + "\"}\n";
+  }
+  runs_.files().Write("in/a.jsonl", lines);
+  ASSERT_EQ(runs_.Run(DropRed(), "out", {.block_bytes = 16 << 20}), absl::OkStatus());
+  const StoredRun run = Read("out");
+  for (const int64_t id : {0, 1500, 2999}) EXPECT_EQ(IdOf(run, std::to_string(id + 1)), id);
 }
 
 TEST_F(RunDocumentTest, FollowsADocumentToItsFirstPlace) {

@@ -47,6 +47,23 @@ TEST_F(BinaryPartTest, ReadsWhatWasWritten) {
   EXPECT_EQ((*reader)->Read(1, &rest).code(), absl::StatusCode::kDataLoss);
 }
 
+// The reader fills its buffer with 256 KiB, which no multiple of 7 or 300,000 bytes divide.
+TEST_F(BinaryPartTest, ReadsBeyondTheBuffer) {
+  Write();
+  for (const size_t size : {size_t{7}, size_t{300'000}}) {
+    const auto reader = BinaryPartReader::Open(files_.path(), part_);
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    std::string all;
+    std::string bytes;
+    while (all.size() + size <= 4 * kNumbers) {
+      ASSERT_EQ((*reader)->Read(size, &bytes), absl::OkStatus());
+      ASSERT_EQ(bytes.size(), size);
+      all += bytes;
+    }
+    EXPECT_TRUE(all == ReadFile(files_ / part_.name).substr(0, all.size())) << size;
+  }
+}
+
 TEST_F(BinaryPartTest, RefusesADamagedFile) {
   Write();
   std::string bytes = ReadFile(files_ / part_.name);

@@ -104,6 +104,20 @@ TEST_F(BlockQueueTest, RefusesTheRecordOfALostLease) {
   EXPECT_GT(queue_->TakeForeignBytes(), 0);
 }
 
+// The log may end with half a record, so that nothing may be appended.
+TEST_F(BlockQueueTest, ACommitFailsAfterAFailedOne) {
+  const BlockLease first = Take(1);
+  const BlockLease second = Take(1);
+  const BlockRecord missing = Process(first, "5");
+  std::filesystem::remove(files_ / "out/" +
+                          PartNames::UnfinishedName(first, missing.parts[0].name));
+  const absl::Status failure = queue_->Commit(first, missing);
+  EXPECT_THAT(std::string(failure.message()), HasSubstr("cannot rename"));
+  EXPECT_EQ(queue_->Commit(second, Process(second, "6")), failure);
+  Open();
+  EXPECT_EQ(totals_->blocks(), 0u);
+}
+
 TEST_F(BlockQueueTest, RemovesUnfinishedPartsOfALostHolder) {
   Process(Take(1), "late");
   Open();

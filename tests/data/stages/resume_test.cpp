@@ -82,6 +82,17 @@ TEST_F(ResumeTest, ALogThatIsCutAnywhereLosesOnlyTheCutRecords) {
   EXPECT_GT(resumed, 0u);
 }
 
+// The log then has a record of each block, and two of the one whose part was missing.
+TEST_F(ResumeTest, LaterRunsUseTheRecordsOfAResumedRun) {
+  CopyWhole("out");
+  fs::resize_file(runs_.out("out/records.log"), fs::file_size(runs_.out("out/records.log")) - 9);
+  fs::remove(runs_.out("out/part-00001.jsonl.zst"));
+  ExpectResumes();
+  EXPECT_EQ(runs_.recorded() + 2, runs_.blocks());
+  ExpectResumes();
+  EXPECT_EQ(runs_.recorded(), runs_.blocks());
+}
+
 TEST_F(ResumeTest, ADamagedRecordIsNotUsed) {
   std::string log = ReadFile(runs_.out("whole/records.log"));
   const size_t first = log.find('\n') + 1;
@@ -93,6 +104,28 @@ TEST_F(ResumeTest, ADamagedRecordIsNotUsed) {
     ExpectResumes();
     EXPECT_EQ(runs_.recorded(), 1u);
   }
+}
+
+// report.json states that a run is complete, so that it may not remain from before.
+TEST_F(ResumeTest, ARunThatLostAPartHasNoReport) {
+  CopyWhole("out");
+  fs::remove(runs_.out("out/part-00001.jsonl.zst"));
+  const Stage stage = DropRed([](int64_t) { return absl::InternalError("fault"); });
+  EXPECT_EQ(runs_.Run(stage, "out"), absl::InternalError("fault"));
+  EXPECT_THAT(runs_.Contents("out"), Not(Contains(Key("report.json"))));
+  ExpectResumes();
+}
+
+// Without plan.json, the rest of an earlier run would be refused as files of another program.
+TEST_F(ResumeTest, AReplacementThatFailsKeepsThePlan) {
+  CopyWhole("out");
+  fs::remove(runs_.out("out/part-00001.jsonl.zst"));
+  fs::create_directory(runs_.out("out/part-00001.jsonl.zst"));
+  EXPECT_THAT(runs_.Run(DropRed(), "out", {.replace = true}).message(), HasSubstr("cannot remove"));
+  EXPECT_TRUE(fs::exists(runs_.out("out/plan.json")));
+  fs::remove(runs_.out("out/part-00001.jsonl.zst"));
+  ASSERT_EQ(runs_.Run(DropRed(), "out", {.replace = true}), absl::OkStatus());
+  EXPECT_EQ(runs_.Contents("out"), whole_);
 }
 
 TEST_F(ResumeTest, PartsWithoutRecordsAndRecordsWithoutPartsAreReplaced) {

@@ -154,6 +154,26 @@ TEST(RunStageTest, CountsBadLinesBeyondTheListedOnes) {
   EXPECT_EQ(std::count(listed.begin(), listed.end(), '\n'), 1000);
 }
 
+// Lines are read 1 MiB at a time. Lines 4000 and 4050 are in the second read of the second block.
+TEST(RunStageTest, ABlockIsReadInSeveralPieces) {
+  const StageRuns runs;
+  std::string lines;
+  for (int line = 1; line <= 5000; ++line) {
+    const char* const end = line == 4000 ? "red" : "blue";
+    lines += line == 4050 ? "[]\n" : "{\"text\": \"" + std::string(1000, 'x') + end + "\"}\n";
+  }
+  const std::string path = runs.files().Write("in/a.jsonl", lines);
+  RunOptions options = {.block_bytes = 2 << 20};
+  options.bad_lines.max_fraction = 0.01;
+  ASSERT_EQ(runs.Run(DropRed(), "out", options), absl::OkStatus());
+  EXPECT_EQ(runs.blocks(), 5u);
+  const auto report = nlohmann::json::parse(runs.Contents("out").at("report.json"));
+  EXPECT_EQ(report["documents_in"], 4999 + 112);
+  EXPECT_EQ(report["dropped"][0]["samples"][0], path + ":4000");
+  EXPECT_THAT(runs.Contents("out").at("bad.jsonl"), HasSubstr("\"line\":4050,"));
+  EXPECT_EQ(runs.read_bytes(), runs.left_bytes());
+}
+
 TEST(RunStageTest, TheDirectoryIsAnInputOfOtherCommands) {
   const StageRuns runs;
   ASSERT_EQ(runs.Run(DropRed(), "out"), absl::OkStatus());
