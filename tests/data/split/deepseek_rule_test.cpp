@@ -60,6 +60,7 @@ TEST(DeepseekRuleTest, KanaAndHanAreSegments) {
 TEST(DeepseekRuleTest, SegmentsOfKanaAndHanAreDivided) {
   ExpectDeepseek({"\u30AB", "\u30FB\u30FB", "\u30AB\u30FC"});
   ExpectDeepseek({"\u30AB", "\u30FB", "\n", " b"});
+  ExpectDeepseek({"\u30FB", "\n \n", "b"});
   ExpectDeepseek({"\u30AB\u3099", "\u3040\u30AB", "\u3040"});
   ExpectDeepseek({"\u30FB", "(("});
   ExpectDeepseek({"\u30FB", "(a"});
