@@ -61,13 +61,15 @@ void VisitSections(Config& config, Visit&& visit) {
 }
 
 // Keys at the top of a job file, the trainer's and others.
-inline constexpr std::array<std::string_view, 27> kJobFileKeys = {
+inline constexpr std::array<std::string_view, 33> kJobFileKeys = {
     "name",
     "kind",
     "pipeline",
     "extends",
     "description",
     "after",
+    "queue",
+    "priority",
     "resources",
     "layout",
     "auto_layout",
@@ -88,7 +90,11 @@ inline constexpr std::array<std::string_view, 27> kJobFileKeys = {
     "secrets",
     "log_parser",
     "working_directory",
-    "stop_grace"};
+    "stop_grace",
+    "time_limit",
+    "time_limit_signal",
+    "time_limit_warning",
+    "at_time_limit"};
 
 }  // namespace trainyard
 // clang-format on
