@@ -46,4 +46,43 @@ v1::ListEventsRequest EventsRequest(const Parameters& parameters) {
   return request;
 }
 
+v1::ListJobsRequest ListRequest(const Parameters& parameters) {
+  v1::ListJobsRequest request;
+  for (const std::string& state : parameters.List("states")) {
+    request.add_states(EnumOf<v1::JobState>(state));
+  }
+  request.set_user(parameters.Text("user"));
+  request.set_name(parameters.Text("name"));
+  request.set_text(parameters.Text("text"));
+  request.set_order(EnumOf<v1::JobOrder>(parameters.Text("order")));
+  request.set_reverse(parameters.Boolean("reverse"));
+  request.set_limit(static_cast<int>(parameters.Integer("limit")));
+  request.set_cursor(parameters.Text("cursor"));
+  return request;
+}
+
+v1::GetReportRequest ReportRequest(const Parameters& parameters) {
+  v1::GetReportRequest request;
+  request.set_by(EnumOf<v1::ReportBy>(parameters.Text("by")));
+  request.set_since_ms(parameters.Integer("since"));
+  request.set_until_ms(parameters.Integer("until"));
+  request.set_user(parameters.Text("user"));
+  request.set_job_id(parameters.Integer("job_id"));
+  request.set_limit(static_cast<int>(parameters.Integer("limit")));
+  return request;
+}
+
+v1::ListQueuesRequest QueuesRequest(const Parameters& parameters) {
+  v1::ListQueuesRequest request;
+  request.set_limit(static_cast<int>(parameters.Integer("limit")));
+  return request;
+}
+
+v1::DeleteQueueRequest QueueDeletion(const Parameters& parameters) {
+  v1::DeleteQueueRequest request;
+  request.set_name(parameters.Text("queue"));
+  request.set_user(parameters.Text("user"));
+  return request;
+}
+
 }  // namespace trainyard::controller::http

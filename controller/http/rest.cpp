@@ -70,12 +70,6 @@ bool IsJson(const std::string& content_type) {
   return content_type.substr(0, content_type.find(';')) == kJson;
 }
 
-template <typename Enum>
-Enum EnumOf(const std::string& name) {
-  const auto* value = EnumValueByShortName(*google::protobuf::GetEnumDescriptor<Enum>(), name);
-  return static_cast<Enum>(value == nullptr ? 0 : value->number());
-}
-
 ElementFields FieldsOf(const Parameters& parameters, const char* list) {
   ElementFields only{.list = list, .fields = {}};
   for (std::string& field : parameters.List("fields")) only.fields.insert(std::move(field));
@@ -101,21 +95,6 @@ Reply<Message> RespondJson(const Api& api, const Respond& respond, const std::st
   return RespondWith<Message>(api, respond, path, [only](const Message& message) {
     return Response{.body = JsonText(message, only)};
   });
-}
-
-v1::ListJobsRequest ListRequest(const Parameters& parameters) {
-  v1::ListJobsRequest request;
-  for (const std::string& state : parameters.List("states")) {
-    request.add_states(EnumOf<v1::JobState>(state));
-  }
-  request.set_user(parameters.Text("user"));
-  request.set_name(parameters.Text("name"));
-  request.set_text(parameters.Text("text"));
-  request.set_order(EnumOf<v1::JobOrder>(parameters.Text("order")));
-  request.set_reverse(parameters.Boolean("reverse"));
-  request.set_limit(static_cast<int>(parameters.Integer("limit")));
-  request.set_cursor(parameters.Text("cursor"));
-  return request;
 }
 
 std::vector<std::string> SeriesKeys(const Parameters& parameters) {
@@ -167,17 +146,6 @@ absl::StatusOr<v1::ReadLogPageRequest> LogRequest(const Parameters& parameters) 
   request.set_direction(EnumOf<v1::LogDirection>(parameters.Text("direction")));
   if (parameters.Has("offset")) request.set_offset(parameters.Integer("offset"));
   if (parameters.Has("time")) request.set_time_ms(parameters.Integer("time"));
-  return request;
-}
-
-v1::GetReportRequest ReportRequest(const Parameters& parameters) {
-  v1::GetReportRequest request;
-  request.set_by(EnumOf<v1::ReportBy>(parameters.Text("by")));
-  request.set_since_ms(parameters.Integer("since"));
-  request.set_until_ms(parameters.Integer("until"));
-  request.set_user(parameters.Text("user"));
-  request.set_job_id(parameters.Integer("job_id"));
-  request.set_limit(static_cast<int>(parameters.Integer("limit")));
   return request;
 }
 
@@ -418,9 +386,7 @@ void Rest::ReleaseNode(const Call& call) {
 void Rest::RunAboutQueues(const Call& call) {
   const std::string name = call.parameters.Text("queue");
   if (call.route->operation == Operation::kDeleteQueue) {
-    v1::DeleteQueueRequest request;
-    request.set_name(name);
-    request.set_user(call.parameters.Text("user"));
+    v1::DeleteQueueRequest request = QueueDeletion(call.parameters);
     return call.AskAs(request.user(), api_, handlers::DeleteQueue, request,
                       RespondJson<v1::DeleteQueueResponse>(api_, call.respond, call.path));
   }
@@ -431,9 +397,7 @@ void Rest::RunAboutQueues(const Call& call) {
     return call.AskAs(request->user(), api_, handlers::SetQueue, *request,
                       RespondJson<v1::SetQueueResponse>(api_, call.respond, call.path));
   }
-  v1::ListQueuesRequest request;
-  request.set_limit(static_cast<int>(call.parameters.Integer("limit")));
-  call.Ask(api_, handlers::ListQueues, request,
+  call.Ask(api_, handlers::ListQueues, QueuesRequest(call.parameters),
            RespondJson<v1::ListQueuesResponse>(api_, call.respond, call.path));
 }
 

@@ -19,7 +19,9 @@ class DirectoryUseTest : public testing::Test {
  protected:
   DirectoryUseTest() { fs::create_directories(directory_.File("own/deep")); }
 
-  FileIdentity Own() const { return PlaceOf(AT_FDCWD, directory_.File("own").c_str())->identity; }
+  FileIdentity Own() const {
+    return trainyard::PlaceOf(AT_FDCWD, directory_.File("own").c_str())->identity;
+  }
 
   const TemporaryDirectory directory_;
 };

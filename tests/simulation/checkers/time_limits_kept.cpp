@@ -28,7 +28,7 @@ class TimeLimitsKeptChecker : public Checker {
       const auto entry = step.state.jobs.find(job_id);
       const bool runs = use.placed_ms != 0 && use.stopped_ms == 0 && entry != step.state.jobs.end();
       // The attempt waits for its nodes to confirm the end.
-      if (!runs || AllRanksSucceeded(entry->second)) continue;
+      if (!runs || GangSucceeded(entry->second)) continue;
       if (use.Counted(step.controller_now) > use.limit_ms + kLatestMs) {
         return absl::StrCat("job ", job_id, " runs after its time limit");
       }

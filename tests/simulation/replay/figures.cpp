@@ -44,13 +44,13 @@ double JainOf(const std::vector<TraceJob>& jobs, const std::vector<int64_t>& end
   return queues.empty() ? 1 : sum * sum / (static_cast<double>(queues.size()) * squares);
 }
 
-constexpr int64_t kDay = int64_t{24} * 3600;
+constexpr int64_t kDaySeconds = int64_t{24} * 3600;
 
 // Returns the largest number of these times within a day. The times are in order.
 int64_t MostInADay(const std::vector<int64_t>& times) {
   int64_t most = 0;
   for (size_t begin = 0, end = 0; end < times.size(); ++end) {
-    while (times[end] - times[begin] >= kDay) ++begin;
+    while (times[end] - times[begin] >= kDaySeconds) ++begin;
     most = std::max(most, static_cast<int64_t>(end - begin) + 1);
   }
   return most;

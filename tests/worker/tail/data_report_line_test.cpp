@@ -13,15 +13,17 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string Line(const std::string& fields) { return R"({"type":"data_report",)" + fields + "}"; }
+std::string ReportLine(const std::string& fields) {
+  return R"({"type":"data_report",)" + fields + "}";
+}
 
-std::string CauseOf(const std::string& fields) {
-  return std::string(ParseTelemetryLine(Line(fields)).status().message());
+std::string ReportCauseOf(const std::string& fields) {
+  return std::string(ParseTelemetryLine(ReportLine(fields)).status().message());
 }
 
 TEST(DataReportLineTest, ReadsAPart) {
   const auto record = ParseTelemetryLine(
-      Line(R"("time_ms":9,"number":2,"part":1,"parts":3,"text":"{\"a\": \"\\u00e9é\"")"));
+      ReportLine(R"("time_ms":9,"number":2,"part":1,"parts":3,"text":"{\"a\": \"\\u00e9é\"")"));
   ASSERT_TRUE(record.ok()) << record.status();
   EXPECT_EQ(record->time_ms(), 9);
   EXPECT_EQ(record->data_report().number(), 2);
@@ -31,17 +33,22 @@ TEST(DataReportLineTest, ReadsAPart) {
 }
 
 TEST(DataReportLineTest, RefusesPartsBeyondTheLimits) {
-  EXPECT_THAT(CauseOf(R"("number":0,"part":1,"parts":1,"text":"")"), HasSubstr("`number`"));
-  EXPECT_THAT(CauseOf(R"("number":1,"part":0,"parts":1,"text":"")"), HasSubstr("`part` from 1"));
-  EXPECT_THAT(CauseOf(R"("number":1,"part":2,"parts":1,"text":"")"), HasSubstr("`part` from 1"));
-  EXPECT_THAT(CauseOf(R"("number":1,"part":1,"parts":36,"text":"")"), HasSubstr("`parts` at most"));
-  EXPECT_THAT(CauseOf(R"("number":1,"part":1,"text":"")"), HasSubstr("`parts` is not there"));
-  EXPECT_THAT(CauseOf(R"("number":1,"part":1,"parts":1,"text":7)"), HasSubstr("`text` is not"));
+  EXPECT_THAT(ReportCauseOf(R"("number":0,"part":1,"parts":1,"text":"")"), HasSubstr("`number`"));
+  EXPECT_THAT(ReportCauseOf(R"("number":1,"part":0,"parts":1,"text":"")"),
+              HasSubstr("`part` from 1"));
+  EXPECT_THAT(ReportCauseOf(R"("number":1,"part":2,"parts":1,"text":"")"),
+              HasSubstr("`part` from 1"));
+  EXPECT_THAT(ReportCauseOf(R"("number":1,"part":1,"parts":36,"text":"")"),
+              HasSubstr("`parts` at most"));
+  EXPECT_THAT(ReportCauseOf(R"("number":1,"part":1,"text":"")"), HasSubstr("`parts` is not there"));
+  EXPECT_THAT(ReportCauseOf(R"("number":1,"part":1,"parts":1,"text":7)"),
+              HasSubstr("`text` is not"));
   const auto with_text = [](std::size_t bytes) {
     return R"("number":1,"part":1,"parts":1,"text":")" + std::string(bytes, 'x') + "\"";
   };
-  EXPECT_EQ(CauseOf(with_text(kMaxDataReportPartBytes)), "");
-  EXPECT_THAT(CauseOf(with_text(kMaxDataReportPartBytes + 1)), HasSubstr("`text` is not a text"));
+  EXPECT_EQ(ReportCauseOf(with_text(kMaxDataReportPartBytes)), "");
+  EXPECT_THAT(ReportCauseOf(with_text(kMaxDataReportPartBytes + 1)),
+              HasSubstr("`text` is not a text"));
 }
 
 }  // namespace
