@@ -383,6 +383,16 @@ void Rest::ReleaseNode(const Call& call) {
              RespondJson<v1::ReleaseNodeResponse>(api_, call.respond, call.path));
 }
 
+void Rest::CordonNode(const Call& call) {
+  const bool drains = call.route->operation == Operation::kDrainNode;
+  auto request = drains ? ReadDrainBody(call.request->body) : ReadCordonBody(call.request->body);
+  if (!request.ok()) return call.Refuse(request.status());
+  request->set_node(call.parameters.Text("node"));
+  request->set_cordoned(call.route->operation != Operation::kUncordonNode);
+  call.AskAs(request->user(), api_, handlers::CordonNode, *std::move(request),
+             RespondJson<v1::CordonNodeResponse>(api_, call.respond, call.path));
+}
+
 void Rest::RunAboutQueues(const Call& call) {
   const std::string name = call.parameters.Text("queue");
   if (call.route->operation == Operation::kDeleteQueue) {
@@ -418,16 +428,8 @@ void Rest::RunAboutCluster(const Call& call) {
       return GetNode(call);
     case Operation::kCordonNode:
     case Operation::kUncordonNode:
-    case Operation::kDrainNode: {
-      const bool drains = call.route->operation == Operation::kDrainNode;
-      auto request =
-          drains ? ReadDrainBody(call.request->body) : ReadCordonBody(call.request->body);
-      if (!request.ok()) return call.Refuse(request.status());
-      request->set_node(call.parameters.Text("node"));
-      request->set_cordoned(call.route->operation != Operation::kUncordonNode);
-      return call.AskAs(request->user(), api_, handlers::CordonNode, *std::move(request),
-                        RespondJson<v1::CordonNodeResponse>(api_, call.respond, call.path));
-    }
+    case Operation::kDrainNode:
+      return CordonNode(call);
     case Operation::kRemoveNode:
       return RemoveNode(call);
     case Operation::kReleaseNode:

@@ -347,23 +347,26 @@ std::vector<Parameter> ReportParameters() {
           Limit(1000, "Maximum number of groups (default: 100).")};
 }
 
-std::vector<Route> ClusterRoutes() {
+std::vector<Route> NodeRoutes() {
+  return {{.operation = Operation::kListNodes,
+           .id = "listNodes",
+           .method = "GET",
+           .path = "/nodes",
+           .summary = "Nodes, their slots, and the jobs that use them.",
+           .command_line = "trainyard nodes",
+           .parameters = {Fields(kListFields)},
+           .response = "ListNodesResponse"},
+          {.operation = Operation::kGetNode,
+           .id = "getNode",
+           .method = "GET",
+           .path = "/nodes/{node}",
+           .summary = "A node with its newest attempts and the history of its GPUs.",
+           .parameters = {NodeInPath(), HistoryHours()},
+           .response = "GetNodeResponse"}};
+}
+
+std::vector<Route> NodeChangeRoutes() {
   return {
-      {.operation = Operation::kListNodes,
-       .id = "listNodes",
-       .method = "GET",
-       .path = "/nodes",
-       .summary = "Nodes, their slots, and the jobs that use them.",
-       .command_line = "trainyard nodes",
-       .parameters = {Fields(kListFields)},
-       .response = "ListNodesResponse"},
-      {.operation = Operation::kGetNode,
-       .id = "getNode",
-       .method = "GET",
-       .path = "/nodes/{node}",
-       .summary = "A node with its newest attempts and the history of its GPUs.",
-       .parameters = {NodeInPath(), HistoryHours()},
-       .response = "GetNodeResponse"},
       {.operation = Operation::kCordonNode,
        .id = "cordonNode",
        .method = "POST",
@@ -460,8 +463,8 @@ std::vector<Route> EventRoutes() {
 std::vector<Route> AllRoutes() {
   std::vector<Route> all;
   for (auto part : {ServerRoutes(), SubmitRoutes(), PlannerRoutes(), JobRoutes(), JobChangeRoutes(),
-                    NoteRoutes(), QueueRoutes(), CurveRoutes(), JobDetailRoutes(), ClusterRoutes(),
-                    SessionRoutes(), ReportRoutes(), EventRoutes()}) {
+                    NoteRoutes(), QueueRoutes(), CurveRoutes(), JobDetailRoutes(), NodeRoutes(),
+                    NodeChangeRoutes(), SessionRoutes(), ReportRoutes(), EventRoutes()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;
