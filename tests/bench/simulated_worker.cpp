@@ -251,7 +251,9 @@ void SimulatedWorker::Take(const v1::ControllerMessage& message) {
     case v1::ControllerMessage::kForgetAttempt:
       attempts_.erase({message.forget_attempt().job_id(), message.forget_attempt().attempt()});
       return;
-    case v1::ControllerMessage::kHealAttempt:  // The simulated jobs have no spares, so no heals.
+    // The simulated jobs have neither spares nor time limits.
+    case v1::ControllerMessage::kHealAttempt:
+    case v1::ControllerMessage::kWarnAttempt:
     case v1::ControllerMessage::KIND_NOT_SET:
       return;
   }
