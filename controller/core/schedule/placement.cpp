@@ -277,6 +277,21 @@ std::vector<std::set<std::string>> PlacementPass::BarredSets(const JobEntry& job
   return sets;
 }
 
+std::vector<std::set<std::string>> PlacementPass::UsableNodes(const JobEntry& job,
+                                                              const GangShape& shape) const {
+  const std::set<std::string> to_avoid = NodesToAvoid(job.job);
+  std::vector<std::set<std::string>> sets;
+  for (const std::set<std::string>& barred : BarredSets(job, shape)) {
+    std::set<std::string>& nodes = sets.emplace_back();
+    for (const auto& [id, node] : state_.nodes) {
+      if (IsOpen(node) && !barred.contains(id) && !to_avoid.contains(id)) {
+        nodes.insert(nodes.end(), id);
+      }
+    }
+  }
+  return sets;
+}
+
 std::optional<Gang> PlacementPass::InOneRoot(const JobEntry& job, const GangShape& shape,
                                              const std::function<std::optional<Gang>()>& place) {
   std::optional<Gang> gang;

@@ -91,6 +91,10 @@ class PlacementPass {
   // Returns true if the node accepts ranks now. Does not consider its free slots.
   bool IsOpen(const NodeEntry& node) const;
 
+  // Returns alternative sets of nodes from which Place chooses the nodes of the job, whether or not
+  // their slots are free. The nodes of a set share the checkpoint root if they must.
+  std::vector<std::set<std::string>> UsableNodes(const JobEntry& job, const GangShape& shape) const;
+
   // From now on, a gang is placed only if `accept` returns true. nullptr: every gang is accepted.
   void AcceptOnly(std::function<bool(const Gang&)> accept) { accept_ = std::move(accept); }
 

@@ -10,6 +10,7 @@
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/job_timing.h"
 #include "controller/core/state/queues.h"
+#include "controller/core/state/yield.h"
 #include "controller/core/support/text.h"
 #include "proto/support/job_kind.h"
 #include "proto/text/duration_text.h"
@@ -53,6 +54,7 @@ class VictimSearch {
 
   std::vector<int64_t> Search(const std::map<std::string, ReleaseTimes>& releases) {
     for (const auto& [id, slots] : releases) AddNode(id, slots);
+    for (const auto& [id, node] : nodes_) Rank(id);
     while (static_cast<int>(chosen_.size()) < shape_.nodes) {
       if (!ChooseNode()) return {};
     }
@@ -74,28 +76,33 @@ class VictimSearch {
     const int total = TotalSlots(node, shape_.kind);
     if (total < shape_.slots_per_node) return;
     for (int i = 0; i < node.slot_uses_size() && view.missing > 0; ++i) {
-      const int64_t job_id = node.slot_uses(i).job_id();
-      if (node.inventory().slots(i).kind() != shape_.kind || !IsEligible(job_id, total)) continue;
+      const AttemptKey holder = HolderOf(node.slot_uses(i));
+      const int64_t job_id = holder.job_id;
+      if (node.inventory().slots(i).kind() != shape_.kind || !IsEligible(holder, total)) continue;
       if (view.candidates.empty() || view.candidates.back().job_id != job_id) {
         view.candidates.push_back({job_id, 0});
       }
       ++view.candidates.back().slots;
     }
+    for (const Candidate& candidate : view.candidates) nodes_of_[candidate.job_id].push_back(id);
     nodes_.emplace(id, std::move(view));
   }
 
   // `total`: the slots of the node.
-  bool IsEligible(int64_t job_id, int total) {
-    if (job_id == 0) return false;
-    const auto known = eligible_.find(job_id);
-    if (known != eligible_.end()) return known->second;
-    const JobEntry* entry = FindEntry(state_, job_id);
-    return eligible_[job_id] = entry != nullptr && MayYield(*entry) && IsBelow(*entry, total);
+  bool IsEligible(const AttemptKey& holder, int total) {
+    if (holder.job_id == 0) return false;
+    const auto [known, is_new] = eligible_.try_emplace({holder, total}, false);
+    if (!is_new) return known->second;
+    const JobEntry* entry = FindEntry(state_, holder.job_id);
+    if (entry == nullptr || !MayYield(*entry)) return false;
+    // The slots of an earlier attempt do not become free when the live attempt ends.
+    const bool is_live = LiveAttempt(*entry)->number() == holder.number;
+    return known->second = is_live && IsBelow(*entry, total);
   }
 
   bool MayYield(const JobEntry& entry) const {
     const v1::Attempt* live = LiveAttempt(entry);
-    return live != nullptr && entry.job.state() == v1::JOB_STATE_RUNNING &&
+    return CanYield(entry) && entry.job.state() == v1::JOB_STATE_RUNNING &&
            live->state() == v1::ATTEMPT_STATE_RUNNING &&
            now_ - live->started_time_ms() >= kRunBeforePreemptionMs &&
            PreemptionsOf(entry.job, now_) < kPreemptionsPerWindow;
@@ -135,21 +142,32 @@ class VictimSearch {
     return cheapest;
   }
 
+  // Computes the place of a node in ranked_, which changes when one of its jobs is chosen.
+  void Rank(const std::string& id) {
+    if (const auto known = costs_.find(id); known != costs_.end()) {
+      ranked_.erase({known->second, id});
+      costs_.erase(known);
+    }
+    const auto cheapest = CheapestOn(nodes_.at(id));
+    if (!cheapest.has_value()) return;
+    costs_[id] = cheapest->first;
+    ranked_.insert({cheapest->first, id});
+  }
+
   // Adds the node that costs least. Returns false if no node is left.
   bool ChooseNode() {
-    const std::string* best = nullptr;
-    std::pair<int64_t, std::set<int64_t>> cheapest;
-    for (const auto& [id, node] : nodes_) {
-      if (chosen_.contains(id)) continue;
-      auto found = CheapestOn(node);
-      if (!found.has_value() || (best != nullptr && found->first >= cheapest.first)) continue;
-      best = &id;
-      cheapest = *std::move(found);
-      if (cheapest.first == 0) break;
+    if (ranked_.empty()) return false;
+    const std::string id = ranked_.begin()->second;
+    const std::set<int64_t> added = CheapestOn(nodes_.at(id))->second;
+    ranked_.erase(ranked_.begin());
+    costs_.erase(id);
+    chosen_.insert(id);
+    victims_.insert(added.begin(), added.end());
+    for (const int64_t job_id : added) {
+      for (const std::string& node : nodes_of_.at(job_id)) {
+        if (!chosen_.contains(node)) Rank(node);
+      }
     }
-    if (best == nullptr) return false;
-    chosen_.insert(*best);
-    victims_.merge(cheapest.second);
     return true;
   }
 
@@ -179,8 +197,14 @@ class VictimSearch {
   const GangShape shape_;
   const std::pair<int, int> level_;
   const Timestamp now_;
-  std::map<int64_t, bool> eligible_;
+  // By the holder of a slot and the number of slots of its node.
+  std::map<std::pair<AttemptKey, int>, bool> eligible_;
   std::map<std::string, NodeView> nodes_;
+  // The nodes on which each job is a candidate.
+  std::map<int64_t, std::vector<std::string>> nodes_of_;
+  // The costs of the nodes that can still be chosen, and the same nodes by cost.
+  std::map<std::string, int64_t> costs_;
+  std::set<std::pair<int64_t, std::string>> ranked_;
   std::set<std::string> chosen_;
   std::set<int64_t> victims_;
 };
@@ -191,6 +215,13 @@ std::vector<int64_t> JobsToPreempt(const ClusterState& state, const JobEntry& he
                                    const std::map<std::string, ReleaseTimes>& releases,
                                    Timestamp now) {
   return VictimSearch(state, head, now).Search(releases);
+}
+
+bool AnyYieldsFor(const ClusterState& state, int64_t job_id) {
+  return std::ranges::any_of(state.live_jobs, [&](const int64_t id) {
+    const v1::Yield& yield = LiveAttempt(state.jobs.at(id))->yield();
+    return yield.cause() == v1::YIELD_CAUSE_PREEMPTED && yield.for_job_id() == job_id;
+  });
 }
 
 std::string PreemptionText(const ClusterState& state, int64_t for_job_id, Timestamp now) {

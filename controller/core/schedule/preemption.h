@@ -25,9 +25,9 @@ inline constexpr int64_t kPreemptionWindowMs = 86'400'000;
 inline constexpr int64_t kRestartCostMs = 120'000;
 
 // Returns running jobs whose slots, together with free slots, suffice for the waiting job `head`,
-// or an empty list. `releases` is that of ReleasesOf. The list is minimal: without
-// any one of its jobs, the slots would not suffice. It is the cheapest found, where a job costs
-// (time since its newest checkpoint + restart) x slots.
+// or an empty list. `releases` is that of ReleasesOf, for the nodes that the head can use now. The
+// list is minimal: without any one of its jobs, the slots would not suffice. It is the cheapest
+// found, where a job costs (time since its newest checkpoint + restart) x slots.
 //
 // A running job may be preempted
 // - if its queue has a lower tier, or the same tier and the job a lower priority; or
@@ -37,6 +37,10 @@ inline constexpr int64_t kRestartCostMs = 120'000;
 std::vector<int64_t> JobsToPreempt(const ClusterState& state, const JobEntry& head,
                                    const std::map<std::string, ReleaseTimes>& releases,
                                    Timestamp now);
+
+// Returns true while a job that was preempted for this job still has its slots, for example because
+// it saves.
+bool AnyYieldsFor(const ClusterState& state, int64_t job_id);
 
 // Explains a preemption to the user of the preempted job, for example: "large-run (#12) has waited
 // 15 min for 4 nodes with 8 gpu slots each".

@@ -158,10 +158,16 @@ class QueueWalk {
     const bool waits_long = now_ - QueuedSince(entry.job) >= kWaitBeforePreemptionMs &&
                             head.promised - now_ >= kWaitBeforePreemptionMs;
     if (!waits_long || head.shortage != Shortage::kSlots || !IsDue(entry, now_)) return false;
-    std::vector<int64_t> jobs = JobsToPreempt(state_, entry, releases, now_);
-    if (jobs.empty()) return false;
-    schedule_.preemptions.push_back({head.job_id, std::move(jobs)});
-    return true;
+    if (AnyYieldsFor(state_, head.job_id)) return false;
+    for (const auto& nodes : pass_.UsableNodes(entry, GangRequestOf(entry.job.spec()).Full())) {
+      auto usable = releases;
+      std::erase_if(usable, [&](const auto& node) { return !nodes.contains(node.first); });
+      std::vector<int64_t> jobs = JobsToPreempt(state_, entry, usable, now_);
+      if (jobs.empty()) continue;
+      schedule_.preemptions.push_back({head.job_id, std::move(jobs)});
+      return true;
+    }
+    return false;
   }
 
   // Returns the times at which slots are free for the head, after the placements of this pass.

@@ -128,6 +128,55 @@ TEST_F(PreemptionTest, AHeadThatHasWaitedGetsTheSlotsAfterTheSaves) {
   EXPECT_EQ(cluster_.Job(low[0]).restarts(), 0);
 }
 
+TEST_F(PreemptionTest, JobsOnNodesThatTheHeadCannotUseKeepTheirSlots) {
+  std::vector<int64_t> low;
+  for (const char* name : {"r", "s", "t"}) low.push_back(Run(name, 1, 4));
+  CordonNode cordon{.request = {}, .principal = {"ada"}};
+  cordon.request.set_node("a");
+  cordon.request.set_cordoned(true);
+  cluster_.Do(cordon);
+  Wait(3, 4, 1);
+  EXPECT_THAT(Kinds(cluster_.Pass(kWaitBeforePreemptionMs + 5000, 1000)), IsEmpty())
+      << "two nodes do not suffice";
+  Wait(2, 4, 2);
+  EXPECT_THAT(Kinds(cluster_.Pass(kWaitBeforePreemptionMs + 5000, 1000)),
+              ElementsAre("AttemptYielded", "AttemptYielded"));
+  ASSERT_EQ(cluster_.Placement(low[0]), "a:0 a:1 a:2 a:3");
+  EXPECT_FALSE(cluster_.Attempt(low[0]).has_yield()) << "its node is cordoned";
+}
+
+TEST_F(PreemptionTest, NoMoreJobsYieldWhileTheFirstOnesSave) {
+  for (const char* name : {"r", "s", "t"}) {
+    v1::JobSpec spec = TestSpec(name, 1, 4);
+    spec.mutable_stop_grace()->set_seconds(3600);
+    cluster_.RunJob(cluster_.Submit(spec));
+  }
+  const int64_t head = Wait(1, 4, 1);
+  EXPECT_FALSE(AnyYieldsFor(cluster_.state, head));
+  EXPECT_THAT(Kinds(cluster_.Pass(3 * kWaitBeforePreemptionMs, 1000)),
+              ElementsAre("AttemptYielded"));
+  EXPECT_TRUE(AnyYieldsFor(cluster_.state, head));
+}
+
+TEST_F(PreemptionTest, AJobKeepsItsSlotsIfAnEarlierAttemptHasThoseOfTheNode) {
+  Run("r", 3, 4);
+  const int64_t head = Wait(1, 4, 1);
+  Later();
+  ASSERT_EQ(Victims(head).size(), 1U);
+  for (auto& [id, entry] : cluster_.state.nodes) {
+    for (v1::SlotUse& use : *entry.node.mutable_slot_uses()) use.set_attempt(9);
+  }
+  EXPECT_THAT(Victims(head), IsEmpty());
+}
+
+TEST_F(PreemptionTest, AJobThatCannotSaveNowIsNoVictim) {
+  const int64_t job = Run("r", 3, 4);
+  const int64_t head = Wait(1, 4, 1);
+  Later();
+  cluster_.state.jobs.at(job).first_failure_ms = cluster_.now;
+  EXPECT_THAT(Victims(head), IsEmpty());
+}
+
 TEST_F(PreemptionTest, AJobIsPreemptedThreeTimesADayAtMost) {
   const int64_t job = Run("r", 3, 4);
   v1::Job& stored = cluster_.state.jobs.at(job).job;
