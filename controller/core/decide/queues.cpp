@@ -16,6 +16,7 @@
 #include "proto/json/enum_text.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
+#include "proto/text/utf8.h"
 #include "re2/re2.h"
 
 namespace trainyard::controller {
@@ -147,6 +148,9 @@ absl::StatusOr<std::vector<v1::Event>> DecideMoveJob(const ClusterState& state,
     return absl::FailedPreconditionError(
         absl::StrCat(JobText(job), " has slots, which count for the queue ", QueueOf(job),
                      "; pause the job, move it, and resume it"));
+  }
+  if (queue != QueueOf(job)) {
+    TRAINYARD_RETURN_IF_ERROR(CheckQueueHolds(state, queue, job.spec()));
   }
   if (queue == QueueOf(job) && priority == job.priority()) return std::vector<v1::Event>();
   v1::Event event = EventBy(principal, now);

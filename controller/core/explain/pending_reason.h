@@ -35,6 +35,8 @@ class PendingExplainer {
   // Returns the reason for a job that waits behind `ahead` other jobs. The job's queue must have a
   // head.
   v1::PendingReason WhyBehind(const v1::Job& job, int ahead);
+  // Returns the reason for a job for which its queue or its user holds too many slots.
+  v1::PendingReason WhyQuota(const JobEntry& entry) const;
 
  private:
   // Returns the job's position in the queue, counted from 1. Returns 0 if the job has no position.
@@ -42,7 +44,6 @@ class PendingExplainer {
   // Numbers the waiting jobs of one kind that request slots.
   const std::map<int64_t, int>& Positions(v1::DeviceKind kind);
   v1::PendingReason ReasonOf(const JobEntry& entry);
-  v1::PendingReason WhyQuota(const JobEntry& entry) const;
   const std::string& WhatHeadWaitsFor(const JobEntry& head);
 
   const ClusterView view_;

@@ -100,6 +100,15 @@ void AddPlacement(const ClusterView& view, const JobEntry& entry, v1::PlanJobRes
   AddRanks(view, request, *PlaceOnEmptyCluster(view.state, shape), response);
 }
 
+// Adds the reason why a job waits whose queue is at its limit, and the placement that it would get
+// on an empty cluster.
+void AddPlacementAtLimit(const ClusterView& view, const JobEntry& entry,
+                         v1::PlanJobResponse& response) {
+  *response.mutable_pending() = PendingExplainer(view).WhyQuota(entry);
+  const GangRequest request = GangRequestOf(entry.job.spec());
+  AddRanks(view, request, *PlaceOnEmptyCluster(view.state, request.Full()), response);
+}
+
 // Adds the reason why a dependent job waits, and the placement that it would get on an empty
 // cluster.
 void AddDependentPlacement(const ClusterView& view, const JobEntry& entry,
@@ -132,6 +141,8 @@ absl::StatusOr<v1::PlanJobResponse> PreviewJob(const ClusterView& view, const v1
     *response.mutable_pending() = WhyNoLayout(entry);
   } else if (IsDependent(entry.job)) {
     AddDependentPlacement(view, entry, response);
+  } else if (!QueueMayTake(view.state, ClassOf(entry.job))) {
+    AddPlacementAtLimit(view, entry, response);
   } else {
     AddPlacement(view, entry, response);
   }

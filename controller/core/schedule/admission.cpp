@@ -15,6 +15,7 @@
 #include "proto/json/enum_text.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
+#include "proto/text/utf8.h"
 
 namespace trainyard::controller {
 namespace {
@@ -56,23 +57,6 @@ v1::DeviceKind OtherKind(v1::DeviceKind kind) {
 
 std::string Needs(const GangShape& shape) {
   return absl::StrCat("the job needs ", ShapeText(shape.nodes, shape.slots_per_node, shape.kind));
-}
-
-// Checks that the queue exists and that its limits are not smaller than the job.
-absl::Status CheckQueueHolds(const ClusterState& state, const v1::JobSpec& spec) {
-  if (spec.queue().empty()) return absl::OkStatus();
-  TRAINYARD_RETURN_IF_ERROR(CheckQueueExists(state, spec.queue()));
-  const GangRequest request = GangRequestOf(spec);
-  const v1::SlotQuota quota = QuotaOf(QueueNamed(state, spec.queue()), request.kind);
-  const int64_t slots = int64_t{request.max_nodes} * request.slots_per_node;
-  for (const int limit : {quota.max_slots(), quota.max_slots_per_user()}) {
-    if (limit == 0 || slots <= limit) continue;
-    return absl::FailedPreconditionError(absl::StrCat(
-        "the job requests ", slots, " ", KindName(request.kind), " slots, but the queue ",
-        spec.queue(), limit == quota.max_slots() ? " may hold " : " gives a user at most ", limit,
-        "; choose another `queue`, or request fewer slots"));
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace
@@ -141,11 +125,28 @@ absl::Status CheckQueueExists(const ClusterState& state, const std::string& name
                                           "; `trainyard queue set NAME` creates one"));
 }
 
+absl::Status CheckQueueHolds(const ClusterState& state, const std::string& name,
+                             const v1::JobSpec& spec) {
+  TRAINYARD_RETURN_IF_ERROR(CheckQueueExists(state, name));
+  const GangRequest request = GangRequestOf(spec);
+  const v1::SlotQuota quota = QuotaOf(QueueNamed(state, name), request.kind);
+  const int64_t slots = int64_t{request.max_nodes} * request.slots_per_node;
+  for (const int limit : {quota.max_slots(), quota.max_slots_per_user()}) {
+    if (limit == 0 || slots <= limit) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the job requests ", slots, " ", KindName(request.kind), " slots, but the queue ", name,
+        limit == quota.max_slots() ? " may hold " : " gives a user at most ", limit,
+        "; choose another `queue`, or request fewer slots"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Admit(const ClusterState& state, const v1::JobSpec& spec) {
   TRAINYARD_RETURN_IF_ERROR(CheckQueueCapacity(state));
   TRAINYARD_RETURN_IF_ERROR(CheckName(state, spec.name()));
   TRAINYARD_RETURN_IF_ERROR(CheckDirectoryIsFree(state, spec));
-  TRAINYARD_RETURN_IF_ERROR(CheckQueueHolds(state, spec));
+  TRAINYARD_RETURN_IF_ERROR(
+      CheckQueueHolds(state, spec.queue().empty() ? kDefaultQueue : spec.queue(), spec));
   const GangRequest request = GangRequestOf(spec);
   const absl::Status fits = CheckShapeFits(state, request.Full());
   const int spares = request.Spares();

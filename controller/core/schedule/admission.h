@@ -27,6 +27,11 @@ absl::Status Admit(const ClusterState& state, const v1::JobSpec& spec);
 // NOT_FOUND: no queue has this name. The message lists the queues.
 absl::Status CheckQueueExists(const ClusterState& state, const std::string& name);
 
+// Checks that the queue exists and that its limits are not smaller than the job. NOT_FOUND: no
+// queue has this name. FAILED_PRECONDITION: the job would wait forever.
+absl::Status CheckQueueHolds(const ClusterState& state, const std::string& name,
+                             const v1::JobSpec& spec);
+
 // ALREADY_EXISTS: a job that has not ended writes checkpoints to the same directory. Differently
 // spelled paths of one directory are recognized. Two jobs with one directory would delete and
 // replace each other's checkpoints.

@@ -98,7 +98,8 @@ class QueueWalk {
     };
     // Slots of a recovering job are held already.
     if (state_.reservations.contains(job_class.only_job)) return true;
-    return fits(of_queue, quota.max_slots()) && fits(of_user, quota.max_slots_per_user());
+    return fits(of_queue, quota.max_slots()) &&
+           (job_class.user.empty() || fits(of_user, quota.max_slots_per_user()));
   }
 
   // Places jobs behind the head that do not delay it.
@@ -341,6 +342,7 @@ class QueueWalk {
     for (const NodeSlots& node : gang) slots += static_cast<int64_t>(node.slots.size());
     const v1::DeviceKind kind = entry.job.spec().resources().device();
     placed_slots_[{kind, QueueOf(entry.job), ""}] += slots;
+    if (entry.job.user().empty()) return;
     placed_slots_[{kind, QueueOf(entry.job), entry.job.user()}] += slots;
   }
 

@@ -31,6 +31,12 @@ int64_t HeldSlotsOf(const ClusterState& state, const UsageKey& key) {
   return found == state.usages.end() ? 0 : found->second.held;
 }
 
+bool QueueMayTake(const ClusterState& state, const JobClass& job_class) {
+  const int limit = QuotaOf(QueueNamed(state, job_class.queue), job_class.kind).max_slots();
+  const int64_t slots = int64_t{job_class.nodes} * job_class.slots_per_node;
+  return limit == 0 || HeldSlotsOf(state, {job_class.kind, job_class.queue, ""}) + slots <= limit;
+}
+
 bool PrecedesQueue(const ClusterState& state, int64_t job_id) {
   const JobEntry* entry = FindEntry(state, job_id);
   return entry != nullptr && (state.reservations.contains(job_id) || entry->job.preempts());

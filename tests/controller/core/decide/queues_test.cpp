@@ -107,6 +107,18 @@ TEST_F(QueuesTest, AJobNeedsAnExistingQueueThatIsLargeEnough) {
               HasSubstr("requests 4 cpu slots, but the queue night may hold 3"));
 }
 
+TEST_F(QueuesTest, AJobThatIsLargerThanTheLimitEntersNoQueue) {
+  cluster_.Do(Set("small", 1, 0, 2));
+  const int64_t job = cluster_.Submit("job", 1, 3);
+  EXPECT_THAT(cluster_.Try(Move(job, "small")).message(), HasSubstr("small may hold 2"));
+  EXPECT_TRUE(cluster_.Try(Move(job, "", 1)).ok());
+  cluster_.Do(Set("default", 1, 0, 2));
+  EXPECT_TRUE(cluster_.Try(Move(job, "", 1)).ok()) << "the job is in the queue already";
+  v1::SubmitJobRequest request;
+  *request.mutable_spec() = TestSpec("large", 1, 3);
+  EXPECT_THAT(cluster_.Try(Checked(request)).message(), HasSubstr("default may hold 2"));
+}
+
 TEST_F(QueuesTest, AMoveChangesTheOrder) {
   cluster_.Do(Set("urgent", 1, 1));
   cluster_.RunJob(cluster_.Submit("runs", 1, 4));

@@ -272,5 +272,29 @@ TEST_F(BackfillTest, OnePassDoesNotExceedALimit) {
   EXPECT_THAT(Next().placements, SizeIs(3));
 }
 
+TEST_F(BackfillTest, AJobWithoutAUserCountsOnce) {
+  SetQuota(4, 1);
+  for (const char* name : {"r", "s", "t", "u"}) {
+    v1::Job& job = cluster_.state.jobs.at(SubmitWithLimit(name, 1, 1, 0)).job;
+    RemoveWaiting(job, cluster_.state);
+    job.clear_user();
+    AddWaiting(job, cluster_.state);
+  }
+  EXPECT_THAT(Next().placements, SizeIs(4)) << "no user has a limit here";
+}
+
+TEST_F(BackfillTest, APreviewKnowsTheLimitOfTheQueue) {
+  SetQuota(2, 0);
+  cluster_.RunJob(SubmitWithLimit("first", 1, 1, 0));
+  const auto fits = PreviewJob(cluster_.View(), TestSpec("second", 1, 1));
+  ASSERT_TRUE(fits.ok()) << fits.status();
+  EXPECT_TRUE(fits->starts_now());
+  const auto waits = PreviewJob(cluster_.View(), TestSpec("third", 1, 2));
+  ASSERT_TRUE(waits.ok()) << waits.status();
+  EXPECT_FALSE(waits->starts_now());
+  EXPECT_EQ(waits->pending().code(), v1::PENDING_CODE_QUOTA);
+  EXPECT_EQ(waits->ranks_size(), 2);
+}
+
 }  // namespace
 }  // namespace trainyard::controller
