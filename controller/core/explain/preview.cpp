@@ -64,7 +64,7 @@ void AcceptBehindHead(const ClusterView& view, const JobEntry& entry, PlacementP
   if (blocker == nullptr) return pass.AcceptOnly([](const Gang&) { return false; });
   const ExpectedEnds expected_ends = ExpectedEndsOf(view.state, view.observations, view.now);
   const HeadPromise promise(GangRequestOf(blocker->job.spec()).Full(),
-                            PrecedesQueue(view.state, blocker->job.id()),
+                            view.state.reservations.contains(blocker->job.id()),
                             ReleasesOf(view.state, pass, job_class.kind, expected_ends, view.now));
   pass.AcceptOnly([promise, end = LatestEnd(job_class, view.now)](const Gang& gang) {
     return promise.Allows(gang, end);

@@ -27,10 +27,11 @@ std::map<std::string, ReleaseTimes> ReleasesOf(const ClusterState& state, const 
     ReleaseTimes times;
     for (int i = 0; i < entry.node.inventory().slots_size(); ++i) {
       if (entry.node.inventory().slots(i).kind() != kind) continue;
-      const int64_t holder = entry.node.slot_uses(i).job_id();
-      const auto [end, is_new] = ends.try_emplace(holder, kNever);
-      if (is_new) end->second = std::max(now, expected_ends(holder));
-      times.push_back(std::max(opens, end->second));
+      const AttemptKey holder = HolderOf(entry.node.slot_uses(i));
+      const auto [end, is_new] = ends.try_emplace(holder.job_id, kNever);
+      if (is_new) end->second = std::max(now, expected_ends(holder.job_id));
+      const bool is_uncleared = entry.uncleared.contains(holder);
+      times.push_back(std::max(opens, is_uncleared ? now + kUnknownRunMs : end->second));
     }
     releases.emplace_hint(releases.end(), id, std::move(times));
   }

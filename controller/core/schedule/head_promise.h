@@ -17,7 +17,7 @@
 namespace trainyard::controller {
 
 // The assumed run time of a running job whose end is unknown, and the assumed time until a node
-// that is cordoned, suspect or unhealthy takes ranks again.
+// that is cordoned, suspect or unhealthy takes ranks again, and until uncleared slots are free.
 inline constexpr int64_t kUnknownRunMs = int64_t{60} * 86'400'000;
 
 // An unknown time, and the time of a promise that cannot be kept: the nodes are too few even when

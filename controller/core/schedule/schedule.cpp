@@ -108,7 +108,7 @@ class QueueWalk {
     const JobEntry& entry = state_.jobs.at(head.job_id);
     const GangShape shape = GangRequestOf(entry.job.spec()).Full();
     auto releases = ReleasesFor(entry);
-    promise_.emplace(shape, PrecedesQueue(state_, head.job_id), releases);
+    promise_.emplace(shape, state_.reservations.contains(head.job_id), releases);
     head.promised = promise_->promised();
     // The head also needs the slots that are free now. In the next pass its promise protects them.
     if (Preempt(entry, head, releases)) return;

@@ -296,5 +296,41 @@ TEST_F(BackfillTest, APreviewKnowsTheLimitOfTheQueue) {
   EXPECT_EQ(waits->ranks_size(), 2);
 }
 
+TEST_F(BackfillTest, AHeadThatPreemptedBlocksNobodyOnceTheClusterIsTooSmall) {
+  cluster_.AddNode("c", 2);
+  cluster_.RunJob(SubmitWithLimit("runs", 1, 2, 0));
+  const int64_t head = SubmitWithLimit("head", 3, 2, 0);
+  const int64_t later = SubmitWithLimit("later", 1, 1, 0);
+  cluster_.Settle();
+  ASSERT_EQ(cluster_.StateOf(later), v1::JOB_STATE_QUEUED);
+  v1::Job& job = cluster_.state.jobs.at(head).job;
+  RemoveWaiting(job, cluster_.state);
+  job.set_preempts(true);
+  AddWaiting(job, cluster_.state);
+  cluster_.StopHeartbeats("c");
+  cluster_.Pass(20'000);
+  ASSERT_EQ(cluster_.NodeStateOf("c"), v1::NODE_STATE_LOST);
+  EXPECT_EQ(cluster_.StateOf(later), v1::JOB_STATE_STARTING);
+}
+
+TEST_F(BackfillTest, UnclearedSlotsAreNotPromised) {
+  cluster_.RunJob(SubmitWithLimit("runs", 2, 2, 0));
+  const int64_t head = SubmitWithLimit("head", 2, 2, 0);
+  const AttemptKey gone{head, 1};
+  NodeEntry& node = cluster_.state.nodes.at("a");
+  for (v1::SlotUse& use : *node.node.mutable_slot_uses()) {
+    use.set_job_id(gone.job_id);
+    use.set_attempt(gone.number);
+  }
+  node.uncleared.insert(gone);
+  const PlacementPass pass(cluster_.state, {});
+  const auto releases = ReleasesOf(
+      cluster_.state, pass, v1::DEVICE_KIND_CPU, [&](int64_t) { return cluster_.now; },
+      cluster_.now);
+  const Timestamp late = cluster_.now + kUnknownRunMs;
+  EXPECT_THAT(releases.at("a"), ElementsAre(late, late));
+  EXPECT_THAT(releases.at("b"), ElementsAre(cluster_.now, cluster_.now));
+}
+
 }  // namespace
 }  // namespace trainyard::controller
