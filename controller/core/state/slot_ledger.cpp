@@ -45,7 +45,12 @@ void RebuildHeld(ClusterState& state) {
   for (auto& [key, usage] : state.usages) usage.held = 0;
   state.held_changes.clear();
   NoteHeld(held, state);
-  for (const auto& [key, slots] : state.held_changes) state.usages[key].held = slots;
+  for (const auto& [key, slots] : state.held_changes) {
+    // Snapshots of earlier releases have no usages. Slots that are held then count from now on.
+    const auto [usage, is_new] = state.usages.try_emplace(key);
+    if (is_new) usage->second.at = state.clock.newest_ms();
+    usage->second.held = slots;
+  }
   state.held_changes.clear();
 }
 

@@ -50,6 +50,19 @@ TEST(SlotLedgerTest, RebuildingDropsStaleEntriesOfEachIndex) {
   EXPECT_EQ(DifferentIndexes(state, cluster.state), "");
 }
 
+TEST(SlotLedgerTest, SlotsOfASnapshotWithoutUsagesCountFromNowOn) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  cluster.RunJob(cluster.Submit("job", 1, 2));
+  const Timestamp newest = cluster.state.clock.newest_ms();
+  cluster.state.usages.clear();
+  RebuildIndexes(cluster.state);
+  const Usage& usage = cluster.state.usages.at({v1::DEVICE_KIND_CPU, "default", ""});
+  EXPECT_EQ(usage.held, 2);
+  EXPECT_EQ(UsageAt(usage, newest), 0);
+  EXPECT_GT(UsageAt(usage, newest + 1000), 0);
+}
+
 TEST(SlotLedgerTest, ANodeWithoutEvidenceIsNotBlamed) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
