@@ -41,6 +41,23 @@ std::string QuotaText(const v1::Queue& queue, const v1::SlotQuota& quota, const 
                       queue.name());
 }
 
+// Checks that no user holds more slots than the quota gives each user.
+absl::Status CheckUsers(const ClusterState& state, const v1::Queue& queue,
+                        const v1::SlotQuota& quota) {
+  if (quota.max_slots_per_user() == 0) return absl::OkStatus();
+  const UsageKey of_queue{quota.device(), queue.name(), ""};
+  for (auto item = state.usages.upper_bound(of_queue); item != state.usages.end(); ++item) {
+    const auto& [key, usage] = *item;
+    if (key.kind != of_queue.kind || key.queue != of_queue.queue) break;
+    if (usage.held <= quota.max_slots_per_user()) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        key.user, " holds ", usage.held, " ", KindName(key.kind), " slots in the queue ", key.queue,
+        ", so `max_slots_per_user` cannot be ", quota.max_slots_per_user(),
+        "; stop or pause some of these jobs first (trainyard ps)"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckQuota(const ClusterState& state, const v1::Queue& queue,
                         const v1::SlotQuota& quota) {
   constexpr int kMost = 10'000'000;
@@ -66,7 +83,7 @@ absl::Status CheckQuota(const ClusterState& state, const v1::Queue& queue,
                      " slots, so `max_slots` cannot be ", quota.max_slots(),
                      "; stop or pause some of its jobs first (trainyard ps)"));
   }
-  return absl::OkStatus();
+  return CheckUsers(state, queue, quota);
 }
 
 absl::Status CheckQueue(const ClusterState& state, const v1::Queue& queue) {

@@ -160,9 +160,23 @@ bool AwaitsChoice(const ClusterView& view, const JobEntry& entry) {
   return GangRequestOf(entry.job.spec()).auto_layout && NewestFullChoice(entry) == nullptr;
 }
 
+// Returns the refusal of the newest pass, or nullopt if there is none.
+std::optional<Refusal> RefusalOf(const ClusterView& view, const v1::Job& job) {
+  const auto found = view.schedule.refusals.find(ClassOf(job));
+  if (found == view.schedule.refusals.end()) return std::nullopt;
+  return found->second;
+}
+
+// Returns true if the newest pass refused the job because of a limit that is still reached.
+bool IsAtLimit(const ClusterView& view, const v1::Job& job) {
+  if (RefusalOf(view, job) != Refusal::kQuota) return false;
+  const JobClass job_class = ClassOf(job);
+  return !QueueMayTake(view.state, job_class) || !UserMayTake(view.state, job_class);
+}
+
 // Returns the job that the newest schedule names as the head of this kind, if the job still waits.
-// Otherwise returns the first waiting job of this kind that requests slots, or nullptr if there is
-// none.
+// Otherwise returns the first waiting job of this kind that requests slots and is not at a limit,
+// or nullptr if there is none.
 const JobEntry* HeadOfQueue(const ClusterView& view, v1::DeviceKind kind) {
   if (const QueueHead* known = view.schedule.HeadOf(kind)) {
     const JobEntry* head = FindEntry(view.state, known->job_id);
@@ -172,7 +186,7 @@ const JobEntry* HeadOfQueue(const ClusterView& view, v1::DeviceKind kind) {
   const std::vector<ClassRank> classes = RankClasses(view.state, kind, view.now);
   for (OrderedJobs jobs(classes); !jobs.empty(); jobs.Advance()) {
     const JobEntry& entry = view.state.jobs.at(jobs.front().job_id);
-    if (RequestsSlots(entry, view.now)) return &entry;
+    if (RequestsSlots(entry, view.now) && !IsAtLimit(view, entry.job)) return &entry;
   }
   return nullptr;
 }
@@ -187,13 +201,6 @@ v1::PendingReason WhyHeadWaits(const ClusterView& view, const JobEntry& entry) {
   if (head != nullptr) return WhyShort(view, entry, *head);
   return Reason(v1::PENDING_CODE_RESOURCES,
                 "enough slots are free, and the job will be placed shortly");
-}
-
-// Returns the refusal of the newest pass, or nullopt if there is none.
-std::optional<Refusal> RefusalOf(const ClusterView& view, const v1::Job& job) {
-  const auto found = view.schedule.refusals.find(ClassOf(job));
-  if (found == view.schedule.refusals.end()) return std::nullopt;
-  return found->second;
 }
 
 // Returns ". It gets them within 20 min if running jobs end as expected", or "" if the time is
@@ -287,7 +294,7 @@ v1::PendingCode PendingCodeOf(const ClusterView& view, const JobEntry& entry) {
   if (!view.state.pending_jobs.Contains(QueueKeyOf(job))) return v1::PENDING_CODE_NOT_PENDING;
   if (!IsDue(entry, view.now)) return v1::PENDING_CODE_BACKOFF;
   if (HasNoLayout(entry)) return v1::PENDING_CODE_LAYOUT;
-  if (RefusalOf(view, job) == Refusal::kQuota) return v1::PENDING_CODE_QUOTA;
+  if (IsAtLimit(view, job)) return v1::PENDING_CODE_QUOTA;
   const JobEntry* head = HeadOfQueue(view, KindOf(job));
   if (head != &entry) return v1::PENDING_CODE_PRIORITY;
   return AwaitsChoice(view, entry) ? v1::PENDING_CODE_LAYOUT : v1::PENDING_CODE_RESOURCES;
@@ -369,7 +376,7 @@ v1::PendingReason PendingExplainer::WhyQuota(const JobEntry& entry) const {
   const int64_t of_queue = HeldSlotsOf(view_.state, {job_class.kind, job_class.queue, ""});
   const int64_t of_user =
       HeldSlotsOf(view_.state, {job_class.kind, job_class.queue, job_class.user});
-  const bool is_queue = quota.max_slots() > 0 && of_queue + slots > quota.max_slots();
+  const bool is_queue = !QueueMayTake(view_.state, job_class);
   v1::PendingReason reason =
       Reason(v1::PENDING_CODE_QUOTA,
              absl::StrCat(kNeeds, slots, " ", KindName(job_class.kind), " slots, but ",

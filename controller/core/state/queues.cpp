@@ -4,6 +4,13 @@
 #include <algorithm>
 
 namespace trainyard::controller {
+namespace {
+
+int64_t SlotsOf(const JobClass& job_class) {
+  return int64_t{job_class.nodes} * job_class.slots_per_node;
+}
+
+}  // namespace
 
 v1::Queue QueueNamed(const ClusterState& state, const std::string& name) {
   const auto found = state.queues.find(name);
@@ -33,8 +40,16 @@ int64_t HeldSlotsOf(const ClusterState& state, const UsageKey& key) {
 
 bool QueueMayTake(const ClusterState& state, const JobClass& job_class) {
   const int limit = QuotaOf(QueueNamed(state, job_class.queue), job_class.kind).max_slots();
-  const int64_t slots = int64_t{job_class.nodes} * job_class.slots_per_node;
-  return limit == 0 || HeldSlotsOf(state, {job_class.kind, job_class.queue, ""}) + slots <= limit;
+  const int64_t held = HeldSlotsOf(state, {job_class.kind, job_class.queue, ""});
+  return limit == 0 || held + SlotsOf(job_class) <= limit;
+}
+
+bool UserMayTake(const ClusterState& state, const JobClass& job_class) {
+  if (job_class.user.empty()) return true;
+  const v1::SlotQuota quota = QuotaOf(QueueNamed(state, job_class.queue), job_class.kind);
+  const int limit = quota.max_slots_per_user();
+  const int64_t held = HeldSlotsOf(state, {job_class.kind, job_class.queue, job_class.user});
+  return limit == 0 || held + SlotsOf(job_class) <= limit;
 }
 
 bool PrecedesQueue(const ClusterState& state, int64_t job_id) {

@@ -23,9 +23,10 @@ v1::SlotQuota QuotaOf(const v1::Queue& queue, v1::DeviceKind kind);
 // Returns the slots of this kind that the queue's jobs hold, or only those of one user.
 int64_t HeldSlotsOf(const ClusterState& state, const UsageKey& key);
 
-// Returns true if the queue may hold the slots of one more job of the class. Limits of users do not
-// matter.
+// Return true if the queue, or the user in the queue, may hold the slots of one more job of the
+// class.
 bool QueueMayTake(const ClusterState& state, const JobClass& job_class);
+bool UserMayTake(const ClusterState& state, const JobClass& job_class);
 
 // Returns true if the job goes before the order of the queues, because slots are kept for it: those
 // of a recovering job, and those of jobs that were preempted for it.

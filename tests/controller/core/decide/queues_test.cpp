@@ -84,6 +84,17 @@ TEST_F(QueuesTest, ALimitBelowTheSlotsInUseIsRefused) {
   EXPECT_TRUE(cluster_.Try(Set("default", 1, 0, 3)).ok());
 }
 
+TEST_F(QueuesTest, ALimitBelowTheSlotsOfAUserIsRefused) {
+  cluster_.RunJob(cluster_.Submit("job", 1, 3));
+  SetQueue set = Set("default", 1, 0, 4);
+  v1::SlotQuota& quota = *set.request.mutable_queue()->mutable_quotas(0);
+  quota.set_max_slots_per_user(2);
+  EXPECT_THAT(cluster_.Try(set).message(),
+              HasSubstr("ada holds 3 cpu slots in the queue default, so `max_slots_per_user`"));
+  quota.set_max_slots_per_user(3);
+  EXPECT_TRUE(cluster_.Try(set).ok());
+}
+
 TEST_F(QueuesTest, AQueueWithJobsIsNotDeleted) {
   cluster_.Do(Set("night", 1, 0));
   const int64_t job = SubmitTo("night", "job", 1);

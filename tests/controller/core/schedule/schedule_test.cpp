@@ -266,6 +266,23 @@ TEST_F(BackfillTest, AQueueOrUserAtItsLimitWaitsAndBlocksNobody) {
   EXPECT_THAT(Next().heads, IsEmpty()) << "no slots are missing";
 }
 
+TEST_F(BackfillTest, NobodyIsBehindAJobAtALimit) {
+  SetQuota(2, 0);
+  cluster_.RunJob(SubmitWithLimit("first", 1, 2, 0));
+  const int64_t limited = SubmitWithLimit("limited", 1, 1, 0);
+  cluster_.state.queues["other"].set_name("other");
+  v1::JobSpec spec = TestSpec("free", 1, 1);
+  spec.set_queue("other");
+  const auto preview = PreviewJob(cluster_.View(), spec);
+  ASSERT_TRUE(preview.ok()) << preview.status();
+  EXPECT_TRUE(preview->starts_now()) << preview->pending().message();
+  ClusterView view = cluster_.View();
+  EXPECT_EQ(PendingCodeOf(view, cluster_.state.jobs.at(limited)), v1::PENDING_CODE_QUOTA);
+  // The limit is raised after the pass.
+  cluster_.state.queues.clear();
+  EXPECT_EQ(PendingCodeOf(view, cluster_.state.jobs.at(limited)), v1::PENDING_CODE_RESOURCES);
+}
+
 TEST_F(BackfillTest, OnePassDoesNotExceedALimit) {
   SetQuota(3, 0);
   for (const char* name : {"r", "s", "t", "u"}) SubmitWithLimit(name, 1, 1, 0);
