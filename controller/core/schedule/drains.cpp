@@ -107,11 +107,17 @@ class DrainPass {
     }
   }
 
-  // Jobs move early one at a time, and only while no job waits for slots. Otherwise another job
-  // could take the slots before the moving job has exited.
+  // Jobs move early one at a time, and only while no job waits for slots of their kind. Otherwise
+  // another job could take the slots before the moving job has exited.
   bool MayMoveEarly(const JobEntry& entry) const {
-    if (!yielding_.empty() || !state_.pending_jobs.empty() || AnyJobYields()) return false;
+    const v1::DeviceKind kind = GangRequestOf(entry.job.spec()).kind;
+    if (!yielding_.empty() || AnyJobWaitsFor(kind) || AnyJobYields()) return false;
     return CanYield(entry) && HasJustSaved(observations_, entry) && FitsElsewhere(entry);
+  }
+
+  bool AnyJobWaitsFor(v1::DeviceKind kind) const {
+    const auto found = state_.pending_classes.lower_bound({.kind = kind});
+    return found != state_.pending_classes.end() && found->first.kind == kind;
   }
 
   bool AnyJobYields() const {

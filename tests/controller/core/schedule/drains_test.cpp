@@ -147,6 +147,25 @@ TEST_F(DrainsTest, NoJobMovesEarlyWhileAnotherJobWaits) {
   EXPECT_THAT(cluster_.Settle(), IsEmpty());
 }
 
+TEST_F(DrainsTest, AJobThatWaitsForAnotherKindOfSlotsDelaysNoEarlyMove) {
+  cluster_.AddNode("c", 1);
+  v1::Hello hello = cluster_.HelloOf("c");
+  hello.mutable_inventory()->mutable_slots(0)->set_kind(v1::DEVICE_KIND_GPU);
+  hello.set_incarnation("2");
+  cluster_.Do(AttachWorker{hello});
+  cluster_.OpenStream("c");
+  for (const char* name : {"runs", "waits"}) {
+    v1::JobSpec gpu = TestSpec(name, 1, 1);
+    gpu.mutable_resources()->set_device(v1::DEVICE_KIND_GPU);
+    cluster_.Submit(gpu);
+  }
+  const int64_t job = RunJob("job");
+  cluster_.Step(job, 0, 20, 1);
+  ASSERT_FALSE(cluster_.state.pending_jobs.empty());
+  cluster_.Do(DrainWithin("a", kHalfHourMs));
+  EXPECT_THAT(Kinds(cluster_.Settle()), ElementsAre("AttemptYielded"));
+}
+
 TEST_F(DrainsTest, JobsMoveEarlyOneAtATime) {
   const int64_t first = cluster_.Submit("first", 1, 1), second = cluster_.Submit("second", 1, 1);
   for (const int64_t job : {first, second}) {
