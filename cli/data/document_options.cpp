@@ -32,12 +32,12 @@ void AddDecontaminateOptions(CLI::App& app, data::DecontaminateOptions* options)
       ->capture_default_str();
   app.add_option(
          "--min-hits", options->min_hits,
-         "least number of different runs that a dropped document shares with one evaluation "
+         "minimum number of different runs that a dropped document shares with one evaluation "
          "document")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
       ->capture_default_str();
   app.add_option("--min-share", options->min_share,
-                 "least fraction of the runs of one evaluation document that a dropped document "
+                 "minimum fraction of the runs of one evaluation document that a dropped document "
                  "contains")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();

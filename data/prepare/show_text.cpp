@@ -71,7 +71,7 @@ std::string TokenizerText(const TextPieces& pieces, const ShownDocument& documen
   return ShownLabel("tokenizer") + pieces.source + ": " +
          ReadableCount(static_cast<int64_t>(pieces.ids.size())) + " tokens, " + ratio +
          " bytes per token" +
-         (pieces.text == document.text ? "" : ", of the text after its normalization") + "\n" +
+         (pieces.text == document.text ? "" : ", after normalization of the text") + "\n" +
          PiecesText(pieces, bytes_max);
 }
 

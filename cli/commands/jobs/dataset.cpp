@@ -30,8 +30,8 @@ Outcome RunDataset(const std::string& job, Context& context) {
   if (response.report().empty()) {
     return absl::FailedPreconditionError(
         absl::StrCat("job ", job,
-                     " has sent no report of a data set; a job of kind data sends one after each "
-                     "step of its pipeline, and other jobs never do"));
+                     " has sent no report of a data set; only data jobs send reports, after steps "
+                     "of their pipelines"));
   }
   const auto report = nlohmann::json::parse(response.report(), nullptr, /*allow_exceptions=*/false);
   if (!report.is_object()) {

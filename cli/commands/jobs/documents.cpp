@@ -33,7 +33,7 @@ absl::StatusOr<v1::Attempt> AttemptOf(const v1::Job& job, int64_t number, int64_
   if (number > 0) {
     return absl::NotFoundError(absl::StrCat("attempt ", number, " of job ", JobText(job),
                                             " has not trained step ", step,
-                                            "; omit the attempt to use the one that has"));
+                                            "; omit the attempt to use one that has"));
   }
   int64_t newest = 0;
   for (const v1::Attempt& attempt : job.attempts()) {
@@ -55,8 +55,8 @@ absl::Status CheckOrderIsKnown(const v1::Job& job, const v1::Attempt& attempt) {
   return absl::FailedPreconditionError(
       absl::StrCat("job ", JobText(job), " continues a checkpoint of another job (",
                    continues_other ? attempt.resume_from() : job.spec().checkpoint().resume_from(),
-                   "), which decides the order of its samples; the documents of such jobs cannot "
-                   "be shown"));
+                   "), which decides the order of its samples, so the documents cannot be "
+                   "shown"));
 }
 
 absl::StatusOr<RunConfig> ConfigOf(const v1::Job& job, const v1::Attempt& attempt) {

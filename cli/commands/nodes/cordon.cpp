@@ -17,7 +17,7 @@ void AddCommand(CLI::App& node, const char* name, bool cordoned, Grammar& gramma
   options->cordoned = cordoned;
   CLI::App* command = node.add_subcommand(
       name, cordoned ? "Stop placing ranks on a node; running ranks continue"
-                     : "End the cordon or the drain of a node, so that it gets new ranks");
+                     : "End a cordon or a drain, so that the node gets new ranks again");
   command->add_option("node", options->node, kNodeHelp)->required();
   if (cordoned) command->add_option("--reason", options->reason, "reason, shown to all users");
   grammar.runners[command] = [options](Context& context) { return RunCordon(*options, context); };

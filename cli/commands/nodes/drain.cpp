@@ -35,7 +35,7 @@ void AddDrain(CLI::App& node, Grammar& grammar) {
       node.add_subcommand("drain", "Move the jobs off a node before maintenance; they save first");
   command->add_option("node", options->node, kNodeHelp)->required();
   command->add_option("--deadline", options->deadline,
-                      "time until which jobs may stay, such as 30m (default: 0)");
+                      "time within which jobs must leave, such as 30m (default: 0)");
   command->add_option("--reason", options->reason, "reason, shown to all users");
   grammar.runners[command] = [options](Context& context) { return RunDrain(*options, context); };
 }

@@ -78,16 +78,16 @@ void AddQueueSet(CLI::App& queue, Grammar& grammar) {
   command->add_option("--shares", options->shares,
                       "part of the slots over time, relative to other queues (default: 1)");
   command->add_option("--tier", options->tier,
-                      "jobs of a greater tier are placed first, -100 to 100 (default: 0)");
+                      "jobs of a higher tier are placed first, -100 to 100 (default: 0)");
   command
       ->add_option("--nominal", options->nominal,
-                   "KIND=SLOTS up to which the queue precedes queues that borrow")
+                   "KIND=SLOTS below which the queue precedes queues that borrow")
       ->allow_extra_args(false);
   command->add_option("--max", options->max_slots, "KIND=SLOTS that the queue never exceeds")
       ->allow_extra_args(false);
   command
       ->add_option("--max-per-user", options->max_slots_per_user,
-                   "KIND=SLOTS that no user exceeds in the queue")
+                   "KIND=SLOTS that no user of the queue exceeds")
       ->allow_extra_args(false);
   grammar.runners[command] = [options](Context& context) { return RunQueueSet(*options, context); };
 }

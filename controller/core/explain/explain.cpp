@@ -133,8 +133,9 @@ std::string TimeLimitHint(const v1::Job& job, Timestamp now) {
   const std::optional<int64_t> remaining_ms = RemainingTime(job, now);
   if (!remaining_ms.has_value()) return "";
   const bool requeues = job.spec().at_time_limit() == v1::AT_TIME_LIMIT_REQUEUE;
-  return absl::StrCat("; ", DurationText(*remaining_ms), " are left of its time limit of ",
-                      TimeLimitText(job), ", at which it is ", requeues ? "queued again" : "ended");
+  return absl::StrCat("; ", DurationText(*remaining_ms), " of its time limit of ",
+                      TimeLimitText(job), " are left, then the job is ",
+                      requeues ? "queued again" : "ended");
 }
 
 // Describes a job whose ranks are exiting because of a stop request or the time limit.

@@ -203,8 +203,8 @@ v1::PendingReason WhyHeadWaits(const ClusterView& view, const JobEntry& entry) {
                 "enough slots are free, and the job will be placed shortly");
 }
 
-// Returns ". It gets them within 20 min if running jobs end as expected", or "" if the time is
-// unknown.
+// Returns ". The slots are free within 20 min if running jobs end as expected", or "" if the time
+// is unknown.
 std::string PromiseText(Timestamp promised, Timestamp now) {
   if (promised >= now + kUnknownRunMs / 2 || promised <= now) return "";
   return absl::StrCat(". The slots are free within ", DurationText(promised - now),
@@ -361,9 +361,9 @@ v1::PendingReason PendingExplainer::WhyBehind(const v1::Job& job, int ahead) {
                           absl::StartsWith(waits, kNeeds) ? "), which " : "): ", waits));
   reason.set_advice(
       delays && !job.spec().has_time_limit()
-          ? absl::StrCat("slots are free for this job, but it has no `time_limit`; with a limit "
-                         "that ends before ",
-                         head.job.name(), " gets its slots, it starts at once")
+          ? absl::StrCat("slots are free for this job, but it could delay ", head.job.name(),
+                         "; set a `time_limit` that ends before ", head.job.name(),
+                         " gets its slots")
           : absl::StrCat("`trainyard why ", head.job.id(), "` explains the next job"));
   reason.set_blocking_job_id(head.job.id());
   return reason;
@@ -385,7 +385,7 @@ v1::PendingReason PendingExplainer::WhyQuota(const JobEntry& entry) const {
                                    : absl::StrCat(entry.job.user(), " holds ", of_user,
                                                   " in the queue ", job_class.queue,
                                                   " and may hold ", quota.max_slots_per_user())));
-  reason.set_advice(absl::StrCat("`trainyard queue` shows the limits of ", job_class.queue));
+  reason.set_advice(absl::StrCat("`trainyard queue shares` shows the limits of ", job_class.queue));
   return reason;
 }
 

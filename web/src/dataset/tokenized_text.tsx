@@ -23,7 +23,7 @@ function ColoredText({ sample, pieces }: { sample: Sample; pieces: Pieces }) {
         <b>{shortName(pieces.tokenizer)}</b>
         <span class="faint">
           {count(pieces.tokens)} tokens, {pieces.bytesPerToken.toFixed(2)} bytes per token
-          {pieces.normalized !== undefined && ', of the text after its normalization'}
+          {pieces.normalized !== undefined && ', after normalization of the text'}
         </span>
       </figcaption>
       {parts.length > 0 ? (

@@ -173,7 +173,7 @@ export function Curves({ job }: { job: Job }) {
       {keys.includes('loss') && <LossReport job={job} />}
       {panels.length === 0 && (
         <p class="faint">
-          This job reports only series of its own. Add one with “More series”.
+          This job reports only custom series. Add one with “More series”.
         </p>
       )}
       {error && <Failure error={error} />}

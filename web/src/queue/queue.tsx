@@ -102,7 +102,7 @@ function BehindJobs({ group }: { group: BehindGroup }) {
         <BehindText group={group} />
       </h2>
       <p class="faint">
-        Jobs start in queue order. A job starts earlier if it does not delay the first one.
+        Jobs start in queue order. A later job may start first if it does not delay the first job.
       </p>
       <Table
         label="Jobs in queue order"

@@ -29,8 +29,8 @@ export function SharesCard() {
     <section class="queue-group" aria-labelledby="shares-title">
       <h2 id="shares-title">Queues</h2>
       <p class="faint">
-        Jobs of a greater tier start first, then jobs of a greater priority, then jobs of the queue
-        that has used less of its fair part. Use that is 7 days old counts half.
+        Jobs of a higher tier start first, then jobs of a greater priority, then jobs of the queue
+        that has used less of its fair part. Use from 7 days ago counts half.
       </p>
       <Table label="Queues" columns={COLUMNS} rows={rows} rowKey={(row) => row.key} />
     </section>

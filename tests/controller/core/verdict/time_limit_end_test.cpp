@@ -103,7 +103,7 @@ class TimeLimitEndTest : public testing::Test {
 TEST_F(TimeLimitEndTest, TheJobSavesAndEnds) {
   const int64_t job = RunJob(SpecOf("job"));
   EXPECT_THAT(Kinds(PassUntil(job, kLimitMs - 1)), Not(Contains("TimeLimitReached")));
-  EXPECT_THAT(Why(job), HasSubstr("are left of its time limit of 100 s, at which it is ended"));
+  EXPECT_THAT(Why(job), HasSubstr("of its time limit of 100 s are left, then the job is ended"));
   EXPECT_THAT(Kinds(PassUntil(job, kLimitMs)), Contains("TimeLimitReached"));
   EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_STOPPING);
   EXPECT_EQ(cluster_.Attempt(job).stop_reason(), v1::STOP_REASON_TIME_LIMIT);
