@@ -79,6 +79,10 @@ bool IsDuration(const FieldDescriptor& field) {
       {v1::PhaseSum::descriptor(),
        {v1::PhaseSum::kLengthMsFieldNumber, v1::PhaseSum::kSlotMsFieldNumber}},
       {v1::DeviceHistory::descriptor(), {v1::DeviceHistory::kIntervalMsFieldNumber}},
+      {v1::JobExtended::descriptor(), {v1::JobExtended::kByMsFieldNumber}},
+      {v1::TimeLimitUse::descriptor(),
+       {v1::TimeLimitUse::kUsedMsFieldNumber, v1::TimeLimitUse::kExtendedMsFieldNumber,
+        v1::TimeLimitUse::kRemainingMsFieldNumber}},
       {v1::TrainedSteps::descriptor(),
        {v1::TrainedSteps::kLengthMsFieldNumber, v1::TrainedSteps::kSlotMsFieldNumber}}};
   return Holds(durations, field);

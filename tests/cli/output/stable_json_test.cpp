@@ -15,6 +15,7 @@
 #include "trainyard/v1/metric_service.pb.h"
 #include "trainyard/v1/node_service.pb.h"
 #include "trainyard/v1/planner.pb.h"
+#include "trainyard/v1/queue_service.pb.h"
 
 namespace trainyard::cli {
 namespace {
@@ -60,6 +61,19 @@ std::map<std::string, Meaning> NodeMeanings() {
       {"NodeHealth.since_ms", Meaning::kInstant},
       {"NodeQuarantine.checks_count_from_ms", Meaning::kInstant},
       {"NodeQuarantine.since_ms", Meaning::kInstant},
+  };
+}
+
+// The meanings of fields in messages about queues and time limits.
+std::map<std::string, Meaning> QueueMeanings() {
+  return {
+      {"JobExtended.by_ms", Meaning::kDuration},
+      {"ListQueuesResponse.as_of_ms", Meaning::kInstant},
+      {"PendingReason.promised_ms", Meaning::kInstant},
+      {"QueuedJob.queued_since_ms", Meaning::kInstant},
+      {"TimeLimitUse.extended_ms", Meaning::kDuration},
+      {"TimeLimitUse.remaining_ms", Meaning::kDuration},
+      {"TimeLimitUse.used_ms", Meaning::kDuration},
   };
 }
 
@@ -149,6 +163,7 @@ const std::map<std::string, Meaning>& Meanings() {
         {"Verdict.time_ms", Meaning::kInstant},
     };
     all.merge(NodeMeanings());
+    all.merge(QueueMeanings());
     all.merge(AttemptMeanings());
     all.merge(TimeUseMeanings());
     return all;
@@ -168,7 +183,8 @@ std::set<const Descriptor*> OutputMessages() {
   std::set<const Descriptor*> types;
   for (const Descriptor* any :
        {v1::GetJobResponse::descriptor(), v1::ReadLogsResponse::descriptor(),
-        v1::Series::descriptor(), v1::ListNodesResponse::descriptor()}) {
+        v1::Series::descriptor(), v1::ListNodesResponse::descriptor(),
+        v1::ListQueuesResponse::descriptor()}) {
     const google::protobuf::FileDescriptor& file = *any->file();
     for (int i = 0; i < file.service_count(); ++i) {
       for (int j = 0; j < file.service(i)->method_count(); ++j) {

@@ -90,6 +90,7 @@ std::string BodyFor(const std::string& operation) {
     return json({{"device", "H100"}, {"job_file", kModelFile}}).dump();
   }
   if (operation == "extendJob") return R"({"by": "2h", "extended_ms": 0})";
+  if (operation == "moveJob") return R"({"priority": 1})";
   if (operation == "writeNote") return R"({"step": 3, "text": "a note"})";
   return "{}";
 }
@@ -109,8 +110,8 @@ TEST_F(ContractTest, EveryRouteOfTheContractIsAnsweredAsItSays) {
         if (operation["operationId"] == "extendJob") submit["spec"]["time_limit"] = "12h";
         ASSERT_EQ(client_.Post("/api/v1/jobs", submit.dump()).status, 200);
       }
-      const std::string target =
-          absl::StrReplaceAll(path, {{"{job}", job}, {"{node}", "a"}, {"{note}", "1"}});
+      const std::string target = absl::StrReplaceAll(
+          path, {{"{job}", job}, {"{node}", "a"}, {"{note}", "1"}, {"{queue}", "night"}});
       if (operation["operationId"] == "streamEvents") continue;
       const std::string body = BodyFor(operation["operationId"].get<std::string>());
       if (operation["operationId"] == "removeNode") {
@@ -132,6 +133,9 @@ TEST_F(ContractTest, EveryRouteOfTheContractIsAnsweredAsItSays) {
       if (operation["operationId"] == "deleteNote") {
         const std::string notes = absl::StrCat("/api/v1/jobs/", job, "/notes");
         ASSERT_EQ(client_.Post(notes, R"({"text": "a note"})").status, 200);
+      }
+      if (operation["operationId"] == "deleteQueue") {
+        ASSERT_EQ(client_.Post(target, "{}").status, 200);
       }
       if (operation["operationId"] == "deleteJob") {
         ASSERT_EQ(client_.Post(target + "/stop", body).status, 200);

@@ -212,16 +212,16 @@ TEST_F(RunPipelineTest, SendsAReportAfterEachStepThatChangesTheDataSet) {
     const auto record = nlohmann::json::parse(line);
     if (record["type"] == "data_report") reports[record["number"]] += record["text"];
   }
-  ASSERT_EQ(reports.size(), 3u) << "after filter, dedup and tokenize";
+  ASSERT_EQ(reports.size(), 6u) << "after filter, dedup, decontaminate, tokenize, code and mix";
   EXPECT_EQ(nlohmann::json::parse(reports[1])["steps"].size(), 1u);
-  const auto report = nlohmann::json::parse(reports[3]);
+  const auto report = nlohmann::json::parse(reports[4]);
   EXPECT_EQ(report["directory"], files_.out() + "/tokenize");
-  ASSERT_EQ(report["steps"].size(), 3u);
+  ASSERT_EQ(report["steps"].size(), 4u);
   EXPECT_FALSE(report["steps"][0]["texts"]["dropped"].empty());
   EXPECT_FALSE(report["steps"][1]["texts"]["clusters"].empty());
   EXPECT_EQ(report["tokenized"][0]["tokenizers"].size(), 3u) << "trained, gpt2 and byte";
 
-  const auto& tokens = report["steps"][2]["tokens"];
+  const auto& tokens = report["steps"][3]["tokens"];
   ASSERT_EQ(tokens["sources"].size(), 2u) << "in and in/other";
   int64_t documents = 0;
   int64_t all = 0;
@@ -231,8 +231,8 @@ TEST_F(RunPipelineTest, SendsAReportAfterEachStepThatChangesTheDataSet) {
     bytes += source["bytes"].get<int64_t>();
     all += source["tokens"].get<int64_t>();
   }
-  EXPECT_EQ(documents, report["steps"][1]["run"]["documents_out"]);
-  EXPECT_EQ(bytes, report["steps"][1]["run"]["bytes_out"]);
+  EXPECT_EQ(documents, report["steps"][2]["run"]["documents_out"]);
+  EXPECT_EQ(bytes, report["steps"][2]["run"]["bytes_out"]);
   // The tokens that end documents belong to no source.
   EXPECT_EQ(all + documents, tokens["splits"][0]["tokens"].get<int64_t>() +
                                  tokens["splits"][1]["tokens"].get<int64_t>());

@@ -24,6 +24,7 @@ TEST_F(CordonTest, NodeCordonTellsTheControllerWhoAndWhy) {
 }
 
 TEST_F(CordonTest, NodeUndrainUncordons) {
+  answers();  // Starts the server.
   EXPECT_THAT(Run({"node", "undrain", "gpu05"}).out, HasSubstr("node gpu05 accepts ranks again"));
   ASSERT_EQ(answers().cordon_requests.size(), 1u);
   EXPECT_FALSE(answers().cordon_requests[0].cordoned());

@@ -10,6 +10,7 @@ using ::testing::HasSubstr;
 class DrainTest : public CliFixture {};
 
 TEST_F(DrainTest, SendsTheDeadlineTheReasonAndTheUser) {
+  answers();  // Starts the server.
   const CliResult result =
       Run({"node", "drain", "gpu05", "--deadline", "30m", "--reason", "bad fan"});
   EXPECT_EQ(result.out,
@@ -24,6 +25,7 @@ TEST_F(DrainTest, SendsTheDeadlineTheReasonAndTheUser) {
 }
 
 TEST_F(DrainTest, WithoutADeadlineJobsLeaveNow) {
+  answers();  // Starts the server.
   EXPECT_THAT(Run({"node", "drain", "gpu05"}).out, HasSubstr("jobs save and move now"));
   ASSERT_EQ(answers().cordon_requests.size(), 1u);
   EXPECT_TRUE(answers().cordon_requests[0].has_drain_after_ms());

@@ -53,6 +53,7 @@ TEST_F(QueueCommandsTest, TheListHasTheOrderAndTheReason) {
 }
 
 TEST_F(QueueCommandsTest, AnEmptyListSaysWhereTheQueuesAre) {
+  answers();  // Starts the server.
   EXPECT_THAT(Run({"queue"}).err, HasSubstr("trainyard queue shares"));
 }
 
@@ -73,6 +74,7 @@ TEST_F(QueueCommandsTest, SetKeepsWhatIsNotNamed) {
 }
 
 TEST_F(QueueCommandsTest, BadLimitsAreRefusedBeforeTheCall) {
+  answers();  // Starts the server.
   for (const char* text : {"gpu", "gpu=x", "tpu=1", "=1", "gpu="}) {
     const CliResult result = Run({"queue", "set", "q", "--max", text});
     EXPECT_NE(result.exit_code, 0);
@@ -82,6 +84,7 @@ TEST_F(QueueCommandsTest, BadLimitsAreRefusedBeforeTheCall) {
 }
 
 TEST_F(QueueCommandsTest, DeleteAndMove) {
+  answers();  // Starts the server.
   EXPECT_EQ(Run({"queue", "delete", "night"}).out, "queue night deleted\n");
   EXPECT_EQ(answers().queue_deletions[0].name(), "night");
   EXPECT_EQ(Run({"queue", "move", "17", "--queue", "night", "--priority", "-3"}).out,
