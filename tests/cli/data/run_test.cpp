@@ -116,12 +116,21 @@ int RunAlone(const PipelineFiles& files, const std::string& settings) {
   return DataRun(files, {}, "output").Wait();
 }
 
-void WaitForFile(const std::string& path) {
+void WaitUntil(const std::function<bool()>& is_met, const std::string& what) {
   const auto end = std::chrono::steady_clock::now() + kPatience;
-  while (!std::filesystem::exists(path)) {
-    ASSERT_LT(std::chrono::steady_clock::now(), end) << path;
+  while (!is_met()) {
+    ASSERT_LT(std::chrono::steady_clock::now(), end) << what;
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
+}
+
+void WaitForFile(const std::string& path) {
+  WaitUntil([&] { return std::filesystem::exists(path); }, path);
+}
+
+void WaitForText(const std::string& path, const std::string& text) {
+  WaitForFile(path);
+  WaitUntil([&] { return ReadFile(path).find(text) != std::string::npos; }, path + ": " + text);
 }
 
 class RunTest : public testing::Test {
@@ -172,13 +181,15 @@ TEST_F(RunTest, TheOthersContinueWithoutALostRank) {
 }
 
 TEST_F(RunTest, TheEndOfRankZeroEndsTheOthers) {
-  // Rank 0 may end before it is killed, or be killed before all ranks have connected.
+  // Rank 0 may end before it is killed.
   std::vector<int> codes;
   std::string output;
   for (int trial = 0; trial < 5 && codes != std::vector<int>{-SIGKILL, 69, 69}; ++trial) {
     Delete();
     const Gang gang = StartGang(files_, 3);
-    WaitForFile(files_.out() + "/.work/dedup-signatures/signatures-00002.bin");
+    for (const char* rank : {"1", "2"}) {
+      WaitForText(files_ / (std::string("rank") + rank + ".telemetry"), "\"phase\":\"blocks\"");
+    }
     gang[0]->Kill(SIGKILL);
     for (const auto& rank : gang) rank->KillAfter(std::chrono::seconds(5));
     codes = Wait(gang);
