@@ -220,7 +220,7 @@ TEST_F(BackfillTest, OnlyAJobThatEndsBeforeThePromiseStarts) {
   EXPECT_THAT(Why(head).message(), HasSubstr("are free within 16 min"));
   EXPECT_EQ(Why(head).promised_ms(), schedule.heads.at(v1::DEVICE_KIND_CPU).promised);
   EXPECT_EQ(Why(longer).code(), v1::PENDING_CODE_PRIORITY);
-  EXPECT_THAT(Why(unlimited).advice(), HasSubstr("has no `time_limit`"));
+  EXPECT_THAT(Why(unlimited).advice(), HasSubstr("set a `time_limit`"));
 }
 
 TEST_F(BackfillTest, TheShortestLimitIsTriedFirst) {
