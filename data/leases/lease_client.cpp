@@ -2,6 +2,7 @@
 
 #include "proto/support/asio.h"
 // Asio's parts need the workaround above.
+#include <algorithm>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
@@ -28,7 +29,10 @@ using asio::ip::tcp;
 using ErrorCode = boost::system::error_code;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kRetryPause(200);
+// Times between two attempts to connect: the first one, and the longest one. Each pause is twice as
+// long as the one before.
+constexpr milliseconds kFirstRetryPause(5);
+constexpr milliseconds kLongestRetryPause(200);
 // Time between two requests for a block or a pass while there is none.
 constexpr milliseconds kPollPause(100);
 // Time for one attempt to connect.
@@ -175,7 +179,7 @@ LeaseClient::LeaseClient(const LeaseClientSettings& settings, const std::atomic<
 absl::StatusOr<std::unique_ptr<LeaseClient>> LeaseClient::Connect(
     const LeaseClientSettings& settings, const std::atomic<bool>& cancelled) {
   const auto end = std::chrono::steady_clock::now() + settings.connect;
-  for (;;) {
+  for (milliseconds pause = kFirstRetryPause;; pause = std::min(2 * pause, kLongestRetryPause)) {
     if (cancelled) return Cancelled();
     std::unique_ptr<LeaseClient> client(new LeaseClient(settings, cancelled));
     const ErrorCode error = client->state_->Connect();
@@ -191,7 +195,7 @@ absl::StatusOr<std::unique_ptr<LeaseClient>> LeaseClient::Connect(
           "cannot connect to rank 0 at ", settings.host, ":", settings.port, ": ", status.message(),
           "; check MASTER_ADDR and MASTER_PORT, and the output of rank 0"));
     }
-    std::this_thread::sleep_for(kRetryPause);
+    std::this_thread::sleep_for(pause);
   }
 }
 
