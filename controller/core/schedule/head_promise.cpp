@@ -5,6 +5,15 @@
 #include <utility>
 
 namespace trainyard::controller {
+namespace {
+
+// Returns the time from which the node takes ranks. Nobody knows when a user ends a cordon.
+Timestamp OpensAt(const v1::Node& node, bool is_open, Timestamp now) {
+  if (is_open) return now;
+  return node.cordoned() ? kNever : now + kUnknownRunMs;
+}
+
+}  // namespace
 
 Timestamp LatestEnd(const JobClass& job_class, Timestamp now) {
   return job_class.longest_hold_ms == 0 ? kNever : now + job_class.longest_hold_ms;
@@ -23,7 +32,7 @@ std::map<std::string, ReleaseTimes> ReleasesOf(const ClusterState& state, const 
   std::unordered_map<int64_t, Timestamp> ends = {{0, now}};
   for (const auto& [id, entry] : state.nodes) {
     if (entry.node.state() == v1::NODE_STATE_LOST) continue;
-    const Timestamp opens = pass.IsOpen(entry) ? now : now + kUnknownRunMs;
+    const Timestamp opens = OpensAt(entry.node, pass.IsOpen(entry), now);
     ReleaseTimes times;
     for (int i = 0; i < entry.node.inventory().slots_size(); ++i) {
       if (entry.node.inventory().slots(i).kind() != kind) continue;

@@ -16,8 +16,9 @@
 
 namespace trainyard::controller {
 
-// The assumed run time of a running job whose end is unknown, and the assumed time until a node
-// that is cordoned, suspect or unhealthy takes ranks again, and until uncleared slots are free.
+// The assumed run time of a running job whose end is unknown, and the assumed time until a suspect
+// or unhealthy node takes ranks again, and until uncleared slots are free. A cordoned node is not
+// expected to take ranks.
 inline constexpr int64_t kUnknownRunMs = int64_t{60} * 86'400'000;
 
 // An unknown time, and the time of a promise that cannot be kept: the nodes are too few even when

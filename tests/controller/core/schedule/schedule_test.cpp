@@ -5,6 +5,7 @@
 #include "controller/core/explain/pending_reason.h"
 #include "controller/core/explain/preview.h"
 #include "controller/core/reconcile.h"
+#include "controller/core/state/slot_ledger.h"
 #include "controller/core/state/waiting_jobs.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -221,6 +222,17 @@ TEST_F(BackfillTest, OnlyAJobThatEndsBeforeThePromiseStarts) {
   EXPECT_EQ(Why(head).promised_ms(), schedule.heads.at(v1::DEVICE_KIND_CPU).promised);
   EXPECT_EQ(Why(longer).code(), v1::PENDING_CODE_PRIORITY);
   EXPECT_THAT(Why(unlimited).advice(), HasSubstr("set a `time_limit`"));
+}
+
+TEST_F(BackfillTest, AHeadThatNeedsACordonedNodeDelaysNobody) {
+  cluster_.state.nodes.at("b").node.set_cordoned(true);
+  RebuildIndexes(cluster_.state);
+  const int64_t head = SubmitWithLimit("head", 2, 2, 0);
+  const int64_t later = SubmitWithLimit("later", 1, 1, 0);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.StateOf(head), v1::JOB_STATE_QUEUED);
+  EXPECT_EQ(cluster_.StateOf(later), v1::JOB_STATE_STARTING);
+  EXPECT_THAT(Why(head).message(), HasSubstr("needs 2 nodes"));
 }
 
 TEST_F(BackfillTest, TheShortestLimitIsTriedFirst) {
