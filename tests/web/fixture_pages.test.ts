@@ -437,6 +437,7 @@ describe('a job whose ranks wait for one that does not come', () => {
       advice: '`trainyard logs 42 --rank 5 --tail 20` shows its last output',
       queue_position: 0,
       blocking_job_id: 0,
+      promised_ms: 0,
     });
     const operation = { group: 'tp4', ranks: '4-5', sequence: 123, operation: 'all-reduce' };
     const entered_ms = NOW - 40_000;

@@ -131,6 +131,9 @@ export function job(id: number, name: string, state: JobState, change: Partial<J
     id,
     name,
     user: 'ada',
+    queue: 'default',
+    priority: 0,
+    preempts: false,
     state,
     spec: {
       name,
@@ -307,6 +310,7 @@ function waitingJobs(pending: Cluster['pending']): Job[] {
     code: 'resources',
     queue_position: 1,
     blocking_job_id: 0,
+    promised_ms: 0,
     advice: 'It would start now with resources.nodes=1.',
     message:
       'Needs 4 nodes with 8 free GPUs; 1 is free, 1 is cordoned, 1 is lost, 3 are held by jobs.',
@@ -315,6 +319,7 @@ function waitingJobs(pending: Cluster['pending']): Job[] {
     code: 'priority',
     queue_position: 2,
     blocking_job_id: 44,
+    promised_ms: 0,
     advice: '',
     message:
       'second in line, behind qwen3-32b-warmup (#44), which needs 4 nodes with 8 gpu slots each',

@@ -1,12 +1,14 @@
 // The queues with their shares, limits and slots in use.
 import { serverNow } from '../api/store';
-import type { ListQueuesResponse } from '../api/types';
+import type { JsonNumber, ListQueuesResponse } from '../api/types';
 import { count, percent } from '../format/numbers';
 import { useLoad } from '../ui/load';
 import { Table, type Column } from '../ui/table';
 import { shareRows, type ShareRow } from './queue_shares';
 
 const REFRESH_MS = 10_000;
+
+const part = (share: JsonNumber) => percent(Number(share), 0);
 
 const COLUMNS: readonly Column<ShareRow>[] = [
   { name: 'Queue', cell: (row) => row.queue },
@@ -15,8 +17,8 @@ const COLUMNS: readonly Column<ShareRow>[] = [
   { name: 'Slots', width: '64px', cell: (row) => row.slots.device },
   { name: 'Held', width: '76px', right: true, cell: (row) => count(row.slots.held_slots) },
   { name: 'Waiting', width: '84px', right: true, cell: (row) => count(row.slots.waiting_jobs) },
-  { name: 'Fair', width: '84px', right: true, cell: (row) => percent(row.slots.fair_share, 0) },
-  { name: 'Used', width: '84px', right: true, cell: (row) => percent(row.slots.usage_share, 0) },
+  { name: 'Fair', width: '84px', right: true, cell: (row) => part(row.slots.fair_share) },
+  { name: 'Used', width: '84px', right: true, cell: (row) => part(row.slots.usage_share) },
   { name: 'Limits', width: '220px', priority: 4, cell: (row) => row.limits || '—' },
 ];
 
