@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
-import type { Job, JobState, RankStatus } from '../../web/src/api/types';
+import type { Job, JobState, QueueState, RankStatus } from '../../web/src/api/types';
 import { jobResponse, ranksOf } from './fixture_jobs';
 import { logPage } from './fixture_log';
 import { nodeResponse } from './fixture_node';
@@ -101,6 +101,7 @@ export class FixtureServer {
   readonly rankChanges = new Map<number, Partial<RankStatus>>();
   // Reasons for refusing changes of jobs, by job number.
   readonly refusals = new Map<number, string>();
+  queues: QueueState[] = [];
   // Number of finished steps of each data job, at most 3.
   dataSteps = 3;
   // Delay between the jobs and the nodes on a new stream.
@@ -229,6 +230,10 @@ export class FixtureServer {
     if (path === '/series') return [200, compareResponse(cluster.jobs, query)];
     if (path === '/report') return [200, reportFixture(query, this.price)];
     if (path === '/nodes') return [200, { nodes: cluster.nodes, job_names: {}, ...stamp }];
+    if (path === '/queues') {
+      const waiting = { jobs: [], waiting_jobs: cluster.pending.size };
+      return [200, { queues: this.queues, ...waiting, ...stamp }];
+    }
     if (path === '/sessions') return [200, { sessions: [], as_of_ms: NOW }];
     if (path === '/checks') return [200, checksOf(cluster)];
     if (path === '/events') return [200, { events: newestFirst, next_cursor: '', ...stamp }];

@@ -58,6 +58,7 @@ export type PlannedMemory = Schemas['PlannedMemory'];
 export type PlannedStep = Schemas['PlannedStep'];
 export type Problem = Schemas['Problem'];
 export type QueueSlots = Schemas['QueueSlots'];
+export type QueueState = Schemas['QueueState'];
 export type RankState = Schemas['RankState'];
 export type RankStatus = Schemas['RankStatus'];
 export type ReadLogPageResponse = Schemas['ReadLogPageResponse'];
