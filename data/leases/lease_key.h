@@ -9,8 +9,8 @@
 
 namespace trainyard::data {
 
-// A file with a random secret, on storage that all processes of a run share. Only the user of the
-// run can read the file. A process that can read the file can also change the output of the run.
+// A file with a random secret, on the shared storage of a run. Only the user of the run can read
+// it. A process that can read the file can also change the output of the run.
 class LeaseKey {
  public:
   // Creates a key, and removes the keys of killed processes. No other process may use the

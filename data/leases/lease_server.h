@@ -18,8 +18,8 @@ struct LeaseServerSettings {
   uint16_t port = 0;  // 0: any free port
   // Processes of another group are refused.
   std::string group;
-  // A directory that all processes share and that only this server uses for keys. The server
-  // creates a key in it.
+  // The server creates its key in this directory. All processes share the directory. No other
+  // server may create keys in it.
   std::string key_directory;
   // Time in which a new connection must prove its identity. Later connections are closed.
   std::chrono::milliseconds handshake = std::chrono::seconds(10);

@@ -22,10 +22,12 @@ struct MixSource {
   std::string fingerprint;      // Equal for equal tokenizers; "" in data sets of older versions.
 };
 
-// Reads the descriptions of the data sets, but not the tokens. Checks that the token files exist
-// and have the described sizes. Checks that all data sets have the same tokenizer. Checks that the
-// trainer can read their formats together. Errors name the data set: those of ReadDescription,
-// DataLoss for damaged files, and InvalidArgument for data sets that do not fit together.
+// Reads the descriptions of the data sets, but not the tokens. Checks that:
+// - the token files exist and have the described sizes,
+// - all data sets have the same tokenizer,
+// - the trainer can read their formats together.
+// Errors name the data set: those of ReadDescription, DataLoss for damaged files, and
+// InvalidArgument for data sets that do not fit together.
 absl::StatusOr<std::vector<MixSource>> DescribeSources(const std::vector<DataSource>& sources);
 
 }  // namespace trainyard::data

@@ -11,7 +11,7 @@
 
 namespace trainyard::data {
 
-// The options that all of these commands have.
+// The options of every command in this file.
 struct StageOutput {
   const std::string& directory;
   bool replaces = false;  // Delete an earlier run in the directory.

@@ -24,14 +24,20 @@ export class FixtureBrowser {
       await this.server.start();
     });
     afterEach(async () => {
-      await this.open?.context.close();
-      expect(this.open?.complaints).toEqual([]);
-      this.open = undefined;
+      await this.leave();
       await this.server.stop();
     });
   }
 
+  // Closes the page of the last visit.
+  private async leave(): Promise<void> {
+    await this.open?.context.close();
+    expect(this.open?.complaints ?? []).toEqual([]);
+    this.open = undefined;
+  }
+
   async visit(path: string, viewport = LAPTOP, theme: Theme = 'light'): Promise<Page> {
+    await this.leave();
     this.open = await openPage(this.browser!, this.server.url + path, theme, viewport);
     return this.open.page;
   }

@@ -1,54 +1,35 @@
 // Tests the page of the data set of a data job with the fixture server.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { violationsOf } from './axe';
-import { launch, openPage, type OpenPage, type Theme } from './browser';
-import { busyCluster } from './fixtures';
-import { FixtureServer } from './fixture_server';
+import type { Theme } from './browser';
+import { FixtureBrowser } from './fixture_browser';
 
 const folder = process.env['SCREENSHOTS'];
 const SCREEN = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844 };
 
-let browser: Browser;
-let server: FixtureServer;
-let open: OpenPage | undefined;
+const pages = new FixtureBrowser();
 
-async function visit(path: string, theme: Theme = 'light', viewport = SCREEN): Promise<Page> {
-  open = await openPage(browser, server.url + path, theme, viewport);
-  return open.page;
+function visit(path: string, theme: Theme = 'light', viewport = SCREEN): Promise<Page> {
+  return pages.visit(path, viewport, theme);
 }
 
 const panel = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
 function setKind(kind: 'data' | 'train'): void {
-  server.cluster.jobs.find(({ id }) => id === 42)!.spec!.kind = kind;
+  pages.job(42).spec!.kind = kind;
 }
 
-beforeAll(async () => {
-  browser = await launch();
-});
-afterAll(() => browser.close());
-beforeEach(async () => {
-  server = new FixtureServer(busyCluster());
-  setKind('data');
-  await server.start();
-});
-afterEach(async () => {
-  await open?.context.close();
-  expect(open?.complaints).toEqual([]);
-  open = undefined;
-  await server.stop();
-});
+beforeEach(() => setKind('data'));
 
 describe('the data set of a job', () => {
   it('is a tab only of data jobs', async () => {
     const page = await visit('/jobs/42');
     await page.getByRole('link', { name: 'Data', exact: true }).click();
     await panel(page, 'Funnel').waitFor();
-    await open?.context.close();
     setKind('train');
     const training = await visit('/jobs/42');
     await training.getByRole('link', { name: 'Events', exact: true }).first().waitFor();
@@ -113,11 +94,10 @@ describe('the data set of a job', () => {
   });
 
   it('grows with each step', async () => {
-    server.dataSteps = 0;
+    pages.server.dataSteps = 0;
     const page = await visit('/jobs/42/data');
     await page.getByText('No report of the data set yet').waitFor();
-    await open?.context.close();
-    server.dataSteps = 1;
+    pages.server.dataSteps = 1;
     const later = await visit('/jobs/42/data');
     await panel(later, 'Funnel')
       .getByRole('row', { name: /^filter 19,200/ })

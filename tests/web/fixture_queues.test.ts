@@ -1,31 +1,9 @@
 // Tests the table of queues, with the fixture server.
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { QueueState } from '../../web/src/api/types';
-import { launch, openPage, type OpenPage } from './browser';
-import { busyCluster } from './fixtures';
-import { FixtureServer } from './fixture_server';
+import { FixtureBrowser } from './fixture_browser';
 
-const LAPTOP = { width: 1280, height: 720 };
-
-let browser: Browser;
-let server: FixtureServer;
-let open: OpenPage | undefined;
-
-beforeAll(async () => {
-  browser = await launch();
-});
-afterAll(() => browser.close());
-beforeEach(async () => {
-  server = new FixtureServer(busyCluster());
-  await server.start();
-});
-afterEach(async () => {
-  await open?.context.close();
-  expect(open?.complaints).toEqual([]);
-  open = undefined;
-  await server.stop();
-});
+const pages = new FixtureBrowser();
 
 function queue(name: string, fairShare: number, heldSlots: number): QueueState {
   return {
@@ -50,9 +28,9 @@ function queue(name: string, fairShare: number, heldSlots: number): QueueState {
 }
 
 it('shows the queues with their parts and limits', async () => {
-  server.queues = [queue('default', 0.25, 12), queue('night', 0.75, 40)];
-  open = await openPage(browser, `${server.url}/queue`, 'light', LAPTOP);
-  const table = open.page.getByRole('region', { name: 'Queues' }).last();
+  pages.server.queues = [queue('default', 0.25, 12), queue('night', 0.75, 40)];
+  const page = await pages.visit('/queue');
+  const table = page.getByRole('region', { name: 'Queues' }).last();
   await table.getByText('night').waitFor();
   const text = await table.innerText();
   expect(text).toContain('75 %');

@@ -104,9 +104,9 @@ class Attempts {
   std::vector<RankKey> OrdersDue(const v1::HealAttempt& command) const;
   // Call when the rank's order file contains the order of this generation.
   void OrderWritten(const RankKey& key, int64_t generation);
-  // Returns the running ranks that have not been sent this warning. The caller sends each of them
-  // the signal. After a restart of the worker, a rank may get a warning once more. Returns no ranks
-  // while the attempt is being stopped.
+  // Returns the running ranks without this warning. The caller sends the signal to each of them.
+  // After a restart of the worker, a rank may get a warning once more.
+  // Returns no ranks while the attempt is being stopped.
   std::vector<RankKey> WarningsDue(const v1::WarnAttempt& command);
   // Stops every attempt: sends SIGTERM now, and SIGKILL after the job's own grace or
   // `grace_ms_max`, whichever is shorter.

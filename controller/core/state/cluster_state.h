@@ -156,7 +156,7 @@ struct ClusterState {
   // Jobs that wait for slots: queued jobs except those in dependent_jobs, and recovering jobs
   // without a live attempt.
   JobQueue pending_jobs;
-  // The same jobs by class.
+  // The pending jobs, grouped by class.
   JobsByClass pending_classes;
   // Queued jobs that wait for conditions on other jobs (prerequisites.h). They block no other job.
   std::set<int64_t> dependent_jobs;

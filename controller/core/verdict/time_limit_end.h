@@ -28,7 +28,7 @@ std::optional<v1::Event> TimeLimitEvent(const JobEntry& entry, const Observation
 bool IsWarningDue(const JobEntry& entry, Timestamp now);
 
 // Explains a verdict on a rank that the warning ended, because its program has no handler for the
-// signal. The job is then not restarted: the next attempt would be warned at once and end, too.
+// signal. The job is not restarted, because the warning would end the next attempt at once.
 void ExplainWarning(const JobEntry& entry, v1::Verdict& verdict);
 
 struct TimeLimitEnd {

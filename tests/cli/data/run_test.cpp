@@ -166,7 +166,7 @@ TEST_F(RunTest, ThreeRanksWriteTheSameBytes) {
   for (const char* phase : {"load", "blocks", "decide", "merge", "assemble"}) {
     EXPECT_THAT(telemetry, HasSubstr("\"phase\":\"" + std::string(phase) + "\""));
   }
-  // How many blocks another rank gets depends on when it has connected.
+  // Other ranks may connect too late to get a block. So only these phases are certain.
   const std::string other = ReadFile(files_ / "rank2.telemetry");
   for (const char* phase : {"wait", "done"}) {
     EXPECT_THAT(other, HasSubstr("\"phase\":\"" + std::string(phase) + "\""));
