@@ -2,32 +2,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <optional>
 #include <string>
 
-#include "controller/store/metrics/memory_metric_store.h"
 #include "controller/store/metrics/sqlite_metric_store.h"
+#include "tests/controller/store/metrics/both_stores.h"
 #include "tests/controller/store/temporary_directory.h"
 
 namespace trainyard::controller {
 namespace {
 
-class DataReportTest : public testing::TestWithParam<bool> {
+class DataReportTest : public BothStores {
  protected:
-  DataReportTest() { Reopen(); }
-
-  void Reopen() {
-    if (!GetParam()) {
-      if (store_ == nullptr) store_ = std::make_unique<MemoryMetricStore>();
-      return;
-    }
-    store_.reset();
-    auto opened = SqliteMetricStore::Open(temporary_.File("metrics.db"));
-    ASSERT_TRUE(opened.ok()) << opened.status();
-    store_ = *std::move(opened);
-  }
-
   // Adds part `part` of `parts`, with a text such as "<2.1/3>".
   void Add(int64_t attempt, int64_t number, int part, int parts) {
     const StreamKey stream{1, attempt, 0, v1::STREAM_KIND_TELEMETRY};
@@ -50,9 +36,6 @@ class DataReportTest : public testing::TestWithParam<bool> {
     EXPECT_TRUE(read.ok()) << read.status();
     return read.ok() && read->has_value() ? (*read)->text : "none";
   }
-
-  TemporaryDirectory temporary_;
-  std::unique_ptr<MetricStore> store_;
 };
 
 TEST_P(DataReportTest, PartsAreJoined) {
@@ -100,8 +83,7 @@ TEST_P(DataReportTest, ADroppedJobHasNone) {
   EXPECT_EQ(*store_->JobBytes(1), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(, DataReportTest, testing::Bool(),
-                         [](const auto& info) { return info.param ? "Sqlite" : "Memory"; });
+INSTANTIATE_TEST_SUITE_P(, DataReportTest, testing::Bool(), StoreName);
 
 TEST(DamagedDataReportTest, IsAnError) {
   const TemporaryDirectory temporary;

@@ -2,35 +2,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "controller/store/metrics/expert_history.h"
-#include "controller/store/metrics/memory_metric_store.h"
-#include "controller/store/metrics/sqlite_metric_store.h"
-#include "tests/controller/store/temporary_directory.h"
+#include "tests/controller/store/metrics/both_stores.h"
 
 namespace trainyard::controller {
 namespace {
 
 using testing::ElementsAre;
 
-class ExpertRecordsTest : public testing::TestWithParam<bool> {
+class ExpertRecordsTest : public BothStores {
  protected:
-  ExpertRecordsTest() { Reopen(); }
-
-  void Reopen() {
-    if (!GetParam()) {
-      if (store_ == nullptr) store_ = std::make_unique<MemoryMetricStore>();
-      return;
-    }
-    store_.reset();
-    auto opened = SqliteMetricStore::Open(temporary_.File("metrics.db"));
-    ASSERT_TRUE(opened.ok()) << opened.status();
-    store_ = *std::move(opened);
-  }
-
   void Add(int64_t attempt, const std::vector<int64_t>& steps) {
     const StreamKey stream{1, attempt, 0, v1::STREAM_KIND_TELEMETRY};
     const int64_t begin = *store_->StoredOffset(stream);
@@ -56,9 +40,6 @@ class ExpertRecordsTest : public testing::TestWithParam<bool> {
     }
     return steps;
   }
-
-  TemporaryDirectory temporary_;
-  std::unique_ptr<MetricStore> store_;
 };
 
 TEST_P(ExpertRecordsTest, RecordsAreReadAsWritten) {
@@ -102,8 +83,7 @@ TEST_P(ExpertRecordsTest, ADroppedJobHasNone) {
   EXPECT_TRUE(Steps().empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(, ExpertRecordsTest, testing::Bool(),
-                         [](const auto& suite) { return suite.param ? "Sqlite" : "Memory"; });
+INSTANTIATE_TEST_SUITE_P(, ExpertRecordsTest, testing::Bool(), StoreName);
 
 TEST(ExpertHistoryTest, TheSmallestGapIsClosed) {
   std::vector<int64_t> steps;

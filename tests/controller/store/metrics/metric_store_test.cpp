@@ -6,12 +6,9 @@
 
 #include <cmath>
 #include <limits>
-#include <memory>
 
-#include "controller/store/metrics/memory_metric_store.h"
-#include "controller/store/metrics/sqlite_metric_store.h"
+#include "tests/controller/store/metrics/both_stores.h"
 #include "tests/controller/store/metrics/not_finite.h"
-#include "tests/controller/store/temporary_directory.h"
 
 namespace trainyard::controller {
 namespace {
@@ -19,21 +16,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class MetricStoreTest : public testing::TestWithParam<bool> {
+class MetricStoreTest : public BothStores {
  protected:
-  MetricStoreTest() { Reopen(); }
-
-  void Reopen() {
-    if (!GetParam()) {
-      if (store_ == nullptr) store_ = std::make_unique<MemoryMetricStore>();
-      return;
-    }
-    store_.reset();
-    auto opened = SqliteMetricStore::Open(temporary_.File("metrics.db"));
-    ASSERT_TRUE(opened.ok()) << opened.status();
-    store_ = *std::move(opened);
-  }
-
   static StreamKey Stream(int64_t attempt_number) {
     return {1, attempt_number, 0, v1::STREAM_KIND_TELEMETRY};
   }
@@ -63,9 +47,6 @@ class MetricStoreTest : public testing::TestWithParam<bool> {
     EXPECT_TRUE(series.ok()) << series.status();
     return series.ok() && !series->empty() ? series->front() : v1::Series();
   }
-
-  TemporaryDirectory temporary_;
-  std::unique_ptr<MetricStore> store_;
 };
 
 TEST_P(MetricStoreTest, GivesBackEveryPointAfterReopening) {
@@ -271,8 +252,7 @@ TEST_P(MetricStoreTest, ExtremeStepsAreKept) {
   EXPECT_THAT(Read({.from_step = low}).last(), ElementsAre(4.0));
 }
 
-INSTANTIATE_TEST_SUITE_P(, MetricStoreTest, testing::Bool(),
-                         [](const auto& info) { return info.param ? "Sqlite" : "Memory"; });
+INSTANTIATE_TEST_SUITE_P(, MetricStoreTest, testing::Bool(), StoreName);
 
 }  // namespace
 }  // namespace trainyard::controller
