@@ -33,8 +33,9 @@ class BenchRow:
 
     `value` is `ratio` (ours to the fastest peer, in tokens/s), `tokens` (tokens/s), `scaling`
     (tokens/s a GPU to those of one GPU alone), `forced` (tokens/s to those of the same model with
-    forced balance of its experts), `stall` (% of a step that a save takes) or `reshard` (bytes that
-    another layout's ranks read of a checkpoint, to those that it has). `twin`: a row of two GPUs,
+    forced balance of its experts), `bf16` (tokens/s to those of the same run in bf16), `stall` (%
+    of a step that a save takes) or `reshard` (bytes that another layout's ranks read of a
+    checkpoint, to those that it has). `twin`: a row of two GPUs,
     shown beside a row whose GPUs the machine does not have.
     """
 

@@ -13,8 +13,9 @@ import predictions
 from bench_row import Result, Target, make_row
 from mixture_rows import MIXTURE_ROWS, with_forced_balance
 from trainer_run import (RunError, Spread, TrainerRun, expert_balance, last_step, load_seconds,
-                         mean_gap_seconds, metrics, peak_memory_gb, saves, seconds_to_first_step,
-                         settings_of, start_parts, timed_seconds, write_noise)
+                         mean_gap_seconds, metrics, padded_vocabulary, peak_memory_gb, saves,
+                         seconds_to_first_step, settings_of, start_parts, timed_seconds,
+                         write_noise)
 
 HERE = pathlib.Path(__file__).resolve().parent
 WARMUP_STEPS = 4  # Steps of the peers that are not timed.
@@ -34,6 +35,14 @@ LAYOUTS_OF_TWO = (
     ("cp2", 16, {"cp": 2}), ("cp2-gather", 16, {"cp": 2, "cp_comm_type": "all_gather"}),
     ("pp2", 4, {"pp": 2}), ("pp2-vpp3", 4, {"pp": 2, "vpp": 3}),
     ("pp2-zero-bubble", 4, {"pp": 2, "zero_bubble": True}))
+
+FP8_PEERS = ("weights=fp32,products=fp8", "weights=bf16,products=fp8")
+# FP8 against our own run in bf16: (name, model, target, more).
+FP8_GAINS = (("1.5b", "llama-1.5b", Target("x", 1.25), {"micro_batch": 16}),
+             ("8b", "llama3-8b", None,
+              {"micro_batch": 1, "accumulation": 8, "optimizer": BF16_MOMENTS}))
+# Recipes for one node, with their micro-batch.
+LADDER = (("llama2-1.36b", 6), ("qwen3-1.8b", 6), ("llama3-2.2b", 4))
 
 # llama3-8b with four samples per step and GPU: (name, layout, GPUs).
 EIGHT_BILLION = (
@@ -85,6 +94,14 @@ ROWS = {row.plan.name: row for row in (
     make_row("8b", "llama3-8b", "tokens", Target("tokens/s", 11_100, 12_000),
              ("weights=bf16,micro_batch=2,accumulation=4", "weights=fp32,moments=bf16"),
              micro_batch=1, accumulation=8, optimizer=BF16_MOMENTS),
+    make_row("1.5b-fp8", "llama-1.5b", "ratio", Target("x", 1.10), FP8_PEERS, micro_batch=16,
+             fp8="delayed"),
+    make_row("1.5b-fp8-current", "llama-1.5b", "ratio", None, FP8_PEERS, micro_batch=16,
+             fp8="current"),
+    *(make_row(f"{name}-fp8-gain", model, "bf16", target, fp8="delayed", **more)
+      for name, model, target, more in FP8_GAINS),
+    *(make_row(name, name, "ratio", Target("x", 1.06, 1.12), WHOLE, micro_batch=size,
+               accumulation=2) for name, size in LADDER),
     make_row("162m", "gpt-162m", "ratio", Target("x", 1.0, 1.2),
              (*WHOLE, "weights=fp32,scope=block"), micro_batch=32),
     make_row("gpt2-124m", "gpt2-124m", "ratio", Target("x", 1.0, 1.2), ("default",),
@@ -154,9 +171,8 @@ class Bench:
         """The shape with a vocabulary as large as the text's."""
         if self.text is None:
             raise RunError("needs --text, a directory of `trainyard data prepare`")
-        header = json.loads((self.text / "train.json").read_text())
-        rounded = (header["vocab_size"] + 63) // 64 * 64
-        return dataclasses.replace(shape, vocabulary=max(shape.vocabulary, rounded))
+        return dataclasses.replace(
+            shape, vocabulary=max(shape.vocabulary, padded_vocabulary(self.text)))
 
     def tokens(self, plan):
         """Directory of the plan's token files; random ones are made when they are not there."""
@@ -334,6 +350,11 @@ def forced(plan):
                                shape=with_forced_balance(plan.shape))
 
 
+def in_bf16(plan):
+    """The plan without FP8."""
+    return dataclasses.replace(plan, name=f"{plan.name}-bf16", fp8="")
+
+
 def value_of(bench, result):
     """The row's value in the unit of its target; None without a peer to compare with."""
     kind, rate = result.row.value, result.ours["tokens_per_second"]
@@ -347,6 +368,8 @@ def value_of(bench, result):
         return rate / (result.row.plan.ranks * rate_of(bench, alone(result.row.plan)))
     if kind == "forced":
         return rate / rate_of(bench, forced(result.row.plan))
+    if kind == "bf16":
+        return rate / rate_of(bench, in_bf16(result.row.plan))
     return rate / result.best_peer["tokens_per_second"] if result.best_peer else None
 
 

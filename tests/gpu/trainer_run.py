@@ -19,6 +19,8 @@ STEP_PARTS = ("compute", "optimizer", "input_wait", "tp_wait", "cp_wait", "ep_wa
               "dp_wait", "world_wait", "checkpoint_wait")
 # Far more steps than any run here completes: runs are killed before their final save.
 ENDLESS = 1_000_000
+# As in Megatron-LM's recipe fp8-hybrid.
+FP8_HISTORY = {"fp8_amax_history_len": 1024, "fp8_amax_compute_algo": "max"}
 
 
 class RunError(Exception):
@@ -43,6 +45,7 @@ class RunPlan:
     warmup_steps: int = 4  # Steps before the timed ones.
     text: bool = False  # Trains on text instead of random tokens.
     constant_rate: bool = False  # The learning rate has no warm-up and no decay, as in the peers.
+    fp8: str = ""  # `train.fp8`: delayed or current.
 
     @property
     def global_batch(self):
@@ -86,6 +89,12 @@ def write_noise(directory, vocabulary, count, seed=1):
     write_token_file(directory, "train", vocabulary, noise.choices(range(vocabulary), k=count))
 
 
+def padded_vocabulary(directory):
+    """Tokens of the vocabulary of token files, rounded up to a multiple of 64."""
+    header = json.loads((directory / "train.json").read_text())
+    return (header["vocab_size"] + 63) // 64 * 64
+
+
 def model_settings(shape):
     return {"num_layers": shape.layers, "hidden_size": shape.hidden,
             "ffn_hidden_size": shape.ffn, "num_attention_heads": shape.heads,
@@ -98,6 +107,8 @@ def settings_of(plan, data, steps=ENDLESS):
     """The run in the form of a job's spec.json; `data` is a directory of token files."""
     train = {"seq_length": plan.shape.sequence_length, "global_batch": plan.global_batch,
              "steps": steps, "precision": plan.precision, "log_every_steps": 1}
+    if plan.fp8:
+        train |= {"fp8": plan.fp8, **(FP8_HISTORY if plan.fp8 == "delayed" else {})}
     if plan.device == "cpu":
         train["threads"] = 1
     return {
@@ -132,6 +143,10 @@ def saves(records):
     """Records of published checkpoints, without those that tell of a deletion."""
     return [record for record in records
             if record["type"] == "checkpoint" and not record.get("deleted")]
+
+
+def evaluations(records):
+    return [record for record in records if record["type"] == "eval"]
 
 
 def last_step(records):
@@ -229,11 +244,13 @@ class TrainerRun:
     The end is SIGKILL, which keeps the final checkpoint out of the measurement.
     """
 
-    def __init__(self, trainer, folder, settings, checkpoints, resume_from=""):
-        """`folder` is new; `checkpoints` and `resume_from` are directories of checkpoints."""
+    def __init__(self, trainer, folder, settings, checkpoints, resume_from="", first_gpu=0):
+        """`folder` is new; `checkpoints` and `resume_from` are directories of checkpoints. The
+        ranks use the GPUs from first_gpu on."""
         self._trainer = pathlib.Path(trainer).resolve()
         self._folder = pathlib.Path(folder).resolve()
         self._ranks = settings["resources"]["slots_per_node"]
+        self._first_gpu = first_gpu
         self._checkpoints = checkpoints
         self._resume_from = resume_from
         self._processes = []
@@ -256,7 +273,8 @@ class TrainerRun:
         return {**os.environ, "RANK": str(rank), "LOCAL_RANK": str(rank),
                 "WORLD_SIZE": str(self._ranks), "LOCAL_WORLD_SIZE": str(self._ranks),
                 "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
-                "CUDA_VISIBLE_DEVICES": ",".join(map(str, range(self._ranks))),
+                "CUDA_VISIBLE_DEVICES": ",".join(
+                    str(self._first_gpu + local) for local in range(self._ranks)),
                 "TRAINYARD_RUN_DIR": str(home), "TRAINYARD_ATTEMPT": "1",
                 "TRAINYARD_TELEMETRY": str(home / "telemetry.jsonl"),
                 "TRAINYARD_CHECKPOINT_DIR": str(self._checkpoints),

@@ -28,7 +28,7 @@ from llama_peer import DATA_BATCHES, MAX_NORM, MODELS, Llama, Variant  # noqa: E
 def sharded(shape, accumulation, device):
     """The model with initial values, its weights sharded over all ranks."""
     with torch.device("meta"):
-        model = Llama(shape, chunked_head=True, scale=1.0 / accumulation)
+        model = Llama(shape, Variant(micro_batch=1, accumulation=accumulation, head="chunked"))
     policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
     for part in (*model.blocks, model.head):
         part.compile(fullgraph=True)

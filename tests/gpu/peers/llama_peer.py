@@ -2,7 +2,8 @@
 
 The model is compiled as one graph or block by block; q, k and v are one product, gate and up
 another; attention is scaled_dot_product_attention, which takes cuDNN's on Hopper; AdamW is fused.
-Products are in bf16. A step is `accumulation` micro-batches forward and backward, clipping, AdamW.
+Products are in bf16, or those of the blocks in FP8 (`torch._scaled_mm`). A step is `accumulation`
+micro-batches forward and backward, clipping, AdamW.
 
   python3 tests/gpu/peers/llama_peer.py --model llama-1.5b --micro-batch 16 --weights fp32,bf16
   python3 tests/gpu/peers/llama_peer.py --model llama3-8b --variant weights=bf16,micro_batch=2
@@ -47,10 +48,11 @@ class Variant:
     scope: str = "whole"  # whole: one graph; block: a graph for each block and one for the head
     head: str = "full"  # full: all logits at once; chunked: HEAD_ROWS rows of them
     tuning: str = "default"  # autotune: inductor times several kernels for each product
+    products: str = "bf16"  # of the blocks; fp8: a scale for each tensor, from the tensor itself
 
     CHOICES = {"weights": ("fp32", "bf16"), "moments": ("", "fp32", "bf16"),
                "scope": ("whole", "block"), "head": ("full", "chunked"),
-               "tuning": ("default", "autotune")}
+               "tuning": ("default", "autotune"), "products": ("bf16", "fp8")}
 
     def __post_init__(self):
         for field, choices in self.CHOICES.items():
@@ -71,6 +73,8 @@ class Variant:
             parts.append(f"{self.head} head")
         if self.tuning != "default":
             parts.append(self.tuning)
+        if self.products != "bf16":
+            parts.append(f"{self.products} products")
         return ", ".join(parts)
 
     @property
@@ -83,6 +87,51 @@ class ComputeLinear(nn.Linear):
 
     def forward(self, x):
         return F.linear(x, self.weight.to(COMPUTE))
+
+
+class Fp8Linear(nn.Linear):
+    """A product of FP8 copies, and so are its gradients; the result is in COMPUTE."""
+
+    def forward(self, x):
+        rows = Fp8Product.apply(x.flatten(0, -2), self.weight.to(COMPUTE))
+        return rows.unflatten(0, x.shape[:-1])
+
+
+LINEARS = {"bf16": ComputeLinear, "fp8": Fp8Linear}
+
+
+def to_fp8(matrix, dtype):
+    """A copy in FP8 whose largest element is the type's largest, and the factor that undoes it."""
+    largest = torch.finfo(dtype).max
+    scale = largest / matrix.abs().amax().float().clamp(min=1e-12)
+    return (matrix.float() * scale).clamp(-largest, largest).to(dtype), scale.reciprocal()
+
+
+def by_columns(matrix):
+    """The matrix with its columns one after the other in memory: FP8 products need it so."""
+    return matrix.t().contiguous().t()
+
+
+class Fp8Product(torch.autograd.Function):
+    """x [rows, in] times the transpose of weight [out, in]. Gradients have the format E5M2."""
+
+    @staticmethod
+    def forward(context, x, weight):
+        (x8, x_factor), (weight8, weight_factor) = (to_fp8(matrix, torch.float8_e4m3fn)
+                                                    for matrix in (x, weight))
+        context.save_for_backward(x8, x_factor, weight8, weight_factor)
+        return torch._scaled_mm(x8, weight8.t(), x_factor, weight_factor, out_dtype=COMPUTE,
+                                use_fast_accum=True)
+
+    @staticmethod
+    def backward(context, gradient):
+        x8, x_factor, weight8, weight_factor = context.saved_tensors
+        gradient8, factor = to_fp8(gradient, torch.float8_e5m2)
+        of_x = torch._scaled_mm(gradient8, by_columns(weight8), factor, weight_factor,
+                                out_dtype=COMPUTE)
+        of_weight = torch._scaled_mm(gradient8.t().contiguous(), by_columns(x8), factor, x_factor,
+                                     out_dtype=COMPUTE)
+        return of_x, of_weight
 
 
 class RmsNorm(nn.Module):
@@ -112,26 +161,31 @@ def attend(query, key, value):
 class Attention(nn.Module):
     """Grouped heads of x [batch, length, hidden]."""
 
-    def __init__(self, shape):
+    def __init__(self, shape, linear=ComputeLinear):
         super().__init__()
         self.heads, self.key_heads, self.head_size = shape.heads, shape.key_heads, shape.head_size
         packed = (shape.heads + 2 * shape.key_heads) * shape.head_size
-        self.query_key_value = ComputeLinear(shape.hidden, packed, bias=False)
-        self.output = ComputeLinear(shape.heads * shape.head_size, shape.hidden, bias=False)
+        self.query_key_value = linear(shape.hidden, packed, bias=False)
+        self.output = linear(shape.heads * shape.head_size, shape.hidden, bias=False)
+        has_norms = shape.family.get("qk_layernorm", False)
+        self.query_norm, self.key_norm = (
+            RmsNorm(shape.head_size, shape.norm_epsilon) if has_norms else nn.Identity()
+            for _ in range(2))
 
     def forward(self, x, cos, sin):
         packed = self.query_key_value(x).view(*x.shape[:2], -1, self.head_size).transpose(1, 2)
         query, key, value = packed.split([self.heads, self.key_heads, self.key_heads], 1)
+        query, key = self.query_norm(query), self.key_norm(key)
         return self.output(attend(rotate(query, cos, sin), rotate(key, cos, sin), value))
 
 
 class Mlp(nn.Module):
     """SwiGLU of one width."""
 
-    def __init__(self, hidden, width):
+    def __init__(self, hidden, width, linear=ComputeLinear):
         super().__init__()
-        self.gate_up = ComputeLinear(hidden, 2 * width, bias=False)
-        self.down = ComputeLinear(width, hidden, bias=False)
+        self.gate_up = linear(hidden, 2 * width, bias=False)
+        self.down = linear(width, hidden, bias=False)
 
     def forward(self, x):
         gate, up = self.gate_up(x).chunk(2, -1)
@@ -208,15 +262,17 @@ def angles_of(shape, device=None):
 
 
 class Llama(nn.Module):
-    """Returns the loss times `scale`."""
+    """Returns the loss divided by the number of micro-batches."""
 
-    def __init__(self, shape, chunked_head, scale):
+    def __init__(self, shape, variant):
         super().__init__()
+        linear = LINEARS[variant.products]
         self.embedding = nn.Embedding(shape.vocabulary, shape.hidden)
-        self.blocks = nn.ModuleList(Block(shape, Attention(shape), Mlp(shape.hidden, shape.ffn))
-                                    for _ in range(shape.layers))
-        self.head = Head(shape, chunked_head)
-        self.scale = scale
+        self.blocks = nn.ModuleList(
+            Block(shape, Attention(shape, linear), Mlp(shape.hidden, shape.ffn, linear))
+            for _ in range(shape.layers))
+        self.head = Head(shape, variant.head == "chunked")
+        self.scale = 1.0 / variant.accumulation
         self.cos, self.sin = angles_of(shape)
         for parameter in self.parameters():
             if parameter.dim() == 2:
@@ -309,7 +365,7 @@ class Training:
     @staticmethod
     def build(shape, variant):
         """The model, which returns the loss divided by the number of micro-batches."""
-        return Llama(shape, variant.head == "chunked", 1.0 / variant.accumulation)
+        return Llama(shape, variant)
 
     def step(self):
         """One optimizer step; the loss of its last micro-batch."""
