@@ -155,7 +155,7 @@ Tensor Attention::Forward(const Tensor& x, const Tensor& residual, MicroBatch& m
   Tensor softmax = parallel_.context.size() == 1
                        ? AttentionForward(packed, heads_, out, form)
                        : ContextAttentionForward(InputsOf(packed), parallel_.context, form, out);
-  Tensor y = RowParallelForward(AsRows(out), residual,
+  Tensor y = RowParallelForward({AsRows(out)}, residual,
                                 {parameters_.output, store_, parallel_, &micro_batch});
   micro_batch.stash.Push(std::move(packed));
   micro_batch.stash.Push(std::move(softmax));
@@ -173,7 +173,7 @@ Tensor Attention::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_
   const LinearUse output{parameters_.output, store_, parallel_, &micro_batch};
   LinearFactor dy_rows = RowParallelInputGradient(dy, output, dout_rows);
   PendingTensor x_rows = parallel_.tensor.BeginGather(x);
-  AddWeightGradient(std::move(dy_rows), AsRows(out), output, gradients);
+  AddWeightGradient(std::move(dy_rows), {AsRows(out)}, output, gradients);
   gradients.AddBias(parameters_.output.bias, dy);
   Tensor d_packed = torch::empty_like(packed);
   const AttentionForm form = FormFor(micro_batch, model_, code_.kernel, parallel_.context);
@@ -187,7 +187,7 @@ Tensor Attention::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_
   Tensor d_projected = SumSpread(d_packed);
   if (has_rotary_) Rotate(d_projected, micro_batch.rotary, projected_, Rotation::kBack);
   if (norms_.has_value()) norms_->Backward(d_projected, projected_, micro_batch, gradients);
-  return ColumnParallelBackward({AsRows(d_projected), x_rows.Get()},
+  return ColumnParallelBackward({{AsRows(d_projected)}, x_rows.Get()},
                                 {parameters_.query_key_value, store_, parallel_, &micro_batch},
                                 gradients);
 }

@@ -163,7 +163,7 @@ Tensor LatentAttention::Forward(const Tensor& x, const Tensor& residual,
       ContextAttentionForward(InputsOf(heads), parallel_.context,
                               FormFor(micro_batch, model_, code_.kernel, parallel_.context), out);
   Tensor y =
-      RowParallelForward(RowsOfHeads(out), residual, {parameters_.output, store_, parallel_});
+      RowParallelForward({RowsOfHeads(out)}, residual, {parameters_.output, store_, parallel_});
   Keep(std::move(latents), std::move(heads), micro_batch);
   micro_batch.stash.Push(std::move(log_sum_exp));
   micro_batch.stash.Push(std::move(out));
@@ -220,7 +220,7 @@ Tensor LatentAttention::Backward(const Tensor& dy, const Tensor& x, MicroBatch& 
   Tensor dout_rows = RowsOfHeads(dout);
   const LinearUse output{parameters_.output, store_, parallel_};
   LinearFactor dy_rows = RowParallelInputGradient(dy, output, dout_rows);
-  AddWeightGradient(std::move(dy_rows), RowsOfHeads(out), output, gradients);
+  AddWeightGradient(std::move(dy_rows), {RowsOfHeads(out)}, output, gradients);
   const AttentionInputs inputs = InputsOf(heads);
   const LatentHeads d_heads = HeadGradients(
       dout,
@@ -252,7 +252,7 @@ Tensor LatentAttention::BackwardOfHeads(const LatentHeads& d_heads, const Tensor
     d_down.push_back(
         BackwardOfLatent(d_query_rows, latents.query, parameters_.query, *query_norm_, gradients));
   } else {
-    d_from_query = ColumnParallelBackward({d_query_rows, parallel_.tensor.Gather(x)},
+    d_from_query = ColumnParallelBackward({{d_query_rows}, parallel_.tensor.Gather(x)},
                                           {parameters_.query, store_, parallel_}, gradients);
   }
   d_down.push_back(BackwardOfLatent(RowsOfHeads(d_heads.expanded), latents.key_value,
@@ -269,7 +269,7 @@ Tensor LatentAttention::BackwardOfLatent(const Tensor& d_rows, const Latent& lat
                                          const LinearParameters& up, const Norm& norm,
                                          WeightGradients& gradients) const {
   const Tensor rows = parallel_.tensor.Gather(latent.normal);
-  Tensor d_normal = ColumnParallelBackward({d_rows, rows}, {up, store_, parallel_}, gradients);
+  Tensor d_normal = ColumnParallelBackward({{d_rows}, rows}, {up, store_, parallel_}, gradients);
   return norm.Backward(std::move(d_normal), latent.vector, latent.statistics, Tensor(), gradients);
 }
 

@@ -35,6 +35,17 @@ Fp8Scale ScaleOf(const Tensor& part, Fp8Role role, TensorParts parts, const Line
                                       .records = use.micro_batch->records_amax});
 }
 
+// Remembers the scale for the backward pass.
+Fp8Scale InputScaleOf(const Tensor& part, TensorParts parts, const LinearUse& use) {
+  const Fp8Scale scale = ScaleOf(part, Fp8Role::kInput, parts, use);
+  if (use.micro_batch->records_amax) use.micro_batch->input_scales[use.parameters.weight] = scale;
+  return scale;
+}
+
+bool KnowsScales(const LinearUse& use) {
+  return UsesFp8(use) && use.store.fp8()->scaling().has_history();
+}
+
 LinearFactor Cast(LinearFactor factor, Fp8Format format, Fp8Arrangement arrangement) {
   if (factor.IsFp8()) factor.cast = ToFp8(factor.rows, format, factor.scale, arrangement);
   return factor;
@@ -44,19 +55,32 @@ LinearFactor Cast(LinearFactor factor, Fp8Format format, Fp8Arrangement arrangem
 
 LinearFactor ChooseInput(const Tensor& x, TensorParts parts, const LinearUse& use) {
   if (!UsesFp8(use)) return {x};
-  const Fp8Scale scale = ScaleOf(x, Fp8Role::kInput, parts, use);
-  if (use.micro_batch->records_amax) use.micro_batch->input_scales[use.parameters.weight] = scale;
-  return {x, scale};
+  return {x, InputScaleOf(x, parts, use)};
 }
 
 LinearFactor RepeatInput(const Tensor& x, const LinearUse& use) {
   if (!UsesFp8(use)) return {x};
-  return {x, {use.micro_batch->input_scales.at(use.parameters.weight).scale, Tensor()}};
+  return {x, RepeatInputScale(use)};
+}
+
+Fp8Scale RepeatInputScale(const LinearUse& use) {
+  return {use.micro_batch->input_scales.at(use.parameters.weight).scale, Tensor()};
 }
 
 LinearFactor ChooseGradient(const Tensor& dy, TensorParts parts, const LinearUse& use) {
   if (!UsesFp8(use)) return {dy};
   return {dy, ScaleOf(dy, Fp8Role::kGradient, parts, use)};
+}
+
+// A known scale depends neither on the tensor nor on the ranks that have parts of it.
+std::optional<Fp8Scale> KnownInputScale(const LinearUse& use) {
+  if (!KnowsScales(use)) return std::nullopt;
+  return InputScaleOf(Tensor(), TensorParts::kWhole, use);
+}
+
+std::optional<Fp8Scale> KnownGradientScale(const LinearUse& use) {
+  if (!KnowsScales(use)) return std::nullopt;
+  return ScaleOf(Tensor(), Fp8Role::kGradient, TensorParts::kWhole, use);
 }
 
 LinearFactor CastInput(LinearFactor x, Fp8Arrangement arrangement) {
@@ -68,7 +92,8 @@ LinearFactor CastGradient(LinearFactor dy, Fp8Arrangement arrangement) {
 }
 
 LinearFactor RowsOfFactor(const LinearFactor& factor, int64_t first, int64_t count) {
-  LinearFactor part{factor.rows.narrow(0, first, count), factor.scale};
+  LinearFactor part{factor.rows.defined() ? factor.rows.narrow(0, first, count) : Tensor(),
+                    factor.scale};
   if (!factor.cast.rows.defined()) return part;
   part.cast = {factor.cast.format, factor.cast.rows.narrow(0, first, count), Tensor(),
                factor.cast.inverse_scale};
@@ -88,11 +113,13 @@ void MultiplyGradient(const LinearFactor& dy, const LinearUse& use, Tensor& dx) 
   Fp8LinearInputGradient(dy.cast, use.store.fp8()->Weight(weight), dx);
 }
 
-void AddWeightGradient(LinearFactor dy, const Tensor& x, const LinearUse& use,
+void AddWeightGradient(LinearFactor dy, const LinearFactor& x, const LinearUse& use,
                        WeightGradients& gradients) {
   const int64_t weight = use.parameters.weight;
-  if (!dy.IsFp8()) return gradients.AddLinear(weight, dy.rows, x);
-  gradients.AddFp8(weight, dy.cast, CastInput(RepeatInput(x, use), Fp8Arrangement::kColumns).cast);
+  if (!dy.IsFp8()) return gradients.AddLinear(weight, dy.rows, x.rows);
+  const Fp8Matrix columns =
+      x.IsCast() ? x.cast : CastInput(RepeatInput(x.rows, use), Fp8Arrangement::kColumns).cast;
+  gradients.AddFp8(weight, dy.cast, columns);
 }
 
 }  // namespace trainyard::trainer

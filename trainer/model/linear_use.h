@@ -5,6 +5,7 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <optional>
 
 #include "trainer/model/micro_batch.h"
 #include "trainer/model/model_parallel.h"
@@ -30,13 +31,16 @@ struct LinearUse {
 enum class TensorParts { kWhole, kDivided };
 
 // A factor of products: the input of a product, or the gradient of its output. In a product without
-// FP8, `scale` is undefined and `cast` is empty.
+// FP8, `scale` is undefined and `cast` is empty. A factor that was computed in FP8 has only `cast`.
 struct LinearFactor {
   torch::Tensor rows;
   Fp8Scale scale = {};
   Fp8Matrix cast = {};
 
   bool IsFp8() const { return scale.scale.defined(); }
+  bool IsCast() const { return cast.rows.defined() || cast.columns.defined(); }
+  // Needs the rows, in either type.
+  int64_t row_count() const { return (rows.defined() ? rows : cast.rows).size(0); }
 };
 
 // ChooseInput begins the forward pass of a matrix: decides whether its products use FP8, and
@@ -47,11 +51,19 @@ LinearFactor ChooseInput(const torch::Tensor& x, TensorParts parts, const Linear
 LinearFactor RepeatInput(const torch::Tensor& x, const LinearUse& use);
 LinearFactor ChooseGradient(const torch::Tensor& dy, TensorParts parts, const LinearUse& use);
 
+// Like ChooseInput and ChooseGradient for a tensor that does not exist yet, so that it can be
+// computed in FP8. Return nullopt if the products do not use FP8 or the scale depends on the
+// tensor. All products of a step get the same answer.
+std::optional<Fp8Scale> KnownInputScale(const LinearUse& use);
+std::optional<Fp8Scale> KnownGradientScale(const LinearUse& use);
+// Like RepeatInput, after KnownInputScale.
+Fp8Scale RepeatInputScale(const LinearUse& use);
+
 // Cast the rows of a factor, or return them unchanged without FP8.
 LinearFactor CastInput(LinearFactor x, Fp8Arrangement arrangement);
 LinearFactor CastGradient(LinearFactor dy, Fp8Arrangement arrangement);
 
-// Returns `count` rows of a factor, from row `first`. A cast factor has only its rows.
+// Returns `count` rows of a factor, from row `first`. Of a cast factor, returns only cast rows.
 LinearFactor RowsOfFactor(const LinearFactor& factor, int64_t first, int64_t count);
 
 // y = x weight^T + bias. x must be cast with its rows. The bias may be undefined.
@@ -60,8 +72,8 @@ void MultiplyInput(const LinearFactor& x, const LinearUse& use, torch::Tensor& y
 // dx = dy weight. dy must be cast with its rows.
 void MultiplyGradient(const LinearFactor& dy, const LinearUse& use, torch::Tensor& dx);
 // Adds dy^T x to the gradient of the weight. dy must be cast with its columns. x must be this
-// rank's rows that belong to dy; casts x with the scale of the forward pass.
-void AddWeightGradient(LinearFactor dy, const torch::Tensor& x, const LinearUse& use,
+// rank's rows that belong to dy; casts x with the scale of the forward pass, unless it is cast.
+void AddWeightGradient(LinearFactor dy, const LinearFactor& x, const LinearUse& use,
                        WeightGradients& gradients);
 
 }  // namespace trainyard::trainer

@@ -5,6 +5,7 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,17 @@ class Mlp final : public ResidualBranch {
                          WeightGradients& gradients) const override;
 
  private:
+  int64_t InnerWidth() const { return store_.Value(parameters_.down.weight).size(1); }
+  // The scales of the activation and of the gradient of its argument, if they are computed in FP8
+  // at once; nullopt if they are cast later or never.
+  std::optional<Fp8Scale> ScaleOfFusedActivation(const LinearUse& down) const;
+  std::optional<Fp8Scale> ScaleOfFusedGradient(const LinearUse& up) const;
+  LinearFactor Activated(const torch::Tensor& packed, const LinearUse& down) const;
+  void Keep(LinearFactor activation, Stash& stash) const;
+  LinearFactor Kept(Stash& stash) const;
+  // The activation for the gradient of `down`.
+  LinearFactor Recomputed(const torch::Tensor& packed, const LinearUse& down) const;
+
   const ParameterStore& store_;
   Parameters parameters_;
   Activation activation_;

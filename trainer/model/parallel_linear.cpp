@@ -44,7 +44,7 @@ Tensor MultiplyAsRowsArrive(
 int64_t PartsOf(const LinearFactor& x, const TensorParallel& tensor) {
   const int64_t ranks = tensor.splits_rows() ? tensor.size() : 1;
   const int64_t parts = kSumParts * (x.IsFp8() ? kFp8Multiple : 1);
-  return x.rows.size(0) / ranks % parts == 0 ? kSumParts : 1;
+  return x.row_count() / ranks % parts == 0 ? kSumParts : 1;
 }
 
 // Returns residual + the sum of x weight^T over the ranks. A part of the sum consists of this part
@@ -52,10 +52,10 @@ int64_t PartsOf(const LinearFactor& x, const TensorParallel& tensor) {
 Tensor SummedProduct(const LinearFactor& x, const Tensor& residual, const LinearUse& use) {
   const TensorParallel& tensor = use.parallel.tensor;
   const int64_t ranks = tensor.splits_rows() ? tensor.size() : 1;
-  const int64_t parts = PartsOf(x, tensor), rows = x.rows.size(0) / ranks / parts;
+  const int64_t parts = PartsOf(x, tensor), rows = x.row_count() / ranks / parts;
   std::vector<PendingTensor> sums;
   for (int64_t part = 0; part < parts; ++part) {
-    Tensor products = torch::empty({ranks * rows, residual.size(1)}, x.rows.options());
+    Tensor products = torch::empty({ranks * rows, residual.size(1)}, residual.options());
     for (int64_t rank = 0; rank < ranks; ++rank) {
       Tensor product = products.narrow(0, rank * rows, rows);
       MultiplyInput(RowsOfFactor(x, (rank * parts + part) * rows, rows), use, product);
@@ -87,18 +87,21 @@ void ColumnParallelForward(const Tensor& x, const LinearUse& use, Tensor& y) {
   });
 }
 
-Tensor RowParallelForward(const Tensor& x, const Tensor& residual, const LinearUse& use) {
+Tensor RowParallelForward(const LinearFactor& x, const Tensor& residual, const LinearUse& use) {
   const Tensor bias = BiasOf(use);
   const LinearFactor factor =
-      CastInput(ChooseInput(x, TensorParts::kDivided, use), Fp8Arrangement::kRows);
+      x.IsCast()
+          ? x
+          : CastInput(ChooseInput(x.rows, TensorParts::kDivided, use), Fp8Arrangement::kRows);
   if (use.parallel.tensor.size() > 1) {
     Tensor y = SummedProduct(factor, residual, use);
     if (bias.defined()) AddBias(bias, y);
     return y;
   }
-  Tensor y = torch::empty({x.size(0), residual.size(1)}, x.options());
+  Tensor y = torch::empty_like(residual);
   if (!factor.IsFp8()) {
-    LinearForwardWithResidual(x, use.store.Value(use.parameters.weight), residual, y, bias);
+    LinearForwardWithResidual(factor.rows, use.store.Value(use.parameters.weight), residual, y,
+                              bias);
     return y;
   }
   MultiplyInput(factor, use, y, bias);
@@ -121,16 +124,19 @@ LinearFactor RowParallelInputGradient(const Tensor& dy, const LinearUse& use, Te
   return CastGradient({std::move(all), own.scale}, Fp8Arrangement::kColumns);
 }
 
-Tensor ColumnParallelBackward(const ColumnParallelPass& pass, const LinearUse& use,
+Tensor ColumnParallelBackward(ColumnParallelPass pass, const LinearUse& use,
                               WeightGradients& gradients) {
-  LinearFactor dy =
-      CastGradient(ChooseGradient(pass.dy, TensorParts::kDivided, use), Fp8Arrangement::kBoth);
+  const Tensor dy_rows = pass.dy.rows;
+  LinearFactor dy = std::move(pass.dy);
+  if (!dy.IsCast()) {
+    dy = CastGradient(ChooseGradient(dy_rows, TensorParts::kDivided, use), Fp8Arrangement::kBoth);
+  }
   Tensor dx = torch::empty_like(pass.x);
   MultiplyGradient(dy, use, dx);
   dy.cast.rows = Tensor();
   PendingTensor sum = use.parallel.tensor.BeginSum(dx);
-  AddWeightGradient(std::move(dy), pass.x, use, gradients);
-  gradients.AddBias(use.parameters.bias, pass.dy);
+  AddWeightGradient(std::move(dy), {pass.x}, use, gradients);
+  gradients.AddBias(use.parameters.bias, dy_rows);
   return sum.Get();
 }
 

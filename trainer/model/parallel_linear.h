@@ -17,8 +17,9 @@ namespace trainyard::trainer {
 void ColumnParallelForward(const torch::Tensor& x, const LinearUse& use, torch::Tensor& y);
 
 // Returns residual + the sum of x weight^T over the ranks + bias: [RowsHere(rows), out]. Each rank
-// has some columns of x and of the weight, the whole bias, and its rows of the residual.
-torch::Tensor RowParallelForward(const torch::Tensor& x, const torch::Tensor& residual,
+// has some columns of x and of the weight, the whole bias, and its rows of the residual. x may be
+// cast with its rows.
+torch::Tensor RowParallelForward(const LinearFactor& x, const torch::Tensor& residual,
                                  const LinearUse& use);
 
 // Sets dx to the gradient of x in RowParallelForward, for all rows: [rows, in]. dy contains the
@@ -28,16 +29,16 @@ LinearFactor RowParallelInputGradient(const torch::Tensor& dy, const LinearUse& 
 
 // The tensors for the backward pass of y = x weight^T, where each rank has some rows of the weight.
 // x and dy contain all rows; dy contains only the columns that correspond to the rank's rows of the
-// weight.
+// weight. dy may be cast in both arrangements if there is no bias.
 struct ColumnParallelPass {
-  const torch::Tensor& dy;
+  LinearFactor dy;
   const torch::Tensor& x;
 };
 
 // Returns the gradient of x for the rows that this rank has between matrix products. Adds the
 // gradients of weight and bias to `gradients`. These gradients are computed during the exchange,
 // unless they are deferred.
-torch::Tensor ColumnParallelBackward(const ColumnParallelPass& pass, const LinearUse& use,
+torch::Tensor ColumnParallelBackward(ColumnParallelPass pass, const LinearUse& use,
                                      WeightGradients& gradients);
 
 }  // namespace trainyard::trainer

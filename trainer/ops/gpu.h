@@ -164,6 +164,10 @@ void BiasGradient(const torch::Tensor& dy, const GradientTarget& target);
 
 void RaiseAmax(const torch::Tensor& x, const torch::Tensor& amax);
 void UpdateFp8Scale(const torch::Tensor& amax, Fp8Format format, const torch::Tensor& scale);
+Fp8Matrix SwiGluForwardToFp8(const torch::Tensor& packed, const Fp8Scale& scale,
+                             Fp8Arrangement arrangement);
+Fp8Matrix SwiGluBackwardToFp8(const torch::Tensor& dout, const torch::Tensor& packed,
+                              const Fp8Scale& scale);
 Fp8Matrix ToFp8(const torch::Tensor& x, Fp8Format format, const Fp8Scale& scale,
                 Fp8Arrangement arrangement);
 void Fp8LinearForward(const Fp8Matrix& x, const Fp8Matrix& weight, torch::Tensor& y);

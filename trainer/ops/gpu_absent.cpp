@@ -98,6 +98,8 @@ void AddBias(const Tensor&, Tensor&) { Refuse(); }
 void BiasGradient(const Tensor&, const GradientTarget&) { Refuse(); }
 void RaiseAmax(const Tensor&, const Tensor&) { Refuse(); }
 void UpdateFp8Scale(const Tensor&, Fp8Format, const Tensor&) { Refuse(); }
+Fp8Matrix SwiGluForwardToFp8(const Tensor&, const Fp8Scale&, Fp8Arrangement) { Refuse(); }
+Fp8Matrix SwiGluBackwardToFp8(const Tensor&, const Tensor&, const Fp8Scale&) { Refuse(); }
 Fp8Matrix ToFp8(const Tensor&, Fp8Format, const Fp8Scale&, Fp8Arrangement) { Refuse(); }
 void Fp8LinearForward(const Fp8Matrix&, const Fp8Matrix&, Tensor&) { Refuse(); }
 void Fp8LinearInputGradient(const Fp8Matrix&, const Fp8Matrix&, Tensor&) { Refuse(); }

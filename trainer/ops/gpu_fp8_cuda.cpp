@@ -1,6 +1,7 @@
 // FP8 copies and products in FP8, on a GPU.
 #include "trainer/kernels/fp8_cast.h"
 #include "trainer/kernels/fp8_scale.h"
+#include "trainer/kernels/fp8_swiglu.h"
 #include "trainer/kernels/gemm.h"
 #include "trainer/ops/fp8.h"
 #include "trainer/ops/gpu.h"
@@ -18,6 +19,38 @@ kernels::ElementType Fp8Type(Fp8Format format) {
 
 uint8_t* Fp8Address(const Tensor& elements) {
   return elements.defined() ? elements.data_ptr<uint8_t>() : nullptr;
+}
+
+float* AmaxAddress(const Fp8Scale& scale) {
+  return scale.amax.defined() ? scale.amax.data_ptr<float>() : nullptr;
+}
+
+struct MatrixSize {
+  int64_t rows;
+  int64_t width;
+};
+
+// Returns a matrix whose elements are undefined.
+Fp8Matrix EmptyFp8(const MatrixSize& size, Fp8Format format, const Fp8Scale& scale,
+                   Fp8Arrangement arrangement) {
+  const auto bytes = scale.scale.options().dtype(torch::kUInt8);
+  Fp8Matrix result{.format = format, .inverse_scale = torch::empty_like(scale.scale)};
+  if (arrangement != Fp8Arrangement::kColumns) {
+    result.rows = torch::empty({size.rows, size.width}, bytes);
+  }
+  if (arrangement != Fp8Arrangement::kRows) {
+    result.columns = torch::empty({size.width, size.rows}, bytes);
+  }
+  return result;
+}
+
+kernels::Fp8Target TargetOf(const Fp8Matrix& result, const Fp8Scale& scale) {
+  return {.scale = scale.scale.data_ptr<float>(),
+          .rows_out = Fp8Address(result.rows),
+          .columns_out = Fp8Address(result.columns),
+          .inverse_scale = result.inverse_scale.data_ptr<float>(),
+          .amax = AmaxAddress(scale),
+          .type = Fp8Type(result.format)};
 }
 
 // One factor of a product: its elements and the matrix that they belong to.
@@ -70,21 +103,48 @@ Fp8Matrix ToFp8(const Tensor& x, Fp8Format format, const Fp8Scale& scale,
                 Fp8Arrangement arrangement) {
   CheckContiguous(x);
   const int64_t rows = x.size(0), width = x.size(1);
-  const auto bytes = x.options().dtype(torch::kUInt8);
-  Fp8Matrix result{.format = format, .inverse_scale = torch::empty_like(scale.scale)};
-  if (arrangement != Fp8Arrangement::kColumns) result.rows = torch::empty({rows, width}, bytes);
-  if (arrangement != Fp8Arrangement::kRows) result.columns = torch::empty({width, rows}, bytes);
+  Fp8Matrix result = EmptyFp8({rows, width}, format, scale, arrangement);
   kernels::CastToFp8({.x = x.data_ptr(),
                       .scale = scale.scale.data_ptr<float>(),
                       .rows_out = Fp8Address(result.rows),
                       .columns_out = Fp8Address(result.columns),
                       .inverse_scale = result.inverse_scale.data_ptr<float>(),
-                      .amax = scale.amax.defined() ? scale.amax.data_ptr<float>() : nullptr,
+                      .amax = AmaxAddress(scale),
                       .rows = rows,
                       .width = width,
                       .type = TypeOf(x),
                       .fp8_type = Fp8Type(format)},
                      Stream());
+  return result;
+}
+
+Fp8Matrix SwiGluForwardToFp8(const Tensor& packed, const Fp8Scale& scale,
+                             Fp8Arrangement arrangement) {
+  CheckContiguous(packed);
+  const int64_t rows = packed.size(0), width = packed.size(1) / 2;
+  Fp8Matrix result = EmptyFp8({rows, width}, Fp8Format::kE4M3, scale, arrangement);
+  kernels::Fp8SwiGluForward({.packed = packed.data_ptr(),
+                             .out = TargetOf(result, scale),
+                             .rows = rows,
+                             .width = width,
+                             .type = TypeOf(packed)},
+                            Stream());
+  return result;
+}
+
+Fp8Matrix SwiGluBackwardToFp8(const Tensor& dout, const Tensor& packed, const Fp8Scale& scale) {
+  CheckContiguous(dout, packed);
+  const int64_t rows = dout.size(0), width = dout.size(1);
+  TORCH_CHECK(packed.size(0) == rows && packed.size(1) == 2 * width,
+              "the gradient and the packed rows have different sizes");
+  Fp8Matrix result = EmptyFp8({rows, 2 * width}, Fp8Format::kE5M2, scale, Fp8Arrangement::kBoth);
+  kernels::Fp8SwiGluBackward({.dout = dout.data_ptr(),
+                              .packed = packed.data_ptr(),
+                              .d_packed = TargetOf(result, scale),
+                              .rows = rows,
+                              .width = width,
+                              .type = TypeOf(packed)},
+                             Stream());
   return result;
 }
 

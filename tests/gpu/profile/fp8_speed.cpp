@@ -105,7 +105,7 @@ class Measurements {
     FillWithNormalNumbers(a_, kMostElements);
     FillWithNormalNumbers(b_, kMostElements);
     constexpr float kScale = 64;
-    const float values[kScalars] = {kScale, 1 / kScale, 0};
+    const float values[kScalars] = {kScale, 0, 0, 0, 1 / kScale, 0, 0, 0, 0};
     CheckCuda(cudaMemcpy(scalars_.as<float>(), values, sizeof(values), cudaMemcpyHostToDevice),
               "cudaMemcpy");
     // Fills both halves with FP8 numbers for the products.
@@ -149,9 +149,10 @@ class Measurements {
   }
 
  private:
-  static constexpr int kScalars = 3;  // Scale, inverse scale, amax.
+  // Scale, inverse scale, amax. Each has an address that is a multiple of 16 bytes.
+  static constexpr int kScalars = 12;
 
-  float* Scalar(int index) const { return scalars_.as<float>() + index; }
+  float* Scalar(int index) const { return scalars_.as<float>() + 4 * index; }
 
   void Cast(int64_t rows, int64_t width, bool has_rows, bool has_columns) const {
     auto* elements = fp8_.as<uint8_t>();
