@@ -31,8 +31,9 @@ struct GemmArguments {
   ElementType a_type = ElementType::kBFloat16;
   ElementType b_type = ElementType::kBFloat16;       // Equal to a_type, unless both are FP8.
   ElementType output_type = ElementType::kBFloat16;  // 16-bit and FP8 may have kFloat32 output.
-  const float* a_factor = nullptr;                   // [1] in device memory, for FP8 only
-  const float* b_factor = nullptr;                   // [1] in device memory, for FP8 only
+  // For FP8 only: [1] in device memory, at addresses that are multiples of 16.
+  const float* a_factor = nullptr;
+  const float* b_factor = nullptr;
   // FP8 only. True: tensor cores add all terms of a sum, in fewer than the 24 bits of fp32. False:
   // partial sums are added in fp32 at intervals, which is slower.
   bool fast_accumulation = false;

@@ -58,6 +58,10 @@ class Preference {
   cublasLtMatmulPreference_t preference_ = nullptr;
 };
 
+bool IsAligned(const void* address) {
+  return reinterpret_cast<uintptr_t>(address) % kMaxAlignment == 0;
+}
+
 }  // namespace
 
 int GemmAlignment(const GemmArguments& arguments) {
@@ -86,6 +90,9 @@ void CheckFp8Product(const GemmArguments& arguments) {
         "needs sizes that are multiples of 16");
   check(GemmAlignment(arguments) == kMaxAlignment, "needs addresses that are multiples of 16");
   check(arguments.a_factor != nullptr && arguments.b_factor != nullptr, "needs two factors");
+  // cuBLASLt 13.0 refuses other addresses without naming the cause.
+  check(IsAligned(arguments.a_factor) && IsAligned(arguments.b_factor),
+        "needs factors whose addresses are multiples of 16");
   check(arguments.bias == nullptr, "cannot add a bias");
 }
 

@@ -29,8 +29,12 @@ Fp8Scale FreshScale(float scale) {
 void ExpectSameMatrix(const Fp8Matrix& matrix, const Fp8Matrix& expected) {
   EXPECT_EQ(matrix.format, expected.format);
   EXPECT_EQ(matrix.rows.defined(), expected.rows.defined());
-  if (expected.rows.defined()) EXPECT_TRUE(matrix.rows.equal(expected.rows));
-  if (expected.columns.defined()) EXPECT_TRUE(matrix.columns.equal(expected.columns));
+  if (expected.rows.defined()) {
+    EXPECT_TRUE(matrix.rows.equal(expected.rows));
+  }
+  if (expected.columns.defined()) {
+    EXPECT_TRUE(matrix.columns.equal(expected.columns));
+  }
   EXPECT_TRUE(matrix.inverse_scale.equal(expected.inverse_scale));
 }
 

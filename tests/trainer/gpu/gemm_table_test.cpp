@@ -78,7 +78,7 @@ TEST(GemmTableTest, OlderTablesHaveProductsOfOneType) {
 // Returns a product that cuBLASLt has. The addresses are not read.
 GemmArguments Fp8Product() {
   alignas(16) static char memory[16];
-  static const float factor = 1;
+  alignas(16) static const float factor[2] = {1, 1};
   return {.a = memory,
           .b = memory,
           .d = memory,
@@ -88,8 +88,8 @@ GemmArguments Fp8Product() {
           .transpose_b = true,
           .a_type = ElementType::kFp8E5M2,
           .b_type = ElementType::kFp8E4M3,
-          .a_factor = &factor,
-          .b_factor = &factor};
+          .a_factor = factor,
+          .b_factor = factor};
 }
 
 std::string Refusal(const GemmArguments& arguments) {
@@ -122,6 +122,7 @@ TEST(Fp8ProductTest, RefusesFormsThatHopperLacks) {
   EXPECT_NE(refusal([](auto& p) { p.transpose_a = true; }), "");
   EXPECT_NE(refusal([](auto& p) { p.b = static_cast<const char*>(p.b) + 8; }), "");
   EXPECT_NE(refusal([](auto& p) { p.b_factor = nullptr; }), "");
+  EXPECT_NE(refusal([](auto& p) { ++p.a_factor; }), "");
   EXPECT_NE(refusal([](auto& p) { p.bias = p.a; }), "");
   EXPECT_EQ(refusal([](auto& p) { p.a_type = p.b_type = ElementType::kFloat32, p.m = 3; }), "");
 }

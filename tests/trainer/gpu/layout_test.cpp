@@ -21,12 +21,9 @@ namespace trainyard::trainer {
 namespace {
 
 // With latent attention, from the tenth step on, a difference of one rounding grows tenfold every
-// two steps. This also happens on CPUs, and between two micro-batch sizes in one process. With
-// experts, a difference of one rounding sometimes changes the expert of a token, which changes the
-// loss by 1e-5 to 1e-4. This happened within 8 steps, but not within 4.
+// two steps. This also happens on CPUs, and between two micro-batch sizes in one process.
 int64_t StepsOf(const ModelConfig& model) {
-  if (HasExperts(model)) return 4;
-  return HasLatentAttention(model) ? 8 : 20;
+  return HasExperts(model) || HasLatentAttention(model) ? 8 : 20;
 }
 
 // Returns the maximum ratio of a layout's error in bf16 to the error of one process. With experts,
@@ -99,6 +96,19 @@ std::string NoiseOf(const ModelConfig& model) {
   return model.position_embedding_type == PositionEmbedding::kRope ? "" : "k_proj.bias";
 }
 
+// Losses are equal until the expert of a token changes (StepsOfEqualLoad), which on GPUs happens in
+// the first 8 steps of some layouts. It changes the loss by 1e-5 to 1e-4.
+void ExpectEqualLosses(const LayoutRun& run, const LayoutRun& reference) {
+  const int64_t equal_steps = StepsOfEqualLoad(run, reference);
+  ASSERT_GE(equal_steps, 1) << "the first step has equal weights in both runs";
+  const auto difference = [&](int64_t step) {
+    return Relative(run.steps[step].loss, reference.steps[step].loss);
+  };
+  EXPECT_LT(difference(0), 1e-6);
+  EXPECT_LT(difference(equal_steps - 1), 1e-5);
+  EXPECT_LT(difference(static_cast<int64_t>(run.steps.size()) - 1), 1e-3);
+}
+
 void ExpectEquals(const LayoutRun& run, const LayoutRun& reference, const LayoutCase& layout) {
   const StepResult &first = run.steps.front(), &last = run.steps.back();
   const StepResult &first_of_one = reference.steps.front(), &last_of_one = reference.steps.back();
@@ -109,8 +119,7 @@ void ExpectEquals(const LayoutRun& run, const LayoutRun& reference, const Layout
               Relative(first.loss, first_of_one.loss), Relative(last.loss, last_of_one.loss),
               gradients.value, Relative(first.grad_norm, first_of_one.grad_norm));
   EXPECT_EQ(run.faults, std::vector<std::string>());
-  EXPECT_LT(Relative(first.loss, first_of_one.loss), 1e-6);
-  EXPECT_LT(Relative(last.loss, last_of_one.loss), 1e-5);
+  ExpectEqualLosses(run, reference);
   EXPECT_LT(gradients.value, 1e-5) << gradients.name;
   EXPECT_LT(Relative(first.grad_norm, first_of_one.grad_norm), 1e-5);
   EXPECT_LT(last.loss, first.loss);

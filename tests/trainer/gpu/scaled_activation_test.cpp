@@ -42,13 +42,13 @@ TEST(ScaledActivationGpuTest, EqualsThePlainVersionForEveryShape) {
       for (const int64_t rows : {1, 3, 127}) {
         SCOPED_TRACE(ShapeName(type, {rows, width}));
         ExpectScaledEqualsPlain(Activation::kSwiglu, RandomOnGpu({rows, 2 * width}, type) * 3,
-                          RandomOnGpu({rows, width}, type));
+                                RandomOnGpu({rows, width}, type));
       }
     }
     ExpectScaledEqualsPlain(Activation::kSwiglu, AtOddAddress(RandomOnGpu({127, 2 * 96}, type)),
-                      AtOddAddress(RandomOnGpu({127, 96}, type)));
+                            AtOddAddress(RandomOnGpu({127, 96}, type)));
     ExpectScaledEqualsPlain(Activation::kSquaredRelu, RandomOnGpu({33, 96}, type),
-                      RandomOnGpu({33, 96}, type));
+                            RandomOnGpu({33, 96}, type));
   }
 }
 

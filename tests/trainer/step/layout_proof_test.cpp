@@ -101,6 +101,7 @@ TEST_P(LayoutProofTest, EqualsOneProcess) {
     EXPECT_GT(reference.expert_bias.abs().max().item<float>(), 0);
     EXPECT_TRUE(run.expert_bias.equal(reference.expert_bias));
   }
+  EXPECT_EQ(StepsOfEqualLoad(run, reference), kSteps);
   ExpectEqualBalance(first.experts, first_expected.experts, HasExpertCapacity(config.model));
   EXPECT_LT(last.loss, first.loss) << "the model must learn, so that the steps differ";
 }

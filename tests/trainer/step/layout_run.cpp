@@ -1,5 +1,6 @@
 #include "tests/trainer/step/layout_run.h"
 
+#include <algorithm>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -258,6 +259,17 @@ LayoutRun RunLayout(const RunConfig& config, int64_t steps, bool masked,
   AddFaults(shared.run.first_moments, "first moments", shared.run);
   AddFaults(shared.run.second_moments, "second moments", shared.run);
   return std::move(shared.run);
+}
+
+int64_t StepsOfEqualLoad(const LayoutRun& run, const LayoutRun& other) {
+  const auto has_equal_load = [](const StepResult& a, const StepResult& b) {
+    return std::equal(
+        a.experts.begin(), a.experts.end(), b.experts.begin(), b.experts.end(),
+        [](const LayerBalance& x, const LayerBalance& y) { return x.load == y.load; });
+  };
+  const auto [differs, end] = std::mismatch(run.steps.begin(), run.steps.end(), other.steps.begin(),
+                                            other.steps.end(), has_equal_load);
+  return differs - run.steps.begin();
 }
 
 }  // namespace trainyard::trainer

@@ -66,6 +66,12 @@ struct LayoutMachine {
 LayoutRun RunLayout(const RunConfig& config, int64_t steps, bool masked = false,
                     const LayoutMachine& machine = {});
 
+// Returns the number of steps before the first in which an expert has another load in one of the
+// runs: all steps without experts. A difference of one rounding can change the expert of a token
+// whose best scores are nearly equal. From then on, the losses of both runs differ by more than
+// rounding.
+int64_t StepsOfEqualLoad(const LayoutRun& run, const LayoutRun& other);
+
 }  // namespace trainyard::trainer
 
 #endif  // TRAINYARD_TESTS_TRAINER_STEP_LAYOUT_RUN_H_
