@@ -1,18 +1,20 @@
-"""Does FP8 learn like bf16? Compares learning curves of both recipes with five bf16 seeds.
+"""Does FP8 learn like bf16? Compares learning curves of both recipes with those of bf16.
 
   python3 tests/gpu/fp8_curves.py --trainer PROGRAM --data TOKENS --out DIR
   python3 tests/gpu/fp8_curves.py ... --models llama-350m --gpus 4 --together 2
 
-All runs read the same samples in the same order. The bf16 runs differ in the seed of the initial
-weights; the FP8 runs have the first of these seeds. At the end, the mean loss of an FP8 run's last
-WINDOW steps must lie between the lowest and the highest of the bf16 runs, and so must its
-validation loss. Writes curves-MODEL.csv, with the loss of each step, and curves.md. Ends with 1 if
-a run lies outside. If the command is killed, the same command continues from the checkpoints.
+All runs read the same samples in the same order. bf16 and each recipe train with the same five
+seeds of initial weights. Over its seeds, the mean of a recipe's losses of the last WINDOW steps
+must lie between the lowest and the highest of bf16, and so must the mean of its validation losses.
+A single seed would not do: if its bf16 run is the highest, half of all equal runs lie outside.
+Writes curves-MODEL.csv, with the loss of each step, and curves-MODEL.md. Ends with 1 if a recipe
+lies outside. If the command is killed, the same command continues from the checkpoints.
 """
 import argparse
 import concurrent.futures
 import csv
 import dataclasses
+import math
 import pathlib
 import queue
 import statistics
@@ -47,8 +49,7 @@ class CurveRun:
 
 
 def runs_of(model):
-    return [CurveRun(model, SEEDS[0]), *(CurveRun(model, SEEDS[0], fp8) for fp8 in RECIPES),
-            *(CurveRun(model, seed) for seed in SEEDS[1:])]
+    return [CurveRun(model, seed, fp8) for seed in SEEDS for fp8 in ("", *RECIPES)]
 
 
 def settings_for(run, options):
@@ -148,36 +149,64 @@ def figures_of(losses, validation):
     return Figures(statistics.mean(losses[-WINDOW:]), validation)
 
 
-def is_inside(value, others):
-    return min(others) <= value <= max(others)
+LOSSES = [field.name for field in dataclasses.fields(Figures)]
 
 
-def verdict(figures, references):
-    """How an FP8 run relates to the bf16 runs."""
-    inside = all(is_inside(getattr(figures, field), [getattr(one, field) for one in references])
-                 for field in ("last_steps", "validation"))
-    return "inside" if inside else "OUTSIDE"
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """One loss of a recipe: its mean over the seeds, and its distances to bf16 with equal seeds."""
+
+    mean: float
+    distance: float  # Mean.
+    error: float  # Standard error of the mean distance.
+    is_inside: bool
+
+
+def compare(fp8, bf16):
+    """Compares one loss; the lists have equal seeds at equal places."""
+    distances = [ours - theirs for ours, theirs in zip(fp8, bf16, strict=True)]
+    mean = statistics.mean(fp8)
+    if math.isnan(mean):
+        return Comparison(mean, math.nan, math.nan, False)
+    return Comparison(mean, statistics.mean(distances),
+                      statistics.stdev(distances) / len(distances) ** 0.5,
+                      min(bf16) <= mean <= max(bf16))
+
+
+def comparisons_of(figures, recipe):
+    """Name of the loss -> Comparison. figures: run -> Figures."""
+    def losses(fp8, name):
+        return [getattr(value, name) for run, value in figures.items() if run.fp8 == fp8]
+    return {name: compare(losses(recipe, name), losses("", name)) for name in LOSSES}
+
+
+def write_curves(path, curves):
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["step", *(run.name for run in curves)])
+        rows = zip(*(losses for losses, _ in curves.values()))
+        writer.writerows([step, *row] for step, row in enumerate(rows, 1))
 
 
 def report(model, out, curves):
-    """Writes the table of the model; false if a run lies outside. curves: run -> (losses,
+    """Writes the tables of the model; false if a recipe lies outside. curves: run -> (losses,
     validation loss)."""
     figures = {run: figures_of(*curve) for run, curve in curves.items()}
-    references = [figures[run] for run in curves if not run.fp8]
-    lines = ["| run | last steps | validation | verdict |", "|---|---|---|---|"]
-    verdicts = {run: verdict(figures[run], references) for run in curves if run.fp8}
-    for run, value in figures.items():
-        lines.append(f"| {run.name} | {value.last_steps:.4f} | {value.validation:.4f} "
-                     f"| {verdicts.get(run, '')} |")
-    with open(out / f"curves-{model}.csv", "w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["step", *(run.name for run in curves)])
-        writer.writerows(zip(range(1, 1 + len(curves[next(iter(curves))][0])),
-                             *(losses for losses, _ in curves.values())))
+    lines = ["| run | last steps | validation |", "|---|---|---|"]
+    lines += [f"| {run.name} | {value.last_steps:.4f} | {value.validation:.4f} |"
+              for run, value in figures.items()]
+    lines += ["", "| recipe | loss | mean | distance to bf16 | verdict |", "|---|---|---|---|---|"]
+    passed = True
+    for recipe in RECIPES:
+        for name, one in comparisons_of(figures, recipe).items():
+            passed = passed and one.is_inside
+            lines.append(f"| {recipe} | {name} | {one.mean:.4f} | {one.distance:+.4f} +- "
+                         f"{one.error:.4f} | {'inside' if one.is_inside else 'OUTSIDE'} |")
+    write_curves(out / f"curves-{model}.csv", curves)
     text = "\n".join(lines) + "\n"
     (out / f"curves-{model}.md").write_text(text)
     print(text)
-    return "OUTSIDE" not in verdicts.values()
+    return passed
 
 
 def curve_of(run, options):

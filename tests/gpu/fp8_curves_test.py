@@ -6,39 +6,48 @@ import types
 import unittest
 
 import fp8_curves
-from fp8_curves import CurveRun, Figures, History, figures_of, runs_of, verdict
+from fp8_curves import CurveRun, Figures, History, compare, figures_of, runs_of
 from trainer_run import write_token_file
 
 
 class Verdict(unittest.TestCase):
-    def test_both_losses_must_lie_between_those_of_bf16(self):
-        references = [Figures(3.0, 3.5), Figures(3.2, 3.6)]
-        self.assertEqual(verdict(Figures(3.0, 3.6), references), "inside")
-        for figures in (Figures(2.9, 3.55), Figures(3.1, 3.61), Figures(float("nan"), 3.55)):
-            self.assertEqual(verdict(figures, references), "OUTSIDE")
+    def test_the_mean_over_the_seeds_must_lie_between_those_of_bf16(self):
+        bf16 = [3.0, 3.2, 3.1]
+        self.assertTrue(compare([3.0, 3.3, 3.2], bf16).is_inside)
+        for fp8 in ([3.3, 3.2, 3.2], [2.9, 2.9, 3.0], [3.1, float("nan"), 3.1]):
+            self.assertFalse(compare(fp8, bf16).is_inside)
+
+    def test_distances_are_those_of_equal_seeds(self):
+        result = compare([3.1, 3.3, 3.2], [3.0, 3.2, 3.1])
+        self.assertAlmostEqual(result.distance, 0.1)
+        self.assertAlmostEqual(result.error, 0)
 
     def test_the_last_steps_count(self):
         losses = [9.0] * 50 + [2.0] * fp8_curves.WINDOW
         self.assertEqual(figures_of(losses, 3.0), Figures(2.0, 3.0))
 
-    def test_a_run_outside_fails_the_report(self):
+    def test_a_recipe_outside_fails_the_report(self):
         runs = runs_of("llama-124m")
         curves = {run: ([3.0 + run.seed / 10] * 100, 3.0 + run.seed / 10) for run in runs}
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder)
             self.assertTrue(fp8_curves.report("llama-124m", out, curves))
-            curves[runs[1]] = ([4.0] * 100, 3.1)
+            for run in runs:
+                if run.fp8 == "delayed":
+                    curves[run] = ([4.0] * 100, 3.1)
             self.assertFalse(fp8_curves.report("llama-124m", out, curves))
-            self.assertIn("OUTSIDE", (out / "curves-llama-124m.md").read_text())
+            text = (out / "curves-llama-124m.md").read_text()
+            self.assertEqual(text.count("OUTSIDE"), 1)
             header = (out / "curves-llama-124m.csv").read_text().splitlines()[0]
             self.assertEqual(header.split(",")[2], "llama-124m-delayed-1")
 
 
 class Runs(unittest.TestCase):
-    def test_recipes_share_the_first_seed_and_all_share_the_data(self):
+    def test_recipes_share_the_seeds_and_the_data_of_bf16(self):
         runs = runs_of("llama-124m")
-        self.assertEqual({run.seed for run in runs if run.fp8}, {fp8_curves.SEEDS[0]})
-        self.assertEqual(sum(not run.fp8 for run in runs), 5)
+        self.assertEqual(len(runs), 15)
+        for fp8 in ("", "delayed", "current"):
+            self.assertEqual([run.seed for run in runs if run.fp8 == fp8], list(fp8_curves.SEEDS))
         with tempfile.TemporaryDirectory() as folder:
             data = pathlib.Path(folder)
             write_token_file(data, "train", 1000, list(range(100)))
