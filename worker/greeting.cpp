@@ -2,9 +2,14 @@
 
 #include <unistd.h>
 
+#include <cstddef>
+#include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "proto/contract/protocol_version.h"
 #include "proto/proof/digest.h"
 #include "proto/proof/node_key.h"
@@ -12,6 +17,8 @@
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
+#include "proto/text/node_label.h"
+#include "proto/text/printable.h"
 #include "spdlog/spdlog.h"
 #include "worker/device/inventory.h"
 #include "worker/device/route_address.h"
@@ -22,6 +29,28 @@ namespace {
 std::string HostName() {
   char name[256] = {};
   return gethostname(name, sizeof(name) - 1) == 0 ? name : "node";
+}
+
+// Reads the options `--label NAME=VALUE`.
+absl::StatusOr<std::map<std::string, std::string>> ReadLabels(
+    const std::vector<std::string>& settings) {
+  std::map<std::string, std::string> labels;
+  for (const std::string& setting : settings) {
+    const std::size_t equals = setting.find('=');
+    const std::string name = setting.substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : setting.substr(equals + 1);
+    std::string problem = LabelProblem(name, value);
+    if (equals == std::string::npos) problem = "write NAME=VALUE";
+    if (name == kDeviceLabel) problem = "this label is always the model of the node's GPUs";
+    if (problem.empty() && !labels.emplace(name, value).second) problem = "it is set twice";
+    if (problem.empty()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--label ", PrintableLine(setting, false), ": ", problem));
+  }
+  if (labels.size() <= kMaxLabels) return labels;
+  return absl::InvalidArgumentError(absl::StrCat("--label is given ", labels.size(),
+                                                 " times, but a node has at most ", kMaxLabels,
+                                                 " labels; remove some of them"));
 }
 
 }  // namespace
@@ -37,6 +66,8 @@ absl::StatusOr<v1::Hello> MakeGreeting(const WorkerOptions& options, const DataD
   if (options.address.empty()) {
     TRAINYARD_ASSIGN_OR_RETURN(*hello.mutable_address(), AddressOfRouteTo(options.controller));
   }
+  TRAINYARD_ASSIGN_OR_RETURN(const auto labels, ReadLabels(options.labels));
+  hello.mutable_labels()->insert(labels.begin(), labels.end());
   TRAINYARD_ASSIGN_OR_RETURN(DetectedInventory detected,
                              DetectInventory({.cpu_slots = options.cpu_slots}));
   for (const std::string& warning : detected.warnings) spdlog::warn("{}", warning);

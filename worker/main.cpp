@@ -69,6 +69,12 @@ void Declare(CLI::App& app, Flags& flags) {
   app.add_option("--address", flags.options.address,
                  "Address at which other nodes reach this node (default: the local address of the "
                  "route to the controller)");
+  app.add_option(
+         "--label", flags.options.labels,
+         "Label of this node, NAME=VALUE; repeat the option for more labels. Jobs select nodes "
+         "by `placement.labels`")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--cpu-slots", flags.options.cpu_slots,
                  "CPU slots to offer (default: the number of cores when there is no GPU, else 0)");
   app.add_option("--metrics-listen", flags.options.metrics_listen,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "worker/core/rank_limits.h"
 
@@ -24,6 +25,8 @@ struct WorkerOptions {
   // The address at which other nodes reach this node. If empty, the local address of the connection
   // to the controller.
   std::string address;
+  // The labels of the node, each as NAME=VALUE (proto/text/node_label.h).
+  std::vector<std::string> labels;
   // The number of CPU slots. If unset, the number of cores on a node without GPUs, otherwise 0.
   std::optional<int> cpu_slots;
   // IP:PORT of GET /metrics. Port 0 selects a free port; "off" disables the page.

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "cli/convert/batch_dependency.h"
+#include "cli/convert/batch_nodes.h"
 #include "cli/convert/batch_time.h"
 #include "cli/convert/source/shell_script.h"
 #include "cli/convert/source/source_tree.h"
@@ -34,11 +35,6 @@ const std::map<std::string, std::string>& Remarks() {
       {"partition", "partitions are not supported; a job can use every node of the controller"},
       {"account", "accounts are not supported"},
       {"qos", "priorities are not supported"},
-      {"nodelist",
-       "the controller chooses the nodes; to exclude a node, use `trainyard node cordon`"},
-      {"exclude",
-       "the controller chooses the nodes; to exclude a node, use `trainyard node cordon`"},
-      {"constraint", "node features are not supported"},
       {"array", "job arrays are not supported; submit one job file per run"},
       {"container-image",
        "containers are not supported yet; the program runs directly on the node"},
@@ -118,6 +114,7 @@ class BatchOptions {
     if (option == "chdir") return draft_.Set("working_directory", value);
     if (option == "gres" || option == "gpus-per-node") return TakeGpus(option, value, text, line);
     if (option == "dependency") return TakeBatchDependency(value, line, draft_);
+    if (TakeBatchNodes(option, value, text, line, draft_)) return;
     if (option == "ntasks-per-node") return TakeNumber(value, text, line, tasks_);
     if (option == "ntasks") return TakeNumber(value, text, line, all_tasks_);
     if (option == "gpus-per-task") return TakeNumber(value, text, line, task_gpus_);

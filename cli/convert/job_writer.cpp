@@ -11,9 +11,12 @@
 namespace trainyard::cli {
 namespace {
 
+// The beginning of the keys of labels. Only this map is inside a section.
+constexpr char kLabels[] = "placement.labels.";
+
 const std::vector<std::string>& SectionOrder() {
   static const std::vector<std::string> order = {
-      "resources", "layout",     "model",      "data",    "train",      "optimizer",
+      "resources", "placement",  "layout",     "model",   "data",       "train", "optimizer",
       "schedule",  "evaluation", "checkpoint", "restart", "log_parser", "env"};
   return order;
 }
@@ -60,11 +63,18 @@ std::string JobFileOf(const JobDraft& draft, const std::string& name) {
   }
   for (const std::string& section : SectionOrder()) {
     std::string lines;
+    std::vector<std::string> labels;
     for (const auto& [key, setting] : draft.settings()) {
       if (SectionOf(key) != section) continue;
+      if (absl::StartsWith(key, kLabels)) {
+        labels.push_back(
+            absl::StrCat(ScalarText(key.substr(sizeof(kLabels) - 1)), ": ", ValueText(setting)));
+        continue;
+      }
       absl::StrAppend(&lines, "  ", ScalarText(key.substr(section.size() + 1)), ": ",
                       ValueText(setting), "\n");
     }
+    if (!labels.empty()) absl::StrAppend(&lines, "  labels: {", absl::StrJoin(labels, ", "), "}\n");
     if (!lines.empty()) absl::StrAppend(&text, section, ":\n", lines);
   }
   return text;

@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "cli/convert/batch_nodes.h"
 #include "cli/convert/batch_options.h"
 #include "cli/convert/source/source_tree.h"
 
@@ -216,6 +217,7 @@ class LauncherReader {
     if (name == "srun" && (option == "gres" || option == "gpus-per-node")) {
       return TakeGpus(option, value, text, line);
     }
+    if (name == "srun" && TakeBatchNodes(LongNodeOption(option), value, text, line, draft_)) return;
     const auto setting = launcher.settings.find(option);
     if (setting == launcher.settings.end()) {
       if (launcher.silent.contains(option)) return;
@@ -240,13 +242,20 @@ class LauncherReader {
     draft_.Note(line, absl::StrCat(text, ": not understood; set ", kSlots));
   }
 
+  // Returns the long name of an option of srun that chooses nodes.
+  static std::string LongNodeOption(const std::string& option) {
+    if (option == "w") return "nodelist";
+    if (option == "x") return "exclude";
+    return option == "C" ? "constraint" : option;
+  }
+
   static std::string Advice(const std::string& option) {
     if (absl::StartsWith(option, "container")) {
       return ": containers are not supported yet; the program runs directly on the node";
     }
-    if (option == "hostfile" || option == "include" || option == "exclude" ||
-        option == "nodelist" || option == "w") {
-      return ": the controller chooses the nodes; to exclude a node, use `trainyard node cordon`";
+    if (option == "hostfile" || option == "include" || option == "exclude") {
+      return ": the controller chooses the nodes; set placement.nodes or placement.exclude to "
+             "restrict its choice";
     }
     return ": not understood";
   }

@@ -82,6 +82,12 @@ std::string NodeReasonText(const v1::Node& node, Timestamp now) {
   return absl::StrJoin(reasons, "; ");
 }
 
+// Returns a text such as "pool=a, rack=r7".
+std::string LabelsText(const v1::Node& node) {
+  const std::map<std::string, std::string> labels(node.labels().begin(), node.labels().end());
+  return labels.empty() ? kNothing : OneLine(absl::StrJoin(labels, ", ", absl::PairFormatter("=")));
+}
+
 std::string MemoryText(int64_t bytes) { return bytes == 0 ? kNothing : BytesText(bytes); }
 
 std::vector<std::string> NodeCells(const v1::Node& node, Timestamp now) {
@@ -97,7 +103,8 @@ std::vector<std::string> NodeCells(const v1::Node& node, Timestamp now) {
           TextOrNothing(node.worker_version()),
           node.id(),
           AgoText(node.last_heartbeat_ms(), now),
-          NodeReasonText(node, now)};
+          NodeReasonText(node, now),
+          LabelsText(node)};
 }
 
 // Returns the cells of a node for scripts: bytes, ISO-8601 times, and empty cells for unknown
@@ -152,7 +159,8 @@ Listing NodeListing(const v1::ListNodesResponse& response, Timestamp now) {
                      {"VERSION", false, true},
                      {"ID", false, true},
                      {"HEARTBEAT", true},
-                     {"REASON", false, false, true, kReasonWidth}};
+                     {"REASON", false, false, true, kReasonWidth},
+                     {"LABELS", false, true}};
   for (const v1::Node& node : response.nodes()) {
     Row row;
     row.cells = NodeCells(node, now);
@@ -177,6 +185,7 @@ std::string NodeText(const v1::Node& node, const v1::ListNodesResponse& response
   if (node.cordoned()) text += LabelLine("Try", absl::StrCat("`", UncordonCommand(node), "`"));
   text += LabelLine("Address", TextOrNothing(node.address()));
   text += LabelLine("Version", TextOrNothing(node.worker_version()));
+  text += LabelLine("Labels", LabelsText(node));
   text += LabelLine("Cores", CountText(node.inventory().cpu_cores()));
   text += LabelLine("Memory", MemoryText(node.inventory().memory_bytes()));
   if (node.disk_bytes() > 0) {

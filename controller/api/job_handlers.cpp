@@ -241,8 +241,20 @@ void AnswerPlan(const Api& api, const PlanRequest& plan, const Reply<v1::PlanJob
   });
 }
 
-// Searches for a layout on a reader thread, for the kind of slot that the cluster has. An invalid
-// spec is refused before the search.
+// Returns the layout for the first kind of device that has one. If none has, returns the reason for
+// the first kind.
+v1::GrantedLayout ChooseLayoutOnAny(const v1::JobSpec& spec, const GangShape& shape,
+                                    const std::vector<std::string>& devices) {
+  v1::GrantedLayout chosen = ChooseLayoutFor(spec, {0, shape, devices.front()});
+  for (std::size_t i = 1; i < devices.size() && chosen.nodes() == 0; ++i) {
+    v1::GrantedLayout next = ChooseLayoutFor(spec, {0, shape, devices[i]});
+    if (next.nodes() > 0) chosen = std::move(next);
+  }
+  return chosen;
+}
+
+// Searches for a layout on a reader thread, for the kinds of device that the cluster has. An
+// invalid spec is refused before the search.
 void PlanWithLayout(const Api& api, const PlanRequest& plan,
                     const Reply<v1::PlanJobResponse>& reply) {
   api.loop.Read([&api, plan, reply](const ClusterView& view) {
@@ -250,9 +262,10 @@ void PlanWithLayout(const Api& api, const PlanRequest& plan,
     const auto refused = controller::PreviewJob(view, spec, nullptr, plan.archived);
     if (!refused.ok()) return reply(refused.status());
     const GangShape shape = GangRequestOf(spec).Full();
-    const LayoutQuestion question{0, shape, DeviceForLayouts(view.state, shape)};
-    const bool queued = api.readers.TryPost([&api, plan = plan, question, reply]() mutable {
-      plan.layout = ChooseLayoutFor(plan.request.spec(), question);
+    // The preview has accepted the spec, so at least one kind has enough slots.
+    const auto devices = DevicesForLayouts(view.state, spec, shape);
+    const bool queued = api.readers.TryPost([&api, plan = plan, shape, devices, reply]() mutable {
+      plan.layout = ChooseLayoutOnAny(plan.request.spec(), shape, devices);
       AnswerPlan(api, plan, reply);
     });
     if (!queued) reply(ReaderPool::Busy());

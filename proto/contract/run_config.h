@@ -61,7 +61,7 @@ void VisitSections(Config& config, Visit&& visit) {
 }
 
 // Keys at the top of a job file, the trainer's and others.
-inline constexpr std::array<std::string_view, 33> kJobFileKeys = {
+inline constexpr std::array<std::string_view, 34> kJobFileKeys = {
     "name",
     "kind",
     "pipeline",
@@ -94,7 +94,8 @@ inline constexpr std::array<std::string_view, 33> kJobFileKeys = {
     "time_limit",
     "time_limit_signal",
     "time_limit_warning",
-    "at_time_limit"};
+    "at_time_limit",
+    "placement"};
 
 }  // namespace trainyard
 // clang-format on

@@ -142,6 +142,8 @@ inline constexpr char kHealingOff[] = "healing_off";
 inline constexpr char kPausedUnsaved[] = "paused_unsaved";
 // The job has started, but its nodes do not share the checkpoint root with other nodes.
 inline constexpr char kUnsharedRoot[] = "unshared_root";
+// A node of the gang has changed, and `placement` of the job no longer allows it.
+inline constexpr char kPlacementChanged[] = "placement_changed";
 
 // Metrics that get special treatment in summaries, charts or Prometheus.
 inline constexpr char kGradNorm[] = "grad_norm";

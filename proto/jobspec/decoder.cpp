@@ -28,6 +28,7 @@ constexpr int kMaxValues = 20000;
 constexpr std::size_t kMaxStringBytes = 64 << 10;
 constexpr int kDefaultMaxItems = 1000;
 constexpr char kVariablePrefix[] = "env.";
+constexpr char kLabelPrefix[] = "placement.labels.";
 constexpr char kUnsetVariables[] = "unset_env";
 constexpr char kLayoutSection[] = "layout";
 
@@ -44,6 +45,8 @@ class Decoder {
                    Message& message);
   // Decodes one entry of `env`.
   void DecodeVariable(const YAML::Node& value, const std::string& name, v1::JobSpec& spec);
+  // Decodes one entry of `placement.labels`.
+  void DecodeLabel(const YAML::Node& value, const std::string& name, v1::PlacementSpec& placement);
   // Sets the origin to record for all values, because an override has no position in a file.
   void UseFixedOrigin(const std::string& origin) { fixed_origin_ = origin; }
   void Fail(const YAML::Node& node, const std::string& key, const std::string& what);
@@ -63,8 +66,8 @@ class Decoder {
                     Message& message);
   void DecodeList(const YAML::Node& node, const FieldDescriptor& field, const std::string& key,
                   Message& message);
-  void DecodeVariables(const YAML::Node& node, const FieldDescriptor& field, const std::string& key,
-                       v1::JobSpec& spec);
+  void DecodeMap(const YAML::Node& node, const FieldDescriptor& field, const std::string& key,
+                 Message& message);
   void TakeBackAlternatives(const FieldDescriptor& field, const std::string& key, Message& message);
   bool IsAutoLayout(const YAML::Node& value, const std::string& key);
   void SettleAutoLayout(const std::string& key);
@@ -241,9 +244,9 @@ void Decoder::DecodeList(const YAML::Node& node, const FieldDescriptor& field,
   TakeBackAlternatives(field, key, message);
 }
 
-// Decodes `env`, the only map in a job file.
-void Decoder::DecodeVariables(const YAML::Node& node, const FieldDescriptor& field,
-                              const std::string& key, v1::JobSpec& spec) {
+// Decodes `env` or `placement.labels`, the only maps in a job file.
+void Decoder::DecodeMap(const YAML::Node& node, const FieldDescriptor& field,
+                        const std::string& key, Message& message) {
   if (!node.IsMap() || node.size() > static_cast<std::size_t>(RuleOf(field).max_items())) {
     Fail(node, key,
          absl::StrCat("`", key, "` must be a mapping with at most ", RuleOf(field).max_items(),
@@ -259,7 +262,24 @@ void Decoder::DecodeVariables(const YAML::Node& node, const FieldDescriptor& fie
       Fail(pair.first, entry_key, absl::StrCat("`", entry_key, "` is written twice"));
       continue;
     }
-    DecodeVariable(pair.second, name, spec);
+    if (field.containing_type() == v1::PlacementSpec::descriptor()) {
+      DecodeLabel(pair.second, name, static_cast<v1::PlacementSpec&>(message));
+    } else {
+      DecodeVariable(pair.second, name, static_cast<v1::JobSpec&>(message));
+    }
+  }
+}
+
+// A null value removes a label that an extended file requires.
+void Decoder::DecodeLabel(const YAML::Node& value, const std::string& name,
+                          v1::PlacementSpec& placement) {
+  const std::string key = kLabelPrefix + name;
+  if (value.IsNull()) {
+    placement.mutable_labels()->erase(name);
+    context_.origins.erase(key);
+  } else if (IsText(value, key)) {
+    (*placement.mutable_labels())[name] = value.Scalar();
+    context_.origins[key] = PlaceOf(value);
   }
 }
 
@@ -291,7 +311,7 @@ void Decoder::DecodeField(const YAML::Node& value, const FieldDescriptor& field,
                 kAutoLayoutKey, context_.spec);
     context_.origins[kAutoLayoutKey] = PlaceOf(value);
   } else if (field.is_map()) {
-    DecodeVariables(value, field, key, static_cast<v1::JobSpec&>(message));
+    DecodeMap(value, field, key, message);
   } else if (field.is_repeated()) {
     DecodeList(value, field, key, message);
   } else if (IsSection(field)) {
@@ -299,6 +319,18 @@ void Decoder::DecodeField(const YAML::Node& value, const FieldDescriptor& field,
   } else {
     DecodeScalar(value, field, key, message);
   }
+}
+
+// Returns true if the key of a job file is a list or a map.
+bool IsList(const std::string& key) {
+  const Descriptor* section = v1::JobSpec::descriptor();
+  const FieldDescriptor* field = nullptr;
+  for (const absl::string_view part : absl::StrSplit(key, '.')) {
+    field = section == nullptr ? nullptr : section->FindFieldByName(std::string(part));
+    if (field == nullptr) return false;
+    section = field->message_type();
+  }
+  return field != nullptr && field->is_repeated();
 }
 
 // Returns the error text for an unknown key.
@@ -310,10 +342,11 @@ std::string UnknownKey(const std::string& key, const std::string& prefix,
   }
   std::string nearest;
   // Suggests a known key if only its section is missing: `seq_length` at the top level means
-  // train.seq_length.
+  // train.seq_length. A key with one value precedes lists.
   const std::string last = "." + key.substr(key.rfind('.') + 1);
   for (const std::string& known : JobFileKeys()) {
-    if (nearest.empty() && absl::EndsWith(known, last)) nearest = known;
+    const bool precedes = nearest.empty() || (IsList(nearest) && !IsList(known));
+    if (absl::EndsWith(known, last) && precedes) nearest = known;
   }
   if (nearest.empty()) nearest = NearestName(key, siblings);
   if (nearest.empty()) nearest = NearestName(key, JobFileKeys());
@@ -346,6 +379,10 @@ void Decoder::DecodeMapping(const YAML::Node& node, const std::string& prefix, M
       DecodeField(pair.second, *field, key, message);
     }
   }
+}
+
+YAML::Node TextOrNull(const std::string& text) {
+  return text == "null" ? YAML::Node() : YAML::Node(text);
 }
 
 // Returns the field of a dotted key and sets `holder` to the message that contains it; nullptr if
@@ -405,8 +442,11 @@ void DecodeOverride(const std::string& override_text, const std::string& directo
   decoder.UseFixedOrigin(value.display_name);
   absl::string_view variable = key;
   if (absl::ConsumePrefix(&variable, kVariablePrefix)) {
-    const YAML::Node text = value.text == "null" ? YAML::Node() : YAML::Node(value.text);
-    return decoder.DecodeVariable(text, std::string(variable), context.spec);
+    return decoder.DecodeVariable(TextOrNull(value.text), std::string(variable), context.spec);
+  }
+  if (absl::ConsumePrefix(&variable, kLabelPrefix)) {
+    return decoder.DecodeLabel(TextOrNull(value.text), std::string(variable),
+                               *context.spec.mutable_placement());
   }
   Message* holder = nullptr;
   const FieldDescriptor* field = FindField(key, context.spec, holder);

@@ -4,6 +4,7 @@
 #include "proto/jobspec/auto_layout.h"
 #include "proto/jobspec/data_jobs.h"
 #include "proto/jobspec/field_rules.h"
+#include "proto/jobspec/placement_rules.h"
 #include "proto/jobspec/program_rules.h"
 #include "proto/jobspec/run_config_of.h"
 #include "proto/jobspec/time_limit_rules.h"
@@ -81,6 +82,7 @@ Problems FindProblemsOf(const v1::JobSpec& spec, const RunConfig& config) {
   CheckFailureRules(spec, problems);
   CheckSpares(spec, problems);
   CheckTimeLimit(spec, problems);
+  CheckPlacement(spec, problems);
   if (ours) Append(FindTrainingProblems(config), problems);
   return problems;
 }

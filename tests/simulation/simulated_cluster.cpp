@@ -48,11 +48,7 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
       controller_(network_, random_, CoreOptionsOfSimulation(options), now_),
       users_(options_, random_, controller_) {
   network_.SetFaults(faults_.network);
-  for (int i = 0; i < options.nodes; ++i) {
-    workers_.push_back(std::make_unique<SimulatedWorker>(
-        absl::StrCat("n", i), options.slots_per_node, world_, network_, random_));
-    workers_.back()->Start(now_);
-  }
+  for (int i = 0; i < options.nodes; ++i) AddWorker(absl::StrCat("n", i));
   if (options.log_goes_back) {
     checkers_.push_back(NoRankStartedTwice());
     checkers_.push_back(LostHistoryIsKept());
@@ -69,6 +65,7 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(SmallerRequestsFirst());
   checkers_.push_back(ResumesFromNewestSoundCheckpoint());
   checkers_.push_back(CordonKeepsRanksOff());
+  checkers_.push_back(PlacementIsKept());
   checkers_.push_back(DrainsEmptyNodes());
   checkers_.push_back(NodeFaultsCostNothing());
   checkers_.push_back(UnhealthyKeepsRanksOff());
@@ -260,10 +257,24 @@ void SimulatedCluster::InjectLoss(SimulatedWorker& worker) {
     world_.BlameNode(node_id);
     worker.Destroy(now_);
     network_.Partition(node_id);
-    workers_.push_back(std::make_unique<SimulatedWorker>(
-        absl::StrCat(node_id, "-again"), options_.slots_per_node, world_, network_, random_));
-    workers_.back()->Start(now_);
+    AddWorker(absl::StrCat(node_id, "-again"));
   }
+}
+
+// The number in the name of a node determines its hardware and labels, so that a node that returns
+// under a new name has those of the old one.
+void SimulatedCluster::AddWorker(const std::string& node_id) {
+  workers_.push_back(std::make_unique<SimulatedWorker>(node_id, options_.slots_per_node, world_,
+                                                       network_, random_));
+  if (options_.placements) {
+    const int number = node_id[1] - '0';
+    v1::Slot slot;
+    slot.set_kind(v1::DEVICE_KIND_GPU);
+    slot.set_model(number % 2 == 0 ? "NVIDIA H200" : "NVIDIA A100-SXM4-40GB");
+    workers_.back()->SetHardware(slot, {{"pool", number % 2 == 0 ? "a" : "b"},
+                                        {"half", number < options_.nodes / 2 ? "1" : "2"}});
+  }
+  workers_.back()->Start(now_);
 }
 
 void SimulatedCluster::InjectDiskFault(SimulatedWorker& worker) {

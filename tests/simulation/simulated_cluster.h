@@ -53,6 +53,8 @@ class SimulatedCluster {
   std::vector<v1::Job> Jobs() const;
 
  private:
+  // Starts a worker on a new node.
+  void AddWorker(const std::string& node_id);
   void StepOnce();
   void InjectFaults();
   void InjectNodeFault(SimulatedWorker& worker);

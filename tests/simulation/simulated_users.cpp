@@ -108,6 +108,23 @@ void SimulatedUsers::AddConditions(v1::JobSpec& spec) {
   }
 }
 
+// There are four nodes of each kind. One of them may die, and one of them may be excluded.
+void SimulatedUsers::RestrictNodes(v1::JobSpec& spec) {
+  if (!options_.placements) return;
+  spec.mutable_resources()->set_device(v1::DEVICE_KIND_GPU);
+  spec.mutable_resources()->set_nodes(static_cast<int>(random_.Between(1, 2)));
+  v1::PlacementSpec& placement = *spec.mutable_placement();
+  if (random_.Chance(0.3)) {
+    (*placement.mutable_labels())["pool"] = random_.Chance(0.5) ? "a" : "b";
+  }
+  if (random_.Chance(0.5)) {
+    placement.add_exclude(absl::StrCat("n", random_.Between(0, options_.nodes - 1)));
+  } else if (random_.Chance(0.3) && placement.labels().empty()) {
+    spec.mutable_resources()->set_nodes(1);
+    (*placement.mutable_labels())["half"] = random_.Chance(0.5) ? "1" : "2";
+  }
+}
+
 void SimulatedUsers::Act() {
   if (faults_stopped_) UncordonAll();
   if (submitted_ < options_.jobs && random_.EachSecond(0.3, kStepMs)) {
@@ -134,6 +151,7 @@ void SimulatedUsers::Act() {
     AddDependency(*request.mutable_spec());
     AddTimeLimit(*request.mutable_spec());
     AddConditions(*request.mutable_spec());
+    RestrictNodes(*request.mutable_spec());
     request.set_request_id(request_id);
     controller_.Submit(controller::Checked(request));
   }

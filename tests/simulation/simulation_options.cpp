@@ -102,6 +102,15 @@ SimulationOptions HealingJobs(uint64_t seed) {
   return options;
 }
 
+SimulationOptions RestrictedNodes(uint64_t seed) {
+  SimulationOptions options = AllFaults(seed);
+  options.nodes = 8;
+  options.spare_nodes = 1;
+  options.jobs = 10;
+  options.placements = true;
+  return options;
+}
+
 SimulationOptions LogGoesBack(uint64_t seed) {
   Random random(seed ^ 0x01d);
   SimulationOptions options;

@@ -105,6 +105,9 @@ struct SimulationOptions {
   // True if every job has a time limit, at which every second job is queued again. Users extend
   // some of the limits.
   bool time_limits = false;
+  // True if the nodes have GPUs of two models and the labels `pool` and `half`, and most jobs
+  // restrict their nodes.
+  bool placements = false;
   // True if most jobs wait for random conditions on random earlier jobs.
   bool dependency_graph = false;
   // Each job has this many spare nodes and heals in place.
@@ -127,6 +130,8 @@ SimulationOptions BuggyPrograms(uint64_t seed);
 SimulationOptions HealingJobs(uint64_t seed);
 // All kinds of faults, with jobs that wait for conditions on each other and end in every way.
 SimulationOptions DependencyGraphs(uint64_t seed);
+// All kinds of faults, with two kinds of GPU and jobs that restrict their nodes.
+SimulationOptions RestrictedNodes(uint64_t seed);
 // Faults of nodes. A job may fail only if it floods its node.
 SimulationOptions NodeFaults(uint64_t seed);
 // The event log or the whole data directory is replaced with an older copy. Workers and the

@@ -126,6 +126,25 @@ TEST(SimulationTest, JobsOfAGraphStartOrFail) {
   EXPECT_GT(tally.failed, static_cast<int>(Runs()) / 2);
 }
 
+TEST(SimulationTest, GangsKeepToTheirNodesAndKinds) {
+  std::set<std::string> devices;
+  int restricted = 0;
+  for (uint64_t seed = FirstSeed(); seed < FirstSeed() + Runs() / 3 + 1; ++seed) {
+    SimulatedCluster cluster(RestrictedNodes(seed));
+    cluster.RunFor(kMinute);
+    cluster.StopFaults();
+    cluster.RunUntilAllEnded(kLongestEndMs);
+    ASSERT_EQ(cluster.failure(), "");
+    for (const v1::Job& job : cluster.Jobs()) {
+      restricted += job.spec().placement().ByteSizeLong() > 0 && job.attempts_size() > 0;
+      for (const v1::Attempt& attempt : job.attempts()) devices.insert(attempt.layout().device());
+    }
+  }
+  if (Runs() < 150) return;
+  EXPECT_EQ(devices.size(), 3U) << "both kinds, and attempts without a chosen layout";
+  EXPECT_GT(restricted, static_cast<int>(Runs()));
+}
+
 TEST(SimulationTest, ControlPlaneFaultsRestartNothing) {
   int64_t faults = 0;
   int64_t restarts = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "controller/core/state/node_devices.h"
 #include "controller/core/state/slot_ledger.h"
 
 namespace trainyard::controller {
@@ -11,6 +12,7 @@ void ForgetNode(const std::string& node_id, Timestamp now, ClusterState& state) 
   EditNode(
       node_id, [](NodeEntry& entry) { entry.node.set_state(v1::NODE_STATE_UNSPECIFIED); }, state);
   const auto found = state.nodes.find(node_id);
+  RemoveDevices(found->second.node, state);
   state.removed_nodes[node_id] = {found->second.fact_sequence, found->second.binding, now};
   state.nodes.erase(found);
   if (state.removed_nodes.size() <= kMaxRemovedNodes) return;

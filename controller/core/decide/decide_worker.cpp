@@ -1,6 +1,7 @@
 #include "controller/core/decide/decide_worker.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -12,12 +13,15 @@
 #include "controller/core/observations/node_clock.h"
 #include "controller/core/state/attempt_outcome.h"
 #include "controller/core/state/gang.h"
+#include "controller/core/state/node_groups.h"
 #include "controller/core/support/core_options.h"
 #include "controller/core/verdict/failure_policy.h"
 #include "controller/core/verdict/loss_guard.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "proto/contract/limits.h"
+#include "proto/contract/telemetry_keys.h"
 #include "proto/support/status_macros.h"
+#include "proto/text/node_label.h"
 #include "proto/text/utf8.h"
 
 namespace trainyard::controller {
@@ -55,6 +59,16 @@ absl::Status CheckHello(const v1::Hello& hello) {
       return absl::InvalidArgumentError("Hello lacks a node id, name, incarnation or address");
     }
   }
+  if (hello.labels().size() > kMaxLabels) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "Hello has ", hello.labels().size(), " labels, but at most ", kMaxLabels, " are allowed"));
+  }
+  for (const auto& [name, value] : hello.labels()) {
+    const std::string problem =
+        name == kDeviceLabel ? "no worker sets it" : LabelProblem(name, value);
+    if (problem.empty()) continue;
+    return absl::InvalidArgumentError(absl::StrCat("a label in Hello is not valid: ", problem));
+  }
   return CheckInventory(hello.inventory());
 }
 
@@ -65,6 +79,7 @@ v1::Node NodeOf(const v1::Hello& hello) {
   node.set_state(v1::NODE_STATE_READY);
   node.set_address(hello.address());
   *node.mutable_inventory() = hello.inventory();
+  *node.mutable_labels() = hello.labels();
   node.set_incarnation(hello.incarnation());
   node.set_worker_version(hello.worker_version());
   return node;
@@ -74,6 +89,8 @@ bool IsUnchanged(const v1::Node& known, const v1::Node& hello) {
   return known.name() == hello.name() && known.address() == hello.address() &&
          known.incarnation() == hello.incarnation() &&
          known.worker_version() == hello.worker_version() &&
+         std::map(known.labels().begin(), known.labels().end()) ==
+             std::map(hello.labels().begin(), hello.labels().end()) &&
          google::protobuf::util::MessageDifferencer::Equals(known.inventory(), hello.inventory());
 }
 
@@ -163,6 +180,28 @@ void LoseNodesOfPlace(const ClusterState& state, const v1::Hello& hello, Timesta
     event.set_actor("controller");
     event.mutable_node_lost()->set_node_id(id);
     event.mutable_node_lost()->set_reason(why);
+  }
+}
+
+// Returns an alert for each running gang whose `placement` no longer allows the node, because its
+// labels, name or devices have changed. The gang stays.
+void WarnOfChangedLabels(const ClusterState& state, const NodeEntry& known, const v1::Node& node,
+                         Timestamp now, std::vector<v1::Event>& events) {
+  for (const int64_t job_id : known.live_jobs) {
+    const JobEntry& entry = state.jobs.at(job_id);
+    const v1::JobSpec& spec = entry.job.spec();
+    if (!MayUse(spec, known.node) || MayUse(spec, node)) continue;
+    v1::Event& event = events.emplace_back();
+    event.set_time_ms(now);
+    event.set_actor("controller");
+    v1::AlertRaised& alert = *event.mutable_alert_raised();
+    alert.set_job_id(job_id);
+    alert.set_attempt(LiveAttempt(entry)->number());
+    alert.set_code(telemetry::kPlacementChanged);
+    alert.set_message(absl::StrCat(
+        "`placement` no longer allows node ", node.name(),
+        ", because its worker returned with other labels, another name or other devices. The ranks "
+        "stay on the node; the next attempt uses other nodes"));
   }
 }
 
@@ -346,6 +385,7 @@ absl::StatusOr<std::vector<v1::Event>> DecideAttach(const ClusterState& state,
                          !IsUnchanged(known->second.node, node);
   if (is_change) events.push_back(std::move(event));
   std::vector<v1::Event> pauses = PausesForUnmanaged(state, hello, now);
+  if (is_known) WarnOfChangedLabels(state, known->second, node, now, events);
   if (is_known) FailForgottenAttempts(state, known->second, hello, options, now, events);
   if (!is_known) LoseNodesOfPlace(state, hello, now, events);
   if (!is_known || !known->second.node.cordoned()) CordonIfRunsLostJob(state, hello, now, events);

@@ -23,6 +23,7 @@
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/job_state_machine.h"
 #include "controller/core/state/job_timing.h"
+#include "controller/core/state/node_groups.h"
 #include "controller/core/state/prerequisites.h"
 #include "controller/core/state/queues.h"
 #include "controller/core/support/text.h"
@@ -52,13 +53,14 @@ std::string WhyUnavailable(const v1::Node& node, Timestamp now) {
 
 // Returns ready but cordoned nodes with enough free slots: as many as the gang lacks if
 // `fitting_nodes` nodes fit already. Empty if there are too few such nodes.
-std::vector<std::string> CordonsInTheWay(const ClusterState& state, const GangShape& shape,
-                                         int fitting_nodes) {
+std::vector<std::string> CordonsInTheWay(const ClusterState& state, const v1::JobSpec& spec,
+                                         const GangShape& shape, int fitting_nodes) {
   std::vector<std::string> names;
   for (const auto& [id, entry] : state.nodes) {
     const v1::Node& node = entry.node;
     const bool kept_off = node.state() == v1::NODE_STATE_READY && node.cordoned();
-    if (!kept_off || FreeSlots(node, shape.kind) < shape.slots_per_node) continue;
+    if (!kept_off || !MayUse(spec, node) || FreeSlots(node, shape.kind) < shape.slots_per_node)
+      continue;
     if (static_cast<int>(names.size()) < shape.nodes - fitting_nodes) names.push_back(node.name());
   }
   if (fitting_nodes + static_cast<int>(names.size()) < shape.nodes) return {};
@@ -66,10 +68,11 @@ std::vector<std::string> CordonsInTheWay(const ClusterState& state, const GangSh
 }
 
 // Advises the user how the head of the queue can get its slots.
-std::string HeadAdvice(const ClusterState& state, const GangShape& shape, int fitting_nodes) {
-  const absl::Status fits = CheckShapeFits(state, shape);
+std::string HeadAdvice(const ClusterState& state, const v1::JobSpec& spec, const GangShape& shape,
+                       int fitting_nodes) {
+  const absl::Status fits = CheckGangFits(state, spec, shape);
   if (!fits.ok()) return std::string(fits.message());
-  const std::vector<std::string> cordoned = CordonsInTheWay(state, shape, fitting_nodes);
+  const std::vector<std::string> cordoned = CordonsInTheWay(state, spec, shape, fitting_nodes);
   if (cordoned.empty()) return "`trainyard ps` shows the jobs that use the slots";
   return absl::StrCat("to let the job start, run `trainyard node uncordon ",
                       absl::StrJoin(cordoned, "` and `trainyard node uncordon "), "`");
@@ -123,9 +126,21 @@ v1::PendingReason WhyNoSharedRoot(const GangShape& shape, const std::string& dif
   return reason;
 }
 
-// Returns, for example, "none of 8 nodes has enough available slots".
-std::string FittingNodesText(int fitting, int64_t nodes) {
+// Returns, for example, "none of 8 nodes has enough available slots", or "`placement` allows 3 of 8
+// nodes; none of these has enough available slots".
+std::string FittingNodesText(const ClusterState& state, const v1::JobSpec& spec, int fitting) {
+  const auto nodes = static_cast<int64_t>(state.nodes.size());
   constexpr char kSlots[] = " enough available slots";
+  const v1::DeviceKind kind = GangRequestOf(spec).kind;
+  if (!PlacementKey(spec).empty()) {
+    return absl::StrCat("`placement` allows ", AllowedNodesText(state, spec, kind), "; ",
+                        fitting == 0 ? "none" : absl::StrCat(fitting), " of these ",
+                        fitting < 2 ? "has" : "have", kSlots);
+  }
+  if (GroupsOf(state, spec, kind).size() > 1) {
+    return absl::StrCat("a gang uses one kind of device, and at most ", Counted(fitting, "node"),
+                        " of one kind ", fitting == 1 ? "has" : "have", kSlots);
+  }
   if (fitting > 0) {
     return absl::StrCat(fitting, " of ", Counted(nodes, "node"), fitting == 1 ? " has" : " have",
                         kSlots);
@@ -186,7 +201,7 @@ const JobEntry* HeadOfQueue(const ClusterView& view, v1::DeviceKind kind) {
   const std::vector<ClassRank> classes = RankClasses(view.state, kind, view.now);
   for (OrderedJobs jobs(classes); !jobs.empty(); jobs.Advance()) {
     const JobEntry& entry = view.state.jobs.at(jobs.front().job_id);
-    if (RequestsSlots(entry, view.now) && !IsAtLimit(view, entry.job)) return &entry;
+    if (RequestsSlots(view.state, entry, view.now) && !IsAtLimit(view, entry.job)) return &entry;
   }
   return nullptr;
 }
@@ -247,16 +262,15 @@ v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const
   const bool keeps = view.state.reservations.contains(entry.job.id());
   v1::PendingReason reason = Reason(
       v1::PENDING_CODE_RESOURCES,
-      absl::StrCat(
-          kNeeds, ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
-          keeps ? " (the slots that are already reserved for the job stay reserved)" : "", "; ",
-          FittingNodesText(head.fitting_nodes, static_cast<int64_t>(view.state.nodes.size())), ": ",
-          ClusterText(view.state, shape.kind, view.now), WhyNotWithFewer(entry),
-          differences.empty()
-              ? ""
-              : absl::StrCat("; the nodes of the job must all see the same directory at ",
-                             roots.path, ": ", differences)));
-  reason.set_advice(HeadAdvice(view.state, shape, head.fitting_nodes));
+      absl::StrCat(kNeeds, ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
+                   keeps ? " (the slots that are already reserved for the job stay reserved)" : "",
+                   "; ", FittingNodesText(view.state, spec, head.fitting_nodes), ": ",
+                   ClusterText(view.state, shape.kind, view.now), WhyNotWithFewer(entry),
+                   differences.empty()
+                       ? ""
+                       : absl::StrCat("; the nodes of the job must all see the same directory at ",
+                                      roots.path, ": ", differences)));
+  reason.set_advice(HeadAdvice(view.state, spec, shape, head.fitting_nodes));
   const std::string promise = PromiseText(head.promised, view.now);
   if (!promise.empty()) {
     reason.set_promised_ms(head.promised);
@@ -293,7 +307,7 @@ v1::PendingCode PendingCodeOf(const ClusterView& view, const JobEntry& entry) {
   if (job.state() == v1::JOB_STATE_QUEUED && IsDependent(job)) return v1::PENDING_CODE_DEPENDENCY;
   if (!view.state.pending_jobs.Contains(QueueKeyOf(job))) return v1::PENDING_CODE_NOT_PENDING;
   if (!IsDue(entry, view.now)) return v1::PENDING_CODE_BACKOFF;
-  if (HasNoLayout(entry)) return v1::PENDING_CODE_LAYOUT;
+  if (HasNoLayout(view.state, entry)) return v1::PENDING_CODE_LAYOUT;
   if (IsAtLimit(view, job)) return v1::PENDING_CODE_QUOTA;
   const JobEntry* head = HeadOfQueue(view, KindOf(job));
   if (head != &entry) return v1::PENDING_CODE_PRIORITY;
@@ -313,7 +327,7 @@ int PendingExplainer::CountAhead(const v1::Job& job) const {
   // Only recovering jobs and jobs with auto_layout can be in a backoff or lack a layout.
   const auto skip = [&](int64_t id) {
     const JobEntry& entry = view_.state.jobs.at(id);
-    if (&entry == head || RequestsSlots(entry, view_.now)) return;
+    if (&entry == head || RequestsSlots(view_.state, entry, view_.now)) return;
     if (KindOf(entry.job) != KindOf(job)) return;
     if (CountBefore(view_.state, entry.job, view_.now) < CountBefore(view_.state, job, view_.now)) {
       --ahead;
@@ -333,15 +347,15 @@ const std::map<int64_t, int>& PendingExplainer::Positions(v1::DeviceKind kind) {
   int position = 0;
   for (const int64_t id : JobsInOrder(view_.state, kind, view_.now)) {
     const JobEntry& entry = view_.state.jobs.at(id);
-    if (&entry != head && !RequestsSlots(entry, view_.now)) continue;
+    if (&entry != head && !RequestsSlots(view_.state, entry, view_.now)) continue;
     found->second[id] = ++position;
   }
   return found->second;
 }
 
 int PendingExplainer::QueuePosition(const JobEntry& entry) {
-  const bool has_position =
-      view_.state.pending_jobs.Contains(QueueKeyOf(entry.job)) && RequestsSlots(entry, view_.now);
+  const bool has_position = view_.state.pending_jobs.Contains(QueueKeyOf(entry.job)) &&
+                            RequestsSlots(view_.state, entry, view_.now);
   return has_position ? Positions(KindOf(entry.job)).at(entry.job.id()) : 0;
 }
 
@@ -406,7 +420,7 @@ v1::PendingReason PendingExplainer::ReasonOf(const JobEntry& entry) {
     case v1::PENDING_CODE_BACKOFF:
       return WhyBacksOff(entry.job, *NewestAttempt(entry), view_.now);
     case v1::PENDING_CODE_LAYOUT:
-      return HasNoLayout(entry) ? WhyNoLayout(entry) : LayoutIsBeingChosen();
+      return HasNoLayout(view_.state, entry) ? WhyNoLayout(entry) : LayoutIsBeingChosen();
     case v1::PENDING_CODE_QUOTA:
       return WhyQuota(entry);
     case v1::PENDING_CODE_RESOURCES:

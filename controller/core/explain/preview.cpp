@@ -48,6 +48,20 @@ void AddRanks(const ClusterView& view, const GangRequest& request, const Gang& g
   }
 }
 
+// Returns the job's request, for the kind of device for which its layout was chosen.
+GangRequest RequestOf(const JobEntry& entry) {
+  GangRequest request = GangRequestOf(entry.job.spec());
+  if (!entry.layouts.empty()) request.device = entry.layouts.back().device();
+  return request;
+}
+
+void AddRanksOnEmptyCluster(const ClusterView& view, const JobEntry& entry,
+                            v1::PlanJobResponse& response) {
+  const GangRequest request = RequestOf(entry);
+  const auto gang = PlaceOnEmptyCluster(view.state, request.Full(), entry.job.spec());
+  if (gang.has_value()) AddRanks(view, request, *gang, response);
+}
+
 v1::PendingReason StartsAtOnce(const ClusterView& view, const JobEntry& entry) {
   v1::PendingReason reason;
   reason.set_code(v1::PENDING_CODE_NOT_PENDING);
@@ -65,7 +79,8 @@ void AcceptBehindHead(const ClusterView& view, const JobEntry& entry, PlacementP
   const ExpectedEnds expected_ends = ExpectedEndsOf(view.state, view.observations, view.now);
   const HeadPromise promise(GangRequestOf(blocker->job.spec()).Full(),
                             view.state.reservations.contains(blocker->job.id()),
-                            ReleasesOf(view.state, pass, job_class.kind, expected_ends, view.now));
+                            ReleasesOf(view.state, pass, job_class.kind, expected_ends, view.now),
+                            pass.GroupsFor(*blocker, GangRequestOf(blocker->job.spec()).Full()));
   pass.AcceptOnly([promise, end = LatestEnd(job_class, view.now)](const Gang& gang) {
     return promise.Allows(gang, end);
   });
@@ -80,7 +95,7 @@ void AddPlacement(const ClusterView& view, const JobEntry& entry, v1::PlanJobRes
   PlacementPass pass(view.state, {.changing = {},
                                   .closed = ClosedNodes(view.state, view.now),
                                   .roots = &view.observations.roots});
-  const GangRequest request = GangRequestOf(entry.job.spec());
+  const GangRequest request = RequestOf(entry);
   const GangShape shape = request.Full();
   if (is_behind) AcceptBehindHead(view, entry, pass);
   const std::optional<Gang> gang = pass.Place(entry, shape);
@@ -93,11 +108,11 @@ void AddPlacement(const ClusterView& view, const JobEntry& entry, v1::PlanJobRes
     *response.mutable_pending() = explainer.WhyBehind(entry.job, ahead);
   } else {
     const QueueHead head{entry.job.id(), pass.ShortageOf(entry, shape),
-                         pass.CountFittingNodes(shape)};
+                         pass.CountFittingNodes(entry, shape)};
     *response.mutable_pending() = WhyShort(view, entry, head);
   }
   response.mutable_pending()->set_queue_position(ahead + 1);
-  AddRanks(view, request, *PlaceOnEmptyCluster(view.state, shape), response);
+  AddRanksOnEmptyCluster(view, entry, response);
 }
 
 // Adds the reason why a job waits whose queue is at its limit, and the placement that it would get
@@ -105,8 +120,7 @@ void AddPlacement(const ClusterView& view, const JobEntry& entry, v1::PlanJobRes
 void AddPlacementAtLimit(const ClusterView& view, const JobEntry& entry,
                          v1::PlanJobResponse& response) {
   *response.mutable_pending() = PendingExplainer(view).WhyQuota(entry);
-  const GangRequest request = GangRequestOf(entry.job.spec());
-  AddRanks(view, request, *PlaceOnEmptyCluster(view.state, request.Full()), response);
+  AddRanksOnEmptyCluster(view, entry, response);
 }
 
 // Adds the reason why a dependent job waits, and the placement that it would get on an empty
@@ -114,8 +128,7 @@ void AddPlacementAtLimit(const ClusterView& view, const JobEntry& entry,
 void AddDependentPlacement(const ClusterView& view, const JobEntry& entry,
                            v1::PlanJobResponse& response) {
   *response.mutable_pending() = WhyDependent(view.state, entry.job);
-  const GangRequest request = GangRequestOf(entry.job.spec());
-  AddRanks(view, request, *PlaceOnEmptyCluster(view.state, request.Full()), response);
+  AddRanksOnEmptyCluster(view, entry, response);
 }
 
 }  // namespace
@@ -137,7 +150,7 @@ absl::StatusOr<v1::PlanJobResponse> PreviewJob(const ClusterView& view, const v1
   if (layout != nullptr) *response.mutable_layout() = *layout;
   JobEntry entry = EntryIfSubmitted(view, std::move(full), layout);
   entry.job.mutable_after()->Assign(prerequisites.begin(), prerequisites.end());
-  if (HasNoLayout(entry)) {
+  if (layout != nullptr && layout->nodes() == 0) {
     *response.mutable_pending() = WhyNoLayout(entry);
   } else if (IsDependent(entry.job)) {
     AddDependentPlacement(view, entry, response);

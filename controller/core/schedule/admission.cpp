@@ -10,6 +10,7 @@
 #include "controller/core/state/class_of_job.h"
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/job_state_machine.h"
+#include "controller/core/state/node_groups.h"
 #include "controller/core/state/queues.h"
 #include "controller/core/support/text.h"
 #include "proto/json/enum_text.h"
@@ -42,30 +43,48 @@ absl::Status CheckQueueCapacity(const ClusterState& state) {
 }
 
 // Returns as soon as enough nodes are found, so that not all nodes of a large cluster are checked.
-bool Fits(const ClusterState& state, const GangShape& shape) {
+bool Fits(const ClusterState& state, const GangShape& shape, const NodeGroup& group) {
   int fitting = 0;
   for (const auto& [id, entry] : state.nodes) {
     if (!IsJoined(entry) || TotalSlots(entry.node, shape.kind) < shape.slots_per_node) continue;
-    if (++fitting == shape.nodes) return true;
+    if (group.Contains(id) && ++fitting == shape.nodes) return true;
   }
   return false;
 }
 
-v1::DeviceKind OtherKind(v1::DeviceKind kind) {
-  return kind == v1::DEVICE_KIND_GPU ? v1::DEVICE_KIND_CPU : v1::DEVICE_KIND_GPU;
+bool FitsAny(const ClusterState& state, const v1::JobSpec& spec, const GangShape& shape) {
+  return std::ranges::any_of(GroupsOf(state, spec, shape.kind),
+                             [&](const NodeGroup& group) { return Fits(state, shape, group); });
 }
 
-std::string Needs(const GangShape& shape) {
-  return absl::StrCat("the job needs ", ShapeText(shape.nodes, shape.slots_per_node, shape.kind));
+// Returns true if the nodes of several kinds of device would suffice together.
+bool NeedsOneDevice(const ClusterState& state, const GangShape& shape) {
+  return Fits(state, shape, {.has_all = true});
 }
 
-}  // namespace
+// The error for a gang that fits the cluster, but not the nodes that `placement` allows.
+absl::Status PlacementTooSmall(const ClusterState& state, const v1::JobSpec& spec,
+                               const GangShape& shape, const std::string& needs) {
+  const auto largest = LargestShape(state, shape.kind, spec);
+  constexpr std::size_t kNamed = 5;
+  const std::vector<std::string> unknown = UnknownNames(state, spec, kNamed);
+  return absl::FailedPreconditionError(absl::StrCat(
+      needs, ", but `placement` allows ", AllowedNodesText(state, spec, shape.kind),
+      largest.has_value()
+          ? absl::StrCat(", and the largest gang that fits these is ",
+                         ShapeText(largest->nodes, largest->slots_per_node, largest->kind))
+          : "",
+      unknown.empty() ? "" : absl::StrCat("; no node is called ", absl::StrJoin(unknown, ", ")),
+      "; change `placement`, or reduce resources.nodes or resources.slots_per_node"));
+}
 
-std::optional<GangShape> LargestShape(const ClusterState& state, v1::DeviceKind kind) {
+// Returns the shape with the most slots that the group can hold.
+std::optional<GangShape> LargestShapeIn(const ClusterState& state, v1::DeviceKind kind,
+                                        const NodeGroup& group) {
   std::vector<int> totals;
   for (const auto& [id, entry] : state.nodes) {
     const int total = TotalSlots(entry.node, kind);
-    if (IsJoined(entry) && total > 0) totals.push_back(total);
+    if (IsJoined(entry) && total > 0 && group.Contains(id)) totals.push_back(total);
   }
   std::ranges::sort(totals, std::greater<>());
   std::optional<GangShape> largest;
@@ -78,8 +97,35 @@ std::optional<GangShape> LargestShape(const ClusterState& state, v1::DeviceKind 
   return largest;
 }
 
-absl::Status CheckShapeFits(const ClusterState& state, const GangShape& shape) {
-  if (Fits(state, shape)) return absl::OkStatus();
+v1::DeviceKind OtherKind(v1::DeviceKind kind) {
+  return kind == v1::DEVICE_KIND_GPU ? v1::DEVICE_KIND_CPU : v1::DEVICE_KIND_GPU;
+}
+
+std::string Needs(const GangShape& shape) {
+  return absl::StrCat("the job needs ", ShapeText(shape.nodes, shape.slots_per_node, shape.kind));
+}
+
+}  // namespace
+
+std::optional<GangShape> LargestShape(const ClusterState& state, v1::DeviceKind kind,
+                                      const v1::JobSpec& spec) {
+  std::optional<GangShape> largest;
+  for (const NodeGroup& group : GroupsOf(state, spec, kind)) {
+    const auto shape = LargestShapeIn(state, kind, group);
+    const bool larger =
+        shape.has_value() && (!largest.has_value() || shape->nodes * shape->slots_per_node >
+                                                          largest->nodes * largest->slots_per_node);
+    if (larger) largest = shape;
+  }
+  return largest;
+}
+
+absl::Status CheckGangFits(const ClusterState& state, const v1::JobSpec& spec,
+                           const GangShape& shape) {
+  if (FitsAny(state, spec, shape)) return absl::OkStatus();
+  if (!PlacementKey(spec).empty() && FitsAny(state, v1::JobSpec::default_instance(), shape)) {
+    return PlacementTooSmall(state, spec, shape, Needs(shape));
+  }
   if (std::ranges::none_of(state.nodes, [](const auto& node) { return IsJoined(node.second); })) {
     return absl::FailedPreconditionError(
         absl::StrCat(Needs(shape),
@@ -90,6 +136,7 @@ absl::Status CheckShapeFits(const ClusterState& state, const GangShape& shape) {
     return absl::FailedPreconditionError(absl::StrCat(
         Needs(shape), ", but the largest gang that fits this cluster is ",
         ShapeText(largest->nodes, largest->slots_per_node, largest->kind),
+        NeedsOneDevice(state, shape) ? ", because a gang uses one kind of device" : "",
         "; reduce resources.nodes or resources.slots_per_node, or attach more workers"));
   }
   const auto other = LargestShape(state, OtherKind(shape.kind));
@@ -148,7 +195,7 @@ absl::Status Admit(const ClusterState& state, const v1::JobSpec& spec) {
   TRAINYARD_RETURN_IF_ERROR(
       CheckQueueHolds(state, spec.queue().empty() ? kDefaultQueue : spec.queue(), spec));
   const GangRequest request = GangRequestOf(spec);
-  const absl::Status fits = CheckShapeFits(state, request.Full());
+  const absl::Status fits = CheckGangFits(state, spec, request.Full());
   const int spares = request.Spares();
   if (fits.ok() || spares == 0) return fits;
   return absl::Status(fits.code(),

@@ -37,14 +37,16 @@ absl::Status CheckQueueHolds(const ClusterState& state, const std::string& name,
 // replace each other's checkpoints.
 absl::Status CheckDirectoryIsFree(const ClusterState& state, const v1::JobSpec& spec);
 
-// Returns the shape with the most slots that the cluster, without its lost nodes, can hold. If
-// several shapes have equally many slots, returns the shape with the fewest nodes. Returns nullopt
-// if no node has a slot of this kind.
-std::optional<GangShape> LargestShape(const ClusterState& state, v1::DeviceKind kind);
+// Returns the shape with the most slots that one group of the nodes on which the job may run,
+// without lost nodes, can hold. If several shapes have equally many slots, returns the shape with
+// the fewest nodes. Returns nullopt if no node has a slot of this kind.
+std::optional<GangShape> LargestShape(const ClusterState& state, v1::DeviceKind kind,
+                                      const v1::JobSpec& spec = v1::JobSpec::default_instance());
 
-// Returns OK if the gang fits the cluster. All slots count as free, except those of lost
-// nodes.
-absl::Status CheckShapeFits(const ClusterState& state, const GangShape& shape);
+// Returns OK if the gang fits the nodes on which the job may run. All slots count as free, except
+// those of lost nodes.
+absl::Status CheckGangFits(const ClusterState& state, const v1::JobSpec& spec,
+                           const GangShape& shape);
 
 }  // namespace trainyard::controller
 

@@ -10,6 +10,7 @@
 #include "controller/core/observations/root_sightings.h"
 #include "controller/core/state/gang.h"
 #include "controller/core/state/gang_request.h"
+#include "controller/core/state/node_groups.h"
 #include "controller/core/state/work_at_risk.h"
 #include "controller/core/state/yield.h"
 #include "controller/core/support/controller_event.h"
@@ -128,25 +129,29 @@ class DrainPass {
     });
   }
 
-  // Returns true if the job's whole gang fits on open nodes that share the checkpoint root, if the
-  // gang needs a shared root.
+  // Returns true if the job's whole gang fits on open nodes on which the job may run. The nodes
+  // share the checkpoint root, if the gang needs a shared root.
   bool FitsElsewhere(const JobEntry& entry) const {
     const GangShape shape = GangRequestOf(entry.job.spec()).Full();
     const RootSightings* roots = limits_.roots;
     const bool shares = roots != nullptr && NeedsSharedRoot(entry.job.spec(), shape.nodes, *roots);
-    if (!shares) return CountFitting(entry, shape, {}) >= shape.nodes;
-    return std::ranges::any_of(NodesOutsideOfRoots(*roots), [&](const auto& barred) {
-      return CountFitting(entry, shape, barred) >= shape.nodes;
+    std::vector<std::set<std::string>> barred_sets = {{}};
+    if (shares) barred_sets = NodesOutsideOfRoots(*roots);
+    const std::vector<NodeGroup> groups = GroupsOf(state_, entry.job.spec(), shape.kind);
+    return std::ranges::any_of(barred_sets, [&](const auto& barred) {
+      return std::ranges::any_of(groups, [&](const NodeGroup& group) {
+        return CountFitting(entry, shape, barred, group) >= shape.nodes;
+      });
     });
   }
 
   int CountFitting(const JobEntry& entry, const GangShape& shape,
-                   const std::set<std::string>& barred) const {
+                   const std::set<std::string>& barred, const NodeGroup& group) const {
     const AttemptKey attempt{entry.job.id(), LiveAttempt(entry)->number()};
     return static_cast<int>(std::ranges::count_if(state_.nodes, [&](const auto& node) {
       const auto& [id, candidate] = node;
       return TakesRanks(candidate.node) && !limits_.changing.contains(id) &&
-             !limits_.closed.contains(id) && !barred.contains(id) &&
+             !limits_.closed.contains(id) && !barred.contains(id) && group.Contains(id) &&
              SlotsFor(candidate, attempt, shape.kind) >= shape.slots_per_node;
     }));
   }

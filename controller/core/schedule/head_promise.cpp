@@ -48,17 +48,35 @@ std::map<std::string, ReleaseTimes> ReleasesOf(const ClusterState& state, const 
 }
 
 HeadPromise::HeadPromise(const GangShape& shape, bool keeps_nodes,
-                         std::map<std::string, ReleaseTimes> releases)
-    : shape_(shape), keeps_nodes_(keeps_nodes), releases_(std::move(releases)) {
-  std::vector<Timestamp> times;
-  for (const auto& [id, slots] : releases_) times.push_back(TimeOf(slots));
-  if (static_cast<int>(times.size()) < shape_.nodes) return;
-  const auto last = times.begin() + (shape_.nodes - 1);
-  std::ranges::nth_element(times, last);
-  promised_ = *last;
+                         std::map<std::string, ReleaseTimes> releases,
+                         const std::vector<NodeGroup>& groups)
+    : shape_(shape),
+      keeps_nodes_(keeps_nodes),
+      releases_(std::move(releases)),
+      fitting_(groups.size(), 0) {
+  if (groups.size() > 1 || !groups.front().has_all) {
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      for (const std::string& id : groups[i].nodes) group_of_[id] = i;
+    }
+    std::erase_if(releases_, [&](const auto& node) { return !group_of_.contains(node.first); });
+  }
+  std::vector<std::vector<Timestamp>> times(groups.size());
+  for (const auto& [id, slots] : releases_) times[GroupOf(id)].push_back(TimeOf(slots));
+  for (std::vector<Timestamp>& of_group : times) {
+    if (static_cast<int>(of_group.size()) < shape_.nodes) continue;
+    const auto last = of_group.begin() + (shape_.nodes - 1);
+    std::ranges::nth_element(of_group, last);
+    promised_ = std::min(promised_, *last);
+  }
   if (promised_ == kNever) return;
-  fitting_ = static_cast<int>(
-      std::ranges::count_if(times, [&](const Timestamp time) { return time <= promised_; }));
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    fitting_[i] = static_cast<int>(
+        std::ranges::count_if(times[i], [&](const Timestamp time) { return time <= promised_; }));
+  }
+}
+
+std::size_t HeadPromise::GroupOf(const std::string& node_id) const {
+  return group_of_.empty() ? 0 : group_of_.at(node_id);
 }
 
 Timestamp HeadPromise::TimeOf(const ReleaseTimes& slots) const {
@@ -72,15 +90,15 @@ Timestamp HeadPromise::TimeOf(const ReleaseTimes& slots) const {
 bool HeadPromise::Allows(const Gang& gang, Timestamp end) const {
   if (promised_ == kNever) return !keeps_nodes_ || !TakesNodeOfHead(gang);
   if (end <= promised_) return true;
-  int fitting = fitting_;
+  std::vector<int> fitting = fitting_;
   for (const NodeSlots& node : gang) {
     const auto found = releases_.find(node.node_id);
     if (found == releases_.end() || TimeOf(found->second) > promised_) continue;
     ReleaseTimes slots = found->second;
     OccupySlots(static_cast<int>(node.slots.size()), end, slots);
-    if (TimeOf(slots) > promised_) --fitting;
+    if (TimeOf(slots) > promised_) --fitting[GroupOf(node.node_id)];
   }
-  return fitting >= shape_.nodes;
+  return std::ranges::any_of(fitting, [&](const int count) { return count >= shape_.nodes; });
 }
 
 bool HeadPromise::TakesNodeOfHead(const Gang& gang) const {
@@ -96,7 +114,7 @@ void HeadPromise::Take(const Gang& gang, Timestamp end) {
     if (found == releases_.end()) continue;
     const bool fitted = TimeOf(found->second) <= promised_;
     OccupySlots(static_cast<int>(node.slots.size()), end, found->second);
-    if (fitted && TimeOf(found->second) > promised_) --fitting_;
+    if (fitted && TimeOf(found->second) > promised_) --fitting_[GroupOf(node.node_id)];
   }
 }
 

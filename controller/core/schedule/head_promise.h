@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_CONTROLLER_CORE_SCHEDULE_HEAD_PROMISE_H_
 #define TRAINYARD_CONTROLLER_CORE_SCHEDULE_HEAD_PROMISE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -12,6 +13,7 @@
 #include "controller/core/state/cluster_state.h"
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/job_class.h"
+#include "controller/core/state/node_groups.h"
 #include "proto/support/clock.h"
 
 namespace trainyard::controller {
@@ -48,8 +50,10 @@ class HeadPromise {
  public:
   // `keeps_nodes`: if the promise cannot be kept, no other job may take a node that the head can
   // use. Without it, such a head delays no job.
+  // `groups`: the nodes of the head's gang are in one of these disjoint groups.
   HeadPromise(const GangShape& shape, bool keeps_nodes,
-              std::map<std::string, ReleaseTimes> releases);
+              std::map<std::string, ReleaseTimes> releases,
+              const std::vector<NodeGroup>& groups = {{.has_all = true}});
 
   Timestamp promised() const { return promised_; }
 
@@ -64,13 +68,17 @@ class HeadPromise {
   Timestamp TimeOf(const ReleaseTimes& slots) const;
 
   bool TakesNodeOfHead(const Gang& gang) const;
+  // Returns the position in fitting_ of the node, which must be in releases_.
+  std::size_t GroupOf(const std::string& node_id) const;
 
   const GangShape shape_;
   const bool keeps_nodes_;
   std::map<std::string, ReleaseTimes> releases_;
   Timestamp promised_ = kNever;
-  // Nodes that have enough free slots at `promised_`.
-  int fitting_ = 0;
+  // The position of each node's group. Empty if there is one group.
+  std::map<std::string, std::size_t> group_of_;
+  // For each group: the nodes that have enough free slots at `promised_`.
+  std::vector<int> fitting_;
 };
 
 // Replaces the `count` smallest times, which are those of slots that are free now, by `end`.

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "controller/core/state/gang_request.h"
+#include "controller/core/state/node_groups.h"
 #include "controller/core/support/text.h"
 #include "controller/planner/cluster.h"
 #include "controller/planner/layout_problem.h"
@@ -41,13 +40,6 @@ std::vector<const planner::DeviceSpec*> SpecsOf(const LayoutQuestion& question,
     return {};
   }
   return specs;
-}
-
-const v1::Slot* SlotOfKind(const v1::Node& node, v1::DeviceKind kind) {
-  for (const v1::Slot& slot : node.inventory().slots()) {
-    if (slot.kind() == kind) return &slot;
-  }
-  return nullptr;
 }
 
 v1::GrantedLayout Unanswered(const LayoutQuestion& question) {
@@ -107,22 +99,15 @@ v1::GrantedLayout Search(const LayoutQuestion& question, const RunConfig& config
 
 }  // namespace
 
-std::string DeviceForLayouts(const ClusterState& state, const GangShape& shape) {
-  std::set<std::string> devices;
-  std::string last;  // The previous node's kind. Consecutive nodes usually have the same kind.
-  for (const auto& [id, entry] : state.nodes) {
-    const v1::Node& node = entry.node;
-    const v1::Slot* slot = SlotOfKind(node, shape.kind);
-    const bool counts = slot != nullptr && node.state() != v1::NODE_STATE_LOST &&
-                        TotalSlots(node, shape.kind) >= shape.slots_per_node;
-    if (!counts) continue;
-    // All CPUs are treated as one kind.
-    if (shape.kind == v1::DEVICE_KIND_CPU) return KindName(shape.kind);
-    if (slot->model() == last) continue;
-    last = slot->model();
-    devices.insert(last);
+std::vector<std::string> DevicesForLayouts(const ClusterState& state, const v1::JobSpec& spec,
+                                           const GangShape& shape) {
+  std::vector<std::string> sufficient, others;
+  for (const NodeGroup& group : GroupsOf(state, spec, shape.kind)) {
+    const int suitable = CountSuitable(state, group, shape);
+    if (suitable == 0) continue;
+    (suitable >= shape.nodes ? sufficient : others).push_back(group.device);
   }
-  return absl::StrJoin(devices, kDeviceSeparator);
+  return sufficient.empty() ? others : sufficient;
 }
 
 const v1::GrantedLayout* FindChoice(const JobEntry& entry, const LayoutQuestion& question) {
@@ -148,10 +133,20 @@ const v1::GrantedLayout* NewestFullChoice(const JobEntry& entry) {
   return nullptr;
 }
 
-bool HasNoLayout(const JobEntry& entry) {
-  if (!entry.job.spec().auto_layout()) return false;
-  const v1::GrantedLayout* choice = NewestFullChoice(entry);
-  return choice != nullptr && choice->nodes() == 0;
+bool HasNoLayout(const ClusterState& state, const JobEntry& entry) {
+  const v1::GrantedLayout* newest = NewestFullChoice(entry);
+  if (!entry.job.spec().auto_layout() || newest == nullptr) return false;
+  const GangRequest request = GangRequestOf(entry.job.spec());
+  const auto devices = state.nodes_by_device.find(request.kind);
+  if (devices == state.nodes_by_device.end()) return newest->nodes() == 0;
+  bool is_known = false;
+  for (const auto& [device, nodes] : devices->second) {
+    const v1::GrantedLayout* choice =
+        FindChoice(entry, {entry.job.id(), request.ShapeOn(request.nodes), device});
+    if (choice != nullptr && choice->nodes() > 0) return false;
+    is_known |= choice != nullptr;
+  }
+  return is_known;
 }
 
 v1::GrantedLayout ChooseLayoutFor(const v1::JobSpec& spec, const LayoutQuestion& question) {

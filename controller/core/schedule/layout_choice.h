@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "controller/core/state/cluster_state.h"
 #include "controller/core/state/gang_request.h"
@@ -29,11 +30,13 @@ struct LayoutQuestion {
   std::string device;
 };
 
-// Returns the slot kinds for which layouts are chosen: the kinds of all nodes that are not lost and
-// have `shape.slots_per_node` slots. The kinds are sorted, for example "NVIDIA A100-SXM4-40GB,
-// NVIDIA RTX A6000". A layout for several kinds must fit into the memory of the smallest kind, and
-// its time is the time on the slowest kind. Empty if there is no such node.
-std::string DeviceForLayouts(const ClusterState& state, const GangShape& shape);
+// Returns the kinds of device for which layouts are chosen, in the order in which they are tried:
+// those of the groups of nodes on which the gang fits if all slots are free (node_groups.h). If it
+// fits on none, those of all groups with a node of `shape.slots_per_node` slots. A kind can name
+// several models, which are on the same nodes (node_devices.h). A layout for it must fit into the
+// memory of the smallest model, and its time is the time on the slowest one.
+std::vector<std::string> DevicesForLayouts(const ClusterState& state, const v1::JobSpec& spec,
+                                           const GangShape& shape);
 
 // Returns the job's choice that answers the question, or nullptr if there is none yet. A choice for
 // more nodes also answers the question if its layout uses at most the question's number of nodes.
@@ -43,9 +46,9 @@ const v1::GrantedLayout* FindChoice(const JobEntry& entry, const LayoutQuestion&
 // Returns nullptr if there is none yet.
 const v1::GrantedLayout* NewestFullChoice(const JobEntry& entry);
 
-// Returns true if no layout fits the slots that the job requests. Such a job waits without blocking
-// other jobs.
-bool HasNoLayout(const JobEntry& entry);
+// Returns true if no layout fits the slots that the job requests, on any kind of device that the
+// cluster has. Such a job waits without blocking other jobs.
+bool HasNoLayout(const ClusterState& state, const JobEntry& entry);
 
 // Searches for a layout. The search may take a second. `spec` is the job's spec. Has no side
 // effects and may be called on any thread.

@@ -106,7 +106,7 @@ PlacementPass::PlacementPass(const ClusterState& state, NodeLimits limits)
 bool PlacementPass::IsOpen(const NodeEntry& node) const {
   const std::string& id = node.node.id();
   return TakesRanks(node.node) && !limits_.changing.contains(id) && !limits_.closed.contains(id) &&
-         !barred_.contains(id);
+         (choice_ == nullptr || choice_->Allows(id));
 }
 
 bool PlacementPass::IsUsable(const NodeEntry& node, int position, const JobEntry& job,
@@ -192,7 +192,7 @@ std::vector<std::string> PlacementPass::PickNodes(const GangShape& shape, int co
   const NodesByFreeSlots& touched = BucketsOf(touched_, shape.kind);
   const auto allowed = [&](const std::string& id) {
     return !limits_.changing.contains(id) && !limits_.closed.contains(id) &&
-           !barred_.contains(id) && !not_these.contains(id);
+           (choice_ == nullptr || choice_->Allows(id)) && !not_these.contains(id);
   };
   std::set<int> counts;
   for (const auto& [free, ids] : untouched) counts.insert(free);
@@ -265,26 +265,47 @@ std::vector<std::set<std::string>> PlacementPass::BarredSets(const JobEntry& job
   const RootSightings* roots = limits_.roots;
   const bool may_differ = roots == nullptr || !NeedsSharedRoot(job.job.spec(), shape.nodes, *roots);
   if (may_differ) return {{}};
-  std::vector<std::set<std::string>> sets = NodesOutsideOfRoots(*roots);
+  return NodesOutsideOfRoots(*roots);
+}
+
+const std::vector<NodeGroup>& PlacementPass::GroupsFor(const JobEntry& entry,
+                                                       const GangShape& shape) const {
+  const v1::JobSpec& spec = entry.job.spec();
+  const auto [found, is_new] = groups_.try_emplace({shape.kind, shape.device, PlacementKey(spec)});
+  if (!is_new) return found->second;
+  found->second = GroupsOf(state_, spec, shape.kind);
+  if (!shape.device.empty()) {
+    std::erase_if(found->second,
+                  [&](const NodeGroup& group) { return group.device != shape.device; });
+  }
+  return found->second;
+}
+
+std::vector<PlacementPass::Choice> PlacementPass::ChoicesFor(const JobEntry& job,
+                                                             const GangShape& shape) const {
+  std::vector<Choice> choices;
+  for (const std::set<std::string>& barred : BarredSets(job, shape)) {
+    for (const NodeGroup& group : GroupsFor(job, shape)) choices.push_back({&group, barred});
+  }
   // Prefer the directory that the job's previous nodes see, because that directory contains the
   // job's checkpoints.
   const v1::Attempt* before = NewestAttempt(job);
-  if (before == nullptr) return sets;
+  if (before == nullptr || choices.size() == 1) return choices;
   const std::vector<std::string> nodes = GangNodes(*before);
-  std::ranges::stable_sort(sets, {}, [&](const std::set<std::string>& barred) {
-    return std::ranges::count_if(nodes, [&](const auto& id) { return barred.contains(id); });
+  std::ranges::stable_sort(choices, {}, [&](const Choice& choice) {
+    return std::ranges::count_if(nodes, [&](const auto& id) { return !choice.Allows(id); });
   });
-  return sets;
+  return choices;
 }
 
 std::vector<std::set<std::string>> PlacementPass::UsableNodes(const JobEntry& job,
                                                               const GangShape& shape) const {
   const std::set<std::string> to_avoid = NodesToAvoid(job.job);
   std::vector<std::set<std::string>> sets;
-  for (const std::set<std::string>& barred : BarredSets(job, shape)) {
+  for (const Choice& choice : ChoicesFor(job, shape)) {
     std::set<std::string>& nodes = sets.emplace_back();
     for (const auto& [id, node] : state_.nodes) {
-      if (IsOpen(node) && !barred.contains(id) && !to_avoid.contains(id)) {
+      if (IsOpen(node) && choice.Allows(id) && !to_avoid.contains(id)) {
         nodes.insert(nodes.end(), id);
       }
     }
@@ -292,27 +313,29 @@ std::vector<std::set<std::string>> PlacementPass::UsableNodes(const JobEntry& jo
   return sets;
 }
 
-std::optional<Gang> PlacementPass::InOneRoot(const JobEntry& job, const GangShape& shape,
-                                             const std::function<std::optional<Gang>()>& place) {
+std::optional<Gang> PlacementPass::WithEachChoice(
+    const JobEntry& job, const GangShape& shape,
+    const std::function<std::optional<Gang>()>& place) {
   std::optional<Gang> gang;
-  for (std::set<std::string>& barred : BarredSets(job, shape)) {
-    barred_ = std::move(barred);
+  for (const Choice& choice : ChoicesFor(job, shape)) {
+    choice_ = &choice;
     gang = place();
+    choice_ = nullptr;
     if (gang.has_value()) break;
   }
-  barred_.clear();
   return gang;
 }
 
 std::optional<Gang> PlacementPass::FindGang(const JobEntry& job, const GangShape& shape,
                                             bool over_reservations) {
-  return InOneRoot(job, shape, [&]() -> std::optional<Gang> {
+  return WithEachChoice(job, shape, [&]() -> std::optional<Gang> {
     std::vector<std::optional<NodeSlots>> nodes;
     if (!KeepGang(job, shape, nodes) || !FillGang(job, shape, over_reservations, nodes)) {
       return std::nullopt;
     }
     Gang gang;
     for (auto& node : nodes) gang.push_back(*std::move(node));
+    if (accept_ && !accept_(gang)) return std::nullopt;
     return gang;
   });
 }
@@ -320,7 +343,6 @@ std::optional<Gang> PlacementPass::FindGang(const JobEntry& job, const GangShape
 std::optional<Gang> PlacementPass::PlaceGang(const JobEntry& job, const GangShape& shape,
                                              bool over_reservations) {
   std::optional<Gang> gang = FindGang(job, shape, over_reservations);
-  if (gang.has_value() && accept_ && !accept_(*gang)) return std::nullopt;
   if (gang.has_value()) Take(*gang);
   return gang;
 }
@@ -343,7 +365,7 @@ Shortage PlacementPass::ShortageOf(const JobEntry& entry, const GangShape& shape
 }
 
 std::optional<Gang> PlacementPass::PlaceAgain(const JobEntry& entry, const GangShape& shape) {
-  return InOneRoot(entry, shape, [&]() -> std::optional<Gang> {
+  return WithEachChoice(entry, shape, [&]() -> std::optional<Gang> {
     std::vector<std::optional<NodeSlots>> nodes;
     if (!KeepGang(entry, shape, nodes)) return std::nullopt;
     Gang gang;
@@ -367,11 +389,11 @@ std::optional<Gang> PlacementPass::PlaceOverReservations(const JobEntry& entry,
 
 int PlacementPass::CountUsable(const JobEntry& entry, const GangShape& shape, bool with_free) {
   int most = 0;
-  for (std::set<std::string>& barred : BarredSets(entry, shape)) {
-    barred_ = std::move(barred);
+  for (const Choice& choice : ChoicesFor(entry, shape)) {
+    choice_ = &choice;
     most = std::max(most, CountUsableHere(entry, shape, with_free));
+    choice_ = nullptr;
   }
-  barred_.clear();
   return most;
 }
 
@@ -414,23 +436,36 @@ void PlacementPass::Take(const Gang& gang) {
   }
 }
 
-int PlacementPass::CountFittingNodes(const GangShape& shape) const {
+int PlacementPass::CountFittingNodes(const JobEntry& entry, const GangShape& shape) const {
   const NodesByFreeSlots& buckets = BucketsOf(state_.free_nodes, shape.kind);
-  int count = 0;
-  for (auto bucket = buckets.lower_bound(shape.slots_per_node); bucket != buckets.end(); ++bucket) {
-    count += static_cast<int>(bucket->second.size()) -
-             static_cast<int>(std::ranges::count_if(
-                 limits_.closed, [&](const auto& id) { return bucket->second.contains(id); }));
+  int most = 0;
+  for (const NodeGroup& group : GroupsFor(entry, shape)) {
+    int count = 0;
+    const auto is_in = [&](const std::string& id) { return group.Contains(id); };
+    for (auto free = buckets.lower_bound(shape.slots_per_node); free != buckets.end(); ++free) {
+      const std::set<std::string>& ids = free->second;
+      const auto in_group = group.has_all ? static_cast<std::ptrdiff_t>(ids.size())
+                                          : std::ranges::count_if(ids, is_in);
+      const auto closed = std::ranges::count_if(
+          limits_.closed, [&](const auto& id) { return ids.contains(id) && is_in(id); });
+      count += static_cast<int>(in_group - closed);
+    }
+    most = std::max(most, count);
   }
-  return count;
+  return most;
 }
 
-std::optional<Gang> PlaceOnEmptyCluster(const ClusterState& state, const GangShape& shape) {
+namespace {
+
+std::optional<Gang> PlaceOnEmptyGroup(const ClusterState& state, const GangShape& shape,
+                                      const NodeGroup& group) {
   std::vector<std::pair<int, std::string>> fitting;
   for (const auto& [id, entry] : state.nodes) {
     const int total = TotalSlots(entry.node, shape.kind);
     const bool joined = entry.node.state() != v1::NODE_STATE_LOST;
-    if (joined && total >= shape.slots_per_node) fitting.emplace_back(total, id);
+    if (joined && total >= shape.slots_per_node && group.Contains(id)) {
+      fitting.emplace_back(total, id);
+    }
   }
   if (static_cast<int>(fitting.size()) < shape.nodes) return std::nullopt;
   std::ranges::sort(fitting);
@@ -445,6 +480,17 @@ std::optional<Gang> PlaceOnEmptyCluster(const ClusterState& state, const GangSha
   }
   SortByName(state, gang);
   return gang;
+}
+
+}  // namespace
+
+std::optional<Gang> PlaceOnEmptyCluster(const ClusterState& state, const GangShape& shape,
+                                        const v1::JobSpec& spec) {
+  for (const NodeGroup& group : GroupsOf(state, spec, shape.kind)) {
+    if (!shape.device.empty() && group.device != shape.device) continue;
+    if (auto gang = PlaceOnEmptyGroup(state, shape, group)) return gang;
+  }
+  return std::nullopt;
 }
 
 }  // namespace trainyard::controller

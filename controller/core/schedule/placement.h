@@ -7,12 +7,14 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "controller/core/observations/root_sightings.h"
 #include "controller/core/state/cluster_state.h"
 #include "controller/core/state/gang_request.h"
+#include "controller/core/state/node_groups.h"
 #include "trainyard/v1/job.pb.h"
 
 namespace trainyard::controller {
@@ -86,13 +88,19 @@ class PlacementPass {
 
   // Returns the number of nodes that had enough free slots for the shape at the start of the pass.
   // Closed nodes are not counted.
-  int CountFittingNodes(const GangShape& shape) const;
+  // If the job may choose between groups of nodes, counts those of the group with the most.
+  int CountFittingNodes(const JobEntry& entry, const GangShape& shape) const;
+
+  // Returns the groups of nodes from which the gang is chosen (node_groups.h), without groups of
+  // other devices than shape.device. The reference is valid as long as the pass.
+  const std::vector<NodeGroup>& GroupsFor(const JobEntry& entry, const GangShape& shape) const;
 
   // Returns true if the node accepts ranks now. Does not consider its free slots.
   bool IsOpen(const NodeEntry& node) const;
 
   // Returns alternative sets of nodes from which Place chooses the nodes of the job, whether or not
-  // their slots are free. The nodes of a set share the checkpoint root if they must.
+  // their slots are free. The nodes of a set are in one group, and share the checkpoint root if
+  // they must.
   std::vector<std::set<std::string>> UsableNodes(const JobEntry& job, const GangShape& shape) const;
 
   // From now on, a gang is placed only if `accept` returns true. nullptr: every gang is accepted.
@@ -127,20 +135,33 @@ class PlacementPass {
   void Take(const Gang& gang);
   int FreeNow(const NodeEntry& node, v1::DeviceKind kind) const;
 
-  // For each shared directory, excludes all nodes that do not share it and calls `place`, until
-  // `place` returns a gang. If the nodes need not share the checkpoint root, calls `place` only
-  // once.
-  std::optional<Gang> InOneRoot(const JobEntry& job, const GangShape& shape,
-                                const std::function<std::optional<Gang>()>& place);
-  // Returns alternative sets of nodes to exclude. InOneRoot tries one placement per set.
+  // A restriction of the nodes of a gang: to one group, and to nodes that share the checkpoint
+  // root.
+  struct Choice {
+    const NodeGroup* group = nullptr;
+    std::set<std::string> barred;
+    bool Allows(const std::string& node_id) const {
+      return group->Contains(node_id) && !barred.contains(node_id);
+    }
+  };
+  // Calls `place` for each choice, until `place` returns a gang.
+  std::optional<Gang> WithEachChoice(const JobEntry& job, const GangShape& shape,
+                                     const std::function<std::optional<Gang>()>& place);
+  // Returns the choices in the order in which they are tried. The first choice has the most nodes
+  // of the job's previous gang.
+  std::vector<Choice> ChoicesFor(const JobEntry& job, const GangShape& shape) const;
+  // Returns alternative sets of nodes to exclude, one for each shared directory.
   std::vector<std::set<std::string>> BarredSets(const JobEntry& job, const GangShape& shape) const;
   int CountUsableHere(const JobEntry& entry, const GangShape& shape, bool with_free);
 
   const ClusterState& state_;
   NodeLimits limits_;
   std::function<bool(const Gang&)> accept_;
-  // Nodes that do not share the checkpoint root of the gang being placed.
-  std::set<std::string> barred_;
+  // Restricts the nodes of the gang being placed. nullptr between placements.
+  const Choice* choice_ = nullptr;
+  // The groups by device and placement of a job (PlacementKey), and by kind of slot.
+  mutable std::map<std::tuple<v1::DeviceKind, std::string, std::string>, std::vector<NodeGroup>>
+      groups_;
   // The positions of the slots assigned in this pass, by node.
   std::map<std::string, std::set<int>> taken_;
   // The free slots of the nodes in taken_. For these nodes state_.free_nodes is out of date.
@@ -150,9 +171,10 @@ class PlacementPass {
   std::map<std::pair<v1::DeviceKind, int>, std::set<std::string>::const_iterator> first_untouched_;
 };
 
-// Returns the gang as it would be placed if every slot were free. Returns nullopt if the cluster is
-// too small.
-std::optional<Gang> PlaceOnEmptyCluster(const ClusterState& state, const GangShape& shape);
+// Returns the gang as it would be placed if every slot were free. Returns nullopt if the nodes on
+// which the job may run are too few.
+std::optional<Gang> PlaceOnEmptyCluster(const ClusterState& state, const GangShape& shape,
+                                        const v1::JobSpec& spec = v1::JobSpec::default_instance());
 
 }  // namespace trainyard::controller
 

@@ -1,9 +1,13 @@
 #include "controller/core/schedule/schedule.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
+#include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "controller/core/schedule/admission.h"
 #include "controller/core/schedule/preemption.h"
@@ -11,6 +15,7 @@
 #include "controller/core/state/class_of_job.h"
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/job_timing.h"
+#include "controller/core/state/node_groups.h"
 #include "controller/core/state/queues.h"
 
 namespace trainyard::controller {
@@ -81,7 +86,7 @@ class QueueWalk {
     if (!HasQuotaFor(*next.place->job_class)) return Refusal::kQuota;
     settled_.insert(next.job_id);
     const auto found = Find(entry);
-    if (!found.has_value() && HasNoLayout(entry)) return std::nullopt;
+    if (!found.has_value() && HasNoLayout(state_, entry)) return std::nullopt;
     if (found.has_value() && Place(entry, *found)) return std::nullopt;
     EndAt(entry, found.has_value());
     return Refusal::kHead;
@@ -108,7 +113,8 @@ class QueueWalk {
     const JobEntry& entry = state_.jobs.at(head.job_id);
     const GangShape shape = GangRequestOf(entry.job.spec()).Full();
     auto releases = ReleasesFor(entry);
-    promise_.emplace(shape, state_.reservations.contains(head.job_id), releases);
+    promise_.emplace(shape, state_.reservations.contains(head.job_id), releases,
+                     GroupsWithLayout(entry, shape));
     head.promised = promise_->promised();
     // The head also needs the slots that are free now. In the next pass its promise protects them.
     if (Preempt(entry, head, releases)) return;
@@ -146,11 +152,26 @@ class QueueWalk {
     });
     const auto found = Find(entry);
     pass_.AcceptOnly(nullptr);
-    if (!found.has_value() && HasNoLayout(entry)) return std::nullopt;
+    if (!found.has_value() && HasNoLayout(state_, entry)) return std::nullopt;
     if (!found.has_value()) return delays_head ? Refusal::kDelaysHead : Refusal::kSlots;
     settled_.insert(job_id);
     promise_->Take(found->gang, end);
     return Place(entry, *found) ? std::nullopt : std::optional(Refusal::kSlots);
+  }
+
+  // Returns the groups of nodes from which the head's gang is chosen. Groups for which no layout
+  // exists are left out.
+  std::vector<NodeGroup> GroupsWithLayout(const JobEntry& entry, const GangShape& shape) const {
+    std::vector<NodeGroup> groups = pass_.GroupsFor(entry, shape);
+    if (!entry.job.spec().auto_layout()) return groups;
+    const int nodes = GangRequestOf(entry.job.spec()).nodes;
+    std::vector<NodeGroup> with_layout;
+    for (NodeGroup& group : groups) {
+      const v1::GrantedLayout* choice = FindChoice(
+          entry, {entry.job.id(), {nodes, shape.slots_per_node, shape.kind}, group.device});
+      if (choice == nullptr || choice->nodes() > 0) with_layout.push_back(std::move(group));
+    }
+    return with_layout.empty() ? pass_.GroupsFor(entry, shape) : with_layout;
   }
 
   // Returns true if the head preempts running jobs.
@@ -196,7 +217,7 @@ class QueueWalk {
     const GangRequest request = GangRequestOf(entry.job.spec());
     QueueHead& head = schedule_.heads[request.kind];
     head.job_id = entry.job.id();
-    head.fitting_nodes = pass_.CountFittingNodes(request.Full());
+    head.fitting_nodes = pass_.CountFittingNodes(entry, request.Full());
     head.shortage = has_slots                      ? Shortage::kPort
                     : AwaitsChoice(entry, request) ? Shortage::kLayout
                                                    : pass_.ShortageOf(entry, request.Full());
@@ -204,11 +225,12 @@ class QueueWalk {
 
   bool AwaitsChoice(const JobEntry& entry, const GangRequest& request) {
     if (!request.auto_layout) return false;
-    const GangShape shape = request.Full();
-    const std::string& device = DeviceFor(shape);
     // Without slots of a usable kind, no layout choice is needed yet, because the job waits for
     // slots.
-    return !device.empty() && FindChoice(entry, {entry.job.id(), shape, device}) == nullptr;
+    const std::vector<std::string>& devices = DevicesFor(entry, request);
+    return !devices.empty() && std::ranges::all_of(devices, [&](const std::string& device) {
+      return FindChoice(entry, {entry.job.id(), request.Full(), device}) == nullptr;
+    });
   }
 
   // For each recovering job behind the head of the queue, tries a placement on fewer nodes in the
@@ -223,8 +245,10 @@ class QueueWalk {
       const GangRequest request = GangRequestOf(entry.job.spec());
       const QueueHead* head = schedule_.HeadOf(request.kind);
       const bool waits_at_earlier = head != nullptr && !state_.reservations.contains(head->job_id);
-      auto found = FindFewerSpares(entry, request, /*with_free=*/false);
-      if (!found.has_value()) found = FindFewer(entry, request, /*with_free=*/false);
+      auto found = ForEachDevice(entry, [&](const GangRequest& on_device) {
+        auto fewer = FindFewerSpares(entry, on_device, /*with_free=*/false);
+        return fewer.has_value() ? fewer : FindFewer(entry, on_device, /*with_free=*/false);
+      });
       if (!found.has_value() && waits_at_earlier) found = Find(entry);
       if (found.has_value()) Place(entry, *found);
     }
@@ -233,23 +257,41 @@ class QueueWalk {
   // Returns the job's choice for this shape. If there is none yet, adds a question and returns
   // nullptr.
   const v1::GrantedLayout* ChoiceFor(const JobEntry& entry, const GangShape& shape) {
-    LayoutQuestion question{entry.job.id(), shape, DeviceFor(shape)};
+    LayoutQuestion question{entry.job.id(), shape, shape.device};
     const v1::GrantedLayout* choice = FindChoice(entry, question);
-    const bool is_new = choice == nullptr && !question.device.empty() &&
-                        asked_.emplace(question.job_id, shape.nodes).second;
+    const bool is_new =
+        choice == nullptr && asked_.emplace(question.job_id, shape.nodes, shape.device).second;
     if (is_new) schedule_.layout_questions.push_back(std::move(question));
     return choice;
   }
 
-  const std::string& DeviceFor(const GangShape& shape) {
-    const auto key = std::make_pair(shape.kind, shape.slots_per_node);
-    const auto found = devices_.find(key);
-    if (found != devices_.end()) return found->second;
-    return devices_[key] = DeviceForLayouts(state_, shape);
+  const std::vector<std::string>& DevicesFor(const JobEntry& entry, const GangRequest& request) {
+    const auto [found, is_new] = devices_.try_emplace(
+        {request.kind, request.max_nodes, request.slots_per_node, PlacementKey(entry.job.spec())});
+    if (is_new) found->second = DevicesForLayouts(state_, entry.job.spec(), request.Full());
+    return found->second;
+  }
+
+  // Calls `find` once, or, if the controller chooses the layout, for each kind of device until it
+  // finds a gang: a layout is chosen for one kind.
+  std::optional<FoundGang> ForEachDevice(
+      const JobEntry& entry,
+      const std::function<std::optional<FoundGang>(const GangRequest&)>& find) {
+    GangRequest request = GangRequestOf(entry.job.spec());
+    if (!request.auto_layout) return find(request);
+    for (const std::string& device : DevicesFor(entry, request)) {
+      request.device = device;
+      if (auto found = find(request)) return found;
+    }
+    return std::nullopt;
   }
 
   std::optional<FoundGang> FindAgain(const JobEntry& entry) {
-    const GangRequest request = GangRequestOf(entry.job.spec());
+    return ForEachDevice(entry,
+                         [&](const GangRequest& request) { return FindAgainOn(entry, request); });
+  }
+
+  std::optional<FoundGang> FindAgainOn(const JobEntry& entry, const GangRequest& request) {
     const v1::GrantedLayout* choice =
         request.auto_layout ? ChoiceFor(entry, request.Full()) : nullptr;
     if (request.auto_layout && (choice == nullptr || choice->nodes() == 0)) return std::nullopt;
@@ -259,7 +301,10 @@ class QueueWalk {
   }
 
   std::optional<FoundGang> Find(const JobEntry& entry) {
-    const GangRequest request = GangRequestOf(entry.job.spec());
+    return ForEachDevice(entry, [&](const GangRequest& request) { return FindOn(entry, request); });
+  }
+
+  std::optional<FoundGang> FindOn(const JobEntry& entry, const GangRequest& request) {
     const v1::GrantedLayout* choice =
         request.auto_layout ? ChoiceFor(entry, request.Full()) : nullptr;
     if (request.auto_layout && (choice == nullptr || choice->nodes() == 0)) return std::nullopt;
@@ -281,7 +326,8 @@ class QueueWalk {
 
   // Returns true if the job has run before, and since then the cluster has become too small for it.
   bool LacksNodesSincePause(const JobEntry& entry, const GangRequest& request) const {
-    return NewestAttempt(entry) != nullptr && !CheckShapeFits(state_, request.Full()).ok();
+    return NewestAttempt(entry) != nullptr &&
+           !CheckGangFits(state_, entry.job.spec(), request.Full()).ok();
   }
 
   // Returns the gang of a recovering job with as many spare nodes as possible, but fewer than
@@ -359,9 +405,10 @@ class QueueWalk {
   std::map<UsageKey, int64_t> placed_slots_;
   // The promise to the head, while later jobs are placed.
   std::optional<HeadPromise> promise_;
-  std::map<std::pair<v1::DeviceKind, int>, std::string> devices_;
-  // Pairs of job and number of nodes for which the schedule already has a layout question.
-  std::set<std::pair<int64_t, int>> asked_;
+  // By kind of slot, nodes, slots per node, and placement of a job (PlacementKey).
+  std::map<std::tuple<v1::DeviceKind, int, int, std::string>, std::vector<std::string>> devices_;
+  // Jobs, numbers of nodes and devices for which the schedule already has a layout question.
+  std::set<std::tuple<int64_t, int, std::string>> asked_;
   Schedule schedule_;
 };
 
@@ -384,8 +431,8 @@ const QueueHead* Schedule::AsHead(int64_t job_id) const {
   return nullptr;
 }
 
-bool RequestsSlots(const JobEntry& entry, Timestamp now) {
-  return IsDue(entry, now) && !HasNoLayout(entry);
+bool RequestsSlots(const ClusterState& state, const JobEntry& entry, Timestamp now) {
+  return IsDue(entry, now) && !HasNoLayout(state, entry);
 }
 
 }  // namespace trainyard::controller

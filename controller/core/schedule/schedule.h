@@ -101,7 +101,7 @@ Schedule MakeSchedule(const ClusterState& state, RendezvousPorts& ports, NodeLim
 
 // Returns true if the job requests slots in a pass. During its backoff, or while no layout fits, a
 // job requests no slots and has no position in the queue.
-bool RequestsSlots(const JobEntry& entry, Timestamp now);
+bool RequestsSlots(const ClusterState& state, const JobEntry& entry, Timestamp now);
 
 }  // namespace trainyard::controller
 

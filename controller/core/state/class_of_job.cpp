@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "controller/core/state/gang_request.h"
+#include "controller/core/state/node_groups.h"
 #include "controller/core/state/time_limit.h"
 #include "controller/core/support/durations.h"
 
@@ -39,6 +40,7 @@ JobClass ClassOf(const v1::Job& job) {
           .slots_per_node = request.slots_per_node,
           .longest_hold_ms = LongestHoldMs(job),
           .checkpoint_parent = ParentOf(job.spec().checkpoint().dir()),
+          .placement = PlacementKey(job.spec()),
           .only_job = is_alone ? job.id() : 0};
 }
 

@@ -194,6 +194,8 @@ struct ClusterState {
   std::map<std::string, int64_t> job_by_checkpoint_dir;
   // Nodes that accept ranks (ready, not cordoned) and have at least one free slot.
   std::map<v1::DeviceKind, NodesByFreeSlots> free_nodes;
+  // Nodes with slots of a kind, by the kind of device (node_devices.h).
+  std::map<v1::DeviceKind, std::map<std::string, std::set<std::string>>> nodes_by_device;
   // Rendezvous addresses and ports that live attempts use.
   std::set<std::pair<std::string, int>> rendezvous_in_use;
 };

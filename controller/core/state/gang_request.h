@@ -2,6 +2,8 @@
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_GANG_REQUEST_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_GANG_REQUEST_H_
 
+#include <string>
+
 #include "trainyard/v1/job_spec.pb.h"
 #include "trainyard/v1/node.pb.h"
 
@@ -13,6 +15,8 @@ struct GangShape {
   int nodes = 0;
   int slots_per_node = 0;
   v1::DeviceKind kind = v1::DEVICE_KIND_UNSPECIFIED;
+  // The only kind of device that the gang may use (node_devices.h). Empty: any kind.
+  std::string device = {};
 };
 
 // The range of shapes that a job accepts. The attempt records the shape that was granted, as its
@@ -29,9 +33,11 @@ struct GangRequest {
   v1::DeviceKind kind = v1::DEVICE_KIND_UNSPECIFIED;
   // True if the controller chooses the layout.
   bool auto_layout = false;
+  // As in GangShape. Set only for the search of a gang for one layout.
+  std::string device = {};
 
   int Spares() const { return max_nodes - nodes; }
-  GangShape ShapeOn(int node_count) const { return {node_count, slots_per_node, kind}; }
+  GangShape ShapeOn(int node_count) const { return {node_count, slots_per_node, kind, device}; }
   // Returns the shape of a first attempt.
   GangShape Full() const { return ShapeOn(max_nodes); }
   GangShape WithoutSpares() const { return ShapeOn(nodes); }

@@ -25,6 +25,8 @@ struct JobClass {
   int64_t longest_hold_ms = 0;
   // The parent of the checkpoint directory, which all nodes of the job must see.
   std::string checkpoint_parent;
+  // The nodes on which the job may run (PlacementKey). Empty: all nodes.
+  std::string placement;
   // The number of a job that has run before, whose layout the controller chooses, or for which
   // other jobs were preempted. The placement of such a job depends on the job itself, so it is
   // alone in its class. 0 for all other jobs.

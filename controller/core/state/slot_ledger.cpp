@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/state/class_of_job.h"
 #include "controller/core/state/job_state_machine.h"
+#include "controller/core/state/node_devices.h"
 #include "controller/core/state/reservations.h"
 #include "controller/core/state/waiting_jobs.h"
 #include "controller/core/support/invariant.h"
@@ -241,6 +242,7 @@ void MarkCleared(const AttemptKey& key, const std::string& node_id, bool reserve
 
 void ReplaceNode(const v1::Node& joined, ClusterState& state) {
   state.nodes[joined.id()].node.set_id(joined.id());
+  RemoveDevices(state.nodes.at(joined.id()).node, state);
   EditNode(
       joined.id(),
       [&](NodeEntry& entry) {
@@ -267,6 +269,7 @@ void ReplaceNode(const v1::Node& joined, ClusterState& state) {
                       [&](const AttemptKey& key) { return !HoldsSlot(key, entry.node); });
       },
       state);
+  AddDevices(joined, state);
 }
 
 void RebuildIndexes(ClusterState& state) {
@@ -289,6 +292,7 @@ void RebuildIndexes(ClusterState& state) {
   state.job_by_request_id.clear();
   state.job_by_checkpoint_dir.clear();
   state.free_nodes.clear();
+  state.nodes_by_device.clear();
   state.rendezvous_in_use.clear();
   for (auto& [id, entry] : state.nodes) {
     entry.live_jobs.clear();
@@ -299,6 +303,7 @@ void RebuildIndexes(ClusterState& state) {
       }
     }
     AddToIndexes(entry, state);
+    AddDevices(entry.node, state);
   }
   for (const auto& [id, entry] : state.jobs) IndexJob(entry, state);
   RebuildHeld(state);

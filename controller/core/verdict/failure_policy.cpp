@@ -11,6 +11,7 @@
 #include "controller/core/state/attempt_outcome.h"
 #include "controller/core/state/gang.h"
 #include "controller/core/state/gang_request.h"
+#include "controller/core/state/node_groups.h"
 #include "controller/core/state/starting_point.h"
 #include "controller/core/support/wait.h"
 #include "controller/core/verdict/cause_rules.h"
@@ -33,20 +34,19 @@ namespace {
 
 bool Is(int code, ExitCode expected) { return code == static_cast<int>(expected); }
 
-// Returns true if the nodes outside the given set have enough slots for the whole gang. Slots in
-// use count too.
-bool FitsElsewhere(const ClusterState& state, const GangShape& shape,
+// Returns true if the nodes on which the job may run, without the given ones, have enough slots for
+// the whole gang. Slots in use count too.
+bool FitsElsewhere(const ClusterState& state, const v1::JobSpec& spec, const GangShape& shape,
                    const std::set<std::string>& not_these) {
-  int fitting = 0;
-  for (const auto& [id, entry] : state.nodes) {
-    const v1::Node& node = entry.node;
-    const bool may_take = node.state() != v1::NODE_STATE_LOST && !node.cordoned();
-    if (!may_take || not_these.contains(id)) continue;
-    if (TotalSlots(node, shape.kind) >= shape.slots_per_node && ++fitting == shape.nodes) {
-      return true;
-    }
-  }
-  return false;
+  return std::ranges::any_of(GroupsOf(state, spec, shape.kind), [&](const NodeGroup& group) {
+    const auto fitting = std::ranges::count_if(state.nodes, [&](const auto& item) {
+      const auto& [id, entry] = item;
+      const bool may_take = entry.node.state() != v1::NODE_STATE_LOST && !entry.node.cordoned();
+      return may_take && !not_these.contains(id) && group.Contains(id) &&
+             TotalSlots(entry.node, shape.kind) >= shape.slots_per_node;
+    });
+    return fitting >= shape.nodes;
+  });
 }
 
 // The program could not be started on `node_id`. Returns the reason why the job is not retried on
@@ -63,7 +63,7 @@ std::string WhyNoOtherNode(const ClusterState& state, const v1::Job& job,
   if (!others.empty()) {
     return absl::StrCat("; ", absl::StrJoin(others, ", "), " could not start the rank either");
   }
-  if (FitsElsewhere(state, GangRequestOf(job.spec()).WithoutSpares(), nodes)) return "";
+  if (FitsElsewhere(state, job.spec(), GangRequestOf(job.spec()).WithoutSpares(), nodes)) return "";
   return "; no other node can run the job";
 }
 
@@ -158,8 +158,9 @@ void ApplyRules(const ClusterState& state, const v1::Job& job, v1::Verdict& verd
     if (!rule.ok() || !RE2::PartialMatch(verdict.log_tail(), rule->pattern)) continue;
     std::set<std::string> nodes = NodesToAvoid(job);
     nodes.insert(verdict.node_id());
-    const bool stays = rule->action == v1::FAILURE_ACTION_OTHER_NODE &&
-                       !FitsElsewhere(state, GangRequestOf(job.spec()).WithoutSpares(), nodes);
+    const bool stays =
+        rule->action == v1::FAILURE_ACTION_OTHER_NODE &&
+        !FitsElsewhere(state, job.spec(), GangRequestOf(job.spec()).WithoutSpares(), nodes);
     verdict.set_action(stays ? v1::FAILURE_ACTION_RETRY : rule->action);
     verdict.set_restartable(rule->action != v1::FAILURE_ACTION_FAIL);
     absl::StrAppend(verdict.mutable_summary(), "; restart.rules chose ", EnumText(rule->action),
@@ -176,7 +177,7 @@ void AvoidBrokenDevice(const ClusterState& state, const v1::Job& job, v1::Verdic
   if (!IsDeviceFault(verdict)) return;
   std::set<std::string> nodes = NodesToAvoid(job);
   nodes.insert(verdict.node_id());
-  if (!FitsElsewhere(state, GangRequestOf(job.spec()).WithoutSpares(), nodes)) return;
+  if (!FitsElsewhere(state, job.spec(), GangRequestOf(job.spec()).WithoutSpares(), nodes)) return;
   verdict.set_action(v1::FAILURE_ACTION_OTHER_NODE);
 }
 

@@ -343,6 +343,22 @@ TEST(ConvertTest, DependenciesOfSlurmOnNamedJobsAreKept) {
   EXPECT_THAT(convert(many), AllOf(HasSubstr("job-31]"), HasSubstr("`job-32` is left out")));
 }
 
+TEST(ConvertTest, NodesAndFeaturesOfSlurmBecomePlacement) {
+  const auto convert = [](const std::string& options) {
+    return Converted(absl::StrCat("#!/bin/bash\n#SBATCH ", options, "\nsrun ./train\n"));
+  };
+  EXPECT_THAT(convert("-w gpu[01-04],gpu9 --exclude=gpu02"),
+              HasSubstr("placement:\n  exclude: [gpu02]\n  nodes: [\"gpu[01-04],gpu9\"]\n"));
+  EXPECT_THAT(convert("-C \"ib&a100\""),
+              AllOf(HasSubstr("placement:\n  labels: {a100: yes, ib: yes}\n"),
+                    HasSubstr("--label ib=yes --label a100=yes")));
+  EXPECT_THAT(convert("--constraint=\"[rack1|rack2]\""),
+              AllOf(HasSubstr("set placement.labels"), Not(HasSubstr("placement:"))));
+  EXPECT_THAT(convert("--nodelist=/etc/hosts/["), HasSubstr("not understood; set placement.nodes"));
+  EXPECT_THAT(Converted("#!/bin/bash\n#SBATCH -N 2\nsrun -x gpu07 ./train\n"),
+              HasSubstr("placement:\n  exclude: [gpu07]\n"));
+}
+
 TEST(ConvertTest, TasksAndGpusOfSlurmAreCounted) {
   const auto slots = [](const std::string& options, const std::string& run) {
     return Converted("#SBATCH " + options + "\n" + run + " python train.py\n");

@@ -56,15 +56,31 @@ TestCluster::TestCluster() {
 }
 
 void TestCluster::AddNode(const std::string& id, int slots) {
+  v1::Slot slot;
+  slot.set_kind(v1::DEVICE_KIND_CPU);
+  Attach(id, slots, slot, {});
+}
+
+void TestCluster::AddGpuNode(const std::string& id, int gpus, const std::string& model,
+                             const std::map<std::string, std::string>& labels) {
+  v1::Slot slot;
+  slot.set_kind(v1::DEVICE_KIND_GPU);
+  slot.set_model(model);
+  Attach(id, gpus, slot, labels);
+}
+
+void TestCluster::Attach(const std::string& id, int slots, const v1::Slot& slot,
+                         const std::map<std::string, std::string>& labels) {
   v1::Hello& hello = hellos_[id];
   hello.set_node_id(id);
   hello.set_node_name(id);
   hello.set_incarnation("1");
   hello.set_address(absl::StrCat("10.0.0.", hellos_.size()));
+  hello.mutable_labels()->insert(labels.begin(), labels.end());
   for (int i = 0; i < slots; ++i) {
-    v1::Slot& slot = *hello.mutable_inventory()->add_slots();
-    slot.set_index(i);
-    slot.set_kind(v1::DEVICE_KIND_CPU);
+    v1::Slot& added = *hello.mutable_inventory()->add_slots();
+    added = slot;
+    added.set_index(i);
   }
   Do(AttachWorker{hello});
   OpenStream(id);
@@ -374,6 +390,7 @@ std::string DifferentIndexes(const ClusterState& a, const ClusterState& b) {
   if (a.jobs_by_name != b.jobs_by_name) return "jobs_by_name";
   if (a.job_by_request_id != b.job_by_request_id) return "job_by_request_id";
   if (a.job_by_checkpoint_dir != b.job_by_checkpoint_dir) return "job_by_checkpoint_dir";
+  if (a.nodes_by_device != b.nodes_by_device) return "nodes_by_device";
   if (a.rendezvous_in_use != b.rendezvous_in_use) return "rendezvous_in_use";
   for (const v1::DeviceKind kind : {v1::DEVICE_KIND_CPU, v1::DEVICE_KIND_GPU}) {
     const auto left = a.free_nodes.find(kind), right = b.free_nodes.find(kind);

@@ -45,6 +45,9 @@ class TestCluster {
 
   // Attaches a worker with CPU slots. `id` is also the worker's name.
   void AddNode(const std::string& id, int slots);
+  // Attaches a worker with GPUs of one model, and with labels.
+  void AddGpuNode(const std::string& id, int gpus, const std::string& model,
+                  const std::map<std::string, std::string>& labels = {});
   v1::Hello HelloOf(const std::string& id) const { return hellos_.at(id); }
   // Reconnects the stream of the node's worker and completes the handshake, up to the Welcome.
   void OpenStream(const std::string& id);
@@ -130,6 +133,8 @@ class TestCluster {
     Timestamp still_since_ms = 0;
     Timestamp quiet_since_ms = 0;
   };
+  void Attach(const std::string& id, int slots, const v1::Slot& slot,
+              const std::map<std::string, std::string>& labels);
   void Take(const std::vector<v1::Event>& events);
   void Measure(v1::AttemptReport& report);
 

@@ -51,6 +51,7 @@ std::unique_ptr<Checker> HealthyJobsNotRestarted();
 std::unique_ptr<Checker> SmallerRequestsFirst();
 std::unique_ptr<Checker> ResumesFromNewestSoundCheckpoint();
 std::unique_ptr<Checker> CordonKeepsRanksOff();
+std::unique_ptr<Checker> PlacementIsKept();
 std::unique_ptr<Checker> DrainsEmptyNodes();
 std::unique_ptr<Checker> NodeFaultsCostNothing();
 std::unique_ptr<Checker> UnhealthyKeepsRanksOff();

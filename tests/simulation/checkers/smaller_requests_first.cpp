@@ -6,8 +6,8 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/gang_request.h"
 #include "controller/core/state/class_of_job.h"
+#include "controller/core/state/gang_request.h"
 #include "tests/simulation/checkers/checker.h"
 
 namespace trainyard::simulation {
@@ -49,6 +49,7 @@ class SmallerRequestsFirstChecker : public Checker {
            its.priority == other.priority && its.nodes >= other.nodes &&
            its.slots_per_node >= other.slots_per_node &&
            its.checkpoint_parent == other.checkpoint_parent &&
+           (other.placement.empty() || its.placement == other.placement) &&
            its.longest_hold_ms == other.longest_hold_ms;
   }
 

@@ -92,9 +92,17 @@ SimulatedWorker::SimulatedWorker(std::string node_id, int slots, TrainingWorld& 
       clock_ahead_ms_(ClockAheadMs(node_id_)),
       world_(world),
       network_(network),
-      random_(random) {}
+      random_(random) {
+  slot_.set_kind(v1::DEVICE_KIND_CPU);
+}
 
 SimulatedWorker::~SimulatedWorker() = default;
+
+void SimulatedWorker::SetHardware(const v1::Slot& slot,
+                                  const std::map<std::string, std::string>& labels) {
+  slot_ = slot;
+  labels_ = labels;
+}
 
 void SimulatedWorker::Crash(Timestamp now) {
   if (daemon_ == nullptr) return;
@@ -461,10 +469,11 @@ v1::Hello SimulatedWorker::Greeting() const {
   hello.set_node_name(node_id_);
   hello.set_incarnation(absl::StrCat(incarnation_));
   hello.set_address(absl::StrCat("address-of-", node_id_));
+  hello.mutable_labels()->insert(labels_.begin(), labels_.end());
   for (int i = 0; i < slots_; ++i) {
     v1::Slot& slot = *hello.mutable_inventory()->add_slots();
+    slot = slot_;
     slot.set_index(i);
-    slot.set_kind(v1::DEVICE_KIND_CPU);
   }
   return hello;
 }

@@ -15,6 +15,7 @@
 #include "tests/simulation/world/network.h"
 #include "tests/simulation/world/random.h"
 #include "tests/simulation/world/training_world.h"
+#include "trainyard/v1/node.pb.h"
 #include "worker/core/attempt_kernel.h"
 
 namespace trainyard::simulation {
@@ -24,6 +25,10 @@ class SimulatedWorker final : public worker::AttemptIo {
   SimulatedWorker(std::string node_id, int slots, TrainingWorld& world, Network& network,
                   Random& random);
   ~SimulatedWorker() override;
+
+  // Sets the kind and model of all slots, and the labels of the node. Without this call, the slots
+  // are CPU slots.
+  void SetHardware(const v1::Slot& slot, const std::map<std::string, std::string>& labels);
 
   // Kills the daemon with kill -9. The ranks continue.
   void Crash(Timestamp now);
@@ -119,6 +124,8 @@ class SimulatedWorker final : public worker::AttemptIo {
 
   const std::string node_id_;
   const int slots_;
+  v1::Slot slot_;  // Without an index.
+  std::map<std::string, std::string> labels_;
   // The node's wall clock minus the world's clock.
   int64_t clock_ahead_ms_;
   TrainingWorld& world_;

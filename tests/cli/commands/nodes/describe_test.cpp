@@ -44,6 +44,18 @@ TEST_F(NodeDescribeTest, NodeDescribeShowsAllOfOneNode) {
   EXPECT_THAT(typo.err, HasSubstr("there is no node `node-9`"));
 }
 
+TEST_F(NodeDescribeTest, LabelsAreShownInOrder) {
+  v1::Node& node = *answers().nodes.add_nodes();
+  node = ReadyNode();
+  EXPECT_THAT(Run({"node", "describe", "node-1"}).out, HasSubstr("  Labels      -\n"));
+  (*node.mutable_labels())["rack"] = "r7";
+  (*node.mutable_labels())["pool"] = "a";
+  EXPECT_THAT(Run({"node", "describe", "node-1"}).out,
+              HasSubstr("  Labels      pool=a, rack=r7\n"));
+  EXPECT_THAT(Run({"nodes", "-o", "wide"}).out, HasSubstr("pool=a, rack=r7\n"));
+  EXPECT_THAT(Run({"nodes", "-o", "csv"}).out, HasSubstr(",LABELS\n"));
+}
+
 TEST_F(NodeDescribeTest, ANameOfTwoNodesIsNotGuessed) {
   *answers().nodes.add_nodes() = ReadyNode();
   *answers().nodes.add_nodes() = ReadyNode();

@@ -14,6 +14,7 @@
 namespace trainyard::controller {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -352,14 +353,22 @@ v1::Hello WithModel(v1::Hello hello, const std::string& model) {
   return hello;
 }
 
-TEST_F(AutoJobTest, AllKindsOfGpusWithEnoughOfThemCount) {
-  const GangShape shape{2, 2, v1::DEVICE_KIND_GPU};
-  EXPECT_EQ(DeviceForLayouts(cluster_.state, shape), "");
+TEST_F(AutoJobTest, EachKindOfGpuWithEnoughOfThemCounts) {
+  const GangShape shape{1, 2, v1::DEVICE_KIND_GPU};
+  const v1::JobSpec any;
+  EXPECT_THAT(DevicesForLayouts(cluster_.state, any, shape), IsEmpty());
   cluster_.Do(AttachWorker{WithModel(cluster_.HelloOf("a"), "NVIDIA H200")});
-  EXPECT_EQ(DeviceForLayouts(cluster_.state, shape), "NVIDIA H200");
+  EXPECT_THAT(DevicesForLayouts(cluster_.state, any, shape), ElementsAre("NVIDIA H200"));
   cluster_.Do(AttachWorker{WithModel(cluster_.HelloOf("c"), "NVIDIA A100-SXM4-40GB")});
-  EXPECT_EQ(DeviceForLayouts(cluster_.state, shape), "NVIDIA A100-SXM4-40GB, NVIDIA H200");
-  EXPECT_EQ(DeviceForLayouts(cluster_.state, {2, 3, v1::DEVICE_KIND_GPU}), "");
+  EXPECT_THAT(DevicesForLayouts(cluster_.state, any, shape),
+              ElementsAre("NVIDIA A100-SXM4-40GB", "NVIDIA H200"));
+  EXPECT_THAT(DevicesForLayouts(cluster_.state, any, {1, 3, v1::DEVICE_KIND_GPU}), IsEmpty());
+  // Kinds on which the whole gang fits precede, and hide, the others.
+  cluster_.Do(AttachWorker{WithModel(cluster_.HelloOf("b"), "NVIDIA H200")});
+  EXPECT_THAT(DevicesForLayouts(cluster_.state, any, {2, 2, v1::DEVICE_KIND_GPU}),
+              ElementsAre("NVIDIA H200"));
+  EXPECT_THAT(DevicesForLayouts(cluster_.state, any, {3, 2, v1::DEVICE_KIND_GPU}),
+              ElementsAre("NVIDIA H200", "NVIDIA A100-SXM4-40GB"));
 }
 
 }  // namespace

@@ -107,8 +107,9 @@ TEST(PlacementPassTest, ClosedNodesDoNotCountAsFitting) {
   for (const char* id : {"a", "b", "c"}) cluster.AddNode(id, 2);
   const NodeLimits limits{.changing = {}, .closed = {"b"}, .roots = nullptr};
   const PlacementPass pass(cluster.state, limits);
-  EXPECT_EQ(pass.CountFittingNodes({1, 2, v1::DEVICE_KIND_CPU}), 2);
-  EXPECT_EQ(pass.CountFittingNodes({1, 3, v1::DEVICE_KIND_CPU}), 0);
+  const JobEntry job;
+  EXPECT_EQ(pass.CountFittingNodes(job, {1, 2, v1::DEVICE_KIND_CPU}), 2);
+  EXPECT_EQ(pass.CountFittingNodes(job, {1, 3, v1::DEVICE_KIND_CPU}), 0);
 }
 
 TEST(PlacementPassTest, AnEmptyClusterGivesTheSmallestNodesThatSuffice) {
