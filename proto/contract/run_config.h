@@ -61,7 +61,7 @@ void VisitSections(Config& config, Visit&& visit) {
 }
 
 // Keys at the top of a job file, the trainer's and others.
-inline constexpr std::array<std::string_view, 33> kJobFileKeys = {
+inline constexpr std::array<std::string_view, 34> kJobFileKeys = {
     "name",
     "kind",
     "pipeline",
@@ -71,6 +71,7 @@ inline constexpr std::array<std::string_view, 33> kJobFileKeys = {
     "queue",
     "priority",
     "resources",
+    "min_nodes",
     "layout",
     "auto_layout",
     "model",

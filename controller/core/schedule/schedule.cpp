@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "controller/core/schedule/admission.h"
+#include "controller/core/schedule/elastic_gang.h"
 #include "controller/core/schedule/preemption.h"
 #include "controller/core/schedule/queue_order.h"
 #include "controller/core/state/class_of_job.h"
@@ -15,12 +16,6 @@
 
 namespace trainyard::controller {
 namespace {
-
-// A gang and its layout, which is set if the controller chose it.
-struct FoundGang {
-  Gang gang;
-  const v1::GrantedLayout* layout = nullptr;
-};
 
 // Assigns free slots to the jobs of the queue.
 class QueueWalk {
@@ -106,9 +101,8 @@ class QueueWalk {
   void Backfill(v1::DeviceKind kind, OrderedJobs& jobs) {
     QueueHead& head = schedule_.heads.at(kind);
     const JobEntry& entry = state_.jobs.at(head.job_id);
-    const GangShape shape = GangRequestOf(entry.job.spec()).Full();
     auto releases = ReleasesFor(entry);
-    promise_.emplace(shape, state_.reservations.contains(head.job_id), releases);
+    promise_.emplace(LeastShape(entry), state_.reservations.contains(head.job_id), releases);
     head.promised = promise_->promised();
     // The head also needs the slots that are free now. In the next pass its promise protects them.
     if (Preempt(entry, head, releases)) return;
@@ -160,7 +154,7 @@ class QueueWalk {
                             head.promised - now_ >= kWaitBeforePreemptionMs;
     if (!waits_long || head.shortage != Shortage::kSlots || !IsDue(entry, now_)) return false;
     if (AnyYieldsFor(state_, head.job_id)) return false;
-    for (const auto& nodes : pass_.UsableNodes(entry, GangRequestOf(entry.job.spec()).Full())) {
+    for (const auto& nodes : pass_.UsableNodes(entry, LeastShape(entry))) {
       auto usable = releases;
       std::erase_if(usable, [&](const auto& node) { return !nodes.contains(node.first); });
       std::vector<int64_t> jobs = JobsToPreempt(state_, entry, usable, now_);
@@ -194,17 +188,20 @@ class QueueWalk {
 
   void EndAt(const JobEntry& entry, bool has_slots) {
     const GangRequest request = GangRequestOf(entry.job.spec());
+    const GangShape least = LeastShape(entry);
     QueueHead& head = schedule_.heads[request.kind];
     head.job_id = entry.job.id();
-    head.fitting_nodes = pass_.CountFittingNodes(request.Full());
-    head.shortage = has_slots                      ? Shortage::kPort
-                    : AwaitsChoice(entry, request) ? Shortage::kLayout
-                                                   : pass_.ShortageOf(entry, request.Full());
+    head.fitting_nodes = pass_.CountFittingNodes(least);
+    head.shortage = has_slots                             ? Shortage::kPort
+                    : AwaitsChoice(entry, request, least) ? Shortage::kLayout
+                                                          : pass_.ShortageOf(entry, least);
   }
 
-  bool AwaitsChoice(const JobEntry& entry, const GangRequest& request) {
+  // `shape`: the smallest shape with which the job may start.
+  bool AwaitsChoice(const JobEntry& entry, const GangRequest& request, const GangShape& shape) {
     if (!request.auto_layout) return false;
-    const GangShape shape = request.Full();
+    // The head's promise and preemptions for it need the layout of the smallest shape.
+    if (request.elastic) ChoiceFor(entry, shape);
     const std::string& device = DeviceFor(shape);
     // Without slots of a usable kind, no layout choice is needed yet, because the job waits for
     // slots.
@@ -221,6 +218,10 @@ class QueueWalk {
       const JobEntry& entry = state_.jobs.at(place.job_id);
       if (settled_.contains(place.job_id) || !IsDue(entry, now_)) continue;
       const GangRequest request = GangRequestOf(entry.job.spec());
+      if (request.elastic) {
+        if (const auto found = FindElastic(entry, ElasticNodes::kKept)) Place(entry, *found);
+        continue;
+      }
       const QueueHead* head = schedule_.HeadOf(request.kind);
       const bool waits_at_earlier = head != nullptr && !state_.reservations.contains(head->job_id);
       auto found = FindFewerSpares(entry, request, /*with_free=*/false);
@@ -241,6 +242,21 @@ class QueueWalk {
     return choice;
   }
 
+  static std::optional<v1::GrantedLayout> CopyOf(const v1::GrantedLayout* choice) {
+    return choice == nullptr ? std::nullopt : std::optional(*choice);
+  }
+
+  std::optional<FoundGang> FindElastic(const JobEntry& entry, ElasticNodes nodes) {
+    const GangRequest request = GangRequestOf(entry.job.spec());
+    const auto layout_on = [&](int most) -> std::optional<v1::GrantedLayout> {
+      if (!request.auto_layout) return WrittenLayoutOn(entry.job.spec(), most);
+      const v1::GrantedLayout* choice = ChoiceFor(entry, request.ShapeOn(most));
+      if (choice == nullptr || choice->nodes() == 0) return std::nullopt;
+      return *choice;
+    };
+    return ElasticSearch(state_, placed_slots_, pass_).Find(entry, nodes, layout_on);
+  }
+
   const std::string& DeviceFor(const GangShape& shape) {
     const auto key = std::make_pair(shape.kind, shape.slots_per_node);
     const auto found = devices_.find(key);
@@ -250,21 +266,23 @@ class QueueWalk {
 
   std::optional<FoundGang> FindAgain(const JobEntry& entry) {
     const GangRequest request = GangRequestOf(entry.job.spec());
+    if (request.elastic) return FindElastic(entry, ElasticNodes::kAllOfNewest);
     const v1::GrantedLayout* choice =
         request.auto_layout ? ChoiceFor(entry, request.Full()) : nullptr;
     if (request.auto_layout && (choice == nullptr || choice->nodes() == 0)) return std::nullopt;
     auto gang = pass_.PlaceAgain(entry, request.Full());
     if (!gang.has_value()) return std::nullopt;
-    return FoundGang{*std::move(gang), choice};
+    return FoundGang{*std::move(gang), CopyOf(choice)};
   }
 
   std::optional<FoundGang> Find(const JobEntry& entry) {
     const GangRequest request = GangRequestOf(entry.job.spec());
+    if (request.elastic) return FindElastic(entry, ElasticNodes::kKeptAndFree);
     const v1::GrantedLayout* choice =
         request.auto_layout ? ChoiceFor(entry, request.Full()) : nullptr;
     if (request.auto_layout && (choice == nullptr || choice->nodes() == 0)) return std::nullopt;
     if (auto gang = pass_.Place(entry, request.Full())) {
-      return FoundGang{*std::move(gang), choice};
+      return FoundGang{*std::move(gang), CopyOf(choice)};
     }
     const bool recovers = state_.reservations.contains(entry.job.id());
     if (!recovers && !LacksNodesSincePause(entry, request)) return std::nullopt;
@@ -276,7 +294,7 @@ class QueueWalk {
     if (!recovers) return std::nullopt;
     auto gang = pass_.PlaceOverReservations(entry, request.WithoutSpares());
     if (!gang.has_value()) return std::nullopt;
-    return FoundGang{*std::move(gang), choice};
+    return FoundGang{*std::move(gang), CopyOf(choice)};
   }
 
   // Returns true if the job has run before, and since then the cluster has become too small for it.
@@ -291,7 +309,7 @@ class QueueWalk {
     GangShape shape = request.Full();
     while (--shape.nodes >= request.nodes) {
       auto gang = with_free ? pass_.Place(entry, shape) : pass_.PlaceAgain(entry, shape);
-      if (gang.has_value()) return FoundGang{*std::move(gang), nullptr};
+      if (gang.has_value()) return FoundGang{*std::move(gang), std::nullopt};
     }
     return std::nullopt;
   }
@@ -307,7 +325,7 @@ class QueueWalk {
     shape.nodes = choice->nodes();
     auto gang = with_free ? pass_.Place(entry, shape) : pass_.PlaceAgain(entry, shape);
     if (!gang.has_value()) return std::nullopt;
-    return FoundGang{*std::move(gang), choice};
+    return FoundGang{*std::move(gang), CopyOf(choice)};
   }
 
   int64_t NextAttempt(const JobEntry& entry) const {
@@ -330,7 +348,7 @@ class QueueWalk {
                     before == nullptr ? 0 : before->master_port(), placement.master_address);
     if (!port.has_value()) return false;
     placement.master_port = *port;
-    if (found.layout != nullptr) placement.layout = *found.layout;
+    placement.layout = found.layout;
     CountPlaced(entry, found.gang);
     schedule_.placements.push_back(std::move(placement));
     return true;
@@ -356,7 +374,7 @@ class QueueWalk {
   // Jobs that this pass has already handled.
   std::set<int64_t> settled_;
   // Slots that this pass has given to each queue and user.
-  std::map<UsageKey, int64_t> placed_slots_;
+  PlacedSlots placed_slots_;
   // The promise to the head, while later jobs are placed.
   std::optional<HeadPromise> promise_;
   std::map<std::pair<v1::DeviceKind, int>, std::string> devices_;
