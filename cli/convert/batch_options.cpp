@@ -109,7 +109,7 @@ class BatchOptions {
   void Apply(const std::string& option, const std::string& value, int line) {
     const std::string text = absl::StrCat("#SBATCH --", option, value.empty() ? "" : "=", value);
     if (time_.Take(option, value, text, line)) return;
-    if (option == "nodes") return TakeCount(value, text, "resources.nodes", line);
+    if (option == "nodes") return TakeNodes(value, text, line);
     if (option == "job-name") return draft_.Set("name", value);
     if (option == "chdir") return draft_.Set("working_directory", value);
     if (option == "gres" || option == "gpus-per-node") return TakeGpus(option, value, text, line);
@@ -132,6 +132,15 @@ class BatchOptions {
                  int line) {
     if (WholeOf(value).has_value()) return draft_.Set(key, value);
     draft_.Note(line, absl::StrCat(text, ": is not a whole number; set ", key));
+  }
+
+  // A number of nodes, or the ends of a range: --nodes=2-8.
+  void TakeNodes(const std::string& value, const std::string& text, int line) {
+    const std::vector<std::string> ends = absl::StrSplit(value, '-');
+    if (ends.size() == 2 && WholeOf(ends[0]) && WholeOf(ends[1])) {
+      return draft_.Set("resources.nodes", absl::StrCat(ends[0], "..", ends[1]));
+    }
+    TakeCount(value, text, "resources.nodes", line);
   }
 
   void TakeNumber(const std::string& value, const std::string& text, int line, int64_t& number) {

@@ -15,6 +15,7 @@
 #include "cli/convert/nemo_classes.h"
 #include "cli/convert/script_reader.h"
 #include "cli/convert/source/source_tree.h"
+#include "proto/jobspec/node_range.h"
 #include "proto/support/status_macros.h"
 #include "proto/text/utf8.h"
 
@@ -231,7 +232,10 @@ void TakeCluster(const ConvertRequest& request, JobDraft& draft) {
 // The number of ranks; 0 if neither the sources nor the request state it.
 int64_t RanksOf(const JobDraft& draft) {
   const int64_t slots = draft.Whole("resources.slots_per_node").value_or(0);
-  const int64_t nodes = draft.Whole("resources.nodes").value_or(1);
+  // With a range of nodes, the largest gang decides.
+  const auto range = ParseNodeRange(draft.Value("resources.nodes"));
+  const bool is_range = range.has_value() && range->ok();
+  const int64_t nodes = is_range ? (*range)->max : draft.Whole("resources.nodes").value_or(1);
   constexpr int64_t kMost = 1'000'000;
   return 0 < slots && slots <= kMost && 0 < nodes && nodes <= kMost ? slots * nodes : 0;
 }

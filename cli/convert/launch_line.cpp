@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "cli/convert/batch_nodes.h"
 #include "cli/convert/batch_options.h"
 #include "cli/convert/source/source_tree.h"
@@ -222,6 +225,11 @@ class LauncherReader {
     if (setting == launcher.settings.end()) {
       if (launcher.silent.contains(option)) return;
       return draft_.Note(line, absl::StrCat(text, Advice(option)));
+    }
+    // The ends of a range: torchrun --nnodes 2:8.
+    const std::vector<std::string> ends = absl::StrSplit(value, ':');
+    if (option == "nnodes" && ends.size() == 2 && WholeOf(ends[0]) && WholeOf(ends[1])) {
+      return draft_.Set(kNodes, absl::StrCat(ends[0], "..", ends[1]));
     }
     if (!WholeOf(value).has_value()) {
       const bool is_key = absl::StrContains(setting->second, '.');

@@ -15,6 +15,7 @@
 #include "cli/output/readable.h"
 #include "cli/output/usage_text.h"
 #include "proto/jobspec/auto_layout.h"
+#include "proto/jobspec/node_range.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/gang_size.h"
 #include "proto/support/job_state.h"
@@ -215,7 +216,7 @@ void AddHead(const v1::Job& job, Timestamp now, std::string& text) {
   AddLine("Submitted", WhenText(job.submitted_time_ms(), now), text);
   AddLine("Ended", WhenText(job.ended_time_ms(), now), text);
   AddLine("Slots",
-          absl::StrCat(job.spec().resources().nodes(),
+          absl::StrCat(GangNodesText(job),
                        job.spec().resources().nodes() == 1 ? " node x " : " nodes x ",
                        job.spec().resources().slots_per_node(), " ",
                        EnumText(job.spec().resources().device())),

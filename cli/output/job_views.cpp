@@ -14,6 +14,7 @@
 #include "cli/output/health_view.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
+#include "proto/jobspec/node_range.h"
 #include "proto/json/enum_text.h"
 #include "proto/json/message_json.h"
 #include "proto/text/duration_text.h"
@@ -77,21 +78,20 @@ std::vector<std::string> JobCells(const v1::Job& job, const v1::PendingReason* p
                                   Timestamp now) {
   const v1::Progress& progress = job.progress();
   const v1::Attempt* attempt = NewestAttempt(job);
-  return {
-      absl::StrCat(job.id()),
-      job.name(),
-      job.user(),
-      EnumText(job.state()),
-      HealthText(job.health()),
-      ProgressStepText(progress),
-      progress.loss() != 0 ? LossText(progress) : kNothing,
-      ProgressRateText(progress),
-      EtaText(job),
-      absl::StrCat(job.spec().resources().nodes(), "x", job.spec().resources().slots_per_node()),
-      attempt == nullptr ? kNothing : absl::StrCat(attempt->number()),
-      AgeText(job.submitted_time_ms(), now),
-      IsoTime(job.submitted_time_ms()),
-      ReasonText(job, pending)};
+  return {absl::StrCat(job.id()),
+          job.name(),
+          job.user(),
+          EnumText(job.state()),
+          HealthText(job.health()),
+          ProgressStepText(progress),
+          progress.loss() != 0 ? LossText(progress) : kNothing,
+          ProgressRateText(progress),
+          EtaText(job),
+          absl::StrCat(GangNodesText(job), "x", job.spec().resources().slots_per_node()),
+          attempt == nullptr ? kNothing : absl::StrCat(attempt->number()),
+          AgeText(job.submitted_time_ms(), now),
+          IsoTime(job.submitted_time_ms()),
+          ReasonText(job, pending)};
 }
 
 // Returns the cells of a job for scripts: full numbers, times in seconds, and empty cells for

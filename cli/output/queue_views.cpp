@@ -15,7 +15,8 @@ namespace trainyard::cli {
 namespace {
 
 std::string Requested(const v1::QueuedJob& job) {
-  return absl::StrCat(job.nodes(), "x", job.slots_per_node(), " ", EnumText(job.device()));
+  const std::string from = job.min_nodes() > 0 ? absl::StrCat(job.min_nodes(), "..") : "";
+  return absl::StrCat(from, job.nodes(), "x", job.slots_per_node(), " ", EnumText(job.device()));
 }
 
 std::string Percent(double part) { return absl::StrFormat("%.0f%%", 100 * part); }

@@ -71,6 +71,7 @@ inline constexpr std::array<std::string_view, 34> kJobFileKeys = {
     "queue",
     "priority",
     "resources",
+    "min_nodes",
     "layout",
     "auto_layout",
     "model",

@@ -9,6 +9,7 @@
 #include "absl/strings/strip.h"
 #include "google/protobuf/map_field.h"
 #include "proto/jobspec/auto_layout.h"
+#include "proto/jobspec/node_range.h"
 #include "proto/jobspec/scalar_text.h"
 #include "proto/jobspec/schema.h"
 #include "proto/jobspec/yaml_document.h"
@@ -71,6 +72,7 @@ class Decoder {
   void TakeBackAlternatives(const FieldDescriptor& field, const std::string& key, Message& message);
   bool IsAutoLayout(const YAML::Node& value, const std::string& key);
   void SettleAutoLayout(const std::string& key);
+  bool DecodeNodeRange(const YAML::Node& node, const std::string& key);
   std::string Absolute(const std::string& path) const;
 
   const std::string display_name_;
@@ -157,6 +159,7 @@ void Decoder::AddEntry(const YAML::Node& item, const FieldDescriptor& field, con
 void Decoder::DecodeScalar(const YAML::Node& node, const FieldDescriptor& field,
                            const std::string& key, Message& message) {
   if (!IsText(node, key)) return;
+  if (key == kNodesKey && DecodeNodeRange(node, key)) return;
   const bool is_path = RuleOf(field).path();
   if (is_path && !HasFolder(node, key, node.Scalar())) return;
   const std::string text = is_path ? Absolute(node.Scalar()) : node.Scalar();
@@ -189,6 +192,30 @@ void Decoder::SettleAutoLayout(const std::string& key) {
       context_.origins.erase(kAutoLayoutKey);
     }
   }
+}
+
+// Decodes a range of nodes, which sets both ends of the range. Returns false for a plain number,
+// which replaces the range of an extended file.
+bool Decoder::DecodeNodeRange(const YAML::Node& node, const std::string& key) {
+  const auto range = ParseNodeRange(node.Scalar());
+  if (!range.has_value()) {
+    if (context_.written.contains(kMinNodesKey)) return false;
+    context_.spec.clear_min_nodes();
+    context_.origins.erase(kMinNodesKey);
+    return false;
+  }
+  if (!range->ok()) {
+    Fail(node, key,
+         absl::StrCat("`", key, "` ", range->status().message(), ", got \"", node.Scalar(), "\""));
+    return true;
+  }
+  context_.spec.set_min_nodes((*range)->min);
+  context_.spec.mutable_resources()->set_nodes((*range)->max);
+  for (const char* written : {kMinNodesKey, kNodesKey}) {
+    context_.origins[written] = PlaceOf(node);
+    context_.written.insert(written);
+  }
+  return true;
 }
 
 // Clears the settings that this setting replaces, if they come from an extended file. For example,

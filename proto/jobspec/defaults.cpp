@@ -5,6 +5,7 @@
 #include "google/protobuf/message.h"
 #include "proto/jobspec/auto_layout.h"
 #include "proto/jobspec/data_jobs.h"
+#include "proto/jobspec/elastic_size.h"
 #include "proto/jobspec/run_config_of.h"
 #include "proto/jobspec/scalar_text.h"
 #include "proto/rules/run_rules.h"
@@ -137,9 +138,11 @@ const v1::JobSpec& DataDefaults() {
 
 void FillTrainingDefaults(v1::JobSpec& spec, Origins& origins) {
   FillWrittenDefaults(spec);
+  NarrowNodes(spec);
   RunConfig config = RunConfigOf(spec);
   for (const std::string& key : FillDerived(WorldSize(spec), config)) {
-    if (spec.auto_layout() && key == "layout.dp") continue;
+    // An elastic job has another dp on each number of nodes.
+    if ((spec.auto_layout() || IsElastic(spec)) && key == "layout.dp") continue;
     // A written 0 is kept, and a rule rejects it.
     if (CopySetting(config, key, spec)) origins[key] = kDerivedOrigin;
   }

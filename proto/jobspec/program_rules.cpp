@@ -10,6 +10,7 @@
 #include "proto/files/normal_path.h"
 #include "proto/jobspec/after_entry.h"
 #include "proto/jobspec/failure_rule.h"
+#include "proto/jobspec/node_range.h"
 #include "proto/jobspec/run_config_of.h"
 #include "proto/support/job_kind.h"
 #include "re2/re2.h"
@@ -149,10 +150,12 @@ void CheckProgram(const v1::JobSpec& spec, Problems& problems) {
 
 void CheckLogParser(const v1::JobSpec& spec, Problems& problems) {
   const v1::LogParserSpec& parser = spec.log_parser();
-  if (parser.rank() >= WorldSize(spec)) {
-    problems.push_back({"log_parser.rank",
-                        absl::StrCat("`log_parser.rank` is ", parser.rank(),
-                                     ", but the last rank of the job is ", WorldSize(spec) - 1)});
+  const int ranks =
+      IsElastic(spec) ? spec.min_nodes() * spec.resources().slots_per_node() : WorldSize(spec);
+  if (parser.rank() >= ranks) {
+    problems.push_back(
+        {"log_parser.rank", absl::StrCat("`log_parser.rank` is ", parser.rank(),
+                                         ", but the last rank of the job is ", ranks - 1)});
   }
   if (parser.kind() != v1::LOG_PARSER_KIND_REGEX) return;
   if (!parser.has_pattern()) {
@@ -202,6 +205,10 @@ void CheckSpares(const v1::JobSpec& spec, Problems& problems) {
     refuse(
         "with `layout: auto`, a job that loses nodes continues on fewer nodes instead of healing; "
         "set the layout explicitly, or remove the spares");
+  } else if (IsElastic(spec)) {
+    refuse(
+        "a job with a range of nodes continues on fewer nodes instead of healing; set "
+        "resources.nodes to one number, or remove the spares");
   } else if (spec.evaluation().only()) {
     refuse("an evaluation does not heal in place; remove the spares");
   } else if (spec.resources().nodes() < 2) {

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/jobspec/auto_layout.h"
 #include "proto/jobspec/data_jobs.h"
+#include "proto/jobspec/elastic_size.h"
 #include "proto/jobspec/field_rules.h"
 #include "proto/jobspec/placement_rules.h"
 #include "proto/jobspec/program_rules.h"
@@ -70,6 +71,8 @@ Problems FindProblemsOf(const v1::JobSpec& spec, const RunConfig& config) {
   CheckFields(spec, problems);
   CheckCheckpointPaths(spec, problems);
   // Return here: rules that span several fields would only repeat these errors.
+  if (!problems.empty()) return problems;
+  Append(FindElasticProblems(spec), problems);
   if (!problems.empty()) return problems;
   Append(FindAutoLayoutProblems(spec), problems);
   if (ProgramRulesOf(spec).has_layout) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "google/protobuf/message.h"
+#include "proto/jobspec/node_range.h"
 #include "proto/jobspec/section_readers.h"
 #include "proto/support/job_kind.h"
 
@@ -36,6 +37,8 @@ RunConfig RunConfigOf(const v1::JobSpec& spec) {
   RunConfig config;
   config.name = spec.name();
   ReadSections(spec, config);
+  const bool has_own_dp = spec.layout().has_dp() || spec.auto_layout() || !IsElastic(spec);
+  if (!has_own_dp) config.layout.dp = DataParallelOn(spec, spec.resources().nodes());
   return config;
 }
 

@@ -25,6 +25,7 @@
 #include "controller/core/verdict/heal_policy.h"
 #include "controller/core/verdict/time_limit_end.h"
 #include "proto/jobspec/auto_layout.h"
+#include "proto/jobspec/node_range.h"
 #include "proto/json/enum_text.h"
 #include "proto/text/duration_text.h"
 
@@ -76,7 +77,11 @@ std::string LayoutGranted(const JobEntry& entry) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
   if (!attempt.has_layout()) return "";
   const v1::GrantedLayout& granted = attempt.layout();
-  const int asked = GangRequestOf(entry.job.spec()).nodes;
+  const GangRequest request = GangRequestOf(entry.job.spec());
+  const int asked = request.nodes;
+  if (request.elastic) {
+    return absl::StrCat("; ", GangNodesText(entry.job), " nodes, layout ", GrantedText(granted));
+  }
   return absl::StrCat("; layout ", GrantedText(granted),
                       granted.nodes() < asked
                           ? absl::StrCat(", because some of the requested ", asked,

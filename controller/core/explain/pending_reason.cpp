@@ -241,7 +241,7 @@ v1::PendingReason WhyBacksOff(const v1::Job& job, const v1::Attempt& failed, Tim
 
 v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const QueueHead& head) {
   const v1::JobSpec& spec = entry.job.spec();
-  const GangShape shape = GangRequestOf(spec).Full();
+  const GangShape shape = LeastShape(entry);
   const RootSightings& roots = view.observations.roots;
   switch (head.shortage) {
     case Shortage::kLayout:
@@ -262,7 +262,8 @@ v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const
   const bool keeps = view.state.reservations.contains(entry.job.id());
   v1::PendingReason reason = Reason(
       v1::PENDING_CODE_RESOURCES,
-      absl::StrCat(kNeeds, ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
+      absl::StrCat(kNeeds, GangRequestOf(spec).elastic ? "at least " : "",
+                   ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
                    keeps ? " (the slots that are already reserved for the job stay reserved)" : "",
                    "; ", FittingNodesText(view.state, spec, head.fitting_nodes), ": ",
                    ClusterText(view.state, shape.kind, view.now), WhyNotWithFewer(entry),

@@ -11,6 +11,7 @@
 #include "controller/core/observations/root_sightings.h"
 #include "controller/core/requests/submission.h"
 #include "controller/core/schedule/admission.h"
+#include "controller/core/schedule/elastic_gang.h"
 #include "controller/core/schedule/expected_ends.h"
 #include "controller/core/schedule/head_promise.h"
 #include "controller/core/schedule/layout_choice.h"
@@ -21,6 +22,7 @@
 #include "controller/core/state/prerequisites.h"
 #include "controller/core/state/queues.h"
 #include "proto/jobspec/defaults.h"
+#include "proto/jobspec/elastic_size.h"
 #include "proto/jobspec/rules.h"
 #include "proto/support/status_macros.h"
 
@@ -55,13 +57,6 @@ GangRequest RequestOf(const JobEntry& entry) {
   return request;
 }
 
-void AddRanksOnEmptyCluster(const ClusterView& view, const JobEntry& entry,
-                            v1::PlanJobResponse& response) {
-  const GangRequest request = RequestOf(entry);
-  const auto gang = PlaceOnEmptyCluster(view.state, request.Full(), entry.job.spec());
-  if (gang.has_value()) AddRanks(view, request, *gang, response);
-}
-
 v1::PendingReason StartsAtOnce(const ClusterView& view, const JobEntry& entry) {
   v1::PendingReason reason;
   reason.set_code(v1::PENDING_CODE_NOT_PENDING);
@@ -77,13 +72,46 @@ void AcceptBehindHead(const ClusterView& view, const JobEntry& entry, PlacementP
   const JobEntry* blocker = head == nullptr ? nullptr : FindEntry(view.state, head->job_id);
   if (blocker == nullptr) return pass.AcceptOnly([](const Gang&) { return false; });
   const ExpectedEnds expected_ends = ExpectedEndsOf(view.state, view.observations, view.now);
-  const HeadPromise promise(GangRequestOf(blocker->job.spec()).Full(),
+  const HeadPromise promise(LeastShape(*blocker),
                             view.state.reservations.contains(blocker->job.id()),
                             ReleasesOf(view.state, pass, job_class.kind, expected_ends, view.now),
                             pass.GroupsFor(*blocker, GangRequestOf(blocker->job.spec()).Full()));
   pass.AcceptOnly([promise, end = LatestEnd(job_class, view.now)](const Gang& gang) {
     return promise.Allows(gang, end);
   });
+}
+
+// Returns the layout of an elastic job on at most `most` nodes. With `layout: auto`, only the
+// choice that was made for this plan is known.
+std::optional<v1::GrantedLayout> ElasticLayout(const JobEntry& entry, int most) {
+  if (!entry.job.spec().auto_layout()) return WrittenLayoutOn(entry.job.spec(), most);
+  const v1::GrantedLayout* choice = NewestFullChoice(entry);
+  const bool fits = choice != nullptr && choice->nodes() > 0 && choice->nodes() <= most;
+  return fits ? std::optional(*choice) : std::nullopt;
+}
+
+std::optional<Gang> PlaceNow(const ClusterView& view, const JobEntry& entry, PlacementPass& pass) {
+  const GangRequest request = RequestOf(entry);
+  if (!request.elastic) return pass.Place(entry, request.Full());
+  const PlacedSlots none;
+  auto found = ElasticSearch(view.state, none, pass)
+                   .Find(entry, request, ElasticNodes::kKeptAndFree,
+                         [&](int most) { return ElasticLayout(entry, most); });
+  return found.has_value() ? std::optional(std::move(found->gang)) : std::nullopt;
+}
+
+// Adds the placement that the job would get on an empty cluster, if there is one.
+void AddEmptyPlacement(const ClusterView& view, const JobEntry& entry,
+                       v1::PlanJobResponse& response) {
+  const v1::JobSpec& spec = entry.job.spec();
+  const GangRequest request = RequestOf(entry);
+  GangShape shape = request.Full();
+  std::optional<Gang> gang = PlaceOnEmptyCluster(view.state, shape, spec);
+  while (!gang.has_value() && shape.nodes > request.Least().nodes) {
+    shape.nodes = LargestUsableNodes(spec, shape.nodes - 1);
+    gang = PlaceOnEmptyCluster(view.state, shape, spec);
+  }
+  if (gang.has_value()) AddRanks(view, request, *gang, response);
 }
 
 // Adds the job's rank placement if the job can start now. Otherwise adds the pending reason, the
@@ -96,9 +124,9 @@ void AddPlacement(const ClusterView& view, const JobEntry& entry, v1::PlanJobRes
                                   .closed = ClosedNodes(view.state, view.now),
                                   .roots = &view.observations.roots});
   const GangRequest request = RequestOf(entry);
-  const GangShape shape = request.Full();
+  const GangShape shape = request.Least();
   if (is_behind) AcceptBehindHead(view, entry, pass);
-  const std::optional<Gang> gang = pass.Place(entry, shape);
+  const std::optional<Gang> gang = PlaceNow(view, entry, pass);
   response.set_starts_now(gang.has_value());
   if (gang.has_value()) {
     *response.mutable_pending() = StartsAtOnce(view, entry);
@@ -112,7 +140,7 @@ void AddPlacement(const ClusterView& view, const JobEntry& entry, v1::PlanJobRes
     *response.mutable_pending() = WhyShort(view, entry, head);
   }
   response.mutable_pending()->set_queue_position(ahead + 1);
-  AddRanksOnEmptyCluster(view, entry, response);
+  AddEmptyPlacement(view, entry, response);
 }
 
 // Adds the reason why a job waits whose queue is at its limit, and the placement that it would get
@@ -120,7 +148,7 @@ void AddPlacement(const ClusterView& view, const JobEntry& entry, v1::PlanJobRes
 void AddPlacementAtLimit(const ClusterView& view, const JobEntry& entry,
                          v1::PlanJobResponse& response) {
   *response.mutable_pending() = PendingExplainer(view).WhyQuota(entry);
-  AddRanksOnEmptyCluster(view, entry, response);
+  AddEmptyPlacement(view, entry, response);
 }
 
 // Adds the reason why a dependent job waits, and the placement that it would get on an empty
@@ -128,7 +156,7 @@ void AddPlacementAtLimit(const ClusterView& view, const JobEntry& entry,
 void AddDependentPlacement(const ClusterView& view, const JobEntry& entry,
                            v1::PlanJobResponse& response) {
   *response.mutable_pending() = WhyDependent(view.state, entry.job);
-  AddRanksOnEmptyCluster(view, entry, response);
+  AddEmptyPlacement(view, entry, response);
 }
 
 }  // namespace

@@ -131,6 +131,7 @@ v1::QueuedJob Queued(const JobEntry& entry, PendingExplainer& explainer) {
   queued.set_priority(job.priority());
   queued.set_device(request.kind);
   queued.set_nodes(request.max_nodes);
+  if (request.elastic) queued.set_min_nodes(request.min_nodes);
   queued.set_slots_per_node(request.slots_per_node);
   queued.set_queued_since_ms(QueuedSince(job));
   *queued.mutable_reason() = explainer.Why(entry);

@@ -177,7 +177,7 @@ absl::Status CheckQueueHolds(const ClusterState& state, const std::string& name,
   TRAINYARD_RETURN_IF_ERROR(CheckQueueExists(state, name));
   const GangRequest request = GangRequestOf(spec);
   const v1::SlotQuota quota = QuotaOf(QueueNamed(state, name), request.kind);
-  const int64_t slots = int64_t{request.max_nodes} * request.slots_per_node;
+  const int64_t slots = int64_t{request.Least().nodes} * request.slots_per_node;
   for (const int limit : {quota.max_slots(), quota.max_slots_per_user()}) {
     if (limit == 0 || slots <= limit) continue;
     return absl::FailedPreconditionError(absl::StrCat(
@@ -195,7 +195,7 @@ absl::Status Admit(const ClusterState& state, const v1::JobSpec& spec) {
   TRAINYARD_RETURN_IF_ERROR(
       CheckQueueHolds(state, spec.queue().empty() ? kDefaultQueue : spec.queue(), spec));
   const GangRequest request = GangRequestOf(spec);
-  const absl::Status fits = CheckGangFits(state, spec, request.Full());
+  const absl::Status fits = CheckGangFits(state, spec, request.Least());
   const int spares = request.Spares();
   if (fits.ok() || spares == 0) return fits;
   return absl::Status(fits.code(),

@@ -132,7 +132,10 @@ class DrainPass {
   // Returns true if the job's whole gang fits on open nodes on which the job may run. The nodes
   // share the checkpoint root, if the gang needs a shared root.
   bool FitsElsewhere(const JobEntry& entry) const {
-    const GangShape shape = GangRequestOf(entry.job.spec()).Full();
+    const GangRequest request = GangRequestOf(entry.job.spec());
+    // An elastic job moves early if it need not shrink.
+    const GangShape shape =
+        request.elastic ? request.ShapeOn(TrainingNodes(*LiveAttempt(entry))) : request.Full();
     const RootSightings* roots = limits_.roots;
     const bool shares = roots != nullptr && NeedsSharedRoot(entry.job.spec(), shape.nodes, *roots);
     std::vector<std::set<std::string>> barred_sets = {{}};

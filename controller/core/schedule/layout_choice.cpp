@@ -16,7 +16,9 @@
 #include "controller/planner/mixed_device.h"
 #include "controller/planner/run_estimate.h"
 #include "proto/jobspec/auto_layout.h"
+#include "proto/jobspec/elastic_size.h"
 #include "proto/jobspec/run_config_of.h"
+#include "proto/support/job_kind.h"
 
 namespace trainyard::controller {
 namespace {
@@ -112,13 +114,14 @@ std::vector<std::string> DevicesForLayouts(const ClusterState& state, const v1::
 
 const v1::GrantedLayout* FindChoice(const JobEntry& entry, const LayoutQuestion& question) {
   const GangShape& shape = question.shape;
-  const int nodes = GangRequestOf(entry.job.spec()).nodes;
-  const bool is_full = shape.nodes == nodes;
+  const GangRequest request = GangRequestOf(entry.job.spec());
+  const bool is_full = shape.nodes == request.nodes;
   for (auto choice = entry.layouts.rbegin(); choice != entry.layouts.rend(); ++choice) {
     const bool same_slots =
         choice->device() == question.device && choice->slots_per_node() == shape.slots_per_node;
-    const bool was_full = choice->asked_nodes() == nodes;
-    if (!same_slots || is_full != was_full) continue;
+    const bool was_full = choice->asked_nodes() == request.nodes;
+    // A full choice of an elastic job may use fewer nodes, so it answers smaller questions too.
+    if (!same_slots || (is_full != was_full && !request.elastic)) continue;
     const bool answers = choice->nodes() <= shape.nodes && shape.nodes <= choice->asked_nodes();
     if (answers) return &*choice;
   }
@@ -149,6 +152,34 @@ bool HasNoLayout(const ClusterState& state, const JobEntry& entry) {
   return is_known;
 }
 
+GangShape LeastShape(const JobEntry& entry) {
+  const GangRequest request = GangRequestOf(entry.job.spec());
+  GangShape shape = request.Least();
+  if (!request.elastic || !request.auto_layout) return shape;
+  for (const v1::GrantedLayout& choice : entry.layouts) {
+    if (choice.nodes() == 0) shape.nodes = std::max(shape.nodes, choice.asked_nodes() + 1);
+  }
+  shape.nodes = std::min(shape.nodes, request.nodes);
+  return shape;
+}
+
+std::optional<v1::GrantedLayout> WrittenLayoutOn(const v1::JobSpec& spec, int most) {
+  const int nodes = LargestUsableNodes(spec, most);
+  if (nodes == 0) return std::nullopt;
+  v1::GrantedLayout granted;
+  granted.set_asked_nodes(spec.resources().nodes());
+  granted.set_nodes(nodes);
+  granted.set_slots_per_node(spec.resources().slots_per_node());
+  granted.set_device(KindName(spec.resources().device()));
+  if (!ProgramRulesOf(spec).has_layout) return granted;
+  *granted.mutable_layout() = spec.layout();
+  const int64_t data_parallel = DataParallelOn(spec, nodes);
+  granted.mutable_layout()->set_dp(static_cast<int32_t>(data_parallel));
+  granted.set_micro_batches(spec.train().global_batch() /
+                            std::max<int64_t>(1, spec.layout().micro_batch() * data_parallel));
+  return granted;
+}
+
 v1::GrantedLayout ChooseLayoutFor(const v1::JobSpec& spec, const LayoutQuestion& question) {
   const RunConfig config = RunConfigOf(spec);
   std::string unknown;
@@ -170,7 +201,7 @@ v1::GrantedLayout ChooseLayoutFor(const v1::JobSpec& spec, const LayoutQuestion&
     return NoLayout(question, problem, "");
   }
   const GangRequest request = GangRequestOf(spec);
-  const bool is_full = question.shape.nodes == request.nodes;
+  const bool is_full = question.shape.nodes == request.nodes && !request.elastic;
   return Search(question, config, cluster, is_full ? request.nodes : request.min_nodes);
 }
 
@@ -178,8 +209,9 @@ v1::JobSpec GrantedSpec(const v1::JobSpec& spec, const v1::Attempt& attempt) {
   v1::JobSpec granted = spec;
   if (!attempt.has_layout()) return granted;
   granted.clear_auto_layout();
-  *granted.mutable_layout() = attempt.layout().layout();
+  if (attempt.layout().has_layout()) *granted.mutable_layout() = attempt.layout().layout();
   granted.mutable_resources()->set_nodes(attempt.layout().nodes());
+  granted.clear_min_nodes();
   return granted;
 }
 

@@ -21,8 +21,8 @@
 namespace trainyard::controller {
 
 // A layout choice that a job needs. If shape.nodes is the number of nodes that the job requests,
-// the layout must use exactly that many nodes. Otherwise the layout must be the fastest layout on
-// at most shape.nodes nodes.
+// the layout must use exactly that many nodes. Otherwise, and for an elastic job, the layout must
+// be the fastest layout on at most shape.nodes nodes.
 struct LayoutQuestion {
   int64_t job_id = 0;
   GangShape shape;
@@ -49,6 +49,14 @@ const v1::GrantedLayout* NewestFullChoice(const JobEntry& entry);
 // Returns true if no layout fits the slots that the job requests, on any kind of device that the
 // cluster has. Such a job waits without blocking other jobs.
 bool HasNoLayout(const ClusterState& state, const JobEntry& entry);
+
+// Returns the smallest shape with which the job may start. For an elastic job with auto_layout,
+// numbers of nodes for which no layout was found are not considered.
+GangShape LeastShape(const JobEntry& entry);
+
+// Returns the layout of an elastic job without auto_layout on the largest usable number of nodes
+// that is at most `most`. Returns nullopt if there is none in the job's range.
+std::optional<v1::GrantedLayout> WrittenLayoutOn(const v1::JobSpec& spec, int most);
 
 // Searches for a layout. The search may take a second. `spec` is the job's spec. Has no side
 // effects and may be called on any thread.

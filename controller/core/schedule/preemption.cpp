@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/schedule/layout_choice.h"
 #include "controller/core/state/class_of_job.h"
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/job_timing.h"
@@ -47,10 +48,7 @@ std::pair<int, int> LevelOf(const ClusterState& state, const v1::Job& job) {
 class VictimSearch {
  public:
   VictimSearch(const ClusterState& state, const JobEntry& head, Timestamp now)
-      : state_(state),
-        shape_(GangRequestOf(head.job.spec()).Full()),
-        level_(LevelOf(state, head.job)),
-        now_(now) {}
+      : state_(state), shape_(LeastShape(head)), level_(LevelOf(state, head.job)), now_(now) {}
 
   std::vector<int64_t> Search(const std::map<std::string, ReleaseTimes>& releases) {
     for (const auto& [id, slots] : releases) AddNode(id, slots);
@@ -225,8 +223,9 @@ bool AnyYieldsFor(const ClusterState& state, int64_t job_id) {
 }
 
 std::string PreemptionText(const ClusterState& state, int64_t for_job_id, Timestamp now) {
-  const v1::Job& job = state.jobs.at(for_job_id).job;
-  const GangShape shape = GangRequestOf(job.spec()).Full();
+  const JobEntry& entry = state.jobs.at(for_job_id);
+  const v1::Job& job = entry.job;
+  const GangShape shape = LeastShape(entry);
   return absl::StrCat(job.name(), " (#", job.id(), ") has waited ",
                       DurationText(now - QueuedSince(job)), " for ",
                       ShapeText(shape.nodes, shape.slots_per_node, shape.kind));

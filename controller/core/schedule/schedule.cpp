@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "controller/core/schedule/admission.h"
+#include "controller/core/schedule/elastic_gang.h"
 #include "controller/core/schedule/preemption.h"
 #include "controller/core/schedule/queue_order.h"
 #include "controller/core/state/class_of_job.h"
@@ -20,12 +21,6 @@
 
 namespace trainyard::controller {
 namespace {
-
-// A gang and its layout, which is set if the controller chose it.
-struct FoundGang {
-  Gang gang;
-  const v1::GrantedLayout* layout = nullptr;
-};
 
 // Assigns free slots to the jobs of the queue.
 class QueueWalk {
@@ -111,8 +106,8 @@ class QueueWalk {
   void Backfill(v1::DeviceKind kind, OrderedJobs& jobs) {
     QueueHead& head = schedule_.heads.at(kind);
     const JobEntry& entry = state_.jobs.at(head.job_id);
-    const GangShape shape = GangRequestOf(entry.job.spec()).Full();
     auto releases = ReleasesFor(entry);
+    const GangShape shape = LeastShape(entry);
     promise_.emplace(shape, state_.reservations.contains(head.job_id), releases,
                      GroupsWithLayout(entry, shape));
     head.promised = promise_->promised();
@@ -164,7 +159,8 @@ class QueueWalk {
   std::vector<NodeGroup> GroupsWithLayout(const JobEntry& entry, const GangShape& shape) const {
     std::vector<NodeGroup> groups = pass_.GroupsFor(entry, shape);
     if (!entry.job.spec().auto_layout()) return groups;
-    const int nodes = GangRequestOf(entry.job.spec()).nodes;
+    const GangRequest request = GangRequestOf(entry.job.spec());
+    const int nodes = request.elastic ? shape.nodes : request.nodes;
     std::vector<NodeGroup> with_layout;
     for (NodeGroup& group : groups) {
       const v1::GrantedLayout* choice = FindChoice(
@@ -181,7 +177,7 @@ class QueueWalk {
                             head.promised - now_ >= kWaitBeforePreemptionMs;
     if (!waits_long || head.shortage != Shortage::kSlots || !IsDue(entry, now_)) return false;
     if (AnyYieldsFor(state_, head.job_id)) return false;
-    for (const auto& nodes : pass_.UsableNodes(entry, GangRequestOf(entry.job.spec()).Full())) {
+    for (const auto& nodes : pass_.UsableNodes(entry, LeastShape(entry))) {
       auto usable = releases;
       std::erase_if(usable, [&](const auto& node) { return !nodes.contains(node.first); });
       std::vector<int64_t> jobs = JobsToPreempt(state_, entry, usable, now_);
@@ -215,21 +211,30 @@ class QueueWalk {
 
   void EndAt(const JobEntry& entry, bool has_slots) {
     const GangRequest request = GangRequestOf(entry.job.spec());
+    const GangShape least = LeastShape(entry);
     QueueHead& head = schedule_.heads[request.kind];
     head.job_id = entry.job.id();
-    head.fitting_nodes = pass_.CountFittingNodes(entry, request.Full());
-    head.shortage = has_slots                      ? Shortage::kPort
-                    : AwaitsChoice(entry, request) ? Shortage::kLayout
-                                                   : pass_.ShortageOf(entry, request.Full());
+    head.fitting_nodes = pass_.CountFittingNodes(entry, least);
+    head.shortage = has_slots                             ? Shortage::kPort
+                    : AwaitsChoice(entry, request, least) ? Shortage::kLayout
+                                                          : pass_.ShortageOf(entry, least);
   }
 
-  bool AwaitsChoice(const JobEntry& entry, const GangRequest& request) {
+  // `shape`: the smallest shape with which the job may start.
+  bool AwaitsChoice(const JobEntry& entry, const GangRequest& request, const GangShape& shape) {
     if (!request.auto_layout) return false;
     // Without slots of a usable kind, no layout choice is needed yet, because the job waits for
     // slots.
     const std::vector<std::string>& devices = DevicesFor(entry, request);
+    // The head's promise and preemptions for it need the layout of the smallest shape.
+    for (const std::string& device : devices) {
+      if (!request.elastic) break;
+      GangShape least = shape;
+      least.device = device;
+      ChoiceFor(entry, least);
+    }
     return !devices.empty() && std::ranges::all_of(devices, [&](const std::string& device) {
-      return FindChoice(entry, {entry.job.id(), request.Full(), device}) == nullptr;
+      return FindChoice(entry, {entry.job.id(), shape, device}) == nullptr;
     });
   }
 
@@ -243,6 +248,13 @@ class QueueWalk {
       const JobEntry& entry = state_.jobs.at(place.job_id);
       if (settled_.contains(place.job_id) || !IsDue(entry, now_)) continue;
       const GangRequest request = GangRequestOf(entry.job.spec());
+      if (request.elastic) {
+        const auto found = ForEachDevice(entry, [&](const GangRequest& on_device) {
+          return FindElastic(entry, on_device, ElasticNodes::kKept);
+        });
+        if (found.has_value()) Place(entry, *found);
+        continue;
+      }
       const QueueHead* head = schedule_.HeadOf(request.kind);
       const bool waits_at_earlier = head != nullptr && !state_.reservations.contains(head->job_id);
       auto found = ForEachDevice(entry, [&](const GangRequest& on_device) {
@@ -266,9 +278,10 @@ class QueueWalk {
   }
 
   const std::vector<std::string>& DevicesFor(const JobEntry& entry, const GangRequest& request) {
-    const auto [found, is_new] = devices_.try_emplace(
-        {request.kind, request.max_nodes, request.slots_per_node, PlacementKey(entry.job.spec())});
-    if (is_new) found->second = DevicesForLayouts(state_, entry.job.spec(), request.Full());
+    const auto [found, is_new] =
+        devices_.try_emplace({request.kind, request.Least().nodes, request.slots_per_node,
+                              PlacementKey(entry.job.spec())});
+    if (is_new) found->second = DevicesForLayouts(state_, entry.job.spec(), request.Least());
     return found->second;
   }
 
@@ -286,18 +299,34 @@ class QueueWalk {
     return std::nullopt;
   }
 
+  static std::optional<v1::GrantedLayout> CopyOf(const v1::GrantedLayout* choice) {
+    return choice == nullptr ? std::nullopt : std::optional(*choice);
+  }
+
+  std::optional<FoundGang> FindElastic(const JobEntry& entry, const GangRequest& request,
+                                       ElasticNodes nodes) {
+    const auto layout_on = [&](int most) -> std::optional<v1::GrantedLayout> {
+      if (!request.auto_layout) return WrittenLayoutOn(entry.job.spec(), most);
+      const v1::GrantedLayout* choice = ChoiceFor(entry, request.ShapeOn(most));
+      if (choice == nullptr || choice->nodes() == 0) return std::nullopt;
+      return *choice;
+    };
+    return ElasticSearch(state_, placed_slots_, pass_).Find(entry, request, nodes, layout_on);
+  }
+
   std::optional<FoundGang> FindAgain(const JobEntry& entry) {
     return ForEachDevice(entry,
                          [&](const GangRequest& request) { return FindAgainOn(entry, request); });
   }
 
   std::optional<FoundGang> FindAgainOn(const JobEntry& entry, const GangRequest& request) {
+    if (request.elastic) return FindElastic(entry, request, ElasticNodes::kAllOfNewest);
     const v1::GrantedLayout* choice =
         request.auto_layout ? ChoiceFor(entry, request.Full()) : nullptr;
     if (request.auto_layout && (choice == nullptr || choice->nodes() == 0)) return std::nullopt;
     auto gang = pass_.PlaceAgain(entry, request.Full());
     if (!gang.has_value()) return std::nullopt;
-    return FoundGang{*std::move(gang), choice};
+    return FoundGang{*std::move(gang), CopyOf(choice)};
   }
 
   std::optional<FoundGang> Find(const JobEntry& entry) {
@@ -305,11 +334,12 @@ class QueueWalk {
   }
 
   std::optional<FoundGang> FindOn(const JobEntry& entry, const GangRequest& request) {
+    if (request.elastic) return FindElastic(entry, request, ElasticNodes::kKeptAndFree);
     const v1::GrantedLayout* choice =
         request.auto_layout ? ChoiceFor(entry, request.Full()) : nullptr;
     if (request.auto_layout && (choice == nullptr || choice->nodes() == 0)) return std::nullopt;
     if (auto gang = pass_.Place(entry, request.Full())) {
-      return FoundGang{*std::move(gang), choice};
+      return FoundGang{*std::move(gang), CopyOf(choice)};
     }
     const bool recovers = state_.reservations.contains(entry.job.id());
     if (!recovers && !LacksNodesSincePause(entry, request)) return std::nullopt;
@@ -321,7 +351,7 @@ class QueueWalk {
     if (!recovers) return std::nullopt;
     auto gang = pass_.PlaceOverReservations(entry, request.WithoutSpares());
     if (!gang.has_value()) return std::nullopt;
-    return FoundGang{*std::move(gang), choice};
+    return FoundGang{*std::move(gang), CopyOf(choice)};
   }
 
   // Returns true if the job has run before, and since then the cluster has become too small for it.
@@ -337,7 +367,7 @@ class QueueWalk {
     GangShape shape = request.Full();
     while (--shape.nodes >= request.nodes) {
       auto gang = with_free ? pass_.Place(entry, shape) : pass_.PlaceAgain(entry, shape);
-      if (gang.has_value()) return FoundGang{*std::move(gang), nullptr};
+      if (gang.has_value()) return FoundGang{*std::move(gang), std::nullopt};
     }
     return std::nullopt;
   }
@@ -353,7 +383,7 @@ class QueueWalk {
     shape.nodes = choice->nodes();
     auto gang = with_free ? pass_.Place(entry, shape) : pass_.PlaceAgain(entry, shape);
     if (!gang.has_value()) return std::nullopt;
-    return FoundGang{*std::move(gang), choice};
+    return FoundGang{*std::move(gang), CopyOf(choice)};
   }
 
   int64_t NextAttempt(const JobEntry& entry) const {
@@ -376,7 +406,7 @@ class QueueWalk {
                     before == nullptr ? 0 : before->master_port(), placement.master_address);
     if (!port.has_value()) return false;
     placement.master_port = *port;
-    if (found.layout != nullptr) placement.layout = *found.layout;
+    placement.layout = found.layout;
     CountPlaced(entry, found.gang);
     schedule_.placements.push_back(std::move(placement));
     return true;
@@ -402,7 +432,7 @@ class QueueWalk {
   // Jobs that this pass has already handled.
   std::set<int64_t> settled_;
   // Slots that this pass has given to each queue and user.
-  std::map<UsageKey, int64_t> placed_slots_;
+  PlacedSlots placed_slots_;
   // The promise to the head, while later jobs are placed.
   std::optional<HeadPromise> promise_;
   // By kind of slot, nodes, slots per node, and placement of a job (PlacementKey).

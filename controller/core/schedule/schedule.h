@@ -27,7 +27,7 @@ struct Placement {
   int64_t job_id = 0;
   int64_t attempt = 0;
   Gang gang;
-  // The layout that the controller chose for a job with auto_layout.
+  // The layout that the controller chose for a job with auto_layout, and that of an elastic job.
   std::optional<v1::GrantedLayout> layout;
   // The address and port of the gang's rendezvous.
   std::string master_address;
@@ -88,6 +88,8 @@ struct Schedule {
 
 // Makes one pass over all waiting jobs, for each kind of slot:
 // - Recovering jobs that need only their own slots are placed first.
+// - An elastic job gets the largest usable number of nodes. It is the head only if its minimum does
+//   not fit.
 // - Jobs are placed in their order (queue_order.h) up to the first one that does not fit, the head.
 //   A job without a fitting layout waits for other nodes and is not the head.
 // - The head is promised a time (head_promise.h). Later jobs are placed if they do not delay it,

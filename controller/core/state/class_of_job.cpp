@@ -31,12 +31,13 @@ std::string QueueOf(const v1::Job& job) {
 
 JobClass ClassOf(const v1::Job& job) {
   const GangRequest request = GangRequestOf(job.spec());
-  const bool is_alone = job.attempts_size() > 0 || request.auto_layout || job.preempts();
+  const bool is_alone =
+      job.attempts_size() > 0 || request.auto_layout || request.elastic || job.preempts();
   return {.kind = request.kind,
           .queue = QueueOf(job),
           .user = job.user(),
           .priority = job.priority(),
-          .nodes = request.max_nodes,
+          .nodes = request.Least().nodes,
           .slots_per_node = request.slots_per_node,
           .longest_hold_ms = LongestHoldMs(job),
           .checkpoint_parent = ParentOf(job.spec().checkpoint().dir()),

@@ -23,9 +23,9 @@ struct GangShape {
 // ranks and layout.
 struct GangRequest {
   // The minimum number of nodes on which the job may continue after it has run once. Lower than
-  // `nodes` only with auto_layout.
+  // `nodes` only with auto_layout and for an elastic job.
   int min_nodes = 0;
-  // Nodes that train.
+  // Nodes that train. For an elastic job, the maximum.
   int nodes = 0;
   // The sum of `nodes` and the number of spare nodes.
   int max_nodes = 0;
@@ -33,6 +33,9 @@ struct GangRequest {
   v1::DeviceKind kind = v1::DEVICE_KIND_UNSPECIFIED;
   // True if the controller chooses the layout.
   bool auto_layout = false;
+  // True if the job may start on any usable number of nodes from min_nodes to `nodes`
+  // (proto/jobspec/elastic_size.h). Such a job has no spares.
+  bool elastic = false;
   // As in GangShape. Set only for the search of a gang for one layout.
   std::string device = {};
 
@@ -41,6 +44,10 @@ struct GangRequest {
   // Returns the shape of a first attempt.
   GangShape Full() const { return ShapeOn(max_nodes); }
   GangShape WithoutSpares() const { return ShapeOn(nodes); }
+  // Returns the smallest shape of a first attempt.
+  GangShape Least() const { return elastic ? ShapeOn(min_nodes) : Full(); }
+  // Returns the smallest shape of an attempt after a failure that excludes nodes.
+  GangShape ToContinue() const { return elastic ? Least() : WithoutSpares(); }
 };
 
 // Returns the request of a job. No other code derives the request from the spec.

@@ -19,7 +19,7 @@ struct JobClass {
   std::string queue;
   std::string user;
   int priority = 0;
-  int nodes = 0;  // Including spare nodes.
+  int nodes = 0;  // Including spare nodes. For an elastic job, the minimum.
   int slots_per_node = 0;
   // The longest time for which the job holds its slots. 0: unknown.
   int64_t longest_hold_ms = 0;
@@ -27,9 +27,9 @@ struct JobClass {
   std::string checkpoint_parent;
   // The nodes on which the job may run (PlacementKey). Empty: all nodes.
   std::string placement;
-  // The number of a job that has run before, whose layout the controller chooses, or for which
-  // other jobs were preempted. The placement of such a job depends on the job itself, so it is
-  // alone in its class. 0 for all other jobs.
+  // The number of a job that has run before, whose layout the controller chooses, that is elastic,
+  // or for which other jobs were preempted. The placement of such a job depends on the job itself,
+  // so it is alone in its class. 0 for all other jobs.
   int64_t only_job = 0;
   friend auto operator<=>(const JobClass&, const JobClass&) = default;
 };

@@ -63,7 +63,7 @@ std::string WhyNoOtherNode(const ClusterState& state, const v1::Job& job,
   if (!others.empty()) {
     return absl::StrCat("; ", absl::StrJoin(others, ", "), " could not start the rank either");
   }
-  if (FitsElsewhere(state, job.spec(), GangRequestOf(job.spec()).WithoutSpares(), nodes)) return "";
+  if (FitsElsewhere(state, job.spec(), GangRequestOf(job.spec()).ToContinue(), nodes)) return "";
   return "; no other node can run the job";
 }
 
@@ -160,7 +160,7 @@ void ApplyRules(const ClusterState& state, const v1::Job& job, v1::Verdict& verd
     nodes.insert(verdict.node_id());
     const bool stays =
         rule->action == v1::FAILURE_ACTION_OTHER_NODE &&
-        !FitsElsewhere(state, job.spec(), GangRequestOf(job.spec()).WithoutSpares(), nodes);
+        !FitsElsewhere(state, job.spec(), GangRequestOf(job.spec()).ToContinue(), nodes);
     verdict.set_action(stays ? v1::FAILURE_ACTION_RETRY : rule->action);
     verdict.set_restartable(rule->action != v1::FAILURE_ACTION_FAIL);
     absl::StrAppend(verdict.mutable_summary(), "; restart.rules chose ", EnumText(rule->action),
@@ -177,7 +177,7 @@ void AvoidBrokenDevice(const ClusterState& state, const v1::Job& job, v1::Verdic
   if (!IsDeviceFault(verdict)) return;
   std::set<std::string> nodes = NodesToAvoid(job);
   nodes.insert(verdict.node_id());
-  if (!FitsElsewhere(state, job.spec(), GangRequestOf(job.spec()).WithoutSpares(), nodes)) return;
+  if (!FitsElsewhere(state, job.spec(), GangRequestOf(job.spec()).ToContinue(), nodes)) return;
   verdict.set_action(v1::FAILURE_ACTION_OTHER_NODE);
 }
 

@@ -264,8 +264,17 @@ TEST(ConvertTest, LaunchersThatCannotBeAreSaid) {
               AllOf(HasSubstr("  nodes: 2\n"), HasSubstr("  slots_per_node: 8\n"),
                     HasSubstr("command: [python3, train.py]")));
   EXPECT_THAT(
-      Converted("torchrun --nnodes 1:4 --nproc_per_node=8 train.py\n"),
-      HasSubstr("torchrun --nnodes 1:4: the value is not in the script; set resources.nodes"));
+      Converted("torchrun --nnodes 1:N --nproc_per_node=8 train.py\n"),
+      HasSubstr("torchrun --nnodes 1:N: the value is not in the script; set resources.nodes"));
+}
+
+TEST(ConvertTest, RangesOfNodesAreRead) {
+  for (const char* script : {"torchrun --nnodes 2:8 --nproc_per_node=8 train.py\n",
+                             "torchrun --nnodes=2:8 --nproc_per_node=8 train.py\n",
+                             "#SBATCH --nodes=2-8 --gpus-per-node=8\n"
+                             "srun torchrun --nproc_per_node=8 train.py\n"}) {
+    EXPECT_THAT(Converted(script), HasSubstr("  nodes: 2..8\n")) << script;
+  }
 }
 
 TEST(ConvertTest, ScriptsOfOtherLanguagesAreNotReadAsShell) {

@@ -90,6 +90,17 @@ TEST(DescribeViewTest, AJobThatItsTimeLimitEndedNeedsNoRetry) {
   EXPECT_THAT(VerdictText(verdict, {}), Not(HasSubstr("Retry")));
 }
 
+TEST(DescribeViewTest, AnElasticJobShowsItsSizeAndItsRange) {
+  v1::Job job;
+  job.mutable_spec()->set_min_nodes(2);
+  job.mutable_spec()->mutable_resources()->set_nodes(8);
+  job.mutable_spec()->mutable_resources()->set_slots_per_node(4);
+  job.mutable_spec()->mutable_resources()->set_device(v1::DEVICE_KIND_GPU);
+  EXPECT_THAT(Described(job), HasSubstr("2..8 nodes x 4 gpu"));
+  job.add_attempts()->mutable_layout()->set_nodes(6);
+  EXPECT_THAT(Described(job), HasSubstr("6 of 2..8 nodes x 4 gpu"));
+}
+
 TEST(DescribeViewTest, ADataJobHasDocumentsInsteadOfSteps) {
   v1::Job job;
   job.set_state(v1::JOB_STATE_RUNNING);

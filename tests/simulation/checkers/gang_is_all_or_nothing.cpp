@@ -4,6 +4,8 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "proto/jobspec/node_range.h"
+#include "proto/jobspec/run_config_of.h"
 #include "tests/simulation/checkers/checker.h"
 
 namespace trainyard::simulation {
@@ -35,8 +37,9 @@ class GangIsAllOrNothingChecker : public Checker {
   // Checks that a granted layout has the gang's number of ranks and the job's batch.
   static std::string CheckLayout(const Step& step, const v1::JobPlaced& placed) {
     const v1::JobSpec& spec = step.state.jobs.at(placed.job_id()).job.spec();
-    if (spec.auto_layout() != placed.has_layout()) return "a layout too many, or none";
-    if (!placed.has_layout()) return "";
+    const bool has_sizes = spec.auto_layout() || IsElastic(spec);
+    if (has_sizes != placed.has_layout()) return "a layout too many, or none";
+    if (!placed.has_layout() || !RunsOurTrainer(spec)) return "";
     const v1::LayoutSpec& layout = placed.layout().layout();
     if (layout.tp() * layout.cp() * layout.pp() * layout.dp() != placed.ranks_size()) {
       return "the layout has another number of ranks";
