@@ -4,10 +4,14 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <initializer_list>
+#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "controller/core/schedule/placement.h"
 #include "controller/core/state/cluster_state.h"
 #include "controller/core/state/gang_request.h"
@@ -32,14 +36,39 @@ Timestamp LatestEnd(const JobClass& job_class, Timestamp now);
 // Returns the time at which the slots of a job with a live attempt are free, as far as known.
 using ExpectedEnds = std::function<Timestamp(int64_t job_id)>;
 
-// The time at which each slot of a node is free.
-using ReleaseTimes = std::vector<Timestamp>;
+// The time at which each slot of a node is free. The times of 8 slots need no memory of their own.
+using ReleaseTimes = absl::InlinedVector<Timestamp, 8>;
+
+// The release times of nodes, sorted by node id. A sorted list instead of a map, because each pass
+// computes the times of all nodes anew. The ids are those of ClusterState::nodes, which must not
+// change while the list is used.
+class Releases {
+ public:
+  using Item = std::pair<std::string_view, ReleaseTimes>;
+
+  Releases() = default;
+  // The items must be sorted by id.
+  Releases(std::initializer_list<Item> items) : items_(items) {}
+
+  // Adds a node. Its id must be greater than all ids in the list.
+  void Add(std::string_view id, ReleaseTimes times) { items_.emplace_back(id, std::move(times)); }
+  void Reserve(std::size_t nodes) { items_.reserve(nodes); }
+  // Returns the times of the node, or nullptr.
+  ReleaseTimes* Find(std::string_view id);
+  const ReleaseTimes* Find(std::string_view id) const;
+
+  std::size_t size() const { return items_.size(); }
+  std::vector<Item>::const_iterator begin() const { return items_.begin(); }
+  std::vector<Item>::const_iterator end() const { return items_.end(); }
+
+ private:
+  std::vector<Item> items_;
+};
 
 // Returns the times of the slots of this kind on each node that is not lost. Slots that `pass` has
 // assigned are not considered.
-std::map<std::string, ReleaseTimes> ReleasesOf(const ClusterState& state, const PlacementPass& pass,
-                                               v1::DeviceKind kind,
-                                               const ExpectedEnds& expected_ends, Timestamp now);
+Releases ReleasesOf(const ClusterState& state, const PlacementPass& pass, v1::DeviceKind kind,
+                    const ExpectedEnds& expected_ends, Timestamp now);
 
 // Computes the earliest time at which the head's gang fits, node by node, if all running jobs end
 // when they are expected to and no other job starts. EASY backfill (Lifka 1995, doi
@@ -48,14 +77,19 @@ class HeadPromise {
  public:
   // `keeps_nodes`: if the promise cannot be kept, no other job may take a node that the head can
   // use. Without it, such a head delays no job.
-  HeadPromise(const GangShape& shape, bool keeps_nodes,
-              std::map<std::string, ReleaseTimes> releases);
+  HeadPromise(const GangShape& shape, bool keeps_nodes, Releases releases);
 
   Timestamp promised() const { return promised_; }
+  // The release times, with the slots of the gangs that were taken.
+  const Releases& releases() const { return releases_; }
 
   // Returns true if the gang, which then holds its slots until `end`, does not delay the head: it
   // ends in time, or the head still fits beside it at the promised time.
   bool Allows(const Gang& gang, Timestamp end) const;
+  // Returns nodes that a gang with this many slots on each node must not take if it holds them
+  // beyond the promised time: those that the head then needs, except as many as it can spare. A
+  // gang on other nodes is allowed. If any gang is allowed, one on other nodes is.
+  std::set<std::string> NodesNotToTake(int slots, Timestamp now) const;
   // Takes the gang's slots until `end`.
   void Take(const Gang& gang, Timestamp end);
 
@@ -67,7 +101,7 @@ class HeadPromise {
 
   const GangShape shape_;
   const bool keeps_nodes_;
-  std::map<std::string, ReleaseTimes> releases_;
+  Releases releases_;
   Timestamp promised_ = kNever;
   // Nodes that have enough free slots at `promised_`.
   int fitting_ = 0;

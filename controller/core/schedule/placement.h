@@ -98,6 +98,9 @@ class PlacementPass {
   // From now on, a gang is placed only if `accept` returns true. nullptr: every gang is accepted.
   void AcceptOnly(std::function<bool(const Gang&)> accept) { accept_ = std::move(accept); }
 
+  // From now on, no job is placed on these nodes.
+  void Avoid(std::set<std::string> nodes) { avoided_ = std::move(nodes); }
+
  private:
   // Returns true if the pass may assign the slot at `position` to the job.
   bool IsUsable(const NodeEntry& node, int position, const JobEntry& job, bool over_reservations);
@@ -141,6 +144,7 @@ class PlacementPass {
   std::function<bool(const Gang&)> accept_;
   // Nodes that do not share the checkpoint root of the gang being placed.
   std::set<std::string> barred_;
+  std::set<std::string> avoided_;
   // The positions of the slots assigned in this pass, by node.
   std::map<std::string, std::set<int>> taken_;
   // The free slots of the nodes in taken_. For these nodes state_.free_nodes is out of date.
