@@ -115,10 +115,11 @@ void AddJobCounts(const ClusterSources& sources, Timestamp now, MetricSet& metri
              v1::PENDING_CODE_STOPPING, v1::PENDING_CODE_LAYOUT, v1::PENDING_CODE_PAUSED,
              v1::PENDING_CODE_DEPENDENCY});
   Timestamp oldest = now;
+  PendingExplainer explainer(sources.view);
   const auto count_job = [&](int64_t id) {
     const JobEntry& entry = state.jobs.at(id);
     ++states[entry.job.state()];
-    const v1::PendingCode code = PendingCodeOf(sources.view, entry);
+    const v1::PendingCode code = explainer.CodeOf(entry);
     if (code != v1::PENDING_CODE_NOT_PENDING) ++reasons[code];
     const bool is_new = entry.job.state() == v1::JOB_STATE_QUEUED && entry.job.attempts().empty();
     if (is_new && !IsDependent(entry.job)) oldest = std::min(oldest, QueuedSince(entry.job));

@@ -13,8 +13,13 @@
 #include "controller/core/commands.h"
 #include "controller/core/decide/decide.h"
 #include "controller/core/event_log/snapshot.h"
+#include "controller/core/explain/explain.h"
 #include "controller/core/explain/pending_reason.h"
 #include "controller/core/reconcile.h"
+#include "controller/core/schedule/expected_ends.h"
+#include "controller/core/schedule/preemption.h"
+#include "controller/core/schedule/rendezvous_ports.h"
+#include "controller/core/schedule/schedule.h"
 #include "controller/core/state/cluster_state.h"
 #include "controller/core/support/core_options.h"
 #include "controller/planner/layout_search.h"
@@ -73,6 +78,30 @@ struct Cluster {
     if (!events.ok()) return false;
     for (const v1::Event& event : *events) Apply(event, state);
     return true;
+  }
+
+  // Ends a job with a live attempt.
+  void End(int64_t job_id) {
+    const v1::Attempt attempt = *LiveAttempt(state.jobs.at(job_id));
+    v1::Event event;
+    event.set_time_ms(kNow);
+    if (attempt.state() == v1::ATTEMPT_STATE_STARTING) {
+      event.mutable_attempt_running()->set_job_id(job_id);
+      event.mutable_attempt_running()->set_attempt(attempt.number());
+      Apply(event, state);
+    }
+    for (const std::string& node : GangNodes(attempt)) {
+      event.mutable_attempt_cleared()->set_job_id(job_id);
+      event.mutable_attempt_cleared()->set_attempt(attempt.number());
+      event.mutable_attempt_cleared()->set_node_id(node);
+      Apply(event, state);
+    }
+    event.mutable_attempt_ended()->set_job_id(job_id);
+    event.mutable_attempt_ended()->set_attempt(attempt.number());
+    Apply(event, state);
+    event.mutable_job_ended()->set_job_id(job_id);
+    event.mutable_job_ended()->set_state(v1::JOB_STATE_SUCCEEDED);
+    Apply(event, state);
   }
 
   // Reconciles until nothing is due, as the loop does. Returns the number of placements.
@@ -177,10 +206,9 @@ void SchedulePass(benchmark::State& state) {
 BENCHMARK(SchedulePass)->Args({5'000, 10'000})->Unit(benchmark::kMillisecond);
 BENCHMARK(SchedulePass)->Args({100, 50})->Unit(benchmark::kMillisecond);
 
-// Arguments: nodes, running jobs, waiting jobs. Measures a pass over waiting jobs of 100 users, 5
-// shapes and 4 time limits, that is, 2,000 classes. No job can start, because each node has one
-// free slot.
-void FullPass(benchmark::State& state) {
+// Returns a cluster with waiting jobs of 100 users, 5 shapes and 4 time limits, that is, 2,000
+// classes. No job can start, because each node has one free slot.
+Cluster FullCluster(benchmark::State& state) {
   const auto nodes = static_cast<int>(state.range(0)), running = static_cast<int>(state.range(1)),
              waiting = static_cast<int>(state.range(2));
   Cluster cluster(nodes);
@@ -202,6 +230,12 @@ void FullPass(benchmark::State& state) {
       state.SkipWithError("a job was refused");
     }
   }
+  return cluster;
+}
+
+// Arguments: nodes, running jobs, waiting jobs. Measures a call of Reconcile.
+void FullPass(benchmark::State& state) {
+  Cluster cluster = FullCluster(state);
   for (auto _ : state) {
     const Plan plan = Reconcile(cluster.state, cluster.observations, cluster.options, kNow);
     if (!plan.events.empty()) state.SkipWithError("a job was placed");
@@ -209,6 +243,71 @@ void FullPass(benchmark::State& state) {
   state.counters["classes"] = static_cast<double>(cluster.state.pending_classes.size());
 }
 BENCHMARK(FullPass)->Args({10'000, 5'000, 10'000})->Unit(benchmark::kMillisecond);
+
+Schedule MakeScheduleOf(const Cluster& cluster, Timestamp now) {
+  RendezvousPorts ports(cluster.state, cluster.options);
+  return MakeSchedule(cluster.state, ports, {},
+                      ExpectedEndsOf(cluster.state, cluster.observations, now), now);
+}
+
+// Arguments: nodes, running jobs, waiting jobs. Measures the pass after the arrival of one job.
+void PassAfterArrival(benchmark::State& state) {
+  Cluster cluster = FullCluster(state);
+  for (auto _ : state) {
+    if (!cluster.Submit(1, kSlotsPerNode, "user-1", 3600)) state.SkipWithError("a job was refused");
+    const double begin = CpuSeconds();
+    const Schedule schedule = MakeScheduleOf(cluster, kNow);
+    state.SetIterationTime(CpuSeconds() - begin);
+    if (!schedule.placements.empty()) state.SkipWithError("a job was placed");
+  }
+}
+BENCHMARK(PassAfterArrival)
+    ->Args({10'000, 5'000, 10'000})
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+
+// Arguments: nodes, running jobs, waiting jobs. Measures the pass after the end of one job, whose
+// two nodes other jobs get.
+void PassAfterEnd(benchmark::State& state) {
+  Cluster cluster = FullCluster(state);
+  for (auto _ : state) {
+    cluster.End(*cluster.state.live_jobs.begin());
+    const double begin = CpuSeconds();
+    const Schedule schedule = MakeScheduleOf(cluster, kNow);
+    state.SetIterationTime(CpuSeconds() - begin);
+    if (schedule.placements.empty()) state.SkipWithError("no job was placed");
+    cluster.Settle();
+  }
+}
+BENCHMARK(PassAfterEnd)
+    ->Args({10'000, 5'000, 10'000})
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+
+// Arguments: nodes, running jobs, waiting jobs. Measures a pass in which the head has waited long
+// enough to preempt jobs, but no job may be preempted.
+void PassWithLongWait(benchmark::State& state) {
+  const Cluster cluster = FullCluster(state);
+  for (auto _ : state) {
+    const Schedule schedule = MakeScheduleOf(cluster, kNow + 2 * kWaitBeforePreemptionMs);
+    if (!schedule.preemptions.empty()) state.SkipWithError("a job was preempted");
+  }
+}
+BENCHMARK(PassWithLongWait)->Args({10'000, 5'000, 10'000})->Unit(benchmark::kMillisecond);
+
+// Arguments: nodes, running jobs, waiting jobs. Measures the answer to `trainyard why` for the
+// newest waiting job.
+void WhyJob(benchmark::State& state) {
+  const Cluster cluster = FullCluster(state);
+  const Schedule schedule = MakeScheduleOf(cluster, kNow);
+  const ClusterView view{cluster.state, cluster.observations, cluster.options, schedule, kNow};
+  const JobEntry& entry = cluster.state.jobs.at(cluster.state.newest_job_id);
+  for (auto _ : state) {
+    const v1::WhyJobResponse response = ExplainJob(view, entry);
+    if (response.pending().queue_position() == 0) state.SkipWithError("the job has no position");
+  }
+}
+BENCHMARK(WhyJob)->Args({10'000, 5'000, 10'000})->Unit(benchmark::kMillisecond);
 
 // Arguments: nodes, jobs. Measures serialising the state, which the loop does for each snapshot.
 void Snapshot(benchmark::State& state) {

@@ -18,6 +18,7 @@
 #include "controller/core/state/history_losses.h"
 #include "controller/core/state/job_state_machine.h"
 #include "controller/core/state/origin_list.h"
+#include "controller/core/state/queues.h"
 #include "controller/core/state/slot_ledger.h"
 #include "controller/core/state/waiting_jobs.h"
 #include "controller/core/support/invariant.h"
@@ -151,8 +152,12 @@ void ApplyKind(const v1::JobMoved& moved, const v1::Event&, ClusterState& state)
   v1::Job& job = EntryOf(moved.job_id(), state).job;
   const bool waits = state.pending_jobs.Contains(QueueKeyOf(job));
   if (waits) RemoveWaiting(job, state);
+  const std::pair<int, int> level = LevelOf(state, job);
   job.set_queue(moved.queue());
   job.set_priority(moved.priority());
+  // A job that a user moved to a lower level goes before no other job. Slots that jobs have
+  // yielded for it go to the first job in order.
+  if (LevelOf(state, job) < level) job.clear_preempts();
   if (waits) AddWaiting(job, state);
 }
 

@@ -189,9 +189,7 @@ bool IsAtLimit(const ClusterView& view, const v1::Job& job) {
   return !QueueMayTake(view.state, job_class) || !UserMayTake(view.state, job_class);
 }
 
-// Returns the job that the newest schedule names as the head of this kind, if the job still waits.
-// Otherwise returns the first waiting job of this kind that requests slots and is not at a limit,
-// or nullptr if there is none.
+// See PendingExplainer::HeadOf.
 const JobEntry* HeadOfQueue(const ClusterView& view, v1::DeviceKind kind) {
   if (const QueueHead* known = view.schedule.HeadOf(kind)) {
     const JobEntry* head = FindEntry(view.state, known->job_id);
@@ -300,30 +298,39 @@ std::string UnclearedNodes(const ClusterState& state, const JobEntry& entry) {
 }
 
 v1::PendingCode PendingCodeOf(const ClusterView& view, const JobEntry& entry) {
+  return PendingExplainer(view).CodeOf(entry);
+}
+
+v1::PendingCode PendingExplainer::CodeOf(const JobEntry& entry) {
   const v1::Job& job = entry.job;
   if (job.state() == v1::JOB_STATE_RECOVERING && LiveAttempt(entry) != nullptr) {
     return v1::PENDING_CODE_STOPPING;
   }
   if (IsPausedOrHeld(job.state())) return v1::PENDING_CODE_PAUSED;
   if (job.state() == v1::JOB_STATE_QUEUED && IsDependent(job)) return v1::PENDING_CODE_DEPENDENCY;
-  if (!view.state.pending_jobs.Contains(QueueKeyOf(job))) return v1::PENDING_CODE_NOT_PENDING;
-  if (!IsDue(entry, view.now)) return v1::PENDING_CODE_BACKOFF;
-  if (HasNoLayout(view.state, entry)) return v1::PENDING_CODE_LAYOUT;
-  if (IsAtLimit(view, job)) return v1::PENDING_CODE_QUOTA;
-  const JobEntry* head = HeadOfQueue(view, KindOf(job));
-  if (head != &entry) return v1::PENDING_CODE_PRIORITY;
-  return AwaitsChoice(view, entry) ? v1::PENDING_CODE_LAYOUT : v1::PENDING_CODE_RESOURCES;
+  if (!view_.state.pending_jobs.Contains(QueueKeyOf(job))) return v1::PENDING_CODE_NOT_PENDING;
+  if (!IsDue(entry, view_.now)) return v1::PENDING_CODE_BACKOFF;
+  if (HasNoLayout(view_.state, entry)) return v1::PENDING_CODE_LAYOUT;
+  if (IsAtLimit(view_, job)) return v1::PENDING_CODE_QUOTA;
+  if (HeadOf(KindOf(job)) != &entry) return v1::PENDING_CODE_PRIORITY;
+  return AwaitsChoice(view_, entry) ? v1::PENDING_CODE_LAYOUT : v1::PENDING_CODE_RESOURCES;
 }
 
-bool PendingExplainer::IsBehindHead(const v1::Job& job) const {
-  const JobEntry* head = HeadOfQueue(view_, KindOf(job));
+const JobEntry* PendingExplainer::HeadOf(v1::DeviceKind kind) {
+  const auto [found, is_new] = heads_.try_emplace(kind, nullptr);
+  if (is_new) found->second = HeadOfQueue(view_, kind);
+  return found->second;
+}
+
+bool PendingExplainer::IsBehindHead(const v1::Job& job) {
+  const JobEntry* head = HeadOf(KindOf(job));
   return head != nullptr &&
          CountBefore(view_.state, head->job, view_.now) < CountBefore(view_.state, job, view_.now);
 }
 
-int PendingExplainer::CountAhead(const v1::Job& job) const {
+int PendingExplainer::CountAhead(const v1::Job& job) {
   // The head keeps its position even during its backoff, because other jobs wait for it.
-  const JobEntry* head = HeadOfQueue(view_, KindOf(job));
+  const JobEntry* head = HeadOf(KindOf(job));
   int64_t ahead = CountBefore(view_.state, job, view_.now);
   // Only recovering jobs and jobs with auto_layout can be in a backoff or lack a layout.
   const auto skip = [&](int64_t id) {
@@ -344,7 +351,7 @@ const std::map<int64_t, int>& PendingExplainer::Positions(v1::DeviceKind kind) {
   const auto [found, is_new] = positions_.try_emplace(kind);
   if (!is_new) return found->second;
   // The head keeps its position even during its backoff, because other jobs wait for it.
-  const JobEntry* head = HeadOfQueue(view_, kind);
+  const JobEntry* head = HeadOf(kind);
   int position = 0;
   for (const int64_t id : JobsInOrder(view_.state, kind, view_.now)) {
     const JobEntry& entry = view_.state.jobs.at(id);
@@ -367,7 +374,7 @@ const std::string& PendingExplainer::WhatHeadWaitsFor(const JobEntry& head) {
 }
 
 v1::PendingReason PendingExplainer::WhyBehind(const v1::Job& job, int ahead) {
-  const JobEntry& head = *HeadOfQueue(view_, KindOf(job));
+  const JobEntry& head = *HeadOf(KindOf(job));
   const std::string& waits = WhatHeadWaitsFor(head);
   const bool delays = RefusalOf(view_, job) == Refusal::kDelaysHead;
   v1::PendingReason reason =
@@ -405,7 +412,7 @@ v1::PendingReason PendingExplainer::WhyQuota(const JobEntry& entry) const {
 }
 
 v1::PendingReason PendingExplainer::ReasonOf(const JobEntry& entry) {
-  const v1::PendingCode code = PendingCodeOf(view_, entry);
+  const v1::PendingCode code = CodeOf(entry);
   switch (code) {
     case v1::PENDING_CODE_STOPPING:
       return Reason(code, absl::StrCat("waits for attempt ", LiveAttempt(entry)->number(),

@@ -13,7 +13,7 @@
 namespace trainyard::controller {
 
 // Returns the code of the reason why the job waits, without computing a message. Returns
-// NOT_PENDING if the job does not wait. Takes O(log jobs).
+// NOT_PENDING if the job does not wait. For many jobs, use PendingExplainer.
 v1::PendingCode PendingCodeOf(const ClusterView& view, const JobEntry& entry);
 
 // Returns the main reason why the job waits, or a reason with the code NOT_PENDING.
@@ -26,12 +26,14 @@ class PendingExplainer {
   explicit PendingExplainer(const ClusterView& view) : view_(view) {}
 
   v1::PendingReason Why(const JobEntry& entry);
+  // Works like PendingCodeOf.
+  v1::PendingCode CodeOf(const JobEntry& entry);
 
   // Returns true if the head of the job's queue precedes the job, which need not be in the queue.
-  bool IsBehindHead(const v1::Job& job) const;
+  bool IsBehindHead(const v1::Job& job);
   // Returns the number of waiting jobs that request slots and precede the job, which need not be in
   // the queue.
-  int CountAhead(const v1::Job& job) const;
+  int CountAhead(const v1::Job& job);
   // Returns the reason for a job that waits behind `ahead` other jobs. The job's queue must have a
   // head.
   v1::PendingReason WhyBehind(const v1::Job& job, int ahead);
@@ -39,6 +41,10 @@ class PendingExplainer {
   v1::PendingReason WhyQuota(const JobEntry& entry) const;
 
  private:
+  // Returns the job that the newest schedule names as the head of this kind, if the job still
+  // waits. Otherwise returns the first waiting job of this kind that requests slots and is not at a
+  // limit, or nullptr if there is none.
+  const JobEntry* HeadOf(v1::DeviceKind kind);
   // Returns the job's position in the queue, counted from 1. Returns 0 if the job has no position.
   int QueuePosition(const JobEntry& entry);
   // Numbers the waiting jobs of one kind that request slots.
@@ -47,6 +53,7 @@ class PendingExplainer {
   const std::string& WhatHeadWaitsFor(const JobEntry& head);
 
   const ClusterView view_;
+  std::map<v1::DeviceKind, const JobEntry*> heads_;
   std::map<v1::DeviceKind, std::map<int64_t, int>> positions_;
   // By the number of the head.
   std::map<int64_t, std::string> head_waits_;

@@ -13,6 +13,26 @@ Timestamp OpensAt(const v1::Node& node, bool is_open, Timestamp now) {
   return node.cordoned() ? kNever : now + kUnknownRunMs;
 }
 
+// Asks for the expected end of each job once.
+class JobEnds {
+ public:
+  JobEnds(const ExpectedEnds& expected_ends, Timestamp now)
+      : expected_ends_(expected_ends), now_(now) {}
+
+  // Returns now for free slots, which belong to job 0.
+  Timestamp Of(int64_t job_id) {
+    if (job_id == 0) return now_;
+    const auto [end, is_new] = ends_.try_emplace(job_id, now_);
+    if (is_new) end->second = std::max(now_, expected_ends_(job_id));
+    return end->second;
+  }
+
+ private:
+  const ExpectedEnds& expected_ends_;
+  const Timestamp now_;
+  std::unordered_map<int64_t, Timestamp> ends_;
+};
+
 }  // namespace
 
 Timestamp LatestEnd(const JobClass& job_class, Timestamp now) {
@@ -25,30 +45,37 @@ void OccupySlots(int count, Timestamp end, ReleaseTimes& slots) {
   std::fill_n(slots.begin(), taken, end);
 }
 
-std::map<std::string, ReleaseTimes> ReleasesOf(const ClusterState& state, const PlacementPass& pass,
-                                               v1::DeviceKind kind,
-                                               const ExpectedEnds& expected_ends, Timestamp now) {
-  std::map<std::string, ReleaseTimes> releases;
-  std::unordered_map<int64_t, Timestamp> ends = {{0, now}};
+ReleaseTimes* Releases::Find(std::string_view id) {
+  const auto found = std::ranges::lower_bound(items_, id, {}, &Item::first);
+  return found == items_.end() || found->first != id ? nullptr : &found->second;
+}
+
+const ReleaseTimes* Releases::Find(std::string_view id) const {
+  const auto found = std::ranges::lower_bound(items_, id, {}, &Item::first);
+  return found == items_.end() || found->first != id ? nullptr : &found->second;
+}
+
+Releases ReleasesOf(const ClusterState& state, const PlacementPass& pass, v1::DeviceKind kind,
+                    const ExpectedEnds& expected_ends, Timestamp now) {
+  Releases releases;
+  releases.Reserve(state.nodes.size());
+  JobEnds ends(expected_ends, now);
   for (const auto& [id, entry] : state.nodes) {
     if (entry.node.state() == v1::NODE_STATE_LOST) continue;
     const Timestamp opens = OpensAt(entry.node, pass.IsOpen(entry), now);
     ReleaseTimes times;
-    for (int i = 0; i < entry.node.inventory().slots_size(); ++i) {
-      if (entry.node.inventory().slots(i).kind() != kind) continue;
-      const AttemptKey holder = HolderOf(entry.node.slot_uses(i));
-      const auto [end, is_new] = ends.try_emplace(holder.job_id, kNever);
-      if (is_new) end->second = std::max(now, expected_ends(holder.job_id));
-      const bool is_uncleared = entry.uncleared.contains(holder);
-      times.push_back(std::max(opens, is_uncleared ? now + kUnknownRunMs : end->second));
+    for (const SlotHolder& holder : entry.holders) {
+      if (holder.kind != kind) continue;
+      const Timestamp end =
+          holder.is_uncleared ? now + kUnknownRunMs : ends.Of(holder.attempt.job_id);
+      times.insert(times.end(), static_cast<std::size_t>(holder.slots), std::max(opens, end));
     }
-    releases.emplace_hint(releases.end(), id, std::move(times));
+    releases.Add(id, std::move(times));
   }
   return releases;
 }
 
-HeadPromise::HeadPromise(const GangShape& shape, bool keeps_nodes,
-                         std::map<std::string, ReleaseTimes> releases,
+HeadPromise::HeadPromise(const GangShape& shape, bool keeps_nodes, Releases releases,
                          const std::vector<NodeGroup>& groups)
     : shape_(shape),
       keeps_nodes_(keeps_nodes),
@@ -58,7 +85,11 @@ HeadPromise::HeadPromise(const GangShape& shape, bool keeps_nodes,
     for (std::size_t i = 0; i < groups.size(); ++i) {
       for (const std::string& id : groups[i].nodes) group_of_[id] = i;
     }
-    std::erase_if(releases_, [&](const auto& node) { return !group_of_.contains(node.first); });
+    Releases in_groups;
+    for (const auto& [id, slots] : releases_) {
+      if (group_of_.contains(id)) in_groups.Add(id, slots);
+    }
+    releases_ = std::move(in_groups);
   }
   std::vector<std::vector<Timestamp>> times(groups.size());
   for (const auto& [id, slots] : releases_) times[GroupOf(id)].push_back(TimeOf(slots));
@@ -75,8 +106,8 @@ HeadPromise::HeadPromise(const GangShape& shape, bool keeps_nodes,
   }
 }
 
-std::size_t HeadPromise::GroupOf(const std::string& node_id) const {
-  return group_of_.empty() ? 0 : group_of_.at(node_id);
+std::size_t HeadPromise::GroupOf(std::string_view node_id) const {
+  return group_of_.empty() ? 0 : group_of_.find(node_id)->second;
 }
 
 Timestamp HeadPromise::TimeOf(const ReleaseTimes& slots) const {
@@ -92,29 +123,50 @@ bool HeadPromise::Allows(const Gang& gang, Timestamp end) const {
   if (end <= promised_) return true;
   std::vector<int> fitting = fitting_;
   for (const NodeSlots& node : gang) {
-    const auto found = releases_.find(node.node_id);
-    if (found == releases_.end() || TimeOf(found->second) > promised_) continue;
-    ReleaseTimes slots = found->second;
+    const ReleaseTimes* found = releases_.Find(node.node_id);
+    if (found == nullptr || TimeOf(*found) > promised_) continue;
+    ReleaseTimes slots = *found;
     OccupySlots(static_cast<int>(node.slots.size()), end, slots);
     if (TimeOf(slots) > promised_) --fitting[GroupOf(node.node_id)];
   }
   return std::ranges::any_of(fitting, [&](const int count) { return count >= shape_.nodes; });
 }
 
+std::set<std::string> HeadPromise::NodesNotToTake(int slots, Timestamp now) const {
+  std::set<std::string> nodes;
+  const auto holds_head = [&](const int fitting) { return fitting >= shape_.nodes; };
+  // If a gang takes nodes of one such group, another one holds the head.
+  if (promised_ != kNever && std::ranges::count_if(fitting_, holds_head) > 1) return nodes;
+  const auto head = std::ranges::find_if(fitting_, holds_head);
+  const auto head_group = static_cast<std::size_t>(head - fitting_.begin());
+  int spare = head == fitting_.end() ? 0 : *head - shape_.nodes;
+  for (const auto& [id, times] : releases_) {
+    if (promised_ != kNever && GroupOf(id) != head_group) continue;
+    // A gang finds no slots on such a node anyway, so the node is not one to spare.
+    if (std::ranges::count_if(times, [&](Timestamp time) { return time <= now; }) < slots) continue;
+    if (TimeOf(times) > promised_ || (promised_ == kNever && TimeOf(times) == kNever)) continue;
+    ReleaseTimes taken = times;
+    OccupySlots(slots, kNever, taken);
+    const bool is_needed = promised_ == kNever ? keeps_nodes_ : TimeOf(taken) > promised_;
+    if (is_needed && spare-- <= 0) nodes.emplace_hint(nodes.end(), id);
+  }
+  return nodes;
+}
+
 bool HeadPromise::TakesNodeOfHead(const Gang& gang) const {
   return std::ranges::any_of(gang, [&](const NodeSlots& node) {
-    const auto found = releases_.find(node.node_id);
-    return found != releases_.end() && TimeOf(found->second) != kNever;
+    const ReleaseTimes* found = releases_.Find(node.node_id);
+    return found != nullptr && TimeOf(*found) != kNever;
   });
 }
 
 void HeadPromise::Take(const Gang& gang, Timestamp end) {
   for (const NodeSlots& node : gang) {
-    const auto found = releases_.find(node.node_id);
-    if (found == releases_.end()) continue;
-    const bool fitted = TimeOf(found->second) <= promised_;
-    OccupySlots(static_cast<int>(node.slots.size()), end, found->second);
-    if (fitted && TimeOf(found->second) > promised_) --fitting_[GroupOf(node.node_id)];
+    ReleaseTimes* found = releases_.Find(node.node_id);
+    if (found == nullptr) continue;
+    const bool fitted = TimeOf(*found) <= promised_;
+    OccupySlots(static_cast<int>(node.slots.size()), end, *found);
+    if (fitted && TimeOf(*found) > promised_) --fitting_[GroupOf(node.node_id)];
   }
 }
 

@@ -5,10 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "controller/core/schedule/placement.h"
 #include "controller/core/state/cluster_state.h"
 #include "controller/core/state/gang_request.h"
@@ -34,14 +39,39 @@ Timestamp LatestEnd(const JobClass& job_class, Timestamp now);
 // Returns the time at which the slots of a job with a live attempt are free, as far as known.
 using ExpectedEnds = std::function<Timestamp(int64_t job_id)>;
 
-// The time at which each slot of a node is free.
-using ReleaseTimes = std::vector<Timestamp>;
+// The time at which each slot of a node is free. The times of 8 slots need no memory of their own.
+using ReleaseTimes = absl::InlinedVector<Timestamp, 8>;
+
+// The release times of nodes, sorted by node id. A sorted list instead of a map, because each pass
+// computes the times of all nodes anew. The ids are those of ClusterState::nodes, which must not
+// change while the list is used.
+class Releases {
+ public:
+  using Item = std::pair<std::string_view, ReleaseTimes>;
+
+  Releases() = default;
+  // The items must be sorted by id.
+  Releases(std::initializer_list<Item> items) : items_(items) {}
+
+  // Adds a node. Its id must be greater than all ids in the list.
+  void Add(std::string_view id, ReleaseTimes times) { items_.emplace_back(id, std::move(times)); }
+  void Reserve(std::size_t nodes) { items_.reserve(nodes); }
+  // Returns the times of the node, or nullptr.
+  ReleaseTimes* Find(std::string_view id);
+  const ReleaseTimes* Find(std::string_view id) const;
+
+  std::size_t size() const { return items_.size(); }
+  std::vector<Item>::const_iterator begin() const { return items_.begin(); }
+  std::vector<Item>::const_iterator end() const { return items_.end(); }
+
+ private:
+  std::vector<Item> items_;
+};
 
 // Returns the times of the slots of this kind on each node that is not lost. Slots that `pass` has
 // assigned are not considered.
-std::map<std::string, ReleaseTimes> ReleasesOf(const ClusterState& state, const PlacementPass& pass,
-                                               v1::DeviceKind kind,
-                                               const ExpectedEnds& expected_ends, Timestamp now);
+Releases ReleasesOf(const ClusterState& state, const PlacementPass& pass, v1::DeviceKind kind,
+                    const ExpectedEnds& expected_ends, Timestamp now);
 
 // Computes the earliest time at which the head's gang fits, node by node, if all running jobs end
 // when they are expected to and no other job starts. EASY backfill (Lifka 1995, doi
@@ -51,15 +81,20 @@ class HeadPromise {
   // `keeps_nodes`: if the promise cannot be kept, no other job may take a node that the head can
   // use. Without it, such a head delays no job.
   // `groups`: the nodes of the head's gang are in one of these disjoint groups.
-  HeadPromise(const GangShape& shape, bool keeps_nodes,
-              std::map<std::string, ReleaseTimes> releases,
+  HeadPromise(const GangShape& shape, bool keeps_nodes, Releases releases,
               const std::vector<NodeGroup>& groups = {{.has_all = true}});
 
   Timestamp promised() const { return promised_; }
+  // The release times, with the slots of the gangs that were taken.
+  const Releases& releases() const { return releases_; }
 
   // Returns true if the gang, which then holds its slots until `end`, does not delay the head: it
   // ends in time, or the head still fits beside it at the promised time.
   bool Allows(const Gang& gang, Timestamp end) const;
+  // Returns nodes that a gang with this many slots on each node must not take if it holds them
+  // beyond the promised time: those that the head then needs, except as many as it can spare. A
+  // gang on other nodes is allowed. If any gang is allowed, one on other nodes is.
+  std::set<std::string> NodesNotToTake(int slots, Timestamp now) const;
   // Takes the gang's slots until `end`.
   void Take(const Gang& gang, Timestamp end);
 
@@ -69,14 +104,14 @@ class HeadPromise {
 
   bool TakesNodeOfHead(const Gang& gang) const;
   // Returns the position in fitting_ of the node, which must be in releases_.
-  std::size_t GroupOf(const std::string& node_id) const;
+  std::size_t GroupOf(std::string_view node_id) const;
 
   const GangShape shape_;
   const bool keeps_nodes_;
-  std::map<std::string, ReleaseTimes> releases_;
+  Releases releases_;
   Timestamp promised_ = kNever;
   // The position of each node's group. Empty if there is one group.
-  std::map<std::string, std::size_t> group_of_;
+  std::map<std::string, std::size_t, std::less<>> group_of_;
   // For each group: the nodes that have enough free slots at `promised_`.
   std::vector<int> fitting_;
 };

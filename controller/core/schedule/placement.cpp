@@ -106,7 +106,7 @@ PlacementPass::PlacementPass(const ClusterState& state, NodeLimits limits)
 bool PlacementPass::IsOpen(const NodeEntry& node) const {
   const std::string& id = node.node.id();
   return TakesRanks(node.node) && !limits_.changing.contains(id) && !limits_.closed.contains(id) &&
-         (choice_ == nullptr || choice_->Allows(id));
+         (choice_ == nullptr || choice_->Allows(id)) && !avoided_.contains(id);
 }
 
 bool PlacementPass::IsUsable(const NodeEntry& node, int position, const JobEntry& job,
@@ -192,7 +192,8 @@ std::vector<std::string> PlacementPass::PickNodes(const GangShape& shape, int co
   const NodesByFreeSlots& touched = BucketsOf(touched_, shape.kind);
   const auto allowed = [&](const std::string& id) {
     return !limits_.changing.contains(id) && !limits_.closed.contains(id) &&
-           (choice_ == nullptr || choice_->Allows(id)) && !not_these.contains(id);
+           (choice_ == nullptr || choice_->Allows(id)) && !avoided_.contains(id) &&
+           !not_these.contains(id);
   };
   std::set<int> counts;
   for (const auto& [free, ids] : untouched) counts.insert(free);

@@ -106,6 +106,9 @@ class PlacementPass {
   // From now on, a gang is placed only if `accept` returns true. nullptr: every gang is accepted.
   void AcceptOnly(std::function<bool(const Gang&)> accept) { accept_ = std::move(accept); }
 
+  // From now on, no job is placed on these nodes.
+  void Avoid(std::set<std::string> nodes) { avoided_ = std::move(nodes); }
+
  private:
   // Returns true if the pass may assign the slot at `position` to the job.
   bool IsUsable(const NodeEntry& node, int position, const JobEntry& job, bool over_reservations);
@@ -159,6 +162,7 @@ class PlacementPass {
   std::function<bool(const Gang&)> accept_;
   // Restricts the nodes of the gang being placed. nullptr between placements.
   const Choice* choice_ = nullptr;
+  std::set<std::string> avoided_;
   // The groups by device and placement of a job (PlacementKey), and by kind of slot.
   mutable std::map<std::tuple<v1::DeviceKind, std::string, std::string>, std::vector<NodeGroup>>
       groups_;

@@ -41,8 +41,23 @@ int PreemptionsOf(const v1::Job& job, Timestamp now) {
   }));
 }
 
-std::pair<int, int> LevelOf(const ClusterState& state, const v1::Job& job) {
-  return {QueueNamed(state, QueueOf(job)).tier(), job.priority()};
+// Returns true if the job may be preempted at all.
+bool MayYield(const JobEntry& entry, Timestamp now) {
+  const v1::Attempt* live = LiveAttempt(entry);
+  return entry.job.state() == v1::JOB_STATE_RUNNING && live->state() == v1::ATTEMPT_STATE_RUNNING &&
+         now - live->started_time_ms() >= kRunBeforePreemptionMs && CanYield(entry) &&
+         PreemptionsOf(entry.job, now) < kPreemptionsPerWindow;
+}
+
+// Returns true if the job may be preempted for a head of this shape and level. `total`: the slots
+// of the job's node.
+bool IsBelow(const ClusterState& state, const JobEntry& entry, const GangShape& shape,
+             const std::pair<int, int>& level, int total) {
+  const std::pair<int, int> own = LevelOf(state, entry.job);
+  if (own != level) return own < level;
+  const int slots = LiveAttempt(entry)->ranks_size();
+  return shape.slots_per_node == total && 2 * slots <= total &&
+         ProgramRulesOf(entry.job.spec()).stops_without_loss;
 }
 
 class VictimSearch {
@@ -50,8 +65,8 @@ class VictimSearch {
   VictimSearch(const ClusterState& state, const JobEntry& head, Timestamp now)
       : state_(state), shape_(LeastShape(head)), level_(LevelOf(state, head.job)), now_(now) {}
 
-  std::vector<int64_t> Search(const std::map<std::string, ReleaseTimes>& releases) {
-    for (const auto& [id, slots] : releases) AddNode(id, slots);
+  std::vector<int64_t> Search(const Releases& releases) {
+    for (const auto& [id, slots] : releases) AddNode(std::string(id), slots);
     for (const auto& [id, node] : nodes_) Rank(id);
     while (static_cast<int>(chosen_.size()) < shape_.nodes) {
       if (!ChooseNode()) return {};
@@ -70,17 +85,12 @@ class VictimSearch {
     const auto free = static_cast<int>(
         std::ranges::count_if(slots, [&](const Timestamp time) { return time <= now_; }));
     NodeView view{std::max(0, shape_.slots_per_node - free), {}};
-    const v1::Node& node = state_.nodes.at(id).node;
-    const int total = TotalSlots(node, shape_.kind);
+    const auto total = static_cast<int>(slots.size());
     if (total < shape_.slots_per_node) return;
-    for (int i = 0; i < node.slot_uses_size() && view.missing > 0; ++i) {
-      const AttemptKey holder = HolderOf(node.slot_uses(i));
-      const int64_t job_id = holder.job_id;
-      if (node.inventory().slots(i).kind() != shape_.kind || !IsEligible(holder, total)) continue;
-      if (view.candidates.empty() || view.candidates.back().job_id != job_id) {
-        view.candidates.push_back({job_id, 0});
-      }
-      ++view.candidates.back().slots;
+    for (const SlotHolder& holder : state_.nodes.at(id).holders) {
+      if (view.missing == 0) break;
+      if (holder.kind != shape_.kind || !IsEligible(holder.attempt, total)) continue;
+      view.candidates.push_back({holder.attempt.job_id, holder.slots});
     }
     for (const Candidate& candidate : view.candidates) nodes_of_[candidate.job_id].push_back(id);
     nodes_.emplace(id, std::move(view));
@@ -92,26 +102,10 @@ class VictimSearch {
     const auto [known, is_new] = eligible_.try_emplace({holder, total}, false);
     if (!is_new) return known->second;
     const JobEntry* entry = FindEntry(state_, holder.job_id);
-    if (entry == nullptr || !MayYield(*entry)) return false;
+    if (entry == nullptr || !MayYield(*entry, now_)) return false;
     // The slots of an earlier attempt do not become free when the live attempt ends.
     const bool is_live = LiveAttempt(*entry)->number() == holder.number;
-    return known->second = is_live && IsBelow(*entry, total);
-  }
-
-  bool MayYield(const JobEntry& entry) const {
-    const v1::Attempt* live = LiveAttempt(entry);
-    return CanYield(entry) && entry.job.state() == v1::JOB_STATE_RUNNING &&
-           live->state() == v1::ATTEMPT_STATE_RUNNING &&
-           now_ - live->started_time_ms() >= kRunBeforePreemptionMs &&
-           PreemptionsOf(entry.job, now_) < kPreemptionsPerWindow;
-  }
-
-  bool IsBelow(const JobEntry& entry, int total) const {
-    const std::pair<int, int> level = LevelOf(state_, entry.job);
-    if (level != level_) return level < level_;
-    const int slots = LiveAttempt(entry)->ranks_size();
-    return shape_.slots_per_node == total && 2 * slots <= total &&
-           ProgramRulesOf(entry.job.spec()).stops_without_loss;
+    return known->second = is_live && IsBelow(state_, *entry, shape_, level_, total);
   }
 
   // Returns the cheapest jobs of the node that give the head its missing slots, without those that
@@ -210,9 +204,19 @@ class VictimSearch {
 }  // namespace
 
 std::vector<int64_t> JobsToPreempt(const ClusterState& state, const JobEntry& head,
-                                   const std::map<std::string, ReleaseTimes>& releases,
-                                   Timestamp now) {
+                                   const Releases& releases, Timestamp now) {
   return VictimSearch(state, head, now).Search(releases);
+}
+
+bool AnyMayYieldTo(const ClusterState& state, const JobEntry& head, Timestamp now) {
+  const GangShape shape = GangRequestOf(head.job.spec()).Full();
+  const std::pair<int, int> level = LevelOf(state, head.job);
+  return std::ranges::any_of(state.live_jobs, [&](const int64_t id) {
+    const JobEntry& entry = state.jobs.at(id);
+    // The size of the node is checked by the search, so a node without other slots is assumed.
+    return entry.job.spec().resources().device() == shape.kind && MayYield(entry, now) &&
+           IsBelow(state, entry, shape, level, shape.slots_per_node);
+  });
 }
 
 bool AnyYieldsFor(const ClusterState& state, int64_t job_id) {

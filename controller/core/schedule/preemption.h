@@ -3,7 +3,6 @@
 #define TRAINYARD_CONTROLLER_CORE_SCHEDULE_PREEMPTION_H_
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -35,8 +34,10 @@ inline constexpr int64_t kRestartCostMs = 120'000;
 //   half a node and loses almost no work when it stops. Small jobs find other slots soon, but as
 //   long as they are spread over the nodes, no node becomes free for a large gang.
 std::vector<int64_t> JobsToPreempt(const ClusterState& state, const JobEntry& head,
-                                   const std::map<std::string, ReleaseTimes>& releases,
-                                   Timestamp now);
+                                   const Releases& releases, Timestamp now);
+
+// Returns false if no running job may be preempted for the head. Cheaper than JobsToPreempt.
+bool AnyMayYieldTo(const ClusterState& state, const JobEntry& head, Timestamp now);
 
 // Returns true while a job that was preempted for this job still has its slots, for example because
 // it saves.

@@ -22,6 +22,15 @@
 namespace trainyard::controller {
 namespace {
 
+// Returns the part of a class that decides on which free slots its jobs fit.
+JobClass RequestOf(JobClass job_class) {
+  job_class.queue.clear();
+  job_class.user.clear();
+  job_class.priority = 0;
+  job_class.longest_hold_ms = 0;
+  return job_class;
+}
+
 // Assigns free slots to the jobs of the queue.
 class QueueWalk {
  public:
@@ -106,13 +115,12 @@ class QueueWalk {
   void Backfill(v1::DeviceKind kind, OrderedJobs& jobs) {
     QueueHead& head = schedule_.heads.at(kind);
     const JobEntry& entry = state_.jobs.at(head.job_id);
-    auto releases = ReleasesFor(entry);
     const GangShape shape = LeastShape(entry);
-    promise_.emplace(shape, state_.reservations.contains(head.job_id), releases,
+    promise_.emplace(shape, state_.reservations.contains(head.job_id), ReleasesFor(entry),
                      GroupsWithLayout(entry, shape));
     head.promised = promise_->promised();
     // The head also needs the slots that are free now. In the next pass its promise protects them.
-    if (Preempt(entry, head, releases)) return;
+    if (Preempt(entry, head, promise_->releases())) return;
     std::vector<OrderedJobs::Next> places;
     for (; !jobs.empty(); jobs.CloseClass()) places.push_back(jobs.front());
     std::ranges::stable_sort(places, {}, [](const OrderedJobs::Next& next) {
@@ -139,16 +147,15 @@ class QueueWalk {
     if (!HasQuotaFor(job_class)) return Refusal::kQuota;
     const JobEntry& entry = state_.jobs.at(job_id);
     const Timestamp end = LatestEnd(job_class, now_);
+    if (const auto known = KnownRefusal(job_class)) return known;
     bool delays_head = false;
-    pass_.AcceptOnly([&](const Gang& gang) {
-      if (promise_->Allows(gang, end)) return true;
-      delays_head = true;
-      return false;
-    });
-    const auto found = Find(entry);
-    pass_.AcceptOnly(nullptr);
+    const auto found = FindBehindHead(entry, end, delays_head);
     if (!found.has_value() && HasNoLayout(state_, entry)) return std::nullopt;
-    if (!found.has_value()) return delays_head ? Refusal::kDelaysHead : Refusal::kSlots;
+    if (!found.has_value()) {
+      const Refusal refusal = delays_head ? Refusal::kDelaysHead : Refusal::kSlots;
+      refused_requests_.insert_or_assign(RequestOf(job_class), refusal);
+      return refusal;
+    }
     settled_.insert(job_id);
     promise_->Take(found->gang, end);
     return Place(entry, *found) ? std::nullopt : std::optional(Refusal::kSlots);
@@ -170,16 +177,44 @@ class QueueWalk {
     return with_layout.empty() ? pass_.GroupsFor(entry, shape) : with_layout;
   }
 
+  // Returns why a job with the same request was refused in this pass. The refusal applies to this
+  // job too: free slots only become fewer during a pass, and this job does not end earlier, because
+  // the classes are tried in the order of their latest ends.
+  std::optional<Refusal> KnownRefusal(const JobClass& job_class) const {
+    const auto found = refused_requests_.find(RequestOf(job_class));
+    return found == refused_requests_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  // Finds a gang that does not delay the head. If the best fit delays it, searches again without
+  // the nodes that the head cannot spare.
+  std::optional<FoundGang> FindBehindHead(const JobEntry& entry, Timestamp end, bool& delays_head) {
+    pass_.AcceptOnly([&](const Gang& gang) {
+      if (promise_->Allows(gang, end)) return true;
+      delays_head = true;
+      return false;
+    });
+    auto found = Find(entry);
+    if (!found.has_value() && delays_head) {
+      const int slots = GangRequestOf(entry.job.spec()).slots_per_node;
+      pass_.Avoid(promise_->NodesNotToTake(slots, now_));
+      found = Find(entry);
+      pass_.Avoid({});
+    }
+    pass_.AcceptOnly(nullptr);
+    return found;
+  }
+
   // Returns true if the head preempts running jobs.
-  bool Preempt(const JobEntry& entry, const QueueHead& head,
-               const std::map<std::string, ReleaseTimes>& releases) {
+  bool Preempt(const JobEntry& entry, const QueueHead& head, const Releases& releases) {
     const bool waits_long = now_ - QueuedSince(entry.job) >= kWaitBeforePreemptionMs &&
                             head.promised - now_ >= kWaitBeforePreemptionMs;
     if (!waits_long || head.shortage != Shortage::kSlots || !IsDue(entry, now_)) return false;
-    if (AnyYieldsFor(state_, head.job_id)) return false;
+    if (AnyYieldsFor(state_, head.job_id) || !AnyMayYieldTo(state_, entry, now_)) return false;
     for (const auto& nodes : pass_.UsableNodes(entry, LeastShape(entry))) {
-      auto usable = releases;
-      std::erase_if(usable, [&](const auto& node) { return !nodes.contains(node.first); });
+      Releases usable;
+      for (const auto& [id, times] : releases) {
+        if (nodes.contains(std::string(id))) usable.Add(id, times);
+      }
       std::vector<int64_t> jobs = JobsToPreempt(state_, entry, usable, now_);
       if (jobs.empty()) continue;
       schedule_.preemptions.push_back({head.job_id, std::move(jobs)});
@@ -189,21 +224,21 @@ class QueueWalk {
   }
 
   // Returns the times at which slots are free for the head, after the placements of this pass.
-  std::map<std::string, ReleaseTimes> ReleasesFor(const JobEntry& head) const {
+  Releases ReleasesFor(const JobEntry& head) const {
     const v1::DeviceKind kind = GangRequestOf(head.job.spec()).kind;
     // The head's own reserved slots are free for it.
     const auto expected_ends = [&](int64_t job_id) {
       return job_id == head.job.id() ? now_ : expected_ends_(job_id);
     };
-    auto releases = ReleasesOf(state_, pass_, kind, expected_ends, now_);
+    Releases releases = ReleasesOf(state_, pass_, kind, expected_ends, now_);
     for (const Placement& placement : schedule_.placements) {
       const JobClass job_class = ClassOf(state_.jobs.at(placement.job_id).job);
       if (job_class.kind != kind) continue;
       for (const NodeSlots& node : placement.gang) {
-        const auto found = releases.find(node.node_id);
-        if (found == releases.end()) continue;
+        ReleaseTimes* found = releases.Find(node.node_id);
+        if (found == nullptr) continue;
         const Timestamp end = std::min(LatestEnd(job_class, now_), now_ + kUnknownRunMs);
-        OccupySlots(static_cast<int>(node.slots.size()), end, found->second);
+        OccupySlots(static_cast<int>(node.slots.size()), end, *found);
       }
     }
     return releases;
@@ -435,6 +470,8 @@ class QueueWalk {
   PlacedSlots placed_slots_;
   // The promise to the head, while later jobs are placed.
   std::optional<HeadPromise> promise_;
+  // Why jobs behind the head with these requests were refused in this pass.
+  std::map<JobClass, Refusal> refused_requests_;
   // By kind of slot, nodes, slots per node, and placement of a job (PlacementKey).
   std::map<std::tuple<v1::DeviceKind, int, int, std::string>, std::vector<std::string>> devices_;
   // Jobs, numbers of nodes and devices for which the schedule already has a layout question.

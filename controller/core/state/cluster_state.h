@@ -41,6 +41,17 @@ struct NodeBinding {
   std::string secret_hash;
 };
 
+// Slots of one kind on a node that one attempt has.
+struct SlotHolder {
+  // {0, 0}: the slots are free.
+  AttemptKey attempt;
+  v1::DeviceKind kind = v1::DEVICE_KIND_UNSPECIFIED;
+  int slots = 0;
+  // True if the attempt is in NodeEntry::uncleared.
+  bool is_uncleared = false;
+  friend bool operator==(const SlotHolder&, const SlotHolder&) = default;
+};
+
 struct NodeEntry {
   // The node. node.slot_uses shows users which attempt has each slot: a rank of a live attempt, a
   // rank of an ended attempt whose job has a reservation, or an ended attempt in `uncleared`. Only
@@ -52,12 +63,15 @@ struct NodeEntry {
   // The place of the node (see v1::Hello). Empty if unknown.
   std::string place;
 
-  // Jobs whose live attempt has ranks on this node. This field and the next are derived from the
-  // fields above and from the jobs.
+  // Jobs whose live attempt has ranks on this node. This field and the next two are derived from
+  // the fields above and from the jobs.
   std::set<int64_t> live_jobs;
   // Attempts that ended while this node was lost. An attempt's slots stay taken until the node
   // confirms that no rank of the attempt runs there.
   std::set<AttemptKey> uncleared;
+  // A summary of node.slot_uses, in the order of the first slots. A pass reads the holders of all
+  // nodes, and messages are spread over the memory.
+  std::vector<SlotHolder> holders;
 };
 
 struct JobEntry {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
+#include <vector>
 
 namespace trainyard::controller {
 namespace {
@@ -71,6 +73,18 @@ int64_t UsageAt(const Usage& usage, Timestamp now) {
   const int64_t factor = DecayFactor(now - usage.at);
   const Wide added = (Wide{usage.held} * kLifeMs * (kOne - factor)) >> kOneBits;
   return Clamped(Wide{Scaled(usage.slot_ms, factor)} + added);
+}
+
+void DropUsages(Timestamp now, std::size_t kept, UsageByKey& usages) {
+  std::vector<std::pair<int64_t, UsageByKey::iterator>> idle;
+  for (auto usage = usages.begin(); usage != usages.end(); ++usage) {
+    if (usage->second.held == 0) idle.emplace_back(UsageAt(usage->second, now), usage);
+  }
+  std::ranges::stable_sort(idle, {}, [](const auto& item) { return item.first; });
+  for (const auto& [slot_ms, usage] : idle) {
+    if (usages.size() <= kept) return;
+    usages.erase(usage);
+  }
 }
 
 void HoldFrom(Timestamp now, int64_t held, Usage& usage) {

@@ -5,6 +5,7 @@
 #define TRAINYARD_CONTROLLER_CORE_STATE_FAIR_SHARE_H_
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -36,6 +37,14 @@ struct Usage {
 };
 
 using UsageByKey = std::map<UsageKey, Usage>;
+
+// The maximum number of queues and users with a usage, plus those that hold slots. Names of users
+// come from clients, so their number has no other limit.
+inline constexpr std::size_t kMaxUsages = 10'000;
+
+// Drops the least usages until `kept` are left. Usages with held slots are not dropped. A dropped
+// user counts as one who never held slots.
+void DropUsages(Timestamp now, std::size_t kept, UsageByKey& usages);
 
 // Returns the decayed slot time until `now`. If `now` is before usage.at, returns usage.slot_ms.
 int64_t UsageAt(const Usage& usage, Timestamp now);

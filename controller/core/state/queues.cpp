@@ -24,6 +24,11 @@ bool QueueExists(const ClusterState& state, const std::string& name) {
   return name == kDefaultQueue || state.queues.contains(name);
 }
 
+std::pair<int, int> LevelOf(const ClusterState& state, const v1::Job& job) {
+  const auto queue = state.queues.find(QueueOf(job));
+  return {queue == state.queues.end() ? 0 : queue->second.tier(), job.priority()};
+}
+
 int SharesOf(const v1::Queue& queue) { return std::max(1, queue.shares()); }
 
 v1::SlotQuota QuotaOf(const v1::Queue& queue, v1::DeviceKind kind) {

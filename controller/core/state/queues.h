@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "controller/core/state/cluster_state.h"
 
@@ -14,6 +15,10 @@ v1::Queue QueueNamed(const ClusterState& state, const std::string& name);
 
 // Returns true for the default queue and for queues with settings.
 bool QueueExists(const ClusterState& state, const std::string& name);
+
+// Returns the tier of the job's queue, and the job's priority. Only jobs of a lower level are
+// preempted regardless of their size.
+std::pair<int, int> LevelOf(const ClusterState& state, const v1::Job& job);
 
 int SharesOf(const v1::Queue& queue);
 

@@ -1,8 +1,10 @@
 #include "controller/core/state/slot_ledger.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/state/class_of_job.h"
@@ -55,11 +57,29 @@ void RebuildHeld(ClusterState& state) {
   state.held_changes.clear();
 }
 
+std::vector<SlotHolder> HoldersOf(const NodeEntry& entry) {
+  std::vector<SlotHolder> holders;
+  for (int i = 0; i < entry.node.slot_uses_size(); ++i) {
+    const AttemptKey attempt = HolderOf(entry.node.slot_uses(i));
+    const v1::DeviceKind kind = entry.node.inventory().slots(i).kind();
+    const auto known = std::ranges::find_if(holders, [&](const SlotHolder& holder) {
+      return holder.attempt == attempt && holder.kind == kind;
+    });
+    if (known != holders.end()) {
+      ++known->slots;
+    } else {
+      holders.push_back({attempt, kind, 1, entry.uncleared.contains(attempt)});
+    }
+  }
+  return holders;
+}
+
 bool IsPresent(const v1::Node& node) {
   return node.state() == v1::NODE_STATE_READY || node.state() == v1::NODE_STATE_SUSPECT;
 }
 
-void AddToIndexes(const NodeEntry& entry, ClusterState& state) {
+void AddToIndexes(NodeEntry& entry, ClusterState& state) {
+  entry.holders = HoldersOf(entry);
   const v1::Node& node = entry.node;
   if (node.state() == v1::NODE_STATE_LOST) state.lost_nodes.insert(node.id());
   if (IsPresent(node)) state.present_slots += node.inventory().slots_size();
@@ -183,6 +203,7 @@ void SettleUsages(Timestamp now, ClusterState& state) {
     HoldFrom(now, usage.held + change, usage);
   }
   state.held_changes.clear();
+  if (state.usages.size() > kMaxUsages) DropUsages(now, kMaxUsages * 9 / 10, state.usages);
 }
 
 void TakeSlots(int64_t job_id, const v1::Attempt& attempt, ClusterState& state) {

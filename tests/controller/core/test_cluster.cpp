@@ -392,6 +392,10 @@ std::string DifferentIndexes(const ClusterState& a, const ClusterState& b) {
   if (a.job_by_checkpoint_dir != b.job_by_checkpoint_dir) return "job_by_checkpoint_dir";
   if (a.nodes_by_device != b.nodes_by_device) return "nodes_by_device";
   if (a.rendezvous_in_use != b.rendezvous_in_use) return "rendezvous_in_use";
+  const auto holds = [](const auto& left, const auto& right) {
+    return left.second.holders == right.second.holders;
+  };
+  if (!std::ranges::equal(a.nodes, b.nodes, holds)) return "holders";
   for (const v1::DeviceKind kind : {v1::DEVICE_KIND_CPU, v1::DEVICE_KIND_GPU}) {
     const auto left = a.free_nodes.find(kind), right = b.free_nodes.find(kind);
     const NodesByFreeSlots none;

@@ -2,6 +2,7 @@
 
 #include "controller/core/explain/queue_report.h"
 #include "controller/core/requests/requests.h"
+#include "controller/core/state/slot_ledger.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"
@@ -188,6 +189,18 @@ TEST_F(QueuesTest, TheReportHasSlotsWaitingJobsAndShares) {
   ASSERT_EQ(report.jobs_size(), 1);
   EXPECT_EQ(report.jobs(0).queue(), "night");
   EXPECT_EQ(report.jobs(0).reason().queue_position(), 1);
+}
+
+TEST_F(QueuesTest, AJobMovedToALowerLevelNoLongerPrecedesTheQueues) {
+  cluster_.RunJob(SubmitTo("default", "runs", 4));
+  const int64_t job = SubmitTo("default", "job", 4);
+  cluster_.state.jobs.at(job).job.set_preempts(true);
+  RebuildIndexes(cluster_.state);
+  cluster_.Do(Move(job, "", 5));
+  EXPECT_TRUE(cluster_.Job(job).preempts()) << "the level is higher than before";
+  cluster_.Do(Move(job, "", 4));
+  EXPECT_FALSE(cluster_.Job(job).preempts());
+  EXPECT_EQ(cluster_.state.pending_classes.begin()->first.only_job, 0);
 }
 
 }  // namespace

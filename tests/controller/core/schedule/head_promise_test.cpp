@@ -17,21 +17,21 @@ Gang On(const std::string& node, int slots) {
 }
 
 // Node a is free. Node b has a job on 2 slots until 100, and node c one on all slots until 50.
-std::map<std::string, ReleaseTimes> Releases() {
+Releases ReleasesOfThree() {
   return {{"a", {0, 0, 0, 0}}, {"b", {100, 100, 0, 0}}, {"c", {50, 50, 50, 50}}};
 }
 
 TEST(HeadPromiseTest, IsTheTimeAtWhichEnoughNodesAreFree) {
-  EXPECT_EQ(HeadPromise(kTwoNodes, false, Releases()).promised(), 50);
-  EXPECT_EQ(HeadPromise({3, 4, v1::DEVICE_KIND_GPU}, false, Releases()).promised(), 100);
-  EXPECT_EQ(HeadPromise({3, 2, v1::DEVICE_KIND_GPU}, false, Releases()).promised(), 50);
-  EXPECT_EQ(HeadPromise({1, 4, v1::DEVICE_KIND_GPU}, false, Releases()).promised(), 0);
-  EXPECT_EQ(HeadPromise({4, 1, v1::DEVICE_KIND_GPU}, false, Releases()).promised(), kNever);
-  EXPECT_EQ(HeadPromise({1, 5, v1::DEVICE_KIND_GPU}, false, Releases()).promised(), kNever);
+  EXPECT_EQ(HeadPromise(kTwoNodes, false, ReleasesOfThree()).promised(), 50);
+  EXPECT_EQ(HeadPromise({3, 4, v1::DEVICE_KIND_GPU}, false, ReleasesOfThree()).promised(), 100);
+  EXPECT_EQ(HeadPromise({3, 2, v1::DEVICE_KIND_GPU}, false, ReleasesOfThree()).promised(), 50);
+  EXPECT_EQ(HeadPromise({1, 4, v1::DEVICE_KIND_GPU}, false, ReleasesOfThree()).promised(), 0);
+  EXPECT_EQ(HeadPromise({4, 1, v1::DEVICE_KIND_GPU}, false, ReleasesOfThree()).promised(), kNever);
+  EXPECT_EQ(HeadPromise({1, 5, v1::DEVICE_KIND_GPU}, false, ReleasesOfThree()).promised(), kNever);
 }
 
 TEST(HeadPromiseTest, AJobMayEndInTimeOrLeaveRoom) {
-  const HeadPromise promise(kTwoNodes, false, Releases());
+  const HeadPromise promise(kTwoNodes, false, ReleasesOfThree());
   EXPECT_TRUE(promise.Allows(On("a", 4), 50));
   EXPECT_FALSE(promise.Allows(On("a", 1), 51)) << "the head needs all of a";
   EXPECT_TRUE(promise.Allows(On("b", 2), kNever)) << "the head does not need b";
@@ -49,8 +49,8 @@ TEST(HeadPromiseTest, JobsThatWereLetInCountForTheNext) {
 
 TEST(HeadPromiseTest, AHeadThatNeverFitsDelaysNobodyUnlessItKeepsItsNodes) {
   const GangShape shape{4, 4, v1::DEVICE_KIND_GPU};
-  EXPECT_TRUE(HeadPromise(shape, false, Releases()).Allows(On("a", 4), kNever));
-  EXPECT_FALSE(HeadPromise(shape, true, Releases()).Allows(On("a", 1), 1));
+  EXPECT_TRUE(HeadPromise(shape, false, ReleasesOfThree()).Allows(On("a", 4), kNever));
+  EXPECT_FALSE(HeadPromise(shape, true, ReleasesOfThree()).Allows(On("a", 1), 1));
 }
 
 TEST(HeadPromiseTest, TheSlotsThatAreFreeSoonestAreOccupied) {

@@ -4,6 +4,7 @@
 #include "controller/core/explain/pending_reason.h"
 #include "controller/core/schedule/expected_ends.h"
 #include "controller/core/schedule/schedule.h"
+#include "controller/core/state/slot_ledger.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"
@@ -166,6 +167,7 @@ TEST_F(PreemptionTest, AJobKeepsItsSlotsIfAnEarlierAttemptHasThoseOfTheNode) {
   for (auto& [id, entry] : cluster_.state.nodes) {
     for (v1::SlotUse& use : *entry.node.mutable_slot_uses()) use.set_attempt(9);
   }
+  RebuildIndexes(cluster_.state);
   EXPECT_THAT(Victims(head), IsEmpty());
 }
 

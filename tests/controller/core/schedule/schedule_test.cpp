@@ -346,19 +346,25 @@ TEST_F(BackfillTest, UnclearedSlotsAreNotPromised) {
   cluster_.RunJob(SubmitWithLimit("runs", 2, 2, 0));
   const int64_t head = SubmitWithLimit("head", 2, 2, 0);
   const AttemptKey gone{head, 1};
-  NodeEntry& node = cluster_.state.nodes.at("a");
-  for (v1::SlotUse& use : *node.node.mutable_slot_uses()) {
-    use.set_job_id(gone.job_id);
-    use.set_attempt(gone.number);
-  }
-  node.uncleared.insert(gone);
+  EditNode(
+      "a",
+      [&](NodeEntry& node) {
+        for (v1::SlotUse& use : *node.node.mutable_slot_uses()) {
+          use.set_job_id(gone.job_id);
+          use.set_attempt(gone.number);
+        }
+        node.uncleared.insert(gone);
+      },
+      cluster_.state);
   const PlacementPass pass(cluster_.state, {});
   const auto releases = ReleasesOf(
       cluster_.state, pass, v1::DEVICE_KIND_CPU, [&](int64_t) { return cluster_.now; },
       cluster_.now);
   const Timestamp late = cluster_.now + kUnknownRunMs;
-  EXPECT_THAT(releases.at("a"), ElementsAre(late, late));
-  EXPECT_THAT(releases.at("b"), ElementsAre(cluster_.now, cluster_.now));
+  ASSERT_NE(releases.Find("a"), nullptr);
+  EXPECT_THAT(*releases.Find("a"), ElementsAre(late, late));
+  ASSERT_NE(releases.Find("b"), nullptr);
+  EXPECT_THAT(*releases.Find("b"), ElementsAre(cluster_.now, cluster_.now));
 }
 
 }  // namespace

@@ -52,6 +52,21 @@ TEST(FairShareTest, AClockThatGoesBackChangesNothing) {
   EXPECT_EQ(usage, (Usage{.slot_ms = 500, .at = 1000, .held = 4}));
 }
 
+TEST(FairShareTest, TheLeastUsagesWithoutSlotsAreDropped) {
+  UsageByKey usages;
+  const auto key = [](const char* user) { return UsageKey{v1::DEVICE_KIND_GPU, "default", user}; };
+  usages[key("greatest")] = {.slot_ms = 1000, .at = 0, .held = 0};
+  usages[key("old")] = {.slot_ms = 1500, .at = -kUsageHalfLifeMs, .held = 0};
+  usages[key("runs")] = {.slot_ms = 1, .at = 0, .held = 8};
+  usages[key("least")] = {.slot_ms = 2, .at = 0, .held = 0};
+  DropUsages(0, 2, usages);
+  EXPECT_EQ(usages.size(), 2U);
+  EXPECT_TRUE(usages.contains(key("greatest")));
+  DropUsages(0, 0, usages);
+  EXPECT_EQ(usages.size(), 1U);
+  EXPECT_TRUE(usages.contains(key("runs")));
+}
+
 TEST(FairShareTest, AHugeClusterDoesNotOverflow) {
   const Usage usage{.slot_ms = INT64_MAX, .at = 0, .held = 20'000'000'000};
   EXPECT_EQ(UsageAt(usage, 1000), INT64_MAX) << "more was used than was forgotten";

@@ -50,6 +50,18 @@ TEST(SlotLedgerTest, RebuildingDropsStaleEntriesOfEachIndex) {
   EXPECT_EQ(DifferentIndexes(state, cluster.state), "");
 }
 
+TEST(SlotLedgerTest, TheNumberOfUsagesHasALimit) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  for (std::size_t i = 0; i < kMaxUsages; ++i) {
+    cluster.state.usages[{v1::DEVICE_KIND_CPU, "default", "user-" + std::to_string(i)}] = {
+        .slot_ms = 1, .at = cluster.now, .held = 0};
+  }
+  cluster.RunJob(cluster.Submit("job", 1, 1));
+  EXPECT_EQ(cluster.state.usages.size(), kMaxUsages * 9 / 10);
+  EXPECT_TRUE(cluster.state.usages.contains({v1::DEVICE_KIND_CPU, "default", "ada"}));
+}
+
 TEST(SlotLedgerTest, SlotsOfASnapshotWithoutUsagesCountFromNowOn) {
   TestCluster cluster;
   cluster.AddNode("a", 2);
