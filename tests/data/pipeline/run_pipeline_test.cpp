@@ -253,6 +253,14 @@ TEST_F(RunPipelineTest, SendsAReportAfterEachStepThatChangesTheDataSet) {
   EXPECT_EQ(nlohmann::json::parse(reports[1])["steps"].size(), 1u);
   const auto report = nlohmann::json::parse(reports[4]);
   EXPECT_EQ(report["directory"], files_.out() + "/tokenize");
+  EXPECT_EQ(report["data_sets"].size(), 1u) << "the data set `code` is not finished";
+  const auto sets = nlohmann::json::parse(reports[6])["data_sets"];
+  ASSERT_EQ(sets.size(), 2u);
+  EXPECT_EQ(sets[0], report["data_sets"][0]);
+  const auto header = nlohmann::json::parse(ReadFile(files_.out() + "/code/train.json"));
+  const nlohmann::json code = {
+      {"path", files_.out() + "/code"}, {"xxh64", header["xxh64"]}, {"tokens", header["tokens"]}};
+  EXPECT_EQ(sets[1], code);
   ASSERT_EQ(report["steps"].size(), 4u);
   EXPECT_FALSE(report["steps"][0]["texts"]["dropped"].empty());
   EXPECT_FALSE(report["steps"][1]["texts"]["clusters"].empty());
