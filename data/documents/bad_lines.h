@@ -67,6 +67,8 @@ class BadLineLog {
   absl::Status Finish() const;
 
   int64_t lines() const { return lines_; }
+  // Line ends of the current file in the blocks that were added.
+  int64_t file_lines() const { return file_lines_; }
   int64_t bad() const { return bad_; }
   int64_t repaired() const { return repaired_; }
 

@@ -33,15 +33,20 @@ std::string_view WithoutByteOrderMark(const RawBlock& block) {
 
 }  // namespace
 
-void BlockDecoder::TakeStretches(std::string_view text, DocumentEnds document,
-                                 const Take& take) const {
-  if (document.begins && document.ends && text.size() <= settings_.whole_bytes) {
-    take({text, true, true});
+void BlockDecoder::TakeStretches(const BlockText& text, const Take& take) const {
+  if (text.begins_document && text.ends_document && text.text.size() <= settings_.whole_bytes) {
+    take({text.text, true, true, {}, 0, text.offset});
     return;
   }
-  const std::vector<std::string_view> stretches = CutIntoStretches(text, settings_.cuts);
+  const std::vector<std::string_view> stretches = CutIntoStretches(text.text, settings_.cuts);
   for (size_t i = 0; i < stretches.size(); ++i) {
-    take({stretches[i], document.begins && i == 0, document.ends && i + 1 == stretches.size()});
+    const int64_t before = text.is_repaired ? 0 : stretches[i].data() - text.text.data();
+    take({stretches[i],
+          text.begins_document && i == 0,
+          text.ends_document && i + 1 == stretches.size(),
+          {},
+          0,
+          text.offset + before});
   }
 }
 
@@ -54,23 +59,26 @@ absl::StatusOr<BlockLines> BlockDecoder::Decode(RawBlock* block, const Take& tak
 
 absl::StatusOr<BlockLines> BlockDecoder::DecodePod(const RawBlock& block, const Take& take) const {
   TRAINYARD_ASSIGN_OR_RETURN(const std::string text, pods_.Text(block.file->path, block.bytes));
-  TakeStretches(text, {true, true}, take);
+  TakeStretches({text, true, true}, take);
   return BlockLines();
 }
 
 absl::StatusOr<BlockLines> BlockDecoder::DecodeText(const RawBlock& block, const Take& take) const {
-  const DocumentEnds document = {block.begins_file, block.ends_file};
-  const std::string_view text = WithoutByteOrderMark(block);
+  BlockText text = {WithoutByteOrderMark(block), block.begins_file, block.ends_file, block.offset};
   BlockLines lines;
-  if (IsValidUtf8(text)) {
-    TakeStretches(text, document, take);
+  if (IsValidUtf8(text.text)) {
+    text.offset += text.text.data() - block.bytes.data();
+    TakeStretches(text, take);
     return lines;
   }
   if (!settings_.repair_utf8) {
     return NotUtf8(block, FirstInvalidUtf8(block.bytes).value_or(0));
   }
   lines.repaired = 1;
-  TakeStretches(RepairUtf8(text), document, take);
+  const std::string repaired = RepairUtf8(text.text);
+  text.text = repaired;
+  text.is_repaired = true;
+  TakeStretches(text, take);
   return lines;
 }
 

@@ -54,12 +54,16 @@ class BlockDecoder {
   }
 
  private:
-  struct DocumentEnds {
-    bool begins = false;
-    bool ends = false;
+  // A text of a block.
+  struct BlockText {
+    std::string_view text;
+    bool begins_document = false;
+    bool ends_document = false;
+    int64_t offset = 0;        // in the text of the file
+    bool is_repaired = false;  // then positions in it differ from those in the file
   };
 
-  void TakeStretches(std::string_view text, DocumentEnds document, const Take& take) const;
+  void TakeStretches(const BlockText& text, const Take& take) const;
   absl::StatusOr<BlockLines> DecodeText(const RawBlock& block, const Take& take) const;
   absl::StatusOr<BlockLines> DecodePod(const RawBlock& block, const Take& take) const;
   BlockLines DecodeJsonLines(RawBlock* block, const Take& take);

@@ -20,6 +20,9 @@ struct TextPart {
   std::string_view json;
   // Number of the JSON line or row, counted from 0 at the start of the block.
   int64_t line = 0;
+  // Position of `text` in the text of the file, in bytes. In a block with repaired UTF-8, that of
+  // the block. 0 for JSON lines and rows.
+  int64_t offset = 0;
 };
 
 // Cuts `text` into pieces of about 32 KiB, so that one large file can be split between training and

@@ -8,10 +8,11 @@
 
 namespace trainyard::data {
 
-absl::Status AppendEncoded(std::string_view text, bool has_special_text, std::string_view packed,
+absl::Status AppendEncoded(const Document& document, bool has_special_text, std::string_view packed,
                            BinaryPartWriter* part) {
-  TRAINYARD_RETURN_IF_ERROR(part->AppendNumber(HashOf(text, 0)));
-  TRAINYARD_RETURN_IF_ERROR(part->AppendNumber(static_cast<int64_t>(text.size())));
+  TRAINYARD_RETURN_IF_ERROR(part->AppendNumber(HashOf(document.text, 0)));
+  TRAINYARD_RETURN_IF_ERROR(part->AppendNumber(static_cast<int64_t>(document.text.size())));
+  TRAINYARD_RETURN_IF_ERROR(part->AppendNumber(document.line));
   TRAINYARD_RETURN_IF_ERROR(part->AppendNumber(static_cast<uint64_t>(packed.size())));
   TRAINYARD_RETURN_IF_ERROR(part->AppendNumber(static_cast<uint8_t>(has_special_text)));
   return part->Append(packed);
@@ -30,6 +31,7 @@ absl::Status ReadEncoded(const std::string& directory, const std::vector<PartFil
       uint8_t has_special_text = 0;
       TRAINYARD_RETURN_IF_ERROR(reader->ReadNumber(&document.hash));
       TRAINYARD_RETURN_IF_ERROR(reader->ReadNumber(&document.source_bytes));
+      TRAINYARD_RETURN_IF_ERROR(reader->ReadNumber(&document.position));
       TRAINYARD_RETURN_IF_ERROR(reader->ReadNumber(&bytes));
       TRAINYARD_RETURN_IF_ERROR(reader->ReadNumber(&has_special_text));
       TRAINYARD_RETURN_IF_ERROR(reader->Read(bytes, &packed));

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "data/prepare/split_writers.h"
 #include "data/stages/binary_part.h"
+#include "data/stages/block_documents.h"
 #include "data/stages/record.h"
 
 namespace trainyard::data {
@@ -18,7 +19,7 @@ namespace trainyard::data {
 inline constexpr char kEncodedStream[] = "encoded";
 
 // Appends a document. `packed`: its tokens.
-absl::Status AppendEncoded(std::string_view text, bool has_special_text, std::string_view packed,
+absl::Status AppendEncoded(const Document& document, bool has_special_text, std::string_view packed,
                            BinaryPartWriter* part);
 
 // Passes the documents of `parts`, which are in `directory`, to `take`, in order. EncodedPart's

@@ -8,6 +8,7 @@
 #include "data/pipeline/passes.h"
 #include "data/prepare/choose_tokenizer.h"
 #include "data/report/chain.h"
+#include "data/report/dataset_step.h"
 #include "proto/contract/data_report.h"
 
 namespace trainyard::data {
@@ -55,6 +56,21 @@ bool ChangesDataset(const PipelineStep& step) {
          !std::holds_alternative<CountOptions>(step.options);
 }
 
+// The finished data sets of all steps. A report describes the steps behind only one of them.
+ordered_json DataSetsOf(const Pipeline& pipeline) {
+  ordered_json sets = ordered_json::array();
+  for (const PipelineStep& step : pipeline.steps) {
+    if (!std::holds_alternative<TokenizeStep>(step.options)) continue;
+    const absl::StatusOr<StepReport> made = ReadDatasetStep(DirectoryOf(pipeline, step));
+    if (!made.ok() || made->splits.empty() || sets.size() == kMaxReportDataSets) continue;
+    const StepSplit& train = made->splits.front();
+    sets.push_back({{kReportPath, made->directory},
+                    {kReportChecksum, train.xxh64},
+                    {kReportTokens, train.tokens}});
+  }
+  return sets;
+}
+
 }  // namespace
 
 void ReportSender::Send(const PipelineStep& step) {
@@ -65,7 +81,7 @@ void ReportSender::Send(const PipelineStep& step) {
     return;
   }
   std::string text = TextOf(*report);
-  if (text.size() > kMaxDataReportBytes) text = DumpedReport(ChainDocument(*report));
+  if (text.size() > kMaxDataReportBytes) text = DumpedReport(DocumentOf(*report));
   if (text.size() > kMaxDataReportBytes) {
     context_.progress->PrintLine(
         "no report is sent, because it is larger than 1 MiB; run `trainyard data report " +
@@ -75,8 +91,14 @@ void ReportSender::Send(const PipelineStep& step) {
   context_.telemetry->WriteReport(text);
 }
 
-std::string ReportSender::TextOf(const ChainReport& report) {
+ordered_json ReportSender::DocumentOf(const ChainReport& report) const {
   ordered_json document = ChainDocument(report);
+  document[kReportDataSets] = DataSetsOf(context_.pipeline);
+  return document;
+}
+
+std::string ReportSender::TextOf(const ChainReport& report) {
+  ordered_json document = DocumentOf(report);
   for (size_t i = 0; i < report.steps.size(); ++i) {
     const StepReport& step = report.steps[i];
     auto found = texts_.find(step.plan);

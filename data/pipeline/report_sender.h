@@ -23,6 +23,8 @@ class ReportSender {
   void Send(const PipelineStep& step);
 
  private:
+  // The report without and with texts.
+  nlohmann::ordered_json DocumentOf(const ChainReport& report) const;
   std::string TextOf(const ChainReport& report);
   // The tokenizers of the pipeline that exist already, and GPT-2's.
   std::vector<ReportTokenizer> Tokenizers() const;

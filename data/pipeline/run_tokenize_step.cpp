@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "data/documents/pod_text.h"
+#include "data/pipeline/document_places.h"
 #include "data/pipeline/encoded_parts.h"
 #include "data/pipeline/passes.h"
 #include "data/pipeline/run_steps.h"
@@ -33,7 +34,7 @@ namespace trainyard::data {
 namespace {
 
 // Increase it if the token files change for the same parts and settings.
-constexpr int kAssembleVersion = 1;
+constexpr int kAssembleVersion = 2;
 
 // The plan of the data set, beside its token files.
 constexpr char kDatasetPlan[] = "pipeline.json";
@@ -100,17 +101,19 @@ class Assembler {
     work_.Start("writing the token files", BytesOfParts(records));
     IdCounts train(tokenizer_.vocab_size());
     IdCounts val(tokenizer_.vocab_size());
+    DocumentPlaces places(pass.plan());
     for (const BlockRecord& record : records) {
       if (context_.cancelled) {
         return absl::CancelledError("interrupted; repeat the command to continue");
       }
       if (sources != nullptr) sources->BeginBlock(pass.plan(), record);
+      places.BeginBlock(record);
       TRAINYARD_RETURN_IF_ERROR(
           ReadEncoded(pass.out(), record.parts, [&](EncodedPart document, std::string_view packed) {
             if (sources != nullptr) sources->Add(document);
             document.validates = !threshold || document.hash < *threshold;
             (document.validates ? val : train).Add(packed);
-            return writers_->Append(document, packed);
+            return writers_->Append(document, places.Next(document), packed);
           }));
       work_.Advance(BytesOfParts({record}));
     }

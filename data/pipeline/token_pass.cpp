@@ -11,8 +11,8 @@
 namespace trainyard::data {
 namespace {
 
-// Increase it if the tokens of the same documents change.
-constexpr int kTokenVersion = 1;
+// Increase it if the parts of the same documents change.
+constexpr int kTokenVersion = 2;
 
 class TokenPass : public DocumentPass {
  public:
@@ -35,7 +35,7 @@ class TokenPass : public DocumentPass {
           tokenizer_->Encode(document.text, &ids);
           packer.Pack(ids, &packed);
           tokens += static_cast<int64_t>(ids.size());
-          return AppendEncoded(document.text, tokenizer_->HasSpecialText(document.text), packed,
+          return AppendEncoded(document, tokenizer_->HasSpecialText(document.text), packed,
                                part.get());
         }));
     TRAINYARD_ASSIGN_OR_RETURN(PartFile file, part->Finish());

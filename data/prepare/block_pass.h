@@ -23,6 +23,12 @@
 
 namespace trainyard::data {
 
+// The block of a result.
+struct PassedBlock {
+  const InputFile& file;
+  int64_t first_line = 0;  // number of line ends or rows of the file before the block
+};
+
 // Calls `work` for each part, in any order, on `job.threads` threads. Its first argument is the
 // index of the thread, its last one the result of the part's block. Calls `take` for the result of
 // each block in the order of the input, on the caller's thread. Bad lines are added to `log`.
@@ -31,7 +37,7 @@ template <typename Result>
 absl::Status ForEachPart(
     const Job& job, const TextCuts& cuts, BadLineLog* log,
     const std::function<void(int, const TextPart&, Result*)>& work,
-    const std::function<absl::Status(const Result&)>& take,
+    const std::function<absl::Status(const PassedBlock&, const Result&)>& take,
     const std::function<void(std::string_view, JsonType, Result*)>& take_field = nullptr) {
   struct Done {
     RawBlock block;  // without its bytes
@@ -67,8 +73,9 @@ absl::Status ForEachPart(
     return done;
   };
   const auto finish = [&](Done done) -> absl::Status {
+    const int64_t first_line = done.block.begins_file ? 0 : log->file_lines();
     TRAINYARD_RETURN_IF_ERROR(log->Add(done.block, std::move(done.lines)));
-    TRAINYARD_RETURN_IF_ERROR(take(done.result));
+    TRAINYARD_RETURN_IF_ERROR(take({*done.block.file, first_line}, done.result));
     job.progress->Advance(done.block.range_end - done.block.range_begin);
     return absl::OkStatus();
   };

@@ -70,7 +70,7 @@ absl::Status ConvertPods(const Job& job) {
   job.progress->Start("converting POD", pods.bytes);
   TRAINYARD_RETURN_IF_ERROR(ForEachPart<Nothing>(
       pods, {}, &log, [](int, const TextPart&, Nothing*) {},
-      [](const Nothing&) { return absl::OkStatus(); }));
+      [](const PassedBlock&, const Nothing&) { return absl::OkStatus(); }));
   job.progress->Stop();
   return absl::OkStatus();
 }
@@ -91,7 +91,7 @@ absl::Status CountWith(const Tokenizer& tokenizer, const Job& job, TokenizerCoun
       [&](int thread, const TextPart& part, Parts* parts) {
         parts->push_back(CountPart(part, tokenizer, &ids[static_cast<size_t>(thread)]));
       },
-      [&](const Parts& parts) {
+      [&](const PassedBlock&, const Parts& parts) {
         for (const PartCount& part : parts) totals.Add(part);
         return absl::OkStatus();
       }));

@@ -197,7 +197,7 @@ absl::StatusOr<InspectResult> InspectFiles(const InspectOptions& options, Progre
   progress->Start("inspecting", job.bytes);
   TRAINYARD_RETURN_IF_ERROR(ForEachPart<BlockFacts>(
       job, {}, &log, [](int, const TextPart& part, BlockFacts* facts) { InspectPart(part, facts); },
-      [&](const BlockFacts& facts) {
+      [&](const PassedBlock&, const BlockFacts& facts) {
         totals.Add(facts);
         return absl::OkStatus();
       },

@@ -49,7 +49,7 @@ absl::StatusOr<std::vector<std::string>> SampleText(const Job& job, uint64_t val
         const bool is_training = HashOf(part.text) >= val_threshold;
         if (is_training && HashOf(part.text, 1) <= keep) AddSentences(part.text, sample);
       },
-      [&](const Sentences& sample) {
+      [&](const PassedBlock&, const Sentences& sample) {
         std::copy(sample.begin(), sample.end(), std::back_inserter(sentences));
         return absl::OkStatus();
       }));

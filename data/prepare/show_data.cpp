@@ -7,6 +7,7 @@
 #include "data/prepare/described_tokenizer.h"
 #include "data/report/run_text.h"
 #include "data/report/token_document.h"
+#include "data/report/token_origins.h"
 #include "data/stages/read_run.h"
 #include "data/tokenizer/tokenizer.h"
 #include "data/tokens/dataset_description.h"
@@ -39,7 +40,11 @@ absl::Status ShowOfTokens(const std::string& directory, const std::string& name,
   TRAINYARD_ASSIGN_OR_RETURN(TokenDocument document,
                              FindTokenDocument(directory, description, name));
   shown->tokens =
-      ShownTokens{document.split, document.number, document.first_token, document.ids.size()};
+      ShownTokens{document.split, document.number, document.first_token, document.ids.size(), {}};
+  for (const SplitDescription& split : description.splits) {
+    if (split.split != document.split) continue;
+    shown->tokens->origins = OriginsOfToken(directory, split, document.first_token);
+  }
   TextPieces pieces = PiecesOf(*tokenizer, "", std::move(document.ids));
   pieces.source = pieces.name;
   shown->text = pieces.text;

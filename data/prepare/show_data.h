@@ -32,6 +32,7 @@ struct ShownTokens {
   int64_t number = 0;       // in the split, from 1
   int64_t first_token = 0;  // position in the split
   size_t tokens = 0;        // without those that begin and end documents
+  DocumentOrigins origins;
 };
 
 struct ShownDocument {

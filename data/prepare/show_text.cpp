@@ -21,17 +21,21 @@ std::string ShownLabel(std::string text) {
   return text;
 }
 
+std::string OriginsText(const DocumentOrigins& origins) {
+  std::string text;
+  for (const DocumentOrigin& origin : origins.origins) {
+    text += ShownLabel("input of") + origin.step + ": " + origin.place + "\n";
+  }
+  if (origins.problem.empty()) return text;
+  return text + ShownLabel("origin") + "unknown: " + origins.problem + "\n";
+}
+
 std::string RunFactsText(const ShownRun& run) {
   std::string text = ShownLabel("document") + (run.is_dropped ? "dropped" : "kept") + " by " +
                      run.stage + ", number " + ReadableCount(run.number) + " of the " +
                      (run.is_dropped ? "dropped" : "kept") + " documents\n";
   if (run.is_dropped) text += ShownLabel("reason") + Dumped(run.reason) + "\n";
-  for (const DocumentOrigin& origin : run.origins.origins) {
-    text += ShownLabel("input of") + origin.step + ": " + origin.place + "\n";
-  }
-  if (!run.origins.problem.empty()) {
-    text += ShownLabel("origin") + "unknown: " + run.origins.problem + "\n";
-  }
+  text += OriginsText(run.origins);
   for (const auto& [key, value] : run.fields.items()) {
     text += ShownLabel("field") + key + ": " +
             std::string(BeginOfText(Dumped(value), kFieldBytesShown)) + "\n";
@@ -42,7 +46,7 @@ std::string RunFactsText(const ShownRun& run) {
 std::string TokenFactsText(const ShownTokens& tokens) {
   return ShownLabel("document") + ReadableCount(tokens.number) + " of the " + tokens.split +
          " split, " + ReadableCount(static_cast<int64_t>(tokens.tokens)) + " tokens from token " +
-         ReadableCount(tokens.first_token) + "\n";
+         ReadableCount(tokens.first_token) + "\n" + OriginsText(tokens.origins);
 }
 
 double BytesPerId(const TextPieces& pieces, const ShownDocument& document) {
@@ -148,7 +152,9 @@ std::string ShownJson(const ShownDocument& document, const ShowOptions& options)
     tokens = {{"split", document.tokens->split},
               {"number", document.tokens->number},
               {"first_token", document.tokens->first_token},
-              {"tokens", document.tokens->tokens}};
+              {"tokens", document.tokens->tokens},
+              {"origins", OriginsJson(document.tokens->origins)},
+              {"origin_problem", document.tokens->origins.problem}};
   }
   const ordered_json json = {{"format", "trainyard-document"},
                              {"version", 1},

@@ -31,12 +31,13 @@ absl::StatusOr<SplitWriters> SplitWriters::Restart(const std::string& directory,
   return Create(directory, tokenizer, format);
 }
 
-absl::Status SplitWriters::Append(const EncodedPart& part, std::string_view packed) {
+absl::Status SplitWriters::Append(const EncodedPart& part, const SourcePlace& place,
+                                  std::string_view packed) {
   TokenWriter* writer = part.validates ? val_.get() : train_.get();
   if (part.source_bytes > 0) {
     if (open_ != writer) {
       TRAINYARD_RETURN_IF_ERROR(EndDocument());
-      writer->BeginDocument();
+      writer->BeginDocument(place);
     }
     open_ = writer;
     if (part.has_special_text) has_special_text_ = true;

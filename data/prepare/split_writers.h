@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "data/tokenizer/tokenizer.h"
 #include "data/tokens/output_format.h"
+#include "data/tokens/source_format.h"
 #include "data/tokens/token_writer.h"
 
 namespace trainyard::data {
@@ -25,6 +26,9 @@ struct EncodedPart {
   uint64_t hash = 0;
   int64_t source_bytes = 0;
   size_t packed_bytes = 0;
+  // Line or row, counted from 0 at the start of the block in this file, or a position in the text
+  // of the file, as in TextPart.
+  int64_t position = 0;
 };
 
 // The smallest and largest hash of all parts. If a split is empty, they determine a new threshold.
@@ -44,8 +48,8 @@ class SplitWriters {
   static absl::StatusOr<SplitWriters> Restart(const std::string& directory,
                                               const Tokenizer& tokenizer, OutputFormat format);
 
-  // `packed`: the tokens of the part.
-  absl::Status Append(const EncodedPart& part, std::string_view packed);
+  // `packed`: the tokens of the part. `place`: where the part begins.
+  absl::Status Append(const EncodedPart& part, const SourcePlace& place, std::string_view packed);
   // Adds the counts of each id.
   void AddCounts(const std::vector<int64_t>& train, const std::vector<int64_t>& val);
   absl::Status Finish(SplitTotals* train, SplitTotals* val);

@@ -1,7 +1,9 @@
 #include "data/prepare/splits.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -46,6 +48,8 @@ void Encode(const TextPart& part, const Tokenizer& tokenizer, const Validation& 
   encoded.ends_document = part.ends_document;
   encoded.has_special_text = tokenizer.HasSpecialText(part.text);
   encoded.source_bytes = static_cast<int64_t>(part.text.size());
+  // One of the two is 0.
+  encoded.position = part.line + part.offset;
   thread->tokens.clear();
   if (part.begins_document) {
     tokenizer.Encode(part.text, &thread->tokens);
@@ -59,10 +63,15 @@ void Encode(const TextPart& part, const Tokenizer& tokenizer, const Validation& 
   if (thread->tokens.capacity() > kKeptTokens) thread->tokens = std::vector<uint32_t>();
 }
 
-absl::Status AppendBlock(const EncodedBlock& block, SplitWriters* writers) {
+absl::Status AppendBlock(const PassedBlock& passed, const EncodedBlock& block,
+                         SplitWriters* writers) {
+  std::error_code error;
+  const std::string path = std::filesystem::absolute(passed.file.path, error).lexically_normal();
+  SourcePlace place = {path, HasLines(passed.file.kind), 0};
   std::string_view packed = block.packed;
   for (const EncodedPart& part : block.parts) {
-    TRAINYARD_RETURN_IF_ERROR(writers->Append(part, packed.substr(0, part.packed_bytes)));
+    place.position = part.position + (place.is_line ? passed.first_line : 0);
+    TRAINYARD_RETURN_IF_ERROR(writers->Append(part, place, packed.substr(0, part.packed_bytes)));
     packed.remove_prefix(part.packed_bytes);
   }
   return absl::OkStatus();
@@ -78,7 +87,9 @@ absl::Status TokenizeAll(const Job& job, const Tokenizer& tokenizer, const Valid
       [&](int thread, const TextPart& part, EncodedBlock* block) {
         Encode(part, tokenizer, validation, &threads[static_cast<size_t>(thread)], block);
       },
-      [&](const EncodedBlock& block) { return AppendBlock(block, writers); }));
+      [&](const PassedBlock& passed, const EncodedBlock& block) {
+        return AppendBlock(passed, block, writers);
+      }));
   for (const ThreadState& thread : threads) {
     writers->AddCounts(thread.train.counts(), thread.val.counts());
   }

@@ -13,6 +13,7 @@
 #include "data/prepare/described_tokenizer.h"
 #include "data/report/dataset_step.h"
 #include "data/tokens/dataset_description.h"
+#include "data/tokens/source_reader.h"
 #include "proto/contract/token_format.h"
 #include "proto/samples/window_order.h"
 #include "proto/support/status_macros.h"
@@ -27,6 +28,7 @@ struct OpenedSource {
   std::string directory;
   SplitDescription split;
   std::unique_ptr<Tokenizer> tokenizer;
+  std::unique_ptr<SourceReader> places;  // null in data sets without them
 };
 
 std::string TimeText(time_t seconds) {
@@ -110,6 +112,10 @@ absl::StatusOr<OpenedSource> OpenSource(const std::string& path,
   TRAINYARD_ASSIGN_OR_RETURN(const nlohmann::json tokenizer,
                              ReadTokenizerDescription(place.directory));
   TRAINYARD_ASSIGN_OR_RETURN(source.tokenizer, LoadDescribed(place.directory, tokenizer));
+  absl::StatusOr<std::unique_ptr<SourceReader>> places =
+      SourceReader::Open(source.directory, source.split);
+  if (!places.ok() && !absl::IsNotFound(places.status())) return places.status();
+  if (places.ok()) source.places = *std::move(places);
   return source;
 }
 
@@ -146,7 +152,11 @@ absl::StatusOr<ShownPart> ReadPart(const DocumentPart& part, const OpenedSource&
   TRAINYARD_ASSIGN_OR_RETURN(
       std::vector<uint32_t> ids,
       ReadTokenRange(source.directory, source.split, {from, part.tokens.end}));
-  ShownPart shown = {part, std::nullopt, source.tokenizer->Decode(ids)};
+  ShownPart shown = {part, std::nullopt, source.tokenizer->Decode(ids), ""};
+  if (source.places != nullptr) {
+    TRAINYARD_ASSIGN_OR_RETURN(const SourceDocument document, source.places->At(part.tokens.begin));
+    shown.place = SourcePlaceText(document.place);
+  }
   if (!is_near) return shown;
   ids.resize(static_cast<size_t>(part.tokens.begin - from));
   const size_t before = std::min(source.tokenizer->Decode(ids).size(), shown.text.size());

@@ -21,6 +21,7 @@ struct ShownPart {
   // kDecodedTokensMax tokens of its document.
   std::optional<int64_t> begin_byte;
   std::string text;
+  std::string place;  // from which the data set read the document; "" if unknown
 };
 
 struct ShownSample {

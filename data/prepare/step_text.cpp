@@ -34,6 +34,7 @@ std::string ShownPartText(const ShownPart& shown, const StepDocumentsOptions& op
     const auto bytes = static_cast<int64_t>(shown.text.size());
     text += ", bytes " + RangeText(*shown.begin_byte, *shown.begin_byte + bytes);
   }
+  if (!shown.place.empty()) text += "\n    from " + shown.place;
   const std::string_view start = BeginOfText(shown.text, static_cast<size_t>(options.max_bytes));
   text += "\n    " + WithoutControls(Dumped(ordered_json(start)));
   return text + (start.size() < shown.text.size() ? " ...\n" : "\n");
@@ -85,6 +86,7 @@ ordered_json PartJson(const ShownPart& shown, const StepDocumentsOptions& option
           {"first_token", part.first_token},
           {"tokens", {begin, begin + part.tokens.end - part.tokens.begin}},
           {"bytes", std::move(bytes)},
+          {"place", shown.place.empty() ? ordered_json() : ordered_json(shown.place)},
           {"text", BeginOfText(shown.text, static_cast<size_t>(options.max_bytes))}};
 }
 

@@ -95,7 +95,7 @@ absl::Status CountWords(const Job& job, TrainingUnit unit, WordCounter* counter,
       [&](int thread, const TextPart& part, absl::Status* status) {
         if (status->ok()) *status = counter->Add(static_cast<size_t>(thread), part.text);
       },
-      [](const absl::Status& status) { return status; }));
+      [](const PassedBlock&, const absl::Status& status) { return status; }));
   job.progress->Stop();
   return absl::OkStatus();
 }

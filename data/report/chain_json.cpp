@@ -3,13 +3,13 @@
 #include <utility>
 
 #include "data/report/chain.h"
+#include "proto/contract/data_report.h"
 
 namespace trainyard::data {
 namespace {
 
 using nlohmann::ordered_json;
 
-constexpr char kReportFormat[] = "trainyard-data-report";
 constexpr int kReportVersion = 1;
 constexpr size_t kInputsListed = 100;
 constexpr size_t kReasonsListed = 200;
@@ -142,11 +142,9 @@ ordered_json SourceListJson(std::vector<StepSource> sources) {
 ordered_json TokensJson(const StepReport& step) {
   ordered_json splits = ordered_json::array();
   for (const StepSplit& split : step.splits) {
-    ordered_json json = {{"name", split.name},
-                         {"documents", split.documents},
-                         {"tokens", split.tokens},
-                         {"bytes", OrNull(split.bytes)},
-                         {"bytes_per_token", nullptr}};
+    ordered_json json = {{"name", split.name},           {"documents", split.documents},
+                         {"tokens", split.tokens},       {"xxh64", split.xxh64},
+                         {"bytes", OrNull(split.bytes)}, {"bytes_per_token", nullptr}};
     if (split.bytes) json["bytes_per_token"] = ShareOf(*split.bytes, split.tokens);
     splits.push_back(std::move(json));
   }
@@ -181,7 +179,7 @@ ordered_json StepJson(const StepReport& step) {
 ordered_json ChainDocument(const ChainReport& report) {
   ordered_json steps = ordered_json::array();
   for (const StepReport& step : report.steps) steps.push_back(StepJson(step));
-  return {{"format", kReportFormat},
+  return {{"format", kDataReportFormat},
           {"version", kReportVersion},
           {"directory", report.steps.back().directory},
           {"omits_steps", report.omits_steps},

@@ -36,6 +36,16 @@ void ReadProvenance(const Json& json, StepReport* step) {
   }
 }
 
+std::string ChecksumOf(const SplitDescription& split) {
+  std::string checksum;
+  for (const TokenFileFacts& file : split.files) {
+    if (file.token_from < 0) continue;
+    if (!checksum.empty()) return "";
+    checksum = file.xxh64;
+  }
+  return checksum;
+}
+
 }  // namespace
 
 absl::StatusOr<StepReport> ReadDatasetStep(const std::string& directory) {
@@ -47,7 +57,8 @@ absl::StatusOr<StepReport> ReadDatasetStep(const std::string& directory) {
   step.directory = path.string();
   step.name = "prepare";
   for (const SplitDescription& split : description.splits) {
-    step.splits.push_back({split.split, split.documents, split.tokens, std::nullopt});
+    step.splits.push_back(
+        {split.split, split.documents, split.tokens, std::nullopt, ChecksumOf(split)});
   }
   const std::string file_path = directory + "/" + kProvenanceFile;
   std::ifstream file(file_path, std::ios::binary);

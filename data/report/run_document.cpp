@@ -158,12 +158,63 @@ absl::StatusOr<RunDocument> FindPlace(const StoredRun& run, const std::string& f
   return FindInInput(run, absolute, line);
 }
 
-// The run that wrote a file, if the file is one of its parts.
-std::unique_ptr<StoredRun> WriterOf(const std::string& path) {
-  const std::string directory = fs::path(path).parent_path().string();
-  if (!IsRunDirectory(directory)) return nullptr;
+// A document in the output of a run.
+struct WrittenDocument {
+  std::unique_ptr<StoredRun> run;
+  RunDocument document;
+};
+
+// Returns nullopt if no run wrote the file, or if the document cannot be found. Then states the
+// problem.
+std::optional<WrittenDocument> FindWriter(const InputLine& line, std::string* problem) {
+  const fs::path path = line.file;
+  const std::string directory = path.parent_path().string();
+  if (!IsRunDirectory(directory)) return std::nullopt;
   absl::StatusOr<StoredRun> run = ReadRun(directory);
-  return run.ok() ? std::make_unique<StoredRun>(*std::move(run)) : nullptr;
+  if (!run.ok()) return std::nullopt;
+  if (!line.plan.empty() && line.plan != run->plan_hash) {
+    *problem = directory + " was written by another run (plan " + line.plan +
+               ") when the document was read; its present documents may be others";
+    return std::nullopt;
+  }
+  const auto found = FindInPart(*run, path.filename().string(), line.line);
+  if (!found.ok()) {
+    *problem = std::string(found.status().message());
+    return std::nullopt;
+  }
+  return WrittenDocument{std::make_unique<StoredRun>(*std::move(run)), *found};
+}
+
+// Returns the hash of the run that had written the directory of an input; "" if none had.
+std::string PlanOfInput(const StoredRun& run, const fs::path& file) {
+  for (const Plan::Run& input : run.plan.runs()) {
+    const std::string directory = AbsoluteBelow(run.plan.working_directory(), input.directory);
+    if (directory == file.parent_path()) return input.plan;
+  }
+  return "";
+}
+
+// Adds the places of the document in the inputs of the run and of earlier runs.
+void AddOrigins(const StoredRun& run, const RunDocument& document, DocumentOrigins* result) {
+  const StoredRun* current = &run;
+  std::optional<WrittenDocument> earlier;
+  RunDocument at = document;
+  while (result->origins.size() < kOriginsMax) {
+    const auto place = PlaceInInput(*current, at.block, at.index);
+    if (!place.ok()) {
+      result->problem = std::string(place.status().message());
+      return;
+    }
+    const InputFile& file = current->plan.files()[place->file].input;
+    const std::string number =
+        HasLines(file.kind) ? ":" + std::to_string(place->line + 1) : std::string();
+    result->origins.push_back({current->stage, file.path + number});
+    earlier =
+        FindWriter({file.path, place->line, PlanOfInput(*current, file.path)}, &result->problem);
+    if (!earlier) return;
+    current = earlier->run.get();
+    at = earlier->document;
+  }
 }
 
 }  // namespace
@@ -193,31 +244,15 @@ absl::StatusOr<std::string> ReadOutputLine(const StoredRun& run, const RunDocume
 
 DocumentOrigins OriginsOf(const StoredRun& run, const RunDocument& document) {
   DocumentOrigins result;
-  const StoredRun* current = &run;
-  std::unique_ptr<StoredRun> earlier;
-  RunDocument at = document;
-  while (result.origins.size() < kOriginsMax) {
-    const auto place = PlaceInInput(*current, at.block, at.index);
-    if (!place.ok()) {
-      result.problem = std::string(place.status().message());
-      return result;
-    }
-    const InputFile& file = current->plan.files()[place->file].input;
-    const bool has_lines = HasLines(file.kind);
-    result.origins.push_back(
-        {current->stage,
-         file.path + (has_lines ? ":" + std::to_string(place->line + 1) : std::string())});
-    std::unique_ptr<StoredRun> writer = WriterOf(file.path);
-    if (writer == nullptr) return result;
-    const auto found = FindInPart(*writer, fs::path(file.path).filename().string(), place->line);
-    if (!found.ok()) {
-      result.problem = std::string(found.status().message());
-      return result;
-    }
-    earlier = std::move(writer);
-    current = earlier.get();
-    at = *found;
-  }
+  AddOrigins(run, document, &result);
+  return result;
+}
+
+DocumentOrigins OriginsOfLine(const DocumentOrigin& origin, const InputLine& line) {
+  DocumentOrigins result;
+  result.origins.push_back(origin);
+  const std::optional<WrittenDocument> writer = FindWriter(line, &result.problem);
+  if (writer) AddOrigins(*writer->run, writer->document, &result);
   return result;
 }
 

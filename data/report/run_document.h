@@ -45,6 +45,17 @@ struct DocumentOrigins {
 // input, and so on. Reads one block per run.
 DocumentOrigins OriginsOf(const StoredRun& run, const RunDocument& document);
 
+// A line that a command read.
+struct InputLine {
+  std::string file;  // absolute path
+  int64_t line = 0;  // from 0
+  std::string plan;  // hash of the run that had written the file; "" if none had
+};
+
+// Returns `origin`, then the places of the document in the inputs of the run that wrote the line,
+// as OriginsOf. Without such a run, only `origin`.
+DocumentOrigins OriginsOfLine(const DocumentOrigin& origin, const InputLine& line);
+
 }  // namespace trainyard::data
 
 #endif  // TRAINYARD_DATA_REPORT_RUN_DOCUMENT_H_

@@ -57,6 +57,7 @@ struct StepSplit {
   int64_t documents = 0;
   int64_t tokens = 0;
   std::optional<int64_t> bytes;  // of text; unknown for data sets without provenance.json
+  std::string xxh64;             // of the tokens; "" if they are in several files
 };
 
 struct StepReport {

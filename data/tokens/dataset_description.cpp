@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "data/tokens/output_file.h"
+#include "data/tokens/source_format.h"
 #include "data/tokens/token_packer.h"
 #include "proto/contract/token_format.h"
 #include "proto/support/status_macros.h"
@@ -133,6 +134,17 @@ SplitDescription ReadCommon(Fields* fields) {
   return split;
 }
 
+// Adds SPLIT.sources, which older data sets lack.
+absl::Status AddSourceFile(const json& header, const std::string& path, SplitDescription* split) {
+  const auto found = header.find(format::kSources);
+  if (found == header.end()) return absl::OkStatus();
+  Fields fields(*found, path);
+  split->files.push_back({SourceFileName(split->split),
+                          fields.Integer(format::kBytes, kDeclaredMax), -1,
+                          fields.Text(format::kChecksum)});
+  return fields.status();
+}
+
 absl::StatusOr<SplitDescription> ReadHeader(const std::string& directory, const char* name) {
   const std::string path = directory + "/" + name + ".json";
   TRAINYARD_ASSIGN_OR_RETURN(const json object, ReadObject(path));
@@ -145,6 +157,7 @@ absl::StatusOr<SplitDescription> ReadHeader(const std::string& directory, const 
   split.files = {{std::string(name) + ".bin", split.tokens * split.bytes_per_token, 0,
                   fields.Text(format::kChecksum)}};
   TRAINYARD_RETURN_IF_ERROR(fields.status());
+  TRAINYARD_RETURN_IF_ERROR(AddSourceFile(object, path, &split));
   return split;
 }
 

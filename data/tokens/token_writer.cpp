@@ -22,15 +22,17 @@ absl::StatusOr<std::unique_ptr<TokenWriter>> TokenWriter::Create(const std::stri
                                                                  OutputFormat format) {
   TRAINYARD_ASSIGN_OR_RETURN(std::unique_ptr<TokenSink> sink,
                              MakeTokenSink(format, directory, split, tokenizer));
-  return std::unique_ptr<TokenWriter>(
-      new TokenWriter(directory + "/" + split, std::move(sink), tokenizer, format));
+  TRAINYARD_ASSIGN_OR_RETURN(std::unique_ptr<SourceWriter> sources,
+                             SourceWriter::Create(directory, split));
+  return std::unique_ptr<TokenWriter>(new TokenWriter(
+      directory + "/" + split, {std::move(sink), std::move(sources)}, tokenizer, format));
 }
 
-TokenWriter::TokenWriter(std::string stem, std::unique_ptr<TokenSink> sink,
-                         const Tokenizer& tokenizer, OutputFormat format)
+TokenWriter::TokenWriter(std::string stem, Files files, const Tokenizer& tokenizer,
+                         OutputFormat format)
     : stem_(std::move(stem)),
       format_(format),
-      sink_(std::move(sink)),
+      files_(std::move(files)),
       vocab_size_(tokenizer.vocab_size()),
       marks_(MarksOf(format, tokenizer)),
       bytes_per_token_(BytesPerToken(vocab_size_)),
@@ -45,11 +47,12 @@ absl::Status TokenWriter::Append(std::string_view packed, int64_t source_bytes) 
     return absl::OkStatus();
   }
   TRAINYARD_RETURN_IF_ERROR(Flush());
-  return sink_->Write(packed);
+  return files_.tokens->Write(packed);
 }
 
-void TokenWriter::BeginDocument() {
+void TokenWriter::BeginDocument(const SourcePlace& place) {
   document_first_token_ = totals_.tokens;
+  document_place_ = place;
   if (!marks_.before) return;
   ++totals_.tokens;
   document_packer_.Pack({*marks_.before}, &buffer_);
@@ -62,7 +65,8 @@ absl::Status TokenWriter::EndDocument() {
     document_packer_.Pack({*marks_.after}, &buffer_);
   }
   const int64_t tokens = totals_.tokens - std::exchange(document_first_token_, totals_.tokens);
-  return sink_->EndDocument(tokens);
+  TRAINYARD_RETURN_IF_ERROR(files_.sources->Add(document_place_, tokens));
+  return files_.tokens->EndDocument(tokens);
 }
 
 void TokenWriter::AddCounts(const std::vector<int64_t>& counts) {
@@ -70,7 +74,7 @@ void TokenWriter::AddCounts(const std::vector<int64_t>& counts) {
 }
 
 absl::Status TokenWriter::Flush() {
-  const absl::Status status = sink_->Write(buffer_);
+  const absl::Status status = files_.tokens->Write(buffer_);
   buffer_.clear();
   return status;
 }
@@ -99,14 +103,18 @@ absl::Status TokenWriter::WriteHeader() const {
       {format::kUnigramEntropy, totals_.unigram_entropy},
       {format::kEndOfDocument, *marks_.after}};
   if (marks_.before) header[format::kBeginOfDocument] = *marks_.before;
-  header[format::kChecksum] = totals_.files[0].xxh64;
+  header[format::kChecksum] = totals_.files.front().xxh64;
+  const TokenFileFacts& sources = totals_.files.back();
+  header[format::kSources] = {{format::kBytes, sources.bytes}, {format::kChecksum, sources.xxh64}};
   return WriteWholeFile(stem_ + ".json", header.dump(2) + "\n");
 }
 
 absl::StatusOr<SplitTotals> TokenWriter::Finish() {
   AddCounts(document_packer_.counts());
   TRAINYARD_RETURN_IF_ERROR(Flush());
-  TRAINYARD_ASSIGN_OR_RETURN(totals_.files, sink_->Finish());
+  TRAINYARD_ASSIGN_OR_RETURN(totals_.files, files_.tokens->Finish());
+  TRAINYARD_ASSIGN_OR_RETURN(TokenFileFacts sources, files_.sources->Finish());
+  totals_.files.push_back(std::move(sources));
   totals_.unigram_entropy = Entropy();
   if (format_ == OutputFormat::kTrainyard) TRAINYARD_RETURN_IF_ERROR(WriteHeader());
   return totals_;

@@ -1,4 +1,5 @@
-// Writes one split of a data set: the token files, and in our own format NAME.json.
+// Writes one split of a data set: the token files, the inputs of the documents, and in our own
+// format NAME.json.
 // trainer/data/README.md describes the formats.
 #ifndef TRAINYARD_DATA_TOKENS_TOKEN_WRITER_H_
 #define TRAINYARD_DATA_TOKENS_TOKEN_WRITER_H_
@@ -14,6 +15,7 @@
 #include "data/tokenizer/tokenizer.h"
 #include "data/tokens/hashed_file.h"
 #include "data/tokens/output_format.h"
+#include "data/tokens/source_writer.h"
 #include "data/tokens/token_packer.h"
 #include "data/tokens/token_sink.h"
 
@@ -23,8 +25,8 @@ struct SplitTotals {
   int64_t tokens = 0;
   int64_t documents = 0;
   int64_t source_bytes = 0;
-  double unigram_entropy = 0;  // nats per token
-  std::vector<TokenFileFacts> files;
+  double unigram_entropy = 0;         // nats per token
+  std::vector<TokenFileFacts> files;  // the last one contains the inputs of the documents
 };
 
 class TokenWriter {
@@ -38,7 +40,7 @@ class TokenWriter {
   // number of bytes of text that the tokens encode.
   absl::Status Append(std::string_view packed, int64_t source_bytes);
   // Adds the token before a document, if there is one.
-  void BeginDocument();
+  void BeginDocument(const SourcePlace& place);
   // Adds the token after a document, if there is one.
   absl::Status EndDocument();
   // Adds the counts of a packer. The counts of all appended tokens must be added before Finish.
@@ -49,15 +51,19 @@ class TokenWriter {
   int64_t tokens() const { return totals_.tokens; }
 
  private:
-  TokenWriter(std::string stem, std::unique_ptr<TokenSink> sink, const Tokenizer& tokenizer,
-              OutputFormat format);
+  struct Files {
+    std::unique_ptr<TokenSink> tokens;
+    std::unique_ptr<SourceWriter> sources;
+  };
+
+  TokenWriter(std::string stem, Files files, const Tokenizer& tokenizer, OutputFormat format);
   absl::Status Flush();
   double Entropy() const;
   absl::Status WriteHeader() const;
 
   const std::string stem_;  // path without .bin
   const OutputFormat format_;
-  const std::unique_ptr<TokenSink> sink_;
+  const Files files_;
   const int64_t vocab_size_;
   const DocumentMarks marks_;
   const int bytes_per_token_;
@@ -65,6 +71,7 @@ class TokenWriter {
   std::string buffer_;
   std::vector<int64_t> counts_;       // of each id, without the begins and ends of documents
   int64_t document_first_token_ = 0;  // number, within the split, of the document's first token
+  SourcePlace document_place_;
   SplitTotals totals_;
 };
 

@@ -1,4 +1,5 @@
-// Limits of the report of a data set, which a data job sends to the controller in parts.
+// The report that a job sends to the controller in parts: that of the data set that a data job
+// makes, or the data sets that a training job reads. data/report/README.md describes both.
 #ifndef TRAINYARD_PROTO_CONTRACT_DATA_REPORT_H_
 #define TRAINYARD_PROTO_CONTRACT_DATA_REPORT_H_
 
@@ -17,6 +18,20 @@ inline constexpr std::size_t kMaxDataReportPartBytes = std::size_t{30} << 10;
 // within a character.
 inline constexpr int kMaxDataReportParts =
     static_cast<int>(kMaxDataReportBytes / (kMaxDataReportPartBytes - 3)) + 1;
+
+// Formats of the two reports.
+inline constexpr char kDataReportFormat[] = "trainyard-data-report";
+inline constexpr char kDataUseFormat[] = "trainyard-data-use";
+inline constexpr int kDataUseVersion = 1;
+
+// Keys of both reports: a list of data sets. The checksum is that of the training tokens, and
+// identifies a data set in all its copies. Empty if the format of the data set has none.
+inline constexpr char kReportDataSets[] = "data_sets";
+inline constexpr char kReportPath[] = "path";
+inline constexpr char kReportChecksum[] = "xxh64";
+inline constexpr char kReportTokens[] = "tokens";
+// The maximum number of listed data sets.
+inline constexpr std::size_t kMaxReportDataSets = 100;
 
 }  // namespace trainyard
 

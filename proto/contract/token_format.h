@@ -29,6 +29,10 @@ inline constexpr char kEndOfDocument[] = "end_of_document";
 inline constexpr char kBeginOfDocument[] = "begin_of_document";  // Only if documents begin with it.
 inline constexpr char kChecksum[] = "xxh64";  // Checksum of SPLIT.bin, 16 hexadecimal digits.
 
+// Size and checksum of SPLIT.sources, the inputs of the documents; missing in older data sets.
+inline constexpr char kSources[] = "sources";
+inline constexpr char kBytes[] = "bytes";
+
 // Description of the tokenizer, a JSON object beside the tokens.
 inline constexpr char kTokenizerFile[] = "tokenizer.json";
 inline constexpr char kTokenizerKind[] = "kind";  // "byte", "sentencepiece" or "bpe".

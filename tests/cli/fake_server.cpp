@@ -296,9 +296,11 @@ class FakeServer::Metrics final : public v1::MetricService::Service {
     answers_.experts_requests.push_back(*request);
     return Answer(answers_, answers_.experts, response);
   }
-  grpc::Status GetDataReport(ServerContext*, const v1::GetDataReportRequest*,
+  grpc::Status GetDataReport(ServerContext*, const v1::GetDataReportRequest* request,
                              v1::GetDataReportResponse* response) override {
     const std::lock_guard lock(mutex_);
+    const auto found = answers_.data_reports.find(request->job());
+    if (found != answers_.data_reports.end()) return Answer(answers_, found->second, response);
     return Answer(answers_, answers_.data_report, response);
   }
 

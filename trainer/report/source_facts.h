@@ -3,6 +3,7 @@
 #define TRAINYARD_TRAINER_REPORT_SOURCE_FACTS_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "proto/contract/run_config.h"
@@ -14,6 +15,10 @@ namespace trainyard::trainer {
 
 // Returns the facts of each source over the whole run.
 std::vector<SourceFacts> FactsOfSources(const RunConfig& config, const SampleSource& source);
+
+// Returns the report of the data sets that the run reads, as JSON (data_report.h). Leaves out data
+// sets that do not fit into one part of a report.
+std::string DataUseReport(const RunConfig& config, const SampleSource& source);
 
 // Returns the number of passes over each source after `samples` training samples.
 MetricValues PassValues(const RunConfig& config, const SampleSource& source, int64_t samples);

@@ -29,6 +29,11 @@ void TrainingReport::Header(const HeaderFacts& facts, const std::string& memory_
   parts_.telemetry.WriteAlert(facts.first_step, "memory_tight", memory_warning);
 }
 
+void TrainingReport::DataSets() {
+  if (parts_.env.rank != 0) return;
+  parts_.telemetry.WriteDataReport(DataUseReport(parts_.config, parts_.samples.source()));
+}
+
 void TrainingReport::AddStep(const StepResult& result, int64_t samples) {
   interval_.samples += samples;
   ++interval_.steps;

@@ -49,6 +49,8 @@ class TrainingReport {
 
   // memory_warning: see CheckMemory.
   void Header(const HeaderFacts& facts, const std::string& memory_warning);
+  // Reports the data sets that the run reads. Call once per attempt.
+  void DataSets();
   void EnterPhase(Phase phase, int64_t step) { parts_.progress.EnterPhase(phase, step); }
 
   // Adds a finished step, which used `samples` samples, to the current interval.

@@ -107,6 +107,7 @@ void Trainer::PrintHeader(const AttemptStart& start) {
   facts.first_step = start.step;
   facts.resumed_from = start.resumed_from;
   report_.Header(facts, setup_.memory_warning);
+  report_.DataSets();
 }
 
 // After the loss of a peer, all groups are aborted before the members of this object are destroyed.

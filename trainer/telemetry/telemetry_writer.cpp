@@ -167,6 +167,12 @@ void TelemetryWriter::WriteExperts(const ExpertsReport& report) {
                                   ArrayField(telemetry::kDropped, report.dropped));
 }
 
+void TelemetryWriter::WriteDataReport(std::string_view text) {
+  Append(telemetry::kDataReport, Field(telemetry::kNumber, "1") + Field(telemetry::kPart, "1") +
+                                     Field(telemetry::kParts, "1") +
+                                     Field(telemetry::kText, Text(text)));
+}
+
 void TelemetryWriter::WriteRest(std::chrono::milliseconds patience) {
   constexpr std::chrono::milliseconds kPause(100);
   const auto end = std::chrono::steady_clock::now() + patience;

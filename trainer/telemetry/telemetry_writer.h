@@ -108,6 +108,8 @@ class TelemetryWriter {
   void WriteRank(const RankRecord& record);
   void WriteFlight(const FlightReport& report);
   void WriteExperts(const ExpertsReport& report);
+  // Writes a report of at most kMaxDataReportPartBytes as the only one of this attempt.
+  void WriteDataReport(std::string_view text);
 
   // Retries unwritten records until all of them are in the file, for at most `patience`.
   void WriteRest(std::chrono::milliseconds patience);

@@ -243,8 +243,10 @@ TEST(DataProgramTest, ShowsTheDocumentsOfAStep) {
   };
   const Ended shown = show("--sample=0:0:0:0:0:0");
   EXPECT_EQ(shown.code, 0) << shown.err;
-  EXPECT_THAT(shown.out, HasSubstr("  document 1: tokens 0 to 3, bytes 0 to 3\n    \"one\"\n"));
-  EXPECT_THAT(shown.out, HasSubstr("  document 2: tokens 0 to 3, bytes 0 to 3\n    \"two\"\n"));
+  EXPECT_THAT(shown.out, HasSubstr("  document 1: tokens 0 to 3, bytes 0 to 3\n    from " + input +
+                                   ":1\n    \"one\"\n"));
+  EXPECT_THAT(shown.out, HasSubstr("  document 2: tokens 0 to 3, bytes 0 to 3\n    from " + input +
+                                   ":2\n    \"two\"\n"));
   for (const char* sample : {"--sample=0:0:0:0:0", "--sample=0:0:0:0:0:0:0", "--sample=0:0:0:0:0:x",
                              "--sample=0:0:0:0:1:0", "--sample=0:-1:0:0:0:0"}) {
     EXPECT_EQ(show(sample).code, 2) << sample;

@@ -7,6 +7,7 @@
 #include <sys/file.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "data/prepare/decontaminate_data.h"
@@ -14,6 +15,7 @@
 #include "data/prepare/mix.h"
 #include "data/prepare/prepare.h"
 #include "data/prepare/report_data.h"
+#include "data/prepare/show_data.h"
 #include "data/prepare/train_tokenizer.h"
 #include "proto/files/unique_fd.h"
 #include "tests/data/pipeline/pipeline_files.h"
@@ -99,6 +101,41 @@ TEST_F(RunPipelineTest, EqualsTheCommands) {
   ASSERT_TRUE(MixData(mix).ok());
   for (const char* file : {"/data.yaml", "/mix.json"}) {
     EXPECT_EQ(ReadFile(mix.out + file), ReadFile(files_.out() + "/mix" + file)) << file;
+  }
+}
+
+// Both inputs are divided into blocks of a few lines. The place of each document is that of its
+// text.
+TEST_F(RunPipelineTest, TokenFilesNameTheInputLines) {
+  files_.Write(
+      "{inputs: in, out: out, block_bytes: 2000, steps: [filter: {rules: rules.yaml}, tokenize: "
+      "{tokenizer: byte, val_fraction: 0.3}, tokenize: {name: raw, inputs: [./in], tokenizer: "
+      "byte, "
+      "val_fraction: 0.3}]}");
+  ASSERT_TRUE(Run().ok());
+  std::vector<std::string> lines;
+  std::istringstream text(ReadFile(files_ / "in/b.jsonl"));
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  for (const std::string step : {"tokenize", "raw"}) {
+    const size_t places = step == "raw" ? 1 : 2;
+    std::set<std::string> seen;
+    for (const std::string split : {"train", "val"}) {
+      ShowOptions options;
+      options.directory = files_.out() + "/" + step;
+      for (int number = 1;; ++number) {
+        options.document = split + ":" + std::to_string(number);
+        const auto shown = ShowDocument(options);
+        if (!shown.ok()) break;
+        const DocumentOrigins& origins = shown->tokens->origins;
+        ASSERT_EQ(origins.origins.size(), places) << origins.problem;
+        const std::string place = origins.origins.back().place;
+        EXPECT_TRUE(seen.insert(place).second) << place;
+        if (!place.starts_with(files_ / "in/b.jsonl:")) continue;
+        const std::string& line = lines.at(std::stoul(place.substr(place.rfind(':') + 1)) - 1);
+        EXPECT_EQ(line, "{\"text\": \"" + shown->text + "\"}") << place;
+      }
+    }
+    EXPECT_EQ(seen.size(), step == "raw" ? 300u : 256u);
   }
 }
 
@@ -216,6 +253,14 @@ TEST_F(RunPipelineTest, SendsAReportAfterEachStepThatChangesTheDataSet) {
   EXPECT_EQ(nlohmann::json::parse(reports[1])["steps"].size(), 1u);
   const auto report = nlohmann::json::parse(reports[4]);
   EXPECT_EQ(report["directory"], files_.out() + "/tokenize");
+  EXPECT_EQ(report["data_sets"].size(), 1u) << "the data set `code` is not finished";
+  const auto sets = nlohmann::json::parse(reports[6])["data_sets"];
+  ASSERT_EQ(sets.size(), 2u);
+  EXPECT_EQ(sets[0], report["data_sets"][0]);
+  const auto header = nlohmann::json::parse(ReadFile(files_.out() + "/code/train.json"));
+  const nlohmann::json code = {
+      {"path", files_.out() + "/code"}, {"xxh64", header["xxh64"]}, {"tokens", header["tokens"]}};
+  EXPECT_EQ(sets[1], code);
   ASSERT_EQ(report["steps"].size(), 4u);
   EXPECT_FALSE(report["steps"][0]["texts"]["dropped"].empty());
   EXPECT_FALSE(report["steps"][1]["texts"]["clusters"].empty());

@@ -124,6 +124,7 @@ TEST_F(StepDocumentsTest, DocumentsHaveTheirNumbersAndPlaces) {
     EXPECT_EQ(sample.tokens.end - sample.tokens.begin, kWindowTokens + 1);
     for (const ShownPart& part : sample.parts) {
       const std::string name = "a" + std::to_string(part.part.number - 1) + " ";
+      EXPECT_EQ(part.place, directory_ / "a/in/x.jsonl" + ":" + std::to_string(part.part.number));
       ASSERT_TRUE(part.begin_byte);
       EXPECT_EQ(*part.begin_byte, part.part.tokens.begin - part.part.first_token);
       if (*part.begin_byte > 0 || part.text.size() < name.size()) continue;
@@ -161,9 +162,24 @@ TEST_F(StepDocumentsTest, TextAndJsonHaveTheSameFacts) {
                                "\n\nsample 6     "));
   EXPECT_THAT(text, HasSubstr("  document " + document["number"].dump() + ": tokens " +
                               document["tokens"][0].dump() + " to "));
-  EXPECT_THAT(text, HasSubstr(document["text"].dump()));
+  EXPECT_EQ(document["place"], directory_ / "a/in/x.jsonl" + ":" + document["number"].dump());
+  EXPECT_THAT(text, HasSubstr("\n    from " + document["place"].get<std::string>() + "\n    " +
+                              document["text"].dump()));
   EXPECT_THAT(text, HasSubstr("trainyard data show " + directory_ / "a/out" +
                               " train:" + document["number"].dump()));
+}
+
+// Earlier releases did not record the inputs.
+TEST_F(StepDocumentsTest, OlderDataSetsHaveNoPlaces) {
+  json header = JsonFile(directory_ / "a/out/train.json");
+  header.erase("sources");
+  directory_.Write("a/out/train.json", header.dump());
+  const StepDocumentsOptions options = Showing(3);
+  const auto shown = FindStepDocuments(options, kNeverCancelled);
+  ASSERT_TRUE(shown.ok()) << shown.status();
+  EXPECT_TRUE(
+      json::parse(StepJson(*shown, options))["samples"][0]["documents"][0]["place"].is_null());
+  EXPECT_EQ(StepText(*shown, options).find("    from "), std::string::npos);
 }
 
 TEST_F(StepDocumentsTest, AFileOfADataSetIsItsSplit) {

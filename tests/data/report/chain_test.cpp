@@ -213,6 +213,7 @@ TEST_F(ChainTest, TheJsonHasTheDocumentedFields) {
   EXPECT_EQ(tokens["inputs"][0]["step"], 0);
   EXPECT_TRUE(tokens["run"].is_null());
   EXPECT_EQ(tokens["tokens"]["splits"][0]["bytes_per_token"], 3.0);
+  EXPECT_EQ(tokens["tokens"]["splits"][0]["xxh64"].get<std::string>().size(), 16u);
   EXPECT_EQ(tokens["tokens"]["tokenizer"]["name"], "test");
 }
 

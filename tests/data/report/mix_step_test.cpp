@@ -64,7 +64,7 @@ TEST_F(MixStepTest, ReadsTheSources) {
   ASSERT_EQ(step->inputs.size(), 2u);
   EXPECT_EQ(step->inputs[0].directory, directory_ / "web");
   EXPECT_EQ(step->inputs[0].use, "blend");
-  EXPECT_EQ(step->inputs[0].files, 1);
+  EXPECT_EQ(step->inputs[0].files, 2) << "train.bin and train.sources";
   EXPECT_GT(step->inputs[0].bytes, 0);
   EXPECT_EQ(step->mix["sources"][0]["weight"], 0.75);
   EXPECT_TRUE(step->mix["sources"][0]["epochs"].is_null());

@@ -34,7 +34,9 @@ TEST(DatasetDescriptionTest, EveryFormatIsReadBack) {
     EXPECT_EQ(train.documents, 3);
     EXPECT_EQ(train.marks.before, MarksOf(format, gpt2).before);
     EXPECT_EQ(train.marks.after, MarksOf(format, gpt2).after);
-    EXPECT_EQ(train.files.size(), format == OutputFormat::kMegatron ? 2u : 1u);
+    EXPECT_EQ(train.files.size(), format == OutputFormat::kMegatron ? 3u : 2u);
+    EXPECT_EQ(train.files.back().name, "train.sources");
+    EXPECT_EQ(train.files.back().token_from, -1);
     EXPECT_EQ(train.files[0].bytes, format == OutputFormat::kLlmc ? 1024 + 18 : 18);
     EXPECT_EQ(read->splits[1].split, "val");
     EXPECT_EQ(read->splits[1].tokens, 3);
@@ -46,7 +48,8 @@ TEST(DatasetDescriptionTest, NanogptHasMetaPkl) {
   WriteDataset(directory.path(), VocabOnly(300), OutputFormat::kNanogpt);
   // The output of pickle.dumps({"vocab_size": 300}, 0) of Python 3.11.
   EXPECT_EQ(ReadFile(directory / "meta.pkl"), "(dp0\nVvocab_size\np1\nI300\ns.");
-  EXPECT_THAT(directory.Names(), ElementsAre("dataset.json", "meta.pkl", "train.bin", "val.bin"));
+  EXPECT_THAT(directory.Names(), ElementsAre("dataset.json", "meta.pkl", "train.bin",
+                                             "train.sources", "val.bin", "val.sources"));
 }
 
 std::string ErrorOf(const TextDirectory& directory) {

@@ -51,7 +51,8 @@ TEST_F(SplitCheckTest, EveryFormatIsCorrect) {
     Write(VocabOnly(50257, "gpt2"), format);
     EXPECT_THAT(Check(), IsEmpty()) << NameOf(format);
   }
-  EXPECT_EQ(read_, 18 + 18 + 34 + 3 * 12 + 4 * 8 + 18 + 18);
+  // The inputs of three lines need 95 bytes.
+  EXPECT_EQ(read_, 18 + 18 + 34 + 3 * 12 + 4 * 8 + 18 + 18 + 4 * 95);
 }
 
 TEST_F(SplitCheckTest, SizesAndMissingFiles) {
@@ -66,8 +67,10 @@ TEST_F(SplitCheckTest, Checksums) {
   Write(VocabOnly(300), OutputFormat::kMegatron);
   Change("train.bin", 0, "\x09");
   Change("train.idx", 40, "\x09");
+  Change("train.sources", 40, "\x09");
   EXPECT_THAT(Check(), ElementsAre(HasSubstr("train.bin: the checksum is "),
-                                   HasSubstr("train.idx: the checksum is ")));
+                                   HasSubstr("train.idx: the checksum is "),
+                                   HasSubstr("train.sources: the checksum is ")));
 }
 
 TEST_F(SplitCheckTest, HeadersOfLlmc) {

@@ -20,11 +20,12 @@ inline SplitTotals WriteSplit(const std::string& directory, const std::string& s
                               const std::vector<std::vector<uint32_t>>& documents) {
   auto writer = TokenWriter::Create(directory, split, tokenizer, format);
   EXPECT_TRUE(writer.ok()) << writer.status();
+  int64_t line = 0;
   for (const std::vector<uint32_t>& ids : documents) {
     TokenPacker packer(tokenizer.vocab_size());
     std::string packed;
     packer.Pack(ids, &packed);
-    (*writer)->BeginDocument();
+    (*writer)->BeginDocument({"/in/" + split + ".jsonl", true, line++});
     EXPECT_TRUE((*writer)->Append(packed, 1).ok());
     EXPECT_TRUE((*writer)->EndDocument().ok());
     (*writer)->AddCounts(packer.counts());

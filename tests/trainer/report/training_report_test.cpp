@@ -2,18 +2,24 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "proto/contract/data_report.h"
 #include "proto/contract/telemetry_keys.h"
 #include "tests/fakes/temporary_directory.h"
 #include "tests/trainer/data/token_directory.h"
+#include "trainer/report/source_facts.h"
 
 namespace trainyard::trainer {
 namespace {
 
 RunConfig ReportedRun(const TokenDirectory& tokens) {
   tokens.WriteCounting(1001);
+  nlohmann::json header = nlohmann::json::parse(ReadFile(tokens.path() + "/train.json"));
+  header["xxh64"] = "00000000000000aa";
+  tokens.WriteText("train.json", header.dump());
   RunConfig config;
   config.data.path = tokens.path();
   config.model.vocab_size = 65536;
@@ -72,6 +78,49 @@ TEST_F(TrainingReportTest, ARecordCoversTheStepsSinceThePreviousOne) {
   EXPECT_EQ(record[telemetry::kSamplesPerSecond], 2);
   EXPECT_EQ(record[telemetry::kDataStallSeconds], 0.5);
   EXPECT_EQ(record["more"], 7);
+}
+
+// `trainyard dataset` finds the job that made the data by the checksum.
+TEST_F(TrainingReportTest, ReportsTheDataSetsOfTheRun) {
+  report_.DataSets();
+  const nlohmann::json record = Records().at(0);
+  EXPECT_EQ(record["type"], "data_report");
+  EXPECT_EQ(record["number"], 1);
+  EXPECT_EQ(record["part"], 1);
+  EXPECT_EQ(record["parts"], 1);
+  const nlohmann::json report = nlohmann::json::parse(record["text"].get<std::string>());
+  EXPECT_EQ(report["format"], "trainyard-data-use");
+  ASSERT_EQ(report["data_sets"].size(), 1u);
+  EXPECT_EQ(report["data_sets"][0]["path"], tokens_.path());
+  EXPECT_EQ(report["data_sets"][0]["tokens"], 1001);
+  EXPECT_EQ(report["data_sets"][0]["xxh64"], "00000000000000aa");
+}
+
+TEST_F(TrainingReportTest, OnlyRankZeroReportsTheDataSets) {
+  RuntimeEnvironment env;
+  env.rank = 1;
+  TrainingReport report({config_, env, torch::kCPU, samples_, telemetry_, progress_, console_});
+  report.DataSets();
+  EXPECT_TRUE(Records().empty());
+}
+
+// A report has one part. Data sets that do not fit are left out.
+TEST(DataUseReportTest, FitsIntoOnePart) {
+  const TokenDirectory tokens;
+  RunConfig config = ReportedRun(tokens);
+  config.data.path.clear();
+  const TemporaryDirectory links;
+  for (int i = 0; i < 150; ++i) {
+    const std::string name = "s" + std::to_string(i);
+    std::filesystem::create_directory_symlink(tokens.path(), links.File(name));
+    config.data.blend.push_back("1 " + links.path() + std::string(400, '/') + name);
+  }
+  const TrainingSamples samples(config, "", 0);
+  const std::string text = DataUseReport(config, samples.source());
+  EXPECT_LE(text.size(), kMaxDataReportPartBytes);
+  const size_t sets = nlohmann::json::parse(text)["data_sets"].size();
+  EXPECT_GT(sets, 50u);
+  EXPECT_LT(sets, kMaxReportDataSets);
 }
 
 TEST_F(TrainingReportTest, OnlyTheFirstRecordHasTheAttentionBackend) {
