@@ -50,14 +50,14 @@ class VictimSearch {
   VictimSearch(const ClusterState& state, const JobEntry& head, Timestamp now)
       : state_(state), shape_(LeastShape(head)), level_(LevelOf(state, head.job)), now_(now) {}
 
-  std::vector<int64_t> Search(const std::map<std::string, ReleaseTimes>& releases) {
+  Victims Search(const std::map<std::string, ReleaseTimes>& releases) {
     for (const auto& [id, slots] : releases) AddNode(id, slots);
     for (const auto& [id, node] : nodes_) Rank(id);
     while (static_cast<int>(chosen_.size()) < shape_.nodes) {
       if (!ChooseNode()) return {};
     }
     DropNeedless();
-    return {victims_.begin(), victims_.end()};
+    return {.job_ids = {victims_.begin(), victims_.end()}, .nodes = chosen_};
   }
 
  private:
@@ -209,9 +209,8 @@ class VictimSearch {
 
 }  // namespace
 
-std::vector<int64_t> JobsToPreempt(const ClusterState& state, const JobEntry& head,
-                                   const std::map<std::string, ReleaseTimes>& releases,
-                                   Timestamp now) {
+Victims JobsToPreempt(const ClusterState& state, const JobEntry& head,
+                      const std::map<std::string, ReleaseTimes>& releases, Timestamp now) {
   return VictimSearch(state, head, now).Search(releases);
 }
 
