@@ -75,7 +75,7 @@ export function oldLossText({ progress }: Pick<Job, 'progress'>): string | undef
   return 0 < lossStep && lossStep < step ? `(step ${count(lossStep)})` : undefined;
 }
 
-// Such as "2 × 8 gpu". An elastic job has "4 of 2..8 × 8 gpu", with its newest attempt first.
+// Such as "2 × 8 gpu". For an elastic job "4 of 2..8 × 8 gpu": 4 nodes of its newest attempt.
 export function shapeText(job: Job): string {
   const { nodes = 1, slots_per_node: slots = 1, device = 'gpu' } = job.spec?.resources ?? {};
   return `${nodesText(job, nodes)} × ${slots} ${device}`;
