@@ -52,6 +52,7 @@ struct Flags {
   std::string http_listen;
   std::string config;
   trainyard::controller::PriceSetting price;
+  int64_t growth_interval_s = 1800;
   // Empty: use DATA_DIR/token.
   std::string token_file;
   std::string tls_certificate;
@@ -91,6 +92,11 @@ void DefineFlags(CLI::App& app, Flags& flags) {
   app.add_option("--gpu-hour-price", flags.price.gpu_hour_price,
                  "price of one GPU for one hour, such as 2.10; reports then show costs");
   app.add_option("--currency", flags.price.currency, "currency of --gpu-hour-price, such as USD");
+  app.add_option("--growth-interval", flags.growth_interval_s,
+                 "minimum age in seconds of an attempt of an elastic job before the job may get "
+                 "more nodes")
+      ->check(CLI::Range(0, 86400))
+      ->capture_default_str();
   app.add_option("--listen-file", flags.listen_file,
                  "file to which the controller writes its actual HOST:PORT once it accepts calls");
   app.add_option("--http-listen", flags.http_listen,
@@ -299,6 +305,7 @@ int main(int argc, char** argv) {
   signal(SIGXFSZ, SIG_IGN);
 
   flags.options.loop.core.confirm_log_ms = kConfirmLogMs;
+  flags.options.loop.core.growth_interval_ms = 1000 * flags.growth_interval_s;
   const trainyard::SystemClock clock;
   // Keeps gRPC initialized until the process ends. Otherwise, gRPC's last shutdown might wait 10 s
   // for its backup poller, and the stores would not be closed within kStopLimit.

@@ -30,7 +30,8 @@ std::string PlaceText(const v1::JobPlaced& placed) {
       "attempt ", placed.attempt(), " placed: ", placed.ranks_size(), " ranks on ", nodes.size(),
       nodes.size() == 1 ? " node" : " nodes", StartOf(placed),
       placed.skip_samples().empty() ? "" : absl::StrCat(", skips samples ", placed.skip_samples()),
-      placed.has_layout() ? absl::StrCat(", layout ", GrantedText(placed.layout())) : "");
+      placed.has_layout() ? absl::StrCat(", layout ", GrantedText(placed.layout())) : "",
+      placed.size_change().empty() ? "" : absl::StrCat("; ", placed.size_change()));
 }
 
 // Returns `words` followed by the step or text; "" if the step is 0 or the text is empty.

@@ -16,26 +16,23 @@
 #include "controller/core/health/quarantine.h"
 #include "controller/core/schedule/drains.h"
 #include "controller/core/schedule/expected_ends.h"
+#include "controller/core/schedule/growth.h"
 #include "controller/core/schedule/placement_events.h"
 #include "controller/core/schedule/preemption.h"
 #include "controller/core/schedule/rendezvous_ports.h"
+#include "controller/core/state/elastic_yield.h"
 #include "controller/core/state/yield.h"
 #include "controller/core/verdict/dependency_failure.h"
 
 namespace trainyard::controller {
 namespace {
 
-// Returns the nodes on which no rank may be placed now. These are the nodes whose state `events`
-// are about to change, and the nodes that no command can reach, because their worker is detached or
-// has not received its Welcome. An unreachable node cannot receive a start order, and will soon
-// attach or become suspect.
-std::set<std::string> ChangingNodes(const ClusterState& state, const Observations& observations,
-                                    const std::vector<v1::Event>& events) {
+// Returns the nodes that no command can reach, because their worker is detached or has not received
+// its Welcome. An unreachable node cannot receive a start order, and will soon attach or become
+// suspect.
+std::set<std::string> UnreachableNodes(const ClusterState& state,
+                                       const Observations& observations) {
   std::set<std::string> ids;
-  for (const v1::Event& event : events) {
-    if (std::string node = ChangedNode(event); !node.empty()) ids.insert(std::move(node));
-  }
-  if (state.pending_jobs.empty() && state.draining_nodes.empty()) return ids;
   // Both maps are sorted by node id, so they can be iterated in parallel.
   auto observed = observations.nodes.begin();
   for (const auto& [id, entry] : state.nodes) {
@@ -44,6 +41,19 @@ std::set<std::string> ChangingNodes(const ClusterState& state, const Observation
                                 observed->second.takes_commands;
     if (!takes_commands && entry.node.state() != v1::NODE_STATE_LOST) ids.insert(id);
   }
+  return ids;
+}
+
+// Returns the nodes on which no rank may be placed now: the nodes whose state `events` are about to
+// change and, if a job may be placed, the unreachable nodes.
+std::set<std::string> ChangingNodes(const ClusterState& state, const Observations& observations,
+                                    const std::vector<v1::Event>& events) {
+  std::set<std::string> ids;
+  for (const v1::Event& event : events) {
+    if (std::string node = ChangedNode(event); !node.empty()) ids.insert(std::move(node));
+  }
+  if (state.pending_jobs.empty() && state.draining_nodes.empty()) return ids;
+  ids.merge(UnreachableNodes(state, observations));
   return ids;
 }
 
@@ -65,11 +75,14 @@ void AddPreemptions(const ClusterState& state, Timestamp now, Plan& plan) {
   for (const Preemption& preemption : plan.schedule.preemptions) {
     std::vector<v1::Event> events;
     for (const int64_t job_id : preemption.job_ids) {
+      const JobEntry& entry = state.jobs.at(job_id);
       v1::Yield yield;
       yield.set_cause(v1::YIELD_CAUSE_PREEMPTED);
       yield.set_for_job_id(preemption.for_job_id);
       yield.set_reason(PreemptionText(state, preemption.for_job_id, now));
-      auto event = YieldEvent(state.jobs.at(job_id), yield, now);
+      // An elastic job shrinks, if the rest of its nodes suffices.
+      KeepOtherNodes(entry, preemption.nodes, yield);
+      auto event = YieldEvent(entry, yield, now);
       if (event.has_value() && !changing.contains(job_id)) events.push_back(*std::move(event));
     }
     if (events.size() != preemption.job_ids.size()) continue;
@@ -96,16 +109,20 @@ Plan Reconcile(const ClusterState& state, const Observations& observations,
                     std::back_inserter(plan.events));
   plan.schedule.awaits_workers = !MayPlace(state, observations, options, now);
   if (plan.schedule.awaits_workers) return plan;
-  NodeLimits limits{ChangingNodes(state, observations, plan.events), ClosedNodes(state, now),
-                    &observations.roots};
+  const NodeLimits limits{ChangingNodes(state, observations, plan.events), ClosedNodes(state, now),
+                          &observations.roots};
   if (plan.events.empty()) plan.events = DrainEventsDue(state, observations, limits, now);
-  plan.schedule =
-      MakeSchedule(state, ports, std::move(limits), ExpectedEndsOf(state, observations, now), now);
+  plan.schedule = MakeSchedule(state, ports, limits, ExpectedEndsOf(state, observations, now), now);
   for (const Placement& placement : plan.schedule.placements) {
     std::ranges::move(PlacementEvents(state, observations.roots, placement, now),
                       std::back_inserter(plan.events));
   }
   AddPreemptions(state, now, plan);
+  if (plan.events.empty() && MayAnyGrow(state, options.growth_interval_ms, now)) {
+    GrowthLimits growth{limits, options.growth_interval_ms};
+    growth.nodes.changing.merge(UnreachableNodes(state, observations));
+    plan.events = GrowthDue(state, observations, growth, now, plan.schedule);
+  }
   return plan;
 }
 

@@ -9,6 +9,7 @@
 #include "controller/core/apply/yields.h"
 #include "controller/core/ledger/ledger.h"
 #include "controller/core/state/attempt_outcome.h"
+#include "controller/core/state/elastic_yield.h"
 #include "controller/core/state/gang.h"
 #include "controller/core/state/job_state_machine.h"
 #include "controller/core/state/lost_training.h"
@@ -77,6 +78,7 @@ void ApplyKind(const v1::JobPlaced& placed, const v1::Event& event, ClusterState
   job.clear_paused_from_ms();
   if (placed.resumed()) job.set_resumed_starts(job.resumed_starts() + 1);
   if (placed.has_layout()) *attempt.mutable_layout() = placed.layout();
+  attempt.set_size_change(placed.size_change());
   TakeSlots(job.id(), attempt, state);
   state.rendezvous_in_use.insert({placed.master_address(), placed.master_port()});
   state.live_jobs.insert(job.id());
@@ -199,7 +201,8 @@ void ApplyKind(const v1::AttemptCleared& cleared, const v1::Event&, ClusterState
   if (is_newest) entry.cleared_nodes.insert(cleared.node_id());
   const bool replaced = is_newest && ReplacedNodes(*newest).contains(cleared.node_id());
   if (replaced) ReleaseSlotsOn(cleared.job_id(), *newest, cleared.node_id(), state);
-  const bool reserved = is_newest && !replaced && state.reservations.contains(cleared.job_id());
+  const bool reserved = is_newest && !replaced && KeepsNode(*newest, cleared.node_id()) &&
+                        state.reservations.contains(cleared.job_id());
   MarkCleared({cleared.job_id(), cleared.attempt()}, cleared.node_id(), reserved, state);
 }
 

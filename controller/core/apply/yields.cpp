@@ -1,6 +1,10 @@
 #include "controller/core/apply/yields.h"
 
+#include <string>
+
 #include "absl/strings/str_cat.h"
+#include "controller/core/state/elastic_yield.h"
+#include "controller/core/state/gang.h"
 #include "controller/core/state/job_state_machine.h"
 #include "controller/core/state/slot_ledger.h"
 #include "controller/core/state/waiting_jobs.h"
@@ -18,6 +22,19 @@ void LetPrecede(int64_t job_id, ClusterState& state) {
   if (!state.pending_jobs.Contains(QueueKeyOf(job))) return;
   RemoveWaiting(job, state);
   job.set_preempts(true);
+  AddWaiting(job, state);
+}
+
+// Frees the slots on the nodes that the job gives up. The job keeps the others, as after a failure.
+void ContinueOnKeptNodes(JobEntry& entry, ClusterState& state) {
+  v1::Job& job = entry.job;
+  const v1::Attempt& ended = *NewestAttempt(entry);
+  for (const std::string& node_id : GangNodes(ended)) {
+    const bool gives_up = !KeepsNode(ended, node_id) && state.nodes.contains(node_id);
+    if (gives_up) ReleaseSlotsOn(job.id(), ended, node_id, state);
+  }
+  MoveJob(v1::JOB_STATE_RECOVERING, job);
+  job.set_not_before_ms(0);
   AddWaiting(job, state);
 }
 
@@ -41,6 +58,7 @@ void TakeYielded(const v1::Event& event, ClusterState& state) {
 void CompleteYield(JobEntry& entry, ClusterState& state) {
   v1::Job& job = entry.job;
   const v1::Attempt& ended = *NewestAttempt(entry);
+  if (!ended.yield().kept_nodes().empty()) return ContinueOnKeptNodes(entry, state);
   MoveJob(v1::JOB_STATE_QUEUED, job);
   // From here on the job has no slots, so the ledger must not count the wait as a restart.
   job.set_paused_from_ms(ended.ended_time_ms());

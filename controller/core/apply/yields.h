@@ -12,7 +12,8 @@ namespace trainyard::controller {
 void TakeYielded(const v1::Event& event, ClusterState& state);
 
 // Completes a yield after the last rank of the job is gone: frees the job's slots and returns the
-// job to its place in the queue.
+// job to its place in the queue. An elastic job that keeps nodes (Yield.kept_nodes) recovers
+// instead.
 void CompleteYield(JobEntry& entry, ClusterState& state);
 
 }  // namespace trainyard::controller

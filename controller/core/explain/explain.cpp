@@ -80,7 +80,10 @@ std::string LayoutGranted(const JobEntry& entry) {
   const GangRequest request = GangRequestOf(entry.job.spec());
   const int asked = request.nodes;
   if (request.elastic) {
-    return absl::StrCat("; ", GangNodesText(entry.job), " nodes, layout ", GrantedText(granted));
+    const std::string& change = attempt.size_change();
+    return absl::StrCat("; ", GangNodesText(entry.job), " nodes",
+                        change.empty() ? "" : absl::StrCat(" (", change, ")"), ", layout ",
+                        GrantedText(granted));
   }
   return absl::StrCat("; layout ", GrantedText(granted),
                       granted.nodes() < asked
@@ -104,6 +107,8 @@ const char* StopText(const v1::Attempt& attempt) {
       return " was stopped by the watchdog: ";
     case v1::STOP_REASON_PAUSED:
       return " was paused and is being resumed";
+    case v1::STOP_REASON_YIELDED:
+      return " saved to continue on another number of nodes";
     default:
       return " failed because ";
   }
@@ -170,8 +175,11 @@ std::string PausingText(const ClusterState& state, const JobEntry& entry) {
   if (job.has_pause()) {
     return absl::StrCat("is being paused by ", job.pause().actor(), " and ", waits);
   }
-  return absl::StrCat("yields its slots, because ", LiveAttempt(entry)->yield().reason(), ", and ",
-                      waits, "; then it returns to the queue");
+  const v1::Yield& yield = LiveAttempt(entry)->yield();
+  return absl::StrCat("yields its slots, because ", yield.reason(), ", and ", waits,
+                      yield.kept_nodes().empty()
+                          ? "; then it returns to the queue"
+                          : "; then it continues on another number of nodes");
 }
 
 // Explains why a queued job has left its slots. Empty if its newest attempt did not yield them.

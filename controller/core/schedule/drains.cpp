@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/observations/root_sightings.h"
+#include "controller/core/schedule/open_nodes.h"
+#include "controller/core/state/elastic_yield.h"
 #include "controller/core/state/gang.h"
 #include "controller/core/state/gang_request.h"
-#include "controller/core/state/node_groups.h"
 #include "controller/core/state/work_at_risk.h"
 #include "controller/core/state/yield.h"
 #include "controller/core/support/controller_event.h"
@@ -23,10 +23,11 @@ namespace {
 // would take at most this time.
 constexpr double kJustSavedSeconds = 10;
 
-v1::Yield YieldOf(const v1::Node& node) {
+v1::Yield YieldOf(const ClusterState& state, const JobEntry& entry, const v1::Node& node) {
   v1::Yield yield;
   yield.set_cause(v1::YIELD_CAUSE_DRAIN);
   yield.set_reason(absl::StrCat("node ", node.name(), " is being drained: ", node.cordon_reason()));
+  KeepOtherNodes(entry, {state.draining_nodes.begin(), state.draining_nodes.end()}, yield);
   return yield;
 }
 
@@ -40,17 +41,6 @@ bool HasJustSaved(const Observations& observations, const JobEntry& entry) {
   if (steps == 0) return true;
   const double seconds = static_cast<double>(steps) * progress.step_seconds();
   return 0 < seconds && seconds <= kJustSavedSeconds;
-}
-
-// Returns the number of the node's slots that are free or belong to the attempt.
-int SlotsFor(const NodeEntry& node, const AttemptKey& attempt, v1::DeviceKind kind) {
-  int count = 0;
-  for (int i = 0; i < node.node.inventory().slots_size(); ++i) {
-    const v1::SlotUse& use = node.node.slot_uses(i);
-    const bool usable = use.job_id() == 0 || HolderOf(use) == attempt;
-    if (usable && node.node.inventory().slots(i).kind() == kind) ++count;
-  }
-  return count;
 }
 
 // Returns true if processes of the live attempt may run on the node. A node whose members a heal
@@ -101,7 +91,7 @@ class DrainPass {
       const JobEntry& entry = state_.jobs.at(job_id);
       // A job may have ranks on several draining nodes.
       if (yielding_.contains(job_id) || !(is_due || MayMoveEarly(entry))) continue;
-      auto event = YieldEvent(entry, YieldOf(node.node), now_);
+      auto event = YieldEvent(entry, YieldOf(state_, entry, node.node), now_);
       if (!event.has_value()) continue;
       yielding_.insert(job_id);
       events_.push_back(*std::move(event));
@@ -129,34 +119,12 @@ class DrainPass {
     });
   }
 
-  // Returns true if the job's whole gang fits on open nodes on which the job may run. The nodes
-  // share the checkpoint root, if the gang needs a shared root.
+  // Returns true if the job's whole gang fits on open nodes. An elastic job moves early if it need
+  // not shrink.
   bool FitsElsewhere(const JobEntry& entry) const {
     const GangRequest request = GangRequestOf(entry.job.spec());
-    // An elastic job moves early if it need not shrink.
-    const GangShape shape =
-        request.elastic ? request.ShapeOn(TrainingNodes(*LiveAttempt(entry))) : request.Full();
-    const RootSightings* roots = limits_.roots;
-    const bool shares = roots != nullptr && NeedsSharedRoot(entry.job.spec(), shape.nodes, *roots);
-    std::vector<std::set<std::string>> barred_sets = {{}};
-    if (shares) barred_sets = NodesOutsideOfRoots(*roots);
-    const std::vector<NodeGroup> groups = GroupsOf(state_, entry.job.spec(), shape.kind);
-    return std::ranges::any_of(barred_sets, [&](const auto& barred) {
-      return std::ranges::any_of(groups, [&](const NodeGroup& group) {
-        return CountFitting(entry, shape, barred, group) >= shape.nodes;
-      });
-    });
-  }
-
-  int CountFitting(const JobEntry& entry, const GangShape& shape,
-                   const std::set<std::string>& barred, const NodeGroup& group) const {
-    const AttemptKey attempt{entry.job.id(), LiveAttempt(entry)->number()};
-    return static_cast<int>(std::ranges::count_if(state_.nodes, [&](const auto& node) {
-      const auto& [id, candidate] = node;
-      return TakesRanks(candidate.node) && !limits_.changing.contains(id) &&
-             !limits_.closed.contains(id) && !barred.contains(id) && group.Contains(id) &&
-             SlotsFor(candidate, attempt, shape.kind) >= shape.slots_per_node;
-    }));
+    const int nodes = request.elastic ? TrainingNodes(*LiveAttempt(entry)) : request.max_nodes;
+    return CountOpenNodesFor(state_, limits_, entry, nodes) >= nodes;
   }
 
   const ClusterState& state_;

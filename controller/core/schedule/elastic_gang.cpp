@@ -5,6 +5,7 @@
 
 #include "controller/core/schedule/layout_choice.h"
 #include "controller/core/state/class_of_job.h"
+#include "controller/core/state/elastic_yield.h"
 #include "controller/core/state/gang.h"
 #include "controller/core/state/queues.h"
 
@@ -12,10 +13,15 @@ namespace trainyard::controller {
 
 std::optional<FoundGang> ElasticSearch::FindAgain(const JobEntry& entry, const GangRequest& request,
                                                   const LayoutOn& layout_on) {
-  const int nodes = TrainingNodes(*NewestAttempt(entry));
+  const v1::Attempt& newest = *NewestAttempt(entry);
+  const int kept = newest.yield().kept_nodes_size();
+  const bool shrinks = ShrinksForOther(entry);
+  // A job that yielded for another reason needs free nodes.
+  if (kept > 0 && !shrinks) return std::nullopt;
+  const int nodes = shrinks ? kept : TrainingNodes(newest);
   auto layout = layout_on(nodes);
-  if (!layout.has_value() || layout->nodes() != nodes) return std::nullopt;
-  auto gang = pass_.PlaceAgain(entry, request.ShapeOn(nodes));
+  if (!layout.has_value() || (layout->nodes() != nodes && !shrinks)) return std::nullopt;
+  auto gang = pass_.PlaceAgain(entry, request.ShapeOn(layout->nodes()));
   if (!gang.has_value()) return std::nullopt;
   return FoundGang{*std::move(gang), std::move(layout)};
 }
@@ -23,8 +29,11 @@ std::optional<FoundGang> ElasticSearch::FindAgain(const JobEntry& entry, const G
 std::optional<FoundGang> ElasticSearch::Find(const JobEntry& entry, const GangRequest& request,
                                              ElasticNodes which, const LayoutOn& layout_on) {
   if (which == ElasticNodes::kAllOfNewest) return FindAgain(entry, request, layout_on);
-  const bool with_free = which == ElasticNodes::kKeptAndFree;
   const int most = MostNodes(entry);
+  const bool recovers = state_.reservations.contains(entry.job.id());
+  const bool stays = recovers && ShrinksForOther(entry) &&
+                     pass_.CountUsable(entry, request.ShapeOn(most), false) >= request.min_nodes;
+  const bool with_free = which == ElasticNodes::kKeptAndFree && !stays;
   int nodes = std::min(most, pass_.CountUsable(entry, request.ShapeOn(most), with_free));
   while (nodes >= request.min_nodes) {
     auto layout = layout_on(nodes);
@@ -35,7 +44,7 @@ std::optional<FoundGang> ElasticSearch::Find(const JobEntry& entry, const GangRe
     // A smaller gang may leave the head its slots.
     nodes = shape.nodes - 1;
   }
-  if (!with_free || !state_.reservations.contains(entry.job.id())) return std::nullopt;
+  if (!with_free || !recovers) return std::nullopt;
   auto layout = layout_on(LeastShape(entry).nodes);
   if (!layout.has_value()) return std::nullopt;
   auto gang = pass_.PlaceOverReservations(entry, request.ShapeOn(layout->nodes()));
@@ -45,18 +54,25 @@ std::optional<FoundGang> ElasticSearch::Find(const JobEntry& entry, const GangRe
 
 int ElasticSearch::MostNodes(const JobEntry& entry) const {
   const GangRequest request = GangRequestOf(entry.job.spec());
-  const JobClass job_class = ClassOf(entry.job);
   const auto kept = state_.reservations.find(entry.job.id());
   const bool recovers = kept != state_.reservations.end();
-  int most = request.nodes;
-  if (recovers && AnyOtherWaits(entry, request.kind)) most = TrainingNodes(*NewestAttempt(entry));
-  const v1::SlotQuota quota = QuotaOf(QueueNamed(state_, job_class.queue), request.kind);
   const int own = recovers ? static_cast<int>(kept->second.slots.size()) : 0;
+  const int most = NodesInQuota(state_, placed_slots_, entry, own);
+  const bool may_grow = !recovers || !AnyOtherWaits(entry, request.kind);
+  return may_grow ? most : std::min(most, TrainingNodes(*NewestAttempt(entry)));
+}
+
+int NodesInQuota(const ClusterState& state, const PlacedSlots& placed_slots, const JobEntry& entry,
+                 int own) {
+  const GangRequest request = GangRequestOf(entry.job.spec());
+  const JobClass job_class = ClassOf(entry.job);
+  const v1::SlotQuota quota = QuotaOf(QueueNamed(state, job_class.queue), request.kind);
+  int most = request.nodes;
   const auto limit = [&](const UsageKey& key, int max_slots) {
     if (max_slots == 0) return;
-    const auto placed = placed_slots_.find(key);
+    const auto placed = placed_slots.find(key);
     const int64_t rest =
-        max_slots - HeldSlotsOf(state_, key) - (placed == placed_slots_.end() ? 0 : placed->second);
+        max_slots - HeldSlotsOf(state, key) - (placed == placed_slots.end() ? 0 : placed->second);
     const int64_t more = std::max<int64_t>(0, rest) / request.slots_per_node;
     most = static_cast<int>(std::min<int64_t>(most, own + more));
   };

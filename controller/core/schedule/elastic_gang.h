@@ -23,9 +23,15 @@ struct FoundGang {
 // The slots that a pass has given to each queue and user.
 using PlacedSlots = std::map<UsageKey, int64_t>;
 
+// Returns the maximum number of nodes that the limits of an elastic job's queue allow, at most the
+// job's own maximum. `own`: the number of nodes that the job holds.
+int NodesInQuota(const ClusterState& state, const PlacedSlots& placed_slots, const JobEntry& entry,
+                 int own);
+
 // The nodes on which an elastic job is to continue.
 enum class ElasticNodes {
-  // All nodes of the newest attempt, which the job must have kept.
+  // All nodes of the newest attempt, which the job must have kept. If the job gave up nodes for
+  // another job, the nodes that are left.
   kAllOfNewest,
   // The nodes that the job has kept, as many as are usable.
   kKept,

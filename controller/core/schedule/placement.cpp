@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "controller/core/health/quarantine.h"
+#include "controller/core/state/elastic_yield.h"
 #include "controller/core/state/gang.h"
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/reservations.h"
@@ -158,9 +159,10 @@ bool PlacementPass::KeepGang(const JobEntry& job, const GangShape& shape,
   const AttemptKey key{job.job.id(), before->number()};
   const std::set<std::string> to_avoid = NodesToAvoid(job.job);
   for (std::size_t i = 0; i < old_gang.size(); ++i) {
-    // A node of a paused job may have been removed in the meantime.
+    // A node of a paused job may have been removed in the meantime. An elastic job may have given
+    // up a node for another job.
     const auto found = state_.nodes.find(old_gang[i].node_id);
-    if (found == state_.nodes.end()) continue;
+    if (found == state_.nodes.end() || !KeepsNode(*before, old_gang[i].node_id)) continue;
     const NodeEntry& node = found->second;
     // Old ranks of the job may still run on this node, so the node cannot be used.
     if (node.uncleared.contains(key)) continue;

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "controller/core/schedule/size_change.h"
 #include "controller/core/state/attempt_outcome.h"
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/rollbacks.h"
@@ -30,7 +31,8 @@ void SetStart(const JobEntry& entry, v1::JobPlaced& placed) {
   if (lr_factor != 1) placed.set_lr_factor(lr_factor);
 }
 
-v1::Event PlacedEvent(const JobEntry& entry, const Placement& placement, Timestamp now) {
+v1::Event PlacedEvent(const ClusterState& state, const Placement& placement, Timestamp now) {
+  const JobEntry& entry = state.jobs.at(placement.job_id);
   v1::Event event = ControllerEvent(now);
   v1::JobPlaced& placed = *event.mutable_job_placed();
   placed.set_job_id(placement.job_id);
@@ -43,6 +45,7 @@ v1::Event PlacedEvent(const JobEntry& entry, const Placement& placement, Timesta
   placed.set_master_port(placement.master_port);
   SetStart(entry, placed);
   if (placement.layout.has_value()) *placed.mutable_layout() = *placement.layout;
+  placed.set_size_change(SizeChangeText(state, entry, placement.gang));
   return event;
 }
 
@@ -51,7 +54,7 @@ v1::Event PlacedEvent(const JobEntry& entry, const Placement& placement, Timesta
 std::vector<v1::Event> PlacementEvents(const ClusterState& state, const RootSightings& roots,
                                        const Placement& placement, Timestamp now) {
   const JobEntry& entry = state.jobs.at(placement.job_id);
-  std::vector<v1::Event> events = {PlacedEvent(entry, placement, now)};
+  std::vector<v1::Event> events = {PlacedEvent(state, placement, now)};
   if (NewestAttempt(entry) != nullptr) return events;
   const std::string warning = RootWarning(state, entry.job.spec(), roots);
   if (warning.empty()) return events;

@@ -65,14 +65,14 @@ class VictimSearch {
   VictimSearch(const ClusterState& state, const JobEntry& head, Timestamp now)
       : state_(state), shape_(LeastShape(head)), level_(LevelOf(state, head.job)), now_(now) {}
 
-  std::vector<int64_t> Search(const Releases& releases) {
+  Victims Search(const Releases& releases) {
     for (const auto& [id, slots] : releases) AddNode(std::string(id), slots);
     for (const auto& [id, node] : nodes_) Rank(id);
     while (static_cast<int>(chosen_.size()) < shape_.nodes) {
       if (!ChooseNode()) return {};
     }
     DropNeedless();
-    return {victims_.begin(), victims_.end()};
+    return {.job_ids = {victims_.begin(), victims_.end()}, .nodes = chosen_};
   }
 
  private:
@@ -203,8 +203,8 @@ class VictimSearch {
 
 }  // namespace
 
-std::vector<int64_t> JobsToPreempt(const ClusterState& state, const JobEntry& head,
-                                   const Releases& releases, Timestamp now) {
+Victims JobsToPreempt(const ClusterState& state, const JobEntry& head, const Releases& releases,
+                      Timestamp now) {
   return VictimSearch(state, head, now).Search(releases);
 }
 

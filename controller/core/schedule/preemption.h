@@ -3,6 +3,7 @@
 #define TRAINYARD_CONTROLLER_CORE_SCHEDULE_PREEMPTION_H_
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,13 @@ inline constexpr int64_t kPreemptionWindowMs = 86'400'000;
 // The assumed time that a restart costs: the save, the start, and the steps after the save.
 inline constexpr int64_t kRestartCostMs = 120'000;
 
+// Running jobs to preempt, and the nodes on which the head is expected to start. An elastic job of
+// the list may keep its other nodes.
+struct Victims {
+  std::vector<int64_t> job_ids;
+  std::set<std::string> nodes;
+};
+
 // Returns running jobs whose slots, together with free slots, suffice for the waiting job `head`,
 // or an empty list. `releases` is that of ReleasesOf, for the nodes that the head can use now. The
 // list is minimal: without any one of its jobs, the slots would not suffice. It is the cheapest
@@ -33,8 +41,8 @@ inline constexpr int64_t kRestartCostMs = 120'000;
 // - if tier and priority are equal, the head requests whole nodes, and the running job has at most
 //   half a node and loses almost no work when it stops. Small jobs find other slots soon, but as
 //   long as they are spread over the nodes, no node becomes free for a large gang.
-std::vector<int64_t> JobsToPreempt(const ClusterState& state, const JobEntry& head,
-                                   const Releases& releases, Timestamp now);
+Victims JobsToPreempt(const ClusterState& state, const JobEntry& head, const Releases& releases,
+                      Timestamp now);
 
 // Returns false if no running job may be preempted for the head. Cheaper than JobsToPreempt.
 bool AnyMayYieldTo(const ClusterState& state, const JobEntry& head, Timestamp now);

@@ -215,9 +215,10 @@ class QueueWalk {
       for (const auto& [id, times] : releases) {
         if (nodes.contains(std::string(id))) usable.Add(id, times);
       }
-      std::vector<int64_t> jobs = JobsToPreempt(state_, entry, usable, now_);
-      if (jobs.empty()) continue;
-      schedule_.preemptions.push_back({head.job_id, std::move(jobs)});
+      Victims victims = JobsToPreempt(state_, entry, usable, now_);
+      if (victims.job_ids.empty()) continue;
+      schedule_.preemptions.push_back(
+          {head.job_id, std::move(victims.job_ids), std::move(victims.nodes)});
       return true;
     }
     return false;

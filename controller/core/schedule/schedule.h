@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,8 @@ enum class Refusal {
 struct Preemption {
   int64_t for_job_id = 0;
   std::vector<int64_t> job_ids;
+  // The nodes on which the job is expected to start.
+  std::set<std::string> nodes;
 };
 
 // The result of a pass. Events, pending reasons, lists, metrics and layout questions are all
@@ -74,7 +77,8 @@ struct Schedule {
   std::map<v1::DeviceKind, QueueHead> heads;
   // For each class with waiting jobs: why none of them was placed, or no more of them.
   std::map<JobClass, Refusal> refusals;
-  // The layout choices for which the jobs up to and including the head wait.
+  // The layout choices for which the jobs up to and including the head wait, and choices for larger
+  // sizes of running elastic jobs (growth.h).
   std::vector<LayoutQuestion> layout_questions;
   // True if nothing is placed yet because workers that may run lost jobs have not attached
   // (lost_history.h).

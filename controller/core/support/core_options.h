@@ -53,6 +53,8 @@ struct CoreOptions {
   // stalled after this time without any sign of life. The remaining ranks may still be uploading
   // the result until then.
   int64_t finish_lease_ms = 1'800'000;
+  // A running elastic job may get more nodes only if its attempt is at least this old.
+  int64_t growth_interval_ms = 1'800'000;
   // A job may be archived archive_after_ms after its end. Disconnected nodes that may still have
   // output of the job delay archiving, but at most until archive_away_ms after its end.
   int64_t archive_after_ms = 3'600'000;

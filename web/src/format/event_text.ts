@@ -52,7 +52,8 @@ const DESCRIPTIONS: { [K in Kind]?: Describe<K> } = {
   job_submitted: () => line('submitted', 'wait', 'circle'),
   job_placed: (f) =>
     line(
-      `attempt ${f.attempt} placed on ${plural(f.ranks.length, 'slot')}${startOf(f)}`,
+      `attempt ${f.attempt} placed on ${plural(f.ranks.length, 'slot')}${startOf(f)}` +
+        (f.size_change ? `; ${f.size_change}` : ''),
       'run',
       'half',
     ),

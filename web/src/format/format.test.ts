@@ -151,6 +151,10 @@ describe('events', () => {
     expect(text({ job_placed: { ...placed, resume_step: 0, resume_from: '' } })).toBe(
       'attempt 2 placed on 1 slot',
     );
+    const size = 'shrunk from 8 to 6 nodes: node gpu07 is lost';
+    expect(text({ job_placed: { ...placed, resume_step: 9, size_change: size } })).toBe(
+      `attempt 2 placed on 1 slot, continuing from step 9; ${size}`,
+    );
     const running = { job_id: 4, attempt: 2, resume_step: 4000 };
     expect(text({ attempt_running: running })).toBe('attempt 2 running from step 4000');
     expect(text({ attempt_running: { ...running, resume_step: 0 } })).toBe('attempt 2 running');

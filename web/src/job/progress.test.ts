@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonNumber } from '../api/types';
-import { failureOf, figuresOf, oldLossText, restartsText, stepAge } from './progress';
+import { failureOf, figuresOf, oldLossText, restartsText, shapeText, stepAge } from './progress';
 
 describe('figures of a job', () => {
   const progress = { step: 9, time_ms: 100_000, step_seconds: 8 };
@@ -31,6 +31,15 @@ describe('figures of a job', () => {
     expect(at(1500, 1500)).toBeUndefined();
     expect(at(1500, 0)).toBeUndefined();
     expect(oldLossText({})).toBeUndefined();
+  });
+
+  it('have the nodes of an elastic job', () => {
+    const spec = { resources: { nodes: 8, slots_per_node: 4, device: 'gpu' } };
+    const elastic = { ...spec, min_nodes: 2 };
+    expect(shapeText(job({ spec }))).toBe('8 × 4 gpu');
+    expect(shapeText(job({ spec: elastic }))).toBe('2..8 × 4 gpu');
+    const attempts = [{ number: 1, layout: { nodes: 6 } }];
+    expect(shapeText(job({ spec: elastic, attempts }))).toBe('6 of 2..8 × 4 gpu');
   });
 
   it('have the used part of the restart budget', () => {

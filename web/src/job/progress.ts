@@ -75,10 +75,17 @@ export function oldLossText({ progress }: Pick<Job, 'progress'>): string | undef
   return 0 < lossStep && lossStep < step ? `(step ${count(lossStep)})` : undefined;
 }
 
-// Such as "2 nodes × 8 gpu".
+// Such as "2 × 8 gpu". For an elastic job "4 of 2..8 × 8 gpu": 4 nodes of its newest attempt.
 export function shapeText(job: Job): string {
   const { nodes = 1, slots_per_node: slots = 1, device = 'gpu' } = job.spec?.resources ?? {};
-  return `${nodes} × ${slots} ${device}`;
+  return `${nodesText(job, nodes)} × ${slots} ${device}`;
+}
+
+function nodesText(job: Job, most: number): string {
+  const least = job.spec?.min_nodes ?? most;
+  if (least >= most) return `${most}`;
+  const now = job.attempts?.at(-1)?.layout?.nodes;
+  return now ? `${now} of ${least}..${most}` : `${least}..${most}`;
 }
 
 export interface StepAge {

@@ -11,65 +11,18 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/jobspec/node_range.h"
-#include "tests/controller/core/test_cluster.h"
+#include "tests/controller/core/elastic_fixture.h"
 
 namespace trainyard::controller {
 namespace {
 
 using ::testing::HasSubstr;
 
-// With one slot per node, the batch of 24 samples divides among 1, 2, 3, 4, 6 and 8 nodes.
-v1::JobSpec ElasticSpec(const std::string& name, int min_nodes, int nodes) {
-  v1::JobSpec spec = SparesSpec(name, nodes, 1, 0);
-  spec.set_min_nodes(min_nodes);
-  spec.mutable_train()->set_global_batch(24);
-  return spec;
-}
-
-class ElasticGangTest : public ::testing::Test {
+class ElasticGangTest : public ElasticFixture {
  protected:
-  void AddNodes(const std::string& ids) {
-    for (const char id : ids) cluster_.AddNode(std::string(1, id), 1);
-  }
-
-  int64_t Run(const v1::JobSpec& spec) {
-    const int64_t job = cluster_.Submit(spec);
-    cluster_.RunJob(job);
-    return job;
-  }
-
-  int SizeOf(int64_t job) const { return TrainingNodes(cluster_.Attempt(job)); }
-
-  // The nodes send no heartbeats until they are lost. All ranks end.
-  void Lose(int64_t job, const std::string& ids) {
-    for (const char id : ids) cluster_.StopHeartbeats(std::string(1, id));
-    for (const v1::RankPlacement& rank : cluster_.Attempt(job).ranks()) {
-      if (ids.find(rank.node_id()) == std::string::npos) cluster_.ExitRank(job, rank.rank(), 69);
-    }
-    cluster_.Pass(4000);
-    for (const std::string& node : GangNodes(cluster_.Attempt(job))) {
-      if (ids.find(node) == std::string::npos) cluster_.ClearNode(job, node);
-    }
-    cluster_.Pass(20'000);
-    for (const char id : ids) {
-      ASSERT_EQ(cluster_.NodeStateOf(std::string(1, id)), v1::NODE_STATE_LOST) << id;
-    }
-  }
-
-  void LimitQueue(int max_slots) {
-    SetQueue set{.request = {}, .principal = {"ada"}};
-    set.request.mutable_queue()->set_name("default");
-    v1::SlotQuota& quota = *set.request.mutable_queue()->add_quotas();
-    quota.set_device(v1::DEVICE_KIND_CPU);
-    quota.set_max_slots(max_slots);
-    cluster_.Do(set);
-  }
-
   v1::PendingReason Why(int64_t job) const {
     return WhyPending(cluster_.View(), cluster_.state.jobs.at(job));
   }
-
-  TestCluster cluster_;
 };
 
 TEST_F(ElasticGangTest, ItStartsOnTheLargestUsableNumberOfFreeNodes) {
@@ -110,6 +63,7 @@ TEST_F(ElasticGangTest, ItContinuesWithoutLostNodes) {
   Lose(job, "c");
   ASSERT_EQ(cluster_.Attempt(job).number(), 2);
   EXPECT_EQ(SizeOf(job), 6) << "7 ranks do not divide the batch";
+  EXPECT_EQ(cluster_.Attempt(job).size_change(), "shrunk from 8 to 6 nodes: node c is lost");
   EXPECT_EQ(cluster_.Attempt(job).resume_step(), 40);
   EXPECT_EQ(cluster_.Attempt(job).layout().layout().dp(), 6);
   EXPECT_EQ(cluster_.Job(job).spec().resources().nodes(), 8) << "the request does not change";

@@ -42,12 +42,13 @@ class PreemptionTest : public ::testing::Test {
 
   void Later(int64_t ms = kRunBeforePreemptionMs) { cluster_.now += ms; }
 
-  std::vector<int64_t> Victims(int64_t head) const {
+  std::vector<int64_t> VictimsFor(int64_t head) const {
     const PlacementPass pass(cluster_.state, {});
     const auto ends = ExpectedEndsOf(cluster_.state, cluster_.observations, cluster_.now);
     return JobsToPreempt(cluster_.state, cluster_.state.jobs.at(head),
                          ReleasesOf(cluster_.state, pass, v1::DEVICE_KIND_CPU, ends, cluster_.now),
-                         cluster_.now);
+                         cluster_.now)
+        .job_ids;
   }
 
   TestCluster cluster_;
@@ -63,26 +64,26 @@ TEST_F(PreemptionTest, SmallJobsOfTheCheapestNodeYieldToWholeNodes) {
   ASSERT_EQ(cluster_.Placement(one), "b:2");
   ASSERT_EQ(cluster_.Placement(other), "c:0 c:1");
   Later();
-  EXPECT_THAT(Victims(head), ElementsAre(other)) << "2 slots on c are free";
-  EXPECT_THAT(Victims(Wait(2, 4)), ElementsAre(two, one, other));
-  EXPECT_THAT(Victims(Wait(3, 4)), IsEmpty()) << "`large` has more than half of a node";
+  EXPECT_THAT(VictimsFor(head), ElementsAre(other)) << "2 slots on c are free";
+  EXPECT_THAT(VictimsFor(Wait(2, 4)), ElementsAre(two, one, other));
+  EXPECT_THAT(VictimsFor(Wait(3, 4)), IsEmpty()) << "`large` has more than half of a node";
 }
 
 TEST_F(PreemptionTest, AHeadOfPartsOfNodesTakesNothingFromItsEquals) {
   for (const char* name : {"r", "s", "t", "u", "v", "w"}) Run(name, 1, 2);
   Later();
-  EXPECT_THAT(Victims(Wait(1, 2)), IsEmpty());
-  EXPECT_EQ(Victims(Wait(1, 2, 1)).size(), 1U) << "a greater priority";
-  EXPECT_THAT(Victims(Wait(1, 4, -1)), IsEmpty()) << "a smaller priority";
+  EXPECT_THAT(VictimsFor(Wait(1, 2)), IsEmpty());
+  EXPECT_EQ(VictimsFor(Wait(1, 2, 1)).size(), 1U) << "a greater priority";
+  EXPECT_THAT(VictimsFor(Wait(1, 4, -1)), IsEmpty()) << "a smaller priority";
 }
 
 TEST_F(PreemptionTest, AnAttemptIsSparedForTenMinutes) {
   Run("r", 3, 4);
   const int64_t head = Wait(1, 1, 1);
   Later(kRunBeforePreemptionMs - 1);
-  EXPECT_THAT(Victims(head), IsEmpty());
+  EXPECT_THAT(VictimsFor(head), IsEmpty());
   Later(1);
-  EXPECT_EQ(Victims(head).size(), 1U);
+  EXPECT_EQ(VictimsFor(head).size(), 1U);
 }
 
 TEST_F(PreemptionTest, AProgramThatDoesNotSaveYieldsOnlyToALowerLevel) {
@@ -90,8 +91,8 @@ TEST_F(PreemptionTest, AProgramThatDoesNotSaveYieldsOnlyToALowerLevel) {
   cluster_.RunJob(program);
   Run("r", 2, 4);
   Later();
-  EXPECT_THAT(Victims(Wait(1, 4)), IsEmpty());
-  EXPECT_THAT(Victims(Wait(1, 4, 1)), ElementsAre(program));
+  EXPECT_THAT(VictimsFor(Wait(1, 4)), IsEmpty());
+  EXPECT_THAT(VictimsFor(Wait(1, 4, 1)), ElementsAre(program));
 }
 
 TEST_F(PreemptionTest, NoMoreJobsYieldThanAreNeeded) {
@@ -100,7 +101,7 @@ TEST_F(PreemptionTest, NoMoreJobsYieldThanAreNeeded) {
   Run("y", 1, 2, 9);
   Run("z", 1, 4, 9);
   Later();
-  EXPECT_THAT(Victims(Wait(2, 2, 5)), ElementsAre(wide)) << "one gang on both nodes is enough";
+  EXPECT_THAT(VictimsFor(Wait(2, 2, 5)), ElementsAre(wide)) << "one gang on both nodes is enough";
 }
 
 TEST_F(PreemptionTest, AHeadThatHasWaitedGetsTheSlotsAfterTheSaves) {
@@ -163,12 +164,12 @@ TEST_F(PreemptionTest, AJobKeepsItsSlotsIfAnEarlierAttemptHasThoseOfTheNode) {
   Run("r", 3, 4);
   const int64_t head = Wait(1, 4, 1);
   Later();
-  ASSERT_EQ(Victims(head).size(), 1U);
+  ASSERT_EQ(VictimsFor(head).size(), 1U);
   for (auto& [id, entry] : cluster_.state.nodes) {
     for (v1::SlotUse& use : *entry.node.mutable_slot_uses()) use.set_attempt(9);
   }
   RebuildIndexes(cluster_.state);
-  EXPECT_THAT(Victims(head), IsEmpty());
+  EXPECT_THAT(VictimsFor(head), IsEmpty());
 }
 
 TEST_F(PreemptionTest, AJobThatCannotSaveNowIsNoVictim) {
@@ -176,7 +177,7 @@ TEST_F(PreemptionTest, AJobThatCannotSaveNowIsNoVictim) {
   const int64_t head = Wait(1, 4, 1);
   Later();
   cluster_.state.jobs.at(job).first_failure_ms = cluster_.now;
-  EXPECT_THAT(Victims(head), IsEmpty());
+  EXPECT_THAT(VictimsFor(head), IsEmpty());
 }
 
 TEST_F(PreemptionTest, AJobIsPreemptedThreeTimesADayAtMost) {
@@ -192,9 +193,9 @@ TEST_F(PreemptionTest, AJobIsPreemptedThreeTimesADayAtMost) {
     *stored.add_attempts() = live;
   }
   const int64_t head = Wait(1, 1, 1);
-  EXPECT_THAT(Victims(head), IsEmpty());
+  EXPECT_THAT(VictimsFor(head), IsEmpty());
   Later(kPreemptionWindowMs);
-  EXPECT_THAT(Victims(head), ElementsAre(job));
+  EXPECT_THAT(VictimsFor(head), ElementsAre(job));
 }
 
 }  // namespace

@@ -1,0 +1,51 @@
+#include "controller/core/schedule/open_nodes.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "controller/core/observations/root_sightings.h"
+#include "controller/core/state/gang_request.h"
+#include "controller/core/state/node_groups.h"
+
+namespace trainyard::controller {
+namespace {
+
+// Returns the number of the node's slots that are free or belong to the attempt.
+int SlotsFor(const NodeEntry& node, const AttemptKey& attempt, v1::DeviceKind kind) {
+  int count = 0;
+  for (int i = 0; i < node.node.inventory().slots_size(); ++i) {
+    const v1::SlotUse& use = node.node.slot_uses(i);
+    const bool usable = use.job_id() == 0 || HolderOf(use) == attempt;
+    if (usable && node.node.inventory().slots(i).kind() == kind) ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+int CountOpenNodesFor(const ClusterState& state, const NodeLimits& limits, const JobEntry& entry,
+                      int nodes) {
+  const GangRequest request = GangRequestOf(entry.job.spec());
+  const AttemptKey attempt{entry.job.id(), LiveAttempt(entry)->number()};
+  const auto count = [&](const std::set<std::string>& barred, const NodeGroup& group) {
+    return static_cast<int>(std::ranges::count_if(state.nodes, [&](const auto& node) {
+      const auto& [id, candidate] = node;
+      return TakesRanks(candidate.node) && !limits.changing.contains(id) &&
+             !limits.closed.contains(id) && !barred.contains(id) && group.Contains(id) &&
+             SlotsFor(candidate, attempt, request.kind) >= request.slots_per_node;
+    }));
+  };
+  const RootSightings* roots = limits.roots;
+  const bool shares = roots != nullptr && NeedsSharedRoot(entry.job.spec(), nodes, *roots);
+  std::vector<std::set<std::string>> barred_sets = {{}};
+  if (shares) barred_sets = NodesOutsideOfRoots(*roots);
+  int most = 0;
+  for (const NodeGroup& group : GroupsOf(state, entry.job.spec(), request.kind)) {
+    for (const auto& barred : barred_sets) most = std::max(most, count(barred, group));
+  }
+  return most;
+}
+
+}  // namespace trainyard::controller
