@@ -9,6 +9,7 @@
 #include "absl/strings/strip.h"
 #include "google/protobuf/map_field.h"
 #include "proto/jobspec/auto_layout.h"
+#include "proto/jobspec/matrix.h"
 #include "proto/jobspec/scalar_text.h"
 #include "proto/jobspec/schema.h"
 #include "proto/jobspec/yaml_document.h"
@@ -29,6 +30,7 @@ constexpr std::size_t kMaxStringBytes = 64 << 10;
 constexpr int kDefaultMaxItems = 1000;
 constexpr char kVariablePrefix[] = "env.";
 constexpr char kUnsetVariables[] = "unset_env";
+constexpr char kMatrixPrefix[] = "matrix.";
 constexpr char kLayoutSection[] = "layout";
 
 // Decodes one file.
@@ -44,6 +46,8 @@ class Decoder {
                    Message& message);
   // Decodes one entry of `env`.
   void DecodeVariable(const YAML::Node& value, const std::string& name, v1::JobSpec& spec);
+  // Decodes the values of one key of `matrix`.
+  void DecodeAxis(const YAML::Node& value, const std::string& name, v1::JobSpec& spec);
   // Sets the origin to record for all values, because an override has no position in a file.
   void UseFixedOrigin(const std::string& origin) { fixed_origin_ = origin; }
   void Fail(const YAML::Node& node, const std::string& key, const std::string& what);
@@ -63,8 +67,8 @@ class Decoder {
                     Message& message);
   void DecodeList(const YAML::Node& node, const FieldDescriptor& field, const std::string& key,
                   Message& message);
-  void DecodeVariables(const YAML::Node& node, const FieldDescriptor& field, const std::string& key,
-                       v1::JobSpec& spec);
+  void DecodeEntries(const YAML::Node& node, const FieldDescriptor& field, const std::string& key,
+                     v1::JobSpec& spec);
   void TakeBackAlternatives(const FieldDescriptor& field, const std::string& key, Message& message);
   bool IsAutoLayout(const YAML::Node& value, const std::string& key);
   void SettleAutoLayout(const std::string& key);
@@ -241,9 +245,9 @@ void Decoder::DecodeList(const YAML::Node& node, const FieldDescriptor& field,
   TakeBackAlternatives(field, key, message);
 }
 
-// Decodes `env`, the only map in a job file.
-void Decoder::DecodeVariables(const YAML::Node& node, const FieldDescriptor& field,
-                              const std::string& key, v1::JobSpec& spec) {
+// Decodes `env` or `matrix`, the only maps in a job file.
+void Decoder::DecodeEntries(const YAML::Node& node, const FieldDescriptor& field,
+                            const std::string& key, v1::JobSpec& spec) {
   if (!node.IsMap() || node.size() > static_cast<std::size_t>(RuleOf(field).max_items())) {
     Fail(node, key,
          absl::StrCat("`", key, "` must be a mapping with at most ", RuleOf(field).max_items(),
@@ -259,8 +263,26 @@ void Decoder::DecodeVariables(const YAML::Node& node, const FieldDescriptor& fie
       Fail(pair.first, entry_key, absl::StrCat("`", entry_key, "` is written twice"));
       continue;
     }
-    DecodeVariable(pair.second, name, spec);
+    if (entry_key.starts_with(kMatrixPrefix)) {
+      DecodeAxis(pair.second, name, spec);
+    } else {
+      DecodeVariable(pair.second, name, spec);
+    }
   }
+}
+
+// A null value removes a key that an extended file adds.
+void Decoder::DecodeAxis(const YAML::Node& value, const std::string& name, v1::JobSpec& spec) {
+  const std::string key = kMatrixPrefix + name;
+  if (value.IsNull()) {
+    spec.mutable_matrix()->erase(name);
+    context_.origins.erase(key);
+    return;
+  }
+  const absl::StatusOr<std::string> text = MatrixText(value);
+  if (!text.ok()) return Fail(value, key, absl::StrCat("`", key, "` ", text.status().message()));
+  (*spec.mutable_matrix())[name] = *text;
+  context_.origins[key] = PlaceOf(value);
 }
 
 // A null value removes a variable that is set by an extended file or by the worker.
@@ -291,7 +313,7 @@ void Decoder::DecodeField(const YAML::Node& value, const FieldDescriptor& field,
                 kAutoLayoutKey, context_.spec);
     context_.origins[kAutoLayoutKey] = PlaceOf(value);
   } else if (field.is_map()) {
-    DecodeVariables(value, field, key, static_cast<v1::JobSpec&>(message));
+    DecodeEntries(value, field, key, static_cast<v1::JobSpec&>(message));
   } else if (field.is_repeated()) {
     DecodeList(value, field, key, message);
   } else if (IsSection(field)) {
@@ -400,32 +422,38 @@ void DecodeOverride(const std::string& override_text, const std::string& directo
         "--set ", override_text, ": must have the form KEY=VALUE, such as train.steps=200"));
     return;
   }
-  const JobFileText value{"--set " + key, override_text.substr(equals + 1)};
-  Decoder decoder(value.display_name, directory, context);
-  decoder.UseFixedOrigin(value.display_name);
-  absl::string_view variable = key;
-  if (absl::ConsumePrefix(&variable, kVariablePrefix)) {
-    const YAML::Node text = value.text == "null" ? YAML::Node() : YAML::Node(value.text);
-    return decoder.DecodeVariable(text, std::string(variable), context.spec);
+  DecodeSetting({"--set " + key, key, override_text.substr(equals + 1)}, directory, context);
+}
+
+void DecodeSetting(const WrittenSetting& setting, const std::string& directory,
+                   DecodeContext& context) {
+  const auto& [origin, key, text] = setting;
+  Decoder decoder(origin, directory, context);
+  decoder.UseFixedOrigin(origin);
+  absl::string_view entry = key;
+  if (absl::ConsumePrefix(&entry, kVariablePrefix)) {
+    const YAML::Node value = text == "null" ? YAML::Node() : YAML::Node(text);
+    return decoder.DecodeVariable(value, std::string(entry), context.spec);
   }
   Message* holder = nullptr;
   const FieldDescriptor* field = FindField(key, context.spec, holder);
   if (key == "extends") {
-    decoder.Fail(
-        YAML::Node(), key,
-        absl::StrCat("`extends` is read before any --set; write `extends: ", value.text,
-                     "` into the job file, or pass `", value.text, "` instead of the job file"));
+    decoder.Fail(YAML::Node(), key,
+                 absl::StrCat("`extends` is read before any --set; write `extends: ", text,
+                              "` into the job file, or pass `", text, "` instead of the job file"));
     return;
   }
-  if (field == nullptr) {
+  if (field == nullptr && !absl::StartsWith(entry, kMatrixPrefix)) {
     decoder.Fail(YAML::Node(), key, UnknownKey(key, "", *v1::JobSpec::descriptor()));
     return;
   }
   try {
+    if (absl::ConsumePrefix(&entry, kMatrixPrefix)) {
+      return decoder.DecodeAxis(YAML::Load(text), std::string(entry), context.spec);
+    }
     const bool is_text =
         field->cpp_type() == FieldDescriptor::CPPTYPE_STRING && !field->is_repeated();
-    decoder.DecodeField(is_text ? YAML::Node(value.text) : YAML::Load(value.text), *field, key,
-                        *holder);
+    decoder.DecodeField(is_text ? YAML::Node(text) : YAML::Load(text), *field, key, *holder);
   } catch (const YAML::Exception& error) {
     decoder.Fail(YAML::Node(), key, absl::StrCat("not valid YAML: ", error.msg));
   }

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "controller/core/decide/pause.h"
+#include "controller/core/explain/array_reason.h"
 #include "controller/core/explain/dependency_reason.h"
 #include "controller/core/health/node_health.h"
 #include "controller/core/observations/root_sightings.h"
@@ -291,6 +292,7 @@ v1::PendingCode PendingCodeOf(const ClusterView& view, const JobEntry& entry) {
   }
   if (IsPausedOrHeld(job.state())) return v1::PENDING_CODE_PAUSED;
   if (job.state() == v1::JOB_STATE_QUEUED && IsDependent(job)) return v1::PENDING_CODE_DEPENDENCY;
+  if (view.state.open_arrays.contains(job.id())) return v1::PENDING_CODE_ARRAY;
   if (!view.state.pending_jobs.Contains(QueueKeyOf(job))) return v1::PENDING_CODE_NOT_PENDING;
   if (!IsDue(entry, view.now)) return v1::PENDING_CODE_BACKOFF;
   if (HasNoLayout(entry)) return v1::PENDING_CODE_LAYOUT;
@@ -403,6 +405,8 @@ v1::PendingReason PendingExplainer::ReasonOf(const JobEntry& entry) {
     }
     case v1::PENDING_CODE_DEPENDENCY:
       return WhyDependent(view_.state, entry.job);
+    case v1::PENDING_CODE_ARRAY:
+      return WhyArray(view_.state, entry);
     case v1::PENDING_CODE_BACKOFF:
       return WhyBacksOff(entry.job, *NewestAttempt(entry), view_.now);
     case v1::PENDING_CODE_LAYOUT:

@@ -39,6 +39,7 @@ JobClass ClassOf(const v1::Job& job) {
           .slots_per_node = request.slots_per_node,
           .longest_hold_ms = LongestHoldMs(job),
           .checkpoint_parent = ParentOf(job.spec().checkpoint().dir()),
+          .array_id = job.array_id(),
           .only_job = is_alone ? job.id() : 0};
 }
 
