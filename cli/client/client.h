@@ -65,6 +65,7 @@ class Client {
   absl::StatusOr<v1::DeleteNoteResponse> DeleteNote(const v1::DeleteNoteRequest& request);
   absl::StatusOr<v1::DeleteJobResponse> DeleteJob(const v1::DeleteJobRequest& request);
   absl::StatusOr<v1::GetLineageResponse> GetLineage(const v1::GetLineageRequest& request);
+  absl::StatusOr<v1::GetArrayResponse> GetArray(const v1::GetArrayRequest& request);
   absl::StatusOr<v1::WhyJobResponse> WhyJob(const v1::WhyJobRequest& request);
   absl::StatusOr<v1::ListNodesResponse> ListNodes(const v1::ListNodesRequest& request);
   absl::StatusOr<v1::CordonNodeResponse> CordonNode(const v1::CordonNodeRequest& request);

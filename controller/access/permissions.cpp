@@ -25,6 +25,7 @@ constexpr auto kPermissions = std::to_array<Permission>({
     {.method = "JobService/DeleteNote", .routes = {"deleteNote"}},
     {.method = "JobService/DeleteJob", .routes = {"deleteJob"}},
     {.method = "JobService/GetLineage", .routes = {"getLineage"}},
+    {.method = "JobService/GetArray", .routes = {"getArray"}},
     {.method = "JobService/WhyJob", .routes = {"whyJob"}},
     {.method = "JobService/WatchJob"},
     {.method = "JobService/ListEvents", .routes = {"listEvents", "listJobEvents"}},

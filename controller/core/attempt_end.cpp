@@ -40,6 +40,15 @@ void AddUnsavedSteps(const v1::Job& job, v1::Attempt& attempt) {
       WorkAtRiskOf(job, attempt, attempt.last_step()).steps);
 }
 
+// Records the newest losses of an element for the table of its array, which outlives the element.
+void AddLosses(int64_t job_id, const Observations& observations, v1::AttemptEnded& ended) {
+  const auto found = observations.progress.find(job_id);
+  if (found == observations.progress.end()) return;
+  const v1::Progress& progress = found->second;
+  if (progress.loss_step() > 0) ended.set_loss(progress.loss());
+  if (progress.validation_loss() != 0) ended.set_validation_loss(progress.validation_loss());
+}
+
 // Returns the event that ends the attempt. The event includes the attempt's last step and time use,
 // because observations are not durable.
 v1::AttemptEnded EndedAttempt(const Observations& observations, const JobEntry& entry,
@@ -56,6 +65,7 @@ v1::AttemptEnded EndedAttempt(const Observations& observations, const JobEntry& 
   ended.set_attempt(merged.number());
   ended.set_last_step(merged.last_step());
   if (merged.has_time_use()) *ended.mutable_time_use() = std::move(*merged.mutable_time_use());
+  if (entry.job.array_id() != 0) AddLosses(entry.job.id(), observations, ended);
   return ended;
 }
 
@@ -79,6 +89,15 @@ v1::Verdict SuccessVerdict(const JobEntry& entry, Timestamp now) {
   if (FirstRankLeads(entry) && ranks > 1) {
     verdict.set_summary("rank 0, which leads the other ranks, exited with 0");
   }
+  return verdict;
+}
+
+v1::Verdict HalvedVerdict(const v1::Job& element, Timestamp now) {
+  v1::Verdict verdict = StoppedVerdict(/*kill=*/false, now);
+  verdict.set_cause(v1::VERDICT_CAUSE_HALVED);
+  verdict.set_summary(absl::StrCat("stopped by the halving of array ", element.array_id(),
+                                   "; `trainyard array ", element.array_id(),
+                                   "` compares the elements"));
   return verdict;
 }
 
@@ -111,6 +130,10 @@ v1::JobEnded EndedJob(const Observations& observations, const JobEntry& entry, c
   } else if (attempt.stop_reason() == v1::STOP_REASON_USER) {
     ended.set_state(v1::JOB_STATE_STOPPED);
     *ended.mutable_verdict() = StoppedVerdict(entry.kill_requested, now);
+    AddStopDetails(entry, ending.lost, *ended.mutable_verdict());
+  } else if (attempt.stop_reason() == v1::STOP_REASON_HALVED) {
+    ended.set_state(v1::JOB_STATE_STOPPED);
+    *ended.mutable_verdict() = HalvedVerdict(entry.job, now);
     AddStopDetails(entry, ending.lost, *ended.mutable_verdict());
   } else {
     ended.set_state(v1::JOB_STATE_SUCCEEDED);

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "controller/core/attempt_watch.h"
+#include "controller/core/decide/element_jobs.h"
+#include "controller/core/decide/halving.h"
 #include "controller/core/decide/lost_history.h"
 #include "controller/core/decide/node_removal.h"
 #include "controller/core/event_log/event_job.h"
@@ -109,6 +111,12 @@ Plan Reconcile(const ClusterState& state, const Observations& observations,
                     std::back_inserter(plan.events));
   plan.schedule.awaits_workers = !MayPlace(state, observations, options, now);
   if (plan.schedule.awaits_workers) return plan;
+  if (plan.events.empty()) {
+    // Another event may end the attempt of an element. Each decision depends on the ones before.
+    plan.events = HalvingEventsDue(state, observations, now);
+    if (!plan.events.empty()) return plan;
+  }
+  std::ranges::move(ArrayEventsDue(state, options, now), std::back_inserter(plan.events));
   const NodeLimits limits{ChangingNodes(state, observations, plan.events), ClosedNodes(state, now),
                           &observations.roots};
   if (plan.events.empty()) plan.events = DrainEventsDue(state, observations, limits, now);

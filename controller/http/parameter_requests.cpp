@@ -31,6 +31,16 @@ v1::GetExpertsRequest ExpertsRequest(const Parameters& parameters) {
   return request;
 }
 
+v1::GetArrayRequest ArrayRequest(const Parameters& parameters) {
+  v1::GetArrayRequest request;
+  request.set_job(parameters.Text("job"));
+  request.set_limit(static_cast<int>(parameters.Integer("limit")));
+  request.set_offset(parameters.Integer("offset"));
+  request.set_order(EnumOf<v1::ArrayOrder>(parameters.Text("order")));
+  request.set_reverse(parameters.Boolean("reverse"));
+  return request;
+}
+
 v1::ListRanksRequest RanksRequest(const Parameters& parameters) {
   v1::ListRanksRequest request;
   request.set_job(parameters.Text("job"));

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "controller/access/gate.h"
 #include "controller/access/permissions.h"
+#include "controller/api/array_handlers.h"
 #include "controller/api/cluster_handlers.h"
 #include "controller/api/data_report.h"
 #include "controller/api/deletion.h"
@@ -274,6 +275,9 @@ void Rest::RunAboutJob(const Call& call) {
     case Operation::kGetLineage:
       return call.Ask(api_, handlers::GetLineage, of_job(v1::GetLineageRequest()),
                       json.operator()<v1::GetLineageResponse>({}));
+    case Operation::kGetArray:
+      return call.Ask(api_, handlers::GetArray, ArrayRequest(call.parameters),
+                      json.operator()<v1::GetArrayResponse>({}));
     case Operation::kWhyJob:
       return call.Ask(api_, handlers::WhyJob, of_job(v1::WhyJobRequest()),
                       json.operator()<v1::WhyJobResponse>({}));
@@ -286,11 +290,8 @@ void Rest::RunAboutJob(const Call& call) {
     case Operation::kDeleteNote:
     case Operation::kMoveJob:
       return ChangeJob(call);
-    case Operation::kDeleteJob: {
-      v1::DeleteJobRequest request = DeleteRequest(call.parameters);
-      return call.AskAs(request.user(), api_, handlers::DeleteJob, request,
-                        json.operator()<v1::DeleteJobResponse>({}));
-    }
+    case Operation::kDeleteJob:
+      return DeleteJob(call);
     case Operation::kListJobEvents:
       return call.Ask(api_, handlers::ListEvents, EventsRequest(call.parameters),
                       json.operator()<v1::ListEventsResponse>({}));
@@ -316,6 +317,12 @@ void Rest::RunAboutJob(const Call& call) {
     default:
       return call.Refuse(absl::InternalError("a route without an operation"));
   }
+}
+
+void Rest::DeleteJob(const Call& call) {
+  const v1::DeleteJobRequest request = DeleteRequest(call.parameters);
+  call.AskAs(request.user(), api_, handlers::DeleteJob, request,
+             RespondJson<v1::DeleteJobResponse>(api_, call.respond, call.path));
 }
 
 void Rest::ReadLogs(const Call& call) {

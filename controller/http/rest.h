@@ -29,6 +29,7 @@ class Rest {
   void Run(const Call& call);
   void RunAboutJob(const Call& call);
   void ChangeJob(const Call& call);
+  void DeleteJob(const Call& call);
   // Cordons, uncordons or drains a node.
   void CordonNode(const Call& call);
   void RunAboutQueues(const Call& call);

@@ -23,6 +23,7 @@ enum class Operation {
   kPlanLayout,
   kGetJob,
   kGetLineage,
+  kGetArray,
   kWhyJob,
   kStopJob,
   kKillJob,

@@ -42,6 +42,20 @@ std::vector<Parameter> ExpertsParameters() {
            .max = kLargest}};
 }
 
+std::vector<Parameter> ArrayParameters() {
+  return {JobInPath(),
+          {.name = "order",
+           .type = kEnum,
+           .doc = "Sort order of the elements.",
+           .values = "trainyard.v1.ArrayOrder"},
+          {.name = "reverse", .type = kBoolean, .doc = "Reverses the order."},
+          {.name = "offset",
+           .type = kInteger,
+           .doc = "Number of elements to skip (default: 0).",
+           .max = kLargest},
+          Limit(10'000, "Maximum number of elements (default: 100).")};
+}
+
 Parameter Fields(std::string_view doc) { return {.name = "fields", .doc = doc, .list = true}; }
 
 std::vector<Parameter> JobListParameters() {

@@ -18,6 +18,7 @@ Parameter JobInPath();
 Parameter NodeInPath();
 Parameter HistoryHours();
 std::vector<Parameter> ExpertsParameters();
+std::vector<Parameter> ArrayParameters();
 Parameter Limit(double max, std::string_view doc);
 Parameter Cursor();
 Parameter Fields(std::string_view doc);

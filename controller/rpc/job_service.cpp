@@ -1,5 +1,6 @@
 #include "controller/rpc/job_service.h"
 
+#include "controller/api/array_handlers.h"
 #include "controller/api/deletion.h"
 #include "controller/api/job_handlers.h"
 #include "controller/api/job_list.h"
@@ -79,6 +80,12 @@ grpc::ServerUnaryReactor* JobService::GetLineage(grpc::CallbackServerContext* co
                                                  const v1::GetLineageRequest* request,
                                                  v1::GetLineageResponse* response) {
   return Answer({api_, context}, response, handlers::GetLineage, *request);
+}
+
+grpc::ServerUnaryReactor* JobService::GetArray(grpc::CallbackServerContext* context,
+                                               const v1::GetArrayRequest* request,
+                                               v1::GetArrayResponse* response) {
+  return Answer({api_, context}, response, handlers::GetArray, *request);
 }
 
 grpc::ServerUnaryReactor* JobService::WhyJob(grpc::CallbackServerContext* context,

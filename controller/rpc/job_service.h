@@ -48,6 +48,9 @@ class JobService final : public v1::JobService::CallbackService {
   grpc::ServerUnaryReactor* GetLineage(grpc::CallbackServerContext* context,
                                        const v1::GetLineageRequest* request,
                                        v1::GetLineageResponse* response) override;
+  grpc::ServerUnaryReactor* GetArray(grpc::CallbackServerContext* context,
+                                     const v1::GetArrayRequest* request,
+                                     v1::GetArrayResponse* response) override;
   grpc::ServerUnaryReactor* WhyJob(grpc::CallbackServerContext* context,
                                    const v1::WhyJobRequest* request,
                                    v1::WhyJobResponse* response) override;

@@ -30,6 +30,8 @@ inline constexpr char kNvidiaDevices[] = "NVIDIA_VISIBLE_DEVICES";
 inline constexpr char kReservedPrefix[] = "TRAINYARD_";
 inline constexpr char kJobId[] = "TRAINYARD_JOB_ID";
 inline constexpr char kJobName[] = "TRAINYARD_JOB_NAME";
+// Index of the element within its array. Part of the spec of an element, and set only there.
+inline constexpr char kArrayIndex[] = "TRAINYARD_ARRAY_INDEX";
 inline constexpr char kAttempt[] = "TRAINYARD_ATTEMPT";
 inline constexpr char kRunDir[] = "TRAINYARD_RUN_DIR";
 inline constexpr char kSpec[] = "TRAINYARD_SPEC";            // Path of the job file as JSON.

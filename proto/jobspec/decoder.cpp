@@ -9,6 +9,7 @@
 #include "absl/strings/strip.h"
 #include "google/protobuf/map_field.h"
 #include "proto/jobspec/auto_layout.h"
+#include "proto/jobspec/matrix.h"
 #include "proto/jobspec/node_range.h"
 #include "proto/jobspec/scalar_text.h"
 #include "proto/jobspec/schema.h"
@@ -31,6 +32,7 @@ constexpr int kDefaultMaxItems = 1000;
 constexpr char kVariablePrefix[] = "env.";
 constexpr char kLabelPrefix[] = "placement.labels.";
 constexpr char kUnsetVariables[] = "unset_env";
+constexpr char kMatrixPrefix[] = "matrix.";
 constexpr char kLayoutSection[] = "layout";
 
 // Decodes one file.
@@ -48,6 +50,8 @@ class Decoder {
   void DecodeVariable(const YAML::Node& value, const std::string& name, v1::JobSpec& spec);
   // Decodes one entry of `placement.labels`.
   void DecodeLabel(const YAML::Node& value, const std::string& name, v1::PlacementSpec& placement);
+  // Decodes the values of one key of `matrix`.
+  void DecodeAxis(const YAML::Node& value, const std::string& name, v1::JobSpec& spec);
   // Sets the origin to record for all values, because an override has no position in a file.
   void UseFixedOrigin(const std::string& origin) { fixed_origin_ = origin; }
   void Fail(const YAML::Node& node, const std::string& key, const std::string& what);
@@ -67,6 +71,7 @@ class Decoder {
                     Message& message);
   void DecodeList(const YAML::Node& node, const FieldDescriptor& field, const std::string& key,
                   Message& message);
+  // Decodes `env`, `placement.labels` or `matrix`.
   void DecodeMap(const YAML::Node& node, const FieldDescriptor& field, const std::string& key,
                  Message& message);
   void TakeBackAlternatives(const FieldDescriptor& field, const std::string& key, Message& message);
@@ -271,7 +276,7 @@ void Decoder::DecodeList(const YAML::Node& node, const FieldDescriptor& field,
   TakeBackAlternatives(field, key, message);
 }
 
-// Decodes `env` or `placement.labels`, the only maps in a job file.
+// Decodes `env`, `placement.labels` or `matrix`, the only maps in a job file.
 void Decoder::DecodeMap(const YAML::Node& node, const FieldDescriptor& field,
                         const std::string& key, Message& message) {
   if (!node.IsMap() || node.size() > static_cast<std::size_t>(RuleOf(field).max_items())) {
@@ -291,6 +296,8 @@ void Decoder::DecodeMap(const YAML::Node& node, const FieldDescriptor& field,
     }
     if (field.containing_type() == v1::PlacementSpec::descriptor()) {
       DecodeLabel(pair.second, name, static_cast<v1::PlacementSpec&>(message));
+    } else if (entry_key.starts_with(kMatrixPrefix)) {
+      DecodeAxis(pair.second, name, static_cast<v1::JobSpec&>(message));
     } else {
       DecodeVariable(pair.second, name, static_cast<v1::JobSpec&>(message));
     }
@@ -308,6 +315,20 @@ void Decoder::DecodeLabel(const YAML::Node& value, const std::string& name,
     (*placement.mutable_labels())[name] = value.Scalar();
     context_.origins[key] = PlaceOf(value);
   }
+}
+
+// A null value removes a key that an extended file adds.
+void Decoder::DecodeAxis(const YAML::Node& value, const std::string& name, v1::JobSpec& spec) {
+  const std::string key = kMatrixPrefix + name;
+  if (value.IsNull()) {
+    spec.mutable_matrix()->erase(name);
+    context_.origins.erase(key);
+    return;
+  }
+  const absl::StatusOr<std::string> text = MatrixText(value);
+  if (!text.ok()) return Fail(value, key, absl::StrCat("`", key, "` ", text.status().message()));
+  (*spec.mutable_matrix())[name] = *text;
+  context_.origins[key] = PlaceOf(value);
 }
 
 // A null value removes a variable that is set by an extended file or by the worker.
@@ -464,35 +485,41 @@ void DecodeOverride(const std::string& override_text, const std::string& directo
         "--set ", override_text, ": must have the form KEY=VALUE, such as train.steps=200"));
     return;
   }
-  const JobFileText value{"--set " + key, override_text.substr(equals + 1)};
-  Decoder decoder(value.display_name, directory, context);
-  decoder.UseFixedOrigin(value.display_name);
-  absl::string_view variable = key;
-  if (absl::ConsumePrefix(&variable, kVariablePrefix)) {
-    return decoder.DecodeVariable(TextOrNull(value.text), std::string(variable), context.spec);
+  DecodeSetting({"--set " + key, key, override_text.substr(equals + 1)}, directory, context);
+}
+
+void DecodeSetting(const WrittenSetting& setting, const std::string& directory,
+                   DecodeContext& context) {
+  const auto& [origin, key, text] = setting;
+  Decoder decoder(origin, directory, context);
+  decoder.UseFixedOrigin(origin);
+  absl::string_view entry = key;
+  if (absl::ConsumePrefix(&entry, kVariablePrefix)) {
+    return decoder.DecodeVariable(TextOrNull(text), std::string(entry), context.spec);
   }
-  if (absl::ConsumePrefix(&variable, kLabelPrefix)) {
-    return decoder.DecodeLabel(TextOrNull(value.text), std::string(variable),
+  if (absl::ConsumePrefix(&entry, kLabelPrefix)) {
+    return decoder.DecodeLabel(TextOrNull(text), std::string(entry),
                                *context.spec.mutable_placement());
   }
   Message* holder = nullptr;
   const FieldDescriptor* field = FindField(key, context.spec, holder);
   if (key == "extends") {
-    decoder.Fail(
-        YAML::Node(), key,
-        absl::StrCat("`extends` is read before any --set; write `extends: ", value.text,
-                     "` into the job file, or pass `", value.text, "` instead of the job file"));
+    decoder.Fail(YAML::Node(), key,
+                 absl::StrCat("`extends` is read before any --set; write `extends: ", text,
+                              "` into the job file, or pass `", text, "` instead of the job file"));
     return;
   }
-  if (field == nullptr) {
+  if (field == nullptr && !absl::StartsWith(entry, kMatrixPrefix)) {
     decoder.Fail(YAML::Node(), key, UnknownKey(key, "", *v1::JobSpec::descriptor()));
     return;
   }
   try {
+    if (absl::ConsumePrefix(&entry, kMatrixPrefix)) {
+      return decoder.DecodeAxis(YAML::Load(text), std::string(entry), context.spec);
+    }
     const bool is_text =
         field->cpp_type() == FieldDescriptor::CPPTYPE_STRING && !field->is_repeated();
-    decoder.DecodeField(is_text ? YAML::Node(value.text) : YAML::Load(value.text), *field, key,
-                        *holder);
+    decoder.DecodeField(is_text ? YAML::Node(text) : YAML::Load(text), *field, key, *holder);
   } catch (const YAML::Exception& error) {
     decoder.Fail(YAML::Node(), key, absl::StrCat("not valid YAML: ", error.msg));
   }

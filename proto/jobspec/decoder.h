@@ -36,6 +36,17 @@ std::vector<std::string> ReadExtends(const YAML::Node& root, const std::string& 
 void DecodeJobFile(const YAML::Node& root, const std::string& display_name,
                    const std::string& directory, DecodeContext& context);
 
+// A setting that does not come from a file.
+struct WrittenSetting {
+  std::string origin;  // Origin of the value, and the beginning of error messages.
+  std::string key;     // Dotted key, such as "train.lr".
+  std::string text;    // The value, as in a job file.
+};
+
+// Applies a setting. The value null clears a key or removes a variable.
+void DecodeSetting(const WrittenSetting& setting, const std::string& directory,
+                   DecodeContext& context);
+
 // Applies an override such as "train.steps=200" or "env.NCCL_DEBUG=WARN". The value null clears a
 // key or removes a variable.
 void DecodeOverride(const std::string& override_text, const std::string& directory,

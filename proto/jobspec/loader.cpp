@@ -74,8 +74,8 @@ absl::StatusOr<JobFileReading> ReadJobFile(const std::string& reference,
   // settings of the trainer would then be misleading.
   const bool knows_program = !context.failed_keys.contains("command");
   JobFileReading reading;
-  for (const SettingProblem& problem :
-       knows_program ? FindProblems(context.spec) : std::vector<SettingProblem>()) {
+  for (const SettingProblem& problem : knows_program ? FindProblems(context.spec, context.origins)
+                                                     : std::vector<SettingProblem>()) {
     if (!context.failed_keys.contains(problem.key)) {
       reading.broken_rules.push_back(Describe(problem, context.origins));
     }

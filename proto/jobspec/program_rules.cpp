@@ -26,6 +26,8 @@ bool IsTorchrunVariable(const std::string& name) {
 
 // True if the worker sets the variable for each rank of this job.
 bool IsReservedVariable(const v1::JobSpec& spec, const std::string& name) {
+  // An array may number its elements differently.
+  if (name == environment::kArrayIndex) return false;
   return absl::StartsWith(name, environment::kReservedPrefix) ||
          (spec.torchrun_env() && IsTorchrunVariable(name)) || name == environment::kCudaDevices ||
          name == environment::kNvidiaDevices;

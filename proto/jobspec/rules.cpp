@@ -5,6 +5,8 @@
 #include "proto/jobspec/data_jobs.h"
 #include "proto/jobspec/elastic_size.h"
 #include "proto/jobspec/field_rules.h"
+#include "proto/jobspec/matrix.h"
+#include "proto/jobspec/matrix_rules.h"
 #include "proto/jobspec/placement_rules.h"
 #include "proto/jobspec/program_rules.h"
 #include "proto/jobspec/run_config_of.h"
@@ -86,13 +88,17 @@ Problems FindProblemsOf(const v1::JobSpec& spec, const RunConfig& config) {
   CheckSpares(spec, problems);
   CheckTimeLimit(spec, problems);
   CheckPlacement(spec, problems);
+  CheckNotArray(spec, problems);
   if (ours) Append(FindTrainingProblems(config), problems);
   return problems;
 }
 
 }  // namespace
 
-Problems FindProblems(const v1::JobSpec& spec) { return FindProblemsOf(spec, RunConfigOf(spec)); }
+Problems FindProblems(const v1::JobSpec& spec, const Origins& origins) {
+  const auto check = [](const v1::JobSpec& one) { return FindProblemsOf(one, RunConfigOf(one)); };
+  return IsArray(spec) ? FindArrayProblems(spec, origins, check) : check(spec);
+}
 
 std::string Describe(const SettingProblem& problem, const Origins& origins) {
   const auto origin = origins.find(problem.key);
@@ -102,18 +108,21 @@ std::string Describe(const SettingProblem& problem, const Origins& origins) {
 }
 
 std::vector<std::string> CheckJobSpec(const v1::JobSpec& spec, const Origins& origins) {
-  return Lines(FindProblems(spec), origins);
+  return Lines(FindProblems(spec, origins), origins);
 }
 
 std::vector<std::string> CheckSubmission(const v1::JobSpec& spec, const Origins& origins) {
-  const RunConfig config = RunConfigOf(spec);
-  Problems problems = FindProblemsOf(spec, config);
-  if (problems.empty() && RunsOurTrainer(spec)) problems = FindLaunchProblems(config);
-  return Lines(problems, origins);
+  const auto check = [](const v1::JobSpec& one) {
+    const RunConfig config = RunConfigOf(one);
+    Problems problems = FindProblemsOf(one, config);
+    if (problems.empty() && RunsOurTrainer(one)) problems = FindLaunchProblems(config);
+    return problems;
+  };
+  return Lines(IsArray(spec) ? FindArrayProblems(spec, origins, check) : check(spec), origins);
 }
 
 std::vector<std::string> CheckLaunch(const v1::JobSpec& spec, const Origins& origins) {
-  if (!RunsOurTrainer(spec)) return {};
+  if (IsArray(spec) || !RunsOurTrainer(spec)) return {};
   return Lines(FindLaunchProblems(RunConfigOf(spec)), origins);
 }
 

@@ -12,7 +12,8 @@
 namespace trainyard {
 
 // Returns all broken rules: limits of single fields, and rules that span several fields.
-std::vector<SettingProblem> FindProblems(const v1::JobSpec& spec);
+// The rules of an array are checked for its elements; `origins` show which values were derived.
+std::vector<SettingProblem> FindProblems(const v1::JobSpec& spec, const Origins& origins);
 
 // Returns the broken rules as lines with the origins of the values; empty if all rules hold. The
 // controller, which does not trust clients, calls this function too.
@@ -20,7 +21,7 @@ std::vector<std::string> CheckJobSpec(const v1::JobSpec& spec, const Origins& or
 
 // Returns the reasons why the ranks could not start although every rule holds, one per line
 // (FindLaunchProblems in proto/rules/run_rules.h). `submit` rejects a job with such reasons; `plan`
-// shows them and continues.
+// shows them and continues. Empty for arrays, whose elements are checked by CheckSubmission.
 std::vector<std::string> CheckLaunch(const v1::JobSpec& spec, const Origins& origins);
 
 // Returns the result of CheckJobSpec. If every rule holds, returns the result of CheckLaunch.

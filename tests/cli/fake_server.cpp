@@ -127,6 +127,12 @@ class FakeServer::Jobs final : public v1::JobService::Service {
     answers_.lineage_requests.push_back(*request);
     return Answer(answers_, answers_.lineage, response);
   }
+  grpc::Status GetArray(ServerContext*, const v1::GetArrayRequest* request,
+                        v1::GetArrayResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    answers_.array_requests.push_back(*request);
+    return Answer(answers_, answers_.array, response);
+  }
   grpc::Status WhyJob(ServerContext*, const v1::WhyJobRequest*,
                       v1::WhyJobResponse* response) override {
     const std::lock_guard lock(mutex_);

@@ -42,6 +42,7 @@ struct FakeAnswers {
   v1::ExtendJobResponse extension;
   v1::WriteNoteResponse note;
   v1::GetLineageResponse lineage;
+  v1::GetArrayResponse array;
   v1::ResumeJobResponse resume;
   std::map<std::string, v1::DeleteJobResponse> deletions;  // By requested job.
   v1::WhyJobResponse why;
@@ -94,6 +95,7 @@ struct FakeAnswers {
   std::vector<v1::ExtendJobRequest> extend_requests;
   std::vector<v1::ResumeJobRequest> resume_requests;
   std::vector<v1::GetLineageRequest> lineage_requests;
+  std::vector<v1::GetArrayRequest> array_requests;
   std::vector<v1::WriteNoteRequest> note_requests;
   std::vector<v1::DeleteNoteRequest> note_deletions;
   std::vector<v1::DeleteJobRequest> delete_requests;

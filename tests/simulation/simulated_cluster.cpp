@@ -88,6 +88,7 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(FirstFailureIsBlamed());
   checkers_.push_back(DependentJobsWait());
   checkers_.push_back(TimeLimitsKept());
+  checkers_.push_back(ElementsStartOnce());
 }
 
 std::vector<v1::Job> SimulatedCluster::Jobs() const {

@@ -81,6 +81,12 @@ void SimulatedUsers::AddTimeLimit(v1::JobSpec& spec) {
   }
 }
 
+void SimulatedUsers::AddMatrix(v1::JobSpec& spec) {
+  if (!options_.arrays || submitted_ % 2 == 1) return;
+  (*spec.mutable_matrix())["env.SEED"] = absl::StrCat("1..", random_.Between(1, 6));
+  if (random_.Chance(0.5)) spec.set_max_concurrent(random_.Between(1, 3));
+}
+
 void SimulatedUsers::ExtendLimits() {
   if (!options_.time_limits || faults_stopped_ || submitted_ == 0) return;
   if (!random_.EachSecond(0.05, kStepMs)) return;
@@ -152,6 +158,7 @@ void SimulatedUsers::Act() {
     AddTimeLimit(*request.mutable_spec());
     AddConditions(*request.mutable_spec());
     RestrictNodes(*request.mutable_spec());
+    AddMatrix(*request.mutable_spec());
     request.set_request_id(request_id);
     controller_.Submit(controller::Checked(request));
   }

@@ -108,6 +108,8 @@ struct SimulationOptions {
   // True if the nodes have GPUs of two models and the labels `pool` and `half`, and most jobs
   // restrict their nodes.
   bool placements = false;
+  // True if every second job is an array of a few elements.
+  bool arrays = false;
   // True if most jobs wait for random conditions on random earlier jobs.
   bool dependency_graph = false;
   // Each job has this many spare nodes and heals in place.

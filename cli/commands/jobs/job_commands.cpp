@@ -1,5 +1,6 @@
 #include "cli/commands/jobs/job_commands.h"
 
+#include "cli/commands/jobs/array.h"
 #include "cli/commands/jobs/dataset.h"
 #include "cli/commands/jobs/delete.h"
 #include "cli/commands/jobs/describe.h"
@@ -37,6 +38,7 @@ void AddDailyCommands(CLI::App& parent, Grammar& grammar) {
   AddPause(parent, grammar);
   AddExtend(parent, grammar);
   AddNote(parent, grammar);
+  AddArray(parent, grammar);
   AddDelete(parent, grammar);
   AddWait(parent, grammar);
 }

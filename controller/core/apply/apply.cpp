@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/apply/apply_attempt.h"
 #include "controller/core/apply/apply_node.h"
+#include "controller/core/apply/array_progress.h"
 #include "controller/core/apply/checkpoint_list.h"
 #include "controller/core/apply/dependents.h"
 #include "controller/core/apply/ended_jobs.h"
@@ -23,6 +24,7 @@
 #include "controller/core/state/waiting_jobs.h"
 #include "controller/core/support/invariant.h"
 #include "proto/contract/telemetry_keys.h"
+#include "proto/jobspec/matrix.h"
 #include "proto/support/job_state.h"
 
 namespace trainyard::controller {
@@ -54,6 +56,7 @@ void AddJob(const v1::JobSubmitted& submitted, v1::JobSpec spec, const v1::Event
   job.set_submitted_time_ms(event.time_ms());
   entry.request_id = submitted.request_id();
   AddRelations(submitted, state);
+  TakeElement(submitted, state);
   *job.mutable_after() = submitted.after();
   if (submitted.held()) Hold(event, job);
   AddWaiting(job, state);
@@ -68,11 +71,12 @@ void ApplyKind(const v1::JobSubmitted& submitted, const v1::Event& event, Cluste
 
 void ApplyKind(const v1::JobStopRequested& requested, const v1::Event& event, ClusterState& state) {
   JobEntry& entry = EntryOf(requested.job_id(), state);
+  if (IsArray(entry.job.spec())) return TakeArrayStop(event, state);
   const v1::Attempt* live = LiveAttempt(entry);
   Require(live != nullptr, absl::StrCat("job ", requested.job_id(), " has nothing to stop"));
   entry.stop_requested = true;
   if (requested.kill()) entry.kill_requested = true;
-  StopAttempt(v1::STOP_REASON_USER, event.time_ms(),
+  StopAttempt(requested.halved() ? v1::STOP_REASON_HALVED : v1::STOP_REASON_USER, event.time_ms(),
               *entry.job.mutable_attempts(entry.job.attempts_size() - 1));
   EndPause(event.time_ms(), entry.job);
   if (entry.job.state() != v1::JOB_STATE_STOPPING) MoveJob(v1::JOB_STATE_STOPPING, entry.job);
@@ -89,6 +93,7 @@ void ApplyKind(const v1::JobEnded& ended, const v1::Event& event, ClusterState& 
   *entry.job.mutable_verdict() = ended.verdict();
   RemoveWaiting(entry.job, state);
   SettleDependents(entry.job, state);
+  EndElement(entry.job, state);
   state.ended_jobs.insert({event.time_ms(), ended.job_id()});
   const auto directory = state.job_by_checkpoint_dir.find(CheckpointDirectory(entry.job.spec()));
   const bool is_its_own =
@@ -209,8 +214,11 @@ void ApplyEnd(const v1::Event& event, ClusterState& state) {
   TakeArchived(event.job_archived(), event.time_ms(), state);
 }
 
-// Applies the submission of a job, or the choice of a layout for a queued job.
+// Applies the submission of a job, the choice of a layout for a queued job, or an event of an
+// array.
 void ApplyBeforePlacement(const v1::Event& event, ClusterState& state) {
+  if (event.has_array_element_refused()) return TakeRefused(event.array_element_refused(), state);
+  if (event.has_array_halved()) return TakeHalved(event.array_halved(), state);
   if (event.has_layout_chosen()) return ApplyKind(event.layout_chosen(), event, state);
   ApplyKind(event.job_submitted(), event, state);
 }
@@ -221,6 +229,8 @@ bool ChangeJob(const v1::Event& event, ClusterState& state) {
   switch (event.kind_case()) {
     case E::kJobSubmitted:
     case E::kLayoutChosen:
+    case E::kArrayElementRefused:
+    case E::kArrayHalved:
       ApplyBeforePlacement(event, state);
       return true;
     case E::kJobPlaced:

@@ -214,6 +214,8 @@ void ApplyKind(const v1::AttemptEnded& ended, const v1::Event& event, ClusterSta
   attempt.set_ended_time_ms(event.time_ms());
   attempt.set_last_step(std::max(attempt.last_step(), ended.last_step()));
   if (ended.has_time_use()) *attempt.mutable_time_use() = ended.time_use();
+  if (ended.has_loss()) attempt.set_loss(ended.loss());
+  if (ended.has_validation_loss()) attempt.set_validation_loss(ended.validation_loss());
   const AttemptKey key{ended.job_id(), ended.attempt()};
   for (const std::string& node_id : GangNodes(attempt)) {
     state.nodes.at(node_id).live_jobs.erase(ended.job_id());

@@ -5,6 +5,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "controller/core/decide/array_requests.h"
 #include "controller/core/decide/decide_worker.h"
 #include "controller/core/decide/deletion.h"
 #include "controller/core/decide/dependencies.h"
@@ -20,6 +21,7 @@
 #include "controller/core/health/node_health.h"
 #include "controller/core/health/quarantine.h"
 #include "controller/core/schedule/admission.h"
+#include "controller/core/state/array_elements.h"
 #include "controller/core/state/evidence_list.h"
 #include "controller/core/state/gang.h"
 #include "controller/core/state/job_state_machine.h"
@@ -28,6 +30,7 @@
 #include "controller/core/support/text.h"
 #include "controller/core/verdict/failure_policy.h"
 #include "proto/contract/limits.h"
+#include "proto/jobspec/matrix.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 
@@ -56,6 +59,7 @@ absl::StatusOr<std::vector<v1::Event>> Submit(const ClusterState& state,
     return std::vector<v1::Event>();
   }
   TRAINYARD_RETURN_IF_ERROR(Admit(state, checked.spec()));
+  TRAINYARD_RETURN_IF_ERROR(CheckElementNames(state, checked.spec()));
   TRAINYARD_RETURN_IF_ERROR(CheckClonedFrom(state, checked.cloned_from()));
   TRAINYARD_ASSIGN_OR_RETURN(
       const auto prerequisites,
@@ -70,7 +74,8 @@ absl::StatusOr<std::vector<v1::Event>> Submit(const ClusterState& state,
   if (auto origin = OriginOfCheckpoint(state, start, options.checkpoint_root)) {
     *submitted.mutable_resumed_from() = *std::move(origin);
   }
-  if (IsCheckpointDirectoryUnset(submitted.spec())) {
+  // Each element of an array gets a directory of its own.
+  if (IsCheckpointDirectoryUnset(submitted.spec()) && !IsArray(submitted.spec())) {
     submitted.mutable_spec()->mutable_checkpoint()->set_dir(absl::StrCat(
         options.checkpoint_root, "/", state.next_job_id, "-", submitted.spec().name()));
     // Another job's spec may already name this checkpoint directory.
@@ -88,12 +93,13 @@ v1::Event EndAtOnce(const StopJob& stop, int64_t job_id, Timestamp now) {
   return event;
 }
 
-absl::StatusOr<std::vector<v1::Event>> Stop(const ClusterState& state, const StopJob& stop,
-                                            Timestamp now) {
+absl::StatusOr<std::vector<v1::Event>> StopOne(const ClusterState& state, const StopJob& stop,
+                                               const std::string& reference, Timestamp now) {
   const v1::StopJobRequest& request = stop.request;
-  TRAINYARD_ASSIGN_OR_RETURN(const int64_t job_id, FindJob(state, request.job()));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t job_id, FindJob(state, reference));
   const JobEntry& entry = state.jobs.at(job_id);
   if (HasEnded(entry.job.state())) return EndedAlready(entry.job);
+  if (!LiveElements(state, job_id).empty()) return DecideArrayStop(state, stop, entry, now);
   if (LiveAttempt(entry) == nullptr) {
     return std::vector<v1::Event>{EndAtOnce(stop, job_id, now)};
   }
@@ -104,6 +110,12 @@ absl::StatusOr<std::vector<v1::Event>> Stop(const ClusterState& state, const Sto
   event.mutable_job_stop_requested()->set_job_id(job_id);
   event.mutable_job_stop_requested()->set_kill(request.kill());
   return std::vector<v1::Event>{std::move(event)};
+}
+
+absl::StatusOr<std::vector<v1::Event>> Stop(const ClusterState& state, const StopJob& stop,
+                                            Timestamp now) {
+  return DecideWithElements(state, stop.request.job(),
+                            [&](const std::string& job) { return StopOne(state, stop, job, now); });
 }
 
 absl::Status CheckDrain(const v1::CordonNodeRequest& request) {
@@ -185,6 +197,18 @@ std::vector<v1::Event> Choose(const ClusterState& state, const ChooseLayout& cho
   return events;
 }
 
+// Decides on the command about a job and, if the job is an array, about its elements.
+template <class Command, class Decision>
+absl::StatusOr<std::vector<v1::Event>> DecideForJob(const ClusterState& state,
+                                                    const Command& command, Decision decide,
+                                                    Timestamp now) {
+  return DecideWithElements(state, command.request.job(), [&](const std::string& job) {
+    auto request = command.request;
+    request.set_job(job);
+    return decide(state, request, command.principal, now);
+  });
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const Request& request,
@@ -194,10 +218,10 @@ absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const R
   }
   if (const auto* stop = std::get_if<StopJob>(&request)) return Stop(state, *stop, now);
   if (const auto* pause = std::get_if<PauseJob>(&request)) {
-    return DecidePause(state, pause->request, pause->principal, now);
+    return DecideForJob(state, *pause, DecidePause, now);
   }
   if (const auto* resume = std::get_if<ResumeJob>(&request)) {
-    return DecideResume(state, resume->request, resume->principal, now);
+    return DecideForJob(state, *resume, DecideResume, now);
   }
   if (const auto* extend = std::get_if<ExtendJob>(&request)) {
     return DecideExtension(state, extend->request, extend->principal, now);
@@ -218,7 +242,7 @@ absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const R
     return DecideDeleteQueue(state, deletion->request, deletion->principal, now);
   }
   if (const auto* move = std::get_if<MoveInQueue>(&request)) {
-    return DecideMoveJob(state, move->request, move->principal, now);
+    return DecideForJob(state, *move, DecideMoveJob, now);
   }
   if (const auto* cordon = std::get_if<CordonNode>(&request)) {
     return Cordon(state, *cordon, now);

@@ -10,6 +10,7 @@
 #include "controller/core/support/text.h"
 #include "controller/core/support/wait.h"
 #include "proto/jobspec/after_entry.h"
+#include "proto/jobspec/matrix.h"
 #include "proto/jobspec/run_config_of.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/job_kind.h"
@@ -37,6 +38,11 @@ absl::Status CheckCanSave(const v1::Job& job, const v1::Prerequisite& prerequisi
   const bool waits =
       prerequisite.condition() == v1::JOB_CONDITION_CHECKPOINT && !IsMet(prerequisite);
   if (!waits) return absl::OkStatus();
+  if (IsArray(job.spec())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("after: ", JobText(job), " is an array and saves no checkpoints itself; wait ",
+                     "for its end, as in `", job.name(), ":end`, or for one of its elements"));
+  }
   const ProgramRules& rules = ProgramRulesOf(job.spec());
   if (!rules.saves) {
     return absl::InvalidArgumentError(

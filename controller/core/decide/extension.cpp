@@ -9,6 +9,7 @@
 #include "controller/core/state/time_limit.h"
 #include "controller/core/support/principal_event.h"
 #include "controller/core/support/text.h"
+#include "proto/jobspec/matrix.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 #include "proto/text/duration_text.h"
@@ -49,6 +50,11 @@ absl::StatusOr<std::vector<v1::Event>> DecideExtension(const ClusterState& state
   const JobEntry& entry = state.jobs.at(job_id);
   const v1::Job& job = entry.job;
   if (HasEnded(job.state())) return EndedAlready(job);
+  if (IsArray(job.spec())) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        JobText(job), " is an array, and each of its elements has a time limit of its own; extend ",
+        "an element, such as ", ElementName(job.name(), 0)));
+  }
   if (!job.spec().has_time_limit()) {
     return absl::FailedPreconditionError(
         absl::StrCat(JobText(job), " has no time limit, so there is nothing to extend"));

@@ -10,6 +10,7 @@
 #include "controller/core/state/starting_point.h"
 #include "controller/core/support/principal_event.h"
 #include "controller/core/support/text.h"
+#include "proto/jobspec/matrix.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/job_kind.h"
 #include "proto/support/job_state.h"
@@ -35,7 +36,7 @@ absl::StatusOr<std::vector<v1::Event>> DecidePause(const ClusterState& state,
   const v1::Job& job = entry.job;
   if (HasEnded(job.state())) return EndedAlready(job);
   if (job.has_pause()) return std::vector<v1::Event>();
-  if (job.state() == v1::JOB_STATE_STOPPING) {
+  if (job.state() == v1::JOB_STATE_STOPPING || (IsArray(job.spec()) && entry.stop_requested)) {
     return absl::FailedPreconditionError(
         absl::StrCat(JobText(job), " is being stopped and cannot be paused"));
   }

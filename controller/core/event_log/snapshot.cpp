@@ -104,6 +104,8 @@ v1::JobSnapshot DetailsOf(const JobEntry& entry) {
   details.mutable_slow_ranks()->Add(entry.slow_ranks.begin(), entry.slow_ranks.end());
   details.mutable_layouts()->Add(entry.layouts.begin(), entry.layouts.end());
   details.set_origin_list(entry.origin_list);
+  details.mutable_elements()->Add(entry.elements.begin(), entry.elements.end());
+  details.mutable_rungs()->Add(entry.rungs.begin(), entry.rungs.end());
   return details;
 }
 
@@ -125,6 +127,8 @@ void TakeDetails(const v1::JobSnapshot& details, JobEntry& entry) {
   entry.slow_ranks.insert(details.slow_ranks().begin(), details.slow_ranks().end());
   entry.layouts.assign(details.layouts().begin(), details.layouts().end());
   entry.origin_list = details.origin_list();
+  entry.elements.assign(details.elements().begin(), details.elements().end());
+  entry.rungs.assign(details.rungs().begin(), details.rungs().end());
   if (entry.job.origins().empty()) return;
   entry.origin_list = PackOrigins(std::move(*entry.job.mutable_origins()));
   entry.job.clear_origins();

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "controller/core/decide/pause.h"
+#include "controller/core/explain/array_reason.h"
 #include "controller/core/explain/dependency_reason.h"
 #include "controller/core/health/node_health.h"
 #include "controller/core/observations/root_sightings.h"
@@ -308,6 +309,7 @@ v1::PendingCode PendingExplainer::CodeOf(const JobEntry& entry) {
   }
   if (IsPausedOrHeld(job.state())) return v1::PENDING_CODE_PAUSED;
   if (job.state() == v1::JOB_STATE_QUEUED && IsDependent(job)) return v1::PENDING_CODE_DEPENDENCY;
+  if (view_.state.open_arrays.contains(job.id())) return v1::PENDING_CODE_ARRAY;
   if (!view_.state.pending_jobs.Contains(QueueKeyOf(job))) return v1::PENDING_CODE_NOT_PENDING;
   if (!IsDue(entry, view_.now)) return v1::PENDING_CODE_BACKOFF;
   if (HasNoLayout(view_.state, entry)) return v1::PENDING_CODE_LAYOUT;
@@ -425,6 +427,8 @@ v1::PendingReason PendingExplainer::ReasonOf(const JobEntry& entry) {
     }
     case v1::PENDING_CODE_DEPENDENCY:
       return WhyDependent(view_.state, entry.job);
+    case v1::PENDING_CODE_ARRAY:
+      return WhyArray(view_.state, entry);
     case v1::PENDING_CODE_BACKOFF:
       return WhyBacksOff(entry.job, *NewestAttempt(entry), view_.now);
     case v1::PENDING_CODE_LAYOUT:

@@ -35,7 +35,8 @@ absl::Status CheckName(const ClusterState& state, const std::string& name) {
 
 absl::Status CheckQueueCapacity(const ClusterState& state) {
   const std::size_t open = state.live_jobs.size() + state.pending_jobs.size() +
-                           state.dependent_jobs.size() + state.paused_jobs.size();
+                           state.dependent_jobs.size() + state.paused_jobs.size() +
+                           state.open_arrays.size();
   if (open < kMaxOpenJobs) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrCat(
       open, " jobs have not ended, and at most ", kMaxOpenJobs,

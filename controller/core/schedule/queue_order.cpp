@@ -80,6 +80,12 @@ Standing StandingOf(const ClusterState& state, const JobClass& job_class, Standi
           standings.OfUser(job_class.queue, job_class.user)};
 }
 
+// The number by which a job is ordered within its rank. An element of an array has the number of
+// the array, and elements of one array are ordered by their own numbers.
+std::pair<int64_t, int64_t> NumberOf(const JobClass& job_class, int64_t job_id) {
+  return {job_class.array_id != 0 ? job_class.array_id : job_id, job_id};
+}
+
 }  // namespace
 
 std::vector<ClassRank> RankClasses(const ClusterState& state, v1::DeviceKind kind, Timestamp now) {
@@ -101,7 +107,8 @@ std::vector<ClassRank> RankClasses(const ClusterState& state, v1::DeviceKind kin
 }
 
 bool OrderedJobs::Later::operator()(const Next& a, const Next& b) const {
-  return std::tie(a.place->rank, a.job_id) > std::tie(b.place->rank, b.job_id);
+  return std::pair(a.place->rank, NumberOf(*a.place->job_class, a.job_id)) >
+         std::pair(b.place->rank, NumberOf(*b.place->job_class, b.job_id));
 }
 
 OrderedJobs::OrderedJobs(const std::vector<ClassRank>& classes) {
@@ -133,7 +140,9 @@ int64_t CountBefore(const ClusterState& state, const v1::Job& job, Timestamp now
     const Standing other = StandingOf(state, found->first, standings);
     if (other > standing) continue;
     const auto& jobs = found->second;
-    const auto end = other < standing ? jobs.end() : jobs.lower_bound(job.id());
+    const auto end = other < standing ? jobs.end() : std::ranges::find_if(jobs, [&](int64_t id) {
+      return NumberOf(found->first, id) >= NumberOf(own, job.id());
+    });
     count += std::distance(jobs.begin(), end);
   }
   return count;

@@ -13,7 +13,7 @@
 namespace trainyard::controller {
 
 // The rank of a class among the classes of its kind. Classes of equal rank are ordered by the
-// numbers of their jobs.
+// numbers of their jobs. For elements of an array, the number of the array decides first.
 struct ClassRank {
   const JobClass* job_class = nullptr;
   const std::set<int64_t>* jobs = nullptr;

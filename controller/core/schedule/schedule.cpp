@@ -27,6 +27,7 @@ JobClass RequestOf(JobClass job_class) {
   job_class.queue.clear();
   job_class.user.clear();
   job_class.priority = 0;
+  job_class.array_id = 0;
   job_class.longest_hold_ms = 0;
   return job_class;
 }

@@ -15,6 +15,7 @@ bool WasAskedToStop(const v1::RankExited& exited, const v1::Attempt& attempt) {
 
 bool WasAskedToSave(const v1::Attempt& attempt) {
   return attempt.stop_reason() == v1::STOP_REASON_USER ||
+         attempt.stop_reason() == v1::STOP_REASON_HALVED ||
          attempt.stop_reason() == v1::STOP_REASON_TIME_LIMIT || IsInterrupted(attempt);
 }
 

@@ -42,6 +42,7 @@ JobClass ClassOf(const v1::Job& job) {
           .longest_hold_ms = LongestHoldMs(job),
           .checkpoint_parent = ParentOf(job.spec().checkpoint().dir()),
           .placement = PlacementKey(job.spec()),
+          .array_id = job.array_id(),
           .only_job = is_alone ? job.id() : 0};
 }
 

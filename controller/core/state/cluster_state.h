@@ -20,6 +20,7 @@
 #include "proto/support/clock.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/job.pb.h"
+#include "trainyard/v1/job_array.pb.h"
 #include "trainyard/v1/node.pb.h"
 #include "trainyard/v1/queue.pb.h"
 
@@ -100,6 +101,10 @@ struct JobEntry {
   std::set<int> slow_ranks;
   // The newest layout choices for a job with auto_layout, oldest first.
   std::vector<v1::GrantedLayout> layouts;
+  // Only for arrays: elements that have ended or could not become jobs, in the order of their ends.
+  std::vector<v1::ArrayElement> elements;
+  // Only for arrays: the decisions of the halving, oldest first.
+  std::vector<v1::ArrayRung> rungs;
 };
 
 // The slots that a recovering job keeps for its next attempt. A reservation exists from the end of
@@ -179,6 +184,10 @@ struct ClusterState {
   // Queued and held jobs that name an ended job which has not met its condition. They can never
   // start, unless the report of a checkpoint arrives late.
   std::set<int64_t> unsatisfiable_jobs;
+  // Arrays whose elements may become jobs, and arrays that are being stopped. They are not pending.
+  std::set<int64_t> open_arrays;
+  // Maps an array to the jobs of its elements that have not ended.
+  std::map<int64_t, std::set<int64_t>> live_elements;
   // Reservations by job: one for each recovering job without a live attempt. All of these jobs are
   // pending.
   std::map<int64_t, Reservation> reservations;

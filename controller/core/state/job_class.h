@@ -27,6 +27,9 @@ struct JobClass {
   std::string checkpoint_parent;
   // The nodes on which the job may run (PlacementKey). Empty: all nodes.
   std::string placement;
+  // The array of which the job is an element; 0: none. All elements of an array have the place of
+  // the array in the queue.
+  int64_t array_id = 0;
   // The number of a job that has run before, whose layout the controller chooses, that is elastic,
   // or for which other jobs were preempted. The placement of such a job depends on the job itself,
   // so it is alone in its class. 0 for all other jobs.

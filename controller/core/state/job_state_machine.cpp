@@ -2,11 +2,21 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/support/invariant.h"
+#include "proto/jobspec/matrix.h"
 
 namespace trainyard::controller {
+namespace {
+
+// Returns true if a job that is not an array would succeed without having run.
+bool SkipsItsRun(v1::JobState to, const v1::Job& job) {
+  return job.state() == v1::JOB_STATE_QUEUED && to == v1::JOB_STATE_SUCCEEDED &&
+         !IsArray(job.spec());
+}
+
+}  // namespace
 
 void MoveJob(v1::JobState to, v1::Job& job) {
-  if (!CanMove(job.state(), to)) {
+  if (!CanMove(job.state(), to) || SkipsItsRun(to, job)) {
     DieOfBrokenInvariant(absl::StrCat("job ", job.id(), " cannot go from ",
                                       v1::JobState_Name(job.state()), " to ",
                                       v1::JobState_Name(to)));

@@ -21,6 +21,8 @@ inline constexpr std::array kJobTransitions{
     Transition<v1::JobState>{v1::JOB_STATE_QUEUED, v1::JOB_STATE_STARTING},
     Transition<v1::JobState>{v1::JOB_STATE_QUEUED, v1::JOB_STATE_STOPPED},
     Transition<v1::JobState>{v1::JOB_STATE_QUEUED, v1::JOB_STATE_FAILED},
+    // Only for arrays, which end after their elements.
+    Transition<v1::JobState>{v1::JOB_STATE_QUEUED, v1::JOB_STATE_SUCCEEDED},
     Transition<v1::JobState>{v1::JOB_STATE_STARTING, v1::JOB_STATE_RUNNING},
     Transition<v1::JobState>{v1::JOB_STATE_STARTING, v1::JOB_STATE_RECOVERING},
     Transition<v1::JobState>{v1::JOB_STATE_STARTING, v1::JOB_STATE_STOPPING},

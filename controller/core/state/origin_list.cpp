@@ -30,6 +30,14 @@ std::string PackOrigins(google::protobuf::RepeatedPtrField<v1::Origin> origins) 
   return list.SerializeAsString();
 }
 
+Origins OriginsIn(const std::string& packed) {
+  v1::Job job;
+  UnpackOrigins(packed, job);
+  Origins origins;
+  for (const v1::Origin& origin : job.origins()) origins[origin.key()] = origin.source();
+  return origins;
+}
+
 void UnpackOrigins(const std::string& packed, v1::Job& job) {
   v1::OriginList list;
   // Parsing cannot fail: PackOrigins wrote `packed`, and the checksum of its event or snapshot

@@ -19,6 +19,9 @@ std::string PackOrigins(const Origins& origins);
 // are omitted here, because a value without an origin is a default.
 std::string PackOrigins(google::protobuf::RepeatedPtrField<v1::Origin> origins);
 
+// Returns the origins by key.
+Origins OriginsIn(const std::string& packed);
+
 void UnpackOrigins(const std::string& packed, v1::Job& job);
 
 }  // namespace trainyard::controller

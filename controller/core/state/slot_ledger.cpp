@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/state/array_elements.h"
 #include "controller/core/state/class_of_job.h"
 #include "controller/core/state/job_state_machine.h"
 #include "controller/core/state/node_devices.h"
@@ -169,6 +170,7 @@ void IndexJob(const JobEntry& entry, ClusterState& state) {
   if (HasEnded(job.state())) state.ended_jobs.insert({job.ended_time_ms(), job.id()});
   if (!entry.request_id.empty()) state.job_by_request_id[entry.request_id] = job.id();
   if (!HasEnded(job.state())) IndexCheckpointDirectory(job, state);
+  IndexElement(job, state);
   if (const v1::Attempt* live = LiveAttempt(entry)) {
     state.live_jobs.insert(job.id());
     state.rendezvous_in_use.insert({live->master_address(), live->master_port()});
@@ -299,6 +301,8 @@ void RebuildIndexes(ClusterState& state) {
   state.dependent_jobs.clear();
   state.dependents.clear();
   state.unsatisfiable_jobs.clear();
+  state.open_arrays.clear();
+  state.live_elements.clear();
   state.reservations.clear();
   state.pending_auto_jobs.clear();
   state.paused_jobs.clear();

@@ -4,6 +4,7 @@
 #include "controller/core/state/job_state_machine.h"
 #include "controller/core/state/prerequisites.h"
 #include "controller/core/state/reservations.h"
+#include "proto/jobspec/matrix.h"
 
 namespace trainyard::controller {
 
@@ -17,6 +18,10 @@ void AddWaiting(const v1::Job& job, ClusterState& state) {
     state.dependent_jobs.insert(job.id());
     return;
   }
+  if (IsArray(job.spec())) {
+    state.open_arrays.insert(job.id());
+    return;
+  }
   state.pending_jobs.Insert(QueueKeyOf(job));
   state.pending_classes[ClassOf(job)].insert(job.id());
   if (job.state() == v1::JOB_STATE_RECOVERING) Reserve(job, state);
@@ -24,6 +29,7 @@ void AddWaiting(const v1::Job& job, ClusterState& state) {
 }
 
 void RemoveWaiting(const v1::Job& job, ClusterState& state) {
+  state.open_arrays.erase(job.id());
   state.pending_jobs.Remove(QueueKeyOf(job));
   const auto its_class = state.pending_classes.find(ClassOf(job));
   if (its_class != state.pending_classes.end()) {

@@ -101,6 +101,9 @@ inline constexpr std::array kCauseRules{
     // Not restartable, because an ended job never changes its outcome.
     CauseRules{.cause = v1::VERDICT_CAUSE_DEPENDENCY_FAILED},
     CauseRules{.cause = v1::VERDICT_CAUSE_TIME_LIMIT},
+    // Arrays and their elements are not restarted after these ends.
+    CauseRules{.cause = v1::VERDICT_CAUSE_ELEMENT_FAILED},
+    CauseRules{.cause = v1::VERDICT_CAUSE_HALVED},
 };
 
 // Returns the rules of the cause. For an unknown cause, the rules forbid everything.

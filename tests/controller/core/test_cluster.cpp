@@ -377,6 +377,8 @@ std::string DifferentIndexes(const ClusterState& a, const ClusterState& b) {
   if (a.dependent_jobs != b.dependent_jobs) return "dependent_jobs";
   if (a.dependents != b.dependents) return "dependents";
   if (a.unsatisfiable_jobs != b.unsatisfiable_jobs) return "unsatisfiable_jobs";
+  if (a.open_arrays != b.open_arrays) return "open_arrays";
+  if (a.live_elements != b.live_elements) return "live_elements";
   if (a.reservations != b.reservations) return "reservations";
   if (a.pending_auto_jobs != b.pending_auto_jobs) return "pending_auto_jobs";
   if (a.paused_jobs != b.paused_jobs) return "paused_jobs";

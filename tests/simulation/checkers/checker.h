@@ -73,6 +73,7 @@ std::unique_ptr<Checker> PausedJobsHoldNothing();
 std::unique_ptr<Checker> FirstFailureIsBlamed();
 std::unique_ptr<Checker> DependentJobsWait();
 std::unique_ptr<Checker> TimeLimitsKept();
+std::unique_ptr<Checker> ElementsStartOnce();
 // A checker for simulations in which the event log goes back in time.
 std::unique_ptr<Checker> LostHistoryIsKept();
 std::unique_ptr<Checker> LedgersKeepTrueTime();

@@ -36,11 +36,17 @@ class SmallerRequestsFirstChecker : public Checker {
     if (found == step.state.jobs.end() || placed.attempt() > 1) return "";
     const JobClass its_class = controller::ClassOf(found->second.job);
     for (const auto& [id, other] : waiting_) {
-      if (id < placed.job_id() && Suffices(its_class, other)) {
+      const bool is_earlier = NumberOf(other, id) < NumberOf(its_class, placed.job_id());
+      if (is_earlier && Suffices(its_class, other)) {
         return absl::StrCat("job ", placed.job_id(), " overtook job ", id);
       }
     }
     return "";
+  }
+
+  // An element of an array has the place of the array.
+  static int64_t NumberOf(const JobClass& job_class, int64_t job_id) {
+    return job_class.array_id != 0 ? job_class.array_id : job_id;
   }
 
   // Returns true if the slots of a job of class `its` suffice for a job of class `other`.
