@@ -61,7 +61,7 @@ void VisitSections(Config& config, Visit&& visit) {
 }
 
 // Keys at the top of a job file, the trainer's and others.
-inline constexpr std::array<std::string_view, 34> kJobFileKeys = {
+inline constexpr std::array<std::string_view, 35> kJobFileKeys = {
     "name",
     "kind",
     "pipeline",

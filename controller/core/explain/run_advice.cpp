@@ -24,7 +24,7 @@ constexpr std::size_t kStepsToJudge = 16;
 
 // Returns the GPU model of the attempt's first rank. Returns nullptr for CPUs, and for GPUs whose
 // rates are unknown.
-const planner::DeviceSpec* DeviceOf(const ClusterState& state, const v1::Attempt& attempt) {
+const planner::DeviceSpec* DeviceSpecOf(const ClusterState& state, const v1::Attempt& attempt) {
   if (attempt.ranks().empty()) return nullptr;
   const v1::RankPlacement& rank = attempt.ranks(0);
   const auto node = state.nodes.find(rank.node_id());
@@ -55,7 +55,7 @@ void AddSlowness(const ClusterState& state, const AttemptObservation& observed,
   if (observed.step_times.size() < kStepsToJudge) return;
   const double seconds = observed.step_times.Pace();
   const RunConfig config = RunConfigOf(GrantedSpec(entry.job.spec(), attempt));
-  const planner::DeviceSpec* device = DeviceOf(state, attempt);
+  const planner::DeviceSpec* device = DeviceSpecOf(state, attempt);
   planner::SpeedFacts facts{.waits = WaitsOf(observed, seconds)};
   if (device != nullptr && planner::PeakFlops(config.train.precision, *device) > 0) {
     const planner::Cluster cluster = {device, config.resources.nodes,
@@ -95,7 +95,7 @@ planner::Finding AdviceOnMemory(const ClusterState& state, const JobEntry& entry
     return planner::OutOfMemoryOfProgram(RE2::PartialMatch(verdict.log_tail(), kOfDevice));
   }
   const v1::Attempt* attempt = NewestAttempt(entry);
-  const planner::DeviceSpec* device = attempt == nullptr ? nullptr : DeviceOf(state, *attempt);
+  const planner::DeviceSpec* device = attempt == nullptr ? nullptr : DeviceSpecOf(state, *attempt);
   const double bytes = device == nullptr ? 0 : static_cast<double>(device->rating->memory_bytes);
   return planner::OutOfMemory(RunConfigOf(entry.job.spec()), bytes);
 }

@@ -30,7 +30,7 @@ std::string LostNodesText(const ClusterState& state, const v1::Attempt& before) 
                       names.size() == 1 ? " is lost" : " are lost");
 }
 
-std::string CauseOf(const ClusterState& state, const v1::Attempt& before, bool shrinks) {
+std::string CauseOfChange(const ClusterState& state, const v1::Attempt& before, bool shrinks) {
   if (!before.yield().kept_nodes().empty()) return before.yield().reason();
   if (!shrinks) return "more nodes are free";
   const std::string lost = LostNodesText(state, before);
@@ -48,7 +48,7 @@ std::string SizeChangeText(const ClusterState& state, const JobEntry& entry, con
   if (old_nodes == 0 || old_nodes == nodes) return "";
   const bool shrinks = nodes < old_nodes;
   return absl::StrCat(shrinks ? "shrunk" : "grown", " from ", old_nodes, " to ",
-                      Counted(nodes, "node"), ": ", CauseOf(state, *before, shrinks));
+                      Counted(nodes, "node"), ": ", CauseOfChange(state, *before, shrinks));
 }
 
 }  // namespace trainyard::controller

@@ -99,7 +99,7 @@ TEST_P(BackfillRandomTest, NoJobThatCouldStartWaits) {
   for (int round = 0; round < 12; ++round) {
     for (int i = Draw(1, 4); i > 0; --i) {
       const int nodes = Draw(1, 3), slots = Draw(1, 3);
-      if (!CheckShapeFits(cluster_.state, {nodes, slots, v1::DEVICE_KIND_CPU}).ok()) continue;
+      if (!CheckGangFits(cluster_.state, {}, {nodes, slots, v1::DEVICE_KIND_CPU}).ok()) continue;
       SubmitLimited(cluster_, nodes, slots, 100 * Draw(0, 6));
     }
     cluster_.Settle();
