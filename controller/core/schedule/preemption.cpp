@@ -33,10 +33,10 @@ int64_t CostOf(const JobEntry& entry, Timestamp now) {
   return (now - saved + kRestartCostMs) * attempt.ranks_size();
 }
 
-int PreemptionsOf(const v1::Job& job, Timestamp now) {
+int PreemptionsOf(const v1::Job& job, Timestamp since) {
   return static_cast<int>(std::ranges::count_if(job.attempts(), [&](const v1::Attempt& attempt) {
     return attempt.yield().cause() == v1::YIELD_CAUSE_PREEMPTED &&
-           attempt.stopping_time_ms() > now - kPreemptionWindowMs;
+           attempt.stopping_time_ms() > since;
   }));
 }
 
@@ -46,8 +46,10 @@ std::pair<int, int> LevelOf(const ClusterState& state, const v1::Job& job) {
 
 class VictimSearch {
  public:
-  VictimSearch(const ClusterState& state, const JobEntry& head, Timestamp now)
+  VictimSearch(const ClusterState& state, const JobEntry& head, const PreemptionLimits& limits,
+               Timestamp now)
       : state_(state),
+        limits_(limits),
         shape_(GangRequestOf(head.job.spec()).Full()),
         level_(LevelOf(state, head.job)),
         now_(now) {}
@@ -85,6 +87,7 @@ class VictimSearch {
       ++view.candidates.back().slots;
     }
     for (const Candidate& candidate : view.candidates) nodes_of_[candidate.job_id].push_back(id);
+    if (view.missing == 0) ++free_nodes_;
     nodes_.emplace(id, std::move(view));
   }
 
@@ -104,8 +107,8 @@ class VictimSearch {
     const v1::Attempt* live = LiveAttempt(entry);
     return CanYield(entry) && entry.job.state() == v1::JOB_STATE_RUNNING &&
            live->state() == v1::ATTEMPT_STATE_RUNNING &&
-           now_ - live->started_time_ms() >= kRunBeforePreemptionMs &&
-           PreemptionsOf(entry.job, now_) < kPreemptionsPerWindow;
+           now_ - live->started_time_ms() >= limits_.run_ms &&
+           PreemptionsOf(entry.job, now_ - limits_.window_ms) < limits_.per_window;
   }
 
   bool IsBelow(const JobEntry& entry, int total) const {
@@ -171,8 +174,15 @@ class VictimSearch {
     return true;
   }
 
+  // Returns true if the head fits without the slots of this job, on the chosen nodes or on others:
+  // a victim may also free a node that was not chosen.
   bool SufficesWithout(int64_t job_id) const {
-    return std::ranges::all_of(chosen_, [&](const std::string& id) {
+    std::set<std::string> freed_nodes;
+    for (const int64_t victim : victims_) {
+      if (victim == job_id) continue;
+      freed_nodes.insert(nodes_of_.at(victim).begin(), nodes_of_.at(victim).end());
+    }
+    const auto fits = [&](const std::string& id) {
       const NodeView& node = nodes_.at(id);
       int freed = 0;
       for (const Candidate& candidate : node.candidates) {
@@ -180,7 +190,8 @@ class VictimSearch {
         freed += ends ? candidate.slots : 0;
       }
       return freed >= node.missing;
-    });
+    };
+    return free_nodes_ + std::ranges::count_if(freed_nodes, fits) >= shape_.nodes;
   }
 
   // Removes jobs that are not needed, the most costly first.
@@ -194,12 +205,14 @@ class VictimSearch {
   }
 
   const ClusterState& state_;
+  const PreemptionLimits limits_;
   const GangShape shape_;
   const std::pair<int, int> level_;
   const Timestamp now_;
   // By the holder of a slot and the number of slots of its node.
   std::map<std::pair<AttemptKey, int>, bool> eligible_;
   std::map<std::string, NodeView> nodes_;
+  int free_nodes_ = 0;  // Nodes on which the head fits already; they have no candidates.
   // The nodes on which each job is a candidate.
   std::map<int64_t, std::vector<std::string>> nodes_of_;
   // The costs of the nodes that can still be chosen, and the same nodes by cost.
@@ -213,8 +226,8 @@ class VictimSearch {
 
 std::vector<int64_t> JobsToPreempt(const ClusterState& state, const JobEntry& head,
                                    const std::map<std::string, ReleaseTimes>& releases,
-                                   Timestamp now) {
-  return VictimSearch(state, head, now).Search(releases);
+                                   const PreemptionLimits& limits, Timestamp now) {
+  return VictimSearch(state, head, limits, now).Search(releases);
 }
 
 bool AnyYieldsFor(const ClusterState& state, int64_t job_id) {

@@ -8,6 +8,7 @@
 #include "controller/core/schedule/admission.h"
 #include "controller/core/schedule/preemption.h"
 #include "controller/core/schedule/queue_order.h"
+#include "controller/core/schedule/quota_pass.h"
 #include "controller/core/state/class_of_job.h"
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/job_timing.h"
@@ -26,12 +27,14 @@ struct FoundGang {
 class QueueWalk {
  public:
   QueueWalk(const ClusterState& state, RendezvousPorts& ports, NodeLimits limits,
-            const ExpectedEnds& expected_ends, Timestamp now)
+            const ExpectedEnds& expected_ends, const PreemptionLimits& preemption, Timestamp now)
       : state_(state),
         ports_(ports),
         expected_ends_(expected_ends),
+        preemption_(preemption),
         now_(now),
-        pass_(state, std::move(limits)) {
+        pass_(state, std::move(limits)),
+        quotas_(state) {
     for (const auto& [job_id, reservation] : state.reservations) {
       recovering_.Insert(QueueKeyOf(state.jobs.at(job_id).job));
     }
@@ -78,7 +81,7 @@ class QueueWalk {
     if (settled_.contains(next.job_id)) return std::nullopt;
     if (IsFull()) return Refusal::kNextPass;
     const JobEntry& entry = state_.jobs.at(next.job_id);
-    if (!HasQuotaFor(*next.place->job_class)) return Refusal::kQuota;
+    if (!quotas_.Allows(*next.place->job_class)) return RefuseForQuota(entry);
     settled_.insert(next.job_id);
     const auto found = Find(entry);
     if (!found.has_value() && HasNoLayout(entry)) return std::nullopt;
@@ -87,19 +90,13 @@ class QueueWalk {
     return Refusal::kHead;
   }
 
-  // Returns true if the queue and the user may hold the slots of one more job of the class.
-  bool HasQuotaFor(const JobClass& job_class) {
-    const v1::SlotQuota quota = QuotaOf(QueueNamed(state_, job_class.queue), job_class.kind);
-    const int64_t slots = int64_t{job_class.nodes} * job_class.slots_per_node;
-    const UsageKey of_queue{job_class.kind, job_class.queue, ""};
-    const UsageKey of_user{job_class.kind, job_class.queue, job_class.user};
-    const auto fits = [&](const UsageKey& key, int limit) {
-      return limit == 0 || HeldSlotsOf(state_, key) + placed_slots_[key] + slots <= limit;
-    };
-    // Slots of a recovering job are held already.
-    if (state_.reservations.contains(job_class.only_job)) return true;
-    return fits(of_queue, quota.max_slots()) &&
-           (job_class.user.empty() || fits(of_user, quota.max_slots_per_user()));
+  // A job that has waited long at a limit closes the limit to the jobs behind it.
+  Refusal RefuseForQuota(const JobEntry& entry) {
+    const JobClass job_class = ClassOf(entry.job);
+    if (quotas_.IsClosedFor(job_class)) return Refusal::kClosedQuota;
+    const bool waits_long = now_ - QueuedSince(entry.job) >= preemption_.wait_ms;
+    if (waits_long && IsDue(entry, now_)) quotas_.CloseFor(job_class);
+    return Refusal::kQuota;
   }
 
   // Places jobs behind the head that do not delay it.
@@ -110,6 +107,7 @@ class QueueWalk {
     auto releases = ReleasesFor(entry);
     promise_.emplace(shape, state_.reservations.contains(head.job_id), releases);
     head.promised = promise_->promised();
+    head_class_ = ClassOf(entry.job);
     // The head also needs the slots that are free now. In the next pass its promise protects them.
     if (Preempt(entry, head, releases)) return;
     std::vector<OrderedJobs::Next> places;
@@ -135,8 +133,9 @@ class QueueWalk {
   std::optional<Refusal> TryBehindHead(int64_t job_id, const JobClass& job_class) {
     if (settled_.contains(job_id)) return std::nullopt;
     if (IsFull()) return Refusal::kNextPass;
-    if (!HasQuotaFor(job_class)) return Refusal::kQuota;
     const JobEntry& entry = state_.jobs.at(job_id);
+    if (!quotas_.Allows(job_class)) return RefuseForQuota(entry);
+    if (!quotas_.AllowsBeside(job_class, head_class_)) return Refusal::kClosedQuota;
     const Timestamp end = LatestEnd(job_class, now_);
     bool delays_head = false;
     pass_.AcceptOnly([&](const Gang& gang) {
@@ -156,14 +155,14 @@ class QueueWalk {
   // Returns true if the head preempts running jobs.
   bool Preempt(const JobEntry& entry, const QueueHead& head,
                const std::map<std::string, ReleaseTimes>& releases) {
-    const bool waits_long = now_ - QueuedSince(entry.job) >= kWaitBeforePreemptionMs &&
-                            head.promised - now_ >= kWaitBeforePreemptionMs;
+    const bool waits_long = now_ - QueuedSince(entry.job) >= preemption_.wait_ms &&
+                            head.promised - now_ >= preemption_.wait_ms;
     if (!waits_long || head.shortage != Shortage::kSlots || !IsDue(entry, now_)) return false;
     if (AnyYieldsFor(state_, head.job_id)) return false;
     for (const auto& nodes : pass_.UsableNodes(entry, GangRequestOf(entry.job.spec()).Full())) {
       auto usable = releases;
       std::erase_if(usable, [&](const auto& node) { return !nodes.contains(node.first); });
-      std::vector<int64_t> jobs = JobsToPreempt(state_, entry, usable, now_);
+      std::vector<int64_t> jobs = JobsToPreempt(state_, entry, usable, preemption_, now_);
       if (jobs.empty()) continue;
       schedule_.preemptions.push_back({head.job_id, std::move(jobs)});
       return true;
@@ -225,7 +224,8 @@ class QueueWalk {
       const bool waits_at_earlier = head != nullptr && !state_.reservations.contains(head->job_id);
       auto found = FindFewerSpares(entry, request, /*with_free=*/false);
       if (!found.has_value()) found = FindFewer(entry, request, /*with_free=*/false);
-      if (!found.has_value() && waits_at_earlier) found = Find(entry);
+      const bool may_grow = waits_at_earlier && quotas_.Allows(ClassOf(entry.job));
+      if (!found.has_value() && may_grow) found = Find(entry);
       if (found.has_value()) Place(entry, *found);
     }
   }
@@ -331,33 +331,26 @@ class QueueWalk {
     if (!port.has_value()) return false;
     placement.master_port = *port;
     if (found.layout != nullptr) placement.layout = *found.layout;
-    CountPlaced(entry, found.gang);
+    int64_t slots = 0;
+    for (const NodeSlots& node : found.gang) slots += static_cast<int64_t>(node.slots.size());
+    quotas_.Take(ClassOf(entry.job), slots);
     schedule_.placements.push_back(std::move(placement));
     return true;
-  }
-
-  void CountPlaced(const JobEntry& entry, const Gang& gang) {
-    if (state_.reservations.contains(entry.job.id())) return;
-    int64_t slots = 0;
-    for (const NodeSlots& node : gang) slots += static_cast<int64_t>(node.slots.size());
-    const v1::DeviceKind kind = entry.job.spec().resources().device();
-    placed_slots_[{kind, QueueOf(entry.job), ""}] += slots;
-    if (entry.job.user().empty()) return;
-    placed_slots_[{kind, QueueOf(entry.job), entry.job.user()}] += slots;
   }
 
   const ClusterState& state_;
   RendezvousPorts& ports_;
   const ExpectedEnds& expected_ends_;
+  const PreemptionLimits preemption_;
   const Timestamp now_;
   PlacementPass pass_;
   // Jobs with a reservation, in queue order.
   JobQueue recovering_;
   // Jobs that this pass has already handled.
   std::set<int64_t> settled_;
-  // Slots that this pass has given to each queue and user.
-  std::map<UsageKey, int64_t> placed_slots_;
-  // The promise to the head, while later jobs are placed.
+  QuotaPass quotas_;
+  // The class of the head, and the promise to it, while later jobs are placed.
+  JobClass head_class_;
   std::optional<HeadPromise> promise_;
   std::map<std::pair<v1::DeviceKind, int>, std::string> devices_;
   // Pairs of job and number of nodes for which the schedule already has a layout question.
@@ -368,8 +361,9 @@ class QueueWalk {
 }  // namespace
 
 Schedule MakeSchedule(const ClusterState& state, RendezvousPorts& ports, NodeLimits limits,
-                      const ExpectedEnds& expected_ends, Timestamp now) {
-  return QueueWalk(state, ports, std::move(limits), expected_ends, now).Walk();
+                      const ExpectedEnds& expected_ends, Timestamp now,
+                      const PreemptionLimits& preemption) {
+  return QueueWalk(state, ports, std::move(limits), expected_ends, preemption, now).Walk();
 }
 
 const QueueHead* Schedule::HeadOf(v1::DeviceKind kind) const {
