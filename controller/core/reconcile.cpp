@@ -120,7 +120,8 @@ Plan Reconcile(const ClusterState& state, const Observations& observations,
   const NodeLimits limits{ChangingNodes(state, observations, plan.events), ClosedNodes(state, now),
                           &observations.roots};
   if (plan.events.empty()) plan.events = DrainEventsDue(state, observations, limits, now);
-  plan.schedule = MakeSchedule(state, ports, limits, ExpectedEndsOf(state, observations, now), now);
+  plan.schedule = MakeSchedule(state, ports, limits, ExpectedEndsOf(state, observations, now), now,
+                               options.preemption);
   for (const Placement& placement : plan.schedule.placements) {
     std::ranges::move(PlacementEvents(state, observations.roots, placement, now),
                       std::back_inserter(plan.events));

@@ -289,7 +289,7 @@ BENCHMARK(PassAfterEnd)
 void PassWithLongWait(benchmark::State& state) {
   const Cluster cluster = FullCluster(state);
   for (auto _ : state) {
-    const Schedule schedule = MakeScheduleOf(cluster, kNow + 2 * kWaitBeforePreemptionMs);
+    const Schedule schedule = MakeScheduleOf(cluster, kNow + 2 * PreemptionLimits{}.wait_ms);
     if (!schedule.preemptions.empty()) state.SkipWithError("a job was preempted");
   }
 }

@@ -49,11 +49,12 @@ absl::Status CheckUsers(const ClusterState& state, const v1::Queue& queue,
   for (auto item = state.usages.upper_bound(of_queue); item != state.usages.end(); ++item) {
     const auto& [key, usage] = *item;
     if (key.kind != of_queue.kind || key.queue != of_queue.queue) break;
-    if (usage.held <= quota.max_slots_per_user()) continue;
-    return absl::FailedPreconditionError(absl::StrCat(
-        key.user, " holds ", usage.held, " ", KindName(key.kind), " slots in the queue ", key.queue,
-        ", so `max_slots_per_user` cannot be ", quota.max_slots_per_user(),
-        "; stop or pause some of these jobs first (trainyard ps)"));
+    const int64_t held = ClaimedSlotsOf(state, key);
+    if (held <= quota.max_slots_per_user()) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat(key.user, " holds ", held, " ", KindName(key.kind), " slots in the queue ",
+                     key.queue, ", so `max_slots_per_user` cannot be ", quota.max_slots_per_user(),
+                     "; stop or pause some of these jobs first (trainyard ps)"));
   }
   return absl::OkStatus();
 }
@@ -76,7 +77,7 @@ absl::Status CheckQuota(const ClusterState& state, const v1::Queue& queue,
         absl::StrCat(QuotaText(queue, quota, "`nominal`"), " is ", quota.nominal(),
                      ", which is greater than `max_slots` ", quota.max_slots()));
   }
-  const int64_t held = HeldSlotsOf(state, {quota.device(), queue.name(), ""});
+  const int64_t held = ClaimedSlotsOf(state, {quota.device(), queue.name(), ""});
   if (quota.max_slots() > 0 && held > quota.max_slots()) {
     return absl::FailedPreconditionError(
         absl::StrCat("the queue ", queue.name(), " holds ", held, " ", KindName(quota.device()),

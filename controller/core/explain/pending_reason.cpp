@@ -183,9 +183,12 @@ std::optional<Refusal> RefusalOf(const ClusterView& view, const v1::Job& job) {
   return found->second;
 }
 
-// Returns true if the newest pass refused the job because of a limit that is still reached.
+// Returns true if the newest pass refused the job because of a limit that is still reached or
+// closed.
 bool IsAtLimit(const ClusterView& view, const v1::Job& job) {
-  if (RefusalOf(view, job) != Refusal::kQuota) return false;
+  const std::optional<Refusal> refusal = RefusalOf(view, job);
+  if (refusal == Refusal::kClosedQuota) return true;
+  if (refusal != Refusal::kQuota) return false;
   const JobClass job_class = ClassOf(job);
   return !QueueMayTake(view.state, job_class) || !UserMayTake(view.state, job_class);
 }
@@ -397,18 +400,21 @@ v1::PendingReason PendingExplainer::WhyQuota(const JobEntry& entry) const {
   const JobClass job_class = ClassOf(entry.job);
   const v1::SlotQuota quota = QuotaOf(QueueNamed(view_.state, job_class.queue), job_class.kind);
   const int64_t slots = int64_t{job_class.nodes} * job_class.slots_per_node;
-  const int64_t of_queue = HeldSlotsOf(view_.state, {job_class.kind, job_class.queue, ""});
+  const int64_t of_queue = ClaimedSlotsOf(view_.state, {job_class.kind, job_class.queue, ""});
   const int64_t of_user =
-      HeldSlotsOf(view_.state, {job_class.kind, job_class.queue, job_class.user});
+      ClaimedSlotsOf(view_.state, {job_class.kind, job_class.queue, job_class.user});
   const bool is_queue = !QueueMayTake(view_.state, job_class);
+  const bool is_closed = !is_queue && UserMayTake(view_.state, job_class);
   v1::PendingReason reason =
       Reason(v1::PENDING_CODE_QUOTA,
              absl::StrCat(kNeeds, slots, " ", KindName(job_class.kind), " slots, but ",
-                          is_queue ? absl::StrCat("the queue ", job_class.queue, " holds ",
-                                                  of_queue, " and may hold ", quota.max_slots())
-                                   : absl::StrCat(entry.job.user(), " holds ", of_user,
-                                                  " in the queue ", job_class.queue,
-                                                  " and may hold ", quota.max_slots_per_user())));
+                          is_closed  ? absl::StrCat("the rest of the limit of the queue ",
+                                                    job_class.queue, " is kept for an earlier job")
+                          : is_queue ? absl::StrCat("the queue ", job_class.queue, " holds ",
+                                                    of_queue, " and may hold ", quota.max_slots())
+                                     : absl::StrCat(entry.job.user(), " holds ", of_user,
+                                                    " in the queue ", job_class.queue,
+                                                    " and may hold ", quota.max_slots_per_user())));
   reason.set_advice(absl::StrCat("`trainyard queue shares` shows the limits of ", job_class.queue));
   return reason;
 }

@@ -93,8 +93,8 @@ std::optional<v1::GrantedLayout> ElasticLayout(const JobEntry& entry, int most) 
 std::optional<Gang> PlaceNow(const ClusterView& view, const JobEntry& entry, PlacementPass& pass) {
   const GangRequest request = RequestOf(entry);
   if (!request.elastic) return pass.Place(entry, request.Full());
-  const PlacedSlots none;
-  auto found = ElasticSearch(view.state, none, pass)
+  const QuotaPass quotas(view.state);
+  auto found = ElasticSearch(view.state, quotas, pass)
                    .Find(entry, request, ElasticNodes::kKeptAndFree,
                          [&](int most) { return ElasticLayout(entry, most); });
   return found.has_value() ? std::optional(std::move(found->gang)) : std::nullopt;

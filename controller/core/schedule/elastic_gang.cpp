@@ -7,7 +7,6 @@
 #include "controller/core/state/class_of_job.h"
 #include "controller/core/state/elastic_yield.h"
 #include "controller/core/state/gang.h"
-#include "controller/core/state/queues.h"
 
 namespace trainyard::controller {
 
@@ -57,30 +56,16 @@ int ElasticSearch::MostNodes(const JobEntry& entry) const {
   const auto kept = state_.reservations.find(entry.job.id());
   const bool recovers = kept != state_.reservations.end();
   const int own = recovers ? static_cast<int>(kept->second.slots.size()) : 0;
-  const int most = NodesInQuota(state_, placed_slots_, entry, own);
+  const int most = NodesInQuota(quotas_, entry, own);
   const bool may_grow = !recovers || !AnyOtherWaits(entry, request.kind);
   return may_grow ? most : std::min(most, TrainingNodes(*NewestAttempt(entry)));
 }
 
-int NodesInQuota(const ClusterState& state, const PlacedSlots& placed_slots, const JobEntry& entry,
-                 int own) {
+int NodesInQuota(const QuotaPass& quotas, const JobEntry& entry, int own) {
   const GangRequest request = GangRequestOf(entry.job.spec());
-  const JobClass job_class = ClassOf(entry.job);
-  const v1::SlotQuota quota = QuotaOf(QueueNamed(state, job_class.queue), request.kind);
-  int most = request.nodes;
-  const auto limit = [&](const UsageKey& key, int max_slots) {
-    if (max_slots == 0) return;
-    const auto placed = placed_slots.find(key);
-    const int64_t rest =
-        max_slots - HeldSlotsOf(state, key) - (placed == placed_slots.end() ? 0 : placed->second);
-    const int64_t more = std::max<int64_t>(0, rest) / request.slots_per_node;
-    most = static_cast<int>(std::min<int64_t>(most, own + more));
-  };
-  limit({request.kind, job_class.queue, ""}, quota.max_slots());
-  if (!job_class.user.empty()) {
-    limit({request.kind, job_class.queue, job_class.user}, quota.max_slots_per_user());
-  }
-  return most;
+  const std::optional<int64_t> rest = quotas.RestFor(ClassOf(entry.job));
+  if (!rest.has_value()) return request.nodes;
+  return static_cast<int>(std::min<int64_t>(request.nodes, own + *rest / request.slots_per_node));
 }
 
 bool ElasticSearch::AnyOtherWaits(const JobEntry& entry, v1::DeviceKind kind) const {

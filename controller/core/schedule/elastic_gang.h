@@ -4,10 +4,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 
 #include "controller/core/schedule/placement.h"
+#include "controller/core/schedule/quota_pass.h"
 #include "controller/core/state/cluster_state.h"
 #include "controller/core/state/gang_request.h"
 #include "trainyard/v1/job.pb.h"
@@ -20,13 +20,9 @@ struct FoundGang {
   std::optional<v1::GrantedLayout> layout;
 };
 
-// The slots that a pass has given to each queue and user.
-using PlacedSlots = std::map<UsageKey, int64_t>;
-
 // Returns the maximum number of nodes that the limits of an elastic job's queue allow, at most the
 // job's own maximum. `own`: the number of nodes that the job holds.
-int NodesInQuota(const ClusterState& state, const PlacedSlots& placed_slots, const JobEntry& entry,
-                 int own);
+int NodesInQuota(const QuotaPass& quotas, const JobEntry& entry, int own);
 
 // The nodes on which an elastic job is to continue.
 enum class ElasticNodes {
@@ -47,8 +43,8 @@ class ElasticSearch {
   using LayoutOn = std::function<std::optional<v1::GrantedLayout>(int most)>;
 
   // All arguments must outlive the search.
-  ElasticSearch(const ClusterState& state, const PlacedSlots& placed_slots, PlacementPass& pass)
-      : state_(state), placed_slots_(placed_slots), pass_(pass) {}
+  ElasticSearch(const ClusterState& state, const QuotaPass& quotas, PlacementPass& pass)
+      : state_(state), quotas_(quotas), pass_(pass) {}
 
   // `request`: that of the job, for one kind of device if the layout is chosen for it.
   std::optional<FoundGang> Find(const JobEntry& entry, const GangRequest& request,
@@ -64,7 +60,7 @@ class ElasticSearch {
   bool AnyOtherWaits(const JobEntry& entry, v1::DeviceKind kind) const;
 
   const ClusterState& state_;
-  const PlacedSlots& placed_slots_;
+  const QuotaPass& quotas_;
   PlacementPass& pass_;
 };
 

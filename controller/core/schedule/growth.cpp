@@ -75,7 +75,7 @@ class GrowthSearch {
     const GangRequest request = GangRequestOf(entry.job.spec());
     const int now_nodes = TrainingNodes(live);
     const int own = static_cast<int>(GangNodes(live).size());
-    const int most = std::min(NodesInQuota(state_, {}, entry, own),
+    const int most = std::min(NodesInQuota(QuotaPass(state_), entry, own),
                               CountOpenNodesFor(state_, limits_.nodes, entry, request.nodes));
     if (most <= now_nodes) return std::nullopt;
     const auto layout = LayoutOn(entry, most, questions);

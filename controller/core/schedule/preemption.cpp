@@ -34,19 +34,19 @@ int64_t CostOf(const JobEntry& entry, Timestamp now) {
   return (now - saved + kRestartCostMs) * attempt.ranks_size();
 }
 
-int PreemptionsOf(const v1::Job& job, Timestamp now) {
+int PreemptionsOf(const v1::Job& job, Timestamp since) {
   return static_cast<int>(std::ranges::count_if(job.attempts(), [&](const v1::Attempt& attempt) {
     return attempt.yield().cause() == v1::YIELD_CAUSE_PREEMPTED &&
-           attempt.stopping_time_ms() > now - kPreemptionWindowMs;
+           attempt.stopping_time_ms() > since;
   }));
 }
 
 // Returns true if the job may be preempted at all.
-bool MayYield(const JobEntry& entry, Timestamp now) {
+bool MayYield(const JobEntry& entry, const PreemptionLimits& limits, Timestamp now) {
   const v1::Attempt* live = LiveAttempt(entry);
   return entry.job.state() == v1::JOB_STATE_RUNNING && live->state() == v1::ATTEMPT_STATE_RUNNING &&
-         now - live->started_time_ms() >= kRunBeforePreemptionMs && CanYield(entry) &&
-         PreemptionsOf(entry.job, now) < kPreemptionsPerWindow;
+         now - live->started_time_ms() >= limits.run_ms && CanYield(entry) &&
+         PreemptionsOf(entry.job, now - limits.window_ms) < limits.per_window;
 }
 
 // Returns true if the job may be preempted for a head of this shape and level. `total`: the slots
@@ -62,8 +62,13 @@ bool IsBelow(const ClusterState& state, const JobEntry& entry, const GangShape& 
 
 class VictimSearch {
  public:
-  VictimSearch(const ClusterState& state, const JobEntry& head, Timestamp now)
-      : state_(state), shape_(LeastShape(head)), level_(LevelOf(state, head.job)), now_(now) {}
+  VictimSearch(const ClusterState& state, const JobEntry& head, const PreemptionLimits& limits,
+               Timestamp now)
+      : state_(state),
+        limits_(limits),
+        shape_(LeastShape(head)),
+        level_(LevelOf(state, head.job)),
+        now_(now) {}
 
   Victims Search(const Releases& releases) {
     for (const auto& [id, slots] : releases) AddNode(std::string(id), slots);
@@ -93,6 +98,7 @@ class VictimSearch {
       view.candidates.push_back({holder.attempt.job_id, holder.slots});
     }
     for (const Candidate& candidate : view.candidates) nodes_of_[candidate.job_id].push_back(id);
+    if (view.missing == 0) ++free_nodes_;
     nodes_.emplace(id, std::move(view));
   }
 
@@ -102,7 +108,7 @@ class VictimSearch {
     const auto [known, is_new] = eligible_.try_emplace({holder, total}, false);
     if (!is_new) return known->second;
     const JobEntry* entry = FindEntry(state_, holder.job_id);
-    if (entry == nullptr || !MayYield(*entry, now_)) return false;
+    if (entry == nullptr || !MayYield(*entry, limits_, now_)) return false;
     // The slots of an earlier attempt do not become free when the live attempt ends.
     const bool is_live = LiveAttempt(*entry)->number() == holder.number;
     return known->second = is_live && IsBelow(state_, *entry, shape_, level_, total);
@@ -163,8 +169,15 @@ class VictimSearch {
     return true;
   }
 
+  // Returns true if the head fits without the slots of this job, on the chosen nodes or on others:
+  // a victim may also free a node that was not chosen.
   bool SufficesWithout(int64_t job_id) const {
-    return std::ranges::all_of(chosen_, [&](const std::string& id) {
+    std::set<std::string> freed_nodes;
+    for (const int64_t victim : victims_) {
+      if (victim == job_id) continue;
+      freed_nodes.insert(nodes_of_.at(victim).begin(), nodes_of_.at(victim).end());
+    }
+    const auto fits = [&](const std::string& id) {
       const NodeView& node = nodes_.at(id);
       int freed = 0;
       for (const Candidate& candidate : node.candidates) {
@@ -172,7 +185,8 @@ class VictimSearch {
         freed += ends ? candidate.slots : 0;
       }
       return freed >= node.missing;
-    });
+    };
+    return free_nodes_ + std::ranges::count_if(freed_nodes, fits) >= shape_.nodes;
   }
 
   // Removes jobs that are not needed, the most costly first.
@@ -186,12 +200,14 @@ class VictimSearch {
   }
 
   const ClusterState& state_;
+  const PreemptionLimits limits_;
   const GangShape shape_;
   const std::pair<int, int> level_;
   const Timestamp now_;
   // By the holder of a slot and the number of slots of its node.
   std::map<std::pair<AttemptKey, int>, bool> eligible_;
   std::map<std::string, NodeView> nodes_;
+  int free_nodes_ = 0;  // Nodes on which the head fits already; they have no candidates.
   // The nodes on which each job is a candidate.
   std::map<int64_t, std::vector<std::string>> nodes_of_;
   // The costs of the nodes that can still be chosen, and the same nodes by cost.
@@ -204,17 +220,18 @@ class VictimSearch {
 }  // namespace
 
 Victims JobsToPreempt(const ClusterState& state, const JobEntry& head, const Releases& releases,
-                      Timestamp now) {
-  return VictimSearch(state, head, now).Search(releases);
+                      const PreemptionLimits& limits, Timestamp now) {
+  return VictimSearch(state, head, limits, now).Search(releases);
 }
 
-bool AnyMayYieldTo(const ClusterState& state, const JobEntry& head, Timestamp now) {
-  const GangShape shape = GangRequestOf(head.job.spec()).Full();
+bool AnyMayYieldTo(const ClusterState& state, const JobEntry& head, const PreemptionLimits& limits,
+                   Timestamp now) {
+  const GangShape shape = LeastShape(head);
   const std::pair<int, int> level = LevelOf(state, head.job);
   return std::ranges::any_of(state.live_jobs, [&](const int64_t id) {
     const JobEntry& entry = state.jobs.at(id);
     // The size of the node is checked by the search, so a node without other slots is assumed.
-    return entry.job.spec().resources().device() == shape.kind && MayYield(entry, now) &&
+    return entry.job.spec().resources().device() == shape.kind && MayYield(entry, limits, now) &&
            IsBelow(state, entry, shape, level, shape.slots_per_node);
   });
 }

@@ -9,18 +9,11 @@
 
 #include "controller/core/schedule/head_promise.h"
 #include "controller/core/state/cluster_state.h"
+#include "controller/core/support/preemption_limits.h"
 #include "proto/support/clock.h"
 
 namespace trainyard::controller {
 
-// A job preempts others only after this wait, and only if it would otherwise wait as long again.
-inline constexpr int64_t kWaitBeforePreemptionMs = 600'000;
-// An attempt is preempted only after this time, so that it has done more work than it costs to
-// restart.
-inline constexpr int64_t kRunBeforePreemptionMs = 600'000;
-// A job is preempted at most this often within the window.
-inline constexpr int kPreemptionsPerWindow = 3;
-inline constexpr int64_t kPreemptionWindowMs = 86'400'000;
 // The assumed time that a restart costs: the save, the start, and the steps after the save.
 inline constexpr int64_t kRestartCostMs = 120'000;
 
@@ -42,10 +35,11 @@ struct Victims {
 //   half a node and loses almost no work when it stops. Small jobs find other slots soon, but as
 //   long as they are spread over the nodes, no node becomes free for a large gang.
 Victims JobsToPreempt(const ClusterState& state, const JobEntry& head, const Releases& releases,
-                      Timestamp now);
+                      const PreemptionLimits& limits, Timestamp now);
 
 // Returns false if no running job may be preempted for the head. Cheaper than JobsToPreempt.
-bool AnyMayYieldTo(const ClusterState& state, const JobEntry& head, Timestamp now);
+bool AnyMayYieldTo(const ClusterState& state, const JobEntry& head, const PreemptionLimits& limits,
+                   Timestamp now);
 
 // Returns true while a job that was preempted for this job still has its slots, for example because
 // it saves.

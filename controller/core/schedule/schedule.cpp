@@ -13,6 +13,7 @@
 #include "controller/core/schedule/elastic_gang.h"
 #include "controller/core/schedule/preemption.h"
 #include "controller/core/schedule/queue_order.h"
+#include "controller/core/schedule/quota_pass.h"
 #include "controller/core/state/class_of_job.h"
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/job_timing.h"
@@ -36,12 +37,14 @@ JobClass RequestOf(JobClass job_class) {
 class QueueWalk {
  public:
   QueueWalk(const ClusterState& state, RendezvousPorts& ports, NodeLimits limits,
-            const ExpectedEnds& expected_ends, Timestamp now)
+            const ExpectedEnds& expected_ends, const PreemptionLimits& preemption, Timestamp now)
       : state_(state),
         ports_(ports),
         expected_ends_(expected_ends),
+        preemption_(preemption),
         now_(now),
-        pass_(state, std::move(limits)) {
+        pass_(state, std::move(limits)),
+        quotas_(state) {
     for (const auto& [job_id, reservation] : state.reservations) {
       recovering_.Insert(QueueKeyOf(state.jobs.at(job_id).job));
     }
@@ -88,7 +91,7 @@ class QueueWalk {
     if (settled_.contains(next.job_id)) return std::nullopt;
     if (IsFull()) return Refusal::kNextPass;
     const JobEntry& entry = state_.jobs.at(next.job_id);
-    if (!HasQuotaFor(*next.place->job_class)) return Refusal::kQuota;
+    if (!quotas_.Allows(*next.place->job_class)) return RefuseForQuota(entry);
     settled_.insert(next.job_id);
     const auto found = Find(entry);
     if (!found.has_value() && HasNoLayout(state_, entry)) return std::nullopt;
@@ -97,19 +100,13 @@ class QueueWalk {
     return Refusal::kHead;
   }
 
-  // Returns true if the queue and the user may hold the slots of one more job of the class.
-  bool HasQuotaFor(const JobClass& job_class) {
-    const v1::SlotQuota quota = QuotaOf(QueueNamed(state_, job_class.queue), job_class.kind);
-    const int64_t slots = int64_t{job_class.nodes} * job_class.slots_per_node;
-    const UsageKey of_queue{job_class.kind, job_class.queue, ""};
-    const UsageKey of_user{job_class.kind, job_class.queue, job_class.user};
-    const auto fits = [&](const UsageKey& key, int limit) {
-      return limit == 0 || HeldSlotsOf(state_, key) + placed_slots_[key] + slots <= limit;
-    };
-    // Slots of a recovering job are held already.
-    if (state_.reservations.contains(job_class.only_job)) return true;
-    return fits(of_queue, quota.max_slots()) &&
-           (job_class.user.empty() || fits(of_user, quota.max_slots_per_user()));
+  // A job that has waited long at a limit closes the limit to the jobs behind it.
+  Refusal RefuseForQuota(const JobEntry& entry) {
+    const JobClass job_class = ClassOf(entry.job);
+    if (quotas_.IsClosedFor(job_class)) return Refusal::kClosedQuota;
+    const bool waits_long = now_ - QueuedSince(entry.job) >= preemption_.wait_ms;
+    if (waits_long && IsDue(entry, now_)) quotas_.CloseFor(job_class);
+    return Refusal::kQuota;
   }
 
   // Places jobs behind the head that do not delay it.
@@ -120,6 +117,7 @@ class QueueWalk {
     promise_.emplace(shape, state_.reservations.contains(head.job_id), ReleasesFor(entry),
                      GroupsWithLayout(entry, shape));
     head.promised = promise_->promised();
+    head_class_ = ClassOf(entry.job);
     // The head also needs the slots that are free now. In the next pass its promise protects them.
     if (Preempt(entry, head, promise_->releases())) return;
     std::vector<OrderedJobs::Next> places;
@@ -145,8 +143,9 @@ class QueueWalk {
   std::optional<Refusal> TryBehindHead(int64_t job_id, const JobClass& job_class) {
     if (settled_.contains(job_id)) return std::nullopt;
     if (IsFull()) return Refusal::kNextPass;
-    if (!HasQuotaFor(job_class)) return Refusal::kQuota;
     const JobEntry& entry = state_.jobs.at(job_id);
+    if (!quotas_.Allows(job_class)) return RefuseForQuota(entry);
+    if (!quotas_.AllowsBeside(job_class, head_class_)) return Refusal::kClosedQuota;
     const Timestamp end = LatestEnd(job_class, now_);
     if (const auto known = KnownRefusal(job_class)) return known;
     bool delays_head = false;
@@ -207,16 +206,17 @@ class QueueWalk {
 
   // Returns true if the head preempts running jobs.
   bool Preempt(const JobEntry& entry, const QueueHead& head, const Releases& releases) {
-    const bool waits_long = now_ - QueuedSince(entry.job) >= kWaitBeforePreemptionMs &&
-                            head.promised - now_ >= kWaitBeforePreemptionMs;
+    const bool waits_long = now_ - QueuedSince(entry.job) >= preemption_.wait_ms &&
+                            head.promised - now_ >= preemption_.wait_ms;
     if (!waits_long || head.shortage != Shortage::kSlots || !IsDue(entry, now_)) return false;
-    if (AnyYieldsFor(state_, head.job_id) || !AnyMayYieldTo(state_, entry, now_)) return false;
+    if (AnyYieldsFor(state_, head.job_id)) return false;
+    if (!AnyMayYieldTo(state_, entry, preemption_, now_)) return false;
     for (const auto& nodes : pass_.UsableNodes(entry, LeastShape(entry))) {
       Releases usable;
       for (const auto& [id, times] : releases) {
         if (nodes.contains(std::string(id))) usable.Add(id, times);
       }
-      Victims victims = JobsToPreempt(state_, entry, usable, now_);
+      Victims victims = JobsToPreempt(state_, entry, usable, preemption_, now_);
       if (victims.job_ids.empty()) continue;
       schedule_.preemptions.push_back(
           {head.job_id, std::move(victims.job_ids), std::move(victims.nodes)});
@@ -298,7 +298,8 @@ class QueueWalk {
         auto fewer = FindFewerSpares(entry, on_device, /*with_free=*/false);
         return fewer.has_value() ? fewer : FindFewer(entry, on_device, /*with_free=*/false);
       });
-      if (!found.has_value() && waits_at_earlier) found = Find(entry);
+      const bool may_grow = waits_at_earlier && quotas_.Allows(ClassOf(entry.job));
+      if (!found.has_value() && may_grow) found = Find(entry);
       if (found.has_value()) Place(entry, *found);
     }
   }
@@ -348,7 +349,7 @@ class QueueWalk {
       if (choice == nullptr || choice->nodes() == 0) return std::nullopt;
       return *choice;
     };
-    return ElasticSearch(state_, placed_slots_, pass_).Find(entry, request, nodes, layout_on);
+    return ElasticSearch(state_, quotas_, pass_).Find(entry, request, nodes, layout_on);
   }
 
   std::optional<FoundGang> FindAgain(const JobEntry& entry) {
@@ -444,33 +445,26 @@ class QueueWalk {
     if (!port.has_value()) return false;
     placement.master_port = *port;
     placement.layout = found.layout;
-    CountPlaced(entry, found.gang);
+    int64_t slots = 0;
+    for (const NodeSlots& node : found.gang) slots += static_cast<int64_t>(node.slots.size());
+    quotas_.Take(ClassOf(entry.job), slots);
     schedule_.placements.push_back(std::move(placement));
     return true;
-  }
-
-  void CountPlaced(const JobEntry& entry, const Gang& gang) {
-    if (state_.reservations.contains(entry.job.id())) return;
-    int64_t slots = 0;
-    for (const NodeSlots& node : gang) slots += static_cast<int64_t>(node.slots.size());
-    const v1::DeviceKind kind = entry.job.spec().resources().device();
-    placed_slots_[{kind, QueueOf(entry.job), ""}] += slots;
-    if (entry.job.user().empty()) return;
-    placed_slots_[{kind, QueueOf(entry.job), entry.job.user()}] += slots;
   }
 
   const ClusterState& state_;
   RendezvousPorts& ports_;
   const ExpectedEnds& expected_ends_;
+  const PreemptionLimits preemption_;
   const Timestamp now_;
   PlacementPass pass_;
   // Jobs with a reservation, in queue order.
   JobQueue recovering_;
   // Jobs that this pass has already handled.
   std::set<int64_t> settled_;
-  // Slots that this pass has given to each queue and user.
-  PlacedSlots placed_slots_;
-  // The promise to the head, while later jobs are placed.
+  QuotaPass quotas_;
+  // The class of the head, and the promise to it, while later jobs are placed.
+  JobClass head_class_;
   std::optional<HeadPromise> promise_;
   // Why jobs behind the head with these requests were refused in this pass.
   std::map<JobClass, Refusal> refused_requests_;
@@ -484,8 +478,9 @@ class QueueWalk {
 }  // namespace
 
 Schedule MakeSchedule(const ClusterState& state, RendezvousPorts& ports, NodeLimits limits,
-                      const ExpectedEnds& expected_ends, Timestamp now) {
-  return QueueWalk(state, ports, std::move(limits), expected_ends, now).Walk();
+                      const ExpectedEnds& expected_ends, Timestamp now,
+                      const PreemptionLimits& preemption) {
+  return QueueWalk(state, ports, std::move(limits), expected_ends, preemption, now).Walk();
 }
 
 const QueueHead* Schedule::HeadOf(v1::DeviceKind kind) const {

@@ -14,6 +14,7 @@
 #include "controller/core/schedule/placement.h"
 #include "controller/core/schedule/rendezvous_ports.h"
 #include "controller/core/state/cluster_state.h"
+#include "controller/core/support/preemption_limits.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/job.pb.h"
 
@@ -56,6 +57,8 @@ enum class Refusal {
   kDelaysHead,
   // The job's queue or user would exceed a limit of the queue.
   kQuota,
+  // A limit of the job's queue is closed: the rest of it is kept for an earlier job.
+  kClosedQuota,
   // The pass ended before the class, because it placed as many jobs as it may.
   kNextPass,
 };
@@ -103,7 +106,8 @@ struct Schedule {
 //   not recovering. Otherwise the two could wait for each other's slots.
 // Equal input gives equal output. `limits.roots` and `expected_ends` are used during the call only.
 Schedule MakeSchedule(const ClusterState& state, RendezvousPorts& ports, NodeLimits limits,
-                      const ExpectedEnds& expected_ends, Timestamp now);
+                      const ExpectedEnds& expected_ends, Timestamp now,
+                      const PreemptionLimits& preemption = {});
 
 // Returns true if the job requests slots in a pass. During its backoff, or while no layout fits, a
 // job requests no slots and has no position in the queue.

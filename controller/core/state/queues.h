@@ -3,6 +3,7 @@
 #define TRAINYARD_CONTROLLER_CORE_STATE_QUEUES_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -27,6 +28,18 @@ v1::SlotQuota QuotaOf(const v1::Queue& queue, v1::DeviceKind kind);
 
 // Returns the slots of this kind that the queue's jobs hold, or only those of one user.
 int64_t HeldSlotsOf(const ClusterState& state, const UsageKey& key);
+
+// Returns the slots that recovering jobs lack, because they have lost nodes, by queue and by user
+// in the queue. These slots count towards the limits of a queue, so that no other job takes the
+// place of a job that restarts.
+std::map<UsageKey, int64_t> MissingSlots(const ClusterState& state);
+
+// Returns the held slots and those that recovering jobs lack.
+int64_t ClaimedSlotsOf(const ClusterState& state, const UsageKey& key);
+
+// Returns the slots that a job of the class needs beyond those that it claims already: none for a
+// recovering job.
+int64_t FurtherSlotsOf(const ClusterState& state, const JobClass& job_class);
 
 // Return true if the queue, or the user in the queue, may hold the slots of one more job of the
 // class.

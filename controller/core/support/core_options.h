@@ -6,6 +6,7 @@
 #include <string>
 
 #include "controller/core/support/gpu_price.h"
+#include "controller/core/support/preemption_limits.h"
 #include "proto/contract/rendezvous_range.h"
 
 namespace trainyard::controller {
@@ -68,6 +69,7 @@ struct CoreOptions {
   int64_t quarantine_ms = 3'600'000;
   // The number of ended jobs that stay in the state, for the first pages of job lists.
   int ended_jobs_kept = 1000;
+  PreemptionLimits preemption;
   // Used only in answers to users.
   GpuPrice gpu_price;
 };

@@ -92,7 +92,7 @@ TEST_F(ElasticShrinkTest, APreemptedJobKeepsTheNodesThatTheHeadDoesNotNeed) {
   v1::JobSpec urgent = TestSpec("urgent", 2, 1);
   urgent.set_priority(1);
   const int64_t head = cluster_.Submit(urgent);
-  EXPECT_THAT(Kinds(cluster_.Pass(kWaitBeforePreemptionMs + 1000, 1000)),
+  EXPECT_THAT(Kinds(cluster_.Pass(PreemptionLimits{}.wait_ms + 1000, 1000)),
               Contains("AttemptYielded"));
   EXPECT_EQ(cluster_.Attempt(job).yield().for_job_id(), head);
   const std::vector<std::string> kept = Kept(job);

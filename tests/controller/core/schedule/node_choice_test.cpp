@@ -132,7 +132,7 @@ TEST_F(NodeChoiceTest, PreemptionTakesOnlyAllowedNodes) {
   head.set_priority(1);
   head.mutable_placement()->add_nodes("gpu03");
   const int64_t waiting = cluster_.Submit(head);
-  EXPECT_THAT(Kinds(cluster_.Pass(kWaitBeforePreemptionMs + 2000, 1000)),
+  EXPECT_THAT(Kinds(cluster_.Pass(PreemptionLimits{}.wait_ms + 2000, 1000)),
               ElementsAre("AttemptYielded"));
   EXPECT_TRUE(cluster_.Attempt(low[2]).has_yield());
   cluster_.ExitAll(low[2], 143);

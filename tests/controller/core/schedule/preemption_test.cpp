@@ -17,6 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr int kSavedBeforeYield = 143;
+constexpr PreemptionLimits kLimits;
 
 class PreemptionTest : public ::testing::Test {
  protected:
@@ -40,14 +41,14 @@ class PreemptionTest : public ::testing::Test {
     return cluster_.Submit(spec);
   }
 
-  void Later(int64_t ms = kRunBeforePreemptionMs) { cluster_.now += ms; }
+  void Later(int64_t ms = kLimits.run_ms) { cluster_.now += ms; }
 
   std::vector<int64_t> VictimsFor(int64_t head) const {
     const PlacementPass pass(cluster_.state, {});
     const auto ends = ExpectedEndsOf(cluster_.state, cluster_.observations, cluster_.now);
     return JobsToPreempt(cluster_.state, cluster_.state.jobs.at(head),
                          ReleasesOf(cluster_.state, pass, v1::DEVICE_KIND_CPU, ends, cluster_.now),
-                         cluster_.now)
+                         kLimits, cluster_.now)
         .job_ids;
   }
 
@@ -80,7 +81,7 @@ TEST_F(PreemptionTest, AHeadOfPartsOfNodesTakesNothingFromItsEquals) {
 TEST_F(PreemptionTest, AnAttemptIsSparedForTenMinutes) {
   Run("r", 3, 4);
   const int64_t head = Wait(1, 1, 1);
-  Later(kRunBeforePreemptionMs - 1);
+  Later(kLimits.run_ms - 1);
   EXPECT_THAT(VictimsFor(head), IsEmpty());
   Later(1);
   EXPECT_EQ(VictimsFor(head).size(), 1U);
@@ -104,6 +105,14 @@ TEST_F(PreemptionTest, NoMoreJobsYieldThanAreNeeded) {
   EXPECT_THAT(VictimsFor(Wait(2, 2, 5)), ElementsAre(wide)) << "one gang on both nodes is enough";
 }
 
+TEST_F(PreemptionTest, AJobIsSparedIfTheOthersFreeANodeThatWasNotChosen) {
+  Run("cheap", 1, 4, -1);
+  const int64_t wide = Run("wide", 2, 4, -1);
+  ASSERT_EQ(cluster_.Placement(wide), "b:0 b:1 b:2 b:3 c:0 c:1 c:2 c:3");
+  Later();
+  EXPECT_THAT(VictimsFor(Wait(2, 4, 5)), ElementsAre(wide)) << "its two nodes are enough";
+}
+
 TEST_F(PreemptionTest, AHeadThatHasWaitedGetsTheSlotsAfterTheSaves) {
   std::vector<int64_t> low;
   for (const char* name : {"r", "s", "t"}) {
@@ -111,7 +120,7 @@ TEST_F(PreemptionTest, AHeadThatHasWaitedGetsTheSlotsAfterTheSaves) {
     cluster_.RunJob(low.back());
   }
   const int64_t head = Wait(2, 4, 1);
-  EXPECT_THAT(Kinds(cluster_.Pass(kWaitBeforePreemptionMs - 1000, 1000)), IsEmpty());
+  EXPECT_THAT(Kinds(cluster_.Pass(kLimits.wait_ms - 1000, 1000)), IsEmpty());
   EXPECT_THAT(Kinds(cluster_.Pass(2000, 1000)), ElementsAre("AttemptYielded", "AttemptYielded"));
   EXPECT_THAT(cluster_.Attempt(low[0]).yield().reason(),
               HasSubstr("head-4 (#4) has waited 10 min for 2 nodes with 4 cpu slots each"));
@@ -138,10 +147,10 @@ TEST_F(PreemptionTest, JobsOnNodesThatTheHeadCannotUseKeepTheirSlots) {
   cordon.request.set_cordoned(true);
   cluster_.Do(cordon);
   Wait(3, 4, 1);
-  EXPECT_THAT(Kinds(cluster_.Pass(kWaitBeforePreemptionMs + 5000, 1000)), IsEmpty())
+  EXPECT_THAT(Kinds(cluster_.Pass(kLimits.wait_ms + 5000, 1000)), IsEmpty())
       << "two nodes do not suffice";
   Wait(2, 4, 2);
-  EXPECT_THAT(Kinds(cluster_.Pass(kWaitBeforePreemptionMs + 5000, 1000)),
+  EXPECT_THAT(Kinds(cluster_.Pass(kLimits.wait_ms + 5000, 1000)),
               ElementsAre("AttemptYielded", "AttemptYielded"));
   ASSERT_EQ(cluster_.Placement(low[0]), "a:0 a:1 a:2 a:3");
   EXPECT_FALSE(cluster_.Attempt(low[0]).has_yield()) << "its node is cordoned";
@@ -155,8 +164,7 @@ TEST_F(PreemptionTest, NoMoreJobsYieldWhileTheFirstOnesSave) {
   }
   const int64_t head = Wait(1, 4, 1);
   EXPECT_FALSE(AnyYieldsFor(cluster_.state, head));
-  EXPECT_THAT(Kinds(cluster_.Pass(3 * kWaitBeforePreemptionMs, 1000)),
-              ElementsAre("AttemptYielded"));
+  EXPECT_THAT(Kinds(cluster_.Pass(3 * kLimits.wait_ms, 1000)), ElementsAre("AttemptYielded"));
   EXPECT_TRUE(AnyYieldsFor(cluster_.state, head));
 }
 
@@ -185,7 +193,7 @@ TEST_F(PreemptionTest, AJobIsPreemptedThreeTimesADayAtMost) {
   v1::Job& stored = cluster_.state.jobs.at(job).job;
   const v1::Attempt live = stored.attempts(0);
   Later();
-  for (int i = 0; i < kPreemptionsPerWindow; ++i) {
+  for (int i = 0; i < kLimits.per_window; ++i) {
     v1::Attempt& before = stored.mutable_attempts()->at(i);
     before.set_state(v1::ATTEMPT_STATE_ENDED);
     before.set_stopping_time_ms(cluster_.now);
@@ -194,7 +202,7 @@ TEST_F(PreemptionTest, AJobIsPreemptedThreeTimesADayAtMost) {
   }
   const int64_t head = Wait(1, 1, 1);
   EXPECT_THAT(VictimsFor(head), IsEmpty());
-  Later(kPreemptionWindowMs);
+  Later(kLimits.window_ms);
   EXPECT_THAT(VictimsFor(head), ElementsAre(job));
 }
 

@@ -1,0 +1,104 @@
+#include "controller/core/schedule/quota_pass.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "controller/core/state/queues.h"
+
+namespace trainyard::controller {
+namespace {
+
+// Returns true if jobs of the class count towards the limit of this queue or user.
+bool CountsTowards(const JobClass& job_class, const UsageKey& key) {
+  return job_class.kind == key.kind && job_class.queue == key.queue &&
+         (key.user.empty() || job_class.user == key.user);
+}
+
+// Returns the slots that a recovering job keeps; 0 for other jobs.
+int64_t HeldByClass(const ClusterState& state, const JobClass& job_class) {
+  const auto found = state.reservations.find(job_class.only_job);
+  if (found == state.reservations.end()) return 0;
+  int64_t slots = 0;
+  for (const auto& [id, of_node] : found->second.slots) slots += std::ssize(of_node);
+  return slots;
+}
+
+// Returns the slots that a recovering job lacks and claims (MissingSlots); 0 for other jobs.
+int64_t OwnClaimOf(const ClusterState& state, const JobClass& job_class) {
+  if (!state.reservations.contains(job_class.only_job)) return 0;
+  const int64_t least = int64_t{job_class.nodes} * job_class.slots_per_node;
+  return std::max<int64_t>(0, least - HeldByClass(state, job_class));
+}
+
+}  // namespace
+
+QuotaPass::QuotaPass(const ClusterState& state) : state_(state), claimed_(MissingSlots(state)) {}
+
+bool QuotaPass::Check(const JobClass& job_class, const Accepts& accepts) const {
+  const v1::SlotQuota quota = QuotaOf(QueueNamed(state_, job_class.queue), job_class.kind);
+  const auto is_fine = [&](const UsageKey& key, int64_t limit) {
+    return limit == 0 || accepts(key, limit);
+  };
+  return is_fine({job_class.kind, job_class.queue, ""}, quota.max_slots()) &&
+         (job_class.user.empty() ||
+          is_fine({job_class.kind, job_class.queue, job_class.user}, quota.max_slots_per_user()));
+}
+
+int64_t QuotaPass::Claimed(const UsageKey& key) const {
+  const auto claimed = claimed_.find(key);
+  return HeldSlotsOf(state_, key) + (claimed == claimed_.end() ? 0 : claimed->second);
+}
+
+bool QuotaPass::Fits(const JobClass& job_class, const UsageKey& key, int64_t limit) const {
+  return Claimed(key) + FurtherSlotsOf(state_, job_class) <= limit;
+}
+
+std::optional<int64_t> QuotaPass::RestFor(const JobClass& job_class) const {
+  std::optional<int64_t> rest;
+  const int64_t own = OwnClaimOf(state_, job_class);
+  Check(job_class, [&](const UsageKey& key, int64_t limit) {
+    const int64_t here = std::max<int64_t>(0, limit - Claimed(key) + own);
+    rest = std::min(here, rest.value_or(here));
+    return true;
+  });
+  return rest;
+}
+
+bool QuotaPass::Allows(const JobClass& job_class) const {
+  const bool recovers = FurtherSlotsOf(state_, job_class) == 0;
+  return Check(job_class, [&](const UsageKey& key, int64_t limit) {
+    return Fits(job_class, key, limit) && (recovers || !closed_.contains(key));
+  });
+}
+
+bool QuotaPass::AllowsBeside(const JobClass& job_class, const JobClass& other) const {
+  const int64_t further = FurtherSlotsOf(state_, other);
+  return Check(job_class, [&](const UsageKey& key, int64_t limit) {
+    return Fits(job_class, key, CountsTowards(other, key) ? limit - further : limit);
+  });
+}
+
+void QuotaPass::Take(const JobClass& job_class, int64_t slots) {
+  const int64_t further = slots - HeldByClass(state_, job_class) - OwnClaimOf(state_, job_class);
+  if (further <= 0) return;
+  claimed_[{job_class.kind, job_class.queue, ""}] += further;
+  if (job_class.user.empty()) return;
+  claimed_[{job_class.kind, job_class.queue, job_class.user}] += further;
+}
+
+void QuotaPass::CloseFor(const JobClass& job_class) {
+  std::set<UsageKey> closed;
+  Check(job_class, [&](const UsageKey& key, int64_t limit) {
+    if (!Fits(job_class, key, limit)) closed.insert(key);
+    return true;
+  });
+  closed_.merge(closed);
+}
+
+bool QuotaPass::IsClosedFor(const JobClass& job_class) const {
+  return !Allows(job_class) && Check(job_class, [&](const UsageKey& key, int64_t limit) {
+    return Fits(job_class, key, limit);
+  });
+}
+
+}  // namespace trainyard::controller
