@@ -7,8 +7,8 @@ All runs read the same samples in the same order. bf16 and each recipe train wit
 seeds of initial weights. Over its seeds, the mean of a recipe's losses of the last WINDOW steps
 must lie between the lowest and the highest of bf16, and so must the mean of its validation losses.
 A single seed would not do: if its bf16 run is the highest, half of all equal runs lie outside.
-Writes curves-MODEL.csv, with the loss of each step, and curves-MODEL.md. Ends with 1 if a recipe
-lies outside. If the command is killed, the same command continues from the checkpoints.
+Writes the loss of each step as CSV, and the tables in Markdown, for each model. Ends with 1 if a
+recipe lies outside. If the command is killed, the same command continues from the checkpoints.
 """
 import argparse
 import concurrent.futures
@@ -27,7 +27,7 @@ from trainer_run import (RunError, RunPlan, TrainerRun, evaluations, metrics, pa
 SEEDS = (1, 2, 3, 4, 5)
 RECIPES = ("delayed", "current")
 WINDOW = 100
-SAMPLES, LENGTH = 16, 1024  # Of a step: 16,384 tokens.
+SAMPLES, LENGTH = 16, 1024  # A step has 16,384 tokens.
 OPTIMIZER = {"lr": 6e-4, "min_lr": 6e-5, "weight_decay": 0.1, "adam_beta2": 0.95, "clip_grad": 1.0}
 WARMUP_STEPS = 100
 DATA_SEED = 1234
@@ -66,7 +66,7 @@ def settings_for(run, options):
 
 
 class History:
-    """What the parts of a run have recorded. A killed command leaves a part without its end."""
+    """The records of a run, in parts: a killed command leaves a part without its end."""
 
     def __init__(self, folder, run):
         self._folder, self._run = folder, run

@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(kFp8Threads, 2)
   const ElementPlace place(arguments.rows, width);
   const T* douts = static_cast<const T*>(arguments.dout) + place.row * width + place.column;
   const T* packed = static_cast<const T*>(arguments.packed) + place.row * 2 * width + place.column;
-  Fp8Rows words[2] = {};  // Of the gates and of the ups.
+  Fp8Rows words[2] = {};  // First the gates, then the ups.
   uint32_t largest = 0;
 #pragma unroll
   for (int i = 0; i < kFp8ThreadRows; ++i) {

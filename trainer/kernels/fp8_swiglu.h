@@ -10,7 +10,7 @@
 
 namespace trainyard::trainer::kernels {
 
-// Where a result in FP8 goes. All results have the bits of SwiGluForward or SwiGluBackward
+// The destination of a result in FP8. All results have the bits of SwiGluForward or SwiGluBackward
 // (activation.h) followed by CastToFp8 (fp8_cast.h).
 struct Fp8Target {
   const float* scale = nullptr;    // [1]

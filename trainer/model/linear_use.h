@@ -63,7 +63,8 @@ Fp8Scale RepeatInputScale(const LinearUse& use);
 LinearFactor CastInput(LinearFactor x, Fp8Arrangement arrangement);
 LinearFactor CastGradient(LinearFactor dy, Fp8Arrangement arrangement);
 
-// Returns `count` rows of a factor, from row `first`. Of a cast factor, returns only cast rows.
+// Returns `count` rows of a factor, from row `first`. A factor that is cast has only cast rows
+// there.
 LinearFactor RowsOfFactor(const LinearFactor& factor, int64_t first, int64_t count);
 
 // y = x weight^T + bias. x must be cast with its rows. The bias may be undefined.
