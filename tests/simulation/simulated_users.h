@@ -27,6 +27,7 @@ class SimulatedUsers {
  private:
   void AddDependency(v1::JobSpec& spec);
   void AddTimeLimit(v1::JobSpec& spec);
+  void AddRange(v1::JobSpec& spec);
   void AddConditions(v1::JobSpec& spec);
   void PauseAndResume();
   void ExtendLimits();

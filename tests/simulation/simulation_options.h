@@ -105,6 +105,8 @@ struct SimulationOptions {
   // True if every job has a time limit, at which every second job is queued again. Users extend
   // some of the limits.
   bool time_limits = false;
+  // True if most jobs have a range of nodes.
+  bool elastic_jobs = false;
   // True if most jobs wait for random conditions on random earlier jobs.
   bool dependency_graph = false;
   // Each job has this many spare nodes and heals in place.
