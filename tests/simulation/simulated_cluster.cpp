@@ -34,6 +34,8 @@ controller::CoreOptions CoreOptionsOfSimulation(const SimulationOptions& simulat
   options.ended_jobs_kept = 1;
   // Short enough for a run to contain several quarantines.
   options.quarantine_ms = 20000;
+  // Short enough for elastic jobs to grow during a run.
+  options.growth_interval_ms = 10000;
   return options;
 }
 
@@ -89,6 +91,7 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(DependentJobsWait());
   checkers_.push_back(TimeLimitsKept());
   checkers_.push_back(ElementsStartOnce());
+  checkers_.push_back(ElasticSizesAllowed(CoreOptionsOfSimulation(options_).growth_interval_ms));
 }
 
 std::vector<v1::Job> SimulatedCluster::Jobs() const {

@@ -87,6 +87,11 @@ void SimulatedUsers::AddMatrix(v1::JobSpec& spec) {
   if (random_.Chance(0.5)) spec.set_max_concurrent(random_.Between(1, 3));
 }
 
+void SimulatedUsers::AddRange(v1::JobSpec& spec) {
+  if (!options_.elastic_jobs || submitted_ % 4 == 3 || options_.spares > 0) return;
+  spec.set_min_nodes(static_cast<int>(random_.Between(1, spec.resources().nodes())));
+}
+
 void SimulatedUsers::ExtendLimits() {
   if (!options_.time_limits || faults_stopped_ || submitted_ == 0) return;
   if (!random_.EachSecond(0.05, kStepMs)) return;
@@ -156,6 +161,7 @@ void SimulatedUsers::Act() {
     request.mutable_spec()->mutable_guard()->set_policy(v1::GUARD_POLICY_SKIP);
     AddDependency(*request.mutable_spec());
     AddTimeLimit(*request.mutable_spec());
+    AddRange(*request.mutable_spec());
     AddConditions(*request.mutable_spec());
     RestrictNodes(*request.mutable_spec());
     AddMatrix(*request.mutable_spec());

@@ -28,6 +28,7 @@ class SimulatedUsers {
   void AddDependency(v1::JobSpec& spec);
   void AddTimeLimit(v1::JobSpec& spec);
   void AddMatrix(v1::JobSpec& spec);
+  void AddRange(v1::JobSpec& spec);
   void AddConditions(v1::JobSpec& spec);
   void RestrictNodes(v1::JobSpec& spec);
   void PauseAndResume();

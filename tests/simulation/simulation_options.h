@@ -110,6 +110,8 @@ struct SimulationOptions {
   bool placements = false;
   // True if every second job is an array of a few elements.
   bool arrays = false;
+  // True if most jobs have a range of nodes.
+  bool elastic_jobs = false;
   // True if most jobs wait for random conditions on random earlier jobs.
   bool dependency_graph = false;
   // Each job has this many spare nodes and heals in place.

@@ -74,6 +74,8 @@ std::unique_ptr<Checker> FirstFailureIsBlamed();
 std::unique_ptr<Checker> DependentJobsWait();
 std::unique_ptr<Checker> TimeLimitsKept();
 std::unique_ptr<Checker> ElementsStartOnce();
+// `growth_interval_ms`: CoreOptions::growth_interval_ms.
+std::unique_ptr<Checker> ElasticSizesAllowed(int64_t growth_interval_ms);
 // A checker for simulations in which the event log goes back in time.
 std::unique_ptr<Checker> LostHistoryIsKept();
 std::unique_ptr<Checker> LedgersKeepTrueTime();
