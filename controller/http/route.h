@@ -52,6 +52,7 @@ enum class Operation {
   kDrainNode,
   kRemoveNode,
   kReleaseNode,
+  kGetTopology,
   kListSessions,
   kEndSession,
   kEndAllSessions,

@@ -29,6 +29,7 @@ class SimulatedUsers {
   void AddTimeLimit(v1::JobSpec& spec);
   void AddConditions(v1::JobSpec& spec);
   void RestrictNodes(v1::JobSpec& spec);
+  void SetLeaves();
   void PauseAndResume();
   void ExtendLimits();
   void UncordonAll();

@@ -181,15 +181,24 @@ class QueueWalk {
                             head.promised - now_ >= kWaitBeforePreemptionMs;
     if (!waits_long || head.shortage != Shortage::kSlots || !IsDue(entry, now_)) return false;
     if (AnyYieldsFor(state_, head.job_id)) return false;
+    Preemption cheapest{head.job_id, {}};
+    int64_t least_cost = 0;
     for (const auto& nodes : pass_.UsableNodes(entry, GangRequestOf(entry.job.spec()).Full())) {
-      auto usable = releases;
-      std::erase_if(usable, [&](const auto& node) { return !nodes.contains(node.first); });
+      std::map<std::string, ReleaseTimes> usable;
+      for (const std::string& id : nodes) {
+        const auto found = releases.find(id);
+        if (found != releases.end()) usable.insert(usable.end(), *found);
+      }
       std::vector<int64_t> jobs = JobsToPreempt(state_, entry, usable, now_);
       if (jobs.empty()) continue;
-      schedule_.preemptions.push_back({head.job_id, std::move(jobs)});
-      return true;
+      const int64_t cost = CostOfPreemption(state_, jobs, now_);
+      if (!cheapest.job_ids.empty() && cost >= least_cost) continue;
+      cheapest.job_ids = std::move(jobs);
+      least_cost = cost;
     }
-    return false;
+    if (cheapest.job_ids.empty()) return false;
+    schedule_.preemptions.push_back(std::move(cheapest));
+    return true;
   }
 
   // Returns the times at which slots are free for the head, after the placements of this pass.
@@ -217,7 +226,9 @@ class QueueWalk {
     const GangRequest request = GangRequestOf(entry.job.spec());
     QueueHead& head = schedule_.heads[request.kind];
     head.job_id = entry.job.id();
-    head.fitting_nodes = pass_.CountFittingNodes(entry, request.Full());
+    FittingNodes fitting = pass_.CountFittingNodes(entry, request.Full());
+    head.fitting_nodes = fitting.count;
+    head.fitting_group = std::move(fitting.group);
     head.shortage = has_slots                      ? Shortage::kPort
                     : AwaitsChoice(entry, request) ? Shortage::kLayout
                                                    : pass_.ShortageOf(entry, request.Full());
