@@ -71,6 +71,8 @@ class Client {
   absl::StatusOr<v1::CordonNodeResponse> CordonNode(const v1::CordonNodeRequest& request);
   absl::StatusOr<v1::ReleaseNodeResponse> ReleaseNode(const v1::ReleaseNodeRequest& request);
   absl::StatusOr<v1::RemoveNodeResponse> RemoveNode(const v1::RemoveNodeRequest& request);
+  absl::StatusOr<v1::GetTopologyResponse> GetTopology(const v1::GetTopologyRequest& request);
+  absl::StatusOr<v1::SetTopologyResponse> SetTopology(const v1::SetTopologyRequest& request);
   absl::StatusOr<v1::CheckNodesResponse> CheckNodes(const v1::CheckNodesRequest& request);
   absl::StatusOr<v1::ListQueuesResponse> ListQueues(const v1::ListQueuesRequest& request);
   absl::StatusOr<v1::SetQueueResponse> SetQueue(const v1::SetQueueRequest& request);

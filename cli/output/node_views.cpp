@@ -104,7 +104,8 @@ std::vector<std::string> NodeCells(const v1::Node& node, Timestamp now) {
           node.id(),
           AgoText(node.last_heartbeat_ms(), now),
           NodeReasonText(node, now),
-          LabelsText(node)};
+          LabelsText(node),
+          node.groups().empty() ? kNothing : absl::StrJoin(node.groups(), "/")};
 }
 
 // Returns the cells of a node for scripts: bytes, ISO-8601 times, and empty cells for unknown
@@ -160,7 +161,8 @@ Listing NodeListing(const v1::ListNodesResponse& response, Timestamp now) {
                      {"ID", false, true},
                      {"HEARTBEAT", true},
                      {"REASON", false, false, true, kReasonWidth},
-                     {"LABELS", false, true}};
+                     {"LABELS", false, true},
+                     {"GROUPS", false, true}};
   for (const v1::Node& node : response.nodes()) {
     Row row;
     row.cells = NodeCells(node, now);
@@ -186,6 +188,7 @@ std::string NodeText(const v1::Node& node, const v1::ListNodesResponse& response
   text += LabelLine("Address", TextOrNothing(node.address()));
   text += LabelLine("Version", TextOrNothing(node.worker_version()));
   text += LabelLine("Labels", LabelsText(node));
+  text += LabelLine("Groups", node.groups().empty() ? kNothing : absl::StrJoin(node.groups(), "/"));
   text += LabelLine("Cores", CountText(node.inventory().cpu_cores()));
   text += LabelLine("Memory", MemoryText(node.inventory().memory_bytes()));
   if (node.disk_bytes() > 0) {

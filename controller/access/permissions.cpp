@@ -57,6 +57,8 @@ constexpr auto kPermissions = std::to_array<Permission>({
     {.method = "NodeService/CordonNode", .routes = {"cordonNode", "uncordonNode", "drainNode"}},
     {.method = "NodeService/RemoveNode", .routes = {"removeNode"}},
     {.method = "NodeService/ReleaseNode", .routes = {"releaseNode"}},
+    {.method = "NodeService/GetTopology", .routes = {"getTopology"}},
+    {.method = "NodeService/SetTopology"},
     {.method = "NodeService/CheckNodes", .routes = {"checkNodes"}},
     {.method = "ServerService/GetServerInfo", .routes = {"getServer"}},
     {.method = "ServerService/CheckStores"},

@@ -9,10 +9,12 @@
 #include "controller/core/decide/decide.h"
 #include "controller/core/decide/lost_history.h"
 #include "controller/core/decide/references.h"
+#include "controller/core/explain/topology_report.h"
 #include "controller/core/health/node_checks.h"
 #include "controller/core/health/node_health.h"
 #include "controller/core/health/quarantine.h"
 #include "controller/core/observations/cluster_clock.h"
+#include "controller/core/state/topology.h"
 #include "controller/store/files/store_check.h"
 #include "proto/json/enum_text.h"
 
@@ -95,6 +97,7 @@ v1::Node NodeNow(const NodeEntry& entry, const ClusterView& view) {
   v1::Node node = entry.node;
   node.set_score(ScoreOf(node, view.now));
   node.set_word(WordOf(node));
+  for (std::string& group : GroupNames(view.state, node)) node.add_groups(std::move(group));
   const auto observed = view.observations.nodes.find(node.id());
   if (observed != view.observations.nodes.end()) {
     node.set_last_heartbeat_ms(
@@ -124,6 +127,27 @@ void handlers::ListNodes(const Api& api, const Principal& /*principal*/,
     response.set_as_of_ms(view.now);
     reply(std::move(response));
   });
+}
+
+void handlers::GetTopology(const Api& api, const Principal& /*principal*/,
+                           Reply<v1::GetTopologyResponse> reply) {
+  api.loop.Read(
+      [reply = std::move(reply)](const ClusterView& view) { reply(TopologyReport(view)); });
+}
+
+void handlers::SetTopology(const Api& api, const Principal& principal,
+                           v1::SetTopologyRequest request, Reply<v1::SetTopologyResponse> reply) {
+  api.loop.Submit(
+      controller::SetTopology{std::move(request), principal},
+      [reply = std::move(reply)](const RequestOutcome& outcome, const ClusterView& view) {
+        if (!outcome.ok()) return reply(outcome.status());
+        v1::SetTopologyResponse response;
+        *response.mutable_topology() = TopologyReport(view);
+        for (std::string& warning : DividedGangs(view.state)) {
+          response.add_warnings(std::move(warning));
+        }
+        reply(std::move(response));
+      });
 }
 
 namespace {

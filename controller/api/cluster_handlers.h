@@ -14,6 +14,9 @@ void CordonNode(const Api& api, const Principal& principal, v1::CordonNodeReques
                 Reply<v1::CordonNodeResponse> reply);
 void ReleaseNode(const Api& api, const Principal& principal, v1::ReleaseNodeRequest request,
                  Reply<v1::ReleaseNodeResponse> reply);
+void GetTopology(const Api& api, const Principal& principal, Reply<v1::GetTopologyResponse> reply);
+void SetTopology(const Api& api, const Principal& principal, v1::SetTopologyRequest request,
+                 Reply<v1::SetTopologyResponse> reply);
 void RemoveNode(const Api& api, const Principal& principal, v1::RemoveNodeRequest request,
                 Reply<v1::RemoveNodeResponse> reply);
 void CheckNodes(const Api& api, const Principal& principal, Reply<v1::CheckNodesResponse> reply);

@@ -359,6 +359,10 @@ void Rest::CompareSeries(const Call& call) {
 }
 
 void Rest::GetNode(const Call& call) {
+  if (call.route->operation == Operation::kGetTopology) {
+    return call.Ask(api_, handlers::GetTopology,
+                    RespondJson<v1::GetTopologyResponse>(api_, call.respond, call.path));
+  }
   v1::GetNodeRequest request;
   request.set_node(call.parameters.Text("node"));
   request.set_hours(static_cast<int32_t>(call.parameters.Integer("hours")));
@@ -432,6 +436,7 @@ void Rest::RunAboutCluster(const Call& call) {
                       RespondJson<v1::ListNodesResponse>(api_, call.respond, call.path,
                                                          FieldsOf(call.parameters, "nodes")));
     case Operation::kGetNode:
+    case Operation::kGetTopology:
       return GetNode(call);
     case Operation::kCordonNode:
     case Operation::kUncordonNode:

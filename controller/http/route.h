@@ -53,6 +53,7 @@ enum class Operation {
   kDrainNode,
   kRemoveNode,
   kReleaseNode,
+  kGetTopology,
   kListSessions,
   kEndSession,
   kEndAllSessions,

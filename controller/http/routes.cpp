@@ -424,7 +424,14 @@ std::vector<Route> NodeChangeRoutes() {
        .parameters = {NodeInPath()},
        .request = "ReleaseNodeRequest",
        .response = "ReleaseNodeResponse",
-       .given_fields = "node"}};
+       .given_fields = "node"},
+      {.operation = Operation::kGetTopology,
+       .id = "getTopology",
+       .method = "GET",
+       .path = "/topology",
+       .summary = "Groups of the topology, with their nodes.",
+       .command_line = "trainyard topology show",
+       .response = "GetTopologyResponse"}};
 }
 
 std::vector<Route> ReportRoutes() {

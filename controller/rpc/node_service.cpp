@@ -30,6 +30,18 @@ grpc::ServerUnaryReactor* NodeService::ReleaseNode(grpc::CallbackServerContext* 
   return Answer({api_, context, request->user()}, response, handlers::ReleaseNode, *request);
 }
 
+grpc::ServerUnaryReactor* NodeService::GetTopology(grpc::CallbackServerContext* context,
+                                                   const v1::GetTopologyRequest* /*request*/,
+                                                   v1::GetTopologyResponse* response) {
+  return Answer({api_, context}, response, handlers::GetTopology);
+}
+
+grpc::ServerUnaryReactor* NodeService::SetTopology(grpc::CallbackServerContext* context,
+                                                   const v1::SetTopologyRequest* request,
+                                                   v1::SetTopologyResponse* response) {
+  return Answer({api_, context, request->user()}, response, handlers::SetTopology, *request);
+}
+
 grpc::ServerUnaryReactor* NodeService::RemoveNode(grpc::CallbackServerContext* context,
                                                   const v1::RemoveNodeRequest* request,
                                                   v1::RemoveNodeResponse* response) {

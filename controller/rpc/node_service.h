@@ -27,6 +27,12 @@ class NodeService final : public v1::NodeService::CallbackService {
   grpc::ServerUnaryReactor* RemoveNode(grpc::CallbackServerContext* context,
                                        const v1::RemoveNodeRequest* request,
                                        v1::RemoveNodeResponse* response) override;
+  grpc::ServerUnaryReactor* GetTopology(grpc::CallbackServerContext* context,
+                                        const v1::GetTopologyRequest* request,
+                                        v1::GetTopologyResponse* response) override;
+  grpc::ServerUnaryReactor* SetTopology(grpc::CallbackServerContext* context,
+                                        const v1::SetTopologyRequest* request,
+                                        v1::SetTopologyResponse* response) override;
   grpc::ServerUnaryReactor* CheckNodes(grpc::CallbackServerContext* context,
                                        const v1::CheckNodesRequest* request,
                                        v1::CheckNodesResponse* response) override;

@@ -184,6 +184,20 @@ class FakeServer::Nodes final : public v1::NodeService::Service {
     answer.set_name(request->node());
     return Answer(answers_, answer, response);
   }
+  grpc::Status GetTopology(ServerContext*, const v1::GetTopologyRequest*,
+                           v1::GetTopologyResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    return Answer(answers_, answers_.topology, response);
+  }
+  grpc::Status SetTopology(ServerContext*, const v1::SetTopologyRequest* request,
+                           v1::SetTopologyResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    answers_.topology_settings.push_back(*request);
+    v1::SetTopologyResponse answer;
+    *answer.mutable_topology() = answers_.topology;
+    answer.add_warnings("job 17 (tiny) requires one group of the level leaf");
+    return Answer(answers_, answer, response);
+  }
   grpc::Status CheckNodes(ServerContext*, const v1::CheckNodesRequest*,
                           v1::CheckNodesResponse* response) override {
     const std::lock_guard lock(mutex_);

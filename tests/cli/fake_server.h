@@ -54,6 +54,8 @@ struct FakeAnswers {
   std::vector<v1::MoveJobRequest> moves;
   std::vector<v1::CordonNodeRequest> cordon_requests;
   std::vector<v1::RemoveNodeRequest> remove_requests;
+  std::vector<v1::SetTopologyRequest> topology_settings;
+  v1::GetTopologyResponse topology;
   v1::CheckNodesResponse checks;
   v1::CheckStoresResponse store_checks;
   v1::CreateLoginCodeResponse login;

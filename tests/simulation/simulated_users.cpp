@@ -119,12 +119,28 @@ void SimulatedUsers::AddConditions(v1::JobSpec& spec) {
   }
 }
 
+// Sets a topology of leaves with two nodes of one kind. The controller may die before it commits
+// the request, so the request is repeated until the state has the topology.
+void SimulatedUsers::SetLeaves() {
+  if (!options_.placements || !controller_.state().topology.groups().empty()) return;
+  controller::SetTopology set;
+  for (int first = 0; first + 2 < options_.nodes; first += first % 2 == 0 ? 1 : 3) {
+    v1::TopologyGroup& leaf = *set.request.mutable_topology()->add_groups();
+    leaf.set_name(absl::StrCat("leaf", first));
+    leaf.set_level("leaf");
+    leaf.add_nodes(absl::StrCat("n", first));
+    leaf.add_nodes(absl::StrCat("n", first + 2));
+  }
+  controller_.Submit(set);
+}
+
 // There are four nodes of each kind. One of them may die, and one of them may be excluded.
 void SimulatedUsers::RestrictNodes(v1::JobSpec& spec) {
   if (!options_.placements) return;
   spec.mutable_resources()->set_device(v1::DEVICE_KIND_GPU);
   spec.mutable_resources()->set_nodes(static_cast<int>(random_.Between(1, 2)));
   v1::PlacementSpec& placement = *spec.mutable_placement();
+  if (random_.Chance(0.3)) return placement.set_within("leaf");
   if (random_.Chance(0.3)) {
     (*placement.mutable_labels())["pool"] = random_.Chance(0.5) ? "a" : "b";
   }
@@ -138,6 +154,7 @@ void SimulatedUsers::RestrictNodes(v1::JobSpec& spec) {
 
 void SimulatedUsers::Act() {
   if (faults_stopped_) UncordonAll();
+  SetLeaves();
   if (submitted_ < options_.jobs && random_.EachSecond(0.3, kStepMs)) {
     // If the controller died, it may or may not have committed the last submission. In both cases,
     // repeating the submission with its request id is safe.

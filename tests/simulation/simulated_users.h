@@ -31,6 +31,7 @@ class SimulatedUsers {
   void AddRange(v1::JobSpec& spec);
   void AddConditions(v1::JobSpec& spec);
   void RestrictNodes(v1::JobSpec& spec);
+  void SetLeaves();
   void PauseAndResume();
   void ExtendLimits();
   void UncordonAll();

@@ -128,7 +128,7 @@ TEST(SimulationTest, JobsOfAGraphStartOrFail) {
 
 TEST(SimulationTest, GangsKeepToTheirNodesAndKinds) {
   std::set<std::string> devices;
-  int restricted = 0;
+  int restricted = 0, within_leaf = 0;
   for (uint64_t seed = FirstSeed(); seed < FirstSeed() + Runs() / 3 + 1; ++seed) {
     SimulatedCluster cluster(RestrictedNodes(seed));
     cluster.RunFor(kMinute);
@@ -137,12 +137,15 @@ TEST(SimulationTest, GangsKeepToTheirNodesAndKinds) {
     ASSERT_EQ(cluster.failure(), "");
     for (const v1::Job& job : cluster.Jobs()) {
       restricted += job.spec().placement().ByteSizeLong() > 0 && job.attempts_size() > 0;
+      within_leaf += job.spec().placement().within() == "leaf" &&
+                     job.spec().resources().nodes() > 1 && job.attempts_size() > 0;
       for (const v1::Attempt& attempt : job.attempts()) devices.insert(attempt.layout().device());
     }
   }
   if (Runs() < 150) return;
   EXPECT_EQ(devices.size(), 3U) << "both kinds, and attempts without a chosen layout";
   EXPECT_GT(restricted, static_cast<int>(Runs()));
+  EXPECT_GT(within_leaf, static_cast<int>(Runs()) / 5);
 }
 
 TEST(SimulationTest, ControlPlaneFaultsRestartNothing) {

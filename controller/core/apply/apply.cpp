@@ -21,6 +21,7 @@
 #include "controller/core/state/origin_list.h"
 #include "controller/core/state/queues.h"
 #include "controller/core/state/slot_ledger.h"
+#include "controller/core/state/topology.h"
 #include "controller/core/state/waiting_jobs.h"
 #include "controller/core/support/invariant.h"
 #include "proto/contract/telemetry_keys.h"
@@ -166,7 +167,9 @@ void ApplyKind(const v1::JobMoved& moved, const v1::Event&, ClusterState& state)
   if (waits) AddWaiting(job, state);
 }
 
-void ApplyToQueue(const v1::Event& event, ClusterState& state) {
+// Applies a setting of the cluster: of a queue, or the topology.
+void ApplySetting(const v1::Event& event, ClusterState& state) {
+  if (event.has_topology_set()) return ReplaceTopology(event.topology_set().topology(), state);
   if (event.has_queue_deleted()) {
     state.queues.erase(event.queue_deleted().name());
   } else {
@@ -285,7 +288,8 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
   switch (event.kind_case()) {
     case E::kQueueSet:
     case E::kQueueDeleted:
-      return ApplyToQueue(event, state);
+    case E::kTopologySet:
+      return ApplySetting(event, state);
     case E::kStoreRestored:
     case E::kEventsLost:
     case E::kStoreDataLost:

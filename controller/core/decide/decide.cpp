@@ -18,6 +18,7 @@
 #include "controller/core/decide/pause.h"
 #include "controller/core/decide/queues.h"
 #include "controller/core/decide/references.h"
+#include "controller/core/decide/topology_change.h"
 #include "controller/core/health/node_health.h"
 #include "controller/core/health/quarantine.h"
 #include "controller/core/schedule/admission.h"
@@ -243,6 +244,9 @@ absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const R
   }
   if (const auto* move = std::get_if<MoveInQueue>(&request)) {
     return DecideForJob(state, *move, DecideMoveJob, now);
+  }
+  if (const auto* set = std::get_if<SetTopology>(&request)) {
+    return DecideSetTopology(state, set->request, set->principal, now);
   }
   if (const auto* cordon = std::get_if<CordonNode>(&request)) {
     return Cordon(state, *cordon, now);

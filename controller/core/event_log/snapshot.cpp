@@ -4,6 +4,7 @@
 
 #include "controller/core/state/origin_list.h"
 #include "controller/core/state/slot_ledger.h"
+#include "controller/core/state/topology.h"
 
 namespace trainyard::controller {
 namespace {
@@ -48,7 +49,7 @@ void AddArchiveFields(const ClusterState& state, v1::Snapshot& snapshot) {
   }
 }
 
-void AddQueues(const ClusterState& state, v1::Snapshot& snapshot) {
+void AddSettings(const ClusterState& state, v1::Snapshot& snapshot) {
   for (const auto& [name, queue] : state.queues) *snapshot.add_queues() = queue;
   for (const auto& [key, usage] : state.usages) {
     v1::SlotUsage& added = *snapshot.add_usages();
@@ -58,9 +59,11 @@ void AddQueues(const ClusterState& state, v1::Snapshot& snapshot) {
     added.set_slot_ms(usage.slot_ms);
     added.set_at_ms(usage.at);
   }
+  if (!state.topology.groups().empty()) *snapshot.mutable_topology() = state.topology;
 }
 
-void TakeQueues(const v1::Snapshot& snapshot, ClusterState& state) {
+void TakeSettings(const v1::Snapshot& snapshot, ClusterState& state) {
+  ReplaceTopology(snapshot.topology(), state);
   for (const v1::Queue& queue : snapshot.queues()) state.queues[queue.name()] = queue;
   for (const v1::SlotUsage& usage : snapshot.usages()) {
     state.usages[{usage.device(), usage.queue(), usage.user()}] = {usage.slot_ms(), usage.at_ms()};
@@ -169,7 +172,7 @@ v1::Snapshot ToSnapshot(ClusterState state, uint64_t last_sequence) {
   }
   if (state.capacity.since_ms() > 0) *snapshot.mutable_capacity() = state.capacity;
   *snapshot.mutable_clock() = state.clock;
-  AddQueues(state, snapshot);
+  AddSettings(state, snapshot);
   return snapshot;
 }
 
@@ -199,7 +202,7 @@ ClusterState FromSnapshot(v1::Snapshot snapshot) {
   state.capacity = std::move(*snapshot.mutable_capacity());
   state.losses.assign(snapshot.losses().begin(), snapshot.losses().end());
   state.clock = std::move(*snapshot.mutable_clock());
-  TakeQueues(snapshot, state);
+  TakeSettings(snapshot, state);
   RebuildIndexes(state);
   return state;
 }

@@ -57,6 +57,8 @@ std::string WhyUnavailable(const v1::Node& node, Timestamp now) {
 std::vector<std::string> CordonsInTheWay(const ClusterState& state, const v1::JobSpec& spec,
                                          const GangShape& shape, int fitting_nodes) {
   std::vector<std::string> names;
+  // The cordoned nodes may be in another group than the fitting ones.
+  if (GroupsOf(state, spec, shape.kind).size() > 1) return names;
   for (const auto& [id, entry] : state.nodes) {
     const v1::Node& node = entry.node;
     const bool kept_off = node.state() == v1::NODE_STATE_READY && node.cordoned();
@@ -129,10 +131,20 @@ v1::PendingReason WhyNoSharedRoot(const GangShape& shape, const std::string& dif
 
 // Returns, for example, "none of 8 nodes has enough available slots", or "`placement` allows 3 of 8
 // nodes; none of these has enough available slots".
-std::string FittingNodesText(const ClusterState& state, const v1::JobSpec& spec, int fitting) {
+std::string FittingNodesText(const ClusterState& state, const v1::JobSpec& spec,
+                             const QueueHead& head) {
+  const int fitting = head.fitting_nodes;
   const auto nodes = static_cast<int64_t>(state.nodes.size());
   constexpr char kSlots[] = " enough available slots";
   const v1::DeviceKind kind = GangRequestOf(spec).kind;
+  if (const std::string& level = spec.placement().within(); !level.empty()) {
+    return absl::StrCat("all nodes must be in one group of the level ", level,
+                        "; `placement` allows ", AllowedNodesText(state, spec, kind), "; ",
+                        fitting == 0
+                            ? absl::StrCat("none of these has", kSlots)
+                            : absl::StrCat("the largest free group, ", head.fitting_group, ", has ",
+                                           Counted(fitting, "node"), " with", kSlots));
+  }
   if (!PlacementKey(spec).empty()) {
     return absl::StrCat("`placement` allows ", AllowedNodesText(state, spec, kind), "; ",
                         fitting == 0 ? "none" : absl::StrCat(fitting), " of these ",
@@ -267,7 +279,7 @@ v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const
       absl::StrCat(kNeeds, GangRequestOf(spec).elastic ? "at least " : "",
                    ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
                    keeps ? " (the slots that are already reserved for the job stay reserved)" : "",
-                   "; ", FittingNodesText(view.state, spec, head.fitting_nodes), ": ",
+                   "; ", FittingNodesText(view.state, spec, head), ": ",
                    ClusterText(view.state, shape.kind, view.now), WhyNotWithFewer(entry),
                    differences.empty()
                        ? ""

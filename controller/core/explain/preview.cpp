@@ -135,8 +135,11 @@ void AddPlacement(const ClusterView& view, const JobEntry& entry, v1::PlanJobRes
   if (is_behind) {
     *response.mutable_pending() = explainer.WhyBehind(entry.job, ahead);
   } else {
-    const QueueHead head{entry.job.id(), pass.ShortageOf(entry, shape),
-                         pass.CountFittingNodes(entry, shape)};
+    const FittingNodes fitting = pass.CountFittingNodes(entry, shape);
+    const QueueHead head{.job_id = entry.job.id(),
+                         .shortage = pass.ShortageOf(entry, shape),
+                         .fitting_nodes = fitting.count,
+                         .fitting_group = fitting.group};
     *response.mutable_pending() = WhyShort(view, entry, head);
   }
   response.mutable_pending()->set_queue_position(ahead + 1);

@@ -92,6 +92,13 @@ struct DeleteQueue {
   Principal principal;
 };
 
+// A user's request to replace the topology of the cluster.
+struct SetTopology {
+  static constexpr RequestSource kSource = RequestSource::kUser;
+  v1::SetTopologyRequest request;
+  Principal principal;
+};
+
 // A user's request to change the queue or the priority of a job.
 struct MoveInQueue {
   static constexpr RequestSource kSource = RequestSource::kUser;
@@ -185,7 +192,7 @@ struct ChooseLayout {
 using Request = std::variant<JobSubmission, StopJob, PauseJob, ResumeJob, ExtendJob, WriteNote,
                              DeleteNote, DeleteJob, SetQueue, DeleteQueue, MoveInQueue, CordonNode,
                              ReleaseNode, RemoveNode, AttachWorker, ReceiveFact, ReceiveTelemetry,
-                             ReportLeftOut, ChooseLayout, ReportLostEvents>;
+                             ReportLeftOut, ChooseLayout, ReportLostEvents, SetTopology>;
 
 // Every request type defines kSource; a type without it does not compile.
 inline RequestSource SourceOf(const Request& request) {

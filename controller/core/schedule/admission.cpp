@@ -67,13 +67,16 @@ bool NeedsOneDevice(const ClusterState& state, const GangShape& shape) {
 absl::Status PlacementTooSmall(const ClusterState& state, const v1::JobSpec& spec,
                                const GangShape& shape, const std::string& needs) {
   const auto largest = LargestShape(state, shape.kind, spec);
+  const std::string& level = spec.placement().within();
   constexpr std::size_t kNamed = 5;
   const std::vector<std::string> unknown = UnknownNames(state, spec, kNamed);
   return absl::FailedPreconditionError(absl::StrCat(
       needs, ", but `placement` allows ", AllowedNodesText(state, spec, shape.kind),
+      level.empty() ? "" : absl::StrCat(" in groups of the level ", level),
       largest.has_value()
           ? absl::StrCat(", and the largest gang that fits these is ",
-                         ShapeText(largest->nodes, largest->slots_per_node, largest->kind))
+                         ShapeText(largest->nodes, largest->slots_per_node, largest->kind),
+                         level.empty() ? "" : " in one group")
           : "",
       unknown.empty() ? "" : absl::StrCat("; no node is called ", absl::StrJoin(unknown, ", ")),
       "; change `placement`, or reduce resources.nodes or resources.slots_per_node"));
@@ -189,12 +192,28 @@ absl::Status CheckQueueHolds(const ClusterState& state, const std::string& name,
   return absl::OkStatus();
 }
 
+// Checks that the topology has the level that the job names.
+absl::Status CheckLevel(const ClusterState& state, const v1::JobSpec& spec) {
+  const std::string& level = spec.placement().within();
+  const TopologyIndex* topology = state.topology_index.get();
+  if (level.empty() || (topology != nullptr && topology->HasLevel(level))) return absl::OkStatus();
+  if (topology == nullptr) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "`placement.within` is ", level,
+        ", but this cluster has no topology; remove it, or run `trainyard topology set FILE`"));
+  }
+  return absl::FailedPreconditionError(absl::StrCat("`placement.within` is ", level,
+                                                    ", but the topology has only the levels ",
+                                                    absl::StrJoin(topology->levels(), ", ")));
+}
+
 absl::Status Admit(const ClusterState& state, const v1::JobSpec& spec) {
   TRAINYARD_RETURN_IF_ERROR(CheckQueueCapacity(state));
   TRAINYARD_RETURN_IF_ERROR(CheckName(state, spec.name()));
   TRAINYARD_RETURN_IF_ERROR(CheckDirectoryIsFree(state, spec));
   TRAINYARD_RETURN_IF_ERROR(
       CheckQueueHolds(state, spec.queue().empty() ? kDefaultQueue : spec.queue(), spec));
+  TRAINYARD_RETURN_IF_ERROR(CheckLevel(state, spec));
   const GangRequest request = GangRequestOf(spec);
   const absl::Status fits = CheckGangFits(state, spec, request.Least());
   const int spares = request.Spares();

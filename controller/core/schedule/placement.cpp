@@ -1,14 +1,18 @@
 #include "controller/core/schedule/placement.h"
 
 #include <algorithm>
+#include <climits>
 #include <tuple>
 #include <utility>
 
 #include "controller/core/health/quarantine.h"
+#include "controller/core/schedule/close_nodes.h"
+#include "controller/core/schedule/gang_order.h"
 #include "controller/core/state/elastic_yield.h"
 #include "controller/core/state/gang.h"
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/reservations.h"
+#include "controller/core/state/topology.h"
 #include "controller/core/verdict/verdict_facts.h"
 #include "proto/contract/exit_code.h"
 
@@ -46,14 +50,6 @@ std::set<std::string> KeptNodes(const std::vector<std::optional<NodeSlots>>& gan
   return ids;
 }
 
-// Sorts by node name, because users identify nodes by name.
-void SortByName(const ClusterState& state, Gang& gang) {
-  std::ranges::sort(gang, [&](const NodeSlots& a, const NodeSlots& b) {
-    return std::make_pair(NodeName(state, a.node_id), a.node_id) <
-           std::make_pair(NodeName(state, b.node_id), b.node_id);
-  });
-}
-
 // Sorts by descending score, then by id. Scores are computed for the time of the newest evidence;
 // the order of the scores is the same at any time.
 void SortByScore(const ClusterState& state, std::vector<std::string>& ids) {
@@ -83,23 +79,6 @@ const NodesByFreeSlots& BucketsOf(const std::map<v1::DeviceKind, NodesByFreeSlot
 }
 
 }  // namespace
-
-std::vector<v1::RankPlacement> RanksOf(const Gang& gang, int training_nodes) {
-  std::vector<v1::RankPlacement> ranks;
-  if (!gang.empty()) ranks.reserve(gang.size() * gang.front().slots.size());
-  for (std::size_t i = 0; i < gang.size(); ++i) {
-    const NodeSlots& node = gang[i];
-    for (std::size_t local = 0; local < node.slots.size(); ++local) {
-      v1::RankPlacement& rank = ranks.emplace_back();
-      rank.set_rank(static_cast<int>(ranks.size()) - 1);
-      rank.set_node_id(node.node_id);
-      rank.set_local_rank(static_cast<int>(local));
-      rank.set_slot(node.slots[local]);
-      rank.set_standby(static_cast<int>(i) >= training_nodes);
-    }
-  }
-  return ranks;
-}
 
 PlacementPass::PlacementPass(const ClusterState& state, NodeLimits limits)
     : state_(state), limits_(std::move(limits)) {}
@@ -234,6 +213,24 @@ std::vector<std::string> PlacementPass::PickNodes(const GangShape& shape, int co
   return picked;
 }
 
+std::vector<std::string> PlacementPass::PickClose(const GangShape& shape, int count,
+                                                  const std::set<std::string>& kept,
+                                                  const std::set<std::string>& not_these) {
+  if (state_.topology_index == nullptr || shape.nodes == 1 || count == 0) {
+    return PickNodes(shape, count, not_these);
+  }
+  const auto path_of = [&](const std::string& id) {
+    return TopologyPath(state_, state_.nodes.at(id).node);
+  };
+  std::vector<CloseNode> candidates;
+  for (std::string& id : PickNodes(shape, INT_MAX, not_these)) {
+    candidates.push_back({id, path_of(id)});
+  }
+  std::vector<std::vector<int>> paths;
+  for (const std::string& id : kept) paths.push_back(path_of(id));
+  return ChooseCloseNodes(candidates, static_cast<std::size_t>(count), paths);
+}
+
 bool PlacementPass::FillGang(const JobEntry& job, const GangShape& shape, bool over_reservations,
                              std::vector<std::optional<NodeSlots>>& gang) {
   // Nodes that must not be used: nodes already in the gang, and nodes to avoid.
@@ -248,14 +245,14 @@ bool PlacementPass::FillGang(const JobEntry& job, const GangShape& shape, bool o
       if (auto slots = TakeFrom(node, job, shape, {}, true)) found.push_back(*std::move(slots));
     }
   } else {
-    for (const std::string& id : PickNodes(shape, missing, not_these)) {
+    for (const std::string& id : PickClose(shape, missing, KeptNodes(gang), not_these)) {
       if (auto slots = TakeFrom(state_.nodes.at(id), job, shape, {}, false)) {
         found.push_back(*std::move(slots));
       }
     }
   }
   if (static_cast<int>(found.size()) < missing) return false;
-  SortByName(state_, found);
+  SortByPlace(state_, found);
   auto next = found.begin();
   for (auto& node : gang) {
     if (!node.has_value()) node = std::move(*next++);
@@ -284,12 +281,41 @@ const std::vector<NodeGroup>& PlacementPass::GroupsFor(const JobEntry& entry,
   return found->second;
 }
 
+int PlacementPass::CountFittingIn(const NodeGroup& group, const GangShape& shape) const {
+  const auto is_in = [&](const std::string& id) { return group.Contains(id); };
+  const NodesByFreeSlots& buckets = BucketsOf(state_.free_nodes, shape.kind);
+  std::ptrdiff_t count = 0;
+  for (auto free = buckets.lower_bound(shape.slots_per_node); free != buckets.end(); ++free) {
+    const std::set<std::string>& ids = free->second;
+    // A small group is compared with the nodes, and not the nodes with the group.
+    count += group.has_all ? std::ranges::ssize(ids)
+                           : std::ranges::count_if(group.nodes, [&](const std::string& id) {
+                               return ids.contains(id);
+                             });
+    count -= std::ranges::count_if(limits_.closed,
+                                   [&](const auto& id) { return ids.contains(id) && is_in(id); });
+  }
+  return static_cast<int>(count);
+}
+
+void PlacementPass::SortByFit(const GangShape& shape, std::vector<Choice>& choices) const {
+  std::map<const NodeGroup*, int> fitting;
+  for (const Choice& choice : choices) {
+    const int count = CountFittingIn(*choice.group, shape);
+    fitting[choice.group] = count < shape.nodes ? INT_MAX : count;
+  }
+  std::ranges::stable_sort(choices, {},
+                           [&](const Choice& choice) { return fitting.at(choice.group); });
+}
+
 std::vector<PlacementPass::Choice> PlacementPass::ChoicesFor(const JobEntry& job,
                                                              const GangShape& shape) const {
   std::vector<Choice> choices;
   for (const std::set<std::string>& barred : BarredSets(job, shape)) {
     for (const NodeGroup& group : GroupsFor(job, shape)) choices.push_back({&group, barred});
   }
+  if (choices.empty()) return choices;
+  if (!choices.front().group->name.empty()) SortByFit(shape, choices);
   // Prefer the directory that the job's previous nodes see, because that directory contains the
   // job's checkpoints.
   const v1::Attempt* before = NewestAttempt(job);
@@ -307,10 +333,14 @@ std::vector<std::set<std::string>> PlacementPass::UsableNodes(const JobEntry& jo
   std::vector<std::set<std::string>> sets;
   for (const Choice& choice : ChoicesFor(job, shape)) {
     std::set<std::string>& nodes = sets.emplace_back();
-    for (const auto& [id, node] : state_.nodes) {
-      if (IsOpen(node) && choice.Allows(id) && !to_avoid.contains(id)) {
-        nodes.insert(nodes.end(), id);
-      }
+    const auto add = [&](const std::string& id) {
+      const bool is_usable = choice.Allows(id) && !to_avoid.contains(id);
+      if (is_usable && IsOpen(state_.nodes.at(id))) nodes.insert(nodes.end(), id);
+    };
+    if (choice.group->has_all) {
+      for (const auto& [id, node] : state_.nodes) add(id);
+    } else {
+      std::ranges::for_each(choice.group->nodes, add);
     }
   }
   return sets;
@@ -439,61 +469,13 @@ void PlacementPass::Take(const Gang& gang) {
   }
 }
 
-int PlacementPass::CountFittingNodes(const JobEntry& entry, const GangShape& shape) const {
-  const NodesByFreeSlots& buckets = BucketsOf(state_.free_nodes, shape.kind);
-  int most = 0;
+FittingNodes PlacementPass::CountFittingNodes(const JobEntry& entry, const GangShape& shape) const {
+  FittingNodes most;
   for (const NodeGroup& group : GroupsFor(entry, shape)) {
-    int count = 0;
-    const auto is_in = [&](const std::string& id) { return group.Contains(id); };
-    for (auto free = buckets.lower_bound(shape.slots_per_node); free != buckets.end(); ++free) {
-      const std::set<std::string>& ids = free->second;
-      const auto in_group = group.has_all ? static_cast<std::ptrdiff_t>(ids.size())
-                                          : std::ranges::count_if(ids, is_in);
-      const auto closed = std::ranges::count_if(
-          limits_.closed, [&](const auto& id) { return ids.contains(id) && is_in(id); });
-      count += static_cast<int>(in_group - closed);
-    }
-    most = std::max(most, count);
+    const int count = CountFittingIn(group, shape);
+    if (count > most.count) most = {count, group.name};
   }
   return most;
-}
-
-namespace {
-
-std::optional<Gang> PlaceOnEmptyGroup(const ClusterState& state, const GangShape& shape,
-                                      const NodeGroup& group) {
-  std::vector<std::pair<int, std::string>> fitting;
-  for (const auto& [id, entry] : state.nodes) {
-    const int total = TotalSlots(entry.node, shape.kind);
-    const bool joined = entry.node.state() != v1::NODE_STATE_LOST;
-    if (joined && total >= shape.slots_per_node && group.Contains(id)) {
-      fitting.emplace_back(total, id);
-    }
-  }
-  if (static_cast<int>(fitting.size()) < shape.nodes) return std::nullopt;
-  std::ranges::sort(fitting);
-  Gang gang;
-  for (int i = 0; i < shape.nodes; ++i) {
-    NodeSlots node{fitting[i].second, {}};
-    for (const v1::Slot& slot : state.nodes.at(node.node_id).node.inventory().slots()) {
-      const bool needed = static_cast<int>(node.slots.size()) < shape.slots_per_node;
-      if (needed && slot.kind() == shape.kind) node.slots.push_back(slot.index());
-    }
-    gang.push_back(std::move(node));
-  }
-  SortByName(state, gang);
-  return gang;
-}
-
-}  // namespace
-
-std::optional<Gang> PlaceOnEmptyCluster(const ClusterState& state, const GangShape& shape,
-                                        const v1::JobSpec& spec) {
-  for (const NodeGroup& group : GroupsOf(state, spec, shape.kind)) {
-    if (!shape.device.empty() && group.device != shape.device) continue;
-    if (auto gang = PlaceOnEmptyGroup(state, shape, group)) return gang;
-  }
-  return std::nullopt;
 }
 
 }  // namespace trainyard::controller

@@ -12,23 +12,13 @@
 #include <vector>
 
 #include "controller/core/observations/root_sightings.h"
+#include "controller/core/schedule/gang_order.h"
 #include "controller/core/state/cluster_state.h"
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/node_groups.h"
 #include "trainyard/v1/job.pb.h"
 
 namespace trainyard::controller {
-
-// The slots of one node of a gang, ordered by local rank.
-struct NodeSlots {
-  std::string node_id;
-  std::vector<int> slots;
-};
-
-// A gang, ordered by node rank. Ranks are numbered node by node, so that a tensor-parallel group
-// stays on one node. Nodes at position `training_nodes` and above are spares.
-using Gang = std::vector<NodeSlots>;
-std::vector<v1::RankPlacement> RanksOf(const Gang& gang, int training_nodes);
 
 // Nodes that accept no new ranks in a pass, although TakesRanks returns true for them.
 struct NodeLimits {
@@ -52,6 +42,13 @@ enum class Shortage {
   kSharedRoot,
   // Enough slots are free, but the state of a node is about to change.
   kChangingNode,
+};
+
+// The number of nodes that fit, and the group of the topology that contains them. The name is empty
+// if the nodes need not be in one group.
+struct FittingNodes {
+  int count = 0;
+  std::string group = {};
 };
 
 // One pass over the queue. Slots that are assigned to a job stay assigned until the pass ends. All
@@ -89,7 +86,7 @@ class PlacementPass {
   // Returns the number of nodes that had enough free slots for the shape at the start of the pass.
   // Closed nodes are not counted.
   // If the job may choose between groups of nodes, counts those of the group with the most.
-  int CountFittingNodes(const JobEntry& entry, const GangShape& shape) const;
+  FittingNodes CountFittingNodes(const JobEntry& entry, const GangShape& shape) const;
 
   // Returns the groups of nodes from which the gang is chosen (node_groups.h), without groups of
   // other devices than shape.device. The reference is valid as long as the pass.
@@ -128,6 +125,12 @@ class PlacementPass {
                                                        const std::set<std::string>& bucket);
   std::vector<std::string> PickNodes(const GangShape& shape, int count,
                                      const std::set<std::string>& not_these);
+  // Works like PickNodes, but prefers nodes that are close to each other and to the nodes in `kept`
+  // (close_nodes.h).
+  std::vector<std::string> PickClose(const GangShape& shape, int count,
+                                     const std::set<std::string>& kept,
+                                     const std::set<std::string>& not_these);
+  int CountFittingIn(const NodeGroup& group, const GangShape& shape) const;
   bool FillGang(const JobEntry& job, const GangShape& shape, bool over_reservations,
                 std::vector<std::optional<NodeSlots>>& gang);
   std::optional<Gang> FindGang(const JobEntry& job, const GangShape& shape, bool over_reservations);
@@ -153,6 +156,9 @@ class PlacementPass {
   // Returns the choices in the order in which they are tried. The first choice has the most nodes
   // of the job's previous gang.
   std::vector<Choice> ChoicesFor(const JobEntry& job, const GangShape& shape) const;
+  // Sorts groups of the topology: the group with the fewest fitting nodes that are enough is first,
+  // so that larger gangs find large groups.
+  void SortByFit(const GangShape& shape, std::vector<Choice>& choices) const;
   // Returns alternative sets of nodes to exclude, one for each shared directory.
   std::vector<std::set<std::string>> BarredSets(const JobEntry& job, const GangShape& shape) const;
   int CountUsableHere(const JobEntry& entry, const GangShape& shape, bool with_free);
@@ -174,11 +180,6 @@ class PlacementPass {
   // nodes before this position are in taken_.
   std::map<std::pair<v1::DeviceKind, int>, std::set<std::string>::const_iterator> first_untouched_;
 };
-
-// Returns the gang as it would be placed if every slot were free. Returns nullopt if the nodes on
-// which the job may run are too few.
-std::optional<Gang> PlaceOnEmptyCluster(const ClusterState& state, const GangShape& shape,
-                                        const v1::JobSpec& spec = v1::JobSpec::default_instance());
 
 }  // namespace trainyard::controller
 

@@ -236,6 +236,13 @@ bool AnyMayYieldTo(const ClusterState& state, const JobEntry& head, const Preemp
   });
 }
 
+int64_t CostOfPreemption(const ClusterState& state, const std::vector<int64_t>& job_ids,
+                         Timestamp now) {
+  int64_t cost = 0;
+  for (const int64_t id : job_ids) cost += CostOf(state.jobs.at(id), now);
+  return cost;
+}
+
 bool AnyYieldsFor(const ClusterState& state, int64_t job_id) {
   return std::ranges::any_of(state.live_jobs, [&](const int64_t id) {
     const v1::Yield& yield = LiveAttempt(state.jobs.at(id))->yield();

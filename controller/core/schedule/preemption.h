@@ -41,6 +41,10 @@ Victims JobsToPreempt(const ClusterState& state, const JobEntry& head, const Rel
 bool AnyMayYieldTo(const ClusterState& state, const JobEntry& head, const PreemptionLimits& limits,
                    Timestamp now);
 
+// Returns the cost by which JobsToPreempt compares sets of jobs.
+int64_t CostOfPreemption(const ClusterState& state, const std::vector<int64_t>& job_ids,
+                         Timestamp now);
+
 // Returns true while a job that was preempted for this job still has its slots, for example because
 // it saves.
 bool AnyYieldsFor(const ClusterState& state, int64_t job_id);

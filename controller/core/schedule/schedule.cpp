@@ -211,6 +211,8 @@ class QueueWalk {
     if (!waits_long || head.shortage != Shortage::kSlots || !IsDue(entry, now_)) return false;
     if (AnyYieldsFor(state_, head.job_id)) return false;
     if (!AnyMayYieldTo(state_, entry, preemption_, now_)) return false;
+    Preemption cheapest{head.job_id, {}, {}};
+    int64_t least_cost = 0;
     for (const auto& nodes : pass_.UsableNodes(entry, LeastShape(entry))) {
       Releases usable;
       for (const auto& [id, times] : releases) {
@@ -218,11 +220,14 @@ class QueueWalk {
       }
       Victims victims = JobsToPreempt(state_, entry, usable, preemption_, now_);
       if (victims.job_ids.empty()) continue;
-      schedule_.preemptions.push_back(
-          {head.job_id, std::move(victims.job_ids), std::move(victims.nodes)});
-      return true;
+      const int64_t cost = CostOfPreemption(state_, victims.job_ids, now_);
+      if (!cheapest.job_ids.empty() && cost >= least_cost) continue;
+      cheapest = {head.job_id, std::move(victims.job_ids), std::move(victims.nodes)};
+      least_cost = cost;
     }
-    return false;
+    if (cheapest.job_ids.empty()) return false;
+    schedule_.preemptions.push_back(std::move(cheapest));
+    return true;
   }
 
   // Returns the times at which slots are free for the head, after the placements of this pass.
@@ -251,7 +256,9 @@ class QueueWalk {
     const GangShape least = LeastShape(entry);
     QueueHead& head = schedule_.heads[request.kind];
     head.job_id = entry.job.id();
-    head.fitting_nodes = pass_.CountFittingNodes(entry, least);
+    FittingNodes fitting = pass_.CountFittingNodes(entry, least);
+    head.fitting_nodes = fitting.count;
+    head.fitting_group = std::move(fitting.group);
     head.shortage = has_slots                             ? Shortage::kPort
                     : AwaitsChoice(entry, request, least) ? Shortage::kLayout
                                                           : pass_.ShortageOf(entry, least);

@@ -45,6 +45,8 @@ struct QueueHead {
   // The time at which the head fits at the latest if running jobs end as expected, and no job comes
   // before it. kNever if the open nodes are too few.
   Timestamp promised = kNever;
+  // The group of the topology that contains the fitting nodes (FittingNodes).
+  std::string fitting_group = {};
 };
 
 // Why the first waiting job of a class was not placed in a pass.

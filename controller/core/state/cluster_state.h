@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "controller/core/state/fair_share.h"
 #include "controller/core/state/job_class.h"
 #include "controller/core/state/job_queue.h"
+#include "controller/core/state/topology_index.h"
 #include "controller/core/support/durations.h"
 #include "proto/contract/attempt_key.h"
 #include "proto/support/clock.h"
@@ -23,6 +25,7 @@
 #include "trainyard/v1/job_array.pb.h"
 #include "trainyard/v1/node.pb.h"
 #include "trainyard/v1/queue.pb.h"
+#include "trainyard/v1/topology.pb.h"
 
 namespace trainyard::controller {
 
@@ -166,6 +169,8 @@ struct ClusterState {
   std::map<std::string, v1::Queue> queues;
   // The slot time of queues and of users in queues. Usage::held is derived from jobs and nodes.
   UsageByKey usages;
+  // The topology as a user set it.
+  v1::Topology topology;
   // The clock that measured the times above (cluster_clock.h).
   v1::ClusterClock clock;
 
@@ -217,6 +222,8 @@ struct ClusterState {
   std::map<std::string, int64_t> job_by_checkpoint_dir;
   // Nodes that accept ranks (ready, not cordoned) and have at least one free slot.
   std::map<v1::DeviceKind, NodesByFreeSlots> free_nodes;
+  // Derived from `topology` (topology.h). nullptr without groups.
+  std::shared_ptr<const TopologyIndex> topology_index;
   // Nodes with slots of a kind, by the kind of device (node_devices.h).
   std::map<v1::DeviceKind, std::map<std::string, std::set<std::string>>> nodes_by_device;
   // Rendezvous addresses and ports that live attempts use.

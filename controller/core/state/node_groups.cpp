@@ -57,7 +57,26 @@ class PlacementFilter {
 
 bool IsRestricted(const v1::JobSpec& spec) {
   const v1::PlacementSpec& placement = spec.placement();
-  return placement.nodes_size() > 0 || placement.exclude_size() > 0 || placement.labels_size() > 0;
+  return placement.nodes_size() > 0 || placement.exclude_size() > 0 ||
+         placement.labels_size() > 0 || !placement.within().empty();
+}
+
+// Divides a group by the groups of a level of the topology. Nodes outside of these are left out.
+void AddGroupsOfLevel(const ClusterState& state, const NodeGroup& whole, const std::string& level,
+                      std::vector<NodeGroup>& groups) {
+  if (state.topology_index == nullptr) return;
+  std::map<int, NodeGroup> parts;
+  for (const std::string& id : whole.nodes) {
+    const int position = state.topology_index->GroupAt(state.nodes.at(id).node.name(), level);
+    if (position < 0) continue;
+    NodeGroup& part = parts[position];
+    part.nodes.insert(part.nodes.end(), id);
+  }
+  for (auto& [position, part] : parts) {
+    part.device = whole.device;
+    part.name = state.topology_index->groups()[static_cast<std::size_t>(position)].name;
+    groups.push_back(std::move(part));
+  }
 }
 
 }  // namespace
@@ -68,13 +87,13 @@ std::vector<NodeGroup> GroupsOf(const ClusterState& state, const v1::JobSpec& sp
   const bool has_slots = devices != state.nodes_by_device.end() && !devices->second.empty();
   const bool has_kinds = has_slots && devices->second.size() > 1;
   if (!has_slots || (!has_kinds && !IsRestricted(spec))) {
-    return {{has_slots ? devices->second.begin()->first : "", true, {}}};
+    return {{.device = has_slots ? devices->second.begin()->first : "", .has_all = true}};
   }
   std::optional<PlacementFilter> filter;
   if (IsRestricted(spec)) filter.emplace(spec.placement());
   std::vector<NodeGroup> groups;
   for (const auto& [device, ids] : devices->second) {
-    NodeGroup& group = groups.emplace_back(NodeGroup{device, false, {}});
+    NodeGroup& group = groups.emplace_back(NodeGroup{.device = device});
     for (const std::string& id : ids) {
       const bool allowed = !filter.has_value() || filter->Allows(state.nodes.at(id).node);
       if (allowed) group.nodes.insert(group.nodes.end(), id);
@@ -82,7 +101,12 @@ std::vector<NodeGroup> GroupsOf(const ClusterState& state, const v1::JobSpec& sp
   }
   std::ranges::stable_sort(groups, std::ranges::greater(),
                            [](const NodeGroup& group) { return group.nodes.size(); });
-  return groups;
+  const std::string& level = spec.placement().within();
+  if (level.empty()) return groups;
+  std::vector<NodeGroup> of_level;
+  for (const NodeGroup& group : groups) AddGroupsOfLevel(state, group, level, of_level);
+  if (of_level.empty()) of_level.emplace_back();
+  return of_level;
 }
 
 std::string PlacementKey(const v1::JobSpec& spec) {
@@ -90,9 +114,9 @@ std::string PlacementKey(const v1::JobSpec& spec) {
   const v1::PlacementSpec& placement = spec.placement();
   const std::map<std::string, std::string> labels(placement.labels().begin(),
                                                   placement.labels().end());
-  return absl::StrCat(absl::StrJoin(placement.nodes(), ","), "\n",
-                      absl::StrJoin(placement.exclude(), ","), "\n",
-                      absl::StrJoin(labels, "\n", absl::PairFormatter("=")));
+  return absl::StrCat(
+      absl::StrJoin(placement.nodes(), ","), "\n", absl::StrJoin(placement.exclude(), ","), "\n",
+      absl::StrJoin(labels, "\n", absl::PairFormatter("=")), "\n", placement.within());
 }
 
 bool MayUse(const v1::JobSpec& spec, const v1::Node& node) {

@@ -19,6 +19,8 @@ struct NodeGroup {
   // The kind of device of the nodes, as returned by DeviceOf. Empty if the cluster has no slots of
   // the kind.
   std::string device;
+  // The name of the group of the topology. Empty if `placement.within` is not set.
+  std::string name = {};
   // True if the group contains every node of the cluster. `nodes` is empty then.
   bool has_all = false;
   std::set<std::string> nodes;  // Ids.
@@ -27,8 +29,10 @@ struct NodeGroup {
 };
 
 // Returns the disjoint groups of nodes on which the job may run (`placement` of the job file), one
-// for each kind of device, the largest group first. There is at least one group. A group may
-// contain lost and closed nodes, and nodes that are too small.
+// for each kind of device, the largest first. If all nodes of the job must be in one group of a
+// level of the topology (`placement.within`), returns one group for each kind and each group of
+// this level. There is at least one group. A group may contain lost and closed nodes, and nodes
+// that are too small.
 std::vector<NodeGroup> GroupsOf(const ClusterState& state, const v1::JobSpec& spec,
                                 v1::DeviceKind kind);
 

@@ -24,6 +24,7 @@ import { attemptsOn, rankText, type HeldSlots } from './node_attempts';
 import { CordonDialog, DrainDialog, ReleaseDialog } from './node_dialogs';
 import { nodeReason } from './node_reason';
 import { PastAttempts } from './past_attempts';
+import { groupText, labelText } from './place_text';
 import { useHeartbeats } from './use_heartbeats';
 
 // The interval at which checks, readings and past attempts are requested. Workers send checks and
@@ -68,6 +69,8 @@ function Header({ node, heartbeatMs }: { node: Node; heartbeatMs: number }) {
         <p class="facts">
           <span>{node.address || 'address unknown'}</span>
           <span>worker {node.worker_version || 'unknown'}</span>
+          {groupText(node) && <span>in {groupText(node)}</span>}
+          {labelText(node) && <span>labels {labelText(node)}</span>}
           <time title={fullTime(node.joined_time_ms)}>joined {ago(node.joined_time_ms, now)}</time>
         </p>
         <NodeActions node={node} />

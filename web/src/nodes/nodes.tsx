@@ -18,6 +18,7 @@ import { deviceText } from './device_text';
 import { newestHeartbeat } from './heartbeat_times';
 import { CordonDialog } from './node_dialogs';
 import { nodeReason } from './node_reason';
+import { groupText, labelText } from './place_text';
 import { useHeartbeats } from './use_heartbeats';
 
 function SlotsCell({ node }: { node: Node }) {
@@ -112,7 +113,7 @@ function columns(
 
 const wordsOf = (node: Node) =>
   `${node.name} ${node.word} ${node.cordoned ? 'cordoned' : ''} ${node.address} ` +
-  deviceText(node);
+  `${deviceText(node)} ${groupText(node)} ${labelText(node)}`;
 
 function Head({ nodes, text }: { nodes: readonly Node[] | undefined; text: string }) {
   const problems = problemCounts(nodes ?? []);

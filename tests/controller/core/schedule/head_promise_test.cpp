@@ -53,6 +53,24 @@ TEST(HeadPromiseTest, AHeadThatNeverFitsDelaysNobodyUnlessItKeepsItsNodes) {
   EXPECT_FALSE(HeadPromise(shape, true, ReleasesOfThree()).Allows(On("a", 1), 1));
 }
 
+TEST(HeadPromiseTest, AllNodesOfTheHeadAreInOneGroup) {
+  const NodeGroup ab{.nodes = {"a", "b"}}, c{.nodes = {"c"}};
+  HeadPromise promise(kTwoNodes, false, Releases(), {ab, c});
+  EXPECT_EQ(promise.promised(), 100) << "a and c are free at 50, but not in one group";
+  EXPECT_FALSE(promise.Allows(On("a", 1), 101));
+  EXPECT_TRUE(promise.Allows(On("c", 4), kNever)) << "c cannot hold the head";
+  EXPECT_EQ(HeadPromise(kTwoNodes, false, Releases(), {c}).promised(), kNever);
+  EXPECT_TRUE(HeadPromise(kTwoNodes, true, Releases(), {c}).Allows(On("a", 4), kNever))
+      << "the head can never use a";
+  // Two groups can hold the head at 9. It loses one of them, but not both.
+  HeadPromise either({1, 2, v1::DEVICE_KIND_GPU}, false, {{"a", {9, 9}}, {"c", {9, 9}}},
+                     {{.nodes = {"a"}}, c});
+  ASSERT_EQ(either.promised(), 9);
+  ASSERT_TRUE(either.Allows(On("a", 1), 20));
+  either.Take(On("a", 1), 20);
+  EXPECT_FALSE(either.Allows(On("c", 1), 20));
+}
+
 TEST(HeadPromiseTest, TheSlotsThatAreFreeSoonestAreOccupied) {
   ReleaseTimes slots = {100, 0, 50, 0};
   OccupySlots(3, 70, slots);

@@ -108,8 +108,8 @@ TEST(PlacementPassTest, ClosedNodesDoNotCountAsFitting) {
   const NodeLimits limits{.changing = {}, .closed = {"b"}, .roots = nullptr};
   const PlacementPass pass(cluster.state, limits);
   const JobEntry job;
-  EXPECT_EQ(pass.CountFittingNodes(job, {1, 2, v1::DEVICE_KIND_CPU}), 2);
-  EXPECT_EQ(pass.CountFittingNodes(job, {1, 3, v1::DEVICE_KIND_CPU}), 0);
+  EXPECT_EQ(pass.CountFittingNodes(job, {1, 2, v1::DEVICE_KIND_CPU}).count, 2);
+  EXPECT_EQ(pass.CountFittingNodes(job, {1, 3, v1::DEVICE_KIND_CPU}).count, 0);
 }
 
 TEST(PlacementPassTest, AnEmptyClusterGivesTheSmallestNodesThatSuffice) {

@@ -1,0 +1,21 @@
+// Reads a topology file.
+#ifndef TRAINYARD_CLI_COMMANDS_NODES_TOPOLOGY_FILE_H_
+#define TRAINYARD_CLI_COMMANDS_NODES_TOPOLOGY_FILE_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "trainyard/v1/topology.pb.h"
+
+namespace trainyard::cli {
+
+// Reads YAML such as
+//   groups:
+//     - {name: spine1, level: spine, groups: "leaf[1-2]"}
+//     - {name: leaf1, level: leaf, nodes: ["gpu[01-16]", gpu40]}
+// INVALID_ARGUMENT: the text is not of this form. The controller checks the groups.
+absl::StatusOr<v1::Topology> ParseTopology(const std::string& text);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_COMMANDS_NODES_TOPOLOGY_FILE_H_

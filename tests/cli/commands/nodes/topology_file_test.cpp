@@ -1,0 +1,48 @@
+#include "cli/commands/nodes/topology_file.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace trainyard::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string ErrorOf(const std::string& text) {
+  return std::string(ParseTopology(text).status().message());
+}
+
+TEST(TopologyFileTest, ReadsGroupsWithNamesAndLists) {
+  const auto topology = ParseTopology(
+      "groups:\n"
+      "  - {name: spine1, level: spine, groups: \"leaf[1-2]\"}\n"
+      "  - name: leaf1\n"
+      "    level: leaf\n"
+      "    nodes: [\"gpu[01-16]\", gpu40]\n");
+  ASSERT_TRUE(topology.ok()) << topology.status();
+  ASSERT_EQ(topology->groups_size(), 2);
+  EXPECT_EQ(topology->groups(0).name(), "spine1");
+  EXPECT_EQ(topology->groups(0).level(), "spine");
+  EXPECT_THAT(topology->groups(0).groups(), ElementsAre("leaf[1-2]"));
+  EXPECT_THAT(topology->groups(1).nodes(), ElementsAre("gpu[01-16]", "gpu40"));
+  EXPECT_EQ(ParseTopology("groups: []")->groups_size(), 0);
+}
+
+TEST(TopologyFileTest, NamesTheLineOfAnError) {
+  EXPECT_THAT(ErrorOf("- a"), HasSubstr("line 1: a topology has the key `groups` and no other"));
+  EXPECT_THAT(ErrorOf("groups: []\nlevels: []"), HasSubstr("and no other"));
+  EXPECT_THAT(ErrorOf("groups: 3"), HasSubstr("`groups` is not a list"));
+  EXPECT_THAT(ErrorOf("groups:\n- 7"), HasSubstr("line 2: a group is not a mapping"));
+  EXPECT_THAT(ErrorOf("groups:\n- {parent: x}"), HasSubstr("line 2: a group has no key `parent`"));
+  EXPECT_THAT(ErrorOf("groups:\n- {name: [a]}"), HasSubstr("no key `name`"));
+  EXPECT_THAT(ErrorOf("groups:\n- {nodes: {a: b}}"), HasSubstr("`nodes` is not a list"));
+  EXPECT_THAT(ErrorOf("groups:\n- {nodes: [[a]]}"), HasSubstr("an entry of `nodes` is not a name"));
+  EXPECT_THAT(ErrorOf("groups: ["), HasSubstr("not valid YAML"));
+  EXPECT_THAT(ErrorOf(""), HasSubstr("a topology has the key"));
+}
+
+}  // namespace
+}  // namespace trainyard::cli
