@@ -13,8 +13,8 @@ namespace {
 
 const std::vector<std::string>& SectionOrder() {
   static const std::vector<std::string> order = {
-      "resources", "layout",     "model",      "data",    "train",      "optimizer",
-      "schedule",  "evaluation", "checkpoint", "restart", "log_parser", "env"};
+      "resources",  "layout",     "model",   "data",       "train", "optimizer", "schedule",
+      "evaluation", "checkpoint", "restart", "log_parser", "env",   "matrix"};
   return order;
 }
 

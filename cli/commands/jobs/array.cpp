@@ -8,6 +8,7 @@
 #include "cli/client/job_reference.h"
 #include "cli/grammar/option_help.h"
 #include "cli/output/array_view.h"
+#include "cli/output/readable.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/status_macros.h"
 
