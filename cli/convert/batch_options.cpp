@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "cli/convert/batch_array.h"
 #include "cli/convert/batch_dependency.h"
 #include "cli/convert/batch_nodes.h"
 #include "cli/convert/batch_time.h"
@@ -35,7 +36,6 @@ const std::map<std::string, std::string>& Remarks() {
       {"partition", "partitions are not supported; a job can use every node of the controller"},
       {"account", "accounts are not supported"},
       {"qos", "priorities are not supported"},
-      {"array", "job arrays are not supported; submit one job file per run"},
       {"container-image",
        "containers are not supported yet; the program runs directly on the node"},
       {"container-mounts", "containers are not supported yet; use the paths of the node"}};
@@ -114,6 +114,7 @@ class BatchOptions {
     if (option == "chdir") return draft_.Set("working_directory", value);
     if (option == "gres" || option == "gpus-per-node") return TakeGpus(option, value, text, line);
     if (option == "dependency") return TakeBatchDependency(value, line, draft_);
+    if (option == "array") return TakeBatchArray(value, line, draft_);
     if (TakeBatchNodes(option, value, text, line, draft_)) return;
     if (option == "ntasks-per-node") return TakeNumber(value, text, line, tasks_);
     if (option == "ntasks") return TakeNumber(value, text, line, all_tasks_);

@@ -17,7 +17,7 @@ constexpr char kLabels[] = "placement.labels.";
 const std::vector<std::string>& SectionOrder() {
   static const std::vector<std::string> order = {
       "resources", "placement",  "layout",     "model",   "data",       "train", "optimizer",
-      "schedule",  "evaluation", "checkpoint", "restart", "log_parser", "env"};
+      "schedule",  "evaluation", "checkpoint", "restart", "log_parser", "env",   "matrix"};
   return order;
 }
 

@@ -141,6 +141,7 @@ std::string RequestText(const v1::Event& event) {
   if (event.has_job_extended()) {
     return absl::StrCat("time limit extended by ", DurationText(event.job_extended().by_ms()));
   }
+  if (event.job_stop_requested().halved()) return "stopped by the halving of its array";
   return event.job_stop_requested().kill() ? "kill requested" : "stop requested";
 }
 
@@ -229,6 +230,21 @@ std::string AlertText(const v1::AlertRaised& raised) {
   return absl::StrCat("alert ", raised.code(), " at step ", raised.step(), ": ", raised.message());
 }
 
+std::string HalvedText(const v1::ArrayRung& rung) {
+  return absl::StrCat("element ", rung.index(), " ranks ", rung.rank(), " of ", rung.compared(),
+                      " at step ", rung.step(), rung.stopped() ? " and is stopped" : "");
+}
+
+// Text of events of arrays, of nodes, and of types that newer controllers write.
+std::string OtherText(const v1::Event& event) {
+  if (event.has_array_halved()) return HalvedText(event.array_halved().rung());
+  if (event.has_array_element_refused()) {
+    const v1::ArrayElementRefused& refused = event.array_element_refused();
+    return absl::StrCat("element ", refused.index(), " could not start: ", refused.reason());
+  }
+  return absl::StrReplaceAll(DumpJson(MessageToJson(event), -1), {{"\"", ""}});
+}
+
 }  // namespace
 
 std::string EventText(const v1::Event& event, const NodeNames& names) {
@@ -287,8 +303,7 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kAlertRaised:
       return AlertText(event.alert_raised());
     default:
-      // The default text, for node events and for event types of newer controllers.
-      return absl::StrReplaceAll(DumpJson(MessageToJson(event), -1), {{"\"", ""}});
+      return OtherText(event);
   }
 }
 

@@ -6,23 +6,19 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "proto/jobspec/changed_spec.h"
 #include "proto/jobspec/matrix.h"
 #include "proto/jobspec/origins.h"
 #include "trainyard/v1/job_spec.pb.h"
 
 namespace trainyard {
 
-struct ArrayElementSpec {
-  v1::JobSpec spec;
-  Origins origins;
-};
-
 // Returns the spec of the job of an element: the settings of the array with those of the matrix,
 // and with defaults and derived values computed anew. The spec has a name, but no `matrix`,
 // `after`, `max_concurrent` or `halving`. INVALID_ARGUMENT: a key is unknown, or a value cannot be
 // read.
-absl::StatusOr<ArrayElementSpec> MakeElement(const v1::JobSpec& array, const Origins& origins,
-                                             const Matrix& matrix, int64_t index);
+absl::StatusOr<ChangedSpec> MakeElement(const v1::JobSpec& array, const Origins& origins,
+                                        const Matrix& matrix, int64_t index);
 
 }  // namespace trainyard
 

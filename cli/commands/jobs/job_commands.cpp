@@ -1,6 +1,7 @@
 #include "cli/commands/jobs/job_commands.h"
 
 #include "cli/commands/jobs/array.h"
+#include "cli/commands/jobs/clone.h"
 #include "cli/commands/jobs/dataset.h"
 #include "cli/commands/jobs/delete.h"
 #include "cli/commands/jobs/describe.h"
@@ -39,6 +40,7 @@ void AddDailyCommands(CLI::App& parent, Grammar& grammar) {
   AddExtend(parent, grammar);
   AddNote(parent, grammar);
   AddArray(parent, grammar);
+  AddClone(parent, grammar);
   AddDelete(parent, grammar);
   AddWait(parent, grammar);
 }

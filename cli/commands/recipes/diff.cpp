@@ -1,45 +1,22 @@
 #include "cli/commands/recipes/diff.h"
 
-#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "cli/output/readable.h"
-#include "cli/output/stable_json.h"
+#include "cli/output/spec_difference.h"
 #include "proto/jobspec/loader.h"
 #include "proto/jobspec/recipe_files.h"
-#include "proto/json/message_json.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
 namespace {
 
-// The settings of a file, by dotted key.
-using FlatSettings = std::map<std::string, std::string>;
-
-void Flatten(const nlohmann::json& value, const std::string& key, FlatSettings& flat) {
-  if (value.is_object()) {
-    for (const auto& [name, inner] : value.items()) {
-      Flatten(inner, key.empty() ? name : absl::StrCat(key, ".", name), flat);
-    }
-  } else {
-    flat[key] = value.is_string() ? value.get<std::string>() : DumpJson(value, -1);
-  }
-}
-
-absl::StatusOr<FlatSettings> SettingsOf(const std::string& name, Context& context) {
+absl::StatusOr<v1::JobSpec> SpecOf(const std::string& name, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(
-      const ResolvedSpec resolved,
+      ResolvedSpec resolved,
       ResolveJobFile(name, {}, FileSystemReader(context.recipe_directories)));
-  FlatSettings flat;
-  Flatten(MessageToJson(resolved.spec), "", flat);
-  return flat;
-}
-
-std::string ValueOf(const FlatSettings& settings, const std::string& key) {
-  const auto found = settings.find(key);
-  return found == settings.end() ? "" : found->second;
+  return std::move(resolved.spec);
 }
 
 }  // namespace
@@ -56,19 +33,9 @@ void AddRecipeDiff(CLI::App& noun, Grammar& grammar) {
 }
 
 Outcome RunRecipeDiff(const RecipeDiffOptions& options, Context& context) {
-  TRAINYARD_ASSIGN_OR_RETURN(const FlatSettings left, SettingsOf(options.a, context));
-  TRAINYARD_ASSIGN_OR_RETURN(const FlatSettings right, SettingsOf(options.b, context));
-  FlatSettings all = left;
-  all.insert(right.begin(), right.end());
-  Listing listing;
-  listing.columns = {{"SETTING"}, {"A", false, false, true}, {"B", false, false, true}};
-  for (const auto& [key, unused] : all) {
-    const std::string was = ValueOf(left, key), is = ValueOf(right, key);
-    if (was == is) continue;
-    listing.rows.push_back({{key, TextOrNothing(was), TextOrNothing(is)},
-                            key,
-                            {{"setting", key}, {"a", was}, {"b", is}}});
-  }
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::JobSpec left, SpecOf(options.a, context));
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::JobSpec right, SpecOf(options.b, context));
+  const Listing listing = SpecDifference({"a", left}, {"b", right});
   PrintListing(listing, context.format, context.console);
   return listing.rows.empty() ? ExitCode::kOk : ExitCode::kFailed;
 }

@@ -97,7 +97,7 @@ class ElementMaker {
 
  private:
   // Sets what the settings of the array do not determine, and checks the result.
-  absl::Status Complete(int64_t job_id, ArrayElementSpec& element) const {
+  absl::Status Complete(int64_t job_id, ChangedSpec& element) const {
     const auto problems = CheckSubmission(element.spec, element.origins);
     if (!problems.empty()) return absl::InvalidArgumentError(absl::StrJoin(problems, "; "));
     // The array may have been moved since it was submitted.

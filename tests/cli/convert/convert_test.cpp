@@ -327,6 +327,23 @@ TEST(ConvertTest, QueryGroupsAreCountedAsTheyAreWritten) {
               HasSubstr("the value is not in the script; set model.num_query_groups"));
 }
 
+TEST(ConvertTest, ArraysOfSlurmBecomeAMatrix) {
+  const auto convert = [](const std::string& array) {
+    return Converted("#SBATCH --array=" + array + "\nsrun python train.py\n");
+  };
+  const std::string range = convert("0-99%10");
+  EXPECT_THAT(range, HasSubstr("max_concurrent: 10\n"));
+  EXPECT_THAT(range, HasSubstr("matrix:\n  env.TRAINYARD_ARRAY_INDEX: 0..99\n"));
+  EXPECT_THAT(range, HasSubstr("not in SLURM_ARRAY_TASK_ID"));
+  EXPECT_THAT(Refusals(range.substr(0, range.find("\n# ") + 1)), ElementsAre());
+  EXPECT_THAT(convert("0-15:4"), HasSubstr("env.TRAINYARD_ARRAY_INDEX: \"0..15:4\"\n"));
+  EXPECT_THAT(convert("1,3,5-7"), HasSubstr("env.TRAINYARD_ARRAY_INDEX: [1, 3, 5, 6, 7]\n"));
+  for (const char* bad : {"a-b", "7-5", "0-9:0", "1,0-999999999"}) {
+    EXPECT_THAT(convert(bad), Not(HasSubstr("matrix:"))) << bad;
+    EXPECT_THAT(convert(bad), HasSubstr("not understood; set `matrix`")) << bad;
+  }
+}
+
 TEST(ConvertTest, DependenciesOfSlurmOnNamedJobsAreKept) {
   const auto convert = [](const std::string& dependency) {
     return Converted("#SBATCH --dependency=" + dependency + "\nsrun python train.py\n");

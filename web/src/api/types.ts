@@ -3,6 +3,7 @@ import type { components, operations } from '../../build/schema';
 
 type Schemas = components['schemas'];
 
+export type ArrayRow = Schemas['ArrayRow'];
 export type Attempt = Schemas['Attempt'];
 export type GrantedLayout = Schemas['GrantedLayout'];
 export type CheckNodesResponse = Schemas['CheckNodesResponse'];
@@ -13,6 +14,7 @@ export type DeviceHistory = Schemas['DeviceHistory'];
 export type Event = Schemas['Event'];
 export type ExpertBalance = Schemas['ExpertBalance'];
 export type EventEntry = Schemas['EventEntry'];
+export type GetArrayResponse = Schemas['GetArrayResponse'];
 export type GetDataReportResponse = Schemas['GetDataReportResponse'];
 export type GetExpertsResponse = Schemas['GetExpertsResponse'];
 export type GetJobResponse = Schemas['GetJobResponse'];

@@ -116,7 +116,25 @@ const DESCRIPTIONS: { [K in Kind]?: Describe<K> } = {
       'idle',
       'stop',
     ),
-  job_stop_requested: (f) => line(f.kill ? 'kill requested' : 'stop requested', 'idle', 'square'),
+  array_element_refused: (f) =>
+    line(`element ${f.index} could not start: ${f.reason}`, 'bad', 'cross'),
+  array_halved: (f) =>
+    line(
+      `element ${f.rung?.index ?? 0} ranks ${f.rung?.rank ?? 0} of ${f.rung?.compared ?? 0} ` +
+        `at step ${f.rung?.step ?? 0}${f.rung?.stopped ? ' and is stopped' : ''}`,
+      f.rung?.stopped ? 'warn' : 'idle',
+      'dot',
+    ),
+  job_stop_requested: (f) =>
+    line(
+      f.halved
+        ? 'stopped by the halving of its array'
+        : f.kill
+          ? 'kill requested'
+          : 'stop requested',
+      'idle',
+      'square',
+    ),
   job_paused: (f) =>
     f.reason
       ? line(`paused: ${f.reason}`, 'warn', 'pause')

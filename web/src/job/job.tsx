@@ -34,13 +34,17 @@ const TAB_NAME: Record<JobTab, string> = {
   events: 'Events',
   experts: 'Experts',
   data: 'Data',
+  elements: 'Elements',
 };
 
 const EXPERTS_PX = 640;
 const DATASET_PX = 640;
+const ELEMENTS_PX = 320;
 
 const Experts = lazy(() => import('../experts/experts').then((code) => code.Experts), EXPERTS_PX);
 const Dataset = lazy(() => import('../dataset/dataset').then((code) => code.Dataset), DATASET_PX);
+
+const Elements = lazy(() => import('../array/elements').then((code) => code.Elements), ELEMENTS_PX);
 
 // Tabs that need only the job's data in the list and the tab's own requests.
 const PREFETCHED_TABS: ReadonlySet<JobTab> = new Set(['curves', 'ranks', 'logs', 'events']);
@@ -94,6 +98,8 @@ function TabContent({ job, tab }: { job: Job; tab: JobTab }) {
       return <Experts job={job} />;
     case 'data':
       return <Dataset job={job} />;
+    case 'elements':
+      return <Elements job={job} />;
   }
 }
 

@@ -18,6 +18,11 @@ describe('the tabs of a job', () => {
     expect(tabsOf(ofKind('train'), 'data')).toContain('data');
   });
 
+  it('contain elements only for arrays', () => {
+    expect(tabsOf({ array: { elements: 3 } } as unknown as Job).at(-1)).toBe('elements');
+    expect(tabsOf({} as Job)).not.toContain('elements');
+  });
+
   it('contain the open one', () => {
     expect(tabsOf(withModel({}), 'experts')).toContain('experts');
   });

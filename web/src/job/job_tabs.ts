@@ -10,10 +10,14 @@ export const hasExperts = (job: Pick<Job, 'spec'>): boolean =>
 // True if the job prepares training data.
 export const makesDataset = (job: Pick<Job, 'spec'>): boolean => job.spec?.kind === 'data';
 
+// True if the job is an array. Its elements are jobs of their own.
+export const hasElements = (job: Pick<Job, 'array'>): boolean => job.array !== undefined;
+
 // `open`: the tab that is open.
-export const tabsOf = (job: Pick<Job, 'spec'>, open?: JobTab): JobTab[] =>
+export const tabsOf = (job: Pick<Job, 'spec' | 'array'>, open?: JobTab): JobTab[] =>
   JOB_TABS.filter((tab) => {
     if (tab === open) return true;
     if (tab === 'experts') return hasExperts(job);
+    if (tab === 'elements') return hasElements(job);
     return tab !== 'data' || makesDataset(job);
   });

@@ -11,6 +11,7 @@ export const JOB_TABS = [
   'events',
   'experts',
   'data',
+  'elements',
 ] as const;
 export type JobTab = (typeof JOB_TABS)[number];
 
