@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr int kStepsWithoutEnd = 1'000'000;
+constexpr int kStepsOfElasticRun = 1'000'000;
 
 class ElasticTest : public testing::Test {
  protected:
@@ -24,7 +24,7 @@ class ElasticTest : public testing::Test {
 
   int64_t Submit(const std::string& name, const std::string& nodes) {
     return cluster_.Submit(
-        cluster_.WriteJob(name, TinyJob(name, tokens_, 2, kStepsWithoutEnd)),
+        cluster_.WriteJob(name, TinyJob(name, tokens_, 2, kStepsOfElasticRun)),
         {"--set", "resources.nodes=" + nodes, "--set", "checkpoint.every_steps=20"});
   }
 

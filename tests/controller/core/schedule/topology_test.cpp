@@ -141,7 +141,7 @@ TEST_F(TopologyTest, PreemptionFreesOneGroup) {
   v1::JobSpec head = WithinLeaf("head", 3, 2);
   head.set_priority(1);
   const int64_t waiting = cluster_.Submit(head);
-  EXPECT_THAT(Kinds(cluster_.Pass(kWaitBeforePreemptionMs + 2000, 1000)),
+  EXPECT_THAT(Kinds(cluster_.Pass(PreemptionLimits{}.wait_ms + 2000, 1000)),
               ElementsAre("AttemptYielded", "AttemptYielded", "AttemptYielded"));
   for (const int64_t job : low) {
     if (!cluster_.Attempt(job).has_yield()) continue;
