@@ -55,12 +55,12 @@ TEST(HeadPromiseTest, AHeadThatNeverFitsDelaysNobodyUnlessItKeepsItsNodes) {
 
 TEST(HeadPromiseTest, AllNodesOfTheHeadAreInOneGroup) {
   const NodeGroup ab{.nodes = {"a", "b"}}, c{.nodes = {"c"}};
-  HeadPromise promise(kTwoNodes, false, Releases(), {ab, c});
+  HeadPromise promise(kTwoNodes, false, ReleasesOfThree(), {ab, c});
   EXPECT_EQ(promise.promised(), 100) << "a and c are free at 50, but not in one group";
   EXPECT_FALSE(promise.Allows(On("a", 1), 101));
   EXPECT_TRUE(promise.Allows(On("c", 4), kNever)) << "c cannot hold the head";
-  EXPECT_EQ(HeadPromise(kTwoNodes, false, Releases(), {c}).promised(), kNever);
-  EXPECT_TRUE(HeadPromise(kTwoNodes, true, Releases(), {c}).Allows(On("a", 4), kNever))
+  EXPECT_EQ(HeadPromise(kTwoNodes, false, ReleasesOfThree(), {c}).promised(), kNever);
+  EXPECT_TRUE(HeadPromise(kTwoNodes, true, ReleasesOfThree(), {c}).Allows(On("a", 4), kNever))
       << "the head can never use a";
   // Two groups can hold the head at 9. It loses one of them, but not both.
   HeadPromise either({1, 2, v1::DEVICE_KIND_GPU}, false, {{"a", {9, 9}}, {"c", {9, 9}}},
