@@ -132,7 +132,8 @@ bool HeadPromise::Allows(const Gang& gang, Timestamp end) const {
   return std::ranges::any_of(fitting, [&](const int count) { return count >= shape_.nodes; });
 }
 
-std::set<std::string> HeadPromise::NodesNotToTake(int slots, Timestamp now) const {
+std::set<std::string> HeadPromise::NodesNotToTake(int slots, const NodeGroup& group,
+                                                  Timestamp now) const {
   std::set<std::string> nodes;
   const auto holds_head = [&](const int fitting) { return fitting >= shape_.nodes; };
   // If a gang takes nodes of one such group, another one holds the head.
@@ -148,7 +149,8 @@ std::set<std::string> HeadPromise::NodesNotToTake(int slots, Timestamp now) cons
     ReleaseTimes taken = times;
     OccupySlots(slots, kNever, taken);
     const bool is_needed = promised_ == kNever ? keeps_nodes_ : TimeOf(taken) > promised_;
-    if (is_needed && spare-- <= 0) nodes.emplace_hint(nodes.end(), id);
+    if (!is_needed || (group.Contains(std::string(id)) && spare-- > 0)) continue;
+    nodes.emplace_hint(nodes.end(), id);
   }
   return nodes;
 }

@@ -92,9 +92,10 @@ class HeadPromise {
   // ends in time, or the head still fits beside it at the promised time.
   bool Allows(const Gang& gang, Timestamp end) const;
   // Returns nodes that a gang with this many slots on each node must not take if it holds them
-  // beyond the promised time: those that the head then needs, except as many as it can spare. A
-  // gang on other nodes is allowed. If any gang is allowed, one on other nodes is.
-  std::set<std::string> NodesNotToTake(int slots, Timestamp now) const;
+  // beyond the promised time: those that the head then needs, except as many nodes of `group` as
+  // the head can spare. A gang on other nodes is allowed. If any gang on nodes of the group is
+  // allowed, one on other nodes is.
+  std::set<std::string> NodesNotToTake(int slots, const NodeGroup& group, Timestamp now) const;
   // Takes the gang's slots until `end`.
   void Take(const Gang& gang, Timestamp end);
 

@@ -194,13 +194,22 @@ class QueueWalk {
       return false;
     });
     auto found = Find(entry);
-    if (!found.has_value() && delays_head) {
-      const int slots = GangRequestOf(entry.job.spec()).slots_per_node;
-      pass_.Avoid(promise_->NodesNotToTake(slots, now_));
-      found = Find(entry);
-      pass_.Avoid({});
-    }
+    if (!found.has_value() && delays_head) found = FindBesideHead(entry);
     pass_.AcceptOnly(nullptr);
+    return found;
+  }
+
+  // Searches without the nodes that the head cannot spare. Which nodes it spares depends on the
+  // group of nodes from which the gang is to come.
+  std::optional<FoundGang> FindBesideHead(const JobEntry& entry) {
+    const GangShape shape = LeastShape(entry);
+    std::optional<FoundGang> found;
+    for (const NodeGroup& group : pass_.GroupsFor(entry, shape)) {
+      pass_.Avoid(promise_->NodesNotToTake(shape.slots_per_node, group, now_));
+      found = Find(entry);
+      if (found.has_value()) break;
+    }
+    pass_.Avoid({});
     return found;
   }
 
