@@ -10,7 +10,7 @@
 
 namespace trainyard::data {
 
-// Where the text of a document begins.
+// The place at which the text of a document begins.
 struct SourcePlace {
   std::string file;  // absolute path
   // The position is the number of a line or row if the file has numbered documents (HasLines), or a

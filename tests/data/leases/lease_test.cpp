@@ -137,6 +137,23 @@ TEST_F(LeaseTest, ALostConnectionReturnsItsLeases) {
   EXPECT_EQ(TakeLocally().block, 0u);
 }
 
+// A process that is late still works for an earlier pass.
+TEST_F(LeaseTest, RequestsOfAnEarlierPassGetNoBlocks) {
+  StartServer();
+  server_->Open("a:b", plan_->Hash(), queue_.get());
+  const auto client = Connect();
+  ASSERT_TRUE(client.ok()) << client.status();
+  const auto blocks = (*client)->BlocksOf({1, "a:b", plan_->Hash()});
+  server_->Close();
+  server_->Open("a:c", plan_->Hash(), queue_.get());
+  const auto late = blocks->Take();
+  ASSERT_TRUE(late.ok()) << late.status();
+  EXPECT_FALSE(late->has_value());
+  const auto next = (*client)->BlocksOf({2, "a:c", plan_->Hash()})->Take();
+  ASSERT_TRUE(next.ok()) << next.status();
+  EXPECT_TRUE(next->has_value());
+}
+
 TEST_F(LeaseTest, ASilentConnectionLosesItsLeases) {
   StartServer(milliseconds(200));
   server_->Open("a:b", plan_->Hash(), queue_.get());

@@ -83,6 +83,15 @@ TEST(ByteBpeTokenizerTest, FindsTheLongestAddedTokenAndStripsSpace) {
   EXPECT_EQ(tokenizer->vocab_size(), 303);
 }
 
+TEST(ByteBpeTokenizerTest, FindsTheLongerOfTwoAddedTokens) {
+  nlohmann::json json = ByteLevelJson({});
+  for (const auto& [id, content] : {std::pair(300, "<t>"), std::pair(301, "<t>x")}) {
+    json["added_tokens"].push_back(
+        {{"id", id}, {"content", content}, {"special", false}, {"normalized", false}});
+  }
+  EXPECT_THAT(Encode(*LoadBytes(json), "<t>x<t>y"), ElementsAre(301, 300, 'y'));
+}
+
 // Special tokens that are text hide other added tokens inside them.
 TEST(ByteBpeTokenizerTest, SkippedTokensHideOthers) {
   nlohmann::json json = ByteLevelJson({});

@@ -109,7 +109,7 @@ TEST_F(DataLinksTest, ATrainingJobNamesTheJobsThatMadeItsData) {
   EXPECT_THAT(other.out, ContainsRegex("/text +1[^ ]*k +- +-"));
 }
 
-// A deleted job has no report any more.
+// A job that has just been deleted has no report.
 TEST_F(DataLinksTest, JobsWithoutAReportAreNotLinked) {
   answers().data_reports.erase("18");
   EXPECT_THAT(Run({"dataset", "17"}).out, Not(HasSubstr("job 18")));
