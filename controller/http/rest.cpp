@@ -32,7 +32,6 @@
 #include "controller/http/plain_answers.h"
 #include "controller/http/problem.h"
 #include "proto/jobspec/schema.h"
-#include "proto/json/enum_text.h"
 #include "proto/json/json_text.h"
 
 namespace trainyard::controller::http {
@@ -320,8 +319,8 @@ void Rest::RunAboutJob(const Call& call) {
 }
 
 void Rest::DeleteJob(const Call& call) {
-  const v1::DeleteJobRequest request = DeleteRequest(call.parameters);
-  call.AskAs(request.user(), api_, handlers::DeleteJob, request,
+  call.AskAs(call.parameters.Text("user"), api_, handlers::DeleteJob,
+             DeleteRequest(call.parameters),
              RespondJson<v1::DeleteJobResponse>(api_, call.respond, call.path));
 }
 

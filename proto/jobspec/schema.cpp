@@ -75,6 +75,13 @@ nlohmann::json ScalarSchema(const FieldDescriptor& field) {
   return schema;
 }
 
+// Returns the types of the values of a mapping.
+nlohmann::json EntryTypes(const FieldDescriptor& field) {
+  const bool is_matrix = field.number() == v1::JobSpec::kMatrixFieldNumber;
+  if (is_matrix) return {"array", "object", "string", "null"};
+  return {"string", "number", "boolean", "null"};
+}
+
 nlohmann::json SectionSchema(const Descriptor& descriptor);
 
 nlohmann::json FieldSchema(const FieldDescriptor& field) {
@@ -86,7 +93,7 @@ nlohmann::json FieldSchema(const FieldDescriptor& field) {
   nlohmann::json schema;
   if (field.is_map()) {
     schema = {{"type", "object"},
-              {"additionalProperties", {{"type", {"string", "number", "boolean", "null"}}}},
+              {"additionalProperties", {{"type", EntryTypes(field)}}},
               {"maxProperties", rule.max_items()}};
   } else if (field.is_repeated()) {
     schema = {{"type", "array"}, {"items", {{"type", {"string", "number"}}}}};

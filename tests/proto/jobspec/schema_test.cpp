@@ -1,5 +1,8 @@
 #include "proto/jobspec/schema.h"
 
+#include <set>
+#include <string>
+
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -56,6 +59,15 @@ TEST(JobSpecSchemaTest, SchemaDescribesNestedKeysAndRefusesOthers) {
   EXPECT_EQ(lr["default"], "3e-4");
   EXPECT_EQ(lr["maximum"], 100);
   EXPECT_THAT(schema["properties"]["train"]["properties"]["precision"]["enum"], Contains("bf16"));
+}
+
+TEST(JobSpecSchemaTest, TheMatrixHasListsAndRangesAndTheEnvironmentHasTexts) {
+  const nlohmann::json properties = JobFileSchema()["properties"];
+  const auto types = [&](const char* key) {
+    return properties[key]["additionalProperties"]["type"].get<std::set<std::string>>();
+  };
+  EXPECT_EQ(types("matrix"), (std::set<std::string>{"array", "null", "object", "string"}));
+  EXPECT_EQ(types("env"), (std::set<std::string>{"boolean", "null", "number", "string"}));
 }
 
 TEST(JobSpecSchemaTest, ExplainsSectionsAndFields) {
