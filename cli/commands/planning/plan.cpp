@@ -16,6 +16,7 @@
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
 #include "proto/jobspec/auto_layout.h"
+#include "proto/jobspec/node_range.h"
 #include "proto/jobspec/resume_check.h"
 #include "proto/jobspec/rules.h"
 #include "proto/jobspec/run_config_of.h"
@@ -120,9 +121,16 @@ void PrintWarnings(const std::vector<std::string>& warnings, Console& console) {
   for (const std::string& warning : warnings) *console.out << "  " << OneLine(warning) << "\n";
 }
 
+// Returns the number of ranks to place. For an elastic job, this is the number that fits.
+int RanksToPlace(const ResolvedSpec& resolved, const Placement& placement) {
+  const bool is_placed = placement.unknown_because.empty() && placement.answer.ok();
+  if (IsElastic(resolved.spec) && is_placed) return placement.answer->ranks_size();
+  return WorldSize(resolved.spec);
+}
+
 void PrintPlacement(const ResolvedSpec& resolved, const Placement& placement, Console& console) {
   std::ostream& out = *console.out;
-  out << "\nPlacement of " << WorldSize(resolved.spec) << " ranks\n";
+  out << "\nPlacement of " << RanksToPlace(resolved, placement) << " ranks\n";
   if (!placement.unknown_because.empty()) {
     out << "  unknown: " << placement.unknown_because << "\n";
     return;
