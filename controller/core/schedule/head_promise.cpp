@@ -89,6 +89,13 @@ HeadPromise::HeadPromise(const GangShape& shape, bool keeps_nodes, Releases rele
       std::ranges::count_if(times, [&](const Timestamp time) { return time <= promised_; }));
 }
 
+std::string HeadPromise::LastNode() const {
+  if (promised_ == kNever) return "";
+  const auto last = std::ranges::find_if(
+      releases_, [&](const Releases::Item& node) { return TimeOf(node.second) == promised_; });
+  return last == releases_.end() ? "" : std::string(last->first);
+}
+
 Timestamp HeadPromise::TimeOf(const ReleaseTimes& slots) const {
   if (static_cast<int>(slots.size()) < shape_.slots_per_node) return kNever;
   ReleaseTimes sorted = slots;

@@ -80,6 +80,9 @@ class HeadPromise {
   HeadPromise(const GangShape& shape, bool keeps_nodes, Releases releases);
 
   Timestamp promised() const { return promised_; }
+  // Returns a node that has enough free slots from the promised time on and not earlier, or "" if
+  // there is none.
+  std::string LastNode() const;
   // The release times, with the slots of the gangs that were taken.
   const Releases& releases() const { return releases_; }
 

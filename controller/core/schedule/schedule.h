@@ -15,6 +15,7 @@
 #include "controller/core/state/cluster_state.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/job.pb.h"
+#include "trainyard/v1/pending_reason.pb.h"
 
 namespace trainyard::controller {
 
@@ -29,6 +30,8 @@ struct Placement {
   Gang gang;
   // The layout that the controller chose for a job with auto_layout.
   std::optional<v1::GrantedLayout> layout;
+  // True if the job was placed behind a head, which it does not delay.
+  bool is_behind_head = false;
   // The address and port of the gang's rendezvous.
   std::string master_address;
   int master_port = 0;
@@ -43,7 +46,14 @@ struct QueueHead {
   // The time at which the head fits at the latest if running jobs end as expected, and no job comes
   // before it. kNever if the open nodes are too few.
   Timestamp promised = kNever;
+  // The running job whose end is expected at the promised time. 0 if none is known.
+  int64_t awaited_job_id = 0;
 };
+
+// The promised times of one job, oldest first (promise_history.h).
+using PromiseHistory = std::vector<v1::PromiseChange>;
+// The histories of jobs that wait and are or were heads, by job.
+using Promises = std::map<int64_t, PromiseHistory>;
 
 // Why the first waiting job of a class was not placed in a pass.
 enum class Refusal {
@@ -76,6 +86,8 @@ struct Schedule {
   std::map<JobClass, Refusal> refusals;
   // The layout choices for which the jobs up to and including the head wait.
   std::vector<LayoutQuestion> layout_questions;
+  // The history of the promises to heads. A pass does not set it (ContinuePromises).
+  Promises promises;
   // True if nothing is placed yet because workers that may run lost jobs have not attached
   // (lost_history.h).
   bool awaits_workers = false;
