@@ -91,6 +91,7 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(FirstFailureIsBlamed());
   checkers_.push_back(DependentJobsWait());
   checkers_.push_back(TimeLimitsKept());
+  checkers_.push_back(PromisesKept());
 }
 
 std::vector<v1::Job> SimulatedCluster::Jobs() const {
@@ -390,9 +391,16 @@ void SimulatedCluster::DeliverMessages() {
 
 void SimulatedCluster::RunCheckers() {
   const std::vector<SentMessage> sent = controller_.TakeSent();
-  const Step step{
-      now_, controller_.state(),   controller_.log(), checked_events_, world_, controller_.store(),
-      sent, controller_.archive(), controller_.Time()};
+  const Step step{now_,
+                  controller_.state(),
+                  controller_.log(),
+                  checked_events_,
+                  world_,
+                  controller_.store(),
+                  sent,
+                  controller_.archive(),
+                  controller_.Time(),
+                  controller_.promises()};
   for (auto& checker : checkers_) {
     const std::string wrong = checker->Check(step);
     if (!wrong.empty()) return Complain(absl::StrCat(checker->Name(), ": ", wrong));
