@@ -14,6 +14,7 @@
 #include "controller/core/event_log/event_job.h"
 #include "controller/core/observations/observe.h"
 #include "controller/core/reconcile.h"
+#include "controller/core/schedule/promise_history.h"
 #include "controller/core/support/controller_event.h"
 #include "controller/kernel/own_stall.h"
 
@@ -71,6 +72,7 @@ void TickKernel::ShiftTimes(int64_t step_ms) {
   last_tick_ms_ += step_ms;
   archive_cursor_ = {};
   controller::ShiftTimes(step_ms, observations_);
+  ShiftPromises(step_ms, schedule_.promises);
   for (Pending& pending : worker_requests_) {
     auto* fact = std::get_if<ReceiveFact>(&pending.request);
     if (fact == nullptr) continue;
@@ -141,6 +143,7 @@ void TickKernel::DecideBatch(Timestamp now) {
   decisions_.reserve(batch_.size());
   events_.reserve(batch_.size());
   records_.reserve(batch_.size());
+  is_planned_ = false;
   if (clock_set_.has_value()) TakeClockSet(now);
   for (const Pending& pending : batch_) {
     auto caused = controller::Decide(state_, pending.request, options_, now);
@@ -167,12 +170,22 @@ void TickKernel::Take(v1::Event event) {
 
 void TickKernel::Plan(Timestamp now) {
   at_rest_ = true;
+  Promises promises = std::move(schedule_.promises);
+  placed_in_order_.clear();
   for (int i = 0; i < kMaxReconcilePasses; ++i) {
     controller::Plan planned = Reconcile(state_, observations_, options_, now);
     schedule_ = std::move(planned.schedule);
-    if (planned.events.empty()) return;
+    if (planned.events.empty()) {
+      schedule_.promises = std::move(promises);
+      is_planned_ = true;
+      return;
+    }
+    for (const Placement& placement : schedule_.placements) {
+      if (!placement.is_behind_head) placed_in_order_.insert(placement.job_id);
+    }
     for (v1::Event& event : planned.events) Take(std::move(event));
   }
+  schedule_.promises = std::move(promises);
   at_rest_ = false;
 }
 
@@ -191,6 +204,10 @@ void TickKernel::Committed(Timestamp now) {
   if (last_sequence_ >= forget_at_) {
     ForgetOld(state_, observations_);
     forget_at_ = last_sequence_ + kForgetEvery;
+  }
+  if (is_planned_) {
+    ContinuePromises(state_, {events_, placed_in_order_}, now, std::move(schedule_.promises),
+                     schedule_);
   }
   AnswerBatch(now);
   NotifyListeners(now);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -96,6 +97,7 @@ class TickKernel {
     return {state_, observations_, options_, schedule_, now, last_sequence_};
   }
   const ClusterState& state() const { return state_; }
+  const Promises& promises() const { return schedule_.promises; }
   uint64_t last_sequence() const { return last_sequence_; }
   Observations& observations() { return observations_; }
   // Modify the options only before Start.
@@ -164,6 +166,10 @@ class TickKernel {
   std::vector<LogRecord> records_;
   std::vector<v1::ArchivedJob> archived_;
   bool at_rest_ = true;
+  // True if the schedule is complete and of this tick.
+  bool is_planned_ = false;
+  // Jobs that were placed in this tick, except those placed behind a head.
+  std::set<int64_t> placed_in_order_;
 };
 
 }  // namespace trainyard::controller

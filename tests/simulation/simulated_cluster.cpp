@@ -92,6 +92,7 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(TimeLimitsKept());
   checkers_.push_back(ElementsStartOnce());
   checkers_.push_back(ElasticSizesAllowed(CoreOptionsOfSimulation(options_).growth_interval_ms));
+  checkers_.push_back(PromisesKept());
 }
 
 std::vector<v1::Job> SimulatedCluster::Jobs() const {
@@ -405,9 +406,16 @@ void SimulatedCluster::DeliverMessages() {
 
 void SimulatedCluster::RunCheckers() {
   const std::vector<SentMessage> sent = controller_.TakeSent();
-  const Step step{
-      now_, controller_.state(),   controller_.log(), checked_events_, world_, controller_.store(),
-      sent, controller_.archive(), controller_.Time()};
+  const Step step{now_,
+                  controller_.state(),
+                  controller_.log(),
+                  checked_events_,
+                  world_,
+                  controller_.store(),
+                  sent,
+                  controller_.archive(),
+                  controller_.Time(),
+                  controller_.promises()};
   for (auto& checker : checkers_) {
     const std::string wrong = checker->Check(step);
     if (!wrong.empty()) return Complain(absl::StrCat(checker->Name(), ": ", wrong));

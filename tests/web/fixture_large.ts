@@ -42,6 +42,7 @@ export function largeCluster(): Cluster {
     queue_position: 1,
     blocking_job_id: 0,
     promised_ms: 0,
+    promises: [],
     advice: '`trainyard ps` shows the jobs that use the slots',
     message: 'needs 30 nodes with 8 gpu slots; 23 of 136 nodes have enough free slots',
   });
@@ -52,6 +53,7 @@ export function largeCluster(): Cluster {
       queue_position: id - 43,
       blocking_job_id: 44,
       promised_ms: 0,
+      promises: [],
       advice: '`trainyard why 44` explains the next job',
       message: `number ${id - 43} in line, behind mixtral (#44), which needs 30 nodes`,
     });

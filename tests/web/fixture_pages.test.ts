@@ -438,6 +438,7 @@ describe('a job whose ranks wait for one that does not come', () => {
       queue_position: 0,
       blocking_job_id: 0,
       promised_ms: 0,
+      promises: [],
     });
     const operation = { group: 'tp4', ranks: '4-5', sequence: 123, operation: 'all-reduce' };
     const entered_ms = NOW - 40_000;

@@ -310,7 +310,21 @@ function waitingJobs(pending: Cluster['pending']): Job[] {
     code: 'resources',
     queue_position: 1,
     blocking_job_id: 0,
-    promised_ms: 0,
+    promised_ms: NOW + 25 * MINUTE,
+    promises: [
+      {
+        time_ms: NOW - 42 * MINUTE,
+        promised_ms: NOW + 5 * MINUTE,
+        cause: 'first',
+        reason: 'is the first of its queue',
+      },
+      {
+        time_ms: NOW - 3 * MINUTE,
+        promised_ms: NOW + 25 * MINUTE,
+        cause: 'limit_extended',
+        reason: 'the time limit of job 41 (evaluate) was extended',
+      },
+    ],
     advice: 'It would start now with resources.nodes=1.',
     message:
       'Needs 4 nodes with 8 free GPUs; 1 is free, 1 is cordoned, 1 is lost, 3 are held by jobs.',
@@ -320,6 +334,7 @@ function waitingJobs(pending: Cluster['pending']): Job[] {
     queue_position: 2,
     blocking_job_id: 44,
     promised_ms: 0,
+    promises: [],
     advice: '',
     message:
       'second in line, behind qwen3-32b-warmup (#44), which needs 4 nodes with 8 gpu slots each',

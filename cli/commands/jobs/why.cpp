@@ -9,6 +9,7 @@
 #include "cli/grammar/option_help.h"
 #include "cli/output/health_view.h"
 #include "cli/output/job_views.h"
+#include "cli/output/promise_view.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
 #include "proto/support/status_macros.h"
@@ -41,6 +42,9 @@ Outcome RunWhy(const std::string& job, Context& context) {
     const v1::PendingReason& pending = response.pending();
     if (pending.queue_position() > 0) {
       *console.out << "  queue position: " << pending.queue_position() << "\n";
+    }
+    for (const std::string& line : PromiseLines(pending, console.Now())) {
+      *console.out << "  promise " << OneLine(line) << "\n";
     }
     if (!pending.advice().empty()) *console.out << "  try: " << OneLine(pending.advice()) << "\n";
   }

@@ -18,6 +18,7 @@
 #include "controller/core/observations/root_sightings.h"
 #include "controller/core/schedule/admission.h"
 #include "controller/core/schedule/layout_choice.h"
+#include "controller/core/schedule/promise_history.h"
 #include "controller/core/schedule/queue_order.h"
 #include "controller/core/schedule/schedule.h"
 #include "controller/core/state/class_of_job.h"
@@ -235,7 +236,7 @@ v1::PendingReason WhyHeadWaits(const ClusterView& view, const JobEntry& entry) {
 // Returns ". The slots are free within 20 min if running jobs end as expected", or "" if the time
 // is unknown.
 std::string PromiseText(Timestamp promised, Timestamp now) {
-  if (promised >= now + kUnknownRunMs / 2 || promised <= now) return "";
+  if (KnownPromise(promised, now) <= now) return "";
   return absl::StrCat(". The slots are free within ", DurationText(promised - now),
                       " if running jobs end as expected");
 }
@@ -465,6 +466,11 @@ v1::PendingReason PendingExplainer::ReasonOf(const JobEntry& entry) {
 v1::PendingReason PendingExplainer::Why(const JobEntry& entry) {
   v1::PendingReason reason = ReasonOf(entry);
   reason.set_queue_position(QueuePosition(entry));
+  const auto promises = view_.schedule.promises.find(entry.job.id());
+  const bool waits = view_.state.pending_jobs.Contains(QueueKeyOf(entry.job));
+  if (waits && promises != view_.schedule.promises.end()) {
+    reason.mutable_promises()->Assign(promises->second.begin(), promises->second.end());
+  }
   return reason;
 }
 

@@ -110,6 +110,13 @@ std::size_t HeadPromise::GroupOf(std::string_view node_id) const {
   return group_of_.empty() ? 0 : group_of_.find(node_id)->second;
 }
 
+std::string HeadPromise::LastNode() const {
+  if (promised_ == kNever) return "";
+  const auto last = std::ranges::find_if(
+      releases_, [&](const Releases::Item& node) { return TimeOf(node.second) == promised_; });
+  return last == releases_.end() ? "" : std::string(last->first);
+}
+
 Timestamp HeadPromise::TimeOf(const ReleaseTimes& slots) const {
   if (static_cast<int>(slots.size()) < shape_.slots_per_node) return kNever;
   ReleaseTimes sorted = slots;

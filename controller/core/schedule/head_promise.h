@@ -85,6 +85,9 @@ class HeadPromise {
               const std::vector<NodeGroup>& groups = {{.has_all = true}});
 
   Timestamp promised() const { return promised_; }
+  // Returns a node that has enough free slots from the promised time on and not earlier, or "" if
+  // there is none.
+  std::string LastNode() const;
   // The release times, with the slots of the gangs that were taken.
   const Releases& releases() const { return releases_; }
 

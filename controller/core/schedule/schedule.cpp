@@ -118,8 +118,9 @@ class QueueWalk {
                      GroupsWithLayout(entry, shape));
     head.promised = promise_->promised();
     head_class_ = ClassOf(entry.job);
+    head.awaited_job_id = AwaitedJob(*promise_);
     // The head also needs the slots that are free now. In the next pass its promise protects them.
-    if (Preempt(entry, head, promise_->releases())) return;
+    if (Preempt(entry, head, promise_->releases())) return promise_.reset();
     std::vector<OrderedJobs::Next> places;
     for (; !jobs.empty(); jobs.CloseClass()) places.push_back(jobs.front());
     std::ranges::stable_sort(places, {}, [](const OrderedJobs::Next& next) {
@@ -211,6 +212,19 @@ class QueueWalk {
     }
     pass_.Avoid({});
     return found;
+  }
+
+  // Returns the running job whose end is expected at the promised time, or 0.
+  int64_t AwaitedJob(const HeadPromise& promise) const {
+    const std::string node = promise.LastNode();
+    if (node.empty()) return 0;
+    for (const SlotHolder& holder : state_.nodes.at(node).holders) {
+      const int64_t id = holder.attempt.job_id;
+      if (id != 0 && state_.live_jobs.contains(id) && expected_ends_(id) == promise.promised()) {
+        return id;
+      }
+    }
+    return 0;
   }
 
   // Returns true if the head preempts running jobs.
@@ -452,8 +466,10 @@ class QueueWalk {
   bool Place(const JobEntry& entry, const FoundGang& found) {
     if (!IsDue(entry, now_)) return true;
     const v1::Attempt* before = NewestAttempt(entry);
-    Placement placement{
-        .job_id = entry.job.id(), .attempt = NextAttempt(entry), .gang = found.gang};
+    Placement placement{.job_id = entry.job.id(),
+                        .attempt = NextAttempt(entry),
+                        .gang = found.gang,
+                        .is_behind_head = promise_.has_value()};
     placement.master_address = state_.nodes.at(found.gang.front().node_id).node.address();
     const auto port =
         ports_.Find({entry.job.id(), placement.attempt}, 1,

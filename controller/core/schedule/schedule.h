@@ -17,6 +17,7 @@
 #include "controller/core/support/preemption_limits.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/job.pb.h"
+#include "trainyard/v1/pending_reason.pb.h"
 
 namespace trainyard::controller {
 
@@ -31,6 +32,8 @@ struct Placement {
   Gang gang;
   // The layout that the controller chose for a job with auto_layout, and that of an elastic job.
   std::optional<v1::GrantedLayout> layout;
+  // True if the job was placed behind a head, which it does not delay.
+  bool is_behind_head = false;
   // The address and port of the gang's rendezvous.
   std::string master_address;
   int master_port = 0;
@@ -47,7 +50,14 @@ struct QueueHead {
   Timestamp promised = kNever;
   // The group of the topology that contains the fitting nodes (FittingNodes).
   std::string fitting_group = {};
+  // The running job whose end is expected at the promised time. 0 if none is known.
+  int64_t awaited_job_id = 0;
 };
+
+// The promised times of one job, oldest first (promise_history.h).
+using PromiseHistory = std::vector<v1::PromiseChange>;
+// The histories of jobs that wait and are or were heads, by job.
+using Promises = std::map<int64_t, PromiseHistory>;
 
 // Why the first waiting job of a class was not placed in a pass.
 enum class Refusal {
@@ -85,6 +95,8 @@ struct Schedule {
   // The layout choices for which the jobs up to and including the head wait, and choices for larger
   // sizes of running elastic jobs (growth.h).
   std::vector<LayoutQuestion> layout_questions;
+  // The history of the promises to heads. A pass does not set it (ContinuePromises).
+  Promises promises;
   // True if nothing is placed yet because workers that may run lost jobs have not attached
   // (lost_history.h).
   bool awaits_workers = false;

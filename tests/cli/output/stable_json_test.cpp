@@ -70,6 +70,8 @@ std::map<std::string, Meaning> QueueMeanings() {
       {"JobExtended.by_ms", Meaning::kDuration},
       {"ListQueuesResponse.as_of_ms", Meaning::kInstant},
       {"PendingReason.promised_ms", Meaning::kInstant},
+      {"PromiseChange.promised_ms", Meaning::kInstant},
+      {"PromiseChange.time_ms", Meaning::kInstant},
       {"QueuedJob.queued_since_ms", Meaning::kInstant},
       {"TimeLimitUse.extended_ms", Meaning::kDuration},
       {"TimeLimitUse.remaining_ms", Meaning::kDuration},

@@ -74,6 +74,21 @@ TEST_F(TickKernelTest, AnswersOnceTheEventsAreCommitted) {
   EXPECT_THAT(revisions_, ElementsAre(before + 3, before + 3));
 }
 
+TEST_F(TickKernelTest, PromisesAreRecordedOnceTheTickIsCommitted) {
+  Submit("runs");
+  Submit("head");
+  tick_.Decide(kNow);
+  EXPECT_THAT(tick_.promises(), IsEmpty());
+  tick_.Committed(kNow);
+  ASSERT_THAT(tick_.promises(), SizeIs(1));
+  EXPECT_EQ(tick_.promises().begin()->first, 2);
+  tick_.Decide(kNow + 100);
+  tick_.Committed(kNow + 100);
+  ASSERT_THAT(tick_.promises(), SizeIs(1));
+  EXPECT_THAT(tick_.promises().at(2), SizeIs(1)) << "the history continues in the next tick";
+  EXPECT_EQ(tick_.promises().at(2)[0].time_ms(), kNow);
+}
+
 TEST_F(TickKernelTest, RequestsOfATickThatIsUndoneWaitAgain) {
   Submit("one");
   tick_.Decide(kNow);

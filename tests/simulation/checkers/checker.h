@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "controller/core/schedule/schedule.h"
 #include "controller/core/state/cluster_state.h"
 #include "tests/simulation/world/simulated_controller.h"
 #include "tests/simulation/world/training_world.h"
@@ -29,6 +30,8 @@ struct Step {
   // The time of the controller's last tick, by the controller's clock. All events of the tick have
   // this time.
   Timestamp controller_now = 0;
+  // The promises to the heads of queues.
+  const controller::Promises& promises;
 };
 
 class Checker {
@@ -76,6 +79,7 @@ std::unique_ptr<Checker> TimeLimitsKept();
 std::unique_ptr<Checker> ElementsStartOnce();
 // `growth_interval_ms`: CoreOptions::growth_interval_ms.
 std::unique_ptr<Checker> ElasticSizesAllowed(int64_t growth_interval_ms);
+std::unique_ptr<Checker> PromisesKept();
 // A checker for simulations in which the event log goes back in time.
 std::unique_ptr<Checker> LostHistoryIsKept();
 std::unique_ptr<Checker> LedgersKeepTrueTime();

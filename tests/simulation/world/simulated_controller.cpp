@@ -76,6 +76,10 @@ const controller::ClusterState& SimulatedController::state() const {
   return process_->tick.state();
 }
 
+const controller::Promises& SimulatedController::promises() const {
+  return process_->tick.promises();
+}
+
 void SimulatedController::Submit(controller::Request request) {
   process_->tick.Submit(std::move(request), [](const auto&, const auto&) {});
 }

@@ -29,6 +29,7 @@ import {
   type Figures as JobFigures,
 } from './progress';
 import { ProgressBar } from './progress_bar';
+import { Promises } from './promises';
 import { timeLimitText } from './time_limit';
 
 // Number of lines shown of a failed rank's output. The reason is usually in the last lines.
@@ -52,16 +53,19 @@ function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
     // A running job shows a reason only if something is wrong.
     const runs = job.state === 'running';
     return (
-      <p class={`reason tone-${runs ? 'warn' : 'wait'}`}>
-        <Icon name={runs ? 'warn' : 'circle'} />
-        <span>
-          {withCode(sentence(pending.message))}
-          {pending.queue_position > 0 &&
-            pending.code !== 'priority' &&
-            ` · position ${pending.queue_position} in the queue`}
-          {pending.advice && <span class="faint"> · {withCode(pending.advice)}</span>}
-        </span>
-      </p>
+      <>
+        <p class={`reason tone-${runs ? 'warn' : 'wait'}`}>
+          <Icon name={runs ? 'warn' : 'circle'} />
+          <span>
+            {withCode(sentence(pending.message))}
+            {pending.queue_position > 0 &&
+              pending.code !== 'priority' &&
+              ` · position ${pending.queue_position} in the queue`}
+            {pending.advice && <span class="faint"> · {withCode(pending.advice)}</span>}
+          </span>
+        </p>
+        <Promises pending={pending} />
+      </>
     );
   }
   // The job's verdict exists only after the job's end. Until then, the verdict of the failed

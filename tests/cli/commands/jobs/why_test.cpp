@@ -23,6 +23,25 @@ TEST_F(WhyTest, WhyAnswersForAWaitingJob) {
   EXPECT_EQ(nlohmann::json::parse(Run({"why", "18", "-o", "json"}).out)["verdict"], nullptr);
 }
 
+TEST_F(WhyTest, WhyListsThePromisesWithTheirCauses) {
+  const auto add = [&](int64_t age_ms, int64_t in_ms, const char* reason) {
+    v1::PromiseChange& change = *answers().why.mutable_pending()->add_promises();
+    change.set_time_ms(kNow - age_ms);
+    if (in_ms != 0) change.set_promised_ms(kNow + in_ms);
+    change.set_reason(reason);
+  };
+  *answers().why.mutable_job() = QueuedJob();
+  answers().why.set_answer("waiting");
+  add(300'000, -60'000, "is the first of its queue");
+  add(120'000, 0, "job 3 (urgent) goes first");
+  add(60'000, 600'000, "is the first of its queue again");
+  EXPECT_EQ(Run({"why", "18"}).out,
+            "waiting\n"
+            "  promise 5m00s ago: slots 1m00s ago; is the first of its queue\n"
+            "  promise 2m00s ago: no time known; job 3 (urgent) goes first\n"
+            "  promise 1m00s ago: slots in 10m00s; is the first of its queue again\n");
+}
+
 TEST_F(WhyTest, WhyShowsTheVerdictOfAnEndedJob) {
   v1::WhyJobResponse& why = answers().why;
   *why.mutable_job() = EndedJob(v1::JOB_STATE_FAILED);

@@ -1,0 +1,170 @@
+#include "controller/core/schedule/promise_history.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/event_log/event_node.h"
+#include "controller/core/state/gang_request.h"
+#include "controller/core/support/text.h"
+
+namespace trainyard::controller {
+namespace {
+
+struct Cause {
+  v1::PromiseCause code = v1::PROMISE_CAUSE_UNSPECIFIED;
+  std::string reason;
+};
+
+// Returns the effect of a node event on the node's slots, such as "was lost". Empty for events that
+// add or remove no usable slots.
+std::string NodeChange(const v1::Event& event) {
+  if (event.has_node_suspected()) return "sends no heartbeats";
+  if (event.has_node_lost()) return "was lost";
+  if (event.has_node_cordoned()) return "was cordoned";
+  if (event.has_node_draining()) return "is being drained";
+  if (event.has_node_unhealthy()) return "became unhealthy";
+  if (event.has_node_removed()) return "was removed";
+  const bool has_returned = event.has_node_joined() || event.has_node_returned() ||
+                            event.has_node_uncordoned() || event.has_node_healthy() ||
+                            event.has_node_released();
+  return has_returned ? "is available again" : "";
+}
+
+// Returns the last promised time that was known; nullopt if none was.
+std::optional<Timestamp> LastKnown(const PromiseHistory& history) {
+  for (auto change = history.rbegin(); change != history.rend(); ++change) {
+    if (change->promised_ms() != 0) return change->promised_ms();
+  }
+  return std::nullopt;
+}
+
+class HistoryWriter {
+ public:
+  HistoryWriter(const ClusterState& state, const TickCauses& causes, Timestamp now)
+      : state_(state), causes_(causes), now_(now) {}
+
+  void Head(const QueueHead& head, PromiseHistory& history) const {
+    const Timestamp promised = KnownPromise(head.promised, now_);
+    if (history.empty()) {
+      return Add(promised, {v1::PROMISE_CAUSE_FIRST, "is the first of its queue"}, history);
+    }
+    const Timestamp last = history.back().promised_ms();
+    const std::optional<Timestamp> known = LastKnown(history);
+    const bool is_later = promised == 0 || promised > known.value_or(promised);
+    if (last == 0 && promised != 0) {
+      const auto code = is_later ? v1::PROMISE_CAUSE_JOB_AHEAD : v1::PROMISE_CAUSE_FIRST;
+      return Add(promised, {code, "is the first of its queue again"}, history);
+    }
+    const bool is_same =
+        last == promised || (promised != 0 && std::abs(promised - last) < kPromiseToleranceMs);
+    if (!is_same) Add(promised, is_later ? WhyLater(head) : WhySooner(), history);
+  }
+
+  // The job is no longer the head of its queue. `head`: the new head.
+  void NoHead(const QueueHead& head, PromiseHistory& history) const {
+    if (history.back().promised_ms() == 0) return;
+    Add(0, {v1::PROMISE_CAUSE_JOB_AHEAD, absl::StrCat(Name(head.job_id), " goes first")}, history);
+  }
+
+ private:
+  std::string Name(int64_t job_id) const { return JobText(state_.jobs.at(job_id).job); }
+
+  v1::DeviceKind KindOf(int64_t job_id) const {
+    return GangRequestOf(state_.jobs.at(job_id).job.spec()).kind;
+  }
+
+  Cause WhyLater(const QueueHead& head) const {
+    const v1::DeviceKind kind = KindOf(head.job_id);
+    for (const int64_t id : causes_.placed_in_order) {
+      if (id == head.job_id || !state_.jobs.contains(id) || KindOf(id) != kind) continue;
+      return {v1::PROMISE_CAUSE_JOB_AHEAD, absl::StrCat(Name(id), " got slots before it")};
+    }
+    for (const v1::Event& event : causes_.events) {
+      if (!event.has_job_extended() || !state_.jobs.contains(event.job_extended().job_id()))
+        continue;
+      return {
+          v1::PROMISE_CAUSE_LIMIT_EXTENDED,
+          absl::StrCat("the time limit of ", Name(event.job_extended().job_id()), " was extended")};
+    }
+    if (auto node = NodeCause(); node.has_value()) return *std::move(node);
+    const bool is_known = state_.jobs.contains(head.awaited_job_id);
+    return {v1::PROMISE_CAUSE_RUNS_LONGER,
+            is_known ? absl::StrCat(Name(head.awaited_job_id), " is expected to end later")
+                     : "running jobs are expected to end later"};
+  }
+
+  Cause WhySooner() const {
+    if (auto node = NodeCause(); node.has_value()) return *std::move(node);
+    return {v1::PROMISE_CAUSE_ENDS_SOONER, "slots become free sooner than expected"};
+  }
+
+  std::optional<Cause> NodeCause() const {
+    for (const v1::Event& event : causes_.events) {
+      const std::string change = NodeChange(event);
+      if (change.empty()) continue;
+      return Cause{v1::PROMISE_CAUSE_NODE,
+                   absl::StrCat("node ", NodeName(state_, ChangedNode(event)), " ", change)};
+    }
+    return std::nullopt;
+  }
+
+  // A change with the cause of the newest one replaces it, so that a job that keeps running longer
+  // does not fill the history.
+  void Add(Timestamp promised, Cause cause, PromiseHistory& history) const {
+    const bool repeats = history.size() > 1 && history.back().cause() == cause.code &&
+                         history.back().reason() == cause.reason;
+    if (!repeats && history.size() == kPromiseChangesKept) history.erase(history.begin() + 1);
+    v1::PromiseChange& change = repeats ? history.back() : history.emplace_back();
+    change.set_time_ms(now_);
+    change.set_promised_ms(promised);
+    change.set_cause(cause.code);
+    change.set_reason(std::move(cause.reason));
+  }
+
+  const ClusterState& state_;
+  const TickCauses& causes_;
+  const Timestamp now_;
+};
+
+}  // namespace
+
+Timestamp KnownPromise(Timestamp promised, Timestamp now) {
+  return promised >= now + kUnknownRunMs / 2 ? 0 : promised;
+}
+
+void ContinuePromises(const ClusterState& state, const TickCauses& causes, Timestamp now,
+                      Promises before, Schedule& schedule) {
+  schedule.promises = std::move(before);
+  std::erase_if(schedule.promises, [&](const auto& item) {
+    const JobEntry* entry = FindEntry(state, item.first);
+    return entry == nullptr || !state.pending_jobs.Contains(QueueKeyOf(entry->job));
+  });
+  if (schedule.awaits_workers) return;
+  const HistoryWriter writer(state, causes, now);
+  for (auto& [job_id, history] : schedule.promises) {
+    const QueueHead* head = schedule.HeadOf(GangRequestOf(state.jobs.at(job_id).job.spec()).kind);
+    if (head != nullptr && schedule.AsHead(job_id) == nullptr) writer.NoHead(*head, history);
+  }
+  for (const auto& [kind, head] : schedule.heads) {
+    if (head.shortage == Shortage::kSlots) writer.Head(head, schedule.promises[head.job_id]);
+  }
+  while (schedule.promises.size() > kPromiseHistoriesKept) {
+    schedule.promises.erase(schedule.promises.begin());
+  }
+}
+
+void ShiftPromises(int64_t step_ms, Promises& promises) {
+  for (auto& [job_id, history] : promises) {
+    for (v1::PromiseChange& change : history) {
+      change.set_time_ms(change.time_ms() + step_ms);
+      if (change.promised_ms() != 0) change.set_promised_ms(change.promised_ms() + step_ms);
+    }
+  }
+}
+
+}  // namespace trainyard::controller
