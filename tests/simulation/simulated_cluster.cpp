@@ -34,6 +34,7 @@ controller::CoreOptions CoreOptionsOfSimulation(const SimulationOptions& simulat
   options.ended_jobs_kept = 1;
   // Short enough for a run to contain several quarantines.
   options.quarantine_ms = 20000;
+  if (simulation.contested) options.preemption = kSimulatedPreemption;
   return options;
 }
 
@@ -91,6 +92,13 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(FirstFailureIsBlamed());
   checkers_.push_back(DependentJobsWait());
   checkers_.push_back(TimeLimitsKept());
+  if (!options.contested) return;
+  checkers_.push_back(QuotasKept());
+  checkers_.push_back(QueueIsInOrder());
+  checkers_.push_back(PreemptionsAreJust());
+  checkers_.push_back(PreemptedWorkIsSaved());
+  checkers_.push_back(HeadsAreNotDelayed());
+  checkers_.push_back(WaitsHaveCauses());
 }
 
 std::vector<v1::Job> SimulatedCluster::Jobs() const {
@@ -390,9 +398,16 @@ void SimulatedCluster::DeliverMessages() {
 
 void SimulatedCluster::RunCheckers() {
   const std::vector<SentMessage> sent = controller_.TakeSent();
-  const Step step{
-      now_, controller_.state(),   controller_.log(), checked_events_, world_, controller_.store(),
-      sent, controller_.archive(), controller_.Time()};
+  const Step step{now_,
+                  controller_.state(),
+                  controller_.log(),
+                  checked_events_,
+                  world_,
+                  controller_.store(),
+                  sent,
+                  controller_.archive(),
+                  controller_.Time(),
+                  controller_.View()};
   for (auto& checker : checkers_) {
     const std::string wrong = checker->Check(step);
     if (!wrong.empty()) return Complain(absl::StrCat(checker->Name(), ": ", wrong));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "controller/core/schedule/cluster_view.h"
 #include "controller/core/state/cluster_state.h"
 #include "tests/simulation/world/simulated_controller.h"
 #include "tests/simulation/world/training_world.h"
@@ -29,6 +30,9 @@ struct Step {
   // The time of the controller's last tick, by the controller's clock. All events of the tick have
   // this time.
   Timestamp controller_now = 0;
+  // The view of the controller's readers after the step. A controller that was restarted in this
+  // step has no schedule yet.
+  controller::ClusterView view;
 };
 
 class Checker {
@@ -72,6 +76,13 @@ std::unique_ptr<Checker> PausedJobsHoldNothing();
 std::unique_ptr<Checker> FirstFailureIsBlamed();
 std::unique_ptr<Checker> DependentJobsWait();
 std::unique_ptr<Checker> TimeLimitsKept();
+// Checkers for simulations in which jobs of several queues compete for slots.
+std::unique_ptr<Checker> QuotasKept();
+std::unique_ptr<Checker> QueueIsInOrder();
+std::unique_ptr<Checker> PreemptionsAreJust();
+std::unique_ptr<Checker> PreemptedWorkIsSaved();
+std::unique_ptr<Checker> HeadsAreNotDelayed();
+std::unique_ptr<Checker> WaitsHaveCauses();
 // A checker for simulations in which the event log goes back in time.
 std::unique_ptr<Checker> LostHistoryIsKept();
 std::unique_ptr<Checker> LedgersKeepTrueTime();

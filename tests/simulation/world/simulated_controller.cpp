@@ -76,6 +76,8 @@ const controller::ClusterState& SimulatedController::state() const {
   return process_->tick.state();
 }
 
+controller::ClusterView SimulatedController::View() const { return process_->tick.View(Time()); }
+
 void SimulatedController::Submit(controller::Request request) {
   process_->tick.Submit(std::move(request), [](const auto&, const auto&) {});
 }
