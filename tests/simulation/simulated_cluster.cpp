@@ -36,6 +36,7 @@ controller::CoreOptions CoreOptionsOfSimulation(const SimulationOptions& simulat
   options.quarantine_ms = 20000;
   // Short enough for elastic jobs to grow during a run.
   options.growth_interval_ms = 10000;
+  if (simulation.contested) options.preemption = kSimulatedPreemption;
   return options;
 }
 
@@ -93,6 +94,13 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(ElementsStartOnce());
   checkers_.push_back(ElasticSizesAllowed(CoreOptionsOfSimulation(options_).growth_interval_ms));
   checkers_.push_back(PromisesKept());
+  if (!options.contested) return;
+  checkers_.push_back(QuotasKept());
+  checkers_.push_back(QueueIsInOrder());
+  checkers_.push_back(PreemptionsAreJust());
+  checkers_.push_back(PreemptedWorkIsSaved());
+  checkers_.push_back(HeadsAreNotDelayed());
+  checkers_.push_back(WaitsHaveCauses());
 }
 
 std::vector<v1::Job> SimulatedCluster::Jobs() const {
@@ -415,7 +423,8 @@ void SimulatedCluster::RunCheckers() {
                   sent,
                   controller_.archive(),
                   controller_.Time(),
-                  controller_.promises()};
+                  controller_.promises(),
+                  controller_.View()};
   for (auto& checker : checkers_) {
     const std::string wrong = checker->Check(step);
     if (!wrong.empty()) return Complain(absl::StrCat(checker->Name(), ": ", wrong));

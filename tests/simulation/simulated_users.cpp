@@ -1,5 +1,6 @@
 #include "tests/simulation/simulated_users.h"
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -152,6 +153,26 @@ void SimulatedUsers::RestrictNodes(v1::JobSpec& spec) {
   }
 }
 
+v1::JobSpec SimulatedUsers::NextSpec() {
+  const std::string name = absl::StrCat("job-", submitted_);
+  const int most_nodes = options_.nodes - options_.spare_nodes - options_.spares;
+  const auto between = [&](int least, int most) {
+    return static_cast<int>(random_.Between(least, most));
+  };
+  int slots = between(1, options_.slots_per_node);
+  const int nodes = between(1, most_nodes);
+  if (options_.spares > 0) {
+    slots = between(1, options_.slots_per_node);
+    return controller::SparesSpec(name, between(2, most_nodes), slots, options_.spares);
+  }
+  // No queue gets a limit that is smaller than a job.
+  if (options_.contested) slots = std::min(slots, kLargestContestedJob / nodes);
+  // Every third job lets the controller choose its layout.
+  if (submitted_ % 3 == 2) return controller::AutoSpec(name, nodes, slots);
+  if (!options_.contested || submitted_ % 3 == 1) return controller::TestSpec(name, nodes, slots);
+  return controller::SparesSpec(name, nodes, slots, /*spares=*/0);
+}
+
 void SimulatedUsers::Act() {
   if (faults_stopped_) UncordonAll();
   SetLeaves();
@@ -163,18 +184,8 @@ void SimulatedUsers::Act() {
       ++submitted_;
       return;
     }
-    const int most_nodes = options_.nodes - options_.spare_nodes - options_.spares;
     v1::SubmitJobRequest request;
-    // Every third job lets the controller choose its layout.
-    const auto spec_of = submitted_ % 3 == 2 ? controller::AutoSpec : controller::TestSpec;
-    *request.mutable_spec() =
-        spec_of(absl::StrCat("job-", submitted_), static_cast<int>(random_.Between(1, most_nodes)),
-                static_cast<int>(random_.Between(1, options_.slots_per_node)));
-    if (options_.spares > 0) {
-      *request.mutable_spec() = controller::SparesSpec(
-          absl::StrCat("job-", submitted_), static_cast<int>(random_.Between(2, most_nodes)),
-          static_cast<int>(random_.Between(1, options_.slots_per_node)), options_.spares);
-    }
+    *request.mutable_spec() = NextSpec();
     request.mutable_spec()->mutable_guard()->set_policy(v1::GUARD_POLICY_SKIP);
     AddDependency(*request.mutable_spec());
     AddTimeLimit(*request.mutable_spec());
@@ -183,8 +194,11 @@ void SimulatedUsers::Act() {
     RestrictNodes(*request.mutable_spec());
     AddMatrix(*request.mutable_spec());
     request.set_request_id(request_id);
-    controller_.Submit(controller::Checked(request));
+    const std::string user =
+        options_.contested ? queues_.ChooseFor(*request.mutable_spec()) : std::string("ada");
+    controller_.Submit(controller::Checked(request, {user}));
   }
+  if (options_.contested) queues_.Act(submitted_);
   if (random_.EachSecond(options_.user_stop, kStepMs) && submitted_ > 0) {
     controller::StopJob stop;
     stop.request.set_job(absl::StrCat(random_.Between(1, submitted_)));

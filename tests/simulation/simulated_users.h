@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "tests/simulation/simulated_queues.h"
 #include "tests/simulation/simulation_options.h"
 #include "tests/simulation/world/random.h"
 #include "tests/simulation/world/simulated_controller.h"
@@ -16,7 +17,7 @@ namespace trainyard::simulation {
 class SimulatedUsers {
  public:
   SimulatedUsers(const SimulationOptions& options, Random& random, SimulatedController& controller)
-      : options_(options), random_(random), controller_(controller) {}
+      : options_(options), random_(random), controller_(controller), queues_(random, controller) {}
 
   // Sends the requests of one step.
   void Act();
@@ -29,6 +30,7 @@ class SimulatedUsers {
   void AddTimeLimit(v1::JobSpec& spec);
   void AddMatrix(v1::JobSpec& spec);
   void AddRange(v1::JobSpec& spec);
+  v1::JobSpec NextSpec();
   void AddConditions(v1::JobSpec& spec);
   void RestrictNodes(v1::JobSpec& spec);
   void SetLeaves();
@@ -41,6 +43,7 @@ class SimulatedUsers {
   const SimulationOptions& options_;
   Random& random_;
   SimulatedController& controller_;
+  SimulatedQueues queues_;
   int submitted_ = 0;
   bool faults_stopped_ = false;
 };

@@ -64,6 +64,29 @@ SimulationOptions DependencyGraphs(uint64_t seed) {
   return options;
 }
 
+SimulationOptions ContestedQueues(uint64_t seed) {
+  Random random(seed ^ 0x9ee0e);
+  SimulationOptions options = ControlPlaneFaults(seed);
+  options.nodes = 4;
+  options.slots_per_node = 4;
+  options.spare_nodes = static_cast<int>(random.Between(0, 1));
+  options.jobs = 24;
+  options.contested = true;
+  options.time_limits = random.Chance(0.5);
+  options.dependency_graph = random.Chance(0.3);
+  options.user_pause = random.Chance(0.3) ? 0.02 : 0;
+  options.user_stop = 0.005;
+  options.world.save_at_stop = random.Chance(0.7);
+  for (int64_t job = 1; job <= options.jobs; ++job) {
+    options.world.steps_of[job] = random.Between(10, 120);
+  }
+  options.faults.rank_crash = random.Chance(0.3) ? 0.02 : 0;
+  options.faults.node_crash = 0.005;
+  options.faults.isolation = random.Chance(0.2) ? 0.01 : 0;
+  options.faults.clock_step = random.Chance(0.2) ? 0.02 : 0;
+  return options;
+}
+
 SimulationOptions BuggyPrograms(uint64_t seed) {
   Random random(seed ^ 0xb06);
   SimulationOptions options = ControlPlaneFaults(seed);

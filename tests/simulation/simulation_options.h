@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "controller/core/support/preemption_limits.h"
 #include "tests/simulation/world/network.h"
 #include "tests/simulation/world/training_world.h"
 
@@ -11,6 +12,11 @@ namespace trainyard::simulation {
 
 // The length of a simulation step.
 inline constexpr int64_t kStepMs = 100;
+
+// The limits of preemption in runs with contested queues: short enough for a run of minutes to
+// contain several preemptions.
+inline constexpr controller::PreemptionLimits kSimulatedPreemption{
+    .wait_ms = 8'000, .run_ms = 6'000, .per_window = 3, .window_ms = 300'000};
 
 // Probabilities of faults. Each value except `network` is the probability (0 to 1) that the fault
 // occurs somewhere in the cluster within one second.
@@ -114,6 +120,9 @@ struct SimulationOptions {
   bool elastic_jobs = false;
   // True if most jobs wait for random conditions on random earlier jobs.
   bool dependency_graph = false;
+  // True if the jobs belong to several users and to queues with random shares, tiers and limits,
+  // have random priorities, and preempt each other. Users move jobs and change the queues.
+  bool contested = false;
   // Each job has this many spare nodes and heals in place.
   int spares = 0;
   // True if the event log will go back in time.
@@ -136,6 +145,9 @@ SimulationOptions HealingJobs(uint64_t seed);
 SimulationOptions DependencyGraphs(uint64_t seed);
 // All kinds of faults, with two kinds of GPU and jobs that restrict their nodes.
 SimulationOptions RestrictedNodes(uint64_t seed);
+// Jobs of several queues compete for slots, under faults of all kinds that are rarer than those of
+// AllFaults, because a preemption needs a gang that has run for a while.
+SimulationOptions ContestedQueues(uint64_t seed);
 // Faults of nodes. A job may fail only if it floods its node.
 SimulationOptions NodeFaults(uint64_t seed);
 // The event log or the whole data directory is replaced with an older copy. Workers and the

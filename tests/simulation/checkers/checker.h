@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "controller/core/schedule/cluster_view.h"
 #include "controller/core/schedule/schedule.h"
 #include "controller/core/state/cluster_state.h"
 #include "tests/simulation/world/simulated_controller.h"
@@ -32,6 +33,9 @@ struct Step {
   Timestamp controller_now = 0;
   // The promises to the heads of queues.
   const controller::Promises& promises;
+  // The view of the controller's readers after the step. A controller that was restarted in this
+  // step has no schedule yet.
+  controller::ClusterView view;
 };
 
 class Checker {
@@ -80,6 +84,13 @@ std::unique_ptr<Checker> ElementsStartOnce();
 // `growth_interval_ms`: CoreOptions::growth_interval_ms.
 std::unique_ptr<Checker> ElasticSizesAllowed(int64_t growth_interval_ms);
 std::unique_ptr<Checker> PromisesKept();
+// Checkers for simulations in which jobs of several queues compete for slots.
+std::unique_ptr<Checker> QuotasKept();
+std::unique_ptr<Checker> QueueIsInOrder();
+std::unique_ptr<Checker> PreemptionsAreJust();
+std::unique_ptr<Checker> PreemptedWorkIsSaved();
+std::unique_ptr<Checker> HeadsAreNotDelayed();
+std::unique_ptr<Checker> WaitsHaveCauses();
 // A checker for simulations in which the event log goes back in time.
 std::unique_ptr<Checker> LostHistoryIsKept();
 std::unique_ptr<Checker> LedgersKeepTrueTime();

@@ -79,6 +79,7 @@ const controller::ClusterState& SimulatedController::state() const {
 const controller::Promises& SimulatedController::promises() const {
   return process_->tick.promises();
 }
+controller::ClusterView SimulatedController::View() const { return process_->tick.View(Time()); }
 
 void SimulatedController::Submit(controller::Request request) {
   process_->tick.Submit(std::move(request), [](const auto&, const auto&) {});

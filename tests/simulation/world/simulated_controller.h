@@ -13,6 +13,7 @@
 
 #include "controller/core/decide/decide.h"
 #include "controller/core/requests/requests.h"
+#include "controller/core/schedule/cluster_view.h"
 #include "controller/core/schedule/schedule.h"
 #include "controller/core/state/cluster_state.h"
 #include "controller/core/support/core_options.h"
@@ -69,6 +70,8 @@ class SimulatedController {
 
   const controller::ClusterState& state() const;
   const controller::Promises& promises() const;
+  // The view that readers of the loop receive, with the newest schedule.
+  controller::ClusterView View() const;
   // The durable event log, and the durable metric and log stores.
   const std::vector<v1::Event>& log() const { return log_; }
   const SimulatedStore& store() const { return store_; }

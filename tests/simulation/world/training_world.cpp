@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "proto/support/job_kind.h"
 
 namespace trainyard::simulation {
 namespace {
@@ -124,9 +125,12 @@ void TrainingWorld::Spawn(const std::string& node_id, const v1::StartAttempt& co
   gang.resume_from = command.resume_from();
   // A standby may start after the gang has loaded its state.
   if (!gang.loaded) gang.step = gang.first_step = StepOf(gang.resume_from);
+  const auto steps = options_.steps_of.find(attempt.job_id);
+  gang.total_steps = steps == options_.steps_of.end() ? options_.total_steps : steps->second;
   gang.skip = RangesOf(command.skip_samples());
   gang.done = false;
   gang.heals = command.spec().restart().spares() > 0;
+  gang.saves_at_stop = options_.save_at_stop && ProgramRulesOf(command.spec()).stops_without_loss;
   // A trainer raises the fence when it starts.
   int64_t& fence = fence_[command.job_id()];
   fence = std::max(fence, command.attempt());
@@ -141,6 +145,7 @@ void TrainingWorld::Signal(const std::string& node_id, const AttemptKey& attempt
     EndAt(process, now + 10, 0, 9);
   } else if (!process.ignores_sigterm && !process.hangs) {
     const bool waits = process.generation == 0;
+    SaveAtStop(attempt, process, now);
     EndAt(process, now + random_.Between(10, 800), waits ? 0 : kTerminated, 0);
   }
 }
@@ -188,7 +193,7 @@ void TrainingWorld::SlowRank(const ProcessKey& key, int factor, Timestamp until)
 bool TrainingWorld::MayHang(const Process& process) const {
   const GangRun& gang = gangs_.at(process.attempt);
   const bool trains = process.phase == "train" && gang.step > gang.first_step &&
-                      gang.step < options_.total_steps && !gang.broken;
+                      gang.step < gang.total_steps && !gang.broken;
   return trains && process.ends_at_ms == 0 && !hung_.contains(process.attempt);
 }
 
@@ -390,7 +395,7 @@ void TrainingWorld::TakeStep(const AttemptKey& attempt, GangRun& gang,
     v1::TelemetryRecord& record = process->telemetry.emplace_back();
     record.set_time_ms(now);
     record.mutable_metrics()->set_step(gang.step);
-    record.mutable_metrics()->set_total_steps(options_.total_steps);
+    record.mutable_metrics()->set_total_steps(gang.total_steps);
     (*record.mutable_metrics()->mutable_values())["step_seconds"] =
         static_cast<double>(step_ms) / 1000;
     if (rank != 0) continue;
@@ -406,8 +411,18 @@ void TrainingWorld::TakeStep(const AttemptKey& attempt, GangRun& gang,
     record.mutable_alert()->set_code("every_now_and_then");
   }
   if (gang.step % options_.checkpoint_every == 0) Publish(attempt, gang, *members.at(0), now);
-  if (gang.step < options_.total_steps) return;
+  if (gang.step < gang.total_steps) return;
   for (const auto& [rank, process] : members) EndAt(*process, now + random_.Between(1, 400), 0, 0);
+}
+
+void TrainingWorld::SaveAtStop(const AttemptKey& attempt, Process& process, Timestamp now) {
+  GangRun& gang = gangs_.at(attempt);
+  const bool trains = process.place == 0 && process.phase == "train" && process.ends_at_ms == 0;
+  if (!gang.saves_at_stop || !trains || gang.broken) return;
+  if (fence_.at(attempt.job_id) > attempt.number) return;
+  if (gang.step % options_.checkpoint_every != 0) Publish(attempt, gang, process, now);
+  saved_at_stop_.insert(attempt);
+  gang.next_step_ms = std::numeric_limits<Timestamp>::max();
 }
 
 void TrainingWorld::Publish(const AttemptKey& attempt, const GangRun& gang, Process& rank0,

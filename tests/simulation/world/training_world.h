@@ -113,6 +113,10 @@ struct WorldOptions {
   // For each job with a bug, the step after which rank 0 always exits with kExitCodeOfBug; 0 means
   // before the first step.
   std::map<int64_t, int64_t> bugs;
+  // For each job whose run is not `total_steps` long, its number of steps.
+  std::map<int64_t, int64_t> steps_of;
+  // If true, a gang of trainyard-trainer or of a data job saves a checkpoint when it is stopped.
+  bool save_at_stop = false;
 };
 
 class TrainingWorld {
@@ -177,6 +181,8 @@ class TrainingWorld {
 
   // Attempts that were affected by a fault outside of the control plane.
   const std::set<AttemptKey>& hurt() const { return hurt_; }
+  // Attempts whose gang saved a checkpoint when it was stopped.
+  const std::set<AttemptKey>& saved_at_stop() const { return saved_at_stop_; }
   // For each attempt in which a rank hangs or has left the gang, the number of that rank.
   const std::map<AttemptKey, int>& hung() const { return hung_; }
   // Attempts that ended because of a bug in their program.
@@ -204,7 +210,10 @@ class TrainingWorld {
     int world_size = 0;
     int64_t step = 0;
     int64_t first_step = 0;
+    int64_t total_steps = 0;
     std::string resume_from;
+    // True if the program saves a checkpoint when it is stopped.
+    bool saves_at_stop = false;
     // The skipped ranges of positions: the end of each range, by its begin.
     std::map<int64_t, int64_t> skip;
     bool loaded = false;
@@ -247,6 +256,8 @@ class TrainingWorld {
   // Returns true if a bug of the program ends a rank at the gang's current step.
   bool MeetsBug(const AttemptKey& attempt, const GangRun& gang,
                 const std::map<int, Process*>& members, Timestamp now);
+  // Saves the state of a gang that is asked to stop, if its program does so and it has made a step.
+  void SaveAtStop(const AttemptKey& attempt, Process& process, Timestamp now);
   void Publish(const AttemptKey& attempt, const GangRun& gang, Process& rank0, Timestamp now);
   static void EndAt(Process& process, Timestamp when, int exit_code, int signal);
   static void SetPhase(Process& process, const std::string& phase, int64_t step, Timestamp now);
@@ -267,6 +278,7 @@ class TrainingWorld {
   std::set<AttemptKey> flooded_;
   std::map<AttemptKey, int> hung_;
   std::set<AttemptKey> met_bug_;
+  std::set<AttemptKey> saved_at_stop_;
   std::set<AttemptKey> were_isolated_;
   std::set<std::string> nodes_at_fault_;
   std::vector<ProcessKey> removed_;

@@ -31,7 +31,7 @@ void TrainingWorld::Join(GangRun& gang, Process& process, Timestamp now) {
 void TrainingWorld::AwaitOrders(GangRun& gang, const std::map<int, Process*>& living,
                                 Timestamp now) {
   gang.connected_at_ms = 0;
-  const bool finished = gang.step >= options_.total_steps;
+  const bool finished = gang.step >= gang.total_steps;
   if (!gang.loaded || finished) return;
   for (const auto& [rank, process] : living) {
     if (!IsInGang(*process)) continue;

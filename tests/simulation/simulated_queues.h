@@ -1,0 +1,40 @@
+// The queues of a simulated cluster, and users who change them and move jobs between them.
+#ifndef TRAINYARD_TESTS_SIMULATION_SIMULATED_QUEUES_H_
+#define TRAINYARD_TESTS_SIMULATION_SIMULATED_QUEUES_H_
+
+#include <cstdint>
+#include <string>
+
+#include "tests/simulation/world/random.h"
+#include "tests/simulation/world/simulated_controller.h"
+#include "trainyard/v1/job_spec.pb.h"
+
+namespace trainyard::simulation {
+
+// The number of slots of the largest job in a run with queues.
+inline constexpr int kLargestContestedJob = 8;
+
+class SimulatedQueues {
+ public:
+  SimulatedQueues(Random& random, SimulatedController& controller)
+      : random_(random), controller_(controller) {}
+
+  // Sets the queue and the priority of a new job. Returns the name of its user.
+  std::string ChooseFor(v1::JobSpec& spec);
+  // Sends the requests of one step. `submitted`: the number of submitted jobs.
+  void Act(int submitted);
+
+ private:
+  void SetQueue();
+  void DeleteQueue();
+  void MoveJob(int submitted);
+  // Returns the name of a queue, whether or not it has settings.
+  std::string AnyQueue();
+
+  Random& random_;
+  SimulatedController& controller_;
+};
+
+}  // namespace trainyard::simulation
+
+#endif  // TRAINYARD_TESTS_SIMULATION_SIMULATED_QUEUES_H_
