@@ -61,7 +61,7 @@ void VisitSections(Config& config, Visit&& visit) {
 }
 
 // Keys at the top of a job file, the trainer's and others.
-inline constexpr std::array<std::string_view, 35> kJobFileKeys = {
+inline constexpr std::array<std::string_view, 38> kJobFileKeys = {
     "name",
     "kind",
     "pipeline",
@@ -96,7 +96,10 @@ inline constexpr std::array<std::string_view, 35> kJobFileKeys = {
     "time_limit_signal",
     "time_limit_warning",
     "at_time_limit",
-    "placement"};
+    "placement",
+    "matrix",
+    "max_concurrent",
+    "halving"};
 
 }  // namespace trainyard
 // clang-format on

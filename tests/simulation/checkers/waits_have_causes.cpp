@@ -43,7 +43,7 @@ class WaitsHaveCausesChecker : public Checker {
     std::set<std::string> at_limit;
     for (const int64_t id : JobsInOrder(step.state, v1::DEVICE_KIND_CPU, step.controller_now)) {
       const controller::JobEntry& entry = step.state.jobs.at(id);
-      if (!RequestsSlots(entry, step.controller_now)) continue;
+      if (!RequestsSlots(step.state, entry, step.controller_now)) continue;
       const controller::JobClass job_class = controller::ClassOf(entry.job);
       const bool keeps_slots = step.state.reservations.contains(id);
       if (!keeps_slots && !MayHoldOneMore(step.state, held, job_class)) {
