@@ -1,1 +1,0 @@
-import{W as e,nr as t,qt as n,s as r}from"./shared-BcYEQ10N.js";function i(){return e(t,{children:[e(`div`,{class:`page-head`,children:e(`h1`,{children:`Events`})}),e(r,{path:`/events`,tick:n.value.events?.[0]?.sequence??0,streamed:n.value.events})]})}export{i as Events};
