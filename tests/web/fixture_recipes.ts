@@ -96,6 +96,7 @@ export function checkedPlan(text: string): PlanJobResponse {
       env: {},
       secrets: [],
       unset_env: [],
+      matrix: {},
       resources: { nodes: 1, slots_per_node: 8, device: onCpu ? 'cpu' : 'gpu' },
     },
     origins: [],

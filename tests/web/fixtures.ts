@@ -51,6 +51,8 @@ export function node(index: number, slots: number, change: Partial<Node> = {}): 
       memory_bytes: 2 * 2 ** 40,
     },
     incarnation: `inc-${index}`,
+    labels: {},
+    groups: [],
     worker_version: '0.1.0',
     joined_time_ms: NOW - 500 * MINUTE,
     last_heartbeat_ms: NOW - 400,
@@ -76,6 +78,7 @@ export function attempt(number: number, change: Partial<Attempt> = {}): Attempt 
   return {
     number,
     state: 'running',
+    size_change: '',
     ranks: [],
     master_address: '10.0.0.1',
     master_port: 29500,
@@ -134,6 +137,9 @@ export function job(id: number, name: string, state: JobState, change: Partial<J
     queue: 'default',
     priority: 0,
     preempts: false,
+    array_id: 0,
+    array_index: 0,
+    array_rungs: 0,
     state,
     spec: {
       name,
@@ -143,6 +149,7 @@ export function job(id: number, name: string, state: JobState, change: Partial<J
       env: { NCCL_DEBUG: 'WARN' },
       secrets: ['WANDB_API_KEY'],
       unset_env: [],
+      matrix: {},
       resources: { nodes: 2, slots_per_node: 8, device: 'gpu' },
       layout: { tp: 2, cp: 1, ep: 1, dp: 8, pp: 1, vpp: 1, zero: 1, micro_batch: 1 },
       train: { seq_length: 8192, global_batch: 512, steps: 4769, precision: 'bf16' },
@@ -363,6 +370,8 @@ function eventsOf(): EventEntry[] {
         held: false,
         cloned_from: 0,
         after: [],
+        array_id: 0,
+        array_index: 0,
       },
     },
     {
