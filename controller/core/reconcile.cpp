@@ -126,7 +126,8 @@ Plan Reconcile(const ClusterState& state, const Observations& observations,
     std::ranges::move(PlacementEvents(state, observations.roots, placement, now),
                       std::back_inserter(plan.events));
   }
-  AddPreemptions(state, now, plan);
+  // The events above may free slots, so a preemption is decided once they have been applied.
+  if (plan.events.empty()) AddPreemptions(state, now, plan);
   if (plan.events.empty() && MayAnyGrow(state, options.growth_interval_ms, now)) {
     GrowthLimits growth{limits, options.growth_interval_ms};
     growth.nodes.changing.merge(UnreachableNodes(state, observations));

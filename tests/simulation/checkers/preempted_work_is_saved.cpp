@@ -79,8 +79,16 @@ class PreemptedWorkIsSavedChecker : public Checker {
     // arrive after the end of the attempt are not in the ledger.
     const v1::Attempt* ended =
         controller::FindAttempt(step.state.jobs.at(attempt.job_id).job, attempt.number);
-    const int64_t known = ended == nullptr ? 0 : ended->last_step() - placed.resume_step();
+    if (ended == nullptr || !TrainedBeforeStop(*ended)) return;
+    const int64_t known = ended->last_step() - placed.resume_step();
     if (known > 0 && placed.resume_step() > 0) lost_steps_[attempt.job_id] += known;
+  }
+
+  // Returns true if the attempt has trained before it was asked to stop. The time of later steps
+  // counts as the time of the stop.
+  static bool TrainedBeforeStop(const v1::Attempt& attempt) {
+    const v1::TimeUse& use = attempt.time_use();
+    return attempt.stopping_time_ms() - attempt.started_time_ms() > use.init_ms() + use.load_ms();
   }
 
   // The steps that a job which has succeeded lost by preemptions were redone.
