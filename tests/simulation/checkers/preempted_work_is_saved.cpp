@@ -84,11 +84,13 @@ class PreemptedWorkIsSavedChecker : public Checker {
     if (known > 0 && placed.resume_step() > 0) lost_steps_[attempt.job_id] += known;
   }
 
-  // Returns true if the attempt has trained before it was asked to stop. The time of later steps
-  // counts as the time of the stop.
+  // Returns true if the attempt has trained before it was asked to stop or stalled. The time of
+  // later steps counts as the time of the stop or the stall.
   static bool TrainedBeforeStop(const v1::Attempt& attempt) {
     const v1::TimeUse& use = attempt.time_use();
-    return attempt.stopping_time_ms() - attempt.started_time_ms() > use.init_ms() + use.load_ms();
+    const Timestamp until =
+        use.stalled_since_ms() != 0 ? use.stalled_since_ms() : attempt.stopping_time_ms();
+    return until - attempt.started_time_ms() > use.init_ms() + use.load_ms();
   }
 
   // The steps that a job which has succeeded lost by preemptions were redone.
