@@ -27,6 +27,7 @@
 #include "proto/jobspec/auto_layout.h"
 #include "proto/jobspec/node_range.h"
 #include "proto/json/enum_text.h"
+#include "proto/support/job_kind.h"
 #include "proto/text/duration_text.h"
 
 namespace trainyard::controller {
@@ -81,9 +82,11 @@ std::string LayoutGranted(const JobEntry& entry) {
   const int asked = request.nodes;
   if (request.elastic) {
     const std::string& change = attempt.size_change();
+    // A program in `command` divides its work itself.
+    const bool has_layout = ProgramRulesOf(entry.job.spec()).has_layout;
     return absl::StrCat("; ", GangNodesText(entry.job), " nodes",
-                        change.empty() ? "" : absl::StrCat(" (", change, ")"), ", layout ",
-                        GrantedText(granted));
+                        change.empty() ? "" : absl::StrCat(" (", change, ")"),
+                        has_layout ? absl::StrCat(", layout ", GrantedText(granted)) : "");
   }
   return absl::StrCat("; layout ", GrantedText(granted),
                       granted.nodes() < asked

@@ -32,6 +32,7 @@ class SmallerRequestsFirstChecker : public Checker {
  private:
   std::string CheckPlaced(const v1::JobPlaced& placed, const Step& step) {
     waiting_.erase(placed.job_id());
+    if (first_.contains(placed.job_id())) return "";
     const auto found = step.state.jobs.find(placed.job_id());
     if (found == step.state.jobs.end() || placed.attempt() > 1) return "";
     const JobClass its_class = controller::ClassOf(found->second.job);
@@ -66,13 +67,18 @@ class SmallerRequestsFirstChecker : public Checker {
   // come after the pass.
   void NoteWaiting(const Step& step) {
     waiting_.clear();
+    first_.clear();
     for (const auto& [job_class, jobs] : step.state.pending_classes) {
-      if (job_class.only_job != 0) continue;
+      const int64_t alone = job_class.only_job;
+      if (alone != 0 && step.state.jobs.at(alone).job.preempts()) first_.insert(alone);
+      if (alone != 0) continue;
       for (const int64_t id : jobs) waiting_.emplace(id, job_class);
     }
   }
 
   std::map<int64_t, JobClass> waiting_;
+  // Waiting jobs for which other jobs were preempted. They precede all others.
+  std::set<int64_t> first_;
 };
 
 }  // namespace
