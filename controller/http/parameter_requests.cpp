@@ -1,8 +1,21 @@
 #include "controller/http/parameter_requests.h"
 
+#include <utility>
+#include <vector>
+
 #include "absl/strings/numbers.h"
 
 namespace trainyard::controller::http {
+namespace {
+
+std::vector<std::string> SeriesKeys(const Parameters& parameters) {
+  std::vector<std::string> keys = parameters.List("keys");
+  const std::vector<std::string>& more = parameters.Repeated("key");
+  keys.insert(keys.end(), more.begin(), more.end());
+  return keys;
+}
+
+}  // namespace
 
 v1::DeleteJobRequest DeleteRequest(const Parameters& parameters) {
   v1::DeleteJobRequest request;
@@ -28,6 +41,32 @@ v1::GetExpertsRequest ExpertsRequest(const Parameters& parameters) {
   v1::GetExpertsRequest request;
   request.set_job(parameters.Text("job"));
   request.set_step(parameters.Integer("step"));
+  return request;
+}
+
+v1::GetSeriesRequest SeriesRequest(const Parameters& parameters) {
+  v1::GetSeriesRequest request;
+  request.set_job(parameters.Text("job"));
+  for (std::string& key : SeriesKeys(parameters)) request.add_keys(std::move(key));
+  request.set_axis(EnumOf<v1::SeriesAxis>(parameters.Text("x")));
+  request.set_from(parameters.Integer("from"));
+  request.set_to(parameters.Integer("to"));
+  request.set_buckets(static_cast<int>(parameters.Integer("buckets")));
+  request.set_smooth(parameters.Number("smooth"));
+  request.set_redone(parameters.Text("attempts") == "all");
+  request.set_attempt(parameters.Integer("attempt"));
+  return request;
+}
+
+v1::CompareSeriesRequest CompareRequest(const Parameters& parameters) {
+  v1::CompareSeriesRequest request;
+  for (std::string& job : parameters.List("jobs")) request.add_jobs(std::move(job));
+  for (std::string& key : SeriesKeys(parameters)) request.add_keys(std::move(key));
+  request.set_axis(EnumOf<v1::SeriesAxis>(parameters.Text("x")));
+  request.set_from(parameters.Integer("from"));
+  request.set_to(parameters.Integer("to"));
+  request.set_buckets(static_cast<int>(parameters.Integer("buckets")));
+  request.set_smooth(parameters.Number("smooth"));
   return request;
 }
 

@@ -30,6 +30,8 @@ v1::DeleteJobRequest DeleteRequest(const Parameters& parameters);
 // INVALID_ARGUMENT: the note in the path is not a number.
 absl::StatusOr<v1::DeleteNoteRequest> NoteDeletion(const Parameters& parameters);
 v1::GetExpertsRequest ExpertsRequest(const Parameters& parameters);
+v1::GetSeriesRequest SeriesRequest(const Parameters& parameters);
+v1::CompareSeriesRequest CompareRequest(const Parameters& parameters);
 v1::GetArrayRequest ArrayRequest(const Parameters& parameters);
 v1::ListRanksRequest RanksRequest(const Parameters& parameters);
 v1::ListEventsRequest EventsRequest(const Parameters& parameters);

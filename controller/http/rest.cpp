@@ -97,39 +97,6 @@ Reply<Message> RespondJson(const Api& api, const Respond& respond, const std::st
   });
 }
 
-std::vector<std::string> SeriesKeys(const Parameters& parameters) {
-  std::vector<std::string> keys = parameters.List("keys");
-  const std::vector<std::string>& more = parameters.Repeated("key");
-  keys.insert(keys.end(), more.begin(), more.end());
-  return keys;
-}
-
-v1::GetSeriesRequest SeriesRequest(const Parameters& parameters) {
-  v1::GetSeriesRequest request;
-  request.set_job(parameters.Text("job"));
-  for (std::string& key : SeriesKeys(parameters)) request.add_keys(std::move(key));
-  request.set_axis(EnumOf<v1::SeriesAxis>(parameters.Text("x")));
-  request.set_from(parameters.Integer("from"));
-  request.set_to(parameters.Integer("to"));
-  request.set_buckets(static_cast<int>(parameters.Integer("buckets")));
-  request.set_smooth(parameters.Number("smooth"));
-  request.set_redone(parameters.Text("attempts") == "all");
-  request.set_attempt(parameters.Integer("attempt"));
-  return request;
-}
-
-v1::CompareSeriesRequest CompareRequest(const Parameters& parameters) {
-  v1::CompareSeriesRequest request;
-  for (std::string& job : parameters.List("jobs")) request.add_jobs(std::move(job));
-  for (std::string& key : SeriesKeys(parameters)) request.add_keys(std::move(key));
-  request.set_axis(EnumOf<v1::SeriesAxis>(parameters.Text("x")));
-  request.set_from(parameters.Integer("from"));
-  request.set_to(parameters.Integer("to"));
-  request.set_buckets(static_cast<int>(parameters.Integer("buckets")));
-  request.set_smooth(parameters.Number("smooth"));
-  return request;
-}
-
 absl::StatusOr<v1::ReadLogPageRequest> LogRequest(const Parameters& parameters) {
   v1::ReadLogPageRequest request;
   request.set_job(parameters.Text("job"));

@@ -9,6 +9,7 @@
 #include "absl/strings/strip.h"
 #include "google/protobuf/map_field.h"
 #include "proto/jobspec/auto_layout.h"
+#include "proto/jobspec/field_path.h"
 #include "proto/jobspec/matrix.h"
 #include "proto/jobspec/node_range.h"
 #include "proto/jobspec/scalar_text.h"
@@ -433,22 +434,6 @@ YAML::Node TextOrNull(const std::string& text) {
   return text == "null" ? YAML::Node() : YAML::Node(text);
 }
 
-// Returns the field of a dotted key and sets `holder` to the message that contains it; nullptr if
-// no field has this key.
-const FieldDescriptor* FindField(const std::string& key, Message& root, Message*& holder) {
-  holder = &root;
-  const std::vector<std::string> parts = absl::StrSplit(key, '.');
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const FieldDescriptor* field = holder->GetDescriptor()->FindFieldByName(parts[i]);
-    if (field == nullptr || i + 1 == parts.size()) return field;
-    if (field->is_repeated() || field->message_type() == nullptr || IsDuration(*field)) {
-      return nullptr;
-    }
-    holder = holder->GetReflection()->MutableMessage(holder, field);
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 std::vector<std::string> ReadExtends(const YAML::Node& root, const std::string& display_name,
@@ -469,23 +454,6 @@ void DecodeJobFile(const YAML::Node& root, const std::string& display_name,
                    const std::string& directory, DecodeContext& context) {
   context.written.clear();
   Decoder(display_name, directory, context).DecodeMapping(root, "", context.spec);
-}
-
-void DecodeOverride(const std::string& override_text, const std::string& directory,
-                    DecodeContext& context) {
-  if (const auto bad = FirstInvalidUtf8(override_text); bad.has_value()) {
-    context.errors.push_back(absl::StrCat("--set ", ReplaceInvalidUtf8(override_text),
-                                          ": is not UTF-8 text (byte ", *bad, ")"));
-    return;
-  }
-  const std::size_t equals = override_text.find('=');
-  const std::string key = override_text.substr(0, equals);
-  if (equals == std::string::npos || key.empty()) {
-    context.errors.push_back(absl::StrCat(
-        "--set ", override_text, ": must have the form KEY=VALUE, such as train.steps=200"));
-    return;
-  }
-  DecodeSetting({"--set " + key, key, override_text.substr(equals + 1)}, directory, context);
 }
 
 void DecodeSetting(const WrittenSetting& setting, const std::string& directory,

@@ -47,11 +47,6 @@ struct WrittenSetting {
 void DecodeSetting(const WrittenSetting& setting, const std::string& directory,
                    DecodeContext& context);
 
-// Applies an override such as "train.steps=200" or "env.NCCL_DEBUG=WARN". The value null clears a
-// key or removes a variable.
-void DecodeOverride(const std::string& override_text, const std::string& directory,
-                    DecodeContext& context);
-
 }  // namespace trainyard
 
 #endif  // TRAINYARD_PROTO_JOBSPEC_DECODER_H_

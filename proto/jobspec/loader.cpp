@@ -9,6 +9,7 @@
 #include "proto/jobspec/defaults.h"
 #include "proto/jobspec/rules.h"
 #include "proto/support/status_macros.h"
+#include "proto/text/utf8.h"
 
 namespace trainyard {
 namespace {
@@ -56,6 +57,25 @@ class ChainLoader {
   std::vector<std::string> chain_;
   bool sent_ = false;
 };
+
+// Applies an override such as "train.steps=200" or "env.NCCL_DEBUG=WARN". The value null clears a
+// key or removes a variable.
+void DecodeOverride(const std::string& override_text, const std::string& directory,
+                    DecodeContext& context) {
+  if (const auto bad = FirstInvalidUtf8(override_text); bad.has_value()) {
+    context.errors.push_back(absl::StrCat("--set ", ReplaceInvalidUtf8(override_text),
+                                          ": is not UTF-8 text (byte ", *bad, ")"));
+    return;
+  }
+  const std::size_t equals = override_text.find('=');
+  const std::string key = override_text.substr(0, equals);
+  if (equals == std::string::npos || key.empty()) {
+    context.errors.push_back(absl::StrCat(
+        "--set ", override_text, ": must have the form KEY=VALUE, such as train.steps=200"));
+    return;
+  }
+  DecodeSetting({"--set " + key, key, override_text.substr(equals + 1)}, directory, context);
+}
 
 }  // namespace
 

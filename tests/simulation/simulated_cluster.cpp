@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/support/core_options.h"
 #include "proto/support/job_state.h"
+#include "tests/simulation/world/simulated_preemption.h"
 
 namespace trainyard::simulation {
 namespace {

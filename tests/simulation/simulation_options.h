@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "controller/core/support/preemption_limits.h"
 #include "tests/simulation/world/network.h"
 #include "tests/simulation/world/training_world.h"
 
@@ -12,11 +11,6 @@ namespace trainyard::simulation {
 
 // The length of a simulation step.
 inline constexpr int64_t kStepMs = 100;
-
-// The limits of preemption in runs with contested queues: short enough for a run of minutes to
-// contain several preemptions.
-inline constexpr controller::PreemptionLimits kSimulatedPreemption{
-    .wait_ms = 8'000, .run_ms = 6'000, .per_window = 3, .window_ms = 300'000};
 
 // Probabilities of faults. Each value except `network` is the probability (0 to 1) that the fault
 // occurs somewhere in the cluster within one second.

@@ -179,4 +179,17 @@ void HeadPromise::Take(const Gang& gang, Timestamp end) {
   }
 }
 
+int64_t AwaitedJob(const ClusterState& state, const HeadPromise& promise,
+                   const ExpectedEnds& expected_ends) {
+  const std::string node = promise.LastNode();
+  if (node.empty()) return 0;
+  for (const SlotHolder& holder : state.nodes.at(node).holders) {
+    const int64_t id = holder.attempt.job_id;
+    if (id != 0 && state.live_jobs.contains(id) && expected_ends(id) == promise.promised()) {
+      return id;
+    }
+  }
+  return 0;
+}
+
 }  // namespace trainyard::controller

@@ -120,6 +120,10 @@ class HeadPromise {
   std::vector<int> fitting_;
 };
 
+// Returns the running job whose end is expected at the promised time; 0 if there is none.
+int64_t AwaitedJob(const ClusterState& state, const HeadPromise& promise,
+                   const ExpectedEnds& expected_ends);
+
 // Replaces the `count` smallest times, which are those of slots that are free now, by `end`.
 void OccupySlots(int count, Timestamp end, ReleaseTimes& slots);
 

@@ -215,4 +215,18 @@ v1::JobSpec GrantedSpec(const v1::JobSpec& spec, const v1::Attempt& attempt) {
   return granted;
 }
 
+std::vector<NodeGroup> GroupsWithLayout(const JobEntry& entry, const GangShape& shape,
+                                        const std::vector<NodeGroup>& groups) {
+  if (!entry.job.spec().auto_layout()) return groups;
+  const GangRequest request = GangRequestOf(entry.job.spec());
+  const int nodes = request.elastic ? shape.nodes : request.nodes;
+  std::vector<NodeGroup> with_layout;
+  for (const NodeGroup& group : groups) {
+    const v1::GrantedLayout* choice = FindChoice(
+        entry, {entry.job.id(), {nodes, shape.slots_per_node, shape.kind}, group.device});
+    if (choice == nullptr || choice->nodes() > 0) with_layout.push_back(group);
+  }
+  return with_layout.empty() ? groups : with_layout;
+}
+
 }  // namespace trainyard::controller

@@ -15,6 +15,7 @@
 
 #include "controller/core/state/cluster_state.h"
 #include "controller/core/state/gang_request.h"
+#include "controller/core/state/node_groups.h"
 #include "trainyard/v1/job.pb.h"
 #include "trainyard/v1/job_spec.pb.h"
 
@@ -57,6 +58,11 @@ GangShape LeastShape(const JobEntry& entry);
 // Returns the layout of an elastic job without auto_layout on the largest usable number of nodes
 // that is at most `most`. Returns nullopt if there is none in the job's range.
 std::optional<v1::GrantedLayout> WrittenLayoutOn(const v1::JobSpec& spec, int most);
+
+// Returns those of `groups` for whose kind of device the job has a layout, or may have one; all
+// groups if there are none, or if the controller does not choose the layout.
+std::vector<NodeGroup> GroupsWithLayout(const JobEntry& entry, const GangShape& shape,
+                                        const std::vector<NodeGroup>& groups);
 
 // Searches for a layout. The search may take a second. `spec` is the job's spec. Has no side
 // effects and may be called on any thread.

@@ -23,16 +23,6 @@
 namespace trainyard::controller {
 namespace {
 
-// Returns the part of a class that decides on which free slots its jobs fit.
-JobClass RequestOf(JobClass job_class) {
-  job_class.queue.clear();
-  job_class.user.clear();
-  job_class.priority = 0;
-  job_class.array_id = 0;
-  job_class.longest_hold_ms = 0;
-  return job_class;
-}
-
 // Assigns free slots to the jobs of the queue.
 class QueueWalk {
  public:
@@ -115,10 +105,10 @@ class QueueWalk {
     const JobEntry& entry = state_.jobs.at(head.job_id);
     const GangShape shape = LeastShape(entry);
     promise_.emplace(shape, state_.reservations.contains(head.job_id), ReleasesFor(entry),
-                     GroupsWithLayout(entry, shape));
+                     GroupsWithLayout(entry, shape, pass_.GroupsFor(entry, shape)));
     head.promised = promise_->promised();
     head_class_ = ClassOf(entry.job);
-    head.awaited_job_id = AwaitedJob(*promise_);
+    head.awaited_job_id = AwaitedJob(state_, *promise_, expected_ends_);
     // The head also needs the slots that are free now. In the next pass its promise protects them.
     if (Preempt(entry, head, promise_->releases())) return promise_.reset();
     std::vector<OrderedJobs::Next> places;
@@ -154,7 +144,7 @@ class QueueWalk {
     if (!found.has_value() && HasNoLayout(state_, entry)) return std::nullopt;
     if (!found.has_value()) {
       const Refusal refusal = delays_head ? Refusal::kDelaysHead : Refusal::kSlots;
-      refused_requests_.insert_or_assign(RequestOf(job_class), refusal);
+      refused_requests_.insert_or_assign(SlotRequestOf(job_class), refusal);
       return refusal;
     }
     settled_.insert(job_id);
@@ -162,27 +152,11 @@ class QueueWalk {
     return Place(entry, *found) ? std::nullopt : std::optional(Refusal::kSlots);
   }
 
-  // Returns the groups of nodes from which the head's gang is chosen. Groups for which no layout
-  // exists are left out.
-  std::vector<NodeGroup> GroupsWithLayout(const JobEntry& entry, const GangShape& shape) const {
-    std::vector<NodeGroup> groups = pass_.GroupsFor(entry, shape);
-    if (!entry.job.spec().auto_layout()) return groups;
-    const GangRequest request = GangRequestOf(entry.job.spec());
-    const int nodes = request.elastic ? shape.nodes : request.nodes;
-    std::vector<NodeGroup> with_layout;
-    for (NodeGroup& group : groups) {
-      const v1::GrantedLayout* choice = FindChoice(
-          entry, {entry.job.id(), {nodes, shape.slots_per_node, shape.kind}, group.device});
-      if (choice == nullptr || choice->nodes() > 0) with_layout.push_back(std::move(group));
-    }
-    return with_layout.empty() ? pass_.GroupsFor(entry, shape) : with_layout;
-  }
-
   // Returns why a job with the same request was refused in this pass. The refusal applies to this
   // job too: free slots only become fewer during a pass, and this job does not end earlier, because
   // the classes are tried in the order of their latest ends.
   std::optional<Refusal> KnownRefusal(const JobClass& job_class) const {
-    const auto found = refused_requests_.find(RequestOf(job_class));
+    const auto found = refused_requests_.find(SlotRequestOf(job_class));
     return found == refused_requests_.end() ? std::nullopt : std::optional(found->second);
   }
 
@@ -212,19 +186,6 @@ class QueueWalk {
     }
     pass_.Avoid({});
     return found;
-  }
-
-  // Returns the running job whose end is expected at the promised time, or 0.
-  int64_t AwaitedJob(const HeadPromise& promise) const {
-    const std::string node = promise.LastNode();
-    if (node.empty()) return 0;
-    for (const SlotHolder& holder : state_.nodes.at(node).holders) {
-      const int64_t id = holder.attempt.job_id;
-      if (id != 0 && state_.live_jobs.contains(id) && expected_ends_(id) == promise.promised()) {
-        return id;
-      }
-    }
-    return 0;
   }
 
   // Returns true if the head preempts running jobs.

@@ -46,4 +46,13 @@ JobClass ClassOf(const v1::Job& job) {
           .only_job = is_alone ? job.id() : 0};
 }
 
+JobClass SlotRequestOf(JobClass job_class) {
+  job_class.queue.clear();
+  job_class.user.clear();
+  job_class.priority = 0;
+  job_class.array_id = 0;
+  job_class.longest_hold_ms = 0;
+  return job_class;
+}
+
 }  // namespace trainyard::controller

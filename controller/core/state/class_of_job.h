@@ -18,6 +18,9 @@ JobClass ClassOf(const v1::Job& job);
 // Returns the name of the job's queue.
 std::string QueueOf(const v1::Job& job);
 
+// Returns the part of a class that decides on which free slots its jobs fit.
+JobClass SlotRequestOf(JobClass job_class);
+
 }  // namespace trainyard::controller
 
 #endif  // TRAINYARD_CONTROLLER_CORE_STATE_CLASS_OF_JOB_H_

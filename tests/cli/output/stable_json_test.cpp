@@ -125,6 +125,7 @@ const std::map<std::string, Meaning>& Meanings() {
         {"EarlierTime.until_ms", Meaning::kInstant},
         {"Event.time_ms", Meaning::kInstant},
         {"ExpertBalance.time_ms", Meaning::kInstant},
+        {"GetArrayResponse.as_of_ms", Meaning::kInstant},
         {"GetExpertsResponse.as_of_ms", Meaning::kInstant},
         {"GetDataReportResponse.as_of_ms", Meaning::kInstant},
         {"GetDataReportResponse.time_ms", Meaning::kInstant},

@@ -17,7 +17,7 @@
 #include "controller/core/verdict/verdict_facts.h"
 #include "proto/support/job_kind.h"
 #include "tests/simulation/checkers/checker.h"
-#include "tests/simulation/simulation_options.h"
+#include "tests/simulation/world/simulated_preemption.h"
 
 namespace trainyard::simulation {
 namespace {

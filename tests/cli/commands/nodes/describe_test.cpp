@@ -52,8 +52,8 @@ TEST_F(NodeDescribeTest, LabelsAreShownInOrder) {
   (*node.mutable_labels())["pool"] = "a";
   EXPECT_THAT(Run({"node", "describe", "node-1"}).out,
               HasSubstr("  Labels      pool=a, rack=r7\n"));
-  EXPECT_THAT(Run({"nodes", "-o", "wide"}).out, HasSubstr("pool=a, rack=r7\n"));
-  EXPECT_THAT(Run({"nodes", "-o", "csv"}).out, HasSubstr(",LABELS\n"));
+  EXPECT_THAT(Run({"nodes", "-o", "wide"}).out, HasSubstr("pool=a, rack=r7  -\n"));
+  EXPECT_THAT(Run({"nodes", "-o", "csv"}).out, HasSubstr(",LABELS,GROUPS\n"));
 }
 
 TEST_F(NodeDescribeTest, ANameOfTwoNodesIsNotGuessed) {
