@@ -139,6 +139,7 @@ const std::map<std::string, Meaning>& Meanings() {
         {"GetLossReportResponse.as_of_ms", Meaning::kInstant},
         {"GetSeriesResponse.as_of_ms", Meaning::kInstant},
         {"GetServerInfoResponse.as_of_ms", Meaning::kInstant},
+        {"GetTopologyResponse.as_of_ms", Meaning::kInstant},
         {"GetServerInfoResponse.started_time_ms", Meaning::kInstant},
         {"Job.ended_time_ms", Meaning::kInstant},
         {"Job.not_before_ms", Meaning::kInstant},
