@@ -16,10 +16,12 @@ constexpr int kStepsOfElasticRun = 1'000'000;
 
 class ElasticTest : public testing::Test {
  protected:
-  ElasticTest() : cluster_(/*nodes=*/2), tokens_(cluster_.MakeTokens()) {
+  ElasticTest() : cluster_(/*nodes=*/0), tokens_(cluster_.MakeTokens()) {
     // Without this, the job grows only after half an hour.
     cluster_.KillController();
     cluster_.StartController({"--growth-interval", "1"});
+    // Both have joined before a job is submitted.
+    for (const int node : {0, 1}) cluster_.StartWorker(node);
   }
 
   int64_t Submit(const std::string& name, const std::string& nodes) {
