@@ -15,6 +15,17 @@ std::vector<std::string> SeriesKeys(const Parameters& parameters) {
   return keys;
 }
 
+// Sets which series are requested, their range and their form.
+template <typename Request>
+void SetSeriesForm(const Parameters& parameters, Request& request) {
+  for (std::string& key : SeriesKeys(parameters)) request.add_keys(std::move(key));
+  request.set_axis(EnumOf<v1::SeriesAxis>(parameters.Text("x")));
+  request.set_from(parameters.Integer("from"));
+  request.set_to(parameters.Integer("to"));
+  request.set_buckets(static_cast<int>(parameters.Integer("buckets")));
+  request.set_smooth(parameters.Number("smooth"));
+}
+
 }  // namespace
 
 v1::DeleteJobRequest DeleteRequest(const Parameters& parameters) {
@@ -47,12 +58,7 @@ v1::GetExpertsRequest ExpertsRequest(const Parameters& parameters) {
 v1::GetSeriesRequest SeriesRequest(const Parameters& parameters) {
   v1::GetSeriesRequest request;
   request.set_job(parameters.Text("job"));
-  for (std::string& key : SeriesKeys(parameters)) request.add_keys(std::move(key));
-  request.set_axis(EnumOf<v1::SeriesAxis>(parameters.Text("x")));
-  request.set_from(parameters.Integer("from"));
-  request.set_to(parameters.Integer("to"));
-  request.set_buckets(static_cast<int>(parameters.Integer("buckets")));
-  request.set_smooth(parameters.Number("smooth"));
+  SetSeriesForm(parameters, request);
   request.set_redone(parameters.Text("attempts") == "all");
   request.set_attempt(parameters.Integer("attempt"));
   return request;
@@ -61,12 +67,7 @@ v1::GetSeriesRequest SeriesRequest(const Parameters& parameters) {
 v1::CompareSeriesRequest CompareRequest(const Parameters& parameters) {
   v1::CompareSeriesRequest request;
   for (std::string& job : parameters.List("jobs")) request.add_jobs(std::move(job));
-  for (std::string& key : SeriesKeys(parameters)) request.add_keys(std::move(key));
-  request.set_axis(EnumOf<v1::SeriesAxis>(parameters.Text("x")));
-  request.set_from(parameters.Integer("from"));
-  request.set_to(parameters.Integer("to"));
-  request.set_buckets(static_cast<int>(parameters.Integer("buckets")));
-  request.set_smooth(parameters.Number("smooth"));
+  SetSeriesForm(parameters, request);
   return request;
 }
 

@@ -94,7 +94,7 @@ void CheckElement(const v1::JobSpec& spec, const Origins& origins, const Matrix&
     return;
   }
   for (const SettingProblem& problem : check(element->spec)) {
-    // A rule that all elements break is reported once, without naming an element.
+    // If every element breaks a rule, the problem is reported once and names no element.
     const bool is_known = std::ranges::any_of(problems, [&](const SettingProblem& known) {
       return known.key == problem.key && known.message.ends_with(problem.message);
     });

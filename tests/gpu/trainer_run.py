@@ -19,7 +19,7 @@ STEP_PARTS = ("compute", "optimizer", "input_wait", "tp_wait", "cp_wait", "ep_wa
               "dp_wait", "world_wait", "checkpoint_wait")
 # Far more steps than any run here completes: runs are killed before their final save.
 ENDLESS = 1_000_000
-# As in Megatron-LM's recipe fp8-hybrid.
+# The settings of Megatron-LM's recipe fp8-hybrid.
 FP8_HISTORY = {"fp8_amax_history_len": 1024, "fp8_amax_compute_algo": "max"}
 
 

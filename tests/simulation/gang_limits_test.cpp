@@ -65,7 +65,7 @@ TEST_P(FrozenGangTest, IsReportedWhereNothingEndsIt) {
 }
 
 // A node of the gang stops sending heartbeats at the moment when the ranks freeze. A data job
-// goes on without that node: rank 0 does the work of the lost ranks.
+// continues without that node, because rank 0 does the work of the lost ranks.
 TEST_P(FrozenGangTest, EndsWithinTheLeaseWhenANodeIsSilent) {
   if (scene_.cluster.state.jobs.at(scene_.job).exited_ranks.contains(1)) {
     GTEST_SKIP() << "no rank of the gang runs there any more";

@@ -41,7 +41,7 @@ int PreemptionsOf(const v1::Job& job, Timestamp since) {
   }));
 }
 
-// Returns true if the job may be preempted at all.
+// Returns true if the job may be preempted for some head.
 bool MayYield(const JobEntry& entry, const PreemptionLimits& limits, Timestamp now) {
   const v1::Attempt* live = LiveAttempt(entry);
   return entry.job.state() == v1::JOB_STATE_RUNNING && live->state() == v1::ATTEMPT_STATE_RUNNING &&

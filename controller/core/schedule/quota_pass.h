@@ -41,7 +41,7 @@ class QuotaPass {
   // accepted. A limit of 0 is none.
   bool Check(const JobClass& job_class, const Accepts& accepts) const;
   bool Fits(const JobClass& job_class, const UsageKey& key, int64_t limit) const;
-  // Returns the slots that all jobs hold or claim.
+  // Returns the slots that jobs of this queue or user hold, and those that recovering jobs lack.
   int64_t Claimed(const UsageKey& key) const;
 
   const ClusterState& state_;

@@ -36,7 +36,7 @@ struct GangRequest {
   // True if the job may start on any usable number of nodes from min_nodes to `nodes`
   // (proto/jobspec/elastic_size.h). Such a job has no spares.
   bool elastic = false;
-  // As in GangShape. Set only for the search of a gang for one layout.
+  // GangShape::device. Set only while a gang for one layout is searched.
   std::string device = {};
 
   int Spares() const { return max_nodes - nodes; }

@@ -53,7 +53,7 @@ class QueueIsInOrderChecker : public Checker {
       }
       places.push_back(PlaceOf(step.state, job, now));
     }
-    // Compares each pair, so a violation of transitivity or asymmetry shows, too.
+    // Every pair is compared, which also finds orders that are not transitive or not asymmetric.
     for (std::size_t i = 0; i < places.size(); ++i) {
       for (std::size_t j = i + 1; j < places.size(); ++j) {
         if (Precedes(places[i], places[j]) && !Precedes(places[j], places[i])) continue;

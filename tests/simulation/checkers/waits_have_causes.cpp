@@ -1,6 +1,6 @@
-// The first job in line that requests slots does not wait for long while enough slots are free for
-// it. A job at a limit of its queue does not count, and neither do the later jobs of the queue, for
-// which the limit may be closed.
+// If enough slots are free for the first job in line, the job starts soon. A job at a limit of its
+// queue does not count as the first. Neither do later jobs of this queue, because the limit may be
+// closed for them.
 #include <algorithm>
 #include <set>
 
