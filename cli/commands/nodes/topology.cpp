@@ -1,9 +1,5 @@
 #include "cli/commands/nodes/topology.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <istream>
 #include <map>
 #include <memory>
 #include <ostream>
@@ -12,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/commands/nodes/topology_file.h"
+#include "cli/context/input_text.h"
 #include "cli/output/stable_json.h"
 #include "cli/output/table.h"
 #include "proto/support/status_macros.h"
@@ -20,23 +17,6 @@ namespace trainyard::cli {
 namespace {
 
 constexpr std::size_t kMaxTopologyBytes = 1 << 20;
-
-absl::StatusOr<std::string> ReadTopologyText(const std::string& file, Console& console) {
-  std::ifstream opened;
-  if (file != "-") {
-    opened.open(file, std::ios::binary);
-    if (!opened) {
-      return absl::NotFoundError(absl::StrCat(file, ": cannot be opened: ", strerror(errno)));
-    }
-  }
-  std::istream& in = file == "-" ? *console.in : opened;
-  std::string text(kMaxTopologyBytes + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() <= kMaxTopologyBytes) return text;
-  return absl::InvalidArgumentError(
-      absl::StrCat(file, ": is longer than ", kMaxTopologyBytes, " bytes"));
-}
 
 Listing GroupListing(const v1::GetTopologyResponse& topology) {
   Listing listing;
@@ -112,7 +92,8 @@ Outcome RunTopologyShow(Context& context) {
 }
 
 Outcome RunTopologySet(const std::string& file, Context& context) {
-  TRAINYARD_ASSIGN_OR_RETURN(const std::string text, ReadTopologyText(file, context.console));
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string text,
+                             ReadInputText(file, kMaxTopologyBytes, context.console));
   const absl::StatusOr<v1::Topology> topology = ParseTopology(text);
   if (!topology.ok()) {
     return absl::InvalidArgumentError(absl::StrCat(file, ": ", topology.status().message()));

@@ -1,14 +1,12 @@
 #include "cli/commands/planning/convert.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <iterator>
 #include <memory>
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "cli/context/input_text.h"
 #include "cli/convert/convert.h"
 #include "proto/contract/limits.h"
 #include "proto/jobspec/loader.h"
@@ -17,23 +15,6 @@
 
 namespace trainyard::cli {
 namespace {
-
-absl::StatusOr<std::string> ReadSourceText(const std::string& file, Console& console) {
-  std::ifstream opened;
-  if (file != "-") {
-    opened.open(file, std::ios::binary);
-    if (!opened) {
-      return absl::NotFoundError(absl::StrCat(file, ": cannot be opened: ", strerror(errno)));
-    }
-  }
-  std::istream& in = file == "-" ? *console.in : opened;
-  std::string text(kMaxJobFileBytes + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() <= kMaxJobFileBytes) return text;
-  return absl::InvalidArgumentError(
-      absl::StrCat(file, ": is longer than ", kMaxJobFileBytes, " bytes"));
-}
 
 // Returns the reasons why `submit` would reject the converted job, one per line. Relative paths are
 // resolved from the folder in which the job file will be.
@@ -81,7 +62,8 @@ Outcome RunConvert(const ConvertOptions& options, Context& context) {
   ConvertRequest request = {
       {}, options.format, options.name, options.nodes, options.per_node, options.keeps_command};
   for (const std::string& file : options.files) {
-    TRAINYARD_ASSIGN_OR_RETURN(const std::string text, ReadSourceText(file, context.console));
+    TRAINYARD_ASSIGN_OR_RETURN(const std::string text,
+                               ReadInputText(file, kMaxJobFileBytes, context.console));
     request.sources.push_back({file == "-" ? "standard input" : file, text});
   }
   TRAINYARD_ASSIGN_OR_RETURN(const ConvertedJob job, ConvertToJob(request));
