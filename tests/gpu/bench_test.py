@@ -5,9 +5,11 @@ import contextlib
 import dataclasses
 import io
 import json
+import os
 import pathlib
 import tempfile
 import unittest
+import unittest.mock
 
 import bench
 import determinism
@@ -62,6 +64,20 @@ def steady(count, seconds=0.1):
     """A run that begins three seconds before the first of `count` steps, one behind the other."""
     return [{"type": "launch", "time_ms": -3000}] + [
         step_record(step, seconds, round(1e3 * seconds * step)) for step in range(1, count + 1)]
+
+
+class VisibleGpus(unittest.TestCase):
+    def test_a_run_uses_the_gpus_that_the_environment_shows(self):
+        with unittest.mock.patch.dict(os.environ, {"CUDA_VISIBLE_DEVICES": "2,3"}):
+            self.assertEqual(trainer_run.visible_gpus(0, 2), ["2", "3"])
+            self.assertEqual(trainer_run.visible_gpus(1, 1), ["3"])
+            with self.assertRaisesRegex(trainer_run.RunError, "needs 3 GPUs, .* shows 2"):
+                trainer_run.visible_gpus(0, 3)
+
+    def test_without_a_choice_it_counts_from_0(self):
+        with unittest.mock.patch.dict(os.environ):
+            os.environ.pop("CUDA_VISIBLE_DEVICES", None)
+            self.assertEqual(trainer_run.visible_gpus(1, 2), ["1", "2"])
 
 
 class Splits(unittest.TestCase):

@@ -83,7 +83,8 @@ class Member:
         self.read, self.losses, self.phase = 0, {}, ""
         variables = {
             # Settings of the machine's GPUs.
-            **{name: value for name, value in os.environ.items() if name.startswith("NCCL_")},
+            **{name: value for name, value in os.environ.items()
+               if name.startswith("NCCL_") or name == "CUDA_VISIBLE_DEVICES"},
             "PATH": os.environ["PATH"], "LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", ""),
             "RANK": str(rank), "WORLD_SIZE": str(gang.ranks_count), "LOCAL_RANK": str(rank),
             "LOCAL_WORLD_SIZE": str(gang.ranks_count), "MASTER_ADDR": "127.0.0.1",

@@ -54,8 +54,6 @@ MODELS = {
                              vocabulary=128256, sequence_length=2048, rotary_base=5e5),
     "llama3-8b": ModelShape(layers=32, heads=32, key_heads=8, hidden=4096, ffn=14336,
                             vocabulary=128256, sequence_length=8192, rotary_base=5e5),
-    "llama3-8b-32k": ModelShape(layers=32, heads=32, key_heads=8, hidden=4096, ffn=14336,
-                                vocabulary=128256, sequence_length=32768, rotary_base=5e5),
     "gpt-162m": ModelShape(layers=12, heads=12, key_heads=12, hidden=768, ffn=2048,
                            vocabulary=50304, sequence_length=1024, rotary_base=1e4),
     "gpt2-124m": ModelShape(layers=12, heads=12, key_heads=12, hidden=768, ffn=3072,

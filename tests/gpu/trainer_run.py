@@ -238,6 +238,15 @@ class Spread:
         return Spread(self.median * factor, self.p10 * factor, self.p90 * factor, self.count)
 
 
+def visible_gpus(first, count):
+    """`count` of the GPUs that the environment shows to this program, from number `first` on."""
+    shown = os.environ.get("CUDA_VISIBLE_DEVICES")
+    names = shown.split(",") if shown else [str(number) for number in range(first + count)]
+    if len(names) < first + count:
+        raise RunError(f"needs {first + count} GPUs, but CUDA_VISIBLE_DEVICES shows {len(names)}")
+    return names[first:first + count]
+
+
 class TrainerRun:
     """The ranks of one run on this machine, from `with` to its end.
 
@@ -273,8 +282,7 @@ class TrainerRun:
         return {**os.environ, "RANK": str(rank), "LOCAL_RANK": str(rank),
                 "WORLD_SIZE": str(self._ranks), "LOCAL_WORLD_SIZE": str(self._ranks),
                 "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
-                "CUDA_VISIBLE_DEVICES": ",".join(
-                    str(self._first_gpu + local) for local in range(self._ranks)),
+                "CUDA_VISIBLE_DEVICES": ",".join(visible_gpus(self._first_gpu, self._ranks)),
                 "TRAINYARD_RUN_DIR": str(home), "TRAINYARD_ATTEMPT": "1",
                 "TRAINYARD_TELEMETRY": str(home / "telemetry.jsonl"),
                 "TRAINYARD_CHECKPOINT_DIR": str(self._checkpoints),
