@@ -90,6 +90,7 @@ void HostCopy::AwaitStream() const {
 }
 
 void HostCopy::Reserve(const std::vector<TensorChunk>& chunks) {
+  if (reserving_.joinable() || !memory_.empty()) return;
   std::vector<std::pair<size_t, bool>> wanted;
   for (const TensorChunk& chunk : WithElements(chunks)) {
     for (const torch::Tensor& tensor : {chunk.tensor, chunk.low_bits}) {

@@ -48,7 +48,8 @@ class HostCopy {
   HostCopy& operator=(const HostCopy&) = delete;
 
   // Allocates, in the background, the memory for copies of these chunks. The first Begin waits for
-  // the allocation. If Reserve was not called, Begin allocates the memory.
+  // the allocation. If Reserve was not called, Begin allocates the memory. A later call does
+  // nothing.
   void Reserve(const std::vector<TensorChunk>& chunks);
 
   // Starts copying. The tensors must stay alive until Wait has returned, and the preceding copy

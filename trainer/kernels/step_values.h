@@ -18,7 +18,7 @@ enum class StepValue : int64_t {
   kStepSize = 2,        // learning rate / (1 - beta1^step)
   kRootCorrection = 3,  // sqrt(1 - beta2^step)
   // The step sums these values over the ranks. Before the step, the host sets kStopRequested,
-  // kSaveRequested, kSnapshotCost and kPresence. The step sets the others.
+  // kSaveRequested and kSnapshotCost. The step sets the others.
   kLoss = 4,           // Mean over the counted predictions of the global batch.
   kStopRequested = 5,  // Number of ranks that were asked to stop.
   kSaveRequested = 6,  // Number of ranks that were asked to save.
@@ -31,7 +31,7 @@ enum class StepValue : int64_t {
   kClippedUnits = 10,  // Number of units that adaptive clipping changed.
   kSnapshotCost = 11,  // Cost of each rank's latest snapshot, in steps; set by the host.
   kMtpLoss = 12,       // Part of the training loss from multi-token prediction; not in kLoss.
-  kPresence = 13,      // Sum of the step numbers that the ranks add: shows if all took part.
+  kPresence = 13,      // Sum of the step numbers of the ranks (presence.h): did all take part?
   // The step sets these values.
   kGradientNorm = 14,   // Norm after adaptive clipping, before clip_grad.
   kGradientScale = 15,  // Factor that clips the gradients and removes the loss scale.

@@ -54,14 +54,6 @@ int64_t AvailableHostBytes() {
   return 0;
 }
 
-std::unique_ptr<Communicator> ConnectRanks(const Recovery::Parts& parts) {
-  const Communicator& world = *parts.target.groups.world;
-  return ConnectGroup(
-      &parts.rendezvous,
-      {.name = "snapshots", .ranks = world.ranks(), .my_rank = parts.healing.env().rank},
-      parts.device);
-}
-
 // Returns the state that every rank has. Undefined tensors are parts that the run does not have.
 std::vector<torch::Tensor> OnEveryRank(const LoadTarget& target) {
   const Fp8Scaling* scaling = target.fp8.scaling;
@@ -90,11 +82,13 @@ std::string RanksText(const std::vector<int64_t>& ranks) {
 }  // namespace
 
 Recovery::Recovery(const Parts& parts)
-    : parts_(parts), interruption_(parts.healing.interruption()), ranks_(ConnectRanks(parts)) {
+    : parts_(parts),
+      interruption_(parts.healing.interruption()),
+      ranks_(*parts.target.groups.snapshots) {
   const Buddies buddies(parts.mesh, parts.config.layout, parts.healing.env().local_world_size);
   const ParameterStore& store = parts.target.parameters;
   keeper_ = std::make_unique<SnapshotKeeper>(SnapshotKeeper::Parts{
-      parts.healing.memory(), *ranks_, buddies,
+      parts.healing.memory(), ranks_, buddies,
       StoredPieces(store, *parts.target.optimizer, OnEveryRank(parts.target),
                    {store.parts().kept.dense.stored.index, store.parts().kept.expert.stored.index}),
       WardPieces(parts, buddies), parts.device});
@@ -181,7 +175,7 @@ std::string Recovery::MemoryShortage() const {
 }
 
 bool Recovery::IsTrueOnAnyRank(bool what) const {
-  return SumOverMembers(*ranks_, {what ? 1.0 : 0.0}, parts_.device)[0] > 0;
+  return SumOverMembers(ranks_, {what ? 1.0 : 0.0}, parts_.device)[0] > 0;
 }
 
 json Recovery::ToJson(const TrainingState& state) const {
@@ -223,7 +217,5 @@ MetricValues Recovery::SnapshotValues() const {
   return {{telemetry::kSnapshotInterval, static_cast<double>(interval.steps())},
           {telemetry::kSnapshotCost, interval.cost()}};
 }
-
-void Recovery::Abort() { ranks_->Abort(); }
 
 }  // namespace trainyard::trainer

@@ -13,7 +13,6 @@
 #include "trainer/healing/healing.h"
 #include "trainer/healing/snapshot_keeper.h"
 #include "trainer/parallel/mesh.h"
-#include "trainer/parallel/rendezvous.h"
 #include "trainer/report/run_report.h"
 #include "trainer/report/training_report.h"
 #include "trainer/start/attempt_start.h"
@@ -39,15 +38,14 @@ class Recovery {
     const RunConfig& config;
     const Mesh& mesh;
     Healing& healing;
-    LoadTarget target;  // Must include an optimizer.
-    Rendezvous& rendezvous;
+    LoadTarget target;  // Must include an optimizer, and a group for snapshots.
     torch::Device device;
     TelemetryWriter& telemetry;
     RunReport& report;
   };
 
-  // Collective: all ranks must construct a Recovery at the same time, after their other groups.
-  // Throws TrainerError(kPeerLost).
+  // Collective: all ranks must construct a Recovery at the same time. Throws
+  // TrainerError(kPeerLost).
   explicit Recovery(const Parts& parts);
 
   // Restores, on every rank, the latest state that the ranks have in host memory. Returns nullopt
@@ -82,8 +80,6 @@ class Recovery {
   void Check() const { interruption_.Check(); }
   // See Interruption::CheckAfterWait.
   void CheckAfterWait() const { interruption_.CheckAfterWait(); }
-  // Aborts this object's operations. Must be called when the gang has lost a rank.
-  void Abort();
 
  private:
   bool is_on() const { return !parts_.healing.is_refused(); }
@@ -95,7 +91,7 @@ class Recovery {
 
   const Parts parts_;
   Interruption& interruption_;
-  const std::unique_ptr<Communicator> ranks_;
+  Communicator& ranks_;
   std::unique_ptr<SnapshotKeeper> keeper_;
   AttemptStart start_;
   std::deque<ReportedStep> newest_steps_;

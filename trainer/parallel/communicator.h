@@ -90,6 +90,10 @@ class Communicator {
   // Returns when all members have called Barrier.
   void Barrier();
 
+  // Waits until this group is connected. The first operation does the same. Members must open their
+  // groups in one order, because opening a group may wait for the other members.
+  virtual void Open() {}
+
   // Waits until done() is true. Use it for device work that depends on the other members.
   virtual void WaitUntil(const std::function<bool()>& done) = 0;
 
@@ -128,8 +132,9 @@ class Communicator {
 std::unique_ptr<Communicator> MakeSingleProcessCommunicator(
     torch::Device device = torch::Device(torch::kCPU));
 
-// Connects a group. All members must call this function. `rendezvous` may be null if the group has
-// only one member. Throws TrainerError(kPeerLost) if a member does not connect in time.
+// Begins to connect a group; Communicator::Open waits for the connection. All members must call
+// this function. `rendezvous` may be null if the group has only one member. This function, Open and
+// the first operation throw TrainerError(kPeerLost) if a member does not connect in time.
 std::unique_ptr<Communicator> ConnectGroup(Rendezvous* rendezvous, const CommunicatorGroup& group,
                                            torch::Device device);
 

@@ -11,14 +11,24 @@ namespace trainyard::trainer {
 
 Interruption::Listener::~Listener() {
   const std::lock_guard<std::mutex> lock(interruption_.mutex_);
-  interruption_.listeners_.erase(number_);
+  interruption_.first_.erase(number_);
+  interruption_.others_.erase(number_);
 }
 
 std::unique_ptr<Interruption::Listener> Interruption::Listen(std::function<void()> end) {
+  return Register(others_, std::move(end));
+}
+
+std::unique_ptr<Interruption::Listener> Interruption::ListenFirst(std::function<void()> begin) {
+  return Register(first_, std::move(begin));
+}
+
+std::unique_ptr<Interruption::Listener> Interruption::Register(Functions& functions,
+                                                               std::function<void()> function) {
   const std::lock_guard<std::mutex> lock(mutex_);
   auto listener = std::make_unique<Listener>(*this, next_);
-  if (has_come_) end();
-  listeners_.emplace(next_++, std::move(end));
+  if (has_come_) function();
+  functions.emplace(next_++, std::move(function));
   return listener;
 }
 
@@ -26,15 +36,9 @@ void Interruption::Interrupt() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (has_come_.exchange(true)) return;
   came_.notify_all();
+  for (const auto& [_, begin] : first_) begin();
   std::vector<std::jthread> ending;
-  for (const auto& [number, end] : listeners_) {
-    // The first listener is the group of all ranks, which must be aborted before the other groups.
-    // The abort of another group can make a result wrong; the sum over all ranks that follows must
-    // then fail, so that the result is not used.
-    if (number == listeners_.begin()->first) {
-      end();
-      continue;
-    }
+  for (const auto& [_, end] : others_) {
     try {
       ending.emplace_back(end);
     } catch (const std::system_error&) {  // The system could not start a thread.

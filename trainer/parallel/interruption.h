@@ -34,10 +34,13 @@ class Interruption {
   // Registers `end`, which is called once on interruption. If the interruption has already taken
   // place, calls `end` immediately. `end` must not call Listen and must not throw.
   std::unique_ptr<Listener> Listen(std::function<void()> end);
+  // Like Listen, but `begin` is called before all functions of Listen and must return at once.
+  std::unique_ptr<Listener> ListenFirst(std::function<void()> begin);
 
-  // Calls the first listener, then all others concurrently, each on its own thread, because
-  // aborting a group takes a while. Returns when all listeners have returned. A second call does
-  // nothing.
+  // Calls the functions of ListenFirst one after another, then those of Listen concurrently, each
+  // on its own thread. An abort of a group takes a while, and on a GPU it does not return before
+  // the kernels of the other groups have ended. Returns when all functions have returned. A second
+  // call does nothing, but returns no earlier than the first.
   void Interrupt();
   // Returns on interruption, or after `limit` at the latest.
   void WaitFor(std::chrono::milliseconds limit);
@@ -50,9 +53,14 @@ class Interruption {
   void CheckAfterWait();
 
  private:
+  using Functions = std::map<int64_t, std::function<void()>>;
+
+  std::unique_ptr<Listener> Register(Functions& functions, std::function<void()> function);
+
   std::mutex mutex_;
   std::condition_variable came_;
-  std::map<int64_t, std::function<void()>> listeners_;
+  Functions first_;
+  Functions others_;
   int64_t next_ = 0;
   std::atomic<bool> has_come_{false};
 };

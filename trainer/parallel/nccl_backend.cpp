@@ -11,6 +11,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -106,11 +107,12 @@ ncclDataType_t NcclType(const Tensor& tensor) {
 // All operations run on the group's stream.
 class NcclCommunicator final : public Communicator {
  public:
-  // `interruption`, which may be null, aborts the group from another thread.
+  // `interruption`, which may be null, aborts this group and the rank's other groups together.
   NcclCommunicator(const CommunicatorGroup& group, torch::Device device, Interruption* interruption)
       : Communicator(group),
         limits_(group.limits),
         device_(device),
+        interruption_(interruption),
         stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, device.index())),
         watch_(counters_.counters(), flight_, group.name, group.limits.operation + kWatchMargin) {
     if (interruption != nullptr) listener_ = interruption->Listen([this] { Abort(); });
@@ -121,32 +123,22 @@ class NcclCommunicator final : public Communicator {
     Abort();
   }
 
+  // Begins to connect. NCCL connects on its own thread, so several groups connect at the same time.
   void Connect(const ncclUniqueId& id) {
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
     operation_ = "connect";
-    const auto begin = [&] {
-      const std::lock_guard<std::mutex> lock(handle_mutex_);
-      CheckUsable("connect");
-      return ncclCommInitRankConfig(handle_.get(), static_cast<int>(size()), id,
-                                    static_cast<int>(rank()), &config);
-    };
-    Finish(begin(), limits_.connect);
+    const std::lock_guard<std::mutex> lock(handle_mutex_);
+    CheckUsable("connect");
+    connecting_ = ncclCommInitRankConfig(handle_.get(), static_cast<int>(size()), id,
+                                         static_cast<int>(rank()), &config);
   }
 
-  // Opens all connections between two members. Without this call, NCCL would open some connections
-  // at the first transfer and more at the first large transfer, and block the host until the other
-  // member takes part. Neighboring pipeline stages both begin to receive before either sends, so
-  // they would block each other.
-  void OpenTransfers() {
-    if (size() != 2) return;
-    constexpr int64_t kLargeBytes = int64_t{64} << 20;  // Uses every channel.
-    const auto bytes = torch::dtype(torch::kUInt8).device(device_);
-    const Tensor sent = torch::empty({kLargeBytes}, bytes), received = torch::empty_like(sent);
-    const int64_t peer = 1 - rank();
-    Exchange(
-        {{Transfer::Direction::kSend, peer, sent}, {Transfer::Direction::kReceive, peer, received}})
-        .WaitOnHost();
+  void Open() override {
+    if (!connecting_.has_value()) return;
+    const ncclResult_t result = *std::exchange(connecting_, std::nullopt);
+    Finish(result, limits_.connect);
+    OpenTransfers();
   }
 
   // Polls, because a blocking wait for the stream would never return if a peer is lost. The time
@@ -166,7 +158,11 @@ class NcclCommunicator final : public Communicator {
     CheckUsable(operation_.c_str());
   }
 
-  void Abort() override { static_cast<void>(End()); }
+  void Abort() override {
+    std::string problem = End();
+    const std::lock_guard<std::mutex> lock(handle_mutex_);
+    if (!problem.empty()) abort_problem_ = std::move(problem);
+  }
 
  private:
   // Completion of an operation on the group's stream.
@@ -188,9 +184,25 @@ class NcclCommunicator final : public Communicator {
     CudaEvent done_;
   };
 
+  // Opens all connections between two members. Without this call, NCCL would open some connections
+  // at the first transfer and more at the first large transfer, and block the host until the other
+  // member takes part. Neighboring pipeline stages both begin to receive before either sends, so
+  // they would block each other.
+  void OpenTransfers() {
+    if (size() != 2) return;
+    constexpr int64_t kLargeBytes = int64_t{64} << 20;  // Uses every channel.
+    const auto bytes = torch::dtype(torch::kUInt8).device(device_);
+    const Tensor sent = torch::empty({kLargeBytes}, bytes), received = torch::empty_like(sent);
+    const int64_t peer = 1 - rank();
+    Exchange(
+        {{Transfer::Direction::kSend, peer, sent}, {Transfer::Direction::kReceive, peer, received}})
+        .WaitOnHost();
+  }
+
   static cudaStream_t CurrentStream() { return c10::cuda::getCurrentCUDAStream().stream(); }
 
   Work Begin(Operation operation, uint64_t sequence) override {
+    Open();
     CheckUsable(NameOf(operation.kind));
     operation_ = NameOf(operation.kind);
     const cudaStream_t stream = stream_.stream();
@@ -315,7 +327,7 @@ class NcclCommunicator final : public Communicator {
   [[noreturn]] void Fail(ncclResult_t result) {
     const std::string text = NcclText(result);
     if (!IsOwnFault(result)) Lose(text + ".");
-    Abort();
+    AbortAllGroups();
     throw TrainerError(ExitCode::kInternal,
                        "NCCL failed in " + operation_ + " of group " + name() + ": " + text + ".");
   }
@@ -323,10 +335,19 @@ class NcclCommunicator final : public Communicator {
   // Aborts before it throws. Otherwise, an error handler that frees memory would wait for the
   // device, which waits for the lost peer.
   [[noreturn]] void Lose(const std::string& reason) {
-    const std::string problem = End();
+    const std::string problem = AbortAllGroups();
     throw TrainerError(ExitCode::kPeerLost, "Lost a peer in " + operation_ + " of group " + name() +
                                                 ": " + reason +
                                                 (problem.empty() ? "" : " " + problem));
+  }
+
+  // Aborts all groups of this rank together, because NCCL frees memory in an abort, and CUDA frees
+  // memory only when the kernels of all groups have ended. Returns like End.
+  std::string AbortAllGroups() {
+    if (interruption_ != nullptr) interruption_->Interrupt();
+    std::string problem = End();
+    const std::lock_guard<std::mutex> lock(handle_mutex_);
+    return problem.empty() ? abort_problem_ : problem;
   }
 
   // Ends the kernels of the group on this device and frees the group's memory. Never waits for a
@@ -352,13 +373,16 @@ class NcclCommunicator final : public Communicator {
 
   const PeerLimits limits_;
   const torch::Device device_;
+  Interruption* const interruption_;
   const c10::cuda::CUDAStream stream_;
   // Shared with an abort that may still be running. NCCL's threads also write to this handle.
   const std::shared_ptr<ncclComm_t> handle_ = std::make_shared<ncclComm_t>(nullptr);
-  std::mutex handle_mutex_;  // Held in calls that must not overlap an abort.
+  std::mutex handle_mutex_;    // Held in calls that must not overlap an abort.
+  std::string abort_problem_;  // From an abort on another thread; guarded by handle_mutex_.
   std::atomic<bool> aborted_{false};
-  std::string operation_;  // Name of the latest operation, for error messages.
-  CudaEvent ready_;        // Marks the end of the work before the latest operation.
+  std::optional<ncclResult_t> connecting_;  // What Connect returned; empty when the group is open.
+  std::string operation_;                   // Name of the latest operation, for error messages.
+  CudaEvent ready_;  // Marks the end of the work before the latest operation.
   StreamCounters counters_;
   OperationWatch watch_;
   std::unique_ptr<Interruption::Listener> listener_;
@@ -424,7 +448,6 @@ std::unique_ptr<Communicator> ConnectBackend(Rendezvous& rendezvous, const Commu
       std::make_unique<NcclCommunicator>(limited, device, rendezvous.interruption());
   communicator->Connect(
       ShareUniqueId(rendezvous.StoreOf(group.name), limited, group.Position() == 0));
-  communicator->OpenTransfers();
   return communicator;
 }
 

@@ -30,9 +30,12 @@ class Connector {
   // stages.
   std::unique_ptr<Communicator> Link(const std::string& kind, int64_t from, int64_t to) const {
     std::string name = kind + std::to_string(from) + "to" + std::to_string(to);
-    return connect_({.name = std::move(name),
-                     .ranks = {std::min(from, to), std::max(from, to)},
-                     .my_rank = rank_});
+    std::unique_ptr<Communicator> link =
+        connect_({.name = std::move(name),
+                  .ranks = {std::min(from, to), std::max(from, to)},
+                  .my_rank = rank_});
+    link->Open();
+    return link;
   }
 
  private:
@@ -140,19 +143,21 @@ RankGroups ConnectRankGroups(const Mesh& mesh, int64_t rank, const LayoutConfig&
                              const GroupedParts& parts, const ConnectGroupFunction& connect) {
   const Connector connector(mesh, rank, connect);
   RankGroups groups;
-  groups.world =
-      connector.Along("world", {Axis::kTensor, Axis::kContext, Axis::kData, Axis::kPipeline});
+  const std::vector<Axis> all = {Axis::kTensor, Axis::kContext, Axis::kData, Axis::kPipeline};
+  groups.world = connector.Along("world", all);
+  if (parts.keeps_snapshots) groups.snapshots = connector.Along("snapshots", all);
   groups.tensor = connector.Along("tp", {Axis::kTensor});
   groups.context = connector.Along("cp", {Axis::kContext});
   ConnectData(connector, mesh, rank, layout, parts.has_experts, groups);
 
   const Ranks stages = mesh.RanksAlong(rank, {Axis::kPipeline});
   const int64_t stage = std::find(stages.begin(), stages.end(), rank) - stages.begin();
-  groups.links = ConnectLinks(connector, stages, stage, /*is_ring=*/layout.vpp > 1);
   const bool is_end = rank == stages.front() || rank == stages.back();
   const bool shares = parts.has_tied_embedding && is_end && stages.size() > 1;
   groups.tied_embedding =
       connector.Group("tied", shares ? Ranks{stages.front(), stages.back()} : Ranks{rank});
+  ForEachGroup(groups, [](Communicator& group) { group.Open(); });
+  groups.links = ConnectLinks(connector, stages, stage, /*is_ring=*/layout.vpp > 1);
   return groups;
 }
 

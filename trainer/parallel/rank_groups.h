@@ -43,13 +43,15 @@ struct RankGroups {
   std::unique_ptr<Communicator> expert_replica;
   StageLinks links;
   std::unique_ptr<Communicator> tied_embedding;  // The first and last stage, or only this rank.
+  // All ranks; for snapshots of the state, beside the steps. Null if the gang keeps none.
+  std::unique_ptr<Communicator> snapshots;
 
   // The grid of the ranks that have equal parameters of this kind.
   Communicator& ShardOf(ParameterKind kind) const;
   Communicator& ReplicaOf(ParameterKind kind) const;
 };
 
-// Calls `each` for every group with more than one member.
+// Calls `each` for every group of the steps with more than one member.
 void ForEachGroup(const RankGroups& groups, const std::function<void(Communicator&)>& each);
 
 // Adds all later waits for a group to the part of a step's time that belongs to the group's axis.
@@ -64,9 +66,11 @@ using ConnectGroupFunction = std::function<std::unique_ptr<Communicator>(const C
 struct GroupedParts {
   bool has_tied_embedding = false;  // The model's head uses the embedding's weight.
   bool has_experts = false;
+  bool keeps_snapshots = false;
 };
 
-// Connects the groups of `rank`.
+// Connects the groups of `rank`. All groups except the links between stages connect at the same
+// time.
 RankGroups ConnectRankGroups(const Mesh& mesh, int64_t rank, const LayoutConfig& layout,
                              const GroupedParts& parts, const ConnectGroupFunction& connect);
 

@@ -84,7 +84,10 @@ std::optional<RuntimeEnvironment> Continue([[maybe_unused]] Healing* healing,
     if (run != nullptr) run->PrepareToHeal();
     run.reset();
     records.progress.EnterPhase(Phase::kHeal, records.progress.step());
-    return healing->AwaitOrder(StopRequested);
+    healing->NoteEnd("leave");
+    std::optional<RuntimeEnvironment> next = healing->AwaitOrder(StopRequested);
+    healing->NoteEnd("order");
+    return next;
   }
   return std::nullopt;
 }

@@ -34,21 +34,28 @@ Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, Telemet
       samples_(setup_.config, env.skip_samples, setup_.mesh.DataParallelIndex(env.rank)),
       model_(setup_.config.model, OptionsOf(setup_)),
       optimizer_(setup_.config.optimizer, model_.parameters()),
-      runner_({setup_.config, model_, optimizer_, setup_.groups, clock_, setup_.device}),
+      runner_({setup_.config, model_, optimizer_, setup_.groups, clock_, setup_.presence,
+               setup_.device}),
       report_({setup_.config, setup_.env, setup_.device, samples_, telemetry, progress,
                setup_.report}) {
   CountWaits(setup_.groups, clock_);
+  const auto note = [healing](const std::string& part, auto... end) {
+    if (healing != nullptr) healing->NoteEnd(part, end...);
+  };
+  note("connect", setup_.connected_at);
+  note("model");
   ConnectRecovery(healing);
   setup_.CloseRendezvous();
   OpenEvaluator();
   Start();
+  note("restore");
 }
 
 void Trainer::ConnectRecovery(Healing* healing) {
   if (healing == nullptr || setup_.rendezvous == nullptr) return;
-  recovery_ = std::make_unique<Recovery>(
-      Recovery::Parts{setup_.config, setup_.mesh, *healing, Target(), *setup_.rendezvous,
-                      setup_.device, setup_.telemetry, setup_.report});
+  recovery_ =
+      std::make_unique<Recovery>(Recovery::Parts{setup_.config, setup_.mesh, *healing, Target(),
+                                                 setup_.device, setup_.telemetry, setup_.report});
 }
 
 void Trainer::OpenEvaluator() {
@@ -115,10 +122,7 @@ ExitCode Trainer::Run() {
   try {
     return loop_->Run();
   } catch (const TrainerError& error) {
-    if (error.code() == ExitCode::kPeerLost) {
-      setup_.AbortGroups();
-      if (recovery_ != nullptr) recovery_->Abort();
-    }
+    if (error.code() == ExitCode::kPeerLost) setup_.AbortGroups();
     throw;
   }
 }

@@ -44,6 +44,10 @@ RankFacts FactsOf(const RunConfig& config, const RuntimeEnvironment& env) {
   return facts;
 }
 
+bool KeepsSnapshots(const RunConfig& config, const RuntimeEnvironment& env) {
+  return !env.heal_path.empty() && !config.evaluation.only;
+}
+
 }  // namespace
 
 int64_t SetThreads(const RunConfig& config, const RuntimeEnvironment& env) {
@@ -73,7 +77,8 @@ RankGroups ConnectGroups(const RunConfig& config, const Mesh& mesh, const Runtim
   };
   CheckDevice(device);
   const GroupedParts parts{.has_tied_embedding = HasTableAtBothEnds(config.model),
-                           .has_experts = HasExperts(config.model)};
+                           .has_experts = HasExperts(config.model),
+                           .keeps_snapshots = KeepsSnapshots(config, env)};
   RankGroups groups = ConnectRankGroups(mesh, env.rank, config.layout, parts, connect);
   CheckGroups(groups, device, rendezvous == nullptr ? nullptr : rendezvous->interruption());
   return groups;

@@ -25,7 +25,7 @@ std::string MemoryWarning(const RunConfig& config) {
 
 RankSetup::RankSetup(const RunConfig& settings, const RuntimeEnvironment& environment,
                      TelemetryWriter& telemetry_writer, RankProgress& rank_progress,
-                     Interruption* interruption)
+                     Interruption* from_outside)
     : env(environment),
       telemetry(telemetry_writer),
       progress(rank_progress),
@@ -35,7 +35,9 @@ RankSetup::RankSetup(const RunConfig& settings, const RuntimeEnvironment& enviro
       device(OpenSuitableDevice(settings, env)),
       config(WithAttentionChosen(settings)),
       memory_warning(MemoryWarning(config)),
-      rendezvous(Meet(config, env, interruption)),
+      interruption(from_outside == nullptr ? own_interruption : *from_outside),
+      presence(device, &interruption),
+      rendezvous(Meet(config, env, &interruption)),
       groups(ConnectGroups(config, mesh, env, rendezvous.get(), device)),
       stall_watch(groups, telemetry) {}
 
@@ -43,10 +45,6 @@ void RankSetup::CloseRendezvous() {
   if (rendezvous == nullptr) return;
   groups.world->Barrier();
   rendezvous.reset();
-}
-
-void RankSetup::AbortGroups() {
-  ForEachGroup(groups, [](Communicator& group) { group.Abort(); });
 }
 
 }  // namespace trainyard::trainer

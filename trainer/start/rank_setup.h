@@ -4,6 +4,7 @@
 
 #include <torch/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@
 #include "trainer/config/runtime_environment.h"
 #include "trainer/parallel/interruption.h"
 #include "trainer/parallel/mesh.h"
+#include "trainer/parallel/presence.h"
 #include "trainer/parallel/rank_groups.h"
 #include "trainer/parallel/rendezvous.h"
 #include "trainer/report/run_report.h"
@@ -25,11 +27,12 @@ namespace trainyard::trainer {
 // other parts of a run keep references to this setup.
 struct RankSetup {
   // Opens the device, predicts the memory of a training run, and connects the ranks. `settings`
-  // must be resolved (ResolveRunConfig). `telemetry_writer`, `rank_progress` and `interruption`
-  // must outlive this object. interruption: as in Meet. Throws TrainerError.
+  // must be resolved (ResolveRunConfig). `telemetry_writer`, `rank_progress` and `from_outside`
+  // must outlive this object. `from_outside` can interrupt the rank from another thread; it may be
+  // null. Throws TrainerError.
   RankSetup(const RunConfig& settings, const RuntimeEnvironment& environment,
             TelemetryWriter& telemetry_writer, RankProgress& rank_progress,
-            Interruption* interruption = nullptr);
+            Interruption* from_outside = nullptr);
   RankSetup(const RankSetup&) = delete;
   RankSetup& operator=(const RankSetup&) = delete;
 
@@ -38,7 +41,8 @@ struct RankSetup {
   // must call CloseRendezvous.
   void CloseRendezvous();
 
-  void AbortGroups();
+  // Aborts all groups that were connected through `rendezvous`, even if it is closed.
+  void AbortGroups() { interruption.Interrupt(); }
 
   const RuntimeEnvironment env;
   TelemetryWriter& telemetry;
@@ -47,11 +51,15 @@ struct RankSetup {
   const Mesh mesh;
   const int64_t threads;
   const torch::Device device;
-  const RunConfig config;                  // Its attention backend is resolved for this device.
-  const std::string memory_warning;        // Empty if memory is sufficient.
+  const RunConfig config;            // Its attention backend is resolved for this device.
+  const std::string memory_warning;  // Empty if memory is sufficient.
+  Interruption own_interruption;     // Not used if there is one from outside.
+  Interruption& interruption;
+  const Presence presence;
   std::unique_ptr<Rendezvous> rendezvous;  // Null for a single rank and after CloseRendezvous.
   const RankGroups groups;
   StallWatch stall_watch;
+  const std::chrono::steady_clock::time_point connected_at = std::chrono::steady_clock::now();
 };
 
 }  // namespace trainyard::trainer

@@ -66,7 +66,6 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
   SetValue(values, StepValue::kStopRequested, request.stop ? 1 : 0);
   SetValue(values, StepValue::kSaveRequested, request.save ? 1 : 0);
   SetValue(values, StepValue::kSnapshotCost, request.snapshot_cost);
-  SetValue(values, StepValue::kPresence, static_cast<double>(request.step));
   step_values_ = Upload(values, parts_.device);
   pending.measures_experts = request.experts;
   BeginStep(request);
@@ -82,6 +81,8 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
   expert_totals_ = experts_.Sum(loss_scale_);
   if (Fp8Parameters* fp8 = parts_.model.fp8()) fp8->scaling().ShareAmax();
   // The last sum of a step, which shows whether all ranks took part in the whole step.
+  parts_.presence.Write(static_cast<double>(request.step),
+                        step_values_[static_cast<int64_t>(StepValue::kPresence)]);
   SumStepValues();
   {
     const StepPartScope waiting(&parts_.clock, StepPart::kCheckpointWait);

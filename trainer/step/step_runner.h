@@ -16,6 +16,7 @@
 #include "trainer/model/decoder.h"
 #include "trainer/model/weight_gradients.h"
 #include "trainer/optimizer/adamw.h"
+#include "trainer/parallel/presence.h"
 #include "trainer/parallel/rank_groups.h"
 #include "trainer/parallel/step_clock.h"
 #include "trainer/step/adaptive_clip.h"
@@ -77,6 +78,7 @@ class StepRunner {
     AdamW& optimizer;
     const RankGroups& groups;
     StepClock& clock;  // Counts the waits of the groups.
+    const Presence& presence;
     torch::Device device;
   };
 
@@ -135,10 +137,10 @@ class StepRunner {
   WeightExchange weights_;
   Pipeline pipeline_;
   bool is_rehearsed_ = false;
-  torch::Tensor step_values_;    // On the device.
-  torch::Tensor part_squares_;   // On the device; undefined unless part norms were requested.
-  int64_t rounds_ = 0;           // Rounds of the latest step.
-  double loss_scale_ = 1;        // The scale of the latest step.
+  torch::Tensor step_values_;   // On the device.
+  torch::Tensor part_squares_;  // On the device; undefined unless part norms were requested.
+  int64_t rounds_ = 0;          // Rounds of the latest step.
+  double loss_scale_ = 1;       // The scale of the latest step.
   // loss_scale_ / (tokens of the global batch), for each row, in the type of the gradients.
   torch::Tensor loss_weights_;
   torch::Tensor expert_totals_;  // On the device; undefined without experts.

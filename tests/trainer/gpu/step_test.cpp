@@ -47,7 +47,8 @@ class GpuRun {
         model_(config_.model, ModelOptions(config_, mesh_, 0, groups_, Gpu())),
         optimizer_(config_.optimizer, model_.parameters()),
         clock_(Gpu()),
-        runner_({config_, model_, optimizer_, groups_, clock_, Gpu()}) {}
+        presence_(Gpu(), /*interruption=*/nullptr),
+        runner_({config_, model_, optimizer_, groups_, clock_, presence_, Gpu()}) {}
 
   // Runs `steps` steps. Up to `ahead` steps are launched before the oldest one is awaited.
   std::vector<StepResult> Run(int64_t steps, int64_t ahead, double learning_rate) {
@@ -103,6 +104,7 @@ class GpuRun {
   Decoder model_;
   AdamW optimizer_;
   StepClock clock_;
+  const Presence presence_;
   StepRunner runner_;
   int64_t step_ = 0;
   int64_t batch_ = 0;

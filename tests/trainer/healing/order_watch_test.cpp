@@ -66,18 +66,27 @@ TEST(InterruptionTest, ReachesListenersOfThePastAndTheFuture) {
   EXPECT_ANY_THROW(interruption.Check());
 }
 
-TEST(InterruptionTest, TheFirstListenerEndsBeforeTheOthersWhichEndAtTheSameTime) {
+TEST(InterruptionTest, TheFirstFunctionsRunBeforeTheOthersWhichRunAtTheSameTime) {
   Interruption interruption;
-  std::latch both(2);
-  bool first_has_ended = false;
-  const auto first = interruption.Listen([&] { first_has_ended = true; });
+  std::latch all(3);
+  bool has_begun = false;
   const auto end = [&] {
-    EXPECT_TRUE(first_has_ended);
-    both.arrive_and_wait();
+    EXPECT_TRUE(has_begun);
+    all.arrive_and_wait();
   };
-  const auto second = interruption.Listen(end), third = interruption.Listen(end);
+  const auto group = interruption.Listen(end), second = interruption.Listen(end);
+  const auto first = interruption.ListenFirst([&] { has_begun = true; });
+  const auto third = interruption.Listen(end);
   interruption.Interrupt();
-  EXPECT_TRUE(both.try_wait());
+  EXPECT_TRUE(all.try_wait());
+}
+
+TEST(InterruptionTest, ADestroyedFirstListenerIsNotCalled) {
+  Interruption interruption;
+  int calls = 0;
+  interruption.ListenFirst([&] { ++calls; }).reset();
+  interruption.Interrupt();
+  EXPECT_EQ(calls, 0);
 }
 
 TEST(InterruptionTest, AWaitEndsWithItOrWithItsLimit) {

@@ -47,7 +47,8 @@ class Rank {
         optimizer_(config.optimizer, model_.parameters()),
         rounds_(config.train.global_batch / (config.layout.micro_batch * config.layout.dp)),
         clock_(device),
-        runner_({config_, model_, optimizer_, groups_, clock_, device}),
+        presence_(device, /*interruption=*/nullptr),
+        runner_({config_, model_, optimizer_, groups_, clock_, presence_, device}),
         loss_scale_(ResumedLossScale(config.train, {})) {
     if (!machine.fp8_history.defined()) return;
     fp8_history().copy_(machine.fp8_history);
@@ -122,6 +123,7 @@ class Rank {
   AdamW optimizer_;
   const int64_t rounds_;
   StepClock clock_;
+  const Presence presence_;
   int64_t batch_ = 0;
   StepRunner runner_;
   LossScale loss_scale_;
