@@ -35,6 +35,7 @@ struct CommunicatorGroup {
   std::string name;            // Unique in the run, such as "dp0".
   std::vector<int64_t> ranks;  // World ranks, ascending.
   int64_t my_rank = 0;         // World rank; an element of `ranks`.
+  bool has_transfers = false;  // The members also use Exchange or AllToAll.
   PeerLimits limits = {};
 
   // The position of my_rank in the group.
@@ -143,6 +144,9 @@ std::unique_ptr<Communicator> ConnectGroup(Rendezvous* rendezvous, const Communi
 // sums are then invalid.
 std::vector<double> SumOverMembers(Communicator& communicator, const std::vector<double>& values,
                                    torch::Device device);
+
+// Loads what the communication library needs on this device, so that a later connection is faster.
+void WarmCommunication(torch::Device device);
 
 // Returns the name and version of the communication library, such as "NCCL 2.27.7".
 std::string CommunicationLibrary();

@@ -238,6 +238,8 @@ class GlooCommunicator final : public Communicator {
 }  // namespace
 
 // Gloo is a part of LibTorch and has no version number.
+void WarmCommunication(torch::Device) {}  // Gloo has nothing to load.
+
 std::string CommunicationLibrary() { return "Gloo"; }
 
 std::unique_ptr<Communicator> ConnectBackend(Rendezvous& rendezvous, const CommunicatorGroup& group,

@@ -111,6 +111,7 @@ class NcclCommunicator final : public Communicator {
   NcclCommunicator(const CommunicatorGroup& group, torch::Device device, Interruption* interruption)
       : Communicator(group),
         limits_(group.limits),
+        has_transfers_(group.has_transfers),
         device_(device),
         interruption_(interruption),
         stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, device.index())),
@@ -189,7 +190,7 @@ class NcclCommunicator final : public Communicator {
   // member takes part. Neighboring pipeline stages both begin to receive before either sends, so
   // they would block each other.
   void OpenTransfers() {
-    if (size() != 2) return;
+    if (!has_transfers_ || size() != 2) return;
     constexpr int64_t kLargeBytes = int64_t{64} << 20;  // Uses every channel.
     const auto bytes = torch::dtype(torch::kUInt8).device(device_);
     const Tensor sent = torch::empty({kLargeBytes}, bytes), received = torch::empty_like(sent);
@@ -372,6 +373,7 @@ class NcclCommunicator final : public Communicator {
   }
 
   const PeerLimits limits_;
+  const bool has_transfers_;
   const torch::Device device_;
   Interruption* const interruption_;
   const c10::cuda::CUDAStream stream_;
@@ -426,6 +428,16 @@ ncclUniqueId ShareUniqueId(const c10::intrusive_ptr<c10d::Store>& store,
 }
 
 }  // namespace
+
+// A group of this process alone loads NCCL's kernels and finds the host's topology.
+void WarmCommunication(torch::Device device) {
+  CheckCuda("cudaSetDevice", cudaSetDevice(device.index()));
+  ncclUniqueId id;
+  CheckNccl("ncclGetUniqueId", ncclGetUniqueId(&id));
+  ncclComm_t alone = nullptr;
+  CheckNccl("ncclCommInitRank", ncclCommInitRank(&alone, 1, id, 0));
+  CheckNccl("ncclCommDestroy", ncclCommDestroy(alone));
+}
 
 std::string CommunicationLibrary() {
   int version = 0;

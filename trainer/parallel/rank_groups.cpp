@@ -16,14 +16,18 @@ class Connector {
   Connector(const Mesh& mesh, int64_t rank, const ConnectGroupFunction& connect)
       : mesh_(mesh), rank_(rank), connect_(connect) {}
 
-  std::unique_ptr<Communicator> Group(const std::string& axis, Ranks ranks) const {
+  std::unique_ptr<Communicator> Group(const std::string& axis, Ranks ranks,
+                                      bool has_transfers = false) const {
     std::string name = axis + std::to_string(ranks.front());
-    return connect_({.name = std::move(name), .ranks = std::move(ranks), .my_rank = rank_});
+    return connect_({.name = std::move(name),
+                     .ranks = std::move(ranks),
+                     .my_rank = rank_,
+                     .has_transfers = has_transfers});
   }
 
-  std::unique_ptr<Communicator> Along(const std::string& axis,
-                                      const std::vector<Axis>& axes) const {
-    return Group(axis, mesh_.RanksAlong(rank_, axes));
+  std::unique_ptr<Communicator> Along(const std::string& axis, const std::vector<Axis>& axes,
+                                      bool has_transfers = false) const {
+    return Group(axis, mesh_.RanksAlong(rank_, axes), has_transfers);
   }
 
   // The name includes the direction, because there may be a link in each direction between two
@@ -33,7 +37,8 @@ class Connector {
     std::unique_ptr<Communicator> link =
         connect_({.name = std::move(name),
                   .ranks = {std::min(from, to), std::max(from, to)},
-                  .my_rank = rank_});
+                  .my_rank = rank_,
+                  .has_transfers = true});
     link->Open();
     return link;
   }
@@ -110,7 +115,7 @@ void ConnectData(const Connector& connector, const Mesh& mesh, int64_t rank,
   groups.shard = connector.Group("shard", grid.shard);
   groups.replica = connector.Group("replica", grid.replica);
   if (!has_experts) return;
-  groups.expert = connector.Group("expert", mesh.RanksSharingExperts(rank));
+  groups.expert = connector.Group("expert", mesh.RanksSharingExperts(rank), /*has_transfers=*/true);
   const Grid of_experts = GridOf(mesh.RanksWithSameExperts(rank), rank, layout);
   if (of_experts == grid) return;
   groups.expert_shard = connector.Group("expert_shard", of_experts.shard);
@@ -145,9 +150,10 @@ RankGroups ConnectRankGroups(const Mesh& mesh, int64_t rank, const LayoutConfig&
   RankGroups groups;
   const std::vector<Axis> all = {Axis::kTensor, Axis::kContext, Axis::kData, Axis::kPipeline};
   groups.world = connector.Along("world", all);
-  if (parts.keeps_snapshots) groups.snapshots = connector.Along("snapshots", all);
+  if (parts.keeps_snapshots)
+    groups.snapshots = connector.Along("snapshots", all, /*has_transfers=*/true);
   groups.tensor = connector.Along("tp", {Axis::kTensor});
-  groups.context = connector.Along("cp", {Axis::kContext});
+  groups.context = connector.Along("cp", {Axis::kContext}, /*has_transfers=*/true);
   ConnectData(connector, mesh, rank, layout, parts.has_experts, groups);
 
   const Ranks stages = mesh.RanksAlong(rank, {Axis::kPipeline});

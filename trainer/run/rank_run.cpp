@@ -17,13 +17,16 @@
 #include "trainer/data/open_tokens.h"
 #include "trainer/evaluation/evaluation_run.h"
 #include "trainer/healing/healing.h"
+#include "trainer/parallel/communicator.h"
 #include "trainer/parallel/device.h"
 #include "trainer/parallel/exit_deadline.h"
 #include "trainer/parallel/lost_store.h"
 #include "trainer/process/failure.h"
 #include "trainer/process/signals.h"
 #include "trainer/run/trainer.h"
+#include "trainer/start/attention_choice.h"
 #include "trainer/start/gang.h"
+#include "trainer/start/start_check.h"
 #include "trainer/telemetry/rank_progress.h"
 #include "trainer/telemetry/telemetry_writer.h"
 
@@ -122,12 +125,13 @@ std::variant<ExitCode, RuntimeEnvironment> RunOnce(
   }
 }
 
-// Prepares a standby: loads libraries, opens the device and maps the data.
+// Prepares a standby: loads libraries and kernels, checks the device, and maps the data.
 void Warm(const RunConfig& config, const RuntimeEnvironment& env) {
   SetThreads(config, env);
   const torch::Device device = OpenDevice(config.resources.device, env.local_rank);
-  const torch::Tensor square = torch::ones({64, 64}, torch::device(device));
-  static_cast<void>(square.mm(square).sum().item<float>());
+  CheckDevice(device);
+  static_cast<void>(WithAttentionChosen(config));  // Plans that are made once stay in the process.
+  WarmCommunication(device);
   OpenTokens(config.data, token_format::kTrainSplit);
 }
 
@@ -142,6 +146,7 @@ ExitCode Train(const RunConfig& config, RuntimeEnvironment env) {
     records.progress.EnterPhase(Phase::kStandby, 0);
     const std::optional<RuntimeEnvironment> joined = healing->AwaitRank(StopRequested);
     if (!joined.has_value()) return ExitCode::kOk;
+    healing->NoteLoss();
     env = *joined;
   }
   for (bool is_first = true;; is_first = false) {

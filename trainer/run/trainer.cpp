@@ -42,6 +42,7 @@ Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, Telemet
   const auto note = [healing](const std::string& part, auto... end) {
     if (healing != nullptr) healing->NoteEnd(part, end...);
   };
+  note("meet", setup_.met_at);
   note("connect", setup_.connected_at);
   note("model");
   ConnectRecovery(healing);

@@ -75,7 +75,8 @@ RankGroups ConnectGroups(const RunConfig& config, const Mesh& mesh, const Runtim
     group.limits.operation = std::chrono::seconds(config.train.distributed_timeout_s);
     return ConnectGroup(rendezvous, group, device);
   };
-  CheckDevice(device);
+  // A process of a later generation checked its device at its own start.
+  if (env.generation == 1) CheckDevice(device);
   const GroupedParts parts{.has_tied_embedding = HasTableAtBothEnds(config.model),
                            .has_experts = HasExperts(config.model),
                            .keeps_snapshots = KeepsSnapshots(config, env)};

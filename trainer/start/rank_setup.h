@@ -57,6 +57,7 @@ struct RankSetup {
   Interruption& interruption;
   const Presence presence;
   std::unique_ptr<Rendezvous> rendezvous;  // Null for a single rank and after CloseRendezvous.
+  const std::chrono::steady_clock::time_point met_at = std::chrono::steady_clock::now();
   const RankGroups groups;
   StallWatch stall_watch;
   const std::chrono::steady_clock::time_point connected_at = std::chrono::steady_clock::now();
