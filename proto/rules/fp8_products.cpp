@@ -5,7 +5,7 @@
 namespace trainyard {
 namespace {
 
-// Sizes of products must be multiples of this number (kFp8Multiple in trainer/ops/fp8.h).
+// Sizes of products must be multiples of this number (kFp8Multiple in trainer/ops/fp8/fp8.h).
 constexpr int64_t kMultiple = 16;
 
 // The shape of the part of a matrix on one tensor-parallel rank.

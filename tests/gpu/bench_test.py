@@ -19,6 +19,7 @@ import report
 import rows
 import splits
 import trainer_run
+from bench_row import Target
 from model_shapes import MODELS
 from trainer_run import RunPlan, Spread
 
@@ -201,10 +202,10 @@ class Settings(unittest.TestCase):
 
 class Verdicts(unittest.TestCase):
     def test_bounds(self):
-        target = rows.Target("x", 1.0, 1.1)
+        target = Target("x", 1.0, 1.1)
         self.assertEqual([target.verdict(value) for value in (0.99, 1.0, 1.1, None)],
                          ["MISSED", "must", "aim", "not measured"])
-        stall = rows.Target("%", 1.0, 0.3, lower_is_better=True)
+        stall = Target("%", 1.0, 0.3, lower_is_better=True)
         self.assertEqual([stall.verdict(value) for value in (1.1, 1.0, 0.3)],
                          ["MISSED", "must", "aim"])
 

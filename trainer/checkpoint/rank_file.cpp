@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "trainer/ops/master_weights.h"
+#include "trainer/ops/optimizer/master_weights.h"
 
 namespace trainyard::trainer {
 namespace {

@@ -9,7 +9,7 @@
 #include "proto/rules/data_sources.h"
 #include "trainer/data/data_tokenizer.h"
 #include "trainer/data/open_tokens.h"
-#include "trainer/model/documents.h"
+#include "trainer/model/attention/documents.h"
 
 namespace trainyard::trainer {
 namespace {

@@ -65,7 +65,7 @@ class Healing {
   bool is_refused_ = false;
   bool healing_ = false;  // True from a loss until TakeHealedText.
   Clock::time_point part_start_;
-  std::vector<std::pair<std::string, double>> part_seconds_;  // Of the present recovery.
+  std::vector<std::pair<std::string, double>> part_seconds_;  // Ended parts of the recovery.
 };
 
 }  // namespace trainyard::trainer

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "proto/model/model_size.h"
-#include "trainer/model/head_norms.h"
-#include "trainer/model/latent_attention.h"
-#include "trainer/model/mlp.h"
-#include "trainer/model/moe.h"
+#include "trainer/model/attention/head_norms.h"
+#include "trainer/model/attention/latent_attention.h"
+#include "trainer/model/experts/moe.h"
+#include "trainer/model/layers/mlp.h"
 
 namespace trainyard::trainer {
 namespace {

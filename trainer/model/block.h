@@ -14,13 +14,13 @@
 #include "proto/contract/layout_config.h"
 #include "proto/contract/model_config.h"
 #include "proto/rules/fp8_products.h"
-#include "trainer/model/attention.h"
-#include "trainer/model/micro_batch.h"
-#include "trainer/model/model_parallel.h"
-#include "trainer/model/norm.h"
-#include "trainer/model/parameter_store.h"
-#include "trainer/model/residual_branch.h"
-#include "trainer/model/weight_gradients.h"
+#include "trainer/model/attention/attention.h"
+#include "trainer/model/layers/norm.h"
+#include "trainer/model/layers/residual_branch.h"
+#include "trainer/model/parallel/model_parallel.h"
+#include "trainer/model/parameters/parameter_store.h"
+#include "trainer/model/parameters/weight_gradients.h"
+#include "trainer/model/pass/micro_batch.h"
 
 namespace trainyard::trainer {
 

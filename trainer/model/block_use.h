@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "trainer/model/block.h"
-#include "trainer/model/weight_access.h"
+#include "trainer/model/parameters/weight_access.h"
 
 namespace trainyard::trainer {
 

@@ -5,10 +5,10 @@
 
 #include "proto/model/expert_capacity.h"
 #include "proto/model/model_size.h"
+#include "trainer/model/attention/rotary_settings.h"
 #include "trainer/model/block_use.h"
-#include "trainer/model/rotary_settings.h"
 #include "trainer/model/tokens_ahead.h"
-#include "trainer/ops/compute_type.h"
+#include "trainer/ops/tensors/compute_type.h"
 
 namespace trainyard::trainer {
 namespace {

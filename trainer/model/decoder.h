@@ -13,18 +13,18 @@
 #include <vector>
 
 #include "proto/contract/model_config.h"
+#include "trainer/model/attention/documents.h"
 #include "trainer/model/block.h"
-#include "trainer/model/documents.h"
-#include "trainer/model/embedding.h"
-#include "trainer/model/expert_balance.h"
-#include "trainer/model/fp8_parameters.h"
-#include "trainer/model/head.h"
-#include "trainer/model/model_parallel.h"
+#include "trainer/model/layers/embedding.h"
+#include "trainer/model/layers/head.h"
 #include "trainer/model/multi_token_prediction.h"
-#include "trainer/model/parameter_store.h"
-#include "trainer/model/weight_access.h"
-#include "trainer/model/weight_gradients.h"
-#include "trainer/ops/rotary.h"
+#include "trainer/model/parallel/model_parallel.h"
+#include "trainer/model/parameters/fp8_parameters.h"
+#include "trainer/model/parameters/parameter_store.h"
+#include "trainer/model/parameters/weight_access.h"
+#include "trainer/model/parameters/weight_gradients.h"
+#include "trainer/model/pass/expert_balance.h"
+#include "trainer/ops/attention/rotary.h"
 
 namespace trainyard::trainer {
 

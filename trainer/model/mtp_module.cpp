@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "proto/model/model_size.h"
-#include "trainer/model/replicated_tensor.h"
-#include "trainer/ops/linear.h"
+#include "trainer/model/parameters/replicated_tensor.h"
+#include "trainer/ops/linear/linear.h"
 
 namespace trainyard::trainer {
 

@@ -10,12 +10,12 @@
 
 #include "proto/contract/model_config.h"
 #include "trainer/model/block.h"
-#include "trainer/model/embedding.h"
-#include "trainer/model/micro_batch.h"
-#include "trainer/model/norm.h"
-#include "trainer/model/parameter_store.h"
-#include "trainer/model/tensor_parallel.h"
-#include "trainer/model/weight_gradients.h"
+#include "trainer/model/layers/embedding.h"
+#include "trainer/model/layers/norm.h"
+#include "trainer/model/parallel/tensor_parallel.h"
+#include "trainer/model/parameters/parameter_store.h"
+#include "trainer/model/parameters/weight_gradients.h"
+#include "trainer/model/pass/micro_batch.h"
 
 namespace trainyard::trainer {
 

@@ -8,12 +8,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "trainer/model/embedding.h"
-#include "trainer/model/head.h"
-#include "trainer/model/micro_batch.h"
+#include "trainer/model/layers/embedding.h"
+#include "trainer/model/layers/head.h"
 #include "trainer/model/mtp_module.h"
-#include "trainer/model/weight_access.h"
-#include "trainer/model/weight_gradients.h"
+#include "trainer/model/parameters/weight_access.h"
+#include "trainer/model/parameters/weight_gradients.h"
+#include "trainer/model/pass/micro_batch.h"
 
 namespace trainyard::trainer {
 

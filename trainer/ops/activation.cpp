@@ -1,7 +1,7 @@
 #include "trainer/ops/activation.h"
 
-#include "trainer/ops/compute_type.h"
 #include "trainer/ops/gpu.h"
+#include "trainer/ops/tensors/compute_type.h"
 
 namespace trainyard::trainer {
 

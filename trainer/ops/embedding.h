@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "trainer/ops/gradient_target.h"
+#include "trainer/ops/tensors/gradient_target.h"
 
 namespace trainyard::trainer {
 

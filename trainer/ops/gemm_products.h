@@ -4,9 +4,9 @@
 
 #include <torch/types.h>
 
-#include "trainer/kernels/gemm_arguments.h"
+#include "trainer/kernels/gemm/gemm_arguments.h"
 #include "trainer/ops/gpu_tensors.h"
-#include "trainer/ops/gradient_target.h"
+#include "trainer/ops/tensors/gradient_target.h"
 
 namespace trainyard::trainer::gpu {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string>
 
-#include "trainer/ops/adamw.h"
+#include "trainer/ops/optimizer/adamw.h"
 
 namespace trainyard::trainer {
 namespace {

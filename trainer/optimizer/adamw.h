@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "proto/contract/optimizer_config.h"
-#include "trainer/kernels/step_values.h"
-#include "trainer/model/parameter_store.h"
+#include "trainer/kernels/optimizer/step_values.h"
+#include "trainer/model/parameters/parameter_store.h"
 
 namespace trainyard::trainer {
 

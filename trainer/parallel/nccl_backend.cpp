@@ -382,7 +382,7 @@ class NcclCommunicator final : public Communicator {
   std::mutex handle_mutex_;    // Held in calls that must not overlap an abort.
   std::string abort_problem_;  // From an abort on another thread; guarded by handle_mutex_.
   std::atomic<bool> aborted_{false};
-  std::optional<ncclResult_t> connecting_;  // What Connect returned; empty when the group is open.
+  std::optional<ncclResult_t> connecting_;  // Result of Connect; empty when the group is open.
   std::string operation_;                   // Name of the latest operation, for error messages.
   CudaEvent ready_;  // Marks the end of the work before the latest operation.
   StreamCounters counters_;

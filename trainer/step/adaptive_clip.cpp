@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "trainer/kernels/step_values.h"
-#include "trainer/ops/master_weights.h"
+#include "trainer/kernels/optimizer/step_values.h"
+#include "trainer/ops/optimizer/master_weights.h"
 
 namespace trainyard::trainer {
 namespace {

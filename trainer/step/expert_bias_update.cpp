@@ -1,6 +1,6 @@
 #include "trainer/step/expert_bias_update.h"
 
-#include "trainer/kernels/step_values.h"
+#include "trainer/kernels/optimizer/step_values.h"
 
 namespace trainyard::trainer {
 

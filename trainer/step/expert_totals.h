@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "proto/contract/model_config.h"
-#include "trainer/model/expert_balance.h"
+#include "trainer/model/pass/expert_balance.h"
 #include "trainer/parallel/communicator.h"
 
 namespace trainyard::trainer {

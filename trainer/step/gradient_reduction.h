@@ -8,7 +8,7 @@
 #include <deque>
 #include <vector>
 
-#include "trainer/model/weight_gradients.h"
+#include "trainer/model/parameters/weight_gradients.h"
 #include "trainer/optimizer/adamw.h"
 #include "trainer/parallel/rank_groups.h"
 #include "trainer/step/small_batch.h"

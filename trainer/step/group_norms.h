@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "proto/contract/model_config.h"
-#include "trainer/model/parameter_store.h"
+#include "trainer/model/parameters/parameter_store.h"
 #include "trainer/optimizer/adamw.h"
 
 namespace trainyard::trainer {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "trainer/model/decoder.h"
-#include "trainer/model/weight_gradients.h"
+#include "trainer/model/parameters/weight_gradients.h"
 #include "trainer/parallel/rank_groups.h"
 #include "trainer/step/pipeline_schedule.h"
 

@@ -1,7 +1,7 @@
 #include "trainer/step/small_batch.h"
 
-#include "trainer/kernels/step_values.h"
-#include "trainer/ops/adamw.h"
+#include "trainer/kernels/optimizer/step_values.h"
+#include "trainer/ops/optimizer/adamw.h"
 #include "trainer/step/tensor_sum.h"
 
 namespace trainyard::trainer {

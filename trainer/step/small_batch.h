@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trainer/model/parameter_store.h"
+#include "trainer/model/parameters/parameter_store.h"
 #include "trainer/parallel/rank_groups.h"
 
 namespace trainyard::trainer {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "trainer/config/trainer_error.h"
-#include "trainer/kernels/step_values.h"
-#include "trainer/model/documents.h"
+#include "trainer/kernels/optimizer/step_values.h"
+#include "trainer/model/attention/documents.h"
 #include "trainer/ops/host_copy.h"
 #include "trainer/step/expert_bias_update.h"
 

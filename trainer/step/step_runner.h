@@ -14,7 +14,7 @@
 #include "proto/contract/run_config.h"
 #include "trainer/data/prefetcher.h"
 #include "trainer/model/decoder.h"
-#include "trainer/model/weight_gradients.h"
+#include "trainer/model/parameters/weight_gradients.h"
 #include "trainer/optimizer/adamw.h"
 #include "trainer/parallel/presence.h"
 #include "trainer/parallel/rank_groups.h"

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "trainer/model/parameter_store.h"
+#include "trainer/model/parameters/parameter_store.h"
 #include "trainer/parallel/communicator.h"
 
 namespace trainyard::trainer {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "trainer/model/decoder.h"
-#include "trainer/model/parameter_store.h"
-#include "trainer/model/weight_access.h"
+#include "trainer/model/parameters/parameter_store.h"
+#include "trainer/model/parameters/weight_access.h"
 #include "trainer/parallel/rank_groups.h"
 
 namespace trainyard::trainer {

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "trainer/kernels/cuda_check.h"
-#include "trainer/kernels/fp8_cast.h"
-#include "trainer/kernels/fp8_scale.h"
-#include "trainer/kernels/gemm.h"
+#include "trainer/kernels/fp8/fp8_cast.h"
+#include "trainer/kernels/fp8/fp8_scale.h"
+#include "trainer/kernels/gemm/gemm.h"
 
 namespace trainyard::trainer::kernels {
 namespace {

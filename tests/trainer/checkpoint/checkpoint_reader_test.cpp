@@ -17,7 +17,7 @@
 #include "trainer/checkpoint/durable_file.h"
 #include "trainer/checkpoint/manifest.h"
 #include "trainer/config/trainer_error.h"
-#include "trainer/ops/master_weights.h"
+#include "trainer/ops/optimizer/master_weights.h"
 
 namespace trainyard::trainer {
 namespace {

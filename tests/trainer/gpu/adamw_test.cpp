@@ -1,4 +1,4 @@
-#include "trainer/ops/adamw.h"
+#include "trainer/ops/optimizer/adamw.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "tests/trainer/gpu/accuracy.h"
 #include "tests/trainer/ops/step_values_tensor.h"
 #include "trainer/kernels/cuda_check.h"
-#include "trainer/ops/master_weights.h"
+#include "trainer/ops/optimizer/master_weights.h"
 
 namespace trainyard::trainer {
 namespace {

@@ -4,7 +4,7 @@
 #include "tests/trainer/gpu/accuracy.h"
 #include "tests/trainer/ops/references.h"
 #include "trainer/kernels/cuda_check.h"
-#include "trainer/ops/attention.h"
+#include "trainer/ops/attention/attention.h"
 #include "trainer/ops/gpu.h"
 
 namespace trainyard::trainer {

@@ -1,4 +1,4 @@
-#include "trainer/ops/attention_part.h"
+#include "trainer/ops/attention/attention_part.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "trainer/ops/attention.h"
+#include "trainer/ops/attention/attention.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "trainer/ops/balance_loss.h"
+#include "trainer/ops/experts/balance_loss.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/trainer/gpu/accuracy.h"
-#include "trainer/ops/linear.h"
+#include "trainer/ops/linear/linear.h"
 
 namespace trainyard::trainer {
 namespace {

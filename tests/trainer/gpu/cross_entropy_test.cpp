@@ -1,4 +1,4 @@
-#include "trainer/ops/cross_entropy.h"
+#include "trainer/ops/loss/cross_entropy.h"
 
 #include <gtest/gtest.h>
 

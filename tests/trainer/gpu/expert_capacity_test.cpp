@@ -1,9 +1,9 @@
-#include "trainer/ops/expert_capacity.h"
+#include "trainer/ops/experts/expert_capacity.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/trainer/gpu/accuracy.h"
-#include "trainer/ops/routing.h"
+#include "trainer/ops/experts/routing.h"
 
 namespace trainyard::trainer {
 namespace {

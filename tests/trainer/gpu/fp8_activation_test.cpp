@@ -1,11 +1,11 @@
-#include "trainer/ops/fp8_activation.h"
+#include "trainer/ops/fp8/fp8_activation.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/trainer/gpu/accuracy.h"
 #include "trainer/kernels/cuda_check.h"
 #include "trainer/ops/activation.h"
-#include "trainer/ops/fp8.h"
+#include "trainer/ops/fp8/fp8.h"
 
 namespace trainyard::trainer {
 namespace {

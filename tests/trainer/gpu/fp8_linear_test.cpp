@@ -5,7 +5,7 @@
 
 #include "tests/trainer/gpu/accuracy.h"
 #include "trainer/kernels/cuda_check.h"
-#include "trainer/ops/fp8.h"
+#include "trainer/ops/fp8/fp8.h"
 
 namespace trainyard::trainer {
 namespace {

@@ -1,4 +1,4 @@
-#include "trainer/ops/fp8.h"
+#include "trainer/ops/fp8/fp8.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "trainer/kernels/gemm_table.h"
+#include "trainer/kernels/gemm/gemm_table.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "trainer/kernels/cuda_check.h"
-#include "trainer/kernels/gemm_plan.h"
+#include "trainer/kernels/gemm/gemm_plan.h"
 
 namespace trainyard::trainer::kernels {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "tests/trainer/gpu/accuracy.h"
 #include "tests/trainer/ops/step_values_tensor.h"
-#include "trainer/ops/adamw.h"
+#include "trainer/ops/optimizer/adamw.h"
 
 namespace trainyard::trainer {
 namespace {

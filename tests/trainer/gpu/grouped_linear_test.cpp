@@ -1,4 +1,4 @@
-#include "trainer/ops/grouped_linear.h"
+#include "trainer/ops/experts/grouped_linear.h"
 
 #include <gtest/gtest.h>
 

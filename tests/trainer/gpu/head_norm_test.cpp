@@ -1,4 +1,4 @@
-#include "trainer/ops/head_norm.h"
+#include "trainer/ops/attention/head_norm.h"
 
 #include <gtest/gtest.h>
 

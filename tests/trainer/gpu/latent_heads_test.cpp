@@ -1,9 +1,9 @@
-#include "trainer/ops/latent_heads.h"
+#include "trainer/ops/attention/latent_heads.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/trainer/gpu/accuracy.h"
-#include "trainer/ops/rotary.h"
+#include "trainer/ops/attention/rotary.h"
 
 namespace trainyard::trainer {
 namespace {

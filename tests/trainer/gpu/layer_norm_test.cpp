@@ -1,4 +1,4 @@
-#include "trainer/ops/layer_norm.h"
+#include "trainer/ops/norms/layer_norm.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "trainer/ops/linear.h"
+#include "trainer/ops/linear/linear.h"
 
 #include <gtest/gtest.h>
 

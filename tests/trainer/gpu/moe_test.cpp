@@ -1,4 +1,4 @@
-#include "trainer/model/moe.h"
+#include "trainer/model/experts/moe.h"
 
 #include <gtest/gtest.h>
 

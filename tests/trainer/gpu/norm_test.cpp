@@ -2,7 +2,7 @@
 
 #include "tests/trainer/gpu/accuracy.h"
 #include "tests/trainer/ops/references.h"
-#include "trainer/ops/rms_norm.h"
+#include "trainer/ops/norms/rms_norm.h"
 
 namespace trainyard::trainer {
 namespace {

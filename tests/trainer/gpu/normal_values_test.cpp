@@ -1,4 +1,4 @@
-#include "trainer/ops/normal_values.h"
+#include "trainer/ops/optimizer/normal_values.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "trainer/ops/permute.h"
+#include "trainer/ops/experts/permute.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include "tests/trainer/gpu/accuracy.h"
 #include "tests/trainer/ops/references.h"
-#include "trainer/ops/rotary.h"
+#include "trainer/ops/attention/rotary.h"
 
 namespace trainyard::trainer {
 namespace {

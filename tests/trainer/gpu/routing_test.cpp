@@ -1,4 +1,4 @@
-#include "trainer/ops/routing.h"
+#include "trainer/ops/experts/routing.h"
 
 #include <gtest/gtest.h>
 

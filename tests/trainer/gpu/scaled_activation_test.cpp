@@ -1,4 +1,4 @@
-#include "trainer/ops/scaled_activation.h"
+#include "trainer/ops/experts/scaled_activation.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "trainer/ops/vocabulary_cross_entropy.h"
+#include "trainer/ops/loss/vocabulary_cross_entropy.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "trainer/ops/wide_linear.h"
+#include "trainer/ops/linear/wide_linear.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/trainer/gpu/accuracy.h"
-#include "trainer/ops/linear.h"
+#include "trainer/ops/linear/linear.h"
 
 namespace trainyard::trainer {
 namespace {

@@ -9,7 +9,7 @@
 #include "proto/model/model_size.h"
 #include "tests/trainer/model/family_settings.h"
 #include "trainer/model/decoder.h"
-#include "trainer/model/parameter_layout.h"
+#include "trainer/model/parameters/parameter_layout.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -36,12 +36,9 @@ RunConfig RunOf(const std::function<void(ModelConfig&)>& make) {
 
 const std::map<std::string, std::function<void(ModelConfig&)>>& Families() {
   static const std::map<std::string, std::function<void(ModelConfig&)>> families = {
-      {"Dense", [](ModelConfig&) {}},
-      {"Mixtral", MakeMixtral},
-      {"Qwen3Moe", MakeQwen3Moe},
-      {"DeepSeekExperts", MakeDeepSeekMoe},
-      {"DeepSeekV3", MakeDeepSeekV3},
-      {"DeepSeekV2Lite", MakeDeepSeekV2Lite}};
+      {"Dense", [](ModelConfig&) {}}, {"Mixtral", MakeMixtral},
+      {"Qwen3Moe", MakeQwen3Moe},     {"DeepSeekExperts", MakeDeepSeekMoe},
+      {"DeepSeekV3", MakeDeepSeekV3}, {"DeepSeekV2Lite", MakeDeepSeekV2Lite}};
   return families;
 }
 

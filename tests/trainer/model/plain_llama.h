@@ -16,9 +16,9 @@
 #include "proto/model/model_size.h"
 #include "tests/trainer/model/plain_moe.h"
 #include "tests/trainer/model/stored_slices.h"
+#include "trainer/model/attention/rotary_settings.h"
 #include "trainer/model/decoder.h"
-#include "trainer/model/rotary_settings.h"
-#include "trainer/ops/compute_type.h"
+#include "trainer/ops/tensors/compute_type.h"
 
 namespace trainyard::trainer {
 

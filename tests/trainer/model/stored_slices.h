@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include "trainer/model/parameter_store.h"
-#include "trainer/ops/master_weights.h"
+#include "trainer/model/parameters/parameter_store.h"
+#include "trainer/ops/optimizer/master_weights.h"
 
 namespace trainyard::trainer {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "trainer/model/documents.h"
+#include "trainer/model/attention/documents.h"
 
 namespace trainyard::trainer {
 namespace {

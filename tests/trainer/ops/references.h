@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "trainer/ops/attention_heads.h"
+#include "trainer/ops/tensors/attention_heads.h"
 
 namespace trainyard::trainer::reference {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "trainer/kernels/step_values.h"
+#include "trainer/kernels/optimizer/step_values.h"
 
 namespace trainyard::trainer {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "trainer/ops/compute_type.h"
-#include "trainer/ops/vocabulary_cross_entropy.h"
+#include "trainer/ops/loss/vocabulary_cross_entropy.h"
+#include "trainer/ops/tensors/compute_type.h"
 
 namespace trainyard::trainer {
 

@@ -9,9 +9,9 @@
 #include <limits>
 #include <vector>
 
-#include "trainer/ops/attention_heads.h"
-#include "trainer/ops/attention_part.h"
-#include "trainer/ops/compute_type.h"
+#include "trainer/ops/attention/attention_part.h"
+#include "trainer/ops/tensors/attention_heads.h"
+#include "trainer/ops/tensors/compute_type.h"
 
 namespace trainyard::trainer {
 

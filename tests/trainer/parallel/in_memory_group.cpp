@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "trainer/config/trainer_error.h"
-#include "trainer/ops/compute_type.h"
+#include "trainer/ops/tensors/compute_type.h"
 
 namespace trainyard::trainer {
 namespace {

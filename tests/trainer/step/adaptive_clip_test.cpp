@@ -10,7 +10,7 @@
 
 #include "tests/trainer/parallel/in_memory_group.h"
 #include "tests/trainer/step/layout_run.h"
-#include "trainer/kernels/step_values.h"
+#include "trainer/kernels/optimizer/step_values.h"
 #include "trainer/step/model_options.h"
 
 namespace trainyard::trainer {

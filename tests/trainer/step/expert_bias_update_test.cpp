@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "trainer/kernels/step_values.h"
+#include "trainer/kernels/optimizer/step_values.h"
 
 namespace trainyard::trainer {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer/model/parameter_store.h"
+#include "trainer/model/parameters/parameter_store.h"
 
 namespace trainyard::trainer {
 

@@ -1,0 +1,216 @@
+#include "trainer/kernels/gemm/gemm_plan.h"
+
+#include <cstdint>
+#include <string>
+
+#include "trainer/kernels/cuda_check.h"
+
+namespace trainyard::trainer::kernels {
+namespace {
+
+constexpr uintptr_t kMaxAlignment = 16;
+
+cudaDataType_t CudaType(ElementType type) {
+  switch (type) {
+    case ElementType::kFloat32:
+      return CUDA_R_32F;
+    case ElementType::kBFloat16:
+      return CUDA_R_16BF;
+    case ElementType::kFloat16:
+      return CUDA_R_16F;
+    case ElementType::kFp8E4M3:
+      return CUDA_R_8F_E4M3;
+    case ElementType::kFp8E5M2:
+      return CUDA_R_8F_E5M2;
+  }
+  return CUDA_R_32F;
+}
+
+class Preference {
+ public:
+  explicit Preference(int alignment) {
+    CheckCublas(cublasLtMatmulPreferenceCreate(&preference_), "cublasLtMatmulPreferenceCreate");
+    Set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t{kGemmWorkspaceBytes});
+    // Allows only fp32 for adding partial sums. Other schemes add them in the output type, which
+    // would round a 16-bit result once per part.
+    Set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+        uint32_t{CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
+    for (const auto name :
+         {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+          CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
+      Set(name, static_cast<uint32_t>(alignment));
+    }
+  }
+  // Ignores the result, because destroying a created preference cannot fail.
+  ~Preference() { static_cast<void>(cublasLtMatmulPreferenceDestroy(preference_)); }
+  Preference(const Preference&) = delete;
+  Preference& operator=(const Preference&) = delete;
+
+  cublasLtMatmulPreference_t get() const { return preference_; }
+
+ private:
+  template <typename Value>
+  void Set(cublasLtMatmulPreferenceAttributes_t name, Value value) {
+    CheckCublas(cublasLtMatmulPreferenceSetAttribute(preference_, name, &value, sizeof(value)),
+                "cublasLtMatmulPreferenceSetAttribute");
+  }
+
+  cublasLtMatmulPreference_t preference_ = nullptr;
+};
+
+bool IsAligned(const void* address) {
+  return reinterpret_cast<uintptr_t>(address) % kMaxAlignment == 0;
+}
+
+}  // namespace
+
+int GemmAlignment(const GemmArguments& arguments) {
+  const uintptr_t bits = reinterpret_cast<uintptr_t>(arguments.a) |
+                         reinterpret_cast<uintptr_t>(arguments.b) |
+                         reinterpret_cast<uintptr_t>(arguments.c) |
+                         reinterpret_cast<uintptr_t>(arguments.d) | kMaxAlignment;
+  return static_cast<int>(bits & -bits);
+}
+
+void CheckFp8Product(const GemmArguments& arguments) {
+  constexpr int64_t kMultiple = 16;
+  if (!IsFp8(arguments.a_type) && !IsFp8(arguments.b_type)) return;
+  const auto check = [&](bool holds, const char* rule) {
+    if (holds) return;
+    throw KernelError("an FP8 product [" + std::to_string(arguments.m) + ", " +
+                      std::to_string(arguments.k) + "] x [" + std::to_string(arguments.k) + ", " +
+                      std::to_string(arguments.n) + "] " + rule);
+  };
+  check(IsFp8(arguments.a_type) && IsFp8(arguments.b_type), "needs two FP8 factors");
+  check(arguments.a_type != ElementType::kFp8E5M2 || arguments.b_type != ElementType::kFp8E5M2,
+        "needs a factor in E4M3, but both are in E5M2");
+  check(!arguments.transpose_a && arguments.transpose_b,
+        "needs factors whose summed dimension is contiguous");
+  check((arguments.m | arguments.n | arguments.k) % kMultiple == 0,
+        "needs sizes that are multiples of 16");
+  check(GemmAlignment(arguments) == kMaxAlignment, "needs addresses that are multiples of 16");
+  check(arguments.a_factor != nullptr && arguments.b_factor != nullptr, "needs two factors");
+  // cuBLASLt 13.0 refuses other addresses without naming the cause.
+  check(IsAligned(arguments.a_factor) && IsAligned(arguments.b_factor),
+        "needs factors whose addresses are multiples of 16");
+  check(arguments.bias == nullptr, "cannot add a bias");
+}
+
+void CheckCublas(cublasStatus_t status, const char* operation) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  throw KernelError(std::string(operation) + ": " + cublasLtGetStatusString(status));
+}
+
+GemmPlan::Operation GemmPlan::MakeOperation(const GemmShape& shape) {
+  cublasLtMatmulDesc_t descriptor = nullptr;
+  // COMPUTE_32F multiplies fp32 numbers in full precision, never as TF32, and sums in fp32.
+  CheckCublas(cublasLtMatmulDescCreate(&descriptor, CUBLAS_COMPUTE_32F, CUDA_R_32F),
+              "cublasLtMatmulDescCreate");
+  Operation operation(descriptor);
+  const cublasOperation_t transpose_a = shape.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N;
+  const cublasOperation_t transpose_b = shape.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+  CheckCublas(cublasLtMatmulDescSetAttribute(descriptor, CUBLASLT_MATMUL_DESC_TRANSA, &transpose_a,
+                                             sizeof(transpose_a)),
+              "cublasLtMatmulDescSetAttribute");
+  CheckCublas(cublasLtMatmulDescSetAttribute(descriptor, CUBLASLT_MATMUL_DESC_TRANSB, &transpose_b,
+                                             sizeof(transpose_b)),
+              "cublasLtMatmulDescSetAttribute");
+  if (shape.fast_accumulation) {
+    const int8_t is_fast = 1;
+    CheckCublas(cublasLtMatmulDescSetAttribute(descriptor, CUBLASLT_MATMUL_DESC_FAST_ACCUM,
+                                               &is_fast, sizeof(is_fast)),
+                "cublasLtMatmulDescSetAttribute");
+  }
+  if (shape.has_bias) {
+    // cuBLASLt is column-major, so its bias per row is the bias per column of a row-major matrix.
+    const cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_BIAS;
+    CheckCublas(cublasLtMatmulDescSetAttribute(descriptor, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
+                                               sizeof(epilogue)),
+                "cublasLtMatmulDescSetAttribute");
+  }
+  return operation;
+}
+
+void GemmPlan::SetBias(const void* bias) const {
+  if (bias == nullptr) return;
+  CheckCublas(cublasLtMatmulDescSetAttribute(operation_.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+                                             &bias, sizeof(bias)),
+              "cublasLtMatmulDescSetAttribute");
+}
+
+void GemmPlan::SetFactors(const float* a_factor, const float* b_factor) const {
+  if (a_factor == nullptr) return;
+  CheckCublas(cublasLtMatmulDescSetAttribute(operation_.get(), CUBLASLT_MATMUL_DESC_A_SCALE_POINTER,
+                                             &b_factor, sizeof(b_factor)),
+              "cublasLtMatmulDescSetAttribute");
+  CheckCublas(cublasLtMatmulDescSetAttribute(operation_.get(), CUBLASLT_MATMUL_DESC_B_SCALE_POINTER,
+                                             &a_factor, sizeof(a_factor)),
+              "cublasLtMatmulDescSetAttribute");
+}
+
+void GemmPlan::SetRows(int64_t rows, bool transpose_a) const {
+  // Rows of a row-major matrix are columns of the column-major matrix with the same memory.
+  const auto columns = static_cast<uint64_t>(rows);
+  for (const Layout* layout : {&layout_b_, transpose_a ? &layout_a_ : &layout_c_}) {
+    CheckCublas(cublasLtMatrixLayoutSetAttribute(layout->get(), CUBLASLT_MATRIX_LAYOUT_COLS,
+                                                 &columns, sizeof(columns)),
+                "cublasLtMatrixLayoutSetAttribute");
+  }
+}
+
+// Returns the layout of the column-major matrix that has the same memory as a row-major matrix
+// [rows, columns]. `transposed`: the row-major matrix is stored transposed.
+GemmPlan::Layout GemmPlan::MakeLayout(ElementType type, bool transposed, int64_t rows,
+                                      int64_t columns) {
+  const int64_t width = transposed ? rows : columns;
+  const int64_t height = transposed ? columns : rows;
+  cublasLtMatrixLayout_t layout = nullptr;
+  CheckCublas(cublasLtMatrixLayoutCreate(&layout, CudaType(type), width, height, width),
+              "cublasLtMatrixLayoutCreate");
+  return Layout(layout);
+}
+
+GemmPlan::GemmPlan(const GemmShape& shape)
+    : operation_(MakeOperation(shape)),
+      layout_a_(MakeLayout(shape.b_type, shape.transpose_b, shape.k, shape.n)),
+      layout_b_(MakeLayout(shape.a_type, shape.transpose_a, shape.m, shape.k)),
+      layout_c_(MakeLayout(shape.output_type, false, shape.m, shape.n)) {}
+
+std::vector<cublasLtMatmulAlgo_t> GemmPlan::Candidates(cublasLtHandle_t handle, int alignment,
+                                                       int limit) const {
+  const Preference preference(alignment);
+  std::vector<cublasLtMatmulHeuristicResult_t> results(limit);
+  int count = 0;
+  CheckCublas(cublasLtMatmulAlgoGetHeuristic(handle, operation_.get(), layout_a_.get(),
+                                             layout_b_.get(), layout_c_.get(), layout_c_.get(),
+                                             preference.get(), limit, results.data(), &count),
+              "cublasLtMatmulAlgoGetHeuristic");
+  std::vector<cublasLtMatmulAlgo_t> algorithms;
+  for (int i = 0; i < count; ++i) {
+    if (results[i].state == CUBLAS_STATUS_SUCCESS) algorithms.push_back(results[i].algo);
+  }
+  if (algorithms.empty()) throw KernelError("cuBLASLt has no algorithm for this matrix product");
+  return algorithms;
+}
+
+bool GemmPlan::Accepts(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t& algorithm) const {
+  cublasLtMatmulHeuristicResult_t result{};
+  const cublasStatus_t status =
+      cublasLtMatmulAlgoCheck(handle, operation_.get(), layout_a_.get(), layout_b_.get(),
+                              layout_c_.get(), layout_c_.get(), &algorithm, &result);
+  return status == CUBLAS_STATUS_SUCCESS && result.workspaceSize <= kGemmWorkspaceBytes;
+}
+
+cublasStatus_t GemmPlan::Run(cublasLtHandle_t handle, const GemmArguments& arguments,
+                             void* workspace, cudaStream_t stream) const {
+  SetBias(arguments.bias);
+  SetFactors(arguments.a_factor, arguments.b_factor);
+  const float alpha = 1.0F;
+  const float beta = arguments.c == nullptr ? 0.0F : 1.0F;
+  const void* c = arguments.c == nullptr ? arguments.d : arguments.c;
+  return cublasLtMatmul(handle, operation_.get(), &alpha, arguments.b, layout_a_.get(), arguments.a,
+                        layout_b_.get(), &beta, c, layout_c_.get(), arguments.d, layout_c_.get(),
+                        &algorithm_, workspace, kGemmWorkspaceBytes, stream);
+}
+
+}  // namespace trainyard::trainer::kernels

@@ -1,0 +1,195 @@
+#include "trainer/model/attention/attention.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "proto/model/model_size.h"
+#include "trainer/model/attention/context_attention.h"
+#include "trainer/model/parameters/initial_spread.h"
+#include "trainer/model/parameters/replicated_tensor.h"
+
+namespace trainyard::trainer {
+namespace {
+
+using torch::Tensor;
+
+// Returns the heads of each token, concatenated into one row.
+Tensor AsRows(const Tensor& heads) { return heads.view({heads.size(0) * heads.size(1), -1}); }
+
+HeadPlace HeadsHere(const ModelConfig& model, const TensorParallel& tensor) {
+  return HeadsOf(model.num_attention_heads, model.num_query_groups, tensor.size(), tensor.index());
+}
+
+// Returns this rank's rows of a key or value matrix, or of its bias. If there are fewer key heads
+// than ranks, neighboring ranks share a head. Sums over all ranks count a shared head on the first
+// of these ranks only (is_first_holder).
+std::vector<LogicalTensorSlice> KeysHere(const ModelConfig& model, const LogicalTensorSlice& whole,
+                                         const TensorParallel& tensor) {
+  const HeadPlace here = HeadsHere(model, tensor);
+  const int64_t size = HeadSize(model);
+  int64_t counted = here.keys.first;  // First head that belongs to no earlier rank.
+  if (tensor.index() > 0) {
+    counted = std::max(counted, HeadsOf(model.num_attention_heads, model.num_query_groups,
+                                        tensor.size(), tensor.index() - 1)
+                                    .keys.end());
+  }
+  std::vector<LogicalTensorSlice> slices;
+  const auto add = [&](int64_t first, int64_t end) {
+    if (first == end) return;
+    slices.push_back(RowsOf(whole, first * size, (end - first) * size));
+    slices.back().is_first_holder = first >= counted;
+    slices.back().has_partial_gradient = model.num_query_groups % tensor.size() != 0;
+  };
+  add(here.keys.first, std::min(counted, here.keys.end()));
+  add(std::min(counted, here.keys.end()), here.keys.end());
+  return slices;
+}
+
+// Declares the joint matrix of the queries, keys and values, or its bias.
+ParameterDeclaration DeclareProjection(const ModelConfig& model, const std::string& prefix,
+                                       const TensorParallel& tensor, bool is_bias) {
+  const int64_t size = HeadSize(model);
+  const HeadPlace here = HeadsHere(model, tensor);
+  const auto whole = [&](const char* name, int64_t heads) {
+    return is_bias ? LogicalVector(prefix + name + ".bias", heads * size, 0)
+                   : WholeLogicalTensor(prefix + name + ".weight",
+                                        {heads * size, model.hidden_size}, model.init_method_std);
+  };
+  ParameterDeclaration projection{{RowsOf(whole("q_proj", model.num_attention_heads),
+                                          here.queries.first * size, here.queries.length * size)},
+                                  /*decays=*/!is_bias};
+  for (const char* name : {"k_proj", "v_proj"}) {
+    for (LogicalTensorSlice& slice : KeysHere(model, whole(name, model.num_query_groups), tensor)) {
+      projection.slices.push_back(std::move(slice));
+    }
+  }
+  return projection;
+}
+
+// Returns, for each head of the attention, the index of the projection head that the attention head
+// uses. Undefined if the two numberings are equal.
+Tensor SpreadOf(const ModelConfig& model, const HeadPlace& here, torch::Device device) {
+  if (here.key_slots == here.keys.length) return Tensor();
+  const int64_t queries = here.queries.length, keys = here.keys.length;
+  const int64_t share = model.num_attention_heads / model.num_query_groups;
+  std::vector<int64_t> heads;
+  for (int64_t head = 0; head < queries; ++head) heads.push_back(head);
+  for (const int64_t first : {queries, queries + keys}) {
+    for (int64_t slot = 0; slot < here.key_slots; ++slot) {
+      heads.push_back(first + here.KeyOfSlot(slot, share));
+    }
+  }
+  return torch::tensor(heads, torch::kInt64).to(device);
+}
+
+}  // namespace
+
+AttentionForm FormFor(const MicroBatch& micro_batch, const ModelConfig& model,
+                      AttentionKernel kernel, const ContextParallel& context) {
+  return {{.window = EffectiveWindow(model, micro_batch.length * context.size()),
+           .document_starts = micro_batch.document_starts,
+           .document_bias = micro_batch.document_bias},
+          kernel};
+}
+
+std::vector<ParameterDeclaration> Attention::Declare(const ModelConfig& model,
+                                                     const std::string& prefix,
+                                                     const TensorParallel& tensor) {
+  const std::string own = prefix + "self_attn.";
+  const int64_t size = HeadSize(model), queries = model.num_attention_heads * size;
+  const HeadPlace here = HeadsHere(model, tensor);
+  ParameterDeclaration output{
+      {ColumnsOfLogicalTensor(own + "o_proj.weight", {model.hidden_size, queries},
+                              here.queries.first * size, here.queries.length * size,
+                              ResidualInitStd(model))},
+      /*decays=*/true};
+  ParameterDeclaration projection = DeclareProjection(model, own, tensor, /*is_bias=*/false);
+  if (!model.add_bias_linear) return {std::move(projection), std::move(output)};
+  return {std::move(projection), DeclareProjection(model, own, tensor, /*is_bias=*/true),
+          std::move(output),
+          DeclareReplicatedVector(own + "o_proj.bias", model.hidden_size, 0, tensor)};
+}
+
+Attention::Attention(const ModelConfig& model, const ParameterStore& store,
+                     const Parameters& parameters, const AttentionCode& code,
+                     const ModelParallel& parallel)
+    : store_(store), parameters_(parameters), code_(code), model_(model), parallel_(parallel) {
+  const HeadPlace here = HeadsHere(model, parallel.tensor);
+  projected_ = {here.queries.length, here.keys.length, HeadSize(model)};
+  heads_ = {here.queries.length, here.key_slots, HeadSize(model)};
+  spread_ = SpreadOf(model, here, store.device());
+  has_rotary_ = model.position_embedding_type == PositionEmbedding::kRope;
+  if (model.qk_layernorm) norms_.emplace(store, parameters.head_norms, model.norm_epsilon);
+}
+
+AttentionInputs Attention::InputsOf(const Tensor& packed) const {
+  const int64_t queries = heads_.query_heads, keys = heads_.key_heads;
+  return {packed.narrow(2, 0, queries), packed.narrow(2, queries, keys),
+          packed.narrow(2, queries + keys, keys)};
+}
+
+Tensor Attention::Spread(const Tensor& projected) const {
+  return spread_.defined() ? projected.index_select(2, spread_) : projected;
+}
+
+Tensor Attention::SumSpread(const Tensor& d_packed) const {
+  if (!spread_.defined()) return d_packed;
+  const Tensor sum = torch::zeros(
+      {d_packed.size(0), d_packed.size(1), projected_.packed_heads(), projected_.head_size},
+      d_packed.options());
+  return sum.index_add(2, spread_, d_packed);
+}
+
+Tensor Attention::Forward(const Tensor& x, const Tensor& residual, MicroBatch& micro_batch) const {
+  const int64_t batch = micro_batch.batch, length = micro_batch.length;
+  Tensor projected =
+      torch::empty({batch, length, projected_.packed_heads(), projected_.head_size}, x.options());
+  Tensor projected_rows = AsRows(projected);
+  ColumnParallelForward(x, {parameters_.query_key_value, store_, parallel_, &micro_batch},
+                        projected_rows);
+  if (norms_.has_value()) norms_->Forward(projected, projected_, micro_batch);
+  if (has_rotary_) Rotate(projected, micro_batch.rotary, projected_, Rotation::kForward);
+  Tensor packed = Spread(projected);
+  Tensor out = torch::empty({batch, length, heads_.query_heads, heads_.head_size}, x.options());
+  const AttentionForm form = FormFor(micro_batch, model_, code_.kernel, parallel_.context);
+  Tensor softmax = parallel_.context.size() == 1
+                       ? AttentionForward(packed, heads_, out, form)
+                       : ContextAttentionForward(InputsOf(packed), parallel_.context, form, out);
+  Tensor y = RowParallelForward({AsRows(out)}, residual,
+                                {parameters_.output, store_, parallel_, &micro_batch});
+  micro_batch.stash.Push(std::move(packed));
+  micro_batch.stash.Push(std::move(softmax));
+  micro_batch.stash.Push(std::move(out));
+  return y;
+}
+
+Tensor Attention::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_batch,
+                           WeightGradients& gradients) const {
+  const Tensor out = micro_batch.stash.Pop();
+  const Tensor softmax = micro_batch.stash.Pop();
+  const Tensor packed = micro_batch.stash.Pop();
+  Tensor dout = torch::empty_like(out);
+  Tensor dout_rows = AsRows(dout);
+  const LinearUse output{parameters_.output, store_, parallel_, &micro_batch};
+  LinearFactor dy_rows = RowParallelInputGradient(dy, output, dout_rows);
+  PendingTensor x_rows = parallel_.tensor.BeginGather(x);
+  AddWeightGradient(std::move(dy_rows), {AsRows(out)}, output, gradients);
+  gradients.AddBias(parameters_.output.bias, dy);
+  Tensor d_packed = torch::empty_like(packed);
+  const AttentionForm form = FormFor(micro_batch, model_, code_.kernel, parallel_.context);
+  if (parallel_.context.size() == 1) {
+    AttentionBackward(dout, {packed, out, softmax, form}, heads_, code_.reproducible, d_packed);
+  } else {
+    const AttentionInputs inputs = InputsOf(packed), into = InputsOf(d_packed);
+    ContextAttentionBackward(dout, {inputs, out, softmax, form}, code_.reproducible,
+                             parallel_.context, {into.query, into.key, into.value});
+  }
+  Tensor d_projected = SumSpread(d_packed);
+  if (has_rotary_) Rotate(d_projected, micro_batch.rotary, projected_, Rotation::kBack);
+  if (norms_.has_value()) norms_->Backward(d_projected, projected_, micro_batch, gradients);
+  return ColumnParallelBackward({{AsRows(d_projected)}, x_rows.Get()},
+                                {parameters_.query_key_value, store_, parallel_, &micro_batch},
+                                gradients);
+}
+
+}  // namespace trainyard::trainer

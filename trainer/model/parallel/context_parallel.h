@@ -1,0 +1,40 @@
+// The ranks that share the tokens of each sample.
+#ifndef TRAINYARD_TRAINER_MODEL_PARALLEL_CONTEXT_PARALLEL_H_
+#define TRAINYARD_TRAINER_MODEL_PARALLEL_CONTEXT_PARALLEL_H_
+
+#include <torch/types.h>
+
+#include <cstdint>
+
+#include "proto/contract/layout_config.h"
+#include "trainer/parallel/communicator.h"
+
+namespace trainyard::trainer {
+
+// Divides each sample into 2 * size chunks of equal length. Rank r has chunks r and 2 * size - 1 -
+// r ("zigzag"), so that causal attention is an equal amount of work for every rank.
+class ContextParallel {
+ public:
+  ContextParallel() = default;  // One rank.
+  // The communicator must outlive this object.
+  ContextParallel(Communicator& group, ContextExchange exchange)
+      : group_(group.size() > 1 ? &group : nullptr), exchange_(exchange) {}
+
+  int64_t size() const { return group_ == nullptr ? 1 : group_->size(); }
+  int64_t index() const { return group_ == nullptr ? 0 : group_->rank(); }
+  ContextExchange exchange() const { return exchange_; }
+  // Must not be called if there is only one rank.
+  Communicator& group() const { return *group_; }
+
+  // Returns the positions of the tokens of `rank` in a sample of `length` tokens: int64 [length /
+  // size], ascending.
+  torch::Tensor PositionsOf(int64_t rank, int64_t length, torch::Device device) const;
+
+ private:
+  Communicator* group_ = nullptr;  // Null if there is only one rank.
+  ContextExchange exchange_ = ContextExchange::kP2p;
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_MODEL_PARALLEL_CONTEXT_PARALLEL_H_

@@ -1,0 +1,34 @@
+#include "trainer/model/parallel/tensor_parallel.h"
+
+#include <vector>
+
+namespace trainyard::trainer {
+
+using torch::Tensor;
+
+PendingTensor TensorParallel::BeginGather(const Tensor& rows) const {
+  if (!splits_rows()) return {rows, Work()};
+  const Tensor all = torch::empty({rows.size(0) * size(), rows.size(1)}, rows.options());
+  return {all, group_->AllGather(all, rows)};
+}
+
+PendingTensor TensorParallel::BeginSum(Tensor part) const {
+  if (group_ == nullptr) return {std::move(part), Work()};
+  if (!splits_rows()) {
+    Work work = group_->AllReduce(part);
+    return {std::move(part), std::move(work)};
+  }
+  const Tensor rows = torch::empty({part.size(0) / size(), part.size(1)}, part.options());
+  return {rows, group_->ReduceScatter(rows, std::move(part))};
+}
+
+Tensor TensorParallel::Collect(const Tensor& tensor) const {
+  std::vector<int64_t> shape = tensor.sizes().vec();
+  shape.insert(shape.begin(), size());
+  const Tensor all = torch::empty(shape, tensor.options());
+  if (group_ == nullptr) return tensor.unsqueeze(0);
+  group_->AllGather(all, tensor).Wait();
+  return all;
+}
+
+}  // namespace trainyard::trainer
