@@ -107,7 +107,7 @@ TEST_F(GrowthTest, TheGainMustExceedTheCost) {
   // Half of the remaining time is gained.
   const int64_t cost_ms =
       GrowthCostMs(cluster_.state.jobs.at(job_), cluster_.observations, cluster_.now);
-  EXPECT_EQ(cost_ms, kRestartCostMs) << "no start and no save is known";
+  EXPECT_EQ(cost_ms, kUnknownRestartMs) << "no start and no save is known";
   const auto with_steps_left = [&](int64_t count) {
     Begin();
     cluster_.now = cluster_.Attempt(job_).placed_time_ms() + kIntervalMs - 1500;
@@ -138,7 +138,7 @@ TEST_F(GrowthTest, AProgramThatDoesNotSaveLosesTheWorkSinceItsCheckpoint) {
   spec.add_command("train");
   cluster_.now = cluster_.Attempt(job_).started_time_ms() + 1'000'000;
   EXPECT_EQ(GrowthCostMs(cluster_.state.jobs.at(job_), cluster_.observations, cluster_.now),
-            kRestartCostMs + 1'000'000);
+            kUnknownRestartMs + 1'000'000);
 }
 
 TEST_F(GrowthTest, AtItsMaximumNothingHappens) {
