@@ -16,6 +16,7 @@
 #include "controller/core/health/node_evidence.h"
 #include "controller/core/health/node_health.h"
 #include "controller/core/health/quarantine.h"
+#include "controller/core/observations/late_reports.h"
 #include "controller/core/schedule/drains.h"
 #include "controller/core/schedule/expected_ends.h"
 #include "controller/core/schedule/growth.h"
@@ -122,6 +123,10 @@ Plan Reconcile(const ClusterState& state, const Observations& observations,
   if (plan.events.empty()) plan.events = DrainEventsDue(state, observations, limits, now);
   plan.schedule = MakeSchedule(state, ports, limits, ExpectedEndsOf(state, observations, now), now,
                                options.preemption);
+  // Such a job keeps its slots in this pass, like a job in its backoff.
+  std::erase_if(plan.schedule.placements, [&](const Placement& placement) {
+    return AwaitsCheckpoints(state.jobs.at(placement.job_id), observations, options, now);
+  });
   for (const Placement& placement : plan.schedule.placements) {
     std::ranges::move(PlacementEvents(state, observations.roots, placement, now),
                       std::back_inserter(plan.events));
