@@ -124,15 +124,16 @@ Plan Reconcile(const ClusterState& state, const Observations& observations,
   plan.schedule = MakeSchedule(state, ports, limits, ExpectedEndsOf(state, observations, now), now,
                                options.preemption);
   // Such a job keeps its slots in this pass, like a job in its backoff.
-  std::erase_if(plan.schedule.placements, [&](const Placement& placement) {
+  const auto awaiting = std::erase_if(plan.schedule.placements, [&](const Placement& placement) {
     return AwaitsCheckpoints(state.jobs.at(placement.job_id), observations, options, now);
   });
   for (const Placement& placement : plan.schedule.placements) {
     std::ranges::move(PlacementEvents(state, observations.roots, placement, now),
                       std::back_inserter(plan.events));
   }
-  // The events above may free slots, so a preemption is decided once they have been applied.
-  if (plan.events.empty()) AddPreemptions(state, now, plan);
+  // The events above may free slots, so a preemption is decided once they have been applied. The
+  // head of a preemption precedes all jobs, and so might take the slots that an awaiting job keeps.
+  if (plan.events.empty() && awaiting == 0) AddPreemptions(state, now, plan);
   if (plan.events.empty() && MayAnyGrow(state, options.growth_interval_ms, now)) {
     GrowthLimits growth{limits, options.growth_interval_ms};
     growth.nodes.changing.merge(UnreachableNodes(state, observations));
