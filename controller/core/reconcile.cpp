@@ -16,6 +16,7 @@
 #include "controller/core/health/node_evidence.h"
 #include "controller/core/health/node_health.h"
 #include "controller/core/health/quarantine.h"
+#include "controller/core/observations/late_reports.h"
 #include "controller/core/schedule/drains.h"
 #include "controller/core/schedule/expected_ends.h"
 #include "controller/core/schedule/growth.h"
@@ -122,12 +123,17 @@ Plan Reconcile(const ClusterState& state, const Observations& observations,
   if (plan.events.empty()) plan.events = DrainEventsDue(state, observations, limits, now);
   plan.schedule = MakeSchedule(state, ports, limits, ExpectedEndsOf(state, observations, now), now,
                                options.preemption);
+  // Such a job keeps its slots in this pass, like a job in its backoff.
+  const auto awaiting = std::erase_if(plan.schedule.placements, [&](const Placement& placement) {
+    return AwaitsCheckpoints(state.jobs.at(placement.job_id), observations, options, now);
+  });
   for (const Placement& placement : plan.schedule.placements) {
     std::ranges::move(PlacementEvents(state, observations.roots, placement, now),
                       std::back_inserter(plan.events));
   }
-  // The events above may free slots, so a preemption is decided once they have been applied.
-  if (plan.events.empty()) AddPreemptions(state, now, plan);
+  // The events above may free slots, so a preemption is decided once they have been applied. The
+  // head of a preemption precedes all jobs, and so might take the slots that an awaiting job keeps.
+  if (plan.events.empty() && awaiting == 0) AddPreemptions(state, now, plan);
   if (plan.events.empty() && MayAnyGrow(state, options.growth_interval_ms, now)) {
     GrowthLimits growth{limits, options.growth_interval_ms};
     growth.nodes.changing.merge(UnreachableNodes(state, observations));

@@ -1,10 +1,8 @@
 // Tests jobs that users pause, hold and resume.
-#include <algorithm>
-#include <map>
-
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/integration/equal_losses.h"
 #include "tests/integration/mini_cluster.h"
 
 namespace trainyard::test {
@@ -54,13 +52,7 @@ TEST_F(PauseTest, APausedJobGoesOnWhereItSavedBitForBit) {
   ASSERT_EQ(job.attempts_size(), 2) << job.DebugString();
   EXPECT_EQ(job.attempts(1).resume_step(), saved) << "no step is lost";
   EXPECT_EQ(job.restarts(), 0);
-
-  const std::map<int64_t, double> losses = cluster_.Series(paused, "loss");
-  std::map<int64_t, double> expected = cluster_.Series(undisturbed, "loss");
-  const int64_t last = std::min(losses.rbegin()->first, expected.rbegin()->first);
-  EXPECT_GT(last, saved);
-  EXPECT_EQ(std::map(losses.begin(), losses.upper_bound(last)),
-            std::map(expected.begin(), expected.upper_bound(last)));
+  ExpectEqualLosses(cluster_, paused, undisturbed, saved);
   EXPECT_THAT(Cli({"describe", "paused"}), HasSubstr("paused"));
 }
 

@@ -1,12 +1,11 @@
 // Tests jobs that reach their time limits.
-#include <algorithm>
-#include <map>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/integration/equal_losses.h"
 #include "tests/integration/mini_cluster.h"
 
 namespace trainyard::test {
@@ -29,16 +28,26 @@ class TimeLimitTest : public testing::Test {
     return cluster_.Submit(cluster_.WriteJob(name, job));
   }
 
+  void RestartController() {
+    cluster_.KillController();
+    cluster_.StartController();
+  }
+
   CommandResult Cli(const std::vector<std::string>& arguments) { return cluster_.Cli(arguments); }
 
   MiniCluster cluster_;
   const std::string tokens_;
 };
 
+// The controller is killed while the job saves.
 TEST_F(TimeLimitTest, TheJobSavesBeforeItEnds) {
   const int64_t job_id = Submit("limited", absl::StrCat("time_limit: ", kLimit, "\n"));
   ASSERT_TRUE(cluster_.WaitForStep(job_id, 5)) << cluster_.DaemonLogs();
   EXPECT_THAT(Cli({"describe", "limited"}).output, HasSubstr("left, then ended"));
+  ASSERT_TRUE(Eventually([&] { return cluster_.Job(job_id).state() != v1::JOB_STATE_RUNNING; },
+                         Seconds(60)))
+      << cluster_.DaemonLogs();
+  RestartController();
   const CommandResult waited = Cli({"wait", "limited"});
   EXPECT_EQ(waited.exit_code, 8) << waited.output;
   const v1::Job job = cluster_.Job(job_id);
@@ -51,13 +60,18 @@ TEST_F(TimeLimitTest, TheJobSavesBeforeItEnds) {
   EXPECT_THAT(Cli({"extend", "limited", "+1h"}).error, HasSubstr("ended"));
 }
 
+// The controller is killed while the job saves, and again after the job was placed again.
 TEST_F(TimeLimitTest, ARequeuedJobContinuesBitForBit) {
   const int64_t requeued =
       Submit("requeued", absl::StrCat("time_limit: ", kLimit, "\nat_time_limit: requeue\n"));
-  ASSERT_TRUE(Eventually([&] { return cluster_.Job(requeued).attempts_size() > 1; }, Seconds(90)))
+  const auto newest = [&] { return *cluster_.Job(requeued).attempts().rbegin(); };
+  ASSERT_TRUE(Eventually([&] { return cluster_.Job(requeued).attempts_size() == 1; }));
+  ASSERT_TRUE(Eventually([&] { return newest().has_yield(); }, Seconds(90)))
       << cluster_.DaemonLogs();
-  cluster_.KillController();
-  cluster_.StartController();
+  RestartController();
+  ASSERT_TRUE(Eventually([&] { return newest().number() > 1; }, Seconds(60)))
+      << cluster_.DaemonLogs();
+  RestartController();
   const int64_t saved = cluster_.Job(requeued).attempts(0).last_step();
   ASSERT_TRUE(cluster_.WaitForStep(requeued, saved + 20)) << cluster_.DaemonLogs();
   const v1::Job job = cluster_.StopAfter(requeued, saved + 20);
@@ -69,12 +83,7 @@ TEST_F(TimeLimitTest, ARequeuedJobContinuesBitForBit) {
   const int64_t undisturbed = Submit("undisturbed", "");
   ASSERT_TRUE(cluster_.WaitForStep(undisturbed, saved + 20, Seconds(120))) << cluster_.DaemonLogs();
   cluster_.StopAfter(undisturbed, saved + 20);
-  const std::map<int64_t, double> losses = cluster_.Series(requeued, "loss");
-  std::map<int64_t, double> expected = cluster_.Series(undisturbed, "loss");
-  const int64_t last = std::min(losses.rbegin()->first, expected.rbegin()->first);
-  EXPECT_GT(last, saved);
-  EXPECT_EQ(std::map(losses.begin(), losses.upper_bound(last)),
-            std::map(expected.begin(), expected.upper_bound(last)));
+  ExpectEqualLosses(cluster_, requeued, undisturbed, saved);
 }
 
 TEST_F(TimeLimitTest, TheWarningSavesACheckpointAndAnExtensionMovesTheLimit) {

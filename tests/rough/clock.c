@@ -1,5 +1,7 @@
-/* Gives a process another wall clock: preloaded into a daemon, it adds the milliseconds that the
-   file named by ROUGH_CLOCK holds, an int64. Monotonic clocks stay as they are. */
+/* Gives a process other clocks: preloaded into a daemon, it adds the milliseconds in the file named
+   by ROUGH_CLOCK. The file holds one or two int64: the first moves the wall clock, the second
+   CLOCK_BOOTTIME. If both are moved by the same time, the machine seems to have been suspended.
+   CLOCK_MONOTONIC stays as it is. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>
@@ -10,22 +12,30 @@
 #include <time.h>
 #include <unistd.h>
 
-static const volatile int64_t* shift_ms;
+/* The wall clock, and CLOCK_BOOTTIME. */
+enum { kShifts = 2 };
+static const volatile int64_t* shifts_ms;
 
 __attribute__((constructor)) static void map_shift(void) {
   const char* path = getenv("ROUGH_CLOCK");
   const int file = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return;
-  void* mapped = mmap(NULL, sizeof(int64_t), PROT_READ, MAP_SHARED, file, 0);
-  if (mapped != MAP_FAILED) shift_ms = mapped;
+  void* mapped = mmap(NULL, kShifts * sizeof(int64_t), PROT_READ, MAP_SHARED, file, 0);
+  /* Behind the end of a short file, the page has zeros. */
+  if (mapped != MAP_FAILED) shifts_ms = mapped;
   close(file);
+}
+
+static int64_t shift_of(clockid_t clock) {
+  if (shifts_ms == NULL) return 0;
+  if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) return shifts_ms[0];
+  return clock == CLOCK_BOOTTIME ? shifts_ms[1] : 0;
 }
 
 int clock_gettime(clockid_t clock, struct timespec* time) {
   const int result = (int)syscall(SYS_clock_gettime, clock, time);
-  const int is_wall_clock = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE;
-  if (result != 0 || !is_wall_clock || shift_ms == NULL) return result;
-  const int64_t shift = *shift_ms;
+  if (result != 0) return result;
+  const int64_t shift = shift_of(clock);
   time->tv_sec += shift / 1000;
   time->tv_nsec += shift % 1000 * 1000000;
   if (time->tv_nsec < 0) {

@@ -132,7 +132,7 @@ int64_t GrowthCostMs(const JobEntry& entry, const Observations& observations, Ti
       LongestPhaseMs(observations, entry.job.id(), std::string(PhaseName(Phase::kCheckpoint)));
   const auto start_ms = LongestStartMs(entry.job);
   int64_t cost_ms =
-      start_ms.has_value() && save_ms.has_value() ? *start_ms + *save_ms : kRestartCostMs;
+      start_ms.has_value() && save_ms.has_value() ? *start_ms + *save_ms : RestartCostMs(entry.job);
   if (ProgramRulesOf(entry.job.spec()).stops_without_loss) return cost_ms;
   const auto progress = observations.progress.find(entry.job.id());
   const int64_t step = progress == observations.progress.end() ? 0 : progress->second.step();

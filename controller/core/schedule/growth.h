@@ -23,7 +23,7 @@ namespace trainyard::controller {
 inline constexpr double kGainPerGrowthCost = 2;
 
 // Returns the time that the job's run costs if it saves and starts again, in milliseconds: its
-// longest earlier save and start, or kRestartCostMs if they are not known, and the work since the
+// longest earlier save and start, or RestartCostMs if they are not known, and the work since the
 // newest checkpoint of a program that does not save when it is asked to stop.
 int64_t GrowthCostMs(const JobEntry& entry, const Observations& observations, Timestamp now);
 

@@ -2,16 +2,20 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/health/start_evidence.h"
 #include "controller/core/schedule/layout_choice.h"
+#include "controller/core/state/attempt_outcome.h"
 #include "controller/core/state/class_of_job.h"
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/job_timing.h"
 #include "controller/core/state/queues.h"
 #include "controller/core/state/yield.h"
+#include "controller/core/support/durations.h"
 #include "controller/core/support/text.h"
 #include "proto/support/job_kind.h"
 #include "proto/text/duration_text.h"
@@ -31,7 +35,7 @@ int64_t CostOf(const JobEntry& entry, Timestamp now) {
   if (!entry.job.checkpoints().empty()) {
     saved = std::max(saved, entry.job.checkpoints().rbegin()->time_ms());
   }
-  return (now - saved + kRestartCostMs) * attempt.ranks_size();
+  return (now - saved + RestartCostMs(entry.job)) * attempt.ranks_size();
 }
 
 int PreemptionsOf(const v1::Job& job, Timestamp since) {
@@ -217,7 +221,24 @@ class VictimSearch {
   std::set<int64_t> victims_;
 };
 
+// Returns the time between the request to stop and the end of the newest attempt that was paused or
+// yielded; nullopt if there is none. Ranks are killed after stop_grace, so a longer time contains
+// something else, such as a pause of the controller.
+std::optional<int64_t> NewestStopMs(const v1::Job& job) {
+  for (const v1::Attempt& attempt : job.attempts() | std::views::reverse) {
+    if (attempt.state() != v1::ATTEMPT_STATE_ENDED || !IsInterrupted(attempt)) continue;
+    const int64_t stop_ms = attempt.ended_time_ms() - attempt.stopping_time_ms();
+    return std::min(stop_ms, ToMs(job.spec().stop_grace()));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+int64_t RestartCostMs(const v1::Job& job) {
+  const std::optional<int64_t> stop_ms = NewestStopMs(job), start_ms = LongestStartMs(job);
+  return stop_ms.has_value() && start_ms.has_value() ? *stop_ms + *start_ms : kUnknownRestartMs;
+}
 
 Victims JobsToPreempt(const ClusterState& state, const JobEntry& head, const Releases& releases,
                       const PreemptionLimits& limits, Timestamp now) {

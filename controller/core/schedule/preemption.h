@@ -14,8 +14,14 @@
 
 namespace trainyard::controller {
 
-// The assumed time that a restart costs: the save, the start, and the steps after the save.
-inline constexpr int64_t kRestartCostMs = 120'000;
+// The assumed time that a restart costs if it has not been measured yet: the save, the start, and
+// the steps after the save.
+inline constexpr int64_t kUnknownRestartMs = 120'000;
+
+// Returns the time that a restart of the job costs: its newest pause or yield, from the request to
+// the end of the attempt, plus its longest earlier start. kUnknownRestartMs if one of them is not
+// known.
+int64_t RestartCostMs(const v1::Job& job);
 
 // Running jobs to preempt, and the nodes on which the head is expected to start. An elastic job of
 // the list may keep its other nodes.

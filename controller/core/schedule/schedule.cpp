@@ -217,9 +217,12 @@ class QueueWalk {
   // Returns the times at which slots are free for the head, after the placements of this pass.
   Releases ReleasesFor(const JobEntry& head) const {
     const v1::DeviceKind kind = GangRequestOf(head.job.spec()).kind;
-    // The head's own reserved slots are free for it.
+    // The reserved slots of the head are free for it. So are those of recovering jobs that this
+    // pass has placed: the slots of their placements are occupied below.
+    std::set<int64_t> freed = {head.job.id()};
+    for (const Placement& placement : schedule_.placements) freed.insert(placement.job_id);
     const auto expected_ends = [&](int64_t job_id) {
-      return job_id == head.job.id() ? now_ : expected_ends_(job_id);
+      return freed.contains(job_id) ? now_ : expected_ends_(job_id);
     };
     Releases releases = ReleasesOf(state_, pass_, kind, expected_ends, now_);
     for (const Placement& placement : schedule_.placements) {

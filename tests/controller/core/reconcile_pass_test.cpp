@@ -288,5 +288,33 @@ TEST_F(ReconcilePassTest, ARecoveringJobIsPlacedFirst) {
   EXPECT_EQ(cluster_.Placement(job), "big:0 big:1");
 }
 
+// The requeued job precedes the head and keeps its slot until its checkpoint has been reported. A
+// preemption would let the head take this slot, so that the other job would yield for nothing.
+TEST_F(ReconcilePassTest, NoJobIsPreemptedWhileAJobAwaitsItsCheckpoint) {
+  AddNodes({"a", "b"});
+  const int64_t wait_ms = cluster_.options.preemption.wait_ms;
+  v1::JobSpec limited = TestSpec("limited", 1, 1);
+  limited.set_priority(2);
+  limited.mutable_time_limit()->set_seconds(2 * wait_ms / 1000);
+  limited.set_at_time_limit(v1::AT_TIME_LIMIT_REQUEUE);
+  const int64_t requeued = cluster_.Submit(limited);
+  cluster_.RunJob(requeued);
+  cluster_.Pass(wait_ms + 1000, 1000);
+  const int64_t other = cluster_.Submit("other", 1, 1);
+  cluster_.RunJob(other);
+  v1::JobSpec urgent = TestSpec("urgent", 1, 1);
+  urgent.set_priority(1);
+  cluster_.Submit(urgent);
+  cluster_.Report("a", requeued);
+  cluster_.Pass(wait_ms - 1000, 1000);
+  ASSERT_EQ(cluster_.Attempt(requeued).stop_reason(), v1::STOP_REASON_YIELDED);
+  Leave(requeued, kKilled);
+  EXPECT_THAT(cluster_.Pass(5000), IsEmpty()) << "the head has now waited long enough";
+  cluster_.ForgetReport("a", requeued);
+  EXPECT_THAT(Kinds(cluster_.Pass(1000)), ElementsAre("JobPlaced", "AttemptYielded"));
+  EXPECT_EQ(cluster_.Attempt(requeued).number(), 2);
+  EXPECT_TRUE(cluster_.Attempt(other).has_yield());
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -36,6 +36,27 @@ TEST(BackfillGangTest, AnotherGangIsTriedIfTheBestFitDelaysTheHead) {
   EXPECT_EQ(cluster.Placement(later), "b:0");
 }
 
+// The recovering job has two of the four slots again. The head fits once the job with the limit of
+// 1,000 s ends. A job with a longer limit would delay the head, also in the pass in which the
+// recovering job is placed.
+TEST(BackfillGangTest, APlacedRecoveringJobOccupiesItsSlotsOnce) {
+  TestCluster cluster;
+  cluster.AddNode("a", 4);
+  const int64_t recovering = SubmitLimited(cluster, 1, 2, 0);
+  cluster.RunJob(recovering);
+  cluster.RunJob(SubmitLimited(cluster, 1, 1, 1000));
+  SubmitLimited(cluster, 1, 2, 0);
+  cluster.ExitAll(recovering, 1);
+  cluster.ClearAll(recovering);
+  const int64_t longer = SubmitLimited(cluster, 1, 1, 5000);
+  cluster.Settle();
+  ASSERT_EQ(cluster.StateOf(recovering), v1::JOB_STATE_RECOVERING);
+  ASSERT_EQ(cluster.StateOf(longer), v1::JOB_STATE_QUEUED);
+  cluster.Pass(2000);
+  ASSERT_EQ(cluster.StateOf(recovering), v1::JOB_STATE_STARTING);
+  EXPECT_EQ(cluster.StateOf(longer), v1::JOB_STATE_QUEUED);
+}
+
 // Returns all gangs of equal slots on `count` of the nodes from `first` on.
 void AddGangs(const std::vector<NodeSlots>& nodes, std::size_t first, std::size_t count, Gang gang,
               std::vector<Gang>& gangs) {

@@ -113,6 +113,30 @@ TEST_F(PreemptionTest, AJobIsSparedIfTheOthersFreeANodeThatWasNotChosen) {
   EXPECT_THAT(VictimsFor(Wait(2, 4, 5)), ElementsAre(wide)) << "its two nodes are enough";
 }
 
+TEST_F(PreemptionTest, AMeasuredRestartReplacesTheAssumedOne) {
+  for (const char* name : {"r", "s", "t"}) Run(name, 1, 4);
+  const int64_t head = Wait(1, 4, 1);
+  Later();
+  ASSERT_THAT(VictimsFor(head), ElementsAre(1)) << "all restarts are assumed to cost the same";
+  v1::Job& measured = cluster_.state.jobs.at(2).job;
+  EXPECT_EQ(RestartCostMs(measured), kUnknownRestartMs);
+  *measured.add_attempts() = measured.attempts(0);
+  v1::Attempt& before = *measured.mutable_attempts(0);
+  before.set_state(v1::ATTEMPT_STATE_ENDED);
+  before.set_last_step(9);
+  before.mutable_time_use()->set_init_ms(2000);
+  before.mutable_time_use()->set_load_ms(3000);
+  EXPECT_EQ(RestartCostMs(measured), kUnknownRestartMs) << "the job has never saved to yield";
+  before.set_stop_reason(v1::STOP_REASON_YIELDED);
+  before.set_stopping_time_ms(cluster_.now - 7000);
+  before.set_ended_time_ms(cluster_.now);
+  EXPECT_EQ(RestartCostMs(measured), 12'000);
+  EXPECT_THAT(VictimsFor(head), ElementsAre(2));
+  before.set_stopping_time_ms(cluster_.now - 1'000'000);
+  measured.mutable_spec()->mutable_stop_grace()->set_seconds(60);
+  EXPECT_EQ(RestartCostMs(measured), 65'000) << "ranks are killed after stop_grace";
+}
+
 TEST_F(PreemptionTest, AHeadThatHasWaitedGetsTheSlotsAfterTheSaves) {
   std::vector<int64_t> low;
   for (const char* name : {"r", "s", "t"}) {

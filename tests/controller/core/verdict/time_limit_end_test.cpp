@@ -59,11 +59,12 @@ class TimeLimitEndTest : public testing::Test {
     cluster_.ReportRunning("a", job, 2);
   }
 
-  // Lets the ranks exit, and removes their reports.
+  // Lets the ranks exit. The worker forgets the attempt and reports so.
   void LetItLeave(int64_t job, int exit_code = kSavedAtLimit) {
     cluster_.ExitAll(job, exit_code);
     cluster_.ClearAll(job);
     cluster_.ForgetReport("a", job);
+    cluster_.Pass(1, 1);
   }
 
   // Passes the time up to `ms` after the placement of the newest attempt.
