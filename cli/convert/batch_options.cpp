@@ -43,20 +43,17 @@ const std::map<std::string, std::string>& Remarks() {
 }
 
 const std::set<std::string>& SilentOptions() {
-  // Options that need no note. Some configure the output, which `trainyard logs` shows. Others
-  // request CPUs and memory, which are part of a slot.
+  // Options that need no note. Some configure the output, which `trainyard logs` shows.
   static const std::set<std::string> options = {
-      "output",       "error",       "mail-type",    "mail-user",  "cpus-per-task",
-      "mem",          "mem-per-gpu", "exclusive",    "no-requeue", "open-mode",
-      "export",       "mem-per-cpu", "cpus-per-gpu", "comment",    "threads-per-core",
-      "hint",         "switches",    "overcommit",   "gpu-bind",   "distribution",
-      "get-user-env", "wckey",       "no-kill"};
+      "output",     "error",    "mail-type",    "mail-user",        "exclusive", "no-requeue",
+      "open-mode",  "export",   "comment",      "threads-per-core", "hint",      "switches",
+      "overcommit", "gpu-bind", "distribution", "get-user-env",     "wckey",     "no-kill"};
   return options;
 }
 
 class BatchOptions {
  public:
-  explicit BatchOptions(JobDraft& draft) : draft_(draft), time_(draft) {}
+  BatchOptions(JobDraft& draft, BatchHost& host) : draft_(draft), time_(draft), host_(host) {}
 
   void TakeLine(const std::string& text, int line) {
     const absl::StatusOr<ShellScript> script = SplitScript(text);
@@ -74,6 +71,7 @@ class BatchOptions {
 
   std::map<std::string, std::string> Finish() {
     SpreadOverNodes();
+    host_.SetCounts(tasks_, gpus_);
     time_.Finish();
     if (gpus_ > 0) {
       draft_.Set("resources.slots_per_node", absl::StrCat(gpus_));
@@ -109,6 +107,7 @@ class BatchOptions {
   void Apply(const std::string& option, const std::string& value, int line) {
     const std::string text = absl::StrCat("#SBATCH --", option, value.empty() ? "" : "=", value);
     if (time_.Take(option, value, text, line)) return;
+    if (host_.Take(option, value, text, line)) return;
     if (option == "nodes") return TakeNodes(value, text, line);
     if (option == "job-name") return draft_.Set("name", value);
     if (option == "chdir") return draft_.Set("working_directory", value);
@@ -181,6 +180,7 @@ class BatchOptions {
 
   JobDraft& draft_;
   BatchTime time_;
+  BatchHost& host_;
   int64_t gpus_ = 0;  // Per node, like tasks_; 0: not given.
   int64_t tasks_ = 0;
   int64_t all_gpus_ = 0;  // For the whole job, like all_tasks_.
@@ -202,8 +202,9 @@ std::optional<int64_t> GpusOnNode(const std::string& option, const std::string& 
   return count.value_or(1);
 }
 
-std::map<std::string, std::string> TakeBatchOptions(const std::string& text, JobDraft& draft) {
-  BatchOptions options(draft);
+std::map<std::string, std::string> TakeBatchOptions(const std::string& text, JobDraft& draft,
+                                                    BatchHost& host) {
+  BatchOptions options(draft, host);
   int line = 0;
   for (const absl::string_view row : absl::StrSplit(text, '\n')) {
     ++line;

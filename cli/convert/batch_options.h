@@ -7,14 +7,17 @@
 #include <optional>
 #include <string>
 
+#include "cli/convert/batch_host.h"
 #include "cli/convert/job_draft.h"
 
 namespace trainyard::cli {
 
 // Sets the job's resources, name and directory from the `#SBATCH` lines of `text`. Adds a note for
 // each option that has no counterpart in a job. Returns the variables that SLURM would set for the
-// script, such as SLURM_NNODES.
-std::map<std::string, std::string> TakeBatchOptions(const std::string& text, JobDraft& draft);
+// script, such as SLURM_NNODES. `host` collects the options about CPUs and memory. Call its Finish
+// when the whole script has been read: a launch line can set the number of slots.
+std::map<std::string, std::string> TakeBatchOptions(const std::string& text, JobDraft& draft,
+                                                    BatchHost& host);
 
 // Returns the GPUs per node from `--gpus-per-node` ("8", "h100:8") or `--gres` ("gpu:8",
 // "gpu:h100:8"). Returns nullopt if the value has no number.

@@ -250,12 +250,14 @@ bool ReadEntrypoint(const ShellScript& script, bool keeps_command, JobDraft& dra
 }
 
 absl::Status ReadScript(const std::string& text, bool keeps_command, JobDraft& draft) {
-  const std::map<std::string, std::string> variables = TakeBatchOptions(text, draft);
+  BatchHost host;
+  const std::map<std::string, std::string> variables = TakeBatchOptions(text, draft, host);
   TRAINYARD_ASSIGN_OR_RETURN(const ShellScript script, SplitScript(text, variables));
   const auto tasks = variables.find("SLURM_NTASKS_PER_NODE");
   ScriptReader reader(draft, keeps_command);
   if (tasks != variables.end()) reader.set_tasks(WholeOf(tasks->second).value_or(0));
   reader.Read(script);
+  host.Finish(draft);
   if (reader.starts_run()) return absl::OkStatus();
   return absl::InvalidArgumentError(
       "has no command that starts training, such as `torchrun ... pretrain_gpt.py --num-layers "

@@ -204,6 +204,16 @@ std::string AfterText(const v1::Job& job) {
   });
 }
 
+// Returns, for example, "8 CPUs, 64.0 GiB of memory per rank", or "" without requests.
+std::string HostText(const v1::ResourcesSpec& resources) {
+  std::vector<std::string> parts;
+  const int cpus = resources.cpus_per_rank();
+  if (cpus > 0) parts.push_back(absl::StrCat(cpus, cpus == 1 ? " CPU" : " CPUs"));
+  const int64_t memory = resources.memory_per_rank();
+  if (memory > 0) parts.push_back(absl::StrCat(BytesText(memory), " of memory"));
+  return parts.empty() ? "" : absl::StrCat(absl::StrJoin(parts, ", "), " per rank");
+}
+
 void AddHead(const v1::Job& job, Timestamp now, std::string& text) {
   absl::StrAppend(&text, "Job ", job.id(), "  ", job.name(), "\n");
   AddLine("State", EnumText(job.state()), text);
@@ -221,6 +231,7 @@ void AddHead(const v1::Job& job, Timestamp now, std::string& text) {
                        job.spec().resources().slots_per_node(), " ",
                        EnumText(job.spec().resources().device())),
           text);
+  AddLine("Requests", HostText(job.spec().resources()), text);
   if (const v1::Attempt* newest = NewestAttempt(job); newest != nullptr && newest->has_layout()) {
     AddLine("Layout", absl::StrCat(GrantedText(newest->layout()), ", chosen"), text);
   }

@@ -90,6 +90,25 @@ std::string LabelsText(const v1::Node& node) {
 
 std::string MemoryText(int64_t bytes) { return bytes == 0 ? kNothing : BytesText(bytes); }
 
+// Returns " (16 requested by ranks)", or "" if ranks request nothing. `text`: the requested amount.
+std::string RequestedText(int64_t requested, const std::string& text) {
+  return requested == 0 ? "" : absl::StrCat(" (", text, " requested by ranks)");
+}
+
+// Returns the node's CPU cores and memory, and how much of them ranks request.
+std::string HostLines(const v1::Node& node) {
+  int64_t cpus = 0, memory = 0;
+  for (const v1::SlotUse& use : node.slot_uses()) {
+    cpus += use.requested_cpus();
+    memory += use.requested_memory_bytes();
+  }
+  const v1::Inventory& inventory = node.inventory();
+  return LabelLine("Cores", absl::StrCat(CountText(inventory.cpu_cores()),
+                                         RequestedText(cpus, absl::StrCat(cpus)))) +
+         LabelLine("Memory", absl::StrCat(MemoryText(inventory.memory_bytes()),
+                                          RequestedText(memory, BytesText(memory))));
+}
+
 std::vector<std::string> NodeCells(const v1::Node& node, Timestamp now) {
   return {node.name(),
           NodeStateText(node),
@@ -189,8 +208,7 @@ std::string NodeText(const v1::Node& node, const v1::ListNodesResponse& response
   text += LabelLine("Version", TextOrNothing(node.worker_version()));
   text += LabelLine("Labels", LabelsText(node));
   text += LabelLine("Groups", node.groups().empty() ? kNothing : absl::StrJoin(node.groups(), "/"));
-  text += LabelLine("Cores", CountText(node.inventory().cpu_cores()));
-  text += LabelLine("Memory", MemoryText(node.inventory().memory_bytes()));
+  text += HostLines(node);
   if (node.disk_bytes() > 0) {
     text += LabelLine("Disk", absl::StrCat(BytesText(node.disk_free_bytes()), " free of ",
                                            BytesText(node.disk_bytes())));

@@ -32,6 +32,8 @@ struct ResourcesConfig {
   int64_t nodes = 1;
   int64_t slots_per_node = 1;
   DeviceKind device = DeviceKind::kGpu;
+  int64_t cpus_per_rank = 0;
+  int64_t memory_per_rank = 0;
 
   bool operator==(const ResourcesConfig&) const = default;
 };
@@ -44,6 +46,9 @@ void VisitSettings(Config& config, Visit&& visit) {
   visit("slots_per_node", SettingRule{.min = 1, .max = 1024, .has_default = true},
         config.slots_per_node);
   visit("device", SettingRule{.has_default = true}, config.device);
+  visit("cpus_per_rank", SettingRule{.min = 1, .max = 4096}, config.cpus_per_rank);
+  visit("memory_per_rank", SettingRule{.min = 1048576, .max = 1125899906842624},
+        config.memory_per_rank);
 }
 
 }  // namespace trainyard

@@ -10,6 +10,8 @@ void Read(const v1::ResourcesSpec& spec, ResourcesConfig& config) {
   if (spec.has_nodes()) config.nodes = spec.nodes();
   if (spec.has_slots_per_node()) config.slots_per_node = spec.slots_per_node();
   if (spec.has_device()) config.device = static_cast<DeviceKind>(spec.device());
+  if (spec.has_cpus_per_rank()) config.cpus_per_rank = spec.cpus_per_rank();
+  if (spec.has_memory_per_rank()) config.memory_per_rank = spec.memory_per_rank();
 }
 
 void Read(const v1::LayoutSpec& spec, LayoutConfig& config) {

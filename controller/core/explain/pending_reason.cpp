@@ -14,6 +14,7 @@
 #include "controller/core/decide/pause.h"
 #include "controller/core/explain/array_reason.h"
 #include "controller/core/explain/dependency_reason.h"
+#include "controller/core/explain/host_reason.h"
 #include "controller/core/health/node_health.h"
 #include "controller/core/observations/root_sightings.h"
 #include "controller/core/schedule/admission.h"
@@ -23,6 +24,7 @@
 #include "controller/core/schedule/schedule.h"
 #include "controller/core/state/class_of_job.h"
 #include "controller/core/state/gang_request.h"
+#include "controller/core/state/host_capacity.h"
 #include "controller/core/state/job_state_machine.h"
 #include "controller/core/state/job_timing.h"
 #include "controller/core/state/node_groups.h"
@@ -121,11 +123,10 @@ std::string WhyNotWithFewer(const JobEntry& entry) {
 // share the checkpoint root.
 v1::PendingReason WhyNoSharedRoot(const GangShape& shape, const std::string& differences,
                                   const RootSightings& roots) {
-  v1::PendingReason reason =
-      Reason(v1::PENDING_CODE_RESOURCES,
-             absl::StrCat(kNeeds, ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
-                          " on nodes that all see the same checkpoint root ", roots.path, ": ",
-                          differences));
+  v1::PendingReason reason = Reason(
+      v1::PENDING_CODE_RESOURCES,
+      absl::StrCat(kNeeds, GangText(shape), " on nodes that all see the same checkpoint root ",
+                   roots.path, ": ", differences));
   reason.set_advice(RootAdvice(roots));
   return reason;
 }
@@ -136,31 +137,33 @@ std::string FittingNodesText(const ClusterState& state, const v1::JobSpec& spec,
                              const QueueHead& head) {
   const int fitting = head.fitting_nodes;
   const auto nodes = static_cast<int64_t>(state.nodes.size());
-  constexpr char kSlots[] = " enough available slots";
-  const v1::DeviceKind kind = GangRequestOf(spec).kind;
+  const GangRequest request = GangRequestOf(spec);
+  const std::string enough =
+      absl::StrCat(" enough available slots", request.host.IsZero() ? "" : ", CPUs and memory");
+  const v1::DeviceKind kind = request.kind;
   if (const std::string& level = spec.placement().within(); !level.empty()) {
     return absl::StrCat("all nodes must be in one group of the level ", level,
                         "; `placement` allows ", AllowedNodesText(state, spec, kind), "; ",
                         fitting == 0
-                            ? absl::StrCat("none of these has", kSlots)
+                            ? absl::StrCat("none of these has", enough)
                             : absl::StrCat("the largest free group, ", head.fitting_group, ", has ",
-                                           Counted(fitting, "node"), " with", kSlots));
+                                           Counted(fitting, "node"), " with", enough));
   }
   if (!PlacementKey(spec).empty()) {
     return absl::StrCat("`placement` allows ", AllowedNodesText(state, spec, kind), "; ",
                         fitting == 0 ? "none" : absl::StrCat(fitting), " of these ",
-                        fitting < 2 ? "has" : "have", kSlots);
+                        fitting < 2 ? "has" : "have", enough);
   }
   if (GroupsOf(state, spec, kind).size() > 1) {
     return absl::StrCat("a gang uses one kind of device, and at most ", Counted(fitting, "node"),
-                        " of one kind ", fitting == 1 ? "has" : "have", kSlots);
+                        " of one kind ", fitting == 1 ? "has" : "have", enough);
   }
   if (fitting > 0) {
     return absl::StrCat(fitting, " of ", Counted(nodes, "node"), fitting == 1 ? " has" : " have",
-                        kSlots);
+                        enough);
   }
-  if (nodes == 1) return absl::StrCat("the only node does not have", kSlots);
-  return absl::StrCat("none of ", nodes, " nodes has", kSlots);
+  if (nodes == 1) return absl::StrCat("the only node does not have", enough);
+  return absl::StrCat("none of ", nodes, " nodes has", enough);
 }
 
 // Returns a position in the queue in words: "second in line".
@@ -277,11 +280,11 @@ v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const
   const bool keeps = view.state.reservations.contains(entry.job.id());
   v1::PendingReason reason = Reason(
       v1::PENDING_CODE_RESOURCES,
-      absl::StrCat(kNeeds, GangRequestOf(spec).elastic ? "at least " : "",
-                   ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
+      absl::StrCat(kNeeds, GangRequestOf(spec).elastic ? "at least " : "", GangText(shape),
                    keeps ? " (the slots that are already reserved for the job stay reserved)" : "",
                    "; ", FittingNodesText(view.state, spec, head), ": ",
-                   ClusterText(view.state, shape.kind, view.now), WhyNotWithFewer(entry),
+                   ClusterText(view.state, shape.kind, view.now),
+                   HostShortageText(view.state, spec, shape), WhyNotWithFewer(entry),
                    differences.empty()
                        ? ""
                        : absl::StrCat("; the nodes of the job must all see the same directory at ",

@@ -14,6 +14,7 @@
 #include "controller/core/schedule/elastic_gang.h"
 #include "controller/core/schedule/expected_ends.h"
 #include "controller/core/schedule/head_promise.h"
+#include "controller/core/schedule/host_releases.h"
 #include "controller/core/schedule/layout_choice.h"
 #include "controller/core/schedule/placement.h"
 #include "controller/core/schedule/schedule.h"
@@ -72,12 +73,12 @@ void AcceptBehindHead(const ClusterView& view, const JobEntry& entry, PlacementP
   const JobEntry* blocker = head == nullptr ? nullptr : FindEntry(view.state, head->job_id);
   if (blocker == nullptr) return pass.AcceptOnly([](const Gang&) { return false; });
   const ExpectedEnds expected_ends = ExpectedEndsOf(view.state, view.observations, view.now);
-  const HeadPromise promise(LeastShape(*blocker),
-                            view.state.reservations.contains(blocker->job.id()),
-                            ReleasesOf(view.state, pass, job_class.kind, expected_ends, view.now),
+  const GangShape shape = LeastShape(*blocker);
+  const HeadPromise promise(shape, view.state.reservations.contains(blocker->job.id()),
+                            ReleasesForHead(view.state, pass, *blocker, expected_ends, view.now),
                             pass.GroupsFor(*blocker, GangRequestOf(blocker->job.spec()).Full()));
-  pass.AcceptOnly([promise, end = LatestEnd(job_class, view.now)](const Gang& gang) {
-    return promise.Allows(gang, end);
+  pass.AcceptOnly([promise, shape, &entry, end = LatestEnd(job_class, view.now)](const Gang& gang) {
+    return promise.Allows(InSeats(gang, entry, shape), end);
   });
 }
 

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "controller/core/state/class_of_job.h"
 #include "controller/core/state/gang_request.h"
+#include "controller/core/state/host_capacity.h"
 #include "controller/core/state/job_state_machine.h"
 #include "controller/core/state/node_groups.h"
 #include "controller/core/state/queues.h"
@@ -47,7 +48,7 @@ absl::Status CheckQueueCapacity(const ClusterState& state) {
 bool Fits(const ClusterState& state, const GangShape& shape, const NodeGroup& group) {
   int fitting = 0;
   for (const auto& [id, entry] : state.nodes) {
-    if (!IsJoined(entry) || TotalSlots(entry.node, shape.kind) < shape.slots_per_node) continue;
+    if (!IsJoined(entry) || !CouldHold(entry.node, shape)) continue;
     if (group.Contains(id) && ++fitting == shape.nodes) return true;
   }
   return false;
@@ -106,7 +107,25 @@ v1::DeviceKind OtherKind(v1::DeviceKind kind) {
 }
 
 std::string Needs(const GangShape& shape) {
-  return absl::StrCat("the job needs ", ShapeText(shape.nodes, shape.slots_per_node, shape.kind));
+  return absl::StrCat("the job needs ", GangText(shape));
+}
+
+// The error for a gang with enough slots, but not enough CPU cores or memory.
+absl::Status HostTooSmall(const ClusterState& state, const v1::JobSpec& spec,
+                          const GangShape& shape) {
+  HostAmount most;
+  for (const auto& [id, entry] : state.nodes) {
+    const bool has_slots =
+        IsJoined(entry) && TotalSlots(entry.node, shape.kind) >= shape.slots_per_node;
+    if (!has_slots || !MayUse(spec, entry.node)) continue;
+    const HostAmount host = HostOf(entry.node);
+    most = {std::max(most.cpus, host.cpus), std::max(most.memory_bytes, host.memory_bytes)};
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      Needs(shape), ", which is ", HostText(shape.HostPerNode()),
+      " per node, but too few nodes have that much; the largest nodes with enough slots have ",
+      Counted(most.cpus, "CPU"), " and ", MemoryText(most.memory_bytes),
+      " of memory; reduce resources.cpus_per_rank or resources.memory_per_rank"));
 }
 
 }  // namespace
@@ -127,6 +146,9 @@ std::optional<GangShape> LargestShape(const ClusterState& state, v1::DeviceKind 
 absl::Status CheckGangFits(const ClusterState& state, const v1::JobSpec& spec,
                            const GangShape& shape) {
   if (FitsAny(state, spec, shape)) return absl::OkStatus();
+  GangShape slots_only = shape;
+  slots_only.host = {};
+  if (FitsAny(state, spec, slots_only)) return HostTooSmall(state, spec, shape);
   if (!PlacementKey(spec).empty() && FitsAny(state, v1::JobSpec::default_instance(), shape)) {
     return PlacementTooSmall(state, spec, shape, Needs(shape));
   }

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "controller/core/state/host_capacity.h"
 #include "controller/core/state/node_groups.h"
 #include "controller/core/state/topology.h"
 
@@ -41,7 +42,7 @@ std::optional<Gang> PlaceOnEmptyGroup(const ClusterState& state, const GangShape
   for (const auto& [id, entry] : state.nodes) {
     const int total = TotalSlots(entry.node, shape.kind);
     const bool joined = entry.node.state() != v1::NODE_STATE_LOST;
-    if (joined && total >= shape.slots_per_node && group.Contains(id)) {
+    if (joined && CouldHold(entry.node, shape) && group.Contains(id)) {
       fitting.emplace_back(total, id);
     }
   }

@@ -12,6 +12,15 @@
 namespace trainyard::controller {
 namespace {
 
+// Returns the CPU cores and memory of the node that are free or belong to the attempt.
+HostAmount HostFor(const NodeEntry& node, const AttemptKey& attempt) {
+  HostAmount amount = node.free_host;
+  for (const SlotHolder& holder : node.holders) {
+    if (holder.attempt == attempt) amount = amount + holder.host;
+  }
+  return amount;
+}
+
 // Returns the number of the node's slots that are free or belong to the attempt.
 int SlotsFor(const NodeEntry& node, const AttemptKey& attempt, v1::DeviceKind kind) {
   int count = 0;
@@ -29,12 +38,14 @@ int CountOpenNodesFor(const ClusterState& state, const NodeLimits& limits, const
                       int nodes) {
   const GangRequest request = GangRequestOf(entry.job.spec());
   const AttemptKey attempt{entry.job.id(), LiveAttempt(entry)->number()};
+  const HostAmount host = request.ShapeOn(nodes).HostPerNode();
   const auto count = [&](const std::set<std::string>& barred, const NodeGroup& group) {
     return static_cast<int>(std::ranges::count_if(state.nodes, [&](const auto& node) {
       const auto& [id, candidate] = node;
       return TakesRanks(candidate.node) && !limits.changing.contains(id) &&
              !limits.closed.contains(id) && !barred.contains(id) && group.Contains(id) &&
-             SlotsFor(candidate, attempt, request.kind) >= request.slots_per_node;
+             SlotsFor(candidate, attempt, request.kind) >= request.slots_per_node &&
+             (host.IsZero() || HostFor(candidate, attempt).Covers(host));
     }));
   };
   const RootSightings* roots = limits.roots;

@@ -121,6 +121,7 @@ std::optional<NodeSlots> PlacementPass::TakeFrom(const NodeEntry& node, const Jo
     chosen.slots.push_back(std::get<1>(candidates[i]));
   }
   std::ranges::sort(chosen.slots);
+  if (!host_use_.HoldsOn(node, chosen, shape)) return std::nullopt;
   return chosen;
 }
 
@@ -174,7 +175,7 @@ std::vector<std::string> PlacementPass::PickNodes(const GangShape& shape, int co
   const auto allowed = [&](const std::string& id) {
     return !limits_.changing.contains(id) && !limits_.closed.contains(id) &&
            (choice_ == nullptr || choice_->Allows(id)) && !avoided_.contains(id) &&
-           !not_these.contains(id);
+           !not_these.contains(id) && host_use_.Holds(state_.nodes.at(id), shape);
   };
   std::set<int> counts;
   for (const auto& [free, ids] : untouched) counts.insert(free);
@@ -287,6 +288,13 @@ int PlacementPass::CountFittingIn(const NodeGroup& group, const GangShape& shape
   std::ptrdiff_t count = 0;
   for (auto free = buckets.lower_bound(shape.slots_per_node); free != buckets.end(); ++free) {
     const std::set<std::string>& ids = free->second;
+    if (!shape.host.IsZero()) {
+      count += std::ranges::count_if(ids, [&](const std::string& id) {
+        const HostAmount& free = state_.nodes.at(id).free_host;
+        return is_in(id) && !limits_.closed.contains(id) && free.Covers(shape.HostPerNode());
+      });
+      continue;
+    }
     // A small group is compared with the nodes, and not the nodes with the group.
     count += group.has_all ? std::ranges::ssize(ids)
                            : std::ranges::count_if(group.nodes, [&](const std::string& id) {
@@ -376,7 +384,7 @@ std::optional<Gang> PlacementPass::FindGang(const JobEntry& job, const GangShape
 std::optional<Gang> PlacementPass::PlaceGang(const JobEntry& job, const GangShape& shape,
                                              bool over_reservations) {
   std::optional<Gang> gang = FindGang(job, shape, over_reservations);
-  if (gang.has_value()) Take(*gang);
+  if (gang.has_value()) Take(*gang, shape);
   return gang;
 }
 
@@ -406,7 +414,7 @@ std::optional<Gang> PlacementPass::PlaceAgain(const JobEntry& entry, const GangS
       if (!node.has_value()) return std::nullopt;
       gang.push_back(*std::move(node));
     }
-    Take(gang);
+    Take(gang, shape);
     return gang;
   });
 }
@@ -450,7 +458,8 @@ int PlacementPass::FreeNow(const NodeEntry& node, v1::DeviceKind kind) const {
   return free;
 }
 
-void PlacementPass::Take(const Gang& gang) {
+void PlacementPass::Take(const Gang& gang, const GangShape& shape) {
+  host_use_.Take(gang, shape);
   for (const NodeSlots& chosen : gang) {
     const NodeEntry& node = state_.nodes.at(chosen.node_id);
     std::set<int>& taken = taken_[chosen.node_id];

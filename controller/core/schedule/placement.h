@@ -13,6 +13,7 @@
 
 #include "controller/core/observations/root_sightings.h"
 #include "controller/core/schedule/gang_order.h"
+#include "controller/core/schedule/host_use.h"
 #include "controller/core/state/cluster_state.h"
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/node_groups.h"
@@ -92,6 +93,9 @@ class PlacementPass {
   // other devices than shape.device. The reference is valid as long as the pass.
   const std::vector<NodeGroup>& GroupsFor(const JobEntry& entry, const GangShape& shape) const;
 
+  // Returns true if this pass has assigned slots of the node.
+  bool HasTaken(const std::string& node_id) const { return taken_.contains(node_id); }
+
   // Returns true if the node accepts ranks now. Does not consider its free slots.
   bool IsOpen(const NodeEntry& node) const;
 
@@ -138,7 +142,7 @@ class PlacementPass {
                                 bool over_reservations);
   // Returns true if Place would find a gang with these limits.
   bool Fits(const JobEntry& job, const GangShape& shape, NodeLimits limits);
-  void Take(const Gang& gang);
+  void Take(const Gang& gang, const GangShape& shape);
   int FreeNow(const NodeEntry& node, v1::DeviceKind kind) const;
 
   // A restriction of the nodes of a gang: to one group, and to nodes that share the checkpoint
@@ -173,7 +177,8 @@ class PlacementPass {
   mutable std::map<std::tuple<v1::DeviceKind, std::string, std::string>, std::vector<NodeGroup>>
       groups_;
   // The positions of the slots assigned in this pass, by node.
-  std::map<std::string, std::set<int>> taken_;
+  HostUse::TakenSlots taken_;
+  HostUse host_use_{taken_};
   // The free slots of the nodes in taken_. For these nodes state_.free_nodes is out of date.
   std::map<v1::DeviceKind, NodesByFreeSlots> touched_;
   // For each kind and number of free slots: a position in the bucket of state_.free_nodes. All

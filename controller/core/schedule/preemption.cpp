@@ -12,6 +12,7 @@
 #include "controller/core/state/attempt_outcome.h"
 #include "controller/core/state/class_of_job.h"
 #include "controller/core/state/gang_request.h"
+#include "controller/core/state/host_capacity.h"
 #include "controller/core/state/job_timing.h"
 #include "controller/core/state/queues.h"
 #include "controller/core/state/yield.h"
@@ -23,10 +24,27 @@
 namespace trainyard::controller {
 namespace {
 
+// Slots, CPU cores and memory of one node.
+struct NodeAmount {
+  int64_t slots = 0;
+  HostAmount host;
+
+  NodeAmount& operator+=(const NodeAmount& other) {
+    slots += other.slots;
+    host = host + other.host;
+    return *this;
+  }
+  // Returns true if this amount is enough for `missing`, of which parts may be negative.
+  bool Covers(const NodeAmount& missing) const {
+    return slots >= missing.slots && host.cpus >= missing.host.cpus &&
+           host.memory_bytes >= missing.host.memory_bytes;
+  }
+};
+
 // A running job on a node of the cluster.
 struct Candidate {
   int64_t job_id = 0;
-  int slots = 0;  // On this node.
+  NodeAmount amount;  // On this node.
 };
 
 int64_t CostOf(const JobEntry& entry, Timestamp now) {
@@ -70,6 +88,7 @@ class VictimSearch {
                Timestamp now)
       : state_(state),
         limits_(limits),
+        head_id_(head.job.id()),
         shape_(LeastShape(head)),
         level_(LevelOf(state, head.job)),
         now_(now) {}
@@ -86,24 +105,48 @@ class VictimSearch {
 
  private:
   struct NodeView {
-    int missing = 0;  // Slots that the head lacks on this node.
+    NodeAmount missing;  // The head lacks this amount. Parts of which it lacks nothing are 0.
     std::vector<Candidate> candidates;
   };
 
   void AddNode(const std::string& id, const ReleaseTimes& slots) {
-    const auto free = static_cast<int>(
-        std::ranges::count_if(slots, [&](const Timestamp time) { return time <= now_; }));
-    NodeView view{std::max(0, shape_.slots_per_node - free), {}};
     const auto total = static_cast<int>(slots.size());
     if (total < shape_.slots_per_node) return;
-    for (const SlotHolder& holder : state_.nodes.at(id).holders) {
-      if (view.missing == 0) break;
+    const NodeEntry& node = state_.nodes.at(id);
+    NodeView view{MissingOn(node, slots), {}};
+    const bool fits = NodeAmount{}.Covers(view.missing);
+    for (const SlotHolder& holder : node.holders) {
+      if (fits) break;
       if (holder.kind != shape_.kind || !IsEligible(holder.attempt, total)) continue;
-      view.candidates.push_back({holder.attempt.job_id, holder.slots});
+      view.candidates.push_back({holder.attempt.job_id, {holder.slots, holder.host}});
     }
     for (const Candidate& candidate : view.candidates) nodes_of_[candidate.job_id].push_back(id);
-    if (view.missing == 0) ++free_nodes_;
+    if (fits) ++free_nodes_;
     nodes_.emplace(id, std::move(view));
+  }
+
+  // `times`: the release times of the slots, or of seats (host_releases.h).
+  NodeAmount MissingOn(const NodeEntry& node, const ReleaseTimes& times) const {
+    const auto lack = [](int64_t needed, int64_t free) {
+      return needed == 0 ? 0 : std::max<int64_t>(0, needed - free);
+    };
+    NodeAmount free{
+        std::ranges::count_if(times, [&](const Timestamp time) { return time <= now_; }), {}};
+    if (!shape_.host.IsZero()) free = FreeOn(node);
+    const HostAmount needed = shape_.HostPerNode();
+    return {lack(shape_.slots_per_node, free.slots),
+            {lack(needed.cpus, free.host.cpus), lack(needed.memory_bytes, free.host.memory_bytes)}};
+  }
+
+  // Returns the amount that is free for the head, with what it has reserved.
+  NodeAmount FreeOn(const NodeEntry& node) const {
+    NodeAmount free{0, node.free_host};
+    for (const SlotHolder& holder : node.holders) {
+      const int64_t job_id = holder.attempt.job_id;
+      if (holder.is_uncleared || (job_id != 0 && job_id != head_id_)) continue;
+      free += {holder.kind == shape_.kind ? holder.slots : 0, holder.host};
+    }
+    return free;
   }
 
   // `total`: the slots of the node.
@@ -121,11 +164,11 @@ class VictimSearch {
   // Returns the cheapest jobs of the node that give the head its missing slots, without those that
   // are already chosen; nullopt if there are too few.
   std::optional<std::pair<int64_t, std::set<int64_t>>> CheapestOn(const NodeView& node) const {
-    int missing = node.missing;
+    NodeAmount freed;
     std::vector<std::pair<int64_t, Candidate>> by_cost;
     for (const Candidate& candidate : node.candidates) {
       if (victims_.contains(candidate.job_id)) {
-        missing -= candidate.slots;
+        freed += candidate.amount;
       } else {
         by_cost.emplace_back(CostOf(state_.jobs.at(candidate.job_id), now_), candidate);
       }
@@ -135,12 +178,12 @@ class VictimSearch {
     });
     std::pair<int64_t, std::set<int64_t>> cheapest{0, {}};
     for (const auto& [cost, candidate] : by_cost) {
-      if (missing <= 0) break;
-      missing -= candidate.slots;
+      if (freed.Covers(node.missing)) break;
+      freed += candidate.amount;
       cheapest.first += cost;
       cheapest.second.insert(candidate.job_id);
     }
-    if (missing > 0) return std::nullopt;
+    if (!freed.Covers(node.missing)) return std::nullopt;
     return cheapest;
   }
 
@@ -183,12 +226,12 @@ class VictimSearch {
     }
     const auto fits = [&](const std::string& id) {
       const NodeView& node = nodes_.at(id);
-      int freed = 0;
+      NodeAmount freed;
       for (const Candidate& candidate : node.candidates) {
         const bool ends = candidate.job_id != job_id && victims_.contains(candidate.job_id);
-        freed += ends ? candidate.slots : 0;
+        if (ends) freed += candidate.amount;
       }
-      return freed >= node.missing;
+      return freed.Covers(node.missing);
     };
     return free_nodes_ + std::ranges::count_if(freed_nodes, fits) >= shape_.nodes;
   }
@@ -205,6 +248,7 @@ class VictimSearch {
 
   const ClusterState& state_;
   const PreemptionLimits limits_;
+  const int64_t head_id_;
   const GangShape shape_;
   const std::pair<int, int> level_;
   const Timestamp now_;
@@ -276,8 +320,7 @@ std::string PreemptionText(const ClusterState& state, int64_t for_job_id, Timest
   const v1::Job& job = entry.job;
   const GangShape shape = LeastShape(entry);
   return absl::StrCat(job.name(), " (#", job.id(), ") has waited ",
-                      DurationText(now - QueuedSince(job)), " for ",
-                      ShapeText(shape.nodes, shape.slots_per_node, shape.kind));
+                      DurationText(now - QueuedSince(job)), " for ", GangText(shape));
 }
 
 }  // namespace trainyard::controller

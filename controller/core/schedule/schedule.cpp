@@ -11,6 +11,7 @@
 
 #include "controller/core/schedule/admission.h"
 #include "controller/core/schedule/elastic_gang.h"
+#include "controller/core/schedule/host_releases.h"
 #include "controller/core/schedule/preemption.h"
 #include "controller/core/schedule/queue_order.h"
 #include "controller/core/schedule/quota_pass.h"
@@ -104,10 +105,15 @@ class QueueWalk {
     QueueHead& head = schedule_.heads.at(kind);
     const JobEntry& entry = state_.jobs.at(head.job_id);
     const GangShape shape = LeastShape(entry);
-    promise_.emplace(shape, state_.reservations.contains(head.job_id), ReleasesFor(entry),
+    Releases releases = ReleasesForHead(state_, pass_, entry, EndsBeforePlacements(), now_);
+    for (const Placement& placement : schedule_.placements) {
+      OccupySeats(placement.gang, state_.jobs.at(placement.job_id), entry, now_, releases);
+    }
+    promise_.emplace(shape, state_.reservations.contains(head.job_id), std::move(releases),
                      GroupsWithLayout(entry, shape, pass_.GroupsFor(entry, shape)));
     head.promised = promise_->promised();
     head_class_ = ClassOf(entry.job);
+    head_shape_ = shape;
     head.awaited_job_id = AwaitedJob(state_, *promise_, expected_ends_);
     // The head also needs the slots that are free now. In the next pass its promise protects them.
     if (Preempt(entry, head, promise_->releases())) return promise_.reset();
@@ -148,7 +154,7 @@ class QueueWalk {
       return refusal;
     }
     settled_.insert(job_id);
-    promise_->Take(found->gang, end);
+    promise_->Take(InSeats(found->gang, entry, head_shape_), end);
     return Place(entry, *found) ? std::nullopt : std::optional(Refusal::kSlots);
   }
 
@@ -164,7 +170,7 @@ class QueueWalk {
   // the nodes that the head cannot spare.
   std::optional<FoundGang> FindBehindHead(const JobEntry& entry, Timestamp end, bool& delays_head) {
     pass_.AcceptOnly([&](const Gang& gang) {
-      if (promise_->Allows(gang, end)) return true;
+      if (SparesHead(gang, entry, end)) return true;
       delays_head = true;
       return false;
     });
@@ -174,13 +180,20 @@ class QueueWalk {
     return found;
   }
 
+  // Returns true if the gang, which then holds its slots until `end`, does not delay the head.
+  bool SparesHead(const Gang& gang, const JobEntry& entry, Timestamp end) const {
+    if (head_shape_.host.IsZero()) return promise_->Allows(gang, end);
+    return promise_->Allows(InSeats(gang, entry, head_shape_), end);
+  }
+
   // Searches without the nodes that the head cannot spare. Which nodes it spares depends on the
   // group of nodes from which the gang is to come.
   std::optional<FoundGang> FindBesideHead(const JobEntry& entry) {
     const GangShape shape = LeastShape(entry);
     std::optional<FoundGang> found;
     for (const NodeGroup& group : pass_.GroupsFor(entry, shape)) {
-      pass_.Avoid(promise_->NodesNotToTake(shape.slots_per_node, group, now_));
+      const int seats = SeatsTaken(shape.slots_per_node, shape.host, head_shape_);
+      pass_.Avoid(promise_->NodesNotToTake(seats, group, now_));
       found = Find(entry);
       if (found.has_value()) break;
     }
@@ -200,7 +213,10 @@ class QueueWalk {
     for (const auto& nodes : pass_.UsableNodes(entry, LeastShape(entry))) {
       Releases usable;
       for (const auto& [id, times] : releases) {
-        if (nodes.contains(std::string(id))) usable.Add(id, times);
+        const std::string node(id);
+        // The search does not know the cores and memory that this pass has assigned.
+        const bool is_known = head_shape_.host.IsZero() || !pass_.HasTaken(node);
+        if (is_known && nodes.contains(node)) usable.Add(id, times);
       }
       Victims victims = JobsToPreempt(state_, entry, usable, preemption_, now_);
       if (victims.job_ids.empty()) continue;
@@ -214,28 +230,14 @@ class QueueWalk {
     return true;
   }
 
-  // Returns the times at which slots are free for the head, after the placements of this pass.
-  Releases ReleasesFor(const JobEntry& head) const {
-    const v1::DeviceKind kind = GangRequestOf(head.job.spec()).kind;
-    // The reserved slots of the head are free for it. So are those of recovering jobs that this
-    // pass has placed: the slots of their placements are occupied below.
-    std::set<int64_t> freed = {head.job.id()};
-    for (const Placement& placement : schedule_.placements) freed.insert(placement.job_id);
-    const auto expected_ends = [&](int64_t job_id) {
-      return freed.contains(job_id) ? now_ : expected_ends_(job_id);
+  // Returns the expected ends, in which the slots of recovering jobs that this pass has placed are
+  // free now, because their placements are counted separately.
+  ExpectedEnds EndsBeforePlacements() const {
+    std::set<int64_t> placed;
+    for (const Placement& placement : schedule_.placements) placed.insert(placement.job_id);
+    return [this, placed = std::move(placed)](int64_t job_id) {
+      return placed.contains(job_id) ? now_ : expected_ends_(job_id);
     };
-    Releases releases = ReleasesOf(state_, pass_, kind, expected_ends, now_);
-    for (const Placement& placement : schedule_.placements) {
-      const JobClass job_class = ClassOf(state_.jobs.at(placement.job_id).job);
-      if (job_class.kind != kind) continue;
-      for (const NodeSlots& node : placement.gang) {
-        ReleaseTimes* found = releases.Find(node.node_id);
-        if (found == nullptr) continue;
-        const Timestamp end = std::min(LatestEnd(job_class, now_), now_ + kUnknownRunMs);
-        OccupySlots(static_cast<int>(node.slots.size()), end, *found);
-      }
-    }
-    return releases;
   }
 
   void EndAt(const JobEntry& entry, bool has_slots) {
@@ -459,8 +461,9 @@ class QueueWalk {
   // Jobs that this pass has already handled.
   std::set<int64_t> settled_;
   QuotaPass quotas_;
-  // The class of the head, and the promise to it, while later jobs are placed.
+  // The class and the shape of the head, and the promise to it, while later jobs are placed.
   JobClass head_class_;
+  GangShape head_shape_;
   std::optional<HeadPromise> promise_;
   // Why jobs behind the head with these requests were refused in this pass.
   std::map<JobClass, Refusal> refused_requests_;

@@ -39,6 +39,7 @@ JobClass ClassOf(const v1::Job& job) {
           .priority = job.priority(),
           .nodes = request.Least().nodes,
           .slots_per_node = request.slots_per_node,
+          .host_per_rank = request.host,
           .longest_hold_ms = LongestHoldMs(job),
           .checkpoint_parent = ParentOf(job.spec().checkpoint().dir()),
           .placement = PlacementKey(job.spec()),

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "controller/core/state/fair_share.h"
+#include "controller/core/state/host_amount.h"
 #include "controller/core/state/job_class.h"
 #include "controller/core/state/job_queue.h"
 #include "controller/core/state/topology_index.h"
@@ -53,6 +54,8 @@ struct SlotHolder {
   int slots = 0;
   // True if the attempt is in NodeEntry::uncleared.
   bool is_uncleared = false;
+  // Requested by the ranks in these slots.
+  HostAmount host = {};
   friend bool operator==(const SlotHolder&, const SlotHolder&) = default;
 };
 
@@ -67,7 +70,7 @@ struct NodeEntry {
   // The place of the node (see v1::Hello). Empty if unknown.
   std::string place;
 
-  // Jobs whose live attempt has ranks on this node. This field and the next two are derived from
+  // Jobs whose live attempt has ranks on this node. This field and the next three are derived from
   // the fields above and from the jobs.
   std::set<int64_t> live_jobs;
   // Attempts that ended while this node was lost. An attempt's slots stay taken until the node
@@ -76,6 +79,8 @@ struct NodeEntry {
   // A summary of node.slot_uses, in the order of the first slots. A pass reads the holders of all
   // nodes, and messages are spread over the memory.
   std::vector<SlotHolder> holders;
+  // CPU cores and memory that no rank requests. Negative if the node was replaced by a smaller one.
+  HostAmount free_host;
 };
 
 struct JobEntry {

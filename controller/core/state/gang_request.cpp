@@ -15,7 +15,8 @@ GangRequest GangRequestOf(const v1::JobSpec& spec) {
           .slots_per_node = resources.slots_per_node(),
           .kind = resources.device(),
           .auto_layout = spec.auto_layout(),
-          .elastic = elastic};
+          .elastic = elastic,
+          .host = {.cpus = resources.cpus_per_rank(), .memory_bytes = resources.memory_per_rank()}};
 }
 
 }  // namespace trainyard::controller

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "controller/core/state/host_amount.h"
 #include "trainyard/v1/job_spec.pb.h"
 #include "trainyard/v1/node.pb.h"
 
@@ -17,6 +18,10 @@ struct GangShape {
   v1::DeviceKind kind = v1::DEVICE_KIND_UNSPECIFIED;
   // The only kind of device that the gang may use (node_devices.h). Empty: any kind.
   std::string device = {};
+  // Requested by each rank.
+  HostAmount host = {};
+
+  HostAmount HostPerNode() const { return host * slots_per_node; }
 };
 
 // The range of shapes that a job accepts. The attempt records the shape that was granted, as its
@@ -38,9 +43,13 @@ struct GangRequest {
   bool elastic = false;
   // GangShape::device. Set only while a gang for one layout is searched.
   std::string device = {};
+  // Requested by each rank.
+  HostAmount host = {};
 
   int Spares() const { return max_nodes - nodes; }
-  GangShape ShapeOn(int node_count) const { return {node_count, slots_per_node, kind, device}; }
+  GangShape ShapeOn(int node_count) const {
+    return {node_count, slots_per_node, kind, device, host};
+  }
   // Returns the shape of a first attempt.
   GangShape Full() const { return ShapeOn(max_nodes); }
   GangShape WithoutSpares() const { return ShapeOn(nodes); }

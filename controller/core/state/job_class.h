@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "controller/core/state/host_amount.h"
 #include "trainyard/v1/job_spec.pb.h"
 
 namespace trainyard::controller {
@@ -21,6 +22,7 @@ struct JobClass {
   int priority = 0;
   int nodes = 0;  // Including spare nodes. For an elastic job, the minimum.
   int slots_per_node = 0;
+  HostAmount host_per_rank = {};
   // The longest time for which the job holds its slots. 0: unknown.
   int64_t longest_hold_ms = 0;
   // The parent of the checkpoint directory, which all nodes of the job must see.

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "controller/core/state/host_capacity.h"
 #include "controller/core/state/node_devices.h"
 #include "controller/core/support/text.h"
 #include "proto/jobspec/node_names.h"
@@ -125,8 +126,7 @@ bool MayUse(const v1::JobSpec& spec, const v1::Node& node) {
 
 int CountSuitable(const ClusterState& state, const NodeGroup& group, const GangShape& shape) {
   const auto is_suitable = [&](const v1::Node& node) {
-    return node.state() != v1::NODE_STATE_LOST &&
-           TotalSlots(node, shape.kind) >= shape.slots_per_node;
+    return node.state() != v1::NODE_STATE_LOST && CouldHold(node, shape);
   };
   int count = 0;
   if (group.has_all) {

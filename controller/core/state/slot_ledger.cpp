@@ -9,6 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/state/array_elements.h"
 #include "controller/core/state/class_of_job.h"
+#include "controller/core/state/gang_request.h"
+#include "controller/core/state/host_capacity.h"
 #include "controller/core/state/job_state_machine.h"
 #include "controller/core/state/node_devices.h"
 #include "controller/core/state/reservations.h"
@@ -66,10 +68,12 @@ std::vector<SlotHolder> HoldersOf(const NodeEntry& entry) {
     const auto known = std::ranges::find_if(holders, [&](const SlotHolder& holder) {
       return holder.attempt == attempt && holder.kind == kind;
     });
+    const HostAmount host = HostRequestOf(entry.node.slot_uses(i));
     if (known != holders.end()) {
       ++known->slots;
+      known->host = known->host + host;
     } else {
-      holders.push_back({attempt, kind, 1, entry.uncleared.contains(attempt)});
+      holders.push_back({attempt, kind, 1, entry.uncleared.contains(attempt), host});
     }
   }
   return holders;
@@ -81,6 +85,8 @@ bool IsPresent(const v1::Node& node) {
 
 void AddToIndexes(NodeEntry& entry, ClusterState& state) {
   entry.holders = HoldersOf(entry);
+  entry.free_host = HostOf(entry.node);
+  for (const SlotHolder& holder : entry.holders) entry.free_host = entry.free_host - holder.host;
   const v1::Node& node = entry.node;
   if (node.state() == v1::NODE_STATE_LOST) state.lost_nodes.insert(node.id());
   if (IsPresent(node)) state.present_slots += node.inventory().slots_size();
@@ -130,8 +136,8 @@ void EndReservation(int position, NodeEntry& entry, ClusterState& state) {
 }
 
 // Assigns a slot of the node to a member of a new attempt.
-void TakeSlot(const AttemptKey& key, const v1::RankPlacement& member, NodeEntry& entry,
-              ClusterState& state) {
+void TakeSlot(const AttemptKey& key, const v1::RankPlacement& member, const HostAmount& host,
+              NodeEntry& entry, ClusterState& state) {
   const std::optional<int> position = PositionOf(member.slot(), entry.node);
   if (position.has_value()) EndReservation(*position, entry, state);
   Require(position.has_value() && entry.node.slot_uses(*position).job_id() == 0,
@@ -140,6 +146,8 @@ void TakeSlot(const AttemptKey& key, const v1::RankPlacement& member, NodeEntry&
   use.set_job_id(key.job_id);
   use.set_attempt(key.number);
   use.set_rank(member.rank());
+  use.set_requested_cpus(static_cast<int32_t>(host.cpus));
+  use.set_requested_memory_bytes(host.memory_bytes);
 }
 
 bool HoldsSlot(const AttemptKey& key, const v1::Node& node) {
@@ -209,6 +217,8 @@ void SettleUsages(Timestamp now, ClusterState& state) {
 }
 
 void TakeSlots(int64_t job_id, const v1::Attempt& attempt, ClusterState& state) {
+  const JobEntry* job = FindEntry(state, job_id);
+  const HostAmount host = job == nullptr ? HostAmount{} : GangRequestOf(job->job.spec()).host;
   for (int begin = 0, end = 0; begin < attempt.ranks_size(); begin = end) {
     const std::string& node_id = attempt.ranks(begin).node_id();
     while (end < attempt.ranks_size() && attempt.ranks(end).node_id() == node_id) ++end;
@@ -217,7 +227,7 @@ void TakeSlots(int64_t job_id, const v1::Attempt& attempt, ClusterState& state) 
         [&](NodeEntry& entry) {
           entry.live_jobs.insert(job_id);
           for (int i = begin; i < end; ++i) {
-            TakeSlot({job_id, attempt.number()}, attempt.ranks(i), entry, state);
+            TakeSlot({job_id, attempt.number()}, attempt.ranks(i), host, entry, state);
           }
         },
         state);

@@ -1,6 +1,9 @@
 #include "controller/core/support/text.h"
 
+#include <array>
+
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "proto/contract/rank_set.h"
 #include "proto/json/enum_text.h"
 
@@ -21,6 +24,20 @@ std::string KindName(v1::DeviceKind kind) { return EnumText(kind); }
 std::string ShapeText(int nodes, int slots_per_node, v1::DeviceKind kind) {
   return absl::StrCat(Counted(nodes, "node"), " with ", slots_per_node, " ", KindName(kind),
                       slots_per_node == 1 ? " slot" : " slots", nodes == 1 ? "" : " each");
+}
+
+std::string MemoryText(int64_t bytes) {
+  constexpr std::array kUnits = {"MiB", "GiB", "TiB", "PiB"};
+  std::size_t unit = 0;
+  int64_t size = int64_t{1} << 20;
+  while (unit + 1 < kUnits.size() && bytes >= size * 1024) {
+    size *= 1024;
+    ++unit;
+  }
+  // Hundredths, in two steps: 100 * bytes could overflow.
+  const int64_t hundredths = bytes % size * 100 / size;
+  return absl::StrCat(bytes / size, hundredths == 0 ? "" : absl::StrFormat(".%02d", hundredths),
+                      " ", kUnits.at(unit));
 }
 
 std::string RanksText(const std::vector<int>& ranks) {

@@ -26,6 +26,10 @@ std::string KindName(v1::DeviceKind kind);
 // Returns, for example, "2 nodes with 4 gpu slots each".
 std::string ShapeText(int nodes, int slots_per_node, v1::DeviceKind kind);
 
+// Returns, for example, "64 GiB" or "1.48 TiB". Rounds down, so that free memory is never
+// overstated.
+std::string MemoryText(int64_t bytes);
+
 // Returns, for example, "rank 3" or "ranks 0-2,7".
 std::string RanksText(const std::vector<int>& ranks);
 

@@ -11,6 +11,7 @@
 #include "controller/core/state/attempt_outcome.h"
 #include "controller/core/state/gang.h"
 #include "controller/core/state/gang_request.h"
+#include "controller/core/state/host_capacity.h"
 #include "controller/core/state/node_groups.h"
 #include "controller/core/state/starting_point.h"
 #include "controller/core/support/wait.h"
@@ -43,7 +44,7 @@ bool FitsElsewhere(const ClusterState& state, const v1::JobSpec& spec, const Gan
       const auto& [id, entry] = item;
       const bool may_take = entry.node.state() != v1::NODE_STATE_LOST && !entry.node.cordoned();
       return may_take && !not_these.contains(id) && group.Contains(id) &&
-             TotalSlots(entry.node, shape.kind) >= shape.slots_per_node;
+             CouldHold(entry.node, shape);
     });
     return fitting >= shape.nodes;
   });

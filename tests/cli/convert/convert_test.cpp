@@ -385,6 +385,20 @@ TEST(ConvertTest, NodesAndFeaturesOfSlurmBecomePlacement) {
               HasSubstr("placement:\n  exclude: [gpu07]\n"));
 }
 
+TEST(ConvertTest, CpusAndMemoryOfSlurmBecomeRequestsOfTheRanks) {
+  const auto convert = [](const std::string& options) {
+    return Converted("#SBATCH -N 2 " + options +
+                     "\nsrun torchrun --nproc_per_node 4 python train.py\n");
+  };
+  EXPECT_THAT(convert("-c 64 --mem=512G"),
+              HasSubstr("cpus_per_rank: 16\n  memory_per_rank: 128GiB\n"));
+  EXPECT_THAT(convert("--gpus-per-node=4 --cpus-per-gpu=6 --mem-per-cpu=4G"),
+              HasSubstr("cpus_per_rank: 6\n  memory_per_rank: 24GiB\n"));
+  EXPECT_THAT(convert("--cpus-per-task=7"),
+              HasSubstr("# line 1: #SBATCH --cpus-per-task=7: cannot be shared equally by 4 ranks "
+                        "per node; set resources.cpus_per_rank"));
+}
+
 TEST(ConvertTest, TasksAndGpusOfSlurmAreCounted) {
   const auto slots = [](const std::string& options, const std::string& run) {
     return Converted("#SBATCH " + options + "\n" + run + " python train.py\n");

@@ -32,6 +32,15 @@ TEST(DescribeViewTest, ShowsTheJobsThatAJobWaitsFor) {
       HasSubstr("  After       job 12 (filter) succeeded, job 13 (tokens) has not ended\n"));
 }
 
+TEST(DescribeViewTest, ShowsRequestsOfCpusAndMemory) {
+  v1::Job job;
+  EXPECT_THAT(Described(job), Not(HasSubstr("Requests")));
+  job.mutable_spec()->mutable_resources()->set_cpus_per_rank(1);
+  EXPECT_THAT(Described(job), HasSubstr("  Requests    1 CPU per rank\n"));
+  job.mutable_spec()->mutable_resources()->set_memory_per_rank(int64_t{64} << 30);
+  EXPECT_THAT(Described(job), HasSubstr("  Requests    1 CPU, 64.0 GiB of memory per rank\n"));
+}
+
 TEST(DescribeViewTest, ShowsTheConditionsOnOtherJobs) {
   v1::Job job;
   const auto add = [&](v1::JobCondition condition, v1::JobState outcome) -> v1::Prerequisite& {

@@ -61,6 +61,13 @@ void TestCluster::AddNode(const std::string& id, int slots) {
   Attach(id, slots, slot, {});
 }
 
+void TestCluster::AddNode(const std::string& id, int slots, const HostAmount& host) {
+  v1::Inventory& inventory = *hellos_[id].mutable_inventory();
+  inventory.set_cpu_cores(static_cast<int32_t>(host.cpus));
+  inventory.set_memory_bytes(host.memory_bytes);
+  AddNode(id, slots);
+}
+
 void TestCluster::AddGpuNode(const std::string& id, int gpus, const std::string& model,
                              const std::map<std::string, std::string>& labels) {
   v1::Slot slot;
@@ -395,9 +402,10 @@ std::string DifferentIndexes(const ClusterState& a, const ClusterState& b) {
   if (a.nodes_by_device != b.nodes_by_device) return "nodes_by_device";
   if (a.rendezvous_in_use != b.rendezvous_in_use) return "rendezvous_in_use";
   const auto holds = [](const auto& left, const auto& right) {
-    return left.second.holders == right.second.holders;
+    return left.second.holders == right.second.holders &&
+           left.second.free_host == right.second.free_host;
   };
-  if (!std::ranges::equal(a.nodes, b.nodes, holds)) return "holders";
+  if (!std::ranges::equal(a.nodes, b.nodes, holds)) return "holders or free_host";
   for (const v1::DeviceKind kind : {v1::DEVICE_KIND_CPU, v1::DEVICE_KIND_GPU}) {
     const auto left = a.free_nodes.find(kind), right = b.free_nodes.find(kind);
     const NodesByFreeSlots none;

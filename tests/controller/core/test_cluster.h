@@ -45,6 +45,8 @@ class TestCluster {
 
   // Attaches a worker with CPU slots. `id` is also the worker's name.
   void AddNode(const std::string& id, int slots);
+  // Attaches a worker with CPU slots that reports CPU cores and memory.
+  void AddNode(const std::string& id, int slots, const HostAmount& host);
   // Attaches a worker with GPUs of one model, and with labels.
   void AddGpuNode(const std::string& id, int gpus, const std::string& model,
                   const std::map<std::string, std::string>& labels = {});

@@ -19,6 +19,7 @@ import { useLoad } from '../ui/load';
 import { Empty, Failure, Skeleton } from '../ui/notice';
 import { deviceText } from './device_text';
 import { newestHeartbeat } from './heartbeat_times';
+import { hostNote } from './host_requests';
 import { Devices, chosenHours } from './devices';
 import { attemptsOn, rankText, type HeldSlots } from './node_attempts';
 import { CordonDialog, DrainDialog, ReleaseDialog } from './node_dialogs';
@@ -92,7 +93,7 @@ function Header({ node, heartbeatMs }: { node: Node; heartbeatMs: number }) {
         <Figure
           name="Memory"
           value={bytes(node.inventory?.memory_bytes)}
-          note={node.inventory?.cpu_cores ? `${node.inventory.cpu_cores} CPU cores` : undefined}
+          note={hostNote(node)}
         />
         <Figure
           name="Disk free"

@@ -7,6 +7,8 @@ const use = (job_id: number, rank: number, unkillable = '') => ({
   attempt: 2,
   rank,
   unkillable,
+  requested_cpus: 0,
+  requested_memory_bytes: 0,
 });
 
 it('finds the attempts on a node with their ranks', () => {

@@ -6,6 +6,8 @@ const use = (job_id: number, rank = 0, unkillable = '') => ({
   attempt: 1,
   rank,
   unkillable,
+  requested_cpus: 0,
+  requested_memory_bytes: 0,
 });
 
 describe('holdings', () => {
