@@ -58,7 +58,7 @@ constexpr auto kPermissions = std::to_array<Permission>({
     {.method = "NodeService/RemoveNode", .routes = {"removeNode"}},
     {.method = "NodeService/ReleaseNode", .routes = {"releaseNode"}},
     {.method = "NodeService/GetTopology", .routes = {"getTopology"}},
-    {.method = "NodeService/SetTopology"},
+    {.method = "NodeService/SetTopology", .routes = {"setTopology"}},
     {.method = "NodeService/CheckNodes", .routes = {"checkNodes"}},
     {.method = "ServerService/GetServerInfo", .routes = {"getServer"}},
     {.method = "ServerService/CheckStores"},

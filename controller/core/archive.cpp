@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "controller/core/archived_elements.h"
 #include "controller/core/event_log/snapshot.h"
 #include "controller/core/ledger/token_progress.h"
 #include "controller/core/observations/time_use.h"
@@ -87,6 +88,7 @@ v1::ArchivedJob ToArchived(const JobEntry& entry, const Observations& observatio
   UnpackOrigins(entry.origin_list, job);
   *archived.mutable_details() = DetailsOf(entry);
   archived.mutable_details()->clear_origin_list();
+  KeepBestElements(kMaxArchivedElements, *archived.mutable_details());
   return archived;
 }
 

@@ -220,6 +220,24 @@ absl::StatusOr<v1::Queue> QueueOf(const Json& json) {
   return queue;
 }
 
+constexpr char kTopologyForm[] =
+    "topology: must be an object with a list of groups, such as {\"groups\": [{\"name\": "
+    "\"leaf1\", "
+    "\"level\": \"leaf\", \"nodes\": [\"gpu[01-16]\"]}]}";
+
+absl::StatusOr<v1::TopologyGroup> GroupOf(const Json& json) {
+  if (!json.is_object()) return absl::InvalidArgumentError(kTopologyForm);
+  TRAINYARD_RETURN_IF_ERROR(CheckKeys(json, {"name", "level", "groups", "nodes"}));
+  v1::TopologyGroup group;
+  TRAINYARD_ASSIGN_OR_RETURN(*group.mutable_name(), TextOf(json, "name"));
+  TRAINYARD_ASSIGN_OR_RETURN(*group.mutable_level(), TextOf(json, "level"));
+  TRAINYARD_ASSIGN_OR_RETURN(const auto groups, TextsOf(json, "groups"));
+  group.mutable_groups()->Add(groups.begin(), groups.end());
+  TRAINYARD_ASSIGN_OR_RETURN(const auto nodes, TextsOf(json, "nodes"));
+  group.mutable_nodes()->Add(nodes.begin(), nodes.end());
+  return group;
+}
+
 }  // namespace
 
 absl::StatusOr<v1::SubmitJobRequest> ReadSubmitBody(const std::string& body) {
@@ -353,6 +371,24 @@ absl::StatusOr<v1::SetQueueRequest> ReadQueueBody(const std::string& body) {
   if (queue == json.end()) return request;
   if (!queue->is_object()) return absl::InvalidArgumentError("queue: must be an object");
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_queue(), QueueOf(*queue));
+  return request;
+}
+
+absl::StatusOr<v1::SetTopologyRequest> ReadTopologyBody(const std::string& body) {
+  TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"topology", "user"}));
+  v1::SetTopologyRequest request;
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_user(), TextOf(json, "user"));
+  const auto topology = json.find("topology");
+  // A missing key must not remove the topology.
+  if (topology == json.end() || !topology->is_object() || !topology->contains("groups")) {
+    return absl::InvalidArgumentError(kTopologyForm);
+  }
+  TRAINYARD_RETURN_IF_ERROR(CheckKeys(*topology, {"groups"}));
+  const Json& groups = (*topology)["groups"];
+  if (!groups.is_array()) return absl::InvalidArgumentError(kTopologyForm);
+  for (const Json& group : groups) {
+    TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_topology()->add_groups(), GroupOf(group));
+  }
   return request;
 }
 

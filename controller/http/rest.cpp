@@ -324,11 +324,18 @@ void Rest::CompareSeries(const Call& call) {
            RespondJson<v1::CompareSeriesResponse>(api_, call.respond, call.path, std::move(only)));
 }
 
-void Rest::GetNode(const Call& call) {
+void Rest::AskTopology(const Call& call) {
   if (call.route->operation == Operation::kGetTopology) {
     return call.Ask(api_, handlers::GetTopology,
                     RespondJson<v1::GetTopologyResponse>(api_, call.respond, call.path));
   }
+  auto request = ReadTopologyBody(call.request->body);
+  if (!request.ok()) return call.Refuse(request.status());
+  call.AskAs(request->user(), api_, handlers::SetTopology, *request,
+             RespondJson<v1::SetTopologyResponse>(api_, call.respond, call.path));
+}
+
+void Rest::GetNode(const Call& call) {
   v1::GetNodeRequest request;
   request.set_node(call.parameters.Text("node"));
   request.set_hours(static_cast<int32_t>(call.parameters.Integer("hours")));
@@ -402,8 +409,10 @@ void Rest::RunAboutCluster(const Call& call) {
                       RespondJson<v1::ListNodesResponse>(api_, call.respond, call.path,
                                                          FieldsOf(call.parameters, "nodes")));
     case Operation::kGetNode:
-    case Operation::kGetTopology:
       return GetNode(call);
+    case Operation::kGetTopology:
+    case Operation::kSetTopology:
+      return AskTopology(call);
     case Operation::kCordonNode:
     case Operation::kUncordonNode:
     case Operation::kDrainNode:

@@ -38,7 +38,7 @@ class Rest {
   void ReadSeries(const Call& call);
   void CompareSeries(const Call& call);
   void EndSessions(const Call& call);
-  // Returns a node or the topology.
+  void AskTopology(const Call& call);
   void GetNode(const Call& call);
   void RemoveNode(const Call& call);
   void ReleaseNode(const Call& call);

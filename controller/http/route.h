@@ -54,6 +54,7 @@ enum class Operation {
   kRemoveNode,
   kReleaseNode,
   kGetTopology,
+  kSetTopology,
   kListSessions,
   kEndSession,
   kEndAllSessions,

@@ -2,6 +2,7 @@
 
 #include "controller/http/queue_routes.h"
 #include "controller/http/route_parameters.h"
+#include "controller/http/topology_routes.h"
 
 namespace trainyard::controller::http {
 namespace {
@@ -424,14 +425,7 @@ std::vector<Route> NodeChangeRoutes() {
        .parameters = {NodeInPath()},
        .request = "ReleaseNodeRequest",
        .response = "ReleaseNodeResponse",
-       .given_fields = "node"},
-      {.operation = Operation::kGetTopology,
-       .id = "getTopology",
-       .method = "GET",
-       .path = "/topology",
-       .summary = "Groups of the topology, with their nodes.",
-       .command_line = "trainyard topology show",
-       .response = "GetTopologyResponse"}};
+       .given_fields = "node"}};
 }
 
 std::vector<Route> ReportRoutes() {
@@ -477,9 +471,10 @@ std::vector<Route> EventRoutes() {
 
 std::vector<Route> AllRoutes() {
   std::vector<Route> all;
-  for (auto part : {ServerRoutes(), SubmitRoutes(), PlannerRoutes(), JobRoutes(), JobChangeRoutes(),
-                    NoteRoutes(), QueueRoutes(), CurveRoutes(), JobDetailRoutes(), NodeRoutes(),
-                    NodeChangeRoutes(), SessionRoutes(), ReportRoutes(), EventRoutes()}) {
+  for (auto part :
+       {ServerRoutes(), SubmitRoutes(), PlannerRoutes(), JobRoutes(), JobChangeRoutes(),
+        NoteRoutes(), QueueRoutes(), CurveRoutes(), JobDetailRoutes(), NodeRoutes(),
+        NodeChangeRoutes(), TopologyRoutes(), SessionRoutes(), ReportRoutes(), EventRoutes()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

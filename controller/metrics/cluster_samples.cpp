@@ -51,6 +51,10 @@ constexpr MetricInfo kOmitted{"trainyard_series_omitted",
                               "number of jobs and nodes is exported."};
 
 constexpr MetricInfo kNodeReady{"trainyard_node_ready", "1 while the node is ready, else 0."};
+constexpr MetricInfo kNodeCordoned{
+    "trainyard_node_cordoned",
+    "1 while the node is cordoned, draining or drained, with the reason given by the user. Other "
+    "nodes have no such series."};
 constexpr MetricInfo kHeartbeatAge{"trainyard_node_heartbeat_age_seconds",
                                    "Time since the node's last heartbeat."};
 constexpr MetricInfo kNodeSlots{"trainyard_node_slots", "Slots of the node: free or used."};
@@ -204,6 +208,9 @@ std::size_t AddNodes(const ClusterSources& sources, Timestamp now, MetricSet& me
     ++added;
     const std::string name = UniqueName(entry.node, names);
     metrics.Add(kNodeReady, {{"node", name}}, entry.node.state() == v1::NODE_STATE_READY ? 1 : 0);
+    if (entry.node.cordoned()) {
+      metrics.Add(kNodeCordoned, {{"node", name}, {"reason", entry.node.cordon_reason()}}, 1);
+    }
     const Timestamp heartbeat_age_ms =
         std::max<Timestamp>(0, now - LastHeartbeat(sources.view.observations, id));
     metrics.Add(kHeartbeatAge, {{"node", name}}, static_cast<double>(heartbeat_age_ms) / kMs);

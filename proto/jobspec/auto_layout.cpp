@@ -76,7 +76,8 @@ std::string GrantedText(const v1::GrantedLayout& granted) {
   if (granted.nodes() == 0) return granted.problem();
   v1::JobSpec spec;
   *spec.mutable_layout() = granted.layout();
-  return absl::StrCat(LayoutText(RunConfigOf(spec).layout), " on ", granted.nodes(),
+  const std::string layout = LayoutText(RunConfigOf(spec).layout);
+  return absl::StrCat(layout == "{}" ? "data parallelism only" : layout, " on ", granted.nodes(),
                       granted.nodes() == 1 ? " node of " : " nodes of ", granted.slots_per_node(),
                       " ", granted.device());
 }

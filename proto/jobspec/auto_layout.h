@@ -26,8 +26,8 @@ std::vector<SettingProblem> FindAutoLayoutProblems(const v1::JobSpec& spec);
 // Returns the settings of `layout` that have a value, in the form of a job file.
 v1::LayoutSpec LayoutSpecOf(const LayoutConfig& layout);
 
-// Returns a text such as "{tp: 2, zero: 1} on 1 node of 8 NVIDIA H200". If no layout fits, returns
-// the problem.
+// Returns a text such as "{tp: 2, zero: 1} on 1 node of 8 NVIDIA H200", or "data parallelism only
+// on 1 node of 6 cpu" for the default layout. If no layout fits, returns the problem.
 std::string GrantedText(const v1::GrantedLayout& granted);
 
 }  // namespace trainyard

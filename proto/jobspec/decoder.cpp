@@ -51,7 +51,7 @@ class Decoder {
   void DecodeVariable(const YAML::Node& value, const std::string& name, v1::JobSpec& spec);
   // Decodes one entry of `placement.labels`.
   void DecodeLabel(const YAML::Node& value, const std::string& name, v1::PlacementSpec& placement);
-  // Decodes the values of one key of `matrix`.
+  // Decodes the value of one key of `matrix`.
   void DecodeAxis(const YAML::Node& value, const std::string& name, v1::JobSpec& spec);
   // Sets the origin to record for all values, because an override has no position in a file.
   void UseFixedOrigin(const std::string& origin) { fixed_origin_ = origin; }
@@ -326,7 +326,7 @@ void Decoder::DecodeAxis(const YAML::Node& value, const std::string& name, v1::J
     context_.origins.erase(key);
     return;
   }
-  const absl::StatusOr<std::string> text = MatrixText(value);
+  const absl::StatusOr<std::string> text = MatrixText(name, value);
   if (!text.ok()) return Fail(value, key, absl::StrCat("`", key, "` ", text.status().message()));
   (*spec.mutable_matrix())[name] = *text;
   context_.origins[key] = PlaceOf(value);

@@ -1,106 +1,20 @@
 #include "proto/jobspec/matrix.h"
 
-#include <limits>
+#include <algorithm>
 #include <map>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "nlohmann/json.hpp"
-#include "re2/re2.h"
+#include "proto/jobspec/matrix_exclude.h"
+#include "proto/support/status_macros.h"
 
 namespace trainyard {
-namespace {
-
-constexpr char kForms[] =
-    "must be a list of values, such as [1e-4, 3e-4], or a range of whole numbers, such as "
-    "{from: 1, to: 100, step: 1}";
-// Bounds of ranges are smaller, so that differences do not overflow.
-constexpr int64_t kLargestBound = std::numeric_limits<int64_t>::max() / 4;
-
-// Returns the text of a range, or an error if the mapping has other keys.
-absl::StatusOr<std::string> RangeText(const YAML::Node& node) {
-  std::string from;
-  std::string to;
-  std::string step = "1";
-  for (const auto& pair : node) {
-    const std::string key = pair.first.IsScalar() ? pair.first.Scalar() : "";
-    std::string* const part = key == "from"   ? &from
-                              : key == "to"   ? &to
-                              : key == "step" ? &step
-                                              : nullptr;
-    if (part == nullptr || !pair.second.IsScalar()) return absl::InvalidArgumentError(kForms);
-    *part = pair.second.Scalar();
-  }
-  return absl::StrCat(from, "..", to, step == "1" ? "" : absl::StrCat(":", step));
-}
-
-}  // namespace
 
 std::string ElementName(const std::string& array, int64_t index) {
   return absl::StrCat(array, ".", index);
 }
 
-absl::StatusOr<std::string> MatrixText(const YAML::Node& node) {
-  if (node.IsScalar()) return node.Scalar();
-  if (node.IsMap()) return RangeText(node);
-  if (!node.IsSequence()) return absl::InvalidArgumentError(kForms);
-  if (node.size() > kMaxListedValues) {
-    return absl::InvalidArgumentError(absl::StrCat("has ", node.size(), " values; at most ",
-                                                   kMaxListedValues,
-                                                   " can be listed; use a range for more"));
-  }
-  nlohmann::json values = nlohmann::json::array();
-  for (const YAML::Node& item : node) {
-    if (!item.IsScalar()) {
-      return absl::InvalidArgumentError(
-          "must have single values in its list, not lists or mappings");
-    }
-    values.push_back(item.Scalar());
-  }
-  return values.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-absl::StatusOr<MatrixAxis> MatrixAxis::Parse(const std::string& key, const std::string& text) {
-  static const RE2 kRange("(-?[0-9]{1,18})\\.\\.(-?[0-9]{1,18})(?::([0-9]{1,18}))?");
-  MatrixAxis axis;
-  axis.key_ = key;
-  int64_t to = 0;
-  std::string step;
-  if (RE2::FullMatch(text, kRange, &axis.from_, &to, &step)) {
-    if (!step.empty() && (!absl::SimpleAtoi(step, &axis.step_) || axis.step_ < 1)) {
-      return absl::InvalidArgumentError(
-          "has the step 0, so its range would not end; use 1 or more");
-    }
-    static_assert(kLargestBound > 999'999'999'999'999'999);
-    if (to < axis.from_) {
-      return absl::InvalidArgumentError(absl::StrCat("is a range from ", axis.from_, " to ", to,
-                                                     ", which has no value; exchange the bounds"));
-    }
-    axis.size_ = (to - axis.from_) / axis.step_ + 1;
-    return axis;
-  }
-  const auto values = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!values.is_array()) return absl::InvalidArgumentError(kForms);
-  for (const auto& value : values) {
-    if (!value.is_string()) return absl::InvalidArgumentError(kForms);
-    axis.values_.push_back(value.get<std::string>());
-  }
-  axis.size_ = static_cast<int64_t>(axis.values_.size());
-  if (axis.size_ == 0) {
-    return absl::InvalidArgumentError(
-        "has no values, so the array would have no elements; "
-        "list at least one value, or remove the key");
-  }
-  if (axis.size_ > kMaxListedValues) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("has ", axis.size_, " values; at most ", kMaxListedValues, " can be listed"));
-  }
-  return axis;
-}
-
-std::string MatrixAxis::ValueAt(int64_t position) const {
-  if (!is_range()) return values_[position];
-  return absl::StrCat(from_ + position * step_);
+absl::StatusOr<std::string> MatrixText(const std::string& key, const YAML::Node& node) {
+  return key == kExcludeKey ? ExcludeText(node) : AxisText(node);
 }
 
 absl::StatusOr<Matrix> Matrix::Of(const v1::JobSpec& spec) {
@@ -108,6 +22,7 @@ absl::StatusOr<Matrix> Matrix::Of(const v1::JobSpec& spec) {
   // The map of a message has no order of its own.
   const std::map<std::string, std::string> sorted(spec.matrix().begin(), spec.matrix().end());
   for (const auto& [key, text] : sorted) {
+    if (key == kExcludeKey) continue;
     const absl::StatusOr<MatrixAxis> axis = MatrixAxis::Parse(key, text);
     if (!axis.ok()) {
       return absl::InvalidArgumentError(
@@ -127,19 +42,48 @@ absl::StatusOr<Matrix> Matrix::Of(const v1::JobSpec& spec) {
     }
   }
   matrix.size_ = static_cast<int64_t>(size);
-  return matrix;
+  const auto exclude = sorted.find(kExcludeKey);
+  if (exclude == sorted.end()) return matrix;
+  if (matrix.axes_.empty()) {
+    return absl::InvalidArgumentError(
+        "`matrix` has only `exclude`; add a key with the values that the elements have");
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(matrix.left_out_,
+                             ExcludedCombinations(exclude->second, matrix.axes_, matrix.strides_));
+  matrix.size_ -= static_cast<int64_t>(matrix.left_out_.size());
+  if (matrix.size_ > 0) return matrix;
+  return absl::InvalidArgumentError(
+      "`matrix.exclude` leaves out every combination; remove some of its entries");
 }
 
 std::vector<std::pair<std::string, std::string>> Matrix::SettingsOf(int64_t index) const {
+  // The number of the combination in the product. left_out_[i] - i elements precede left_out_[i],
+  // and this difference does not descend.
+  int64_t skipped = 0;
+  for (int64_t end = static_cast<int64_t>(left_out_.size()); skipped < end;) {
+    const int64_t middle = (skipped + end) / 2;
+    left_out_[middle] - middle <= index ? skipped = middle + 1 : end = middle;
+  }
+  const int64_t combination = index + skipped;
   std::vector<std::pair<std::string, std::string>> settings;
   for (std::size_t i = 0; i < axes_.size(); ++i) {
-    settings.emplace_back(axes_[i].key(), axes_[i].ValueAt(index / strides_[i] % axes_[i].size()));
+    settings.emplace_back(axes_[i].key(),
+                          axes_[i].ValueAt(combination / strides_[i] % axes_[i].size()));
   }
   return settings;
 }
 
-int64_t Matrix::IndexOf(std::size_t axis, int64_t position) const {
-  return position * strides_[axis];
+std::optional<int64_t> Matrix::ElementWith(std::size_t axis, int64_t position) const {
+  const int64_t stride = strides_[axis], all = axes_[axis].size();
+  const int64_t others = (size_ + static_cast<int64_t>(left_out_.size())) / all;
+  // At most kMaxExcluded combinations are left out, so the loop is short.
+  for (int64_t other = 0; other < others; ++other) {
+    const int64_t combination = other / stride * stride * all + position * stride + other % stride;
+    const auto skipped = std::ranges::lower_bound(left_out_, combination);
+    const bool is_left_out = skipped != left_out_.end() && *skipped == combination;
+    if (!is_left_out) return combination - (skipped - left_out_.begin());
+  }
+  return std::nullopt;
 }
 
 }  // namespace trainyard

@@ -109,15 +109,14 @@ void CheckElement(const v1::JobSpec& spec, const Origins& origins, const Matrix&
 
 void CheckElements(const v1::JobSpec& spec, const Origins& origins, const Matrix& matrix,
                    const ElementCheck& check, Problems& problems) {
-  CheckElement(spec, origins, matrix, 0, check, problems);
   for (std::size_t axis = 0; axis < matrix.axes().size(); ++axis) {
     const MatrixAxis& values = matrix.axes()[axis];
     const bool only_ends = values.is_range() && values.size() > kLongestCheckedRange;
     const int64_t step = only_ends ? values.size() - 1 : 1;
-    // The element of position 0 is checked above.
-    for (int64_t position = step; position < values.size(); position += step) {
+    for (int64_t position = 0; position < values.size(); position += step) {
       if (problems.size() >= kMaxProblems) return;
-      CheckElement(spec, origins, matrix, matrix.IndexOf(axis, position), check, problems);
+      const auto index = matrix.ElementWith(axis, position);
+      if (index.has_value()) CheckElement(spec, origins, matrix, *index, check, problems);
     }
   }
 }

@@ -277,7 +277,7 @@ std::vector<std::string> FillDerived(int64_t world_size, RunConfig& config) {
   const LayoutConfig& layout = config.layout;
   // Use 128 bits: the sizes are not checked yet, and their product could overflow.
   const __int128 model_ranks = static_cast<__int128>(layout.tp) * layout.cp * layout.pp;
-  const bool divides = model_ranks > 0 && world_size % model_ranks == 0;
+  const bool divides = model_ranks > 0 && world_size > 0 && world_size % model_ranks == 0;
   fill("layout.dp", divides ? static_cast<int64_t>(world_size / model_ranks) : 0, config.layout.dp);
   fill("model.num_query_groups", config.model.num_attention_heads, config.model.num_query_groups);
   const bool has_length = config.train.samples > 0 || config.train.tokens > 0;

@@ -36,3 +36,18 @@ it('shows the queues with their parts and limits', async () => {
   expect(text).toContain('75 %');
   expect(text).toContain('at most 128, 16 per user');
 });
+
+it('moves a job to another queue with another priority', async () => {
+  const page = await pages.visit('/jobs/44');
+  await page.getByRole('button', { name: 'Move…', exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  const move = dialog.getByRole('button', { name: 'Move job' });
+  expect(await move.isDisabled()).toBe(true);
+  await dialog.getByLabel('Queue').fill('night');
+  await dialog.getByLabel('Priority').fill('NaN');
+  expect(await move.isDisabled()).toBe(true);
+  await dialog.getByLabel('Priority').fill('5');
+  await dialog.getByText('trainyard queue move 44 --queue night --priority 5').waitFor();
+  const [request] = await Promise.all([page.waitForRequest(/\/jobs\/44\/move$/), move.click()]);
+  expect(request.postDataJSON()).toEqual({ queue: 'night', priority: 5 });
+});

@@ -25,6 +25,7 @@ import {
   seriesResponse,
   type StepRange,
 } from './fixture_series';
+import { arrayResponse } from './fixture_array';
 import { dataReportResponse } from './fixture_data';
 import { expertsResponse } from './fixture_experts';
 
@@ -304,6 +305,10 @@ export class FixtureServer {
       case 'pause':
       case 'resume':
         return this.changeJob(found, command);
+      case 'move':
+        return [200, { job: found }];
+      case 'array':
+        return [200, arrayResponse(found, query)];
       default:
         return problem(404, `There is no ${command}`);
     }

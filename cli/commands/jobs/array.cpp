@@ -9,6 +9,7 @@
 #include "cli/grammar/option_help.h"
 #include "cli/output/array_view.h"
 #include "cli/output/readable.h"
+#include "proto/jobspec/matrix.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/status_macros.h"
 
@@ -28,6 +29,8 @@ void AddArray(CLI::App& parent, Grammar& grammar) {
   command->add_flag("--reverse", options->reverse, "reverse the order");
   command->add_option("--limit", options->limit, "maximum number of elements (default: 100)")
       ->check(CLI::Range(1, 10'000));
+  command->add_option("--offset", options->offset, "number of elements to skip (default: 0)")
+      ->check(CLI::NonNegativeNumber);
   grammar.runners[command] = [options](Context& context) { return RunArray(*options, context); };
 }
 
@@ -38,12 +41,20 @@ Outcome RunArray(const ArrayOptions& options, Context& context) {
   if (order != nullptr) request.set_order(static_cast<v1::ArrayOrder>(order->number()));
   request.set_reverse(options.reverse);
   request.set_limit(options.limit);
+  request.set_offset(options.offset);
   TRAINYARD_ASSIGN_OR_RETURN(const v1::GetArrayResponse response, context.client.GetArray(request));
   if (IsTable(context.format)) *context.console.out << OneLine(ArraySummary(response)) << "\n";
   PrintListing(ArrayListing(response), context.format, context.console);
   if (response.total() > response.rows_size()) {
-    PrintNote(context.console, absl::StrCat("showing ", response.rows_size(), " of ",
-                                            response.total(), " elements; --limit shows more"));
+    PrintNote(context.console,
+              absl::StrCat("showing ", response.rows_size(), " of ", response.total(),
+                           " elements; --limit shows more, and --offset the next ones"));
+  }
+  if (response.total() < response.counts().created()) {
+    PrintNote(context.console,
+              absl::StrCat("the archive keeps the ", response.total(),
+                           " elements with the lowest losses; `trainyard describe ",
+                           ElementName(OneLine(response.name()), 0), "` shows any other one"));
   }
   return ExitCode::kOk;
 }

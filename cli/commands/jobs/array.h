@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_CLI_COMMANDS_JOBS_ARRAY_H_
 #define TRAINYARD_CLI_COMMANDS_JOBS_ARRAY_H_
 
+#include <cstdint>
 #include <string>
 
 #include "cli/grammar/grammar.h"
@@ -13,6 +14,7 @@ struct ArrayOptions {
   std::string sort = "index";
   bool reverse = false;
   int limit = 100;
+  int64_t offset = 0;
 };
 
 // Adds the command and its options.

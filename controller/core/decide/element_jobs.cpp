@@ -19,9 +19,13 @@
 #include "proto/jobspec/array_element.h"
 #include "proto/jobspec/matrix.h"
 #include "proto/jobspec/rules.h"
+#include "proto/text/utf8.h"
 
 namespace trainyard::controller {
 namespace {
+
+// The state of an array may keep the reasons of 1,000,000 elements.
+constexpr std::size_t kMaxRefusalBytes = 300;
 
 // Returns the number of elements that may become jobs now.
 int64_t ElementsDue(const ClusterState& state, const v1::Job& array, Timestamp now) {
@@ -78,7 +82,8 @@ class ElementMaker {
     if (!status.ok()) {
       event.mutable_array_element_refused()->set_job_id(array_.job.id());
       event.mutable_array_element_refused()->set_index(index);
-      event.mutable_array_element_refused()->set_reason(std::string(status.message()));
+      event.mutable_array_element_refused()->set_reason(
+          std::string(Utf8Prefix(std::string(status.message()), kMaxRefusalBytes)));
       return event;
     }
     v1::JobSubmitted& submitted = *event.mutable_job_submitted();

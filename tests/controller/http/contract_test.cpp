@@ -90,6 +90,7 @@ std::string BodyFor(const std::string& operation) {
     return json({{"device", "H100"}, {"job_file", kModelFile}}).dump();
   }
   if (operation == "extendJob") return R"({"by": "2h", "extended_ms": 0})";
+  if (operation == "setTopology") return R"({"topology": {"groups": []}})";
   if (operation == "moveJob") return R"({"priority": 1})";
   if (operation == "writeNote") return R"({"step": 3, "text": "a note"})";
   return "{}";
@@ -162,6 +163,27 @@ TEST_F(ContractTest, AnExtensionNeedsADurationAndALimit) {
     EXPECT_EQ(client_.Post(target, body).status, 400) << body;
   }
   EXPECT_EQ(client_.Post(target, R"({"by": "2h"})").status, 409) << "the job has no time limit";
+}
+
+TEST_F(ContractTest, ATopologyIsSetAsAWhole) {
+  const std::string target = "/api/v1/topology";
+  const auto body = [](const std::string& groups) {
+    return absl::StrCat(R"({"topology": {"groups": [)", groups, R"(]}, "user": "ada"})");
+  };
+  const std::string leaf = R"({"name": "leaf1", "level": "leaf", "nodes": ["a"]})";
+  const Answer set = client_.Post(target, body(leaf));
+  ASSERT_EQ(set.status, 200) << set.body;
+  EXPECT_EQ(client_.Get(target).Json()["groups"][0]["name"], "leaf1");
+  const std::string other = R"({"name": "leaf2", "level": "leaf", "nodes": ["a"]})";
+  for (const std::string& bad :
+       {body(leaf + "," + other), body("1"), body(R"({"nodes": "a"})"), body(R"({"node": ["a"]})"),
+        std::string("{}"), std::string(R"({"topology": {}})"),
+        std::string(R"({"topology": {"groups": {}}})")}) {
+    EXPECT_EQ(client_.Post(target, bad).status, 400) << bad;
+  }
+  EXPECT_EQ(client_.Get(target).Json()["groups"].size(), 1u) << "a bad request changes nothing";
+  ASSERT_EQ(client_.Post(target, body("")).status, 200);
+  EXPECT_EQ(client_.Get(target).Json()["groups"].size(), 0u);
 }
 
 TEST_F(ContractTest, RefusalsAreProblemsWithACodeAndAHint) {

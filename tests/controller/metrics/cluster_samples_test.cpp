@@ -68,6 +68,24 @@ TEST(ClusterSamplesTest, QueueShowsDepthReasonsAndTheLongestWait) {
   EXPECT_EQ(exported.Value("trainyard_slots{kind=\"cpu\",state=\"free\"}"), 0);
 }
 
+TEST(ClusterSamplesTest, ACordonedNodeHasASeriesWithTheReason) {
+  Exported exported;
+  exported.cluster.AddNode("a", 1);
+  exported.cluster.AddNode("b", 1);
+  CordonNode cordon{.request = {}, .principal = {"ada"}};
+  cordon.request.set_node("a");
+  cordon.request.set_cordoned(true);
+  cordon.request.set_reason("bad \"fan\"\n");
+  exported.cluster.Do(cordon);
+  const std::string page = exported.Page();
+  EXPECT_THAT(page, HasSubstr("trainyard_node_cordoned{node=\"a\",reason=\"bad \\\"fan\\\""));
+  EXPECT_THAT(page, Not(HasSubstr("trainyard_node_cordoned{node=\"b\"")));
+  test::ShapeOf(page);
+  cordon.request.set_cordoned(false);
+  exported.cluster.Do(cordon);
+  EXPECT_THAT(exported.Page(), Not(HasSubstr("trainyard_node_cordoned{")));
+}
+
 TEST(ClusterSamplesTest, RunningJobHasSeriesOfItsOwn) {
   Exported exported;
   exported.cluster.AddNode("a", 2);

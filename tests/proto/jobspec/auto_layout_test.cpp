@@ -108,6 +108,8 @@ TEST(AutoLayoutTest, ALayoutBecomesItsSpec) {
   *granted.mutable_layout() = spec.layout();
   EXPECT_EQ(GrantedText(granted),
             "{tp: 2, zero: 1, recompute: full, zero_bubble: true} on 1 node of 6 cpu");
+  granted.clear_layout();
+  EXPECT_EQ(GrantedText(granted), "data parallelism only on 1 node of 6 cpu");
 }
 
 TEST(AutoLayoutTest, EditorsKnowTheWord) {

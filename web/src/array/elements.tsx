@@ -13,6 +13,7 @@ import { useThrottled } from '../ui/throttle';
 import { nextOrder, settingKeys, settingOf } from './columns';
 
 const PACE_MS = 5_000;
+// Rows of one page of the table. An array may have 1,000,000 elements.
 const ROWS = 1_000;
 
 const COLUMNS: readonly Column<ArrayRow>[] = [
@@ -55,16 +56,21 @@ const REASON: Column<ArrayRow> = { name: 'Reason', priority: 2, cell: (row) => r
 
 export function Elements({ job }: { job: Job }) {
   const [order, setOrder] = useState({ by: 'index', reverse: false });
+  const [offset, setOffset] = useState(0);
   const tick = useThrottled(metricsTick.value, PACE_MS);
   const { data, error } = useLoad<GetArrayResponse>(
     `/jobs/${job.id}/array`,
-    { order: order.by, reverse: order.reverse, limit: ROWS },
+    { order: order.by, reverse: order.reverse, limit: ROWS, offset },
     String(job.id),
     `${tick} ${job.state}`,
   );
   if (error && !data) return <Failure error={error} />;
   if (!data) return <Skeleton rows={8} />;
   const { counts, rows, total } = data;
+  const sort = (by: string) => {
+    setOffset(0);
+    setOrder(nextOrder(order, by));
+  };
   const waiting = (counts?.elements ?? 0) - (counts?.created ?? 0);
   if (rows.length === 0) {
     return <Empty title="No element has started">Elements become jobs when they can start.</Empty>;
@@ -82,12 +88,25 @@ export function Elements({ job }: { job: Job }) {
         rows={rows}
         rowKey={(row) => row.index}
         total={total}
-        sorted={{ ...order, onSort: (by) => setOrder(nextOrder(order, by)) }}
+        sorted={{ ...order, onSort: sort }}
       />
       {total > rows.length && (
         <p class="density">
-          Showing {count(rows.length)} of {count(total)}. Use{' '}
-          <code>trainyard array {job.id} --limit 10000</code> for more.
+          Rows {count(offset + 1)} to {count(offset + rows.length)} of {count(total)}{' '}
+          <button
+            type="button"
+            disabled={offset === 0}
+            onClick={() => setOffset(Math.max(0, offset - ROWS))}
+          >
+            Previous
+          </button>{' '}
+          <button
+            type="button"
+            disabled={offset + rows.length >= total}
+            onClick={() => setOffset(offset + ROWS)}
+          >
+            Next
+          </button>
         </p>
       )}
     </>

@@ -6,11 +6,13 @@ import type { Job } from '../api/types';
 import { killEffect, pauseEffect, resumeText, stopEffect } from './action_effects';
 import { Confirm } from './confirm';
 import { ExtendDialog } from './extend_dialog';
+import { isMovable } from './move';
+import { MoveDialog } from './move_dialog';
 import { ResubmitDialog } from './resubmit_dialog';
 import { isExtensible } from './time_limit';
 import { jobSubject, useAction } from '../ui/asked_action';
 
-type Action = 'pause' | 'resume' | 'extend' | 'stop' | 'kill' | 'again';
+type Action = 'pause' | 'resume' | 'move' | 'extend' | 'stop' | 'kill' | 'again';
 
 interface DialogProps {
   job: Job;
@@ -83,6 +85,11 @@ export function JobActions({ job }: { job: Job }) {
           {pauses ? 'Resume…' : 'Pause…'}
         </button>
       )}
+      {isMovable(job) && (
+        <button type="button" disabled={stale.value} onClick={() => setAction('move')}>
+          Move…
+        </button>
+      )}
       {isExtensible(job) && (
         <button type="button" disabled={stale.value} onClick={() => setAction('extend')}>
           Extend…
@@ -103,6 +110,7 @@ export function JobActions({ job }: { job: Job }) {
       </button>
       {action === 'pause' && <PauseDialog job={job} onClose={close} />}
       {action === 'resume' && <ResumeDialog job={job} onClose={close} />}
+      {action === 'move' && <MoveDialog job={job} onClose={close} />}
       {action === 'extend' && <ExtendDialog job={job} onClose={close} />}
       {action === 'stop' && <StopDialog job={job} kill={false} onClose={close} />}
       {action === 'kill' && <StopDialog job={job} kill onClose={close} />}

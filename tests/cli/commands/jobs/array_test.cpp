@@ -62,6 +62,26 @@ TEST_F(ArrayTest, ProgramsGetTheRows) {
   EXPECT_THAT(Run({"array", "17", "-o", "json"}).out, HasSubstr("\"validation_loss\": null"));
 }
 
+TEST_F(ArrayTest, LongArraysHavePages) {
+  AddArray();
+  answers().array.set_total(1'000'000);
+  const CliResult result = Run({"array", "17", "--offset", "999998"});
+  EXPECT_EQ(answers().array_requests.at(0).offset(), 999'998);
+  EXPECT_THAT(result.err, HasSubstr("showing 2 of 1000000 elements"));
+  EXPECT_EQ(Run({"array", "17", "--offset", "-1"}).exit_code, 2);
+  EXPECT_EQ(answers().array_requests.size(), 1u);
+}
+
+TEST_F(ArrayTest, ElementsThatTheArchiveDroppedAreNamed) {
+  AddArray();
+  answers().array.mutable_counts()->set_created(3);
+  EXPECT_THAT(Run({"array", "17"}).err,
+              HasSubstr("the archive keeps the 2 elements with the lowest losses; `trainyard "
+                        "describe sweep.0` shows any other one"));
+  answers().array.mutable_counts()->set_created(2);
+  EXPECT_THAT(Run({"array", "17"}).err, testing::IsEmpty());
+}
+
 TEST_F(ArrayTest, AnUnknownOrderIsRefused) {
   AddArray();
   EXPECT_NE(Run({"array", "17", "--sort", "color"}).exit_code, 0);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "controller/core/event_log/snapshot.h"
 #include "controller/core/explain/pending_reason.h"
@@ -13,6 +14,7 @@
 namespace trainyard::controller {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -122,6 +124,21 @@ TEST_F(ArrayRequestsTest, APriorityAppliesToElementsOfNowAndLater) {
   const int64_t next = *LiveElements(cluster_.state, array_).rbegin();
   EXPECT_NE(next, waiting_);
   EXPECT_EQ(cluster_.Job(next).priority(), 7);
+}
+
+TEST_F(ArrayRequestsTest, LeftOutCombinationsBecomeNoJobs) {
+  TestCluster cluster;
+  cluster.AddNode("a", 9);
+  v1::JobSpec spec = NamedArray("small", "1..4");
+  (*spec.mutable_matrix())["exclude"] = R"([{"env.SEED": "2"}, {"env.SEED": "4"}])";
+  const int64_t array = cluster.Submit(spec);
+  cluster.Settle();
+  EXPECT_EQ(cluster.Job(array).array().elements(), 2);
+  std::vector<std::string> seeds;
+  for (const int64_t id : LiveElements(cluster.state, array)) {
+    seeds.push_back(cluster.Job(id).name() + " " + cluster.Job(id).spec().env().at("SEED"));
+  }
+  EXPECT_THAT(seeds, ElementsAre("small.0 1", "small.1 3"));
 }
 
 TEST_F(ArrayRequestsTest, NamesOfElementsAreReserved) {

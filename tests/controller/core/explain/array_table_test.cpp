@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "controller/core/state/array_elements.h"
@@ -81,6 +83,39 @@ TEST_F(ArrayTableTest, APageHasTheRowsFromItsOffset) {
   EXPECT_THAT(Table(request)->rows(), IsEmpty());
   request.set_limit(10'001);
   EXPECT_EQ(Table(request).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(ArrayTableTest, PagesTogetherHaveEveryRowInOrder) {
+  JobEntry& array = cluster_.state.jobs.at(array_);
+  for (int64_t index = 4; index < 60; ++index) {
+    v1::ArrayElement& element = array.elements.emplace_back();
+    element.set_index(index);
+    if (index % 7 != 0) element.set_loss(static_cast<double>(index * 37 % 11));
+  }
+  (*array.job.mutable_spec()->mutable_matrix())["env.SEED"] = "1..60";
+  v1::GetArrayRequest request;
+  request.set_limit(7);
+  request.set_order(v1::ARRAY_ORDER_LOSS);
+  std::vector<std::tuple<bool, double, int64_t>> rows;
+  for (int offset = 0; offset < 60; offset += 7) {
+    request.set_offset(offset);
+    const auto table = Table(request);
+    for (const v1::ArrayRow& row : table->rows()) {
+      const bool has_loss = row.has_loss() && !std::isnan(row.loss());
+      rows.emplace_back(!has_loss, has_loss ? row.loss() : 0, row.index());
+    }
+  }
+  EXPECT_EQ(rows.size(), 60u);
+  EXPECT_TRUE(std::ranges::is_sorted(rows));
+}
+
+TEST_F(ArrayTableTest, AnAnswerHasTheNewestDecisionsOnly) {
+  JobEntry& array = cluster_.state.jobs.at(array_);
+  array.rungs.resize(kMaxArrayRows + 5);
+  array.rungs[5].set_step(5);
+  const auto table = Table();
+  EXPECT_EQ(table->rungs_size(), kMaxArrayRows);
+  EXPECT_EQ(table->rungs(0).step(), 5);
 }
 
 TEST_F(ArrayTableTest, EndedElementsStayInTheTable) {

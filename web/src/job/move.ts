@@ -1,0 +1,30 @@
+// Requests to move a job in the queue. Pure functions.
+import { hasEnded } from '../api/live';
+import type { Job } from '../api/types';
+
+export interface Move {
+  queue?: string;
+  priority?: number;
+}
+
+const PRIORITY_MAX = 1000;
+
+export const isMovable = (job: Job): boolean => !hasEnded(job) && job.state !== 'stopping';
+
+// Returns what the two texts change; undefined if a text is invalid or nothing changes.
+export function moveOf(job: Job, queue: string, priority: string): Move | undefined {
+  const name = queue.trim();
+  const number = Number(priority);
+  const valid = /^-?\d+$/.test(priority.trim()) && Math.abs(number) <= PRIORITY_MAX;
+  if (name === '' || !valid) return undefined;
+  const move: Move = {};
+  if (name !== job.queue) move.queue = name;
+  if (number !== job.priority) move.priority = number;
+  return Object.keys(move).length > 0 ? move : undefined;
+}
+
+export function moveCommand(job: Job, move: Move | undefined): string {
+  const queue = move?.queue === undefined ? '' : ` --queue ${move.queue}`;
+  const priority = move?.priority === undefined ? '' : ` --priority ${move.priority}`;
+  return `trainyard queue move ${job.id}${queue}${priority}`;
+}
