@@ -91,6 +91,7 @@ std::unique_ptr<Checker> PreemptionsAreJust();
 std::unique_ptr<Checker> PreemptedWorkIsSaved();
 std::unique_ptr<Checker> HeadsAreNotDelayed();
 std::unique_ptr<Checker> WaitsHaveCauses();
+std::unique_ptr<Checker> ForecastsArePossible();
 // A checker for simulations in which the event log goes back in time.
 std::unique_ptr<Checker> LostHistoryIsKept();
 std::unique_ptr<Checker> LedgersKeepTrueTime();

@@ -9,10 +9,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "controller/core/apply/apply.h"
+#include "controller/core/explain/start_forecast.h"
+#include "controller/core/explain/usual_run_times.h"
 #include "controller/core/schedule/placement_events.h"
 #include "controller/core/schedule/rendezvous_ports.h"
 #include "controller/core/schedule/schedule.h"
 #include "controller/core/state/cluster_state.h"
+#include "controller/core/state/time_limit.h"
 #include "controller/core/state/yield.h"
 
 namespace trainyard::replay {
@@ -38,11 +41,20 @@ core::GangShape ShapeOf(int gpus, int gpus_per_node) {
 
 class CorePolicy final : public Policy {
  public:
-  CorePolicy(int nodes, int gpus_per_node) : gpus_per_node_(gpus_per_node) {
+  CorePolicy(int nodes, int gpus_per_node, StartQuestions* questions)
+      : gpus_per_node_(gpus_per_node), questions_(questions) {
     for (int i = 0; i < nodes; ++i) AddNode(NodeId(i));
+    if (questions == nullptr) return;
+    for (const auto& [number, question] : questions->by_job) {
+      open_questions_.insert({question.ask_at, number});
+    }
   }
 
   void Pass(ReplayState& replay) override {
+    while (!open_questions_.empty() && open_questions_.begin()->first < replay.now()) {
+      Answer(*open_questions_.begin(), replay);
+      open_questions_.erase(open_questions_.begin());
+    }
     now_ = TimeOf(replay.now());
     EndJobs(replay);
     for (const int number : replay.pending()) {
@@ -67,6 +79,36 @@ class CorePolicy final : public Policy {
       slot.set_kind(v1::DEVICE_KIND_GPU);
     }
     Apply(event, state_);
+  }
+
+  // Answers a question about a time since the last pass. The state has not changed since then.
+  void Answer(const std::pair<int64_t, int>& question, const ReplayState& replay) {
+    core::ForecastInput input{.state = core::CopyWithoutHistory(state_),
+                              .options = options_,
+                              .now = TimeOf(question.first)};
+    for (const int64_t id : state_.live_jobs) input.ends[id] = ends_.at(id);
+    SetRunTimes(replay, input);
+    const core::ForecastedStarts starts = core::ForecastStarts(std::move(input));
+    const auto start = starts.find(job_ids_.at(question.second));
+    if (start == starts.end()) return;
+    questions_->by_job.at(question.second).start = (start->second.time - kStartMs) / 1000;
+  }
+
+  void SetRunTimes(const ReplayState& replay, core::ForecastInput& input) const {
+    if (questions_->run_times == RunTimes::kLimits) return;
+    for (const auto& [id, entry] : state_.jobs) {
+      const int number = numbers_.at(id);
+      const int64_t limit_ms = 1000 * replay.job(number).limit;
+      const auto end = true_ends_.find(id);
+      if (questions_->run_times == RunTimes::kUsual) {
+        if (limit_ms == 0) continue;
+        input.runs[id].ms = usual_.RestMs(limit_ms, core::CountedMs(entry.job, input.now));
+      } else if (end != true_ends_.end()) {
+        input.runs[id].ms = end->second - input.now;
+      } else {
+        input.runs[id].ms = 1000 * replay.progress(number).remaining;
+      }
+    }
   }
 
   Event NewEvent() const {
@@ -100,6 +142,9 @@ class CorePolicy final : public Policy {
       const int number = numbers_.at(id);
       if (replay.running().contains(number)) continue;
       EndAttempt(id, false);
+      ForgetEnd(id);
+      const int64_t ran_ms = core::CountedMs(state_.jobs.at(id).job, now_);
+      usual_.Add(1000 * replay.job(number).limit, ran_ms);
       Event ended = NewEvent();
       ended.mutable_job_ended()->set_job_id(id);
       ended.mutable_job_ended()->set_state(v1::JOB_STATE_SUCCEEDED);
@@ -109,6 +154,11 @@ class CorePolicy final : public Policy {
       Apply(deleted, state_);
       numbers_.erase(id);
     }
+  }
+
+  void ForgetEnd(int64_t id) {
+    ends_.erase(id);
+    true_ends_.erase(id);
   }
 
   void EndAttempt(int64_t id, bool retries) {
@@ -156,7 +206,10 @@ class CorePolicy final : public Policy {
     for (const core::NodeSlots& node : placement.gang) {
       allocation.push_back({NodeNumber(node.node_id), static_cast<int>(node.slots.size())});
     }
-    replay.Start(numbers_.at(placement.job_id), allocation);
+    const int number = numbers_.at(placement.job_id);
+    replay.Start(number, allocation);
+    ends_[placement.job_id] = EndOf(placement.job_id, replay);
+    true_ends_[placement.job_id] = TimeOf(replay.running().at(number).end);
   }
 
   void Preempt(const core::Preemption& preemption, ReplayState& replay) {
@@ -169,6 +222,7 @@ class CorePolicy final : public Policy {
       if (!event.has_value()) throw std::runtime_error("a preempted job cannot yield");
       Apply(*event, state_);
       replay.Preempt(numbers_.at(id));
+      ForgetEnd(id);
       EndAttempt(id, true);
     }
   }
@@ -179,12 +233,17 @@ class CorePolicy final : public Policy {
   Timestamp now_ = kStartMs;
   std::map<int, int64_t> job_ids_;  // By place in the trace.
   std::map<int64_t, int> numbers_;  // Places in the trace.
+  // The ends of running jobs that passes expect, and the true ones.
+  std::map<int64_t, Timestamp> ends_, true_ends_;
+  core::UsualRunTimes usual_;
+  StartQuestions* const questions_;
+  std::set<std::pair<int64_t, int>> open_questions_;  // Times and places in the trace.
 };
 
 }  // namespace
 
-std::unique_ptr<Policy> MakeCorePolicy(int nodes, int gpus_per_node) {
-  return std::make_unique<CorePolicy>(nodes, gpus_per_node);
+std::unique_ptr<Policy> MakeCorePolicy(int nodes, int gpus_per_node, StartQuestions* questions) {
+  return std::make_unique<CorePolicy>(nodes, gpus_per_node, questions);
 }
 
 }  // namespace trainyard::replay

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "tests/simulation/replay/core_policy.h"
+#include "tests/simulation/replay/estimates.h"
 #include "tests/simulation/replay/figures.h"
 #include "tests/simulation/replay/reference_policies.h"
 
@@ -198,6 +199,35 @@ TEST(ReplayTest, TheSchedulerOfTheCoreStarvesNoJobOfASmallCluster) {
   const ReplayFigures reference =
       FiguresOf(jobs, RunReplay(jobs, NodePool(20, 8), in_order), 160, kTwoWeeks);
   EXPECT_LE(ours.all.longest, reference.all.longest);
+}
+
+TEST(EstimatesTest, RatiosAreCountedOfAllJobsAskedAbout) {
+  const EstimateFigures figures{.waiting_jobs = 8, .ratios = {0.5, 0.75, 1, 1.25, 3}, .asked = 6};
+  EXPECT_DOUBLE_EQ(figures.ShareWithin(0.75, 1.25), 0.5);
+  EXPECT_DOUBLE_EQ(figures.Quantile(0.5), 1);
+  EXPECT_DOUBLE_EQ(figures.Quantile(1), 3);
+}
+
+// One job runs for 2,000 s. The next one starts then, and a third one after it.
+TEST(EstimatesTest, AreExactIfNoJobArrives) {
+  const std::vector<TraceJob> jobs = {Job(0, 2000, 16, 2000), Job(0, 1000, 16, 1000),
+                                      Job(0, 500, 16, 500)};
+  const EstimateFigures figures = MeasureEstimates(jobs, 2, 8, {1, RunTimes::kKnown});
+  EXPECT_EQ(figures.waiting_jobs, 2);
+  EXPECT_EQ(figures.ratios, (std::vector<double>{1, 1}));
+}
+
+// The goal of the estimates, for a part of the jobs. The table of README.md has more of them.
+TEST(EstimatesTest, AreWithinAQuarterOfTheRestForFourOfFiveJobs) {
+  std::vector<TraceJob> philly = Philly(), helios = Helios();
+  for (TraceJob& job : philly) job.limit = job.duration;
+  for (TraceJob& job : helios) job.limit = job.duration;
+  const EstimateFigures large = MeasureEstimates(philly, 64, 8, {400, RunTimes::kKnown});
+  EXPECT_GE(large.asked, 25);
+  EXPECT_GE(large.ShareWithin(0.75, 1.25), 0.8);
+  const EstimateFigures small = MeasureEstimates(helios, 20, 8, {1, RunTimes::kKnown});
+  EXPECT_GE(small.asked, 50);
+  EXPECT_GE(small.ShareWithin(0.75, 1.25), 0.9);
 }
 
 }  // namespace
