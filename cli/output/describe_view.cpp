@@ -11,6 +11,7 @@
 #include "cli/output/health_view.h"
 #include "cli/output/job_views.h"
 #include "cli/output/lineage_view.h"
+#include "cli/output/linked_data_sets.h"
 #include "cli/output/note_views.h"
 #include "cli/output/readable.h"
 #include "cli/output/usage_text.h"
@@ -304,6 +305,7 @@ std::string DescribeText(const v1::GetJobResponse& response, const DescribeOptio
   AddTable("Checkpoints", CheckpointListing(job, false, now), text);
   AddTable("Notes", NoteListing(job, now), text);
   AddTree("Lineage", LineageTree(options.lineage), text);
+  AddTable("Data sets", DataSetListing(options.data), text);
   AddSettings(job, options.all_settings, text);
   if (response.events_size() > 0) absl::StrAppend(&text, "\nEvents\n");
   for (const v1::Event& event : response.events()) {

@@ -11,6 +11,7 @@
 #include "proto/support/clock.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/job_service.pb.h"
+#include "trainyard/v1/metric_service.pb.h"
 
 namespace trainyard::cli {
 
@@ -40,6 +41,8 @@ struct DescribeOptions {
   bool all_settings = false;
   // Unset if the job has no relatives.
   v1::GetLineageResponse lineage = {};
+  // Unset if the job has reported no data sets.
+  v1::GetDataReportResponse data = {};
 };
 
 // Returns the output of `describe`, which is divided into sections.

@@ -263,7 +263,7 @@ std::vector<Route> CurveRoutes() {
            .id = "getDataReport",
            .method = "GET",
            .path = "/jobs/{job}/data",
-           .summary = "Newest report of the data set that a data job makes.",
+           .summary = "Newest report on data sets: those that a data job makes or a job trains on.",
            .command_line = "trainyard dataset {job}",
            .parameters = {JobInPath()},
            .response = "GetDataReportResponse"},

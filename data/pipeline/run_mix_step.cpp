@@ -51,6 +51,9 @@ absl::StatusOr<std::string> RunMixStep(PassRunner* runner, const PipelineStep& s
     if (replaces) PrintRestart(step.name, "its settings or data sets changed", context.progress);
     TRAINYARD_RETURN_IF_ERROR(WriteMix(files, options.out, replaces));
   }
+  if (const std::string text = NormalizationText(result); !text.empty()) {
+    context.progress->PrintLine(step.name + ": " + text);
+  }
   for (const std::string& warning : result.warnings) {
     context.progress->PrintLine(step.name + ": warning: " + warning);
   }

@@ -57,6 +57,9 @@ absl::Status WriteMix(const MixFiles& files, const std::string& directory, bool 
 // ReadMixFile, DescribeMix and WriteMix.
 absl::StatusOr<MixResult> MixData(const MixOptions& options);
 
+// Returns a sentence for the user if the weights do not sum to 1, otherwise "". It has no line end.
+std::string NormalizationText(const MixResult& result);
+
 // Text for the user.
 std::string MixText(const MixResult& result);
 

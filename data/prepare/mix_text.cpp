@@ -19,11 +19,6 @@ std::string PercentText(int64_t share, int64_t sum) {
   return absl::StrFormat("%.4g %%", percent);
 }
 
-std::string NormalizationText(double sum) {
-  if (std::abs(sum - 1) < 1e-9) return "";
-  return absl::StrFormat("the weights sum to %.6g and are normalized to 1\n", sum);
-}
-
 std::string TableText(const MixResult& result) {
   size_t width = 6;
   for (const MixSource& source : result.sources) width = std::max(width, source.name.size());
@@ -59,8 +54,15 @@ std::string StageText(const MixResult& result, const BlendStage& stage) {
 
 }  // namespace
 
+std::string NormalizationText(const MixResult& result) {
+  if (std::abs(result.weight_sum - 1) < 1e-9) return "";
+  return absl::StrFormat("the weights sum to %.6g and are normalized to 1", result.weight_sum);
+}
+
 std::string MixText(const MixResult& result) {
-  std::string text = NormalizationText(result.weight_sum) + TableText(result);
+  std::string text = NormalizationText(result);
+  if (!text.empty()) text += "\n";
+  text += TableText(result);
   for (size_t stage = 1; stage < result.stages.size(); ++stage) {
     text += StageText(result, result.stages[stage]);
   }

@@ -19,7 +19,8 @@ inline constexpr std::size_t kMaxDataReportPartBytes = std::size_t{30} << 10;
 inline constexpr int kMaxDataReportParts =
     static_cast<int>(kMaxDataReportBytes / (kMaxDataReportPartBytes - 3)) + 1;
 
-// Formats of the two reports.
+// The key of the format, and the formats of the two reports.
+inline constexpr char kReportFormat[] = "format";
 inline constexpr char kDataReportFormat[] = "trainyard-data-report";
 inline constexpr char kDataUseFormat[] = "trainyard-data-use";
 inline constexpr int kDataUseVersion = 1;

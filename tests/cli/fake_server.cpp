@@ -319,8 +319,7 @@ class FakeServer::Metrics final : public v1::MetricService::Service {
   grpc::Status GetDataReport(ServerContext*, const v1::GetDataReportRequest* request,
                              v1::GetDataReportResponse* response) override {
     const std::lock_guard lock(mutex_);
-    const auto found = answers_.data_reports.find(request->job());
-    if (found != answers_.data_reports.end()) return Answer(answers_, found->second, response);
+    answers_.data_report_requests.push_back(*request);
     return Answer(answers_, answers_.data_report, response);
   }
 

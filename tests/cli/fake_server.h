@@ -68,7 +68,6 @@ struct FakeAnswers {
   std::vector<v1::GetExpertsRequest> experts_requests;
   v1::GetExpertsResponse experts;
   v1::GetDataReportResponse data_report;
-  std::map<std::string, v1::GetDataReportResponse> data_reports;  // By job, before data_report.
   v1::GetReportResponse report;
 
   // One stream of WatchJob: the messages to send, then how it ends.
@@ -105,6 +104,7 @@ struct FakeAnswers {
   std::vector<v1::ReadLogsRequest> log_requests;
   std::vector<v1::GetSeriesRequest> series_requests;
   std::vector<v1::GetReportRequest> report_requests;
+  std::vector<v1::GetDataReportRequest> data_report_requests;
 };
 
 // Serves on a free port of the loopback address until destroyed.

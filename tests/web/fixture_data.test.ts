@@ -26,14 +26,38 @@ function setKind(kind: 'data' | 'train'): void {
 beforeEach(() => setKind('data'));
 
 describe('the data set of a job', () => {
-  it('is a tab only of data jobs', async () => {
+  it('is a tab', async () => {
     const page = await visit('/jobs/42');
     await page.getByRole('link', { name: 'Data', exact: true }).click();
     await panel(page, 'Funnel').waitFor();
+  });
+
+  it('is linked with the jobs that train on it', async () => {
+    const page = await visit('/jobs/42/data');
+    const sets = panel(page, 'Data sets');
+    await sets.getByRole('columnheader', { name: 'Trained on by' }).waitFor();
+    await sets.getByRole('row', { name: /tokenize 8b337a0252c17b16 8,100,000/ }).waitFor();
+    await sets.getByText('and 3 older jobs').waitFor();
+    await sets.getByRole('link', { name: 'llama3-8b #40' }).click();
+    await page.waitForURL('**/jobs/40');
+  });
+
+  it('is linked from the job that trains on it', async () => {
     setKind('train');
-    const training = await visit('/jobs/42');
-    await training.getByRole('link', { name: 'Events', exact: true }).first().waitFor();
-    expect(await training.getByRole('link', { name: 'Data', exact: true }).count()).toBe(0);
+    const page = await visit('/jobs/42');
+    await page.getByRole('link', { name: 'Data', exact: true }).click();
+    const sets = panel(page, 'Data sets');
+    await sets.getByRole('columnheader', { name: 'Made by' }).waitFor();
+    await sets.getByRole('row', { name: '/data/text 0 —' }).waitFor();
+    await sets.getByRole('link', { name: 'corpus #43' }).click();
+    await page.waitForURL('**/jobs/43/data');
+  });
+
+  it('is unknown until the training job has started', async () => {
+    setKind('train');
+    pages.server.dataSteps = 0;
+    const page = await visit('/jobs/42/data');
+    await page.getByText('No data sets reported yet').waitFor();
   });
 
   it('has a funnel with the reasons of drops', async () => {
@@ -104,12 +128,6 @@ describe('the data set of a job', () => {
       .waitFor();
     expect(await panel(later, 'Duplicates').count()).toBe(0);
     expect(await panel(later, 'Tokens').count()).toBe(0);
-  });
-
-  it('is not there for a training job', async () => {
-    setKind('train');
-    const page = await visit('/jobs/42/data');
-    await page.getByText('No report of the data set yet').waitFor();
   });
 
   it.each(

@@ -1,5 +1,5 @@
 // The report of the data set of a data job, as data/report/README.md describes it.
-import type { GetDataReportResponse, Job } from '../../web/src/api/types';
+import type { GetDataReportResponse, Job, ReportedDataSet } from '../../web/src/api/types';
 import { NOW } from './fixtures';
 
 const KEPT = 'The night train leaves the yard at ten and passes the old signal box. '.repeat(6);
@@ -186,11 +186,34 @@ function sample(place: string) {
   };
 }
 
+const linked = { path: '/shared/prepared/tokenize', xxh64: '8b337a0252c17b16', tokens: 8_100_000 };
+
+// The data set of the fixtures, as the job that makes it or a job that trains on it reports it.
+const madeSets = (): ReportedDataSet[] => [
+  {
+    ...linked,
+    is_input: false,
+    jobs: [{ job_id: 40, name: 'llama3-8b', path: '/disk/copy' }],
+    omitted_jobs: 3,
+  },
+];
+const readSets = (): ReportedDataSet[] => [
+  {
+    ...linked,
+    is_input: true,
+    jobs: [{ job_id: 43, name: 'corpus', path: linked.path }],
+    omitted_jobs: 0,
+  },
+  { path: '/data/text', xxh64: '', tokens: 0, is_input: true, jobs: [], omitted_jobs: 0 },
+];
+
 // `steps`: number of finished steps of the pipeline; 0 means that no report was sent.
 export function dataReportResponse(job: Job, steps: number): GetDataReportResponse {
   const stamp = { revision: 7, as_of_ms: NOW };
-  if (steps === 0 || job.spec?.kind !== 'data') {
-    return { report: '', attempt: 0, time_ms: 0, ...stamp };
+  if (steps === 0) return { report: '', attempt: 0, time_ms: 0, ...stamp, data_sets: [] };
+  if (job.spec?.kind !== 'data') {
+    const report = JSON.stringify({ format: 'trainyard-data-use', version: 1 });
+    return { report, attempt: 1, time_ms: NOW - 9_000, ...stamp, data_sets: readSets() };
   }
   const finished = [filter, dedup, tokenize].slice(0, steps);
   const report = {
@@ -201,5 +224,11 @@ export function dataReportResponse(job: Job, steps: number): GetDataReportRespon
     steps: finished,
     tokenized: [sample('kept:1'), sample('kept:8910')],
   };
-  return { report: JSON.stringify(report), attempt: 1, time_ms: NOW - 9_000, ...stamp };
+  return {
+    report: JSON.stringify(report),
+    attempt: 1,
+    time_ms: NOW - 9_000,
+    ...stamp,
+    data_sets: steps === 3 ? madeSets() : [],
+  };
 }

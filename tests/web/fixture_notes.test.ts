@@ -46,6 +46,9 @@ describe('a step that was clicked', () => {
     const dialog = page.getByRole('dialog', { name: `Documents of step ${step}` });
     await dialog.getByText(`trainyard documents 42 --step ${step.replaceAll(',', '')}`).waitFor();
     expect(await violationsOf(page)).toEqual([]);
+    await dialog.getByText('/data/text').waitFor();
+    await dialog.getByRole('link', { name: 'corpus #43' }).click();
+    await page.waitForURL('**/jobs/43/data');
   });
 });
 

@@ -12,6 +12,7 @@
 #include "cli/output/job_views.h"
 #include "cli/output/lineage_view.h"
 #include "cli/output/stable_json.h"
+#include "proto/support/job_kind.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -60,6 +61,16 @@ v1::GetLineageResponse LineageOf(const v1::Job& job, Context& context) {
   return context.client.GetLineage(request).value_or(v1::GetLineageResponse());
 }
 
+// Returns the data sets that the job makes or trains on. After a failure, returns none, so that the
+// job is still shown.
+v1::GetDataReportResponse DataSetsOf(const v1::Job& job, Context& context) {
+  if (ProgramOf(job.spec()) == JobProgram::kCommand) return {};
+  v1::GetDataReportRequest request;
+  request.set_job(absl::StrCat(job.id()));
+  request.set_without_report(true);
+  return context.client.GetDataReport(request).value_or(v1::GetDataReportResponse());
+}
+
 }  // namespace
 
 void AddDescribe(CLI::App& parent, Grammar& grammar) {
@@ -80,7 +91,8 @@ Outcome RunDescribe(const std::string& job, Context& context) {
   const Timestamp now = AnsweredAt(response, console);
   if (IsTable(context.format)) {
     const DescribeOptions options{reference.attempt, context.format == OutputFormat::kWide,
-                                  LineageOf(response.job(), context)};
+                                  LineageOf(response.job(), context),
+                                  DataSetsOf(response.job(), context)};
     *console.out << DescribeText(response, options, now);
   } else {
     PrintDocument(DescribeDocument(response, reference.attempt, now),

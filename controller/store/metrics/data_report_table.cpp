@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "controller/store/metrics/data_set_table.h"
 #include "controller/store/support/block_codec.h"
 #include "controller/store/support/checksum.h"
 #include "proto/support/status_macros.h"
@@ -26,6 +27,16 @@ absl::StatusOr<DataReportKey> NewestComplete(SqliteDatabase& database, int64_t j
   return found ? DataReportKey{query.Int64(0), query.Int64(1)} : DataReportKey();
 }
 
+// Stores the data sets of the newest complete report. If the report is damaged, the job has no data
+// sets, because telemetry of the job must still be accepted. ReadNewestReport reports the damage.
+absl::Status StoreDataSets(SqliteDatabase& database, int64_t job_id) {
+  const absl::StatusOr<std::optional<StoredDataReport>> report = ReadNewestReport(database, job_id);
+  if (absl::IsDataLoss(report.status())) return WriteDataSets(database, job_id, {});
+  TRAINYARD_RETURN_IF_ERROR(report.status());
+  const std::string text = report->has_value() ? (*report)->text : "";
+  return WriteDataSets(database, job_id, DataSetsInReport(text));
+}
+
 }  // namespace
 
 absl::Status AddReportPart(SqliteDatabase& database, int64_t job_id, const StoredReportPart& part) {
@@ -43,6 +54,7 @@ absl::Status AddReportPart(SqliteDatabase& database, int64_t job_id, const Store
       "INSERT OR REPLACE INTO report_part VALUES (?, ?, ?, ?, ?, ?, ?)", job_id, key.attempt,
       key.number, number, int64_t{part.record.parts()}, part.time_ms, SqliteBlob{block}));
   TRAINYARD_ASSIGN_OR_RETURN(const DataReportKey complete, NewestComplete(database, job_id));
+  if (complete == key) TRAINYARD_RETURN_IF_ERROR(StoreDataSets(database, job_id));
   return database.Run(
       "DELETE FROM report_part WHERE job_id = ? AND (attempt, number) != (?, ?) AND "
       "(attempt, number) != (?, ?)",

@@ -165,12 +165,25 @@ MemoryMetricStore::Reports::const_iterator MemoryMetricStore::NewestComplete(
   return newest;
 }
 
+StoredDataReport MemoryMetricStore::JoinedReport(const DataReportKey& key,
+                                                 const ReportParts& parts) {
+  StoredDataReport report{.attempt = key.attempt};
+  for (const auto& [number, part] : parts) {
+    report.text += part.record.text();
+    report.time_ms = std::max(report.time_ms, part.time_ms);
+  }
+  return report;
+}
+
 void MemoryMetricStore::AddReportPart(int64_t job_id, const StoredReportPart& part) {
   Reports& reports = reports_[job_id];
   if (!reports.empty() && reports.rbegin()->first > part.key()) return;
   reports[part.key()][part.record.part()] = part;
   const auto complete = NewestComplete(reports);
   const DataReportKey kept = complete == reports.end() ? DataReportKey() : complete->first;
+  if (kept == part.key()) {
+    data_sets_[job_id] = DataSetsInReport(JoinedReport(kept, complete->second).text);
+  }
   std::erase_if(reports, [&](const auto& report) {
     return report.first != part.key() && report.first != kept;
   });
@@ -182,12 +195,34 @@ absl::StatusOr<std::optional<StoredDataReport>> MemoryMetricStore::ReadDataRepor
   if (found == reports_.end()) return std::nullopt;
   const auto newest = NewestComplete(found->second);
   if (newest == found->second.end()) return std::nullopt;
-  StoredDataReport report{.attempt = newest->first.attempt};
-  for (const auto& [number, part] : newest->second) {
-    report.text += part.record.text();
-    report.time_ms = std::max(report.time_ms, part.time_ms);
+  return JoinedReport(newest->first, newest->second);
+}
+
+absl::StatusOr<std::vector<LinkedDataSet>> MemoryMetricStore::ReadDataSets(int64_t job_id) {
+  std::lock_guard lock(mutex_);
+  std::vector<LinkedDataSet> linked;
+  const auto found = data_sets_.find(job_id);
+  if (found == data_sets_.end()) return linked;
+  for (const ReportedDataSet& set : found->second.sets) {
+    linked.push_back({.set = set, .reads = found->second.reads});
+    if (!set.xxh64.empty()) AddJobs(linked.back());
   }
-  return report;
+  return linked;
+}
+
+void MemoryMetricStore::AddJobs(LinkedDataSet& linked) const {
+  for (auto job = data_sets_.rbegin(); job != data_sets_.rend(); ++job) {
+    std::set<std::string> paths;
+    for (const ReportedDataSet& set : job->second.sets) {
+      if (set.xxh64 == linked.set.xxh64) paths.insert(set.path);
+    }
+    if (job->second.reads == linked.reads || paths.empty()) continue;
+    if (linked.jobs.size() == kLinkedJobsMax) {
+      ++linked.omitted_jobs;
+    } else {
+      linked.jobs.push_back({job->first, *paths.begin()});
+    }
+  }
 }
 
 absl::StatusOr<StoreUsage> MemoryMetricStore::Usage() {
@@ -228,6 +263,7 @@ absl::Status MemoryMetricStore::DropJob(int64_t job_id) {
   jobs_.erase(job_id);
   experts_.erase(job_id);
   reports_.erase(job_id);
+  data_sets_.erase(job_id);
   std::erase_if(offsets_, [=](const auto& stored) { return stored.first.job_id == job_id; });
   return absl::OkStatus();
 }

@@ -23,6 +23,7 @@ class MemoryMetricStore : public WithMemoryMark<MetricStore> {
   absl::StatusOr<std::vector<std::string>> Keys(int64_t job_id) override;
   absl::StatusOr<std::vector<StoredExperts>> ReadExperts(int64_t job_id) override;
   absl::StatusOr<std::optional<StoredDataReport>> ReadDataReport(int64_t job_id) override;
+  absl::StatusOr<std::vector<LinkedDataSet>> ReadDataSets(int64_t job_id) override;
   absl::StatusOr<std::vector<AttemptRange>> Attempts(int64_t job_id) override;
 
   absl::StatusOr<StoreUsage> Usage() override;
@@ -52,6 +53,9 @@ class MemoryMetricStore : public WithMemoryMark<MetricStore> {
   void AddReportPart(int64_t job_id, const StoredReportPart& part);
   // Returns the newest report whose parts are all stored; the end if there is none.
   static Reports::const_iterator NewestComplete(const Reports& reports);
+  static StoredDataReport JoinedReport(const DataReportKey& key, const ReportParts& parts);
+  // Adds the jobs on the other side.
+  void AddJobs(LinkedDataSet& linked) const;
   static std::vector<int64_t> StepsOf(const Experts& experts);
   static int64_t PointBytes(const AttemptPoints& attempts);
   static VisibleSeries FindVisible(const AttemptPoints& attempts, const SeriesQuery& query,
@@ -63,6 +67,7 @@ class MemoryMetricStore : public WithMemoryMark<MetricStore> {
   std::map<int64_t, AttemptPoints> jobs_;
   std::map<int64_t, Experts> experts_;
   std::map<int64_t, Reports> reports_;
+  std::map<int64_t, ReportedDataSets> data_sets_;
 };
 
 }  // namespace trainyard::controller

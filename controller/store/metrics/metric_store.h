@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "controller/core/support/stream_key.h"
 #include "controller/store/metrics/data_report.h"
+#include "controller/store/metrics/data_sets.h"
 #include "controller/store/metrics/metric_points.h"
 #include "controller/store/support/pruning.h"
 #include "controller/store/support/store_mark.h"
@@ -99,6 +100,10 @@ class MetricStore : public PrunableData, public MarkedStore {
   // Returns the job's newest complete report of a data set; nullopt if there is none. data_report.h
   // describes which reports are kept. DATA_LOSS: the report is damaged.
   virtual absl::StatusOr<std::optional<StoredDataReport>> ReadDataReport(int64_t job_id) = 0;
+
+  // Returns the data sets that the job's newest complete report lists, in its order. Empty if there
+  // is no report, if the report arrived damaged, or if an older release stored the report.
+  virtual absl::StatusOr<std::vector<LinkedDataSet>> ReadDataSets(int64_t job_id) = 0;
 };
 
 }  // namespace trainyard::controller

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/store/metrics/data_report_table.h"
+#include "controller/store/metrics/data_set_table.h"
 #include "controller/store/metrics/expert_table.h"
 #include "controller/store/sqlite/mark_table.h"
 #include "controller/store/support/block_codec.h"
@@ -84,6 +85,7 @@ const std::array kMetricMigrations = {
     Migration{kMarkSchema},
     Migration{kExpertSchema},
     Migration{kDataReportSchema},
+    Migration{kDataSetSchema},
 };
 
 constexpr char kChunkColumns[] =

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/store/metrics/data_report_table.h"
+#include "controller/store/metrics/data_set_table.h"
 #include "controller/store/metrics/expert_table.h"
 #include "controller/store/metrics/metric_tables.h"
 #include "controller/store/metrics/series_reader.h"
@@ -183,6 +184,12 @@ absl::StatusOr<std::optional<StoredDataReport>> SqliteMetricStore::ReadDataRepor
   return ReadNewestReport(*reader, job_id);
 }
 
+absl::StatusOr<std::vector<LinkedDataSet>> SqliteMetricStore::ReadDataSets(int64_t job_id) {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginRead(*reader));
+  return ReadLinkedDataSets(*reader, job_id);
+}
+
 absl::StatusOr<StoreUsage> SqliteMetricStore::Usage() {
   TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
   return ReadUsage(*reader);
@@ -209,9 +216,9 @@ absl::Status SqliteMetricStore::DropJob(int64_t job_id) {
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
   TRAINYARD_RETURN_IF_ERROR(HideJob("series", job_id, *writer_));
   // Delete these rows now instead of in Reclaim, because there are few of them: the tail of an
-  // attempt is small (metric_tables.h), and so are the records of experts (expert_history.h) and
-  // the reports (data_report.h).
-  for (const char* table : {"tail", "attempt", "stream", "expert", "report_part"}) {
+  // attempt is small (metric_tables.h), and so are the records of experts (expert_history.h), the
+  // reports (data_report.h) and their data sets (data_sets.h).
+  for (const char* table : {"tail", "attempt", "stream", "expert", "report_part", "job_data_set"}) {
     TRAINYARD_RETURN_IF_ERROR(
         writer_->Run(absl::StrCat("DELETE FROM ", table, " WHERE job_id = ?"), job_id));
   }

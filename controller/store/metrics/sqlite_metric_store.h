@@ -26,6 +26,7 @@ class SqliteMetricStore : public MetricStore {
   absl::StatusOr<std::vector<std::string>> Keys(int64_t job_id) override;
   absl::StatusOr<std::vector<StoredExperts>> ReadExperts(int64_t job_id) override;
   absl::StatusOr<std::optional<StoredDataReport>> ReadDataReport(int64_t job_id) override;
+  absl::StatusOr<std::vector<LinkedDataSet>> ReadDataSets(int64_t job_id) override;
   absl::StatusOr<std::vector<AttemptRange>> Attempts(int64_t job_id) override;
 
   absl::StatusOr<StoreUsage> Usage() override;

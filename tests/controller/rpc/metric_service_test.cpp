@@ -191,6 +191,7 @@ class GetDataReportTest : public testing::Test {
   grpc::Status Get(const std::string& job) {
     v1::GetDataReportRequest request;
     request.set_job(job);
+    request.set_without_report(without_report_);
     grpc::ClientContext context;
     response_.Clear();
     return running_.metrics->GetDataReport(&context, request, &response_);
@@ -198,6 +199,7 @@ class GetDataReportTest : public testing::Test {
 
   const v1::StreamId stream_ = Stream(1, v1::STREAM_KIND_TELEMETRY);
   int64_t sent_ = 0;
+  bool without_report_ = false;
   v1::GetDataReportResponse response_;
   RunningController running_{OpenMemoryStores()};
   FakeWorker worker_{running_.channel, TestHello("a", 2)};
@@ -211,6 +213,37 @@ TEST_F(GetDataReportTest, ReturnsTheNewestReport) {
   EXPECT_EQ(response_.time_ms(), 2000);
   EXPECT_GT(response_.revision(), 0u);
   EXPECT_GT(response_.as_of_ms(), 0);
+}
+
+TEST_F(GetDataReportTest, NamesTheJobsThatTrainOnTheDataSet) {
+  const std::string set = R"("data_sets": [{"path": "/out", "xxh64": "aa", "tokens": 50}])";
+  Send(3, 1, 1, "{" + set + "}");
+  worker_.TakeAcknowledged(stream_, sent_);
+  v1::TelemetryRecord record;
+  v1::DataReportRecord& report = *record.mutable_data_report();
+  report.set_number(1);
+  report.set_part(1);
+  report.set_parts(1);
+  report.set_text(R"({"format": "trainyard-data-use", )" + set + "}");
+  const v1::StreamId reader = Stream(2, v1::STREAM_KIND_TELEMETRY);
+  worker_.SendRecord(reader, 0, 10, record);
+  worker_.TakeAcknowledged(reader, 10);
+  ASSERT_TRUE(Get("prepare").ok());
+  ASSERT_EQ(response_.data_sets_size(), 1);
+  const v1::ReportedDataSet made = response_.data_sets(0);
+  EXPECT_EQ(made.path(), "/out");
+  EXPECT_EQ(made.tokens(), 50);
+  EXPECT_FALSE(made.is_input());
+  ASSERT_EQ(made.jobs_size(), 1);
+  EXPECT_EQ(made.jobs(0).job_id(), 2);
+  EXPECT_EQ(made.jobs(0).name(), "train");
+  without_report_ = true;
+  ASSERT_TRUE(Get("train").ok());
+  EXPECT_EQ(response_.report(), "");
+  ASSERT_EQ(response_.data_sets_size(), 1);
+  EXPECT_TRUE(response_.data_sets(0).is_input());
+  ASSERT_EQ(response_.data_sets(0).jobs_size(), 1);
+  EXPECT_EQ(response_.data_sets(0).jobs(0).name(), "prepare");
 }
 
 TEST_F(GetDataReportTest, AJobWithoutAReportHasAnEmptyOne) {

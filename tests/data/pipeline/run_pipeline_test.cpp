@@ -32,7 +32,10 @@ class RunPipelineTest : public testing::Test {
   absl::StatusOr<std::string> Run(const Ranks& ranks = {}) {
     printed_.clear();
     Progress::Settings settings;
-    settings.print = [this](const std::string& text) { printed_ += text; };
+    settings.print = [this](const std::string& text) {
+      printed_ += text;
+      if (!cancel_at_.empty() && printed_.find(cancel_at_) != std::string::npos) cancelled_ = true;
+    };
     settings.seconds = [] { return 0.0; };
     Progress progress(settings);
     return RunPipeline({files_.pipeline()}, ranks, &progress, cancelled_);
@@ -45,6 +48,7 @@ class RunPipelineTest : public testing::Test {
   const PipelineFiles files_;
   std::atomic<bool> cancelled_ = false;
   std::string printed_;
+  std::string cancel_at_;  // The run is cancelled after it has printed this text.
 };
 
 TEST_F(RunPipelineTest, EqualsTheCommands) {
@@ -162,9 +166,32 @@ TEST_F(RunPipelineTest, AChangedSettingRedoesOnlyWhatDependsOnIt) {
   EXPECT_EQ(files_.Contents(), before);
 }
 
+// Replacing the token files loses nothing, even if the replacement is interrupted.
+TEST_F(RunPipelineTest, TokenFilesOfAnEarlierReleaseStayUntilNewOnesAreComplete) {
+  files_.Write(files_.Text());
+  ASSERT_TRUE(Run().ok());
+  const auto before = files_.Contents();
+  std::string plan = ReadFile(files_.out() + "/tokenize/pipeline.json");
+  const std::string version = R"({"version":2)";
+  ASSERT_NE(plan.find(version), std::string::npos) << plan;
+  plan.replace(plan.find(version), version.size(), R"({"version":1)");
+  files_.AddFile("out/tokenize/pipeline.json", plan);
+  const auto earlier = files_.Contents();
+  cancel_at_ = "tokenize: starting over, because setting tokenize.version was 1 and is now 2\n";
+  EXPECT_EQ(Run().status().code(), absl::StatusCode::kCancelled) << printed_;
+  auto interrupted = files_.Contents();
+  std::erase_if(interrupted, [&](const auto& file) { return !earlier.contains(file.first); });
+  EXPECT_EQ(interrupted, earlier);
+  cancel_at_.clear();
+  cancelled_ = false;
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(files_.Contents(), before);
+}
+
 TEST_F(RunPipelineTest, AChangedWeightRedoesOnlyTheMix) {
   files_.Write(files_.Text());
   ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(printed_, HasSubstr("mix: the weights sum to 0.97 and are normalized to 1\n"));
   auto before = files_.Contents();
   std::string text = files_.Text();
   text.replace(text.find("0.3 code"), 8, "0.4 code");

@@ -64,6 +64,7 @@ export type QueueState = Schemas['QueueState'];
 export type RankState = Schemas['RankState'];
 export type RankStatus = Schemas['RankStatus'];
 export type ReadLogPageResponse = Schemas['ReadLogPageResponse'];
+export type ReportedDataSet = Schemas['ReportedDataSet'];
 export type RunFinding = Schemas['RunFinding'];
 export type Series = Schemas['Series'];
 export type GetServerInfoResponse = Schemas['GetServerInfoResponse'];

@@ -1,13 +1,15 @@
-// The data set that a data job makes: what each step kept and dropped, with texts of documents.
+// The data set that a data job makes: what each step kept and dropped, with texts of documents. For
+// a training job, the data sets that it reads.
 import { hasEnded } from '../api/live';
 import { metricsTick, serverNow } from '../api/store';
-import type { GetDataReportResponse, Job } from '../api/types';
+import type { GetDataReportResponse, Job, ReportedDataSet } from '../api/types';
 import { ago, fullTime } from '../format/time';
 import { Icon } from '../ui/icon';
 import { useLoad } from '../ui/load';
 import { Empty, Failure, Skeleton } from '../ui/notice';
 import { useThrottled } from '../ui/throttle';
 import { Clusters } from './clusters';
+import { DataSets, TrainingData } from './data_sets';
 import { DroppedTexts } from './dropped_texts';
 import { Funnel, Lengths, Sources, TokenFiles } from './figures';
 import { Provenance } from './provenance';
@@ -34,10 +36,11 @@ function Problems({ report: { steps, omitsSteps } }: { report: Report }) {
   );
 }
 
-function Sections({ report }: { report: Report }) {
+function Sections({ report, sets }: { report: Report; sets: readonly ReportedDataSet[] }) {
   return (
     <>
       <Problems report={report} />
+      <DataSets sets={sets} />
       <Funnel report={report} />
       <div class="data-columns">
         <Sources report={report} />
@@ -62,6 +65,7 @@ export function Dataset({ job }: { job: Job }) {
   );
   if (error && !data) return <Failure error={error} />;
   if (!data) return <Skeleton rows={1} height={WAITING_PX} />;
+  if (job.spec?.kind !== 'data') return <TrainingData job={job} sets={data.data_sets} />;
   if (data.report === '') {
     return (
       <Empty title={hasEnded(job) ? 'This job sent no report' : 'No report of the data set yet'}>
@@ -84,7 +88,7 @@ export function Dataset({ job }: { job: Job }) {
         <time title={fullTime(data.time_ms)}>{ago(data.time_ms, serverNow.value)}</time>, of{' '}
         <code>{report.directory}</code>
       </p>
-      <Sections report={report} />
+      <Sections report={report} sets={data.data_sets} />
     </div>
   );
 }

@@ -6,16 +6,18 @@ const withModel = (model: object) => ({ spec: { model } }) as unknown as Pick<Jo
 
 describe('the tabs of a job', () => {
   it('contain experts only for models with experts', () => {
-    expect(tabsOf(withModel({ num_experts: 8 })).at(-1)).toBe('experts');
+    expect(tabsOf(withModel({ num_experts: 8 }))).toContain('experts');
     expect(tabsOf(withModel({}))).not.toContain('experts');
     expect(tabsOf({} as Job)).not.toContain('experts');
   });
 
-  it('contain data only for data jobs', () => {
-    const ofKind = (kind: string) => ({ spec: { kind } }) as unknown as Pick<Job, 'spec'>;
-    expect(tabsOf(ofKind('data')).at(-1)).toBe('data');
-    expect(tabsOf(ofKind('train'))).not.toContain('data');
-    expect(tabsOf(ofKind('train'), 'data')).toContain('data');
+  it('contain data for data jobs and for training jobs without a command', () => {
+    const job = (kind: string, command: string[]) =>
+      ({ spec: { kind, command } }) as unknown as Pick<Job, 'spec'>;
+    expect(tabsOf(job('data', [])).at(-1)).toBe('data');
+    expect(tabsOf(job('train', [])).at(-1)).toBe('data');
+    expect(tabsOf(job('train', ['python3']))).not.toContain('data');
+    expect(tabsOf(job('train', ['python3']), 'data')).toContain('data');
   });
 
   it('contain elements only for arrays', () => {

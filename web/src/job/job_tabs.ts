@@ -7,8 +7,10 @@ import { JOB_TABS, type JobTab } from '../router/url';
 export const hasExperts = (job: Pick<Job, 'spec'>): boolean =>
   (job.spec?.model?.num_experts ?? 0) > 0;
 
-// True if the job prepares training data.
-export const makesDataset = (job: Pick<Job, 'spec'>): boolean => job.spec?.kind === 'data';
+// True if the job reports data sets: those that a data job makes, or those that trainyard-trainer
+// reads. Programs of a `command` report none.
+export const hasDataSets = ({ spec }: Pick<Job, 'spec'>): boolean =>
+  spec !== undefined && (spec.kind === 'data' || (spec.command ?? []).length === 0);
 
 // True if the job is an array. Its elements are jobs of their own.
 export const hasElements = (job: Pick<Job, 'array'>): boolean => job.array !== undefined;
@@ -19,5 +21,5 @@ export const tabsOf = (job: Pick<Job, 'spec' | 'array'>, open?: JobTab): JobTab[
     if (tab === open) return true;
     if (tab === 'experts') return hasExperts(job);
     if (tab === 'elements') return hasElements(job);
-    return tab !== 'data' || makesDataset(job);
+    return tab !== 'data' || hasDataSets(job);
   });

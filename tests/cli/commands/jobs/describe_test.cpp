@@ -6,6 +6,7 @@
 namespace trainyard::cli {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -46,6 +47,25 @@ TEST_F(DescribeTest, ShowsEverySection) {
     EXPECT_THAT(result.out, HasSubstr(text));
   }
   EXPECT_THAT(result.out, Not(HasSubstr("\033")));
+}
+
+TEST_F(DescribeTest, ShowsTheDataSets) {
+  EXPECT_THAT(Run({"describe", "tiny"}).out, Not(HasSubstr("Data sets")));
+  v1::ReportedDataSet& set = *answers().data_report.add_data_sets();
+  set.set_path("/shared/tokens");
+  set.set_xxh64("00000000000000aa");
+  set.set_tokens(1500);
+  set.set_is_input(true);
+  v1::DataSetJob& maker = *set.add_jobs();
+  maker.set_job_id(12);
+  maker.set_name("corpus");
+  EXPECT_THAT(Run({"describe", "tiny"}).out,
+              ContainsRegex("\nData sets\n  DATA SET +TOKENS +CHECKSUM +MADE BY\n"
+                            "  /shared/tokens +1[^ ]*k +00000000000000aa +job 12 corpus\n"));
+  EXPECT_TRUE(answers().data_report_requests.back().without_report());
+  // A program of a command reports no data sets.
+  answers().job.mutable_job()->mutable_spec()->add_command("python3");
+  EXPECT_THAT(Run({"describe", "tiny"}).out, Not(HasSubstr("Data sets")));
 }
 
 TEST_F(DescribeTest, ShowsTheLineage) {

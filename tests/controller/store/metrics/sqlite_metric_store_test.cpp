@@ -175,8 +175,7 @@ TEST(SqliteMetricStoreTest, ChunksOfOlderReleasesAndOfInfinitiesHaveAMean) {
   const double wanted = (1024 * 1.5 - 2) / 1023;
   EXPECT_NEAR(mean(), wanted, 1e-9);
   // Changes the file into a file of an older release. That release wrote such chunks into a table
-  // without the column `sum`, and wrote no marks, experts or
-  // reports.
+  // without the column `sum`, and wrote no marks, experts, reports or data sets.
   auto database = SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter);
   ASSERT_TRUE(database.ok()) << database.status();
   ASSERT_EQ(*(*database)->QueryInt64("SELECT COUNT(*) FROM chunk WHERE sum IS NULL"), 20);
@@ -189,6 +188,7 @@ TEST(SqliteMetricStoreTest, ChunksOfOlderReleasesAndOfInfinitiesHaveAMean) {
                               "DROP TABLE mark;"
                               "DROP TABLE expert;"
                               "DROP TABLE report_part;"
+                              "DROP TABLE job_data_set;"
                               "PRAGMA user_version = 1")
                   .ok());
   database->reset();
