@@ -8,11 +8,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "cli/convert/batch_array.h"
 #include "cli/convert/batch_dependency.h"
 #include "cli/convert/batch_nodes.h"
 #include "cli/convert/batch_time.h"
-#include "cli/convert/source/shell_script.h"
+#include "cli/convert/shell/shell_script.h"
 #include "cli/convert/source/source_tree.h"
 
 namespace trainyard::cli {
@@ -56,16 +57,13 @@ class BatchOptions {
   BatchOptions(JobDraft& draft, BatchHost& host) : draft_(draft), time_(draft), host_(host) {}
 
   void TakeLine(const std::string& text, int line) {
-    const absl::StatusOr<ShellScript> script = SplitScript(text);
-    if (!script.ok()) return;
-    for (const ScriptCommand& command : script->commands) {
-      for (size_t at = 0; at < command.size(); ++at) {
-        const std::string& word = command[at].text;
-        if (!absl::StartsWith(word, "-")) continue;
-        const bool is_next_value = at + 1 < command.size() && word.find('=') == std::string::npos &&
-                                   !absl::StartsWith(command[at + 1].text, "-");
-        TakeOption(word, is_next_value ? command[at + 1].text : "", line);
-      }
+    const std::vector<std::string> words = ShellWordsOf(text);
+    for (size_t at = 0; at < words.size(); ++at) {
+      const std::string& word = words[at];
+      if (!absl::StartsWith(word, "-")) continue;
+      const bool is_next_value = at + 1 < words.size() && word.find('=') == std::string::npos &&
+                                 !absl::StartsWith(words[at + 1], "-");
+      TakeOption(word, is_next_value ? words[at + 1] : "", line);
     }
   }
 
@@ -123,7 +121,9 @@ class BatchOptions {
     }
     if (const auto remark = Remarks().find(option); remark != Remarks().end()) {
       draft_.Note(line, absl::StrCat(text, ": ", remark->second));
-    } else if (!SilentOptions().contains(option)) {
+    } else if (SilentOptions().contains(option)) {
+      draft_.LeaveOut(absl::StrCat("--", option), "a job needs no such option of Slurm");
+    } else {
       draft_.Note(line, absl::StrCat(text, ": not understood"));
     }
   }
@@ -209,7 +209,8 @@ std::map<std::string, std::string> TakeBatchOptions(const std::string& text, Job
   for (const absl::string_view row : absl::StrSplit(text, '\n')) {
     ++line;
     if (!absl::StartsWith(row, kDirective)) continue;
-    options.TakeLine(std::string(row.substr(sizeof(kDirective) - 1)), line);
+    const absl::string_view rest = row.substr(sizeof(kDirective) - 1);
+    options.TakeLine(std::string(absl::StripSuffix(rest, "\r")), line);
   }
   return options.Finish();
 }

@@ -4,6 +4,7 @@
 #define TRAINYARD_CLI_CONVERT_CONVERT_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ struct ConvertRequest {
   int64_t per_node = 0;
   // True: the job runs the script's own program, even if trainyard-trainer supports the run.
   bool keeps_command = false;
+  // Values of shell variables that a script does not set itself.
+  std::map<std::string, std::string> variables;
 };
 
 struct ConvertedJob {
@@ -34,8 +37,8 @@ struct ConvertedJob {
   std::vector<std::string> notes;  // Such as "line 7: --foo 3: ...", sorted by line.
 };
 
-// Returns INVALID_ARGUMENT if a source's format is not recognized, or if the source is not valid in
-// its format.
+// Returns INVALID_ARGUMENT if a source's format is not recognized, if the source is not valid in
+// its format, or if a part of the command is known only when a shell runs.
 absl::StatusOr<ConvertedJob> ConvertToJob(const ConvertRequest& request);
 
 // The values that `--from` accepts, sorted.

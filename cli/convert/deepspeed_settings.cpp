@@ -110,9 +110,9 @@ Translations DeepSpeedSettings() {
   return table;
 }
 
-void SetDeepSpeedDefaults(JobDraft& draft) {
+void SetDeepSpeedDefaults(JobDraft& draft, bool is_decay_filled) {
   draft.Assume("optimizer.adam_beta2", "0.999");
-  draft.Assume("optimizer.weight_decay", "0");
+  if (!is_decay_filled) draft.Assume("optimizer.weight_decay", "0");
 }
 
 namespace {

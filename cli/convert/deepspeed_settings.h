@@ -9,7 +9,8 @@ namespace trainyard::cli {
 Translations DeepSpeedSettings();
 
 // Sets DeepSpeed's defaults where they differ from trainyard-trainer's.
-void SetDeepSpeedDefaults(JobDraft& draft);
+// `is_decay_filled`: the program fills in the weight decay, so the default does not apply.
+void SetDeepSpeedDefaults(JobDraft& draft, bool is_decay_filled);
 
 // Reads settings that depend on each other: precision, moments, accumulation, warm-up.
 void TakeDeepSpeedSettings(const SourceTree& tree, JobDraft& draft);

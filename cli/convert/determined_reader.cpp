@@ -5,6 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/convert/config_readers.h"
+#include "cli/convert/environment_reader.h"
 #include "cli/convert/script_reader.h"
 #include "cli/convert/translation.h"
 
@@ -99,7 +100,6 @@ class DeterminedReader {
   DeterminedReader(const SourceTree& tree, JobDraft& draft) : tree_(tree), draft_(draft) {}
 
   absl::Status Read() {
-    Translate(tree_, DeterminedTable(), draft_);
     ReadSlots();
     ReadVariables();
     ReadMounts();
@@ -150,6 +150,7 @@ class DeterminedReader {
   void ReadVariables() {
     for (const SourceValue& value : tree_.values()) {
       if (!TakesVariables(value)) continue;
+      tree_.MarkRead(value.path);
       const size_t equals = value.text.find('=');
       if (equals == std::string::npos || equals == 0) {
         draft_.Note(
@@ -158,7 +159,8 @@ class DeterminedReader {
                          ": the value comes from the submitter's shell; set env.", value.text));
         continue;
       }
-      draft_.Set(absl::StrCat("env.", value.text.substr(0, equals)), value.text.substr(equals + 1));
+      TakeEnvironment({value.text.substr(0, equals), value.text.substr(equals + 1), "", value.line},
+                      draft_);
     }
   }
 
@@ -193,7 +195,7 @@ class DeterminedReader {
       script.commands.front().push_back({word.text, word.line});
     }
     if (script.commands.empty()) {
-      absl::StatusOr<ShellScript> split = SplitScript(tree_.Text("entrypoint"));
+      absl::StatusOr<ShellScript> split = EvaluateScript(tree_.Text("entrypoint"));
       if (!split.ok()) return split.status();
       script = *std::move(split);
       PutOnOneLine(script, std::max(tree_.Line("entrypoint"), 1));
@@ -217,6 +219,7 @@ class DeterminedReader {
     for (ScriptCommand& command : script.commands) {
       for (ScriptWord& word : command) word.line = line;
     }
+    for (ScriptNote& note : script.notes) note.line = line;
   }
 
   const SourceTree& tree_;
@@ -224,10 +227,12 @@ class DeterminedReader {
   bool is_cpu_ = false;
 };
 
-}  // namespace
-
 absl::Status ReadDetermined(const SourceTree& tree, JobDraft& draft) {
   return DeterminedReader(tree, draft).Read();
 }
+
+}  // namespace
+
+ConfigReader DeterminedFormat() { return {SameTree, DeterminedTable, ReadDetermined}; }
 
 }  // namespace trainyard::cli

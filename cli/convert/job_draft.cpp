@@ -4,22 +4,48 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "cli/convert/source/source_tree.h"
 
 namespace trainyard::cli {
+namespace {
+
+// Sorts before every line.
+constexpr int kFormatLine = -1;
+
+bool IsSame(const JobDraft::Setting& a, const JobDraft::Setting& b) {
+  if (a.values == b.values) return true;
+  if (a.is_list || b.is_list) return false;
+  const std::optional<double> x = NumberOf(a.values.front()), y = NumberOf(b.values.front());
+  return x.has_value() && x == y;
+}
+
+}  // namespace
 
 void JobDraft::BeginSource(const std::string& name) { sources_.push_back(name); }
 
 void JobDraft::Assume(const std::string& key, const std::string& value) {
-  if (!Has(key)) settings_[key] = {{value}, false, true};
+  if (!Has(key)) settings_[key] = {{value}, false, true, source()};
 }
 
 void JobDraft::Set(const std::string& key, const std::string& value) {
-  if (!value.empty()) settings_[key] = {{value}, false, false};
+  if (!value.empty()) Put(key, {{value}, false, false, source()});
 }
 
 void JobDraft::SetList(const std::string& key, const std::vector<std::string>& values) {
-  settings_[key] = {values, true, false};
+  Put(key, {values, true, false, source()});
+}
+
+void JobDraft::Put(const std::string& key, Setting setting) {
+  const auto found = settings_.find(key);
+  if (found != settings_.end() && !found->second.is_assumed &&
+      found->second.source != setting.source && !IsSame(found->second, setting)) {
+    const std::string earlier = sources_[static_cast<size_t>(std::max(found->second.source, 0))];
+    Note(0, absl::StrCat(key, ": ", absl::StrJoin(setting.values, ", "), " replaces ",
+                         absl::StrJoin(found->second.values, ", "), " of ",
+                         earlier.empty() ? "the file" : earlier));
+  }
+  settings_[key] = std::move(setting);
 }
 
 bool JobDraft::IsWritten(const std::string& key) const {
@@ -38,12 +64,30 @@ std::optional<double> JobDraft::Number(const std::string& key) const {
   return NumberOf(Value(key));
 }
 
-void JobDraft::Note(int line, const std::string& text) {
-  notes_.push_back({static_cast<int>(sources_.size()) - 1, line, text});
+void JobDraft::Note(int line, const std::string& text) { notes_.push_back({source(), line, text}); }
+
+void JobDraft::SetFormat(const std::string& name, const std::string& reason) {
+  formats_.push_back({source(), kFormatLine, absl::StrCat("format: ", name, ", because ", reason)});
+}
+
+void JobDraft::LeaveOut(const std::string& name, const std::string& reason) {
+  std::vector<std::string>& names = left_out_[{source(), reason}];
+  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
+
+void JobDraft::Refuse(int line, const std::string& text) {
+  const std::string place = line > 0 ? absl::StrCat("line ", line, ": ") : "";
+  refusals_.push_back(absl::StrCat(place, text));
 }
 
 std::vector<std::string> JobDraft::Notes() const {
-  std::vector<LineNote> sorted = notes_;
+  std::vector<LineNote> sorted = formats_;
+  sorted.insert(sorted.end(), notes_.begin(), notes_.end());
+  for (const auto& [key, names] : left_out_) {
+    sorted.push_back(
+        {key.first, 0,
+         absl::StrCat("left out, because ", key.second, ": ", absl::StrJoin(names, ", "))});
+  }
   // Puts the notes about the whole file after the notes about single lines.
   std::stable_sort(sorted.begin(), sorted.end(), [](const LineNote& a, const LineNote& b) {
     if (a.source != b.source) return a.source < b.source;

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace trainyard::cli {
@@ -17,6 +18,7 @@ class JobDraft {
     std::vector<std::string> values;
     bool is_list = false;
     bool is_assumed = false;
+    int source = -1;  // Index of the source file that set the value.
   };
 
   // Starts a source file. All later lines and notes belong to this file. If `name` is not empty,
@@ -25,7 +27,8 @@ class JobDraft {
 
   // Sets a default of the other program. A value from a file overrides the default.
   void Assume(const std::string& key, const std::string& value);
-  // Sets a value. Does nothing if the value is empty.
+  // Sets a value. Does nothing if the value is empty. If an earlier source file set another value,
+  // adds a note that says which value the job has.
   void Set(const std::string& key, const std::string& value);
   void SetList(const std::string& key, const std::vector<std::string>& values);
   void Erase(const std::string& key) { settings_.erase(key); }
@@ -40,6 +43,14 @@ class JobDraft {
 
   // Adds a note. `line`: 0 for the whole file.
   void Note(int line, const std::string& text);
+  // Sets the format of the current source. Its note comes first.
+  void SetFormat(const std::string& name, const std::string& reason);
+  // Names a setting of the source that the job leaves out. Settings with the same reason share one
+  // note, "left out, because `reason`: `name`, ...".
+  void LeaveOut(const std::string& name, const std::string& reason);
+  // Adds a reason why the sources cannot be converted.
+  void Refuse(int line, const std::string& text);
+  const std::vector<std::string>& refusals() const { return refusals_; }
 
   // True if the job runs its own program instead of trainyard-trainer.
   bool HasCommand() const { return Has("command"); }
@@ -59,9 +70,16 @@ class JobDraft {
     std::string text;
   };
 
+  int source() const { return static_cast<int>(sources_.size()) - 1; }
+  void Put(const std::string& key, Setting setting);
+
   std::map<std::string, Setting> settings_;
   std::vector<std::string> sources_;
   std::vector<LineNote> notes_;
+  // The names that were left out, by source and reason.
+  std::map<std::pair<int, std::string>, std::vector<std::string>> left_out_;
+  std::vector<LineNote> formats_;
+  std::vector<std::string> refusals_;
 };
 
 // Returns the shortest decimal text for the value, with at most 12 significant digits, such as

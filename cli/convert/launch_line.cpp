@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "cli/convert/batch_nodes.h"
 #include "cli/convert/batch_options.h"
+#include "cli/convert/shell/shell_token.h"
 #include "cli/convert/source/source_tree.h"
 
 namespace trainyard::cli {
@@ -114,22 +115,12 @@ bool IsTorchModule(const std::string& word) {
          word == "determined.launch.torch_distributed" || word == "determined.launch.deepspeed";
 }
 
-// Returns the number of words before the command itself, such as `time` and `exec`.
-size_t FirstWord(const ScriptCommand& command) {
-  static const std::set<std::string> prefixes = {"time", "exec",  "then", "do",  "else",
-                                                 "{",    "nohup", "env",  "eval"};
-  size_t first = 0;
-  while (first < command.size() && prefixes.contains(command[first].text)) ++first;
-  return first;
-}
-
 // Reads the launcher's options at the beginning of a command.
 class LauncherReader {
  public:
   LauncherReader(ScriptCommand words, JobDraft& draft) : words_(std::move(words)), draft_(draft) {}
 
   LaunchedProgram Read() {
-    at_ = FirstWord(words_);
     // Launchers may be nested: srun may start torchrun, and Determined's launcher may start another
     // launcher.
     constexpr int kMostLaunchers = 3;
@@ -223,7 +214,12 @@ class LauncherReader {
     if (name == "srun" && TakeBatchNodes(LongNodeOption(option), value, text, line, draft_)) return;
     const auto setting = launcher.settings.find(option);
     if (setting == launcher.settings.end()) {
-      if (launcher.silent.contains(option)) return;
+      if (launcher.silent.contains(option)) {
+        const bool is_taken = option == "m" || option == "module";
+        if (is_taken) return;
+        return draft_.LeaveOut(absl::StrCat(name, option.size() == 1 ? " -" : " --", option),
+                               "the worker sets rendezvous, ranks and output");
+      }
       return draft_.Note(line, absl::StrCat(text, Advice(option)));
     }
     // The ends of a range: torchrun --nnodes 2:8.
@@ -311,6 +307,22 @@ class LauncherReader {
   bool starts_program_ = true;
 };
 
+// Explains how to give a word its value. A command runs without a shell, so that nothing expands
+// the word later.
+std::string OpenWordAdvice(const ScriptWord& word) {
+  const std::string& open = word.open;
+  size_t begin = absl::StartsWith(open, "${") ? 2 : absl::StartsWith(open, "$") ? 1 : open.size();
+  size_t end = begin;
+  while (end < open.size() && IsShellNameByte(open[end])) ++end;
+  const char* quote = absl::StrContains(open, '`') ? "\"" : "`";
+  const std::string said =
+      absl::StrCat(quote, open, quote, " in the command: its value is not in the script; ");
+  if (end > begin) {
+    return absl::StrCat(said, "pass --var ", open.substr(begin, end - begin), "=VALUE");
+  }
+  return absl::StrCat(said, "replace it with its value in the script");
+}
+
 // Returns the parser for the log format of the program; empty if none is known.
 std::string LogParserOf(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
@@ -332,12 +344,23 @@ std::string LogParserOf(const std::vector<std::string>& words) {
 }  // namespace
 
 bool IsLaunchLine(const ScriptCommand& command) {
-  const size_t first = FirstWord(command);
-  if (first >= command.size()) return false;
-  const std::string name = FileNameOf(command[first].text);
+  if (command.empty()) return false;
+  const std::string name = FileNameOf(command.front().text);
   static const std::set<std::string> launchers = {"srun", "torchrun", "deepspeed", "accelerate"};
-  return launchers.contains(name) || OtherLaunchers().contains(name) || IsPython(name) ||
-         absl::EndsWith(name, ".py");
+  return launchers.contains(name) || OtherLaunchers().contains(name) || IsPythonRun(command);
+}
+
+bool IsPythonRun(const ScriptCommand& command) {
+  if (command.empty()) return false;
+  const std::string name = FileNameOf(command.front().text);
+  if (absl::EndsWith(name, ".py")) return true;
+  if (!IsPython(name) || command.size() < 2) return false;
+  // `python -c TEXT` and `python -m pip` prepare something.
+  static const std::set<std::string> tools = {"pip", "venv", "ensurepip", "virtualenv"};
+  const bool is_tool =
+      command[1].text == "-m" && command.size() > 2 && tools.contains(command[2].text);
+  return !is_tool && command[1].text != "-c" && command[1].text != "-" &&
+         command[1].text != "--version" && command[1].text != "setup.py";
 }
 
 LaunchedProgram TakeLauncher(const ScriptCommand& command, JobDraft& draft) {
@@ -348,12 +371,7 @@ void TakeProgram(const ScriptCommand& program, JobDraft& draft) {
   std::vector<std::string> words;
   for (const ScriptWord& word : program) {
     words.push_back(word.text);
-    if (absl::StrContains(word.text, '$') || absl::StrContains(word.text, '`')) {
-      draft.Note(word.line,
-                 absl::StrCat(word.text,
-                              ": the variable's value is not in the script, and a command runs "
-                              "without a shell; replace the variable with its value"));
-    }
+    if (!word.open.empty()) draft.Refuse(word.line, OpenWordAdvice(word));
   }
   draft.SetList("command", words);
   const std::string parser = LogParserOf(words);

@@ -6,12 +6,15 @@
 #include <string>
 
 #include "cli/convert/job_draft.h"
-#include "cli/convert/source/shell_script.h"
+#include "cli/convert/shell/shell_script.h"
 
 namespace trainyard::cli {
 
 // True for a command that starts a training program, directly or through a launcher.
 bool IsLaunchLine(const ScriptCommand& command);
+
+// True for a command that runs a Python program without a launcher.
+bool IsPythonRun(const ScriptCommand& command);
 
 struct LaunchedProgram {
   ScriptCommand words;        // Command of the ranks; empty if the line does not contain it.
@@ -24,6 +27,7 @@ struct LaunchedProgram {
 LaunchedProgram TakeLauncher(const ScriptCommand& command, JobDraft& draft);
 
 // Makes `program` the job's command. The job then runs its own program, not trainyard-trainer.
+// Refuses a word whose value is not in the script.
 void TakeProgram(const ScriptCommand& program, JobDraft& draft);
 
 }  // namespace trainyard::cli

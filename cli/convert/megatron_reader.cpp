@@ -108,10 +108,9 @@ const std::string* PlainSetting(const std::string& option) {
 // Converts values that have another name in Trainyard; returns all other values unchanged.
 std::string ValueOf(const std::string& value) {
   static const std::map<std::string, std::string> names = {
-      {"RMSNorm", "rms_norm"},
-      {"LayerNorm", "layer_norm"},
-      {"WSD", "wsd"},
-      {"inverse-square-root", "inverse_square_root"}};
+      {"RMSNorm", "rms_norm"}, {"LayerNorm", "layer_norm"},
+      {"rmsnorm", "rms_norm"}, {"layernorm", "layer_norm"},
+      {"WSD", "wsd"},          {"inverse-square-root", "inverse_square_root"}};
   const auto found = names.find(value);
   return found == names.end() ? value : found->second;
 }
@@ -146,6 +145,13 @@ const std::map<std::string, std::pair<std::string, std::string>>& Switches() {
 // internals of Megatron-LM.
 const std::set<std::string>& NeedlessOptions() {
   static const std::set<std::string> options = {"overlap-grad-reduce",
+                                                "attention-backend",
+                                                "grad-reduce-in-bf16",
+                                                "empty-unused-memory-level",
+                                                "log-params-norm",
+                                                "data-impl",
+                                                "no-query-key-layer-scaling",
+                                                "deepspeed",
                                                 "moe-grouped-gemm",
                                                 "moe-permute-fusion",
                                                 "moe-router-dtype",
@@ -237,6 +243,12 @@ class MegatronReader {
   // Reads the option at `at` and its values. Returns the position after the values.
   size_t TakeWord(const ScriptCommand& words, size_t at) {
     const ScriptWord& word = words[at++];
+    if (!word.open.empty() && !IsOption(word.text)) {
+      draft_.Refuse(word.line, absl::StrCat("the options in `", word.open,
+                                            "` are not in the script; pass the script that sets "
+                                            "them before this one, or --var NAME=VALUE"));
+      return at;
+    }
     if (!IsOption(word.text)) {
       if (!absl::EndsWith(word.text, ".py") && !absl::StartsWith(word.text, "python")) {
         Note(word.line, absl::StrCat("`", word.text, "` was not understood"));
@@ -245,20 +257,29 @@ class MegatronReader {
     }
     std::string option = word.text.substr(2);
     std::vector<std::string> values;
+    bool is_open = !word.open.empty();
     if (const size_t equals = option.find('='); equals != std::string::npos) {
       values.push_back(option.substr(equals + 1));
       option.resize(equals);
     }
-    while (at < words.size() && IsValueOf(words[at])) values.push_back(words[at++].text);
+    for (; at < words.size() && IsValueOf(words[at]); ++at) {
+      values.push_back(words[at].text);
+      is_open = is_open || !words[at].open.empty();
+    }
     std::replace(option.begin(), option.end(), '_', '-');
-    TakeOption(option, values, word.line);
+    TakeOption(option, values, is_open, word.line);
     return at;
   }
 
-  void TakeOption(const std::string& option, const std::vector<std::string>& values, int line) {
-    if (NeedlessOptions().contains(option)) return;
+  // `is_open`: a value is not in the script.
+  void TakeOption(const std::string& option, const std::vector<std::string>& values, bool is_open,
+                  int line) {
     const std::string text =
         absl::StrCat("--", option, values.empty() ? "" : " ", absl::StrJoin(values, " "));
+    if (NeedlessOptions().contains(option)) {
+      return draft_.LeaveOut(absl::StrCat("--", option),
+                             "trainyard-trainer has no such setting and needs none");
+    }
     if (TokenizerOptions().contains(option)) {
       return Note(line, absl::StrCat(text,
                                      ": the tokenizer is chosen by `trainyard data prepare`; "
@@ -268,14 +289,30 @@ class MegatronReader {
       draft_.Set(found->second.first, found->second.second);
       return;
     }
-    if (const std::string* key = PlainSetting(option); key != nullptr && values.size() == 1) {
-      if (absl::StrContains(values[0], '$')) {
-        return Note(line, absl::StrCat(text, ": the value is not in the script; set ", *key));
-      }
-      draft_.Set(*key, ValueOf(values[0]));
-      return;
+    const std::string* key = PlainSetting(option);
+    if (is_open) {
+      std::string advice = "pass the value with --var NAME=VALUE";
+      if (key != nullptr) advice = absl::StrCat("set ", *key);
+      if (option == "num-query-groups") advice = "set model.num_query_groups";
+      return Note(line, absl::StrCat(text, ": the value is not in the script; ", advice));
     }
+    if (key != nullptr && values.size() == 1) return TakePlain(*key, values[0], text, line);
     TakeOther(option, values, text, line);
+  }
+
+  void TakePlain(const std::string& key, const std::string& value, const std::string& text,
+                 int line) {
+    // Python reads 1_000 as a number.
+    const std::optional<int64_t> whole = WholeOf(value);
+    const std::optional<double> number = NumberOf(value);
+    if (whole.has_value() && absl::StrContains(value, '_')) {
+      return draft_.Set(key, absl::StrCat(*whole));
+    }
+    const bool is_integer = value.find_first_not_of("0123456789_") == std::string::npos;
+    if (is_integer && number.has_value() && !whole.has_value()) {
+      return Note(line, absl::StrCat(text, ": needs more than 64 bits; set ", key));
+    }
+    draft_.Set(key, ValueOf(value));
   }
 
   void TakeOther(const std::string& option, const std::vector<std::string>& values,
@@ -284,17 +321,16 @@ class MegatronReader {
       TakeData(values);
     } else if (option == "group-query-attention" && values.empty()) {
       has_groups_ = true;
-    } else if (option == "num-query-groups" && values.size() == 1 &&
-               absl::StrContains(values[0], '$')) {
-      Note(line,
-           absl::StrCat(text, ": the value is not in the script; set model.num_query_groups"));
     } else if (option == "num-query-groups" && values.size() == 1) {
       groups_ = values[0];
       groups_line_ = line;
     } else if (option == "rampup-batch-size" && values.size() == 3) {
-      draft_.Set("train.rampup_batch_start", values[0]);
-      draft_.Set("train.rampup_batch_increment", values[1]);
-      draft_.Set("train.rampup_batch_samples", values[2]);
+      TakePlain("train.rampup_batch_start", values[0], text, line);
+      TakePlain("train.rampup_batch_increment", values[1], text, line);
+      TakePlain("train.rampup_batch_samples", values[2], text, line);
+    } else if (option == "num-key-value-heads" && values.size() == 1) {
+      // Megatron-DeepSpeed's name. The option needs no switch there.
+      TakePlain("model.num_query_groups", values[0], text, line);
     } else if (option == "load" && values.size() == 1) {
       load_ = values[0];
     } else if (absl::EndsWith(option, "-dropout") && values.size() == 1) {
@@ -334,8 +370,9 @@ class MegatronReader {
     } else if (option == "fp8-amax-compute-algo") {
       draft_.Set("train.fp8_amax_compute_algo", value);
     } else {
-      Note(line, absl::StrCat(text, ": not converted; `trainyard explain train.fp8` lists what "
-                                    "trainyard-trainer can do in FP8"));
+      Note(line, absl::StrCat(text,
+                              ": not converted; `trainyard explain train.fp8` lists what "
+                              "trainyard-trainer can do in FP8"));
     }
   }
 
@@ -371,9 +408,8 @@ class MegatronReader {
     // anyway.
     if (load_ != draft_.Value("checkpoint.dir")) draft_.Set("checkpoint.resume_from", load_);
     const int64_t batch = draft_.Whole("train.global_batch").value_or(0);
-    constexpr int64_t kMostSamples = 1'000'000'000;
-    if (evaluation_steps_ > 0 && 0 < batch && batch <= kMostSamples / evaluation_steps_) {
-      draft_.Set("evaluation.samples", absl::StrCat(evaluation_steps_ * batch));
+    if (const std::optional<int64_t> samples = PositiveProduct(evaluation_steps_, batch)) {
+      draft_.Set("evaluation.samples", absl::StrCat(*samples));
     }
     for (const char* option : {"attention-dropout", "hidden-dropout"}) {
       if (dropout_options_.contains(option)) continue;

@@ -3,7 +3,7 @@
 #define TRAINYARD_CLI_CONVERT_MEGATRON_READER_H_
 
 #include "cli/convert/job_draft.h"
-#include "cli/convert/source/shell_script.h"
+#include "cli/convert/shell/shell_script.h"
 
 namespace trainyard::cli {
 

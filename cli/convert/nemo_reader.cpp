@@ -1,5 +1,7 @@
 // Reads the YAML of NeMo 1, which combines PyTorch Lightning's trainer with Megatron-LM's settings.
 // The Python code of NeMo 2 has the same settings, most of them at other paths.
+#include <algorithm>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/convert/config_readers.h"
@@ -14,11 +16,24 @@ constexpr char kNemoDropout[] =
 constexpr char kNemoTokenizer[] =
     "the tokenizer is chosen by `trainyard data prepare`; set model.vocab_size";
 
+// The sections of NeMo's launcher.
+void AddNemoLauncher(Translations& table) {
+  table["run.name"] = Text("name");
+  table["run.results_dir"] =
+      NoteOnly("set checkpoint.dir; the controller stores metrics and output");
+  table["run.time_limit"] = NoteOnly("set time_limit, such as time_limit: 90m");
+  table["run.dependency"] = NoteOnly("set `after` to the name of another job");
+  table["run.*"] = Silent();
+  table["defaults.*"] = NoteOnly("the files of this list are not read; pass them too");
+  table["hydra.*"] = Silent();
+}
+
 void AddNemoTrainer(Translations& table) {
   table["name"] = Text("name");
   table["resume.*"] = NoteOnly("NeMo checkpoints are not supported");
   table["log.*"] = Silent();
   table["performance_mode"] = Silent();
+  AddNemoLauncher(table);
   table["trainer.devices"] = Whole("resources.slots_per_node");
   table["trainer.num_nodes"] = Whole("resources.nodes");
   table["trainer.precision"] = Text("");
@@ -42,6 +57,23 @@ void AddNemoTrainer(Translations& table) {
   table["exp_manager.*"] = Silent();
   table["restore_from_path"] = NoteOnly(
       "NeMo checkpoints are not supported; `trainyard ckpt import` reads Hugging Face checkpoints");
+}
+
+void AddNemoExperts(Translations& table) {
+  const std::map<std::string, std::string> wholes = {
+      {"num_moe_experts", "model.num_experts"},
+      {"moe_router_topk", "model.moe_router_topk"},
+      {"moe_ffn_hidden_size", "model.moe_ffn_hidden_size"},
+      {"moe_shared_expert_intermediate_size", "model.moe_shared_expert_intermediate_size"},
+      {"expert_model_parallel_size", "layout.ep"},
+      {"expert_tensor_parallel_size", "layout.etp"}};
+  for (const auto& [name, key] : wholes) table[absl::StrCat("model.", name)] = Whole(key);
+  table["model.moe_aux_loss_coeff"] = Number("model.moe_aux_loss_coeff");
+  table["model.moe_z_loss_coeff"] = Number("model.moe_z_loss_coeff");
+  // Both programs use the same values.
+  table["model.moe_router_load_balancing_type"] = Text("model.moe_router_load_balancing_type");
+  table["model.moe_token_dispatcher_type"] = Text("layout.moe_token_dispatcher_type");
+  table["model.moe_grouped_gemm"] = Silent();
 }
 
 void AddNemoModel(Translations& table) {
@@ -84,12 +116,13 @@ void AddNemoModel(Translations& table) {
       Word("layout.recompute", {{"selective", "selective"}, {"full", "full"}});
   table["model.activations_checkpoint_method"] = Silent();
   table["model.resume_from_checkpoint"] = table["restore_from_path"];
+  // LLaMA 3.1's scaling of the rotary frequencies, with its factor 8.
+  table["model.scale_positional_embedding"] = Switch("model.rope_scaling_factor", "8", "");
+  table["model.do_layer_norm_weight_decay"] =
+      NoteUnlessOff("weight decay applies only to matrices");
   table["model.fp8"] =
       NoteUnlessOff("FP8 is not converted from this file; set train.fp8 to train in FP8");
-  table["model.num_moe_experts"] = NoteOnly(
-      "settings of experts are not converted; set model.num_experts, model.moe_router_topk and "
-      "layout.ep");
-  table["model.expert_model_parallel_size"] = Silent();
+  AddNemoExperts(table);
   for (const char* name : {"hidden_dropout", "attention_dropout", "ffn_dropout"}) {
     table[absl::StrCat("model.", name)] = NoteUnlessOff(kNemoDropout);
   }
@@ -199,7 +232,8 @@ const Translations& NemoTable() {
 
 // Renames the paths of NeMo 2 to the paths of NeMo 1. In NeMo 2, the model's settings are fields of
 // the class itself, and the parallel sizes are in the trainer's strategy.
-SourceTree WithEarlierNames(const SourceTree& tree) {
+absl::StatusOr<SourceTree> WithEarlierNames(const SourceTree& tree) {
+  if (tree.call().empty()) return tree;
   static const std::map<std::string, std::string> names = {
       {"num_nodes", "trainer.num_nodes"},
       {"num_gpus_per_node", "trainer.devices"},
@@ -242,7 +276,6 @@ class NemoReader {
   void Read() {
     if (!tree_.call().empty()) TakeCall();
     SetDefaults();
-    Translate(tree_, NemoTable(), draft_);
     ReadPrecision();
     ReadData();
     ReadModel();
@@ -253,8 +286,8 @@ class NemoReader {
     }
     const int64_t batches = tree_.Whole("trainer.limit_val_batches", 0);
     const int64_t batch = tree_.Whole("model.global_batch_size", 0);
-    if (batches > 0 && 0 < batch && batch <= 1'000'000'000 / batches) {
-      draft_.Set("evaluation.samples", absl::StrCat(batches * batch));
+    if (const std::optional<int64_t> samples = PositiveProduct(batches, batch)) {
+      draft_.Set("evaluation.samples", absl::StrCat(*samples));
     }
   }
 
@@ -314,6 +347,14 @@ class NemoReader {
     }
     const SourceValue* path = tree_.Find("model.data.data_prefix");
     if (parts.size() == 1) draft_.Set("data.path", parts[0].text);
+    const bool is_open = std::any_of(parts.begin(), parts.end(), [](const SourceValue& part) {
+      return part.kind == SourceKind::kOpen;
+    });
+    if (is_open) {
+      return draft_.Note(parts.front().line,
+                         "model.data.data_prefix: a path is not in the text; set data.blend or "
+                         "data.path");
+    }
     if (parts.size() > 1) draft_.SetList("data.blend", blend);
     if (path != nullptr && path->kind == SourceKind::kText) draft_.Set("data.path", path->text);
     if (draft_.Has("data.path") || draft_.Has("data.blend")) draft_.Set("data.format", "megatron");
@@ -335,11 +376,13 @@ class NemoReader {
   JobDraft& draft_;
 };
 
-}  // namespace
-
 absl::Status ReadNemo(const SourceTree& tree, JobDraft& draft) {
-  NemoReader(tree.call().empty() ? tree : WithEarlierNames(tree), draft).Read();
+  NemoReader(tree, draft).Read();
   return absl::OkStatus();
 }
+
+}  // namespace
+
+ConfigReader NemoFormat() { return {WithEarlierNames, NemoTable, ReadNemo}; }
 
 }  // namespace trainyard::cli

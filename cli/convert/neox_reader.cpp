@@ -142,7 +142,7 @@ const Translations& NeoxTable() {
 
 // Replaces hyphens by underscores, because "num-layers" and "num_layers" are the same key in
 // GPT-NeoX.
-SourceTree WithUnderscores(const SourceTree& tree) {
+absl::StatusOr<SourceTree> WithUnderscores(const SourceTree& tree) {
   SourceTree renamed;
   for (SourceValue value : tree.values()) {
     std::replace(value.path.begin(), value.path.end(), '-', '_');
@@ -158,14 +158,13 @@ class NeoxReader {
 
   void Read() {
     SetDefaults();
-    SetDeepSpeedDefaults(draft_);
-    Translate(tree_, NeoxTable(), draft_);
+    SetDeepSpeedDefaults(draft_, /*is_decay_filled=*/false);
     TakeDeepSpeedSettings(tree_, draft_);
     ReadModel();
     ReadData();
     ReadPrecision();
     const std::string load = tree_.Text("load");
-    if (load != draft_.Value("checkpoint.dir")) {
+    if (!load.empty() && load != draft_.Value("checkpoint.dir")) {
       draft_.Note(tree_.Line("load"),
                   absl::StrCat("load: ", load,
                                ": GPT-NeoX checkpoints are not supported; `trainyard ckpt import` "
@@ -252,11 +251,13 @@ class NeoxReader {
   JobDraft& draft_;
 };
 
-}  // namespace
-
 absl::Status ReadNeox(const SourceTree& tree, JobDraft& draft) {
-  NeoxReader(WithUnderscores(tree), draft).Read();
+  NeoxReader(tree, draft).Read();
   return absl::OkStatus();
 }
+
+}  // namespace
+
+ConfigReader NeoxFormat() { return {WithUnderscores, NeoxTable, ReadNeox}; }
 
 }  // namespace trainyard::cli

@@ -52,6 +52,7 @@ void AddOlmoModel(Translations& table) {
                            "init_cutoff_factor", "rope_full_precision"}) {
     table[absl::StrCat("model.", name)] = Silent();
   }
+  table["model.norm_after"] = NoteUnlessOff("norms stand before attention and feed-forward layers");
   table["model.scale_logits"] = NoteUnlessOff("logits are not scaled");
 }
 
@@ -65,7 +66,7 @@ void AddOlmoRun(Translations& table) {
   table["optimizer.eps"] = Number("optimizer.adam_eps");
   table["optimizer.metrics_log_interval"] = Silent();
   table["optimizer.decay_norm_and_bias"] = NoteUnlessOff("weight decay applies only to matrices");
-  table["optimizer.decay_embeddings"] = Silent();
+  table["optimizer.decay_embeddings"] = Switch("");
   table["scheduler.name"] =
       Word("schedule.kind", {{"cosine_with_warmup", "cosine"},
                              {"linear_with_warmup", "linear"},
@@ -103,6 +104,10 @@ void AddOlmoRest(Translations& table) {
   table["save_folder"] = Text("checkpoint.dir");
   table["save_interval"] = Whole("checkpoint.every_steps");
   table["save_num_checkpoints_to_keep"] = Whole("");
+  table["softmax_auxiliary_loss"] =
+      NoteUnlessOff("the squared logarithm of the softmax's denominator is not part of the loss");
+  table["auxiliary_loss_multiplier"] = Silent();
+  table["fused_loss"] = Silent();
   table["load_path"] = NoteOnly(
       "OLMo checkpoints are not supported; `trainyard ckpt import` reads Hugging Face checkpoints");
   table["eval_interval"] = Whole("evaluation.every_steps");
@@ -133,7 +138,6 @@ void AddOlmoRest(Translations& table) {
                            "sharded_checkpointer",
                            "save_interval_ephemeral",
                            "console_log_interval",
-                           "softmax_auxiliary_loss",
                            "eval_on_load",
                            "try_load_latest_save"}) {
     table[name] = Silent();
@@ -157,11 +161,14 @@ class OlmoReader {
 
   void Read() {
     SetDefaults();
-    Translate(tree_, OlmoTable(), draft_);
     ReadModel();
     ReadPrecision();
     ReadSchedule();
     ReadDuration();
+    if (tree_.Text("optimizer.decay_embeddings") == "false") {
+      draft_.Note(tree_.Line("optimizer.decay_embeddings"),
+                  "optimizer.decay_embeddings: false: weight decay also applies to the embedding");
+    }
     if (tree_.Has("fsdp") || tree_.Has("fsdp_config")) draft_.Assume("layout.zero", "3");
     const int64_t keep = tree_.Whole("save_num_checkpoints_to_keep", 0);
     if (keep > 0) draft_.Set("checkpoint.keep_last", absl::StrCat(keep));
@@ -267,11 +274,13 @@ class OlmoReader {
   JobDraft& draft_;
 };
 
-}  // namespace
-
 absl::Status ReadOlmo(const SourceTree& tree, JobDraft& draft) {
   OlmoReader(tree, draft).Read();
   return absl::OkStatus();
 }
+
+}  // namespace
+
+ConfigReader OlmoFormat() { return {SameTree, OlmoTable, ReadOlmo}; }
 
 }  // namespace trainyard::cli

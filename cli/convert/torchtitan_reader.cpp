@@ -160,7 +160,6 @@ class TorchtitanReader {
 
   void Read() {
     SetDefaults();
-    Translate(tree_, TorchtitanTable(), draft_);
     ReadModel();
     ReadBatch();
     ReadSharding();
@@ -233,7 +232,8 @@ class TorchtitanReader {
                   "replica depends on the cluster; set layout.zero_size");
     }
     if (shard > 1) {
-      draft_.Set("layout.dp", absl::StrCat(shard * std::max<int64_t>(replicate, 1)));
+      const std::optional<int64_t> ranks = PositiveProduct(shard, std::max<int64_t>(replicate, 1));
+      if (ranks.has_value()) draft_.Set("layout.dp", absl::StrCat(*ranks));
     }
   }
 
@@ -289,12 +289,18 @@ absl::StatusOr<SourceTree> Unwrapped(const SourceTree& tree) {
   return ReadTomlTree(std::string(static_cast<size_t>(values[0].line), '\n') + values[0].text);
 }
 
-}  // namespace
-
-absl::Status ReadTorchtitan(const SourceTree& written, JobDraft& draft) {
+absl::StatusOr<SourceTree> PreparedTorchtitan(const SourceTree& written) {
   TRAINYARD_ASSIGN_OR_RETURN(const SourceTree tree, Unwrapped(written));
-  TorchtitanReader(WithLaterNames(tree), draft).Read();
+  return WithLaterNames(tree);
+}
+
+absl::Status ReadTorchtitan(const SourceTree& tree, JobDraft& draft) {
+  TorchtitanReader(tree, draft).Read();
   return absl::OkStatus();
 }
+
+}  // namespace
+
+ConfigReader TorchtitanFormat() { return {PreparedTorchtitan, TorchtitanTable, ReadTorchtitan}; }
 
 }  // namespace trainyard::cli

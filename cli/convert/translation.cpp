@@ -1,5 +1,6 @@
 #include "cli/convert/translation.h"
 
+#include <cmath>
 #include <set>
 
 #include "absl/strings/ascii.h"
@@ -46,7 +47,11 @@ class Translator {
     if (value.kind == SourceKind::kNull) return;
     std::string at;
     const Translation* entry = EntryOf(table_, value.path, &at);
-    if (entry == nullptr) return Note(value, value.path, "not understood");
+    ++counts_.all;
+    if (entry == nullptr) {
+      ++counts_.unknown;
+      return Note(value, value.path, "not understood");
+    }
     switch (entry->kind) {
       case Kind::kSilent:
         return;
@@ -59,6 +64,8 @@ class Translator {
         return TakeValue(value, *entry);
     }
   }
+
+  KeyCounts counts() const { return counts_; }
 
  private:
   void Note(const SourceValue& value, const std::string& at, const std::string& why) {
@@ -76,7 +83,7 @@ class Translator {
     }
     switch (entry.kind) {
       case Kind::kWhole:
-        if (!WholeOf(value.text).has_value()) return Refuse(value, "is not a whole number", entry);
+        if (!WholeOf(value.text).has_value()) return Refuse(value, NotWhole(value.text), entry);
         return Set(entry, absl::StrCat(*WholeOf(value.text)));
       case Kind::kNumber:
         if (!NumberOf(value.text).has_value()) return Refuse(value, "is not a number", entry);
@@ -91,6 +98,12 @@ class Translator {
       default:
         return Set(entry, value.text);
     }
+  }
+
+  static std::string NotWhole(const std::string& text) {
+    constexpr double kMostBits = 9.2e18;
+    const bool is_large = std::abs(NumberOf(text).value_or(0)) > kMostBits;
+    return is_large ? "needs more than 64 bits" : "is not a whole number";
   }
 
   void TakeWord(const SourceValue& value, const Translation& entry) {
@@ -109,6 +122,7 @@ class Translator {
   const Translations& table_;
   JobDraft& draft_;
   std::set<std::string> said_;
+  KeyCounts counts_;
 };
 
 Translation Of(Kind kind, const std::string& key) { return {kind, key, "", {}}; }
@@ -130,9 +144,24 @@ Translation Switch(const std::string& key, const std::string& on, const std::str
   return {Kind::kSwitch, key, "", {{"true", on}, {"false", off}}};
 }
 
-void Translate(const SourceTree& tree, const Translations& table, JobDraft& draft) {
+KeyCounts Translate(const SourceTree& tree, const Translations& table, JobDraft& draft) {
   Translator translator(table, draft);
   for (const SourceValue& value : tree.values()) translator.Take(value);
+  return translator.counts();
+}
+
+void NameLeftOut(const SourceTree& tree, const Translations& table, JobDraft& draft) {
+  for (const SourceValue& value : tree.values()) {
+    std::string at;
+    const Translation* entry = EntryOf(table, value.path, &at);
+    if (entry == nullptr || value.kind == SourceKind::kNull || tree.WasRead(value.path)) continue;
+    const bool only_checks =
+        entry->key.empty() &&
+        (entry->kind == Kind::kWhole || entry->kind == Kind::kNumber || entry->kind == Kind::kText);
+    if (entry->kind == Kind::kSilent || only_checks) {
+      draft.LeaveOut(value.path, "trainyard-trainer has no such setting and needs none");
+    }
+  }
 }
 
 std::string NoValueNote(const std::string& path, const std::string& text, const std::string& why,

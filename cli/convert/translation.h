@@ -12,7 +12,9 @@ namespace trainyard::cli {
 
 struct Translation {
   enum class Kind {
-    kSilent,    // No note: trainyard-trainer always does it, or the reader handles it.
+    // Either the reader takes it from the tree, or it is left out: trainyard-trainer has no such
+    // setting and needs none. Settings that were left out are named in one note.
+    kSilent,
     kNoteOnly,  // Has no counterpart.
     kWhole,
     kNumber,
@@ -42,9 +44,17 @@ Translation Switch(const std::string& key, const std::string& on = "true",
 // match, the longest is used.
 using Translations = std::map<std::string, Translation>;
 
+struct KeyCounts {
+  size_t all = 0;
+  size_t unknown = 0;
+};
+
 // Sets the job settings for the paths in the table. Adds one note for every other path. Ignores
 // null values.
-void Translate(const SourceTree& tree, const Translations& table, JobDraft& draft);
+KeyCounts Translate(const SourceTree& tree, const Translations& table, JobDraft& draft);
+
+// Names the values that neither the table nor the reader has taken. Called after the reader.
+void NameLeftOut(const SourceTree& tree, const Translations& table, JobDraft& draft);
 
 // Returns a note such as "training.steps: many: is not a whole number; set train.steps".
 std::string NoValueNote(const std::string& path, const std::string& text, const std::string& why,

@@ -12,6 +12,7 @@
 #include "proto/jobspec/failure_rule.h"
 #include "proto/jobspec/node_range.h"
 #include "proto/jobspec/run_config_of.h"
+#include "proto/jobspec/secret_rules.h"
 #include "proto/support/job_kind.h"
 #include "re2/re2.h"
 
@@ -31,27 +32,6 @@ bool IsReservedVariable(const v1::JobSpec& spec, const std::string& name) {
   return absl::StartsWith(name, environment::kReservedPrefix) ||
          (spec.torchrun_env() && IsTorchrunVariable(name)) || name == environment::kCudaDevices ||
          name == environment::kNvidiaDevices;
-}
-
-// True if the text contains an address with a password, or has a common format of API keys.
-bool HoldsSecret(const std::string& text) {
-  static const RE2 kForms(
-      "\\bsk-[A-Za-z0-9_-]{16}|\\bgh[pousr]_[A-Za-z0-9]{20}|\\bgithub_pat_[A-Za-z0-9_]{20}|"
-      "\\bhf_[A-Za-z0-9]{20}|\\bxox[abpr]-[A-Za-z0-9-]{10}|\\bAKIA[0-9A-Z]{16}\\b|"
-      "hooks\\.slack\\.com/services/|://[^/\\s:@]+:[^/\\s@]+@|-----BEGIN [A-Z ]*PRIVATE KEY");
-  return RE2::PartialMatch(text, kForms);
-}
-
-// True if the variable must be in `secrets`. The job file, the event log and `describe` show
-// `env` and `command` in clear text. Short values, such as EOS_TOKEN: </s>, are not treated as
-// secrets.
-bool LooksSecret(const std::string& name, const std::string& value) {
-  static const RE2 kSecretName(
-      "(?i)(.*_)?(TOKEN|PASSWORD|PASSWD|PASS|SECRET|CREDENTIALS?|AUTHORIZATION|WEBHOOK(_URL)?|"
-      "(API|APP|ACCESS|AUTH|SECRET|PRIVATE|SIGNING|ENCRYPTION|WEBHOOK)_?KEY)");
-  constexpr std::size_t kShortestSecret = 8;
-  if (HoldsSecret(value)) return true;
-  return value.size() >= kShortestSecret && RE2::FullMatch(name, kSecretName);
 }
 
 void CheckSecrets(const v1::JobSpec& spec, Problems& problems) {

@@ -55,12 +55,25 @@ void AddConvert(CLI::App& parent, Grammar& grammar) {
       "--keep-command", options->keeps_command,
       "run the script's own program, even if trainyard-trainer could train the same model");
   command->add_option("--name", options->name, "name of the job");
+  command
+      ->add_option("--var", options->variables,
+                   "value of a shell variable that the script does not set, as NAME=VALUE; repeat "
+                   "for several")
+      ->allow_extra_args(false);
   grammar.runners[command] = [options](Context& context) { return RunConvert(*options, context); };
 }
 
 Outcome RunConvert(const ConvertOptions& options, Context& context) {
   ConvertRequest request = {
-      {}, options.format, options.name, options.nodes, options.per_node, options.keeps_command};
+      {}, options.format, options.name, options.nodes, options.per_node, options.keeps_command, {}};
+  for (const std::string& variable : options.variables) {
+    const size_t equals = variable.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--var ", variable, ": is not of the form NAME=VALUE"));
+    }
+    request.variables[variable.substr(0, equals)] = variable.substr(equals + 1);
+  }
   for (const std::string& file : options.files) {
     TRAINYARD_ASSIGN_OR_RETURN(const std::string text,
                                ReadInputText(file, kMaxJobFileBytes, context.console));

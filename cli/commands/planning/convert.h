@@ -16,7 +16,8 @@ struct ConvertOptions {
   std::string name;                // Empty: taken from the files.
   int64_t nodes = 0;               // With per_node: used if the files name no cluster.
   int64_t per_node = 0;
-  bool keeps_command = false;  // True: the job runs the script's own program.
+  bool keeps_command = false;          // True: the job runs the script's own program.
+  std::vector<std::string> variables;  // NAME=VALUE.
 };
 
 // Adds the command and its options.

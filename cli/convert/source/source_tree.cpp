@@ -25,6 +25,29 @@ std::string PathOf(std::string target, const std::string& from) {
   return base.empty() ? target : absl::StrCat(base, ".", target);
 }
 
+// Reads a decimal number with a point or an exponent, in lower case. A double would round it.
+std::optional<int64_t> WholeOfDecimal(const std::string& text) {
+  const size_t mark = text.find('e');
+  int exponent = 0;
+  if (mark != std::string::npos && !absl::SimpleAtoi(text.substr(mark + 1), &exponent)) {
+    return std::nullopt;
+  }
+  std::string digits = text.substr(0, mark);
+  if (const size_t point = digits.find('.'); point != std::string::npos) {
+    const auto places = static_cast<int>(std::min<size_t>(digits.size() - point - 1, 1 << 20));
+    digits.erase(point, 1);
+    exponent = std::max(exponent, -(1 << 20)) - places;
+  }
+  for (; exponent < 0 && absl::EndsWith(digits, "0"); ++exponent) digits.pop_back();
+  const bool is_zero = digits.find_first_of("123456789") == std::string::npos;
+  if (is_zero) return 0;
+  constexpr int kMostDigits = 18;
+  if (exponent < 0 || exponent > kMostDigits) return std::nullopt;
+  digits.append(static_cast<size_t>(exponent), '0');
+  int64_t value = 0;
+  return absl::SimpleAtoi(digits, &value) ? std::optional(value) : std::nullopt;
+}
+
 }  // namespace
 
 absl::Status SourceTree::Add(SourceValue value) {
@@ -40,11 +63,14 @@ absl::Status SourceTree::Add(SourceValue value) {
 
 const SourceValue* SourceTree::Find(const std::string& path) const {
   const auto found = last_.find(path);
-  return found == last_.end() ? nullptr : &values_[found->second];
+  if (found == last_.end()) return nullptr;
+  MarkRead(path);
+  return &values_[found->second];
 }
 
 std::vector<SourceValue> SourceTree::FindAll(const std::string& path) const {
   std::vector<SourceValue> all;
+  MarkRead(path);
   for (const SourceValue& value : values_) {
     if (value.path == path) all.push_back(value);
   }
@@ -57,13 +83,12 @@ std::string SourceTree::Text(const std::string& path) const {
 }
 
 int SourceTree::Line(const std::string& path) const {
-  const SourceValue* value = Find(path);
-  return value == nullptr ? 0 : value->line;
+  const auto found = last_.find(path);
+  return found == last_.end() ? 0 : values_[found->second].line;
 }
 
 int64_t SourceTree::Whole(const std::string& path, int64_t fallback) const {
-  constexpr int64_t kMost = 1'000'000'000;
-  return std::clamp(WholeOf(Text(path)).value_or(fallback), -kMost, kMost);
+  return WholeOf(Text(path)).value_or(fallback);
 }
 
 bool SourceTree::IsTrue(const std::string& path) const {
@@ -110,14 +135,18 @@ std::optional<double> NumberOf(const std::string& text) {
 }
 
 std::optional<int64_t> WholeOf(const std::string& text) {
-  const std::optional<double> value = NumberOf(text);
-  if (!value.has_value() || std::abs(*value) > 1e18 || *value != std::floor(*value)) {
-    return std::nullopt;
-  }
+  if (!NumberOf(text).has_value()) return std::nullopt;
   std::string digits = text;
   std::erase(digits, '_');
   int64_t exact = 0;
-  return absl::SimpleAtoi(digits, &exact) ? exact : static_cast<int64_t>(*value);
+  if (absl::SimpleAtoi(digits, &exact)) return exact;
+  return WholeOfDecimal(absl::AsciiStrToLower(digits));
+}
+
+std::optional<int64_t> PositiveProduct(int64_t a, int64_t b) {
+  int64_t product = 0;
+  if (a <= 0 || b <= 0 || __builtin_mul_overflow(a, b, &product)) return std::nullopt;
+  return product;
 }
 
 SourceKind PlainKind(const std::string& text) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,8 +50,7 @@ class SourceTree {
   std::vector<SourceValue> FindAll(const std::string& path) const;
   std::string Text(const std::string& path) const;  // Empty if there is no such value.
   int Line(const std::string& path) const;          // 0 if there is no such value.
-  // Returns the value as a whole number, limited to 10^9 in magnitude so that products do not
-  // overflow. Returns `fallback` if there is no value or the value is not a whole number.
+  // Returns `fallback` if there is no value or the value is not a whole number.
   int64_t Whole(const std::string& path, int64_t fallback) const;
   bool IsTrue(const std::string& path) const;
   // True if there is a value at this path or below it.
@@ -60,17 +60,26 @@ class SourceTree {
   // still contains `${`, and Hydra's placeholder `???`, become kOpen.
   void ResolveReferences();
 
+  // True if one of the functions above has returned the value at this path, or MarkRead was called.
+  // Such a value counts as taken.
+  bool WasRead(const std::string& path) const { return read_.contains(path); }
+  void MarkRead(const std::string& path) const { read_.insert(path); }
+
  private:
   std::vector<SourceValue> values_;
   std::string call_;
   int call_line_ = 0;
   std::map<std::string, std::size_t> last_;  // Index of the last value of each path.
+  mutable std::set<std::string> read_;
 };
 
 // Parses finite numbers such as "3e-4" and "1_000_000". Returns nullopt for any other text.
 std::optional<double> NumberOf(const std::string& text);
-// Parses whole numbers of at most 10^18 in magnitude. Returns nullopt for any other text.
+// Parses whole numbers such as "8388608000", "1_000" and "5e12" exactly. Returns nullopt for a
+// number that is not whole or needs more than 64 bits.
 std::optional<int64_t> WholeOf(const std::string& text);
+// Returns a * b, or nullopt if one of them is not positive or the product needs more than 64 bits.
+std::optional<int64_t> PositiveProduct(int64_t a, int64_t b);
 // Returns the kind of an unquoted scalar, and recognizes YAML's words for true, false and null.
 SourceKind PlainKind(const std::string& text);
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "absl/strings/match.h"
@@ -50,6 +51,7 @@ struct ConvertCase {
   int64_t nodes = 0;
   int64_t per_node = 0;
   bool keeps_command = false;
+  std::map<std::string, std::string> variables = {};
 };
 
 void PrintTo(const ConvertCase& test, std::ostream* out) { *out << test.name; }
@@ -64,6 +66,7 @@ TEST_P(ConvertFileTest, GivesThisJobFile) {
   request.nodes = GetParam().nodes;
   request.per_node = GetParam().per_node;
   request.keeps_command = GetParam().keeps_command;
+  request.variables = GetParam().variables;
   EXPECT_EQ(Printed(ConvertToJob(request)),
             FileText(absl::StrCat("expected/", GetParam().name, ".txt")));
 }
@@ -109,8 +112,13 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(ConvertCase{"torchtitan-first", {"torchtitan-first.toml"}, 1, 8},
                       ConvertCase{"torchtitan-later", {"torchtitan-later.toml"}},
                       ConvertCase{"deepspeed", {"deepspeed.json"}},
-                      ConvertCase{"deepspeed-launch", {"deepspeed.json", "launch.sh"}},
-                      ConvertCase{"launch", {"launch.sh"}},
+                      ConvertCase{"deepspeed-launch",
+                                  {"deepspeed.json", "launch.sh"},
+                                  0,
+                                  0,
+                                  false,
+                                  {{"DATA", "/data/corpus"}}},
+                      ConvertCase{"launch", {"launch.sh"}, 0, 0, false, {{"DATA", "/data/corpus"}}},
                       ConvertCase{"gpt-neox", {"gpt-neox.yml"}, 12, 8},
                       ConvertCase{"olmo", {"olmo.yaml"}, 32, 8},
                       ConvertCase{"olmo-python", {"olmo.py"}}, ConvertCase{"nemo", {"nemo.yaml"}},

@@ -68,7 +68,10 @@ TEST_F(ConvertTest, AMegatronCommandBecomesAJobFile) {
   EXPECT_THAT(result.err,
               AllOf(HasSubstr("line 27: --vocab-file /path/to/vocab.json: the tokenizer"),
                     HasSubstr("`trainyard submit` would refuse this job file: "),
-                    HasSubstr("model.vocab_size"), Not(HasSubstr("overlap"))));
+                    HasSubstr("model.vocab_size"),
+                    HasSubstr("format: megatron, because it runs a script named pretrain_*.py"),
+                    HasSubstr("left out, because trainyard-trainer has no such setting and needs "
+                              "none: --overlap-grad-reduce, --overlap-param-gather")));
 }
 
 // After the missing setting has been added, `submit` accepts the job.
@@ -122,6 +125,21 @@ TEST_F(ConvertTest, WhatCannotBeDoneIsSaidLineByLine) {
                     HasSubstr("  blend: [0.7 /a, 0.3 /b]\n"),
                     HasSubstr("  rampup_batch_samples: 100\n"), HasSubstr("  resume_from: /old")));
   EXPECT_THAT(result.out, Not(HasSubstr("max_position_embeddings")));
+}
+
+TEST_F(ConvertTest, ValuesOutsideTheScriptAreAskedFor) {
+  const std::string path =
+      WriteFile("own.sh", "torchrun --nproc_per_node 2 train.py --data $DATA\n");
+  const CliResult open = Run({"convert", path});
+  EXPECT_EQ(open.exit_code, 2);
+  EXPECT_THAT(open.out, IsEmpty());
+  EXPECT_THAT(open.err, HasSubstr("line 1: `$DATA` in the command: its value is not in the script; "
+                                  "pass --var DATA=VALUE"));
+  const CliResult given = Run({"convert", "--var", "DATA=/my data", path});
+  EXPECT_EQ(given.exit_code, 0) << given.err;
+  EXPECT_THAT(given.out, HasSubstr("command: [python3, train.py, --data, /my data]"));
+  EXPECT_THAT(Run({"convert", path, "--var", "DATA"}).err,
+              HasSubstr("--var DATA: is not of the form NAME=VALUE"));
 }
 
 TEST_F(ConvertTest, OtherTextsAreRefused) {
