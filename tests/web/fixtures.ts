@@ -61,6 +61,8 @@ export function node(index: number, slots: number, change: Partial<Node> = {}): 
       attempt: 0,
       rank: 0,
       unkillable: '',
+      requested_cpus: 0,
+      requested_memory_bytes: 0,
     })),
     state_reason: '',
     cordoned: false,
@@ -228,7 +230,14 @@ const LOST_RANK = {
 function placeOn(nodes: Node[], jobId: number, attempt: number, count: number) {
   return Array.from({ length: count }, (_, rank) => {
     const at = nodes[Math.floor(rank / 8)] as Node;
-    at.slot_uses[rank % 8] = { job_id: jobId, attempt, rank, unkillable: '' };
+    at.slot_uses[rank % 8] = {
+      job_id: jobId,
+      attempt,
+      rank,
+      unkillable: '',
+      requested_cpus: 0,
+      requested_memory_bytes: 0,
+    };
     return {
       rank,
       node_id: at.id,
