@@ -163,7 +163,7 @@ class QueueForecast {
     if (!event.has_value()) return false;
     Apply(*event, state_);
     const auto run = runs_.find(job_id);
-    if (run != runs_.end()) run->second.ms = jobs_.at(job_id).end - now_ + kRestartCostMs;
+    if (run != runs_.end()) run->second.ms = jobs_.at(job_id).end - now_ + RestartCostMs(entry.job);
     ForgetEnd(job_id);
     EndAttempt(job_id, /*returns=*/true);
     return true;
