@@ -78,11 +78,12 @@ TEST_F(StartForecastTest, AHeadThatMayPreemptStartsWhenItHasWaitedLongEnough) {
 
 // The preempted job returns to the queue and uses the slots that the others leave.
 TEST_F(StartForecastTest, APreemptedJobDelaysLaterOnes) {
-  cluster_.RunJob(Submit("runs", 4, 100'000));
+  const int64_t runs = Submit("runs", 4, 100'000);
+  cluster_.RunJob(runs);
   const int64_t head = Submit("head", 4, 1000, /*priority=*/5);
   const int64_t last = Submit("last", 4, 1000);
   const int64_t wait_s = cluster_.options.preemption.wait_ms / kForecastSecond;
-  const int64_t restart_s = kRestartCostMs / kForecastSecond;
+  const int64_t restart_s = RestartCostMs(cluster_.state.jobs.at(runs).job) / kForecastSecond;
   EXPECT_THAT(Forecast(), ElementsAre(Pair(head, At(wait_s, EndBasis::kPredicted)),
                                       Pair(last, At(1000 + 100'000 + restart_s))));
 }
