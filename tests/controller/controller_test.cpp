@@ -41,6 +41,9 @@ class FullMetricStore : public KeepsData<MetricStore> {
   absl::StatusOr<std::optional<StoredDataReport>> ReadDataReport(int64_t) override {
     return std::optional<StoredDataReport>();
   }
+  absl::StatusOr<std::vector<LinkedDataSet>> ReadDataSets(int64_t) override {
+    return std::vector<LinkedDataSet>();
+  }
 };
 
 // A metric store in which requests for keys never return.

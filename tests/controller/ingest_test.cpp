@@ -43,6 +43,9 @@ class StubbornMetricStore final : public KeepsData<MetricStore> {
   absl::StatusOr<std::optional<StoredDataReport>> ReadDataReport(int64_t job_id) override {
     return inner_->ReadDataReport(job_id);
   }
+  absl::StatusOr<std::vector<LinkedDataSet>> ReadDataSets(int64_t job_id) override {
+    return inner_->ReadDataSets(job_id);
+  }
 
  private:
   std::atomic<int> failures_;
@@ -310,6 +313,9 @@ class DamagedMetricStore final : public KeepsData<MetricStore> {
   }
   absl::StatusOr<std::optional<StoredDataReport>> ReadDataReport(int64_t job_id) override {
     return inner_->ReadDataReport(job_id);
+  }
+  absl::StatusOr<std::vector<LinkedDataSet>> ReadDataSets(int64_t job_id) override {
+    return inner_->ReadDataSets(job_id);
   }
 
  private:

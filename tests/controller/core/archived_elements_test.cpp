@@ -17,7 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoLoss = std::numeric_limits<double>::quiet_NaN();
 
 // Adds an element with the next index.
 void AddElement(std::optional<double> loss, std::optional<double> validation_loss,
@@ -41,7 +41,7 @@ TEST(ArchivedElementsTest, TheLowestLossesAreKeptInTheirOrder) {
   AddElement(std::nullopt, std::nullopt, details);
   AddElement(1, 4, details);  // Its validation loss counts.
   AddElement(2, std::nullopt, details);
-  AddElement(kNan, std::nullopt, details);
+  AddElement(kNoLoss, std::nullopt, details);
   AddElement(9, 1, details);
   EXPECT_THAT(Kept(1, details), ElementsAre(5));
   EXPECT_THAT(Kept(3, details), ElementsAre(0, 3, 5));

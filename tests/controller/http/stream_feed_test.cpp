@@ -58,6 +58,9 @@ class FullMetricStore final : public KeepsData<MetricStore> {
   absl::StatusOr<std::optional<StoredDataReport>> ReadDataReport(int64_t job_id) override {
     return inner_->ReadDataReport(job_id);
   }
+  absl::StatusOr<std::vector<LinkedDataSet>> ReadDataSets(int64_t job_id) override {
+    return inner_->ReadDataSets(job_id);
+  }
 
  private:
   std::atomic<bool> full_{true};

@@ -5,32 +5,32 @@
 namespace trainyard::controller {
 namespace {
 
-constexpr int64_t kLimitMs = 3'600'000;
+constexpr int64_t kUserLimitMs = 3'600'000;
 
 // Ten jobs, which ran for 1 to 10 minutes.
 UsualRunTimes TenMinutes() {
   UsualRunTimes usual;
-  for (int64_t minutes = 10; minutes > 0; --minutes) usual.Add(kLimitMs, minutes * 60'000);
+  for (int64_t minutes = 10; minutes > 0; --minutes) usual.Add(kUserLimitMs, minutes * 60'000);
   return usual;
 }
 
 TEST(UsualRunTimesTest, IsTheMedianOfEndedJobs) {
-  EXPECT_EQ(TenMinutes().RestMs(kLimitMs, 0), 6 * 60'000);
+  EXPECT_EQ(TenMinutes().RestMs(kUserLimitMs, 0), 6 * 60'000);
 }
 
 TEST(UsualRunTimesTest, ConsidersOnlyJobsThatRanLonger) {
-  EXPECT_EQ(TenMinutes().RestMs(kLimitMs, 2 * 60'000), (7 - 2) * 60'000);
+  EXPECT_EQ(TenMinutes().RestMs(kUserLimitMs, 2 * 60'000), (7 - 2) * 60'000);
 }
 
 TEST(UsualRunTimesTest, IsTheRestOfTheLimitIfFewJobsAreKnown) {
-  EXPECT_EQ(TenMinutes().RestMs(kLimitMs, 3 * 60'000), kLimitMs - 3 * 60'000);
-  EXPECT_EQ(UsualRunTimes().RestMs(kLimitMs, 0), kLimitMs);
-  EXPECT_EQ(UsualRunTimes().RestMs(kLimitMs, 2 * kLimitMs), 0);
+  EXPECT_EQ(TenMinutes().RestMs(kUserLimitMs, 3 * 60'000), kUserLimitMs - 3 * 60'000);
+  EXPECT_EQ(UsualRunTimes().RestMs(kUserLimitMs, 0), kUserLimitMs);
+  EXPECT_EQ(UsualRunTimes().RestMs(kUserLimitMs, 2 * kUserLimitMs), 0);
 }
 
 TEST(UsualRunTimesTest, ConsidersOnlySimilarLimits) {
-  EXPECT_EQ(TenMinutes().RestMs(4 * kLimitMs, 0), 4 * kLimitMs);
-  EXPECT_EQ(TenMinutes().RestMs(kLimitMs + 1, 0), 6 * 60'000);
+  EXPECT_EQ(TenMinutes().RestMs(4 * kUserLimitMs, 0), 4 * kUserLimitMs);
+  EXPECT_EQ(TenMinutes().RestMs(kUserLimitMs + 1, 0), 6 * 60'000);
 }
 
 TEST(UsualRunTimesTest, IsAtMostTheRestOfTheLimit) {
