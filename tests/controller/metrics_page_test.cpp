@@ -94,7 +94,7 @@ void RunEventfulJob(RunningController& controller, FakeWorker& worker, int64_t j
   controller.WaitForJob(job, [](const v1::Job& seen) {
     return seen.attempts().rbegin()->state() == v1::ATTEMPT_STATE_ENDED;
   });
-  controller.clock.Advance(60'000);
+  controller.clock.Advance(2'000);  // Longer than the backoff.
   // Waits for the second attempt instead of a second StartAttempt command, because the first
   // StartAttempt may have been sent twice.
   controller.WaitForJob(job, [](const v1::Job& seen) { return seen.attempts_size() == 2; });
