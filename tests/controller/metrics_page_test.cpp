@@ -66,6 +66,7 @@ v1::TelemetryRecord Experts(int64_t time_ms) {
 // at the end.
 void RunEventfulJob(RunningController& controller, FakeWorker& worker, int64_t job) {
   worker.Take(v1::ControllerMessage::kStartAttempt);
+  worker.SendReport(RunningReport(job));
   worker.SendFact(1, StartedFact(job));
   const v1::StreamId stream = Stream(job, v1::STREAM_KIND_TELEMETRY);
   worker.SendRecord(stream, 0, 100, Metrics(controller.clock.Now()));
@@ -91,6 +92,10 @@ void RunEventfulJob(RunningController& controller, FakeWorker& worker, int64_t j
   worker.SendFact(2, ExitedFact(job, 3));
   worker.Take(v1::ControllerMessage::kStopAttempt);
   worker.SendFact(3, ClearedFact(job));
+  // All telemetry is acknowledged, so the worker forgets the attempt.
+  v1::WorkerMessage forgotten;
+  forgotten.mutable_heartbeat();
+  worker.Send(forgotten);
   controller.WaitForJob(job, [](const v1::Job& seen) {
     return seen.attempts().rbegin()->state() == v1::ATTEMPT_STATE_ENDED;
   });
