@@ -69,6 +69,7 @@ TEST(RunTelemetryTest, WritesTheBlockThatHasBeenInWorkForTheLongestTime) {
   telemetry.WriteMetrics({});
   const auto lines = LinesOf(directory / "t");
   ASSERT_EQ(lines.size(), 2u);
+  ASSERT_TRUE(lines[0].contains("slowest_block"));
   EXPECT_EQ(lines[0]["slowest_block"], 17);
   EXPECT_EQ(lines[0]["slowest_block_seconds"], 4.5);
   EXPECT_EQ(lines[0]["slowest_block_rank"], 2);
