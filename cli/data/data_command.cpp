@@ -50,7 +50,8 @@ std::vector<DataCommand> AddDataCommands(CLI::App& app, DataOptions* options) {
   return {
       Add(command("prepare",
                   "Convert text to train.bin and val.bin; train a tokenizer on the text if "
-                  "requested"),
+                  "requested")
+              ->alias("tokenize"),
           AddPrepareOptions, PrepareLine, &options->prepare),
       Add(command("count", "Count the tokens of text with tokenizers"), AddCountOptions, CountLine,
           &options->count),

@@ -145,8 +145,8 @@ void AddTrainTokenizerOptions(CLI::App& app, data::TrainTokenizerOptions* option
       ->check(NotEmpty)
       ->capture_default_str();
   app.add_option("--unit", options->unit,
-                 "text that is split into words on its own: line (each line with its line end, as "
-                 "Hugging Face trains on files) or document")
+                 "text that is split into words separately: line (as Hugging Face trains on files) "
+                 "or document (as it trains on iterators)")
       ->check(CLI::IsMember({"line", "document"}))
       ->capture_default_str();
   app.add_option("--memory-mib", options->memory_mib, "memory limit in MiB")

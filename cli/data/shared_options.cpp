@@ -60,8 +60,8 @@ void AddTokenizerOptions(CLI::App& app, data::TokenizerOptions* options) {
       ->check(CLI::IsMember({"text", "id"}))
       ->capture_default_str();
   app.add_option("--family", options->family,
-                 "gpt2, llama3, qwen3, cl100k or deepseek3: the split rule of a tokenizer whose "
-                 "files have none and whose size is unknown")
+                 "split rule for tokenizer files without one: gpt2, llama3, qwen3, cl100k or "
+                 "deepseek3 (default: the rule of the family with this number of tokens)")
       ->check(NotEmpty);
   app.add_option("--end-of-document", options->end_of_document,
                  "text of the token that ends documents (default: that of the family)")

@@ -4,6 +4,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "cli/output/readable.h"
+#include "proto/text/duration_text.h"
 
 namespace trainyard::cli {
 namespace {
@@ -49,6 +50,14 @@ std::string DataProgressText(const v1::Progress& progress) {
   return absl::StrJoin(parts, "  ");
 }
 
+std::string SlowestBlockText(const v1::Progress& progress) {
+  if (!progress.data().has_slowest_block()) return "";
+  const v1::RunningBlock& block = progress.data().slowest_block();
+  return absl::StrCat("block ", block.number(), " for ",
+                      ShortDuration(static_cast<int64_t>(block.seconds() * 1000)), " on rank ",
+                      block.rank());
+}
+
 std::vector<std::pair<std::string, std::string>> DataProgressLines(const v1::Progress& progress) {
   const v1::DataProgress& data = progress.data();
   std::string documents = CountOf(data.documents(), " read");
@@ -59,7 +68,8 @@ std::vector<std::pair<std::string, std::string>> DataProgressLines(const v1::Pro
           {"Phase", PhaseText(data)},
           {"Documents", documents},
           {"Input", data.bytes() == 0 ? "" : BytesText(data.bytes())},
-          {"Tokens", CountOf(data.tokens(), "")}};
+          {"Tokens", CountOf(data.tokens(), "")},
+          {"Slowest", SlowestBlockText(progress)}};
 }
 
 }  // namespace trainyard::cli

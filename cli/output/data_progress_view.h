@@ -22,6 +22,9 @@ std::string ProgressRateText(const v1::Progress& progress);
 // Parts that are unknown are left out.
 std::string DataProgressText(const v1::Progress& progress);
 
+// Returns text such as "block 17 for 45s on rank 1"; "" if no block is in work.
+std::string SlowestBlockText(const v1::Progress& progress);
+
 // Returns labels and values about the progress of a data job. Values that are unknown are empty.
 std::vector<std::pair<std::string, std::string>> DataProgressLines(const v1::Progress& progress);
 

@@ -8,6 +8,7 @@
 #include <boost/asio/write.hpp>
 
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -57,9 +58,9 @@ struct LeaseServer::State {
   const std::unique_ptr<LeaseKey> key;
   std::mutex mutex;  // guards the members up to `result`
   std::condition_variable changed;
-  std::set<int> holders;
-  std::set<int> ranks;  // that have connected
-  uint64_t passes = 0;  // opened so far
+  std::map<int, int> holders;  // ranks by holder
+  std::set<int> ranks;         // that have connected
+  uint64_t passes = 0;         // opened so far
   std::string name;
   std::string plan;
   BlockQueue* queue = nullptr;  // of the open pass; null if there is none
@@ -222,7 +223,7 @@ void LeaseServer::State::Accept() {
 bool LeaseServer::State::Admit(int holder, int rank) {
   const std::lock_guard<std::mutex> lock(mutex);
   if (holders.size() >= kConnectionsMax) return false;
-  holders.insert(holder);
+  holders[holder] = rank;
   ranks.insert(rank);
   return true;
 }
@@ -325,6 +326,12 @@ void LeaseServer::Finish(const absl::Status& result) {
   state_->changed.wait_for(lock, state_->settings.farewell, [&] {
     return state_->holders.empty() && state_->ranks.size() >= expected;
   });
+}
+
+int LeaseServer::RankOf(int holder) const {
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  const auto found = state_->holders.find(holder);
+  return found == state_->holders.end() ? 0 : found->second;
 }
 
 int LeaseServer::peers() const {

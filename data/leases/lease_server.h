@@ -51,6 +51,9 @@ class LeaseServer {
   // connected yet.
   void Finish(const absl::Status& result);
 
+  // The rank of a holder of blocks. 0 for this process, and for a process that is no longer
+  // connected.
+  int RankOf(int holder) const;
   // Number of connected processes that have proved their identity.
   int peers() const;
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
+#include "data/pipeline/slow_blocks.h"
 #include "data/stages/run_directory.h"
 #include "proto/support/status_macros.h"
 
@@ -15,13 +17,17 @@ class OfferedPass : public PassHelpers {
  public:
   OfferedPass(const RunContext& context, const PipelineStep& step, const std::string& pass,
               const StepPass& made)
-      : context_(context), step_(step), name_(step.name + ":" + pass), plan_(made.plan().Hash()) {}
+      : context_(context),
+        step_(step),
+        name_(step.name + ":" + pass),
+        plan_(made.plan()),
+        slow_blocks_(plan_) {}
 
   void Offer(BlockQueue* queue) override {
     queue_ = queue;
     before_ = context_.telemetry->phase();
     context_.telemetry->EnterPhase(Phase::kBlocks);
-    if (context_.server != nullptr) context_.server->Open(name_, plan_, queue);
+    if (context_.server != nullptr) context_.server->Open(name_, plan_.Hash(), queue);
   }
   void Withdraw() override {
     if (context_.server != nullptr) context_.server->Close();
@@ -65,13 +71,25 @@ class OfferedPass : public PassHelpers {
     const auto tokens = counts.sums.find(kTokenSum);
     progress_.documents = {counts.documents_in, counts.documents_in - counts.documents_out,
                            tokens == counts.sums.end() ? 0 : tokens->second};
+    progress_.slowest = Slowest();
     context_.telemetry->WriteMetrics(progress_);
+  }
+
+  std::optional<RunningBlock> Slowest() {
+    const std::optional<BlockQueue::Running> running = queue_->LongestRunning();
+    if (!running) return std::nullopt;
+    const int rank = context_.server == nullptr ? 0 : context_.server->RankOf(running->holder);
+    const RunningBlock slow = {running->block + 1, running->seconds, rank};
+    const std::string line = slow_blocks_.LineOf(slow);
+    if (!line.empty()) context_.progress->PrintLine(name_ + ": " + line);
+    return slow;
   }
 
   const RunContext& context_;
   const PipelineStep& step_;
   const std::string name_;
-  const std::string plan_;
+  const Plan& plan_;
+  SlowBlocks slow_blocks_;
   BlockQueue* queue_ = nullptr;
   Phase before_ = Phase::kLoad;
   PassProgress progress_;

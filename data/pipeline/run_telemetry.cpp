@@ -74,6 +74,11 @@ void RunTelemetry::WriteMetrics(const PassProgress& progress) {
     fields[telemetry::kDroppedDocuments] = progress.documents->dropped;
     if (progress.documents->tokens > 0) fields[telemetry::kTokens] = progress.documents->tokens;
   }
+  if (progress.slowest) {
+    fields[telemetry::kSlowestBlock] = progress.slowest->number;
+    fields[telemetry::kSlowestBlockSeconds] = progress.slowest->seconds;
+    fields[telemetry::kSlowestBlockRank] = progress.slowest->rank;
+  }
   Write(telemetry::kMetrics, fields.dump());
 }
 

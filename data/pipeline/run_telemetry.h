@@ -23,6 +23,13 @@ struct PassDocuments {
   int64_t tokens = 0;
 };
 
+// The unfinished block of a pass that has been in work for the longest time.
+struct RunningBlock {
+  size_t number = 0;  // in the pass, from 1
+  double seconds = 0;
+  int rank = 0;
+};
+
 // Progress of the pass that runs, over all ranks, or of the work that rank 0 does alone.
 struct PassProgress {
   size_t step = 0;  // of the pipeline, from 1
@@ -31,6 +38,7 @@ struct PassProgress {
   int64_t total_bytes = 0;                 // that the pass or the work reads
   double seconds = 0;                      // since the pass or the work began
   std::optional<PassDocuments> documents;  // of a pass
+  std::optional<RunningBlock> slowest;     // of a pass
 };
 
 // The unit of `step` and `total_steps` is 1 MiB of input that the process has read in all passes;

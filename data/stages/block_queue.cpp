@@ -39,7 +39,7 @@ BlockQueue::Offer BlockQueue::TakeLocked(int holder) {
   while (next_ < blocks && (totals_.Has(next_) || leased_.contains(next_))) ++next_;
   if (next_ == blocks) return {Ended() ? State::kEnded : State::kWait, {}};
   const BlockLease lease = {next_, next_number_++};
-  leased_[next_++] = {holder, lease.number};
+  leased_[next_++] = {holder, lease.number, std::chrono::steady_clock::now()};
   return {State::kLeased, lease};
 }
 
@@ -134,6 +134,17 @@ DocumentCounts BlockQueue::Counts() {
   counts.bytes_out = totals_.bytes_out();
   counts.sums = totals_.sums();
   return counts;
+}
+
+std::optional<BlockQueue::Running> BlockQueue::LongestRunning() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto longest = std::min_element(
+      leased_.begin(), leased_.end(),
+      [](const auto& one, const auto& other) { return one.second.since < other.second.since; });
+  if (longest == leased_.end()) return std::nullopt;
+  const auto time = std::chrono::steady_clock::now() - longest->second.since;
+  return Running{longest->first, longest->second.holder,
+                 std::chrono::duration<double>(time).count()};
 }
 
 int64_t BlockQueue::TakeForeignBytes() {

@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -31,6 +32,12 @@ class BlockQueue {
   struct Offer {
     State state = State::kEnded;
     BlockLease lease;
+  };
+  // A block in work.
+  struct Running {
+    size_t block = 0;
+    int holder = 0;
+    double seconds = 0;  // since it was leased
   };
   // The holder that never loses its leases: this process.
   static constexpr int kLocalHolder = 0;
@@ -67,12 +74,15 @@ class BlockQueue {
   // The sums of the records, without `dropped`. They include the blocks before the first one
   // without a record.
   DocumentCounts Counts();
+  // The block that has been in work for the longest time; nullopt if no block is leased.
+  std::optional<Running> LongestRunning();
 
  private:
   static constexpr size_t kNoBlock = std::numeric_limits<size_t>::max();
   struct Holding {
     int holder = 0;
     uint64_t number = 0;
+    std::chrono::steady_clock::time_point since;
   };
 
   Offer TakeLocked(int holder);

@@ -191,6 +191,11 @@ inline constexpr char kDocuments[] = "documents";
 inline constexpr char kDroppedDocuments[] = "dropped_documents";
 inline constexpr char kBytesPerSecond[] = "bytes_per_second";
 inline constexpr char kEtaSeconds[] = "eta_seconds";
+// The unfinished block that has been in work for the longest time: its number in the pass, from 1,
+// the seconds since it was leased, and the rank that works on it. Absent if no block is in work.
+inline constexpr char kSlowestBlock[] = "slowest_block";
+inline constexpr char kSlowestBlockSeconds[] = "slowest_block_seconds";
+inline constexpr char kSlowestBlockRank[] = "slowest_block_rank";
 
 // Returns the metric name for the gradient norm of a part of the model, such as
 // "grad_norm/layer_3".

@@ -53,6 +53,23 @@ describe('the data set of a job', () => {
     await page.waitForURL('**/jobs/43/data');
   });
 
+  it('shows the block that has been in work for the longest time', async () => {
+    pages.job(42).progress!.data = {
+      stage: 2,
+      stages: 5,
+      documents: 120_000,
+      dropped_documents: 3_000,
+      bytes: 5e9,
+      bytes_per_second: 80e6,
+      tokens: 0,
+      phase: 'blocks',
+      slowest_block: { number: 17, seconds: 75, rank: 3 },
+    };
+    const page = await visit('/jobs/42');
+    await page.getByText('block 17 on rank 3').waitFor();
+    await page.getByText('1m 15s').waitFor();
+  });
+
   it('is unknown until the training job has started', async () => {
     setKind('train');
     pages.server.dataSteps = 0;

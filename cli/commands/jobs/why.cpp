@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/client/job_reference.h"
 #include "cli/grammar/option_help.h"
+#include "cli/output/data_progress_view.h"
 #include "cli/output/health_view.h"
 #include "cli/output/job_views.h"
 #include "cli/output/promise_view.h"
@@ -37,6 +38,11 @@ Outcome RunWhy(const std::string& job, Context& context) {
   *console.out << OneLine(response.answer()) << "\n";
   for (const std::string& line : HealthLines(response.job().health(), console.Now())) {
     *console.out << "  health: " << OneLine(line) << "\n";
+  }
+  // The progress of an ended job is that of its last report.
+  if (response.job().state() == v1::JOB_STATE_RUNNING) {
+    const std::string slowest = SlowestBlockText(response.job().progress());
+    if (!slowest.empty()) *console.out << "  slowest: " << slowest << "\n";
   }
   if (response.has_pending()) {
     const v1::PendingReason& pending = response.pending();

@@ -11,6 +11,7 @@ namespace {
 // The largest count that a double represents exactly.
 constexpr double kLargestCount = 9007199254740992.0;
 constexpr double kMostStages = 1'000'000;
+constexpr double kMostRanks = 1'000'000;
 constexpr double kLongestEtaSeconds = 365 * 86400.0;
 
 // Returns nullopt if the value is missing, not finite, or not within 0 and `most`.
@@ -19,6 +20,18 @@ std::optional<double> Within(const v1::MetricsRecord& metrics, const char* name,
   if (found == metrics.values().end() || !std::isfinite(found->second)) return std::nullopt;
   if (found->second < 0 || found->second > most) return std::nullopt;
   return found->second;
+}
+
+void ObserveSlowestBlock(const v1::MetricsRecord& metrics, v1::DataProgress& data) {
+  const auto number = Within(metrics, telemetry::kSlowestBlock, kLargestCount);
+  const auto seconds = Within(metrics, telemetry::kSlowestBlockSeconds, kLongestEtaSeconds);
+  const auto rank = Within(metrics, telemetry::kSlowestBlockRank, kMostRanks);
+  data.clear_slowest_block();
+  if (!number || *number < 1 || !seconds || !rank) return;
+  v1::RunningBlock& block = *data.mutable_slowest_block();
+  block.set_number(static_cast<int64_t>(*number));
+  block.set_seconds(*seconds);
+  block.set_rank(static_cast<int32_t>(*rank));
 }
 
 }  // namespace
@@ -43,6 +56,7 @@ void ObserveDataProgress(const v1::MetricsRecord& metrics, v1::Progress& progres
   }
   if (const auto value = count(telemetry::kTokens)) data.set_tokens(static_cast<int64_t>(*value));
   data.set_bytes_per_second(count(telemetry::kBytesPerSecond).value_or(0));
+  ObserveSlowestBlock(metrics, data);
   // The steps of a pipeline read at different rates. The program's own prediction therefore
   // replaces the one from the duration of earlier steps.
   progress.set_eta_seconds(Within(metrics, telemetry::kEtaSeconds, kLongestEtaSeconds).value_or(0));

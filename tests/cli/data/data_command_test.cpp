@@ -70,6 +70,14 @@ TEST(DataCommandTest, EveryOptionOfPrepareReachesTheProgramThatDoesTheWork) {
   EXPECT_FALSE(Parse(PrepareLine("x", options)).prepare.quiet);
 }
 
+TEST(DataCommandTest, TokenizeIsAnotherNameOfPrepare) {
+  const data::PrepareOptions read =
+      Parse({"x", "tokenize", "--out=tokens", "--tokenizer=gpt2", "a.txt"}).prepare;
+  EXPECT_EQ(read.out, "tokens");
+  EXPECT_EQ(read.tokenizer, "gpt2");
+  EXPECT_EQ(read.inputs, std::vector<std::string>{"a.txt"});
+}
+
 TEST(DataCommandTest, EveryOptionOfAStepReachesTheProgramThatDoesTheWork) {
   data::StepDocumentsOptions options;
   options.job = "17 llama, attempt 2";

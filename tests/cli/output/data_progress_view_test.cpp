@@ -62,7 +62,12 @@ TEST(DataProgressViewTest, LinesHaveALabelEach) {
   EXPECT_THAT(DataProgressLines(progress),
               ElementsAre(Pair("Step", "2 of 5"), Pair("Phase", "blocks"),
                           Pair("Documents", "120k read, 3k dropped"), Pair("Input", "3.0 MiB"),
-                          Pair("Tokens", "")));
+                          Pair("Tokens", ""), Pair("Slowest", "")));
+  v1::RunningBlock& block = *progress.mutable_data()->mutable_slowest_block();
+  block.set_number(17);
+  block.set_seconds(45.2);
+  block.set_rank(1);
+  EXPECT_THAT(DataProgressLines(progress).back(), Pair("Slowest", "block 17 for 45s on rank 1"));
 }
 
 }  // namespace

@@ -133,8 +133,10 @@ TEST_F(LeaseTest, ALostConnectionReturnsItsLeases) {
       EXPECT_EQ((*lease)->block, block);
     }
     EXPECT_EQ(queue_->Take(BlockQueue::kLocalHolder).state, BlockQueue::State::kWait);
+    EXPECT_EQ(server_->RankOf(queue_->LongestRunning()->holder), 1);
   }
   EXPECT_EQ(TakeLocally().block, 0u);
+  EXPECT_EQ(server_->RankOf(queue_->LongestRunning()->holder), 0);
 }
 
 // A process that is late still works for an earlier pass.

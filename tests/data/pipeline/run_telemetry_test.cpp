@@ -62,6 +62,20 @@ TEST(RunTelemetryTest, WritesRateAndTimeLeft) {
   EXPECT_EQ(lines[0]["eta_seconds"], 20);
 }
 
+TEST(RunTelemetryTest, WritesTheBlockThatHasBeenInWorkForTheLongestTime) {
+  const TextDirectory directory;
+  RunTelemetry telemetry(directory / "t", [] { return int64_t{1}; });
+  telemetry.WriteMetrics({.slowest = RunningBlock{.number = 17, .seconds = 4.5, .rank = 2}});
+  telemetry.WriteMetrics({});
+  const auto lines = LinesOf(directory / "t");
+  ASSERT_EQ(lines.size(), 2u);
+  ASSERT_TRUE(lines[0].contains("slowest_block"));
+  EXPECT_EQ(lines[0]["slowest_block"], 17);
+  EXPECT_EQ(lines[0]["slowest_block_seconds"], 4.5);
+  EXPECT_EQ(lines[0]["slowest_block_rank"], 2);
+  EXPECT_FALSE(lines[1].contains("slowest_block"));
+}
+
 // The work of rank 0 between two passes reads no input.
 TEST(RunTelemetryTest, WorkWithoutDocumentsKeepsTheNumberOfSteps) {
   const TextDirectory directory;

@@ -93,6 +93,24 @@ TEST_F(BlockQueueTest, ReturnsTheBlocksOfALostHolder) {
   EXPECT_EQ(Take(2).block, 2u);
 }
 
+TEST_F(BlockQueueTest, FindsTheBlockThatHasBeenInWorkForTheLongestTime) {
+  EXPECT_FALSE(queue_->LongestRunning());
+  const BlockLease first = Take(3);
+  const BlockLease second = Take(4);
+  ASSERT_TRUE(queue_->LongestRunning());
+  EXPECT_EQ(queue_->LongestRunning()->block, first.block);
+  EXPECT_EQ(queue_->LongestRunning()->holder, 3);
+  EXPECT_GE(queue_->LongestRunning()->seconds, 0);
+  ASSERT_EQ(queue_->Commit(first, Process(first, "1")), absl::OkStatus());
+  ASSERT_TRUE(queue_->LongestRunning());
+  EXPECT_EQ(queue_->LongestRunning()->block, second.block);
+  // A block that is leased again begins again, so that the other one is older.
+  const BlockLease third = Take(3);
+  queue_->Release(4);
+  EXPECT_EQ(Take(3).block, second.block);
+  EXPECT_EQ(queue_->LongestRunning()->block, third.block);
+}
+
 TEST_F(BlockQueueTest, RefusesTheRecordOfALostLease) {
   const BlockLease lost = Take(1);
   const BlockRecord late = Process(lost, "late");

@@ -158,6 +158,7 @@ function TrainingFigures({ job, figures }: { job: Job; figures: JobFigures }) {
 // The figures of the current step of a pipeline.
 function DataFigures({ data }: { data: NonNullable<NonNullable<Job['progress']>['data']> }) {
   const { stage, stages, documents, dropped_documents: dropped, bytes_per_second: rate } = data;
+  const slowest = data.slowest_block;
   const phase = data.phase && data.phase !== 'done' ? `: ${data.phase}` : '';
   return (
     <>
@@ -175,6 +176,13 @@ function DataFigures({ data }: { data: NonNullable<NonNullable<Job['progress']>[
         name="Input/s"
         value={typeof rate === 'number' && rate > 0 ? bytes(rate) : ABSENT}
       />
+      {slowest && (
+        <Figure
+          name="Slowest block"
+          value={typeof slowest.seconds === 'number' ? duration(slowest.seconds) : ABSENT}
+          note={`block ${count(slowest.number)} on rank ${slowest.rank}`}
+        />
+      )}
     </>
   );
 }

@@ -42,6 +42,19 @@ TEST_F(WhyTest, WhyListsThePromisesWithTheirCauses) {
             "  promise 1m00s ago: slots in 10m00s; is the first of its queue again\n");
 }
 
+TEST_F(WhyTest, WhyShowsTheSlowestBlockOfADataJob) {
+  v1::Job& job = *answers().why.mutable_job();
+  job = RunningJob();
+  answers().why.set_answer("running");
+  v1::RunningBlock& block = *job.mutable_progress()->mutable_data()->mutable_slowest_block();
+  block.set_number(17);
+  block.set_seconds(45);
+  block.set_rank(1);
+  EXPECT_EQ(Run({"why", "17"}).out, "running\n  slowest: block 17 for 45s on rank 1\n");
+  job.set_state(v1::JOB_STATE_STOPPED);
+  EXPECT_EQ(Run({"why", "17"}).out, "running\n");
+}
+
 TEST_F(WhyTest, WhyShowsTheVerdictOfAnEndedJob) {
   v1::WhyJobResponse& why = answers().why;
   *why.mutable_job() = EndedJob(v1::JOB_STATE_FAILED);

@@ -20,6 +20,9 @@ v1::MetricsRecord Record() {
   values["bytes_per_second"] = 80e6;
   values["tokens"] = 1.5e9;
   values["eta_seconds"] = 95;
+  values["slowest_block"] = 17;
+  values["slowest_block_seconds"] = 4.5;
+  values["slowest_block_rank"] = 0;
   return metrics;
 }
 
@@ -34,6 +37,19 @@ TEST(DataProgressTest, ReadsEveryMetric) {
   EXPECT_EQ(progress.data().bytes_per_second(), 80e6);
   EXPECT_EQ(progress.data().tokens(), 1'500'000'000);
   EXPECT_EQ(progress.eta_seconds(), 95);
+  ASSERT_TRUE(progress.data().has_slowest_block());
+  EXPECT_EQ(progress.data().slowest_block().number(), 17);
+  EXPECT_EQ(progress.data().slowest_block().seconds(), 4.5);
+  EXPECT_EQ(progress.data().slowest_block().rank(), 0);
+}
+
+TEST(DataProgressTest, ARecordWithoutABlockInWorkClearsIt) {
+  v1::Progress progress;
+  ObserveDataProgress(Record(), progress);
+  v1::MetricsRecord metrics = Record();
+  metrics.mutable_values()->erase("slowest_block_seconds");
+  ObserveDataProgress(metrics, progress);
+  EXPECT_FALSE(progress.data().has_slowest_block());
 }
 
 TEST(DataProgressTest, ARecordWithoutRateAndPredictionClearsBoth) {
@@ -56,6 +72,7 @@ TEST(DataProgressTest, ImpossibleValuesAreIgnored) {
     EXPECT_EQ(progress.data().documents(), 120000) << bad;
     EXPECT_EQ(progress.data().bytes_per_second(), 0) << bad;
     EXPECT_EQ(progress.eta_seconds(), 0) << bad;
+    EXPECT_FALSE(progress.data().has_slowest_block()) << bad;
   }
 }
 
