@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kDefaultRows = 100;
 
-// What an element has achieved. The losses are unset until they are reported.
+// Progress of an element. The losses are unset until they are reported.
 struct Result {
   int64_t step = 0;
   std::optional<double> loss;
