@@ -120,7 +120,7 @@ void ArrayPass(benchmark::State& bench) {
   bench.counters["running"] = static_cast<double>(cluster.state.live_jobs.size());
   bench.counters["MiB"] = ResidentMib();
 }
-BENCHMARK(ArrayPass)->Arg(10'000)->Unit(benchmark::kMillisecond);
+BENCHMARK(ArrayPass)->Arg(10'000)->Arg(100)->Unit(benchmark::kMillisecond);
 
 // Arguments: nodes. Measures the answer to `trainyard why` for the array.
 void WhyArray(benchmark::State& bench) {
@@ -132,7 +132,7 @@ void WhyArray(benchmark::State& bench) {
     if (response.pending().message().empty()) bench.SkipWithError("the array has no reason");
   }
 }
-BENCHMARK(WhyArray)->Arg(10'000)->Unit(benchmark::kMillisecond);
+BENCHMARK(WhyArray)->Arg(10'000)->Arg(100)->Unit(benchmark::kMillisecond);
 
 // Arguments: nodes, order. Measures one page of the table of an array whose elements have all
 // ended.
