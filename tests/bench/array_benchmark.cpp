@@ -139,6 +139,10 @@ BENCHMARK(WhyArray)->Arg(10'000)->Arg(100)->Unit(benchmark::kMillisecond);
 void ArrayPage(benchmark::State& bench) {
   ArrayCluster cluster(static_cast<int>(bench.range(0)), bench);
   cluster.EndElements();
+  // The newest elements are still in the state, with their progress.
+  for (int64_t i = 0; i < 5000; ++i) {
+    cluster.observations.progress[cluster.array + kElements - i].set_step(1000);
+  }
   const Schedule schedule;
   const ClusterView view{cluster.state, cluster.observations, cluster.options, schedule, kNow};
   v1::GetArrayRequest request;
