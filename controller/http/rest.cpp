@@ -395,15 +395,8 @@ void Rest::RunAboutQueues(const Call& call) {
            RespondJson<v1::ListQueuesResponse>(api_, call.respond, call.path));
 }
 
-void Rest::RunAboutCluster(const Call& call) {
+void Rest::RunAboutNodes(const Call& call) {
   switch (call.route->operation) {
-    case Operation::kGetServer:
-      return call.Ask(api_, handlers::GetServerInfo,
-                      RespondJson<v1::GetServerInfoResponse>(api_, call.respond, call.path));
-    case Operation::kListQueues:
-    case Operation::kSetQueue:
-    case Operation::kDeleteQueue:
-      return RunAboutQueues(call);
     case Operation::kListNodes:
       return call.Ask(api_, handlers::ListNodes,
                       RespondJson<v1::ListNodesResponse>(api_, call.respond, call.path,
@@ -421,6 +414,20 @@ void Rest::RunAboutCluster(const Call& call) {
       return RemoveNode(call);
     case Operation::kReleaseNode:
       return ReleaseNode(call);
+    default:
+      return call.Refuse(absl::InternalError("a route without an operation"));
+  }
+}
+
+void Rest::RunAboutCluster(const Call& call) {
+  switch (call.route->operation) {
+    case Operation::kGetServer:
+      return call.Ask(api_, handlers::GetServerInfo,
+                      RespondJson<v1::GetServerInfoResponse>(api_, call.respond, call.path));
+    case Operation::kListQueues:
+    case Operation::kSetQueue:
+    case Operation::kDeleteQueue:
+      return RunAboutQueues(call);
     case Operation::kListSessions:
       return call.Ask(api_, handlers::ListSessions,
                       RespondJson<v1::ListSessionsResponse>(api_, call.respond, call.path));
@@ -454,7 +461,7 @@ void Rest::RunAboutCluster(const Call& call) {
       return call.Ask(api_, handlers::ListEvents, EventsRequest(call.parameters),
                       RespondJson<v1::ListEventsResponse>(api_, call.respond, call.path));
     default:
-      return call.Refuse(absl::InternalError("a route without an operation"));
+      return RunAboutNodes(call);
   }
 }
 

@@ -34,6 +34,7 @@ class Rest {
   void CordonNode(const Call& call);
   void RunAboutQueues(const Call& call);
   void RunAboutCluster(const Call& call);
+  void RunAboutNodes(const Call& call);
   void ReadLogs(const Call& call);
   void ReadSeries(const Call& call);
   void CompareSeries(const Call& call);

@@ -120,7 +120,7 @@ void ArrayPass(benchmark::State& bench) {
   bench.counters["running"] = static_cast<double>(cluster.state.live_jobs.size());
   bench.counters["MiB"] = ResidentMib();
 }
-BENCHMARK(ArrayPass)->Arg(10'000)->Unit(benchmark::kMillisecond);
+BENCHMARK(ArrayPass)->Arg(10'000)->Arg(100)->Unit(benchmark::kMillisecond);
 
 // Arguments: nodes. Measures the answer to `trainyard why` for the array.
 void WhyArray(benchmark::State& bench) {
@@ -132,13 +132,17 @@ void WhyArray(benchmark::State& bench) {
     if (response.pending().message().empty()) bench.SkipWithError("the array has no reason");
   }
 }
-BENCHMARK(WhyArray)->Arg(10'000)->Unit(benchmark::kMillisecond);
+BENCHMARK(WhyArray)->Arg(10'000)->Arg(100)->Unit(benchmark::kMillisecond);
 
 // Arguments: nodes, order. Measures one page of the table of an array whose elements have all
 // ended.
 void ArrayPage(benchmark::State& bench) {
   ArrayCluster cluster(static_cast<int>(bench.range(0)), bench);
   cluster.EndElements();
+  // The newest elements are still in the state, with their progress.
+  for (int64_t i = 0; i < 5000; ++i) {
+    cluster.observations.progress[cluster.array + kElements - i].set_step(1000);
+  }
   const Schedule schedule;
   const ClusterView view{cluster.state, cluster.observations, cluster.options, schedule, kNow};
   v1::GetArrayRequest request;

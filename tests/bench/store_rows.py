@@ -96,7 +96,30 @@ def core(bench):
             Row("core.snapshot", "ms", saved,
                 note="the state of 2,000 nodes and 10,000 jobs as bytes"),
             Row("core.layout_search", "ms", searched, **promise("<=", 1000),
-                note="every layout of a 405B model on 1,024 GPUs, predicted and compared")]
+                note="every layout of a 405B model on 1,024 GPUs, predicted and compared")
+            ] + array_rows(bench)
+
+
+def array_rows(bench):
+    """Rows of an array of 1,000,000 elements."""
+    # Arguments as in array_benchmark.cpp: nodes.
+    size = 100 if bench.smoke else 10_000
+    passes = google_benchmark(bench, "core_benchmark", f"ArrayPass/{size}")
+    asked = milliseconds(bench, "core_benchmark", f"WhyArray/{size}", "cpu_time")
+    # 864 is the order by validation loss.
+    pages = milliseconds(bench, "core_benchmark", "ArrayPage/100/864", "cpu_time")
+    archived = google_benchmark(bench, "core_benchmark", "ArchiveArray/100")
+    return [Row("core.array_pass", "ms", [run["cpu_time"] for run in passes],
+                **promise("<=", 100),
+                note="Reconcile with 1,000,000 elements of an array, of which 5,000 run"),
+            Row("core.array_why", "ms", asked, **promise("<=", 10),
+                note="the answer to `why` for this array"),
+            Row("core.array_memory", "MiB", [run["MiB"] for run in passes],
+                **promise("<=", 1024), note="resident memory of the program with this state"),
+            Row("core.array_page", "ms", pages, **promise("<=", 100),
+                note="1,000 of 1,000,000 ended elements by validation loss"),
+            Row("core.array_archive", "MB", [run["bytes"] / 1e6 for run in archived],
+                note="the record of an array of 1,000,000 ended elements in the archive")]
 
 
 def store(bench):

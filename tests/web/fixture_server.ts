@@ -242,7 +242,8 @@ export class FixtureServer {
     if (path === '/jobs') return this.listJobs(query);
     const [, noun, reference = '', command = ''] = path.split('/');
     if (noun === 'nodes' && method === 'GET') return this.aboutNode(reference, query);
-    if (noun === 'nodes' && method === 'POST') return this.cordon(reference, command === 'cordon');
+    const closes = command !== 'uncordon';
+    if (noun === 'nodes' && method === 'POST') return this.cordon(reference, closes);
     const found = cluster.jobs.findLast(
       ({ id, name }) => String(id) === reference || name === decodeURIComponent(reference),
     );

@@ -161,6 +161,10 @@ describe('events', () => {
     expect(text({ attempt_ended: { job_id: 4, attempt: 2, last_step: 4100 } })).toBe(
       'attempt 2 ended at step 4100',
     );
+    const reason = 'job 9 (large) of a higher priority needs its slots';
+    expect(text({ attempt_yielded: { job_id: 4, attempt: 2, yield: { reason } } })).toBe(
+      `attempt 2 yields its slots: ${reason}`,
+    );
   });
 
   it('tells both rates of a schedule that changed at a resume', () => {

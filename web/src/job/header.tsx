@@ -18,6 +18,7 @@ import { outputMember } from './gang';
 import { hasFinding } from './health';
 import { LineageLine } from './lineage_line';
 import { lastLines } from './log_lines';
+import { placeText } from './move';
 import {
   figuresOf,
   newestAttempt,
@@ -238,6 +239,7 @@ export function JobHeader({ response, job }: { response: GetJobResponse; job: Jo
           {attempt && <span>attempt {attempt.number}</span>}
           <span>{shapeText(job)}</span>
           {job.user && <span>{job.user}</span>}
+          {placeText(job) && <span>{placeText(job)}</span>}
           <time title={fullTime(job.submitted_time_ms)}>
             submitted {ago(job.submitted_time_ms, serverNow.value)}
           </time>

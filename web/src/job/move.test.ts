@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Job } from '../api/types';
-import { isMovable, moveCommand, moveOf } from './move';
+import { isMovable, moveCommand, moveOf, placeText } from './move';
 
 const jobOf = (change: object = {}): Job =>
   ({ id: 17, state: 'queued', queue: 'default', priority: 2, ...change }) as unknown as Job;
@@ -29,4 +29,10 @@ it('does not apply to jobs that end', () => {
   expect(isMovable(jobOf())).toBe(true);
   expect(isMovable(jobOf({ state: 'stopping' }))).toBe(false);
   expect(isMovable(jobOf({ state: 'failed' }))).toBe(false);
+});
+
+it('names a place that is not usual', () => {
+  expect(placeText(jobOf({ queue: 'night', priority: 5 }))).toBe('queue night, priority 5');
+  expect(placeText(jobOf({ priority: -1 }))).toBe('priority -1');
+  expect(placeText(jobOf({ priority: 0 }))).toBe('');
 });

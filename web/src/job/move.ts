@@ -1,4 +1,4 @@
-// Requests to move a job in the queue. Pure functions.
+// The queue and priority of a job, and requests to change them. Pure functions.
 import { hasEnded } from '../api/live';
 import type { Job } from '../api/types';
 
@@ -27,4 +27,12 @@ export function moveCommand(job: Job, move: Move | undefined): string {
   const queue = move?.queue === undefined ? '' : ` --queue ${move.queue}`;
   const priority = move?.priority === undefined ? '' : ` --priority ${move.priority}`;
   return `trainyard queue move ${job.id}${queue}${priority}`;
+}
+
+// Returns "queue night, priority 5", without the part that is usual.
+export function placeText({ queue, priority }: Job): string {
+  const parts = [];
+  if (queue !== '' && queue !== 'default') parts.push(`queue ${queue}`);
+  if (priority !== 0) parts.push(`priority ${priority}`);
+  return parts.join(', ');
 }
