@@ -157,7 +157,8 @@ struct Controller::Parts {
             door.grpc_port,
             RecipeDirectories(),
             [this](v1::GetServerInfoResponse& answer) { AddReports(answer); },
-            door.gate},
+            door.gate,
+            start_forecaster},
         scrubber(stores.directory == nullptr ? "" : stores.directory->path(), health, clock),
         ended_jobs(*loop, stores.events->archive(), api.output_complete),
         pruner({*stores.events, *stores.metrics, *stores.logs}, ended_jobs, clock,
@@ -326,6 +327,7 @@ struct Controller::Parts {
   ReaderPool searchers{kSearchThreads, kReaderQueue};
   std::unique_ptr<Loop> loop;
   LayoutChooser layouts{*loop, readers};
+  StartForecaster start_forecaster{*loop, readers};
   MetricsExporter exporter;
   const Api api;
   StoreScrubber scrubber;

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "cli/output/estimate_view.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
 #include "proto/json/enum_text.h"
@@ -17,6 +18,12 @@ namespace {
 std::string Requested(const v1::QueuedJob& job) {
   const std::string from = job.min_nodes() > 0 ? absl::StrCat(job.min_nodes(), "..") : "";
   return absl::StrCat(from, job.nodes(), "x", job.slots_per_node(), " ", EnumText(job.device()));
+}
+
+// The name, and the number of elements that wait behind an element of an array.
+std::string NameText(const v1::QueuedJob& job) {
+  if (job.elements_to_come() == 0) return job.name();
+  return absl::StrCat(job.name(), " (+", job.elements_to_come(), ")");
 }
 
 std::string Percent(double part) { return absl::StrFormat("%.0f%%", 100 * part); }
@@ -62,21 +69,26 @@ Listing QueuedJobListing(const v1::ListQueuesResponse& response) {
                      {"PRIORITY", true, true},
                      {"REQUESTS"},
                      {"WAITS", true, false, false, 0, 1},
+                     {"STARTS", true},
                      {"REASON", false, false, true, kReasonWidth}};
   for (const v1::QueuedJob& job : response.jobs()) {
     const int position = job.reason().queue_position();
     Row row;
     row.cells = {position == 0 ? "-" : absl::StrCat(position),
                  absl::StrCat(job.job_id()),
-                 job.name(),
+                 NameText(job),
                  TextOrNothing(job.user()),
                  job.queue(),
                  absl::StrCat(job.priority()),
                  Requested(job),
                  AgeText(job.queued_since_ms(), response.as_of_ms()),
+                 EstimateCell(job.reason(), response.as_of_ms()),
                  OneLine(job.reason().message())};
     row.exact_cells = row.cells;
+    row.exact_cells[2] = job.name();
     row.exact_cells[7] = absl::StrCat((response.as_of_ms() - job.queued_since_ms()) / 1000);
+    const int64_t start_ms = job.reason().estimated_start_ms();
+    if (start_ms != 0) row.exact_cells[8] = absl::StrCat((start_ms - response.as_of_ms()) / 1000);
     row.name = absl::StrCat(job.job_id());
     row.document = StableJson(job);
     listing.rows.push_back(std::move(row));

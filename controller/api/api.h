@@ -13,6 +13,7 @@
 #include "controller/api/cluster_loop.h"
 #include "controller/api/reader_pool.h"
 #include "controller/api/shutdown_signal.h"
+#include "controller/api/start_forecaster.h"
 #include "controller/api/storage_health.h"
 #include "controller/core/support/principal.h"
 #include "controller/store/events/event_log.h"
@@ -48,6 +49,7 @@ struct Api {
   // Adds the latest measurements of store sizes and free disk space to the answer to GetServerInfo.
   std::function<void(v1::GetServerInfoResponse& info)> add_space;
   AccessGate& gate;
+  StartForecaster& start_forecaster;
 };
 
 // Sends the response. Called exactly once: on the loop thread, on a reader thread, or before the

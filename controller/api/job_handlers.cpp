@@ -12,13 +12,13 @@
 #include "controller/api/archived_dependencies.h"
 #include "controller/api/job_view.h"
 #include "controller/api/named_job.h"
+#include "controller/api/pending_estimate.h"
 #include "controller/api/rank_view.h"
 #include "controller/api/sent_job_file.h"
 #include "controller/api/stored_progress.h"
 #include "controller/core/decide/notes.h"
 #include "controller/core/decide/references.h"
 #include "controller/core/event_log/event_job.h"
-#include "controller/core/explain/explain.h"
 #include "controller/core/explain/preview.h"
 #include "controller/core/ledger/cost.h"
 #include "controller/core/ledger/ledger.h"
@@ -336,6 +336,18 @@ int64_t NewestStep(const JobEntry& entry, const ClusterView& view) {
   return std::max(job.progress().step(), last);
 }
 
+// Adds the job's history and progress from the stores on a reader thread, and replies.
+void ReplyWithHistory(const Api& api, const std::shared_ptr<v1::GetJobResponse>& response,
+                      const Reply<v1::GetJobResponse>& reply) {
+  const auto work = [&api, response, reply] {
+    const absl::Status status = AddHistory(api.events, *response);
+    if (!status.ok()) return reply(status);
+    AddStoredProgress(api, *response->mutable_job());
+    reply(std::move(*response));
+  };
+  if (!api.readers.TryPost(work)) reply(ReaderPool::Busy());
+}
+
 }  // namespace
 
 v1::GetJobResponse JobNow(const JobEntry& entry, const ClusterView& view) {
@@ -385,13 +397,11 @@ void handlers::GetJob(const Api& api, const Principal& /*principal*/, v1::GetJob
           [&api, reply = std::move(reply)](const auto& entry, const ClusterView& view) {
             if (!entry.ok()) return reply(entry.status());
             auto response = std::make_shared<v1::GetJobResponse>(JobNow(**entry, view));
-            const bool queued = api.readers.TryPost([&api, response, reply] {
-              const absl::Status status = AddHistory(api.events, *response);
-              if (!status.ok()) return reply(status);
-              AddStoredProgress(api, *response->mutable_job());
-              reply(std::move(*response));
-            });
-            if (!queued) reply(ReaderPool::Busy());
+            AddEstimate(api, view, **entry, response->pending(),
+                        [&api, response, reply](const v1::PendingReason& pending) {
+                          if (response->has_pending()) *response->mutable_pending() = pending;
+                          ReplyWithHistory(api, response, reply);
+                        });
           });
 }
 
@@ -443,15 +453,6 @@ void handlers::DeleteNote(const Api& api, const Principal& principal, v1::Delete
                           Reply<v1::DeleteNoteResponse> reply) {
   ChangeJob(api, controller::DeleteNote{request, principal}, request.job(), std::move(reply),
             NotesAreFinal);
-}
-
-void handlers::WhyJob(const Api& api, const Principal& /*principal*/, v1::WhyJobRequest request,
-                      Reply<v1::WhyJobResponse> reply) {
-  ReadJob(api, request.job(),
-          [reply = std::move(reply)](const auto& entry, const ClusterView& view) {
-            if (!entry.ok()) return reply(entry.status());
-            reply(controller::ExplainJob(view, **entry));
-          });
 }
 
 void handlers::ListRanks(const Api& api, const Principal& /*principal*/,

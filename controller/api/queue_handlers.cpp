@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/explain/queue_report.h"
+#include "controller/core/explain/start_estimate.h"
 
 namespace trainyard::controller {
 namespace {
@@ -21,10 +22,17 @@ void handlers::ListQueues(const Api& api, const Principal& /*principal*/,
     return reply(absl::InvalidArgumentError(
         absl::StrCat("`limit` is ", limit, "; it must be from 0 to ", kMaxLimit)));
   }
-  api.loop.Read([limit, reply = std::move(reply)](const ClusterView& view) {
+  api.loop.Read([&api, limit, reply = std::move(reply)](const ClusterView& view) {
     v1::ListQueuesResponse response = QueueReport(view, limit);
     response.set_revision(view.revision);
-    reply(std::move(response));
+    api.start_forecaster.Ask(
+        view, [reply, response = std::move(response)](const ForecastedStarts& starts) {
+          v1::ListQueuesResponse estimated = response;
+          for (v1::QueuedJob& job : *estimated.mutable_jobs()) {
+            SetEstimate(starts, job.job_id(), estimated.as_of_ms(), *job.mutable_reason());
+          }
+          reply(std::move(estimated));
+        });
   });
 }
 

@@ -1,5 +1,6 @@
 // A fixture cluster of 136 nodes with a long queue.
 import { NOW, MINUTE, attempt, busyCluster, job, node, type Cluster } from './fixtures';
+import { NO_ESTIMATE } from './no_estimate';
 
 export const LARGE_NODES = 136;
 const GANG_NODES = 112;
@@ -42,6 +43,7 @@ export function largeCluster(): Cluster {
     queue_position: 1,
     blocking_job_id: 0,
     promised_ms: 0,
+    ...NO_ESTIMATE,
     promises: [],
     advice: '`trainyard ps` shows the jobs that use the slots',
     message: 'needs 30 nodes with 8 gpu slots; 23 of 136 nodes have enough free slots',
@@ -53,6 +55,7 @@ export function largeCluster(): Cluster {
       queue_position: id - 43,
       blocking_job_id: 44,
       promised_ms: 0,
+      ...NO_ESTIMATE,
       promises: [],
       advice: '`trainyard why 44` explains the next job',
       message: `number ${id - 43} in line, behind mixtral (#44), which needs 30 nodes`,

@@ -5,6 +5,7 @@ import type { EventEntry } from '../../web/src/api/types';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { launch, openPage, type OpenPage } from './browser';
 import { MINUTE, NOW, alert, busyCluster, emptyCluster, type Cluster } from './fixtures';
+import { NO_ESTIMATE } from './no_estimate';
 import { FixtureServer, GRPC_PORT } from './fixture_server';
 
 let browser: Browser;
@@ -438,6 +439,7 @@ describe('a job whose ranks wait for one that does not come', () => {
       queue_position: 0,
       blocking_job_id: 0,
       promised_ms: 0,
+      ...NO_ESTIMATE,
       promises: [],
     });
     const operation = { group: 'tp4', ranks: '4-5', sequence: 123, operation: 'all-reduce' };

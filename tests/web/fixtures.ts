@@ -12,6 +12,7 @@ import type {
   RankStatus,
   StorageProblem,
 } from '../../web/src/api/types';
+import { NO_ESTIMATE } from './no_estimate';
 
 export const NOW = Date.UTC(2026, 10, 21, 14, 30, 0);
 export const MINUTE = 60_000;
@@ -327,6 +328,9 @@ function waitingJobs(pending: Cluster['pending']): Job[] {
     queue_position: 1,
     blocking_job_id: 0,
     promised_ms: NOW + 25 * MINUTE,
+    estimated_start_ms: NOW + 20 * MINUTE,
+    estimated_earliest_ms: NOW + 10 * MINUTE,
+    estimated_latest_ms: NOW + 30 * MINUTE,
     promises: [
       {
         time_ms: NOW - 42 * MINUTE,
@@ -350,6 +354,7 @@ function waitingJobs(pending: Cluster['pending']): Job[] {
     queue_position: 2,
     blocking_job_id: 44,
     promised_ms: 0,
+    ...NO_ESTIMATE,
     promises: [],
     advice: '',
     message:

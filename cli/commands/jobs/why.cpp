@@ -8,6 +8,7 @@
 #include "cli/client/job_reference.h"
 #include "cli/grammar/option_help.h"
 #include "cli/output/data_progress_view.h"
+#include "cli/output/estimate_view.h"
 #include "cli/output/health_view.h"
 #include "cli/output/job_views.h"
 #include "cli/output/promise_view.h"
@@ -49,6 +50,8 @@ Outcome RunWhy(const std::string& job, Context& context) {
     if (pending.queue_position() > 0) {
       *console.out << "  queue position: " << pending.queue_position() << "\n";
     }
+    const std::string estimate = EstimateLine(pending, console.Now());
+    if (!estimate.empty()) *console.out << "  " << estimate << "\n";
     for (const std::string& line : PromiseLines(pending, console.Now())) {
       *console.out << "  promise " << OneLine(line) << "\n";
     }

@@ -120,7 +120,8 @@ class QueueSums {
   std::map<v1::DeviceKind, KindSums> sums_;
 };
 
-v1::QueuedJob Queued(const JobEntry& entry, PendingExplainer& explainer) {
+// `array`: the array of which the job is an element; nullptr for other jobs.
+v1::QueuedJob Queued(const JobEntry& entry, const JobEntry* array, PendingExplainer& explainer) {
   const v1::Job& job = entry.job;
   const GangRequest request = GangRequestOf(job.spec());
   v1::QueuedJob queued;
@@ -135,6 +136,9 @@ v1::QueuedJob Queued(const JobEntry& entry, PendingExplainer& explainer) {
   queued.set_slots_per_node(request.slots_per_node);
   queued.set_queued_since_ms(QueuedSince(job));
   *queued.mutable_reason() = explainer.Why(entry);
+  if (array != nullptr) {
+    queued.set_elements_to_come(array->job.array().elements() - array->job.array().created());
+  }
   return queued;
 }
 
@@ -149,7 +153,9 @@ v1::ListQueuesResponse QueueReport(const ClusterView& view, int limit) {
     int listed = 0;
     for (const int64_t id : JobsInOrder(view.state, kind, view.now)) {
       if (++listed > limit) break;
-      *response.add_jobs() = Queued(view.state.jobs.at(id), explainer);
+      const JobEntry& entry = view.state.jobs.at(id);
+      const JobEntry* array = FindEntry(view.state, entry.job.array_id());
+      *response.add_jobs() = Queued(entry, array, explainer);
     }
   }
   response.set_waiting_jobs(static_cast<int64_t>(view.state.pending_jobs.size()));

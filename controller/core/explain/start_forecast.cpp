@@ -312,7 +312,8 @@ ClusterState CopyWithoutHistory(const ClusterState& state) {
 std::optional<ForecastInput> CopyForForecast(const ClusterView& view) {
   const ClusterState& state = view.state;
   const std::size_t open_jobs = state.jobs.size() - state.ended_jobs.size();
-  if (open_jobs > kForecastJobs || view.schedule.awaits_workers) return std::nullopt;
+  const bool is_large = open_jobs + state.nodes.size() > kForecastEntries;
+  if (is_large || view.schedule.awaits_workers) return std::nullopt;
   ForecastInput input{.state = CopyWithoutHistory(state),
                       .roots = view.observations.roots,
                       .options = view.options,

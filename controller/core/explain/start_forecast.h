@@ -16,9 +16,9 @@
 
 namespace trainyard::controller {
 
-// The maximum number of jobs that have not ended. A larger state is not copied, because the loop
-// thread makes the copy.
-inline constexpr std::size_t kForecastJobs = 20'000;
+// The maximum number of nodes and of jobs that have not ended, together. A larger state is not
+// copied, because the loop thread makes the copy: it takes about 5 us per node or job.
+inline constexpr std::size_t kForecastEntries = 8'000;
 
 // The source from which the end of a job is known, best first.
 enum class EndBasis {
@@ -47,8 +47,8 @@ struct ForecastInput {
 };
 
 // Returns the input, in which jobs run for usual times if only their time limits are known. Returns
-// nullopt if more than kForecastJobs jobs have not ended, or if no job may be placed yet
-// (Schedule::awaits_workers).
+// nullopt if there are more than kForecastEntries nodes and open jobs, or if no job may be placed
+// yet (Schedule::awaits_workers).
 std::optional<ForecastInput> CopyForForecast(const ClusterView& view);
 
 // Copies the state only. Used where the ends of jobs are known otherwise.

@@ -494,8 +494,4 @@ const QueueHead* Schedule::AsHead(int64_t job_id) const {
   return nullptr;
 }
 
-bool RequestsSlots(const ClusterState& state, const JobEntry& entry, Timestamp now) {
-  return IsDue(entry, now) && !HasNoLayout(state, entry);
-}
-
 }  // namespace trainyard::controller

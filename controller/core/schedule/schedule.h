@@ -14,6 +14,7 @@
 #include "controller/core/schedule/placement.h"
 #include "controller/core/schedule/rendezvous_ports.h"
 #include "controller/core/state/cluster_state.h"
+#include "controller/core/state/job_timing.h"
 #include "controller/core/support/preemption_limits.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/job.pb.h"
@@ -125,7 +126,9 @@ Schedule MakeSchedule(const ClusterState& state, RendezvousPorts& ports, NodeLim
 
 // Returns true if the job requests slots in a pass. During its backoff, or while no layout fits, a
 // job requests no slots and has no position in the queue.
-bool RequestsSlots(const ClusterState& state, const JobEntry& entry, Timestamp now);
+inline bool RequestsSlots(const ClusterState& state, const JobEntry& entry, Timestamp now) {
+  return IsDue(entry, now) && !HasNoLayout(state, entry);
+}
 
 }  // namespace trainyard::controller
 

@@ -13,6 +13,7 @@ import { Icon } from '../ui/icon';
 import { HealthBadge } from '../ui/job_status';
 import { Loss } from '../ui/loss';
 import { JobActions } from './actions';
+import { estimateText } from './estimate';
 import { Findings } from './findings';
 import { outputMember } from './gang';
 import { hasFinding } from './health';
@@ -53,6 +54,7 @@ function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
   if (pending && pending.code !== 'not_pending') {
     // A running job shows a reason only if something is wrong.
     const runs = job.state === 'running';
+    const estimate = estimateText(pending, serverNow.value);
     return (
       <>
         <p class={`reason tone-${runs ? 'warn' : 'wait'}`}>
@@ -65,6 +67,7 @@ function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
             {pending.advice && <span class="faint"> · {withCode(pending.advice)}</span>}
           </span>
         </p>
+        {estimate && <p class="faint">{estimate}.</p>}
         <Promises pending={pending} />
       </>
     );

@@ -1,16 +1,18 @@
 // The queued jobs, grouped by what they wait for. A job with a reason of its own shows the reason.
 // Jobs behind the head of the queue are one table, because they all wait for the same job.
 import { live, serverNow, pausedJobs, waitingJobs } from '../api/store';
-import type { Job, PendingReason } from '../api/types';
+import type { Job, ListQueuesResponse, PendingReason } from '../api/types';
 import { count } from '../format/numbers';
 import { ago, duration } from '../format/time';
 import { plainWords, sentence } from '../format/words';
+import { estimateCell, estimateText } from '../job/estimate';
 import { shapeText } from '../job/progress';
 import { Link } from '../router/router';
 import { jobPath } from '../router/url';
 import { JobBadge } from '../ui/badge';
 import { withCode } from '../ui/code_text';
 import { Empty, Skeleton } from '../ui/notice';
+import { useLoad } from '../ui/load';
 import { Table, type Column } from '../ui/table';
 import { BehindText } from './behind_text';
 import { groupQueue, type BehindGroup } from './queue_groups';
@@ -19,8 +21,13 @@ import { SharesCard } from './shares_card';
 // Reasons already named by the state of the job or by the reason's message.
 const UNTAGGED: readonly PendingReason['code'][] = ['paused', 'priority', 'stopping'];
 
-function QueueRow({ job }: { job: Job }) {
+// Reasons with estimated starts, by job.
+type Estimates = ReadonlyMap<number, PendingReason>;
+
+function QueueRow({ job, estimates }: { job: Job; estimates: Estimates }) {
   const reason = live.value.pending.get(job.id);
+  const estimated = estimates.get(job.id);
+  const estimate = estimated && estimateText(estimated, serverNow.value);
   const backoff = job.not_before_ms - serverNow.value;
   return (
     <li class="queue-row">
@@ -43,6 +50,7 @@ function QueueRow({ job }: { job: Job }) {
             ? withCode(sentence(reason.message))
             : 'Waiting for the previous attempt to exit.'}
         </p>
+        {estimate && <p class="faint">{estimate}.</p>}
         {reason?.advice && <p class="faint">{withCode(reason.advice)}</p>}
       </div>
       <dl>
@@ -93,7 +101,30 @@ const COLUMNS: readonly Column<Job>[] = [
   { name: 'User', width: '120px', priority: 3, cell: (job) => job.user || '—' },
 ];
 
-function BehindJobs({ group }: { group: BehindGroup }) {
+// The number of jobs for which estimated starts are loaded, and how often they are.
+const ESTIMATED_JOBS = 500;
+const REFRESH_MS = 15_000;
+
+function startsColumn(estimates: Estimates): Column<Job> {
+  return {
+    name: 'Starts in',
+    width: '110px',
+    right: true,
+    priority: 1,
+    cell: (job) => estimateCell(estimates.get(job.id), serverNow.value),
+  };
+}
+
+// Returns the reasons with estimated starts, by job. Empty until they are loaded.
+function useEstimates(): Estimates {
+  const tick = Math.floor(serverNow.value / REFRESH_MS);
+  const query = { limit: ESTIMATED_JOBS };
+  const { data } = useLoad<ListQueuesResponse>('/queues', query, 'queued-jobs', tick);
+  const jobs = data?.jobs ?? [];
+  return new Map(jobs.flatMap((job) => (job.reason ? [[job.job_id, job.reason] as const] : [])));
+}
+
+function BehindJobs({ group, estimates }: { group: BehindGroup; estimates: Estimates }) {
   const { blockerId, jobs, total } = group;
   const title = `behind-${blockerId}`;
   return (
@@ -106,7 +137,7 @@ function BehindJobs({ group }: { group: BehindGroup }) {
       </p>
       <Table
         label="Jobs in queue order"
-        columns={COLUMNS}
+        columns={[...COLUMNS, startsColumn(estimates)]}
         rows={jobs}
         rowKey={(job) => job.id}
         rowHref={(job) => jobPath(job.id)}
@@ -122,11 +153,11 @@ function BehindJobs({ group }: { group: BehindGroup }) {
   );
 }
 
-function Rows({ jobs }: { jobs: readonly Job[] }) {
+function Rows({ jobs, estimates }: { jobs: readonly Job[]; estimates: Estimates }) {
   return (
     <ol class="queue">
       {jobs.map((job) => (
-        <QueueRow key={job.id} job={job} />
+        <QueueRow key={job.id} job={job} estimates={estimates} />
       ))}
     </ol>
   );
@@ -140,13 +171,14 @@ function PausedJobs() {
       <h2 id="aside-title">
         Paused and held <span class="number">{count(jobs.length)}</span>
       </h2>
-      <Rows jobs={jobs} />
+      <Rows jobs={jobs} estimates={new Map()} />
     </section>
   );
 }
 
 export function Queue() {
   const jobs = waitingJobs.value;
+  const estimates = useEstimates();
   const amount = Math.max(live.value.waiting, jobs?.length ?? 0);
   const { waiting, behind } = groupQueue(jobs ?? [], live.value.pending, amount);
   return (
@@ -160,9 +192,9 @@ export function Queue() {
           All submitted jobs have slots, have ended, or are paused or held.
         </Empty>
       )}
-      {waiting.length > 0 && <Rows jobs={waiting} />}
+      {waiting.length > 0 && <Rows jobs={waiting} estimates={estimates} />}
       {behind.map((group) => (
-        <BehindJobs key={group.blockerId} group={group} />
+        <BehindJobs key={group.blockerId} group={group} estimates={estimates} />
       ))}
       <SharesCard />
       <PausedJobs />

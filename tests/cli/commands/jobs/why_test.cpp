@@ -23,6 +23,16 @@ TEST_F(WhyTest, WhyAnswersForAWaitingJob) {
   EXPECT_EQ(nlohmann::json::parse(Run({"why", "18", "-o", "json"}).out)["verdict"], nullptr);
 }
 
+TEST_F(WhyTest, WhyShowsTheEstimatedStart) {
+  v1::WhyJobResponse& why = answers().why;
+  *why.mutable_job() = QueuedJob();
+  why.set_answer("waiting");
+  why.mutable_pending()->set_estimated_earliest_ms(kNow + 300'000);
+  why.mutable_pending()->set_estimated_start_ms(kNow + 600'000);
+  why.mutable_pending()->set_estimated_latest_ms(kNow + 900'000);
+  EXPECT_EQ(Run({"why", "18"}).out, "waiting\n  starts in about 10m00s (5m00s to 15m00s)\n");
+}
+
 TEST_F(WhyTest, WhyListsThePromisesWithTheirCauses) {
   const auto add = [&](int64_t age_ms, int64_t in_ms, const char* reason) {
     v1::PromiseChange& change = *answers().why.mutable_pending()->add_promises();

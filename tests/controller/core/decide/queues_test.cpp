@@ -166,6 +166,19 @@ TEST_F(QueuesTest, BadMovesAreRefused) {
   EXPECT_EQ(cluster_.Try(Move(running, "urgent")).code(), absl::StatusCode::kFailedPrecondition);
 }
 
+TEST_F(QueuesTest, TheReportCountsElementsThatAreNoJobsYet) {
+  cluster_.RunJob(cluster_.Submit("runs", 1, 4));
+  v1::JobSpec spec = TestSpec("sweep", 1, 4);
+  (*spec.mutable_matrix())["env.SEED"] = "1..10";
+  cluster_.Submit(spec);
+  cluster_.Settle();
+  cluster_.Submit("last", 1, 4);
+  const v1::ListQueuesResponse report = QueueReport(cluster_.View(), 10);
+  ASSERT_EQ(report.jobs_size(), 2);
+  EXPECT_EQ(report.jobs(0).elements_to_come(), 9);
+  EXPECT_EQ(report.jobs(1).elements_to_come(), 0);
+}
+
 TEST_F(QueuesTest, TheReportHasSlotsWaitingJobsAndShares) {
   cluster_.Do(Set("night", 3, 0));
   cluster_.RunJob(cluster_.Submit("runs", 1, 4));

@@ -183,11 +183,12 @@ TEST_F(StartForecastTest, ALargeStateIsNotCopied) {
                          .options = cluster_.options,
                          .schedule = none,
                          .now = cluster_.now};
-  for (std::size_t i = 1; i <= kForecastJobs; ++i) {
+  const std::size_t jobs = kForecastEntries - cluster_.state.nodes.size();
+  for (std::size_t i = 1; i <= jobs; ++i) {
     cluster_.state.jobs[static_cast<int64_t>(i)].job.set_state(v1::JOB_STATE_HELD);
   }
   EXPECT_TRUE(CopyForForecast(view).has_value());
-  cluster_.state.jobs[kForecastJobs + 1].job.set_state(v1::JOB_STATE_HELD);
+  cluster_.state.jobs[static_cast<int64_t>(jobs) + 1].job.set_state(v1::JOB_STATE_HELD);
   EXPECT_FALSE(CopyForForecast(view).has_value());
 }
 
