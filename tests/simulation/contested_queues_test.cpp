@@ -18,6 +18,7 @@ constexpr int64_t kLongestContestedRunMs = 60 * 60'000;
 
 struct QueueTally {
   int64_t preempted = 0, moved = 0, queues_set = 0, drained = 0, requeued = 0, succeeded = 0;
+  int64_t extended = 0, resized = 0, halved = 0;
 };
 
 void Count(const SimulatedCluster& cluster, QueueTally& tally) {
@@ -27,6 +28,9 @@ void Count(const SimulatedCluster& cluster, QueueTally& tally) {
     tally.requeued += cause == v1::YIELD_CAUSE_TIME_LIMIT;
     tally.drained += event.has_node_drained();
     tally.moved += event.has_job_moved();
+    tally.extended += event.has_job_extended();
+    tally.resized += !event.job_placed().size_change().empty();
+    tally.halved += event.array_halved().rung().stopped();
     tally.queues_set += event.has_queue_set();
   }
   for (const v1::Job& job : cluster.Jobs()) {
@@ -49,8 +53,10 @@ TEST(ContestedQueuesTest, QueuesShareTheClusterAndEveryJobEnds) {
   }
   std::cout << tally.preempted << " preemptions, " << tally.moved << " moves of jobs, "
             << tally.queues_set << " changes of queues, " << tally.drained << " drained nodes, "
-            << tally.requeued << " jobs queued again at their limits, " << tally.succeeded
-            << " jobs succeeded in " << runs << " runs\n";
+            << tally.requeued << " jobs queued again at their limits, " << tally.extended
+            << " extended limits, " << tally.resized << " changed sizes, " << tally.halved
+            << " halved elements, " << tally.succeeded << " jobs succeeded in " << runs
+            << " runs\n";
   if (runs < 60) return;
   const auto least = static_cast<int64_t>(runs);
   EXPECT_GT(tally.preempted, least);
@@ -58,6 +64,9 @@ TEST(ContestedQueuesTest, QueuesShareTheClusterAndEveryJobEnds) {
   EXPECT_GT(tally.queues_set, least);
   EXPECT_GT(tally.drained, least / 10);
   EXPECT_GT(tally.requeued, least / 2);
+  EXPECT_GT(tally.extended, least / 4);
+  EXPECT_GT(tally.resized, least / 10);
+  EXPECT_GT(tally.halved, least / 10);
   EXPECT_GT(tally.succeeded, 4 * least);
 }
 

@@ -86,6 +86,9 @@ void SimulatedUsers::AddMatrix(v1::JobSpec& spec) {
   if (!options_.arrays || submitted_ % 2 == 1) return;
   (*spec.mutable_matrix())["env.SEED"] = absl::StrCat("1..", random_.Between(1, 6));
   if (random_.Chance(0.5)) spec.set_max_concurrent(random_.Between(1, 3));
+  if (!options_.halving || random_.Chance(0.5)) return;
+  spec.mutable_halving()->set_metric("loss");
+  for (const int step : {8, 16}) spec.mutable_halving()->add_at_step(absl::StrCat(step));
 }
 
 void SimulatedUsers::AddRange(v1::JobSpec& spec) {
@@ -123,7 +126,8 @@ void SimulatedUsers::AddConditions(v1::JobSpec& spec) {
 // Sets a topology of leaves with two nodes of one kind. The controller may die before it commits
 // the request, so the request is repeated until the state has the topology.
 void SimulatedUsers::SetLeaves() {
-  if (!options_.placements || !controller_.state().topology.groups().empty()) return;
+  const bool has_leaves = options_.placements || options_.leaves;
+  if (!has_leaves || !controller_.state().topology.groups().empty()) return;
   controller::SetTopology set;
   for (int first = 0; first + 2 < options_.nodes; first += first % 2 == 0 ? 1 : 3) {
     v1::TopologyGroup& leaf = *set.request.mutable_topology()->add_groups();

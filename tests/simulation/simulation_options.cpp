@@ -76,6 +76,11 @@ SimulationOptions ContestedQueues(uint64_t seed) {
   options.dependency_graph = random.Chance(0.3);
   options.user_pause = random.Chance(0.3) ? 0.02 : 0;
   options.user_stop = 0.005;
+  options.elastic_jobs = random.Chance(0.3);
+  options.leaves = random.Chance(0.5);
+  options.arrays = random.Chance(0.3);
+  options.halving = options.arrays;
+  if (options.arrays) options.jobs = 14;
   options.world.save_at_stop = random.Chance(0.7);
   for (int64_t job = 1; job <= options.jobs; ++job) {
     options.world.steps_of[job] = random.Between(10, 120);

@@ -108,8 +108,12 @@ struct SimulationOptions {
   // True if the nodes have GPUs of two models and the labels `pool` and `half`, and most jobs
   // restrict their nodes.
   bool placements = false;
+  // True if the first nodes form leaves of two nodes. No job requires a leaf.
+  bool leaves = false;
   // True if every second job is an array of a few elements.
   bool arrays = false;
+  // True if every second array is halved.
+  bool halving = false;
   // True if most jobs have a range of nodes.
   bool elastic_jobs = false;
   // True if most jobs wait for random conditions on random earlier jobs.

@@ -1,8 +1,9 @@
 // Each element of an array is submitted at most once and in order, at most `max_concurrent`
 // elements are jobs at a time, an array is never placed, and it ends after its elements with their
-// outcomes.
+// outcomes. A halving compares each element once at each of its steps.
 #include <map>
 #include <set>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "tests/simulation/checkers/checker.h"
@@ -39,6 +40,13 @@ class ElementsStartOnceChecker : public Checker {
     }
     if (event.has_job_placed() && arrays_.contains(event.job_placed().job_id())) {
       return absl::StrCat("array ", event.job_placed().job_id(), " was placed");
+    }
+    if (event.has_array_halved()) {
+      const v1::ArrayHalved& halved = event.array_halved();
+      const bool is_new = compared_.emplace(halved.element_id(), halved.rung().step()).second;
+      if (is_new) return "";
+      return absl::StrCat("job ", halved.element_id(), " was compared twice at step ",
+                          halved.rung().step());
     }
     return event.has_job_ended() ? CheckEnded(event.job_ended()) : "";
   }
@@ -79,6 +87,9 @@ class ElementsStartOnceChecker : public Checker {
     const std::string name = absl::StrCat("array ", ended.job_id());
     if (!array.live.empty()) return name + " ended before its elements";
     if (ended.state() == v1::JOB_STATE_STOPPED) return "";
+    if (ended.verdict().cause() == v1::VERDICT_CAUSE_DEPENDENCY_FAILED) {
+      return array.created == 0 ? "" : name + " started, but its conditions were not met";
+    }
     if (array.created != array.elements) return name + " ended without all its elements";
     if (array.failed != (ended.state() == v1::JOB_STATE_FAILED)) {
       return name + " has another outcome than its elements";
@@ -88,6 +99,7 @@ class ElementsStartOnceChecker : public Checker {
 
   std::map<int64_t, Array> arrays_;
   std::map<int64_t, int64_t> array_of_;
+  std::set<std::pair<int64_t, int64_t>> compared_;  // Jobs and steps.
 };
 
 }  // namespace

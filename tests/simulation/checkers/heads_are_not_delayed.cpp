@@ -12,8 +12,8 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/apply/apply.h"
 #include "controller/core/schedule/expected_ends.h"
+#include "controller/core/schedule/layout_choice.h"
 #include "controller/core/schedule/queue_order.h"
-#include "controller/core/state/gang_request.h"
 #include "tests/simulation/checkers/checker.h"
 
 namespace trainyard::simulation {
@@ -57,14 +57,15 @@ class HeadsAreNotDelayedChecker : public Checker {
     bool is_clear = true;
     for (std::size_t i = step.first_new; i < step.log.size(); ++i) {
       const v1::Event& event = step.log[i];
-      // All starts of a pass follow the order at its beginning.
+      // All starts of a pass follow the order at its beginning. A step may have several passes, and
+      // the starts of a pass may change the order for the next one.
       const bool begins_pass =
           event.has_job_placed() && (i == step.first_new || !step.log[i - 1].has_job_placed());
       if (begins_pass) {
         order_ = JobsInOrder(before_, v1::DEVICE_KIND_CPU, step.controller_now);
       }
       if (event.has_job_placed()) placed.insert(event.job_placed().job_id());
-      if (event.has_job_placed() && StartsBehind(head_before, event)) {
+      if (event.has_job_placed() && StartsBehind(head_before, event, step.controller_now)) {
         started.insert(event.job_placed().job_id());
       } else if (!started.empty() || event.has_attempt_yielded()) {
         is_clear = is_clear && !MayMovePromise(event);
@@ -90,12 +91,16 @@ class HeadsAreNotDelayedChecker : public Checker {
     return head == nullptr ? 0 : head->job_id;
   }
 
-  // Returns true if the job was behind the head in the order, and had no slots of its own.
-  bool StartsBehind(int64_t head, const v1::Event& event) const {
+  // Returns true if the job was behind the head, both at the beginning of the pass and at its
+  // placement, and had no slots of its own.
+  bool StartsBehind(int64_t head, const v1::Event& event, Timestamp now) const {
     const int64_t job = event.job_placed().job_id();
-    const auto place_of_head = std::ranges::find(order_, head);
-    return job != head && !before_.reservations.contains(job) &&
-           std::find(place_of_head, order_.end(), job) != order_.end();
+    return job != head && !before_.reservations.contains(job) && IsBehind(order_, head, job) &&
+           IsBehind(JobsInOrder(before_, v1::DEVICE_KIND_CPU, now), head, job);
+  }
+
+  static bool IsBehind(const std::vector<int64_t>& order, int64_t head, int64_t job) {
+    return std::find(std::ranges::find(order, head), order.end(), job) != order.end();
   }
 
   // Returns true if a node that takes ranks is unhealthy, or cannot be reached after the step.
@@ -141,7 +146,7 @@ class HeadsAreNotDelayedChecker : public Checker {
       const auto expected = expected_.find(id);
       return expected == expected_.end() ? kNever : std::max(now, expected->second);
     };
-    const GangShape shape = controller::GangRequestOf(step.state.jobs.at(head_).job.spec()).Full();
+    const GangShape shape = LeastShape(step.state.jobs.at(head_));
     std::vector<Timestamp> times;
     for (const auto& [id, entry] : step.state.nodes) {
       if (!controller::TakesRanks(entry.node)) continue;

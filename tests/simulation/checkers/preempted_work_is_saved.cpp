@@ -1,18 +1,21 @@
 // A preemption costs at most the steps since the last checkpoint: none if the program saves when it
 // is stopped. The job's ledger shows the lost steps as redone once the job has ended. Attempts that
 // another fault has hit are left out. The report of a checkpoint may arrive after the next
-// placement.
+// placement only if it arrives so late that the job no longer waits for it.
 #include <map>
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/ledger/ledger.h"
+#include "controller/core/support/core_options.h"
 #include "tests/simulation/checkers/checker.h"
 
 namespace trainyard::simulation {
 namespace {
 
-// Longer than a partition, a freeze and a full disk together.
-constexpr int64_t kLatestReportMs = 120'000;
+// Longer than a partition, a freeze, a full disk and a restart of the worker together.
+constexpr int64_t kLatestReportMs = 90'000;
+// For this time after the end of an attempt, its job waits for reports.
+const int64_t kAwaitedMs = controller::CoreOptions().return_within_ms;
 const int64_t kCheckpointEvery = WorldOptions().checkpoint_every;
 
 class PreemptedWorkIsSavedChecker : public Checker {
@@ -22,7 +25,11 @@ class PreemptedWorkIsSavedChecker : public Checker {
   std::string Check(const Step& step) override {
     for (std::size_t i = step.first_new; i < step.log.size(); ++i) {
       const v1::Event& event = step.log[i];
-      if (event.has_checkpoint_published()) TakeLateReport(event.checkpoint_published());
+      if (event.has_attempt_ended()) ended_[event.attempt_ended().job_id()] = step.now;
+      if (event.has_checkpoint_published()) {
+        std::string wrong = TakeLateReport(event.checkpoint_published(), step.now);
+        if (!wrong.empty()) return wrong;
+      }
       const v1::AttemptYielded& yielded = event.attempt_yielded();
       if (yielded.yield().cause() == v1::YIELD_CAUSE_PREEMPTED) {
         preempted_[yielded.job_id()] = yielded.attempt();
@@ -40,16 +47,23 @@ class PreemptedWorkIsSavedChecker : public Checker {
   struct Late {
     int64_t attempt = 0;
     int64_t least_step = 0;
+    Timestamp ended = 0;
     Timestamp since = 0;
   };
 
-  void TakeLateReport(const v1::CheckpointPublished& published) {
+  std::string TakeLateReport(const v1::CheckpointPublished& published, Timestamp now) {
     const auto found = late_.find(published.job_id());
-    if (found == late_.end()) return;
+    if (found == late_.end()) return "";
     const v1::Checkpoint& checkpoint = published.checkpoint();
     const bool is_it = checkpoint.attempt() == found->second.attempt &&
                        checkpoint.step() >= found->second.least_step;
-    if (is_it) late_.erase(found);
+    if (!is_it) return "";
+    const int64_t late_ms = now - found->second.ended;
+    late_.erase(found);
+    if (late_ms >= kAwaitedMs) return "";
+    return absl::StrCat("job ", published.job_id(), " was placed before the report of checkpoint ",
+                        checkpoint.step(), ", which arrived ", late_ms,
+                        " ms after the end of its attempt");
   }
 
   std::string CheckLate(const Step& step) const {
@@ -72,7 +86,8 @@ class PreemptedWorkIsSavedChecker : public Checker {
     const bool saved = step.world.saved_at_stop().contains(attempt);
     const int64_t most = saved ? 0 : kCheckpointEvery;
     if (lost > most) {
-      late_[attempt.job_id] = {attempt.number, rank0->made_step - most, step.now};
+      late_[attempt.job_id] = {attempt.number, rank0->made_step - most, ended_[attempt.job_id],
+                               step.now};
       return;
     }
     // A program without reported checkpoints may have saved without a report. Steps whose reports
@@ -110,6 +125,7 @@ class PreemptedWorkIsSavedChecker : public Checker {
 
   // The newest preempted attempt of each job that was not placed since.
   std::map<int64_t, int64_t> preempted_;
+  std::map<int64_t, Timestamp> ended_;  // The end of the newest attempt of each job.
   std::map<int64_t, int64_t> lost_steps_;
   std::map<int64_t, Late> late_;
 };

@@ -10,8 +10,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/apply/apply.h"
+#include "controller/core/schedule/layout_choice.h"
 #include "controller/core/state/class_of_job.h"
-#include "controller/core/state/gang_request.h"
 #include "controller/core/state/job_timing.h"
 #include "controller/core/state/queues.h"
 #include "controller/core/verdict/verdict_facts.h"
@@ -99,7 +99,7 @@ class PreemptionsAreJustChecker : public Checker {
       return std::make_pair(queue.tier(), job.priority());
     };
     if (level(entry.job) < level(head.job)) return "";
-    const GangShape shape = controller::GangRequestOf(head.job.spec()).Full();
+    const GangShape shape = LeastShape(head);
     const bool small_for_whole_nodes = level(entry.job) == level(head.job) &&
                                        ProgramRulesOf(entry.job.spec()).stops_without_loss &&
                                        2 * live->ranks_size() <= shape.slots_per_node;
@@ -112,7 +112,7 @@ class PreemptionsAreJustChecker : public Checker {
                        const std::set<int64_t>& victims) const {
     // A controller that was restarted at the end of the step has no observations.
     if (step.view.observations.nodes.empty()) return "";
-    const GangShape shape = controller::GangRequestOf(head.job.spec()).Full();
+    const GangShape shape = LeastShape(head);
     const int fitting = CountFitting(step, head, victims);
     if (fitting < shape.nodes) {
       return absl::StrCat("job ", head.job.id(), " preempts, but then has only ", fitting, " of ",
@@ -130,7 +130,7 @@ class PreemptionsAreJustChecker : public Checker {
 
   // Counts the nodes that can have a node of the head's gang if the slots of `victims` are free.
   int CountFitting(const Step& step, const JobEntry& head, const std::set<int64_t>& victims) const {
-    const GangShape shape = controller::GangRequestOf(head.job.spec()).Full();
+    const GangShape shape = LeastShape(head);
     const std::set<std::string> to_avoid = controller::NodesToAvoid(head.job);
     return static_cast<int>(std::ranges::count_if(before_.nodes, [&](const auto& item) {
       const auto& [id, entry] = item;

@@ -1,6 +1,8 @@
 // The order of waiting jobs is a strict weak order, and it is the documented one: jobs for which
 // slots are kept, tier, priority, queues within their nominal slots, usage per share of the queue,
-// usage of the user, number. The order is computed here a second time.
+// usage of the user, number. Elements of an array have its number. The order is computed here a
+// second time.
+#include <compare>
 #include <tuple>
 #include <vector>
 
@@ -16,6 +18,7 @@ namespace {
 // Usage is compared as a fraction, because the quotient of integers would be rounded.
 struct Place {
   int64_t job_id = 0;
+  int64_t number = 0;
   bool keeps_slots = false;
   int tier = 0;
   int priority = 0;
@@ -27,14 +30,16 @@ struct Place {
 
 bool Precedes(const Place& a, const Place& b) {
   if (a.keeps_slots != b.keeps_slots) return a.keeps_slots;
-  if (a.keeps_slots) return a.job_id < b.job_id;
+  const auto by_number = std::tie(a.number, a.job_id) <=> std::tie(b.number, b.job_id);
+  if (a.keeps_slots) return by_number < 0;
   if (a.tier != b.tier) return a.tier > b.tier;
   if (a.priority != b.priority) return a.priority > b.priority;
   if (a.borrows != b.borrows) return b.borrows;
   const auto of_a = static_cast<long double>(a.usage_of_queue) * b.shares;
   const auto of_b = static_cast<long double>(b.usage_of_queue) * a.shares;
   if (of_a != of_b) return of_a < of_b;
-  return std::tie(a.usage_of_user, a.job_id) < std::tie(b.usage_of_user, b.job_id);
+  if (a.usage_of_user != b.usage_of_user) return a.usage_of_user < b.usage_of_user;
+  return by_number < 0;
 }
 
 class QueueIsInOrderChecker : public Checker {
@@ -74,6 +79,7 @@ class QueueIsInOrderChecker : public Checker {
       return found == state.usages.end() ? 0 : UsageAt(found->second, now);
     };
     return {.job_id = job.id(),
+            .number = job.array_id() != 0 ? job.array_id() : job.id(),
             .keeps_slots = state.reservations.contains(job.id()) || job.preempts(),
             .tier = settings.tier(),
             .priority = job.priority(),

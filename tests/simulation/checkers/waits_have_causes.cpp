@@ -5,10 +5,10 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/schedule/layout_choice.h"
 #include "controller/core/schedule/queue_order.h"
 #include "controller/core/schedule/schedule.h"
 #include "controller/core/state/class_of_job.h"
-#include "controller/core/state/gang_request.h"
 #include "controller/core/verdict/verdict_facts.h"
 #include "tests/simulation/checkers/checker.h"
 #include "tests/simulation/checkers/held_slots.h"
@@ -56,7 +56,7 @@ class WaitsHaveCausesChecker : public Checker {
   }
 
   static bool Fits(const Step& step, const controller::JobEntry& job) {
-    const controller::GangShape shape = controller::GangRequestOf(job.job.spec()).Full();
+    const controller::GangShape shape = LeastShape(job);
     const std::set<std::string> to_avoid = controller::NodesToAvoid(job.job);
     const auto fitting = std::ranges::count_if(step.state.nodes, [&](const auto& item) {
       const auto& [id, entry] = item;
