@@ -12,8 +12,6 @@ namespace {
 using re2::RE2;
 using re2::StringPiece;
 
-constexpr char kSamplesPerSecond[] = "samples_per_second";
-
 std::optional<v1::MetricsRecord> RecordAt(StringPiece step) {
   const std::optional<int64_t> completed = ToStep(step);
   if (!completed.has_value()) return std::nullopt;
@@ -42,7 +40,7 @@ std::optional<v1::MetricsRecord> ParseLoss(const std::string& text) {
   if (!record.has_value()) return std::nullopt;
   SetNumber(*record, telemetry::kLoss, loss);
   SetNumber(*record, telemetry::kStepSeconds, seconds);
-  SetNumber(*record, kSamplesPerSecond, samples);
+  SetNumber(*record, telemetry::kSamplesPerSecond, samples);
   return Finish(*std::move(record));
 }
 
@@ -56,7 +54,7 @@ std::optional<v1::MetricsRecord> ParseRate(const std::string& text) {
   std::optional<v1::MetricsRecord> record = RecordAt(step);
   if (!record.has_value()) return std::nullopt;
   SetNumber(*record, telemetry::kLearningRate, rate);
-  SetNumber(*record, "skipped_steps", skipped);
+  SetNumber(*record, telemetry::kSkippedSteps, skipped);
   return Finish(*std::move(record));
 }
 
@@ -72,7 +70,7 @@ std::optional<v1::MetricsRecord> ParseThroughput(const std::string& text) {
   if (!RE2::PartialMatch(text, kLine, &step, &samples, &memory)) return std::nullopt;
   std::optional<v1::MetricsRecord> record = RecordAt(step);
   if (!record.has_value()) return std::nullopt;
-  SetNumber(*record, kSamplesPerSecond, samples);
+  SetNumber(*record, telemetry::kSamplesPerSecond, samples);
   SetNumber(*record, telemetry::kMemoryBytes, memory, kGibibyte);
   return Finish(*std::move(record));
 }

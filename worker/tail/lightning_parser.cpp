@@ -66,12 +66,13 @@ std::optional<v1::MetricsRecord> RecordOf(int64_t step, int64_t total_steps, con
   return Finish(std::move(record));
 }
 
-// Returns the step after `position` batches of an epoch; nullopt for an implausible number.
-std::optional<int64_t> StepOf(int64_t epoch, int64_t position, int64_t total) {
-  constexpr int64_t kMostEpochs = 1'000'000;
+// Returns the step after `position` batches of a pass over the data; nullopt for an implausible
+// number.
+std::optional<int64_t> StepOf(int64_t pass, int64_t position, int64_t total) {
+  constexpr int64_t kMostPasses = 1'000'000;
   constexpr int64_t kMostBatches = 1'000'000'000;
-  if (epoch > kMostEpochs || total > kMostBatches || position > total) return std::nullopt;
-  return epoch * total + position;
+  if (pass > kMostPasses || total > kMostBatches || position > total) return std::nullopt;
+  return pass * total + position;
 }
 
 }  // namespace
@@ -87,18 +88,18 @@ std::optional<v1::MetricsRecord> LightningParser::ParseText(const std::string& t
   static const RE2 kBarField(R"(([A-Za-z_][^=,\]]*)=()" TRAINYARD_NUMBER R"())");
   static const RE2 kLine(R"(^\s*Training epoch (\d+), iteration (\d+)/(\d+)\s*(\|.*))");
   static const RE2 kLineField(R"(\|\s*([A-Za-z_][^:|]*):\s*()" TRAINYARD_NUMBER R"())");
-  StringPiece epoch;
+  StringPiece pass;
   StringPiece position;
   StringPiece total;
   StringPiece rest;
-  const bool is_bar = RE2::PartialMatch(text, kBar, &epoch, &position, &total, &rest);
-  if (!is_bar && !RE2::PartialMatch(text, kLine, &epoch, &position, &total, &rest)) {
+  const bool is_bar = RE2::PartialMatch(text, kBar, &pass, &position, &total, &rest);
+  if (!is_bar && !RE2::PartialMatch(text, kLine, &pass, &position, &total, &rest)) {
     return std::nullopt;
   }
   // NeMo counts iterations from 0 up to the last one.
   const int64_t first = is_bar ? 0 : 1;
-  const std::optional<int64_t> step = StepOf(
-      ToStep(epoch).value_or(0), ToStep(position).value_or(0), ToStep(total).value_or(0) + first);
+  const std::optional<int64_t> step = StepOf(ToStep(pass).value_or(0), ToStep(position).value_or(0),
+                                             ToStep(total).value_or(0) + first);
   if (!step.has_value()) return std::nullopt;
   return RecordOf(*step + first, is_bar ? 0 : ToStep(total).value_or(0) + first,
                   FieldsOf(rest, is_bar ? kBarField : kLineField));
