@@ -11,6 +11,7 @@
 #include "cli/convert/job_draft.h"
 #include "cli/convert/job_finish.h"
 #include "cli/convert/job_writer.h"
+#include "cli/convert/megatron_file.h"
 #include "cli/convert/script_reader.h"
 #include "proto/support/status_macros.h"
 #include "proto/text/utf8.h"
@@ -69,6 +70,10 @@ class SourceReader {
     TRAINYARD_ASSIGN_OR_RETURN(const DetectedFormat found,
                                DetectConfig(text, request_.format, neighbor));
     draft_.SetFormat(found.name, found.reason);
+    if (found.name == kMegatronFormat) {
+      ReadMegatronFile(found.tree, draft_);
+      return absl::OkStatus();
+    }
     neighbor_ = found.name;
     TRAINYARD_ASSIGN_OR_RETURN(const KeyCounts counts,
                                ReadConfigTree(found.reader, found.tree, draft_));
@@ -84,7 +89,8 @@ class SourceReader {
   std::string LaterFormat() const {
     for (const ConvertSource& source : request_.sources) {
       const absl::StatusOr<DetectedFormat> found = DetectConfig(source.text, "", "");
-      if (found.ok() && DetectScript(source.text).name.empty()) return found->name;
+      const bool is_config = found.ok() && found->name != kMegatronFormat;
+      if (is_config && DetectScript(source.text).name.empty()) return found->name;
     }
     return "";
   }

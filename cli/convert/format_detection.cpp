@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "cli/convert/foreign_formats.h"
+#include "cli/convert/megatron_file.h"
 #include "cli/convert/nemo_classes.h"
 #include "cli/convert/script_reader.h"
 #include "proto/support/status_macros.h"
@@ -75,8 +76,21 @@ bool IsCallText(const std::string& value) {
                      });
 }
 
+// True if a line starts like a command of a shell. A script may contain Python code in a
+// here-document.
+bool HasShellLine(const std::string& text) {
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    for (const char* start :
+         {"cd ", "export ", "pip install ", "python ", "python3 ", "torchrun "}) {
+      if (absl::StartsWith(line, start)) return true;
+    }
+  }
+  return false;
+}
+
 bool LooksLikePython(const std::string& text) {
   if (HasPythonsShebang(text)) return true;
+  if (HasShellLine(text)) return false;
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
     if (absl::StartsWith(line, "import ") || absl::StartsWith(line, "def ") ||
         (absl::StartsWith(line, "from ") && absl::StrContains(line, " import "))) {
@@ -185,6 +199,20 @@ bool IsProse(const std::string& text) {
          !absl::StrContains(text, ": ") && !absl::StrContains(text, ":\n");
 }
 
+// True if more keys are options of Megatron-LM than settings of the format that was found. GPT-NeoX
+// and DeepSpeed share some names with Megatron-LM.
+bool IsMegatronFile(const SourceTree& tree, const FoundFormat& found) {
+  const size_t options = CountMegatronOptions(tree);
+  if (options < 2 || !tree.call().empty()) return false;
+  if (found.config == nullptr) return 2 * options > tree.values().size();
+  const ConfigReader reader = found.config->reader();
+  const absl::StatusOr<SourceTree> prepared = reader.prepare(tree);
+  if (!prepared.ok()) return false;
+  JobDraft unused;
+  const KeyCounts counts = Translate(*prepared, reader.table(), unused);
+  return options > counts.all - counts.unknown;
+}
+
 // Returns the format of a tree that shows none itself or that the caller has named.
 absl::StatusOr<DetectedFormat> NamedFormat(SourceTree tree, const std::string& format,
                                            const std::string& reason) {
@@ -212,6 +240,10 @@ absl::StatusOr<DetectedFormat> DetectConfig(const std::string& text, const std::
     return absl::InvalidArgumentError(absl::StrCat(foreign, "; ", SupportedInputs()));
   }
   const FoundFormat found = FormatOf(*tree, "");
+  if (IsMegatronFile(*tree, found)) {
+    return DetectedFormat{
+        kMegatronFormat, "its keys are options of Megatron-LM", {}, *std::move(tree)};
+  }
   if (found.config != nullptr) {
     const bool is_call = found.mark == tree->call();
     return DetectedFormat{found.name,

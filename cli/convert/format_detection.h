@@ -13,8 +13,8 @@ namespace trainyard::cli {
 
 struct DetectedFormat {
   std::string name;
-  std::string reason;  // Why the file has this format, such as "it has the key `trainer`".
-  ConfigReader reader;
+  std::string reason;   // Why the file has this format, such as "it has the key `trainer`".
+  ConfigReader reader;  // Empty for options of Megatron-LM (megatron_file.h).
   SourceTree tree;
 };
 
@@ -23,6 +23,9 @@ struct DetectedFormat {
 // for a text that no reader knows, with the list of formats.
 absl::StatusOr<DetectedFormat> DetectConfig(const std::string& text, const std::string& format,
                                             const std::string& neighbor);
+
+// The format of files with options of Megatron-LM, and of command lines.
+inline constexpr char kMegatronFormat[] = "megatron";
 
 // Returns the name of the script format and the reason; an empty name for a text that is not a
 // script. Text that looks like a configuration is not a script: a configuration may contain a

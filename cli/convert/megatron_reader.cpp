@@ -471,6 +471,16 @@ class MegatronReader {
 
 }  // namespace
 
+bool IsMegatronOption(const std::string& option) {
+  static const std::set<std::string> others = {
+      "data-path",  "group-query-attention", "num-query-groups", "rampup-batch-size", "load",
+      "eval-iters", "use-rope-scaling",      "mock-data"};
+  return PlainSetting(option) != nullptr || Switches().contains(option) ||
+         NeedlessOptions().contains(option) || TokenizerOptions().contains(option) ||
+         others.contains(option) || absl::EndsWith(option, "-dropout") ||
+         absl::StartsWith(option, "fp8");
+}
+
 void ReadMegatronWords(const ScriptCommand& words, JobDraft& draft) {
   MegatronReader(draft).Read(words);
 }

@@ -12,6 +12,9 @@ namespace trainyard::cli {
 // support becomes a note.
 void ReadMegatronWords(const ScriptCommand& words, JobDraft& draft);
 
+// True for an option that the reader knows, without its dashes.
+bool IsMegatronOption(const std::string& option);
+
 }  // namespace trainyard::cli
 
 #endif  // TRAINYARD_CLI_CONVERT_MEGATRON_READER_H_

@@ -21,11 +21,6 @@ std::string Shortened(const std::string& text) {
   return absl::StrCat(line.substr(0, kLongest), "...");
 }
 
-bool IsTrue(const std::string& text) {
-  const std::string word = absl::AsciiStrToLower(text);
-  return word == "true" || word == "yes" || word == "on" || word == "1";
-}
-
 // Returns the table's entry for the path or, failing that, for the path's longest prefix.
 const Translation* EntryOf(const Translations& table, const std::string& path, std::string* at) {
   *at = path;
@@ -58,7 +53,8 @@ class Translator {
       case Kind::kNoteOnly:
         return Note(value, at, entry->why);
       case Kind::kNoteUnlessOff:
-        if (IsTrue(value.text) || NumberOf(value.text).value_or(0) > 0) Note(value, at, entry->why);
+        if (IsTrueText(value.text) || NumberOf(value.text).value_or(0) > 0)
+          Note(value, at, entry->why);
         return;
       default:
         return TakeValue(value, *entry);
@@ -92,7 +88,7 @@ class Translator {
         if (value.kind != SourceKind::kSwitch && value.text != "True" && value.text != "False") {
           return Refuse(value, "is neither true nor false", entry);
         }
-        return Set(entry, entry.words.at(IsTrue(value.text) ? "true" : "false"));
+        return Set(entry, entry.words.at(IsTrueText(value.text) ? "true" : "false"));
       case Kind::kWord:
         return TakeWord(value, entry);
       default:
@@ -128,6 +124,11 @@ class Translator {
 Translation Of(Kind kind, const std::string& key) { return {kind, key, "", {}}; }
 
 }  // namespace
+
+bool IsTrueText(const std::string& text) {
+  const std::string word = absl::AsciiStrToLower(text);
+  return word == "true" || word == "yes" || word == "on" || word == "1";
+}
 
 Translation Silent() { return {}; }
 Translation NoteOnly(const std::string& why) { return {Kind::kNoteOnly, "", why, {}}; }

@@ -44,6 +44,9 @@ Translation Switch(const std::string& key, const std::string& on = "true",
 // match, the longest is used.
 using Translations = std::map<std::string, Translation>;
 
+// True for "true", "yes", "on" and "1" in any case.
+bool IsTrueText(const std::string& text);
+
 struct KeyCounts {
   size_t all = 0;
   size_t unknown = 0;

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/contract/environment.h"
+#include "proto/contract/metric_factor.h"
 #include "proto/files/normal_path.h"
 #include "proto/jobspec/after_entry.h"
 #include "proto/jobspec/failure_rule.h"
@@ -84,6 +85,16 @@ void CheckCheckpointPath(const char* key, const std::string& path, Problems& pro
                                         "disk; use a directory on a disk")});
 }
 
+void CheckScale(const v1::LogParserSpec& parser, Problems& problems) {
+  for (const std::string& entry : parser.scale()) {
+    if (ParseMetricFactor(entry).has_value()) continue;
+    problems.push_back(
+        {"log_parser.scale", absl::StrCat("`log_parser.scale` contains \"", entry,
+                                          "\"; write a metric and a number other than 0, such as "
+                                          "step_seconds=0.001")});
+  }
+}
+
 }  // namespace
 
 void CheckCheckpointPaths(const v1::JobSpec& spec, Problems& problems) {
@@ -139,6 +150,7 @@ void CheckLogParser(const v1::JobSpec& spec, Problems& problems) {
         {"log_parser.rank", absl::StrCat("`log_parser.rank` is ", parser.rank(),
                                          ", but the last rank of the job is ", ranks - 1)});
   }
+  CheckScale(parser, problems);
   if (parser.kind() != v1::LOG_PARSER_KIND_REGEX) return;
   if (!parser.has_pattern()) {
     problems.push_back(

@@ -128,6 +128,11 @@ std::optional<v1::MetricsRecord> RecordOf(const std::map<std::string, double>& v
 
 }  // namespace
 
+bool HuggingFaceParser::MayHoldRecord(std::string_view line) const {
+  return line.find('{') != std::string_view::npos || line.find("%|") != std::string_view::npos ||
+         line.find("optimization") != std::string_view::npos;
+}
+
 std::optional<v1::MetricsRecord> HuggingFaceParser::ParseText(const std::string& text,
                                                               LineContext& context) const {
   static const RE2 kTotal(R"(Total optimization steps = ([\d,]+))");

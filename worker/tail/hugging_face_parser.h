@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "worker/tail/line_parser.h"
 
@@ -21,6 +22,7 @@ class HuggingFaceParser : public LogParser {
   bool NeedsContext() const override { return true; }
 
  protected:
+  bool MayHoldRecord(std::string_view line) const override;
   std::optional<v1::MetricsRecord> ParseText(const std::string& text,
                                              LineContext& context) const override;
 };

@@ -19,7 +19,7 @@ std::string VisibleText(std::string_view line) {
   const std::size_t overwritten = line.rfind('\r');
   if (overwritten != std::string_view::npos) line.remove_prefix(overwritten + 1);
   std::string text = ReplaceInvalidUtf8(line);
-  RE2::GlobalReplace(&text, kEscape, "");
+  if (text.find('\x1b') != std::string::npos) RE2::GlobalReplace(&text, kEscape, "");
   return text;
 }
 
@@ -27,6 +27,18 @@ std::string VisibleText(std::string_view line) {
 
 std::optional<v1::MetricsRecord> LogParser::Parse(std::string_view line,
                                                   LineContext& context) const {
+  if (!MayHoldRecord(line)) return std::nullopt;
+  std::optional<v1::MetricsRecord> record = ParseLine(line, context);
+  if (!record.has_value()) return std::nullopt;
+  for (const auto& [name, factor] : scale_) {
+    const auto value = record->mutable_values()->find(name);
+    if (value != record->mutable_values()->end()) value->second *= factor;
+  }
+  return record;
+}
+
+std::optional<v1::MetricsRecord> LogParser::ParseLine(std::string_view line,
+                                                      LineContext& context) const {
   constexpr std::string_view kCursorUp = "\x1b[A";
   context.moves_up = line.find(kCursorUp) != std::string_view::npos;
   const std::string text = VisibleText(line);

@@ -3,9 +3,11 @@
 #define TRAINYARD_WORKER_TAIL_LINE_PARSER_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "trainyard/v1/telemetry.pb.h"
 
@@ -39,10 +41,22 @@ class LogParser {
   // True if the meaning of a line depends on earlier lines.
   virtual bool NeedsContext() const { return false; }
 
+  // Sets factors for metrics by name. Values of a record are multiplied by their factors.
+  void SetScale(std::map<std::string, double> scale) { scale_ = std::move(scale); }
+
  protected:
+  // Returns false for a line that certainly contains no record. Most lines of most programs are
+  // recognized by this test, which is much faster than the patterns. Escape sequences may be in the
+  // line, but not within words.
+  virtual bool MayHoldRecord(std::string_view /*line*/) const { return true; }
   // Parses a line without escape sequences. The text is valid UTF-8.
   virtual std::optional<v1::MetricsRecord> ParseText(const std::string& text,
                                                      LineContext& context) const = 0;
+
+ private:
+  std::optional<v1::MetricsRecord> ParseLine(std::string_view line, LineContext& context) const;
+
+  std::map<std::string, double> scale_;
 };
 
 }  // namespace trainyard::worker

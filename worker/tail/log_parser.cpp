@@ -7,11 +7,16 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/contract/metric_factor.h"
 #include "proto/contract/telemetry_keys.h"
+#include "proto/support/status_macros.h"
 #include "re2/re2.h"
+#include "worker/tail/deepspeed_parser.h"
 #include "worker/tail/hugging_face_parser.h"
+#include "worker/tail/lightning_parser.h"
 #include "worker/tail/log_fields.h"
 #include "worker/tail/olmo_parser.h"
+#include "worker/tail/step_line_parsers.h"
 #include "worker/tail/telemetry_line.h"
 
 namespace trainyard::worker {
@@ -30,6 +35,10 @@ class MegatronParser : public LogParser {
   explicit MegatronParser(int world_size) : world_size_(world_size) {}
 
  protected:
+  bool MayHoldRecord(std::string_view line) const override {
+    return line.find("iteration ") != std::string_view::npos;
+  }
+
   std::optional<v1::MetricsRecord> ParseText(const std::string& text,
                                              LineContext& /*context*/) const override {
     static const RE2 kIteration(R"((?:^|[\s|\]:>])iteration\s+(\d+)/\s*(\d+)\s*\|)");
@@ -123,6 +132,10 @@ class TorchtitanParser : public LogParser {
   explicit TorchtitanParser(int world_size) : world_size_(world_size) {}
 
  protected:
+  bool MayHoldRecord(std::string_view line) const override {
+    return line.find("step:") != std::string_view::npos;
+  }
+
   std::optional<v1::MetricsRecord> ParseText(const std::string& text,
                                              LineContext& /*context*/) const override {
     static const RE2 kStep(R"((?:^|\s)(validate )?step:\s*(\d+)\s)");
@@ -178,6 +191,10 @@ class TorchtitanParser : public LogParser {
 //   "step 250: train loss 3.1000, val loss 3.2000"
 class NanogptParser : public LogParser {
  protected:
+  bool MayHoldRecord(std::string_view line) const override {
+    return line.find(" loss ") != std::string_view::npos;
+  }
+
   std::optional<v1::MetricsRecord> ParseText(const std::string& text,
                                              LineContext& /*context*/) const override {
     static const RE2 kIteration(R"(^\s*iter (\d+): loss ()" TRAINYARD_NUMBER
@@ -290,8 +307,10 @@ int ParsedRank(const v1::LogParserSpec& spec, int world_size) {
   return spec.rank() < 0 ? world_size + spec.rank() : spec.rank();
 }
 
-absl::StatusOr<std::unique_ptr<LogParser>> MakeLogParser(const v1::LogParserSpec& spec,
-                                                         int world_size) {
+namespace {
+
+absl::StatusOr<std::unique_ptr<LogParser>> MakeUnscaledParser(const v1::LogParserSpec& spec,
+                                                              int world_size) {
   switch (spec.kind()) {
     case v1::LOG_PARSER_KIND_MEGATRON:
       return std::make_unique<MegatronParser>(world_size);
@@ -303,11 +322,38 @@ absl::StatusOr<std::unique_ptr<LogParser>> MakeLogParser(const v1::LogParserSpec
       return std::make_unique<HuggingFaceParser>();
     case v1::LOG_PARSER_KIND_OLMO:
       return std::make_unique<OlmoParser>(world_size);
+    case v1::LOG_PARSER_KIND_LIGHTNING:
+      return std::make_unique<LightningParser>();
+    case v1::LOG_PARSER_KIND_DEEPSPEED:
+      return std::make_unique<DeepSpeedParser>();
+    case v1::LOG_PARSER_KIND_LLM_C:
+      return std::make_unique<LlmCParser>();
+    case v1::LOG_PARSER_KIND_NANOCHAT:
+      return std::make_unique<NanochatParser>();
     case v1::LOG_PARSER_KIND_REGEX:
       return MakeRegexParser(spec.pattern());
     default:
       return absl::InvalidArgumentError("log_parser.kind is not the name of a parser");
   }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<LogParser>> MakeLogParser(const v1::LogParserSpec& spec,
+                                                         int world_size) {
+  TRAINYARD_ASSIGN_OR_RETURN(std::unique_ptr<LogParser> parser,
+                             MakeUnscaledParser(spec, world_size));
+  std::map<std::string, double> scale;
+  for (const std::string& entry : spec.scale()) {
+    const std::optional<MetricFactor> factor = ParseMetricFactor(entry);
+    if (!factor.has_value()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("log_parser.scale: ", entry, " is not of the form METRIC=FACTOR"));
+    }
+    scale[factor->metric] = factor->factor;
+  }
+  parser->SetScale(std::move(scale));
+  return parser;
 }
 
 }  // namespace trainyard::worker

@@ -62,6 +62,10 @@ bool TakeStep(const std::string& text, LineContext& context) {
 
 }  // namespace
 
+bool OlmoParser::MayHoldRecord(std::string_view line) const {
+  return line.find('=') != std::string_view::npos;
+}
+
 std::optional<v1::MetricsRecord> OlmoParser::ParseText(const std::string& text,
                                                        LineContext& context) const {
   // A metric has a group, or a label in parentheses. Settings that a program prints, such as

@@ -120,6 +120,14 @@ TEST(ConvertedCaseTest, TheProgramThatTrainsIsChosen) {
                     HasSubstr("line 2: `if [ -f go ]`: the condition depends")));
 }
 
+TEST(ConvertedCaseTest, PythonInAHereDocumentIsNoConfiguration) {
+  EXPECT_THAT(
+      ConvertedText("cd /work\npython << 'EOF'\nimport json\nprint(1)\nEOF\n"
+                    "torchrun --nproc_per_node 2 train.py\n"),
+      AllOf(HasSubstr("command: [python3, train.py]\n"), HasSubstr("working_directory: /work\n"),
+            HasSubstr("`python`: reads a text from the script")));
+}
+
 TEST(ConvertedCaseTest, FunctionsAndOtherScriptsAreFollowed) {
   const std::string script =
       "source \"$(dirname \"$0\")/model.sh\"\ngo() {\n  local n=$1; shift\n"
@@ -162,6 +170,25 @@ TEST(ConvertedCaseTest, FilesOfOneToolAreReadTogether) {
   }
   EXPECT_THAT(ConvertedFiles({{"two.yml", second}, {"one.yml", first}}),
               HasSubstr("# two.yml: format: gpt-neox, because another file of the run has this"));
+}
+
+TEST(ConvertedCaseTest, FilesOfMegatronOptionsAreRead) {
+  const std::string plain = ConvertedText(
+      "num-layers: 32\nhidden-size: 6144  # wide\nsquared-relu: true\nswiglu: false\n"
+      "group-query-attention: true\nnum-query-groups: 8\nrampup-batch-size: [384, 384, 97656250]\n"
+      "bf16: true\nmystery: 3\n");
+  EXPECT_THAT(plain, AllOf(HasSubstr("  num_layers: 32\n"), HasSubstr("squared_relu\n"),
+                           HasSubstr("  num_query_groups: 8\n"),
+                           HasSubstr("  rampup_batch_samples: 97656250\n"),
+                           HasSubstr("  precision: bf16\n"),
+                           HasSubstr("format: megatron, because its keys are options of"),
+                           HasSubstr("left out, because it is off: swiglu\n"),
+                           HasSubstr("# line 9: --mystery 3: not understood")));
+  EXPECT_THAT(ConvertedText("ENV_VARS:\n  NCCL_ALGO: Tree\nMODEL_ARGS:\n  --num-layers: 12\n"
+                            "  --hidden-size: 512\n  --bf16: true\nTEST_TYPE: resume\n"),
+              AllOf(HasSubstr("  num_layers: 12\n"), HasSubstr("  precision: bf16\n"),
+                    HasSubstr("env:\n  NCCL_ALGO: Tree\n"),
+                    HasSubstr("# line 7: --TEST-TYPE resume: not understood")));
 }
 
 TEST(ConvertedCaseTest, NumbersAreExactOrRefused) {

@@ -122,6 +122,17 @@ TEST(JobSpecRulesTest, LogParserPatternsAreChecked) {
   EXPECT_THAT(Errors(kCommandJob, {regex, "log_parser.pattern=(?P<step>\\d+)"}), ElementsAre());
 }
 
+TEST(JobSpecRulesTest, FactorsOfMetricsAreChecked) {
+  const std::string kind = "log_parser.kind=llm_c";
+  EXPECT_THAT(Errors(kCommandJob, {kind, "log_parser.scale=[step_seconds=1e-3, tflops=2]"}),
+              ElementsAre());
+  for (const char* bad : {"loss", "loss=0", "loss=nan"}) {
+    EXPECT_THAT(Errors(kCommandJob, {kind, absl::StrCat("log_parser.scale=[", bad, "]")}),
+                ElementsAre(HasSubstr("write a metric and a number other than 0")))
+        << bad;
+  }
+}
+
 TEST(JobSpecRulesTest, RulesOfFailuresAreChecked) {
   EXPECT_THAT(Errors(kCommandJob, {"restart.rules=[retry reset by peer, 'fail x => y']"}),
               ElementsAre());

@@ -48,7 +48,9 @@ constexpr char kHelp[] =
   trainyard-ckpt --version | --help
 
 Supported Hugging Face models: LlamaForCausalLM (without rope_scaling, or with the rope_scaling of
-LLaMA 3.1), Qwen3ForCausalLM, OlmoForCausalLM, GPT2LMHeadModel, GPTNeoXForCausalLM.
+LLaMA 3.1), MistralForCausalLM, Qwen3ForCausalLM, OlmoForCausalLM, GPT2LMHeadModel,
+GPTNeoXForCausalLM, MixtralForCausalLM, Qwen3MoeForCausalLM, DeepseekV2ForCausalLM,
+DeepseekV3ForCausalLM.
 
 Exit codes: 0 done (diff: the checkpoints are equal), 1 diff: the checkpoints differ, 2 wrong
 command line, 70 internal error, 73 cannot write, 74 a checkpoint or a Hugging Face directory is

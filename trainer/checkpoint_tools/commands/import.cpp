@@ -64,6 +64,7 @@ class Importing {
     ImportSummary summary;
     summary.model = ModelOfConfig(config_, options_.from + "/" + kConfigName);
     summary.dropouts = DropoutsOf(config_, *summary.model.family);
+    summary.ignored = KeysWithoutEffect(config_, *summary.model.family);
     const json positions = config_.value(kMaxPositions, json());
     if (positions.is_number_integer()) summary.max_positions = positions.get<int64_t>();
     const PlacedTensors placed = WithFamilyNames(
@@ -129,6 +130,9 @@ std::string JobFileText(const ImportSummary& summary, const ImportOptions& optio
   if (summary.max_positions > 0) {
     text += "# (train.seq_length: the model supports samples of up to " +
             std::to_string(summary.max_positions) + " tokens)\n";
+  }
+  if (!summary.ignored.empty()) {
+    text += "# (config.json has keys without effect: " + summary.ignored + ")\n";
   }
   if (!summary.dropouts.empty()) {
     text += "# (the model was trained with dropout, which this trainer does not support: " +

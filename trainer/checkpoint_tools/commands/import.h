@@ -20,6 +20,7 @@ struct ImportSummary {
   ImportedModel model;
   int64_t max_positions = 0;  // Value in config.json; 0 if it is not set there.
   std::string dropouts;       // Dropouts in config.json, which the trainer does not support.
+  std::string ignored;        // Keys of config.json that have no effect.
   int64_t tensors = 0;
   int64_t files = 0;
   int64_t bytes = 0;  // Total size of all files.

@@ -12,6 +12,7 @@
 #include "trainer/checkpoint_tools/families/gpt_neox_family.h"
 #include "trainer/checkpoint_tools/families/head_settings.h"
 #include "trainer/checkpoint_tools/families/llama_family.h"
+#include "trainer/checkpoint_tools/families/mistral_family.h"
 #include "trainer/checkpoint_tools/families/mixtral_family.h"
 #include "trainer/checkpoint_tools/families/olmo_family.h"
 #include "trainer/checkpoint_tools/families/qwen3_family.h"
@@ -43,7 +44,11 @@ const ModelFamily& FamilyOf(const json& config, const std::string& path) {
   const json architectures = config.value("architectures", json());
   std::string known;
   for (const ModelFamily* family : ModelFamilies()) {
-    if (architectures == json::array({family->architecture})) return *family;
+    const bool is_named = architectures == json::array({family->architecture});
+    // Files of other programs may lack the class. The model type then names the family.
+    const bool is_typed =
+        architectures.is_null() && config.value("model_type", json()) == json(family->model_type);
+    if (is_named || is_typed) return *family;
     known += (known.empty() ? "" : ", ") + std::string(family->architecture);
   }
   RefuseModel(path, "has " + Quoted("architectures") + " " + architectures.dump() +
@@ -227,9 +232,9 @@ bool HasPlainPositions(const json& settings, const ModelFamily& family) {
 
 const std::vector<const ModelFamily*>& ModelFamilies() {
   static const std::vector<const ModelFamily*> families = {
-      &LlamaFamily(),   &Qwen3Family(),      &OlmoFamily(),
-      &Gpt2Family(),    &GptNeoxFamily(),    &Qwen3MoeFamily(),
-      &MixtralFamily(), &DeepSeekV2Family(), &DeepSeekV3Family()};
+      &LlamaFamily(),      &Qwen3Family(),    &OlmoFamily(),    &Gpt2Family(),
+      &GptNeoxFamily(),    &Qwen3MoeFamily(), &MixtralFamily(), &DeepSeekV2Family(),
+      &DeepSeekV3Family(), &MistralFamily()};
   return families;
 }
 

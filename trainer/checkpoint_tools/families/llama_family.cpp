@@ -35,9 +35,11 @@ const ModelFamily kLlama = {
               {"attention_bias", "false"},
               {"mlp_bias", "false"},
               {"rope_scaling.rope_type", "\"llama3\""}},
+    .lists = {{"rope_interleaved", "false"}},
     .dropouts = {"attention_dropout"},
-    // pretraining_tp splits matrix products into partial sums. The result is the same.
-    .without_effect = {"pretraining_tp"},
+    // pretraining_tp splits matrix products into partial sums. The result is the same. SmolLM2 has
+    // the other keys, for other programs.
+    .without_effect = {"pretraining_tp", "is_llama_config", "transformers.js_config"},
     // Rotary frequencies, which versions of transformers before 4.32 saved.
     .skipped_tensors = {".self_attn.rotary_emb.inv_freq"},
     .tensors = LlamaTensors,

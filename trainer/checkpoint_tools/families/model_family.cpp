@@ -20,4 +20,13 @@ std::string DropoutsOf(const nlohmann::json& config, const ModelFamily& family) 
   return text;
 }
 
+std::string KeysWithoutEffect(const nlohmann::json& config, const ModelFamily& family) {
+  std::string text;
+  for (const char* key : family.without_effect) {
+    if (!config.contains(key)) continue;
+    text += (text.empty() ? "" : ", ") + std::string(key);
+  }
+  return text;
+}
+
 }  // namespace trainyard::trainer

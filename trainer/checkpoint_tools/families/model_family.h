@@ -66,7 +66,8 @@ struct ModelFamily {
   // Settings that are in none of the lists always have the default value of a job file.
   std::vector<FixedSetting> settings = {};
   std::vector<DerivedSetting> derived_settings = {};
-  // Keys whose value is a list. All entries of the list must have this value, given as JSON text.
+  // Keys that an export omits. The value, or each entry of the value if it is a list, must be this
+  // one, given as JSON text.
   std::vector<FixedKey> lists = {};
   // Keys of dropout probabilities, which the trainer does not support. They do not affect the
   // logits, so an import accepts any value. An export writes 0.
@@ -94,6 +95,10 @@ bool HasKeyFor(const ModelFamily& family, const std::string& setting);
 // Returns the nonzero dropouts in a config.json, such as "attn_pdrop 0.1, embd_pdrop 0.1"; "" if
 // there are none.
 std::string DropoutsOf(const nlohmann::json& config, const ModelFamily& family);
+
+// Returns the keys of a config.json that only this family has and that have no effect, such as
+// "is_llama_config, pretraining_tp"; "" if there are none.
+std::string KeysWithoutEffect(const nlohmann::json& config, const ModelFamily& family);
 
 }  // namespace trainyard::trainer
 

@@ -70,6 +70,7 @@ TEST_F(ImportTest, TheJobFileFits) {
           ": LlamaForCausalLM, 21 tensors in 1 file of 90.7 KiB\n"
           "# To train from it, set checkpoint.resume_from to its path and use these settings:\n"
           "# (train.seq_length: the model supports samples of up to 128 tokens)\n"
+          "# (config.json has keys without effect: pretraining_tp)\n"
           "model:\n"
           "  num_layers: 2\n"
           "  hidden_size: 32\n"
@@ -138,6 +139,14 @@ TEST_F(ImportTest, DropoutsAreNamed) {
   EXPECT_THAT(JobFileText(Import(options, false), options),
               HasSubstr("\n# (the model was trained with dropout, which this trainer does not "
                         "support: attention_dropout 0.1)\nmodel:\n"));
+}
+
+TEST_F(ImportTest, KeysWithoutEffectAreNamedOnce) {
+  json config = TinyLlamaConfig();
+  config.update({{"is_llama_config", true}, {"rope_interleaved", false}});
+  WriteHuggingFace(From(), TinyLlama("F32"), config);
+  const ImportOptions options = {From(), Out()};
+  EXPECT_THAT(JobFileText(Import(options, false), options), HasSubstr("is_llama_config)\n"));
 }
 
 TEST_F(ImportTest, TypesOfWeights) {

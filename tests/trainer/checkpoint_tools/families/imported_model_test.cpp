@@ -209,6 +209,48 @@ void ExpectRoundTrip(const ModelConfig& model, const std::string& architecture) 
   EXPECT_EQ(ModelOfConfig(ConfigOf(again), "config.json").model, model);
 }
 
+TEST(ImportedModelTest, SettingsOfAMistral) {
+  json config = TinyLlamaConfig();
+  config.update({{"architectures", {"MistralForCausalLM"}}, {"model_type", "mistral"}});
+  for (const char* key : {"attention_bias", "mlp_bias", "pretraining_tp"}) config.erase(key);
+  ModelConfig expected = TinyModel();
+  expected.window_size = 4096;
+  EXPECT_EQ(ModelOfConfig(config, "config.json").model, expected) << "the default of transformers";
+  config["sliding_window"] = 32;
+  expected.window_size = 32;
+  const ImportedModel imported = ModelOfConfig(config, "config.json");
+  EXPECT_EQ(imported.model, expected);
+  EXPECT_EQ(ConfigOf(imported)["sliding_window"], 32);
+  EXPECT_EQ(ModelOfConfig(ConfigOf(imported), "config.json").model, expected);
+  EXPECT_STREQ(ModelOfFingerprint(ModelFingerprint(expected), "manifest").family->architecture,
+               "MistralForCausalLM");
+  config["sliding_window"] = nullptr;
+  expected.window_size = 0;
+  const ImportedModel whole = ModelOfConfig(config, "config.json");
+  EXPECT_EQ(whole.model, expected);
+  EXPECT_TRUE(ConfigOf(whole)["sliding_window"].is_null());
+}
+
+TEST(ImportedModelTest, KeysOfSmolLm2HaveNoEffect) {
+  json config = With("is_llama_config", true);
+  config.update({{"rope_interleaved", false},
+                 {"transformers.js_config", {{"dtype", "q4"}}},
+                 {"pretraining_tp", 1}});
+  const ImportedModel imported = ModelOfConfig(config, "config.json");
+  EXPECT_EQ(imported.model, TinyModel());
+  EXPECT_EQ(KeysWithoutEffect(config, *imported.family),
+            "pretraining_tp, is_llama_config, transformers.js_config");
+  EXPECT_THAT(Refusal(With("rope_interleaved", true)), HasSubstr("`rope_interleaved` true"));
+}
+
+TEST(ImportedModelTest, TheModelTypeNamesTheFamilyWithoutAClass) {
+  json config = TinyLlamaConfig();
+  config.erase("architectures");
+  EXPECT_EQ(ModelOfConfig(config, "config.json").model, TinyModel());
+  config["model_type"] = "gemma2";
+  EXPECT_THAT(Refusal(config), HasSubstr("`architectures` null; this version supports only"));
+}
+
 TEST(ImportedModelTest, SettingsOfAMixtral) {
   ModelConfig expected = TinyModel();
   expected.num_experts = 4;
@@ -396,8 +438,8 @@ TEST(ImportedModelTest, SettingsThatNoFamilyHasAreRefusedForEach) {
 
 TEST(ImportedModelTest, OtherArchitecturesAndDamagedFilesAreRefused) {
   EXPECT_THAT(
-      Refusal(With("architectures", {"MistralForCausalLM"})),
-      HasSubstr("`architectures` [\"MistralForCausalLM\"]; this version supports only Llama"));
+      Refusal(With("architectures", {"Gemma2ForCausalLM"})),
+      HasSubstr("`architectures` [\"Gemma2ForCausalLM\"]; this version supports only Llama"));
   EXPECT_THAT(Refusal(With("model_type", "mistral")), HasSubstr("`model_type` \"mistral\""));
   EXPECT_THAT(Refusal(With("hidden_size", "wide")), HasSubstr("`model.hidden_size` must be a wh"));
   json uneven = With("hidden_size", 33);

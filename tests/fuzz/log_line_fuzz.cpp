@@ -1,0 +1,34 @@
+// Fuzzes the parsers of program output. The first byte of the input selects the parser.
+#include <algorithm>
+#include <string_view>
+
+#include "tests/fuzz/fuzz_target.h"
+#include "worker/tail/log_parser.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace trainyard;
+  constexpr v1::LogParserKind kKinds[] = {
+      v1::LOG_PARSER_KIND_MEGATRON,  v1::LOG_PARSER_KIND_TORCHTITAN,
+      v1::LOG_PARSER_KIND_NANOGPT,   v1::LOG_PARSER_KIND_HUGGING_FACE,
+      v1::LOG_PARSER_KIND_OLMO,      v1::LOG_PARSER_KIND_LIGHTNING,
+      v1::LOG_PARSER_KIND_DEEPSPEED, v1::LOG_PARSER_KIND_LLM_C,
+      v1::LOG_PARSER_KIND_NANOCHAT};
+  if (size == 0) return 0;
+  v1::LogParserSpec spec;
+  spec.set_kind(kKinds[data[0] % (sizeof(kKinds) / sizeof(*kKinds))]);
+  const auto parser = worker::MakeLogParser(spec, /*world_size=*/8);
+  FUZZ_EXPECT(parser.ok());
+  worker::LineContext context;
+  std::string_view text(reinterpret_cast<const char*>(data + 1), size - 1);
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (const auto record = (*parser)->Parse(text.substr(0, end), context)) {
+      FUZZ_EXPECT(record->step() >= 0);
+      // The record is later sent over the network, and protobuf rejects text that is not UTF-8.
+      v1::MetricsRecord back;
+      FUZZ_EXPECT(back.ParseFromString(record->SerializeAsString()));
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return 0;
+}
