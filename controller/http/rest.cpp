@@ -24,6 +24,7 @@
 #include "controller/api/planner_handlers.h"
 #include "controller/api/queue_handlers.h"
 #include "controller/api/report.h"
+#include "controller/api/reservation_handlers.h"
 #include "controller/api/series.h"
 #include "controller/api/session_handlers.h"
 #include "controller/http/body.h"
@@ -188,6 +189,10 @@ void Rest::Run(const Call& call) {
                 return Response{.body = JsonText(response)};
               }));
     }
+    case Operation::kListReservations:
+    case Operation::kCreateReservation:
+    case Operation::kDeleteReservation:
+      return RunAboutReservations(call);
     default:
       return call.parameters.Has("job") ? RunAboutJob(call) : RunAboutCluster(call);
   }
@@ -386,6 +391,23 @@ void Rest::RunAboutQueues(const Call& call) {
   }
   call.Ask(api_, handlers::ListQueues, QueuesRequest(call.parameters),
            RespondJson<v1::ListQueuesResponse>(api_, call.respond, call.path));
+}
+
+void Rest::RunAboutReservations(const Call& call) {
+  if (call.route->operation == Operation::kDeleteReservation) {
+    v1::DeleteReservationRequest request = ReservationDeletion(call.parameters);
+    return call.AskAs(request.user(), api_, handlers::DeleteReservation, request,
+                      RespondJson<v1::DeleteReservationResponse>(api_, call.respond, call.path));
+  }
+  if (call.route->operation == Operation::kListReservations) {
+    return call.Ask(api_, handlers::ListReservations,
+                    RespondJson<v1::ListReservationsResponse>(api_, call.respond, call.path));
+  }
+  auto request = ReadReservationBody(call.request->body);
+  if (!request.ok()) return call.Refuse(request.status());
+  request->mutable_reservation()->set_name(call.parameters.Text("reservation"));
+  call.AskAs(request->user(), api_, handlers::CreateReservation, *request,
+             RespondJson<v1::CreateReservationResponse>(api_, call.respond, call.path));
 }
 
 void Rest::RunAboutCluster(const Call& call) {

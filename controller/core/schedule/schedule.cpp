@@ -162,6 +162,8 @@ class QueueWalk {
   // job too: free slots only become fewer during a pass, and this job does not end earlier, because
   // the classes are tried in the order of their latest ends.
   std::optional<Refusal> KnownRefusal(const JobClass& job_class) const {
+    // Reservations of nodes make a difference between jobs of several queues and users.
+    if (!pass_.reserved().empty()) return std::nullopt;
     const auto found = refused_requests_.find(SlotRequestOf(job_class));
     return found == refused_requests_.end() ? std::nullopt : std::optional(found->second);
   }
@@ -469,6 +471,7 @@ class QueueWalk {
 Schedule MakeSchedule(const ClusterState& state, RendezvousPorts& ports, NodeLimits limits,
                       const ExpectedEnds& expected_ends, Timestamp now,
                       const PreemptionLimits& preemption) {
+  limits.now = now;
   return QueueWalk(state, ports, std::move(limits), expected_ends, preemption, now).Walk();
 }
 
