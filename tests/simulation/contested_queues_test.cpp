@@ -18,6 +18,7 @@ constexpr int64_t kLongestContestedRunMs = 60 * 60'000;
 
 struct QueueTally {
   int64_t preempted = 0, moved = 0, queues_set = 0, drained = 0, requeued = 0, succeeded = 0;
+  int64_t reserved = 0;
 };
 
 void Count(const SimulatedCluster& cluster, QueueTally& tally) {
@@ -28,6 +29,7 @@ void Count(const SimulatedCluster& cluster, QueueTally& tally) {
     tally.drained += event.has_node_drained();
     tally.moved += event.has_job_moved();
     tally.queues_set += event.has_queue_set();
+    tally.reserved += event.has_nodes_reserved();
   }
   for (const v1::Job& job : cluster.Jobs()) {
     tally.succeeded += job.state() == v1::JOB_STATE_SUCCEEDED;
@@ -57,6 +59,7 @@ TEST(ContestedQueuesTest, QueuesShareTheClusterAndEveryJobEnds) {
   EXPECT_GT(tally.moved, least);
   EXPECT_GT(tally.queues_set, least);
   EXPECT_GT(tally.drained, least / 10);
+  EXPECT_GT(tally.reserved, least);
   EXPECT_GT(tally.requeued, least / 2);
   EXPECT_GT(tally.succeeded, 4 * least);
 }

@@ -41,6 +41,16 @@ controller::CoreOptions CoreOptionsOfSimulation(const SimulationOptions& simulat
   return options;
 }
 
+void AddContestedCheckers(std::vector<std::unique_ptr<Checker>>& checkers) {
+  checkers.push_back(QuotasKept());
+  checkers.push_back(QueueIsInOrder());
+  checkers.push_back(PreemptionsAreJust());
+  checkers.push_back(PreemptedWorkIsSaved());
+  checkers.push_back(HeadsAreNotDelayed());
+  checkers.push_back(WaitsHaveCauses());
+  checkers.push_back(ReservationsKept());
+}
+
 }  // namespace
 
 SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
@@ -95,13 +105,8 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(ElementsStartOnce());
   checkers_.push_back(ElasticSizesAllowed(CoreOptionsOfSimulation(options_).growth_interval_ms));
   checkers_.push_back(PromisesKept());
-  if (!options.contested) return;
-  checkers_.push_back(QuotasKept());
-  checkers_.push_back(QueueIsInOrder());
-  checkers_.push_back(PreemptionsAreJust());
-  checkers_.push_back(PreemptedWorkIsSaved());
-  checkers_.push_back(HeadsAreNotDelayed());
-  checkers_.push_back(WaitsHaveCauses());
+  checkers_.push_back(HostRequestsFit());
+  if (options.contested) AddContestedCheckers(checkers_);
 }
 
 std::vector<v1::Job> SimulatedCluster::Jobs() const {

@@ -110,6 +110,8 @@ struct SimulationOptions {
   bool placements = false;
   // True if every second job is an array of a few elements.
   bool arrays = false;
+  // True if some jobs request CPU cores and memory.
+  bool host_requests = false;
   // True if most jobs have a range of nodes.
   bool elastic_jobs = false;
   // True if most jobs wait for random conditions on random earlier jobs.
