@@ -1,5 +1,5 @@
 // No job starts on a node that is reserved for others, neither in the time of the reservation nor
-// before it if the job's time limit ends later. Reservations are deleted at their end.
+// before it if the job's time limit ends later. The controller deletes no reservation too early.
 #include "absl/strings/str_cat.h"
 #include "controller/core/apply/apply.h"
 #include "tests/simulation/checkers/checker.h"
