@@ -73,6 +73,12 @@ class Client {
   absl::StatusOr<v1::RemoveNodeResponse> RemoveNode(const v1::RemoveNodeRequest& request);
   absl::StatusOr<v1::GetTopologyResponse> GetTopology(const v1::GetTopologyRequest& request);
   absl::StatusOr<v1::SetTopologyResponse> SetTopology(const v1::SetTopologyRequest& request);
+  absl::StatusOr<v1::ListReservationsResponse> ListReservations(
+      const v1::ListReservationsRequest& request);
+  absl::StatusOr<v1::CreateReservationResponse> CreateReservation(
+      const v1::CreateReservationRequest& request);
+  absl::StatusOr<v1::DeleteReservationResponse> DeleteReservation(
+      const v1::DeleteReservationRequest& request);
   absl::StatusOr<v1::CheckNodesResponse> CheckNodes(const v1::CheckNodesRequest& request);
   absl::StatusOr<v1::ListQueuesResponse> ListQueues(const v1::ListQueuesRequest& request);
   absl::StatusOr<v1::SetQueueResponse> SetQueue(const v1::SetQueueRequest& request);

@@ -139,6 +139,14 @@ std::vector<std::string> ExactNodeCells(const v1::Node& node, std::vector<std::s
   return cells;
 }
 
+// Returns a text such as "maint from 2026-12-01T08:00:00.000Z to 2026-12-01T10:00:00.000Z: new
+// fans".
+std::string ReservationText(const v1::NodeReservation& reservation) {
+  return OneLine(absl::StrCat(reservation.name(), " from ", IsoTime(reservation.start_ms()), " to ",
+                              IsoTime(reservation.end_ms()),
+                              reservation.reason().empty() ? "" : ": ", reservation.reason()));
+}
+
 // Returns the failures attributed to the node, newest first; "" if there are none.
 std::string EvidenceText(const v1::Node& node, Timestamp now) {
   if (node.evidence().empty()) return "";
@@ -204,6 +212,9 @@ std::string NodeText(const v1::Node& node, const v1::ListNodesResponse& response
     text += LabelLine("Try", absl::StrCat("`trainyard node release ", node.name(), "`"));
   }
   if (node.cordoned()) text += LabelLine("Try", absl::StrCat("`", UncordonCommand(node), "`"));
+  for (const v1::NodeReservation& reservation : node.reservations()) {
+    text += LabelLine("Reserved", ReservationText(reservation));
+  }
   text += LabelLine("Address", TextOrNothing(node.address()));
   text += LabelLine("Version", TextOrNothing(node.worker_version()));
   text += LabelLine("Labels", LabelsText(node));

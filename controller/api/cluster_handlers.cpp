@@ -14,6 +14,7 @@
 #include "controller/core/health/node_health.h"
 #include "controller/core/health/quarantine.h"
 #include "controller/core/observations/cluster_clock.h"
+#include "controller/core/state/node_reservations.h"
 #include "controller/core/state/topology.h"
 #include "controller/store/files/store_check.h"
 #include "proto/json/enum_text.h"
@@ -93,6 +94,12 @@ void AddControllerChecks(const Api& api, const ClusterView& view,
 
 }  // namespace
 
+void AddReservations(const ReservedNodes& reserved, v1::Node& node) {
+  for (const v1::NodeReservation* reservation : reserved.On(node.id())) {
+    *node.add_reservations() = *reservation;
+  }
+}
+
 v1::Node NodeNow(const NodeEntry& entry, const ClusterView& view) {
   v1::Node node = entry.node;
   node.set_score(ScoreOf(node, view.now));
@@ -116,8 +123,11 @@ void handlers::ListNodes(const Api& api, const Principal& /*principal*/,
                          Reply<v1::ListNodesResponse> reply) {
   api.loop.Read([reply = std::move(reply)](const ClusterView& view) {
     v1::ListNodesResponse response;
+    const ReservedNodes reserved(view.state, view.now);
     for (const auto& [id, entry] : view.state.nodes) {
-      *response.add_nodes() = NodeNow(entry, view);
+      v1::Node& node = *response.add_nodes();
+      node = NodeNow(entry, view);
+      AddReservations(reserved, node);
       for (const v1::SlotUse& use : entry.node.slot_uses()) {
         const JobEntry* job = FindEntry(view.state, use.job_id());
         if (job != nullptr) (*response.mutable_job_names())[use.job_id()] = job->job.name();

@@ -3,6 +3,7 @@
 #define TRAINYARD_CONTROLLER_API_CLUSTER_HANDLERS_H_
 
 #include "controller/api/api.h"
+#include "controller/core/state/node_reservations.h"
 #include "trainyard/v1/node_service.pb.h"
 
 namespace trainyard::controller {
@@ -26,7 +27,11 @@ void GetServerInfo(const Api& api, const Principal& principal,
 
 }  // namespace handlers
 
-// Returns the node, including the time of its newest heartbeat. Call on the loop thread.
+// Adds the node's reservations by users.
+void AddReservations(const ReservedNodes& reserved, v1::Node& node);
+
+// Returns the node, including the time of its newest heartbeat, but without reservations. Call on
+// the loop thread.
 v1::Node NodeNow(const NodeEntry& entry, const ClusterView& view);
 
 }  // namespace trainyard::controller

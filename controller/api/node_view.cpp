@@ -89,6 +89,7 @@ void handlers::GetNode(const Api& api, const Principal& /*principal*/,
     if (!node_id.ok()) return reply(node_id.status());
     v1::GetNodeResponse response;
     *response.mutable_node() = NodeNow(view.state.nodes.at(*node_id), view);
+    AddReservations(ReservedNodes(view.state, view.now), *response.mutable_node());
     for (v1::NodeAttempt& attempt : AttemptsOn(view.state, *node_id)) {
       *response.add_attempts() = std::move(attempt);
     }

@@ -11,6 +11,7 @@
 #include "controller/core/decide/halving.h"
 #include "controller/core/decide/lost_history.h"
 #include "controller/core/decide/node_removal.h"
+#include "controller/core/decide/reservation_requests.h"
 #include "controller/core/event_log/event_job.h"
 #include "controller/core/event_log/event_node.h"
 #include "controller/core/health/node_evidence.h"
@@ -118,8 +119,9 @@ Plan Reconcile(const ClusterState& state, const Observations& observations,
     if (!plan.events.empty()) return plan;
   }
   std::ranges::move(ArrayEventsDue(state, options, now), std::back_inserter(plan.events));
+  std::ranges::move(ReservationEndsDue(state, now), std::back_inserter(plan.events));
   const NodeLimits limits{ChangingNodes(state, observations, plan.events), ClosedNodes(state, now),
-                          &observations.roots};
+                          &observations.roots, now};
   if (plan.events.empty()) plan.events = DrainEventsDue(state, observations, limits, now);
   plan.schedule = MakeSchedule(state, ports, limits, ExpectedEndsOf(state, observations, now), now,
                                options.preemption);

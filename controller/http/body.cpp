@@ -238,6 +238,25 @@ absl::StatusOr<v1::TopologyGroup> GroupOf(const Json& json) {
   return group;
 }
 
+absl::StatusOr<v1::NodeReservation> ReservationOf(const Json& json) {
+  TRAINYARD_RETURN_IF_ERROR(
+      CheckKeys(json, {"name", "nodes", "start_ms", "end_ms", "queue", "user", "reason", "drain"}));
+  v1::NodeReservation reservation;
+  TRAINYARD_ASSIGN_OR_RETURN(*reservation.mutable_name(), TextOf(json, "name"));
+  TRAINYARD_ASSIGN_OR_RETURN(const auto nodes, TextsOf(json, "nodes"));
+  reservation.mutable_nodes()->Assign(nodes.begin(), nodes.end());
+  TRAINYARD_ASSIGN_OR_RETURN(const auto start_ms, WholeNumberOf(json, "start_ms"));
+  TRAINYARD_ASSIGN_OR_RETURN(const auto end_ms, WholeNumberOf(json, "end_ms"));
+  reservation.set_start_ms(start_ms.value_or(0));
+  reservation.set_end_ms(end_ms.value_or(0));
+  TRAINYARD_ASSIGN_OR_RETURN(*reservation.mutable_queue(), TextOf(json, "queue"));
+  TRAINYARD_ASSIGN_OR_RETURN(*reservation.mutable_user(), TextOf(json, "user"));
+  TRAINYARD_ASSIGN_OR_RETURN(*reservation.mutable_reason(), TextOf(json, "reason"));
+  TRAINYARD_ASSIGN_OR_RETURN(const bool drain, FlagOf(json, "drain"));
+  reservation.set_drain(drain);
+  return reservation;
+}
+
 }  // namespace
 
 absl::StatusOr<v1::SubmitJobRequest> ReadSubmitBody(const std::string& body) {
@@ -389,6 +408,17 @@ absl::StatusOr<v1::SetTopologyRequest> ReadTopologyBody(const std::string& body)
   for (const Json& group : groups) {
     TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_topology()->add_groups(), GroupOf(group));
   }
+  return request;
+}
+
+absl::StatusOr<v1::CreateReservationRequest> ReadReservationBody(const std::string& body) {
+  TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"reservation", "user"}));
+  v1::CreateReservationRequest request;
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_user(), TextOf(json, "user"));
+  const auto found = json.find("reservation");
+  if (found == json.end()) return request;
+  if (!found->is_object()) return absl::InvalidArgumentError("reservation: must be an object");
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_reservation(), ReservationOf(*found));
   return request;
 }
 

@@ -32,6 +32,8 @@ absl::StatusOr<v1::MoveJobRequest> ReadMoveBody(const std::string& body);
 // The name in `queue` may be missing, because the path has it.
 absl::StatusOr<v1::SetQueueRequest> ReadQueueBody(const std::string& body);
 absl::StatusOr<v1::SetTopologyRequest> ReadTopologyBody(const std::string& body);
+// The name in `reservation` may be missing, because the path has it.
+absl::StatusOr<v1::CreateReservationRequest> ReadReservationBody(const std::string& body);
 absl::StatusOr<v1::CordonNodeRequest> ReadCordonBody(const std::string& body);
 // A body without drain_after_ms drains the node now.
 absl::StatusOr<v1::CordonNodeRequest> ReadDrainBody(const std::string& body);

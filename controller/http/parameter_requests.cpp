@@ -128,6 +128,13 @@ v1::ListQueuesRequest QueuesRequest(const Parameters& parameters) {
   return request;
 }
 
+v1::DeleteReservationRequest ReservationDeletion(const Parameters& parameters) {
+  v1::DeleteReservationRequest request;
+  request.set_name(parameters.Text("reservation"));
+  request.set_user(parameters.Text("user"));
+  return request;
+}
+
 v1::DeleteQueueRequest QueueDeletion(const Parameters& parameters) {
   v1::DeleteQueueRequest request;
   request.set_name(parameters.Text("queue"));

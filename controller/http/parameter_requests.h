@@ -10,6 +10,7 @@
 #include "proto/json/enum_text.h"
 #include "trainyard/v1/job_service.pb.h"
 #include "trainyard/v1/metric_service.pb.h"
+#include "trainyard/v1/node_service.pb.h"
 #include "trainyard/v1/queue_service.pb.h"
 #include "trainyard/v1/report_service.pb.h"
 
@@ -25,6 +26,7 @@ Enum EnumOf(const std::string& name) {
 v1::ListJobsRequest ListRequest(const Parameters& parameters);
 v1::GetReportRequest ReportRequest(const Parameters& parameters);
 v1::ListQueuesRequest QueuesRequest(const Parameters& parameters);
+v1::DeleteReservationRequest ReservationDeletion(const Parameters& parameters);
 v1::DeleteQueueRequest QueueDeletion(const Parameters& parameters);
 v1::DeleteJobRequest DeleteRequest(const Parameters& parameters);
 // INVALID_ARGUMENT: the note in the path is not a number.

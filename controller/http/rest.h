@@ -33,6 +33,7 @@ class Rest {
   // Cordons, uncordons or drains a node.
   void CordonNode(const Call& call);
   void RunAboutQueues(const Call& call);
+  void RunAboutReservations(const Call& call);
   void RunAboutCluster(const Call& call);
   void RunAboutNodes(const Call& call);
   void ReadLogs(const Call& call);

@@ -1,6 +1,7 @@
 #include "controller/http/routes.h"
 
 #include "controller/http/queue_routes.h"
+#include "controller/http/reservation_routes.h"
 #include "controller/http/route_parameters.h"
 #include "controller/http/topology_routes.h"
 
@@ -471,10 +472,10 @@ std::vector<Route> EventRoutes() {
 
 std::vector<Route> AllRoutes() {
   std::vector<Route> all;
-  for (auto part :
-       {ServerRoutes(), SubmitRoutes(), PlannerRoutes(), JobRoutes(), JobChangeRoutes(),
-        NoteRoutes(), QueueRoutes(), CurveRoutes(), JobDetailRoutes(), NodeRoutes(),
-        NodeChangeRoutes(), TopologyRoutes(), SessionRoutes(), ReportRoutes(), EventRoutes()}) {
+  for (auto part : {ServerRoutes(), SubmitRoutes(), PlannerRoutes(), JobRoutes(), JobChangeRoutes(),
+                    NoteRoutes(), QueueRoutes(), ReservationRoutes(), CurveRoutes(),
+                    JobDetailRoutes(), NodeRoutes(), NodeChangeRoutes(), TopologyRoutes(),
+                    SessionRoutes(), ReportRoutes(), EventRoutes()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -2,6 +2,7 @@
 
 #include "controller/api/cluster_handlers.h"
 #include "controller/api/node_view.h"
+#include "controller/api/reservation_handlers.h"
 #include "controller/rpc/unary.h"
 
 namespace trainyard::controller {
@@ -40,6 +41,24 @@ grpc::ServerUnaryReactor* NodeService::SetTopology(grpc::CallbackServerContext* 
                                                    const v1::SetTopologyRequest* request,
                                                    v1::SetTopologyResponse* response) {
   return Answer({api_, context, request->user()}, response, handlers::SetTopology, *request);
+}
+
+grpc::ServerUnaryReactor* NodeService::ListReservations(
+    grpc::CallbackServerContext* context, const v1::ListReservationsRequest* /*request*/,
+    v1::ListReservationsResponse* response) {
+  return Answer({api_, context}, response, handlers::ListReservations);
+}
+
+grpc::ServerUnaryReactor* NodeService::CreateReservation(
+    grpc::CallbackServerContext* context, const v1::CreateReservationRequest* request,
+    v1::CreateReservationResponse* response) {
+  return Answer({api_, context, request->user()}, response, handlers::CreateReservation, *request);
+}
+
+grpc::ServerUnaryReactor* NodeService::DeleteReservation(
+    grpc::CallbackServerContext* context, const v1::DeleteReservationRequest* request,
+    v1::DeleteReservationResponse* response) {
+  return Answer({api_, context, request->user()}, response, handlers::DeleteReservation, *request);
 }
 
 grpc::ServerUnaryReactor* NodeService::RemoveNode(grpc::CallbackServerContext* context,

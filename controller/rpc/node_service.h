@@ -33,6 +33,15 @@ class NodeService final : public v1::NodeService::CallbackService {
   grpc::ServerUnaryReactor* SetTopology(grpc::CallbackServerContext* context,
                                         const v1::SetTopologyRequest* request,
                                         v1::SetTopologyResponse* response) override;
+  grpc::ServerUnaryReactor* ListReservations(grpc::CallbackServerContext* context,
+                                             const v1::ListReservationsRequest* request,
+                                             v1::ListReservationsResponse* response) override;
+  grpc::ServerUnaryReactor* CreateReservation(grpc::CallbackServerContext* context,
+                                              const v1::CreateReservationRequest* request,
+                                              v1::CreateReservationResponse* response) override;
+  grpc::ServerUnaryReactor* DeleteReservation(grpc::CallbackServerContext* context,
+                                              const v1::DeleteReservationRequest* request,
+                                              v1::DeleteReservationResponse* response) override;
   grpc::ServerUnaryReactor* CheckNodes(grpc::CallbackServerContext* context,
                                        const v1::CheckNodesRequest* request,
                                        v1::CheckNodesResponse* response) override;

@@ -198,6 +198,26 @@ class FakeServer::Nodes final : public v1::NodeService::Service {
     answer.add_warnings("job 17 (tiny) requires one group of the level leaf");
     return Answer(answers_, answer, response);
   }
+  grpc::Status ListReservations(ServerContext*, const v1::ListReservationsRequest*,
+                                v1::ListReservationsResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    return Answer(answers_, answers_.reservations, response);
+  }
+  grpc::Status CreateReservation(ServerContext*, const v1::CreateReservationRequest* request,
+                                 v1::CreateReservationResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    answers_.created_reservations.push_back(*request);
+    v1::CreateReservationResponse answer;
+    *answer.mutable_reservation() = request->reservation();
+    answer.add_warnings("job 17 (tiny) runs on gpu01 and may run beyond the start");
+    return Answer(answers_, answer, response);
+  }
+  grpc::Status DeleteReservation(ServerContext*, const v1::DeleteReservationRequest* request,
+                                 v1::DeleteReservationResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    answers_.deleted_reservations.push_back(*request);
+    return Answer(answers_, v1::DeleteReservationResponse(), response);
+  }
   grpc::Status CheckNodes(ServerContext*, const v1::CheckNodesRequest*,
                           v1::CheckNodesResponse* response) override {
     const std::lock_guard lock(mutex_);

@@ -55,6 +55,9 @@ struct FakeAnswers {
   std::vector<v1::CordonNodeRequest> cordon_requests;
   std::vector<v1::RemoveNodeRequest> remove_requests;
   std::vector<v1::SetTopologyRequest> topology_settings;
+  v1::ListReservationsResponse reservations;
+  std::vector<v1::CreateReservationRequest> created_reservations;
+  std::vector<v1::DeleteReservationRequest> deleted_reservations;
   v1::GetTopologyResponse topology;
   v1::CheckNodesResponse checks;
   v1::CheckStoresResponse store_checks;

@@ -19,6 +19,7 @@ constexpr int64_t kLongestContestedRunMs = 60 * 60'000;
 struct QueueTally {
   int64_t preempted = 0, moved = 0, queues_set = 0, drained = 0, requeued = 0, succeeded = 0;
   int64_t extended = 0, resized = 0, halved = 0;
+  int64_t reserved = 0;
 };
 
 void Count(const SimulatedCluster& cluster, QueueTally& tally) {
@@ -32,6 +33,7 @@ void Count(const SimulatedCluster& cluster, QueueTally& tally) {
     tally.resized += !event.job_placed().size_change().empty();
     tally.halved += event.array_halved().rung().stopped();
     tally.queues_set += event.has_queue_set();
+    tally.reserved += event.has_nodes_reserved();
   }
   for (const v1::Job& job : cluster.Jobs()) {
     tally.succeeded += job.state() == v1::JOB_STATE_SUCCEEDED;
@@ -63,6 +65,7 @@ TEST(ContestedQueuesTest, QueuesShareTheClusterAndEveryJobEnds) {
   EXPECT_GT(tally.moved, least);
   EXPECT_GT(tally.queues_set, least);
   EXPECT_GT(tally.drained, least / 10);
+  EXPECT_GT(tally.reserved, least);
   EXPECT_GT(tally.requeued, least / 2);
   EXPECT_GT(tally.extended, least / 4);
   EXPECT_GT(tally.resized, least / 10);

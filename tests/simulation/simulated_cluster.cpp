@@ -49,6 +49,7 @@ void AddQueueCheckers(std::vector<std::unique_ptr<Checker>>& checkers) {
   checkers.push_back(PreemptedWorkIsSaved());
   checkers.push_back(HeadsAreNotDelayed());
   checkers.push_back(WaitsHaveCauses());
+  checkers.push_back(ReservationsKept());
 }
 
 }  // namespace
@@ -106,6 +107,7 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(ElasticSizesAllowed(CoreOptionsOfSimulation(options_).growth_interval_ms));
   checkers_.push_back(PromisesKept());
   checkers_.push_back(ForecastsArePossible());
+  checkers_.push_back(HostRequestsFit());
   if (options.contested) AddQueueCheckers(checkers_);
 }
 

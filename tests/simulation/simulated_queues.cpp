@@ -29,6 +29,31 @@ void SimulatedQueues::Act(int submitted) {
   if (random_.EachSecond(is_first ? 1 : 0.05, kStepMs)) SetQueue();
   if (random_.EachSecond(0.01, kStepMs)) DeleteQueue();
   if (submitted > 0 && random_.EachSecond(0.1, kStepMs)) MoveJob(submitted);
+  if (random_.EachSecond(0.05, kStepMs)) Reserve();
+  if (random_.EachSecond(0.01, kStepMs)) DeleteReservation();
+}
+
+// Some requests name a node that has not joined, or overlap; the controller refuses them.
+void SimulatedQueues::Reserve() {
+  controller::CreateReservation creation;
+  v1::NodeReservation& reservation = *creation.request.mutable_reservation();
+  reservation.set_name(absl::StrCat("r", reservations_++));
+  reservation.add_nodes(absl::StrCat("n", random_.Between(0, 3)));
+  reservation.set_start_ms(controller_.Time() + random_.Between(0, 30'000));
+  reservation.set_end_ms(reservation.start_ms() + random_.Between(5000, 30'000));
+  reservation.set_drain(random_.Chance(0.5));
+  if (random_.Chance(0.4)) {
+    reservation.set_queue(AnyQueue());
+  } else if (random_.Chance(0.5)) {
+    reservation.set_user(kUsers[random_.Between(0, std::ssize(kUsers) - 1)]);
+  }
+  controller_.Submit(creation);
+}
+
+void SimulatedQueues::DeleteReservation() {
+  controller::DeleteReservation deletion;
+  deletion.request.set_name(absl::StrCat("r", random_.Between(0, reservations_)));
+  controller_.Submit(deletion);
 }
 
 // The controller refuses limits below the slots that jobs hold, and the settings then stay.

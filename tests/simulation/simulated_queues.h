@@ -28,11 +28,15 @@ class SimulatedQueues {
   void SetQueue();
   void DeleteQueue();
   void MoveJob(int submitted);
+  // Reserves a node for a time, or deletes a reservation.
+  void Reserve();
+  void DeleteReservation();
   // Returns the name of a queue, whether or not it has settings.
   std::string AnyQueue();
 
   Random& random_;
   SimulatedController& controller_;
+  int reservations_ = 0;  // Number of requests to reserve a node.
 };
 
 }  // namespace trainyard::simulation

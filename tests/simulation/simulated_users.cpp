@@ -8,6 +8,7 @@
 #include "controller/core/decide/references.h"
 #include "controller/core/event_log/snapshot.h"
 #include "tests/controller/core/test_cluster.h"
+#include "tests/simulation/world/simulated_worker.h"
 
 namespace trainyard::simulation {
 
@@ -94,6 +95,18 @@ void SimulatedUsers::AddMatrix(v1::JobSpec& spec) {
 void SimulatedUsers::AddRange(v1::JobSpec& spec) {
   if (!options_.elastic_jobs || submitted_ % 4 == 3 || options_.spares > 0) return;
   spec.set_min_nodes(static_cast<int>(random_.Between(1, spec.resources().nodes())));
+}
+
+// The requests of a node of the gang are at most those that an idle node could hold.
+void SimulatedUsers::AddHostRequests(v1::JobSpec& spec) {
+  if (!options_.host_requests || random_.Chance(0.4)) return;
+  constexpr int64_t kPart = kSimulatedMemory / 16;
+  v1::ResourcesSpec& resources = *spec.mutable_resources();
+  const int slots = resources.slots_per_node();
+  resources.set_memory_per_rank(kPart * random_.Between(1, 16 / slots));
+  if (random_.Chance(0.5)) {
+    resources.set_cpus_per_rank(static_cast<int>(random_.Between(1, kSimulatedCores / slots)));
+  }
 }
 
 void SimulatedUsers::ExtendLimits() {
@@ -194,6 +207,7 @@ void SimulatedUsers::Act() {
     AddDependency(*request.mutable_spec());
     AddTimeLimit(*request.mutable_spec());
     AddRange(*request.mutable_spec());
+    AddHostRequests(*request.mutable_spec());
     AddConditions(*request.mutable_spec());
     RestrictNodes(*request.mutable_spec());
     AddMatrix(*request.mutable_spec());

@@ -89,6 +89,7 @@ SimulationOptions ContestedQueues(uint64_t seed) {
   options.faults.node_crash = 0.005;
   options.faults.isolation = random.Chance(0.2) ? 0.01 : 0;
   options.faults.clock_step = random.Chance(0.2) ? 0.02 : 0;
+  options.host_requests = random.Chance(0.5);
   return options;
 }
 

@@ -114,6 +114,8 @@ struct SimulationOptions {
   bool arrays = false;
   // True if every second array is halved.
   bool halving = false;
+  // True if some jobs request CPU cores and memory.
+  bool host_requests = false;
   // True if most jobs have a range of nodes.
   bool elastic_jobs = false;
   // True if most jobs wait for random conditions on random earlier jobs.

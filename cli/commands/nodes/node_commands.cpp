@@ -6,6 +6,7 @@
 #include "cli/commands/nodes/list.h"
 #include "cli/commands/nodes/release.h"
 #include "cli/commands/nodes/remove.h"
+#include "cli/commands/nodes/reservation.h"
 #include "cli/commands/nodes/topology.h"
 
 namespace trainyard::cli {
@@ -23,6 +24,7 @@ void AddNodeCommands(CLI::App& app, Grammar& grammar) {
   AddReleaseNode(*node, grammar);
   AddRemoveNode(*node, grammar);
   AddTopologyCommands(app, grammar);
+  AddReservationCommands(app, grammar);
 }
 
 }  // namespace trainyard::cli

@@ -167,10 +167,15 @@ void ApplyKind(const v1::JobMoved& moved, const v1::Event&, ClusterState& state)
   if (waits) AddWaiting(job, state);
 }
 
-// Applies a setting of the cluster: of a queue, or the topology.
+// Applies a setting of the cluster: of a queue, a reservation of nodes, or the topology.
 void ApplySetting(const v1::Event& event, ClusterState& state) {
   if (event.has_topology_set()) return ReplaceTopology(event.topology_set().topology(), state);
-  if (event.has_queue_deleted()) {
+  if (event.has_nodes_reserved()) {
+    const v1::NodeReservation& reservation = event.nodes_reserved().reservation();
+    state.node_reservations[reservation.name()] = reservation;
+  } else if (event.has_reservation_ended()) {
+    state.node_reservations.erase(event.reservation_ended().name());
+  } else if (event.has_queue_deleted()) {
     state.queues.erase(event.queue_deleted().name());
   } else {
     state.queues[event.queue_set().queue().name()] = event.queue_set().queue();
@@ -289,6 +294,8 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
     case E::kQueueSet:
     case E::kQueueDeleted:
     case E::kTopologySet:
+    case E::kNodesReserved:
+    case E::kReservationEnded:
       return ApplySetting(event, state);
     case E::kStoreRestored:
     case E::kEventsLost:

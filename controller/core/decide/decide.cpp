@@ -1,6 +1,7 @@
 #include "controller/core/decide/decide.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -18,6 +19,7 @@
 #include "controller/core/decide/pause.h"
 #include "controller/core/decide/queues.h"
 #include "controller/core/decide/references.h"
+#include "controller/core/decide/reservation_requests.h"
 #include "controller/core/decide/topology_change.h"
 #include "controller/core/health/node_health.h"
 #include "controller/core/health/quarantine.h"
@@ -210,6 +212,29 @@ absl::StatusOr<std::vector<v1::Event>> DecideForJob(const ClusterState& state,
   });
 }
 
+// Decides on a change of a setting of the cluster: of a queue, the topology, or a reservation of
+// nodes. Returns nullopt for any other request.
+std::optional<absl::StatusOr<std::vector<v1::Event>>> DecideSetting(const ClusterState& state,
+                                                                    const Request& request,
+                                                                    Timestamp now) {
+  if (const auto* set = std::get_if<SetQueue>(&request)) {
+    return DecideSetQueue(state, set->request, set->principal, now);
+  }
+  if (const auto* deletion = std::get_if<DeleteQueue>(&request)) {
+    return DecideDeleteQueue(state, deletion->request, deletion->principal, now);
+  }
+  if (const auto* set = std::get_if<SetTopology>(&request)) {
+    return DecideSetTopology(state, set->request, set->principal, now);
+  }
+  if (const auto* creation = std::get_if<CreateReservation>(&request)) {
+    return DecideCreateReservation(state, creation->request, creation->principal, now);
+  }
+  if (const auto* deletion = std::get_if<DeleteReservation>(&request)) {
+    return DecideDeleteReservation(state, deletion->request, deletion->principal, now);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const Request& request,
@@ -236,18 +261,10 @@ absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const R
   if (const auto* deletion = std::get_if<DeleteJob>(&request)) {
     return DecideDeletion(state, *deletion, options, now);
   }
-  if (const auto* set = std::get_if<SetQueue>(&request)) {
-    return DecideSetQueue(state, set->request, set->principal, now);
-  }
-  if (const auto* deletion = std::get_if<DeleteQueue>(&request)) {
-    return DecideDeleteQueue(state, deletion->request, deletion->principal, now);
-  }
   if (const auto* move = std::get_if<MoveInQueue>(&request)) {
     return DecideForJob(state, *move, DecideMoveJob, now);
   }
-  if (const auto* set = std::get_if<SetTopology>(&request)) {
-    return DecideSetTopology(state, set->request, set->principal, now);
-  }
+  if (auto events = DecideSetting(state, request, now)) return *std::move(events);
   if (const auto* cordon = std::get_if<CordonNode>(&request)) {
     return Cordon(state, *cordon, now);
   }

@@ -59,12 +59,18 @@ void AddSettings(const ClusterState& state, v1::Snapshot& snapshot) {
     added.set_slot_ms(usage.slot_ms);
     added.set_at_ms(usage.at);
   }
+  for (const auto& [name, reservation] : state.node_reservations) {
+    *snapshot.add_node_reservations() = reservation;
+  }
   if (!state.topology.groups().empty()) *snapshot.mutable_topology() = state.topology;
 }
 
 void TakeSettings(const v1::Snapshot& snapshot, ClusterState& state) {
   ReplaceTopology(snapshot.topology(), state);
   for (const v1::Queue& queue : snapshot.queues()) state.queues[queue.name()] = queue;
+  for (const v1::NodeReservation& reservation : snapshot.node_reservations()) {
+    state.node_reservations[reservation.name()] = reservation;
+  }
   for (const v1::SlotUsage& usage : snapshot.usages()) {
     state.usages[{usage.device(), usage.queue(), usage.user()}] = {usage.slot_ms(), usage.at_ms()};
   }

@@ -15,6 +15,7 @@
 #include "controller/core/explain/array_reason.h"
 #include "controller/core/explain/dependency_reason.h"
 #include "controller/core/explain/host_reason.h"
+#include "controller/core/explain/reservation_reason.h"
 #include "controller/core/health/node_health.h"
 #include "controller/core/observations/root_sightings.h"
 #include "controller/core/schedule/admission.h"
@@ -284,12 +285,15 @@ v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const
                    keeps ? " (the slots that are already reserved for the job stay reserved)" : "",
                    "; ", FittingNodesText(view.state, spec, head), ": ",
                    ClusterText(view.state, shape.kind, view.now),
-                   HostShortageText(view.state, spec, shape), WhyNotWithFewer(entry),
+                   HostShortageText(view.state, spec, shape),
+                   ReservationText(view.state, entry, shape, view.now), WhyNotWithFewer(entry),
                    differences.empty()
                        ? ""
                        : absl::StrCat("; the nodes of the job must all see the same directory at ",
                                       roots.path, ": ", differences)));
-  reason.set_advice(HeadAdvice(view.state, spec, shape, head.fitting_nodes));
+  const std::string reserved = ReservationAdvice(view.state, entry, shape, view.now);
+  reason.set_advice(reserved.empty() ? HeadAdvice(view.state, spec, shape, head.fitting_nodes)
+                                     : reserved);
   const std::string promise = PromiseText(head.promised, view.now);
   if (!promise.empty()) {
     reason.set_promised_ms(head.promised);

@@ -123,7 +123,8 @@ void AddPlacement(const ClusterView& view, const JobEntry& entry, v1::PlanJobRes
   const bool is_behind = explainer.IsBehindHead(entry.job);
   PlacementPass pass(view.state, {.changing = {},
                                   .closed = ClosedNodes(view.state, view.now),
-                                  .roots = &view.observations.roots});
+                                  .roots = &view.observations.roots,
+                                  .now = view.now});
   const GangRequest request = RequestOf(entry);
   const GangShape shape = request.Least();
   if (is_behind) AcceptBehindHead(view, entry, pass);

@@ -99,6 +99,20 @@ struct SetTopology {
   Principal principal;
 };
 
+// A user's request to reserve nodes for a time.
+struct CreateReservation {
+  static constexpr RequestSource kSource = RequestSource::kUser;
+  v1::CreateReservationRequest request;
+  Principal principal;
+};
+
+// A user's request to delete a reservation of nodes.
+struct DeleteReservation {
+  static constexpr RequestSource kSource = RequestSource::kUser;
+  v1::DeleteReservationRequest request;
+  Principal principal;
+};
+
 // A user's request to change the queue or the priority of a job.
 struct MoveInQueue {
   static constexpr RequestSource kSource = RequestSource::kUser;
@@ -189,10 +203,11 @@ struct ChooseLayout {
   v1::GrantedLayout layout;
 };
 
-using Request = std::variant<JobSubmission, StopJob, PauseJob, ResumeJob, ExtendJob, WriteNote,
-                             DeleteNote, DeleteJob, SetQueue, DeleteQueue, MoveInQueue, CordonNode,
-                             ReleaseNode, RemoveNode, AttachWorker, ReceiveFact, ReceiveTelemetry,
-                             ReportLeftOut, ChooseLayout, ReportLostEvents, SetTopology>;
+using Request =
+    std::variant<JobSubmission, StopJob, PauseJob, ResumeJob, ExtendJob, WriteNote, DeleteNote,
+                 DeleteJob, SetQueue, DeleteQueue, MoveInQueue, CordonNode, ReleaseNode, RemoveNode,
+                 AttachWorker, ReceiveFact, ReceiveTelemetry, ReportLeftOut, ChooseLayout,
+                 ReportLostEvents, SetTopology, CreateReservation, DeleteReservation>;
 
 // Every request type defines kSource; a type without it does not compile.
 inline RequestSource SourceOf(const Request& request) {

@@ -8,9 +8,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/schedule/open_nodes.h"
+#include "controller/core/state/class_of_job.h"
 #include "controller/core/state/elastic_yield.h"
 #include "controller/core/state/gang.h"
 #include "controller/core/state/gang_request.h"
+#include "controller/core/state/node_reservations.h"
 #include "controller/core/state/work_at_risk.h"
 #include "controller/core/state/yield.h"
 #include "controller/core/support/controller_event.h"
@@ -59,7 +61,17 @@ bool ReportsProcesses(const Observations& observations, const std::string& node_
                              [](const auto& report) { return !report.second.cleared(); });
 }
 
-// Finds the due events of all draining nodes.
+// Returns the reservations that have begun and from whose nodes running jobs must leave.
+std::vector<const v1::NodeReservation*> DrainsBegun(const ClusterState& state, Timestamp now) {
+  std::vector<const v1::NodeReservation*> begun;
+  for (const auto& [name, reservation] : state.node_reservations) {
+    const bool is_active = reservation.start_ms() <= now && now < reservation.end_ms();
+    if (is_active && reservation.drain()) begun.push_back(&reservation);
+  }
+  return begun;
+}
+
+// Finds the due events of all draining nodes and of reservations.
 class DrainPass {
  public:
   DrainPass(const ClusterState& state, const Observations& observations, const NodeLimits& limits,
@@ -68,6 +80,7 @@ class DrainPass {
 
   std::vector<v1::Event> EventsDue() {
     for (const std::string& node_id : state_.draining_nodes) Visit(state_.nodes.at(node_id));
+    for (const v1::NodeReservation* reservation : DrainsBegun(state_, now_)) Clear(*reservation);
     return std::move(events_);
   }
 
@@ -95,6 +108,32 @@ class DrainPass {
       if (!event.has_value()) continue;
       yielding_.insert(job_id);
       events_.push_back(*std::move(event));
+    }
+  }
+
+  // Asks the jobs that the reservation is not for to leave its nodes.
+  void Clear(const v1::NodeReservation& reservation) {
+    const std::set<std::string> names = ReservedNames(reservation);
+    std::set<std::string> leaving;
+    for (const auto& [id, node] : state_.nodes) {
+      if (names.contains(node.node.name())) leaving.insert(leaving.end(), id);
+    }
+    for (const std::string& node_id : leaving) {
+      for (const int64_t job_id : state_.nodes.at(node_id).live_jobs) {
+        const JobEntry& entry = state_.jobs.at(job_id);
+        if (yielding_.contains(job_id) || !MayRunOn(entry, node_id)) continue;
+        if (BelongsTo(reservation, ClassOf(entry.job))) continue;
+        v1::Yield yield;
+        yield.set_cause(v1::YIELD_CAUSE_DRAIN);
+        yield.set_reason(
+            absl::StrCat("node ", NodeName(state_, node_id), " is reserved: ", reservation.name(),
+                         reservation.reason().empty() ? "" : ", ", reservation.reason()));
+        KeepOtherNodes(entry, leaving, yield);
+        auto event = YieldEvent(entry, yield, now_);
+        if (!event.has_value()) continue;
+        yielding_.insert(job_id);
+        events_.push_back(*std::move(event));
+      }
     }
   }
 
@@ -140,7 +179,7 @@ class DrainPass {
 
 std::vector<v1::Event> DrainEventsDue(const ClusterState& state, const Observations& observations,
                                       const NodeLimits& limits, Timestamp now) {
-  if (state.draining_nodes.empty()) return {};
+  if (state.draining_nodes.empty() && DrainsBegun(state, now).empty()) return {};
   return DrainPass(state, observations, limits, now).EventsDue();
 }
 

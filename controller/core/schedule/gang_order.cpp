@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "controller/core/state/gang.h"
 #include "controller/core/state/host_capacity.h"
 #include "controller/core/state/node_groups.h"
 #include "controller/core/state/topology.h"
@@ -25,6 +26,21 @@ std::vector<v1::RankPlacement> RanksOf(const Gang& gang, int training_nodes) {
     }
   }
   return ranks;
+}
+
+Gang GangOf(const v1::Attempt& attempt) {
+  std::vector<const v1::RankPlacement*> members = SeatedMembers(attempt);
+  for (const v1::RankPlacement& member : attempt.ranks()) {
+    if (IsStandby(member)) members.push_back(&member);
+  }
+  Gang gang;
+  for (const v1::RankPlacement* member : members) {
+    if (gang.empty() || gang.back().node_id != member->node_id()) {
+      gang.push_back({member->node_id(), {}});
+    }
+    gang.back().slots.push_back(member->slot());
+  }
+  return gang;
 }
 
 void SortByPlace(const ClusterState& state, Gang& gang) {

@@ -23,6 +23,10 @@ struct NodeSlots {
 using Gang = std::vector<NodeSlots>;
 std::vector<v1::RankPlacement> RanksOf(const Gang& gang, int training_nodes);
 
+// Returns the slots that each node of an ended attempt had. The nodes of the gang come first, by
+// place, followed by the unused spare nodes.
+Gang GangOf(const v1::Attempt& attempt);
+
 // Sorts by the position in the topology, so that ranks with close numbers are close to each other,
 // then by node name, because users identify nodes by name.
 void SortByPlace(const ClusterState& state, Gang& gang);

@@ -58,10 +58,17 @@ Releases ReleasesForHead(const ClusterState& state, const PlacementPass& pass, c
     return job_id == head.job.id() ? now : expected_ends(job_id);
   };
   Releases releases = ReleasesOf(state, pass, shape.kind, ends, now);
-  if (shape.host.IsZero()) return releases;
+  const bool has_reservations = !pass.reserved().empty();
+  if (shape.host.IsZero() && !has_reservations) return releases;
+  const JobClass job_class = ClassOf(head.job);
   for (const auto& [id, entry] : state.nodes) {
     ReleaseTimes* found = releases.Find(id);
-    if (found != nullptr) LimitToHost(entry, shape.host, ends, now, *found);
+    if (found == nullptr) continue;
+    if (!shape.host.IsZero()) LimitToHost(entry, shape.host, ends, now, *found);
+    if (!has_reservations) continue;
+    for (Timestamp& time : *found) {
+      if (time != kNever) time = pass.reserved().StartOn(id, job_class, time);
+    }
   }
   return releases;
 }

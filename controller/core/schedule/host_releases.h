@@ -1,4 +1,5 @@
-// Release times for a head whose ranks request CPU cores and memory.
+// Release times for a head, with reservations of nodes, and for a head whose ranks request CPU
+// cores and memory.
 //
 // The times are those of seats. A seat is a slot with the cores and the memory that one rank of the
 // head requests. At any time, the seats of a node are as many as its free slots, cores and memory

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "controller/core/observations/root_sightings.h"
+#include "controller/core/state/class_of_job.h"
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/node_groups.h"
 
@@ -38,12 +39,16 @@ int CountOpenNodesFor(const ClusterState& state, const NodeLimits& limits, const
                       int nodes) {
   const GangRequest request = GangRequestOf(entry.job.spec());
   const AttemptKey attempt{entry.job.id(), LiveAttempt(entry)->number()};
+  const ReservedNodes reservations(state, limits.now);
+  const std::set<std::string>* reserved =
+      reservations.empty() ? nullptr : reservations.ClosedFor(ClassOf(entry.job));
   const HostAmount host = request.ShapeOn(nodes).HostPerNode();
   const auto count = [&](const std::set<std::string>& barred, const NodeGroup& group) {
     return static_cast<int>(std::ranges::count_if(state.nodes, [&](const auto& node) {
       const auto& [id, candidate] = node;
       return TakesRanks(candidate.node) && !limits.changing.contains(id) &&
              !limits.closed.contains(id) && !barred.contains(id) && group.Contains(id) &&
+             (reserved == nullptr || !reserved->contains(id)) &&
              SlotsFor(candidate, attempt, request.kind) >= request.slots_per_node &&
              (host.IsZero() || HostFor(candidate, attempt).Covers(host));
     }));

@@ -8,6 +8,7 @@
 #include "controller/core/health/quarantine.h"
 #include "controller/core/schedule/close_nodes.h"
 #include "controller/core/schedule/gang_order.h"
+#include "controller/core/state/class_of_job.h"
 #include "controller/core/state/elastic_yield.h"
 #include "controller/core/state/gang.h"
 #include "controller/core/state/gang_request.h"
@@ -18,23 +19,6 @@
 
 namespace trainyard::controller {
 namespace {
-
-// Returns the slots that each node of an ended attempt had. The nodes of the gang come first, by
-// place, followed by the unused spare nodes.
-Gang GangOf(const v1::Attempt& attempt) {
-  std::vector<const v1::RankPlacement*> members = SeatedMembers(attempt);
-  for (const v1::RankPlacement& member : attempt.ranks()) {
-    if (IsStandby(member)) members.push_back(&member);
-  }
-  Gang gang;
-  for (const v1::RankPlacement* member : members) {
-    if (gang.empty() || gang.back().node_id != member->node_id()) {
-      gang.push_back({member->node_id(), {}});
-    }
-    gang.back().slots.push_back(member->slot());
-  }
-  return gang;
-}
 
 bool HasSlotsOf(const Gang& gang, const GangShape& shape) {
   return std::ranges::all_of(gang, [&](const NodeSlots& node) {
@@ -81,12 +65,17 @@ const NodesByFreeSlots& BucketsOf(const std::map<v1::DeviceKind, NodesByFreeSlot
 }  // namespace
 
 PlacementPass::PlacementPass(const ClusterState& state, NodeLimits limits)
-    : state_(state), limits_(std::move(limits)) {}
+    : state_(state), limits_(std::move(limits)), reserved_(state, limits_.now) {}
 
 bool PlacementPass::IsOpen(const NodeEntry& node) const {
   const std::string& id = node.node.id();
   return TakesRanks(node.node) && !limits_.changing.contains(id) && !limits_.closed.contains(id) &&
-         (choice_ == nullptr || choice_->Allows(id)) && !avoided_.contains(id);
+         (choice_ == nullptr || choice_->Allows(id)) && !avoided_.contains(id) &&
+         (reserved_for_others_ == nullptr || !reserved_for_others_->contains(id));
+}
+
+const std::set<std::string>* PlacementPass::ReservedForOthers(const JobEntry& job) const {
+  return reserved_.empty() ? nullptr : reserved_.ClosedFor(ClassOf(job.job));
 }
 
 bool PlacementPass::IsUsable(const NodeEntry& node, int position, const JobEntry& job,
@@ -175,7 +164,9 @@ std::vector<std::string> PlacementPass::PickNodes(const GangShape& shape, int co
   const auto allowed = [&](const std::string& id) {
     return !limits_.changing.contains(id) && !limits_.closed.contains(id) &&
            (choice_ == nullptr || choice_->Allows(id)) && !avoided_.contains(id) &&
-           !not_these.contains(id) && host_use_.Holds(state_.nodes.at(id), shape);
+           !not_these.contains(id) &&
+           (reserved_for_others_ == nullptr || !reserved_for_others_->contains(id)) &&
+           host_use_.Holds(state_.nodes.at(id), shape);
   };
   std::set<int> counts;
   for (const auto& [free, ids] : untouched) counts.insert(free);
@@ -282,16 +273,18 @@ const std::vector<NodeGroup>& PlacementPass::GroupsFor(const JobEntry& entry,
   return found->second;
 }
 
-int PlacementPass::CountFittingIn(const NodeGroup& group, const GangShape& shape) const {
+int PlacementPass::CountFittingIn(const NodeGroup& group, const GangShape& shape,
+                                  const std::set<std::string>* reserved) const {
   const auto is_in = [&](const std::string& id) { return group.Contains(id); };
   const NodesByFreeSlots& buckets = BucketsOf(state_.free_nodes, shape.kind);
   std::ptrdiff_t count = 0;
   for (auto free = buckets.lower_bound(shape.slots_per_node); free != buckets.end(); ++free) {
     const std::set<std::string>& ids = free->second;
-    if (!shape.host.IsZero()) {
+    if (!shape.host.IsZero() || reserved != nullptr) {
       count += std::ranges::count_if(ids, [&](const std::string& id) {
         const HostAmount& free = state_.nodes.at(id).free_host;
-        return is_in(id) && !limits_.closed.contains(id) && free.Covers(shape.HostPerNode());
+        return is_in(id) && !limits_.closed.contains(id) && free.Covers(shape.HostPerNode()) &&
+               (reserved == nullptr || !reserved->contains(id));
       });
       continue;
     }
@@ -306,10 +299,12 @@ int PlacementPass::CountFittingIn(const NodeGroup& group, const GangShape& shape
   return static_cast<int>(count);
 }
 
-void PlacementPass::SortByFit(const GangShape& shape, std::vector<Choice>& choices) const {
+void PlacementPass::SortByFit(const JobEntry& job, const GangShape& shape,
+                              std::vector<Choice>& choices) const {
+  const std::set<std::string>* reserved = ReservedForOthers(job);
   std::map<const NodeGroup*, int> fitting;
   for (const Choice& choice : choices) {
-    const int count = CountFittingIn(*choice.group, shape);
+    const int count = CountFittingIn(*choice.group, shape, reserved);
     fitting[choice.group] = count < shape.nodes ? INT_MAX : count;
   }
   std::ranges::stable_sort(choices, {},
@@ -323,7 +318,7 @@ std::vector<PlacementPass::Choice> PlacementPass::ChoicesFor(const JobEntry& job
     for (const NodeGroup& group : GroupsFor(job, shape)) choices.push_back({&group, barred});
   }
   if (choices.empty()) return choices;
-  if (!choices.front().group->name.empty()) SortByFit(shape, choices);
+  if (!choices.front().group->name.empty()) SortByFit(job, shape, choices);
   // Prefer the directory that the job's previous nodes see, because that directory contains the
   // job's checkpoints.
   const v1::Attempt* before = NewestAttempt(job);
@@ -337,7 +332,10 @@ std::vector<PlacementPass::Choice> PlacementPass::ChoicesFor(const JobEntry& job
 
 std::vector<std::set<std::string>> PlacementPass::UsableNodes(const JobEntry& job,
                                                               const GangShape& shape) const {
-  const std::set<std::string> to_avoid = NodesToAvoid(job.job);
+  std::set<std::string> to_avoid = NodesToAvoid(job.job);
+  if (const auto* reserved = ReservedForOthers(job)) {
+    to_avoid.insert(reserved->begin(), reserved->end());
+  }
   std::vector<std::set<std::string>> sets;
   for (const Choice& choice : ChoicesFor(job, shape)) {
     std::set<std::string>& nodes = sets.emplace_back();
@@ -358,12 +356,14 @@ std::optional<Gang> PlacementPass::WithEachChoice(
     const JobEntry& job, const GangShape& shape,
     const std::function<std::optional<Gang>()>& place) {
   std::optional<Gang> gang;
+  reserved_for_others_ = ReservedForOthers(job);
   for (const Choice& choice : ChoicesFor(job, shape)) {
     choice_ = &choice;
     gang = place();
     choice_ = nullptr;
     if (gang.has_value()) break;
   }
+  reserved_for_others_ = nullptr;
   return gang;
 }
 
@@ -396,7 +396,8 @@ bool PlacementPass::Fits(const JobEntry& job, const GangShape& shape, NodeLimits
 }
 
 Shortage PlacementPass::ShortageOf(const JobEntry& entry, const GangShape& shape) {
-  NodeLimits relaxed{.changing = {}, .closed = limits_.closed, .roots = limits_.roots};
+  NodeLimits relaxed{
+      .changing = {}, .closed = limits_.closed, .roots = limits_.roots, .now = limits_.now};
   if (!limits_.changing.empty() && Fits(entry, shape, relaxed)) return Shortage::kChangingNode;
   const bool needs_one_root =
       limits_.roots != nullptr && NeedsSharedRoot(entry.job.spec(), shape.nodes, *limits_.roots);
@@ -430,11 +431,13 @@ std::optional<Gang> PlacementPass::PlaceOverReservations(const JobEntry& entry,
 
 int PlacementPass::CountUsable(const JobEntry& entry, const GangShape& shape, bool with_free) {
   int most = 0;
+  reserved_for_others_ = ReservedForOthers(entry);
   for (const Choice& choice : ChoicesFor(entry, shape)) {
     choice_ = &choice;
     most = std::max(most, CountUsableHere(entry, shape, with_free));
     choice_ = nullptr;
   }
+  reserved_for_others_ = nullptr;
   return most;
 }
 
@@ -480,8 +483,9 @@ void PlacementPass::Take(const Gang& gang, const GangShape& shape) {
 
 FittingNodes PlacementPass::CountFittingNodes(const JobEntry& entry, const GangShape& shape) const {
   FittingNodes most;
+  const std::set<std::string>* reserved = ReservedForOthers(entry);
   for (const NodeGroup& group : GroupsFor(entry, shape)) {
-    const int count = CountFittingIn(group, shape);
+    const int count = CountFittingIn(group, shape, reserved);
     if (count > most.count) most = {count, group.name};
   }
   return most;

@@ -17,6 +17,7 @@
 #include "controller/core/state/cluster_state.h"
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/node_groups.h"
+#include "controller/core/state/node_reservations.h"
 #include "trainyard/v1/job.pb.h"
 
 namespace trainyard::controller {
@@ -30,6 +31,8 @@ struct NodeLimits {
   // The nodes of a gang that saves in the checkpoint root must share the root. nullptr if no
   // directory at the root's path is known.
   const RootSightings* roots = nullptr;
+  // The time of the pass, for reservations of nodes.
+  Timestamp now = 0;
 };
 
 // The reason why a job is not placed.
@@ -96,7 +99,10 @@ class PlacementPass {
   // Returns true if this pass has assigned slots of the node.
   bool HasTaken(const std::string& node_id) const { return taken_.contains(node_id); }
 
-  // Returns true if the node accepts ranks now. Does not consider its free slots.
+  // Reservations of nodes by users.
+  const ReservedNodes& reserved() const { return reserved_; }
+
+  // Returns true if the node accepts ranks now. Considers neither its free slots nor reservations.
   bool IsOpen(const NodeEntry& node) const;
 
   // Returns alternative sets of nodes from which Place chooses the nodes of the job, whether or not
@@ -111,6 +117,8 @@ class PlacementPass {
   void Avoid(std::set<std::string> nodes) { avoided_ = std::move(nodes); }
 
  private:
+  // Returns the nodes that are reserved for others than the job. nullptr: none.
+  const std::set<std::string>* ReservedForOthers(const JobEntry& job) const;
   // Returns true if the pass may assign the slot at `position` to the job.
   bool IsUsable(const NodeEntry& node, int position, const JobEntry& job, bool over_reservations);
   // Returns slots of the node for the job, `preferred` slots first. Returns nullopt if there are
@@ -134,7 +142,9 @@ class PlacementPass {
   std::vector<std::string> PickClose(const GangShape& shape, int count,
                                      const std::set<std::string>& kept,
                                      const std::set<std::string>& not_these);
-  int CountFittingIn(const NodeGroup& group, const GangShape& shape) const;
+  // `reserved`: nodes that are not counted. nullptr: none.
+  int CountFittingIn(const NodeGroup& group, const GangShape& shape,
+                     const std::set<std::string>* reserved) const;
   bool FillGang(const JobEntry& job, const GangShape& shape, bool over_reservations,
                 std::vector<std::optional<NodeSlots>>& gang);
   std::optional<Gang> FindGang(const JobEntry& job, const GangShape& shape, bool over_reservations);
@@ -162,7 +172,7 @@ class PlacementPass {
   std::vector<Choice> ChoicesFor(const JobEntry& job, const GangShape& shape) const;
   // Sorts groups of the topology: the group with the fewest fitting nodes that are enough is first,
   // so that larger gangs find large groups.
-  void SortByFit(const GangShape& shape, std::vector<Choice>& choices) const;
+  void SortByFit(const JobEntry& job, const GangShape& shape, std::vector<Choice>& choices) const;
   // Returns alternative sets of nodes to exclude, one for each shared directory.
   std::vector<std::set<std::string>> BarredSets(const JobEntry& job, const GangShape& shape) const;
   int CountUsableHere(const JobEntry& entry, const GangShape& shape, bool with_free);
@@ -173,6 +183,9 @@ class PlacementPass {
   // Restricts the nodes of the gang being placed. nullptr between placements.
   const Choice* choice_ = nullptr;
   std::set<std::string> avoided_;
+  const ReservedNodes reserved_;
+  // Nodes that are reserved for others than the job being placed. nullptr: none.
+  const std::set<std::string>* reserved_for_others_ = nullptr;
   // The groups by device and placement of a job (PlacementKey), and by kind of slot.
   mutable std::map<std::tuple<v1::DeviceKind, std::string, std::string>, std::vector<NodeGroup>>
       groups_;

@@ -162,6 +162,8 @@ class QueueWalk {
   // job too: free slots only become fewer during a pass, and this job does not end earlier, because
   // the classes are tried in the order of their latest ends.
   std::optional<Refusal> KnownRefusal(const JobClass& job_class) const {
+    // Reservations of nodes make a difference between jobs of several queues and users.
+    if (!pass_.reserved().empty()) return std::nullopt;
     const auto found = refused_requests_.find(SlotRequestOf(job_class));
     return found == refused_requests_.end() ? std::nullopt : std::optional(found->second);
   }
@@ -230,8 +232,7 @@ class QueueWalk {
     return true;
   }
 
-  // Returns the expected ends, in which the slots of recovering jobs that this pass has placed are
-  // free now, because their placements are counted separately.
+  // Expected ends, in which slots of recovering jobs that this pass has placed are free now.
   ExpectedEnds EndsBeforePlacements() const {
     std::set<int64_t> placed;
     for (const Placement& placement : schedule_.placements) placed.insert(placement.job_id);
@@ -479,6 +480,7 @@ class QueueWalk {
 Schedule MakeSchedule(const ClusterState& state, RendezvousPorts& ports, NodeLimits limits,
                       const ExpectedEnds& expected_ends, Timestamp now,
                       const PreemptionLimits& preemption) {
+  limits.now = now;
   return QueueWalk(state, ports, std::move(limits), expected_ends, preemption, now).Walk();
 }
 

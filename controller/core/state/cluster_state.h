@@ -26,6 +26,7 @@
 #include "trainyard/v1/job_array.pb.h"
 #include "trainyard/v1/node.pb.h"
 #include "trainyard/v1/queue.pb.h"
+#include "trainyard/v1/reservation.pb.h"
 #include "trainyard/v1/topology.pb.h"
 
 namespace trainyard::controller {
@@ -176,6 +177,8 @@ struct ClusterState {
   UsageByKey usages;
   // The topology as a user set it.
   v1::Topology topology;
+  // Reservations of nodes by users, by name (node_reservations.h). At most kMaxReservations.
+  std::map<std::string, v1::NodeReservation> node_reservations;
   // The clock that measured the times above (cluster_clock.h).
   v1::ClusterClock clock;
 

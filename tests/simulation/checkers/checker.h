@@ -84,6 +84,7 @@ std::unique_ptr<Checker> ElementsStartOnce();
 // `growth_interval_ms`: CoreOptions::growth_interval_ms.
 std::unique_ptr<Checker> ElasticSizesAllowed(int64_t growth_interval_ms);
 std::unique_ptr<Checker> PromisesKept();
+std::unique_ptr<Checker> HostRequestsFit();
 // Checkers for simulations in which jobs of several queues compete for slots.
 std::unique_ptr<Checker> QuotasKept();
 std::unique_ptr<Checker> QueueIsInOrder();
@@ -92,6 +93,7 @@ std::unique_ptr<Checker> PreemptedWorkIsSaved();
 std::unique_ptr<Checker> HeadsAreNotDelayed();
 std::unique_ptr<Checker> WaitsHaveCauses();
 std::unique_ptr<Checker> ForecastsArePossible();
+std::unique_ptr<Checker> ReservationsKept();
 // A checker for simulations in which the event log goes back in time.
 std::unique_ptr<Checker> LostHistoryIsKept();
 std::unique_ptr<Checker> LedgersKeepTrueTime();

@@ -1,5 +1,6 @@
 // A node counts as drained only if no process of a job runs on it. No process starts there until
-// the node is uncordoned. An attempt yields to a drain only if it was placed on a draining node.
+// the node is uncordoned. An attempt yields to a drain only if it was placed on a draining node, or
+// on a node of a reservation that drains its nodes and has begun.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -31,6 +32,11 @@ class DrainsEmptyNodesChecker : public Checker {
  private:
   std::string CheckEvent(const v1::Event& event) {
     if (event.has_job_placed()) Place(event.job_placed());
+    if (event.has_nodes_reserved()) {
+      const v1::NodeReservation& reservation = event.nodes_reserved().reservation();
+      reservations_[reservation.name()] = reservation;
+    }
+    reservations_.erase(event.reservation_ended().name());
     if (event.has_node_draining()) draining_.insert(event.node_draining().node_id());
     if (event.has_node_drained()) drained_.insert(event.node_drained().node_id());
     if (event.has_node_uncordoned()) {
@@ -42,9 +48,18 @@ class DrainsEmptyNodesChecker : public Checker {
     const std::set<std::string>& nodes = nodes_[yielded.job_id()];
     const bool is_on_draining_node = std::ranges::any_of(
         nodes, [&](const std::string& node_id) { return draining_.contains(node_id); });
-    if (is_on_draining_node) return "";
+    if (is_on_draining_node || IsOnReservedNode(nodes, event.time_ms())) return "";
     return absl::StrCat("job ", yielded.job_id(),
                         " left its slots, but none of its nodes is drained");
+  }
+
+  // The simulated users name nodes by their ids.
+  bool IsOnReservedNode(const std::set<std::string>& nodes, Timestamp now) const {
+    return std::ranges::any_of(reservations_, [&](const auto& item) {
+      const v1::NodeReservation& reservation = item.second;
+      return reservation.drain() && reservation.start_ms() <= now &&
+             nodes.contains(reservation.nodes(0));
+    });
   }
 
   void Place(const v1::JobPlaced& placed) {
@@ -55,6 +70,7 @@ class DrainsEmptyNodesChecker : public Checker {
 
   std::set<std::string> draining_;
   std::set<std::string> drained_;
+  std::map<std::string, v1::NodeReservation> reservations_;
   // The nodes of each job's newest attempt.
   std::map<int64_t, std::set<std::string>> nodes_;
 };

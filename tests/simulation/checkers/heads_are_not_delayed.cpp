@@ -1,7 +1,7 @@
 // A job behind the head of its queue starts only if the head's promised time does not move. The
 // promise is computed here from the nodes, with and without the started jobs. A step is left out if
-// expected ends of running jobs change in it, if a node is closed, or if another job that waits
-// precedes the head, for example at a limit of its queue.
+// expected ends of running jobs change in it, if a node is closed or reserved, or if another job
+// that waits precedes the head, for example at a limit of its queue.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -14,6 +14,8 @@
 #include "controller/core/schedule/expected_ends.h"
 #include "controller/core/schedule/layout_choice.h"
 #include "controller/core/schedule/queue_order.h"
+#include "controller/core/state/gang_request.h"
+#include "controller/core/state/host_capacity.h"
 #include "tests/simulation/checkers/checker.h"
 
 namespace trainyard::simulation {
@@ -74,6 +76,7 @@ class HeadsAreNotDelayedChecker : public Checker {
     }
     const bool same_head = head_before != 0 && head_before == head_;
     if (!same_head || started.empty() || !is_clear || IsAnyNodeClosed(step)) return "";
+    if (!step.state.node_reservations.empty()) return "";
     if (HasChanged(expected_before, placed) || !IsFirst(placed)) return "";
     const Timestamp with = PromiseOf(step, {});
     const Timestamp without = PromiseOf(step, started);
@@ -150,18 +153,36 @@ class HeadsAreNotDelayedChecker : public Checker {
     std::vector<Timestamp> times;
     for (const auto& [id, entry] : step.state.nodes) {
       if (!controller::TakesRanks(entry.node)) continue;
-      std::vector<Timestamp> slots;
+      std::vector<Release> releases;
       for (const v1::SlotUse& use : entry.node.slot_uses()) {
         const bool is_uncleared = entry.uncleared.contains(controller::HolderOf(use));
-        slots.push_back(is_uncleared ? kNever : end_of(use.job_id()));
+        releases.push_back(
+            {is_uncleared ? kNever : end_of(use.job_id()), controller::HostRequestOf(use)});
       }
-      std::ranges::sort(slots);
-      if (std::ssize(slots) < shape.slots_per_node) continue;
-      times.push_back(slots[static_cast<std::size_t>(shape.slots_per_node - 1)]);
+      times.push_back(FitsAt(entry, shape, releases));
     }
     std::ranges::sort(times);
     if (std::ssize(times) < shape.nodes) return kNever;
     return times[static_cast<std::size_t>(shape.nodes - 1)];
+  }
+
+  // A slot that becomes free, with the request of its rank.
+  struct Release {
+    Timestamp time = 0;
+    controller::HostAmount host;
+  };
+
+  // Returns the time at which a node of the gang fits on the node.
+  static Timestamp FitsAt(const controller::NodeEntry& node, const GangShape& shape,
+                          std::vector<Release>& releases) {
+    std::ranges::sort(releases, {}, &Release::time);
+    controller::HostAmount host = node.free_host;
+    int slots = 0;
+    for (const Release& release : releases) {
+      host = host + release.host;
+      if (++slots >= shape.slots_per_node && host.Covers(shape.HostPerNode())) return release.time;
+    }
+    return kNever;
   }
 
   // The state before the next event of the log, and the head of the newest schedule; 0: none.

@@ -12,11 +12,14 @@
 #include "controller/core/apply/apply.h"
 #include "controller/core/schedule/layout_choice.h"
 #include "controller/core/state/class_of_job.h"
+#include "controller/core/state/gang_request.h"
+#include "controller/core/state/host_capacity.h"
 #include "controller/core/state/job_timing.h"
 #include "controller/core/state/queues.h"
 #include "controller/core/verdict/verdict_facts.h"
 #include "proto/support/job_kind.h"
 #include "tests/simulation/checkers/checker.h"
+#include "tests/simulation/checkers/reservation_model.h"
 #include "tests/simulation/world/simulated_preemption.h"
 
 namespace trainyard::simulation {
@@ -74,7 +77,7 @@ class PreemptionsAreJustChecker : public Checker {
       victims.insert(victim);
       if (std::string wrong = CheckVictim(*head, victim, now); !wrong.empty()) return wrong;
     }
-    return CheckSet(step, *head, victims);
+    return CheckSet(step, *head, now, victims);
   }
 
   std::string CheckVictim(const JobEntry& head, int64_t id, Timestamp now) {
@@ -108,12 +111,12 @@ class PreemptionsAreJustChecker : public Checker {
   }
 
   // Checks that the head fits with the slots of all victims, and does not fit without any of them.
-  std::string CheckSet(const Step& step, const JobEntry& head,
+  std::string CheckSet(const Step& step, const JobEntry& head, Timestamp now,
                        const std::set<int64_t>& victims) const {
     // A controller that was restarted at the end of the step has no observations.
     if (step.view.observations.nodes.empty()) return "";
     const GangShape shape = LeastShape(head);
-    const int fitting = CountFitting(step, head, victims);
+    const int fitting = CountFitting(step, head, now, victims);
     if (fitting < shape.nodes) {
       return absl::StrCat("job ", head.job.id(), " preempts, but then has only ", fitting, " of ",
                           shape.nodes, " nodes");
@@ -121,7 +124,7 @@ class PreemptionsAreJustChecker : public Checker {
     for (const int64_t id : victims) {
       std::set<int64_t> others = victims;
       others.erase(id);
-      if (CountFitting(step, head, others) < shape.nodes) continue;
+      if (CountFitting(step, head, now, others) < shape.nodes) continue;
       return absl::StrCat("job ", id, " was preempted for job ", head.job.id(),
                           ", which fits without its slots");
     }
@@ -129,7 +132,8 @@ class PreemptionsAreJustChecker : public Checker {
   }
 
   // Counts the nodes that can have a node of the head's gang if the slots of `victims` are free.
-  int CountFitting(const Step& step, const JobEntry& head, const std::set<int64_t>& victims) const {
+  int CountFitting(const Step& step, const JobEntry& head, Timestamp now,
+                   const std::set<int64_t>& victims) const {
     const GangShape shape = LeastShape(head);
     const std::set<std::string> to_avoid = controller::NodesToAvoid(head.job);
     return static_cast<int>(std::ranges::count_if(before_.nodes, [&](const auto& item) {
@@ -138,18 +142,23 @@ class PreemptionsAreJustChecker : public Checker {
       const bool is_open = controller::TakesRanks(entry.node) && !entry.node.has_health() &&
                            observed != step.view.observations.nodes.end() &&
                            observed->second.takes_commands && !to_avoid.contains(id);
-      return is_open && SlotsFor(entry, head.job.id(), victims) >= shape.slots_per_node;
+      return is_open && HoldsHead(entry, head.job.id(), shape, victims) &&
+             ReservationAgainst(before_, head, entry.node.name(), now).empty();
     }));
   }
 
-  static int SlotsFor(const controller::NodeEntry& entry, int64_t head,
-                      const std::set<int64_t>& victims) {
-    return static_cast<int>(
-        std::ranges::count_if(entry.node.slot_uses(), [&](const v1::SlotUse& use) {
-          if (use.job_id() == 0) return true;
-          const bool ends = use.job_id() == head || victims.contains(use.job_id());
-          return ends && !entry.uncleared.contains(controller::HolderOf(use));
-        }));
+  static bool HoldsHead(const controller::NodeEntry& entry, int64_t head, const GangShape& shape,
+                        const std::set<int64_t>& victims) {
+    int slots = 0;
+    controller::HostAmount host = controller::HostOf(entry.node);
+    for (const v1::SlotUse& use : entry.node.slot_uses()) {
+      const bool ends = use.job_id() == head || victims.contains(use.job_id());
+      const bool is_free =
+          use.job_id() == 0 || (ends && !entry.uncleared.contains(controller::HolderOf(use)));
+      slots += is_free ? 1 : 0;
+      if (!is_free) host = host - controller::HostRequestOf(use);
+    }
+    return slots >= shape.slots_per_node && host.Covers(shape.HostPerNode());
   }
 
   void Shift(int64_t step_ms) {

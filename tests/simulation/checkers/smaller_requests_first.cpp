@@ -1,7 +1,8 @@
 // A waiting job is not overtaken by a later job of the same user, queue and priority that requests
-// at least as many nodes and slots and ends no sooner: the slots of the later job would have
-// sufficed for the earlier one. Jobs that have run before are left out, because they avoid nodes on
-// which they failed, and jobs whose layout the controller chooses, because their layout decides.
+// at least as much (nodes, slots, cores and memory) and ends no sooner: the slots of the later job
+// would have sufficed for the earlier one. Jobs that have run before are left out, because they
+// avoid nodes on which they failed, and jobs whose layout the controller chooses, because their
+// layout decides.
 #include <map>
 #include <set>
 
@@ -58,6 +59,8 @@ class SmallerRequestsFirstChecker : public Checker {
     return its.kind == other.kind && its.queue == other.queue && its.user == other.user &&
            its.priority == other.priority && its.nodes >= other.nodes &&
            its.slots_per_node >= other.slots_per_node &&
+           its.host_per_rank.cpus >= other.host_per_rank.cpus &&
+           its.host_per_rank.memory_bytes >= other.host_per_rank.memory_bytes &&
            its.checkpoint_parent == other.checkpoint_parent &&
            (other.placement.empty() || its.placement == other.placement) &&
            its.longest_hold_ms == other.longest_hold_ms;

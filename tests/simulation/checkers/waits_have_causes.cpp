@@ -12,6 +12,7 @@
 #include "controller/core/verdict/verdict_facts.h"
 #include "tests/simulation/checkers/checker.h"
 #include "tests/simulation/checkers/held_slots.h"
+#include "tests/simulation/checkers/reservation_model.h"
 
 namespace trainyard::simulation {
 namespace {
@@ -64,7 +65,9 @@ class WaitsHaveCausesChecker : public Checker {
       const bool is_open = controller::TakesRanks(entry.node) && !entry.node.has_health() &&
                            observed != step.view.observations.nodes.end() &&
                            observed->second.takes_commands && !to_avoid.contains(id);
-      return is_open && controller::FreeSlots(entry.node, shape.kind) >= shape.slots_per_node;
+      return is_open && controller::FreeSlots(entry.node, shape.kind) >= shape.slots_per_node &&
+             entry.free_host.Covers(shape.HostPerNode()) &&
+             ReservationAgainst(step.state, job, entry.node.name(), step.controller_now).empty();
     });
     return fitting >= shape.nodes;
   }

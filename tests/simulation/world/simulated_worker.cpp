@@ -470,6 +470,8 @@ v1::Hello SimulatedWorker::Greeting() const {
   hello.set_incarnation(absl::StrCat(incarnation_));
   hello.set_address(absl::StrCat("address-of-", node_id_));
   hello.mutable_labels()->insert(labels_.begin(), labels_.end());
+  hello.mutable_inventory()->set_cpu_cores(kSimulatedCores);
+  hello.mutable_inventory()->set_memory_bytes(kSimulatedMemory);
   for (int i = 0; i < slots_; ++i) {
     v1::Slot& slot = *hello.mutable_inventory()->add_slots();
     slot = slot_;

@@ -20,6 +20,10 @@
 
 namespace trainyard::simulation {
 
+// The CPU cores and memory of each node.
+inline constexpr int kSimulatedCores = 16;
+inline constexpr int64_t kSimulatedMemory = int64_t{64} << 30;
+
 class SimulatedWorker final : public worker::AttemptIo {
  public:
   SimulatedWorker(std::string node_id, int slots, TrainingWorld& world, Network& network,

@@ -26,6 +26,7 @@ import { CordonDialog, DrainDialog, ReleaseDialog } from './node_dialogs';
 import { nodeReason } from './node_reason';
 import { PastAttempts } from './past_attempts';
 import { groupText, labelText } from './place_text';
+import { reservationTexts } from './reservation_text';
 import { useHeartbeats } from './use_heartbeats';
 
 // The interval at which checks, readings and past attempts are requested. Workers send checks and
@@ -72,6 +73,9 @@ function Header({ node, heartbeatMs }: { node: Node; heartbeatMs: number }) {
           <span>worker {node.worker_version || 'unknown'}</span>
           {groupText(node) && <span>in {groupText(node)}</span>}
           {labelText(node) && <span>labels {labelText(node)}</span>}
+          {reservationTexts(node, now).map((text) => (
+            <span key={text}>{text}</span>
+          ))}
           <time title={fullTime(node.joined_time_ms)}>joined {ago(node.joined_time_ms, now)}</time>
         </p>
         <NodeActions node={node} />

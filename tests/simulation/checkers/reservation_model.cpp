@@ -1,0 +1,28 @@
+#include "tests/simulation/checkers/reservation_model.h"
+
+#include <algorithm>
+
+#include "controller/core/state/class_of_job.h"
+#include "controller/core/state/time_limit.h"
+
+namespace trainyard::simulation {
+
+std::string ReservationAgainst(const controller::ClusterState& state,
+                               const controller::JobEntry& entry, const std::string& node,
+                               Timestamp now) {
+  const v1::Job& job = entry.job;
+  const auto rest = controller::RemainingTime(job, now);
+  for (const auto& [name, reservation] : state.node_reservations) {
+    // The simulated users name nodes without ranges.
+    if (std::ranges::count(reservation.nodes(), node) == 0) continue;
+    const bool is_of_queue =
+        !reservation.queue().empty() && reservation.queue() == controller::QueueOf(job);
+    const bool is_of_user = !reservation.user().empty() && reservation.user() == job.user();
+    if (is_of_queue || is_of_user || now >= reservation.end_ms()) continue;
+    const bool has_begun = now >= reservation.start_ms();
+    if (has_begun || !rest.has_value() || now + *rest > reservation.start_ms()) return name;
+  }
+  return "";
+}
+
+}  // namespace trainyard::simulation
