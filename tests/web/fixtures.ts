@@ -73,6 +73,7 @@ export function node(index: number, slots: number, change: Partial<Node> = {}): 
     evidence: [],
     released_time_ms: 0,
     score: 100,
+    reservations: [],
     ...change,
   };
 }
