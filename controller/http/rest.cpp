@@ -100,7 +100,7 @@ void Rest::Handle(Request request, Respond respond) {
        std::make_shared<const Request>(std::move(request)), instance, std::move(respond)});
 }
 
-void Rest::Run(const Call& call) {
+void Rest::Run(const RestCall& call) {
   switch (call.route->operation) {
     case Operation::kGetOpenApi:
       return call.respond({.body = std::string(assets_.OpenApi())});
@@ -148,7 +148,7 @@ void Rest::Run(const Call& call) {
 
 // Handles a user's request to stop, pause, resume, extend or annotate a job. The answer shows the
 // job after the change.
-void Rest::ChangeJob(const Call& call) {
+void Rest::ChangeJob(const RestCall& call) {
   const auto handle = [&]<typename Response>(auto request, const auto& handler) {
     if (!request.ok()) return call.Refuse(request.status());
     request->set_job(call.parameters.Text("job"));
@@ -177,7 +177,7 @@ void Rest::ChangeJob(const Call& call) {
   }
 }
 
-void Rest::RunAboutJob(const Call& call) {
+void Rest::RunAboutJob(const RestCall& call) {
   const std::string job = call.parameters.Text("job");
   const auto json = [&]<typename Message>(ElementFields only) {
     return RespondJson<Message>(api_, call.respond, call.path, std::move(only));
@@ -238,13 +238,13 @@ void Rest::RunAboutJob(const Call& call) {
   }
 }
 
-void Rest::DeleteJob(const Call& call) {
+void Rest::DeleteJob(const RestCall& call) {
   call.AskAs(call.parameters.Text("user"), api_, handlers::DeleteJob,
              DeleteRequest(call.parameters),
              RespondJson<v1::DeleteJobResponse>(api_, call.respond, call.path));
 }
 
-void Rest::ReadLogs(const Call& call) {
+void Rest::ReadLogs(const RestCall& call) {
   auto request = LogRequest(call.parameters);
   if (!request.ok()) return call.Refuse(request.status());
   const std::string format = call.parameters.Text("format");
@@ -259,7 +259,7 @@ void Rest::ReadLogs(const Call& call) {
            RespondWith<v1::ReadLogPageResponse>(api_, call.respond, call.path, lines));
 }
 
-void Rest::ReadSeries(const Call& call) {
+void Rest::ReadSeries(const RestCall& call) {
   ElementFields only = FieldsOf(call.parameters, "series");
   // Always include these fields, because they identify a series.
   if (!only.fields.empty()) only.fields.insert({"key", "attempt", "redone"});
@@ -270,7 +270,7 @@ void Rest::ReadSeries(const Call& call) {
           : RespondJson<v1::GetSeriesResponse>(api_, call.respond, call.path, std::move(only)));
 }
 
-void Rest::StreamEvents(const Call& call) {
+void Rest::StreamEvents(const RestCall& call) {
   auto topics = ParseTopics(call.parameters.List("topics"));
   if (!topics.ok()) return call.Refuse(topics.status());
   uint64_t last_event_id = static_cast<uint64_t>(call.parameters.Integer("last_event_id"));

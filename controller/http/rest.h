@@ -13,6 +13,8 @@
 
 namespace trainyard::controller::http {
 
+struct RestCall;
+
 class Rest {
  public:
   // All arguments must outlive every call.
@@ -24,27 +26,25 @@ class Rest {
   void Handle(Request request, Respond respond);
 
  private:
-  struct Call;
-
-  void Run(const Call& call);
-  void RunAboutJob(const Call& call);
-  void ChangeJob(const Call& call);
-  void DeleteJob(const Call& call);
+  void Run(const RestCall& call);
+  void RunAboutJob(const RestCall& call);
+  void ChangeJob(const RestCall& call);
+  void DeleteJob(const RestCall& call);
   // Cordons, uncordons or drains a node.
-  void CordonNode(const Call& call);
-  void RunAboutQueues(const Call& call);
-  void RunAboutReservations(const Call& call);
-  void RunAboutCluster(const Call& call);
-  void RunAboutNodes(const Call& call);
-  void ReadLogs(const Call& call);
-  void ReadSeries(const Call& call);
-  void CompareSeries(const Call& call);
-  void EndSessions(const Call& call);
-  void AskTopology(const Call& call);
-  void GetNode(const Call& call);
-  void RemoveNode(const Call& call);
-  void ReleaseNode(const Call& call);
-  void StreamEvents(const Call& call);
+  void CordonNode(const RestCall& call);
+  void RunAboutQueues(const RestCall& call);
+  void RunAboutReservations(const RestCall& call);
+  void RunAboutCluster(const RestCall& call);
+  void RunAboutNodes(const RestCall& call);
+  void ReadLogs(const RestCall& call);
+  void ReadSeries(const RestCall& call);
+  void CompareSeries(const RestCall& call);
+  void EndSessions(const RestCall& call);
+  void AskTopology(const RestCall& call);
+  void GetNode(const RestCall& call);
+  void RemoveNode(const RestCall& call);
+  void ReleaseNode(const RestCall& call);
+  void StreamEvents(const RestCall& call);
 
   const Api& api_;
   StreamFeed& feed_;

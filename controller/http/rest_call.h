@@ -1,4 +1,4 @@
-// What all parts of Rest need to answer a call.
+// A call of the REST interface, and its answer.
 #ifndef TRAINYARD_CONTROLLER_HTTP_REST_CALL_H_
 #define TRAINYARD_CONTROLLER_HTTP_REST_CALL_H_
 
@@ -11,14 +11,13 @@
 #include "controller/http/exchange.h"
 #include "controller/http/parameter_requests.h"
 #include "controller/http/problem.h"
-#include "controller/http/rest.h"
 #include "controller/http/route.h"
 #include "proto/json/json_text.h"
 
 namespace trainyard::controller::http {
 
 // A request that is being handled. The callbacks that receive handlers' replies own a copy.
-struct Rest::Call {
+struct RestCall {
   const Route* route = nullptr;
   Parameters parameters;
   std::shared_ptr<const Request> request;

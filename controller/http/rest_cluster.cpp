@@ -20,18 +20,19 @@
 #include "controller/api/session_handlers.h"
 #include "controller/http/body.h"
 #include "controller/http/parameter_requests.h"
+#include "controller/http/rest.h"
 #include "controller/http/rest_call.h"
 
 namespace trainyard::controller::http {
 
-void Rest::CompareSeries(const Call& call) {
+void Rest::CompareSeries(const RestCall& call) {
   ElementFields only = FieldsOf(call.parameters, "series");
   if (!only.fields.empty()) only.fields.insert({"key", "job_id"});
   call.Ask(api_, handlers::CompareSeries, CompareRequest(call.parameters),
            RespondJson<v1::CompareSeriesResponse>(api_, call.respond, call.path, std::move(only)));
 }
 
-void Rest::AskTopology(const Call& call) {
+void Rest::AskTopology(const RestCall& call) {
   if (call.route->operation == Operation::kGetTopology) {
     return call.Ask(api_, handlers::GetTopology,
                     RespondJson<v1::GetTopologyResponse>(api_, call.respond, call.path));
@@ -42,7 +43,7 @@ void Rest::AskTopology(const Call& call) {
              RespondJson<v1::SetTopologyResponse>(api_, call.respond, call.path));
 }
 
-void Rest::GetNode(const Call& call) {
+void Rest::GetNode(const RestCall& call) {
   v1::GetNodeRequest request;
   request.set_node(call.parameters.Text("node"));
   request.set_hours(static_cast<int32_t>(call.parameters.Integer("hours")));
@@ -50,7 +51,7 @@ void Rest::GetNode(const Call& call) {
            RespondJson<v1::GetNodeResponse>(api_, call.respond, call.path));
 }
 
-void Rest::RemoveNode(const Call& call) {
+void Rest::RemoveNode(const RestCall& call) {
   v1::RemoveNodeRequest request;
   request.set_node(call.parameters.Text("node"));
   request.set_user(call.parameters.Text("user"));
@@ -58,7 +59,7 @@ void Rest::RemoveNode(const Call& call) {
              RespondJson<v1::RemoveNodeResponse>(api_, call.respond, call.path));
 }
 
-void Rest::EndSessions(const Call& call) {
+void Rest::EndSessions(const RestCall& call) {
   v1::EndSessionsRequest request;
   request.set_all(call.route->operation == Operation::kEndAllSessions);
   if (!request.all()) request.add_ids(call.parameters.Text("session"));
@@ -66,7 +67,7 @@ void Rest::EndSessions(const Call& call) {
            RespondJson<v1::EndSessionsResponse>(api_, call.respond, call.path));
 }
 
-void Rest::ReleaseNode(const Call& call) {
+void Rest::ReleaseNode(const RestCall& call) {
   auto request = ReadReleaseBody(call.request->body);
   if (!request.ok()) return call.Refuse(request.status());
   request->set_node(call.parameters.Text("node"));
@@ -74,7 +75,7 @@ void Rest::ReleaseNode(const Call& call) {
              RespondJson<v1::ReleaseNodeResponse>(api_, call.respond, call.path));
 }
 
-void Rest::CordonNode(const Call& call) {
+void Rest::CordonNode(const RestCall& call) {
   const bool drains = call.route->operation == Operation::kDrainNode;
   auto request = drains ? ReadDrainBody(call.request->body) : ReadCordonBody(call.request->body);
   if (!request.ok()) return call.Refuse(request.status());
@@ -84,7 +85,7 @@ void Rest::CordonNode(const Call& call) {
              RespondJson<v1::CordonNodeResponse>(api_, call.respond, call.path));
 }
 
-void Rest::RunAboutQueues(const Call& call) {
+void Rest::RunAboutQueues(const RestCall& call) {
   const std::string name = call.parameters.Text("queue");
   if (call.route->operation == Operation::kDeleteQueue) {
     v1::DeleteQueueRequest request = QueueDeletion(call.parameters);
@@ -102,7 +103,7 @@ void Rest::RunAboutQueues(const Call& call) {
            RespondJson<v1::ListQueuesResponse>(api_, call.respond, call.path));
 }
 
-void Rest::RunAboutNodes(const Call& call) {
+void Rest::RunAboutNodes(const RestCall& call) {
   switch (call.route->operation) {
     case Operation::kListNodes:
       return call.Ask(api_, handlers::ListNodes,
@@ -126,7 +127,7 @@ void Rest::RunAboutNodes(const Call& call) {
   }
 }
 
-void Rest::RunAboutReservations(const Call& call) {
+void Rest::RunAboutReservations(const RestCall& call) {
   if (call.route->operation == Operation::kDeleteReservation) {
     v1::DeleteReservationRequest request = ReservationDeletion(call.parameters);
     return call.AskAs(request.user(), api_, handlers::DeleteReservation, request,
@@ -143,7 +144,7 @@ void Rest::RunAboutReservations(const Call& call) {
              RespondJson<v1::CreateReservationResponse>(api_, call.respond, call.path));
 }
 
-void Rest::RunAboutCluster(const Call& call) {
+void Rest::RunAboutCluster(const RestCall& call) {
   switch (call.route->operation) {
     case Operation::kGetServer:
       return call.Ask(api_, handlers::GetServerInfo,

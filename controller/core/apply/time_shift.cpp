@@ -67,6 +67,9 @@ constexpr FieldMeaning kFields[] = {
     {"NodeHealth.since_ms", TimeField::kMoment},
     {"NodeQuarantine.checks_count_from_ms", TimeField::kMoment},
     {"NodeQuarantine.since_ms", TimeField::kMoment},
+    // The user names a time of the calendar, which does not change when the clock is corrected.
+    {"NodeReservation.end_ms", TimeField::kForeign},
+    {"NodeReservation.start_ms", TimeField::kForeign},
     {"NodeSnapshot.removed_ms", TimeField::kMoment},
     {"Note.time_ms", TimeField::kMoment},
     {"Pause.time_ms", TimeField::kMoment},

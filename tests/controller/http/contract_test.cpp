@@ -91,6 +91,10 @@ std::string BodyFor(const std::string& operation) {
   }
   if (operation == "extendJob") return R"({"by": "2h", "extended_ms": 0})";
   if (operation == "setTopology") return R"({"topology": {"groups": []}})";
+  if (operation == "createReservation") {
+    return R"({"reservation": {"nodes": ["name-of-a"], "start_ms": 2000000, "end_ms": 3000000,
+               "user": "ada"}})";
+  }
   if (operation == "moveJob") return R"({"priority": 1})";
   if (operation == "writeNote") return R"({"step": 3, "text": "a note"})";
   return "{}";
@@ -114,8 +118,11 @@ TEST_F(ContractTest, EveryRouteOfTheContractIsAnsweredAsItSays) {
         if (needs_array) submit["spec"]["matrix"] = {{"env.SEED", "1..2"}};
         ASSERT_EQ(client_.Post("/api/v1/jobs", submit.dump()).status, 200);
       }
-      const std::string target = absl::StrReplaceAll(
-          path, {{"{job}", job}, {"{node}", "a"}, {"{note}", "1"}, {"{queue}", "night"}});
+      const std::string target = absl::StrReplaceAll(path, {{"{job}", job},
+                                                            {"{node}", "a"},
+                                                            {"{note}", "1"},
+                                                            {"{queue}", "night"},
+                                                            {"{reservation}", "maint"}});
       if (operation["operationId"] == "streamEvents") continue;
       const std::string body = BodyFor(operation["operationId"].get<std::string>());
       if (operation["operationId"] == "removeNode") {
@@ -140,6 +147,9 @@ TEST_F(ContractTest, EveryRouteOfTheContractIsAnsweredAsItSays) {
       }
       if (operation["operationId"] == "deleteQueue") {
         ASSERT_EQ(client_.Post(target, "{}").status, 200);
+      }
+      if (operation["operationId"] == "deleteReservation") {
+        ASSERT_EQ(client_.Post(target, BodyFor("createReservation")).status, 200);
       }
       if (operation["operationId"] == "deleteJob") {
         ASSERT_EQ(client_.Post(target + "/stop", body).status, 200);

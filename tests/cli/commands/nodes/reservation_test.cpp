@@ -78,7 +78,7 @@ TEST_F(ReservationCommandTest, ListsAndDeletes) {
             "NAME   NODES       FROM                      TO                        FOR         "
             "DRAIN  REASON\n"
             "maint  gpu[01-04]  2026-12-01T08:00:00.000Z  2026-12-01T08:00:01.000Z  user grace  "
-            "no     \n");
+            "no\n");
   EXPECT_EQ(Run({"reservation", "list", "-o", "name"}).out, "maint\n");
   answers().reservations.Clear();
   EXPECT_THAT(Run({"reservation", "list"}).err, HasSubstr("no reservations"));
