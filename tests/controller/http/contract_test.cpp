@@ -100,6 +100,27 @@ std::string BodyFor(const std::string& operation) {
   return "{}";
 }
 
+// Makes what the operation needs: a paused or ended job, or the thing that it deletes.
+void Prepare(const std::string& operation, const std::string& job, const std::string& target,
+             HttpClient& client) {
+  if (operation == "resumeJob") {
+    ASSERT_EQ(client.Post(absl::StrReplaceAll(target, {{"/resume", "/pause"}}), "").status, 200);
+  }
+  if (operation == "deleteNote") {
+    const std::string notes = absl::StrCat("/api/v1/jobs/", job, "/notes");
+    ASSERT_EQ(client.Post(notes, R"({"text": "a note"})").status, 200);
+  }
+  if (operation == "deleteQueue") {
+    ASSERT_EQ(client.Post(target, "{}").status, 200);
+  }
+  if (operation == "deleteReservation") {
+    ASSERT_EQ(client.Post(target, BodyFor("createReservation")).status, 200);
+  }
+  if (operation == "deleteJob") {
+    ASSERT_EQ(client.Post(target + "/stop", "{}").status, 200);
+  }
+}
+
 TEST_F(ContractTest, EveryRouteOfTheContractIsAnsweredAsItSays) {
   ASSERT_EQ(client_.Post("/api/v1/jobs", SubmitBody("one")).status, 200);
   const json document = Contract();
@@ -137,23 +158,7 @@ TEST_F(ContractTest, EveryRouteOfTheContractIsAnsweredAsItSays) {
         EXPECT_EQ(client_.Send("DELETE", target).status, 404) << "nobody is logged in";
         continue;
       }
-      if (operation["operationId"] == "resumeJob") {
-        ASSERT_EQ(client_.Post(absl::StrReplaceAll(target, {{"/resume", "/pause"}}), "").status,
-                  200);
-      }
-      if (operation["operationId"] == "deleteNote") {
-        const std::string notes = absl::StrCat("/api/v1/jobs/", job, "/notes");
-        ASSERT_EQ(client_.Post(notes, R"({"text": "a note"})").status, 200);
-      }
-      if (operation["operationId"] == "deleteQueue") {
-        ASSERT_EQ(client_.Post(target, "{}").status, 200);
-      }
-      if (operation["operationId"] == "deleteReservation") {
-        ASSERT_EQ(client_.Post(target, BodyFor("createReservation")).status, 200);
-      }
-      if (operation["operationId"] == "deleteJob") {
-        ASSERT_EQ(client_.Post(target + "/stop", body).status, 200);
-      }
+      Prepare(operation["operationId"], job, target, client_);
       const Answer answer = method == "post" ? client_.Post(target, body)
                                              : client_.Send(absl::AsciiStrToUpper(method), target);
       ASSERT_EQ(answer.status, 200) << target << " " << answer.body;
