@@ -11,8 +11,9 @@
 namespace trainyard::controller {
 
 // Sets the estimated start of a waiting job, and the range around it. The width of the range
-// follows from measured errors (tests/simulation/README.md): about nine of ten jobs start within
-// it. Leaves the reason unchanged if the forecast does not contain the job.
+// follows from measured errors (tests/simulation/README.md): about nine of ten jobs start within it
+// if the remaining time of running jobs is known. Leaves the reason unchanged if the forecast does
+// not contain the job.
 void SetEstimate(const ForecastedStarts& starts, int64_t job_id, Timestamp now,
                  v1::PendingReason& reason);
 
