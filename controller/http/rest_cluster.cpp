@@ -1,16 +1,8 @@
 // Calls about nodes, queues, reservations, and the cluster as a whole.
 #include <utility>
 
-#include "controller/api/array_handlers.h"
 #include "controller/api/cluster_handlers.h"
-#include "controller/api/data_report.h"
-#include "controller/api/deletion.h"
-#include "controller/api/experts.h"
 #include "controller/api/job_handlers.h"
-#include "controller/api/job_list.h"
-#include "controller/api/lineage.h"
-#include "controller/api/log_pages.h"
-#include "controller/api/loss_curve.h"
 #include "controller/api/node_view.h"
 #include "controller/api/planner_handlers.h"
 #include "controller/api/queue_handlers.h"

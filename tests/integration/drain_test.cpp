@@ -22,6 +22,13 @@ class DrainTest : public testing::Test {
     return job_id;
   }
 
+  static std::string NameOf(const MiniCluster& cluster, const std::string& node_id) {
+    for (const auto& [name, node] : cluster.Nodes()) {
+      if (node.id() == node_id) return name;
+    }
+    return "";
+  }
+
   static bool IsDrained(const MiniCluster& cluster, const std::string& node) {
     return Eventually([&] { return cluster.Nodes()[node].drain().drained_ms() != 0; }, Seconds(60));
   }
@@ -38,11 +45,11 @@ class DrainTest : public testing::Test {
 TEST_F(DrainTest, AJobMovesToAFreeNodeWithoutALostStep) {
   MiniCluster cluster(/*nodes=*/3);
   const int64_t job_id = RunPair(cluster);
-  const std::string drained = cluster.Nodes()["node0"].id();
-  EXPECT_THAT(
-      cluster.Cli({"node", "drain", "node0", "--deadline", "30m", "--reason", "fan"}).output,
-      HasSubstr("node node0 is draining"));
-  ASSERT_TRUE(IsDrained(cluster, "node0")) << cluster.DaemonLogs();
+  const std::string drained = cluster.Job(job_id).attempts(0).ranks(0).node_id();
+  const std::string name = NameOf(cluster, drained);
+  EXPECT_THAT(cluster.Cli({"node", "drain", name, "--deadline", "30m", "--reason", "fan"}).output,
+              HasSubstr("node " + name + " is draining"));
+  ASSERT_TRUE(IsDrained(cluster, name)) << cluster.DaemonLogs();
   ASSERT_TRUE(Eventually([&] { return cluster.Job(job_id).attempts_size() == 2; }, Seconds(60)))
       << cluster.DaemonLogs();
   const int64_t resumed = cluster.Job(job_id).attempts(1).resume_step();
