@@ -29,8 +29,19 @@ void SimulatedQueues::Act(int submitted) {
   if (random_.EachSecond(is_first ? 1 : 0.05, kStepMs)) SetQueue();
   if (random_.EachSecond(0.01, kStepMs)) DeleteQueue();
   if (submitted > 0 && random_.EachSecond(0.1, kStepMs)) MoveJob(submitted);
+}
+
+void SimulatedQueues::ReserveNodes() {
   if (random_.EachSecond(0.05, kStepMs)) Reserve();
   if (random_.EachSecond(0.01, kStepMs)) DeleteReservation();
+}
+
+void SimulatedQueues::DeleteAllReservations() {
+  for (const auto& [name, _] : controller_.state().node_reservations) {
+    controller::DeleteReservation deletion;
+    deletion.request.set_name(name);
+    controller_.Submit(deletion);
+  }
 }
 
 // Some requests name a node that has not joined, or overlap; the controller refuses them.

@@ -23,12 +23,16 @@ class SimulatedQueues {
   std::string ChooseFor(v1::JobSpec& spec);
   // Sends the requests of one step. `submitted`: the number of submitted jobs.
   void Act(int submitted);
+  // Sends requests to reserve nodes, and to delete reservations.
+  void ReserveNodes();
+  // A reservation may last for hours after the clock was set back, so no job would start until
+  // then.
+  void DeleteAllReservations();
 
  private:
   void SetQueue();
   void DeleteQueue();
   void MoveJob(int submitted);
-  // Reserves a node for a time, or deletes a reservation.
   void Reserve();
   void DeleteReservation();
   // Returns the name of a queue, whether or not it has settings.

@@ -191,7 +191,10 @@ v1::JobSpec SimulatedUsers::NextSpec() {
 }
 
 void SimulatedUsers::Act() {
-  if (faults_stopped_) UncordonAll();
+  if (faults_stopped_) {
+    UncordonAll();
+    queues_.DeleteAllReservations();
+  }
   SetLeaves();
   if (submitted_ < options_.jobs && random_.EachSecond(0.3, kStepMs)) {
     // If the controller died, it may or may not have committed the last submission. In both cases,
@@ -217,6 +220,7 @@ void SimulatedUsers::Act() {
     controller_.Submit(controller::Checked(request, {user}));
   }
   if (options_.contested) queues_.Act(submitted_);
+  if (options_.contested && !faults_stopped_) queues_.ReserveNodes();
   if (random_.EachSecond(options_.user_stop, kStepMs) && submitted_ > 0) {
     controller::StopJob stop;
     stop.request.set_job(absl::StrCat(random_.Between(1, submitted_)));

@@ -4,6 +4,7 @@
 
 #include "controller/core/state/class_of_job.h"
 #include "controller/core/state/time_limit.h"
+#include "controller/core/support/durations.h"
 
 namespace trainyard::simulation {
 
@@ -12,6 +13,7 @@ std::string ReservationAgainst(const controller::ClusterState& state,
                                Timestamp now) {
   const v1::Job& job = entry.job;
   const auto rest = controller::RemainingTime(job, now);
+  const int64_t grace_ms = controller::ToMs(job.spec().stop_grace());  // The time to save.
   for (const auto& [name, reservation] : state.node_reservations) {
     // The simulated users name nodes without ranges.
     if (std::ranges::count(reservation.nodes(), node) == 0) continue;
@@ -20,7 +22,8 @@ std::string ReservationAgainst(const controller::ClusterState& state,
     const bool is_of_user = !reservation.user().empty() && reservation.user() == job.user();
     if (is_of_queue || is_of_user || now >= reservation.end_ms()) continue;
     const bool has_begun = now >= reservation.start_ms();
-    if (has_begun || !rest.has_value() || now + *rest > reservation.start_ms()) return name;
+    if (has_begun || !rest.has_value() || now + *rest + grace_ms > reservation.start_ms())
+      return name;
   }
   return "";
 }
