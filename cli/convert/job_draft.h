@@ -28,7 +28,7 @@ class JobDraft {
   // Sets a default of the other program. A value from a file overrides the default.
   void Assume(const std::string& key, const std::string& value);
   // Sets a value. Does nothing if the value is empty. If an earlier source file set another value,
-  // adds a note that says which value the job has.
+  // adds a note with the value that the job gets.
   void Set(const std::string& key, const std::string& value);
   void SetList(const std::string& key, const std::vector<std::string>& values);
   void Erase(const std::string& key) { settings_.erase(key); }

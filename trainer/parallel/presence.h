@@ -1,4 +1,4 @@
-// Tells the other ranks, through the sums of a step, that this rank still takes part in the gang.
+// Shows in the sums of a step whether this rank has left the gang.
 #ifndef TRAINYARD_TRAINER_PARALLEL_PRESENCE_H_
 #define TRAINYARD_TRAINER_PARALLEL_PRESENCE_H_
 

@@ -280,7 +280,7 @@ ShellEvaluator::Status ShellEvaluator::RunWhile(const ShellNode& node) {
     }
     const size_t commands = script_.commands.size();
     if (!RunBody(node.branches.front().body)) break;
-    // Loops that start a program again after its end are common; a job does this by itself.
+    // Scripts often restart a program in a loop. A job restarts its program without a loop.
     if (script_.commands.size() > commands) {
       LeaveOut(node, "the loop is converted once; `restart` repeats a failed run;");
       break;

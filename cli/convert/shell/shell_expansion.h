@@ -47,7 +47,7 @@ class ShellExpander {
     bool has_current = false;
     bool splits = true;
   };
-  // Where the text of an expansion stands.
+  // The line of an expansion, and whether it is in quotes.
   struct Place {
     int line;
     bool is_quoted;

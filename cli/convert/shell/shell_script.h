@@ -47,7 +47,7 @@ struct ShellScript {
   std::vector<ScriptFile> files;        // Written by `cat << END > file`.
   // Indices of commands that read a here-document.
   std::set<int> readers;
-  // What the evaluation left out or assumed.
+  // Lines that were left out, and assumptions.
   std::vector<ScriptNote> notes;
   // Variables whose values are part of a command.
   std::set<std::string> used;

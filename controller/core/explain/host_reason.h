@@ -1,4 +1,4 @@
-// Explains why CPU cores and memory of nodes keep a job waiting.
+// Explains a wait for CPU cores or memory.
 #ifndef TRAINYARD_CONTROLLER_CORE_EXPLAIN_HOST_REASON_H_
 #define TRAINYARD_CONTROLLER_CORE_EXPLAIN_HOST_REASON_H_
 

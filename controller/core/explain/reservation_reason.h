@@ -1,4 +1,4 @@
-// Explains that reservations of nodes keep a job waiting.
+// Explains a wait that is caused by reservations of nodes.
 #ifndef TRAINYARD_CONTROLLER_CORE_EXPLAIN_RESERVATION_REASON_H_
 #define TRAINYARD_CONTROLLER_CORE_EXPLAIN_RESERVATION_REASON_H_
 

@@ -1,4 +1,4 @@
-// How close forecasted starts of waiting jobs come to their true starts in a replay.
+// Measures the errors of forecasted starts in a replay.
 #ifndef TRAINYARD_TESTS_SIMULATION_REPLAY_ESTIMATES_H_
 #define TRAINYARD_TESTS_SIMULATION_REPLAY_ESTIMATES_H_
 

@@ -1,5 +1,4 @@
-// Prints, as Markdown, how close the forecasted starts of waiting jobs come to their true starts in
-// the recorded clusters.
+// Prints the errors of forecasted starts in the recorded clusters, as tables in Markdown.
 #include <cstdio>
 #include <exception>
 #include <string>

@@ -137,7 +137,7 @@ TEST_F(ConvertTest, ValuesOutsideTheScriptAreAskedFor) {
                                   "pass --var DATA=VALUE"));
   const CliResult given = Run({"convert", "--var", "DATA=/my data", path});
   EXPECT_EQ(given.exit_code, 0) << given.err;
-  // As in bash, a value without quotes is split.
+  // Bash splits a value without quotes into words.
   EXPECT_THAT(given.out, HasSubstr("command: [python3, train.py, --data, /my, data]"));
   EXPECT_THAT(Run({"convert", path, "--var", "DATA"}).err,
               HasSubstr("--var DATA: is not of the form NAME=VALUE"));
