@@ -11,6 +11,7 @@ import { withCode } from '../ui/code_text';
 import { Figure } from '../ui/figure';
 import { Icon } from '../ui/icon';
 import { HealthBadge } from '../ui/job_status';
+import { useLoad } from '../ui/load';
 import { Loss } from '../ui/loss';
 import { JobActions } from './actions';
 import { estimateText } from './estimate';
@@ -47,6 +48,17 @@ const HEALTH_CODES: readonly PendingReason['code'][] = [
   'slow_rank',
 ];
 
+const ESTIMATE_PACE_MS = 10_000;
+
+// Shows when the job is expected to start. Live answers have no estimate, so it is loaded.
+function Estimate({ job }: { job: Job }) {
+  const path = jobPath(job.id);
+  const tick = Math.floor(serverNow.value / ESTIMATE_PACE_MS);
+  const { data } = useLoad<GetJobResponse>(path, {}, `${path} estimate`, tick);
+  const text = data?.pending && estimateText(data.pending, serverNow.value);
+  return text ? <p class="faint">{text}.</p> : null;
+}
+
 // Shows why the job is queued, has ended or is restarting.
 function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
   const { pending } = response;
@@ -54,7 +66,6 @@ function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
   if (pending && pending.code !== 'not_pending') {
     // A running job shows a reason only if something is wrong.
     const runs = job.state === 'running';
-    const estimate = estimateText(pending, serverNow.value);
     return (
       <>
         <p class={`reason tone-${runs ? 'warn' : 'wait'}`}>
@@ -67,7 +78,7 @@ function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
             {pending.advice && <span class="faint"> · {withCode(pending.advice)}</span>}
           </span>
         </p>
-        {estimate && <p class="faint">{estimate}.</p>}
+        {job.state === 'queued' && <Estimate job={job} />}
         <Promises pending={pending} />
       </>
     );

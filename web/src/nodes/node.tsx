@@ -58,7 +58,16 @@ function NodeActions({ node }: { node: Node }) {
   );
 }
 
-function Header({ node, heartbeatMs }: { node: Node; heartbeatMs: number }) {
+// Live nodes have no reservations. `detail` is the loaded node, which has them.
+function Header({
+  node,
+  detail = node,
+  heartbeatMs,
+}: {
+  node: Node;
+  detail?: Node;
+  heartbeatMs: number;
+}) {
   const now = serverNow.value;
   const reason = nodeReason(node, heartbeatMs, now);
   const used = node.slot_uses.filter(({ job_id: id }) => id !== 0).length;
@@ -73,7 +82,7 @@ function Header({ node, heartbeatMs }: { node: Node; heartbeatMs: number }) {
           <span>worker {node.worker_version || 'unknown'}</span>
           {groupText(node) && <span>in {groupText(node)}</span>}
           {labelText(node) && <span>labels {labelText(node)}</span>}
-          {reservationTexts(node, now).map((text) => (
+          {reservationTexts(detail, now).map((text) => (
             <span key={text}>{text}</span>
           ))}
           <time title={fullTime(node.joined_time_ms)}>joined {ago(node.joined_time_ms, now)}</time>
@@ -241,7 +250,7 @@ function NodeView({ node, heartbeatMs }: { node: Node; heartbeatMs: number }) {
   const { data, error } = useLoad<GetNodeResponse>(path, { hours }, `${path} ${hours}`, tick);
   return (
     <>
-      <Header node={node} heartbeatMs={heartbeatMs} />
+      <Header node={node} detail={data?.node} heartbeatMs={heartbeatMs} />
       {error && <Failure error={error} />}
       <Devices node={node} devices={data?.devices} />
       <div class="node-cards">
