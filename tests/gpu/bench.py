@@ -89,6 +89,9 @@ def parse_arguments():
                         help="variants of PyTorch that each row is compared with (all)")
     parser.add_argument("--determinism", action="store_true",
                         help="instead of the table: are equal runs equal bit for bit?")
+    parser.add_argument("--splits", action="store_true",
+                        help="instead of the table: does a batch give the same losses however it "
+                             "is split over GPUs?")
     parser.add_argument("--scratch", type=pathlib.Path,
                         default=pathlib.Path(tempfile.gettempdir()) / "trainyard-bench",
                         help="token files and checkpoints, up to 40 GB (%(default)s)")
@@ -160,6 +163,9 @@ def main():
     if options.determinism:
         passed = determinism.check(bench, options.rows or determinism.DEFAULT_ROWS)
         passed = splits.check(bench) and passed
+    elif options.splits:
+        passed = splits.check(bench)
+        passed = splits.check_experts(bench) and passed
     else:
         passed = measure_rows(bench, options.rows or rows_that_fit())
     return 0 if passed else 1

@@ -86,6 +86,21 @@ class Splits(unittest.TestCase):
         self.assertEqual(splits.ONE_GPU.global_batch, splits.TWO_GPUS.global_batch)
         self.assertEqual(splits.ONE_GPU.shape, splits.TWO_GPUS.shape)
 
+    def test_splits_of_experts_train_the_batch_of_one_gpu(self):
+        for one, plans in splits.EXPERTS:
+            for plan in plans:
+                self.assertEqual(plan.global_batch, one.global_batch, plan.name)
+                self.assertEqual(plan.shape, one.shape, plan.name)
+
+    def test_the_first_loss_has_a_limit_of_its_own(self):
+        whole = {step: 2.0 for step in range(1, splits.STEPS + 1)}
+        for step, passes in ((1, False), (7, True)):
+            found = {**whole, step: 2.0002}
+            with unittest.mock.patch.object(splits, "losses", return_value=found):
+                plan = splits.expert_plan("ep2", splits.SMALL, 2, ep=2)
+                self.assertEqual(
+                    splits.check_split(None, whole, plan, splits.EXPERT_LIMITS), passes)
+
     def test_the_largest_difference_is_that_of_any_step(self):
         one = {step: 2.0 for step in range(1, splits.STEPS + 1)}
         other = {**one, 7: 2.0002}

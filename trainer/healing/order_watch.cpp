@@ -5,7 +5,7 @@
 namespace trainyard::trainer {
 namespace {
 
-constexpr std::chrono::milliseconds kInterval{50};
+constexpr std::chrono::milliseconds kInterval{10};
 
 }  // namespace
 

@@ -3,10 +3,12 @@
 #include <torch/utils.h>
 
 #include <algorithm>
+#include <future>
 #include <string>
 #include <utility>
 
 #include "trainer/checkpoint/checkpoint_writer.h"
+#include "trainer/checkpoint/host_memory.h"
 #include "trainer/healing/state_parts.h"
 
 namespace trainyard::trainer {
@@ -23,6 +25,17 @@ std::vector<TensorChunk> AsChunks(const std::vector<Tensor>& pieces) {
   std::vector<TensorChunk> chunks;
   for (const Tensor& piece : pieces) chunks.push_back(WholeTensor("state", piece));
   return chunks;
+}
+
+// Returns host memory for the pieces of a ward, by their sizes in bytes.
+std::vector<Tensor> WardMemory(const std::vector<int64_t>& sizes, torch::Device device) {
+  const bool is_gpu = device.is_cuda();
+  if (is_gpu) UseDevice(device);
+  std::vector<Tensor> pieces;
+  for (const int64_t bytes : sizes) {
+    pieces.push_back(torch::empty({bytes}, torch::dtype(torch::kUInt8).pinned_memory(is_gpu)));
+  }
+  return pieces;
 }
 
 }  // namespace
@@ -70,7 +83,7 @@ void SnapshotKeeper::Reserve() {
     if (snapshot->step >= 0) continue;
     snapshot->own.Reserve(AsChunks(parts_.own));
     if (!parts_.ward.empty()) snapshot->ward_copy.Reserve(AsChunks(parts_.ward));
-    MakeWardMemory(*snapshot);
+    ReserveWardMemory(*snapshot);
   }
 }
 
@@ -92,11 +105,18 @@ std::vector<int64_t> SnapshotKeeper::AskWardBytes() const {
   return exchange(bytes, count);
 }
 
+void SnapshotKeeper::ReserveWardMemory(Snapshot& snapshot) const {
+  const bool is_made = snapshot.ward_reserved.valid() || !snapshot.ward_received.empty();
+  if (is_made || ward_bytes_.empty()) return;
+  snapshot.ward_reserved = std::async(
+      std::launch::async,
+      [sizes = ward_bytes_, device = parts_.device] { return WardMemory(sizes, device); });
+}
+
 void SnapshotKeeper::MakeWardMemory(Snapshot& snapshot) const {
-  for (size_t i = snapshot.ward_received.size(); i < ward_bytes_.size(); ++i) {
-    const auto bytes = torch::dtype(torch::kUInt8).pinned_memory(parts_.device.is_cuda());
-    snapshot.ward_received.push_back(torch::zeros({ward_bytes_[i]}, bytes));
-  }
+  if (!snapshot.ward_received.empty()) return;
+  snapshot.ward_received = snapshot.ward_reserved.valid() ? snapshot.ward_reserved.get()
+                                                          : WardMemory(ward_bytes_, parts_.device);
 }
 
 void SnapshotKeeper::TakeNow(int64_t step, json state) {
@@ -267,13 +287,14 @@ json SnapshotKeeper::ShareState(const RecoveryPlan& plan) {
                  {"cost", parts_.memory.interval().cost()},
                  {"is_known", parts_.memory.interval().is_known()}})
                .dump();
-  const auto length = static_cast<int64_t>(
+  const auto length = static_cast<size_t>(
       SumOverMembers(parts_.ranks, {static_cast<double>(text.size())}, parts_.device)[0]);
-  text.resize(length);
-  const Tensor host = torch::from_blob(text.data(), {length}, torch::kUInt8);
-  const Tensor bytes = host.to(parts_.device);
-  parts_.ranks.Broadcast(bytes, plan.first_holder).WaitOnHost();
-  host.copy_(bytes);
+  // Sums the characters of the one rank that has them, because NCCL has already opened the
+  // connections of sums. The first broadcast would open others.
+  std::vector<double> characters(text.begin(), text.end());
+  characters.resize(length, 0);
+  characters = SumOverMembers(parts_.ranks, characters, parts_.device);
+  text.assign(characters.begin(), characters.end());
   const json shared = json::parse(text);
   parts_.memory.interval().Set(shared.at("cost").get<double>(), shared.at("is_known").get<bool>());
   return shared.at("state");

@@ -40,8 +40,7 @@ class SnapshotKeeper {
 
   // Returns the bytes of host memory needed for all kept states.
   int64_t Bytes() const;
-  // Allocates the memory for the kept states. Works in the background, except for the memory for
-  // received pieces.
+  // Allocates the memory for the kept states in the background.
   void Reserve();
 
   // Takes a snapshot of the state after `step` and waits for it. No step may be running.
@@ -82,6 +81,9 @@ class SnapshotKeeper {
   int64_t rank() const { return parts_.ranks.rank(); }
   bool NeedsExchange() const { return !parts_.buddies.have_equal_parameters(); }
   std::vector<int64_t> AskWardBytes() const;
+  // Reserves host memory for the ward's pieces on another thread.
+  void ReserveWardMemory(Snapshot& snapshot) const;
+  // Waits for the reserved memory, or allocates it.
   void MakeWardMemory(Snapshot& snapshot) const;
   void Begin(int64_t step, int64_t kept);
   void BeginExchange();

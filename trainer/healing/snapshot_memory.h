@@ -5,6 +5,7 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -25,7 +26,8 @@ struct Snapshot {
   HostCopy own;
   HostCopy ward_copy;                        // Ward's pieces, if copied from this device.
   std::vector<torch::Tensor> ward_received;  // Ward's pieces, if received from the ward.
-  std::vector<Work> exchange;                // Exchange with buddy and ward; empty once it ended.
+  std::future<std::vector<torch::Tensor>> ward_reserved;  // Becomes ward_received.
+  std::vector<Work> exchange;  // Exchange with buddy and ward; empty once it ended.
 
   std::vector<torch::Tensor> OwnPieces() const;
   std::vector<torch::Tensor> WardPieces() const;

@@ -139,8 +139,10 @@ void Recovery::Begin(const TrainingState& state, const AttemptStart& start) {
     const std::string shortage = MemoryShortage();
     if (IsTrueOnAnyRank(!shortage.empty())) return ReportHealingOff(state.step, shortage);
   }
-  keeper_->Reserve();
+  // Reserves the memory of later snapshots after the first snapshot, which must not wait for it.
   keeper_->TakeNow(state.step, ToJson(state));
+  keeper_->Reserve();
+  parts_.healing.NoteEnd("snapshot");
 }
 
 // `why` describes the lack of memory on this rank's node. `why` is empty if the node has enough

@@ -1,12 +1,14 @@
 #include "trainer/start/start_check.h"
 
+#include <c10/core/DeviceGuard.h>
+
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "proto/contract/exit_code.h"
 #include "trainer/config/trainer_error.h"
+#include "trainer/threads/parallel_tasks.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -48,6 +50,23 @@ std::string Ranks(const Communicator& group) {
   return std::to_string(group.ranks().front()) + " to " + std::to_string(group.ranks().back());
 }
 
+// Sums known numbers over the group.
+void CheckGroup(Communicator& group, torch::Device device, Interruption* interruption) {
+  const torch::Tensor values = torch::full({kElements}, static_cast<double>(group.rank() + 1),
+                                           torch::device(device).dtype(torch::kFloat32));
+  group.AllReduce(values).WaitOnHost();
+  const int64_t members = group.size();
+  const auto expected = static_cast<double>(members * (members + 1) / 2);
+  const auto wrong = values.ne(expected).sum().item<int64_t>();
+  if (wrong == 0) return;
+  if (interruption != nullptr) interruption->CheckAfterWait();
+  throw TrainerError(ExitCode::kTryAgain,
+                     "an all-reduce of group " + group.name() + " (ranks " + Ranks(group) +
+                         ") returned wrong values for " + std::to_string(wrong) + " of " +
+                         std::to_string(kElements) +
+                         " elements, so a link or a device of these ranks corrupts data");
+}
+
 }  // namespace
 
 void CheckDevice(torch::Device device) {
@@ -60,37 +79,21 @@ void CheckDevice(torch::Device device, const MultiplyFunction& multiply) {
 }
 
 void CheckGroups(const RankGroups& groups, torch::Device device, Interruption* interruption) {
-  struct Sum {
-    const Communicator* group;
-    torch::Tensor values;
-    Work work;
-  };
-  std::vector<Sum> sums;
+  std::vector<Communicator*> checked;
   // Links between stages are not tested, because they compute no sums and a test would take device
   // memory.
   for (Communicator* group :
        {groups.world.get(), groups.tensor.get(), groups.context.get(), groups.shard.get(),
         groups.replica.get(), groups.expert.get(), groups.expert_shard.get(),
-        groups.expert_replica.get(), groups.tied_embedding.get()}) {
-    if (group == nullptr || group->size() == 1) continue;
-    torch::Tensor values = torch::full({kElements}, static_cast<double>(group->rank() + 1),
-                                       torch::device(device).dtype(torch::kFloat32));
-    Work work = group->AllReduce(values);
-    sums.push_back({group, std::move(values), std::move(work)});
+        groups.expert_replica.get(), groups.tied_embedding.get(), groups.snapshots.get()}) {
+    if (group != nullptr && group->size() > 1) checked.push_back(group);
   }
-  for (Sum& sum : sums) {
-    sum.work.WaitOnHost();
-    const int64_t members = sum.group->size();
-    const auto expected = static_cast<double>(members * (members + 1) / 2);
-    const auto wrong = sum.values.ne(expected).sum().item<int64_t>();
-    if (wrong == 0) continue;
-    if (interruption != nullptr) interruption->CheckAfterWait();
-    throw TrainerError(ExitCode::kTryAgain,
-                       "an all-reduce of group " + sum.group->name() + " (ranks " +
-                           Ranks(*sum.group) + ") returned wrong values for " +
-                           std::to_string(wrong) + " of " + std::to_string(kElements) +
-                           " elements, so a link or a device of these ranks corrupts data");
-  }
+  // At its first sum, NCCL opens the connections of a group and blocks the calling thread for about
+  // 0.1 s. Therefore each group has a thread.
+  ParallelTasks(checked.size(), checked.size(), [&](size_t, size_t task) {
+    const c10::DeviceGuard guard(device);
+    CheckGroup(*checked[task], device, interruption);
+  });
 }
 
 }  // namespace trainyard::trainer

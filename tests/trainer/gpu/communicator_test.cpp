@@ -130,7 +130,10 @@ void RunMember(const Member& member, int64_t port) {
   env.master_port = port;
   Rendezvous rendezvous(env, kStart);
   member.PassPoint("connect");
-  CommunicatorGroup group{"test", {0, 1}, member.rank, LimitsOf(member.scenario)};
+  const CommunicatorGroup group{.name = "test",
+                                .ranks = {0, 1},
+                                .my_rank = member.rank,
+                                .limits = LimitsOf(member.scenario)};
   std::unique_ptr<Communicator> communicator;
   const auto connect = [&] { communicator = ConnectGroup(&rendezvous, group, device); };
   if (member.scenario.find("connect") != std::string::npos) return ExpectLoss(connect);

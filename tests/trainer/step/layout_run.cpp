@@ -145,19 +145,21 @@ struct Shared {
 // Stores the rank's expert bias, which must have equal bits on all ranks.
 void AddExpertBias(const Tensor& bias, LayoutRun& run) {
   if (!bias.defined()) return;
-  if (run.expert_bias.defined() && !run.expert_bias.equal(bias)) {
+  const Tensor host = bias.cpu();  // Ranks may have different devices.
+  if (run.expert_bias.defined() && !run.expert_bias.equal(host)) {
     run.faults.emplace_back("expert bias");
   }
-  run.expert_bias = bias;
+  run.expert_bias = host;
 }
 
 // Stores the rank's history of FP8 scales, which must have equal bits on all ranks.
 void AddFp8History(const Tensor& history, LayoutRun& run) {
   if (!history.defined()) return;
-  if (run.fp8_history.defined() && !run.fp8_history.equal(history)) {
+  const Tensor host = history.cpu();
+  if (run.fp8_history.defined() && !run.fp8_history.equal(host)) {
     run.faults.emplace_back("FP8 history");
   }
-  run.fp8_history = history;
+  run.fp8_history = host;
 }
 
 // Stores the loss scale of a rank, which must be equal on all ranks.
