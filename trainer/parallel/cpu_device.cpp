@@ -38,6 +38,8 @@ DeviceMemory CurrentDeviceMemory(DeviceKind) { return {}; }
 
 int64_t PeakMemoryBytes(torch::Device) { return PeakResidentBytes(); }
 
+void ReleaseUnusedMemory(torch::Device) {}
+
 std::unique_ptr<TimeMarks> MakeTimeMarks(torch::Device) { return MakeHostTimeMarks(); }
 
 }  // namespace trainyard::trainer

@@ -56,4 +56,8 @@ int64_t PeakMemoryBytes(torch::Device device) {
   return statistics.allocated_bytes[0].peak;  // Index 0 is the total of all pools.
 }
 
+void ReleaseUnusedMemory(torch::Device device) {
+  if (device.is_cuda()) c10::cuda::CUDACachingAllocator::emptyCache();
+}
+
 }  // namespace trainyard::trainer

@@ -31,6 +31,10 @@ DeviceMemory CurrentDeviceMemory(DeviceKind kind);
 // The peak number of bytes in use so far: resident memory on a CPU, allocated memory on a GPU.
 int64_t PeakMemoryBytes(torch::Device device);
 
+// Returns memory that this process has allocated but does not use, so that other processes on the
+// device can allocate it. Does nothing on a CPU.
+void ReleaseUnusedMemory(torch::Device device);
+
 // The peak resident size of this process so far, in bytes.
 int64_t PeakResidentBytes();
 

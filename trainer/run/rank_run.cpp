@@ -3,6 +3,7 @@
 #include <torch/types.h>
 
 #include <chrono>
+#include <cstdio>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include <variant>
 
 #include "proto/contract/token_format.h"
+#include "proto/model/model_size.h"
 #include "trainer/checkpoint/checkpoint_writer.h"
 #include "trainer/data/document_token.h"
 #include "trainer/data/open_tokens.h"
@@ -23,6 +25,7 @@
 #include "trainer/parallel/lost_store.h"
 #include "trainer/process/failure.h"
 #include "trainer/process/signals.h"
+#include "trainer/run/rehearsal.h"
 #include "trainer/run/trainer.h"
 #include "trainer/start/attention_choice.h"
 #include "trainer/start/gang.h"
@@ -132,6 +135,13 @@ void Warm(const RunConfig& config, const RuntimeEnvironment& env) {
   CheckDevice(device);
   static_cast<void>(WithAttentionChosen(config));  // Plans that are made once stay in the process.
   WarmCommunication(device);
+  try {
+    // A first step without experts takes 0.15 s.
+    if (HasExperts(config.model)) RehearseStep(config, device);
+  } catch (const std::exception& error) {
+    // The real first step takes longer, and reports any error that concerns the run.
+    std::fprintf(stderr, "The standby process has not loaded all kernels: %s\n", error.what());
+  }
   OpenTokens(config.data, token_format::kTrainSplit);
 }
 
