@@ -1,5 +1,6 @@
 // Tests layouts on GPUs. Every rank is a thread of this process. On one GPU, the ranks take turns
 // and exchange data through GPU memory. On several GPUs, each rank has its own GPU and uses NCCL.
+#include <ATen/Parallel.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <gtest/gtest.h>
 
@@ -69,10 +70,16 @@ RunConfig OnOneProcess(const RunConfig& config) {
   return alone;
 }
 
+// Opens the GPU of the calling rank's thread. The thread then computes on one CPU core. With more,
+// the ranks would spin while they wait for each other's cores.
+torch::Device OpenGpu(int64_t index) {
+  at::set_num_threads(1);
+  return OpenDevice(DeviceKind::kGpu, index);
+}
+
 // Runs all ranks on GPU 0. Several ranks take turns.
 LayoutMachine OneGpu() {
-  return {.open_device = [](int64_t) { return OpenDevice(DeviceKind::kGpu, 0); },
-          .takes_turns = true};
+  return {.open_device = [](int64_t) { return OpenGpu(0); }, .takes_turns = true};
 }
 
 // Returns the one-process run to compare with. Caches runs by their settings, because several
@@ -161,7 +168,7 @@ TEST(GpuLayoutBf16Test, LayoutsAreAsNearToSinglePrecisionAsOneProcess) {
 LayoutMachine SeveralGpus(int64_t ranks) {
   const int64_t port = FreePort();
   auto rendezvous = std::make_shared<std::vector<std::unique_ptr<Rendezvous>>>(ranks);
-  return {.open_device = [](int64_t rank) { return OpenDevice(DeviceKind::kGpu, rank); },
+  return {.open_device = [](int64_t rank) { return OpenGpu(rank); },
           .connect = [=](int64_t rank) -> ConnectGroupFunction {
             auto& own = (*rendezvous)[rank];
             own = std::make_unique<Rendezvous>(Environment(rank, ranks, port),

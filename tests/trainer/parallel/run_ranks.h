@@ -2,7 +2,6 @@
 #ifndef TRAINYARD_TESTS_TRAINER_PARALLEL_RUN_RANKS_H_
 #define TRAINYARD_TESTS_TRAINER_PARALLEL_RUN_RANKS_H_
 
-#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 #include <torch/utils.h>
 
@@ -27,14 +26,12 @@ inline RuntimeEnvironment Environment(int64_t rank, int64_t size, int64_t port) 
   return env;
 }
 
-// Calls body(rank) for every rank, each on a separate thread without autograd. A rank uses one
-// CPU thread. With more threads, the ranks would spin while they wait for each other's cores.
+// Calls body(rank) for every rank, each on a separate thread without autograd.
 inline void RunThreads(int64_t size, const std::function<void(int64_t)>& body) {
   std::vector<std::thread> threads;
   for (int64_t rank = 0; rank < size; ++rank) {
     threads.emplace_back([rank, &body] {
       const torch::NoGradGuard no_grad;
-      at::set_num_threads(1);
       body(rank);
     });
   }
