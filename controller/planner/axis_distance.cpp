@@ -38,7 +38,7 @@ AxisDistance DistanceOf(std::string_view axis, const GroupPlace& place, Transfer
   }
   const NetworkLevel& level = cluster.tree->levels()[static_cast<size_t>(limit.level)];
   distance.limit = level.name;
-  distance.is_specified = level.is_specified;
+  distance.is_assumed = !level.is_specified;
   return distance;
 }
 

@@ -20,7 +20,7 @@ struct AxisDistance {
   std::string limit;  // The level or the link of a node that limits the bandwidth.
   // Bytes per second and rank in one direction, without the losses of a trainer (TrainerProfile).
   double bandwidth = 0;
-  bool is_specified = false;  // True if a topology specifies the bandwidth.
+  bool is_assumed = false;  // True if the limiting level has the bandwidth of the network.
 };
 
 // Returns the axes with several ranks: "tp", "cp", "dp", "pp", and "ep" for the ranks that share

@@ -37,8 +37,8 @@ TEST(AxisDistanceTest, NamesTheLevelThatLimitsEachAxis) {
   // second leaf, which has 24 devices.
   ExpectDistance(distances[1], "dp", 4, "spine", "spine", 37.5e9);
   ExpectDistance(distances[2], "pp", 2, "spine", "spine", 12.5e9);
-  EXPECT_FALSE(distances[0].is_specified);
-  EXPECT_TRUE(distances[2].is_specified);
+  EXPECT_FALSE(distances[0].is_assumed);
+  EXPECT_FALSE(distances[2].is_assumed);
 }
 
 // One ring leaves each leaf, with 24 or more devices. Eight network cards carry it from node to
@@ -52,8 +52,11 @@ TEST(AxisDistanceTest, ALevelThatIsCrossedNeedNotLimit) {
   Cluster fast = UnevenCluster();
   NetworkTreeParts parts = UnevenTree();
   parts.levels[1].bandwidth = 50e9;
+  parts.levels[2].is_specified = false;
   fast.tree = std::make_shared<NetworkTree>(parts);
-  ExpectDistance(DistancesOf(layout, fast)[0], "dp", 64, "spine", "leaf", 8 * 50e9);
+  const AxisDistance limited = DistancesOf(layout, fast)[0];
+  ExpectDistance(limited, "dp", 64, "spine", "leaf", 8 * 50e9);
+  EXPECT_TRUE(limited.is_assumed);
 }
 
 // A member sends 5/8 of its bytes out of the second leaf at 12.5 GB/s, and 7/8 out of the node. The
