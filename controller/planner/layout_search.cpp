@@ -263,7 +263,7 @@ MemoryPrediction PeakMemory(const RunConfig& config, int64_t& stage) {
 }
 
 bool FitsInto(const MemoryPrediction& memory, const DeviceSpec& device) {
-  return memory.Total() * (1 + kMemoryMargin) <= static_cast<double>(device.rating->memory_bytes);
+  return memory.Required() <= static_cast<double>(device.rating->memory_bytes);
 }
 
 LayoutSearch SearchLayouts(const RunConfig& config, const Cluster& cluster) {
