@@ -50,7 +50,7 @@ void CheckMemory(const RunConfig& config, const planner::DeviceSpec& device, Rec
   report.findings.push_back(
       {absl::StrCat("does not fit on ", std::string(device.rating->name)),
        absl::StrCat("each GPU of stage ", stage, " needs ", MemoryText(memory),
-                    ", but the planner may use only ", GigabytesText(bytes / (1 + kMemoryMargin)),
+                    ", but the planner may use only ", GigabytesText(bytes - memory.Reserve()),
                     " per GPU"),
        absl::StrCat("use a layout that `trainyard plan ", report.name, " --device ",
                     std::string(device.rating->name),

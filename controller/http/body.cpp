@@ -238,6 +238,18 @@ absl::StatusOr<v1::TopologyGroup> GroupOf(const Json& json) {
   return group;
 }
 
+absl::StatusOr<v1::TopologyLevel> LevelOf(const Json& json) {
+  if (!json.is_object()) return absl::InvalidArgumentError("levels: must be a list of objects");
+  TRAINYARD_RETURN_IF_ERROR(CheckKeys(json, {"name", "gpu_bandwidth", "latency_seconds"}));
+  v1::TopologyLevel level;
+  TRAINYARD_ASSIGN_OR_RETURN(*level.mutable_name(), TextOf(json, "name"));
+  TRAINYARD_ASSIGN_OR_RETURN(const auto bandwidth, NumberOf(json, "gpu_bandwidth"));
+  TRAINYARD_ASSIGN_OR_RETURN(const auto latency, NumberOf(json, "latency_seconds"));
+  level.set_gpu_bandwidth(bandwidth.value_or(0));
+  level.set_latency_seconds(latency.value_or(0));
+  return level;
+}
+
 absl::StatusOr<v1::NodeReservation> ReservationOf(const Json& json) {
   TRAINYARD_RETURN_IF_ERROR(
       CheckKeys(json, {"name", "nodes", "start_ms", "end_ms", "queue", "user", "reason", "drain"}));
@@ -402,11 +414,17 @@ absl::StatusOr<v1::SetTopologyRequest> ReadTopologyBody(const std::string& body)
   if (topology == json.end() || !topology->is_object() || !topology->contains("groups")) {
     return absl::InvalidArgumentError(kTopologyForm);
   }
-  TRAINYARD_RETURN_IF_ERROR(CheckKeys(*topology, {"groups"}));
+  TRAINYARD_RETURN_IF_ERROR(CheckKeys(*topology, {"groups", "levels"}));
   const Json& groups = (*topology)["groups"];
   if (!groups.is_array()) return absl::InvalidArgumentError(kTopologyForm);
   for (const Json& group : groups) {
     TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_topology()->add_groups(), GroupOf(group));
+  }
+  const auto levels = topology->find("levels");
+  if (levels == topology->end()) return request;
+  if (!levels->is_array()) return absl::InvalidArgumentError("levels: must be a list of objects");
+  for (const Json& level : *levels) {
+    TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_topology()->add_levels(), LevelOf(level));
   }
   return request;
 }

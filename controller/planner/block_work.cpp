@@ -120,6 +120,7 @@ BlockWork ExpertWorkOf(const RunConfig& config) {
   experts.rows = MeanExpertRows(model, layout, work.rows / tensor);
   experts.ffn = static_cast<double>(ExpertWidth(model)) / static_cast<double>(sizes.etp);
   experts.dispatch = DispatchOf(model, layout);
+  experts.is_balanced = model.moe_router_force_load_balancing;
   return work;
 }
 

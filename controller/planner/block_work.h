@@ -31,6 +31,7 @@ struct ExpertWork {
   double ranks = 1;  // Number of ranks that together have all experts once.
   double rows = 0;   // Rows that this rank's experts process, and copies that this rank sends.
   double ffn = 0;    // This rank's share of the width of one expert.
+  bool is_balanced = false;  // True if the router gives all experts equally many rows.
   ExpertDispatch dispatch = ExpertDispatch::kLocal;
 };
 

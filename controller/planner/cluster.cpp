@@ -44,8 +44,9 @@ constexpr Storage kStorages[] = {
 
 // Sources of the values:
 // - Memory bandwidth and power: NVIDIA's data sheets, listed in proto/contract/device_table.cpp.
-// - sustained_products of H100 SXM and H200, 0.70: trainer/README.md (H200: 693 of 989 TFLOP/s in a
-//   step at 700 W).
+// - sustained_products of H200, 0.70: trainer/README.md (693 of 989 TFLOP/s in a step at 700 W).
+// - sustained_products of H100 SXM, 0.731: fitted to one step (RecentH100Runs, row "1.5B"). The
+//   slower memory of the H100 leaves more of the 700 W to the products.
 // - sustained_products of A100 SXM, 0.82: 256 TFLOP/s (cuBLAS at 8192^3, NVIDIA's A100 white paper
 //   and the fits of tests/controller/planner).
 // - sustained_products of B200, 0.635: 1,429 of 2,250 TFLOP/s of large products under load.
@@ -76,7 +77,7 @@ constexpr Entry kEntries[] = {
     {"GH200 144G", 4.9e12, 1000, 0.70, kNvLink4, "ndr", 1979e12},
     {"GH200", 4.0e12, 1000, 0.70, kNvLink4, "ndr", 1979e12},
     {"H100 PCIe", 2.0e12, 350, 0.55, kPcie5, "ndr", 1513e12},
-    {"H100", 3.35e12, 700, 0.70, kNvLink4, "ndr", 1979e12},
+    {"H100", 3.35e12, 700, 0.731, kNvLink4, "ndr", 1979e12},
     {"A100-SXM4-40GB", 1.555e12, 400, 0.82, kNvLink3, "hdr"},
     {"A100-PCIE-40GB", 1.555e12, 250, 0.70, kPcie4, "hdr"},
     {"A100", 2.039e12, 400, 0.82, kNvLink3, "hdr"},

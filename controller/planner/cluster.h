@@ -3,10 +3,12 @@
 #define TRAINYARD_CONTROLLER_PLANNER_CLUSTER_H_
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "controller/planner/network_tree.h"
 #include "controller/planner/step_scale.h"
 #include "proto/contract/device_table.h"
 
@@ -69,6 +71,8 @@ struct Cluster {
   Link network;
   StepScale scale;                   // From a calibration of such devices (calibration.h).
   const Storage* storage = nullptr;  // If nullptr, predictions ignore the time for reading.
+  // The switches between these nodes. If nullptr, all nodes communicate at the speed of `network`.
+  std::shared_ptr<const NetworkTree> tree;
   // If the table does not contain the requested device: a note that names the device whose figures
   // are used. Otherwise empty.
   std::string device_note;

@@ -82,7 +82,8 @@ ExpertSeconds SecondsOfExperts(const BlockWork& work, const Kernels& kernels,
                                const Cluster& cluster, const TrainerProfile& profile) {
   ExpertSeconds seconds;
   if (work.experts.count == 0) return seconds;
-  const double busiest = work.experts.ranks > 1 ? profile.expert_imbalance : 1;
+  const bool is_uneven = work.experts.ranks > 1 && !work.experts.is_balanced;
+  const double busiest = is_uneven ? profile.expert_imbalance : 1;
   const double activation = ExpertActivationElements(work), gate = work.is_gated ? 1 : 0;
   const double moved = kernels.Elementwise(DispatchElements(work));
   const double forward = busiest * (kernels.ForwardExpertProducts(work.ExpertProducts()) +

@@ -59,7 +59,7 @@ LayoutProblem ProblemOf(const LayoutSearch& search, const RunConfig& config,
   if (!search.leanest.has_value()) return RulesProblem(search, cluster);
   const PlannedLayout& lean = *search.leanest;
   const double limit =
-      static_cast<double>(cluster.device->rating->memory_bytes) / (1 + kMemoryMargin);
+      static_cast<double>(cluster.device->rating->memory_bytes) - lean.memory.Reserve();
   LayoutProblem problem;
   const LargerCluster larger = FewestNodes(config, cluster, kMaxRanks / cluster.per_node);
   problem.fewest_nodes = larger.fewest_nodes;

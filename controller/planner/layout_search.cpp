@@ -1,7 +1,9 @@
 #include "controller/planner/layout_search.h"
 
 #include <algorithm>
+#include <memory>
 #include <tuple>
+#include <utility>
 
 #include "controller/planner/layout_candidates.h"
 #include "proto/model/model_size.h"
@@ -40,9 +42,18 @@ bool IsBefore(const Candidate& left, const Candidate& right) {
   return key(left) < key(right);
 }
 
+Cluster WithAllRoutes(Cluster cluster) {
+  if (cluster.tree == nullptr) return cluster;
+  auto tree = std::make_shared<NetworkTree>(*cluster.tree);
+  tree->PrepareAll();
+  cluster.tree = std::move(tree);
+  return cluster;
+}
+
 class Search {
  public:
-  Search(const RunConfig& config, const Cluster& cluster) : config_(config), cluster_(cluster) {}
+  Search(const RunConfig& config, const Cluster& cluster)
+      : config_(config), cluster_(WithAllRoutes(cluster)) {}
 
   LayoutSearch Run() {
     VisitGroups(
@@ -163,7 +174,7 @@ class Search {
   }
 
   const RunConfig& config_;
-  const Cluster& cluster_;
+  const Cluster cluster_;
   std::map<std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t>, PlannedPass> passes_;
   std::map<std::pair<int64_t, int64_t>, std::vector<StageLoad>> loads_;
   std::vector<Candidate> candidates_;
@@ -252,7 +263,7 @@ MemoryPrediction PeakMemory(const RunConfig& config, int64_t& stage) {
 }
 
 bool FitsInto(const MemoryPrediction& memory, const DeviceSpec& device) {
-  return memory.Total() * (1 + kMemoryMargin) <= static_cast<double>(device.rating->memory_bytes);
+  return memory.Required() <= static_cast<double>(device.rating->memory_bytes);
 }
 
 LayoutSearch SearchLayouts(const RunConfig& config, const Cluster& cluster) {
@@ -269,6 +280,7 @@ PlannedLayout PlanGivenLayout(const RunConfig& config, const Cluster& cluster) {
 LargerCluster FewestNodes(const RunConfig& config, const Cluster& cluster, int64_t most_nodes) {
   ClusterSearch search(config);
   Cluster larger = cluster;
+  larger.tree = nullptr;  // Its nodes are not known.
   const int64_t least = std::max<int64_t>(NodesOfState(config, cluster), 1);
   larger.nodes = std::max(cluster.nodes + 1, least);
   for (; larger.nodes <= most_nodes && !search.IsSpent(); ++larger.nodes) {

@@ -7,7 +7,8 @@ constexpr int64_t kGigabyte = 1'000'000'000;
 
 // The sources are NVIDIA's data sheets:
 // - "H200 Tensor Core GPU" (SXM);
-// - "H100 Tensor Core GPU" (SXM and PCIe);
+// - "H100 Tensor Core GPU" (SXM and PCIe); sold as 80 GB, but CUDA reports 85.0e9 bytes for the SXM
+//   version (measured);
 // - "A100 Tensor Core GPU" (SXM); the driver reports the smaller one as "A100-SXM4-40GB";
 // - "HGX B200": a board's figures divided by eight;
 // - "GB200 NVL72": a rack's figures divided by 72;
@@ -24,7 +25,7 @@ constexpr DeviceRating kDevices[] = {
     {"GH200 144G", 144 * kGigabyte, 989.4e12, 66.9e12},
     {"GH200", 96 * kGigabyte, 989.4e12, 66.9e12},
     {"H100 PCIe", 80 * kGigabyte, 756e12, 51e12},
-    {"H100", 80 * kGigabyte, 989.4e12, 66.9e12},
+    {"H100", 85 * kGigabyte, 989.4e12, 66.9e12},
     {"A100-SXM4-40GB", 40 * kGigabyte, 312e12, 19.5e12},
     {"A100-PCIE-40GB", 40 * kGigabyte, 312e12, 19.5e12},
     {"A100", 80 * kGigabyte, 312e12, 19.5e12},

@@ -11,7 +11,7 @@ namespace trainyard {
 // One kind of GPU. Peak rates are for dense data (without sparsity) at boost clock.
 struct DeviceRating {
   std::string_view name;     // A part of the driver's name, such as "H200".
-  int64_t memory_bytes = 0;  // As sold, in units of 1e9 bytes. The driver reserves a part of it.
+  int64_t memory_bytes = 0;  // As sold, in units of 1e9 bytes, or as reported by CUDA.
   double bf16_flops = 0;     // FLOP/s on tensor cores with fp32 accumulation; 0 if none.
   double fp32_flops = 0;     // FLOP/s without tensor cores.
   // Differs from bf16_flops only for GPUs whose tensor cores have no bf16.

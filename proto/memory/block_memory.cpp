@@ -94,6 +94,14 @@ double PlainAttentionBytes(const RunConfig& config, const BlockTensors& tensors,
   return 2 * weights + wide * (tensors.packed_heads + 2 * tensors.queries);
 }
 
+// Sets the workspace of attention's backward pass. cuDNN requests its workspace as one tensor.
+void SetAttention(const RunConfig& config, double heads, BlockTensors& tensors) {
+  const bool is_manual = IsManual(config);
+  tensors.attention = is_manual ? PlainAttentionBytes(config, tensors, heads)
+                                : FusedAttentionBytes(config, tensors.rows, heads);
+  tensors.workspace = is_manual ? tensors.softmax : tensors.attention;
+}
+
 // Sets the sizes that depend on the heads, except for latent attention.
 void SetHeads(const RunConfig& config, double row_bytes, BlockTensors& tensors) {
   const ModelConfig& model = config.model;
@@ -106,8 +114,7 @@ void SetHeads(const RunConfig& config, double row_bytes, BlockTensors& tensors) 
   tensors.softmax = SoftmaxBytes(config, tensors.rows, queries);
   const auto normed = queries + static_cast<double>(heads.keys.length);
   tensors.head_norms = model.qk_layernorm ? normed * (head_bytes + tensors.rows * kFloatBytes) : 0;
-  tensors.attention = IsManual(config) ? PlainAttentionBytes(config, tensors, queries)
-                                       : FusedAttentionBytes(config, tensors.rows, queries);
+  SetAttention(config, queries, tensors);
   tensors.attention += ContextAttentionBytes(config, tensors);
 }
 
@@ -125,8 +132,7 @@ void SetLatentHeads(const RunConfig& config, double row_bytes, double between,
       2 * tensors.queries +
       row_bytes * heads * static_cast<double>(model.qk_head_dim + model.v_head_dim);
   tensors.softmax = tensors.rows * heads * kFloatBytes;
-  tensors.attention = IsManual(config) ? PlainAttentionBytes(config, tensors, heads)
-                                       : FusedAttentionBytes(config, tensors.rows, heads);
+  SetAttention(config, heads, tensors);
   const auto ranks = static_cast<double>(model.q_lora_rank + model.kv_lora_rank);
   const double norms = model.q_lora_rank > 0 ? 2 : 1;
   tensors.lower_rank = between * row_bytes * ranks;
@@ -295,12 +301,18 @@ double BlockWorking(const RunConfig& config, const BlockTensors& tensors) {
   return made_again + std::max(has_experts ? pass.Experts() : pass.FeedForward(), pass.Attention());
 }
 
-double HeadWorking(const RunConfig& config, const BlockTensors& tensors) {
+double LargestTensor(const BlockTensors& tensors) {
+  return std::max({tensors.workspace, tensors.packed_up, tensors.experts.packed_up});
+}
+
+double LogitBytes(const RunConfig& config, const BlockTensors& tensors) {
   const auto vocabulary =
       static_cast<double>(PartOf(config.model.vocab_size, config.layout.tp, 0).length);
-  const double logits =
-      std::min(tensors.rows, kHeadRows) * vocabulary * BytesOf(config.train.precision);
-  return 3 * tensors.stream + 2 * tensors.gathered + logits;
+  return std::min(tensors.rows, kHeadRows) * vocabulary * BytesOf(config.train.precision);
+}
+
+double HeadWorking(const RunConfig& config, const BlockTensors& tensors) {
+  return 3 * tensors.stream + 2 * tensors.gathered + LogitBytes(config, tensors);
 }
 
 }  // namespace trainyard

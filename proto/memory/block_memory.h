@@ -41,6 +41,7 @@ struct BlockTensors {
   double lower_rank = 0;    // Latent attention's low-rank vectors.
   double lower_norms = 0;   // The results and statistics of their norms.
   double attention = 0;     // Workspace of attention's backward pass.
+  double workspace = 0;     // The part of `attention` that is one tensor.
   double activation = 0;    // [rows, ffn]; of shared experts in a block with experts.
   double packed_up = 0;     // Includes the gate, if there is one.
   double gathered = 0;      // All rows, gathered for a product; 0 if not sequence-parallel.
@@ -65,6 +66,13 @@ KeptBytes KeptByBlock(const BlockTensors& tensors, Recompute recompute);
 // Returns the peak of the temporaries in a block's backward pass, without the activations that
 // blocks keep.
 double BlockWorking(const RunConfig& config, const BlockTensors& tensors);
+
+// Returns the bytes of the largest temporary tensor of a block: cuDNN's workspace, or a tensor of
+// the feed-forward half.
+double LargestTensor(const BlockTensors& tensors);
+
+// Returns the bytes of a chunk of logits.
+double LogitBytes(const RunConfig& config, const BlockTensors& tensors);
 
 // Returns the bytes of the final hidden states, their norm and gradient, and a chunk of logits.
 double HeadWorking(const RunConfig& config, const BlockTensors& tensors);

@@ -12,7 +12,7 @@ namespace {
 double Predicted(const RunConfig& config) { return PredictTrainingMemory(config).Total(); }
 
 bool Fits(const RunConfig& config, double limit) {
-  return Predicted(config) * (1 + kMemoryMargin) <= limit;
+  return PredictTrainingMemory(config).Required() <= limit;
 }
 
 // Returns the largest micro-batch that fits, divides a rank's share of every batch, and is not

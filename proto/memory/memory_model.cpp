@@ -238,17 +238,20 @@ void AddPasses(const RunConfig& config, const PipelinePlace& place, MemoryPredic
   if (layers.dense > 0) {
     AddActivations(config, dense, layers.dense, dense_limit, passes, prediction);
     prediction.working = BlockWorking(config, dense);
+    prediction.largest = LargestTensor(dense);
   }
   if (layers.expert > 0) {
     const BlockTensors expert = TensorsOf(config, BlockKind::kExpert);
     AddActivations(config, expert, layers.expert, std::min(layers.expert, limit - dense_limit),
                    passes, prediction);
     prediction.working = std::max(prediction.working, BlockWorking(config, expert));
+    prediction.largest = std::max(prediction.largest, LargestTensor(expert));
   }
   prediction.activations += DocumentBytes(config, place);
   if (!place.HasHead(place.chunks - 1)) return;
   prediction.working =
       std::max(prediction.working, HeadWorking(config, dense) + MtpWorking(config));
+  prediction.largest = std::max(prediction.largest, LogitBytes(config, dense));
 }
 
 MemoryPrediction PredictStage(const RunConfig& config, const PipelinePlace& place) {

@@ -53,7 +53,7 @@ double ReservedExpertRows(const RunConfig& config, double rows) {
   const LayoutConfig& layout = config.layout;
   const double mean = MeanExpertRows(model, layout, rows);
   if (HasExpertCapacity(model)) return mean * RowsAtExperts(config);
-  if (layout.ep == 1) return mean;
+  if (layout.ep == 1 || model.moe_router_force_load_balancing) return mean;
   const auto ranks = static_cast<double>(ExpertSizesOf(layout).ranks());
   const double most_per_row =
       std::min(static_cast<double>(model.moe_router_topk),

@@ -29,9 +29,9 @@ ExpertDispatch DispatchOf(const ModelConfig& model, const LayoutConfig& layout);
 double MeanExpertRows(const ModelConfig& model, const LayoutConfig& layout, double rows);
 
 // Returns the number of rows for which memory is reserved. With a capacity, this is the
-// maximum. Otherwise, with expert parallelism, 1.25 times the mean is assumed for the busiest
-// rank. At most, this rank receives the rows of all ranks, each row min(topk, experts per rank)
-// times.
+// maximum. With forced balance, it is the mean. Otherwise, with expert parallelism, 1.25 times the
+// mean is assumed for the busiest rank. At most, this rank receives the rows of all ranks, each row
+// min(topk, experts per rank) times.
 double ReservedExpertRows(const RunConfig& config, double rows);
 
 }  // namespace trainyard

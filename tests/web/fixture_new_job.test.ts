@@ -69,6 +69,7 @@ describe('the page of a new job', () => {
     const page = await open();
     await page.getByText('The job file is valid.').waitFor();
     await page.getByText('Starts at once: 2 ranks on gpu01, gpu02.').waitFor();
+    await page.getByText('Data parallel crosses spine: 12.5 GB/s per GPU').waitFor();
     const text = await editorOf(page).inputValue();
     await editorOf(page).fill(`${text}comand: [x]\n`);
     const line = text.split('\n').length;

@@ -82,6 +82,18 @@ export function fileError(text: string): string | undefined {
   );
 }
 
+// Two nodes in different leaves of a spine.
+const DISTANCES: PlanJobResponse['axis_distances'] = [
+  {
+    axis: 'dp',
+    ranks: 2,
+    crossed_level: 'spine',
+    limit: 'spine',
+    bytes_per_second: 12.5e9,
+    is_assumed: false,
+  },
+];
+
 export function checkedPlan(text: string): PlanJobResponse {
   const onCpu = text.includes('device: cpu');
   const rank = { local_rank: 0, slot: 0, standby: false, replaced: false };
@@ -101,6 +113,8 @@ export function checkedPlan(text: string): PlanJobResponse {
     },
     origins: [],
     warnings: onCpu ? ['no data is set; set `data.path`'] : [],
+    axis_distances: onCpu ? [] : DISTANCES,
+    ...(onCpu ? {} : { step_seconds: 14.3 }),
   };
 }
 

@@ -19,7 +19,7 @@ std::string CheckMemory(const RunConfig& config, const DeviceMemory& memory) {
                                                  MemoryText(prediction) + ". " +
                                                  MemoryAdviceText(config, total));
   }
-  if (prediction.Total() * (1 + kMemoryMargin) <= free) return "";
+  if (prediction.Required() <= free) return "";
   return "The run may need more memory than is free on the GPU (" + GigabytesText(free) + " of " +
          GigabytesText(total) + "): the prediction is " + MemoryText(prediction) + ". " +
          MemoryAdviceText(config, free);

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "cli/commands/nodes/topology_file.h"
 #include "cli/context/input_text.h"
+#include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
 #include "cli/output/table.h"
 #include "proto/support/status_macros.h"
@@ -58,6 +59,20 @@ void PrintNames(const std::string& what,
                          is_cut ? absl::StrCat(" and ", names.size() - kNamed, " more") : ""));
 }
 
+// A level without figures is not listed.
+void PrintFigures(const v1::GetTopologyResponse& topology, Console& console) {
+  for (const v1::TopologyLevel& level : topology.level_figures()) {
+    std::string text;
+    if (level.gpu_bandwidth() > 0) {
+      absl::StrAppend(&text, ", ", NumberText(level.gpu_bandwidth() / 1e9, 3), " GB/s per GPU");
+    }
+    if (level.latency_seconds() > 0) {
+      absl::StrAppend(&text, ", ", NumberText(level.latency_seconds() * 1e6, 3), " us per hop");
+    }
+    if (!text.empty()) PrintNote(console, absl::StrCat("level ", level.name(), text));
+  }
+}
+
 void PrintTopology(const v1::GetTopologyResponse& topology, Context& context) {
   PrintListing(GroupListing(topology), context.format, context.console);
   if (!IsTable(context.format)) return;
@@ -65,6 +80,7 @@ void PrintTopology(const v1::GetTopologyResponse& topology, Context& context) {
     PrintNote(context.console, "no topology; set one with `trainyard topology set FILE`");
     return;
   }
+  PrintFigures(topology, context.console);
   PrintNames("nodes of the topology that have not joined", topology.absent_nodes(),
              context.console);
   PrintNames("nodes in no group", topology.other_nodes(), context.console);

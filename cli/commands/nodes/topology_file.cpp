@@ -2,6 +2,7 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "proto/support/status_macros.h"
 
@@ -49,15 +50,54 @@ absl::StatusOr<v1::TopologyGroup> ParseGroup(const YAML::Node& node) {
   return group;
 }
 
-absl::StatusOr<v1::Topology> ParseGroups(const YAML::Node& root) {
-  if (!root.IsMap() || root.size() != 1 || !root["groups"]) {
-    return BadLine(root.Mark(), "a topology has the key `groups` and no other");
+absl::StatusOr<v1::TopologyLevel> ParseLevel(const YAML::Node& node) {
+  if (!node.IsMap()) return BadLine(node.Mark(), "a level is not a mapping");
+  v1::TopologyLevel level;
+  for (const auto& pair : node) {
+    const std::string key = pair.first.Scalar();
+    if (key == "name" && pair.second.IsScalar()) {
+      level.set_name(pair.second.Scalar());
+      continue;
+    }
+    if (key != "gpu_bandwidth" && key != "latency_seconds") {
+      return BadLine(pair.first.Mark(), absl::StrCat("a level has no key `", key, "`"));
+    }
+    double figure = 0;
+    const bool is_number =
+        pair.second.IsScalar() && absl::SimpleAtod(pair.second.Scalar(), &figure);
+    if (!is_number) {
+      return BadLine(pair.second.Mark(), absl::StrCat("`", key, "` is not a number"));
+    }
+    key == "gpu_bandwidth" ? level.set_gpu_bandwidth(figure) : level.set_latency_seconds(figure);
   }
+  return level;
+}
+
+absl::Status CheckRoot(const YAML::Node& root) {
+  if (!root.IsMap() || !root["groups"]) {
+    return BadLine(root.Mark(), "a topology has the key `groups`");
+  }
+  for (const auto& pair : root) {
+    const std::string key = pair.first.Scalar();
+    if (key != "groups" && key != "levels") {
+      return BadLine(pair.first.Mark(), absl::StrCat("a topology has no key `", key, "`"));
+    }
+    if (!pair.second.IsSequence()) {
+      return BadLine(pair.second.Mark(), absl::StrCat("`", key, "` is not a list"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<v1::Topology> ParseRoot(const YAML::Node& root) {
+  TRAINYARD_RETURN_IF_ERROR(CheckRoot(root));
   v1::Topology topology;
-  const YAML::Node groups = root["groups"];
-  if (!groups.IsSequence()) return BadLine(groups.Mark(), "`groups` is not a list");
-  for (const YAML::Node& group : groups) {
+  for (const YAML::Node& group : root["groups"]) {
     TRAINYARD_ASSIGN_OR_RETURN(*topology.add_groups(), ParseGroup(group));
+  }
+  if (!root["levels"]) return topology;
+  for (const YAML::Node& level : root["levels"]) {
+    TRAINYARD_ASSIGN_OR_RETURN(*topology.add_levels(), ParseLevel(level));
   }
   return topology;
 }
@@ -66,7 +106,7 @@ absl::StatusOr<v1::Topology> ParseGroups(const YAML::Node& root) {
 
 absl::StatusOr<v1::Topology> ParseTopology(const std::string& text) {
   try {
-    return ParseGroups(YAML::Load(text));
+    return ParseRoot(YAML::Load(text));
   } catch (const YAML::Exception& error) {
     return absl::InvalidArgumentError(absl::StrCat("not valid YAML: ", error.what()));
   }

@@ -13,6 +13,9 @@ namespace trainyard::cli {
 //   groups:
 //     - {name: spine1, level: spine, groups: "leaf[1-2]"}
 //     - {name: leaf1, level: leaf, nodes: ["gpu[01-16]", gpu40]}
+//   levels:
+//     - {name: spine, gpu_bandwidth: 12.5e9, latency_seconds: 12e-6}
+// `levels` may be missing.
 // INVALID_ARGUMENT: the text is not of this form. The controller checks the groups.
 absl::StatusOr<v1::Topology> ParseTopology(const std::string& text);
 

@@ -9,6 +9,7 @@
 #include "cli/commands/planning/plan_layout.h"
 #include "cli/grammar/job_file_options.h"
 #include "cli/grammar/svg_option.h"
+#include "cli/output/distance_view.h"
 #include "cli/output/job_views.h"
 #include "cli/output/output_file.h"
 #include "cli/output/plan_figures.h"
@@ -144,7 +145,11 @@ void PrintPlacement(const ResolvedSpec& resolved, const Placement& placement, Co
     out << "  layout: " << GrantedText(answer.layout()) << ", predicted step time "
         << NumberText(answer.layout().step_seconds(), 3) << " s\n";
   }
-  out << RanksText(answer.ranks(), answer.node_names());
+  out << RanksText(answer.ranks(), answer.node_names()) << DistancesText(answer.axis_distances());
+  if (answer.has_step_seconds()) {
+    out << "  predicted step time on these nodes: " << NumberText(answer.step_seconds(), 3)
+        << " s\n";
+  }
   if (answer.starts_now()) {
     out << "  starts immediately\n";
     const std::string& warning = answer.pending().advice();

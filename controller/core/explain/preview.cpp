@@ -6,6 +6,7 @@
 
 #include "controller/core/decide/dependencies.h"
 #include "controller/core/explain/dependency_reason.h"
+#include "controller/core/explain/gang_distances.h"
 #include "controller/core/explain/pending_reason.h"
 #include "controller/core/health/node_health.h"
 #include "controller/core/observations/root_sightings.h"
@@ -192,6 +193,7 @@ absl::StatusOr<v1::PlanJobResponse> PreviewJob(const ClusterView& view, const v1
   } else {
     AddPlacement(view, entry, response);
   }
+  AddDistances(view.state, entry.job.spec(), response);
   return response;
 }
 

@@ -36,6 +36,8 @@ v1::GetTopologyResponse TopologyReport(const ClusterView& view) {
   const TopologyIndex* topology = view.state.topology_index.get();
   if (topology == nullptr) topology = &kNone;
   response.mutable_levels()->Assign(topology->levels().begin(), topology->levels().end());
+  response.mutable_level_figures()->Assign(topology->level_figures().begin(),
+                                           topology->level_figures().end());
   for (const TopologyIndex::Group& group : topology->groups()) {
     v1::GroupState& added = *response.add_groups();
     added.set_name(group.name);

@@ -6,14 +6,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
+#include "controller/core/schedule/planned_cluster.h"
 #include "controller/core/state/gang_request.h"
 #include "controller/core/state/node_groups.h"
 #include "controller/core/support/text.h"
 #include "controller/planner/cluster.h"
 #include "controller/planner/layout_problem.h"
 #include "controller/planner/layout_search.h"
-#include "controller/planner/mixed_device.h"
 #include "controller/planner/run_estimate.h"
 #include "proto/jobspec/auto_layout.h"
 #include "proto/jobspec/elastic_size.h"
@@ -26,23 +25,6 @@ namespace {
 // If fewer nodes are available than the job requests, layouts for this many different node counts
 // are compared. The largest possible counts are used, because far fewer nodes are never faster.
 constexpr int kSizesCompared = 3;
-
-constexpr char kDeviceSeparator[] = ", ";
-
-// Returns the specs of the question's slot kinds. If the spec of a kind is unknown, returns an
-// empty list and stores the kind's name in `unknown`.
-std::vector<const planner::DeviceSpec*> SpecsOf(const LayoutQuestion& question,
-                                                std::string& unknown) {
-  if (question.shape.kind == v1::DEVICE_KIND_CPU) return {&planner::CpuSlotSpec()};
-  std::vector<const planner::DeviceSpec*> specs;
-  for (const absl::string_view model : absl::StrSplit(question.device, kDeviceSeparator)) {
-    specs.push_back(planner::FindDeviceSpec(std::string(model)));
-    if (specs.back() != nullptr) continue;
-    unknown = std::string(model);
-    return {};
-  }
-  return specs;
-}
 
 v1::GrantedLayout Unanswered(const LayoutQuestion& question) {
   v1::GrantedLayout granted;
@@ -182,21 +164,15 @@ std::optional<v1::GrantedLayout> WrittenLayoutOn(const v1::JobSpec& spec, int mo
 
 v1::GrantedLayout ChooseLayoutFor(const v1::JobSpec& spec, const LayoutQuestion& question) {
   const RunConfig config = RunConfigOf(spec);
-  std::string unknown;
-  const std::vector<const planner::DeviceSpec*> specs = SpecsOf(question, unknown);
-  if (specs.empty()) {
+  PlannedCluster planned;
+  const std::string unknown = FillCluster(question.shape, question.device, planned);
+  if (!unknown.empty()) {
     return NoLayout(
         question,
         absl::StrCat("no layout can be chosen for ", unknown, ", whose performance is not known"),
         "set the layout in the job file; `trainyard plan --device` lists the known devices");
   }
-  planner::MixedDevice mixed;
-  planner::MixDevices(specs, mixed);
-  planner::Cluster cluster;
-  cluster.device = &mixed.spec;
-  cluster.nodes = question.shape.nodes;
-  cluster.per_node = question.shape.slots_per_node;
-  cluster.network = *planner::FindNetwork(cluster.device->network);
+  const planner::Cluster& cluster = planned.cluster;
   if (const std::string problem = planner::PrecisionProblem(config, cluster); !problem.empty()) {
     return NoLayout(question, problem, "");
   }

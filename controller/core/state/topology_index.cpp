@@ -121,6 +121,42 @@ absl::StatusOr<std::vector<std::string>> LevelsOf(const Draft& draft) {
   return OrderLevels(std::move(above));
 }
 
+// NaN is in no range.
+absl::Status CheckFigures(const v1::TopologyLevel& level) {
+  const double bandwidth = level.gpu_bandwidth(), latency = level.latency_seconds();
+  const bool has_bandwidth =
+      bandwidth == 0 || (bandwidth >= kMinLevelBandwidth && bandwidth <= kMaxLevelBandwidth);
+  if (!has_bandwidth) {
+    return BadTopology(absl::StrCat("the level ", level.name(), " has ", bandwidth,
+                                    " bytes per second; give a value from 1e6 to 1e13"));
+  }
+  if (latency >= 0 && latency <= kMaxLevelLatency) return absl::OkStatus();
+  return BadTopology(absl::StrCat("the level ", level.name(), " has a latency of ", latency,
+                                  " s; give a value from 0 to 1"));
+}
+
+// Returns the figures of each of the levels.
+absl::StatusOr<std::vector<v1::TopologyLevel>> FiguresOf(const v1::Topology& topology,
+                                                         const std::vector<std::string>& levels) {
+  std::vector<v1::TopologyLevel> figures(levels.size());
+  for (std::size_t i = 0; i < levels.size(); ++i) figures[i].set_name(levels[i]);
+  std::set<std::string> named;
+  for (const v1::TopologyLevel& level : topology.levels()) {
+    TRAINYARD_RETURN_IF_ERROR(CheckTopologyName("level", level.name()));
+    const auto known = std::ranges::find(levels, level.name());
+    if (known == levels.end()) {
+      return BadTopology(absl::StrCat("it has figures of the level ", level.name(),
+                                      ", but no group has this level"));
+    }
+    if (!named.insert(level.name()).second) {
+      return BadTopology(absl::StrCat("it has figures of the level ", level.name(), " twice"));
+    }
+    TRAINYARD_RETURN_IF_ERROR(CheckFigures(level));
+    figures[static_cast<std::size_t>(known - levels.begin())] = level;
+  }
+  return figures;
+}
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const TopologyIndex>> TopologyIndex::Make(
@@ -158,6 +194,7 @@ absl::StatusOr<std::shared_ptr<const TopologyIndex>> TopologyIndex::Make(
     return BadTopology(absl::StrCat("the group ", draft.groups.begin()->first, " is above itself"));
   }
   TRAINYARD_ASSIGN_OR_RETURN(index->levels_, LevelsOf(draft));
+  TRAINYARD_ASSIGN_OR_RETURN(index->level_figures_, FiguresOf(topology, index->levels_));
   return index;
 }
 

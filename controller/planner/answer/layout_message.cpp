@@ -18,6 +18,11 @@
 namespace trainyard::planner {
 namespace {
 
+int64_t PlannableBytes(const Cluster& cluster, const PlannedLayout& planned) {
+  const auto bytes = static_cast<double>(cluster.device->rating->memory_bytes);
+  return std::llround(bytes - planned.memory.Reserve());
+}
+
 v1::PlannedCluster ClusterMessage(const Cluster& cluster) {
   const int64_t bytes = cluster.device->rating->memory_bytes;
   v1::PlannedCluster message;
@@ -192,6 +197,7 @@ void AddPlanned(const LayoutPlan& plan, double price, v1::PlanLayoutResponse& re
   response.set_layout_text(LayoutText(best.layout));
   *response.mutable_step() = StepMessage(best.step);
   *response.mutable_memory() = MemoryMessage(best);
+  response.mutable_cluster()->set_plannable_bytes(PlannableBytes(plan.cluster, best));
   AddStages(plan, response);
   AddRankAxes(best.layout, response);
   AddRun(plan, price, response);

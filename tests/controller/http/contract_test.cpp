@@ -196,7 +196,17 @@ TEST_F(ContractTest, ATopologyIsSetAsAWhole) {
         std::string(R"({"topology": {"groups": {}}})")}) {
     EXPECT_EQ(client_.Post(target, bad).status, 400) << bad;
   }
+  const auto with_level = [&](const std::string& level) {
+    return absl::StrCat(R"({"topology": {"groups": [)", leaf, R"(], "levels": [)", level, "]}}");
+  };
+  for (const char* bad : {"1", R"({"name": "spine"})", R"({"name": "leaf", "speed": 1})",
+                          R"({"name": "leaf", "gpu_bandwidth": "fast"})"}) {
+    EXPECT_EQ(client_.Post(target, with_level(bad)).status, 400) << bad;
+  }
   EXPECT_EQ(client_.Get(target).Json()["groups"].size(), 1u) << "a bad request changes nothing";
+  ASSERT_EQ(client_.Post(target, with_level(R"({"name": "leaf", "gpu_bandwidth": 5e10})")).status,
+            200);
+  EXPECT_EQ(client_.Get(target).Json()["level_figures"][0]["gpu_bandwidth"], 5e10);
   ASSERT_EQ(client_.Post(target, body("")).status, 200);
   EXPECT_EQ(client_.Get(target).Json()["groups"].size(), 0u);
 }

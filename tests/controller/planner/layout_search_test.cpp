@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <memory>
 
 #include "controller/planner/layout_candidates.h"
 #include "controller/planner/layout_problem.h"
 #include "proto/rules/run_rules.h"
 #include "tests/controller/planner/run_settings.h"
+#include "tests/controller/planner/uneven_tree.h"
 
 namespace trainyard::planner {
 namespace {
@@ -52,6 +54,21 @@ TEST(LayoutSearchTest, ASmallModelOnOneNodeIsDataParallel) {
   ExpectAccepted(Llama8b(), search, cluster);
   EXPECT_EQ(search.best->layout.dp, 8);
   EXPECT_EQ(search.best->layout.recompute, Recompute::kNone);
+}
+
+// Between two leaves with a slow link, pipeline stages exchange less data than data-parallel ranks.
+TEST(LayoutSearchTest, ASlowLevelChangesTheChoice) {
+  Cluster cluster = ClusterWith("H100", 8);
+  const LayoutSearch near = SearchLayouts(Llama8b(), cluster);
+  NetworkTreeParts parts = UnevenTree();
+  parts.levels[1].bandwidth = 0.1e9;
+  cluster.tree = std::make_shared<NetworkTree>(parts);
+  const LayoutSearch far = SearchLayouts(Llama8b(), cluster);
+  ExpectAccepted(Llama8b(), far, cluster);
+  PlannedLayout kept = *near.best;
+  RunConfig run = Llama8b();
+  run.layout = kept.layout;
+  EXPECT_LT(far.best->step.Total(), 0.9 * PredictStep(run, cluster).Total());
 }
 
 TEST(LayoutSearchTest, ClustersNeedNotBePowersOfTwo) {

@@ -1,11 +1,10 @@
 // Runs of models with experts: the rows m8-... and d64-... of tests/gpu/bench.py.
+#include "tests/controller/planner/expert_models.h"
 #include "tests/controller/planner/measured_runs.h"
 #include "tests/controller/planner/run_settings.h"
 
 namespace trainyard::planner {
-namespace {
 
-// The shapes of tests/gpu/model_shapes.py. Forced balance gives each expert equally many rows.
 ModelConfig M8() {
   ModelConfig model = WithExperts(Gated(8, 2048, 7168, 16, 32000, 8), 8, 2, 7168);
   model.moe_router_force_load_balancing = true;
@@ -28,8 +27,6 @@ ModelConfig D64() {
   model.v_head_dim = 128;
   return model;
 }
-
-}  // namespace
 
 MeasuredSet ExpertTrainyardRuns() {
   MeasuredSet set = {"trainyard-trainer, experts, H200",

@@ -29,7 +29,7 @@ TrainerProfile MegatronA100Profile() {
 // to the rows "8B x8", "8B x128", "15B x16", "175B x128" and "405B, 7 layers x32". The other
 // constants are assumptions. Attention uses cuDNN, as in trainyard-trainer.
 TrainerProfile MegatronH100Profile() {
-  return {.products = 0.9881,
+  return {.products = 0.9462,
           .product_margin = 55.48,
           .attention_forward = 0.5,
           .attention_backward = 0.4,

@@ -43,6 +43,11 @@ MeasuredSet FourGpuTrainyardRuns();
 // Runs of models with experts and latent attention on one and two H200. All runs were predicted
 // before the measurement.
 MeasuredSet ExpertTrainyardRuns();
+// Runs on one, two and four H200, dense, in FP8 and with experts, after work on the speed of the
+// trainer. Rows of these layouts in the sets above were measured with earlier versions.
+MeasuredSet RecentTrainyardRuns();
+// Runs on one and four H100 of one host.
+MeasuredSet RecentH100Runs();
 // Runs on one H100. These runs were not used to fit the trainer's constants.
 MeasuredSet TrainyardH100Runs();
 // Runs of Megatron-LM on A100. The sources are Korthikanti et al. 2022 (arXiv 2205.05198), tables 3

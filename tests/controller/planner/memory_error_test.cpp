@@ -8,10 +8,12 @@
 #include <fstream>
 #include <iterator>
 
+#include "controller/planner/layout_search.h"
 #include "proto/memory/memory_model.h"
 #include "proto/model/model_size.h"
 #include "tests/controller/planner/measured_memory.h"
 #include "tests/controller/planner/measured_runs.h"
+#include "tests/controller/planner/run_settings.h"
 
 namespace trainyard::planner {
 namespace {
@@ -29,7 +31,8 @@ double OwnPrediction(const MeasuredRun& run) {
 }
 
 std::vector<MeasuredSet> OwnRuns() {
-  return {LaterTrainyardRuns(), FourGpuTrainyardRuns(), ExpertTrainyardRuns(), TrainyardH100Runs()};
+  return {LaterTrainyardRuns(),  FourGpuTrainyardRuns(), ExpertTrainyardRuns(),
+          RecentTrainyardRuns(), TrainyardH100Runs(),    RecentH100Runs()};
 }
 
 std::string OwnTable() {
@@ -51,10 +54,8 @@ std::string OthersTable(bool fitted) {
   return table;
 }
 
-// With experts on several ranks, a rank may get more rows than the mean. The prediction includes
-// memory for these rows, but in the measured runs each rank got the mean.
 double HighestErrorOf(const MeasuredRun& run) {
-  if (run.config.layout.ep > 1) return 0.135;
+  if (run.config.layout.ep > 1) return 0.025;
   return HasExperts(run.config.model) ? 0.02 : 0.011;
 }
 
@@ -66,6 +67,33 @@ TEST(MemoryErrorTest, OfOurTrainerMeasuredAfterTheFormulas) {
       EXPECT_LT(error, HighestErrorOf(run)) << run.name;
     }
   }
+}
+
+// LLaMA-3 8B on four H100 of 85.0e9 bytes, ZeRO 3 (2026-11-28). With samples of 32,768 tokens over
+// four ranks, tensors and workspace needed 79.0 GB, 4.2 GB were in pieces that the allocator could
+// not use, CUDA and NCCL needed 1.9 GB, and the run failed. With samples of 8,192 tokens it ran.
+TEST(MemoryErrorTest, OfWholeDevices) {
+  const ModelConfig model = Llama(32, 4096, 14336, 32);
+  const MemoryPrediction failed =
+      PredictTrainingMemory(Settings(model, 32768, 4, 1).Cp(4).Zero(3).config);
+  EXPECT_NEAR(failed.Tensors(), 79.0e9, 0.02 * 79.0e9);
+  EXPECT_NEAR(failed.largest, 4.43e9, 0.01 * 4.43e9);
+  EXPECT_GT(failed.Total() + failed.largest, (1 - 0.02) * 85.1e9) << "never under by 2 %";
+  EXPECT_FALSE(FitsInto(failed, *FindDeviceSpec("H100")));
+  const MemoryPrediction ran =
+      PredictTrainingMemory(Settings(model, 8192, 16, 1).Dp(4).Zero(3).config);
+  EXPECT_TRUE(FitsInto(ran, *FindDeviceSpec("H100")));
+}
+
+// A small workspace is within the margin, and a large one is not.
+TEST(MemoryErrorTest, TheReserveHoldsTheLargestTensor) {
+  MemoryPrediction memory;
+  memory.weights = 80e9;
+  memory.largest = 1e9;
+  EXPECT_DOUBLE_EQ(memory.Reserve(), 4e9);
+  memory.largest = 5e9;
+  EXPECT_DOUBLE_EQ(memory.Reserve(), 5.64e9);
+  EXPECT_DOUBLE_EQ(memory.Required(), 85.64e9);
 }
 
 TEST(MemoryErrorTest, OfTorchtitan) {

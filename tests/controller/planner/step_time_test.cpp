@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "tests/controller/planner/run_settings.h"
+#include "tests/controller/planner/uneven_tree.h"
 
 namespace trainyard::planner {
 namespace {
@@ -81,6 +84,24 @@ TEST(StepTimeTest, SlowNetworksShow) {
   const double fast = PredictStep(run.config, cluster).Total();
   cluster.network = *FindNetwork("eth25");
   EXPECT_GT(PredictStep(run.config, cluster).Total(), 2 * fast);
+}
+
+// Two stages of 32 ranks. A rank sends its part of the rows of one sample of 4,096 tokens: 2 * 512
+// * 4,096 bytes, forward and back for each of eight micro-batches. Without the tree the transfers
+// run at the 50 GB/s of NDR, with the tree at the 12.5 GB/s of the spine.
+TEST(StepTimeTest, PipelinesAcrossLeavesWaitForTheSpine) {
+  const RunSettings run = Small(32).Tp(8).Dp(4).Pp(2).Zero(1);
+  Cluster cluster = ClusterOf("H100", run);
+  const StepTime plain = PredictStep(run.config, cluster);
+  cluster.tree = std::make_shared<NetworkTree>(UnevenTree());
+  const StepTime placed = PredictStep(run.config, cluster);
+  const TrainerProfile& profile = TrainyardProfile();
+  const double bytes = 2.0 * 512 * 4096;
+  const double slower = bytes / profile.network * (1 / 12.5e9 - 1 / 50e9) + 20e-6 - 8e-6;
+  EXPECT_NEAR(placed.pipeline_wait - plain.pipeline_wait,
+              (profile.pipeline_exposed * 2 * 8 + 2) * slower, 1e-9);
+  EXPECT_EQ(placed.compute, plain.compute);
+  EXPECT_EQ(placed.tensor_wait, plain.tensor_wait);
 }
 
 TEST(StepTimeTest, FasterDevicesTakeLess) {

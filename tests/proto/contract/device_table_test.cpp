@@ -14,6 +14,7 @@ TEST(DeviceTableTest, FindsADeviceByItsDriverName) {
   EXPECT_EQ(FindDevice("NVIDIA A100-SXM4-40GB")->memory_bytes, 40'000'000'000);
   EXPECT_EQ(FindDevice("NVIDIA H100 PCIe")->bf16_flops, 756e12);
   EXPECT_EQ(FindDevice("NVIDIA H100 80GB HBM3")->bf16_flops, 989.4e12);
+  EXPECT_EQ(FindDevice("NVIDIA H100 80GB HBM3")->memory_bytes, 85'000'000'000);
   EXPECT_EQ(FindDevice("NVIDIA A10G")->memory_bytes, 24'000'000'000);
   EXPECT_EQ(FindDevice("NVIDIA RTX A6000")->memory_bytes, 48'000'000'000);
   EXPECT_EQ(FindDevice("Tesla V100-SXM2-32GB")->bf16_flops, 0);

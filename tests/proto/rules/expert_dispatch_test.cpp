@@ -58,6 +58,9 @@ TEST(ExpertDispatchTest, MemoryIsReservedForAnUnbalancedRouter) {
   EXPECT_EQ(reserved(Mixture(8, 2), Layout(1, 8)), 200) << "one rank has all rows";
   EXPECT_EQ(reserved(Mixture(8, 2), Layout(4, 8)), 250);
   EXPECT_EQ(reserved(Mixture(2, 2), Layout(2, 8)), 200) << "all rows of both ranks";
+  ModelConfig balanced = Mixture(8, 2);
+  balanced.moe_router_force_load_balancing = true;
+  EXPECT_EQ(reserved(balanced, Layout(4, 8)), 200) << "each rank has the mean";
 }
 
 }  // namespace

@@ -54,6 +54,7 @@ export type NodesChanged = Schemas['NodesChanged'];
 export type Origin = Schemas['Origin'];
 export type PendingReason = Schemas['PendingReason'];
 export type PlanJobResponse = Schemas['PlanJobResponse'];
+export type AxisDistance = Schemas['AxisDistance'];
 export type PlanLayoutRequest = Schemas['PlanLayoutRequest'];
 export type PlanLayoutResponse = Schemas['PlanLayoutResponse'];
 export type PlannedMemory = Schemas['PlannedMemory'];

@@ -2,6 +2,8 @@
 import type { RequestError } from '../api/client';
 import type { PlanJobResponse } from '../api/types';
 import { plural } from '../format/numbers';
+import { preciseSeconds } from '../format/time';
+import { distanceText } from '../planner/distance_text';
 import { withCode } from '../ui/code_text';
 import { Icon } from '../ui/icon';
 import { Failure } from '../ui/notice';
@@ -41,6 +43,22 @@ function placeText(plan: PlanJobResponse): string {
   return `Starts at once: ${plural(ranks.length, 'rank')} on ${shown}.`;
 }
 
+// The distances between the ranks on these nodes. Empty without a topology.
+function Distances({ plan }: { plan: PlanJobResponse }) {
+  const { axis_distances: distances, step_seconds: step } = plan;
+  if (distances.length === 0) return null;
+  return (
+    <ul class="faint" aria-label="Distances between ranks">
+      {distances.map((distance) => (
+        <li key={distance.axis}>{distanceText(distance)}</li>
+      ))}
+      {step !== undefined && (
+        <li>Predicted step time on these nodes: {preciseSeconds(step as number)}</li>
+      )}
+    </ul>
+  );
+}
+
 function Valid({ plan }: { plan: PlanJobResponse }) {
   return (
     <>
@@ -57,6 +75,7 @@ function Valid({ plan }: { plan: PlanJobResponse }) {
         </p>
       )}
       <p class="faint">{withCode(placeText(plan))}</p>
+      <Distances plan={plan} />
     </>
   );
 }

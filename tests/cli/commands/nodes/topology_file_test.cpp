@@ -31,9 +31,32 @@ TEST(TopologyFileTest, ReadsGroupsWithNamesAndLists) {
   EXPECT_EQ(ParseTopology("groups: []")->groups_size(), 0);
 }
 
+TEST(TopologyFileTest, ReadsFiguresOfLevels) {
+  const auto topology = ParseTopology(
+      "groups: [{name: leaf1, level: leaf, nodes: a}]\n"
+      "levels:\n"
+      "  - {name: leaf, gpu_bandwidth: 50e9, latency_seconds: 5e-6}\n"
+      "  - {name: spine}\n");
+  ASSERT_TRUE(topology.ok()) << topology.status();
+  ASSERT_EQ(topology->levels_size(), 2);
+  EXPECT_EQ(topology->levels(0).name(), "leaf");
+  EXPECT_EQ(topology->levels(0).gpu_bandwidth(), 50e9);
+  EXPECT_EQ(topology->levels(0).latency_seconds(), 5e-6);
+  EXPECT_EQ(topology->levels(1).gpu_bandwidth(), 0);
+  const std::string groups = "groups: []\nlevels:";
+  EXPECT_THAT(ErrorOf(groups + " 3"), HasSubstr("line 2: `levels` is not a list"));
+  EXPECT_THAT(ErrorOf(groups + "\n- 7"), HasSubstr("line 3: a level is not a mapping"));
+  EXPECT_THAT(ErrorOf(groups + "\n- {speed: 1}"), HasSubstr("a level has no key `speed`"));
+  EXPECT_THAT(ErrorOf(groups + "\n- {gpu_bandwidth: 50 GB}"),
+              HasSubstr("line 3: `gpu_bandwidth` is not a number"));
+  EXPECT_THAT(ErrorOf(groups + "\n- {latency_seconds: [1]}"),
+              HasSubstr("`latency_seconds` is not a number"));
+}
+
 TEST(TopologyFileTest, NamesTheLineOfAnError) {
-  EXPECT_THAT(ErrorOf("- a"), HasSubstr("line 1: a topology has the key `groups` and no other"));
-  EXPECT_THAT(ErrorOf("groups: []\nlevels: []"), HasSubstr("and no other"));
+  EXPECT_THAT(ErrorOf("- a"), HasSubstr("line 1: a topology has the key `groups`"));
+  EXPECT_THAT(ErrorOf("levels: []"), HasSubstr("a topology has the key `groups`"));
+  EXPECT_THAT(ErrorOf("groups: []\nnodes: []"), HasSubstr("line 2: a topology has no key `nodes`"));
   EXPECT_THAT(ErrorOf("groups: 3"), HasSubstr("`groups` is not a list"));
   EXPECT_THAT(ErrorOf("groups:\n- 7"), HasSubstr("line 2: a group is not a mapping"));
   EXPECT_THAT(ErrorOf("groups:\n- {parent: x}"), HasSubstr("line 2: a group has no key `parent`"));

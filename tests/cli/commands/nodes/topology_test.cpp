@@ -43,6 +43,13 @@ TEST_F(TopologyCommandTest, ShowsTheTreeAndNodesOutsideOfIt) {
   EXPECT_EQ(Run({"topology", "show", "-o", "name"}).out, "spine1\nleaf1\n");
   EXPECT_EQ(nlohmann::json::parse(Run({"topology", "show", "-o", "json"}).out)[1]["parent"],
             "spine1");
+  v1::TopologyLevel& level = *answers().topology.add_level_figures();
+  level.set_name("spine");
+  EXPECT_EQ(Run({"topology", "show"}).err.find("level spine"), std::string::npos);
+  level.set_gpu_bandwidth(12.5e9);
+  level.set_latency_seconds(20e-6);
+  EXPECT_THAT(Run({"topology", "show"}).err,
+              HasSubstr("level spine, 12.5 GB/s per GPU, 20 us per hop"));
   answers().topology.Clear();
   EXPECT_THAT(Run({"topology", "show"}).err, HasSubstr("no topology; set one with"));
 }

@@ -38,7 +38,7 @@ TEST_F(PlanLayoutTest, ShowsLayoutRanksMemoryTimeAndDays) {
   EXPECT_THAT(result.out,
               HasSubstr("Layout for llama3-70b on 8 nodes of 8 H100 (NVLink 4; ndr)\n"));
   for (const char* part : {"\n  layout: {", "\nRanks\n", "stage 0", "\nMemory per GPU of stage ",
-                           "weights", "kept activations", " of 80.0 GB\n", "\nStep time of stage",
+                           "weights", "kept activations", " of 85.0 GB\n", "\nStep time of stage",
                            "compute", "\nRun\n", "tokens/s", "MFU", "days", "GPU-hours", "cost",
                            "per GPU-hour) to $", "\nRejected layouts (", "is slower"}) {
     EXPECT_THAT(result.out, HasSubstr(part));
@@ -87,7 +87,7 @@ TEST_F(PlanLayoutTest, NamesTheTableEntryOfAnotherName) {
   const CliResult variant = Plan({"--nodes", "8", "--device", "H100 NVL"});
   EXPECT_EQ(variant.exit_code, 0) << variant.err;
   EXPECT_THAT(variant.err,
-              HasSubstr("`H100 NVL` is planned with the specifications of the H100: 80 GB, "
+              HasSubstr("`H100 NVL` is planned with the specifications of the H100: 85 GB, "
                         "989.4 TFLOP/s, 3.35 TB/s, NVLink 4"));
   for (const auto& [name, bytes] : {std::pair("GB200", 186e9), std::pair("gh200", 96e9)}) {
     const CliResult own = Plan({"--nodes", "8", "--device", name, "-o", "json"});

@@ -43,6 +43,31 @@ TEST_F(PlanTest, ShowsSettingsOriginsAndRanks) {
                                     "  try: --set resources.nodes=1\n"));
 }
 
+TEST_F(PlanTest, ShowsTheDistanceOfEachAxis) {
+  const auto add = [this](const char* axis, const char* crossed, const char* limit,
+                          double bandwidth) -> v1::AxisDistance& {
+    v1::AxisDistance& distance = *answers().plan.add_axis_distances();
+    distance.set_axis(axis);
+    distance.set_crossed_level(crossed);
+    distance.set_limit(limit);
+    distance.set_bytes_per_second(bandwidth);
+    return distance;
+  };
+  add("tp", "", "NVLink 4", 450e9);
+  add("dp", "spine", "spine", 12.5e9);
+  add("pp", "spine", "leaf", 50e9).set_is_assumed(true);
+  answers().plan.set_step_seconds(1.25);
+  const CliResult result = Run({"plan", job_});
+  EXPECT_THAT(result.out,
+              HasSubstr("  tensor parallel stays within nodes: 450 GB/s per GPU (NVLink 4)\n"
+                        "  data parallel crosses spine: 12.5 GB/s per GPU\n"
+                        "  pipeline crosses spine: 50 GB/s per GPU, limited by leaf (assumed; the "
+                        "topology has no bandwidth for leaf)\n"
+                        "  predicted step time on these nodes: 1.25 s\n"));
+  const std::string text = Run({"plan", job_, "-o", "json"}).out;
+  EXPECT_EQ(nlohmann::json::parse(text)["axis_distances"][1]["crossed_level"], "spine");
+}
+
 TEST_F(PlanTest, PlanAndSubmitNoteASettingForBenchmarks) {
   const std::string job = WriteFile(
       "forced.yaml",

@@ -1,6 +1,8 @@
 #include "controller/core/state/topology_index.h"
 
+#include <limits>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -117,6 +119,53 @@ TEST(TopologyIndexTest, RejectsInvalidNamesAndBounds) {
   AddGroup(nodes, "a", "leaf", "", "x[1-15000]");
   AddGroup(nodes, "b", "leaf", "", "y[1-15000]");
   EXPECT_THAT(ErrorOf(nodes), HasSubstr("more than 20000 nodes"));
+}
+
+v1::TopologyLevel& AddLevel(v1::Topology& topology, const std::string& name, double bandwidth) {
+  v1::TopologyLevel& level = *topology.add_levels();
+  level.set_name(name);
+  level.set_gpu_bandwidth(bandwidth);
+  return level;
+}
+
+TEST(TopologyIndexTest, KeepsTheFiguresOfLevelsInTheirOrder) {
+  v1::Topology topology;
+  AddGroup(topology, "leaf1", "leaf", "", "gpu01");
+  AddGroup(topology, "spine1", "spine", "leaf1", "");
+  AddLevel(topology, "leaf", 50e9).set_latency_seconds(5e-6);
+  const auto made = TopologyIndex::Make(topology);
+  ASSERT_TRUE(made.ok()) << made.status();
+  const std::vector<v1::TopologyLevel>& figures = (*made)->level_figures();
+  ASSERT_EQ(figures.size(), 2);
+  EXPECT_EQ(figures[0].name(), "spine");
+  EXPECT_EQ(figures[0].gpu_bandwidth(), 0);
+  EXPECT_EQ(figures[1].name(), "leaf");
+  EXPECT_EQ(figures[1].gpu_bandwidth(), 50e9);
+  EXPECT_EQ(figures[1].latency_seconds(), 5e-6);
+}
+
+TEST(TopologyIndexTest, RejectsFiguresOfLevels) {
+  const auto error_with = [](const std::string& level, double bandwidth, double latency) {
+    v1::Topology topology;
+    AddGroup(topology, "leaf1", "leaf", "", "gpu01");
+    AddLevel(topology, level, bandwidth).set_latency_seconds(latency);
+    return ErrorOf(topology);
+  };
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(error_with("leaf", 1e6, 1), "");
+  EXPECT_THAT(error_with("rack", 1e9, 0), HasSubstr("rack, but no group has this level"));
+  EXPECT_THAT(error_with("", 1e9, 0), HasSubstr("the name `` of a level needs"));
+  EXPECT_THAT(error_with("leaf", 50, 0), HasSubstr("50 bytes per second; give a value from 1e6"));
+  EXPECT_THAT(error_with("leaf", -1e9, 0), HasSubstr("give a value from 1e6 to 1e13"));
+  EXPECT_THAT(error_with("leaf", 1e14, 0), HasSubstr("give a value from 1e6 to 1e13"));
+  EXPECT_THAT(error_with("leaf", kNan, 0), HasSubstr("give a value from 1e6 to 1e13"));
+  EXPECT_THAT(error_with("leaf", 1e9, 12), HasSubstr("a latency of 12 s; give a value from 0"));
+  EXPECT_THAT(error_with("leaf", 1e9, kNan), HasSubstr("give a value from 0 to 1"));
+  v1::Topology twice;
+  AddGroup(twice, "leaf1", "leaf", "", "gpu01");
+  AddLevel(twice, "leaf", 1e9);
+  AddLevel(twice, "leaf", 1e9);
+  EXPECT_THAT(ErrorOf(twice), HasSubstr("figures of the level leaf twice"));
 }
 
 }  // namespace
