@@ -200,16 +200,6 @@ std::optional<Refusal> RefusalOf(const ClusterView& view, const v1::Job& job) {
   return found->second;
 }
 
-// Returns true if the newest pass refused the job because of a limit that is still reached or
-// closed.
-bool IsAtLimit(const ClusterView& view, const v1::Job& job) {
-  const std::optional<Refusal> refusal = RefusalOf(view, job);
-  if (refusal == Refusal::kClosedQuota) return true;
-  if (refusal != Refusal::kQuota) return false;
-  const JobClass job_class = ClassOf(job);
-  return !QueueMayTake(view.state, job_class) || !UserMayTake(view.state, job_class);
-}
-
 // See PendingExplainer::HeadOf.
 const JobEntry* HeadOfQueue(const ClusterView& view, v1::DeviceKind kind) {
   if (const QueueHead* known = view.schedule.HeadOf(kind)) {
@@ -259,6 +249,14 @@ v1::PendingReason WhyBacksOff(const v1::Job& job, const v1::Attempt& failed, Tim
 }
 
 }  // namespace
+
+bool IsAtLimit(const ClusterView& view, const v1::Job& job) {
+  const std::optional<Refusal> refusal = RefusalOf(view, job);
+  if (refusal == Refusal::kClosedQuota) return true;
+  if (refusal != Refusal::kQuota) return false;
+  const JobClass job_class = ClassOf(job);
+  return !QueueMayTake(view.state, job_class) || !UserMayTake(view.state, job_class);
+}
 
 v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const QueueHead& head) {
   const v1::JobSpec& spec = entry.job.spec();
