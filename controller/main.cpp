@@ -97,6 +97,12 @@ void DefineFlags(CLI::App& app, Flags& flags) {
                  "more nodes")
       ->check(CLI::Range(0, 86400))
       ->capture_default_str();
+  app.add_option(
+         "--promised-heads", flags.options.loop.core.promised_heads,
+         "number of first jobs in line that are promised a time for their slots; later jobs "
+         "start only if they delay none of them")
+      ->check(CLI::Range(1, trainyard::controller::kMostPromisedHeads))
+      ->capture_default_str();
   app.add_option("--listen-file", flags.listen_file,
                  "file to which the controller writes its actual HOST:PORT once it accepts calls");
   app.add_option("--http-listen", flags.http_listen,

@@ -94,6 +94,19 @@ void AddPreemptions(const ClusterState& state, Timestamp now, Plan& plan) {
   }
 }
 
+// Returns the expected ends of attempts. Attempts that end by these events free their slots after
+// the pass.
+ExpectedEnds EndsAfter(const std::vector<v1::Event>& events, ExpectedEnds ends, Timestamp now) {
+  std::set<int64_t> ending;
+  for (const v1::Event& event : events) {
+    if (event.has_attempt_ended()) ending.insert(event.attempt_ended().job_id());
+  }
+  if (ending.empty()) return ends;
+  return [ending = std::move(ending), ends = std::move(ends), now](int64_t job_id) {
+    return ending.contains(job_id) ? now + 1 : ends(job_id);
+  };
+}
+
 }  // namespace
 
 Plan Reconcile(const ClusterState& state, const Observations& observations,
@@ -123,8 +136,9 @@ Plan Reconcile(const ClusterState& state, const Observations& observations,
   const NodeLimits limits{ChangingNodes(state, observations, plan.events), ClosedNodes(state, now),
                           &observations.roots, now};
   if (plan.events.empty()) plan.events = DrainEventsDue(state, observations, limits, now);
-  plan.schedule = MakeSchedule(state, ports, limits, ExpectedEndsOf(state, observations, now), now,
-                               options.preemption);
+  const ExpectedEnds ends = EndsAfter(plan.events, ExpectedEndsOf(state, observations, now), now);
+  plan.schedule =
+      MakeSchedule(state, ports, limits, ends, now, {options.preemption, options.promised_heads});
   // Such a job keeps its slots in this pass, like a job in its backoff.
   const auto awaiting = std::erase_if(plan.schedule.placements, [&](const Placement& placement) {
     return AwaitsCheckpoints(state.jobs.at(placement.job_id), observations, options, now);

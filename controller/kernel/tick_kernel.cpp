@@ -171,7 +171,7 @@ void TickKernel::Take(v1::Event event) {
 void TickKernel::Plan(Timestamp now) {
   at_rest_ = true;
   Promises promises = std::move(schedule_.promises);
-  placed_in_order_.clear();
+  placed_.clear();
   for (int i = 0; i < kMaxReconcilePasses; ++i) {
     controller::Plan planned = Reconcile(state_, observations_, options_, now);
     schedule_ = std::move(planned.schedule);
@@ -181,7 +181,7 @@ void TickKernel::Plan(Timestamp now) {
       return;
     }
     for (const Placement& placement : schedule_.placements) {
-      if (!placement.is_behind_head) placed_in_order_.insert(placement.job_id);
+      placed_[placement.job_id] = placement.heads_before;
     }
     for (v1::Event& event : planned.events) Take(std::move(event));
   }
@@ -206,8 +206,7 @@ void TickKernel::Committed(Timestamp now) {
     forget_at_ = last_sequence_ + kForgetEvery;
   }
   if (is_planned_) {
-    ContinuePromises(state_, {events_, placed_in_order_}, now, std::move(schedule_.promises),
-                     schedule_);
+    ContinuePromises(state_, {events_, placed_}, now, std::move(schedule_.promises), schedule_);
   }
   AnswerBatch(now);
   NotifyListeners(now);

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -168,8 +169,8 @@ class TickKernel {
   bool at_rest_ = true;
   // True if the schedule is complete and of this tick.
   bool is_planned_ = false;
-  // Jobs that were placed in this tick, except those placed behind a head.
-  std::set<int64_t> placed_in_order_;
+  // TickCauses::placed.
+  std::map<int64_t, std::ptrdiff_t> placed_;
 };
 
 }  // namespace trainyard::controller

@@ -37,6 +37,7 @@ controller::CoreOptions CoreOptionsOfSimulation(const SimulationOptions& simulat
   options.quarantine_ms = 20000;
   // Short enough for elastic jobs to grow during a run.
   options.growth_interval_ms = 10000;
+  options.promised_heads = simulation.promised_heads;
   if (simulation.contested) options.preemption = kSimulatedPreemption;
   return options;
 }

@@ -90,6 +90,7 @@ SimulationOptions ContestedQueues(uint64_t seed) {
   options.faults.isolation = random.Chance(0.2) ? 0.01 : 0;
   options.faults.clock_step = random.Chance(0.2) ? 0.02 : 0;
   options.host_requests = random.Chance(0.5);
+  options.promised_heads = static_cast<int>(1 + seed % 3);
   return options;
 }
 

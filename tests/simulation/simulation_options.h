@@ -123,6 +123,8 @@ struct SimulationOptions {
   // True if the jobs belong to several users and to queues with random shares, tiers and limits,
   // have random priorities, and preempt each other. Users move jobs and change the queues.
   bool contested = false;
+  // The number of heads of the queue that are promised a time.
+  int promised_heads = 1;
   // Each job has this many spare nodes and heals in place.
   int spares = 0;
   // True if the event log will go back in time.

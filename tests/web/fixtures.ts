@@ -346,6 +346,7 @@ function waitingJobs(pending: Cluster['pending']): Job[] {
         reason: 'the time limit of job 41 (evaluate) was extended',
       },
     ],
+    others: [],
     advice: 'It would start now with resources.nodes=1.',
     message:
       'Needs 4 nodes with 8 free GPUs; 1 is free, 1 is cordoned, 1 is lost, 3 are held by jobs.',
@@ -357,6 +358,7 @@ function waitingJobs(pending: Cluster['pending']): Job[] {
     promised_ms: 0,
     ...NO_ESTIMATE,
     promises: [],
+    others: [{ code: 'resources', message: 'needs 1 node with 8 gpu slots; none of 6 nodes fits' }],
     advice: '',
     message:
       'second in line, behind qwen3-32b-warmup (#44), which needs 4 nodes with 8 gpu slots each',

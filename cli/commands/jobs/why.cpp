@@ -55,6 +55,9 @@ Outcome RunWhy(const std::string& job, Context& context) {
     for (const std::string& line : PromiseLines(pending, console.Now())) {
       *console.out << "  promise " << OneLine(line) << "\n";
     }
+    for (const v1::OtherReason& other : pending.others()) {
+      *console.out << "  also: " << OneLine(other.message()) << "\n";
+    }
     if (!pending.advice().empty()) *console.out << "  try: " << OneLine(pending.advice()) << "\n";
   }
   if (response.has_verdict()) *console.out << VerdictText(response.verdict(), {});

@@ -11,6 +11,7 @@
 #include "controller/core/explain/finding_messages.h"
 #include "controller/core/explain/job_health.h"
 #include "controller/core/explain/log_parser_hint.h"
+#include "controller/core/explain/other_reasons.h"
 #include "controller/core/explain/pending_reason.h"
 #include "controller/core/explain/run_advice.h"
 #include "controller/core/explain/running_hint.h"
@@ -240,6 +241,7 @@ v1::WhyJobResponse ExplainJob(const ClusterView& view, const JobEntry& entry) {
   *response.mutable_job() = entry.job;
   *response.mutable_job()->mutable_health() = HealthOf(state, observations, entry, now);
   *response.mutable_pending() = WhyPending(view, entry);
+  AddOtherReasons(view, entry, *response.mutable_pending());
   if (auto reason = RunningHint(state, observations, entry, now)) {
     *response.mutable_pending() = *std::move(reason);
   }

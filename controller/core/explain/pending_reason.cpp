@@ -200,16 +200,6 @@ std::optional<Refusal> RefusalOf(const ClusterView& view, const v1::Job& job) {
   return found->second;
 }
 
-// Returns true if the newest pass refused the job because of a limit that is still reached or
-// closed.
-bool IsAtLimit(const ClusterView& view, const v1::Job& job) {
-  const std::optional<Refusal> refusal = RefusalOf(view, job);
-  if (refusal == Refusal::kClosedQuota) return true;
-  if (refusal != Refusal::kQuota) return false;
-  const JobClass job_class = ClassOf(job);
-  return !QueueMayTake(view.state, job_class) || !UserMayTake(view.state, job_class);
-}
-
 // See PendingExplainer::HeadOf.
 const JobEntry* HeadOfQueue(const ClusterView& view, v1::DeviceKind kind) {
   if (const QueueHead* known = view.schedule.HeadOf(kind)) {
@@ -237,12 +227,14 @@ v1::PendingReason WhyHeadWaits(const ClusterView& view, const JobEntry& entry) {
                 "enough slots are free, and the job will be placed shortly");
 }
 
-// Returns ". The slots are free within 20 min if running jobs end as expected", or "" if the time
-// is unknown.
-std::string PromiseText(Timestamp promised, Timestamp now) {
-  if (KnownPromise(promised, now) <= now) return "";
-  return absl::StrCat(". The slots are free within ", DurationText(promised - now),
-                      " if running jobs end as expected");
+// Adds the promised time, and a sentence such as "The slots are free within 20 min if running jobs
+// end as expected". Adds nothing if the time is unknown. `slots`: whose slots.
+void AddPromise(Timestamp promised, Timestamp now, const char* slots, v1::PendingReason& reason) {
+  if (KnownPromise(promised, now) <= now) return;
+  reason.set_promised_ms(promised);
+  reason.set_message(absl::StrCat(reason.message(), ". ", slots, " are free within ",
+                                  DurationText(promised - now),
+                                  " if running jobs end as expected"));
 }
 
 v1::PendingReason WhyBacksOff(const v1::Job& job, const v1::Attempt& failed, Timestamp now) {
@@ -257,6 +249,14 @@ v1::PendingReason WhyBacksOff(const v1::Job& job, const v1::Attempt& failed, Tim
 }
 
 }  // namespace
+
+bool IsAtLimit(const ClusterView& view, const v1::Job& job) {
+  const std::optional<Refusal> refusal = RefusalOf(view, job);
+  if (refusal == Refusal::kClosedQuota) return true;
+  if (refusal != Refusal::kQuota) return false;
+  const JobClass job_class = ClassOf(job);
+  return !QueueMayTake(view.state, job_class) || !UserMayTake(view.state, job_class);
+}
 
 v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const QueueHead& head) {
   const v1::JobSpec& spec = entry.job.spec();
@@ -294,11 +294,7 @@ v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const
   const std::string reserved = ReservationAdvice(view.state, entry, shape, view.now);
   reason.set_advice(reserved.empty() ? HeadAdvice(view.state, spec, shape, head.fitting_nodes)
                                      : reserved);
-  const std::string promise = PromiseText(head.promised, view.now);
-  if (!promise.empty()) {
-    reason.set_promised_ms(head.promised);
-    reason.set_message(absl::StrCat(reason.message(), promise));
-  }
+  AddPromise(head.promised, view.now, "The slots", reason);
   return reason;
 }
 
@@ -413,6 +409,10 @@ v1::PendingReason PendingExplainer::WhyBehind(const v1::Job& job, int ahead) {
                          " gets its slots")
           : absl::StrCat("`trainyard why ", head.job.id(), "` explains the next job"));
   reason.set_blocking_job_id(head.job.id());
+  const QueueHead* promised = view_.schedule.AsHead(job.id());
+  if (promised != nullptr) {
+    AddPromise(promised->promised, view_.now, "The slots of this job", reason);
+  }
   return reason;
 }
 

@@ -63,6 +63,10 @@ class PendingExplainer {
 // in the queue.
 v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const QueueHead& head);
 
+// Returns true if the newest pass refused the job because of a limit that is still reached or
+// closed.
+bool IsAtLimit(const ClusterView& view, const v1::Job& job);
+
 // Returns the reason why a job with auto_layout has no layout for the slots that it requests.
 v1::PendingReason WhyNoLayout(const JobEntry& entry);
 

@@ -1,5 +1,6 @@
 #include "controller/core/explain/preview.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,10 +15,11 @@
 #include "controller/core/schedule/admission.h"
 #include "controller/core/schedule/elastic_gang.h"
 #include "controller/core/schedule/expected_ends.h"
-#include "controller/core/schedule/head_promise.h"
 #include "controller/core/schedule/host_releases.h"
 #include "controller/core/schedule/layout_choice.h"
 #include "controller/core/schedule/placement.h"
+#include "controller/core/schedule/promised_heads.h"
+#include "controller/core/schedule/queue_order.h"
 #include "controller/core/schedule/schedule.h"
 #include "controller/core/state/class_of_job.h"
 #include "controller/core/state/gang_request.h"
@@ -67,19 +69,20 @@ v1::PendingReason StartsAtOnce(const ClusterView& view, const JobEntry& entry) {
   return reason;
 }
 
-// Lets the pass place the job only if that does not delay the head of its queue.
-void AcceptBehindHead(const ClusterView& view, const JobEntry& entry, PlacementPass& pass) {
+// Lets the pass place the job only if that delays no promised head that precedes it in its queue.
+void AcceptBehindHeads(const ClusterView& view, const JobEntry& entry, PlacementPass& pass) {
   const JobClass job_class = ClassOf(entry.job);
-  const QueueHead* head = view.schedule.HeadOf(job_class.kind);
-  const JobEntry* blocker = head == nullptr ? nullptr : FindEntry(view.state, head->job_id);
-  if (blocker == nullptr) return pass.AcceptOnly([](const Gang&) { return false; });
   const ExpectedEnds expected_ends = ExpectedEndsOf(view.state, view.observations, view.now);
-  const GangShape shape = LeastShape(*blocker);
-  const HeadPromise promise(shape, view.state.reservations.contains(blocker->job.id()),
-                            ReleasesForHead(view.state, pass, *blocker, expected_ends, view.now),
-                            pass.GroupsFor(*blocker, GangRequestOf(blocker->job.spec()).Full()));
-  pass.AcceptOnly([promise, shape, &entry, end = LatestEnd(job_class, view.now)](const Gang& gang) {
-    return promise.Allows(InSeats(gang, entry, shape), end);
+  const int64_t before = CountBefore(view.state, entry.job, view.now);
+  auto heads = std::make_shared<PromisedHeads>(view.state, view.options.promised_heads, view.now);
+  for (const QueueHead& head : view.schedule.PromisedHeadsOf(view.state, job_class.kind)) {
+    const JobEntry* blocker = FindEntry(view.state, head.job_id);
+    if (blocker == nullptr || CountBefore(view.state, blocker->job, view.now) >= before) continue;
+    heads->Add(*blocker, ReleasesForHead(view.state, pass, *blocker, expected_ends, view.now),
+               pass.GroupsFor(*blocker, LeastShape(*blocker)));
+  }
+  pass.AcceptOnly([heads, &entry, end = LatestEnd(job_class, view.now)](const Gang& gang) {
+    return !heads->classes().empty() && heads->Allows(gang, entry, end);
   });
 }
 
@@ -128,7 +131,7 @@ void AddPlacement(const ClusterView& view, const JobEntry& entry, v1::PlanJobRes
                                   .now = view.now});
   const GangRequest request = RequestOf(entry);
   const GangShape shape = request.Least();
-  if (is_behind) AcceptBehindHead(view, entry, pass);
+  if (is_behind) AcceptBehindHeads(view, entry, pass);
   const std::optional<Gang> gang = PlaceNow(view, entry, pass);
   response.set_starts_now(gang.has_value());
   if (gang.has_value()) {

@@ -96,9 +96,9 @@ class QueueForecast {
     for (const v1::Event& event : of_arrays) Apply(event, state_);
     RendezvousPorts ports(state_, options_);
     const NodeLimits nodes{{}, ClosedNodes(state_, now_), &roots_};
-    const Schedule schedule = MakeSchedule(
-        state_, ports, nodes, [&](int64_t job_id) { return ExpectedEndOf(job_id); }, now_,
-        options_.preemption);
+    const Schedule schedule =
+        MakeSchedule(state_, ports, nodes, [&](int64_t job_id) { return ExpectedEndOf(job_id); },
+                     now_, {options_.preemption, options_.promised_heads});
     for (const Placement& placement : schedule.placements) Start(placement);
     const bool answers = AnswerQuestions(schedule);
     if (!of_arrays.empty() || !schedule.placements.empty() || answers) return true;

@@ -45,24 +45,30 @@ std::optional<Timestamp> LastKnown(const PromiseHistory& history) {
 
 class HistoryWriter {
  public:
-  HistoryWriter(const ClusterState& state, const TickCauses& causes, Timestamp now)
-      : state_(state), causes_(causes), now_(now) {}
+  // `promises`: the histories of all jobs. Those of heads that precede a head are continued before
+  // that of the head.
+  HistoryWriter(const ClusterState& state, const TickCauses& causes, const Promises& promises,
+                Timestamp now)
+      : state_(state), causes_(causes), promises_(promises), now_(now) {}
 
-  void Head(const QueueHead& head, PromiseHistory& history) const {
+  // `before`: the heads of the same queue that precede the head. `history`: that of the head.
+  void Head(const QueueHead& head, std::span<const QueueHead> before,
+            PromiseHistory& history) const {
     const Timestamp promised = KnownPromise(head.promised, now_);
-    if (history.empty()) {
-      return Add(promised, {v1::PROMISE_CAUSE_FIRST, "is the first of its queue"}, history);
-    }
+    const std::string place = before.empty()
+                                  ? "is the first of its queue"
+                                  : absl::StrCat("is number ", before.size() + 1, " of its queue");
+    if (history.empty()) return Add(promised, {v1::PROMISE_CAUSE_FIRST, place}, history);
     const Timestamp last = history.back().promised_ms();
     const std::optional<Timestamp> known = LastKnown(history);
     const bool is_later = promised == 0 || promised > known.value_or(promised);
     if (last == 0 && promised != 0) {
       const auto code = is_later ? v1::PROMISE_CAUSE_JOB_AHEAD : v1::PROMISE_CAUSE_FIRST;
-      return Add(promised, {code, "is the first of its queue again"}, history);
+      return Add(promised, {code, absl::StrCat(place, " again")}, history);
     }
     const bool is_same =
         last == promised || (promised != 0 && std::abs(promised - last) < kPromiseToleranceMs);
-    if (!is_same) Add(promised, is_later ? WhyLater(head) : WhySooner(), history);
+    if (!is_same) Add(promised, is_later ? WhyLater(head, before) : WhySooner(), history);
   }
 
   // The job is no longer the head of its queue. `head`: the new head.
@@ -78,10 +84,11 @@ class HistoryWriter {
     return GangRequestOf(state_.jobs.at(job_id).job.spec()).kind;
   }
 
-  Cause WhyLater(const QueueHead& head) const {
+  Cause WhyLater(const QueueHead& head, std::span<const QueueHead> before) const {
     const v1::DeviceKind kind = KindOf(head.job_id);
-    for (const int64_t id : causes_.placed_in_order) {
-      if (id == head.job_id || !state_.jobs.contains(id) || KindOf(id) != kind) continue;
+    for (const auto& [id, heads_before] : causes_.placed) {
+      if (id == head.job_id || heads_before > std::ssize(before)) continue;
+      if (!state_.jobs.contains(id) || KindOf(id) != kind) continue;
       return {v1::PROMISE_CAUSE_JOB_AHEAD, absl::StrCat(Name(id), " got slots before it")};
     }
     for (const v1::Event& event : causes_.events) {
@@ -92,6 +99,14 @@ class HistoryWriter {
           absl::StrCat("the time limit of ", Name(event.job_extended().job_id()), " was extended")};
     }
     if (auto node = NodeCause(); node.has_value()) return *std::move(node);
+    for (const QueueHead& other : before) {
+      const auto found = promises_.find(other.job_id);
+      if (found == promises_.end() || found->second.back().time_ms() != now_) continue;
+      return {v1::PROMISE_CAUSE_JOB_AHEAD,
+              found->second.size() == 1
+                  ? absl::StrCat(Name(other.job_id), " is now before it")
+                  : absl::StrCat("the promise to ", Name(other.job_id), " before it changed")};
+    }
     const bool is_known = state_.jobs.contains(head.awaited_job_id);
     return {v1::PROMISE_CAUSE_RUNS_LONGER,
             is_known ? absl::StrCat(Name(head.awaited_job_id), " is expected to end later")
@@ -128,8 +143,15 @@ class HistoryWriter {
 
   const ClusterState& state_;
   const TickCauses& causes_;
+  const Promises& promises_;
   const Timestamp now_;
 };
+
+// Returns true if the head preempts jobs. Such a pass finds no further heads.
+bool Preempts(const Schedule& schedule, const QueueHead& head) {
+  return std::ranges::find(schedule.preemptions, head.job_id, &Preemption::for_job_id) !=
+         schedule.preemptions.end();
+}
 
 }  // namespace
 
@@ -145,13 +167,18 @@ void ContinuePromises(const ClusterState& state, const TickCauses& causes, Times
     return entry == nullptr || !state.pending_jobs.Contains(QueueKeyOf(entry->job));
   });
   if (schedule.awaits_workers) return;
-  const HistoryWriter writer(state, causes, now);
+  const HistoryWriter writer(state, causes, schedule.promises, now);
   for (auto& [job_id, history] : schedule.promises) {
     const QueueHead* head = schedule.HeadOf(GangRequestOf(state.jobs.at(job_id).job.spec()).kind);
-    if (head != nullptr && schedule.AsHead(job_id) == nullptr) writer.NoHead(*head, history);
+    if (head == nullptr || Preempts(schedule, *head)) continue;
+    if (schedule.AsHead(job_id) == nullptr) writer.NoHead(*head, history);
   }
-  for (const auto& [kind, head] : schedule.heads) {
-    if (head.shortage == Shortage::kSlots) writer.Head(head, schedule.promises[head.job_id]);
+  for (const auto& [kind, first] : schedule.heads) {
+    const std::vector<QueueHead> heads = schedule.PromisedHeadsOf(state, kind);
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+      if (heads[i].shortage != Shortage::kSlots) continue;
+      writer.Head(heads[i], std::span(heads).first(i), schedule.promises[heads[i].job_id]);
+    }
   }
   while (schedule.promises.size() > kPromiseHistoriesKept) {
     schedule.promises.erase(schedule.promises.begin());

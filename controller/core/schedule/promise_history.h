@@ -5,7 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <set>
+#include <map>
 #include <span>
 
 #include "controller/core/schedule/schedule.h"
@@ -25,8 +25,9 @@ inline constexpr int64_t kPromiseToleranceMs = 60'000;
 // The causes that a tick adds to the state.
 struct TickCauses {
   std::span<const v1::Event> events;
-  // The jobs that were placed in this tick, except those placed behind a head.
-  std::set<int64_t> placed_in_order;
+  // The jobs that were placed in this tick, with the number of heads before them
+  // (Placement::heads_before).
+  std::map<int64_t, std::ptrdiff_t> placed;
 };
 
 // Returns the promised time as users see it: 0 if the head is not expected to fit within 30 days.

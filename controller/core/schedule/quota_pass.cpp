@@ -71,10 +71,12 @@ bool QuotaPass::Allows(const JobClass& job_class) const {
   });
 }
 
-bool QuotaPass::AllowsBeside(const JobClass& job_class, const JobClass& other) const {
-  const int64_t further = FurtherSlotsOf(state_, other);
+bool QuotaPass::AllowsBeside(const JobClass& job_class, const std::vector<JobClass>& others) const {
   return Check(job_class, [&](const UsageKey& key, int64_t limit) {
-    return Fits(job_class, key, CountsTowards(other, key) ? limit - further : limit);
+    for (const JobClass& other : others) {
+      if (CountsTowards(other, key)) limit -= FurtherSlotsOf(state_, other);
+    }
+    return Fits(job_class, key, limit);
   });
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "controller/core/state/cluster_state.h"
 #include "controller/core/state/job_class.h"
@@ -20,8 +21,8 @@ class QuotaPass {
 
   // Returns true if the queue and the user may hold the slots of one more job of the class.
   bool Allows(const JobClass& job_class) const;
-  // Like Allows, but the limits must also suffice for a job of the class `other` later.
-  bool AllowsBeside(const JobClass& job_class, const JobClass& other) const;
+  // Like Allows, but the limits must also suffice for one job of each of the other classes later.
+  bool AllowsBeside(const JobClass& job_class, const std::vector<JobClass>& others) const;
   // Returns the slots that the limits allow a job of the class, beyond those that it holds; nullopt
   // without a limit.
   std::optional<int64_t> RestFor(const JobClass& job_class) const;

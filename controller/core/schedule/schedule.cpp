@@ -1,18 +1,16 @@
 #include "controller/core/schedule/schedule.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "controller/core/schedule/admission.h"
-#include "controller/core/schedule/elastic_gang.h"
+#include "controller/core/schedule/gang_finder.h"
 #include "controller/core/schedule/host_releases.h"
 #include "controller/core/schedule/preemption.h"
+#include "controller/core/schedule/promised_heads.h"
 #include "controller/core/schedule/queue_order.h"
 #include "controller/core/schedule/quota_pass.h"
 #include "controller/core/state/class_of_job.h"
@@ -28,14 +26,15 @@ namespace {
 class QueueWalk {
  public:
   QueueWalk(const ClusterState& state, RendezvousPorts& ports, NodeLimits limits,
-            const ExpectedEnds& expected_ends, const PreemptionLimits& preemption, Timestamp now)
+            const ExpectedEnds& expected_ends, const PassOptions& options, Timestamp now)
       : state_(state),
         ports_(ports),
         expected_ends_(expected_ends),
-        preemption_(preemption),
+        options_(options),
         now_(now),
         pass_(state, std::move(limits)),
-        quotas_(state) {
+        quotas_(state),
+        finder_(state, quotas_, pass_, now) {
     for (const auto& [job_id, reservation] : state.reservations) {
       recovering_.Insert(QueueKeyOf(state.jobs.at(job_id).job));
     }
@@ -46,13 +45,14 @@ class QueueWalk {
     // Therefore it need not wait for its turn.
     for (const QueueKey& place : recovering_) {
       const JobEntry& entry = state_.jobs.at(place.job_id);
-      if (const auto found = FindAgain(entry)) {
+      if (const auto found = finder_.FindAgain(entry)) {
         settled_.insert(place.job_id);
         Place(entry, *found);
       }
     }
     for (const v1::DeviceKind kind : kDeviceKinds) WalkQueue(kind);
     PlaceWithFewer();
+    schedule_.layout_questions = finder_.TakeQuestions();
     return std::move(schedule_);
   }
 
@@ -72,8 +72,8 @@ class QueueWalk {
         continue;
       }
       schedule_.refusals[*next.place->job_class] = *refusal;
+      if (*refusal == Refusal::kHead) return PlaceBehindHead(kind, jobs);
       jobs.CloseClass();
-      if (*refusal == Refusal::kHead) return Backfill(kind, jobs);
     }
   }
 
@@ -84,10 +84,11 @@ class QueueWalk {
     const JobEntry& entry = state_.jobs.at(next.job_id);
     if (!quotas_.Allows(*next.place->job_class)) return RefuseForQuota(entry);
     settled_.insert(next.job_id);
-    const auto found = Find(entry);
+    const auto found = finder_.Find(entry);
     if (!found.has_value() && HasNoLayout(state_, entry)) return std::nullopt;
     if (found.has_value() && Place(entry, *found)) return std::nullopt;
-    EndAt(entry, found.has_value());
+    schedule_.heads[next.place->job_class->kind] =
+        HeadOf(entry, found.has_value() ? std::optional(Shortage::kPort) : std::nullopt);
     return Refusal::kHead;
   }
 
@@ -95,35 +96,72 @@ class QueueWalk {
   Refusal RefuseForQuota(const JobEntry& entry) {
     const JobClass job_class = ClassOf(entry.job);
     if (quotas_.IsClosedFor(job_class)) return Refusal::kClosedQuota;
-    const bool waits_long = now_ - QueuedSince(entry.job) >= preemption_.wait_ms;
+    const bool waits_long = now_ - QueuedSince(entry.job) >= options_.preemption.wait_ms;
     if (waits_long && IsDue(entry, now_)) quotas_.CloseFor(job_class);
     return Refusal::kQuota;
   }
 
-  // Places jobs behind the head that do not delay it.
-  void Backfill(v1::DeviceKind kind, OrderedJobs& jobs) {
+  // Places jobs behind the head that delay no promised head: jobs in their order until all promised
+  // heads are found, and then those with the shortest time limits first.
+  void PlaceBehindHead(v1::DeviceKind kind, OrderedJobs& jobs) {
     QueueHead& head = schedule_.heads.at(kind);
     const JobEntry& entry = state_.jobs.at(head.job_id);
-    const GangShape shape = LeastShape(entry);
-    Releases releases = ReleasesForHead(state_, pass_, entry, EndsBeforePlacements(), now_);
+    heads_.emplace(state_, options_.promised_heads, now_);
+    head_ids_.clear();
+    head.promised = Promise(entry);
+    head.awaited_job_id = AwaitedJob(state_, heads_->first(), expected_ends_);
+    // The head also needs the slots that are free now. In the next pass its promise protects them.
+    if (Preempt(entry, head, heads_->first().releases())) return heads_.reset();
+    heads_->IsFull() ? jobs.CloseClass() : jobs.Advance();
+    FindFurtherHeads(jobs);
+    Backfill(jobs);
+    heads_.reset();
+  }
+
+  // Adds a head to heads_ and returns its promised time.
+  Timestamp Promise(const JobEntry& entry) {
+    heads_if_stopped_.reset();
+    head_ids_.push_back(entry.job.id());
+    return AddHead(entry, EndsBeforePlacements(), *heads_);
+  }
+
+  Timestamp AddHead(const JobEntry& entry, const ExpectedEnds& ends, PromisedHeads& heads) {
+    Releases releases = ReleasesForHead(state_, pass_, entry, ends, now_);
     for (const Placement& placement : schedule_.placements) {
       OccupySeats(placement.gang, state_.jobs.at(placement.job_id), entry, now_, releases);
     }
-    promise_.emplace(shape, state_.reservations.contains(head.job_id), std::move(releases),
-                     GroupsWithLayout(entry, shape, pass_.GroupsFor(entry, shape)));
-    head.promised = promise_->promised();
-    head_class_ = ClassOf(entry.job);
-    head_shape_ = shape;
-    head.awaited_job_id = AwaitedJob(state_, *promise_, expected_ends_);
-    // The head also needs the slots that are free now. In the next pass its promise protects them.
-    if (Preempt(entry, head, promise_->releases())) return promise_.reset();
+    return heads.Add(entry, std::move(releases), pass_.GroupsFor(entry, LeastShape(entry)));
+  }
+
+  // Places jobs in their order. Each one that does not fit beside the heads before it is the next
+  // head.
+  void FindFurtherHeads(OrderedJobs& jobs) {
+    while (!jobs.empty() && !heads_->IsFull()) {
+      const OrderedJobs::Next next = jobs.front();
+      const JobClass& job_class = *next.place->job_class;
+      const std::optional<Refusal> refusal = TryBehindHead(next.job_id, job_class);
+      if (refusal.has_value()) schedule_.refusals[job_class] = *refusal;
+      const bool is_head = refusal == Refusal::kSlots || refusal == Refusal::kDelaysHead;
+      if (is_head) {
+        const JobEntry& entry = state_.jobs.at(next.job_id);
+        // A job that would delay a head lacks slots beside it.
+        const bool delays = refusal == Refusal::kDelaysHead;
+        QueueHead head = HeadOf(entry, delays ? std::optional(Shortage::kSlots) : std::nullopt);
+        head.promised = Promise(entry);
+        schedule_.further_heads.push_back(std::move(head));
+      }
+      const bool is_closed = refusal.has_value() && (!is_head || heads_->IsFull());
+      is_closed ? jobs.CloseClass() : jobs.Advance();
+    }
+  }
+
+  void Backfill(OrderedJobs& jobs) {
     std::vector<OrderedJobs::Next> places;
     for (; !jobs.empty(); jobs.CloseClass()) places.push_back(jobs.front());
     std::ranges::stable_sort(places, {}, [](const OrderedJobs::Next& next) {
       return LatestEnd(*next.place->job_class, 0);
     });
     for (const OrderedJobs::Next& place : places) BackfillClass(place);
-    promise_.reset();
   }
 
   void BackfillClass(const OrderedJobs::Next& place) {
@@ -142,7 +180,7 @@ class QueueWalk {
     if (IsFull()) return Refusal::kNextPass;
     const JobEntry& entry = state_.jobs.at(job_id);
     if (!quotas_.Allows(job_class)) return RefuseForQuota(entry);
-    if (!quotas_.AllowsBeside(job_class, head_class_)) return Refusal::kClosedQuota;
+    if (!quotas_.AllowsBeside(job_class, heads_->classes())) return Refusal::kClosedQuota;
     const Timestamp end = LatestEnd(job_class, now_);
     if (const auto known = KnownRefusal(job_class)) return known;
     bool delays_head = false;
@@ -150,11 +188,14 @@ class QueueWalk {
     if (!found.has_value() && HasNoLayout(state_, entry)) return std::nullopt;
     if (!found.has_value()) {
       const Refusal refusal = delays_head ? Refusal::kDelaysHead : Refusal::kSlots;
-      refused_requests_.insert_or_assign(SlotRequestOf(job_class), refusal);
+      // Before all heads are found, a later job may end earlier, and then not delay the heads.
+      const bool applies_later = heads_->IsFull() || refusal == Refusal::kSlots;
+      if (applies_later) refused_requests_.insert_or_assign(SlotRequestOf(job_class), refusal);
       return refusal;
     }
     settled_.insert(job_id);
-    promise_->Take(InSeats(found->gang, entry, head_shape_), end);
+    heads_->Take(found->gang, entry, end);
+    if (heads_if_stopped_.has_value()) heads_if_stopped_->Take(found->gang, entry, end);
     return Place(entry, *found) ? std::nullopt : std::optional(Refusal::kSlots);
   }
 
@@ -172,31 +213,58 @@ class QueueWalk {
   // the nodes that the head cannot spare.
   std::optional<FoundGang> FindBehindHead(const JobEntry& entry, Timestamp end, bool& delays_head) {
     pass_.AcceptOnly([&](const Gang& gang) {
-      if (SparesHead(gang, entry, end)) return true;
+      if (SparesHeads(gang, entry, end)) return true;
       delays_head = true;
       return false;
     });
-    auto found = Find(entry);
-    if (!found.has_value() && delays_head) found = FindBesideHead(entry);
+    auto found = finder_.Find(entry);
+    if (!found.has_value() && delays_head) found = FindBesideHeads(entry, end);
     pass_.AcceptOnly(nullptr);
     return found;
   }
 
-  // Returns true if the gang, which then holds its slots until `end`, does not delay the head.
-  bool SparesHead(const Gang& gang, const JobEntry& entry, Timestamp end) const {
-    if (head_shape_.host.IsZero()) return promise_->Allows(gang, end);
-    return promise_->Allows(InSeats(gang, entry, head_shape_), end);
+  // Returns true if the gang, which then holds its slots until `end`, delays no head, no matter
+  // whether attempts that stop use all of their time to save or end at once.
+  bool SparesHeads(const Gang& gang, const JobEntry& entry, Timestamp end) {
+    if (!heads_->Allows(gang, entry, end)) return false;
+    const PromisedHeads* if_stopped = HeadsIfStopped();
+    return if_stopped == nullptr || if_stopped->Allows(gang, entry, end);
   }
 
-  // Searches without the nodes that the head cannot spare. Which nodes it spares depends on the
-  // group of nodes from which the gang is to come.
-  std::optional<FoundGang> FindBesideHead(const JobEntry& entry) {
-    const GangShape shape = LeastShape(entry);
+  // Returns the promises that hold if all attempts that stop end at once. nullptr if none stops.
+  const PromisedHeads* HeadsIfStopped() {
+    if (heads_if_stopped_.has_value()) return &*heads_if_stopped_;
+    const std::set<int64_t>& stopping = StoppingJobs();
+    if (stopping.empty()) return nullptr;
+    const ExpectedEnds ends = EndsBeforePlacements();
+    const auto if_stopped = [&](int64_t id) { return stopping.contains(id) ? now_ + 1 : ends(id); };
+    heads_if_stopped_.emplace(state_, options_.promised_heads, now_);
+    for (const int64_t id : head_ids_) AddHead(state_.jobs.at(id), if_stopped, *heads_if_stopped_);
+    return &*heads_if_stopped_;
+  }
+
+  // Returns the jobs whose live attempts were asked to stop.
+  const std::set<int64_t>& StoppingJobs() {
+    if (stopping_.has_value()) return *stopping_;
+    stopping_.emplace();
+    for (const int64_t id : state_.live_jobs) {
+      const v1::Attempt* live = LiveAttempt(state_.jobs.at(id));
+      if (live != nullptr && live->stopping_time_ms() != 0) stopping_->insert(id);
+    }
+    return *stopping_;
+  }
+
+  // Searches without the nodes that the heads cannot spare. Which nodes the first head spares
+  // depends on the group of nodes from which the gang is to come.
+  std::optional<FoundGang> FindBesideHeads(const JobEntry& entry, Timestamp end) {
     std::optional<FoundGang> found;
-    for (const NodeGroup& group : pass_.GroupsFor(entry, shape)) {
-      const int seats = SeatsTaken(shape.slots_per_node, shape.host, head_shape_);
-      pass_.Avoid(promise_->NodesNotToTake(seats, group, now_));
-      found = Find(entry);
+    for (const NodeGroup& group : pass_.GroupsFor(entry, LeastShape(entry))) {
+      std::set<std::string> nodes = heads_->NodesNotToTake(entry, group, end);
+      if (const PromisedHeads* if_stopped = HeadsIfStopped()) {
+        nodes.merge(if_stopped->NodesNotToTake(entry, group, end));
+      }
+      pass_.Avoid(std::move(nodes));
+      found = finder_.Find(entry);
       if (found.has_value()) break;
     }
     pass_.Avoid({});
@@ -205,11 +273,11 @@ class QueueWalk {
 
   // Returns true if the head preempts running jobs.
   bool Preempt(const JobEntry& entry, const QueueHead& head, const Releases& releases) {
-    const bool waits_long = now_ - QueuedSince(entry.job) >= preemption_.wait_ms &&
-                            head.promised - now_ >= preemption_.wait_ms;
+    const bool waits_long = now_ - QueuedSince(entry.job) >= options_.preemption.wait_ms &&
+                            head.promised - now_ >= options_.preemption.wait_ms;
     if (!waits_long || head.shortage != Shortage::kSlots || !IsDue(entry, now_)) return false;
     if (AnyYieldsFor(state_, head.job_id)) return false;
-    if (!AnyMayYieldTo(state_, entry, preemption_, now_)) return false;
+    if (!AnyMayYieldTo(state_, entry, options_.preemption, now_)) return false;
     Preemption cheapest{head.job_id, {}, {}};
     int64_t least_cost = 0;
     for (const auto& nodes : pass_.UsableNodes(entry, LeastShape(entry))) {
@@ -217,10 +285,10 @@ class QueueWalk {
       for (const auto& [id, times] : releases) {
         const std::string node(id);
         // The search does not know the cores and memory that this pass has assigned.
-        const bool is_known = head_shape_.host.IsZero() || !pass_.HasTaken(node);
+        const bool is_known = heads_->first_shape().host.IsZero() || !pass_.HasTaken(node);
         if (is_known && nodes.contains(node)) usable.Add(id, times);
       }
-      Victims victims = JobsToPreempt(state_, entry, usable, preemption_, now_);
+      Victims victims = JobsToPreempt(state_, entry, usable, options_.preemption, now_);
       if (victims.job_ids.empty()) continue;
       const int64_t cost = CostOfPreemption(state_, victims.job_ids, now_);
       if (!cheapest.job_ids.empty() && cost >= least_cost) continue;
@@ -241,35 +309,18 @@ class QueueWalk {
     };
   }
 
-  void EndAt(const JobEntry& entry, bool has_slots) {
-    const GangRequest request = GangRequestOf(entry.job.spec());
-    const GangShape least = LeastShape(entry);
-    QueueHead& head = schedule_.heads[request.kind];
-    head.job_id = entry.job.id();
-    FittingNodes fitting = pass_.CountFittingNodes(entry, least);
-    head.fitting_nodes = fitting.count;
-    head.fitting_group = std::move(fitting.group);
-    head.shortage = has_slots                             ? Shortage::kPort
-                    : AwaitsChoice(entry, request, least) ? Shortage::kLayout
-                                                          : pass_.ShortageOf(entry, least);
+  Shortage ShortageOf(const JobEntry& entry, const GangShape& least) {
+    return finder_.AwaitsChoice(entry, least) ? Shortage::kLayout : pass_.ShortageOf(entry, least);
   }
 
-  // `shape`: the smallest shape with which the job may start.
-  bool AwaitsChoice(const JobEntry& entry, const GangRequest& request, const GangShape& shape) {
-    if (!request.auto_layout) return false;
-    // Without slots of a usable kind, no layout choice is needed yet, because the job waits for
-    // slots.
-    const std::vector<std::string>& devices = DevicesFor(entry, request);
-    // The head's promise and preemptions for it need the layout of the smallest shape.
-    for (const std::string& device : devices) {
-      if (!request.elastic) break;
-      GangShape least = shape;
-      least.device = device;
-      ChoiceFor(entry, least);
-    }
-    return !devices.empty() && std::ranges::all_of(devices, [&](const std::string& device) {
-      return FindChoice(entry, {entry.job.id(), shape, device}) == nullptr;
-    });
+  // Describes the job as a head. `known`: what the job lacks; nullopt if it is not known.
+  QueueHead HeadOf(const JobEntry& entry, std::optional<Shortage> known) {
+    const GangShape least = LeastShape(entry);
+    FittingNodes fitting = pass_.CountFittingNodes(entry, least);
+    return {.job_id = entry.job.id(),
+            .shortage = known.has_value() ? *known : ShortageOf(entry, least),
+            .fitting_nodes = fitting.count,
+            .fitting_group = std::move(fitting.group)};
   }
 
   // For each recovering job behind the head of the queue, tries a placement on fewer nodes in the
@@ -282,143 +333,15 @@ class QueueWalk {
       const JobEntry& entry = state_.jobs.at(place.job_id);
       if (settled_.contains(place.job_id) || !IsDue(entry, now_)) continue;
       const GangRequest request = GangRequestOf(entry.job.spec());
-      if (request.elastic) {
-        const auto found = ForEachDevice(entry, [&](const GangRequest& on_device) {
-          return FindElastic(entry, on_device, ElasticNodes::kKept);
-        });
-        if (found.has_value()) Place(entry, *found);
-        continue;
+      auto found = finder_.FindFewerKept(entry);
+      if (!found.has_value() && !request.elastic) {
+        const QueueHead* head = schedule_.HeadOf(request.kind);
+        const bool head_recovers = head == nullptr || state_.reservations.contains(head->job_id);
+        const bool may_grow = !head_recovers && quotas_.Allows(ClassOf(entry.job));
+        if (may_grow) found = finder_.Find(entry);
       }
-      const QueueHead* head = schedule_.HeadOf(request.kind);
-      const bool waits_at_earlier = head != nullptr && !state_.reservations.contains(head->job_id);
-      auto found = ForEachDevice(entry, [&](const GangRequest& on_device) {
-        auto fewer = FindFewerSpares(entry, on_device, /*with_free=*/false);
-        return fewer.has_value() ? fewer : FindFewer(entry, on_device, /*with_free=*/false);
-      });
-      const bool may_grow = waits_at_earlier && quotas_.Allows(ClassOf(entry.job));
-      if (!found.has_value() && may_grow) found = Find(entry);
       if (found.has_value()) Place(entry, *found);
     }
-  }
-
-  // Returns the job's choice for this shape. If there is none yet, adds a question and returns
-  // nullptr.
-  const v1::GrantedLayout* ChoiceFor(const JobEntry& entry, const GangShape& shape) {
-    LayoutQuestion question{entry.job.id(), shape, shape.device};
-    const v1::GrantedLayout* choice = FindChoice(entry, question);
-    const bool is_new =
-        choice == nullptr && asked_.emplace(question.job_id, shape.nodes, shape.device).second;
-    if (is_new) schedule_.layout_questions.push_back(std::move(question));
-    return choice;
-  }
-
-  const std::vector<std::string>& DevicesFor(const JobEntry& entry, const GangRequest& request) {
-    const auto [found, is_new] =
-        devices_.try_emplace({request.kind, request.Least().nodes, request.slots_per_node,
-                              PlacementKey(entry.job.spec())});
-    if (is_new) found->second = DevicesForLayouts(state_, entry.job.spec(), request.Least());
-    return found->second;
-  }
-
-  // Calls `find` once, or, if the controller chooses the layout, for each kind of device until it
-  // finds a gang: a layout is chosen for one kind.
-  std::optional<FoundGang> ForEachDevice(
-      const JobEntry& entry,
-      const std::function<std::optional<FoundGang>(const GangRequest&)>& find) {
-    GangRequest request = GangRequestOf(entry.job.spec());
-    if (!request.auto_layout) return find(request);
-    for (const std::string& device : DevicesFor(entry, request)) {
-      request.device = device;
-      if (auto found = find(request)) return found;
-    }
-    return std::nullopt;
-  }
-
-  static std::optional<v1::GrantedLayout> CopyOf(const v1::GrantedLayout* choice) {
-    return choice == nullptr ? std::nullopt : std::optional(*choice);
-  }
-
-  std::optional<FoundGang> FindElastic(const JobEntry& entry, const GangRequest& request,
-                                       ElasticNodes nodes) {
-    const auto layout_on = [&](int most) -> std::optional<v1::GrantedLayout> {
-      if (!request.auto_layout) return WrittenLayoutOn(entry.job.spec(), most);
-      const v1::GrantedLayout* choice = ChoiceFor(entry, request.ShapeOn(most));
-      if (choice == nullptr || choice->nodes() == 0) return std::nullopt;
-      return *choice;
-    };
-    return ElasticSearch(state_, quotas_, pass_).Find(entry, request, nodes, layout_on);
-  }
-
-  std::optional<FoundGang> FindAgain(const JobEntry& entry) {
-    return ForEachDevice(entry,
-                         [&](const GangRequest& request) { return FindAgainOn(entry, request); });
-  }
-
-  std::optional<FoundGang> FindAgainOn(const JobEntry& entry, const GangRequest& request) {
-    if (request.elastic) return FindElastic(entry, request, ElasticNodes::kAllOfNewest);
-    const v1::GrantedLayout* choice =
-        request.auto_layout ? ChoiceFor(entry, request.Full()) : nullptr;
-    if (request.auto_layout && (choice == nullptr || choice->nodes() == 0)) return std::nullopt;
-    auto gang = pass_.PlaceAgain(entry, request.Full());
-    if (!gang.has_value()) return std::nullopt;
-    return FoundGang{*std::move(gang), CopyOf(choice)};
-  }
-
-  std::optional<FoundGang> Find(const JobEntry& entry) {
-    return ForEachDevice(entry, [&](const GangRequest& request) { return FindOn(entry, request); });
-  }
-
-  std::optional<FoundGang> FindOn(const JobEntry& entry, const GangRequest& request) {
-    if (request.elastic) return FindElastic(entry, request, ElasticNodes::kKeptAndFree);
-    const v1::GrantedLayout* choice =
-        request.auto_layout ? ChoiceFor(entry, request.Full()) : nullptr;
-    if (request.auto_layout && (choice == nullptr || choice->nodes() == 0)) return std::nullopt;
-    if (auto gang = pass_.Place(entry, request.Full())) {
-      return FoundGang{*std::move(gang), CopyOf(choice)};
-    }
-    const bool recovers = state_.reservations.contains(entry.job.id());
-    if (!recovers && !LacksNodesSincePause(entry, request)) return std::nullopt;
-    // Fewer spares are tried even during the job's backoff. If a gang is found, the job keeps its
-    // slots for this pass and does not block the queue.
-    if (auto fewer = FindFewerSpares(entry, request, /*with_free=*/true)) return fewer;
-    if (!IsDue(entry, now_)) return std::nullopt;
-    if (auto fewer = FindFewer(entry, request, /*with_free=*/true)) return fewer;
-    if (!recovers) return std::nullopt;
-    auto gang = pass_.PlaceOverReservations(entry, request.WithoutSpares());
-    if (!gang.has_value()) return std::nullopt;
-    return FoundGang{*std::move(gang), CopyOf(choice)};
-  }
-
-  // Returns true if the job has run before, and since then the cluster has become too small for it.
-  bool LacksNodesSincePause(const JobEntry& entry, const GangRequest& request) const {
-    return NewestAttempt(entry) != nullptr &&
-           !CheckGangFits(state_, entry.job.spec(), request.Full()).ok();
-  }
-
-  // Returns the gang of a recovering job with as many spare nodes as possible, but fewer than
-  // requested. Training with fewer spares is better than waiting.
-  std::optional<FoundGang> FindFewerSpares(const JobEntry& entry, const GangRequest& request,
-                                           bool with_free) {
-    GangShape shape = request.Full();
-    while (--shape.nodes >= request.nodes) {
-      auto gang = with_free ? pass_.Place(entry, shape) : pass_.PlaceAgain(entry, shape);
-      if (gang.has_value()) return FoundGang{*std::move(gang), std::nullopt};
-    }
-    return std::nullopt;
-  }
-
-  // Returns the gang of a recovering job with auto_layout on its remaining nodes.
-  std::optional<FoundGang> FindFewer(const JobEntry& entry, const GangRequest& request,
-                                     bool with_free) {
-    if (request.min_nodes == request.nodes) return std::nullopt;
-    GangShape shape = request.ShapeOn(pass_.CountUsable(entry, request.Full(), with_free));
-    if (shape.nodes < request.min_nodes || shape.nodes == request.max_nodes) return std::nullopt;
-    const v1::GrantedLayout* choice = ChoiceFor(entry, shape);
-    if (choice == nullptr || choice->nodes() == 0) return std::nullopt;
-    shape.nodes = choice->nodes();
-    auto gang = with_free ? pass_.Place(entry, shape) : pass_.PlaceAgain(entry, shape);
-    if (!gang.has_value()) return std::nullopt;
-    return FoundGang{*std::move(gang), CopyOf(choice)};
   }
 
   int64_t NextAttempt(const JobEntry& entry) const {
@@ -436,7 +359,7 @@ class QueueWalk {
     Placement placement{.job_id = entry.job.id(),
                         .attempt = NextAttempt(entry),
                         .gang = found.gang,
-                        .is_behind_head = promise_.has_value()};
+                        .heads_before = heads_.has_value() ? std::ssize(heads_->classes()) : 0};
     placement.master_address = state_.nodes.at(found.gang.front().node_id).node.address();
     const auto port =
         ports_.Find({entry.job.id(), placement.attempt}, 1,
@@ -454,7 +377,7 @@ class QueueWalk {
   const ClusterState& state_;
   RendezvousPorts& ports_;
   const ExpectedEnds& expected_ends_;
-  const PreemptionLimits preemption_;
+  const PassOptions options_;
   const Timestamp now_;
   PlacementPass pass_;
   // Jobs with a reservation, in queue order.
@@ -462,16 +385,15 @@ class QueueWalk {
   // Jobs that this pass has already handled.
   std::set<int64_t> settled_;
   QuotaPass quotas_;
-  // The class and the shape of the head, and the promise to it, while later jobs are placed.
-  JobClass head_class_;
-  GangShape head_shape_;
-  std::optional<HeadPromise> promise_;
+  GangFinder finder_;
+  // The promised heads of the queue, while jobs behind the first one are placed.
+  std::optional<PromisedHeads> heads_;
+  std::vector<int64_t> head_ids_;
+  // HeadsIfStopped. Computed when a gang would start, because most passes start none.
+  std::optional<PromisedHeads> heads_if_stopped_;
+  std::optional<std::set<int64_t>> stopping_;
   // Why jobs behind the head with these requests were refused in this pass.
   std::map<JobClass, Refusal> refused_requests_;
-  // By kind of slot, nodes, slots per node, and placement of a job (PlacementKey).
-  std::map<std::tuple<v1::DeviceKind, int, int, std::string>, std::vector<std::string>> devices_;
-  // Jobs, numbers of nodes and devices for which the schedule already has a layout question.
-  std::set<std::tuple<int64_t, int, std::string>> asked_;
   Schedule schedule_;
 };
 
@@ -479,9 +401,9 @@ class QueueWalk {
 
 Schedule MakeSchedule(const ClusterState& state, RendezvousPorts& ports, NodeLimits limits,
                       const ExpectedEnds& expected_ends, Timestamp now,
-                      const PreemptionLimits& preemption) {
+                      const PassOptions& options) {
   limits.now = now;
-  return QueueWalk(state, ports, std::move(limits), expected_ends, preemption, now).Walk();
+  return QueueWalk(state, ports, std::move(limits), expected_ends, options, now).Walk();
 }
 
 const QueueHead* Schedule::HeadOf(v1::DeviceKind kind) const {
@@ -489,11 +411,25 @@ const QueueHead* Schedule::HeadOf(v1::DeviceKind kind) const {
   return found == heads.end() ? nullptr : &found->second;
 }
 
+std::vector<QueueHead> Schedule::PromisedHeadsOf(const ClusterState& state,
+                                                 v1::DeviceKind kind) const {
+  std::vector<QueueHead> promised;
+  const auto add = [&](const QueueHead& head) {
+    const JobEntry* entry = FindEntry(state, head.job_id);
+    if (entry == nullptr || GangRequestOf(entry->job.spec()).kind != kind) return;
+    promised.push_back(head);
+  };
+  if (const QueueHead* head = HeadOf(kind)) add(*head);
+  std::ranges::for_each(further_heads, add);
+  return promised;
+}
+
 const QueueHead* Schedule::AsHead(int64_t job_id) const {
   for (const auto& [kind, head] : heads) {
     if (head.job_id == job_id) return &head;
   }
-  return nullptr;
+  const auto further = std::ranges::find(further_heads, job_id, &QueueHead::job_id);
+  return further == further_heads.end() ? nullptr : &*further;
 }
 
 }  // namespace trainyard::controller

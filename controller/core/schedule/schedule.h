@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_CONTROLLER_CORE_SCHEDULE_SCHEDULE_H_
 #define TRAINYARD_CONTROLLER_CORE_SCHEDULE_SCHEDULE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -33,14 +34,15 @@ struct Placement {
   Gang gang;
   // The layout that the controller chose for a job with auto_layout, and that of an elastic job.
   std::optional<v1::GrantedLayout> layout;
-  // True if the job was placed behind a head, which it does not delay.
-  bool is_behind_head = false;
+  // The number of promised heads of the queue that precede the job, and that it does not delay.
+  std::ptrdiff_t heads_before = 0;
   // The address and port of the gang's rendezvous.
   std::string master_address;
   int master_port = 0;
 };
 
-// The head of the queue of one kind of slots: the first job in order that could not be placed.
+// The head of the queue of one kind of slots: the first job in order that could not be placed. A
+// further head is the next job in order that could not be placed beside the heads before it.
 struct QueueHead {
   int64_t job_id = 0;
   Shortage shortage = Shortage::kSlots;
@@ -51,7 +53,8 @@ struct QueueHead {
   Timestamp promised = kNever;
   // The group of the topology that contains the fitting nodes (FittingNodes).
   std::string fitting_group = {};
-  // The running job whose end is expected at the promised time. 0 if none is known.
+  // The running job whose end is expected at the promised time. 0 if none is known, and for further
+  // heads.
   int64_t awaited_job_id = 0;
 };
 
@@ -91,6 +94,9 @@ struct Schedule {
   std::vector<Preemption> preemptions;
   // The heads of the queues, by kind of slot. A queue without a blocked job has no head.
   std::map<v1::DeviceKind, QueueHead> heads;
+  // The further heads that are promised a time (PassOptions), in order. Empty for a queue whose
+  // head preempts jobs in this pass.
+  std::vector<QueueHead> further_heads;
   // For each class with waiting jobs: why none of them was placed, or no more of them.
   std::map<JobClass, Refusal> refusals;
   // The layout choices for which the jobs up to and including the head wait, and choices for larger
@@ -104,8 +110,17 @@ struct Schedule {
 
   // Returns the head of this kind, or nullptr.
   const QueueHead* HeadOf(v1::DeviceKind kind) const;
-  // Returns the head if it is this job, or nullptr.
+  // Returns all promised heads of this kind that still exist, in order.
+  std::vector<QueueHead> PromisedHeadsOf(const ClusterState& state, v1::DeviceKind kind) const;
+  // Returns the head or further head if it is this job, or nullptr.
   const QueueHead* AsHead(int64_t job_id) const;
+};
+
+// The settings of a pass.
+struct PassOptions {
+  PreemptionLimits preemption;
+  // The number of heads that are promised a time, for each kind of slot.
+  int promised_heads = 1;
 };
 
 // Makes one pass over all waiting jobs, for each kind of slot:
@@ -114,15 +129,16 @@ struct Schedule {
 //   not fit.
 // - Jobs are placed in their order (queue_order.h) up to the first one that does not fit, the head.
 //   A job without a fitting layout waits for other nodes and is not the head.
-// - The head is promised a time (head_promise.h). Later jobs are placed if they do not delay it,
-//   those with the shortest time limit first.
+// - The head is promised a time (head_promise.h), and so are further heads (promised_heads.h).
+// Later
+//   jobs are placed if they delay none of them, those with the shortest time limit first.
 // - A head that has waited long may preempt running jobs (preemption.h).
 // - Recovering jobs behind the head may continue on fewer nodes, or with free slots if the head is
 //   not recovering. Otherwise the two could wait for each other's slots.
 // Equal input gives equal output. `limits.roots` and `expected_ends` are used during the call only.
 Schedule MakeSchedule(const ClusterState& state, RendezvousPorts& ports, NodeLimits limits,
                       const ExpectedEnds& expected_ends, Timestamp now,
-                      const PreemptionLimits& preemption = {});
+                      const PassOptions& options = {});
 
 // Returns true if the job requests slots in a pass. During its backoff, or while no layout fits, a
 // job requests no slots and has no position in the queue.

@@ -11,6 +11,9 @@
 
 namespace trainyard::controller {
 
+// The maximum of CoreOptions::promised_heads, because each head makes passes slower.
+inline constexpr int kMostPromisedHeads = 8;
+
 // Does not change after the controller has started.
 struct CoreOptions {
   // The checkpoint directory of a job without checkpoint.dir is <checkpoint_root>/<job id>-<name>.
@@ -70,6 +73,8 @@ struct CoreOptions {
   // The number of ended jobs that stay in the state, for the first pages of job lists.
   int ended_jobs_kept = 1000;
   PreemptionLimits preemption;
+  // The number of first jobs of each queue that are promised a time (schedule/promised_heads.h).
+  int promised_heads = 1;
   // Used only in answers to users.
   GpuPrice gpu_price;
 };

@@ -80,6 +80,11 @@ function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
         </p>
         {job.state === 'queued' && <Estimate job={job} />}
         <Promises pending={pending} />
+        {pending.others.map((other) => (
+          <p key={other.code} class="faint">
+            Also: {withCode(other.message)}
+          </p>
+        ))}
       </>
     );
   }

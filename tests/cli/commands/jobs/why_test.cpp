@@ -33,6 +33,18 @@ TEST_F(WhyTest, WhyShowsTheEstimatedStart) {
   EXPECT_EQ(Run({"why", "18"}).out, "waiting\n  starts in about 10m00s (5m00s to 15m00s)\n");
 }
 
+TEST_F(WhyTest, WhyListsTheOtherReasonsBeforeTheAdvice) {
+  v1::PendingReason& pending = *answers().why.mutable_pending();
+  *answers().why.mutable_job() = QueuedJob();
+  answers().why.set_answer("waiting");
+  pending.add_others()->set_message("1 waiting job precedes it");
+  pending.add_others()->set_message("needs 2 nodes;\n1 is free");
+  pending.set_advice("wait");
+  EXPECT_EQ(Run({"why", "18"}).out,
+            "waiting\n  also: 1 waiting job precedes it\n  also: needs 2 nodes; 1 is free\n"
+            "  try: wait\n");
+}
+
 TEST_F(WhyTest, WhyListsThePromisesWithTheirCauses) {
   const auto add = [&](int64_t age_ms, int64_t in_ms, const char* reason) {
     v1::PromiseChange& change = *answers().why.mutable_pending()->add_promises();

@@ -35,7 +35,8 @@ class PromiseHistoryTest : public ::testing::Test {
   }
 
   // Continues the histories as the loop does after a tick with these events.
-  void Continue(const std::vector<v1::Event>& events = {}, std::set<int64_t> placed = {}) {
+  void Continue(const std::vector<v1::Event>& events = {},
+                std::map<int64_t, std::ptrdiff_t> placed = {}) {
     Schedule schedule = cluster_.View().schedule;
     ContinuePromises(cluster_.state, {events, std::move(placed)}, cluster_.now,
                      std::move(promises_), schedule);
@@ -99,10 +100,33 @@ TEST_F(PromiseHistoryTest, AJobOfHigherOrderTakesThePromise) {
   cluster_.ExitAll(runs_, 0);
   cluster_.ClearAll(runs_);
   ASSERT_EQ(cluster_.StateOf(urgent), v1::JOB_STATE_STARTING);
-  Continue({}, {urgent});
+  Continue({}, {{urgent, 0}});
   EXPECT_FALSE(promises_.contains(urgent)) << "it no longer waits";
   EXPECT_EQ(Newest(head).reason(), "is the first of its queue again");
   EXPECT_THAT(promises_.at(head), SizeIs(3));
+}
+
+TEST_F(PromiseHistoryTest, AHeadBeforeAFurtherOneIsNamed) {
+  cluster_.options.promised_heads = 3;
+  const int64_t head = Submit("head", 2, 300);
+  const int64_t second = Submit("second", 2, 0);
+  Continue();
+  EXPECT_EQ(Newest(head).reason(), "is the first of its queue");
+  EXPECT_EQ(Newest(second).cause(), v1::PROMISE_CAUSE_FIRST);
+  EXPECT_EQ(Newest(second).reason(), "is number 2 of its queue");
+  const Timestamp first = Newest(second).promised_ms();
+  EXPECT_GE(first, Newest(head).promised_ms() + 300'000);
+  cluster_.now += 1000;
+  const int64_t urgent = Submit("urgent", 2, 500, 5);
+  Continue();
+  EXPECT_EQ(Newest(second).cause(), v1::PROMISE_CAUSE_JOB_AHEAD);
+  EXPECT_EQ(Newest(second).reason(), "job 4 (urgent) is now before it");
+  EXPECT_GE(Newest(second).promised_ms(), first + 500'000);
+  cluster_.now += 1000;
+  cluster_.state.jobs.at(runs_).job.mutable_time_limit_use()->set_extended_ms(600'000);
+  Continue();
+  EXPECT_EQ(Newest(urgent).cause(), v1::PROMISE_CAUSE_RUNS_LONGER);
+  EXPECT_EQ(Newest(second).reason(), "the promise to job 4 (urgent) before it changed");
 }
 
 TEST_F(PromiseHistoryTest, AJobPlacedBeforeTheHeadIsNamed) {
@@ -111,7 +135,7 @@ TEST_F(PromiseHistoryTest, AJobPlacedBeforeTheHeadIsNamed) {
   Continue();
   const int64_t before = Submit("before", 1, 5000, 5);
   cluster_.state.jobs.at(runs_).job.mutable_time_limit_use()->set_extended_ms(600'000);
-  Continue({}, {before});
+  Continue({}, {{before, 0}});
   EXPECT_EQ(Newest(head).cause(), v1::PROMISE_CAUSE_JOB_AHEAD);
   EXPECT_EQ(Newest(head).reason(), "job 3 (before) got slots before it");
 }
