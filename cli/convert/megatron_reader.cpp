@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cli/convert/expert_settings.h"
 #include "cli/convert/source/source_tree.h"
 
 namespace trainyard::cli {
@@ -436,13 +437,8 @@ class MegatronReader {
   void FinishExperts(int line) {
     const bool lacks_topk = draft_.Has("model.num_experts") && !draft_.Has("model.moe_router_topk");
     if (lacks_topk) draft_.Set("model.moe_router_topk", "2");  // Megatron-LM's default.
-    const bool has_biases = draft_.Value("model.add_bias_linear") == "true";
-    const bool is_latent = draft_.Value("model.multi_latent_attention") == "true";
-    if (!has_biases || !(draft_.Has("model.num_experts") || is_latent)) return;
-    draft_.Set("model.add_bias_linear", "false");
-    Note(line,
-         "--disable-bias-linear is not set, so Megatron-LM adds biases; trainyard-trainer does not "
-         "support them with experts or latent attention, so the job trains without them");
+    TurnOffBiasesOfExperts(draft_, line,
+                           "--disable-bias-linear is not set, so Megatron-LM adds biases");
   }
 
   void FinishGroups() {

@@ -79,7 +79,7 @@ class TrainingLoop {
   int64_t launched_ = 0;  // Latest launched step.
   bool stop_ = false;     // True once a finished step has reported a stop request on some rank.
   int64_t evaluated_step_ = -1;
-  std::unique_ptr<Prefetcher> prefetcher_;          // Set by Run.
+  std::unique_ptr<Prefetcher> prefetcher_;  // Set by Run.
   std::string read_error_;  // Why this rank cannot read its next samples; usually "".
   std::chrono::steady_clock::time_point measured_;  // Launch time of the latest measured step.
 };
