@@ -124,6 +124,7 @@ const std::map<std::string, std::pair<std::string, std::string>>& Switches() {
       {"untie-embeddings-and-output-weights",
        {"model.untie_embeddings_and_output_weights", "true"}},
       {"disable-bias-linear", {"model.add_bias_linear", "false"}},
+      {"add-qkv-bias", {"model.add_qkv_bias", "true"}},
       {"qk-layernorm", {"model.qk_layernorm", "true"}},
       {"use-rotary-position-embeddings", {"model.position_embedding_type", "rope"}},
       {"recompute-activations", {"layout.recompute", "selective"}},
@@ -439,6 +440,8 @@ class MegatronReader {
     if (lacks_topk) draft_.Set("model.moe_router_topk", "2");  // Megatron-LM's default.
     TurnOffBiasesOfExperts(draft_, line,
                            "--disable-bias-linear is not set, so Megatron-LM adds biases");
+    // These biases include those of --add-qkv-bias.
+    if (draft_.Value("model.add_bias_linear") == "true") draft_.Erase("model.add_qkv_bias");
   }
 
   void FinishGroups() {

@@ -341,5 +341,13 @@ TEST(ConvertedCaseTest, ExpertsOfTorchtitan) {
   EXPECT_THAT(converted("llama3", "8B"), Not(HasSubstr("  num_experts")));
 }
 
+TEST(ConvertedCaseTest, BiasesOfQueriesKeysAndValues) {
+  const std::string command = absl::StrCat("torchrun pretrain_gpt.py ", kShape, "--add-qkv-bias ");
+  EXPECT_THAT(ConvertedText(command + "--disable-bias-linear\n"),
+              AllOf(HasSubstr("  add_bias_linear: false\n"), HasSubstr("  add_qkv_bias: true\n")));
+  EXPECT_THAT(ConvertedText(command + "\n"),
+              AllOf(HasSubstr("  add_bias_linear: true\n"), Not(HasSubstr("add_qkv_bias: "))));
+}
+
 }  // namespace
 }  // namespace trainyard::cli
