@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cli/convert/expert_settings.h"
 #include "cli/convert/source/source_tree.h"
 
 namespace trainyard::cli {
@@ -123,6 +124,7 @@ const std::map<std::string, std::pair<std::string, std::string>>& Switches() {
       {"untie-embeddings-and-output-weights",
        {"model.untie_embeddings_and_output_weights", "true"}},
       {"disable-bias-linear", {"model.add_bias_linear", "false"}},
+      {"add-qkv-bias", {"model.add_qkv_bias", "true"}},
       {"qk-layernorm", {"model.qk_layernorm", "true"}},
       {"use-rotary-position-embeddings", {"model.position_embedding_type", "rope"}},
       {"recompute-activations", {"layout.recompute", "selective"}},
@@ -436,13 +438,10 @@ class MegatronReader {
   void FinishExperts(int line) {
     const bool lacks_topk = draft_.Has("model.num_experts") && !draft_.Has("model.moe_router_topk");
     if (lacks_topk) draft_.Set("model.moe_router_topk", "2");  // Megatron-LM's default.
-    const bool has_biases = draft_.Value("model.add_bias_linear") == "true";
-    const bool is_latent = draft_.Value("model.multi_latent_attention") == "true";
-    if (!has_biases || !(draft_.Has("model.num_experts") || is_latent)) return;
-    draft_.Set("model.add_bias_linear", "false");
-    Note(line,
-         "--disable-bias-linear is not set, so Megatron-LM adds biases; trainyard-trainer does not "
-         "support them with experts or latent attention, so the job trains without them");
+    TurnOffBiasesOfExperts(draft_, line,
+                           "--disable-bias-linear is not set, so Megatron-LM adds biases");
+    // These biases include those of --add-qkv-bias.
+    if (draft_.Value("model.add_bias_linear") == "true") draft_.Erase("model.add_qkv_bias");
   }
 
   void FinishGroups() {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/convert/config_readers.h"
 #include "cli/convert/deepspeed_settings.h"
+#include "cli/convert/expert_settings.h"
 #include "cli/convert/translation.h"
 
 namespace trainyard::cli {
@@ -133,6 +134,7 @@ const Translations& NeoxTable() {
   static const Translations table = [] {
     Translations all = DeepSpeedSettings();
     AddNeoxModel(all);
+    AddNeoxExperts(all);
     AddNeoxRun(all);
     AddNeoxRest(all);
     return all;
@@ -201,6 +203,7 @@ class NeoxReader {
     if (draft_.Value("model.position_embedding_type") == "rope") {
       draft_.Erase("model.max_position_embeddings");
     }
+    ReadNeoxExperts(tree_, draft_);
     if (hidden.has_value() && 0 < *hidden && *hidden <= 1048576) ReadWidths(*hidden, layers);
     if (!draft_.Has("model.vocab_size")) {
       draft_.Note(0,

@@ -4,6 +4,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/convert/config_readers.h"
+#include "cli/convert/expert_settings.h"
 #include "cli/convert/translation.h"
 
 namespace trainyard::cli {
@@ -40,7 +41,7 @@ void AddOlmoModel(Translations& table) {
       "OLMo's norm spans all heads, but the norm of model.qk_layernorm spans one head");
   table["model.activation_type"] =
       Word("model.activation", {{"swiglu", "swiglu"}, {"gelu", "gelu"}});
-  table["model.block_type"] = Word("", {{"sequential", ""}, {"llama", ""}});
+  table["model.block_type"] = Word("", {{"sequential", ""}, {"llama", ""}, {"moe", ""}});
   table["model.clip_qkv"] = NoteOnly("queries, keys and values are not clipped");
   table["model.init_std"] = Number("model.init_method_std");
   table["model.init_fn"] = Word("", {{"normal", ""}});
@@ -148,6 +149,7 @@ const Translations& OlmoTable() {
   static const Translations table = [] {
     Translations all;
     AddOlmoModel(all);
+    AddOlmoExperts(all);
     AddOlmoRun(all);
     AddOlmoRest(all);
     return all;
@@ -198,6 +200,7 @@ class OlmoReader {
       draft_.Set("model.max_position_embeddings", draft_.Value("train.seq_length"));
     }
     ReadWidth();
+    ReadOlmoExperts(tree_, draft_);
     const bool has_weights = draft_.Value("model.norm_weights") != "false";
     if (has_weights && draft_.Value("model.normalization") == "layer_norm" &&
         tree_.Text("model.bias_for_layer_norm") == "false") {

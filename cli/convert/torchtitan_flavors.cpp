@@ -14,8 +14,9 @@ struct Flavor {
   int hidden;
   int ffn;
   int heads;
-  int groups;
+  int groups;  // 0: latent attention, which has no groups.
   bool has_tied_head = false;
+  std::map<std::string, std::string> more = {};  // Further settings, such as those of experts.
 };
 
 // Settings that all flavors of one model share.
@@ -28,8 +29,49 @@ struct Family {
   std::map<std::string, Flavor> flavors;
 };
 
+std::map<std::string, std::string> Qwen3Experts(const char* width) {
+  return {{"model.num_experts", "128"},
+          {"model.moe_router_topk", "8"},
+          {"model.moe_ffn_hidden_size", width}};
+}
+
+std::map<std::string, std::string> WithLatentAttention(std::map<std::string, std::string> more) {
+  more.insert({{"model.multi_latent_attention", "true"},
+               {"model.kv_lora_rank", "512"},
+               {"model.qk_head_dim", "128"},
+               {"model.qk_pos_emb_head_dim", "64"},
+               {"model.v_head_dim", "128"}});
+  return more;
+}
+
+// The shape of DeepSeek-V2-Lite.
+std::map<std::string, std::string> DeepSeek16B() {
+  return WithLatentAttention({{"model.vocab_size", "102400"},
+                              {"model.num_experts", "64"},
+                              {"model.moe_router_topk", "6"},
+                              {"model.moe_ffn_hidden_size", "1408"},
+                              {"model.moe_shared_expert_intermediate_size", "2816"},
+                              {"model.moe_dense_layers", "1"},
+                              {"model.moe_norm_topk_prob", "false"}});
+}
+
+std::map<std::string, std::string> DeepSeek671B() {
+  return WithLatentAttention({{"model.q_lora_rank", "1536"},
+                              {"model.num_experts", "256"},
+                              {"model.moe_router_topk", "8"},
+                              {"model.moe_ffn_hidden_size", "2048"},
+                              {"model.moe_shared_expert_intermediate_size", "2048"},
+                              {"model.moe_dense_layers", "3"},
+                              {"model.moe_router_score_function", "sigmoid"},
+                              {"model.moe_router_num_groups", "8"},
+                              {"model.moe_router_group_topk", "4"},
+                              {"model.moe_router_topk_scaling_factor", "2.5"},
+                              {"model.moe_router_enable_expert_bias", "true"}});
+}
+
 // Sources: LLaMA 2, arXiv 2307.09288; LLaMA 3, arXiv 2407.21783, table 3; Qwen3, arXiv 2505.09388,
-// table 1. Feed-forward widths are from the models' public configurations.
+// tables 1 and 2; DeepSeek-V2-Lite, arXiv 2405.04434, appendix B; DeepSeek-V3, arXiv 2412.19437,
+// section 4.2. Feed-forward widths are from the models' public configurations.
 const std::map<std::string, Family>& Families() {
   static const std::map<std::string, Family> families = {
       {"llama2",
@@ -61,7 +103,17 @@ const std::map<std::string, Family>& Families() {
          {"4B", {36, 2560, 9728, 32, 8, true}},
          {"8B", {36, 4096, 12288, 32, 8}},
          {"14B", {40, 5120, 17408, 40, 8}},
-         {"32B", {64, 5120, 25600, 64, 8}}}}}};
+         {"32B", {64, 5120, 25600, 64, 8}},
+         {"30B-A3B", {48, 2048, 6144, 32, 4, false, Qwen3Experts("768")}},
+         {"235B-A22B", {94, 4096, 12288, 64, 4, false, Qwen3Experts("1536")}}}}},
+      {"deepseek_v3",
+       {129280,
+        "10000",
+        "1e-6",
+        0,
+        false,
+        {{"16B", {27, 2048, 10944, 16, 0, false, DeepSeek16B()}},
+         {"671B", {61, 7168, 18432, 128, 0, false, DeepSeek671B()}}}}}};
   return families;
 }
 
@@ -78,12 +130,13 @@ bool SetTorchtitanModel(const std::string& name, const std::string& flavor, JobD
   set("model.hidden_size", shape.hidden);
   set("model.ffn_hidden_size", shape.ffn);
   set("model.num_attention_heads", shape.heads);
-  set("model.num_query_groups", shape.groups);
+  if (shape.groups > 0) set("model.num_query_groups", shape.groups);
   set("model.vocab_size", family->second.vocab);
   if (family->second.head_size > 0) set("model.kv_channels", family->second.head_size);
   draft.Set("model.rotary_base", family->second.rotary_base);
   draft.Set("model.norm_epsilon", family->second.norm_epsilon);
   if (family->second.has_query_norm) draft.Set("model.qk_layernorm", "true");
+  for (const auto& [key, value] : shape.more) draft.Set(key, value);
   if (shape.has_tied_head) draft.Set("model.untie_embeddings_and_output_weights", "false");
   return true;
 }

@@ -61,7 +61,8 @@ Translations TorchtitanLayout() {
   return {{"parallelism.tensor_parallel_degree", Whole("layout.tp")},
           {"parallelism.context_parallel_degree", Whole("layout.cp")},
           {"parallelism.pipeline_parallel_degree", Whole("layout.pp")},
-          {"parallelism.expert_parallel_degree", Silent()},
+          {"parallelism.expert_parallel_degree", Whole("layout.ep")},
+          {"parallelism.expert_tensor_parallel_degree", Whole("layout.etp")},
           {"parallelism.data_parallel_replicate_degree", Whole("")},
           {"parallelism.data_parallel_shard_degree", Whole("")},
           {"parallelism.fsdp_reshard_after_forward",
@@ -209,11 +210,25 @@ class TorchtitanReader {
     } else if (micro > 0 && local % micro == 0) {
       draft_.accumulation = local / micro;
     }
-    if (const int64_t experts = tree_.Whole("parallelism.expert_parallel_degree", 1); experts > 1) {
-      draft_.Note(tree_.Line("parallelism.expert_parallel_degree"),
-                  "parallelism.expert_parallel_degree: settings of experts are not converted; set "
-                  "layout.ep, model.num_experts and model.moe_router_topk");
-    }
+    ReadExpertLayout();
+  }
+
+  // torchtitan's degrees are 1 for models without experts.
+  void ReadExpertLayout() {
+    if (draft_.Has("model.num_experts")) return NoteBalance();
+    draft_.Erase("layout.etp");
+    if (draft_.Whole("layout.ep").value_or(1) == 1) return draft_.Erase("layout.ep");
+    draft_.Note(tree_.Line("parallelism.expert_parallel_degree"),
+                "parallelism.expert_parallel_degree: the experts of this model are unknown; set "
+                "model.num_experts and model.moe_router_topk");
+  }
+
+  void NoteBalance() {
+    if (draft_.Value("model.moe_router_enable_expert_bias") == "true") return;
+    draft_.Note(tree_.Line("model.flavor"),
+                "model.flavor: torchtitan balances the experts by a bias per expert, which is "
+                "supported only with sigmoid scores; to balance them, set "
+                "model.moe_aux_loss_coeff, for example to 0.001");
   }
 
   // FSDP2 corresponds to ZeRO 3, or to ZeRO 2 if parameters stay gathered after the forward pass.

@@ -50,6 +50,15 @@ std::string DataProgressText(const v1::Progress& progress) {
   return absl::StrJoin(parts, "  ");
 }
 
+std::string DataResultText(const v1::Progress& progress) {
+  const v1::DataProgress& data = progress.data();
+  if (data.read_documents() == 0) return DataProgressText(progress);
+  std::string text = absl::StrCat(CountOf(data.read_documents(), " documents read"), ", ",
+                                  CountOf(data.documents() - data.dropped_documents(), " kept"));
+  if (data.tokens() > 0) absl::StrAppend(&text, "  ", CountOf(data.tokens(), " tokens"));
+  return text;
+}
+
 std::string SlowestBlockText(const v1::Progress& progress) {
   if (!progress.data().has_slowest_block()) return "";
   const v1::RunningBlock& block = progress.data().slowest_block();

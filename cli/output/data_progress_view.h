@@ -22,6 +22,10 @@ std::string ProgressRateText(const v1::Progress& progress);
 // Parts that are unknown are left out.
 std::string DataProgressText(const v1::Progress& progress);
 
+// Returns the result of an ended data job as one line, such as "120k documents read, 100k
+// kept  1.5B tokens". If the documents of the first step are unknown, the line is DataProgressText.
+std::string DataResultText(const v1::Progress& progress);
+
 // Returns text such as "block 17 for 45s on rank 1"; "" if no block is in work.
 std::string SlowestBlockText(const v1::Progress& progress);
 

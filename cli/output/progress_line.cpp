@@ -75,7 +75,10 @@ std::string EndText(const v1::Job& job) {
   std::string text = absl::StrCat("job ", job.id(), " ", job.name(), " ", EnumText(job.state()));
   const v1::Progress& progress = job.progress();
   if (progress.has_data()) {
-    absl::StrAppend(&text, ": ", DataProgressText(progress));
+    // The documents of its last step show how far an unfinished job came.
+    const bool is_complete = job.state() == v1::JOB_STATE_SUCCEEDED;
+    absl::StrAppend(&text, ": ",
+                    is_complete ? DataResultText(progress) : DataProgressText(progress));
   } else if (progress.step() > 0) {
     absl::StrAppend(&text, ": step ", progress.step());
     if (progress.loss() != 0) absl::StrAppend(&text, ", loss ", LossText(progress));

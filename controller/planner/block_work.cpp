@@ -101,8 +101,12 @@ BlockWork WorkOf(const RunConfig& config) {
   work.is_gated = HasGate(model);
   work.norms_heads = model.qk_layernorm;
   work.turns_heads = model.position_embedding_type == PositionEmbedding::kRope;
-  work.has_biases = model.add_bias_linear;
   SetLatent(model, work);
+  if (model.add_bias_linear) {
+    for (const Product& product : work.Products()) work.bias_width += product.n;
+  } else if (model.add_qkv_bias) {
+    work.bias_width = work.queries + 2 * work.keys;
+  }
   return work;
 }
 

@@ -65,7 +65,7 @@ struct BlockWork {
   bool is_gated = true;
   bool norms_heads = false;
   bool turns_heads = true;  // Has rotary positions.
-  bool has_biases = false;
+  double bias_width = 0;    // Elements of the biases on this rank; 0 without biases.
   ExpertWork experts;
   LatentWork latent;
 

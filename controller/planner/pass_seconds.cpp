@@ -41,12 +41,7 @@ double ForwardElements(const BlockWork& work) {
 
 // Returns the number of elements read to compute the gradients of biases. A bias's gradient is the
 // sum over rows of the gradients of the matrix product's result.
-double BiasElements(const BlockWork& work) {
-  if (!work.has_biases) return 0;
-  double width = 0;
-  for (const Product& product : work.Products()) width += product.n;
-  return work.rows * width;
-}
+double BiasElements(const BlockWork& work) { return work.rows * work.bias_width; }
 
 double BackwardElements(const BlockWork& work) {
   return 2 * 4 * work.norm_rows * work.hidden + HeadElements(work, 4) + BiasElements(work) +

@@ -216,6 +216,16 @@ bool Exists(const std::string& path) {
   return std::filesystem::exists(path, error);
 }
 
+// The directory has train.bin, but none of the descriptions that `data prepare` writes beside it.
+absl::Status WrittenByAnother(const std::string& directory) {
+  const bool has_index = Exists(directory + "/train.idx");
+  return absl::NotFoundError(
+      directory + ": has train.bin" + (has_index ? " and train.idx" : "") +
+      " but no train.json, so another program than `trainyard data prepare` wrote it; this command "
+      "needs train.json. The trainer reads such files without it: set data.path to this directory" +
+      (has_index ? "" : ", and data.format to nanogpt if the files have no header"));
+}
+
 }  // namespace
 
 absl::Status WriteDescription(const std::string& directory, OutputFormat output_format,
@@ -243,6 +253,8 @@ absl::Status WriteDescription(const std::string& directory, OutputFormat output_
 
 absl::StatusOr<DatasetDescription> ReadDescription(const std::string& directory) {
   if (Exists(directory + "/" + kDatasetFile)) return ReadDataset(directory);
+  const bool has_description = Exists(directory + "/train.json") || Exists(directory + "/val.json");
+  if (!has_description && Exists(directory + "/train.bin")) return WrittenByAnother(directory);
   DatasetDescription description;
   for (const char* name : {format::kTrainSplit, format::kValidationSplit}) {
     const std::string stem = directory + "/" + name;

@@ -105,6 +105,7 @@ struct ModelConfig {
   Normalization normalization = Normalization::kRmsNorm;
   bool norm_weights = true;
   bool add_bias_linear = false;
+  bool add_qkv_bias = false;
   Activation activation = Activation::kSwiglu;
   PositionEmbedding position_embedding_type = PositionEmbedding::kRope;
   int64_t max_position_embeddings = 0;
@@ -180,6 +181,7 @@ void VisitSettings(Config& config, Visit&& visit) {
   visit("normalization", SettingRule{.has_default = true}, config.normalization);
   visit("norm_weights", SettingRule{.has_default = true}, config.norm_weights);
   visit("add_bias_linear", SettingRule{.has_default = true}, config.add_bias_linear);
+  visit("add_qkv_bias", SettingRule{.has_default = true}, config.add_qkv_bias);
   visit("activation", SettingRule{.has_default = true}, config.activation);
   visit("position_embedding_type", SettingRule{.has_default = true},
         config.position_embedding_type);

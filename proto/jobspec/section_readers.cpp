@@ -62,6 +62,7 @@ void Read(const v1::ModelSpec& spec, ModelConfig& config) {
   }
   if (spec.has_norm_weights()) config.norm_weights = spec.norm_weights();
   if (spec.has_add_bias_linear()) config.add_bias_linear = spec.add_bias_linear();
+  if (spec.has_add_qkv_bias()) config.add_qkv_bias = spec.add_qkv_bias();
   if (spec.has_activation()) config.activation = static_cast<Activation>(spec.activation());
   if (spec.has_position_embedding_type()) {
     config.position_embedding_type = static_cast<PositionEmbedding>(spec.position_embedding_type());

@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <system_error>
+#include <utility>
 
 #include "proto/files/unique_fd.h"
 #include "proto/model/model_fingerprint.h"
@@ -22,6 +25,8 @@ constexpr char kManifest[] = "/manifest.json";
 // The limit is large, because in the manifest the model comes after the list of files (one file per
 // rank).
 constexpr size_t kMostBytes = size_t{64} << 20;
+// Entries of a directory that are searched for checkpoints.
+constexpr int kMaxEntries = 10'000;
 
 // Extracts the value of the key "model" in the outermost object as text, then stops the parser.
 class ModelFinder : public json::json_sax_t {
@@ -94,23 +99,47 @@ json ParseShape(const std::string& text) {
   return json::parse(text, is_flat, /*allow_exceptions=*/false);
 }
 
-bool IsDirectory(const std::string& path) {
-  struct stat status {};
-  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+// Returns the newest published checkpoint in a directory of checkpoints; "" if there is none. The
+// steps in the names have a fixed number of digits, so the last name is that of the newest one.
+std::string NewestIn(const std::string& directory) {
+  std::string newest;
+  int entries = 0;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(directory, error), end;
+       !error && entry != end && entries < kMaxEntries; entry.increment(error), ++entries) {
+    const std::string path = entry->path().string();
+    const std::string name = entry->path().filename().string();
+    // The names of unpublished checkpoints have a dot.
+    const bool is_checkpoint = name.starts_with("step_") && name.find('.') == std::string::npos;
+    struct stat status {};
+    if (is_checkpoint && path > newest && stat((path + kManifest).c_str(), &status) == 0) {
+      newest = path;
+    }
+  }
+  return newest;
+}
+
+CheckpointFit WithoutManifest(const std::string& directory) {
+  std::string problem =
+      directory + " is not a published checkpoint, because it has no manifest.json";
+  const std::string newest = NewestIn(directory);
+  if (!newest.empty()) problem += "; it contains checkpoints, and the newest is " + newest;
+  return {.problem = std::move(problem)};
 }
 
 }  // namespace
 
 CheckpointFit CheckCheckpointModel(const std::string& directory, const ModelConfig& model) {
-  if (!IsDirectory(directory)) {
+  struct stat status {};
+  if (stat(directory.c_str(), &status) != 0) {
     return {.unchecked = directory + " is not visible from this machine"};
+  }
+  if (!S_ISDIR(status.st_mode)) {
+    return {.problem = directory + " is not a checkpoint, because it is not a directory"};
   }
   int error = 0;
   const std::optional<std::string> text = ReadBeginning(directory + kManifest, error);
-  if (error == ENOENT) {
-    return {.problem =
-                directory + " is not a published checkpoint, because it has no manifest.json"};
-  }
+  if (error == ENOENT) return WithoutManifest(directory);
   if (!text.has_value()) {
     return {.unchecked = "cannot read " + directory + kManifest + ": " + std::strerror(error)};
   }

@@ -137,12 +137,19 @@ int64_t MtpProjectionCount(const ModelConfig& model) {
   return 2 * model.hidden_size * model.hidden_size;
 }
 
+bool HasQkvBias(const ModelConfig& model) { return model.add_bias_linear || model.add_qkv_bias; }
+
 BlockBiases BlockBiasesOf(const ModelConfig& model) {
-  if (!model.add_bias_linear) return {};
-  return {.cut = model.num_attention_heads * HeadSize(model) +
-                 (HasGate(model) ? 2 : 1) * model.ffn_hidden_size,
-          .keys = 2 * HeadSize(model),
-          .whole = 2 * model.hidden_size};
+  BlockBiases biases;
+  if (HasQkvBias(model)) {
+    biases.cut = model.num_attention_heads * HeadSize(model);
+    biases.keys = 2 * HeadSize(model);
+  }
+  if (model.add_bias_linear) {
+    biases.cut += (HasGate(model) ? 2 : 1) * model.ffn_hidden_size;
+    biases.whole = 2 * model.hidden_size;
+  }
+  return biases;
 }
 
 int64_t NormVectors(const ModelConfig& model) {
@@ -170,7 +177,7 @@ int64_t ActiveParameterCount(const ModelConfig& model) {
                         single_norms * NormVectors(model) * model.hidden_size;
   const BlockBiases block = BlockBiasesOf(model);
   const int64_t biases =
-      AllLayers(model).dense * (block.cut + model.num_query_groups * block.keys + block.whole);
+      LayersWithMtp(model) * (block.cut + model.num_query_groups * block.keys + block.whole);
   const bool has_table = model.position_embedding_type == PositionEmbedding::kLearnedAbsolute;
   const int64_t positions = has_table ? model.max_position_embeddings * model.hidden_size : 0;
   const int64_t embedding = model.untie_embeddings_and_output_weights

@@ -54,13 +54,16 @@ bool HasTableAtBothEnds(const ModelConfig& model);
 enum class BlockKind { kDense, kExpert };
 
 // The number of biases of one block's matrices, grouped by their division among tensor-parallel
-// ranks. Blocks with experts have none.
+// ranks. Blocks with experts have at most those of queries, keys and values.
 struct BlockBiases {
   int64_t cut = 0;    // Queries, gate and up; divided among the ranks.
   int64_t keys = 0;   // Keys and values, per head.
   int64_t whole = 0;  // Output and down projection; on every rank.
 };
 BlockBiases BlockBiasesOf(const ModelConfig& model);
+
+// True if the projections of queries, keys and values have biases.
+bool HasQkvBias(const ModelConfig& model);
 
 // True if the number of parameters fits into 63 bits.
 bool HasCountableSize(const ModelConfig& model);

@@ -175,6 +175,15 @@ void CheckMultiTokenPrediction(const ModelConfig& model, Problems& problems) {
 }
 
 void CheckBiases(const ModelConfig& model, Problems& problems) {
+  if (model.add_qkv_bias && (model.add_bias_linear || HasLatentAttention(model))) {
+    problems.push_back(
+        {"model.add_qkv_bias",
+         model.add_bias_linear
+             ? "`model.add_bias_linear` includes the biases of `model.add_qkv_bias`; "
+               "keep one of them"
+             : "`model.add_qkv_bias` needs plain attention, because latent attention "
+               "has no projections of queries, keys and values; set it to false"});
+  }
   if (!model.add_bias_linear || !(HasExperts(model) || HasLatentAttention(model))) return;
   problems.push_back({"model.add_bias_linear",
                       "`model.add_bias_linear` is only for dense models with plain attention, "

@@ -1,6 +1,6 @@
 // Compares a tiny model of every Hugging Face family with transformers: logits, loss, every
 // gradient, and the bytes after import and export. tests/trainer/references/families.py creates the
-// expected files.
+// expected files, and qwen2.py those of Qwen2.5, from a plain model in float64.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -163,7 +163,7 @@ TEST_P(FamiliesTest, ARoundTripChangesNoByte) {
 INSTANTIATE_TEST_SUITE_P(All, FamiliesTest,
                          testing::Values("llama", "llama31", "qwen3_tied", "qwen3_untied", "olmo",
                                          "gpt2", "gpt_neox", "mixtral", "qwen3_moe", "deepseek_v3",
-                                         "deepseek_v3_no_query_rank", "deepseek_v2_lite"),
+                                         "deepseek_v3_no_query_rank", "deepseek_v2_lite", "qwen2"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -64,6 +64,7 @@ describe('the data set of a job', () => {
       tokens: 0,
       phase: 'blocks',
       slowest_block: { number: 17, seconds: 75, rank: 3 },
+      read_documents: 120_000,
     };
     const page = await visit('/jobs/42');
     await page.getByText('block 17 on rank 3').waitFor();

@@ -42,8 +42,12 @@ Manifest ReadManifest(const std::string& directory) {
   const std::string path = directory + "/" + kManifestName;
   if (FileBytes(path) < 0) {
     const bool is_there = access(directory.c_str(), F_OK) == 0;
-    const std::string reason = is_there ? std::string("it has no readable ") + kManifestName
-                                        : "there is no such directory";
+    std::string reason = "there is no such directory";
+    if (is_there) {
+      reason = std::filesystem::is_directory(directory)
+                   ? std::string("it has no readable ") + kManifestName
+                   : "it is not a directory";
+    }
     throw TrainerError(ExitCode::kBadCheckpoint, directory + " is not a checkpoint: " + reason +
                                                      "; name a directory such as checkpoints/" +
                                                      StepDirectoryName(100));

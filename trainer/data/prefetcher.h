@@ -25,6 +25,7 @@ struct TokenBatch {
   // Loss weight of each prediction: samples.size() * (row_tokens - 1) values. If empty, all weights
   // are 1.
   std::vector<float> prediction_weights = {};
+  bool is_unread = false;  // The tokens could not be read; all of them are 0.
 };
 
 // Returns each batch once, in order. Next() and stall_seconds() must be called from the same

@@ -7,9 +7,11 @@
 
 #include "proto/contract/token_format.h"
 #include "proto/rules/data_sources.h"
+#include "trainer/config/trainer_error.h"
 #include "trainer/data/data_tokenizer.h"
 #include "trainer/data/open_tokens.h"
 #include "trainer/model/attention/documents.h"
+#include "trainer/parallel/shared_text.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -22,10 +24,19 @@ SampleSourceOptions EvaluationOrder(const RunConfig& config) {
   return options;
 }
 
-torch::Tensor ReadSamples(const SampleSource& source, int64_t first, int64_t count) {
+// Reads samples. If a token id is outside the vocabulary, sets `read_error` and returns zeros, so
+// that this rank still takes part in the pass of the other ranks.
+torch::Tensor ReadSamples(const SampleSource& source, int64_t first, int64_t count,
+                          std::string& read_error) {
   torch::Tensor tokens = torch::empty({count, source.seq_length() + 1}, torch::kInt64);
-  for (int64_t i = 0; i < count; ++i) {
-    source.Fill(first + i, tokens.data_ptr<int64_t>() + i * tokens.size(1));
+  try {
+    for (int64_t i = 0; i < count; ++i) {
+      source.Fill(first + i, tokens.data_ptr<int64_t>() + i * tokens.size(1));
+    }
+  } catch (const TrainerError& error) {
+    if (error.code() != ExitCode::kBadData) throw;
+    read_error = error.what();
+    tokens.zero_();
   }
   return tokens;
 }
@@ -78,11 +89,12 @@ bool Evaluator::AnyRankStops(bool this_one) const {
 // Returns this rank's contribution to the sums of a batch. Ranks along dp may share the model's
 // weights, so every rank must compute in every round. A rank that has no batch left computes a
 // batch whose loss weights are zero.
-Evaluator::BatchSums Evaluator::SumsOfBatch(const Set& set, int64_t batch) const {
+Evaluator::BatchSums Evaluator::SumsOfBatch(const Set& set, int64_t batch,
+                                            std::string& read_error) const {
   const bool counts = batch < set.batches;
   const int64_t first = counts ? batch * batch_samples_ : 0;
   const int64_t samples = std::min(batch_samples_, set.samples - first);
-  const torch::Tensor read = ReadSamples(set.source, first, samples);
+  const torch::Tensor read = ReadSamples(set.source, first, samples, read_error);
   const torch::Tensor weights =
       counts ? WeightsOf(read) : torch::zeros({samples * set.source.seq_length()});
   const TrainingTokens tokens = {read.to(device_), weights.to(device_)};
@@ -103,18 +115,24 @@ torch::Tensor Evaluator::WeightsOf(const torch::Tensor& tokens) const {
 
 std::optional<EvaluationResult> Evaluator::RunSet(
     const Set& set, const std::function<bool()>& stop_requested) const {
-  std::vector<double> sums(2 * set.batches, 0.0);  // Losses by batch, then prediction counts.
+  // Losses by batch, then prediction counts, then the number of ranks with a read error.
+  std::vector<double> sums(2 * set.batches + 1, 0.0);
+  std::string read_error;
   for (int64_t round = 0; round < set.batches; round += data_size_) {
     if (AnyRankStops(stop_requested())) return std::nullopt;
     const int64_t batch = round + data_index_;
-    const BatchSums of_batch = SumsOfBatch(set, batch);
+    const BatchSums of_batch = SumsOfBatch(set, batch, read_error);
     if (batch >= set.batches) continue;
     sums[batch] = of_batch.loss;
     sums[set.batches + batch] = of_batch.predictions;
   }
   // Each loss is computed by one rank and is zero on all other ranks, so the sum over the ranks is
   // exact.
+  sums.back() = read_error.empty() ? 0 : 1;
   sums = SumOverMembers(*groups_.world, sums, device_);
+  if (sums.back() > 0) {
+    throw TrainerError(ExitCode::kBadData, SharedText(*groups_.world, read_error, device_));
+  }
   EvaluationResult result;
   result.name = set.name;
   double predictions = 0;

@@ -42,7 +42,8 @@ class Evaluator {
   // over all ranks. Distributes batches of micro_batch samples along dp and adds the sums of the
   // batches in one fixed order, so the result does not depend on which rank computed which batch.
   // Calls `stop_requested` before each round of batches; if it is true on any rank, all ranks
-  // return nullopt.
+  // return nullopt. If a rank reads a token id outside the vocabulary, throws the same
+  // TrainerError(kBadData) on all ranks.
   std::optional<std::vector<EvaluationResult>> Run(const std::function<bool()>& stop_requested);
 
  private:
@@ -63,7 +64,7 @@ class Evaluator {
   std::optional<EvaluationResult> RunSet(const Set& set,
                                          const std::function<bool()>& stop_requested) const;
   void CheckTokens(const Set& set) const;
-  BatchSums SumsOfBatch(const Set& set, int64_t batch) const;
+  BatchSums SumsOfBatch(const Set& set, int64_t batch, std::string& read_error) const;
   torch::Tensor WeightsOf(const torch::Tensor& tokens) const;
 
   const Pipeline& pipeline_;

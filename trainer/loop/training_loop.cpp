@@ -10,6 +10,7 @@
 #include "proto/text/number_text.h"
 #include "trainer/config/trainer_error.h"
 #include "trainer/optimizer/schedule.h"
+#include "trainer/parallel/shared_text.h"
 #include "trainer/process/signals.h"
 #include "trainer/step/gradient_noise.h"
 #include "trainer/step/loss_scale.h"
@@ -114,13 +115,31 @@ void TrainingLoop::LaunchStep() {
       .skipped_steps = skipped,
       .experts = step % config_.train.log_every_steps == 0 || step == config_.train.steps};
   parts_.runner.Launch(
-      request, [this] { return prefetcher_->Next(); },
+      request, [this] { return NextBatch(); },
       [this] {
         parts_.saver.BlockChanges();
         if (parts_.recovery != nullptr) parts_.recovery->BlockChanges();
       });
   ++launched_;
   if (recovery != nullptr) recovery->AfterLaunch(launched_);
+}
+
+// Returns this rank's next micro-batch. If its samples are bad, returns an unread batch instead of
+// throwing: the other ranks are in the same step, and only all ranks together can save.
+TokenBatch TrainingLoop::NextBatch() {
+  try {
+    return prefetcher_->Next();
+  } catch (const TrainerError& error) {
+    if (error.code() != ExitCode::kBadData) throw;
+    read_error_ = error.what();
+  }
+  const int64_t rows = config_.layout.micro_batch, row_tokens = config_.train.seq_length + 1;
+  TokenBatch batch;
+  batch.samples.resize(rows);
+  batch.row_tokens = row_tokens;
+  batch.tokens.resize(rows * row_tokens);
+  batch.is_unread = true;
+  return batch;
 }
 
 // True at most once per second, because each time mark on the device takes some microseconds.
@@ -135,6 +154,7 @@ void TrainingLoop::FinishStep() {
   const StepResult result = parts_.runner.Finish();
   // If the gang is reconnecting, the step was aborted, so its result must not be used.
   if (parts_.recovery != nullptr) parts_.recovery->Check();
+  CheckRead(result);
   CheckFinite(result);
   if (!result.is_finite) parts_.report.SkippedStep(result.step, state_.loss_scale.scale);
   state_.loss_scale = NextLossScale(config_.train, state_.loss_scale, result.is_finite);
@@ -188,6 +208,33 @@ std::string TrainingLoop::ScaleText() const {
          std::to_string(current.skipped_in_row + 1) + " such step(s) in a row";
 }
 
+// If a rank could not read its samples, saves the state before this step and throws the same error
+// on all ranks. Later launched steps have changed no weights either, because that rank cannot read
+// their samples.
+void TrainingLoop::CheckRead(const StepResult& result) {
+  if (!result.is_unread) return;
+  AwaitLaunchedSteps();
+  if (parts_.recovery != nullptr) parts_.recovery->CheckAfterWait();
+  const std::string cause =
+      SharedText(*parts_.setup.groups.world, read_error_, parts_.setup.device);
+  const std::string step = std::to_string(result.step);
+  EndUnread(cause + ". Step " + step + " needs these tokens. To continue without the samples of " +
+                "this step, set TRAINYARD_SKIP_SAMPLES=" + PositionsOfStep(),
+            PositionsOfStep());
+}
+
+// Saves the latest state and throws `text` on all ranks. Collective.
+void TrainingLoop::EndUnread(const std::string& text, const std::string& samples) {
+  const bool saves = state_.step > 0;
+  if (saves) parts_.saver.Finish(state_);
+  const std::string saved =
+      saves ? "The checkpoint of step " + std::to_string(state_.step) + " is saved."
+            : "No step was complete.";
+  throw GangError(ExitCode::kBadData, text + ". " + saved,
+                  "exit_" + std::to_string(static_cast<int>(ExitCode::kBadData)), state_.step,
+                  samples);
+}
+
 void TrainingLoop::CheckFinite(const StepResult& result) {
   if (result.is_finite || MaySkipStep(config_.train, state_.loss_scale)) return;
   AwaitLaunchedSteps();
@@ -206,10 +253,22 @@ void TrainingLoop::CheckFinite(const StepResult& result) {
                   PositionsOfStep());
 }
 
+std::optional<std::vector<EvaluationResult>> TrainingLoop::RunEvaluator() {
+  try {
+    return parts_.evaluator->Run(StopRequested);
+  } catch (const TrainerError& error) {
+    // The evaluator throws bad data on all ranks, so all of them can save.
+    if (error.code() != ExitCode::kBadData) throw;
+    EndUnread(error.what() + std::string(". The evaluation after step ") +
+                  std::to_string(state_.step) + " needs these tokens",
+              "");
+  }
+}
+
 // Evaluates the model. Returns false if SIGTERM on some rank interrupted the evaluation.
 bool TrainingLoop::Evaluate() {
   EnterPhase(Phase::kEval);
-  const std::optional<std::vector<EvaluationResult>> results = parts_.evaluator->Run(StopRequested);
+  const std::optional<std::vector<EvaluationResult>> results = RunEvaluator();
   if (!results.has_value()) return false;
   NoteResults(*results);
   for (const EvaluationResult& set : *results) {

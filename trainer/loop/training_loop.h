@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,7 @@ class TrainingLoop {
   ExitCode Train();
   bool AfterStep();
   void LaunchStep();
+  TokenBatch NextBatch();
   bool IsMeasurementDue();
   void FinishStep();
   void Report(const StepResult& result);
@@ -60,8 +62,11 @@ class TrainingLoop {
   std::string PositionsOfStep() const;
   void AwaitLaunchedSteps();
   std::string ScaleText() const;
+  void CheckRead(const StepResult& result);
+  [[noreturn]] void EndUnread(const std::string& text, const std::string& samples);
   void CheckFinite(const StepResult& result);
   bool Evaluate();
+  std::optional<std::vector<EvaluationResult>> RunEvaluator();
   void NoteResults(const std::vector<EvaluationResult>& results);
   void EnterPhase(Phase phase) { parts_.report.EnterPhase(phase, state_.step); }
   bool IsDue(int64_t every_steps) const;
@@ -74,7 +79,8 @@ class TrainingLoop {
   int64_t launched_ = 0;  // Latest launched step.
   bool stop_ = false;     // True once a finished step has reported a stop request on some rank.
   int64_t evaluated_step_ = -1;
-  std::unique_ptr<Prefetcher> prefetcher_;          // Set by Run.
+  std::unique_ptr<Prefetcher> prefetcher_;  // Set by Run.
+  std::string read_error_;  // Why this rank cannot read its next samples; usually "".
   std::chrono::steady_clock::time_point measured_;  // Launch time of the latest measured step.
 };
 

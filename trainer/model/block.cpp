@@ -27,18 +27,19 @@ struct BlockParameters {
 // Assigns indices in the order of Block::Declare.
 BlockParameters NumbersOf(const BlockPlace& place, const ModelConfig& model) {
   int64_t next = place.first_parameter;
-  const auto linear = [&] {
+  const auto with_bias = [&](bool has_bias) {
     LinearParameters numbers{.weight = next++};
-    if (model.add_bias_linear) numbers.bias = next++;
+    if (has_bias) numbers.bias = next++;
     return numbers;
   };
+  const auto linear = [&] { return with_bias(model.add_bias_linear); };
   BlockParameters block;
   if (HasExpertsIn(place.layer, model)) block.moe.experts = {.up = next++, .down = next++};
   if (HasLatentAttention(model)) {
     block.latent_attention = LatentAttention::NumbersFrom(next, model);
     next = block.latent_attention.key_value_norm + 1;
   } else {
-    block.attention.query_key_value = linear();
+    block.attention.query_key_value = with_bias(HasQkvBias(model));
     block.attention.output = linear();
   }
   if (HasExpertsIn(place.layer, model)) {

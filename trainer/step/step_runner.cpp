@@ -3,6 +3,7 @@
 #include <torch/utils.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "trainer/config/trainer_error.h"
@@ -130,6 +131,7 @@ void StepRunner::Rehearse() {
 }
 
 void StepRunner::BeginStep(const StepRequest& request) {
+  is_unread_ = false;
   gradients_.BeginStep();
   experts_.BeginStep(request.experts);
   if (Fp8Parameters* fp8 = parts_.model.fp8()) fp8->scaling().BeginStep();
@@ -189,6 +191,7 @@ std::vector<TrainingTokens> StepRunner::MaskedBatches(
 }
 
 TrainingTokens StepRunner::ToDevice(const TokenBatch& batch) {
+  is_unread_ = is_unread_ || batch.is_unread;
   const auto rows = static_cast<int64_t>(batch.samples.size());
   const Tensor tokens = torch::from_blob(const_cast<int64_t*>(batch.tokens.data()),
                                          {rows, batch.row_tokens}, torch::kInt64);
@@ -224,6 +227,10 @@ void StepRunner::UnscaleSums() {
 void StepRunner::SumStepValues() {
   parts_.optimizer.SumSquares(StepValue::kSquaredNorm, step_values_);
   UnscaleSums();
+  if (is_unread_) {
+    step_values_[static_cast<int64_t>(StepValue::kLoss)] = std::numeric_limits<double>::quiet_NaN();
+    step_values_[static_cast<int64_t>(StepValue::kUnread)] = 1;
+  }
   const auto first = static_cast<int64_t>(StepValue::kLoss);
   parts_.groups.world->AllReduce(step_values_.narrow(0, first, kSummedStepValues)).Wait();
 }
@@ -308,6 +315,7 @@ StepResult StepRunner::Finish() {
   result.is_finite = ValueOf(pending.values, StepValue::kFinite) != 0;
   result.stop = ValueOf(pending.values, StepValue::kStopRequested) > 0;
   result.save = ValueOf(pending.values, StepValue::kSaveRequested) > 0;
+  result.is_unread = ValueOf(pending.values, StepValue::kUnread) > 0;
   result.snapshot_cost = ValueOf(pending.values, StepValue::kSnapshotCost);
   result.clipped_units = static_cast<int64_t>(ValueOf(pending.values, StepValue::kClippedUnits));
   if (result.is_finite) result.batches = BatchesOf(pending);

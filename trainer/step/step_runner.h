@@ -41,6 +41,7 @@ struct StepResult {
   bool is_finite = true;     // If false, the step changed no weights.
   bool stop = false;         // True if a rank was asked to stop before the step.
   bool save = false;         // True if a rank was asked to save before the step.
+  bool is_unread = false;    // True if a rank could not read its tokens; then is_finite is false.
   double snapshot_cost = 0;  // Sum of StepRequest::snapshot_cost over all ranks.
   double seconds = 0;        // Since the end of the previous step or, if later, since the launch.
   std::optional<StepTimes> times;  // Times of this rank, if requested.
@@ -84,8 +85,9 @@ class StepRunner {
 
   explicit StepRunner(const Parts& parts);
 
-  // Queues a step. `next` returns the rank's next micro-batch. `before_update` is called when all
-  // work before the weight update has been queued.
+  // Queues a step. `next` returns the rank's next micro-batch. If a micro-batch of any rank is
+  // unread, the step changes no weights on any rank, like a step whose loss is not finite.
+  // `before_update` is called when all work before the weight update has been queued.
   void Launch(const StepRequest& request, const std::function<TokenBatch()>& next,
               const std::function<void()>& before_update);
 
@@ -139,6 +141,7 @@ class StepRunner {
   bool is_rehearsed_ = false;
   torch::Tensor step_values_;   // On the device.
   torch::Tensor part_squares_;  // On the device; undefined unless part norms were requested.
+  bool is_unread_ = false;      // True if a micro-batch of the latest step is unread.
   int64_t rounds_ = 0;          // Rounds of the latest step.
   double loss_scale_ = 1;       // The scale of the latest step.
   // loss_scale_ / (tokens of the global batch), for each row, in the type of the gradients.

@@ -48,6 +48,7 @@ void ObserveDataProgress(const v1::MetricsRecord& metrics, v1::Progress& progres
   if (const auto value = count(telemetry::kDocuments)) {
     data.set_documents(static_cast<int64_t>(*value));
   }
+  if (data.stage() <= 1) data.set_read_documents(data.documents());
   if (const auto value = count(telemetry::kDroppedDocuments)) {
     data.set_dropped_documents(static_cast<int64_t>(*value));
   }

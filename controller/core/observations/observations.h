@@ -60,7 +60,7 @@ struct NodeObservation {
   DeviceRecords devices;
   // Attempts that the worker has not reported yet, although their start was sent since its newest
   // Welcome. A stream that ends before its Welcome reveals nothing about an earlier start, so the
-  // set is kept.
+  // set is kept. A report after the node has confirmed the end of an attempt removes the attempt.
   std::set<AttemptKey> starts_sent;
   bool welcomed = false;  // True if this controller process has sent the worker a Welcome.
   // True if the worker has received its Welcome over the open stream, so that it accepts commands.

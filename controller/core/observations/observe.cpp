@@ -140,6 +140,17 @@ void DropReport(const AttemptKey& key, Observations& observations) {
   if (--attempt->second.reporting_nodes <= 0) observations.attempts.erase(attempt);
 }
 
+// Returns true if the node has confirmed the end of the attempt. The messages of a node arrive in
+// order. A report that follows the confirmation and lacks the attempt therefore shows that the
+// worker has forgotten the attempt, and not that the start command is still on its way.
+bool HasConfirmedEnd(const ClusterState& state, const AttemptKey& key, const std::string& node_id) {
+  const auto job = state.jobs.find(key.job_id);
+  if (job == state.jobs.end()) return false;
+  const v1::Attempt* newest = NewestAttempt(job->second);
+  return newest != nullptr && newest->number() == key.number &&
+         job->second.cleared_nodes.contains(node_id);
+}
+
 void TakeReports(const std::string& node_id, const AttemptReports& reports, Timestamp now,
                  const ClusterState& state, Observations& observations) {
   NodeObservation& node = observations.nodes[node_id];
@@ -160,6 +171,8 @@ void TakeReports(const std::string& node_id, const AttemptReports& reports, Time
                   attempt);
     ObserveStall(now, attempt);
   }
+  std::erase_if(node.starts_sent,
+                [&](const AttemptKey& key) { return HasConfirmedEnd(state, key, node_id); });
   for (const auto& [key, report] : before) {
     if (!node.reports.contains(key)) DropReport(key, observations);
   }

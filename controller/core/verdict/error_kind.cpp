@@ -13,7 +13,7 @@ bool NamesAnError(re2::StringPiece message) {
   static const RE2 kForms(
       R"(^(?:)"
       R"((?:[A-Za-z_][\w.]*\.)?[A-Za-z_]\w*(?:Error|Exception|Interrupt|Exit|Warning)(?::|$)|)"
-      R"(terminate called |\s*what\(\): |.*: Assertion .* failed|)"
+      R"(terminate called |\s*what\(\): |.*: Assertion .* failed|trainyard-trainer: |)"
       R"((?:FATAL|ERROR)\b|(?i:[\w./:-]*:? ?(?:fatal|fatal error|error):)))");
   static const RE2 kWarning(R"(^[\w.]*Warning\b)");
   return RE2::PartialMatch(message, kForms) && !RE2::PartialMatch(message, kWarning);

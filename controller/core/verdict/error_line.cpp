@@ -6,12 +6,16 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "controller/core/verdict/error_kind.h"
 #include "proto/text/utf8.h"
 #include "re2/re2.h"
 
 namespace trainyard::controller {
 namespace {
+
+// Precedes every error of our trainer, and adds nothing to a verdict.
+constexpr char kTrainerPrefix[] = "trainyard-trainer: ";
 
 struct FoundLine {
   std::string_view text;
@@ -67,8 +71,9 @@ std::string ErrorLine(const std::string& log_tail) {
   for (const ErrorKind kind : {ErrorKind::kOwn, ErrorKind::kPeerLoss, ErrorKind::kFrame}) {
     const std::string_view line = LineOfCause(lines, kind);
     if (line.empty()) continue;
-    const absl::string_view trimmed =
+    absl::string_view trimmed =
         absl::StripAsciiWhitespace(absl::string_view(line.data(), line.size()));
+    absl::ConsumePrefix(&trimmed, kTrainerPrefix);
     return std::string(Utf8Prefix(std::string(trimmed), kMaxErrorLineBytes));
   }
   return "";

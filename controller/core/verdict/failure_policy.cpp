@@ -295,7 +295,7 @@ std::string WhyInVain(const JobEntry& entry, int64_t last_step, Timestamp now) {
 RestartDecision FallBack(const v1::Job& job, const v1::Verdict& verdict, Timestamp now) {
   const StartingPoint older = NextStartingPoint(job);
   if (older.path.empty() || older.path == verdict.checkpoint()) {
-    return {.refusal = "no older checkpoint is left to fall back to"};
+    return {.refusal = "no older checkpoint is left to fall back to", .in_vain = true};
   }
   return {.not_before_ms = now + BackoffMs(job.spec().restart(), 1), .uncounted = true};
 }

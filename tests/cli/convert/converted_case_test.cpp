@@ -267,5 +267,87 @@ TEST(ConvertedCaseTest, OtherFormatsAreRefusedWithTheList) {
               AllOf(HasSubstr("  steps: 3\n"), HasSubstr("format: olmo, because --from names it")));
 }
 
+TEST(ConvertedCaseTest, ExpertsOfOlmo) {
+  const std::string model =
+      "run_name: experts\nmodel:\n  d_model: 512\n  n_heads: 8\n  n_layers: 10\n  mlp_ratio: 1\n"
+      "  block_type: moe\n  activation_type: swiglu\n  layer_norm_type: rms\n  include_bias: "
+      "false\n"
+      "  vocab_size: 1000\n  max_sequence_length: 128\n  rope: true\n";
+  const std::string tail =
+      "optimizer: {name: adamw, learning_rate: 1e-3}\nscheduler: {name: cosine_with_warmup}\n"
+      "global_train_batch_size: 8\nmax_duration: 100\nprecision: amp_bf16\n";
+  const std::string job = ConvertedText(
+      model +
+          "  moe_num_experts: 16\n  moe_top_k: 4\n  moe_dropless: true\n  moe_mlp_impl: sparse\n"
+          "  moe_loss_weight: 0.02\n  moe_zloss_weight: 0.001\n  moe_interleave: true\n" +
+          tail,
+      "olmo");
+  EXPECT_THAT(
+      job,
+      AllOf(HasSubstr("  num_experts: 16\n"), HasSubstr("  moe_router_topk: 4\n"),
+            HasSubstr("  moe_aux_loss_coeff: 0.002\n"), HasSubstr("  moe_z_loss_coeff: 0.001\n"),
+            HasSubstr("  moe_norm_topk_prob: false\n"), HasSubstr("  ffn_hidden_size: 256\n")));
+  EXPECT_THAT(job, AllOf(HasSubstr("averages the balance loss over the layers"),
+                         HasSubstr("model.moe_interleave: true: every layer has experts"),
+                         Not(HasSubstr("capacity")), Not(HasSubstr("not understood"))));
+  const std::string defaults = ConvertedText(model + tail, "olmo");
+  EXPECT_THAT(defaults,
+              AllOf(HasSubstr("  num_experts: 8\n"), HasSubstr("  moe_router_topk: 2\n"),
+                    HasSubstr("  moe_aux_loss_coeff: 0.01\n"),
+                    HasSubstr("  moe_expert_capacity_factor: 1.25\n"), Not(HasSubstr("z_loss"))));
+}
+
+TEST(ConvertedCaseTest, ExpertsOfGptNeox) {
+  const std::string start =
+      "{\"num-layers\": 4, \"hidden-size\": 64, \"num-attention-heads\": 4, \"seq-length\": 32,\n"
+      "\"pos-emb\": \"rotary\", \"train-iters\": 10, \"train_micro_batch_size_per_gpu\": 2,\n"
+      "\"optimizer\": {\"type\": \"Adam\", \"params\": {\"lr\": 0.001}},\n";
+  const std::string job =
+      ConvertedText(start +
+                        "\"moe-num-experts\": 8, \"moe-top-k\": 2, \"moe-loss-coeff\": 0.05,\n"
+                        "\"moe-expert-parallel-size\": 2, \"moe-router-type\": \"topk\"}\n",
+                    "gpt-neox");
+  EXPECT_THAT(job, AllOf(HasSubstr("  num_experts: 8\n"), HasSubstr("  moe_router_topk: 2\n"),
+                         HasSubstr("  moe_aux_loss_coeff: 0.05\n"), HasSubstr("  ep: 2\n"),
+                         HasSubstr("  add_bias_linear: false\n"), Not(HasSubstr("sinkhorn"))));
+  EXPECT_THAT(
+      ConvertedText(start + "\"num_experts\": 4, \"moe_expert_interval\": 2}\n", "gpt-neox"),
+      AllOf(HasSubstr("  moe_router_topk: 1\n"), HasSubstr("experts in one of 2 layers"),
+            HasSubstr("sinkhorn, the default, is not supported")));
+  EXPECT_THAT(ConvertedText(start + "\"moe_num_experts\": 1, \"moe_expert_parallel_size\": 1}\n",
+                            "gpt-neox"),
+              AllOf(Not(HasSubstr("expert")), Not(HasSubstr("moe")), Not(HasSubstr("ep:"))));
+}
+
+TEST(ConvertedCaseTest, ExpertsOfTorchtitan) {
+  const auto converted = [](const std::string& name, const std::string& flavor) {
+    return ConvertedText("[model]\nname = \"" + name + "\"\nflavor = \"" + flavor +
+                             "\"\n[training]\nlocal_batch_size = 1\nseq_len = 2048\n"
+                             "[parallelism]\nexpert_parallel_degree = 8\n"
+                             "expert_tensor_parallel_degree = 1\n",
+                         "torchtitan");
+  };
+  EXPECT_THAT(converted("deepseek_v3", "671B"),
+              AllOf(HasSubstr("  num_experts: 256\n"), HasSubstr("  q_lora_rank: 1536\n"),
+                    HasSubstr("  moe_router_enable_expert_bias: true\n"), HasSubstr("  ep: 8\n"),
+                    HasSubstr("  etp: 1\n"), Not(HasSubstr("num_query_groups")),
+                    Not(HasSubstr("balances"))));
+  EXPECT_THAT(converted("qwen3", "30B-A3B"),
+              AllOf(HasSubstr("  moe_ffn_hidden_size: 768\n"), HasSubstr("  num_query_groups: 4\n"),
+                    HasSubstr("to balance them, set model.moe_aux_loss_coeff")));
+  EXPECT_THAT(converted("llama4", "17bx16e"),
+              AllOf(HasSubstr("deepseek_v3 16B"),
+                    HasSubstr("the experts of this model are unknown"), HasSubstr("  ep: 8\n")));
+  EXPECT_THAT(converted("llama3", "8B"), Not(HasSubstr("  num_experts")));
+}
+
+TEST(ConvertedCaseTest, BiasesOfQueriesKeysAndValues) {
+  const std::string command = absl::StrCat("torchrun pretrain_gpt.py ", kShape, "--add-qkv-bias ");
+  EXPECT_THAT(ConvertedText(command + "--disable-bias-linear\n"),
+              AllOf(HasSubstr("  add_bias_linear: false\n"), HasSubstr("  add_qkv_bias: true\n")));
+  EXPECT_THAT(ConvertedText(command + "\n"),
+              AllOf(HasSubstr("  add_bias_linear: true\n"), Not(HasSubstr("add_qkv_bias: "))));
+}
+
 }  // namespace
 }  // namespace trainyard::cli

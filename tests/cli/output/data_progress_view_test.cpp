@@ -56,6 +56,15 @@ TEST(DataProgressViewTest, ALineLeavesOutWhatIsUnknown) {
   EXPECT_EQ(DataProgressText(counted), "step 2/5  120k documents  1.5B tokens");
 }
 
+TEST(DataProgressViewTest, TheResultHasTheDocumentsOfTheJob) {
+  v1::Progress progress = DataProgressOf(100);
+  EXPECT_EQ(DataResultText(progress), "step 2/5  3.0 MiB  120k documents") << "an older controller";
+  progress.mutable_data()->set_read_documents(500'000);
+  EXPECT_EQ(DataResultText(progress), "500k documents read, 117k kept");
+  progress.mutable_data()->set_tokens(1'500'000'000);
+  EXPECT_EQ(DataResultText(progress), "500k documents read, 117k kept  1.5B tokens");
+}
+
 TEST(DataProgressViewTest, LinesHaveALabelEach) {
   v1::Progress progress = DataProgressOf(40);
   progress.mutable_data()->set_phase("blocks");

@@ -94,6 +94,18 @@ TEST_F(ProgressLineTest, ALossThatNobodyReportedIsNotZero) {
   EXPECT_EQ(EndText(job_), "job 3  succeeded: step 1");
 }
 
+TEST_F(ProgressLineTest, AnEndedDataJobShowsTheDocumentsOfAllItsSteps) {
+  v1::DataProgress& data = *job_.mutable_progress()->mutable_data();
+  data.set_stage(3);
+  data.set_stages(3);
+  data.set_documents(40);
+  data.set_read_documents(100);
+  job_.set_state(v1::JOB_STATE_SUCCEEDED);
+  EXPECT_THAT(EndText(job_), HasSubstr("succeeded: 100 documents read, 40 kept"));
+  job_.set_state(v1::JOB_STATE_STOPPED);
+  EXPECT_THAT(EndText(job_), HasSubstr("stopped: step 3/3  40 documents"));
+}
+
 TEST_F(ProgressLineTest, EvaluationSetsOfAnyNameAreShown) {
   job_.mutable_progress()->set_validation_loss(2.5);
   EXPECT_THAT(ProgressText(job_, clock_.now), HasSubstr("  loss 2.0000  val 2.5000"))

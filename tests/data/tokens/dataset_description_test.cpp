@@ -13,8 +13,10 @@
 namespace trainyard::data {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(DatasetDescriptionTest, EveryFormatIsReadBack) {
   const VocabOnly gpt2(50257, "gpt2");
@@ -94,6 +96,17 @@ TEST(DatasetDescriptionTest, OurOwnFormatMayLackTheValSplit) {
   const auto read = ReadDescription(directory.path());
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->splits.size(), 1u);
+}
+
+TEST(DatasetDescriptionTest, FilesOfOtherProgramsAreExplained) {
+  const TextDirectory directory;
+  directory.Write("train.bin", "1234");
+  EXPECT_THAT(ErrorOf(directory),
+              AllOf(HasSubstr("has train.bin but no train.json"), HasSubstr("set data.path"),
+                    HasSubstr("data.format to nanogpt")));
+  directory.Write("train.idx", "1234");
+  EXPECT_THAT(ErrorOf(directory),
+              AllOf(HasSubstr("has train.bin and train.idx"), Not(HasSubstr("nanogpt"))));
 }
 
 // --force replaces a data set of every format, and nothing else with a file of this name.

@@ -110,6 +110,11 @@ class SpecMaker {
     model["max_position_embeddings"] = 8 + Pick(4);
   }
 
+  // Most specs must not have both kinds of biases, which exclude each other.
+  void AddBiases(json& model) {
+    if (model.contains("add_bias_linear") && !Chance(20)) model.erase("add_qkv_bias");
+  }
+
   // Most specs must have neither FP8, which both resolver and trainer reject, nor random
   // combinations of settings for experts, latent attention and multi-token prediction.
   void AddFeatures(json& spec) {
@@ -173,9 +178,9 @@ class SpecMaker {
   }
 
   void AddLatentAttention(json& model) {
-    for (const char* key :
-         {"kv_channels", "qk_layernorm", "rotary_percent", "num_query_groups",
-          "position_embedding_type", "max_position_embeddings", "add_bias_linear"}) {
+    for (const char* key : {"kv_channels", "qk_layernorm", "rotary_percent", "num_query_groups",
+                            "position_embedding_type", "max_position_embeddings", "add_bias_linear",
+                            "add_qkv_bias"}) {
       model.erase(key);
     }
     model["multi_latent_attention"] = true;
@@ -216,6 +221,7 @@ class SpecMaker {
     spec["model"]["vocab_size"] = 100;
     AddPositions(spec["model"]);
     AddFeatures(spec);
+    AddBiases(spec["model"]);
     spec["train"]["seq_length"] = 8;
     spec["train"]["global_batch"] = 8 * (1 + Pick(3));
     const bool by_steps = Chance(2);

@@ -117,6 +117,16 @@ TEST(MemoryModelTest, CountsBiasesAndPositions) {
   EXPECT_EQ(PredictTrainingMemory(config).gradients, before + 4 * more);
 }
 
+TEST(MemoryModelTest, CountsBiasesOfQueriesKeysAndValues) {
+  RunConfig config = Llama3_1b5(1);
+  const ModelConfig plain = config.model;
+  const double before = PredictTrainingMemory(config).gradients;
+  config.model.add_qkv_bias = true;
+  const auto more = static_cast<double>(ParameterCount(config.model) - ParameterCount(plain));
+  EXPECT_GT(more, 0);
+  EXPECT_EQ(PredictTrainingMemory(config).gradients, before + 4 * more);
+}
+
 TEST(MemoryModelTest, OtherBlocksKeepLess) {
   constexpr double kBlockRows = 18.0 * 16 * 2048;
   RunConfig config = Llama3_1b5(16);

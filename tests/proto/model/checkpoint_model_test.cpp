@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 ModelConfig SmallModel() {
   ModelConfig model;
@@ -72,6 +73,24 @@ TEST_F(CheckpointModelTest, NamesWhatDiffers) {
 TEST_F(CheckpointModelTest, ADirectoryWithoutAManifestIsNoCheckpoint) {
   EXPECT_THAT(CheckCheckpointModel(directory_, SmallModel()).problem,
               HasSubstr("no manifest.json"));
+}
+
+TEST_F(CheckpointModelTest, ADirectoryOfCheckpointsNamesTheNewest) {
+  for (const char* name : {"step_000000100", "step_000000020", "step_000000300.tmp-1", "notes"}) {
+    std::filesystem::create_directory(directory_ + "/" + name);
+  }
+  EXPECT_THAT(CheckCheckpointModel(directory_, SmallModel()).problem, Not(HasSubstr("newest")));
+  for (const char* name : {"step_000000100", "step_000000020", "step_000000300.tmp-1", "notes"}) {
+    std::ofstream(directory_ + "/" + name + "/manifest.json") << "{}";
+  }
+  EXPECT_THAT(CheckCheckpointModel(directory_, SmallModel()).problem,
+              HasSubstr("the newest is " + directory_ + "/step_000000100"));
+}
+
+TEST_F(CheckpointModelTest, AFileIsNoCheckpoint) {
+  const std::string file = directory_ + "/model.bin";
+  std::ofstream(file) << "x";
+  EXPECT_THAT(CheckCheckpointModel(file, SmallModel()).problem, HasSubstr("not a directory"));
 }
 
 TEST_F(CheckpointModelTest, WhatCannotBeSeenIsNotChecked) {

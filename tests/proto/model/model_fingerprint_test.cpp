@@ -48,16 +48,17 @@ TEST(ModelFingerprintTest, InitialSpreadsDoNotMatterOnceTheWeightsAreThere) {
 }
 
 TEST(ModelFingerprintTest, SettingsOfOtherFamiliesMakeAnotherModel) {
-  ModelConfig models[6] = {Small(), Small(), Small(), Small(), Small(), Small()};
+  ModelConfig models[7] = {Small(), Small(), Small(), Small(), Small(), Small(), Small()};
   models[1].add_bias_linear = true;
   models[2].activation = Activation::kGelu;
   models[3].position_embedding_type = PositionEmbedding::kLearnedAbsolute;
   models[3].max_position_embeddings = 16;
   models[4].rotary_percent = 0.5;
   models[5].parallel_residual = true;
+  models[6].add_qkv_bias = true;
   std::set<std::string> fingerprints;
   for (const ModelConfig& model : models) fingerprints.insert(ModelFingerprint(model));
-  EXPECT_EQ(fingerprints.size(), 6u);
+  EXPECT_EQ(fingerprints.size(), 7u);
 }
 
 }  // namespace

@@ -41,6 +41,43 @@ TEST(ModelSizeTest, CountsGpt2) {
   EXPECT_EQ(MatrixParameterCount(model), 12 * 12 * 768 * 768 + 50257 * 768);
 }
 
+// The expected numbers are those of the published weights on Hugging Face.
+TEST(ModelSizeTest, CountsQwen2) {
+  ModelConfig model;
+  model.num_layers = 28;
+  model.hidden_size = 3584;
+  model.ffn_hidden_size = 18944;
+  model.num_attention_heads = 28;
+  model.num_query_groups = 4;
+  model.vocab_size = 152064;
+  model.add_qkv_bias = true;
+  EXPECT_EQ(ParameterCount(model), 7'615'616'512);
+  model.num_layers = 24;
+  model.hidden_size = 896;
+  model.ffn_hidden_size = 4864;
+  model.num_attention_heads = 14;
+  model.num_query_groups = 2;
+  model.vocab_size = 151936;
+  model.untie_embeddings_and_output_weights = false;
+  EXPECT_EQ(ParameterCount(model), 494'032'768);
+}
+
+// Each layer has biases of 4 query heads, 2 key heads and 2 value heads of size 8.
+TEST(ModelSizeTest, LayersWithExpertsHaveBiasesOfQueriesKeysAndValues) {
+  ModelConfig model;
+  model.num_layers = 3;
+  model.hidden_size = 32;
+  model.ffn_hidden_size = 64;
+  model.num_attention_heads = 4;
+  model.num_query_groups = 2;
+  model.vocab_size = 64;
+  model.num_experts = 4;
+  model.moe_router_topk = 2;
+  const int64_t before = ParameterCount(model);
+  model.add_qkv_bias = true;
+  EXPECT_EQ(ParameterCount(model) - before, 3 * (4 + 2 + 2) * 8);
+}
+
 // The expected number is from the model card and includes the padded vocabulary.
 TEST(ModelSizeTest, CountsGptNeox20b) {
   ModelConfig model;

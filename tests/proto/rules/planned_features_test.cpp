@@ -8,6 +8,7 @@
 namespace trainyard {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -194,6 +195,19 @@ TEST(PlannedFeaturesTest, OnCpusTheTrainerHasLatentAttention) {
   RunConfig config = Latent();
   config.resources.device = DeviceKind::kCpu;
   EXPECT_THAT(FeatureMessages(FindUntrainable(config)), IsEmpty());
+}
+
+TEST(PlannedFeaturesTest, BiasesOfQueriesKeysAndValuesNeedPlainAttention) {
+  RunConfig config = Mixture();
+  config.model.add_qkv_bias = true;
+  EXPECT_THAT(FeatureProblems(config), IsEmpty());
+  config = Latent();
+  config.model.add_qkv_bias = true;
+  EXPECT_THAT(FeatureProblems(config),
+              ElementsAre(HasSubstr("`model.add_qkv_bias` needs plain attention")));
+  config = RunConfig();
+  config.model.add_bias_linear = config.model.add_qkv_bias = true;
+  EXPECT_THAT(FeatureProblems(config), Contains(HasSubstr("keep one of them")));
 }
 
 TEST(PlannedFeaturesTest, ExpertsAndLatentAttentionHaveNoBiases) {

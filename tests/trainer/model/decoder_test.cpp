@@ -106,6 +106,16 @@ TEST(DecoderTest, BiasesEqualPlainLlama) {
   ExpectEqualsPlainLlama(model);
 }
 
+TEST(DecoderTest, BiasesOfQueriesKeysAndValuesEqualPlainLlama) {
+  ModelConfig model = SmallModel();
+  model.add_qkv_bias = true;
+  ExpectEqualsPlainLlama(model);
+  model.qk_layernorm = true;
+  ExpectEqualsPlainLlama(model);
+  MakeMixtral(model);
+  ExpectEqualsPlainLlama(model);
+}
+
 TEST(DecoderTest, ActivationsWithoutAGateEqualPlainLlama) {
   ModelConfig model = SmallModel();
   for (const Activation activation :

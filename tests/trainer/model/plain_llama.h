@@ -110,8 +110,13 @@ class PlainLlama {
   }
 
   torch::Tensor Linear(const torch::Tensor& x, const std::string& name) {
-    return at::linear(x, W(name),
-                      model_.add_bias_linear ? weights_.at(name + ".bias") : torch::Tensor());
+    return at::linear(x, W(name), HasBias(name) ? weights_.at(name + ".bias") : torch::Tensor());
+  }
+
+  bool HasBias(const std::string& name) const {
+    const bool is_qkv =
+        name.ends_with("q_proj") || name.ends_with("k_proj") || name.ends_with("v_proj");
+    return model_.add_bias_linear || (model_.add_qkv_bias && is_qkv);
   }
 
   torch::Tensor FeedForward(const torch::Tensor& f, int64_t layer, const std::string& prefix) {

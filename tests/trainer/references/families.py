@@ -115,6 +115,10 @@ def configs():
             q_lora_rank=None, n_routed_experts=8, num_experts_per_tok=3, n_shared_experts=2,
             topk_method="greedy", routed_scaling_factor=1.0, norm_topk_prob=False, **LATENT,
             **rotary(10000.0))),
+        # The files in the repository are from qwen2.py.
+        "qwen2": transformers.Qwen2Config(**sizes(
+            intermediate_size=24, num_key_value_heads=KEY_HEADS, rms_norm_eps=1e-6,
+            tie_word_embeddings=True, use_sliding_window=False, **rotary(10000.0))),
     }
 
 

@@ -60,6 +60,11 @@ RunConfig& Heads(RunConfig& c, int64_t queries, int64_t keys) {
   return c;
 }
 
+// Biases of queries, keys and values, and a tied head.
+RunConfig& Qwen2(RunConfig& c) {
+  c.model.add_qkv_bias = true;
+  return Tied(c);
+}
 // Heads of a size other than hidden / heads, normalized heads, and a tied head.
 RunConfig& Qwen3(RunConfig& c) {
   c.model.kv_channels = 12;
@@ -258,6 +263,13 @@ const LayoutCase kCases[] = {
     {"masked tokens", [](auto& c) { MicroBatchOf(c, 2); }, true},
     {"masked tokens, TP2 x PP2 x CP2", [](auto& c) { Cp(Pp(Tp(c, 2), 2), 2); }, true},
     {"masked tokens, ZeRO 3 x4", [](auto& c) { Dp(c, 4, 3); }, true},
+    {"Qwen2.5", [](auto& c) { Qwen2(c); }},
+    {"Qwen2.5, TP2 x PP2", [](auto& c) { Qwen2(Pp(Tp(c, 2), 2)); }},
+    {"Qwen2.5, TP4, key heads shared", [](auto& c) { Qwen2(Tp(c, 4)); }},
+    {"Qwen2.5, TP2+SP, key heads uneven", [](auto& c) { Qwen2(Heads(Tp(c, 2), 6, 3)); }},
+    {"Qwen2.5, CP2 x ZeRO 3", [](auto& c) { Qwen2(Dp(Cp(c, 2), 1, 3)); }},
+    {"Qwen2.5, TP2 x PP2, zero bubble, full recomputation",
+     [](auto& c) { Qwen2(Recomputed(ZeroBubble(Pp(Tp(c, 2), 2)), Recompute::kFull)); }},
     {"Qwen3", [](auto& c) { Qwen3(c); }},
     {"Qwen3, TP2 x PP2", [](auto& c) { Qwen3(Pp(Tp(c, 2), 2)); }},
     {"Qwen3, TP4, key heads shared", [](auto& c) { Qwen3(Tp(c, 4)); }},

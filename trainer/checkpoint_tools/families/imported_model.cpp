@@ -15,6 +15,7 @@
 #include "trainer/checkpoint_tools/families/mistral_family.h"
 #include "trainer/checkpoint_tools/families/mixtral_family.h"
 #include "trainer/checkpoint_tools/families/olmo_family.h"
+#include "trainer/checkpoint_tools/families/qwen2_family.h"
 #include "trainer/checkpoint_tools/families/qwen3_family.h"
 #include "trainer/checkpoint_tools/families/qwen3_moe_family.h"
 #include "trainer/checkpoint_tools/families/rotary_keys.h"
@@ -234,7 +235,7 @@ const std::vector<const ModelFamily*>& ModelFamilies() {
   static const std::vector<const ModelFamily*> families = {
       &LlamaFamily(),      &Qwen3Family(),    &OlmoFamily(),    &Gpt2Family(),
       &GptNeoxFamily(),    &Qwen3MoeFamily(), &MixtralFamily(), &DeepSeekV2Family(),
-      &DeepSeekV3Family(), &MistralFamily()};
+      &DeepSeekV3Family(), &MistralFamily(),  &Qwen2Family()};
   return families;
 }
 

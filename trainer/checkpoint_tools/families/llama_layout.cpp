@@ -11,9 +11,13 @@ void AddAttention(const ModelConfig& model, const std::string& attention,
                   std::vector<FamilyTensor>* tensors) {
   const int64_t hidden = model.hidden_size, head = HeadSize(model);
   const int64_t queries = model.num_attention_heads * head, keys = model.num_query_groups * head;
-  tensors->push_back(SameTensor(attention + "q_proj.weight", {queries, hidden}));
-  tensors->push_back(SameTensor(attention + "k_proj.weight", {keys, hidden}));
-  tensors->push_back(SameTensor(attention + "v_proj.weight", {keys, hidden}));
+  const auto add_projection = [&](const char* name, int64_t rows) {
+    tensors->push_back(SameTensor(attention + name + ".weight", {rows, hidden}));
+    if (model.add_qkv_bias) tensors->push_back(SameTensor(attention + name + ".bias", {rows}));
+  };
+  add_projection("q_proj", queries);
+  add_projection("k_proj", keys);
+  add_projection("v_proj", keys);
   if (model.qk_layernorm) {
     tensors->push_back(SameTensor(attention + "q_norm.weight", {head}));
     tensors->push_back(SameTensor(attention + "k_norm.weight", {head}));

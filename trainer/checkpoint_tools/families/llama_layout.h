@@ -13,8 +13,8 @@
 
 namespace trainyard::trainer {
 
-// Returns the tensors of a model that has no biases. Their names and shapes are the same on Hugging
-// Face and in Trainyard. Pure.
+// Returns the tensors of a model whose only biases are those of model.add_qkv_bias. Their names and
+// shapes are the same on Hugging Face and in Trainyard. Pure.
 std::vector<FamilyTensor> LlamaTensors(const ModelConfig& model);
 
 // The Hugging Face names of the tensors of a layer with experts, after "model.layers.N.".

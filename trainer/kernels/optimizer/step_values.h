@@ -32,13 +32,14 @@ enum class StepValue : int64_t {
   kSnapshotCost = 11,  // Cost of each rank's latest snapshot, in steps; set by the host.
   kMtpLoss = 12,       // Part of the training loss from multi-token prediction; not in kLoss.
   kPresence = 13,      // Sum of the step numbers of the ranks (presence.h): did all take part?
+  kUnread = 14,        // Number of ranks that could not read their tokens.
   // The step sets these values.
-  kGradientNorm = 14,   // Norm after adaptive clipping, before clip_grad.
-  kGradientScale = 15,  // Factor that clips the gradients and removes the loss scale.
-  kFinite = 16,         // 1: the step is usable. 0: the step leaves the weights unchanged.
+  kGradientNorm = 15,   // Norm after adaptive clipping, before clip_grad.
+  kGradientScale = 16,  // Factor that clips the gradients and removes the loss scale.
+  kFinite = 17,         // 1: the step is usable. 0: the step leaves the weights unchanged.
 };
 
-inline constexpr int64_t kStepValues = 17;
+inline constexpr int64_t kStepValues = 18;
 
 // True if the loss is finite and the squares of the clipped gradients are finite in fp32. If a
 // square were infinite, Adam's second moment would become infinite and the weight would never
@@ -48,8 +49,8 @@ TRAINYARD_HOST_DEVICE inline bool IsUsable(double norm, double gradient_scale, d
   return std::isfinite(loss) && norm * gradient_scale < kLargestGradient;
 }
 
-// The number of values that are summed over the ranks: kLoss to kPresence.
-inline constexpr int64_t kSummedStepValues = 10;
+// The number of values that are summed over the ranks: kLoss to kUnread.
+inline constexpr int64_t kSummedStepValues = 11;
 
 }  // namespace trainyard::trainer
 

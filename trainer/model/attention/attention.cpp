@@ -104,10 +104,15 @@ std::vector<ParameterDeclaration> Attention::Declare(const ModelConfig& model,
                               ResidualInitStd(model))},
       /*decays=*/true};
   ParameterDeclaration projection = DeclareProjection(model, own, tensor, /*is_bias=*/false);
-  if (!model.add_bias_linear) return {std::move(projection), std::move(output)};
-  return {std::move(projection), DeclareProjection(model, own, tensor, /*is_bias=*/true),
-          std::move(output),
-          DeclareReplicatedVector(own + "o_proj.bias", model.hidden_size, 0, tensor)};
+  std::vector<ParameterDeclaration> declared = {std::move(projection)};
+  if (HasQkvBias(model)) {
+    declared.push_back(DeclareProjection(model, own, tensor, /*is_bias=*/true));
+  }
+  declared.push_back(std::move(output));
+  if (model.add_bias_linear) {
+    declared.push_back(DeclareReplicatedVector(own + "o_proj.bias", model.hidden_size, 0, tensor));
+  }
+  return declared;
 }
 
 Attention::Attention(const ModelConfig& model, const ParameterStore& store,

@@ -43,6 +43,23 @@ TEST(DataProgressTest, ReadsEveryMetric) {
   EXPECT_EQ(progress.data().slowest_block().rank(), 0);
 }
 
+TEST(DataProgressTest, TheDocumentsOfTheFirstStepAreThoseOfTheJob) {
+  v1::Progress progress;
+  v1::MetricsRecord metrics = Record();
+  (*metrics.mutable_values())["pipeline_step"] = 1;
+  ObserveDataProgress(metrics, progress);
+  EXPECT_EQ(progress.data().read_documents(), 120000);
+  (*metrics.mutable_values())["pipeline_step"] = 2;
+  (*metrics.mutable_values())["documents"] = 7;
+  ObserveDataProgress(metrics, progress);
+  EXPECT_EQ(progress.data().documents(), 7);
+  EXPECT_EQ(progress.data().read_documents(), 120000);
+  // An attempt that continues in a later step does not report the first one.
+  v1::Progress continued;
+  ObserveDataProgress(Record(), continued);
+  EXPECT_EQ(continued.data().read_documents(), 0);
+}
+
 TEST(DataProgressTest, ARecordWithoutABlockInWorkClearsIt) {
   v1::Progress progress;
   ObserveDataProgress(Record(), progress);

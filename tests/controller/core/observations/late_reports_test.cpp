@@ -137,5 +137,27 @@ TEST_F(LateReportsTest, AFailedAttemptIsAwaitedOnlyAfterAPauseOfItsNode) {
   EXPECT_FALSE(Awaits());
 }
 
+// The rank fails while the controller is stopped for some seconds. The controller then counts the
+// node's reports as if they had begun later.
+TEST_F(LateReportsTest, AnAttemptThatItsWorkerForgotWithoutAReportIsNotAwaited) {
+  const std::string key = "a";
+  ObserveStartSent(key, {job_, 1}, cluster_.observations);
+  cluster_.now += 5000;
+  ShiftHeartbeats(5000, cluster_.now, cluster_.observations);
+  FinishJob(cluster_, job_, 1);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RECOVERING);
+  ASSERT_TRUE(Awaits());
+  ObserveHeartbeat(key, {}, cluster_.now, cluster_.state, cluster_.observations);
+  EXPECT_FALSE(Awaits());
+}
+
+// The worker sent the heartbeat before it received the start command.
+TEST_F(LateReportsTest, AHeartbeatBeforeTheEndDoesNotShowThatTheWorkerForgotTheAttempt) {
+  ObserveStartSent("a", {job_, 1}, cluster_.observations);
+  ObserveHeartbeat("a", {}, cluster_.now, cluster_.state, cluster_.observations);
+  FinishJob(cluster_, job_, 0);
+  EXPECT_TRUE(MayReport());
+}
+
 }  // namespace
 }  // namespace trainyard::controller

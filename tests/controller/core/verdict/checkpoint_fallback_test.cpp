@@ -79,6 +79,7 @@ TEST_F(CheckpointFallbackTest, JobFailsWhenNoneIsLeft) {
   EXPECT_EQ(cluster_.Job(job_).verdict().summary(),
             "rank 0 on a could not read the checkpoint of step 1, /c/step_1; no older checkpoint "
             "is left to fall back to");
+  EXPECT_FALSE(cluster_.Job(job_).verdict().restartable());
 }
 
 TEST_F(CheckpointFallbackTest, TheCheckpointThatTheUserNamedIsTheLastOne) {

@@ -16,7 +16,9 @@ TEST(ErrorLineTest, IsTheLastLineThatNamesAnError) {
             "what():  bad");
   EXPECT_EQ(ErrorLine("a.out: x.c:3: main: Assertion `x > 1' failed.\n"),
             "a.out: x.c:3: main: Assertion `x > 1' failed.");
-  EXPECT_EQ(ErrorLine("trainyard-trainer: error: no data\n"), "trainyard-trainer: error: no data");
+  EXPECT_EQ(ErrorLine("trainyard-trainer: /c/step_1 is not a checkpoint\n"),
+            "/c/step_1 is not a checkpoint");
+  EXPECT_EQ(ErrorLine("trainyard-trainer 0.1.0   job 3   attempt 1   2 rank(s)\n"), "");
   EXPECT_EQ(ErrorLine("AssertionError\r\nstep 3\r\n"), "AssertionError");
 }
 
