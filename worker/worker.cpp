@@ -361,7 +361,8 @@ void Worker::Daemon::ReserveTelemetry() {
   const AttemptFolders folders(data_dir_->path());
   std::vector<GuardedPath> files;
   for (const RankView& rank : attempts_->kernel().attempts().Ranks()) {
-    if (std::string_view(rank.state) == "running") files.push_back(folders.TelemetryFile(rank.key));
+    const bool writes = rank.is_first && std::string_view(rank.state) == "running";
+    if (writes) files.push_back(folders.TelemetryFile(rank.key));
   }
   telemetry_reserve_.Extend(files);
 }
