@@ -206,6 +206,7 @@ LaunchSite AttemptKeeper::SiteOf(const RankKey& key) const {
   site.data_program = options_.data_program;
   site.worker_environment = WorkerEnvironment();
   site.inventory = options_.inventory;
+  site.network_interface = options_.network_interface;
   return site;
 }
 

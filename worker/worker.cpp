@@ -21,6 +21,7 @@
 #include "worker/condition_watch.h"
 #include "worker/core/uplink.h"
 #include "worker/core/worker_kernel.h"
+#include "worker/device/network_interface.h"
 #include "worker/device_readings.h"
 #include "worker/greeting.h"
 #include "worker/limit_keeper.h"
@@ -244,6 +245,7 @@ absl::Status Worker::Daemon::OpenAttempts() {
   options.secrets_dir = checked_places_.secrets_dir;
   options.inventory = greeting_.inventory();
   options.limits = LimitsOnMachine(options_.limits, ProcessesOfMachine());
+  options.network_interface = InterfaceOf(greeting_.address());
   AttemptKeeper::Handler handler;
   handler.on_stream_added = [this](std::unique_ptr<StreamSource> source) {
     if (uplink_ == nullptr) {

@@ -38,6 +38,10 @@ inline constexpr char kProcessesPerNode[] = "NPROC_PER_NODE";
 // torchrun reads each of its options also from a variable with this prefix.
 inline constexpr char kTorchrunOptionPrefix[] = "PET_";
 
+// Network interfaces of PyTorch's Gloo and of NCCL. A job may set these variables itself.
+inline constexpr char kGlooInterface[] = "GLOO_SOCKET_IFNAME";
+inline constexpr char kNcclInterface[] = "NCCL_SOCKET_IFNAME";
+
 // The GPUs of the job's slots. If a program changed these variables, it would use the GPUs of other
 // jobs.
 inline constexpr char kCudaDevices[] = "CUDA_VISIBLE_DEVICES";

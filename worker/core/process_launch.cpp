@@ -20,6 +20,16 @@ using Environment = std::map<std::string, std::string>;
 
 constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
 
+// Makes Gloo and NCCL use the interface with the address at which other nodes reach this node. Gloo
+// would otherwise use the address of the host name, which is 127.0.1.1 on Debian. NCCL could choose
+// the interface of a bridge or a container.
+void AddNetworkVariables(const LaunchSite& site, Environment& environment) {
+  if (site.network_interface.empty()) return;
+  environment[variable::kGlooInterface] = site.network_interface;
+  // NCCL takes a name without "=" as a prefix.
+  environment[variable::kNcclInterface] = absl::StrCat("=", site.network_interface);
+}
+
 // Adds the variables by which a launcher finds the launchers on other nodes. It sets RANK and other
 // variables itself for each rank that it starts.
 void AddLauncherVariables(const v1::StartAttempt& attempt, const v1::Process& process,
@@ -64,6 +74,7 @@ void AddRankVariables(const v1::StartAttempt& attempt, const v1::Process& proces
 void AddTorchrunVariables(const v1::StartAttempt& attempt, const v1::Process& process,
                           const LaunchSite& site, Environment& environment) {
   environment[variable::kErrorFile] = site.error_path;
+  AddNetworkVariables(site, environment);
   if (IsLauncher(process)) return AddLauncherVariables(attempt, process, environment);
   AddRankVariables(attempt, process, environment);
 }

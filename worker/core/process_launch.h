@@ -29,6 +29,8 @@ struct LaunchSite {
   // This node's values of the secrets that the job lists in `secrets`, by variable.
   std::map<std::string, std::string> secrets;
   v1::Inventory inventory;
+  // Network interface with the worker's address; empty if unknown.
+  std::string network_interface;
 };
 
 struct ProcessLaunch {

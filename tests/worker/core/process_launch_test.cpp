@@ -106,6 +106,23 @@ TEST(ProcessLaunchTest, ALauncherFindsItsPeersAndSeesItsOwnDevices) {
   EXPECT_FALSE(MakeProcessLaunch(both, both.processes(1), site).environment.contains("NNODES"));
 }
 
+TEST(ProcessLaunchTest, GlooAndNcclUseTheInterfaceOfTheWorker) {
+  v1::StartAttempt command = Command();
+  LaunchSite site = Site();
+  EXPECT_FALSE(MakeProcessLaunch(command, command.processes(0), site)
+                   .environment.contains("GLOO_SOCKET_IFNAME"))
+      << "the interface is unknown";
+  site.network_interface = "eth0";
+  auto environment = MakeProcessLaunch(command, command.processes(0), site).environment;
+  EXPECT_EQ(environment.at("GLOO_SOCKET_IFNAME"), "eth0");
+  EXPECT_EQ(environment.at("NCCL_SOCKET_IFNAME"), "=eth0");
+  (*command.mutable_spec()->mutable_env())["NCCL_SOCKET_IFNAME"] = "ib";
+  command.mutable_spec()->add_unset_env("GLOO_SOCKET_IFNAME");
+  environment = MakeProcessLaunch(command, command.processes(0), site).environment;
+  EXPECT_EQ(environment.at("NCCL_SOCKET_IFNAME"), "ib");
+  EXPECT_FALSE(environment.contains("GLOO_SOCKET_IFNAME"));
+}
+
 TEST(ProcessLaunchTest, SecretsAreVariablesButNeverTheContract) {
   const v1::StartAttempt command = Command();
   LaunchSite site = Site();
