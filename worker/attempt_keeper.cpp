@@ -15,6 +15,7 @@
 #include "worker/core/processes.h"
 #include "worker/process/secret_files.h"
 #include "worker/process/thread_stacks.h"
+#include "worker/tail/error_file.h"
 
 namespace trainyard::worker {
 namespace {
@@ -157,7 +158,7 @@ absl::Status AttemptKeeper::RemoveAttempt(const AttemptKey& attempt) {
 }
 
 void AttemptKeeper::AddStreams(const v1::StartAttempt& command) {
-  for (const int rank : RanksOf(command)) {
+  for (const int rank : FirstRanksOf(command)) {
     const RankKey key = {{command.job_id(), command.attempt()}, rank};
     const auto gone = [this, key] { return kernel_.attempts().IsGone(key); };
     const auto [it, added] =
@@ -200,10 +201,12 @@ LaunchSite AttemptKeeper::SiteOf(const RankKey& key) const {
   site.spec_path = absl::StrCat(site.run_dir, "/", kSpecFile);
   site.telemetry_path = absl::StrCat(site.run_dir, "/", kTelemetryFile);
   site.heal_path = absl::StrCat(site.run_dir, "/", kHealFile);
+  site.error_path = absl::StrCat(site.run_dir, "/", kErrorFile);
   site.trainer_program = options_.trainer_program;
   site.data_program = options_.data_program;
   site.worker_environment = WorkerEnvironment();
   site.inventory = options_.inventory;
+  site.network_interface = options_.network_interface;
   return site;
 }
 
@@ -278,17 +281,23 @@ v1::RankExited AttemptKeeper::ExitOf(const RankKey& key, const RankObservation& 
   std::string tail = observation.log_tail;
   if (!observation.state.summary.empty()) absl::StrAppend(&tail, "\n", observation.state.summary);
   if (exit.exit_code != 0 || exit.signal != 0) {
+    const std::string error = ReadErrorFile(folders_.ErrorFile(key));
+    if (!error.empty()) absl::StrAppend(&tail, "\n", error);
     exited.set_log_tail(std::string(LastLines(tail, kMaxLogTailBytes)));
   }
   return exited;
 }
 
 void AttemptKeeper::Describe(v1::AttemptReport& report) {
+  const AttemptKey key{report.job_id(), report.attempt()};
+  const v1::StartAttempt* command = kernel_.attempts().CommandOf(key);
+  if (command == nullptr) return;
   for (v1::RankReport& rank : *report.mutable_ranks()) {
-    const auto streams = streams_.find({{report.job_id(), report.attempt()}, rank.rank()});
+    const int first_rank = FirstRankBeside(*command, rank.rank());
+    const auto streams = streams_.find({key, first_rank});
     if (streams == streams_.end()) continue;
     streams->second.Report(rank);
-    if (!report.cleared()) continue;
+    if (!report.cleared() || first_rank != rank.rank()) continue;
     for (v1::StreamEnd& end : streams->second.Ends()) *report.add_stream_ends() = std::move(end);
   }
 }

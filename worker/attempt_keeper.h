@@ -41,6 +41,8 @@ class AttemptKeeper final : public AttemptIo {
     std::string secrets_dir;
     v1::Inventory inventory;
     RankLimits limits = {};
+    // Network interface with the worker's address; empty if unknown.
+    std::string network_interface = "";
   };
   struct Handler {
     std::function<void(std::unique_ptr<StreamSource>)> on_stream_added;

@@ -56,6 +56,7 @@ void LimitKeeper::Check(const std::vector<RankView>& ranks,
   const RankLimits limits = LimitsOnDisk(limits_, disk);
   std::map<AttemptKey, Members> attempts;
   for (const RankView& rank : ranks) {
+    if (!rank.is_first) continue;
     Members& members = attempts[rank.key.attempt];
     members.all.push_back(rank.key);
     if (std::string_view(rank.state) == "running") members.running.push_back(rank.key);

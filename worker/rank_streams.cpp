@@ -7,6 +7,7 @@
 #include "proto/contract/output_gap.h"
 #include "proto/support/status_text.h"
 #include "spdlog/spdlog.h"
+#include "worker/core/processes.h"
 #include "worker/spool/output_space.h"
 #include "worker/tail/file_tail.h"
 #include "worker/tail/telemetry_limits.h"
@@ -168,17 +169,31 @@ class TelemetrySource : public FileSource {
   int64_t quiet_until_ = 0;
 };
 
-std::shared_ptr<const LogParser> ParserFor(const v1::StartAttempt& attempt, int rank) {
+// Returns true if log_parser reads the output of the process with this first rank.
+bool ReadsMetrics(const v1::StartAttempt& attempt, int rank) {
   const v1::LogParserSpec& spec = attempt.spec().log_parser();
   const bool none =
       spec.kind() == v1::LOG_PARSER_KIND_UNSPECIFIED || spec.kind() == v1::LOG_PARSER_KIND_NONE;
-  if (none || rank != ParsedRank(spec, attempt.world_size())) return nullptr;
-  absl::StatusOr<std::unique_ptr<LogParser>> parser = MakeLogParser(spec, attempt.world_size());
-  if (!parser.ok()) {
-    spdlog::error("job {}: log_parser: {}", attempt.job_id(), Text(parser.status()));
-    return nullptr;
+  return !none && rank == FirstRankBeside(attempt, ParsedRank(spec, attempt.world_size()));
+}
+
+// Returns nullptr if the output of the process with this first rank is not parsed. The output of a
+// launcher is always parsed, because it may report restarts of its ranks.
+std::shared_ptr<const LogParser> ParserFor(const v1::StartAttempt& attempt, int rank) {
+  const v1::LogParserSpec& spec = attempt.spec().log_parser();
+  const bool is_launcher = RanksBeside(attempt, rank).size() > 1;
+  std::unique_ptr<LogParser> parser;
+  if (ReadsMetrics(attempt, rank)) {
+    absl::StatusOr<std::unique_ptr<LogParser>> made = MakeLogParser(spec, attempt.world_size());
+    if (made.ok()) {
+      parser = *std::move(made);
+    } else {
+      spdlog::error("job {}: log_parser: {}", attempt.job_id(), Text(made.status()));
+    }
   }
-  return *std::move(parser);
+  if (is_launcher && parser == nullptr) parser = MakeLauncherParser();
+  if (is_launcher) parser->ReadOnlyRank(ParsedRank(spec, attempt.world_size()), rank);
+  return parser;
 }
 
 // Returns a tail that starts at the first complete line in the last kProgressTailBytes bytes of the
@@ -199,6 +214,7 @@ RankStreams::RankStreams(const v1::StartAttempt& attempt, const RankKey& key, Pa
       gone_(std::move(gone)),
       clock_(clock),
       parser_(ParserFor(attempt, key.rank)),
+      reads_metrics_(ReadsMetrics(attempt, key.rank)),
       first_match_(output_path_),
       account_(std::make_shared<RankAccount>()),
       telemetry_(MakeTail(telemetry_path_, ReadTelemetry, account_)) {
@@ -247,7 +263,8 @@ void RankStreams::ReadProgress() {
   telemetry_->ReadForAccount(gone_(), clock_.Read());
   if (parser_ == nullptr) return;
   parsed_output_->ReadForAccount(gone_(), clock_.Read());
-  if (parsed_output_->has_records()) first_match_.Found();
+  if (!reads_metrics_) return;
+  if (parsed_output_->has_metrics()) first_match_.Found();
   first_match_.ReadOn(*parser_, FirstKeptByte(output_path_), gone_());
 }
 

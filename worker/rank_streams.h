@@ -65,6 +65,8 @@ class RankStreams {
   const Clock& clock_;
   // Null if this rank's output is not parsed.
   std::shared_ptr<const LogParser> parser_;
+  // False if the output is parsed only for the reports of a launcher, or not at all.
+  const bool reads_metrics_;
   FirstMatch first_match_;
   // Shared with the sources.
   std::shared_ptr<RankAccount> account_;

@@ -21,6 +21,7 @@
 #include "worker/condition_watch.h"
 #include "worker/core/uplink.h"
 #include "worker/core/worker_kernel.h"
+#include "worker/device/network_interface.h"
 #include "worker/device_readings.h"
 #include "worker/greeting.h"
 #include "worker/limit_keeper.h"
@@ -244,6 +245,7 @@ absl::Status Worker::Daemon::OpenAttempts() {
   options.secrets_dir = checked_places_.secrets_dir;
   options.inventory = greeting_.inventory();
   options.limits = LimitsOnMachine(options_.limits, ProcessesOfMachine());
+  options.network_interface = InterfaceOf(greeting_.address());
   AttemptKeeper::Handler handler;
   handler.on_stream_added = [this](std::unique_ptr<StreamSource> source) {
     if (uplink_ == nullptr) {
@@ -361,7 +363,8 @@ void Worker::Daemon::ReserveTelemetry() {
   const AttemptFolders folders(data_dir_->path());
   std::vector<GuardedPath> files;
   for (const RankView& rank : attempts_->kernel().attempts().Ranks()) {
-    if (std::string_view(rank.state) == "running") files.push_back(folders.TelemetryFile(rank.key));
+    const bool writes = rank.is_first && std::string_view(rank.state) == "running";
+    if (writes) files.push_back(folders.TelemetryFile(rank.key));
   }
   telemetry_reserve_.Extend(files);
 }

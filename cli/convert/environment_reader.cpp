@@ -14,18 +14,11 @@ namespace {
 
 // True for variables that the worker sets for each rank, such as the address of the first rank.
 bool IsWorkersVariable(const std::string& name) {
-  static const std::set<std::string> names = {environment::kMasterAddress,
-                                              environment::kMasterPort,
-                                              environment::kWorldSize,
-                                              environment::kRank,
-                                              environment::kLocalRank,
-                                              environment::kNodeRank,
-                                              environment::kGroupRank,
-                                              environment::kLocalWorldSize,
-                                              environment::kCudaDevices,
-                                              "GPUS_PER_NODE",
-                                              "NNODES",
-                                              "NPROC_PER_NODE"};
+  static const std::set<std::string> names = {
+      environment::kMasterAddress, environment::kMasterPort,       environment::kWorldSize,
+      environment::kRank,          environment::kLocalRank,        environment::kNodeRank,
+      environment::kGroupRank,     environment::kLocalWorldSize,   environment::kCudaDevices,
+      environment::kNodes,         environment::kProcessesPerNode, "GPUS_PER_NODE"};
   return names.contains(name) || absl::StartsWith(name, "SLURM_") ||
          absl::StartsWith(name, "RDZV_");
 }

@@ -16,8 +16,9 @@ constexpr char kLabels[] = "placement.labels.";
 
 const std::vector<std::string>& SectionOrder() {
   static const std::vector<std::string> order = {
-      "resources", "placement",  "layout",     "model",   "data",       "train", "optimizer",
-      "schedule",  "evaluation", "checkpoint", "restart", "log_parser", "env",   "matrix"};
+      "resources",  "placement", "launch",     "layout",   "model",
+      "data",       "train",     "optimizer",  "schedule", "evaluation",
+      "checkpoint", "restart",   "log_parser", "env",      "matrix"};
   return order;
 }
 

@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "cli/convert/batch_nodes.h"
 #include "cli/convert/batch_options.h"
@@ -26,11 +27,17 @@ constexpr char kTasks[] = "tasks";
 constexpr char kNodeTasks[] = "tasks per node";
 constexpr char kTaskGpus[] = "GPUs per task";
 
+constexpr char kNotUnderstood[] = ": not understood";
+
 // The options of one launcher. Maps each option's name, with dashes, to a setting.
 struct Launcher {
   std::map<std::string, std::string> settings;
   std::set<std::string> switches;  // Options that take no value.
   std::set<std::string> silent;    // Rendezvous and output options; the worker handles these.
+  // Starts the command of a launcher that stays, because an option of it has no setting. The
+  // launcher gets rendezvous and ranks from variables of the worker. Empty if the launcher cannot
+  // stay.
+  std::vector<std::string> command = {};
 };
 
 const Launcher& Torchrun() {
@@ -39,7 +46,8 @@ const Launcher& Torchrun() {
       {"standalone", "module", "m", "no-python", "run-path", "use-env"},
       {"standalone", "module", "m", "node-rank", "master-addr", "master-port", "rdzv-id",
        "rdzv-backend", "rdzv-endpoint", "rdzv-conf", "log-dir", "redirects", "tee", "role",
-       "monitor-interval", "start-method", "local-addr", "use-env", "local-ranks-filter"}};
+       "monitor-interval", "start-method", "local-addr", "use-env", "local-ranks-filter"},
+      {"torchrun"}};
   return launcher;
 }
 
@@ -58,7 +66,12 @@ const Launcher& Accelerate() {
       {{"num-machines", kNodes}, {"num-processes", kAllRanks}},
       {"multi-gpu", "use-deepspeed", "use-fsdp", "module", "m", "same-network"},
       {"multi-gpu", "module", "m", "machine-rank", "main-process-ip", "main-process-port",
-       "rdzv-backend", "rdzv-conf", "same-network"}};
+       "rdzv-backend", "rdzv-conf", "same-network"},
+      {"sh", "-c",
+       "exec accelerate launch --num_machines \"$NNODES\" --machine_rank \"$NODE_RANK\" "
+       "--num_processes \"$((NNODES * NPROC_PER_NODE))\" --main_process_ip \"$MASTER_ADDR\" "
+       "--main_process_port \"$MASTER_PORT\" \"$@\"",
+       "accelerate"}};
   return launcher;
 }
 
@@ -160,11 +173,10 @@ class LauncherReader {
   void RefuseOther(const std::string& name) {
     const auto other = OtherLaunchers().find(name);
     if (other == OtherLaunchers().end()) return;
-    draft_.Note(
-        words_[at_].line,
-        absl::StrCat(name, ": ", other->second.system,
-                     " starts the ranks itself, and one launcher per node is not supported yet; ",
-                     other->second.advice));
+    draft_.Note(words_[at_].line,
+                absl::StrCat(name, ": ", other->second.system,
+                             " starts the ranks of all nodes itself, which a job cannot do; ",
+                             other->second.advice));
     starts_program_ = false;
     at_ = words_.size();
   }
@@ -185,6 +197,7 @@ class LauncherReader {
 
   void TakeOption(const Launcher& launcher, const std::string& name) {
     const int line = words_[at_].line;
+    option_at_ = at_;
     const std::string written = Now();
     std::string option = written.substr(written.find_first_not_of('-') == std::string::npos
                                             ? written.size()
@@ -198,10 +211,15 @@ class LauncherReader {
     }
     std::replace(option.begin(), option.end(), '_', '-');
     if (option == "m" || option == "module") is_module_ = true;
-    if (equals == std::string::npos && !launcher.switches.contains(option) && at_ < words_.size()) {
-      value = words_[at_++].text;
-    }
+    if (equals == std::string::npos && TakesValue(launcher, option)) value = words_[at_++].text;
     Apply(launcher, name, option, value, line);
+  }
+
+  // An unknown option takes the next word, unless that word is an option or the program.
+  bool TakesValue(const Launcher& launcher, const std::string& option) const {
+    if (at_ >= words_.size() || launcher.switches.contains(option)) return false;
+    if (launcher.settings.contains(option) || launcher.silent.contains(option)) return true;
+    return !IsOptionWord(Now()) && !absl::EndsWith(Now(), ".py");
   }
 
   void Apply(const Launcher& launcher, const std::string& name, const std::string& option,
@@ -220,6 +238,8 @@ class LauncherReader {
         return draft_.LeaveOut(absl::StrCat(name, option.size() == 1 ? " -" : " --", option),
                                "the worker sets rendezvous, ranks and output");
       }
+      const bool can_stay = !launcher.command.empty() && Advice(option) == kNotUnderstood;
+      if (can_stay) return Keep(launcher, text, line);
       return draft_.Note(line, absl::StrCat(text, Advice(option)));
     }
     // The ends of a range: torchrun --nnodes 2:8.
@@ -237,6 +257,17 @@ class LauncherReader {
     } else {
       counts_[setting->second] = *WholeOf(value);
     }
+  }
+
+  // Keeps the newest option, which has no setting, and with it the launcher.
+  void Keep(const Launcher& launcher, const std::string& text, int line) {
+    ScriptCommand& kept = launched_.launcher;
+    if (kept.empty()) {
+      for (const std::string& word : launcher.command) kept.push_back({word, line});
+    }
+    kept.insert(kept.end(), words_.begin() + static_cast<std::ptrdiff_t>(option_at_),
+                words_.begin() + static_cast<std::ptrdiff_t>(at_));
+    launched_.options.push_back(text);
   }
 
   void TakeGpus(const std::string& option, const std::string& value, const std::string& text,
@@ -261,7 +292,7 @@ class LauncherReader {
       return ": the controller chooses the nodes; set placement.nodes or placement.exclude to "
              "restrict its choice";
     }
-    return ": not understood";
+    return kNotUnderstood;
   }
 
   // Converts the counts to numbers per node.
@@ -301,6 +332,7 @@ class LauncherReader {
   ScriptCommand words_;
   JobDraft& draft_;
   size_t at_ = 0;
+  size_t option_at_ = 0;  // Position of the newest option of a launcher.
   std::map<std::string, int64_t> counts_;
   LaunchedProgram launched_;
   bool is_module_ = false;
@@ -361,6 +393,24 @@ bool IsPythonRun(const ScriptCommand& command) {
       command[1].text == "-m" && command.size() > 2 && tools.contains(command[2].text);
   return !is_tool && command[1].text != "-c" && command[1].text != "-" &&
          command[1].text != "--version" && command[1].text != "setup.py";
+}
+
+ScriptCommand KeepLauncher(const LaunchedProgram& launched, JobDraft& draft) {
+  if (launched.launcher.empty()) return launched.words;
+  draft.Set(kProcessesPerNode, "1");
+  draft.Note(launched.launcher.front().line,
+             absl::StrCat(absl::StrJoin(launched.options, ", "),
+                          ": only the launcher knows this, so the worker starts the launcher once "
+                          "per node (`launch`)"));
+  ScriptCommand command = launched.launcher;
+  ScriptCommand program = launched.words;
+  const bool is_python = program.size() > 1 && program.front().text == "python3";
+  const bool is_module = is_python && program[1].text == "-m";
+  // The launcher itself runs Python.
+  if (is_module) program[1].text = "--module";
+  if (is_python) program.erase(program.begin());
+  command.insert(command.end(), program.begin(), program.end());
+  return command;
 }
 
 LaunchedProgram TakeLauncher(const ScriptCommand& command, JobDraft& draft) {

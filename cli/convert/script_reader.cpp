@@ -215,7 +215,7 @@ class ScriptReader {
     }
     if (IsMegatronProgram(program) && !keeps_command_) return ReadMegatronWords(program, draft_);
     CheckTasks(launched);
-    TakeProgram(program, draft_);
+    TakeProgram(KeepLauncher(launched, draft_), draft_);
   }
 
   static bool IsInnerScript(const ScriptCommand& program) {
@@ -245,22 +245,23 @@ class ScriptReader {
   // ranks itself.
   void CheckTasks(const LaunchedProgram& launched) {
     const ScriptCommand& program = launched.words;
-    if (program.front().text == "bash" || program.front().text == "sh" ||
-        absl::EndsWith(program.front().text, ".sh")) {
-      draft_.Note(
-          program.front().line,
-          absl::StrCat(
-              "`", TextOfCommand(program),
-              "`: this command starts another script, which may start the ranks itself, but one "
-              "launcher per node is not supported yet; convert that script instead"));
-    }
     const int64_t tasks = launched.tasks_on_node > 0 ? launched.tasks_on_node : tasks_;
     if (!launched.has_launcher && tasks == 1 && draft_.Whole("resources.slots_per_node") > 1) {
-      draft_.Note(
+      draft_.Set(kProcessesPerNode, "1");
+      return draft_.Note(
           program.front().line,
-          absl::StrCat("SLURM starts one task per node, but the job starts a rank on each of ",
+          absl::StrCat("SLURM starts one task per node, so the worker starts one process per node, "
+                       "which must start a rank on each of ",
                        draft_.Value("resources.slots_per_node"),
-                       " slots, because one launcher per node is not supported yet"));
+                       " slots; if the program runs one rank per process, remove `launch`"));
+    }
+    if (program.front().text == "bash" || program.front().text == "sh" ||
+        absl::EndsWith(program.front().text, ".sh")) {
+      draft_.Note(program.front().line,
+                  absl::StrCat("`", TextOfCommand(program),
+                               "`: this command starts another script on each slot; if that script "
+                               "starts the ranks itself, convert it instead, or set `launch: "
+                               "{processes_per_node: 1}`"));
     }
   }
 

@@ -12,6 +12,7 @@
 #include "controller/core/support/text.h"
 #include "controller/core/verdict/line_level.h"
 #include "proto/contract/limits.h"
+#include "proto/jobspec/launch_shape.h"
 #include "proto/jobspec/run_config_of.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
@@ -142,13 +143,17 @@ absl::StatusOr<LogQuery> ToLogQuery(const v1::Job& job, const std::vector<int>& 
   }
   if (attempt_number < 0) return absl::InvalidArgumentError("attempt must not be negative");
   TRAINYARD_ASSIGN_OR_RETURN(const int rank_count, CountRanks(job, attempt_number));
+  std::vector<int> streams;
   for (const int rank : ranks) {
     if (rank < 0 || rank >= rank_count) {
       return absl::NotFoundError(absl::StrCat("job ", job.id(), " has no rank ", rank,
                                               "; its ranks are 0 to ", rank_count - 1));
     }
+    // The output of a launcher contains the output of all its ranks.
+    const int stream = FirstRankOfProcess(job.spec(), rank);
+    if (std::ranges::find(streams, stream) == streams.end()) streams.push_back(stream);
   }
-  return LogQuery{.job_id = job.id(), .ranks = ranks, .attempt = attempt_number, .grep = grep};
+  return LogQuery{.job_id = job.id(), .ranks = streams, .attempt = attempt_number, .grep = grep};
 }
 
 void handlers::ReadLogPage(const Api& api, const Principal& /*principal*/,

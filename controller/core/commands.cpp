@@ -16,6 +16,7 @@
 #include "controller/core/state/job_timing.h"
 #include "controller/core/state/rollbacks.h"
 #include "controller/core/verdict/heal_policy.h"
+#include "proto/jobspec/launch_shape.h"
 
 namespace trainyard::controller {
 namespace {
@@ -28,15 +29,17 @@ constexpr int kMostStacks = 8;
 
 using CommandKey = std::pair<std::string, AttemptKey>;  // Node and attempt.
 
-// Returns the process of a rank. Every rank has its own process and its own slot.
-v1::Process ProcessOf(const v1::RankPlacement& placement) {
-  v1::Process process;
+// Adds the rank to the last process of its node, or to a new process if the last one has
+// `ranks_per_process` ranks. Ranks must be added in the order of their numbers.
+void AddRank(const v1::RankPlacement& placement, int ranks_per_process, v1::StartAttempt& start) {
+  const bool has_place =
+      !start.processes().empty() && start.processes().rbegin()->ranks_size() < ranks_per_process;
+  v1::Process& process = has_place ? *start.mutable_processes()->rbegin() : *start.add_processes();
   process.add_slots(placement.slot());
   v1::ProcessRank& rank = *process.add_ranks();
   rank.set_rank(placement.rank());
   rank.set_local_rank(placement.local_rank());
   process.set_standby(placement.standby());
-  return process;
 }
 
 // Adds the field `ranks`. Workers of earlier releases do not know the field `processes`; they start
@@ -217,7 +220,7 @@ class CommandList {
       if (placement.node_id() != node_id) continue;
       has_started |= entry.started_ranks.contains(placement.rank()) ||
                      entry.exited_ranks.contains(placement.rank());
-      *start.add_processes() = ProcessOf(placement);
+      AddRank(placement, RanksPerProcess(entry.job.spec()), start);
     }
     AddRanksForOlderWorkers(start);
     // The fact of a rank's start can arrive before the heartbeat that reports the attempt. The

@@ -20,6 +20,27 @@ inline constexpr char kMasterPort[] = "MASTER_PORT";
 inline constexpr std::array<std::string_view, 9> kTorchrunVariables = {
     kRank,           kWorldSize, kLocalRank,     kLocalWorldSize, kGroupRank,
     kGroupWorldSize, kNodeRank,  kMasterAddress, kMasterPort};
+// Further names of torchrun. A job may set these variables itself.
+inline constexpr char kRoleRank[] = "ROLE_RANK";
+inline constexpr char kRoleWorldSize[] = "ROLE_WORLD_SIZE";
+inline constexpr char kRoleName[] = "ROLE_NAME";
+inline constexpr char kRestartCount[] = "TORCHELASTIC_RESTART_COUNT";
+inline constexpr char kMaxRestarts[] = "TORCHELASTIC_MAX_RESTARTS";
+inline constexpr char kRunId[] = "TORCHELASTIC_RUN_ID";
+// "False": rank 0 opens the rendezvous itself, and does not use a store of torchrun.
+inline constexpr char kUseAgentStore[] = "TORCHELASTIC_USE_AGENT_STORE";
+inline constexpr char kErrorFile[] = "TORCHELASTIC_ERROR_FILE";  // Path of the program's error.
+
+// For a launcher, which starts several ranks: number of launchers of the job, and number of ranks
+// of this launcher.
+inline constexpr char kNodes[] = "NNODES";
+inline constexpr char kProcessesPerNode[] = "NPROC_PER_NODE";
+// torchrun reads each of its options also from a variable with this prefix.
+inline constexpr char kTorchrunOptionPrefix[] = "PET_";
+
+// Network interfaces of PyTorch's Gloo and of NCCL. A job may set these variables itself.
+inline constexpr char kGlooInterface[] = "GLOO_SOCKET_IFNAME";
+inline constexpr char kNcclInterface[] = "NCCL_SOCKET_IFNAME";
 
 // The GPUs of the job's slots. If a program changed these variables, it would use the GPUs of other
 // jobs.

@@ -69,6 +69,9 @@ inline constexpr char kLossSpike[] = "loss_spike";
 // computes longer than the others.
 inline constexpr char kStalled[] = "stalled";
 inline constexpr char kSlowRank[] = "slow_rank";
+// A launcher starts its ranks again, or reports that one of them has failed.
+inline constexpr char kLauncherRestart[] = "launcher_restart";
+inline constexpr char kLauncherRankFailed[] = "launcher_rank_failed";
 inline constexpr char kFormerStalled[] = "hung";  // Former name of kStalled; only read.
 
 // Keys of `rank` records. The values are sums since the process began, except step_seconds, which

@@ -6,6 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "proto/contract/environment.h"
 #include "proto/contract/metric_factor.h"
 #include "proto/files/normal_path.h"
@@ -209,6 +210,27 @@ void CheckSpares(const v1::JobSpec& spec, Problems& problems) {
     refuse(
         "a gang of one node has no surviving ranks when the node is lost; set resources.nodes to 2 "
         "or more");
+  }
+}
+
+void CheckProcesses(const v1::JobSpec& spec, Problems& problems) {
+  if (!spec.launch().has_processes_per_node()) return;
+  const int processes = spec.launch().processes_per_node();
+  const int slots = spec.resources().slots_per_node();
+  const auto refuse = [&](const std::string& why) {
+    problems.push_back({"launch.processes_per_node",
+                        absl::StrCat("`launch.processes_per_node` is ", processes, ", but ", why)});
+  };
+  if (ProgramOf(spec) != JobProgram::kCommand) {
+    refuse(absl::StrCat("this job ", ProgramRulesOf(spec).text,
+                        ", which needs one process per slot; remove `launch`"));
+  } else if (processes < 1 || slots % processes != 0) {
+    std::vector<int> divisors;
+    for (int i = 1; i <= slots; ++i) {
+      if (slots % i == 0) divisors.push_back(i);
+    }
+    refuse(absl::StrCat("it must divide `resources.slots_per_node` (", slots, "); use ",
+                        divisors.size() > 1 ? "one of " : "", absl::StrJoin(divisors, ", ")));
   }
 }
 

@@ -25,6 +25,8 @@ void CheckGuard(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);
 void CheckAfter(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);
 
 void CheckFailureRules(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);
+// Checks `launch.processes_per_node`.
+void CheckProcesses(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);
 void CheckSpares(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);
 
 }  // namespace trainyard

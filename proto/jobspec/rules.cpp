@@ -86,6 +86,7 @@ Problems FindProblemsOf(const v1::JobSpec& spec, const RunConfig& config) {
   CheckGuard(spec, problems);
   CheckFailureRules(spec, problems);
   CheckSpares(spec, problems);
+  CheckProcesses(spec, problems);
   CheckTimeLimit(spec, problems);
   CheckPlacement(spec, problems);
   CheckNotArray(spec, problems);

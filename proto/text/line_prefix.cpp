@@ -1,6 +1,7 @@
 #include "proto/text/line_prefix.h"
 
 #include <cstddef>
+#include <string>
 
 #include "re2/re2.h"
 
@@ -43,6 +44,16 @@ std::string_view WithoutLinePrefixes(std::string_view line) {
   for (int i = 0; i < kMaxPrefixes && RemovePrefix(text); ++i) {
   }
   return {text.data(), text.size()};
+}
+
+std::optional<LineLabel> LineLabelOf(std::string_view line) {
+  static const RE2 kLabel(R"(\s*\[([A-Za-z_]{1,40})(\d{1,6})\]:)");
+  re2::StringPiece text(line.data(), line.size());
+  std::string role;
+  LineLabel label;
+  if (!RE2::Consume(&text, kLabel, &role, &label.number)) return std::nullopt;
+  label.is_local = role != "rank";
+  return label;
 }
 
 }  // namespace trainyard

@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_PROTO_TEXT_LINE_PREFIX_H_
 #define TRAINYARD_PROTO_TEXT_LINE_PREFIX_H_
 
+#include <optional>
 #include <string_view>
 
 namespace trainyard {
@@ -11,6 +12,17 @@ namespace trainyard {
 // loggers. Levels of errors are kept, because they are part of the message. Returns a line without
 // a prefix unchanged. The line must be valid UTF-8.
 std::string_view WithoutLinePrefixes(std::string_view line);
+
+// The label of a rank before a line.
+struct LineLabel {
+  int number = 0;
+  // True if the number counts the ranks of one launcher, as in torchrun's label "[default1]:".
+  // False if the number counts the ranks of the job, as in "[rank1]:", PyTorch's label of errors.
+  bool is_local = false;
+};
+
+// Returns the label at the start of the line; nullopt if there is none.
+std::optional<LineLabel> LineLabelOf(std::string_view line);
 
 }  // namespace trainyard
 

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "tests/fuzz/fuzz_target.h"
+#include "worker/tail/launcher_line.h"
 #include "worker/tail/log_parser.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -18,6 +19,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   spec.set_kind(kKinds[data[0] % (sizeof(kKinds) / sizeof(*kKinds))]);
   const auto parser = worker::MakeLogParser(spec, /*world_size=*/8);
   FUZZ_EXPECT(parser.ok());
+  // A launcher prints the lines of several ranks.
+  constexpr int kFirstRank = 4;
+  (*parser)->ReadOnlyRank(kFirstRank + 1, kFirstRank);
   worker::LineContext context;
   std::string_view text(reinterpret_cast<const char*>(data + 1), size - 1);
   while (!text.empty()) {
@@ -27,6 +31,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       // The record is later sent over the network, and protobuf rejects text that is not UTF-8.
       v1::MetricsRecord back;
       FUZZ_EXPECT(back.ParseFromString(record->SerializeAsString()));
+    }
+    if (const auto alert = worker::AlertOfLauncher(text.substr(0, end), kFirstRank)) {
+      v1::AlertRecord back;
+      FUZZ_EXPECT(back.ParseFromString(alert->SerializeAsString()));
     }
     text.remove_prefix(std::min(end + 1, text.size()));
   }

@@ -97,6 +97,12 @@ void SimulatedUsers::AddRange(v1::JobSpec& spec) {
   spec.set_min_nodes(static_cast<int>(random_.Between(1, spec.resources().nodes())));
 }
 
+void SimulatedUsers::AddLaunchers(v1::JobSpec& spec) {
+  if (!options_.launchers || spec.command().empty() || random_.Chance(0.25)) return;
+  const int slots = spec.resources().slots_per_node();
+  spec.mutable_launch()->set_processes_per_node(slots % 2 == 0 && random_.Chance(0.3) ? 2 : 1);
+}
+
 // The requests of a node of the gang are at most those that an idle node could hold.
 void SimulatedUsers::AddHostRequests(v1::JobSpec& spec) {
   if (!options_.host_requests || random_.Chance(0.4)) return;
@@ -210,6 +216,7 @@ void SimulatedUsers::Act() {
     AddDependency(*request.mutable_spec());
     AddTimeLimit(*request.mutable_spec());
     AddRange(*request.mutable_spec());
+    AddLaunchers(*request.mutable_spec());
     AddHostRequests(*request.mutable_spec());
     AddConditions(*request.mutable_spec());
     RestrictNodes(*request.mutable_spec());

@@ -30,6 +30,7 @@ class SimulatedUsers {
   void AddTimeLimit(v1::JobSpec& spec);
   void AddMatrix(v1::JobSpec& spec);
   void AddRange(v1::JobSpec& spec);
+  void AddLaunchers(v1::JobSpec& spec);
   // Adds requests of CPU cores and memory.
   void AddHostRequests(v1::JobSpec& spec);
   v1::JobSpec NextSpec();

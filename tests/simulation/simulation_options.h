@@ -118,6 +118,8 @@ struct SimulationOptions {
   bool host_requests = false;
   // True if most jobs have a range of nodes.
   bool elastic_jobs = false;
+  // True if most jobs with several slots per node start launchers of several ranks.
+  bool launchers = false;
   // True if most jobs wait for random conditions on random earlier jobs.
   bool dependency_graph = false;
   // True if the jobs belong to several users and to queues with random shares, tiers and limits,

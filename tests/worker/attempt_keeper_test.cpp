@@ -118,6 +118,29 @@ TEST_F(AttemptKeeperTest, RecordsTheLifeOfARankAndWhereItsOutputEnds) {
   EXPECT_THAT(sources_, SizeIs(2));
 }
 
+// A launcher has the files and the streams of one rank, and the state of all its ranks.
+TEST_F(AttemptKeeperTest, ALauncherReportsItsStateForAllRanksAndItsErrorFile) {
+  v1::StartAttempt command = LauncherOf(1, 1, 2);
+  command.mutable_spec()->set_torchrun_env(true);
+  for (const char* word : {"/bin/sh", "-c"}) command.mutable_spec()->add_command(word);
+  command.mutable_spec()->add_command(
+      R"(echo '{"message": {"message": "ValueError: no shard 7"}}' > $TORCHELASTIC_ERROR_FILE
+         echo '{"type": "phase", "phase": "train", "step": 5}' >> $TRAINYARD_TELEMETRY
+         echo ranks $PET_NPROC_PER_NODE; exit 3)");
+  keeper_->kernel().Start(command, keeper_->Now());
+  ASSERT_TRUE(AwaitFacts(3));
+  EXPECT_THAT(Facts(), ElementsAre("started 1/1/0", "exited 1/1/0 3", "cleared 1/1"));
+  EXPECT_THAT(ExitFact(1).further_ranks(), ElementsAre(1));
+  EXPECT_THAT(ExitFact(1).log_tail(), HasSubstr("ranks 2"));
+  EXPECT_THAT(ExitFact(1).log_tail(), HasSubstr("ValueError: no shard 7"));
+  const auto reports = keeper_->kernel().Reports();
+  ASSERT_THAT(reports, SizeIs(1));
+  ASSERT_THAT(reports[0].ranks(), SizeIs(2));
+  EXPECT_EQ(reports[0].ranks(1).rank(), 1);
+  EXPECT_EQ(reports[0].ranks(1).step(), 5);
+  for (const v1::StreamEnd& end : reports[0].stream_ends()) EXPECT_EQ(end.stream().rank(), 0);
+}
+
 TEST_F(AttemptKeeperTest, SuccessNeedsNoTailOfOutput) {
   keeper_->kernel().Start(Shell(1, "echo fine"), keeper_->Now());
   ASSERT_TRUE(AwaitFacts(3));

@@ -122,6 +122,41 @@ TEST_F(RankStreamsTest, LogParserReadsTheLastRankWhenAsked) {
   EXPECT_THAT(streams.Ends(), SizeIs(3));
 }
 
+// The second of two launchers runs ranks 2 and 3.
+TEST_F(RankStreamsTest, LogParserReadsTheLauncherOfItsRank) {
+  v1::StartAttempt attempt;
+  attempt.set_world_size(4);
+  for (const int rank : {0, 1, 2, 3}) {
+    v1::Process& process =
+        rank % 2 == 0 ? *attempt.add_processes() : *attempt.mutable_processes(rank / 2);
+    process.add_ranks()->set_rank(rank);
+  }
+  attempt.mutable_spec()->mutable_log_parser()->set_kind(v1::LOG_PARSER_KIND_NANOGPT);
+  attempt.mutable_spec()->mutable_log_parser()->set_rank(3);
+  const auto make = [&](int first_rank) {
+    return RankStreams(
+        attempt, {{4, 2}, first_rank},
+        {.output = dir_.File("output.log"), .telemetry = dir_.File("telemetry.jsonl")},
+        [] { return false; }, clock_);
+  };
+  Output(
+      "[default0]:iter 3: loss 1.5, time 20.0ms\n[default1]:iter 3: loss 2.5, time 20.0ms\n"
+      "1/2 attempts left; will restart worker group\n");
+  RankStreams second = make(2);
+  const auto piece = second.MakeSources().at(2)->Read(0);
+  ASSERT_TRUE(piece.has_value());
+  ASSERT_THAT(piece->message.telemetry().records(), SizeIs(2));
+  EXPECT_EQ(piece->message.telemetry().records(0).metrics().values().at("loss"), 2.5);
+  EXPECT_EQ(piece->message.telemetry().records(1).alert().code(), "launcher_restart");
+  RankStreams first = make(0);
+  const auto other = first.MakeSources().at(2)->Read(0);
+  ASSERT_TRUE(other.has_value());
+  EXPECT_THAT(other->message.telemetry().records(), SizeIs(1)) << "only the restart";
+  v1::RankReport report;
+  first.Report(report);
+  EXPECT_EQ(report.unmatched_lines(), 0) << "no metrics are expected from it";
+}
+
 TEST_F(RankStreamsTest, LogParserAddsAStreamForItsRankOnly) {
   EXPECT_THAT(Make(1, v1::LOG_PARSER_KIND_NANOGPT).MakeSources(), SizeIs(2));
   const auto sources = Make(0, v1::LOG_PARSER_KIND_NANOGPT).MakeSources();

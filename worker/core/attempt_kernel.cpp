@@ -67,8 +67,11 @@ void AttemptKernel::Stop(const v1::StopAttempt& command, const WorkerTime& now) 
 // Takes the stacks of each rank only once. The command may be repeated, and after the stop signal
 // the rank's threads wait elsewhere.
 void AttemptKernel::TakeStacks(const v1::StopAttempt& command) {
+  const AttemptKey attempt{command.job_id(), command.attempt()};
+  const v1::StartAttempt* started = attempts_.CommandOf(attempt);
+  if (started == nullptr) return;
   for (const int rank : command.stacks_of()) {
-    const RankKey key{{command.job_id(), command.attempt()}, rank};
+    const RankKey key{attempt, FirstRankBeside(*started, rank)};
     const int64_t pid = attempts_.PidOf(key);
     if (pid > 0 && !stacks_.contains(key)) stacks_[key] = io_.Stacks(pid);
   }

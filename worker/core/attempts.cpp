@@ -24,6 +24,15 @@ Timestamp ToMs(const google::protobuf::Duration& duration) {
   return duration.seconds() * 1000 + duration.nanos() / 1'000'000;
 }
 
+// Names the other ranks of the process in a fact about its first rank. One fact for all ranks of a
+// process is written to disk as a whole.
+template <typename FactAboutRank>
+void AddFurtherRanks(const v1::StartAttempt& command, FactAboutRank& fact) {
+  for (const int rank : RanksBeside(command, fact.rank())) {
+    if (rank != fact.rank()) fact.add_further_ranks(rank);
+  }
+}
+
 }  // namespace
 
 void Attempts::Restore(const SeenAttempts& seen_attempts,
@@ -43,7 +52,7 @@ void Attempts::Restore(const SeenAttempts& seen_attempts,
 void Attempts::RestoreOne(const v1::StartAttempt& command) {
   Attempt& attempt = attempts_[KeyOf(command)];
   attempt.command = command;
-  for (const int rank : RanksOf(command)) attempt.ranks[rank].stage = Stage::kUnresolved;
+  for (const int rank : FirstRanksOf(command)) attempt.ranks[rank].stage = Stage::kUnresolved;
   seen_attempts_.Raise(command.job_id(), command.attempt());
 }
 
@@ -93,7 +102,7 @@ Actions Attempts::Start(const v1::StartAttempt& command, Timestamp now) {
   Actions actions = {CreateAttempt{key}};
   Attempt& attempt = attempts_[key];
   attempt.command = command;
-  for (const int rank : RanksOf(command)) attempt.ranks[rank] = Rank{};
+  for (const int rank : FirstRanksOf(command)) attempt.ranks[rank] = Rank{};
   RaiseSeenAttempt(key, actions);
   for (auto& [other_key, other] : attempts_) {
     if (other_key.job_id == key.job_id && other_key.number < key.number) {
@@ -248,6 +257,7 @@ void Attempts::RecordStarted(const RankKey& key, Rank& rank, int64_t pid, Timest
   started.set_rank(key.rank);
   started.set_pid(pid);
   started.set_time_ms(time_ms);
+  AddFurtherRanks(attempts_.at(key.attempt).command, started);
   actions.push_back(RecordFact{std::move(fact)});
 }
 
@@ -288,7 +298,7 @@ Actions Attempts::CreationFailed(const AttemptKey& key, const std::string& error
   Actions actions;
   const v1::StartAttempt* command = CommandOf(key);
   if (command == nullptr) return actions;
-  for (const int rank : RanksOf(*command)) {
+  for (const int rank : FirstRanksOf(*command)) {
     v1::RankExited exited;
     exited.set_job_id(key.job_id);
     exited.set_attempt(key.number);
@@ -310,6 +320,7 @@ Actions Attempts::RankEnded(const v1::RankExited& exited) {
   Actions actions;
   v1::Fact fact;
   *fact.mutable_rank_exited() = exited;
+  AddFurtherRanks(attempts_.at(key.attempt).command, *fact.mutable_rank_exited());
   actions.push_back(RecordFact{std::move(fact)});
   Advance(key.attempt.job_id, actions);
   return actions;
@@ -435,11 +446,11 @@ std::vector<RankView> Attempts::Ranks() const {
   for (const auto& [key, attempt] : attempts_) {
     if (attempt.cleared) continue;
     for (const v1::Process& process : attempt.command.processes()) {
-      const int slot = process.slots().empty() ? 0 : process.slots(0);
-      for (const v1::ProcessRank& rank : process.ranks()) {
-        const auto found = attempt.ranks.find(rank.rank());
-        if (found == attempt.ranks.end()) continue;
-        views.push_back({{key, rank.rank()}, slot, found->second.Name()});
+      const auto found = attempt.ranks.find(process.ranks(0).rank());
+      if (found == attempt.ranks.end()) continue;
+      for (int i = 0; i < process.ranks_size(); ++i) {
+        const int slot = i < process.slots_size() ? process.slots(i) : 0;
+        views.push_back({{key, process.ranks(i).rank()}, slot, found->second.Name(), i == 0});
       }
     }
   }
@@ -453,13 +464,15 @@ std::vector<v1::AttemptReport> Attempts::Reports() const {
     report.set_job_id(key.job_id);
     report.set_attempt(key.number);
     report.set_cleared(attempt.cleared);
-    for (const auto& [number, rank] : attempt.ranks) {
-      v1::RankReport& rank_report = *report.add_ranks();
-      rank_report.set_rank(number);
-      rank_report.set_running(rank.stage == Stage::kRunning || rank.stage == Stage::kUnresolved);
-      rank_report.set_ordered_generation(rank.ordered_generation);
-      rank_report.set_warning(rank.warning);
-      if (rank.unkillable && rank.IsAlive()) rank_report.set_unkillable(rank.UnkillableText());
+    for (const auto& [first, rank] : attempt.ranks) {
+      for (const int number : RanksBeside(attempt.command, first)) {
+        v1::RankReport& rank_report = *report.add_ranks();
+        rank_report.set_rank(number);
+        rank_report.set_running(rank.stage == Stage::kRunning || rank.stage == Stage::kUnresolved);
+        rank_report.set_ordered_generation(rank.ordered_generation);
+        rank_report.set_warning(rank.warning);
+        if (rank.unkillable && rank.IsAlive()) rank_report.set_unkillable(rank.UnkillableText());
+      }
     }
   }
   return reports;

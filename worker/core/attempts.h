@@ -72,6 +72,8 @@ struct RankView {
   RankKey key;
   int slot = 0;
   const char* state = "";
+  // True for the first rank of a process, which has the files of the process.
+  bool is_first = true;
 };
 
 // The exit code reported for a rank that could not be spawned. Shells use the same code.
@@ -166,6 +168,7 @@ class Attempts {
   using Stage = RankLife::Stage;
   struct Attempt {
     v1::StartAttempt command;  // Has no processes if the attempt was never started here.
+    // One entry per process, by its first rank. The other ranks of a process have the same life.
     std::map<int, Rank> ranks;
     bool stopping = false;
     bool killing = false;

@@ -20,8 +20,36 @@ using Environment = std::map<std::string, std::string>;
 
 constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
 
-void AddTorchrunVariables(const v1::StartAttempt& attempt, const v1::Process& process,
+// Makes Gloo and NCCL use the interface with the address at which other nodes reach this node. Gloo
+// would otherwise use the address of the host name, which is 127.0.1.1 on Debian. NCCL could choose
+// the interface of a bridge or a container.
+void AddNetworkVariables(const LaunchSite& site, Environment& environment) {
+  if (site.network_interface.empty()) return;
+  environment[variable::kGlooInterface] = site.network_interface;
+  // NCCL takes a name without "=" as a prefix.
+  environment[variable::kNcclInterface] = absl::StrCat("=", site.network_interface);
+}
+
+// Adds the variables by which a launcher finds the launchers on other nodes. It sets RANK and other
+// variables itself for each rank that it starts.
+void AddLauncherVariables(const v1::StartAttempt& attempt, const v1::Process& process,
                           Environment& environment) {
+  const int ranks = process.ranks_size();
+  const std::pair<const char*, std::string> options[] = {
+      {variable::kNodes, absl::StrCat(attempt.world_size() / ranks)},
+      {variable::kNodeRank, absl::StrCat(process.ranks(0).rank() / ranks)},
+      {variable::kProcessesPerNode, absl::StrCat(ranks)},
+      {variable::kMasterAddress, attempt.master_address()},
+      {variable::kMasterPort, absl::StrCat(attempt.master_port())}};
+  for (const auto& [name, value] : options) {
+    environment[name] = value;
+    environment[absl::StrCat(variable::kTorchrunOptionPrefix, name)] = value;
+  }
+}
+
+// Adds the variables that torchrun sets for each rank.
+void AddRankVariables(const v1::StartAttempt& attempt, const v1::Process& process,
+                      Environment& environment) {
   const v1::ProcessRank& rank = process.ranks(0);
   // A standby's rank number is at or above the world size. Programs do not expect such a number, so
   // a standby gets 0.
@@ -34,6 +62,21 @@ void AddTorchrunVariables(const v1::StartAttempt& attempt, const v1::Process& pr
   environment[variable::kNodeRank] = absl::StrCat(attempt.node_rank());
   environment[variable::kMasterAddress] = attempt.master_address();
   environment[variable::kMasterPort] = absl::StrCat(attempt.master_port());
+  environment[variable::kRoleRank] = environment[variable::kRank];
+  environment[variable::kRoleWorldSize] = environment[variable::kWorldSize];
+  environment[variable::kRoleName] = "default";
+  environment[variable::kRestartCount] = absl::StrCat(attempt.attempt() - 1);
+  environment[variable::kMaxRestarts] = absl::StrCat(attempt.spec().restart().max_restarts());
+  environment[variable::kRunId] = absl::StrCat("trainyard-", attempt.job_id());
+  environment[variable::kUseAgentStore] = "False";
+}
+
+void AddTorchrunVariables(const v1::StartAttempt& attempt, const v1::Process& process,
+                          const LaunchSite& site, Environment& environment) {
+  environment[variable::kErrorFile] = site.error_path;
+  AddNetworkVariables(site, environment);
+  if (IsLauncher(process)) return AddLauncherVariables(attempt, process, environment);
+  AddRankVariables(attempt, process, environment);
 }
 
 // A spec without torchrun_env comes from an older controller. With such a controller every rank
@@ -93,18 +136,29 @@ void AddTrainyardVariables(const v1::StartAttempt& attempt, const LaunchSite& si
   environment[variable::kLiveJobs] = attempt.live_jobs();
 }
 
-// Returns all GPUs of the attempt on this node in local-rank order. All ranks get the same list, so
-// a program that selects cuda:LOCAL_RANK, as torchrun scripts do, uses its own slot, and NCCL can
-// use peer access. Empty if the ranks run on CPU slots, which hides every GPU.
-std::string VisibleDevices(const v1::StartAttempt& attempt, const v1::Inventory& inventory) {
-  std::vector<std::pair<int, std::string>> devices;
-  for (const v1::Process& process : attempt.processes()) {
-    const int index = process.slots(0);
+// Adds the process's GPUs to `devices`, each with its local rank.
+void AddDevices(const v1::Process& process, const v1::Inventory& inventory,
+                std::vector<std::pair<int, std::string>>& devices) {
+  for (int i = 0; i < process.slots_size(); ++i) {
+    const int index = process.slots(i);
     if (index < 0 || index >= inventory.slots_size()) continue;
     const v1::Slot& slot = inventory.slots(index);
     if (slot.kind() != v1::DEVICE_KIND_GPU) continue;
-    devices.emplace_back(process.ranks(0).local_rank(),
+    devices.emplace_back(process.ranks(i).local_rank(),
                          slot.uuid().empty() ? absl::StrCat(slot.index()) : slot.uuid());
+  }
+}
+
+// Returns the GPUs that the process sees, in local-rank order. A process of one rank sees all GPUs
+// of the attempt on this node, so a program that selects cuda:LOCAL_RANK, as torchrun scripts do,
+// uses its own slot, and NCCL can use peer access. A launcher numbers its ranks from 0 and sees
+// only the GPUs of its slots. Empty if the ranks run on CPU slots, which hides every GPU.
+std::string VisibleDevices(const v1::StartAttempt& attempt, const v1::Process& launched,
+                           const v1::Inventory& inventory) {
+  std::vector<std::pair<int, std::string>> devices;
+  for (const v1::Process& process : attempt.processes()) {
+    const bool sees = !IsLauncher(launched) || process.ranks(0).rank() == launched.ranks(0).rank();
+    if (sees) AddDevices(process, inventory, devices);
   }
   std::sort(devices.begin(), devices.end());
   return absl::StrJoin(devices, ",",
@@ -118,7 +172,8 @@ bool HasGpu(const v1::Inventory& inventory) {
 
 int ThreadsOfProcess(const v1::StartAttempt& attempt, const v1::Inventory& inventory) {
   if (attempt.spec().train().has_threads()) return attempt.spec().train().threads();
-  return std::max(1, inventory.cpu_cores() / std::max(1, attempt.processes_size()));
+  const int ranks = static_cast<int>(RanksOf(attempt).size());
+  return std::max(1, inventory.cpu_cores() / std::max(1, ranks));
 }
 
 }  // namespace
@@ -147,9 +202,9 @@ ProcessLaunch MakeProcessLaunch(const v1::StartAttempt& attempt, const v1::Proce
   // Output goes to a file. Without this variable, Python would buffer kilobytes of output.
   environment["PYTHONUNBUFFERED"] = "1";
   if (HasGpu(site.inventory)) {
-    environment[variable::kCudaDevices] = VisibleDevices(attempt, site.inventory);
+    environment[variable::kCudaDevices] = VisibleDevices(attempt, process, site.inventory);
   }
-  if (GetsTorchrunVariables(spec)) AddTorchrunVariables(attempt, process, environment);
+  if (GetsTorchrunVariables(spec)) AddTorchrunVariables(attempt, process, site, environment);
   AddJobVariables(spec, environment);
   for (const auto& [name, value] : site.secrets) environment.erase(name);
   AddTrainyardVariables(attempt, site, environment);

@@ -19,6 +19,8 @@ struct LaunchSite {
   std::string spec_path;
   std::string telemetry_path;
   std::string heal_path;
+  // File in which the program may describe its error, passed as TORCHELASTIC_ERROR_FILE.
+  std::string error_path;
   // Programs of training jobs without a command, and of data jobs.
   std::string trainer_program;
   std::string data_program;
@@ -27,6 +29,8 @@ struct LaunchSite {
   // This node's values of the secrets that the job lists in `secrets`, by variable.
   std::map<std::string, std::string> secrets;
   v1::Inventory inventory;
+  // Network interface with the worker's address; empty if unknown.
+  std::string network_interface;
 };
 
 struct ProcessLaunch {

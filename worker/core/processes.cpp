@@ -1,5 +1,6 @@
 #include "worker/core/processes.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -11,11 +12,20 @@ namespace {
 
 absl::Status CheckShape(const v1::Process& process) {
   const int ranks = process.ranks_size(), slots = process.slots_size();
-  if (ranks == 1 && slots == 1) return absl::OkStatus();
+  if (process.standby() && ranks > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a standby has ", ranks,
+                     " ranks, but this worker starts only standbys of 1 rank; update the worker"));
+  }
+  if (ranks == slots && ranks > 0) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       "a process has ", ranks, ranks == 1 ? " rank" : " ranks", " on ", slots,
       slots == 1 ? " slot" : " slots",
-      ", but this worker starts only processes of 1 rank on 1 slot; update the worker"));
+      ", but this worker starts only processes of 1 rank per slot; update the worker"));
+}
+
+bool Runs(const v1::Process& process, int rank) {
+  return std::ranges::any_of(process.ranks(), [&](const auto& one) { return one.rank() == rank; });
 }
 
 }  // namespace
@@ -39,6 +49,30 @@ std::vector<int> RanksOf(const v1::StartAttempt& command) {
     for (const v1::ProcessRank& rank : process.ranks()) ranks.push_back(rank.rank());
   }
   return ranks;
+}
+
+std::vector<int> FirstRanksOf(const v1::StartAttempt& command) {
+  std::vector<int> ranks;
+  for (const v1::Process& process : command.processes()) {
+    if (!process.ranks().empty()) ranks.push_back(process.ranks(0).rank());
+  }
+  return ranks;
+}
+
+int FirstRankBeside(const v1::StartAttempt& command, int rank) {
+  const auto process = std::ranges::find_if(
+      command.processes(), [&](const v1::Process& one) { return Runs(one, rank); });
+  return process == command.processes().end() ? rank : process->ranks(0).rank();
+}
+
+std::vector<int> RanksBeside(const v1::StartAttempt& command, int first_rank) {
+  std::vector<int> ranks;
+  for (const v1::Process& process : command.processes()) {
+    if (process.ranks().empty() || process.ranks(0).rank() != first_rank) continue;
+    for (const v1::ProcessRank& rank : process.ranks()) ranks.push_back(rank.rank());
+    return ranks;
+  }
+  return {first_rank};
 }
 
 std::string Contradiction(const v1::StartAttempt& command) {

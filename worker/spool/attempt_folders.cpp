@@ -156,13 +156,18 @@ GuardedPath AttemptFolders::TelemetryFile(const RankKey& key) const {
   return {run_dir.root(), absl::StrCat(run_dir.below(), "/", kTelemetryFile)};
 }
 
+GuardedPath AttemptFolders::ErrorFile(const RankKey& key) const {
+  const GuardedPath run_dir = GuardedRunDir(key);
+  return {run_dir.root(), absl::StrCat(run_dir.below(), "/", kErrorFile)};
+}
+
 absl::Status AttemptFolders::Create(const v1::StartAttempt& command) const {
   const AttemptKey key = {command.job_id(), command.attempt()};
   TRAINYARD_RETURN_IF_ERROR(MakeDirectories(runs_));
   // No rank of this attempt has run yet. If there is a directory at this path, an older attempt
   // left it.
   TRAINYARD_RETURN_IF_ERROR(MoveAside({runs_, absl::StrCat(key.job_id, "/", key.number)}));
-  for (const int rank : RanksOf(command)) {
+  for (const int rank : FirstRanksOf(command)) {
     TRAINYARD_RETURN_IF_ERROR(MakeDirectories(RankDir({key, rank})));
     TRAINYARD_RETURN_IF_ERROR(MakeRunDirectory(GuardedRunDir({key, rank})));
   }

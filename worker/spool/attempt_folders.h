@@ -20,6 +20,8 @@ namespace trainyard::worker {
 inline constexpr char kSpecFile[] = "spec.json";
 inline constexpr char kTelemetryFile[] = "telemetry.jsonl";
 inline constexpr char kHealFile[] = "heal.json";
+// Error of the program, as a program of PyTorch writes it to TORCHELASTIC_ERROR_FILE.
+inline constexpr char kErrorFile[] = "error.json";
 
 // Used by one thread. Errors name the path and the cause.
 class AttemptFolders {
@@ -36,6 +38,7 @@ class AttemptFolders {
   GuardedPath JobDir(int64_t job_id) const;
   // Return the paths of the rank's output file and of its telemetry file.
   GuardedPath OutputFile(const RankKey& key) const;
+  GuardedPath ErrorFile(const RankKey& key) const;
   GuardedPath TelemetryFile(const RankKey& key) const;
 
   // Creates the folders of the attempt and of its ranks (0700). start.pb is written last. An

@@ -27,7 +27,7 @@ std::string VisibleText(std::string_view line) {
 
 std::optional<v1::MetricsRecord> LogParser::Parse(std::string_view line,
                                                   LineContext& context) const {
-  if (!MayHoldRecord(line)) return std::nullopt;
+  if (!MayHoldRecord(line) || IsOfOtherRank(line)) return std::nullopt;
   std::optional<v1::MetricsRecord> record = ParseLine(line, context);
   if (!record.has_value()) return std::nullopt;
   for (const auto& [name, factor] : scale_) {
@@ -35,6 +35,13 @@ std::optional<v1::MetricsRecord> LogParser::Parse(std::string_view line,
     if (value != record->mutable_values()->end()) value->second *= factor;
   }
   return record;
+}
+
+bool LogParser::IsOfOtherRank(std::string_view line) const {
+  if (!only_rank_.has_value()) return false;
+  const std::optional<LineLabel> label = LineLabelOf(line);
+  if (!label.has_value()) return false;
+  return label->number + (label->is_local ? only_rank_->first_rank : 0) != only_rank_->rank;
 }
 
 std::optional<v1::MetricsRecord> LogParser::ParseLine(std::string_view line,

@@ -41,6 +41,14 @@ class LogParser {
   // True if the meaning of a line depends on earlier lines.
   virtual bool NeedsContext() const { return false; }
 
+  // Call if a launcher prints the lines of several ranks, of which `first_rank` is the first. The
+  // parser then ignores lines with the label of another rank than `rank`.
+  void ReadOnlyRank(int rank, int first_rank) { only_rank_ = OnlyRank{rank, first_rank}; }
+  // Returns the first rank of the launcher that prints the lines; nullopt without a launcher.
+  std::optional<int> first_rank_of_launcher() const {
+    return only_rank_.has_value() ? std::optional<int>(only_rank_->first_rank) : std::nullopt;
+  }
+
   // Sets factors for metrics by name. Values of a record are multiplied by their factors.
   void SetScale(std::map<std::string, double> scale) { scale_ = std::move(scale); }
 
@@ -54,8 +62,15 @@ class LogParser {
                                                      LineContext& context) const = 0;
 
  private:
+  struct OnlyRank {
+    int rank = 0;
+    int first_rank = 0;
+  };
+
+  bool IsOfOtherRank(std::string_view line) const;
   std::optional<v1::MetricsRecord> ParseLine(std::string_view line, LineContext& context) const;
 
+  std::optional<OnlyRank> only_rank_;
   std::map<std::string, double> scale_;
 };
 

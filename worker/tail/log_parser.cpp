@@ -356,4 +356,16 @@ absl::StatusOr<std::unique_ptr<LogParser>> MakeLogParser(const v1::LogParserSpec
   return parser;
 }
 
+std::unique_ptr<LogParser> MakeLauncherParser() {
+  class NoMetrics : public LogParser {
+   protected:
+    bool MayHoldRecord(std::string_view /*line*/) const override { return false; }
+    std::optional<v1::MetricsRecord> ParseText(const std::string& /*text*/,
+                                               LineContext& /*context*/) const override {
+      return std::nullopt;
+    }
+  };
+  return std::make_unique<NoMetrics>();
+}
+
 }  // namespace trainyard::worker

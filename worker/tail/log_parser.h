@@ -20,6 +20,10 @@ int ParsedRank(const v1::LogParserSpec& spec, int world_size);
 absl::StatusOr<std::unique_ptr<LogParser>> MakeLogParser(const v1::LogParserSpec& spec,
                                                          int world_size);
 
+// Returns a parser without metrics, for the output of a launcher whose job has no log parser. Call
+// ReadOnlyRank on it.
+std::unique_ptr<LogParser> MakeLauncherParser();
+
 }  // namespace trainyard::worker
 
 #endif  // TRAINYARD_WORKER_TAIL_LOG_PARSER_H_

@@ -39,8 +39,10 @@ void RecordTail::ReadForAccount(bool ended, const ClockReading& now) {
 }
 
 void RecordTail::Note(const v1::TelemetryBatch& batch, const ClockReading& now) {
-  for (const v1::TelemetryRecord& record : batch.records()) account_->Note(record, now);
-  if (!batch.records().empty()) has_records_ = true;
+  for (const v1::TelemetryRecord& record : batch.records()) {
+    account_->Note(record, now);
+    has_metrics_ = has_metrics_ || record.has_metrics();
+  }
   account_offset_ = batch.end_offset();
 }
 

@@ -38,8 +38,8 @@ class RecordTail {
   // read, the account does not change, and the stream reports the error.
   void ReadForAccount(bool ended, const ClockReading& now);
 
-  // True once the account has got a record.
-  bool has_records() const { return has_records_; }
+  // True once the account has got metrics.
+  bool has_metrics() const { return has_metrics_; }
 
  private:
   void Note(const v1::TelemetryBatch& batch, const ClockReading& now);
@@ -49,7 +49,7 @@ class RecordTail {
   const std::shared_ptr<RankAccount> account_;
   // The offset after the last byte that the account has read.
   int64_t account_offset_;
-  bool has_records_ = false;
+  bool has_metrics_ = false;
   // A batch that was read for the account and not yet by the stream.
   std::optional<v1::TelemetryBatch> held_;
 };

@@ -10,6 +10,7 @@
 #include "proto/support/status_macros.h"
 #include "proto/text/utf8.h"
 #include "worker/tail/file_tail.h"
+#include "worker/tail/launcher_line.h"
 #include "worker/tail/log_fields.h"
 #include "worker/tail/telemetry_line.h"
 
@@ -63,7 +64,7 @@ LineContext ContextOf(const TailPosition& position, const LogParser& parser) {
 
 // Merges the metrics into the batch's last record if both belong to the same step.
 bool MergeIntoLast(const v1::MetricsRecord& metrics, v1::TelemetryBatch& batch) {
-  if (batch.records().empty()) return false;
+  if (batch.records().empty() || !batch.records().rbegin()->has_metrics()) return false;
   v1::MetricsRecord& last = *batch.mutable_records()->rbegin()->mutable_metrics();
   if (last.step() != metrics.step()) return false;
   if (metrics.total_steps() > 0) last.set_total_steps(metrics.total_steps());
@@ -72,6 +73,19 @@ bool MergeIntoLast(const v1::MetricsRecord& metrics, v1::TelemetryBatch& batch) 
     const auto loss = metrics.values().find(telemetry::EvaluationLoss(set));
     if (loss != metrics.values().end()) SetEvaluationLoss(last, set, loss->second);
   }
+  return true;
+}
+
+// Returns false if the line is not a launcher's report about its ranks.
+bool AddAlertOfLauncher(const std::string& line, const LogParser& parser, Timestamp now,
+                        v1::TelemetryBatch& batch) {
+  const std::optional<int> first_rank = parser.first_rank_of_launcher();
+  if (!first_rank.has_value()) return false;
+  std::optional<v1::AlertRecord> alert = AlertOfLauncher(line, *first_rank);
+  if (!alert.has_value()) return false;
+  v1::TelemetryRecord& record = *batch.add_records();
+  record.set_time_ms(now);
+  *record.mutable_alert() = *std::move(alert);
   return true;
 }
 
@@ -103,6 +117,7 @@ absl::StatusOr<v1::TelemetryBatch> ReadParsedLog(const TailPosition& position,
   if (lines.lines.empty()) return batch;
   LineContext context = ContextOf(position, parser);
   for (const std::string& line : lines.lines) {
+    if (AddAlertOfLauncher(line, parser, position.now, batch)) continue;
     std::optional<v1::MetricsRecord> metrics = parser.Parse(line, context);
     if (!metrics.has_value()) continue;
     if (parser.NeedsContext() && MergeIntoLast(*metrics, batch)) continue;

@@ -286,25 +286,47 @@ v1::RankExited ExitOf(const ClusterState& state, const ReceiveFact& request, Tim
   return exited;
 }
 
-// Fills in `event`. Returns false if the fact has no effect on the state.
-bool TakeFact(const ClusterState& state, const ReceiveFact& request, Timestamp now,
-              v1::Event& event) {
+// Returns the ranks on this node that the fact is about. A process may have several ranks, which
+// start and exit together.
+template <typename FactAboutRank>
+std::vector<int> RanksHere(const ClusterState& state, const std::string& node_id,
+                           const FactAboutRank& fact) {
+  std::vector<int> ranks = {fact.rank()};
+  ranks.insert(ranks.end(), fact.further_ranks().begin(), fact.further_ranks().end());
+  std::erase_if(ranks, [&](int rank) {
+    return !ConcernsRank(state, node_id, fact.job_id(), fact.attempt(), rank);
+  });
+  return ranks;
+}
+
+// Returns the events of the fact. Empty if the fact has no effect on the state.
+std::vector<v1::Event> EventsOfFact(const ClusterState& state, const ReceiveFact& request,
+                                    Timestamp now) {
   const v1::Fact& fact = request.fact;
+  std::vector<v1::Event> events;
+  const auto add = [&]() -> v1::Event& {
+    return events.emplace_back(NodeEvent(state, request.node_id, now));
+  };
   if (fact.has_rank_started()) {
-    const v1::RankStarted& started = fact.rank_started();
-    *event.mutable_rank_started() = started;
-    return ConcernsRank(state, request.node_id, started.job_id(), started.attempt(),
-                        started.rank());
+    for (const int rank : RanksHere(state, request.node_id, fact.rank_started())) {
+      v1::RankStarted& started = *add().mutable_rank_started();
+      started = fact.rank_started();
+      started.clear_further_ranks();
+      started.set_rank(rank);
+    }
+  } else if (fact.has_rank_exited()) {
+    v1::RankExited exited = ExitOf(state, request, now);
+    exited.clear_further_ranks();
+    for (const int rank : RanksHere(state, request.node_id, fact.rank_exited())) {
+      exited.set_rank(rank);
+      *add().mutable_rank_exited() = exited;
+    }
+  } else if (const v1::AttemptCleared& cleared = fact.attempt_cleared();
+             ConcernsAttempt(state, request.node_id, cleared.job_id(), cleared.attempt())) {
+    *add().mutable_attempt_cleared() = cleared;
+    events.back().mutable_attempt_cleared()->set_node_id(request.node_id);
   }
-  if (fact.has_rank_exited()) {
-    const v1::RankExited& exited = fact.rank_exited();
-    *event.mutable_rank_exited() = ExitOf(state, request, now);
-    return ConcernsRank(state, request.node_id, exited.job_id(), exited.attempt(), exited.rank());
-  }
-  const v1::AttemptCleared& cleared = fact.attempt_cleared();
-  *event.mutable_attempt_cleared() = cleared;
-  event.mutable_attempt_cleared()->set_node_id(request.node_id);
-  return ConcernsAttempt(state, request.node_id, cleared.job_id(), cleared.attempt());
+  return events;
 }
 
 std::vector<v1::Event> DecideCheckpoint(const JobEntry& entry, const ReceiveTelemetry& request,
@@ -412,9 +434,7 @@ absl::StatusOr<std::vector<v1::Event>> DecideFact(const ClusterState& state,
                                               node->second.node.name(), " arrived, but fact ",
                                               stored + 1, " was expected"));
   }
-  std::vector<v1::Event> events;
-  v1::Event event = NodeEvent(state, request.node_id, now);
-  if (TakeFact(state, request, now, event)) events.push_back(std::move(event));
+  std::vector<v1::Event> events = EventsOfFact(state, request, now);
   if (!events.empty() && events.back().has_rank_started()) {
     const JobEntry& entry = state.jobs.at(request.fact.rank_started().job_id());
     auto health = SucceededStart(node->second, *NewestAttempt(entry), now);

@@ -10,6 +10,7 @@
 #include "controller/core/decide/pause.h"
 #include "controller/core/explain/finding_messages.h"
 #include "controller/core/explain/job_health.h"
+#include "controller/core/explain/launcher_hint.h"
 #include "controller/core/explain/log_parser_hint.h"
 #include "controller/core/explain/other_reasons.h"
 #include "controller/core/explain/pending_reason.h"
@@ -256,6 +257,7 @@ v1::WhyJobResponse ExplainJob(const ClusterView& view, const JobEntry& entry) {
     findings.push_back(*std::move(left_out));
   }
   if (auto bad = BadTelemetryFinding(observations, entry)) findings.push_back(*std::move(bad));
+  if (auto restarts = LauncherFinding(observations, entry)) findings.push_back(*restarts);
   AddFindings(findings, *response.mutable_findings());
   response.set_answer(absl::StrCat(JobText(entry.job), " ", Answer(view, entry),
                                    LimitHint(observations, entry, now, view.options)));

@@ -163,6 +163,12 @@ struct BadTelemetry {
   std::string first;  // The first of these lines, after the reason.
 };
 
+// Restarts of ranks by their launcher within an attempt. Counted since the start of the controller.
+struct LauncherRestarts {
+  int64_t count = 0;
+  std::string newest;  // The launcher's report of the newest restart.
+};
+
 struct AttemptObservation {
   // The number of workers that have the attempt on disk. When it reaches 0, this observation is
   // removed.
@@ -189,6 +195,7 @@ struct AttemptObservation {
   // The change of the learning rate at the start of the attempt.
   std::optional<RateChange> rate_change;
   BadTelemetry bad_telemetry;
+  LauncherRestarts launcher_restarts;
   // The offset up to which each stream was observed, by rank and kind. After a reconnect, workers
   // resend telemetry that is not stored yet.
   std::map<std::pair<int, int>, int64_t> observed_until;

@@ -21,6 +21,9 @@
 namespace trainyard::controller {
 namespace {
 
+// Maximum size of a text from a worker that is kept in memory.
+constexpr std::size_t kMaxReportBytes = 512;
+
 constexpr std::size_t kMaxSaveProblemBytes = 1024;
 
 double ValueOr(const v1::MetricsRecord& metrics, const char* name, double fallback) {
@@ -187,11 +190,10 @@ const ProgramRules& RulesOfJob(const ClusterState& state, int64_t job_id) {
 }
 
 void NoteBadLines(const v1::TelemetryBatch& batch, int place, BadTelemetry& bad) {
-  constexpr std::size_t kMaxLineBytes = 512;
   if (batch.bad_lines() <= 0) return;
   if (bad.lines == 0) {
     bad.rank = place;
-    bad.first = std::string(Utf8Prefix(batch.bad_line(), kMaxLineBytes));
+    bad.first = std::string(Utf8Prefix(batch.bad_line(), kMaxReportBytes));
   }
   bad.lines += batch.bad_lines();
 }
@@ -215,6 +217,11 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state
   const v1::RankPlacement* member = FindMember(state, key, stream.rank());
   NoteBadLines(batch, place, attempt.bad_telemetry);
   for (const v1::TelemetryRecord& record : batch.records()) {
+    if (record.alert().code() == telemetry::kLauncherRestart) {
+      ++attempt.launcher_restarts.count;
+      attempt.launcher_restarts.newest =
+          std::string(Utf8Prefix(record.alert().message(), kMaxReportBytes));
+    }
     const Timestamp time = TimeOf(record, member, observations);
     ObserveSaves(record, time, attempt);
     ObservePhase(record, time, rank, observations.longest_phase_ms[stream.job_id()]);

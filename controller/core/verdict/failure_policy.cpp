@@ -19,6 +19,7 @@
 #include "controller/core/verdict/error_line.h"
 #include "controller/core/verdict/exit_text.h"
 #include "controller/core/verdict/first_failure.h"
+#include "controller/core/verdict/launcher_exit.h"
 #include "controller/core/verdict/loss_guard.h"
 #include "controller/core/verdict/repeated_failure.h"
 #include "controller/core/verdict/stalled_peer.h"
@@ -318,7 +319,7 @@ std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observati
   if (lost_peer && !is_known && !wait_is_over) return std::nullopt;
   if (AwaitsLossAlert(entry, *culprit, now)) return std::nullopt;
   const std::optional<GroupWait> wait = WaitBeforeExits(observed, *culprit, GangSize(*attempt));
-  culprit = &ExitOfCause(entry, *culprit, wait);
+  culprit = &ExitOfBlamedRank(entry, ExitOfCause(entry, *culprit, wait));
   const v1::RankPlacement& member = attempt->ranks(culprit->rank());
   const std::string& node_id = member.node_id();
   std::string summary = absl::StrCat(RankText(member), " on ", NodeName(state, node_id), " ",

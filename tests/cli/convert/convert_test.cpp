@@ -261,11 +261,12 @@ TEST(ConvertTest, VariablesCannotGrowWithoutEnd) {
 
 TEST(ConvertTest, LaunchersThatCannotBeAreSaid) {
   EXPECT_THAT(Converted("#!/bin/sh\nmpirun -np 16 python train.py\n"),
-              HasSubstr("line 2: mpirun: MPI starts the ranks itself, and one launcher per node is "
-                        "not supported yet"));
+              HasSubstr("line 2: mpirun: MPI starts the ranks of all nodes itself, which a job "
+                        "cannot do"));
   EXPECT_THAT(
       Converted("#SBATCH -N 2 --gpus-per-node=8 --ntasks-per-node=1\nsrun python train.py\n"),
-      HasSubstr("line 2: SLURM starts one task per node"));
+      AllOf(HasSubstr("line 2: SLURM starts one task per node"), HasSubstr("slots_per_node: 8\n"),
+            HasSubstr("launch:\n  processes_per_node: 1\n")));
   EXPECT_THAT(Converted("#SBATCH -N 2 --gpus-per-node=8\nsrun ./train.sh\n"),
               HasSubstr("starts another script"));
   EXPECT_THAT(Converted("accelerate launch --num_machines 2 --num_processes 16 train.py\n"),
@@ -274,6 +275,33 @@ TEST(ConvertTest, LaunchersThatCannotBeAreSaid) {
   EXPECT_THAT(
       Converted("torchrun --nnodes 1:N --nproc_per_node=8 train.py\n"),
       HasSubstr("torchrun --nnodes 1:N: the value is not in the script; set resources.nodes"));
+}
+
+// Options that only the launcher knows keep it, once per node. All others give one process per
+// slot.
+TEST(ConvertTest, ALauncherStaysForOptionsThatOnlyItKnows) {
+  EXPECT_THAT(
+      Converted("torchrun --nnodes 2 --nproc_per_node=8 --rdzv_backend c10d --virtual-local-rank "
+                "train.py --x 1\n"),
+      AllOf(HasSubstr("  nodes: 2\n"), HasSubstr("  slots_per_node: 8\n"),
+            HasSubstr("launch:\n  processes_per_node: 1\n"),
+            HasSubstr("torchrun --virtual-local-rank: only the launcher knows this"),
+            HasSubstr("command: [torchrun, --virtual-local-rank, train.py, --x, 1]")));
+  EXPECT_THAT(
+      Converted("accelerate launch --num_machines 2 --num_processes 16 --mixed_precision bf16 "
+                "--use_fsdp --main_process_ip 10.0.0.1 -m pkg.train\n"),
+      AllOf(HasSubstr("launch:\n  processes_per_node: 1\n"),
+            HasSubstr("--machine_rank \\\"$NODE_RANK\\\""),
+            HasSubstr("accelerate, --mixed_precision, bf16, --use_fsdp, --module, "
+                      "pkg.train]"),
+            Not(HasSubstr("10.0.0.1"))));
+  EXPECT_THAT(Converted("torchrun --nproc_per_node=8 --max-restarts 3 train.py\n"),
+              AllOf(Not(HasSubstr("launch:")), HasSubstr("command: [python3, train.py]"),
+                    HasSubstr("max_restarts: 3")));
+  EXPECT_THAT(Converted("torchrun --nproc_per_node=8 --numa-binding node pretrain_gpt.py "
+                        "--num-layers 2\n"),
+              Not(HasSubstr("launch:")))
+      << "trainyard-trainer needs no launcher";
 }
 
 TEST(ConvertTest, RangesOfNodesAreRead) {

@@ -63,6 +63,29 @@ TEST(CommandsTest, StartTellsEachNodeItsProcesses) {
   EXPECT_EQ(start.ranks(1).slot(), 1);
 }
 
+TEST(CommandsTest, ALauncherGetsItsShareOfTheSlots) {
+  TestCluster cluster;
+  cluster.AddNode("a", 4);
+  cluster.AddNode("b", 4);
+  v1::JobSpec spec = TestSpec("job", 2, 4);
+  spec.mutable_launch()->set_processes_per_node(2);
+  cluster.Submit(spec);
+  cluster.Settle();
+  const std::vector<Command> commands =
+      CommandsDue(cluster.state, cluster.observations, cluster.now);
+  ASSERT_EQ(commands.size(), 2u);
+  const v1::StartAttempt& start = commands[1].message.start_attempt();
+  EXPECT_EQ(start.world_size(), 8);
+  ASSERT_EQ(start.processes_size(), 2);
+  const v1::Process& process = start.processes(1);
+  EXPECT_THAT(process.slots(), ElementsAre(2, 3));
+  ASSERT_EQ(process.ranks_size(), 2);
+  EXPECT_EQ(process.ranks(0).rank(), 6);
+  EXPECT_EQ(process.ranks(1).rank(), 7);
+  EXPECT_EQ(process.ranks(1).local_rank(), 3);
+  EXPECT_EQ(start.ranks_size(), 0) << "a worker of an earlier release must not start it";
+}
+
 TEST(CommandsTest, NothingIsSentToDetachedWorkers) {
   TestCluster cluster;
   cluster.AddNode("a", 1);

@@ -103,6 +103,23 @@ TEST(JobSpecRulesTest, WhatTheWorkerMustSetCannotBeRemoved) {
   EXPECT_THAT(Errors(ranks + "env: {'A-B': null}\n"), ElementsAre(HasSubstr("must match")));
 }
 
+TEST(JobSpecRulesTest, LaunchersShareTheSlotsOfANode) {
+  const std::string job = "name: a\ncommand: [torchrun, x.py]\nresources: {slots_per_node: 6}\n";
+  for (const char* fits : {"1", "2", "3", "6"}) {
+    EXPECT_THAT(Errors(job, {absl::StrCat("launch.processes_per_node=", fits)}),
+                testing::IsEmpty());
+  }
+  for (const char* wrong : {"4", "12"}) {
+    EXPECT_THAT(Errors(job, {absl::StrCat("launch.processes_per_node=", wrong)}),
+                ElementsAre(HasSubstr("it must divide `resources.slots_per_node` (6); use one of "
+                                      "1, 2, 3, 6")));
+  }
+  EXPECT_THAT(Errors(job, {"launch.processes_per_node=0"}), ElementsAre(HasSubstr("at least 1")));
+  EXPECT_THAT(Errors(kModelJob, {"launch.processes_per_node=1"}),
+              ElementsAre(testing::AllOf(HasSubstr("this job runs trainyard-trainer"),
+                                         HasSubstr("remove `launch`"))));
+}
+
 TEST(JobSpecRulesTest, RefusesLayoutsThatDoNotMultiplyOut) {
   EXPECT_THAT(Errors(kModelJob, {"layout.dp=3"}),
               ElementsAre(testing::AllOf(HasSubstr("= 3 ranks"), HasSubstr("the gang has 2")),

@@ -16,6 +16,21 @@ TEST(LinePrefixTest, LabelsOfRanksAndNodesAreRemoved) {
   }
 }
 
+TEST(LinePrefixTest, LabelsStateWhichRanksTheyCount) {
+  const std::optional<LineLabel> of_job = LineLabelOf("[rank12]: ValueError: x");
+  ASSERT_TRUE(of_job.has_value());
+  EXPECT_EQ(of_job->number, 12);
+  EXPECT_FALSE(of_job->is_local);
+  const std::optional<LineLabel> of_launcher = LineLabelOf("[default3]:iter 5: loss 4.0");
+  ASSERT_TRUE(of_launcher.has_value());
+  EXPECT_EQ(of_launcher->number, 3);
+  EXPECT_TRUE(of_launcher->is_local);
+  for (const char* line : {"", "iter 5: loss 4.0", "[titan] step: 5", "[rank]: x", "[1,0]: x",
+                           "[2026-01-01]: x", "[rank1234567]: x", "x [rank1]: y"}) {
+    EXPECT_FALSE(LineLabelOf(line).has_value()) << line;
+  }
+}
+
 TEST(LinePrefixTest, TimesAndLoggersAreRemoved) {
   for (const char* prefix :
        {"2026-01-01 10:00:00 ", "2026-01-01T10:00:00.123Z ", "10:00:00.5 ",

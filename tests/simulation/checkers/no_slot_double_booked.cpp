@@ -30,12 +30,14 @@ class NoSlotDoubleBookedChecker : public Checker {
     std::map<std::pair<std::string, int>, AttemptKey> holders;
     for (const auto& [key, process] : world.processes()) {
       if (!HoldsSlot(process)) continue;
-      const auto [holder, is_free] =
-          holders.emplace(std::make_pair(process.node_id, process.slot), process.attempt);
-      if (is_free) continue;
-      return absl::StrCat("slot ", process.slot, " of ", process.node_id, " runs ranks of ",
-                          holder->second.job_id, "/", holder->second.number, " and ",
-                          process.attempt.job_id, "/", process.attempt.number);
+      for (const int slot : process.slots) {
+        const auto [holder, is_free] =
+            holders.emplace(std::make_pair(process.node_id, slot), process.attempt);
+        if (is_free) continue;
+        return absl::StrCat("slot ", slot, " of ", process.node_id, " runs ranks of ",
+                            holder->second.job_id, "/", holder->second.number, " and ",
+                            process.attempt.job_id, "/", process.attempt.number);
+      }
     }
     return "";
   }

@@ -212,7 +212,7 @@ absl::Status SimulatedWorker::RemoveAttempt(const AttemptKey& attempt) {
 }
 
 void SimulatedWorker::AddStreams(const v1::StartAttempt& command) {
-  for (const int rank : worker::RanksOf(command)) {
+  for (const int rank : worker::FirstRanksOf(command)) {
     const worker::RankKey key{{command.job_id(), command.attempt()}, rank};
     for (const v1::StreamKind kind : {v1::STREAM_KIND_TELEMETRY, v1::STREAM_KIND_LOG}) {
       daemon_->uplink.AddStream(std::make_unique<SimulatedStream>(world_, node_id_, key, kind,
@@ -226,9 +226,12 @@ void SimulatedWorker::RemoveStreams(const AttemptKey& attempt) {
 }
 
 void SimulatedWorker::Describe(v1::AttemptReport& report) {
+  const AttemptKey attempt{report.job_id(), report.attempt()};
+  const v1::StartAttempt* command = daemon_->attempts.attempts().CommandOf(attempt);
+  if (command == nullptr) return;
   for (v1::RankReport& rank : *report.mutable_ranks()) {
-    const Process* process =
-        world_.Find(node_id_, {report.job_id(), report.attempt()}, rank.rank());
+    const int first_rank = worker::FirstRankBeside(*command, rank.rank());
+    const Process* process = world_.Find(node_id_, attempt, first_rank);
     if (process == nullptr) continue;
     rank.set_last_activity_ms(process->last_activity_ms);
     rank.set_phase(process->phase);
@@ -239,8 +242,8 @@ void SimulatedWorker::Describe(v1::AttemptReport& report) {
     // step.
     const bool has_stepped = process->phase == "train" && process->generation > 1;
     if (has_stepped) rank.mutable_newest()->set_generation(process->generation);
-    if (!report.cleared()) continue;
-    const worker::RankKey key{{report.job_id(), report.attempt()}, rank.rank()};
+    if (!report.cleared() || first_rank != rank.rank()) continue;
+    const worker::RankKey key{attempt, rank.rank()};
     v1::StreamEnd& telemetry = *report.add_stream_ends();
     *telemetry.mutable_stream() = StreamOf(key, v1::STREAM_KIND_TELEMETRY);
     telemetry.set_end_offset(static_cast<int64_t>(process->telemetry.size()));

@@ -1,12 +1,14 @@
 #include "tests/simulation/world/training_world.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "proto/jobspec/launch_shape.h"
 #include "proto/support/job_kind.h"
 
 namespace trainyard::simulation {
@@ -111,7 +113,8 @@ void TrainingWorld::Spawn(const std::string& node_id, const v1::StartAttempt& co
   process.attempt = attempt;
   process.rank = rank;
   for (const v1::Process& started : command.processes()) {
-    if (started.ranks(0).rank() == rank) process.slot = started.slots(0);
+    if (started.ranks(0).rank() != rank) continue;
+    process.slots.assign(started.slots().begin(), started.slots().end());
   }
   process.started_ms = now;
   process.ignores_sigterm = random_.Chance(options_.ignore_sigterm);
@@ -121,7 +124,7 @@ void TrainingWorld::Spawn(const std::string& node_id, const v1::StartAttempt& co
   SetPhase(process, standby ? "standby" : "init", 0, now);
   members_[attempt][rank] = key;
   GangRun& gang = gangs_[attempt];
-  gang.world_size = command.world_size();
+  gang.world_size = command.world_size() / RanksPerProcess(command.spec());
   gang.resume_from = command.resume_from();
   // A standby may start after the gang has loaded its state.
   if (!gang.loaded) gang.step = gang.first_step = StepOf(gang.resume_from);
@@ -330,7 +333,7 @@ void TrainingWorld::Load(const AttemptKey& attempt, GangRun& gang,
   if (!IsDamaged(gang.resume_from)) return;
   // One rank detects the damage, or several ranks detect the damage simultaneously.
   hurt_.insert(attempt);
-  const auto finder = random_.Between(0, gang.world_size - 1);
+  const auto finder = std::next(members.begin(), random_.Between(0, gang.world_size - 1))->first;
   for (const auto& [rank, process] : members) {
     if (rank == finder || random_.Chance(0.2)) EndAt(*process, now, kBadCheckpoint, 0);
   }

@@ -31,7 +31,7 @@ struct Process {
   std::string node_id;
   AttemptKey attempt;
   int rank = 0;
-  int slot = 0;
+  std::vector<int> slots;
   // Set once the process has ended. The exit remains on the disk of the node.
   std::optional<v1::RankExited> exited;
   // The time and the kind of the process's planned end.
@@ -207,6 +207,7 @@ class TrainingWorld {
 
  private:
   struct GangRun {
+    // Number of processes. With launchers, this is less than the number of ranks.
     int world_size = 0;
     int64_t step = 0;
     int64_t first_step = 0;

@@ -70,6 +70,18 @@ v1::StartAttempt StartOf(int64_t job, int64_t attempt_number, int ranks) {
   return command;
 }
 
+v1::StartAttempt LauncherOf(int64_t job, int64_t attempt_number, int ranks) {
+  v1::StartAttempt command = StartOf(job, attempt_number, ranks);
+  v1::Process launcher;
+  for (const v1::Process& process : command.processes()) {
+    launcher.add_slots(process.slots(0));
+    *launcher.add_ranks() = process.ranks(0);
+  }
+  command.clear_processes();
+  *command.add_processes() = launcher;
+  return command;
+}
+
 v1::StopAttempt StopOf(int64_t job, int64_t attempt_number, int64_t grace_ms) {
   v1::StopAttempt command;
   command.set_job_id(job);

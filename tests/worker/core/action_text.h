@@ -17,6 +17,8 @@ std::vector<std::string> Text(const std::vector<v1::AttemptReport>& reports);
 
 // These functions return commands and answers that contain only the necessary fields.
 v1::StartAttempt StartOf(int64_t job, int64_t attempt_number, int ranks);
+// Returns a command with one process of several ranks, the last of which is `ranks` - 1.
+v1::StartAttempt LauncherOf(int64_t job, int64_t attempt_number, int ranks);
 v1::StopAttempt StopOf(int64_t job, int64_t attempt_number, int64_t grace_ms);
 v1::ForgetAttempt ForgetOf(int64_t job, int64_t attempt_number);
 v1::RankExited ExitOf(int64_t job, int64_t attempt_number, int rank, int code = 0);

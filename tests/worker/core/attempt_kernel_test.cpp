@@ -221,8 +221,9 @@ TEST_F(AttemptKernelTest, AProcessThatThisWorkerCannotStartEndsItsRanksWithTheRe
   command.mutable_processes(0)->mutable_ranks()->MergeFrom(command.processes(1).ranks());
   command.mutable_processes()->RemoveLast();
   kernel_.Start(command, At(7));
-  EXPECT_THAT(io_.Take(), ElementsAre("add streams 1/1", "exited 1/1/0 127", "exited 1/1/1 127",
-                                      "cleared 1/1", "attempt 1/1"));
+  EXPECT_THAT(io_.Take(),
+              ElementsAre("add streams 1/1", "exited 1/1/0 127", "cleared 1/1", "attempt 1/1"));
+  EXPECT_THAT(LastExit().further_ranks(), ElementsAre(1));
   EXPECT_THAT(LastExit().spawn_error(), HasSubstr("a process has 2 ranks on 1 slot"));
   EXPECT_EQ(LastExit().start_fault(), v1::START_FAULT_JOB);
 }

@@ -35,6 +35,7 @@ LaunchSite Site() {
   site.spec_path = "/data/rank3/spec.json";
   site.telemetry_path = "/data/rank3/telemetry.jsonl";
   site.heal_path = "/data/rank3/heal.json";
+  site.error_path = "/data/rank3/error.json";
   site.trainer_program = "/opt/bin/trainyard-trainer";
   site.data_program = "/opt/bin/trainyard-data";
   site.worker_environment = {{"PATH", "/bin"}, {"HOME", "/root"}, {"SECRET", "x"}};
@@ -63,6 +64,63 @@ TEST(ProcessLaunchTest, RanksOfAJobWithSparesAwaitOrders) {
   launch = MakeProcessLaunch(command, command.processes(1), Site());
   EXPECT_EQ(launch.environment.at("TRAINYARD_STANDBY"), "1");
   EXPECT_EQ(launch.environment.at("RANK"), "0") << "below WORLD_SIZE";
+}
+
+// Two launchers on each of two nodes, each with two ranks. This is the second one of the second
+// node.
+TEST(ProcessLaunchTest, ALauncherFindsItsPeersAndSeesItsOwnDevices) {
+  v1::StartAttempt command = StartOf(7, 3, 4);
+  command.set_world_size(8);
+  command.set_node_rank(1);
+  command.set_node_count(2);
+  command.set_master_address("10.0.0.1");
+  command.set_master_port(29500);
+  v1::StartAttempt both = command;
+  both.clear_processes();
+  for (int i = 0; i < 4; ++i) {
+    v1::Process& process = i % 2 == 0 ? *both.add_processes() : *both.mutable_processes(i / 2);
+    process.add_slots(i);
+    *process.add_ranks() = command.processes(i).ranks(0);
+    process.mutable_ranks(i % 2)->set_rank(4 + i);
+  }
+  LaunchSite site = Site();
+  for (const char* uuid : {"GPU-0", "GPU-1", "GPU-2", "GPU-3"}) {
+    AddSlot(site.inventory, v1::DEVICE_KIND_GPU, uuid);
+  }
+  const auto environment = MakeProcessLaunch(both, both.processes(1), site).environment;
+  for (const std::string prefix : {"", "PET_"}) {
+    EXPECT_EQ(environment.at(prefix + "NNODES"), "4");
+    EXPECT_EQ(environment.at(prefix + "NODE_RANK"), "3");
+    EXPECT_EQ(environment.at(prefix + "NPROC_PER_NODE"), "2");
+    EXPECT_EQ(environment.at(prefix + "MASTER_ADDR"), "10.0.0.1");
+    EXPECT_EQ(environment.at(prefix + "MASTER_PORT"), "29500");
+  }
+  EXPECT_EQ(environment.at("TORCHELASTIC_ERROR_FILE"), "/data/rank3/error.json");
+  EXPECT_EQ(environment.at("CUDA_VISIBLE_DEVICES"), "GPU-2,GPU-3");
+  EXPECT_EQ(environment.at("OMP_NUM_THREADS"), "2") << "8 cores for 4 ranks";
+  for (const char* name : {"RANK", "WORLD_SIZE", "LOCAL_RANK", "TORCHELASTIC_RUN_ID"}) {
+    EXPECT_FALSE(environment.contains(name)) << name << ": the launcher sets it for each rank";
+  }
+  both.mutable_spec()->add_command("torchrun");
+  both.mutable_spec()->set_torchrun_env(false);
+  EXPECT_FALSE(MakeProcessLaunch(both, both.processes(1), site).environment.contains("NNODES"));
+}
+
+TEST(ProcessLaunchTest, GlooAndNcclUseTheInterfaceOfTheWorker) {
+  v1::StartAttempt command = Command();
+  LaunchSite site = Site();
+  EXPECT_FALSE(MakeProcessLaunch(command, command.processes(0), site)
+                   .environment.contains("GLOO_SOCKET_IFNAME"))
+      << "the interface is unknown";
+  site.network_interface = "eth0";
+  auto environment = MakeProcessLaunch(command, command.processes(0), site).environment;
+  EXPECT_EQ(environment.at("GLOO_SOCKET_IFNAME"), "eth0");
+  EXPECT_EQ(environment.at("NCCL_SOCKET_IFNAME"), "=eth0");
+  (*command.mutable_spec()->mutable_env())["NCCL_SOCKET_IFNAME"] = "ib";
+  command.mutable_spec()->add_unset_env("GLOO_SOCKET_IFNAME");
+  environment = MakeProcessLaunch(command, command.processes(0), site).environment;
+  EXPECT_EQ(environment.at("NCCL_SOCKET_IFNAME"), "ib");
+  EXPECT_FALSE(environment.contains("GLOO_SOCKET_IFNAME"));
 }
 
 TEST(ProcessLaunchTest, SecretsAreVariablesButNeverTheContract) {
@@ -95,7 +153,8 @@ TEST(ProcessLaunchTest, WithoutAFactorTheLearningRateIsTheJobs) {
 }
 
 TEST(ProcessLaunchTest, SetsTheWholeContract) {
-  const v1::StartAttempt command = Command();
+  v1::StartAttempt command = Command();
+  command.mutable_spec()->mutable_restart()->set_max_restarts(5);
   const ProcessLaunch launch = MakeProcessLaunch(command, command.processes(1), Site());
   const std::map<std::string, std::string> expected = {
       {"RANK", "3"},
@@ -107,6 +166,14 @@ TEST(ProcessLaunchTest, SetsTheWholeContract) {
       {"NODE_RANK", "1"},
       {"MASTER_ADDR", "10.0.0.1"},
       {"MASTER_PORT", "29500"},
+      {"ROLE_RANK", "3"},
+      {"ROLE_WORLD_SIZE", "4"},
+      {"ROLE_NAME", "default"},
+      {"TORCHELASTIC_RESTART_COUNT", "2"},
+      {"TORCHELASTIC_MAX_RESTARTS", "5"},
+      {"TORCHELASTIC_RUN_ID", "trainyard-7"},
+      {"TORCHELASTIC_USE_AGENT_STORE", "False"},
+      {"TORCHELASTIC_ERROR_FILE", "/data/rank3/error.json"},
       {"TRAINYARD_JOB_ID", "7"},
       {"TRAINYARD_JOB_NAME", "tiny"},
       {"TRAINYARD_ATTEMPT", "3"},

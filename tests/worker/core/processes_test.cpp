@@ -37,7 +37,23 @@ TEST(ProcessesTest, ProcessesCountAndNotTheRanksForEarlierReleases) {
   EXPECT_THAT(RanksOf(WithProcesses(command)), ElementsAre(0, 1));
 }
 
-TEST(ProcessesTest, OtherShapesThanOneRankOnOneSlotAreRefused) {
+TEST(ProcessesTest, ALauncherIsIdentifiedByItsFirstRank) {
+  v1::StartAttempt command = LauncherOf(1, 1, 3);
+  *command.add_processes() = LauncherOf(1, 1, 1).processes(0);
+  command.mutable_processes(1)->mutable_ranks(0)->set_rank(3);
+  ASSERT_TRUE(CheckShapes(command).ok()) << CheckShapes(command);
+  EXPECT_TRUE(IsLauncher(command.processes(0)));
+  EXPECT_FALSE(IsLauncher(command.processes(1)));
+  EXPECT_THAT(RanksOf(command), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(FirstRanksOf(command), ElementsAre(0, 3));
+  EXPECT_EQ(FirstRankBeside(command, 2), 0);
+  EXPECT_EQ(FirstRankBeside(command, 3), 3);
+  EXPECT_EQ(FirstRankBeside(command, 9), 9) << "a rank of another node";
+  EXPECT_THAT(RanksBeside(command, 0), ElementsAre(0, 1, 2));
+  EXPECT_THAT(RanksBeside(command, 1), ElementsAre(1)) << "not the first rank of a process";
+}
+
+TEST(ProcessesTest, OtherShapesThanOneRankPerSlotAreRefused) {
   v1::StartAttempt two_ranks = StartOf(1, 1, 1);
   two_ranks.mutable_processes(0)->add_ranks()->set_rank(1);
   EXPECT_THAT(CheckShapes(two_ranks).message(), HasSubstr("2 ranks on 1 slot,"));
@@ -47,6 +63,9 @@ TEST(ProcessesTest, OtherShapesThanOneRankOnOneSlotAreRefused) {
   v1::StartAttempt no_slot = StartOf(1, 1, 1);
   no_slot.mutable_processes(0)->clear_slots();
   EXPECT_THAT(CheckShapes(no_slot).message(), HasSubstr("1 rank on 0 slots,"));
+  v1::StartAttempt standby = LauncherOf(1, 1, 2);
+  standby.mutable_processes(0)->set_standby(true);
+  EXPECT_THAT(CheckShapes(standby).message(), HasSubstr("a standby has 2 ranks"));
 }
 
 }  // namespace

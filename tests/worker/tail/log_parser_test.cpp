@@ -52,6 +52,20 @@ TEST(MegatronParserTest, ReadsIterationLines) {
                   Pair("number_of_skipped_iterations", 0), Pair("number_of_nan_iterations", 1)));
 }
 
+// The launcher of ranks 4 to 7 prints the lines of all of them.
+TEST(LogParserTest, LabelsOfALauncherSelectTheLinesOfOneRank) {
+  const auto parser = Make(v1::LOG_PARSER_KIND_NANOGPT);
+  const std::string line = "iter 5: loss 4.0, time 10.0ms";
+  EXPECT_TRUE(parser->Parse("[default1]:" + line).has_value()) << "all ranks are read";
+  parser->ReadOnlyRank(/*rank=*/6, /*first_rank=*/4);
+  for (const char* label : {"", "[default2]:", "[rank6]: ", "[titan] ", "2: "}) {
+    EXPECT_TRUE(parser->Parse(label + line).has_value()) << label;
+  }
+  for (const char* label : {"[default6]:", "[default0]:", "[rank2]: ", "[rank7]: "}) {
+    EXPECT_FALSE(parser->Parse(label + line).has_value()) << label;
+  }
+}
+
 TEST(MegatronParserTest, AMissingLossIsNotFiniteIfTheLineCountsNans) {
   const auto parser = Make(v1::LOG_PARSER_KIND_MEGATRON);
   const auto values = [&](const std::string& nan_iterations) {

@@ -114,6 +114,46 @@ TEST(DecideWorkerTest, AttemptThatItsNodeIsRidOfUnrunFailsAndIsTriedAgain) {
   EXPECT_THAT(cluster.Commands(), ElementsAre("start a 1/2"));
 }
 
+// A fact about a launcher counts for each of its ranks, but not for ranks of other nodes.
+TEST(DecideWorkerTest, AFactAboutALauncherConcernsAllOfItsRanks) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  cluster.AddNode("b", 2);
+  v1::JobSpec spec = TestSpec("job", 2, 2);
+  spec.mutable_launch()->set_processes_per_node(1);
+  const int64_t job = cluster.Submit(spec);
+  cluster.Settle();
+  v1::Fact started = ClearedFact(1, job, 1);
+  started.mutable_rank_started()->set_job_id(job);
+  started.mutable_rank_started()->set_attempt(1);
+  started.mutable_rank_started()->set_rank(2);
+  for (const int rank : {3, 0, 99}) started.mutable_rank_started()->add_further_ranks(rank);
+  const auto events = cluster.Do(ReceiveFact{"b", started});
+  ASSERT_THAT(Kinds(events), ElementsAre("RankStarted", "RankStarted", "FactsReceived"));
+  EXPECT_THAT(events[1].rank_started().further_ranks(), IsEmpty());
+  EXPECT_THAT(cluster.state.jobs.at(job).started_ranks, ElementsAre(2, 3));
+  cluster.StartRank(job, 0);
+  cluster.StartRank(job, 1);
+  cluster.Settle();
+  ASSERT_EQ(cluster.StateOf(job), v1::JOB_STATE_RUNNING);
+
+  v1::Fact exited;
+  exited.set_sequence(2);
+  v1::RankExited& exit = *exited.mutable_rank_exited();
+  exit.set_job_id(job);
+  exit.set_attempt(1);
+  exit.set_rank(2);
+  exit.add_further_ranks(3);
+  exit.set_exit_code(1);
+  exit.set_log_tail("ValueError: boom");
+  EXPECT_THAT(Kinds(cluster.Do(ReceiveFact{"b", exited})),
+              ElementsAre("RankExited", "RankExited", "FactsReceived"));
+  cluster.Settle();
+  EXPECT_EQ(cluster.Attempt(job).verdict().rank(), 2) << "the first rank of the process";
+  EXPECT_THAT(cluster.Attempt(job).verdict().summary(), HasSubstr("ValueError: boom"));
+  EXPECT_THAT(cluster.state.jobs.at(job).exited_ranks, testing::SizeIs(2));
+}
+
 TEST(DecideWorkerTest, ClearedAfterItsRanksHaveEndedIsNoFailure) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
