@@ -123,6 +123,7 @@ std::vector<IncludeRule> ProgramRules() {
       {"proto/metrics", {"proto/metrics", "proto/support"}},
       {"proto/access", {"proto/access", "proto/proof", "proto/support"}},
       {"proto/proof", {"proto/proof"}},
+      {"proto/code", {"proto/code", "proto/process", "proto/proof", "proto/support"}},
       {"proto/jobspec", {"proto/jobspec", "proto/json", "proto/support"}},
       {"proto/generator", {"proto/generator", "proto/jobspec", "proto/json", "proto/support"}},
       {"worker/core", {"worker/core", "proto/support"}},
