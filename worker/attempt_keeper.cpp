@@ -217,6 +217,10 @@ void AttemptKeeper::Launch(const v1::StartAttempt& command, const RankKey& key) 
   site.secrets = std::move(*secrets);
   for (const v1::Process& process : command.processes()) {
     if (process.ranks(0).rank() != key.rank) continue;
+    ProcessLaunch launch = MakeProcessLaunch(command, process, site);
+    if (!launch.problem.empty()) {
+      return kernel_.LaunchFailed(key, launch.problem, v1::START_FAULT_JOB, Now());
+    }
     runner_.Launch(key,
                    {.place = PlaceOf(key),
                     .run_dir = folders_.GuardedRunDir(key),
@@ -224,7 +228,7 @@ void AttemptKeeper::Launch(const v1::StartAttempt& command, const RankKey& key) 
                     .spec_json = MessageToJson(command.spec()).dump(2) + "\n",
                     .checkpoint_dir = command.checkpoint_dir(),
                     .processes_max = options_.limits.processes},
-                   MakeProcessLaunch(command, process, site));
+                   std::move(launch));
   }
 }
 

@@ -35,6 +35,8 @@ struct ProcessLaunch {
   // Environment variables that contain secrets. `environment` has no variable of the same name.
   std::map<std::string, std::string> secrets;
   std::string working_directory;
+  // Reason why this node cannot start the process, such as an unset variable. Empty: none.
+  std::string problem;
 };
 
 // Returns the names of the worker's variables that a rank inherits, such as PATH and HOME.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "tests/worker/core/action_text.h"
 
 namespace trainyard::worker {
@@ -85,6 +86,41 @@ TEST(ProcessLaunchTest, ASecretReplacesAVariableOfTheJob) {
   EXPECT_FALSE(launch.environment.contains("WANDB_API_KEY"));
   ASSERT_TRUE(launch.secrets.contains("WANDB_API_KEY"));
   EXPECT_EQ(launch.secrets.at("WANDB_API_KEY"), "k");
+}
+
+TEST(ProcessLaunchTest, ValuesOfEnvNameVariablesOfTheRankAndOfTheNode) {
+  v1::StartAttempt command = Command();
+  auto& env = *command.mutable_spec()->mutable_env();
+  env["PATH"] = "/opt/x:${PATH}";
+  env["TMPDIR"] = "${TRAINYARD_RUN_DIR}/tmp";
+  env["SCRATCH"] = "${NODE_SCRATCH:-/tmp}/${RANK}";
+  env["OTHER"] = "$${PATH} ${SECRET}";
+  LaunchSite site = Site();
+  site.worker_environment["TRAINYARD_RUN_DIR"] = "/of/the/worker";
+  ProcessLaunch launch = MakeProcessLaunch(command, command.processes(1), site);
+  EXPECT_EQ(launch.problem, "");
+  EXPECT_EQ(launch.environment.at("PATH"), "/opt/x:/bin");
+  EXPECT_EQ(launch.environment.at("TMPDIR"), "/data/rank3/tmp");
+  EXPECT_EQ(launch.environment.at("SCRATCH"), "/tmp/3");
+  EXPECT_EQ(launch.environment.at("OTHER"), "${PATH} x");
+  site.worker_environment["NODE_SCRATCH"] = "/nvme";
+  launch = MakeProcessLaunch(command, command.processes(1), site);
+  EXPECT_EQ(launch.environment.at("SCRATCH"), "/nvme/3");
+}
+
+TEST(ProcessLaunchTest, ValuesOfEnvNameNeitherEachOtherNorSecretsNorTheWorkersSettings) {
+  LaunchSite site = Site();
+  site.secrets["KEY"] = "k";
+  site.worker_environment["TRAINYARD_TOKEN_FILE"] = "/etc/token";
+  for (const char* name : {"KEY", "A", "TRAINYARD_TOKEN_FILE", "MISSING"}) {
+    v1::StartAttempt command = Command();
+    auto& env = *command.mutable_spec()->mutable_env();
+    env["A"] = "1";
+    env["B"] = absl::StrCat("${", name, "}");
+    const ProcessLaunch launch = MakeProcessLaunch(command, command.processes(1), site);
+    EXPECT_THAT(launch.problem, testing::StartsWith(absl::StrCat(
+                                    "`env.B` has no value on this node: variable ", name)));
+  }
 }
 
 TEST(ProcessLaunchTest, WithoutAFactorTheLearningRateIsTheJobs) {
