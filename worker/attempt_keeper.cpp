@@ -202,6 +202,8 @@ LaunchSite AttemptKeeper::SiteOf(const RankKey& key) const {
   site.heal_path = absl::StrCat(site.run_dir, "/", kHealFile);
   site.trainer_program = options_.trainer_program;
   site.data_program = options_.data_program;
+  site.worker_program = options_.worker_program;
+  site.environment_dir = absl::StrCat(data_dir_.path(), "/environments");
   site.worker_environment = WorkerEnvironment();
   site.inventory = options_.inventory;
   return site;

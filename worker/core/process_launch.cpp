@@ -12,6 +12,7 @@
 #include "proto/contract/environment.h"
 #include "proto/support/job_kind.h"
 #include "proto/text/variable_text.h"
+#include "worker/core/environment_options.h"
 #include "worker/core/processes.h"
 
 namespace trainyard::worker {
@@ -153,6 +154,26 @@ int ThreadsOfProcess(const v1::StartAttempt& attempt, const v1::Inventory& inven
   return std::max(1, inventory.cpu_cores() / std::max(1, attempt.processes_size()));
 }
 
+// Returns the command that prepares the environment of the job and then runs `argv`. The first
+// process of the gang reports the software, once per attempt.
+std::vector<std::string> WithEnvironment(const v1::StartAttempt& attempt,
+                                         const v1::Process& process, const LaunchSite& site,
+                                         std::vector<std::string> argv) {
+  const v1::JobSpec& spec = attempt.spec();
+  if (!spec.has_environment()) return argv;
+  EnvironmentOptions options = OptionsOf(spec.environment());
+  options.state_dir = site.environment_dir;
+  options.records = process.ranks(0).rank() == 0 && !process.standby();
+  options.command = std::move(argv);
+  // The programs of the rank write to these directories, also inside a container.
+  if (!options.launcher.empty() && !attempt.checkpoint_dir().empty()) {
+    options.mounts.push_back(attempt.checkpoint_dir());
+  }
+  std::vector<std::string> arguments = EnvironmentArguments(options);
+  arguments.insert(arguments.begin(), {site.worker_program, kEnvironmentMode});
+  return arguments;
+}
+
 }  // namespace
 
 const std::vector<std::string>& PassedThroughVariables() {
@@ -165,7 +186,7 @@ ProcessLaunch MakeProcessLaunch(const v1::StartAttempt& attempt, const v1::Proce
                                 const LaunchSite& site) {
   ProcessLaunch launch;
   const v1::JobSpec& spec = attempt.spec();
-  launch.argv = ArgumentsOf(spec, site);
+  launch.argv = WithEnvironment(attempt, process, site, ArgumentsOf(spec, site));
   launch.working_directory =
       spec.working_directory().empty() ? site.run_dir : spec.working_directory();
 

@@ -123,6 +123,40 @@ TEST(ProcessLaunchTest, ValuesOfEnvNameNeitherEachOtherNorSecretsNorTheWorkersSe
   }
 }
 
+TEST(ProcessLaunchTest, AnEnvironmentIsPreparedBeforeTheProgram) {
+  v1::StartAttempt command = Command();
+  command.mutable_spec()->add_command("train");
+  LaunchSite site = Site();
+  site.worker_program = "/opt/bin/trainyard-worker";
+  site.environment_dir = "/data/environments";
+  EXPECT_THAT(MakeProcessLaunch(command, command.processes(0), site).argv, ElementsAre("train"));
+  command.mutable_spec()->mutable_environment()->set_venv("/venv");
+  EXPECT_THAT(
+      MakeProcessLaunch(command, command.processes(0), site).argv,
+      ElementsAre("/opt/bin/trainyard-worker", "environment", "--state-dir=/data/environments",
+                  "--venv=/venv", "--setup-timeout=0", "--", "train"));
+}
+
+TEST(ProcessLaunchTest, OnlyTheFirstRankReportsItsSoftware) {
+  v1::StartAttempt command = Command();
+  command.mutable_spec()->mutable_environment()->set_venv("/venv");
+  EXPECT_THAT(MakeProcessLaunch(command, command.processes(0), Site()).argv,
+              testing::Not(testing::Contains("--record=")));
+  command.mutable_processes(0)->mutable_ranks(0)->set_rank(0);
+  EXPECT_THAT(MakeProcessLaunch(command, command.processes(0), Site()).argv,
+              testing::Contains("--record="));
+  command.mutable_processes(0)->set_standby(true);
+  EXPECT_THAT(MakeProcessLaunch(command, command.processes(0), Site()).argv,
+              testing::Not(testing::Contains("--record=")));
+}
+
+TEST(ProcessLaunchTest, AContainerSeesTheCheckpoints) {
+  v1::StartAttempt command = Command();
+  command.mutable_spec()->mutable_environment()->mutable_container()->set_image("i");
+  EXPECT_THAT(MakeProcessLaunch(command, command.processes(0), Site()).argv,
+              testing::IsSupersetOf({"--launcher=podman", "--image=i", "--mount=/ck"}));
+}
+
 TEST(ProcessLaunchTest, WithoutAFactorTheLearningRateIsTheJobs) {
   v1::StartAttempt command = Command();
   command.clear_lr_factor();
