@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "proto/contract/environment.h"
 #include "proto/contract/exit_code.h"
 #include "proto/files/unique_fd.h"
 #include "proto/process/spawn.h"
@@ -56,6 +57,15 @@ std::string VenvKey(const std::string& venv) {
   struct stat info = {};
   if (venv.empty() || stat(absl::StrCat(venv, "/pyvenv.cfg").c_str(), &info) != 0) return "";
   return absl::StrCat(info.st_ino, " ", info.st_mtim.tv_sec, ".", info.st_mtim.tv_nsec);
+}
+
+// Returns the working directory; empty if it is the rank's own run directory.
+std::string SharedDirectory(const Variables& variables) {
+  std::error_code error;
+  const std::string directory = fs::current_path(error).string();
+  const auto own = variables.find(environment::kRunDir);
+  const bool is_own = own != variables.end() && fs::equivalent(own->second, directory, error);
+  return is_own ? "" : directory;
 }
 
 // Removes the oldest marks, so that the directory does not grow without limit.
@@ -134,10 +144,9 @@ StepFailure RunCommand(const EnvironmentOptions& options, const Variables& varia
 
 }  // namespace
 
-std::string SetupKey(const EnvironmentOptions& options) {
-  std::error_code error;
+std::string SetupKey(const EnvironmentOptions& options, const Variables& variables) {
   std::vector<std::string> parts = {options.venv, options.conda, VenvKey(options.venv),
-                                    fs::current_path(error).string()};
+                                    SharedDirectory(variables)};
   for (const std::string& module : options.modules) parts.push_back(absl::StrCat("m ", module));
   for (const std::string& word : options.setup) {
     parts.push_back(absl::StrCat("s ", word));
@@ -154,7 +163,7 @@ StepFailure RunSetup(const EnvironmentOptions& options, const Variables& variabl
   const auto deadline = steady_clock::now() + std::chrono::seconds(options.setup_timeout_s);
   std::error_code error;
   fs::create_directories(options.state_dir, error);
-  const std::string base = absl::StrCat(options.state_dir, "/", SetupKey(options));
+  const std::string base = absl::StrCat(options.state_dir, "/", SetupKey(options, variables));
   const absl::StatusOr<UniqueFd> lock = LockUntil(absl::StrCat(base, ".lock"), deadline);
   if (!lock.ok()) {
     const bool late = absl::IsDeadlineExceeded(lock.status());

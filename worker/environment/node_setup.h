@@ -19,8 +19,9 @@ struct StepFailure {
 };
 
 // Returns the text that identifies the setup: the section of the job file, the working directory,
-// the contents of the files that the setup names, and the identity of the venv.
-std::string SetupKey(const EnvironmentOptions& options);
+// the contents of the files that the setup names, and the identity of the venv. The run directory
+// of a rank does not count as working directory, because every rank has its own.
+std::string SetupKey(const EnvironmentOptions& options, const Variables& variables);
 
 // Runs the setup, unless it has succeeded on this node before. While another rank of the node runs
 // it, waits for that rank. The output of the setup is part of the rank's output. Exit codes: 124

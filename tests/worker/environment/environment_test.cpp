@@ -181,6 +181,22 @@ TEST_F(EnvironmentTest, TheSetupRunsOncePerNode) {
   EXPECT_EQ(Read("runs"), "x\n");
 }
 
+TEST_F(EnvironmentTest, RanksInTheirOwnRunDirectoriesShareTheSetup) {
+  options_.setup = {"sh", "-c", "echo x >> " + PathOf("runs")};
+  const std::filesystem::path before = std::filesystem::current_path();
+  for (const char* name : {"rank0", "rank1"}) {
+    std::filesystem::create_directory(PathOf(name));
+    std::filesystem::current_path(PathOf(name));
+    variables_["TRAINYARD_RUN_DIR"] = PathOf(name);
+    EXPECT_EQ(RunIn({"true"}).exit_code, 0);
+  }
+  EXPECT_EQ(Read("runs"), "x\n");
+  variables_.erase("TRAINYARD_RUN_DIR");
+  EXPECT_EQ(RunIn({"true"}).exit_code, 0);
+  EXPECT_EQ(Read("runs"), "x\nx\n") << "another working directory";
+  std::filesystem::current_path(before);
+}
+
 TEST_F(EnvironmentTest, TheSetupRunsAgainIfAFileChangesThatItNames) {
   const std::string list = Write("requirements.txt", "a\n");
   options_.setup = {"sh", "-c", "cat $0 >> " + PathOf("runs"), list};
