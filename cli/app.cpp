@@ -59,6 +59,12 @@ std::string UsageMessage(const CLI::App& app, const CLI::ParseError& error) {
                       DidYouMean(word, commands), help);
 }
 
+// Returns the exit code for an error of the chosen command.
+int ErrorCode(const Grammar& grammar, ExitCode code) {
+  const bool own = grammar.returns_program_code.contains(&ChosenCommand(grammar.app));
+  return static_cast<int>(own ? ExitCode::kOwnFailure : code);
+}
+
 int ReportParseError(const Grammar& grammar, const CLI::ParseError& error, Console& console) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
     grammar.app.exit(error, *console.out, *console.err);  // --help and --version.
@@ -72,7 +78,7 @@ int ReportParseError(const Grammar& grammar, const CLI::ParseError& error, Conso
   } else {
     PrintError(console, UsageMessage(grammar.app, error));
   }
-  return static_cast<int>(ExitCode::kUsage);
+  return ErrorCode(grammar, ExitCode::kUsage);
 }
 
 // Returns "HOST:PORT" for "HOST:PORT", "HOST" or an IPv6 address, with or without brackets. Adds
@@ -102,12 +108,6 @@ std::vector<std::string> SplitCommand(const std::vector<std::string>& arguments,
   return {std::make_reverse_iterator(dashes), arguments.rend()};
 }
 
-// True for the commands that accept a job's command after "--": `submit`, `plan`, `job submit` and
-// `job plan`.
-bool TakesCommand(const CLI::App& command) {
-  return command.get_name() == "submit" || command.get_name() == "plan";
-}
-
 // Rejects an option of a noun, such as -a in `job -a list` and `job describe 1 -a`, if a command
 // follows the noun. Only shared options and options of the chosen command have an effect.
 absl::Status CheckOptionsOfNouns(const CLI::App& command) {
@@ -130,7 +130,7 @@ absl::Status CheckOptionsOfNouns(const CLI::App& command) {
 Outcome RunChosenCommand(Grammar& grammar, bool has_command, Environment& environment) {
   const CLI::App& command = ChosenCommand(grammar.app);
   TRAINYARD_RETURN_IF_ERROR(CheckOptionsOfNouns(command));
-  if (has_command && !TakesCommand(command)) {
+  if (has_command && !grammar.takes_command.contains(&command)) {
     return absl::InvalidArgumentError(
         absl::StrCat("`", FullName(command), "` accepts no command after `--`"));
   }
@@ -151,15 +151,15 @@ Outcome RunChosenCommand(Grammar& grammar, bool has_command, Environment& enviro
 
 // Prints the error of a command, if any, and returns the exit code. Lost output, for example
 // because the disk is full, is an error too.
-int Report(const Outcome& outcome, Console& console) {
+int Report(const Grammar& grammar, const Outcome& outcome, Console& console) {
   console.out->flush();
   if (!outcome.ok()) {
     PrintError(console, std::string(outcome.status().message()));
-    return static_cast<int>(ExitCodeOf(outcome.status()));
+    return ErrorCode(grammar, ExitCodeOf(outcome.status()));
   }
   if (!console.out->good() && *outcome == ExitCode::kOk) {
     PrintError(console, "the output could not be written");
-    return static_cast<int>(ExitCode::kFailed);
+    return ErrorCode(grammar, ExitCode::kFailed);
   }
   return static_cast<int>(*outcome);
 }
@@ -178,7 +178,7 @@ int RunTrainyard(const std::vector<std::string>& arguments, Environment& environ
     } catch (const CLI::ParseError& error) {
       return ReportParseError(grammar, error, console);
     }
-    return Report(RunChosenCommand(grammar, has_command, environment), console);
+    return Report(grammar, RunChosenCommand(grammar, has_command, environment), console);
   } catch (const std::exception& error) {
     PrintError(console, absl::StrCat("internal error: ", error.what()));
     return static_cast<int>(ExitCode::kFailed);

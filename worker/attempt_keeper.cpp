@@ -204,6 +204,8 @@ LaunchSite AttemptKeeper::SiteOf(const RankKey& key) const {
   site.error_path = absl::StrCat(site.run_dir, "/", kErrorFile);
   site.trainer_program = options_.trainer_program;
   site.data_program = options_.data_program;
+  site.worker_program = options_.worker_program;
+  site.environment_dir = absl::StrCat(data_dir_.path(), "/environments");
   site.worker_environment = WorkerEnvironment();
   site.inventory = options_.inventory;
   site.network_interface = options_.network_interface;
@@ -220,6 +222,10 @@ void AttemptKeeper::Launch(const v1::StartAttempt& command, const RankKey& key) 
   site.secrets = std::move(*secrets);
   for (const v1::Process& process : command.processes()) {
     if (process.ranks(0).rank() != key.rank) continue;
+    ProcessLaunch launch = MakeProcessLaunch(command, process, site);
+    if (!launch.problem.empty()) {
+      return kernel_.LaunchFailed(key, launch.problem, v1::START_FAULT_JOB, Now());
+    }
     runner_.Launch(key,
                    {.place = PlaceOf(key),
                     .run_dir = folders_.GuardedRunDir(key),
@@ -227,7 +233,7 @@ void AttemptKeeper::Launch(const v1::StartAttempt& command, const RankKey& key) 
                     .spec_json = MessageToJson(command.spec()).dump(2) + "\n",
                     .checkpoint_dir = command.checkpoint_dir(),
                     .processes_max = options_.limits.processes},
-                   MakeProcessLaunch(command, process, site));
+                   std::move(launch));
   }
 }
 

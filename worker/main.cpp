@@ -8,6 +8,8 @@
 #include "proto/text/log_format.h"
 #include "spdlog/sinks/stdout_color_sinks.h"
 #include "spdlog/spdlog.h"
+#include "worker/core/environment_options.h"
+#include "worker/environment/environment.h"
 #include "worker/process/shim.h"
 #include "worker/worker.h"
 
@@ -125,6 +127,10 @@ int main(int argc, char** argv) {
   // small.
   if (argc > 1 && std::string_view(argv[1]) == "shim") {
     return trainyard::worker::RunShim(argc - 1, argv + 1);
+  }
+  // This process becomes the program of a rank, so it must not change how it handles signals.
+  if (argc > 1 && std::string_view(argv[1]) == trainyard::worker::kEnvironmentMode) {
+    return trainyard::worker::RunEnvironment(argc - 1, argv + 1);
   }
   std::signal(SIGPIPE, SIG_IGN);
   // A write beyond a file size limit must fail with an error, as on a full disk, and not end the

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,11 @@ struct Grammar {
   std::vector<std::string> command;
   // The function that runs each command.
   std::map<const CLI::App*, std::function<Outcome(Context&)>> runners;
+  // The commands that accept words after `--`.
+  std::set<const CLI::App*> takes_command;
+  // The commands that return the exit code of a program of the user. Every error of such a command
+  // itself has the exit code kOwnFailure.
+  std::set<const CLI::App*> returns_program_code;
 };
 
 // The values of -o.

@@ -14,7 +14,7 @@ namespace trainyard::cli {
 
 // A job file and its overrides from the command line.
 struct JobFileOptions {
-  std::string file;
+  std::string file;  // Path, name of a recipe, or "-" for standard input.
   std::vector<std::string> sets;
   std::string name;
   // The words after `--`. Unless empty, these words replace the job's command.
@@ -26,7 +26,8 @@ CLI::Option* AddJobFileOptions(CLI::App& command, JobFileOptions& options);
 
 // Reads the job file or recipe, and applies --set, --name and the command after `--`. On failure,
 // returns INVALID_ARGUMENT with all errors. A missing file also gives INVALID_ARGUMENT, so that the
-// exit code is always the one for wrong usage.
+// exit code is always the one for wrong usage. Call it once, because standard input can be read
+// only once.
 absl::StatusOr<ResolvedSpec> ResolveJobFileOptions(const JobFileOptions& options,
                                                    const Context& context);
 

@@ -10,6 +10,7 @@
 #include "cli/output/freshness.h"
 #include "cli/output/health_view.h"
 #include "cli/output/job_views.h"
+#include "cli/output/environment_view.h"
 #include "cli/output/lineage_view.h"
 #include "cli/output/linked_data_sets.h"
 #include "cli/output/note_views.h"
@@ -302,6 +303,7 @@ std::string DescribeText(const v1::GetJobResponse& response, const DescribeOptio
     // A job named in `after` did not succeed.
     absl::StrAppend(&text, "\nVerdict\n", VerdictText(job.verdict(), response.node_names()));
   }
+  absl::StrAppend(&text, EnvironmentText(job.environment()));
   AddTable("Checkpoints", CheckpointListing(job, false, now), text);
   AddTable("Notes", NoteListing(job, now), text);
   AddTree("Lineage", LineageTree(options.lineage), text);

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "cli/output/environment_view.h"
 #include "cli/output/note_views.h"
 #include "cli/output/readable.h"
 #include "proto/jobspec/auto_layout.h"
@@ -237,6 +238,10 @@ std::string HalvedText(const v1::ArrayRung& rung) {
 
 // Text of events of arrays, of nodes, and of types that newer controllers write.
 std::string OtherText(const v1::Event& event) {
+  if (event.has_environment_recorded()) {
+    const v1::EnvironmentRecord& record = event.environment_recorded().environment();
+    return absl::StrCat("attempt ", record.attempt(), " runs with ", EnvironmentSummary(record));
+  }
   if (event.has_array_halved()) return HalvedText(event.array_halved().rung());
   if (event.has_array_element_refused()) {
     const v1::ArrayElementRefused& refused = event.array_element_refused();

@@ -9,14 +9,17 @@ namespace trainyard::cli {
 enum class ExitCode {
   kOk = 0,
   kFailed = 1,
-  kUsage = 2,         // Wrong command line or job file.
-  kNotFound = 3,      // No such job, node, recipe or key.
-  kRefused = 4,       // The controller refused the request.
-  kJobFailed = 5,     // The job that the command followed did not succeed.
-  kTimeout = 6,       // --timeout ran out.
-  kUnreachable = 7,   // No controller answered.
-  kTimeLimit = 8,     // The job that the command followed ended by its time limit.
-  kInterrupted = 130  // Ctrl-C.
+  kUsage = 2,        // Wrong command line or job file.
+  kNotFound = 3,     // No such job, node, recipe or key.
+  kRefused = 4,      // The controller refused the request.
+  kJobFailed = 5,    // The job that the command followed did not succeed.
+  kTimeout = 6,      // --timeout ran out.
+  kUnreachable = 7,  // No controller answered.
+  kTimeLimit = 8,    // The job that the command followed ended by its time limit.
+  // Commands that return the exit code of a program of the user:
+  kTimeLimitOfProgram = 124,  // The time limit of the job ended the program, as for timeout(1).
+  kOwnFailure = 125,          // The command itself failed, as for `docker run`.
+  kInterrupted = 130          // Ctrl-C.
 };
 
 inline ExitCode ExitCodeOf(const absl::Status& status) {

@@ -69,6 +69,7 @@ void TrimForList(v1::Job& job) {
   job.clear_earlier();
   job.clear_rollbacks();
   job.clear_notes();
+  job.clear_environment();
   if (job.attempts_size() > 1) {
     job.mutable_attempts()->DeleteSubrange(0, job.attempts_size() - 1);
   }

@@ -1,12 +1,13 @@
-// Telemetry records that become events: checkpoints, alerts, and losses that violate the rules of
-// the loss guard. Each job has a budget of such events (core/decide/left_out.h), because the job
-// decides how many records it writes, but all jobs share the event log and the loop thread.
+// Telemetry records that become events: checkpoints, alerts, software reports, and losses that
+// violate the rules of the loss guard. Each job has a budget of such events
+// (core/decide/left_out.h), because the job decides how many records it writes, but all jobs share
+// the event log and the loop thread.
 //
 // If a job's budget is used up:
 //   - The newest checkpoint of each attempt is held until the budget allows it, so that the next
 //     attempt starts from the right checkpoint. Older checkpoints are left out.
 //   - The first loss that violates the rules is held, because the guard acts on the first one.
-//   - Other alerts are left out.
+//   - Other alerts and software reports are left out.
 // A deletion needs no budget, because each recorded checkpoint can be deleted only once. At most
 // one alert per minute reports the number of records that were left out.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_DURABLE_RECORDS_H_

@@ -21,11 +21,12 @@ std::string NameOf(const v1::StreamId& stream) {
 }
 
 bool IsFact(const v1::TelemetryRecord& record) {
-  return record.has_checkpoint() || record.has_alert();
+  return record.has_checkpoint() || record.has_alert() || record.has_environment();
 }
 
-// Returns the facts of the batch: its checkpoints and alerts. Like losses that violate the rules of
-// the loss guard, they must be in the event log before their bytes are acknowledged.
+// Returns the facts of the batch: its checkpoints, alerts and software reports. Like losses that
+// violate the rules of the loss guard, they must be in the event log before their bytes are
+// acknowledged.
 std::vector<ReceiveTelemetry> FactsOf(const v1::TelemetryBatch& batch, const std::string& node_id) {
   const v1::StreamId& stream = batch.stream();
   std::vector<ReceiveTelemetry> facts;

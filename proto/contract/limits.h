@@ -37,6 +37,10 @@ inline constexpr int64_t kLongestDrainMs = int64_t{30} * 24 * 3600 * 1000;
 // The maximum size of a user's note on a step of a job, and the maximum number of notes per job.
 inline constexpr std::size_t kMaxNoteBytes = 500;
 inline constexpr int kMaxNotesOfJob = 200;
+// The maximum size of one text, and of all package names, in the record of a job's software. The
+// controller keeps one such record for each job in memory.
+inline constexpr std::size_t kMaxEnvironmentTextBytes = 512;
+inline constexpr std::size_t kMaxEnvironmentPackagesBytes = 12 << 10;
 // The maximum size of an alert message.
 inline constexpr std::size_t kMaxAlertBytes = 1024;
 // The maximum size of the part of a rank's final output that the verdict shows.

@@ -24,6 +24,19 @@ inline constexpr char kRank[] = "rank";
 inline constexpr char kFlight[] = "flight";
 inline constexpr char kExperts[] = "experts";
 inline constexpr char kDataReport[] = "data_report";
+inline constexpr char kEnvironment[] = "environment";
+
+// Keys of `environment` records. kPackages has names and versions, separated by blanks.
+inline constexpr char kInterpreter[] = "interpreter";
+inline constexpr char kInterpreterVersion[] = "interpreter_version";
+inline constexpr char kDriver[] = "driver";
+inline constexpr char kCuda[] = "cuda";
+inline constexpr char kNccl[] = "nccl";
+inline constexpr char kImage[] = "image";
+inline constexpr char kImageDigest[] = "image_digest";
+inline constexpr char kPackages[] = "packages";
+inline constexpr char kPackagesOmitted[] = "packages_omitted";
+inline constexpr char kProblem[] = "problem";
 
 // A key of `metrics` records. Every other key whose value is a number is a metric.
 inline constexpr char kTotalSteps[] = "total_steps";

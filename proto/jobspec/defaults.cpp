@@ -1,5 +1,6 @@
 #include "proto/jobspec/defaults.h"
 
+#include <set>
 #include <vector>
 
 #include "google/protobuf/message.h"
@@ -18,15 +19,21 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-// The section that only arrays have. It has no defaults, and stays absent unless it is written.
-const FieldDescriptor* HalvingField() {
-  return v1::JobSpec::descriptor()->FindFieldByNumber(v1::JobSpec::kHalvingFieldNumber);
+// True for sections that stay absent unless they are written, because their presence has a meaning:
+// only arrays have a halving, and a job without `environment` runs its program directly.
+bool StaysAbsent(const FieldDescriptor& field) {
+  static const std::set<const FieldDescriptor*> kFields = {
+      v1::JobSpec::descriptor()->FindFieldByNumber(v1::JobSpec::kHalvingFieldNumber),
+      v1::JobSpec::descriptor()->FindFieldByNumber(v1::JobSpec::kEnvironmentFieldNumber),
+      v1::EnvironmentSpec::descriptor()->FindFieldByNumber(
+          v1::EnvironmentSpec::kContainerFieldNumber)};
+  return kFields.contains(&field);
 }
 
 void SetDefaults(Message& message) {
   for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {
     const FieldDescriptor& field = *message.GetDescriptor()->field(i);
-    if (&field == HalvingField()) continue;
+    if (StaysAbsent(field)) continue;
     if (IsSection(field)) {
       SetDefaults(*message.GetReflection()->MutableMessage(&message, &field));
     } else if (const std::string& text = RuleOf(field).default_value(); !text.empty()) {
@@ -142,6 +149,18 @@ const v1::JobSpec& DataDefaults() {
   return *defaults;
 }
 
+// Fills in the defaults of `environment` and of its container, if they are written.
+void FillEnvironmentDefaults(v1::JobSpec& spec) {
+  if (!spec.has_environment()) return;
+  v1::EnvironmentSpec defaults;
+  SetDefaults(defaults);
+  FillFrom(defaults, *spec.mutable_environment());
+  if (!spec.environment().has_container()) return;
+  v1::ContainerSpec container;
+  SetDefaults(container);
+  FillFrom(container, *spec.mutable_environment()->mutable_container());
+}
+
 void FillTrainingDefaults(v1::JobSpec& spec, Origins& origins) {
   FillWrittenDefaults(spec);
   NarrowNodes(spec);
@@ -164,6 +183,7 @@ void FillDefaults(v1::JobSpec& spec, Origins& origins) {
   } else {
     FillTrainingDefaults(spec, origins);
   }
+  FillEnvironmentDefaults(spec);
   FillTorchrunEnv(spec, origins);
 }
 

@@ -16,6 +16,7 @@
 #include "proto/jobspec/run_config_of.h"
 #include "proto/jobspec/secret_rules.h"
 #include "proto/support/job_kind.h"
+#include "proto/text/variable_text.h"
 #include "re2/re2.h"
 
 namespace trainyard {
@@ -34,6 +35,12 @@ bool IsReservedVariable(const v1::JobSpec& spec, const std::string& name) {
   return absl::StartsWith(name, environment::kReservedPrefix) ||
          (spec.torchrun_env() && IsTorchrunVariable(name)) || name == environment::kCudaDevices ||
          name == environment::kNvidiaDevices;
+}
+
+// Returns the reason why a reference such as `${HOME}` cannot be read; empty if there is none. The
+// values are known only on the nodes.
+std::string ReferenceProblem(const std::string& value) {
+  return ExpandVariables(value, [](std::string_view) { return std::string(); }).problem;
 }
 
 void CheckSecrets(const v1::JobSpec& spec, Problems& problems) {
@@ -114,6 +121,8 @@ void CheckProgram(const v1::JobSpec& spec, Problems& problems) {
       problems.push_back({key, absl::StrCat("`", key, "` is set by the worker; remove it")});
     } else if (absl::StrContains(value, '\0')) {
       problems.push_back({key, absl::StrCat("`", key, "` contains a NUL byte")});
+    } else if (const std::string problem = ReferenceProblem(value); !problem.empty()) {
+      problems.push_back({key, absl::StrCat("`", key, "`: ", problem)});
     } else if (LooksSecret(name, value)) {
       problems.push_back({key, absl::StrCat("`", key,
                                             "` looks like a secret, but `env` is stored and shown "

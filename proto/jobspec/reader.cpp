@@ -111,6 +111,14 @@ std::vector<std::string> RecipeDirectoriesOf(const std::string& program_director
   return found;
 }
 
+JobFileReader LocalTextReader(std::string name, std::string text, JobFileReader files) {
+  return [name = std::move(name), text = std::move(text), files = std::move(files)](
+             const std::string& reference, const std::string& from) -> absl::StatusOr<JobFileText> {
+    if (from.empty() && reference == name) return JobFileText{name, text};
+    return files(reference, from);
+  };
+}
+
 JobFileReader SentJobFileReader(std::string text, std::vector<std::string> recipe_directories) {
   return [text = std::move(text), recipes = FileSystemReader(std::move(recipe_directories))](
              const std::string& reference, const std::string& from) -> absl::StatusOr<JobFileText> {

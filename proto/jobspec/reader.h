@@ -40,6 +40,10 @@ JobFileReader RecipeReader(std::vector<std::string> recipe_directories);
 // `recipes` in the tree's root.
 std::vector<std::string> RecipeDirectoriesOf(const std::string& program_directory);
 
+// Returns a reader whose file `name` is `text`, as if this file were in the current directory. All
+// other references go to `files`.
+JobFileReader LocalTextReader(std::string name, std::string text, JobFileReader files);
+
 // The display name of a job file that was sent as text.
 inline constexpr char kSentJobFile[] = "job file";
 

@@ -4,6 +4,7 @@
 #include "proto/jobspec/auto_layout.h"
 #include "proto/jobspec/data_jobs.h"
 #include "proto/jobspec/elastic_size.h"
+#include "proto/jobspec/environment_rules.h"
 #include "proto/jobspec/field_rules.h"
 #include "proto/jobspec/matrix.h"
 #include "proto/jobspec/matrix_rules.h"
@@ -89,6 +90,7 @@ Problems FindProblemsOf(const v1::JobSpec& spec, const RunConfig& config) {
   CheckProcesses(spec, problems);
   CheckTimeLimit(spec, problems);
   CheckPlacement(spec, problems);
+  CheckEnvironment(spec, problems);
   CheckNotArray(spec, problems);
   if (ours) Append(FindTrainingProblems(config), problems);
   return problems;

@@ -1,6 +1,8 @@
 #include "worker/core/process_launch.h"
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -9,6 +11,8 @@
 #include "absl/strings/str_join.h"
 #include "proto/contract/environment.h"
 #include "proto/support/job_kind.h"
+#include "proto/text/variable_text.h"
+#include "worker/core/environment_options.h"
 #include "worker/core/processes.h"
 
 namespace trainyard::worker {
@@ -97,12 +101,41 @@ std::vector<std::string> ArgumentsOf(const v1::JobSpec& spec, const LaunchSite& 
   return {spec.command().begin(), spec.command().end()};
 }
 
-// Adds the job's own variables. TRAINYARD_* variables are set later and override the job's.
-void AddJobVariables(const v1::JobSpec& spec, Environment& environment) {
+// The variables that `${NAME}` in a value of the job's `env` can name. A variable of the rank
+// precedes a variable of the worker. Other entries of `env` and secrets cannot be named.
+struct NamedVariables {
+  const Environment& trainyard;  // The rank's TRAINYARD_* variables.
+  const Environment& inherited;  // The rank's other variables, without those of the job.
+  const Environment& worker;     // The environment of the worker.
+
+  std::optional<std::string> Find(std::string_view name) const {
+    for (const Environment* variables : {&trainyard, &inherited, &worker}) {
+      // The worker's own TRAINYARD_* variables configure the worker.
+      if (variables == &worker && name.starts_with(variable::kReservedPrefix)) break;
+      const auto found = variables->find(std::string(name));
+      if (found != variables->end()) return found->second;
+    }
+    return std::nullopt;
+  }
+};
+
+// Adds the job's own variables. TRAINYARD_* variables are set later and override the job's. Returns
+// the reason why a value is unknown on this node; empty if there is none.
+std::string AddJobVariables(const v1::JobSpec& spec, const NamedVariables& named,
+                            Environment& environment) {
+  std::string problem;
   for (const auto& [name, value] : spec.env()) {
-    if (!absl::StartsWith(name, variable::kReservedPrefix)) environment[name] = value;
+    if (absl::StartsWith(name, variable::kReservedPrefix)) continue;
+    ExpandedText expanded =
+        ExpandVariables(value, [&](std::string_view used) { return named.Find(used); });
+    if (problem.empty() && !expanded.problem.empty()) {
+      problem = absl::StrCat("`env.", name, "` has no value on this node: ", expanded.problem,
+                             "; set the variable for the worker, or write `${NAME:-DEFAULT}`");
+    }
+    environment[name] = std::move(expanded.text);
   }
   for (const std::string& name : spec.unset_env()) environment.erase(name);
+  return problem;
 }
 
 // Formats the factor with enough digits that the same number is read back. All attempts of a job
@@ -176,6 +209,26 @@ int ThreadsOfProcess(const v1::StartAttempt& attempt, const v1::Inventory& inven
   return std::max(1, inventory.cpu_cores() / std::max(1, ranks));
 }
 
+// Returns the command that prepares the environment of the job and then runs `argv`. The first
+// process of the gang reports the software, once per attempt.
+std::vector<std::string> WithEnvironment(const v1::StartAttempt& attempt,
+                                         const v1::Process& process, const LaunchSite& site,
+                                         std::vector<std::string> argv) {
+  const v1::JobSpec& spec = attempt.spec();
+  if (!spec.has_environment()) return argv;
+  EnvironmentOptions options = OptionsOf(spec.environment());
+  options.state_dir = site.environment_dir;
+  options.records = process.ranks(0).rank() == 0 && !process.standby();
+  options.command = std::move(argv);
+  // The programs of the rank write to these directories, also inside a container.
+  if (!options.launcher.empty() && !attempt.checkpoint_dir().empty()) {
+    options.mounts.push_back(attempt.checkpoint_dir());
+  }
+  std::vector<std::string> arguments = EnvironmentArguments(options);
+  arguments.insert(arguments.begin(), {site.worker_program, kEnvironmentMode});
+  return arguments;
+}
+
 }  // namespace
 
 const std::vector<std::string>& PassedThroughVariables() {
@@ -188,7 +241,7 @@ ProcessLaunch MakeProcessLaunch(const v1::StartAttempt& attempt, const v1::Proce
                                 const LaunchSite& site) {
   ProcessLaunch launch;
   const v1::JobSpec& spec = attempt.spec();
-  launch.argv = ArgumentsOf(spec, site);
+  launch.argv = WithEnvironment(attempt, process, site, ArgumentsOf(spec, site));
   launch.working_directory =
       spec.working_directory().empty() ? site.run_dir : spec.working_directory();
 
@@ -205,10 +258,14 @@ ProcessLaunch MakeProcessLaunch(const v1::StartAttempt& attempt, const v1::Proce
     environment[variable::kCudaDevices] = VisibleDevices(attempt, process, site.inventory);
   }
   if (GetsTorchrunVariables(spec)) AddTorchrunVariables(attempt, process, site, environment);
-  AddJobVariables(spec, environment);
+  Environment trainyard;
+  AddTrainyardVariables(attempt, site, trainyard);
+  AddHealVariables(attempt, process, site, trainyard);
+  const Environment inherited = environment;
+  launch.problem =
+      AddJobVariables(spec, {trainyard, inherited, site.worker_environment}, environment);
   for (const auto& [name, value] : site.secrets) environment.erase(name);
-  AddTrainyardVariables(attempt, site, environment);
-  AddHealVariables(attempt, process, site, environment);
+  for (const auto& [name, value] : trainyard) environment[name] = value;
   launch.secrets = site.secrets;
   std::erase_if(launch.secrets,
                 [&](const auto& secret) { return environment.contains(secret.first); });

@@ -24,6 +24,10 @@ struct LaunchSite {
   // Programs of training jobs without a command, and of data jobs.
   std::string trainer_program;
   std::string data_program;
+  // Program that prepares the environment of jobs with the section `environment`, and the directory
+  // in which the program keeps the state of setups.
+  std::string worker_program;
+  std::string environment_dir;
   // Variables of the worker's own environment. Only those in PassedThroughVariables() are used.
   std::map<std::string, std::string> worker_environment;
   // This node's values of the secrets that the job lists in `secrets`, by variable.
@@ -39,6 +43,8 @@ struct ProcessLaunch {
   // Environment variables that contain secrets. `environment` has no variable of the same name.
   std::map<std::string, std::string> secrets;
   std::string working_directory;
+  // Reason why this node cannot start the process, such as an unset variable. Empty: none.
+  std::string problem;
 };
 
 // Returns the names of the worker's variables that a rank inherits, such as PATH and HOME.

@@ -13,17 +13,16 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_text.h"
 #include "worker/process/process_limit.h"
+#include "worker/process/program_path.h"
 #include "worker/process/rank_mark.h"
 
 namespace trainyard::worker {
 namespace {
 
 constexpr int kChannelFd = 3;
-constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
 constexpr char kScoreFile[] = "/proc/self/oom_score_adj";
 constexpr char kShimScore[] = "-900";
 // The first character of the error text from a child that could not execute its program. This
@@ -66,11 +65,6 @@ std::string CauseOf(int error) {
   return strerror(error);
 }
 
-bool IsProgram(const std::string& path) {
-  struct stat info = {};
-  return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
-}
-
 // Returns false if the error is caused by the program's path, file or arguments. All other errors
 // are the node's fault: no memory, no free process or descriptor, an unreadable disk.
 bool BlamesNode(int error) {
@@ -97,26 +91,13 @@ StartFailure FailureOf(const std::string& action) {
   return {absl::StrCat(action, ": ", CauseOf(error)), BlamesNode(error)};
 }
 
-// Returns the path of the program. NOT_FOUND, with a message for the user, if the program is not in
-// PATH.
-absl::StatusOr<std::string> FindProgram(const RankCommand& command) {
-  const std::string& program = command.argv.front();
-  if (program.find('/') != std::string::npos) return program;
-  const auto found = command.environment.find("PATH");
-  const std::string path = found == command.environment.end() ? kDefaultPath : found->second;
-  for (const absl::string_view directory : absl::StrSplit(path, ':', absl::SkipEmpty())) {
-    std::string candidate = absl::StrCat(directory, "/", program);
-    if (IsProgram(candidate)) return candidate;
-  }
-  return absl::NotFoundError(absl::StrCat("no program `", program, "` in PATH (", path, ")"));
-}
-
 // Replaces this process by the rank's program. Returns only on failure.
 StartFailure Execute(const RankCommand& command) {
   if (chdir(command.working_directory.c_str()) != 0) {
     return FailureOf("cannot enter working directory " + command.working_directory);
   }
-  const absl::StatusOr<std::string> program = FindProgram(command);
+  const absl::StatusOr<std::string> program =
+      FindProgram(command.argv.front(), command.environment);
   if (!program.ok()) return {Text(program.status()), false};
   std::vector<std::string> variables;
   for (const auto& [name, value] : command.environment) {

@@ -21,6 +21,7 @@
 #include "proto/support/status_text.h"
 #include "proto/text/utf8.h"
 #include "worker/tail/data_report_line.h"
+#include "worker/tail/environment_line.h"
 #include "worker/tail/experts_line.h"
 #include "worker/tail/telemetry_values.h"
 
@@ -262,9 +263,11 @@ absl::Status ReadKind(const std::string& type, const TelemetryValues& values,
   if (type == telemetry::kFlight) return ReadFlight(values, *record.mutable_flight());
   if (type == telemetry::kExperts) return ReadExperts(values, *record.mutable_experts());
   if (type == telemetry::kDataReport) return ReadDataReport(values, *record.mutable_data_report());
-  return Missing(
-      telemetry::kType,
-      "one of metrics, phase, checkpoint, eval, alert, rank, flight, experts, data_report");
+  if (type == telemetry::kEnvironment)
+    return ReadEnvironment(values, *record.mutable_environment());
+  return Missing(telemetry::kType,
+                 "one of metrics, phase, checkpoint, eval, alert, rank, flight, experts, "
+                 "data_report, environment");
 }
 
 }  // namespace

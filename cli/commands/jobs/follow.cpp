@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
+#include "cli/commands/jobs/waiting_note.h"
 #include "cli/output/job_views.h"
 #include "cli/output/progress_line.h"
 #include "cli/output/readable.h"
@@ -53,23 +54,14 @@ class Follower {
       *context_.console.out << DumpJson(JobDocument(job, context_.console.Now()), -1) << std::endl;
     }
     if (!options_.progress) return;
-    const bool waits = job.state() == v1::JOB_STATE_QUEUED || job.state() == v1::JOB_STATE_PAUSED ||
-                       job.state() == v1::JOB_STATE_HELD;
-    if (waits) ShowPendingReason();
+    if (IsWaiting(job.state())) ShowPendingReason();
     progress_.Show(job);
   }
 
-  // Ignores errors. The watch reports the loss of the controller.
   void ShowPendingReason() {
     if (job_.state() == explained_) return;
     explained_ = job_.state();
-    v1::WhyJobRequest request;
-    request.set_job(JobText());
-    const absl::StatusOr<v1::WhyJobResponse> why = context_.client.WhyJob(request);
-    if (!why.ok() || why->pending().message().empty()) return;
-    progress_.Note(absl::StrCat("waiting: ", OneLine(why->pending().message())));
-    const bool is_paused = why->pending().code() == v1::PENDING_CODE_PAUSED;
-    if (is_paused) progress_.Note(absl::StrCat("  ", OneLine(why->pending().advice())));
+    for (const std::string& note : WaitingNotes(JobText(), context_.client)) progress_.Note(note);
   }
 
   ExitCode Detach(ExitCode code) {

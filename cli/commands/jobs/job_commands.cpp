@@ -14,6 +14,7 @@
 #include "cli/commands/jobs/pause.h"
 #include "cli/commands/jobs/ps.h"
 #include "cli/commands/jobs/report.h"
+#include "cli/commands/jobs/run.h"
 #include "cli/commands/jobs/stop.h"
 #include "cli/commands/jobs/submit.h"
 #include "cli/commands/jobs/wait.h"
@@ -26,6 +27,7 @@ namespace {
 // Adds the commands that exist both at the top level and under `job`.
 void AddDailyCommands(CLI::App& parent, Grammar& grammar) {
   AddSubmit(parent, grammar);
+  AddRun(parent, grammar);
   AddPlan(parent, grammar);
   AddDescribe(parent, grammar);
   AddWhy(parent, grammar);

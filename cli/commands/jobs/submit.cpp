@@ -82,6 +82,7 @@ void AddSubmit(CLI::App& parent, Grammar& grammar) {
       ->allow_extra_args(false);
   command->add_option("--cloned-from", options->cloned_from,
                       "job whose settings the job file copies; shown in the lineage of both jobs");
+  grammar.takes_command.insert(command);
   grammar.runners[command] = [options, &grammar](Context& context) {
     // RunTrainyard removed the command from the arguments before parsing.
     options->job.command = grammar.command;

@@ -19,13 +19,9 @@ namespace {
 // Returns the reasons why `submit` would reject the converted job, one per line. Relative paths are
 // resolved from the folder in which the job file will be.
 std::vector<std::string> ProblemsOf(const std::string& text, const Context& context) {
-  const JobFileReader files = FileSystemReader(context.recipe_directories);
-  const auto reader = [&](const std::string& reference,
-                          const std::string& from) -> absl::StatusOr<JobFileText> {
-    if (from.empty()) return JobFileText{kSentJobFile, text};
-    return files(reference, from);
-  };
-  const absl::StatusOr<ResolvedSpec> resolved = ResolveJobFile(kSentJobFile, {}, reader);
+  const absl::StatusOr<ResolvedSpec> resolved = ResolveJobFile(
+      kSentJobFile, {},
+      LocalTextReader(kSentJobFile, text, FileSystemReader(context.recipe_directories)));
   if (!resolved.ok()) return absl::StrSplit(resolved.status().message(), '\n');
   return CheckLaunch(resolved->spec, {});
 }

@@ -204,6 +204,7 @@ void AddPlan(CLI::App& parent, Grammar& grammar) {
       ->needs(device);
   AddSvgOption(*command, options->svg, "write a chart of the parts of the step time")
       ->needs(device);
+  grammar.takes_command.insert(command);
   grammar.runners[command] = [options, &grammar](Context& context) {
     options->job.command = grammar.command;
     return RunPlan(*options, context);

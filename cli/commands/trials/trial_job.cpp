@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/commands/jobs/submission.h"
+#include "cli/commands/jobs/waiting_note.h"
 #include "cli/output/job_views.h"
 #include "cli/output/progress_line.h"
 #include "cli/output/readable.h"
@@ -123,11 +124,7 @@ class TrialRun {
 
   void ShowWhyQueued() {
     if (std::exchange(asked_why_, true)) return;
-    v1::WhyJobRequest request;
-    request.set_job(Number());
-    const absl::StatusOr<v1::WhyJobResponse> why = context_.client.WhyJob(request);
-    if (!why.ok() || why->pending().message().empty()) return;
-    progress_.Note(absl::StrCat("waiting: ", OneLine(why->pending().message())));
+    for (const std::string& note : WaitingNotes(Number(), context_.client)) progress_.Note(note);
   }
 
   // Returns OK even if the job has already ended.

@@ -141,6 +141,10 @@ void ApplyKind(const v1::AlertRaised& raised, const v1::Event&, ClusterState& st
   newest = std::max(newest, {raised.attempt(), raised.step()});
 }
 
+void ApplyKind(const v1::EnvironmentRecorded& recorded, const v1::Event&, ClusterState& state) {
+  *EntryOf(recorded.job_id(), state).job.mutable_environment() = recorded.environment();
+}
+
 void ApplyKind(const v1::StoreRestored& restored, const v1::Event&, ClusterState& state) {
   SkipNumbers(restored.skipped_job_ids(), restored.skipped_attempts(), state);
 }
@@ -276,6 +280,9 @@ bool ChangeJob(const v1::Event& event, ClusterState& state) {
       return true;
     case E::kAlertRaised:
       ApplyKind(event.alert_raised(), event, state);
+      return true;
+    case E::kEnvironmentRecorded:
+      ApplyKind(event.environment_recorded(), event, state);
       return true;
     case E::kJobEnded:
     case E::kJobArchived:

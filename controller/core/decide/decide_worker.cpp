@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/decide/environment_record.h"
 #include "controller/core/decide/lost_history.h"
 #include "controller/core/decide/node_identity.h"
 #include "controller/core/health/node_health.h"
@@ -467,6 +468,9 @@ std::vector<v1::Event> DecideTelemetry(const ClusterState& state, const ReceiveT
   if (!is_known) return {};
   if (request.record.has_checkpoint()) {
     return DecideCheckpoint(*entry, request, std::move(event));
+  }
+  if (request.record.has_environment()) {
+    return DecideEnvironment(*entry, request, std::move(event));
   }
   if (request.loss.has_value()) return DecideLoss(*entry, request, *request.loss, event);
   if (!request.record.has_alert()) return {};

@@ -248,6 +248,7 @@ JobEntry CopyOfOpenJob(const JobEntry& entry) {
   JobEntry copy = entry;
   copy.job.clear_deleted_checkpoints();
   copy.job.clear_notes();
+  copy.job.clear_environment();
   copy.request_id.clear();
   return copy;
 }

@@ -43,6 +43,14 @@ TEST(JobSpecRulesTest, AProgramWithoutItsCommandIsToldSo) {
               testing::Contains("`model.num_layers` is missing"));
 }
 
+TEST(JobSpecRulesTest, ReferencesInEnvAreWellFormed) {
+  const std::string job = "name: a\ncommand: [x]\nenv: {A: '";
+  EXPECT_THAT(Errors(job + "${HOME}:${X:-y} $Z $${'}\n"), testing::IsEmpty());
+  EXPECT_THAT(Errors(job + "${HOME'}\n"),
+              ElementsAre(HasSubstr("`env.A`: `${HOME` has no closing brace")));
+  EXPECT_THAT(Errors(job + "${a b}'}\n"), ElementsAre(HasSubstr("does not name a variable")));
+}
+
 TEST(JobSpecRulesTest, SecretsAreNamedAndNeverWrittenDown) {
   EXPECT_THAT(Errors("name: a\ncommand: [x]\nsecrets: [WANDB_API_KEY]\nenv: {EOS_TOKEN: </s>}\n"),
               testing::IsEmpty());

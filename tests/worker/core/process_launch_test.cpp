@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "tests/worker/core/action_text.h"
 
 namespace trainyard::worker {
@@ -143,6 +144,75 @@ TEST(ProcessLaunchTest, ASecretReplacesAVariableOfTheJob) {
   EXPECT_FALSE(launch.environment.contains("WANDB_API_KEY"));
   ASSERT_TRUE(launch.secrets.contains("WANDB_API_KEY"));
   EXPECT_EQ(launch.secrets.at("WANDB_API_KEY"), "k");
+}
+
+TEST(ProcessLaunchTest, ValuesOfEnvNameVariablesOfTheRankAndOfTheNode) {
+  v1::StartAttempt command = Command();
+  auto& env = *command.mutable_spec()->mutable_env();
+  env["PATH"] = "/opt/x:${PATH}";
+  env["TMPDIR"] = "${TRAINYARD_RUN_DIR}/tmp";
+  env["SCRATCH"] = "${NODE_SCRATCH:-/tmp}/${RANK}";
+  env["OTHER"] = "$${PATH} ${SECRET}";
+  LaunchSite site = Site();
+  site.worker_environment["TRAINYARD_RUN_DIR"] = "/of/the/worker";
+  ProcessLaunch launch = MakeProcessLaunch(command, command.processes(1), site);
+  EXPECT_EQ(launch.problem, "");
+  EXPECT_EQ(launch.environment.at("PATH"), "/opt/x:/bin");
+  EXPECT_EQ(launch.environment.at("TMPDIR"), "/data/rank3/tmp");
+  EXPECT_EQ(launch.environment.at("SCRATCH"), "/tmp/3");
+  EXPECT_EQ(launch.environment.at("OTHER"), "${PATH} x");
+  site.worker_environment["NODE_SCRATCH"] = "/nvme";
+  launch = MakeProcessLaunch(command, command.processes(1), site);
+  EXPECT_EQ(launch.environment.at("SCRATCH"), "/nvme/3");
+}
+
+TEST(ProcessLaunchTest, ValuesOfEnvNameNeitherEachOtherNorSecretsNorTheWorkersSettings) {
+  LaunchSite site = Site();
+  site.secrets["KEY"] = "k";
+  site.worker_environment["TRAINYARD_TOKEN_FILE"] = "/etc/token";
+  for (const char* name : {"KEY", "A", "TRAINYARD_TOKEN_FILE", "MISSING"}) {
+    v1::StartAttempt command = Command();
+    auto& env = *command.mutable_spec()->mutable_env();
+    env["A"] = "1";
+    env["B"] = absl::StrCat("${", name, "}");
+    const ProcessLaunch launch = MakeProcessLaunch(command, command.processes(1), site);
+    EXPECT_THAT(launch.problem, testing::StartsWith(absl::StrCat(
+                                    "`env.B` has no value on this node: variable ", name)));
+  }
+}
+
+TEST(ProcessLaunchTest, AnEnvironmentIsPreparedBeforeTheProgram) {
+  v1::StartAttempt command = Command();
+  command.mutable_spec()->add_command("train");
+  LaunchSite site = Site();
+  site.worker_program = "/opt/bin/trainyard-worker";
+  site.environment_dir = "/data/environments";
+  EXPECT_THAT(MakeProcessLaunch(command, command.processes(0), site).argv, ElementsAre("train"));
+  command.mutable_spec()->mutable_environment()->set_venv("/venv");
+  EXPECT_THAT(
+      MakeProcessLaunch(command, command.processes(0), site).argv,
+      ElementsAre("/opt/bin/trainyard-worker", "environment", "--state-dir=/data/environments",
+                  "--venv=/venv", "--setup-timeout=0", "--", "train"));
+}
+
+TEST(ProcessLaunchTest, OnlyTheFirstRankReportsItsSoftware) {
+  v1::StartAttempt command = Command();
+  command.mutable_spec()->mutable_environment()->set_venv("/venv");
+  EXPECT_THAT(MakeProcessLaunch(command, command.processes(0), Site()).argv,
+              testing::Not(testing::Contains("--record=")));
+  command.mutable_processes(0)->mutable_ranks(0)->set_rank(0);
+  EXPECT_THAT(MakeProcessLaunch(command, command.processes(0), Site()).argv,
+              testing::Contains("--record="));
+  command.mutable_processes(0)->set_standby(true);
+  EXPECT_THAT(MakeProcessLaunch(command, command.processes(0), Site()).argv,
+              testing::Not(testing::Contains("--record=")));
+}
+
+TEST(ProcessLaunchTest, AContainerSeesTheCheckpoints) {
+  v1::StartAttempt command = Command();
+  command.mutable_spec()->mutable_environment()->mutable_container()->set_image("i");
+  EXPECT_THAT(MakeProcessLaunch(command, command.processes(0), Site()).argv,
+              testing::IsSupersetOf({"--launcher=podman", "--image=i", "--mount=/ck"}));
 }
 
 TEST(ProcessLaunchTest, WithoutAFactorTheLearningRateIsTheJobs) {

@@ -1,4 +1,6 @@
 // Tests `submit`.
+#include <filesystem>
+
 #include "gmock/gmock.h"
 #include "nlohmann/json.hpp"
 #include "tests/cli/cli_fixture.h"
@@ -42,6 +44,33 @@ TEST_F(SubmitTest, SendsTheResolvedSpecWithOriginsAndUser) {
   EXPECT_EQ(origins["name"], "--name");
   EXPECT_THAT(origins["resources.nodes"], HasSubstr("job.yaml:2:"));
   EXPECT_THAT(origins["resources.slots_per_node"], HasSubstr("--set"));
+}
+
+TEST_F(SubmitTest, ReadsAJobFileFromStandardInput) {
+  input_ = std::string(kJobFile) + "working_directory: code\nenv: {A: 1, HOME: null}\n";
+  const CliResult result = Run({"submit", "-", "--set", "env.A=null", "--set", "env.B=x=y"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  ASSERT_EQ(answers().submit_requests.size(), 1u);
+  const v1::SubmitJobRequest& request = answers().submit_requests[0];
+  EXPECT_EQ(request.spec().name(), "tiny");
+  EXPECT_EQ(request.spec().working_directory(),
+            (std::filesystem::current_path() / "code").string());
+  EXPECT_EQ(request.spec().env().size(), 1u);
+  EXPECT_EQ(request.spec().env().at("B"), "x=y");
+  EXPECT_THAT(request.spec().unset_env(), ::testing::UnorderedElementsAre("A", "HOME"));
+  std::map<std::string, std::string> origins;
+  for (const v1::Origin& origin : request.origins()) origins[origin.key()] = origin.source();
+  EXPECT_EQ(origins["resources.nodes"], "standard input:2:20");
+}
+
+TEST_F(SubmitTest, NamesTheLinesOfABadStandardInput) {
+  input_ = "name: tiny\nresorces: {nodes: 2}\n";
+  const CliResult result = Run({"submit", "-"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("standard input:2:1: unknown key `resorces`"));
+  input_ = "";
+  EXPECT_EQ(Run({"submit", "-"}).exit_code, 2);
+  EXPECT_THAT(answers().submit_requests, IsEmpty());
 }
 
 TEST_F(SubmitTest, NamesTheJobThatItCopiesByItsNumber) {
