@@ -48,6 +48,9 @@ class RankStreams {
   // since the last call.
   void Report(v1::RankReport& report);
 
+  // Returns the newest step of the rank. Reads the bytes written since the last call.
+  int64_t ReadStep();
+
   // Returns the end offsets of the streams. The offsets are final once the rank is gone. If reading
   // a stream fails permanently, the stream ends where the last successful read ended. The rest is
   // never sent, and nothing may wait for it.

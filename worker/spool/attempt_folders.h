@@ -20,6 +20,8 @@ namespace trainyard::worker {
 inline constexpr char kSpecFile[] = "spec.json";
 inline constexpr char kTelemetryFile[] = "telemetry.jsonl";
 inline constexpr char kHealFile[] = "heal.json";
+// In the directory of the records of a watched rank: v1::WatchState.
+inline constexpr char kWatchFile[] = "watch.pb";
 
 // Used by one thread. Errors name the path and the cause.
 class AttemptFolders {
