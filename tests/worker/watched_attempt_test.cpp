@@ -86,10 +86,15 @@ TEST_F(WatchedAttemptTest, RecordWaitsForTheEndOfTheProgramsLine) {
   attempt.Begin();
   WriteText(dir_.File("telemetry"), "{\"type\":");
   Save("ckpt_10.pt");
-  EXPECT_TRUE(attempt.Look(WatchLook::kSaved, 0));
-  std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  attempt.Look(WatchLook::kSaved, 0);
-  EXPECT_THAT(Telemetry(), HasSubstr("{\"type\":\n{"));
+  // The file is complete at the third look.
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_TRUE(attempt.Look(WatchLook::kRunning, 0));
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  }
+  EXPECT_EQ(Telemetry(), "{\"type\":");
+  WriteText(dir_.File("telemetry"), "{\"type\":1}\n");
+  ASSERT_TRUE(LookUntil(attempt, "\"step\":10"));
+  EXPECT_THAT(Telemetry(), testing::StartsWith("{\"type\":1}\n{"));
 }
 
 TEST_F(WatchedAttemptTest, ReplacedDirectoryIsReportedAndDeletesNoRecord) {
