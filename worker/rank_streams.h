@@ -9,13 +9,13 @@
 #include <optional>
 #include <vector>
 
+#include "proto/parsers/log_parser.h"
 #include "proto/support/clock.h"
 #include "proto/support/guarded_path.h"
 #include "trainyard/v1/worker_control.pb.h"
 #include "worker/core/attempts.h"
 #include "worker/core/uplink.h"
 #include "worker/tail/first_match.h"
-#include "worker/tail/log_parser.h"
 #include "worker/tail/rank_account.h"
 #include "worker/tail/record_tail.h"
 

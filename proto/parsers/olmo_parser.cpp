@@ -1,14 +1,14 @@
-#include "worker/tail/olmo_parser.h"
+#include "proto/parsers/olmo_parser.h"
 
 #include <cstdint>
 #include <map>
 #include <utility>
 
 #include "proto/contract/telemetry_keys.h"
+#include "proto/parsers/log_fields.h"
 #include "re2/re2.h"
-#include "worker/tail/log_fields.h"
 
-namespace trainyard::worker {
+namespace trainyard {
 namespace {
 
 using re2::RE2;
@@ -103,4 +103,4 @@ void OlmoParser::SetField(const std::string& name, double value, v1::MetricsReco
   }
 }
 
-}  // namespace trainyard::worker
+}  // namespace trainyard

@@ -1,10 +1,10 @@
-#include "worker/tail/line_parser.h"
+#include "proto/parsers/line_parser.h"
 
 #include "proto/text/line_prefix.h"
 #include "proto/text/utf8.h"
 #include "re2/re2.h"
 
-namespace trainyard::worker {
+namespace trainyard {
 namespace {
 
 using re2::RE2;
@@ -53,4 +53,4 @@ std::optional<v1::MetricsRecord> LogParser::Parse(std::string_view line) const {
   return Parse(line, context);
 }
 
-}  // namespace trainyard::worker
+}  // namespace trainyard

@@ -1,14 +1,14 @@
 // Reads metrics from the output of OLMo and OLMo-core.
-#ifndef TRAINYARD_WORKER_TAIL_OLMO_PARSER_H_
-#define TRAINYARD_WORKER_TAIL_OLMO_PARSER_H_
+#ifndef TRAINYARD_PROTO_PARSERS_OLMO_PARSER_H_
+#define TRAINYARD_PROTO_PARSERS_OLMO_PARSER_H_
 
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "worker/tail/line_parser.h"
+#include "proto/parsers/line_parser.h"
 
-namespace trainyard::worker {
+namespace trainyard {
 
 // The output has a line with the step, followed by one line per metric. OLMo-core adds an estimate
 // to the line with the step:
@@ -33,6 +33,6 @@ class OlmoParser : public LogParser {
   const int world_size_;
 };
 
-}  // namespace trainyard::worker
+}  // namespace trainyard
 
-#endif  // TRAINYARD_WORKER_TAIL_OLMO_PARSER_H_
+#endif  // TRAINYARD_PROTO_PARSERS_OLMO_PARSER_H_

@@ -1,4 +1,4 @@
-#include "worker/tail/log_parser.h"
+#include "proto/parsers/log_parser.h"
 
 #include <cmath>
 #include <random>
@@ -6,9 +6,9 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "worker/tail/telemetry_line.h"
+#include "proto/contract/limits.h"
 
-namespace trainyard::worker {
+namespace trainyard {
 namespace {
 
 using testing::DoubleNear;
@@ -313,4 +313,4 @@ TEST(LogParserTest, NumberOfMetricsIsBounded) {
 }
 
 }  // namespace
-}  // namespace trainyard::worker
+}  // namespace trainyard

@@ -1,6 +1,6 @@
 // Converts lines of a program's output to metrics. The base class of all parsers.
-#ifndef TRAINYARD_WORKER_TAIL_LINE_PARSER_H_
-#define TRAINYARD_WORKER_TAIL_LINE_PARSER_H_
+#ifndef TRAINYARD_PROTO_PARSERS_LINE_PARSER_H_
+#define TRAINYARD_PROTO_PARSERS_LINE_PARSER_H_
 
 #include <cstdint>
 #include <map>
@@ -11,7 +11,7 @@
 
 #include "trainyard/v1/telemetry.pb.h"
 
-namespace trainyard::worker {
+namespace trainyard {
 
 // Facts from earlier lines. The meaning of the next line may depend on them.
 struct LineContext {
@@ -59,6 +59,6 @@ class LogParser {
   std::map<std::string, double> scale_;
 };
 
-}  // namespace trainyard::worker
+}  // namespace trainyard
 
-#endif  // TRAINYARD_WORKER_TAIL_LINE_PARSER_H_
+#endif  // TRAINYARD_PROTO_PARSERS_LINE_PARSER_H_

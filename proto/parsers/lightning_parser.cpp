@@ -1,14 +1,14 @@
-#include "worker/tail/lightning_parser.h"
+#include "proto/parsers/lightning_parser.h"
 
 #include <cstdint>
 #include <map>
 #include <utility>
 
 #include "proto/contract/telemetry_keys.h"
+#include "proto/parsers/log_fields.h"
 #include "re2/re2.h"
-#include "worker/tail/log_fields.h"
 
-namespace trainyard::worker {
+namespace trainyard {
 namespace {
 
 using re2::RE2;
@@ -105,4 +105,4 @@ std::optional<v1::MetricsRecord> LightningParser::ParseText(const std::string& t
                   FieldsOf(rest, is_bar ? kBarField : kLineField));
 }
 
-}  // namespace trainyard::worker
+}  // namespace trainyard

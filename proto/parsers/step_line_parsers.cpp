@@ -1,13 +1,13 @@
-#include "worker/tail/step_line_parsers.h"
+#include "proto/parsers/step_line_parsers.h"
 
 #include <map>
 #include <utility>
 
 #include "proto/contract/telemetry_keys.h"
+#include "proto/parsers/log_fields.h"
 #include "re2/re2.h"
-#include "worker/tail/log_fields.h"
 
-namespace trainyard::worker {
+namespace trainyard {
 namespace {
 
 using re2::RE2;
@@ -121,4 +121,4 @@ std::optional<v1::MetricsRecord> NanochatParser::ParseText(const std::string& te
   return Finish(std::move(record));
 }
 
-}  // namespace trainyard::worker
+}  // namespace trainyard

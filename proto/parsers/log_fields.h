@@ -1,6 +1,6 @@
 // Helpers of log parsers: numbers, steps and names of metrics in a line of output.
-#ifndef TRAINYARD_WORKER_TAIL_LOG_FIELDS_H_
-#define TRAINYARD_WORKER_TAIL_LOG_FIELDS_H_
+#ifndef TRAINYARD_PROTO_PARSERS_LOG_FIELDS_H_
+#define TRAINYARD_PROTO_PARSERS_LOG_FIELDS_H_
 
 #include <cstdint>
 #include <optional>
@@ -13,7 +13,7 @@
 // or an exponent, or nan or inf.
 #define TRAINYARD_NUMBER R"([-+]?(?:\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?|\.\d+|(?i:nan|inf)))"
 
-namespace trainyard::worker {
+namespace trainyard {
 
 // Returns the number, or nullopt if the text is not a number. Commas are ignored.
 std::optional<double> ToNumber(re2::StringPiece text);
@@ -34,6 +34,6 @@ void SetValue(v1::MetricsRecord& record, const std::string& name, double value);
 // Sets the loss on an evaluation set, and adds the set to the record's evaluation sets.
 void SetEvaluationLoss(v1::MetricsRecord& record, const std::string& set, double loss);
 
-}  // namespace trainyard::worker
+}  // namespace trainyard
 
-#endif  // TRAINYARD_WORKER_TAIL_LOG_FIELDS_H_
+#endif  // TRAINYARD_PROTO_PARSERS_LOG_FIELDS_H_

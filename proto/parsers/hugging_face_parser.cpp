@@ -1,4 +1,4 @@
-#include "worker/tail/hugging_face_parser.h"
+#include "proto/parsers/hugging_face_parser.h"
 
 #include <cstdint>
 #include <map>
@@ -6,10 +6,10 @@
 
 #include "absl/strings/str_replace.h"
 #include "proto/contract/telemetry_keys.h"
+#include "proto/parsers/log_fields.h"
 #include "re2/re2.h"
-#include "worker/tail/log_fields.h"
 
-namespace trainyard::worker {
+namespace trainyard {
 namespace {
 
 using re2::RE2;
@@ -148,4 +148,4 @@ std::optional<v1::MetricsRecord> HuggingFaceParser::ParseText(const std::string&
   return values.empty() ? record : RecordOf(values, context);
 }
 
-}  // namespace trainyard::worker
+}  // namespace trainyard

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "gmock/gmock.h"
-#include "worker/tail/log_parser.h"
+#include "proto/parsers/log_parser.h"
 
-namespace trainyard::worker {
+namespace trainyard {
 namespace {
 
 using testing::DoubleNear;
@@ -148,4 +148,4 @@ TEST(LogParserScaleTest, ValuesAreMultiplied) {
 }
 
 }  // namespace
-}  // namespace trainyard::worker
+}  // namespace trainyard

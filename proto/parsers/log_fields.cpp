@@ -1,4 +1,4 @@
-#include "worker/tail/log_fields.h"
+#include "proto/parsers/log_fields.h"
 
 #include <algorithm>
 #include <cctype>
@@ -8,9 +8,8 @@
 #include "absl/strings/str_replace.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/telemetry_keys.h"
-#include "worker/tail/telemetry_line.h"
 
-namespace trainyard::worker {
+namespace trainyard {
 
 using re2::StringPiece;
 
@@ -72,4 +71,4 @@ void SetEvaluationLoss(v1::MetricsRecord& record, const std::string& set, double
   if (record.values().contains(key) && !is_known) record.add_evaluation_sets(name);
 }
 
-}  // namespace trainyard::worker
+}  // namespace trainyard

@@ -1,4 +1,4 @@
-#include "worker/tail/log_parser.h"
+#include "proto/parsers/log_parser.h"
 
 #include <limits>
 #include <map>
@@ -7,19 +7,19 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/contract/limits.h"
 #include "proto/contract/metric_factor.h"
 #include "proto/contract/telemetry_keys.h"
+#include "proto/parsers/deepspeed_parser.h"
+#include "proto/parsers/hugging_face_parser.h"
+#include "proto/parsers/lightning_parser.h"
+#include "proto/parsers/log_fields.h"
+#include "proto/parsers/olmo_parser.h"
+#include "proto/parsers/step_line_parsers.h"
 #include "proto/support/status_macros.h"
 #include "re2/re2.h"
-#include "worker/tail/deepspeed_parser.h"
-#include "worker/tail/hugging_face_parser.h"
-#include "worker/tail/lightning_parser.h"
-#include "worker/tail/log_fields.h"
-#include "worker/tail/olmo_parser.h"
-#include "worker/tail/step_line_parsers.h"
-#include "worker/tail/telemetry_line.h"
 
-namespace trainyard::worker {
+namespace trainyard {
 namespace {
 
 using re2::RE2;
@@ -356,4 +356,4 @@ absl::StatusOr<std::unique_ptr<LogParser>> MakeLogParser(const v1::LogParserSpec
   return parser;
 }
 
-}  // namespace trainyard::worker
+}  // namespace trainyard

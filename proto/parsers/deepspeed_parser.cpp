@@ -1,12 +1,12 @@
-#include "worker/tail/deepspeed_parser.h"
+#include "proto/parsers/deepspeed_parser.h"
 
 #include <utility>
 
 #include "proto/contract/telemetry_keys.h"
+#include "proto/parsers/log_fields.h"
 #include "re2/re2.h"
-#include "worker/tail/log_fields.h"
 
-namespace trainyard::worker {
+namespace trainyard {
 namespace {
 
 using re2::RE2;
@@ -88,4 +88,4 @@ std::optional<v1::MetricsRecord> DeepSpeedParser::ParseText(const std::string& t
   return ParseThroughput(text);
 }
 
-}  // namespace trainyard::worker
+}  // namespace trainyard

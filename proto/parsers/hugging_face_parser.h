@@ -1,15 +1,15 @@
 // Reads metrics from the output of the Trainer of Hugging Face Transformers, and of programs that
 // are built on it (TRL, Axolotl, LLaMA-Factory).
-#ifndef TRAINYARD_WORKER_TAIL_HUGGING_FACE_PARSER_H_
-#define TRAINYARD_WORKER_TAIL_HUGGING_FACE_PARSER_H_
+#ifndef TRAINYARD_PROTO_PARSERS_HUGGING_FACE_PARSER_H_
+#define TRAINYARD_PROTO_PARSERS_HUGGING_FACE_PARSER_H_
 
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "worker/tail/line_parser.h"
+#include "proto/parsers/line_parser.h"
 
-namespace trainyard::worker {
+namespace trainyard {
 
 // The Trainer prints the metrics of a step as a Python dictionary. Only the progress bar shows the
 // step, so the progress bar must not be disabled:
@@ -27,6 +27,6 @@ class HuggingFaceParser : public LogParser {
                                              LineContext& context) const override;
 };
 
-}  // namespace trainyard::worker
+}  // namespace trainyard
 
-#endif  // TRAINYARD_WORKER_TAIL_HUGGING_FACE_PARSER_H_
+#endif  // TRAINYARD_PROTO_PARSERS_HUGGING_FACE_PARSER_H_

@@ -1,14 +1,14 @@
 // Reads metrics from the output of PyTorch Lightning, and of NeMo, which is built on it.
-#ifndef TRAINYARD_WORKER_TAIL_LIGHTNING_PARSER_H_
-#define TRAINYARD_WORKER_TAIL_LIGHTNING_PARSER_H_
+#ifndef TRAINYARD_PROTO_PARSERS_LIGHTNING_PARSER_H_
+#define TRAINYARD_PROTO_PARSERS_LIGHTNING_PARSER_H_
 
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "worker/tail/line_parser.h"
+#include "proto/parsers/line_parser.h"
 
-namespace trainyard::worker {
+namespace trainyard {
 
 // The progress bar of an epoch, and the line that NeMo 2 prints:
 //   "Epoch 1:  50%|##   | 50/100 [00:05<00:05, 9.8it/s, v_num=3, train_loss=0.51]"
@@ -21,6 +21,6 @@ class LightningParser : public LogParser {
                                              LineContext& context) const override;
 };
 
-}  // namespace trainyard::worker
+}  // namespace trainyard
 
-#endif  // TRAINYARD_WORKER_TAIL_LIGHTNING_PARSER_H_
+#endif  // TRAINYARD_PROTO_PARSERS_LIGHTNING_PARSER_H_

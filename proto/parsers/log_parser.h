@@ -1,14 +1,14 @@
 // Reads metrics from the output of programs that do not write telemetry.
-#ifndef TRAINYARD_WORKER_TAIL_LOG_PARSER_H_
-#define TRAINYARD_WORKER_TAIL_LOG_PARSER_H_
+#ifndef TRAINYARD_PROTO_PARSERS_LOG_PARSER_H_
+#define TRAINYARD_PROTO_PARSERS_LOG_PARSER_H_
 
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "proto/parsers/line_parser.h"
 #include "trainyard/v1/job_spec.pb.h"
-#include "worker/tail/line_parser.h"
 
-namespace trainyard::worker {
+namespace trainyard {
 
 // Returns the rank whose output is read: log_parser.rank, where -1 means the last rank. If the key
 // is missing, an older controller started the attempt, and rank 0 is read as in older releases.
@@ -20,6 +20,6 @@ int ParsedRank(const v1::LogParserSpec& spec, int world_size);
 absl::StatusOr<std::unique_ptr<LogParser>> MakeLogParser(const v1::LogParserSpec& spec,
                                                          int world_size);
 
-}  // namespace trainyard::worker
+}  // namespace trainyard
 
-#endif  // TRAINYARD_WORKER_TAIL_LOG_PARSER_H_
+#endif  // TRAINYARD_PROTO_PARSERS_LOG_PARSER_H_

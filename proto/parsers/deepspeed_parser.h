@@ -1,14 +1,14 @@
 // Reads metrics from the lines that the engine of DeepSpeed prints.
-#ifndef TRAINYARD_WORKER_TAIL_DEEPSPEED_PARSER_H_
-#define TRAINYARD_WORKER_TAIL_DEEPSPEED_PARSER_H_
+#ifndef TRAINYARD_PROTO_PARSERS_DEEPSPEED_PARSER_H_
+#define TRAINYARD_PROTO_PARSERS_DEEPSPEED_PARSER_H_
 
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "worker/tail/line_parser.h"
+#include "proto/parsers/line_parser.h"
 
-namespace trainyard::worker {
+namespace trainyard {
 
 // One step has up to three lines. Only the pipeline engine prints the loss:
 //   "[Rank 0] step=10, skipped=0, lr=[0.0001], mom=[(0.9, 0.95)]"
@@ -22,6 +22,6 @@ class DeepSpeedParser : public LogParser {
                                              LineContext& context) const override;
 };
 
-}  // namespace trainyard::worker
+}  // namespace trainyard
 
-#endif  // TRAINYARD_WORKER_TAIL_DEEPSPEED_PARSER_H_
+#endif  // TRAINYARD_PROTO_PARSERS_DEEPSPEED_PARSER_H_

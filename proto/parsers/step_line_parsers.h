@@ -1,15 +1,15 @@
 // Reads metrics from the output of llm.c and nanochat, which print one line per step with fields
 // between vertical bars.
-#ifndef TRAINYARD_WORKER_TAIL_STEP_LINE_PARSERS_H_
-#define TRAINYARD_WORKER_TAIL_STEP_LINE_PARSERS_H_
+#ifndef TRAINYARD_PROTO_PARSERS_STEP_LINE_PARSERS_H_
+#define TRAINYARD_PROTO_PARSERS_STEP_LINE_PARSERS_H_
 
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "worker/tail/line_parser.h"
+#include "proto/parsers/line_parser.h"
 
-namespace trainyard::worker {
+namespace trainyard {
 
 //   "step    1/19560 | loss 10.9 (+nanz)| norm 14.0 (+nanz)| lr 8.57e-07 | 3056.36 ms |
 //    42.6% bf16 MFU | 171535 tok/s"
@@ -34,6 +34,6 @@ class NanochatParser : public LogParser {
                                              LineContext& context) const override;
 };
 
-}  // namespace trainyard::worker
+}  // namespace trainyard
 
-#endif  // TRAINYARD_WORKER_TAIL_STEP_LINE_PARSERS_H_
+#endif  // TRAINYARD_PROTO_PARSERS_STEP_LINE_PARSERS_H_
