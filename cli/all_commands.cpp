@@ -6,6 +6,7 @@
 #include "cli/commands/documents/completion.h"
 #include "cli/commands/documents/explain.h"
 #include "cli/commands/documents/schema.h"
+#include "cli/commands/jobs/export.h"
 #include "cli/commands/jobs/job_commands.h"
 #include "cli/commands/jobs/parse.h"
 #include "cli/commands/nodes/doctor.h"
@@ -79,6 +80,7 @@ void BuildGrammar(Grammar& grammar) {
   AddCost(app, grammar);
   AddConvert(app, grammar);
   AddParse(app, grammar);
+  AddExport(app, grammar);
   AddSmoke(app, grammar);
   AddTune(app, grammar);
   AddExtrapolate(app, grammar);
