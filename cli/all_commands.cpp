@@ -6,7 +6,9 @@
 #include "cli/commands/documents/completion.h"
 #include "cli/commands/documents/explain.h"
 #include "cli/commands/documents/schema.h"
+#include "cli/commands/jobs/export.h"
 #include "cli/commands/jobs/job_commands.h"
+#include "cli/commands/jobs/parse.h"
 #include "cli/commands/nodes/doctor.h"
 #include "cli/commands/nodes/node_commands.h"
 #include "cli/commands/planning/convert.h"
@@ -77,6 +79,8 @@ void BuildGrammar(Grammar& grammar) {
   AddScale(app, grammar);
   AddCost(app, grammar);
   AddConvert(app, grammar);
+  AddParse(app, grammar);
+  AddExport(app, grammar);
   AddSmoke(app, grammar);
   AddTune(app, grammar);
   AddExtrapolate(app, grammar);

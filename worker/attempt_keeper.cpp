@@ -1,10 +1,12 @@
 #include "worker/attempt_keeper.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/contract/exit_code.h"
 #include "proto/contract/limits.h"
 #include "proto/json/message_json.h"
 #include "proto/support/detached_thread.h"
@@ -94,7 +96,13 @@ AttemptKeeper::AttemptKeeper(boost::asio::io_context& loop, const DataDir& data_
                .on_killed =
                    [this](const RankKey& key, bool waits_in_kernel) {
                      kernel_.Killed(key, waits_in_kernel, Now());
-                   }}) {}
+                   }}),
+      checkpoints_(
+          loop,
+          [this](const v1::StartAttempt& command, const RankKey& key) {
+            return WatchPlacesOf(command, key);
+          },
+          [this](const RankKey& key) { Observe(key); }) {}
 
 absl::StatusOr<std::unique_ptr<AttemptKeeper>> AttemptKeeper::Open(boost::asio::io_context& loop,
                                                                    const DataDir& data_dir,
@@ -152,6 +160,7 @@ absl::Status AttemptKeeper::RemoveAttempt(const AttemptKey& attempt) {
   spdlog::info("the controller has stored everything of {}; removing the files of this attempt",
                Name(attempt));
   runner_.Forget(attempt);
+  checkpoints_.Forget(attempt);
   TRAINYARD_RETURN_IF_ERROR(folders_.Remove(attempt));
   RunInBackground([folders = folders_, attempt] { return folders.RemoveMovedRuns(attempt); });
   return absl::OkStatus();
@@ -232,12 +241,47 @@ void AttemptKeeper::Launch(const v1::StartAttempt& command, const RankKey& key) 
                     .spec_path = site.spec_path,
                     .spec_json = MessageToJson(command.spec()).dump(2) + "\n",
                     .checkpoint_dir = command.checkpoint_dir(),
+                    .before_start = checkpoints_.BeforeStart(command, key),
                     .processes_max = options_.limits.processes},
                    std::move(launch));
   }
 }
 
+WatchPlaces AttemptKeeper::WatchPlacesOf(const v1::StartAttempt& command,
+                                         const RankKey& key) const {
+  WatchPlaces places = {.telemetry = folders_.TelemetryFile(key),
+                        .state_path = absl::StrCat(folders_.RankDir(key), "/", kWatchFile)};
+  for (const int rank : RanksOf(command)) places.marks.insert(MarkOf({key.attempt, rank}));
+  return places;
+}
+
+int64_t AttemptKeeper::NewestStep(const AttemptKey& attempt) {
+  int64_t newest = 0;
+  for (auto& [key, streams] : streams_) {
+    if (key.attempt == attempt) newest = std::max(newest, streams.ReadStep());
+  }
+  return newest;
+}
+
+bool AttemptKeeper::WatchCheckpoints(const RankKey& key, const RankState& state) {
+  const v1::StartAttempt* command = kernel_.attempts().CommandOf(key.attempt);
+  const bool is_watched = command != nullptr && CheckpointWatch::Watches(*command, key);
+  if (!is_watched) return true;
+  const int64_t step = NewestStep(key.attempt);
+  if (state.presence == RankPresence::kRunning) checkpoints_.Look(*command, key, step);
+  const bool has_ended =
+      state.presence == RankPresence::kExited || state.presence == RankPresence::kVanished;
+  if (!has_ended || !state.exit.spawn_error.empty()) return true;
+  const bool saved =
+      state.exit.signal == 0 && (state.exit.exit_code == 0 ||
+                                 state.exit.exit_code == static_cast<int>(ExitCode::kTerminated));
+  return checkpoints_.IsOver(*command, key, saved, step);
+}
+
 void AttemptKeeper::Observed(const RankKey& key, const RankObservation& observation) {
+  // The last records must be written before the rank is reported as ended, because its telemetry
+  // is then complete.
+  if (!WatchCheckpoints(key, observation.state)) return;
   const std::string reason = JudgeProcesses(options_.limits, observation.processes);
   const bool runs = observation.state.presence == RankPresence::kRunning;
   if (runs && !reason.empty()) kernel_.EndForLimit(key, reason);

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/node.pb.h"
+#include "worker/checkpoint_watch.h"
 #include "worker/core/attempt_kernel.h"
 #include "worker/core/attempts.h"
 #include "worker/core/process_launch.h"
@@ -89,6 +90,11 @@ class AttemptKeeper final : public AttemptIo {
   void Warn(const std::string& text) override;
 
   void Observed(const RankKey& key, const RankObservation& observation);
+  WatchPlaces WatchPlacesOf(const v1::StartAttempt& command, const RankKey& key) const;
+  // Returns the newest step of the attempt's ranks on this node; 0 if unknown.
+  int64_t NewestStep(const AttemptKey& attempt);
+  // Returns false while the rank's end must wait for a look at its checkpoints.
+  bool WatchCheckpoints(const RankKey& key, const RankState& state);
   RankPlace PlaceOf(const RankKey& key) const;
   LaunchSite SiteOf(const RankKey& key) const;
   RankStatus StatusOf(const RankKey& key, const RankObservation& observation) const;
@@ -105,6 +111,7 @@ class AttemptKeeper final : public AttemptIo {
   AttemptKernel kernel_;
   std::map<RankKey, RankStreams> streams_;
   RankRunner runner_;
+  CheckpointWatch checkpoints_;
 };
 
 }  // namespace trainyard::worker

@@ -42,6 +42,7 @@ absl::Status WriteAndLaunch(const RankLauncher& launcher, const LaunchFiles& fil
     TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(files.spec_path, files.spec_json));
   }
   ReserveFirstTelemetry(files.run_dir);
+  if (files.before_start != nullptr) files.before_start();
   return launcher.Launch(files.place, {.argv = std::move(launch.argv),
                                        .environment = std::move(launch.environment),
                                        .working_directory = std::move(launch.working_directory),

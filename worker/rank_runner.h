@@ -34,6 +34,8 @@ struct LaunchFiles {
   std::string spec_json;
   // Created if missing; empty for none.
   std::string checkpoint_dir;
+  // Called on a helper thread once the directory exists; may be null.
+  std::function<void()> before_start = nullptr;
   // See RankCommand::processes_max.
   int64_t processes_max = 0;
 };

@@ -259,6 +259,11 @@ void RankStreams::Report(v1::RankReport& report) {
       std::max(Look(telemetry_path_).modified_ms, Look(output_path_).modified_ms));
 }
 
+int64_t RankStreams::ReadStep() {
+  ReadProgress();
+  return account_->step();
+}
+
 void RankStreams::ReadProgress() {
   telemetry_->ReadForAccount(gone_(), clock_.Read());
   if (parser_ == nullptr) return;

@@ -9,13 +9,13 @@
 #include <optional>
 #include <vector>
 
+#include "proto/parsers/log_parser.h"
 #include "proto/support/clock.h"
 #include "proto/support/guarded_path.h"
 #include "trainyard/v1/worker_control.pb.h"
 #include "worker/core/attempts.h"
 #include "worker/core/uplink.h"
 #include "worker/tail/first_match.h"
-#include "worker/tail/log_parser.h"
 #include "worker/tail/rank_account.h"
 #include "worker/tail/record_tail.h"
 
@@ -47,6 +47,9 @@ class RankStreams {
   // Sets step, phase, newest statistics and last activity in the report. Reads the bytes written
   // since the last call.
   void Report(v1::RankReport& report);
+
+  // Returns the newest step of the rank. Reads the bytes written since the last call.
+  int64_t ReadStep();
 
   // Returns the end offsets of the streams. The offsets are final once the rank is gone. If reading
   // a stream fails permanently, the stream ends where the last successful read ended. The rest is

@@ -15,6 +15,7 @@
 #include "controller/core/state/gang.h"
 #include "controller/core/state/job_timing.h"
 #include "controller/core/state/rollbacks.h"
+#include "controller/core/state/starting_point.h"
 #include "controller/core/verdict/heal_policy.h"
 #include "proto/jobspec/launch_shape.h"
 
@@ -237,6 +238,9 @@ class CommandList {
     start.set_lr_factor(attempt.lr_factor());
     start.set_rolled_back(RolledBackText(entry.job));
     start.set_live_jobs(LiveJobsBeside(entry.job.id()));
+    for (v1::Checkpoint& earlier : WatchedCheckpointsOf(entry.job)) {
+      *start.add_checkpoints() = std::move(earlier);
+    }
     *due_[{node_id, {entry.job.id(), attempt.number()}}].mutable_start_attempt() = std::move(start);
   }
 

@@ -18,7 +18,8 @@ constexpr std::size_t kMaxKnownStreams = 200'000;
 // Returns true if `attempt` itself saved the checkpoint. Returns false for a checkpoint of an
 // earlier attempt whose rank 0 was killed before it could report the checkpoint. Such a checkpoint
 // gets no metric point. The point would belong to `attempt`. In merged curves, an attempt's first
-// point ends the previous attempt's curve, so the point would hide steps of the previous attempt.
+// point ends the previous attempt's curve, so the point would hide steps of the previous attempt. A
+// record without blocking_seconds gets no point either, because the program did not measure them.
 bool IsOwnCheckpoint(const v1::CheckpointRecord& record, int64_t attempt) {
   return !record.deleted() && (record.attempt() == 0 || record.attempt() == attempt);
 }
@@ -37,7 +38,8 @@ void AddPoints(const v1::TelemetryRecord& record, int64_t attempt,
     add(telemetry::EvaluationLoss(evaluation.data_set()), evaluation.step(), evaluation.loss());
     add(telemetry::EvaluationPerplexity(evaluation.data_set()), evaluation.step(),
         std::exp(evaluation.loss()));
-  } else if (record.has_checkpoint() && IsOwnCheckpoint(record.checkpoint(), attempt)) {
+  } else if (record.has_checkpoint() && IsOwnCheckpoint(record.checkpoint(), attempt) &&
+             record.checkpoint().blocking_seconds() > 0) {
     add("checkpoint_blocking_seconds", record.checkpoint().step(),
         record.checkpoint().blocking_seconds());
   }

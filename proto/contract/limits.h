@@ -46,6 +46,12 @@ inline constexpr std::size_t kMaxAlertBytes = 1024;
 // The maximum size of the part of a rank's final output that the verdict shows.
 inline constexpr std::size_t kMaxLogTailBytes = 8192;
 
+// Limits on a line of telemetry, and on the metrics that are read from a line of output.
+inline constexpr std::size_t kMaxTelemetryKeys = 256;
+inline constexpr std::size_t kMaxTelemetryKeyBytes = 128;
+// The maximum size of a line of telemetry or output. A longer line of output is read in pieces.
+inline constexpr std::size_t kMaxLineBytes = 64 << 10;
+
 }  // namespace trainyard
 
 #endif  // TRAINYARD_PROTO_CONTRACT_LIMITS_H_

@@ -52,7 +52,7 @@ std::string Statement(const FieldDescriptor& field) {
 std::string Reader(const Descriptor& section) {
   std::string out = absl::StrCat("\nvoid Read(const v1::", section.name(), "& spec, ",
                                  StructName(section), "& config) {\n");
-  for (int i = 0; i < section.field_count(); ++i) out += Statement(*section.field(i));
+  for (const FieldDescriptor* field : SettingFields(section)) out += Statement(*field);
   return out + "}\n";
 }
 

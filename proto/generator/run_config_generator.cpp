@@ -138,9 +138,8 @@ std::string Rule(const FieldDescriptor& field) {
 
 std::string Struct(const Descriptor& section) {
   std::string out = absl::StrCat("\nstruct ", StructName(section), " {\n");
-  for (int i = 0; i < section.field_count(); ++i) {
-    const FieldDescriptor& field = *section.field(i);
-    absl::StrAppend(&out, "  ", TypeName(field), " ", field.name(), Default(field), ";\n");
+  for (const FieldDescriptor* field : SettingFields(section)) {
+    absl::StrAppend(&out, "  ", TypeName(*field), " ", field->name(), Default(*field), ";\n");
   }
   return absl::StrCat(out, "\n  bool operator==(const ", StructName(section),
                       "&) const = default;\n};\n");
@@ -153,11 +152,10 @@ std::string SettingsVisitor(const Descriptor& section) {
                    "\ntemplate <typename Config, typename Visit>\n  requires std::same_as<",
                    "std::remove_const_t<Config>, ", name,
                    ">\nvoid VisitSettings(Config& config, Visit&& visit) {\n");
-  for (int i = 0; i < section.field_count(); ++i) {
-    const FieldDescriptor& field = *section.field(i);
+  for (const FieldDescriptor* field : SettingFields(section)) {
     const std::string rule =
-        absl::StrCat("  visit(\"", field.name(), "\", SettingRule", Rule(field), ",");
-    const std::string value = absl::StrCat("config.", field.name(), ");");
+        absl::StrCat("  visit(\"", field->name(), "\", SettingRule", Rule(*field), ",");
+    const std::string value = absl::StrCat("config.", field->name(), ");");
     const bool fits = rule.size() + 1 + value.size() <= kWidestLine;
     absl::StrAppend(&out, rule, fits ? " " : "\n        ", value, "\n");
   }

@@ -26,6 +26,15 @@ std::vector<const FieldDescriptor*> SectionFields() {
   return fields;
 }
 
+std::vector<const FieldDescriptor*> SettingFields(const Descriptor& section) {
+  std::vector<const FieldDescriptor*> fields;
+  for (int i = 0; i < section.field_count(); ++i) {
+    const v1::FieldRule& rule = section.field(i)->options().GetExtension(v1::rule);
+    if (!rule.other_programs()) fields.push_back(section.field(i));
+  }
+  return fields;
+}
+
 std::string HeaderName(const FieldDescriptor& section) {
   return absl::StrCat(section.name(), "_config.h");
 }

@@ -25,6 +25,10 @@ inline constexpr std::size_t kWidestLine = 100;
 // job_spec.proto.
 std::vector<const google::protobuf::FieldDescriptor*> SectionFields();
 
+// Returns the fields of a section that are settings of the trainer.
+std::vector<const google::protobuf::FieldDescriptor*> SettingFields(
+    const google::protobuf::Descriptor& section);
+
 // "model" -> "model_config.h".
 std::string HeaderName(const google::protobuf::FieldDescriptor& section);
 

@@ -128,6 +128,14 @@ void FillParsedRank(v1::JobSpec& spec, Origins& origins) {
   origins["log_parser.rank"] = kDerivedOrigin;
 }
 
+// Checkpoints of a program of others are removed only if the job file asks for it.
+void FillWatchedRetention(v1::JobSpec& spec, Origins& origins) {
+  constexpr int kKeepAll = 100'000;  // The highest value of the setting.
+  if (spec.checkpoint().watch().empty() || spec.checkpoint().has_keep_last()) return;
+  spec.mutable_checkpoint()->set_keep_last(kKeepAll);
+  origins["checkpoint.keep_last"] = kDerivedOrigin;
+}
+
 // Fills in defaults. If the layout is still to be chosen, leaves the layout without defaults.
 void FillWrittenDefaults(v1::JobSpec& spec) {
   const v1::LayoutSpec written = spec.layout();
@@ -162,6 +170,7 @@ void FillEnvironmentDefaults(v1::JobSpec& spec) {
 }
 
 void FillTrainingDefaults(v1::JobSpec& spec, Origins& origins) {
+  FillWatchedRetention(spec, origins);
   FillWrittenDefaults(spec);
   NarrowNodes(spec);
   RunConfig config = RunConfigOf(spec);

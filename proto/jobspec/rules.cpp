@@ -12,6 +12,7 @@
 #include "proto/jobspec/program_rules.h"
 #include "proto/jobspec/run_config_of.h"
 #include "proto/jobspec/time_limit_rules.h"
+#include "proto/jobspec/watch_rules.h"
 #include "proto/rules/run_rules.h"
 #include "proto/support/job_kind.h"
 
@@ -84,6 +85,7 @@ Problems FindProblemsOf(const v1::JobSpec& spec, const RunConfig& config) {
   CheckAfter(spec, problems);
   CheckProgram(spec, problems);
   CheckLogParser(spec, problems);
+  CheckWatch(spec, problems);
   CheckGuard(spec, problems);
   CheckFailureRules(spec, problems);
   CheckSpares(spec, problems);

@@ -129,6 +129,8 @@ TEST(ToMetricBatchTest, NamesTheSeries) {
   checkpoint.set_step(3);
   checkpoint.set_blocking_seconds(0.25);
   batch.add_records()->mutable_checkpoint()->set_deleted(true);
+  // A program that does not measure how long a checkpoint blocks it has no such point.
+  batch.add_records()->mutable_checkpoint()->set_step(4);
   batch.add_records()->mutable_phase()->set_phase("train");
   const MetricBatch metrics = ToMetricBatch(batch);
   ASSERT_EQ(metrics.points.size(), 4u);

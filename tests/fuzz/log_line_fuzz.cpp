@@ -2,9 +2,10 @@
 #include <algorithm>
 #include <string_view>
 
+#include "proto/parsers/log_parser.h"
+#include "proto/parsers/output_parser.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "worker/tail/launcher_line.h"
-#include "worker/tail/log_parser.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace trainyard;
@@ -17,12 +18,24 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   v1::LogParserSpec spec;
   spec.set_kind(kKinds[data[0] % (sizeof(kKinds) / sizeof(*kKinds))]);
-  const auto parser = worker::MakeLogParser(spec, /*world_size=*/8);
+  const auto parser = MakeLogParser(spec, /*world_size=*/8);
   FUZZ_EXPECT(parser.ok());
   // A launcher prints the lines of several ranks.
   constexpr int kFirstRank = 4;
   (*parser)->ReadOnlyRank(kFirstRank + 1, kFirstRank);
-  worker::LineContext context;
+  // The same records are found in any pieces.
+  const auto records_in = [&](std::string_view output, std::size_t piece) {
+    int64_t records = 0;
+    OutputParser reader(**parser, [&](const v1::MetricsRecord&) { ++records; });
+    for (; !output.empty(); output.remove_prefix(std::min(piece, output.size()))) {
+      reader.Add(output.substr(0, piece));
+    }
+    reader.End();
+    return records;
+  };
+  const std::string_view all(reinterpret_cast<const char*>(data + 1), size - 1);
+  FUZZ_EXPECT(records_in(all, all.size() + 1) == records_in(all, 7));
+  LineContext context;
   std::string_view text(reinterpret_cast<const char*>(data + 1), size - 1);
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());

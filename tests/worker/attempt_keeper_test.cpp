@@ -158,6 +158,46 @@ TEST_F(AttemptKeeperTest, RankGetsItsSpecAndItsCheckpointDirectory) {
   EXPECT_EQ(ExitFact(1).exit_code(), 0);
 }
 
+// Returns a command whose checkpoints are watched.
+v1::StartAttempt Watched(v1::StartAttempt command, const std::string& directory) {
+  command.set_node_count(1);
+  command.set_checkpoint_dir(directory);
+  command.mutable_spec()->mutable_checkpoint()->set_watch("ckpt_*.pt");
+  command.mutable_spec()->mutable_checkpoint()->set_keep_last(100'000);
+  return command;
+}
+
+TEST_F(AttemptKeeperTest, CheckpointSavedOnStopIsRecordedBeforeTheRankIsGone) {
+  const std::string save = "trap 'echo weights > ckpt_7.pt; exit 143' TERM; ";
+  v1::StartAttempt command =
+      Watched(Shell(1, save + ": > up; while :; do sleep 0.02; done"), dir_.File("ck"));
+  command.mutable_spec()->set_working_directory(dir_.File("ck"));
+  command.mutable_spec()->mutable_stop_grace()->set_seconds(20);
+  std::filesystem::create_directory(dir_.File("ck"));
+  WriteText(dir_.File("ck/ckpt_1.pt"), "of an earlier attempt");
+  keeper_->kernel().Start(command, keeper_->Now());
+  ASSERT_TRUE(RunUntil([&] { return std::filesystem::exists(dir_.File("ck/up")); }));
+  const std::string telemetry = dir_.File("data/runs/1/1/rank0/telemetry.jsonl");
+  keeper_->kernel().StopAll(20'000, keeper_->Now());
+  ASSERT_TRUE(AwaitFacts(3));
+  EXPECT_THAT(Facts(), ElementsAre("started 1/1/0", "exited 1/1/0 143", "cleared 1/1"));
+  const std::string text = ReadText(telemetry);
+  EXPECT_THAT(text, HasSubstr("\"step\":7"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("ckpt_1.pt")));
+  EXPECT_EQ(keeper_->kernel().Reports()[0].stream_ends(0).end_offset(),
+            static_cast<int64_t>(text.size()));
+}
+
+TEST_F(AttemptKeeperTest, FileThatAKilledProgramHasHalfWrittenIsNotRecorded) {
+  v1::StartAttempt command = Watched(
+      Shell(1, "cd " + dir_.File("ck") + "; echo half > ckpt_7.pt; kill -9 $$"), dir_.File("ck"));
+  keeper_->kernel().Start(command, keeper_->Now());
+  ASSERT_TRUE(AwaitFacts(3));
+  EXPECT_EQ(ExitFact(1).signal(), 9);
+  EXPECT_TRUE(std::filesystem::exists(dir_.File("ck/ckpt_7.pt")));
+  EXPECT_EQ(ReadText(dir_.File("data/runs/1/1/rank0/telemetry.jsonl")), "");
+}
+
 TEST_F(AttemptKeeperTest, MissingProgramIsASpawnError) {
   v1::StartAttempt command = StartOf(1, 1, 1);
   command.mutable_spec()->add_command("/nowhere/trainer");

@@ -22,6 +22,8 @@ inline constexpr char kTelemetryFile[] = "telemetry.jsonl";
 inline constexpr char kHealFile[] = "heal.json";
 // Error of the program, as a program of PyTorch writes it to TORCHELASTIC_ERROR_FILE.
 inline constexpr char kErrorFile[] = "error.json";
+// In the directory of the records of a watched rank: v1::WatchState.
+inline constexpr char kWatchFile[] = "watch.pb";
 
 // Used by one thread. Errors name the path and the cause.
 class AttemptFolders {

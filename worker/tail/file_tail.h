@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "proto/contract/limits.h"
 #include "proto/support/guarded_path.h"
 
 namespace trainyard::worker {
 
 inline constexpr std::size_t kMaxReadBytes = 1 << 20;
-inline constexpr std::size_t kMaxLineBytes = 64 << 10;
 
 // The bytes [begin_offset, begin_offset + data size) of the file.
 struct TailBytes {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "proto/parsers/log_parser.h"
 #include "proto/support/guarded_path.h"
-#include "worker/tail/log_parser.h"
 
 namespace trainyard::worker {
 

@@ -6,12 +6,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/contract/telemetry_keys.h"
+#include "proto/parsers/output_parser.h"
 #include "proto/support/status_macros.h"
 #include "proto/text/utf8.h"
 #include "worker/tail/file_tail.h"
 #include "worker/tail/launcher_line.h"
-#include "worker/tail/log_fields.h"
 #include "worker/tail/telemetry_line.h"
 
 namespace trainyard::worker {
@@ -63,17 +62,10 @@ LineContext ContextOf(const TailPosition& position, const LogParser& parser) {
 }
 
 // Merges the metrics into the batch's last record if both belong to the same step.
-bool MergeIntoLast(const v1::MetricsRecord& metrics, v1::TelemetryBatch& batch) {
-  if (batch.records().empty() || !batch.records().rbegin()->has_metrics()) return false;
-  v1::MetricsRecord& last = *batch.mutable_records()->rbegin()->mutable_metrics();
-  if (last.step() != metrics.step()) return false;
-  if (metrics.total_steps() > 0) last.set_total_steps(metrics.total_steps());
-  for (const auto& [name, value] : metrics.values()) SetValue(last, name, value);
-  for (const std::string& set : metrics.evaluation_sets()) {
-    const auto loss = metrics.values().find(telemetry::EvaluationLoss(set));
-    if (loss != metrics.values().end()) SetEvaluationLoss(last, set, loss->second);
-  }
-  return true;
+bool MergeIntoLast(const LogParser& parser, const v1::MetricsRecord& metrics,
+                   v1::TelemetryBatch& batch) {
+  return !batch.records().empty() && batch.records().rbegin()->has_metrics() &&
+         MergeSameStep(parser, metrics, *batch.mutable_records()->rbegin()->mutable_metrics());
 }
 
 // Returns false if the line is not a launcher's report about its ranks.
@@ -120,7 +112,7 @@ absl::StatusOr<v1::TelemetryBatch> ReadParsedLog(const TailPosition& position,
     if (AddAlertOfLauncher(line, parser, position.now, batch)) continue;
     std::optional<v1::MetricsRecord> metrics = parser.Parse(line, context);
     if (!metrics.has_value()) continue;
-    if (parser.NeedsContext() && MergeIntoLast(*metrics, batch)) continue;
+    if (MergeIntoLast(parser, *metrics, batch)) continue;
     v1::TelemetryRecord& record = *batch.add_records();
     record.set_time_ms(position.now);
     *record.mutable_metrics() = *std::move(metrics);

@@ -7,10 +7,10 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "proto/parsers/log_parser.h"
 #include "proto/support/clock.h"
 #include "proto/support/guarded_path.h"
 #include "trainyard/v1/worker_control.pb.h"
-#include "worker/tail/log_parser.h"
 
 namespace trainyard::worker {
 

@@ -13,12 +13,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/contract/limits.h"
 
 namespace trainyard::worker {
 
 // Limits on a line.
-inline constexpr std::size_t kMaxTelemetryKeys = 256;
-inline constexpr std::size_t kMaxTelemetryKeyBytes = 128;
 inline constexpr std::size_t kMaxTelemetryTextBytes = 4096;
 inline constexpr int kMaxTelemetryDepth = 8;
 

@@ -51,6 +51,13 @@ struct WastedPart {
   double unsaved = 0;   // No checkpoint contains it.
 };
 
+// Returns false for an attempt whose first step is unknown because it reported no step. A program
+// that resumes without checkpoint records would otherwise seem to repeat all earlier steps.
+bool ShowsFirstStep(const v1::Job& job, const v1::Attempt& attempt) {
+  return RunsOurTrainer(job.spec()) || attempt.resume_step() > 0 || attempt.first_step() > 0 ||
+         attempt.last_step() > 0;
+}
+
 // Returns the shares of a listed attempt. Only the newest attempt can have unsaved steps. For an
 // older attempt, the next attempt's starting point shows which steps were saved; all other steps
 // count as repeated.
@@ -63,6 +70,7 @@ WastedPart WastedPartOf(const v1::Job& job, int index) {
   const int64_t all = trained + StepsLostInPlace(attempt);
   int64_t kept = trained;
   for (int later = index + 1; later < job.attempts_size(); ++later) {
+    if (!ShowsFirstStep(job, job.attempts(later))) continue;
     kept = std::min(kept, StepBefore(job.attempts(later)) - StepBefore(attempt));
   }
   WastedPart part{.repeated = RepeatedPart(all, kept)};
@@ -250,7 +258,9 @@ void AddEarlier(const v1::Job& job, PhaseSums& sums) {
     sums[sum.phase()] += SumOf(sum, HoldsSlots(sum.phase()) ? slots_asked : 0);
   }
   for (v1::TrainedSteps trained : job.earlier().trained()) {
-    for (const v1::Attempt& later : job.attempts()) CutAt(StepBefore(later), trained);
+    for (const v1::Attempt& later : job.attempts()) {
+      if (ShowsFirstStep(job, later)) CutAt(StepBefore(later), trained);
+    }
     const Sum repeated = RepeatedSum(trained, slots_asked);
     sums[v1::LEDGER_PHASE_REDONE] += repeated;
     sums[v1::LEDGER_PHASE_TRAIN] += SumOf(trained, slots_asked) - repeated;
@@ -294,7 +304,6 @@ void JoinOldest(int slots_asked, v1::EarlierTime& earlier, PhaseSums& sums) {
 // repeat these steps.
 void AddTrained(const v1::Attempt& attempt, const Sum& all_steps, int slots_asked,
                 v1::EarlierTime& earlier, PhaseSums& sums) {
-  CutEarlier(StepBefore(attempt), slots_asked, earlier, sums);
   const int64_t steps = attempt.last_step() - StepBefore(attempt);
   if (steps <= 0 || all_steps.length_ms == 0) {
     sums[v1::LEDGER_PHASE_TRAIN] += all_steps;
@@ -429,6 +438,7 @@ void FoldOldestAttempt(v1::Job& job) {
     sums[sum.phase()] += SumOf(sum, HoldsSlots(sum.phase()) ? slots_asked : 0);
   }
   if (ProgramRulesOf(job.spec()).saves) {
+    if (ShowsFirstStep(job, oldest)) CutEarlier(StepBefore(oldest), slots_asked, earlier, sums);
     AddTrained(oldest, steps, slots_asked, earlier, sums);
   } else {
     sums[v1::LEDGER_PHASE_TRAIN] += steps;

@@ -1,6 +1,8 @@
 #include "controller/core/state/starting_point.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -15,6 +17,14 @@ namespace {
 StartingPoint NamedStart(const v1::JobSpec& spec) {
   const std::string& path = spec.checkpoint().resume_from();
   return {path, RunsOurTrainer(spec) ? StepInName(path) : 0, 0};
+}
+
+bool IsUsable(const v1::Checkpoint& checkpoint) {
+  return !checkpoint.damaged() && !checkpoint.rolled_back();
+}
+
+std::pair<int64_t, int64_t> AgeOf(const v1::Checkpoint& checkpoint) {
+  return {checkpoint.step(), checkpoint.attempt()};
 }
 
 }  // namespace
@@ -37,14 +47,22 @@ bool PublishedNewerCheckpoint(const JobEntry& entry) {
 StartingPoint NextStartingPoint(const v1::Job& job) {
   const v1::Checkpoint* newest = nullptr;
   for (const v1::Checkpoint& checkpoint : job.checkpoints()) {
-    if (checkpoint.damaged() || checkpoint.rolled_back()) continue;
-    if (newest == nullptr || std::make_pair(checkpoint.step(), checkpoint.attempt()) >
-                                 std::make_pair(newest->step(), newest->attempt())) {
-      newest = &checkpoint;
-    }
+    if (!IsUsable(checkpoint)) continue;
+    if (newest == nullptr || AgeOf(checkpoint) > AgeOf(*newest)) newest = &checkpoint;
   }
   if (newest == nullptr) return NamedStart(job.spec());
   return {newest->path(), newest->step(), newest->attempt()};
+}
+
+std::vector<v1::Checkpoint> WatchedCheckpointsOf(const v1::Job& job) {
+  // Bounds the size of the start command.
+  constexpr std::size_t kMost = 200;
+  std::vector<v1::Checkpoint> usable;
+  if (job.spec().checkpoint().watch().empty()) return usable;
+  std::ranges::copy_if(job.checkpoints(), std::back_inserter(usable), IsUsable);
+  std::ranges::sort(usable, std::greater<>(), AgeOf);
+  if (usable.size() > kMost) usable.resize(kMost);
+  return usable;
 }
 
 }  // namespace trainyard::controller

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "controller/core/state/cluster_state.h"
 #include "trainyard/v1/job.pb.h"
@@ -32,6 +33,10 @@ int64_t StepInName(const std::string& path);
 // the spec. The step of resume_from is known only for trainyard-trainer, which names its
 // checkpoints after their steps. For other programs the step is 0.
 StartingPoint NextStartingPoint(const v1::Job& job);
+
+// Returns the checkpoints that an attempt of a job with checkpoint.watch may start from or remove:
+// the newest ones, at most 200. Empty for other jobs.
+std::vector<v1::Checkpoint> WatchedCheckpointsOf(const v1::Job& job);
 
 }  // namespace trainyard::controller
 

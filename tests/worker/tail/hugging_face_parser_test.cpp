@@ -1,4 +1,4 @@
-#include "worker/tail/hugging_face_parser.h"
+#include "proto/parsers/hugging_face_parser.h"
 
 #include <cmath>
 #include <string>

@@ -1,4 +1,4 @@
-#include "worker/tail/olmo_parser.h"
+#include "proto/parsers/olmo_parser.h"
 
 #include <string>
 

@@ -145,6 +145,33 @@ TEST(AttemptPhasesTest, ASingleStepTrainedAgainIsRecompute) {
   EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_REDONE), 10);
 }
 
+// The program writes no checkpoint records, and its second attempt fails before its first step.
+TEST(AttemptPhasesTest, AnAttemptThatReportsNoStepRepeatsNoStepsOfAProgramOfOthers) {
+  v1::Job job = RestartedJob();
+  job.mutable_spec()->add_command("train.sh");
+  v1::Attempt& failed = *job.mutable_attempts(1);
+  failed.set_state(v1::ATTEMPT_STATE_ENDED);
+  failed.clear_resume_step();
+  failed.set_ended_time_ms(18'000);
+  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 18'000), v1::LEDGER_PHASE_REDONE), 0);
+  v1::Attempt& third = *job.add_attempts();
+  third.set_number(3);
+  third.set_state(v1::ATTEMPT_STATE_RUNNING);
+  third.set_placed_time_ms(18'000);
+  third.set_started_time_ms(18'000);
+  third.set_first_step(81);
+  third.set_last_step(82);
+  // Attempt 1 trained 100 steps in 10 s. Attempt 3 repeated 20 of them.
+  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_REDONE), 2);
+  for (int folded = 1; folded <= 2; ++folded) {
+    FoldOldestAttempt(job);
+    EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_REDONE), 2) << folded;
+  }
+  // The program begins again at step 1.
+  job.mutable_attempts(0)->set_first_step(1);
+  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_REDONE), 10);
+}
+
 TEST(AttemptPhasesTest, ASingleStandbyHasSlotTime) {
   v1::Job job = RestartedJob();
   job.mutable_attempts(1)->set_standbys(1);

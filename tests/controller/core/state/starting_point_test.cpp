@@ -32,6 +32,23 @@ TEST(NextStartingPointTest, OfAnotherJobsCheckpointKnowsTheStepInItsName) {
   EXPECT_EQ(step("/c/step_000000020", true), 0) << "a program may count its steps anew";
 }
 
+TEST(WatchedCheckpointsOfTest, AreTheNewestUsableOnesOfAWatchedJob) {
+  v1::Job job;
+  for (int64_t step = 1; step <= 300; ++step) {
+    v1::Checkpoint& checkpoint = *job.add_checkpoints();
+    checkpoint.set_step(step);
+    checkpoint.set_damaged(step == 299);
+    checkpoint.set_rolled_back(step == 298);
+  }
+  EXPECT_TRUE(WatchedCheckpointsOf(job).empty()) << "the job watches no files";
+  job.mutable_spec()->mutable_checkpoint()->set_watch("*.pt");
+  const std::vector<v1::Checkpoint> newest = WatchedCheckpointsOf(job);
+  ASSERT_EQ(newest.size(), 200);
+  EXPECT_EQ(newest[0].step(), 300);
+  EXPECT_EQ(newest[1].step(), 297);
+  EXPECT_EQ(newest[199].step(), 99);
+}
+
 TEST(NextStartingPointTest, OfTwoCheckpointsOfOneStepAndAttemptIsTheFirstPublished) {
   v1::Job job;
   for (const char* path : {"/c/first", "/c/second"}) {
