@@ -10,6 +10,7 @@ import { useLoad } from '../ui/load';
 import { Empty, Failure, Skeleton } from '../ui/notice';
 import { matching } from '../ui/matching';
 import { diffSettings, flattenSpec, type Difference, type Setting } from './flatten_spec';
+import { Software } from './software';
 
 function SettingsTable({ settings }: { settings: readonly Setting[] }) {
   return (
@@ -167,6 +168,7 @@ export function Config({ job }: { job: Job }) {
       ) : (
         <AgainstJob job={job} settings={settings} other={other} filter={filter} all={all} />
       )}
+      {other === '' && <Software job={full} />}
       <p class="label">Command-line equivalent</p>
       <CommandLine text={`trainyard describe ${job.id} -o yaml`} />
       {(full.spec?.command ?? []).length === 0 && (
