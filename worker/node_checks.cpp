@@ -5,15 +5,20 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "proto/contract/container_launchers.h"
 #include "proto/contract/rendezvous_range.h"
 #include "proto/support/durable_file.h"
+#include "worker/process/program_path.h"
 #include "worker/process/rank_group.h"
 
 namespace trainyard::worker {
@@ -134,6 +139,20 @@ v1::NodeCheck CheckGpus(const v1::Inventory& inventory) {
                "check that nvidia-smi lists the GPUs, then restart the worker");
 }
 
+// Reports the launchers of containers. A node without any is fine, because only some jobs need one.
+v1::NodeCheck CheckLaunchers() {
+  const char* path = getenv("PATH");
+  std::vector<std::string_view> found;
+  for (const std::string_view launcher : kContainerLaunchers) {
+    if (FindProgram(std::string(launcher), {{"PATH", path == nullptr ? "" : path}}).ok()) {
+      found.push_back(launcher);
+    }
+  }
+  const auto append = [](std::string* out, std::string_view name) { out->append(name); };
+  return Check(kLaunchersCheck, true,
+               found.empty() ? kNoLauncher : absl::StrJoin(found, kLauncherSeparator, append), "");
+}
+
 }  // namespace
 
 std::vector<v1::NodeCheck> CheckNode(const CheckedPlaces& places) {
@@ -146,7 +165,8 @@ std::vector<v1::NodeCheck> CheckNode(const CheckedPlaces& places) {
                     "make the worker's user the owner of its data directory"),
       CheckSecrets(places.secrets_dir),
       CheckPorts(),
-      CheckGpus(places.inventory)};
+      CheckGpus(places.inventory),
+      CheckLaunchers()};
   if (!places.checkpoint_root.empty()) {
     checks.push_back(CheckWritable("checkpoints", places.checkpoint_root,
                                    "mount the storage of --checkpoint-root on this node, and let "
