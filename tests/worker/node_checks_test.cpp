@@ -1,8 +1,11 @@
 #include "worker/node_checks.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <map>
 
 #include "gmock/gmock.h"
@@ -43,6 +46,19 @@ TEST_F(NodeChecksTest, EveryCheckHasAFindingAndAFailureHasANextStep) {
   EXPECT_TRUE(named.at("data").ok());
   EXPECT_TRUE(named.at("secrets").ok()) << "none is fine";
   EXPECT_TRUE(named.at("checkpoints").ok()) << "it can be made";
+}
+
+TEST_F(NodeChecksTest, NamesTheLaunchersOfContainers) {
+  const std::string path = getenv("PATH");
+  setenv("PATH", directory_.path().c_str(), 1);
+  EXPECT_EQ(ByName(CheckNode(Places())).at("launchers").found(), "none");
+  for (const char* name : {"/enroot", "/podman"}) {
+    const int fd = open((directory_.path() + name).c_str(), O_CREAT | O_WRONLY, 0755);
+    ASSERT_GE(fd, 0);
+    close(fd);
+  }
+  EXPECT_EQ(ByName(CheckNode(Places())).at("launchers").found(), "podman, enroot");
+  setenv("PATH", path.c_str(), 1);
 }
 
 TEST_F(NodeChecksTest, SecretsThatOthersReadAndMissingDisksFail) {

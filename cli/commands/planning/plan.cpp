@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
+#include "cli/commands/planning/node_software.h"
 #include "cli/commands/planning/plan_layout.h"
 #include "cli/grammar/job_file_options.h"
 #include "cli/grammar/svg_option.h"
@@ -186,6 +187,14 @@ Outcome PlanOnDevice(const PlanOptions& options, Context& context) {
   return ExitCode::kFailed;
 }
 
+// Prints which nodes lack the job's container launcher, as far as their workers have reported it.
+void PrintMissingLauncher(const v1::JobSpec& spec, const Placement& placement, Context& context) {
+  if (!spec.environment().has_container() || !placement.answer.ok()) return;
+  const auto checks = context.client.CheckNodes({});
+  const std::string text = checks.ok() ? MissingLauncherText(spec, *checks) : "";
+  if (!text.empty()) PrintNote(context.console, absl::StrCat("note: ", text));
+}
+
 }  // namespace
 
 void AddPlan(CLI::App& parent, Grammar& grammar) {
@@ -241,6 +250,7 @@ Outcome RunPlan(const PlanOptions& options, Context& context) {
     return ExitCode::kOk;
   }
   TRAINYARD_RETURN_IF_ERROR(placement.answer.status());
+  PrintMissingLauncher(resolved.spec, placement, context);
   return ExitCode::kOk;
 }
 
