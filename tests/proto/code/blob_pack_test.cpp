@@ -4,6 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/proto/code/pack_of.h"
 
 namespace trainyard::code {
 namespace {
@@ -19,14 +20,6 @@ std::string Noise(std::size_t bytes) {
     text.push_back(static_cast<char>(state >> 56));
   }
   return text;
-}
-
-std::string PackOf(const std::vector<std::string>& contents) {
-  PackBuilder builder;
-  for (const std::string& content : contents) {
-    EXPECT_TRUE(builder.Add(DigestOf(content), content));
-  }
-  return builder.Finish();
 }
 
 TEST(BlobPackTest, ReturnsTheBlobsInOrder) {

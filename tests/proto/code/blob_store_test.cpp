@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/fakes/temporary_directory.h"
+#include "tests/proto/code/pack_of.h"
 
 namespace trainyard::code {
 namespace {
@@ -16,12 +17,6 @@ using testing::HasSubstr;
 using testing::UnorderedElementsAre;
 
 constexpr int64_t kHour = BlobStore::kUploadLeaseMs;
-
-std::string PackOf(const std::vector<std::string>& contents) {
-  PackBuilder builder;
-  for (const std::string& content : contents) builder.Add(DigestOf(content), content);
-  return builder.Finish();
-}
 
 // Returns the manifest of a tree with one file per text.
 std::string ManifestOf(const std::vector<std::string>& contents) {
