@@ -23,7 +23,7 @@ using std::chrono::steady_clock;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr milliseconds kLimit{60'000};
+constexpr milliseconds kStepLimit{60'000};
 
 class EnvironmentTest : public testing::Test {
  protected:
@@ -60,7 +60,7 @@ class EnvironmentTest : public testing::Test {
     options.command = command;
     std::vector<std::string> words = {"sh", "-c", "exec \"$@\" 2>&1", "sh", ENVIRONMENT_PROGRAM};
     for (const std::string& word : EnvironmentArguments(options)) words.push_back(word);
-    const absl::StatusOr<CapturedOutput> output = Capture(words, variables_, kLimit, 1 << 20);
+    const absl::StatusOr<CapturedOutput> output = Capture(words, variables_, kStepLimit, 1 << 20);
     EXPECT_TRUE(output.ok()) << output.status();
     return output.value_or(CapturedOutput{-1, ""});
   }
@@ -76,7 +76,7 @@ class EnvironmentTest : public testing::Test {
   std::string MakeVenv() {
     const std::string venv = PathOf("venv");
     const auto made =
-        Capture({"python3", "-m", "venv", "--without-pip", venv}, variables_, kLimit, 1 << 20);
+        Capture({"python3", "-m", "venv", "--without-pip", venv}, variables_, kStepLimit, 1 << 20);
     if (made.ok() && made->exit_code == 0) return venv;
     Write("venv/bin/python", "#!/bin/sh\nexec python3 \"$@\"\n", true);
     Write("venv/pyvenv.cfg", "home = /usr/bin\n");
@@ -236,7 +236,7 @@ TEST_F(EnvironmentTest, AHangingSetupIsKilledWithItsProcesses) {
     text << std::ifstream(process).rdbuf();
     return !text.str().empty();
   };
-  const auto deadline = steady_clock::now() + kLimit;
+  const auto deadline = steady_clock::now() + kStepLimit;
   while (is_alive() && steady_clock::now() < deadline) {
     std::this_thread::sleep_for(milliseconds(10));
   }
@@ -247,7 +247,7 @@ TEST_F(EnvironmentTest, ARankWaitsAtMostTheTimeoutForAnotherRank) {
   const std::string started = PathOf("started");
   options_.setup = {"sh", "-c", "touch " + started + "; sleep 4"};
   std::thread first([this, own = options_] { RunIn(own, {"true"}); });
-  const auto deadline = steady_clock::now() + kLimit;
+  const auto deadline = steady_clock::now() + kStepLimit;
   while (!std::filesystem::exists(started) && steady_clock::now() < deadline) {
     std::this_thread::sleep_for(milliseconds(10));
   }
@@ -284,7 +284,7 @@ TEST_F(EnvironmentTest, AMissingLauncherIsNamed) {
 
 TEST_F(EnvironmentTest, ArgumentsOfAnotherReleaseAreRefused) {
   const auto output =
-      Capture({ENVIRONMENT_PROGRAM, "--unknown=1", "--", "true"}, variables_, kLimit, 1 << 20);
+      Capture({ENVIRONMENT_PROGRAM, "--unknown=1", "--", "true"}, variables_, kStepLimit, 1 << 20);
   ASSERT_TRUE(output.ok());
   EXPECT_EQ(output->exit_code, 64);
 }
