@@ -45,7 +45,6 @@ export function largeCluster(): Cluster {
     promised_ms: 0,
     ...NO_ESTIMATE,
     promises: [],
-    others: [],
     advice: '`trainyard ps` shows the jobs that use the slots',
     message: 'needs 30 nodes with 8 gpu slots; 23 of 136 nodes have enough free slots',
   });
@@ -58,7 +57,6 @@ export function largeCluster(): Cluster {
       promised_ms: 0,
       ...NO_ESTIMATE,
       promises: [],
-      others: [],
       advice: '`trainyard why 44` explains the next job',
       message: `number ${id - 43} in line, behind mixtral (#44), which needs 30 nodes`,
     });

@@ -441,7 +441,6 @@ describe('a job whose ranks wait for one that does not come', () => {
       promised_ms: 0,
       ...NO_ESTIMATE,
       promises: [],
-      others: [],
     });
     const operation = { group: 'tp4', ranks: '4-5', sequence: 123, operation: 'all-reduce' };
     const entered_ms = NOW - 40_000;
