@@ -58,7 +58,7 @@ PartCount CountPart(const TextPart& part, const Tokenizer& tokenizer, std::vecto
 }
 
 // Converts .pod files into the cache of the job. Otherwise the time of the first tokenizer would
-// include pod2text.
+// include the time of Perl.
 absl::Status ConvertPods(const Job& job) {
   std::vector<InputFile> files;
   std::copy_if(job.files.begin(), job.files.end(), std::back_inserter(files),
