@@ -15,7 +15,7 @@
 #include "controller/access/listener_rule.h"
 #include "controller/access/local_listener.h"
 #include "controller/access/server_credentials.h"
-#include "controller/api/api.h"
+#include "controller/api/context/api.h"
 #include "controller/cluster_id.h"
 #include "controller/core/observations/observe.h"
 #include "controller/front_door.h"

@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "controller/api/storage_health.h"
+#include "controller/api/context/storage_health.h"
 #include "controller/core/decide/lost_history.h"
 #include "controller/core/state/history_losses.h"
 #include "proto/support/status_macros.h"

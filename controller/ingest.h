@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "controller/api/storage_health.h"
+#include "controller/api/context/storage_health.h"
 #include "controller/core/support/stream_key.h"
 #include "controller/kernel/store_kernel.h"
 #include "controller/store/logs/log_store.h"

@@ -3,8 +3,8 @@
 #ifndef TRAINYARD_CONTROLLER_LAYOUT_CHOOSER_H_
 #define TRAINYARD_CONTROLLER_LAYOUT_CHOOSER_H_
 
-#include "controller/api/cluster_loop.h"
-#include "controller/api/reader_pool.h"
+#include "controller/api/context/cluster_loop.h"
+#include "controller/api/context/reader_pool.h"
 #include "controller/core/schedule/layout_choice.h"
 
 namespace trainyard::controller {

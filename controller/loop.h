@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "controller/api/cluster_loop.h"
-#include "controller/api/storage_health.h"
+#include "controller/api/context/cluster_loop.h"
+#include "controller/api/context/storage_health.h"
 #include "controller/kernel/tick_kernel.h"
 #include "controller/loop_queue.h"
 #include "controller/retry_backoff.h"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "controller/api/storage_health.h"
+#include "controller/api/context/storage_health.h"
 #include "controller/http/dashboard.h"
 #include "controller/ingest.h"
 #include "controller/retention/pruner.h"

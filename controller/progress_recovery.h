@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "controller/api/stored_progress.h"
+#include "controller/api/jobs/stored_progress.h"
 #include "controller/core/observations/observations.h"
 #include "controller/core/state/cluster_state.h"
 #include "controller/store/metrics/metric_store.h"

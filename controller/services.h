@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "controller/api/api.h"
+#include "controller/api/context/api.h"
 #include "controller/front_door.h"
 #include "controller/rpc/access_service.h"
 #include "controller/rpc/job_service.h"

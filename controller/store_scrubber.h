@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "controller/api/storage_health.h"
+#include "controller/api/context/storage_health.h"
 #include "controller/store/files/store_check.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/node_service.pb.h"

@@ -14,7 +14,7 @@ build=(
   # far slower.
   libgloo-dev libopenblas0-openmp
 )
-# perl-doc contains the prose that the quick start trains on. perl contains pod2text, which reads
+# perl-doc contains the prose that the quick start trains on. perl contains Pod::Text, which reads
 # this prose.
 corpus=(perl-doc perl)
 test=(libgtest-dev libgmock-dev libbenchmark-dev python3 git chromium prometheus openssl valgrind)

@@ -69,10 +69,14 @@ void ReadNeoxExperts(const SourceTree& tree, JobDraft& draft) {
                absl::StrCat("moe_expert_interval: GPT-NeoX has experts in one of ", interval,
                             " layers; this is not supported, so every layer has experts"));
   }
-  if (tree.Text("moe_router_type") != "topk") {
-    draft.Note(tree.Line("moe_router_type"),
-               "moe_router_type: sinkhorn, the default, is not supported; the job chooses the "
-               "experts with the highest scores and balances them by model.moe_aux_loss_coeff");
+  if (const std::string router = tree.Text("moe_router_type"); router != "topk") {
+    draft.Note(
+        tree.Line("moe_router_type"),
+        absl::StrCat(router.empty() ? "moe_router_type: without this setting, the release of "
+                                      "GPT-NeoX decides the routing"
+                                    : "moe_router_type: Sinkhorn routing is not supported",
+                     "; the job chooses the experts with the highest scores and balances "
+                     "them by model.moe_aux_loss_coeff"));
   }
   TurnOffBiasesOfExperts(draft, tree.Line("use_bias_in_mlp"), "GPT-NeoX adds biases");
 }
@@ -105,7 +109,7 @@ void ReadOlmoExperts(const SourceTree& tree, JobDraft& draft) {
   draft.Set("model.moe_z_loss_coeff", value("moe_zloss_weight", ""));
   // OLMo multiplies by the softmax over all experts.
   draft.Set("model.moe_norm_topk_prob", "false");
-  if (!tree.IsTrue("model.moe_dropless")) {
+  if (tree.Has("model.moe_dropless") && !tree.IsTrue("model.moe_dropless")) {
     draft.Set("model.moe_expert_capacity_factor", value("moe_capacity_factor", "1.25"));
   }
   const double weight = NumberOf(value("moe_loss_weight", "0.1")).value_or(0);

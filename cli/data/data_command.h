@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "data/prepare/prepare_options.h"
+#include "data/prepare/command/prepare_options.h"
 
 namespace CLI {
 class App;

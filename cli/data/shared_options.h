@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "data/prepare/prepare_options.h"
+#include "data/prepare/command/prepare_options.h"
 
 namespace trainyard::cli {
 

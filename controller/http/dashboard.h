@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "controller/api/api.h"
+#include "controller/api/context/api.h"
 #include "controller/http/server.h"
 
 namespace trainyard::controller::http {

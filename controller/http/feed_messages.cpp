@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "controller/api/cluster_handlers.h"
-#include "controller/api/job_list.h"
-#include "controller/api/job_view.h"
+#include "controller/api/cluster/cluster_handlers.h"
+#include "controller/api/jobs/job_list.h"
+#include "controller/api/jobs/job_view.h"
 #include "controller/core/event_log/event_job.h"
 #include "controller/core/event_log/event_node.h"
 #include "controller/core/explain/pending_reason.h"

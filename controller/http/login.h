@@ -7,7 +7,7 @@
 #include <string>
 
 #include "controller/access/gate.h"
-#include "controller/api/reader_pool.h"
+#include "controller/api/context/reader_pool.h"
 #include "controller/http/exchange.h"
 
 namespace trainyard::controller::http {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "controller/api/api.h"
+#include "controller/api/context/api.h"
 #include "controller/http/assets.h"
 #include "controller/http/exchange.h"
 #include "controller/http/stream_feed.h"

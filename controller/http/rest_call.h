@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "controller/access/gate.h"
-#include "controller/api/api.h"
+#include "controller/api/context/api.h"
 #include "controller/http/exchange.h"
 #include "controller/http/parameter_requests.h"
 #include "controller/http/problem.h"

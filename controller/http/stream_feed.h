@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "controller/api/api.h"
+#include "controller/api/context/api.h"
 #include "controller/http/exchange.h"
 #include "trainyard/v1/stream.pb.h"
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "controller/api/cluster_loop.h"
+#include "controller/api/context/cluster_loop.h"
 #include "controller/core/observations/observe.h"
 #include "proto/metrics/metric_set.h"
 #include "trainyard/v1/worker_control.pb.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "controller/api/checkpoint_files.h"
+#include "controller/api/deletion/checkpoint_files.h"
 #include "controller/core/archive.h"
 #include "controller/core/decide/deletion.h"
 #include "controller/core/event_log/snapshot.h"

@@ -8,8 +8,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "controller/api/api.h"
-#include "controller/api/cluster_loop.h"
+#include "controller/api/context/api.h"
+#include "controller/api/context/cluster_loop.h"
 #include "controller/core/decide/deletion.h"
 #include "controller/store/archive/job_archive.h"
 #include "proto/support/clock.h"

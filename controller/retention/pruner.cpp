@@ -6,7 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "controller/api/checkpoint_files.h"
+#include "controller/api/deletion/checkpoint_files.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "controller/access/gate.h"
-#include "controller/api/session_handlers.h"
+#include "controller/api/cluster/session_handlers.h"
 #include "controller/rpc/unary.h"
 
 namespace trainyard::controller {

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "controller/access/token_prover.h"
-#include "controller/api/api.h"
+#include "controller/api/context/api.h"
 #include "trainyard/v1/access_service.grpc.pb.h"
 
 namespace trainyard::controller {

@@ -1,10 +1,10 @@
 #include "controller/rpc/job_service.h"
 
-#include "controller/api/array_handlers.h"
-#include "controller/api/deletion.h"
-#include "controller/api/job_handlers.h"
-#include "controller/api/job_list.h"
-#include "controller/api/lineage.h"
+#include "controller/api/deletion/deletion.h"
+#include "controller/api/jobs/array_handlers.h"
+#include "controller/api/jobs/job_handlers.h"
+#include "controller/api/jobs/job_list.h"
+#include "controller/api/jobs/lineage.h"
 #include "controller/rpc/job_watch.h"
 #include "controller/rpc/unary.h"
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "controller/api/job_view.h"
-#include "controller/api/named_job.h"
+#include "controller/api/jobs/job_view.h"
+#include "controller/api/jobs/named_job.h"
 #include "controller/core/support/wait.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"

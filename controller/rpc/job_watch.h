@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "controller/api/api.h"
+#include "controller/api/context/api.h"
 #include "trainyard/v1/job_service.grpc.pb.h"
 
 namespace trainyard::controller {

@@ -4,8 +4,8 @@
 #include <mutex>
 #include <utility>
 
-#include "controller/api/log_pages.h"
-#include "controller/api/named_job.h"
+#include "controller/api/jobs/named_job.h"
+#include "controller/api/records/log_pages.h"
 #include "controller/rpc/log_followers.h"
 #include "controller/rpc/unary.h"
 #include "proto/support/grpc_status.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "controller/api/api.h"
+#include "controller/api/context/api.h"
 #include "trainyard/v1/log_service.grpc.pb.h"
 
 namespace trainyard::controller {

@@ -1,9 +1,9 @@
 #include "controller/rpc/metric_service.h"
 
-#include "controller/api/data_report.h"
-#include "controller/api/experts.h"
-#include "controller/api/loss_curve.h"
-#include "controller/api/series.h"
+#include "controller/api/records/data_report.h"
+#include "controller/api/records/experts.h"
+#include "controller/api/records/loss_curve.h"
+#include "controller/api/records/series.h"
 #include "controller/rpc/unary.h"
 
 namespace trainyard::controller {

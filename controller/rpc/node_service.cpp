@@ -1,8 +1,8 @@
 #include "controller/rpc/node_service.h"
 
-#include "controller/api/cluster_handlers.h"
-#include "controller/api/node_view.h"
-#include "controller/api/reservation_handlers.h"
+#include "controller/api/cluster/cluster_handlers.h"
+#include "controller/api/cluster/node_view.h"
+#include "controller/api/cluster/reservation_handlers.h"
 #include "controller/rpc/unary.h"
 
 namespace trainyard::controller {

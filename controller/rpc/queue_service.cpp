@@ -1,7 +1,7 @@
 #include "controller/rpc/queue_service.h"
 
-#include "controller/api/job_handlers.h"
-#include "controller/api/queue_handlers.h"
+#include "controller/api/cluster/queue_handlers.h"
+#include "controller/api/jobs/job_handlers.h"
 #include "controller/rpc/unary.h"
 
 namespace trainyard::controller {

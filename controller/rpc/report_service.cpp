@@ -1,6 +1,6 @@
 #include "controller/rpc/report_service.h"
 
-#include "controller/api/report.h"
+#include "controller/api/records/report.h"
 #include "controller/rpc/unary.h"
 
 namespace trainyard::controller {

@@ -18,7 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/access/local_listener.h"
 #include "controller/access/server_credentials.h"
-#include "controller/api/limits.h"
+#include "controller/api/records/limits.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
 

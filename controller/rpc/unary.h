@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "controller/access/server_credentials.h"
-#include "controller/api/api.h"
+#include "controller/api/context/api.h"
 #include "proto/support/grpc_status.h"
 
 namespace trainyard::controller {

@@ -43,7 +43,7 @@ class BlockDecoder {
   // adds the padding to the block. Bad JSON lines are returned, and bad rows as lines.
   //
   // Errors: DataLoss, with file and byte offset, for plain text that is not UTF-8; the errors of
-  // PodToText.
+  // PodTexts::Text.
   absl::StatusOr<BlockLines> Decode(RawBlock* block, const Take& take);
 
   // Same as JsonLineParser::ObserveFields. Parquet files have only the field of the settings,

@@ -2,7 +2,7 @@
 
 #include "data/pipeline/document_pass.h"
 #include "data/pipeline/passes.h"
-#include "data/prepare/choose_tokenizer.h"
+#include "data/prepare/tokenizers/choose_tokenizer.h"
 #include "data/tokenizer/fingerprint.h"
 #include "proto/support/status_macros.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "data/prepare/split_writers.h"
+#include "data/prepare/splits/split_writers.h"
 #include "data/stages/plan.h"
 #include "data/stages/record.h"
 #include "data/tokens/source_format.h"

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "data/prepare/split_hash.h"
+#include "data/prepare/splits/split_hash.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::data {

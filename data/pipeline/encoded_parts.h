@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "data/prepare/split_writers.h"
+#include "data/prepare/splits/split_writers.h"
 #include "data/stages/binary_part.h"
 #include "data/stages/block_documents.h"
 #include "data/stages/record.h"

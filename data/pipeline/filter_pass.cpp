@@ -2,7 +2,7 @@
 
 #include "data/filter/filter.h"
 #include "data/pipeline/passes.h"
-#include "data/prepare/filter_stage.h"
+#include "data/prepare/cleaning/filter_stage.h"
 #include "data/stages/run_report.h"
 #include "data/stages/run_stage.h"
 #include "data/stages/stage_block.h"

@@ -13,7 +13,7 @@
 #include "data/pipeline/pipeline.h"
 #include "data/pipeline/run_telemetry.h"
 #include "data/pipeline/step_pass.h"
-#include "data/prepare/progress.h"
+#include "data/prepare/command/progress.h"
 #include "data/stages/run_totals.h"
 
 namespace trainyard::data {

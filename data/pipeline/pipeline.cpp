@@ -12,7 +12,7 @@
 #include "data/dedup/dedup_settings.h"
 #include "data/filter/filter.h"
 #include "data/pipeline/yaml_fields.h"
-#include "data/prepare/choose_tokenizer.h"
+#include "data/prepare/tokenizers/choose_tokenizer.h"
 #include "data/stages/hash_text.h"
 #include "proto/rules/blend_stages.h"
 #include "proto/rules/data_sources.h"

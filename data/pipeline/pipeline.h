@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "data/prepare/prepare_options.h"
+#include "data/prepare/command/prepare_options.h"
 #include "proto/contract/data_config.h"
 
 namespace trainyard::data {

@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "data/pipeline/passes.h"
-#include "data/prepare/choose_tokenizer.h"
+#include "data/prepare/tokenizers/choose_tokenizer.h"
 #include "data/report/chain.h"
 #include "data/report/dataset_step.h"
 #include "proto/contract/data_report.h"

@@ -9,7 +9,7 @@
 
 #include "data/pipeline/pass_runner.h"
 #include "data/pipeline/pipeline.h"
-#include "data/prepare/report_texts.h"
+#include "data/prepare/views/report_texts.h"
 
 namespace trainyard::data {
 

@@ -6,7 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "data/pipeline/run_steps.h"
 #include "data/pipeline/step_pass.h"
-#include "data/prepare/mix.h"
+#include "data/prepare/views/mix.h"
 #include "data/tokens/output_directory.h"
 #include "proto/support/status_macros.h"
 

@@ -7,8 +7,8 @@
 
 #include "absl/status/statusor.h"
 #include "data/pipeline/ranks.h"
-#include "data/prepare/prepare_options.h"
-#include "data/prepare/progress.h"
+#include "data/prepare/command/prepare_options.h"
+#include "data/prepare/command/progress.h"
 
 namespace trainyard::data {
 

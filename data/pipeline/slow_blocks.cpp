@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "data/prepare/progress.h"
+#include "data/prepare/command/progress.h"
 
 namespace trainyard::data {
 

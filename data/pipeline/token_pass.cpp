@@ -3,7 +3,7 @@
 #include "data/pipeline/document_pass.h"
 #include "data/pipeline/encoded_parts.h"
 #include "data/pipeline/passes.h"
-#include "data/prepare/choose_tokenizer.h"
+#include "data/prepare/tokenizers/choose_tokenizer.h"
 #include "data/tokenizer/fingerprint.h"
 #include "data/tokens/token_packer.h"
 #include "proto/support/status_macros.h"

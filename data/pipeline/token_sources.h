@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "data/prepare/split_writers.h"
-#include "data/prepare/splits.h"
+#include "data/prepare/splits/split_writers.h"
+#include "data/prepare/splits/splits.h"
 #include "data/report/source_tracer.h"
 #include "data/stages/plan.h"
 #include "data/stages/record.h"

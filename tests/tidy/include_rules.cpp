@@ -42,6 +42,42 @@ std::vector<IncludeRule> PlainRoomRules() {
   };
 }
 
+// The rooms of controller/api. Each may include the named rooms beside it.
+std::vector<IncludeRule> ApiRules() {
+  const auto room = [](const std::string& name, const std::vector<std::string>& others) {
+    IncludeRule rule{"controller/api/" + name,
+                     {"controller/access", "controller/store", "controller/core",
+                      "controller/planner", "proto/jobspec", "proto/json", "proto/support"}};
+    rule.allowed.push_back(rule.folder);
+    for (const std::string& other : others) rule.allowed.push_back("controller/api/" + other);
+    return rule;
+  };
+  return {room("context", {}),
+          room("job_files", {"context"}),
+          room("jobs", {"context", "job_files"}),
+          room("deletion", {"context", "jobs"}),
+          room("records", {"context", "jobs"}),
+          room("cluster", {"context"})};
+}
+
+// The rooms of data/prepare. Every room may include the rooms below it in this list, and all other
+// rooms of data/ except data/pipeline.
+std::vector<IncludeRule> PrepareRules() {
+  const std::vector<std::string> below = {
+      "data/unicode", "data/split",           "data/bpe",       "data/bpe_training",
+      "data/input",   "data/decontamination", "data/documents", "data/tokenizer",
+      "data/filter",  "data/stages",          "data/dedup",     "data/tokens",
+      "data/report",  "data/parquet",         "proto/support"};
+  std::vector<IncludeRule> rules;
+  std::vector<std::string> rooms;
+  for (const char* name : {"command", "tokenizers", "splits", "cleaning", "views"}) {
+    rooms.push_back(std::string("data/prepare/") + name);
+    rules.push_back({rooms.back(), below});
+    rules.back().allowed.insert(rules.back().allowed.end(), rooms.begin(), rooms.end());
+  }
+  return rules;
+}
+
 std::vector<IncludeRule> ControllerRules() {
   return {
       {"controller/planner",
@@ -177,7 +213,8 @@ std::vector<IncludeRule> TestRules() {
 const std::vector<IncludeRule>& IncludeRules() {
   static const std::vector<IncludeRule> rules = [] {
     std::vector<IncludeRule> all = PlainRoomRules();
-    for (const auto& more : {DataRules(), ProgramRules(), ControllerRules(), TestRules()}) {
+    for (const auto& more : {ApiRules(), PrepareRules(), DataRules(), ProgramRules(),
+                             ControllerRules(), TestRules()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     return all;

@@ -45,8 +45,8 @@ namespace {
 absl::Status CheckRepeated(const ClusterState& state, const v1::JobSubmitted& checked,
                            int64_t job_id) {
   const JobEntry* entry = FindEntry(state, job_id);
-  // If the job is archived, controller/api/job_handlers.cpp compares the specs after reading the
-  // archive.
+  // If the job is archived, controller/api/jobs/job_handlers.cpp compares the specs after reading
+  // the archive.
   if (entry == nullptr || AsksForSameJob(entry->job.spec(), checked.spec())) {
     return absl::OkStatus();
   }

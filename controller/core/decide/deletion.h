@@ -35,7 +35,7 @@ struct DirectoryOfJob {
 
 // Returns the checkpoint directories of all other jobs in the state, and the resume_from paths of
 // those jobs that have not ended. Different paths may lead to the same directory;
-// controller/api/directory_use.h compares the directories themselves.
+// controller/api/deletion/directory_use.h compares the directories themselves.
 std::vector<DirectoryOfJob> DirectoriesOfOthers(const ClusterState& state, int64_t job_id);
 
 // Divides the job's checkpoints into removable and kept ones. The paths are untrusted, because they

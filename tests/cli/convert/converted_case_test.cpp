@@ -290,11 +290,12 @@ TEST(ConvertedCaseTest, ExpertsOfOlmo) {
   EXPECT_THAT(job, AllOf(HasSubstr("averages the balance loss over the layers"),
                          HasSubstr("model.moe_interleave: true: every layer has experts"),
                          Not(HasSubstr("capacity")), Not(HasSubstr("not understood"))));
-  const std::string defaults = ConvertedText(model + tail, "olmo");
-  EXPECT_THAT(defaults,
+  EXPECT_THAT(ConvertedText(model + tail, "olmo"),
               AllOf(HasSubstr("  num_experts: 8\n"), HasSubstr("  moe_router_topk: 2\n"),
-                    HasSubstr("  moe_aux_loss_coeff: 0.01\n"),
-                    HasSubstr("  moe_expert_capacity_factor: 1.25\n"), Not(HasSubstr("z_loss"))));
+                    HasSubstr("  moe_aux_loss_coeff: 0.01\n"), Not(HasSubstr("capacity")),
+                    Not(HasSubstr("z_loss"))));
+  EXPECT_THAT(ConvertedText(model + "  moe_dropless: false\n" + tail, "olmo"),
+              HasSubstr("  moe_expert_capacity_factor: 1.25\n"));
 }
 
 TEST(ConvertedCaseTest, ExpertsOfGptNeox) {
@@ -309,11 +310,11 @@ TEST(ConvertedCaseTest, ExpertsOfGptNeox) {
                     "gpt-neox");
   EXPECT_THAT(job, AllOf(HasSubstr("  num_experts: 8\n"), HasSubstr("  moe_router_topk: 2\n"),
                          HasSubstr("  moe_aux_loss_coeff: 0.05\n"), HasSubstr("  ep: 2\n"),
-                         HasSubstr("  add_bias_linear: false\n"), Not(HasSubstr("sinkhorn"))));
+                         HasSubstr("  add_bias_linear: false\n"), Not(HasSubstr("routing"))));
   EXPECT_THAT(
       ConvertedText(start + "\"num_experts\": 4, \"moe_expert_interval\": 2}\n", "gpt-neox"),
       AllOf(HasSubstr("  moe_router_topk: 1\n"), HasSubstr("experts in one of 2 layers"),
-            HasSubstr("sinkhorn, the default, is not supported")));
+            HasSubstr("the release of GPT-NeoX decides the routing")));
   EXPECT_THAT(ConvertedText(start + "\"moe_num_experts\": 1, \"moe_expert_parallel_size\": 1}\n",
                             "gpt-neox"),
               AllOf(Not(HasSubstr("expert")), Not(HasSubstr("moe")), Not(HasSubstr("ep:"))));

@@ -4,6 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "tests/data/text_directory.h"
@@ -16,11 +20,13 @@ using testing::HasSubstr;
 class PodTextTest : public testing::Test {
  protected:
   std::string Text(const std::string& pod) {
-    const absl::StatusOr<std::string> text = PodToText("a.pod", pod);
+    const absl::StatusOr<std::string> text = texts_.Text(std::to_string(++files_) + ".pod", pod);
     return text.ok() ? *text : text.status().ToString();
   }
 
   const TextDirectory directory_;
+  PodTexts texts_;
+  int files_ = 0;
 };
 
 TEST_F(PodTextTest, MarkupGoesAndParagraphsAreLines) {
@@ -52,11 +58,49 @@ TEST_F(PodTextTest, ALargeFileIsPassedWhole) {
 TEST_F(PodTextTest, AMissingProgramIsNamedWithItsPackage) {
   const std::string path = getenv("PATH");
   setenv("PATH", directory_.path().c_str(), 1);
-  const absl::Status status = PodToText("/in/a.pod", "=head1 A\n").status();
+  const absl::Status status = texts_.Text("/in/a.pod", "=head1 A\n").status();
   setenv("PATH", path.c_str(), 1);
   EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("reads /in/a.pod"));
   EXPECT_THAT(std::string(status.message()), HasSubstr("install the package perl"));
+}
+
+// The second file would otherwise continue with the encoding or the lists of the first one.
+TEST_F(PodTextTest, FilesOfOneProcessAreIndependent) {
+  const std::string latin1 = "=head1 caf\xE9\n\nx\n";
+  const std::string utf8 = "=encoding utf8\n\n=over 4\n\n=item caf\xC3\xA9\n\n";
+  const std::string first = Text(latin1), second = Text(utf8);
+  EXPECT_THAT(second, HasSubstr("caf\xC3\xA9"));
+  EXPECT_EQ(Text(latin1), first);
+  EXPECT_EQ(Text(utf8), second);
+  EXPECT_EQ(Text("no pod\n"), "");
+  EXPECT_EQ(Text(latin1), first);
+}
+
+TEST_F(PodTextTest, ThreadsConvertAtTheSameTime) {
+  std::vector<std::string> found(8);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&, i] {
+      const std::string number = std::to_string(i);
+      const auto text = texts_.Text(number, "=pod\n\nFile " + number + "\n");
+      if (text.ok()) found[i] = *text;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(found[i], "File " + std::to_string(i) + "\n\n");
+}
+
+TEST_F(PodTextTest, AProcessThatEndsIsNotUsedAgain) {
+  directory_.Write("perl", "#!/bin/sh\nexit 3\n");
+  std::filesystem::permissions(directory_ / "perl", std::filesystem::perms::owner_all);
+  const std::string path = getenv("PATH");
+  setenv("PATH", directory_.path().c_str(), 1);
+  const absl::Status status = texts_.Text("/in/a.pod", "=head1 A\n").status();
+  setenv("PATH", path.c_str(), 1);
+  EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("/in/a.pod: Perl cannot read this file"));
+  EXPECT_EQ(Text("=head1 A\n"), "A\n");
 }
 
 TEST_F(PodTextTest, ATextIsMadeOnce) {

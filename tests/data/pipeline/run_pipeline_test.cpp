@@ -10,13 +10,13 @@
 #include <set>
 #include <sstream>
 
-#include "data/prepare/decontaminate_data.h"
-#include "data/prepare/dedup_data.h"
-#include "data/prepare/mix.h"
-#include "data/prepare/prepare.h"
-#include "data/prepare/report_data.h"
-#include "data/prepare/show_data.h"
-#include "data/prepare/train_tokenizer.h"
+#include "data/prepare/cleaning/decontaminate_data.h"
+#include "data/prepare/cleaning/dedup_data.h"
+#include "data/prepare/splits/prepare.h"
+#include "data/prepare/tokenizers/train_tokenizer.h"
+#include "data/prepare/views/mix.h"
+#include "data/prepare/views/report_data.h"
+#include "data/prepare/views/show_data.h"
 #include "proto/files/unique_fd.h"
 #include "tests/data/pipeline/pipeline_files.h"
 

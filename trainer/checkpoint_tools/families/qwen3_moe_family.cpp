@@ -55,6 +55,7 @@ const ModelFamily kQwen3Moe = {
               {"mlp_only_layers", "[]"},
               {"rope_scaling.rope_type", "\"default\""}},
     .settings = {{"qk_layernorm", "true"}},
+    .lists = {{"layer_types", "\"full_attention\""}},
     .dropouts = {"attention_dropout"},
     .without_effect = {"router_aux_loss_coef", "output_router_logits", "sliding_window",
                        "max_window_layers"},

@@ -51,6 +51,26 @@ TEST(ImportedQwen2Test, AQwen2ThatIsAnotherModel) {
   EXPECT_THAT(RefusalOfQwen2("rope_scaling", {{"rope_type", "yarn"}}), HasSubstr("yarn"));
 }
 
+// transformers writes the kind of each layer since version 4.53, also for mixtures.
+TEST(ImportedQwen2Test, LayerTypesMustBeFullAttention) {
+  json mixture = TinyQwen2Config();
+  mixture.update({{"architectures", {"Qwen3MoeForCausalLM"}},
+                  {"model_type", "qwen3_moe"},
+                  {"head_dim", 8},
+                  {"num_experts", 4},
+                  {"num_experts_per_tok", 2},
+                  {"moe_intermediate_size", 16},
+                  {"norm_topk_prob", true}});
+  mixture.erase("use_mrope");
+  for (json config : {TinyQwen2Config(), mixture}) {
+    config["layer_types"] = {"full_attention", "full_attention"};
+    EXPECT_EQ(ModelOfConfig(config, "config.json").model.num_layers, 2);
+    config["layer_types"][1] = "sliding_attention";
+    EXPECT_THAT(ErrorOf([&] { ModelOfConfig(config, "config.json"); }, ExitCode::kBadConfig),
+                HasSubstr("`layer_types` \"sliding_attention\""));
+  }
+}
+
 // Biases beside normalized heads are in no family.
 TEST(ImportedQwen2Test, AMixOfFamiliesIsNotExported) {
   ModelConfig model = ModelOfConfig(TinyQwen2Config(), "config.json").model;
