@@ -33,6 +33,7 @@ GROUPS = {
     "history": history_rows.history,
     "clients": client_rows.clients,
     "cli": process_rows.cli,
+    "parse": process_rows.parse,
     "worker": process_rows.worker,
     "kill": process_rows.kill,
     "suspect": process_rows.suspect,

@@ -189,8 +189,9 @@ TEST_F(AttemptKeeperTest, CheckpointSavedOnStopIsRecordedBeforeTheRankIsGone) {
 }
 
 TEST_F(AttemptKeeperTest, FileThatAKilledProgramHasHalfWrittenIsNotRecorded) {
-  v1::StartAttempt command = Watched(
-      Shell(1, "cd " + dir_.File("ck") + "; echo half > ckpt_7.pt; kill -9 $$"), dir_.File("ck"));
+  v1::StartAttempt command =
+      Watched(Shell(1, "cd " + dir_.File("ck") + "; exec 3> ckpt_7.pt; echo half >&3; kill -9 $$"),
+              dir_.File("ck"));
   keeper_->kernel().Start(command, keeper_->Now());
   ASSERT_TRUE(AwaitFacts(3));
   EXPECT_EQ(ExitFact(1).signal(), 9);

@@ -15,10 +15,9 @@ namespace {
 using re2::RE2;
 
 // The time for which an entry must be unchanged. On one node, the worker also sees which files are
-// open. The files of other nodes can seem unchanged for longer, because file servers cache their
-// attributes.
+// open. A file that another node writes can seem unchanged for 3 s, because NFS caches attributes.
 constexpr Timestamp kStableMs = 1000;
-constexpr Timestamp kStableOnSeveralNodesMs = 10'000;
+constexpr Timestamp kStableOnSeveralNodesMs = 5000;
 constexpr int kStableLooks = 2;
 // The step of an entry whose path names step 0 or an impossible step. It never becomes a record.
 constexpr int64_t kNoCheckpoint = -1;
@@ -128,10 +127,12 @@ void WatchedCheckpoints::Track(const WatchedEntry& entry, int64_t step, Timestam
 }
 
 // A failed program may have left a file half-written. Its end closes the file and ends all changes,
-// so only looks before the end count.
+// so only looks before the end count. On one node, a file that was closed at such a look and has
+// not changed since is complete.
 bool WatchedCheckpoints::IsComplete(const Stability& stability, WatchLook look,
                                     Timestamp now) const {
   if (look == WatchLook::kSaved) return stability.since < now;
+  if (look == WatchLook::kFailed && stable_ms_ == kStableMs) return stability.looks > 0;
   return stability.looks >= kStableLooks && now - stability.since >= stable_ms_;
 }
 
@@ -242,7 +243,11 @@ void WatchedCheckpoints::Retain(WatchOutcome& outcome) {
 WatchOutcome WatchedCheckpoints::Note(const std::vector<WatchedEntry>& entries, WatchLook look,
                                       int64_t step, Timestamp now) {
   WatchOutcome outcome;
-  for (const WatchedEntry& entry : entries) NoteEntry(entry, look, step, now, outcome);
+  // Records are in the order in which the program wrote the checkpoints.
+  std::vector<const WatchedEntry*> by_age;
+  for (const WatchedEntry& entry : entries) by_age.push_back(&entry);
+  std::ranges::stable_sort(by_age, {}, &WatchedEntry::modified_ns);
+  for (const WatchedEntry* entry : by_age) NoteEntry(*entry, look, step, now, outcome);
   NoteMissing(entries, now, outcome);
   Retain(outcome);
   return outcome;

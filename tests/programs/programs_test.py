@@ -1,0 +1,167 @@
+"""Each recipe of recipes/programs runs a small script of the same shape on a cluster of two nodes:
+with one rank, and with two ranks on two nodes. A rank is killed, the job resumes from a checkpoint
+that the worker has found, and the job is stopped. The curve, the ledger and the verdicts must be
+right.
+
+usage: programs_test.py PROGRAMS, the folder of trainyard, trainyard-controller and trainyard-worker
+"""
+import csv
+import io
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+RECIPES = HERE.parent.parent / "recipes" / "programs"
+PROGRAMS = pathlib.Path(sys.argv.pop()).resolve()
+LIMIT_SECONDS = 120
+# Recipes whose programs save on SIGTERM.
+SAVES_ON_STOP = {"megatron", "any-script"}
+ARGUMENTS = {"nanogpt": "", "torchtitan": "", "megatron": "--save-interval 20",
+             "hf-trainer": "train.py --save_steps 20"}
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def eventually(condition, what):
+    deadline = time.monotonic() + LIMIT_SECONDS
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not in {LIMIT_SECONDS} s: {what}")
+        time.sleep(0.2)
+
+
+class Cluster:
+    """A controller and two workers, as `trainyard dev` starts them."""
+
+    def __init__(self, directory):
+        self.server = f"127.0.0.1:{free_port()}"
+        self.directory = directory
+        self.environment = dict(os.environ, TRAINYARD_TOKEN_FILE="", NO_COLOR="1")
+        self.log = open(directory / "dev.log", "w")
+        self.process = subprocess.Popen(
+            [PROGRAMS / "trainyard", "dev", "--nodes", "2", "--slots", "8", "--listen",
+             self.server, "--data-dir", directory / "dev"],
+            stdout=self.log, stderr=subprocess.STDOUT, env=self.environment)
+        eventually(lambda: self.run("nodes", "-o", "name").stdout.count("\n") == 2, "two nodes")
+
+    def run(self, *arguments):
+        return subprocess.run([PROGRAMS / "trainyard", "--server", self.server, *arguments],
+                              stdin=subprocess.DEVNULL, text=True, capture_output=True,
+                              env=self.environment)
+
+    def describe(self, job):
+        return json.loads(self.run("describe", job, "-o", "json").stdout)
+
+    def steps(self, job):
+        """The steps of the job's curve."""
+        text = self.run("metrics", job, "loss", "-o", "csv").stdout
+        return [int(row["STEP"]) for row in csv.DictReader(io.StringIO(text))]
+
+    def stop(self):
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait()
+        self.log.close()
+
+
+def rank_processes(job_id, attempt, rank):
+    """The processes of a rank, by the variables that its worker has set."""
+    wanted = {f"TRAINYARD_JOB_ID={job_id}", f"TRAINYARD_ATTEMPT={attempt}"}
+    found = []
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            variables = set((folder / "environ").read_bytes().decode().split("\0"))
+        except (OSError, UnicodeDecodeError):
+            continue
+        run_dir = [text for text in variables if text.startswith("TRAINYARD_RUN_DIR=")]
+        if wanted <= variables and run_dir and run_dir[0].endswith(f"/rank{rank}"):
+            found.append(int(folder.name))
+    return found
+
+
+class ProgramsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.cluster = Cluster(pathlib.Path(cls.folder.name))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.cluster.stop()
+        cls.folder.cleanup()
+
+    def submit(self, recipe, nodes):
+        name = f"{recipe}-{nodes}"
+        # A checkpoint is complete after 1 s, and after 5 s if several nodes may write it.
+        save_every = 300 if nodes == 1 else 500
+        settings = [f"name={name}", f"resources.nodes={nodes}", "resources.slots_per_node=1",
+                    "resources.device=cpu", f"env.TEST_SAVE_EVERY={save_every}",
+                    f"working_directory={HERE / recipe}"]
+        if recipe in ARGUMENTS:
+            settings.append(f"env.TRAIN_ARGS={ARGUMENTS[recipe]}")
+        flags = [word for setting in settings for word in ("--set", setting)]
+        done = self.cluster.run("submit", str(RECIPES / f"{recipe}.yaml"), *flags)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return name
+
+    def kill_and_resume(self, name, nodes):
+        job = lambda: self.cluster.describe(name)["job"]
+        eventually(lambda: job()["checkpoints"], f"a checkpoint of {name}")
+        for process in rank_processes(job()["id"], 1, nodes - 1):
+            os.kill(process, signal.SIGKILL)
+        eventually(lambda: len(job()["attempts"]) == 2, f"the second attempt of {name}")
+        resume_step = job()["attempts"][1]["resume_step"]
+        self.assertGreater(resume_step, 0, name)
+        eventually(lambda: max(self.cluster.steps(name)) > resume_step + 40,
+                   f"steps of {name} after the resume")
+
+    def check_stop(self, recipe, name):
+        self.cluster.run("stop", name, "-y")
+        job = lambda: self.cluster.describe(name)["job"]
+        eventually(lambda: job()["state"] == "stopped", f"the end of {name}")
+        ended = job()
+        newest = max(one["step"] for one in ended["checkpoints"])
+        last_step = ended["attempts"][1]["last_step"]
+        if recipe in SAVES_ON_STOP:
+            self.assertGreaterEqual(newest, last_step - 1, name)
+        # The program has not begun again: the first attempt lost only the steps after a checkpoint.
+        steps = self.cluster.steps(name)
+        self.assertEqual(len(steps), len(set(steps)), f"{name}: a step twice in the curve")
+        self.assertLess(min(steps), 20, name)
+        self.assertGreater(len(steps), (max(steps) - min(steps)) / 10 * 0.9, name)
+        return ended
+
+    def check(self, nodes):
+        recipes = sorted(path.stem for path in RECIPES.glob("*.yaml"))
+        names = {recipe: self.submit(recipe, nodes) for recipe in recipes}
+        for recipe, name in names.items():
+            with self.subTest(recipe=recipe, nodes=nodes):
+                self.kill_and_resume(name, nodes)
+                ended = self.check_stop(recipe, name)
+                verdict = ended["attempts"][0]["verdict"]
+                self.assertEqual(verdict["cause"], "rank_signaled", verdict)
+                self.assertEqual(verdict["rank"], nodes - 1, verdict)
+
+    def test_one_rank(self):
+        self.check(1)
+
+    def test_two_ranks_on_two_nodes(self):
+        self.check(2)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
