@@ -41,6 +41,7 @@ bool NamesPeerLoss(re2::StringPiece line) {
 bool IsFrame(re2::StringPiece line) {
   static const RE2 kForms(
       R"(^terminate called |elastic\.multiprocessing\.errors\.|\bChildFailedError\b|)"
+      R"(\bfailed \(exitcode: -?\d+\) local_rank: |)"
       R"(subprocess\.CalledProcessError: |exits with return code = |Killing subprocess|)"
       R"(^srun: error: .*(?:Exited with exit code|Terminated|Aborted|Killed)|)"
       R"(^slurmstepd: error: \*\*\* |MPI_ABORT was invoked|mpirun noticed that process)");

@@ -106,6 +106,21 @@ TEST(PeerLossTest, MessagesOfCommunicationLibrariesAreConsequences) {
   }
 }
 
+// All ranks of a launcher lost a peer of another launcher.
+TEST(PeerLossTest, ReportsOfALauncherAreNoCause) {
+  const std::string report =
+      "ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: 1) local_rank: 1 "
+      "(pid: "
+      "17) of binary: /usr/bin/python3\n"
+      "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n";
+  EXPECT_TRUE(
+      ReportsOnlyPeerLoss("RuntimeError: [./gloo/transport/tcp/pair.cc:598] Connection "
+                          "closed by peer [127.0.0.1]:53922\n" +
+                          report));
+  EXPECT_FALSE(ReportsOnlyPeerLoss(report));
+  EXPECT_EQ(ErrorLine("ValueError: x\n" + report), "ValueError: x");
+}
+
 TEST(PeerLossTest, OtherOutputIsNoPeerLoss) {
   for (const char* line :
        {"", "iter 1: loss 3", "ConnectionResetError: [Errno 104] Connection reset by peer",

@@ -54,6 +54,28 @@ Root Cause (first observed failure):
   EXPECT_EQ(BlamedBy("[rank6]: ValueError: no shard 7\n" + table), 6) << "the label precedes";
 }
 
+// torchrun saw rank 4 fail first, but rank 4 only lost its peer.
+TEST_F(LauncherExitTest, AnEntryWithTheErrorPrecedesTheRootCauseOfTorchrun) {
+  const std::string table = R"(
+Failures:
+[1]:
+  rank      : 5 (local_rank: 1)
+  exitcode  : 1 (pid: 102)
+  traceback : Traceback (most recent call last):
+      raise ValueError("shard 8 is damaged")
+  ValueError: shard 8 is damaged
+------------------------------------------------------------
+Root Cause (first observed failure):
+[0]:
+  rank      : 4 (local_rank: 0)
+  exitcode  : 1 (pid: 101)
+  traceback : Traceback (most recent call last):
+  RuntimeError: [./gloo/transport/tcp/pair.cc:598] Connection closed by peer [127.0.0.1]:3511
+)";
+  EXPECT_EQ(BlamedBy("ValueError: shard 8 is damaged\n" + table), 5);
+  EXPECT_EQ(BlamedBy("KeyError: 'of no entry'\n" + table), 4) << "the root cause of torchrun";
+}
+
 TEST_F(LauncherExitTest, RanksOfOtherProcessesAreNotBlamed) {
   EXPECT_EQ(BlamedBy("[rank1]: ValueError: of another launcher\n"), 4);
   EXPECT_EQ(BlamedBy("[default4]:ValueError: beyond the last\n"), 4);
