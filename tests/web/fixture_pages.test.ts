@@ -440,8 +440,7 @@ describe('a job whose ranks wait for one that does not come', () => {
       blocking_job_id: 0,
       promised_ms: 0,
       ...NO_ESTIMATE,
-      promises: [],
-      others: [],
+      ...{ promises: [], others: [] },
     });
     const operation = { group: 'tp4', ranks: '4-5', sequence: 123, operation: 'all-reduce' };
     const entered_ms = NOW - 40_000;
