@@ -19,7 +19,6 @@
 #include "controller/core/decide/notes.h"
 #include "controller/core/decide/references.h"
 #include "controller/core/event_log/event_job.h"
-#include "controller/core/explain/other_reasons.h"
 #include "controller/core/explain/preview.h"
 #include "controller/core/ledger/cost.h"
 #include "controller/core/ledger/ledger.h"
@@ -333,10 +332,7 @@ v1::GetJobResponse JobNow(const JobEntry& entry, const ClusterView& view) {
       (*response.mutable_node_names())[rank.node_id()] = node->second.node.name();
     }
   }
-  if (auto reason = WaitingReason(entry, view)) {
-    AddOtherReasons(view, entry, *reason);
-    *response.mutable_pending() = *std::move(reason);
-  }
+  if (auto reason = WaitingReason(entry, view)) *response.mutable_pending() = *std::move(reason);
   v1::Ledger& ledger = *response.mutable_ledger();
   ledger = LedgerOf(response.job(), view.now);
   if (auto cost = CostOf(ledger.gpu_seconds(), view.options.gpu_price)) {

@@ -5,6 +5,7 @@
 
 #include "controller/core/decide/references.h"
 #include "controller/core/explain/job_health.h"
+#include "controller/core/explain/other_reasons.h"
 #include "controller/core/explain/running_hint.h"
 #include "controller/core/ledger/token_progress.h"
 #include "controller/core/observations/time_use.h"
@@ -87,7 +88,9 @@ v1::Job ListedJob(const JobEntry& entry, const ClusterView& view) {
 
 std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const ClusterView& view) {
   PendingExplainer explainer(view);
-  return WaitingReason(entry, view, explainer);
+  std::optional<v1::PendingReason> reason = WaitingReason(entry, view, explainer);
+  if (reason.has_value()) AddOtherReasons(view, entry, *reason);
+  return reason;
 }
 
 std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const ClusterView& view,

@@ -28,9 +28,10 @@ v1::Job ListedJob(const JobEntry& entry, const ClusterView& view);
 void TrimForList(v1::Job& job);
 
 // Returns the reason why a job waits, or why a running job does not run as expected
-// (running_hint.h). Returns nullopt if there is no such reason.
+// (running_hint.h), with the other reasons (other_reasons.h). Returns nullopt if there is none.
 std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const ClusterView& view);
-// Works like WaitingReason above, but is faster for many jobs of one view.
+// Works like WaitingReason above, but without the other reasons, and is faster for many jobs of one
+// view.
 std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const ClusterView& view,
                                                PendingExplainer& explainer);
 

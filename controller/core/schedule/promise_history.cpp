@@ -45,8 +45,8 @@ std::optional<Timestamp> LastKnown(const PromiseHistory& history) {
 
 class HistoryWriter {
  public:
-  // `promises`: the histories of all jobs. The histories of heads that precede a head are continued
-  // before the history of the head.
+  // `promises`: the histories of all jobs. The history of a head is continued after the histories
+  // of the heads before it.
   HistoryWriter(const ClusterState& state, const TickCauses& causes, const Promises& promises,
                 Timestamp now)
       : state_(state), causes_(causes), promises_(promises), now_(now) {}

@@ -42,9 +42,9 @@ struct GangUntil {
 };
 
 // Free slots over time. Each head gets the earliest time from which on enough nodes are free for
-// its assumed run time beside the heads before it. If more nodes are free then, the head gets those
-// on which it keeps slots, then those with the fewest free slots, and then those with the lowest
-// ids. Equal input gives equal plans.
+// its assumed run time beside the heads before it. The head gets the free nodes on which it keeps
+// slots, then those with the fewest free slots, and then those with the lowest ids. Equal input
+// gives equal plans.
 class SlotPlan {
  public:
   explicit SlotPlan(Timestamp now) : now_(now) {}

@@ -41,8 +41,9 @@ core::GangShape ShapeOf(int gpus, int gpus_per_node) {
 
 class CorePolicy final : public Policy {
  public:
-  CorePolicy(int nodes, int gpus_per_node, StartQuestions* questions)
+  CorePolicy(int nodes, int gpus_per_node, StartQuestions* questions, int promised_heads)
       : gpus_per_node_(gpus_per_node), questions_(questions) {
+    options_.promised_heads = promised_heads;
     for (int i = 0; i < nodes; ++i) AddNode(NodeId(i));
     if (questions == nullptr) return;
     for (const auto& [number, question] : questions->by_job) {
@@ -180,8 +181,9 @@ class CorePolicy final : public Policy {
   // Makes one pass. Returns true if something has changed.
   bool Step(ReplayState& replay) {
     core::RendezvousPorts ports(state_, options_);
-    const core::Schedule schedule = core::MakeSchedule(
-        state_, ports, {}, [&](int64_t id) { return EndOf(id, replay); }, now_);
+    const core::Schedule schedule =
+        core::MakeSchedule(state_, ports, {}, [&](int64_t id) { return EndOf(id, replay); }, now_,
+                           {options_.preemption, options_.promised_heads});
     for (const core::Placement& placement : schedule.placements) Place(placement, replay);
     for (const core::Preemption& preemption : schedule.preemptions) Preempt(preemption, replay);
     return !schedule.placements.empty() || !schedule.preemptions.empty();
@@ -242,8 +244,9 @@ class CorePolicy final : public Policy {
 
 }  // namespace
 
-std::unique_ptr<Policy> MakeCorePolicy(int nodes, int gpus_per_node, StartQuestions* questions) {
-  return std::make_unique<CorePolicy>(nodes, gpus_per_node, questions);
+std::unique_ptr<Policy> MakeCorePolicy(int nodes, int gpus_per_node, StartQuestions* questions,
+                                       int promised_heads) {
+  return std::make_unique<CorePolicy>(nodes, gpus_per_node, questions, promised_heads);
 }
 
 }  // namespace trainyard::replay

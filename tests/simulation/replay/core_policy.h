@@ -32,9 +32,9 @@ struct StartQuestions {
 // Runs the jobs of the replay as jobs of a simulated controller: every start, end and preemption is
 // an event that Apply takes, and every pass is a call of MakeSchedule. A queue of the trace is a
 // queue with one share. A job of more GPUs than a node has gets equal parts of several nodes.
-// `questions`: filled with answers, unless it is nullptr.
+// `questions`: filled with answers, unless it is nullptr. `promised_heads`: that of CoreOptions.
 std::unique_ptr<Policy> MakeCorePolicy(int nodes, int gpus_per_node,
-                                       StartQuestions* questions = nullptr);
+                                       StartQuestions* questions = nullptr, int promised_heads = 1);
 
 }  // namespace trainyard::replay
 

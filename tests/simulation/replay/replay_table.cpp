@@ -52,7 +52,9 @@ std::vector<NamedPolicy> Policies() {
   return {
       {"first come, first served", [](int) { return std::make_unique<FirstComeFirstServed>(); }},
       {"EASY", [](int) { return std::make_unique<EasyBackfill>(); }},
-      {"Trainyard", [](int nodes) { return MakeCorePolicy(nodes, kGpusPerNode); }}};
+      {"Trainyard", [](int nodes) { return MakeCorePolicy(nodes, kGpusPerNode); }},
+      {"Trainyard, 3 promised heads",
+       [](int nodes) { return MakeCorePolicy(nodes, kGpusPerNode, nullptr, 3); }}};
 }
 
 // The means of the figures over seeds of the users' limits.
