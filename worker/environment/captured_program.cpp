@@ -69,7 +69,7 @@ int ExitCodeOfStatus(int status) {
 
 absl::StatusOr<CapturedOutput> Capture(const std::vector<std::string>& command,
                                        const Variables& variables, std::chrono::milliseconds limit,
-                                       std::size_t max_bytes) {
+                                       std::size_t max_bytes, ErrorOutput errors) {
   std::vector<std::string> words = command;
   TRAINYARD_ASSIGN_OR_RETURN(words.front(), FindProgram(command.front(), variables));
   std::array<int, 2> ends;
@@ -78,11 +78,15 @@ absl::StatusOr<CapturedOutput> Capture(const std::vector<std::string>& command,
   UniqueFd low_input(ends[1]);
   UniqueFd input(fcntl(low_input.get(), F_DUPFD_CLOEXEC, kPipeFd));
   if (!input.valid()) return ErrnoStatus(errno, "cannot duplicate", "a descriptor");
+  std::vector<SpawnFd> fds = {{.number = STDIN_FILENO, .source = kNullDevice},
+                              {.number = STDOUT_FILENO, .source = input.get()}};
+  if (errors == ErrorOutput::kDiscarded) {
+    fds.push_back({.number = STDERR_FILENO, .source = kNullDevice});
+  }
   pid_t pid = 0;
   const int error = Spawn({.command = words,
                            .environment = VariableTexts(variables),
-                           .fds = {{.number = STDIN_FILENO, .source = kNullDevice},
-                                   {.number = STDOUT_FILENO, .source = input.get()}},
+                           .fds = fds,
                            .reset_signals = true,
                            .new_group = true},
                           pid);

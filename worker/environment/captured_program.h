@@ -25,12 +25,15 @@ struct CapturedOutput {
   std::string text;   // Standard output.
 };
 
-// Runs the program until it closes its output. Its stderr is that of this process. NOT_FOUND: the
-// program does not exist. DEADLINE_EXCEEDED: the program was killed after `limit`.
+enum class ErrorOutput { kInherited, kDiscarded };
+
+// Runs the program until it closes its output. `errors` states where its stderr goes. NOT_FOUND:
+// the program does not exist. DEADLINE_EXCEEDED: the program was killed after `limit`.
 // RESOURCE_EXHAUSTED: it was killed because it printed more than max_bytes.
 absl::StatusOr<CapturedOutput> Capture(const std::vector<std::string>& command,
                                        const Variables& variables, std::chrono::milliseconds limit,
-                                       std::size_t max_bytes);
+                                       std::size_t max_bytes,
+                                       ErrorOutput errors = ErrorOutput::kInherited);
 
 // Converts a status of waitpid to an exit code, like a shell.
 int ExitCodeOfStatus(int status);

@@ -40,6 +40,9 @@ constexpr int kTimedOut = 124;
 constexpr std::size_t kMaxHashedBytes = 1 << 20;
 constexpr std::chrono::milliseconds kPollInterval{50};
 constexpr char kMarkSuffix[] = ".done";
+constexpr char kLockSuffix[] = ".lock";
+// Longer than a setup may take, so that no lock in use is removed.
+constexpr std::chrono::hours kKeepLocks{48};
 
 void Print(const std::string& text) { std::fprintf(stderr, "trainyard: %s\n", text.c_str()); }
 
@@ -68,19 +71,27 @@ std::string SharedDirectory(const Variables& variables) {
   return is_own ? "" : directory;
 }
 
-// Removes the oldest marks, so that the directory does not grow without limit.
+// Removes the oldest marks with their locks, and old locks of setups that never succeeded, so that
+// the directory does not grow without limit.
 void RemoveOldMarks(const std::string& directory) {
   std::error_code error;
+  const fs::file_time_type oldest_lock = fs::file_time_type::clock::now() - kKeepLocks;
   std::vector<std::pair<fs::file_time_type, fs::path>> marks;
   for (const auto& entry : fs::directory_iterator(directory, error)) {
-    if (entry.path().extension() == kMarkSuffix) {
-      marks.emplace_back(entry.last_write_time(error), entry.path());
+    const fs::path mark = fs::path(entry.path()).replace_extension(kMarkSuffix);
+    if (entry.path() == mark) {
+      marks.emplace_back(entry.last_write_time(error), mark);
+    } else if (!fs::exists(mark, error) && entry.last_write_time(error) < oldest_lock) {
+      fs::remove(entry.path(), error);
     }
   }
   if (marks.size() <= kMaxSetupMarks) return;
   std::sort(marks.begin(), marks.end());
   marks.resize(marks.size() - kMaxSetupMarks);
-  for (const auto& mark : marks) fs::remove(mark.second, error);
+  for (const auto& [time, mark] : marks) {
+    fs::remove(mark, error);
+    fs::remove(fs::path(mark).replace_extension(kLockSuffix), error);
+  }
 }
 
 // Locks the file until the descriptor is closed. DEADLINE_EXCEEDED: another rank still has the lock
@@ -164,7 +175,7 @@ StepFailure RunSetup(const EnvironmentOptions& options, const Variables& variabl
   std::error_code error;
   fs::create_directories(options.state_dir, error);
   const std::string base = absl::StrCat(options.state_dir, "/", SetupKey(options, variables));
-  const absl::StatusOr<UniqueFd> lock = LockUntil(absl::StrCat(base, ".lock"), deadline);
+  const absl::StatusOr<UniqueFd> lock = LockUntil(absl::StrCat(base, kLockSuffix), deadline);
   if (!lock.ok()) {
     const bool late = absl::IsDeadlineExceeded(lock.status());
     return {late ? kTimedOut : static_cast<int>(ExitCode::kCannotWrite), Text(lock.status())};

@@ -1,5 +1,6 @@
 #include "worker/environment/software_report.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 
@@ -41,11 +42,17 @@ std::string InterpreterOf(const std::vector<std::string>& command) {
   return absl::StartsWith(name, "python") ? command.front() : "python3";
 }
 
+// The first start of a container downloads its image, which must not be interrupted.
+std::chrono::milliseconds ProbeLimit(const EnvironmentOptions& options) {
+  const std::chrono::seconds download(options.launcher.empty() ? 0 : options.setup_timeout_s);
+  return std::max(kProgramLimit, download);
+}
+
 absl::StatusOr<nlohmann::json> Probe(const EnvironmentOptions& options, const Variables& variables,
                                      const InEnvironment& in_environment) {
   TRAINYARD_ASSIGN_OR_RETURN(const CapturedOutput output,
                              Capture(in_environment({InterpreterOf(options.command), "-c", kProbe}),
-                                     variables, kProgramLimit, kMaxReportBytes));
+                                     variables, ProbeLimit(options), kMaxReportBytes));
   if (output.exit_code != 0) {
     return absl::UnavailableError(
         absl::StrCat("the interpreter exited with code ", output.exit_code));
@@ -60,7 +67,7 @@ std::string ImageDigest(const EnvironmentOptions& options, const Variables& vari
   if (options.launcher != "podman") return "";
   const absl::StatusOr<CapturedOutput> output =
       Capture({"podman", "image", "inspect", "--format", "{{.Digest}}", options.image}, variables,
-              kProgramLimit, kMaxReportBytes);
+              kProgramLimit, kMaxReportBytes, ErrorOutput::kDiscarded);
   if (!output.ok() || output->exit_code != 0) return "";
   return std::string(absl::StripAsciiWhitespace(output->text));
 }

@@ -26,7 +26,7 @@ std::string DriverVersion(const std::string& text);
 
 // Runs the rank's Python interpreter, or python3 if the rank runs another program, and returns a
 // line of telemetry with the interpreter, the packages, the driver and the image. Takes at most 20
-// s for each of two programs. Failures are part of the line.
+// s, or with a container setup_timeout and 20 s. Failures are part of the line.
 std::string SoftwareLine(const EnvironmentOptions& options, const Variables& variables,
                          const InEnvironment& in_environment);
 

@@ -9,9 +9,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLimit{20'000};
+constexpr milliseconds kShellLimit{20'000};
 
-absl::StatusOr<CapturedOutput> Shell(const std::string& script, milliseconds limit = kLimit,
+absl::StatusOr<CapturedOutput> Shell(const std::string& script, milliseconds limit = kShellLimit,
                                      std::size_t max_bytes = 1 << 20) {
   return Capture({"sh", "-c", script}, {{"PATH", "/usr/bin:/bin"}, {"A", "b c"}}, limit, max_bytes);
 }
@@ -27,12 +27,24 @@ TEST(CapturedProgramTest, ReturnsOutputAndExitCode) {
 TEST(CapturedProgramTest, KillsAProgramThatHangsOrPrintsTooMuch) {
   EXPECT_EQ(Shell("sleep 30 & sleep 30", milliseconds(100)).status().code(),
             absl::StatusCode::kDeadlineExceeded);
-  EXPECT_EQ(Shell("while :; do echo xxxxxxxxxxxxxxxx; done", kLimit, 1000).status().code(),
+  EXPECT_EQ(Shell("while :; do echo xxxxxxxxxxxxxxxx; done", kShellLimit, 1000).status().code(),
             absl::StatusCode::kResourceExhausted);
 }
 
+TEST(CapturedProgramTest, DiscardsErrorsOnRequest) {
+  const auto errors = [](ErrorOutput output) {
+    testing::internal::CaptureStderr();
+    EXPECT_TRUE(Capture({"sh", "-c", "echo oops >&2"}, {{"PATH", "/usr/bin:/bin"}}, kShellLimit,
+                        1000, output)
+                    .ok());
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(errors(ErrorOutput::kInherited), "oops\n");
+  EXPECT_EQ(errors(ErrorOutput::kDiscarded), "");
+}
+
 TEST(CapturedProgramTest, NamesAMissingProgram) {
-  const auto output = Capture({"no-such-program"}, {{"PATH", "/bin"}}, kLimit, 1000);
+  const auto output = Capture({"no-such-program"}, {{"PATH", "/bin"}}, kShellLimit, 1000);
   EXPECT_EQ(output.status().message(), "no program `no-such-program` in PATH (/bin)");
 }
 

@@ -208,6 +208,27 @@ TEST_F(EnvironmentTest, TheSetupRunsAgainIfAFileChangesThatItNames) {
   EXPECT_EQ(Read("runs"), "a\nb\n");
 }
 
+TEST_F(EnvironmentTest, OldMarksAndLocksAreRemoved) {
+  namespace fs = std::filesystem;
+  const fs::file_time_type long_ago = fs::file_time_type::clock::now() - std::chrono::hours(100);
+  const auto write_old = [&](const std::string& name) {
+    fs::last_write_time(Write("environments/" + name, ""), long_ago);
+  };
+  for (std::size_t i = 0; i < kMaxSetupMarks; ++i) {
+    write_old(absl::StrCat(i, ".done"));
+    write_old(absl::StrCat(i, ".lock"));
+  }
+  write_old("failed.lock");
+  options_.setup = {"true"};
+  EXPECT_EQ(RunIn({"true"}).exit_code, 0);
+  std::size_t files = 0;
+  for (const auto& entry : fs::directory_iterator(options_.state_dir)) {
+    EXPECT_NE(entry.path().filename(), "failed.lock");
+    ++files;
+  }
+  EXPECT_EQ(files, 2 * kMaxSetupMarks);
+}
+
 TEST_F(EnvironmentTest, AFailedSetupEndsTheRankAndRunsAgain) {
   options_.setup = {"sh", "-c", "echo broken; echo x >> " + PathOf("runs") + "; exit 3"};
   const CapturedOutput output = RunIn({"echo", "not reached"});
