@@ -61,7 +61,7 @@ void VisitSections(Config& config, Visit&& visit) {
 }
 
 // Keys at the top of a job file, the trainer's and others.
-inline constexpr std::array<std::string_view, 38> kJobFileKeys = {
+inline constexpr std::array<std::string_view, 39> kJobFileKeys = {
     "name",
     "kind",
     "pipeline",
@@ -99,7 +99,8 @@ inline constexpr std::array<std::string_view, 38> kJobFileKeys = {
     "placement",
     "matrix",
     "max_concurrent",
-    "halving"};
+    "halving",
+    "code"};
 
 }  // namespace trainyard
 // clang-format on

@@ -18,15 +18,18 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-// The section that only arrays have. It has no defaults, and stays absent unless it is written.
-const FieldDescriptor* HalvingField() {
-  return v1::JobSpec::descriptor()->FindFieldByNumber(v1::JobSpec::kHalvingFieldNumber);
+// True for sections that few jobs have. They have no defaults, and stay absent unless they are
+// written.
+bool IsOptionalSection(const FieldDescriptor& field) {
+  return field.containing_type() == v1::JobSpec::descriptor() &&
+         (field.number() == v1::JobSpec::kHalvingFieldNumber ||
+          field.number() == v1::JobSpec::kCodeFieldNumber);
 }
 
 void SetDefaults(Message& message) {
   for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {
     const FieldDescriptor& field = *message.GetDescriptor()->field(i);
-    if (&field == HalvingField()) continue;
+    if (IsOptionalSection(field)) continue;
     if (IsSection(field)) {
       SetDefaults(*message.GetReflection()->MutableMessage(&message, &field));
     } else if (const std::string& text = RuleOf(field).default_value(); !text.empty()) {
