@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/node.pb.h"
+#include "worker/code_trees.h"
 #include "worker/core/attempt_kernel.h"
 #include "worker/core/attempts.h"
 #include "worker/core/process_launch.h"
@@ -41,6 +43,8 @@ class AttemptKeeper final : public AttemptIo {
     std::string secrets_dir;
     v1::Inventory inventory;
     RankLimits limits = {};
+    // Null if this worker cannot fetch code.
+    std::shared_ptr<CodeTrees> code_trees;
   };
   struct Handler {
     std::function<void(std::unique_ptr<StreamSource>)> on_stream_added;
@@ -89,6 +93,8 @@ class AttemptKeeper final : public AttemptIo {
   void Observed(const RankKey& key, const RankObservation& observation);
   RankPlace PlaceOf(const RankKey& key) const;
   LaunchSite SiteOf(const RankKey& key) const;
+  // Snapshots of all attempts on this node.
+  std::set<std::string> CodeInUse() const;
   RankStatus StatusOf(const RankKey& key, const RankObservation& observation) const;
   v1::RankExited ExitOf(const RankKey& key, const RankObservation& observation) const;
 
