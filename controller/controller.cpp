@@ -17,6 +17,7 @@
 #include "controller/access/server_credentials.h"
 #include "controller/api/context/api.h"
 #include "controller/cluster_id.h"
+#include "controller/code_cleaner.h"
 #include "controller/core/observations/observe.h"
 #include "controller/front_door.h"
 #include "controller/history_check.h"
@@ -158,11 +159,13 @@ struct Controller::Parts {
             RecipeDirectories(),
             [this](v1::GetServerInfoResponse& answer) { AddReports(answer); },
             door.gate,
-            start_forecaster},
+            start_forecaster,
+            stores.code_store.get()},
         scrubber(stores.directory == nullptr ? "" : stores.directory->path(), health, clock),
         ended_jobs(*loop, stores.events->archive(), api.output_complete),
         pruner({*stores.events, *stores.metrics, *stores.logs}, ended_jobs, clock,
                options.retention),
+        code_cleaner(stores.code_store.get(), *loop, stores.events->archive()),
         logs(api),
         ingest(*stores.metrics, *stores.logs, health, IngestHandler()),
         hooks(*stores.events, cluster_id, clock, HooksOf(options, stores),
@@ -240,6 +243,7 @@ struct Controller::Parts {
   void StartThreads() {
     layouts.Start();
     pruner.Start();
+    code_cleaner.Start();
     scrubber.Start();
     door.StartWatches();
     root.Start();
@@ -251,7 +255,8 @@ struct Controller::Parts {
         listening,
         StartServer(options.listen,
                     {&services.workers, &services.jobs, &logs, &services.metrics, &services.nodes,
-                     &services.queues, &services.reports, &services.server_info, &services.access},
+                     &services.queues, &services.reports, &services.server_info, &services.access,
+                     &services.code},
                     [this](const std::string& method, const std::string& code, double seconds) {
                       exporter.ObserveCall(method, code, seconds);
                     },
@@ -333,6 +338,7 @@ struct Controller::Parts {
   StoreScrubber scrubber;
   LoopEndedJobs ended_jobs;
   Pruner pruner;
+  CodeCleaner code_cleaner;
   LogService logs;
   // Set before the first worker can attach. Null if HTTP is off.
   std::unique_ptr<http::Dashboard> dashboard;
@@ -447,6 +453,7 @@ void Controller::Stop() {
   parts_->scrubber.Stop();
   parts_->hooks.Stop();
   parts_->pruner.Stop();
+  parts_->code_cleaner.Stop();
   parts_->root.Stop();
   parts_->ingest.Stop();
   parts_->loop->Stop();

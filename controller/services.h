@@ -7,6 +7,7 @@
 #include "controller/api/context/api.h"
 #include "controller/front_door.h"
 #include "controller/rpc/access_service.h"
+#include "controller/rpc/code_service.h"
 #include "controller/rpc/job_service.h"
 #include "controller/rpc/metric_service.h"
 #include "controller/rpc/node_service.h"
@@ -29,7 +30,8 @@ struct Services {
         queues(api),
         reports(api),
         server_info(api),
-        access(api, door.prover, std::move(describe_login)) {}
+        access(api, door.prover, std::move(describe_login)),
+        code(api) {}
 
   WorkerControlService workers;
   JobService jobs;
@@ -39,6 +41,7 @@ struct Services {
   ReportService reports;
   ServerService server_info;
   AccessService access;
+  CodeService code;
 };
 
 }  // namespace trainyard::controller

@@ -53,6 +53,13 @@ void RunInBackground(std::function<absl::Status()> removal) {
                    [removal = std::move(removal), note] { note(removal()); }));
 }
 
+RankRunner::PrepareCode PrepareWith(std::shared_ptr<CodeTrees> trees) {
+  return [trees = std::move(trees)](const std::string& snapshot) {
+    if (trees != nullptr) return trees->Prepare(snapshot);
+    return absl::FailedPreconditionError("this worker cannot fetch the code of jobs");
+  };
+}
+
 void LogFact(const v1::Fact& fact) {
   if (fact.has_rank_started()) {
     const v1::RankStarted& started = fact.rank_started();
@@ -96,7 +103,8 @@ AttemptKeeper::AttemptKeeper(boost::asio::io_context& loop, const DataDir& data_
                .on_killed =
                    [this](const RankKey& key, bool waits_in_kernel) {
                      kernel_.Killed(key, waits_in_kernel, Now());
-                   }}),
+                   }},
+              MakeGroupDirectories, PrepareWith(options_.code_trees)),
       checkpoints_(
           loop,
           [this](const v1::StartAttempt& command, const RankKey& key) {
@@ -221,6 +229,15 @@ LaunchSite AttemptKeeper::SiteOf(const RankKey& key) const {
   return site;
 }
 
+std::set<std::string> AttemptKeeper::CodeInUse() const {
+  std::set<std::string> snapshots;
+  for (const RankView& view : kernel_.attempts().Ranks()) {
+    const v1::StartAttempt* command = kernel_.attempts().CommandOf(view.key.attempt);
+    if (command != nullptr) snapshots.insert(command->spec().code().snapshot());
+  }
+  return snapshots;
+}
+
 void AttemptKeeper::Launch(const v1::StartAttempt& command, const RankKey& key) {
   const auto& names = command.spec().secrets();
   auto secrets = ReadSecrets(options_.secrets_dir, {names.begin(), names.end()});
@@ -229,6 +246,10 @@ void AttemptKeeper::Launch(const v1::StartAttempt& command, const RankKey& key) 
   }
   LaunchSite site = SiteOf(key);
   site.secrets = std::move(*secrets);
+  if (options_.code_trees != nullptr) {
+    site.code_dir = options_.code_trees->DirectoryOf(command.spec());
+    options_.code_trees->SetInUse(CodeInUse());
+  }
   for (const v1::Process& process : command.processes()) {
     if (process.ranks(0).rank() != key.rank) continue;
     ProcessLaunch launch = MakeProcessLaunch(command, process, site);
@@ -240,6 +261,7 @@ void AttemptKeeper::Launch(const v1::StartAttempt& command, const RankKey& key) 
                     .run_dir = folders_.GuardedRunDir(key),
                     .spec_path = site.spec_path,
                     .spec_json = MessageToJson(command.spec()).dump(2) + "\n",
+                    .code_snapshot = command.spec().code().snapshot(),
                     .checkpoint_dir = command.checkpoint_dir(),
                     .before_start = checkpoints_.BeforeStart(command, key),
                     .processes_max = options_.limits.processes},

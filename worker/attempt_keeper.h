@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "proto/support/clock.h"
 #include "trainyard/v1/node.pb.h"
 #include "worker/checkpoint_watch.h"
+#include "worker/code_trees.h"
 #include "worker/core/attempt_kernel.h"
 #include "worker/core/attempts.h"
 #include "worker/core/process_launch.h"
@@ -44,6 +46,8 @@ class AttemptKeeper final : public AttemptIo {
     RankLimits limits = {};
     // Network interface with the worker's address; empty if unknown.
     std::string network_interface = "";
+    // Null if this worker cannot fetch code.
+    std::shared_ptr<CodeTrees> code_trees;
   };
   struct Handler {
     std::function<void(std::unique_ptr<StreamSource>)> on_stream_added;
@@ -97,6 +101,8 @@ class AttemptKeeper final : public AttemptIo {
   bool WatchCheckpoints(const RankKey& key, const RankState& state);
   RankPlace PlaceOf(const RankKey& key) const;
   LaunchSite SiteOf(const RankKey& key) const;
+  // Snapshots of all attempts on this node.
+  std::set<std::string> CodeInUse() const;
   RankStatus StatusOf(const RankKey& key, const RankObservation& observation) const;
   v1::RankExited ExitOf(const RankKey& key, const RankObservation& observation) const;
 

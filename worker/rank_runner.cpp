@@ -78,6 +78,22 @@ v1::StartFault FaultOfDirectory(const absl::Status& status) {
   }
 }
 
+// Returns the side at fault if the code cannot be fetched. Code that the controller does not have
+// is missing for all nodes. A controller that cannot be reached is not the fault of this node.
+v1::StartFault FaultOfCode(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kDataLoss:
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kInvalidArgument:
+      return v1::START_FAULT_JOB;
+    case absl::StatusCode::kUnavailable:
+      return v1::START_FAULT_STORAGE;
+    default:
+      return v1::START_FAULT_NODE;
+  }
+}
+
 void LogSignal(const RankKey& key, const char* signal, const absl::Status& status) {
   // NOT_FOUND means that the rank has just ended, so the rank needs no signal.
   if (status.ok() || absl::IsNotFound(status)) return;
@@ -106,13 +122,14 @@ absl::StatusOr<RankObservation> ObserveNow(const RankPlace& place) {
 }  // namespace
 
 RankRunner::RankRunner(asio::io_context& loop, std::string shim_program, Handler handler,
-                       MakeDirectory make_directory)
+                       MakeDirectory make_directory, PrepareCode prepare_code)
     : loop_(loop),
       launcher_(std::move(shim_program)),
       handler_(std::move(handler)),
       self_(std::make_shared<RankRunner*>(this)),
       helpers_(kHelpers),
-      directories_(loop, std::move(make_directory)) {}
+      directories_(loop, std::move(make_directory)),
+      codes_(loop, std::move(prepare_code)) {}
 
 RankRunner::~RankRunner() {
   self_.reset();
@@ -130,6 +147,19 @@ void RankRunner::Forget(const AttemptKey& attempt) {
 }
 
 void RankRunner::Launch(const RankKey& key, LaunchFiles files, ProcessLaunch launch) {
+  if (files.code_snapshot.empty()) return LaunchWithCode(key, std::move(files), std::move(launch));
+  preparing_.insert(key);
+  const std::string snapshot = files.code_snapshot;
+  auto prepared =
+      std::make_shared<std::pair<LaunchFiles, ProcessLaunch>>(std::move(files), std::move(launch));
+  codes_.MakeDirectory(snapshot, [this, key, prepared](const absl::Status& status) {
+    if (preparing_.erase(key) == 0) return;
+    if (!status.ok()) return handler_.on_launch_failed(key, status, FaultOfCode(status));
+    LaunchWithCode(key, std::move(prepared->first), std::move(prepared->second));
+  });
+}
+
+void RankRunner::LaunchWithCode(const RankKey& key, LaunchFiles files, ProcessLaunch launch) {
   if (files.checkpoint_dir.empty()) return LaunchPrepared(key, std::move(files), std::move(launch));
   preparing_.insert(key);
   const std::string checkpoint_dir = files.checkpoint_dir;
@@ -146,7 +176,8 @@ void RankRunner::CancelLaunch(const RankKey& key) {
   if (preparing_.erase(key) == 0) return;
   handler_.on_launch_failed(
       key,
-      absl::CancelledError("the rank was stopped while its checkpoint directory was being created"),
+      absl::CancelledError(
+          "the rank was stopped while its code and directories were being prepared"),
       v1::START_FAULT_STORAGE);
 }
 

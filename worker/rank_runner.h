@@ -32,6 +32,8 @@ struct LaunchFiles {
   GuardedPath run_dir;
   std::string spec_path;
   std::string spec_json;
+  // Id of the code snapshot that must be on this node; empty for none.
+  std::string code_snapshot;
   // Created if missing; empty for none.
   std::string checkpoint_dir;
   // Called on a helper thread once the directory exists; may be null.
@@ -68,15 +70,19 @@ class RankRunner {
   // Called on any thread.
   using MakeDirectory = DirectoryMaker::Make;
 
+  // Fetches a code snapshot, given by its id. May take minutes. Called on any thread.
+  using PrepareCode = DirectoryMaker::Make;
+
   // `shim_program` is the worker's own binary.
   RankRunner(boost::asio::io_context& loop, std::string shim_program, Handler handler,
-             MakeDirectory make_directory = MakeGroupDirectories);
+             MakeDirectory make_directory = MakeGroupDirectories, PrepareCode prepare_code = {});
   // Waits for running launches, signals and observations, but not for checkpoint directories. Does
   // not call the handler.
   ~RankRunner();
 
   void Launch(const RankKey& key, LaunchFiles files, ProcessLaunch launch);
-  // Fails a launch that still waits for its checkpoint directory. Otherwise does nothing.
+  // Fails a launch that still waits for its code or its checkpoint directory. Otherwise does
+  // nothing.
   void CancelLaunch(const RankKey& key);
   // Sends SIGTERM, or SIGKILL if `kill` is true. If another kill of the rank is already queued, the
   // two are merged.
@@ -92,6 +98,7 @@ class RankRunner {
  private:
   using Lane = boost::asio::strand<boost::asio::thread_pool::executor_type>;
 
+  void LaunchWithCode(const RankKey& key, LaunchFiles files, ProcessLaunch launch);
   void LaunchPrepared(const RankKey& key, LaunchFiles files, ProcessLaunch launch);
   void Kill(const RankKey& key, const RankPlace& place);
   void UrgeShim(const RankKey& key, const RankPlace& place, bool overdue);
@@ -103,7 +110,7 @@ class RankRunner {
   boost::asio::io_context& loop_;
   const RankLauncher launcher_;
   const Handler handler_;
-  // Ranks that wait for the creation of their checkpoint directory.
+  // Ranks that wait for their code or for the creation of their checkpoint directory.
   std::set<RankKey> preparing_;
   // Ranks that are being observed. There is at most one observation per rank, so that observations
   // do not pile up on a slow disk.
@@ -125,6 +132,8 @@ class RankRunner {
   // Creates checkpoint directories, which are on shared storage. While that storage hangs, this
   // node must still be able to start, signal and observe other jobs.
   DirectoryMaker directories_;
+  // Fetches code. Ranks of one snapshot share one thread.
+  DirectoryMaker codes_;
 };
 
 }  // namespace trainyard::worker

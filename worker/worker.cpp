@@ -18,6 +18,7 @@
 #include "proto/support/status_text.h"
 #include "spdlog/spdlog.h"
 #include "worker/attempt_keeper.h"
+#include "worker/code_trees.h"
 #include "worker/condition_watch.h"
 #include "worker/core/uplink.h"
 #include "worker/core/worker_kernel.h"
@@ -35,6 +36,7 @@
 #include "worker/rank_marks.h"
 #include "worker/root_watch.h"
 #include "worker/rpc/attach_stream.h"
+#include "worker/rpc/code_client.h"
 #include "worker/spool/attempt_folders.h"
 #include "worker/spool/data_dir.h"
 #include "worker/spool/telemetry_reserve.h"
@@ -88,6 +90,10 @@ absl::Status CheckMetricsListen(const WorkerOptions& options) {
   spdlog::warn("INSECURE: anyone who can reach {} can read the metrics of this node",
                options.metrics_listen);
   return absl::OkStatus();
+}
+
+AttachOptions ControllerOf(const WorkerOptions& options) {
+  return {.controller = options.controller, .token_file = options.token_file};
 }
 
 }  // namespace
@@ -179,9 +185,7 @@ absl::Status Worker::Daemon::Load() {
   condition_ = std::make_unique<ConditionWatch>(data_dir_->path(), options_.free_space_floor);
   SetCondition();
   TRAINYARD_RETURN_IF_ERROR(ServeMetrics());
-  stream_ = std::make_unique<AttachStream>(
-      loop_, *this,
-      AttachOptions{.controller = options_.controller, .token_file = options_.token_file});
+  stream_ = std::make_unique<AttachStream>(loop_, *this, ControllerOf(options_));
   loop_watch_ = std::make_unique<LoopWatch>(
       LoopWatch::Limits{},
       [this](const std::string& kernel_function) { OnBlocked(kernel_function); });
@@ -244,6 +248,10 @@ absl::Status Worker::Daemon::OpenAttempts() {
   options.data_program = (program.parent_path() / "trainyard-data").string();
   options.secrets_dir = checked_places_.secrets_dir;
   options.inventory = greeting_.inventory();
+  const auto code = std::make_shared<CodeClient>(ControllerOf(options_));
+  options.code_trees = std::make_shared<CodeTrees>(
+      data_dir_->File("code"),
+      [code](const std::vector<std::string>& digests) { return code->Fetch(digests); });
   options.limits = LimitsOnMachine(options_.limits, ProcessesOfMachine());
   options.network_interface = InterfaceOf(greeting_.address());
   AttemptKeeper::Handler handler;

@@ -11,6 +11,7 @@
 #include "proto/support/grpc_status.h"
 #include "proto/support/status_macros.h"
 #include "trainyard/v1/access_service.grpc.pb.h"
+#include "trainyard/v1/code_service.grpc.pb.h"
 #include "trainyard/v1/job_service.grpc.pb.h"
 #include "trainyard/v1/log_service.grpc.pb.h"
 #include "trainyard/v1/metric_service.grpc.pb.h"
@@ -66,7 +67,8 @@ struct Client::Connection {
         logs(channel),
         metrics(channel),
         access(channel),
-        reports(channel) {}
+        reports(channel),
+        code(channel) {}
 
   std::shared_ptr<grpc::Channel> channel;
   v1::JobService::Stub jobs;
@@ -77,6 +79,7 @@ struct Client::Connection {
   v1::MetricService::Stub metrics;
   v1::AccessService::Stub access;
   v1::ReportService::Stub reports;
+  v1::CodeService::Stub code;
 };
 
 Client::Client(std::string server, ClientLimits limits, AccessPlaces places)
@@ -186,6 +189,9 @@ TRAINYARD_CALL(ListQueues, queues)
 TRAINYARD_CALL(SetQueue, queues)
 TRAINYARD_CALL(DeleteQueue, queues)
 TRAINYARD_CALL(MoveJob, queues)
+TRAINYARD_CALL(FindMissingCode, code)
+TRAINYARD_CALL(StoreCode, code)
+TRAINYARD_CALL(FetchCode, code)
 TRAINYARD_CALL(CheckStores, servers)
 TRAINYARD_CALL(CreateLoginCode, access)
 TRAINYARD_CALL(WhoAmI, access)

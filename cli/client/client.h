@@ -13,6 +13,7 @@
 #include "proto/access/connect_error.h"
 #include "proto/access/token_file.h"
 #include "trainyard/v1/access_service.pb.h"
+#include "trainyard/v1/code_service.pb.h"
 #include "trainyard/v1/job_service.pb.h"
 #include "trainyard/v1/log_service.pb.h"
 #include "trainyard/v1/metric_service.pb.h"
@@ -84,6 +85,10 @@ class Client {
   absl::StatusOr<v1::SetQueueResponse> SetQueue(const v1::SetQueueRequest& request);
   absl::StatusOr<v1::DeleteQueueResponse> DeleteQueue(const v1::DeleteQueueRequest& request);
   absl::StatusOr<v1::MoveJobResponse> MoveJob(const v1::MoveJobRequest& request);
+  absl::StatusOr<v1::FindMissingCodeResponse> FindMissingCode(
+      const v1::FindMissingCodeRequest& request);
+  absl::StatusOr<v1::StoreCodeResponse> StoreCode(const v1::StoreCodeRequest& request);
+  absl::StatusOr<v1::FetchCodeResponse> FetchCode(const v1::FetchCodeRequest& request);
   absl::StatusOr<v1::CheckStoresResponse> CheckStores(const v1::CheckStoresRequest& request);
   absl::StatusOr<v1::CreateLoginCodeResponse> CreateLoginCode(
       const v1::CreateLoginCodeRequest& request);

@@ -5,6 +5,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "cli/output/code_view.h"
 #include "cli/output/data_progress_view.h"
 #include "cli/output/event_text.h"
 #include "cli/output/freshness.h"
@@ -233,6 +234,7 @@ void AddHead(const v1::Job& job, Timestamp now, std::string& text) {
                        job.spec().resources().slots_per_node(), " ",
                        EnumText(job.spec().resources().device())),
           text);
+  AddLine("Code", CodeText(job.spec().code()), text);
   AddLine("Requests", HostText(job.spec().resources()), text);
   if (const v1::Attempt* newest = NewestAttempt(job); newest != nullptr && newest->has_layout()) {
     AddLine("Layout", absl::StrCat(GrantedText(newest->layout()), ", chosen"), text);

@@ -63,6 +63,9 @@ constexpr auto kPermissions = std::to_array<Permission>({
     {.method = "NodeService/CreateReservation", .routes = {"createReservation"}},
     {.method = "NodeService/DeleteReservation", .routes = {"deleteReservation"}},
     {.method = "NodeService/CheckNodes", .routes = {"checkNodes"}},
+    {.method = "CodeService/FindMissingCode"},
+    {.method = "CodeService/StoreCode"},
+    {.method = "CodeService/FetchCode"},
     {.method = "ServerService/GetServerInfo", .routes = {"getServer"}},
     {.method = "ServerService/CheckStores"},
 

@@ -19,6 +19,8 @@ absl::StatusOr<Stores> OpenSqliteStores(const std::string& data_directory) {
   TRAINYARD_ASSIGN_OR_RETURN(stores.events, SqliteEventLog::Open(path + "/events.db"));
   TRAINYARD_ASSIGN_OR_RETURN(stores.metrics, SqliteMetricStore::Open(path + "/metrics.db"));
   TRAINYARD_ASSIGN_OR_RETURN(stores.logs, SqliteLogStore::Open(path + "/logs.db"));
+  TRAINYARD_ASSIGN_OR_RETURN(stores.code_store, code::BlobStore::Open({.directory = path + "/code"},
+                                                                      code::BlobStore::NowMs()));
   return stores;
 }
 
@@ -26,7 +28,8 @@ Stores OpenMemoryStores() {
   return Stores{.directory = nullptr,
                 .events = std::make_unique<MemoryEventLog>(),
                 .metrics = std::make_unique<MemoryMetricStore>(),
-                .logs = std::make_unique<MemoryLogStore>()};
+                .logs = std::make_unique<MemoryLogStore>(),
+                .code_store = nullptr};
 }
 
 }  // namespace trainyard::controller

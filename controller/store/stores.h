@@ -10,6 +10,7 @@
 #include "controller/store/files/data_directory.h"
 #include "controller/store/logs/log_store.h"
 #include "controller/store/metrics/metric_store.h"
+#include "proto/code/blob_store.h"
 
 namespace trainyard::controller {
 
@@ -20,12 +21,14 @@ struct Stores {
   std::unique_ptr<EventLog> events;
   std::unique_ptr<MetricStore> metrics;
   std::unique_ptr<LogStore> logs;
+  // Code of jobs. Null for in-memory stores.
+  std::unique_ptr<code::BlobStore> code_store;
 };
 
-// Locks the directory and opens events.db, metrics.db and logs.db in it. If a file is missing,
-// creates it; if its schema is old, upgrades it. FAILED_PRECONDITION: another controller uses the
-// directory, or a newer release wrote it. DATA_LOSS: a file is damaged. PERMISSION_DENIED: a file
-// cannot be opened. RESOURCE_EXHAUSTED: the disk is full.
+// Locks the directory and opens events.db, metrics.db, logs.db and the directory code in it. If a
+// file is missing, creates it; if its schema is old, upgrades it. FAILED_PRECONDITION: another
+// controller uses the directory, or a newer release wrote it. DATA_LOSS: a file is damaged.
+// PERMISSION_DENIED: a file cannot be opened. RESOURCE_EXHAUSTED: the disk is full.
 absl::StatusOr<Stores> OpenSqliteStores(const std::string& data_directory);
 
 // Returns in-memory stores, for simulation and tests. Their contents are lost when the process

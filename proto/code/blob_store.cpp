@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -192,6 +193,8 @@ absl::StatusOr<std::set<std::string>> BlobStore::UsedDigests(const std::set<std:
     if (now_ms - asked_ms <= kUploadLeaseMs) all.insert(id);
   }
   std::set<std::string> used = blobs;
+  // A protected blob need not be a manifest.
+  used.insert(all.begin(), all.end());
   for (const std::string& id : all) {
     const absl::StatusOr<Manifest> manifest = ReadSnapshotLocked(id);
     // A lost manifest uses no blobs. After another error, such as one of the disk, it may be read
@@ -200,7 +203,6 @@ absl::StatusOr<std::set<std::string>> BlobStore::UsedDigests(const std::set<std:
                       absl::IsInvalidArgument(manifest.status());
     if (lost) continue;
     if (!manifest.ok()) return manifest.status();
-    used.insert(id);
     used.merge(manifest->Digests());
   }
   return used;
@@ -264,6 +266,19 @@ absl::StatusOr<int64_t> BlobStore::RemoveUnused(const std::set<std::string>& ids
     }
   }
   return before - bytes_;
+}
+
+bool BlobStore::Has(const std::string& digest, int64_t now_ms) {
+  const std::lock_guard lock(mutex_);
+  if (!pack_of_.contains(digest)) return false;
+  if (asked_ms_.size() < kMaxLeases) asked_ms_[digest] = now_ms;
+  return true;
+}
+
+int64_t BlobStore::NowMs() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 int64_t BlobStore::bytes() const {

@@ -45,6 +45,9 @@ class BlobStore {
   // The call protects all blobs of the snapshot from removal for an hour.
   absl::StatusOr<std::vector<std::string>> Missing(const std::string& id, int64_t now_ms);
 
+  // True if the store has the blob. The call protects the blob from removal for an hour.
+  bool Has(const std::string& digest, int64_t now_ms);
+
   // Returns the manifest. NOT_FOUND: it is missing.
   absl::StatusOr<Manifest> ReadSnapshot(const std::string& id);
 
@@ -62,6 +65,9 @@ class BlobStore {
                                        const std::set<std::string>& blobs, int64_t now_ms);
 
   int64_t bytes() const;
+
+  // Milliseconds of a monotonic clock, for the parameters `now_ms`.
+  static int64_t NowMs();
 
   static constexpr int64_t kUploadLeaseMs = 3'600'000;
 
@@ -91,7 +97,7 @@ class BlobStore {
   mutable std::mutex mutex_;
   std::map<std::string, Pack> packs_;                     // By file name.
   std::unordered_map<std::string, std::string> pack_of_;  // Name of the pack, by digest.
-  // Time of the newest call of Missing, by snapshot.
+  // Time of the newest call of Missing or Has, by digest.
   std::map<std::string, int64_t> asked_ms_;
   // The pack that was read last. Blobs of a snapshot are mostly in the same packs.
   std::string cached_name_;

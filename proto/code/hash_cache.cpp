@@ -1,5 +1,8 @@
 #include "proto/code/hash_cache.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -10,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "proto/code/blob_pack.h"
+#include "proto/code/directory_names.h"
 #include "proto/support/durable_file.h"
 
 namespace trainyard::code {
@@ -84,6 +88,21 @@ absl::Status HashCache::Save(const std::string& path, absl::string_view root,
     text.push_back('\0');
   }
   return WriteFileAtomically(path, text);
+}
+
+void HashCache::RemoveOldCaches(const std::string& directory) {
+  std::vector<std::pair<int64_t, std::string>> caches;
+  for (const std::string& name : NamesIn(directory).value_or(std::vector<std::string>())) {
+    struct stat info {};
+    const std::string path = absl::StrCat(directory, "/", name);
+    if (lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
+    caches.emplace_back(NanosecondsOf(info.st_mtim), path);
+  }
+  if (caches.size() <= kMaxCaches) return;
+  std::sort(caches.begin(), caches.end());
+  for (std::size_t index = 0; index < caches.size() - kMaxCaches; ++index) {
+    unlink(caches[index].second.c_str());
+  }
 }
 
 }  // namespace trainyard::code

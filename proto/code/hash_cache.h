@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_PROTO_CODE_HASH_CACHE_H_
 #define TRAINYARD_PROTO_CODE_HASH_CACHE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -30,6 +31,10 @@ class HashCache {
   // `now_ns`: they may have been written again within the resolution of the file system's clock.
   absl::Status Save(const std::string& path, absl::string_view root, int64_t now_ns) const;
 
+  // Removes the oldest caches in `directory`. The newest kMaxCaches remain.
+  static void RemoveOldCaches(const std::string& directory);
+
+  static constexpr std::size_t kMaxCaches = 100;
   static constexpr int64_t kSettledNs = 2'000'000'000;
 
  private:

@@ -55,6 +55,7 @@ inline constexpr char kJobName[] = "TRAINYARD_JOB_NAME";
 inline constexpr char kArrayIndex[] = "TRAINYARD_ARRAY_INDEX";
 inline constexpr char kAttempt[] = "TRAINYARD_ATTEMPT";
 inline constexpr char kRunDir[] = "TRAINYARD_RUN_DIR";
+inline constexpr char kCodeDir[] = "TRAINYARD_CODE_DIR";     // Directory of the job's code.
 inline constexpr char kSpec[] = "TRAINYARD_SPEC";            // Path of the job file as JSON.
 inline constexpr char kTelemetry[] = "TRAINYARD_TELEMETRY";  // Path of the telemetry file.
 inline constexpr char kCheckpointDir[] = "TRAINYARD_CHECKPOINT_DIR";

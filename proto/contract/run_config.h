@@ -100,6 +100,7 @@ inline constexpr std::array<std::string_view, 39> kJobFileKeys = {
     "matrix",
     "max_concurrent",
     "halving",
+    "code",
     "launch"};
 
 }  // namespace trainyard

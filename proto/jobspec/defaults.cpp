@@ -20,11 +20,13 @@ using google::protobuf::Message;
 using google::protobuf::Reflection;
 
 // True for sections that stay absent unless they are written, because their presence has a meaning:
-// only arrays have a halving, and a job without `environment` runs its program directly.
+// only arrays have a halving, and a job without `environment` runs its program directly. A job
+// without `code` brings none.
 bool StaysAbsent(const FieldDescriptor& field) {
   static const std::set<const FieldDescriptor*> kFields = {
       v1::JobSpec::descriptor()->FindFieldByNumber(v1::JobSpec::kHalvingFieldNumber),
       v1::JobSpec::descriptor()->FindFieldByNumber(v1::JobSpec::kEnvironmentFieldNumber),
+      v1::JobSpec::descriptor()->FindFieldByNumber(v1::JobSpec::kCodeFieldNumber),
       v1::EnvironmentSpec::descriptor()->FindFieldByNumber(
           v1::EnvironmentSpec::kContainerFieldNumber)};
   return kFields.contains(&field);

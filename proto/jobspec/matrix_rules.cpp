@@ -25,9 +25,9 @@ constexpr std::size_t kMaxProblems = 8;
 constexpr int64_t kLongestCheckedRange = 100;
 
 // Keys that must be equal for all elements, because they describe the array as a whole.
-constexpr std::array kSharedKeys{"name",           "kind",    "extends",        "after",
-                                 "queue",          "matrix",  "max_concurrent", "halving",
-                                 "checkpoint.dir", "priority"};
+constexpr std::array kSharedKeys{
+    "name",           "kind",    "extends",        "after",    "queue", "matrix",
+    "max_concurrent", "halving", "checkpoint.dir", "priority", "code"};
 
 void CheckKeys(const Matrix& matrix, Problems& problems) {
   for (const MatrixAxis& axis : matrix.axes()) {

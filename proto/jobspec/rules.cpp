@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/jobspec/auto_layout.h"
+#include "proto/jobspec/code_rules.h"
 #include "proto/jobspec/data_jobs.h"
 #include "proto/jobspec/elastic_size.h"
 #include "proto/jobspec/environment_rules.h"
@@ -93,6 +94,7 @@ Problems FindProblemsOf(const v1::JobSpec& spec, const RunConfig& config) {
   CheckTimeLimit(spec, problems);
   CheckPlacement(spec, problems);
   CheckEnvironment(spec, problems);
+  CheckCode(spec, problems);
   CheckNotArray(spec, problems);
   if (ours) Append(FindTrainingProblems(config), problems);
   return problems;

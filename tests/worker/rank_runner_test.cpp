@@ -41,9 +41,13 @@ class RankRunnerTest : public testing::Test {
   boost::asio::io_context loop_;
   std::vector<RankKey> launched_, ended_, killed_;
   std::vector<std::string> failures_;
+  std::vector<v1::StartFault> faults_;
   RankRunner::Handler handler_{
-      .on_launch_failed = [this](const RankKey&, const absl::Status& status,
-                                 v1::StartFault) { failures_.emplace_back(status.message()); },
+      .on_launch_failed =
+          [this](const RankKey&, const absl::Status& status, v1::StartFault fault) {
+            failures_.emplace_back(status.message());
+            faults_.push_back(fault);
+          },
       .on_launched = [this](const RankKey& key) { launched_.push_back(key); },
       .on_observed =
           [this](const RankKey& key, const RankObservation& observation) {
@@ -117,6 +121,32 @@ TEST_F(RankRunnerTest, TooManyHungDirectoriesAreRefused) {
               testing::HasSubstr("64 earlier requests to create directories have no answer"));
 }
 
+TEST_F(RankRunnerTest, LaunchWaitsForTheCode) {
+  std::promise<void> answer;
+  const std::shared_future<void> answered = answer.get_future().share();
+  RankRunner runner(loop_, SHIM_PROGRAM, handler_, MakeDirectories, [&](const std::string& id) {
+    answered.wait();
+    return id == "sound" ? absl::OkStatus() : absl::NotFoundError("no snapshot " + id);
+  });
+  LaunchFiles coded = Files("coded"), lost = Files("lost"), plain = Files("plain");
+  coded.code_snapshot = "sound";
+  lost.code_snapshot = "lost";
+  const RankKey first{{1, 1}, 0}, second{{2, 1}, 0}, third{{3, 1}, 0};
+  runner.Launch(first, coded, Sleep(coded));
+  runner.Launch(second, lost, Sleep(lost));
+  runner.Launch(third, plain, Sleep(plain));
+  ASSERT_TRUE(RunUntil([&] { return !launched_.empty(); }));
+  EXPECT_EQ(launched_, std::vector{third});
+  answer.set_value();
+  ASSERT_TRUE(RunUntil([&] { return launched_.size() == 2 && !failures_.empty(); }));
+  EXPECT_EQ(launched_.back(), first);
+  EXPECT_EQ(failures_, std::vector<std::string>{"no snapshot lost"});
+  EXPECT_EQ(faults_, std::vector{v1::START_FAULT_JOB});
+  runner.Signal(first, coded.place, true);
+  runner.Signal(third, plain.place, true);
+  EXPECT_TRUE(RunUntil([&] { return ended_.size() == 2; }));
+}
+
 TEST_F(RankRunnerTest, CancelledLaunchFailsAtOnceThoughItsDirectoryHangs) {
   auto server = std::make_unique<HungServer>();
   auto runner = std::make_unique<RankRunner>(loop_, SHIM_PROGRAM, handler_, server->For("hung"));
@@ -125,7 +155,7 @@ TEST_F(RankRunnerTest, CancelledLaunchFailsAtOnceThoughItsDirectoryHangs) {
   runner->Launch(key, hung, Sleep(hung));
   runner->CancelLaunch(key);
   ASSERT_EQ(failures_.size(), 1u);
-  EXPECT_THAT(failures_.front(), testing::HasSubstr("stopped while its checkpoint directory"));
+  EXPECT_THAT(failures_.front(), testing::HasSubstr("stopped while its code and directories"));
   runner->CancelLaunch(key);
   EXPECT_EQ(failures_.size(), 1u);
   // The next rank with the hung directory also waits. This rank starts when the server answers.

@@ -159,6 +159,7 @@ void AddTrainyardVariables(const v1::StartAttempt& attempt, const LaunchSite& si
   environment[variable::kJobName] = attempt.job_name();
   environment[variable::kAttempt] = absl::StrCat(attempt.attempt());
   environment[variable::kRunDir] = site.run_dir;
+  if (!site.code_dir.empty()) environment[variable::kCodeDir] = site.code_dir;
   environment[variable::kSpec] = site.spec_path;
   environment[variable::kTelemetry] = site.telemetry_path;
   environment[variable::kCheckpointDir] = attempt.checkpoint_dir();
@@ -167,6 +168,12 @@ void AddTrainyardVariables(const v1::StartAttempt& attempt, const LaunchSite& si
   environment[variable::kLrFactor] = FactorText(attempt.lr_factor());
   environment[variable::kRolledBack] = attempt.rolled_back();
   environment[variable::kLiveJobs] = attempt.live_jobs();
+}
+
+// The only place that decides in which directory a rank runs.
+std::string WorkingDirectoryOf(const v1::JobSpec& spec, const LaunchSite& site) {
+  if (!spec.working_directory().empty()) return spec.working_directory();
+  return site.code_dir.empty() ? site.run_dir : site.code_dir;
 }
 
 // Adds the process's GPUs to `devices`, each with its local rank.
@@ -242,8 +249,7 @@ ProcessLaunch MakeProcessLaunch(const v1::StartAttempt& attempt, const v1::Proce
   ProcessLaunch launch;
   const v1::JobSpec& spec = attempt.spec();
   launch.argv = WithEnvironment(attempt, process, site, ArgumentsOf(spec, site));
-  launch.working_directory =
-      spec.working_directory().empty() ? site.run_dir : spec.working_directory();
+  launch.working_directory = WorkingDirectoryOf(spec, site);
 
   Environment& environment = launch.environment;
   environment["PATH"] = kDefaultPath;

@@ -16,6 +16,8 @@ namespace trainyard::worker {
 struct LaunchSite {
   // Absolute path of the run directory, passed as TRAINYARD_RUN_DIR.
   std::string run_dir;
+  // Directory of the job's code; empty if it has none.
+  std::string code_dir;
   std::string spec_path;
   std::string telemetry_path;
   std::string heal_path;

@@ -13,7 +13,6 @@
 #include "absl/strings/str_cat.h"
 #include "grpcpp/grpcpp.h"
 #include "proto/access/channel.h"
-#include "proto/access/connect_error.h"
 #include "proto/access/secret.h"
 #include "proto/proof/digest.h"
 #include "proto/proof/proof.h"
@@ -21,45 +20,13 @@
 #include "proto/support/grpc_status.h"
 #include "proto/support/status_macros.h"
 #include "trainyard/v1/worker_control.grpc.pb.h"
+#include "worker/rpc/dial_controller.h"
 
 namespace trainyard::worker {
 namespace {
 
 namespace asio = boost::asio;
 using std::chrono::milliseconds;
-
-grpc::ChannelArguments ArgumentsOf(const AttachOptions& options) {
-  grpc::ChannelArguments arguments;
-  // Each dial uses a new connection, because gRPC would add its own backoff to a shared connection.
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(options.keepalive_ms));
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, static_cast<int>(options.keepalive_timeout_ms));
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
-  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  return arguments;
-}
-
-// A controller that has proved its knowledge of the token.
-struct Dialed {
-  OpenedChannel opened;
-  std::string token;
-};
-
-// Reads the token again for each dial, because the token may have been created or replaced. Blocks.
-absl::StatusOr<Dialed> DialController(const AttachOptions& options, milliseconds limit) {
-  AccessPlaces places = PlacesOfProcess();
-  if (!options.token_file.empty()) places.token_file = options.token_file;
-  TRAINYARD_ASSIGN_OR_RETURN(const Access access, FindAccess(options.controller, places));
-  absl::StatusOr<OpenedChannel> opened = OpenChannel(
-      access, {.arguments = ArgumentsOf(options), .limit = limit, .always_prove = true});
-  if (absl::IsUnavailable(opened.status())) {
-    return absl::UnavailableError(ConnectErrorText(
-        ExplainConnectError(opened.status().message(), options.controller, access.certificate())));
-  }
-  if (!opened.ok()) return opened.status();
-  return Dialed{*std::move(opened), access.token()};
-}
 
 // A reference to the loop of a stream, for a thread that may outlive both.
 class LoopHandle {
@@ -90,7 +57,7 @@ class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1:
   Call(asio::io_context& loop, Connection& connection) : loop_(loop), connection_(&connection) {}
 
   // Starts the stream to a controller that has proved its knowledge of the token.
-  void Begin(Dialed dialed, v1::Hello hello) {
+  void Begin(DialedController dialed, v1::Hello hello) {
     keeps_itself_ = shared_from_this();
     token_ = std::move(dialed.token);
     nonce_ = hello.nonce();
@@ -202,7 +169,7 @@ struct AttachStream::Connection : std::enable_shared_from_this<Connection> {
   }
 
   void Open();
-  void Begin(Dialed dialed);
+  void Begin(DialedController dialed);
   void ReadDone(Call& of, bool ok);
   void Done(const absl::Status& status);
   void RetryAfter(const absl::Status& reason);
@@ -264,7 +231,8 @@ void AttachStream::Connection::Open() {
   const absl::Status started = RunDetached(
       "dial the controller", [weak = weak_from_this(), handle = loop_handle, options = options,
                               limit = milliseconds(welcome_wait_ms)] {
-        absl::StatusOr<Dialed> dialed = DialController(options, limit);
+        absl::StatusOr<DialedController> dialed =
+            DialController(options, limit, ControllerArguments(options));
         handle->Post([weak, dialed = std::move(dialed)]() mutable {
           const std::shared_ptr<Connection> self = weak.lock();
           if (self == nullptr) return;
@@ -276,7 +244,7 @@ void AttachStream::Connection::Open() {
   if (!started.ok()) RetryAfter(started);
 }
 
-void AttachStream::Connection::Begin(Dialed dialed) {
+void AttachStream::Connection::Begin(DialedController dialed) {
   call = std::make_shared<Call>(loop, *this);
   v1::Hello hello = handler.MakeHello(dialed.opened.challenge, NewSecret());
   call->Begin(std::move(dialed), std::move(hello));

@@ -2,6 +2,7 @@
 
 #include "cli/commands/jobs/array.h"
 #include "cli/commands/jobs/clone.h"
+#include "cli/commands/jobs/code_diff.h"
 #include "cli/commands/jobs/dataset.h"
 #include "cli/commands/jobs/delete.h"
 #include "cli/commands/jobs/describe.h"
@@ -43,6 +44,7 @@ void AddDailyCommands(CLI::App& parent, Grammar& grammar) {
   AddNote(parent, grammar);
   AddArray(parent, grammar);
   AddClone(parent, grammar);
+  AddCodeDiff(parent, grammar);
   AddDelete(parent, grammar);
   AddWait(parent, grammar);
 }

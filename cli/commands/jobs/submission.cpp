@@ -6,6 +6,7 @@
 #include <array>
 
 #include "absl/strings/escaping.h"
+#include "cli/commands/jobs/code_upload.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -21,8 +22,9 @@ std::string MakeRequestId() {
       absl::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
 }
 
-absl::StatusOr<v1::Job> SubmitResolved(const ResolvedSpec& resolved, const SubmissionTerms& terms,
+absl::StatusOr<v1::Job> SubmitResolved(ResolvedSpec resolved, const SubmissionTerms& terms,
                                        Context& context) {
+  TRAINYARD_RETURN_IF_ERROR(UploadCode(resolved, context));
   v1::SubmitJobRequest request;
   *request.mutable_spec() = resolved.spec;
   for (const auto& [key, source] : resolved.origins) {

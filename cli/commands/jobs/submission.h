@@ -20,7 +20,8 @@ struct SubmissionTerms {
   int64_t cloned_from = 0;  // Job whose settings the new one copies; 0: none.
 };
 
-absl::StatusOr<v1::Job> SubmitResolved(const ResolvedSpec& resolved, const SubmissionTerms& terms,
+// Copies the job's code to the controller, if it has any, then submits the job.
+absl::StatusOr<v1::Job> SubmitResolved(ResolvedSpec resolved, const SubmissionTerms& terms,
                                        Context& context);
 
 }  // namespace trainyard::cli

@@ -19,6 +19,7 @@
 #include "controller/store/events/event_log.h"
 #include "controller/store/logs/log_store.h"
 #include "controller/store/metrics/metric_store.h"
+#include "proto/code/blob_store.h"
 #include "trainyard/v1/node_service.pb.h"
 
 namespace trainyard::controller {
@@ -50,6 +51,8 @@ struct Api {
   std::function<void(v1::GetServerInfoResponse& info)> add_space;
   AccessGate& gate;
   StartForecaster& start_forecaster;
+  // Code of jobs. Null if the stores are in memory.
+  code::BlobStore* code_store = nullptr;
 };
 
 // Sends the response. Called exactly once: on the loop thread, on a reader thread, or before the

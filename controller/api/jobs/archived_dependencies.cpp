@@ -8,6 +8,10 @@
 
 namespace trainyard::controller {
 
+bool MayNameArchived(const JobArchive& archive, const v1::JobSpec& spec) {
+  return spec.after_size() > 0 && archive.HasJobs();
+}
+
 absl::StatusOr<ArchivedPrerequisites> FindArchivedDependencies(JobArchive& archive,
                                                                const v1::JobSpec& spec) {
   ArchivedPrerequisites jobs;

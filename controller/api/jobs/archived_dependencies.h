@@ -9,6 +9,9 @@
 
 namespace trainyard::controller {
 
+// Returns true if the spec names jobs that may be archived.
+bool MayNameArchived(const JobArchive& archive, const v1::JobSpec& spec);
+
 // Returns the archived jobs that `spec.after` names. Entries with other jobs are left out. Call on
 // a reader thread.
 absl::StatusOr<ArchivedPrerequisites> FindArchivedDependencies(JobArchive& archive,

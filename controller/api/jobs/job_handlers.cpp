@@ -9,6 +9,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "controller/api/code_handlers.h"
 #include "controller/api/job_files/sent_job_file.h"
 #include "controller/api/jobs/archived_dependencies.h"
 #include "controller/api/jobs/job_view.h"
@@ -149,22 +150,18 @@ void SubmitNew(const Api& api, JobSubmission submit, const SubmitReply& reply) {
                   });
 }
 
-// Returns true if the spec names jobs that may be archived.
-bool MayNameArchived(const Api& api, const v1::JobSpec& spec) {
-  return spec.after_size() > 0 && api.events.archive().HasJobs();
-}
-
-// Looks up what Decide cannot read: archived jobs named in `after`, and the checkpoint to resume
-// from. Then submits. Call on a reader thread.
+// Looks up what Decide cannot read: archived jobs named in `after`, the checkpoint to resume from,
+// and the code. Then submits. Call on a reader thread.
 void SubmitChecked(const Api& api, JobSubmission submit, const SubmitReply& reply) {
   const v1::JobSpec& spec = submit.submitted().spec();
-  if (MayNameArchived(api, spec)) {
+  if (MayNameArchived(api.events.archive(), spec)) {
     auto archived = FindArchivedDependencies(api.events.archive(), spec);
     if (!archived.ok()) return reply(archived.status());
     submit.set_archived(*std::move(archived));
   }
   const CheckpointFit start = CheckResumeFrom(spec);
   if (!start.problem.empty()) return reply(absl::InvalidArgumentError(start.problem));
+  if (const absl::Status code = CheckCodeStored(api, spec); !code.ok()) return reply(code);
   SubmitNew(api, std::move(submit), reply);
 }
 
@@ -180,8 +177,8 @@ void SubmitSpec(const Api& api, const Principal& principal, v1::SubmitJobRequest
   const bool may_be_archived =
       !submit->submitted().request_id().empty() && api.events.archive().HasJobs();
   const v1::JobSpec& spec = submit->submitted().spec();
-  const bool needs_lookup =
-      may_be_archived || MayNameArchived(api, spec) || !spec.checkpoint().resume_from().empty();
+  const bool needs_lookup = may_be_archived || MayNameArchived(api.events.archive(), spec) ||
+                            spec.has_code() || !spec.checkpoint().resume_from().empty();
   if (!needs_lookup) return SubmitNew(api, *std::move(submit), reply);
   auto shared = std::make_shared<JobSubmission>(*std::move(submit));
   const bool queued = api.readers.TryPost([&api, shared, may_be_archived, reply] {
@@ -256,7 +253,7 @@ void PlanSpec(const Api& api, PlanRequest plan, const Reply<v1::PlanJobResponse>
   if (const absl::Status status = CheckRequestSize(plan.request); !status.ok()) {
     return reply(status);
   }
-  if (!MayNameArchived(api, plan.request.spec())) {
+  if (!MayNameArchived(api.events.archive(), plan.request.spec())) {
     return PlanWithDependencies(api, std::move(plan), reply);
   }
   const bool queued = api.readers.TryPost([&api, plan = std::move(plan), reply]() mutable {

@@ -1,7 +1,12 @@
 #include "proto/code/hash_cache.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "proto/code/blob_pack.h"
 #include "tests/fakes/temporary_directory.h"
@@ -77,6 +82,19 @@ TEST_F(HashCacheTest, IsEmptyForAnotherTreeAndForDamagedFiles) {
   WriteFile(path_, text.substr(0, text.size() - 20));
   EXPECT_EQ(HashCache::Load(path_, "/root").Find(file), nullptr);
   EXPECT_EQ(HashCache::Load(directory_.File("missing"), "/root").Find(file), nullptr);
+}
+
+TEST_F(HashCacheTest, RemovesTheOldestCaches) {
+  for (std::size_t cache = 0; cache < HashCache::kMaxCaches + 2; ++cache) {
+    const std::string path = directory_.File(absl::StrCat("c", cache));
+    WriteFile(path, "x");
+    const timespec time = {.tv_sec = static_cast<time_t>(1000 + cache), .tv_nsec = 0};
+    const timespec times[] = {time, time};
+    ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+  }
+  HashCache::RemoveOldCaches(directory_.path());
+  EXPECT_NE(access(directory_.File("c1").c_str(), F_OK), 0);
+  EXPECT_EQ(access(directory_.File("c2").c_str(), F_OK), 0);
 }
 
 }  // namespace

@@ -279,6 +279,22 @@ TEST(ProcessLaunchTest, ADataJobRunsItsPipelineInTheEnvironmentOfTheTrainer) {
       << "the ranks find each other by these variables";
 }
 
+TEST(ProcessLaunchTest, RunsInTheDirectoryOfTheCode) {
+  v1::StartAttempt command = Command();
+  command.mutable_spec()->add_command("train.py");
+  LaunchSite site = Site();
+  EXPECT_EQ(MakeProcessLaunch(command, command.processes(0), site).working_directory,
+            "/data/rank3");
+  site.code_dir = "/data/code/tree";
+  ProcessLaunch launch = MakeProcessLaunch(command, command.processes(0), site);
+  EXPECT_EQ(launch.working_directory, "/data/code/tree");
+  EXPECT_EQ(launch.environment["TRAINYARD_CODE_DIR"], "/data/code/tree");
+  command.mutable_spec()->set_working_directory("/shared");
+  launch = MakeProcessLaunch(command, command.processes(0), site);
+  EXPECT_EQ(launch.working_directory, "/shared");
+  EXPECT_EQ(launch.environment["TRAINYARD_CODE_DIR"], "/data/code/tree");
+}
+
 TEST(ProcessLaunchTest, JobsCommandDirectoryAndVariablesWin) {
   v1::StartAttempt command = Command();
   command.mutable_spec()->add_command("python3");

@@ -1,0 +1,26 @@
+#include "controller/rpc/code_service.h"
+
+#include "controller/api/code_handlers.h"
+#include "controller/rpc/unary.h"
+
+namespace trainyard::controller {
+
+grpc::ServerUnaryReactor* CodeService::FindMissingCode(grpc::CallbackServerContext* context,
+                                                       const v1::FindMissingCodeRequest* request,
+                                                       v1::FindMissingCodeResponse* response) {
+  return Answer({api_, context}, response, handlers::FindMissingCode, *request);
+}
+
+grpc::ServerUnaryReactor* CodeService::StoreCode(grpc::CallbackServerContext* context,
+                                                 const v1::StoreCodeRequest* request,
+                                                 v1::StoreCodeResponse* response) {
+  return Answer({api_, context}, response, handlers::StoreCode, *request);
+}
+
+grpc::ServerUnaryReactor* CodeService::FetchCode(grpc::CallbackServerContext* context,
+                                                 const v1::FetchCodeRequest* request,
+                                                 v1::FetchCodeResponse* response) {
+  return Answer({api_, context}, response, handlers::FetchCode, *request);
+}
+
+}  // namespace trainyard::controller
