@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "absl/status/statusor.h"
-#include "controller/api/cluster_loop.h"
+#include "controller/api/context/cluster_loop.h"
 #include "controller/store/archive/job_archive.h"
 #include "proto/code/blob_store.h"
 

@@ -1,6 +1,6 @@
 #include "controller/rpc/code_service.h"
 
-#include "controller/api/code_handlers.h"
+#include "controller/api/job_files/code_handlers.h"
 #include "controller/rpc/unary.h"
 
 namespace trainyard::controller {

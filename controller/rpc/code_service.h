@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_CONTROLLER_RPC_CODE_SERVICE_H_
 #define TRAINYARD_CONTROLLER_RPC_CODE_SERVICE_H_
 
-#include "controller/api/api.h"
+#include "controller/api/context/api.h"
 #include "trainyard/v1/code_service.grpc.pb.h"
 
 namespace trainyard::controller {

@@ -9,7 +9,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "controller/api/code_handlers.h"
+#include "controller/api/job_files/code_handlers.h"
 #include "controller/api/job_files/sent_job_file.h"
 #include "controller/api/jobs/archived_dependencies.h"
 #include "controller/api/jobs/job_view.h"

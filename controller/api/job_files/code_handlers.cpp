@@ -1,4 +1,4 @@
-#include "controller/api/code_handlers.h"
+#include "controller/api/job_files/code_handlers.h"
 
 #include <algorithm>
 #include <memory>

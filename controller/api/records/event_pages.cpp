@@ -5,8 +5,8 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "controller/api/job_handlers.h"
-#include "controller/api/named_job.h"
+#include "controller/api/jobs/job_handlers.h"
+#include "controller/api/jobs/named_job.h"
 
 namespace trainyard::controller {
 namespace {

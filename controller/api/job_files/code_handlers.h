@@ -1,10 +1,10 @@
 // Request handlers for the code of jobs. Error codes: code_service.proto. They run on reader
 // threads, because they read and write files.
-#ifndef TRAINYARD_CONTROLLER_API_CODE_HANDLERS_H_
-#define TRAINYARD_CONTROLLER_API_CODE_HANDLERS_H_
+#ifndef TRAINYARD_CONTROLLER_API_JOB_FILES_CODE_HANDLERS_H_
+#define TRAINYARD_CONTROLLER_API_JOB_FILES_CODE_HANDLERS_H_
 
 #include "absl/status/status.h"
-#include "controller/api/api.h"
+#include "controller/api/context/api.h"
 #include "trainyard/v1/code_service.pb.h"
 #include "trainyard/v1/job_spec.pb.h"
 
@@ -28,4 +28,4 @@ absl::Status CheckCodeStored(const Api& api, const v1::JobSpec& spec);
 
 }  // namespace trainyard::controller
 
-#endif  // TRAINYARD_CONTROLLER_API_CODE_HANDLERS_H_
+#endif  // TRAINYARD_CONTROLLER_API_JOB_FILES_CODE_HANDLERS_H_
