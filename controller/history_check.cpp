@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/api/context/storage_health.h"
 #include "controller/core/decide/lost_history.h"
-#include "controller/core/state/history_losses.h"
+#include "controller/core/state/jobs/history_losses.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
 

@@ -7,7 +7,7 @@
 #include "controller/core/event_log/snapshot.h"
 #include "controller/core/ledger/token_progress.h"
 #include "controller/core/observations/time_use.h"
-#include "controller/core/state/origin_list.h"
+#include "controller/core/state/jobs/origin_list.h"
 #include "controller/core/support/core_options.h"
 
 namespace trainyard::controller {

@@ -24,8 +24,8 @@
 #include "controller/core/schedule/placement_events.h"
 #include "controller/core/schedule/preemption.h"
 #include "controller/core/schedule/rendezvous_ports.h"
-#include "controller/core/state/elastic_yield.h"
-#include "controller/core/state/yield.h"
+#include "controller/core/state/attempts/elastic_yield.h"
+#include "controller/core/state/attempts/yield.h"
 #include "controller/core/verdict/dependency_failure.h"
 
 namespace trainyard::controller {

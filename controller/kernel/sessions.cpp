@@ -12,7 +12,7 @@
 #include "controller/core/decide/references.h"
 #include "controller/core/event_log/snapshot.h"
 #include "controller/core/observations/observe.h"
-#include "controller/core/state/stream_fence.h"
+#include "controller/core/state/attempts/stream_fence.h"
 #include "controller/core/support/core_options.h"
 #include "controller/kernel/own_stall.h"
 #include "proto/support/status_macros.h"

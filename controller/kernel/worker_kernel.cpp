@@ -5,9 +5,9 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/decide/lost_history.h"
 #include "controller/core/observations/observe.h"
-#include "controller/core/state/gang.h"
-#include "controller/core/state/history_losses.h"
-#include "controller/core/state/stream_fence.h"
+#include "controller/core/state/attempts/gang.h"
+#include "controller/core/state/attempts/stream_fence.h"
+#include "controller/core/state/jobs/history_losses.h"
 #include "controller/core/support/core_options.h"
 
 namespace trainyard::controller {

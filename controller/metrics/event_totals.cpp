@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "controller/core/state/job_state_machine.h"
+#include "controller/core/state/jobs/job_state_machine.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/job_state.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "controller/core/state/gang.h"
+#include "controller/core/state/attempts/gang.h"
 #include "controller/core/verdict/heal_policy.h"
 #include "proto/support/clock.h"
 #include "tests/controller/core/test_cluster.h"

@@ -15,7 +15,7 @@
 
 #include "controller/core/explain/report.h"
 #include "controller/core/ledger/ledger.h"
-#include "controller/core/state/capacity.h"
+#include "controller/core/state/nodes/capacity.h"
 #include "proto/json/enum_text.h"
 #include "tests/fakes/environment_number.h"
 

@@ -3,7 +3,7 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/class_of_job.h"
+#include "controller/core/state/slots/class_of_job.h"
 #include "tests/simulation/simulation_options.h"
 
 namespace trainyard::simulation {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "controller/core/ledger/ledger.h"
-#include "controller/core/state/prerequisites.h"
+#include "controller/core/state/jobs/prerequisites.h"
 #include "gtest/gtest.h"
 #include "proto/jobspec/run_config_of.h"
 #include "tests/controller/core/test_cluster.h"

@@ -14,8 +14,8 @@
 #include "controller/core/health/node_health.h"
 #include "controller/core/health/quarantine.h"
 #include "controller/core/observations/cluster_clock.h"
-#include "controller/core/state/node_reservations.h"
-#include "controller/core/state/topology.h"
+#include "controller/core/state/nodes/node_reservations.h"
+#include "controller/core/state/nodes/topology.h"
 #include "controller/store/files/store_check.h"
 #include "proto/json/enum_text.h"
 

@@ -3,7 +3,7 @@
 #define TRAINYARD_CONTROLLER_API_CLUSTER_CLUSTER_HANDLERS_H_
 
 #include "controller/api/context/api.h"
-#include "controller/core/state/node_reservations.h"
+#include "controller/core/state/nodes/node_reservations.h"
 #include "trainyard/v1/node_service.pb.h"
 
 namespace trainyard::controller {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "controller/core/decide/reservation_requests.h"
-#include "controller/core/state/node_reservations.h"
+#include "controller/core/state/nodes/node_reservations.h"
 
 namespace trainyard::controller {
 

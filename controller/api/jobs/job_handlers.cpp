@@ -25,7 +25,7 @@
 #include "controller/core/ledger/ledger.h"
 #include "controller/core/ledger/token_progress.h"
 #include "controller/core/schedule/layout_choice.h"
-#include "controller/core/state/gang_request.h"
+#include "controller/core/state/attempts/gang_request.h"
 #include "proto/jobspec/defaults.h"
 #include "proto/jobspec/resume_check.h"
 

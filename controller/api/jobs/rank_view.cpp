@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/health/straggler_watch.h"
-#include "controller/core/state/attempt_outcome.h"
-#include "controller/core/state/gang.h"
+#include "controller/core/state/attempts/attempt_outcome.h"
+#include "controller/core/state/attempts/gang.h"
 #include "controller/core/verdict/failure_policy.h"
 #include "proto/contract/phase.h"
 #include "proto/support/freshness.h"

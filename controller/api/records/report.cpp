@@ -9,7 +9,7 @@
 #include "controller/core/ledger/ledger.h"
 #include "controller/core/ledger/ledger_part.h"
 #include "controller/core/observations/time_use.h"
-#include "controller/core/state/capacity.h"
+#include "controller/core/state/nodes/capacity.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 

@@ -4,10 +4,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/apply/removed_nodes.h"
-#include "controller/core/state/capacity.h"
-#include "controller/core/state/evidence_list.h"
-#include "controller/core/state/job_state_machine.h"
-#include "controller/core/state/slot_ledger.h"
+#include "controller/core/state/jobs/job_state_machine.h"
+#include "controller/core/state/nodes/capacity.h"
+#include "controller/core/state/nodes/evidence_list.h"
+#include "controller/core/state/slots/slot_ledger.h"
 #include "controller/core/support/invariant.h"
 
 namespace trainyard::controller {

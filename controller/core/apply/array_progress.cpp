@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/apply/job_pause.h"
-#include "controller/core/state/array_elements.h"
-#include "controller/core/state/job_state_machine.h"
-#include "controller/core/state/waiting_jobs.h"
+#include "controller/core/state/jobs/array_elements.h"
+#include "controller/core/state/jobs/job_state_machine.h"
+#include "controller/core/state/slots/waiting_jobs.h"
 #include "controller/core/support/invariant.h"
 #include "proto/jobspec/matrix.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "controller/core/state/rollbacks.h"
+#include "controller/core/state/attempts/rollbacks.h"
 #include "google/protobuf/repeated_ptr_field.h"
 
 namespace trainyard::controller {

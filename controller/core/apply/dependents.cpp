@@ -3,8 +3,8 @@
 #include <functional>
 #include <set>
 
-#include "controller/core/state/prerequisites.h"
-#include "controller/core/state/waiting_jobs.h"
+#include "controller/core/state/jobs/prerequisites.h"
+#include "controller/core/state/slots/waiting_jobs.h"
 
 namespace trainyard::controller {
 namespace {

@@ -1,8 +1,8 @@
 #include "controller/core/apply/heals.h"
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/gang.h"
-#include "controller/core/state/slot_ledger.h"
+#include "controller/core/state/attempts/gang.h"
+#include "controller/core/state/slots/slot_ledger.h"
 #include "controller/core/support/invariant.h"
 
 namespace trainyard::controller {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "controller/core/ledger/paused_time.h"
-#include "controller/core/state/job_state_machine.h"
-#include "controller/core/state/slot_ledger.h"
-#include "controller/core/state/waiting_jobs.h"
+#include "controller/core/state/jobs/job_state_machine.h"
+#include "controller/core/state/slots/slot_ledger.h"
+#include "controller/core/state/slots/waiting_jobs.h"
 
 namespace trainyard::controller {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "controller/core/state/node_devices.h"
-#include "controller/core/state/slot_ledger.h"
+#include "controller/core/state/nodes/node_devices.h"
+#include "controller/core/state/slots/slot_ledger.h"
 
 namespace trainyard::controller {
 

@@ -3,9 +3,9 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/job_state_machine.h"
-#include "controller/core/state/time_limit.h"
-#include "controller/core/state/waiting_jobs.h"
+#include "controller/core/state/attempts/time_limit.h"
+#include "controller/core/state/jobs/job_state_machine.h"
+#include "controller/core/state/slots/waiting_jobs.h"
 #include "controller/core/support/invariant.h"
 
 namespace trainyard::controller {

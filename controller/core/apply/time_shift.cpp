@@ -8,7 +8,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "controller/core/state/capacity.h"
+#include "controller/core/state/nodes/capacity.h"
 #include "trainyard/v1/snapshot.pb.h"
 
 namespace trainyard::controller {

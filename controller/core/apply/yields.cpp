@@ -3,11 +3,11 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/elastic_yield.h"
-#include "controller/core/state/gang.h"
-#include "controller/core/state/job_state_machine.h"
-#include "controller/core/state/slot_ledger.h"
-#include "controller/core/state/waiting_jobs.h"
+#include "controller/core/state/attempts/elastic_yield.h"
+#include "controller/core/state/attempts/gang.h"
+#include "controller/core/state/jobs/job_state_machine.h"
+#include "controller/core/state/slots/slot_ledger.h"
+#include "controller/core/state/slots/waiting_jobs.h"
 #include "controller/core/support/invariant.h"
 
 namespace trainyard::controller {

@@ -6,7 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "controller/core/decide/references.h"
-#include "controller/core/state/array_elements.h"
+#include "controller/core/state/jobs/array_elements.h"
 #include "controller/core/support/principal_event.h"
 #include "controller/core/support/text.h"
 #include "proto/jobspec/matrix.h"

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/decide/references.h"
-#include "controller/core/state/prerequisites.h"
+#include "controller/core/state/jobs/prerequisites.h"
 #include "controller/core/support/text.h"
 #include "controller/core/support/wait.h"
 #include "proto/jobspec/after_entry.h"

@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/decide/references.h"
-#include "controller/core/state/gang.h"
-#include "controller/core/state/time_limit.h"
+#include "controller/core/state/attempts/gang.h"
+#include "controller/core/state/attempts/time_limit.h"
 #include "controller/core/support/principal_event.h"
 #include "controller/core/support/text.h"
 #include "proto/jobspec/matrix.h"

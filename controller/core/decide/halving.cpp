@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
-#include "controller/core/state/array_elements.h"
-#include "controller/core/state/gang.h"
+#include "controller/core/state/attempts/gang.h"
+#include "controller/core/state/jobs/array_elements.h"
 #include "controller/core/support/controller_event.h"
 #include "proto/contract/token_format.h"
 

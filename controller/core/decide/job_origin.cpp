@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "controller/core/state/starting_point.h"
+#include "controller/core/state/attempts/starting_point.h"
 #include "proto/files/normal_path.h"
 
 namespace trainyard::controller {

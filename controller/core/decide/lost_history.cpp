@@ -6,8 +6,8 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/gang.h"
-#include "controller/core/state/job_state_machine.h"
+#include "controller/core/state/attempts/gang.h"
+#include "controller/core/state/jobs/job_state_machine.h"
 #include "controller/core/support/core_options.h"
 #include "proto/support/job_state.h"
 

@@ -5,9 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/decide/references.h"
-#include "controller/core/state/gang.h"
-#include "controller/core/state/job_state_machine.h"
-#include "controller/core/state/starting_point.h"
+#include "controller/core/state/attempts/gang.h"
+#include "controller/core/state/attempts/starting_point.h"
+#include "controller/core/state/jobs/job_state_machine.h"
 #include "controller/core/support/principal_event.h"
 #include "controller/core/support/text.h"
 #include "proto/jobspec/matrix.h"

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "controller/core/state/origin_list.h"
-#include "controller/core/state/slot_ledger.h"
-#include "controller/core/state/topology.h"
+#include "controller/core/state/jobs/origin_list.h"
+#include "controller/core/state/nodes/topology.h"
+#include "controller/core/state/slots/slot_ledger.h"
 
 namespace trainyard::controller {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/array_elements.h"
+#include "controller/core/state/jobs/array_elements.h"
 #include "controller/core/support/text.h"
 
 namespace trainyard::controller {

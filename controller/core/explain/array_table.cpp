@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/array_elements.h"
+#include "controller/core/state/jobs/array_elements.h"
 #include "controller/core/support/text.h"
 #include "proto/jobspec/matrix.h"
 #include "proto/support/status_macros.h"

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "controller/core/state/prerequisites.h"
+#include "controller/core/state/jobs/prerequisites.h"
 #include "controller/core/support/text.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/job_state.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/host_capacity.h"
-#include "controller/core/state/node_groups.h"
+#include "controller/core/state/nodes/host_capacity.h"
+#include "controller/core/state/nodes/node_groups.h"
 #include "controller/core/support/text.h"
 
 namespace trainyard::controller {

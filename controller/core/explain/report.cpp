@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "controller/core/ledger/cost.h"
-#include "controller/core/state/capacity.h"
+#include "controller/core/state/nodes/capacity.h"
 #include "google/protobuf/descriptor.h"
 #include "proto/contract/limits.h"
 

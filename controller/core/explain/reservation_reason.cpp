@@ -5,9 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "controller/core/state/class_of_job.h"
-#include "controller/core/state/node_groups.h"
-#include "controller/core/state/node_reservations.h"
+#include "controller/core/state/nodes/node_groups.h"
+#include "controller/core/state/nodes/node_reservations.h"
+#include "controller/core/state/slots/class_of_job.h"
 #include "controller/core/support/text.h"
 #include "proto/text/duration_text.h"
 

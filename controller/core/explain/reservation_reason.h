@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "controller/core/state/attempts/gang_request.h"
 #include "controller/core/state/cluster_state.h"
-#include "controller/core/state/gang_request.h"
 #include "proto/support/clock.h"
 
 namespace trainyard::controller {

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/gang.h"
-#include "controller/core/state/job_timing.h"
-#include "controller/core/state/starting_point.h"
-#include "controller/core/state/work_at_risk.h"
+#include "controller/core/state/attempts/gang.h"
+#include "controller/core/state/attempts/starting_point.h"
+#include "controller/core/state/attempts/work_at_risk.h"
+#include "controller/core/state/jobs/job_timing.h"
 #include "controller/core/support/text.h"
 #include "proto/contract/exit_code.h"
 #include "proto/text/duration_text.h"

@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/health/node_health.h"
-#include "controller/core/state/gang.h"
-#include "controller/core/state/topology.h"
+#include "controller/core/state/attempts/gang.h"
+#include "controller/core/state/nodes/topology.h"
 #include "controller/core/support/text.h"
 
 namespace trainyard::controller {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <optional>
 
-#include "controller/core/state/time_limit.h"
+#include "controller/core/state/attempts/time_limit.h"
 
 namespace trainyard::controller {
 

@@ -10,7 +10,7 @@
 #include "controller/core/health/start_evidence.h"
 #include "controller/core/observations/group_wait.h"
 #include "controller/core/observations/left_ranks.h"
-#include "controller/core/state/gang.h"
+#include "controller/core/state/attempts/gang.h"
 #include "controller/core/support/core_options.h"
 #include "controller/core/support/text.h"
 #include "controller/core/verdict/cause_rules.h"

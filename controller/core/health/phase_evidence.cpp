@@ -7,7 +7,7 @@
 #include "controller/core/health/gang_limit.h"
 #include "controller/core/health/start_evidence.h"
 #include "controller/core/observations/stall.h"
-#include "controller/core/state/gang.h"
+#include "controller/core/state/attempts/gang.h"
 #include "controller/core/support/core_options.h"
 #include "controller/core/support/text.h"
 #include "proto/contract/phase.h"

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/evidence_list.h"
-#include "controller/core/state/gang.h"
+#include "controller/core/state/attempts/gang.h"
+#include "controller/core/state/nodes/evidence_list.h"
 #include "controller/core/support/core_options.h"
 #include "controller/core/support/text.h"
 #include "controller/core/support/wait.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/gang.h"
+#include "controller/core/state/attempts/gang.h"
 #include "controller/core/support/core_options.h"
 #include "controller/core/support/text.h"
 #include "proto/contract/phase.h"

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "controller/core/state/gang.h"
+#include "controller/core/state/attempts/gang.h"
 #include "controller/core/support/controller_event.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/support/rank_position.h"

@@ -8,8 +8,8 @@
 #include "controller/core/ledger/cost.h"
 #include "controller/core/ledger/paused_time.h"
 #include "controller/core/ledger/timeline.h"
-#include "controller/core/state/attempt_outcome.h"
-#include "controller/core/state/heal_time.h"
+#include "controller/core/state/attempts/attempt_outcome.h"
+#include "controller/core/state/attempts/heal_time.h"
 #include "proto/jobspec/run_config_of.h"
 #include "proto/support/job_kind.h"
 

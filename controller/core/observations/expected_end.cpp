@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "controller/core/ledger/token_progress.h"
-#include "controller/core/state/job_timing.h"
-#include "controller/core/state/time_limit.h"
+#include "controller/core/state/attempts/time_limit.h"
+#include "controller/core/state/jobs/job_timing.h"
 #include "proto/support/job_kind.h"
 
 namespace trainyard::controller {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "controller/core/state/attempt_outcome.h"
-#include "controller/core/state/gang.h"
+#include "controller/core/state/attempts/attempt_outcome.h"
+#include "controller/core/state/attempts/gang.h"
 #include "controller/core/support/wait.h"
 
 namespace trainyard::controller {

@@ -4,8 +4,8 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/attempt_outcome.h"
-#include "controller/core/state/gang.h"
+#include "controller/core/state/attempts/attempt_outcome.h"
+#include "controller/core/state/attempts/gang.h"
 #include "controller/core/support/text.h"
 #include "proto/contract/phase.h"
 

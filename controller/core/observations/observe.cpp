@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "controller/core/observations/stall.h"
-#include "controller/core/state/gang.h"
+#include "controller/core/state/attempts/gang.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/phase.h"
 #include "proto/text/utf8.h"

@@ -11,7 +11,7 @@
 #include "controller/core/observations/data_wait.h"
 #include "controller/core/observations/evaluated_losses.h"
 #include "controller/core/observations/observe_rate.h"
-#include "controller/core/state/gang.h"
+#include "controller/core/state/attempts/gang.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/phase.h"
 #include "proto/contract/telemetry_keys.h"

@@ -6,7 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "controller/core/state/gang_request.h"
+#include "controller/core/state/attempts/gang_request.h"
 #include "controller/core/support/text.h"
 #include "proto/files/normal_path.h"
 #include "proto/support/job_kind.h"

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "controller/core/observations/stall.h"
-#include "controller/core/state/work_at_risk.h"
+#include "controller/core/state/attempts/work_at_risk.h"
 #include "proto/contract/phase.h"
 
 namespace trainyard::controller {

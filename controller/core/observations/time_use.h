@@ -7,7 +7,7 @@
 
 #include "controller/core/observations/lost_periods.h"
 #include "controller/core/observations/observations.h"
-#include "controller/core/state/lost_training.h"
+#include "controller/core/state/attempts/lost_training.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/job.pb.h"
 

@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "controller/core/state/origin_list.h"
-#include "controller/core/state/prerequisites.h"
+#include "controller/core/state/jobs/origin_list.h"
+#include "controller/core/state/jobs/prerequisites.h"
 #include "controller/core/support/text.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "proto/contract/limits.h"

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "controller/core/schedule/layout_choice.h"
-#include "controller/core/state/class_of_job.h"
-#include "controller/core/state/elastic_yield.h"
-#include "controller/core/state/gang.h"
+#include "controller/core/state/attempts/elastic_yield.h"
+#include "controller/core/state/attempts/gang.h"
+#include "controller/core/state/slots/class_of_job.h"
 
 namespace trainyard::controller {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "controller/core/schedule/admission.h"
-#include "controller/core/state/job_timing.h"
-#include "controller/core/state/node_groups.h"
+#include "controller/core/state/jobs/job_timing.h"
+#include "controller/core/state/nodes/node_groups.h"
 
 namespace trainyard::controller {
 namespace {

@@ -16,8 +16,8 @@
 #include "controller/core/schedule/layout_choice.h"
 #include "controller/core/schedule/placement.h"
 #include "controller/core/schedule/quota_pass.h"
+#include "controller/core/state/attempts/gang_request.h"
 #include "controller/core/state/cluster_state.h"
-#include "controller/core/state/gang_request.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/job.pb.h"
 

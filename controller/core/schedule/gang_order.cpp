@@ -4,10 +4,10 @@
 #include <tuple>
 #include <utility>
 
-#include "controller/core/state/gang.h"
-#include "controller/core/state/host_capacity.h"
-#include "controller/core/state/node_groups.h"
-#include "controller/core/state/topology.h"
+#include "controller/core/state/attempts/gang.h"
+#include "controller/core/state/nodes/host_capacity.h"
+#include "controller/core/state/nodes/node_groups.h"
+#include "controller/core/state/nodes/topology.h"
 
 namespace trainyard::controller {
 

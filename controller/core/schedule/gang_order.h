@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "controller/core/state/attempts/gang_request.h"
 #include "controller/core/state/cluster_state.h"
-#include "controller/core/state/gang_request.h"
 #include "trainyard/v1/job.pb.h"
 
 namespace trainyard::controller {

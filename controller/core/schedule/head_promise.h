@@ -15,10 +15,10 @@
 
 #include "absl/container/inlined_vector.h"
 #include "controller/core/schedule/placement.h"
+#include "controller/core/state/attempts/gang_request.h"
 #include "controller/core/state/cluster_state.h"
-#include "controller/core/state/gang_request.h"
 #include "controller/core/state/job_class.h"
-#include "controller/core/state/node_groups.h"
+#include "controller/core/state/nodes/node_groups.h"
 #include "proto/support/clock.h"
 
 namespace trainyard::controller {

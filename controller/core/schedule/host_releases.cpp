@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "controller/core/state/class_of_job.h"
+#include "controller/core/state/slots/class_of_job.h"
 
 namespace trainyard::controller {
 namespace {

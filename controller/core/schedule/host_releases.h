@@ -9,8 +9,8 @@
 
 #include "controller/core/schedule/head_promise.h"
 #include "controller/core/schedule/placement.h"
+#include "controller/core/state/attempts/gang_request.h"
 #include "controller/core/state/cluster_state.h"
-#include "controller/core/state/gang_request.h"
 #include "proto/support/clock.h"
 
 namespace trainyard::controller {

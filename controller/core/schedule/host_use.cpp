@@ -1,6 +1,6 @@
 #include "controller/core/schedule/host_use.h"
 
-#include "controller/core/state/host_capacity.h"
+#include "controller/core/state/nodes/host_capacity.h"
 
 namespace trainyard::controller {
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "controller/core/schedule/gang_order.h"
+#include "controller/core/state/attempts/gang_request.h"
 #include "controller/core/state/cluster_state.h"
-#include "controller/core/state/gang_request.h"
 #include "controller/core/state/host_amount.h"
 
 namespace trainyard::controller {

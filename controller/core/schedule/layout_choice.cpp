@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/schedule/planned_cluster.h"
-#include "controller/core/state/gang_request.h"
-#include "controller/core/state/node_groups.h"
+#include "controller/core/state/attempts/gang_request.h"
+#include "controller/core/state/nodes/node_groups.h"
 #include "controller/core/support/text.h"
 #include "controller/planner/cluster.h"
 #include "controller/planner/layout_problem.h"

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "controller/core/state/attempts/gang_request.h"
 #include "controller/core/state/cluster_state.h"
-#include "controller/core/state/gang_request.h"
-#include "controller/core/state/node_groups.h"
+#include "controller/core/state/nodes/node_groups.h"
 #include "trainyard/v1/job.pb.h"
 #include "trainyard/v1/job_spec.pb.h"
 

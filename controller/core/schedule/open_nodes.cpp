@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "controller/core/observations/root_sightings.h"
-#include "controller/core/state/class_of_job.h"
-#include "controller/core/state/gang_request.h"
-#include "controller/core/state/node_groups.h"
+#include "controller/core/state/attempts/gang_request.h"
+#include "controller/core/state/nodes/node_groups.h"
+#include "controller/core/state/slots/class_of_job.h"
 
 namespace trainyard::controller {
 namespace {

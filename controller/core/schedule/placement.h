@@ -14,10 +14,10 @@
 #include "controller/core/observations/root_sightings.h"
 #include "controller/core/schedule/gang_order.h"
 #include "controller/core/schedule/host_use.h"
+#include "controller/core/state/attempts/gang_request.h"
 #include "controller/core/state/cluster_state.h"
-#include "controller/core/state/gang_request.h"
-#include "controller/core/state/node_groups.h"
-#include "controller/core/state/node_reservations.h"
+#include "controller/core/state/nodes/node_groups.h"
+#include "controller/core/state/nodes/node_reservations.h"
 #include "trainyard/v1/job.pb.h"
 
 namespace trainyard::controller {

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "controller/core/schedule/size_change.h"
-#include "controller/core/state/attempt_outcome.h"
-#include "controller/core/state/gang_request.h"
-#include "controller/core/state/rollbacks.h"
-#include "controller/core/state/starting_point.h"
+#include "controller/core/state/attempts/attempt_outcome.h"
+#include "controller/core/state/attempts/gang_request.h"
+#include "controller/core/state/attempts/rollbacks.h"
+#include "controller/core/state/attempts/starting_point.h"
 #include "controller/core/support/controller_event.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/telemetry_keys.h"

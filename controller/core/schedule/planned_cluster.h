@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "controller/core/state/gang_request.h"
+#include "controller/core/state/attempts/gang_request.h"
 #include "controller/planner/cluster.h"
 #include "controller/planner/mixed_device.h"
 

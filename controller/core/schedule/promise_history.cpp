@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/event_log/event_node.h"
-#include "controller/core/state/gang_request.h"
+#include "controller/core/state/attempts/gang_request.h"
 #include "controller/core/support/text.h"
 
 namespace trainyard::controller {

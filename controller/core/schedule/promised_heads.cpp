@@ -5,7 +5,7 @@
 
 #include "controller/core/schedule/host_releases.h"
 #include "controller/core/schedule/layout_choice.h"
-#include "controller/core/state/class_of_job.h"
+#include "controller/core/state/slots/class_of_job.h"
 
 namespace trainyard::controller {
 namespace {

@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
-#include "controller/core/state/class_of_job.h"
-#include "controller/core/state/queues.h"
+#include "controller/core/state/slots/class_of_job.h"
+#include "controller/core/state/slots/queues.h"
 
 namespace trainyard::controller {
 namespace {

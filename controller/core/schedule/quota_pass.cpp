@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "controller/core/state/queues.h"
+#include "controller/core/state/slots/queues.h"
 
 namespace trainyard::controller {
 namespace {

@@ -13,11 +13,11 @@
 #include "controller/core/schedule/promised_heads.h"
 #include "controller/core/schedule/queue_order.h"
 #include "controller/core/schedule/quota_pass.h"
-#include "controller/core/state/class_of_job.h"
-#include "controller/core/state/gang_request.h"
-#include "controller/core/state/job_timing.h"
-#include "controller/core/state/node_groups.h"
-#include "controller/core/state/queues.h"
+#include "controller/core/state/attempts/gang_request.h"
+#include "controller/core/state/jobs/job_timing.h"
+#include "controller/core/state/nodes/node_groups.h"
+#include "controller/core/state/slots/class_of_job.h"
+#include "controller/core/state/slots/queues.h"
 
 namespace trainyard::controller {
 namespace {

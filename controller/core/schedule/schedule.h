@@ -15,7 +15,7 @@
 #include "controller/core/schedule/placement.h"
 #include "controller/core/schedule/rendezvous_ports.h"
 #include "controller/core/state/cluster_state.h"
-#include "controller/core/state/job_timing.h"
+#include "controller/core/state/jobs/job_timing.h"
 #include "controller/core/support/preemption_limits.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/job.pb.h"

@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "controller/core/state/gang.h"
-#include "controller/core/state/gang_request.h"
+#include "controller/core/state/attempts/gang.h"
+#include "controller/core/state/attempts/gang_request.h"
 #include "controller/core/support/text.h"
 
 namespace trainyard::controller {

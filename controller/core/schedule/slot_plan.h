@@ -14,9 +14,9 @@
 
 #include "controller/core/schedule/head_promise.h"
 #include "controller/core/schedule/placement.h"
-#include "controller/core/state/gang_request.h"
+#include "controller/core/state/attempts/gang_request.h"
 #include "controller/core/state/host_amount.h"
-#include "controller/core/state/node_groups.h"
+#include "controller/core/state/nodes/node_groups.h"
 #include "proto/support/clock.h"
 
 namespace trainyard::controller {

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/observations/late_reports.h"
-#include "controller/core/state/prerequisites.h"
+#include "controller/core/state/jobs/prerequisites.h"
 #include "controller/core/support/controller_event.h"
 #include "controller/core/support/text.h"
 

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "controller/core/state/attempt_outcome.h"
-#include "controller/core/state/gang.h"
+#include "controller/core/state/attempts/attempt_outcome.h"
+#include "controller/core/state/attempts/gang.h"
 #include "controller/core/verdict/error_line.h"
 #include "controller/core/verdict/exit_text.h"
 #include "proto/contract/exit_code.h"

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/attempt_outcome.h"
-#include "controller/core/state/gang.h"
-#include "controller/core/state/rollbacks.h"
-#include "controller/core/state/starting_point.h"
+#include "controller/core/state/attempts/attempt_outcome.h"
+#include "controller/core/state/attempts/gang.h"
+#include "controller/core/state/attempts/rollbacks.h"
+#include "controller/core/state/attempts/starting_point.h"
 #include "controller/core/support/wait.h"
 #include "proto/contract/exit_code.h"
 #include "proto/contract/limits.h"

@@ -4,7 +4,7 @@
 #include <csignal>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/starting_point.h"
+#include "controller/core/state/attempts/starting_point.h"
 #include "controller/core/verdict/cause_rules.h"
 #include "controller/core/verdict/error_line.h"
 #include "proto/contract/exit_code.h"

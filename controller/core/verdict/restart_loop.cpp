@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/restart_budget.h"
+#include "controller/core/state/attempts/restart_budget.h"
 #include "controller/core/support/text.h"
 #include "controller/core/verdict/error_line.h"
 #include "proto/text/duration_text.h"

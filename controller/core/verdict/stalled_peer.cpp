@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/observations/group_wait.h"
 #include "controller/core/observations/left_ranks.h"
-#include "controller/core/state/attempt_outcome.h"
-#include "controller/core/state/gang.h"
+#include "controller/core/state/attempts/attempt_outcome.h"
+#include "controller/core/state/attempts/gang.h"
 #include "controller/core/verdict/cause_rules.h"
 #include "proto/text/duration_text.h"
 

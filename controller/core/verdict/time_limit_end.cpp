@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/gang.h"
-#include "controller/core/state/time_limit.h"
-#include "controller/core/state/yield.h"
+#include "controller/core/state/attempts/gang.h"
+#include "controller/core/state/attempts/time_limit.h"
+#include "controller/core/state/attempts/yield.h"
 #include "controller/core/support/controller_event.h"
 
 namespace trainyard::controller {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "controller/core/state/gang.h"
+#include "controller/core/state/attempts/gang.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "controller/core/state/starting_point.h"
+#include "controller/core/state/attempts/starting_point.h"
 #include "controller/core/verdict/failure_policy.h"
 #include "tests/controller/core/test_cluster.h"
 

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/apply/time_shift.h"
-#include "controller/core/state/origin_list.h"
+#include "controller/core/state/jobs/origin_list.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "proto/support/job_state.h"
 #include "tests/simulation/checkers/checker.h"

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/state/job_queue.h"
-#include "controller/core/state/prerequisites.h"
+#include "controller/core/state/jobs/prerequisites.h"
 #include "tests/simulation/checkers/checker.h"
 #include "tests/simulation/checkers/condition_model.h"
 

@@ -5,7 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/gang_request.h"
+#include "controller/core/state/attempts/gang_request.h"
 #include "proto/jobspec/elastic_size.h"
 #include "proto/jobspec/node_range.h"
 #include "tests/simulation/checkers/checker.h"

@@ -3,7 +3,7 @@
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/gang.h"
+#include "controller/core/state/attempts/gang.h"
 #include "tests/simulation/checkers/checker.h"
 
 namespace trainyard::simulation {

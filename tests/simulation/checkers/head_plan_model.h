@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "controller/core/state/gang_request.h"
+#include "controller/core/state/attempts/gang_request.h"
 #include "proto/support/clock.h"
 
 namespace trainyard::simulation {

@@ -17,9 +17,9 @@
 #include "controller/core/schedule/expected_ends.h"
 #include "controller/core/schedule/layout_choice.h"
 #include "controller/core/schedule/queue_order.h"
-#include "controller/core/state/class_of_job.h"
-#include "controller/core/state/gang_request.h"
-#include "controller/core/state/host_capacity.h"
+#include "controller/core/state/attempts/gang_request.h"
+#include "controller/core/state/nodes/host_capacity.h"
+#include "controller/core/state/slots/class_of_job.h"
 #include "tests/simulation/checkers/checker.h"
 #include "tests/simulation/checkers/head_plan_model.h"
 

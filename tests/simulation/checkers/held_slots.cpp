@@ -1,7 +1,7 @@
 #include "tests/simulation/checkers/held_slots.h"
 
-#include "controller/core/state/class_of_job.h"
-#include "controller/core/state/queues.h"
+#include "controller/core/state/slots/class_of_job.h"
+#include "controller/core/state/slots/queues.h"
 
 namespace trainyard::simulation {
 

@@ -1,8 +1,8 @@
 // The ranks on a node never request more CPU cores or memory than the node has. The requests of the
 // slots are those of the job files.
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/gang_request.h"
-#include "controller/core/state/host_capacity.h"
+#include "controller/core/state/attempts/gang_request.h"
+#include "controller/core/state/nodes/host_capacity.h"
 #include "tests/simulation/checkers/checker.h"
 
 namespace trainyard::simulation {

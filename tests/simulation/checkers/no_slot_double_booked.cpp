@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/reservations.h"
+#include "controller/core/state/slots/reservations.h"
 #include "tests/simulation/checkers/checker.h"
 
 namespace trainyard::simulation {

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/job_state_machine.h"
+#include "controller/core/state/jobs/job_state_machine.h"
 #include "proto/support/job_state.h"
 #include "tests/simulation/checkers/checker.h"
 

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/decide/pause.h"
-#include "controller/core/state/job_state_machine.h"
+#include "controller/core/state/jobs/job_state_machine.h"
 #include "tests/simulation/checkers/checker.h"
 
 namespace trainyard::simulation {

@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/schedule/queue_order.h"
-#include "controller/core/state/class_of_job.h"
-#include "controller/core/state/queues.h"
+#include "controller/core/state/slots/class_of_job.h"
+#include "controller/core/state/slots/queues.h"
 #include "tests/simulation/checkers/checker.h"
 
 namespace trainyard::simulation {

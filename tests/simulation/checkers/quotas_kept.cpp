@@ -1,7 +1,7 @@
 // The jobs of a queue never hold more slots than its limit, and those of a user never more than the
 // limit of the queue for each user. The counts of held slots in the state equal those of the nodes.
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/queues.h"
+#include "controller/core/state/slots/queues.h"
 #include "tests/simulation/checkers/checker.h"
 #include "tests/simulation/checkers/held_slots.h"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "controller/core/state/class_of_job.h"
-#include "controller/core/state/time_limit.h"
+#include "controller/core/state/attempts/time_limit.h"
+#include "controller/core/state/slots/class_of_job.h"
 #include "controller/core/support/durations.h"
 
 namespace trainyard::simulation {

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/class_of_job.h"
-#include "controller/core/state/gang_request.h"
+#include "controller/core/state/attempts/gang_request.h"
+#include "controller/core/state/slots/class_of_job.h"
 #include "tests/simulation/checkers/checker.h"
 
 namespace trainyard::simulation {

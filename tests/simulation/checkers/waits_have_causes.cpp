@@ -8,7 +8,7 @@
 #include "controller/core/schedule/layout_choice.h"
 #include "controller/core/schedule/queue_order.h"
 #include "controller/core/schedule/schedule.h"
-#include "controller/core/state/class_of_job.h"
+#include "controller/core/state/slots/class_of_job.h"
 #include "controller/core/verdict/verdict_facts.h"
 #include "tests/simulation/checkers/checker.h"
 #include "tests/simulation/checkers/held_slots.h"

@@ -14,9 +14,9 @@
 #include "controller/core/schedule/placement_events.h"
 #include "controller/core/schedule/rendezvous_ports.h"
 #include "controller/core/schedule/schedule.h"
+#include "controller/core/state/attempts/time_limit.h"
+#include "controller/core/state/attempts/yield.h"
 #include "controller/core/state/cluster_state.h"
-#include "controller/core/state/time_limit.h"
-#include "controller/core/state/yield.h"
 
 namespace trainyard::replay {
 namespace {

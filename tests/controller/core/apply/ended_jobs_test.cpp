@@ -1,6 +1,6 @@
 #include "controller/core/apply/ended_jobs.h"
 
-#include "controller/core/state/slot_ledger.h"
+#include "controller/core/state/slots/slot_ledger.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

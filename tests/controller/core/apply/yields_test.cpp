@@ -10,7 +10,7 @@
 #include "controller/core/event_log/snapshot.h"
 #include "controller/core/explain/explain.h"
 #include "controller/core/ledger/ledger.h"
-#include "controller/core/state/yield.h"
+#include "controller/core/state/attempts/yield.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {

@@ -8,7 +8,7 @@
 
 #include "controller/core/event_log/snapshot.h"
 #include "controller/core/explain/pending_reason.h"
-#include "controller/core/state/array_elements.h"
+#include "controller/core/state/jobs/array_elements.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {

@@ -3,7 +3,7 @@
 #include "controller/core/decide/references.h"
 #include "controller/core/event_log/snapshot.h"
 #include "controller/core/schedule/admission.h"
-#include "controller/core/state/origin_list.h"
+#include "controller/core/state/jobs/origin_list.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"

@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-#include "controller/core/state/time_limit.h"
+#include "controller/core/state/attempts/time_limit.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {

@@ -8,7 +8,7 @@
 #include "controller/core/apply/apply.h"
 #include "controller/core/event_log/snapshot.h"
 #include "controller/core/observations/observe.h"
-#include "controller/core/state/stream_fence.h"
+#include "controller/core/state/attempts/stream_fence.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {

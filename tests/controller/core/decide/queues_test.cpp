@@ -2,7 +2,7 @@
 
 #include "controller/core/explain/queue_report.h"
 #include "controller/core/requests/requests.h"
-#include "controller/core/state/slot_ledger.h"
+#include "controller/core/state/slots/slot_ledger.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"

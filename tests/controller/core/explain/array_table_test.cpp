@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "controller/core/state/array_elements.h"
+#include "controller/core/state/jobs/array_elements.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {

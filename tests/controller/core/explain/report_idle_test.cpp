@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "controller/core/explain/report.h"
-#include "controller/core/state/capacity.h"
+#include "controller/core/state/nodes/capacity.h"
 #include "tests/controller/core/explain/report_scenes.h"
 
 namespace trainyard::controller {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/capacity.h"
+#include "controller/core/state/nodes/capacity.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/ledger.pb.h"
 #include "trainyard/v1/report_service.pb.h"

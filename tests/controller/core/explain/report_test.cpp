@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/event_log/snapshot.h"
 #include "controller/core/ledger/ledger.h"
-#include "controller/core/state/capacity.h"
+#include "controller/core/state/nodes/capacity.h"
 #include "google/protobuf/descriptor.h"
 #include "tests/controller/core/explain/report_scenes.h"
 #include "tests/controller/core/test_cluster.h"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "controller/core/state/evidence_list.h"
+#include "controller/core/state/nodes/evidence_list.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/health/quarantine_fixture.h"

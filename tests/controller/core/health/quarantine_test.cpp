@@ -8,7 +8,7 @@
 #include "controller/core/apply/apply.h"
 #include "controller/core/event_log/snapshot.h"
 #include "controller/core/health/node_health.h"
-#include "controller/core/state/evidence_list.h"
+#include "controller/core/state/nodes/evidence_list.h"
 #include "proto/contract/exit_code.h"
 #include "tests/controller/core/health/quarantine_fixture.h"
 

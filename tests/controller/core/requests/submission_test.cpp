@@ -6,7 +6,7 @@
 
 #include "controller/core/apply/apply.h"
 #include "controller/core/event_log/snapshot.h"
-#include "controller/core/state/origin_list.h"
+#include "controller/core/state/jobs/origin_list.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/contract/limits.h"

@@ -10,7 +10,7 @@
 #include "controller/core/schedule/head_promise.h"
 #include "controller/core/schedule/placement.h"
 #include "controller/core/schedule/schedule.h"
-#include "controller/core/state/gang_request.h"
+#include "controller/core/state/attempts/gang_request.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"
 

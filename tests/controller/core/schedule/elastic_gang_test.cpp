@@ -7,7 +7,7 @@
 #include "controller/core/explain/pending_reason.h"
 #include "controller/core/explain/preview.h"
 #include "controller/core/schedule/layout_choice.h"
-#include "controller/core/state/gang.h"
+#include "controller/core/state/attempts/gang.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/jobspec/node_range.h"

@@ -5,7 +5,7 @@
 #include "controller/core/event_log/snapshot.h"
 #include "controller/core/explain/explain.h"
 #include "controller/core/schedule/preemption.h"
-#include "controller/core/state/elastic_yield.h"
+#include "controller/core/state/attempts/elastic_yield.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/elastic_fixture.h"

@@ -2,7 +2,7 @@
 #include <set>
 #include <string>
 
-#include "controller/core/state/class_of_job.h"
+#include "controller/core/state/slots/class_of_job.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"

@@ -11,7 +11,7 @@
 #include "controller/core/schedule/open_nodes.h"
 #include "controller/core/schedule/preemption.h"
 #include "controller/core/schedule/schedule.h"
-#include "controller/core/state/host_capacity.h"
+#include "controller/core/state/nodes/host_capacity.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"

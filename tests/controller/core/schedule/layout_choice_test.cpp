@@ -5,7 +5,7 @@
 #include "controller/core/explain/explain.h"
 #include "controller/core/explain/pending_reason.h"
 #include "controller/core/reconcile.h"
-#include "controller/core/state/gang_request.h"
+#include "controller/core/state/attempts/gang_request.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/contract/exit_code.h"

@@ -9,7 +9,7 @@
 #include "controller/core/schedule/layout_choice.h"
 #include "controller/core/schedule/placement.h"
 #include "controller/core/schedule/preemption.h"
-#include "controller/core/state/node_groups.h"
+#include "controller/core/state/nodes/node_groups.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"

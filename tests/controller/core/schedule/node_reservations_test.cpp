@@ -1,5 +1,5 @@
 // Reservations of nodes by users.
-#include "controller/core/state/node_reservations.h"
+#include "controller/core/state/nodes/node_reservations.h"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // Tests placement passes over queued jobs that have run before.
 #include "controller/core/observations/root_sightings.h"
 #include "controller/core/schedule/placement.h"
-#include "controller/core/state/gang_request.h"
+#include "controller/core/state/attempts/gang_request.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/contract/exit_code.h"

@@ -1,8 +1,8 @@
 #include "controller/core/schedule/placement.h"
 
 #include "controller/core/reconcile.h"
-#include "controller/core/state/gang_request.h"
-#include "controller/core/state/slot_ledger.h"
+#include "controller/core/state/attempts/gang_request.h"
+#include "controller/core/state/slots/slot_ledger.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"

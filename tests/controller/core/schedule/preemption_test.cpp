@@ -4,7 +4,7 @@
 #include "controller/core/explain/pending_reason.h"
 #include "controller/core/schedule/expected_ends.h"
 #include "controller/core/schedule/schedule.h"
-#include "controller/core/state/slot_ledger.h"
+#include "controller/core/state/slots/slot_ledger.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"

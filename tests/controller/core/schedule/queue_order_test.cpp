@@ -1,7 +1,7 @@
 #include "controller/core/schedule/queue_order.h"
 
 #include "controller/core/apply/apply.h"
-#include "controller/core/state/slot_ledger.h"
+#include "controller/core/state/slots/slot_ledger.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"

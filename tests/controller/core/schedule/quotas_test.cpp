@@ -1,6 +1,6 @@
 // Limits of queues while jobs restart.
 #include "controller/core/explain/pending_reason.h"
-#include "controller/core/state/queues.h"
+#include "controller/core/state/slots/queues.h"
 #include "controller/core/support/preemption_limits.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

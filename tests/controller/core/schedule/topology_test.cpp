@@ -8,7 +8,7 @@
 #include "controller/core/explain/preview.h"
 #include "controller/core/explain/topology_report.h"
 #include "controller/core/schedule/preemption.h"
-#include "controller/core/state/topology.h"
+#include "controller/core/state/nodes/topology.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"

@@ -1,6 +1,6 @@
 #include "controller/core/state/cluster_state.h"
 
-#include "controller/core/state/slot_ledger.h"
+#include "controller/core/state/slots/slot_ledger.h"
 #include "gtest/gtest.h"
 
 namespace trainyard::controller {

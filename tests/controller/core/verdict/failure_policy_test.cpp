@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/observations/observe.h"
-#include "controller/core/state/starting_point.h"
+#include "controller/core/state/attempts/starting_point.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "controller/core/observations/observe.h"
-#include "controller/core/state/gang.h"
+#include "controller/core/state/attempts/gang.h"
 #include "controller/core/verdict/heal_policy.h"
 #include "proto/contract/exit_code.h"
 #include "tests/controller/core/verdict/heal_fixture.h"

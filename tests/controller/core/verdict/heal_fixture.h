@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/gang.h"
+#include "controller/core/state/attempts/gang.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {

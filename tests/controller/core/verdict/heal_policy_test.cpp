@@ -3,7 +3,7 @@
 #include "controller/core/event_log/snapshot.h"
 #include "controller/core/observations/observe.h"
 #include "controller/core/observations/observe_telemetry.h"
-#include "controller/core/state/gang.h"
+#include "controller/core/state/attempts/gang.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/contract/exit_code.h"

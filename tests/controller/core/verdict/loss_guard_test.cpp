@@ -7,7 +7,7 @@
 
 #include "controller/core/event_log/snapshot.h"
 #include "controller/core/explain/explain.h"
-#include "controller/core/state/rollbacks.h"
+#include "controller/core/state/attempts/rollbacks.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {

@@ -9,7 +9,7 @@
 #include "controller/core/event_log/snapshot.h"
 #include "controller/core/explain/explain.h"
 #include "controller/core/ledger/ledger.h"
-#include "controller/core/state/time_limit.h"
+#include "controller/core/state/attempts/time_limit.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {
