@@ -61,7 +61,7 @@ void VisitSections(Config& config, Visit&& visit) {
 }
 
 // Keys at the top of a job file, the trainer's and others.
-inline constexpr std::array<std::string_view, 39> kJobFileKeys = {
+inline constexpr std::array<std::string_view, 41> kJobFileKeys = {
     "name",
     "kind",
     "pipeline",
@@ -100,8 +100,9 @@ inline constexpr std::array<std::string_view, 39> kJobFileKeys = {
     "matrix",
     "max_concurrent",
     "halving",
-    "code",
-    "launch"};
+    "launch",
+    "environment",
+    "code"};
 
 }  // namespace trainyard
 // clang-format on
