@@ -56,9 +56,9 @@ v1::Job LedgerPart(const v1::Job& job) {
   copy.set_resumed_starts(job.resumed_starts());
   if (job.has_pause()) copy.mutable_pause()->set_time_ms(job.pause().time_ms());
   *copy.mutable_spec()->mutable_resources() = job.spec().resources();
-  // The ledger needs the kind of program, which the length of the command shows.
+  // The kind of program (proto/support/job_kind.h) decides which steps count as redone.
   copy.mutable_spec()->set_kind(job.spec().kind());
-  if (job.spec().command_size() > 0) copy.mutable_spec()->add_command("");
+  if (!job.spec().command().empty()) copy.mutable_spec()->add_command("");
   if (job.has_earlier()) *copy.mutable_earlier() = job.earlier();
   for (const v1::Attempt& attempt : job.attempts()) *copy.add_attempts() = WithoutRanks(attempt);
   return copy;
