@@ -13,13 +13,15 @@ namespace {
 template <typename Interface, typename Memory, typename Sqlite>
 absl::StatusOr<std::unique_ptr<Interface>> OpenKind(StoreKind kind, const std::string& path) {
   if (kind == StoreKind::kMemory) return std::make_unique<Memory>();
-  return Sqlite::Open(path);
+  if (kind == StoreKind::kSqlite) return Sqlite::Open(path);
+  return absl::UnimplementedError("PostgreSQL has no such store");
 }
 
 }  // namespace
 
 template <>
 absl::StatusOr<std::unique_ptr<EventLog>> OpenStore(StoreKind kind, const std::string& directory) {
+  if (kind == StoreKind::kPostgres) return OpenPostgresEvents(directory);
   return OpenKind<EventLog, MemoryEventLog, SqliteEventLog>(kind, directory + "/events.db");
 }
 

@@ -13,13 +13,14 @@
 #include "controller/store/events/event_log.h"
 #include "controller/store/logs/log_store.h"
 #include "controller/store/metrics/metric_store.h"
+#include "tests/controller/store/postgres/postgres_contract.h"
 #include "tests/controller/store/temporary_directory.h"
 
 namespace trainyard::controller {
 
 // The data of kMemory is lost with the object. Reopen therefore keeps the object. All other kinds
 // are durable.
-enum class StoreKind { kMemory, kSqlite };
+enum class StoreKind { kMemory, kSqlite, kPostgres };
 
 // Opens or creates the store of an interface in the directory.
 template <typename Interface>
@@ -36,7 +37,12 @@ absl::StatusOr<std::unique_ptr<LogStore>> OpenStore(StoreKind kind, const std::s
 template <typename Interface>
 class StoreContract : public testing::TestWithParam<StoreKind> {
  protected:
-  StoreContract() { Reopen(); }
+  void SetUp() override {
+    if (GetParam() == StoreKind::kPostgres && !PostgresSkipReason().empty()) {
+      GTEST_SKIP() << PostgresSkipReason();
+    }
+    Reopen();
+  }
 
   // Opens the store again, as a restarted controller does.
   void Reopen() {
@@ -51,12 +57,24 @@ class StoreContract : public testing::TestWithParam<StoreKind> {
   std::unique_ptr<Interface> store_;
 };
 
-inline auto EveryStore() { return testing::Values(StoreKind::kMemory, StoreKind::kSqlite); }
+inline auto EveryStore() {
+  return testing::Values(StoreKind::kMemory, StoreKind::kSqlite, StoreKind::kPostgres);
+}
 
-inline auto DurableStores() { return testing::Values(StoreKind::kSqlite); }
+inline auto DurableStores() { return testing::Values(StoreKind::kSqlite, StoreKind::kPostgres); }
+
+// For interfaces without an implementation in PostgreSQL.
+inline auto EmbeddedStores() { return testing::Values(StoreKind::kMemory, StoreKind::kSqlite); }
 
 inline std::string StoreName(const testing::TestParamInfo<StoreKind>& info) {
-  return info.param == StoreKind::kMemory ? "Memory" : "Sqlite";
+  switch (info.param) {
+    case StoreKind::kMemory:
+      return "Memory";
+    case StoreKind::kSqlite:
+      return "Sqlite";
+    default:
+      return "Postgres";
+  }
 }
 
 }  // namespace trainyard::controller

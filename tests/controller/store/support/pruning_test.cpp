@@ -220,8 +220,8 @@ TEST_P(PrunedEvents, OldFinishedDeletionsGoWithEventsOfNodes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, PrunedEvents, EveryStore(), StoreName);
-INSTANTIATE_TEST_SUITE_P(, PrunedMetrics, EveryStore(), StoreName);
-INSTANTIATE_TEST_SUITE_P(, PrunedLogs, EveryStore(), StoreName);
+INSTANTIATE_TEST_SUITE_P(, PrunedMetrics, EmbeddedStores(), StoreName);
+INSTANTIATE_TEST_SUITE_P(, PrunedLogs, EmbeddedStores(), StoreName);
 
 class PrunedFile : public testing::Test {
  protected:
