@@ -40,10 +40,11 @@ endfunction()
 add_custom_target(quick_tests)
 
 # trainyard_test(NAME [SOURCES ...] [DEPS ...] [PCH_FROM target] [TIMEOUT seconds] [LABELS ...]
-#                [RESOURCE_LOCK name])
-# Tests with the same RESOURCE_LOCK never run at the same time.
+#                [RESOURCE_LOCK name] [ONE_PROCESS pattern])
+# Tests with the same RESOURCE_LOCK never run at the same time. ctest runs each test in a process of
+# its own, except those whose names match ONE_PROCESS: they share one process, and so one server.
 function(trainyard_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT;PCH_FROM;RESOURCE_LOCK" "SOURCES;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT;PCH_FROM;RESOURCE_LOCK;ONE_PROCESS" "SOURCES;DEPS;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 60)
   endif()
@@ -66,6 +67,11 @@ function(trainyard_test name)
   if(TRAINYARD_SANITIZE MATCHES "thread")
     list(APPEND properties ENVIRONMENT "TSAN_OPTIONS=${TRAINYARD_TSAN_OPTIONS}")
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+  if(ARG_ONE_PROCESS)
+    set(filter TEST_FILTER "-${ARG_ONE_PROCESS}")
+    add_test(NAME ${name}.one_process COMMAND ${name} "--gtest_filter=${ARG_ONE_PROCESS}")
+    set_tests_properties(${name}.one_process PROPERTIES ${properties} TIMEOUT 300)
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 ${filter}
     PROPERTIES ${properties})
 endfunction()

@@ -20,6 +20,11 @@ pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(SNAPPY REQUIRED IMPORTED_TARGET snappy)
 pkg_check_modules(SIMDJSON REQUIRED IMPORTED_TARGET simdjson)
 pkg_check_modules(SENTENCEPIECE REQUIRED IMPORTED_TARGET sentencepiece)
+pkg_check_modules(LIBPQ QUIET IMPORTED_TARGET libpq)
+option(TRAINYARD_POSTGRES "Build the stores in PostgreSQL (need libpq)" ${LIBPQ_FOUND})
+if(TRAINYARD_POSTGRES AND NOT LIBPQ_FOUND)
+  message(FATAL_ERROR "TRAINYARD_POSTGRES needs libpq; install libpq-dev, or set it to OFF")
+endif()
 find_library(CLD2_LIBRARY cld2 REQUIRED)  # Debian's package has no file for pkg-config.
 
 # In the controller, one thread allocates many small messages and another thread frees them.

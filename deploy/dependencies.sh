@@ -9,7 +9,7 @@ build=(
   libspdlog-dev libboost-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev libsqlite3-dev
   libtomlplusplus-dev libzstd-dev zlib1g-dev libsnappy-dev libxxhash-dev prometheus-cpp-dev
   libsentencepiece-dev libsimdjson-dev libcld2-dev libtorch-dev
-  libjemalloc-dev libutfcpp-dev libssl-dev
+  libjemalloc-dev libutfcpp-dev libssl-dev libpq-dev
   # The headers of Gloo, and a BLAS that follows LibTorch's thread count. Debian's default BLAS is
   # far slower.
   libgloo-dev libopenblas0-openmp
@@ -17,7 +17,9 @@ build=(
 # perl-doc contains the prose that the quick start trains on. perl contains Pod::Text, which reads
 # this prose.
 corpus=(perl-doc perl)
-test=(libgtest-dev libgmock-dev libbenchmark-dev python3 git chromium prometheus openssl valgrind)
+# The tests of the stores start a server of their own (postgresql).
+test=(libgtest-dev libgmock-dev libbenchmark-dev python3 git chromium prometheus openssl valgrind
+      postgresql)
 # npm builds the dashboard. A nodejs package from another source than Debian already contains npm.
 if ! command -v npm >/dev/null; then test+=(nodejs npm); fi
 

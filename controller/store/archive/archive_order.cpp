@@ -1,11 +1,10 @@
 #include "controller/store/archive/archive_order.h"
 
-#include <algorithm>
 #include <array>
-#include <tuple>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "controller/store/archive/archive_rows.h"
 #include "controller/store/archive/job_archive.h"
 #include "controller/store/support/block_codec.h"
 
@@ -51,22 +50,10 @@ std::string FigureExpression(const char* column, bool reverse) {
 
 static_assert(kUnknownKey == 1e300);
 
-// The sort orders by figures of archived jobs. ETA is missing, because archived jobs have ended.
-constexpr std::array kFigures{v1::JOB_ORDER_LOSS, v1::JOB_ORDER_BEST_LOSS, v1::JOB_ORDER_RATE,
-                              v1::JOB_ORDER_SLOTS, v1::JOB_ORDER_RESTARTS};
-
 struct Figures {
-  int64_t newest = 0;                          // The row of the job.
-  std::array<double, kFigures.size()> keys{};  // In the order of kFigures.
+  int64_t newest = 0;                                 // The row of the job.
+  std::array<double, kArchiveFigures.size()> keys{};  // In the order of kArchiveFigures.
 };
-
-Figures FiguresOf(const v1::Job& job, int64_t newest) {
-  Figures figures{.newest = newest, .keys = {}};
-  std::ranges::transform(kFigures, figures.keys.begin(), [&](v1::JobOrder order) {
-    return std::get<0>(PlaceOf(order, job, job.progress()));
-  });
-  return figures;
-}
 
 absl::Status Store(const Figures& figures, SqliteDatabase& writer) {
   const auto& [loss, best_loss, rate, slots, restarts] = figures.keys;
@@ -93,7 +80,7 @@ absl::StatusOr<std::vector<Figures>> MissingFigures(SqliteDatabase& writer) {
     v1::ArchivedJob archived;
     const auto raw = OpenBlock(query.Bytes(1), static_cast<uint64_t>(-newest));
     if (!raw.ok() || !archived.ParseFromString(*raw)) archived.Clear();
-    missing.push_back(FiguresOf(archived.job(), newest));
+    missing.push_back({newest, FigureKeysOf(archived.job())});
   }
 }
 
@@ -122,7 +109,7 @@ OrderColumn ColumnOf(const v1::ListJobsRequest& request) {
 }
 
 absl::Status StoreFigures(const v1::ArchivedJob& archived, int64_t newest, SqliteDatabase& writer) {
-  return Store(FiguresOf(archived.job(), newest), writer);
+  return Store({newest, FigureKeysOf(archived.job())}, writer);
 }
 
 absl::Status FillFigures(SqliteDatabase& writer) {

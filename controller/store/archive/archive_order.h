@@ -1,4 +1,4 @@
-// The columns by which the SQLite archive sorts its jobs.
+// The columns by which an archive in a database sorts its jobs.
 #ifndef TRAINYARD_CONTROLLER_STORE_ARCHIVE_ARCHIVE_ORDER_H_
 #define TRAINYARD_CONTROLLER_STORE_ARCHIVE_ARCHIVE_ORDER_H_
 
@@ -17,7 +17,7 @@ namespace trainyard::controller {
 extern const char kArchiveFigureSchema[];
 
 // The SQL expression of the first part of a sort key (empty if jobs are sorted only by number), and
-// the index on this expression (nullptr if there is none).
+// the SQLite archive's index on this expression (nullptr if there is none).
 struct OrderColumn {
   std::string column;
   const char* index;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -11,7 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "controller/core/ledger/ledger.h"
 #include "controller/store/archive/archive_order.h"
-#include "controller/store/support/block_codec.h"
+#include "controller/store/archive/archive_rows.h"
 
 namespace trainyard::controller {
 
@@ -58,11 +58,6 @@ const char kArchiveTimeSchema[] = R"(
 
 namespace {
 
-std::string SoughtText(const v1::Job& job) {
-  return absl::AsciiStrToLower(
-      absl::StrCat(job.id(), "\n", job.name(), "\n", job.user(), "\n", job.spec().description()));
-}
-
 absl::Status InsertOne(const v1::ArchivedJob& archived, SqliteDatabase& writer) {
   const v1::Job& job = archived.job();
   const int64_t newest = -job.id();
@@ -75,12 +70,10 @@ absl::Status InsertOne(const v1::ArchivedJob& archived, SqliteDatabase& writer) 
       newest, job.name(), job.user(), job.state(), key(v1::JOB_ORDER_ENDED),
       key(v1::JOB_ORDER_PROGRESS), archived.details().request_id(), SoughtText(job)));
   TRAINYARD_RETURN_IF_ERROR(StoreFigures(archived, newest, writer));
-  const std::string block =
-      SealBlock(archived.SerializeAsString(), static_cast<uint64_t>(job.id()));
+  const std::string block = SealRecord(archived);
   TRAINYARD_RETURN_IF_ERROR(writer.Run("INSERT INTO archived_record (newest, block) VALUES (?, ?)",
                                        newest, SqliteBlob{block}));
-  const std::string time = SealBlock(JobTimeOf(job, job.ended_time_ms()).SerializeAsString(),
-                                     static_cast<uint64_t>(job.id()));
+  const std::string time = SealTime(job);
   TRAINYARD_RETURN_IF_ERROR(writer.Run("INSERT INTO archived_time (newest, block) VALUES (?, ?)",
                                        newest, SqliteBlob{time}));
   return writer.Run(
@@ -95,20 +88,18 @@ absl::Status DamagedJob(int64_t newest, const std::string& path) {
                    " is damaged; restore a backup with `trainyard server restore`"));
 }
 
-absl::StatusOr<v1::ArchivedJob> OpenRecord(int64_t newest, std::string_view block,
+absl::StatusOr<v1::ArchivedJob> ReadRecord(int64_t newest, std::string_view block,
                                            const std::string& path) {
-  const auto raw = OpenBlock(block, static_cast<uint64_t>(-newest));
-  v1::ArchivedJob job;
-  if (raw.ok() && job.ParseFromString(*raw) && job.job().id() == -newest) return job;
-  return DamagedJob(newest, path);
+  std::optional<v1::ArchivedJob> job = OpenRecord(newest, block);
+  if (!job.has_value()) return DamagedJob(newest, path);
+  return *std::move(job);
 }
 
-absl::StatusOr<v1::JobTime> OpenTime(int64_t newest, std::string_view block,
+absl::StatusOr<v1::JobTime> ReadTime(int64_t newest, std::string_view block,
                                      const std::string& path) {
-  const auto raw = OpenBlock(block, static_cast<uint64_t>(-newest));
-  v1::JobTime time;
-  if (raw.ok() && time.ParseFromString(*raw) && time.job_id() == -newest) return time;
-  return DamagedJob(newest, path);
+  std::optional<v1::JobTime> time = OpenTime(newest, block);
+  if (!time.has_value()) return DamagedJob(newest, path);
+  return *std::move(time);
 }
 
 // Returns the record in the first row, or nothing if there is no row. Columns: newest, block.
@@ -117,7 +108,7 @@ JobArchive::Found FirstRecord(absl::StatusOr<SqliteQuery> query, const std::stri
   TRAINYARD_ASSIGN_OR_RETURN(const bool found, query->Next());
   if (!found) return std::nullopt;
   TRAINYARD_ASSIGN_OR_RETURN(v1::ArchivedJob job,
-                             OpenRecord(query->Int64(0), query->Bytes(1), path));
+                             ReadRecord(query->Int64(0), query->Bytes(1), path));
   return job;
 }
 
@@ -169,7 +160,7 @@ class Walk {
       TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
       if (!found) return jobs;
       TRAINYARD_ASSIGN_OR_RETURN(v1::ArchivedJob job,
-                                 OpenRecord(query.Int64(0), query.Bytes(1), reader.path()));
+                                 ReadRecord(query.Int64(0), query.Bytes(1), reader.path()));
       jobs.push_back(std::move(job));
     }
   }
@@ -212,23 +203,6 @@ class Walk {
   const int state_;
   const std::string text_;
 };
-
-// Returns {0} for jobs of any state.
-std::set<int> StatesOf(const v1::ListJobsRequest& request) {
-  if (request.states().empty()) return {0};
-  return {request.states().begin(), request.states().end()};
-}
-
-// Sorts the jobs that several walks returned, and removes all but the first `limit`.
-void SortPage(const v1::ListJobsRequest& request, int limit, std::vector<v1::ArchivedJob>& jobs) {
-  const auto place = [&](const v1::ArchivedJob& one) {
-    return PlaceIn(request, one.job(), one.job().progress());
-  };
-  std::ranges::stable_sort(jobs, [&](const auto& a, const auto& b) {
-    return request.reverse() ? place(b) < place(a) : place(a) < place(b);
-  });
-  if (jobs.size() > static_cast<std::size_t>(limit)) jobs.resize(static_cast<std::size_t>(limit));
-}
 
 // Columns of `query`: newest, ended_key (the negative end time).
 absl::StatusOr<std::vector<ArchivedEnd>> ReadEnds(absl::StatusOr<SqliteQuery> query) {
@@ -357,12 +331,12 @@ absl::Status SqliteJobArchive::ForEachTime(int64_t since_ms,
     const int64_t newest = query.Int64(0);
     if (!query.Bytes(1).empty()) {
       TRAINYARD_ASSIGN_OR_RETURN(const v1::JobTime time,
-                                 OpenTime(newest, query.Bytes(1), reader->path()));
+                                 ReadTime(newest, query.Bytes(1), reader->path()));
       visit(time);
       continue;
     }
     TRAINYARD_ASSIGN_OR_RETURN(const v1::ArchivedJob archived,
-                               OpenRecord(newest, query.Bytes(2), reader->path()));
+                               ReadRecord(newest, query.Bytes(2), reader->path()));
     visit(JobTimeOf(archived.job(), archived.job().ended_time_ms()));
   }
 }

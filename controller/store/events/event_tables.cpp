@@ -1,13 +1,15 @@
 #include "controller/store/events/event_tables.h"
 
 #include <array>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "controller/store/archive/archive_order.h"
 #include "controller/store/archive/sqlite_job_archive.h"
+#include "controller/store/events/event_payload.h"
 #include "controller/store/support/block_codec.h"
-#include "controller/store/support/checksum.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
@@ -158,19 +160,13 @@ absl::Status EventsDamaged(const std::string& path, absl::string_view what) {
   return absl::DataLossError(absl::StrCat(path, ": ", what, kNextStep));
 }
 
-int64_t PayloadChecksum(std::string_view payload, int64_t sequence) {
-  return static_cast<int64_t>(Checksum(payload, static_cast<uint64_t>(sequence)));
-}
-
 absl::StatusOr<v1::Event> ReadEvent(const SqliteQuery& query, const std::string& path) {
   const int64_t sequence = query.Int64(0);
-  const std::string_view payload = query.Bytes(1);
-  v1::Event event;
-  if (PayloadChecksum(payload, sequence) != query.Int64(2) ||
-      !event.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
+  std::optional<v1::Event> event = OpenEvent(query.Bytes(1), sequence, query.Int64(2));
+  if (!event.has_value()) {
     return EventsDamaged(path, absl::StrCat("event ", sequence, " is damaged"));
   }
-  return event;
+  return *std::move(event);
 }
 
 absl::StatusOr<std::vector<v1::EventEntry>> ReadEntries(SqliteQuery& query,

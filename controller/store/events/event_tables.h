@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -30,9 +29,6 @@ std::span<const Migration> EventMigrations();
 
 // Returns a DATA_LOSS error that names the file and says what to do. `what` describes the damage.
 absl::Status EventsDamaged(const std::string& path, absl::string_view what);
-
-// Returns the checksum of the event `sequence`, or of a snapshot up to that event.
-int64_t PayloadChecksum(std::string_view payload, int64_t sequence);
 
 // Returns the event in the query's current row. Columns: seq, payload, checksum.
 absl::StatusOr<v1::Event> ReadEvent(const SqliteQuery& query, const std::string& path);

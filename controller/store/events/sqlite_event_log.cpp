@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/store/events/event_payload.h"
 #include "controller/store/events/event_tables.h"
 #include "controller/store/sqlite/migrations.h"
 #include "controller/store/sqlite/sqlite_space.h"
@@ -22,7 +23,6 @@ constexpr int kDroppedEvents = 256;
 // The number of sequence numbers per transaction that are scanned for node events.
 constexpr int64_t kScannedEvents = 4096;
 constexpr int kOpenDeletionsMax = 100;
-constexpr int64_t kStoreMarksEveryMs = 1000;
 
 }  // namespace
 
@@ -67,26 +67,17 @@ absl::Status SqliteEventLog::WriteTerm() {
 }
 
 absl::Status SqliteEventLog::WriteStoreMarks(int64_t time_ms) {
-  // If the clock was set back, the marks are due as well.
-  const bool is_due = !store_marks_written_ms_.has_value() || time_ms < *store_marks_written_ms_ ||
-                      time_ms >= *store_marks_written_ms_ + kStoreMarksEveryMs;
-  if (!is_due) return absl::OkStatus();
-  std::map<std::string, StoreMark> marks;
-  {
-    const std::lock_guard lock(store_marks_mutex_);
-    marks = store_marks_;
-  }
-  for (const auto& [store, mark] : marks) {
+  const std::map<std::string, StoreMark> due = noted_marks_.Due(time_ms);
+  for (const auto& [store, mark] : due) {
     TRAINYARD_RETURN_IF_ERROR(writer_->Run("INSERT OR REPLACE INTO store_mark VALUES (?, ?, ?)",
                                            store, mark.store_id, mark.writes));
   }
-  if (!marks.empty()) store_marks_written_ms_ = time_ms;
+  if (!due.empty()) noted_marks_.Stored(time_ms);
   return absl::OkStatus();
 }
 
 void SqliteEventLog::NoteStore(const std::string& store, const StoreMark& mark) {
-  const std::lock_guard lock(store_marks_mutex_);
-  store_marks_[store] = mark;
+  noted_marks_.Note(store, mark);
 }
 
 absl::StatusOr<std::map<std::string, StoreMark>> SqliteEventLog::StoreMarks() {

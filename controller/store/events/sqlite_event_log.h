@@ -12,6 +12,7 @@
 #include "controller/store/archive/sqlite_job_archive.h"
 #include "controller/store/events/event_log.h"
 #include "controller/store/events/log_terms.h"
+#include "controller/store/events/noted_marks.h"
 #include "controller/store/sqlite/priority_mutex.h"
 #include "controller/store/sqlite/sqlite_database.h"
 #include "trainyard/v1/snapshot.pb.h"
@@ -85,10 +86,7 @@ class SqliteEventLog : public EventLog {
   const std::unique_ptr<SqliteJobArchive> archive_;
   const uint64_t term_;
   LogTerms terms_;
-  std::mutex store_marks_mutex_;
-  std::map<std::string, StoreMark> store_marks_;  // Guarded by store_marks_mutex_.
-  // The event time at which store_marks_ were last written. Guarded by mutex_.
-  std::optional<int64_t> store_marks_written_ms_;
+  NotedMarks noted_marks_;
 };
 
 }  // namespace trainyard::controller

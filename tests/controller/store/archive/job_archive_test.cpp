@@ -1,76 +1,38 @@
-// Tests the contract of job_archive.h on the SQLite archive, with the in-memory archive as the
-// reference.
+// Tests the contract of job_archive.h on every implementation. Lists are compared with those of an
+// in-memory archive.
 #include "controller/store/archive/job_archive.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <memory>
 #include <random>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "controller/store/events/memory_event_log.h"
-#include "controller/store/events/sqlite_event_log.h"
-#include "controller/store/sqlite/sqlite_database.h"
-#include "tests/controller/store/temporary_directory.h"
+#include "tests/controller/store/archive/ended_jobs.h"
+#include "tests/controller/store/store_contract.h"
 
 namespace trainyard::controller {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::Pair;
 
-v1::ArchivedJob Archived(int64_t id, const std::string& name, v1::JobState state) {
-  v1::ArchivedJob archived;
-  v1::Job& job = *archived.mutable_job();
-  job.set_id(id);
-  job.set_name(name);
-  job.set_user("ada");
-  job.set_state(state);
-  job.set_ended_time_ms(1000 * id);
-  archived.mutable_details()->set_request_id(absl::StrCat("request-", id));
-  return archived;
-}
-
-v1::Event ArchivedEvent(int64_t id) {
-  v1::Event event;
-  event.mutable_job_archived()->set_job_id(id);
-  return event;
-}
-
-class JobArchiveTest : public testing::Test {
+class JobArchiveTest : public StoreContract<EventLog> {
  protected:
-  JobArchiveTest() { Reopen(); }
-
-  void Reopen() {
-    log_.reset();
-    auto opened = SqliteEventLog::Open(temporary_.File("events.db"));
-    ASSERT_TRUE(opened.ok()) << opened.status();
-    log_ = *std::move(opened);
-  }
-
   void Add(const v1::ArchivedJob& job) {
-    ASSERT_TRUE(log_->Append({ArchivedEvent(job.job().id())}, {job}).ok());
-    ASSERT_TRUE(memory_.Append({ArchivedEvent(job.job().id())}, {job}).ok());
+    ASSERT_TRUE(store_->Append({ArchivedEvent(job.job().id())}, {job}).ok());
+    ASSERT_TRUE(reference_.Append({ArchivedEvent(job.job().id())}, {job}).ok());
   }
 
-  JobArchive& archive() { return log_->archive(); }
+  JobArchive& archive() { return store_->archive(); }
 
-  TemporaryDirectory temporary_;
-  std::unique_ptr<SqliteEventLog> log_;
-  MemoryEventLog memory_;
+  MemoryEventLog reference_;
 };
 
-std::vector<int64_t> IdsOf(const ArchivedPage& page) {
-  std::vector<int64_t> ids;
-  for (const v1::ArchivedJob& one : page.jobs) ids.push_back(one.job().id());
-  return ids;
-}
-
-TEST_F(JobArchiveTest, FindsByNumberNameAndRequestAlsoAfterARestart) {
+TEST_P(JobArchiveTest, FindsByNumberNameAndRequestAlsoAfterARestart) {
   EXPECT_FALSE(archive().HasJobs());
   EXPECT_EQ(archive().Find(1).value(), std::nullopt);
   Add(Archived(1, "same", v1::JOB_STATE_FAILED));
@@ -88,26 +50,29 @@ TEST_F(JobArchiveTest, FindsByNumberNameAndRequestAlsoAfterARestart) {
   }
 }
 
-TEST_F(JobArchiveTest, EventsAndJobsAreAddedTogetherOrNotAtAll) {
+// The in-memory archive replaces a job that is added again.
+class DurableJobArchiveTest : public JobArchiveTest {};
+
+TEST_P(DurableJobArchiveTest, EventsAndJobsAreAddedTogetherOrNotAtAll) {
   const v1::ArchivedJob job = Archived(1, "job", v1::JOB_STATE_FAILED);
   Add(job);
   // The job already exists, so the second append fails as a whole.
   EXPECT_FALSE(
-      log_->Append({ArchivedEvent(1)}, {Archived(2, "two", v1::JOB_STATE_FAILED), job}).ok());
+      store_->Append({ArchivedEvent(1)}, {Archived(2, "two", v1::JOB_STATE_FAILED), job}).ok());
   Reopen();
-  EXPECT_EQ(log_->Recover()->last_sequence, 1u);
+  EXPECT_EQ(store_->Recover()->last_sequence, 1u);
   EXPECT_EQ(archive().Find(2).value(), std::nullopt);
   EXPECT_THAT(archive().CountByState(), ElementsAre(Pair(v1::JOB_STATE_FAILED, 1)));
 }
 
-TEST_F(JobArchiveTest, ADeletedJobLeavesWithItsEvent) {
+TEST_P(JobArchiveTest, ADeletedJobLeavesWithItsEvent) {
   Add(Archived(1, "one", v1::JOB_STATE_FAILED));
   Add(Archived(2, "two", v1::JOB_STATE_FAILED));
   v1::Event event;
   event.mutable_job_deleted()->set_job_id(1);
-  ASSERT_TRUE(log_->Append({event}).ok());
+  ASSERT_TRUE(store_->Append({event}).ok());
   // Appends the event a second time, as two concurrent callers might.
-  ASSERT_TRUE(log_->Append({event}).ok());
+  ASSERT_TRUE(store_->Append({event}).ok());
   for (int i = 0; i < 2; ++i, Reopen()) {
     EXPECT_EQ(archive().Find(1).value(), std::nullopt);
     EXPECT_EQ(archive().FindByName("one").value(), std::nullopt);
@@ -115,7 +80,7 @@ TEST_F(JobArchiveTest, ADeletedJobLeavesWithItsEvent) {
     EXPECT_EQ(archive().List({}, std::nullopt, 10)->total, 1);
   }
   event.mutable_job_deleted()->set_job_id(2);
-  ASSERT_TRUE(log_->Append({event}).ok());
+  ASSERT_TRUE(store_->Append({event}).ok());
   EXPECT_FALSE(archive().HasJobs());
 }
 
@@ -128,72 +93,23 @@ std::vector<int64_t> IdsOf(const absl::StatusOr<std::vector<ArchivedEnd>>& ends)
   return ids;
 }
 
-TEST_F(JobArchiveTest, TellsTheJobsThatEndedFirst) {
+TEST_P(JobArchiveTest, TellsTheJobsThatEndedFirst) {
   for (const int64_t id : {2, 1, 4, 3}) Add(Archived(id, "job", v1::JOB_STATE_FAILED));
-  for (JobArchive* one : {&archive(), &memory_.archive()}) {
-    EXPECT_THAT(IdsOf(one->EndedBy(3000, 10)), ElementsAre(1, 2, 3));
-    EXPECT_THAT(IdsOf(one->EndedBy(3000, 2)), ElementsAre(1, 2));
-    EXPECT_THAT(IdsOf(one->EndedBy(999, 10)), ElementsAre());
-    EXPECT_THAT(IdsOf(one->EndsOf({4, 7, 1})), testing::UnorderedElementsAre(1, 4));
-    EXPECT_THAT(IdsOf(one->EndsOf({})), ElementsAre());
-  }
+  EXPECT_THAT(IdsOf(archive().EndedBy(3000, 10)), ElementsAre(1, 2, 3));
+  EXPECT_THAT(IdsOf(archive().EndedBy(3000, 2)), ElementsAre(1, 2));
+  EXPECT_THAT(IdsOf(archive().EndedBy(999, 10)), ElementsAre());
+  EXPECT_THAT(IdsOf(archive().EndsOf({4, 7, 1})), testing::UnorderedElementsAre(1, 4));
+  EXPECT_THAT(IdsOf(archive().EndsOf({})), ElementsAre());
 }
 
-std::vector<int64_t> JobsWithTimeSince(JobArchive& archive, int64_t since_ms) {
-  std::vector<int64_t> ids;
-  const absl::Status status = archive.ForEachTime(since_ms, [&](const v1::JobTime& time) {
-    EXPECT_EQ(time.ended_time_ms(), 1000 * time.job_id());
-    EXPECT_EQ(time.user(), "ada");
-    ids.push_back(time.job_id());
-  });
-  EXPECT_TRUE(status.ok()) << status;
-  return ids;
-}
-
-TEST_F(JobArchiveTest, GivesTheTimeOfJobsThatEndedLately) {
+TEST_P(JobArchiveTest, GivesTheTimeOfJobsThatEndedLately) {
   for (const int64_t id : {2, 1, 4, 3}) Add(Archived(id, "job", v1::JOB_STATE_FAILED));
-  for (JobArchive* one : {&archive(), &memory_.archive()}) {
-    EXPECT_THAT(JobsWithTimeSince(*one, 0), ElementsAre(4, 3, 2, 1));
-    EXPECT_THAT(JobsWithTimeSince(*one, 3000), ElementsAre(4, 3));
-    EXPECT_THAT(JobsWithTimeSince(*one, 4001), ElementsAre());
-  }
+  EXPECT_THAT(JobsWithTimeSince(archive(), 0), ElementsAre(4, 3, 2, 1));
+  EXPECT_THAT(JobsWithTimeSince(archive(), 3000), ElementsAre(4, 3));
+  EXPECT_THAT(JobsWithTimeSince(archive(), 4001), ElementsAre());
 }
 
-// Older releases stored no row for a job's time, so the time must be computed.
-TEST_F(JobArchiveTest, TheTimeOfAnOlderRecordIsComputed) {
-  for (const int64_t id : {1, 2, 3}) Add(Archived(id, "job", v1::JOB_STATE_FAILED));
-  auto database = SqliteDatabase::Open(temporary_.File("events.db"), SqliteDatabase::Mode::kWriter);
-  ASSERT_TRUE((*database)->RunScript("DELETE FROM archived_time WHERE newest = -2").ok());
-  EXPECT_THAT(JobsWithTimeSince(archive(), 0), ElementsAre(3, 2, 1));
-}
-
-TEST_F(JobArchiveTest, ADamagedTimeIsReported) {
-  for (const int64_t id : {1, 2}) Add(Archived(id, "job", v1::JOB_STATE_FAILED));
-  auto database = SqliteDatabase::Open(temporary_.File("events.db"), SqliteDatabase::Mode::kWriter);
-  ASSERT_TRUE((*database)
-                  ->RunScript("UPDATE archived_time SET block = (SELECT block FROM "
-                              "archived_time WHERE newest = -2) WHERE newest = -1")
-                  .ok());
-  const absl::Status status = archive().ForEachTime(0, [](const v1::JobTime&) {});
-  EXPECT_TRUE(absl::IsDataLoss(status));
-  EXPECT_THAT(std::string(status.message()), HasSubstr("job 1 "));
-}
-
-TEST_F(JobArchiveTest, ADamagedRecordIsReported) {
-  Add(Archived(1, "one", v1::JOB_STATE_FAILED));
-  Add(Archived(2, "two", v1::JOB_STATE_FAILED));
-  auto database = SqliteDatabase::Open(temporary_.File("events.db"), SqliteDatabase::Mode::kWriter);
-  ASSERT_TRUE((*database)
-                  ->RunScript("UPDATE archived_record SET block = (SELECT block FROM "
-                              "archived_record WHERE newest = -2) WHERE newest = -1")
-                  .ok());
-  const auto found = archive().Find(1);
-  EXPECT_TRUE(absl::IsDataLoss(found.status()));
-  EXPECT_THAT(std::string(found.status().message()), HasSubstr("job 1 "));
-  EXPECT_TRUE(archive().Find(2).ok());
-}
-
-TEST_F(JobArchiveTest, JobsWithoutALossAreLastInBothDirections) {
+TEST_P(JobArchiveTest, JobsWithoutALossAreLastInBothDirections) {
   const auto add = [&](int64_t id, double loss) {
     v1::ArchivedJob archived = Archived(id, "a", v1::JOB_STATE_SUCCEEDED);
     archived.mutable_job()->mutable_progress()->set_step(1);
@@ -209,28 +125,6 @@ TEST_F(JobArchiveTest, JobsWithoutALossAreLastInBothDirections) {
   EXPECT_THAT(IdsOf(*archive().List(request, std::nullopt, 10)), ElementsAre(3, 1, 4, 2));
   request.set_reverse(true);
   EXPECT_THAT(IdsOf(*archive().List(request, std::nullopt, 10)), ElementsAre(1, 3, 2, 4));
-}
-
-TEST_F(JobArchiveTest, SortsJobsThatAnOlderReleaseArchived) {
-  for (int64_t id = 1; id <= 3; ++id) {
-    v1::ArchivedJob archived = Archived(id, "a", v1::JOB_STATE_FAILED);
-    archived.mutable_job()->set_restarts(static_cast<int>(id) % 3);
-    Add(archived);
-  }
-  log_.reset();
-  {
-    auto database =
-        SqliteDatabase::Open(temporary_.File("events.db"), SqliteDatabase::Mode::kWriter);
-    ASSERT_TRUE(database.ok()) << database.status();
-    ASSERT_TRUE((*database)
-                    ->RunScript("UPDATE archived_job SET loss_key = NULL, best_loss_key = NULL, "
-                                "rate_key = NULL, slots_key = NULL, restarts_key = NULL")
-                    .ok());
-  }
-  Reopen();
-  v1::ListJobsRequest request;
-  request.set_order(v1::JOB_ORDER_RESTARTS);
-  EXPECT_THAT(IdsOf(*archive().List(request, std::nullopt, 10)), ElementsAre(2, 1, 3));
 }
 
 // Each field has few possible values, so that many jobs compare equal when they are sorted.
@@ -268,14 +162,14 @@ v1::ListJobsRequest AnyRequest(std::mt19937& random) {
   return request;
 }
 
-TEST_F(JobArchiveTest, ListsAsTheReferenceDoesPageByPage) {
+TEST_P(JobArchiveTest, ListsAsTheReferenceDoesPageByPage) {
   std::mt19937 random(5);
   for (int64_t id = 1; id <= 200; ++id) Add(AnyJob(id, random));
   for (int round = 0; round < 400; ++round) {
     const v1::ListJobsRequest request = AnyRequest(random);
     std::optional<JobPlace> after;
     for (int page = 0; page < 4; ++page) {
-      const auto expected = memory_.archive().List(request, after, 20);
+      const auto expected = reference_.archive().List(request, after, 20);
       const auto found = archive().List(request, after, 20);
       ASSERT_TRUE(found.ok()) << found.status();
       ASSERT_EQ(IdsOf(*found), IdsOf(*expected)) << request.DebugString();
@@ -286,6 +180,9 @@ TEST_F(JobArchiveTest, ListsAsTheReferenceDoesPageByPage) {
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(, JobArchiveTest, EveryStore(), StoreName);
+INSTANTIATE_TEST_SUITE_P(, DurableJobArchiveTest, DurableStores(), StoreName);
 
 }  // namespace
 }  // namespace trainyard::controller

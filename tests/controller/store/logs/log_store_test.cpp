@@ -1,4 +1,4 @@
-// Tests the contract of log_store.h on the SQLite store and on the in-memory store.
+// Tests the contract of log_store.h on every implementation.
 #include "controller/store/logs/log_store.h"
 
 #include <gmock/gmock.h>
@@ -8,9 +8,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "controller/store/logs/memory_log_store.h"
-#include "controller/store/logs/sqlite_log_store.h"
-#include "tests/controller/store/temporary_directory.h"
+#include "tests/controller/store/store_contract.h"
 
 namespace trainyard::controller {
 namespace {
@@ -18,21 +16,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-class LogStoreTest : public testing::TestWithParam<bool> {
+class LogStoreTest : public StoreContract<LogStore> {
  protected:
-  LogStoreTest() { Reopen(); }
-
-  void Reopen() {
-    if (!GetParam()) {
-      if (store_ == nullptr) store_ = std::make_unique<MemoryLogStore>();
-      return;
-    }
-    store_.reset();
-    auto opened = SqliteLogStore::Open(temporary_.File("logs.db"));
-    ASSERT_TRUE(opened.ok()) << opened.status();
-    store_ = *std::move(opened);
-  }
-
   static StreamKey Stream(int64_t attempt_number, int rank) {
     return {1, attempt_number, rank, v1::STREAM_KIND_LOG};
   }
@@ -65,9 +50,6 @@ class LogStoreTest : public testing::TestWithParam<bool> {
     EXPECT_TRUE(status.ok()) << status;
     return lines;
   }
-
-  TemporaryDirectory temporary_;
-  std::unique_ptr<LogStore> store_;
 };
 
 TEST_P(LogStoreTest, GivesWholeLinesAfterReopening) {
@@ -360,8 +342,7 @@ TEST_P(LogStoreTest, ContradictoryQueryIsRefused) {
             absl::StatusCode::kInvalidArgument);
 }
 
-INSTANTIATE_TEST_SUITE_P(, LogStoreTest, testing::Bool(),
-                         [](const auto& info) { return info.param ? "Sqlite" : "Memory"; });
+INSTANTIATE_TEST_SUITE_P(, LogStoreTest, EmbeddedStores(), StoreName);
 
 }  // namespace
 }  // namespace trainyard::controller

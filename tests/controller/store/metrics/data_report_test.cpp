@@ -1,4 +1,4 @@
-// Tests the reports of data sets of metric_store.h on the SQLite store and on the in-memory store.
+// Tests the reports of data sets of metric_store.h on every implementation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,13 +6,13 @@
 #include <string>
 
 #include "controller/store/metrics/sqlite_metric_store.h"
-#include "tests/controller/store/metrics/both_stores.h"
+#include "tests/controller/store/store_contract.h"
 #include "tests/controller/store/temporary_directory.h"
 
 namespace trainyard::controller {
 namespace {
 
-class DataReportTest : public BothStores {
+class DataReportTest : public StoreContract<MetricStore> {
  protected:
   // Adds part `part` of `parts`, with a text such as "<2.1/3>".
   void Add(int64_t attempt, int64_t number, int part, int parts) {
@@ -83,7 +83,7 @@ TEST_P(DataReportTest, ADroppedJobHasNone) {
   EXPECT_EQ(*store_->JobBytes(1), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(, DataReportTest, testing::Bool(), StoreName);
+INSTANTIATE_TEST_SUITE_P(, DataReportTest, EmbeddedStores(), StoreName);
 
 TEST(DamagedDataReportTest, IsAnError) {
   const TemporaryDirectory temporary;

@@ -1,5 +1,4 @@
-// Tests the links between jobs with the same data sets on the SQLite store and on the in-memory
-// store.
+// Tests the links between jobs with the same data sets on every implementation.
 #include "controller/store/metrics/data_sets.h"
 
 #include <gmock/gmock.h>
@@ -10,7 +9,7 @@
 
 #include "controller/store/metrics/sqlite_metric_store.h"
 #include "proto/contract/data_report.h"
-#include "tests/controller/store/metrics/both_stores.h"
+#include "tests/controller/store/store_contract.h"
 #include "tests/controller/store/temporary_directory.h"
 
 namespace trainyard::controller {
@@ -30,7 +29,7 @@ std::string Read(const json::array_t& sets) {
   return json{{kReportFormat, kDataUseFormat}, {kReportDataSets, sets}}.dump();
 }
 
-class DataSetsTest : public BothStores {
+class DataSetsTest : public StoreContract<MetricStore> {
  protected:
   // Adds a report in two parts.
   void Report(int64_t job, const std::string& text, int64_t number = 1) {
@@ -117,7 +116,7 @@ TEST_P(DataSetsTest, FurtherJobsAreCounted) {
   EXPECT_EQ(sets->front().omitted_jobs, 3);
 }
 
-INSTANTIATE_TEST_SUITE_P(, DataSetsTest, testing::Bool(), StoreName);
+INSTANTIATE_TEST_SUITE_P(, DataSetsTest, EmbeddedStores(), StoreName);
 
 TEST(DataSetsInReportTest, UnexpectedEntriesAreLeftOut) {
   json::array_t entries = {7,

@@ -1,4 +1,4 @@
-// Tests the records of experts of metric_store.h on the SQLite store and on the in-memory store.
+// Tests the records of experts of metric_store.h on every implementation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "controller/store/metrics/expert_history.h"
-#include "tests/controller/store/metrics/both_stores.h"
+#include "tests/controller/store/store_contract.h"
 
 namespace trainyard::controller {
 namespace {
 
 using testing::ElementsAre;
 
-class ExpertRecordsTest : public BothStores {
+class ExpertRecordsTest : public StoreContract<MetricStore> {
  protected:
   void Add(int64_t attempt, const std::vector<int64_t>& steps) {
     const StreamKey stream{1, attempt, 0, v1::STREAM_KIND_TELEMETRY};
@@ -83,7 +83,7 @@ TEST_P(ExpertRecordsTest, ADroppedJobHasNone) {
   EXPECT_TRUE(Steps().empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(, ExpertRecordsTest, testing::Bool(), StoreName);
+INSTANTIATE_TEST_SUITE_P(, ExpertRecordsTest, EmbeddedStores(), StoreName);
 
 TEST(ExpertHistoryTest, TheSmallestGapIsClosed) {
   std::vector<int64_t> steps;

@@ -1,4 +1,4 @@
-// Tests the contract of metric_store.h on the SQLite store and on the in-memory store.
+// Tests the contract of metric_store.h on every implementation.
 #include "controller/store/metrics/metric_store.h"
 
 #include <gmock/gmock.h>
@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/controller/store/metrics/both_stores.h"
 #include "tests/controller/store/metrics/not_finite.h"
+#include "tests/controller/store/store_contract.h"
 
 namespace trainyard::controller {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class MetricStoreTest : public BothStores {
+class MetricStoreTest : public StoreContract<MetricStore> {
  protected:
   static StreamKey Stream(int64_t attempt_number) {
     return {1, attempt_number, 0, v1::STREAM_KIND_TELEMETRY};
@@ -252,7 +252,7 @@ TEST_P(MetricStoreTest, ExtremeStepsAreKept) {
   EXPECT_THAT(Read({.from_step = low}).last(), ElementsAre(4.0));
 }
 
-INSTANTIATE_TEST_SUITE_P(, MetricStoreTest, testing::Bool(), StoreName);
+INSTANTIATE_TEST_SUITE_P(, MetricStoreTest, EmbeddedStores(), StoreName);
 
 }  // namespace
 }  // namespace trainyard::controller

@@ -10,18 +10,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/event_log/event_job.h"
-#include "controller/store/events/memory_event_log.h"
-#include "controller/store/events/sqlite_event_log.h"
-#include "controller/store/logs/memory_log_store.h"
 #include "controller/store/logs/sqlite_log_store.h"
-#include "controller/store/metrics/memory_metric_store.h"
-#include "controller/store/metrics/sqlite_metric_store.h"
+#include "tests/controller/store/store_contract.h"
 #include "tests/controller/store/temporary_directory.h"
 
 namespace trainyard::controller {
 namespace {
-
-enum class Kind { kMemory, kSqlite };
 
 // Returns incompressible text that consists of whole lines.
 std::string NoiseLines(std::size_t bytes, unsigned seed) {
@@ -46,27 +40,9 @@ void Drop(int64_t job_id, Store& store) {
   ReclaimAll(store);
 }
 
-class PrunedStore : public testing::TestWithParam<Kind> {
- protected:
-  template <typename Base, typename Memory, typename Sqlite>
-  std::unique_ptr<Base> Open(const std::string& name) const {
-    if (GetParam() == Kind::kMemory) return std::make_unique<Memory>();
-    auto opened = Sqlite::Open(absl::StrCat(directory_.path(), "/", name));
-    EXPECT_TRUE(opened.ok()) << opened.status();
-    return *std::move(opened);
-  }
-  std::unique_ptr<LogStore> OpenLogs() const {
-    return Open<LogStore, MemoryLogStore, SqliteLogStore>("logs.db");
-  }
-  std::unique_ptr<MetricStore> OpenMetrics() const {
-    return Open<MetricStore, MemoryMetricStore, SqliteMetricStore>("metrics.db");
-  }
-  std::unique_ptr<EventLog> OpenEvents() const {
-    return Open<EventLog, MemoryEventLog, SqliteEventLog>("events.db");
-  }
-
-  TemporaryDirectory directory_;
-};
+using PrunedEvents = StoreContract<EventLog>;
+using PrunedMetrics = StoreContract<MetricStore>;
+using PrunedLogs = StoreContract<LogStore>;
 
 StreamKey LogOf(int64_t job_id) { return {job_id, 1, 0, v1::STREAM_KIND_LOG}; }
 
@@ -82,24 +58,23 @@ std::size_t CountLines(LogStore& store, int64_t job_id) {
   return lines;
 }
 
-TEST_P(PrunedStore, OutputOfADroppedJobIsGoneAndThatOfOthersStays) {
-  const auto store = OpenLogs();
+TEST_P(PrunedLogs, OutputOfADroppedJobIsGoneAndThatOfOthersStays) {
   for (const int64_t job : {3, 5, 9}) {
-    ASSERT_TRUE(store->Append({{LogOf(job), 0, 100, "a\nb\n"}}).ok());
+    ASSERT_TRUE(store_->Append({{LogOf(job), 0, 100, "a\nb\n"}}).ok());
   }
-  EXPECT_EQ(store->NextJob(0).value(), 3);
-  EXPECT_GT(store->JobBytes(5).value(), 0);
-  Drop(5, *store);
-  EXPECT_EQ(CountLines(*store, 5), 0U);
-  EXPECT_EQ(CountLines(*store, 3), 2U);
-  EXPECT_EQ(CountLines(*store, 9), 2U);
-  EXPECT_EQ(store->JobBytes(5).value(), 0);
-  EXPECT_EQ(store->NextJob(3).value(), 9);
-  EXPECT_EQ(store->NextJob(9).value(), 0);
+  EXPECT_EQ(store_->NextJob(0).value(), 3);
+  EXPECT_GT(store_->JobBytes(5).value(), 0);
+  Drop(5, *store_);
+  EXPECT_EQ(CountLines(*store_, 5), 0U);
+  EXPECT_EQ(CountLines(*store_, 3), 2U);
+  EXPECT_EQ(CountLines(*store_, 9), 2U);
+  EXPECT_EQ(store_->JobBytes(5).value(), 0);
+  EXPECT_EQ(store_->NextJob(3).value(), 9);
+  EXPECT_EQ(store_->NextJob(9).value(), 0);
   // A worker that reconnects later starts again at byte 0.
-  EXPECT_EQ(store->StoredOffset(LogOf(5)).value(), 0);
-  ASSERT_TRUE(store->Append({{LogOf(5), 0, 200, "late\n"}}).ok());
-  EXPECT_EQ(CountLines(*store, 5), 1U);
+  EXPECT_EQ(store_->StoredOffset(LogOf(5)).value(), 0);
+  ASSERT_TRUE(store_->Append({{LogOf(5), 0, 200, "late\n"}}).ok());
+  EXPECT_EQ(CountLines(*store_, 5), 1U);
 }
 
 MetricBatch Points(int64_t job_id, int64_t first, int64_t count) {
@@ -119,24 +94,23 @@ int64_t CountPoints(MetricStore& store, int64_t job_id) {
   return series.ok() ? series->front().steps_size() : -1;
 }
 
-TEST_P(PrunedStore, MetricsOfADroppedJobAreGoneAndThoseOfOthersStay) {
-  const auto store = OpenMetrics();
+TEST_P(PrunedMetrics, MetricsOfADroppedJobAreGoneAndThoseOfOthersStay) {
   for (const int64_t job : {3, 5}) {
     // More points than the tail can hold, so that the store has chunks, too.
-    ASSERT_TRUE(store->Append({Points(job, 0, 20'000)}).ok());
-    ASSERT_TRUE(store->Append({Points(job, 20'000, 10)}).ok());
+    ASSERT_TRUE(store_->Append({Points(job, 0, 20'000)}).ok());
+    ASSERT_TRUE(store_->Append({Points(job, 20'000, 10)}).ok());
   }
-  EXPECT_GT(store->JobBytes(5).value(), 0);
-  Drop(5, *store);
-  EXPECT_EQ(CountPoints(*store, 5), 0);
-  EXPECT_TRUE(store->Keys(5)->empty());
-  EXPECT_TRUE(store->Attempts(5)->empty());
-  EXPECT_EQ(store->JobBytes(5).value(), 0);
-  EXPECT_EQ(CountPoints(*store, 3), 20'010);
-  EXPECT_EQ(store->NextJob(0).value(), 3);
-  EXPECT_EQ(store->NextJob(3).value(), 0);
-  ASSERT_TRUE(store->Append({Points(5, 0, 7)}).ok());
-  EXPECT_EQ(CountPoints(*store, 5), 7);
+  EXPECT_GT(store_->JobBytes(5).value(), 0);
+  Drop(5, *store_);
+  EXPECT_EQ(CountPoints(*store_, 5), 0);
+  EXPECT_TRUE(store_->Keys(5)->empty());
+  EXPECT_TRUE(store_->Attempts(5)->empty());
+  EXPECT_EQ(store_->JobBytes(5).value(), 0);
+  EXPECT_EQ(CountPoints(*store_, 3), 20'010);
+  EXPECT_EQ(store_->NextJob(0).value(), 3);
+  EXPECT_EQ(store_->NextJob(3).value(), 0);
+  ASSERT_TRUE(store_->Append({Points(5, 0, 7)}).ok());
+  EXPECT_EQ(CountPoints(*store_, 5), 7);
 }
 
 v1::Event AlertOf(int64_t job_id, int64_t time_ms) {
@@ -167,96 +141,87 @@ void CoverUpTo(uint64_t sequence, EventLog& log) {
   ASSERT_TRUE(log.WriteSnapshot(snapshot).ok());
 }
 
-TEST_P(PrunedStore, OnlyEventsThatASnapshotHoldsGo) {
-  const auto log = OpenEvents();
-  ASSERT_TRUE(log->Append({AlertOf(1, 10), AlertOf(2, 20), AlertOf(1, 30), AlertOf(1, 40)}).ok());
-  ASSERT_TRUE(log->DropJobEvents(1).ok());
-  EXPECT_EQ(log->ReadJobEvents(1, 10)->size(), 3U) << "no snapshot holds them";
-  CoverUpTo(3, *log);
-  EXPECT_FALSE(log->DropJobEvents(1).value());
-  EXPECT_EQ(log->ReadJobEvents(1, 10)->size(), 1U);
-  EXPECT_EQ(log->ReadJobEvents(2, 10)->size(), 1U);
-  EXPECT_EQ(log->Recover()->last_sequence, 4U);
-  EXPECT_EQ(log->Recover()->events.size(), 1U);
+TEST_P(PrunedEvents, OnlyEventsThatASnapshotHoldsGo) {
+  ASSERT_TRUE(
+      store_->Append({AlertOf(1, 10), AlertOf(2, 20), AlertOf(1, 30), AlertOf(1, 40)}).ok());
+  ASSERT_TRUE(store_->DropJobEvents(1).ok());
+  EXPECT_EQ(store_->ReadJobEvents(1, 10)->size(), 3U) << "no snapshot holds them";
+  CoverUpTo(3, *store_);
+  EXPECT_FALSE(store_->DropJobEvents(1).value());
+  EXPECT_EQ(store_->ReadJobEvents(1, 10)->size(), 1U);
+  EXPECT_EQ(store_->ReadJobEvents(2, 10)->size(), 1U);
+  EXPECT_EQ(store_->Recover()->last_sequence, 4U);
+  EXPECT_EQ(store_->Recover()->events.size(), 1U);
 }
 
-TEST_P(PrunedStore, TheNewestEventStaysSoThatNumbersGoOn) {
-  {
-    const auto log = OpenEvents();
-    ASSERT_TRUE(log->Append({AlertOf(1, 10), AlertOf(1, 20)}).ok());
-    CoverUpTo(2, *log);
-    EXPECT_FALSE(log->DropJobEvents(1).value());
-    EXPECT_EQ(log->ReadJobEvents(1, 10)->size(), 1U);
-  }
-  if (GetParam() == Kind::kMemory) return;
-  const auto log = OpenEvents();
-  ASSERT_TRUE(log->Append({AlertOf(1, 30)}).ok());
-  EXPECT_EQ(log->Recover()->last_sequence, 3U);
+TEST_P(PrunedEvents, TheNewestEventStaysSoThatNumbersGoOn) {
+  ASSERT_TRUE(store_->Append({AlertOf(1, 10), AlertOf(1, 20)}).ok());
+  CoverUpTo(2, *store_);
+  EXPECT_FALSE(store_->DropJobEvents(1).value());
+  EXPECT_EQ(store_->ReadJobEvents(1, 10)->size(), 1U);
+  Reopen();
+  ASSERT_TRUE(store_->Append({AlertOf(1, 30)}).ok());
+  EXPECT_EQ(store_->Recover()->last_sequence, 3U);
 }
 
-TEST_P(PrunedStore, OldEventsOfNodesGoAndThoseOfJobsStay) {
-  const auto log = OpenEvents();
-  ASSERT_TRUE(log->Append({NodeEvent(10), AlertOf(1, 20), NodeEvent(30), NodeEvent(40)}).ok());
-  ASSERT_TRUE(log->Append({AlertOf(1, 50)}).ok());
-  CoverUpTo(5, *log);
-  EXPECT_FALSE(log->DropNodeEvents(40).value());
-  const auto left = log->ReadEventsBefore(0, 0, 10);
+TEST_P(PrunedEvents, OldEventsOfNodesGoAndThoseOfJobsStay) {
+  ASSERT_TRUE(store_->Append({NodeEvent(10), AlertOf(1, 20), NodeEvent(30), NodeEvent(40)}).ok());
+  ASSERT_TRUE(store_->Append({AlertOf(1, 50)}).ok());
+  CoverUpTo(5, *store_);
+  EXPECT_FALSE(store_->DropNodeEvents(40).value());
+  const auto left = store_->ReadEventsBefore(0, 0, 10);
   ASSERT_EQ(left->size(), 3U);
   EXPECT_EQ((*left)[1].sequence(), 4U);
   EXPECT_EQ((*left)[2].sequence(), 2U);
 }
 
-TEST_P(PrunedStore, OldEventsOfNodesGoInALongLogToo) {
-  const auto log = OpenEvents();
+TEST_P(PrunedEvents, OldEventsOfNodesGoInALongLogToo) {
   std::vector<v1::Event> events;
   for (int i = 0; i < 10'000; ++i) events.push_back(NodeEvent(i));
-  ASSERT_TRUE(log->Append(events).ok());
-  CoverUpTo(10'000, *log);
-  while (log->DropNodeEvents(9'000).value()) {
+  ASSERT_TRUE(store_->Append(events).ok());
+  CoverUpTo(10'000, *store_);
+  while (store_->DropNodeEvents(9'000).value()) {
   }
-  EXPECT_EQ(log->ReadEventsBefore(0, 0, 2'000)->size(), 1'000U);
-  while (log->DropNodeEvents(9'500).value()) {
+  EXPECT_EQ(store_->ReadEventsBefore(0, 0, 2'000)->size(), 1'000U);
+  while (store_->DropNodeEvents(9'500).value()) {
   }
-  EXPECT_EQ(log->ReadEventsBefore(0, 0, 2'000)->size(), 500U);
+  EXPECT_EQ(store_->ReadEventsBefore(0, 0, 2'000)->size(), 500U);
 }
 
-TEST_P(PrunedStore, ADeletionIsFoundAfterTheJobsEventsAreGone) {
-  const auto log = OpenEvents();
-  ASSERT_TRUE(log->Append({AlertOf(1, 10), DeletionOf(1, 20), AlertOf(2, 30)}).ok());
-  ASSERT_EQ(log->OpenDeletions(0)->size(), 1U);
-  EXPECT_EQ(log->OpenDeletions(0)->front().sequence(), 2U);
-  EXPECT_TRUE(log->OpenDeletions(2)->empty());
-  EXPECT_FALSE(log->FinishDeletion(1).value()) << "an event of the job is left";
-  CoverUpTo(3, *log);
-  EXPECT_FALSE(log->DropJobEvents(1).value());
-  EXPECT_TRUE(log->FinishDeletion(1).value());
-  EXPECT_TRUE(log->OpenDeletions(0)->empty());
-  const auto found = log->FindDeletion(1);
+TEST_P(PrunedEvents, ADeletionIsFoundAfterTheJobsEventsAreGone) {
+  ASSERT_TRUE(store_->Append({AlertOf(1, 10), DeletionOf(1, 20), AlertOf(2, 30)}).ok());
+  ASSERT_EQ(store_->OpenDeletions(0)->size(), 1U);
+  EXPECT_EQ(store_->OpenDeletions(0)->front().sequence(), 2U);
+  EXPECT_TRUE(store_->OpenDeletions(2)->empty());
+  EXPECT_FALSE(store_->FinishDeletion(1).value()) << "an event of the job is left";
+  CoverUpTo(3, *store_);
+  EXPECT_FALSE(store_->DropJobEvents(1).value());
+  EXPECT_TRUE(store_->FinishDeletion(1).value());
+  EXPECT_TRUE(store_->OpenDeletions(0)->empty());
+  const auto found = store_->FindDeletion(1);
   ASSERT_TRUE(found.ok() && found->has_value());
   EXPECT_EQ((*found)->time_ms(), 20);
   EXPECT_EQ((*found)->actor(), "user ada");
-  EXPECT_FALSE(log->FindDeletion(2)->has_value());
+  EXPECT_FALSE(store_->FindDeletion(2)->has_value());
 }
 
-TEST_P(PrunedStore, OldFinishedDeletionsGoWithEventsOfNodes) {
-  const auto log = OpenEvents();
-  ASSERT_TRUE(log->Append({DeletionOf(1, 10), DeletionOf(2, 20), DeletionOf(3, 30)}).ok());
-  ASSERT_TRUE(log->Append({NodeEvent(40)}).ok());
-  CoverUpTo(4, *log);
-  EXPECT_TRUE(log->FinishDeletion(1).value());
-  EXPECT_TRUE(log->FinishDeletion(3).value());
-  EXPECT_FALSE(log->DropNodeEvents(30).value());
-  EXPECT_FALSE(log->FindDeletion(1)->has_value());
-  EXPECT_TRUE(log->FindDeletion(2)->has_value()) << "it is not finished";
-  EXPECT_EQ(log->OpenDeletions(0)->size(), 1U);
-  EXPECT_TRUE(log->FindDeletion(3)->has_value());
-  EXPECT_EQ(log->ReadEventsBefore(0, 0, 10)->size(), 3U);
+TEST_P(PrunedEvents, OldFinishedDeletionsGoWithEventsOfNodes) {
+  ASSERT_TRUE(store_->Append({DeletionOf(1, 10), DeletionOf(2, 20), DeletionOf(3, 30)}).ok());
+  ASSERT_TRUE(store_->Append({NodeEvent(40)}).ok());
+  CoverUpTo(4, *store_);
+  EXPECT_TRUE(store_->FinishDeletion(1).value());
+  EXPECT_TRUE(store_->FinishDeletion(3).value());
+  EXPECT_FALSE(store_->DropNodeEvents(30).value());
+  EXPECT_FALSE(store_->FindDeletion(1)->has_value());
+  EXPECT_TRUE(store_->FindDeletion(2)->has_value()) << "it is not finished";
+  EXPECT_EQ(store_->OpenDeletions(0)->size(), 1U);
+  EXPECT_TRUE(store_->FindDeletion(3)->has_value());
+  EXPECT_EQ(store_->ReadEventsBefore(0, 0, 10)->size(), 3U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Both, PrunedStore, testing::Values(Kind::kMemory, Kind::kSqlite),
-                         [](const auto& info) {
-                           return info.param == Kind::kMemory ? "Memory" : "Sqlite";
-                         });
+INSTANTIATE_TEST_SUITE_P(, PrunedEvents, EveryStore(), StoreName);
+INSTANTIATE_TEST_SUITE_P(, PrunedMetrics, EmbeddedStores(), StoreName);
+INSTANTIATE_TEST_SUITE_P(, PrunedLogs, EmbeddedStores(), StoreName);
 
 class PrunedFile : public testing::Test {
  protected:

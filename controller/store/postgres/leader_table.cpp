@@ -1,0 +1,36 @@
+#include "controller/store/postgres/leader_table.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace trainyard::controller {
+
+absl::StatusOr<int64_t> BeginTerm(const TermRequest& request, PostgresDatabase& database) {
+  TRAINYARD_ASSIGN_OR_RETURN(auto transaction, PostgresTransaction::BeginWrite(database));
+  TRAINYARD_RETURN_IF_ERROR(
+      database.RunScript(absl::StrCat("SET LOCAL lock_timeout = ", request.wait_ms)));
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const int64_t term,
+      database.QueryInt64("UPDATE leader SET term = term + 1, holder = $1, session = $2, renewed = "
+                          "clock_timestamp() WHERE term = $3 RETURNING term",
+                          request.holder, database.session(), request.seen_term));
+  TRAINYARD_RETURN_IF_ERROR(transaction.Commit());
+  return term;
+}
+
+absl::StatusOr<PostgresTransaction> BeginLeaderWrite(int64_t term, PostgresDatabase& database) {
+  TRAINYARD_ASSIGN_OR_RETURN(auto transaction, PostgresTransaction::BeginWrite(database));
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const int64_t found,
+      database.QueryInt64("SELECT term FROM leader WHERE term = $1 FOR SHARE", term));
+  if (found == term && term > 0) return transaction;
+  return LeadershipLost(term, database);
+}
+
+absl::Status LeadershipLost(int64_t term, PostgresDatabase& database) {
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t current, database.QueryInt64("SELECT term FROM leader"));
+  return absl::AbortedError(absl::StrCat(
+      database.name(), ": the leadership of term ", term, " is lost, because term ", current,
+      " has begun; nothing was written. This controller must exit; the leader continues"));
+}
+
+}  // namespace trainyard::controller

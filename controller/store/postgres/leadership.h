@@ -1,0 +1,71 @@
+// Leadership among several controllers on one schema.
+//
+// The row of the leader (leader_table.h) alone decides who leads. The advisory lock is the fast
+// path: it is free as soon as the leader's process is dead. If the leader is stopped or cut off,
+// the lock stays taken; then the time since the last renewal decides when a candidate ends the
+// leader's session.
+#ifndef TRAINYARD_CONTROLLER_STORE_POSTGRES_LEADERSHIP_H_
+#define TRAINYARD_CONTROLLER_STORE_POSTGRES_LEADERSHIP_H_
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "controller/store/postgres/postgres_database.h"
+
+namespace trainyard::controller {
+
+// One controller as leader or candidate. Used by one thread.
+class Leadership {
+ public:
+  // Connects and checks the right to end the leader's session. `holder` names this controller, for
+  // messages. PERMISSION_DENIED: the leader's session belongs to a user whose sessions cannot be
+  // ended.
+  static absl::StatusOr<std::unique_ptr<Leadership>> Open(const std::string& settings,
+                                                          const std::string& holder);
+
+  // A candidate takes over if it may; a leader renews its row. Call every interval_ms().
+  // Takes a few round trips, and at most a few seconds. ABORTED: this controller no longer leads
+  // and must exit. After any other error, call again.
+  absl::Status Step();
+
+  // The term that this controller leads; 0 for a candidate.
+  int64_t term() const { return term_; }
+  int64_t interval_ms() const;
+
+  // True as long as no other controller can have taken over because of a missing renewal, by the
+  // monotonic clock of this process. While it is false, the leader must answer nobody.
+  bool MayAnswer() const;
+
+  // The leader that the last step of a candidate saw; empty if there is none.
+  const std::string& leader() const { return leader_; }
+
+ private:
+  Leadership(std::string settings, std::string holder)
+      : settings_(std::move(settings)), holder_(std::move(holder)) {}
+
+  absl::Status Connect();
+  absl::Status Renew();
+  absl::Status Run();
+  absl::StatusOr<bool> TryLock();
+  // Waits until the ended session has released the lock.
+  absl::StatusOr<bool> WaitForLock();
+  absl::Status TakeOver(int64_t seen_term);
+
+  const std::string settings_;
+  const std::string holder_;
+  std::unique_ptr<PostgresDatabase> database_;
+  bool has_lock_ = false;  // True if the session of database_ has the lock.
+  int64_t term_ = 0;
+  // The time before the last successful renewal was sent.
+  std::chrono::steady_clock::time_point renewed_;
+  std::string leader_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_POSTGRES_LEADERSHIP_H_

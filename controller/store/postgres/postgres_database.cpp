@@ -1,0 +1,312 @@
+#include "controller/store/postgres/postgres_database.h"
+
+#include <libpq-fe.h>
+#include <poll.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "controller/store/postgres/postgres_error.h"
+
+namespace trainyard::controller {
+namespace {
+
+constexpr std::size_t kIdleConnectionsMax = 4;
+constexpr std::size_t kActionBytesMax = 120;
+
+int64_t NowMs() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// Settings of the user are parsed after the defaults and so have priority over them.
+// tcp_user_timeout: without it, a connection to a vanished machine would end after 15 minutes.
+constexpr const char* kDefaultKeys[] = {"fallback_application_name",
+                                        "connect_timeout",
+                                        "tcp_user_timeout",
+                                        "keepalives_idle",
+                                        "keepalives_interval",
+                                        "keepalives_count",
+                                        nullptr};
+constexpr const char* kDefaultValues[] = {"trainyard", "5", "2000", "2", "1", "3", nullptr};
+
+// synchronous_commit is not set: a server may demand more than `on`, but PrepareSession refuses
+// `off`.
+std::string SessionSettings(const PostgresLimits& limits) {
+  return absl::StrCat("SET client_min_messages = error; ",
+                      "SET statement_timeout = ", limits.statement_ms, "; ",
+                      "SET lock_timeout = ", limits.statement_ms / 2, "; ",
+                      "SET idle_in_transaction_session_timeout = ", limits.idle_transaction_ms);
+}
+
+std::string NameOfDatabase(pg_conn* connection) {
+  const char* host = PQhost(connection);
+  const char* database = PQdb(connection);
+  return absl::StrCat("PostgreSQL database ", database == nullptr ? "" : database, " on ",
+                      host == nullptr ? "" : host);
+}
+
+}  // namespace
+
+PostgresRows::PostgresRows(PostgresRows&& other) noexcept
+    : result_(std::exchange(other.result_, nullptr)) {}
+
+PostgresRows::~PostgresRows() { PQclear(result_); }
+
+int PostgresRows::size() const { return PQntuples(result_); }
+
+int64_t PostgresRows::changed() const { return std::strtoll(PQcmdTuples(result_), nullptr, 10); }
+
+std::string_view PostgresRows::Bytes(int row, int column) const {
+  return {PQgetvalue(result_, row, column),
+          static_cast<std::size_t>(PQgetlength(result_, row, column))};
+}
+
+absl::StatusOr<std::unique_ptr<PostgresDatabase>> PostgresDatabase::Connect(
+    const std::string& settings, const PostgresLimits& limits) {
+  std::unique_ptr<PostgresDatabase> database(new PostgresDatabase(limits));
+  TRAINYARD_RETURN_IF_ERROR(database->Open(settings));
+  TRAINYARD_RETURN_IF_ERROR(database->PrepareSession());
+  return database;
+}
+
+PostgresDatabase::~PostgresDatabase() { PQfinish(connection_); }
+
+absl::Status PostgresDatabase::Open(const std::string& settings) {
+  char* parse_error = nullptr;
+  PQconninfoOption* options = PQconninfoParse(settings.c_str(), &parse_error);
+  if (options == nullptr) {
+    const std::string message = parse_error == nullptr ? "out of memory" : parse_error;
+    PQfreemem(parse_error);
+    return absl::InvalidArgumentError(
+        absl::StrCat("the PostgreSQL connection string cannot be read: ", message,
+                     "; write it as for psql, for example service=trainyard"));
+  }
+  std::vector<const char*> keys;
+  std::vector<const char*> values;
+  for (int i = 0; kDefaultKeys[i] != nullptr; ++i) {
+    keys.push_back(kDefaultKeys[i]);
+    values.push_back(kDefaultValues[i]);
+  }
+  for (const PQconninfoOption* option = options; option->keyword != nullptr; ++option) {
+    if (option->val == nullptr) continue;
+    keys.push_back(option->keyword);
+    values.push_back(option->val);
+  }
+  keys.push_back(nullptr);
+  values.push_back(nullptr);
+  connection_ = PQconnectStartParams(keys.data(), values.data(), 0);
+  PQconninfoFree(options);
+  if (connection_ == nullptr) return absl::ResourceExhaustedError("libpq: out of memory");
+  // Adds the SQLSTATE to the message of a refusal; libpq does not return it in another way.
+  PQsetErrorVerbosity(connection_, PQERRORS_VERBOSE);
+  return WaitUntilConnected();
+}
+
+// PQconnectdb would wait without a limit for a stopped server.
+absl::Status PostgresDatabase::WaitUntilConnected() {
+  const int64_t deadline_ms = NowMs() + limits_.connect_ms;
+  PostgresPollingStatusType state = PGRES_POLLING_WRITING;
+  while (PQstatus(connection_) != CONNECTION_BAD && state != PGRES_POLLING_OK) {
+    if (state == PGRES_POLLING_FAILED) break;
+    if (!WaitForSocket(state == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline_ms)) {
+      name_ = NameOfDatabase(connection_);
+      return Error("connect", "", absl::StrCat("no answer within ", limits_.connect_ms, " ms"));
+    }
+    state = PQconnectPoll(connection_);
+  }
+  name_ = NameOfDatabase(connection_);
+  if (state != PGRES_POLLING_OK) return Error("connect", "", PQerrorMessage(connection_));
+  PQsetErrorVerbosity(connection_, PQERRORS_DEFAULT);
+  if (PQsetnonblocking(connection_, 1) != 0) {
+    return Error("connect", "", PQerrorMessage(connection_));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PostgresDatabase::PrepareSession() {
+  TRAINYARD_RETURN_IF_ERROR(RunScript(SessionSettings(limits_)));
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const PostgresRows rows,
+      Query("SELECT pg_backend_pid()::bigint, (current_setting('synchronous_commit') = "
+            "'off')::int::bigint"));
+  session_ = rows.Int64(0, 0);
+  // A pooler invents the process id that it sends to its clients.
+  if (session_ != PQbackendPID(connection_)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        name_,
+        ": a connection pooler is between the controller and the server. The controller "
+        "needs sessions of its own, because a pooler may run each transaction in another "
+        "session; connect to the server directly"));
+  }
+  if (rows.Int64(0, 1) != 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(name_,
+                     ": synchronous_commit is off, so a crash of the server would lose "
+                     "acknowledged events; set synchronous_commit = on"));
+  }
+  return absl::OkStatus();
+}
+
+bool PostgresDatabase::WaitForSocket(short events, int64_t deadline_ms) const {
+  while (true) {
+    pollfd socket{.fd = PQsocket(connection_), .events = events, .revents = 0};
+    const int64_t left_ms = deadline_ms - NowMs();
+    if (left_ms <= 0) return false;
+    const int ready = poll(&socket, 1, static_cast<int>(left_ms));
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR) return false;
+  }
+}
+
+absl::Status PostgresDatabase::Error(std::string_view action, std::string_view sql_state,
+                                     std::string_view message) const {
+  return PostgresError({.database = name_,
+                        .action = std::string(action.substr(0, kActionBytesMax)),
+                        .sql_state = std::string(sql_state),
+                        .message = std::string(message)});
+}
+
+absl::Status PostgresDatabase::WaitForAnswer(int64_t deadline_ms, std::string_view action) {
+  bool flushed = false;
+  while (!flushed || PQisBusy(connection_) != 0) {
+    if (!flushed) {
+      const int left = PQflush(connection_);
+      if (left < 0) return Error(action, "", PQerrorMessage(connection_));
+      flushed = left == 0;
+      if (flushed) continue;
+    }
+    const auto events = static_cast<short>(flushed ? POLLIN : POLLIN | POLLOUT);
+    if (!WaitForSocket(events, deadline_ms)) {
+      // The session must not be used again, because a late answer would be taken for the next one.
+      PQfinish(std::exchange(connection_, nullptr));
+      return Error(action, "", absl::StrCat("no answer within ", limits_.answer_ms, " ms"));
+    }
+    if (PQconsumeInput(connection_) == 0) return Error(action, "", PQerrorMessage(connection_));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<PostgresRows> PostgresDatabase::Finish(int sent, std::string_view action) {
+  if (sent == 0) return Error(action, "", PQerrorMessage(connection_));
+  const int64_t deadline_ms = NowMs() + limits_.answer_ms;
+  std::optional<PostgresRows> last;
+  absl::Status status;
+  while (true) {
+    if (const absl::Status waited = WaitForAnswer(deadline_ms, action); !waited.ok()) {
+      return status.ok() ? waited : status;
+    }
+    pg_result* result = PQgetResult(connection_);
+    if (result == nullptr) break;
+    last.emplace(result);
+    const ExecStatusType code = PQresultStatus(result);
+    if (code == PGRES_COMMAND_OK || code == PGRES_TUPLES_OK || !status.ok()) continue;
+    const char* sql_state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    status = Error(action, sql_state == nullptr ? "" : sql_state, PQresultErrorMessage(result));
+  }
+  if (!status.ok()) return status;
+  if (!last.has_value()) return Error(action, "", "the server sent no answer");
+  return *std::move(last);
+}
+
+absl::StatusOr<const std::string*> PostgresDatabase::NameOf(
+    const std::string& sql, const std::vector<PostgresArgument>& arguments) {
+  const auto found = prepared_.find(sql);
+  if (found != prepared_.end()) return &found->second;
+  std::vector<unsigned> types;
+  for (const PostgresArgument& argument : arguments) {
+    types.push_back(static_cast<unsigned>(argument.type));
+  }
+  const std::string name = absl::StrCat("s", prepared_.size());
+  const int sent = PQsendPrepare(connection_, name.c_str(), sql.c_str(),
+                                 static_cast<int>(types.size()), types.data());
+  TRAINYARD_RETURN_IF_ERROR(Finish(sent, sql).status());
+  return &prepared_.emplace(sql, name).first->second;
+}
+
+absl::StatusOr<PostgresRows> PostgresDatabase::Execute(
+    const std::string& sql, const std::vector<PostgresArgument>& arguments) {
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string* name, NameOf(sql, arguments));
+  std::vector<const char*> values;
+  std::vector<int> lengths;
+  for (const PostgresArgument& argument : arguments) {
+    values.push_back(argument.bytes.data());
+    lengths.push_back(static_cast<int>(argument.bytes.size()));
+  }
+  const std::vector<int> formats(arguments.size(), 1);
+  return Finish(PQsendQueryPrepared(connection_, name->c_str(), static_cast<int>(values.size()),
+                                    values.data(), lengths.data(), formats.data(), 1),
+                sql);
+}
+
+absl::Status PostgresDatabase::RunScript(const std::string& sql) {
+  return Finish(PQsendQuery(connection_, sql.c_str()), sql).status();
+}
+
+bool PostgresDatabase::IsAlive() const { return PQstatus(connection_) == CONNECTION_OK; }
+
+bool PostgresDatabase::IsIdle() const { return PQtransactionStatus(connection_) == PQTRANS_IDLE; }
+
+bool PostgresDatabase::HasFailed() const {
+  return PQtransactionStatus(connection_) == PQTRANS_INERROR;
+}
+
+absl::StatusOr<PostgresTransaction> PostgresTransaction::BeginWrite(PostgresDatabase& database) {
+  TRAINYARD_RETURN_IF_ERROR(database.RunScript("BEGIN ISOLATION LEVEL READ COMMITTED"));
+  return PostgresTransaction(database);
+}
+
+absl::StatusOr<PostgresTransaction> PostgresTransaction::BeginRead(PostgresDatabase& database) {
+  TRAINYARD_RETURN_IF_ERROR(database.RunScript("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"));
+  return PostgresTransaction(database);
+}
+
+PostgresTransaction::PostgresTransaction(PostgresTransaction&& other) noexcept
+    : database_(std::exchange(other.database_, nullptr)) {}
+
+PostgresTransaction::~PostgresTransaction() {
+  // If the rollback fails, the connection is not idle and the pool closes it.
+  if (database_ != nullptr) database_->RunScript("ROLLBACK").IgnoreError();
+}
+
+absl::Status PostgresTransaction::Commit() {
+  // The server would answer COMMIT with a rollback, but not with an error.
+  if (database_->HasFailed()) {
+    return absl::InternalError(absl::StrCat(
+        database_->name(), ": a statement of the transaction failed, so it cannot be committed"));
+  }
+  TRAINYARD_RETURN_IF_ERROR(database_->RunScript("COMMIT"));
+  database_ = nullptr;
+  return absl::OkStatus();
+}
+
+PostgresPool::Lease::~Lease() {
+  if (database_ != nullptr) pool_->Return(std::move(database_));
+}
+
+absl::StatusOr<PostgresPool::Lease> PostgresPool::Acquire() {
+  {
+    const std::lock_guard lock(mutex_);
+    while (!idle_.empty()) {
+      std::unique_ptr<PostgresDatabase> database = std::move(idle_.back());
+      idle_.pop_back();
+      if (database->IsAlive()) return Lease(*this, std::move(database));
+    }
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(auto database, PostgresDatabase::Connect(settings_));
+  return Lease(*this, std::move(database));
+}
+
+void PostgresPool::Return(std::unique_ptr<PostgresDatabase> database) {
+  const std::lock_guard lock(mutex_);
+  if (database->IsAlive() && database->IsIdle() && idle_.size() < kIdleConnectionsMax) {
+    idle_.push_back(std::move(database));
+  }
+}
+
+}  // namespace trainyard::controller
