@@ -22,7 +22,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 // Prints its version, and exits when the file `go` exists.
-constexpr char kProgram[] = R"(import os, time
+constexpr char kPrintsVersion[] = R"(import os, time
 from model import VERSION
 print("version", VERSION, "in", os.getcwd(), flush=True)
 while not os.path.exists(os.environ["GO"]):
@@ -34,7 +34,7 @@ class CodeTest : public testing::Test {
   CodeTest() {
     std::filesystem::create_directories(Source("data"));
     std::filesystem::create_directories(Source("sub"));
-    Put("train.py", kProgram);
+    Put("train.py", kPrintsVersion);
     Put("model.py", "VERSION = 'one'\n");
     Put("sub/tool.sh", "#!/bin/sh\necho tool\n");
     Put(".trainyardignore", "data/\n");

@@ -47,7 +47,8 @@ std::vector<IncludeRule> ApiRules() {
   const auto room = [](const std::string& name, const std::vector<std::string>& others) {
     IncludeRule rule{"controller/api/" + name,
                      {"controller/access", "controller/store", "controller/core",
-                      "controller/planner", "proto/jobspec", "proto/json", "proto/support"}};
+                      "controller/planner", "proto/code", "proto/jobspec", "proto/json",
+                      "proto/support"}};
     rule.allowed.push_back(rule.folder);
     for (const std::string& other : others) rule.allowed.push_back("controller/api/" + other);
     return rule;

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/store/events/memory_event_log.h"
 #include "tests/controller/store/archive/ended_jobs.h"
-#include "tests/controller/store/store_contract.h"
+#include "tests/controller/store/contract/store_contract.h"
 
 namespace trainyard::controller {
 namespace {

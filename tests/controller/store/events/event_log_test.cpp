@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/controller/store/store_contract.h"
+#include "tests/controller/store/contract/store_contract.h"
 
 namespace trainyard::controller {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "tests/controller/store/store_contract.h"
+#include "tests/controller/store/contract/store_contract.h"
 
 namespace trainyard::controller {
 namespace {

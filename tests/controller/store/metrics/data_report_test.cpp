@@ -6,7 +6,7 @@
 #include <string>
 
 #include "controller/store/metrics/sqlite_metric_store.h"
-#include "tests/controller/store/store_contract.h"
+#include "tests/controller/store/contract/store_contract.h"
 #include "tests/controller/store/temporary_directory.h"
 
 namespace trainyard::controller {

@@ -9,7 +9,7 @@
 
 #include "controller/store/metrics/sqlite_metric_store.h"
 #include "proto/contract/data_report.h"
-#include "tests/controller/store/store_contract.h"
+#include "tests/controller/store/contract/store_contract.h"
 #include "tests/controller/store/temporary_directory.h"
 
 namespace trainyard::controller {

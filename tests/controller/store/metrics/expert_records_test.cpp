@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "controller/store/metrics/expert_history.h"
-#include "tests/controller/store/store_contract.h"
+#include "tests/controller/store/contract/store_contract.h"
 
 namespace trainyard::controller {
 namespace {

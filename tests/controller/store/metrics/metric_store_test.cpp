@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/controller/store/contract/store_contract.h"
 #include "tests/controller/store/metrics/not_finite.h"
-#include "tests/controller/store/store_contract.h"
 
 namespace trainyard::controller {
 namespace {

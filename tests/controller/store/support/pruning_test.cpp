@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/event_log/event_job.h"
 #include "controller/store/logs/sqlite_log_store.h"
-#include "tests/controller/store/store_contract.h"
+#include "tests/controller/store/contract/store_contract.h"
 #include "tests/controller/store/temporary_directory.h"
 
 namespace trainyard::controller {

@@ -1,4 +1,4 @@
-#include "tests/controller/store/store_contract.h"
+#include "tests/controller/store/contract/store_contract.h"
 
 #include "controller/store/events/memory_event_log.h"
 #include "controller/store/events/sqlite_event_log.h"

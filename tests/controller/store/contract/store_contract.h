@@ -1,7 +1,7 @@
 // Contract tests of the interfaces of controller/store. They run on every implementation and use
 // only the interface.
-#ifndef TRAINYARD_TESTS_CONTROLLER_STORE_STORE_CONTRACT_H_
-#define TRAINYARD_TESTS_CONTROLLER_STORE_STORE_CONTRACT_H_
+#ifndef TRAINYARD_TESTS_CONTROLLER_STORE_CONTRACT_STORE_CONTRACT_H_
+#define TRAINYARD_TESTS_CONTROLLER_STORE_CONTRACT_STORE_CONTRACT_H_
 
 #include <gtest/gtest.h>
 
@@ -79,4 +79,4 @@ inline std::string StoreName(const testing::TestParamInfo<StoreKind>& info) {
 
 }  // namespace trainyard::controller
 
-#endif  // TRAINYARD_TESTS_CONTROLLER_STORE_STORE_CONTRACT_H_
+#endif  // TRAINYARD_TESTS_CONTROLLER_STORE_CONTRACT_STORE_CONTRACT_H_
