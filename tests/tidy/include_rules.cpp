@@ -45,10 +45,10 @@ std::vector<IncludeRule> PlainRoomRules() {
 // The rooms of controller/api. Each may include the named rooms beside it.
 std::vector<IncludeRule> ApiRules() {
   const auto room = [](const std::string& name, const std::vector<std::string>& others) {
-    IncludeRule rule{"controller/api/" + name,
-                     {"controller/access", "controller/store", "controller/core",
-                      "controller/planner", "proto/code", "proto/jobspec", "proto/json",
-                      "proto/support"}};
+    IncludeRule rule{
+        "controller/api/" + name,
+        {"controller/access", "controller/store", "controller/core", "controller/planner",
+         "proto/code", "proto/jobspec", "proto/json", "proto/support"}};
     rule.allowed.push_back(rule.folder);
     for (const std::string& other : others) rule.allowed.push_back("controller/api/" + other);
     return rule;
