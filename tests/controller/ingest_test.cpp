@@ -154,6 +154,7 @@ TEST(ToMetricBatchTest, ACheckpointOfAnEarlierAttemptIsNoPointOfThisOne) {
     v1::CheckpointRecord& checkpoint = *batch.add_records()->mutable_checkpoint();
     checkpoint.set_step(10 * attempt + 10);
     checkpoint.set_attempt(attempt);
+    checkpoint.set_blocking_seconds(0.1);
   }
   const MetricBatch metrics = ToMetricBatch(batch);
   ASSERT_EQ(metrics.points.size(), 2u);

@@ -371,6 +371,8 @@ void SimulatedDisk::MakeImage() {
   }
   if (!std::filesystem::exists(directory_)) return;
   for (const auto& entry : std::filesystem::directory_iterator(directory_)) {
+    // The store of code writes its files itself, so that this disk does not see them.
+    if (!entry.is_regular_file()) continue;
     // These files have not been opened yet. The shared-memory file is removed, because its contents
     // do not outlive the processes using it.
     const std::string path = entry.path().string();
