@@ -127,12 +127,13 @@ void WatchedCheckpoints::Track(const WatchedEntry& entry, int64_t step, Timestam
 }
 
 // A failed program may have left a file half-written. Its end closes the file and ends all changes,
-// so only looks before the end count. On one node, a file that was closed at such a look and has
-// not changed since is complete.
+// so only looks before the end count. On one node, a file that was closed at two such looks and has
+// not changed since is complete. One look does not suffice: it can see a process that has just been
+// killed and whose end the worker has not noticed yet.
 bool WatchedCheckpoints::IsComplete(const Stability& stability, WatchLook look,
                                     Timestamp now) const {
   if (look == WatchLook::kSaved) return stability.since < now;
-  if (look == WatchLook::kFailed && stable_ms_ == kStableMs) return stability.looks > 0;
+  if (look == WatchLook::kFailed && stable_ms_ == kStableMs) return stability.looks >= kStableLooks;
   return stability.looks >= kStableLooks && now - stability.since >= stable_ms_;
 }
 

@@ -173,9 +173,19 @@ TEST_F(WatchedCheckpointsTest, FailedProgramLeavesFilesThatWereClosedWhileItRan)
     watched.Begin({});
     Write("ckpt_1.pt", 7);
     EXPECT_THAT(Look(watched, 100), IsEmpty());
+    EXPECT_THAT(Look(watched, 100), IsEmpty());
     // Another node may have written a part of the file.
     EXPECT_THAT(Look(watched, 100, WatchLook::kFailed), SizeIs(nodes == 1 ? 1 : 0));
   }
+}
+
+// The end of a killed program closes its files before the worker notices the end.
+TEST_F(WatchedCheckpointsTest, OneLookMayHaveSeenAFileThatTheEndClosed) {
+  WatchedCheckpoints watched(WatchCommand());
+  watched.Begin({});
+  Write("ckpt_1.pt", 7);
+  Look(watched, 100);
+  EXPECT_THAT(Look(watched, 100, WatchLook::kFailed), IsEmpty());
 }
 
 TEST_F(WatchedCheckpointsTest, StoppedProgramHasSavedItsLastFile) {
