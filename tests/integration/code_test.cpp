@@ -61,7 +61,8 @@ class CodeTest : public testing::Test {
   }
   bool WaitForOutput(int64_t job, int64_t attempt, const std::string& part) const {
     return Eventually([&] {
-      return OutputOf(job, 0, attempt).find(part) != std::string::npos &&
+      return cluster_.Job(job).attempts_size() >= attempt &&
+             OutputOf(job, 0, attempt).find(part) != std::string::npos &&
              OutputOf(job, 1, attempt).find(part) != std::string::npos;
     });
   }
