@@ -55,8 +55,8 @@ bool ReadOutput(int fd, std::size_t max_bytes, SteadyClock::time_point deadline,
   return true;
 }
 
-// Settings that keep git from waiting for a terminal, from writing into the repository, and from
-// translating its output.
+// With these settings, git does not wait for a terminal, does not write into the repository, and
+// does not translate its output.
 std::vector<std::string> GitEnvironment() {
   std::vector<std::string> variables = {"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0",
                                         "GIT_PAGER=cat", "LC_ALL=C"};

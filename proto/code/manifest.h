@@ -46,8 +46,8 @@ struct Manifest {
 // ".." or empty component, no control character, at most kMaxPathBytes.
 std::optional<std::string> PathProblem(absl::string_view path);
 
-// True if the link `path` to `target` stays in the tree, whatever other links the tree contains.
-// ".." is therefore allowed only at the beginning of the target.
+// True if the link `path` to `target` cannot lead out of the tree. Other links of the tree could
+// change the meaning of a later "..", so the target may contain ".." only at its beginning.
 bool StaysInTree(absl::string_view path, absl::string_view target);
 
 // Number of pieces of a file.

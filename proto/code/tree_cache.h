@@ -43,7 +43,7 @@ class TreeCache {
   absl::StatusOr<std::string> Prepare(const std::string& id, const FetchBlobs& fetch);
 
   // Removes the least recently used trees until the limit is met, except those in `in_use`.
-  // Removes what a crash has left, too.
+  // Also removes unfinished trees that a crash has left.
   absl::Status Trim(const std::set<std::string>& in_use);
 
   // Returns a pack with the first of these blobs, as many as fit, from the trees of this node.

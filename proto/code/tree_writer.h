@@ -23,7 +23,7 @@ class TreeWriter {
   // Creates all directories and empty files.
   absl::Status Begin();
 
-  // Digests of the blobs that have not been written.
+  // Returns the digests of the blobs that are still needed.
   std::vector<std::string> Missing() const;
 
   // Writes a blob into all files that contain it. INVALID_ARGUMENT: no file needs the blob, or it

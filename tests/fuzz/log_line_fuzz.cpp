@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   // A launcher prints the lines of several ranks.
   constexpr int kFirstRank = 4;
   (*parser)->ReadOnlyRank(kFirstRank + 1, kFirstRank);
-  // The same records are found in any pieces.
+  // The parser must find the same records however the output is divided into pieces.
   const auto records_in = [&](std::string_view output, std::size_t piece) {
     int64_t records = 0;
     OutputParser reader(**parser, [&](const v1::MetricsRecord&) { ++records; });

@@ -13,10 +13,10 @@ inline constexpr int kMostOtherReasons = 5;
 inline constexpr int kOtherReasonBytes = 300;
 
 // Adds the other reasons to `reason`, the dominant one of WhyPending: everything else that would
-// keep the job waiting if the dominant reason did not hold. They are sorted in the order in which
-// the job meets them: its conditions, its backoff, the choice of its layout, the limits of its
-// queue, the jobs before it, and the missing slots. Adds nothing if the job does not wait. Meant
-// for one job, because the free nodes are counted for it.
+// keep the job waiting if the dominant reason did not hold. The order of the reasons is fixed: its
+// conditions, its backoff, the choice of its layout, the limits of its queue, the jobs before it,
+// and the missing slots. Adds nothing if the job does not wait. Meant for one job, because the free
+// nodes are counted for it.
 void AddOtherReasons(const ClusterView& view, const JobEntry& entry, v1::PendingReason& reason);
 
 }  // namespace trainyard::controller

@@ -52,7 +52,8 @@ struct WastedPart {
 };
 
 // Returns false for an attempt whose first step is unknown because it reported no step. A program
-// that resumes without checkpoint records would otherwise seem to repeat all earlier steps.
+// without checkpoint records can resume at any step. Without this check, such an attempt would
+// count as a repetition of all earlier steps.
 bool ShowsFirstStep(const v1::Job& job, const v1::Attempt& attempt) {
   return RunsOurTrainer(job.spec()) || attempt.resume_step() > 0 || attempt.first_step() > 0 ||
          attempt.last_step() > 0;

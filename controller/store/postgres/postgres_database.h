@@ -30,8 +30,8 @@ struct PostgresLimits {
   int statement_ms = 10'000;
   // The server ends a session whose transaction waits this long for the next statement.
   int idle_transaction_ms = 2'000;
-  // If the server does not answer at all, the connection is closed, and every later call returns
-  // UNAVAILABLE.
+  // Time limit for an answer of the server. After it, the connection is closed, and every later
+  // call returns UNAVAILABLE.
   int answer_ms = 12'000;
 };
 

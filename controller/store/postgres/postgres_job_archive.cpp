@@ -277,7 +277,7 @@ absl::StatusOr<ArchivedPage> PostgresJobArchive::List(const v1::ListJobsRequest&
 absl::Status PostgresJobArchive::ForEachTime(int64_t since_ms,
                                              const std::function<void(const v1::JobTime&)>& visit) {
   TRAINYARD_ASSIGN_OR_RETURN(PostgresPool::Lease reader, pool_.Acquire());
-  // No transaction: the server would end it while `visit` works for long.
+  // Does not use a transaction. If `visit` takes long, the server would end the transaction.
   double ended_key = -std::numeric_limits<double>::infinity();
   int64_t newest = 0;
   while (true) {

@@ -20,8 +20,8 @@ namespace trainyard::controller {
 absl::Status WritePostgresSnapshot(const v1::Snapshot& snapshot, int64_t term,
                                    PostgresDatabase& database);
 
-// Returns the snapshot, if there is one. Requires a transaction, so that all rows are of one
-// moment. DATA_LOSS: a row is missing or damaged.
+// Returns the snapshot, if there is one. The caller must have begun a transaction, so that all rows
+// belong to the same snapshot. DATA_LOSS: a row is missing or damaged.
 absl::StatusOr<std::optional<v1::Snapshot>> ReadPostgresSnapshot(PostgresDatabase& database);
 
 }  // namespace trainyard::controller

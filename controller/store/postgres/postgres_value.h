@@ -28,8 +28,8 @@ struct PostgresArgument {
 
 PostgresArgument ToArgument(int64_t value);
 PostgresArgument ToArgument(double value);
-// Strings are bytea in every table: any byte is valid, and they are ordered by their bytes,
-// whatever the encoding and the collation of the database are.
+// Strings are stored as bytea, which accepts every byte and is ordered by bytes. The encoding and
+// the collation of the database have no effect on them.
 PostgresArgument ToArgument(std::string_view bytes);
 PostgresArgument ToArgument(const std::vector<int64_t>& values);
 PostgresArgument ToArgument(const std::vector<std::string_view>& values);
