@@ -13,9 +13,9 @@ inline constexpr int kMostOtherReasons = 5;
 inline constexpr int kOtherReasonBytes = 300;
 
 // Adds the other reasons to `reason`, the dominant one of WhyPending: everything else that would
-// keep the job waiting if the dominant reason did not hold. The order of the reasons is fixed: its
-// conditions, its backoff, the choice of its layout, the limits of its queue, the jobs before it,
-// and the missing slots. Adds nothing if the job does not wait. Meant for one job, because the free
+// keep the job waiting if the dominant reason did not hold. The order of the reasons is fixed:
+// conditions of the job, backoff, choice of the layout, limits of the queue, jobs before it, and
+// missing slots. Adds nothing if the job does not wait. Meant for one job, because the free
 // nodes are counted for it.
 void AddOtherReasons(const ClusterView& view, const JobEntry& entry, v1::PendingReason& reason);
 
