@@ -43,7 +43,7 @@ class TreeCache {
   absl::StatusOr<std::string> Prepare(const std::string& id, const FetchBlobs& fetch);
 
   // Removes the least recently used trees until the limit is met, except those in `in_use`.
-  // Also removes unfinished trees that a crash has left.
+  // Removes unfinished trees that a crash has left, as well.
   absl::Status Trim(const std::set<std::string>& in_use);
 
   // Returns a pack with the first of these blobs, as many as fit, from the trees of this node.
