@@ -72,12 +72,14 @@ void LaunchKernel(const CrossEntropyArguments& arguments, int64_t cached_vectors
   CheckLaunch("CrossEntropy");
 }
 
+// The number of threads must not depend on with_gradient, because the order of the sum depends on
+// it.
 template <typename T>
 void LaunchRows(const CrossEntropyArguments& arguments, cudaStream_t stream) {
   const int64_t row_bytes = arguments.vocabulary * static_cast<int64_t>(sizeof(T));
-  const int64_t cached_bytes = arguments.with_gradient ? std::min(row_bytes, kCacheBytes) : 0;
-  const int64_t cached_vectors = cached_bytes / kVectorBytes;
-  if (cached_bytes <= kCacheBytes / kLossBlocks) {
+  const int64_t cached_vectors =
+      arguments.with_gradient ? std::min(row_bytes, kCacheBytes) / kVectorBytes : 0;
+  if (row_bytes <= kCacheBytes / kLossBlocks) {
     LaunchKernel<T, kLossThreads>(arguments, cached_vectors, stream);
   } else {
     LaunchKernel<T, kLongRowThreads>(arguments, cached_vectors, stream);
