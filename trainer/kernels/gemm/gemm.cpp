@@ -99,7 +99,7 @@ cublasLtMatmulAlgo_t GemmState::AlgorithmFor(const PlanKey& key, const GemmPlan&
     const auto algorithm = std::bit_cast<cublasLtMatmulAlgo_t>(*words);
     if (plan.Accepts(handle_, algorithm)) return algorithm;
   }
-  return plan.Candidates(handle_, key.alignment, 1).front();
+  return plan.Predicted(handle_, key.shape, key.alignment);
 }
 
 GemmPlan& GemmState::PlanOf(const GemmArguments& arguments) {
@@ -183,14 +183,13 @@ std::optional<double> Seconds(const Run& run, Stopwatch& stopwatch) {
 // Measures the candidate algorithms for a product and keeps the fastest. Does nothing if the
 // operands are not aligned to kTableAlignment.
 void GemmState::Tune(const GemmArguments& arguments, cudaStream_t stream) {
-  constexpr int kCandidates = 16;
   if (GemmAlignment(arguments) != kTableAlignment) return;
   GemmPlan& plan = PlanOf(arguments);
   if (arguments.rows_vary) plan.SetRows(RowsOf(arguments), arguments.transpose_a);
   Stopwatch stopwatch(stream);
   std::optional<cublasLtMatmulAlgo_t> best;
   double best_seconds = std::numeric_limits<double>::infinity();
-  for (const auto& algorithm : plan.Candidates(handle_, kTableAlignment, kCandidates)) {
+  for (const auto& algorithm : plan.Candidates(handle_, kTableAlignment, kGemmCandidates)) {
     plan.Choose(algorithm);
     const auto run = [&] { return plan.Run(handle_, arguments, workspace_, stream); };
     const std::optional<double> seconds = Seconds(run, stopwatch);
