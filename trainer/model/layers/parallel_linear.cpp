@@ -66,14 +66,18 @@ TensorParts PartsBetween(const LinearUse& use) {
 
 }  // namespace
 
+// In FP8, the ranks exchange cast rows, which have half the size.
 void ColumnParallelForward(const Tensor& x, const LinearUse& use, Tensor& y) {
   const Tensor bias = BiasOf(use);
-  const Fp8Scale scale = ChooseInput(x, PartsBetween(use), use).scale;
+  const LinearFactor own = CastInput(ChooseInput(x, PartsBetween(use), use), Fp8Arrangement::kRows);
   const auto multiply = [&](const Tensor& rows, int64_t first) {
+    LinearFactor factor{rows};
+    if (own.IsFp8()) factor = {Tensor(), own.scale, own.cast.WithRows(rows)};
     Tensor out = y.narrow(0, first, rows.size(0));
-    MultiplyInput(CastInput({rows, scale}, Fp8Arrangement::kRows), use, out, bias);
+    MultiplyInput(factor, use, out, bias);
   };
-  MultiplyAsRowsArrive(x, use.parallel.tensor, OwnPart::kUndefined, multiply);
+  MultiplyAsRowsArrive(own.IsFp8() ? own.cast.rows : x, use.parallel.tensor, OwnPart::kUndefined,
+                       multiply);
 }
 
 Tensor RowParallelForward(const LinearFactor& x, const Tensor& residual, const LinearUse& use) {
