@@ -95,8 +95,7 @@ LinearFactor RowsOfFactor(const LinearFactor& factor, int64_t first, int64_t cou
   LinearFactor part{factor.rows.defined() ? factor.rows.narrow(0, first, count) : Tensor(),
                     factor.scale};
   if (!factor.cast.rows.defined()) return part;
-  part.cast = {factor.cast.format, factor.cast.rows.narrow(0, first, count), Tensor(),
-               factor.cast.inverse_scale};
+  part.cast = factor.cast.WithRows(factor.cast.rows.narrow(0, first, count));
   return part;
 }
 
