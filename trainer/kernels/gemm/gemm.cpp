@@ -41,6 +41,7 @@ GemmShape ShapeOf(const GemmArguments& arguments) {
           .has_c = arguments.c != nullptr,
           .c_is_d = arguments.c == arguments.d,
           .has_bias = arguments.bias != nullptr,
+          .epilogue = arguments.epilogue,
           .fast_accumulation = arguments.fast_accumulation};
 }
 
@@ -109,6 +110,7 @@ GemmPlan& GemmState::PlanOf(const GemmArguments& arguments) {
   GemmPlan plan(key.shape);
   // Set first: cuBLASLt may read these addresses when it proposes algorithms.
   plan.SetBias(arguments.bias);
+  plan.SetGeluInput(arguments.gelu_input);
   plan.SetFactors(arguments.a_factor, arguments.b_factor);
   plan.Choose(AlgorithmFor(key, plan));
   return plans_.emplace(key, std::move(plan)).first->second;

@@ -107,6 +107,18 @@ GemmTiling TilingOf(const cublasLtMatmulAlgo_t& algorithm) {
   return {.rows = rows, .columns = columns, .splits = std::max<int64_t>(splits, 1)};
 }
 
+cublasLtEpilogue_t EpilogueOf(const GemmShape& shape) {
+  switch (shape.epilogue) {
+    case GemmEpilogue::kNone:
+      return shape.has_bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+    case GemmEpilogue::kGelu:
+      return shape.has_bias ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_AUX;
+    case GemmEpilogue::kGeluGradient:
+      return CUBLASLT_EPILOGUE_DGELU;
+  }
+  return CUBLASLT_EPILOGUE_DEFAULT;
+}
+
 class Preference {
  public:
   explicit Preference(int alignment) {
@@ -146,10 +158,10 @@ bool IsAligned(const void* address) {
 }  // namespace
 
 int GemmAlignment(const GemmArguments& arguments) {
-  const uintptr_t bits = reinterpret_cast<uintptr_t>(arguments.a) |
-                         reinterpret_cast<uintptr_t>(arguments.b) |
-                         reinterpret_cast<uintptr_t>(arguments.c) |
-                         reinterpret_cast<uintptr_t>(arguments.d) | kMaxAlignment;
+  const uintptr_t bits =
+      reinterpret_cast<uintptr_t>(arguments.a) | reinterpret_cast<uintptr_t>(arguments.b) |
+      reinterpret_cast<uintptr_t>(arguments.c) | reinterpret_cast<uintptr_t>(arguments.d) |
+      reinterpret_cast<uintptr_t>(arguments.gelu_input) | kMaxAlignment;
   return static_cast<int>(bits & -bits);
 }
 
@@ -202,11 +214,15 @@ GemmPlan::Operation GemmPlan::MakeOperation(const GemmShape& shape) {
                                                &is_fast, sizeof(is_fast)),
                 "cublasLtMatmulDescSetAttribute");
   }
-  if (shape.has_bias) {
-    // cuBLASLt is column-major, so its bias per row is the bias per column of a row-major matrix.
-    const cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_BIAS;
-    CheckCublas(cublasLtMatmulDescSetAttribute(descriptor, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
-                                               sizeof(epilogue)),
+  // cuBLASLt is column-major, so its bias per row is the bias per column of a row-major matrix.
+  const cublasLtEpilogue_t epilogue = EpilogueOf(shape);
+  CheckCublas(cublasLtMatmulDescSetAttribute(descriptor, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
+                                             sizeof(epilogue)),
+              "cublasLtMatmulDescSetAttribute");
+  if (shape.epilogue != GemmEpilogue::kNone) {
+    const int64_t width = shape.n;
+    CheckCublas(cublasLtMatmulDescSetAttribute(descriptor, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD,
+                                               &width, sizeof(width)),
                 "cublasLtMatmulDescSetAttribute");
   }
   return operation;
@@ -217,6 +233,14 @@ void GemmPlan::SetBias(const void* bias) const {
   CheckCublas(cublasLtMatmulDescSetAttribute(operation_.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER,
                                              &bias, sizeof(bias)),
               "cublasLtMatmulDescSetAttribute");
+}
+
+void GemmPlan::SetGeluInput(void* gelu_input) const {
+  if (gelu_input == nullptr) return;
+  CheckCublas(
+      cublasLtMatmulDescSetAttribute(operation_.get(), CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER,
+                                     &gelu_input, sizeof(gelu_input)),
+      "cublasLtMatmulDescSetAttribute");
 }
 
 void GemmPlan::SetFactors(const float* a_factor, const float* b_factor) const {
@@ -310,6 +334,7 @@ bool GemmPlan::Accepts(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t& algo
 cublasStatus_t GemmPlan::Run(cublasLtHandle_t handle, const GemmArguments& arguments,
                              void* workspace, cudaStream_t stream) const {
   SetBias(arguments.bias);
+  SetGeluInput(arguments.gelu_input);
   SetFactors(arguments.a_factor, arguments.b_factor);
   const float alpha = 1.0F;
   const float beta = arguments.c == nullptr ? 0.0F : 1.0F;

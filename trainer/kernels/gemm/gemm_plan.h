@@ -52,6 +52,9 @@ class GemmPlan {
   // Sets the bias that later products add. Null for a shape without a bias.
   void SetBias(const void* bias) const;
 
+  // Sets the tensor that later products with GELU write or read. Null for other products.
+  void SetGeluInput(void* gelu_input) const;
+
   // Sets the factors of later FP8 products. Null for other products.
   void SetFactors(const float* a_factor, const float* b_factor) const;
 
