@@ -142,7 +142,8 @@ void SnapshotKeeper::AfterLaunch(int64_t step) {
   if (step != next_) return;
   const Clock::time_point start = Clock::now();
   Begin(step, /*kept=*/-1);
-  cost_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
+  cost_seconds_ += std::chrono::duration<double>(Clock::now() - start).count() +
+                   newest_->own.StagingSeconds() + newest_->ward_copy.StagingSeconds();
   has_cost_ = true;
 }
 
