@@ -68,6 +68,8 @@ class CheckpointWriter::Impl {
 
   void BlockChanges() { host_.BlockChanges(); }
 
+  bool CanBlockChanges() const { return host_.CanBlockChanges(); }
+
   bool WaitUntilIdle(std::chrono::milliseconds read_timeout) {
     std::unique_lock<std::mutex> lock(mutex_);
     return idle_.wait_for(lock, read_timeout, [this] { return !in_flight_; });
@@ -194,6 +196,8 @@ double CheckpointWriter::Save(int64_t step, const nlohmann::json& trainer_state,
 void CheckpointWriter::Reserve(const std::vector<TensorChunk>& chunks) { impl_->Reserve(chunks); }
 
 void CheckpointWriter::BlockChanges() { impl_->BlockChanges(); }
+
+bool CheckpointWriter::CanBlockChanges() const { return impl_->CanBlockChanges(); }
 
 bool CheckpointWriter::WaitUntilIdle(std::chrono::milliseconds read_timeout) {
   return impl_->WaitUntilIdle(read_timeout);

@@ -15,7 +15,8 @@ enum class CopyMark {
   kStaged,    // Everything to be staged is staged; direct copies to host memory begin.
   kReleased,  // Training may change the tensors.
   kCopied,    // All copies are complete.
-  kBatch,     // Copies queued so far; limits the number of queued copies.
+  kEven,      // Copies queued so far. These two marks limit the number of queued copies.
+  kOdd,
 };
 
 // Durations of the latest copies, in seconds; 0 if unknown.
@@ -42,7 +43,7 @@ class CopyQueue {
   virtual int64_t FreeStagingBytes() = 0;
   // Returns device memory for copies queued later; null if there is not enough.
   virtual char* AllocateStaging(int64_t bytes) = 0;
-  // The memory is free once the copies queued so far are complete.
+  // Waits for the copies queued so far and returns the memory to the device.
   virtual void FreeStaging(char* memory) = 0;
 
   virtual void Copy(char* to, const char* from, int64_t bytes) = 0;

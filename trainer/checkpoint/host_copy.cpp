@@ -16,8 +16,8 @@ namespace {
 
 using torch::Tensor;
 
-// A small copy of training, such as that of a step's result, waits for at most one piece.
-constexpr int64_t kPieceBytes = 32 << 20;
+// Tensors are copied in pieces of at most this size.
+constexpr int64_t kPieceBytes = 16 << 20;
 
 void CheckChunk(const TensorChunk& chunk) {
   if (IsInside({chunk.offset, chunk.tensor.sizes().vec()}, chunk.global_shape)) return;
@@ -173,6 +173,8 @@ std::vector<Tensor> HostCopy::BeginCopies(const std::vector<Tensor>& sources) {
 void HostCopy::BlockChanges() {
   if (staged_ != nullptr) staged_->BlockChanges();
 }
+
+bool HostCopy::CanBlockChanges() const { return staged_ == nullptr || staged_->CanBlockChanges(); }
 
 double HostCopy::StagingSeconds() const {
   return staged_ == nullptr ? 0 : staged_->staging_seconds();

@@ -59,8 +59,10 @@ class HostCopy {
   void Begin(const std::vector<TensorChunk>& chunks);
 
   // Work that the caller queues later on its current stream may change the tensors: it will wait
-  // until they are copied or staged. The caller itself does not wait for that.
+  // until they are copied or staged. The caller itself waits until CanBlockChanges, which may
+  // depend on other ranks. A caller that must notice the loss of a rank waits for it first.
   void BlockChanges();
+  bool CanBlockChanges() const;
 
   // Waits until the copies are complete. If tensors are on a GPU, makes it the current device of
   // the calling thread.

@@ -1,15 +1,15 @@
 #include "trainer/checkpoint/staged_copy.h"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <utility>
 
 namespace trainyard::trainer {
 namespace {
 
-// The number of pieces that are queued before the thread waits for them. A full queue of a device
-// would block the thread inside the driver, and there the training thread would wait for it.
-constexpr int64_t kBatchPieces = 256;
+// The device has at most two batches in its queue. A batch of 16 MiB takes 0.3 ms at 55 GB/s.
+constexpr int64_t kBatchBytes = 16 << 20;
 
 // Copies within device memory are fast if both sides have the same alignment.
 int64_t PlaceAfter(int64_t end, const char* from) {
@@ -96,6 +96,7 @@ void StagedCopy::QueueCopies(const std::vector<CopyPiece>& pieces) {
   }
   try {
     QueueStaged(pieces, direct, staging);
+    if (staging.begin != nullptr) queue_->FreeStaging(staging.begin);
     all_queued_.set_value();
   } catch (const std::exception&) {
     all_queued_.set_exception(std::current_exception());
@@ -137,14 +138,26 @@ void StagedCopy::QueueStaged(const std::vector<CopyPiece>& pieces, size_t direct
     Queue({piece.to, staging.begin + from.place + (piece.from - from.from), piece.bytes});
   }
   queue_->Mark(CopyMark::kCopied);
-  if (staging.begin != nullptr) queue_->FreeStaging(staging.begin);
 }
 
 void StagedCopy::Queue(const CopyPiece& piece) {
   queue_->Copy(piece.to, piece.from, piece.bytes);
-  if (++queued_ % kBatchPieces != 0) return;
-  queue_->Mark(CopyMark::kBatch);
-  queue_->Await(CopyMark::kBatch);
+  batch_bytes_ += piece.bytes;
+  if (batch_bytes_ >= kBatchBytes) EndBatch();
+}
+
+// Waits until the batch before this one is complete.
+void StagedCopy::EndBatch() {
+  const auto mark = [](int64_t batch) { return batch % 2 == 0 ? CopyMark::kEven : CopyMark::kOdd; };
+  batch_bytes_ = 0;
+  queue_->Mark(mark(batches_));
+  if (batches_ > 0) queue_->Await(mark(batches_ - 1));
+  ++batches_;
+}
+
+bool StagedCopy::CanBlockChanges() const {
+  return is_blocked_ ||
+         is_direct_queued_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
 }
 
 void StagedCopy::BlockChanges() {

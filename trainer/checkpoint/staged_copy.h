@@ -30,8 +30,9 @@ struct StagedRange {
 
 // One copy of a list of pieces at a time. A step changes the copied memory in its update, and the
 // copy may take longer than the passes before the update. The copy therefore stages the pieces that
-// would be late (staging_plan.h). A thread queues the copies, because a state has hundreds of
-// pieces. Wait may be called from any thread; all other methods only from the training thread.
+// would be late (staging_plan.h). A thread queues the copies little by little, because a device may
+// perform a small copy of training only after all copies that were queued before it. Wait may be
+// called from any thread; all other methods only from the training thread.
 class StagedCopy {
  public:
   explicit StagedCopy(std::unique_ptr<CopyQueue> queue) : queue_(std::move(queue)) {}
@@ -42,8 +43,10 @@ class StagedCopy {
 
   // Starts copying. The preceding copy must no longer be in use.
   void Begin(std::vector<CopyPiece> pieces);
-  // Training work queued later will wait until it may change the copied memory. Waits for the
-  // thread until it has queued the direct copies. Throws the errors of the thread.
+  // False if BlockChanges would wait for the device. The device may wait for other ranks.
+  bool CanBlockChanges() const;
+  // Training work queued later will wait until it may change the copied memory. The caller waits
+  // until the thread has queued the last direct copy. Throws the errors of the thread.
   void BlockChanges();
   // Waits until all copies are complete. Throws the errors of the thread.
   void Wait() const;
@@ -62,14 +65,16 @@ class StagedCopy {
   void QueueStaged(const std::vector<CopyPiece>& pieces, size_t direct,
                    const StagingMemory& staging);
   void Queue(const CopyPiece& piece);
+  void EndBatch();
 
   const std::unique_ptr<CopyQueue> queue_;
   CopySpeed speed_;
   double staging_seconds_ = 0;
   int64_t direct_bytes_ = 0;  // Parts of the latest copy. Written by the thread.
   int64_t staged_bytes_ = 0;
-  int64_t queued_ = 0;      // Pieces that the thread has queued.
-  bool is_blocked_ = true;  // True once BlockChanges was called for the latest copy.
+  int64_t batch_bytes_ = 0;  // Size of the batch that the thread is queueing.
+  int64_t batches_ = 0;      // Batches that the thread has queued.
+  bool is_blocked_ = true;   // True once BlockChanges was called for the latest copy.
   std::promise<void> direct_queued_;
   std::shared_future<void> is_direct_queued_;
   std::promise<void> all_queued_;

@@ -208,6 +208,11 @@ void SnapshotKeeper::AwaitExchange(Snapshot& snapshot) {
   snapshot.has_ward = true;
 }
 
+bool SnapshotKeeper::CanBlockChanges() const {
+  return newest_ == nullptr ||
+         (newest_->own.CanBlockChanges() && newest_->ward_copy.CanBlockChanges());
+}
+
 void SnapshotKeeper::BlockChanges() {
   if (newest_ == nullptr || !parts_.device.is_cuda()) return;
   newest_->own.BlockChanges();

@@ -54,8 +54,9 @@ class Saver {
   // while training waits, and kTrain afterwards.
   void SaveIfDue(const TrainingState& state);
 
-  // Must be called before the saved tensors change. See CheckpointWriter::BlockChanges.
+  // BlockChanges must be called before the saved tensors change. See CheckpointWriter.
   void BlockChanges() { writer_.BlockChanges(); }
+  bool CanBlockChanges() const { return writer_.CanBlockChanges(); }
 
   // Saves the last state in phase kCheckpoint, unless it is already saved, and waits for the save
   // in flight.

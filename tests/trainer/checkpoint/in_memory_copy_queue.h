@@ -43,17 +43,32 @@ class SimulatedDevice {
     Add(stream, {[] {}, event});
   }
 
+  // The training stream waits from now on, like one that waits for another rank, until Release.
+  void Hold() {
+    is_held_ = true;
+    Block(Stream::kTraining, kRelease);
+  }
+  void Release() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_held_ = false;
+    reached_.insert(kRelease);
+    released_.notify_all();
+  }
+
   // Runs until the event is reached. Throws if the streams wait for each other.
   void RunUntil(int64_t event) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    std::unique_lock<std::mutex> lock(mutex_);
     while (!reached_.contains(event)) {
-      if (!Advance()) throw std::runtime_error("the streams of the device wait for each other");
+      if (Advance()) continue;
+      if (!is_held_) throw std::runtime_error("the streams of the device wait for each other");
+      released_.wait(lock);
     }
   }
   void RunAll() {
     const std::lock_guard<std::mutex> lock(mutex_);
     while (Advance()) continue;
   }
+  // The largest number of operations that a stream had to do at once.
   size_t most_queued() const { return most_queued_; }
 
  private:
@@ -83,11 +98,15 @@ class SimulatedDevice {
     return true;
   }
 
+  static constexpr int64_t kRelease = 0;  // The event of Release.
+
   const Stream preferred_;
   std::mutex mutex_;
   std::map<Stream, std::deque<Operation>> streams_;
   std::set<int64_t> reached_;
-  int64_t next_event_ = 0;
+  int64_t next_event_ = 1;
+  bool is_held_ = false;
+  std::condition_variable released_;
   size_t most_queued_ = 0;
 };
 
@@ -112,7 +131,8 @@ class InMemoryCopyQueue final : public CopyQueue {
     return staging_->data();
   }
   void FreeStaging(char*) override {
-    device_.Queue(Stream::kCopies, [this] { staging_.reset(); });
+    device_.RunUntil(device_.Record(Stream::kCopies));
+    staging_.reset();
   }
   void Copy(char* to, const char* from, int64_t bytes) override {
     if (copies_until_failure-- == 0) throw std::runtime_error("the device has failed");

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <numeric>
 #include <string>
 #include <tuple>
@@ -153,16 +154,36 @@ TEST(StagedCopyPiecesTest, CopiesDirectlyIfThereIsNoStagingMemory) {
   EXPECT_EQ(bytes.host, before);
 }
 
+// A small copy of training must not wait for the whole state. 100 pieces of 2 MiB are 12 batches.
 TEST(StagedCopyPiecesTest, LimitsTheNumberOfQueuedCopies) {
-  for (const int64_t free_bytes : {0, 100'000}) {
-    SimulatedDevice device(Stream::kCopies);
+  for (const int64_t free_bytes : {int64_t{0}, int64_t{1} << 40}) {
+    SimulatedDevice device(Stream::kTraining);
     StagedCopy copy(std::make_unique<InMemoryCopyQueue>(device, free_bytes));
-    Bytes bytes(2000);
+    Bytes bytes(100, 2 << 20);
     copy.Begin(bytes.list);
     copy.Wait();
     EXPECT_EQ(bytes.host, bytes.device);
-    EXPECT_LT(device.most_queued(), 300);
+    EXPECT_LT(device.most_queued(), 25);
   }
+}
+
+// The training thread must notice the loss of a rank for which the device waits.
+TEST(StagedCopyPiecesTest, ReportsThatTheDeviceWaits) {
+  SimulatedDevice device(Stream::kTraining);
+  device.Hold();
+  StagedCopy copy(std::make_unique<InMemoryCopyQueue>(device, 0));
+  EXPECT_TRUE(copy.CanBlockChanges());
+  Bytes bytes(100, 2 << 20);
+  copy.Begin(bytes.list);
+  EXPECT_FALSE(copy.CanBlockChanges());
+  device.Release();
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!copy.CanBlockChanges() && std::chrono::steady_clock::now() < end) continue;
+  EXPECT_TRUE(copy.CanBlockChanges());
+  copy.BlockChanges();
+  EXPECT_TRUE(copy.CanBlockChanges());
+  copy.Wait();
+  EXPECT_EQ(bytes.host, bytes.device);
 }
 
 TEST(StagedCopyPiecesTest, TheCallersGetTheErrorsOfTheDevice) {
