@@ -184,6 +184,9 @@ class Statistics(unittest.TestCase):
         stall = rows.stall_figures(records, 20)
         self.assertAlmostEqual(stall["blocking"][0], 10)
         self.assertAlmostEqual(stall["slowdown"][0], 10)
+        # The trainer reports the end of step 20 before it queues step 21.
+        records[20]["time_ms"] -= 40
+        self.assertAlmostEqual(rows.stall_figures(records, 20)["slowdown"][0], 10)
         self.assertEqual(len(stall["blocking"]), 1)
         self.assertEqual(stall["update_wait"], 0)
 

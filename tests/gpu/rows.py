@@ -165,16 +165,18 @@ def stall_figures(records, save_every):
     """Delays of training by saves, in % of a median step.
 
     `blocking` is the time that the trainer itself reports for each save. `slowdown` is by the
-    clock: by how much the save and the three steps after it take longer than three other steps;
-    copies share the GPU's memory with the steps.
+    clock: by how much the step before the save, the save and the three steps after it take longer
+    than four other steps; copies share the GPU's memory with the steps. The step before the save
+    counts because its end is reported early: usually, the trainer reports a step only after it has
+    queued the next one, which at 1.5B is 190 ms after the end of the step.
     """
     step_seconds = statistics.median(timed_seconds(records, WARMUP_STEPS))
     ends = {record["step"]: record["time_ms"] / 1e3 for record in metrics(records)}
     gaps = [ends[step] - ends[step - 1] for step in ends if step - 1 in ends and
             step % save_every > 3]
     usual = statistics.median(gaps)
-    slowdown = [100 * (ends[save["step"] + 3] - ends[save["step"]] - 3 * usual) / usual
-                for save in saves(records) if save["step"] + 3 in ends]
+    slowdown = [100 * (ends[save["step"] + 3] - ends[save["step"] - 1] - 4 * usual) / usual
+                for save in saves(records) if {save["step"] - 1, save["step"] + 3} <= ends.keys()]
     restored = next(record for record in records if record["type"] == "restore")
     return {"restore": restored, "slowdown": slowdown,
             "blocking": [100 * save["blocking_seconds"] / step_seconds for save in saves(records)],
@@ -278,7 +280,7 @@ def stall_note(stall):
     seconds = statistics.median(stall["write_seconds"])
     size = stall["restore"]["bytes"] / 1e9
     return (f"saves block {blocking} % of a step (median "
-            f"{statistics.median(stall['blocking']):.2f}, at most 1); with the three steps after "
+            f"{statistics.median(stall['blocking']):.2f}, at most 1); with the steps around "
             f"them they take {slowdown} % of a step more; updates have waited up to "
             f"{stall['update_wait']:.1f} %; a checkpoint of {size:.1f} GB is written in "
             f"{seconds:.1f} s and, from the page cache, read in {stall['restore']['seconds']:.1f} "
