@@ -41,7 +41,7 @@ class CheckpointWriter::Impl {
               const std::vector<TensorChunk>& chunks, SaveKind kind, double waited_seconds) {
     const auto start = std::chrono::steady_clock::now();
     Finish();
-    host_.Begin(chunks);
+    host_.Begin(chunks, kind == SaveKind::kFinal ? CopyPace::kAtOnce : CopyPace::kBesideTraining);
     ++saves_;
     SaveJob job;
     job.step = step;

@@ -135,13 +135,13 @@ Tensor HostCopy::Place(size_t index, const Tensor& tensor) {
   return torch::from_blob(memory->data(), tensor.sizes(), tensor.scalar_type());
 }
 
-void HostCopy::Begin(const std::vector<TensorChunk>& chunks) {
+void HostCopy::Begin(const std::vector<TensorChunk>& chunks, CopyPace pace) {
   if (reserving_.joinable()) reserving_.join();
   const torch::NoGradGuard no_grad;
   const std::vector<TensorChunk> some = WithElements(chunks);
   std::vector<Tensor> sources = TensorsOf(some);
   contiguous_ = MakeContiguous(sources);
-  const std::vector<Tensor> copies = BeginCopies(sources);
+  const std::vector<Tensor> copies = BeginCopies(sources, pace);
   chunks_.clear();
   size_t tensor = 0;
   for (const TensorChunk& chunk : some) {
@@ -151,7 +151,7 @@ void HostCopy::Begin(const std::vector<TensorChunk>& chunks) {
   }
 }
 
-std::vector<Tensor> HostCopy::BeginCopies(const std::vector<Tensor>& sources) {
+std::vector<Tensor> HostCopy::BeginCopies(const std::vector<Tensor>& sources, CopyPace pace) {
   std::vector<Tensor> copies;
   std::vector<CopyPiece> pieces;
   for (size_t i = 0; i < sources.size(); ++i) {
@@ -166,7 +166,7 @@ std::vector<Tensor> HostCopy::BeginCopies(const std::vector<Tensor>& sources) {
   if (staged_ == nullptr) {
     staged_ = std::make_unique<StagedCopy>(MakeCopyQueue(*GpuOf(sources)));
   }
-  staged_->Begin(std::move(pieces));
+  staged_->Begin(std::move(pieces), pace);
   return copies;
 }
 

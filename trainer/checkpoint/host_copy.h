@@ -56,7 +56,7 @@ class HostCopy {
   // must no longer be in use. Skips chunks without elements, which exist because an uneven split
   // may assign no part of a tensor to some ranks. Throws TrainerError kInternal if a chunk is not
   // inside its tensor.
-  void Begin(const std::vector<TensorChunk>& chunks);
+  void Begin(const std::vector<TensorChunk>& chunks, CopyPace pace = CopyPace::kBesideTraining);
 
   // Work that the caller queues later on its current stream may change the tensors: it will wait
   // until they are copied or staged. The caller itself waits until CanBlockChanges, which may
@@ -82,7 +82,7 @@ class HostCopy {
  private:
   torch::Tensor Place(size_t index, const torch::Tensor& tensor);
   // Starts to copy the tensors. Returns their copies.
-  std::vector<torch::Tensor> BeginCopies(const std::vector<torch::Tensor>& sources);
+  std::vector<torch::Tensor> BeginCopies(const std::vector<torch::Tensor>& sources, CopyPace pace);
 
   const bool queues_cpu_tensors_ = false;
   // One buffer per tensor of the chunks, in order. A buffer is at least as large as its tensor.

@@ -54,7 +54,7 @@ StagedCopy::~StagedCopy() {
   if (thread_.joinable()) thread_.join();
 }
 
-void StagedCopy::Begin(std::vector<CopyPiece> pieces) {
+void StagedCopy::Begin(std::vector<CopyPiece> pieces, CopyPace pace) {
   if (thread_.joinable()) {
     thread_.join();
     Learn();
@@ -64,6 +64,7 @@ void StagedCopy::Begin(std::vector<CopyPiece> pieces) {
   is_direct_queued_ = direct_queued_.get_future().share();
   is_all_queued_ = all_queued_.get_future().share();
   is_blocked_ = false;
+  pace_ = pace;
   queue_->FollowTraining();
   // Adjacent pieces are staged by one copy.
   std::sort(pieces.begin(), pieces.end(),
@@ -73,6 +74,8 @@ void StagedCopy::Begin(std::vector<CopyPiece> pieces) {
 
 // Measures the preceding copy.
 void StagedCopy::Learn() {
+  staging_seconds_ = 0;
+  if (pace_ == CopyPace::kAtOnce) return;
   const CopyTimes times = queue_->Times();
   const bool by_direct = direct_bytes_ >= staged_bytes_;
   const double seconds = by_direct ? times.direct : times.staged;
@@ -109,7 +112,8 @@ StagedCopy::StagingMemory StagedCopy::QueueUntilReleased(const std::vector<CopyP
                                                          size_t& direct) {
   std::vector<int64_t> bytes;
   for (const CopyPiece& piece : pieces) bytes.push_back(piece.bytes);
-  direct = DirectPieces(bytes, queue_->FreeStagingBytes(), speed_);
+  direct = pace_ == CopyPace::kAtOnce ? pieces.size()
+                                      : DirectPieces(bytes, queue_->FreeStagingBytes(), speed_);
   StagingMemory staging{RangesFrom(pieces, direct)};
   if (!staging.ranges.empty()) staging.begin = queue_->AllocateStaging(BytesOf(staging.ranges));
   if (staging.begin == nullptr) {
@@ -142,6 +146,7 @@ void StagedCopy::QueueStaged(const std::vector<CopyPiece>& pieces, size_t direct
 
 void StagedCopy::Queue(const CopyPiece& piece) {
   queue_->Copy(piece.to, piece.from, piece.bytes);
+  if (pace_ == CopyPace::kAtOnce) return;
   batch_bytes_ += piece.bytes;
   if (batch_bytes_ >= kBatchBytes) EndBatch();
 }

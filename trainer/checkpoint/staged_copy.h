@@ -15,6 +15,11 @@
 
 namespace trainyard::trainer {
 
+enum class CopyPace {
+  kBesideTraining,  // Training continues, and soon changes the memory.
+  kAtOnce,          // The caller waits for the copy.
+};
+
 struct CopyPiece {
   char* to = nullptr;          // Host memory.
   const char* from = nullptr;  // Device memory.
@@ -42,7 +47,7 @@ class StagedCopy {
   StagedCopy& operator=(const StagedCopy&) = delete;
 
   // Starts copying. The preceding copy must no longer be in use.
-  void Begin(std::vector<CopyPiece> pieces);
+  void Begin(std::vector<CopyPiece> pieces, CopyPace pace = CopyPace::kBesideTraining);
   // False if BlockChanges would wait for the device. The device may wait for other ranks.
   bool CanBlockChanges() const;
   // Training work queued later will wait until it may change the copied memory. The caller waits
@@ -68,6 +73,7 @@ class StagedCopy {
   void EndBatch();
 
   const std::unique_ptr<CopyQueue> queue_;
+  CopyPace pace_ = CopyPace::kBesideTraining;  // The pace of the latest copy.
   CopySpeed speed_;
   double staging_seconds_ = 0;
   int64_t direct_bytes_ = 0;  // Parts of the latest copy. Written by the thread.

@@ -14,6 +14,7 @@ constexpr double kUsedTime = 0.85;
 
 size_t DirectPieces(const std::vector<int64_t>& piece_bytes, int64_t free_bytes,
                     const CopySpeed& speed) {
+  if (speed.bytes_per_second <= 0 || speed.seconds_to_update <= 0) return piece_bytes.size();
   const int64_t all = std::accumulate(piece_bytes.begin(), piece_bytes.end(), int64_t{0});
   const double in_time = kUsedTime * speed.bytes_per_second * speed.seconds_to_update;
   const int64_t must_be_direct = all - std::max<int64_t>(free_bytes, 0);

@@ -21,7 +21,7 @@ struct CopySpeed {
 //
 // Copies directly what 85 % of the time until the update suffices for, because staging costs memory
 // bandwidth. Copies more directly if the staged pieces would not fit into `free_bytes`; the update
-// then waits. If the speed is unknown, stages as much as fits.
+// then waits. If the speed is unknown, copies all pieces directly.
 size_t DirectPieces(const std::vector<int64_t>& piece_bytes, int64_t free_bytes,
                     const CopySpeed& speed);
 

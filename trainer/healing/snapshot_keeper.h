@@ -86,7 +86,7 @@ class SnapshotKeeper {
   void ReserveWardMemory(Snapshot& snapshot) const;
   // Waits for the reserved memory, or allocates it.
   void MakeWardMemory(Snapshot& snapshot) const;
-  void Begin(int64_t step, int64_t kept);
+  void Begin(int64_t step, int64_t kept, CopyPace pace);
   void BeginExchange();
   static void NoteExchange(Snapshot& snapshot);
   static void AwaitExchange(Snapshot& snapshot);

@@ -129,12 +129,13 @@ TEST(StagedCopyPiecesTest, LearnsTheSpeedOfTheDevice) {
     copy.Wait();
     return queue.staged_bytes;
   };
-  EXPECT_EQ(staged_bytes(), 1000);
-  queue.times = {.direct = 0, .staged = 2, .to_update = 1};
+  EXPECT_EQ(staged_bytes(), 0);
+  queue.times = {.direct = 2, .to_update = 1};
   EXPECT_EQ(staged_bytes(), 1000 - 430);  // 0.85 * 500 bytes/s * 1 s, in whole pieces.
-  queue.times = {.staging = 0.25, .direct = 0.1, .staged = 0.1, .to_update = 1};
+  queue.times = {.staging = 0.25, .direct = 9, .staged = 0.1, .to_update = 1};
   EXPECT_EQ(staged_bytes(), 0);
   EXPECT_EQ(copy.staging_seconds(), 0.25);
+  queue.times.direct = 0.1;
   EXPECT_EQ(staged_bytes(), 0);
   EXPECT_EQ(copy.staging_seconds(), 0);  // The preceding copy staged nothing.
   EXPECT_EQ(bytes.host, bytes.device);
@@ -144,9 +145,12 @@ TEST(StagedCopyPiecesTest, CopiesDirectlyIfThereIsNoStagingMemory) {
   SimulatedDevice device(Stream::kTraining);
   auto queue = std::make_unique<InMemoryCopyQueue>(device, 100'000);
   queue->can_allocate = false;
+  queue->times = {.direct = 1, .to_update = 0.1};
   StagedCopy copy(std::move(queue));
   Bytes bytes(10);
   const std::vector<char> before = bytes.device;
+  copy.Begin(bytes.list);
+  copy.Wait();
   copy.Begin(bytes.list);
   copy.BlockChanges();
   device.Queue(Stream::kTraining, [&] { bytes.device.assign(bytes.device.size(), 0); });
@@ -158,13 +162,38 @@ TEST(StagedCopyPiecesTest, CopiesDirectlyIfThereIsNoStagingMemory) {
 TEST(StagedCopyPiecesTest, LimitsTheNumberOfQueuedCopies) {
   for (const int64_t free_bytes : {int64_t{0}, int64_t{1} << 40}) {
     SimulatedDevice device(Stream::kTraining);
-    StagedCopy copy(std::make_unique<InMemoryCopyQueue>(device, free_bytes));
+    auto queue = std::make_unique<InMemoryCopyQueue>(device, free_bytes);
+    queue->times = {.direct = 1, .to_update = 0.1};
+    StagedCopy copy(std::move(queue));
     Bytes bytes(100, 2 << 20);
-    copy.Begin(bytes.list);
-    copy.Wait();
-    EXPECT_EQ(bytes.host, bytes.device);
+    for (int save = 0; save < 2; ++save) {
+      copy.Begin(bytes.list);
+      copy.Wait();
+      EXPECT_EQ(bytes.host, bytes.device);
+    }
     EXPECT_LT(device.most_queued(), 25);
   }
+}
+
+// The first snapshot after a heal: training waits for it, and its time until an update is unusual.
+TEST(StagedCopyPiecesTest, ACopyAtOnceIsNeitherStagedNorMeasured) {
+  SimulatedDevice device(Stream::kCopies);
+  auto owned = std::make_unique<InMemoryCopyQueue>(device, 100'000);
+  InMemoryCopyQueue& queue = *owned;
+  queue.times = {.direct = 1, .to_update = 0.1};
+  StagedCopy copy(std::move(owned));
+  Bytes bytes(100);
+  copy.Begin(bytes.list, CopyPace::kAtOnce);
+  copy.Wait();
+  EXPECT_EQ(bytes.host, bytes.device);
+  for (const CopyPace pace : {CopyPace::kBesideTraining, CopyPace::kAtOnce}) {
+    copy.Begin(bytes.list, pace);
+    copy.Wait();
+    EXPECT_EQ(queue.staged_bytes, 0);
+  }
+  copy.Begin(bytes.list);
+  copy.Wait();
+  EXPECT_EQ(queue.staged_bytes, 910);  // The speed is that of the copy beside training.
 }
 
 // The training thread must notice the loss of a rank for which the device waits.

@@ -26,11 +26,10 @@ TEST(StagingPlanTest, StagesNothingIfTheTimeSuffices) {
             20);
 }
 
-TEST(StagingPlanTest, StagesAllThatFitsIfTheSpeedIsUnknown) {
-  EXPECT_EQ(DirectPieces(Pieces(), kEnough, {}), 0);
-  EXPECT_EQ(DirectPieces(Pieces(), 200, {}), 0);
-  EXPECT_EQ(DirectPieces(Pieces(), 199, {}), 1);
-  EXPECT_EQ(DirectPieces(Pieces(), kEnough, {.bytes_per_second = 100}), 0);
+TEST(StagingPlanTest, StagesNothingIfTheSpeedIsUnknown) {
+  EXPECT_EQ(DirectPieces(Pieces(), kEnough, {}), 20);
+  EXPECT_EQ(DirectPieces(Pieces(), kEnough, {.bytes_per_second = 100}), 20);
+  EXPECT_EQ(DirectPieces(Pieces(), kEnough, {.seconds_to_update = 1}), 20);
 }
 
 TEST(StagingPlanTest, NeverStagesMoreThanFits) {
