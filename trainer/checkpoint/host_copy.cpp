@@ -68,6 +68,8 @@ std::vector<Tensor> MakeContiguous(std::vector<Tensor>& tensors) {
   return copies;
 }
 
+const void* DataOf(const Tensor& tensor) { return tensor.defined() ? tensor.data_ptr() : nullptr; }
+
 // Appends the pieces of a copy.
 void AddPieces(const Tensor& to, const Tensor& from, std::vector<CopyPiece>& pieces) {
   for (int64_t at = 0, all = static_cast<int64_t>(from.nbytes()); at < all; at += kPieceBytes) {
@@ -138,10 +140,36 @@ Tensor HostCopy::Place(size_t index, const Tensor& tensor) {
 void HostCopy::Begin(const std::vector<TensorChunk>& chunks, CopyPace pace) {
   if (reserving_.joinable()) reserving_.join();
   const torch::NoGradGuard no_grad;
+  if (!ArePlaced(chunks)) PlaceAll(chunks);
+  for (const auto& [host, source] : of_cpu_) Tensor(host).copy_(source);
+  of_cpu_.clear();
+  if (pieces_.empty()) return;
+  if (staged_ == nullptr) staged_ = std::make_unique<StagedCopy>(MakeCopyQueue(*gpu_));
+  staged_->Begin(pieces_, pace);
+}
+
+// True if the preceding copy was of the same chunks. A save has hundreds of chunks, and training
+// waits while they are placed.
+bool HostCopy::ArePlaced(const std::vector<TensorChunk>& chunks) const {
+  if (placed_.empty()) return false;
+  return std::equal(chunks.begin(), chunks.end(), placed_.begin(), placed_.end(),
+                    [](const TensorChunk& chunk, const PlacedChunk& placed) {
+                      return chunk.name == placed.name && chunk.offset == placed.offset &&
+                             chunk.global_shape == placed.global_shape &&
+                             chunk.tensor.sizes() == placed.shape &&
+                             chunk.tensor.scalar_type() == placed.type &&
+                             DataOf(chunk.tensor) == placed.data &&
+                             DataOf(chunk.low_bits) == placed.low_bits;
+                    });
+}
+
+void HostCopy::PlaceAll(const std::vector<TensorChunk>& chunks) {
+  placed_.clear();
   const std::vector<TensorChunk> some = WithElements(chunks);
   std::vector<Tensor> sources = TensorsOf(some);
   contiguous_ = MakeContiguous(sources);
-  const std::vector<Tensor> copies = BeginCopies(sources, pace);
+  gpu_ = GpuOf(sources);
+  const std::vector<Tensor> copies = PlaceCopies(sources);
   chunks_.clear();
   size_t tensor = 0;
   for (const TensorChunk& chunk : some) {
@@ -149,24 +177,25 @@ void HostCopy::Begin(const std::vector<TensorChunk>& chunks, CopyPace pace) {
     if (chunk.low_bits.defined()) copy.low_bits = copies[tensor++];
     chunks_.push_back(std::move(copy));
   }
+  if (!contiguous_.empty() || !of_cpu_.empty()) return;
+  for (const TensorChunk& chunk : chunks) {
+    placed_.push_back({chunk.name, chunk.global_shape, chunk.offset, chunk.tensor.sizes().vec(),
+                       chunk.tensor.scalar_type(), DataOf(chunk.tensor), DataOf(chunk.low_bits)});
+  }
 }
 
-std::vector<Tensor> HostCopy::BeginCopies(const std::vector<Tensor>& sources, CopyPace pace) {
+std::vector<Tensor> HostCopy::PlaceCopies(const std::vector<Tensor>& sources) {
+  pieces_.clear();
+  of_cpu_.clear();
   std::vector<Tensor> copies;
-  std::vector<CopyPiece> pieces;
   for (size_t i = 0; i < sources.size(); ++i) {
     copies.push_back(Place(i, sources[i]));
     if (sources[i].is_cuda() || queues_cpu_tensors_) {
-      AddPieces(copies.back(), sources[i], pieces);
+      AddPieces(copies.back(), sources[i], pieces_);
     } else {
-      copies.back().copy_(sources[i]);
+      of_cpu_.emplace_back(copies.back(), sources[i]);
     }
   }
-  if (pieces.empty()) return copies;
-  if (staged_ == nullptr) {
-    staged_ = std::make_unique<StagedCopy>(MakeCopyQueue(*GpuOf(sources)));
-  }
-  staged_->Begin(std::move(pieces), pace);
   return copies;
 }
 

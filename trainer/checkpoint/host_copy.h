@@ -6,8 +6,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "trainer/checkpoint/host_memory.h"
@@ -81,16 +83,34 @@ class HostCopy {
 
  private:
   torch::Tensor Place(size_t index, const torch::Tensor& tensor);
-  // Starts to copy the tensors. Returns their copies.
-  std::vector<torch::Tensor> BeginCopies(const std::vector<torch::Tensor>& sources, CopyPace pace);
+  bool ArePlaced(const std::vector<TensorChunk>& chunks) const;
+  void PlaceAll(const std::vector<TensorChunk>& chunks);
+  // Returns the tensors' places in host memory, and sets pieces_ and of_cpu_.
+  std::vector<torch::Tensor> PlaceCopies(const std::vector<torch::Tensor>& sources);
+
+  // A chunk of the latest copy. It does not keep the tensors, because snapshots outlive the model.
+  struct PlacedChunk {
+    std::string name;
+    std::vector<int64_t> global_shape;
+    std::vector<int64_t> offset;
+    std::vector<int64_t> shape;
+    torch::ScalarType type;
+    const void* data = nullptr;
+    const void* low_bits = nullptr;
+  };
 
   const bool queues_cpu_tensors_ = false;
   // One buffer per tensor of the chunks, in order. A buffer is at least as large as its tensor.
   std::vector<std::unique_ptr<HostMemory>> memory_;
   std::thread reserving_;  // Writes memory_. Join it before reading memory_.
   std::vector<TensorChunk> chunks_;
-  // Copies of tensors that were not contiguous, kept until they are copied. The object must not
-  // keep the tensors themselves: snapshots outlive the model.
+  // The latest copy, if the next copy of the same chunks can reuse its pieces.
+  std::vector<PlacedChunk> placed_;
+  std::vector<CopyPiece> pieces_;  // Pieces of the tensors on a GPU.
+  // Places of the tensors on the CPU in host memory, and these tensors.
+  std::vector<std::pair<torch::Tensor, torch::Tensor>> of_cpu_;
+  std::optional<torch::Device> gpu_;
+  // Copies of tensors that were not contiguous, kept until they are copied.
   std::vector<torch::Tensor> contiguous_;
   std::unique_ptr<StagedCopy> staged_;  // Null if no tensor is on a GPU.
 };

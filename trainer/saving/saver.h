@@ -26,7 +26,8 @@ struct FirstState {
 // All ranks save at the same steps. Must be used from one thread.
 class Saver {
  public:
-  // Returns the chunks that this rank writes, as views of the live tensors.
+  // Returns the chunks that this rank writes, as views of the live tensors. Called once, because
+  // training changes these tensors in place.
   using ChunksFunction = std::function<std::vector<TensorChunk>()>;
 
   // Creates the checkpoint writer. `claim` is from ClaimDirectory. `setup` must outlive this
@@ -73,10 +74,12 @@ class Saver {
   void Save(const TrainingState& state, SaveKind kind);
   bool HasLostNewest();
   void ReserveMemory();
+  const std::vector<TensorChunk>& Chunks();
   void EnterPhase(Phase phase, int64_t step) { setup_.progress.EnterPhase(phase, step); }
 
   RankSetup& setup_;
-  const ChunksFunction chunks_;
+  const ChunksFunction make_chunks_;
+  std::vector<TensorChunk> chunks_;  // Empty before the first call of Chunks.
   const int64_t first_step_;
   int64_t saved_step_;         // Latest step passed to the writer or loaded; else -1.
   bool is_requested_ = false;  // Cleared by SaveIfDue.
