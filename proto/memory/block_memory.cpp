@@ -6,6 +6,7 @@
 #include "proto/layout/rank_order.h"
 #include "proto/model/model_size.h"
 #include "proto/rules/attention_rules.h"
+#include "proto/rules/context_exchange.h"
 #include "proto/rules/expert_dispatch.h"
 #include "proto/rules/fp8_products.h"
 
@@ -53,6 +54,31 @@ double SoftmaxBytes(const RunConfig& config, double rows, double heads) {
   return rows * heads * columns * kFloatBytes;
 }
 
+// The attention that a rank computes at a time.
+struct AttentionCall {
+  double keys = 0;   // Length of the samples, or of the part of a sample.
+  double share = 1;  // Share of the rank's attention.
+};
+
+AttentionCall CallOf(const RunConfig& config, double heads) {
+  const LayoutConfig& layout = config.layout;
+  if (!ExchangesHeads(config)) {
+    return {.keys = static_cast<double>(config.train.seq_length / layout.cp)};
+  }
+  const double own_heads = heads / static_cast<double>(layout.cp);
+  const int64_t key_heads = KeyHeadCount(config.model) / (layout.tp * layout.cp);
+  const AttentionPieces pieces = PiecesOf({.samples = layout.micro_batch,
+                                           .length = config.train.seq_length,
+                                           .query_heads = static_cast<int64_t>(own_heads),
+                                           .key_heads = key_heads});
+  const auto largest = [](int64_t whole, int64_t parts) {
+    return static_cast<double>(PartOf(whole, parts, 0).length) / static_cast<double>(whole);
+  };
+  return {
+      .keys = static_cast<double>(config.train.seq_length),
+      .share = largest(layout.micro_batch, pieces.samples) * largest(key_heads, pieces.key_heads)};
+}
+
 // Returns the bytes that cuDNN's backward pass needs (kernels/attention.h):
 // - the sums of the rows;
 // - the gradients of keys and values for each query head, if query heads share keys and values;
@@ -62,10 +88,19 @@ double FusedAttentionBytes(const RunConfig& config, double rows, double heads) {
   const ModelConfig& model = config.model;
   const auto queries = heads * static_cast<double>(QueryHeadSize(model));
   const bool shares = model.num_query_groups < model.num_attention_heads;
-  const double keys = static_cast<double>(config.train.seq_length / config.layout.cp);
+  const AttentionCall call = CallOf(config, heads);
   const double own =
-      config.train.deterministic ? 2 * rows * heads * keys : rows * queries * kFloatBytes;
-  return own + rows * heads * kFloatBytes + (shares ? 2 * rows * queries * 2 : 0);
+      config.train.deterministic ? 2 * rows * heads * call.keys : rows * queries * kFloatBytes;
+  return call.share * (own + rows * heads * kFloatBytes + (shares ? 2 * rows * queries * 2 : 0));
+}
+
+// Returns the bytes for the exchange of heads (model/exchanged_attention.cpp): the gradients of the
+// results and of the heads for whole samples, and the copies that are sent or received. Latent
+// attention does not keep the heads and the results of whole samples, so it exchanges them again.
+double ExchangedAttentionBytes(const RunConfig& config, const BlockTensors& tensors) {
+  const auto ranks = static_cast<double>(config.layout.cp);
+  const double passes = HasLatentAttention(config.model) ? 2 : 1;
+  return passes * (1 + (ranks - 1) / ranks) * (tensors.packed_heads + tensors.result);
 }
 
 // Returns the bytes for context parallelism, ring or gathered (model/context_attention.cpp):
@@ -74,6 +109,7 @@ double FusedAttentionBytes(const RunConfig& config, double rows, double heads) {
 // - the gradient of the queries in fp32 and in the run's precision.
 double ContextAttentionBytes(const RunConfig& config, const BlockTensors& tensors) {
   if (config.layout.cp == 1) return 0;
+  if (ExchangesHeads(config)) return ExchangedAttentionBytes(config, tensors);
   const double key_values = tensors.packed_heads - tensors.queries;
   const double wide = kFloatBytes / BytesOf(config.train.precision);
   const bool gathers = config.layout.cp_comm_type == ContextExchange::kAllGather;
@@ -87,10 +123,10 @@ double ContextAttentionBytes(const RunConfig& config, const BlockTensors& tensor
 // and the attention weights are recomputed for one part at a time (ops/attention_part.cpp).
 double PlainAttentionBytes(const RunConfig& config, const BlockTensors& tensors, double heads) {
   const double wide = kFloatBytes / BytesOf(config.train.precision);
-  const double part = static_cast<double>(config.train.seq_length / config.layout.cp);
-  const bool has_parts = wide > 1 && config.layout.cp > 1;
+  const AttentionCall call = CallOf(config, heads);
+  const bool has_parts = config.layout.cp > 1 && (wide > 1 || ExchangesHeads(config));
   const double weights =
-      has_parts ? 2 * tensors.rows * heads * part * kFloatBytes : tensors.softmax;
+      has_parts ? 2 * call.share * tensors.rows * heads * call.keys * kFloatBytes : tensors.softmax;
   return 2 * weights + wide * (tensors.packed_heads + 2 * tensors.queries);
 }
 
@@ -116,6 +152,7 @@ void SetHeads(const RunConfig& config, double row_bytes, BlockTensors& tensors) 
   tensors.head_norms = model.qk_layernorm ? normed * (head_bytes + tensors.rows * kFloatBytes) : 0;
   SetAttention(config, queries, tensors);
   tensors.attention += ContextAttentionBytes(config, tensors);
+  tensors.whole_result = ExchangesHeads(config) ? tensors.result : 0;
 }
 
 // Sets the sizes of latent attention (model/latent_attention.cpp). The heads are the queries, the
@@ -277,13 +314,13 @@ KeptBytes KeptByBlock(const BlockTensors& tensors, Recompute recompute) {
   const bool is_selective = recompute == Recompute::kSelective;
   const double again = is_selective ? 0 : tensors.input_part;
   const double norm = tensors.inverse_rms + again * tensors.stream;
-  return {
-      .attention = tensors.stream + norm + tensors.packed_heads + tensors.lower_norms -
-                   (is_selective ? tensors.remade_heads : 0) + tensors.softmax +
-                   tensors.input_part * tensors.result + tensors.head_norms + tensors.lower_rank,
-      .mlp =
-          tensors.middle + norm + tensors.packed_up + again * tensors.activation + experts.router,
-      .dispatch = again * experts.row_bytes + experts.packed_up + again * experts.activation};
+  return {.attention = tensors.stream + norm + tensors.packed_heads + tensors.lower_norms -
+                       (is_selective ? tensors.remade_heads : 0) + tensors.softmax +
+                       tensors.input_part * tensors.result + tensors.whole_result +
+                       tensors.head_norms + tensors.lower_rank,
+          .mlp = tensors.middle + norm + tensors.packed_up + again * tensors.activation +
+                 experts.router,
+          .dispatch = again * experts.row_bytes + experts.packed_up + again * experts.activation};
 }
 
 double BlockWorking(const RunConfig& config, const BlockTensors& tensors) {

@@ -57,6 +57,21 @@ TEST(BlockMemoryTest, TheReserveEndsAtAllRowsOfAllRanks) {
   EXPECT_DOUBLE_EQ(MemoryOf(config).dispatch, one);
 }
 
+// With rings, a call of attention has all heads of half a sample. If ranks exchange heads, it has
+// some of the heads of a whole sample: the score gradients of a piece take 512 MiB.
+TEST(BlockMemoryTest, PiecesOfHeadsBoundTheWorkspace) {
+  RunConfig config = EightRanks();
+  config.layout.dp = 4;
+  config.layout.cp = 2;
+  config.layout.micro_batch = 8;
+  config.train.seq_length = 8192;
+  const BlockTensors heads = TensorsOf(config, BlockKind::kDense);
+  EXPECT_GT(heads.workspace, 512 << 20);
+  EXPECT_LT(heads.workspace, 576 << 20);
+  config.layout.cp_comm_type = ContextExchange::kP2p;
+  EXPECT_GT(TensorsOf(config, BlockKind::kDense).workspace, 2.0 * 8 * 16 * 4096 * 4096);
+}
+
 // The expected sum was calculated by hand: bytes per row and expert in each of eight layers.
 TEST(BlockMemoryTest, ExpertsKeepWhatTheTrainerStashes) {
   const RunConfig config = WithExperts(EightRanks(), 8, 2);

@@ -5,6 +5,7 @@
 
 #include "proto/model/model_size.h"
 #include "trainer/model/attention/context_attention.h"
+#include "trainer/model/attention/exchanged_attention.h"
 #include "trainer/model/parameters/initial_spread.h"
 #include "trainer/model/parameters/replicated_tensor.h"
 
@@ -157,20 +158,25 @@ Tensor Attention::Forward(const Tensor& x, const Tensor& residual, MicroBatch& m
   Tensor packed = Spread(projected);
   Tensor out = torch::empty({batch, length, heads_.query_heads, heads_.head_size}, x.options());
   const AttentionForm form = FormFor(micro_batch, model_, code_.kernel, parallel_.context);
-  Tensor softmax = parallel_.context.size() == 1
-                       ? AttentionForward(packed, heads_, out, form)
-                       : ContextAttentionForward(InputsOf(packed), parallel_.context, form, out);
+  ContextAttentionResult result =
+      parallel_.context.size() == 1
+          ? ContextAttentionResult{AttentionForward(packed, heads_, out, form), {}}
+          : ContextAttentionForward(InputsOf(packed), parallel_.context, form, out);
+  if (parallel_.context.exchanges_heads()) packed = std::move(result.whole.heads);
   Tensor y = RowParallelForward({AsRows(out)}, residual,
                                 {parameters_.output, store_, parallel_, &micro_batch});
   micro_batch.stash.Push(std::move(packed));
-  micro_batch.stash.Push(std::move(softmax));
+  micro_batch.stash.Push(std::move(result.log_sum_exp));
+  if (parallel_.context.exchanges_heads()) micro_batch.stash.Push(std::move(result.whole.out));
   micro_batch.stash.Push(std::move(out));
   return y;
 }
 
 Tensor Attention::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_batch,
                            WeightGradients& gradients) const {
+  const bool exchanges_heads = parallel_.context.exchanges_heads();
   const Tensor out = micro_batch.stash.Pop();
+  const Tensor whole_out = exchanges_heads ? micro_batch.stash.Pop() : Tensor();
   const Tensor softmax = micro_batch.stash.Pop();
   const Tensor packed = micro_batch.stash.Pop();
   Tensor dout = torch::empty_like(out);
@@ -178,15 +184,21 @@ Tensor Attention::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_
   const LinearUse output{parameters_.output, store_, parallel_, &micro_batch};
   LinearFactor dy_rows = RowParallelInputGradient(dy, output, dout_rows);
   PendingTensor x_rows = parallel_.tensor.BeginGather(x);
+  Tensor d_packed = torch::empty(
+      {out.size(0), out.size(1), heads_.packed_heads(), heads_.head_size}, out.options());
+  const AttentionInputs into = InputsOf(d_packed);
+  const AttentionForm form = FormFor(micro_batch, model_, code_.kernel, parallel_.context);
+  const ContextAttentionKept whole_kept{into, out, softmax, form, {packed, whole_out}};
+  std::optional<ExchangedAttentionBackward> exchanged;
+  if (exchanges_heads) exchanged.emplace(dout, whole_kept, parallel_.context);
   AddWeightGradient(std::move(dy_rows), {AsRows(out)}, output, gradients);
   gradients.AddBias(parameters_.output.bias, dy);
-  Tensor d_packed = torch::empty_like(packed);
-  const AttentionForm form = FormFor(micro_batch, model_, code_.kernel, parallel_.context);
-  if (parallel_.context.size() == 1) {
+  if (exchanges_heads) {
+    exchanged->Finish(code_.reproducible, {into.query, into.key, into.value});
+  } else if (parallel_.context.size() == 1) {
     AttentionBackward(dout, {packed, out, softmax, form}, heads_, code_.reproducible, d_packed);
   } else {
-    const AttentionInputs inputs = InputsOf(packed), into = InputsOf(d_packed);
-    ContextAttentionBackward(dout, {inputs, out, softmax, form}, code_.reproducible,
+    ContextAttentionBackward(dout, {InputsOf(packed), out, softmax, form}, code_.reproducible,
                              parallel_.context, {into.query, into.key, into.value});
   }
   Tensor d_projected = SumSpread(d_packed);

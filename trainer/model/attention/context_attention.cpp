@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "trainer/model/attention/exchanged_attention.h"
 #include "trainer/model/attention/visible_tokens.h"
 #include "trainer/ops/attention/attention_part.h"
 #include "trainer/ops/tensors/compute_type.h"
@@ -203,10 +204,12 @@ Tensor EmptyResult(const AttentionPart& part) {
 
 }  // namespace
 
-Tensor ContextAttentionForward(const AttentionInputs& inputs, const ContextParallel& context,
-                               const AttentionForm& form, Tensor& out) {
+ContextAttentionResult ContextAttentionForward(const AttentionInputs& inputs,
+                                               const ContextParallel& context,
+                                               const AttentionForm& form, Tensor& out) {
+  if (context.exchanges_heads()) return ExchangedAttentionForward(inputs, context, form, out);
   const Parts parts(inputs, context, form);
-  if (context.size() == 1) return AttentionPartForward(parts.Whole(), out);
+  if (context.size() == 1) return {AttentionPartForward(parts.Whole(), out), {}};
   KeyValueStream stream(context, KeyValues(inputs));
   Tensor sum, log_sum_exp;
   for (int64_t step = 0; step < context.size(); ++step) {
@@ -227,12 +230,15 @@ Tensor ContextAttentionForward(const AttentionInputs& inputs, const ContextParal
     MergeAttention(sum_part, log_part, part_out, part_log_sum_exp);
   }
   out.copy_(sum);
-  return log_sum_exp;
+  return {log_sum_exp, {}};
 }
 
 void ContextAttentionBackward(const Tensor& dout, const ContextAttentionKept& kept,
                               Reproducible reproducible, const ContextParallel& context,
                               const AttentionPartGradients& gradients) {
+  if (context.exchanges_heads()) {
+    return ExchangedAttentionBackward(dout, kept, context).Finish(reproducible, gradients);
+  }
   const Parts parts(kept.inputs, context, kept.form);
   if (context.size() == 1) {
     return AttentionPartBackward(parts.Whole(), {dout, kept.out, kept.log_sum_exp}, reproducible,
