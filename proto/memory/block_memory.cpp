@@ -4,6 +4,7 @@
 
 #include "proto/layout/layout_parts.h"
 #include "proto/layout/rank_order.h"
+#include "proto/memory/attention_call.h"
 #include "proto/model/model_size.h"
 #include "proto/rules/attention_rules.h"
 #include "proto/rules/context_exchange.h"
@@ -54,31 +55,6 @@ double SoftmaxBytes(const RunConfig& config, double rows, double heads) {
   return rows * heads * columns * kFloatBytes;
 }
 
-// The attention that a rank computes at a time.
-struct AttentionCall {
-  double keys = 0;   // Length of the samples, or of the part of a sample.
-  double share = 1;  // Share of the rank's attention.
-};
-
-AttentionCall CallOf(const RunConfig& config, double heads) {
-  const LayoutConfig& layout = config.layout;
-  if (!ExchangesHeads(config)) {
-    return {.keys = static_cast<double>(config.train.seq_length / layout.cp)};
-  }
-  const double own_heads = heads / static_cast<double>(layout.cp);
-  const int64_t key_heads = KeyHeadCount(config.model) / (layout.tp * layout.cp);
-  const AttentionPieces pieces = PiecesOf({.samples = layout.micro_batch,
-                                           .length = config.train.seq_length,
-                                           .query_heads = static_cast<int64_t>(own_heads),
-                                           .key_heads = key_heads});
-  const auto largest = [](int64_t whole, int64_t parts) {
-    return static_cast<double>(PartOf(whole, parts, 0).length) / static_cast<double>(whole);
-  };
-  return {
-      .keys = static_cast<double>(config.train.seq_length),
-      .share = largest(layout.micro_batch, pieces.samples) * largest(key_heads, pieces.key_heads)};
-}
-
 // Returns the bytes that cuDNN's backward pass needs (kernels/attention.h):
 // - the sums of the rows;
 // - the gradients of keys and values for each query head, if query heads share keys and values;
@@ -88,10 +64,10 @@ double FusedAttentionBytes(const RunConfig& config, double rows, double heads) {
   const ModelConfig& model = config.model;
   const auto queries = heads * static_cast<double>(QueryHeadSize(model));
   const bool shares = model.num_query_groups < model.num_attention_heads;
-  const AttentionCall call = CallOf(config, heads);
+  const AttentionCall call = LargestCallOf(config);
   const double own =
-      config.train.deterministic ? 2 * rows * heads * call.keys : rows * queries * kFloatBytes;
-  return call.share * (own + rows * heads * kFloatBytes + (shares ? 2 * rows * queries * 2 : 0));
+      config.train.deterministic ? 2 * call.scores : call.share * rows * queries * kFloatBytes;
+  return own + call.share * (rows * heads * kFloatBytes + (shares ? 2 * rows * queries * 2 : 0));
 }
 
 // Returns the bytes for the exchange of heads (model/exchanged_attention.cpp): the gradients of the
@@ -121,19 +97,18 @@ double ContextAttentionBytes(const RunConfig& config, const BlockTensors& tensor
 // gradients of attention weights and scores, the stacked heads of each group, and one result. In
 // bf16 runs all of these are fp32. With context parallelism in bf16, a sample is computed in parts,
 // and the attention weights are recomputed for one part at a time (ops/attention_part.cpp).
-double PlainAttentionBytes(const RunConfig& config, const BlockTensors& tensors, double heads) {
+double PlainAttentionBytes(const RunConfig& config, const BlockTensors& tensors) {
   const double wide = kFloatBytes / BytesOf(config.train.precision);
-  const AttentionCall call = CallOf(config, heads);
   const bool has_parts = config.layout.cp > 1 && (wide > 1 || ExchangesHeads(config));
   const double weights =
-      has_parts ? 2 * call.share * tensors.rows * heads * call.keys * kFloatBytes : tensors.softmax;
+      has_parts ? 2 * ScoresOf(LargestAttentionOf(config)) * kFloatBytes : tensors.softmax;
   return 2 * weights + wide * (tensors.packed_heads + 2 * tensors.queries);
 }
 
 // Sets the workspace of attention's backward pass. cuDNN requests its workspace as one tensor.
 void SetAttention(const RunConfig& config, double heads, BlockTensors& tensors) {
   const bool is_manual = IsManual(config);
-  tensors.attention = is_manual ? PlainAttentionBytes(config, tensors, heads)
+  tensors.attention = is_manual ? PlainAttentionBytes(config, tensors)
                                 : FusedAttentionBytes(config, tensors.rows, heads);
   tensors.workspace = is_manual ? tensors.softmax : tensors.attention;
 }

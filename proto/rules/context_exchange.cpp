@@ -1,18 +1,11 @@
 #include "proto/rules/context_exchange.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "proto/model/model_size.h"
+#include "proto/rules/attention_pieces.h"
 #include "proto/rules/named_setting.h"
 
 namespace trainyard {
 namespace {
-
-// cuDNN's deterministic backward pass stores the gradient of each score in 16 bits.
-constexpr int64_t kScoreBytes = 2;
-constexpr double kPieceBytes = 512.0 * 1024 * 1024;
-constexpr int64_t kLargestPieceBytes = int64_t{2} << 30;
 
 // The ranks of a sample are neighbors (layout/rank_order.h).
 bool IsOnOneNode(const RunConfig& config) {
@@ -22,8 +15,7 @@ bool IsOnOneNode(const RunConfig& config) {
 
 bool HasShortSamples(const RunConfig& config) {
   const int64_t share = config.model.num_attention_heads / KeyHeadCount(config.model);
-  const int64_t length = config.train.seq_length;
-  return share * length * kScoreBytes <= kLargestPieceBytes / length;
+  return BlocksOfTokens(config.train.seq_length, share) == 1;
 }
 
 }  // namespace
@@ -62,15 +54,6 @@ std::string HeadExchangeObstacle(const RunConfig& config) {
       HasLatentAttention(config.model) ? "model.num_attention_heads" : "model.num_query_groups";
   return Named{key, heads}.Text() + " must be a multiple of `layout.tp` * `layout.cp` (" +
          std::to_string(ranks) + ")";
-}
-
-AttentionPieces PiecesOf(const WholeSampleShape& shape) {
-  const double scores = static_cast<double>(shape.samples * shape.query_heads) *
-                        static_cast<double>(shape.length) * static_cast<double>(shape.length);
-  const double wanted = std::max(2.0, std::ceil(scores * kScoreBytes / kPieceBytes));
-  const double samples = std::min(wanted, static_cast<double>(shape.samples));
-  const double heads = std::min(std::ceil(wanted / samples), static_cast<double>(shape.key_heads));
-  return {static_cast<int64_t>(samples), static_cast<int64_t>(heads)};
 }
 
 }  // namespace trainyard

@@ -29,26 +29,6 @@ int64_t KeyHeadCount(const ModelConfig& model);
 // Returns why the heads cannot be divided among the ranks of a sample: "" if they can.
 std::string HeadExchangeObstacle(const RunConfig& config);
 
-// With kA2a, a rank computes the attention of its heads in pieces. While one piece is computed,
-// others travel. A piece has some of the samples or, if there are too few samples, some of the key
-// heads with their query heads.
-struct AttentionPieces {
-  int64_t samples = 1;    // Number of parts of the samples.
-  int64_t key_heads = 1;  // Number of parts of the key heads.
-};
-
-// The sizes of the attention of one rank.
-struct WholeSampleShape {
-  int64_t samples = 1;
-  int64_t length = 1;       // Tokens of a sample on all ranks.
-  int64_t query_heads = 1;  // Heads of this rank.
-  int64_t key_heads = 1;
-};
-
-// Divides the attention into at least two pieces, if possible, and into so many that the score
-// gradients of a piece take at most 512 MiB.
-AttentionPieces PiecesOf(const WholeSampleShape& shape);
-
 }  // namespace trainyard
 
 #endif  // TRAINYARD_PROTO_RULES_CONTEXT_EXCHANGE_H_

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "proto/layout/layout_parts.h"
-#include "proto/rules/context_exchange.h"
+#include "proto/rules/attention_pieces.h"
 #include "trainer/ops/tensors/compute_type.h"
 
 namespace trainyard::trainer {
@@ -25,10 +25,13 @@ int64_t LengthOfSample(const AttentionInputs& inputs, const ContextParallel& con
 
 std::vector<HeadPiece> HeadPiecesOf(const AttentionInputs& inputs, const ContextParallel& context) {
   const int64_t samples = inputs.query.size(0), key_heads = KeyHeadsOfRank(inputs, context);
-  const AttentionPieces parts = PiecesOf({.samples = samples,
-                                          .length = LengthOfSample(inputs, context),
-                                          .query_heads = inputs.query.size(2) / context.size(),
-                                          .key_heads = key_heads});
+  const int64_t length = LengthOfSample(inputs, context);
+  const AttentionPieces parts =
+      ExchangePiecesOf({.samples = samples,
+                        .query_length = length,
+                        .key_length = length,
+                        .query_heads = inputs.query.size(2) / context.size(),
+                        .key_heads = key_heads});
   std::vector<HeadPiece> pieces;
   for (int64_t sample = 0; sample < parts.samples; ++sample) {
     for (int64_t head = 0; head < parts.key_heads; ++head) {
