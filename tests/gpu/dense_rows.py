@@ -13,6 +13,7 @@ LAYOUTS_OF_TWO = (
     ("zero2", 16, {"zero": 2}, None), ("zero3", 16, {"zero": 3}, None),
     ("tp2", 16, {"tp": 2}, Target("x", 0.90, 0.95)),
     ("cp2", 16, {"cp": 2, "micro_batch": 32}, Target("x", 0.92, 0.96)),
+    ("cp2-zero1", 16, {"cp": 2, "micro_batch": 32, "zero": 1}, Target("x", 0.92, 0.96)),
     ("cp2-m16", 16, {"cp": 2}, None),
     ("cp2-ring", 16, {"cp": 2, "micro_batch": 32, "cp_comm_type": "p2p"}, None),
     ("cp2-gather", 16, {"cp": 2, "cp_comm_type": "all_gather"}, None),

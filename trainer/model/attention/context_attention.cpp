@@ -301,12 +301,21 @@ void AddGradients(const Parts& parts, const SeenKeys& seen, const BackwardInputs
   }
 }
 
+ContextAttentionResult ForwardOfHeads(const AttentionInputs& inputs, const ContextParallel& context,
+                                      const AttentionForm& form, const Tensor& out) {
+  ExchangedAttentionForward pass(inputs, context, form, out);
+  for (size_t part = 0; part < pass.parts().size(); ++part) pass.Send(part);
+  pass.Compute();
+  for (size_t part = 0; part < pass.parts().size(); ++part) pass.Receive(part);
+  return pass.TakeResult();
+}
+
 }  // namespace
 
 ContextAttentionResult ContextAttentionForward(const AttentionInputs& inputs,
                                                const ContextParallel& context,
                                                const AttentionForm& form, Tensor& out) {
-  if (context.exchanges_heads()) return ExchangedAttentionForward(inputs, context, form, out);
+  if (context.exchanges_heads()) return ForwardOfHeads(inputs, context, form, out);
   const Parts parts(inputs, context, form);
   if (context.size() == 1) return {AttentionPartForward(parts.Whole(), out), {}};
   KeyValueStream stream(context, KeyValues(inputs));
@@ -336,7 +345,10 @@ void ContextAttentionBackward(const Tensor& dout, const ContextAttentionKept& ke
                               Reproducible reproducible, const ContextParallel& context,
                               const AttentionPartGradients& gradients) {
   if (context.exchanges_heads()) {
-    return ExchangedAttentionBackward(dout, kept, context).Finish(reproducible, gradients);
+    ExchangedAttentionBackward pass(dout, kept, context);
+    pass.Compute(reproducible);
+    for (size_t part = 0; part < pass.parts().size(); ++part) pass.Receive(part, gradients);
+    return;
   }
   const Parts parts(kept.inputs, context, kept.form);
   if (context.size() == 1) {

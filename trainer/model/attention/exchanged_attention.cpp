@@ -23,23 +23,42 @@ int64_t LengthOfSample(const AttentionInputs& inputs, const ContextParallel& con
   return inputs.query.size(1) * context.size();
 }
 
-std::vector<HeadPiece> HeadPiecesOf(const AttentionInputs& inputs, const ContextParallel& context) {
-  const int64_t samples = inputs.query.size(0), key_heads = KeyHeadsOfRank(inputs, context);
+AttentionPieces CountsOf(const AttentionInputs& inputs, const ContextParallel& context) {
   const int64_t length = LengthOfSample(inputs, context);
-  const AttentionPieces parts =
-      ExchangePiecesOf({.samples = samples,
-                        .query_length = length,
-                        .key_length = length,
-                        .query_heads = inputs.query.size(2) / context.size(),
-                        .key_heads = key_heads});
+  return ExchangePiecesOf({.samples = inputs.query.size(0),
+                           .query_length = length,
+                           .key_length = length,
+                           .query_heads = inputs.query.size(2) / context.size(),
+                           .key_heads = KeyHeadsOfRank(inputs, context)});
+}
+
+std::vector<IndexRange> Divide(int64_t total, int64_t count) {
+  std::vector<IndexRange> ranges;
+  for (int64_t i = 0; i < count; ++i) ranges.push_back(PartOf(total, count, i));
+  return ranges;
+}
+
+std::vector<IndexRange> SamplePartsOf(const AttentionInputs& inputs,
+                                      const ContextParallel& context) {
+  return Divide(inputs.query.size(0), CountsOf(inputs, context).samples);
+}
+
+// Returns the pieces of all parts, part after part.
+std::vector<HeadPiece> HeadPiecesOf(const AttentionInputs& inputs, const ContextParallel& context) {
   std::vector<HeadPiece> pieces;
-  for (int64_t sample = 0; sample < parts.samples; ++sample) {
-    for (int64_t head = 0; head < parts.key_heads; ++head) {
-      pieces.push_back(
-          {PartOf(samples, parts.samples, sample), PartOf(key_heads, parts.key_heads, head)});
+  for (const IndexRange& samples : SamplePartsOf(inputs, context)) {
+    for (const IndexRange& heads :
+         Divide(KeyHeadsOfRank(inputs, context), CountsOf(inputs, context).key_heads)) {
+      pieces.push_back({samples, heads});
     }
   }
   return pieces;
+}
+
+// Returns the pieces of a part. Every part has equally many.
+IndexRange PiecesOfPart(size_t part, size_t parts, size_t pieces) {
+  return PartOf(static_cast<int64_t>(pieces), static_cast<int64_t>(parts),
+                static_cast<int64_t>(part));
 }
 
 // A tensor that has the rows of all pieces, one piece after the other. The rows of a piece are
@@ -136,27 +155,46 @@ Tensor NewLogSumExp(const AttentionInputs& inputs, const ContextParallel& contex
 
 }  // namespace
 
-ContextAttentionResult ExchangedAttentionForward(const AttentionInputs& inputs,
-                                                 const ContextParallel& context,
-                                                 const AttentionForm& form, Tensor& out) {
-  const std::vector<HeadPiece> pieces = HeadPiecesOf(inputs, context);
-  const ExchangedHeads heads(TensorsOf(inputs), inputs, context, pieces);
-  const ExchangedHeads outs({out}, inputs, context, pieces);
-  const WholeSamples whole{heads.rows.Allocate(out.options()), outs.rows.Allocate(out.options())};
-  std::vector<Work> arriving;
-  for (size_t i = 0; i < pieces.size(); ++i) arriving.push_back(heads.Begin(i, whole.heads));
-  const Tensor log_sum_exp = NewLogSumExp(inputs, context);
-  std::vector<PendingTokens> leaving;
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    arriving[i].Wait();
-    Tensor piece_out = outs.HeadsOf(i, whole.out).front();
-    const Tensor piece_log_sum_exp = AttentionPartForward(
-        PartOfPiece(heads.HeadsOf(i, whole.heads), pieces[i], form, inputs.scale), piece_out);
-    LogSumExpOf(log_sum_exp, pieces[i], QueryHeadsPerKeyHead(inputs)).copy_(piece_log_sum_exp);
-    leaving.emplace_back(context, pieces[i], outs.rows.Of(i, whole.out));
+ExchangedAttentionForward::ExchangedAttentionForward(const AttentionInputs& inputs,
+                                                     const ContextParallel& context,
+                                                     const AttentionForm& form, const Tensor& out)
+    : inputs_(inputs),
+      context_(context),
+      form_(form),
+      out_(out),
+      parts_(SamplePartsOf(inputs, context)),
+      pieces_(HeadPiecesOf(inputs, context)) {
+  const ExchangedHeads heads(TensorsOf(inputs_), inputs_, context_, pieces_);
+  const ExchangedHeads outs({out_}, inputs_, context_, pieces_);
+  result_ = {NewLogSumExp(inputs_, context_),
+             {heads.rows.Allocate(out.options()), outs.rows.Allocate(out.options())}};
+}
+
+void ExchangedAttentionForward::Send(size_t part) {
+  const ExchangedHeads heads(TensorsOf(inputs_), inputs_, context_, pieces_);
+  const IndexRange pieces = PiecesOfPart(part, parts_.size(), pieces_.size());
+  for (int64_t i = pieces.first; i < pieces.end(); ++i) {
+    arriving_.push_back(heads.Begin(i, result_.whole.heads));
   }
-  for (PendingTokens& tokens : leaving) tokens.Get(outs.tokens);
-  return {log_sum_exp, whole};
+}
+
+void ExchangedAttentionForward::Compute() {
+  const ExchangedHeads heads(TensorsOf(inputs_), inputs_, context_, pieces_);
+  const ExchangedHeads outs({out_}, inputs_, context_, pieces_);
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    arriving_[i].Wait();
+    Tensor out = outs.HeadsOf(i, result_.whole.out).front();
+    const Tensor log_sum_exp = AttentionPartForward(
+        PartOfPiece(heads.HeadsOf(i, result_.whole.heads), pieces_[i], form_, inputs_.scale), out);
+    LogSumExpOf(result_.log_sum_exp, pieces_[i], QueryHeadsPerKeyHead(inputs_)).copy_(log_sum_exp);
+    leaving_.emplace_back(context_, pieces_[i], outs.rows.Of(i, result_.whole.out));
+  }
+}
+
+void ExchangedAttentionForward::Receive(size_t part) {
+  const ExchangedHeads outs({out_}, inputs_, context_, pieces_);
+  const IndexRange pieces = PiecesOfPart(part, parts_.size(), pieces_.size());
+  for (int64_t i = pieces.first; i < pieces.end(); ++i) leaving_[i].Get(outs.tokens);
 }
 
 ExchangedAttentionBackward::ExchangedAttentionBackward(const Tensor& dout,
@@ -164,6 +202,7 @@ ExchangedAttentionBackward::ExchangedAttentionBackward(const Tensor& dout,
                                                        const ContextParallel& context)
     : kept_(kept),
       context_(context),
+      parts_(SamplePartsOf(kept.inputs, context)),
       pieces_(HeadPiecesOf(kept.inputs, context)),
       whole_(kept.whole) {
   const ExchangedHeads heads(TensorsOf(kept.inputs), kept.inputs, context, pieces_);
@@ -182,15 +221,11 @@ ExchangedAttentionBackward::ExchangedAttentionBackward(const Tensor& dout,
   }
 }
 
-void ExchangedAttentionBackward::Finish(Reproducible reproducible,
-                                        const AttentionPartGradients& gradients) {
+void ExchangedAttentionBackward::Compute(Reproducible reproducible) {
   const AttentionInputs& inputs = kept_.inputs;
   const ExchangedHeads heads(TensorsOf(inputs), inputs, context_, pieces_);
   const ExchangedHeads outs({kept_.out}, inputs, context_, pieces_);
-  const TokenHeads d_tokens({gradients.query, gradients.key, gradients.value}, context_.size(),
-                            KeyHeadsOfRank(inputs, context_));
   const size_t exchanges = arriving_.size() / pieces_.size();  // Per piece.
-  std::vector<PendingTokens> leaving;
   for (size_t i = 0; i < pieces_.size(); ++i) {
     for (size_t j = 0; j < exchanges; ++j) arriving_[i * exchanges + j].Wait();
     const std::vector<Tensor> piece = heads.HeadsOf(i, whole_.heads);
@@ -201,11 +236,17 @@ void ExchangedAttentionBackward::Finish(Reproducible reproducible,
         {outs.HeadsOf(i, dout_).front(), outs.HeadsOf(i, whole_.out).front(),
          LogSumExpOf(kept_.log_sum_exp, pieces_[i], QueryHeadsPerKeyHead(inputs)).contiguous()},
         reproducible, {d_heads[0], d_heads[1], d_heads[2]});
-    leaving.emplace_back(context_, pieces_[i], d_rows);
+    leaving_.emplace_back(context_, pieces_[i], d_rows);
   }
   dout_ = Tensor();
   whole_ = {};
-  for (PendingTokens& tokens : leaving) tokens.Get(d_tokens);
+}
+
+void ExchangedAttentionBackward::Receive(size_t part, const AttentionPartGradients& gradients) {
+  const TokenHeads tokens({gradients.query, gradients.key, gradients.value}, context_.size(),
+                          KeyHeadsOfRank(kept_.inputs, context_));
+  const IndexRange pieces = PiecesOfPart(part, parts_.size(), pieces_.size());
+  for (int64_t i = pieces.first; i < pieces.end(); ++i) leaving_[i].Get(tokens);
 }
 
 }  // namespace trainyard::trainer

@@ -16,11 +16,6 @@ using torch::Tensor;
 // smaller products are slower.
 constexpr int64_t kSumParts = 2;
 
-// Returns the bias; undefined if there is no bias.
-Tensor BiasOf(const LinearUse& use) {
-  return use.parameters.bias >= 0 ? use.store.Value(use.parameters.bias) : Tensor();
-}
-
 // Calls multiply(rows, index of the first row), first for this rank's own rows and then for the
 // rows of the other ranks once they have arrived. Returns all rows.
 Tensor MultiplyAsRowsArrive(
