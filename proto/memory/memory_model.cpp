@@ -273,11 +273,16 @@ MemoryPrediction PredictStage(const RunConfig& config, const PipelinePlace& plac
     prediction.working += (parameters.largest_group + kWeightBlocks * parameters.block) *
                           BytesOf(config.train.precision);
   }
-  prediction.overhead = OverheadBytes(layout);
+  prediction.overhead =
+      OverheadBytes(layout) + static_cast<double>(kExchangeSlots * ExchangeSlotBytes(config));
   return prediction;
 }
 
 }  // namespace
+
+int64_t ExchangeSlotBytes(const RunConfig& config) {
+  return static_cast<int64_t>(TensorsOf(config, BlockKind::kDense).gathered);
+}
 
 double PassesUnderWay(const RunConfig& config, const PipelinePlace& place) {
   const LayoutConfig& layout = config.layout;

@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_TRAINER_PARALLEL_WORK_H_
 #define TRAINYARD_TRAINER_PARALLEL_WORK_H_
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -20,6 +21,12 @@ class Work {
     virtual void Wait() = 0;
     virtual void WaitOnHost() = 0;
     virtual bool IsDone() = 0;
+    // Waits for the part of the output that comes from `member`. Returns false if the parts do not
+    // arrive one by one.
+    virtual bool WaitForPart(int64_t member) {
+      static_cast<void>(member);
+      return false;
+    }
   };
 
   Work() = default;  // A completed operation.
@@ -33,6 +40,18 @@ class Work {
       const StepPartScope waiting(clock_, part_);
       completion->Wait();
     }
+  }
+
+  // Like Wait, but only the part of an all-gather's output that comes from `member` needs to be
+  // available. Wait must be called before the tensors are freed.
+  void WaitForPart(int64_t member) {
+    if (completion_ == nullptr) return;
+    bool has_parts = false;
+    {
+      const StepPartScope waiting(clock_, part_);
+      has_parts = completion_->WaitForPart(member);
+    }
+    if (!has_parts) Wait();
   }
 
   // Blocks until the result is available, but at most for the group's time limit. Throws the errors

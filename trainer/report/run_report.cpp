@@ -117,6 +117,9 @@ void RunReport::Header(const RunConfig& config, const RuntimeEnvironment& env,
   Print(AttentionLine(config, facts));
   for (const std::string& line : facts.fp8) Print("fp8     " + line);
   Print(BatchLine(config, facts));
+  if (!facts.tensor_exchange.empty()) {
+    Print("tensor  tensor-parallel ranks exchange rows by " + facts.tensor_exchange);
+  }
   if (config.resources.device == DeviceKind::kGpu) Print(MemoryLine(config));
   int64_t shares = 0;
   for (const SourceFacts& source : facts.sources) shares += source.share;

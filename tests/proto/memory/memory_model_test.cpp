@@ -191,5 +191,16 @@ TEST(MemoryModelTest, SeveralRanksNeedACommunicator) {
   EXPECT_EQ(together.Total(), together.Tensors() + together.overhead);
 }
 
+TEST(MemoryModelTest, TensorParallelRanksNeedSlotsForCopies) {
+  RunConfig config = Small162m(32);
+  EXPECT_EQ(ExchangeSlotBytes(config), 0);
+  config.layout.tp = 2;
+  EXPECT_EQ(ExchangeSlotBytes(config), 32 * 1024 * 768 * 2);
+  const double with = PredictTrainingMemory(config).overhead;
+  config.layout.sequence_parallel = false;
+  EXPECT_EQ(ExchangeSlotBytes(config), 0);
+  EXPECT_EQ(with - PredictTrainingMemory(config).overhead, 3 * 32 * 1024 * 768 * 2);
+}
+
 }  // namespace
 }  // namespace trainyard

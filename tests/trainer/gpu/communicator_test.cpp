@@ -121,6 +121,22 @@ void CheckSums(Communicator& communicator, torch::Device device) {
   EXPECT_TRUE(gradients.eq(1).all().item<bool>());
 }
 
+constexpr int64_t kCopiedBytes = int64_t{1} << 20;
+
+// Exchanges numbers by copies between the GPUs, several times through the same memory.
+void ExchangeByCopies(Communicator& communicator, torch::Device device) {
+  const int64_t me = communicator.rank();
+  const auto options = torch::device(device).dtype(torch::kFloat32);
+  for (int64_t round = 0; round < 10; ++round) {
+    const Tensor all = communicator.EmptyForGather({2, 1000}, options);
+    communicator.AllGather(all, torch::full({1, 1000}, 10 * round + me, options)).WaitOnHost();
+    const Tensor sum = torch::empty({1, 1000}, options);
+    communicator.ReduceScatter(sum, torch::full({2, 1000}, round + me, options)).WaitOnHost();
+    EXPECT_TRUE(all[1 - me].eq(10 * round + 1 - me).all().item<bool>()) << round;
+    EXPECT_TRUE(sum.eq(2 * round + 1).all().item<bool>()) << round;
+  }
+}
+
 void RunMember(const Member& member, int64_t port) {
   const torch::Device device = OpenDevice(DeviceKind::kGpu, member.rank);
   Tensor values = torch::ones({1 << 20}, torch::device(device));
@@ -133,7 +149,8 @@ void RunMember(const Member& member, int64_t port) {
   const CommunicatorGroup group{.name = "test",
                                 .ranks = {0, 1},
                                 .my_rank = member.rank,
-                                .limits = LimitsOf(member.scenario)};
+                                .limits = LimitsOf(member.scenario),
+                                .copied_bytes = kCopiedBytes};
   std::unique_ptr<Communicator> communicator;
   const auto connect = [&] { communicator = ConnectGroup(&rendezvous, group, device); };
   if (member.scenario.find("connect") != std::string::npos) return ExpectLoss(connect);
@@ -143,8 +160,14 @@ void RunMember(const Member& member, int64_t port) {
     return ExpectLoss([&] { AddUp(*communicator, values); });
   }
   CheckSums(*communicator, device);
+  EXPECT_EQ(communicator->Transport(), "copies between the GPUs");
+  ExchangeByCopies(*communicator, device);
   if (member.scenario == "none") return;
   if (member.scenario == "long") return WorkForLong(*communicator, device);
+  member.PassPoint("copies");
+  if (member.scenario.find("copies") != std::string::npos) {
+    return ExpectLoss([&] { ExchangeByCopies(*communicator, device); });
+  }
   member.PassPoint("later");
   member.PassPoint("queue");
   if (member.scenario.find("queue") != std::string::npos) FillQueue(*communicator, values);
@@ -245,6 +268,11 @@ TEST_F(GpuPeerTest, StoppedBeforeTheFirstOperation) {
 TEST_F(GpuPeerTest, StoppedBeforeALaterOperation) { EXPECT_EQ(ExitOfSurvivor(1, "stop later"), 0); }
 
 TEST_F(GpuPeerTest, KilledBeforeALaterOperation) { EXPECT_EQ(ExitOfSurvivor(1, "kill later"), 0); }
+
+TEST_F(GpuPeerTest, StoppedOrKilledBeforeACopy) {
+  EXPECT_EQ(ExitOfSurvivor(1, "stop copies"), 0);
+  EXPECT_EQ(ExitOfSurvivor(0, "kill copies"), 0);
+}
 
 TEST_F(GpuPeerTest, LostWhileTheQueueOfTheDeviceIsFull) {
   EXPECT_EQ(ExitOfSurvivor(1, "stop queue"), 69);

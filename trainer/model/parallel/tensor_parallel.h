@@ -22,6 +22,14 @@ class PendingTensor {
     return tensor_;
   }
 
+  // Returns the rows that came from one of `ranks` ranks. Only for gathered rows. Get must be
+  // called afterwards.
+  torch::Tensor GetRowsOf(int64_t rank, int64_t ranks) {
+    work_.WaitForPart(rank);
+    const int64_t rows = tensor_.size(0) / ranks;
+    return tensor_.narrow(0, rank * rows, rows);
+  }
+
  private:
   torch::Tensor tensor_;
   Work work_;
@@ -49,13 +57,16 @@ class TensorParallel {
   int64_t AllRows(int64_t here) const { return splits_rows() ? here * size() : here; }
 
   // Starts to gather the rows of all ranks. `rows` is [RowsHere(n), width]. The result contains all
-  // n rows.
-  PendingTensor BeginGather(const torch::Tensor& rows) const;
+  // n rows, except for this rank's own rows if they are kUndefined.
+  PendingTensor BeginGather(const torch::Tensor& rows, OwnPart own_part = OwnPart::kCopied) const;
   torch::Tensor Gather(const torch::Tensor& rows) const { return BeginGather(rows).Get(); }
 
   // Starts a sum over the ranks. `part` is this rank's summand, [n, width], and may be overwritten.
   // The result is [RowsHere(n), width].
   PendingTensor BeginSum(torch::Tensor part) const;
+  // Like BeginSum, but first computes `part`, piece by piece. The rows that other ranks need are
+  // computed first and exchanged while the next ones are computed.
+  PendingTensor BeginSum(torch::Tensor part, const ComputedInput& computed) const;
   torch::Tensor Sum(torch::Tensor part) const { return BeginSum(std::move(part)).Get(); }
 
   // Returns the tensors of all ranks, [size, ...]. All tensors must have the same shape.
