@@ -34,8 +34,8 @@ struct MemoryPrediction {
   double Total() const { return Tensors() + overhead; }
   // Bytes that must stay free. LibTorch's allocator keeps freed memory in pieces. Pieces that are
   // too small for the largest tensor cannot be used for it, so that about as much memory is lost as
-  // this tensor needs: LLaMA-3 8B with samples of 32,768 tokens lost 4.2 GB on H100, and its
-  // largest tensor has 4.4 GB.
+  // this tensor needs: LLaMA-3 8B with samples of 32,768 tokens lost 4.2 GB on H100 when its
+  // largest tensor had 4.4 GB.
   double Reserve() const {
     return std::max(kMemoryMargin * Total(), largest + kTensorError * Total());
   }

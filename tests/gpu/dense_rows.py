@@ -7,11 +7,15 @@ from bench_row import Target, make_row
 WHOLE = ("weights=fp32", "weights=bf16")
 BF16_MOMENTS = {"exp_avg_dtype": "bf16", "exp_avg_sq_dtype": "bf16"}
 
-# (name, micro-batch, layout, target). Each step has 16 samples per GPU.
+# (name, micro-batch, layout, target). Each step has 16 samples per GPU. In the rows of context
+# parallelism with micro-batches of 32, a rank has as many tokens of a micro-batch as one GPU alone.
 LAYOUTS_OF_TWO = (
     ("zero2", 16, {"zero": 2}, None), ("zero3", 16, {"zero": 3}, None),
     ("tp2", 16, {"tp": 2}, Target("x", 0.90, 0.95)),
-    ("cp2", 16, {"cp": 2}, Target("x", 0.92, 0.96)),
+    ("cp2", 16, {"cp": 2, "micro_batch": 32}, Target("x", 0.92, 0.96)),
+    ("cp2-zero1", 16, {"cp": 2, "micro_batch": 32, "zero": 1}, Target("x", 0.92, 0.96)),
+    ("cp2-m16", 16, {"cp": 2}, None),
+    ("cp2-ring", 16, {"cp": 2, "micro_batch": 32, "cp_comm_type": "p2p"}, None),
     ("cp2-gather", 16, {"cp": 2, "cp_comm_type": "all_gather"}, None),
     ("pp2", 4, {"pp": 2}, None), ("pp2-vpp3", 4, {"pp": 2, "vpp": 3}, None),
     ("pp2-zero-bubble", 4, {"pp": 2, "zero_bubble": True}, None))

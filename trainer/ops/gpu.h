@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "proto/contract/model_config.h"
 #include "trainer/ops/place_in_matrix.h"
@@ -20,6 +21,7 @@
 #include "trainer/ops/tensors/expert_order.h"
 #include "trainer/ops/tensors/fp8_matrix.h"
 #include "trainer/ops/tensors/gradient_target.h"
+#include "trainer/ops/tensors/head_copy_tensors.h"
 #include "trainer/ops/tensors/latent_head_tensors.h"
 #include "trainer/ops/tensors/loss_targets.h"
 #include "trainer/ops/tensors/norm_tensors.h"
@@ -70,6 +72,9 @@ void HeadNormBackward(torch::Tensor& d_heads, const torch::Tensor& weight, const
 
 void Rotate(torch::Tensor& packed, const RotaryTable& table, const AttentionHeads& heads,
             Rotation rotation);
+
+// Heads must have a multiple of 16 bytes, and so must all strides and addresses.
+void CopyHeads(const std::vector<HeadCopy>& copies);
 
 void JoinLatentHeads(LatentHeads& heads, const RotaryTable& table);
 void SplitLatentHeads(LatentHeads& gradients, const RotaryTable& table);

@@ -57,6 +57,7 @@ void AttentionPartBackward(const AttentionPart&, const WholeAttention&, Reproduc
                            const AttentionPartGradients&) {
   Refuse();
 }
+void CopyHeads(const std::vector<HeadCopy>&) { Refuse(); }
 void MergeAttention(Tensor&, Tensor&, const Tensor&, const Tensor&) { Refuse(); }
 void ActivationForward(Activation, const Tensor&, Tensor&) { Refuse(); }
 void ActivationBackward(Activation, const Tensor&, const Tensor&, Tensor&, Tensor&) { Refuse(); }

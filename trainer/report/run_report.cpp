@@ -10,6 +10,7 @@
 #include "proto/model/model_size.h"
 #include "proto/rules/attention_rules.h"
 #include "proto/rules/batch_plan.h"
+#include "proto/rules/context_exchange.h"
 #include "proto/text/duration_text.h"
 
 namespace trainyard::trainer {
@@ -46,6 +47,8 @@ std::string AttentionLine(const RunConfig& config, const HeaderFacts& facts) {
   std::string line = "attention by " + facts.attention;
   const int64_t window = EffectiveWindow(config.model, config.train.seq_length);
   if (window > 0) line += Format(", window of %ld tokens", window);
+  const std::string exchange(ContextExchangeText(config));
+  if (!exchange.empty()) line += Format("; context parallel by %s", exchange.c_str());
   const DataConfig& data = config.data;
   if (!UsesDocuments(data)) return line;
   line += Format("; documents end with token %ld:", data.eod_token);

@@ -41,7 +41,18 @@ TEST(MemoryModelTest, PredictsMeasuredPeaksOfOtherAxes) {
   ExpectMeasured(config, 35.0);
   config.layout.tp = 1;
   config.layout.cp = 2;
+  config.layout.cp_comm_type = ContextExchange::kP2p;
   ExpectMeasured(config, 48.2);
+}
+
+// A rank keeps the results of attention twice: for its tokens, and for its heads of whole samples.
+TEST(MemoryModelTest, RanksThatExchangeHeadsComputeInPieces) {
+  RunConfig config = Llama3_1b5(32);
+  config.layout.cp = 2;
+  const MemoryPrediction heads = PredictTrainingMemory(config);
+  config.layout.cp_comm_type = ContextExchange::kP2p;
+  const MemoryPrediction ring = PredictTrainingMemory(config);
+  EXPECT_NEAR(heads.activations - ring.activations, 18.0 * 32 * 1024 * 2048 * 2, 1);
 }
 
 TEST(MemoryModelTest, PipelinesNeedMostOnTheStageWithTheMostUnderWay) {

@@ -13,11 +13,6 @@ namespace {
 
 using torch::Tensor;
 
-bool UsesFp8(const LinearUse& use) {
-  const Fp8Parameters* fp8 = use.store.fp8();
-  return use.micro_batch != nullptr && fp8 != nullptr && fp8->Has(use.parameters.weight);
-}
-
 // Returns the groups in which other ranks have parts of a tensor. Context-parallel ranks always
 // have other rows.
 std::vector<Communicator*> HoldersOf(const ModelParallel& parallel, TensorParts parts) {
@@ -54,6 +49,15 @@ LinearFactor Cast(LinearFactor factor, Fp8Format format, Fp8Arrangement arrangem
 }
 
 }  // namespace
+
+bool UsesFp8(const LinearUse& use) {
+  const Fp8Parameters* fp8 = use.store.fp8();
+  return use.micro_batch != nullptr && fp8 != nullptr && fp8->Has(use.parameters.weight);
+}
+
+Tensor BiasOf(const LinearUse& use) {
+  return use.parameters.bias >= 0 ? use.store.Value(use.parameters.bias) : Tensor();
+}
 
 LinearFactor ChooseInput(const Tensor& x, TensorParts parts, const LinearUse& use) {
   if (!UsesFp8(use)) return {x};

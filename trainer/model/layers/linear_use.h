@@ -27,6 +27,12 @@ struct LinearUse {
   MicroBatch* micro_batch = nullptr;  // Null: the products do not use FP8.
 };
 
+// True if the products with the matrix use FP8.
+bool UsesFp8(const LinearUse& use);
+
+// Returns the bias; undefined if there is no bias.
+torch::Tensor BiasOf(const LinearUse& use);
+
 // Tensor-parallel ranks have either the same tensor or parts of it.
 enum class TensorParts { kWhole, kDivided };
 

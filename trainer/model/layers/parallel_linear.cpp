@@ -16,11 +16,6 @@ using torch::Tensor;
 // products are slower.
 constexpr int64_t kLeastPieces = 2;
 
-// Returns the bias; undefined if there is no bias.
-Tensor BiasOf(const LinearUse& use) {
-  return use.parameters.bias >= 0 ? use.store.Value(use.parameters.bias) : Tensor();
-}
-
 // Calls multiply(rows, index of the first row), first for this rank's own rows and then for the
 // rows of each other rank once they have arrived. Returns all rows; own_part is as in BeginGather.
 Tensor MultiplyAsRowsArrive(
