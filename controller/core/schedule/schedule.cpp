@@ -126,10 +126,11 @@ class QueueWalk {
   }
 
   Timestamp AddHead(const JobEntry& entry, const ExpectedEnds& ends, PromisedHeads& heads) {
-    Releases releases = ReleasesForHead(state_, pass_, entry, ends, now_);
+    std::vector<StartedGang> started;
     for (const Placement& placement : schedule_.placements) {
-      OccupySeats(placement.gang, state_.jobs.at(placement.job_id), entry, now_, releases);
+      started.push_back({placement.gang, state_.jobs.at(placement.job_id)});
     }
+    Releases releases = ReleasesForHead(state_, pass_, entry, ends, now_, started);
     return heads.Add(entry, std::move(releases), pass_.GroupsFor(entry, LeastShape(entry)));
   }
 
