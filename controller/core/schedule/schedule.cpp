@@ -433,4 +433,9 @@ const QueueHead* Schedule::AsHead(int64_t job_id) const {
   return further == further_heads.end() ? nullptr : &*further;
 }
 
+std::optional<Refusal> Schedule::RefusalOf(const v1::Job& job) const {
+  const auto found = refusals.find(ClassOf(job));
+  return found == refusals.end() ? std::nullopt : std::optional(found->second);
+}
+
 }  // namespace trainyard::controller
