@@ -201,14 +201,15 @@ class HeadsAreNotDelayedChecker : public Checker {
     });
   }
 
-  // Returns the time at which the job frees its slots if it ends when it is expected to, and at
-  // once if its attempt was asked to stop.
+  // Returns the time at which the job frees its slots if it ends when it is expected to. An attempt
+  // that was asked to stop ends at once: like all attempts at least a millisecond from now, because
+  // the order of two ends decides which slots the plan gives to a head.
   Timestamp EndOf(int64_t job_id, Timestamp now, const std::set<int64_t>& without) const {
     if (job_id == 0 || without.contains(job_id)) return now;
     if (const auto placed = placed_ends_.find(job_id); placed != placed_ends_.end()) {
       return placed->second;
     }
-    if (stopping_.contains(job_id)) return now;
+    if (stopping_.contains(job_id)) return now + 1;
     const auto expected = expected_.find(job_id);
     return expected == expected_.end() ? kNever : std::max(now, expected->second);
   }
