@@ -36,7 +36,6 @@ constexpr int64_t kSlackMs = 1000;
 // start of a job, if they follow the start in the same step.
 bool MayMovePromise(const v1::Event& event) {
   switch (event.kind_case()) {
-    case v1::Event::kJobPlaced:
     case v1::Event::kJobSubmitted:
     case v1::Event::kAttemptRunning:
     case v1::Event::kRankStarted:
@@ -123,6 +122,8 @@ class HeadsAreNotDelayedChecker : public Checker {
                                       placed.time_ms() + controller::kUnknownRunMs);
   }
 
+  // A job that precedes the head may delay it. If such a job starts after a job behind the head, in
+  // a later pass of the step, the two delays cannot be told apart.
   void Note(const v1::Event& event, Timestamp now, Watch& watch) const {
     if (event.has_job_placed() && StartsBehind(watch.head, event, now)) {
       watch.started.insert(event.job_placed().job_id());
