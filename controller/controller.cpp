@@ -256,7 +256,7 @@ struct Controller::Parts {
         StartServer(options.listen,
                     {&services.workers, &services.jobs, &logs, &services.metrics, &services.nodes,
                      &services.queues, &services.reports, &services.server_info, &services.access,
-                     &services.code},
+                     &services.code, &services.exec},
                     [this](const std::string& method, const std::string& code, double seconds) {
                       exporter.ObserveCall(method, code, seconds);
                     },

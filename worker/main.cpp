@@ -10,6 +10,7 @@
 #include "spdlog/spdlog.h"
 #include "worker/core/environment_options.h"
 #include "worker/environment/environment.h"
+#include "worker/exec/exec_program.h"
 #include "worker/process/shim.h"
 #include "worker/worker.h"
 
@@ -131,6 +132,10 @@ int main(int argc, char** argv) {
   // This process becomes the program of a rank, so it must not change how it handles signals.
   if (argc > 1 && std::string_view(argv[1]) == trainyard::worker::kEnvironmentMode) {
     return trainyard::worker::RunEnvironment(argc - 1, argv + 1);
+  }
+  // This process forks before it starts threads.
+  if (argc > 1 && std::string_view(argv[1]) == trainyard::worker::kExecMode) {
+    return trainyard::worker::RunExec();
   }
   std::signal(SIGPIPE, SIG_IGN);
   // A write beyond a file size limit must fail with an error, as on a full disk, and not end the

@@ -24,6 +24,7 @@
 #include "worker/core/worker_kernel.h"
 #include "worker/device/network_interface.h"
 #include "worker/device_readings.h"
+#include "worker/exec_keeper.h"
 #include "worker/greeting.h"
 #include "worker/limit_keeper.h"
 #include "worker/loop_watch.h"
@@ -136,6 +137,7 @@ class Worker::Daemon : public AttachHandler {
   // The Hello without the attempts.
   v1::Hello greeting_;
   std::unique_ptr<AttemptKeeper> attempts_;
+  std::unique_ptr<ExecKeeper> execs_;
   std::unique_ptr<Uplink> uplink_;
   std::unique_ptr<WorkerKernel> kernel_;
   // Sources that were found on disk before the uplink existed.
@@ -270,6 +272,7 @@ absl::Status Worker::Daemon::OpenAttempts() {
   };
   TRAINYARD_ASSIGN_OR_RETURN(
       attempts_, AttemptKeeper::Open(loop_, *data_dir_, clock_, std::move(options), handler));
+  execs_ = std::make_unique<ExecKeeper>(*attempts_, program.string(), ControllerOf(options_));
   uplink_ = std::make_unique<Uplink>(attempts_->facts());
   kernel_ = std::make_unique<WorkerKernel>(attempts_->kernel(), *uplink_);
   output_ = std::make_unique<OutputKeeper>(
@@ -344,6 +347,7 @@ void Worker::Daemon::AwaitTick() {
 void Worker::Daemon::OnTick() {
   loop_watch_->Beat();
   attempts_->kernel().Tick(attempts_->Now());
+  execs_->Tick();
   if (root_watch_.Tick(steady_clock::now())) kernel_->ReportNow(attempts_->Now().steady_ms);
   stream_->Wake();
   FreeSpace();
@@ -435,6 +439,7 @@ void Worker::Daemon::OnWelcome(const v1::Welcome& welcome) {
 }
 
 void Worker::Daemon::OnMessage(const v1::ControllerMessage& message) {
+  if (message.has_open_exec()) return execs_->Open(message.open_exec());
   // Free space first: the start of an attempt writes files, and output may have filled the disk
   // since the last tick.
   if (message.has_start_attempt()) output_->FreeSpace(uplink_->Positions());
