@@ -66,6 +66,9 @@ constexpr auto kPermissions = std::to_array<Permission>({
     {.method = "CodeService/FindMissingCode"},
     {.method = "CodeService/StoreCode"},
     {.method = "CodeService/FetchCode"},
+    {.method = "CodeService/FindCodeSource"},
+    // Served by workers; the controller answers UNIMPLEMENTED.
+    {.method = "CodePeerService/FetchSealedCode"},
     {.method = "ServerService/GetServerInfo", .routes = {"getServer"}},
     {.method = "ServerService/CheckStores"},
 
