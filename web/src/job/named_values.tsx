@@ -1,14 +1,15 @@
-// Shows the software that the newest attempt of a job reported.
-import type { Job } from '../api/types';
-import { softwareRows } from './software_rows';
+// A table of names and values, such as the software of a job.
+export interface NamedValue {
+  name: string;
+  value: string;
+}
 
-export function Software({ job }: { job: Job }) {
-  const rows = softwareRows(job.environment);
+export function NamedValues({ label, rows }: { label: string; rows: readonly NamedValue[] }) {
   if (rows.length === 0) return null;
   return (
     <>
-      <p class="label">Software of attempt {job.environment?.attempt}</p>
-      <div class="table-scroll" role="region" aria-label="Software" tabIndex={0}>
+      <p class="label">{label}</p>
+      <div class="table-scroll" role="region" aria-label={label} tabIndex={0}>
         <table class="settings">
           <tbody>
             {rows.map(({ name, value }) => (
