@@ -85,6 +85,11 @@ void Declare(CLI::App& app, Flags& flags) {
                  "Port 0 picks a free port and writes the address to DATA_DIR/metrics_address; "
                  "`off` disables the metrics")
       ->capture_default_str();
+  app.add_option("--code-listen", flags.options.code_listen,
+                 "IP:PORT at which other nodes fetch the code of jobs from this node, encrypted "
+                 "and only with the controller's token. 0.0.0.0:PORT listens on all addresses, and "
+                 "other nodes use --address. `off`: all nodes fetch from the controller")
+      ->capture_default_str();
   app.add_flag("--insecure", flags.options.insecure,
                "Allow other machines to read the metrics at --metrics-listen, unencrypted and "
                "without a token");

@@ -18,7 +18,7 @@
 #include "proto/support/status_text.h"
 #include "spdlog/spdlog.h"
 #include "worker/attempt_keeper.h"
-#include "worker/code_trees.h"
+#include "worker/code_sharing.h"
 #include "worker/condition_watch.h"
 #include "worker/core/uplink.h"
 #include "worker/core/worker_kernel.h"
@@ -37,7 +37,6 @@
 #include "worker/rank_marks.h"
 #include "worker/root_watch.h"
 #include "worker/rpc/attach_stream.h"
-#include "worker/rpc/code_client.h"
 #include "worker/spool/attempt_folders.h"
 #include "worker/spool/data_dir.h"
 #include "worker/spool/telemetry_reserve.h"
@@ -93,10 +92,6 @@ absl::Status CheckMetricsListen(const WorkerOptions& options) {
   return absl::OkStatus();
 }
 
-AttachOptions ControllerOf(const WorkerOptions& options) {
-  return {.controller = options.controller, .token_file = options.token_file};
-}
-
 }  // namespace
 
 class Worker::Daemon : public AttachHandler {
@@ -149,6 +144,7 @@ class Worker::Daemon : public AttachHandler {
   std::unique_ptr<LimitKeeper> limits_;
   steady_clock::time_point free_space_due_;
   std::unique_ptr<PositionKeeper> positions_;
+  NodeCode code_;
   // Null if metrics are turned off.
   std::unique_ptr<MetricsServer> metrics_;
   steady_clock::time_point publish_due_;
@@ -250,10 +246,8 @@ absl::Status Worker::Daemon::OpenAttempts() {
   options.data_program = (program.parent_path() / "trainyard-data").string();
   options.secrets_dir = checked_places_.secrets_dir;
   options.inventory = greeting_.inventory();
-  const auto code = std::make_shared<CodeClient>(ControllerOf(options_));
-  options.code_trees = std::make_shared<CodeTrees>(
-      data_dir_->File("code"),
-      [code](const std::vector<std::string>& digests) { return code->Fetch(digests); });
+  TRAINYARD_ASSIGN_OR_RETURN(code_, OpenNodeCode(options_, *data_dir_, greeting_.address()));
+  options.code_trees = code_.trees;
   options.limits = LimitsOnMachine(options_.limits, ProcessesOfMachine());
   options.network_interface = InterfaceOf(greeting_.address());
   AttemptKeeper::Handler handler;

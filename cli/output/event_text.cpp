@@ -228,7 +228,8 @@ std::string LayoutText(const v1::GrantedLayout& layout) {
 }
 
 std::string AlertText(const v1::AlertRaised& raised) {
-  return absl::StrCat("alert ", raised.code(), " at step ", raised.step(), ": ", raised.message());
+  return absl::StrCat("alert ", raised.code(), AfterUnlessEmpty(" at step ", raised.step()), ": ",
+                      raised.message());
 }
 
 std::string HalvedText(const v1::ArrayRung& rung) {

@@ -7,6 +7,15 @@
 #include "proto/support/status_macros.h"
 
 namespace trainyard::worker {
+namespace {
+
+absl::StatusOr<Access> AccessOf(const AttachOptions& options) {
+  AccessPlaces places = PlacesOfProcess();
+  if (!options.token_file.empty()) places.token_file = options.token_file;
+  return FindAccess(options.controller, places);
+}
+
+}  // namespace
 
 grpc::ChannelArguments ControllerArguments(const AttachOptions& options) {
   grpc::ChannelArguments arguments;
@@ -20,12 +29,15 @@ grpc::ChannelArguments ControllerArguments(const AttachOptions& options) {
   return arguments;
 }
 
+absl::StatusOr<std::string> ReadControllerToken(const AttachOptions& options) {
+  TRAINYARD_ASSIGN_OR_RETURN(const Access access, AccessOf(options));
+  return access.token();
+}
+
 absl::StatusOr<DialedController> DialController(const AttachOptions& options,
                                                 std::chrono::milliseconds limit,
                                                 const grpc::ChannelArguments& arguments) {
-  AccessPlaces places = PlacesOfProcess();
-  if (!options.token_file.empty()) places.token_file = options.token_file;
-  TRAINYARD_ASSIGN_OR_RETURN(const Access access, FindAccess(options.controller, places));
+  TRAINYARD_ASSIGN_OR_RETURN(const Access access, AccessOf(options));
   absl::StatusOr<OpenedChannel> opened =
       OpenChannel(access, {.arguments = arguments, .limit = limit, .always_prove = true});
   if (absl::IsUnavailable(opened.status())) {

@@ -21,6 +21,9 @@ struct DialedController {
 
 grpc::ChannelArguments ControllerArguments(const AttachOptions& options);
 
+// Returns the controller's token. Errors are those of FindAccess.
+absl::StatusOr<std::string> ReadControllerToken(const AttachOptions& options);
+
 // Reads the token again for each dial, because the token may have been created or replaced. Blocks.
 // UNAVAILABLE: the controller cannot be reached; the message names the cause.
 absl::StatusOr<DialedController> DialController(const AttachOptions& options,

@@ -29,5 +29,17 @@ TEST(EventTextTest, ASessionBesideARankNamesCommandAndNode) {
   EXPECT_EQ(EventText(event, names), "opened a shell beside rank 3 of attempt 2 on node gpu07");
 }
 
+TEST(EventTextTest, AnAlertWithoutAStepNamesNone) {
+  v1::Event event;
+  v1::AlertRaised& alert = *event.mutable_alert_raised();
+  alert.set_code("launcher_restart");
+  alert.set_message("the launcher of rank 0 starts its ranks again");
+  EXPECT_EQ(EventText(event, {}),
+            "alert launcher_restart: the launcher of rank 0 starts its ranks again");
+  alert.set_step(7);
+  EXPECT_EQ(EventText(event, {}),
+            "alert launcher_restart at step 7: the launcher of rank 0 starts its ranks again");
+}
+
 }  // namespace
 }  // namespace trainyard::cli
