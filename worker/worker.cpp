@@ -7,11 +7,13 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <map>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/access/address.h"
+#include "proto/contract/leader_term.h"
 #include "proto/support/clock.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
@@ -93,7 +95,7 @@ absl::Status CheckMetricsListen(const WorkerOptions& options) {
 }
 
 AttachOptions ControllerOf(const WorkerOptions& options) {
-  return {.controller = options.controller, .token_file = options.token_file};
+  return {.controllers = options.controllers, .token_file = options.token_file};
 }
 
 }  // namespace
@@ -107,10 +109,11 @@ class Worker::Daemon : public AttachHandler {
   void Run();
 
   v1::Hello MakeHello(const std::string& challenge, const std::string& nonce) override;
+  absl::Status Admit(const v1::ControllerMessage& message) override;
   void OnWelcome(const v1::Welcome& welcome) override;
   void OnMessage(const v1::ControllerMessage& message) override;
   std::optional<v1::WorkerMessage> NextMessage() override;
-  void OnClosed(const absl::Status& status) override;
+  void OnClosed(const std::string& controller, const absl::Status& status) override;
 
  private:
   absl::Status OpenAttempts();
@@ -158,8 +161,8 @@ class Worker::Daemon : public AttachHandler {
   bool connected_ = false;
   int64_t connections_ = 0;
 
-  // The last logged reason for a disconnect. The same reason is not logged again.
-  std::string disconnect_reason_;
+  // The last logged reason for a disconnect, by controller. The same reason is not logged again.
+  std::map<std::string, std::string> disconnect_reasons_;
   // True from the start of the exit, while the worker stops its ranks and sends its last messages.
   bool exiting_ = false;
   std::optional<steady_clock::time_point> farewell_until_;
@@ -414,16 +417,21 @@ v1::Hello Worker::Daemon::MakeHello(const std::string& challenge, const std::str
   hello.set_time_ms(clock_.Now());
   const v1::LogMark& mark = positions_->newest_mark();
   if (mark.sequence() != 0) *hello.mutable_log_mark() = mark;
+  SetLeaderTerm(positions_->leader_term(), hello);
   *hello.mutable_checkpoint_root() = root_watch_.newest();
   SignHello(challenge, nonce, data_dir_->node_secret(), hello);
   return hello;
 }
 
+absl::Status Worker::Daemon::Admit(const v1::ControllerMessage& message) {
+  return positions_->Admit(message, greeting_.cluster_id());
+}
+
 void Worker::Daemon::OnWelcome(const v1::Welcome& welcome) {
-  spdlog::info("attached to the controller at {}", options_.controller);
+  spdlog::info("attached to the controller at {}", stream_->controller());
   connected_ = true;
   ++connections_;
-  disconnect_reason_.clear();
+  disconnect_reasons_.clear();
   KeepClusterId(welcome.cluster_id(), *data_dir_, greeting_);
   checked_places_.checkpoint_root = welcome.checkpoint_root();
   checks_.Restart();
@@ -462,12 +470,12 @@ std::optional<v1::WorkerMessage> Worker::Daemon::NextMessage() {
   return message;
 }
 
-void Worker::Daemon::OnClosed(const absl::Status& status) {
+void Worker::Daemon::OnClosed(const std::string& controller, const absl::Status& status) {
   connected_ = false;
   kernel_->OnClosed();
-  if (std::exchange(disconnect_reason_, Text(status)) == Text(status)) return;
-  spdlog::warn("no controller at {}: {}; ranks continue. Retrying until the controller answers",
-               options_.controller, Text(status));
+  if (std::exchange(disconnect_reasons_[controller], Text(status)) == Text(status)) return;
+  spdlog::warn("no controller at {}: {}; ranks continue. Retrying until a controller answers",
+               controller, Text(status));
 }
 
 absl::StatusOr<std::unique_ptr<Worker>> Worker::Open(const WorkerOptions& options) {

@@ -12,8 +12,8 @@
 namespace trainyard::worker {
 
 struct WorkerOptions {
-  // HOST:PORT of the controller.
-  std::string controller;
+  // HOST:PORT of each controller of the cluster.
+  std::vector<std::string> controllers;
   // The path of the controller's token file. If empty, the worker looks for the file in the same
   // places as the command line does (proto/access/token_file.h).
   std::string token_file;

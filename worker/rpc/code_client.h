@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "proto/access/controller_list.h"
 #include "worker/rpc/attach_options.h"
 
 namespace grpc {
@@ -21,7 +22,8 @@ namespace trainyard::worker {
 // Uses a connection of its own, so that large packs do not delay heartbeats. Thread-safe.
 class CodeClient {
  public:
-  explicit CodeClient(AttachOptions options) : options_(std::move(options)) {}
+  explicit CodeClient(AttachOptions options)
+      : options_(ForSeveral(std::move(options))), controllers_(options_.controllers) {}
 
   // Returns a pack with the first of these blobs, as many as fit. Blocks. While the controller
   // cannot be reached, tries again for kPatience. Other errors: see FetchCode in
@@ -36,6 +38,7 @@ class CodeClient {
 
   const AttachOptions options_;
   std::mutex mutex_;
+  ControllerList controllers_;              // Guarded by mutex_.
   std::shared_ptr<grpc::Channel> channel_;  // Null before the first call and after an error.
 };
 
