@@ -22,19 +22,20 @@ std::string TextOf(const RankKey& rank) {
 }  // namespace
 
 ExecKeeper::ExecKeeper(const AttemptKeeper& attempts, std::string worker_program,
-                       AttachOptions controller)
+                       std::string token_file)
     : attempts_(attempts),
       worker_program_(std::move(worker_program)),
-      controller_(std::move(controller)) {}
+      token_file_(std::move(token_file)) {}
 
-void ExecKeeper::Open(const v1::OpenExec& message) {
+void ExecKeeper::Open(const v1::OpenExec& message, const std::string& controller) {
   Tick();
   const RankKey rank = {{message.job_id(), message.attempt()}, message.rank()};
   // The controller has the same limit. A session is counted until its process has ended.
   if (sessions_.size() >= 2 * kMaxExecSessionsOfNode) {
     return spdlog::warn("exec beside {}: too many sessions have not ended yet", TextOf(rank));
   }
-  absl::StatusOr<ExecProcess> process = StartExecProcess(worker_program_, LaunchOf(message));
+  absl::StatusOr<ExecProcess> process =
+      StartExecProcess(worker_program_, LaunchOf(message, controller));
   if (!process.ok()) {
     return spdlog::warn("exec beside {}: {}", TextOf(rank), Text(process.status()));
   }
@@ -42,11 +43,12 @@ void ExecKeeper::Open(const v1::OpenExec& message) {
   sessions_.push_back({rank, *std::move(process)});
 }
 
-v1::ExecLaunch ExecKeeper::LaunchOf(const v1::OpenExec& message) const {
+v1::ExecLaunch ExecKeeper::LaunchOf(const v1::OpenExec& message,
+                                    const std::string& controller) const {
   v1::ExecLaunch launch;
   launch.set_id(message.id());
-  launch.set_controller(controller_.controller);
-  launch.set_token_file(controller_.token_file);
+  launch.set_controller(controller);
+  launch.set_token_file(token_file_);
   absl::StatusOr<RankCommand> command = attempts_.CommandBeside(
       {{message.job_id(), message.attempt()}, message.rank()}, message.command());
   if (!command.ok()) {

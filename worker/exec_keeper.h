@@ -10,7 +10,6 @@
 #include "trainyard/v1/worker_control.pb.h"
 #include "worker/attempt_keeper.h"
 #include "worker/exec/exec_process.h"
-#include "worker/rpc/attach_options.h"
 
 namespace trainyard::worker {
 
@@ -18,12 +17,14 @@ namespace trainyard::worker {
 class ExecKeeper {
  public:
   // `worker_program` is the worker's own executable. `attempts` must outlive this object.
-  ExecKeeper(const AttemptKeeper& attempts, std::string worker_program, AttachOptions controller);
+  // `token_file` is that of AttachOptions.
+  ExecKeeper(const AttemptKeeper& attempts, std::string worker_program, std::string token_file);
   // Ends all sessions.
   ~ExecKeeper() = default;
 
-  // Starts the session. If the command cannot run, the session reports the reason to the client.
-  void Open(const v1::OpenExec& message);
+  // Starts the session, which connects to `controller`, the sender of the message. If the command
+  // cannot run, the session reports the reason to the client.
+  void Open(const v1::OpenExec& message, const std::string& controller);
   // Ends the sessions of ranks that have ended, and reaps ended sessions.
   void Tick();
 
@@ -34,11 +35,11 @@ class ExecKeeper {
     ExecProcess process;
   };
 
-  v1::ExecLaunch LaunchOf(const v1::OpenExec& message) const;
+  v1::ExecLaunch LaunchOf(const v1::OpenExec& message, const std::string& controller) const;
 
   const AttemptKeeper& attempts_;
   const std::string worker_program_;
-  const AttachOptions controller_;
+  const std::string token_file_;
   std::vector<Session> sessions_;
 };
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "CLI/CLI.hpp"
+#include "proto/access/controller_list.h"
 #include "proto/text/log_format.h"
 #include "spdlog/sinks/stdout_color_sinks.h"
 #include "spdlog/spdlog.h"
@@ -21,6 +22,7 @@ constexpr int kBadFlags = 2;
 
 struct Flags {
   trainyard::worker::WorkerOptions options;
+  std::string controllers = "127.0.0.1:7070";
   std::string log_level = "info";
 };
 
@@ -56,8 +58,10 @@ void DeclareLimits(CLI::App& app, trainyard::worker::RankLimits& limits) {
 
 void Declare(CLI::App& app, Flags& flags) {
   app.set_version_flag("--version", "trainyard-worker " TRAINYARD_VERSION);
-  app.add_option("--controller", flags.options.controller, "Address of the controller, HOST:PORT")
-      ->default_val("127.0.0.1:7070");
+  app.add_option("--controller", flags.controllers,
+                 "Address of the controller, HOST:PORT, or of all controllers on one database: "
+                 "HOST:PORT,HOST:PORT")
+      ->capture_default_str();
   app.add_option("--token-file", flags.options.token_file,
                  "Token file of the controller (default: $TRAINYARD_TOKEN_FILE, the token of "
                  "`trainyard dev`, or /var/lib/trainyard/token)");
@@ -112,16 +116,21 @@ void Declare(CLI::App& app, Flags& flags) {
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
 }
 
-int Serve(const Flags& flags) {
+int Fail(const absl::Status& status, int exit_code) {
+  const std::string message(status.message());
+  std::fprintf(stderr, "trainyard-worker: %s\n", message.c_str());
+  return exit_code;
+}
+
+int Serve(Flags& flags) {
   spdlog::set_default_logger(spdlog::stderr_color_mt("worker"));
   spdlog::set_formatter(trainyard::LogFormat());
   spdlog::set_level(spdlog::level::from_str(flags.log_level));
+  auto controllers = trainyard::SplitControllers(flags.controllers);
+  if (!controllers.ok()) return Fail(controllers.status(), kBadFlags);
+  flags.options.controllers = *std::move(controllers);
   auto worker = trainyard::worker::Worker::Open(flags.options);
-  if (!worker.ok()) {
-    const std::string message(worker.status().message());
-    std::fprintf(stderr, "trainyard-worker: %s\n", message.c_str());
-    return kStartFailed;
-  }
+  if (!worker.ok()) return Fail(worker.status(), kStartFailed);
   (*worker)->Run();
   return 0;
 }

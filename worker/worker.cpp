@@ -7,11 +7,13 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <map>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/access/address.h"
+#include "proto/contract/leader_term.h"
 #include "proto/support/clock.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
@@ -103,10 +105,11 @@ class Worker::Daemon : public AttachHandler {
   void Run();
 
   v1::Hello MakeHello(const std::string& challenge, const std::string& nonce) override;
+  absl::Status Admit(const v1::ControllerMessage& message) override;
   void OnWelcome(const v1::Welcome& welcome) override;
   void OnMessage(const v1::ControllerMessage& message) override;
   std::optional<v1::WorkerMessage> NextMessage() override;
-  void OnClosed(const absl::Status& status) override;
+  void OnClosed(const std::string& controller, const absl::Status& status) override;
 
  private:
   absl::Status OpenAttempts();
@@ -156,8 +159,8 @@ class Worker::Daemon : public AttachHandler {
   bool connected_ = false;
   int64_t connections_ = 0;
 
-  // The last logged reason for a disconnect. The same reason is not logged again.
-  std::string disconnect_reason_;
+  // The last logged reason for a disconnect, by controller. The same reason is not logged again.
+  std::map<std::string, std::string> disconnect_reasons_;
   // True from the start of the exit, while the worker stops its ranks and sends its last messages.
   bool exiting_ = false;
   std::optional<steady_clock::time_point> farewell_until_;
@@ -266,7 +269,7 @@ absl::Status Worker::Daemon::OpenAttempts() {
   };
   TRAINYARD_ASSIGN_OR_RETURN(
       attempts_, AttemptKeeper::Open(loop_, *data_dir_, clock_, std::move(options), handler));
-  execs_ = std::make_unique<ExecKeeper>(*attempts_, program.string(), ControllerOf(options_));
+  execs_ = std::make_unique<ExecKeeper>(*attempts_, program.string(), options_.token_file);
   uplink_ = std::make_unique<Uplink>(attempts_->facts());
   kernel_ = std::make_unique<WorkerKernel>(attempts_->kernel(), *uplink_);
   output_ = std::make_unique<OutputKeeper>(
@@ -412,16 +415,21 @@ v1::Hello Worker::Daemon::MakeHello(const std::string& challenge, const std::str
   hello.set_time_ms(clock_.Now());
   const v1::LogMark& mark = positions_->newest_mark();
   if (mark.sequence() != 0) *hello.mutable_log_mark() = mark;
+  SetLeaderTerm(positions_->leader_term(), hello);
   *hello.mutable_checkpoint_root() = root_watch_.newest();
   SignHello(challenge, nonce, data_dir_->node_secret(), hello);
   return hello;
 }
 
+absl::Status Worker::Daemon::Admit(const v1::ControllerMessage& message) {
+  return positions_->Admit(message, greeting_.cluster_id());
+}
+
 void Worker::Daemon::OnWelcome(const v1::Welcome& welcome) {
-  spdlog::info("attached to the controller at {}", options_.controller);
+  spdlog::info("attached to the controller at {}", stream_->controller());
   connected_ = true;
   ++connections_;
-  disconnect_reason_.clear();
+  disconnect_reasons_.clear();
   KeepClusterId(welcome.cluster_id(), *data_dir_, greeting_);
   checked_places_.checkpoint_root = welcome.checkpoint_root();
   checks_.Restart();
@@ -433,7 +441,7 @@ void Worker::Daemon::OnWelcome(const v1::Welcome& welcome) {
 }
 
 void Worker::Daemon::OnMessage(const v1::ControllerMessage& message) {
-  if (message.has_open_exec()) return execs_->Open(message.open_exec());
+  if (message.has_open_exec()) return execs_->Open(message.open_exec(), stream_->controller());
   // Free space first: the start of an attempt writes files, and output may have filled the disk
   // since the last tick.
   if (message.has_start_attempt()) output_->FreeSpace(uplink_->Positions());
@@ -461,12 +469,12 @@ std::optional<v1::WorkerMessage> Worker::Daemon::NextMessage() {
   return message;
 }
 
-void Worker::Daemon::OnClosed(const absl::Status& status) {
+void Worker::Daemon::OnClosed(const std::string& controller, const absl::Status& status) {
   connected_ = false;
   kernel_->OnClosed();
-  if (std::exchange(disconnect_reason_, Text(status)) == Text(status)) return;
-  spdlog::warn("no controller at {}: {}; ranks continue. Retrying until the controller answers",
-               options_.controller, Text(status));
+  if (std::exchange(disconnect_reasons_[controller], Text(status)) == Text(status)) return;
+  spdlog::warn("no controller at {}: {}; ranks continue. Retrying until a controller answers",
+               controller, Text(status));
 }
 
 absl::StatusOr<std::unique_ptr<Worker>> Worker::Open(const WorkerOptions& options) {

@@ -13,8 +13,8 @@
 namespace trainyard::worker {
 
 struct WorkerOptions {
-  // HOST:PORT of the controller.
-  std::string controller;
+  // HOST:PORT of each controller of the cluster.
+  std::vector<std::string> controllers;
   // The path of the controller's token file. If empty, the worker looks for the file in the same
   // places as the command line does (proto/access/token_file.h).
   std::string token_file;
@@ -53,7 +53,7 @@ struct WorkerOptions {
 
 // The options of connections to the controller.
 inline AttachOptions ControllerOf(const WorkerOptions& options) {
-  return {.controller = options.controller, .token_file = options.token_file};
+  return {.controllers = options.controllers, .token_file = options.token_file};
 }
 
 }  // namespace trainyard::worker

@@ -15,6 +15,7 @@
 #include "controller/core/state/attempts/stream_fence.h"
 #include "controller/core/support/core_options.h"
 #include "controller/kernel/own_stall.h"
+#include "proto/contract/leader_term.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
@@ -134,6 +135,16 @@ absl::Status Sessions::CheckAttach(const v1::Hello& hello, Timestamp now) const 
                      ", but this controller is cluster ", cluster_id_,
                      "; start the worker with an empty --data-dir, or start the controller with "
                      "the --data-dir of the worker's cluster"));
+  }
+  if (const int64_t seen = TermOfField(hello.leader_term()); seen > options_.leader_term) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the worker has seen a leader of term ", seen,
+                     ", but this controller leads "
+                     "term ",
+                     options_.leader_term,
+                     ". If another controller leads now, this one "
+                     "exits by itself; if not, the database was replaced by an older copy: restore "
+                     "the newest copy"));
   }
   TRAINYARD_RETURN_IF_ERROR(CheckLogMark(state_, hello.log_mark()));
   const Session* old = FindNode(hello.node_id());

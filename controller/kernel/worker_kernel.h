@@ -68,6 +68,8 @@ class WorkerKernel {
   }
 
  private:
+  // Adds the term of this leader to each message. A worker executes no message without it.
+  WorkerActions WithTerm(WorkerActions actions) const;
   // Adds the newest mark to each message that reports committed events, so that the worker
   // remembers the position of the event log.
   void AddMarks(WorkerActions& actions) const;
@@ -84,6 +86,7 @@ class WorkerKernel {
 
   const ClusterState& state_;
   Observations& observations_;
+  const int64_t leader_term_;
   const LinkStates links_;
   const LogMarks marks_;
   Sessions sessions_;

@@ -11,10 +11,9 @@ constexpr std::chrono::seconds kExecDialLimit{8};
 }  // namespace
 
 absl::Status ExecStream::Open(const v1::ExecLaunch& launch) {
-  const AttachOptions options = {.controller = launch.controller(),
-                                 .token_file = launch.token_file()};
+  const DialRules rules = {launch.token_file(), kExecDialLimit, ControllerArguments({})};
   TRAINYARD_ASSIGN_OR_RETURN(DialedController dialed,
-                             DialController(options, kExecDialLimit, ControllerArguments(options)));
+                             DialController(launch.controller(), rules));
   channel_ = std::move(dialed.opened.channel);
   stub_ = v1::ExecService::NewStub(channel_);
   call_ = stub_->ServeExec(&context_);

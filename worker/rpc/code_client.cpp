@@ -30,16 +30,23 @@ bool MayPass(const absl::Status& status) {
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<grpc::Channel>> CodeClient::Connect() {
+  std::string controller;
   {
     const std::lock_guard lock(mutex_);
     if (channel_ != nullptr) return channel_;
+    controller = controllers_.current();
   }
   grpc::ChannelArguments arguments = ControllerArguments(options_);
   arguments.SetMaxReceiveMessageSize(kMaxCodeMessageBytes);
-  TRAINYARD_ASSIGN_OR_RETURN(DialedController dialed,
-                             DialController(options_, kCodeDialLimit, arguments));
+  absl::StatusOr<DialedController> dialed =
+      DialController(controller, {options_.token_file, kCodeDialLimit, arguments});
   const std::lock_guard lock(mutex_);
-  channel_ = std::move(dialed.opened.channel);
+  if (!dialed.ok()) {
+    // Another thread may have selected the next controller already.
+    if (controllers_.current() == controller) controllers_.Advance();
+    return dialed.status();
+  }
+  channel_ = std::move(dialed->opened.channel);
   return channel_;
 }
 

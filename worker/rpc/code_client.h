@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "proto/access/controller_list.h"
 #include "worker/rpc/attach_options.h"
 #include "worker/rpc/code_network.h"
 
@@ -22,7 +23,8 @@ namespace trainyard::worker {
 // Uses a connection of its own, so that large packs do not delay heartbeats. Thread-safe.
 class CodeClient final : public CodeNetwork {
  public:
-  explicit CodeClient(AttachOptions options) : options_(std::move(options)) {}
+  explicit CodeClient(AttachOptions options)
+      : options_(ForSeveral(std::move(options))), controllers_(options_.controllers) {}
 
   absl::StatusOr<v1::FindCodeSourceResponse> FindSource(
       const v1::FindCodeSourceRequest& request) override;
@@ -41,6 +43,7 @@ class CodeClient final : public CodeNetwork {
 
   const AttachOptions options_;
   std::mutex mutex_;
+  ControllerList controllers_;              // Guarded by mutex_.
   std::shared_ptr<grpc::Channel> channel_;  // Null before the first call and after an error.
 };
 
