@@ -400,13 +400,13 @@ absl::StatusOr<std::unique_ptr<ExecCall>> Client::OpenExec() {
 
 absl::Status Client::ExecStatus(const grpc::Status& status) const {
   if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) {
-    return absl::UnimplementedError(absl::StrCat("the controller at ", server_,
+    return absl::UnimplementedError(absl::StrCat("the controller at ", server(),
                                                  " is of an older release, which does not support "
                                                  "exec; upgrade it"));
   }
   if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
     return absl::UnavailableError(absl::StrCat(
-        "the connection to the controller at ", server_,
+        "the connection to the controller at ", server(),
         " is lost: ", ExplainLostConnection(status.error_message()).cause,
         "; the command was ended\nthe job is not affected; run the command again once `trainyard "
         "server status` answers"));

@@ -17,8 +17,6 @@
 namespace trainyard::cli {
 namespace {
 
-// Shells report the signal that ended a program as an exit code above this number.
-constexpr int kSignalCodes = 128;
 // The exit code of a command that cannot be executed, as in shells.
 constexpr int kNotStarted = 127;
 
@@ -99,7 +97,7 @@ Outcome ResultOf(const v1::ExecEnded& ended, Context& context) {
     PrintError(context.console, ended.problem());
     return ended.not_started() ? static_cast<ExitCode>(kNotStarted) : ExitCode::kOwnFailure;
   }
-  if (ended.signal() != 0) return static_cast<ExitCode>(kSignalCodes + ended.signal());
+  if (ended.signal() != 0) return ExitCodeOfSignal(ended.signal());
   return static_cast<ExitCode>(ended.exit_code());
 }
 

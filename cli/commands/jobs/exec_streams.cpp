@@ -15,7 +15,7 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr std::size_t kPieceBytes = 16 << 10;
+constexpr std::size_t kInputPieceBytes = 16 << 10;
 
 // Returns false if the reader of the output has gone.
 bool WriteAll(int fd, std::string_view bytes) {
@@ -59,7 +59,7 @@ void ExecInputThread::Run() {
 }
 
 bool ExecInputThread::SendInput() {
-  std::array<char, kPieceBytes> buffer;
+  std::array<char, kInputPieceBytes> buffer;
   const ssize_t count = read(STDIN_FILENO, buffer.data(), buffer.size());
   if (count < 0 && (errno == EINTR || errno == EAGAIN)) return true;
   if (count <= 0) {
