@@ -170,6 +170,8 @@ void LinearWeightGradient(const torch::Tensor& dy, const torch::Tensor& x,
                           const GradientTarget& target);
 void AddBias(const torch::Tensor& bias, torch::Tensor& y);
 void BiasGradient(const torch::Tensor& dy, const GradientTarget& target);
+void SumParts(const std::vector<torch::Tensor>& parts, const torch::Tensor& residual,
+              torch::Tensor& sum);
 
 void RaiseAmax(const torch::Tensor& x, const torch::Tensor& amax);
 void UpdateFp8Scale(const torch::Tensor& amax, Fp8Format format, const torch::Tensor& scale);

@@ -101,6 +101,7 @@ void LinearInputGradientWithGelu(const Tensor&, const Tensor&, const Tensor&, Te
 void LinearWeightGradient(const Tensor&, const Tensor&, const GradientTarget&) { Refuse(); }
 void AddBias(const Tensor&, Tensor&) { Refuse(); }
 void BiasGradient(const Tensor&, const GradientTarget&) { Refuse(); }
+void SumParts(const std::vector<Tensor>&, const Tensor&, Tensor&) { Refuse(); }
 void RaiseAmax(const Tensor&, const Tensor&) { Refuse(); }
 void UpdateFp8Scale(const Tensor&, Fp8Format, const Tensor&) { Refuse(); }
 Fp8Matrix SwiGluForwardToFp8(const Tensor&, const Fp8Scale&, Fp8Arrangement) { Refuse(); }

@@ -181,9 +181,11 @@ class NcclCommunicator final : public Communicator {
    public:
     SumCompletion(NcclCommunicator& group, Operation operation, PeerExchange::Slot slot)
         : Completion(group, std::move(operation)), slot_(std::move(slot)) {}
-    void Wait() override {
+    // Adds in fp32 and rounds once.
+    void Wait() override { at::sum_out(operation_.output, at::stack(WaitForSummands()), {0}); }
+    std::vector<Tensor> WaitForSummands() override {
       Completion::Wait();
-      group_.exchange_->AddParts(slot_, operation_);
+      return group_.exchange_->Summands(slot_, operation_);
     }
     void WaitOnHost() override {
       Wait();

@@ -30,6 +30,9 @@ constexpr std::chrono::seconds kTestLimit{10};
 // A value that satisfies the waits for the next 2^30 uses.
 constexpr uint32_t kReleased = uint32_t{1} << 30;
 
+// The largest number of parts that one kernel adds (ops/sum_parts.h).
+constexpr int64_t kMostMembers = 8;
+
 int64_t RoundUp(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 void Copy(void* to, const void* from, int64_t bytes, const c10::cuda::CUDAStream& stream) {
@@ -51,6 +54,10 @@ bool WaitUntil(const std::function<bool()>& done, std::chrono::seconds limit) {
 std::unique_ptr<PeerExchange> PeerExchange::Connect(Communicator& group,
                                                     c10::cuda::CUDAStream stream,
                                                     int64_t slot_bytes, std::string& why_not) {
+  if (group.size() > kMostMembers) {
+    why_not = "the group has more than " + std::to_string(kMostMembers) + " ranks";
+    return nullptr;
+  }
   const int64_t bytes = RoundUp(slot_bytes);
   const PeerWindow::Size size{kExchangeSlots * bytes,
                               2 * kExchangeSlots * group.size() * group.size()};
@@ -178,19 +185,17 @@ void PeerExchange::EndSum(const Slot& slot) {
   }
 }
 
-void PeerExchange::AddParts(const Slot& slot, const Operation& sum) const {
-  Tensor output = sum.output;
-  std::vector<int64_t> shape = output.sizes().vec();
-  shape.insert(shape.begin(), size_);
-  const Tensor parts = torch::from_blob(SlotOf(rank_, slot->slot()), shape,
-                                        output.options().device(stream_.device()));
-  const Tensor own = sum.input.narrow(0, rank_ * output.size(0), output.size(0));
-  if (size_ == 2) {
-    at::add_out(output, own, parts[1 - rank_]);
-    return;
+std::vector<Tensor> PeerExchange::Summands(const Slot& slot, const Operation& sum) const {
+  const int64_t rows = sum.output.size(0), bytes = static_cast<int64_t>(sum.output.nbytes());
+  const auto free = [slot, memory = window_->memory()](void*) {};
+  std::vector<Tensor> parts;
+  for (int64_t member = 0; member < size_; ++member) {
+    parts.push_back(member == rank_
+                        ? sum.input.narrow(0, rank_ * rows, rows)
+                        : torch::from_blob(SlotOf(rank_, slot->slot()) + member * bytes,
+                                           sum.output.sizes(), free, sum.output.options()));
   }
-  parts[rank_].copy_(own);
-  at::sum_out(output, parts, {0});
+  return parts;
 }
 
 void PeerExchange::Test() {

@@ -53,15 +53,16 @@ class PeerExchange {
   void Gather(const Operation& gather, std::vector<CudaEvent>& arrived);
 
   // A sum in pieces: TakeSlot; BeginSum; Send for each piece of another member; EndSum. Then
-  // AddParts on the stream that reads the result.
+  // Summands, on the stream that adds them.
   using Slot = std::shared_ptr<SlotPool::Lease>;
   // Returns null if the input of the reduce-scatter is too large or no slot is free.
   Slot TakeSlot(const Operation& sum);
   void BeginSum(const Slot& slot) { BeginUse(slot->slot()); }
   void Send(const Slot& slot, const Operation& sum, const RowPiece& piece);
   void EndSum(const Slot& slot);
-  // Adds the parts in rank order, in fp32, on the current stream.
-  void AddParts(const Slot& slot, const Operation& sum) const;
+  // Returns the members' parts of the result, in rank order. The parts of other members keep the
+  // slot in use.
+  std::vector<torch::Tensor> Summands(const Slot& slot, const Operation& sum) const;
 
   // Ends all waits of this device's streams for other members, now and in future. Results are then
   // undefined. Thread-safe; calls no CUDA function.

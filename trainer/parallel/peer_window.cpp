@@ -64,17 +64,6 @@ std::string HostName() {
   return id;
 }
 
-// Lets this process use the memory of `peer`, another device of this process.
-void EnableAccess(torch::Device device, int peer) {
-  if (peer == device.index()) return;
-  const cudaError_t result = cudaDeviceEnablePeerAccess(peer, 0);
-  if (result == cudaErrorPeerAccessAlreadyEnabled) {
-    cudaGetLastError();  // Clears the error.
-    return;
-  }
-  CheckCuda("cudaDeviceEnablePeerAccess", result);
-}
-
 // Memory of closed windows, at most one per device. After the loss of a peer, other processes may
 // still map the memory and even copy to it until they also abort. CUDA does not permit the owner to
 // free mapped memory. The next window of this process reuses the memory, when all members have
@@ -120,8 +109,6 @@ struct PeerWindow::Offer {
   FixedText host;
   FixedText flags_name;  // Set by the first member.
   uint64_t process = 0;
-  int device = 0;           // Its index in its process.
-  char* address = nullptr;  // Its address in its process.
   cudaIpcMemHandle_t handle{};
 };
 
@@ -182,8 +169,6 @@ void PeerWindow::Prepare(bool is_first, torch::Device device, const Size& size, 
   memory_ = std::make_shared<WindowMemory>(device, size.bytes);
   offer.host = FixedText(HostName());
   offer.process = ProcessNumber();
-  offer.device = device.index();
-  offer.address = memory_->data();
   CheckCuda("cudaIpcGetMemHandle", cudaIpcGetMemHandle(&offer.handle, memory_->data()));
   if (!is_first) return;
   const std::string name = SharedFlags::NewName();
@@ -191,15 +176,28 @@ void PeerWindow::Prepare(bool is_first, torch::Device device, const Size& size, 
   offer.flags_name = FixedText(name);
 }
 
+// Threads of one process cannot use windows. A CUDA call of one thread may hold the lock of its
+// device while it waits for a copy of another thread, which needs the same lock.
+void PeerWindow::CheckCanMap(const Offer& own, const Offer& other) {
+  if (other.host.Text() != own.host.Text()) {
+    throw TrainerError(ExitCode::kInternal, "the ranks run on several hosts");
+  }
+  if (other.process == own.process) {
+    throw TrainerError(ExitCode::kInternal, "the ranks are threads of one process");
+  }
+}
+
 void PeerWindow::Map(const std::vector<Offer>& offers, int64_t rank, torch::Device device,
                      const Size& size) {
   const c10::cuda::CUDAGuard guard(device);
-  const Offer& own = offers[rank];
-  for (const Offer& offer : offers) {
-    if (offer.host.Text() == own.host.Text()) continue;
-    throw TrainerError(ExitCode::kInternal, "the ranks run on several hosts");
+  for (int64_t member = 0; member < static_cast<int64_t>(offers.size()); ++member) {
+    if (member == rank) {
+      windows_.push_back(memory_->data());
+    } else {
+      CheckCanMap(offers[rank], offers[member]);
+      MapMember(offers[member]);
+    }
   }
-  for (const Offer& offer : offers) MapMember(offer, own, device);
   if (flags_ == nullptr) {
     flags_ = std::make_unique<SharedFlags>(offers.front().flags_name.Text(), size.flags,
                                            /*creates=*/false);
@@ -207,12 +205,7 @@ void PeerWindow::Map(const std::vector<Offer>& offers, int64_t rank, torch::Devi
   flags_->Register();
 }
 
-void PeerWindow::MapMember(const Offer& offer, const Offer& own, torch::Device device) {
-  if (offer.process == own.process) {
-    EnableAccess(device, offer.device);
-    windows_.push_back(offer.address);
-    return;
-  }
+void PeerWindow::MapMember(const Offer& offer) {
   void* address = nullptr;
   CheckCuda("cudaIpcOpenMemHandle",
             cudaIpcOpenMemHandle(&address, offer.handle, cudaIpcMemLazyEnablePeerAccess));

@@ -1,5 +1,5 @@
 // Device memory of each member of a group that the other members can write. Requires that all
-// members run on one host and that their GPUs have peer access.
+// members are processes of one host and that their GPUs have peer access.
 #ifndef TRAINYARD_TRAINER_PARALLEL_PEER_WINDOW_H_
 #define TRAINYARD_TRAINER_PARALLEL_PEER_WINDOW_H_
 
@@ -60,7 +60,8 @@ class PeerWindow {
   PeerWindow() = default;
   void Prepare(bool is_first, torch::Device device, const Size& size, Offer& offer);
   void Map(const std::vector<Offer>& offers, int64_t rank, torch::Device device, const Size& size);
-  void MapMember(const Offer& offer, const Offer& own, torch::Device device);
+  void MapMember(const Offer& offer);
+  static void CheckCanMap(const Offer& own, const Offer& other);
 
   std::shared_ptr<WindowMemory> memory_;
   std::unique_ptr<SharedFlags> flags_;

@@ -89,8 +89,7 @@ Tensor RowParallelForward(const LinearFactor& x, const Tensor& residual, const L
                                   [&](const LinearFactor& rows, Tensor& product) {
                                     MultiplyInput(rows, use, product);
                                   })
-                   .Get()
-                   .add_(residual);
+                   .GetPlus(residual);
     if (bias.defined()) AddBias(bias, y);
     return y;
   }

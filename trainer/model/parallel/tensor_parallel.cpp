@@ -1,10 +1,23 @@
 #include "trainer/model/parallel/tensor_parallel.h"
 
+#include <utility>
 #include <vector>
+
+#include "trainer/ops/sum_parts.h"
 
 namespace trainyard::trainer {
 
 using torch::Tensor;
+
+Tensor PendingTensor::Add(const Tensor& residual) {
+  const std::vector<Tensor> summands = work_.WaitForSummands();
+  if (!summands.empty()) {
+    SumParts(summands, residual, tensor_);
+  } else if (residual.defined()) {
+    tensor_.add_(residual);
+  }
+  return tensor_;
+}
 
 PendingTensor TensorParallel::BeginGather(const Tensor& rows, OwnPart own_part) const {
   if (!splits_rows()) return {rows, Work()};

@@ -17,10 +17,11 @@ class PendingTensor {
   PendingTensor(torch::Tensor tensor, Work work)
       : tensor_(std::move(tensor)), work_(std::move(work)) {}
 
-  torch::Tensor Get() {
-    work_.Wait();
-    return tensor_;
-  }
+  torch::Tensor Get() { return Add(torch::Tensor()); }
+
+  // Returns the tensor + `residual`. Only for sums over ranks, which are rounded before `residual`
+  // is added.
+  torch::Tensor GetPlus(const torch::Tensor& residual) { return Add(residual); }
 
   // Returns the rows that came from one of `ranks` ranks. Only for gathered rows. Get must be
   // called afterwards.
@@ -31,6 +32,9 @@ class PendingTensor {
   }
 
  private:
+  // `residual` may be undefined.
+  torch::Tensor Add(const torch::Tensor& residual);
+
   torch::Tensor tensor_;
   Work work_;
 };
