@@ -43,8 +43,10 @@ void AddData(CLI::App& app, Grammar& grammar) {
 // Adds the options that every command accepts.
 void AddShared(Grammar& grammar) {
   CLI::App& app = grammar.app;
-  app.add_option("-s,--server", grammar.shared.server,
-                 "controller's address (default: $TRAINYARD_SERVER, else 127.0.0.1:7070)")
+  app.add_option(
+         "-s,--server", grammar.shared.server,
+         "address of the controller, or of several controllers: HOST:PORT,HOST:PORT (default: "
+         "$TRAINYARD_SERVER, else 127.0.0.1:7070)")
       ->type_name("HOST:PORT");
   std::vector<std::string> names;
   for (const auto& [name, format] : OutputFormats()) names.push_back(name);

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/all_commands.h"
+#include "proto/access/controller_list.h"
 #include "proto/jobspec/schema.h"
 #include "proto/support/status_macros.h"
 
@@ -99,6 +100,19 @@ absl::StatusOr<std::string> ServerAddress(const std::string& text) {
   return text;
 }
 
+// Returns the address of each controller in a list such as "HOST:PORT,HOST:PORT".
+absl::StatusOr<std::vector<std::string>> ServerAddresses(const std::string& text) {
+  if (!absl::StrContains(text, ",")) {
+    TRAINYARD_ASSIGN_OR_RETURN(std::string address, ServerAddress(text));
+    return std::vector<std::string>{std::move(address)};
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(std::vector<std::string> addresses, SplitControllers(text));
+  for (std::string& address : addresses) {
+    TRAINYARD_ASSIGN_OR_RETURN(address, ServerAddress(address));
+  }
+  return addresses;
+}
+
 // Returns the arguments before the first "--", in the reverse order that CLI11's parse requires.
 // Sets `command`, the job's command, to the words after the "--".
 std::vector<std::string> SplitCommand(const std::vector<std::string>& arguments,
@@ -137,10 +151,10 @@ Outcome RunChosenCommand(Grammar& grammar, bool has_command, Environment& enviro
   if (has_command && grammar.command.empty()) {
     return absl::InvalidArgumentError("there is no command after `--`");
   }
-  const absl::StatusOr<std::string> server =
-      ServerAddress(grammar.shared.server.empty() ? environment.server : grammar.shared.server);
-  if (!server.ok()) return server.status();
-  Client client(*server, environment.limits, environment.access);
+  TRAINYARD_ASSIGN_OR_RETURN(
+      std::vector<std::string> controllers,
+      ServerAddresses(grammar.shared.server.empty() ? environment.server : grammar.shared.server));
+  Client client(std::move(controllers), environment.limits, environment.access);
   Context context{environment, environment.console, client,
                   OutputFormats().at(grammar.shared.output), grammar.shared.recipe_directories};
   context.recipe_directories.insert(context.recipe_directories.end(),

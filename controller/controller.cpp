@@ -16,6 +16,7 @@
 #include "controller/access/local_listener.h"
 #include "controller/access/server_credentials.h"
 #include "controller/api/context/api.h"
+#include "controller/api/job_files/code_sources.h"
 #include "controller/cluster_id.h"
 #include "controller/code_cleaner.h"
 #include "controller/core/observations/observe.h"
@@ -36,6 +37,7 @@
 #include "controller/rpc/server.h"
 #include "controller/server_info.h"
 #include "controller/services.h"
+#include "controller/store_opening.h"
 #include "controller/store_scrubber.h"
 #include "controller/worker_sessions.h"
 #include "proto/access/address.h"
@@ -160,8 +162,9 @@ struct Controller::Parts {
             [this](v1::GetServerInfoResponse& answer) { AddReports(answer); },
             door.gate,
             start_forecaster,
-            stores.code_store.get()},
-        scrubber(stores.directory == nullptr ? "" : stores.directory->path(), health, clock),
+             stores.code_store.get(),
+             stores.code_store == nullptr ? nullptr : &code_sources},
+        scrubber(DatabaseFilesOf(stores), health, clock),
         ended_jobs(*loop, stores.events->archive(), api.output_complete),
         pruner({*stores.events, *stores.metrics, *stores.logs}, ended_jobs, clock,
                options.retention),
@@ -256,7 +259,7 @@ struct Controller::Parts {
         StartServer(options.listen,
                     {&services.workers, &services.jobs, &logs, &services.metrics, &services.nodes,
                      &services.queues, &services.reports, &services.server_info, &services.access,
-                     &services.code},
+                     &services.code, &services.exec},
                     [this](const std::string& method, const std::string& code, double seconds) {
                       exporter.ObserveCall(method, code, seconds);
                     },
@@ -333,6 +336,7 @@ struct Controller::Parts {
   std::unique_ptr<Loop> loop;
   LayoutChooser layouts{*loop, readers};
   StartForecaster start_forecaster{*loop, readers};
+  CodeSources code_sources;
   MetricsExporter exporter;
   const Api api;
   StoreScrubber scrubber;
@@ -357,7 +361,7 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::Start(const ControllerOp
                                                               const Clock& clock) {
   ControllerOptions resolved = options;
   TRAINYARD_ASSIGN_OR_RETURN(resolved.data_dir, AbsolutePath(options.data_dir));
-  TRAINYARD_ASSIGN_OR_RETURN(Stores stores, OpenSqliteStores(resolved.data_dir));
+  TRAINYARD_ASSIGN_OR_RETURN(Stores stores, OpenStores(resolved));
   return StartOn(std::move(stores), resolved, clock);
 }
 
@@ -372,14 +376,13 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   resolved.loop.core.checkpoint_root = resolved.checkpoint_root;
   TRAINYARD_ASSIGN_OR_RETURN(std::unique_ptr<Loop> loop,
                              Loop::Recover(*stores.events, clock, resolved.loop));
-  std::string cluster_id = NewClusterId();
+  TRAINYARD_ASSIGN_OR_RETURN(std::string cluster_id, ClusterIdOf(stores, loop->LogIsEmpty()));
   resolved.retention.checkpoint_root = resolved.checkpoint_root;
+  resolved.retention.policy = RetentionOf(stores, options.retention.policy);
   if (stores.directory != nullptr) {
     resolved.retention.data_dir = stores.directory->path();
     TRAINYARD_ASSIGN_OR_RETURN(const auto newest, stores.events->ReadEventsBefore(0, 0, 1));
     if (!newest.empty()) resolved.retention.newest_event_ms = newest.front().event().time_ms();
-    TRAINYARD_ASSIGN_OR_RETURN(cluster_id,
-                               IdentifyStores(stores.directory->path(), loop->LogIsEmpty()));
   }
   TRAINYARD_RETURN_IF_ERROR(RecoverLosses(stores, clock, resolved.loop, loop));
   loop->SetRendezvousOffset(RendezvousOffset(cluster_id));
@@ -399,7 +402,9 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   TRAINYARD_RETURN_IF_ERROR(started.hooks.Start());
   started.StartThreads();
   TRAINYARD_RETURN_IF_ERROR(started.Serve(options));
-  spdlog::info("serving on {}, data in {}", started.listening.address, resolved.data_dir);
+  const std::string& database = started.stores.database;
+  spdlog::info("serving on {}, data in {}", started.listening.address,
+               database.empty() ? resolved.data_dir : database);
   for (const std::string& danger : Dangers(options)) spdlog::warn("{}", danger);
   return controller;
 }

@@ -17,6 +17,9 @@ struct ControllerOptions {
   // "host:port". With port 0, a free port is used.
   std::string listen = "127.0.0.1:7070";
   std::string data_dir;
+  // Connection string of libpq for the database with the stores. If empty, the stores are in
+  // SQLite files in data_dir.
+  std::string postgres;
   // If empty, <data_dir>/checkpoints is used. The path is made absolute.
   std::string checkpoint_root;
   LoopOptions loop;

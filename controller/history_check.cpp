@@ -76,11 +76,15 @@ absl::Status FindLostData(Stores& stores, Timestamp now, std::vector<v1::Event>&
 
 }  // namespace
 
-absl::StatusOr<bool> RecordLosses(const ClusterState& state, Stores& stores, Timestamp now) {
+absl::StatusOr<bool> RecordLosses(const ClusterState& state, Stores& stores, Timestamp now,
+                                  int64_t leader_term) {
   TRAINYARD_ASSIGN_OR_RETURN(std::vector<v1::Event> events, FindLostEvents(state, stores, now));
   TRAINYARD_RETURN_IF_ERROR(FindLostData(stores, now, events));
   if (events.empty()) return false;
-  for (const v1::Event& event : events) spdlog::error("{}", LossText(HistoryLossOf(event)));
+  for (v1::Event& event : events) {
+    SetLeaderTerm(leader_term, event);
+    spdlog::error("{}", LossText(HistoryLossOf(event)));
+  }
   const absl::Status status = stores.events->Append(events);
   if (!status.ok()) {
     return absl::Status(
@@ -95,8 +99,9 @@ absl::StatusOr<bool> RecordLosses(const ClusterState& state, Stores& stores, Tim
 
 absl::Status RecoverLosses(Stores& stores, const Clock& clock, const LoopOptions& options,
                            std::unique_ptr<Loop>& loop) {
-  TRAINYARD_ASSIGN_OR_RETURN(const bool recorded,
-                             RecordLosses(loop->View().state, stores, clock.Now()));
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const bool recorded,
+      RecordLosses(loop->View().state, stores, clock.Now(), options.core.leader_term));
   if (!recorded) return absl::OkStatus();
   TRAINYARD_ASSIGN_OR_RETURN(loop, Loop::Recover(*stores.events, clock, options));
   return absl::OkStatus();

@@ -9,6 +9,7 @@
 #include "controller/core/state/cluster_state.h"
 #include "controller/loop.h"
 #include "controller/store/stores.h"
+#include "proto/contract/leader_term.h"
 #include "proto/support/clock.h"
 
 namespace trainyard::controller {
@@ -17,7 +18,8 @@ namespace trainyard::controller {
 // the losses. `state` is the state replayed from the event log. Returns true if events were
 // appended; the caller must then read the event log again. After an error, such as a full disk, the
 // controller must not start, because its state would lack events.
-absl::StatusOr<bool> RecordLosses(const ClusterState& state, Stores& stores, Timestamp now);
+absl::StatusOr<bool> RecordLosses(const ClusterState& state, Stores& stores, Timestamp now,
+                                  int64_t leader_term = kFirstTerm);
 
 // Calls RecordLosses with the state of the recovered `loop`. If a loss was recorded, recovers
 // `loop` again.

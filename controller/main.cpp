@@ -21,6 +21,7 @@
 #include "controller/store/files/backup.h"
 #include "controller/store/files/data_directory.h"
 #include "controller/store/files/store_check.h"
+#include "controller/store_setting.h"
 #include "grpc/grpc.h"
 #include "proto/access/token_file.h"
 #include "proto/support/clock.h"
@@ -84,11 +85,15 @@ void DefineFlags(CLI::App& app, Flags& flags) {
       ->capture_default_str();
   app.add_option("--data-dir", flags.options.data_dir, "directory of the controller's store")
       ->required();
+  app.add_option("--postgres", flags.options.postgres,
+                 "connection string of a PostgreSQL database for jobs, metrics and output, such as "
+                 "service=trainyard; default: SQLite in the data directory");
   app.add_option("--checkpoint-root", flags.options.checkpoint_root,
                  "directory for the checkpoints of jobs without checkpoint.dir; every node must "
                  "see it [DATA_DIR/checkpoints]");
-  app.add_option("--config", flags.config,
-                 "YAML file with the sections `retention`, `hooks` and `cost` (deploy/README.md)");
+  app.add_option(
+      "--config", flags.config,
+      "YAML file with the sections `retention`, `hooks`, `cost` and `store` (deploy/README.md)");
   app.add_option("--gpu-hour-price", flags.price.gpu_hour_price,
                  "price of one GPU for one hour, such as 2.10; reports then show costs");
   app.add_option("--currency", flags.price.currency, "currency of --gpu-hour-price, such as USD");
@@ -235,6 +240,9 @@ std::string ReadConfig(Flags& flags) {
   auto price = trainyard::controller::ReadGpuPrice(text, flags.price);
   if (!price.ok()) return std::string(price.status().message());
   flags.options.loop.core.gpu_price = *std::move(price);
+  auto postgres = trainyard::controller::ReadPostgresSetting(text, flags.options.postgres);
+  if (!postgres.ok()) return flags.config + ": " + std::string(postgres.status().message());
+  flags.options.postgres = *std::move(postgres);
   return "";
 }
 

@@ -31,6 +31,16 @@ std::string HostName() {
   return gethostname(name, sizeof(name) - 1) == 0 ? name : "node";
 }
 
+// Returns the local address of the route to the first controller that has a route.
+absl::StatusOr<std::string> AddressOfRoute(const std::vector<std::string>& controllers) {
+  absl::StatusOr<std::string> address = absl::InvalidArgumentError("--controller has no address");
+  for (const std::string& controller : controllers) {
+    address = AddressOfRouteTo(controller);
+    if (address.ok()) break;
+  }
+  return address;
+}
+
 // Reads the options `--label NAME=VALUE`.
 absl::StatusOr<std::map<std::string, std::string>> ReadLabels(
     const std::vector<std::string>& settings) {
@@ -62,9 +72,10 @@ absl::StatusOr<v1::Hello> MakeGreeting(const WorkerOptions& options, const DataD
   hello.set_node_name(options.node_name.empty() ? HostName() : options.node_name);
   hello.set_incarnation(RandomId());
   hello.set_worker_version(TRAINYARD_VERSION);
+  hello.set_serves_exec(true);
   hello.set_address(options.address);
   if (options.address.empty()) {
-    TRAINYARD_ASSIGN_OR_RETURN(*hello.mutable_address(), AddressOfRouteTo(options.controller));
+    TRAINYARD_ASSIGN_OR_RETURN(*hello.mutable_address(), AddressOfRoute(options.controllers));
   }
   TRAINYARD_ASSIGN_OR_RETURN(const auto labels, ReadLabels(options.labels));
   hello.mutable_labels()->insert(labels.begin(), labels.end());

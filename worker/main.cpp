@@ -5,11 +5,13 @@
 #include <string_view>
 
 #include "CLI/CLI.hpp"
+#include "proto/access/controller_list.h"
 #include "proto/text/log_format.h"
 #include "spdlog/sinks/stdout_color_sinks.h"
 #include "spdlog/spdlog.h"
 #include "worker/core/environment_options.h"
 #include "worker/environment/environment.h"
+#include "worker/exec/exec_program.h"
 #include "worker/process/shim.h"
 #include "worker/worker.h"
 
@@ -20,6 +22,7 @@ constexpr int kBadFlags = 2;
 
 struct Flags {
   trainyard::worker::WorkerOptions options;
+  std::string controllers = "127.0.0.1:7070";
   std::string log_level = "info";
 };
 
@@ -55,8 +58,10 @@ void DeclareLimits(CLI::App& app, trainyard::worker::RankLimits& limits) {
 
 void Declare(CLI::App& app, Flags& flags) {
   app.set_version_flag("--version", "trainyard-worker " TRAINYARD_VERSION);
-  app.add_option("--controller", flags.options.controller, "Address of the controller, HOST:PORT")
-      ->default_val("127.0.0.1:7070");
+  app.add_option("--controller", flags.controllers,
+                 "Address of the controller, HOST:PORT, or of all controllers on one database: "
+                 "HOST:PORT,HOST:PORT")
+      ->capture_default_str();
   app.add_option("--token-file", flags.options.token_file,
                  "Token file of the controller (default: $TRAINYARD_TOKEN_FILE, the token of "
                  "`trainyard dev`, or /var/lib/trainyard/token)");
@@ -84,6 +89,11 @@ void Declare(CLI::App& app, Flags& flags) {
                  "Port 0 picks a free port and writes the address to DATA_DIR/metrics_address; "
                  "`off` disables the metrics")
       ->capture_default_str();
+  app.add_option("--code-listen", flags.options.code_listen,
+                 "IP:PORT at which other nodes fetch the code of jobs from this node, encrypted "
+                 "and only with the controller's token. 0.0.0.0:PORT listens on all addresses, and "
+                 "other nodes use --address. `off`: all nodes fetch from the controller")
+      ->capture_default_str();
   app.add_flag("--insecure", flags.options.insecure,
                "Allow other machines to read the metrics at --metrics-listen, unencrypted and "
                "without a token");
@@ -106,16 +116,21 @@ void Declare(CLI::App& app, Flags& flags) {
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
 }
 
-int Serve(const Flags& flags) {
+int Fail(const absl::Status& status, int exit_code) {
+  const std::string message(status.message());
+  std::fprintf(stderr, "trainyard-worker: %s\n", message.c_str());
+  return exit_code;
+}
+
+int Serve(Flags& flags) {
   spdlog::set_default_logger(spdlog::stderr_color_mt("worker"));
   spdlog::set_formatter(trainyard::LogFormat());
   spdlog::set_level(spdlog::level::from_str(flags.log_level));
+  auto controllers = trainyard::SplitControllers(flags.controllers);
+  if (!controllers.ok()) return Fail(controllers.status(), kBadFlags);
+  flags.options.controllers = *std::move(controllers);
   auto worker = trainyard::worker::Worker::Open(flags.options);
-  if (!worker.ok()) {
-    const std::string message(worker.status().message());
-    std::fprintf(stderr, "trainyard-worker: %s\n", message.c_str());
-    return kStartFailed;
-  }
+  if (!worker.ok()) return Fail(worker.status(), kStartFailed);
   (*worker)->Run();
   return 0;
 }
@@ -131,6 +146,10 @@ int main(int argc, char** argv) {
   // This process becomes the program of a rank, so it must not change how it handles signals.
   if (argc > 1 && std::string_view(argv[1]) == trainyard::worker::kEnvironmentMode) {
     return trainyard::worker::RunEnvironment(argc - 1, argv + 1);
+  }
+  // This process forks before it starts threads.
+  if (argc > 1 && std::string_view(argv[1]) == trainyard::worker::kExecMode) {
+    return trainyard::worker::RunExec();
   }
   std::signal(SIGPIPE, SIG_IGN);
   // A write beyond a file size limit must fail with an error, as on a full disk, and not end the

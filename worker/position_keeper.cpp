@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
 #include "spdlog/spdlog.h"
 
@@ -10,7 +11,23 @@ namespace trainyard::worker {
 PositionKeeper::PositionKeeper(const DataDir& data_dir, const std::string& cluster_id)
     : stored_offsets_(data_dir.File("stored_offsets")),
       log_mark_file_(data_dir.File("log_mark")),
-      seen_log_(log_mark_file_.Read(cluster_id)) {}
+      seen_log_(log_mark_file_.Read(cluster_id)),
+      leader_term_file_(data_dir.File("leader_term")),
+      term_fence_(leader_term_file_.Read(cluster_id)) {}
+
+absl::Status PositionKeeper::Admit(const v1::ControllerMessage& message,
+                                   const std::string& cluster_id) {
+  TRAINYARD_RETURN_IF_ERROR(term_fence_.Admit(message));
+  if (!term_fence_.IsDue()) return absl::OkStatus();
+  // A new node learns the id of its cluster with this message.
+  const std::string& cluster = cluster_id.empty() ? message.welcome().cluster_id() : cluster_id;
+  const absl::Status status = leader_term_file_.Keep(term_fence_.highest(), cluster);
+  // Only log the error. The term stays in force until the worker ends, and a full disk must not
+  // prevent a stop.
+  if (!status.ok()) spdlog::warn("{}", Text(status));
+  term_fence_.Kept();
+  return absl::OkStatus();
+}
 
 void PositionKeeper::Take(const v1::ControllerMessage& message, const std::string& cluster_id) {
   if (seen_log_.Take(message)) KeepMark(cluster_id);

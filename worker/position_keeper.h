@@ -1,5 +1,6 @@
 // Keeps on disk what the next start of the worker must know about the controller: the offset up to
-// which it has stored each stream, and the newest mark of its event log.
+// which it has stored each stream, the newest mark of its event log, and the highest term of a
+// leader.
 #ifndef TRAINYARD_WORKER_POSITION_KEEPER_H_
 #define TRAINYARD_WORKER_POSITION_KEEPER_H_
 
@@ -11,7 +12,9 @@
 #include "trainyard/v1/worker_control.pb.h"
 #include "worker/core/seen_log.h"
 #include "worker/core/stream_position.h"
+#include "worker/core/term_fence.h"
 #include "worker/spool/data_dir.h"
+#include "worker/spool/leader_term_file.h"
 #include "worker/spool/log_mark_file.h"
 #include "worker/spool/stored_offsets.h"
 
@@ -33,6 +36,12 @@ class PositionKeeper {
   // The mark to send in Hello. The sequence is 0 before the first mark is received.
   const v1::LogMark& newest_mark() const { return seen_log_.newest(); }
 
+  // The term to send in Hello.
+  int64_t leader_term() const { return term_fence_.highest(); }
+
+  // Returns ABORTED if the message is from a leader of a lower term than this node has seen. Writes
+  // a higher term to disk at once.
+  absl::Status Admit(const v1::ControllerMessage& message, const std::string& cluster_id);
   void Take(const v1::Welcome& welcome) { seen_log_.Take(welcome.log_mark()); }
   // Records the mark in the message. Writes the mark to disk at once if the message must not be
   // carried out before.
@@ -48,6 +57,8 @@ class PositionKeeper {
   const LogMarkFile log_mark_file_;
   SeenLog seen_log_;
   absl::Status mark_error_;  // The newest error, which is not logged again.
+  const LeaderTermFile leader_term_file_;
+  TermFence term_fence_;
   Clock::time_point due_;
 };
 

@@ -7,23 +7,26 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <map>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/access/address.h"
+#include "proto/contract/leader_term.h"
 #include "proto/support/clock.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
 #include "spdlog/spdlog.h"
 #include "worker/attempt_keeper.h"
-#include "worker/code_trees.h"
+#include "worker/code_sharing.h"
 #include "worker/condition_watch.h"
 #include "worker/core/uplink.h"
 #include "worker/core/worker_kernel.h"
 #include "worker/device/network_interface.h"
 #include "worker/device_readings.h"
+#include "worker/exec_keeper.h"
 #include "worker/greeting.h"
 #include "worker/limit_keeper.h"
 #include "worker/loop_watch.h"
@@ -36,7 +39,6 @@
 #include "worker/rank_marks.h"
 #include "worker/root_watch.h"
 #include "worker/rpc/attach_stream.h"
-#include "worker/rpc/code_client.h"
 #include "worker/spool/attempt_folders.h"
 #include "worker/spool/data_dir.h"
 #include "worker/spool/telemetry_reserve.h"
@@ -92,10 +94,6 @@ absl::Status CheckMetricsListen(const WorkerOptions& options) {
   return absl::OkStatus();
 }
 
-AttachOptions ControllerOf(const WorkerOptions& options) {
-  return {.controller = options.controller, .token_file = options.token_file};
-}
-
 }  // namespace
 
 class Worker::Daemon : public AttachHandler {
@@ -107,10 +105,11 @@ class Worker::Daemon : public AttachHandler {
   void Run();
 
   v1::Hello MakeHello(const std::string& challenge, const std::string& nonce) override;
+  absl::Status Admit(const v1::ControllerMessage& message) override;
   void OnWelcome(const v1::Welcome& welcome) override;
   void OnMessage(const v1::ControllerMessage& message) override;
   std::optional<v1::WorkerMessage> NextMessage() override;
-  void OnClosed(const absl::Status& status) override;
+  void OnClosed(const std::string& controller, const absl::Status& status) override;
 
  private:
   absl::Status OpenAttempts();
@@ -136,6 +135,7 @@ class Worker::Daemon : public AttachHandler {
   // The Hello without the attempts.
   v1::Hello greeting_;
   std::unique_ptr<AttemptKeeper> attempts_;
+  std::unique_ptr<ExecKeeper> execs_;
   std::unique_ptr<Uplink> uplink_;
   std::unique_ptr<WorkerKernel> kernel_;
   // Sources that were found on disk before the uplink existed.
@@ -147,6 +147,7 @@ class Worker::Daemon : public AttachHandler {
   std::unique_ptr<LimitKeeper> limits_;
   steady_clock::time_point free_space_due_;
   std::unique_ptr<PositionKeeper> positions_;
+  NodeCode code_;
   // Null if metrics are turned off.
   std::unique_ptr<MetricsServer> metrics_;
   steady_clock::time_point publish_due_;
@@ -158,8 +159,8 @@ class Worker::Daemon : public AttachHandler {
   bool connected_ = false;
   int64_t connections_ = 0;
 
-  // The last logged reason for a disconnect. The same reason is not logged again.
-  std::string disconnect_reason_;
+  // The last logged reason for a disconnect, by controller. The same reason is not logged again.
+  std::map<std::string, std::string> disconnect_reasons_;
   // True from the start of the exit, while the worker stops its ranks and sends its last messages.
   bool exiting_ = false;
   std::optional<steady_clock::time_point> farewell_until_;
@@ -248,10 +249,8 @@ absl::Status Worker::Daemon::OpenAttempts() {
   options.data_program = (program.parent_path() / "trainyard-data").string();
   options.secrets_dir = checked_places_.secrets_dir;
   options.inventory = greeting_.inventory();
-  const auto code = std::make_shared<CodeClient>(ControllerOf(options_));
-  options.code_trees = std::make_shared<CodeTrees>(
-      data_dir_->File("code"),
-      [code](const std::vector<std::string>& digests) { return code->Fetch(digests); });
+  TRAINYARD_ASSIGN_OR_RETURN(code_, OpenNodeCode(options_, *data_dir_, greeting_.address()));
+  options.code_trees = code_.trees;
   options.limits = LimitsOnMachine(options_.limits, ProcessesOfMachine());
   options.network_interface = InterfaceOf(greeting_.address());
   AttemptKeeper::Handler handler;
@@ -270,6 +269,7 @@ absl::Status Worker::Daemon::OpenAttempts() {
   };
   TRAINYARD_ASSIGN_OR_RETURN(
       attempts_, AttemptKeeper::Open(loop_, *data_dir_, clock_, std::move(options), handler));
+  execs_ = std::make_unique<ExecKeeper>(*attempts_, program.string(), options_.token_file);
   uplink_ = std::make_unique<Uplink>(attempts_->facts());
   kernel_ = std::make_unique<WorkerKernel>(attempts_->kernel(), *uplink_);
   output_ = std::make_unique<OutputKeeper>(
@@ -344,6 +344,7 @@ void Worker::Daemon::AwaitTick() {
 void Worker::Daemon::OnTick() {
   loop_watch_->Beat();
   attempts_->kernel().Tick(attempts_->Now());
+  execs_->Tick();
   if (root_watch_.Tick(steady_clock::now())) kernel_->ReportNow(attempts_->Now().steady_ms);
   stream_->Wake();
   FreeSpace();
@@ -414,16 +415,21 @@ v1::Hello Worker::Daemon::MakeHello(const std::string& challenge, const std::str
   hello.set_time_ms(clock_.Now());
   const v1::LogMark& mark = positions_->newest_mark();
   if (mark.sequence() != 0) *hello.mutable_log_mark() = mark;
+  SetLeaderTerm(positions_->leader_term(), hello);
   *hello.mutable_checkpoint_root() = root_watch_.newest();
   SignHello(challenge, nonce, data_dir_->node_secret(), hello);
   return hello;
 }
 
+absl::Status Worker::Daemon::Admit(const v1::ControllerMessage& message) {
+  return positions_->Admit(message, greeting_.cluster_id());
+}
+
 void Worker::Daemon::OnWelcome(const v1::Welcome& welcome) {
-  spdlog::info("attached to the controller at {}", options_.controller);
+  spdlog::info("attached to the controller at {}", stream_->controller());
   connected_ = true;
   ++connections_;
-  disconnect_reason_.clear();
+  disconnect_reasons_.clear();
   KeepClusterId(welcome.cluster_id(), *data_dir_, greeting_);
   checked_places_.checkpoint_root = welcome.checkpoint_root();
   checks_.Restart();
@@ -435,6 +441,7 @@ void Worker::Daemon::OnWelcome(const v1::Welcome& welcome) {
 }
 
 void Worker::Daemon::OnMessage(const v1::ControllerMessage& message) {
+  if (message.has_open_exec()) return execs_->Open(message.open_exec(), stream_->controller());
   // Free space first: the start of an attempt writes files, and output may have filled the disk
   // since the last tick.
   if (message.has_start_attempt()) output_->FreeSpace(uplink_->Positions());
@@ -462,12 +469,12 @@ std::optional<v1::WorkerMessage> Worker::Daemon::NextMessage() {
   return message;
 }
 
-void Worker::Daemon::OnClosed(const absl::Status& status) {
+void Worker::Daemon::OnClosed(const std::string& controller, const absl::Status& status) {
   connected_ = false;
   kernel_->OnClosed();
-  if (std::exchange(disconnect_reason_, Text(status)) == Text(status)) return;
-  spdlog::warn("no controller at {}: {}; ranks continue. Retrying until the controller answers",
-               options_.controller, Text(status));
+  if (std::exchange(disconnect_reasons_[controller], Text(status)) == Text(status)) return;
+  spdlog::warn("no controller at {}: {}; ranks continue. Retrying until a controller answers",
+               controller, Text(status));
 }
 
 absl::StatusOr<std::unique_ptr<Worker>> Worker::Open(const WorkerOptions& options) {

@@ -1,10 +1,13 @@
 #include "cli/client/client.h"
 
 #include <map>
+#include <random>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "grpcpp/grpcpp.h"
 #include "proto/access/channel.h"
 #include "proto/access/dial.h"
@@ -31,6 +34,7 @@ constexpr int kMaxMessageBytes = 256 << 20;
 // closes connections with more frequent keepalives.
 constexpr int kKeepaliveTimeMs = 10000;
 constexpr milliseconds kPauseBetweenAttempts{500};
+constexpr int kTriesOfSeveral = 4;
 
 grpc::ChannelArguments ChannelArguments() {
   grpc::ChannelArguments arguments;
@@ -43,6 +47,14 @@ grpc::ChannelArguments ChannelArguments() {
   arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
   return arguments;
 }
+
+// Half of the pause is random, so that many clients do not call a new leader at the same moment.
+milliseconds PauseBetweenRounds() {
+  static std::minstd_rand random(std::random_device{}());
+  return milliseconds(std::uniform_int_distribution<int>(50, 100)(random));
+}
+
+absl::string_view FirstLine(absl::string_view text) { return text.substr(0, text.find('\n')); }
 
 // Returns OK if a process accepts connections at the address. Sends no data.
 absl::Status Answers(const std::string& server, milliseconds limit) {
@@ -68,7 +80,8 @@ struct Client::Connection {
         metrics(channel),
         access(channel),
         reports(channel),
-        code(channel) {}
+        code(channel),
+        exec(channel) {}
 
   std::shared_ptr<grpc::Channel> channel;
   v1::JobService::Stub jobs;
@@ -80,10 +93,11 @@ struct Client::Connection {
   v1::AccessService::Stub access;
   v1::ReportService::Stub reports;
   v1::CodeService::Stub code;
+  v1::ExecService::Stub exec;
 };
 
-Client::Client(std::string server, ClientLimits limits, AccessPlaces places)
-    : server_(std::move(server)), limits_(limits), places_(std::move(places)) {}
+Client::Client(std::vector<std::string> controllers, ClientLimits limits, AccessPlaces places)
+    : controllers_(std::move(controllers)), limits_(limits), places_(std::move(places)) {}
 
 Client::~Client() = default;
 
@@ -93,30 +107,59 @@ absl::Status Client::Unreachable(const ConnectError& error) const {
                                    "HOST:PORT or $TRAINYARD_SERVER"
                                  : error.advice;
   return absl::UnavailableError(
-      absl::StrCat("cannot reach a controller at ", server_, ": ", error.cause, "\n", advice));
+      absl::StrCat("cannot reach a controller at ", server(), ": ", error.cause, "\n", advice));
+}
+
+absl::Status Client::ConnectToCurrent() {
+  const milliseconds limit = controllers_.HasSeveral() ? limits_.connect_each : limits_.connect;
+  const absl::StatusOr<Access> access = FindAccess(server(), places_);
+  if (absl::IsUnauthenticated(access.status())) {
+    const absl::Status answer = Answers(server(), limit);
+    // The advice about the token file would not help, because no controller answers.
+    if (!answer.ok()) return Unreachable(ExplainConnectError(answer.message(), server(), ""));
+  }
+  if (!access.ok()) return access.status();
+  // With several controllers, only the proof shows whether the controller leads.
+  absl::StatusOr<OpenedChannel> opened = OpenChannel(
+      *access,
+      {.arguments = ChannelArguments(), .limit = limit, .always_prove = controllers_.HasSeveral()});
+  if (const auto leader = LeaderNamedBy(opened.status()); leader.has_value()) {
+    return absl::UnavailableError(absl::StrCat(
+        opened.status().message(), "\n",
+        leader->empty() ? "try again shortly, and list all controllers in $TRAINYARD_SERVER"
+                        : absl::StrCat("list all controllers, such as TRAINYARD_SERVER=", server(),
+                                       ",", *leader)));
+  }
+  if (absl::IsUnavailable(opened.status())) {
+    return Unreachable(
+        ExplainConnectError(opened.status().message(), server(), access->certificate()));
+  }
+  if (absl::IsDeadlineExceeded(opened.status())) {
+    return Unreachable({absl::StrCat("no answer within ", limit.count(), " ms"), ""});
+  }
+  if (!opened.ok()) return opened.status();
+  connection_ = std::make_unique<Connection>(std::move(opened->channel));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Client::Connection*> Client::Connect() {
-  if (connection_ == nullptr) {
-    const absl::StatusOr<Access> access = FindAccess(server_, places_);
-    if (absl::IsUnauthenticated(access.status())) {
-      const absl::Status answer = Answers(server_, limits_.connect);
-      // The advice about the token file would not help, because no controller answers.
-      if (!answer.ok()) return Unreachable(ExplainConnectError(answer.message(), server_, ""));
+  const auto give_up = std::chrono::steady_clock::now() + limits_.leader_wait;
+  std::vector<std::string> failures;
+  while (connection_ == nullptr) {
+    const absl::Status status = ConnectToCurrent();
+    if (status.ok()) break;
+    if (!controllers_.HasSeveral() || !absl::IsUnavailable(status)) return status;
+    failures.emplace_back(FirstLine(status.message()));
+    if (!controllers_.Advance()) continue;
+    if (std::chrono::steady_clock::now() >= give_up) {
+      return absl::UnavailableError(
+          absl::StrCat("no controller leads: ", absl::StrJoin(failures, "; "),
+                       "\ncheck the controllers and their database"));
     }
-    if (!access.ok()) return access.status();
-    absl::StatusOr<OpenedChannel> opened =
-        OpenChannel(*access, {.arguments = ChannelArguments(), .limit = limits_.connect});
-    if (absl::IsUnavailable(opened.status())) {
-      return Unreachable(
-          ExplainConnectError(opened.status().message(), server_, access->certificate()));
-    }
-    if (absl::IsDeadlineExceeded(opened.status())) {
-      return Unreachable({absl::StrCat("no answer within ", limits_.connect.count(), " ms"), ""});
-    }
-    if (!opened.ok()) return opened.status();
-    connection_ = std::make_unique<Connection>(std::move(opened->channel));
+    failures.clear();
+    std::this_thread::sleep_for(PauseBetweenRounds());
   }
+  controllers_.Succeeded();
   return connection_.get();
 }
 
@@ -126,7 +169,9 @@ absl::StatusOr<Response> Client::Call(const Request& request, Method method) {
   grpc::Status status;
   // A connection from an earlier call may be lost, so the call is tried twice. Requests that change
   // something are safe to repeat: a submit has an id, and the other requests set a state.
-  const int attempts = connection_ == nullptr ? 1 : 2;
+  // With several controllers, the leader may change during a call.
+  const int after_loss = connection_ == nullptr ? 1 : 2;
+  const int attempts = controllers_.HasSeveral() ? kTriesOfSeveral : after_loss;
   for (int i = 0; i < attempts; ++i) {
     TRAINYARD_ASSIGN_OR_RETURN(Connection * connection, Connect());
     grpc::ClientContext context;
@@ -141,12 +186,12 @@ absl::StatusOr<Response> Client::Call(const Request& request, Method method) {
   }
   if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
     return absl::DeadlineExceededError(absl::StrCat(
-        "the controller at ", server_, " did not answer within ", limits_.call.count() / 1000,
+        "the controller at ", server(), " did not answer within ", limits_.call.count() / 1000,
         " s\nthe controller may be overloaded or stopped; check with `trainyard server status`"));
   }
   if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) {
     return absl::UnimplementedError(absl::StrCat(
-        "the server at ", server_, " does not support this call: ", status.error_message(),
+        "the server at ", server(), " does not support this call: ", status.error_message(),
         "\nthe server may be an older controller, or not a controller; compare the versions with "
         "`trainyard version`"));
   }
@@ -212,6 +257,22 @@ absl::StatusOr<v1::GetServerInfoResponse> Client::GetServerInfo() {
          v1::GetServerInfoResponse* response) {
         return connection.servers.GetServerInfo(context, sent, response);
       });
+}
+
+absl::StatusOr<v1::GetServerInfoResponse> Client::GetServerInfoOf(
+    const std::string& controller) const {
+  TRAINYARD_ASSIGN_OR_RETURN(const Access access, FindAccess(controller, places_));
+  TRAINYARD_ASSIGN_OR_RETURN(const OpenedChannel opened,
+                             OpenChannel(access, {.arguments = ChannelArguments(),
+                                                  .limit = limits_.connect_each,
+                                                  .always_prove = true,
+                                                  .accept_standby = true}));
+  grpc::ClientContext context;
+  context.set_deadline(system_clock::now() + limits_.connect_each);
+  v1::GetServerInfoResponse response;
+  TRAINYARD_RETURN_IF_ERROR(
+      FromGrpc(v1::ServerService::NewStub(opened.channel)->GetServerInfo(&context, {}, &response)));
+  return response;
 }
 
 template <typename Response, typename Open>
@@ -330,6 +391,27 @@ absl::Status Client::ReadLogs(const v1::ReadLogsRequest& request, const StreamCo
   };
   bool connected = false;
   return request.follow() ? StreamAgain(control, once) : once(connected);
+}
+
+absl::StatusOr<std::unique_ptr<ExecCall>> Client::OpenExec() {
+  TRAINYARD_ASSIGN_OR_RETURN(Connection * connection, Connect());
+  return std::make_unique<ExecCall>(connection->exec);
+}
+
+absl::Status Client::ExecStatus(const grpc::Status& status) const {
+  if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) {
+    return absl::UnimplementedError(absl::StrCat("the controller at ", server(),
+                                                 " is of an older release, which does not support "
+                                                 "exec; upgrade it"));
+  }
+  if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
+    return absl::UnavailableError(absl::StrCat(
+        "the connection to the controller at ", server(),
+        " is lost: ", ExplainLostConnection(status.error_message()).cause,
+        "; the command was ended\nthe job is not affected; run the command again once `trainyard "
+        "server status` answers"));
+  }
+  return FromGrpc(status);
 }
 
 }  // namespace trainyard::cli

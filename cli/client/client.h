@@ -7,10 +7,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "cli/client/exec_call.h"
 #include "cli/process/interrupt.h"
 #include "proto/access/connect_error.h"
+#include "proto/access/controller_list.h"
 #include "proto/access/token_file.h"
 #include "trainyard/v1/access_service.pb.h"
 #include "trainyard/v1/code_service.pb.h"
@@ -28,6 +31,10 @@ struct ClientLimits {
   std::chrono::milliseconds connect{3000};
   // Time limit for the answer to one unary call.
   std::chrono::milliseconds call{10000};
+  // With several controllers: time limit for reaching each of them, and for the wait until one of
+  // them leads.
+  std::chrono::milliseconds connect_each{1000};
+  std::chrono::milliseconds leader_wait{10000};
   // Time limit for reopening a stream whose connection was lost.
   std::chrono::milliseconds reconnect{60000};
 };
@@ -40,19 +47,24 @@ struct StreamControl {
   std::function<void()> on_lost;
 };
 
-// Must be used from one thread. Connects at the first call.
+// Must be used from one thread. Connects at the first call. With several controllers, finds the one
+// that leads, and waits if none leads at present.
 //
 // Errors have the controller's code and message. UNAVAILABLE and DEADLINE_EXCEEDED name the
 // address, the cause and the remedy. A stream returns CANCELLED after an interrupt, and ABORTED
 // once `control.deadline` has passed. If a message handler returns false, the stream ends with OK.
 class Client {
  public:
-  explicit Client(std::string server, ClientLimits limits = {}, AccessPlaces places = {});
+  // `controllers` must not be empty.
+  explicit Client(std::vector<std::string> controllers, ClientLimits limits = {},
+                  AccessPlaces places = {});
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  const std::string& server() const { return server_; }
+  // The address of the connected controller, or of the one that the next call tries first.
+  const std::string& server() const { return controllers_.current(); }
+  const std::vector<std::string>& controllers() const { return controllers_.all(); }
 
   absl::StatusOr<v1::SubmitJobResponse> SubmitJob(const v1::SubmitJobRequest& request);
   absl::StatusOr<v1::PlanJobResponse> PlanJob(const v1::PlanJobRequest& request);
@@ -96,6 +108,8 @@ class Client {
   absl::StatusOr<v1::ListSessionsResponse> ListSessions(const v1::ListSessionsRequest& request);
   absl::StatusOr<v1::EndSessionsResponse> EndSessions(const v1::EndSessionsRequest& request);
   absl::StatusOr<v1::GetServerInfoResponse> GetServerInfo();
+  // Asks one controller of the list, which may be a standby, over a connection of its own.
+  absl::StatusOr<v1::GetServerInfoResponse> GetServerInfoOf(const std::string& controller) const;
   absl::StatusOr<v1::GetSeriesResponse> GetSeries(const v1::GetSeriesRequest& request);
   absl::StatusOr<v1::GetReportResponse> GetReport(const v1::GetReportRequest& request);
   absl::StatusOr<v1::GetLossReportResponse> GetLossReport(const v1::GetLossReportRequest& request);
@@ -112,10 +126,18 @@ class Client {
   absl::Status ReadLogs(const v1::ReadLogsRequest& request, const StreamControl& control,
                         const std::function<bool(const v1::LogLine&)>& on_line);
 
+  // Opens an exec session. The caller sends ExecStart. Errors: as for other calls.
+  absl::StatusOr<std::unique_ptr<ExecCall>> OpenExec();
+  // Converts the result of a session. UNAVAILABLE: the connection is lost.
+  absl::Status ExecStatus(const grpc::Status& status) const;
+
  private:
   struct Connection;
 
+  // Connects to the leader.
   absl::StatusOr<Connection*> Connect();
+  // Connects to the current controller of the list.
+  absl::Status ConnectToCurrent();
   template <typename Response, typename Request, typename Method>
   absl::StatusOr<Response> Call(const Request& request, Method method);
   template <typename Response, typename Open>
@@ -128,7 +150,7 @@ class Client {
                            const std::function<absl::Status(bool&)>& once);
   absl::Status Unreachable(const ConnectError& error) const;
 
-  const std::string server_;
+  ControllerList controllers_;
   const ClientLimits limits_;
   const AccessPlaces places_;
   std::unique_ptr<Connection> connection_;

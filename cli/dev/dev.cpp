@@ -96,7 +96,7 @@ class LocalCluster {
     if (!context_.environment.home.empty()) {
       TRAINYARD_RETURN_IF_ERROR(LinkToken(context_.environment.home, address_, TokenFile()));
     }
-    Client client(address_, context_.environment.limits, {.token_file = TokenFile()});
+    Client client({address_}, context_.environment.limits, {.token_file = TokenFile()});
     return WaitUntil("the workers to connect",
                      [&] { return ReadyNodes(client) >= options_.nodes; });
   }

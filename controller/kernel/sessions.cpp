@@ -15,6 +15,7 @@
 #include "controller/core/state/attempts/stream_fence.h"
 #include "controller/core/support/core_options.h"
 #include "controller/kernel/own_stall.h"
+#include "proto/contract/leader_term.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
@@ -106,6 +107,7 @@ void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions
   session.link = link;
   session.node_id = hello.node_id();
   session.incarnation = hello.incarnation();
+  session.serves_exec = hello.serves_exec();
   session.opened_ms = now - observations_.stepped_ms;
   links_by_node_[session.node_id] = link;
   const bool events_lost = hello.has_log_mark() && !marks_.covers(hello.log_mark());
@@ -133,6 +135,16 @@ absl::Status Sessions::CheckAttach(const v1::Hello& hello, Timestamp now) const 
                      ", but this controller is cluster ", cluster_id_,
                      "; start the worker with an empty --data-dir, or start the controller with "
                      "the --data-dir of the worker's cluster"));
+  }
+  if (const int64_t seen = TermOfField(hello.leader_term()); seen > options_.leader_term) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the worker has seen a leader of term ", seen,
+                     ", but this controller leads "
+                     "term ",
+                     options_.leader_term,
+                     ". If another controller leads now, this one "
+                     "exits by itself; if not, the database was replaced by an older copy: restore "
+                     "the newest copy"));
   }
   TRAINYARD_RETURN_IF_ERROR(CheckLogMark(state_, hello.log_mark()));
   const Session* old = FindNode(hello.node_id());
@@ -268,6 +280,19 @@ Session* Sessions::Find(LinkId link) {
 const Session* Sessions::FindNode(const std::string& node_id) const {
   const auto it = links_by_node_.find(node_id);
   return it == links_by_node_.end() ? nullptr : &sessions_.at(it->second);
+}
+
+absl::StatusOr<LinkId> Sessions::LinkForExec(const std::string& node_id) const {
+  const Session* session = FindNode(node_id);
+  if (session == nullptr || !session->welcomed) {
+    return absl::FailedPreconditionError(absl::StrCat("the worker of node ",
+                                                      NodeName(state_, node_id),
+                                                      " is not connected; try again once it is"));
+  }
+  if (session->serves_exec) return session->link;
+  return absl::FailedPreconditionError(
+      absl::StrCat("the worker of node ", NodeName(state_, node_id),
+                   " is of an older release, which does not support exec; upgrade it"));
 }
 
 }  // namespace trainyard::controller

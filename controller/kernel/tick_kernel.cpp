@@ -17,6 +17,7 @@
 #include "controller/core/schedule/promise_history.h"
 #include "controller/core/support/controller_event.h"
 #include "controller/kernel/own_stall.h"
+#include "proto/contract/leader_term.h"
 
 namespace trainyard::controller {
 namespace {
@@ -163,6 +164,7 @@ void TickKernel::TakeClockSet(Timestamp now) {
 }
 
 void TickKernel::Take(v1::Event event) {
+  SetLeaderTerm(options_.leader_term, event);
   records_.push_back(ToLogRecord(event));
   ApplyTakingSpec(event, state_);
   events_.push_back(std::move(event));

@@ -9,6 +9,7 @@
 #include "controller/core/state/attempts/stream_fence.h"
 #include "controller/core/state/jobs/history_losses.h"
 #include "controller/core/support/core_options.h"
+#include "proto/contract/leader_term.h"
 
 namespace trainyard::controller {
 namespace {
@@ -31,6 +32,7 @@ WorkerKernel::WorkerKernel(const ClusterState& state, Observations& observations
                            const CoreOptions& core, Options options)
     : state_(state),
       observations_(observations),
+      leader_term_(core.leader_term),
       links_(std::move(options.links)),
       marks_(std::move(options.marks)),
       sessions_(state, observations, core, std::move(options.cluster_id), marks_),
@@ -41,7 +43,7 @@ WorkerActions WorkerKernel::Receive(LinkId link, v1::WorkerMessage message, Perm
   WorkerActions actions;
   if (message.has_hello()) {
     sessions_.Attach(link, std::move(*message.mutable_hello()), now, actions);
-    return actions;
+    return WithTerm(std::move(actions));
   }
   Session* session = sessions_.Find(link);
   if (session == nullptr) return actions;
@@ -66,19 +68,19 @@ WorkerActions WorkerKernel::Receive(LinkId link, v1::WorkerMessage message, Perm
   } else if (message.has_log()) {
     telemetry_.AddOutput(*session, std::move(*message.mutable_log()), std::move(permit), actions);
   }
-  return actions;
+  return WithTerm(std::move(actions));
 }
 
 WorkerActions WorkerKernel::Closed(LinkId link) {
   WorkerActions actions;
   sessions_.Detach(link, actions);
-  return actions;
+  return WithTerm(std::move(actions));
 }
 
 WorkerActions WorkerKernel::CloseAll(const absl::Status& status) {
   WorkerActions actions;
   sessions_.CloseAll(status, actions);
-  return actions;
+  return WithTerm(std::move(actions));
 }
 
 void WorkerKernel::SubmitFact(const Session& session, v1::Fact fact, Permit permit,
@@ -113,7 +115,7 @@ WorkerActions WorkerKernel::Answered(const RequestTag& tag, const absl::Status& 
       // Nothing to do: AfterCommit logs the event. The worker is refused until the event is stored.
       break;
   }
-  return actions;
+  return WithTerm(std::move(actions));
 }
 
 void WorkerKernel::FactAnswered(LinkId link, const absl::Status& answer, WorkerActions& actions) {
@@ -136,6 +138,14 @@ void WorkerKernel::FactAnswered(LinkId link, const absl::Status& answer, WorkerA
   send.message.mutable_facts_acknowledged()->set_fact_sequence(node->second.fact_sequence);
   actions.emplace_back(std::move(send));
   AddMarks(actions);
+}
+
+WorkerActions WorkerKernel::WithTerm(WorkerActions actions) const {
+  for (WorkerAction& action : actions) {
+    auto* send = std::get_if<SendMessage>(&action);
+    if (send != nullptr) SetLeaderTerm(leader_term_, send->message);
+  }
+  return actions;
 }
 
 void WorkerKernel::AddMarks(WorkerActions& actions) const {
@@ -172,7 +182,7 @@ WorkerActions WorkerKernel::OffsetsRead(LinkId link, StreamOffsets offsets, Logg
   telemetry_.known_alerts().Load(std::move(alerts));
   sessions_.Welcome(link, std::move(offsets), std::move(archived), actions);
   AddMarks(actions);
-  return actions;
+  return WithTerm(std::move(actions));
 }
 
 WorkerActions WorkerKernel::Stored(LinkId link, const v1::StreamId& stream,
@@ -180,7 +190,7 @@ WorkerActions WorkerKernel::Stored(LinkId link, const v1::StreamId& stream,
   WorkerActions actions;
   Session* session = sessions_.Find(link);
   if (session != nullptr) TelemetryPath::Acknowledge(*session, stream, stored, actions);
-  return actions;
+  return WithTerm(std::move(actions));
 }
 
 WorkerActions WorkerKernel::BeforeTick(Timestamp now) {
@@ -189,7 +199,7 @@ WorkerActions WorkerKernel::BeforeTick(Timestamp now) {
   sessions_.CutOffSlowWorkers(links_, now, actions);
   SendMarks(now, actions);
   telemetry_.BeforeTick(now, actions);
-  return actions;
+  return WithTerm(std::move(actions));
 }
 
 void WorkerKernel::SendMarks(Timestamp now, WorkerActions& actions) {
@@ -228,7 +238,7 @@ WorkerActions WorkerKernel::AfterCommit(const ClusterView& view, const TickSumma
   commands_.SendDue(view, sessions_, links_, actions);
   NoteStarts(actions);
   AddMarks(actions);
-  return actions;
+  return WithTerm(std::move(actions));
 }
 
 }  // namespace trainyard::controller

@@ -56,12 +56,20 @@ class WorkerKernel {
   WorkerActions BeforeTick(Timestamp now);
   WorkerActions AfterCommit(const ClusterView& view, const TickSummary& summary);
 
+  // Returns the link to which OpenExec can be sent for this node. FAILED_PRECONDITION: the node's
+  // worker is not connected, or is of a release without exec.
+  absl::StatusOr<LinkId> LinkForExec(const std::string& node_id) const {
+    return sessions_.LinkForExec(node_id);
+  }
+
   // Returns true if the store has all output of the job that its nodes can still send.
   bool OutputComplete(const JobEntry& entry, const ClusterView& view) const {
     return IsOutputComplete(entry, view, sessions_);
   }
 
  private:
+  // Adds the term of this leader to each message. A worker executes no message without it.
+  WorkerActions WithTerm(WorkerActions actions) const;
   // Adds the newest mark to each message that reports committed events, so that the worker
   // remembers the position of the event log.
   void AddMarks(WorkerActions& actions) const;
@@ -78,6 +86,7 @@ class WorkerKernel {
 
   const ClusterState& state_;
   Observations& observations_;
+  const int64_t leader_term_;
   const LinkStates links_;
   const LogMarks marks_;
   Sessions sessions_;

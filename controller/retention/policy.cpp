@@ -98,10 +98,11 @@ absl::StatusOr<RetentionPolicy> ReadDocument(const YAML::Node& document) {
   for (const auto& section : document) {
     const auto name = section.first.as<std::string>();
     // Parsed by controller/hooks/hook_rules.h and controller/price_setting.h.
-    if (name == "hooks" || name == "cost") continue;
+    if (name == "hooks" || name == "cost" || name == "store") continue;
     if (name != "retention") {
       return absl::InvalidArgumentError(absl::StrCat(
-          "there is no section `", name, "`; the sections are `retention`, `hooks` and `cost`"));
+          "there is no section `", name,
+          "`; the sections are `retention`, `hooks`, `cost` and `store`"));
     }
     if (section.second.IsNull()) continue;
     if (!section.second.IsMap()) return absl::InvalidArgumentError("retention: is not a map");

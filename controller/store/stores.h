@@ -2,6 +2,9 @@
 #ifndef TRAINYARD_CONTROLLER_STORE_STORES_H_
 #define TRAINYARD_CONTROLLER_STORE_STORES_H_
 
+#include <chrono>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -10,6 +13,7 @@
 #include "controller/store/files/data_directory.h"
 #include "controller/store/logs/log_store.h"
 #include "controller/store/metrics/metric_store.h"
+#include "controller/store/support/store_lease.h"
 #include "proto/code/blob_store.h"
 
 namespace trainyard::controller {
@@ -18,6 +22,12 @@ struct Stores {
   // Null for in-memory stores. Declared first, so that it is destroyed last and the lock is
   // released last.
   std::unique_ptr<DataDirectory> directory;
+  // Null for stores in files or in memory.
+  std::unique_ptr<StoreLease> lease;
+  // Host and name of the PostgreSQL database. Empty for stores in files or in memory.
+  std::string database;
+  // The id of the cluster in the PostgreSQL database. Empty for stores in files or in memory.
+  std::string cluster_id;
   std::unique_ptr<EventLog> events;
   std::unique_ptr<MetricStore> metrics;
   std::unique_ptr<LogStore> logs;
@@ -30,6 +40,35 @@ struct Stores {
 // controller uses the directory, or a newer release wrote it. DATA_LOSS: a file is damaged.
 // PERMISSION_DENIED: a file cannot be opened. RESOURCE_EXHAUSTED: the disk is full.
 absl::StatusOr<Stores> OpenSqliteStores(const std::string& data_directory);
+
+struct PostgresStoreOptions {
+  // A connection string of libpq (postgres_database.h).
+  std::string settings;
+  // For the code of jobs and other files of this controller. Contains no databases.
+  std::string data_directory;
+  // The id that the cluster gets if the database is new.
+  std::string new_cluster_id;
+  // The term that this process leads already. 0: OpenPostgresStores begins a term, and the stores'
+  // lease keeps it.
+  int64_t leader_term = 0;
+  // Names this process to other controllers, if leader_term is 0.
+  std::string holder;
+  // Limit on the time to wait for the server, and for another controller to end.
+  std::chrono::milliseconds wait_limit{60'000};
+  // Called with the reason when a wait begins, and about every 5 s while it lasts. May be null.
+  std::function<void(const std::string& reason)> on_wait;
+  // Called on another thread, at most once, when the lease is lost. The process must then exit
+  // without an answer to anyone. May be null if leader_term is not 0.
+  std::function<void(const absl::Status& cause)> on_lost;
+};
+
+// Locks the data directory, creates or upgrades the tables of all stores in the current schema of
+// the database, and opens the stores. The code of jobs stays in the data directory.
+// FAILED_PRECONDITION: the schema or the data directory belongs to another cluster, another
+// controller leads, a pooler is in between, another release wrote the tables, or this build has no
+// PostgreSQL. UNAVAILABLE: the server did not accept connections within the limit. Other errors:
+// see postgres_error.h.
+absl::StatusOr<Stores> OpenPostgresStores(const PostgresStoreOptions& options);
 
 // Returns in-memory stores, for simulation and tests. Their contents are lost when the process
 // ends.

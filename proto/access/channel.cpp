@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "grpcpp/create_channel_posix.h"
 #include "grpcpp/support/client_interceptor.h"
+#include "proto/access/controller_list.h"
 #include "proto/access/dial.h"
 #include "proto/access/local_socket.h"
 #include "proto/access/secret.h"
@@ -96,15 +97,21 @@ absl::Status Unproven(const Access& access) {
       kTokenFileVariable));
 }
 
+// Limits of one request for a proof.
+struct ProofRules {
+  steady_clock::time_point deadline;
+  bool accept_standby = false;
+};
+
 // Asks the controller to prove that it knows the token. If the proof is correct, returns the
 // controller's challenge. `dialed` is the address that the caller dialed; empty if the proof must
 // not depend on the address.
 absl::StatusOr<std::string> AskForProof(const std::shared_ptr<grpc::Channel>& channel,
                                         const Access& access, const std::string& dialed,
-                                        steady_clock::time_point deadline) {
+                                        const ProofRules& rules) {
   grpc::ClientContext context;
   context.set_deadline(system_clock::now() + std::chrono::duration_cast<system_clock::duration>(
-                                                 deadline - steady_clock::now()));
+                                                 rules.deadline - steady_clock::now()));
   v1::ProveRequest request;
   request.set_nonce(NewSecret());
   request.set_address(dialed);
@@ -118,6 +125,9 @@ absl::StatusOr<std::string> AskForProof(const std::shared_ptr<grpc::Channel>& ch
   if (!status.ok()) return FromGrpc(status);
   const std::string expected = ControllerProof(access.token(), request.nonce(), dialed);
   if (!SameSecret(response.proof(), expected)) return Unproven(access);
+  if (response.standby() && !rules.accept_standby) {
+    return StandbyError(access.address(), response.leader());
+  }
   return response.challenge();
 }
 
@@ -142,7 +152,8 @@ absl::StatusOr<OpenedChannel> OpenPlain(const Access& access, const ChannelOptio
     const Header header = std::make_shared<std::string>();
     OpenedChannel opened{ChannelOn(*std::move(socket), access, options, header), ""};
     absl::StatusOr<std::string> challenge =
-        AskForProof(opened.channel, access, access.trusts_relays() ? "" : address, deadline);
+        AskForProof(opened.channel, access, access.trusts_relays() ? "" : address,
+                    {deadline, options.accept_standby});
     if (!challenge.ok()) {
       failed = Graver(failed, challenge.status());
       continue;
@@ -159,7 +170,8 @@ absl::StatusOr<OpenedChannel> OpenTls(const Access& access, const ChannelOptions
   const Header header = std::make_shared<std::string>();
   OpenedChannel opened{TlsChannel(access, options, header), ""};
   // Requests the proof even if it is optional, because the answer shows that the connection works.
-  absl::StatusOr<std::string> challenge = AskForProof(opened.channel, access, "", deadline);
+  absl::StatusOr<std::string> challenge =
+      AskForProof(opened.channel, access, "", {deadline, options.accept_standby});
   const bool needed = options.always_prove || !absl::IsFailedPrecondition(challenge.status());
   if (!challenge.ok() && needed) return challenge.status();
   opened.challenge = challenge.value_or("");
@@ -173,7 +185,8 @@ absl::StatusOr<OpenedChannel> OpenLocal(UniqueFd socket, const Access& access,
   OpenedChannel opened{
       ChannelOn(std::move(socket), access, options, std::make_shared<std::string>()), ""};
   if (options.always_prove) {
-    TRAINYARD_ASSIGN_OR_RETURN(opened.challenge, AskForProof(opened.channel, access, "", deadline));
+    TRAINYARD_ASSIGN_OR_RETURN(opened.challenge, AskForProof(opened.channel, access, "",
+                                                             {deadline, options.accept_standby}));
   }
   return opened;
 }

@@ -19,6 +19,8 @@ struct ChannelOptions {
   // If true, the controller must prove on every connection that it knows the token. If false, only
   // on plain TCP connections.
   bool always_prove = false;
+  // If true, a standby is accepted, which answers only GetServerInfo.
+  bool accept_standby = false;
 };
 
 struct OpenedChannel {
@@ -38,7 +40,8 @@ struct OpenedChannel {
 // A channel over the local socket or plain TCP is one connection. Such a channel never reconnects,
 // because another process may be listening by then. After UNAVAILABLE, open a new channel.
 //
-// UNAVAILABLE: no controller answers; the message is from gRPC or the operating system.
+// UNAVAILABLE: no controller answers; the message is from gRPC or the operating system. Or the
+// controller is a standby (LeaderNamedBy in controller_list.h).
 // PERMISSION_DENIED: the program at the address did not prove that it knows the token.
 // FAILED_PRECONDITION: the controller is an older release, or the socket belongs to another user.
 // DEADLINE_EXCEEDED: no answer within the limit.

@@ -9,6 +9,7 @@ import sys
 import traceback
 
 import client_rows
+import code_rows
 import control_rows
 import healing_rows
 import history_rows
@@ -34,6 +35,7 @@ GROUPS = {
     "clients": client_rows.clients,
     "cli": process_rows.cli,
     "parse": process_rows.parse,
+    "code": code_rows.code,
     "worker": process_rows.worker,
     "kill": process_rows.kill,
     "suspect": process_rows.suspect,

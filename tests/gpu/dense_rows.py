@@ -76,6 +76,13 @@ PLANNED = (
      {"ranks": 4, "layout": {"pp": 2, "zero": 1}}),
     ("plan-1.5b-tp4-x4", "llama-1.5b", 16, 1, {"ranks": 4, "layout": {"tp": 4}}))
 
+# Starts from a checkpoint: (name, model, GPUs, limit in s to the end of the first step, more).
+STARTS = (
+    ("1.5b", "llama-1.5b", 1, 5, {"micro_batch": 16}),
+    ("1.5b-x4", "llama-1.5b", 4, 8, {"micro_batch": 16, "layout": {"zero": 1}}),
+    ("8b", "llama3-8b", 1, None, {"micro_batch": 1, "accumulation": 8, "optimizer": BF16_MOMENTS}),
+    ("8b-x4", "llama3-8b", 4, 15, {"micro_batch": 1, "accumulation": 4, "layout": {"zero": 1}}))
+
 DENSE_ROWS = (
     make_row("1.5b", "llama-1.5b", "ratio", Target("x", 1.08, 1.15),
              (*WHOLE, "weights=fp32,scope=block"), micro_batch=16),
@@ -125,8 +132,11 @@ DENSE_ROWS = (
           ("reshard-tp2-zero3", "llama-1.5b", 2, {"tp": 2}),
           ("8b-reshard-tp2-zero3", "llama3-8b", 2, {"tp": 2}),
           ("8b-reshard-tp4-zero3", "llama3-8b", 4, {"tp": 4}))),
-    make_row("stall", "llama-1.5b", "stall", Target("% of a step", 1.0, 0.3, lower_is_better=True),
-             micro_batch=8, accumulation=2, save_every=60),
+    # The interval must exceed the time that a disk takes to write a checkpoint: 19 s at 1 GB/s.
+    make_row("stall", "llama-1.5b", "stall", Target("% of a step", 5.0, 1.0, lower_is_better=True),
+             micro_batch=8, accumulation=2, save_every=60, saves=5),
+    *(make_row(f"start-{name}", model, "start", Target("s", seconds, lower_is_better=True),
+               ranks=ranks, save_every=12, **more) for name, model, ranks, seconds, more in STARTS),
     *(make_row(name, model, "tokens", None, micro_batch=micro_batch, accumulation=rounds, **more)
       for name, model, micro_batch, rounds, more in PLANNED),
     make_row("tiny-cpu", "llama-tiny", "tokens", None, micro_batch=8, device="cpu",

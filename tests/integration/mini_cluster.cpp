@@ -52,9 +52,20 @@ std::string ProgramPath(const std::string& name) {
 
 MiniCluster::MiniCluster(int nodes, int slots_per_node, const std::string& data)
     : slots_per_node_(slots_per_node), worker_program_(ProgramPath("trainyard-worker")) {
+  if (!data.empty()) Unpack(data, directory());
+  StartAll(nodes);
+}
+
+MiniCluster::MiniCluster(int nodes, int slots_per_node, std::vector<std::string> controller_flags)
+    : slots_per_node_(slots_per_node),
+      controller_flags_(std::move(controller_flags)),
+      worker_program_(ProgramPath("trainyard-worker")) {
+  StartAll(nodes);
+}
+
+void MiniCluster::StartAll(int nodes) {
   // The command line, the workers and the stubs below find the token through this variable.
   setenv(kTokenFileVariable, (directory() + "/controller/token").c_str(), 1);
-  if (!data.empty()) Unpack(data, directory());
   StartController();
   workers_.resize(nodes);
   for (int node = 0; node < nodes; ++node) StartWorker(node);
@@ -87,6 +98,11 @@ MiniCluster::~MiniCluster() {
 }
 
 void MiniCluster::StartController(const std::vector<std::string>& more) {
+  SpawnController(more);
+  AwaitController();
+}
+
+void MiniCluster::SpawnController(const std::vector<std::string>& more) {
   const std::string listen_file = directory() + "/address";
   std::filesystem::remove(listen_file);
   const std::string listen = address_.empty() ? FreeAddress() : address_;
@@ -97,8 +113,13 @@ void MiniCluster::StartController(const std::vector<std::string>& more) {
                     // Lets the kernel choose the HTTP port. The default is the gRPC port + 1, and
                     // another program may have taken this port before a restart.
                     "--http-listen", "127.0.0.1:0"});
+  arguments.insert(arguments.end(), controller_flags_.begin(), controller_flags_.end());
   arguments.insert(arguments.end(), more.begin(), more.end());
   controller_ = std::make_unique<ChildProcess>(arguments, directory() + "/controller.log");
+}
+
+void MiniCluster::AwaitController() {
+  const std::string listen_file = directory() + "/address";
   EXPECT_TRUE(Eventually([&] { return std::filesystem::exists(listen_file); }, kStartDeadline))
       << DaemonLogs();
   address_ = ReadFile(listen_file);

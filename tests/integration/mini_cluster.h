@@ -29,10 +29,15 @@ class MiniCluster {
   // `data` is an archive of the daemons' initial data directories (controller/, worker0/, ...). If
   // `data` is "", the directories start empty.
   explicit MiniCluster(int nodes, int slots_per_node = 1, const std::string& data = "");
+  // Starts the controller with these flags, also at each later start.
+  MiniCluster(int nodes, int slots_per_node, std::vector<std::string> controller_flags);
   ~MiniCluster();
 
   // ---- Processes `more`: additional command-line flags.
   void StartController(const std::vector<std::string>& more = {});
+  // StartController in two steps, for a controller that cannot serve at once.
+  void SpawnController(const std::vector<std::string>& more = {});
+  void AwaitController();
   // From now on, the controller is started through this command, such as /usr/bin/env with
   // variables.
   void RunControllerThrough(std::vector<std::string> command) {
@@ -98,6 +103,8 @@ class MiniCluster {
   std::string DaemonLogs() const;
 
  private:
+  // Starts the controller and the workers.
+  void StartAll(int nodes);
   std::vector<std::string> WorkerCommand(int node, const std::string& controller) const;
   void RunWorker(int node, const std::vector<std::string>& command);
   template <typename Service>
@@ -106,6 +113,7 @@ class MiniCluster {
   TemporaryDirectory directory_;
   const int slots_per_node_;
   std::vector<std::string> controller_command_;
+  const std::vector<std::string> controller_flags_;
   std::string worker_program_;
   std::string address_;
   std::unique_ptr<ChildProcess> controller_;

@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t kEventsShown = 200;
 constexpr int64_t kLongestPartitionMs = 30000;
 constexpr int64_t kLongestFreezeMs = 25000;
+// A leader ends after this time without a renewal, at the latest (store/postgres/leader_rule.h).
+constexpr int64_t kLatestNoticeMs = 3000;
 constexpr int64_t kLongestDiskFaultMs = 10000;
 constexpr int kMostDataDirsLost = 2;
 constexpr int64_t kLongestNodeFaultMs = 60000;
@@ -91,6 +93,7 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(SendsOnlyWhatIsDurable());
   checkers_.push_back(CommandsArePaced());
   checkers_.push_back(ArchiveIsWhole());
+  checkers_.push_back(TermsNeverFall());
   checkers_.push_back(RollbacksLeaveTheBranch());
   checkers_.push_back(GuardSparesHealthyJobs());
   checkers_.push_back(LedgersKeepTrueTime());
@@ -239,6 +242,9 @@ void SimulatedCluster::InjectFaults() {
         {End::kWorker}, {End::kController}, {End::kWorker, End::kController}};
     network_.Partition(node_id, kWays[random_.Between(0, 2)]);
     heals_at_ms_[node_id] = now_ + random_.Between(100, kLongestPartitionMs);
+  }
+  if (faults_.failover > 0 && Strikes(faults_.failover)) {
+    controller_.FailOver(now_ + random_.Between(0, kLatestNoticeMs), now_);
   }
   InjectFreeze(node_id);
   InjectDiskFault(worker);
@@ -437,6 +443,9 @@ void SimulatedCluster::RunCheckers() {
   for (auto& checker : checkers_) {
     const std::string wrong = checker->Check(step);
     if (!wrong.empty()) return Complain(absl::StrCat(checker->Name(), ": ", wrong));
+  }
+  for (const auto& worker : workers_) {
+    if (worker->HasObeyedLowerTerm()) return Complain(worker->node_id() + " obeyed a lower term");
   }
   checked_events_ = controller_.log().size();
 }

@@ -51,6 +51,10 @@ class SimulatedCluster {
   std::set<int64_t> FloodedJobs() const;
   // All submitted jobs, from the state or the archive.
   std::vector<v1::Job> Jobs() const;
+  // The term of the newest event.
+  int64_t NewestTerm() const {
+    return controller_.log().empty() ? 0 : controller_.log().back().leader_term();
+  }
 
  private:
   // Starts a worker on a new node.

@@ -24,6 +24,8 @@ struct Faults {
   double worker_crash = 0;
   // Kills the controller with kill -9 just before or after a commit, or between two ticks.
   double controller_crash = 0;
+  // Another controller takes over. The present one notices this up to 3 s later.
+  double failover = 0;
   // Freezes the controller or a worker for up to 25 s, as SIGSTOP or a machine without free memory
   // would. Messages to the frozen process are delayed.
   double controller_freeze = 0;

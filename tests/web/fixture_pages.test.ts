@@ -269,6 +269,7 @@ describe('the list of events', () => {
   function crowd() {
     const at = (minutes: number) => ({
       ...{ time_ms: NOW - minutes * MINUTE, actor: 'controller', actor_verified: false },
+      leader_term: 0,
     });
     const verdict = jobOf(42).attempts[0]!.verdict!;
     const of = (attempt: number) => ({ job_id: 42, attempt });

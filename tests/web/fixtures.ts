@@ -378,6 +378,7 @@ function eventsOf(): EventEntry[] {
       time_ms: NOW - 130 * MINUTE,
       actor: 'user ada',
       actor_verified: false,
+      leader_term: 0,
       job_submitted: {
         job_id: 42,
         user: 'ada',
@@ -395,6 +396,7 @@ function eventsOf(): EventEntry[] {
       time_ms: NOW - 61 * MINUTE,
       actor: 'node gpu02',
       actor_verified: false,
+      leader_term: 0,
       attempt_failed: {
         job_id: 42,
         attempt: 1,
@@ -405,12 +407,14 @@ function eventsOf(): EventEntry[] {
       time_ms: NOW - 58 * MINUTE,
       actor: 'controller',
       actor_verified: false,
+      leader_term: 0,
       attempt_running: { job_id: 42, attempt: 2, resume_step: 0 },
     },
     {
       time_ms: NOW - 40 * MINUTE,
       actor: 'controller',
       actor_verified: false,
+      leader_term: 0,
       node_lost: {
         node_id: 'node-6',
         reason: 'no heartbeat for 16 s and the progress of its peers stopped',
@@ -420,6 +424,7 @@ function eventsOf(): EventEntry[] {
       time_ms: NOW - 31 * MINUTE,
       actor: 'user grace',
       actor_verified: false,
+      leader_term: 0,
       node_cordoned: {
         node_id: 'node-5',
         reason: 'ECC errors, ticket 311',
@@ -429,6 +434,7 @@ function eventsOf(): EventEntry[] {
       time_ms: NOW - 20 * MINUTE,
       actor: 'node gpu01',
       actor_verified: false,
+      leader_term: 0,
       alert_raised: {
         job_id: 42,
         attempt: 2,
@@ -443,6 +449,7 @@ function eventsOf(): EventEntry[] {
       time_ms: NOW - 10 * MINUTE,
       actor: 'node gpu01',
       actor_verified: false,
+      leader_term: 0,
       checkpoint_published: {
         job_id: 42,
         checkpoint: checkpoint(3000, 2, NOW - 10 * MINUTE),

@@ -76,5 +76,24 @@ TEST_F(PositionKeeperTest, PositionsAreWrittenAtIntervals) {
   EXPECT_EQ(KeptSequence(), 7u);
 }
 
+TEST_F(PositionKeeperTest, AHigherTermIsOnDiskBeforeItsCommandIsExecuted) {
+  v1::ControllerMessage welcome;
+  welcome.set_leader_term(4);
+  welcome.mutable_welcome()->set_cluster_id("cluster");
+  {
+    PositionKeeper keeper(*data_dir_, "");
+    EXPECT_EQ(keeper.leader_term(), 1);
+    ASSERT_TRUE(keeper.Admit(welcome, "").ok()) << "the first Welcome names the cluster";
+  }
+  PositionKeeper keeper(*data_dir_, "cluster");
+  EXPECT_EQ(keeper.leader_term(), 4);
+  v1::ControllerMessage command = Start(8);
+  command.set_leader_term(3);
+  EXPECT_TRUE(absl::IsAborted(keeper.Admit(command, "cluster")));
+  command.set_leader_term(4);
+  EXPECT_TRUE(keeper.Admit(command, "cluster").ok());
+  EXPECT_EQ(PositionKeeper(*data_dir_, "another cluster").leader_term(), 1);
+}
+
 }  // namespace
 }  // namespace trainyard::worker

@@ -162,6 +162,10 @@ void LinearForwardWithResidual(const torch::Tensor& x, const torch::Tensor& weig
                                const torch::Tensor& residual, torch::Tensor& y,
                                const torch::Tensor& bias);
 void LinearInputGradient(const torch::Tensor& dy, const torch::Tensor& weight, torch::Tensor& dx);
+void LinearForwardWithGelu(const torch::Tensor& x, const torch::Tensor& weight,
+                           const torch::Tensor& bias, torch::Tensor& y, torch::Tensor& gelu);
+void LinearInputGradientWithGelu(const torch::Tensor& dy, const torch::Tensor& weight,
+                                 const torch::Tensor& y, torch::Tensor& d_y);
 void LinearWeightGradient(const torch::Tensor& dy, const torch::Tensor& x,
                           const GradientTarget& target);
 void AddBias(const torch::Tensor& bias, torch::Tensor& y);

@@ -94,6 +94,10 @@ void LinearForwardWithResidual(const Tensor&, const Tensor&, const Tensor&, Tens
   Refuse();
 }
 void LinearInputGradient(const Tensor&, const Tensor&, Tensor&) { Refuse(); }
+void LinearForwardWithGelu(const Tensor&, const Tensor&, const Tensor&, Tensor&, Tensor&) {
+  Refuse();
+}
+void LinearInputGradientWithGelu(const Tensor&, const Tensor&, const Tensor&, Tensor&) { Refuse(); }
 void LinearWeightGradient(const Tensor&, const Tensor&, const GradientTarget&) { Refuse(); }
 void AddBias(const Tensor&, Tensor&) { Refuse(); }
 void BiasGradient(const Tensor&, const GradientTarget&) { Refuse(); }

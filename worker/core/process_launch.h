@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "trainyard/v1/exec.pb.h"
 #include "trainyard/v1/node.pb.h"
 #include "trainyard/v1/worker_control.pb.h"
 
@@ -56,6 +57,11 @@ const std::vector<std::string>& PassedThroughVariables();
 // documents every variable. The job's own `env` overrides all variables except TRAINYARD_*.
 ProcessLaunch MakeProcessLaunch(const v1::StartAttempt& attempt, const v1::Process& process,
                                 const LaunchSite& site);
+
+// Returns the launch of a command that a user runs beside the process (v1::OpenExec), with the
+// process's environment and working directory. An empty command is an interactive shell.
+ProcessLaunch MakeExecLaunch(const v1::StartAttempt& attempt, const v1::Process& process,
+                             const LaunchSite& site, const v1::ExecCommand& command);
 
 }  // namespace trainyard::worker
 

@@ -4,12 +4,13 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace trainyard::worker {
 
 struct AttachOptions {
-  // HOST:PORT.
-  std::string controller;
+  // All controllers of the cluster, HOST:PORT each. The worker attaches to the one that leads.
+  std::vector<std::string> controllers;
   // The path of the token file. If empty, the worker searches the same places as the command line.
   std::string token_file;
   // The wait before the next dial. The wait doubles from the minimum to the maximum, with jitter. A
@@ -26,6 +27,10 @@ struct AttachOptions {
   int64_t welcome_timeout_ms = 10000;
   int64_t welcome_timeout_ms_max = 60000;
 };
+
+// Shortens the limits if there are several controllers, so that a worker reaches a new leader soon.
+// An unresponsive controller then delays the worker by at most the time limit of a dial.
+AttachOptions ForSeveral(AttachOptions options);
 
 }  // namespace trainyard::worker
 

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "grpcpp/grpcpp.h"
 #include "proto/access/channel.h"
+#include "proto/access/controller_list.h"
 #include "proto/access/secret.h"
 #include "proto/proof/digest.h"
 #include "proto/proof/proof.h"
@@ -27,6 +28,9 @@ namespace {
 
 namespace asio = boost::asio;
 using std::chrono::milliseconds;
+
+// Upper limit of the random pause before the next controller of the list is dialed.
+constexpr int64_t kSwitchMsMax = 100;
 
 // A reference to the loop of a stream, for a thread that may outlive both.
 class LoopHandle {
@@ -156,7 +160,8 @@ struct AttachStream::Connection : std::enable_shared_from_this<Connection> {
   Connection(asio::io_context& loop, AttachHandler& handler, AttachOptions options)
       : loop(loop),
         handler(handler),
-        options(std::move(options)),
+        options(ForSeveral(std::move(options))),
+        controllers(this->options.controllers),
         loop_handle(std::make_shared<LoopHandle>(loop)),
         retry_timer(loop),
         welcome_timer(loop),
@@ -179,10 +184,12 @@ struct AttachStream::Connection : std::enable_shared_from_this<Connection> {
   void SetWelcomed(std::shared_ptr<Call> welcomed);
   bool WriteNow(v1::WorkerMessage message);
   milliseconds NextBackoff();
+  milliseconds NextSwitch();
 
   asio::io_context& loop;
   AttachHandler& handler;
   const AttachOptions options;
+  ControllerList controllers;
   const std::shared_ptr<LoopHandle> loop_handle;
   asio::steady_timer retry_timer;
   asio::steady_timer welcome_timer;
@@ -229,10 +236,11 @@ void AttachStream::Call::OnDone(const grpc::Status& status) {
 // Dialing blocks, so it runs on a separate thread.
 void AttachStream::Connection::Open() {
   const absl::Status started = RunDetached(
-      "dial the controller", [weak = weak_from_this(), handle = loop_handle, options = options,
-                              limit = milliseconds(welcome_wait_ms)] {
-        absl::StatusOr<DialedController> dialed =
-            DialController(options, limit, ControllerArguments(options));
+      "dial the controller",
+      [weak = weak_from_this(), handle = loop_handle, controller = controllers.current(),
+       rules = DialRules{options.token_file, milliseconds(welcome_wait_ms),
+                         ControllerArguments(options)}] {
+        absl::StatusOr<DialedController> dialed = DialController(controller, rules);
         handle->Post([weak, dialed = std::move(dialed)]() mutable {
           const std::shared_ptr<Connection> self = weak.lock();
           if (self == nullptr) return;
@@ -269,10 +277,12 @@ void AttachStream::Connection::ReadDone(Call& of, bool ok) {
     of.Release();
     return;
   }
-  if (of.welcomed) {
-    handler.OnMessage(of.incoming());
-  } else {
+  if (!of.welcomed) {
     Greet(of.incoming());
+  } else if (const absl::Status admitted = handler.Admit(of.incoming()); !admitted.ok()) {
+    of.Cancel(admitted);
+  } else {
+    handler.OnMessage(of.incoming());
   }
   of.ReadNext();
   Pump();
@@ -289,9 +299,14 @@ void AttachStream::Connection::Greet(const v1::ControllerMessage& message) {
                                     "token; no command was executed"));
     return;
   }
+  if (const absl::Status admitted = handler.Admit(message); !admitted.ok()) {
+    call->Cancel(admitted);
+    return;
+  }
   call->welcomed = true;
   welcome_timer.cancel();
   backoff_ms = 0;
+  controllers.Succeeded();
   welcome_wait_ms = options.welcome_timeout_ms;
   // Call this before OnWelcome, so that WriteNow works while OnWelcome writes to the disk, which
   // may hang.
@@ -332,13 +347,15 @@ void AttachStream::Connection::Done(const absl::Status& status) {
   RetryAfter(reason);
 }
 
+// Dials the next controller soon, and pauses longer once all controllers have failed.
 void AttachStream::Connection::RetryAfter(const absl::Status& reason) {
-  retry_timer.expires_after(NextBackoff());
+  const std::string failed = controllers.current();
+  retry_timer.expires_after(controllers.Advance() ? NextBackoff() : NextSwitch());
   retry_timer.async_wait([weak = weak_from_this()](const boost::system::error_code& error) {
     const std::shared_ptr<Connection> self = weak.lock();
     if (!error && self != nullptr) self->Open();
   });
-  handler.OnClosed(reason);
+  handler.OnClosed(failed, reason);
 }
 
 milliseconds AttachStream::Connection::NextBackoff() {
@@ -350,12 +367,18 @@ milliseconds AttachStream::Connection::NextBackoff() {
   return milliseconds(backoff_ms - backoff_ms / 2 + jitter(random));
 }
 
+milliseconds AttachStream::Connection::NextSwitch() {
+  return milliseconds(std::uniform_int_distribution<int64_t>(0, kSwitchMsMax)(random));
+}
+
 AttachStream::AttachStream(asio::io_context& loop, AttachHandler& handler, AttachOptions options)
     : connection_(std::make_shared<Connection>(loop, handler, std::move(options))) {}
 
 AttachStream::~AttachStream() = default;
 
 void AttachStream::Start() { connection_->Open(); }
+
+const std::string& AttachStream::controller() const { return connection_->controllers.current(); }
 
 void AttachStream::Wake() { connection_->Pump(); }
 

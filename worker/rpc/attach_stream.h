@@ -1,5 +1,6 @@
-// The stream to the controller. AttachStream dials, checks that the controller knows the token, and
-// sends Hello. After the stream ends, AttachStream dials again, without a limit on tries.
+// The stream to the controller that leads. AttachStream dials, checks that the controller knows the
+// token, and sends Hello. After the stream ends, AttachStream dials the next controller of the
+// list, without a limit on tries.
 #ifndef TRAINYARD_WORKER_RPC_ATTACH_STREAM_H_
 #define TRAINYARD_WORKER_RPC_ATTACH_STREAM_H_
 
@@ -24,14 +25,17 @@ class AttachHandler {
   virtual ~AttachHandler() = default;
   // Returns a Hello with a signature over `challenge` and `nonce` (proto/proof/proof.h, HelloText).
   virtual v1::Hello MakeHello(const std::string& challenge, const std::string& nonce) = 0;
+  // Called for each message of the controller, before OnWelcome and OnMessage. After an error, the
+  // stream ends and the message is dropped.
+  virtual absl::Status Admit(const v1::ControllerMessage& message) = 0;
   virtual void OnWelcome(const v1::Welcome& welcome) = 0;
   virtual void OnMessage(const v1::ControllerMessage& message) = 0;
   // Returns the next message to send. Called after Welcome, after each completed write, and on
   // Wake. At most one message is queued, so a slow controller slows the sender.
   virtual std::optional<v1::WorkerMessage> NextMessage() = 0;
-  // Called when the stream has ended or could not be opened. The next dial follows after the
-  // backoff.
-  virtual void OnClosed(const absl::Status& status) = 0;
+  // Called when the stream to `controller` has ended or could not be opened. The next dial follows
+  // after the backoff.
+  virtual void OnClosed(const std::string& controller, const absl::Status& status) = 0;
 };
 
 // Call the functions on the loop's thread unless stated otherwise. `loop` and `handler` must
@@ -43,6 +47,8 @@ class AttachStream {
   ~AttachStream();
 
   void Start();
+  // The controller of the stream, or of the present dial.
+  const std::string& controller() const;
   // Makes the stream ask the handler for the next message.
   void Wake();
   // Writes a message even if the loop is blocked. Returns false and writes nothing if there was no

@@ -21,11 +21,20 @@ struct DialedController {
 
 grpc::ChannelArguments ControllerArguments(const AttachOptions& options);
 
+// Returns the token of the cluster; all controllers have the same one. Errors are those of
+// FindAccess.
+absl::StatusOr<std::string> ReadControllerToken(const AttachOptions& options);
+
+struct DialRules {
+  std::string token_file;  // As in AttachOptions.
+  std::chrono::milliseconds limit;
+  grpc::ChannelArguments arguments;
+};
+
 // Reads the token again for each dial, because the token may have been created or replaced. Blocks.
-// UNAVAILABLE: the controller cannot be reached; the message names the cause.
-absl::StatusOr<DialedController> DialController(const AttachOptions& options,
-                                                std::chrono::milliseconds limit,
-                                                const grpc::ChannelArguments& arguments);
+// UNAVAILABLE: the controller cannot be reached or does not lead; the message names the cause.
+absl::StatusOr<DialedController> DialController(const std::string& controller,
+                                                const DialRules& rules);
 
 }  // namespace trainyard::worker
 

@@ -60,6 +60,39 @@ void PrintHooks(const v1::GetServerInfoResponse& info, Timestamp now, std::ostre
   }
 }
 
+std::string RoleText(const v1::Leadership& leadership, Timestamp now) {
+  const std::string since = AgeText(leadership.since_ms(), now);
+  if (leadership.leads()) {
+    return absl::StrCat("leads term ", leadership.term(), ", for ", since);
+  }
+  if (leadership.leader().empty()) {
+    return absl::StrCat("standby for ", since, "; no controller leads");
+  }
+  return absl::StrCat("standby for ", since, "; ", OneLine(leadership.leader()), " leads term ",
+                      leadership.term());
+}
+
+// Returns one line per controller of the list other than `except`.
+std::string OtherControllers(const Client& client, const std::string& except, Timestamp now) {
+  std::string lines;
+  for (const std::string& controller : client.controllers()) {
+    if (controller == except) continue;
+    const auto info = client.GetServerInfoOf(controller);
+    absl::StrAppend(&lines, "  other        ", controller, ": ",
+                    info.ok() ? RoleText(info->leadership(), now)
+                              : OneLine(std::string(info.status().message())),
+                    "\n");
+  }
+  return lines;
+}
+
+// Returns the error of a command that found no leader, after a list of all controllers.
+absl::Status NoLeader(const absl::Status& error, const Client& client, Timestamp now) {
+  if (client.controllers().size() < 2 || !absl::IsUnavailable(error)) return error;
+  return absl::UnavailableError(
+      absl::StrCat(error.message(), "\n", OtherControllers(client, "", now)));
+}
+
 }  // namespace
 
 void MakeServerStatus(CLI::App& command, Grammar& grammar) {
@@ -67,7 +100,11 @@ void MakeServerStatus(CLI::App& command, Grammar& grammar) {
 }
 
 Outcome RunServerStatus(Context& context) {
-  TRAINYARD_ASSIGN_OR_RETURN(const v1::GetServerInfoResponse info, context.client.GetServerInfo());
+  const auto answer = context.client.GetServerInfo();
+  if (!answer.ok()) {
+    return NoLeader(answer.status(), context.client, context.console.clock->Now());
+  }
+  const v1::GetServerInfoResponse& info = *answer;
   if (!IsTable(context.format)) {
     nlohmann::json document = StableJson(info);
     document["server"] = context.client.server();
@@ -80,6 +117,10 @@ Outcome RunServerStatus(Context& context) {
                        << AgeText(info.started_time_ms(), now) << "\n  data         "
                        << info.data_dir() << "\n  checkpoints  " << info.checkpoint_root()
                        << "\n  access       " << info.access() << "\n";
+  if (info.has_leadership()) {
+    *context.console.out << "  role         " << RoleText(info.leadership(), now) << "\n"
+                         << OtherControllers(context.client, context.client.server(), now);
+  }
   const auto who = context.client.WhoAmI([&] {
     v1::WhoAmIRequest request;
     request.set_user(context.environment.user);

@@ -281,6 +281,9 @@ bool ChangeJob(const v1::Event& event, ClusterState& state) {
     case E::kAlertRaised:
       ApplyKind(event.alert_raised(), event, state);
       return true;
+    // A session is history for users and does not change the state.
+    case E::kExecOpened:
+      return true;
     case E::kEnvironmentRecorded:
       ApplyKind(event.environment_recorded(), event, state);
       return true;

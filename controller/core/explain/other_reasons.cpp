@@ -72,10 +72,7 @@ class OtherReasons {
                                            .now = view_.now});
     const FittingNodes fitting = pass.CountFittingNodes(entry_, shape);
     if (fitting.count >= shape.nodes) {
-      const auto refusal = view_.schedule.refusals.find(ClassOf(entry_.job));
-      const bool delays =
-          refusal != view_.schedule.refusals.end() && refusal->second == Refusal::kDelaysHead;
-      if (!delays) return;
+      if (view_.schedule.RefusalOf(entry_.job) != Refusal::kDelaysHead) return;
       return Add(v1::PENDING_CODE_RESOURCES,
                  absl::StrCat(Counted(fitting.count, "node"),
                               " could take it, but it would delay a job that is promised a time"));

@@ -193,13 +193,6 @@ bool AwaitsChoice(const ClusterView& view, const JobEntry& entry) {
   return GangRequestOf(entry.job.spec()).auto_layout && NewestFullChoice(entry) == nullptr;
 }
 
-// Returns the refusal of the newest pass, or nullopt if there is none.
-std::optional<Refusal> RefusalOf(const ClusterView& view, const v1::Job& job) {
-  const auto found = view.schedule.refusals.find(ClassOf(job));
-  if (found == view.schedule.refusals.end()) return std::nullopt;
-  return found->second;
-}
-
 // See PendingExplainer::HeadOf.
 const JobEntry* HeadOfQueue(const ClusterView& view, v1::DeviceKind kind) {
   if (const QueueHead* known = view.schedule.HeadOf(kind)) {
@@ -251,7 +244,7 @@ v1::PendingReason WhyBacksOff(const v1::Job& job, const v1::Attempt& failed, Tim
 }  // namespace
 
 bool IsAtLimit(const ClusterView& view, const v1::Job& job) {
-  const std::optional<Refusal> refusal = RefusalOf(view, job);
+  const std::optional<Refusal> refusal = view.schedule.RefusalOf(job);
   if (refusal == Refusal::kClosedQuota) return true;
   if (refusal != Refusal::kQuota) return false;
   const JobClass job_class = ClassOf(job);
@@ -397,7 +390,7 @@ const std::string& PendingExplainer::WhatHeadWaitsFor(const JobEntry& head) {
 v1::PendingReason PendingExplainer::WhyBehind(const v1::Job& job, int ahead) {
   const JobEntry& head = *HeadOf(KindOf(job));
   const std::string& waits = WhatHeadWaitsFor(head);
-  const bool delays = RefusalOf(view_, job) == Refusal::kDelaysHead;
+  const bool delays = view_.schedule.RefusalOf(job) == Refusal::kDelaysHead;
   v1::PendingReason reason =
       Reason(v1::PENDING_CODE_PRIORITY,
              absl::StrCat(LineText(ahead + 1), ", behind ", head.job.name(), " (#", head.job.id(),

@@ -126,10 +126,11 @@ class QueueWalk {
   }
 
   Timestamp AddHead(const JobEntry& entry, const ExpectedEnds& ends, PromisedHeads& heads) {
-    Releases releases = ReleasesForHead(state_, pass_, entry, ends, now_);
+    std::vector<StartedGang> started;
     for (const Placement& placement : schedule_.placements) {
-      OccupySeats(placement.gang, state_.jobs.at(placement.job_id), entry, now_, releases);
+      started.push_back({placement.gang, state_.jobs.at(placement.job_id)});
     }
+    Releases releases = ReleasesForHead(state_, pass_, entry, ends, now_, started);
     return heads.Add(entry, std::move(releases), pass_.GroupsFor(entry, LeastShape(entry)));
   }
 
@@ -430,6 +431,11 @@ const QueueHead* Schedule::AsHead(int64_t job_id) const {
   }
   const auto further = std::ranges::find(further_heads, job_id, &QueueHead::job_id);
   return further == further_heads.end() ? nullptr : &*further;
+}
+
+std::optional<Refusal> Schedule::RefusalOf(const v1::Job& job) const {
+  const auto found = refusals.find(ClassOf(job));
+  return found == refusals.end() ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace trainyard::controller

@@ -7,6 +7,7 @@
 
 #include "controller/core/support/gpu_price.h"
 #include "controller/core/support/preemption_limits.h"
+#include "proto/contract/leader_term.h"
 #include "proto/contract/rendezvous_range.h"
 
 namespace trainyard::controller {
@@ -75,6 +76,8 @@ struct CoreOptions {
   PreemptionLimits preemption;
   // The number of first jobs of each queue that are promised a time (schedule/promised_heads.h).
   int promised_heads = 1;
+  // The term in which this controller leads. Every event and every message to a worker has it.
+  int64_t leader_term = kFirstTerm;
   // Used only in answers to users.
   GpuPrice gpu_price;
 };

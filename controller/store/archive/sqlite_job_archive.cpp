@@ -72,10 +72,10 @@ absl::Status InsertOne(const v1::ArchivedJob& archived, SqliteDatabase& writer) 
   TRAINYARD_RETURN_IF_ERROR(StoreFigures(archived, newest, writer));
   const std::string block = SealRecord(archived);
   TRAINYARD_RETURN_IF_ERROR(writer.Run("INSERT INTO archived_record (newest, block) VALUES (?, ?)",
-                                       newest, SqliteBlob{block}));
+                                       newest, SqlBlob{block}));
   const std::string time = SealTime(job);
-  TRAINYARD_RETURN_IF_ERROR(writer.Run("INSERT INTO archived_time (newest, block) VALUES (?, ?)",
-                                       newest, SqliteBlob{time}));
+  TRAINYARD_RETURN_IF_ERROR(
+      writer.Run("INSERT INTO archived_time (newest, block) VALUES (?, ?)", newest, SqlBlob{time}));
   return writer.Run(
       "INSERT INTO archived_count (user, state, jobs) VALUES (?, ?, 1) "
       "ON CONFLICT DO UPDATE SET jobs = jobs + 1",

@@ -188,7 +188,7 @@ absl::Status InsertEvent(SqliteDatabase& writer, const LogRecord& event, int64_t
   }
   return writer.Run(
       "INSERT INTO event (seq, job_id, time_ms, kind, payload, checksum) VALUES (?, ?, ?, ?, ?, ?)",
-      sequence, event.job_id, event.time_ms, event.kind, SqliteBlob{event.payload},
+      sequence, event.job_id, event.time_ms, event.kind, SqlBlob{event.payload},
       PayloadChecksum(event.payload, sequence));
 }
 

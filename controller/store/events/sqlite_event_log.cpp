@@ -152,7 +152,7 @@ absl::Status SqliteEventLog::InstallSnapshot(uint64_t last_sequence, std::string
   TRAINYARD_RETURN_IF_ERROR(
       writer_->Run("INSERT INTO snapshot (last_sequence, payload, checksum, sealed, part_set) "
                    "VALUES (?, ?, ?, 1, ?)",
-                   sequence, SqliteBlob{inlined}, PayloadChecksum(sealed, sequence), set));
+                   sequence, SqlBlob{inlined}, PayloadChecksum(sealed, sequence), set));
   return transaction.Commit();
 }
 
@@ -176,7 +176,7 @@ absl::StatusOr<int64_t> SqliteEventLog::WriteSnapshotParts(std::string_view seal
       set = newest / kPartsOfSet + 1;
     }
     TRAINYARD_RETURN_IF_ERROR(writer_->Run("INSERT INTO snapshot_part (id, payload) VALUES (?, ?)",
-                                           set * kPartsOfSet + part, SqliteBlob{bytes}));
+                                           set * kPartsOfSet + part, SqlBlob{bytes}));
   }
   return set;
 }

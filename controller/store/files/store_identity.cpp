@@ -14,8 +14,13 @@ namespace trainyard::controller {
 namespace {
 
 constexpr char kEvents[] = "events.db";
-// The databases with telemetry and output of the jobs in the event log.
-constexpr std::array kFollowers = {"metrics.db", "logs.db"};
+// A database with telemetry or output of the jobs in the event log, and its table of streams.
+struct Follower {
+  const char* name;
+  const char* streams;
+};
+constexpr std::array kFollowers = {Follower{"metrics.db", "stream"},
+                                   Follower{"logs.db", "log_stream"}};
 
 absl::StatusOr<std::string> IdentityIn(SqliteDatabase& database) {
   TRAINYARD_ASSIGN_OR_RETURN(
@@ -29,12 +34,12 @@ absl::StatusOr<std::string> IdentityIn(SqliteDatabase& database) {
 
 // Returns true if metrics.db or logs.db contains data of any job. A database with such data has a
 // row for a stream.
-absl::StatusOr<bool> HoldsData(const std::string& path) {
+absl::StatusOr<bool> HoldsData(const std::string& path, const char* streams) {
   TRAINYARD_ASSIGN_OR_RETURN(auto database,
                              SqliteDatabase::Open(path, SqliteDatabase::Mode::kReader));
   TRAINYARD_ASSIGN_OR_RETURN(
-      const int64_t rows,
-      database->QueryInt64("SELECT COUNT(*) FROM (SELECT 1 FROM stream LIMIT 1)"));
+      const int64_t rows, database->QueryInt64(absl::StrCat("SELECT COUNT(*) FROM (SELECT 1 FROM ",
+                                                            streams, " LIMIT 1)")));
   return rows > 0;
 }
 
@@ -66,10 +71,10 @@ absl::StatusOr<std::string> ReadStoreIdentity(const std::string& path) {
 absl::Status CheckStoreIdentities(const std::string& directory, bool fresh) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::string events,
                              ReadStoreIdentity(absl::StrCat(directory, "/", kEvents)));
-  for (const char* name : kFollowers) {
+  for (const auto& [name, streams] : kFollowers) {
     const std::string path = absl::StrCat(directory, "/", name);
     TRAINYARD_ASSIGN_OR_RETURN(const std::string found, ReadStoreIdentity(path));
-    TRAINYARD_ASSIGN_OR_RETURN(const bool holds_data, HoldsData(path));
+    TRAINYARD_ASSIGN_OR_RETURN(const bool holds_data, HoldsData(path, streams));
     if (fresh && (holds_data || !found.empty())) {
       return absl::FailedPreconditionError(
           absl::StrCat(path,
@@ -87,7 +92,7 @@ absl::Status CheckStoreIdentities(const std::string& directory, bool fresh) {
 }
 
 absl::Status BindStores(const std::string& directory, const std::string& cluster_id) {
-  for (const char* name : {kEvents, kFollowers[0], kFollowers[1]}) {
+  for (const char* name : {kEvents, kFollowers[0].name, kFollowers[1].name}) {
     const std::string path = absl::StrCat(directory, "/", name);
     TRAINYARD_ASSIGN_OR_RETURN(const std::string found, ReadStoreIdentity(path));
     if (found == cluster_id) continue;

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "controller/store/metrics/data_report.h"
-#include "controller/store/sqlite/sqlite_database.h"
+#include "controller/store/sql/sql_database.h"
 
 namespace trainyard::controller {
 
@@ -26,10 +26,10 @@ inline constexpr char kDataReportSchema[] = R"(
     )";
 
 // Adds a part, and removes the reports that need not be kept. Requires a write transaction.
-absl::Status AddReportPart(SqliteDatabase& database, int64_t job_id, const StoredReportPart& part);
+absl::Status AddReportPart(SqlDatabase& database, int64_t job_id, const StoredReportPart& part);
 
 // Returns the report as MetricStore::ReadDataReport describes.
-absl::StatusOr<std::optional<StoredDataReport>> ReadNewestReport(SqliteDatabase& database,
+absl::StatusOr<std::optional<StoredDataReport>> ReadNewestReport(SqlDatabase& database,
                                                                  int64_t job_id);
 
 }  // namespace trainyard::controller

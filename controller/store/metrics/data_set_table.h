@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "controller/store/metrics/data_sets.h"
-#include "controller/store/sqlite/sqlite_database.h"
+#include "controller/store/sql/sql_database.h"
 
 namespace trainyard::controller {
 
@@ -27,10 +27,10 @@ inline constexpr char kDataSetSchema[] = R"(
     )";
 
 // Replaces the data sets of the job. Requires a write transaction.
-absl::Status WriteDataSets(SqliteDatabase& database, int64_t job_id, const ReportedDataSets& sets);
+absl::Status WriteDataSets(SqlDatabase& database, int64_t job_id, const ReportedDataSets& sets);
 
 // Returns the data sets as MetricStore::ReadDataSets describes.
-absl::StatusOr<std::vector<LinkedDataSet>> ReadLinkedDataSets(SqliteDatabase& database,
+absl::StatusOr<std::vector<LinkedDataSet>> ReadLinkedDataSets(SqlDatabase& database,
                                                               int64_t job_id);
 
 }  // namespace trainyard::controller

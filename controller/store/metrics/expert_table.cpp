@@ -17,68 +17,69 @@ uint64_t ExpertSeed(int64_t job_id, int64_t step, const StoredExperts& experts) 
   return HashOf({job_id, step, experts.attempt, experts.time_ms});
 }
 
-absl::Status DamagedRecord(const SqliteDatabase& database, int64_t job_id, int64_t step) {
-  return absl::DataLossError(absl::StrCat(database.path(), ": the record of experts of job ",
+absl::Status DamagedRecord(const SqlDatabase& database, int64_t job_id, int64_t step) {
+  return absl::DataLossError(absl::StrCat(database.name(), ": the record of experts of job ",
                                           job_id, ", step ", step,
                                           " is damaged; restore a backup"));
 }
 
-absl::StatusOr<std::vector<int64_t>> ReadSteps(SqliteDatabase& database, int64_t job_id) {
+absl::StatusOr<std::vector<int64_t>> ReadSteps(SqlDatabase& database, int64_t job_id) {
   TRAINYARD_ASSIGN_OR_RETURN(
-      SqliteQuery query,
-      database.Query("SELECT step FROM expert WHERE job_id = ? ORDER BY step", job_id));
+      const auto query,
+      database.Query("SELECT step FROM expert WHERE job_id = $1 ORDER BY step", job_id));
   std::vector<int64_t> steps;
   while (true) {
-    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query->Next());
     if (!found) return steps;
-    steps.push_back(query.Int64(0));
+    steps.push_back(query->Int64(0));
   }
 }
 
-absl::Status RemoveOne(SqliteDatabase& database, int64_t job_id) {
+absl::Status RemoveOne(SqlDatabase& database, int64_t job_id) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<int64_t> steps, ReadSteps(database, job_id));
   const std::optional<int64_t> removed = ExpertStepToRemove(steps);
   if (!removed.has_value()) return absl::OkStatus();
-  return database.Run("DELETE FROM expert WHERE job_id = ? AND step = ?", job_id, *removed);
+  return database.Run("DELETE FROM expert WHERE job_id = $1 AND step = $2", job_id, *removed);
 }
 
 }  // namespace
 
-absl::Status AddExperts(SqliteDatabase& database, int64_t job_id, const StoredExperts& experts) {
+absl::Status AddExperts(SqlDatabase& database, int64_t job_id, const StoredExperts& experts) {
   const int64_t step = experts.record.step();
   TRAINYARD_ASSIGN_OR_RETURN(
       const int64_t newer,
-      database.QueryInt64("SELECT COUNT(*) FROM expert WHERE job_id = ? AND step <= ? AND "
-                          "attempt > ?",
+      database.QueryInt64("SELECT COUNT(*) FROM expert WHERE job_id = $1 AND step <= $2 AND "
+                          "attempt > $3",
                           job_id, step, experts.attempt));
   if (newer > 0) return absl::OkStatus();
   TRAINYARD_RETURN_IF_ERROR(
-      database.Run("DELETE FROM expert WHERE job_id = ? AND step >= ? AND attempt < ?", job_id,
+      database.Run("DELETE FROM expert WHERE job_id = $1 AND step >= $2 AND attempt < $3", job_id,
                    step, experts.attempt));
   const std::string block =
       SealBlock(experts.record.SerializeAsString(), ExpertSeed(job_id, step, experts));
-  TRAINYARD_RETURN_IF_ERROR(database.Run("INSERT OR REPLACE INTO expert VALUES (?, ?, ?, ?, ?)",
-                                         job_id, step, experts.attempt, experts.time_ms,
-                                         SqliteBlob{block}));
+  TRAINYARD_RETURN_IF_ERROR(database.Run(
+      "INSERT INTO expert VALUES ($1, $2, $3, $4, $5) ON CONFLICT (job_id, step) DO UPDATE SET "
+      "attempt = $3, time_ms = $4, block = $5",
+      job_id, step, experts.attempt, experts.time_ms, SqlBlob{block}));
   return RemoveOne(database, job_id);
 }
 
-absl::StatusOr<std::vector<StoredExperts>> ReadExpertRecords(SqliteDatabase& database,
+absl::StatusOr<std::vector<StoredExperts>> ReadExpertRecords(SqlDatabase& database,
                                                              int64_t job_id) {
-  TRAINYARD_ASSIGN_OR_RETURN(SqliteQuery query,
+  TRAINYARD_ASSIGN_OR_RETURN(const auto query,
                              database.Query("SELECT step, attempt, time_ms, block FROM expert "
-                                            "WHERE job_id = ? ORDER BY step",
+                                            "WHERE job_id = $1 ORDER BY step",
                                             job_id));
   std::vector<StoredExperts> records;
   while (true) {
-    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query->Next());
     if (!found) return records;
     StoredExperts& experts = records.emplace_back();
-    experts.attempt = query.Int64(1);
-    experts.time_ms = query.Int64(2);
-    const int64_t step = query.Int64(0);
+    experts.attempt = query->Int64(1);
+    experts.time_ms = query->Int64(2);
+    const int64_t step = query->Int64(0);
     const absl::StatusOr<std::string> raw =
-        OpenBlock(query.Bytes(3), ExpertSeed(job_id, step, experts));
+        OpenBlock(query->Bytes(3), ExpertSeed(job_id, step, experts));
     if (!raw.ok() || !experts.record.ParseFromString(*raw)) {
       return DamagedRecord(database, job_id, step);
     }

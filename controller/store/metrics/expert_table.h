@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "controller/store/metrics/metric_points.h"
 #include "controller/store/metrics/metric_store.h"
-#include "controller/store/sqlite/sqlite_database.h"
+#include "controller/store/sql/sql_database.h"
 
 namespace trainyard::controller {
 
@@ -26,11 +26,10 @@ inline constexpr char kExpertSchema[] = R"(
 
 // Adds a record, and removes records that it replaces or that need not be kept. Requires a write
 // transaction.
-absl::Status AddExperts(SqliteDatabase& database, int64_t job_id, const StoredExperts& experts);
+absl::Status AddExperts(SqlDatabase& database, int64_t job_id, const StoredExperts& experts);
 
 // Returns the records as MetricStore::ReadExperts describes.
-absl::StatusOr<std::vector<StoredExperts>> ReadExpertRecords(SqliteDatabase& database,
-                                                             int64_t job_id);
+absl::StatusOr<std::vector<StoredExperts>> ReadExpertRecords(SqlDatabase& database, int64_t job_id);
 
 }  // namespace trainyard::controller
 

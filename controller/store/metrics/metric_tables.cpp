@@ -1,18 +1,14 @@
 #include "controller/store/metrics/metric_tables.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "controller/store/metrics/data_report_table.h"
-#include "controller/store/metrics/data_set_table.h"
-#include "controller/store/metrics/expert_table.h"
-#include "controller/store/sqlite/mark_table.h"
 #include "controller/store/support/block_codec.h"
 #include "controller/store/support/checksum.h"
 
@@ -25,68 +21,10 @@ namespace {
 constexpr int64_t kTailPointsMax = 16'384;
 constexpr int64_t kTailRowsMax = 1'024;
 
-const std::array kMetricMigrations = {
-    Migration{R"(
-      CREATE TABLE stream (
-        job_id INTEGER NOT NULL,
-        epoch INTEGER NOT NULL,
-        rank INTEGER NOT NULL,
-        kind INTEGER NOT NULL,
-        stored_offset INTEGER NOT NULL,
-        PRIMARY KEY (job_id, epoch, rank, kind)
-      ) STRICT, WITHOUT ROWID;
-      CREATE TABLE series (
-        id INTEGER PRIMARY KEY,
-        job_id INTEGER NOT NULL,
-        key TEXT NOT NULL,
-        UNIQUE (job_id, key)
-      ) STRICT;
-      CREATE TABLE attempt (
-        job_id INTEGER NOT NULL,
-        epoch INTEGER NOT NULL,
-        first_step INTEGER NOT NULL,
-        tail_rows INTEGER NOT NULL,
-        tail_points INTEGER NOT NULL,
-        PRIMARY KEY (job_id, epoch)
-      ) STRICT, WITHOUT ROWID;
-      CREATE TABLE tail (
-        id INTEGER PRIMARY KEY,
-        job_id INTEGER NOT NULL,
-        epoch INTEGER NOT NULL,
-        block BLOB NOT NULL
-      ) STRICT;
-      CREATE INDEX tail_by_attempt ON tail (job_id, epoch);
-      CREATE TABLE chunk (
-        id INTEGER PRIMARY KEY,
-        series_id INTEGER NOT NULL,
-        epoch INTEGER NOT NULL,
-        first_step INTEGER NOT NULL,
-        last_step INTEGER NOT NULL,
-        last_time_ms INTEGER NOT NULL,
-        count INTEGER NOT NULL,
-        nan_count INTEGER NOT NULL,
-        min REAL,   -- NULL stands for NaN.
-        max REAL,
-        last REAL,
-        checksum INTEGER NOT NULL,
-        block BLOB NOT NULL
-      ) STRICT;
-      CREATE UNIQUE INDEX chunk_by_step ON chunk (series_id, epoch, first_step, last_step);
-    )"},
-    // The column is NULL in chunks of older releases, and in chunks with an infinite value or
-    // sum.
-    Migration{"ALTER TABLE chunk ADD COLUMN sum REAL;"},
-    Migration{R"(
-      ALTER TABLE stream RENAME COLUMN epoch TO attempt;
-      ALTER TABLE attempt RENAME COLUMN epoch TO attempt;
-      ALTER TABLE tail RENAME COLUMN epoch TO attempt;
-      ALTER TABLE chunk RENAME COLUMN epoch TO attempt;
-    )"},
-    Migration{kMarkSchema},
-    Migration{kExpertSchema},
-    Migration{kDataReportSchema},
-    Migration{kDataSetSchema},
-};
+constexpr char kFindSeries[] = "SELECT id FROM series WHERE job_id = $1 AND key = $2";
+
+// Limit on the number of chunks in memory while a series is read.
+constexpr int64_t kVisitedChunks = 64;
 
 constexpr char kChunkColumns[] =
     "SELECT first_step, last_step, last_time_ms, count, nan_count, min, max, last, checksum, "
@@ -121,7 +59,7 @@ uint64_t ChunkSeed(int64_t series_id, int64_t attempt_number, int64_t first_step
   return HashOf({series_id, attempt_number, first_step});
 }
 
-absl::Status WriteChunk(SqliteDatabase& database, int64_t series_id, int64_t attempt_number,
+absl::Status WriteChunk(SqlDatabase& database, int64_t series_id, int64_t attempt_number,
                         std::span<const SeriesPoint> points) {
   PointSummary summary;
   for (const SeriesPoint& point : points) summary.Add(point);
@@ -130,15 +68,16 @@ absl::Status WriteChunk(SqliteDatabase& database, int64_t series_id, int64_t att
   const bool has_sum = HasStoredSum(summary);
   return database.Run(
       "INSERT INTO chunk (series_id, attempt, first_step, last_step, last_time_ms, count, "
-      "nan_count, "
-      "min, max, last, checksum, block, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "nan_count, min, max, last, checksum, block, sum) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, "
+      "$9, "
+      "$10, $11, $12, $13)",
       series_id, attempt_number, summary.first_step, summary.last_step, summary.last_time_ms,
       summary.count, summary.nan_count, summary.min, summary.max, summary.last,
-      SummaryChecksum(series_id, attempt_number, summary, has_sum), SqliteBlob{block},
+      SummaryChecksum(series_id, attempt_number, summary, has_sum), SqlBlob{block},
       has_sum ? summary.sum : std::numeric_limits<double>::quiet_NaN());
 }
 
-absl::Status WriteChunks(SqliteDatabase& database, int64_t series_id, int64_t attempt_number,
+absl::Status WriteChunks(SqlDatabase& database, int64_t series_id, int64_t attempt_number,
                          std::span<const SeriesPoint> points) {
   while (!points.empty()) {
     const std::size_t size = std::min(points.size(), kChunkPoints);
@@ -148,7 +87,7 @@ absl::Status WriteChunks(SqliteDatabase& database, int64_t series_id, int64_t at
   return absl::OkStatus();
 }
 
-absl::StatusOr<ChunkRow> ReadChunkRow(const SqliteQuery& query, int64_t series_id,
+absl::StatusOr<ChunkRow> ReadChunkRow(const SqlRows& query, int64_t series_id,
                                       int64_t attempt_number, const std::string& path) {
   const bool has_sum = !query.IsNull(kSumColumn);
   const int64_t not_nan = query.Int64(3) - query.Int64(4);
@@ -177,18 +116,18 @@ struct ChunkAtStep {
   std::vector<SeriesPoint> points;
 };
 
-absl::StatusOr<std::optional<ChunkAtStep>> ReadChunkAt(SqliteDatabase& database, int64_t series_id,
+absl::StatusOr<std::optional<ChunkAtStep>> ReadChunkAt(SqlDatabase& database, int64_t series_id,
                                                        int64_t attempt_number, int64_t step) {
   TRAINYARD_ASSIGN_OR_RETURN(
-      SqliteQuery query,
+      const auto query,
       database.Query(absl::StrCat(kChunkColumns,
-                                  "WHERE series_id = ? AND attempt = ? AND "
-                                  "first_step <= ? ORDER BY first_step DESC LIMIT 1"),
+                                  "WHERE series_id = $1 AND attempt = $2 AND "
+                                  "first_step <= $3 ORDER BY first_step DESC LIMIT 1"),
                      series_id, attempt_number, step));
-  TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+  TRAINYARD_ASSIGN_OR_RETURN(const bool found, query->Next());
   if (!found) return std::optional<ChunkAtStep>();
   TRAINYARD_ASSIGN_OR_RETURN(const ChunkRow row,
-                             ReadChunkRow(query, series_id, attempt_number, database.path()));
+                             ReadChunkRow(*query, series_id, attempt_number, database.name()));
   const bool full = row.summary.count >= static_cast<int64_t>(kChunkPoints);
   if (full && row.summary.last_step < step) return std::optional<ChunkAtStep>();
   TRAINYARD_ASSIGN_OR_RETURN(auto points, ReadChunkPoints(row));
@@ -198,19 +137,19 @@ absl::StatusOr<std::optional<ChunkAtStep>> ReadChunkAt(SqliteDatabase& database,
 
 // Returns the first step of the next chunk after this step; the largest possible step if there is
 // no such chunk.
-absl::StatusOr<int64_t> NextChunkBegin(SqliteDatabase& database, int64_t series_id,
+absl::StatusOr<int64_t> NextChunkBegin(SqlDatabase& database, int64_t series_id,
                                        int64_t attempt_number, int64_t step) {
   TRAINYARD_ASSIGN_OR_RETURN(
-      SqliteQuery query, database.Query("SELECT MIN(first_step) FROM chunk WHERE series_id = ? AND "
-                                        "attempt = ? AND first_step > ?",
-                                        series_id, attempt_number, step));
-  TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
-  return found && !query.IsNull(0) ? query.Int64(0) : std::numeric_limits<int64_t>::max();
+      const auto query, database.Query("SELECT MIN(first_step) FROM chunk WHERE series_id = $1 AND "
+                                       "attempt = $2 AND first_step > $3",
+                                       series_id, attempt_number, step));
+  TRAINYARD_ASSIGN_OR_RETURN(const bool found, query->Next());
+  return found && !query->IsNull(0) ? query->Int64(0) : std::numeric_limits<int64_t>::max();
 }
 
 // Writes the first points of `fresh`, up to the next chunk. If these points fall into a chunk or
 // extend a chunk, merges them with that chunk. Returns the number of points written.
-absl::StatusOr<std::size_t> FoldBeforeNextChunk(SqliteDatabase& database, int64_t series_id,
+absl::StatusOr<std::size_t> FoldBeforeNextChunk(SqlDatabase& database, int64_t series_id,
                                                 int64_t attempt_number,
                                                 std::span<const SeriesPoint> fresh) {
   const int64_t step = fresh.front().step;
@@ -227,14 +166,14 @@ absl::StatusOr<std::size_t> FoldBeforeNextChunk(SqliteDatabase& database, int64_
     return size;
   }
   TRAINYARD_RETURN_IF_ERROR(
-      database.Run("DELETE FROM chunk WHERE series_id = ? AND attempt = ? AND first_step = ?",
+      database.Run("DELETE FROM chunk WHERE series_id = $1 AND attempt = $2 AND first_step = $3",
                    series_id, attempt_number, chunk->first_step));
   TRAINYARD_RETURN_IF_ERROR(
       WriteChunks(database, series_id, attempt_number, MergePoints(chunk->points, taken)));
   return size;
 }
 
-absl::Status FoldSeries(SqliteDatabase& database, int64_t series_id, int64_t attempt_number,
+absl::Status FoldSeries(SqlDatabase& database, int64_t series_id, int64_t attempt_number,
                         std::vector<SeriesPoint> points) {
   SortAndKeepNewest(points);
   std::span<const SeriesPoint> rest = points;
@@ -246,7 +185,7 @@ absl::Status FoldSeries(SqliteDatabase& database, int64_t series_id, int64_t att
   return absl::OkStatus();
 }
 
-absl::Status FoldTail(SqliteDatabase& database, int64_t job_id, int64_t attempt_number,
+absl::Status FoldTail(SqlDatabase& database, int64_t job_id, int64_t attempt_number,
                       const PointsBySeries& fresh) {
   TRAINYARD_ASSIGN_OR_RETURN(PointsBySeries all, ReadTail(database, job_id, attempt_number));
   for (const auto& [series_id, points] : fresh) {
@@ -257,16 +196,15 @@ absl::Status FoldTail(SqliteDatabase& database, int64_t job_id, int64_t attempt_
     TRAINYARD_RETURN_IF_ERROR(FoldSeries(database, series_id, attempt_number, std::move(points)));
   }
   TRAINYARD_RETURN_IF_ERROR(
-      database.Run("DELETE FROM tail WHERE job_id = ? AND attempt = ?", job_id, attempt_number));
+      database.Run("DELETE FROM tail WHERE job_id = $1 AND attempt = $2", job_id, attempt_number));
   return database.Run(
-      "UPDATE attempt SET tail_rows = 0, tail_points = 0 WHERE job_id = ? AND attempt = ?", job_id,
-      attempt_number);
+      "UPDATE attempt SET tail_rows = 0, tail_points = 0 WHERE job_id = $1 AND attempt = $2",
+      job_id, attempt_number);
 }
 
-// Writes a block of the tail. For each series it contains: series id, size of the encoded points,
+// Returns a block of the tail. For each series it contains: series id, size of the encoded points,
 // encoded points.
-absl::Status WriteTailRow(SqliteDatabase& database, int64_t job_id, int64_t attempt_number,
-                          const PointsBySeries& points) {
+std::string TailBlock(const AttemptKey& attempt, const PointsBySeries& points) {
   std::string raw;
   for (const auto& [series_id, series_points] : points) {
     const std::string encoded = EncodePoints(series_points);
@@ -274,9 +212,20 @@ absl::Status WriteTailRow(SqliteDatabase& database, int64_t job_id, int64_t atte
     PutVarint(encoded.size(), raw);
     raw.append(encoded);
   }
-  const std::string block = SealBlock(raw, HashOf({job_id, attempt_number}));
-  return database.Run("INSERT INTO tail (job_id, attempt, block) VALUES (?, ?, ?)", job_id,
-                      attempt_number, SqliteBlob{block});
+  return SealBlock(raw, HashOf({attempt.job_id, attempt.number}));
+}
+
+absl::Status WriteTailRows(SqlDatabase& database, const std::vector<const NewPoints*>& attempts) {
+  std::vector<std::string> blocks;
+  blocks.reserve(attempts.size());
+  std::vector<SqlArguments> rows;
+  for (const NewPoints* attempt : attempts) {
+    blocks.push_back(TailBlock(attempt->attempt, attempt->points));
+    rows.push_back(
+        MakeSqlArguments(attempt->attempt.job_id, attempt->attempt.number, SqlBlob{blocks.back()}));
+  }
+  return database.RunForEach("INSERT INTO tail (job_id, attempt, block) VALUES ($1, $2, $3)", rows,
+                             nullptr);
 }
 
 absl::Status AddTailBlock(std::string_view raw, PointsBySeries& points) {
@@ -299,114 +248,155 @@ absl::Status WithPath(const std::string& path, const absl::Status& status) {
                       absl::StrCat(path, ": ", status.message(), "; restore a backup"));
 }
 
-// Adds the points to the counts in the attempt's row. Returns true if the tail must be folded.
-absl::StatusOr<bool> CountIntoAttempt(SqliteDatabase& database, int64_t job_id,
-                                      int64_t attempt_number, const PointsBySeries& points) {
+// Arguments of kCountPoints.
+SqlArguments CountArguments(const NewPoints& fresh) {
   int64_t count = 0;
   int64_t first_step = std::numeric_limits<int64_t>::max();
-  for (const auto& [series_id, series_points] : points) {
+  for (const auto& [series_id, series_points] : fresh.points) {
     count += static_cast<int64_t>(series_points.size());
     for (const SeriesPoint& point : series_points) first_step = std::min(first_step, point.step);
   }
-  TRAINYARD_ASSIGN_OR_RETURN(
-      SqliteQuery query,
-      database.Query("INSERT INTO attempt VALUES (?, ?, ?, 1, ?) ON CONFLICT DO UPDATE SET "
-                     "first_step = MIN(first_step, excluded.first_step), "
-                     "tail_rows = tail_rows + 1, tail_points = tail_points + excluded.tail_points "
-                     "RETURNING tail_rows, tail_points",
-                     job_id, attempt_number, first_step, count));
-  TRAINYARD_RETURN_IF_ERROR(query.Next().status());
-  return query.Int64(0) > kTailRowsMax || query.Int64(1) > kTailPointsMax;
+  return MakeSqlArguments(fresh.attempt.job_id, fresh.attempt.number, first_step, count);
+}
+
+constexpr char kCountPoints[] =
+    "INSERT INTO attempt VALUES ($1, $2, $3, 1, $4) ON CONFLICT (job_id, attempt) DO UPDATE SET "
+    "first_step = CASE WHEN excluded.first_step < attempt.first_step THEN excluded.first_step ELSE "
+    "attempt.first_step END, tail_rows = attempt.tail_rows + 1, tail_points = attempt.tail_points "
+    "+ excluded.tail_points RETURNING tail_rows, tail_points";
+
+// Adds the points to the counts in the rows of their attempts. Returns the attempts whose tail must
+// be folded.
+absl::StatusOr<std::set<AttemptKey>> CountPoints(SqlDatabase& database,
+                                                 const std::vector<NewPoints>& attempts) {
+  std::vector<SqlArguments> rows;
+  rows.reserve(attempts.size());
+  for (const NewPoints& fresh : attempts) rows.push_back(CountArguments(fresh));
+  std::set<AttemptKey> full;
+  TRAINYARD_RETURN_IF_ERROR(
+      database.RunForEach(kCountPoints, rows, [&](std::size_t i, SqlRows& counted) -> absl::Status {
+        TRAINYARD_ASSIGN_OR_RETURN(const bool found, counted.Next());
+        if (found && (counted.Int64(0) > kTailRowsMax || counted.Int64(1) > kTailPointsMax)) {
+          full.insert(attempts[i].attempt);
+        }
+        return absl::OkStatus();
+      }));
+  return full;
 }
 
 }  // namespace
 
-std::span<const Migration> MetricMigrations() { return kMetricMigrations; }
-
-absl::Status AddPoints(SqliteDatabase& database, int64_t job_id, int64_t attempt_number,
-                       const PointsBySeries& points) {
-  TRAINYARD_ASSIGN_OR_RETURN(const bool fold,
-                             CountIntoAttempt(database, job_id, attempt_number, points));
-  return fold ? FoldTail(database, job_id, attempt_number, points)
-              : WriteTailRow(database, job_id, attempt_number, points);
+absl::Status AddPoints(SqlDatabase& database, const std::vector<NewPoints>& attempts) {
+  TRAINYARD_ASSIGN_OR_RETURN(const std::set<AttemptKey> full, CountPoints(database, attempts));
+  std::vector<const NewPoints*> short_tails;
+  for (const NewPoints& fresh : attempts) {
+    if (!full.contains(fresh.attempt)) {
+      short_tails.push_back(&fresh);
+      continue;
+    }
+    TRAINYARD_RETURN_IF_ERROR(
+        FoldTail(database, fresh.attempt.job_id, fresh.attempt.number, fresh.points));
+  }
+  return WriteTailRows(database, short_tails);
 }
 
-absl::StatusOr<int64_t> SeriesIdFor(SqliteDatabase& database, int64_t job_id,
-                                    std::string_view key) {
-  TRAINYARD_ASSIGN_OR_RETURN(const auto known, FindSeriesId(database, job_id, key));
-  if (known.has_value()) return *known;
-  return database.QueryInt64("INSERT INTO series (job_id, key) VALUES (?, ?) RETURNING id", job_id,
-                             key);
+absl::StatusOr<std::vector<int64_t>> SeriesIdsFor(SqlDatabase& database,
+                                                  const std::vector<SeriesName>& names) {
+  std::vector<SqlArguments> rows;
+  rows.reserve(names.size());
+  for (const SeriesName& name : names) rows.push_back(MakeSqlArguments(name.job_id, name.key));
+  std::vector<int64_t> ids(names.size());
+  TRAINYARD_RETURN_IF_ERROR(
+      database.RunForEach(kFindSeries, rows, [&](std::size_t i, SqlRows& found) -> absl::Status {
+        TRAINYARD_ASSIGN_OR_RETURN(const bool known, found.Next());
+        ids[i] = known ? found.Int64(0) : 0;
+        return absl::OkStatus();
+      }));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (ids[i] != 0) continue;
+    TRAINYARD_ASSIGN_OR_RETURN(
+        ids[i], database.QueryInt64("INSERT INTO series (job_id, key) VALUES ($1, $2) RETURNING id",
+                                    names[i].job_id, names[i].key));
+  }
+  return ids;
 }
 
-absl::StatusOr<std::optional<int64_t>> FindSeriesId(SqliteDatabase& database, int64_t job_id,
+absl::StatusOr<std::optional<int64_t>> FindSeriesId(SqlDatabase& database, int64_t job_id,
                                                     std::string_view key) {
-  TRAINYARD_ASSIGN_OR_RETURN(
-      SqliteQuery query,
-      database.Query("SELECT id FROM series WHERE job_id = ? AND key = ?", job_id, key));
-  TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
-  return found ? std::optional(query.Int64(0)) : std::nullopt;
+  TRAINYARD_ASSIGN_OR_RETURN(const auto query, database.Query(kFindSeries, job_id, key));
+  TRAINYARD_ASSIGN_OR_RETURN(const bool found, query->Next());
+  return found ? std::optional(query->Int64(0)) : std::nullopt;
 }
 
-absl::StatusOr<std::vector<AttemptSteps>> ReadAttempts(SqliteDatabase& database, int64_t job_id) {
+absl::StatusOr<std::vector<AttemptSteps>> ReadAttempts(SqlDatabase& database, int64_t job_id) {
   TRAINYARD_ASSIGN_OR_RETURN(
-      SqliteQuery query,
-      database.Query("SELECT attempt, first_step FROM attempt WHERE job_id = ? ORDER BY attempt",
+      const auto query,
+      database.Query("SELECT attempt, first_step FROM attempt WHERE job_id = $1 ORDER BY attempt",
                      job_id));
   std::vector<AttemptSteps> attempts;
   while (true) {
-    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query->Next());
     if (!found) return attempts;
-    attempts.push_back({query.Int64(0), query.Int64(1)});
+    attempts.push_back({query->Int64(0), query->Int64(1)});
   }
 }
 
-absl::StatusOr<PointsBySeries> ReadTail(SqliteDatabase& database, int64_t job_id,
+absl::StatusOr<PointsBySeries> ReadTail(SqlDatabase& database, int64_t job_id,
                                         int64_t attempt_number) {
   TRAINYARD_ASSIGN_OR_RETURN(
-      SqliteQuery query,
-      database.Query("SELECT block FROM tail WHERE job_id = ? AND attempt = ? ORDER BY id", job_id,
-                     attempt_number));
+      const auto query,
+      database.Query("SELECT block FROM tail WHERE job_id = $1 AND attempt = $2 ORDER BY id",
+                     job_id, attempt_number));
   PointsBySeries points;
   while (true) {
-    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query->Next());
     if (!found) return points;
-    auto raw = OpenBlock(query.Bytes(0), HashOf({job_id, attempt_number}));
-    if (!raw.ok()) return WithPath(database.path(), raw.status());
+    auto raw = OpenBlock(query->Bytes(0), HashOf({job_id, attempt_number}));
+    if (!raw.ok()) return WithPath(database.name(), raw.status());
     TRAINYARD_RETURN_IF_ERROR(AddTailBlock(*raw, points));
   }
 }
 
-absl::StatusOr<std::optional<StepRange>> ReadChunkRange(SqliteDatabase& database, int64_t series_id,
+absl::StatusOr<std::optional<StepRange>> ReadChunkRange(SqlDatabase& database, int64_t series_id,
                                                         int64_t attempt_number) {
   TRAINYARD_ASSIGN_OR_RETURN(
-      SqliteQuery query,
-      database.Query("SELECT (SELECT first_step FROM chunk WHERE series_id = ?1 AND attempt = ?2 "
+      const auto query,
+      database.Query("SELECT (SELECT first_step FROM chunk WHERE series_id = $1 AND attempt = $2 "
                      "ORDER BY first_step LIMIT 1), (SELECT last_step FROM chunk WHERE "
-                     "series_id = ?1 AND attempt = ?2 ORDER BY first_step DESC LIMIT 1)",
+                     "series_id = $1 AND attempt = $2 ORDER BY first_step DESC LIMIT 1)",
                      series_id, attempt_number));
-  TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
-  if (!found || query.IsNull(0)) return std::optional<StepRange>();
-  return std::optional(StepRange{query.Int64(0), query.Int64(1)});
+  TRAINYARD_ASSIGN_OR_RETURN(const bool found, query->Next());
+  if (!found || query->IsNull(0)) return std::optional<StepRange>();
+  return std::optional(StepRange{query->Int64(0), query->Int64(1)});
 }
 
-absl::Status VisitChunks(SqliteDatabase& database, int64_t series_id, int64_t attempt_number,
+absl::Status VisitChunks(SqlDatabase& database, int64_t series_id, int64_t attempt_number,
                          StepRange range,
                          const std::function<absl::Status(const ChunkRow&)>& visit) {
-  TRAINYARD_ASSIGN_OR_RETURN(
-      SqliteQuery query,
-      database.Query(absl::StrCat(kChunkColumns,
-                                  "WHERE series_id = ? AND attempt = ? AND first_step "
-                                  "<= ? AND last_step >= ? ORDER BY first_step"),
-                     series_id, attempt_number, range.last, range.first));
+  // Chunks do not overlap, so the chunks of the next page begin after the last one of this page.
+  int64_t begin = std::numeric_limits<int64_t>::min();
   while (true) {
-    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
-    if (!found) return absl::OkStatus();
-    TRAINYARD_ASSIGN_OR_RETURN(const ChunkRow row,
-                               ReadChunkRow(query, series_id, attempt_number, database.path()));
-    auto status = visit(row);
-    if (absl::IsDataLoss(status)) return WithPath(database.path(), status);
-    TRAINYARD_RETURN_IF_ERROR(status);
+    TRAINYARD_ASSIGN_OR_RETURN(
+        const auto query,
+        database.Query(absl::StrCat(kChunkColumns,
+                                    "WHERE series_id = $1 AND attempt = $2 AND first_step >= $3 "
+                                    "AND first_step <= $4 AND last_step >= $5 ORDER BY first_step "
+                                    "LIMIT $6"),
+                       series_id, attempt_number, begin, range.last, range.first, kVisitedChunks));
+    int64_t visited = 0;
+    while (true) {
+      TRAINYARD_ASSIGN_OR_RETURN(const bool found, query->Next());
+      if (!found) break;
+      TRAINYARD_ASSIGN_OR_RETURN(const ChunkRow row,
+                                 ReadChunkRow(*query, series_id, attempt_number, database.name()));
+      const auto status = visit(row);
+      if (absl::IsDataLoss(status)) return WithPath(database.name(), status);
+      TRAINYARD_RETURN_IF_ERROR(status);
+      ++visited;
+      begin = row.summary.last_step;
+    }
+    if (visited < kVisitedChunks || begin >= range.last) return absl::OkStatus();
+    ++begin;
   }
 }
 

@@ -18,15 +18,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "controller/store/metrics/metric_points.h"
-#include "controller/store/sqlite/migrations.h"
-#include "controller/store/sqlite/sqlite_database.h"
+#include "controller/store/sql/sql_database.h"
+#include "proto/contract/attempt_key.h"
 
 namespace trainyard::controller {
 
 // Number of points in a full chunk.
 inline constexpr std::size_t kChunkPoints = 1024;
-
-std::span<const Migration> MetricMigrations();
 
 // The points of several series of one attempt. The key is the series id; the points are in order of
 // arrival.
@@ -40,7 +38,7 @@ struct AttemptSteps {
 
 // One chunk. Valid only until the query that returned it moves to another row.
 struct ChunkRow {
-  const SqliteQuery* query = nullptr;
+  const SqlRows* query = nullptr;
   int64_t series_id = 0;
   int64_t attempt = 0;
   PointSummary summary;
@@ -48,33 +46,43 @@ struct ChunkRow {
   bool has_sum = false;
 };
 
-// Adds points to the attempt's tail, and folds the tail if it has grown large. Requires a write
-// transaction.
-absl::Status AddPoints(SqliteDatabase& database, int64_t job_id, int64_t attempt_number,
-                       const PointsBySeries& points);
+struct NewPoints {
+  AttemptKey attempt;
+  PointsBySeries points;
+};
 
-// Returns the series id for the key, and assigns an id if the key is new. Requires a write
-// transaction.
-absl::StatusOr<int64_t> SeriesIdFor(SqliteDatabase& database, int64_t job_id, std::string_view key);
+// Adds points to the tails of different attempts, and folds the tails that have grown large.
+// Requires a write transaction.
+absl::Status AddPoints(SqlDatabase& database, const std::vector<NewPoints>& attempts);
+
+struct SeriesName {
+  int64_t job_id = 0;
+  std::string_view key;
+};
+
+// Returns the id of each series, in the order of `names`, which must differ. Assigns an id to a new
+// series. Requires a write transaction.
+absl::StatusOr<std::vector<int64_t>> SeriesIdsFor(SqlDatabase& database,
+                                                  const std::vector<SeriesName>& names);
 
 // Returns the series id; nullopt if the job has no such key.
-absl::StatusOr<std::optional<int64_t>> FindSeriesId(SqliteDatabase& database, int64_t job_id,
+absl::StatusOr<std::optional<int64_t>> FindSeriesId(SqlDatabase& database, int64_t job_id,
                                                     std::string_view key);
 
 // Attempts of the job that have points, oldest first.
-absl::StatusOr<std::vector<AttemptSteps>> ReadAttempts(SqliteDatabase& database, int64_t job_id);
+absl::StatusOr<std::vector<AttemptSteps>> ReadAttempts(SqlDatabase& database, int64_t job_id);
 
 // Returns the tail of an attempt; the points of each series are in order of arrival.
-absl::StatusOr<PointsBySeries> ReadTail(SqliteDatabase& database, int64_t job_id,
+absl::StatusOr<PointsBySeries> ReadTail(SqlDatabase& database, int64_t job_id,
                                         int64_t attempt_number);
 
 // Returns the first and the last step in the chunks of the series; nullopt if it has no chunks.
-absl::StatusOr<std::optional<StepRange>> ReadChunkRange(SqliteDatabase& database, int64_t series_id,
+absl::StatusOr<std::optional<StepRange>> ReadChunkRange(SqlDatabase& database, int64_t series_id,
                                                         int64_t attempt_number);
 
 // Calls `visit` for each chunk with steps in `range`, in ascending order. DATA_LOSS if the checksum
 // of a chunk's summary is wrong.
-absl::Status VisitChunks(SqliteDatabase& database, int64_t series_id, int64_t attempt_number,
+absl::Status VisitChunks(SqlDatabase& database, int64_t series_id, int64_t attempt_number,
                          StepRange range,
                          const std::function<absl::Status(const ChunkRow&)>& visit);
 

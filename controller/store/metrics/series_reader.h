@@ -13,7 +13,7 @@
 #include "controller/store/metrics/metric_store.h"
 #include "controller/store/metrics/metric_tables.h"
 #include "controller/store/metrics/series_builder.h"
-#include "controller/store/sqlite/sqlite_database.h"
+#include "controller/store/sql/sql_database.h"
 
 namespace trainyard::controller {
 
@@ -23,7 +23,7 @@ absl::Status CheckSeriesQuery(const SeriesQuery& query);
 // One query. The caller must have opened a read transaction on the database.
 class SeriesReader {
  public:
-  SeriesReader(SqliteDatabase& database, const SeriesQuery& query)
+  SeriesReader(SqlDatabase& database, const SeriesQuery& query)
       : database_(database), query_(query) {}
 
   // Returns one series per key, in the order of the query. If the job does not have a key, the
@@ -48,7 +48,7 @@ class SeriesReader {
   absl::Status AddSpan(int64_t series_id, const Span& span, SeriesBuilder& builder);
   const std::vector<SeriesPoint>& TailOf(int64_t series_id, int64_t attempt_number) const;
 
-  SqliteDatabase& database_;
+  SqlDatabase& database_;
   const SeriesQuery& query_;
   std::vector<AttemptSteps> attempts_;
   std::map<int64_t, PointsBySeries> tails_;  // By attempt. Sorted by step, newest point per step.

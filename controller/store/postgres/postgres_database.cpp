@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -15,8 +16,10 @@
 namespace trainyard::controller {
 namespace {
 
-constexpr std::size_t kIdleConnectionsMax = 4;
 constexpr std::size_t kActionBytesMax = 120;
+// Bounds of one pipeline. Its answers are read only after all its statements were sent.
+constexpr std::size_t kPipelineStatements = 512;
+constexpr std::size_t kPipelineBytes = std::size_t{1} << 20;
 
 int64_t NowMs() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -44,6 +47,30 @@ std::string SessionSettings(const PostgresLimits& limits) {
                       "SET idle_in_transaction_session_timeout = ", limits.idle_transaction_ms);
 }
 
+std::vector<PostgresArgument> Encode(std::span<const SqlValue> values) {
+  std::vector<PostgresArgument> arguments;
+  arguments.reserve(values.size());
+  for (const SqlValue& value : values) arguments.push_back(ToArgument(value));
+  return arguments;
+}
+
+class Cursor : public SqlRows {
+ public:
+  explicit Cursor(PostgresRows rows) : rows_(std::move(rows)) {}
+
+  absl::StatusOr<bool> Next() override { return ++row_ < rows_.size(); }
+  int64_t Int64(int column) const override { return rows_.Int64(row_, column); }
+  double Double(int column) const override {
+    return IsNull(column) ? std::numeric_limits<double>::quiet_NaN() : rows_.Double(row_, column);
+  }
+  std::string_view Bytes(int column) const override { return rows_.Bytes(row_, column); }
+  bool IsNull(int column) const override { return rows_.IsNull(row_, column); }
+
+ private:
+  PostgresRows rows_;
+  int row_ = -1;
+};
+
 std::string NameOfDatabase(pg_conn* connection) {
   const char* host = PQhost(connection);
   const char* database = PQdb(connection);
@@ -65,6 +92,10 @@ int64_t PostgresRows::changed() const { return std::strtoll(PQcmdTuples(result_)
 std::string_view PostgresRows::Bytes(int row, int column) const {
   return {PQgetvalue(result_, row, column),
           static_cast<std::size_t>(PQgetlength(result_, row, column))};
+}
+
+bool PostgresRows::IsNull(int row, int column) const {
+  return PQgetisnull(result_, row, column) != 0;
 }
 
 absl::StatusOr<std::unique_ptr<PostgresDatabase>> PostgresDatabase::Connect(
@@ -229,19 +260,95 @@ absl::StatusOr<const std::string*> PostgresDatabase::NameOf(
   return &prepared_.emplace(sql, name).first->second;
 }
 
-absl::StatusOr<PostgresRows> PostgresDatabase::Execute(
-    const std::string& sql, const std::vector<PostgresArgument>& arguments) {
-  TRAINYARD_ASSIGN_OR_RETURN(const std::string* name, NameOf(sql, arguments));
+int PostgresDatabase::Send(const std::string& name,
+                           const std::vector<PostgresArgument>& arguments) {
   std::vector<const char*> values;
   std::vector<int> lengths;
   for (const PostgresArgument& argument : arguments) {
-    values.push_back(argument.bytes.data());
+    values.push_back(argument.is_null ? nullptr : argument.bytes.data());
     lengths.push_back(static_cast<int>(argument.bytes.size()));
   }
   const std::vector<int> formats(arguments.size(), 1);
-  return Finish(PQsendQueryPrepared(connection_, name->c_str(), static_cast<int>(values.size()),
-                                    values.data(), lengths.data(), formats.data(), 1),
-                sql);
+  return PQsendQueryPrepared(connection_, name.c_str(), static_cast<int>(values.size()),
+                             values.data(), lengths.data(), formats.data(), 1);
+}
+
+absl::StatusOr<PostgresRows> PostgresDatabase::RunPrepared(
+    const std::string& sql, const std::vector<PostgresArgument>& arguments) {
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string* name, NameOf(sql, arguments));
+  return Finish(Send(*name, arguments), sql);
+}
+
+absl::StatusOr<std::unique_ptr<SqlRows>> PostgresDatabase::Execute(
+    std::string_view sql, std::span<const SqlValue> arguments) {
+  TRAINYARD_ASSIGN_OR_RETURN(PostgresRows rows, RunPrepared(std::string(sql), Encode(arguments)));
+  return std::make_unique<Cursor>(std::move(rows));
+}
+
+absl::StatusOr<int64_t> PostgresDatabase::ExecuteChange(std::string_view sql,
+                                                        std::span<const SqlValue> arguments) {
+  TRAINYARD_ASSIGN_OR_RETURN(const PostgresRows rows,
+                             RunPrepared(std::string(sql), Encode(arguments)));
+  return rows.changed();
+}
+
+absl::Status PostgresDatabase::RunForEach(std::string_view sql, std::span<const SqlArguments> all,
+                                          const Visit& visit) {
+  const std::string statement(sql);
+  std::size_t next = 0;
+  while (next < all.size()) {
+    TRAINYARD_ASSIGN_OR_RETURN(const std::string* name, NameOf(statement, Encode(all[next])));
+    if (PQenterPipelineMode(connection_) == 0) {
+      return Error(sql, "", PQerrorMessage(connection_));
+    }
+    const std::size_t first = next;
+    std::size_t bytes = 0;
+    int sent = 1;
+    while (sent == 1 && next < all.size() && next - first < kPipelineStatements &&
+           bytes < kPipelineBytes) {
+      const std::vector<PostgresArgument> arguments = Encode(all[next++]);
+      for (const PostgresArgument& argument : arguments) bytes += argument.bytes.size();
+      sent = Send(*name, arguments);
+    }
+    if (sent == 0 || PQpipelineSync(connection_) == 0) {
+      const absl::Status status = Error(sql, "", PQerrorMessage(connection_));
+      // Answers to the statements that were sent would be taken for later ones.
+      PQfinish(std::exchange(connection_, nullptr));
+      return status;
+    }
+    TRAINYARD_RETURN_IF_ERROR(ReadPipeline(first, statement, visit));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PostgresDatabase::ReadPipeline(std::size_t first, const std::string& sql,
+                                            const Visit& visit) {
+  const int64_t deadline_ms = NowMs() + limits_.answer_ms;
+  absl::Status status;
+  std::size_t index = first;
+  while (true) {
+    TRAINYARD_RETURN_IF_ERROR(WaitForAnswer(deadline_ms, sql));
+    pg_result* result = PQgetResult(connection_);
+    if (result == nullptr) {
+      // The end of one answer.
+      ++index;
+      if (!IsAlive()) return status.ok() ? Error(sql, "", PQerrorMessage(connection_)) : status;
+      continue;
+    }
+    Cursor rows{PostgresRows(result)};
+    const ExecStatusType code = PQresultStatus(result);
+    if (code == PGRES_PIPELINE_SYNC) break;
+    // After an error, the server skips the rest of the pipeline.
+    if (!status.ok() || code == PGRES_PIPELINE_ABORTED) continue;
+    if (code == PGRES_COMMAND_OK || code == PGRES_TUPLES_OK) {
+      if (visit != nullptr) status = visit(index, rows);
+      continue;
+    }
+    const char* sql_state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    status = Error(sql, sql_state == nullptr ? "" : sql_state, PQresultErrorMessage(result));
+  }
+  if (PQexitPipelineMode(connection_) == 0) return Error(sql, "", PQerrorMessage(connection_));
+  return status;
 }
 
 absl::Status PostgresDatabase::RunScript(const std::string& sql) {
@@ -249,6 +356,13 @@ absl::Status PostgresDatabase::RunScript(const std::string& sql) {
 }
 
 bool PostgresDatabase::IsAlive() const { return PQstatus(connection_) == CONNECTION_OK; }
+
+bool PostgresDatabase::IsUsable() const {
+  if (!IsAlive()) return false;
+  // Between statements, the server sends only the reason of the session's end.
+  pollfd socket{.fd = PQsocket(connection_), .events = POLLIN, .revents = 0};
+  return poll(&socket, 1, 0) == 0;
+}
 
 bool PostgresDatabase::IsIdle() const { return PQtransactionStatus(connection_) == PQTRANS_IDLE; }
 
@@ -283,30 +397,6 @@ absl::Status PostgresTransaction::Commit() {
   TRAINYARD_RETURN_IF_ERROR(database_->RunScript("COMMIT"));
   database_ = nullptr;
   return absl::OkStatus();
-}
-
-PostgresPool::Lease::~Lease() {
-  if (database_ != nullptr) pool_->Return(std::move(database_));
-}
-
-absl::StatusOr<PostgresPool::Lease> PostgresPool::Acquire() {
-  {
-    const std::lock_guard lock(mutex_);
-    while (!idle_.empty()) {
-      std::unique_ptr<PostgresDatabase> database = std::move(idle_.back());
-      idle_.pop_back();
-      if (database->IsAlive()) return Lease(*this, std::move(database));
-    }
-  }
-  TRAINYARD_ASSIGN_OR_RETURN(auto database, PostgresDatabase::Connect(settings_));
-  return Lease(*this, std::move(database));
-}
-
-void PostgresPool::Return(std::unique_ptr<PostgresDatabase> database) {
-  const std::lock_guard lock(mutex_);
-  if (database->IsAlive() && database->IsIdle() && idle_.size() < kIdleConnectionsMax) {
-    idle_.push_back(std::move(database));
-  }
 }
 
 }  // namespace trainyard::controller

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "controller/store/postgres/postgres_value.h"
+#include "controller/store/sql/sql_database.h"
 #include "proto/support/status_macros.h"
 
 struct pg_conn;
@@ -51,13 +53,14 @@ class PostgresRows {
   double Double(int row, int column) const { return DecodeDouble(Bytes(row, column)); }
   // The view is valid as long as this object.
   std::string_view Bytes(int row, int column) const;
+  bool IsNull(int row, int column) const;
 
  private:
   pg_result* result_;
 };
 
 // One connection, used by one thread at a time.
-class PostgresDatabase {
+class PostgresDatabase final : public SqlDatabase {
  public:
   // `settings` is a connection string of libpq, such as "service=trainyard", a list of
   // key=value pairs, or a postgresql:// URI. Environment variables, service files and password
@@ -67,14 +70,14 @@ class PostgresDatabase {
 
   PostgresDatabase(const PostgresDatabase&) = delete;
   PostgresDatabase& operator=(const PostgresDatabase&) = delete;
-  ~PostgresDatabase();
+  ~PostgresDatabase() override;
 
   // Runs one statement, prepared at its first use, and returns all its rows. The caller bounds
   // their number with LIMIT. Arguments: integers, floating-point numbers, strings (bytea), and
   // vectors of int64_t or std::string_view. Columns must be of these types.
   template <typename... Args>
   absl::StatusOr<PostgresRows> Query(const std::string& sql, const Args&... args) {
-    return Execute(sql, {ArgumentOf(args)...});
+    return RunPrepared(sql, {ArgumentOf(args)...});
   }
 
   template <typename... Args>
@@ -92,12 +95,19 @@ class PostgresDatabase {
   // Runs statements without arguments. Outside a transaction, all of them are one transaction.
   absl::Status RunScript(const std::string& sql);
 
+  // Statements are sent in libpq's pipeline mode, about 1 MiB at a time.
+  absl::Status RunForEach(std::string_view sql, std::span<const SqlArguments> all,
+                          const Visit& visit) override;
+
   // Host and name of the database, for messages.
-  const std::string& name() const { return name_; }
+  const std::string& name() const override { return name_; }
   // The process id of this session on the server.
   int64_t session() const { return session_; }
   // False once the connection is lost.
   bool IsAlive() const;
+  // False also if the server has ended the session since the last statement, as a stopping server
+  // does. Only between statements.
+  bool IsUsable() const;
   // False if the last transaction failed to roll back.
   bool IsIdle() const;
   // True if a statement of the open transaction has failed.
@@ -109,8 +119,16 @@ class PostgresDatabase {
   absl::Status Open(const std::string& settings);
   absl::Status WaitUntilConnected();
   absl::Status PrepareSession();
-  absl::StatusOr<PostgresRows> Execute(const std::string& sql,
-                                       const std::vector<PostgresArgument>& arguments);
+  absl::StatusOr<std::unique_ptr<SqlRows>> Execute(std::string_view sql,
+                                                   std::span<const SqlValue> arguments) override;
+  absl::StatusOr<int64_t> ExecuteChange(std::string_view sql,
+                                        std::span<const SqlValue> arguments) override;
+  absl::StatusOr<PostgresRows> RunPrepared(const std::string& sql,
+                                           const std::vector<PostgresArgument>& arguments);
+  // Sends the statement without waiting. Returns the result of the libpq call.
+  int Send(const std::string& name, const std::vector<PostgresArgument>& arguments);
+  // Reads the answers to all statements of a pipeline. Answer i is passed to visit(first + i).
+  absl::Status ReadPipeline(std::size_t first, const std::string& sql, const Visit& visit);
   absl::StatusOr<const std::string*> NameOf(const std::string& sql,
                                             const std::vector<PostgresArgument>& arguments);
   // Sends what is left of the statement, then waits until an answer can be read.
@@ -149,37 +167,6 @@ class PostgresTransaction {
   explicit PostgresTransaction(PostgresDatabase& database) : database_(&database) {}
 
   PostgresDatabase* database_;
-};
-
-// A pool of connections, which are opened as needed; at most kIdleConnectionsMax stay open. Lost
-// connections are replaced. Thread-safe. Must outlive its leases.
-class PostgresPool {
- public:
-  class Lease {
-   public:
-    Lease(PostgresPool& pool, std::unique_ptr<PostgresDatabase> database)
-        : pool_(&pool), database_(std::move(database)) {}
-    Lease(Lease&&) = default;
-    Lease& operator=(Lease&&) = delete;
-    ~Lease();
-    PostgresDatabase& operator*() { return *database_; }
-    PostgresDatabase* operator->() { return database_.get(); }
-
-   private:
-    PostgresPool* pool_;
-    std::unique_ptr<PostgresDatabase> database_;
-  };
-
-  explicit PostgresPool(std::string settings) : settings_(std::move(settings)) {}
-
-  absl::StatusOr<Lease> Acquire();
-
- private:
-  void Return(std::unique_ptr<PostgresDatabase> database);
-
-  const std::string settings_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<PostgresDatabase>> idle_;  // Guarded by mutex_.
 };
 
 }  // namespace trainyard::controller

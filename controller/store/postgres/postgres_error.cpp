@@ -23,6 +23,9 @@ constexpr std::array kErrorClasses = {
     ErrorClass{"28", absl::StatusCode::kUnauthenticated,
                "check user and password (~/.pgpass, PGPASSFILE or the service file) and the "
                "server's pg_hba.conf"},
+    ErrorClass{"F0", absl::StatusCode::kInvalidArgument,
+               "correct the connection string or the service file (~/.pg_service.conf, "
+               "PGSERVICEFILE)"},
     ErrorClass{"3D000", absl::StatusCode::kNotFound,
                "create the database with `createdb`, or correct its name in the service file"},
     ErrorClass{"3F000", absl::StatusCode::kNotFound,
@@ -68,6 +71,9 @@ struct RefusalText {
 };
 constexpr std::array kRefusalTexts = {
     RefusalText{"no password supplied", "28P01"},
+    RefusalText{"definition of service", "F0000"},
+    RefusalText{"service file", "F0000"},
+    RefusalText{"root certificate file", "F0000"},
     RefusalText{"session is read-only", "25006"},
     RefusalText{"server is in hot standby mode", "25006"},
 };

@@ -4,6 +4,7 @@
 //   UNAVAILABLE          the server is down, starting, stopping or slow; a retry may succeed
 //   UNAUTHENTICATED      the password or the user is wrong
 //   PERMISSION_DENIED    the user lacks a right, or the server is read-only
+//   INVALID_ARGUMENT     the connection string or the service file is wrong
 //   NOT_FOUND            the database or the schema does not exist
 //   FAILED_PRECONDITION  a connection pooler is in between, or the schema is of another release
 //   DATA_LOSS            PostgreSQL reports damaged data

@@ -14,6 +14,7 @@
 #include "controller/store/events/noted_marks.h"
 #include "controller/store/postgres/postgres_database.h"
 #include "controller/store/postgres/postgres_job_archive.h"
+#include "controller/store/postgres/postgres_pool.h"
 #include "trainyard/v1/snapshot.pb.h"
 
 namespace trainyard::controller {

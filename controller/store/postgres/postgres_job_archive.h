@@ -11,6 +11,7 @@
 
 #include "controller/store/archive/job_archive.h"
 #include "controller/store/postgres/postgres_database.h"
+#include "controller/store/postgres/postgres_pool.h"
 #include "trainyard/v1/snapshot.pb.h"
 
 namespace trainyard::controller {

@@ -25,6 +25,9 @@ absl::Status Migrate(const std::string& store, std::span<const PostgresMigration
 // Creates the table of the leader and the tables of the event log and the archive.
 absl::Status MigrateEvents(PostgresDatabase& database);
 
+// Creates the tables of the metric store and the log store.
+absl::Status MigrateTelemetry(PostgresDatabase& database);
+
 }  // namespace trainyard::controller
 
 #endif  // TRAINYARD_CONTROLLER_STORE_POSTGRES_POSTGRES_SCHEMA_H_

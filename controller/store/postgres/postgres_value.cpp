@@ -1,7 +1,9 @@
 #include "controller/store/postgres/postgres_value.h"
 
 #include <bit>
+#include <cmath>
 #include <cstddef>
+#include <variant>
 
 namespace trainyard::controller {
 namespace {
@@ -26,13 +28,13 @@ std::string ArrayHeader(PostgresType element, std::size_t size) {
 }  // namespace
 
 PostgresArgument ToArgument(int64_t value) {
-  PostgresArgument argument{.type = PostgresType::kInt64, .bytes = {}};
+  PostgresArgument argument{.type = PostgresType::kInt64};
   PutBigEndian(static_cast<uint64_t>(value), 8, argument.bytes);
   return argument;
 }
 
 PostgresArgument ToArgument(double value) {
-  PostgresArgument argument{.type = PostgresType::kDouble, .bytes = {}};
+  PostgresArgument argument{.type = PostgresType::kDouble};
   PutBigEndian(std::bit_cast<uint64_t>(value), 8, argument.bytes);
   return argument;
 }
@@ -58,6 +60,15 @@ PostgresArgument ToArgument(const std::vector<std::string_view>& values) {
     PutBigEndian(value.size(), 4, argument.bytes);
     argument.bytes += value;
   }
+  return argument;
+}
+
+PostgresArgument ToArgument(const SqlValue& value) {
+  if (const auto* number = std::get_if<int64_t>(&value)) return ToArgument(*number);
+  if (const auto* text = std::get_if<std::string_view>(&value)) return ToArgument(*text);
+  if (const auto* blob = std::get_if<SqlBlob>(&value)) return ToArgument(blob->bytes);
+  PostgresArgument argument = ToArgument(std::get<double>(value));
+  argument.is_null = std::isnan(std::get<double>(value));
   return argument;
 }
 

@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "controller/store/sql/sql_database.h"
+
 namespace trainyard::controller {
 
 // The type ids are fixed by PostgreSQL (pg_type.dat).
@@ -24,6 +26,7 @@ enum class PostgresType : unsigned {
 struct PostgresArgument {
   PostgresType type = PostgresType::kBytes;
   std::string bytes;
+  bool is_null = false;
 };
 
 PostgresArgument ToArgument(int64_t value);
@@ -33,6 +36,8 @@ PostgresArgument ToArgument(double value);
 PostgresArgument ToArgument(std::string_view bytes);
 PostgresArgument ToArgument(const std::vector<int64_t>& values);
 PostgresArgument ToArgument(const std::vector<std::string_view>& values);
+// NaN is NULL, as in sql_database.h.
+PostgresArgument ToArgument(const SqlValue& value);
 
 template <typename T>
 PostgresArgument ArgumentOf(const T& value) {

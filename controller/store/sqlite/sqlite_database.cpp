@@ -131,7 +131,7 @@ void SqliteQuery::Bind(int index, std::string_view text) {
       sqlite3_bind_text64(statement_, index, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8));
 }
 
-void SqliteQuery::Bind(int index, SqliteBlob blob) {
+void SqliteQuery::Bind(int index, SqlBlob blob) {
   // A null pointer would bind NULL.
   const char* data = blob.bytes.empty() ? "" : blob.bytes.data();
   KeepFirstError(sqlite3_bind_blob64(statement_, index, data, blob.bytes.size(), SQLITE_STATIC));
@@ -202,6 +202,39 @@ absl::StatusOr<SqliteQuery> SqliteDatabase::Prepare(std::string_view sql) {
                                       SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
   if (code != SQLITE_OK) return Error(code, absl::string_view(sql.data(), sql.size()));
   return SqliteQuery(*this, statement);
+}
+
+absl::StatusOr<SqliteQuery> SqliteDatabase::Bound(std::string_view sql,
+                                                  std::span<const SqlValue> arguments) {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteQuery query, Prepare(sql));
+  int index = 0;
+  for (const SqlValue& argument : arguments) {
+    ++index;
+    std::visit([&](const auto& value) { query.Bind(index, value); }, argument);
+  }
+  return query;
+}
+
+absl::StatusOr<std::unique_ptr<SqlRows>> SqliteDatabase::Execute(
+    std::string_view sql, std::span<const SqlValue> arguments) {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteQuery query, Bound(sql, arguments));
+  return std::make_unique<SqliteQuery>(std::move(query));
+}
+
+absl::StatusOr<int64_t> SqliteDatabase::ExecuteChange(std::string_view sql,
+                                                      std::span<const SqlValue> arguments) {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteQuery query, Bound(sql, arguments));
+  TRAINYARD_RETURN_IF_ERROR(query.Next().status());
+  return ChangedRows();
+}
+
+absl::Status SqliteDatabase::RunForEach(std::string_view sql, std::span<const SqlArguments> all,
+                                        const Visit& visit) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    TRAINYARD_ASSIGN_OR_RETURN(SqliteQuery query, Bound(sql, all[i]));
+    TRAINYARD_RETURN_IF_ERROR(visit == nullptr ? query.Next().status() : visit(i, query));
+  }
+  return absl::OkStatus();
 }
 
 void SqliteDatabase::Release(sqlite3_stmt* statement) {

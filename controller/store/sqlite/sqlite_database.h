@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -23,6 +24,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "controller/store/sql/sql_database.h"
 #include "proto/support/status_macros.h"
 
 struct sqlite3;
@@ -32,31 +34,20 @@ namespace trainyard::controller {
 
 class SqliteDatabase;
 
-// Marks an argument as a blob. A plain string argument is bound as text.
-struct SqliteBlob {
-  std::string_view bytes;
-};
-
 // A statement with its arguments. The first call of Next starts it. The destructor returns the
 // statement to the cache of its database, so the query must not outlive the database.
-class SqliteQuery {
+class SqliteQuery final : public SqlRows {
  public:
   SqliteQuery(SqliteDatabase& database, sqlite3_stmt* statement);
   SqliteQuery(SqliteQuery&& other) noexcept;
   SqliteQuery& operator=(SqliteQuery&&) = delete;
-  ~SqliteQuery();
+  ~SqliteQuery() override;
 
-  // Moves to the next row. Returns false if there is none. Strings and blobs passed as arguments
-  // must stay valid until the last call of Next.
-  absl::StatusOr<bool> Next();
-
-  // Returns a column of the current row; columns count from 0. A returned view is valid until the
-  // next call of Next.
-  int64_t Int64(int column) const;
-  // Returns NaN for NULL, because SQLite stores NaN as NULL.
-  double Double(int column) const;
-  std::string_view Bytes(int column) const;
-  bool IsNull(int column) const;
+  absl::StatusOr<bool> Next() override;
+  int64_t Int64(int column) const override;
+  double Double(int column) const override;
+  std::string_view Bytes(int column) const override;
+  bool IsNull(int column) const override;
 
  private:
   friend class SqliteDatabase;
@@ -64,7 +55,7 @@ class SqliteQuery {
   void Bind(int index, int64_t value);
   void Bind(int index, double value);
   void Bind(int index, std::string_view text);
-  void Bind(int index, SqliteBlob blob);
+  void Bind(int index, SqlBlob blob);
   void KeepFirstError(int code);
 
   SqliteDatabase* database_;
@@ -80,7 +71,7 @@ absl::Status SqliteError(const std::string& path, sqlite3* handle, int code,
                          absl::string_view action);
 
 // One connection, used by one thread at a time.
-class SqliteDatabase {
+class SqliteDatabase final : public SqlDatabase {
  public:
   enum class Mode {
     kWriter,  // Creates the file (0600) if it is missing.
@@ -92,10 +83,10 @@ class SqliteDatabase {
 
   SqliteDatabase(const SqliteDatabase&) = delete;
   SqliteDatabase& operator=(const SqliteDatabase&) = delete;
-  ~SqliteDatabase();
+  ~SqliteDatabase() override;
 
   // Returns a prepared statement with these arguments. The arguments may be integers,
-  // floating-point numbers, strings and SqliteBlob.
+  // floating-point numbers, strings and SqlBlob.
   template <typename... Args>
   absl::StatusOr<SqliteQuery> Query(std::string_view sql, const Args&... args) {
     TRAINYARD_ASSIGN_OR_RETURN(SqliteQuery query, Prepare(sql));
@@ -124,6 +115,10 @@ class SqliteDatabase {
   // Number of rows that the last statement changed.
   int64_t ChangedRows() const;
 
+  absl::Status RunForEach(std::string_view sql, std::span<const SqlArguments> all,
+                          const Visit& visit) override;
+  const std::string& name() const override { return path_; }
+
   const std::string& path() const { return path_; }
   sqlite3* handle() { return handle_; }
 
@@ -134,6 +129,11 @@ class SqliteDatabase {
 
   absl::Status OpenHandle(Mode mode);
   absl::StatusOr<SqliteQuery> Prepare(std::string_view sql);
+  absl::StatusOr<SqliteQuery> Bound(std::string_view sql, std::span<const SqlValue> arguments);
+  absl::StatusOr<std::unique_ptr<SqlRows>> Execute(std::string_view sql,
+                                                   std::span<const SqlValue> arguments) override;
+  absl::StatusOr<int64_t> ExecuteChange(std::string_view sql,
+                                        std::span<const SqlValue> arguments) override;
   void Release(sqlite3_stmt* statement);
   absl::Status Error(int code, absl::string_view action) const;
 
@@ -143,7 +143,7 @@ class SqliteDatabase {
       query.Bind(index, static_cast<int64_t>(value));
     } else if constexpr (std::floating_point<T>) {
       query.Bind(index, static_cast<double>(value));
-    } else if constexpr (std::is_same_v<T, SqliteBlob>) {
+    } else if constexpr (std::is_same_v<T, SqlBlob>) {
       query.Bind(index, value);
     } else {
       query.Bind(index, std::string_view(value));

@@ -35,6 +35,45 @@ TEST_F(WorkerKernelTest, AnExitGetsItsTimeByTheControllersClock) {
   EXPECT_EQ(event->rank_exited().corrected_ms(), now_ - 5);
 }
 
+TEST_F(WorkerKernelTest, EveryEventAndEveryMessageHasTheTermOfTheLeader) {
+  TickKernel tick({.checkpoint_root = "/c", .leader_term = 7});
+  WorkerKernel kernel(tick.state(), tick.observations(), tick.options(), Options());
+  v1::WorkerMessage hello;
+  *hello.mutable_hello() = HelloOf("a");
+  WorkerActions actions = kernel.Receive(1, hello, nullptr, now_);
+  ASSERT_TRUE(std::holds_alternative<SubmitRequest>(actions[0]));
+  tick.Submit(std::get<SubmitRequest>(actions[0]).request, [](const auto&, const auto&) {});
+  for (const LogRecord& record : tick.Decide(now_)) {
+    v1::Event event;
+    ASSERT_TRUE(event.ParseFromString(record.payload));
+    EXPECT_EQ(event.leader_term(), 7) << event.ShortDebugString();
+  }
+  tick.Committed(now_);
+  kernel.Answered({RequestTag::Kind::kAttach, 1, 0}, absl::OkStatus(), now_);
+  actions = kernel.OffsetsRead(1, {}, {}, {});
+  ASSERT_TRUE(std::holds_alternative<SendMessage>(actions[0]));
+  EXPECT_TRUE(std::get<SendMessage>(actions[0]).message.has_welcome());
+  EXPECT_EQ(std::get<SendMessage>(actions[0]).message.leader_term(), 7);
+}
+
+TEST_F(WorkerKernelTest, TheFirstTermIsNotWritten) {
+  RunJob();
+  ASSERT_FALSE(log_.empty());
+  for (const v1::Event& event : log_) EXPECT_EQ(event.leader_term(), 0);
+  for (const SendMessage& sent : sent_) EXPECT_EQ(sent.message.leader_term(), 0);
+}
+
+TEST_F(WorkerKernelTest, AWorkerThatHasSeenAHigherTermIsRefused) {
+  v1::WorkerMessage message;
+  *message.mutable_hello() = HelloOf("a");
+  message.mutable_hello()->set_leader_term(2);
+  const WorkerActions actions = kernel_->Receive(1, message, nullptr, now_);
+  ASSERT_EQ(actions.size(), 2u);
+  ASSERT_TRUE(std::holds_alternative<EndLink>(actions[1]));
+  EXPECT_THAT(std::string(std::get<EndLink>(actions[1]).status.message()),
+              testing::HasSubstr("has seen a leader of term 2, but this controller leads term 1"));
+}
+
 // One commit may contain both a fact of a node and the removal of that node.
 TEST_F(WorkerKernelTest, AFactOfANodeThatWasRemovedEndsItsLink) {
   Attach(1);

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "proto/access/controller_list.h"
 #include "tests/fakes/fake_token.h"
 #include "trainyard/v1/access_service.grpc.pb.h"
 
@@ -102,6 +103,20 @@ TEST_F(ChannelTest, AControllerThatProvesTheTokenGetsAProofAndNeverTheToken) {
   EXPECT_THAT(controller.headers(), SizeIs(1)) << "none before the proof";
   EXPECT_EQ(controller.headers().front(), ProofHeader(FakeToken(), "challenge"));
   EXPECT_THAT(controller.headers(), Each(Not(HasSubstr(FakeToken()))));
+}
+
+TEST_F(ChannelTest, AStandbyIsUnavailableUnlessItIsAccepted) {
+  Program standby([](const v1::ProveRequest& request, v1::ProveResponse& response) {
+    response = ProveFakeToken(request);
+    response.set_standby(true);
+    response.set_leader("10.0.0.1:7070");
+    return grpc::Status::OK;
+  });
+  const absl::Status refused = Open(standby.address()).status();
+  EXPECT_TRUE(absl::IsUnavailable(refused)) << refused;
+  EXPECT_EQ(LeaderNamedBy(refused), "10.0.0.1:7070");
+  const auto access = FindAccess(standby.address(), {.token_file = token_file_});
+  EXPECT_TRUE(OpenChannel(*access, {.accept_standby = true}).ok());
 }
 
 TEST_F(ChannelTest, AnImpostorGetsNothing) {

@@ -68,6 +68,7 @@ std::unique_ptr<Checker> FactsBeforeBytes();
 std::unique_ptr<Checker> SendsOnlyWhatIsDurable();
 std::unique_ptr<Checker> CommandsArePaced();
 std::unique_ptr<Checker> ArchiveIsWhole();
+std::unique_ptr<Checker> TermsNeverFall();
 std::unique_ptr<Checker> RollbacksLeaveTheBranch();
 std::unique_ptr<Checker> GuardSparesHealthyJobs();
 std::unique_ptr<Checker> SkippedSamplesStaySkipped();

@@ -15,8 +15,6 @@
 #include "controller/core/event_log/snapshot.h"
 #include "controller/core/reconcile.h"
 #include "controller/core/support/core_options.h"
-#include "controller/kernel/tick_kernel.h"
-#include "controller/kernel/worker_kernel.h"
 
 namespace trainyard::simulation {
 
@@ -42,24 +40,6 @@ std::vector<v1::Event> JobEvents(const std::vector<v1::Event>& log, int64_t job_
 }
 
 }  // namespace
-
-struct SimulatedController::Process {
-  Process(const controller::CoreOptions& options, controller::WorkerKernel::Options workers_options)
-      : tick(options),
-        workers(tick.state(), tick.observations(), tick.options(), std::move(workers_options)) {}
-
-  // An entry of the storage thread's queue: ReadOffsets, StoreTelemetry or StoreOutput.
-  using StoreItem =
-      std::variant<controller::ReadOffsets, controller::TelemetryItem, controller::OutputItem>;
-
-  controller::TickKernel tick;
-  controller::WorkerKernel workers;
-  controller::StoreKernel store;
-  std::deque<StoreItem> store_queue;
-  std::deque<StoreResult> store_results;
-  Timestamp retry_space_at_ms = 0;
-  std::map<int64_t, std::string> node_of_stream;
-};
 
 SimulatedController::SimulatedController(Network& network, Random& random,
                                          const controller::CoreOptions& options, Timestamp now)
@@ -95,7 +75,13 @@ controller::ClusterState SimulatedController::Replay() const {
 
 void SimulatedController::Restart(Timestamp now) {
   inbox_.clear();
+  deposed_inbox_.clear();
+  deposed_ = nullptr;
   network_.Kill(End::kController, "", now);
+  StartProcess();
+}
+
+void SimulatedController::StartProcess() {
   controller::WorkerKernel::Options options;
   options.cluster_id = "simulated";
   options.links = [this](controller::LinkId link) -> controller::LinkState {
@@ -108,12 +94,16 @@ void SimulatedController::Restart(Timestamp now) {
   ++term_;
   terms_.Load(log_terms_, log_.size());
   RecordLosses();
-  process_ = std::make_unique<Process>(options_, std::move(options));
+  // Each process leads a term of its own, as on PostgreSQL.
+  controller::CoreOptions core = options_;
+  core.leader_term = static_cast<int64_t>(term_);
+  process_ = std::make_unique<Process>(core, std::move(options));
+  acting_ = process_.get();
   process_->tick.Restore(Replay(), log_.size());
   process_->tick.StartClock(absl::StrCat("boot at ", booted_ms_), Clocks());
   process_->tick.Start(Time());
   process_->tick.Listen([this](const controller::ClusterView& view, const auto& summary) {
-    CarryOut(process_->workers.AfterCommit(view, summary));
+    CarryOut(acting_->workers.AfterCommit(view, summary));
     return true;
   });
 }
@@ -122,6 +112,7 @@ void SimulatedController::RecordLosses() {
   if (store_mark_.sequence() == 0 || terms_.Covers(store_mark_)) return;
   const controller::ReportLostEvents report{store_mark_, "logs.db", log_.size()};
   for (v1::Event& event : controller::DecideLostEvents(Replay(), report, Clocks().wall_ms)) {
+    SetLeaderTerm(static_cast<int64_t>(term_), event);
     log_.push_back(std::move(event));
   }
   NoteAppended();
@@ -158,6 +149,7 @@ void SimulatedController::PutCopyBack(bool all, Timestamp now) {
 void SimulatedController::Tick(CrashPoint crash, Timestamp now) {
   now_ = now;
   if (crash == CrashPoint::kBetweenTicks) return Restart(now);
+  if (deposed_ != nullptr) TickDeposed(now);
   controller::TickKernel& tick = process_->tick;
   for (Arrival& arrival : std::exchange(inbox_, {})) Handle(std::move(arrival), Time());
   DeliverStoreResults();
@@ -215,11 +207,11 @@ bool SimulatedController::HasSpace(Timestamp now) {
 }
 
 void SimulatedController::Handle(Arrival arrival, Timestamp now) {
-  controller::WorkerKernel& workers = process_->workers;
+  controller::WorkerKernel& workers = acting_->workers;
   if (std::holds_alternative<StreamClosed>(arrival.message)) {
     return CarryOut(workers.Closed(arrival.stream));
   }
-  process_->node_of_stream[arrival.stream] = arrival.node_id;
+  acting_->node_of_stream[arrival.stream] = arrival.node_id;
   CarryOut(workers.Receive(arrival.stream, std::get<v1::WorkerMessage>(std::move(arrival.message)),
                            nullptr, now));
 }
@@ -231,7 +223,8 @@ void SimulatedController::CarryOut(WorkerActions actions) {
 }
 
 void SimulatedController::CarryOutOne(controller::SendMessage& action) {
-  sent_.push_back({action.link, process_->node_of_stream[action.link], action.message});
+  const std::string& node_id = acting_->node_of_stream[action.link];
+  if (acting_ == process_.get()) sent_.push_back({action.link, node_id, action.message});
   network_.Send(action.link, std::move(action.message), now_);
 }
 
@@ -246,33 +239,33 @@ void SimulatedController::CarryOutOne(controller::EndLink& action) {
 }
 
 void SimulatedController::CarryOutOne(controller::SubmitRequest& action) {
-  process_->tick.Submit(std::move(action.request),
-                        [this, tag = action.tag](const controller::RequestOutcome& outcome,
-                                                 const controller::ClusterView& view) {
-                          CarryOut(process_->workers.Answered(tag, outcome.status(), view.now));
-                        });
+  acting_->tick.Submit(std::move(action.request),
+                       [this, tag = action.tag](const controller::RequestOutcome& outcome,
+                                                const controller::ClusterView& view) {
+                         CarryOut(acting_->workers.Answered(tag, outcome.status(), view.now));
+                       });
 }
 
 void SimulatedController::CarryOutOne(controller::ReadOffsets& action) {
-  process_->store_queue.emplace_back(std::move(action));
+  acting_->store_queue.emplace_back(std::move(action));
 }
 
 void SimulatedController::CarryOutOne(controller::StoreTelemetry& action) {
   controller::Stored stored = ToKernel(action.link, action.batch.stream());
-  process_->store_queue.emplace_back(
+  acting_->store_queue.emplace_back(
       controller::TelemetryItem{std::move(action.batch), std::move(stored)});
 }
 
 void SimulatedController::CarryOutOne(controller::StoreOutput& action) {
   controller::Stored stored = ToKernel(action.link, action.chunk.stream());
-  process_->store_queue.emplace_back(
+  acting_->store_queue.emplace_back(
       controller::OutputItem{std::move(action.chunk), std::move(stored)});
 }
 
 controller::Stored SimulatedController::ToKernel(int64_t link, const v1::StreamId& stream) {
   return [this, link, stream](const absl::StatusOr<int64_t>& offset) {
-    process_->store_results.emplace_back(
-        [this, link, stream, offset] { return process_->workers.Stored(link, stream, offset); });
+    acting_->store_results.emplace_back(
+        [this, link, stream, offset] { return acting_->workers.Stored(link, stream, offset); });
   };
 }
 
@@ -280,28 +273,28 @@ controller::Stored SimulatedController::ToKernel(int64_t link, const v1::StreamI
 // A crash before the completion loses the items; a later crash loses the replies.
 void SimulatedController::RunStore(Timestamp now) {
   if (now < store_busy_until_ms_) return;
-  if (process_->store.HasGroup()) WriteGroup();
-  while (!process_->store_queue.empty()) {
-    Process::StoreItem& front = process_->store_queue.front();
+  if (acting_->store.HasGroup()) WriteGroup();
+  while (!acting_->store_queue.empty()) {
+    Process::StoreItem& front = acting_->store_queue.front();
     if (auto* telemetry = std::get_if<controller::TelemetryItem>(&front)) {
       LearnOffset(controller::ToStreamKey(telemetry->batch.stream()));
-      process_->store.Add(std::move(*telemetry));
+      acting_->store.Add(std::move(*telemetry));
     } else if (auto* output = std::get_if<controller::OutputItem>(&front)) {
       LearnOffset(controller::ToStreamKey(output->chunk.stream()));
-      process_->store.Add(std::move(*output));
+      acting_->store.Add(std::move(*output));
     } else {
       // The item is answered only after all earlier items are stored.
-      if (process_->store.HasGroup()) break;
+      if (acting_->store.HasGroup()) break;
       AnswerOffsets(std::get<controller::ReadOffsets>(front));
     }
-    process_->store_queue.pop_front();
+    acting_->store_queue.pop_front();
   }
   Reply();
   store_busy_until_ms_ = now + random_.Between(1, kSlowestWriteMs);
 }
 
 void SimulatedController::LearnOffset(const StreamKey& stream) {
-  if (!process_->store.Knows(stream)) process_->store.SetOffset(stream, store_.OffsetOf(stream));
+  if (!acting_->store.Knows(stream)) acting_->store.SetOffset(stream, store_.OffsetOf(stream));
 }
 
 void SimulatedController::AnswerOffsets(const controller::ReadOffsets& question) {
@@ -317,28 +310,28 @@ void SimulatedController::AnswerOffsets(const controller::ReadOffsets& question)
     archived[job_id] =
         found == archive_.end() ? std::nullopt : std::optional<v1::ArchivedJob>(found->second);
   }
-  process_->store_results.emplace_back(
+  acting_->store_results.emplace_back(
       [this, link = question.link, offsets, alerts = std::move(alerts), archived] {
-        return process_->workers.OffsetsRead(link, offsets, alerts, archived);
+        return acting_->workers.OffsetsRead(link, offsets, alerts, archived);
       });
 }
 
 void SimulatedController::WriteGroup() {
-  for (const controller::MetricBatch& batch : process_->store.group().metrics) {
+  for (const controller::MetricBatch& batch : acting_->store.group().metrics) {
     store_.Append(batch);
   }
-  for (const controller::LogBatch& batch : process_->store.group().logs) store_.Append(batch);
-  process_->store.GroupStored();
+  for (const controller::LogBatch& batch : acting_->store.group().logs) store_.Append(batch);
+  acting_->store.GroupStored();
   store_mark_ = NewestMark();
   Reply();
 }
 
 void SimulatedController::Reply() {
-  for (const auto& one : process_->store.TakeReplies()) one.stored(one.result);
+  for (const auto& one : acting_->store.TakeReplies()) one.stored(one.result);
 }
 
 void SimulatedController::DeliverStoreResults() {
-  for (const StoreResult& result : std::exchange(process_->store_results, {})) CarryOut(result());
+  for (const StoreResult& result : std::exchange(acting_->store_results, {})) CarryOut(result());
 }
 
 }  // namespace trainyard::simulation

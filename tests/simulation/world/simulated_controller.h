@@ -4,11 +4,13 @@
 #define TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_CONTROLLER_H_
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "controller/core/decide/decide.h"
@@ -18,7 +20,9 @@
 #include "controller/core/state/cluster_state.h"
 #include "controller/core/support/core_options.h"
 #include "controller/kernel/store_kernel.h"
+#include "controller/kernel/tick_kernel.h"
 #include "controller/kernel/worker_actions.h"
+#include "controller/kernel/worker_kernel.h"
 #include "controller/store/events/log_terms.h"
 #include "tests/simulation/world/network.h"
 #include "tests/simulation/world/random.h"
@@ -45,12 +49,17 @@ class SimulatedController {
                       Timestamp now);
   ~SimulatedController();
 
-  void Receive(Arrival arrival) { inbox_.push_back(std::move(arrival)); }
+  void Receive(Arrival arrival);
   void Submit(controller::Request request);
 
   // Handles the messages that have arrived, then runs one tick and the storage thread. If `crash`
   // is not kNone, the process dies at that point and restarts immediately.
   void Tick(CrashPoint crash, Timestamp now);
+
+  // Lets another controller take over with a higher term. The present one does not know this until
+  // it commits or `notices` is reached: it keeps its streams, accepts new ones, and sends the
+  // commands of its old state. Its commits are refused, and then it exits. Streams do not break.
+  void FailOver(Timestamp notices, Timestamp now);
 
   // Moves the controller's wall clock by `ms`. All other clocks are unaffected.
   void StepClock(int64_t ms) { wall_ahead_ms_ += ms; }
@@ -81,8 +90,6 @@ class SimulatedController {
   std::vector<SentMessage> TakeSent() { return std::exchange(sent_, {}); }
 
  private:
-  // The data that is lost when the process dies.
-  struct Process;
   struct DiskCopy {
     std::vector<v1::Event> log;
     std::vector<controller::LogTerm> log_terms;
@@ -94,8 +101,33 @@ class SimulatedController {
   // A result of the storage thread that the loop has not handled yet.
   using StoreResult = std::function<controller::WorkerActions()>;
 
+  // The data that is lost when the process dies.
+  struct Process {
+    Process(const controller::CoreOptions& options,
+            controller::WorkerKernel::Options workers_options)
+        : tick(options),
+          workers(tick.state(), tick.observations(), tick.options(), std::move(workers_options)) {}
+
+    // An entry of the storage thread's queue: ReadOffsets, StoreTelemetry or StoreOutput.
+    using StoreItem =
+        std::variant<controller::ReadOffsets, controller::TelemetryItem, controller::OutputItem>;
+
+    controller::TickKernel tick;
+    controller::WorkerKernel workers;
+    controller::StoreKernel store;
+    std::deque<StoreItem> store_queue;
+    std::deque<StoreResult> store_results;
+    Timestamp retry_space_at_ms = 0;
+    std::map<int64_t, std::string> node_of_stream;
+  };
+
   ClockReading Clocks() const { return {now_ + wall_ahead_ms_, now_ - booted_ms_}; }
   void Restart(Timestamp now);
+  // Starts a process that leads the next term.
+  void StartProcess();
+  // One tick of a controller that no longer leads.
+  void TickDeposed(Timestamp now);
+  void EndDeposed(Timestamp now);
   // Records losses of history as controller/history_check.h does at the daemon's start.
   void RecordLosses();
   // Must be called after the event log has grown.
@@ -145,8 +177,14 @@ class SimulatedController {
   uint64_t term_ = 0;
   DiskCopy copy_;
 
+  // The leader, the controller that led before it and does not know this yet, and the one of them
+  // that acts at present.
   std::unique_ptr<Process> process_;
+  std::unique_ptr<Process> deposed_;
+  Process* acting_ = nullptr;
+  Timestamp deposed_notices_ms_ = 0;
   std::vector<Arrival> inbox_;
+  std::vector<Arrival> deposed_inbox_;
   Timestamp now_ = 0;
   int64_t wall_ahead_ms_ = 0;
   Timestamp booted_ms_ = kBootMs;

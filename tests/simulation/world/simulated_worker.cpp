@@ -10,6 +10,7 @@
 #include "worker/core/fact_queue.h"
 #include "worker/core/processes.h"
 #include "worker/core/seen_log.h"
+#include "worker/core/term_fence.h"
 #include "worker/core/uplink.h"
 #include "worker/core/worker_kernel.h"
 
@@ -68,13 +69,15 @@ struct SimulatedWorker::Daemon {
         attempts(owner, facts),
         uplink(facts),
         kernel(attempts, uplink),
-        seen_log(owner.disk_.log_mark) {}
+        seen_log(owner.disk_.log_mark),
+        term_fence(owner.disk_.leader_term) {}
 
   Facts facts;
   worker::AttemptKernel attempts;
   worker::Uplink uplink;
   worker::WorkerKernel kernel;
   worker::SeenLog seen_log;
+  worker::TermFence term_fence;
   // Launches and signals that wait for the ranks' helper thread, in order.
   std::deque<std::function<void()>> helper;
   // 0 while no stream is open.
@@ -363,13 +366,16 @@ void SimulatedWorker::Receive(Arrival arrival, Timestamp now) {
   if (!IsUp() || destroyed_ || arrival.stream != daemon_->stream) return;
   now_ = now;
   if (std::holds_alternative<StreamClosed>(arrival.message)) {
-    daemon_->stream = 0;
-    daemon_->kernel.OnClosed();
-    daemon_->dial_at_ms = now + random_.Between(kShortestBackoffMs, kLongestBackoffMs);
-    return;
+    return StreamLost(now);
   }
   // The worker only logs errors. Unwritten facts are written again later.
   const auto& message = std::get<v1::ControllerMessage>(arrival.message);
+  if (!daemon_->term_fence.Admit(message).ok()) {
+    network_.Close(daemon_->stream, End::kWorker, now);
+    return StreamLost(now);
+  }
+  disk_.leader_term = daemon_->term_fence.highest();
+  NoteObeyed(TermOfField(message.leader_term()));
   if (!daemon_->welcomed && message.has_welcome()) {
     daemon_->welcomed = true;
     daemon_->seen_log.Take(message.welcome().log_mark());
@@ -379,6 +385,12 @@ void SimulatedWorker::Receive(Arrival arrival, Timestamp now) {
     daemon_->kernel.OnMessage(message, Time()).IgnoreError();
   }
   BuryDead();
+}
+
+void SimulatedWorker::StreamLost(Timestamp now) {
+  daemon_->stream = 0;
+  daemon_->kernel.OnClosed();
+  daemon_->dial_at_ms = now + random_.Between(kShortestBackoffMs, kLongestBackoffMs);
 }
 
 void SimulatedWorker::Step(Timestamp now) {
@@ -407,6 +419,7 @@ void SimulatedWorker::Dial() {
   if (daemon_->seen_log.newest().sequence() != 0) {
     *message.mutable_hello()->mutable_log_mark() = daemon_->seen_log.newest();
   }
+  SetLeaderTerm(daemon_->term_fence.highest(), *message.mutable_hello());
   network_.Send(daemon_->stream, std::move(message), now_);
 }
 

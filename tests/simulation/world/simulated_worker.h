@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "proto/contract/leader_term.h"
 #include "tests/simulation/world/network.h"
 #include "tests/simulation/world/random.h"
 #include "tests/simulation/world/training_world.h"
@@ -70,6 +71,8 @@ class SimulatedWorker final : public worker::AttemptIo {
   void Step(Timestamp now);
 
   const std::string& node_id() const { return node_id_; }
+  // True if the worker has executed a message of a lower term than an earlier one.
+  bool HasObeyedLowerTerm() const { return obeyed_lower_term_; }
   // Number of facts on disk that the controller has not acknowledged.
   int64_t UnacknowledgedFacts() const;
   // Attempts on disk.
@@ -87,6 +90,7 @@ class SimulatedWorker final : public worker::AttemptIo {
     std::set<worker::RankKey> unrecorded;
     std::vector<v1::Fact> facts;
     v1::LogMark log_mark;
+    int64_t leader_term = kFirstTerm;
   };
   class Facts;
   // The data that is lost when the daemon dies.
@@ -122,6 +126,11 @@ class SimulatedWorker final : public worker::AttemptIo {
   worker::RankStatus StatusOfEnded(const worker::RankKey& rank, const Process& process) const;
   void Dial();
   void SendWaiting();
+  void NoteObeyed(int64_t term) {
+    obeyed_lower_term_ = obeyed_lower_term_ || term < obeyed_term_;
+    obeyed_term_ = term;
+  }
+  void StreamLost(Timestamp now);
   void KeepLogMark();
   worker::WorkerTime Time() const { return {now_, now_ + clock_ahead_ms_}; }
   v1::Hello Greeting() const;
@@ -145,6 +154,8 @@ class SimulatedWorker final : public worker::AttemptIo {
   bool leaving_ = false;
   bool crash_between_actions_ = false;
   int64_t incarnation_ = 0;
+  int64_t obeyed_term_ = kFirstTerm;
+  bool obeyed_lower_term_ = false;
   Timestamp now_ = 0;
   std::unique_ptr<Daemon> daemon_;
 };

@@ -17,6 +17,7 @@
 #include "tests/worker/rpc/fake_controller.h"
 #include "tests/worker/rpc/stalling_proxy.h"
 #include "tests/worker/spool/temporary_dir.h"
+#include "worker/core/term_fence.h"
 #include "worker/spool/fact_log.h"
 
 namespace trainyard::worker {
@@ -47,6 +48,9 @@ class LittleWorker : public AttachHandler {
     hello.set_node_id("node");
     return hello;
   }
+  absl::Status Admit(const v1::ControllerMessage& message) override {
+    return fence_.Admit(message);
+  }
   void OnWelcome(const v1::Welcome& welcome) override {
     ++welcomes;
     ASSERT_TRUE(uplink_.OnWelcome(welcome).ok());
@@ -61,8 +65,9 @@ class LittleWorker : public AttachHandler {
     }
   }
   std::optional<v1::WorkerMessage> NextMessage() override { return uplink_.Next(); }
-  void OnClosed(const absl::Status& status) override {
+  void OnClosed(const std::string& controller, const absl::Status& status) override {
     uplink_.OnClosed();
+    failed.push_back(controller);
     closed.push_back(status);
   }
 
@@ -101,6 +106,8 @@ class LittleWorker : public AttachHandler {
 
   int welcomes = 0;
   std::vector<absl::Status> closed;
+  // The controller of each entry of `closed`.
+  std::vector<std::string> failed;
   std::vector<v1::ControllerMessage> commands;
 
  private:
@@ -108,6 +115,7 @@ class LittleWorker : public AttachHandler {
   boost::asio::io_context loop_;
   std::unique_ptr<FactLog> facts_;
   Uplink uplink_;
+  TermFence fence_;
   std::unique_ptr<AttachStream> stream_;
 };
 
@@ -117,7 +125,7 @@ TEST(AttachStreamTest, GreetsAndPassesCommandsOn) {
   stop.mutable_stop_attempt()->set_job_id(4);
   controller.SendAfterWelcome(stop);
   controller.Serve();
-  LittleWorker worker({.controller = controller.address()});
+  LittleWorker worker({.controllers = {controller.address()}});
   ASSERT_TRUE(worker.RunUntil([&] { return !worker.commands.empty(); }));
   EXPECT_EQ(worker.welcomes, 1);
   EXPECT_EQ(worker.commands[0].stop_attempt().job_id(), 4);
@@ -144,7 +152,7 @@ v1::WorkerMessage BlockedHeartbeat() {
 TEST(AttachStreamTest, WritesHeartbeatsWhileTheLoopIsBlocked) {
   FakeController controller;
   controller.Serve();
-  LittleWorker worker({.controller = controller.address()});
+  LittleWorker worker({.controllers = {controller.address()}});
   EXPECT_FALSE(worker.stream().WriteNow(BlockedHeartbeat())) << "before Welcome";
   ASSERT_TRUE(worker.RunUntil([&] { return worker.welcomes == 1; }));
   for (int sent = 1; sent <= 3; ++sent) {
@@ -160,7 +168,7 @@ TEST(AttachStreamTest, WritesOfTwoThreadsLoseNothing) {
   FakeController controller;
   controller.BreakAfter({20, 40});
   controller.Serve();
-  LittleWorker worker({.controller = controller.address()});
+  LittleWorker worker({.controllers = {controller.address()}});
   std::atomic<bool> done = false;
   std::thread other([&] {
     while (!done) worker.stream().WriteNow(BlockedHeartbeat());
@@ -178,7 +186,7 @@ TEST(AttachStreamTest, AnImpostorAtTheControllersAddressGetsNoHello) {
   FakeController impostor;
   impostor.UseToken(std::string(64, '0'));
   impostor.Serve();
-  LittleWorker worker({.controller = impostor.address()});
+  LittleWorker worker({.controllers = {impostor.address()}});
   ASSERT_TRUE(worker.RunUntil([&] { return worker.closed.size() >= 2; }));
   EXPECT_TRUE(absl::IsPermissionDenied(worker.closed[0])) << worker.closed[0];
   EXPECT_EQ(impostor.hellos(), 0);
@@ -192,7 +200,7 @@ TEST(AttachStreamTest, NoCommandIsTakenWithoutAProofInWelcome) {
   controller.ProveNothingInWelcome();
   controller.SendAfterWelcome(stop);
   controller.Serve();
-  LittleWorker worker({.controller = controller.address()});
+  LittleWorker worker({.controllers = {controller.address()}});
   ASSERT_TRUE(worker.RunUntil([&] { return worker.closed.size() >= 2; }));
   EXPECT_TRUE(absl::IsPermissionDenied(worker.closed[0])) << worker.closed[0];
   EXPECT_EQ(worker.welcomes, 0);
@@ -207,7 +215,7 @@ TEST(AttachStreamTest, RefusedHelloIsTriedAgainUntilItIsAccepted) {
                           : grpc::Status::OK;
   });
   controller.Serve();
-  LittleWorker worker({.controller = controller.address()});
+  LittleWorker worker({.controllers = {controller.address()}});
   ASSERT_TRUE(worker.RunUntil([&] { return worker.welcomes == 1; }));
   ASSERT_EQ(worker.closed.size(), 3u);
   EXPECT_EQ(worker.closed[0], absl::FailedPreconditionError("wrong version"));
@@ -221,7 +229,7 @@ TEST(AttachStreamTest, AbsentControllerIsDialledUntilItIsThere) {
     finder.Serve();
     port = finder.port();
   }
-  LittleWorker worker({.controller = "127.0.0.1:" + std::to_string(port)});
+  LittleWorker worker({.controllers = {"127.0.0.1:" + std::to_string(port)}});
   ASSERT_TRUE(worker.RunUntil([&] { return worker.closed.size() >= 3; }));
   EXPECT_TRUE(absl::IsUnavailable(worker.closed[0])) << worker.closed[0];
   FakeController controller;
@@ -235,7 +243,7 @@ TEST(AttachStreamTest, AnswerOtherThanWelcomeEndsTheStream) {
   stop.mutable_stop_attempt()->set_job_id(4);
   controller.AnswerHelloWith(stop);
   controller.Serve();
-  LittleWorker worker({.controller = controller.address()});
+  LittleWorker worker({.controllers = {controller.address()}});
   ASSERT_TRUE(worker.RunUntil([&] { return !worker.closed.empty(); }));
   EXPECT_TRUE(absl::IsFailedPrecondition(worker.closed[0])) << worker.closed[0];
   EXPECT_THAT(worker.commands, IsEmpty());
@@ -245,7 +253,7 @@ TEST(AttachStreamTest, ListenerThatNeverAnswersIsDropped) {
   boost::asio::io_context loop;
   boost::asio::ip::tcp::acceptor unresponsive(loop, {boost::asio::ip::address_v4::loopback(), 0});
   LittleWorker worker(
-      {.controller = "127.0.0.1:" + std::to_string(unresponsive.local_endpoint().port()),
+      {.controllers = {"127.0.0.1:" + std::to_string(unresponsive.local_endpoint().port())},
        .welcome_timeout_ms = 200});
   ASSERT_TRUE(worker.RunUntil([&] { return worker.closed.size() >= 2; }));
   EXPECT_TRUE(absl::IsDeadlineExceeded(worker.closed[0])) << worker.closed[0];
@@ -259,7 +267,7 @@ TEST(AttachStreamTest, HangingControllerIsNoticedByKeepalive) {
   controller.Serve();
   StallingProxy proxy(controller.port());
   LittleWorker worker(
-      {.controller = proxy.address(), .keepalive_ms = 200, .keepalive_timeout_ms = 300});
+      {.controllers = {proxy.address()}, .keepalive_ms = 200, .keepalive_timeout_ms = 300});
   ASSERT_TRUE(worker.RunUntil([&] { return worker.welcomes == 1; }));
   proxy.Stall(true);
   const auto before = steady_clock::now();
@@ -273,7 +281,7 @@ TEST(AttachStreamTest, BrokenStreamsLeaveNoGapAndNoDuplicate) {
   FakeController controller;
   controller.BreakAfter({1, 4, 3, 17, 9, 30, 5, 60, 44, 8, 7, 90, 25});
   controller.Serve();
-  LittleWorker worker({.controller = controller.address()});
+  LittleWorker worker({.controllers = {controller.address()}});
   std::vector<std::shared_ptr<MemoryFile>> files = {worker.AddFile(0), worker.AddFile(1)};
   for (int i = 0; i < 120; ++i) {
     for (std::size_t rank = 0; rank < files.size(); ++rank) {
@@ -299,11 +307,11 @@ TEST(AttachStreamTest, BrokenStreamsLeaveNoGapAndNoDuplicate) {
 
 TEST(AttachStreamTest, LeavesAtOnceInEveryState) {
   {
-    LittleWorker dialling({.controller = "127.0.0.1:1"});
+    LittleWorker dialling({.controllers = {"127.0.0.1:1"}});
     dialling.Leave();
   }
   {
-    LittleWorker waiting({.controller = "127.0.0.1:1"});
+    LittleWorker waiting({.controllers = {"127.0.0.1:1"}});
     ASSERT_TRUE(waiting.RunUntil([&] { return waiting.closed.size() == 1; }));
     waiting.Leave();
     waiting.RunSteps(20);
@@ -311,12 +319,89 @@ TEST(AttachStreamTest, LeavesAtOnceInEveryState) {
   }
   FakeController controller;
   controller.Serve();
-  LittleWorker attached({.controller = controller.address()});
+  LittleWorker attached({.controllers = {controller.address()}});
   auto file = attached.AddFile(0);
   file->bytes.assign(5 << 20, 'x');
   ASSERT_TRUE(attached.RunUntil([&] { return attached.welcomes == 1; }));
   attached.Leave();
   EXPECT_THAT(attached.closed, IsEmpty());
+}
+
+TEST(AttachStreamTest, TheLeaderIsFoundBehindStandbys) {
+  FakeController standby;
+  standby.StandBy("127.0.0.1:7070");
+  standby.Serve();
+  FakeController leader;
+  leader.Lead(2);
+  leader.Serve();
+  LittleWorker worker({.controllers = {"127.0.0.1:1", standby.address(), leader.address()}});
+  ASSERT_TRUE(worker.RunUntil([&] { return worker.welcomes == 1; }));
+  EXPECT_EQ(worker.stream().controller(), leader.address());
+  EXPECT_THAT(worker.failed, testing::ElementsAre("127.0.0.1:1", standby.address()));
+  EXPECT_THAT(std::string(worker.closed[1].message()),
+              HasSubstr("is a standby; the controller at 127.0.0.1:7070 leads"));
+  EXPECT_EQ(standby.hellos(), 0) << "a standby never sees the node's identity";
+}
+
+TEST(AttachStreamTest, AWorkerMovesToTheNextLeaderAndBack) {
+  FakeController first;
+  first.Lead(2);
+  first.Serve();
+  const int port = first.port();
+  FakeController second;
+  second.StandBy(first.address());
+  second.Serve();
+  LittleWorker worker({.controllers = {first.address(), second.address()}});
+  ASSERT_TRUE(worker.RunUntil([&] { return worker.welcomes == 1; }));
+  second.Lead(3);
+  first.Shutdown();
+  ASSERT_TRUE(worker.RunUntil([&] { return worker.welcomes == 2; }));
+  EXPECT_EQ(worker.stream().controller(), second.address());
+  second.Shutdown();
+  first.Lead(4);
+  first.Serve(port);
+  ASSERT_TRUE(worker.RunUntil([&] { return worker.welcomes == 3; }));
+  EXPECT_EQ(worker.stream().controller(), first.address());
+}
+
+// The old leader was partitioned from its database and does not know the new term.
+TEST(AttachStreamTest, ACommandOfALowerTermIsNotExecuted) {
+  v1::ControllerMessage stop;
+  stop.mutable_stop_attempt()->set_job_id(4);
+  FakeController second;
+  second.Lead(3);
+  second.Serve();
+  FakeController first;
+  first.Lead(2);
+  first.SendAfterWelcome(stop);
+  first.Serve();
+  LittleWorker worker({.controllers = {second.address(), first.address()}});
+  ASSERT_TRUE(worker.RunUntil([&] { return worker.welcomes == 1; }));
+  const int port = second.port();
+  second.Shutdown();
+  ASSERT_TRUE(worker.RunUntil([&] { return first.hellos() >= 2; }));
+  EXPECT_EQ(worker.welcomes, 1) << "the Welcome of a lower term counts as none";
+  EXPECT_THAT(worker.commands, IsEmpty());
+  FakeController again;
+  again.Lead(3);
+  again.SendAfterWelcome(stop);
+  again.Serve(port);
+  ASSERT_TRUE(worker.RunUntil([&] { return !worker.commands.empty(); }));
+}
+
+// A message in an open stream may also have a lower term, if a proxy mixes two controllers.
+TEST(AttachStreamTest, ALowerTermInAnOpenStreamEndsTheStream) {
+  v1::ControllerMessage stop;
+  stop.mutable_stop_attempt()->set_job_id(4);
+  stop.set_leader_term(2);
+  FakeController controller;
+  controller.Lead(3);
+  controller.SendAfterWelcome(stop);
+  controller.Serve();
+  LittleWorker worker({.controllers = {controller.address()}});
+  ASSERT_TRUE(worker.RunUntil([&] { return !worker.closed.empty(); }));
+  EXPECT_TRUE(absl::IsAborted(worker.closed[0])) << worker.closed[0];
+  EXPECT_THAT(worker.commands, IsEmpty());
 }
 
 }  // namespace

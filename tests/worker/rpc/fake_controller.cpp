@@ -89,6 +89,7 @@ bool FakeController::Greet(Stream& stream, const v1::Hello& hello) {
   const std::lock_guard lock(mutex_);
   if (!hello_answer_.empty()) return stream.Write(hello_answer_.front());
   v1::ControllerMessage message;
+  SetLeaderTerm(term_, message);
   v1::Welcome& welcome = *message.mutable_welcome();
   if (proves_welcome_) {
     welcome.set_token_proof(WelcomeProof(access_.token, hello.nonce(), hello.node_id()));
@@ -100,7 +101,10 @@ bool FakeController::Greet(Stream& stream, const v1::Hello& hello) {
     stored.set_offset(static_cast<int64_t>(bytes.size()));
   }
   stream.Write(message);
-  for (const v1::ControllerMessage& next : after_welcome_) stream.Write(next);
+  for (v1::ControllerMessage next : after_welcome_) {
+    if (next.leader_term() == 0) SetLeaderTerm(term_, next);
+    stream.Write(next);
+  }
   return true;
 }
 
@@ -137,6 +141,7 @@ void FakeController::StoreFact(const v1::Fact& fact, Stream& stream) {
   }
   facts_.push_back(fact);
   v1::ControllerMessage answer;
+  SetLeaderTerm(term_, answer);
   answer.mutable_facts_acknowledged()->set_fact_sequence(fact.sequence());
   stream.Write(answer);
 }

@@ -9,10 +9,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "proto/contract/leader_term.h"
 #include "tests/fakes/fake_token.h"
 #include "trainyard/v1/access_service.grpc.pb.h"
 #include "trainyard/v1/worker_control.grpc.pb.h"
@@ -32,6 +34,13 @@ class FakeController : public v1::WorkerControl::Service {
   void UseToken(const std::string& token) { access_.token = token; }
   // Makes the controller omit the proof of its token from Welcome, as older releases do.
   void ProveNothingInWelcome() { proves_welcome_ = false; }
+  // Makes the controller a standby. `leader` is the address that it names.
+  void StandBy(const std::string& leader) { access_.leader = leader; }
+  // Makes the controller lead this term.
+  void Lead(int64_t term) {
+    access_.leader.reset();
+    term_ = term;
+  }
   // Starts to listen. Port 0 means any free port.
   void Serve(int port = 0);
   void Shutdown();
@@ -72,13 +81,17 @@ class FakeController : public v1::WorkerControl::Service {
                        v1::ProveResponse* response) override {
       response->set_proof(ControllerProof(token, request->nonce(), request->address()));
       response->set_challenge("challenge");
+      response->set_standby(leader.has_value());
+      response->set_leader(leader.value_or(""));
       return grpc::Status::OK;
     }
     std::string token = FakeToken();
+    std::optional<std::string> leader;  // Set for a standby.
   };
 
   Prover access_;
   bool proves_welcome_ = true;
+  int64_t term_ = kFirstTerm;
   std::unique_ptr<grpc::Server> server_;
   int port_ = 0;
   mutable std::mutex mutex_;

@@ -61,14 +61,20 @@ TensorParts PartsBetween(const LinearUse& use) {
 
 }  // namespace
 
-void ColumnParallelForward(const Tensor& x, const LinearUse& use, Tensor& y) {
+// In FP8, the ranks exchange cast rows, which have half the size.
+void ColumnParallelForward(const Tensor& x, const LinearUse& use, Tensor& y, const Tensor& gelu) {
   const Tensor bias = BiasOf(use);
-  const Fp8Scale scale = ChooseInput(x, PartsBetween(use), use).scale;
+  const LinearFactor own = CastInput(ChooseInput(x, PartsBetween(use), use), Fp8Arrangement::kRows);
   const auto multiply = [&](const Tensor& rows, int64_t first) {
+    LinearFactor factor{rows};
+    if (own.IsFp8()) factor = {Tensor(), own.scale, own.cast.WithRows(rows)};
     Tensor out = y.narrow(0, first, rows.size(0));
-    MultiplyInput(CastInput({rows, scale}, Fp8Arrangement::kRows), use, out, bias);
+    if (!gelu.defined()) return MultiplyInput(factor, use, out, bias);
+    Tensor gelu_out = gelu.narrow(0, first, rows.size(0));
+    MultiplyInputWithGelu(factor, use, bias, out, gelu_out);
   };
-  MultiplyAsRowsArrive(x, use.parallel.tensor, OwnPart::kUndefined, multiply);
+  MultiplyAsRowsArrive(own.IsFp8() ? own.cast.rows : x, use.parallel.tensor, OwnPart::kUndefined,
+                       multiply);
 }
 
 Tensor RowParallelForward(const LinearFactor& x, const Tensor& residual, const LinearUse& use) {
@@ -98,20 +104,25 @@ Tensor RowParallelForward(const LinearFactor& x, const Tensor& residual, const L
   return y.add_(residual);
 }
 
-LinearFactor RowParallelInputGradient(const Tensor& dy, const LinearUse& use, Tensor& dx) {
+LinearFactor RowParallelInputGradient(const Tensor& dy, const LinearUse& use, Tensor& dx,
+                                      const Tensor& before_gelu) {
   const TensorParallel& tensor = use.parallel.tensor;
   LinearFactor own = ChooseGradient(dy, PartsBetween(use), use);
+  const auto multiply = [&](const LinearFactor& rows, int64_t first) {
+    Tensor out = dx.narrow(0, first, rows.row_count());
+    if (!before_gelu.defined()) return MultiplyGradient(rows, use, out);
+    MultiplyGradientWithGelu(rows, use, before_gelu.narrow(0, first, rows.row_count()), out);
+  };
   if (!tensor.splits_rows()) {
     own = CastGradient(std::move(own), Fp8Arrangement::kBoth);
-    MultiplyGradient(own, use, dx);
+    multiply(own, 0);
     own.cast.rows = Tensor();
     return own;
   }
-  const auto multiply = [&](const Tensor& rows, int64_t first) {
-    Tensor out = dx.narrow(0, first, rows.size(0));
-    MultiplyGradient(CastGradient({rows, own.scale}, Fp8Arrangement::kRows), use, out);
+  const auto cast_and_multiply = [&](const Tensor& rows, int64_t first) {
+    multiply(CastGradient({rows, own.scale}, Fp8Arrangement::kRows), first);
   };
-  Tensor all = MultiplyAsRowsArrive(dy, tensor, OwnPart::kCopied, multiply);
+  Tensor all = MultiplyAsRowsArrive(dy, tensor, OwnPart::kCopied, cast_and_multiply);
   return CastGradient({std::move(all), own.scale}, Fp8Arrangement::kColumns);
 }
 

@@ -14,7 +14,7 @@ export interface EventText {
 }
 
 // The fields that every event has. An event sets one other field, whose name is its kind.
-const HEAD = ['time_ms', 'actor', 'actor_verified'] as const;
+const HEAD = ['time_ms', 'actor', 'actor_verified', 'leader_term'] as const;
 type Head = (typeof HEAD)[number];
 type Kinds = Omit<Event, Head>;
 type Kind = keyof Kinds;

@@ -67,7 +67,7 @@ describe('times', () => {
 });
 
 describe('events', () => {
-  const head = { time_ms: 1, actor: 'controller', actor_verified: false };
+  const head = { time_ms: 1, actor: 'controller', actor_verified: false, leader_term: 7 };
   const entry = (event: object): EventEntry =>
     ({ sequence: 1, event: { ...head, ...event } }) as EventEntry;
 

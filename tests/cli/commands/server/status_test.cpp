@@ -42,5 +42,17 @@ TEST_F(ServerStatusTest, TheControllersClockDecidesAges) {
   EXPECT_THAT(out, HasSubstr("(for 5s): "));
 }
 
+TEST_F(ServerStatusTest, TheRoleAndTheTermAreShown) {
+  v1::Leadership& leadership = *answers().server.mutable_leadership();
+  leadership.set_leads(true);
+  leadership.set_term(7);
+  leadership.set_since_ms(kNow - 60000);
+  EXPECT_THAT(Run({"server", "status"}).out, HasSubstr("  role         leads term 7, for 1m00s\n"));
+  const std::string address = server().address();
+  const CliResult both = Run({"--server", address + ",127.0.0.1:1", "server", "status"});
+  EXPECT_THAT(both.out, HasSubstr("leads term 7"));
+  EXPECT_THAT(both.out, HasSubstr("  other        127.0.0.1:1: "));
+}
+
 }  // namespace
 }  // namespace trainyard::cli

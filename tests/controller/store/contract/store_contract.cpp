@@ -13,8 +13,7 @@ namespace {
 template <typename Interface, typename Memory, typename Sqlite>
 absl::StatusOr<std::unique_ptr<Interface>> OpenKind(StoreKind kind, const std::string& path) {
   if (kind == StoreKind::kMemory) return std::make_unique<Memory>();
-  if (kind == StoreKind::kSqlite) return Sqlite::Open(path);
-  return absl::UnimplementedError("PostgreSQL has no such store");
+  return Sqlite::Open(path);
 }
 
 }  // namespace
@@ -28,12 +27,14 @@ absl::StatusOr<std::unique_ptr<EventLog>> OpenStore(StoreKind kind, const std::s
 template <>
 absl::StatusOr<std::unique_ptr<MetricStore>> OpenStore(StoreKind kind,
                                                        const std::string& directory) {
+  if (kind == StoreKind::kPostgres) return OpenPostgresMetrics(directory);
   return OpenKind<MetricStore, MemoryMetricStore, SqliteMetricStore>(kind,
                                                                      directory + "/metrics.db");
 }
 
 template <>
 absl::StatusOr<std::unique_ptr<LogStore>> OpenStore(StoreKind kind, const std::string& directory) {
+  if (kind == StoreKind::kPostgres) return OpenPostgresLogs(directory);
   return OpenKind<LogStore, MemoryLogStore, SqliteLogStore>(kind, directory + "/logs.db");
 }
 

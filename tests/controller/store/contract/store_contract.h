@@ -63,9 +63,6 @@ inline auto EveryStore() {
 
 inline auto DurableStores() { return testing::Values(StoreKind::kSqlite, StoreKind::kPostgres); }
 
-// For interfaces without an implementation in PostgreSQL.
-inline auto EmbeddedStores() { return testing::Values(StoreKind::kMemory, StoreKind::kSqlite); }
-
 inline std::string StoreName(const testing::TestParamInfo<StoreKind>& info) {
   switch (info.param) {
     case StoreKind::kMemory:

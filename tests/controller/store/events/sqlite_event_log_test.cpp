@@ -359,8 +359,8 @@ TEST_F(DamagedEventLogTest, ReadsTheSnapshotOfAVersionThatDidNotCompressThem) {
     const std::string raw = snapshot.SerializeAsString();
     auto database = SqliteDatabase::Open(path_, SqliteDatabase::Mode::kWriter);
     ASSERT_TRUE((*database)
-                    ->Run("UPDATE snapshot SET payload = ?, checksum = ?, sealed = 0",
-                          SqliteBlob{raw}, static_cast<int64_t>(Checksum(raw, 30)))
+                    ->Run("UPDATE snapshot SET payload = ?, checksum = ?, sealed = 0", SqlBlob{raw},
+                          static_cast<int64_t>(Checksum(raw, 30)))
                     .ok());
   }
   auto log = SqliteEventLog::Open(path_);

@@ -342,7 +342,7 @@ TEST_P(LogStoreTest, ContradictoryQueryIsRefused) {
             absl::StatusCode::kInvalidArgument);
 }
 
-INSTANTIATE_TEST_SUITE_P(, LogStoreTest, EmbeddedStores(), StoreName);
+INSTANTIATE_TEST_SUITE_P(, LogStoreTest, EveryStore(), StoreName);
 
 }  // namespace
 }  // namespace trainyard::controller

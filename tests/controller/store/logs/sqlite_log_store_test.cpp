@@ -15,7 +15,7 @@
 namespace trainyard::controller {
 namespace {
 
-std::unique_ptr<SqliteLogStore> OpenLogStore(const std::string& path) {
+std::unique_ptr<LogStore> OpenLogStore(const std::string& path) {
   auto opened = SqliteLogStore::Open(path);
   EXPECT_TRUE(opened.ok()) << opened.status();
   return opened.ok() ? *std::move(opened) : nullptr;
@@ -146,7 +146,7 @@ class SqliteLogStoreFileTest : public testing::Test {
 TEST_F(SqliteLogStoreFileTest, SmallSegmentsAreMergedAndCompressed) {
   Fill(100'000);
   const int64_t bytes = Count("SELECT SUM(length) FROM segment");
-  EXPECT_EQ(Count("SELECT end_offset FROM stream"), bytes);
+  EXPECT_EQ(Count("SELECT end_offset FROM log_stream"), bytes);
   EXPECT_EQ(Count("SELECT COUNT(*) FROM segment WHERE length = 262144"), bytes / 262144);
   EXPECT_LT(Count("SELECT COUNT(*) FROM segment"), bytes / 262144 + 262144 / 1500);
   EXPECT_LT(Count("SELECT SUM(length(block)) FROM segment"), bytes / 3);

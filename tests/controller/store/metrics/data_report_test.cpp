@@ -83,7 +83,7 @@ TEST_P(DataReportTest, ADroppedJobHasNone) {
   EXPECT_EQ(*store_->JobBytes(1), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(, DataReportTest, EmbeddedStores(), StoreName);
+INSTANTIATE_TEST_SUITE_P(, DataReportTest, EveryStore(), StoreName);
 
 TEST(DamagedDataReportTest, IsAnError) {
   const TemporaryDirectory temporary;

@@ -116,7 +116,7 @@ TEST_P(DataSetsTest, FurtherJobsAreCounted) {
   EXPECT_EQ(sets->front().omitted_jobs, 3);
 }
 
-INSTANTIATE_TEST_SUITE_P(, DataSetsTest, EmbeddedStores(), StoreName);
+INSTANTIATE_TEST_SUITE_P(, DataSetsTest, EveryStore(), StoreName);
 
 TEST(DataSetsInReportTest, UnexpectedEntriesAreLeftOut) {
   json::array_t entries = {7,

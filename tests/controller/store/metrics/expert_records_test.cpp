@@ -83,7 +83,7 @@ TEST_P(ExpertRecordsTest, ADroppedJobHasNone) {
   EXPECT_TRUE(Steps().empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(, ExpertRecordsTest, EmbeddedStores(), StoreName);
+INSTANTIATE_TEST_SUITE_P(, ExpertRecordsTest, EveryStore(), StoreName);
 
 TEST(ExpertHistoryTest, TheSmallestGapIsClosed) {
   std::vector<int64_t> steps;

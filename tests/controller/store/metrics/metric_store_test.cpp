@@ -252,7 +252,7 @@ TEST_P(MetricStoreTest, ExtremeStepsAreKept) {
   EXPECT_THAT(Read({.from_step = low}).last(), ElementsAre(4.0));
 }
 
-INSTANTIATE_TEST_SUITE_P(, MetricStoreTest, EmbeddedStores(), StoreName);
+INSTANTIATE_TEST_SUITE_P(, MetricStoreTest, EveryStore(), StoreName);
 
 }  // namespace
 }  // namespace trainyard::controller

@@ -21,7 +21,7 @@
 namespace trainyard::controller {
 namespace {
 
-std::unique_ptr<SqliteMetricStore> OpenMetricStore(const std::string& path) {
+std::unique_ptr<MetricStore> OpenMetricStore(const std::string& path) {
   auto opened = SqliteMetricStore::Open(path);
   EXPECT_TRUE(opened.ok()) << opened.status();
   return opened.ok() ? *std::move(opened) : nullptr;

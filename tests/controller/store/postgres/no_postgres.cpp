@@ -9,4 +9,12 @@ absl::StatusOr<std::unique_ptr<EventLog>> OpenPostgresEvents(const std::string&)
   return absl::UnimplementedError(PostgresSkipReason());
 }
 
+absl::StatusOr<std::unique_ptr<MetricStore>> OpenPostgresMetrics(const std::string&) {
+  return absl::UnimplementedError(PostgresSkipReason());
+}
+
+absl::StatusOr<std::unique_ptr<LogStore>> OpenPostgresLogs(const std::string&) {
+  return absl::UnimplementedError(PostgresSkipReason());
+}
+
 }  // namespace trainyard::controller

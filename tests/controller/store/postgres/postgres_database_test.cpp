@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "controller/store/postgres/postgres_pool.h"
 #include "controller/store/postgres/postgres_schema.h"
 #include "tests/controller/store/postgres/fake_pooler.h"
 #include "tests/controller/store/postgres/postgres_fixture.h"
@@ -160,14 +161,83 @@ TEST_F(PostgresDatabaseTest, ALostConnectionOfThePoolIsReplaced) {
     ASSERT_TRUE(lease.ok()) << lease.status();
     session = (*lease)->session();
   }
-  ASSERT_TRUE(Connect()->Run("SELECT pg_terminate_backend($1::int)", session).ok());
-  bool works = false;
-  for (int i = 0; i < 2 && !works; ++i) {
+  const auto other = Connect();
+  ASSERT_TRUE(other->Run("SELECT pg_terminate_backend($1::int, 10000)", session).ok());
+  auto lease = pool.Acquire();
+  ASSERT_TRUE(lease.ok()) << lease.status();
+  EXPECT_TRUE((*lease)->Run("SELECT 1").ok());
+}
+
+TEST_F(PostgresDatabaseTest, StatementsOfAPipelineAnswerInOrder) {
+  const auto database = Connect();
+  ASSERT_TRUE(database->RunScript("CREATE TABLE many (a bigint PRIMARY KEY, b bytea)").ok());
+  // More than one pipeline by number, and more than one by bytes.
+  const std::string large(300'000, 'x');
+  std::vector<SqlArguments> rows;
+  for (int i = 0; i < 1'100; ++i) {
+    rows.push_back(
+        MakeSqlArguments(i, std::string_view(large).substr(0, i < 20 ? large.size() : 1)));
+  }
+  std::vector<int64_t> answers;
+  const absl::Status status =
+      database->RunForEach("INSERT INTO many VALUES ($1, $2) RETURNING a + length(b)", rows,
+                           [&](std::size_t index, SqlRows& answer) -> absl::Status {
+                             EXPECT_EQ(index, answers.size());
+                             EXPECT_TRUE(*answer.Next());
+                             answers.push_back(answer.Int64(0));
+                             return absl::OkStatus();
+                           });
+  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_EQ(answers.size(), rows.size());
+  EXPECT_EQ(answers[19], 19 + 300'000);
+  EXPECT_EQ(answers[1'099], 1'100);
+}
+
+TEST_F(PostgresDatabaseTest, AnErrorInAPipelineIsReportedAndTheSessionStaysUsable) {
+  const auto database = Connect();
+  ASSERT_TRUE(database->RunScript("CREATE TABLE few (a bigint PRIMARY KEY)").ok());
+  int visits = 0;
+  const std::vector<SqlArguments> rows = {MakeSqlArguments(1), MakeSqlArguments(2),
+                                          MakeSqlArguments(1), MakeSqlArguments(3)};
+  const auto insert = [&] {
+    return database->RunForEach("INSERT INTO few VALUES ($1)", rows, [&](std::size_t, SqlRows&) {
+      ++visits;
+      return absl::OkStatus();
+    });
+  };
+  {
+    auto transaction = PostgresTransaction::BeginWrite(*database);
+    ASSERT_TRUE(transaction.ok());
+    EXPECT_THAT(std::string(insert().message()), HasSubstr("duplicate key"));
+    EXPECT_EQ(visits, 2);
+    EXPECT_FALSE(transaction->Commit().ok());
+  }
+  EXPECT_EQ(*database->QueryInt64("SELECT COUNT(*) FROM few"), 0);
+}
+
+TEST_F(PostgresDatabaseTest, NanIsNullInSharedStatements) {
+  const auto database = Connect();
+  SqlDatabase& shared = *database;
+  auto rows = shared.Query("SELECT $1, $2", std::nan(""), 0.5);
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  ASSERT_TRUE(*(*rows)->Next());
+  EXPECT_TRUE((*rows)->IsNull(0));
+  EXPECT_TRUE(std::isnan((*rows)->Double(0)));
+  EXPECT_EQ((*rows)->Double(1), 0.5);
+  EXPECT_FALSE(*(*rows)->Next());
+}
+
+TEST_F(PostgresDatabaseTest, ThePoolHasALimit) {
+  PostgresPool pool(settings());
+  std::vector<PostgresPool::Lease> leases;
+  for (int i = 0; i < PostgresPool::kLeasesMax; ++i) {
     auto lease = pool.Acquire();
     ASSERT_TRUE(lease.ok()) << lease.status();
-    works = (*lease)->Run("SELECT 1").ok();
+    leases.push_back(*std::move(lease));
   }
-  EXPECT_TRUE(works);
+  EXPECT_TRUE(absl::IsResourceExhausted(pool.Acquire().status()));
+  leases.pop_back();
+  EXPECT_TRUE(pool.Acquire().ok());
 }
 
 TEST_F(PostgresDatabaseTest, MigrationsRunOnceAndTogetherWithTheirVersion) {

@@ -41,6 +41,7 @@ TEST(PostgresErrorTest, EachCauseHasItsCodeAndNextStep) {
       {"", "FATAL:  28P01: password authentication failed", kUnauthenticated, ".pgpass"},
       {"", "on socket \"x\" failed: SCHWERWIEGEND:  3D000: Datenbank", kNotFound, "createdb"},
       {"", "fe_sendauth: no password supplied", kUnauthenticated, ".pgpass"},
+      {"", "definition of service \"a\" not found", kInvalidArgument, "service file"},
       {"", "FATAL:  53300: sorry, too many clients", kResourceExhausted, "max_connections"},
       {"", "FATAL:  57P03: the database system is starting up", kUnavailable, "database server"},
       {"", "FATAL:  abcde: no code", kUnavailable, "server runs"},

@@ -36,13 +36,15 @@ class PostgresServer {
 
   // Restarts the server at once, as after a crash.
   absl::Status CrashAndRestart();
+  // Stops the server with this signal: SIGINT ends all sessions, SIGQUIT is a crash.
+  void Stop(int signal);
+  // Starts the stopped server again, with the same data.
+  absl::Status StartProcess();
 
  private:
   PostgresServer() = default;
   absl::Status Start(const std::string& binaries);
-  absl::Status StartProcess();
   absl::Status WaitUntilReady() const;
-  void Stop(int signal);
 
   std::string directory_;
   std::string binaries_;

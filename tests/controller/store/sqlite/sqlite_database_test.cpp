@@ -42,7 +42,7 @@ TEST_F(SqliteDatabaseTest, GivesBackWhatWasBound) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   ASSERT_TRUE(writer_
                   ->Run("INSERT INTO t VALUES (?, ?, ?, ?, ?)", int64_t{-7},
-                        std::numeric_limits<double>::infinity(), "text", SqliteBlob{bytes}, nan)
+                        std::numeric_limits<double>::infinity(), "text", SqlBlob{bytes}, nan)
                   .ok());
   auto row = writer_->Query("SELECT a, b, c, d, e FROM t");
   ASSERT_TRUE(row.ok() && *row->Next());
@@ -79,7 +79,7 @@ TEST_F(SqliteDatabaseTest, ErrorNamesFileAndStatement) {
 TEST_F(SqliteDatabaseTest, FullDiskIsResourceExhausted) {
   ASSERT_TRUE(writer_->RunScript("CREATE TABLE t (a BLOB); PRAGMA max_page_count = 8").ok());
   const std::string large(100'000, 'x');
-  const absl::Status status = writer_->Run("INSERT INTO t VALUES (?)", SqliteBlob{large});
+  const absl::Status status = writer_->Run("INSERT INTO t VALUES (?)", SqlBlob{large});
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(status.message()), HasSubstr("free disk space"));
 }

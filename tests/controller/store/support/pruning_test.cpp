@@ -220,12 +220,12 @@ TEST_P(PrunedEvents, OldFinishedDeletionsGoWithEventsOfNodes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, PrunedEvents, EveryStore(), StoreName);
-INSTANTIATE_TEST_SUITE_P(, PrunedMetrics, EmbeddedStores(), StoreName);
-INSTANTIATE_TEST_SUITE_P(, PrunedLogs, EmbeddedStores(), StoreName);
+INSTANTIATE_TEST_SUITE_P(, PrunedMetrics, EveryStore(), StoreName);
+INSTANTIATE_TEST_SUITE_P(, PrunedLogs, EveryStore(), StoreName);
 
 class PrunedFile : public testing::Test {
  protected:
-  std::unique_ptr<SqliteLogStore> OpenLogs() const {
+  std::unique_ptr<LogStore> OpenLogs() const {
     auto opened = SqliteLogStore::Open(path());
     EXPECT_TRUE(opened.ok()) << opened.status();
     return *std::move(opened);

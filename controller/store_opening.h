@@ -1,0 +1,30 @@
+// Opens the stores that the options name, and tells where they are.
+#ifndef TRAINYARD_CONTROLLER_STORE_OPENING_H_
+#define TRAINYARD_CONTROLLER_STORE_OPENING_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "controller/controller_options.h"
+#include "controller/store/stores.h"
+
+namespace trainyard::controller {
+
+// Opens the stores in the PostgreSQL database of the options, or in the data directory. If the
+// leadership of a database is lost later, the process ends at once.
+absl::StatusOr<Stores> OpenStores(const ControllerOptions& options);
+
+// Returns the id of the cluster to which the stores belong. `log_is_empty`: the event log has no
+// event.
+absl::StatusOr<std::string> ClusterIdOf(const Stores& stores, bool log_is_empty);
+
+// Returns the directory with the database files; empty if the stores are not in files.
+std::string DatabaseFilesOf(const Stores& stores);
+
+// Returns the retention rules that apply to the stores. Shares of the disk apply only to stores in
+// files: the controller does not know the disk of a database server.
+RetentionPolicy RetentionOf(const Stores& stores, RetentionPolicy policy);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_OPENING_H_

@@ -1,0 +1,143 @@
+// A controller whose stores are in PostgreSQL, with real processes: it is killed, and the database
+// is stopped and crashes, while a job trains. All acknowledged data must exist exactly once.
+//
+// TRAINYARD_POSTGRES_ROUNDS is the number of rounds (2 by default). In each round, the controller
+// is killed twice and the database is lost once.
+#include <signal.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "gtest/gtest.h"
+#include "tests/controller/store/postgres/postgres_server.h"
+#include "tests/fakes/environment_number.h"
+#include "tests/integration/chaos_job.h"
+
+namespace trainyard::test {
+namespace {
+
+using controller::PostgresServer;
+
+class PostgresControllerTest : public testing::Test {
+ protected:
+  static constexpr int kNodes = 2;
+
+  void SetUp() override {
+    const auto server = PostgresServer::Shared();
+    if (absl::IsNotFound(server.status())) GTEST_SKIP() << server.status().message();
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *server;
+    const std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
+    const auto settings = server_->SettingsOf(absl::AsciiStrToLower(name));
+    ASSERT_TRUE(settings.ok()) << settings.status();
+    settings_ = *settings;
+  }
+
+  std::vector<std::string> Flags() const { return {"--postgres", settings_}; }
+
+  static void KillAndStart(MiniCluster& cluster) {
+    cluster.KillController();
+    cluster.StartController();
+  }
+
+  // The number of times that controllers have reported a wait for the database.
+  static int WaitsReported(const MiniCluster& cluster) {
+    const std::vector<std::string> parts = absl::StrSplit(cluster.DaemonLogs(), "waiting up to");
+    return static_cast<int>(parts.size()) - 1;
+  }
+
+  // Stops the server. The controller must exit by itself, because it can store nothing. Then starts
+  // the controller, which waits for the server.
+  void LoseDatabase(MiniCluster& cluster, int signal) const {
+    server_->Stop(signal);
+    const auto exit_code = cluster.controller().Wait(Seconds(30));
+    ASSERT_TRUE(exit_code.has_value()) << "the controller runs without its database";
+    EXPECT_EQ(exit_code, 1);
+    const int reports = WaitsReported(cluster);
+    cluster.SpawnController();
+    EXPECT_TRUE(Eventually([&] { return WaitsReported(cluster) > reports; }))
+        << "the controller does not report that it waits";
+    const absl::Status started = server_->StartProcess();
+    ASSERT_TRUE(started.ok()) << started;
+    cluster.AwaitController();
+  }
+
+  void SubmitSmallJob(MiniCluster& cluster) {
+    const std::string name = absl::StrCat("small-", small_jobs_.size());
+    const std::string file =
+        cluster.WriteJob(name, absl::StrCat("name: ", name,
+                                            "\nresources: {device: cpu}\nrestart: {max_restarts: "
+                                            "100, backoff: 0}\ncommand: [/bin/echo, ",
+                                            name, "]\n"));
+    small_jobs_[cluster.Submit(file)] = name;
+  }
+
+  void CheckSmallJobs(const MiniCluster& cluster) const {
+    for (const auto& [id, name] : small_jobs_) {
+      const v1::Job job = cluster.WaitForEnd(id);
+      EXPECT_EQ(job.name(), name);
+      EXPECT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
+      EXPECT_EQ(job.attempts_size(), 1);
+      const int64_t job_id = id;
+      EXPECT_TRUE(Eventually([&] { return cluster.Logs(job_id, 0, 1).size() == 1; })) << name;
+    }
+  }
+
+  PostgresServer* server_ = nullptr;
+  std::string settings_;
+  std::map<int64_t, std::string> small_jobs_;
+};
+
+TEST_F(PostgresControllerTest, NothingAcknowledgedIsLost) {
+  MiniCluster cluster(kNodes, 2, Flags());
+  ChaosJob chaos(cluster, "chaos", kNodes);
+  ASSERT_TRUE(cluster.WaitForStep(chaos.id(), 5)) << cluster.DaemonLogs();
+  const auto rounds = EnvironmentNumber("TRAINYARD_POSTGRES_ROUNDS", 2);
+  for (int64_t round = 0; round < rounds && !HasFatalFailure(); ++round) {
+    SubmitSmallJob(cluster);
+    KillAndStart(cluster);
+    SubmitSmallJob(cluster);
+    LoseDatabase(cluster, round % 2 == 0 ? SIGINT : SIGQUIT);
+    SubmitSmallJob(cluster);
+    KillAndStart(cluster);
+  }
+  const v1::Job job = chaos.Finish();
+  ASSERT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
+  EXPECT_EQ(job.attempts_size(), 1) << "the loss of a controller ends no attempt";
+  std::string wrong;
+  EXPECT_TRUE(Eventually([&] { return (wrong = chaos.WhatIsWrong(job)).empty(); }, Seconds(30)))
+      << wrong;
+  CheckSmallJobs(cluster);
+  EXPECT_FALSE(std::filesystem::exists(cluster.directory() + "/controller/events.db"));
+}
+
+TEST_F(PostgresControllerTest, ASecondControllerIsRefusedTheSchemaOfAnotherCluster) {
+  const MiniCluster first(0, 1, Flags());
+  const std::string other = first.directory() + "/other";
+  std::filesystem::create_directory(other);
+  std::ofstream(other + "/cluster_id") << std::string(32, 'a') << "\n";
+  const CommandResult refused =
+      RunCommand({ProgramPath("trainyard-controller"), "--data-dir", other, "--listen",
+                  "127.0.0.1:0", "--postgres", settings_});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_TRUE(absl::StrContains(refused.error, "Two clusters need two schemas")) << refused.error;
+}
+
+TEST_F(PostgresControllerTest, AWrongConnectionStringIsOneClearLine) {
+  const TemporaryDirectory directory;
+  const CommandResult refused =
+      RunCommand({ProgramPath("trainyard-controller"), "--data-dir", directory.path() + "/data",
+                  "--listen", "127.0.0.1:0", "--postgres", "service=missing-service"});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_TRUE(absl::StrContains(refused.error, "missing-service")) << refused.error;
+}
+
+}  // namespace
+}  // namespace trainyard::test
