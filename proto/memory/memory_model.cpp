@@ -5,9 +5,11 @@
 #include "proto/layout/layout_parts.h"
 #include "proto/layout/pipeline_place.h"
 #include "proto/layout/rank_order.h"
+#include "proto/memory/attention_call.h"
 #include "proto/memory/block_memory.h"
 #include "proto/model/model_size.h"
 #include "proto/rules/attention_rules.h"
+#include "proto/rules/context_exchange.h"
 #include "proto/rules/fp8_products.h"
 #include "proto/rules/run_rules.h"
 
@@ -273,8 +275,8 @@ MemoryPrediction PredictStage(const RunConfig& config, const PipelinePlace& plac
     prediction.working += (parameters.largest_group + kWeightBlocks * parameters.block) *
                           BytesOf(config.train.precision);
   }
-  prediction.overhead =
-      OverheadBytes(layout) + static_cast<double>(kExchangeSlots * ExchangeSlotBytes(config));
+  const int64_t slot_bytes = ExchangeSlotBytes(config) + ContextSlotBytes(config);
+  prediction.overhead = OverheadBytes(layout) + static_cast<double>(kExchangeSlots * slot_bytes);
   return prediction;
 }
 
@@ -282,6 +284,12 @@ MemoryPrediction PredictStage(const RunConfig& config, const PipelinePlace& plac
 
 int64_t ExchangeSlotBytes(const RunConfig& config) {
   return static_cast<int64_t>(TensorsOf(config, BlockKind::kDense).gathered);
+}
+
+int64_t ContextSlotBytes(const RunConfig& config) {
+  if (config.layout.cp != 2 || !ExchangesHeads(config)) return 0;
+  const BlockTensors tensors = TensorsOf(config, BlockKind::kDense);
+  return static_cast<int64_t>(tensors.packed_heads * LargestCallOf(config).share);
 }
 
 double PassesUnderWay(const RunConfig& config, const PipelinePlace& place) {

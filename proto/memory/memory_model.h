@@ -43,13 +43,17 @@ struct MemoryPrediction {
   double Required() const { return Total() + Reserve(); }
 };
 
-// The number of slots in the memory that each tensor-parallel rank allocates for copies from the
-// GPUs of the other ranks (trainer/parallel/peer_exchange.h).
+// The number of slots in the memory that each rank of a group allocates for copies from the GPUs
+// of the other ranks (trainer/parallel/peer_exchange.h).
 inline constexpr int64_t kExchangeSlots = 3;
 
 // The bytes of a slot: the rows of a micro-batch between matrix products. 0 if the layout does not
 // divide these rows among tensor-parallel ranks.
 int64_t ExchangeSlotBytes(const RunConfig& config);
+
+// The bytes of a slot of two context-parallel ranks that exchange tokens for heads: twice the heads
+// that a rank sends for a piece of the attention. 0 for other layouts. More ranks do not use slots.
+int64_t ContextSlotBytes(const RunConfig& config);
 
 // Predicts the peak of a training step of trainyard-trainer, on a GPU of the pipeline stage that
 // needs the most memory. `config` must be resolved and valid. The result does not include

@@ -155,7 +155,8 @@ RankGroups ConnectRankGroups(const Mesh& mesh, int64_t rank, const LayoutConfig&
     groups.snapshots = connector.Along("snapshots", all, /*has_transfers=*/true);
   groups.tensor = connector.Group("tp", mesh.RanksAlong(rank, {Axis::kTensor}),
                                   /*has_transfers=*/false, parts.tensor_bytes);
-  groups.context = connector.Along("cp", {Axis::kContext}, /*has_transfers=*/true);
+  groups.context = connector.Group("cp", mesh.RanksAlong(rank, {Axis::kContext}),
+                                   /*has_transfers=*/true, parts.context_bytes);
   ConnectData(connector, mesh, rank, layout, parts.has_experts, groups);
 
   const Ranks stages = mesh.RanksAlong(rank, {Axis::kPipeline});

@@ -120,6 +120,9 @@ void RunReport::Header(const RunConfig& config, const RuntimeEnvironment& env,
   if (!facts.tensor_exchange.empty()) {
     Print("tensor  tensor-parallel ranks exchange rows by " + facts.tensor_exchange);
   }
+  if (!facts.context_exchange.empty()) {
+    Print("context context-parallel ranks exchange heads by " + facts.context_exchange);
+  }
   if (config.resources.device == DeviceKind::kGpu) Print(MemoryLine(config));
   int64_t shares = 0;
   for (const SourceFacts& source : facts.sources) shares += source.share;

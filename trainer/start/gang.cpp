@@ -81,7 +81,8 @@ RankGroups ConnectGroups(const RunConfig& config, const Mesh& mesh, const Runtim
   const GroupedParts parts{.has_tied_embedding = HasTableAtBothEnds(config.model),
                            .has_experts = HasExperts(config.model),
                            .keeps_snapshots = KeepsSnapshots(config, env),
-                           .tensor_bytes = ExchangeSlotBytes(config)};
+                           .tensor_bytes = ExchangeSlotBytes(config),
+                           .context_bytes = ContextSlotBytes(config)};
   RankGroups groups = ConnectRankGroups(mesh, env.rank, config.layout, parts, connect);
   CheckGroups(groups, device, rendezvous == nullptr ? nullptr : rendezvous->interruption());
   return groups;

@@ -69,6 +69,20 @@ TEST(MemoryModelTest, PipelinesNeedMostOnTheStageWithTheMostUnderWay) {
   EXPECT_GT(PredictTrainingMemory(config).activations, six.activations);
 }
 
+TEST(MemoryModelTest, TwoRanksThatExchangeHeadsHaveSlots) {
+  RunConfig config = Llama3_1b5(32);
+  config.layout.cp = 2;
+  // Half of the queries, keys and values of 16 samples, twice.
+  EXPECT_EQ(ContextSlotBytes(config), 16 * 1024 * 4096 * 2);
+  const double overhead = PredictTrainingMemory(config).overhead;
+  config.layout.cp_comm_type = ContextExchange::kP2p;
+  EXPECT_EQ(ContextSlotBytes(config), 0);
+  EXPECT_EQ(overhead - PredictTrainingMemory(config).overhead, 3.0 * 16 * 1024 * 4096 * 2);
+  config.layout.cp_comm_type = ContextExchange::kA2a;
+  config.layout.cp = 4;
+  EXPECT_EQ(ContextSlotBytes(config), 0) << "more than two ranks";
+}
+
 // Per head and layer, manual attention keeps 4 bytes per pair of positions. Fused attention keeps 4
 // bytes per position and, with documents, 2 bytes per pair of positions in a sample.
 TEST(MemoryModelTest, AttentionBackendsDifferByPairsOfPositions) {

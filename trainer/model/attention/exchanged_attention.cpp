@@ -106,8 +106,8 @@ struct ExchangedHeads {
         rows(tokens, pieces, LengthOfSample(inputs, ranks)),
         context(ranks) {}
 
-  Work Begin(size_t piece, const Tensor& whole) const {
-    return BeginToHeads(tokens, pieces[piece], context, rows.Of(piece, whole));
+  PendingHeads Begin(size_t piece, const Tensor& whole) const {
+    return {tokens, pieces[piece], context, rows.Of(piece, whole)};
   }
   // Returns the heads of a piece in `whole`, [samples, tokens of a sample, heads, head size].
   std::vector<Tensor> HeadsOf(size_t piece, const Tensor& whole) const {

@@ -45,7 +45,7 @@ class ExchangedAttentionForward {
   const std::vector<IndexRange> parts_;
   const std::vector<HeadPiece> pieces_;
   ContextAttentionResult result_;
-  std::vector<Work> arriving_;          // By piece.
+  std::vector<PendingHeads> arriving_;  // By piece.
   std::vector<PendingTokens> leaving_;  // By piece.
 };
 
@@ -71,7 +71,7 @@ class ExchangedAttentionBackward {
   const std::vector<HeadPiece> pieces_;
   WholeSamples whole_;
   torch::Tensor dout_;
-  std::vector<Work> arriving_;          // Several for each piece.
+  std::vector<PendingHeads> arriving_;  // Several for each piece.
   std::vector<PendingTokens> leaving_;  // By piece.
 };
 

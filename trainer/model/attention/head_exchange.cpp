@@ -15,6 +15,15 @@ Tensor RowsOfRank(const Tensor& whole, int64_t rank, const ContextParallel& cont
   return whole.narrow(0, rank * tokens, tokens);
 }
 
+// Begins to send `rows` to the other of two ranks. Sets `received` to the rows that come from it.
+Work BeginSwap(const Tensor& rows, const ContextParallel& context, Tensor& received) {
+  std::vector<int64_t> shape = rows.sizes().vec();
+  shape.insert(shape.begin(), context.size());
+  const Tensor both = context.group().EmptyForGather(shape, rows.options());
+  received = both[1 - context.index()];
+  return context.group().AllGather(both, rows, OwnPart::kUndefined);
+}
+
 void AddCopies(const std::vector<Tensor>& from, const std::vector<Tensor>& to,
                std::vector<HeadCopy>& copies) {
   for (size_t i = 0; i < from.size(); ++i) copies.push_back({from[i], to[i]});
@@ -54,26 +63,46 @@ std::vector<Tensor> HeadsInRows(const Tensor& rows, const std::vector<Tensor>& l
   return heads;
 }
 
-Work BeginToHeads(const TokenHeads& tokens, const HeadPiece& piece, const ContextParallel& context,
-                  const Tensor& whole) {
+PendingHeads::PendingHeads(const TokenHeads& tokens, const HeadPiece& piece,
+                           const ContextParallel& context, const Tensor& whole) {
   std::vector<HeadCopy> copies;
-  std::vector<Transfer> transfers;
+  std::vector<Tensor> sent(context.size());
   for (int64_t rank = 0; rank < context.size(); ++rank) {
     Tensor rows = RowsOfRank(whole, rank, context);
-    if (rank != context.index()) {
-      transfers.push_back({Transfer::Direction::kReceive, rank, rows});
-      rows = torch::empty_like(rows);
-      transfers.push_back({Transfer::Direction::kSend, rank, rows});
-    }
+    if (rank != context.index()) rows = sent[rank] = torch::empty_like(rows);
     const std::vector<Tensor> heads = tokens.Of(rank, piece);
     AddCopies(heads, HeadsInRows(rows, heads), copies);
   }
   CopyHeads(copies);
-  return context.group().Exchange(std::move(transfers));
+  if (context.size() == 2) {
+    const int64_t other = 1 - context.index();
+    place_ = RowsOfRank(whole, other, context);
+    work_ = BeginSwap(sent[other], context, received_);
+    return;
+  }
+  std::vector<Transfer> transfers;
+  for (int64_t rank = 0; rank < context.size(); ++rank) {
+    if (rank == context.index()) continue;
+    transfers.push_back({Transfer::Direction::kSend, rank, sent[rank]});
+    transfers.push_back({Transfer::Direction::kReceive, rank, RowsOfRank(whole, rank, context)});
+  }
+  work_ = context.group().Exchange(std::move(transfers));
+}
+
+void PendingHeads::Wait() {
+  work_.Wait();
+  if (!received_.defined()) return;
+  place_.copy_(received_);
+  received_ = place_ = Tensor();
 }
 
 PendingTokens::PendingTokens(const ContextParallel& context, const HeadPiece& piece, Tensor whole)
     : context_(context), piece_(piece), whole_(std::move(whole)), received_(context.size()) {
+  if (context.size() == 2) {
+    const int64_t other = 1 - context.index();
+    work_ = BeginSwap(RowsOfRank(whole_, other, context), context, received_[other]);
+    return;
+  }
   std::vector<Transfer> transfers;
   for (int64_t rank = 0; rank < context.size(); ++rank) {
     if (rank == context.index()) continue;

@@ -50,16 +50,31 @@ class TokenHeads {
 std::vector<torch::Tensor> HeadsInRows(const torch::Tensor& rows,
                                        const std::vector<torch::Tensor>& like);
 
-// Begins to collect the heads of a piece from the tokens of all ranks. `whole`: contiguous, [tokens
-// of all ranks, samples, width]. The tokens of a rank are neighbors in memory, so no rank needs to
-// rearrange what it receives.
-[[nodiscard]] Work BeginToHeads(const TokenHeads& tokens, const HeadPiece& piece,
-                                const ContextParallel& context, const torch::Tensor& whole);
+// Heads of a piece that travel from the ranks of their tokens. A group of two ranks exchanges by
+// AllGather, with which ranks on one host copy without multiprocessors
+// (Communicator::EmptyForGather). The gathered tensors must be freed soon, because only a few have
+// this property.
+class PendingHeads {
+ public:
+  // Begins to collect the heads of this rank from the tokens of all ranks. `whole`: contiguous,
+  // [tokens of all ranks, samples, width]. The tokens of a rank are neighbors in memory, so no rank
+  // needs to rearrange what it receives.
+  PendingHeads(const TokenHeads& tokens, const HeadPiece& piece, const ContextParallel& context,
+               const torch::Tensor& whole);
+
+  // `whole` is complete for work that is queued after this call.
+  void Wait();
+
+ private:
+  torch::Tensor received_;  // Rows of the other of two ranks; undefined for more ranks.
+  torch::Tensor place_;     // The place of received_ in `whole`.
+  Work work_;
+};
 
 // The way back: heads of a piece that travel to the ranks of their tokens.
 class PendingTokens {
  public:
-  // Begins to send `whole`, which has the form of BeginToHeads.
+  // Begins to send `whole`, which has the form of PendingHeads.
   PendingTokens(const ContextParallel& context, const HeadPiece& piece, torch::Tensor whole);
 
   // Waits, and writes the heads of all ranks in this piece to `tokens`.

@@ -57,7 +57,7 @@ TEST(HeadExchangeTest, EveryRankGetsItsHeadsOfWholeSamples) {
       const ContextParallel context(group, ContextExchange::kA2a);
       const TokenHeads tokens = HeadsOfTokens(all, group.rank());
       const Tensor rows = NewRows(tokens, piece);
-      BeginToHeads(tokens, piece, context, rows).Wait();
+      PendingHeads(tokens, piece, context, rows).Wait();
       const std::vector<Tensor> heads = HeadsInRows(rows, tokens.Of(0, piece));
       ASSERT_EQ(heads.size(), 2U);
       EXPECT_TRUE(heads[0].equal(HeadsOf(all.query, group.rank(), piece)));
@@ -73,7 +73,7 @@ TEST(HeadExchangeTest, TheWayBackRestoresTheTokens) {
       const ContextParallel context(group, ContextExchange::kA2a);
       const TokenHeads tokens = HeadsOfTokens(all, group.rank());
       const Tensor rows = NewRows(tokens, piece);
-      BeginToHeads(tokens, piece, context, rows).Wait();
+      PendingHeads(tokens, piece, context, rows).Wait();
       const WholeTensors none{torch::zeros_like(all.query), torch::zeros_like(all.key)};
       const TokenHeads into = HeadsOfTokens(none, group.rank());
       PendingTokens(context, piece, rows).Get(into);
