@@ -43,7 +43,7 @@ class CopyQueue {
   virtual int64_t FreeStagingBytes() = 0;
   // Returns device memory for copies queued later; null if there is not enough.
   virtual char* AllocateStaging(int64_t bytes) = 0;
-  // Waits for the copies queued so far and returns the memory to the device.
+  // Waits until kCopied is reached and returns the memory to the device.
   virtual void FreeStaging(char* memory) = 0;
 
   virtual void Copy(char* to, const char* from, int64_t bytes) = 0;

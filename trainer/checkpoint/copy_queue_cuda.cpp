@@ -113,10 +113,10 @@ class CudaCopyQueue final : public CopyQueue {
     return static_cast<char*>(memory);
   }
 
-  // Returning gigabytes takes tens of milliseconds. Without cudaMemPoolTrimTo, CUDA would do so in
+  // Returning gigabytes takes tens of milliseconds. Without the last two calls, CUDA would do so in
   // the next call that waits for the device, which could be a call of the training thread.
   void FreeStaging(char* memory) override {
-    Use();
+    Await(CopyMark::kCopied);
     Check("cudaFreeAsync", cudaFreeAsync(memory, stream_));
     Check("cudaStreamSynchronize", cudaStreamSynchronize(stream_));
     Check("cudaMemPoolTrimTo", cudaMemPoolTrimTo(pool_, 0));
