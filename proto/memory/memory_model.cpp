@@ -283,6 +283,7 @@ MemoryPrediction PredictStage(const RunConfig& config, const PipelinePlace& plac
 }  // namespace
 
 int64_t ExchangeSlotBytes(const RunConfig& config) {
+  if (config.layout.tp <= 1) return 0;
   return static_cast<int64_t>(TensorsOf(config, BlockKind::kDense).gathered);
 }
 

@@ -10,7 +10,7 @@ namespace trainyard::trainer::kernels {
 
 inline constexpr int64_t kVaryingRowStep = 128;
 
-// What happens to a sum before it is rounded and stored. GELU is the tanh approximation.
+// The last operation on a sum, before it is rounded and stored. GELU is the tanh approximation.
 enum class GemmEpilogue {
   kNone,
   kGelu,          // d = GELU(sum); the sum is stored in gelu_input.

@@ -30,67 +30,36 @@ cudaDataType_t CudaType(ElementType type) {
   return CUDA_R_32F;
 }
 
-// Returns the rows and columns of a tile; 0 and 0 if gemm_choice.h has no cost for it.
-std::pair<int64_t, int64_t> SizeOfTile(uint32_t tile) {
-  // cuBLASLt has no function that returns the size of a tile.
-  switch (tile) {
-    case CUBLASLT_MATMUL_TILE_320x128:
-      return {320, 128};
-    case CUBLASLT_MATMUL_TILE_192x192:
-      return {192, 192};
-    case CUBLASLT_MATMUL_TILE_128x256:
-      return {128, 256};
-    case CUBLASLT_MATMUL_TILE_256x128:
-      return {256, 128};
-    case CUBLASLT_MATMUL_TILE_128x192:
-      return {128, 192};
-    case CUBLASLT_MATMUL_TILE_192x128:
-      return {192, 128};
-    case CUBLASLT_MATMUL_TILE_256x96:
-      return {256, 96};
-    case CUBLASLT_MATMUL_TILE_176x128:
-      return {176, 128};
-    case CUBLASLT_MATMUL_TILE_168x128:
-      return {168, 128};
-    case CUBLASLT_MATMUL_TILE_128x160:
-      return {128, 160};
-    case CUBLASLT_MATMUL_TILE_320x64:
-      return {320, 64};
-    case CUBLASLT_MATMUL_TILE_144x128:
-      return {144, 128};
-    case CUBLASLT_MATMUL_TILE_128x128:
-      return {128, 128};
-    case CUBLASLT_MATMUL_TILE_112x128:
-      return {112, 128};
-    case CUBLASLT_MATMUL_TILE_64x256:
-      return {64, 256};
-    case CUBLASLT_MATMUL_TILE_256x64:
-      return {256, 64};
-    case CUBLASLT_MATMUL_TILE_96x128:
-      return {96, 128};
-    case CUBLASLT_MATMUL_TILE_64x384:
-      return {64, 384};
-    case CUBLASLT_MATMUL_TILE_384x64:
-      return {384, 64};
-    case CUBLASLT_MATMUL_TILE_64x192:
-      return {64, 192};
-    case CUBLASLT_MATMUL_TILE_192x64:
-      return {192, 64};
-    case CUBLASLT_MATMUL_TILE_64x128:
-      return {64, 128};
-    case CUBLASLT_MATMUL_TILE_128x64:
-      return {128, 64};
-    case CUBLASLT_MATMUL_TILE_96x64:
-      return {96, 64};
-    case CUBLASLT_MATMUL_TILE_448x64:
-      return {448, 64};
-    case CUBLASLT_MATMUL_TILE_64x512:
-      return {64, 512};
-    case CUBLASLT_MATMUL_TILE_512x64:
-      return {512, 64};
-    default:
-      return {0, 0};
+struct TileSize {
+  cublasLtMatmulTile_t tile;
+  int64_t rows;
+  int64_t columns;
+};
+
+// The tiles for which gemm_choice.h has costs. cuBLASLt has no function that returns these sizes.
+constexpr TileSize kTileSizes[] = {
+    {CUBLASLT_MATMUL_TILE_320x128, 320, 128}, {CUBLASLT_MATMUL_TILE_192x192, 192, 192},
+    {CUBLASLT_MATMUL_TILE_128x256, 128, 256}, {CUBLASLT_MATMUL_TILE_256x128, 256, 128},
+    {CUBLASLT_MATMUL_TILE_128x192, 128, 192}, {CUBLASLT_MATMUL_TILE_192x128, 192, 128},
+    {CUBLASLT_MATMUL_TILE_256x96, 256, 96},   {CUBLASLT_MATMUL_TILE_176x128, 176, 128},
+    {CUBLASLT_MATMUL_TILE_168x128, 168, 128}, {CUBLASLT_MATMUL_TILE_128x160, 128, 160},
+    {CUBLASLT_MATMUL_TILE_320x64, 320, 64},   {CUBLASLT_MATMUL_TILE_144x128, 144, 128},
+    {CUBLASLT_MATMUL_TILE_128x128, 128, 128}, {CUBLASLT_MATMUL_TILE_112x128, 112, 128},
+    {CUBLASLT_MATMUL_TILE_64x256, 64, 256},   {CUBLASLT_MATMUL_TILE_256x64, 256, 64},
+    {CUBLASLT_MATMUL_TILE_96x128, 96, 128},   {CUBLASLT_MATMUL_TILE_64x384, 64, 384},
+    {CUBLASLT_MATMUL_TILE_384x64, 384, 64},   {CUBLASLT_MATMUL_TILE_64x192, 64, 192},
+    {CUBLASLT_MATMUL_TILE_192x64, 192, 64},   {CUBLASLT_MATMUL_TILE_64x128, 64, 128},
+    {CUBLASLT_MATMUL_TILE_128x64, 128, 64},   {CUBLASLT_MATMUL_TILE_96x64, 96, 64},
+    {CUBLASLT_MATMUL_TILE_448x64, 448, 64},   {CUBLASLT_MATMUL_TILE_64x512, 64, 512},
+    {CUBLASLT_MATMUL_TILE_512x64, 512, 64},
+};
+
+// Returns 0 rows and columns for a tile without a cost.
+TileSize SizeOfTile(uint32_t tile) {
+  for (const TileSize& size : kTileSizes) {
+    if (static_cast<uint32_t>(size.tile) == tile) return size;
   }
+  return {};
 }
 
 GemmTiling TilingOf(const cublasLtMatmulAlgo_t& algorithm) {
@@ -102,9 +71,9 @@ GemmTiling TilingOf(const cublasLtMatmulAlgo_t& algorithm) {
         "cublasLtMatmulAlgoConfigGetAttribute");
     return value;
   };
-  const auto [rows, columns] = SizeOfTile(attribute(CUBLASLT_ALGO_CONFIG_TILE_ID));
+  const TileSize tile = SizeOfTile(attribute(CUBLASLT_ALGO_CONFIG_TILE_ID));
   const int64_t splits = attribute(CUBLASLT_ALGO_CONFIG_SPLITK_NUM);
-  return {.rows = rows, .columns = columns, .splits = std::max<int64_t>(splits, 1)};
+  return {.rows = tile.rows, .columns = tile.columns, .splits = std::max<int64_t>(splits, 1)};
 }
 
 cublasLtEpilogue_t EpilogueOf(const GemmShape& shape) {
