@@ -210,6 +210,8 @@ struct ClusterState {
   std::set<int64_t> paused_jobs;
   // Jobs with a live attempt.
   std::set<int64_t> live_jobs;
+  // Jobs whose live attempt was asked to stop.
+  std::set<int64_t> stopping_jobs;
   std::set<std::string> lost_nodes;
   std::set<std::string> unhealthy_nodes;
   // Nodes that are being drained and on which a job may still run.
