@@ -55,7 +55,8 @@ class OtherReasons {
   // The message of a job behind the head counts the jobs before it.
   void AddJobsAhead() {
     if (reason_.code() == v1::PENDING_CODE_RESOURCES) return;
-    const int ahead = explainer_.CountAhead(entry_.job);
+    const int position = reason_.queue_position();
+    const int ahead = position > 0 ? position - 1 : explainer_.CountAhead(entry_.job);
     if (ahead == 0) return;
     Add(v1::PENDING_CODE_PRIORITY,
         absl::StrCat(Counted(ahead, "waiting job"), ahead == 1 ? " precedes" : " precede",
