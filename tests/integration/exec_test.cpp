@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -183,6 +184,22 @@ TEST_F(ExecTest, EndsWithTheWorker) {
   for (int node = 0; node < 2; ++node) cluster_.KillWorker(node);
   EXPECT_EQ(client->Wait(), 125);
   EXPECT_THAT(ReadFile(PathOf("client")), HasSubstr("the worker of the node has stopped"));
+  EXPECT_TRUE(NothingRuns());
+}
+
+TEST_F(ExecTest, ALostSessionProgramIsNamedAndItsCommandKilled) {
+  const auto client = StartStubborn();
+  std::istringstream stat(ReadFile(absl::StrCat("/proc/", Pids()[0], "/stat")));
+  std::string field;
+  pid_t parent = 0;
+  stat >> field >> field >> field >> parent;
+  ASSERT_EQ(ReadFile(absl::StrCat("/proc/", parent, "/comm")), "trainyard-exec\n");
+  ASSERT_EQ(kill(parent, SIGKILL), 0);
+  EXPECT_EQ(client->Wait(), 125);
+  EXPECT_THAT(ReadFile(PathOf("client")), HasSubstr("the connection to the command on node"));
+  EXPECT_TRUE(Eventually([&] { return kill(Pids()[0], 0) != 0; }));
+  // The other process has left the session. It ends with the rank.
+  ASSERT_EQ(kill(cluster_.RankPid(job_, 1, 0), SIGKILL), 0);
   EXPECT_TRUE(NothingRuns());
 }
 

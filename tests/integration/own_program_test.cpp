@@ -95,13 +95,48 @@ class OwnProgramTest : public testing::Test {
     return text;
   }
 
-  // What the page reads.
+  // Returns the document from which the page is made.
   nlohmann::json Page(const std::string& path) const {
     const std::string token = FirstLine(ReadFile(PathOf("controller/token")));
     const HttpAnswer answer =
         Http("GET", HttpUrl(cluster_, path), {"Authorization: Bearer " + token});
     EXPECT_EQ(answer.status, 200) << answer.text;
     return nlohmann::json::parse(answer.text, nullptr, false);
+  }
+
+  // Kills the process of rank 3, below the launcher on the second node.
+  void KillRank3(const std::string& job, const std::string& venv) const {
+    const CommandResult killed =
+        cluster_.Cli({"exec", job + ".3", "--", "sh", "-c",
+                      "python -c 'import sys; print(sys.prefix)'; test -f train.py && "
+                      "kill -KILL $(cat $TRAINYARD_RUN_DIR/pid3)"});
+    EXPECT_EQ(killed.exit_code, 0) << killed.error;
+    EXPECT_EQ(killed.output, venv + "\n") << "exec has the environment and the code of the rank";
+  }
+
+  void CheckCommandLine(const std::string& job, const v1::Job& ended) const {
+    const std::string described = cluster_.Cli({"describe", job}).output;
+    EXPECT_THAT(described,
+                AllOf(HasSubstr("snapshot " + ended.spec().code().snapshot().substr(0, 12)),
+                      HasSubstr("Environment of attempt 2"), HasSubstr("rank 3 on"),
+                      HasSubstr("ran `sh -c "), HasSubstr("beside rank 3 of attempt 1")));
+    EXPECT_THAT(cluster_.Cli({"why", job}).output, HasSubstr("all 4 ranks exited with 0"));
+    const std::vector<std::string> rows =
+        absl::StrSplit(cluster_.Cli({"metrics", job, "loss", "-o", "csv"}).output, '\n');
+    EXPECT_GT(rows.size(), 100u);
+  }
+
+  void CheckPage(const std::string& job, const v1::Job& ended, const std::string& venv) const {
+    const nlohmann::json page = Page("/api/v1/jobs/" + job);
+    EXPECT_EQ(page["job"]["state"], "succeeded") << page.dump(1);
+    EXPECT_EQ(page["job"]["attempts"][0]["verdict"]["rank"], 3);
+    EXPECT_EQ(page["job"]["attempts"][1]["resume_step"], ended.attempts(1).resume_step());
+    EXPECT_EQ(page["job"]["environment"]["attempt"], 2);
+    EXPECT_THAT(page["job"]["environment"]["interpreter"].get<std::string>(), StartsWith(venv));
+    EXPECT_EQ(page["job"]["spec"]["code"]["snapshot"], ended.spec().code().snapshot());
+    double seconds = 0;
+    for (const auto& phase : page["ledger"]["phases"]) seconds += phase.value("seconds", 0.0);
+    EXPECT_NEAR(seconds, page["ledger"].value("wall_seconds", 0.0), 0.01) << page["ledger"].dump(1);
   }
 
   MiniCluster cluster_{2, 2};
@@ -117,13 +152,7 @@ TEST_F(OwnProgramTest, IsKilledResumedAndShownRightly) {
   // A later change of the directory must not reach the job.
   Put("model.py", "VERSION = 'two'\n");
 
-  // The launcher of rank 3 is on the second node.
-  const CommandResult killed =
-      cluster_.Cli({"exec", job + ".3", "--", "sh", "-c",
-                    "python -c 'import sys; print(sys.prefix)'; test -f train.py && "
-                    "kill -KILL $(cat $TRAINYARD_RUN_DIR/pid3)"});
-  EXPECT_EQ(killed.exit_code, 0) << killed.error;
-  EXPECT_EQ(killed.output, venv + "\n") << "exec has the environment and the code of the rank";
+  KillRank3(job, venv);
   ASSERT_TRUE(Eventually([&] { return cluster_.Job(id).attempts_size() == 2; }));
   const int64_t resume_step = cluster_.Job(id).attempts(1).resume_step();
   EXPECT_GE(resume_step, 50);
@@ -148,29 +177,8 @@ TEST_F(OwnProgramTest, IsKilledResumedAndShownRightly) {
   EXPECT_EQ(static_cast<int64_t>(loss.size()), loss.rbegin()->first) << "a step is missing";
   EXPECT_DOUBLE_EQ(loss.at(100), 2.5);
   EXPECT_GT(ended.attempts(0).last_step(), resume_step);
-
-  // The command line.
-  const std::string described = cluster_.Cli({"describe", job}).output;
-  EXPECT_THAT(described,
-              AllOf(HasSubstr("snapshot " + ended.spec().code().snapshot().substr(0, 12)),
-                    HasSubstr("Environment of attempt 2"), HasSubstr("rank 3 on"),
-                    HasSubstr("ran `sh -c "), HasSubstr("beside rank 3 of attempt 1")));
-  EXPECT_THAT(cluster_.Cli({"why", job}).output, HasSubstr("all 4 ranks exited with 0"));
-  const std::vector<std::string> rows =
-      absl::StrSplit(cluster_.Cli({"metrics", job, "loss", "-o", "csv"}).output, '\n');
-  EXPECT_GT(rows.size(), 100u);
-
-  // The page.
-  const nlohmann::json page = Page("/api/v1/jobs/" + job);
-  EXPECT_EQ(page["job"]["state"], "succeeded") << page.dump(1);
-  EXPECT_EQ(page["job"]["attempts"][0]["verdict"]["rank"], 3);
-  EXPECT_EQ(page["job"]["attempts"][1]["resume_step"], resume_step);
-  EXPECT_EQ(page["job"]["environment"]["attempt"], 2);
-  EXPECT_THAT(page["job"]["environment"]["interpreter"].get<std::string>(), StartsWith(venv));
-  EXPECT_EQ(page["job"]["spec"]["code"]["snapshot"], ended.spec().code().snapshot());
-  double seconds = 0;
-  for (const auto& phase : page["ledger"]["phases"]) seconds += phase.value("seconds", 0.0);
-  EXPECT_NEAR(seconds, page["ledger"].value("wall_seconds", 0.0), 0.01) << page["ledger"].dump(1);
+  CheckCommandLine(job, ended);
+  CheckPage(job, ended, venv);
 }
 
 }  // namespace

@@ -69,7 +69,8 @@ absl::StatusOr<ExecChild> ExecChild::Fork(const RankCommand& command,
   if (terminal.has_value()) {
     TRAINYARD_ASSIGN_OR_RETURN(Ends ends, OpenTerminal(*terminal));
     const int fd = ends.theirs.get();
-    TRAINYARD_ASSIGN_OR_RETURN(HeldRank held, HeldRank::Fork(command, {fd, fd, fd, true}, ""));
+    TRAINYARD_ASSIGN_OR_RETURN(
+        HeldRank held, HeldRank::Fork(command, {fd, fd, fd, true}, "", AfterParent::kIsKilled));
     ExecChild child(std::move(held));
     child.has_terminal_ = true;
     child.input_.Reset(fcntl(ends.ours.get(), F_DUPFD_CLOEXEC, 0));
@@ -80,7 +81,8 @@ absl::StatusOr<ExecChild> ExecChild::Fork(const RankCommand& command,
   TRAINYARD_ASSIGN_OR_RETURN(Ends output, OpenPipe(true));
   TRAINYARD_ASSIGN_OR_RETURN(Ends error, OpenPipe(true));
   const StandardFds fds = {input.theirs.get(), output.theirs.get(), error.theirs.get()};
-  TRAINYARD_ASSIGN_OR_RETURN(HeldRank held, HeldRank::Fork(command, fds, ""));
+  TRAINYARD_ASSIGN_OR_RETURN(HeldRank held,
+                             HeldRank::Fork(command, fds, "", AfterParent::kIsKilled));
   ExecChild child(std::move(held));
   child.input_ = std::move(input.ours);
   child.output_ = std::move(output.ours);

@@ -98,12 +98,18 @@ void ExecSession::Handle(const v1::ExecInput& input) {
     case v1::ExecInput::kResize:
       return child_.Resize({input.resize().rows(), input.resize().columns()});
     case v1::ExecInput::kSignal:
-      for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) {
-        if (signal == input.signal()) child_.Signal(signal);
-      }
-      return;
+      return PassSignal(input.signal());
     default:
       return;
+  }
+}
+
+void ExecSession::PassSignal(int signal) {
+  const std::lock_guard lock(mutex_);
+  // The process group of a reaped command may belong to another program.
+  if (reaped_) return;
+  for (const int known : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) {
+    if (known == signal) child_.Signal(signal);
   }
 }
 
@@ -176,7 +182,9 @@ void ExecSession::EndProcesses() {
     std::this_thread::sleep_for(kLookEvery);
   }
   child_.Signal(SIGKILL);
-  if (WaitFor(exited_, kKillLimit)) waitpid(child_.pid(), &wait_status_, 0);
+  const bool exited = WaitFor(exited_, kKillLimit);
+  Set(reaped_);
+  if (exited) waitpid(child_.pid(), &wait_status_, 0);
   KillDescendants(kKillLimit);
   Set(processes_ended_);
 }

@@ -32,6 +32,7 @@ class ExecSession {
   void AwaitExit();
 
   void Handle(const v1::ExecInput& input);
+  void PassSignal(int signal);
   // Blocks until the command has taken the bytes, or no longer reads.
   void WriteInput(const std::string& data);
   // Reads once from `fd` and sends the bytes. Returns false once the descriptor, or the stream, has
@@ -61,6 +62,7 @@ class ExecSession {
   // mutex_ guards all members below, except wait_status_.
   bool released_ = false;
   bool exited_ = false;  // The command has ended and is not reaped.
+  bool reaped_ = false;
   bool closing_ = false;
   bool processes_ended_ = false;
   bool output_ended_ = false;

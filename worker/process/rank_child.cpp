@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -140,11 +141,12 @@ bool ArrangeDescriptors(int channel, const StandardFds& fds) {
 }
 
 [[noreturn]] void RunChild(const RankCommand& command, int channel, const StandardFds& fds,
-                           const std::string& memory_killer_score) {
+                           const std::string& memory_killer_score, AfterParent after_parent) {
   // Reset signals first. With the shim's settings, a signal could not end a rank that waits for
   // Release.
   ResetSignals();
   if (setsid() < 0 || !ArrangeDescriptors(channel, fds)) _exit(kSpawnErrorExit);
+  if (after_parent == AfterParent::kIsKilled) prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (!memory_killer_score.empty()) WriteScore(memory_killer_score);
   LeaveProcessesForWorker();
   WriteByte(kChannelFd, 'r');
@@ -158,7 +160,8 @@ bool ArrangeDescriptors(int channel, const StandardFds& fds) {
 }  // namespace
 
 absl::StatusOr<HeldRank> HeldRank::Fork(const RankCommand& command, const StandardFds& fds,
-                                        const std::string& memory_killer_score) {
+                                        const std::string& memory_killer_score,
+                                        AfterParent after_parent) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     return ErrnoStatus(errno, "cannot make", "a socket pair");
@@ -167,7 +170,7 @@ absl::StatusOr<HeldRank> HeldRank::Fork(const RankCommand& command, const Standa
   UniqueFd theirs(ends[1]);
   const pid_t pid = fork();
   if (pid < 0) return ErrnoStatus(errno, "cannot fork", "the rank");
-  if (pid == 0) RunChild(command, theirs.get(), fds, memory_killer_score);
+  if (pid == 0) RunChild(command, theirs.get(), fds, memory_killer_score, after_parent);
   theirs.Reset();
   HeldRank rank(pid, std::move(ours));
   if (!ReadByte(rank.channel_.get())) {

@@ -32,6 +32,12 @@ struct StandardFds {
   bool terminal = false;
 };
 
+// The life of a forked program after the process that has forked it.
+enum class AfterParent {
+  kContinues,  // A rank survives its shim.
+  kIsKilled,
+};
+
 // A forked rank that waits for Release before it executes its program. If this object is destroyed
 // first, or the shim is killed, the rank ends without executing the program.
 class HeldRank {
@@ -41,7 +47,8 @@ class HeldRank {
   // `memory_killer_score` was written to its /proc/self/oom_score_adj. Call only from a
   // single-threaded process.
   static absl::StatusOr<HeldRank> Fork(const RankCommand& command, const StandardFds& fds,
-                                       const std::string& memory_killer_score);
+                                       const std::string& memory_killer_score,
+                                       AfterParent after_parent = AfterParent::kContinues);
 
   pid_t pid() const { return pid_; }
 
