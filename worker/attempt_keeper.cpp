@@ -296,8 +296,14 @@ absl::StatusOr<RankCommand> AttemptKeeper::CommandBeside(const RankKey& rank,
 
 WatchPlaces AttemptKeeper::WatchPlacesOf(const v1::StartAttempt& command,
                                          const RankKey& key) const {
+  LaunchSite site = SiteOf(key);
+  if (options_.code_trees != nullptr) {
+    site.code_dir = options_.code_trees->DirectoryOf(command.spec());
+  }
   WatchPlaces places = {.telemetry = folders_.TelemetryFile(key),
-                        .state_path = absl::StrCat(folders_.RankDir(key), "/", kWatchFile)};
+                        .state_path = absl::StrCat(folders_.RankDir(key), "/", kWatchFile),
+                        .marks = {},
+                        .working_directory = WorkingDirectoryOf(command.spec(), site)};
   for (const int rank : RanksOf(command)) places.marks.insert(MarkOf({key.attempt, rank}));
   return places;
 }

@@ -172,12 +172,6 @@ void AddTrainyardVariables(const v1::StartAttempt& attempt, const LaunchSite& si
   environment[variable::kLiveJobs] = attempt.live_jobs();
 }
 
-// The only place that decides in which directory a rank runs.
-std::string WorkingDirectoryOf(const v1::JobSpec& spec, const LaunchSite& site) {
-  if (!spec.working_directory().empty()) return spec.working_directory();
-  return site.code_dir.empty() ? site.run_dir : site.code_dir;
-}
-
 // Adds the process's GPUs to `devices`, each with its local rank.
 void AddDevices(const v1::Process& process, const v1::Inventory& inventory,
                 std::vector<std::pair<int, std::string>>& devices) {
@@ -239,6 +233,11 @@ const std::vector<std::string>& PassedThroughVariables() {
   static const std::vector<std::string> names = {"PATH", "HOME",   "LANG",           "TZ",
                                                  "USER", "TMPDIR", "LD_LIBRARY_PATH"};
   return names;
+}
+
+std::string WorkingDirectoryOf(const v1::JobSpec& spec, const LaunchSite& site) {
+  if (!spec.working_directory().empty()) return spec.working_directory();
+  return site.code_dir.empty() ? site.run_dir : site.code_dir;
 }
 
 ProcessLaunch MakeProcessLaunch(const v1::StartAttempt& attempt, const v1::Process& process,

@@ -53,6 +53,9 @@ struct ProcessLaunch {
 // Returns the names of the worker's variables that a rank inherits, such as PATH and HOME.
 const std::vector<std::string>& PassedThroughVariables();
 
+// Returns the directory in which a rank runs. The only place that decides it.
+std::string WorkingDirectoryOf(const v1::JobSpec& spec, const LaunchSite& site);
+
 // Returns the launch of one process. CheckShapes must have accepted `attempt`. worker/README.md
 // documents every variable. The job's own `env` overrides all variables except TRAINYARD_*.
 ProcessLaunch MakeProcessLaunch(const v1::StartAttempt& attempt, const v1::Process& process,
