@@ -214,10 +214,16 @@ RankPlace AttemptKeeper::PlaceOf(const RankKey& key) const {
 
 absl::StatusOr<LaunchSite> AttemptKeeper::SiteOf(const v1::StartAttempt& command,
                                                  const RankKey& key) const {
-  LaunchSite site;
+  LaunchSite site = SiteWithoutSecrets(command, key);
   const auto& names = command.spec().secrets();
   TRAINYARD_ASSIGN_OR_RETURN(site.secrets,
                              ReadSecrets(options_.secrets_dir, {names.begin(), names.end()}));
+  return site;
+}
+
+LaunchSite AttemptKeeper::SiteWithoutSecrets(const v1::StartAttempt& command,
+                                             const RankKey& key) const {
+  LaunchSite site;
   if (options_.code_trees != nullptr) {
     site.code_dir = options_.code_trees->DirectoryOf(command.spec());
   }
@@ -296,10 +302,7 @@ absl::StatusOr<RankCommand> AttemptKeeper::CommandBeside(const RankKey& rank,
 
 WatchPlaces AttemptKeeper::WatchPlacesOf(const v1::StartAttempt& command,
                                          const RankKey& key) const {
-  LaunchSite site = SiteOf(key);
-  if (options_.code_trees != nullptr) {
-    site.code_dir = options_.code_trees->DirectoryOf(command.spec());
-  }
+  const LaunchSite site = SiteWithoutSecrets(command, key);
   WatchPlaces places = {.telemetry = folders_.TelemetryFile(key),
                         .state_path = absl::StrCat(folders_.RankDir(key), "/", kWatchFile),
                         .marks = {},

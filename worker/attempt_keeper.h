@@ -109,6 +109,7 @@ class AttemptKeeper final : public AttemptIo {
   RankPlace PlaceOf(const RankKey& key) const;
   // Fails if a secret of the job is missing.
   absl::StatusOr<LaunchSite> SiteOf(const v1::StartAttempt& command, const RankKey& key) const;
+  LaunchSite SiteWithoutSecrets(const v1::StartAttempt& command, const RankKey& key) const;
   // Snapshots of all attempts on this node.
   std::set<std::string> CodeInUse() const;
   RankStatus StatusOf(const RankKey& key, const RankObservation& observation) const;

@@ -26,7 +26,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr char kClusterId[] = "00112233445566778899aabbccddeeff";
-constexpr int kEvents = 700;
+constexpr int kMovedEvents = 700;
 
 class StoreMoveTest : public PostgresFixture {
  protected:
@@ -45,8 +45,8 @@ class StoreMoveTest : public PostgresFixture {
   }
 
   static void FillEvents(EventLog& log) {
-    std::vector<v1::Event> events(kEvents);
-    for (int i = 0; i < kEvents; ++i) {
+    std::vector<v1::Event> events(kMovedEvents);
+    for (int i = 0; i < kMovedEvents; ++i) {
       events[i].set_time_ms(1000 + i);
       events[i].set_actor(absl::StrCat("actor ", i));
       events[i].mutable_node_removed()->set_node_id(absl::StrCat("n", i));
@@ -177,7 +177,7 @@ TEST_F(StoreMoveTest, KeepsEveryRecordInBothDirections) {
   const auto moved = MoveToPostgres(Places(Files()));
   ASSERT_TRUE(moved.ok()) << moved.status();
   EXPECT_EQ(moved->front().name, "event");
-  EXPECT_EQ(moved->front().rows, kEvents);
+  EXPECT_EQ(moved->front().rows, kMovedEvents);
   for (const MovedTable& table : *moved) {
     const bool may_be_empty = table.name == "report_part" || table.name == "job_data_set";
     EXPECT_TRUE(table.rows > 0 || may_be_empty) << table.name;
@@ -222,7 +222,7 @@ TEST_F(StoreMoveTest, NewRowsFollowTheMovedOnes) {
   }
   const auto again = MoveToPostgres(Places(Files()));
   ASSERT_TRUE(again.ok()) << again.status();
-  EXPECT_EQ(again->front().rows, kEvents + 2);
+  EXPECT_EQ(again->front().rows, kMovedEvents + 2);
 }
 
 TEST_F(StoreMoveTest, NothingIsOverwritten) {
@@ -263,7 +263,7 @@ TEST_F(StoreMoveTest, AnInterruptedMoveIsRepeatedAndUntilThenNotOpened) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("interrupted"));
   const auto again = MoveToPostgres(Places(Files()));
   ASSERT_TRUE(again.ok()) << again.status();
-  EXPECT_EQ(again->front().rows, kEvents);
+  EXPECT_EQ(again->front().rows, kMovedEvents);
   EXPECT_TRUE(OpenPostgres(Files()).ok());
 }
 
@@ -276,7 +276,7 @@ TEST_F(StoreMoveTest, ABackupOfARunningControllerIsRestoredToEitherKind) {
     ASSERT_TRUE(running.ok()) << running.status();
     const auto backup = BackUpPostgres(settings(), copy);
     ASSERT_TRUE(backup.ok()) << backup.status();
-    EXPECT_EQ(backup->last_sequence, uint64_t{kEvents});
+    EXPECT_EQ(backup->last_sequence, uint64_t{kMovedEvents});
     AppendMore(*running);
   }
   EXPECT_TRUE(absl::IsAlreadyExists(BackUpPostgres(settings(), copy).status()));
@@ -287,7 +287,7 @@ TEST_F(StoreMoveTest, ABackupOfARunningControllerIsRestoredToEitherKind) {
   EXPECT_TRUE(absl::IsNotFound(BackUpPostgres(settings(), copy + "2").status()));
   const auto restored = RestoreToPostgres(copy, Places(Other()), 5'000);
   ASSERT_TRUE(restored.ok()) << restored.status();
-  EXPECT_EQ(restored->last_sequence, uint64_t{kEvents + 1}) << "with the event StoreRestored";
+  EXPECT_EQ(restored->last_sequence, uint64_t{kMovedEvents + 1}) << "with the event StoreRestored";
   auto postgres = OpenPostgres(Other());
   ASSERT_TRUE(postgres.ok()) << postgres.status();
   EXPECT_EQ(postgres->cluster_id, kClusterId);
