@@ -2,11 +2,20 @@
 #include "controller/store/stores.h"
 
 namespace trainyard::controller {
+namespace {
 
-absl::StatusOr<Stores> OpenPostgresStores(const PostgresStoreOptions&) {
+absl::Status NoPostgres() {
   return absl::FailedPreconditionError(
       "this build has no PostgreSQL; build it with TRAINYARD_POSTGRES=ON (needs libpq-dev), or "
       "start the controller without --postgres and without store.postgres");
 }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<LeaderSeat>> OpenLeaderSeat(const PostgresStoreOptions&) {
+  return NoPostgres();
+}
+
+absl::StatusOr<Stores> OpenPostgresStores(const PostgresStoreOptions&) { return NoPostgres(); }
 
 }  // namespace trainyard::controller
