@@ -16,6 +16,7 @@
 #include "controller/access/local_listener.h"
 #include "controller/access/server_credentials.h"
 #include "controller/api/context/api.h"
+#include "controller/api/job_files/code_sources.h"
 #include "controller/cluster_id.h"
 #include "controller/code_cleaner.h"
 #include "controller/core/observations/observe.h"
@@ -161,7 +162,8 @@ struct Controller::Parts {
             [this](v1::GetServerInfoResponse& answer) { AddReports(answer); },
             door.gate,
             start_forecaster,
-            stores.code_store.get()},
+            stores.code_store.get(),
+            stores.code_store == nullptr ? nullptr : &code_sources},
         scrubber(DatabaseFilesOf(stores), health, clock),
         ended_jobs(*loop, stores.events->archive(), api.output_complete),
         pruner({*stores.events, *stores.metrics, *stores.logs}, ended_jobs, clock,
@@ -259,7 +261,7 @@ struct Controller::Parts {
             options.listen,
             {&services.workers, &services.jobs, &logs, &services.metrics, &services.nodes,
              &services.queues, &services.reports, &services.server_info, &services.access,
-             &services.code},
+             &services.code, &services.exec},
             [this](const std::string& method, const std::string& code, double seconds) {
               exporter.ObserveCall(method, code, seconds);
             },
@@ -336,6 +338,7 @@ struct Controller::Parts {
   std::unique_ptr<Loop> loop;
   LayoutChooser layouts{*loop, readers};
   StartForecaster start_forecaster{*loop, readers};
+  CodeSources code_sources;
   MetricsExporter exporter;
   const Api api;
   StoreScrubber scrubber;

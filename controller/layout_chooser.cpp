@@ -36,13 +36,16 @@ void LayoutChooser::AskNext(const ClusterView& view) {
   const LayoutQuestion& question = *next;
   const v1::JobSpec& spec = view.state.jobs.at(question.job_id).job.spec();
   // If all readers are busy, the next tick tries again.
-  busy_ = readers_.TryPost([this, spec, question] { Choose(spec, question); });
+  busy_ = readers_.TryPost([this, spec, question, nodes = NodesFor(view.state, spec, question)] {
+    Choose(spec, question, nodes);
+  });
 }
 
 // If the choice is refused, for example because the disk is full, the next tick starts a new
 // search.
-void LayoutChooser::Choose(const v1::JobSpec& spec, const LayoutQuestion& question) {
-  loop_.Submit(ChooseLayout{question.job_id, ChooseLayoutFor(spec, question)},
+void LayoutChooser::Choose(const v1::JobSpec& spec, const LayoutQuestion& question,
+                           const LayoutNodes& nodes) {
+  loop_.Submit(ChooseLayout{question.job_id, ChooseLayoutFor(spec, question, nodes)},
                [this](const RequestOutcome&, const ClusterView&) { busy_ = false; });
 }
 

@@ -20,7 +20,7 @@ class LayoutChooser {
 
  private:
   void AskNext(const ClusterView& view);
-  void Choose(const v1::JobSpec& spec, const LayoutQuestion& question);
+  void Choose(const v1::JobSpec& spec, const LayoutQuestion& question, const LayoutNodes& nodes);
 
   ClusterLoop& loop_;
   ReaderPool& readers_;

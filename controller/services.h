@@ -2,12 +2,14 @@
 #ifndef TRAINYARD_CONTROLLER_SERVICES_H_
 #define TRAINYARD_CONTROLLER_SERVICES_H_
 
+#include <string>
 #include <utility>
 
 #include "controller/api/context/api.h"
 #include "controller/front_door.h"
 #include "controller/rpc/access_service.h"
 #include "controller/rpc/code_service.h"
+#include "controller/rpc/exec_service.h"
 #include "controller/rpc/job_service.h"
 #include "controller/rpc/metric_service.h"
 #include "controller/rpc/node_service.h"
@@ -31,7 +33,11 @@ struct Services {
         reports(api),
         server_info(api),
         access(api, door.prover, std::move(describe_login)),
-        code(api) {}
+        code(api),
+        exec(api, {[&sessions](const std::string& node_id) { return sessions.CheckExec(node_id); },
+                   [&sessions](const std::string& node_id, v1::OpenExec message) {
+                     return sessions.SendExec(node_id, std::move(message));
+                   }}) {}
 
   WorkerControlService workers;
   JobService jobs;
@@ -42,6 +48,7 @@ struct Services {
   ServerService server_info;
   AccessService access;
   CodeService code;
+  ExecService exec;
 };
 
 }  // namespace trainyard::controller

@@ -2,6 +2,7 @@
 
 #include <variant>
 
+#include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
 
 namespace trainyard::controller {
@@ -57,6 +58,18 @@ void WorkerSessions::OnClosed(const std::shared_ptr<WorkerLink>& link) {
 
 void WorkerSessions::CloseAll(const absl::Status& status) {
   loop_.Post([this, status] { CarryOut(kernel_.CloseAll(status)); });
+}
+
+absl::Status WorkerSessions::CheckExec(const std::string& node_id) const {
+  return kernel_.LinkForExec(node_id).status();
+}
+
+absl::Status WorkerSessions::SendExec(const std::string& node_id, v1::OpenExec message) {
+  TRAINYARD_ASSIGN_OR_RETURN(const LinkId link, kernel_.LinkForExec(node_id));
+  SendMessage action{link, {}};
+  *action.message.mutable_open_exec() = std::move(message);
+  CarryOut(action);
+  return absl::OkStatus();
 }
 
 LinkId WorkerSessions::IdOf(const std::shared_ptr<WorkerLink>& link) {

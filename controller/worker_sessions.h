@@ -34,6 +34,11 @@ class WorkerSessions final : public WorkerListener {
   // thread.
   void CloseAll(const absl::Status& status);
 
+  // Checks that the node's worker is connected and understands OpenExec, and sends it the message.
+  // Errors as in WorkerKernel::LinkForExec. Call on the loop thread.
+  absl::Status CheckExec(const std::string& node_id) const;
+  absl::Status SendExec(const std::string& node_id, v1::OpenExec message);
+
   // Returns true if the store has all output of the job that its nodes can still send.
   bool OutputComplete(const JobEntry& entry, const ClusterView& view) const {
     return kernel_.OutputComplete(entry, view);

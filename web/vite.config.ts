@@ -41,6 +41,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rolldownOptions: {
+      // Constants of other modules become literals, which are shorter.
+      optimization: { inlineConst: true },
       output: {
         // The small parts that pages share are one file, because one file compresses better than
         // many. Pages need most of the parts.

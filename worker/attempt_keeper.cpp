@@ -212,8 +212,15 @@ RankPlace AttemptKeeper::PlaceOf(const RankKey& key) const {
   return RankPlace(folders_.RankDir(key), MarkOf(key));
 }
 
-LaunchSite AttemptKeeper::SiteOf(const RankKey& key) const {
+absl::StatusOr<LaunchSite> AttemptKeeper::SiteOf(const v1::StartAttempt& command,
+                                                 const RankKey& key) const {
   LaunchSite site;
+  const auto& names = command.spec().secrets();
+  TRAINYARD_ASSIGN_OR_RETURN(site.secrets,
+                             ReadSecrets(options_.secrets_dir, {names.begin(), names.end()}));
+  if (options_.code_trees != nullptr) {
+    site.code_dir = options_.code_trees->DirectoryOf(command.spec());
+  }
   site.run_dir = folders_.RunDir(key);
   site.spec_path = absl::StrCat(site.run_dir, "/", kSpecFile);
   site.telemetry_path = absl::StrCat(site.run_dir, "/", kTelemetryFile);
@@ -239,27 +246,21 @@ std::set<std::string> AttemptKeeper::CodeInUse() const {
 }
 
 void AttemptKeeper::Launch(const v1::StartAttempt& command, const RankKey& key) {
-  const auto& names = command.spec().secrets();
-  auto secrets = ReadSecrets(options_.secrets_dir, {names.begin(), names.end()});
-  if (!secrets.ok()) {
-    return kernel_.LaunchFailed(key, Text(secrets.status()), v1::START_FAULT_JOB, Now());
+  const absl::StatusOr<LaunchSite> site = SiteOf(command, key);
+  if (!site.ok()) {
+    return kernel_.LaunchFailed(key, Text(site.status()), v1::START_FAULT_JOB, Now());
   }
-  LaunchSite site = SiteOf(key);
-  site.secrets = std::move(*secrets);
-  if (options_.code_trees != nullptr) {
-    site.code_dir = options_.code_trees->DirectoryOf(command.spec());
-    options_.code_trees->SetInUse(CodeInUse());
-  }
+  if (options_.code_trees != nullptr) options_.code_trees->SetInUse(CodeInUse());
   for (const v1::Process& process : command.processes()) {
     if (process.ranks(0).rank() != key.rank) continue;
-    ProcessLaunch launch = MakeProcessLaunch(command, process, site);
+    ProcessLaunch launch = MakeProcessLaunch(command, process, *site);
     if (!launch.problem.empty()) {
       return kernel_.LaunchFailed(key, launch.problem, v1::START_FAULT_JOB, Now());
     }
     runner_.Launch(key,
                    {.place = PlaceOf(key),
                     .run_dir = folders_.GuardedRunDir(key),
-                    .spec_path = site.spec_path,
+                    .spec_path = site->spec_path,
                     .spec_json = MessageToJson(command.spec()).dump(2) + "\n",
                     .code_snapshot = command.spec().code().snapshot(),
                     .checkpoint_dir = command.checkpoint_dir(),
@@ -269,10 +270,40 @@ void AttemptKeeper::Launch(const v1::StartAttempt& command, const RankKey& key) 
   }
 }
 
+bool AttemptKeeper::Runs(const RankKey& rank) const {
+  const v1::StartAttempt* start = kernel_.attempts().CommandOf(rank.attempt);
+  if (start == nullptr) return false;
+  return kernel_.attempts().PidOf({rank.attempt, FirstRankBeside(*start, rank.rank)}) != 0;
+}
+
+absl::StatusOr<RankCommand> AttemptKeeper::CommandBeside(const RankKey& rank,
+                                                         const v1::ExecCommand& command) const {
+  if (!Runs(rank)) return absl::FailedPreconditionError("the rank is not running on this node");
+  const v1::StartAttempt& start = *kernel_.attempts().CommandOf(rank.attempt);
+  const RankKey first = {rank.attempt, FirstRankBeside(start, rank.rank)};
+  TRAINYARD_ASSIGN_OR_RETURN(const LaunchSite site, SiteOf(start, first));
+  const auto process = std::ranges::find_if(
+      start.processes(), [&](const v1::Process& one) { return one.ranks(0).rank() == first.rank; });
+  ProcessLaunch launch = MakeExecLaunch(start, *process, site, command);
+  if (!launch.problem.empty()) return absl::FailedPreconditionError(launch.problem);
+  return RankCommand{.argv = std::move(launch.argv),
+                     .environment = std::move(launch.environment),
+                     .working_directory = std::move(launch.working_directory),
+                     .mark = MarkOf(first),
+                     .secrets = std::move(launch.secrets),
+                     .processes_max = options_.limits.processes};
+}
+
 WatchPlaces AttemptKeeper::WatchPlacesOf(const v1::StartAttempt& command,
                                          const RankKey& key) const {
+  LaunchSite site = SiteOf(key);
+  if (options_.code_trees != nullptr) {
+    site.code_dir = options_.code_trees->DirectoryOf(command.spec());
+  }
   WatchPlaces places = {.telemetry = folders_.TelemetryFile(key),
-                        .state_path = absl::StrCat(folders_.RankDir(key), "/", kWatchFile)};
+                        .state_path = absl::StrCat(folders_.RankDir(key), "/", kWatchFile),
+                        .marks = {},
+                        .working_directory = WorkingDirectoryOf(command.spec(), site)};
   for (const int rank : RanksOf(command)) places.marks.insert(MarkOf({key.attempt, rank}));
   return places;
 }

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/support/clock.h"
+#include "trainyard/v1/exec.pb.h"
 #include "trainyard/v1/node.pb.h"
 #include "worker/checkpoint_watch.h"
 #include "worker/code_trees.h"
@@ -69,6 +70,12 @@ class AttemptKeeper final : public AttemptIo {
   FactLog& facts() { return *facts_; }
   WorkerTime Now() const;
 
+  // Returns the command to run beside the rank, in its environment. FAILED_PRECONDITION: the rank
+  // is not running, or a secret or a variable of its environment is missing now.
+  absl::StatusOr<RankCommand> CommandBeside(const RankKey& rank,
+                                            const v1::ExecCommand& command) const;
+  bool Runs(const RankKey& rank) const;
+
   // Returns the mark that identifies the rank's processes.
   std::string MarkOf(const RankKey& key) const { return marks_.MarkOf(key); }
 
@@ -100,7 +107,8 @@ class AttemptKeeper final : public AttemptIo {
   // Returns false while the rank's end must wait for a look at its checkpoints.
   bool WatchCheckpoints(const RankKey& key, const RankState& state);
   RankPlace PlaceOf(const RankKey& key) const;
-  LaunchSite SiteOf(const RankKey& key) const;
+  // Fails if a secret of the job is missing.
+  absl::StatusOr<LaunchSite> SiteOf(const v1::StartAttempt& command, const RankKey& key) const;
   // Snapshots of all attempts on this node.
   std::set<std::string> CodeInUse() const;
   RankStatus StatusOf(const RankKey& key, const RankObservation& observation) const;

@@ -46,7 +46,9 @@ CheckpointWatch::~CheckpointWatch() {
 }
 
 bool CheckpointWatch::Watches(const v1::StartAttempt& command, const RankKey& key) {
-  return !command.spec().checkpoint().watch().empty() && key.rank == 0;
+  const v1::JobSpec& spec = command.spec();
+  const bool has_files = !spec.checkpoint().watch().empty() || !spec.tensorboard().empty();
+  return has_files && key.rank == 0;
 }
 
 // Returns null if the attempt is not watched through this rank.

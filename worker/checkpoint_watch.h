@@ -1,5 +1,6 @@
-// Watches the checkpoints of programs of others (checkpoint.watch) on threads of their own, because
-// checkpoints are on shared storage, which may not respond.
+// Watches the checkpoints and TensorBoard files of programs of others (checkpoint.watch,
+// tensorboard) on threads of their own, because these files are on shared storage, which may not
+// respond.
 #ifndef TRAINYARD_WORKER_CHECKPOINT_WATCH_H_
 #define TRAINYARD_WORKER_CHECKPOINT_WATCH_H_
 

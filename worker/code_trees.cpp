@@ -2,8 +2,10 @@
 
 #include <utility>
 
+#include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
 #include "spdlog/spdlog.h"
+#include "worker/code_download.h"
 
 namespace trainyard::worker {
 
@@ -17,9 +19,32 @@ void CodeTrees::SetInUse(std::set<std::string> snapshots) {
   in_use_ = std::move(snapshots);
 }
 
+void CodeTrees::ShareAt(std::string address) {
+  const std::lock_guard lock(mutex_);
+  address_ = std::move(address);
+}
+
+absl::Status CodeTrees::Fetch(const std::string& snapshot) {
+  CodeDownload::Node node{.id = node_};
+  {
+    const std::lock_guard lock(mutex_);
+    node.address = address_;
+  }
+  CodeDownload download(*network_, snapshot, std::move(node));
+  bool was_fetched = false;
+  const absl::Status prepared = cache_
+                                    .Prepare(snapshot,
+                                             [&](const std::vector<std::string>& digests) {
+                                               was_fetched = true;
+                                               return download.Fetch(digests);
+                                             })
+                                    .status();
+  if (prepared.ok() && was_fetched) download.Complete();
+  return prepared;
+}
+
 absl::Status CodeTrees::Prepare(const std::string& snapshot) {
-  const absl::Status prepared = cache_.Prepare(snapshot, fetch_).status();
-  if (!prepared.ok()) return prepared;
+  TRAINYARD_RETURN_IF_ERROR(Fetch(snapshot));
   std::set<std::string> in_use;
   {
     const std::lock_guard lock(mutex_);

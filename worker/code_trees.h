@@ -2,21 +2,32 @@
 #ifndef TRAINYARD_WORKER_CODE_TREES_H_
 #define TRAINYARD_WORKER_CODE_TREES_H_
 
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "proto/code/tree_cache.h"
 #include "trainyard/v1/job_spec.pb.h"
+#include "worker/rpc/code_network.h"
 
 namespace trainyard::worker {
 
 // Thread-safe.
 class CodeTrees {
  public:
-  CodeTrees(std::string directory, code::FetchBlobs fetch)
-      : cache_({.directory = std::move(directory)}), fetch_(std::move(fetch)) {}
+  // `node` is the id of this node.
+  CodeTrees(std::string directory, std::unique_ptr<CodeNetwork> network, std::string node)
+      : cache_({.directory = std::move(directory)}),
+        network_(std::move(network)),
+        node_(std::move(node)) {}
+
+  // Sets the address at which other nodes fetch code from this node. By default, there is none.
+  void ShareAt(std::string address);
 
   // Returns the directory with the job's code: the unpacked snapshot, or code.path for a job that
   // runs in place. Empty if the job has no code.
@@ -29,10 +40,20 @@ class CodeTrees {
   // attempt uses if all trees together are too large. Blocks.
   absl::Status Prepare(const std::string& snapshot);
 
+  // Returns a pack for another node (TreeCache::Fetch).
+  absl::StatusOr<std::string> Pack(const std::string& snapshot,
+                                   const std::vector<std::string>& digests) {
+    return cache_.Fetch(snapshot, digests);
+  }
+
  private:
+  absl::Status Fetch(const std::string& snapshot);
+
   code::TreeCache cache_;
-  const code::FetchBlobs fetch_;
+  const std::unique_ptr<CodeNetwork> network_;
+  const std::string node_;
   std::mutex mutex_;
+  std::string address_;
   std::set<std::string> in_use_;
 };
 

@@ -72,6 +72,7 @@ absl::StatusOr<v1::Hello> MakeGreeting(const WorkerOptions& options, const DataD
   hello.set_node_name(options.node_name.empty() ? HostName() : options.node_name);
   hello.set_incarnation(RandomId());
   hello.set_worker_version(TRAINYARD_VERSION);
+  hello.set_serves_exec(true);
   hello.set_address(options.address);
   if (options.address.empty()) {
     TRAINYARD_ASSIGN_OR_RETURN(*hello.mutable_address(), AddressOfRoute(options.controllers));

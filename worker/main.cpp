@@ -11,6 +11,7 @@
 #include "spdlog/spdlog.h"
 #include "worker/core/environment_options.h"
 #include "worker/environment/environment.h"
+#include "worker/exec/exec_program.h"
 #include "worker/process/shim.h"
 #include "worker/worker.h"
 
@@ -88,6 +89,11 @@ void Declare(CLI::App& app, Flags& flags) {
                  "Port 0 picks a free port and writes the address to DATA_DIR/metrics_address; "
                  "`off` disables the metrics")
       ->capture_default_str();
+  app.add_option("--code-listen", flags.options.code_listen,
+                 "IP:PORT at which other nodes fetch the code of jobs from this node, encrypted "
+                 "and only with the controller's token. 0.0.0.0:PORT listens on all addresses, and "
+                 "other nodes use --address. `off`: all nodes fetch from the controller")
+      ->capture_default_str();
   app.add_flag("--insecure", flags.options.insecure,
                "Allow other machines to read the metrics at --metrics-listen, unencrypted and "
                "without a token");
@@ -140,6 +146,10 @@ int main(int argc, char** argv) {
   // This process becomes the program of a rank, so it must not change how it handles signals.
   if (argc > 1 && std::string_view(argv[1]) == trainyard::worker::kEnvironmentMode) {
     return trainyard::worker::RunEnvironment(argc - 1, argv + 1);
+  }
+  // This process forks before it starts threads.
+  if (argc > 1 && std::string_view(argv[1]) == trainyard::worker::kExecMode) {
+    return trainyard::worker::RunExec();
   }
   std::signal(SIGPIPE, SIG_IGN);
   // A write beyond a file size limit must fail with an error, as on a full disk, and not end the

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/contract/limits.h"
 #include "proto/support/durable_file.h"
@@ -48,12 +49,24 @@ std::vector<pid_t> ProcessesOf(const std::set<std::string>& marks) {
 WatchedAttempt::WatchedAttempt(const v1::StartAttempt& command, WatchPlaces places)
     : name_(absl::StrCat("job ", command.job_id(), " attempt ", command.attempt())),
       places_(std::move(places)),
+      has_checkpoints_(!command.spec().checkpoint().watch().empty()),
       scan_(command.checkpoint_dir(), command.spec().checkpoint().watch()),
-      watched_(command) {}
+      watched_(command) {
+  const std::string& tensorboard = command.spec().tensorboard();
+  if (tensorboard.empty()) return;
+  tensorboard_.emplace(TensorboardWatch::Options{
+      .name = name_,
+      .directory = absl::StartsWith(tensorboard, "/")
+                       ? tensorboard
+                       : absl::StrCat(places_.working_directory, "/", tensorboard),
+      .telemetry = places_.telemetry,
+      .state_path = absl::StrCat(places_.state_path, ".tensorboard")});
+}
 
 void WatchedAttempt::Begin() {
   const std::lock_guard lock(mutex_);
-  Load();
+  if (has_checkpoints_) Load();
+  if (tensorboard_.has_value()) tensorboard_->Begin();
 }
 
 void WatchedAttempt::Load() {
@@ -84,6 +97,13 @@ absl::StatusOr<std::vector<WatchedEntry>> WatchedAttempt::Find() {
 
 bool WatchedAttempt::Look(WatchLook look, int64_t step) {
   const std::lock_guard lock(mutex_);
+  // First the metrics, so that the telemetry has the step of a checkpoint before its record.
+  const bool more_metrics = tensorboard_.has_value() && tensorboard_->Look(look);
+  const bool more_checkpoints = has_checkpoints_ && LookForCheckpoints(look, step);
+  return more_metrics || more_checkpoints;
+}
+
+bool WatchedAttempt::LookForCheckpoints(WatchLook look, int64_t step) {
   Load();
   auto entries = Find();
   if (!entries.ok()) {

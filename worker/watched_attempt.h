@@ -1,5 +1,6 @@
-// The checkpoints of one attempt of a program with checkpoint.watch: reads the directory, writes
-// records to the telemetry of a rank, and removes old checkpoints.
+// The files of one attempt of a program of others. For checkpoint.watch: reads the directory,
+// writes records to the telemetry of a rank, and removes old checkpoints. For `tensorboard`: writes
+// the metrics of the event files to the telemetry.
 #ifndef TRAINYARD_WORKER_WATCHED_ATTEMPT_H_
 #define TRAINYARD_WORKER_WATCHED_ATTEMPT_H_
 
@@ -19,6 +20,7 @@
 #include "trainyard/v1/worker_control.pb.h"
 #include "worker/checkpoint_scan.h"
 #include "worker/core/watched_checkpoints.h"
+#include "worker/tensorboard_watch.h"
 
 namespace trainyard::worker {
 
@@ -27,21 +29,23 @@ struct WatchPlaces {
   std::string state_path;  // File of v1::WatchState.
   // The marks (worker/process/rank_mark.h) of the attempt's ranks on this node.
   std::set<std::string> marks;
+  std::string working_directory = "";  // Directory in which the program runs.
 };
 
 // Thread-safe. Calls may hang if a file server does not respond, and then block each other.
 class WatchedAttempt {
  public:
-  // `command` must have checkpoint.watch.
+  // `command` must have checkpoint.watch or tensorboard.
   WatchedAttempt(const v1::StartAttempt& command, WatchPlaces places);
 
   // Call before the program starts: files that exist now belong to earlier attempts.
   void Begin();
   // `step` is the newest step of the ranks. Returns true if a further look may find a checkpoint
-  // complete.
+  // complete, or more metrics.
   bool Look(WatchLook look, int64_t step);
 
  private:
+  bool LookForCheckpoints(WatchLook look, int64_t step);
   void Load();
   absl::StatusOr<std::vector<WatchedEntry>> Find();
   absl::Status Write(const WatchOutcome& outcome, WatchLook look);
@@ -52,6 +56,7 @@ class WatchedAttempt {
 
   const std::string name_;
   const WatchPlaces places_;
+  const bool has_checkpoints_;
   const CheckpointScan scan_;
   std::mutex mutex_;
   bool is_loaded_ = false;
@@ -60,6 +65,7 @@ class WatchedAttempt {
   // must not look like one whose checkpoints were removed.
   std::optional<std::pair<dev_t, ino_t>> directory_;
   std::set<std::string> reported_;
+  std::optional<TensorboardWatch> tensorboard_;
 };
 
 }  // namespace trainyard::worker

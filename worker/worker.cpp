@@ -20,12 +20,13 @@
 #include "proto/support/status_text.h"
 #include "spdlog/spdlog.h"
 #include "worker/attempt_keeper.h"
-#include "worker/code_trees.h"
+#include "worker/code_sharing.h"
 #include "worker/condition_watch.h"
 #include "worker/core/uplink.h"
 #include "worker/core/worker_kernel.h"
 #include "worker/device/network_interface.h"
 #include "worker/device_readings.h"
+#include "worker/exec_keeper.h"
 #include "worker/greeting.h"
 #include "worker/limit_keeper.h"
 #include "worker/loop_watch.h"
@@ -38,7 +39,6 @@
 #include "worker/rank_marks.h"
 #include "worker/root_watch.h"
 #include "worker/rpc/attach_stream.h"
-#include "worker/rpc/code_client.h"
 #include "worker/spool/attempt_folders.h"
 #include "worker/spool/data_dir.h"
 #include "worker/spool/telemetry_reserve.h"
@@ -94,10 +94,6 @@ absl::Status CheckMetricsListen(const WorkerOptions& options) {
   return absl::OkStatus();
 }
 
-AttachOptions ControllerOf(const WorkerOptions& options) {
-  return {.controllers = options.controllers, .token_file = options.token_file};
-}
-
 }  // namespace
 
 class Worker::Daemon : public AttachHandler {
@@ -139,6 +135,7 @@ class Worker::Daemon : public AttachHandler {
   // The Hello without the attempts.
   v1::Hello greeting_;
   std::unique_ptr<AttemptKeeper> attempts_;
+  std::unique_ptr<ExecKeeper> execs_;
   std::unique_ptr<Uplink> uplink_;
   std::unique_ptr<WorkerKernel> kernel_;
   // Sources that were found on disk before the uplink existed.
@@ -150,6 +147,7 @@ class Worker::Daemon : public AttachHandler {
   std::unique_ptr<LimitKeeper> limits_;
   steady_clock::time_point free_space_due_;
   std::unique_ptr<PositionKeeper> positions_;
+  NodeCode code_;
   // Null if metrics are turned off.
   std::unique_ptr<MetricsServer> metrics_;
   steady_clock::time_point publish_due_;
@@ -251,10 +249,8 @@ absl::Status Worker::Daemon::OpenAttempts() {
   options.data_program = (program.parent_path() / "trainyard-data").string();
   options.secrets_dir = checked_places_.secrets_dir;
   options.inventory = greeting_.inventory();
-  const auto code = std::make_shared<CodeClient>(ControllerOf(options_));
-  options.code_trees = std::make_shared<CodeTrees>(
-      data_dir_->File("code"),
-      [code](const std::vector<std::string>& digests) { return code->Fetch(digests); });
+  TRAINYARD_ASSIGN_OR_RETURN(code_, OpenNodeCode(options_, *data_dir_, greeting_.address()));
+  options.code_trees = code_.trees;
   options.limits = LimitsOnMachine(options_.limits, ProcessesOfMachine());
   options.network_interface = InterfaceOf(greeting_.address());
   AttemptKeeper::Handler handler;
@@ -273,6 +269,7 @@ absl::Status Worker::Daemon::OpenAttempts() {
   };
   TRAINYARD_ASSIGN_OR_RETURN(
       attempts_, AttemptKeeper::Open(loop_, *data_dir_, clock_, std::move(options), handler));
+  execs_ = std::make_unique<ExecKeeper>(*attempts_, program.string(), options_.token_file);
   uplink_ = std::make_unique<Uplink>(attempts_->facts());
   kernel_ = std::make_unique<WorkerKernel>(attempts_->kernel(), *uplink_);
   output_ = std::make_unique<OutputKeeper>(
@@ -347,6 +344,7 @@ void Worker::Daemon::AwaitTick() {
 void Worker::Daemon::OnTick() {
   loop_watch_->Beat();
   attempts_->kernel().Tick(attempts_->Now());
+  execs_->Tick();
   if (root_watch_.Tick(steady_clock::now())) kernel_->ReportNow(attempts_->Now().steady_ms);
   stream_->Wake();
   FreeSpace();
@@ -443,6 +441,7 @@ void Worker::Daemon::OnWelcome(const v1::Welcome& welcome) {
 }
 
 void Worker::Daemon::OnMessage(const v1::ControllerMessage& message) {
+  if (message.has_open_exec()) return execs_->Open(message.open_exec(), stream_->controller());
   // Free space first: the start of an attempt writes files, and output may have filled the disk
   // since the last tick.
   if (message.has_start_attempt()) output_->FreeSpace(uplink_->Positions());

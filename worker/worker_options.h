@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "worker/core/rank_limits.h"
+#include "worker/rpc/attach_options.h"
 
 namespace trainyard::worker {
 
@@ -33,6 +34,9 @@ struct WorkerOptions {
   std::string metrics_listen = "127.0.0.1:7072";
   // If true, other machines may read the metrics page. The page is unencrypted and needs no token.
   bool insecure = false;
+  // IP:PORT at which other nodes fetch the code of jobs. Port 0 selects a free port; "off" disables
+  // sharing.
+  std::string code_listen = "off";
   // If true, the worker measures its GPUs. Set to false if dcgm-exporter measures the GPUs.
   bool gpu_metrics = true;
   // Limit on the disk space for output and telemetry of the ranks.
@@ -46,6 +50,11 @@ struct WorkerOptions {
   // training while the worker is down.
   bool stop_ranks_on_exit = false;
 };
+
+// The options of connections to the controller.
+inline AttachOptions ControllerOf(const WorkerOptions& options) {
+  return {.controllers = options.controllers, .token_file = options.token_file};
+}
 
 }  // namespace trainyard::worker
 

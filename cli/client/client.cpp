@@ -80,7 +80,8 @@ struct Client::Connection {
         metrics(channel),
         access(channel),
         reports(channel),
-        code(channel) {}
+        code(channel),
+        exec(channel) {}
 
   std::shared_ptr<grpc::Channel> channel;
   v1::JobService::Stub jobs;
@@ -92,6 +93,7 @@ struct Client::Connection {
   v1::AccessService::Stub access;
   v1::ReportService::Stub reports;
   v1::CodeService::Stub code;
+  v1::ExecService::Stub exec;
 };
 
 Client::Client(std::vector<std::string> controllers, ClientLimits limits, AccessPlaces places)
@@ -389,6 +391,27 @@ absl::Status Client::ReadLogs(const v1::ReadLogsRequest& request, const StreamCo
   };
   bool connected = false;
   return request.follow() ? StreamAgain(control, once) : once(connected);
+}
+
+absl::StatusOr<std::unique_ptr<ExecCall>> Client::OpenExec() {
+  TRAINYARD_ASSIGN_OR_RETURN(Connection * connection, Connect());
+  return std::make_unique<ExecCall>(connection->exec);
+}
+
+absl::Status Client::ExecStatus(const grpc::Status& status) const {
+  if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) {
+    return absl::UnimplementedError(absl::StrCat("the controller at ", server(),
+                                                 " is of an older release, which does not support "
+                                                 "exec; upgrade it"));
+  }
+  if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
+    return absl::UnavailableError(absl::StrCat(
+        "the connection to the controller at ", server(),
+        " is lost: ", ExplainLostConnection(status.error_message()).cause,
+        "; the command was ended\nthe job is not affected; run the command again once `trainyard "
+        "server status` answers"));
+  }
+  return FromGrpc(status);
 }
 
 }  // namespace trainyard::cli

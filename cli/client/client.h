@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cli/client/exec_call.h"
 #include "cli/process/interrupt.h"
 #include "proto/access/connect_error.h"
 #include "proto/access/controller_list.h"
@@ -124,6 +125,11 @@ class Client {
   // Delivers no line twice.
   absl::Status ReadLogs(const v1::ReadLogsRequest& request, const StreamControl& control,
                         const std::function<bool(const v1::LogLine&)>& on_line);
+
+  // Opens an exec session. The caller sends ExecStart. Errors: as for other calls.
+  absl::StatusOr<std::unique_ptr<ExecCall>> OpenExec();
+  // Converts the result of a session. UNAVAILABLE: the connection is lost.
+  absl::Status ExecStatus(const grpc::Status& status) const;
 
  private:
   struct Connection;

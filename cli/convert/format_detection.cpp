@@ -193,10 +193,20 @@ bool IsPlainMapping(const SourceTree& tree) {
          });
 }
 
+// True if a line that is not a comment looks like `key: value`.
+bool HasYamlLine(const std::string& text) {
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    const absl::string_view row = absl::StripAsciiWhitespace(line);
+    const bool is_comment = absl::StartsWith(row, "#");
+    if (!is_comment && (absl::StrContains(row, ": ") || absl::EndsWith(row, ":"))) return true;
+  }
+  return false;
+}
+
 // True for prose. Its error explains what input is expected, instead of reporting wrong syntax.
 bool IsProse(const std::string& text) {
   return !LooksLikeJson(text) && !LooksLikeToml(text) && !LooksLikePython(text) &&
-         !absl::StrContains(text, ": ") && !absl::StrContains(text, ":\n");
+         !HasYamlLine(text);
 }
 
 // True if more keys are options of Megatron-LM than settings of the format that was found. GPT-NeoX

@@ -75,6 +75,12 @@ void JobDraft::LeaveOut(const std::string& name, const std::string& reason) {
   if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
 }
 
+void JobDraft::EraseUnused(const std::string& key, const std::string& name,
+                           const std::string& reason) {
+  if (IsWritten(key)) LeaveOut(name, reason);
+  Erase(key);
+}
+
 void JobDraft::Refuse(int line, const std::string& text) {
   const std::string place = line > 0 ? absl::StrCat("line ", line, ": ") : "";
   refusals_.push_back(absl::StrCat(place, text));

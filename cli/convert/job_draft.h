@@ -32,6 +32,8 @@ class JobDraft {
   void Set(const std::string& key, const std::string& value);
   void SetList(const std::string& key, const std::vector<std::string>& values);
   void Erase(const std::string& key) { settings_.erase(key); }
+  // Removes a setting that has no effect. If a file set it, names it as LeaveOut does.
+  void EraseUnused(const std::string& key, const std::string& name, const std::string& reason);
 
   bool Has(const std::string& key) const { return settings_.contains(key); }
   // True if a file set the value; false if the value is a default or missing.
@@ -81,6 +83,9 @@ class JobDraft {
   std::vector<LineNote> formats_;
   std::vector<std::string> refusals_;
 };
+
+// The reason for which the maximum number of positions is left out.
+inline constexpr char kNoPositionLimit[] = "only learned positions have a limit";
 
 // Returns the shortest decimal text for the value, with at most 12 significant digits, such as
 // "0.0003".

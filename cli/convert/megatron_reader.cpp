@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "cli/convert/expert_settings.h"
 #include "cli/convert/source/source_tree.h"
 
@@ -394,7 +395,8 @@ class MegatronReader {
 
   void Finish(int line) {
     if (draft_.Value("model.position_embedding_type") != "learned_absolute") {
-      draft_.Erase("model.max_position_embeddings");
+      draft_.EraseUnused("model.max_position_embeddings", "--max-position-embeddings",
+                         kNoPositionLimit);
     }
     const std::optional<int64_t> hidden = draft_.Whole("model.hidden_size");
     if (!draft_.Has("model.ffn_hidden_size") && hidden.has_value() && *hidden <= 1048576) {
@@ -427,7 +429,9 @@ class MegatronReader {
     if (draft_.Value("train.precision") == "fp16") return;
     for (const char* name :
          {"initial_loss_scale", "min_loss_scale", "loss_scale_window", "hysteresis"}) {
-      draft_.Erase(absl::StrCat("train.", name));
+      draft_.EraseUnused(absl::StrCat("train.", name),
+                         absl::StrCat("--", absl::StrReplaceAll(name, {{"_", "-"}})),
+                         "the loss is scaled only with --fp16");
     }
   }
 

@@ -362,7 +362,8 @@ class NemoReader {
 
   void ReadModel() {
     if (draft_.Value("model.position_embedding_type") != "learned_absolute") {
-      draft_.Erase("model.max_position_embeddings");
+      draft_.EraseUnused("model.max_position_embeddings", "max_position_embeddings",
+                         kNoPositionLimit);
     } else if (!tree_.call().empty() && draft_.Has("train.seq_length")) {
       draft_.Assume("model.max_position_embeddings", draft_.Value("train.seq_length"));
     }

@@ -201,7 +201,8 @@ class NeoxReader {
       draft_.Set("model.activation", "gelu_tanh");
     }
     if (draft_.Value("model.position_embedding_type") == "rope") {
-      draft_.Erase("model.max_position_embeddings");
+      draft_.EraseUnused("model.max_position_embeddings", "max_position_embeddings",
+                         kNoPositionLimit);
     }
     ReadNeoxExperts(tree_, draft_);
     if (hidden.has_value() && 0 < *hidden && *hidden <= 1048576) ReadWidths(*hidden, layers);

@@ -156,7 +156,11 @@ class ScriptReader {
 
   // Reads a command that does not start the training. `is_before`: it stands before the run.
   void TakeCommand(const ScriptCommand& command, bool is_before) {
-    if (IsSilentCommand(command)) return;
+    if (IsSilentCommand(command)) {
+      return draft_.LeaveOut(
+          command.front().text,
+          "ranks need no commands that print, wait, inspect or make directories");
+    }
     if (command.front().text == "cd") return is_before ? TakeDirectory(command) : void();
     if (LaunchRank(command) > 0) {
       return draft_.Note(

@@ -228,7 +228,8 @@ std::string LayoutText(const v1::GrantedLayout& layout) {
 }
 
 std::string AlertText(const v1::AlertRaised& raised) {
-  return absl::StrCat("alert ", raised.code(), " at step ", raised.step(), ": ", raised.message());
+  return absl::StrCat("alert ", raised.code(), AfterUnlessEmpty(" at step ", raised.step()), ": ",
+                      raised.message());
 }
 
 std::string HalvedText(const v1::ArrayRung& rung) {
@@ -236,12 +237,21 @@ std::string HalvedText(const v1::ArrayRung& rung) {
                       " at step ", rung.step(), rung.stopped() ? " and is stopped" : "");
 }
 
+std::string ExecText(const v1::ExecOpened& opened, const NodeNames& names) {
+  const std::string beside =
+      absl::StrCat("beside rank ", opened.rank(), " of attempt ", opened.attempt(), " on node ",
+                   NodeName(opened.node_id(), names));
+  if (opened.command().empty()) return absl::StrCat("opened a shell ", beside);
+  return absl::StrCat("ran `", opened.command(), "` ", beside);
+}
+
 // Text of events of arrays, of nodes, and of types that newer controllers write.
-std::string OtherText(const v1::Event& event) {
+std::string OtherText(const v1::Event& event, const NodeNames& names) {
   if (event.has_environment_recorded()) {
     const v1::EnvironmentRecord& record = event.environment_recorded().environment();
     return absl::StrCat("attempt ", record.attempt(), " runs with ", EnvironmentSummary(record));
   }
+  if (event.has_exec_opened()) return ExecText(event.exec_opened(), names);
   if (event.has_array_halved()) return HalvedText(event.array_halved().rung());
   if (event.has_array_element_refused()) {
     const v1::ArrayElementRefused& refused = event.array_element_refused();
@@ -308,7 +318,7 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kAlertRaised:
       return AlertText(event.alert_raised());
     default:
-      return OtherText(event);
+      return OtherText(event, names);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "proto/layout/rank_order.h"
 #include "proto/memory/memory_advice.h"
 #include "proto/model/model_size.h"
+#include "proto/rules/context_exchange.h"
 #include "proto/rules/expert_dispatch.h"
 #include "proto/rules/fp8_products.h"
 #include "proto/rules/planned_features.h"
@@ -99,6 +100,9 @@ void AddStages(const planner::LayoutPlan& plan, std::string& text) {
   absl::StrAppend(
       &text, Line("order", absl::StrCat("tp ", layout.tp, ", cp ", layout.cp, ", dp ", layout.dp,
                                         ", pp ", layout.pp, ": tp varies fastest, pp slowest")));
+  const std::string_view exchange = ContextExchangeText(plan.config);
+  if (!exchange.empty())
+    absl::StrAppend(&text, Line("exchange of attention", std::string(exchange)));
   AddExperts(plan, text);
   for (size_t stage = 0; stage < std::min(places.size(), kMostStages); ++stage) {
     const planner::StagePlace& place = places[stage];

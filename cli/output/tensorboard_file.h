@@ -2,19 +2,11 @@
 #ifndef TRAINYARD_CLI_OUTPUT_TENSORBOARD_FILE_H_
 #define TRAINYARD_CLI_OUTPUT_TENSORBOARD_FILE_H_
 
-#include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "trainyard/v1/metric_service.pb.h"
 
 namespace trainyard::cli {
-
-// Returns the CRC-32C (Castagnoli) of the bytes.
-uint32_t Crc32c(std::string_view bytes);
-
-// Returns the record that contains the bytes: length and bytes, each with its masked CRC-32C.
-std::string TfRecord(std::string_view bytes);
 
 // Returns the record that begins each file.
 std::string TensorboardFileStart(double unix_seconds);

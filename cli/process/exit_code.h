@@ -22,6 +22,12 @@ enum class ExitCode {
   kInterrupted = 130          // Ctrl-C.
 };
 
+// Returns the exit code of a program that the signal ended, as shells report it.
+inline ExitCode ExitCodeOfSignal(int signal) {
+  constexpr int kSignalCodes = 128;
+  return static_cast<ExitCode>(kSignalCodes + signal);
+}
+
 inline ExitCode ExitCodeOf(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kOk:

@@ -66,6 +66,12 @@ constexpr auto kPermissions = std::to_array<Permission>({
     {.method = "CodeService/FindMissingCode"},
     {.method = "CodeService/StoreCode"},
     {.method = "CodeService/FetchCode"},
+    // Runs any command as the user of the worker, so a role may lack it even if it may submit jobs.
+    {.method = "ExecService/Exec"},
+    {.method = "ExecService/ServeExec"},
+    {.method = "CodeService/FindCodeSource"},
+    // Served by workers; the controller answers UNIMPLEMENTED.
+    {.method = "CodePeerService/FetchSealedCode"},
     {.method = "ServerService/GetServerInfo", .routes = {"getServer"}},
     {.method = "ServerService/CheckStores"},
 

@@ -107,6 +107,7 @@ void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions
   session.link = link;
   session.node_id = hello.node_id();
   session.incarnation = hello.incarnation();
+  session.serves_exec = hello.serves_exec();
   session.opened_ms = now - observations_.stepped_ms;
   links_by_node_[session.node_id] = link;
   const bool events_lost = hello.has_log_mark() && !marks_.covers(hello.log_mark());
@@ -279,6 +280,19 @@ Session* Sessions::Find(LinkId link) {
 const Session* Sessions::FindNode(const std::string& node_id) const {
   const auto it = links_by_node_.find(node_id);
   return it == links_by_node_.end() ? nullptr : &sessions_.at(it->second);
+}
+
+absl::StatusOr<LinkId> Sessions::LinkForExec(const std::string& node_id) const {
+  const Session* session = FindNode(node_id);
+  if (session == nullptr || !session->welcomed) {
+    return absl::FailedPreconditionError(absl::StrCat("the worker of node ",
+                                                      NodeName(state_, node_id),
+                                                      " is not connected; try again once it is"));
+  }
+  if (session->serves_exec) return session->link;
+  return absl::FailedPreconditionError(
+      absl::StrCat("the worker of node ", NodeName(state_, node_id),
+                   " is of an older release, which does not support exec; upgrade it"));
 }
 
 }  // namespace trainyard::controller

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "controller/core/decide/decide.h"
 #include "controller/core/decide/references.h"
 #include "controller/core/observations/observations.h"
@@ -27,6 +28,8 @@ struct Session {
   v1::Hello hello;
   // Steady time (Observations::stepped_ms).
   int64_t opened_ms = 0;
+  // Hello.serves_exec.
+  bool serves_exec = false;
   // True after Welcome was sent. Commands may be sent only after Welcome.
   bool welcomed = false;
   // The acknowledged offset of each stream of the worker's attempts.
@@ -81,6 +84,8 @@ class Sessions {
   // Find and FindNode return the session of a link or node, or nullptr if there is none.
   Session* Find(LinkId link);
   const Session* FindNode(const std::string& node_id) const;
+  // See WorkerKernel.
+  absl::StatusOr<LinkId> LinkForExec(const std::string& node_id) const;
   const std::map<LinkId, Session>& all() const { return sessions_; }
 
  private:

@@ -56,6 +56,12 @@ class WorkerKernel {
   WorkerActions BeforeTick(Timestamp now);
   WorkerActions AfterCommit(const ClusterView& view, const TickSummary& summary);
 
+  // Returns the link to which OpenExec can be sent for this node. FAILED_PRECONDITION: the node's
+  // worker is not connected, or is of a release without exec.
+  absl::StatusOr<LinkId> LinkForExec(const std::string& node_id) const {
+    return sessions_.LinkForExec(node_id);
+  }
+
   // Returns true if the store has all output of the job that its nodes can still send.
   bool OutputComplete(const JobEntry& entry, const ClusterView& view) const {
     return IsOutputComplete(entry, view, sessions_);

@@ -7,6 +7,7 @@
 #include "proto/layout/rank_order.h"
 #include "proto/memory/block_memory.h"
 #include "proto/model/model_size.h"
+#include "proto/rules/context_exchange.h"
 #include "proto/rules/fp8_products.h"
 
 namespace trainyard::planner {
@@ -95,9 +96,10 @@ BlockWork WorkOf(const RunConfig& config) {
   work.keys = static_cast<double>(heads.keys.length) * head_size;
   work.head_size = head_size;
   work.vocabulary = static_cast<double>(PartOf(model.vocab_size, layout.tp, 0).length);
-  const bool is_ring = layout.cp > 1 && layout.cp_comm_type == ContextExchange::kP2p;
+  const bool is_ring = layout.cp > 1 && ContextExchangeOf(config) == ContextExchange::kP2p;
   work.piece = is_ring ? work.length / context : work.length;
   work.context_parts = context;
+  work.exchanges_heads = ExchangesHeads(config);
   work.is_gated = HasGate(model);
   work.norms_heads = model.qk_layernorm;
   work.turns_heads = model.position_embedding_type == PositionEmbedding::kRope;

@@ -62,6 +62,7 @@ struct BlockWork {
   double length = 0;      // Length of a sample.
   double piece = 0;       // Length of the part of a sample that one attention call handles.
   double context_parts = 1;
+  bool exchanges_heads = false;  // Context-parallel ranks exchange tokens for heads.
   bool is_gated = true;
   bool norms_heads = false;
   bool turns_heads = true;  // Has rotary positions.

@@ -67,6 +67,13 @@ double RingBackwardBytes(const BlockWork& work) {
          (2 * kFloatBytes + work.element);
 }
 
+// Returns the bytes of the copies that arrange heads for an exchange. The queries, keys, values and
+// results are each read and written once.
+double HeadCopyBytes(const BlockWork& work) {
+  if (!work.exchanges_heads) return 0;
+  return 2 * work.element * work.rows * (2 * work.queries + 2 * work.keys);
+}
+
 // The tensor-parallel ranks of one group. Transfers() returns the time of `gathers` all-gathers or
 // reduce-scatters among them, without the part that overlaps other work.
 class TensorGroup {
@@ -92,12 +99,19 @@ struct Transfers {
 };
 
 // Returns the time to get the keys and values of the other context-parallel ranks, by ring or
-// all-gather. The backward pass also sends the gradients of keys and values in fp32.
+// all-gather. The backward pass also sends the gradients of keys and values in fp32. If ranks
+// exchange tokens for heads, each pass sends queries, keys, values and results, or their gradients.
 Transfers ContextTransfers(const BlockWork& work, const GroupLinks& links,
                            const TrainerProfile& profile) {
   Transfers transfers;
   if (work.context_parts <= 1) return transfers;
   const double values = work.rows * 2 * work.keys;
+  if (work.exchanges_heads) {
+    const double heads = 2 * work.rows * work.queries + values;
+    transfers.forward.context = transfers.backward.context =
+        profile.heads_exposed * links.ExchangeSeconds(work.element * heads);
+    return transfers;
+  }
   const bool is_ring = work.piece < work.length;
   const auto seconds = [&](double part) {
     return profile.context_exposed *
@@ -165,9 +179,11 @@ PassSeconds SecondsOfPass(const BlockWork& work, const RunConfig& config, const 
   double forward = kernels.ForwardProducts(work.Products());
   double backward = kernels.BackwardProducts(work.Products());
   forward += kernels.AttentionForward() + kernels.Elementwise(ForwardElements(work)) +
-             kernels.Bytes(RingForwardBytes(work)) + profile.seconds_per_block / 3;
+             kernels.Bytes(RingForwardBytes(work) + HeadCopyBytes(work)) +
+             profile.seconds_per_block / 3;
   backward += kernels.AttentionBackward() + kernels.Elementwise(BackwardElements(work)) +
-              kernels.Bytes(RingBackwardBytes(work)) + profile.seconds_per_block * 2 / 3;
+              kernels.Bytes(RingBackwardBytes(work) + HeadCopyBytes(work)) +
+              profile.seconds_per_block * 2 / 3;
   pass.block_forward.compute = forward;
   pass.block_backward.compute = backward;
   pass.block_full.compute = forward;

@@ -10,6 +10,7 @@ namespace trainyard::planner {
 //   the grouped kernel are predicted with a mean error of 5 %. The same section has the all-to-all,
 //   the part of it that products hide, and the wait for the numbers of rows.
 // - expert_imbalance is an assumption: a router that a loss or a bias balances.
+// - heads_exposed is an assumption: of four pieces, the first and the last do not overlap.
 // - product_margin comes from matrix products of 768 to 128,256 columns on an H200.
 // - `network` and `per_doubling` were not measured with this trainer. They are the values of NeMo
 //   on H100 (tests/controller/planner/measured_profiles.cpp).
@@ -51,6 +52,7 @@ const TrainerProfile& TrainyardProfile() {
       .tensor_exposed = 1.116,
       .tensor_pair = 1.42,
       .context_exposed = 1.9,
+      .heads_exposed = 0.5,
       .pipeline_exposed = 1.094,
       .expert_hidden = 0.55,
       .exchange_link = 0.66,

@@ -61,6 +61,7 @@ struct TrainerProfile {
   double tensor_exposed = 1;
   double tensor_pair = 1;  // Factor on tensor_exposed for two ranks.
   double context_exposed = 1;
+  double heads_exposed = 1;  // Exchange of tokens for heads.
   double pipeline_exposed = 1;
   // The share of the expert transfers' time that the products of a shared expert hide.
   double expert_hidden = 0;

@@ -23,4 +23,10 @@ grpc::ServerUnaryReactor* CodeService::FetchCode(grpc::CallbackServerContext* co
   return Answer({api_, context}, response, handlers::FetchCode, *request);
 }
 
+grpc::ServerUnaryReactor* CodeService::FindCodeSource(grpc::CallbackServerContext* context,
+                                                      const v1::FindCodeSourceRequest* request,
+                                                      v1::FindCodeSourceResponse* response) {
+  return Answer({api_, context}, response, handlers::FindCodeSource, *request);
+}
+
 }  // namespace trainyard::controller

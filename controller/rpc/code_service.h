@@ -21,6 +21,9 @@ class CodeService final : public v1::CodeService::CallbackService {
   grpc::ServerUnaryReactor* FetchCode(grpc::CallbackServerContext* context,
                                       const v1::FetchCodeRequest* request,
                                       v1::FetchCodeResponse* response) override;
+  grpc::ServerUnaryReactor* FindCodeSource(grpc::CallbackServerContext* context,
+                                           const v1::FindCodeSourceRequest* request,
+                                           v1::FindCodeSourceResponse* response) override;
 
  private:
   const Api& api_;

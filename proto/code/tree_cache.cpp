@@ -77,8 +77,8 @@ absl::Status MakeDirectories(const std::string& path) {
 absl::Status FetchMissing(TreeWriter& writer, const FetchBlobs& fetch) {
   for (std::vector<std::string> missing = writer.Missing(); !missing.empty();
        missing = writer.Missing()) {
-    TRAINYARD_ASSIGN_OR_RETURN(const std::string pack, fetch(missing));
-    TRAINYARD_ASSIGN_OR_RETURN(const std::vector<Blob> blobs, ReadPack(pack));
+    TRAINYARD_ASSIGN_OR_RETURN(const std::vector<Blob> blobs, fetch(missing));
+    if (blobs.empty()) return absl::InvalidArgumentError("an empty pack of code was received");
     for (const Blob& blob : blobs) {
       TRAINYARD_RETURN_IF_ERROR(writer.Write(blob.digest, blob.content));
     }
@@ -87,8 +87,7 @@ absl::Status FetchMissing(TreeWriter& writer, const FetchBlobs& fetch) {
 }
 
 absl::StatusOr<std::string> FetchText(const std::string& id, const FetchBlobs& fetch) {
-  TRAINYARD_ASSIGN_OR_RETURN(const std::string pack, fetch({id}));
-  TRAINYARD_ASSIGN_OR_RETURN(std::vector<Blob> blobs, ReadPack(pack));
+  TRAINYARD_ASSIGN_OR_RETURN(std::vector<Blob> blobs, fetch({id}));
   if (blobs.size() != 1 || blobs[0].digest != id) {
     return absl::InvalidArgumentError(
         "the manifest of a code snapshot was requested, but another "
@@ -157,8 +156,10 @@ absl::Status TreeCache::Unpack(const std::string& id, const FetchBlobs& fetch,
   for (const std::string& digest : writer.Missing()) {
     const auto place = places.find(digest);
     if (place == places.end()) continue;
-    const std::optional<std::string> content = ReadPlace(digest, place->second);
-    if (content.has_value()) TRAINYARD_RETURN_IF_ERROR(writer.Write(digest, *content));
+    const std::optional<std::string> content = ReadPlace(place->second);
+    if (content.has_value() && DigestOf(*content) == digest) {
+      TRAINYARD_RETURN_IF_ERROR(writer.Write(digest, *content));
+    }
   }
   TRAINYARD_RETURN_IF_ERROR(FetchMissing(writer, fetch));
   TRAINYARD_RETURN_IF_ERROR(writer.Finish());
@@ -220,7 +221,7 @@ TreeCache::Places TreeCache::PlacesOfOthers(const std::string& id) const {
   return places;
 }
 
-std::optional<std::string> TreeCache::ReadPlace(const std::string& digest, const Place& place) {
+std::optional<std::string> TreeCache::ReadPlace(const Place& place) {
   std::string content(static_cast<std::size_t>(place.bytes), '\0');
   ssize_t got = 0;
   if (place.is_link) {
@@ -231,7 +232,6 @@ std::optional<std::string> TreeCache::ReadPlace(const std::string& digest, const
     got = pread(fd.get(), content.data(), content.size(), place.offset);
   }
   if (got != static_cast<ssize_t>(content.size()) || content.empty()) return std::nullopt;
-  if (DigestOf(content) != digest) return std::nullopt;
   return content;
 }
 
@@ -248,7 +248,7 @@ absl::StatusOr<std::string> TreeCache::Fetch(const std::string& id,
       const auto text = ReadSmallFile(EntryOf(id) + kManifest, kMaxBlobBytes);
       if (text.ok() && DigestOf(*text) == id) content = *text;
     } else if (const auto place = places.find(digest); place != places.end()) {
-      content = ReadPlace(digest, place->second);
+      content = ReadPlace(place->second);
     }
     if (!content.has_value() || !added.insert(digest).second) break;
     if (!builder.Add(digest, *content)) break;

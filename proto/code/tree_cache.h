@@ -18,13 +18,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/code/blob_pack.h"
 #include "proto/code/manifest.h"
 
 namespace trainyard::code {
 
-// Returns a pack with the first of these blobs, as many as fit.
+// Returns the first of these blobs, at least one, as ReadPack does: each blob has its digest.
 using FetchBlobs =
-    std::function<absl::StatusOr<std::string>(const std::vector<std::string>& digests)>;
+    std::function<absl::StatusOr<std::vector<Blob>>(const std::vector<std::string>& digests)>;
 
 // Thread-safe. Only one TreeCache at a time may use a directory.
 class TreeCache {
@@ -46,8 +47,9 @@ class TreeCache {
   // Removes unfinished trees that a crash has left, as well.
   absl::Status Trim(const std::set<std::string>& in_use);
 
-  // Returns a pack with the first of these blobs, as many as fit, from the trees of this node.
-  // NOT_FOUND: no tree has the first blob.
+  // Returns a pack with the first of these blobs, as many as fit, from the tree of this node.
+  // NOT_FOUND: the tree does not have the first blob. The blobs of a modified tree may not have
+  // their digests; the receiver must check them (ReadPack).
   absl::StatusOr<std::string> Fetch(const std::string& id, const std::vector<std::string>& digests);
 
   // Directory of the files of a snapshot; it need not exist.
@@ -69,8 +71,9 @@ class TreeCache {
   // True if the tree has exactly the files that were unpacked, none of which was modified since.
   bool IsIntact(const std::string& id) const;
   void AddPlaces(const std::string& id, Places& places) const;
-  // Returns the blob, or nullopt if the file no longer contains it.
-  static std::optional<std::string> ReadPlace(const std::string& digest, const Place& place);
+  // Returns the bytes at this place, or nullopt if the file is shorter. They need not be the blob:
+  // jobs can modify a tree.
+  static std::optional<std::string> ReadPlace(const Place& place);
   // Blobs of the trees that were used most recently, other than `id`.
   Places PlacesOfOthers(const std::string& id) const;
   std::string EntryOf(const std::string& id) const;

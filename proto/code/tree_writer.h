@@ -26,8 +26,8 @@ class TreeWriter {
   // Returns the digests of the blobs that are still needed.
   std::vector<std::string> Missing() const;
 
-  // Writes a blob into all files that contain it. INVALID_ARGUMENT: no file needs the blob, or it
-  // has another digest or size.
+  // Writes a blob, whose digest the caller has checked, into all files that contain it.
+  // INVALID_ARGUMENT: no file needs the blob, or it has another size.
   absl::Status Write(const std::string& digest, absl::string_view content);
 
   // Makes files and directories read-only. Call when Missing() is empty.

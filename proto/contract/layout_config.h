@@ -29,13 +29,15 @@ struct SettingNames<Recompute> {
       {"selective", Recompute::kSelective}}};
 };
 
-enum class ContextExchange { kP2p = 1, kAllGather = 2 };
+enum class ContextExchange { kP2p = 1, kAllGather = 2, kA2a = 3, kAuto = 4 };
 
 template <>
 struct SettingNames<ContextExchange> {
-  static constexpr std::array<std::pair<std::string_view, ContextExchange>, 2> kNames = {{
+  static constexpr std::array<std::pair<std::string_view, ContextExchange>, 4> kNames = {{
       {"p2p", ContextExchange::kP2p},
-      {"all_gather", ContextExchange::kAllGather}}};
+      {"all_gather", ContextExchange::kAllGather},
+      {"a2a", ContextExchange::kA2a},
+      {"auto", ContextExchange::kAuto}}};
 };
 
 enum class TokenDispatcher { kAuto = 1, kAlltoall = 2, kAllgather = 3 };
@@ -60,7 +62,7 @@ struct LayoutConfig {
   Recompute recompute = Recompute::kNone;
   int64_t recompute_num_layers = 0;
   bool sequence_parallel = true;
-  ContextExchange cp_comm_type = ContextExchange::kP2p;
+  ContextExchange cp_comm_type = ContextExchange::kAuto;
   bool zero_bubble = false;
   int64_t zero_size = 0;
   int64_t etp = 0;

@@ -41,6 +41,12 @@ inline constexpr int kMaxNotesOfJob = 200;
 // controller keeps one such record for each job in memory.
 inline constexpr std::size_t kMaxEnvironmentTextBytes = 512;
 inline constexpr std::size_t kMaxEnvironmentPackagesBytes = 12 << 10;
+// The maximum size of a command of `exec`, and of one piece of its input or output.
+inline constexpr std::size_t kMaxExecCommandBytes = 64 << 10;
+inline constexpr std::size_t kMaxExecPieceBytes = 64 << 10;
+// The maximum number of exec sessions on one node. Each session has a process of its own on the
+// node, which uses about 20 MB of memory.
+inline constexpr int kMaxExecSessionsOfNode = 8;
 // The maximum size of an alert message.
 inline constexpr std::size_t kMaxAlertBytes = 1024;
 // The maximum size of the part of a rank's final output that the verdict shows.

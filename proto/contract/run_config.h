@@ -61,7 +61,7 @@ void VisitSections(Config& config, Visit&& visit) {
 }
 
 // Keys at the top of a job file, the trainer's and others.
-inline constexpr std::array<std::string_view, 41> kJobFileKeys = {
+inline constexpr std::array<std::string_view, 42> kJobFileKeys = {
     "name",
     "kind",
     "pipeline",
@@ -90,6 +90,7 @@ inline constexpr std::array<std::string_view, 41> kJobFileKeys = {
     "torchrun_env",
     "secrets",
     "log_parser",
+    "tensorboard",
     "working_directory",
     "stop_grace",
     "time_limit",

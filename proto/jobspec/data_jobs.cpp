@@ -13,9 +13,9 @@ namespace {
 using google::protobuf::FieldDescriptor;
 
 // Settings of JobSpec that describe training or the program of a training job.
-constexpr std::array kTrainingSettings{"layout",     "auto_layout", "model",      "data",
-                                       "train",      "optimizer",   "schedule",   "evaluation",
-                                       "checkpoint", "guard",       "log_parser", "command"};
+constexpr std::array kTrainingSettings{
+    "layout",     "auto_layout", "model", "data",       "train",   "optimizer",  "schedule",
+    "evaluation", "checkpoint",  "guard", "log_parser", "command", "tensorboard"};
 
 const FieldDescriptor& FieldOf(const char* name) {
   return *v1::JobSpec::descriptor()->FindFieldByName(name);

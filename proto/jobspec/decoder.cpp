@@ -5,7 +5,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "google/protobuf/map_field.h"
 #include "proto/jobspec/auto_layout.h"
@@ -13,7 +12,7 @@
 #include "proto/jobspec/matrix.h"
 #include "proto/jobspec/node_range.h"
 #include "proto/jobspec/scalar_text.h"
-#include "proto/jobspec/schema.h"
+#include "proto/jobspec/unknown_key.h"
 #include "proto/jobspec/yaml_document.h"
 #include "proto/rules/data_sources.h"
 #include "proto/text/utf8.h"
@@ -363,45 +362,15 @@ void Decoder::DecodeField(const YAML::Node& value, const FieldDescriptor& field,
     DecodeMap(value, field, key, message);
   } else if (field.is_repeated()) {
     DecodeList(value, field, key, message);
+  } else if (const FieldDescriptor* only = ScalarKeyOf(field);
+             only != nullptr && value.IsScalar()) {
+    DecodeField(value, *only, absl::StrCat(key, ".", only->name()),
+                *message.GetReflection()->MutableMessage(&message, &field));
   } else if (IsSection(field)) {
     DecodeMapping(value, key + ".", *message.GetReflection()->MutableMessage(&message, &field));
   } else {
     DecodeScalar(value, field, key, message);
   }
-}
-
-// Returns true if the key of a job file is a list or a map.
-bool IsList(const std::string& key) {
-  const Descriptor* section = v1::JobSpec::descriptor();
-  const FieldDescriptor* field = nullptr;
-  for (const absl::string_view part : absl::StrSplit(key, '.')) {
-    field = section == nullptr ? nullptr : section->FindFieldByName(std::string(part));
-    if (field == nullptr) return false;
-    section = field->message_type();
-  }
-  return field != nullptr && field->is_repeated();
-}
-
-// Returns the error text for an unknown key.
-std::string UnknownKey(const std::string& key, const std::string& prefix,
-                       const Descriptor& descriptor) {
-  std::vector<std::string> siblings;
-  for (int i = 0; i < descriptor.field_count(); ++i) {
-    siblings.push_back(prefix + descriptor.field(i)->name());
-  }
-  std::string nearest;
-  // Suggests a known key if only its section is missing: `seq_length` at the top level means
-  // train.seq_length. A key with one value precedes lists.
-  const std::string last = "." + key.substr(key.rfind('.') + 1);
-  for (const std::string& known : JobFileKeys()) {
-    const bool precedes = nearest.empty() || (IsList(nearest) && !IsList(known));
-    if (absl::EndsWith(known, last) && precedes) nearest = known;
-  }
-  if (nearest.empty()) nearest = NearestName(key, siblings);
-  if (nearest.empty()) nearest = NearestName(key, JobFileKeys());
-  return absl::StrCat("unknown key `", key, "`",
-                      nearest.empty() ? "; `trainyard explain` lists the keys"
-                                      : absl::StrCat("; did you mean `", nearest, "`?"));
 }
 
 void Decoder::DecodeMapping(const YAML::Node& node, const std::string& prefix, Message& message) {

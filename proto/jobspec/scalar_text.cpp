@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "google/protobuf/duration.pb.h"
 #include "proto/json/enum_text.h"
+#include "trainyard/v1/log_parser_spec.pb.h"
 
 namespace trainyard {
 namespace {
@@ -254,6 +255,12 @@ bool IsDuration(const FieldDescriptor& field) {
 
 bool IsSection(const FieldDescriptor& field) {
   return field.message_type() != nullptr && !field.is_map() && !IsDuration(field);
+}
+
+const FieldDescriptor* ScalarKeyOf(const FieldDescriptor& field) {
+  const auto* section = v1::LogParserSpec::descriptor();
+  if (field.message_type() != section) return nullptr;
+  return section->FindFieldByNumber(v1::LogParserSpec::kKindFieldNumber);
 }
 
 }  // namespace trainyard

@@ -36,6 +36,11 @@ bool IsDuration(const google::protobuf::FieldDescriptor& field);
 // True if the field is a message with fields of its own, such as `train`.
 bool IsSection(const google::protobuf::FieldDescriptor& field);
 
+// The key that a single value of the section sets: `log_parser: nanogpt` means
+// `log_parser: {kind: nanogpt}`. Null for other fields and sections.
+const google::protobuf::FieldDescriptor* ScalarKeyOf(
+    const google::protobuf::FieldDescriptor& field);
+
 }  // namespace trainyard
 
 #endif  // TRAINYARD_PROTO_JOBSPEC_SCALAR_TEXT_H_

@@ -89,6 +89,9 @@ nlohmann::json FieldSchema(const FieldDescriptor& field) {
   if (field.message_type() == v1::LayoutSpec::descriptor()) {
     return {{"anyOf", {SectionSchema(*field.message_type()), {{"const", kAutoLayoutWord}}}}};
   }
+  if (const FieldDescriptor* only = ScalarKeyOf(field); only != nullptr) {
+    return {{"anyOf", {SectionSchema(*field.message_type()), FieldSchema(*only)}}};
+  }
   if (IsSection(field)) return SectionSchema(*field.message_type());
   nlohmann::json schema;
   if (field.is_map()) {

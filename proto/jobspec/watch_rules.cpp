@@ -15,6 +15,7 @@ using Problems = std::vector<SettingProblem>;
 
 constexpr char kWatch[] = "checkpoint.watch";
 constexpr char kStep[] = "checkpoint.step";
+constexpr char kTensorboard[] = "tensorboard";
 constexpr std::size_t kMostParts = 8;
 constexpr std::size_t kMaxPatternBytes = 1024;
 
@@ -61,9 +62,27 @@ void CheckStep(const v1::CheckpointSpec& checkpoint, Problems& problems) {
   }
 }
 
+void CheckTensorboard(const v1::JobSpec& spec, Problems& problems) {
+  if (!spec.has_tensorboard()) return;
+  const auto refuse = [&](const std::string& why) {
+    problems.push_back({kTensorboard, absl::StrCat("`tensorboard` ", why)});
+  };
+  if (ProgramOf(spec) != JobProgram::kCommand) {
+    return refuse(
+        "is for jobs with a `command`; Trainyard's own programs report their metrics. "
+        "Remove `tensorboard`");
+  }
+  if (spec.tensorboard().empty()) return refuse("is empty; set it to a directory, such as runs");
+  if (spec.tensorboard().size() > kMaxPatternBytes) {
+    return refuse(absl::StrCat("is longer than ", kMaxPatternBytes, " bytes; shorten it"));
+  }
+  if (absl::StrContains(spec.tensorboard(), '\0')) refuse("contains a NUL byte");
+}
+
 }  // namespace
 
 void CheckWatch(const v1::JobSpec& spec, Problems& problems) {
+  CheckTensorboard(spec, problems);
   const v1::CheckpointSpec& checkpoint = spec.checkpoint();
   CheckStep(checkpoint, problems);
   if (!checkpoint.has_watch()) return;

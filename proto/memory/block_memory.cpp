@@ -4,8 +4,10 @@
 
 #include "proto/layout/layout_parts.h"
 #include "proto/layout/rank_order.h"
+#include "proto/memory/attention_call.h"
 #include "proto/model/model_size.h"
 #include "proto/rules/attention_rules.h"
+#include "proto/rules/context_exchange.h"
 #include "proto/rules/expert_dispatch.h"
 #include "proto/rules/fp8_products.h"
 
@@ -62,10 +64,19 @@ double FusedAttentionBytes(const RunConfig& config, double rows, double heads) {
   const ModelConfig& model = config.model;
   const auto queries = heads * static_cast<double>(QueryHeadSize(model));
   const bool shares = model.num_query_groups < model.num_attention_heads;
-  const double keys = static_cast<double>(config.train.seq_length / config.layout.cp);
+  const AttentionCall call = LargestCallOf(config);
   const double own =
-      config.train.deterministic ? 2 * rows * heads * keys : rows * queries * kFloatBytes;
-  return own + rows * heads * kFloatBytes + (shares ? 2 * rows * queries * 2 : 0);
+      config.train.deterministic ? 2 * call.scores : call.share * rows * queries * kFloatBytes;
+  return own + call.share * (rows * heads * kFloatBytes + (shares ? 2 * rows * queries * 2 : 0));
+}
+
+// Returns the bytes for the exchange of heads (model/exchanged_attention.cpp): the gradients of the
+// results and of the heads for whole samples, and the copies that are sent or received. Latent
+// attention does not keep the heads and the results of whole samples, so it exchanges them again.
+double ExchangedAttentionBytes(const RunConfig& config, const BlockTensors& tensors) {
+  const auto ranks = static_cast<double>(config.layout.cp);
+  const double passes = HasLatentAttention(config.model) ? 2 : 1;
+  return passes * (1 + (ranks - 1) / ranks) * (tensors.packed_heads + tensors.result);
 }
 
 // Returns the bytes for context parallelism, ring or gathered (model/context_attention.cpp):
@@ -74,6 +85,7 @@ double FusedAttentionBytes(const RunConfig& config, double rows, double heads) {
 // - the gradient of the queries in fp32 and in the run's precision.
 double ContextAttentionBytes(const RunConfig& config, const BlockTensors& tensors) {
   if (config.layout.cp == 1) return 0;
+  if (ExchangesHeads(config)) return ExchangedAttentionBytes(config, tensors);
   const double key_values = tensors.packed_heads - tensors.queries;
   const double wide = kFloatBytes / BytesOf(config.train.precision);
   const bool gathers = config.layout.cp_comm_type == ContextExchange::kAllGather;
@@ -85,19 +97,18 @@ double ContextAttentionBytes(const RunConfig& config, const BlockTensors& tensor
 // gradients of attention weights and scores, the stacked heads of each group, and one result. In
 // bf16 runs all of these are fp32. With context parallelism in bf16, a sample is computed in parts,
 // and the attention weights are recomputed for one part at a time (ops/attention_part.cpp).
-double PlainAttentionBytes(const RunConfig& config, const BlockTensors& tensors, double heads) {
+double PlainAttentionBytes(const RunConfig& config, const BlockTensors& tensors) {
   const double wide = kFloatBytes / BytesOf(config.train.precision);
-  const double part = static_cast<double>(config.train.seq_length / config.layout.cp);
-  const bool has_parts = wide > 1 && config.layout.cp > 1;
+  const bool has_parts = config.layout.cp > 1 && (wide > 1 || ExchangesHeads(config));
   const double weights =
-      has_parts ? 2 * tensors.rows * heads * part * kFloatBytes : tensors.softmax;
+      has_parts ? 2 * ScoresOf(LargestAttentionOf(config)) * kFloatBytes : tensors.softmax;
   return 2 * weights + wide * (tensors.packed_heads + 2 * tensors.queries);
 }
 
 // Sets the workspace of attention's backward pass. cuDNN requests its workspace as one tensor.
 void SetAttention(const RunConfig& config, double heads, BlockTensors& tensors) {
   const bool is_manual = IsManual(config);
-  tensors.attention = is_manual ? PlainAttentionBytes(config, tensors, heads)
+  tensors.attention = is_manual ? PlainAttentionBytes(config, tensors)
                                 : FusedAttentionBytes(config, tensors.rows, heads);
   tensors.workspace = is_manual ? tensors.softmax : tensors.attention;
 }
@@ -116,6 +127,7 @@ void SetHeads(const RunConfig& config, double row_bytes, BlockTensors& tensors) 
   tensors.head_norms = model.qk_layernorm ? normed * (head_bytes + tensors.rows * kFloatBytes) : 0;
   SetAttention(config, queries, tensors);
   tensors.attention += ContextAttentionBytes(config, tensors);
+  tensors.whole_result = ExchangesHeads(config) ? tensors.result : 0;
 }
 
 // Sets the sizes of latent attention (model/latent_attention.cpp). The heads are the queries, the
@@ -277,13 +289,13 @@ KeptBytes KeptByBlock(const BlockTensors& tensors, Recompute recompute) {
   const bool is_selective = recompute == Recompute::kSelective;
   const double again = is_selective ? 0 : tensors.input_part;
   const double norm = tensors.inverse_rms + again * tensors.stream;
-  return {
-      .attention = tensors.stream + norm + tensors.packed_heads + tensors.lower_norms -
-                   (is_selective ? tensors.remade_heads : 0) + tensors.softmax +
-                   tensors.input_part * tensors.result + tensors.head_norms + tensors.lower_rank,
-      .mlp =
-          tensors.middle + norm + tensors.packed_up + again * tensors.activation + experts.router,
-      .dispatch = again * experts.row_bytes + experts.packed_up + again * experts.activation};
+  return {.attention = tensors.stream + norm + tensors.packed_heads + tensors.lower_norms -
+                       (is_selective ? tensors.remade_heads : 0) + tensors.softmax +
+                       tensors.input_part * tensors.result + tensors.whole_result +
+                       tensors.head_norms + tensors.lower_rank,
+          .mlp = tensors.middle + norm + tensors.packed_up + again * tensors.activation +
+                 experts.router,
+          .dispatch = again * experts.row_bytes + experts.packed_up + again * experts.activation};
 }
 
 double BlockWorking(const RunConfig& config, const BlockTensors& tensors) {

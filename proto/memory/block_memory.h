@@ -34,6 +34,7 @@ struct BlockTensors {
   double inverse_rms = 0;   // fp32, one per row of `stream`; two for LayerNorm.
   double queries = 0;       // [rows, query heads of this rank * head size].
   double result = 0;        // [rows, query heads * value size]; the result of attention.
+  double whole_result = 0;  // Result for whole samples; 0 unless ranks exchange heads.
   double packed_heads = 0;  // Queries, keys and values; unrotated keys of latent attention twice.
   double remade_heads = 0;  // Tensors of latent attention that selective recomputation drops.
   double softmax = 0;       // Kept by attention.

@@ -5,9 +5,11 @@
 #include "proto/layout/layout_parts.h"
 #include "proto/layout/pipeline_place.h"
 #include "proto/layout/rank_order.h"
+#include "proto/memory/attention_call.h"
 #include "proto/memory/block_memory.h"
 #include "proto/model/model_size.h"
 #include "proto/rules/attention_rules.h"
+#include "proto/rules/context_exchange.h"
 #include "proto/rules/fp8_products.h"
 #include "proto/rules/run_rules.h"
 
@@ -273,11 +275,23 @@ MemoryPrediction PredictStage(const RunConfig& config, const PipelinePlace& plac
     prediction.working += (parameters.largest_group + kWeightBlocks * parameters.block) *
                           BytesOf(config.train.precision);
   }
-  prediction.overhead = OverheadBytes(layout);
+  const int64_t slot_bytes = ExchangeSlotBytes(config) + ContextSlotBytes(config);
+  prediction.overhead = OverheadBytes(layout) + static_cast<double>(kExchangeSlots * slot_bytes);
   return prediction;
 }
 
 }  // namespace
+
+int64_t ExchangeSlotBytes(const RunConfig& config) {
+  if (config.layout.tp <= 1) return 0;
+  return static_cast<int64_t>(TensorsOf(config, BlockKind::kDense).gathered);
+}
+
+int64_t ContextSlotBytes(const RunConfig& config) {
+  if (config.layout.cp != 2 || !ExchangesHeads(config)) return 0;
+  const BlockTensors tensors = TensorsOf(config, BlockKind::kDense);
+  return static_cast<int64_t>(tensors.packed_heads * LargestCallOf(config).share);
+}
 
 double PassesUnderWay(const RunConfig& config, const PipelinePlace& place) {
   const LayoutConfig& layout = config.layout;

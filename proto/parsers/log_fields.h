@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "re2/stringpiece.h"
 #include "trainyard/v1/telemetry.pb.h"
@@ -23,6 +24,16 @@ std::optional<int64_t> ToStep(re2::StringPiece text);
 
 // Returns the name of a metric, such as "number_of_nan_iterations" for "Number of NaN iterations".
 std::string MetricName(re2::StringPiece text);
+
+// The text of a name, and a number.
+struct NamedNumber {
+  std::string_view name;
+  double value = 0;
+};
+
+// Reads "name: number" or "name number". Blanks around the field are ignored. Returns nullopt if
+// the text does not end with a number. Faster than a pattern.
+std::optional<NamedNumber> ReadNamedNumber(std::string_view text);
 
 // Returns the record; nullopt if the record contains no number.
 std::optional<v1::MetricsRecord> Finish(v1::MetricsRecord record);

@@ -1,8 +1,10 @@
 #include "proto/parsers/log_parser.h"
 
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -44,40 +46,44 @@ class MegatronParser : public LogParser {
     static const RE2 kIteration(R"((?:^|[\s|\]:>])iteration\s+(\d+)/\s*(\d+)\s*\|)");
     static const RE2 kValidation(R"(validation loss at iteration (\d+)(?: on (\w+) set)?\s*\|)");
     StringPiece step;
-    StringPiece detail;
-    if (RE2::PartialMatch(text, kValidation, &step, &detail)) {
-      return ParseValidation(text, step, detail == "test" ? "test" : "val");
+    StringPiece set;
+    const bool may_be_validation = text.find("validation") != std::string::npos;
+    if (may_be_validation && RE2::PartialMatch(text, kValidation, &step, &set)) {
+      return ParseValidation(text, step, set == "test" ? "test" : "val");
     }
-    if (!RE2::PartialMatch(text, kIteration, &step, &detail)) return std::nullopt;
-    // Remove the step from the text. The step is not a metric, and some programs print other fields
-    // before it.
-    std::string fields = text;
-    RE2::Replace(&fields, kIteration, "|");
-    return ParseIteration(fields, step, detail);
+    StringPiece found[3];  // The step with its total, the step, and the total.
+    if (!kIteration.Match(text, 0, text.size(), RE2::UNANCHORED, found, 3)) return std::nullopt;
+    // The step is not a metric. Some programs print other fields before it.
+    const auto begin = static_cast<std::size_t>(found[0].data() - text.data());
+    const std::string_view before = std::string_view(text).substr(0, begin);
+    const std::string_view after = std::string_view(text).substr(begin + found[0].size());
+    return ParseIteration(before, after, found[1], found[2]);
   }
 
  private:
   // Calls `visit(name, value)` for each field "name: value |" or "name value |".
   template <typename Visit>
-  static void ForEachField(const std::string& text, Visit visit) {
-    static const RE2 kField(R"(([^|:]*[^|:\s])(?::\s*|\s+)()" TRAINYARD_NUMBER R"()\s*(?:\||$))");
-    StringPiece rest(text);
-    StringPiece name;
-    StringPiece value;
-    while (RE2::FindAndConsume(&rest, kField, &name, &value)) {
-      if (const std::optional<double> number = ToNumber(value)) visit(MetricName(name), *number);
+  static void ForEachField(std::string_view text, Visit visit) {
+    while (!text.empty()) {
+      const std::size_t bar = std::min(text.find('|'), text.size());
+      if (const std::optional<NamedNumber> field = ReadNamedNumber(text.substr(0, bar))) {
+        visit(MetricName(StringPiece(field->name.data(), field->name.size())), field->value);
+      }
+      text.remove_prefix(std::min(bar + 1, text.size()));
     }
   }
 
-  std::optional<v1::MetricsRecord> ParseIteration(const std::string& text, StringPiece step,
-                                                  StringPiece total_steps) const {
+  std::optional<v1::MetricsRecord> ParseIteration(std::string_view before, std::string_view after,
+                                                  StringPiece step, StringPiece total_steps) const {
     const std::optional<int64_t> completed = ToStep(step);
     if (!completed.has_value()) return std::nullopt;
     v1::MetricsRecord record;
     record.set_step(*completed);
     record.set_total_steps(ToStep(total_steps).value_or(0));
-    ForEachField(text,
-                 [&](const std::string& name, double value) { SetField(record, name, value); });
+    for (const std::string_view text : {before, after}) {
+      ForEachField(text,
+                   [&](const std::string& name, double value) { SetField(record, name, value); });
+    }
     AddMissingLoss(record);
     return Finish(std::move(record));
   }

@@ -12,6 +12,7 @@
 #include "proto/rules/batch_plan.h"
 #include "proto/rules/batch_rules.h"
 #include "proto/rules/blend_stages.h"
+#include "proto/rules/context_exchange.h"
 #include "proto/rules/data_sources.h"
 #include "proto/rules/evaluation_rules.h"
 #include "proto/rules/loss_scale_rules.h"
@@ -99,6 +100,13 @@ void CheckTensorParallel(const RunConfig& config, Problems& problems) {
 void CheckContextParallel(const RunConfig& config, Problems& problems) {
   const int64_t length = config.train.seq_length;
   const Named cp{"layout.cp", config.layout.cp};
+  if (ExchangesHeads(config)) {
+    const std::string obstacle = HeadExchangeObstacle(config);
+    if (!obstacle.empty()) {
+      problems.push_back({"layout.cp_comm_type", "`layout.cp_comm_type` a2a divides the heads: " +
+                                                     obstacle + "; set it to auto or p2p"});
+    }
+  }
   if (cp.value == 1 || length % (2 * cp.value) == 0) return;
   if (length % 2 != 0) {
     problems.push_back({"train.seq_length", Named{"train.seq_length", length}.Text() +

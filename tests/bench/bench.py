@@ -9,9 +9,11 @@ import sys
 import traceback
 
 import client_rows
+import code_rows
 import control_rows
 import healing_rows
 import history_rows
+import postgres_rows
 import process_rows
 import store_rows
 import trainer_rows
@@ -29,11 +31,13 @@ GROUPS = {
     "search": store_rows.search,
     "submit": control_rows.submit,
     "ingest": control_rows.ingest,
+    "postgres": postgres_rows.postgres,
     "fleet": control_rows.fleet_rows,
     "history": history_rows.history,
     "clients": client_rows.clients,
     "cli": process_rows.cli,
     "parse": process_rows.parse,
+    "code": code_rows.code,
     "worker": process_rows.worker,
     "kill": process_rows.kill,
     "suspect": process_rows.suspect,

@@ -7,8 +7,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-programs=(trainyard trainyard-controller trainyard-worker trainyard-trainer trainyard-bench-load
-  core_benchmark loop_benchmark store_benchmark plain_llama)
+programs=(trainyard trainyard-controller trainyard-worker trainyard-trainer trainyard-bench-code
+  trainyard-bench-load core_benchmark loop_benchmark store_benchmark plain_llama)
 if [[ " $* " != *" --help "* ]]; then
   deploy/build.sh release -DTRAINYARD_BUILD_TESTS=ON -- "${programs[@]}" >&2
 fi

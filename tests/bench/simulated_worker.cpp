@@ -251,9 +251,10 @@ void SimulatedWorker::Take(const v1::ControllerMessage& message) {
     case v1::ControllerMessage::kForgetAttempt:
       attempts_.erase({message.forget_attempt().job_id(), message.forget_attempt().attempt()});
       return;
-    // The simulated jobs have neither spares nor time limits.
+    // The simulated jobs have neither spares nor time limits, and nobody runs commands beside them.
     case v1::ControllerMessage::kHealAttempt:
     case v1::ControllerMessage::kWarnAttempt:
+    case v1::ControllerMessage::kOpenExec:
     case v1::ControllerMessage::KIND_NOT_SET:
       return;
   }

@@ -94,7 +94,7 @@ def parse_arguments():
                              "is split over GPUs?")
     parser.add_argument("--scratch", type=pathlib.Path,
                         default=pathlib.Path(tempfile.gettempdir()) / "trainyard-bench",
-                        help="token files and checkpoints, up to 40 GB (%(default)s)")
+                        help="token files and checkpoints, up to 100 GB (%(default)s)")
     parser.add_argument("--timeout", type=int, default=540,
                         help="seconds that a run, or the peers of a row, may take (%(default)s)")
     options = parser.parse_args()

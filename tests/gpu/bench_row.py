@@ -34,7 +34,8 @@ class BenchRow:
     `value` is `ratio` (ours to the fastest peer, in tokens/s), `tokens` (tokens/s), `scaling`
     (tokens/s a GPU to those of one GPU alone), `forced` (tokens/s to those of the same model with
     forced balance of its experts), `bf16` (tokens/s to those of the same run in bf16), `stall` (%
-    of a step that a save takes) or `reshard` (bytes that another layout's ranks read of a
+    of a step that a save makes a run longer), `start` (s to the first step from a checkpoint) or
+    `reshard` (bytes that another layout's ranks read of a
     checkpoint, to those that it has). `twin`: a row of two GPUs,
     shown beside a row whose GPUs the machine does not have.
     """

@@ -184,7 +184,37 @@ class Statistics(unittest.TestCase):
         stall = rows.stall_figures(records, 20)
         self.assertAlmostEqual(stall["blocking"][0], 10)
         self.assertAlmostEqual(stall["slowdown"][0], 10)
+        # The trainer reports the end of step 20 before it queues step 21.
+        records[20]["time_ms"] -= 40
+        self.assertAlmostEqual(rows.stall_figures(records, 20)["slowdown"][0], 10)
         self.assertEqual(len(stall["blocking"]), 1)
+        self.assertEqual(stall["update_wait"], 0)
+
+    def test_the_longest_wait_of_an_update_is_one_behind_a_save(self):
+        records = [{"type": "rank", "step": step, "checkpoint_wait_seconds": seconds}
+                   for step, seconds in ((20, 9.0), (21, 0.02), (41, 0.03), (50, 7.0))]
+        records.append({"type": "rank", "step": 61})
+        self.assertEqual(rows.longest_wait(records, 20), 0.03)
+
+    def test_the_median_of_several_saves_counts(self):
+        row = rows.ROWS["stall"]
+        self.assertGreaterEqual(row.plan.saves, 5)
+        result = rows.Result(row, ours={
+            "tokens_per_second": 1.0, "stall": {
+                "slowdown": [40.0, 3.0, 2.0], "blocking": [1.4, 0.2, 0.3], "update_wait": 0.1,
+                "write_seconds": [3.0], "late": 0, "restore": {"bytes": 10**10, "seconds": 0.5}}})
+        self.assertEqual(rows.value_of(None, result), 3.0)
+        self.assertIn("(median 0.30, at most 1)", rows.stall_note(result.ours["stall"]))
+
+    def test_a_start_from_a_checkpoint_counts_to_the_first_step(self):
+        resumed = {"first_step_seconds": 4.5, "bytes": 10**10, "seconds": 0.5,
+                   "start": {"libraries": 1.0, "load": 0.5, "train": 3.0}}
+        result = rows.Result(rows.ROWS["start-1.5b"],
+                             ours={"tokens_per_second": 1.0, "resumed": resumed})
+        self.assertEqual(rows.value_of(None, result), 4.5)
+        self.assertEqual(rows.resumed_note(resumed),
+                         "with a checkpoint of 10.0 GB in the page cache, read in 0.5 s (20.0 "
+                         "GB/s): start, s: libraries 1.0, load 0.5, train 3.0")
 
 
 class Settings(unittest.TestCase):

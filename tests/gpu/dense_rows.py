@@ -7,11 +7,15 @@ from bench_row import Target, make_row
 WHOLE = ("weights=fp32", "weights=bf16")
 BF16_MOMENTS = {"exp_avg_dtype": "bf16", "exp_avg_sq_dtype": "bf16"}
 
-# (name, micro-batch, layout, target). Each step has 16 samples per GPU.
+# (name, micro-batch, layout, target). Each step has 16 samples per GPU. In the rows of context
+# parallelism with micro-batches of 32, a rank has as many tokens of a micro-batch as one GPU alone.
 LAYOUTS_OF_TWO = (
     ("zero2", 16, {"zero": 2}, None), ("zero3", 16, {"zero": 3}, None),
     ("tp2", 16, {"tp": 2}, Target("x", 0.90, 0.95)),
-    ("cp2", 16, {"cp": 2}, Target("x", 0.92, 0.96)),
+    ("cp2", 16, {"cp": 2, "micro_batch": 32}, Target("x", 0.92, 0.96)),
+    ("cp2-zero1", 16, {"cp": 2, "micro_batch": 32, "zero": 1}, Target("x", 0.92, 0.96)),
+    ("cp2-m16", 16, {"cp": 2}, None),
+    ("cp2-ring", 16, {"cp": 2, "micro_batch": 32, "cp_comm_type": "p2p"}, None),
     ("cp2-gather", 16, {"cp": 2, "cp_comm_type": "all_gather"}, None),
     ("pp2", 4, {"pp": 2}, None), ("pp2-vpp3", 4, {"pp": 2, "vpp": 3}, None),
     ("pp2-zero-bubble", 4, {"pp": 2, "zero_bubble": True}, None))
@@ -72,6 +76,13 @@ PLANNED = (
      {"ranks": 4, "layout": {"pp": 2, "zero": 1}}),
     ("plan-1.5b-tp4-x4", "llama-1.5b", 16, 1, {"ranks": 4, "layout": {"tp": 4}}))
 
+# Starts from a checkpoint: (name, model, GPUs, limit in s to the end of the first step, more).
+STARTS = (
+    ("1.5b", "llama-1.5b", 1, 5, {"micro_batch": 16}),
+    ("1.5b-x4", "llama-1.5b", 4, 8, {"micro_batch": 16, "layout": {"zero": 1}}),
+    ("8b", "llama3-8b", 1, None, {"micro_batch": 1, "accumulation": 8, "optimizer": BF16_MOMENTS}),
+    ("8b-x4", "llama3-8b", 4, 15, {"micro_batch": 1, "accumulation": 4, "layout": {"zero": 1}}))
+
 DENSE_ROWS = (
     make_row("1.5b", "llama-1.5b", "ratio", Target("x", 1.08, 1.15),
              (*WHOLE, "weights=fp32,scope=block"), micro_batch=16),
@@ -121,8 +132,11 @@ DENSE_ROWS = (
           ("reshard-tp2-zero3", "llama-1.5b", 2, {"tp": 2}),
           ("8b-reshard-tp2-zero3", "llama3-8b", 2, {"tp": 2}),
           ("8b-reshard-tp4-zero3", "llama3-8b", 4, {"tp": 4}))),
-    make_row("stall", "llama-1.5b", "stall", Target("% of a step", 1.0, 0.3, lower_is_better=True),
-             micro_batch=8, accumulation=2, save_every=60),
+    # The interval must exceed the time that a disk takes to write a checkpoint: 19 s at 1 GB/s.
+    make_row("stall", "llama-1.5b", "stall", Target("% of a step", 5.0, 1.0, lower_is_better=True),
+             micro_batch=8, accumulation=2, save_every=60, saves=5),
+    *(make_row(f"start-{name}", model, "start", Target("s", seconds, lower_is_better=True),
+               ranks=ranks, save_every=12, **more) for name, model, ranks, seconds, more in STARTS),
     *(make_row(name, model, "tokens", None, micro_batch=micro_batch, accumulation=rounds, **more)
       for name, model, micro_batch, rounds, more in PLANNED),
     make_row("tiny-cpu", "llama-tiny", "tokens", None, micro_batch=8, device="cpu",

@@ -7,7 +7,7 @@ from bench_row import fastest
 
 # Units of rows without a target.
 UNITS = {"ratio": "x", "scaling": "x", "forced": "x", "reshard": "x", "tokens": "tokens/s",
-         "stall": "% of a step"}
+         "stall": "% of a step", "start": "s"}
 
 
 def thousands(number):

@@ -22,9 +22,6 @@ HERE = pathlib.Path(__file__).resolve().parent
 WARMUP_STEPS = 4  # Steps of the peers that are not timed.
 NOISE_TOKENS = 2_000_000
 LONG_START_SECONDS = 5  # The table shows the parts of a start that takes longer.
-# Checkpoints of the row `stall`. During the first checkpoint, memory may still be being locked. The
-# interval must exceed the time that a disk takes to write a checkpoint: 19 s at 1 GB/s.
-STALL_SAVES = 3
 
 ROWS = {row.plan.name: row for row in (*DENSE_ROWS, *MIXTURE_ROWS)}
 MIXTURES = {row.plan.name for row in MIXTURE_ROWS}
@@ -90,7 +87,7 @@ def run_ours(bench, plan):
     """Telemetry of a run of the plan until it has all that its row needs."""
     wanted_saves = 0
     if plan.save_every:
-        wanted_saves = STALL_SAVES if plan.restore_layout is None else 1
+        wanted_saves = plan.saves
 
     def is_done(records):
         steps = plan.warmup_steps + bench.timed_steps
@@ -126,7 +123,8 @@ def restore(bench, plan, checkpoints, save, read_before=0):
         records = run.wait_until(metrics, bench.timeout)
         bytes_read = run.bytes_read()
     return {"type": "restore", "seconds": load_seconds(records), "bytes": save["bytes"],
-            "bytes_read": bytes_read - read_before}
+            "bytes_read": bytes_read - read_before, "start": start_parts(records),
+            "first_step_seconds": seconds_to_first_step(records)}
 
 
 def evict(directory):
@@ -167,22 +165,32 @@ def stall_figures(records, save_every):
     """Delays of training by saves, in % of a median step.
 
     `blocking` is the time that the trainer itself reports for each save. `slowdown` is by the
-    clock: by how much the save and the three steps after it take longer than three other steps;
-    copies share the GPU's memory with the steps.
+    clock: by how much the step before the save, the save and the three steps after it take longer
+    than four other steps; copies share the GPU's memory with the steps. The step before the save
+    counts because its end is reported early: usually, the trainer reports a step only after it has
+    queued the next one, which at 1.5B is 190 ms after the end of the step.
     """
     step_seconds = statistics.median(timed_seconds(records, WARMUP_STEPS))
     ends = {record["step"]: record["time_ms"] / 1e3 for record in metrics(records)}
     gaps = [ends[step] - ends[step - 1] for step in ends if step - 1 in ends and
             step % save_every > 3]
     usual = statistics.median(gaps)
-    slowdown = [100 * (ends[save["step"] + 3] - ends[save["step"]] - 3 * usual) / usual
-                for save in saves(records) if save["step"] + 3 in ends]
+    slowdown = [100 * (ends[save["step"] + 3] - ends[save["step"] - 1] - 4 * usual) / usual
+                for save in saves(records) if {save["step"] - 1, save["step"] + 3} <= ends.keys()]
     restored = next(record for record in records if record["type"] == "restore")
-    return {"restore": restored, "blocking": [100 * save["blocking_seconds"] / step_seconds for save in saves(records)],
-            "slowdown": slowdown,
+    return {"restore": restored, "slowdown": slowdown,
+            "blocking": [100 * save["blocking_seconds"] / step_seconds for save in saves(records)],
+            "update_wait": longest_wait(records, save_every) / step_seconds * 100,
             "write_seconds": [save["total_seconds"] for save in saves(records)],
             # Saves that were due while the previous save was still being written.
             "late": sum(record.get("code") == "checkpoint_late" for record in records)}
+
+
+def longest_wait(records, save_every):
+    """Longest time, in seconds, for which an update of rank 0 has waited for a save. The trainer
+    measures about one step per second, so the steps after some saves are not measured."""
+    return max((record.get("checkpoint_wait_seconds", 0) for record in records
+                if record["type"] == "rank" and 0 < record["step"] % save_every <= 3), default=0)
 
 
 def peer_command(row, steps):
@@ -253,7 +261,9 @@ def value_of(bench, result):
     if kind == "reshard":
         return result.ours["reshard"]["bytes_read"] / result.ours["reshard"]["bytes"]
     if kind == "stall":
-        return statistics.median(result.ours["stall"]["blocking"])
+        return statistics.median(result.ours["stall"]["slowdown"])
+    if kind == "start":
+        return result.ours["resumed"]["first_step_seconds"]
     if kind == "scaling":
         return rate / (result.row.plan.ranks * rate_of(bench, alone(result.row.plan)))
     if kind == "forced":
@@ -268,10 +278,13 @@ def stall_note(stall):
     blocking = ", ".join(f"{percent:.2f}" for percent in stall["blocking"])
     slowdown = ", ".join(f"{percent:.1f}" for percent in stall["slowdown"])
     seconds = statistics.median(stall["write_seconds"])
-    return (f"saves block {blocking} % of a step; with the three steps after them they take "
-            f"{slowdown} % of a step more; a checkpoint of {stall['restore']['bytes'] / 1e9:.1f} GB is "
-            f"written in {seconds:.1f} s and, from the page cache, read in "
-            f"{stall['restore']['seconds']:.1f} s; {stall['late']} late")
+    size = stall["restore"]["bytes"] / 1e9
+    return (f"saves block {blocking} % of a step (median "
+            f"{statistics.median(stall['blocking']):.2f}, at most 1); with the steps around "
+            f"them they take {slowdown} % of a step more; updates have waited up to "
+            f"{stall['update_wait']:.1f} %; a checkpoint of {size:.1f} GB is written in "
+            f"{seconds:.1f} s and, from the page cache, read in {stall['restore']['seconds']:.1f} "
+            f"s; {stall['late']} late")
 
 
 def reshard_figures(records):
@@ -289,6 +302,12 @@ def reshard_note(figures):
     return (f"a checkpoint of {size / 1e9:.1f} GB is read in {figures['cached_seconds']:.1f} s from "
             f"the page cache ({rates['cached']:.1f} GB/s), in {figures['disk_seconds']:.1f} s from "
             f"disk ({rates['disk']:.2f} GB/s; dd {rates['dd']:.2f} GB/s)")
+
+
+def resumed_note(resumed):
+    size, seconds = resumed["bytes"] / 1e9, resumed["seconds"]
+    return (f"with a checkpoint of {size:.1f} GB in the page cache, read in {seconds:.1f} s "
+            f"({size / seconds:.1f} GB/s): {start_note(resumed['start'])}")
 
 
 def start_note(parts):
@@ -320,6 +339,8 @@ def notes_of(result):
         notes.append(f"steps lie {outside:.1f} % further apart than they take")
     if "stall" in ours:
         notes.append(stall_note(ours["stall"]))
+    if "resumed" in ours:
+        notes.append(resumed_note(ours["resumed"]))
     if "reshard" in ours:
         notes.append(reshard_note(ours["reshard"]))
     if ours["balance"]:
@@ -344,6 +365,8 @@ def measure_ours(bench, result):
     result.ours = bench.measured[key] = ours_of(plan, records)
     if result.row.value == "stall":
         result.ours["stall"] = stall_figures(records, plan.save_every)
+    if result.row.value == "start":
+        result.ours["resumed"] = next(r for r in records if r["type"] == "restore")
     if result.row.value == "reshard":
         result.ours["reshard"] = reshard_figures(records)
 

@@ -40,6 +40,7 @@ class RunPlan:
     precision: str = "bf16"
     optimizer: dict = dataclasses.field(default_factory=dict)
     save_every: int = 0  # Steps; 0: never.
+    saves: int = 1  # The run ends after so many saves, if it saves.
     layout: dict = dataclasses.field(default_factory=dict)  # Without dp and micro_batch.
     restore_layout: dict | None = None  # Layout of the run that resumes; the same when not given.
     warmup_steps: int = 4  # Steps before the timed ones.

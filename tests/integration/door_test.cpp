@@ -18,6 +18,7 @@
 #include "tests/integration/http_calls.h"
 #include "tests/integration/mini_cluster.h"
 #include "trainyard/v1/access_service.grpc.pb.h"
+#include "trainyard/v1/exec_service.pb.h"
 #include "trainyard/v1/worker_control.grpc.pb.h"
 
 namespace trainyard::test {
@@ -32,9 +33,13 @@ using testing::Not;
 // "/trainyard.v1.JobService/SubmitJob".
 std::vector<std::string> AllMethods() {
   const google::protobuf::FileDescriptor* files[] = {
-      v1::SubmitJobRequest::descriptor()->file(),       v1::ListNodesRequest::descriptor()->file(),
-      v1::GetSeriesRequest::descriptor()->file(),       v1::ReadLogsRequest::descriptor()->file(),
-      v1::CreateLoginCodeRequest::descriptor()->file(), v1::Hello::descriptor()->file()};
+      v1::SubmitJobRequest::descriptor()->file(),
+      v1::ListNodesRequest::descriptor()->file(),
+      v1::GetSeriesRequest::descriptor()->file(),
+      v1::ReadLogsRequest::descriptor()->file(),
+      v1::CreateLoginCodeRequest::descriptor()->file(),
+      v1::Hello::descriptor()->file(),
+      v1::ExecStart::descriptor()->file()};
   std::vector<std::string> methods;
   for (const auto* file : files) {
     for (int i = 0; i < file->service_count(); ++i) {

@@ -2,6 +2,7 @@
 // tests/programs.
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -149,6 +150,61 @@ TEST_F(LaunchTest, LaunchersThatDoNotFitAreRefused) {
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.error,
               HasSubstr("must divide `resources.slots_per_node` (3); use one of 1, 3"));
+}
+
+// PyTorch's own launcher, without options: it reads them from variables of the worker.
+class TorchrunTest : public LaunchTest {
+ protected:
+  void SetUp() override {
+    const CommandResult probe = RunCommand(
+        {"/usr/bin/python3", "-c", "import torch.distributed.run"}, /*deadline=*/Seconds(60));
+    if (probe.exit_code != 0) GTEST_SKIP() << "python3-torch is not installed: " << probe.error;
+  }
+
+  int64_t SubmitTorchrun(int nodes, const std::string& options, const std::string& arguments) {
+    // PyTorch 1.13 fails with Python 3.11 unless output is redirected.
+    std::string environment;
+    for (const char* name : {"PYTHONPATH", "LD_LIBRARY_PATH"}) {
+      if (const char* value = std::getenv(name)) {
+        absl::StrAppend(&environment, "  ", name, ": ", value, "\n");
+      }
+    }
+    return cluster_.Submit(cluster_.WriteJob(
+        "torchrun",
+        absl::StrCat("name: torchrun\nresources: {nodes: ", nodes,
+                     ", slots_per_node: 2, device: cpu}\nlaunch: {processes_per_node: 1}\n"
+                     "command: [/usr/bin/python3, -m, torch.distributed.run, -r, '1', -t, '1', ",
+                     options, SOURCE_ROOT, "/tests/programs/all_reduce.py, ", arguments,
+                     "]\nlog_parser: {kind: nanogpt}\nrestart: {backoff: 100ms}\n",
+                     environment.empty() ? "" : "env:\n", environment)));
+  }
+};
+
+TEST_F(TorchrunTest, ThePeerOfAnotherLauncherIsBlamed) {
+  const v1::Job job = cluster_.WaitForEnd(SubmitTorchrun(2, "", "'10', '3'"), Seconds(200));
+  ASSERT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
+  ASSERT_EQ(job.attempts_size(), 2);
+  EXPECT_EQ(job.attempts(0).verdict().rank(), 3) << job.attempts(0).verdict().summary();
+  EXPECT_THAT(job.attempts(0).verdict().error_line(), HasSubstr("ValueError: shard 5 is damaged"));
+  EXPECT_EQ(cluster_.Series(job.id(), "loss").size(), 10u);
+  const auto texts = [&] {
+    std::vector<std::string> lines;
+    for (const v1::LogLine& line : cluster_.Logs(job.id(), 2, 2)) lines.push_back(line.text());
+    return lines;
+  };
+  EXPECT_THAT(texts(), AllOf(Contains("[default0]:done 2 lo"), Contains("[default1]:done 3 lo")));
+}
+
+TEST_F(TorchrunTest, ARestartByTorchrunIsReported) {
+  const int64_t job_id = SubmitTorchrun(1, "--max_restarts, '1', ", "'200', '1'");
+  const bool is_reported = Eventually(
+      [&] {
+        return absl::StrContains(cluster_.Cli({"why", absl::StrCat(job_id)}).output,
+                                 "launchers have restarted ranks 1 time in this attempt");
+      },
+      Seconds(100));
+  EXPECT_TRUE(is_reported) << cluster_.Cli({"why", absl::StrCat(job_id)}).output;
+  EXPECT_EQ(cluster_.Cli({"kill", "-y", absl::StrCat(job_id)}).exit_code, 0);
 }
 
 }  // namespace

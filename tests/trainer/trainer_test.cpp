@@ -345,7 +345,7 @@ TEST(TrainerTest, TrainsOnWhileACheckpointIsHeldUp) {
   ASSERT_TRUE(trainer.WaitForRecord("checkpoint", follows)) << trainer.Output();
   const auto records = trainer.Records("checkpoint");
   const json late = *std::find_if(records.begin(), records.end(), follows);
-  EXPECT_GT(late["step"], due + 20);
+  EXPECT_GE(late["step"], due + 20);  // The save may follow the record of this step.
   constexpr double kTimeoutSeconds = 2;
   EXPECT_GE(late["blocking_seconds"], kTimeoutSeconds);
   EXPECT_GE(trainer.Records("rank").back()["checkpoint_seconds"], kTimeoutSeconds);

@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <map>
+#include <memory>
 #include <string>
-#include <vector>
 
 #include "proto/code/blob_pack.h"
 #include "proto/support/remove_tree.h"
 #include "tests/fakes/temporary_directory.h"
+#include "tests/worker/fake_code_network.h"
 
 namespace trainyard::worker {
 namespace {
@@ -20,32 +20,20 @@ class CodeTreesTest : public testing::Test {
   ~CodeTreesTest() override { EXPECT_TRUE(RemoveTree(directory_.File("code")).ok()); }
 
   std::string AddSnapshot(const std::string& content) {
-    const std::string digest = code::DigestOf(content);
+    const std::string digest = network_->Add(content);
     const std::string text = *code::WriteManifest({{{.path = "train.py",
                                                      .bytes = static_cast<int64_t>(content.size()),
                                                      .pieces = {digest}}}});
-    blobs_[digest] = content;
-    blobs_[code::DigestOf(text)] = text;
-    return code::DigestOf(text);
+    return network_->Add(text);
   }
   static v1::JobSpec SpecOf(const std::string& snapshot) {
     v1::JobSpec spec;
     spec.mutable_code()->set_snapshot(snapshot);
     return spec;
   }
-  absl::StatusOr<std::string> Fetch(const std::vector<std::string>& digests) {
-    code::PackBuilder builder;
-    for (const std::string& digest : digests) {
-      if (!blobs_.contains(digest)) return absl::NotFoundError("no such blob");
-      builder.Add(digest, blobs_[digest]);
-    }
-    return builder.Finish();
-  }
-
   TemporaryDirectory directory_;
-  std::map<std::string, std::string> blobs_;
-  CodeTrees trees_{directory_.File("code"),
-                   [this](const std::vector<std::string>& digests) { return Fetch(digests); }};
+  FakeCodeNetwork* network_ = new FakeCodeNetwork;  // Owned by trees_.
+  CodeTrees trees_{directory_.File("code"), std::unique_ptr<CodeNetwork>(network_), "node"};
 };
 
 TEST_F(CodeTreesTest, PreparesTheDirectoryOfASnapshot) {
@@ -53,6 +41,20 @@ TEST_F(CodeTreesTest, PreparesTheDirectoryOfASnapshot) {
   ASSERT_TRUE(trees_.Prepare(id).ok());
   EXPECT_EQ(ReadFile(trees_.DirectoryOf(SpecOf(id)) + "/train.py"), "print()");
   EXPECT_EQ(trees_.Prepare(std::string(64, 'a')).code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(CodeTreesTest, SharesASnapshotThatItHasFetched) {
+  trees_.ShareAt("10.0.0.7:7073");
+  const std::string id = AddSnapshot("print()");
+  ASSERT_TRUE(trees_.Prepare(id).ok());
+  const std::size_t requests = network_->requests.size();
+  EXPECT_TRUE(network_->requests.back().complete());
+  EXPECT_EQ(network_->requests.back().address(), "10.0.0.7:7073");
+  const auto pack = trees_.Pack(id, {code::DigestOf("print()")});
+  ASSERT_TRUE(pack.ok()) << pack.status();
+  EXPECT_EQ(code::ReadPack(*pack)->at(0).content, "print()");
+  ASSERT_TRUE(trees_.Prepare(id).ok());
+  EXPECT_EQ(network_->requests.size(), requests) << "the node already has the snapshot";
 }
 
 TEST_F(CodeTreesTest, KnowsJobsWithoutCodeAndInPlace) {

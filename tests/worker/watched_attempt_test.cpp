@@ -8,7 +8,10 @@
 #include <string>
 #include <thread>
 
+#include "proto/parsers/tf_record.h"
 #include "tests/worker/spool/temporary_dir.h"
+#include "trainyard/v1/tensorboard_event.pb.h"
+#include "worker/checkpoint_watch.h"
 
 namespace trainyard::worker {
 namespace {
@@ -121,6 +124,27 @@ TEST_F(WatchedAttemptTest, UnknownStepIsReportedOnce) {
   const std::string before = Telemetry();
   attempt.Look(WatchLook::kRunning, 0);
   EXPECT_EQ(Telemetry(), before);
+}
+
+TEST_F(WatchedAttemptTest, ReadsTensorboardFilesBelowTheWorkingDirectory) {
+  command_.mutable_spec()->mutable_checkpoint()->clear_watch();
+  command_.mutable_spec()->set_tensorboard("runs");
+  EXPECT_TRUE(CheckpointWatch::Watches(command_, {{3, 2}, 0}));
+  EXPECT_FALSE(CheckpointWatch::Watches(command_, {{3, 2}, 1}));
+  WatchPlaces places = Places();
+  places.working_directory = dir_.path();
+  WatchedAttempt attempt(command_, places);
+  attempt.Begin();
+  v1::TensorboardEvent event;
+  event.set_step(5);
+  v1::TensorboardValue& loss = *event.mutable_summary()->add_value();
+  loss.set_tag("train/loss");
+  loss.set_simple_value(2.5F);
+  std::filesystem::create_directory(dir_.File("runs"));
+  WriteText(dir_.File("runs/events.out.tfevents.1.host"), TfRecord(event.SerializeAsString()));
+  EXPECT_FALSE(attempt.Look(WatchLook::kSaved, 0));
+  EXPECT_THAT(Telemetry(), HasSubstr("\"step\":5,\"loss\":2.5}"));
+  EXPECT_THAT(Telemetry(), Not(HasSubstr("checkpoint")));
 }
 
 }  // namespace

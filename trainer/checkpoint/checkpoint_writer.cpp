@@ -41,7 +41,7 @@ class CheckpointWriter::Impl {
               const std::vector<TensorChunk>& chunks, SaveKind kind, double waited_seconds) {
     const auto start = std::chrono::steady_clock::now();
     Finish();
-    host_.Begin(chunks);
+    host_.Begin(chunks, kind == SaveKind::kFinal ? CopyPace::kAtOnce : CopyPace::kBesideTraining);
     ++saves_;
     SaveJob job;
     job.step = step;
@@ -67,6 +67,8 @@ class CheckpointWriter::Impl {
   void Reserve(const std::vector<TensorChunk>& chunks) { host_.Reserve(chunks); }
 
   void BlockChanges() { host_.BlockChanges(); }
+
+  bool CanBlockChanges() const { return host_.CanBlockChanges(); }
 
   bool WaitUntilIdle(std::chrono::milliseconds read_timeout) {
     std::unique_lock<std::mutex> lock(mutex_);
@@ -194,6 +196,8 @@ double CheckpointWriter::Save(int64_t step, const nlohmann::json& trainer_state,
 void CheckpointWriter::Reserve(const std::vector<TensorChunk>& chunks) { impl_->Reserve(chunks); }
 
 void CheckpointWriter::BlockChanges() { impl_->BlockChanges(); }
+
+bool CheckpointWriter::CanBlockChanges() const { return impl_->CanBlockChanges(); }
 
 bool CheckpointWriter::WaitUntilIdle(std::chrono::milliseconds read_timeout) {
   return impl_->WaitUntilIdle(read_timeout);

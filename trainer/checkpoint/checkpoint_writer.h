@@ -52,10 +52,10 @@ class CheckpointWriter {
               const std::vector<TensorChunk>& chunks, SaveKind kind = SaveKind::kPeriodic,
               double waited_seconds = 0);
 
-  // Work that the caller queues later on the current stream will wait until the tensors are copied.
-  // The caller itself does not wait. Call this before queueing work that changes the tensors of a
-  // save.
+  // Call BlockChanges before queueing work that changes the tensors of a save. For both functions,
+  // see HostCopy.
   void BlockChanges();
+  bool CanBlockChanges() const;
 
   // Waits until no save is in flight, but for at most `read_timeout`. Returns false if a save is
   // still in flight. In that case the next Save would delay training.

@@ -1,12 +1,11 @@
 #include "trainer/checkpoint/host_copy.h"
 
-#include <c10/core/StreamGuard.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/types.h>
 #include <torch/utils.h>
 
-#include <chrono>
+#include <algorithm>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "trainer/checkpoint/box.h"
@@ -14,6 +13,11 @@
 
 namespace trainyard::trainer {
 namespace {
+
+using torch::Tensor;
+
+// Tensors are copied in pieces of at most this size.
+constexpr int64_t kPieceBytes = 16 << 20;
 
 void CheckChunk(const TensorChunk& chunk) {
   if (IsInside({chunk.offset, chunk.tensor.sizes().vec()}, chunk.global_shape)) return;
@@ -44,14 +48,40 @@ std::vector<TensorChunk> WithElements(const std::vector<TensorChunk>& chunks) {
   return some;
 }
 
-// Waits for the event by polling. A blocking wait would hold a device lock that training needs.
-void Await(const c10::Event& event) {
-  while (!event.query()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+std::vector<Tensor> TensorsOf(const std::vector<TensorChunk>& chunks) {
+  std::vector<Tensor> tensors;
+  for (const TensorChunk& chunk : chunks) {
+    tensors.push_back(chunk.tensor.detach());
+    if (chunk.low_bits.defined()) tensors.push_back(chunk.low_bits.detach());
+  }
+  return tensors;
 }
 
-std::optional<torch::Device> GpuOf(const std::vector<TensorChunk>& chunks) {
-  for (const TensorChunk& chunk : chunks) {
-    if (chunk.tensor.is_cuda()) return chunk.tensor.device();
+// Replaces tensors that are not contiguous by contiguous copies. Returns these copies.
+std::vector<Tensor> MakeContiguous(std::vector<Tensor>& tensors) {
+  std::vector<Tensor> copies;
+  for (Tensor& tensor : tensors) {
+    if (tensor.is_contiguous()) continue;
+    tensor = tensor.contiguous();
+    copies.push_back(tensor);
+  }
+  return copies;
+}
+
+const void* DataOf(const Tensor& tensor) { return tensor.defined() ? tensor.data_ptr() : nullptr; }
+
+// Appends the pieces of a copy.
+void AddPieces(const Tensor& to, const Tensor& from, std::vector<CopyPiece>& pieces) {
+  for (int64_t at = 0, all = static_cast<int64_t>(from.nbytes()); at < all; at += kPieceBytes) {
+    pieces.push_back({static_cast<char*>(to.data_ptr()) + at,
+                      static_cast<const char*>(from.data_ptr()) + at,
+                      std::min(kPieceBytes, all - at)});
+  }
+}
+
+std::optional<torch::Device> GpuOf(const std::vector<Tensor>& tensors) {
+  for (const Tensor& tensor : tensors) {
+    if (tensor.is_cuda()) return tensor.device();
   }
   return std::nullopt;
 }
@@ -72,32 +102,20 @@ int64_t StoredBytes(const TensorChunk& chunk) {
   return chunk.tensor.numel() * static_cast<int64_t>(c10::elementSize(StoredType(chunk)));
 }
 
+HostCopy::HostCopy(std::unique_ptr<CopyQueue> queue)
+    : queues_cpu_tensors_(true), staged_(std::make_unique<StagedCopy>(std::move(queue))) {}
+
 HostCopy::~HostCopy() {
   if (reserving_.joinable()) reserving_.join();
-  // A copy into this memory may still be running, for example if Begin failed midway.
-  try {
-    if (stream_.has_value()) AwaitStream();
-  } catch (const std::exception&) {
-    // Ignored: a failed device no longer copies anything.
-  }
-}
-
-void HostCopy::AwaitStream() const {
-  UseDevice(stream_->device());
-  c10::Event done(stream_->device_type());
-  done.record(*stream_);
-  Await(done);
+  staged_.reset();  // A copy into memory_ may still be running.
 }
 
 void HostCopy::Reserve(const std::vector<TensorChunk>& chunks) {
   if (reserving_.joinable() || !memory_.empty()) return;
+  const std::vector<Tensor> tensors = TensorsOf(WithElements(chunks));
   std::vector<std::pair<size_t, bool>> wanted;
-  for (const TensorChunk& chunk : WithElements(chunks)) {
-    for (const torch::Tensor& tensor : {chunk.tensor, chunk.low_bits}) {
-      if (tensor.defined()) wanted.emplace_back(tensor.nbytes(), tensor.is_cuda());
-    }
-  }
-  reserving_ = std::thread([this, wanted = std::move(wanted), gpu = GpuOf(chunks)] {
+  for (const Tensor& tensor : tensors) wanted.emplace_back(tensor.nbytes(), tensor.is_cuda());
+  reserving_ = std::thread([this, wanted = std::move(wanted), gpu = GpuOf(tensors)] {
     try {
       if (gpu.has_value()) UseDevice(*gpu);
       for (const auto& [bytes, for_gpu] : wanted) {
@@ -109,7 +127,7 @@ void HostCopy::Reserve(const std::vector<TensorChunk>& chunks) {
   });
 }
 
-torch::Tensor HostCopy::Place(size_t index, const torch::Tensor& tensor) {
+Tensor HostCopy::Place(size_t index, const Tensor& tensor) {
   if (index >= memory_.size()) memory_.resize(index + 1);
   std::unique_ptr<HostMemory>& memory = memory_[index];
   if (memory == nullptr || memory->size() < tensor.nbytes()) {
@@ -119,46 +137,76 @@ torch::Tensor HostCopy::Place(size_t index, const torch::Tensor& tensor) {
   return torch::from_blob(memory->data(), tensor.sizes(), tensor.scalar_type());
 }
 
-torch::Tensor HostCopy::BeginCopy(size_t index, const torch::Tensor& tensor) {
-  torch::Tensor host = Place(index, tensor);
-  host.copy_(tensor.detach(), /*non_blocking=*/tensor.is_cuda());
-  return host;
-}
-
-void HostCopy::Begin(const std::vector<TensorChunk>& chunks) {
+void HostCopy::Begin(const std::vector<TensorChunk>& chunks, CopyPace pace) {
   if (reserving_.joinable()) reserving_.join();
   const torch::NoGradGuard no_grad;
+  if (!ArePlaced(chunks)) PlaceAll(chunks);
+  for (const auto& [host, source] : of_cpu_) Tensor(host).copy_(source);
+  of_cpu_.clear();
+  if (pieces_.empty()) return;
+  if (staged_ == nullptr) staged_ = std::make_unique<StagedCopy>(MakeCopyQueue(*gpu_));
+  staged_->Begin(pieces_, pace);
+}
+
+// True if the preceding copy was of the same chunks. A save has hundreds of chunks, and training
+// waits while they are placed.
+bool HostCopy::ArePlaced(const std::vector<TensorChunk>& chunks) const {
+  if (placed_.empty()) return false;
+  return std::equal(chunks.begin(), chunks.end(), placed_.begin(), placed_.end(),
+                    [](const TensorChunk& chunk, const PlacedChunk& placed) {
+                      return chunk.name == placed.name && chunk.offset == placed.offset &&
+                             chunk.global_shape == placed.global_shape &&
+                             chunk.tensor.sizes() == placed.shape &&
+                             chunk.tensor.scalar_type() == placed.type &&
+                             DataOf(chunk.tensor) == placed.data &&
+                             DataOf(chunk.low_bits) == placed.low_bits;
+                    });
+}
+
+void HostCopy::PlaceAll(const std::vector<TensorChunk>& chunks) {
+  placed_.clear();
   const std::vector<TensorChunk> some = WithElements(chunks);
-  std::optional<c10::StreamGuard> beside;
-  copied_.reset();
-  const std::optional<torch::Device> gpu = GpuOf(some);
-  if (gpu.has_value()) {
-    const c10::impl::VirtualGuardImpl streams(gpu->type());
-    if (!stream_.has_value()) stream_ = streams.getStreamFromGlobalPool(*gpu);
-    // The copies must include the results of all training work that has been queued so far.
-    c10::Event trained(gpu->type());
-    trained.record(streams.getStream(*gpu));
-    trained.block(*stream_);
-    beside.emplace(*stream_);
-  }
+  std::vector<Tensor> sources = TensorsOf(some);
+  contiguous_ = MakeContiguous(sources);
+  gpu_ = GpuOf(sources);
+  const std::vector<Tensor> copies = PlaceCopies(sources);
   chunks_.clear();
-  size_t tensors = 0;
+  size_t tensor = 0;
   for (const TensorChunk& chunk : some) {
-    TensorChunk copy = {chunk.name, chunk.global_shape, chunk.offset,
-                        BeginCopy(tensors++, chunk.tensor)};
-    if (chunk.low_bits.defined()) copy.low_bits = BeginCopy(tensors++, chunk.low_bits);
+    TensorChunk copy = {chunk.name, chunk.global_shape, chunk.offset, copies[tensor++]};
+    if (chunk.low_bits.defined()) copy.low_bits = copies[tensor++];
     chunks_.push_back(std::move(copy));
   }
-  if (gpu.has_value()) {
-    copied_.emplace(gpu->type());
-    copied_->record(*stream_);
+  if (!contiguous_.empty() || !of_cpu_.empty()) return;
+  for (const TensorChunk& chunk : chunks) {
+    placed_.push_back({chunk.name, chunk.global_shape, chunk.offset, chunk.tensor.sizes().vec(),
+                       chunk.tensor.scalar_type(), DataOf(chunk.tensor), DataOf(chunk.low_bits)});
   }
+}
+
+std::vector<Tensor> HostCopy::PlaceCopies(const std::vector<Tensor>& sources) {
+  pieces_.clear();
+  of_cpu_.clear();
+  std::vector<Tensor> copies;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    copies.push_back(Place(i, sources[i]));
+    if (sources[i].is_cuda() || queues_cpu_tensors_) {
+      AddPieces(copies.back(), sources[i], pieces_);
+    } else {
+      of_cpu_.emplace_back(copies.back(), sources[i]);
+    }
+  }
+  return copies;
 }
 
 void HostCopy::BlockChanges() {
-  if (!copied_.has_value() || copied_->query()) return;
-  const c10::impl::VirtualGuardImpl streams(stream_->device_type());
-  copied_->block(streams.getStream(stream_->device()));
+  if (staged_ != nullptr) staged_->BlockChanges();
+}
+
+bool HostCopy::CanBlockChanges() const { return staged_ == nullptr || staged_->CanBlockChanges(); }
+
+double HostCopy::StagingSeconds() const {
+  return staged_ == nullptr ? 0 : staged_->staging_seconds();
 }
 
 std::string HostCopy::UnlockedText() const {
@@ -173,9 +221,7 @@ std::string HostCopy::UnlockedText() const {
 }
 
 void HostCopy::Wait() const {
-  if (!copied_.has_value()) return;
-  UseDevice(stream_->device());
-  Await(*copied_);
+  if (staged_ != nullptr) staged_->Wait();
 }
 
 }  // namespace trainyard::trainer

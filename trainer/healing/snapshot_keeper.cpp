@@ -120,7 +120,7 @@ void SnapshotKeeper::MakeWardMemory(Snapshot& snapshot) const {
 }
 
 void SnapshotKeeper::TakeNow(int64_t step, json state) {
-  Begin(step, /*kept=*/step);
+  Begin(step, /*kept=*/step, CopyPace::kAtOnce);
   newest_->own.Wait();
   newest_->ward_copy.Wait();
   AwaitExchange(*newest_);
@@ -141,22 +141,23 @@ void SnapshotKeeper::BeforeLaunch(int64_t step) {
 void SnapshotKeeper::AfterLaunch(int64_t step) {
   if (step != next_) return;
   const Clock::time_point start = Clock::now();
-  Begin(step, /*kept=*/-1);
-  cost_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
+  Begin(step, /*kept=*/-1, CopyPace::kBesideTraining);
+  cost_seconds_ += std::chrono::duration<double>(Clock::now() - start).count() +
+                   newest_->own.StagingSeconds() + newest_->ward_copy.StagingSeconds();
   has_cost_ = true;
 }
 
-void SnapshotKeeper::Begin(int64_t step, int64_t kept) {
+void SnapshotKeeper::Begin(int64_t step, int64_t kept, CopyPace pace) {
   const torch::NoGradGuard no_grad;
   newest_ = &parts_.memory.Oldest(kept);
   newest_->step = step;
   newest_->is_confirmed = newest_->has_ward = false;
   newest_->exchange.clear();
-  newest_->own.Begin(AsChunks(parts_.own));
+  newest_->own.Begin(AsChunks(parts_.own), pace);
   if (NeedsExchange()) {
     BeginExchange();
   } else {
-    newest_->ward_copy.Begin(AsChunks(parts_.ward));
+    newest_->ward_copy.Begin(AsChunks(parts_.ward), pace);
     newest_->has_ward = true;
   }
   next_ = step + parts_.memory.interval().steps();
@@ -205,6 +206,11 @@ void SnapshotKeeper::AwaitExchange(Snapshot& snapshot) {
   std::vector<Work> works = std::exchange(snapshot.exchange, {});
   for (Work& work : works) work.WaitOnHost();
   snapshot.has_ward = true;
+}
+
+bool SnapshotKeeper::CanBlockChanges() const {
+  return newest_ == nullptr ||
+         (newest_->own.CanBlockChanges() && newest_->ward_copy.CanBlockChanges());
 }
 
 void SnapshotKeeper::BlockChanges() {

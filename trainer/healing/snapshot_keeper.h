@@ -50,9 +50,10 @@ class SnapshotKeeper {
   // start a snapshot of the step if a snapshot is due.
   void BeforeLaunch(int64_t step);
   void AfterLaunch(int64_t step);
-  // Work that is queued later will wait for the copies. Must be called before queueing work that
-  // changes the state.
+  // Work that is queued later will wait until it may change the state. Must be called before
+  // queueing such work. For CanBlockChanges, see HostCopy.
   void BlockChanges();
+  bool CanBlockChanges() const;
   // Confirms that a step is good. `state` returns the non-tensor state after the step; `costs` is
   // the sum of all ranks' snapshot costs.
   void Confirm(int64_t step, const std::function<nlohmann::json()>& state, double costs);
@@ -85,7 +86,7 @@ class SnapshotKeeper {
   void ReserveWardMemory(Snapshot& snapshot) const;
   // Waits for the reserved memory, or allocates it.
   void MakeWardMemory(Snapshot& snapshot) const;
-  void Begin(int64_t step, int64_t kept);
+  void Begin(int64_t step, int64_t kept, CopyPace pace);
   void BeginExchange();
   static void NoteExchange(Snapshot& snapshot);
   static void AwaitExchange(Snapshot& snapshot);

@@ -197,6 +197,8 @@ void Recovery::AfterLaunch(int64_t step) {
 
 void Recovery::BlockChanges() { keeper_->BlockChanges(); }
 
+bool Recovery::CanBlockChanges() const { return keeper_->CanBlockChanges(); }
+
 void Recovery::Confirm(const TrainingState& state, const StepResult& result, std::string samples) {
   ReportHealed(state.step);
   if (!is_on()) return;

@@ -66,6 +66,7 @@ class Recovery {
   void BeforeLaunch(int64_t step);
   void AfterLaunch(int64_t step);
   void BlockChanges();
+  bool CanBlockChanges() const;
   // Confirms the finished step that led to `state`. The step had finite values or was skipped.
   // After a loss, the first confirmed step is reported as the end of the heal. For `samples`, see
   // ReportedStep.

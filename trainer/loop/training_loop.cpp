@@ -115,13 +115,21 @@ void TrainingLoop::LaunchStep() {
       .skipped_steps = skipped,
       .experts = step % config_.train.log_every_steps == 0 || step == config_.train.steps};
   parts_.runner.Launch(
-      request, [this] { return NextBatch(); },
-      [this] {
-        parts_.saver.BlockChanges();
-        if (parts_.recovery != nullptr) parts_.recovery->BlockChanges();
-      });
+      request, [this] { return NextBatch(); }, [this] { BlockChanges(); });
   ++launched_;
   if (recovery != nullptr) recovery->AfterLaunch(launched_);
+}
+
+// Lets the update of the launched step wait for the copies of saves and snapshots. The copies
+// follow sums over all ranks, so the wait until they are queued must end when a rank is lost.
+void TrainingLoop::BlockChanges() {
+  const auto can_block = [this] {
+    return parts_.saver.CanBlockChanges() &&
+           (parts_.recovery == nullptr || parts_.recovery->CanBlockChanges());
+  };
+  if (!can_block()) parts_.setup.groups.world->WaitUntil(can_block);
+  parts_.saver.BlockChanges();
+  if (parts_.recovery != nullptr) parts_.recovery->BlockChanges();
 }
 
 // Returns this rank's next micro-batch. If its samples are bad, returns an unread batch instead of

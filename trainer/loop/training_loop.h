@@ -54,6 +54,7 @@ class TrainingLoop {
   ExitCode Train();
   bool AfterStep();
   void LaunchStep();
+  void BlockChanges();
   TokenBatch NextBatch();
   bool IsMeasurementDue();
   void FinishStep();

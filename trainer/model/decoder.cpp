@@ -324,7 +324,10 @@ void Decoder::MarkDocuments(const Tensor& tokens, MicroBatch& micro_batch) const
   if (!documents.any()) return;
   const Tensor starts = DocumentStarts(tokens, documents.end_token);
   if (documents.reset_attention) {
-    micro_batch.document_starts = OnThisRank(starts).view({micro_batch.batch, micro_batch.length});
+    micro_batch.document_starts =
+        options_.parallel.context.exchanges_heads()
+            ? starts
+            : OnThisRank(starts).view({micro_batch.batch, micro_batch.length});
     if (options_.blocks.attention == AttentionKernel::kCudnn) {
       micro_batch.document_bias = DocumentBias(micro_batch.document_starts);
     }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "proto/contract/model_config.h"
 #include "trainer/ops/place_in_matrix.h"
@@ -20,6 +21,7 @@
 #include "trainer/ops/tensors/expert_order.h"
 #include "trainer/ops/tensors/fp8_matrix.h"
 #include "trainer/ops/tensors/gradient_target.h"
+#include "trainer/ops/tensors/head_copy_tensors.h"
 #include "trainer/ops/tensors/latent_head_tensors.h"
 #include "trainer/ops/tensors/loss_targets.h"
 #include "trainer/ops/tensors/norm_tensors.h"
@@ -70,6 +72,9 @@ void HeadNormBackward(torch::Tensor& d_heads, const torch::Tensor& weight, const
 
 void Rotate(torch::Tensor& packed, const RotaryTable& table, const AttentionHeads& heads,
             Rotation rotation);
+
+// Heads must have a multiple of 16 bytes, and so must all strides and addresses.
+void CopyHeads(const std::vector<HeadCopy>& copies);
 
 void JoinLatentHeads(LatentHeads& heads, const RotaryTable& table);
 void SplitLatentHeads(LatentHeads& gradients, const RotaryTable& table);
@@ -157,10 +162,16 @@ void LinearForwardWithResidual(const torch::Tensor& x, const torch::Tensor& weig
                                const torch::Tensor& residual, torch::Tensor& y,
                                const torch::Tensor& bias);
 void LinearInputGradient(const torch::Tensor& dy, const torch::Tensor& weight, torch::Tensor& dx);
+void LinearForwardWithGelu(const torch::Tensor& x, const torch::Tensor& weight,
+                           const torch::Tensor& bias, torch::Tensor& y, torch::Tensor& gelu);
+void LinearInputGradientWithGelu(const torch::Tensor& dy, const torch::Tensor& weight,
+                                 const torch::Tensor& y, torch::Tensor& d_y);
 void LinearWeightGradient(const torch::Tensor& dy, const torch::Tensor& x,
                           const GradientTarget& target);
 void AddBias(const torch::Tensor& bias, torch::Tensor& y);
 void BiasGradient(const torch::Tensor& dy, const GradientTarget& target);
+void SumParts(const std::vector<torch::Tensor>& parts, const torch::Tensor& residual,
+              torch::Tensor& sum);
 
 void RaiseAmax(const torch::Tensor& x, const torch::Tensor& amax);
 void UpdateFp8Scale(const torch::Tensor& amax, Fp8Format format, const torch::Tensor& scale);

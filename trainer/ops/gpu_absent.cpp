@@ -57,6 +57,7 @@ void AttentionPartBackward(const AttentionPart&, const WholeAttention&, Reproduc
                            const AttentionPartGradients&) {
   Refuse();
 }
+void CopyHeads(const std::vector<HeadCopy>&) { Refuse(); }
 void MergeAttention(Tensor&, Tensor&, const Tensor&, const Tensor&) { Refuse(); }
 void ActivationForward(Activation, const Tensor&, Tensor&) { Refuse(); }
 void ActivationBackward(Activation, const Tensor&, const Tensor&, Tensor&, Tensor&) { Refuse(); }
@@ -93,9 +94,14 @@ void LinearForwardWithResidual(const Tensor&, const Tensor&, const Tensor&, Tens
   Refuse();
 }
 void LinearInputGradient(const Tensor&, const Tensor&, Tensor&) { Refuse(); }
+void LinearForwardWithGelu(const Tensor&, const Tensor&, const Tensor&, Tensor&, Tensor&) {
+  Refuse();
+}
+void LinearInputGradientWithGelu(const Tensor&, const Tensor&, const Tensor&, Tensor&) { Refuse(); }
 void LinearWeightGradient(const Tensor&, const Tensor&, const GradientTarget&) { Refuse(); }
 void AddBias(const Tensor&, Tensor&) { Refuse(); }
 void BiasGradient(const Tensor&, const GradientTarget&) { Refuse(); }
+void SumParts(const std::vector<Tensor>&, const Tensor&, Tensor&) { Refuse(); }
 void RaiseAmax(const Tensor&, const Tensor&) { Refuse(); }
 void UpdateFp8Scale(const Tensor&, Fp8Format, const Tensor&) { Refuse(); }
 Fp8Matrix SwiGluForwardToFp8(const Tensor&, const Fp8Scale&, Fp8Arrangement) { Refuse(); }

@@ -80,6 +80,24 @@ void LinearInputGradient(const Tensor& dy, const Tensor& weight, Tensor& dx) {
   kernels::Gemm(InputGradientProduct(dy, weight, dx), Stream());
 }
 
+void LinearForwardWithGelu(const Tensor& x, const Tensor& weight, const Tensor& bias, Tensor& y,
+                           Tensor& gelu) {
+  CheckContiguous(y);
+  kernels::GemmArguments product = ForwardProduct(x, weight, bias, gelu);
+  product.epilogue = kernels::GemmEpilogue::kGelu;
+  product.gelu_input = y.data_ptr();
+  kernels::Gemm(product, Stream());
+}
+
+void LinearInputGradientWithGelu(const Tensor& dy, const Tensor& weight, const Tensor& y,
+                                 Tensor& d_y) {
+  CheckContiguous(y);
+  kernels::GemmArguments product = InputGradientProduct(dy, weight, d_y);
+  product.epilogue = kernels::GemmEpilogue::kGeluGradient;
+  product.gelu_input = y.data_ptr();
+  kernels::Gemm(product, Stream());
+}
+
 void LinearWeightGradient(const Tensor& dy, const Tensor& x, const GradientTarget& target) {
   if (dy.scalar_type() != x.scalar_type()) return WideWeightGradient(dy, x, target);
   kernels::Gemm(WeightGradientProduct(dy, x, target), Stream());

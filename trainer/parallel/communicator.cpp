@@ -54,11 +54,12 @@ Work Communicator::AllReduce(Tensor tensor, ReduceOp op) {
   return Record({.kind = Operation::Kind::kAllReduce, .reduce = op, .output = std::move(tensor)});
 }
 
-Work Communicator::AllGather(Tensor output, Tensor input) {
+Work Communicator::AllGather(Tensor output, Tensor input, OwnPart own_part) {
   CheckAlike(output, input);
   TORCH_CHECK(output.numel() == input.numel() * size(),
               "the output of an all-gather must have one part per rank");
   return Record({.kind = Operation::Kind::kAllGather,
+                 .own_part = own_part,
                  .output = std::move(output),
                  .input = std::move(input)});
 }
@@ -71,6 +72,30 @@ Work Communicator::ReduceScatter(Tensor output, Tensor input, ReduceOp op) {
                  .reduce = op,
                  .output = std::move(output),
                  .input = std::move(input)});
+}
+
+Tensor Communicator::EmptyForGather(at::IntArrayRef shape, const torch::TensorOptions& options) {
+  return torch::empty(shape, options);
+}
+
+Work Communicator::ReduceScatter(Tensor output, Tensor input, const ComputedInput& computed) {
+  CheckAlike(output, input);
+  const int64_t rows = input.size(0);
+  TORCH_CHECK(input.numel() == output.numel() * size() && rows % (size() * computed.pieces) == 0,
+              "the input of a reduce-scatter must have the same number of pieces for every rank");
+  Operation operation{.kind = Operation::Kind::kReduceScatter,
+                      .output = std::move(output),
+                      .input = std::move(input)};
+  const uint64_t sequence = flight_.Queue(operation);
+  return Counted(BeginInPieces(std::move(operation), sequence,
+                               PiecesInSendOrder(size(), rank_, rows, computed.pieces), computed));
+}
+
+Work Communicator::BeginInPieces(Operation operation, uint64_t sequence,
+                                 const std::vector<RowPiece>& order,
+                                 const ComputedInput& computed) {
+  for (const RowPiece& piece : order) computed.compute(piece.first, piece.count);
+  return Begin(std::move(operation), sequence);
 }
 
 Work Communicator::AllToAll(Tensor output, Tensor input, std::vector<int64_t> output_rows,
@@ -111,7 +136,10 @@ void Communicator::Barrier() {
 
 Work Communicator::Record(Operation operation) {
   const uint64_t sequence = flight_.Queue(operation);
-  Work work = Begin(std::move(operation), sequence);
+  return Counted(Begin(std::move(operation), sequence));
+}
+
+Work Communicator::Counted(Work work) const {
   work.CountWaits(clock_, part_);
   return work;
 }

@@ -14,6 +14,7 @@
 
 #include "trainer/parallel/flight_record.h"
 #include "trainer/parallel/operation.h"
+#include "trainer/parallel/row_pieces.h"
 #include "trainer/parallel/step_clock.h"
 #include "trainer/parallel/work.h"
 
@@ -37,9 +38,20 @@ struct CommunicatorGroup {
   int64_t my_rank = 0;         // World rank; an element of `ranks`.
   bool has_transfers = false;  // The members also use Exchange or AllToAll.
   PeerLimits limits = {};
+  // The size of the largest tensor that the members gather or sum by copies between their devices
+  // (EmptyForGather, ReduceScatter in pieces); 0: no copies. Must be equal on all members.
+  int64_t copied_bytes = 0;
 
   // The position of my_rank in the group.
   int64_t Position() const;
+};
+
+// The input of a reduce-scatter that is computed piece by piece.
+struct ComputedInput {
+  int64_t pieces = 1;  // The number of pieces into which the rows of each other member are divided.
+  // Queues the computation of `count` rows of the input, from row `first`, on the current stream.
+  // Must not use the group.
+  std::function<void(int64_t first, int64_t count)> compute;
 };
 
 // All members must begin the same operations in the same order, each from one thread. The tensors
@@ -70,12 +82,22 @@ class Communicator {
   [[nodiscard]] Work AllReduce(torch::Tensor tensor, ReduceOp op = ReduceOp::kSum);
   // Concatenates the members' inputs along the first dimension, in rank order. The input may be
   // this member's part of the output.
-  [[nodiscard]] Work AllGather(torch::Tensor output, torch::Tensor input);
+  [[nodiscard]] Work AllGather(torch::Tensor output, torch::Tensor input,
+                               OwnPart own_part = OwnPart::kCopied);
+  // Returns an uninitialized tensor for the output of AllGather. With NCCL, members on one host
+  // copy their inputs directly into such tensors, without multiprocessors. The parts of the members
+  // then arrive one by one (Work::WaitForPart). All members must call this method, and free the
+  // tensor, at the same points of their program.
+  virtual torch::Tensor EmptyForGather(at::IntArrayRef shape, const torch::TensorOptions& options);
   // Reduces the members' inputs. Each member's output is its share of the result along the first
   // dimension, in rank order. The output may be the corresponding part of the input; the other
   // parts of the input are then undefined.
   [[nodiscard]] Work ReduceScatter(torch::Tensor output, torch::Tensor input,
                                    ReduceOp op = ReduceOp::kSum);
+  // Like ReduceScatter with ReduceOp::kSum. Computes the rows that other members need first. With
+  // NCCL, members on one host send each piece while the next one is computed.
+  [[nodiscard]] Work ReduceScatter(torch::Tensor output, torch::Tensor input,
+                                   const ComputedInput& computed);
   // Sends input_rows[m] rows of the input to each member m, and receives output_rows[m] rows from
   // each member m. Both tensors contain the rows in member order. A count may be 0.
   [[nodiscard]] Work AllToAll(torch::Tensor output, torch::Tensor input,
@@ -102,6 +124,10 @@ class Communicator {
   // unusable afterwards. Thread-safe. Never waits for a member.
   virtual void Abort() = 0;
 
+  // Describes how members exchange large tensors, such as "copies between devices". Empty if the
+  // group has one way only.
+  virtual std::string Transport() const { return ""; }
+
   const FlightRecord& flight() const { return flight_; }
 
   // Returns the sequence number, from 1, of the next SumOverMembers call. The number is the same on
@@ -114,12 +140,16 @@ class Communicator {
 
   // Begins a validated operation. `sequence` is the operation's number in flight().
   virtual Work Begin(Operation operation, uint64_t sequence) = 0;
+  // Begins a validated reduce-scatter whose input is computed piece by piece, in this order.
+  virtual Work BeginInPieces(Operation operation, uint64_t sequence,
+                             const std::vector<RowPiece>& order, const ComputedInput& computed);
   virtual torch::Device device() const = 0;
 
   FlightRecord flight_;
 
  private:
   Work Record(Operation operation);
+  Work Counted(Work work) const;
 
   const std::string name_;
   const std::vector<int64_t> ranks_;

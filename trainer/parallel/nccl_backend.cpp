@@ -3,16 +3,14 @@
 #include <c10/cuda/CUDAStream.h>
 #include <cuda_runtime_api.h>
 #include <nccl.h>
-#include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstring>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -21,7 +19,9 @@
 #include "trainer/config/trainer_error.h"
 #include "trainer/parallel/communicator.h"
 #include "trainer/parallel/cuda_event.h"
+#include "trainer/parallel/nccl_support.h"
 #include "trainer/parallel/operation_watch.h"
+#include "trainer/parallel/peer_exchange.h"
 #include "trainer/parallel/rendezvous.h"
 #include "trainer/parallel/stream_counters.h"
 #include "trainer/threads/run_within.h"
@@ -53,51 +53,6 @@ void Pause(Clock::time_point start) {
   }
 }
 
-std::string Seconds(std::chrono::seconds time) { return std::to_string(time.count()) + " s"; }
-
-// Returns the text of an error, such as "unhandled system error: Connection closed by remote peer".
-std::string NcclText(ncclResult_t result) {
-  const std::string detail = ncclGetLastError(nullptr);
-  return ncclGetErrorString(result) + (detail.empty() ? "" : ": " + detail);
-}
-
-void CheckNccl(const char* operation, ncclResult_t result) {
-  if (result == ncclSuccess) return;
-  throw TrainerError(ExitCode::kInternal,
-                     std::string(operation) + " failed: " + NcclText(result) + ".");
-}
-
-// True for errors caused by this rank's own calls or device, not by a peer.
-bool IsOwnFault(ncclResult_t result) {
-  return result == ncclInvalidArgument || result == ncclInvalidUsage ||
-         result == ncclUnhandledCudaError;
-}
-
-ncclRedOp_t NcclOp(ReduceOp op) { return op == ReduceOp::kSum ? ncclSum : ncclMax; }
-
-// Returns the NCCL type for arithmetic on the tensor. Operations without arithmetic do not use this
-// type, because they send every tensor as bytes.
-ncclDataType_t NcclType(const Tensor& tensor) {
-  switch (tensor.scalar_type()) {
-    case torch::kFloat32:
-      return ncclFloat32;
-    case torch::kFloat64:
-      return ncclFloat64;
-    case torch::kBFloat16:
-      return ncclBfloat16;
-    case torch::kFloat16:
-      return ncclFloat16;
-    case torch::kInt64:
-      return ncclInt64;
-    case torch::kInt32:
-      return ncclInt32;
-    default:
-      throw TrainerError(ExitCode::kInternal, std::string("Numbers of type ") +
-                                                  c10::toString(tensor.scalar_type()) +
-                                                  " cannot be summed across ranks.");
-  }
-}
-
 // Uses a non-blocking NCCL communicator, whose functions return immediately. When the group
 // connects, and in the first operation, which opens further connections, NCCL needs the other
 // members and continues the work on its own thread. Until that thread has finished, no other
@@ -112,6 +67,7 @@ class NcclCommunicator final : public Communicator {
       : Communicator(group),
         limits_(group.limits),
         has_transfers_(group.has_transfers),
+        copied_bytes_(group.copied_bytes),
         device_(device),
         interruption_(interruption),
         stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, device.index())),
@@ -140,6 +96,17 @@ class NcclCommunicator final : public Communicator {
     const ncclResult_t result = *std::exchange(connecting_, std::nullopt);
     Finish(result, limits_.connect);
     OpenTransfers();
+    OpenCopies();
+  }
+
+  Tensor EmptyForGather(at::IntArrayRef shape, const torch::TensorOptions& options) override {
+    const Tensor in_slot = exchange_ == nullptr ? Tensor() : exchange_->EmptyInSlot(shape, options);
+    return in_slot.defined() ? in_slot : Communicator::EmptyForGather(shape, options);
+  }
+
+  std::string Transport() const override {
+    if (copied_bytes_ == 0) return "";
+    return exchange_ != nullptr ? "copies between the GPUs" : "NCCL, because " + why_no_copies_;
   }
 
   // Polls, because a blocking wait for the stream would never return if a peer is lost. The time
@@ -167,7 +134,7 @@ class NcclCommunicator final : public Communicator {
 
  private:
   // Completion of an operation on the group's stream.
-  class Completion final : public Work::Completion {
+  class Completion : public Work::Completion {
    public:
     Completion(NcclCommunicator& group, Operation operation)
         : group_(group), operation_(std::move(operation)) {
@@ -179,10 +146,56 @@ class NcclCommunicator final : public Communicator {
     }
     bool IsDone() override { return done_.IsReached(); }
 
-   private:
+   protected:
     NcclCommunicator& group_;
     Operation operation_;  // Keeps the tensors alive.
     CudaEvent done_;
+  };
+
+  // Completion of an all-gather by copies, whose parts arrive one by one.
+  class GatherCompletion final : public Completion {
+   public:
+    GatherCompletion(NcclCommunicator& group, Operation operation, std::vector<CudaEvent> arrived)
+        : Completion(group, std::move(operation)), arrived_(std::move(arrived)) {}
+    void Wait() override {
+      Completion::Wait();
+      OwnPart().Block(CurrentStream());
+    }
+    void WaitOnHost() override {
+      group_.WaitUntil([this] { return IsDone(); });
+    }
+    bool IsDone() override { return done_.IsReached() && OwnPart().IsReached(); }
+    bool WaitForPart(int64_t member) override {
+      arrived_[member].Block(CurrentStream());
+      return true;
+    }
+
+   private:
+    const CudaEvent& OwnPart() const { return arrived_[group_.rank()]; }
+
+    const std::vector<CudaEvent> arrived_;  // By member.
+  };
+
+  // Completion of a reduce-scatter by copies. The waiting stream adds the parts.
+  class SumCompletion final : public Completion {
+   public:
+    SumCompletion(NcclCommunicator& group, Operation operation, PeerExchange::Slot slot)
+        : Completion(group, std::move(operation)), slot_(std::move(slot)) {}
+    // Adds in fp32 and rounds once.
+    void Wait() override { at::sum_out(operation_.output, at::stack(WaitForSummands()), {0}); }
+    std::vector<Tensor> WaitForSummands() override {
+      Completion::Wait();
+      return group_.exchange_->Summands(slot_, operation_);
+    }
+    void WaitOnHost() override {
+      Wait();
+      CudaEvent added;
+      added.Record(CurrentStream());
+      group_.WaitUntil([&added] { return added.IsReached(); });
+    }
+
+   private:
+    const PeerExchange::Slot slot_;
   };
 
   // Opens all connections between two members. Without this call, NCCL would open some connections
@@ -200,25 +213,84 @@ class NcclCommunicator final : public Communicator {
         .WaitOnHost();
   }
 
+  // Connects the devices of the members for copies, if there is peer access.
+  void OpenCopies() {
+    if (copied_bytes_ == 0) return;
+    auto exchange = PeerExchange::Connect(*this, stream_, copied_bytes_, why_no_copies_);
+    const std::lock_guard<std::mutex> lock(exchange_mutex_);
+    exchange_ = std::move(exchange);
+  }
+
   static cudaStream_t CurrentStream() { return c10::cuda::getCurrentCUDAStream().stream(); }
 
   Work Begin(Operation operation, uint64_t sequence) override {
     Open();
     CheckUsable(NameOf(operation.kind));
     operation_ = NameOf(operation.kind);
-    const cudaStream_t stream = stream_.stream();
-    ready_.Record(CurrentStream());
-    ready_.Block(stream);
-    const auto number = static_cast<uint32_t>(sequence);
-    counters_.Enter(stream, number);
+    if (operation.kind == Operation::Kind::kReduceScatter) {
+      const auto order = PiecesInSendOrder(size(), rank(), operation.input.size(0), 1);
+      if (Work sum; BeginSumByCopies(operation, sequence, order, {}, sum)) return sum;
+    }
+    const bool copies = exchange_ != nullptr && operation.kind == Operation::Kind::kAllGather &&
+                        exchange_->IsInSlot(operation.output);
+    std::vector<CudaEvent> arrived(copies ? size() : 0);
+    Enter(sequence);
     if (operation.local) {
       const c10::cuda::CUDAStreamGuard beside(stream_);
       operation.local();
+    } else if (copies) {
+      exchange_->Gather(operation, arrived);
     } else {
       Finish(StartUnlessAborted(operation), limits_.operation);
     }
-    counters_.Leave(stream, number);
-    return Work(std::make_shared<Completion>(*this, std::move(operation)));
+    Leave(sequence);
+    if (!copies) return Work(std::make_shared<Completion>(*this, std::move(operation)));
+    return Work(
+        std::make_shared<GatherCompletion>(*this, std::move(operation), std::move(arrived)));
+  }
+
+  Work BeginInPieces(Operation operation, uint64_t sequence, const std::vector<RowPiece>& order,
+                     const ComputedInput& computed) override {
+    Open();
+    CheckUsable(NameOf(operation.kind));
+    operation_ = NameOf(operation.kind);
+    if (Work sum; BeginSumByCopies(operation, sequence, order, computed, sum)) return sum;
+    return Communicator::BeginInPieces(std::move(operation), sequence, order, computed);
+  }
+
+  // Returns false, without effect, if the members cannot use copies for this reduce-scatter.
+  bool BeginSumByCopies(Operation& operation, uint64_t sequence, const std::vector<RowPiece>& order,
+                        const ComputedInput& computed, Work& sum) {
+    if (exchange_ == nullptr) return false;
+    PeerExchange::Slot slot = exchange_->TakeSlot(operation);
+    if (slot == nullptr) return false;
+    Enter(sequence);
+    exchange_->BeginSum(slot);
+    for (const RowPiece& piece : order) {
+      if (computed.compute) computed.compute(piece.first, piece.count);
+      if (piece.member == rank()) continue;
+      FollowCaller();
+      exchange_->Send(slot, operation, piece);
+    }
+    exchange_->EndSum(slot);
+    Leave(sequence);
+    sum = Work(std::make_shared<SumCompletion>(*this, std::move(operation), std::move(slot)));
+    return true;
+  }
+
+  // Later work of the group waits for the work that is queued on the caller's stream so far.
+  void FollowCaller() {
+    ready_.Record(CurrentStream());
+    ready_.Block(stream_.stream());
+  }
+
+  void Enter(uint64_t sequence) {
+    FollowCaller();
+    counters_.Enter(stream_.stream(), static_cast<uint32_t>(sequence));
+  }
+
+  void Leave(uint64_t sequence) {
+    counters_.Leave(stream_.stream(), static_cast<uint32_t>(sequence));
   }
 
   torch::Device device() const override { return device_; }
@@ -316,7 +388,7 @@ class NcclCommunicator final : public Communicator {
   }
 
   [[noreturn]] void LoseAfter(std::chrono::seconds limit) {
-    Lose("no answer within " + Seconds(limit) + ".");
+    Lose("no answer within " + SecondsText(limit) + ".");
   }
 
   void CheckUsable(const char* operation) const {
@@ -354,6 +426,7 @@ class NcclCommunicator final : public Communicator {
   // Ends the kernels of the group on this device and frees the group's memory. Never waits for a
   // peer. Returns an error message, or "" on success.
   std::string End() noexcept {
+    ReleaseCopies();
     {
       const std::lock_guard<std::mutex> lock(handle_mutex_);
       if (aborted_.exchange(true)) return "";
@@ -366,14 +439,21 @@ class NcclCommunicator final : public Communicator {
         CheckNccl("ncclCommAbort", ncclCommAbort(*handle));
       };
       if (RunWithin(kAbortLimit, end)) return "";
-      return "ncclCommAbort has not returned within " + Seconds(kAbortLimit) + ".";
+      return "ncclCommAbort has not returned within " + SecondsText(kAbortLimit) + ".";
     } catch (const std::exception& error) {
       return error.what();
     }
   }
 
+  // Takes no lock that a call of CUDA or NCCL may hold. Such a call may last until the waits end.
+  void ReleaseCopies() noexcept {
+    const std::lock_guard<std::mutex> lock(exchange_mutex_);
+    if (exchange_ != nullptr) exchange_->Release();
+  }
+
   const PeerLimits limits_;
   const bool has_transfers_;
+  const int64_t copied_bytes_;
   const torch::Device device_;
   Interruption* const interruption_;
   const c10::cuda::CUDAStream stream_;
@@ -387,65 +467,13 @@ class NcclCommunicator final : public Communicator {
   CudaEvent ready_;  // Marks the end of the work before the latest operation.
   StreamCounters counters_;
   OperationWatch watch_;
+  std::mutex exchange_mutex_;               // Guards changes of exchange_.
+  std::unique_ptr<PeerExchange> exchange_;  // Null if the group only uses NCCL.
+  std::string why_no_copies_;
   std::unique_ptr<Interruption::Listener> listener_;
 };
 
-// Passes the id from the first member to the others through the store: the first member writes it,
-// the others read it.
-void PassId(c10d::Store& store, bool first, ncclUniqueId& id) {
-  if (first) {
-    const auto* bytes = reinterpret_cast<const uint8_t*>(&id);
-    store.set("nccl_id", std::vector<uint8_t>(bytes, bytes + sizeof(id)));
-    return;
-  }
-  const std::vector<uint8_t> bytes = store.get("nccl_id");
-  if (bytes.size() != sizeof(id)) {
-    throw std::runtime_error("the NCCL id has " + std::to_string(bytes.size()) +
-                             " bytes instead of " + std::to_string(sizeof(id)) +
-                             "; check that all nodes have the same version of NCCL");
-  }
-  std::memcpy(&id, bytes.data(), sizeof(id));
-}
-
-// Creates the group's id on the first member and passes it to the others through the store.
-// Enforces a time limit, because the store has no limit of its own if the process that serves it is
-// suspended.
-ncclUniqueId ShareUniqueId(const c10::intrusive_ptr<c10d::Store>& store,
-                           const CommunicatorGroup& group, bool first) {
-  const auto id = std::make_shared<ncclUniqueId>();
-  if (first) CheckNccl("ncclGetUniqueId", ncclGetUniqueId(id.get()));
-  std::string problem = "no NCCL id arrived within " + Seconds(group.limits.connect) + ".";
-  try {
-    const bool shared =
-        RunWithin(group.limits.connect, [store, id, first] { PassId(*store, first, *id); });
-    if (shared) return *id;
-  } catch (const std::exception& error) {
-    const std::string text = error.what();
-    problem = text.substr(0, text.find('\n'));  // Removes the backtrace that LibTorch appends.
-  }
-  throw TrainerError(ExitCode::kPeerLost,
-                     "Lost a peer in connect of group " + group.name + ": " + problem);
-}
-
 }  // namespace
-
-// A group of this process alone loads NCCL's kernels and finds the host's topology.
-void WarmCommunication(torch::Device device) {
-  CheckCuda("cudaSetDevice", cudaSetDevice(device.index()));
-  ncclUniqueId id;
-  CheckNccl("ncclGetUniqueId", ncclGetUniqueId(&id));
-  ncclComm_t alone = nullptr;
-  CheckNccl("ncclCommInitRank", ncclCommInitRank(&alone, 1, id, 0));
-  CheckNccl("ncclCommDestroy", ncclCommDestroy(alone));
-}
-
-std::string CommunicationLibrary() {
-  int version = 0;
-  CheckNccl("ncclGetVersion", ncclGetVersion(&version));
-  // Since NCCL 2.9, the version number is 10000 * major + 100 * minor + patch.
-  return "NCCL " + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) +
-         "." + std::to_string(version % 100);
-}
 
 std::unique_ptr<Communicator> ConnectBackend(Rendezvous& rendezvous, const CommunicatorGroup& group,
                                              torch::Device device) {
@@ -458,8 +486,7 @@ std::unique_ptr<Communicator> ConnectBackend(Rendezvous& rendezvous, const Commu
   limited.limits.connect = std::min(group.limits.connect, rendezvous.timeout());
   auto communicator =
       std::make_unique<NcclCommunicator>(limited, device, rendezvous.interruption());
-  communicator->Connect(
-      ShareUniqueId(rendezvous.StoreOf(group.name), limited, group.Position() == 0));
+  communicator->Connect(ShareUniqueId(rendezvous, limited));
   return communicator;
 }
 

@@ -12,6 +12,9 @@ namespace trainyard::trainer {
 
 enum class ReduceOp { kSum, kMax };
 
+// The own part of an all-gather's output, which equals the input.
+enum class OwnPart { kCopied, kUndefined };
+
 // A tensor to send to another member of the group or to receive from it.
 struct Transfer {
   enum class Direction { kSend, kReceive };
@@ -34,7 +37,8 @@ struct Operation {
 
   Kind kind = Kind::kLocal;
   ReduceOp reduce = ReduceOp::kSum;
-  torch::Tensor output;  // For all-reduce and broadcast, also the input.
+  OwnPart own_part = OwnPart::kCopied;  // Only for all-gather. kUndefined permits both.
+  torch::Tensor output;                 // For all-reduce and broadcast, also the input.
   torch::Tensor input;
   int64_t root = 0;                  // For broadcast: the sender's position in the group.
   std::vector<int64_t> output_rows;  // All-to-all: number of rows from each member.

@@ -17,12 +17,13 @@ class Connector {
       : mesh_(mesh), rank_(rank), connect_(connect) {}
 
   std::unique_ptr<Communicator> Group(const std::string& axis, Ranks ranks,
-                                      bool has_transfers = false) const {
+                                      bool has_transfers = false, int64_t copied_bytes = 0) const {
     std::string name = axis + std::to_string(ranks.front());
     return connect_({.name = std::move(name),
                      .ranks = std::move(ranks),
                      .my_rank = rank_,
-                     .has_transfers = has_transfers});
+                     .has_transfers = has_transfers,
+                     .copied_bytes = copied_bytes});
   }
 
   std::unique_ptr<Communicator> Along(const std::string& axis, const std::vector<Axis>& axes,
@@ -152,8 +153,10 @@ RankGroups ConnectRankGroups(const Mesh& mesh, int64_t rank, const LayoutConfig&
   groups.world = connector.Along("world", all);
   if (parts.keeps_snapshots)
     groups.snapshots = connector.Along("snapshots", all, /*has_transfers=*/true);
-  groups.tensor = connector.Along("tp", {Axis::kTensor});
-  groups.context = connector.Along("cp", {Axis::kContext}, /*has_transfers=*/true);
+  groups.tensor = connector.Group("tp", mesh.RanksAlong(rank, {Axis::kTensor}),
+                                  /*has_transfers=*/false, parts.tensor_bytes);
+  groups.context = connector.Group("cp", mesh.RanksAlong(rank, {Axis::kContext}),
+                                   /*has_transfers=*/true, parts.context_bytes);
   ConnectData(connector, mesh, rank, layout, parts.has_experts, groups);
 
   const Ranks stages = mesh.RanksAlong(rank, {Axis::kPipeline});

@@ -67,6 +67,9 @@ struct GroupedParts {
   bool has_tied_embedding = false;  // The model's head uses the embedding's weight.
   bool has_experts = false;
   bool keeps_snapshots = false;
+  // CommunicatorGroup::copied_bytes of the tensor-parallel and the context-parallel ranks.
+  int64_t tensor_bytes = 0;
+  int64_t context_bytes = 0;
 };
 
 // Connects the groups of `rank`. All groups except the links between stages connect at the same

@@ -1,28 +1,11 @@
 #include "trainer/parallel/stream_counters.h"
 
 #include <new>
-#include <string>
 
-#include "trainer/config/trainer_error.h"
 #include "trainer/parallel/cuda_event.h"
 
 namespace trainyard::trainer {
 namespace {
-
-// Looks up a driver function through the CUDA runtime, because a program linked to the driver would
-// not start on machines without a driver.
-void* DriverFunction(const char* name) {
-  constexpr unsigned int kVersion = 11070;  // First CUDA version with this signature.
-  void* function = nullptr;
-  cudaDriverEntryPointQueryResult found{};
-  CheckCuda("cudaGetDriverEntryPoint",
-            cudaGetDriverEntryPointByVersion(name, &function, kVersion, cudaEnableDefault, &found));
-  if (found != cudaDriverEntryPointSuccess) {
-    throw TrainerError(ExitCode::kInternal,
-                       std::string("The NVIDIA driver has no ") + name + "; install a newer one.");
-  }
-  return function;
-}
 
 OperationCounters* AllocateCounters() {
   void* memory = nullptr;
@@ -33,9 +16,7 @@ OperationCounters* AllocateCounters() {
 
 }  // namespace
 
-StreamCounters::StreamCounters()
-    : write_value_(reinterpret_cast<WriteValue>(DriverFunction("cuStreamWriteValue32"))),
-      counters_(AllocateCounters()) {
+StreamCounters::StreamCounters() : counters_(AllocateCounters()) {
   static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t));
 }
 
@@ -54,11 +35,7 @@ void StreamCounters::Leave(cudaStream_t stream, uint32_t operation) {
 // The device can use the host address of `counter`, because the CUDA runtime allocated this memory.
 void StreamCounters::Write(cudaStream_t stream, const std::atomic<uint32_t>& counter,
                            uint32_t value) {
-  const CUresult result =
-      write_value_(stream, reinterpret_cast<CUdeviceptr>(&counter), value, /*flags=*/0);
-  if (result == CUDA_SUCCESS) return;
-  throw TrainerError(ExitCode::kInternal,
-                     "cuStreamWriteValue32 failed with " + std::to_string(result) + ".");
+  values_.Write(stream, reinterpret_cast<CUdeviceptr>(&counter), value);
 }
 
 }  // namespace trainyard::trainer

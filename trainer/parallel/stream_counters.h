@@ -2,13 +2,13 @@
 #ifndef TRAINYARD_TRAINER_PARALLEL_STREAM_COUNTERS_H_
 #define TRAINYARD_TRAINER_PARALLEL_STREAM_COUNTERS_H_
 
-#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <atomic>
 #include <cstdint>
 
 #include "trainer/parallel/operation_watch.h"
+#include "trainer/parallel/stream_values.h"
 
 namespace trainyard::trainer {
 
@@ -29,11 +29,9 @@ class StreamCounters {
   const OperationCounters& counters() const { return *counters_; }
 
  private:
-  using WriteValue = CUresult (*)(CUstream, CUdeviceptr, cuuint32_t, unsigned int);
-
   void Write(cudaStream_t stream, const std::atomic<uint32_t>& counter, uint32_t value);
 
-  WriteValue write_value_;
+  const StreamValues values_;
   OperationCounters* counters_ = nullptr;
 };
 

@@ -2,8 +2,12 @@
 #ifndef TRAINYARD_TRAINER_PARALLEL_WORK_H_
 #define TRAINYARD_TRAINER_PARALLEL_WORK_H_
 
+#include <torch/types.h>
+
+#include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "trainer/parallel/step_clock.h"
 
@@ -20,6 +24,17 @@ class Work {
     virtual void Wait() = 0;
     virtual void WaitOnHost() = 0;
     virtual bool IsDone() = 0;
+    // Like Wait, but may return the summands instead of adding them.
+    virtual std::vector<torch::Tensor> WaitForSummands() {
+      Wait();
+      return {};
+    }
+    // Waits for the part of the output that comes from `member`. Returns false if the parts do not
+    // arrive one by one.
+    virtual bool WaitForPart(int64_t member) {
+      static_cast<void>(member);
+      return false;
+    }
   };
 
   Work() = default;  // A completed operation.
@@ -33,6 +48,27 @@ class Work {
       const StepPartScope waiting(clock_, part_);
       completion->Wait();
     }
+  }
+
+  // Like Wait, but only the part of an all-gather's output that comes from `member` needs to be
+  // available. Wait must be called before the tensors are freed.
+  void WaitForPart(int64_t member) {
+    if (completion_ == nullptr) return;
+    bool has_parts = false;
+    {
+      const StepPartScope waiting(clock_, part_);
+      has_parts = completion_->WaitForPart(member);
+    }
+    if (!has_parts) Wait();
+  }
+
+  // Like Wait, but a reduce-scatter may return the summands of the result, in the order in which
+  // they must be added. The output is then not set. Otherwise, returns an empty list.
+  std::vector<torch::Tensor> WaitForSummands() {
+    const auto completion = std::exchange(completion_, nullptr);
+    if (completion == nullptr) return {};
+    const StepPartScope waiting(clock_, part_);
+    return completion->WaitForSummands();
   }
 
   // Blocks until the result is available, but at most for the group's time limit. Throws the errors

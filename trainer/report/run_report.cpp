@@ -10,6 +10,7 @@
 #include "proto/model/model_size.h"
 #include "proto/rules/attention_rules.h"
 #include "proto/rules/batch_plan.h"
+#include "proto/rules/context_exchange.h"
 #include "proto/text/duration_text.h"
 
 namespace trainyard::trainer {
@@ -46,6 +47,8 @@ std::string AttentionLine(const RunConfig& config, const HeaderFacts& facts) {
   std::string line = "attention by " + facts.attention;
   const int64_t window = EffectiveWindow(config.model, config.train.seq_length);
   if (window > 0) line += Format(", window of %ld tokens", window);
+  const std::string exchange(ContextExchangeText(config));
+  if (!exchange.empty()) line += Format("; context parallel by %s", exchange.c_str());
   const DataConfig& data = config.data;
   if (!UsesDocuments(data)) return line;
   line += Format("; documents end with token %ld:", data.eod_token);
@@ -114,6 +117,12 @@ void RunReport::Header(const RunConfig& config, const RuntimeEnvironment& env,
   Print(AttentionLine(config, facts));
   for (const std::string& line : facts.fp8) Print("fp8     " + line);
   Print(BatchLine(config, facts));
+  if (!facts.tensor_exchange.empty()) {
+    Print("tensor  tensor-parallel ranks exchange rows by " + facts.tensor_exchange);
+  }
+  if (!facts.context_exchange.empty()) {
+    Print("context context-parallel ranks exchange heads by " + facts.context_exchange);
+  }
   if (config.resources.device == DeviceKind::kGpu) Print(MemoryLine(config));
   int64_t shares = 0;
   for (const SourceFacts& source : facts.sources) shares += source.share;

@@ -41,6 +41,8 @@ struct HeaderFacts {
   int64_t threads = 0;
   std::string attention;             // Attention backend.
   std::vector<std::string> fp8;      // Products in FP8 and others; empty without FP8.
+  std::string tensor_exchange;       // Communicator::Transport of the tensor-parallel ranks.
+  std::string context_exchange;      // Communicator::Transport of the context-parallel ranks.
   std::vector<SourceFacts> sources;  // At least one.
   int64_t first_step = 0;
   std::string resumed_from;

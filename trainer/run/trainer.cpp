@@ -111,6 +111,8 @@ void Trainer::PrintHeader(const AttemptStart& start) {
   facts.threads = setup_.threads;
   facts.attention = NameOf(setup_.config.train.attention_backend);
   facts.fp8 = DescribeFp8Products(setup_.config);
+  facts.tensor_exchange = setup_.groups.tensor->Transport();
+  facts.context_exchange = setup_.groups.context->Transport();
   facts.sources = FactsOfSources(setup_.config, samples_.source());
   facts.first_step = start.step;
   facts.resumed_from = start.resumed_from;

@@ -47,7 +47,7 @@ bool IsDue(int64_t every_steps, int64_t step) { return every_steps > 0 && step %
 Saver::Saver(RankSetup& setup, const FirstState& first, const ClaimedDirectory& claim,
              ChunksFunction chunks)
     : setup_(setup),
-      chunks_(std::move(chunks)),
+      make_chunks_(std::move(chunks)),
       first_step_(first.step),
       saved_step_(first.is_saved ? first.step : -1),
       report_(setup.telemetry, setup.report, BestMetricOf(setup.config),
@@ -63,8 +63,13 @@ void Saver::ReserveMemory() {
   const bool saves_evaluated = config.checkpoint.always_save_checkpoint.has_value();
   if (is_due(config.checkpoint.every_steps) ||
       (saves_evaluated && is_due(config.evaluation.every_steps))) {
-    writer_.Reserve(chunks_());
+    writer_.Reserve(Chunks());
   }
+}
+
+const std::vector<TensorChunk>& Saver::Chunks() {
+  if (chunks_.empty()) chunks_ = make_chunks_();
+  return chunks_;
 }
 
 bool Saver::TakeRequest(int64_t step) {
@@ -121,7 +126,7 @@ bool Saver::AreWritersIdle(std::chrono::milliseconds read_timeout) {
 
 // Must be called in phase kCheckpoint.
 void Saver::Save(const TrainingState& state, SaveKind kind) {
-  writer_.Save(state.step, TrainingStateToJson(state, setup_.config), chunks_(), kind,
+  writer_.Save(state.step, TrainingStateToJson(state, setup_.config), Chunks(), kind,
                wait_seconds_);
   saved_step_ = state.step;
   is_pending_ = false;

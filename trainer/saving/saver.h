@@ -26,7 +26,8 @@ struct FirstState {
 // All ranks save at the same steps. Must be used from one thread.
 class Saver {
  public:
-  // Returns the chunks that this rank writes, as views of the live tensors.
+  // Returns the chunks that this rank writes, as views of the live tensors. Called once, because
+  // training changes these tensors in place.
   using ChunksFunction = std::function<std::vector<TensorChunk>()>;
 
   // Creates the checkpoint writer. `claim` is from ClaimDirectory. `setup` must outlive this
@@ -54,8 +55,9 @@ class Saver {
   // while training waits, and kTrain afterwards.
   void SaveIfDue(const TrainingState& state);
 
-  // Must be called before the saved tensors change. See CheckpointWriter::BlockChanges.
+  // BlockChanges must be called before the saved tensors change. See CheckpointWriter.
   void BlockChanges() { writer_.BlockChanges(); }
+  bool CanBlockChanges() const { return writer_.CanBlockChanges(); }
 
   // Saves the last state in phase kCheckpoint, unless it is already saved, and waits for the save
   // in flight.
@@ -72,10 +74,12 @@ class Saver {
   void Save(const TrainingState& state, SaveKind kind);
   bool HasLostNewest();
   void ReserveMemory();
+  const std::vector<TensorChunk>& Chunks();
   void EnterPhase(Phase phase, int64_t step) { setup_.progress.EnterPhase(phase, step); }
 
   RankSetup& setup_;
-  const ChunksFunction chunks_;
+  const ChunksFunction make_chunks_;
+  std::vector<TensorChunk> chunks_;  // Empty before the first call of Chunks.
   const int64_t first_step_;
   int64_t saved_step_;         // Latest step passed to the writer or loaded; else -1.
   bool is_requested_ = false;  // Cleared by SaveIfDue.

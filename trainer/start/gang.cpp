@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "proto/contract/environment.h"
+#include "proto/memory/memory_model.h"
 #include "proto/model/model_size.h"
 #include "trainer/config/run_config_json.h"
 #include "trainer/parallel/device.h"
@@ -79,7 +80,9 @@ RankGroups ConnectGroups(const RunConfig& config, const Mesh& mesh, const Runtim
   if (env.generation == 1) CheckDevice(device);
   const GroupedParts parts{.has_tied_embedding = HasTableAtBothEnds(config.model),
                            .has_experts = HasExperts(config.model),
-                           .keeps_snapshots = KeepsSnapshots(config, env)};
+                           .keeps_snapshots = KeepsSnapshots(config, env),
+                           .tensor_bytes = ExchangeSlotBytes(config),
+                           .context_bytes = ContextSlotBytes(config)};
   RankGroups groups = ConnectRankGroups(mesh, env.rank, config.layout, parts, connect);
   CheckGroups(groups, device, rendezvous == nullptr ? nullptr : rendezvous->interruption());
   return groups;

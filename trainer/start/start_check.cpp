@@ -50,21 +50,42 @@ std::string Ranks(const Communicator& group) {
   return std::to_string(group.ranks().front()) + " to " + std::to_string(group.ranks().back());
 }
 
+// Throws unless `values` equals `expected`. operation: such as "an all-reduce".
+void CheckValues(const torch::Tensor& values, const torch::Tensor& expected,
+                 const Communicator& group, const std::string& operation,
+                 Interruption* interruption) {
+  const auto wrong = values.ne(expected).sum().item<int64_t>();
+  if (wrong == 0) return;
+  if (interruption != nullptr) interruption->CheckAfterWait();
+  throw TrainerError(ExitCode::kTryAgain,
+                     operation + " of group " + group.name() + " (ranks " + Ranks(group) +
+                         ") returned wrong values for " + std::to_string(wrong) + " of " +
+                         std::to_string(values.numel()) +
+                         " elements, so a link or a device of these ranks corrupts data");
+}
+
 // Sums known numbers over the group.
-void CheckGroup(Communicator& group, torch::Device device, Interruption* interruption) {
+void CheckSum(Communicator& group, torch::Device device, Interruption* interruption) {
   const torch::Tensor values = torch::full({kElements}, static_cast<double>(group.rank() + 1),
                                            torch::device(device).dtype(torch::kFloat32));
   group.AllReduce(values).WaitOnHost();
   const int64_t members = group.size();
   const auto expected = static_cast<double>(members * (members + 1) / 2);
-  const auto wrong = values.ne(expected).sum().item<int64_t>();
-  if (wrong == 0) return;
-  if (interruption != nullptr) interruption->CheckAfterWait();
-  throw TrainerError(ExitCode::kTryAgain,
-                     "an all-reduce of group " + group.name() + " (ranks " + Ranks(group) +
-                         ") returned wrong values for " + std::to_string(wrong) + " of " +
-                         std::to_string(kElements) +
-                         " elements, so a link or a device of these ranks corrupts data");
+  CheckValues(values, torch::full_like(values, expected), group, "an all-reduce", interruption);
+}
+
+// Sends known numbers from every member to every member.
+void CheckTransfers(Communicator& group, torch::Device device, Interruption* interruption) {
+  const int64_t members = group.size();
+  const auto places =
+      torch::arange(members, torch::device(device).dtype(torch::kFloat32)).view({members, 1});
+  const torch::Tensor sent =
+      (places + group.rank() * members).expand({members, kElements}).contiguous();
+  const torch::Tensor expected = (places * members + group.rank()).expand({members, kElements});
+  const torch::Tensor received = torch::zeros_like(sent);
+  const std::vector<int64_t> rows(static_cast<size_t>(members), 1);
+  group.AllToAll(received, sent, rows, rows).WaitOnHost();
+  CheckValues(received, expected, group, "an all-to-all", interruption);
 }
 
 }  // namespace
@@ -89,10 +110,13 @@ void CheckGroups(const RankGroups& groups, torch::Device device, Interruption* i
     if (group != nullptr && group->size() > 1) checked.push_back(group);
   }
   // At its first sum, NCCL opens the connections of a group and blocks the calling thread for about
-  // 0.1 s. Therefore each group has a thread.
+  // 0.1 s. Therefore each group has a thread. The first transfer opens further connections.
   ParallelTasks(checked.size(), checked.size(), [&](size_t, size_t task) {
     const c10::DeviceGuard guard(device);
-    CheckGroup(*checked[task], device, interruption);
+    Communicator& group = *checked[task];
+    CheckSum(group, device, interruption);
+    const bool transfers = &group == groups.expert.get() || &group == groups.context.get();
+    if (transfers) CheckTransfers(group, device, interruption);
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include "proto/layout/pipeline_place.h"
 #include "proto/rules/attention_rules.h"
+#include "proto/rules/context_exchange.h"
 #include "proto/rules/fp8_products.h"
 #include "proto/rules/run_rules.h"
 
@@ -26,7 +27,7 @@ ModelParallel ParallelOf(const RunConfig& config, const Mesh& mesh, int64_t rank
   ModelParallel parallel;
   parallel.pipeline = PlaceOfStage(config, mesh.StageOf(rank));
   parallel.tensor = TensorParallel(*groups.tensor, layout.sequence_parallel);
-  parallel.context = ContextParallel(*groups.context, layout.cp_comm_type);
+  parallel.context = ContextParallel(*groups.context, ContextExchangeOf(config));
   if (groups.expert != nullptr) {
     parallel.expert = ExpertParallel(*groups.expert, mesh.expert_sizes().etp,
                                      layout.moe_token_dispatcher_type);

@@ -22,8 +22,12 @@ constexpr std::pair<const char*, ListMember> kListOptions[] = {
     {"--mount", &EnvironmentOptions::mounts},
     {"--option", &EnvironmentOptions::launcher_options},
 };
+constexpr std::pair<const char*, bool EnvironmentOptions::*> kFlags[] = {
+    {"--record", &EnvironmentOptions::records},
+    {"--interactive", &EnvironmentOptions::interactive},
+    {"--terminal", &EnvironmentOptions::terminal},
+};
 constexpr char kTimeoutOption[] = "--setup-timeout";
-constexpr char kRecordOption[] = "--record";
 constexpr char kCommandFollows[] = "--";
 
 const char* LauncherName(v1::ContainerLauncher launcher) {
@@ -47,9 +51,11 @@ bool SetOption(const std::string& name, const std::string& value, EnvironmentOpt
     if (name == key) (options.*member).push_back(value);
     if (name == key) return true;
   }
-  if (name == kTimeoutOption) return absl::SimpleAtoi(value, &options.setup_timeout_s);
-  if (name == kRecordOption) options.records = true;
-  return name == kRecordOption;
+  for (const auto& [key, member] : kFlags) {
+    if (name == key) options.*member = true;
+    if (name == key) return true;
+  }
+  return name == kTimeoutOption && absl::SimpleAtoi(value, &options.setup_timeout_s);
 }
 
 }  // namespace
@@ -82,7 +88,9 @@ std::vector<std::string> EnvironmentArguments(const EnvironmentOptions& options)
     }
   }
   arguments.push_back(absl::StrCat(kTimeoutOption, "=", options.setup_timeout_s));
-  if (options.records) arguments.push_back(absl::StrCat(kRecordOption, "="));
+  for (const auto& [key, member] : kFlags) {
+    if (options.*member) arguments.push_back(absl::StrCat(key, "="));
+  }
   arguments.push_back(kCommandFollows);
   arguments.insert(arguments.end(), options.command.begin(), options.command.end());
   return arguments;

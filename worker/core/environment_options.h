@@ -27,7 +27,9 @@ struct EnvironmentOptions {
   std::string image;
   std::vector<std::string> mounts;  // PATH or PATH:PATH_IN_CONTAINER.
   std::vector<std::string> launcher_options;
-  bool records = false;  // True for the rank that reports the software.
+  bool records = false;      // True for the rank that reports the software.
+  bool interactive = false;  // The program reads standard input.
+  bool terminal = false;     // Standard input is a terminal.
   std::vector<std::string> command;
 
   friend bool operator==(const EnvironmentOptions&, const EnvironmentOptions&) = default;

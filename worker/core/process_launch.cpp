@@ -22,6 +22,8 @@ namespace variable = trainyard::environment;
 
 using Environment = std::map<std::string, std::string>;
 
+// An interactive shell. A container may have no bash.
+constexpr char kShellScript[] = "if command -v bash >/dev/null 2>&1; then exec bash; fi; exec sh";
 constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
 
 // Makes Gloo and NCCL use the interface with the address at which other nodes reach this node. Gloo
@@ -170,12 +172,6 @@ void AddTrainyardVariables(const v1::StartAttempt& attempt, const LaunchSite& si
   environment[variable::kLiveJobs] = attempt.live_jobs();
 }
 
-// The only place that decides in which directory a rank runs.
-std::string WorkingDirectoryOf(const v1::JobSpec& spec, const LaunchSite& site) {
-  if (!spec.working_directory().empty()) return spec.working_directory();
-  return site.code_dir.empty() ? site.run_dir : site.code_dir;
-}
-
 // Adds the process's GPUs to `devices`, each with its local rank.
 void AddDevices(const v1::Process& process, const v1::Inventory& inventory,
                 std::vector<std::pair<int, std::string>>& devices) {
@@ -216,17 +212,12 @@ int ThreadsOfProcess(const v1::StartAttempt& attempt, const v1::Inventory& inven
   return std::max(1, inventory.cpu_cores() / std::max(1, ranks));
 }
 
-// Returns the command that prepares the environment of the job and then runs `argv`. The first
-// process of the gang reports the software, once per attempt.
-std::vector<std::string> WithEnvironment(const v1::StartAttempt& attempt,
-                                         const v1::Process& process, const LaunchSite& site,
-                                         std::vector<std::string> argv) {
-  const v1::JobSpec& spec = attempt.spec();
-  if (!spec.has_environment()) return argv;
-  EnvironmentOptions options = OptionsOf(spec.environment());
+// Returns the command that prepares the environment of the job and then runs the command of
+// `options`.
+std::vector<std::string> WithEnvironment(const v1::StartAttempt& attempt, const LaunchSite& site,
+                                         EnvironmentOptions options) {
+  if (!attempt.spec().has_environment()) return options.command;
   options.state_dir = site.environment_dir;
-  options.records = process.ranks(0).rank() == 0 && !process.standby();
-  options.command = std::move(argv);
   // The programs of the rank write to these directories, also inside a container.
   if (!options.launcher.empty() && !attempt.checkpoint_dir().empty()) {
     options.mounts.push_back(attempt.checkpoint_dir());
@@ -244,11 +235,20 @@ const std::vector<std::string>& PassedThroughVariables() {
   return names;
 }
 
+std::string WorkingDirectoryOf(const v1::JobSpec& spec, const LaunchSite& site) {
+  if (!spec.working_directory().empty()) return spec.working_directory();
+  return site.code_dir.empty() ? site.run_dir : site.code_dir;
+}
+
 ProcessLaunch MakeProcessLaunch(const v1::StartAttempt& attempt, const v1::Process& process,
                                 const LaunchSite& site) {
   ProcessLaunch launch;
   const v1::JobSpec& spec = attempt.spec();
-  launch.argv = WithEnvironment(attempt, process, site, ArgumentsOf(spec, site));
+  EnvironmentOptions options = OptionsOf(spec.environment());
+  // The first process of the gang reports the software, once per attempt.
+  options.records = process.ranks(0).rank() == 0 && !process.standby();
+  options.command = ArgumentsOf(spec, site);
+  launch.argv = WithEnvironment(attempt, site, std::move(options));
   launch.working_directory = WorkingDirectoryOf(spec, site);
 
   Environment& environment = launch.environment;
@@ -275,6 +275,25 @@ ProcessLaunch MakeProcessLaunch(const v1::StartAttempt& attempt, const v1::Proce
   launch.secrets = site.secrets;
   std::erase_if(launch.secrets,
                 [&](const auto& secret) { return environment.contains(secret.first); });
+  return launch;
+}
+
+ProcessLaunch MakeExecLaunch(const v1::StartAttempt& attempt, const v1::Process& process,
+                             const LaunchSite& site, const v1::ExecCommand& command) {
+  ProcessLaunch launch = MakeProcessLaunch(attempt, process, site);
+  EnvironmentOptions options = OptionsOf(attempt.spec().environment());
+  // The process has run the setup before.
+  options.setup.clear();
+  options.interactive = true;
+  options.terminal = command.terminal();
+  options.command.assign(command.argv().begin(), command.argv().end());
+  if (options.command.empty()) options.command = {"sh", "-c", kShellScript};
+  launch.argv = WithEnvironment(attempt, site, std::move(options));
+  if (command.terminal()) launch.environment["TERM"] = command.terminal_type();
+  // A training program that the user starts must not write into the records of the rank.
+  for (const char* name : {variable::kTelemetry, variable::kErrorFile, variable::kHeal}) {
+    launch.environment.erase(name);
+  }
   return launch;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "trainyard/v1/exec.pb.h"
 #include "trainyard/v1/node.pb.h"
 #include "trainyard/v1/worker_control.pb.h"
 
@@ -52,10 +53,18 @@ struct ProcessLaunch {
 // Returns the names of the worker's variables that a rank inherits, such as PATH and HOME.
 const std::vector<std::string>& PassedThroughVariables();
 
+// Returns the directory in which a rank runs. The only place that decides it.
+std::string WorkingDirectoryOf(const v1::JobSpec& spec, const LaunchSite& site);
+
 // Returns the launch of one process. CheckShapes must have accepted `attempt`. worker/README.md
 // documents every variable. The job's own `env` overrides all variables except TRAINYARD_*.
 ProcessLaunch MakeProcessLaunch(const v1::StartAttempt& attempt, const v1::Process& process,
                                 const LaunchSite& site);
+
+// Returns the launch of a command that a user runs beside the process (v1::OpenExec), with the
+// process's environment and working directory. An empty command is an interactive shell.
+ProcessLaunch MakeExecLaunch(const v1::StartAttempt& attempt, const v1::Process& process,
+                             const LaunchSite& site, const v1::ExecCommand& command);
 
 }  // namespace trainyard::worker
 

@@ -67,6 +67,8 @@ absl::Status WorkerKernel::OnMessage(const v1::ControllerMessage& message, const
     case v1::ControllerMessage::kStreamAcknowledged:
       uplink_.OnStreamAcknowledged(message.stream_acknowledged());
       return absl::OkStatus();
+    // The worker handles sessions itself, because they belong to no attempt's state.
+    case v1::ControllerMessage::kOpenExec:
     case v1::ControllerMessage::kWelcome:
     case v1::ControllerMessage::KIND_NOT_SET:
       break;

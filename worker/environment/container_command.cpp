@@ -15,6 +15,9 @@ struct LauncherTemplate {
   std::string_view name;
   std::vector<std::string> start;
   std::vector<std::string> gpus;
+  // Connect standard input, and a terminal. Empty if the launcher always does.
+  std::vector<std::string> interactive;
+  std::vector<std::string> terminal;
   std::string working_directory;  // Followed by the path.
   std::string mount;              // Followed by PATH:PATH_IN_CONTAINER.
   std::string variable;           // Followed by the name; empty: all variables are passed.
@@ -27,18 +30,24 @@ const std::vector<LauncherTemplate>& Templates() {
       {.name = "podman",
        .start = {"podman", "run", "--rm", "--network=host", "--ipc=host"},
        .gpus = {"--device=nvidia.com/gpu=all"},
+       .interactive = {"--interactive"},
+       .terminal = {"--tty"},
        .working_directory = "--workdir=",
        .mount = "--volume=",
        .variable = "--env="},
       {.name = "apptainer",
        .start = {"apptainer", "exec"},
        .gpus = {"--nv"},
+       .interactive = {},
+       .terminal = {},
        .working_directory = "--pwd=",
        .mount = "--bind=",
        .variable = ""},
       {.name = "enroot",
        .start = {"enroot", "start", "--rw"},
        .gpus = {},
+       .interactive = {},
+       .terminal = {},
        .working_directory = "",
        .mount = "--mount=",
        .variable = "--env="},
@@ -87,6 +96,8 @@ std::vector<std::string> ContainerCommand(const EnvironmentOptions& options,
     words.insert(words.end(), more.begin(), more.end());
   };
   if (!ValueOf(site.variables, environment::kCudaDevices).empty()) add_all(launcher->gpus);
+  if (options.interactive) add_all(launcher->interactive);
+  if (options.terminal) add_all(launcher->terminal);
   for (const std::string& mount : MountsOf(options, site)) {
     words.push_back(absl::StrCat(launcher->mount, mount));
   }

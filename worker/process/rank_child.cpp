@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -121,28 +123,30 @@ StartFailure Execute(const RankCommand& command) {
 // Sets up the rank's stdin, stdout and stderr and closes all other descriptors except the channel.
 // Returns false on failure. Any source descriptor may have one of the target numbers, so all
 // sources are first moved to higher numbers.
-bool ArrangeDescriptors(int channel, int output) {
-  const int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-  const std::array<int, 3> low = {null_fd, output, channel};
-  std::array<int, 3> high = {};
+bool ArrangeDescriptors(int channel, const StandardFds& fds) {
+  const bool has_input = fds.input != StandardFds::kNullInput;
+  const int input = has_input ? fds.input : open("/dev/null", O_RDWR | O_CLOEXEC);
+  const std::array<int, 4> low = {input, fds.output, fds.error, channel};
+  std::array<int, 4> high = {};
   for (std::size_t i = 0; i < low.size(); ++i) {
     high[i] = fcntl(low[i], F_DUPFD_CLOEXEC, 10);
     if (high[i] < 0) return false;
   }
   if (dup2(high[0], STDIN_FILENO) < 0 || dup2(high[1], STDOUT_FILENO) < 0 ||
-      dup2(high[1], STDERR_FILENO) < 0 || dup3(high[2], kChannelFd, O_CLOEXEC) < 0) {
+      dup2(high[2], STDERR_FILENO) < 0 || dup3(high[3], kChannelFd, O_CLOEXEC) < 0) {
     return false;
   }
   closefrom(kChannelFd + 1);
-  return true;
+  return !fds.terminal || ioctl(STDIN_FILENO, TIOCSCTTY, 0) == 0;
 }
 
-[[noreturn]] void RunChild(const RankCommand& command, int channel, int output,
-                           const std::string& memory_killer_score) {
+[[noreturn]] void RunChild(const RankCommand& command, int channel, const StandardFds& fds,
+                           const std::string& memory_killer_score, AfterParent after_parent) {
   // Reset signals first. With the shim's settings, a signal could not end a rank that waits for
   // Release.
   ResetSignals();
-  if (setsid() < 0 || !ArrangeDescriptors(channel, output)) _exit(kSpawnErrorExit);
+  if (setsid() < 0 || !ArrangeDescriptors(channel, fds)) _exit(kSpawnErrorExit);
+  if (after_parent == AfterParent::kIsKilled) prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (!memory_killer_score.empty()) WriteScore(memory_killer_score);
   LeaveProcessesForWorker();
   WriteByte(kChannelFd, 'r');
@@ -155,8 +159,9 @@ bool ArrangeDescriptors(int channel, int output) {
 
 }  // namespace
 
-absl::StatusOr<HeldRank> HeldRank::Fork(const RankCommand& command, const UniqueFd& output,
-                                        const std::string& memory_killer_score) {
+absl::StatusOr<HeldRank> HeldRank::Fork(const RankCommand& command, const StandardFds& fds,
+                                        const std::string& memory_killer_score,
+                                        AfterParent after_parent) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     return ErrnoStatus(errno, "cannot make", "a socket pair");
@@ -165,7 +170,7 @@ absl::StatusOr<HeldRank> HeldRank::Fork(const RankCommand& command, const Unique
   UniqueFd theirs(ends[1]);
   const pid_t pid = fork();
   if (pid < 0) return ErrnoStatus(errno, "cannot fork", "the rank");
-  if (pid == 0) RunChild(command, theirs.get(), output.get(), memory_killer_score);
+  if (pid == 0) RunChild(command, theirs.get(), fds, memory_killer_score, after_parent);
   theirs.Reset();
   HeldRank rank(pid, std::move(ours));
   if (!ReadByte(rank.channel_.get())) {

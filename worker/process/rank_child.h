@@ -22,16 +22,33 @@ struct StartFailure {
   bool node_at_fault = false;
 };
 
+// The standard descriptors of a program. kNullInput stands for /dev/null.
+struct StandardFds {
+  static constexpr int kNullInput = -1;
+  int input = kNullInput;
+  int output = -1;
+  int error = -1;
+  // `input` is a terminal, which becomes the controlling terminal of the program's session.
+  bool terminal = false;
+};
+
+// The life of a forked program after the process that has forked it.
+enum class AfterParent {
+  kContinues,  // A rank survives its shim.
+  kIsKilled,
+};
+
 // A forked rank that waits for Release before it executes its program. If this object is destroyed
 // first, or the shim is killed, the rank ends without executing the program.
 class HeldRank {
  public:
   // Forks, and returns when the child is ready. The child then leads its own session and process
-  // group. Its stdin is /dev/null, and its stdout and stderr are `output`. The child has no other
-  // descriptors of the shim and uses the default signal actions. `memory_killer_score` was written
-  // to its /proc/self/oom_score_adj. Call only from a single-threaded process.
-  static absl::StatusOr<HeldRank> Fork(const RankCommand& command, const UniqueFd& output,
-                                       const std::string& memory_killer_score);
+  // group. It has no other descriptors of the shim than `fds` and uses the default signal actions.
+  // `memory_killer_score` was written to its /proc/self/oom_score_adj. Call only from a
+  // single-threaded process.
+  static absl::StatusOr<HeldRank> Fork(const RankCommand& command, const StandardFds& fds,
+                                       const std::string& memory_killer_score,
+                                       AfterParent after_parent = AfterParent::kContinues);
 
   pid_t pid() const { return pid_; }
 

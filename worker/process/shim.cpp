@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <chrono>
-#include <ctime>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -22,6 +21,7 @@
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
+#include "worker/process/descendants.h"
 #include "worker/process/memory_kills.h"
 #include "worker/process/process_table.h"
 #include "worker/process/rank_child.h"
@@ -113,43 +113,9 @@ absl::StatusOr<UniqueFd> OpenOutput(const std::string& rank_dir) {
   return fd;
 }
 
-// Reaps orphans until the rank has ended. Does not reap the rank itself, so that its pid and its
-// group id cannot be reused before the group is killed.
-void AwaitRank(pid_t rank) {
-  for (;;) {
-    siginfo_t info = {};
-    if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT) != 0) {
-      if (errno == EINTR) continue;
-      return;
-    }
-    if (info.si_pid == rank) return;
-    waitpid(info.si_pid, nullptr, WNOHANG);
-  }
-}
-
-// Kills the processes left by the rank. Stops after kSweep at the latest. Returns true if no
-// process remains.
-bool SweepDescendants() {
-  // Use a steady clock: setting the wall clock back must not delay the exit record.
-  const auto deadline = std::chrono::steady_clock::now() + kSweep;
-  sigset_t child;
-  sigemptyset(&child);
-  sigaddset(&child, SIGCHLD);
-  for (;;) {
-    for (const pid_t pid : ChildrenOf(getpid())) kill(pid, SIGKILL);
-    while (waitpid(-1, nullptr, WNOHANG) > 0) {
-    }
-    if (waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD) return true;
-    if (std::chrono::steady_clock::now() >= deadline) return false;
-    // The wait is short, because a new orphan does not always cause a SIGCHLD.
-    const timespec wait = {0, 50'000'000};
-    sigtimedwait(&child, nullptr, &wait);
-  }
-}
-
 // Reaps descendants until none is left, however long this takes.
 void AwaitDescendants() {
-  while (!SweepDescendants()) {
+  while (!KillDescendants(kSweep)) {
   }
 }
 
@@ -179,14 +145,14 @@ bool EndedByMemoryKiller(const RankExit& exit, const std::string& rank_dir,
 
 // Waits until the rank ends, and kills the processes that the rank left.
 RankExit Guard(const Shim& shim, pid_t rank, std::optional<int64_t> kills_before) {
-  AwaitRank(rank);
+  AwaitChild(rank);
   kill(-rank, SIGKILL);
   int wait_status = 0;
   while (waitpid(rank, &wait_status, 0) < 0 && errno == EINTR) {
   }
   RankExit exit = ExitOf(wait_status);
   exit.out_of_memory = EndedByMemoryKiller(exit, shim.rank_dir, kills_before);
-  SweepDescendants();
+  KillDescendants(kSweep);
   return exit;
 }
 
@@ -234,7 +200,8 @@ absl::Status Run(Shim& shim) {
   TRAINYARD_RETURN_IF_ERROR(
       ReserveAtomicFile(absl::StrCat(shim.rank_dir, "/", kExitFile), kExitRecordBytes));
   TRAINYARD_ASSIGN_OR_RETURN(const UniqueFd output, OpenOutput(shim.rank_dir));
-  TRAINYARD_ASSIGN_OR_RETURN(HeldRank rank, HeldRank::Fork(command, output, shim.inherited_score));
+  const StandardFds fds = {.output = output.get(), .error = output.get()};
+  TRAINYARD_ASSIGN_OR_RETURN(HeldRank rank, HeldRank::Fork(command, fds, shim.inherited_score));
   // Ignore an error: without groups, the mark and the shim are enough to find the processes.
   JoinRankGroup(command.mark, rank.pid(), command.processes_max).IgnoreError();
   TRAINYARD_ASSIGN_OR_RETURN(const RankExit exit, RunRank(shim, std::move(rank)));

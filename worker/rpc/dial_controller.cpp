@@ -9,6 +9,15 @@
 #include "proto/support/status_macros.h"
 
 namespace trainyard::worker {
+namespace {
+
+absl::StatusOr<Access> AccessOf(const std::string& controller, const std::string& token_file) {
+  AccessPlaces places = PlacesOfProcess();
+  if (!token_file.empty()) places.token_file = token_file;
+  return FindAccess(controller, places);
+}
+
+}  // namespace
 
 AttachOptions ForSeveral(AttachOptions options) {
   if (options.controllers.size() < 2) return options;
@@ -31,11 +40,15 @@ grpc::ChannelArguments ControllerArguments(const AttachOptions& options) {
   return arguments;
 }
 
+absl::StatusOr<std::string> ReadControllerToken(const AttachOptions& options) {
+  TRAINYARD_ASSIGN_OR_RETURN(const Access access,
+                             AccessOf(options.controllers.front(), options.token_file));
+  return access.token();
+}
+
 absl::StatusOr<DialedController> DialController(const std::string& controller,
                                                 const DialRules& rules) {
-  AccessPlaces places = PlacesOfProcess();
-  if (!rules.token_file.empty()) places.token_file = rules.token_file;
-  TRAINYARD_ASSIGN_OR_RETURN(const Access access, FindAccess(controller, places));
+  TRAINYARD_ASSIGN_OR_RETURN(const Access access, AccessOf(controller, rules.token_file));
   absl::StatusOr<OpenedChannel> opened = OpenChannel(
       access, {.arguments = rules.arguments, .limit = rules.limit, .always_prove = true});
   if (LeaderNamedBy(opened.status()).has_value()) return opened.status();

@@ -21,6 +21,10 @@ struct DialedController {
 
 grpc::ChannelArguments ControllerArguments(const AttachOptions& options);
 
+// Returns the token of the cluster; all controllers have the same one. Errors are those of
+// FindAccess.
+absl::StatusOr<std::string> ReadControllerToken(const AttachOptions& options);
+
 struct DialRules {
   std::string token_file;  // As in AttachOptions.
   std::chrono::milliseconds limit;

@@ -44,9 +44,9 @@ std::optional<v1::AlertRecord> AlertOfLauncher(std::string_view line, int first_
   if (!RE2::PartialMatch(text, kFailed, &exit_code, &local_rank)) return std::nullopt;
   const std::string how = exit_code < 0 ? absl::StrCat("by signal ", -exit_code)
                                         : absl::StrCat("with exit code ", exit_code);
-  return Alert(telemetry::kLauncherRankFailed,
-               absl::StrCat("rank ", first_rank + local_rank, " has ended ", how,
-                            ", and its launcher decides whether to start the ranks again"));
+  return Alert(
+      telemetry::kLauncherRankFailed,
+      absl::StrCat("rank ", first_rank + local_rank, " has ended ", how, " below its launcher"));
 }
 
 }  // namespace trainyard::worker

@@ -7,6 +7,7 @@
 #include "cli/commands/jobs/delete.h"
 #include "cli/commands/jobs/describe.h"
 #include "cli/commands/jobs/documents.h"
+#include "cli/commands/jobs/exec.h"
 #include "cli/commands/jobs/experts.h"
 #include "cli/commands/jobs/extend.h"
 #include "cli/commands/jobs/logs.h"
@@ -34,6 +35,8 @@ void AddDailyCommands(CLI::App& parent, Grammar& grammar) {
   AddWhy(parent, grammar);
   AddReport(parent, grammar);
   AddLogs(parent, grammar);
+  AddExec(parent, grammar);
+  AddShell(parent, grammar);
   AddMetrics(parent, grammar);
   AddExperts(parent, grammar);
   AddDataset(parent, grammar);

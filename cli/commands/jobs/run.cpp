@@ -25,8 +25,6 @@ constexpr char kRunFile[] = "trainyard run";
 // Together with the suffix of 7 characters, a name has fewer characters than a job may have.
 constexpr std::size_t kMaxProgramName = 40;
 constexpr std::size_t kIdDigits = 6;
-// Shells report the signal that ended a program as an exit code above this number.
-constexpr int kSignalCodes = 128;
 
 // Returns a name such as "python3-1a2b3c": the name of the program without characters that names of
 // jobs may not contain, and part of the request id, so that the same program can run twice.
@@ -179,7 +177,7 @@ class Attachment {
         break;
       case v1::VERDICT_CAUSE_RANK_SIGNALED:
       case v1::VERDICT_CAUSE_OUT_OF_MEMORY:
-        if (verdict.signal() > 0) return static_cast<ExitCode>(kSignalCodes + verdict.signal());
+        if (verdict.signal() > 0) return ExitCodeOfSignal(verdict.signal());
         break;
       default:
         break;

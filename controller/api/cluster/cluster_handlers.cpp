@@ -16,6 +16,7 @@
 #include "controller/core/observations/cluster_clock.h"
 #include "controller/core/state/nodes/node_reservations.h"
 #include "controller/core/state/nodes/topology.h"
+#include "controller/store/files/moved_mark.h"
 #include "controller/store/files/store_check.h"
 #include "proto/json/enum_text.h"
 
@@ -219,6 +220,8 @@ void handlers::CheckNodes(const Api& api, const Principal& /*principal*/,
 void handlers::CheckStores(const Api& api, const Principal& /*principal*/,
                            Reply<v1::CheckStoresResponse> reply) {
   const bool queued = api.searchers.TryPost([&api, reply] {
+    const absl::Status files = CheckStoresAreFiles(api.server_info.data_dir());
+    if (!files.ok()) return reply(files);
     v1::CheckStoresResponse response;
     for (const StoreName store : kStoreNames) {
       const std::string path = absl::StrCat(api.server_info.data_dir(), "/", NameOf(store), ".db");

@@ -28,6 +28,7 @@ namespace trainyard::controller {
 using OutputComplete = std::function<bool(const JobEntry& entry, const ClusterView& view)>;
 
 class AccessGate;
+class CodeSources;
 
 // Dependencies of the request handlers. All must outlive every call.
 struct Api {
@@ -53,6 +54,8 @@ struct Api {
   StartForecaster& start_forecaster;
   // Code of jobs. Null if the stores are in memory.
   code::BlobStore* code_store = nullptr;
+  // Decides from where each node gets code. Null if code_store is null.
+  CodeSources* code_sources = nullptr;
 };
 
 // Sends the response. Called exactly once: on the loop thread, on a reader thread, or before the

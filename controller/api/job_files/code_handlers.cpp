@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "controller/api/job_files/code_sources.h"
 #include "proto/code/blob_store.h"
 #include "proto/jobspec/code_rules.h"
 #include "proto/support/status_macros.h"
@@ -15,6 +16,8 @@ namespace trainyard::controller {
 namespace {
 
 using code::BlobStore;
+
+constexpr std::size_t kMaxNodeText = 300;
 
 absl::Status NoStore() {
   return absl::FailedPreconditionError(
@@ -46,6 +49,17 @@ absl::StatusOr<std::vector<std::string>> MissingOf(BlobStore& store, const std::
   const bool listed = std::ranges::find(missing, diff) != missing.end();
   if (!listed && !store.Has(diff, BlobStore::NowMs())) missing.push_back(diff);
   return missing;
+}
+
+absl::Status CheckSourceRequest(const v1::FindCodeSourceRequest& request) {
+  TRAINYARD_RETURN_IF_ERROR(CheckDigest(request.snapshot(), "snapshot"));
+  const bool is_short = request.node().size() <= kMaxNodeText &&
+                        request.address().size() <= kMaxNodeText &&
+                        request.failed().size() <= kMaxNodeText;
+  if (!request.node().empty() && is_short) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("`node` must not be empty, and `node`, `address` and `failed` have at most ",
+                   kMaxNodeText, " bytes"));
 }
 
 }  // namespace
@@ -90,6 +104,35 @@ void handlers::FetchCode(const Api& api, const Principal& /*principal*/,
     return response;
   };
   OnReader<v1::FetchCodeResponse>(api, fetch, std::move(reply));
+}
+
+void handlers::FindCodeSource(const Api& api, const Principal& /*principal*/,
+                              v1::FindCodeSourceRequest request,
+                              Reply<v1::FindCodeSourceResponse> reply) {
+  if (api.code_sources == nullptr) return reply(NoStore());
+  if (absl::Status checked = CheckSourceRequest(request); !checked.ok()) return reply(checked);
+  const CodeSources::Request asked = {.snapshot = request.snapshot(),
+                                      .node = request.node(),
+                                      .address = request.address(),
+                                      .failed = request.failed()};
+  if (request.complete()) {
+    api.code_sources->Complete(asked, BlobStore::NowMs());
+    return reply(v1::FindCodeSourceResponse());
+  }
+  const CodeSources::Source source = api.code_sources->Find(asked, BlobStore::NowMs());
+  v1::FindCodeSourceResponse response;
+  switch (source.kind) {
+    case CodeSources::Source::Kind::kController:
+      response.set_controller(true);
+      break;
+    case CodeSources::Source::Kind::kPeer:
+      response.set_peer(source.peer);
+      break;
+    case CodeSources::Source::Kind::kWait:
+      response.set_wait_ms(source.wait_ms);
+      break;
+  }
+  reply(std::move(response));
 }
 
 absl::Status CheckCodeStored(const Api& api, const v1::JobSpec& spec) {

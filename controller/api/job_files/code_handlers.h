@@ -18,6 +18,9 @@ void StoreCode(const Api& api, const Principal& principal, v1::StoreCodeRequest 
                Reply<v1::StoreCodeResponse> reply);
 void FetchCode(const Api& api, const Principal& principal, v1::FetchCodeRequest request,
                Reply<v1::FetchCodeResponse> reply);
+// Answers on the calling thread.
+void FindCodeSource(const Api& api, const Principal& principal, v1::FindCodeSourceRequest request,
+                    Reply<v1::FindCodeSourceResponse> reply);
 
 }  // namespace handlers
 

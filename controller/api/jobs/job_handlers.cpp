@@ -210,14 +210,18 @@ void AnswerPlan(const Api& api, const PlanRequest& plan, const Reply<v1::PlanJob
   });
 }
 
+// A layout question and the nodes that the job would get.
+using QuestionOnNodes = std::pair<controller::LayoutQuestion, controller::LayoutNodes>;
+
 // Returns the layout for the first kind of device that has one. If none has, returns the reason for
 // the first kind.
-v1::GrantedLayout ChooseLayoutOnAny(const v1::JobSpec& spec, const GangShape& shape,
-                                    const std::vector<std::string>& devices) {
-  v1::GrantedLayout chosen = ChooseLayoutFor(spec, {0, shape, devices.front()});
-  for (std::size_t i = 1; i < devices.size() && chosen.nodes() == 0; ++i) {
-    v1::GrantedLayout next = ChooseLayoutFor(spec, {0, shape, devices[i]});
-    if (next.nodes() > 0) chosen = std::move(next);
+v1::GrantedLayout ChooseLayoutOnAny(const v1::JobSpec& spec,
+                                    const std::vector<QuestionOnNodes>& questions) {
+  v1::GrantedLayout chosen;
+  for (std::size_t i = 0; i < questions.size() && chosen.nodes() == 0; ++i) {
+    const auto& [question, nodes] = questions[i];
+    v1::GrantedLayout next = ChooseLayoutFor(spec, question, nodes);
+    if (i == 0 || next.nodes() > 0) chosen = std::move(next);
   }
   return chosen;
 }
@@ -232,9 +236,13 @@ void PlanWithLayout(const Api& api, const PlanRequest& plan,
     if (!refused.ok()) return reply(refused.status());
     const GangShape shape = GangRequestOf(spec).Full();
     // The preview has accepted the spec, so at least one kind has enough slots.
-    const auto devices = DevicesForLayouts(view.state, spec, shape);
-    const bool queued = api.readers.TryPost([&api, plan = plan, shape, devices, reply]() mutable {
-      plan.layout = ChooseLayoutOnAny(plan.request.spec(), shape, devices);
+    std::vector<QuestionOnNodes> questions;
+    for (const std::string& device : DevicesForLayouts(view.state, spec, shape)) {
+      const controller::LayoutQuestion question{0, shape, device};
+      questions.emplace_back(question, NodesFor(view.state, spec, question));
+    }
+    const bool queued = api.readers.TryPost([&api, plan = plan, questions, reply]() mutable {
+      plan.layout = ChooseLayoutOnAny(plan.request.spec(), questions);
       AnswerPlan(api, plan, reply);
     });
     if (!queued) reply(ReaderPool::Busy());

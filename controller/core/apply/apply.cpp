@@ -78,7 +78,7 @@ void ApplyKind(const v1::JobStopRequested& requested, const v1::Event& event, Cl
   entry.stop_requested = true;
   if (requested.kill()) entry.kill_requested = true;
   StopAttempt(requested.halved() ? v1::STOP_REASON_HALVED : v1::STOP_REASON_USER, event.time_ms(),
-              *entry.job.mutable_attempts(entry.job.attempts_size() - 1));
+              entry, state);
   EndPause(event.time_ms(), entry.job);
   if (entry.job.state() != v1::JOB_STATE_STOPPING) MoveJob(v1::JOB_STATE_STOPPING, entry.job);
 }
@@ -280,6 +280,9 @@ bool ChangeJob(const v1::Event& event, ClusterState& state) {
       return true;
     case E::kAlertRaised:
       ApplyKind(event.alert_raised(), event, state);
+      return true;
+    // A session is history for users and does not change the state.
+    case E::kExecOpened:
       return true;
     case E::kEnvironmentRecorded:
       ApplyKind(event.environment_recorded(), event, state);

@@ -172,7 +172,8 @@ void ApplyKind(const v1::AttemptFailed& failed, const v1::Event& event, ClusterS
   JobEntry& entry = EntryOf(failed.job_id(), state);
   v1::Attempt& attempt = RequireLive(failed.attempt(), entry);
   const bool stalled = failed.verdict().cause() == v1::VERDICT_CAUSE_STALLED;
-  StopAttempt(stalled ? v1::STOP_REASON_STALLED : v1::STOP_REASON_FAILED, event.time_ms(), attempt);
+  StopAttempt(stalled ? v1::STOP_REASON_STALLED : v1::STOP_REASON_FAILED, event.time_ms(), entry,
+              state);
   Judge(failed.verdict(), attempt, entry);
   Recover(entry.job);
 }
@@ -190,7 +191,7 @@ void ApplyKind(const v1::AttemptRolledBack& back, const v1::Event& event, Cluste
   // If the attempt has already ended, its ranks failed because of the same loss. Only the verdict
   // changes then.
   if (attempt.state() == v1::ATTEMPT_STATE_ENDED) return;
-  StopAttempt(v1::STOP_REASON_ROLLED_BACK, event.time_ms(), attempt);
+  StopAttempt(v1::STOP_REASON_ROLLED_BACK, event.time_ms(), entry, state);
   Recover(entry.job);
 }
 
@@ -223,6 +224,7 @@ void ApplyKind(const v1::AttemptEnded& ended, const v1::Event& event, ClusterSta
   }
   state.rendezvous_in_use.erase({attempt.master_address(), attempt.master_port()});
   state.live_jobs.erase(ended.job_id());
+  state.stopping_jobs.erase(ended.job_id());
   if (ended.retry_not_before_ms() == 0) return;
   if (attempt.yield().cause() == v1::YIELD_CAUSE_TIME_LIMIT) BeginPeriod(entry.job);
   entry.job.set_not_before_ms(ended.retry_not_before_ms());

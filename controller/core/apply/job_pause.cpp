@@ -37,11 +37,11 @@ void TakePaused(const v1::Event& event, ClusterState& state) {
   v1::Job& job = entry.job;
   SetPause(event, job);
   if (LiveAttempt(entry) == nullptr) return CompletePause(entry, state);
-  v1::Attempt& attempt = *job.mutable_attempts()->rbegin();
+  const v1::Attempt& attempt = *job.attempts().rbegin();
   // An attempt that was already stopping because of a failure keeps its stop reason, which
   // determines whether another attempt follows.
   if (attempt.state() != v1::ATTEMPT_STATE_STOPPING) {
-    StopAttempt(v1::STOP_REASON_PAUSED, event.time_ms(), attempt);
+    StopAttempt(v1::STOP_REASON_PAUSED, event.time_ms(), entry, state);
   }
   // A job that yields its slots is pausing already.
   if (job.state() != v1::JOB_STATE_PAUSING) MoveJob(v1::JOB_STATE_PAUSING, job);

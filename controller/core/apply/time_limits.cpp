@@ -11,11 +11,10 @@
 namespace trainyard::controller {
 namespace {
 
-v1::Attempt& LimitedAttempt(int64_t attempt_number, JobEntry& entry) {
+void RequireLimited(int64_t attempt_number, const JobEntry& entry) {
   const v1::Attempt* live = LiveAttempt(entry);
   Require(live != nullptr && live->number() == attempt_number,
           absl::StrCat("job ", entry.job.id(), " has no live attempt ", attempt_number));
-  return *entry.job.mutable_attempts()->rbegin();
 }
 
 }  // namespace
@@ -23,7 +22,9 @@ v1::Attempt& LimitedAttempt(int64_t attempt_number, JobEntry& entry) {
 void ApplyToTimeLimit(const v1::Event& event, ClusterState& state) {
   if (event.has_time_limit_warned()) {
     const v1::TimeLimitWarned& warned = event.time_limit_warned();
-    v1::Attempt& attempt = LimitedAttempt(warned.attempt(), EntryOf(warned.job_id(), state));
+    JobEntry& entry = EntryOf(warned.job_id(), state);
+    RequireLimited(warned.attempt(), entry);
+    v1::Attempt& attempt = *entry.job.mutable_attempts()->rbegin();
     v1::TimeLimitWarnings& warnings = *attempt.mutable_time_limit_warnings();
     warnings.set_number(warnings.number() + 1);
     warnings.set_current(true);
@@ -31,8 +32,8 @@ void ApplyToTimeLimit(const v1::Event& event, ClusterState& state) {
   }
   const v1::TimeLimitReached& reached = event.time_limit_reached();
   JobEntry& entry = EntryOf(reached.job_id(), state);
-  StopAttempt(v1::STOP_REASON_TIME_LIMIT, event.time_ms(),
-              LimitedAttempt(reached.attempt(), entry));
+  RequireLimited(reached.attempt(), entry);
+  StopAttempt(v1::STOP_REASON_TIME_LIMIT, event.time_ms(), entry, state);
   MoveJob(v1::JOB_STATE_STOPPING, entry.job);
 }
 

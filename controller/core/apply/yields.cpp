@@ -48,7 +48,7 @@ void TakeYielded(const v1::Event& event, ClusterState& state) {
           absl::StrCat("job ", yielded.job_id(), " has no live attempt ", yielded.attempt()));
   v1::Attempt& attempt = *entry.job.mutable_attempts()->rbegin();
   *attempt.mutable_yield() = yielded.yield();
-  StopAttempt(v1::STOP_REASON_YIELDED, event.time_ms(), attempt);
+  StopAttempt(v1::STOP_REASON_YIELDED, event.time_ms(), entry, state);
   MoveJob(v1::JOB_STATE_PAUSING, entry.job);
   if (yielded.yield().cause() == v1::YIELD_CAUSE_PREEMPTED) {
     LetPrecede(yielded.yield().for_job_id(), state);

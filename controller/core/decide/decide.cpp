@@ -10,6 +10,7 @@
 #include "controller/core/decide/decide_worker.h"
 #include "controller/core/decide/deletion.h"
 #include "controller/core/decide/dependencies.h"
+#include "controller/core/decide/exec.h"
 #include "controller/core/decide/extension.h"
 #include "controller/core/decide/job_origin.h"
 #include "controller/core/decide/left_out.h"
@@ -257,6 +258,9 @@ absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const R
   }
   if (const auto* note = std::get_if<DeleteNote>(&request)) {
     return DecideNoteDeletion(state, note->request, note->principal, now);
+  }
+  if (const auto* exec = std::get_if<OpenExecSession>(&request)) {
+    return DecideExec(state, *exec, now);
   }
   if (const auto* deletion = std::get_if<DeleteJob>(&request)) {
     return DecideDeletion(state, *deletion, options, now);

@@ -24,7 +24,7 @@ namespace trainyard::controller {
 //   would fit), RESOURCE_EXHAUSTED (kMaxOpenJobs).
 // - StopJob: INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION (the job has ended).
 // - PauseJob, ResumeJob: see pause.h. ExtendJob: see extension.h. WriteNote, DeleteNote: see
-// notes.h.
+// notes.h. OpenExecSession: see exec.h.
 // - DeleteJob: see deletion.h. RemoveNode: see node_removal.h.
 // - CordonNode, ReleaseNode: NOT_FOUND, INVALID_ARGUMENT (several nodes have the name, or a text is
 //   too long).

@@ -55,7 +55,8 @@ class OtherReasons {
   // The message of a job behind the head counts the jobs before it.
   void AddJobsAhead() {
     if (reason_.code() == v1::PENDING_CODE_RESOURCES) return;
-    const int ahead = explainer_.CountAhead(entry_.job);
+    const int position = reason_.queue_position();
+    const int ahead = position > 0 ? position - 1 : explainer_.CountAhead(entry_.job);
     if (ahead == 0) return;
     Add(v1::PENDING_CODE_PRIORITY,
         absl::StrCat(Counted(ahead, "waiting job"), ahead == 1 ? " precedes" : " precede",
@@ -72,10 +73,7 @@ class OtherReasons {
                                            .now = view_.now});
     const FittingNodes fitting = pass.CountFittingNodes(entry_, shape);
     if (fitting.count >= shape.nodes) {
-      const auto refusal = view_.schedule.refusals.find(ClassOf(entry_.job));
-      const bool delays =
-          refusal != view_.schedule.refusals.end() && refusal->second == Refusal::kDelaysHead;
-      if (!delays) return;
+      if (view_.schedule.RefusalOf(entry_.job) != Refusal::kDelaysHead) return;
       return Add(v1::PENDING_CODE_RESOURCES,
                  absl::StrCat(Counted(fitting.count, "node"),
                               " could take it, but it would delay a job that is promised a time"));

@@ -66,7 +66,7 @@ std::vector<std::string> CordonsInTheWay(const ClusterState& state, const v1::Jo
   for (const auto& [id, entry] : state.nodes) {
     const v1::Node& node = entry.node;
     const bool kept_off = node.state() == v1::NODE_STATE_READY && node.cordoned();
-    if (!kept_off || !MayUse(spec, node) || FreeSlots(node, shape.kind) < shape.slots_per_node)
+    if (!kept_off || !MayUse(spec, node) || FreeSlots(entry, shape.kind) < shape.slots_per_node)
       continue;
     if (static_cast<int>(names.size()) < shape.nodes - fitting_nodes) names.push_back(node.name());
   }
@@ -92,9 +92,9 @@ std::string ClusterText(const ClusterState& state, v1::DeviceKind kind, Timestam
   for (const auto& [id, entry] : state.nodes) {
     const v1::Node& node = entry.node;
     if (TakesRanks(node) && IsHealthy(node)) {
-      total += TotalSlots(node, kind);
-      free += FreeSlots(node, kind);
-    } else if (TotalSlots(node, kind) > 0) {
+      total += TotalSlots(entry, kind);
+      free += FreeSlots(entry, kind);
+    } else if (TotalSlots(entry, kind) > 0) {
       disconnected.push_back(absl::StrCat(node.name(), " is ", WhyUnavailable(node, now)));
     }
   }
@@ -193,13 +193,6 @@ bool AwaitsChoice(const ClusterView& view, const JobEntry& entry) {
   return GangRequestOf(entry.job.spec()).auto_layout && NewestFullChoice(entry) == nullptr;
 }
 
-// Returns the refusal of the newest pass, or nullopt if there is none.
-std::optional<Refusal> RefusalOf(const ClusterView& view, const v1::Job& job) {
-  const auto found = view.schedule.refusals.find(ClassOf(job));
-  if (found == view.schedule.refusals.end()) return std::nullopt;
-  return found->second;
-}
-
 // See PendingExplainer::HeadOf.
 const JobEntry* HeadOfQueue(const ClusterView& view, v1::DeviceKind kind) {
   if (const QueueHead* known = view.schedule.HeadOf(kind)) {
@@ -251,7 +244,7 @@ v1::PendingReason WhyBacksOff(const v1::Job& job, const v1::Attempt& failed, Tim
 }  // namespace
 
 bool IsAtLimit(const ClusterView& view, const v1::Job& job) {
-  const std::optional<Refusal> refusal = RefusalOf(view, job);
+  const std::optional<Refusal> refusal = view.schedule.RefusalOf(job);
   if (refusal == Refusal::kClosedQuota) return true;
   if (refusal != Refusal::kQuota) return false;
   const JobClass job_class = ClassOf(job);
@@ -349,35 +342,25 @@ bool PendingExplainer::IsBehindHead(const v1::Job& job) {
          CountBefore(view_.state, head->job, view_.now) < CountBefore(view_.state, job, view_.now);
 }
 
-int PendingExplainer::CountAhead(const v1::Job& job) {
+bool PendingExplainer::HasPosition(const JobEntry& entry) {
   // The head keeps its position even during its backoff, because other jobs wait for it.
-  const JobEntry* head = HeadOf(KindOf(job));
-  int64_t ahead = CountBefore(view_.state, job, view_.now);
-  // Only recovering jobs and jobs with auto_layout can be in a backoff or lack a layout.
-  const auto skip = [&](int64_t id) {
-    const JobEntry& entry = view_.state.jobs.at(id);
-    if (&entry == head || RequestsSlots(view_.state, entry, view_.now)) return;
-    if (KindOf(entry.job) != KindOf(job)) return;
-    if (CountBefore(view_.state, entry.job, view_.now) < CountBefore(view_.state, job, view_.now)) {
-      --ahead;
-    }
-  };
-  std::set<int64_t> without_position = view_.state.pending_auto_jobs;
-  for (const auto& [id, reservation] : view_.state.reservations) without_position.insert(id);
-  std::ranges::for_each(without_position, skip);
-  return static_cast<int>(ahead);
+  return RequestsSlots(view_.state, entry, view_.now) || &entry == HeadOf(KindOf(entry.job));
+}
+
+int PendingExplainer::CountAhead(const v1::Job& job) {
+  // Only jobs that have run before and jobs with auto_layout can be in a backoff or lack a layout.
+  // They are alone in their classes.
+  return static_cast<int>(CountBefore(view_.state, job, view_.now, [&](int64_t id) {
+    return HasPosition(view_.state.jobs.at(id));
+  }));
 }
 
 const std::map<int64_t, int>& PendingExplainer::Positions(v1::DeviceKind kind) {
   const auto [found, is_new] = positions_.try_emplace(kind);
   if (!is_new) return found->second;
-  // The head keeps its position even during its backoff, because other jobs wait for it.
-  const JobEntry* head = HeadOf(kind);
   int position = 0;
   for (const int64_t id : JobsInOrder(view_.state, kind, view_.now)) {
-    const JobEntry& entry = view_.state.jobs.at(id);
-    if (&entry != head && !RequestsSlots(view_.state, entry, view_.now)) continue;
-    found->second[id] = ++position;
+    if (HasPosition(view_.state.jobs.at(id))) found->second[id] = ++position;
   }
   return found->second;
 }
@@ -385,7 +368,9 @@ const std::map<int64_t, int>& PendingExplainer::Positions(v1::DeviceKind kind) {
 int PendingExplainer::QueuePosition(const JobEntry& entry) {
   const bool has_position = view_.state.pending_jobs.Contains(QueueKeyOf(entry.job)) &&
                             RequestsSlots(view_.state, entry, view_.now);
-  return has_position ? Positions(KindOf(entry.job)).at(entry.job.id()) : 0;
+  if (!has_position) return 0;
+  if (explains_one_) return CountAhead(entry.job) + 1;
+  return Positions(KindOf(entry.job)).at(entry.job.id());
 }
 
 const std::string& PendingExplainer::WhatHeadWaitsFor(const JobEntry& head) {
@@ -397,7 +382,7 @@ const std::string& PendingExplainer::WhatHeadWaitsFor(const JobEntry& head) {
 v1::PendingReason PendingExplainer::WhyBehind(const v1::Job& job, int ahead) {
   const JobEntry& head = *HeadOf(KindOf(job));
   const std::string& waits = WhatHeadWaitsFor(head);
-  const bool delays = RefusalOf(view_, job) == Refusal::kDelaysHead;
+  const bool delays = view_.schedule.RefusalOf(job) == Refusal::kDelaysHead;
   v1::PendingReason reason =
       Reason(v1::PENDING_CODE_PRIORITY,
              absl::StrCat(LineText(ahead + 1), ", behind ", head.job.name(), " (#", head.job.id(),
@@ -439,7 +424,7 @@ v1::PendingReason PendingExplainer::WhyQuota(const JobEntry& entry) const {
   return reason;
 }
 
-v1::PendingReason PendingExplainer::ReasonOf(const JobEntry& entry) {
+v1::PendingReason PendingExplainer::ReasonOf(const JobEntry& entry, int position) {
   const v1::PendingCode code = CodeOf(entry);
   switch (code) {
     case v1::PENDING_CODE_STOPPING:
@@ -464,15 +449,16 @@ v1::PendingReason PendingExplainer::ReasonOf(const JobEntry& entry) {
     case v1::PENDING_CODE_RESOURCES:
       return WhyHeadWaits(view_, entry);
     case v1::PENDING_CODE_PRIORITY:
-      return WhyBehind(entry.job, QueuePosition(entry) - 1);
+      return WhyBehind(entry.job, position - 1);
     default:
       return Reason(code, absl::StrCat("is ", EnumText(entry.job.state())));
   }
 }
 
 v1::PendingReason PendingExplainer::Why(const JobEntry& entry) {
-  v1::PendingReason reason = ReasonOf(entry);
-  reason.set_queue_position(QueuePosition(entry));
+  const int position = QueuePosition(entry);
+  v1::PendingReason reason = ReasonOf(entry, position);
+  reason.set_queue_position(position);
   const auto promises = view_.schedule.promises.find(entry.job.id());
   const bool waits = view_.state.pending_jobs.Contains(QueueKeyOf(entry.job));
   if (waits && promises != view_.schedule.promises.end()) {
@@ -482,7 +468,7 @@ v1::PendingReason PendingExplainer::Why(const JobEntry& entry) {
 }
 
 v1::PendingReason WhyPending(const ClusterView& view, const JobEntry& entry) {
-  return PendingExplainer(view).Why(entry);
+  return PendingExplainer(view, /*explains_one=*/true).Why(entry);
 }
 
 }  // namespace trainyard::controller

@@ -23,7 +23,10 @@ v1::PendingReason WhyPending(const ClusterView& view, const JobEntry& entry);
 // once.
 class PendingExplainer {
  public:
-  explicit PendingExplainer(const ClusterView& view) : view_(view) {}
+  // `explains_one`: Why is called for one job only. Its position is then counted, which is faster
+  // than putting all waiting jobs in order.
+  explicit PendingExplainer(const ClusterView& view, bool explains_one = false)
+      : view_(view), explains_one_(explains_one) {}
 
   v1::PendingReason Why(const JobEntry& entry);
   // Works like PendingCodeOf.
@@ -49,10 +52,14 @@ class PendingExplainer {
   int QueuePosition(const JobEntry& entry);
   // Numbers the waiting jobs of one kind that request slots.
   const std::map<int64_t, int>& Positions(v1::DeviceKind kind);
-  v1::PendingReason ReasonOf(const JobEntry& entry);
+  // Returns true if the waiting job has a position in the queue.
+  bool HasPosition(const JobEntry& entry);
+  // `position`: QueuePosition of the job.
+  v1::PendingReason ReasonOf(const JobEntry& entry, int position);
   const std::string& WhatHeadWaitsFor(const JobEntry& head);
 
   const ClusterView view_;
+  const bool explains_one_;
   std::map<v1::DeviceKind, const JobEntry*> heads_;
   std::map<v1::DeviceKind, std::map<int64_t, int>> positions_;
   // By the number of the head.

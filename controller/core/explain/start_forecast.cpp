@@ -297,6 +297,7 @@ ClusterState CopyWithoutHistory(const ClusterState& state) {
   copy.pending_auto_jobs = state.pending_auto_jobs;
   copy.paused_jobs = state.paused_jobs;
   copy.live_jobs = state.live_jobs;
+  copy.stopping_jobs = state.stopping_jobs;
   copy.lost_nodes = state.lost_nodes;
   copy.unhealthy_nodes = state.unhealthy_nodes;
   copy.draining_nodes = state.draining_nodes;

@@ -166,7 +166,11 @@ struct BadTelemetry {
 // Restarts of ranks by their launcher within an attempt. Counted since the start of the controller.
 struct LauncherRestarts {
   int64_t count = 0;
-  std::string newest;  // The launcher's report of the newest restart.
+  std::string newest;  // The launcher's report of the newest restart, or of the failure before it.
+  // The newest report of a failed rank, and its time by the node's clock. 0 if there is none, or if
+  // its restart is counted.
+  std::string failure;
+  Timestamp failed_ms = 0;
 };
 
 struct AttemptObservation {

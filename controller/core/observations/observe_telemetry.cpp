@@ -198,6 +198,26 @@ void NoteBadLines(const v1::TelemetryBatch& batch, int place, BadTelemetry& bad)
   bad.lines += batch.bad_lines();
 }
 
+// By default, torchrun reports failed ranks, but not that it starts them again. Metrics that follow
+// some time after the failure show the restart.
+void NoteLauncher(const v1::TelemetryRecord& record, LauncherRestarts& restarts) {
+  // Time within which a launcher ends its other ranks after a failure.
+  constexpr int64_t kLauncherEndMs = 3000;
+  const std::string message(Utf8Prefix(record.alert().message(), kMaxReportBytes));
+  if (record.alert().code() == telemetry::kLauncherRankFailed) {
+    restarts.failure = message;
+    restarts.failed_ms = record.time_ms();
+    return;
+  }
+  const bool is_reported = record.alert().code() == telemetry::kLauncherRestart;
+  const bool is_shown = record.has_metrics() && restarts.failed_ms != 0 &&
+                        record.time_ms() >= restarts.failed_ms + kLauncherEndMs;
+  if (!is_reported && !is_shown) return;
+  ++restarts.count;
+  restarts.newest = is_reported ? message : restarts.failure;
+  restarts.failed_ms = 0;
+}
+
 }  // namespace
 
 void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state,
@@ -217,11 +237,7 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state
   const v1::RankPlacement* member = FindMember(state, key, stream.rank());
   NoteBadLines(batch, place, attempt.bad_telemetry);
   for (const v1::TelemetryRecord& record : batch.records()) {
-    if (record.alert().code() == telemetry::kLauncherRestart) {
-      ++attempt.launcher_restarts.count;
-      attempt.launcher_restarts.newest =
-          std::string(Utf8Prefix(record.alert().message(), kMaxReportBytes));
-    }
+    NoteLauncher(record, attempt.launcher_restarts);
     const Timestamp time = TimeOf(record, member, observations);
     ObserveSaves(record, time, attempt);
     ObservePhase(record, time, rank, observations.longest_phase_ms[stream.job_id()]);

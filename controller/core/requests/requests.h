@@ -15,7 +15,9 @@
 #include "controller/core/requests/request_source.h"
 #include "controller/core/requests/submission.h"
 #include "controller/core/support/principal.h"
+#include "proto/contract/attempt_key.h"
 #include "proto/support/clock.h"
+#include "trainyard/v1/exec.pb.h"
 #include "trainyard/v1/job_service.pb.h"
 #include "trainyard/v1/node_service.pb.h"
 #include "trainyard/v1/queue_service.pb.h"
@@ -203,11 +205,20 @@ struct ChooseLayout {
   v1::GrantedLayout layout;
 };
 
-using Request =
-    std::variant<JobSubmission, StopJob, PauseJob, ResumeJob, ExtendJob, WriteNote, DeleteNote,
-                 DeleteJob, SetQueue, DeleteQueue, MoveInQueue, CordonNode, ReleaseNode, RemoveNode,
-                 AttachWorker, ReceiveFact, ReceiveTelemetry, ReportLeftOut, ChooseLayout,
-                 ReportLostEvents, SetTopology, CreateReservation, DeleteReservation>;
+// A user's request to run a command beside a rank.
+struct OpenExecSession {
+  static constexpr RequestSource kSource = RequestSource::kUser;
+  AttemptKey attempt;
+  int place = 0;
+  v1::ExecCommand command;
+  Principal principal;
+};
+
+using Request = std::variant<JobSubmission, StopJob, PauseJob, ResumeJob, ExtendJob, WriteNote,
+                             DeleteNote, DeleteJob, SetQueue, DeleteQueue, MoveInQueue, CordonNode,
+                             ReleaseNode, RemoveNode, AttachWorker, ReceiveFact, ReceiveTelemetry,
+                             ReportLeftOut, ChooseLayout, ReportLostEvents, SetTopology,
+                             CreateReservation, DeleteReservation, OpenExecSession>;
 
 // Every request type defines kSource; a type without it does not compile.
 inline RequestSource SourceOf(const Request& request) {

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "controller/core/schedule/close_nodes.h"
 #include "controller/core/state/attempts/gang.h"
 #include "controller/core/state/nodes/host_capacity.h"
 #include "controller/core/state/nodes/node_groups.h"
@@ -64,9 +65,14 @@ std::optional<Gang> PlaceOnEmptyGroup(const ClusterState& state, const GangShape
   }
   if (static_cast<int>(fitting.size()) < shape.nodes) return std::nullopt;
   std::ranges::sort(fitting);
+  std::vector<CloseNode> candidates;
+  for (const auto& [total, id] : fitting) {
+    candidates.push_back({id, TopologyPath(state, state.nodes.at(id).node)});
+  }
   Gang gang;
-  for (int i = 0; i < shape.nodes; ++i) {
-    NodeSlots node{fitting[i].second, {}};
+  for (const std::string& id :
+       ChooseCloseNodes(candidates, static_cast<std::size_t>(shape.nodes), {})) {
+    NodeSlots node{id, {}};
     for (const v1::Slot& slot : state.nodes.at(node.node_id).node.inventory().slots()) {
       const bool needed = static_cast<int>(node.slots.size()) < shape.slots_per_node;
       if (needed && slot.kind() == shape.kind) node.slots.push_back(slot.index());

@@ -31,8 +31,9 @@ Gang GangOf(const v1::Attempt& attempt);
 // then by node name, because users identify nodes by name.
 void SortByPlace(const ClusterState& state, Gang& gang);
 
-// Returns the gang as it would be placed if every slot were free. Returns nullopt if the nodes on
-// which the job may run are too few.
+// Returns the gang as it would be placed if every slot were free: in the smallest group of the
+// topology, on nodes with the fewest slots. Returns nullopt if the nodes on which the job may run
+// are too few.
 std::optional<Gang> PlaceOnEmptyCluster(const ClusterState& state, const GangShape& shape,
                                         const v1::JobSpec& spec = v1::JobSpec::default_instance());
 

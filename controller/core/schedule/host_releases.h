@@ -7,6 +7,8 @@
 #ifndef TRAINYARD_CONTROLLER_CORE_SCHEDULE_HOST_RELEASES_H_
 #define TRAINYARD_CONTROLLER_CORE_SCHEDULE_HOST_RELEASES_H_
 
+#include <vector>
+
 #include "controller/core/schedule/head_promise.h"
 #include "controller/core/schedule/placement.h"
 #include "controller/core/state/attempts/gang_request.h"
@@ -15,14 +17,18 @@
 
 namespace trainyard::controller {
 
-// Returns the times at which seats are free for the head, without what `pass` has assigned. The
-// head's own reserved slots are free for it now.
-Releases ReleasesForHead(const ClusterState& state, const PlacementPass& pass, const JobEntry& head,
-                         const ExpectedEnds& expected_ends, Timestamp now);
+// A gang that the pass has placed. `job` must outlive it.
+struct StartedGang {
+  const Gang& gang;
+  const JobEntry& job;
+};
 
-// Takes the seats that the gang of a job which starts now holds.
-void OccupySeats(const Gang& gang, const JobEntry& job, const JobEntry& head, Timestamp now,
-                 Releases& releases);
+// Returns the times at which seats are free for the head. The gangs in `started` hold their slots,
+// cores and memory until the latest ends of their jobs. Other gangs that `pass` has placed are not
+// considered. The head's own reserved slots are free for it now.
+Releases ReleasesForHead(const ClusterState& state, const PlacementPass& pass, const JobEntry& head,
+                         const ExpectedEnds& expected_ends, Timestamp now,
+                         const std::vector<StartedGang>& started = {});
 
 // Returns the number of seats of a head with this shape that `slots` ranks of another job take on a
 // node at most.

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/schedule/gang_network.h"
+#include "controller/core/schedule/gang_order.h"
 #include "controller/core/schedule/planned_cluster.h"
 #include "controller/core/state/attempts/gang_request.h"
 #include "controller/core/state/nodes/node_groups.h"
@@ -59,15 +61,26 @@ v1::GrantedLayout Granted(const LayoutQuestion& question, RunConfig config,
   return granted;
 }
 
+// Returns the network between the first nodes, which are as many as the cluster has. Returns
+// nullptr if it is not known.
+std::shared_ptr<const planner::NetworkTree> TreeOf(const LayoutNodes& nodes,
+                                                   const planner::Cluster& cluster) {
+  const auto count = static_cast<std::size_t>(cluster.nodes);
+  if (nodes.topology == nullptr || count < 2 || nodes.names.size() < count) return nullptr;
+  return NetworkOf(*nodes.topology, {nodes.names.begin(), nodes.names.begin() + cluster.nodes},
+                   cluster.per_node, cluster.network);
+}
+
 // Returns the best layout on `cluster.nodes` nodes or, if there is none, on fewer nodes, down to
 // fewest_nodes.
 v1::GrantedLayout Search(const LayoutQuestion& question, const RunConfig& config,
-                         planner::Cluster cluster, int64_t fewest_nodes) {
+                         const LayoutNodes& nodes, planner::Cluster cluster, int64_t fewest_nodes) {
   std::optional<v1::GrantedLayout> chosen;
   planner::LayoutProblem problem;
   int compared = 0;
   const int64_t most_nodes = cluster.nodes;
   for (; cluster.nodes >= fewest_nodes && compared < kSizesCompared; --cluster.nodes) {
+    cluster.tree = TreeOf(nodes, cluster);
     const planner::LayoutSearch search = planner::SearchLayouts(config, cluster);
     if (search.best.has_value()) {
       ++compared;
@@ -162,7 +175,23 @@ std::optional<v1::GrantedLayout> WrittenLayoutOn(const v1::JobSpec& spec, int mo
   return granted;
 }
 
-v1::GrantedLayout ChooseLayoutFor(const v1::JobSpec& spec, const LayoutQuestion& question) {
+LayoutNodes NodesFor(const ClusterState& state, const v1::JobSpec& spec,
+                     const LayoutQuestion& question) {
+  LayoutNodes nodes;
+  if (state.topology_index == nullptr) return nodes;
+  GangShape shape = question.shape;
+  shape.device = question.device;
+  const auto gang = PlaceOnEmptyCluster(state, shape, spec);
+  if (!gang.has_value()) return nodes;
+  nodes.topology = state.topology_index;
+  for (const NodeSlots& node : *gang) {
+    nodes.names.push_back(state.nodes.at(node.node_id).node.name());
+  }
+  return nodes;
+}
+
+v1::GrantedLayout ChooseLayoutFor(const v1::JobSpec& spec, const LayoutQuestion& question,
+                                  const LayoutNodes& nodes) {
   const RunConfig config = RunConfigOf(spec);
   PlannedCluster planned;
   const std::string unknown = FillCluster(question.shape, question.device, planned);
@@ -178,7 +207,7 @@ v1::GrantedLayout ChooseLayoutFor(const v1::JobSpec& spec, const LayoutQuestion&
   }
   const GangRequest request = GangRequestOf(spec);
   const bool is_full = question.shape.nodes == request.nodes && !request.elastic;
-  return Search(question, config, cluster, is_full ? request.nodes : request.min_nodes);
+  return Search(question, config, nodes, cluster, is_full ? request.nodes : request.min_nodes);
 }
 
 v1::JobSpec GrantedSpec(const v1::JobSpec& spec, const v1::Attempt& attempt) {

@@ -9,6 +9,7 @@
 #define TRAINYARD_CONTROLLER_CORE_SCHEDULE_LAYOUT_CHOICE_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "controller/core/state/attempts/gang_request.h"
 #include "controller/core/state/cluster_state.h"
 #include "controller/core/state/nodes/node_groups.h"
+#include "controller/core/state/topology_index.h"
 #include "trainyard/v1/job.pb.h"
 #include "trainyard/v1/job_spec.pb.h"
 
@@ -64,9 +66,22 @@ std::optional<v1::GrantedLayout> WrittenLayoutOn(const v1::JobSpec& spec, int mo
 std::vector<NodeGroup> GroupsWithLayout(const JobEntry& entry, const GangShape& shape,
                                         const std::vector<NodeGroup>& groups);
 
-// Searches for a layout. The search may take a second. `spec` is the job's spec. Has no side
-// effects and may be called on any thread.
-v1::GrantedLayout ChooseLayoutFor(const v1::JobSpec& spec, const LayoutQuestion& question);
+// The nodes for which a layout is chosen. A copy is valid on any thread.
+struct LayoutNodes {
+  // nullptr: the distances between the nodes are not known.
+  std::shared_ptr<const TopologyIndex> topology;
+  // The names of the nodes, in the order of ranks.
+  std::vector<std::string> names;
+};
+
+// Returns the nodes on which the gang would be placed if all slots were free.
+LayoutNodes NodesFor(const ClusterState& state, const v1::JobSpec& spec,
+                     const LayoutQuestion& question);
+
+// Searches for a layout. The search may take a second. `spec` is the job's spec. Without `nodes`,
+// all nodes count as equally close. Has no side effects and may be called on any thread.
+v1::GrantedLayout ChooseLayoutFor(const v1::JobSpec& spec, const LayoutQuestion& question,
+                                  const LayoutNodes& nodes = {});
 
 // Returns the spec that the attempt runs: the job's spec with the granted layout and number of
 // nodes.

@@ -309,7 +309,7 @@ int64_t CostOfPreemption(const ClusterState& state, const std::vector<int64_t>& 
 }
 
 bool AnyYieldsFor(const ClusterState& state, int64_t job_id) {
-  return std::ranges::any_of(state.live_jobs, [&](const int64_t id) {
+  return std::ranges::any_of(state.stopping_jobs, [&](const int64_t id) {
     const v1::Yield& yield = LiveAttempt(state.jobs.at(id))->yield();
     return yield.cause() == v1::YIELD_CAUSE_PREEMPTED && yield.for_job_id() == job_id;
   });

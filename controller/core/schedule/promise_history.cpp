@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/event_log/event_node.h"
 #include "controller/core/state/attempts/gang_request.h"
+#include "controller/core/state/slots/class_of_job.h"
 #include "controller/core/support/text.h"
 
 namespace trainyard::controller {
@@ -71,10 +72,19 @@ class HistoryWriter {
     if (!is_same) Add(promised, is_later ? WhyLater(head, before) : WhySooner(), history);
   }
 
-  // The job is no longer the head of its queue. `head`: the new head.
-  void NoHead(const QueueHead& head, PromiseHistory& history) const {
+  // The job is no longer a head. `refusal`: why the pass did not place its class, if known.
+  // `head`: the new head of its queue, or nullptr.
+  void NoHead(const v1::Job& job, std::optional<Refusal> refusal, const QueueHead* head,
+              PromiseHistory& history) const {
     if (history.back().promised_ms() == 0) return;
-    Add(0, {v1::PROMISE_CAUSE_JOB_AHEAD, absl::StrCat(Name(head.job_id), " goes first")}, history);
+    if (refusal == Refusal::kQuota || refusal == Refusal::kClosedQuota) {
+      return Add(0,
+                 {v1::PROMISE_CAUSE_QUOTA,
+                  absl::StrCat("a limit of queue ", QueueOf(job), " keeps it waiting")},
+                 history);
+    }
+    if (head == nullptr) return;
+    Add(0, {v1::PROMISE_CAUSE_JOB_AHEAD, absl::StrCat(Name(head->job_id), " goes first")}, history);
   }
 
  private:
@@ -169,9 +179,11 @@ void ContinuePromises(const ClusterState& state, const TickCauses& causes, Times
   if (schedule.awaits_workers) return;
   const HistoryWriter writer(state, causes, schedule.promises, now);
   for (auto& [job_id, history] : schedule.promises) {
-    const QueueHead* head = schedule.HeadOf(GangRequestOf(state.jobs.at(job_id).job.spec()).kind);
-    if (head == nullptr || Preempts(schedule, *head)) continue;
-    if (schedule.AsHead(job_id) == nullptr) writer.NoHead(*head, history);
+    const v1::Job& job = state.jobs.at(job_id).job;
+    const QueueHead* head = schedule.HeadOf(GangRequestOf(job.spec()).kind);
+    if (schedule.AsHead(job_id) != nullptr) continue;
+    if (head != nullptr && Preempts(schedule, *head)) continue;
+    writer.NoHead(job, schedule.RefusalOf(job), head, history);
   }
   for (const auto& [kind, first] : schedule.heads) {
     const std::vector<QueueHead> heads = schedule.PromisedHeadsOf(state, kind);

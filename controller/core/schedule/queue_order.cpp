@@ -130,7 +130,8 @@ void OrderedJobs::CloseClass() {
   heap_.pop_back();
 }
 
-int64_t CountBefore(const ClusterState& state, const v1::Job& job, Timestamp now) {
+int64_t CountBefore(const ClusterState& state, const v1::Job& job, Timestamp now,
+                    const std::function<bool(int64_t job_id)>& counts) {
   const JobClass own = ClassOf(job);
   Standings standings(state, own.kind, now);
   const Standing standing = StandingOf(state, own, standings);
@@ -139,6 +140,8 @@ int64_t CountBefore(const ClusterState& state, const v1::Job& job, Timestamp now
        found != state.pending_classes.end() && found->first.kind == own.kind; ++found) {
     const Standing other = StandingOf(state, found->first, standings);
     if (other > standing) continue;
+    const int64_t alone = found->first.only_job;
+    if (alone != 0 && counts != nullptr && !counts(alone)) continue;
     const auto& jobs = found->second;
     const auto end = other < standing ? jobs.end() : std::ranges::find_if(jobs, [&](int64_t id) {
       return NumberOf(found->first, id) >= NumberOf(own, job.id());

@@ -3,6 +3,7 @@
 #define TRAINYARD_CONTROLLER_CORE_SCHEDULE_QUEUE_ORDER_H_
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <vector>
 
@@ -35,8 +36,9 @@ std::vector<ClassRank> RankClasses(const ClusterState& state, v1::DeviceKind kin
 std::vector<int64_t> JobsInOrder(const ClusterState& state, v1::DeviceKind kind, Timestamp now);
 
 // Returns the number of waiting jobs of its kind that precede the job, which need not be in the
-// state.
-int64_t CountBefore(const ClusterState& state, const v1::Job& job, Timestamp now);
+// state. `counts`: asked for each job that is alone in its class; nullptr: all of them count.
+int64_t CountBefore(const ClusterState& state, const v1::Job& job, Timestamp now,
+                    const std::function<bool(int64_t job_id)>& counts = nullptr);
 
 // Walks through the jobs of ranked classes in order. A class can be closed, so that the rest of its
 // jobs is skipped.

@@ -126,10 +126,11 @@ class QueueWalk {
   }
 
   Timestamp AddHead(const JobEntry& entry, const ExpectedEnds& ends, PromisedHeads& heads) {
-    Releases releases = ReleasesForHead(state_, pass_, entry, ends, now_);
+    std::vector<StartedGang> started;
     for (const Placement& placement : schedule_.placements) {
-      OccupySeats(placement.gang, state_.jobs.at(placement.job_id), entry, now_, releases);
+      started.push_back({placement.gang, state_.jobs.at(placement.job_id)});
     }
+    Releases releases = ReleasesForHead(state_, pass_, entry, ends, now_, started);
     return heads.Add(entry, std::move(releases), pass_.GroupsFor(entry, LeastShape(entry)));
   }
 
@@ -178,11 +179,11 @@ class QueueWalk {
   std::optional<Refusal> TryBehindHead(int64_t job_id, const JobClass& job_class) {
     if (settled_.contains(job_id)) return std::nullopt;
     if (IsFull()) return Refusal::kNextPass;
-    const JobEntry& entry = state_.jobs.at(job_id);
-    if (!quotas_.Allows(job_class)) return RefuseForQuota(entry);
+    if (!quotas_.Allows(job_class)) return RefuseForQuota(state_.jobs.at(job_id));
     if (!quotas_.AllowsBeside(job_class, heads_->classes())) return Refusal::kClosedQuota;
-    const Timestamp end = LatestEnd(job_class, now_);
     if (const auto known = KnownRefusal(job_class)) return known;
+    const JobEntry& entry = state_.jobs.at(job_id);
+    const Timestamp end = LatestEnd(job_class, now_);
     bool delays_head = false;
     const auto found = FindBehindHead(entry, end, delays_head);
     if (!found.has_value() && HasNoLayout(state_, entry)) return std::nullopt;
@@ -234,24 +235,13 @@ class QueueWalk {
   // Returns the promises that hold if all attempts that stop end at once. nullptr if none stops.
   const PromisedHeads* HeadsIfStopped() {
     if (heads_if_stopped_.has_value()) return &*heads_if_stopped_;
-    const std::set<int64_t>& stopping = StoppingJobs();
+    const std::set<int64_t>& stopping = state_.stopping_jobs;
     if (stopping.empty()) return nullptr;
     const ExpectedEnds ends = EndsBeforePlacements();
     const auto if_stopped = [&](int64_t id) { return stopping.contains(id) ? now_ + 1 : ends(id); };
     heads_if_stopped_.emplace(state_, options_.promised_heads, now_);
     for (const int64_t id : head_ids_) AddHead(state_.jobs.at(id), if_stopped, *heads_if_stopped_);
     return &*heads_if_stopped_;
-  }
-
-  // Returns the jobs whose live attempts were asked to stop.
-  const std::set<int64_t>& StoppingJobs() {
-    if (stopping_.has_value()) return *stopping_;
-    stopping_.emplace();
-    for (const int64_t id : state_.live_jobs) {
-      const v1::Attempt* live = LiveAttempt(state_.jobs.at(id));
-      if (live != nullptr && live->stopping_time_ms() != 0) stopping_->insert(id);
-    }
-    return *stopping_;
   }
 
   // Searches without the nodes that the heads cannot spare. Which nodes the first head spares
@@ -391,7 +381,6 @@ class QueueWalk {
   std::vector<int64_t> head_ids_;
   // HeadsIfStopped. Computed when a gang would start, because most passes start none.
   std::optional<PromisedHeads> heads_if_stopped_;
-  std::optional<std::set<int64_t>> stopping_;
   // Why jobs behind the head with these requests were refused in this pass.
   std::map<JobClass, Refusal> refused_requests_;
   Schedule schedule_;
@@ -430,6 +419,11 @@ const QueueHead* Schedule::AsHead(int64_t job_id) const {
   }
   const auto further = std::ranges::find(further_heads, job_id, &QueueHead::job_id);
   return further == further_heads.end() ? nullptr : &*further;
+}
+
+std::optional<Refusal> Schedule::RefusalOf(const v1::Job& job) const {
+  const auto found = refusals.find(ClassOf(job));
+  return found == refusals.end() ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace trainyard::controller

@@ -114,6 +114,8 @@ struct Schedule {
   std::vector<QueueHead> PromisedHeadsOf(const ClusterState& state, v1::DeviceKind kind) const;
   // Returns the head or further head if it is this job, or nullptr.
   const QueueHead* AsHead(int64_t job_id) const;
+  // Returns why the class of the job was refused, or nullopt if it was not.
+  std::optional<Refusal> RefusalOf(const v1::Job& job) const;
 };
 
 // The settings of a pass.
@@ -130,8 +132,7 @@ struct PassOptions {
 // - Jobs are placed in their order (queue_order.h) up to the first one that does not fit, the head.
 //   A job without a fitting layout waits for other nodes and is not the head.
 // - The head is promised a time (head_promise.h), and so are further heads (promised_heads.h).
-// Later
-//   jobs are placed if they delay none of them, those with the shortest time limit first.
+//   Later jobs are placed if they delay none of them, those with the shortest time limit first.
 // - A head that has waited long may preempt running jobs (preemption.h).
 // - Recovering jobs behind the head may continue on fewer nodes, or with free slots if the head is
 //   not recovering. Otherwise the two could wait for each other's slots.

@@ -19,6 +19,15 @@ int CountSlots(const v1::Node& node, v1::DeviceKind kind, bool only_free) {
   return count;
 }
 
+int CountSlots(const NodeEntry& entry, v1::DeviceKind kind, bool only_free) {
+  int count = 0;
+  for (const SlotHolder& holder : entry.holders) {
+    const bool counts = !only_free || holder.attempt.job_id == 0;
+    if (holder.kind == kind && counts) count += holder.slots;
+  }
+  return count;
+}
+
 }  // namespace
 
 const v1::Attempt* NewestAttempt(const JobEntry& entry) {
@@ -75,6 +84,12 @@ int TotalSlots(const v1::Node& node, v1::DeviceKind kind) { return CountSlots(no
 AttemptKey HolderOf(const v1::SlotUse& use) { return {use.job_id(), use.attempt()}; }
 
 int FreeSlots(const v1::Node& node, v1::DeviceKind kind) { return CountSlots(node, kind, true); }
+
+int TotalSlots(const NodeEntry& entry, v1::DeviceKind kind) {
+  return CountSlots(entry, kind, false);
+}
+
+int FreeSlots(const NodeEntry& entry, v1::DeviceKind kind) { return CountSlots(entry, kind, true); }
 
 const NodeBinding& BindingOf(const ClusterState& state, const std::string& node_id) {
   static const NodeBinding kNone;

@@ -210,6 +210,8 @@ struct ClusterState {
   std::set<int64_t> paused_jobs;
   // Jobs with a live attempt.
   std::set<int64_t> live_jobs;
+  // Jobs whose live attempt was asked to stop.
+  std::set<int64_t> stopping_jobs;
   std::set<std::string> lost_nodes;
   std::set<std::string> unhealthy_nodes;
   // Nodes that are being drained and on which a job may still run.
@@ -292,9 +294,11 @@ const NodeBinding& BindingOf(const ClusterState& state, const std::string& node_
 bool IsLostToRestore(const ClusterState& state, int64_t job_id);
 
 // TotalSlots and FreeSlots return the number of the node's slots of one kind: all of them, or only
-// the free ones.
+// the free ones. With an entry, they read its holders, which is faster for many nodes.
 int TotalSlots(const v1::Node& node, v1::DeviceKind kind);
 int FreeSlots(const v1::Node& node, v1::DeviceKind kind);
+int TotalSlots(const NodeEntry& entry, v1::DeviceKind kind);
+int FreeSlots(const NodeEntry& entry, v1::DeviceKind kind);
 
 // Returns the attempt that has the slot, or {0, 0} for a free slot.
 AttemptKey HolderOf(const v1::SlotUse& use);

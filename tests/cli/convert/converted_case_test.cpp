@@ -231,6 +231,25 @@ TEST(ConvertedCaseTest, EverySettingIsTakenOrNamed) {
                   HasSubstr("data_prefix: a path is not in the text"), Not(HasSubstr("blend: ["))));
 }
 
+TEST(ConvertedCaseTest, WhatHasNoEffectIsNamed) {
+  const std::string job = ConvertedText(absl::StrCat(
+      "mkdir -p logs\nnvidia-smi -L\necho start\necho again\ntorchrun --nproc_per_node 8 "
+      "pretrain_gpt.py ",
+      kShape,
+      "--position-embedding-type rope --max-position-embeddings 131072 --initial-loss-scale 4096 "
+      "--bf16\nsleep 5\n"));
+  EXPECT_THAT(job,
+              AllOf(HasSubstr("only learned positions have a limit: --max-position-embeddings\n"),
+                    HasSubstr("the loss is scaled only with --fp16: --initial-loss-scale\n"),
+                    HasSubstr("make directories: mkdir, nvidia-smi, echo, sleep\n")));
+  EXPECT_THAT(job, AllOf(Not(HasSubstr("131072")), Not(HasSubstr("4096"))));
+}
+
+TEST(ConvertedCaseTest, CommentsOfAShellAreNoYaml) {
+  EXPECT_THAT(ConvertedText("# Terminal 1: show the GPUs\nwatch -n 1 nvidia-smi\n"),
+              HasSubstr("has no Megatron-LM command"));
+}
+
 TEST(ConvertedCaseTest, FilledValuesOfDeepSpeedAreNotWritten) {
   const std::string job = ConvertedText(
       "{\"train_batch_size\": \"auto\", \"gradient_clipping\": \"auto\",\n"

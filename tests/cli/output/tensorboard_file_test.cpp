@@ -2,28 +2,11 @@
 
 #include <string>
 
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "trainyard/v1/tensorboard_event.pb.h"
 
 namespace trainyard::cli {
 namespace {
-
-// The check value of CRC-32C in the catalog of CRC algorithms, and a vector of RFC 3720, B.4.
-TEST(TensorboardFileTest, ChecksumIsTheOneOfCastagnoli) {
-  EXPECT_EQ(Crc32c("123456789"), 0xe3069283u);
-  EXPECT_EQ(Crc32c(std::string(32, '\0')), 0x8a9136aau);
-  EXPECT_EQ(Crc32c(""), 0u);
-}
-
-TEST(TensorboardFileTest, RecordIsFramedByLengthAndMaskedChecksums) {
-  const std::string record = TfRecord("123456789");
-  ASSERT_EQ(record.size(), 8 + 4 + 9 + 4u);
-  EXPECT_EQ(record.substr(0, 8), std::string("\x09\0\0\0\0\0\0\0", 8));
-  EXPECT_EQ(record.substr(12, 9), "123456789");
-  // ((0xe3069283 >> 15) | (0xe3069283 << 17)) + 0xa282ead8 = 0xc78ab0e5, little-endian.
-  EXPECT_EQ(record.substr(21), std::string("\xe5\xb0\x8a\xc7"));
-}
 
 TEST(TensorboardFileTest, SeriesHasAnEventForEachPoint) {
   v1::Series series;

@@ -390,6 +390,7 @@ std::string DifferentIndexes(const ClusterState& a, const ClusterState& b) {
   if (a.pending_auto_jobs != b.pending_auto_jobs) return "pending_auto_jobs";
   if (a.paused_jobs != b.paused_jobs) return "paused_jobs";
   if (a.live_jobs != b.live_jobs) return "live_jobs";
+  if (a.stopping_jobs != b.stopping_jobs) return "stopping_jobs";
   if (a.lost_nodes != b.lost_nodes) return "lost_nodes";
   if (a.blamed_nodes != b.blamed_nodes) return "blamed_nodes";
   if (a.draining_nodes != b.draining_nodes) return "draining_nodes";

@@ -39,6 +39,17 @@ TEST(BlockWorkTest, ContextParallelRanksShareTheTokens) {
   RunSettings gathered = run;
   gathered.config.layout.cp_comm_type = ContextExchange::kAllGather;
   EXPECT_EQ(WorkOf(gathered.config).piece, 8192);
+  EXPECT_FALSE(WorkOf(gathered.config).exchanges_heads);
+}
+
+TEST(BlockWorkTest, RanksThatExchangeHeadsSeeWholeSamples) {
+  const RunSettings run = Settings(Llama(32, 4096, 14336, 32), 8192, 8, 1);
+  const BlockWork work = WorkOf(run.Cp(4, ContextExchange::kAuto).config);
+  EXPECT_TRUE(work.exchanges_heads);
+  EXPECT_EQ(work.rows, 2048);
+  EXPECT_EQ(work.piece, 8192);
+  EXPECT_FALSE(WorkOf(run.Cp(4).config).exchanges_heads);
+  EXPECT_FALSE(WorkOf(run.config).exchanges_heads);
 }
 
 }  // namespace

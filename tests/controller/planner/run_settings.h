@@ -16,7 +16,9 @@ struct RunSettings {
   int64_t per_node = 8;
 
   RunSettings Tp(int64_t size) const { return With(&LayoutConfig::tp, size); }
-  RunSettings Cp(int64_t size) const { return With(&LayoutConfig::cp, size); }
+  RunSettings Cp(int64_t size, ContextExchange exchange = ContextExchange::kP2p) const {
+    return With(&LayoutConfig::cp, size).With(&LayoutConfig::cp_comm_type, exchange);
+  }
   RunSettings Dp(int64_t size) const { return With(&LayoutConfig::dp, size); }
   RunSettings Pp(int64_t size) const { return With(&LayoutConfig::pp, size); }
   RunSettings Vpp(int64_t size) const { return With(&LayoutConfig::vpp, size); }

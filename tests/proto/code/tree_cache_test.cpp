@@ -47,14 +47,14 @@ class Source {
     return DigestOf(content);
   }
   FetchBlobs Fetcher() {
-    return [this](const std::vector<std::string>& digests) -> absl::StatusOr<std::string> {
+    return [this](const std::vector<std::string>& digests) -> absl::StatusOr<std::vector<Blob>> {
       PackBuilder builder;
       for (const std::string& digest : digests) {
         if (!blobs_.contains(digest)) return absl::UnavailableError("the controller is gone");
         if (!builder.Add(digest, blobs_[digest])) break;
         ++fetched_;
       }
-      return builder.Finish();
+      return ReadPack(builder.Finish());
     };
   }
   void Remove(const std::string& content) { blobs_.erase(DigestOf(content)); }
@@ -182,7 +182,7 @@ TEST_F(TreeCacheTest, RefusesWrongBlobs) {
                                       PackBuilder builder;
                                       builder.Add(DigestOf(answers[next]), answers[next]);
                                       ++next;
-                                      return builder.Finish();
+                                      return ReadPack(builder.Finish());
                                     })
                            .status()
                            .message());
@@ -241,8 +241,9 @@ TEST_F(TreeCacheTest, ServesBlobsOfItsTrees) {
   EXPECT_EQ(cache_.Fetch(id, {DigestOf("none")}).status().code(), absl::StatusCode::kNotFound);
   // Another node prepares its tree from this node only.
   TreeCache other({.directory = directory_.File("other")});
-  const auto tree = other.Prepare(
-      id, [&](const std::vector<std::string>& digests) { return cache_.Fetch(id, digests); });
+  const auto tree = other.Prepare(id, [&](const std::vector<std::string>& digests) {
+    return ReadPack(*cache_.Fetch(id, digests));
+  });
   ASSERT_TRUE(tree.ok()) << tree.status();
   EXPECT_EQ(ReadFile(*tree + "/link"), "1");
   EXPECT_TRUE(RemoveTree(directory_.File("other")).ok());

@@ -47,7 +47,7 @@ TEST(AutoLayoutTest, TheWordReplacesTheLayoutOfAnExtendedFile) {
   EXPECT_FALSE(spec.layout().has_dp()) << "what is chosen later has no value";
   EXPECT_FALSE(spec.layout().has_micro_batch());
   EXPECT_FALSE(spec.layout().sequence_parallel()) << "the controller does not choose it";
-  EXPECT_EQ(spec.layout().cp_comm_type(), v1::CONTEXT_EXCHANGE_P2P);
+  EXPECT_EQ(spec.layout().cp_comm_type(), v1::CONTEXT_EXCHANGE_AUTO);
   EXPECT_FALSE(resolved->origins.contains("layout.tp"));
   EXPECT_EQ(resolved->origins.at("auto_layout"), "job.yaml:2:9");
 }

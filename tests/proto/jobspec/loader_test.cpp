@@ -1,5 +1,9 @@
 #include "proto/jobspec/loader.h"
 
+#include <filesystem>
+#include <string>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -36,6 +40,21 @@ TEST(JobSpecLoaderTest, FillsDefaultsAndDerivedValuesWithTheirOrigin) {
   EXPECT_FALSE(resolved->origins.contains("optimizer.lr")) << "a default";
   EXPECT_EQ(resolved->origins.at("train.steps"), "--set train.steps");
   EXPECT_EQ(resolved->origins.at("data.path"), "job.yaml:5:14");
+}
+
+TEST(JobSpecLoaderTest, OneWordNamesTheLogParser) {
+  for (const std::vector<std::string>& set :
+       {std::vector<std::string>{}, {"log_parser=megatron"}, {"log_parser.kind=megatron"}}) {
+    const std::string file = set.empty() ? "log_parser: megatron\n" : "log_parser: nanogpt\n";
+    const auto resolved = Resolve(absl::StrCat(kCommandJob, file), set);
+    ASSERT_TRUE(resolved.ok()) << resolved.status();
+    EXPECT_EQ(resolved->spec.log_parser().kind(), v1::LOG_PARSER_KIND_MEGATRON);
+    EXPECT_TRUE(resolved->origins.contains("log_parser.kind"));
+  }
+  EXPECT_THAT(Errors(absl::StrCat(kCommandJob, "log_parser: nanogtp\n")),
+              ElementsAre(HasSubstr("`log_parser.kind`")));
+  EXPECT_THAT(Errors(absl::StrCat(kCommandJob, "log_parser: [nanogpt]\n")),
+              ElementsAre(HasSubstr("`log_parser` must be a mapping of keys to values")));
 }
 
 TEST(JobSpecLoaderTest, TokensBecomeWholeSteps) {

@@ -72,6 +72,13 @@ TEST(JobSpecSchemaTest, TheMatrixHasListsAndRangesAndTheEnvironmentHasTexts) {
   EXPECT_EQ(types("env"), (std::set<std::string>{"boolean", "null", "number", "string"}));
 }
 
+TEST(JobSpecSchemaTest, TheLogParserIsASectionOrOneWord) {
+  const nlohmann::json parser = JobFileSchema()["properties"]["log_parser"]["anyOf"];
+  ASSERT_EQ(parser.size(), 2U);
+  EXPECT_TRUE(parser[0]["properties"].contains("rank"));
+  EXPECT_THAT(parser[1]["enum"], testing::Contains("nanogpt"));
+}
+
 TEST(JobSpecSchemaTest, ExplainsSectionsAndFields) {
   EXPECT_THAT(*ExplainJobFileKey(""), HasSubstr("optimizer"));
   EXPECT_THAT(*ExplainJobFileKey("train"), HasSubstr("seq_length"));

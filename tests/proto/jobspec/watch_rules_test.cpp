@@ -35,6 +35,21 @@ TEST(WatchRulesTest, PatternMustStayBelowTheDirectory) {
   EXPECT_THAT(Errors(WatchJob("watch: a/b/c/d/e/f/g/h/i")), ElementsAre(HasSubstr("8 parts")));
 }
 
+TEST(WatchRulesTest, TensorboardIsADirectoryOfAProgramOfOthers) {
+  for (const char* directory : {"runs", "/shared/runs", "out/logs"}) {
+    const std::string job = std::string(kCommandJob) + "tensorboard: " + directory + "\n";
+    const auto resolved = Resolve(job);
+    ASSERT_TRUE(resolved.ok()) << resolved.status();
+    EXPECT_EQ(resolved->spec.tensorboard(), directory) << "not below the directory of the job file";
+  }
+  EXPECT_THAT(Errors(std::string(kCommandJob) + "tensorboard: ''\n"),
+              ElementsAre(HasSubstr("`tensorboard` is empty")));
+  EXPECT_THAT(Errors(std::string(kCommandJob) + "tensorboard: " + std::string(1025, 'a') + "\n"),
+              ElementsAre(HasSubstr("longer than 1024 bytes")));
+  EXPECT_THAT(Errors(std::string(kModelJob) + "tensorboard: runs\n"),
+              ElementsAre(HasSubstr("is for jobs with a `command`")));
+}
+
 TEST(WatchRulesTest, StepNeedsOneGroupAndAPatternOfFiles) {
   EXPECT_THAT(Errors(WatchJob("watch: a, step: 'a('")), ElementsAre(HasSubstr("not valid")));
   for (const char* step : {"a\\d+", "(a)(\\d+)"}) {

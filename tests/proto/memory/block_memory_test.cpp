@@ -57,6 +57,26 @@ TEST(BlockMemoryTest, TheReserveEndsAtAllRowsOfAllRanks) {
   EXPECT_DOUBLE_EQ(MemoryOf(config).dispatch, one);
 }
 
+// Score gradients take at most 1 GiB in a piece of ranks that exchange heads, and 2 GiB in any
+// call.
+TEST(BlockMemoryTest, PiecesOfAttentionBoundTheWorkspace) {
+  RunConfig config = EightRanks();
+  config.layout.dp = 4;
+  config.layout.cp = 2;
+  config.layout.micro_batch = 8;
+  config.train.seq_length = 8192;
+  const BlockTensors heads = TensorsOf(config, BlockKind::kDense);
+  constexpr double kGibibyte = 1 << 30;
+  EXPECT_GT(heads.workspace, kGibibyte);
+  EXPECT_LT(heads.workspace, 1.15 * kGibibyte);
+  config.layout.cp_comm_type = ContextExchange::kP2p;
+  const BlockTensors ring = TensorsOf(config, BlockKind::kDense);
+  EXPECT_GT(ring.workspace, 2 * kGibibyte) << "instead of 4 for all samples";
+  EXPECT_LT(ring.workspace, 2.3 * kGibibyte);
+  config.train.deterministic = false;
+  EXPECT_LT(TensorsOf(config, BlockKind::kDense).workspace, 0.7 * kGibibyte);
+}
+
 // The expected sum was calculated by hand: bytes per row and expert in each of eight layers.
 TEST(BlockMemoryTest, ExpertsKeepWhatTheTrainerStashes) {
   const RunConfig config = WithExperts(EightRanks(), 8, 2);

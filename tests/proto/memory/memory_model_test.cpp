@@ -41,7 +41,18 @@ TEST(MemoryModelTest, PredictsMeasuredPeaksOfOtherAxes) {
   ExpectMeasured(config, 35.0);
   config.layout.tp = 1;
   config.layout.cp = 2;
+  config.layout.cp_comm_type = ContextExchange::kP2p;
   ExpectMeasured(config, 48.2);
+}
+
+// A rank keeps the results of attention twice: for its tokens, and for its heads of whole samples.
+TEST(MemoryModelTest, RanksThatExchangeHeadsComputeInPieces) {
+  RunConfig config = Llama3_1b5(32);
+  config.layout.cp = 2;
+  const MemoryPrediction heads = PredictTrainingMemory(config);
+  config.layout.cp_comm_type = ContextExchange::kP2p;
+  const MemoryPrediction ring = PredictTrainingMemory(config);
+  EXPECT_NEAR(heads.activations - ring.activations, 18.0 * 32 * 1024 * 2048 * 2, 1);
 }
 
 TEST(MemoryModelTest, PipelinesNeedMostOnTheStageWithTheMostUnderWay) {
@@ -56,6 +67,20 @@ TEST(MemoryModelTest, PipelinesNeedMostOnTheStageWithTheMostUnderWay) {
   EXPECT_LT(six.weights, two.weights);
   config.layout.vpp = 3;
   EXPECT_GT(PredictTrainingMemory(config).activations, six.activations);
+}
+
+TEST(MemoryModelTest, TwoRanksThatExchangeHeadsHaveSlots) {
+  RunConfig config = Llama3_1b5(32);
+  config.layout.cp = 2;
+  // Half of the queries, keys and values of 16 samples, twice.
+  EXPECT_EQ(ContextSlotBytes(config), 16 * 1024 * 4096 * 2);
+  const double overhead = PredictTrainingMemory(config).overhead;
+  config.layout.cp_comm_type = ContextExchange::kP2p;
+  EXPECT_EQ(ContextSlotBytes(config), 0);
+  EXPECT_EQ(overhead - PredictTrainingMemory(config).overhead, 3.0 * 16 * 1024 * 4096 * 2);
+  config.layout.cp_comm_type = ContextExchange::kA2a;
+  config.layout.cp = 4;
+  EXPECT_EQ(ContextSlotBytes(config), 0) << "more than two ranks";
 }
 
 // Per head and layer, manual attention keeps 4 bytes per pair of positions. Fused attention keeps 4
@@ -178,6 +203,17 @@ TEST(MemoryModelTest, SeveralRanksNeedACommunicator) {
   EXPECT_EQ(together.Tensors(), alone.Tensors());
   EXPECT_GT(together.overhead, alone.overhead);
   EXPECT_EQ(together.Total(), together.Tensors() + together.overhead);
+}
+
+TEST(MemoryModelTest, TensorParallelRanksNeedSlotsForCopies) {
+  RunConfig config = Small162m(32);
+  EXPECT_EQ(ExchangeSlotBytes(config), 0);
+  config.layout.tp = 2;
+  EXPECT_EQ(ExchangeSlotBytes(config), 32 * 1024 * 768 * 2);
+  const double with = PredictTrainingMemory(config).overhead;
+  config.layout.sequence_parallel = false;
+  EXPECT_EQ(ExchangeSlotBytes(config), 0);
+  EXPECT_EQ(with - PredictTrainingMemory(config).overhead, 3 * 32 * 1024 * 768 * 2);
 }
 
 }  // namespace

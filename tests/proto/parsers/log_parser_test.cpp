@@ -1,12 +1,16 @@
 #include "proto/parsers/log_parser.h"
 
 #include <cmath>
+#include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/contract/limits.h"
+#include "proto/parsers/log_fields.h"
 
 namespace trainyard {
 namespace {
@@ -30,6 +34,22 @@ v1::MetricsRecord Parse(const LogParser& parser, const std::string& line) {
   const std::optional<v1::MetricsRecord> record = parser.Parse(line);
   EXPECT_TRUE(record.has_value()) << line;
   return record.value_or(v1::MetricsRecord());
+}
+
+TEST(LogFieldsTest, ReadsANameAndANumber) {
+  const auto read = [](std::string_view text) {
+    const std::optional<NamedNumber> field = ReadNamedNumber(text);
+    return field.has_value() ? absl::StrCat(std::string(field->name), "=", field->value) : "";
+  };
+  EXPECT_EQ(read(" lm loss: 3.5E+00 "), " lm loss=3.5");
+  EXPECT_EQ(read("time (ms):12"), "time (ms)=12");
+  EXPECT_EQ(read("samples 1,234"), "samples=1234");
+  EXPECT_EQ(read("a: b: .5"), " b=0.5");
+  EXPECT_EQ(read("x: -INF"), "x=-inf");
+  for (const char* text : {"", "3", ": 3", "a : 3", "a:: 3", "a: 3 MB", "a: 1.2.3", "a: 0x1f",
+                           "a: .5e3", "a: infinity", "a: +", "a: e5"}) {
+    EXPECT_EQ(read(text), "") << text;
+  }
 }
 
 TEST(MegatronParserTest, ReadsIterationLines) {

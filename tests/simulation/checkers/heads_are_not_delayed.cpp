@@ -36,7 +36,6 @@ constexpr int64_t kSlackMs = 1000;
 // start of a job, if they follow the start in the same step.
 bool MayMovePromise(const v1::Event& event) {
   switch (event.kind_case()) {
-    case v1::Event::kJobPlaced:
     case v1::Event::kJobSubmitted:
     case v1::Event::kAttemptRunning:
     case v1::Event::kRankStarted:
@@ -123,6 +122,8 @@ class HeadsAreNotDelayedChecker : public Checker {
                                       placed.time_ms() + controller::kUnknownRunMs);
   }
 
+  // A job that precedes the head may delay it. If such a job starts after a job behind the head, in
+  // a later pass of the step, the two delays cannot be told apart.
   void Note(const v1::Event& event, Timestamp now, Watch& watch) const {
     if (event.has_job_placed() && StartsBehind(watch.head, event, now)) {
       watch.started.insert(event.job_placed().job_id());
@@ -201,14 +202,15 @@ class HeadsAreNotDelayedChecker : public Checker {
     });
   }
 
-  // Returns the time at which the job frees its slots if it ends when it is expected to, and at
-  // once if its attempt was asked to stop.
+  // Returns the time at which the job frees its slots if it ends when it is expected to. An attempt
+  // that was asked to stop ends at once: like all attempts at least a millisecond from now, because
+  // the order of two ends decides which slots the plan gives to a head.
   Timestamp EndOf(int64_t job_id, Timestamp now, const std::set<int64_t>& without) const {
     if (job_id == 0 || without.contains(job_id)) return now;
     if (const auto placed = placed_ends_.find(job_id); placed != placed_ends_.end()) {
       return placed->second;
     }
-    if (stopping_.contains(job_id)) return now;
+    if (stopping_.contains(job_id)) return now + 1;
     const auto expected = expected_.find(job_id);
     return expected == expected_.end() ? kNever : std::max(now, expected->second);
   }

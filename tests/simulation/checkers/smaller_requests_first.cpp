@@ -38,9 +38,11 @@ class SmallerRequestsFirstChecker : public Checker {
     if (found == step.state.jobs.end() || placed.attempt() > 1) return "";
     const JobClass its_class = controller::ClassOf(found->second.job);
     for (const auto& [id, other] : waiting_) {
-      // A job that was paused or stopped in this step does not wait any more.
+      // A job that was paused or stopped in this step does not wait any more. A job that was moved
+      // in this step had another place in the queue.
       const auto job = step.state.jobs.find(id);
       if (job == step.state.jobs.end() || job->second.job.state() != v1::JOB_STATE_QUEUED) continue;
+      if (controller::ClassOf(job->second.job) != other) continue;
       const bool is_earlier = NumberOf(other, id) < NumberOf(its_class, placed.job_id());
       if (is_earlier && Suffices(its_class, other)) {
         return absl::StrCat("job ", placed.job_id(), " overtook job ", id);

@@ -191,7 +191,9 @@ void SimulatedController::AnswerLayoutQuestion(Timestamp now) {
   const controller::JobEntry* entry = FindEntry(view.state, question.job_id);
   if (entry == nullptr) return;
   const v1::JobSpec& spec = entry->job.spec();
-  Submit(controller::ChooseLayout{question.job_id, controller::ChooseLayoutFor(spec, question)});
+  const controller::LayoutNodes nodes = controller::NodesFor(view.state, spec, question);
+  Submit(controller::ChooseLayout{question.job_id,
+                                  controller::ChooseLayoutFor(spec, question, nodes)});
 }
 
 bool SimulatedController::HasSpace(Timestamp now) {

@@ -1,23 +1,18 @@
 // Tests two processes, each with its own GPU. One process is stopped or killed. The other process
-// must detect this within its limit and exit. Each process executes this program again with a
-// single test, because CUDA does not work in a child forked after the first CUDA call.
+// must detect this within its limit and exit.
 #include "trainer/parallel/communicator.h"
 
 #include <ATen/cuda/Sleep.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <gtest/gtest.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <functional>
+#include <iostream>
 #include <string>
 #include <thread>
-#include <vector>
 
+#include "tests/trainer/gpu/member_process.h"
 #include "tests/trainer/parallel/free_port.h"
 #include "trainer/config/trainer_error.h"
 #include "trainer/parallel/device.h"
@@ -32,12 +27,8 @@ using torch::Tensor;
 
 constexpr seconds kLimit{10};  // Limit of the wait in which a peer is lost.
 constexpr seconds kMargin{5};
-constexpr seconds kStart{120};    // Limit of other waits. Loading CUDA is slow on some machines.
-constexpr seconds kProcess{240};  // Limit of a whole process: kStart, kLimit, margins and exit.
-
-constexpr char kRank[] = "TEST_MEMBER_RANK";
-constexpr char kPort[] = "TEST_MEMBER_PORT";
-constexpr char kScenario[] = "TEST_MEMBER_SCENARIO";
+constexpr seconds kStart{120};  // Limit of other waits. Loading CUDA is slow on some machines.
+constexpr char kTest[] = "GpuPeerMember.DISABLED_Run";
 
 // One of the two processes, and the scenario that it runs after connecting to its peer.
 struct Member {
@@ -121,6 +112,22 @@ void CheckSums(Communicator& communicator, torch::Device device) {
   EXPECT_TRUE(gradients.eq(1).all().item<bool>());
 }
 
+constexpr int64_t kCopiedBytes = int64_t{1} << 20;
+
+// Exchanges numbers by copies between the GPUs, several times through the same memory.
+void ExchangeByCopies(Communicator& communicator, torch::Device device) {
+  const int64_t me = communicator.rank();
+  const auto options = torch::device(device).dtype(torch::kFloat32);
+  for (int64_t round = 0; round < 10; ++round) {
+    const Tensor all = communicator.EmptyForGather({2, 1000}, options);
+    communicator.AllGather(all, torch::full({1, 1000}, 10 * round + me, options)).WaitOnHost();
+    const Tensor sum = torch::empty({1, 1000}, options);
+    communicator.ReduceScatter(sum, torch::full({2, 1000}, round + me, options)).WaitOnHost();
+    EXPECT_TRUE(all[1 - me].eq(10 * round + 1 - me).all().item<bool>()) << round;
+    EXPECT_TRUE(sum.eq(2 * round + 1).all().item<bool>()) << round;
+  }
+}
+
 void RunMember(const Member& member, int64_t port) {
   const torch::Device device = OpenDevice(DeviceKind::kGpu, member.rank);
   Tensor values = torch::ones({1 << 20}, torch::device(device));
@@ -133,7 +140,8 @@ void RunMember(const Member& member, int64_t port) {
   const CommunicatorGroup group{.name = "test",
                                 .ranks = {0, 1},
                                 .my_rank = member.rank,
-                                .limits = LimitsOf(member.scenario)};
+                                .limits = LimitsOf(member.scenario),
+                                .copied_bytes = kCopiedBytes};
   std::unique_ptr<Communicator> communicator;
   const auto connect = [&] { communicator = ConnectGroup(&rendezvous, group, device); };
   if (member.scenario.find("connect") != std::string::npos) return ExpectLoss(connect);
@@ -143,8 +151,14 @@ void RunMember(const Member& member, int64_t port) {
     return ExpectLoss([&] { AddUp(*communicator, values); });
   }
   CheckSums(*communicator, device);
+  EXPECT_EQ(communicator->Transport(), "copies between the GPUs");
+  ExchangeByCopies(*communicator, device);
   if (member.scenario == "none") return;
   if (member.scenario == "long") return WorkForLong(*communicator, device);
+  member.PassPoint("copies");
+  if (member.scenario.find("copies") != std::string::npos) {
+    return ExpectLoss([&] { ExchangeByCopies(*communicator, device); });
+  }
   member.PassPoint("later");
   member.PassPoint("queue");
   if (member.scenario.find("queue") != std::string::npos) FillQueue(*communicator, values);
@@ -153,52 +167,9 @@ void RunMember(const Member& member, int64_t port) {
 
 // Not a separate test. It runs in the processes that the tests below start.
 TEST(GpuPeerMember, DISABLED_Run) {
-  ASSERT_NE(std::getenv(kScenario), nullptr) << "is for the other tests only";
-  const Member member{std::atoi(std::getenv(kRank)), std::getenv(kScenario)};
-  RunMember(member, std::atoi(std::getenv(kPort)));
+  const MemberSettings settings = MemberSettings::OfThisProcess();
+  RunMember({settings.rank, settings.scenario}, settings.port);
 }
-
-// A child process. The destructor kills it if it is still running.
-class MemberProcess {
- public:
-  MemberProcess(int64_t rank, int64_t port, const std::string& scenario) {
-    std::vector<std::string> variables = {std::string(kRank) + "=" + std::to_string(rank),
-                                          std::string(kPort) + "=" + std::to_string(port),
-                                          std::string(kScenario) + "=" + scenario};
-    std::vector<char*> envp;
-    for (char** variable = environ; *variable != nullptr; ++variable) envp.push_back(*variable);
-    for (std::string& variable : variables) envp.push_back(variable.data());
-    envp.push_back(nullptr);
-    std::string program = "/proc/self/exe", filter = "--gtest_filter=GpuPeerMember.DISABLED_Run",
-                disabled = "--gtest_also_run_disabled_tests";
-    char* const argv[] = {program.data(), filter.data(), disabled.data(), nullptr};
-    if (posix_spawn(&pid_, program.c_str(), nullptr, nullptr, argv, envp.data()) != 0) pid_ = -1;
-  }
-  ~MemberProcess() {
-    if (pid_ < 0 || over_) return;
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-  }
-  MemberProcess(const MemberProcess&) = delete;
-  MemberProcess& operator=(const MemberProcess&) = delete;
-
-  // Returns the exit code, or 128 + the number of the signal that ended the process; -1 if it
-  // hangs.
-  int Wait() {
-    const Clock::time_point deadline = Clock::now() + kProcess;
-    int status = 0;
-    while (pid_ > 0 && Clock::now() < deadline) {
-      over_ = waitpid(pid_, &status, WNOHANG) == pid_;
-      if (over_) return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-    return -1;
-  }
-
- private:
-  pid_t pid_ = -1;
-  bool over_ = false;
-};
 
 class GpuPeerTest : public ::testing::Test {
  protected:
@@ -208,7 +179,7 @@ class GpuPeerTest : public ::testing::Test {
 
   static void ExpectSuccessOfBoth(const std::string& scenario) {
     const int64_t port = FreePort();
-    MemberProcess first(0, port, scenario), second(1, port, scenario);
+    MemberProcess first(kTest, {0, port, scenario}), second(kTest, {1, port, scenario});
     EXPECT_EQ(first.Wait(), 0);
     EXPECT_EQ(second.Wait(), 0);
   }
@@ -217,8 +188,8 @@ class GpuPeerTest : public ::testing::Test {
   static int ExitOfSurvivor(int64_t lost, const std::string& what) {
     const std::string scenario = what + " rank" + std::to_string(lost);
     const int64_t port = FreePort();
-    MemberProcess victim(lost, port, scenario);
-    return MemberProcess(1 - lost, port, scenario).Wait();
+    MemberProcess victim(kTest, {lost, port, scenario});
+    return MemberProcess(kTest, {1 - lost, port, scenario}).Wait();
   }
 };
 
@@ -245,6 +216,11 @@ TEST_F(GpuPeerTest, StoppedBeforeTheFirstOperation) {
 TEST_F(GpuPeerTest, StoppedBeforeALaterOperation) { EXPECT_EQ(ExitOfSurvivor(1, "stop later"), 0); }
 
 TEST_F(GpuPeerTest, KilledBeforeALaterOperation) { EXPECT_EQ(ExitOfSurvivor(1, "kill later"), 0); }
+
+TEST_F(GpuPeerTest, StoppedOrKilledBeforeACopy) {
+  EXPECT_EQ(ExitOfSurvivor(1, "stop copies"), 0);
+  EXPECT_EQ(ExitOfSurvivor(0, "kill copies"), 0);
+}
 
 TEST_F(GpuPeerTest, LostWhileTheQueueOfTheDeviceIsFull) {
   EXPECT_EQ(ExitOfSurvivor(1, "stop queue"), 69);

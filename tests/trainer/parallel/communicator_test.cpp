@@ -56,6 +56,38 @@ TEST_P(CommunicatorTest, GathersScattersAndBroadcasts) {
   });
 }
 
+// The input is computed while other parts are in transit. Its order and the calls are checked.
+TEST_P(CommunicatorTest, SumsRowsThatAreComputedPieceByPiece) {
+  GetParam()(2, [](Communicator& group) {
+    const Tensor input = torch::full({8, 3}, -1.0f), share = torch::empty({4, 3});
+    std::vector<int64_t> firsts;
+    const auto compute = [&](int64_t first, int64_t count) {
+      firsts.push_back(first);
+      for (int64_t row = first; row < first + count; ++row) {
+        input[row].fill_(static_cast<float>(row * (group.rank() + 1)));
+      }
+    };
+    group.ReduceScatter(share, input, {2, compute}).Wait();
+    const int64_t own = 4 * group.rank(), other = 4 - own;
+    EXPECT_EQ(firsts, (std::vector<int64_t>{other, other + 2, own}));
+    const Tensor rows = torch::arange(own, own + 4, torch::kFloat32).mul(3).view({4, 1});
+    EXPECT_TRUE(share.equal(rows.expand({4, 3})));
+  });
+}
+
+TEST_P(CommunicatorTest, WaitsForThePartsOfAGather) {
+  GetParam()(3, [](Communicator& group) {
+    const Tensor all = group.EmptyForGather({3, 2}, torch::dtype(torch::kFloat32));
+    const Tensor own = torch::full({1, 2}, static_cast<float>(group.rank()));
+    Work gather = group.AllGather(all, own, OwnPart::kUndefined);
+    for (const int64_t member : ReceiveOrder(3, group.rank())) {
+      gather.WaitForPart(member);
+      EXPECT_TRUE(all[member].equal(torch::full({2}, static_cast<float>(member))));
+    }
+    gather.Wait();
+  });
+}
+
 TEST_P(CommunicatorTest, ReducesNumbersOfSixteenBits) {
   for (const auto type : {torch::kBFloat16, torch::kFloat16}) {
     GetParam()(2, [type](Communicator& group) {

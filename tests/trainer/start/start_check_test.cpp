@@ -13,16 +13,24 @@ namespace {
 
 using testing::HasSubstr;
 
-// A group of two members, one of which is simulated. If `wrong` is true, sums are wrong.
+// A group of two members, one of which is simulated. If `wrong` is true, sums are wrong. If
+// `wrong_transfer` is true, the rows that the other member sends are wrong.
 class TwoMembers : public Communicator {
  public:
-  explicit TwoMembers(bool wrong)
-      : Communicator({.name = "dp0", .ranks = {0, 1}, .my_rank = 0}), wrong_(wrong) {}
+  explicit TwoMembers(bool wrong, bool wrong_transfer = false)
+      : Communicator({.name = "dp0", .ranks = {0, 1}, .my_rank = 0}),
+        wrong_(wrong),
+        wrong_transfer_(wrong_transfer) {}
   void WaitUntil(const std::function<bool()>&) override {}
   void Abort() override {}
 
  protected:
   Work Begin(Operation operation, uint64_t) override {
+    if (operation.kind == Operation::Kind::kAllToAll) {
+      operation.output[0].copy_(operation.input[0]);
+      operation.output[1].fill_(wrong_transfer_ ? 1 : 2);  // From member 1 to member 0.
+      return Work();
+    }
     operation.output.add_(2);  // The other member's part.
     if (wrong_) operation.output[17] = 5;
     return Work();
@@ -31,6 +39,7 @@ class TwoMembers : public Communicator {
 
  private:
   const bool wrong_;
+  const bool wrong_transfer_;
 };
 
 RankGroups GroupsWith(std::unique_ptr<Communicator> shard) {
@@ -79,6 +88,17 @@ TEST(StartCheckTest, AGroupWithAWrongSumIsNamed) {
   EXPECT_THAT(
       message,
       HasSubstr("an all-reduce of group dp0 (ranks 0 to 1) returned wrong values for 1 of 65536"));
+}
+
+TEST(StartCheckTest, RowsOfTheGroupOfExpertsAreChecked) {
+  RankGroups groups = GroupsWith(MakeSingleProcessCommunicator());
+  groups.expert = std::make_unique<TwoMembers>(/*wrong=*/false);
+  EXPECT_NO_THROW(CheckGroups(groups, torch::kCPU));
+  groups.expert = std::make_unique<TwoMembers>(/*wrong=*/false, /*wrong_transfer=*/true);
+  std::string message;
+  EXPECT_EQ(CodeOf([&] { CheckGroups(groups, torch::kCPU); }, message), ExitCode::kTryAgain);
+  EXPECT_THAT(message,
+              HasSubstr("an all-to-all of group dp0 (ranks 0 to 1) returned wrong values"));
 }
 
 }  // namespace

@@ -102,7 +102,16 @@ constexpr Fp8Case kFp8Cases[] = {
      }},
     {"TP2+SP", [](RunConfig& c) { c.layout.tp = 2; }},
     {"TP4+SP", [](RunConfig& c) { c.layout.tp = 4; }},
-    {"CP2 ring", [](RunConfig& c) { c.layout.cp = 2; }},
+    {"CP2 ring",
+     [](RunConfig& c) {
+       c.layout.cp = 2;
+       c.layout.cp_comm_type = ContextExchange::kP2p;
+     }},
+    {"CP2 heads",
+     [](RunConfig& c) {
+       c.layout.cp = 2;
+       c.layout.cp_comm_type = ContextExchange::kA2a;
+     }},
     {"CP2 all-gather x ZeRO 3",
      [](RunConfig& c) {
        c.layout.cp = 2;

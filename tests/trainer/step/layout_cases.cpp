@@ -193,6 +193,7 @@ RunConfig& Packed(RunConfig& c) {
 }
 
 constexpr ContextExchange kGather = ContextExchange::kAllGather;
+constexpr ContextExchange kHeads = ContextExchange::kA2a;
 
 // The model has a vocabulary of 61 tokens, which no group divides evenly, and two key heads for
 // four query heads.
@@ -234,6 +235,26 @@ const LayoutCase kCases[] = {
     {"CP2 all-gather", [](auto& c) { Cp(c, 2, kGather); }},
     {"CP4 ring", [](auto& c) { Cp(c, 4); }},
     {"CP4 all-gather", [](auto& c) { Cp(c, 4, kGather); }},
+    {"CP2 heads", [](auto& c) { Cp(c, 2, kHeads); }},
+    {"CP2 heads, micro-batches of 4", [](auto& c) { MicroBatchOf(Cp(c, 2, kHeads), 4); }},
+    {"CP4 heads", [](auto& c) { Heads(Cp(c, 4, kHeads), 8, 4); }},
+    {"CP2 chosen automatically", [](auto& c) { Cp(c, 2, ContextExchange::kAuto); }},
+    {"TP2 x CP2 heads", [](auto& c) { Heads(Cp(Tp(c, 2), 2, kHeads), 8, 4); }},
+    {"CP2 heads x ZeRO 3 x2", [](auto& c) { Dp(Cp(c, 2, kHeads), 2, 3); }},
+    {"PP2 interleaved x CP2 heads, zero-bubble",
+     [](auto& c) { ZeroBubble(Cp(Pp(c, 2, 2), 2, kHeads)); }},
+    {"CP2 heads, recompute",
+     [](auto& c) { Recomputed(MicroBatchOf(Cp(c, 2, kHeads), 2), Recompute::kFull); }},
+    {"Qwen3, CP2 heads x ZeRO 3", [](auto& c) { Qwen3(Dp(Cp(c, 2, kHeads), 1, 3)); }},
+    {"GPT-2, CP4 heads", [](auto& c) { Gpt2(Heads(Cp(c, 4, kHeads), 4, 4)); }},
+    {"window, packed, CP2 heads",
+     [](auto& c) { Windowed(Packed(MicroBatchOf(Cp(c, 2, kHeads), 2)), 3); }},
+    {"Mixtral, capacity, CP2 heads",
+     [](auto& c) { Capacity(MicroBatchOf(Mixtral(Cp(c, 2, kHeads)), 2), 0.75); }},
+    {"DeepSeek-V3, CP4 heads", [](auto& c) { DeepSeekV3(Cp(c, 4, kHeads)); }},
+    {"DeepSeek-V2-Lite, TP2 x CP2 heads, recompute",
+     [](auto& c) { DeepSeekV2(Recomputed(Tp(Cp(c, 2, kHeads), 2), Recompute::kSelective)); }},
+    {"MTP, packed, CP2 heads", [](auto& c) { Mtp(Packed(Cp(c, 2, kHeads))); }},
     {"TP2 x PP2", [](auto& c) { Pp(Tp(c, 2), 2); }},
     {"TP2 x PP2, no SP", [](auto& c) { WithoutSequenceParallel(Pp(Tp(c, 2), 2)); }},
     {"TP2 x CP2", [](auto& c) { Cp(Tp(c, 2), 2); }},

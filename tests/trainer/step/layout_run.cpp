@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 
+#include "proto/memory/memory_model.h"
 #include "proto/model/model_size.h"
 #include "tests/trainer/parallel/run_ranks.h"
 #include "trainer/step/model_options.h"
@@ -41,7 +42,9 @@ class Rank {
         data_index_(mesh_.DataParallelIndex(rank)),
         groups_(ConnectRankGroups(mesh_, rank, config.layout,
                                   {.has_tied_embedding = HasTableAtBothEnds(config.model),
-                                   .has_experts = HasExperts(config.model)},
+                                   .has_experts = HasExperts(config.model),
+                                   .tensor_bytes = ExchangeSlotBytes(config),
+                                   .context_bytes = ContextSlotBytes(config)},
                                   connect)),
         model_(config.model, OptionsOf(device)),
         optimizer_(config.optimizer, model_.parameters()),

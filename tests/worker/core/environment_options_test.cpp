@@ -18,6 +18,8 @@ EnvironmentOptions AllOptions() {
           .mounts = {"/a:/b"},
           .launcher_options = {"--memory=1g"},
           .records = true,
+          .interactive = true,
+          .terminal = true,
           .command = {"python3", "--", "a b", ""}};
 }
 

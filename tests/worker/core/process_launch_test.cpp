@@ -195,6 +195,38 @@ TEST(ProcessLaunchTest, AnEnvironmentIsPreparedBeforeTheProgram) {
                   "--venv=/venv", "--setup-timeout=0", "--", "train"));
 }
 
+TEST(ProcessLaunchTest, ACommandOfAUserRunsInTheEnvironmentOfTheProcess) {
+  v1::StartAttempt command = Command();
+  LaunchSite site = Site();
+  site.secrets["KEY"] = "k";
+  v1::ExecCommand exec;
+  exec.add_argv("nvidia-smi");
+  ProcessLaunch launch = MakeExecLaunch(command, command.processes(1), site, exec);
+  const ProcessLaunch process = MakeProcessLaunch(command, command.processes(1), site);
+  EXPECT_THAT(launch.argv, ElementsAre("nvidia-smi"));
+  EXPECT_EQ(launch.working_directory, process.working_directory);
+  EXPECT_EQ(launch.secrets, process.secrets);
+  auto expected = process.environment;
+  EXPECT_EQ(expected.erase("TRAINYARD_TELEMETRY"), 1u) << "only the rank writes its records";
+  expected.erase("TORCHELASTIC_ERROR_FILE");
+  EXPECT_EQ(launch.environment, expected);
+
+  site.worker_program = "/opt/bin/trainyard-worker";
+  command.mutable_spec()->mutable_environment()->set_venv("/venv");
+  command.mutable_spec()->mutable_environment()->add_setup("pip");
+  exec.set_terminal(true);
+  exec.set_terminal_type("xterm");
+  launch = MakeExecLaunch(command, command.processes(0), site, exec);
+  EXPECT_THAT(launch.argv,
+              ElementsAre("/opt/bin/trainyard-worker", "environment", "--venv=/venv",
+                          "--setup-timeout=0", "--interactive=", "--terminal=", "--", "nvidia-smi"))
+      << "without setup and report";
+  EXPECT_EQ(launch.environment.at("TERM"), "xterm");
+  exec.clear_argv();
+  launch = MakeExecLaunch(command, command.processes(0), site, exec);
+  EXPECT_THAT(launch.argv, testing::Contains(testing::HasSubstr("exec bash")));
+}
+
 TEST(ProcessLaunchTest, OnlyTheFirstRankReportsItsSoftware) {
   v1::StartAttempt command = Command();
   command.mutable_spec()->mutable_environment()->set_venv("/venv");

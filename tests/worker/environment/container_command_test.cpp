@@ -6,6 +6,7 @@
 namespace trainyard::worker {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::Not;
@@ -44,6 +45,18 @@ TEST(ContainerCommandTest, OtherLaunchersHaveTheirOwnOptions) {
               ElementsAre("enroot", "start", "--rw", "--mount=/a:/b", "--mount=/data:/data",
                           "--mount=/work:/work", "--env=RANK", "--env=TRAINYARD_RUN_DIR",
                           "--memory=1g", "image:1", "x"));
+}
+
+TEST(ContainerCommandTest, PodmanConnectsStandardInputAndATerminalOnlyIfAsked) {
+  const ContainerSite site = SiteWith({});
+  EnvironmentOptions options = Container("podman");
+  options.interactive = true;
+  EXPECT_THAT(ContainerCommand(options, site, {"x"}),
+              AllOf(Contains("--interactive"), Not(Contains("--tty"))));
+  options.terminal = true;
+  EXPECT_THAT(ContainerCommand(options, site, {"x"}), Contains("--tty"));
+  options.launcher = "apptainer";
+  EXPECT_THAT(ContainerCommand(options, site, {"x"}), Not(Contains("--tty")));
 }
 
 TEST(ContainerCommandTest, GpusAreVisibleOnlyIfTheJobHasThem) {

@@ -42,6 +42,29 @@ TEST(CheckpointLinesTest, AreReadAsTheyWereWritten) {
   EXPECT_EQ(parsed->checkpoint().SerializeAsString(), record.SerializeAsString());
 }
 
+TEST(CheckpointLinesTest, MetricsAreReadAsTheyWereWritten) {
+  v1::MetricsRecord record;
+  record.set_step(7);
+  (*record.mutable_values())["loss"] = std::nan("");
+  (*record.mutable_values())["lr"] = 2.5e-4;
+  (*record.mutable_values())["val_loss"] = 3;
+  record.add_evaluation_sets("val");
+  const std::string lines = MetricsLines(record, 1'700'000'000'123);
+  const std::size_t end = lines.find('\n');
+  ASSERT_NE(end, std::string::npos);
+  const auto evaluation = ParseTelemetryLine(lines.substr(0, end));
+  ASSERT_TRUE(evaluation.ok()) << evaluation.status();
+  EXPECT_EQ(evaluation->evaluation().data_set(), "val");
+  EXPECT_EQ(evaluation->evaluation().loss(), 3);
+  const auto metrics = ParseTelemetryLine(lines.substr(end + 1));
+  ASSERT_TRUE(metrics.ok()) << metrics.status();
+  EXPECT_EQ(metrics->time_ms(), 1'700'000'000'123);
+  EXPECT_EQ(metrics->metrics().step(), 7);
+  EXPECT_EQ(metrics->metrics().values_size(), 2);
+  EXPECT_TRUE(std::isnan(metrics->metrics().values().at("loss")));
+  EXPECT_EQ(metrics->metrics().values().at("lr"), 2.5e-4);
+}
+
 TEST(CheckpointLinesTest, AlertIsReadAsItWasWritten) {
   v1::AlertRecord alert;
   alert.set_code("checkpoint_watch");

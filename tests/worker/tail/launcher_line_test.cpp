@@ -34,11 +34,9 @@ TEST(LauncherLineTest, AFailedRankIsAnAlert) {
   EXPECT_EQ(
       TextOf("E1129 10:00:00.123000 140 torch/distributed/elastic/multiprocessing/api.py:826] "
              "failed (exitcode: 1) local_rank: 2 (pid: 151) of binary: /usr/bin/python3"),
-      "launcher_rank_failed: rank 6 has ended with exit code 1, and its launcher decides "
-      "whether to start the ranks again");
+      "launcher_rank_failed: rank 6 has ended with exit code 1 below its launcher");
   EXPECT_EQ(TextOf("failed (exitcode: -9) local_rank: 0 (pid: 151) of binary: /usr/bin/python3"),
-            "launcher_rank_failed: rank 4 has ended by signal 9, and its launcher decides whether "
-            "to start the ranks again");
+            "launcher_rank_failed: rank 4 has ended by signal 9 below its launcher");
 }
 
 TEST(LauncherLineTest, OtherLinesAreNone) {

@@ -41,6 +41,7 @@ GemmShape ShapeOf(const GemmArguments& arguments) {
           .has_c = arguments.c != nullptr,
           .c_is_d = arguments.c == arguments.d,
           .has_bias = arguments.bias != nullptr,
+          .epilogue = arguments.epilogue,
           .fast_accumulation = arguments.fast_accumulation};
 }
 
@@ -99,7 +100,7 @@ cublasLtMatmulAlgo_t GemmState::AlgorithmFor(const PlanKey& key, const GemmPlan&
     const auto algorithm = std::bit_cast<cublasLtMatmulAlgo_t>(*words);
     if (plan.Accepts(handle_, algorithm)) return algorithm;
   }
-  return plan.Candidates(handle_, key.alignment, 1).front();
+  return plan.Predicted(handle_, key.shape, key.alignment);
 }
 
 GemmPlan& GemmState::PlanOf(const GemmArguments& arguments) {
@@ -109,6 +110,7 @@ GemmPlan& GemmState::PlanOf(const GemmArguments& arguments) {
   GemmPlan plan(key.shape);
   // Set first: cuBLASLt may read these addresses when it proposes algorithms.
   plan.SetBias(arguments.bias);
+  plan.SetGeluInput(arguments.gelu_input);
   plan.SetFactors(arguments.a_factor, arguments.b_factor);
   plan.Choose(AlgorithmFor(key, plan));
   return plans_.emplace(key, std::move(plan)).first->second;
@@ -183,14 +185,13 @@ std::optional<double> Seconds(const Run& run, Stopwatch& stopwatch) {
 // Measures the candidate algorithms for a product and keeps the fastest. Does nothing if the
 // operands are not aligned to kTableAlignment.
 void GemmState::Tune(const GemmArguments& arguments, cudaStream_t stream) {
-  constexpr int kCandidates = 16;
   if (GemmAlignment(arguments) != kTableAlignment) return;
   GemmPlan& plan = PlanOf(arguments);
   if (arguments.rows_vary) plan.SetRows(RowsOf(arguments), arguments.transpose_a);
   Stopwatch stopwatch(stream);
   std::optional<cublasLtMatmulAlgo_t> best;
   double best_seconds = std::numeric_limits<double>::infinity();
-  for (const auto& algorithm : plan.Candidates(handle_, kTableAlignment, kCandidates)) {
+  for (const auto& algorithm : plan.Candidates(handle_, kTableAlignment, kGemmCandidates)) {
     plan.Choose(algorithm);
     const auto run = [&] { return plan.Run(handle_, arguments, workspace_, stream); };
     const std::optional<double> seconds = Seconds(run, stopwatch);

@@ -10,6 +10,13 @@ namespace trainyard::trainer::kernels {
 
 inline constexpr int64_t kVaryingRowStep = 128;
 
+// The last operation on a sum, before it is rounded and stored. GELU is the tanh approximation.
+enum class GemmEpilogue {
+  kNone,
+  kGelu,          // d = GELU(sum); the sum is stored in gelu_input.
+  kGeluGradient,  // d = sum * GELU'(gelu_input).
+};
+
 // Computes d = op(a) op(b) + c + bias, where op(a) is [m, k], op(b) is [k, n], and c and d are [m,
 // n]. All matrices are row-major and dense. The bias is added to every row.
 //
@@ -23,6 +30,9 @@ struct GemmArguments {
   const void* c = nullptr;     // [m, n] of output_type, or null for none; may equal d
   const void* bias = nullptr;  // [n] of output_type, or null for none
   void* d = nullptr;           // [m, n] of output_type
+  // kGelu and kGeluGradient: only for bf16, with an n that is a multiple of 8, without c.
+  GemmEpilogue epilogue = GemmEpilogue::kNone;
+  void* gelu_input = nullptr;  // [m, n] of output_type; null for kNone.
   int64_t m = 0;
   int64_t n = 0;
   int64_t k = 0;

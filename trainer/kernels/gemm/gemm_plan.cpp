@@ -1,9 +1,13 @@
 #include "trainer/kernels/gemm/gemm_plan.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "trainer/kernels/cuda_check.h"
+#include "trainer/kernels/gemm/gemm_choice.h"
 
 namespace trainyard::trainer::kernels {
 namespace {
@@ -24,6 +28,64 @@ cudaDataType_t CudaType(ElementType type) {
       return CUDA_R_8F_E5M2;
   }
   return CUDA_R_32F;
+}
+
+struct TileSize {
+  cublasLtMatmulTile_t tile;
+  int64_t rows;
+  int64_t columns;
+};
+
+// The tiles for which gemm_choice.h has costs. cuBLASLt has no function that returns these sizes.
+constexpr TileSize kTileSizes[] = {
+    {CUBLASLT_MATMUL_TILE_320x128, 320, 128}, {CUBLASLT_MATMUL_TILE_192x192, 192, 192},
+    {CUBLASLT_MATMUL_TILE_128x256, 128, 256}, {CUBLASLT_MATMUL_TILE_256x128, 256, 128},
+    {CUBLASLT_MATMUL_TILE_128x192, 128, 192}, {CUBLASLT_MATMUL_TILE_192x128, 192, 128},
+    {CUBLASLT_MATMUL_TILE_256x96, 256, 96},   {CUBLASLT_MATMUL_TILE_176x128, 176, 128},
+    {CUBLASLT_MATMUL_TILE_168x128, 168, 128}, {CUBLASLT_MATMUL_TILE_128x160, 128, 160},
+    {CUBLASLT_MATMUL_TILE_320x64, 320, 64},   {CUBLASLT_MATMUL_TILE_144x128, 144, 128},
+    {CUBLASLT_MATMUL_TILE_128x128, 128, 128}, {CUBLASLT_MATMUL_TILE_112x128, 112, 128},
+    {CUBLASLT_MATMUL_TILE_64x256, 64, 256},   {CUBLASLT_MATMUL_TILE_256x64, 256, 64},
+    {CUBLASLT_MATMUL_TILE_96x128, 96, 128},   {CUBLASLT_MATMUL_TILE_64x384, 64, 384},
+    {CUBLASLT_MATMUL_TILE_384x64, 384, 64},   {CUBLASLT_MATMUL_TILE_64x192, 64, 192},
+    {CUBLASLT_MATMUL_TILE_192x64, 192, 64},   {CUBLASLT_MATMUL_TILE_64x128, 64, 128},
+    {CUBLASLT_MATMUL_TILE_128x64, 128, 64},   {CUBLASLT_MATMUL_TILE_96x64, 96, 64},
+    {CUBLASLT_MATMUL_TILE_448x64, 448, 64},   {CUBLASLT_MATMUL_TILE_64x512, 64, 512},
+    {CUBLASLT_MATMUL_TILE_512x64, 512, 64},
+};
+
+// Returns 0 rows and columns for a tile without a cost.
+TileSize SizeOfTile(uint32_t tile) {
+  for (const TileSize& size : kTileSizes) {
+    if (static_cast<uint32_t>(size.tile) == tile) return size;
+  }
+  return {};
+}
+
+GemmTiling TilingOf(const cublasLtMatmulAlgo_t& algorithm) {
+  const auto attribute = [&](cublasLtMatmulAlgoConfigAttributes_t name) {
+    uint32_t value = 0;
+    size_t written = 0;
+    CheckCublas(
+        cublasLtMatmulAlgoConfigGetAttribute(&algorithm, name, &value, sizeof(value), &written),
+        "cublasLtMatmulAlgoConfigGetAttribute");
+    return value;
+  };
+  const TileSize tile = SizeOfTile(attribute(CUBLASLT_ALGO_CONFIG_TILE_ID));
+  const int64_t splits = attribute(CUBLASLT_ALGO_CONFIG_SPLITK_NUM);
+  return {.rows = tile.rows, .columns = tile.columns, .splits = std::max<int64_t>(splits, 1)};
+}
+
+cublasLtEpilogue_t EpilogueOf(const GemmShape& shape) {
+  switch (shape.epilogue) {
+    case GemmEpilogue::kNone:
+      return shape.has_bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+    case GemmEpilogue::kGelu:
+      return shape.has_bias ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_AUX;
+    case GemmEpilogue::kGeluGradient:
+      return CUBLASLT_EPILOGUE_DGELU;
+  }
+  return CUBLASLT_EPILOGUE_DEFAULT;
 }
 
 class Preference {
@@ -65,10 +127,10 @@ bool IsAligned(const void* address) {
 }  // namespace
 
 int GemmAlignment(const GemmArguments& arguments) {
-  const uintptr_t bits = reinterpret_cast<uintptr_t>(arguments.a) |
-                         reinterpret_cast<uintptr_t>(arguments.b) |
-                         reinterpret_cast<uintptr_t>(arguments.c) |
-                         reinterpret_cast<uintptr_t>(arguments.d) | kMaxAlignment;
+  const uintptr_t bits =
+      reinterpret_cast<uintptr_t>(arguments.a) | reinterpret_cast<uintptr_t>(arguments.b) |
+      reinterpret_cast<uintptr_t>(arguments.c) | reinterpret_cast<uintptr_t>(arguments.d) |
+      reinterpret_cast<uintptr_t>(arguments.gelu_input) | kMaxAlignment;
   return static_cast<int>(bits & -bits);
 }
 
@@ -121,11 +183,15 @@ GemmPlan::Operation GemmPlan::MakeOperation(const GemmShape& shape) {
                                                &is_fast, sizeof(is_fast)),
                 "cublasLtMatmulDescSetAttribute");
   }
-  if (shape.has_bias) {
-    // cuBLASLt is column-major, so its bias per row is the bias per column of a row-major matrix.
-    const cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_BIAS;
-    CheckCublas(cublasLtMatmulDescSetAttribute(descriptor, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
-                                               sizeof(epilogue)),
+  // cuBLASLt is column-major, so its bias per row is the bias per column of a row-major matrix.
+  const cublasLtEpilogue_t epilogue = EpilogueOf(shape);
+  CheckCublas(cublasLtMatmulDescSetAttribute(descriptor, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
+                                             sizeof(epilogue)),
+              "cublasLtMatmulDescSetAttribute");
+  if (shape.epilogue != GemmEpilogue::kNone) {
+    const int64_t width = shape.n;
+    CheckCublas(cublasLtMatmulDescSetAttribute(descriptor, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD,
+                                               &width, sizeof(width)),
                 "cublasLtMatmulDescSetAttribute");
   }
   return operation;
@@ -136,6 +202,14 @@ void GemmPlan::SetBias(const void* bias) const {
   CheckCublas(cublasLtMatmulDescSetAttribute(operation_.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER,
                                              &bias, sizeof(bias)),
               "cublasLtMatmulDescSetAttribute");
+}
+
+void GemmPlan::SetGeluInput(void* gelu_input) const {
+  if (gelu_input == nullptr) return;
+  CheckCublas(
+      cublasLtMatmulDescSetAttribute(operation_.get(), CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER,
+                                     &gelu_input, sizeof(gelu_input)),
+      "cublasLtMatmulDescSetAttribute");
 }
 
 void GemmPlan::SetFactors(const float* a_factor, const float* b_factor) const {
@@ -193,6 +267,31 @@ std::vector<cublasLtMatmulAlgo_t> GemmPlan::Candidates(cublasLtHandle_t handle, 
   return algorithms;
 }
 
+cublasLtMatmulAlgo_t GemmPlan::Predicted(cublasLtHandle_t handle, const GemmShape& shape,
+                                         int alignment) const {
+  constexpr int kHopper = 9;  // Compute capability.
+  int device = 0, capability = 0, multiprocessors = 0;
+  CheckCuda(cudaGetDevice(&device), "cudaGetDevice");
+  CheckCuda(cudaDeviceGetAttribute(&capability, cudaDevAttrComputeCapabilityMajor, device),
+            "cudaDeviceGetAttribute");
+  CheckCuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+            "cudaDeviceGetAttribute");
+  const bool is_16_bits =
+      shape.a_type == ElementType::kBFloat16 || shape.a_type == ElementType::kFloat16;
+  if (!is_16_bits || capability != kHopper) return Candidates(handle, alignment, 1).front();
+  const std::vector<cublasLtMatmulAlgo_t> candidates =
+      Candidates(handle, alignment, kGemmCandidates);
+  std::vector<GemmTiling> tilings;
+  tilings.reserve(candidates.size());
+  for (const cublasLtMatmulAlgo_t& candidate : candidates) tilings.push_back(TilingOf(candidate));
+  // cuBLASLt is column-major: the rows of its tiles are columns of ours.
+  const GemmSize size = {.rows = shape.n,
+                         .columns = shape.m,
+                         .depth = shape.k,
+                         .has_fp32_output = shape.output_type == ElementType::kFloat32};
+  return candidates[FastestTiling(size, tilings, multiprocessors)];
+}
+
 bool GemmPlan::Accepts(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t& algorithm) const {
   cublasLtMatmulHeuristicResult_t result{};
   const cublasStatus_t status =
@@ -204,6 +303,7 @@ bool GemmPlan::Accepts(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t& algo
 cublasStatus_t GemmPlan::Run(cublasLtHandle_t handle, const GemmArguments& arguments,
                              void* workspace, cudaStream_t stream) const {
   SetBias(arguments.bias);
+  SetGeluInput(arguments.gelu_input);
   SetFactors(arguments.a_factor, arguments.b_factor);
   const float alpha = 1.0F;
   const float beta = arguments.c == nullptr ? 0.0F : 1.0F;

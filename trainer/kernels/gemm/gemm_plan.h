@@ -17,6 +17,9 @@ namespace trainyard::trainer::kernels {
 // size lets cuBLASLt split even the largest weight gradients.
 constexpr size_t kGemmWorkspaceBytes = 64U << 20;
 
+// The number of algorithms that are compared for a product. cuBLASLt 13.1 proposes at most 8.
+constexpr int kGemmCandidates = 16;
+
 // Returns the alignment of a product's operands in bytes, at most 16. The widest loads of cuBLASLt,
 // including tensor copies, are 16 bytes. If larger alignments were reported, the algorithm and
 // therefore the last bits of the result would depend on where the allocator placed a tensor.
@@ -37,11 +40,20 @@ class GemmPlan {
   std::vector<cublasLtMatmulAlgo_t> Candidates(cublasLtHandle_t handle, int alignment,
                                                int limit) const;
 
+  // Returns the candidate with the shortest predicted time (gemm_choice.h), or cuBLASLt's first
+  // proposal if nothing can be predicted: for fp32 and FP8 factors, and on devices other than
+  // Hopper's. The result depends only on the shape, the device model and the version of cuBLASLt.
+  cublasLtMatmulAlgo_t Predicted(cublasLtHandle_t handle, const GemmShape& shape,
+                                 int alignment) const;
+
   // True if the algorithm can run on this device with this workspace.
   bool Accepts(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t& algorithm) const;
 
   // Sets the bias that later products add. Null for a shape without a bias.
   void SetBias(const void* bias) const;
+
+  // Sets the tensor that later products with GELU write or read. Null for other products.
+  void SetGeluInput(void* gelu_input) const;
 
   // Sets the factors of later FP8 products. Null for other products.
   void SetFactors(const float* a_factor, const float* b_factor) const;

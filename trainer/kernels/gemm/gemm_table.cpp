@@ -43,6 +43,29 @@ ElementType ParseType(const std::string& name) {
   throw std::runtime_error("unknown element type '" + name + "'");
 }
 
+constexpr char kNoEpilogue[] = "none";
+constexpr char kGelu[] = "gelu";
+constexpr char kGeluGradient[] = "gelu_gradient";
+
+std::string EpilogueName(GemmEpilogue epilogue) {
+  switch (epilogue) {
+    case GemmEpilogue::kNone:
+      return kNoEpilogue;
+    case GemmEpilogue::kGelu:
+      return kGelu;
+    case GemmEpilogue::kGeluGradient:
+      return kGeluGradient;
+  }
+  return "";
+}
+
+GemmEpilogue ParseEpilogue(const std::string& name) {
+  if (name == kNoEpilogue) return GemmEpilogue::kNone;
+  if (name == kGelu) return GemmEpilogue::kGelu;
+  if (name == kGeluGradient) return GemmEpilogue::kGeluGradient;
+  throw std::runtime_error("unknown epilogue '" + name + "'");
+}
+
 nlohmann::json ToJson(const GemmShape& shape) {
   return {{"m", shape.m},
           {"n", shape.n},
@@ -55,10 +78,11 @@ nlohmann::json ToJson(const GemmShape& shape) {
           {"has_c", shape.has_c},
           {"c_is_d", shape.c_is_d},
           {"has_bias", shape.has_bias},
+          {"epilogue", EpilogueName(shape.epilogue)},
           {"fast_accumulation", shape.fast_accumulation}};
 }
 
-// has_bias, input_b and fast_accumulation are absent in older tables.
+// has_bias, epilogue, input_b and fast_accumulation are absent in older tables.
 GemmShape ParseShape(const nlohmann::json& json) {
   const std::string a_type = json.at("input");
   return {.m = json.at("m"),
@@ -72,6 +96,7 @@ GemmShape ParseShape(const nlohmann::json& json) {
           .has_c = json.at("has_c"),
           .c_is_d = json.at("c_is_d"),
           .has_bias = json.value("has_bias", false),
+          .epilogue = ParseEpilogue(json.value("epilogue", kNoEpilogue)),
           .fast_accumulation = json.value("fast_accumulation", false)};
 }
 
@@ -127,8 +152,8 @@ size_t GemmShapeHash::operator()(const GemmShape& shape) const {
       static_cast<uint64_t>(shape.has_c) << 2 | static_cast<uint64_t>(shape.c_is_d) << 3 |
       static_cast<uint64_t>(shape.has_bias) << 4 |
       static_cast<uint64_t>(shape.fast_accumulation) << 5 |
-      static_cast<uint64_t>(shape.a_type) << 8 | static_cast<uint64_t>(shape.b_type) << 16 |
-      static_cast<uint64_t>(shape.output_type) << 24);
+      static_cast<uint64_t>(shape.epilogue) << 6 | static_cast<uint64_t>(shape.a_type) << 8 |
+      static_cast<uint64_t>(shape.b_type) << 16 | static_cast<uint64_t>(shape.output_type) << 24);
   return hash;
 }
 

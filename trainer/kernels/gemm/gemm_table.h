@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "trainer/kernels/element_type.h"
+#include "trainer/kernels/gemm/gemm_arguments.h"
 
 namespace trainyard::trainer::kernels {
 
@@ -28,6 +29,7 @@ struct GemmShape {
   bool has_c = false;
   bool c_is_d = false;
   bool has_bias = false;
+  GemmEpilogue epilogue = GemmEpilogue::kNone;
   bool fast_accumulation = false;
 
   bool operator==(const GemmShape&) const = default;

@@ -4,8 +4,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "trainer/kernels/loss/cross_entropy_row.cuh"
 #include "trainer/kernels/cuda_check.h"
+#include "trainer/kernels/loss/cross_entropy_row.cuh"
 #include "trainer/kernels/vector_access.cuh"
 
 namespace trainyard::trainer::kernels {
@@ -21,8 +21,8 @@ __device__ float LossOf(const ExpSum& all, float target) {
 }
 
 // Each block processes one row.
-template <typename T>
-__global__ void __launch_bounds__(kLossThreads)
+template <typename T, int kThreads>
+__global__ void __launch_bounds__(kThreads, kThreads == kLossThreads ? kLossBlocks : 1)
     CrossEntropyKernel(CrossEntropyArguments arguments, int cached_vectors) {
   extern __shared__ uint4 cached[];
   const int64_t index = blockIdx.x;
@@ -31,18 +31,19 @@ __global__ void __launch_bounds__(kLossThreads)
   const Row<T> row(logits, static_cast<int>(arguments.vocabulary));
   if (weight == 0) {
     if (threadIdx.x == 0) arguments.row_losses[index] = 0;
-    if (arguments.with_gradient) WriteZeros(row);
+    if (arguments.with_gradient) WriteZeros<kThreads>(row);
     return;
   }
   T* target = logits + arguments.targets[index];
   const float target_logit = static_cast<float>(*target);
   const Cache cache = {cached, min(cached_vectors, row.vectors())};
-  const ExpSum all = SumRow(row, cache);
+  const ExpSum all = SumRow<kThreads>(row, cache);
   if (threadIdx.x == 0) arguments.row_losses[index] = weight * LossOf(all, target_logit);
   if (!arguments.with_gradient) return;
   const float shift = Shift(all.maximum);
   const float scale = weight / all.sum;
-  WriteGradient(row, cache, [=](float logit) { return scale * ShiftedExp(logit, shift); });
+  WriteGradient<kThreads>(row, cache,
+                          [=](float logit) { return scale * ShiftedExp(logit, shift); });
   __syncthreads();  // Needed because the target's gradient overwrites a value stored above.
   if (threadIdx.x == 0) {
     const float probability = ShiftedExp(target_logit, shift) / all.sum;
@@ -59,18 +60,30 @@ __global__ void __launch_bounds__(kLossThreads)
   if (threadIdx.x == 0) *loss += sum;
 }
 
+template <typename T, int kThreads>
+void LaunchKernel(const CrossEntropyArguments& arguments, int64_t cached_vectors,
+                  cudaStream_t stream) {
+  const auto kernel = CrossEntropyKernel<T, kThreads>;
+  CheckCuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(kCacheBytes)),
+            "CrossEntropy: shared memory");
+  kernel<<<static_cast<unsigned>(arguments.rows), kThreads, cached_vectors * kVectorBytes,
+           stream>>>(arguments, static_cast<int>(cached_vectors));
+  CheckLaunch("CrossEntropy");
+}
+
+// The number of threads must not depend on with_gradient, because the order of the sum depends on
+// it.
 template <typename T>
 void LaunchRows(const CrossEntropyArguments& arguments, cudaStream_t stream) {
   const int64_t row_bytes = arguments.vocabulary * static_cast<int64_t>(sizeof(T));
   const int64_t cached_vectors =
       arguments.with_gradient ? std::min(row_bytes, kCacheBytes) / kVectorBytes : 0;
-  CheckCuda(cudaFuncSetAttribute(CrossEntropyKernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(kCacheBytes)),
-            "CrossEntropy: shared memory");
-  CrossEntropyKernel<T>
-      <<<static_cast<unsigned>(arguments.rows), kLossThreads, cached_vectors * kVectorBytes,
-         stream>>>(arguments, static_cast<int>(cached_vectors));
-  CheckLaunch("CrossEntropy");
+  if (row_bytes <= kCacheBytes / kLossBlocks) {
+    LaunchKernel<T, kLossThreads>(arguments, cached_vectors, stream);
+  } else {
+    LaunchKernel<T, kLongRowThreads>(arguments, cached_vectors, stream);
+  }
 }
 
 }  // namespace

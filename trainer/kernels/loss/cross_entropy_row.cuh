@@ -10,8 +10,12 @@
 
 namespace trainyard::trainer::kernels {
 
-// The number of threads in a block that processes one row.
-inline constexpr int kLossThreads = 1024;
+// The number of threads in a block that processes one row. Two such blocks fit on a multiprocessor,
+// so that one can read its row while the other computes.
+inline constexpr int kLossThreads = 512;
+inline constexpr int kLossBlocks = 2;
+// The number of threads if the shared memory of a multiprocessor suffices for one row only.
+inline constexpr int kLongRowThreads = 1024;
 // The number of vectors that a thread loads before it uses the first. This number keeps enough
 // loads in flight to hide memory latency.
 inline constexpr int kLoadedVectors = 4;
@@ -102,29 +106,30 @@ struct ExpSum {
 };
 
 // Returns the sum over all threads of the block. Every thread gets the same bits.
+template <int kThreads>
 __device__ __forceinline__ ExpSum BlockExpSum(const ExpSum& own) {
   ExpSum all;
-  all.maximum = BlockMax<kLossThreads>(own.maximum);
-  all.sum = BlockSum<kLossThreads>(own.sum * Exp2(Shift(own.maximum) - Shift(all.maximum)));
+  all.maximum = BlockMax<kThreads>(own.maximum);
+  all.sum = BlockSum<kThreads>(own.sum * Exp2(Shift(own.maximum) - Shift(all.maximum)));
   return all;
 }
 
 // Reads the row once and fills the cache. Returns the sum over the whole row.
-template <typename T>
+template <int kThreads, typename T>
 __device__ __forceinline__ ExpSum SumRow(const Row<T>& row, const Cache& cache) {
   constexpr int kSize = Row<T>::kSize;
   ExpSum own;
-  for (int first = threadIdx.x; first < row.vectors(); first += kLoadedVectors * kLossThreads) {
+  for (int first = threadIdx.x; first < row.vectors(); first += kLoadedVectors * kThreads) {
     Vector<T> loaded[kLoadedVectors];
 #pragma unroll
     for (int k = 0; k < kLoadedVectors; ++k) {
-      const int index = first + k * kLossThreads;
+      const int index = first + k * kThreads;
       loaded[k] = index < row.vectors() ? LoadVector<kSize>(row.vector(index)) : Vector<T>{};
     }
     float logits[kLoadedVectors * kSize];
 #pragma unroll
     for (int k = 0; k < kLoadedVectors; ++k) {
-      const int index = first + k * kLossThreads;
+      const int index = first + k * kThreads;
       if (index < cache.size) cache.vectors[index] = loaded[k].bits;
       float part[kSize];
       ToFloats(loaded[k], part);
@@ -139,19 +144,19 @@ __device__ __forceinline__ ExpSum SumRow(const Row<T>& row, const Cache& cache) 
     const float logit[1] = {static_cast<float>(*row.edge(threadIdx.x))};
     own.Add(logit);
   }
-  return BlockExpSum(own);
+  return BlockExpSum<kThreads>(own);
 }
 
 // Replaces each logit of the row with gradient(logit).
-template <typename T, typename Gradient>
+template <int kThreads, typename T, typename Gradient>
 __device__ __forceinline__ void WriteGradient(const Row<T>& row, const Cache& cache,
                                               const Gradient& gradient) {
   constexpr int kSize = Row<T>::kSize;
-  for (int first = threadIdx.x; first < row.vectors(); first += kLoadedVectors * kLossThreads) {
+  for (int first = threadIdx.x; first < row.vectors(); first += kLoadedVectors * kThreads) {
     Vector<T> loaded[kLoadedVectors];
 #pragma unroll
     for (int k = 0; k < kLoadedVectors; ++k) {
-      const int index = first + k * kLossThreads;
+      const int index = first + k * kThreads;
       if (index < cache.size) {
         loaded[k].bits = cache.vectors[index];
       } else if (index < row.vectors()) {
@@ -160,7 +165,7 @@ __device__ __forceinline__ void WriteGradient(const Row<T>& row, const Cache& ca
     }
 #pragma unroll
     for (int k = 0; k < kLoadedVectors; ++k) {
-      const int index = first + k * kLossThreads;
+      const int index = first + k * kThreads;
       if (index >= row.vectors()) break;
       float values[kSize];
       ToFloats(loaded[k], values);
@@ -175,9 +180,9 @@ __device__ __forceinline__ void WriteGradient(const Row<T>& row, const Cache& ca
   }
 }
 
-template <typename T>
+template <int kThreads, typename T>
 __device__ __forceinline__ void WriteZeros(const Row<T>& row) {
-  for (int index = threadIdx.x; index < row.vectors(); index += kLossThreads) {
+  for (int index = threadIdx.x; index < row.vectors(); index += kThreads) {
     StoreVector(row.vector(index), Vector<T>{});
   }
   if (threadIdx.x < row.edges()) *row.edge(threadIdx.x) = static_cast<T>(0.0f);

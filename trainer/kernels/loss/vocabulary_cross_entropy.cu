@@ -3,8 +3,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "trainer/kernels/loss/cross_entropy_row.cuh"
 #include "trainer/kernels/cuda_check.h"
+#include "trainer/kernels/loss/cross_entropy_row.cuh"
 #include "trainer/kernels/vector_access.cuh"
 
 namespace trainyard::trainer::kernels {
@@ -28,14 +28,14 @@ __device__ float SumBelowMaximum(const ExpSum& all) {
 
 // Each block processes one row.
 template <typename T>
-__global__ void __launch_bounds__(kLossThreads)
+__global__ void __launch_bounds__(kLossThreads, kLossBlocks)
     StatisticsKernel(CrossEntropyStatisticsArguments arguments) {
   const int64_t index = blockIdx.x;
   // This kernel only reads the logits. The const_cast is needed because Row, which other kernels
   // use for writing, takes a non-const pointer.
   T* logits = static_cast<T*>(const_cast<void*>(arguments.logits)) + index * arguments.width;
   const Row<T> row(logits, static_cast<int>(arguments.width));
-  const ExpSum all = SumRow(row, Cache{});
+  const ExpSum all = SumRow<kLossThreads>(row, Cache{});
   if (threadIdx.x != 0) return;
   const int64_t place =
       TargetPlace(arguments.targets[index], arguments.first_token, arguments.width);
@@ -48,19 +48,20 @@ __global__ void __launch_bounds__(kLossThreads)
 // Each block processes one row. Subtracts log_sum_exp from a logit before scaling by log2(e),
 // because the difference is exact for large probabilities.
 template <typename T>
-__global__ void __launch_bounds__(kLossThreads)
+__global__ void __launch_bounds__(kLossThreads, kLossBlocks)
     PartGradientKernel(CrossEntropyOfPartArguments arguments) {
   const int64_t index = blockIdx.x;
   const float weight = arguments.loss_weights[index];
   T* logits = static_cast<T*>(arguments.logits) + index * arguments.width;
   const Row<T> row(logits, static_cast<int>(arguments.width));
   if (weight == 0) {
-    WriteZeros(row);
+    WriteZeros<kLossThreads>(row);
     return;
   }
   const float log_sum_exp = arguments.combined[2 * index];
   const auto probability = [=](float logit) { return Exp2((logit - log_sum_exp) * kLog2E); };
-  WriteGradient(row, Cache{}, [=](float logit) { return weight * probability(logit); });
+  WriteGradient<kLossThreads>(row, Cache{},
+                              [=](float logit) { return weight * probability(logit); });
   const int64_t place =
       TargetPlace(arguments.targets[index], arguments.first_token, arguments.width);
   if (place < 0) return;

@@ -5,8 +5,10 @@
 
 #include "proto/model/model_size.h"
 #include "trainer/model/attention/context_attention.h"
+#include "trainer/model/attention/exchanged_attention.h"
 #include "trainer/model/parameters/initial_spread.h"
 #include "trainer/model/parameters/replicated_tensor.h"
+#include "trainer/ops/linear/linear.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -82,6 +84,18 @@ Tensor SpreadOf(const ModelConfig& model, const HeadPlace& here, torch::Device d
   return torch::tensor(heads, torch::kInt64).to(device);
 }
 
+// Returns the rows of some samples of a tensor that has a row for each token.
+Tensor RowsOf(const IndexRange& samples, const Tensor& rows, const MicroBatch& micro_batch) {
+  return rows.narrow(0, samples.first * micro_batch.length, samples.length * micro_batch.length);
+}
+
+// Returns the table for some samples.
+RotaryTable TableOf(const IndexRange& samples, const MicroBatch& micro_batch) {
+  const RotaryTable& table = micro_batch.rotary;
+  if (table.cos.size(0) == micro_batch.length) return table;
+  return {RowsOf(samples, table.cos, micro_batch), RowsOf(samples, table.sin, micro_batch)};
+}
+
 }  // namespace
 
 AttentionForm FormFor(const MicroBatch& micro_batch, const ModelConfig& model,
@@ -127,6 +141,19 @@ Attention::Attention(const ModelConfig& model, const ParameterStore& store,
   if (model.qk_layernorm) norms_.emplace(store, parameters.head_norms, model.norm_epsilon);
 }
 
+LinearUse Attention::ProjectionUse(MicroBatch& micro_batch) const {
+  return {parameters_.query_key_value, store_, parallel_, &micro_batch};
+}
+
+LinearUse Attention::OutputUse(MicroBatch& micro_batch) const {
+  return {parameters_.output, store_, parallel_, &micro_batch};
+}
+
+Tensor Attention::NewResult(const Tensor& x, const MicroBatch& micro_batch) const {
+  return torch::empty({micro_batch.batch, micro_batch.length, heads_.query_heads, heads_.head_size},
+                      x.options());
+}
+
 AttentionInputs Attention::InputsOf(const Tensor& packed) const {
   const int64_t queries = heads_.query_heads, keys = heads_.key_heads;
   return {packed.narrow(2, 0, queries), packed.narrow(2, queries, keys),
@@ -145,56 +172,151 @@ Tensor Attention::SumSpread(const Tensor& d_packed) const {
   return sum.index_add(2, spread_, d_packed);
 }
 
-Tensor Attention::Forward(const Tensor& x, const Tensor& residual, MicroBatch& micro_batch) const {
-  const int64_t batch = micro_batch.batch, length = micro_batch.length;
-  Tensor projected =
-      torch::empty({batch, length, projected_.packed_heads(), projected_.head_size}, x.options());
+Tensor Attention::Project(const Tensor& x, MicroBatch& micro_batch) const {
+  Tensor projected = torch::empty(
+      {micro_batch.batch, micro_batch.length, projected_.packed_heads(), projected_.head_size},
+      x.options());
   Tensor projected_rows = AsRows(projected);
-  ColumnParallelForward(x, {parameters_.query_key_value, store_, parallel_, &micro_batch},
-                        projected_rows);
+  ColumnParallelForward(x, ProjectionUse(micro_batch), projected_rows);
   if (norms_.has_value()) norms_->Forward(projected, projected_, micro_batch);
   if (has_rotary_) Rotate(projected, micro_batch.rotary, projected_, Rotation::kForward);
-  Tensor packed = Spread(projected);
-  Tensor out = torch::empty({batch, length, heads_.query_heads, heads_.head_size}, x.options());
+  return Spread(projected);
+}
+
+Tensor Attention::Forward(const Tensor& x, const Tensor& residual, MicroBatch& micro_batch) const {
+  if (parallel_.context.exchanges_heads()) return ExchangedForward(x, residual, micro_batch);
+  Tensor packed = Project(x, micro_batch);
+  Tensor out = NewResult(x, micro_batch);
   const AttentionForm form = FormFor(micro_batch, model_, code_.kernel, parallel_.context);
-  Tensor softmax = parallel_.context.size() == 1
-                       ? AttentionForward(packed, heads_, out, form)
-                       : ContextAttentionForward(InputsOf(packed), parallel_.context, form, out);
-  Tensor y = RowParallelForward({AsRows(out)}, residual,
-                                {parameters_.output, store_, parallel_, &micro_batch});
+  Tensor softmax =
+      parallel_.context.size() == 1
+          ? AttentionForward(packed, heads_, out, form)
+          : ContextAttentionForward(InputsOf(packed), parallel_.context, form, out).log_sum_exp;
+  Tensor y = RowParallelForward({AsRows(out)}, residual, OutputUse(micro_batch));
   micro_batch.stash.Push(std::move(packed));
   micro_batch.stash.Push(std::move(softmax));
   micro_batch.stash.Push(std::move(out));
   return y;
 }
 
+bool Attention::OverlapsProducts(MicroBatch& micro_batch) const {
+  return parallel_.tensor.size() == 1 && !norms_.has_value() &&
+         !UsesFp8(ProjectionUse(micro_batch)) && !UsesFp8(OutputUse(micro_batch));
+}
+
+Tensor Attention::ExchangedForward(const Tensor& x, const Tensor& residual,
+                                   MicroBatch& micro_batch) const {
+  const bool overlaps = OverlapsProducts(micro_batch);
+  const Tensor packed = overlaps ? torch::empty({micro_batch.batch, micro_batch.length,
+                                                 heads_.packed_heads(), heads_.head_size},
+                                                x.options())
+                                 : Project(x, micro_batch);
+  Tensor out = NewResult(x, micro_batch);
+  const AttentionInputs inputs = InputsOf(packed);
+  const AttentionForm form = FormFor(micro_batch, model_, code_.kernel, parallel_.context);
+  ExchangedAttentionForward pass(inputs, parallel_.context, form, out);
+  for (size_t part = 0; part < pass.parts().size(); ++part) {
+    if (overlaps) ProjectPart(x, pass.parts()[part], micro_batch, packed);
+    pass.Send(part);
+  }
+  pass.Compute();
+  Tensor y = overlaps ? torch::empty_like(residual) : Tensor();
+  for (size_t part = 0; part < pass.parts().size(); ++part) {
+    pass.Receive(part);
+    if (overlaps) MultiplyOutputPart({out, residual}, pass.parts()[part], micro_batch, y);
+  }
+  if (!overlaps) y = RowParallelForward({AsRows(out)}, residual, OutputUse(micro_batch));
+  ContextAttentionResult result = pass.TakeResult();
+  micro_batch.stash.Push(std::move(result.whole.heads));
+  micro_batch.stash.Push(std::move(result.log_sum_exp));
+  micro_batch.stash.Push(std::move(result.whole.out));
+  micro_batch.stash.Push(std::move(out));
+  return y;
+}
+
+void Attention::ProjectPart(const Tensor& x, const IndexRange& samples, MicroBatch& micro_batch,
+                            const Tensor& packed) const {
+  Tensor part = packed.narrow(0, samples.first, samples.length);
+  Tensor rows = AsRows(part);
+  const LinearUse use = ProjectionUse(micro_batch);
+  MultiplyInput({RowsOf(samples, x, micro_batch)}, use, rows, BiasOf(use));
+  if (!has_rotary_) return;
+  Rotate(part, TableOf(samples, micro_batch), projected_, Rotation::kForward);
+}
+
+void Attention::MultiplyOutputPart(const OutputTensors& tensors, const IndexRange& samples,
+                                   MicroBatch& micro_batch, const Tensor& y) const {
+  const LinearUse use = OutputUse(micro_batch);
+  Tensor rows = RowsOf(samples, y, micro_batch);
+  LinearForwardWithResidual(AsRows(tensors.out.narrow(0, samples.first, samples.length)),
+                            store_.Value(use.parameters.weight),
+                            RowsOf(samples, tensors.residual, micro_batch), rows, BiasOf(use));
+}
+
 Tensor Attention::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_batch,
                            WeightGradients& gradients) const {
+  const bool exchanges_heads = parallel_.context.exchanges_heads();
   const Tensor out = micro_batch.stash.Pop();
+  const Tensor whole_out = exchanges_heads ? micro_batch.stash.Pop() : Tensor();
   const Tensor softmax = micro_batch.stash.Pop();
   const Tensor packed = micro_batch.stash.Pop();
   Tensor dout = torch::empty_like(out);
   Tensor dout_rows = AsRows(dout);
-  const LinearUse output{parameters_.output, store_, parallel_, &micro_batch};
+  const LinearUse output = OutputUse(micro_batch);
   LinearFactor dy_rows = RowParallelInputGradient(dy, output, dout_rows);
   PendingTensor x_rows = parallel_.tensor.BeginGather(x);
+  const Tensor d_packed = torch::empty(
+      {out.size(0), out.size(1), heads_.packed_heads(), heads_.head_size}, out.options());
+  const AttentionInputs into = InputsOf(d_packed);
+  const AttentionForm form = FormFor(micro_batch, model_, code_.kernel, parallel_.context);
+  const ContextAttentionKept whole_kept{into, out, softmax, form, {packed, whole_out}};
+  std::optional<ExchangedAttentionBackward> exchanged;
+  if (exchanges_heads) exchanged.emplace(dout, whole_kept, parallel_.context);
   AddWeightGradient(std::move(dy_rows), {AsRows(out)}, output, gradients);
   gradients.AddBias(parameters_.output.bias, dy);
-  Tensor d_packed = torch::empty_like(packed);
-  const AttentionForm form = FormFor(micro_batch, model_, code_.kernel, parallel_.context);
-  if (parallel_.context.size() == 1) {
-    AttentionBackward(dout, {packed, out, softmax, form}, heads_, code_.reproducible, d_packed);
+  if (exchanges_heads) {
+    exchanged->Compute(code_.reproducible);
+    if (OverlapsProducts(micro_batch)) {
+      return OverlappedInputGradient(*exchanged, {x, d_packed}, micro_batch, gradients);
+    }
+    for (size_t part = 0; part < exchanged->parts().size(); ++part) {
+      exchanged->Receive(part, {into.query, into.key, into.value});
+    }
+  } else if (parallel_.context.size() == 1) {
+    Tensor d_heads = d_packed;
+    AttentionBackward(dout, {packed, out, softmax, form}, heads_, code_.reproducible, d_heads);
   } else {
-    const AttentionInputs inputs = InputsOf(packed), into = InputsOf(d_packed);
-    ContextAttentionBackward(dout, {inputs, out, softmax, form}, code_.reproducible,
+    ContextAttentionBackward(dout, {InputsOf(packed), out, softmax, form}, code_.reproducible,
                              parallel_.context, {into.query, into.key, into.value});
   }
+  return ProjectBack(d_packed, x_rows.Get(), micro_batch, gradients);
+}
+
+Tensor Attention::ProjectBack(const Tensor& d_packed, const Tensor& x, MicroBatch& micro_batch,
+                              WeightGradients& gradients) const {
   Tensor d_projected = SumSpread(d_packed);
   if (has_rotary_) Rotate(d_projected, micro_batch.rotary, projected_, Rotation::kBack);
   if (norms_.has_value()) norms_->Backward(d_projected, projected_, micro_batch, gradients);
-  return ColumnParallelBackward({{AsRows(d_projected)}, x_rows.Get()},
-                                {parameters_.query_key_value, store_, parallel_, &micro_batch},
-                                gradients);
+  return ColumnParallelBackward({{AsRows(d_projected)}, x}, ProjectionUse(micro_batch), gradients);
+}
+
+Tensor Attention::OverlappedInputGradient(ExchangedAttentionBackward& exchanged,
+                                          const ProjectionTensors& tensors, MicroBatch& micro_batch,
+                                          WeightGradients& gradients) const {
+  const LinearUse use = ProjectionUse(micro_batch);
+  const AttentionInputs into = InputsOf(tensors.d_packed);
+  Tensor dx = torch::empty_like(tensors.x);
+  for (size_t i = 0; i < exchanged.parts().size(); ++i) {
+    exchanged.Receive(i, {into.query, into.key, into.value});
+    const IndexRange& samples = exchanged.parts()[i];
+    Tensor part = tensors.d_packed.narrow(0, samples.first, samples.length);
+    if (has_rotary_) Rotate(part, TableOf(samples, micro_batch), projected_, Rotation::kBack);
+    Tensor rows = RowsOf(samples, dx, micro_batch);
+    MultiplyGradient({AsRows(part)}, use, rows);
+  }
+  AddWeightGradient({AsRows(tensors.d_packed)}, {tensors.x}, use, gradients);
+  gradients.AddBias(use.parameters.bias, AsRows(tensors.d_packed));
+  return dx;
 }
 
 }  // namespace trainyard::trainer

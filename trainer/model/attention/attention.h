@@ -13,6 +13,7 @@
 #include "proto/contract/model_config.h"
 #include "proto/layout/layout_parts.h"
 #include "trainer/model/attention/context_attention.h"
+#include "trainer/model/attention/exchanged_attention.h"
 #include "trainer/model/attention/head_norms.h"
 #include "trainer/model/layers/parallel_linear.h"
 #include "trainer/model/layers/residual_branch.h"
@@ -57,6 +58,35 @@ class Attention final : public ResidualBranch {
                          WeightGradients& gradients) const override;
 
  private:
+  struct OutputTensors {
+    const torch::Tensor& out;
+    const torch::Tensor& residual;
+  };
+  struct ProjectionTensors {
+    const torch::Tensor& x;
+    const torch::Tensor& d_packed;
+  };
+
+  LinearUse ProjectionUse(MicroBatch& micro_batch) const;
+  LinearUse OutputUse(MicroBatch& micro_batch) const;
+  torch::Tensor NewResult(const torch::Tensor& x, const MicroBatch& micro_batch) const;
+  // Project returns the rotated heads of x. ProjectBack returns the gradient of x.
+  torch::Tensor Project(const torch::Tensor& x, MicroBatch& micro_batch) const;
+  torch::Tensor ProjectBack(const torch::Tensor& d_packed, const torch::Tensor& x,
+                            MicroBatch& micro_batch, WeightGradients& gradients) const;
+  // The passes for ranks that exchange tokens for heads. If OverlapsProducts, the products with the
+  // matrices are divided by samples too, so that some samples travel during the products of others.
+  // FP8, norms of heads and tensor parallelism need all samples at once.
+  bool OverlapsProducts(MicroBatch& micro_batch) const;
+  torch::Tensor ExchangedForward(const torch::Tensor& x, const torch::Tensor& residual,
+                                 MicroBatch& micro_batch) const;
+  void ProjectPart(const torch::Tensor& x, const IndexRange& samples, MicroBatch& micro_batch,
+                   const torch::Tensor& packed) const;
+  void MultiplyOutputPart(const OutputTensors& tensors, const IndexRange& samples,
+                          MicroBatch& micro_batch, const torch::Tensor& y) const;
+  torch::Tensor OverlappedInputGradient(ExchangedAttentionBackward& exchanged,
+                                        const ProjectionTensors& tensors, MicroBatch& micro_batch,
+                                        WeightGradients& gradients) const;
   // Spread copies each projection head to the attention heads that use it, because several
   // attention heads may use the same key head. SumSpread sums the gradients of these attention
   // heads.

@@ -3,6 +3,9 @@
 #include <utility>
 #include <vector>
 
+#include "proto/layout/layout_parts.h"
+#include "proto/rules/attention_pieces.h"
+#include "trainer/model/attention/exchanged_attention.h"
 #include "trainer/model/attention/visible_tokens.h"
 #include "trainer/ops/attention/attention_part.h"
 #include "trainer/ops/tensors/compute_type.h"
@@ -128,6 +131,9 @@ class Parts {
       : inputs_(inputs), context_(context), form_(form) {}
 
   const Tensor& query() const { return inputs_.query; }
+  // The number of query heads per key head.
+  int64_t share() const { return inputs_.query.size(2) / inputs_.key.size(2); }
+  int64_t most_score_bytes() const { return context_.most_score_bytes(); }
   VisibleTokens TokensOf(int64_t key_rank) const {
     return TokensVisibleTo(context_.index(), key_rank,
                            {context_.size(), query().size(1), form_.limits.window});
@@ -201,12 +207,117 @@ Tensor EmptyResult(const AttentionPart& part) {
                       query.options());
 }
 
+// Queries of this rank and keys of rank `key_rank`, whose rows are in `key_value`.
+struct SeenKeys {
+  int64_t key_rank;
+  VisibleTokens tokens;
+  const Tensor& key_value;
+};
+
+struct BackwardInputs {
+  const Tensor& dout;
+  const ContextAttentionKept& kept;
+  Reproducible reproducible;
+};
+
+// Sums of gradients, in the compute type: for the queries, and for rows of keys and values.
+struct GradientSums {
+  const Tensor& query;
+  const Tensor& key_value;
+};
+
+// The tensors of one call of the backward pass. `sums` are the sums of the part's gradients.
+struct BackwardCall {
+  AttentionPart part;
+  WholeAttention whole;
+  AttentionPartGradients sums;
+};
+
+BackwardCall CallOf(const Parts& parts, const SeenKeys& seen, const BackwardInputs& inputs,
+                    const GradientSums& sums) {
+  const VisibleTokens& tokens = seen.tokens;
+  const auto of_queries = [&](const Tensor& whole, int64_t axis) {
+    return whole.narrow(axis, tokens.first_query, tokens.queries);
+  };
+  const Tensor rows = sums.key_value.narrow(1, tokens.first_key, tokens.keys);
+  return {parts.Part(seen.key_rank, tokens, seen.key_value),
+          {of_queries(inputs.dout, 1), of_queries(inputs.kept.out, 1),
+           of_queries(inputs.kept.log_sum_exp, 2)},
+          {of_queries(sums.query, 1), parts.KeysOf(rows), parts.ValuesOf(rows)}};
+}
+
+// Returns the samples and key heads of a piece in a call.
+BackwardCall PieceOf(const BackwardCall& call, const IndexRange& samples,
+                     const IndexRange& key_heads) {
+  const int64_t all_key_heads = call.part.key.size(2);
+  const auto in_piece = [&](const Tensor& all, int64_t axis) {
+    const int64_t share = all.size(axis) / all_key_heads;
+    return all.narrow(0, samples.first, samples.length)
+        .narrow(axis, key_heads.first * share, key_heads.length * share);
+  };
+  BackwardCall piece = call;
+  for (Tensor* heads : {&piece.part.query, &piece.part.key, &piece.part.value, &piece.whole.dout,
+                        &piece.whole.out, &piece.sums.query, &piece.sums.key, &piece.sums.value}) {
+    *heads = in_piece(*heads, 2);
+  }
+  piece.whole.log_sum_exp = in_piece(call.whole.log_sum_exp, 1).contiguous();
+  const Tensor& hidden = call.part.hidden;
+  if (hidden.defined() && hidden.size(0) > 1) {
+    piece.part.hidden = hidden.narrow(0, samples.first, samples.length);
+  }
+  return piece;
+}
+
+void RunCall(const BackwardCall& call, Reproducible reproducible) {
+  const AttentionPartGradients gradients = EmptyGradients(call.part);
+  AttentionPartBackward(call.part, call.whole, reproducible, gradients);
+  call.sums.query.add_(gradients.query);
+  call.sums.key.add_(gradients.key);
+  call.sums.value.add_(gradients.value);
+}
+
+// Adds the gradients to the sums. Divides the tokens, the samples and the heads so that each call
+// has a workspace of bounded size (attention_pieces.h).
+void AddGradients(const Parts& parts, const SeenKeys& seen, const BackwardInputs& inputs,
+                  const GradientSums& sums) {
+  const int64_t most = parts.most_score_bytes();
+  const int64_t blocks = BlocksOfTokens(parts.query().size(1), parts.share(), most);
+  for (const VisibleTokens& block : BlocksOf(seen.tokens, blocks)) {
+    const BackwardCall call = CallOf(parts, {seen.key_rank, block, seen.key_value}, inputs, sums);
+    const Tensor &query = call.part.query, &key = call.part.key;
+    const AttentionPieces pieces = BackwardPiecesOf({.samples = query.size(0),
+                                                     .query_length = query.size(1),
+                                                     .key_length = key.size(1),
+                                                     .query_heads = query.size(2),
+                                                     .key_heads = key.size(2)},
+                                                    most);
+    for (int64_t sample = 0; sample < pieces.samples; ++sample) {
+      for (int64_t head = 0; head < pieces.key_heads; ++head) {
+        RunCall(PieceOf(call, PartOf(query.size(0), pieces.samples, sample),
+                        PartOf(key.size(2), pieces.key_heads, head)),
+                inputs.reproducible);
+      }
+    }
+  }
+}
+
+ContextAttentionResult ForwardOfHeads(const AttentionInputs& inputs, const ContextParallel& context,
+                                      const AttentionForm& form, const Tensor& out) {
+  ExchangedAttentionForward pass(inputs, context, form, out);
+  for (size_t part = 0; part < pass.parts().size(); ++part) pass.Send(part);
+  pass.Compute();
+  for (size_t part = 0; part < pass.parts().size(); ++part) pass.Receive(part);
+  return pass.TakeResult();
+}
+
 }  // namespace
 
-Tensor ContextAttentionForward(const AttentionInputs& inputs, const ContextParallel& context,
-                               const AttentionForm& form, Tensor& out) {
+ContextAttentionResult ContextAttentionForward(const AttentionInputs& inputs,
+                                               const ContextParallel& context,
+                                               const AttentionForm& form, Tensor& out) {
+  if (context.exchanges_heads()) return ForwardOfHeads(inputs, context, form, out);
   const Parts parts(inputs, context, form);
-  if (context.size() == 1) return AttentionPartForward(parts.Whole(), out);
+  if (context.size() == 1) return {AttentionPartForward(parts.Whole(), out), {}};
   KeyValueStream stream(context, KeyValues(inputs));
   Tensor sum, log_sum_exp;
   for (int64_t step = 0; step < context.size(); ++step) {
@@ -227,12 +338,18 @@ Tensor ContextAttentionForward(const AttentionInputs& inputs, const ContextParal
     MergeAttention(sum_part, log_part, part_out, part_log_sum_exp);
   }
   out.copy_(sum);
-  return log_sum_exp;
+  return {log_sum_exp, {}};
 }
 
 void ContextAttentionBackward(const Tensor& dout, const ContextAttentionKept& kept,
                               Reproducible reproducible, const ContextParallel& context,
                               const AttentionPartGradients& gradients) {
+  if (context.exchanges_heads()) {
+    ExchangedAttentionBackward pass(dout, kept, context);
+    pass.Compute(reproducible);
+    for (size_t part = 0; part < pass.parts().size(); ++part) pass.Receive(part, gradients);
+    return;
+  }
   const Parts parts(kept.inputs, context, kept.form);
   if (context.size() == 1) {
     return AttentionPartBackward(parts.Whole(), {dout, kept.out, kept.log_sum_exp}, reproducible,
@@ -249,19 +366,8 @@ void ContextAttentionBackward(const Tensor& dout, const ContextAttentionKept& ke
     const Tensor key_value = stream.At(step);
     Tensor d_key_value = key_value_gradients.Begin(step);
     if (tokens.queries > 0) {
-      const AttentionPart part = parts.Part(key_rank, tokens, key_value);
-      const AttentionPartGradients d_part = EmptyGradients(part);
-      const auto of_queries = [&](const Tensor& whole) {
-        return whole.narrow(1, tokens.first_query, tokens.queries);
-      };
-      const Tensor log_sum_exp =
-          kept.log_sum_exp.narrow(2, tokens.first_query, tokens.queries).contiguous();
-      AttentionPartBackward(part, {of_queries(dout), of_queries(kept.out), log_sum_exp},
-                            reproducible, d_part);
-      of_queries(d_query).add_(d_part.query);
-      const Tensor seen = d_key_value.narrow(1, tokens.first_key, tokens.keys);
-      parts.KeysOf(seen).add_(d_part.key);
-      parts.ValuesOf(seen).add_(d_part.value);
+      AddGradients(parts, {key_rank, tokens, key_value}, {dout, kept, reproducible},
+                   {d_query, d_key_value});
     }
     key_value_gradients.End(step, std::move(d_key_value));
   }

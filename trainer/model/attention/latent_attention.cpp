@@ -161,7 +161,8 @@ Tensor LatentAttention::Forward(const Tensor& x, const Tensor& residual,
                             x.options());
   Tensor log_sum_exp =
       ContextAttentionForward(InputsOf(heads), parallel_.context,
-                              FormFor(micro_batch, model_, code_.kernel, parallel_.context), out);
+                              FormFor(micro_batch, model_, code_.kernel, parallel_.context), out)
+          .log_sum_exp;
   Tensor y =
       RowParallelForward({RowsOfHeads(out)}, residual, {parameters_.output, store_, parallel_});
   Keep(std::move(latents), std::move(heads), micro_batch);

@@ -1,5 +1,7 @@
 #include "trainer/model/attention/visible_tokens.h"
 
+#include "proto/layout/layout_parts.h"
+
 namespace trainyard::trainer {
 namespace {
 
@@ -29,6 +31,25 @@ VisibleTokens TokensVisibleTo(int64_t rank, int64_t key_rank, const ContextShape
   if (!Reaches(late, LateChunk(key_rank, shape), shape)) return {};
   if (!Reaches(late, key_rank, shape)) return {half, half, half, half};
   return {half, half, 0, length};
+}
+
+// With a causal mask, a block on the diagonal is causal, and every other block is either completely
+// visible or invisible.
+std::vector<VisibleTokens> BlocksOf(const VisibleTokens& tokens, int64_t blocks) {
+  std::vector<VisibleTokens> parts;
+  const bool is_causal = tokens.mask == AttentionMask::kCausal;
+  for (int64_t query = 0; query < blocks; ++query) {
+    const IndexRange queries = PartOf(tokens.queries, blocks, query);
+    for (int64_t key = 0; key < (is_causal ? query + 1 : blocks); ++key) {
+      const IndexRange keys = PartOf(tokens.keys, blocks, key);
+      if (queries.length == 0 || keys.length == 0) continue;
+      const bool is_diagonal = is_causal && key == query;
+      parts.push_back({tokens.first_query + queries.first, queries.length,
+                       tokens.first_key + keys.first, keys.length,
+                       is_diagonal ? AttentionMask::kCausal : AttentionMask::kNone});
+    }
+  }
+  return parts;
 }
 
 }  // namespace trainyard::trainer

@@ -4,6 +4,7 @@
 #define TRAINYARD_TRAINER_MODEL_ATTENTION_VISIBLE_TOKENS_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "trainer/ops/attention/attention_part.h"
 
@@ -31,6 +32,10 @@ struct ContextShape {
 // key seen by some query, given causality and the window. Without a window, every returned query
 // sees every returned key, apart from the causal mask.
 VisibleTokens TokensVisibleTo(int64_t rank, int64_t key_rank, const ContextShape& shape);
+
+// Divides the tokens into blocks of at most `blocks` equal parts of queries and of keys. Every
+// visible pair of a query and a key is in one block.
+std::vector<VisibleTokens> BlocksOf(const VisibleTokens& tokens, int64_t blocks);
 
 }  // namespace trainyard::trainer
 

@@ -4,17 +4,14 @@
 #include <vector>
 
 #include "trainer/model/parameters/fp8_parameters.h"
+#include "trainer/ops/activation.h"
+#include "trainer/ops/linear/gelu_linear.h"
 #include "trainer/ops/linear/linear.h"
 
 namespace trainyard::trainer {
 namespace {
 
 using torch::Tensor;
-
-bool UsesFp8(const LinearUse& use) {
-  const Fp8Parameters* fp8 = use.store.fp8();
-  return use.micro_batch != nullptr && fp8 != nullptr && fp8->Has(use.parameters.weight);
-}
 
 // Returns the groups in which other ranks have parts of a tensor. Context-parallel ranks always
 // have other rows.
@@ -52,6 +49,15 @@ LinearFactor Cast(LinearFactor factor, Fp8Format format, Fp8Arrangement arrangem
 }
 
 }  // namespace
+
+bool UsesFp8(const LinearUse& use) {
+  const Fp8Parameters* fp8 = use.store.fp8();
+  return use.micro_batch != nullptr && fp8 != nullptr && fp8->Has(use.parameters.weight);
+}
+
+Tensor BiasOf(const LinearUse& use) {
+  return use.parameters.bias >= 0 ? use.store.Value(use.parameters.bias) : Tensor();
+}
 
 LinearFactor ChooseInput(const Tensor& x, TensorParts parts, const LinearUse& use) {
   if (!UsesFp8(use)) return {x};
@@ -95,8 +101,7 @@ LinearFactor RowsOfFactor(const LinearFactor& factor, int64_t first, int64_t cou
   LinearFactor part{factor.rows.defined() ? factor.rows.narrow(0, first, count) : Tensor(),
                     factor.scale};
   if (!factor.cast.rows.defined()) return part;
-  part.cast = {factor.cast.format, factor.cast.rows.narrow(0, first, count), Tensor(),
-               factor.cast.inverse_scale};
+  part.cast = factor.cast.WithRows(factor.cast.rows.narrow(0, first, count));
   return part;
 }
 
@@ -107,10 +112,29 @@ void MultiplyInput(const LinearFactor& x, const LinearUse& use, Tensor& y, const
   if (bias.defined()) AddBias(bias, y);
 }
 
+void MultiplyInputWithGelu(const LinearFactor& x, const LinearUse& use, const Tensor& bias,
+                           Tensor& y, Tensor& gelu) {
+  if (!x.IsFp8()) {
+    return LinearForwardWithGelu(x.rows, use.store.Value(use.parameters.weight), bias, y, gelu);
+  }
+  MultiplyInput(x, use, y, bias);
+  ActivationForward(Activation::kGeluTanh, y, gelu);
+}
+
 void MultiplyGradient(const LinearFactor& dy, const LinearUse& use, Tensor& dx) {
   const int64_t weight = use.parameters.weight;
   if (!dy.IsFp8()) return LinearInputGradient(dy.rows, use.store.Value(weight), dx);
   Fp8LinearInputGradient(dy.cast, use.store.fp8()->Weight(weight), dx);
+}
+
+void MultiplyGradientWithGelu(const LinearFactor& dy, const LinearUse& use, const Tensor& y,
+                              Tensor& d_y) {
+  if (!dy.IsFp8()) {
+    return LinearInputGradientWithGelu(dy.rows, use.store.Value(use.parameters.weight), y, d_y);
+  }
+  MultiplyGradient(dy, use, d_y);
+  Tensor no_gelu;
+  ActivationBackward(Activation::kGeluTanh, d_y, y, d_y, no_gelu);
 }
 
 void AddWeightGradient(LinearFactor dy, const LinearFactor& x, const LinearUse& use,

@@ -27,6 +27,12 @@ struct LinearUse {
   MicroBatch* micro_batch = nullptr;  // Null: the products do not use FP8.
 };
 
+// True if the products with the matrix use FP8.
+bool UsesFp8(const LinearUse& use);
+
+// Returns the bias; undefined if there is no bias.
+torch::Tensor BiasOf(const LinearUse& use);
+
 // Tensor-parallel ranks have either the same tensor or parts of it.
 enum class TensorParts { kWhole, kDivided };
 
@@ -70,8 +76,14 @@ LinearFactor RowsOfFactor(const LinearFactor& factor, int64_t first, int64_t cou
 // y = x weight^T + bias. x must be cast with its rows. The bias may be undefined.
 void MultiplyInput(const LinearFactor& x, const LinearUse& use, torch::Tensor& y,
                    const torch::Tensor& bias = {});
+// Like MultiplyInput, and gelu = GELU(y), in the tanh approximation.
+void MultiplyInputWithGelu(const LinearFactor& x, const LinearUse& use, const torch::Tensor& bias,
+                           torch::Tensor& y, torch::Tensor& gelu);
 // dx = dy weight. dy must be cast with its rows.
 void MultiplyGradient(const LinearFactor& dy, const LinearUse& use, torch::Tensor& dx);
+// Sets d_y to the gradient of y, where x = GELU(y) is the input of the product.
+void MultiplyGradientWithGelu(const LinearFactor& dy, const LinearUse& use, const torch::Tensor& y,
+                              torch::Tensor& d_y);
 // Adds dy^T x to the gradient of the weight. dy must be cast with its columns. x must be this
 // rank's rows that belong to dy; casts x with the scale of the forward pass, unless it is cast.
 void AddWeightGradient(LinearFactor dy, const LinearFactor& x, const LinearUse& use,

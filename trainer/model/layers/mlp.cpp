@@ -83,8 +83,10 @@ Tensor Mlp::Forward(const Tensor& x, const Tensor& residual, MicroBatch& micro_b
   const LinearUse down{parameters_.down, store_, parallel_, &micro_batch};
   const int64_t packed_width = store_.Value(parameters_.up.weight).size(0);
   Tensor packed = torch::empty({rows, packed_width}, x.options());
-  ColumnParallelForward(x, up, packed);
-  LinearFactor activation = Activated(packed, down);
+  LinearFactor activation;
+  if (activation_ == Activation::kGeluTanh) activation.rows = torch::empty_like(packed);
+  ColumnParallelForward(x, up, packed, activation.rows);
+  if (!activation.rows.defined()) activation = Activated(packed, down);
   Tensor y = RowParallelForward(activation, residual, down);
   if (keeps_activation_) Keep(std::move(activation), micro_batch.stash);
   micro_batch.stash.Push(std::move(packed));
@@ -98,11 +100,16 @@ Tensor Mlp::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_batch,
   const LinearUse up{parameters_.up, store_, parallel_, &micro_batch};
   const LinearUse down{parameters_.down, store_, parallel_, &micro_batch};
   Tensor d_activation = torch::empty({packed.size(0), InnerWidth()}, packed.options());
-  LinearFactor dy_rows = RowParallelInputGradient(dy, down, d_activation);
+  const bool has_gelu = activation_ == Activation::kGeluTanh;
+  LinearFactor dy_rows =
+      RowParallelInputGradient(dy, down, d_activation, has_gelu ? packed : Tensor());
   PendingTensor x_rows = parallel_.tensor.BeginGather(x);
   gradients.AddBias(parameters_.down.bias, dy);
   LinearFactor d_packed;
-  if (const std::optional<Fp8Scale> scale = ScaleOfFusedGradient(up)) {
+  if (has_gelu) {
+    if (!keeps_activation_) activation = Activated(packed, down);
+    d_packed.rows = d_activation;
+  } else if (const std::optional<Fp8Scale> scale = ScaleOfFusedGradient(up)) {
     if (!keeps_activation_) activation = Recomputed(packed, down);
     d_packed = {Tensor(), *scale, SwiGluBackwardToFp8(d_activation, packed, *scale)};
   } else {

@@ -1,8 +1,8 @@
 #include "trainer/model/layers/parallel_linear.h"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
-#include <vector>
 
 #include "trainer/ops/linear/linear.h"
 
@@ -11,64 +11,47 @@ namespace {
 
 using torch::Tensor;
 
-// The number of parts into which the rows of a sum over ranks are divided. One part is exchanged
-// while the product for the next part is computed. More parts would hide more of the exchange, but
-// smaller products are slower.
-constexpr int64_t kSumParts = 2;
-
-// Returns the bias; undefined if there is no bias.
-Tensor BiasOf(const LinearUse& use) {
-  return use.parameters.bias >= 0 ? use.store.Value(use.parameters.bias) : Tensor();
-}
+// The smallest number of pieces into which the products for other ranks are divided. A piece is
+// sent while the next one is computed. More pieces would hide more of the exchange, but smaller
+// products are slower.
+constexpr int64_t kLeastPieces = 2;
 
 // Calls multiply(rows, index of the first row), first for this rank's own rows and then for the
-// rows of the other ranks once they have arrived. Returns all rows.
+// rows of each other rank once they have arrived. Returns all rows; own_part is as in BeginGather.
 Tensor MultiplyAsRowsArrive(
-    const Tensor& own, const TensorParallel& tensor,
+    const Tensor& own, const TensorParallel& tensor, OwnPart own_part,
     const std::function<void(const Tensor& rows, int64_t first)>& multiply) {
   if (!tensor.splits_rows()) {
     multiply(own, 0);
     return own;
   }
-  PendingTensor arriving = tensor.BeginGather(own);
-  const int64_t first = tensor.index() * own.size(0), end = first + own.size(0);
-  multiply(own, first);
-  Tensor all = arriving.Get();
-  if (first > 0) multiply(all.narrow(0, 0, first), 0);
-  if (end < all.size(0)) multiply(all.narrow(0, end, all.size(0) - end), end);
-  return all;
+  const int64_t count = own.size(0);
+  PendingTensor arriving = tensor.BeginGather(own, own_part);
+  multiply(own, tensor.index() * count);
+  for (const int64_t rank : ReceiveOrder(tensor.size(), tensor.index())) {
+    multiply(arriving.GetRowsOf(rank, tensor.size()), rank * count);
+  }
+  return arriving.Get();
 }
 
-// Returns the number of parts of a sum: kSumParts, or 1 if the rows cannot be divided evenly into
-// parts that products support.
-int64_t PartsOf(const LinearFactor& x, const TensorParallel& tensor) {
-  const int64_t ranks = tensor.splits_rows() ? tensor.size() : 1;
-  const int64_t parts = kSumParts * (x.IsFp8() ? kFp8Multiple : 1);
-  return x.row_count() / ranks % parts == 0 ? kSumParts : 1;
+// Returns the number of pieces for each other rank. The rows of a piece must be a number that
+// products support.
+int64_t PiecesOf(const LinearFactor& x, const TensorParallel& tensor) {
+  const int64_t others = std::max<int64_t>(tensor.size() - 1, 1);
+  const int64_t pieces = (kLeastPieces + others - 1) / others;
+  const int64_t multiple = pieces * (x.IsFp8() ? kFp8Multiple : 1);
+  return x.row_count() / tensor.size() % multiple == 0 ? pieces : 1;
 }
 
-// Returns residual + the sum of x weight^T over the ranks. A part of the sum consists of this part
-// of every rank's rows.
-Tensor SummedProduct(const LinearFactor& x, const Tensor& residual, const LinearUse& use) {
-  const TensorParallel& tensor = use.parallel.tensor;
-  const int64_t ranks = tensor.splits_rows() ? tensor.size() : 1;
-  const int64_t parts = PartsOf(x, tensor), rows = x.row_count() / ranks / parts;
-  std::vector<PendingTensor> sums;
-  for (int64_t part = 0; part < parts; ++part) {
-    Tensor products = torch::empty({ranks * rows, residual.size(1)}, residual.options());
-    for (int64_t rank = 0; rank < ranks; ++rank) {
-      Tensor product = products.narrow(0, rank * rows, rows);
-      MultiplyInput(RowsOfFactor(x, (rank * parts + part) * rows, rows), use, product);
-    }
-    sums.push_back(tensor.BeginSum(std::move(products)));
-  }
-  Tensor y = torch::empty_like(residual);
-  for (int64_t part = 0; part < parts; ++part) {
-    const int64_t first = part * rows;
-    Tensor here = y.narrow(0, first, rows);
-    at::add_out(here, sums[part].Get(), residual.narrow(0, first, rows));
-  }
-  return y;
+// Begins the sum over the ranks of products of the rows of x. `products` is uninitialized.
+PendingTensor BeginSumOfProducts(
+    const LinearFactor& x, Tensor products, const TensorParallel& tensor,
+    const std::function<void(const LinearFactor& rows, Tensor& product)>& multiply) {
+  const auto compute = [&](int64_t first, int64_t count) {
+    Tensor product = products.narrow(0, first, count);
+    multiply(RowsOfFactor(x, first, count), product);
+  };
+  return tensor.BeginSum(products, {PiecesOf(x, tensor), compute});
 }
 
 // Between matrix products, ranks have either all rows or parts of the rows.
@@ -78,13 +61,20 @@ TensorParts PartsBetween(const LinearUse& use) {
 
 }  // namespace
 
-void ColumnParallelForward(const Tensor& x, const LinearUse& use, Tensor& y) {
+// In FP8, the ranks exchange cast rows, which have half the size.
+void ColumnParallelForward(const Tensor& x, const LinearUse& use, Tensor& y, const Tensor& gelu) {
   const Tensor bias = BiasOf(use);
-  const Fp8Scale scale = ChooseInput(x, PartsBetween(use), use).scale;
-  MultiplyAsRowsArrive(x, use.parallel.tensor, [&](const Tensor& rows, int64_t first) {
+  const LinearFactor own = CastInput(ChooseInput(x, PartsBetween(use), use), Fp8Arrangement::kRows);
+  const auto multiply = [&](const Tensor& rows, int64_t first) {
+    LinearFactor factor{rows};
+    if (own.IsFp8()) factor = {Tensor(), own.scale, own.cast.WithRows(rows)};
     Tensor out = y.narrow(0, first, rows.size(0));
-    MultiplyInput(CastInput({rows, scale}, Fp8Arrangement::kRows), use, out, bias);
-  });
+    if (!gelu.defined()) return MultiplyInput(factor, use, out, bias);
+    Tensor gelu_out = gelu.narrow(0, first, rows.size(0));
+    MultiplyInputWithGelu(factor, use, bias, out, gelu_out);
+  };
+  MultiplyAsRowsArrive(own.IsFp8() ? own.cast.rows : x, use.parallel.tensor, OwnPart::kUndefined,
+                       multiply);
 }
 
 Tensor RowParallelForward(const LinearFactor& x, const Tensor& residual, const LinearUse& use) {
@@ -94,7 +84,12 @@ Tensor RowParallelForward(const LinearFactor& x, const Tensor& residual, const L
           ? x
           : CastInput(ChooseInput(x.rows, TensorParts::kDivided, use), Fp8Arrangement::kRows);
   if (use.parallel.tensor.size() > 1) {
-    Tensor y = SummedProduct(factor, residual, use);
+    Tensor products = torch::empty({factor.row_count(), residual.size(1)}, residual.options());
+    Tensor y = BeginSumOfProducts(factor, std::move(products), use.parallel.tensor,
+                                  [&](const LinearFactor& rows, Tensor& product) {
+                                    MultiplyInput(rows, use, product);
+                                  })
+                   .GetPlus(residual);
     if (bias.defined()) AddBias(bias, y);
     return y;
   }
@@ -108,19 +103,25 @@ Tensor RowParallelForward(const LinearFactor& x, const Tensor& residual, const L
   return y.add_(residual);
 }
 
-LinearFactor RowParallelInputGradient(const Tensor& dy, const LinearUse& use, Tensor& dx) {
+LinearFactor RowParallelInputGradient(const Tensor& dy, const LinearUse& use, Tensor& dx,
+                                      const Tensor& before_gelu) {
   const TensorParallel& tensor = use.parallel.tensor;
   LinearFactor own = ChooseGradient(dy, PartsBetween(use), use);
+  const auto multiply = [&](const LinearFactor& rows, int64_t first) {
+    Tensor out = dx.narrow(0, first, rows.row_count());
+    if (!before_gelu.defined()) return MultiplyGradient(rows, use, out);
+    MultiplyGradientWithGelu(rows, use, before_gelu.narrow(0, first, rows.row_count()), out);
+  };
   if (!tensor.splits_rows()) {
     own = CastGradient(std::move(own), Fp8Arrangement::kBoth);
-    MultiplyGradient(own, use, dx);
+    multiply(own, 0);
     own.cast.rows = Tensor();
     return own;
   }
-  Tensor all = MultiplyAsRowsArrive(dy, tensor, [&](const Tensor& rows, int64_t first) {
-    Tensor out = dx.narrow(0, first, rows.size(0));
-    MultiplyGradient(CastGradient({rows, own.scale}, Fp8Arrangement::kRows), use, out);
-  });
+  const auto cast_and_multiply = [&](const Tensor& rows, int64_t first) {
+    multiply(CastGradient({rows, own.scale}, Fp8Arrangement::kRows), first);
+  };
+  Tensor all = MultiplyAsRowsArrive(dy, tensor, OwnPart::kCopied, cast_and_multiply);
   return CastGradient({std::move(all), own.scale}, Fp8Arrangement::kColumns);
 }
 
@@ -131,10 +132,10 @@ Tensor ColumnParallelBackward(ColumnParallelPass pass, const LinearUse& use,
   if (!dy.IsCast()) {
     dy = CastGradient(ChooseGradient(dy_rows, TensorParts::kDivided, use), Fp8Arrangement::kBoth);
   }
-  Tensor dx = torch::empty_like(pass.x);
-  MultiplyGradient(dy, use, dx);
+  PendingTensor sum = BeginSumOfProducts(
+      dy, torch::empty_like(pass.x), use.parallel.tensor,
+      [&](const LinearFactor& rows, Tensor& product) { MultiplyGradient(rows, use, product); });
   dy.cast.rows = Tensor();
-  PendingTensor sum = use.parallel.tensor.BeginSum(dx);
   AddWeightGradient(std::move(dy), {pass.x}, use, gradients);
   gradients.AddBias(use.parameters.bias, dy_rows);
   return sum.Get();

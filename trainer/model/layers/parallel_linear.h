@@ -14,7 +14,9 @@ namespace trainyard::trainer {
 // Computes y = x weight^T + bias for all rows. Each rank has some rows of the weight and the
 // corresponding elements of the bias. x contains the rows that this rank has between matrix
 // products, [RowsHere(rows), in]. y is [rows, out].
-void ColumnParallelForward(const torch::Tensor& x, const LinearUse& use, torch::Tensor& y);
+// If `gelu` is defined, sets it to GELU(y), in the tanh approximation.
+void ColumnParallelForward(const torch::Tensor& x, const LinearUse& use, torch::Tensor& y,
+                           const torch::Tensor& gelu = {});
 
 // Returns residual + the sum of x weight^T over the ranks + bias: [RowsHere(rows), out]. Each rank
 // has some columns of x and of the weight, the whole bias, and its rows of the residual. x may be
@@ -24,8 +26,9 @@ torch::Tensor RowParallelForward(const LinearFactor& x, const torch::Tensor& res
 
 // Sets dx to the gradient of x in RowParallelForward, for all rows: [rows, in]. dy contains the
 // rows that this rank has between matrix products. Returns all rows of dy for AddWeightGradient.
+// If `before_gelu` is defined, x = GELU(before_gelu), and dx becomes the gradient of before_gelu.
 LinearFactor RowParallelInputGradient(const torch::Tensor& dy, const LinearUse& use,
-                                      torch::Tensor& dx);
+                                      torch::Tensor& dx, const torch::Tensor& before_gelu = {});
 
 // The tensors for the backward pass of y = x weight^T, where each rank has some rows of the weight.
 // x and dy contain all rows; dy contains only the columns that correspond to the rank's rows of the

@@ -17,12 +17,24 @@ class PendingTensor {
   PendingTensor(torch::Tensor tensor, Work work)
       : tensor_(std::move(tensor)), work_(std::move(work)) {}
 
-  torch::Tensor Get() {
-    work_.Wait();
-    return tensor_;
+  torch::Tensor Get() { return Add(torch::Tensor()); }
+
+  // Returns the tensor + `residual`. Only for sums over ranks, which are rounded before `residual`
+  // is added.
+  torch::Tensor GetPlus(const torch::Tensor& residual) { return Add(residual); }
+
+  // Returns the rows that came from one of `ranks` ranks. Only for gathered rows. Get must be
+  // called afterwards.
+  torch::Tensor GetRowsOf(int64_t rank, int64_t ranks) {
+    work_.WaitForPart(rank);
+    const int64_t rows = tensor_.size(0) / ranks;
+    return tensor_.narrow(0, rank * rows, rows);
   }
 
  private:
+  // `residual` may be undefined.
+  torch::Tensor Add(const torch::Tensor& residual);
+
   torch::Tensor tensor_;
   Work work_;
 };
@@ -49,13 +61,16 @@ class TensorParallel {
   int64_t AllRows(int64_t here) const { return splits_rows() ? here * size() : here; }
 
   // Starts to gather the rows of all ranks. `rows` is [RowsHere(n), width]. The result contains all
-  // n rows.
-  PendingTensor BeginGather(const torch::Tensor& rows) const;
+  // n rows, except for this rank's own rows if they are kUndefined.
+  PendingTensor BeginGather(const torch::Tensor& rows, OwnPart own_part = OwnPart::kCopied) const;
   torch::Tensor Gather(const torch::Tensor& rows) const { return BeginGather(rows).Get(); }
 
   // Starts a sum over the ranks. `part` is this rank's summand, [n, width], and may be overwritten.
   // The result is [RowsHere(n), width].
   PendingTensor BeginSum(torch::Tensor part) const;
+  // Like BeginSum, but first computes `part`, piece by piece. The rows that other ranks need are
+  // computed first and exchanged while the next ones are computed.
+  PendingTensor BeginSum(torch::Tensor part, const ComputedInput& computed) const;
   torch::Tensor Sum(torch::Tensor part) const { return BeginSum(std::move(part)).Get(); }
 
   // Returns the tensors of all ranks, [size, ...]. All tensors must have the same shape.

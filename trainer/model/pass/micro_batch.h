@@ -38,7 +38,8 @@ struct MicroBatch {
   torch::Tensor positions = {};  // int64 [rows()], in the sample; set only for learned positions.
   Targets targets = {};          // Set only for the head.
   // int64 [batch, length]: for each token, the position in its sample at which its document begins
-  // (documents.h). Undefined if tokens may see other documents.
+  // (documents.h). Has the tokens of whole samples if ranks exchange tokens for heads. Undefined if
+  // tokens may see other documents.
   torch::Tensor document_starts = {};
   torch::Tensor document_bias = {};  // For cuDNN (ops/visible_keys.h).
   // int64 [rows()]: positions counted from the first token of the document. If undefined, positions

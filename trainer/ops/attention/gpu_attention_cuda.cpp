@@ -1,7 +1,11 @@
 // Passes tensors to the attention kernels. Attention over all keys of packed rows runs as one part
 // with a causal mask.
+#include <algorithm>
+#include <vector>
+
 #include "trainer/kernels/attention/attention.h"
 #include "trainer/kernels/attention/attention_merge.h"
+#include "trainer/kernels/attention/head_copy.h"
 #include "trainer/kernels/attention/latent_heads.h"
 #include "trainer/kernels/cuda_check.h"
 #include "trainer/ops/attention/grouped_heads.h"
@@ -185,7 +189,38 @@ kernels::LatentHeadShape ShapeOfLatent(const LatentHeads& heads, const RotaryTab
           .type = TypeOf(heads.query)};
 }
 
+constexpr int64_t kVectorBytes = 16;
+
+// The stride of a dimension of size 1 is arbitrary, and is not used.
+kernels::HeadCopyStrides VectorStridesOf(const Tensor& heads) {
+  const int64_t elements = kVectorBytes / static_cast<int64_t>(heads.element_size());
+  return {heads.stride(0) / elements, heads.stride(1) / elements, heads.stride(2) / elements};
+}
+
+kernels::HeadCopyJob JobOf(const HeadCopy& copy) {
+  const Tensor& from = copy.from;
+  TORCH_CHECK(from.stride(3) == 1 && copy.to.stride(3) == 1,
+              "copies of heads need tensors without gaps between elements");
+  return {.from = from.data_ptr(),
+          .to = copy.to.data_ptr(),
+          .from_strides = VectorStridesOf(from),
+          .to_strides = VectorStridesOf(copy.to),
+          .samples = from.size(0),
+          .length = from.size(1),
+          .heads = from.size(2),
+          .head_vectors = from.size(3) * static_cast<int64_t>(from.element_size()) / kVectorBytes};
+}
+
 }  // namespace
+
+void CopyHeads(const std::vector<HeadCopy>& copies) {
+  for (size_t first = 0; first < copies.size(); first += kernels::kMaxHeadCopies) {
+    kernels::CopyHeadsArguments arguments;
+    const size_t end = std::min(copies.size(), first + kernels::kMaxHeadCopies);
+    for (size_t i = first; i < end; ++i) arguments.jobs[arguments.count++] = JobOf(copies[i]);
+    kernels::CopyHeads(arguments, Stream());
+  }
+}
 
 bool HasFusedAttention(const Tensor& tensor) {
   return tensor.is_cuda() &&

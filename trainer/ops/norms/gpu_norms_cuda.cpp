@@ -1,9 +1,10 @@
-// Passes tensors to the kernels of norms, ungated activations and biases. Work is queued on the
-// current CUDA stream.
+// Passes tensors to the kernels of norms, ungated activations, biases and sums over ranks. Work is
+// queued on the current CUDA stream.
 #include "trainer/kernels/attention/head_norm.h"
 #include "trainer/kernels/bias.h"
 #include "trainer/kernels/norms/layer_norm.h"
 #include "trainer/kernels/norms/norm.h"
+#include "trainer/kernels/sum_parts.h"
 #include "trainer/kernels/ungated_activation.h"
 #include "trainer/ops/gpu.h"
 #include "trainer/ops/gpu_tensors.h"
@@ -202,6 +203,22 @@ void BiasGradient(const Tensor& dy, const GradientTarget& target) {
                          .width = width,
                          .type = TypeOf(dy)},
                         Stream());
+}
+
+void SumParts(const std::vector<Tensor>& parts, const Tensor& residual, Tensor& sum) {
+  TORCH_CHECK(static_cast<int64_t>(parts.size()) <= kernels::kMaxSumParts,
+              "a sum has at most 8 parts");
+  CheckContiguous(sum);
+  kernels::SumPartsArguments arguments{.count = static_cast<int64_t>(parts.size()),
+                                       .residual = AddressOf(residual),
+                                       .sum = sum.data_ptr(),
+                                       .elements = sum.numel(),
+                                       .type = TypeOf(sum)};
+  for (size_t part = 0; part < parts.size(); ++part) {
+    CheckContiguous(parts[part]);
+    arguments.parts[part] = parts[part].data_ptr();
+  }
+  kernels::SumParts(arguments, Stream());
 }
 
 }  // namespace trainyard::trainer::gpu

@@ -28,6 +28,11 @@ struct Fp8Matrix {
   torch::Tensor rows;           // [m, n]; undefined if not requested.
   torch::Tensor columns;        // [n, m], the transposed matrix; undefined if not requested.
   torch::Tensor inverse_scale;  // fp32 [1]: 1 / scale.
+
+  // Returns a matrix of other rows with the same format and scale, without columns.
+  Fp8Matrix WithRows(const torch::Tensor& other) const {
+    return {format, other, torch::Tensor(), inverse_scale};
+  }
 };
 
 }  // namespace trainyard::trainer

@@ -11,6 +11,7 @@ export type Checkpoint = Schemas['Checkpoint'];
 export type Cost = Schemas['Cost'];
 export type CompareSeriesResponse = Schemas['CompareSeriesResponse'];
 export type DeviceHistory = Schemas['DeviceHistory'];
+export type CodeSpec = Schemas['CodeSpec'];
 export type EnvironmentRecord = Schemas['EnvironmentRecord'];
 export type Event = Schemas['Event'];
 export type ExpertBalance = Schemas['ExpertBalance'];

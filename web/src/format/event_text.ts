@@ -145,6 +145,13 @@ const DESCRIPTIONS: { [K in Kind]?: Describe<K> } = {
   time_limit_reached: (f) =>
     line(`attempt ${f.attempt} reached the time limit; its ranks save and exit`, 'idle', 'stop'),
   note_written: (f) => line(`note on step ${f.step}: ${f.text}`, 'idle', 'stop'),
+  exec_opened: (f) =>
+    line(
+      (f.command ? `ran \`${f.command}\`` : 'opened a shell') +
+        ` beside rank ${f.rank} of attempt ${f.attempt}`,
+      'idle',
+      'dot',
+    ),
   note_deleted: (f) => line(`note ${f.note_id} on step ${f.step} deleted`, 'idle', 'dot'),
   job_ended: (f) => {
     const { tone, icon } = jobLook(f);

@@ -108,6 +108,14 @@ describe('events', () => {
     expect(deleted?.text).toBe('note 2 on step 900 deleted');
   });
 
+  it('names the command of a session beside a rank', () => {
+    const opened = { job_id: 7, attempt: 2, rank: 3, node_id: 'a', command: 'nvidia-smi' };
+    const shown = eventText(entry({ exec_opened: opened }).event!);
+    expect(shown).toMatchObject({ text: 'ran `nvidia-smi` beside rank 3 of attempt 2', jobId: 7 });
+    const shell = eventText(entry({ exec_opened: { ...opened, command: '' } }).event!);
+    expect(shell?.text).toBe('opened a shell beside rank 3 of attempt 2');
+  });
+
   it('is not alarmed by a rank that exits because it was asked to stop', () => {
     const exit = { rank: 3, exit_code: 143, signal: 0, stop_requested: true };
     const shown = (change: object) =>

@@ -9,8 +9,10 @@ import { JobChoice } from '../ui/job_choice';
 import { useLoad } from '../ui/load';
 import { Empty, Failure, Skeleton } from '../ui/notice';
 import { matching } from '../ui/matching';
+import { codeRows } from './code_rows';
 import { diffSettings, flattenSpec, type Difference, type Setting } from './flatten_spec';
-import { Software } from './software';
+import { NamedValues } from './named_values';
+import { softwareRows } from './software_rows';
 
 function SettingsTable({ settings }: { settings: readonly Setting[] }) {
   return (
@@ -168,7 +170,16 @@ export function Config({ job }: { job: Job }) {
       ) : (
         <AgainstJob job={job} settings={settings} other={other} filter={filter} all={all} />
       )}
-      {other === '' && <Software job={full} />}
+      {other === '' && (
+        <>
+          <NamedValues label="Code" rows={codeRows(full.spec?.code)} />
+          {full.spec?.code?.record?.diff && <CommandLine text={`trainyard diff ${job.id}`} />}
+          <NamedValues
+            label={`Software of attempt ${full.environment?.attempt}`}
+            rows={softwareRows(full.environment)}
+          />
+        </>
+      )}
       <p class="label">Command-line equivalent</p>
       <CommandLine text={`trainyard describe ${job.id} -o yaml`} />
       {(full.spec?.command ?? []).length === 0 && (

@@ -12,7 +12,7 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   micro_batch: 1,
   recompute: 'none',
   sequence_parallel: true,
-  cp_comm_type: 'p2p',
+  cp_comm_type: 'auto',
   zero_bubble: false,
   moe_token_dispatcher_type: 'auto',
 };

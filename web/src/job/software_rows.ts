@@ -1,15 +1,9 @@
 // The software that an attempt of a job reported, as rows of a table.
 import type { EnvironmentRecord } from '../api/types';
-
-export interface SoftwareRow {
-  name: string;
-  value: string;
-}
-
-const present = ({ value }: SoftwareRow) => value !== '';
+import type { NamedValue } from './named_values';
 
 // Returns no rows if nothing was reported.
-export function softwareRows(record: Partial<EnvironmentRecord> | undefined): SoftwareRow[] {
+export function softwareRows(record: Partial<EnvironmentRecord> | undefined): NamedValue[] {
   if (!record?.attempt) return [];
   const omitted = record.packages_omitted ?? 0;
   const more = omitted > 0 ? ` and ${omitted} more` : '';
@@ -23,5 +17,5 @@ export function softwareRows(record: Partial<EnvironmentRecord> | undefined): So
     { name: 'Digest', value: record.image_digest ?? '' },
     { name: 'Problem', value: record.problem ?? '' },
     { name: 'Packages', value: `${(record.packages ?? []).join(' ')}${more}` },
-  ].filter(present);
+  ].filter(({ value }) => value !== '');
 }

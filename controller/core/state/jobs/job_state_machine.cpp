@@ -33,11 +33,13 @@ void MoveAttempt(v1::AttemptState to, v1::Attempt& attempt) {
   attempt.set_state(to);
 }
 
-void StopAttempt(v1::StopReason reason, Timestamp now, v1::Attempt& attempt) {
+void StopAttempt(v1::StopReason reason, Timestamp now, JobEntry& entry, ClusterState& state) {
+  v1::Attempt& attempt = *entry.job.mutable_attempts()->rbegin();
   attempt.set_stop_reason(reason);
   if (attempt.state() == v1::ATTEMPT_STATE_STOPPING) return;
   MoveAttempt(v1::ATTEMPT_STATE_STOPPING, attempt);
   attempt.set_stopping_time_ms(now);
+  state.stopping_jobs.insert(entry.job.id());
 }
 
 }  // namespace trainyard::controller

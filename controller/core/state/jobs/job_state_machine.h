@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "controller/core/state/cluster_state.h"
 #include "proto/support/clock.h"
 #include "proto/support/job_state.h"
 #include "trainyard/v1/job.pb.h"
@@ -95,8 +96,8 @@ static_assert(!CanMove(v1::JOB_STATE_STOPPING, v1::JOB_STATE_STARTING) &&
 void MoveJob(v1::JobState to, v1::Job& job);
 void MoveAttempt(v1::AttemptState to, v1::Attempt& attempt);
 
-// Marks the live attempt as asked to stop.
-void StopAttempt(v1::StopReason reason, Timestamp now, v1::Attempt& attempt);
+// Marks the live attempt of the job as asked to stop.
+void StopAttempt(v1::StopReason reason, Timestamp now, JobEntry& entry, ClusterState& state);
 
 // True for paused and held jobs.
 constexpr bool IsPausedOrHeld(v1::JobState state) {

@@ -181,6 +181,7 @@ void IndexJob(const JobEntry& entry, ClusterState& state) {
   IndexElement(job, state);
   if (const v1::Attempt* live = LiveAttempt(entry)) {
     state.live_jobs.insert(job.id());
+    if (live->stopping_time_ms() != 0) state.stopping_jobs.insert(job.id());
     state.rendezvous_in_use.insert({live->master_address(), live->master_port()});
     for (const std::string& node_id : GangNodes(*live)) {
       const auto node = state.nodes.find(node_id);
@@ -317,6 +318,7 @@ void RebuildIndexes(ClusterState& state) {
   state.pending_auto_jobs.clear();
   state.paused_jobs.clear();
   state.live_jobs.clear();
+  state.stopping_jobs.clear();
   state.lost_nodes.clear();
   state.unhealthy_nodes.clear();
   state.draining_nodes.clear();

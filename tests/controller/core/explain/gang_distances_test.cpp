@@ -1,9 +1,12 @@
 #include "controller/core/explain/gang_distances.h"
 
 #include <string>
+#include <vector>
 
 #include "controller/core/explain/preview.h"
+#include "controller/core/schedule/layout_choice.h"
 #include "gtest/gtest.h"
+#include "proto/jobspec/defaults.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {
@@ -85,6 +88,41 @@ TEST_F(GangDistancesTest, ASlowerLevelMakesThePredictedStepLonger) {
   EXPECT_GT(slow, 1.2 * fast);
   const v1::PlanJobResponse near = Plan(TrainingSpec(2));
   EXPECT_EQ(near.axis_distances(1).crossed_level(), "leaf") << "two nodes are in one leaf";
+}
+
+// Another job uses all nodes. A plan by name would use a and b, which are in different leaves.
+TEST_F(GangDistancesTest, AJobThatWaitsIsPlannedOnCloseNodes) {
+  SetTopologyWithSpine(12.5e9);
+  v1::SubmitJobRequest request;
+  *request.mutable_spec() = TestSpec("filler", 4, 8);
+  request.mutable_spec()->mutable_resources()->set_device(v1::DEVICE_KIND_GPU);
+  cluster_.Do(Checked(request));
+  cluster_.Settle();
+  const v1::PlanJobResponse plan = Plan(TrainingSpec(2));
+  EXPECT_FALSE(plan.starts_now());
+  ASSERT_EQ(plan.axis_distances_size(), 2);
+  EXPECT_EQ(plan.axis_distances(1).crossed_level(), "leaf");
+}
+
+// If the leaves are far from each other, the planner avoids traffic between them.
+TEST_F(GangDistancesTest, AChosenLayoutDependsOnTheTopology) {
+  v1::JobSpec spec = OnGpus(AutoSpec("auto", 4, 8));
+  Origins origins;
+  FillDefaults(spec, origins);
+  const LayoutQuestion question{0, GangRequestOf(spec).Full(), "NVIDIA H100"};
+  const v1::GrantedLayout anywhere = ChooseLayoutFor(spec, question);
+  EXPECT_EQ(NodesFor(cluster_.state, spec, question).topology, nullptr);
+  SetTopologyWithSpine(1e6);
+  const LayoutNodes nodes = NodesFor(cluster_.state, spec, question);
+  EXPECT_EQ(nodes.names, (std::vector<std::string>{"a", "d", "b", "c"}));
+  const v1::GrantedLayout far = ChooseLayoutFor(spec, question, nodes);
+  ASSERT_EQ(anywhere.nodes(), 4);
+  ASSERT_EQ(far.nodes(), 4);
+  EXPECT_GT(far.step_seconds(), 1.2 * anywhere.step_seconds());
+  // A smaller gang uses the first nodes, which are in one leaf.
+  const v1::GrantedLayout near =
+      ChooseLayoutFor(spec, {0, GangRequestOf(spec).ShapeOn(2), "NVIDIA H100"}, nodes);
+  EXPECT_LT(near.step_seconds(), far.step_seconds());
 }
 
 TEST_F(GangDistancesTest, AreMissingWithoutATopologyOrSeveralNodes) {

@@ -1,6 +1,7 @@
 #include "controller/core/explain/launcher_hint.h"
 
 #include <string>
+#include <utility>
 
 #include "controller/core/explain/explain.h"
 #include "controller/core/observations/observe_telemetry.h"
@@ -23,17 +24,31 @@ class LauncherHintTest : public ::testing::Test {
     cluster_.RunJob(job_);
   }
 
-  void Send(int64_t begin_offset, const std::string& code, const std::string& message) {
+  void Send(int64_t begin_offset, v1::TelemetryRecord record) {
     v1::TelemetryBatch batch;
     batch.mutable_stream()->set_job_id(job_);
     batch.mutable_stream()->set_attempt(cluster_.Attempt(job_).number());
     batch.mutable_stream()->set_kind(v1::STREAM_KIND_PARSED_LOG);
     batch.set_begin_offset(begin_offset);
     batch.set_end_offset(begin_offset + 10);
-    v1::AlertRecord& alert = *batch.add_records()->mutable_alert();
-    alert.set_code(code);
-    alert.set_message(message);
+    *batch.add_records() = std::move(record);
     ObserveTelemetry(batch, cluster_.state, cluster_.observations);
+  }
+
+  void Send(int64_t begin_offset, const std::string& code, const std::string& message,
+            Timestamp time_ms = 1000) {
+    v1::TelemetryRecord record;
+    record.set_time_ms(time_ms);
+    record.mutable_alert()->set_code(code);
+    record.mutable_alert()->set_message(message);
+    Send(begin_offset, record);
+  }
+
+  void SendMetrics(int64_t begin_offset, Timestamp time_ms) {
+    v1::TelemetryRecord record;
+    record.set_time_ms(time_ms);
+    record.mutable_metrics()->set_step(7);
+    Send(begin_offset, record);
   }
 
   std::optional<planner::Finding> Finding() const {
@@ -57,6 +72,19 @@ TEST_F(LauncherHintTest, RestartsAreCountedAndTheNewestIsShown) {
   const v1::WhyJobResponse why = ExplainJob(cluster_.View(), cluster_.state.jobs.at(job_));
   ASSERT_EQ(why.findings_size(), 1);
   EXPECT_THAT(why.findings(0).what(), HasSubstr("launchers have restarted ranks 2 times"));
+}
+
+// By default, torchrun prints only the failure of the rank.
+TEST_F(LauncherHintTest, MetricsAfterAFailureShowARestart) {
+  Send(0, "launcher_rank_failed", "rank 1 has ended by signal 9", /*time_ms=*/1000);
+  SendMetrics(10, /*time_ms=*/2000);
+  EXPECT_FALSE(Finding().has_value())
+      << "another rank of the launcher, before the launcher ends it";
+  SendMetrics(20, /*time_ms=*/4000);
+  ASSERT_TRUE(Finding().has_value());
+  EXPECT_EQ(Finding()->why, "rank 1 has ended by signal 9");
+  SendMetrics(30, /*time_ms=*/5000);
+  EXPECT_EQ(Finding()->what, "launchers have restarted ranks 1 time in this attempt");
 }
 
 TEST_F(LauncherHintTest, RepeatedReportsAreCountedOnce) {

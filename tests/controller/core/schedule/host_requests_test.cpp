@@ -243,6 +243,29 @@ TEST(HostRequestsTest, AJobOfOneSlotCanDelayTheHeadByItsMemory) {
   EXPECT_EQ(cluster.StateOf(small), v1::JOB_STATE_STARTING);
 }
 
+// A job that starts before the head in the same pass takes a slot of the node and none of the
+// memory for which the head waits.
+TEST(HostRequestsTest, AJobPlacedBeforeTheHeadTakesOnlyWhatItRequests) {
+  TestCluster cluster;
+  cluster.AddNode("a", 4, {64, 100 * kGiB});
+  const int64_t holder = cluster.Submit(HostSpec("holder", 1, 1, {0, 60 * kGiB}, 1000));
+  cluster.RunJob(holder);
+  const int64_t head = cluster.Submit(HostSpec("head", 1, 1, {0, 60 * kGiB}));
+  v1::JobSpec first = HostSpec("first", 1, 1, {0, 10 * kGiB}, 5000);
+  first.set_priority(1);
+  const int64_t before = cluster.Submit(first);
+  const int64_t later = cluster.Submit(HostSpec("later", 1, 1, {0, 30 * kGiB}, 3000));
+  const Schedule schedule = cluster.View().schedule;
+  ASSERT_NE(schedule.AsHead(head), nullptr);
+  EXPECT_EQ(schedule.AsHead(head)->promised,
+            ExpectedEndsOf(cluster.state, cluster.observations, cluster.now)(holder));
+  cluster.Settle();
+  EXPECT_EQ(cluster.StateOf(before), v1::JOB_STATE_STARTING);
+  EXPECT_EQ(cluster.StateOf(later), v1::JOB_STATE_QUEUED) << "it ends after the holder";
+  EXPECT_EQ(cluster.StateOf(cluster.Submit(HostSpec("short", 1, 1, {0, 30 * kGiB}, 500))),
+            v1::JOB_STATE_QUEUED);
+}
+
 TEST(HostRequestsTest, ANodeThatReturnsWithLessMemoryIsReplaced) {
   TestCluster cluster;
   cluster.AddNode("a", 2, {8, 100 * kGiB});

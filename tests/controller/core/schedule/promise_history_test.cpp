@@ -106,6 +106,27 @@ TEST_F(PromiseHistoryTest, AJobOfHigherOrderTakesThePromise) {
   EXPECT_THAT(promises_.at(head), SizeIs(3));
 }
 
+TEST_F(PromiseHistoryTest, ALimitOfItsQueueTakesThePromise) {
+  const int64_t head = Submit("head", 2, 0);
+  Continue();
+  SetQueue set{.request = {}, .principal = {"ada"}};
+  set.request.mutable_queue()->set_name("default");
+  v1::SlotQuota& quota = *set.request.mutable_queue()->add_quotas();
+  quota.set_device(v1::DEVICE_KIND_CPU);
+  quota.set_max_slots(3);
+  Continue(cluster_.Do(set));
+  ASSERT_THAT(promises_.at(head), SizeIs(2)) << "no job is the head";
+  EXPECT_EQ(Newest(head).cause(), v1::PROMISE_CAUSE_QUOTA);
+  EXPECT_EQ(Newest(head).reason(), "a limit of queue default keeps it waiting");
+  EXPECT_EQ(Newest(head).promised_ms(), 0);
+  // Another head does not change the cause.
+  const int64_t small = Submit("small", 1, 0);
+  promises_.at(head).pop_back();
+  Continue();
+  EXPECT_EQ(Newest(small).cause(), v1::PROMISE_CAUSE_FIRST);
+  EXPECT_EQ(Newest(head).cause(), v1::PROMISE_CAUSE_QUOTA);
+}
+
 TEST_F(PromiseHistoryTest, AHeadBeforeAFurtherOneIsNamed) {
   cluster_.options.promised_heads = 3;
   const int64_t head = Submit("head", 2, 300);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace trainyard::trainer {
 namespace {
 
@@ -56,6 +58,37 @@ TEST(VisibleTokensTest, PartsHoldEveryPairThatSeesEachOther) {
           for (int64_t key = 0; key < tokens; ++key) expected += Sees(query, key, shape) ? 1 : 0;
         }
         EXPECT_EQ(seen, expected);
+      }
+    }
+  }
+}
+
+// Counts, for each pair of a query and a key, the blocks that see it.
+std::vector<std::vector<int>> CountsIn(const std::vector<VisibleTokens>& blocks, int64_t tokens) {
+  std::vector<std::vector<int>> counts(tokens, std::vector<int>(tokens));
+  for (const VisibleTokens& block : blocks) {
+    for (int64_t query = 0; query < block.queries; ++query) {
+      for (int64_t key = 0; key < block.keys; ++key) {
+        const bool sees = block.mask == AttentionMask::kNone || key <= query;
+        counts[block.first_query + query][block.first_key + key] += sees ? 1 : 0;
+      }
+    }
+  }
+  return counts;
+}
+
+TEST(VisibleTokensTest, EveryVisiblePairIsInOneBlock) {
+  constexpr int64_t kBlockTokens = 12;
+  const VisibleTokens causal{0, kBlockTokens, 0, kBlockTokens, AttentionMask::kCausal};
+  const VisibleTokens half{6, 6, 2, 5, AttentionMask::kNone};
+  for (const VisibleTokens& tokens : {causal, half}) {
+    for (const int64_t blocks : {1, 2, 5}) {
+      const std::vector<VisibleTokens> parts = BlocksOf(tokens, blocks);
+      EXPECT_EQ(CountsIn(parts, kBlockTokens), CountsIn({tokens}, kBlockTokens)) << blocks;
+      for (const VisibleTokens& part : parts) {
+        EXPECT_LE(part.queries, (tokens.queries + blocks - 1) / blocks);
+        EXPECT_LE(part.keys, (tokens.keys + blocks - 1) / blocks);
+        EXPECT_TRUE(part.mask == AttentionMask::kNone || part.queries == part.keys);
       }
     }
   }

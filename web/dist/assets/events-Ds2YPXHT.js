@@ -1,1 +1,0 @@
-import{W as e,i as t,nr as n,qt as r}from"./shared-C5loZZlO.js";function i(){return e(n,{children:[e(`div`,{class:`page-head`,children:e(`h1`,{children:`Events`})}),e(t,{path:`/events`,tick:r.value.events?.[0]?.sequence??0,streamed:r.value.events})]})}export{i as Events};
