@@ -162,8 +162,8 @@ struct Controller::Parts {
             [this](v1::GetServerInfoResponse& answer) { AddReports(answer); },
             door.gate,
             start_forecaster,
-             stores.code_store.get(),
-             stores.code_store == nullptr ? nullptr : &code_sources},
+            stores.code_store.get(),
+            stores.code_store == nullptr ? nullptr : &code_sources},
         scrubber(DatabaseFilesOf(stores), health, clock),
         ended_jobs(*loop, stores.events->archive(), api.output_complete),
         pruner({*stores.events, *stores.metrics, *stores.logs}, ended_jobs, clock,
@@ -233,6 +233,7 @@ struct Controller::Parts {
     if (options.http.listen.empty()) return absl::OkStatus();
     http::DashboardOptions settings = options.http;
     settings.tls = options.tls;
+    settings.before_answer = options.before_answer;
     settings.render_metrics = [this] { return exporter.RenderMetrics(); };
     settings.health_problems = [this] { return HealthProblems(health); };
     settings.observe_request = [this](const std::string& route, const std::string& status,
@@ -256,14 +257,15 @@ struct Controller::Parts {
   absl::Status Serve(const ControllerOptions& options) {
     TRAINYARD_ASSIGN_OR_RETURN(
         listening,
-        StartServer(options.listen,
-                    {&services.workers, &services.jobs, &logs, &services.metrics, &services.nodes,
-                     &services.queues, &services.reports, &services.server_info, &services.access,
-                     &services.code, &services.exec},
-                    [this](const std::string& method, const std::string& code, double seconds) {
-                      exporter.ObserveCall(method, code, seconds);
-                    },
-                    {MakeServerCredentials(door.token_check, options.tls), &local}));
+        StartServer(
+            options.listen,
+            {&services.workers, &services.jobs, &logs, &services.metrics, &services.nodes,
+             &services.queues, &services.reports, &services.server_info, &services.access,
+             &services.code, &services.exec},
+            [this](const std::string& method, const std::string& code, double seconds) {
+              exporter.ObserveCall(method, code, seconds);
+            },
+            {MakeServerCredentials(door.token_check, options.tls), &local, options.before_answer}));
     door.grpc_port = listening.port;
     ListenLocally(options, listening.port, local);
     if (dashboard == nullptr) return absl::OkStatus();
@@ -374,6 +376,12 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   }
   TRAINYARD_ASSIGN_OR_RETURN(resolved.checkpoint_root, CheckpointRoot(options));
   resolved.loop.core.checkpoint_root = resolved.checkpoint_root;
+  TRAINYARD_ASSIGN_OR_RETURN(const auto newest, stores.events->ReadEventsBefore(0, 0, 1));
+  if (!newest.empty()) {
+    // A store that was moved from PostgreSQL continues its newest term. Workers refuse lower ones.
+    int64_t& term = resolved.loop.core.leader_term;
+    term = std::max<int64_t>(term, newest.front().event().leader_term());
+  }
   TRAINYARD_ASSIGN_OR_RETURN(std::unique_ptr<Loop> loop,
                              Loop::Recover(*stores.events, clock, resolved.loop));
   TRAINYARD_ASSIGN_OR_RETURN(std::string cluster_id, ClusterIdOf(stores, loop->LogIsEmpty()));
@@ -381,7 +389,6 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   resolved.retention.policy = RetentionOf(stores, options.retention.policy);
   if (stores.directory != nullptr) {
     resolved.retention.data_dir = stores.directory->path();
-    TRAINYARD_ASSIGN_OR_RETURN(const auto newest, stores.events->ReadEventsBefore(0, 0, 1));
     if (!newest.empty()) resolved.retention.newest_event_ms = newest.front().event().time_ms();
   }
   TRAINYARD_RETURN_IF_ERROR(RecoverLosses(stores, clock, resolved.loop, loop));

@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_CONTROLLER_CONTROLLER_OPTIONS_H_
 #define TRAINYARD_CONTROLLER_CONTROLLER_OPTIONS_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ namespace trainyard::controller {
 struct ControllerOptions {
   // "host:port". With port 0, a free port is used.
   std::string listen = "127.0.0.1:7070";
+  // "host:port" by which workers, users and the other controllers name this one. If empty,
+  // `listen`.
+  std::string advertise;
   std::string data_dir;
   // Connection string of libpq for the database with the stores. If empty, the stores are in
   // SQLite files in data_dir.
@@ -42,6 +46,8 @@ struct ControllerOptions {
   // Allows a listener without a token or without TLS even if other machines can reach it. All users
   // then see a warning.
   bool insecure = false;
+  // Called before each answer to a caller (LeaderGuard::CheckMayAnswer). May be unset.
+  std::function<void()> before_answer;
 };
 
 }  // namespace trainyard::controller

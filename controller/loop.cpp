@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "controller/leader_guard.h"
 #include "proto/support/asio.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
@@ -22,6 +23,7 @@ constexpr std::chrono::milliseconds kMessageSlice{10};
 // Ends the process without running destructors. The state may differ from the log, so nothing that
 // depends on it may leave the process. The next start replays the log.
 [[noreturn]] void EndProcess(const absl::Status& status) {
+  if (absl::IsAborted(status)) ExitWithoutLeadership(status);
   spdlog::critical(
       "cannot commit to the event log: {}; the controller exits and replays its log at the next "
       "start; running jobs are not affected",

@@ -15,6 +15,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "controller/access/restored_access.h"
+#include "controller/cluster_member.h"
 #include "controller/controller.h"
 #include "controller/price_setting.h"
 #include "controller/rpc/server.h"
@@ -28,6 +29,7 @@
 #include "proto/access/token_file.h"
 #include "proto/support/clock.h"
 #include "proto/support/durable_file.h"
+#include "proto/support/status_macros.h"
 #include "proto/text/log_format.h"
 #include "spdlog/spdlog.h"
 
@@ -114,6 +116,9 @@ void DefineFlags(CLI::App& app, Flags& flags) {
       ->capture_default_str();
   app.add_option("--listen-file", flags.listen_file,
                  "file to which the controller writes its actual HOST:PORT once it accepts calls");
+  app.add_option("--advertise", flags.options.advertise,
+                 "HOST:PORT at which workers, users and other controllers on the same database "
+                 "reach this controller [the address of --listen]");
   app.add_option("--http-listen", flags.http_listen,
                  "HOST:PORT of the dashboard and the REST API; port 0 picks a free port, and off "
                  "disables both [the port of --listen plus 1]");
@@ -332,6 +337,34 @@ bool WriteListenFile(const std::string& path, const std::string& address) {
   return file.good() && std::rename(temporary.c_str(), path.c_str()) == 0;
 }
 
+// Returns the error to print, or an empty string on success. Writes nothing if `path` is empty.
+std::string WriteListenFiles(const std::string& path,
+                             const trainyard::controller::Controller& controller) {
+  if (path.empty()) return "";
+  if (!WriteListenFile(path, controller.address())) return "cannot write --listen-file " + path;
+  if (WriteListenFile(path + ".http", controller.http_address())) return "";
+  return "cannot write --listen-file " + path + ".http";
+}
+
+// Starts the controller. With a database, waits first until this controller leads. `signals` are
+// blocked; one of them ends the wait, and the controller is then null.
+absl::StatusOr<trainyard::controller::ClusterMember> StartServing(const Flags& flags,
+                                                                  const trainyard::Clock& clock,
+                                                                  const sigset_t& signals) {
+  using trainyard::controller::ClusterMember;
+  if (!flags.options.postgres.empty()) {
+    return trainyard::controller::StartMember(
+        flags.options, clock, [&signals](std::chrono::milliseconds time) {
+          const timespec limit{time.count() / 1000, time.count() % 1000 * 1'000'000};
+          return sigtimedwait(&signals, nullptr, &limit) > 0;
+        });
+  }
+  ClusterMember alone;
+  TRAINYARD_ASSIGN_OR_RETURN(alone.controller,
+                             trainyard::controller::Controller::Start(flags.options, clock));
+  return alone;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -375,14 +408,12 @@ int main(int argc, char** argv) {
   // Keeps gRPC initialized until the process ends. Otherwise, gRPC's last shutdown might wait 10 s
   // for its backup poller, and the stores would not be closed within kStopLimit.
   grpc_init();
-  auto controller = trainyard::controller::Controller::Start(flags.options, clock);
-  if (!controller.ok()) return Fail(std::string(controller.status().message()));
-  if (!flags.listen_file.empty() && !WriteListenFile(flags.listen_file, (*controller)->address())) {
-    return Fail("cannot write --listen-file " + flags.listen_file);
-  }
-  if (!flags.listen_file.empty() &&
-      !WriteListenFile(flags.listen_file + ".http", (*controller)->http_address())) {
-    return Fail("cannot write --listen-file " + flags.listen_file + ".http");
+  auto member = StartServing(flags, clock, signals);
+  if (!member.ok()) return Fail(std::string(member.status().message()));
+  if (member->controller == nullptr) return 0;
+  if (const std::string error = WriteListenFiles(flags.listen_file, *member->controller);
+      !error.empty()) {
+    return Fail(error);
   }
 
   int received = 0;
@@ -390,6 +421,6 @@ int main(int argc, char** argv) {
   spdlog::info("stopping on {}; running jobs continue", received == SIGINT ? "SIGINT" : "SIGTERM");
   // From now on, a second signal ends the process immediately.
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
-  trainyard::controller::Controller::StopWithin(kStopLimit, *std::move(controller));
+  trainyard::controller::Controller::StopWithin(kStopLimit, std::move(member->controller));
   return 0;
 }

@@ -26,6 +26,11 @@ std::vector<std::string> Dangers(const ControllerOptions& options) {
   return dangers;
 }
 
+std::string AccessText(const ControllerOptions& options) {
+  if (options.token.empty()) return "open";
+  return options.tls.certificate.empty() ? "token" : "token and TLS";
+}
+
 v1::GetServerInfoResponse MakeServerInfo(const ControllerOptions& options,
                                          const std::string& cluster_id, Timestamp now) {
   v1::GetServerInfoResponse info;
@@ -34,9 +39,12 @@ v1::GetServerInfoResponse MakeServerInfo(const ControllerOptions& options,
   info.set_started_time_ms(now);
   info.set_checkpoint_root(options.checkpoint_root);
   info.set_cluster_id(cluster_id);
-  info.set_access(options.token.empty()             ? "open"
-                  : options.tls.certificate.empty() ? "token"
-                                                    : "token and TLS");
+  info.set_access(AccessText(options));
+  v1::Leadership& leadership = *info.mutable_leadership();
+  leadership.set_leads(true);
+  leadership.set_term(options.loop.core.leader_term);
+  leadership.set_leader(options.advertise.empty() ? options.listen : options.advertise);
+  leadership.set_since_ms(now);
   for (const std::string& danger : Dangers(options)) info.add_warnings(danger);
   for (const std::string& rule : DescribePolicy(options.retention.policy)) info.add_retention(rule);
   return info;

@@ -20,6 +20,9 @@ std::vector<ListenerSetting> ListenersOf(const ControllerOptions& options);
 // without TLS.
 std::vector<std::string> Dangers(const ControllerOptions& options);
 
+// Returns how callers are authenticated: "token", "token and TLS" or "open".
+std::string AccessText(const ControllerOptions& options);
+
 // Returns the part of the response that stays the same while the controller runs.
 v1::GetServerInfoResponse MakeServerInfo(const ControllerOptions& options,
                                          const std::string& cluster_id, Timestamp now);

@@ -10,8 +10,8 @@
 
 namespace trainyard::controller {
 
-// Opens the stores in the PostgreSQL database of the options, or in the data directory. If the
-// leadership of a database is lost later, the process ends at once.
+// Opens the stores in the PostgreSQL database of the options, or in the data directory. On a
+// database, this process must lead the term of the options (cluster_member.h).
 absl::StatusOr<Stores> OpenStores(const ControllerOptions& options);
 
 // Returns the id of the cluster to which the stores belong. `log_is_empty`: the event log has no

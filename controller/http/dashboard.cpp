@@ -191,6 +191,7 @@ absl::StatusOr<std::unique_ptr<Dashboard>> Dashboard::Listen(const Api& api,
   if (!assets.ok()) return assets.status();
   auto server = Server::Listen(options.listen, {}, options.tls);
   if (!server.ok()) return server.status();
+  (*server)->BeforeAnswer(options.before_answer);
   return std::unique_ptr<Dashboard>(
       new Dashboard(std::make_unique<Parts>(api, options, *std::move(server), *std::move(assets))));
 }

@@ -34,6 +34,8 @@ struct DashboardOptions {
   std::function<std::string()> health_problems;
   // Called for each answered request, on any thread. May be unset.
   ObserveRequest observe_request;
+  // Called before each write to a client (Server::BeforeAnswer). May be unset.
+  std::function<void()> before_answer;
   // A directory whose files replace the embedded dashboard files. If empty, the embedded files are
   // used.
   std::string web_root;

@@ -135,6 +135,10 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Listen(const std::string& listen
   return std::unique_ptr<Server>(new Server(std::move(parts)));
 }
 
+void Server::BeforeAnswer(std::function<void()> check) {
+  parts_->session_context.before_answer = std::move(check);
+}
+
 void Server::Start(Handler handler) {
   parts_->handler = std::move(handler);
   parts_->Accept();

@@ -35,6 +35,9 @@ class Server {
   // Stops.
   ~Server();
 
+  // Sets a function that is called before each write to a client. It ends the process if the
+  // controller must no longer answer. Call before Start.
+  void BeforeAnswer(std::function<void()> check);
   void Start(Handler handler);
   // Closes every connection and ends the thread. Work posted after that never runs.
   void Stop();

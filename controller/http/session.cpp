@@ -239,6 +239,7 @@ class Session final : public StreamSink,
 
   void Write(bhttp::response<bhttp::string_body> message) {
     if (!open_) return;
+    if (context_.before_answer) context_.before_answer();
     message_ = std::move(message);
     Tcp().expires_after(context_.limits.read_timeout);
     bhttp::async_write(stream_, message_,
@@ -306,6 +307,7 @@ class Session final : public StreamSink,
   // Writes the first message of the queue. A client that reads nothing for read_timeout is
   // disconnected as a slow consumer.
   void WriteQueue() {
+    if (context_.before_answer) context_.before_answer();
     Tcp().expires_after(context_.limits.read_timeout);
     stream_.async_write_some(
         asio::buffer(*queue_.front()) + written_of_front_,

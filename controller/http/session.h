@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "boost/asio/ip/tcp.hpp"
@@ -20,6 +21,8 @@ struct SessionContext {
   const Handler& handler;
   // If null, connections are not encrypted.
   boost::asio::ssl::context* tls = nullptr;
+  // Called before each write to a client. May be unset.
+  std::function<void()> before_answer;
   std::atomic<int> open_connections = 0;  // Atomic: a reader thread may release a session last.
   std::atomic<int> open_streams = 0;
   std::atomic<int64_t> dropped_streams = 0;

@@ -7,7 +7,6 @@
 #include <memory>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 
@@ -67,10 +66,9 @@ class CallTimerFactory final : public grpc::experimental::ServerInterceptorFacto
 
 }  // namespace
 
-void AddCallTimers(const ObserveCall& observe, grpc::ServerBuilder& builder) {
-  std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> factories;
-  factories.push_back(std::make_unique<CallTimerFactory>(observe));
-  builder.experimental().SetInterceptorCreators(std::move(factories));
+std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> MakeCallTimers(
+    ObserveCall observe) {
+  return std::make_unique<CallTimerFactory>(std::move(observe));
 }
 
 }  // namespace trainyard::controller

@@ -3,10 +3,11 @@
 #define TRAINYARD_CONTROLLER_RPC_CALL_TIMER_H_
 
 #include <functional>
+#include <memory>
 #include <string>
 
-namespace grpc {
-class ServerBuilder;
+namespace grpc::experimental {
+class ServerInterceptorFactoryInterface;
 }
 
 namespace trainyard::controller {
@@ -17,8 +18,8 @@ namespace trainyard::controller {
 using ObserveCall =
     std::function<void(const std::string& method, const std::string& code, double seconds)>;
 
-// Adds the timers to the builder. Call before the server is built.
-void AddCallTimers(const ObserveCall& observe, grpc::ServerBuilder& builder);
+std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> MakeCallTimers(
+    ObserveCall observe);
 
 }  // namespace trainyard::controller
 

@@ -2,9 +2,11 @@
 
 #include <grpc/support/log.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/resource_quota.h>
+#include <grpcpp/support/server_interceptor.h>
 #include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -120,6 +122,18 @@ void LogGrpcMessage(gpr_log_func_args* args) {
   spdlog::log(level, "grpc: {}", args->message);
 }
 
+absl::StatusOr<ListeningServer> StartOn(const HostPort& where, const std::string& listen,
+                                        const ServerAccess& access, grpc::ServerBuilder& builder) {
+  SetLimits(builder);
+  int port = 0;
+  builder.AddListeningPort(
+      listen, access.credentials ? access.credentials : grpc::InsecureServerCredentials(), &port);
+  if (access.local != nullptr) access.local->AddPorts(builder, MakeLocalCredentials);
+  std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  if (server == nullptr || port <= 0) return WhyNotListening(where);
+  return ListeningServer{std::move(server), absl::StrCat(where.host, ":", port), port};
+}
+
 }  // namespace
 
 absl::StatusOr<ListeningServer> StartServer(const std::string& listen,
@@ -130,16 +144,22 @@ absl::StatusOr<ListeningServer> StartServer(const std::string& listen,
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
-  SetLimits(builder);
-  if (observe_call) AddCallTimers(observe_call, builder);
-  int port = 0;
-  builder.AddListeningPort(
-      listen, access.credentials ? access.credentials : grpc::InsecureServerCredentials(), &port);
-  if (access.local != nullptr) access.local->AddPorts(builder, MakeLocalCredentials);
+  std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
+  if (observe_call) interceptors.push_back(MakeCallTimers(observe_call));
+  if (access.before_answer) interceptors.push_back(MakeAnswerGate(access.before_answer));
+  builder.experimental().SetInterceptorCreators(std::move(interceptors));
   for (grpc::Service* service : services) builder.RegisterService(service);
-  std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
-  if (server == nullptr || port <= 0) return WhyNotListening(where);
-  return ListeningServer{std::move(server), absl::StrCat(where.host, ":", port), port};
+  return StartOn(where, listen, access, builder);
+}
+
+absl::StatusOr<ListeningServer> StartGenericServer(const std::string& listen,
+                                                   grpc::CallbackGenericService& service,
+                                                   const ServerAccess& access) {
+  TRAINYARD_ASSIGN_OR_RETURN(const HostPort where, ParseListen(listen));
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::ServerBuilder builder;
+  builder.RegisterCallbackGenericService(&service);
+  return StartOn(where, listen, access, builder);
 }
 
 // Most errors in gRPC's log are about disconnected peers, which the services report themselves.

@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "controller/rpc/answer_gate.h"
 #include "controller/rpc/call_timer.h"
 
 namespace grpc {
+class CallbackGenericService;
 class Server;
 class ServerCredentials;
 class Service;
@@ -33,6 +35,7 @@ struct ServerAccess {
   // The local socket, whose listening ports are added to the server. If nullptr, there is no local
   // socket.
   LocalListener* local = nullptr;
+  BeforeAnswer before_answer = nullptr;
 };
 
 // Serves on "host:port". With port 0, a free port is used. `services` must outlive the server. A
@@ -43,6 +46,11 @@ absl::StatusOr<ListeningServer> StartServer(const std::string& listen,
                                             const std::vector<grpc::Service*>& services,
                                             const ObserveCall& observe_call = nullptr,
                                             const ServerAccess& access = {});
+
+// Like StartServer, but `service` answers the calls of all methods.
+absl::StatusOr<ListeningServer> StartGenericServer(const std::string& listen,
+                                                   grpc::CallbackGenericService& service,
+                                                   const ServerAccess& access);
 
 // Sends gRPC's log messages to the program's log instead of stderr. Call once, before any server is
 // created.

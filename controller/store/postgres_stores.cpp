@@ -42,6 +42,15 @@ absl::StatusOr<std::string> PrepareSchema(const PostgresStoreOptions& options,
 
 }  // namespace
 
+absl::StatusOr<std::unique_ptr<LeaderSeat>> OpenLeaderSeat(const PostgresStoreOptions& options) {
+  TRAINYARD_RETURN_IF_ERROR(MakeDataDirectory(options.data_directory));
+  TRAINYARD_RETURN_IF_ERROR(CheckNoFiles(options.data_directory));
+  TRAINYARD_ASSIGN_OR_RETURN(const auto database, PostgresDatabase::Connect(options.settings));
+  TRAINYARD_RETURN_IF_ERROR(PrepareSchema(options, *database).status());
+  TRAINYARD_ASSIGN_OR_RETURN(auto leadership, Leadership::Open(options.settings, options.holder));
+  return leadership;
+}
+
 absl::StatusOr<Stores> OpenPostgresStores(const PostgresStoreOptions& options) {
   Stores stores;
   ServerWait wait(options.wait_limit, options.on_wait);

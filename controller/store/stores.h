@@ -13,6 +13,7 @@
 #include "controller/store/files/data_directory.h"
 #include "controller/store/logs/log_store.h"
 #include "controller/store/metrics/metric_store.h"
+#include "controller/store/support/leader_seat.h"
 #include "controller/store/support/store_lease.h"
 #include "proto/code/blob_store.h"
 
@@ -69,6 +70,11 @@ struct PostgresStoreOptions {
 // PostgreSQL. UNAVAILABLE: the server did not accept connections within the limit. Other errors:
 // see postgres_error.h.
 absl::StatusOr<Stores> OpenPostgresStores(const PostgresStoreOptions& options);
+
+// Opens the seat of one of several controllers on a database (leader_seat.h). Creates or upgrades
+// the tables first. Uses only the first three settings and `holder`, the address at which the
+// others name this controller. Errors: see OpenPostgresStores.
+absl::StatusOr<std::unique_ptr<LeaderSeat>> OpenLeaderSeat(const PostgresStoreOptions& options);
 
 // Returns in-memory stores, for simulation and tests. Their contents are lost when the process
 // ends.

@@ -3,7 +3,6 @@
 #include "controller/store/stores.h"
 
 namespace trainyard::controller {
-
 namespace {
 
 absl::Status NotBuilt() {
@@ -13,6 +12,10 @@ absl::Status NotBuilt() {
 }
 
 }  // namespace
+
+absl::StatusOr<std::unique_ptr<LeaderSeat>> OpenLeaderSeat(const PostgresStoreOptions&) {
+  return NotBuilt();
+}
 
 absl::StatusOr<Stores> OpenPostgresStores(const PostgresStoreOptions&) { return NotBuilt(); }
 

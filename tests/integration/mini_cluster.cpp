@@ -22,6 +22,8 @@ namespace {
 
 constexpr Seconds kStartDeadline(20);
 
+}  // namespace
+
 // A controller that restarts after a kill binds its previous port again. If the kernel had chosen
 // the port (32768 and above), an outgoing connection could have taken the port by then. Ports of
 // jobs begin at 20000.
@@ -44,8 +46,6 @@ std::string FreeAddress() {
   return "127.0.0.1:0";
 }
 
-}  // namespace
-
 std::string ProgramPath(const std::string& name) {
   return absl::StrCat(PROGRAM_DIRECTORY, "/", name);
 }
@@ -63,9 +63,15 @@ MiniCluster::MiniCluster(int nodes, int slots_per_node, std::vector<std::string>
   StartAll(nodes);
 }
 
+MiniCluster::MiniCluster(WithoutController)
+    : slots_per_node_(1), worker_program_(ProgramPath("trainyard-worker")) {
+  setenv(kTokenFileVariable, token_file().c_str(), 1);
+  std::filesystem::create_directory(directory() + "/controller");
+}
+
 void MiniCluster::StartAll(int nodes) {
   // The command line, the workers and the stubs below find the token through this variable.
-  setenv(kTokenFileVariable, (directory() + "/controller/token").c_str(), 1);
+  setenv(kTokenFileVariable, token_file().c_str(), 1);
   StartController();
   workers_.resize(nodes);
   for (int node = 0; node < nodes; ++node) StartWorker(node);

@@ -24,6 +24,9 @@ std::string ProgramPath(const std::string& name);
 // Unpacks a .tar.gz into the directory; fails the test if it cannot.
 void Unpack(const std::string& archive, const std::string& directory);
 
+// Returns an address on loopback that no program uses at present.
+std::string FreeAddress();
+
 class MiniCluster {
  public:
   // `data` is an archive of the daemons' initial data directories (controller/, worker0/, ...). If
@@ -31,6 +34,9 @@ class MiniCluster {
   explicit MiniCluster(int nodes, int slots_per_node = 1, const std::string& data = "");
   // Starts the controller with these flags, also at each later start.
   MiniCluster(int nodes, int slots_per_node, std::vector<std::string> controller_flags);
+  // A cluster without nodes whose controllers the test starts itself, with token_file().
+  struct WithoutController {};
+  explicit MiniCluster(WithoutController);
   ~MiniCluster();
 
   // ---- Processes `more`: additional command-line flags.
@@ -43,6 +49,8 @@ class MiniCluster {
   void RunControllerThrough(std::vector<std::string> command) {
     controller_command_ = std::move(command);
   }
+  // Makes the controller at this address the one that the functions below call.
+  void UseController(const std::string& address) { address_ = address; }
   void KillController();
   ChildProcess& controller() { return *controller_; }
   // Starts the worker of a node. If `node` equals the current number of nodes, adds a node and
@@ -64,6 +72,7 @@ class MiniCluster {
   // ---- Files
   const std::string& directory() const { return directory_.path(); }
   const std::string& address() const { return address_; }
+  std::string token_file() const { return directory() + "/controller/token"; }
   // Creates token data for a vocabulary of 257 and returns its directory.
   std::string MakeTokens();
   // Writes a job file and returns its path.

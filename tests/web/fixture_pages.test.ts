@@ -267,10 +267,8 @@ describe('the timeline of a crash loop', () => {
 describe('the list of events', () => {
   // Events: a restart of job 42, two reports of a failed checkpoint, and 12 reconnecting nodes.
   function crowd() {
-    const at = (minutes: number) => ({
-      ...{ time_ms: NOW - minutes * MINUTE, actor: 'controller', actor_verified: false },
-      leader_term: 0,
-    });
+    const head = { actor: 'controller', actor_verified: false, leader_term: 0 };
+    const at = (minutes: number) => ({ ...head, time_ms: NOW - minutes * MINUTE });
     const verdict = jobOf(42).attempts[0]!.verdict!;
     const of = (attempt: number) => ({ job_id: 42, attempt });
     const failed = { ...of(2), code: 'checkpoint_failed', step: 80, message: 'disk full' };

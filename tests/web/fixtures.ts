@@ -206,13 +206,13 @@ function waitingJobs(pending: Cluster['pending']): Job[] {
   ];
 }
 
+const by = (actor: string) => ({ actor, actor_verified: false, leader_term: 0 });
+
 function eventsOf(): EventEntry[] {
   const events: EventEntry['event'][] = [
     {
       time_ms: NOW - 130 * MINUTE,
-      actor: 'user ada',
-      actor_verified: false,
-      leader_term: 0,
+      ...by('user ada'),
       job_submitted: {
         job_id: 42,
         user: 'ada',
@@ -228,9 +228,7 @@ function eventsOf(): EventEntry[] {
     },
     {
       time_ms: NOW - 61 * MINUTE,
-      actor: 'node gpu02',
-      actor_verified: false,
-      leader_term: 0,
+      ...by('node gpu02'),
       attempt_failed: {
         job_id: 42,
         attempt: 1,
@@ -239,16 +237,12 @@ function eventsOf(): EventEntry[] {
     },
     {
       time_ms: NOW - 58 * MINUTE,
-      actor: 'controller',
-      actor_verified: false,
-      leader_term: 0,
+      ...by('controller'),
       attempt_running: { job_id: 42, attempt: 2, resume_step: 0 },
     },
     {
       time_ms: NOW - 40 * MINUTE,
-      actor: 'controller',
-      actor_verified: false,
-      leader_term: 0,
+      ...by('controller'),
       node_lost: {
         node_id: 'node-6',
         reason: 'no heartbeat for 16 s and the progress of its peers stopped',
@@ -256,9 +250,7 @@ function eventsOf(): EventEntry[] {
     },
     {
       time_ms: NOW - 31 * MINUTE,
-      actor: 'user grace',
-      actor_verified: false,
-      leader_term: 0,
+      ...by('user grace'),
       node_cordoned: {
         node_id: 'node-5',
         reason: 'ECC errors, ticket 311',
@@ -266,9 +258,7 @@ function eventsOf(): EventEntry[] {
     },
     {
       time_ms: NOW - 20 * MINUTE,
-      actor: 'node gpu01',
-      actor_verified: false,
-      leader_term: 0,
+      ...by('node gpu01'),
       alert_raised: {
         job_id: 42,
         attempt: 2,
@@ -281,9 +271,7 @@ function eventsOf(): EventEntry[] {
     },
     {
       time_ms: NOW - 10 * MINUTE,
-      actor: 'node gpu01',
-      actor_verified: false,
-      leader_term: 0,
+      ...by('node gpu01'),
       checkpoint_published: {
         job_id: 42,
         checkpoint: checkpoint(3000, 2, NOW - 10 * MINUTE),

@@ -62,6 +62,7 @@ absl::StatusOr<std::unique_ptr<Leadership>> Leadership::Open(const std::string& 
 
 absl::Status Leadership::Connect() {
   has_lock_ = false;
+  looks_in_session_ = 0;
   TRAINYARD_ASSIGN_OR_RETURN(database_, PostgresDatabase::Connect(settings_, kLeaderLimits));
   return absl::OkStatus();
 }
@@ -75,7 +76,7 @@ absl::Status Leadership::Step() {
 }
 
 bool Leadership::MayAnswer() const {
-  const auto since = std::chrono::steady_clock::now() - renewed_;
+  const auto since = std::chrono::steady_clock::now() - renewed_.load();
   return term_ != 0 &&
          !MayBeReplaced(std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
 }
@@ -116,6 +117,8 @@ absl::Status Leadership::Run() {
   }
   const int64_t seen_term = rows.Int64(0, 0);
   leader_ = rows.Bytes(0, 1);
+  leader_term_ = seen_term;
+  ++looks_in_session_;
   view.unrenewed_ms = rows.Int64(0, 3);
   switch (NextStepOf(view)) {
     case CandidateStep::kWait:
@@ -152,7 +155,9 @@ absl::Status Leadership::TakeOver(int64_t seen_term) {
   }
   if (!term.ok()) return term.status();
   term_ = *term;
-  if (term_ != 0) leader_ = holder_;
+  if (term_ == 0) return absl::OkStatus();
+  leader_ = holder_;
+  leader_term_ = term_;
   return absl::OkStatus();
 }
 

@@ -7,6 +7,7 @@
 #ifndef TRAINYARD_CONTROLLER_STORE_POSTGRES_LEADERSHIP_H_
 #define TRAINYARD_CONTROLLER_STORE_POSTGRES_LEADERSHIP_H_
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -16,11 +17,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "controller/store/postgres/postgres_database.h"
+#include "controller/store/support/leader_seat.h"
 
 namespace trainyard::controller {
 
-// One controller as leader or candidate. Used by one thread.
-class Leadership {
+class Leadership final : public LeaderSeat {
  public:
   // Connects and checks the right to end the leader's session. `holder` names this controller, for
   // messages. PERMISSION_DENIED: the leader's session belongs to a user whose sessions cannot be
@@ -28,21 +29,14 @@ class Leadership {
   static absl::StatusOr<std::unique_ptr<Leadership>> Open(const std::string& settings,
                                                           const std::string& holder);
 
-  // A candidate takes over if it may; a leader renews its row. Call every interval_ms().
-  // Takes a few round trips, and at most a few seconds. ABORTED: this controller no longer leads
-  // and must exit. After any other error, call again.
-  absl::Status Step();
-
-  // The term that this controller leads; 0 for a candidate.
-  int64_t term() const { return term_; }
-  int64_t interval_ms() const;
-
-  // True as long as no other controller can have taken over because of a missing renewal, by the
-  // monotonic clock of this process. While it is false, the leader must answer nobody.
-  bool MayAnswer() const;
-
-  // The leader that the last step of a candidate saw; empty if there is none.
-  const std::string& leader() const { return leader_; }
+  // Takes a few round trips, and at most a few seconds.
+  absl::Status Step() override;
+  int64_t interval_ms() const override;
+  int64_t term() const override { return term_; }
+  const std::string& leader() const override { return leader_; }
+  int64_t leader_term() const override { return leader_term_; }
+  bool ContinuesLog() const override { return term_ > 1 && looks_in_session_ > 1; }
+  bool MayAnswer() const override;
 
  private:
   Leadership(std::string settings, std::string holder)
@@ -62,8 +56,11 @@ class Leadership {
   bool has_lock_ = false;  // True if the session of database_ has the lock.
   int64_t term_ = 0;
   // The time before the last successful renewal was sent.
-  std::chrono::steady_clock::time_point renewed_;
+  std::atomic<std::chrono::steady_clock::time_point> renewed_;
   std::string leader_;
+  int64_t leader_term_ = 0;
+  // The number of times that a candidate has looked at the row in its present session.
+  int64_t looks_in_session_ = 0;
 };
 
 }  // namespace trainyard::controller

@@ -88,6 +88,8 @@ TEST_F(PostgresLeadershipTest, OneOfTwoLeadsAndTheOtherNamesIt) {
   }
   EXPECT_EQ(second->term(), 0);
   EXPECT_EQ(second->leader(), "first");
+  EXPECT_EQ(second->leader_term(), 1);
+  EXPECT_FALSE(first->ContinuesLog()) << "it had no predecessor";
   EXPECT_EQ(first->interval_ms(), kRenewEveryMs);
   EXPECT_EQ(second->interval_ms(), kCandidateEveryMs);
 }
@@ -123,6 +125,21 @@ TEST_F(PostgresLeadershipTest, AKilledLeaderIsReplacedAtOnce) {
   child.Kill();
   StepUntilLeader(*candidate);
   EXPECT_EQ(candidate->term(), 2);
+  EXPECT_TRUE(candidate->ContinuesLog());
+}
+
+// An older copy of the database may have been started.
+TEST_F(PostgresLeadershipTest, ALeaderAfterARestartOfTheDatabaseDoesNotContinueTheLog) {
+  const auto leader = Open("first");
+  ASSERT_TRUE(leader->Step().ok());
+  const auto candidate = Open("next");
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(candidate->Step().ok());
+  ASSERT_TRUE(server().CrashAndRestart().ok());
+  EXPECT_TRUE(absl::IsAborted(leader->Step()));
+  EXPECT_FALSE(candidate->Step().ok()) << "its session has ended";
+  StepUntilLeader(*candidate);
+  EXPECT_EQ(candidate->term(), 2);
+  EXPECT_FALSE(candidate->ContinuesLog());
 }
 
 // The stopped leader holds the row in an open transaction, and its session does not end.

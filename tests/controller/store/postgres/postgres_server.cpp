@@ -119,7 +119,7 @@ absl::Status PostgresServer::Start(const std::string& binaries) {
 absl::Status PostgresServer::StartProcess() {
   pid_ = Spawn(
       {binaries_ + "/postgres", "-D", directory_ + "/data", "-k", directory_, "-c",
-       "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=24", "-c",
+       "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=60", "-c",
        "shared_buffers=16MB", "-c", "max_wal_size=64MB", "-c", "unix_socket_permissions=0777"},
       directory_ + "/log");
   return WaitUntilReady();

@@ -1,0 +1,60 @@
+#include "controller/cluster_member.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "controller/cluster_id.h"
+#include "controller/election.h"
+#include "controller/store/stores.h"
+#include "proto/access/address.h"
+#include "proto/support/status_macros.h"
+#include "spdlog/spdlog.h"
+
+namespace trainyard::controller {
+namespace {
+
+// Returns the address by which others name this controller.
+std::string AdvertisedAddress(const ControllerOptions& options) {
+  if (!options.advertise.empty()) return options.advertise;
+  const auto parts = SplitAddress(options.listen);
+  const bool listens_on_all =
+      parts.has_value() && (parts->host == "0.0.0.0" || parts->host == "::");
+  if (!listens_on_all) return options.listen;
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  return absl::StrCat(host.data(), ":", parts->port);
+}
+
+}  // namespace
+
+absl::StatusOr<ClusterMember> StartMember(
+    const ControllerOptions& options, const Clock& clock,
+    std::function<bool(std::chrono::milliseconds time)> stop_requested) {
+  ControllerOptions resolved = options;
+  resolved.advertise = AdvertisedAddress(options);
+  const PostgresStoreOptions stores{.settings = options.postgres,
+                                    .data_directory = options.data_dir,
+                                    .new_cluster_id = NewClusterId(),
+                                    .holder = resolved.advertise};
+  const ElectionHooks hooks{.open_seat = [&stores] { return OpenLeaderSeat(stores); },
+                            .stop_requested = std::move(stop_requested)};
+  TRAINYARD_ASSIGN_OR_RETURN(auto seat, WaitToLead(hooks, clock, resolved));
+  ClusterMember member;
+  if (seat == nullptr) return member;
+  resolved.loop.core.leader_term = seat->term();
+  // Submissions need not wait for the marks of workers.
+  if (seat->ContinuesLog()) resolved.loop.core.confirm_log_ms = 0;
+  spdlog::info("this controller leads term {}", seat->term());
+  // Renew from now on, because opening the stores may take longer than the leadership lasts without
+  // a renewal.
+  member.guard = std::make_unique<LeaderGuard>(std::move(seat), ExitWithoutLeadership);
+  resolved.before_answer = [guard = member.guard.get()] { guard->CheckMayAnswer(); };
+  TRAINYARD_ASSIGN_OR_RETURN(member.controller, Controller::Start(resolved, clock));
+  return member;
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,42 @@
+// The leadership among several controllers on one store, as one of them sees it.
+#ifndef TRAINYARD_CONTROLLER_STORE_SUPPORT_LEADER_SEAT_H_
+#define TRAINYARD_CONTROLLER_STORE_SUPPORT_LEADER_SEAT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace trainyard::controller {
+
+// Used by one thread, except for MayAnswer.
+class LeaderSeat {
+ public:
+  virtual ~LeaderSeat() = default;
+
+  // A candidate takes over if it may; a leader renews its leadership. Call every interval_ms().
+  // Takes at most a few seconds. ABORTED: this controller no longer leads and must exit. After any
+  // other error, call again.
+  virtual absl::Status Step() = 0;
+  virtual int64_t interval_ms() const = 0;
+
+  // The term that this controller leads; 0 for a candidate.
+  virtual int64_t term() const = 0;
+  // The leader and the term that the last step of a candidate saw; empty and 0 if there is none.
+  virtual const std::string& leader() const = 0;
+  virtual int64_t leader_term() const = 0;
+
+  // For a leader: true if it watched its predecessor in one session that lasted until the
+  // take-over. An older copy cannot have replaced the store in that time, because this would have
+  // ended the session.
+  virtual bool ContinuesLog() const = 0;
+
+  // True as long as no other controller can have taken over because of a missing renewal, by the
+  // monotonic clock of this process. While it is false, the leader must answer nobody. Once this
+  // controller leads, any thread may call this function.
+  virtual bool MayAnswer() const = 0;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_SUPPORT_LEADER_SEAT_H_

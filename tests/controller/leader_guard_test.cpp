@@ -1,0 +1,83 @@
+#include "controller/leader_guard.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <string>
+#include <thread>
+
+#include "tests/controller/fake_seat.h"
+
+namespace trainyard::controller {
+namespace {
+
+using testing::HasSubstr;
+
+class LeaderGuardTest : public testing::Test {
+ protected:
+  LeaderGuardTest() { election_.Set({.term = 4}); }
+
+  std::unique_ptr<LeaderGuard> Guard() {
+    return std::make_unique<LeaderGuard>(
+        std::make_unique<FakeSeat>(election_),
+        [this](const absl::Status& cause) { lost_.set_value(std::string(cause.message())); });
+  }
+  // Returns the reason for the loss; empty if there was none within 10 s.
+  std::string Lost() {
+    auto reason = lost_.get_future();
+    if (reason.wait_for(std::chrono::seconds(10)) != std::future_status::ready) return "";
+    return reason.get();
+  }
+  void WaitForSteps(int steps) const {
+    const int before = election_.Get().steps;
+    while (election_.Get().steps < before + steps) std::this_thread::yield();
+  }
+
+  FakeElection election_;
+  std::promise<std::string> lost_;
+};
+
+TEST_F(LeaderGuardTest, TheLeadershipIsRenewed) {
+  const auto guard = Guard();
+  WaitForSteps(3);
+  guard->CheckMayAnswer();
+}
+
+TEST_F(LeaderGuardTest, AnotherTermEndsTheLeadership) {
+  const auto guard = Guard();
+  election_.Set({.term = 4, .status = absl::AbortedError("term 5 has begun")});
+  EXPECT_THAT(Lost(), HasSubstr("term 5 has begun"));
+}
+
+TEST_F(LeaderGuardTest, AFailedRenewalIsTriedAgain) {
+  const auto guard = Guard();
+  election_.Set({.term = 4, .status = absl::UnavailableError("no answer")});
+  WaitForSteps(3);
+  guard->CheckMayAnswer();
+  election_.Set({.term = 4});
+  WaitForSteps(2);
+}
+
+TEST_F(LeaderGuardTest, RenewalsThatFailForTooLongEndTheLeadership) {
+  const auto guard = Guard();
+  election_.Set({.term = 4, .status = absl::UnavailableError("no answer"), .may_answer = false});
+  EXPECT_THAT(Lost(), HasSubstr("could not be renewed in time, so another controller may lead: "
+                                "no answer"));
+}
+
+// A process that was stopped answers nothing after it continues, even before its guard has run.
+TEST(LeaderGuardDeathTest, AnAnswerAfterTheTimeLimitEndsTheProcess) {
+  FakeElection election;
+  election.Set({.term = 4, .may_answer = false});
+  EXPECT_EXIT(
+      {
+        const LeaderGuard guard(std::make_unique<FakeSeat>(election), ExitWithoutLeadership);
+        guard.CheckMayAnswer();
+      },
+      testing::ExitedWithCode(kExitLeadershipLost), "");
+}
+
+}  // namespace
+}  // namespace trainyard::controller
