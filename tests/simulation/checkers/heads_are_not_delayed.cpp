@@ -48,6 +48,11 @@ bool MayMovePromise(const v1::Event& event) {
   }
 }
 
+// Returns true for events after which a node takes ranks again.
+bool OpensNode(const v1::Event& event) {
+  return event.has_node_returned() || event.has_node_healthy() || event.has_node_released();
+}
+
 // A pass counts the time to save after a time limit (the default stop_grace) for the jobs that it
 // starts, and the expected end of a running job does not. If several jobs start in a step, the
 // passes that started them are not known.
@@ -123,11 +128,12 @@ class HeadsAreNotDelayedChecker : public Checker {
   }
 
   // A job that precedes the head may delay it. If such a job starts after a job behind the head, in
-  // a later pass of the step, the two delays cannot be told apart.
+  // a later pass of the step, the two delays cannot be told apart. A pass does not know yet that a
+  // node returned in the same tick.
   void Note(const v1::Event& event, Timestamp now, Watch& watch) const {
     if (event.has_job_placed() && StartsBehind(watch.head, event, now)) {
       watch.started.insert(event.job_placed().job_id());
-    } else if (!watch.started.empty() || event.has_attempt_yielded()) {
+    } else if (!watch.started.empty() || event.has_attempt_yielded() || OpensNode(event)) {
       watch.is_clear = watch.is_clear && !MayMovePromise(event);
     }
   }
