@@ -30,7 +30,7 @@ std::optional<double> ScalarOf(const v1::TensorboardValue& value) {
 }
 
 // Names under which Megatron-LM, Hugging Face, Lightning and others write well-known metrics.
-std::string WellKnownMetric(const std::string& name) {
+std::string NameOfTag(const std::string& name) {
   static const std::map<std::string, std::string> kNames = {
       {"lm_loss", telemetry::kLoss},
       {"train_loss", telemetry::kLoss},
@@ -55,7 +55,7 @@ void SetTag(const std::string& tag, double value, v1::MetricsRecord& record) {
   if (RE2::FullMatch(tag, kEvaluation)) return SetEvaluationLoss(record, "val", value);
   if (RE2::FullMatch(tag, kEvaluationSet, &part)) return SetEvaluationLoss(record, part, value);
   const std::string& name = RE2::FullMatch(tag, kTrain, &part) ? part : tag;
-  SetValue(record, WellKnownMetric(MetricName(name)), value);
+  SetValue(record, NameOfTag(MetricName(name)), value);
 }
 
 // Adds the numbers of an event to the step. Events without numbers leave it unchanged.
