@@ -12,6 +12,7 @@ import client_rows
 import control_rows
 import healing_rows
 import history_rows
+import postgres_rows
 import process_rows
 import store_rows
 import trainer_rows
@@ -29,6 +30,7 @@ GROUPS = {
     "search": store_rows.search,
     "submit": control_rows.submit,
     "ingest": control_rows.ingest,
+    "postgres": postgres_rows.postgres,
     "fleet": control_rows.fleet_rows,
     "history": history_rows.history,
     "clients": client_rows.clients,

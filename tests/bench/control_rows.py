@@ -6,11 +6,13 @@ from results import Row, promise
 from store_rows import disk, google_benchmark
 
 
-def submissions(bench, callers, jobs, *options):
+def submissions(bench, callers, jobs, *options, controller_flags=()):
     """Submissions a second of one repetition each, on one controller that starts empty."""
     samples, latencies = [], []
-    with scratch(bench.data) as directory, Cluster(bench.programs, directory) as cluster:
-        with SimulatedWorkers(cluster, 1, 8):
+    with scratch(bench.data) as directory:
+        cluster = Cluster(bench.programs, directory)
+        cluster.controller_flags = controller_flags
+        with cluster, SimulatedWorkers(cluster, 1, 8):
             for number in range(bench.repetitions):
                 report = cluster.load("submit", "--prefix", f"run{number}", "--jobs", jobs,
                                       "--callers", callers, *options)
