@@ -21,6 +21,7 @@
 #include "controller/store/files/backup.h"
 #include "controller/store/files/data_directory.h"
 #include "controller/store/files/store_check.h"
+#include "controller/store/store_move.h"
 #include "controller/store_setting.h"
 #include "grpc/grpc.h"
 #include "proto/access/token_file.h"
@@ -63,6 +64,8 @@ struct Flags {
   CLI::App* backup = nullptr;
   CLI::App* restore = nullptr;
   CLI::App* check = nullptr;
+  CLI::App* migrate = nullptr;
+  std::string migrate_to;
 };
 
 // Returns the default HTTP address: the host of the gRPC address, with the gRPC port plus 1. If the
@@ -147,6 +150,14 @@ void DefineCommands(CLI::App& app, Flags& flags) {
   flags.restore->add_option("dir", flags.backup_directory, "directory of the backup")->required();
   flags.check = app.add_subcommand(
       "check", "verify every page of a stopped controller's store, then exit (1 if damaged)");
+  flags.migrate = app.add_subcommand(
+      "migrate", "move a stopped controller's store to the other kind of database, then exit");
+  flags.migrate
+      ->add_option("--to", flags.migrate_to,
+                   "postgres (the database of --postgres or store.postgres), or sqlite (files in "
+                   "the data directory)")
+      ->check(CLI::IsMember({"postgres", "sqlite"}))
+      ->required();
   app.require_subcommand(0, 1);
 }
 
@@ -167,13 +178,24 @@ std::string TokenFile(const Flags& flags) {
   return absl::StrCat(flags.options.data_dir, "/", trainyard::kTokenFileName);
 }
 
-int BackUpOrRestore(const Flags& flags) {
+absl::StatusOr<trainyard::controller::BackupSummary> CopyStores(const Flags& flags) {
   namespace controller = trainyard::controller;
-  const std::string& data_dir = flags.options.data_dir;
+  const controller::StorePlaces places{.data_directory = flags.options.data_dir,
+                                       .postgres = flags.options.postgres};
+  const int64_t now_ms = trainyard::SystemClock().Now();
+  if (places.postgres.empty()) {
+    return flags.restore->parsed()
+               ? controller::Restore(flags.backup_directory, places.data_directory, now_ms)
+               : controller::BackUp(places.data_directory, flags.backup_directory);
+  }
+  return flags.restore->parsed()
+             ? controller::RestoreToPostgres(flags.backup_directory, places, now_ms)
+             : controller::BackUpPostgres(places.postgres, flags.backup_directory);
+}
+
+int BackUpOrRestore(const Flags& flags) {
   const bool restores = flags.restore->parsed();
-  const auto done = restores ? controller::Restore(flags.backup_directory, data_dir,
-                                                   trainyard::SystemClock().Now())
-                             : controller::BackUp(data_dir, flags.backup_directory);
+  const auto done = CopyStores(flags);
   if (!done.ok()) return Fail(std::string(done.status().message()));
   std::printf("%s %s: events up to %llu, %lld bytes, verified\n",
               restores ? "restored from" : "backed up to", done->directory.c_str(),
@@ -186,7 +208,7 @@ int BackUpOrRestore(const Flags& flags) {
         "why),\nand the output of these jobs stays on the nodes. If a job ended or was restarted "
         "after\nthe backup, the job runs again from the newest checkpoint that the backup "
         "lists.\n");
-    std::fputs(controller::RestoredAccessText(TokenFile(flags)).c_str(), stdout);
+    std::fputs(trainyard::controller::RestoredAccessText(TokenFile(flags)).c_str(), stdout);
   }
   return 0;
 }
@@ -220,6 +242,29 @@ int CheckStores(const std::string& data_dir) {
     problems += static_cast<int>(result.problems.size());
   }
   return problems == 0 ? 0 : kExitStartFailed;
+}
+
+int Migrate(const Flags& flags) {
+  namespace controller = trainyard::controller;
+  if (flags.options.postgres.empty()) {
+    return Fail("set --postgres, or store.postgres in the file of --config, to the database");
+  }
+  const bool to_postgres = flags.migrate_to == "postgres";
+  const controller::StorePlaces places{.data_directory = flags.options.data_dir,
+                                       .postgres = flags.options.postgres};
+  const auto moved =
+      to_postgres ? controller::MoveToPostgres(places) : controller::MoveToFiles(places);
+  if (!moved.ok()) return Fail(std::string(moved.status().message()));
+  std::printf("%-14s %12s  %s\n", "table", "rows", "hash of source and copy");
+  for (const controller::MovedTable& table : *moved) {
+    std::printf("%-14s %12lld  %016llx\n", table.name.c_str(), static_cast<long long>(table.rows),
+                static_cast<unsigned long long>(table.hash));
+  }
+  std::printf("The store is now in %s. Start the controller %s.\n",
+              to_postgres ? "PostgreSQL" : flags.options.data_dir.c_str(),
+              to_postgres ? "with the same --postgres or --config; its SQLite files may be removed"
+                          : "without --postgres and without store.postgres");
+  return 0;
 }
 
 // Reads the configuration file, if one is named, and applies the flags that replace its values.
@@ -296,12 +341,13 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kExitBadFlags;
   }
-  if (flags.backup->parsed() || flags.restore->parsed()) return BackUpOrRestore(flags);
   if (flags.check->parsed()) return CheckStores(flags.options.data_dir);
   if (const std::string error = ReadConfig(flags); !error.empty()) {
     Fail(error);
     return kExitBadFlags;
   }
+  if (flags.backup->parsed() || flags.restore->parsed()) return BackUpOrRestore(flags);
+  if (flags.migrate->parsed()) return Migrate(flags);
   if (const std::string error = ReadAccess(flags); !error.empty()) return Fail(error);
   SetUpLog(flags.log_level);
   flags.options.http.listen = HttpListen(flags);

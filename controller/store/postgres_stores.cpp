@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/store/files/moved_mark.h"
 #include "controller/store/logs/sql_log_store.h"
 #include "controller/store/metrics/sql_metric_store.h"
 #include "controller/store/postgres/cluster_table.h"
@@ -23,6 +24,8 @@ absl::Status CheckNoFiles(const std::string& directory) {
   const std::string path = directory + "/events.db";
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return absl::OkStatus();
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string moved_to, ReadMovedMark(directory));
+  if (!moved_to.empty()) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
       path,
       " exists, so this data directory has its jobs in SQLite. Move them with `trainyard server "

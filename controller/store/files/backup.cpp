@@ -24,6 +24,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/store/events/sqlite_event_log.h"
 #include "controller/store/files/data_directory.h"
+#include "controller/store/files/moved_mark.h"
 #include "controller/store/sqlite/page_check.h"
 #include "controller/store/sqlite/sqlite_database.h"
 #include "controller/store/support/checksum.h"
@@ -272,53 +273,40 @@ class PartialDirectory {
   std::string path_;
 };
 
-absl::StatusOr<std::vector<ListedFile>> CopyStore(const std::string& data_directory,
-                                                  const std::string& partial) {
+absl::Status CopyStore(const std::string& data_directory, const std::string& partial) {
   std::vector<PinnedDatabase> pinned;
   for (const char* name : kDatabases) {
     TRAINYARD_ASSIGN_OR_RETURN(PinnedDatabase one, Pin(absl::StrCat(data_directory, "/", name)));
     pinned.push_back(std::move(one));
   }
-  std::vector<ListedFile> files;
   for (std::size_t i = 0; i < kDatabases.size(); ++i) {
     const std::string path = absl::StrCat(partial, "/", kDatabases[i]);
     TRAINYARD_RETURN_IF_ERROR(CopyPages(*pinned[i].database, path));
-    TRAINYARD_RETURN_IF_ERROR(FoldLogIntoDatabase(path));
-    TRAINYARD_RETURN_IF_ERROR(VerifyDatabase(path));
     // While the view exists, the source's write-ahead log cannot be truncated. Release the view
     // early.
     pinned[i].view.reset();
     pinned[i].database.reset();
   }
   const std::string cluster_id = absl::StrCat(data_directory, "/", kClusterIdFile);
-  if (fs::exists(cluster_id)) {
-    TRAINYARD_RETURN_IF_ERROR(
-        CopyDurably(cluster_id, absl::StrCat(partial, "/", kClusterIdFile)).status());
-    TRAINYARD_ASSIGN_OR_RETURN(ListedFile file,
-                               Measure(absl::StrCat(partial, "/", kClusterIdFile)));
-    files.push_back(std::move(file));
-  }
-  return files;
+  if (!fs::exists(cluster_id)) return absl::OkStatus();
+  return CopyDurably(cluster_id, absl::StrCat(partial, "/", kClusterIdFile)).status();
 }
 
-}  // namespace
-
-absl::StatusOr<BackupSummary> BackUp(const std::string& data_directory,
-                                     const std::string& directory) {
-  BackupSummary summary;
-  TRAINYARD_ASSIGN_OR_RETURN(summary.directory, Absolute(directory));
-  if (!fs::exists(data_directory + "/events.db")) {
-    return absl::NotFoundError(absl::StrCat("there is no controller store in ", data_directory,
-                                            "; set --data-dir to its data directory"));
+// Verifies the copied databases and returns the list of all files.
+absl::StatusOr<std::vector<ListedFile>> VerifyCopy(const std::string& partial,
+                                                   BackupSummary& summary) {
+  for (const char* name : kDatabases) {
+    const std::string path = absl::StrCat(partial, "/", name);
+    TRAINYARD_RETURN_IF_ERROR(FoldLogIntoDatabase(path));
+    TRAINYARD_RETURN_IF_ERROR(VerifyDatabase(path));
   }
-  TRAINYARD_RETURN_IF_ERROR(CheckOwner(data_directory));
-  TRAINYARD_RETURN_IF_ERROR(CheckNotHalfRestored(data_directory));
-  TRAINYARD_RETURN_IF_ERROR(CheckTarget(summary.directory));
-  TRAINYARD_ASSIGN_OR_RETURN(const PartialDirectory made,
-                             PartialDirectory::Beside(summary.directory));
-  const std::string& partial = made.path();
-  TRAINYARD_ASSIGN_OR_RETURN(std::vector<ListedFile> files, CopyStore(data_directory, partial));
   TRAINYARD_ASSIGN_OR_RETURN(summary.last_sequence, VerifyEventLog(partial + "/events.db"));
+  std::vector<ListedFile> files;
+  const std::string cluster_id = absl::StrCat(partial, "/", kClusterIdFile);
+  if (fs::exists(cluster_id)) {
+    TRAINYARD_ASSIGN_OR_RETURN(ListedFile file, Measure(cluster_id));
+    files.push_back(std::move(file));
+  }
   for (const char* name : kDatabases) {
     const std::string path = absl::StrCat(partial, "/", name);
     TRAINYARD_RETURN_IF_ERROR(FoldLogIntoDatabase(path));
@@ -327,12 +315,41 @@ absl::StatusOr<BackupSummary> BackUp(const std::string& data_directory,
     summary.bytes += file.bytes;
     files.push_back(std::move(file));
   }
+  return files;
+}
+
+}  // namespace
+
+absl::StatusOr<BackupSummary> BackUpWith(const std::string& directory, const FillBackup& fill) {
+  BackupSummary summary;
+  TRAINYARD_ASSIGN_OR_RETURN(summary.directory, Absolute(directory));
+  TRAINYARD_RETURN_IF_ERROR(CheckTarget(summary.directory));
+  TRAINYARD_ASSIGN_OR_RETURN(const PartialDirectory made,
+                             PartialDirectory::Beside(summary.directory));
+  const std::string& partial = made.path();
+  TRAINYARD_RETURN_IF_ERROR(fill(partial));
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<ListedFile> files, VerifyCopy(partial, summary));
   TRAINYARD_RETURN_IF_ERROR(WriteList(partial, files));
   std::error_code error;
   fs::rename(partial, summary.directory, error);
   if (error) return FileProblem(error.value(), "rename", partial);
   TRAINYARD_RETURN_IF_ERROR(Sync(fs::path(summary.directory).parent_path().string()));
   return summary;
+}
+
+absl::StatusOr<BackupSummary> BackUp(const std::string& data_directory,
+                                     const std::string& directory) {
+  if (!fs::exists(data_directory + "/events.db")) {
+    return absl::NotFoundError(
+        absl::StrCat("there is no controller store in ", data_directory,
+                     "; set --data-dir to its data directory, or for a store in "
+                     "PostgreSQL pass --postgres or --config"));
+  }
+  TRAINYARD_RETURN_IF_ERROR(CheckOwner(data_directory));
+  TRAINYARD_RETURN_IF_ERROR(CheckNotHalfRestored(data_directory));
+  TRAINYARD_RETURN_IF_ERROR(CheckNotMoved(data_directory));
+  return BackUpWith(directory,
+                    [&](const std::string& partial) { return CopyStore(data_directory, partial); });
 }
 
 // ---- Restore

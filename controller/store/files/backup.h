@@ -12,6 +12,7 @@
 #define TRAINYARD_CONTROLLER_STORE_FILES_BACKUP_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -35,6 +36,12 @@ struct BackupSummary {
 // RESOURCE_EXHAUSTED: the disk is full.
 absl::StatusOr<BackupSummary> BackUp(const std::string& data_directory,
                                      const std::string& directory);
+
+// Writes events.db, metrics.db, logs.db and cluster_id into an existing directory.
+using FillBackup = std::function<absl::Status(const std::string& partial)>;
+
+// Makes a backup of the files that `fill` writes. Errors: see BackUp.
+absl::StatusOr<BackupSummary> BackUpWith(const std::string& directory, const FillBackup& fill);
 
 // Restores a backup into a data directory that has no store. Other files in the directory are not
 // changed. Job ids and attempt numbers that were assigned after the backup was made are not

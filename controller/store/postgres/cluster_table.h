@@ -17,16 +17,24 @@ struct ClusterIdentity {
 };
 
 // Returns the id of the schema's cluster, and writes it to the file. A schema without an id gets
-// `new_id`. FAILED_PRECONDITION: the file names another cluster, or the schema is empty although
-// the file names a cluster.
+// `new_id`. FAILED_PRECONDITION: the file names another cluster, the jobs were moved away, or the
+// schema is empty although the file names a cluster.
 absl::StatusOr<std::string> IdentifyCluster(const ClusterIdentity& identity,
                                             PostgresDatabase& database);
 
-// Returns the id of the schema's cluster; empty if it has none.
-absl::StatusOr<std::string> ReadClusterId(PostgresDatabase& database);
+struct ClusterRow {
+  std::string id;  // Empty if no controller has used the schema, or a move to it was interrupted.
+  // The data directory to which the jobs were moved; empty if they are here.
+  std::string moved_to;
+};
 
-// Sets the id of a schema without an id.
-absl::Status BindCluster(const std::string& id, PostgresDatabase& database);
+// Creates the table if it is missing.
+absl::StatusOr<ClusterRow> ReadCluster(PostgresDatabase& database);
+// Replaces the row.
+absl::Status WriteCluster(const ClusterRow& row, PostgresDatabase& database);
+
+// Returns FAILED_PRECONDITION, for a row with moved_to.
+absl::Status MovedAway(const ClusterRow& row, const PostgresDatabase& database);
 
 }  // namespace trainyard::controller
 
