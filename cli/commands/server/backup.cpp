@@ -45,13 +45,15 @@ void AddServerBackup(CLI::App& server, Grammar& grammar) {
   command->add_option("dir", options->directory, "directory to create")->required();
   command->add_option("--data-dir", options->data_dir,
                       "controller's data directory (default: ask the running controller)");
+  AddStoreFlags(*command, options->store);
   grammar.runners[command] = [options](Context& context) {
     return RunServerBackup(*options, context);
   };
 }
 
 Outcome RunServerBackup(const BackupOptions& options, Context& context) {
-  const std::vector<std::string> words = {"backup", options.directory};
+  std::vector<std::string> words = {"backup", options.directory};
+  AppendStoreFlags(options.store, words);
   if (!options.data_dir.empty()) return RunControllerProgram(options.data_dir, words, context);
   TRAINYARD_ASSIGN_OR_RETURN(const v1::GetServerInfoResponse info, context.client.GetServerInfo());
   TRAINYARD_RETURN_IF_ERROR(CheckStoreIsHere(info, context.client.server()));

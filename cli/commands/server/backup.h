@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "cli/commands/server/store_flags.h"
 #include "cli/grammar/grammar.h"
 
 namespace trainyard::cli {
@@ -11,6 +12,7 @@ namespace trainyard::cli {
 struct BackupOptions {
   std::string directory;  // The directory to write.
   std::string data_dir;   // Empty: use the directory of the running controller.
+  StoreFlags store;
 };
 
 // Adds the command and its options.

@@ -2,6 +2,7 @@
 
 #include "cli/commands/server/backup.h"
 #include "cli/commands/server/check.h"
+#include "cli/commands/server/migrate.h"
 #include "cli/commands/server/restore.h"
 #include "cli/commands/server/sessions.h"
 #include "cli/commands/server/status.h"
@@ -9,8 +10,8 @@
 namespace trainyard::cli {
 
 void AddServerCommands(CLI::App& app, Grammar& grammar) {
-  CLI::App* noun =
-      app.add_subcommand("server", "The controller: status, check, sessions, backup, restore");
+  CLI::App* noun = app.add_subcommand(
+      "server", "The controller: status, check, sessions, backup, restore, migrate");
   noun->require_subcommand(0, 1);
   MakeServerStatus(*noun, grammar);
   MakeServerStatus(*noun->add_subcommand("status", "Show version, uptime, storage and problems"),
@@ -19,6 +20,7 @@ void AddServerCommands(CLI::App& app, Grammar& grammar) {
   AddServerSessions(*noun, grammar);
   AddServerBackup(*noun, grammar);
   AddServerRestore(*noun, grammar);
+  AddServerMigrate(*noun, grammar);
 }
 
 }  // namespace trainyard::cli

@@ -1,4 +1,4 @@
-// Tests `server backup` and `server restore`, with a shell script in place of the controller's
+// Tests `server backup`, `restore` and `migrate`, with a shell script in place of the controller's
 // program.
 #include <csignal>
 #include <filesystem>
@@ -51,6 +51,29 @@ TEST_F(ControllerProgramTest, RestoreRunsTheProgramToo) {
   InstallProgram(0);
   EXPECT_EQ(Run({"server", "restore", "copy", "--data-dir", "new"}).exit_code, 0);
   EXPECT_EQ(ReadFile(Calls()), "--data-dir new restore copy\n");
+}
+
+TEST_F(ControllerProgramTest, ThePlaceOfTheStoreIsPassedOn) {
+  InstallProgram(0);
+  EXPECT_EQ(Run({"server", "migrate", "--to", "postgres", "--data-dir", "d", "--postgres",
+                 "service=trainyard"})
+                .exit_code,
+            0);
+  EXPECT_EQ(ReadFile(Calls()), "--data-dir d migrate --to postgres --postgres service=trainyard\n");
+  EXPECT_EQ(Run({"server", "backup", "copy", "--data-dir", "d", "--config", "c.yaml"}).exit_code,
+            0);
+  EXPECT_EQ(ReadFile(Calls()), "--data-dir d backup copy --config c.yaml\n");
+  EXPECT_EQ(Run({"server", "restore", "copy", "--data-dir", "d", "--config", "c.yaml"}).exit_code,
+            0);
+  EXPECT_EQ(ReadFile(Calls()), "--data-dir d restore copy --config c.yaml\n");
+}
+
+TEST_F(ControllerProgramTest, MigrateNeedsAKnownKindOfStore) {
+  InstallProgram(0);
+  const CliResult result = Run({"server", "migrate", "--to", "mysql", "--data-dir", "d"});
+  EXPECT_NE(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("mysql"));
+  EXPECT_FALSE(ProgramRan());
 }
 
 TEST_F(ControllerProgramTest, AFailureOfTheProgramIsAFailure) {
