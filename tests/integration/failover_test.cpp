@@ -33,7 +33,7 @@ using Steady = std::chrono::steady_clock;
 // Exit status of a controller that no longer leads (controller/leader_guard.h).
 constexpr int kExitLeadershipLost = 3;
 constexpr int kExitCommitFailed = 1;
-constexpr int kNodes = 2;
+constexpr int kWorkerNodes = 2;
 constexpr int kQuestions = 8;
 
 enum Fault { kKill, kStop, kDatabaseCrash, kFaults };
@@ -64,7 +64,7 @@ class FailoverTest : public testing::Test {
       EXPECT_TRUE(Eventually([&] { return FreeAddress() != members_[i].address; })) << Logs();
     }
     ASSERT_TRUE(FindLeader()) << Logs();
-    for (int node = 0; node < kNodes; ++node) cluster_->StartWorker(node, {}, Addresses());
+    for (int node = 0; node < kWorkerNodes; ++node) cluster_->StartWorker(node, {}, Addresses());
   }
 
   void StartMember(int i) {
@@ -214,7 +214,7 @@ class FailoverTest : public testing::Test {
 
 TEST_F(FailoverTest, NothingAcknowledgedIsLost) {
   const int64_t failovers = EnvironmentNumber("TRAINYARD_FAILOVERS", 30);
-  ChaosJob chaos(*cluster_, "chaos", kNodes);
+  ChaosJob chaos(*cluster_, "chaos", kWorkerNodes);
   ASSERT_TRUE(cluster_->WaitForStep(chaos.id(), 5)) << cluster_->DaemonLogs();
   std::array<std::vector<double>, kFaults> times;
   for (int64_t i = 0; i < failovers && !HasFailure(); ++i) {
