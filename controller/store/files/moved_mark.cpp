@@ -42,4 +42,17 @@ absl::Status CheckNotMoved(const std::string& data_directory) {
       "`trainyard server migrate --to sqlite`"));
 }
 
+absl::Status CheckStoresAreFiles(const std::string& data_directory) {
+  namespace fs = std::filesystem;
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string moved_to, ReadMovedMark(data_directory));
+  std::error_code error;
+  const bool has_files = fs::exists(data_directory + "/events.db", error);
+  const bool was_used = fs::exists(data_directory + "/cluster_id", error);
+  if (moved_to.empty() && (has_files || !was_used)) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the stores of the controller in ", data_directory,
+      " are in PostgreSQL, which checks its own pages. Run pg_amcheck, and create the database "
+      "cluster with data checksums (deploy/postgresql.md)"));
+}
+
 }  // namespace trainyard::controller

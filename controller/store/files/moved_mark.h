@@ -18,6 +18,10 @@ absl::Status RemoveMovedMark(const std::string& data_directory);
 // FAILED_PRECONDITION if the jobs were moved.
 absl::Status CheckNotMoved(const std::string& data_directory);
 
+// FAILED_PRECONDITION if a controller used the directory and its stores are in PostgreSQL. The
+// error names PostgreSQL's own checks.
+absl::Status CheckStoresAreFiles(const std::string& data_directory);
+
 }  // namespace trainyard::controller
 
 #endif  // TRAINYARD_CONTROLLER_STORE_FILES_MOVED_MARK_H_
