@@ -53,6 +53,7 @@ std::map<std::string, Meaning> NodeMeanings() {
       {"NodeChecks.checked_ms", Meaning::kInstant},
       {"NodeDrain.deadline_ms", Meaning::kInstant},
       {"NodeDrain.drained_ms", Meaning::kInstant},
+      {"Leadership.since_ms", Meaning::kInstant},
       {"NodeDrain.since_ms", Meaning::kInstant},
       {"NodeDraining.deadline_ms", Meaning::kInstant},
       {"NodeEvidence.time_ms", Meaning::kInstant},

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <fstream>
 #include <optional>
+#include <string>
 
 #include "tests/fakes/full_disk.h"
 #include "tests/trainer/checkpoint/checkpoint_directory.h"
@@ -34,10 +37,17 @@ class SaverTest : public testing::Test {
     setup_.emplace(config_, env, telemetry_, progress_);
     const ClaimedDirectory claim =
         ClaimDirectory(*setup_->groups.world, setup_->device, setup_->env, true);
-    saver_.emplace(*setup_, first, claim, [this] {
-      ++saves_;
-      return Weights(1);
-    });
+    saver_.emplace(*setup_, first, claim, [] { return Weights(1); });
+  }
+
+  // Returns the number of published saves.
+  int64_t Saves() const {
+    std::ifstream file(TelemetryPath());
+    int64_t saves = 0;
+    for (std::string line; std::getline(file, line);) {
+      if (line.find("\"type\":\"checkpoint\"") != std::string::npos) ++saves;
+    }
+    return saves;
   }
 
   // Completes `step` steps.
@@ -46,12 +56,14 @@ class SaverTest : public testing::Test {
     saver_->SaveIfDue(state_);
   }
 
+  std::string TelemetryPath() const { return records_.path() + "/telemetry.jsonl"; }
+
   const CheckpointDirectory directory_;
+  const CheckpointDirectory records_;
   RunConfig config_;
-  TelemetryWriter telemetry_{""};
+  TelemetryWriter telemetry_{TelemetryPath()};
   RankProgress progress_{telemetry_};
   std::optional<RankSetup> setup_;
-  int saves_ = 0;
   std::optional<Saver> saver_;
   TrainingState state_;
 };
@@ -114,14 +126,14 @@ TEST_F(SaverTest, TheEndDoesNotSaveASavedState) {
   Open();
   Reach(1);
   saver_->Finish(state_);
-  EXPECT_EQ(saves_, 1);
+  EXPECT_EQ(Saves(), 1);
 }
 
 TEST_F(SaverTest, TheEndDoesNotSaveTheLoadedState) {
   Open({.step = 7, .is_saved = true, .resumed_from = directory_.Step(7)});
   state_.step = 7;
   saver_->Finish(state_);
-  EXPECT_EQ(saves_, 0);
+  EXPECT_EQ(Saves(), 0);
 }
 
 TEST_F(SaverTest, TheEndRepeatsALostSave) {
@@ -134,7 +146,7 @@ TEST_F(SaverTest, TheEndRepeatsALostSave) {
   }
   EXPECT_THAT(directory_.Names(), IsEmpty());
   saver_->Finish(state_);
-  EXPECT_EQ(saves_, 2);
+  EXPECT_EQ(Saves(), 1);
   EXPECT_THAT(directory_.Names(), ElementsAre("step_000000001"));
 }
 

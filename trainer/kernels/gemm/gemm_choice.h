@@ -47,7 +47,7 @@ inline constexpr TileCost kTileCosts[] = {
     {64, 128, 1.163, 1.174},  {128, 64, 1.182, 1.184},  {96, 64, 1.149, 1.093},
     {448, 64, 1.320, 1.598},  {64, 512, 1.577, 1.517},  {512, 64, 1.659, 1.538}};
 
-// How much longer a product takes if its depth is split, because the parts of a tile are added.
+// The factor by which a product takes longer if its depth is split. The parts of a tile are added.
 inline constexpr double kSplitCost = 1.13;
 
 // Returns the predicted time in arbitrary units; nullopt if the cost of the tile is not known. A
