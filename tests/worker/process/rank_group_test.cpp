@@ -64,8 +64,8 @@ class RankGroupTest : public RankTest {
   // Starts a rank that leaves a process behind. The process has no mark, session or parent of the
   // rank. Returns the pid of the process.
   pid_t LaunchRunaway(const std::string& then) {
-    EXPECT_TRUE(
-        LaunchShell("(env -i setsid /bin/sh -c 'echo $$ > word; sleep 1000' &) ; " + then).ok());
+    const std::string runaway = "(env -i setsid /bin/sh -c 'sleep 1000 & echo $$ > word; wait' &)";
+    EXPECT_TRUE(LaunchShell(runaway + " ; " + then).ok());
     int pid = 0;
     EXPECT_TRUE(absl::SimpleAtoi(AwaitWord(), &pid));
     return pid;
