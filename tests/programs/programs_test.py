@@ -78,18 +78,20 @@ class Cluster:
         self.log.close()
 
 
-def rank_processes(job_id, attempt, rank):
-    """The processes of a rank, by the variables that its worker has set."""
+def rank_processes(folder, job_id, attempt, rank):
+    """The processes of a rank of the cluster in `folder`, by the variables that its worker has set.
+    Other clusters on this machine may have a job with the same number."""
+    prefix = f"TRAINYARD_RUN_DIR={folder}/"
     wanted = {f"TRAINYARD_JOB_ID={job_id}", f"TRAINYARD_ATTEMPT={attempt}"}
     found = []
-    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
-            variables = set((folder / "environ").read_bytes().decode().split("\0"))
+            variables = set((process / "environ").read_bytes().decode().split("\0"))
         except (OSError, UnicodeDecodeError):
             continue
-        run_dir = [text for text in variables if text.startswith("TRAINYARD_RUN_DIR=")]
+        run_dir = [text for text in variables if text.startswith(prefix)]
         if wanted <= variables and run_dir and run_dir[0].endswith(f"/rank{rank}"):
-            found.append(int(folder.name))
+            found.append(int(process.name))
     return found
 
 
@@ -121,7 +123,7 @@ class ProgramsTest(unittest.TestCase):
     def kill_and_resume(self, name, nodes):
         job = lambda: self.cluster.describe(name)["job"]
         eventually(lambda: job()["checkpoints"], f"a checkpoint of {name}")
-        for process in rank_processes(job()["id"], 1, nodes - 1):
+        for process in rank_processes(self.folder.name, job()["id"], 1, nodes - 1):
             os.kill(process, signal.SIGKILL)
         eventually(lambda: len(job()["attempts"]) == 2, f"the second attempt of {name}")
         resume_step = job()["attempts"][1]["resume_step"]
