@@ -7,12 +7,13 @@ import type { NamedValue } from './named_values';
 // the directory and the id of the snapshot.
 export function codeRows(code: Partial<CodeSpec> | undefined): NamedValue[] {
   const record = code?.record;
-  const branch = record?.branch ? ` (${record.branch})` : '';
-  const dirty = record?.dirty ? ' with uncommitted changes' : '';
-  const size = `${count(record?.files)} files, ${bytes(record?.bytes)}`;
-  const leftOut = record?.left_out_files ? `; ${count(record.left_out_files)} left out` : '';
+  if (!record) return [];
+  const branch = record.branch ? ` (${record.branch})` : '';
+  const dirty = record.dirty ? ' with uncommitted changes' : '';
+  const leftOut = record.left_out_files ? `; ${count(record.left_out_files)} left out` : '';
+  const size = `${count(record.files)} files, ${bytes(record.bytes)}`;
   return [
-    { name: 'Commit', value: record?.commit ? `${record.commit}${branch}${dirty}` : '' },
-    { name: 'Files', value: code?.snapshot && record ? size + leftOut : '' },
-  ].filter(({ value }) => value !== '');
+    { name: 'Commit', value: record.commit && record.commit + branch + dirty },
+    { name: 'Files', value: code.snapshot && size + leftOut },
+  ].filter(({ value }) => value);
 }

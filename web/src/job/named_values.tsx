@@ -1,7 +1,7 @@
 // A table of names and values, such as the software of a job.
 export interface NamedValue {
   name: string;
-  value: string;
+  value?: string;
 }
 
 export function NamedValues({ label, rows }: { label: string; rows: readonly NamedValue[] }) {

@@ -8,14 +8,14 @@ export function softwareRows(record: Partial<EnvironmentRecord> | undefined): Na
   const omitted = record.packages_omitted ?? 0;
   const more = omitted > 0 ? ` and ${omitted} more` : '';
   return [
-    { name: 'Interpreter', value: record.interpreter ?? '' },
-    { name: 'Python', value: record.interpreter_version ?? '' },
-    { name: 'Driver', value: record.driver ?? '' },
-    { name: 'CUDA', value: record.cuda ?? '' },
-    { name: 'NCCL', value: record.nccl ?? '' },
-    { name: 'Image', value: record.image ?? '' },
-    { name: 'Digest', value: record.image_digest ?? '' },
-    { name: 'Problem', value: record.problem ?? '' },
+    { name: 'Interpreter', value: record.interpreter },
+    { name: 'Python', value: record.interpreter_version },
+    { name: 'Driver', value: record.driver },
+    { name: 'CUDA', value: record.cuda },
+    { name: 'NCCL', value: record.nccl },
+    { name: 'Image', value: record.image },
+    { name: 'Digest', value: record.image_digest },
+    { name: 'Problem', value: record.problem },
     { name: 'Packages', value: `${(record.packages ?? []).join(' ')}${more}` },
-  ].filter(({ value }) => value !== '');
+  ].filter(({ value }) => value);
 }
