@@ -44,6 +44,8 @@ absl::StatusOr<v1::ProveResponse> TokenProver::Prove(const v1::ProveRequest& req
 // name, or an address that is translated on the way.
 absl::Status TokenProver::CheckAddress(const std::string& dialed) const {
   if (dialed.empty()) return absl::OkStatus();
+  // The server accepts calls shortly before its port is known.
+  if (port_ == 0) return absl::UnavailableError("this controller is starting; try again");
   const std::optional<HostAndPort> where = SplitAddress(dialed);
   const bool same_host = where.has_value() && (!IsLoopback(where->host) || where->host == host_ ||
                                                IsEveryAddress(host_));

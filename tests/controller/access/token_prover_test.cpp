@@ -35,6 +35,11 @@ TEST_F(TokenProverTest, ProvesTheTokenForItsOwnAddressOnly) {
   }
 }
 
+TEST_F(TokenProverTest, IsUnavailableUntilItsPortIsKnown) {
+  port_ = 0;
+  EXPECT_TRUE(absl::IsUnavailable(prover_.Prove(Question("127.0.0.1:7070")).status()));
+}
+
 TEST_F(TokenProverTest, AListenerAtEveryAddressServesEachLoopbackAddress) {
   for (const char* host : {"0.0.0.0", "::", "localhost"}) {
     const TokenProver prover(kToken, host, port_);
