@@ -1,46 +1,13 @@
 #include "controller/store/postgres/postgres_connections.h"
 
-#include <optional>
-
 #include "controller/store/postgres/leader_table.h"
+#include "controller/store/sql/sql_sessions.h"
 
 namespace trainyard::controller {
 namespace {
 
-class PostgresWriteSession : public SqlSession {
- public:
-  PostgresWriteSession(PostgresDatabase& writer, PostgresTransaction transaction)
-      : writer_(writer), transaction_(std::move(transaction)) {}
-
-  absl::Status Commit() override { return transaction_.Commit(); }
-
- private:
-  SqlDatabase& database() override { return writer_; }
-
-  PostgresDatabase& writer_;
-  PostgresTransaction transaction_;
-};
-
-class PostgresReadSession : public SqlSession {
- public:
-  explicit PostgresReadSession(PostgresPool::Lease reader) : reader_(std::move(reader)) {}
-
-  absl::Status BeginView() {
-    TRAINYARD_ASSIGN_OR_RETURN(auto view, PostgresTransaction::BeginRead(*reader_));
-    view_.emplace(std::move(view));
-    return absl::OkStatus();
-  }
-
-  absl::Status Commit() override {
-    return absl::FailedPreconditionError("a reader has no changes");
-  }
-
- private:
-  SqlDatabase& database() override { return *reader_; }
-
-  PostgresPool::Lease reader_;
-  std::optional<PostgresTransaction> view_;
-};
+using PostgresWriteSession = WriteSession<PostgresDatabase, PostgresTransaction>;
+using PostgresReadSession = ReadSession<PostgresPool::Lease, PostgresTransaction>;
 
 }  // namespace
 
