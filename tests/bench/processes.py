@@ -215,7 +215,8 @@ class Cluster:
         found = []
         for entry in entries:
             event = entry["event"]
-            kind = next(key for key in event if key not in ("time_ms", "actor", "actor_verified"))
+            # An event's kind is its only field that is a message.
+            kind = next(key for key, value in event.items() if isinstance(value, dict))
             found.append((kind, event[kind], int(event["time_ms"])))
         return found
 
