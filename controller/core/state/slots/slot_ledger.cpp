@@ -10,10 +10,12 @@
 #include "controller/core/state/attempts/gang_request.h"
 #include "controller/core/state/jobs/array_elements.h"
 #include "controller/core/state/jobs/job_state_machine.h"
+#include "controller/core/state/jobs/run_end.h"
 #include "controller/core/state/nodes/host_capacity.h"
 #include "controller/core/state/nodes/node_devices.h"
 #include "controller/core/state/slots/class_of_job.h"
 #include "controller/core/state/slots/reservations.h"
+#include "controller/core/state/slots/slot_rows.h"
 #include "controller/core/state/slots/waiting_jobs.h"
 #include "controller/core/support/invariant.h"
 #include "proto/support/job_state.h"
@@ -87,6 +89,7 @@ void AddToIndexes(NodeEntry& entry, ClusterState& state) {
   entry.holders = HoldersOf(entry);
   entry.free_host = HostOf(entry.node);
   for (const SlotHolder& holder : entry.holders) entry.free_host = entry.free_host - holder.host;
+  SetSlotRow(entry, state);
   const v1::Node& node = entry.node;
   if (node.state() == v1::NODE_STATE_LOST) state.lost_nodes.insert(node.id());
   if (IsPresent(node)) state.present_slots += node.inventory().slots_size();
@@ -182,6 +185,7 @@ void IndexJob(const JobEntry& entry, ClusterState& state) {
   if (const v1::Attempt* live = LiveAttempt(entry)) {
     state.live_jobs.insert(job.id());
     if (live->stopping_time_ms() != 0) state.stopping_jobs.insert(job.id());
+    state.run_ends[job.id()] = RunEndOf(entry);
     state.rendezvous_in_use.insert({live->master_address(), live->master_port()});
     for (const std::string& node_id : GangNodes(*live)) {
       const auto node = state.nodes.find(node_id);
@@ -319,6 +323,8 @@ void RebuildIndexes(ClusterState& state) {
   state.paused_jobs.clear();
   state.live_jobs.clear();
   state.stopping_jobs.clear();
+  state.run_ends.clear();
+  state.slot_rows.clear();
   state.lost_nodes.clear();
   state.unhealthy_nodes.clear();
   state.draining_nodes.clear();

@@ -44,6 +44,8 @@ TEST(SlotLedgerTest, RebuildingDropsStaleEntriesOfEachIndex) {
   state.job_by_checkpoint_dir["/gone"] = 9;
   state.free_nodes[v1::DEVICE_KIND_CPU][7].insert("gone");
   state.rendezvous_in_use.insert({"gone", 1});
+  state.run_ends[9] = {.attempt = 1};
+  state.slot_rows.push_back({.node_id = "gone"});
   state.nodes.at("a").live_jobs.insert(9);
   state.nodes.at("a").uncleared.insert({9, 1});
   RebuildIndexes(state);
