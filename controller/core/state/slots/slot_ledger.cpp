@@ -46,7 +46,16 @@ void NoteHeld(const HeldSlots& changes, ClusterState& state) {
   }
 }
 
-// Sets the held slots of all usages from jobs and nodes.
+// Returns the time of the newest event. Snapshots of releases without a clock do not have it, and
+// the newest placement of a live attempt counts instead.
+Timestamp NewestTime(const ClusterState& state) {
+  Timestamp newest = state.clock.newest_ms();
+  if (newest != 0) return newest;
+  for (const auto& [id, run] : state.run_ends) newest = std::max(newest, run.placed_ms);
+  return newest;
+}
+
+// Sets the held slots of all usages from jobs and nodes. Must follow the rebuild of run_ends.
 void RebuildHeld(ClusterState& state) {
   HeldSlots held;
   for (const auto& [id, entry] : state.nodes) CountHeld(entry, 1, held);
@@ -56,7 +65,7 @@ void RebuildHeld(ClusterState& state) {
   for (const auto& [key, slots] : state.held_changes) {
     // Snapshots of earlier releases have no usages. Slots that are held then count from now on.
     const auto [usage, is_new] = state.usages.try_emplace(key);
-    if (is_new) usage->second.at = state.clock.newest_ms();
+    if (is_new) usage->second.at = NewestTime(state);
     usage->second.held = slots;
   }
   state.held_changes.clear();

@@ -77,6 +77,21 @@ TEST(SlotLedgerTest, SlotsOfASnapshotWithoutUsagesCountFromNowOn) {
   EXPECT_GT(UsageAt(usage, newest + 1000), 0);
 }
 
+TEST(SlotLedgerTest, SlotsOfASnapshotWithoutAClockCountFromThePlacement) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  const int64_t job = cluster.Submit("job", 1, 2);
+  cluster.RunJob(job);
+  const Timestamp placed = cluster.Attempt(job).placed_time_ms();
+  cluster.state.usages.clear();
+  cluster.state.clock.Clear();
+  RebuildIndexes(cluster.state);
+  const Usage& usage = cluster.state.usages.at({v1::DEVICE_KIND_CPU, "default", "ada"});
+  EXPECT_EQ(UsageAt(usage, placed), 0);
+  EXPECT_LE(UsageAt(usage, placed + 1000), 2 * 1000) << "two slots for a second";
+  EXPECT_GT(UsageAt(usage, placed + 1000), 0);
+}
+
 TEST(SlotLedgerTest, ANodeWithoutEvidenceIsNotBlamed) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
