@@ -42,7 +42,7 @@
 #include "controller/worker_sessions.h"
 #include "proto/access/address.h"
 #include "proto/access/local_socket.h"
-#include "proto/jobspec/reader.h"
+#include "proto/jobspec/fields/reader.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
 

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "cli/output/readable.h"
+#include "cli/output/terminal/readable.h"
 #include "controller/planner/layout_search.h"
 #include "controller/planner/step_time.h"
 #include "proto/memory/memory_advice.h"

@@ -10,9 +10,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "nlohmann/json.hpp"
+#include "proto/jobspec/fields/scalar_text.h"
+#include "proto/jobspec/fields/schema.h"
 #include "proto/jobspec/loader.h"
-#include "proto/jobspec/scalar_text.h"
-#include "proto/jobspec/schema.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/status_macros.h"
 

@@ -6,9 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
-#include "cli/output/readable.h"
-#include "cli/output/stable_json.h"
-#include "cli/output/table.h"
+#include "cli/output/files/stable_json.h"
+#include "cli/output/terminal/readable.h"
+#include "cli/output/terminal/table.h"
 #include "proto/support/status_macros.h"
 #include "proto/text/duration_text.h"
 

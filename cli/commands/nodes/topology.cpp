@@ -9,9 +9,9 @@
 #include "absl/strings/str_join.h"
 #include "cli/commands/nodes/topology_file.h"
 #include "cli/context/input_text.h"
-#include "cli/output/readable.h"
-#include "cli/output/stable_json.h"
-#include "cli/output/table.h"
+#include "cli/output/files/stable_json.h"
+#include "cli/output/terminal/readable.h"
+#include "cli/output/terminal/table.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {

@@ -8,8 +8,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "cli/output/queue_views.h"
-#include "cli/output/stable_json.h"
+#include "cli/output/cluster/queue_views.h"
+#include "cli/output/files/stable_json.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/status_macros.h"
 

@@ -25,7 +25,7 @@
 #include "controller/core/state/slots/waiting_jobs.h"
 #include "controller/core/support/invariant.h"
 #include "proto/contract/telemetry_keys.h"
-#include "proto/jobspec/matrix.h"
+#include "proto/jobspec/matrix/matrix.h"
 #include "proto/support/job_state.h"
 
 namespace trainyard::controller {

@@ -34,7 +34,7 @@
 #include "controller/core/support/text.h"
 #include "controller/core/verdict/failure_policy.h"
 #include "proto/contract/limits.h"
-#include "proto/jobspec/matrix.h"
+#include "proto/jobspec/matrix/matrix.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 

@@ -16,7 +16,7 @@
 #include "controller/core/support/text.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "proto/contract/limits.h"
-#include "proto/jobspec/node_names.h"
+#include "proto/jobspec/fields/node_names.h"
 #include "proto/support/status_macros.h"
 #include "proto/text/utf8.h"
 #include "re2/re2.h"
