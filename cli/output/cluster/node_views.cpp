@@ -51,7 +51,7 @@ std::string NodeStateText(const v1::Node& node) {
                       node.has_health() ? health : "");
 }
 
-std::string HealthText(const v1::NodeHealth& health, Timestamp now) {
+std::string NodeHealthText(const v1::NodeHealth& health, Timestamp now) {
   if (health.has_quarantine()) return absl::StrCat("quarantined: ", health.quarantine().reason());
   std::string text = absl::StrCat("unhealthy: ", health.reason());
   if (!health.reported().empty() && health.reported() != health.reason()) {
@@ -78,7 +78,7 @@ std::string NodeReasonText(const v1::Node& node, Timestamp now) {
   std::vector<std::string> reasons;
   if (!node.state_reason().empty()) reasons.push_back(node.state_reason());
   if (node.cordoned()) reasons.push_back(CordonText(node, now));
-  if (node.has_health()) reasons.push_back(HealthText(node.health(), now));
+  if (node.has_health()) reasons.push_back(NodeHealthText(node.health(), now));
   return absl::StrJoin(reasons, "; ");
 }
 
