@@ -231,7 +231,9 @@ TEST_F(ExecTest, RefusesWithOneLine) {
   cluster_.Cli({"kill", "1", "-y"});
   cluster_.WaitForEnd(1);
   result = Exec("0", {"true"});
-  EXPECT_EQ(result.error, "error: job 1 (long.job) has ended; exec needs a running rank\n");
+  EXPECT_EQ(result.error,
+            "error: job 1 (long.job) has ended (`trainyard logs 1` shows its output); exec needs a "
+            "running rank\n");
 }
 
 TEST_F(ExecTest, ANodeHasALimitedNumberOfSessions) {

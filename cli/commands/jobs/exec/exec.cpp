@@ -104,7 +104,9 @@ Outcome ResultOf(const v1::ExecEnded& ended, Context& context) {
 CLI::App* AddCommand(CLI::App& parent, const std::string& name, const std::string& description,
                      ExecOptions& options) {
   CLI::App* command = parent.add_subcommand(name, description);
-  command->add_option("job", options.target, "job, or job and rank such as llama3-8b.3 (rank 0)")
+  command
+      ->add_option("job", options.target,
+                   "job, or job and rank, such as llama3-8b.3 or sweep.7.3 (default: rank 0)")
       ->type_name("JOB[.RANK]")
       ->required();
   command->add_option("--rank", options.rank, "rank; the job is then not split at its last dot")
