@@ -8,19 +8,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "controller/core/support/standby_report.h"
 
 namespace trainyard::controller {
-
-// A standby as the leader sees it.
-struct StandbyReport {
-  std::string address;
-  std::string version;      // Release of its program.
-  int64_t reported_ms = 0;  // Time since its last report, by the clock of the store.
-  // Number of the last event that it has applied in advance; 0 if it applies none.
-  int64_t position = 0;
-  // Its last report is recent enough that it can take over.
-  bool is_ready = false;
-};
 
 // Used by one thread, except for MayAnswer.
 class LeaderSeat {
