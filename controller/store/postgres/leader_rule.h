@@ -16,6 +16,36 @@ inline constexpr int64_t kCandidateEveryMs = 100;
 // A candidate that may take over waits this long for transactions of the old leader. After that it
 // ends their sessions.
 inline constexpr int64_t kRowWaitMs = 200;
+// A standby reports at this interval that it can take over.
+inline constexpr int64_t kReportEveryMs = 500;
+// A standby without a report for this time is not ready to take over.
+inline constexpr int64_t kReadyWithinMs = 1'500;
+// Other standbys wait this long for the named successor of a leader.
+inline constexpr int64_t kSuccessorWaitMs = 2'500;
+// The named successor looks at the row at this interval.
+inline constexpr int64_t kSuccessorEveryMs = 10;
+
+// The successor that the leader has named for a hand-over, as a candidate sees it. All times are by
+// the clock of the database.
+struct SuccessorView {
+  bool is_named = false;
+  // The successor is the candidate itself.
+  bool is_this = false;
+  int64_t named_ms = 0;     // Time since the leader named it.
+  int64_t reported_ms = 0;  // Time since its last report as a standby.
+};
+
+// Returns true if the candidate must leave the leadership to the successor. Both limits keep a dead
+// successor from delaying a take-over.
+constexpr bool YieldsTo(const SuccessorView& view) {
+  return view.is_named && !view.is_this && view.named_ms < kSuccessorWaitMs &&
+         view.reported_ms < kReadyWithinMs;
+}
+
+// Returns true if the candidate is the successor of a hand-over in progress.
+constexpr bool IsSuccessor(const SuccessorView& view) {
+  return view.is_named && view.is_this && view.named_ms < kSuccessorWaitMs;
+}
 
 // The leader as a candidate sees it.
 struct LeaderView {
@@ -26,10 +56,13 @@ struct LeaderView {
   // begin of its term to the end of its session, so no leader has a session if a candidate holds
   // it.
   bool has_lock = false;
+  SuccessorView successor;
 };
 
 enum class CandidateStep {
   kWait,
+  // The leader hands over to another standby. Release the lock, and wait.
+  kYield,
   // The old leader's session has ended.
   kTakeOver,
   // The old leader is stopped, or its machine or network has failed, but the server has not yet
@@ -38,6 +71,7 @@ enum class CandidateStep {
 };
 
 constexpr CandidateStep NextStepOf(const LeaderView& view) {
+  if (YieldsTo(view.successor)) return CandidateStep::kYield;
   if (view.has_lock) return CandidateStep::kTakeOver;
   return view.unrenewed_ms >= kTakeOverAfterMs ? CandidateStep::kEndSessionAndTakeOver
                                                : CandidateStep::kWait;

@@ -20,6 +20,26 @@ constexpr int kTakeOverAttempts = 5;
 constexpr char kTryLock[] =
     "SELECT pg_try_advisory_lock(hashtextextended('trainyard leader ' || current_schema(), 0))";
 
+constexpr char kUnlock[] =
+    "SELECT pg_advisory_unlock(hashtextextended('trainyard leader ' || current_schema(), 0))";
+
+// The time since a moment, in milliseconds by the clock of the database.
+#define TRAINYARD_SINCE(moment)                                   \
+  "LEAST(EXTRACT(epoch FROM clock_timestamp() - GREATEST(" moment \
+  ", '2000-01-01')) * 1000, 1e15)::bigint"
+
+constexpr char kLook[] =
+    "SELECT term, holder, session, " TRAINYARD_SINCE("renewed") ", successor, " TRAINYARD_SINCE(
+        "named") ", " TRAINYARD_SINCE("COALESCE((SELECT reported FROM standby WHERE address = "
+                                      "successor), '-infinity')") " FROM leader";
+
+// Reports of the last minute. $1 is the maximum number of rows.
+constexpr char kStandbys[] =
+    "SELECT address, version, position, " TRAINYARD_SINCE("reported") " FROM standby WHERE reported "
+    "> clock_timestamp() - interval '1 min' ORDER BY address LIMIT $1";
+
+#undef TRAINYARD_SINCE
+
 // Ends the session that holds the lock. A session other than the leader's is a candidate that is
 // about to take over; it is ended only if it is stalled.
 constexpr char kEndLockHolder[] =
@@ -44,11 +64,14 @@ constexpr char kForeignSession[] =
     "pg_roles.oid = usesysid WHERE NOT pg_has_role(usesysid, 'MEMBER') AND (rolsuper OR NOT "
     "pg_has_role('pg_signal_backend', 'MEMBER'))";
 
+constexpr int kListedStandbys = 16;
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Leadership>> Leadership::Open(const std::string& settings,
-                                                             const std::string& holder) {
-  std::unique_ptr<Leadership> leadership(new Leadership(settings, holder));
+                                                             const std::string& holder,
+                                                             const std::string& version) {
+  std::unique_ptr<Leadership> leadership(new Leadership(settings, holder, version));
   TRAINYARD_RETURN_IF_ERROR(leadership->Connect());
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t foreign,
                              leadership->database_->QueryInt64(kForeignSession));
@@ -62,12 +85,16 @@ absl::StatusOr<std::unique_ptr<Leadership>> Leadership::Open(const std::string& 
 
 absl::Status Leadership::Connect() {
   has_lock_ = false;
+  yields_ = false;
   looks_in_session_ = 0;
   TRAINYARD_ASSIGN_OR_RETURN(database_, PostgresDatabase::Connect(settings_, kLeaderLimits));
   return absl::OkStatus();
 }
 
-int64_t Leadership::interval_ms() const { return term_ == 0 ? kCandidateEveryMs : kRenewEveryMs; }
+int64_t Leadership::interval_ms() const {
+  if (term_ != 0) return kRenewEveryMs;
+  return is_successor_ ? kSuccessorEveryMs : kCandidateEveryMs;
+}
 
 absl::Status Leadership::Step() {
   if (term_ != 0) return Renew();
@@ -104,13 +131,52 @@ absl::StatusOr<bool> Leadership::TryLock() {
   return has_lock_;
 }
 
+absl::Status Leadership::Unlock() {
+  if (!has_lock_) return absl::OkStatus();
+  TRAINYARD_RETURN_IF_ERROR(database_->Run(kUnlock));
+  has_lock_ = false;
+  return absl::OkStatus();
+}
+
+absl::Status Leadership::Report() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - reported_ < std::chrono::milliseconds(kReportEveryMs)) return absl::OkStatus();
+  TRAINYARD_RETURN_IF_ERROR(database_->Run(
+      "INSERT INTO standby VALUES ($1, $2, $3, clock_timestamp()) ON CONFLICT (address) DO UPDATE "
+      "SET version = $2, position = $3, reported = clock_timestamp()",
+      holder_, version_, position_));
+  reported_ = now;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<StandbyReport>> Leadership::Standbys() {
+  TRAINYARD_ASSIGN_OR_RETURN(const PostgresRows rows, database_->Query(kStandbys, kListedStandbys));
+  std::vector<StandbyReport> standbys;
+  for (int row = 0; row < rows.size(); ++row) {
+    const int64_t reported_ms = rows.Int64(row, 3);
+    standbys.push_back({.address = std::string(rows.Bytes(row, 0)),
+                        .version = std::string(rows.Bytes(row, 1)),
+                        .reported_ms = reported_ms,
+                        .position = rows.Int64(row, 2),
+                        .is_ready = reported_ms < kReadyWithinMs});
+  }
+  return standbys;
+}
+
+absl::Status Leadership::NameSuccessor(const std::string& address) {
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const PostgresRows named,
+      database_->Query(
+          "UPDATE leader SET successor = $1, named = clock_timestamp() WHERE term = $2", address,
+          term_));
+  return named.changed() == 1 ? absl::OkStatus() : LeadershipLost(term_, *database_);
+}
+
 absl::Status Leadership::Run() {
   LeaderView view;
-  TRAINYARD_ASSIGN_OR_RETURN(view.has_lock, TryLock());
-  TRAINYARD_ASSIGN_OR_RETURN(
-      const PostgresRows rows,
-      database_->Query("SELECT term, holder, session, LEAST(EXTRACT(epoch FROM clock_timestamp() - "
-                       "GREATEST(renewed, '2000-01-01')) * 1000, 1e15)::bigint FROM leader"));
+  if (!yields_) TRAINYARD_RETURN_IF_ERROR(TryLock().status());
+  view.has_lock = has_lock_;
+  TRAINYARD_ASSIGN_OR_RETURN(const PostgresRows rows, database_->Query(kLook));
   if (rows.size() != 1) {
     return absl::DataLossError(absl::StrCat(
         database_->name(), ": the table leader has no row; restore a backup of the database"));
@@ -120,9 +186,18 @@ absl::Status Leadership::Run() {
   leader_term_ = seen_term;
   ++looks_in_session_;
   view.unrenewed_ms = rows.Int64(0, 3);
+  view.successor = {.is_named = !rows.Bytes(0, 4).empty(),
+                    .is_this = rows.Bytes(0, 4) == holder_,
+                    .named_ms = rows.Int64(0, 5),
+                    .reported_ms = rows.Int64(0, 6)};
+  yields_ = YieldsTo(view.successor);
+  is_successor_ = IsSuccessor(view.successor);
   switch (NextStepOf(view)) {
     case CandidateStep::kWait:
-      return absl::OkStatus();
+      return Report();
+    case CandidateStep::kYield:
+      TRAINYARD_RETURN_IF_ERROR(Unlock());
+      return Report();
     case CandidateStep::kTakeOver:
       return TakeOver(seen_term);
     case CandidateStep::kEndSessionAndTakeOver:

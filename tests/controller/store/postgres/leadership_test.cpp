@@ -42,6 +42,29 @@ TEST(LeaderRuleTest, ALeaderStopsAnsweringBeforeACandidateMayTakeOver) {
   EXPECT_TRUE(MayBeReplaced(kTakeOverAfterMs - kRenewEveryMs));
 }
 
+TEST(LeaderRuleTest, OthersYieldToAReportingSuccessorForALimitedTime) {
+  const SuccessorView other{.is_named = true, .is_this = false, .named_ms = 0, .reported_ms = 0};
+  EXPECT_EQ(NextStepOf({.has_lock = true, .successor = other}), CandidateStep::kYield);
+  EXPECT_EQ(NextStepOf({.unrenewed_ms = 2'500, .successor = other}), CandidateStep::kYield);
+  SuccessorView dead = other;
+  dead.reported_ms = kReadyWithinMs;
+  EXPECT_EQ(NextStepOf({.has_lock = true, .successor = dead}), CandidateStep::kTakeOver);
+  SuccessorView late = other;
+  late.named_ms = kSuccessorWaitMs;
+  EXPECT_EQ(NextStepOf({.has_lock = true, .successor = late}), CandidateStep::kTakeOver);
+  EXPECT_FALSE(IsSuccessor(other));
+}
+
+TEST(LeaderRuleTest, TheSuccessorTakesOverAsSoonAsItHasTheLock) {
+  const SuccessorView named{.is_named = true, .is_this = true, .named_ms = 0, .reported_ms = 0};
+  EXPECT_TRUE(IsSuccessor(named));
+  EXPECT_EQ(NextStepOf({.has_lock = false, .successor = named}), CandidateStep::kWait);
+  EXPECT_EQ(NextStepOf({.has_lock = true, .successor = named}), CandidateStep::kTakeOver);
+  SuccessorView late = named;
+  late.named_ms = kSuccessorWaitMs;
+  EXPECT_FALSE(IsSuccessor(late)) << "it looks at the row at the usual interval again";
+}
+
 class PostgresLeadershipTest : public PostgresFixture {
  protected:
   void SetUp() override {
@@ -229,6 +252,66 @@ TEST_F(PostgresLeadershipTest, ACandidateSurvivesARestartOfTheDatabase) {
   EXPECT_EQ(candidate->term(), 1);
 }
 
+TEST_F(PostgresLeadershipTest, ALeaderListsItsStandbys) {
+  const auto leader = Open("first");
+  ASSERT_TRUE(leader->Step().ok());
+  EXPECT_TRUE(leader->Standbys()->empty()) << "a leader is no standby";
+  const auto standby = Leadership::Open(settings(), "second", "2.0");
+  ASSERT_TRUE((*standby)->Step().ok());
+  const auto listed = leader->Standbys();
+  ASSERT_TRUE(listed.ok()) << listed.status();
+  ASSERT_EQ(listed->size(), 1u);
+  EXPECT_EQ(listed->front().address, "second");
+  EXPECT_EQ(listed->front().version, "2.0");
+  EXPECT_TRUE(listed->front().is_ready);
+  ASSERT_TRUE(Connect()->RunScript("UPDATE standby SET reported = reported - interval '2 s'").ok());
+  EXPECT_FALSE(leader->Standbys()->front().is_ready);
+  ASSERT_TRUE(
+      Connect()->RunScript("UPDATE standby SET reported = reported - interval '2 min'").ok());
+  EXPECT_TRUE(leader->Standbys()->empty());
+}
+
+TEST_F(PostgresLeadershipTest, TheNamedSuccessorLeadsAfterTheLeader) {
+  auto leader = Open("first");
+  ASSERT_TRUE(leader->Step().ok());
+  const auto successor = Open("second");
+  const auto other = Open("third");
+  ASSERT_TRUE(successor->Step().ok());
+  ASSERT_TRUE(other->Step().ok());
+  ASSERT_TRUE(leader->NameSuccessor("second").ok());
+  leader.reset();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(other->Step().ok());
+  EXPECT_EQ(other->term(), 0) << "it yields";
+  StepUntilLeader(*successor);
+  EXPECT_EQ(successor->term(), 2);
+  ASSERT_TRUE(other->Step().ok());
+  EXPECT_EQ(other->leader(), "second");
+  EXPECT_TRUE(Connect()->QueryInt64("SELECT COUNT(*) FROM leader WHERE successor = ''").value() ==
+              1)
+      << "a later failure of the new leader is an ordinary one";
+}
+
+TEST_F(PostgresLeadershipTest, ADeadSuccessorDelaysTheOthersOnlyForAShortTime) {
+  auto leader = Open("first");
+  ASSERT_TRUE(leader->Step().ok());
+  auto successor = Open("second");
+  const auto other = Open("third");
+  ASSERT_TRUE(successor->Step().ok());
+  ASSERT_TRUE(other->Step().ok());
+  ASSERT_TRUE(leader->NameSuccessor("second").ok());
+  successor.reset();
+  leader.reset();
+  EXPECT_LE(StepUntilLeader(*other), milliseconds(kSuccessorWaitMs + 1'000));
+  EXPECT_EQ(other->term(), 2);
+}
+
+TEST_F(PostgresLeadershipTest, OnlyALeaderNamesASuccessor) {
+  const auto leader = Open("first");
+  ASSERT_TRUE(leader->Step().ok());
+  ASSERT_TRUE(Connect()->RunScript("UPDATE leader SET term = 7").ok());
+  EXPECT_TRUE(absl::IsAborted(leader->NameSuccessor("second")));
+}
+
 TEST_F(PostgresLeadershipTest, AForeignUserNeedsTheRightToEndSessions) {
   const auto admin = Connect();
   const std::string schema(admin->Query("SELECT current_schema()::text::bytea")->Bytes(0, 0));
@@ -236,7 +319,8 @@ TEST_F(PostgresLeadershipTest, AForeignUserNeedsTheRightToEndSessions) {
     EXPECT_TRUE(
         admin
             ->RunScript(absl::StrCat("CREATE ROLE ", user, " LOGIN; GRANT USAGE ON SCHEMA ", schema,
-                                     " TO ", user, "; GRANT SELECT, UPDATE ON leader TO ", user))
+                                     " TO ", user, "; GRANT SELECT, UPDATE ON leader TO ", user,
+                                     "; GRANT SELECT, INSERT, UPDATE, DELETE ON standby TO ", user))
             .ok());
     return absl::StrCat(server().SettingsFor(user), " options='-c search_path=", schema, "'");
   };
