@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { postJson } from '../api/client';
 import { refreshJob } from '../api/store';
 import type { Job } from '../api/types';
-import { Confirm } from './confirm';
+import { Confirm } from '../ui/confirm';
 import { moveCommand, moveOf } from './move';
 
 export function MoveDialog({ job, onClose }: { job: Job; onClose: () => void }) {

@@ -6,7 +6,7 @@ import type { Checkpoint, Job, SubmitJobResponse } from '../api/types';
 import { count } from '../format/numbers';
 import { navigate } from '../router/router';
 import { jobPath } from '../router/url';
-import { Confirm } from './confirm';
+import { Confirm } from '../ui/confirm';
 import {
   commandLineForNewJob,
   isJobName,

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { postJson } from '../api/client';
 import type { Node } from '../api/types';
-import { Confirm } from '../job/confirm';
+import { Confirm } from '../ui/confirm';
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 

@@ -2,10 +2,10 @@
 import { useState } from 'preact/hooks';
 import { asRequestError, type RequestError } from '../api/client';
 import { stale } from '../api/store';
-import { CommandLine } from '../ui/copy';
-import { Dialog } from '../ui/dialog';
-import { Icon } from '../ui/icon';
-import { Failure } from '../ui/notice';
+import { CommandLine } from './copy';
+import { Dialog } from './dialog';
+import { Icon } from './icon';
+import { Failure } from './notice';
 
 export interface ConfirmProps {
   title: string;
