@@ -406,10 +406,13 @@ absl::StatusOr<v1::SetQueueRequest> ReadQueueBody(const std::string& body) {
 }
 
 absl::StatusOr<v1::SetTopologyRequest> ReadTopologyBody(const std::string& body) {
-  TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"topology", "user"}));
+  TRAINYARD_ASSIGN_OR_RETURN(const Json json,
+                             ReadObject(body, {"topology", "topology_file", "user"}));
   v1::SetTopologyRequest request;
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_user(), TextOf(json, "user"));
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_topology_file(), TextOf(json, "topology_file"));
   const auto topology = json.find("topology");
+  if (topology == json.end() && !request.topology_file().empty()) return request;
   // A missing key must not remove the topology.
   if (topology == json.end() || !topology->is_object() || !topology->contains("groups")) {
     return absl::InvalidArgumentError(kTopologyForm);

@@ -215,6 +215,26 @@ TEST_F(ContractTest, ATopologyIsSetAsAWhole) {
   EXPECT_EQ(client_.Get(target).Json()["groups"].size(), 0u);
 }
 
+TEST_F(ContractTest, ATopologyIsSetFromTheTextOfAFile) {
+  const std::string target = "/api/v1/topology";
+  const auto body = [](const std::string& text) {
+    return json({{"topology_file", text}, {"user", "ada"}}).dump();
+  };
+  const Answer set = client_.Post(target, body("groups:\n- {name: leaf1, level: leaf, nodes: a}"));
+  ASSERT_EQ(set.status, 200) << set.body;
+  EXPECT_EQ(client_.Get(target).Json()["groups"][0]["name"], "leaf1");
+  const Answer bad = client_.Post(target, body("groups:\n- {name: leaf1, leel: leaf}"));
+  EXPECT_EQ(bad.status, 400);
+  EXPECT_THAT(bad.Json()["detail"].get<std::string>(),
+              testing::HasSubstr("line 2: a group has no key `leel`"));
+  const std::string both = R"({"topology": {"groups": []}, "topology_file": "groups: []"})";
+  EXPECT_EQ(client_.Post(target, both).status, 400);
+  EXPECT_EQ(client_.Post(target, R"({"topology_file": ""})").status, 400);
+  EXPECT_EQ(client_.Get(target).Json()["groups"].size(), 1u) << "a bad request changes nothing";
+  ASSERT_EQ(client_.Post(target, body("groups: []")).status, 200);
+  EXPECT_EQ(client_.Get(target).Json()["groups"].size(), 0u);
+}
+
 TEST_F(ContractTest, RefusalsAreProblemsWithACodeAndAHint) {
   const struct {
     const char* method;

@@ -78,4 +78,9 @@ export function newRequestId(job: number): string {
 }
 
 const NAME = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/;
-export const isJobName = (name: string): boolean => NAME.test(name);
+
+// Returns why a job cannot have this name; undefined if it can.
+export const nameProblem = (name: string): string | undefined =>
+  NAME.test(name)
+    ? undefined
+    : 'Use lowercase letters and digits. The characters . _ - are allowed between them.';

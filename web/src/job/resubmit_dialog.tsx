@@ -6,10 +6,11 @@ import type { Checkpoint, Job, SubmitJobResponse } from '../api/types';
 import { count } from '../format/numbers';
 import { navigate } from '../router/router';
 import { jobPath } from '../router/url';
-import { Confirm } from './confirm';
+import { Confirm } from '../ui/confirm';
+import { Field } from '../ui/field';
 import {
   commandLineForNewJob,
-  isJobName,
+  nameProblem,
   newRequestId,
   resumable,
   specForNewJob,
@@ -85,25 +86,17 @@ export function ResubmitDialog({ job, from, onClose }: ResubmitProps) {
       button="Submit"
       onClose={onClose}
       act={act}
-      ready={isJobName(name)}
+      ready={nameProblem(name) === undefined}
       text="Creates a job with the same settings and a new checkpoint directory."
       commandLine={commandLineForNewJob(job.id, full.origins, newJob)}
     >
       <StartChoice job={full} found={found} resumes={resumes} onChoose={setResumes} />
-      <label class="field">
-        Name (must not match an active job)
-        <input
-          type="text"
-          value={name}
-          aria-invalid={!isJobName(name)}
-          onInput={(event) => setName(event.currentTarget.value)}
-        />
-      </label>
-      {!isJobName(name) && (
-        <p class="tone-bad">
-          Use lowercase letters and digits. The characters . _ - are allowed between them.
-        </p>
-      )}
+      <Field
+        label="Name (must not match an active job)"
+        value={name}
+        problem={nameProblem(name)}
+        onText={setName}
+      />
     </Confirm>
   );
 }

@@ -1,11 +1,12 @@
-#include "cli/commands/nodes/topology_file.h"
+#include "proto/jobspec/topology_file.h"
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace trainyard::cli {
+namespace trainyard {
 namespace {
 
 using ::testing::ElementsAre;
@@ -67,5 +68,16 @@ TEST(TopologyFileTest, NamesTheLineOfAnError) {
   EXPECT_THAT(ErrorOf(""), HasSubstr("a topology has the key"));
 }
 
+TEST(TopologyFileTest, BoundsTheTextAndItsAliases) {
+  EXPECT_THAT(ErrorOf(std::string(kMaxTopologyFileBytes + 1, '#')), HasSubstr("at most 1 MiB"));
+  const std::string name(kMaxTopologyFileBytes / 4, 'n');
+  const std::string twice = absl::StrCat("groups: [{nodes: [&n ", name, ", *n]}]");
+  EXPECT_TRUE(ParseTopology(twice).ok()) << ErrorOf(twice);
+  const std::string often = absl::StrCat("groups: [{nodes: [&n ", name, ", *n, *n, *n, *n]}]");
+  EXPECT_THAT(ErrorOf(often), HasSubstr("with its aliases, the file exceeds 1 MiB"));
+  const std::string group = absl::StrCat("groups: [&g {name: ", name, "}, *g, *g, *g, *g]");
+  EXPECT_THAT(ErrorOf(group), HasSubstr("with its aliases, the file exceeds 1 MiB"));
+}
+
 }  // namespace
-}  // namespace trainyard::cli
+}  // namespace trainyard
