@@ -107,7 +107,9 @@ CLI::App* AddCommand(CLI::App& parent, const std::string& name, const std::strin
   command->add_option("job", options.target, "job, or job and rank such as llama3-8b.3 (rank 0)")
       ->type_name("JOB[.RANK]")
       ->required();
-  command->add_option("--rank", options.rank, "rank; the job is then not split at its last dot")
+  command
+      ->add_option("--rank", options.rank,
+                   "number of the rank; JOB is then the whole name of the job")
       ->check(CLI::Range(0, 1 << 20));
   return command;
 }
