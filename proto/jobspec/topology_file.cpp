@@ -61,7 +61,7 @@ absl::StatusOr<v1::TopologyGroup> ParseGroup(const YAML::Node& node, NameBudget&
       TRAINYARD_RETURN_IF_ERROR(budget.Take(pair.second));
       (key == "name" ? *group.mutable_name() : *group.mutable_level()) = pair.second.Scalar();
     } else {
-      return BadLine(pair.first.Mark(), absl::StrCat("a group has no key `", key, "`"));
+      return BadLine(pair.first.Mark(), absl::StrCat("unknown key of a group: `", key, "`"));
     }
   }
   return group;
@@ -79,7 +79,7 @@ absl::StatusOr<v1::TopologyLevel> ParseLevel(const YAML::Node& node, NameBudget&
       continue;
     }
     if (key != "gpu_bandwidth" && key != "latency_seconds") {
-      return BadLine(pair.first.Mark(), absl::StrCat("a level has no key `", key, "`"));
+      return BadLine(pair.first.Mark(), absl::StrCat("unknown key of a level: `", key, "`"));
     }
     double figure = 0;
     const bool is_number =
@@ -94,12 +94,12 @@ absl::StatusOr<v1::TopologyLevel> ParseLevel(const YAML::Node& node, NameBudget&
 
 absl::Status CheckRoot(const YAML::Node& root) {
   if (!root.IsMap() || !root["groups"]) {
-    return BadLine(root.Mark(), "a topology has the key `groups`");
+    return BadLine(root.Mark(), "the key `groups` is missing");
   }
   for (const auto& pair : root) {
     const std::string key = pair.first.Scalar();
     if (key != "groups" && key != "levels") {
-      return BadLine(pair.first.Mark(), absl::StrCat("a topology has no key `", key, "`"));
+      return BadLine(pair.first.Mark(), absl::StrCat("unknown key `", key, "`"));
     }
     if (!pair.second.IsSequence()) {
       return BadLine(pair.second.Mark(), absl::StrCat("`", key, "` is not a list"));

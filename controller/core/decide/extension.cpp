@@ -52,7 +52,7 @@ absl::StatusOr<std::vector<v1::Event>> DecideExtension(const ClusterState& state
   if (HasEnded(job.state())) return EndedAlready(job);
   if (IsArray(job.spec())) {
     return absl::FailedPreconditionError(absl::StrCat(
-        JobText(job), " is an array, and each of its elements has a time limit of its own; extend ",
+        JobText(job), " is an array, and each of its elements has its own time limit; extend ",
         "an element, such as ", ElementName(job.name(), 0)));
   }
   if (!job.spec().has_time_limit()) {

@@ -39,7 +39,7 @@ absl::Status CheckTexts(const ClusterState& state, const v1::NodeReservation& re
       CheckLength("user of a reservation", reservation.user(), kMaxUserBytes));
   if (!reservation.queue().empty() && !reservation.user().empty()) {
     return absl::InvalidArgumentError(
-        "a reservation is for a queue or for a user; give only one of them");
+        "a reservation is for a queue or for a user; set only one of them");
   }
   if (reservation.queue().empty()) return absl::OkStatus();
   return CheckQueueExists(state, reservation.queue());

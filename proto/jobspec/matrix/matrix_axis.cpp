@@ -70,7 +70,7 @@ absl::StatusOr<MatrixAxis> MatrixAxis::Parse(const std::string& key, const std::
     static_assert(kLargestBound > 999'999'999'999'999'999);
     if (to < axis.from_) {
       return absl::InvalidArgumentError(absl::StrCat("is a range from ", axis.from_, " to ", to,
-                                                     ", which has no value; exchange the bounds"));
+                                                     ", which is empty; swap the bounds"));
     }
     axis.size_ = (to - axis.from_) / axis.step_ + 1;
     return axis;

@@ -47,7 +47,7 @@ TEST(TopologyFileTest, ReadsFiguresOfLevels) {
   const std::string groups = "groups: []\nlevels:";
   EXPECT_THAT(ErrorOf(groups + " 3"), HasSubstr("line 2: `levels` is not a list"));
   EXPECT_THAT(ErrorOf(groups + "\n- 7"), HasSubstr("line 3: a level is not a mapping"));
-  EXPECT_THAT(ErrorOf(groups + "\n- {speed: 1}"), HasSubstr("a level has no key `speed`"));
+  EXPECT_THAT(ErrorOf(groups + "\n- {speed: 1}"), HasSubstr("unknown key of a level: `speed`"));
   EXPECT_THAT(ErrorOf(groups + "\n- {gpu_bandwidth: 50 GB}"),
               HasSubstr("line 3: `gpu_bandwidth` is not a number"));
   EXPECT_THAT(ErrorOf(groups + "\n- {latency_seconds: [1]}"),
@@ -55,17 +55,18 @@ TEST(TopologyFileTest, ReadsFiguresOfLevels) {
 }
 
 TEST(TopologyFileTest, NamesTheLineOfAnError) {
-  EXPECT_THAT(ErrorOf("- a"), HasSubstr("line 1: a topology has the key `groups`"));
-  EXPECT_THAT(ErrorOf("levels: []"), HasSubstr("a topology has the key `groups`"));
-  EXPECT_THAT(ErrorOf("groups: []\nnodes: []"), HasSubstr("line 2: a topology has no key `nodes`"));
+  EXPECT_THAT(ErrorOf("- a"), HasSubstr("line 1: the key `groups` is missing"));
+  EXPECT_THAT(ErrorOf("levels: []"), HasSubstr("the key `groups` is missing"));
+  EXPECT_THAT(ErrorOf("groups: []\nnodes: []"), HasSubstr("line 2: unknown key `nodes`"));
   EXPECT_THAT(ErrorOf("groups: 3"), HasSubstr("`groups` is not a list"));
   EXPECT_THAT(ErrorOf("groups:\n- 7"), HasSubstr("line 2: a group is not a mapping"));
-  EXPECT_THAT(ErrorOf("groups:\n- {parent: x}"), HasSubstr("line 2: a group has no key `parent`"));
+  EXPECT_THAT(ErrorOf("groups:\n- {parent: x}"),
+              HasSubstr("line 2: unknown key of a group: `parent`"));
   EXPECT_THAT(ErrorOf("groups:\n- {name: [a]}"), HasSubstr("no key `name`"));
   EXPECT_THAT(ErrorOf("groups:\n- {nodes: {a: b}}"), HasSubstr("`nodes` is not a list"));
   EXPECT_THAT(ErrorOf("groups:\n- {nodes: [[a]]}"), HasSubstr("an entry of `nodes` is not a name"));
   EXPECT_THAT(ErrorOf("groups: ["), HasSubstr("not valid YAML"));
-  EXPECT_THAT(ErrorOf(""), HasSubstr("a topology has the key"));
+  EXPECT_THAT(ErrorOf(""), HasSubstr("the key `groups` is missing"));
 }
 
 TEST(TopologyFileTest, BoundsTheTextAndItsAliases) {

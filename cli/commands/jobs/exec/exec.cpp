@@ -109,7 +109,9 @@ CLI::App* AddCommand(CLI::App& parent, const std::string& name, const std::strin
                    "job, or job and rank, such as llama3-8b.3 or sweep.7.3 (default: rank 0)")
       ->type_name("JOB[.RANK]")
       ->required();
-  command->add_option("--rank", options.rank, "rank; the job is then not split at its last dot")
+  command
+      ->add_option("--rank", options.rank,
+                   "number of the rank; JOB is then the whole name of the job")
       ->check(CLI::Range(0, 1 << 20));
   return command;
 }

@@ -205,9 +205,11 @@ void AddParse(CLI::App& parent, Grammar& grammar) {
       ->add_option("--scale", options->scale,
                    "entry of log_parser.scale, as METRIC=FACTOR; repeat for several")
       ->allow_extra_args(false);
-  command->add_option("--ranks", options->ranks, "ranks of the job, for rates that are per device")
+  command
+      ->add_option("--ranks", options->ranks,
+                   "number of ranks of the job, for programs that print rates per device")
       ->check(CLI::Range(1, 16384));
-  command->add_option("--limit", options->limit, "newest records to show in a table")
+  command->add_option("--limit", options->limit, "maximum number of newest records in a table")
       ->check(CLI::Range(1, 100000));
   grammar.runners[command] = [options](Context& context) { return RunParse(*options, context); };
 }

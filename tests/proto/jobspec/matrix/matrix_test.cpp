@@ -92,7 +92,7 @@ TEST(MatrixTest, ABillionElementsAreRefusedBeforeAnythingIsBuilt) {
 TEST(MatrixTest, AnArrayWithoutElementsIsRefused) {
   EXPECT_THAT(Errors(ArrayFile("{train.seed: []}")), ElementsAre(HasSubstr("has no values")));
   EXPECT_THAT(Errors(ArrayFile("{train.seed: {from: 2, to: 1}}")),
-              ElementsAre(HasSubstr("is a range from 2 to 1, which has no value")));
+              ElementsAre(HasSubstr("is a range from 2 to 1, which is empty")));
   EXPECT_THAT(Errors(ArrayFile("{train.seed: {from: 1, to: 2, step: 0}}")),
               ElementsAre(HasSubstr("has the step 0")));
   EXPECT_THAT(Errors(ArrayFile("{train.seed: {from: 1, until: 2}}")),

@@ -41,7 +41,7 @@ const std::vector<BadLines>& BadSettings() {
       {"matrix: {env.SEED: {from: 1, to: 1000000000}}", "describes more than 1000000 elements"},
       {"matrix: {env.A: 1..1000, env.B: 1..1000, env.C: 1..1000}", "more than 1000000 elements"},
       {"matrix: {env.A: []}", "`matrix.env.A` has no values"},
-      {"matrix: {env.A: 8..2}", "is a range from 8 to 2, which has no value"},
+      {"matrix: {env.A: 8..2}", "is a range from 8 to 2, which is empty"},
       {"matrix: {env.A: \"1..9:0\"}", "has the step 0, so its range would not end"},
       {"matrix: {priority: [1, 2]}", "`priority` cannot be in `matrix`"},
       {"matrix: {env.A: 1..5}\nmax_concurrent: 0", "`max_concurrent` must be at least 1, got 0"},

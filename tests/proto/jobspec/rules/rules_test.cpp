@@ -82,7 +82,7 @@ TEST(JobSpecRulesTest, SecretsAreNamedAndNeverWrittenDown) {
 TEST(JobSpecRulesTest, RefusesAPathBesideABlendAndBadEntries) {
   const std::string both =
       absl::StrReplaceAll(kModelJob, {{"path: /data", "path: /data, blend: [1 /a]"}});
-  EXPECT_THAT(Errors(both), testing::Contains(HasSubstr("are both given; keep one")));
+  EXPECT_THAT(Errors(both), testing::Contains(HasSubstr("are both set; keep one")));
   EXPECT_THAT(Errors(kModelJob, {"data.blend=[1]"}),
               testing::Contains(HasSubstr("write each entry as WEIGHT PATH")));
   EXPECT_THAT(Errors(kModelJob, {"data.blend=[[1, /a]]"}),
