@@ -8,16 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/context/input_text.h"
-<<<<<<< HEAD
 #include "cli/output/files/stable_json.h"
 #include "cli/output/terminal/readable.h"
 #include "cli/output/terminal/table.h"
-=======
-#include "cli/output/readable.h"
-#include "cli/output/stable_json.h"
-#include "cli/output/table.h"
 #include "proto/jobspec/topology_file.h"
->>>>>>> h/page
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
