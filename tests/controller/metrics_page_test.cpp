@@ -37,26 +37,11 @@ v1::TelemetryRecord Metrics(int64_t time_ms) {
   record.mutable_metrics()->set_step(5);
   record.mutable_metrics()->set_total_steps(50);
   auto& values = *record.mutable_metrics()->mutable_values();
-  for (const char* key : {"loss",
-                          "grad_norm",
-                          "lr",
-                          "step_seconds",
-                          "tokens_per_second",
-                          "mfu",
-                          "mfu_causal",
-                          "perplexity",
-                          "samples_per_second",
-                          "noise_scale",
-                          "loss_scale",
-                          "skipped_steps",
-                          "tokens",
-                          "memory_bytes",
-                          "data_stall_seconds",
-                          "moe_balance_max",
-                          "moe_balance_mean",
-                          "moe_aux_loss",
-                          "moe_router_entropy_min",
-                          "moe_dropped_share"}) {
+  for (const char* key :
+       {"loss", "grad_norm", "lr", "step_seconds", "tokens_per_second", "mfu", "mfu_causal",
+        "perplexity", "samples_per_second", "noise_scale", "loss_scale", "skipped_steps", "tokens",
+        "memory_bytes", "data_stall_seconds", "moe_balance_max", "moe_balance_mean", "moe_aux_loss",
+        "moe_router_entropy_min", "moe_dropped_share"}) {
     values[key] = 0.5;
   }
   // The test reads the page a minute after the newest step. Speeds are exported until three step

@@ -35,8 +35,8 @@ constexpr char kLook[] =
 
 // Reports of the last minute. $1 is the maximum number of rows.
 constexpr char kStandbys[] =
-    "SELECT address, version, position, " TRAINYARD_SINCE("reported") " FROM standby WHERE reported "
-    "> clock_timestamp() - interval '1 min' ORDER BY address LIMIT $1";
+    "SELECT address, version, position, " TRAINYARD_SINCE("reported") " FROM standby WHERE "
+    "reported > clock_timestamp() - interval '1 min' ORDER BY address LIMIT $1";
 
 #undef TRAINYARD_SINCE
 
