@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/cluster_id.h"
 #include "controller/election.h"
+#include "controller/log_follower.h"
 #include "controller/store/stores.h"
 #include "proto/access/address.h"
 #include "proto/support/status_macros.h"
@@ -40,8 +41,13 @@ absl::StatusOr<ClusterMember> StartMember(const ControllerOptions& options, cons
                                     .new_cluster_id = NewClusterId(),
                                     .holder = resolved.advertise,
                                     .version = TRAINYARD_VERSION};
-  const ElectionHooks election{.open_seat = [&stores] { return OpenLeaderSeat(stores); },
-                               .stop_requested = std::move(hooks.stop_requested)};
+  LogFollower follower([&stores] { return OpenLogTail(stores); });
+  const ElectionHooks election{
+      .open_seat = [&stores] { return OpenLeaderSeat(stores); },
+      .stop_requested = std::move(hooks.stop_requested),
+      .position = [&follower] { return follower.position(); },
+      .problem = [&follower] { return follower.Problem(); },
+      .on_standby = [&follower](const std::string&, const std::string&) { follower.Start(); }};
   TRAINYARD_ASSIGN_OR_RETURN(auto seat, WaitToLead(election, clock, resolved));
   ClusterMember member;
   if (seat == nullptr) return member;
@@ -54,6 +60,7 @@ absl::StatusOr<ClusterMember> StartMember(const ControllerOptions& options, cons
   member.guard = std::make_unique<LeaderGuard>(std::move(seat), ExitWithoutLeadership,
                                                std::move(hooks.on_hand_over));
   resolved.hand_over = member.guard.get();
+  resolved.replayed = follower.Take();
   resolved.before_answer = [guard = member.guard.get()] { guard->CheckMayAnswer(); };
   TRAINYARD_ASSIGN_OR_RETURN(member.controller, Controller::Start(resolved, clock));
   return member;

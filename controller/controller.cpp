@@ -383,8 +383,9 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
     int64_t& term = resolved.loop.core.leader_term;
     term = std::max<int64_t>(term, newest.front().event().leader_term());
   }
-  TRAINYARD_ASSIGN_OR_RETURN(std::unique_ptr<Loop> loop,
-                             Loop::Recover(*stores.events, clock, resolved.loop));
+  TRAINYARD_ASSIGN_OR_RETURN(
+      std::unique_ptr<Loop> loop,
+      Loop::Recover(*stores.events, clock, resolved.loop, options.replayed.get()));
   TRAINYARD_ASSIGN_OR_RETURN(std::string cluster_id, ClusterIdOf(stores, loop->LogIsEmpty()));
   resolved.retention.checkpoint_root = resolved.checkpoint_root;
   resolved.retention.policy = RetentionOf(stores, options.retention.policy);

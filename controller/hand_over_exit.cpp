@@ -12,10 +12,10 @@ namespace trainyard::controller {
 namespace {
 
 // The time that open calls have to finish.
-constexpr std::chrono::milliseconds kGrace{200};
-constexpr std::chrono::milliseconds kLimit{800};
+constexpr std::chrono::milliseconds kHandOverGrace{200};
+constexpr std::chrono::milliseconds kHandOverLimit{800};
 
-[[noreturn]] void EndProcess() {
+[[noreturn]] void ExitNow() {
   spdlog::default_logger()->flush();
   std::_Exit(kExitLeadershipLost);
 }
@@ -26,13 +26,13 @@ void ExitToHandOver(Controller& controller) {
   spdlog::info("handing over; this controller continues as a standby at its next start");
   std::promise<void> ended;
   std::thread([done = ended.get_future()] {
-    if (done.wait_for(kLimit) == std::future_status::ready) return;
+    if (done.wait_for(kHandOverLimit) == std::future_status::ready) return;
     spdlog::warn("some calls did not end within {} ms; no acknowledged change is lost",
-                 kLimit.count());
-    EndProcess();
+                 kHandOverLimit.count());
+    ExitNow();
   }).detach();
-  controller.EndService(kGrace);
-  EndProcess();
+  controller.EndService(kHandOverGrace);
+  ExitNow();
 }
 
 }  // namespace trainyard::controller

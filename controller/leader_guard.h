@@ -27,7 +27,8 @@ inline constexpr int kExitLeadershipLost = 3;
 
 class LeaderGuard : public HandOverSeat {
  public:
-  // Called at most once, with the reason. The default for daemons is ExitWithoutLeadership.
+  // Called with the reason, perhaps on several threads. Daemons use ExitWithoutLeadership, which
+  // does not return.
   using OnLost = std::function<void(const absl::Status& cause)>;
 
   // Called once a hand-over is due. Must return at once; the owner then ends the service and the

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "controller/store/events/event_log.h"
+#include "controller/store/events/log_tail.h"
 #include "controller/store/files/data_directory.h"
 #include "controller/store/logs/log_store.h"
 #include "controller/store/metrics/metric_store.h"
@@ -77,6 +78,10 @@ absl::StatusOr<Stores> OpenPostgresStores(const PostgresStoreOptions& options);
 // the tables first. Uses only the first three settings, `version` and `holder`, the address
 // at which the others name this controller. Errors: see OpenPostgresStores.
 absl::StatusOr<std::unique_ptr<LeaderSeat>> OpenLeaderSeat(const PostgresStoreOptions& options);
+
+// Opens the event log for a standby, whose schema OpenLeaderSeat has prepared. Uses only the
+// settings. Errors: see OpenPostgresStores.
+absl::StatusOr<std::unique_ptr<LogTail>> OpenLogTail(const PostgresStoreOptions& options);
 
 // Returns in-memory stores, for simulation and tests. Their contents are lost when the process
 // ends.

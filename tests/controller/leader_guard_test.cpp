@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <future>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -92,9 +93,12 @@ TEST_F(LeaderGuardTest, ALeaderThatCannotNameASuccessorGoesOnLeading) {
 }
 
 TEST_F(LeaderGuardTest, AHandOverAfterTheLossOfTheLeadershipEndsIt) {
-  const auto guard = Guard();
+  std::once_flag once;  // The renewal notices the loss, too.
+  LeaderGuard guard(std::make_unique<FakeSeat>(election_), [&](const absl::Status& cause) {
+    std::call_once(once, [&] { lost_.set_value(std::string(cause.message())); });
+  });
   election_.Set({.term = 4, .status = absl::AbortedError("term 5 has begun")});
-  EXPECT_FALSE(guard->Begin("10.0.0.2:7070").ok());
+  EXPECT_FALSE(guard.Begin("10.0.0.2:7070").ok());
   EXPECT_THAT(Lost(), HasSubstr("term 5 has begun"));
 }
 

@@ -4,17 +4,20 @@
 #include <chrono>
 #include <limits>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 
 namespace trainyard::test {
 
-void ControllerPair::StartPair(const std::string& schema) {
+void ControllerPair::StartPair() {
   const auto server = controller::PostgresServer::Shared();
   if (absl::IsNotFound(server.status())) GTEST_SKIP() << server.status().message();
   ASSERT_TRUE(server.ok()) << server.status();
   server_ = *server;
-  const auto settings = server_->SettingsOf(schema);
+  const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+  const auto settings =
+      server_->SettingsOf(absl::AsciiStrToLower(absl::StrCat("pair_", test->name()).substr(0, 60)));
   ASSERT_TRUE(settings.ok()) << settings.status();
   settings_ = *settings;
   cluster_ = std::make_unique<MiniCluster>(MiniCluster::WithoutController{});

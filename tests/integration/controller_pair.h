@@ -27,9 +27,9 @@ class ControllerPair : public testing::Test {
     std::unique_ptr<ChildProcess> process;
   };
 
-  // Starts the controllers, and a worker on each node. `schema` separates the tests that share the
-  // database. Skips the test if no server is installed.
-  void StartPair(const std::string& schema);
+  // Starts the controllers on a schema of this test, and a worker on each node. Skips the test if
+  // no server is installed.
+  void StartPair();
 
   void StartMember(int i);
   std::string Addresses() const;

@@ -40,7 +40,7 @@ class FailoverTest : public ControllerPair {
     if (EnvironmentNumber("TRAINYARD_FAILOVERS", 0) == 0) {
       GTEST_SKIP() << "set TRAINYARD_FAILOVERS to the number of fail-overs";
     }
-    StartPair("failover");
+    StartPair();
   }
 
   // Returns true if the controller answers.

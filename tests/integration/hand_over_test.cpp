@@ -23,7 +23,7 @@ constexpr char kNoController[] = "127.0.0.1:1";
 
 class HandOverTest : public ControllerPair {
  protected:
-  void SetUp() override { StartPair("hand_over"); }
+  void SetUp() override { StartPair(); }
 
   // Waits until the refusal of a hand-over to a wrong address contains the text.
   bool WaitForRefusal(const std::string& text) const {

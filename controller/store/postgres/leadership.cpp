@@ -35,8 +35,8 @@ constexpr char kLook[] =
 
 // Reports of the last minute. $1 is the maximum number of rows.
 constexpr char kStandbys[] =
-    "SELECT address, version, position, " TRAINYARD_SINCE("reported") " FROM standby WHERE reported "
-    "> clock_timestamp() - interval '1 min' ORDER BY address LIMIT $1";
+    "SELECT address, version, position, " TRAINYARD_SINCE("reported") " FROM standby WHERE "
+    "reported > clock_timestamp() - interval '1 min' ORDER BY address LIMIT $1";
 
 #undef TRAINYARD_SINCE
 
@@ -81,6 +81,12 @@ absl::StatusOr<std::unique_ptr<Leadership>> Leadership::Open(const std::string& 
       ": the session of the leader belongs to another user, so this controller could not end it if "
       "the leader is stalled; use one database user for all controllers, or grant "
       "pg_signal_backend"));
+}
+
+Leadership::~Leadership() {
+  if (term_ != 0 || !has_reported_ || !database_->IsUsable()) return;
+  // Without this, a leader would take the report for recent for a moment.
+  database_->Run("DELETE FROM standby WHERE address = $1", holder_).IgnoreError();
 }
 
 absl::Status Leadership::Connect() {
@@ -140,11 +146,14 @@ absl::Status Leadership::Unlock() {
 
 absl::Status Leadership::Report() {
   const auto now = std::chrono::steady_clock::now();
-  if (now - reported_ < std::chrono::milliseconds(kReportEveryMs)) return absl::OkStatus();
+  const bool is_recent =
+      has_reported_ && now - reported_ < std::chrono::milliseconds(kReportEveryMs);
+  if (version_.empty() || is_recent) return absl::OkStatus();
   TRAINYARD_RETURN_IF_ERROR(database_->Run(
       "INSERT INTO standby VALUES ($1, $2, $3, clock_timestamp()) ON CONFLICT (address) DO UPDATE "
       "SET version = $2, position = $3, reported = clock_timestamp()",
       holder_, version_, position_));
+  has_reported_ = true;
   reported_ = now;
   return absl::OkStatus();
 }

@@ -26,11 +26,15 @@ namespace trainyard::controller {
 class Leadership final : public LeaderSeat {
  public:
   // Connects and checks the right to end the leader's session. `holder` names this controller, for
-  // messages; `version` is the release of its program. PERMISSION_DENIED: the leader's session
-  // belongs to a user whose sessions cannot be ended.
+  // messages. `version` is the release of its program, which it reports as a standby; empty for a
+  // command that is no standby. PERMISSION_DENIED: the leader's session belongs to a user whose
+  // sessions cannot be ended.
   static absl::StatusOr<std::unique_ptr<Leadership>> Open(const std::string& settings,
                                                           const std::string& holder,
                                                           const std::string& version = "");
+
+  // Ends the session. A standby withdraws its report.
+  ~Leadership() override;
 
   // Takes a few round trips, and at most a few seconds.
   absl::Status Step() override;
@@ -76,6 +80,7 @@ class Leadership final : public LeaderSeat {
   bool yields_ = false;
   bool is_successor_ = false;
   int64_t position_ = 0;
+  bool has_reported_ = false;
   std::chrono::steady_clock::time_point reported_;  // Time of the last report.
 };
 

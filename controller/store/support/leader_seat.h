@@ -29,7 +29,7 @@ class LeaderSeat {
   virtual const std::string& leader() const = 0;
   virtual int64_t leader_term() const = 0;
 
-  // For a candidate: number of the last event that it has applied in advance.
+  // For a candidate: number of the last event that it has applied in advance; 0 if there is none.
   virtual void SetPosition(int64_t position) = 0;
 
   // For a leader: the standbys that have reported within the last minute, by address.

@@ -74,7 +74,7 @@ class PostgresLeadershipTest : public PostgresFixture {
   }
 
   std::unique_ptr<Leadership> Open(const std::string& holder) const {
-    auto leadership = Leadership::Open(settings(), holder);
+    auto leadership = Leadership::Open(settings(), holder, "1.0");
     EXPECT_TRUE(leadership.ok()) << leadership.status();
     return leadership.ok() ? *std::move(leadership) : nullptr;
   }
@@ -271,6 +271,19 @@ TEST_F(PostgresLeadershipTest, ALeaderListsItsStandbys) {
   EXPECT_TRUE(leader->Standbys()->empty());
 }
 
+TEST_F(PostgresLeadershipTest, OnlyRunningControllersAreStandbys) {
+  const auto leader = Open("first");
+  ASSERT_TRUE(leader->Step().ok());
+  const auto command = Leadership::Open(settings(), "a command");
+  ASSERT_TRUE((*command)->Step().ok());
+  EXPECT_TRUE(leader->Standbys()->empty()) << "a command does not serve";
+  auto standby = Open("second");
+  ASSERT_TRUE(standby->Step().ok());
+  EXPECT_EQ(leader->Standbys()->size(), 1u);
+  standby.reset();
+  EXPECT_TRUE(leader->Standbys()->empty()) << "it has stopped";
+}
+
 TEST_F(PostgresLeadershipTest, TheNamedSuccessorLeadsAfterTheLeader) {
   auto leader = Open("first");
   ASSERT_TRUE(leader->Step().ok());
@@ -294,13 +307,14 @@ TEST_F(PostgresLeadershipTest, TheNamedSuccessorLeadsAfterTheLeader) {
 TEST_F(PostgresLeadershipTest, ADeadSuccessorDelaysTheOthersOnlyForAShortTime) {
   auto leader = Open("first");
   ASSERT_TRUE(leader->Step().ok());
-  auto successor = Open("second");
+  const auto successor = Open("second");
   const auto other = Open("third");
   ASSERT_TRUE(successor->Step().ok());
   ASSERT_TRUE(other->Step().ok());
   ASSERT_TRUE(leader->NameSuccessor("second").ok());
-  successor.reset();
   leader.reset();
+  ASSERT_TRUE(other->Step().ok());
+  EXPECT_EQ(other->term(), 0) << "the successor has reported just now";
   EXPECT_LE(StepUntilLeader(*other), milliseconds(kSuccessorWaitMs + 1'000));
   EXPECT_EQ(other->term(), 2);
 }
