@@ -3,12 +3,10 @@
 // The row of the leader (leader_table.h) alone decides who leads. The advisory lock is the fast
 // path: it is free as soon as the leader's process is dead. If the leader is stopped or cut off,
 // the lock stays taken; then the time since the last renewal decides when a candidate ends the
-// leader's session.
+// leader's session. leader/leader_kernel.h has the steps; this class carries out their actions.
 #ifndef TRAINYARD_CONTROLLER_STORE_POSTGRES_LEADERSHIP_H_
 #define TRAINYARD_CONTROLLER_STORE_POSTGRES_LEADERSHIP_H_
 
-#include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -16,8 +14,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "controller/store/leader/leader_kernel.h"
 #include "controller/store/postgres/postgres_database.h"
 #include "controller/store/support/leader_seat.h"
+#include "proto/support/clock.h"
 
 namespace trainyard::controller {
 
@@ -31,36 +31,29 @@ class Leadership final : public LeaderSeat {
 
   // Takes a few round trips, and at most a few seconds.
   absl::Status Step() override;
-  int64_t interval_ms() const override;
-  int64_t term() const override { return term_; }
-  const std::string& leader() const override { return leader_; }
-  int64_t leader_term() const override { return leader_term_; }
-  bool ContinuesLog() const override { return term_ > 1 && looks_in_session_ > 1; }
-  bool MayAnswer() const override;
+  int64_t interval_ms() const override { return kernel_.interval_ms(); }
+  int64_t term() const override { return kernel_.term(); }
+  const std::string& leader() const override { return kernel_.leader(); }
+  int64_t leader_term() const override { return kernel_.leader_term(); }
+  bool ContinuesLog() const override { return kernel_.ContinuesLog(); }
+  bool MayAnswer() const override { return kernel_.MayAnswer(clock_.Read()); }
 
  private:
   Leadership(std::string settings, std::string holder)
-      : settings_(std::move(settings)), holder_(std::move(holder)) {}
+      : settings_(std::move(settings)), kernel_(std::move(holder)) {}
 
   absl::Status Connect();
+  LeaderAnswer Answer(LeaderAction action);
+  absl::Status CarryOut(LeaderAction action, LeaderAnswer& answer);
+  absl::Status Look(LeaderRow& row);
+  absl::Status PollLock(bool& locked);
   absl::Status Renew();
-  absl::Status Run();
-  absl::StatusOr<bool> TryLock();
-  // Waits until the ended session has released the lock.
-  absl::StatusOr<bool> WaitForLock();
-  absl::Status TakeOver(int64_t seen_term);
 
   const std::string settings_;
-  const std::string holder_;
+  // Its steady clock counts suspended time, in which another controller may have taken over.
+  const SystemClock clock_;
+  LeaderKernel kernel_;
   std::unique_ptr<PostgresDatabase> database_;
-  bool has_lock_ = false;  // True if the session of database_ has the lock.
-  int64_t term_ = 0;
-  // The time before the last successful renewal was sent.
-  std::atomic<std::chrono::steady_clock::time_point> renewed_;
-  std::string leader_;
-  int64_t leader_term_ = 0;
-  // The number of times that a candidate has looked at the row in its present session.
-  int64_t looks_in_session_ = 0;
 };
 
 }  // namespace trainyard::controller

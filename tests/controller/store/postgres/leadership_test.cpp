@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "controller/store/postgres/leader_rule.h"
+#include "controller/store/leader/leader_rule.h"
 #include "controller/store/postgres/leader_table.h"
 #include "controller/store/postgres/postgres_schema.h"
 #include "tests/controller/store/child_process.h"
@@ -27,20 +27,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using testing::HasSubstr;
-
-TEST(LeaderRuleTest, ACandidateWithTheLockTakesOver) {
-  EXPECT_EQ(NextStepOf({.unrenewed_ms = 0, .has_lock = true}), CandidateStep::kTakeOver);
-  EXPECT_EQ(NextStepOf({.unrenewed_ms = 2'499, .has_lock = false}), CandidateStep::kWait);
-  EXPECT_EQ(NextStepOf({.unrenewed_ms = 2'500, .has_lock = false}),
-            CandidateStep::kEndSessionAndTakeOver);
-  EXPECT_EQ(NextStepOf({.unrenewed_ms = -3'600'000, .has_lock = false}), CandidateStep::kWait)
-      << "the clock of the database was set back";
-}
-
-TEST(LeaderRuleTest, ALeaderStopsAnsweringBeforeACandidateMayTakeOver) {
-  EXPECT_FALSE(MayBeReplaced(kRenewEveryMs * 3));
-  EXPECT_TRUE(MayBeReplaced(kTakeOverAfterMs - kRenewEveryMs));
-}
 
 class PostgresLeadershipTest : public PostgresFixture {
  protected:

@@ -1,7 +1,7 @@
 // The rule for the leader among several controllers on one database: pure, without clock and
-// database.
-#ifndef TRAINYARD_CONTROLLER_STORE_POSTGRES_LEADER_RULE_H_
-#define TRAINYARD_CONTROLLER_STORE_POSTGRES_LEADER_RULE_H_
+// database. leader_kernel.h applies it.
+#ifndef TRAINYARD_CONTROLLER_STORE_LEADER_LEADER_RULE_H_
+#define TRAINYARD_CONTROLLER_STORE_LEADER_LEADER_RULE_H_
 
 #include <cstdint>
 
@@ -16,6 +16,16 @@ inline constexpr int64_t kCandidateEveryMs = 100;
 // A candidate that may take over waits this long for transactions of the old leader. After that it
 // ends their sessions.
 inline constexpr int64_t kRowWaitMs = 200;
+// A candidate that has ended the leader's session polls for its lock this often, at this interval.
+inline constexpr int kLockPolls = 20;
+inline constexpr int64_t kLockPollMs = kRowWaitMs / kLockPolls;
+
+// Returns true if the leader of `term` may write while the leader's row names `row_term`. The row
+// stays locked until the end of the writing transaction, so the answer stays true until then.
+constexpr bool MayWrite(int64_t term, int64_t row_term) { return term > 0 && term == row_term; }
+
+// Returns the term that a take-over begins. A term never begins twice.
+constexpr int64_t NextTerm(int64_t seen_term) { return seen_term + 1; }
 
 // The leader as a candidate sees it.
 struct LeaderView {
@@ -53,4 +63,4 @@ constexpr bool MayBeReplaced(int64_t since_renewal_ms) {
 
 }  // namespace trainyard::controller
 
-#endif  // TRAINYARD_CONTROLLER_STORE_POSTGRES_LEADER_RULE_H_
+#endif  // TRAINYARD_CONTROLLER_STORE_LEADER_LEADER_RULE_H_

@@ -1,0 +1,113 @@
+#include "controller/store/leader/leader_kernel.h"
+
+#include "absl/strings/str_cat.h"
+#include "controller/store/leader/leader_rule.h"
+
+namespace trainyard::controller {
+namespace {
+
+// The number of times that blocking sessions are ended for one take-over. Several are needed only
+// if the old leader opens transactions meanwhile.
+constexpr int kTakeOverAttempts = 5;
+
+}  // namespace
+
+void LeaderKernel::SessionOpened() {
+  has_lock_ = false;
+  looks_in_session_ = 0;
+}
+
+int64_t LeaderKernel::interval_ms() const { return term_ == 0 ? kCandidateEveryMs : kRenewEveryMs; }
+
+bool LeaderKernel::MayAnswer(const ClockReading& now) const {
+  return term_ != 0 && !MayBeReplaced(now.steady_ms - renewed_ms_);
+}
+
+LeaderAction LeaderKernel::Begin(const ClockReading& now) {
+  polls_ = 0;
+  take_overs_ = 0;
+  sent_ms_ = now.steady_ms;
+  if (term_ != 0) return action_ = LeaderAction::kRenew;
+  return action_ = has_lock_ ? LeaderAction::kLook : LeaderAction::kTryLock;
+}
+
+std::optional<LeaderAction> LeaderKernel::Answered(LeaderAnswer answer, const ClockReading& now) {
+  if (action_ == LeaderAction::kRenew) return Renewed(answer);
+  if (action_ == LeaderAction::kBeginTerm) return TermBegun(answer);
+  if (!answer.status.ok()) return Finish(std::move(answer.status));
+  switch (action_) {
+    case LeaderAction::kTryLock:
+      has_lock_ = answer.locked;
+      return action_ = LeaderAction::kLook;
+    case LeaderAction::kLook:
+      return Looked(std::move(answer), now);
+    case LeaderAction::kEndLockHolder:
+      return action_ = LeaderAction::kPollLock;
+    case LeaderAction::kPollLock:
+      return Polled(answer, now);
+    default:  // kEndWriters
+      return BeginTerm(now);
+  }
+}
+
+std::optional<LeaderAction> LeaderKernel::Finish(absl::Status result) {
+  result_ = std::move(result);
+  return std::nullopt;
+}
+
+std::optional<LeaderAction> LeaderKernel::Renewed(const LeaderAnswer& answer) {
+  // The lock ended with the session, so another controller may lead. A new session would not help.
+  if (!answer.status.ok() && answer.session_ended) {
+    return Finish(absl::AbortedError(
+        absl::StrCat(answer.status.message(), ". The session of the leader of term ", term_,
+                     " has ended, so another controller may lead; this controller must exit")));
+  }
+  if (answer.status.ok()) renewed_ms_ = sent_ms_;
+  return Finish(answer.status);
+}
+
+std::optional<LeaderAction> LeaderKernel::Looked(LeaderAnswer answer, const ClockReading& now) {
+  row_ = std::move(answer.row);
+  leader_ = row_.holder;
+  leader_term_ = row_.term;
+  ++looks_in_session_;
+  switch (NextStepOf({.unrenewed_ms = row_.unrenewed_ms, .has_lock = has_lock_})) {
+    case CandidateStep::kWait:
+      return Finish(absl::OkStatus());
+    case CandidateStep::kTakeOver:
+      return BeginTerm(now);
+    case CandidateStep::kEndSessionAndTakeOver:
+      return action_ = LeaderAction::kEndLockHolder;
+  }
+  return Finish(absl::OkStatus());
+}
+
+std::optional<LeaderAction> LeaderKernel::Polled(const LeaderAnswer& answer,
+                                                 const ClockReading& now) {
+  has_lock_ = answer.locked;
+  if (has_lock_) return BeginTerm(now);
+  if (++polls_ == kLockPolls) return Finish(absl::OkStatus());
+  return action_ = LeaderAction::kPollLock;
+}
+
+LeaderAction LeaderKernel::BeginTerm(const ClockReading& now) {
+  sent_ms_ = now.steady_ms;
+  ++take_overs_;
+  return action_ = LeaderAction::kBeginTerm;
+}
+
+std::optional<LeaderAction> LeaderKernel::TermBegun(const LeaderAnswer& answer) {
+  // A stopped leader in the middle of a transaction holds the row.
+  if (absl::IsUnavailable(answer.status) && !answer.session_ended &&
+      take_overs_ < kTakeOverAttempts) {
+    return action_ = LeaderAction::kEndWriters;
+  }
+  if (!answer.status.ok() || answer.term == 0) return Finish(answer.status);
+  renewed_ms_ = sent_ms_;
+  leader_ = holder_;
+  leader_term_ = answer.term;
+  term_ = answer.term;
+  return Finish(absl::OkStatus());
+}
+
+}  // namespace trainyard::controller
