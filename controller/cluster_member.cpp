@@ -31,18 +31,18 @@ std::string AdvertisedAddress(const ControllerOptions& options) {
 
 }  // namespace
 
-absl::StatusOr<ClusterMember> StartMember(
-    const ControllerOptions& options, const Clock& clock,
-    std::function<bool(std::chrono::milliseconds time)> stop_requested) {
+absl::StatusOr<ClusterMember> StartMember(const ControllerOptions& options, const Clock& clock,
+                                          MemberHooks hooks) {
   ControllerOptions resolved = options;
   resolved.advertise = AdvertisedAddress(options);
   const PostgresStoreOptions stores{.settings = options.postgres,
                                     .data_directory = options.data_dir,
                                     .new_cluster_id = NewClusterId(),
-                                    .holder = resolved.advertise};
-  const ElectionHooks hooks{.open_seat = [&stores] { return OpenLeaderSeat(stores); },
-                            .stop_requested = std::move(stop_requested)};
-  TRAINYARD_ASSIGN_OR_RETURN(auto seat, WaitToLead(hooks, clock, resolved));
+                                    .holder = resolved.advertise,
+                                    .version = TRAINYARD_VERSION};
+  const ElectionHooks election{.open_seat = [&stores] { return OpenLeaderSeat(stores); },
+                               .stop_requested = std::move(hooks.stop_requested)};
+  TRAINYARD_ASSIGN_OR_RETURN(auto seat, WaitToLead(election, clock, resolved));
   ClusterMember member;
   if (seat == nullptr) return member;
   resolved.loop.core.leader_term = seat->term();
@@ -51,7 +51,9 @@ absl::StatusOr<ClusterMember> StartMember(
   spdlog::info("this controller leads term {}", seat->term());
   // Renew from now on, because opening the stores may take longer than the leadership lasts without
   // a renewal.
-  member.guard = std::make_unique<LeaderGuard>(std::move(seat), ExitWithoutLeadership);
+  member.guard = std::make_unique<LeaderGuard>(std::move(seat), ExitWithoutLeadership,
+                                               std::move(hooks.on_hand_over));
+  resolved.hand_over = member.guard.get();
   resolved.before_answer = [guard = member.guard.get()] { guard->CheckMayAnswer(); };
   TRAINYARD_ASSIGN_OR_RETURN(member.controller, Controller::Start(resolved, clock));
   return member;

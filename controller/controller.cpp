@@ -163,7 +163,8 @@ struct Controller::Parts {
             door.gate,
             start_forecaster,
             stores.code_store.get(),
-            stores.code_store == nullptr ? nullptr : &code_sources},
+            stores.code_store == nullptr ? nullptr : &code_sources,
+            options.hand_over},
         scrubber(DatabaseFilesOf(stores), health, clock),
         ended_jobs(*loop, stores.events->archive(), api.output_complete),
         pruner({*stores.events, *stores.metrics, *stores.logs}, ended_jobs, clock,
@@ -442,26 +443,40 @@ std::string Controller::http_address() const {
   return parts_->dashboard == nullptr ? "" : parts_->dashboard->address();
 }
 
-void Controller::Stop() {
-  if (std::exchange(parts_->stopped, true)) return;
-  // Streams check the signal after the next tick. Calls that are still open after kCallGrace are
-  // canceled.
+void Controller::EndService(std::chrono::milliseconds grace) {
+  EndCalls(grace);
+  SaveSessions();
+  parts_->ingest.Stop();
+  parts_->loop->Stop();
+}
+
+void Controller::EndCalls(std::chrono::milliseconds grace) {
+  // Streams check the signal after the next tick.
   parts_->shutdown.Raise();
   parts_->sessions.CloseAll(ShutdownSignal::Status());
   parts_->loop->Post([this] { parts_->loop->ScheduleTick(); });
   parts_->local.Stop();
   parts_->door.token_watch.Stop();
   if (parts_->listening.server != nullptr) {
-    parts_->listening.server->Shutdown(std::chrono::system_clock::now() + kCallGrace);
+    parts_->listening.server->Shutdown(std::chrono::system_clock::now() + grace);
     parts_->listening.server->Wait();
   }
   if (parts_->dashboard != nullptr) parts_->dashboard->Stop();
-  parts_->progress_recovery.reset();
-  parts_->searchers.Join();
-  parts_->readers.Join();
+}
+
+void Controller::SaveSessions() {
   if (const absl::Status saved = parts_->door.gate.SaveSessions(); !saved.ok()) {
     spdlog::warn("cannot store the dashboard sessions: {}", std::string(saved.message()));
   }
+}
+
+void Controller::Stop() {
+  if (std::exchange(parts_->stopped, true)) return;
+  EndCalls(kCallGrace);
+  parts_->progress_recovery.reset();
+  parts_->searchers.Join();
+  parts_->readers.Join();
+  SaveSessions();
   parts_->scrubber.Stop();
   parts_->hooks.Stop();
   parts_->pruner.Stop();

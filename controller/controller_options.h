@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "controller/access/server_credentials.h"
+#include "controller/api/context/hand_over_seat.h"
 #include "controller/hooks/hook_rules.h"
 #include "controller/http/dashboard.h"
 #include "controller/loop.h"
@@ -48,6 +49,8 @@ struct ControllerOptions {
   bool insecure = false;
   // Called before each answer to a caller (LeaderGuard::CheckMayAnswer). May be unset.
   std::function<void()> before_answer;
+  // The leadership that users can hand over. Null if the stores are in files.
+  HandOverSeat* hand_over = nullptr;
 };
 
 }  // namespace trainyard::controller

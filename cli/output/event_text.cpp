@@ -245,11 +245,16 @@ std::string ExecText(const v1::ExecOpened& opened, const NodeNames& names) {
   return absl::StrCat("ran `", opened.command(), "` ", beside);
 }
 
-// Text of events of arrays, of nodes, and of types that newer controllers write.
+// Text of events of arrays, of nodes, of the controllers, and of types that newer controllers
+// write.
 std::string OtherText(const v1::Event& event, const NodeNames& names) {
   if (event.has_environment_recorded()) {
     const v1::EnvironmentRecord& record = event.environment_recorded().environment();
     return absl::StrCat("attempt ", record.attempt(), " runs with ", EnvironmentSummary(record));
+  }
+  if (event.has_leadership_handed_over()) {
+    return absl::StrCat("leadership handed over from ", event.leadership_handed_over().from(),
+                        " to ", event.leadership_handed_over().to());
   }
   if (event.has_exec_opened()) return ExecText(event.exec_opened(), names);
   if (event.has_array_halved()) return HalvedText(event.array_halved().rung());

@@ -459,4 +459,13 @@ absl::StatusOr<v1::ReleaseNodeRequest> ReadReleaseBody(const std::string& body) 
   return ReadReasonBody<v1::ReleaseNodeRequest>(body);
 }
 
+absl::StatusOr<v1::HandOverRequest> ReadHandOverBody(const std::string& body) {
+  TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"from", "to", "user"}));
+  v1::HandOverRequest request;
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_from(), TextOf(json, "from"));
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_to(), TextOf(json, "to"));
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_user(), TextOf(json, "user"));
+  return request;
+}
+
 }  // namespace trainyard::controller::http

@@ -47,7 +47,8 @@ absl::StatusOr<std::unique_ptr<LeaderSeat>> OpenLeaderSeat(const PostgresStoreOp
   TRAINYARD_RETURN_IF_ERROR(CheckNoFiles(options.data_directory));
   TRAINYARD_ASSIGN_OR_RETURN(const auto database, PostgresDatabase::Connect(options.settings));
   TRAINYARD_RETURN_IF_ERROR(PrepareSchema(options, *database).status());
-  TRAINYARD_ASSIGN_OR_RETURN(auto leadership, Leadership::Open(options.settings, options.holder));
+  TRAINYARD_ASSIGN_OR_RETURN(auto leadership,
+                             Leadership::Open(options.settings, options.holder, options.version));
   return leadership;
 }
 

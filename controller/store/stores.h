@@ -54,6 +54,8 @@ struct PostgresStoreOptions {
   int64_t leader_term = 0;
   // Names this process to other controllers, if leader_term is 0.
   std::string holder;
+  // The release of this program, which a standby reports to the leader.
+  std::string version;
   // Limit on the time to wait for the server, and for another controller to end.
   std::chrono::milliseconds wait_limit{60'000};
   // Called with the reason when a wait begins, and about every 5 s while it lasts. May be null.
@@ -72,8 +74,8 @@ struct PostgresStoreOptions {
 absl::StatusOr<Stores> OpenPostgresStores(const PostgresStoreOptions& options);
 
 // Opens the seat of one of several controllers on a database (leader_seat.h). Creates or upgrades
-// the tables first. Uses only the first three settings and `holder`, the address at which the
-// others name this controller. Errors: see OpenPostgresStores.
+// the tables first. Uses only the first three settings, `version` and `holder`, the address
+// at which the others name this controller. Errors: see OpenPostgresStores.
 absl::StatusOr<std::unique_ptr<LeaderSeat>> OpenLeaderSeat(const PostgresStoreOptions& options);
 
 // Returns in-memory stores, for simulation and tests. Their contents are lost when the process

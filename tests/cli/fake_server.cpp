@@ -282,6 +282,11 @@ class FakeServer::Servers final : public v1::ServerService::Service {
     const std::lock_guard lock(mutex_);
     return Answer(answers_, answers_.store_checks, response);
   }
+  grpc::Status HandOver(ServerContext*, const v1::HandOverRequest* request,
+                        v1::HandOverResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    return answers_.hand_over(*request, *response);
+  }
 
  private:
   FakeAnswers& answers_;

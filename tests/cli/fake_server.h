@@ -65,6 +65,8 @@ struct FakeAnswers {
   v1::ListSessionsResponse sessions;
   std::vector<v1::EndSessionsRequest> end_requests;
   v1::GetServerInfoResponse server;
+  // Called with each request for a hand-over. Sets the answer, and the leadership in `server`.
+  std::function<grpc::Status(const v1::HandOverRequest&, v1::HandOverResponse&)> hand_over;
   v1::ListKeysResponse keys;
   v1::GetSeriesResponse series;
   v1::GetLossReportResponse loss;

@@ -281,8 +281,9 @@ bool ChangeJob(const v1::Event& event, ClusterState& state) {
     case E::kAlertRaised:
       ApplyKind(event.alert_raised(), event, state);
       return true;
-    // A session is history for users and does not change the state.
+    // Sessions and hand-overs are history for users and do not change the state.
     case E::kExecOpened:
+    case E::kLeadershipHandedOver:
       return true;
     case E::kEnvironmentRecorded:
       ApplyKind(event.environment_recorded(), event, state);

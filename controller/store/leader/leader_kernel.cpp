@@ -14,10 +14,14 @@ constexpr int kTakeOverAttempts = 5;
 
 void LeaderKernel::SessionOpened() {
   has_lock_ = false;
+  yields_ = false;
   looks_in_session_ = 0;
 }
 
-int64_t LeaderKernel::interval_ms() const { return term_ == 0 ? kCandidateEveryMs : kRenewEveryMs; }
+int64_t LeaderKernel::interval_ms() const {
+  if (term_ != 0) return kRenewEveryMs;
+  return is_successor_ ? kSuccessorEveryMs : kCandidateEveryMs;
+}
 
 bool LeaderKernel::MayAnswer(const ClockReading& now) const {
   return term_ != 0 && !MayBeReplaced(now.steady_ms - renewed_ms_);
@@ -28,7 +32,7 @@ LeaderAction LeaderKernel::Begin(const ClockReading& now) {
   take_overs_ = 0;
   sent_ms_ = now.steady_ms;
   if (term_ != 0) return action_ = LeaderAction::kRenew;
-  return action_ = has_lock_ ? LeaderAction::kLook : LeaderAction::kTryLock;
+  return action_ = has_lock_ || yields_ ? LeaderAction::kLook : LeaderAction::kTryLock;
 }
 
 std::optional<LeaderAction> LeaderKernel::Answered(LeaderAnswer answer, const ClockReading& now) {
@@ -45,8 +49,14 @@ std::optional<LeaderAction> LeaderKernel::Answered(LeaderAnswer answer, const Cl
       return action_ = LeaderAction::kPollLock;
     case LeaderAction::kPollLock:
       return Polled(answer, now);
-    default:  // kEndWriters
+    case LeaderAction::kEndWriters:
       return BeginTerm(now);
+    case LeaderAction::kUnlock:
+      has_lock_ = false;
+      return Report(now);
+    default:  // kReport
+      reported_ms_ = sent_ms_;
+      return Finish(absl::OkStatus());
   }
 }
 
@@ -71,15 +81,32 @@ std::optional<LeaderAction> LeaderKernel::Looked(LeaderAnswer answer, const Cloc
   leader_ = row_.holder;
   leader_term_ = row_.term;
   ++looks_in_session_;
-  switch (NextStepOf({.unrenewed_ms = row_.unrenewed_ms, .has_lock = has_lock_})) {
+  const SuccessorView successor{.is_named = !row_.successor.empty(),
+                                .is_this = row_.successor == holder_,
+                                .named_ms = row_.named_ms,
+                                .reported_ms = row_.reported_ms};
+  yields_ = YieldsTo(successor);
+  is_successor_ = IsSuccessor(successor);
+  switch (NextStepOf(
+      {.unrenewed_ms = row_.unrenewed_ms, .has_lock = has_lock_, .successor = successor})) {
     case CandidateStep::kWait:
-      return Finish(absl::OkStatus());
+      return Report(now);
+    case CandidateStep::kYield:
+      if (!has_lock_) return Report(now);
+      return action_ = LeaderAction::kUnlock;
     case CandidateStep::kTakeOver:
       return BeginTerm(now);
     case CandidateStep::kEndSessionAndTakeOver:
       return action_ = LeaderAction::kEndLockHolder;
   }
   return Finish(absl::OkStatus());
+}
+
+std::optional<LeaderAction> LeaderKernel::Report(const ClockReading& now) {
+  sent_ms_ = now.steady_ms;
+  const bool is_due = !reported_ms_.has_value() || sent_ms_ - *reported_ms_ >= kReportEveryMs;
+  if (!is_due) return Finish(absl::OkStatus());
+  return action_ = LeaderAction::kReport;
 }
 
 std::optional<LeaderAction> LeaderKernel::Polled(const LeaderAnswer& answer,

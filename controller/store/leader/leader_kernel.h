@@ -33,6 +33,10 @@ enum class LeaderAction {
   kEndWriters,
   // Renew the row of term(). ABORTED if the row names another term.
   kRenew,
+  // Release the advisory lock.
+  kUnlock,
+  // Write the report of this standby.
+  kReport,
 };
 
 // The row of the leader.
@@ -42,6 +46,11 @@ struct LeaderRow {
   int64_t session = 0;
   // See LeaderView::unrenewed_ms.
   int64_t unrenewed_ms = 0;
+  // The standby to which the leader hands over; empty if there is none. See SuccessorView for the
+  // times.
+  std::string successor = {};
+  int64_t named_ms = 0;
+  int64_t reported_ms = 0;
 };
 
 // The answer to an action. If `status` is an error, the fields after session_ended are not set.
@@ -88,6 +97,8 @@ class LeaderKernel {
   std::optional<LeaderAction> Looked(LeaderAnswer answer, const ClockReading& now);
   std::optional<LeaderAction> Polled(const LeaderAnswer& answer, const ClockReading& now);
   std::optional<LeaderAction> TermBegun(const LeaderAnswer& answer);
+  // Writes the report of this standby if it is due.
+  std::optional<LeaderAction> Report(const ClockReading& now);
   LeaderAction BeginTerm(const ClockReading& now);
 
   const std::string holder_;
@@ -97,6 +108,11 @@ class LeaderKernel {
   int64_t leader_term_ = 0;
   // The number of times that a candidate has looked at the row in its present session.
   int64_t looks_in_session_ = 0;
+  // For a candidate, at its last look at the row: it leaves the leadership to the successor, or is
+  // the successor.
+  bool yields_ = false;
+  bool is_successor_ = false;
+  std::optional<int64_t> reported_ms_;  // The steady time of the last report.
   // The steady time before the last successful renewal was sent.
   std::atomic<int64_t> renewed_ms_ = 0;
 

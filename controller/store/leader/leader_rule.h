@@ -19,6 +19,14 @@ inline constexpr int64_t kRowWaitMs = 200;
 // A candidate that has ended the leader's session polls for its lock this often, at this interval.
 inline constexpr int kLockPolls = 20;
 inline constexpr int64_t kLockPollMs = kRowWaitMs / kLockPolls;
+// A standby reports at this interval that it can take over.
+inline constexpr int64_t kReportEveryMs = 500;
+// A standby without a report for this time is not ready to take over.
+inline constexpr int64_t kReadyWithinMs = 1'500;
+// Other standbys wait this long for the named successor of a leader.
+inline constexpr int64_t kSuccessorWaitMs = 2'500;
+// The named successor looks at the row at this interval.
+inline constexpr int64_t kSuccessorEveryMs = 10;
 
 // Returns true if the leader of `term` may write while the leader's row names `row_term`. The row
 // stays locked until the end of the writing transaction, so the answer stays true until then.
@@ -26,6 +34,28 @@ constexpr bool MayWrite(int64_t term, int64_t row_term) { return term > 0 && ter
 
 // Returns the term that a take-over begins. A term never begins twice.
 constexpr int64_t NextTerm(int64_t seen_term) { return seen_term + 1; }
+
+// The successor that the leader has named for a hand-over, as a candidate sees it. All times are by
+// the clock of the database.
+struct SuccessorView {
+  bool is_named = false;
+  // The successor is the candidate itself.
+  bool is_this = false;
+  int64_t named_ms = 0;     // Time since the leader named it.
+  int64_t reported_ms = 0;  // Time since its last report as a standby.
+};
+
+// Returns true if the candidate must leave the leadership to the successor. Both limits keep a dead
+// successor from delaying a take-over.
+constexpr bool YieldsTo(const SuccessorView& view) {
+  return view.is_named && !view.is_this && view.named_ms < kSuccessorWaitMs &&
+         view.reported_ms < kReadyWithinMs;
+}
+
+// Returns true if the candidate is the successor of a hand-over in progress.
+constexpr bool IsSuccessor(const SuccessorView& view) {
+  return view.is_named && view.is_this && view.named_ms < kSuccessorWaitMs;
+}
 
 // The leader as a candidate sees it.
 struct LeaderView {
@@ -36,10 +66,13 @@ struct LeaderView {
   // begin of its term to the end of its session, so no leader has a session if a candidate holds
   // it.
   bool has_lock = false;
+  SuccessorView successor;
 };
 
 enum class CandidateStep {
   kWait,
+  // The leader hands over to another standby. Release the lock, and wait.
+  kYield,
   // The old leader's session has ended.
   kTakeOver,
   // The old leader is stopped, or its machine or network has failed, but the server has not yet
@@ -48,6 +81,7 @@ enum class CandidateStep {
 };
 
 constexpr CandidateStep NextStepOf(const LeaderView& view) {
+  if (YieldsTo(view.successor)) return CandidateStep::kYield;
   if (view.has_lock) return CandidateStep::kTakeOver;
   return view.unrenewed_ms >= kTakeOverAfterMs ? CandidateStep::kEndSessionAndTakeOver
                                                : CandidateStep::kWait;

@@ -12,9 +12,15 @@ absl::StatusOr<int64_t> BeginTerm(const TermRequest& request, PostgresDatabase& 
   TRAINYARD_ASSIGN_OR_RETURN(
       const int64_t term,
       database.QueryInt64("UPDATE leader SET term = $4, holder = $1, session = $2, renewed = "
-                          "clock_timestamp() WHERE term = $3 RETURNING term",
+                          "clock_timestamp(), successor = '' WHERE term = $3 RETURNING term",
                           request.holder, database.session(), request.seen_term,
                           NextTerm(request.seen_term)));
+  if (term == 0) return term;
+  // A leader is no standby. Rows of the last day suffice, because standbys report all the time.
+  TRAINYARD_RETURN_IF_ERROR(
+      database.Run("DELETE FROM standby WHERE address = $1 OR reported < clock_timestamp() - "
+                   "interval '1 day'",
+                   request.holder));
   TRAINYARD_RETURN_IF_ERROR(transaction.Commit());
   return term;
 }

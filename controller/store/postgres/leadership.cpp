@@ -16,6 +16,26 @@ constexpr PostgresLimits kLeaderLimits{
 constexpr char kTryLock[] =
     "SELECT pg_try_advisory_lock(hashtextextended('trainyard leader ' || current_schema(), 0))";
 
+constexpr char kUnlock[] =
+    "SELECT pg_advisory_unlock(hashtextextended('trainyard leader ' || current_schema(), 0))";
+
+// The time since a moment, in milliseconds by the clock of the database.
+#define TRAINYARD_SINCE(moment)                                   \
+  "LEAST(EXTRACT(epoch FROM clock_timestamp() - GREATEST(" moment \
+  ", '2000-01-01')) * 1000, 1e15)::bigint"
+
+constexpr char kLook[] =
+    "SELECT term, holder, session, " TRAINYARD_SINCE("renewed") ", successor, " TRAINYARD_SINCE(
+        "named") ", " TRAINYARD_SINCE("COALESCE((SELECT reported FROM standby WHERE address = "
+                                      "successor), '-infinity')") " FROM leader";
+
+// Reports of the last minute. $1 is the maximum number of rows.
+constexpr char kStandbys[] =
+    "SELECT address, version, position, " TRAINYARD_SINCE("reported") " FROM standby WHERE reported "
+    "> clock_timestamp() - interval '1 min' ORDER BY address LIMIT $1";
+
+#undef TRAINYARD_SINCE
+
 // Ends the session that holds the lock. A session other than the leader's is a candidate that is
 // about to take over; it is ended only if it is stalled.
 constexpr char kEndLockHolder[] =
@@ -40,11 +60,14 @@ constexpr char kForeignSession[] =
     "pg_roles.oid = usesysid WHERE NOT pg_has_role(usesysid, 'MEMBER') AND (rolsuper OR NOT "
     "pg_has_role('pg_signal_backend', 'MEMBER'))";
 
+constexpr int kListedStandbys = 16;
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Leadership>> Leadership::Open(const std::string& settings,
-                                                             const std::string& holder) {
-  std::unique_ptr<Leadership> leadership(new Leadership(settings, holder));
+                                                             const std::string& holder,
+                                                             const std::string& version) {
+  std::unique_ptr<Leadership> leadership(new Leadership(settings, holder, version));
   TRAINYARD_RETURN_IF_ERROR(leadership->Connect());
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t foreign,
                              leadership->database_->QueryInt64(kForeignSession));
@@ -100,15 +123,16 @@ absl::Status Leadership::CarryOut(LeaderAction action, LeaderAnswer& answer) {
       return database_->Run(kEndWriters);
     case LeaderAction::kRenew:
       return Renew();
+    case LeaderAction::kUnlock:
+      return database_->Run(kUnlock);
+    case LeaderAction::kReport:
+      return Report();
   }
   return absl::OkStatus();
 }
 
 absl::Status Leadership::Look(LeaderRow& row) {
-  TRAINYARD_ASSIGN_OR_RETURN(
-      const PostgresRows rows,
-      database_->Query("SELECT term, holder, session, LEAST(EXTRACT(epoch FROM clock_timestamp() - "
-                       "GREATEST(renewed, '2000-01-01')) * 1000, 1e15)::bigint FROM leader"));
+  TRAINYARD_ASSIGN_OR_RETURN(const PostgresRows rows, database_->Query(kLook));
   if (rows.size() != 1) {
     return absl::DataLossError(absl::StrCat(
         database_->name(), ": the table leader has no row; restore a backup of the database"));
@@ -116,7 +140,10 @@ absl::Status Leadership::Look(LeaderRow& row) {
   row = {.term = rows.Int64(0, 0),
          .holder = std::string(rows.Bytes(0, 1)),
          .session = rows.Int64(0, 2),
-         .unrenewed_ms = rows.Int64(0, 3)};
+         .unrenewed_ms = rows.Int64(0, 3),
+         .successor = std::string(rows.Bytes(0, 4)),
+         .named_ms = rows.Int64(0, 5),
+         .reported_ms = rows.Int64(0, 6)};
   return absl::OkStatus();
 }
 
@@ -133,6 +160,36 @@ absl::Status Leadership::Renew() {
       database_->Query("UPDATE leader SET renewed = clock_timestamp() WHERE term = $1",
                        kernel_.term()));
   return renewed.changed() == 1 ? absl::OkStatus() : LeadershipLost(kernel_.term(), *database_);
+}
+
+absl::Status Leadership::Report() {
+  return database_->Run(
+      "INSERT INTO standby VALUES ($1, $2, $3, clock_timestamp()) ON CONFLICT (address) DO UPDATE "
+      "SET version = $2, position = $3, reported = clock_timestamp()",
+      kernel_.holder(), version_, position_);
+}
+
+absl::StatusOr<std::vector<StandbyReport>> Leadership::Standbys() {
+  TRAINYARD_ASSIGN_OR_RETURN(const PostgresRows rows, database_->Query(kStandbys, kListedStandbys));
+  std::vector<StandbyReport> standbys;
+  for (int row = 0; row < rows.size(); ++row) {
+    const int64_t reported_ms = rows.Int64(row, 3);
+    standbys.push_back({.address = std::string(rows.Bytes(row, 0)),
+                        .version = std::string(rows.Bytes(row, 1)),
+                        .reported_ms = reported_ms,
+                        .position = rows.Int64(row, 2),
+                        .is_ready = reported_ms < kReadyWithinMs});
+  }
+  return standbys;
+}
+
+absl::Status Leadership::NameSuccessor(const std::string& address) {
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const PostgresRows named,
+      database_->Query(
+          "UPDATE leader SET successor = $1, named = clock_timestamp() WHERE term = $2", address,
+          kernel_.term()));
+  return named.changed() == 1 ? absl::OkStatus() : LeadershipLost(kernel_.term(), *database_);
 }
 
 }  // namespace trainyard::controller

@@ -3,7 +3,9 @@
 // The row of the leader (leader_table.h) alone decides who leads. The advisory lock is the fast
 // path: it is free as soon as the leader's process is dead. If the leader is stopped or cut off,
 // the lock stays taken; then the time since the last renewal decides when a candidate ends the
-// leader's session. leader/leader_kernel.h has the steps; this class carries out their actions.
+// leader's session. For a hand-over, the leader names its successor in the row, and the other
+// candidates leave the lock to it. leader/leader_kernel.h has the steps; this class carries out
+// their actions.
 #ifndef TRAINYARD_CONTROLLER_STORE_POSTGRES_LEADERSHIP_H_
 #define TRAINYARD_CONTROLLER_STORE_POSTGRES_LEADERSHIP_H_
 
@@ -11,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -24,10 +27,11 @@ namespace trainyard::controller {
 class Leadership final : public LeaderSeat {
  public:
   // Connects and checks the right to end the leader's session. `holder` names this controller, for
-  // messages. PERMISSION_DENIED: the leader's session belongs to a user whose sessions cannot be
-  // ended.
+  // messages; `version` is the release of its program. PERMISSION_DENIED: the leader's session
+  // belongs to a user whose sessions cannot be ended.
   static absl::StatusOr<std::unique_ptr<Leadership>> Open(const std::string& settings,
-                                                          const std::string& holder);
+                                                          const std::string& holder,
+                                                          const std::string& version = "");
 
   // Takes a few round trips, and at most a few seconds.
   absl::Status Step() override;
@@ -35,12 +39,15 @@ class Leadership final : public LeaderSeat {
   int64_t term() const override { return kernel_.term(); }
   const std::string& leader() const override { return kernel_.leader(); }
   int64_t leader_term() const override { return kernel_.leader_term(); }
+  void SetPosition(int64_t position) override { position_ = position; }
+  absl::StatusOr<std::vector<StandbyReport>> Standbys() override;
+  absl::Status NameSuccessor(const std::string& address) override;
   bool ContinuesLog() const override { return kernel_.ContinuesLog(); }
   bool MayAnswer() const override { return kernel_.MayAnswer(clock_.Read()); }
 
  private:
-  Leadership(std::string settings, std::string holder)
-      : settings_(std::move(settings)), kernel_(std::move(holder)) {}
+  Leadership(std::string settings, std::string holder, std::string version)
+      : settings_(std::move(settings)), version_(std::move(version)), kernel_(std::move(holder)) {}
 
   absl::Status Connect();
   LeaderAnswer Answer(LeaderAction action);
@@ -48,12 +55,16 @@ class Leadership final : public LeaderSeat {
   absl::Status Look(LeaderRow& row);
   absl::Status PollLock(bool& locked);
   absl::Status Renew();
+  // Writes the report of this standby.
+  absl::Status Report();
 
   const std::string settings_;
+  const std::string version_;
   // Its steady clock counts suspended time, in which another controller may have taken over.
   const SystemClock clock_;
   LeaderKernel kernel_;
   std::unique_ptr<PostgresDatabase> database_;
+  int64_t position_ = 0;
 };
 
 }  // namespace trainyard::controller

@@ -29,6 +29,13 @@ TEST(EventTextTest, ASessionBesideARankNamesCommandAndNode) {
   EXPECT_EQ(EventText(event, names), "opened a shell beside rank 3 of attempt 2 on node gpu07");
 }
 
+TEST(EventTextTest, AHandOverNamesBothControllers) {
+  v1::Event event;
+  event.mutable_leadership_handed_over()->set_from("10.0.0.1:7070");
+  event.mutable_leadership_handed_over()->set_to("10.0.0.2:7070");
+  EXPECT_EQ(EventText(event, {}), "leadership handed over from 10.0.0.1:7070 to 10.0.0.2:7070");
+}
+
 TEST(EventTextTest, AnAlertWithoutAStepNamesNone) {
   v1::Event event;
   v1::AlertRaised& alert = *event.mutable_alert_raised();

@@ -151,6 +151,12 @@ void Member::CarryOut(LeaderAction action) {
         return absl::OkStatus();
       case LeaderAction::kRenew:
         return database.Renew(term);
+      case LeaderAction::kUnlock:
+        database.Unlock(session);
+        return absl::OkStatus();
+      case LeaderAction::kReport:
+        database.Report(holder);
+        return absl::OkStatus();
     }
     return absl::OkStatus();
   };

@@ -42,11 +42,20 @@ bool SimulatedDatabase::TryLock(int64_t session) {
   return lock_holder_ == session;
 }
 
+void SimulatedDatabase::Unlock(int64_t session) {
+  if (lock_holder_ == session) lock_holder_ = 0;
+}
+
 controller::LeaderRow SimulatedDatabase::Look() const {
+  const auto reported = data_.reported_ms.find(data_.row.successor);
+  const Timestamp reported_ms = reported == data_.reported_ms.end() ? 0 : reported->second;
   return {.term = data_.row.term,
           .holder = data_.row.holder,
           .session = data_.row.session,
-          .unrenewed_ms = now_() - data_.row.renewed_ms};
+          .unrenewed_ms = now_() - data_.row.renewed_ms,
+          .successor = data_.row.successor,
+          .named_ms = now_() - data_.row.named_ms,
+          .reported_ms = now_() - reported_ms};
 }
 
 void SimulatedDatabase::EndLockHolder(int64_t seen_session) {
@@ -90,6 +99,15 @@ std::optional<absl::Status> SimulatedDatabase::Renew(int64_t term) {
   if (data_.row.term != term) return LeadershipLost(term);
   if (RowIsLocked()) return std::nullopt;
   data_.row.renewed_ms = now_();
+  return absl::OkStatus();
+}
+
+std::optional<absl::Status> SimulatedDatabase::NameSuccessor(int64_t term,
+                                                             const std::string& address) {
+  if (data_.row.term != term) return LeadershipLost(term);
+  if (RowIsLocked()) return std::nullopt;
+  data_.row.successor = address;
+  data_.row.named_ms = now_();
   return absl::OkStatus();
 }
 

@@ -64,6 +64,7 @@ class SimulatedDatabase {
 
   // The following functions carry out controller::LeaderAction.
   bool TryLock(int64_t session);
+  void Unlock(int64_t session);
   controller::LeaderRow Look() const;
   void EndLockHolder(int64_t seen_session);
   // Returns nullopt as long as an open transaction has locked the row.
@@ -71,6 +72,10 @@ class SimulatedDatabase {
   void EndWriters();
   // Returns nullopt as long as an open transaction has locked the row.
   std::optional<absl::Status> Renew(int64_t term);
+  // A standby reports that it can take over.
+  void Report(const std::string& address) { data_.reported_ms[address] = now_(); }
+  // The leader of `term` names the standby that takes over. Returns nullopt as Renew does.
+  std::optional<absl::Status> NameSuccessor(int64_t term, const std::string& address);
 
   // A transaction of the leader of `term`. ABORTED: another controller leads.
   absl::Status BeginWrite(int64_t session, int64_t term);
@@ -105,7 +110,10 @@ class SimulatedDatabase {
       std::string holder;
       int64_t session = 0;
       Timestamp renewed_ms = 0;
+      std::string successor;
+      Timestamp named_ms = 0;
     } row;
+    std::map<std::string, Timestamp> reported_ms;  // By the address of the standby.
     std::vector<AppendedBatch> batches;
     uint64_t last_sequence = 0;
     std::vector<controller::LogTerm> log_terms;

@@ -30,6 +30,29 @@ TEST(LeaderRuleTest, ALeaderStopsAnsweringBeforeACandidateMayTakeOver) {
   EXPECT_TRUE(MayBeReplaced(kTakeOverAfterMs - kRenewEveryMs));
 }
 
+TEST(LeaderRuleTest, OthersYieldToAReportingSuccessorForALimitedTime) {
+  const SuccessorView other{.is_named = true, .is_this = false, .named_ms = 0, .reported_ms = 0};
+  EXPECT_EQ(NextStepOf({.has_lock = true, .successor = other}), CandidateStep::kYield);
+  EXPECT_EQ(NextStepOf({.unrenewed_ms = 2'500, .successor = other}), CandidateStep::kYield);
+  SuccessorView dead = other;
+  dead.reported_ms = kReadyWithinMs;
+  EXPECT_EQ(NextStepOf({.has_lock = true, .successor = dead}), CandidateStep::kTakeOver);
+  SuccessorView late = other;
+  late.named_ms = kSuccessorWaitMs;
+  EXPECT_EQ(NextStepOf({.has_lock = true, .successor = late}), CandidateStep::kTakeOver);
+  EXPECT_FALSE(IsSuccessor(other));
+}
+
+TEST(LeaderRuleTest, TheSuccessorTakesOverAsSoonAsItHasTheLock) {
+  const SuccessorView named{.is_named = true, .is_this = true, .named_ms = 0, .reported_ms = 0};
+  EXPECT_TRUE(IsSuccessor(named));
+  EXPECT_EQ(NextStepOf({.has_lock = false, .successor = named}), CandidateStep::kWait);
+  EXPECT_EQ(NextStepOf({.has_lock = true, .successor = named}), CandidateStep::kTakeOver);
+  SuccessorView late = named;
+  late.named_ms = kSuccessorWaitMs;
+  EXPECT_FALSE(IsSuccessor(late)) << "it looks at the row at the usual interval again";
+}
+
 TEST(LeaderRuleTest, OnlyTheTermInTheRowMayWrite) {
   EXPECT_TRUE(MayWrite(3, 3));
   EXPECT_FALSE(MayWrite(3, 4));

@@ -215,6 +215,66 @@ TEST_F(PostgresLeadershipTest, ACandidateSurvivesARestartOfTheDatabase) {
   EXPECT_EQ(candidate->term(), 1);
 }
 
+TEST_F(PostgresLeadershipTest, ALeaderListsItsStandbys) {
+  const auto leader = Open("first");
+  ASSERT_TRUE(leader->Step().ok());
+  EXPECT_TRUE(leader->Standbys()->empty()) << "a leader is no standby";
+  const auto standby = Leadership::Open(settings(), "second", "2.0");
+  ASSERT_TRUE((*standby)->Step().ok());
+  const auto listed = leader->Standbys();
+  ASSERT_TRUE(listed.ok()) << listed.status();
+  ASSERT_EQ(listed->size(), 1u);
+  EXPECT_EQ(listed->front().address, "second");
+  EXPECT_EQ(listed->front().version, "2.0");
+  EXPECT_TRUE(listed->front().is_ready);
+  ASSERT_TRUE(Connect()->RunScript("UPDATE standby SET reported = reported - interval '2 s'").ok());
+  EXPECT_FALSE(leader->Standbys()->front().is_ready);
+  ASSERT_TRUE(
+      Connect()->RunScript("UPDATE standby SET reported = reported - interval '2 min'").ok());
+  EXPECT_TRUE(leader->Standbys()->empty());
+}
+
+TEST_F(PostgresLeadershipTest, TheNamedSuccessorLeadsAfterTheLeader) {
+  auto leader = Open("first");
+  ASSERT_TRUE(leader->Step().ok());
+  const auto successor = Open("second");
+  const auto other = Open("third");
+  ASSERT_TRUE(successor->Step().ok());
+  ASSERT_TRUE(other->Step().ok());
+  ASSERT_TRUE(leader->NameSuccessor("second").ok());
+  leader.reset();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(other->Step().ok());
+  EXPECT_EQ(other->term(), 0) << "it yields";
+  StepUntilLeader(*successor);
+  EXPECT_EQ(successor->term(), 2);
+  ASSERT_TRUE(other->Step().ok());
+  EXPECT_EQ(other->leader(), "second");
+  EXPECT_TRUE(Connect()->QueryInt64("SELECT COUNT(*) FROM leader WHERE successor = ''").value() ==
+              1)
+      << "a later failure of the new leader is an ordinary one";
+}
+
+TEST_F(PostgresLeadershipTest, ADeadSuccessorDelaysTheOthersOnlyForAShortTime) {
+  auto leader = Open("first");
+  ASSERT_TRUE(leader->Step().ok());
+  auto successor = Open("second");
+  const auto other = Open("third");
+  ASSERT_TRUE(successor->Step().ok());
+  ASSERT_TRUE(other->Step().ok());
+  ASSERT_TRUE(leader->NameSuccessor("second").ok());
+  successor.reset();
+  leader.reset();
+  EXPECT_LE(StepUntilLeader(*other), milliseconds(kSuccessorWaitMs + 1'000));
+  EXPECT_EQ(other->term(), 2);
+}
+
+TEST_F(PostgresLeadershipTest, OnlyALeaderNamesASuccessor) {
+  const auto leader = Open("first");
+  ASSERT_TRUE(leader->Step().ok());
+  ASSERT_TRUE(Connect()->RunScript("UPDATE leader SET term = 7").ok());
+  EXPECT_TRUE(absl::IsAborted(leader->NameSuccessor("second")));
+}
+
 TEST_F(PostgresLeadershipTest, AForeignUserNeedsTheRightToEndSessions) {
   const auto admin = Connect();
   const std::string schema(admin->Query("SELECT current_schema()::text::bytea")->Bytes(0, 0));
@@ -222,7 +282,8 @@ TEST_F(PostgresLeadershipTest, AForeignUserNeedsTheRightToEndSessions) {
     EXPECT_TRUE(
         admin
             ->RunScript(absl::StrCat("CREATE ROLE ", user, " LOGIN; GRANT USAGE ON SCHEMA ", schema,
-                                     " TO ", user, "; GRANT SELECT, UPDATE ON leader TO ", user))
+                                     " TO ", user, "; GRANT SELECT, UPDATE ON leader TO ", user,
+                                     "; GRANT SELECT, INSERT, UPDATE, DELETE ON standby TO ", user))
             .ok());
     return absl::StrCat(server().SettingsFor(user), " options='-c search_path=", schema, "'");
   };
